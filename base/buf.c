@@ -1,0 +1,99 @@
+#include "base/buf.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define BUF_MIN 256u
+
+void buf_fini(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){.max = b->max};
+}
+
+char *buf_room(struct buf *b, size_t n)
+{
+	size_t held = buf_len(b);
+	size_t cap = b->cap > 0 ? b->cap : BUF_MIN;
+
+	if (b->cap - b->len >= n)
+		return b->data + b->len;
+	if (b->off > 0) {
+		memmove(b->data, b->data + b->off, held);
+		b->off = 0;
+		b->len = held;
+	}
+	while (cap - held < n)
+		cap *= 2;
+	if (cap != b->cap) {
+		b->data = xrealloc(b->data, cap);
+		b->cap = cap;
+	}
+	return b->data + b->len;
+}
+
+void buf_wrote(struct buf *b, size_t n)
+{
+	assert(b->cap - b->len >= n);
+	b->len += n;
+}
+
+int buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (b->max > 0 && n > b->max - buf_len(b))
+		return -EMSGSIZE;
+	if (n > 0)
+		memcpy(buf_room(b, n), p, n);
+	b->len += n;
+	return 0;
+}
+
+int buf_add_str(struct buf *b, const char *s)
+{
+	return buf_add(b, s, strlen(s));
+}
+
+int buf_printf(struct buf *b, const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n, rc;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	rc = buf_add(b, s, (size_t)n);
+	free(s);
+	return rc;
+}
+
+void buf_drop(struct buf *b, size_t n)
+{
+	assert(n <= buf_len(b));
+	b->off += n;
+	if (b->off == b->len)
+		b->off = b->len = 0;
+}
+
+char *buf_take(struct buf *b, size_t *len)
+{
+	size_t held = buf_len(b);
+	char *p;
+
+	*buf_room(b, 1) = '\0';
+	if (b->off > 0)
+		memmove(b->data, b->data + b->off, held + 1);
+	p = b->data;
+	if (len != NULL)
+		*len = held;
+	*b = (struct buf){.max = b->max};
+	return p;
+}

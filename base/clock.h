@@ -1,0 +1,15 @@
+/* clock.h - the two clocks that paddock reads. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+int64_t clock_mono_ms(void); /* CLOCK_MONOTONIC: for durations */
+int64_t clock_mono_us(void);
+int64_t clock_wall_ms(void); /* CLOCK_REALTIME, Unix epoch: for people */
+
+/* Writes WALL_MS as ISO 8601 in UTC with milliseconds; 25 bytes with NUL. */
+#define CLOCK_ISO_SIZE 25
+void clock_iso(char out[CLOCK_ISO_SIZE], int64_t wall_ms);
+
+#endif

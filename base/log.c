@@ -1,0 +1,91 @@
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define LINE_MAX_BYTES 2048
+
+static const char *const names[] = {
+    [LOG_LEVEL_ERROR] = "error",
+    [LOG_LEVEL_WARN] = "warn",
+    [LOG_LEVEL_INFO] = "info",
+    [LOG_LEVEL_DEBUG] = "debug",
+};
+
+static enum log_level threshold = LOG_LEVEL_INFO;
+static int log_fd = STDERR_FILENO;
+
+int log_level_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
+void log_set_level(enum log_level level)
+{
+	threshold = level;
+}
+
+int log_open(const char *path)
+{
+	int fd = STDERR_FILENO;
+
+	if (path != NULL) {
+		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+			  0640);
+		if (fd < 0)
+			return -errno;
+	}
+	if (log_fd != STDERR_FILENO)
+		close(log_fd);
+	log_fd = fd;
+	return 0;
+}
+
+/* Build the whole line first, so that one write(2) carries it unbroken. */
+static void log_line(enum log_level level, const char *part, const char *fmt,
+		     va_list ap)
+{
+	char line[LINE_MAX_BYTES], ts[CLOCK_ISO_SIZE];
+	int saved = errno;
+	int n;
+
+	if (level > threshold)
+		return;
+	clock_iso(ts, clock_wall_ms());
+	n = snprintf(line, sizeof(line), "ts=%s level=%s part=%s ", ts,
+		     names[level], part);
+	n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
+	if (n > (int)sizeof(line) - 2)
+		n = (int)sizeof(line) - 2; /* cut, never split */
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7F)
+			line[i] = '?';
+	line[n++] = '\n';
+	(void)!write(log_fd, line, (size_t)n);
+	errno = saved;
+}
+
+#define LOG_FUNCTION(name, level)                                              \
+	void name(const char *part, const char *fmt, ...)                      \
+	{                                                                      \
+		va_list ap;                                                    \
+                                                                               \
+		va_start(ap, fmt);                                             \
+		log_line(level, part, fmt, ap);                                \
+		va_end(ap);                                                    \
+	}
+
+LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)
+LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)

@@ -1,0 +1,38 @@
+/*
+ * log.h - one event, one line, one write(2), in logfmt:
+ *
+ *   ts=2026-01-02T03:04:05.678Z level=warn part=run run=run_… state=running
+ *
+ * Lines go to stderr (stdout is the protocol in stdio mode) or to a file.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* The level named NAME ("error" "warn" "info" "debug"), or -EINVAL. */
+int log_level_of(const char *name);
+void log_set_level(enum log_level level);
+
+/*
+ * Append to PATH from now on; NULL: stderr. Call it again to reopen a
+ * rotated file. Copies PATH. 0, or -errno with the old file still in use.
+ */
+int log_open(const char *path);
+
+/*
+ * PART is the module that speaks. FMT gives key=value pairs; a value with
+ * spaces is quoted by the caller ("msg=\"%s\""). Control characters become
+ * '?', so that no peer can forge a second line; a line is cut at 2 KiB.
+ * errno is kept.
+ */
+void log_error(const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_warn(const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_info(const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_debug(const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,47 @@
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *alive(void *p)
+{
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return alive(calloc(n > 0 ? n : 1, size > 0 ? size : 1));
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	return alive(realloc(p, size > 0 ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return alive(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t len)
+{
+	return alive(strndup(s, len));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		abort();
+	return s;
+}

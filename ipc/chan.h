@@ -1,0 +1,33 @@
+/*
+ * chan.h - whole frames over one end of a SOCK_SEQPACKET pair; unix(7).
+ *
+ * A packet is a frame. The worker's end blocks; the supervisor's does not.
+ */
+#ifndef IPC_CHAN_H
+#define IPC_CHAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CHAN_FRAME_MAX 65536u /* bytes in one frame */
+
+/*
+ * A pair of ends, both close-on-exec: ends[0] non-blocking for the
+ * supervisor, ends[1] blocking for the worker. The caller owns both. The
+ * supervisor's end refuses SCM_RIGHTS where the kernel can (SO_PASSRIGHTS).
+ * 0 or -errno.
+ */
+int chan_pair(int ends[2]);
+
+/*
+ * Read one frame into BUF (CHAN_FRAME_MAX bytes), by recv(2) alone: no
+ * descriptor can arrive. The length, or 0: the peer closed; -EAGAIN: nothing
+ * yet; -EMSGSIZE: a frame over CHAN_FRAME_MAX, or an empty one; -errno.
+ */
+ssize_t chan_recv(int fd, void *buf);
+
+/* Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0 or -errno. */
+int chan_send(int fd, const void *frame, size_t len);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * crew.h - the control socketpair between supervisor and zygote.
+ *
+ * Fixed-size records of this machine's own layout, one a packet: both ends
+ * are built together and trust each other. The supervisor sends ORDERs; a
+ * SPAWN order carries the worker's end of the run's socketpair as its one
+ * SCM_RIGHTS descriptor. The zygote sends NOTES.
+ */
+#ifndef IPC_CREW_H
+#define IPC_CREW_H
+
+#include <stdint.h>
+
+#define CREW_CONTROL_FD 3 /* the zygote's end, from exec on */
+#define CREW_RUN_FD 3	  /* the worker's end of its run, from birth on */
+#define CREW_TEXT_MAX 512
+
+enum crew_order_type {
+	CREW_SPAWN = 1,
+};
+
+struct crew_order {
+	uint32_t type;
+	uint32_t seq;	      /* echoed in the answer */
+	uint32_t slot;	      /* 0 to CREW_SLOTS-1; no two live workers share one */
+	uint32_t reserved;
+	uint64_t cpu_ms;      /* CPU time after which the worker is stopped */
+	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
+};
+
+#define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
+
+enum crew_note_type {
+	CREW_SPAWNED = 1, /* pid; or err: why not (errno) */
+	CREW_REPORT = 2,  /* once, after the self-test */
+	CREW_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
+};
+
+/* What the self-test measured; a set bit is a protection that held. */
+enum crew_guard {
+	CREW_GUARD_SECCOMP = 1u << 0,
+	CREW_GUARD_NNP = 1u << 1,
+	CREW_GUARD_CAPS = 1u << 2,	/* none left, securebits locked */
+	CREW_GUARD_USERNS = 1u << 3,
+	CREW_GUARD_NETNS = 1u << 4,
+	CREW_GUARD_IPCNS = 1u << 5,
+	CREW_GUARD_UTSNS = 1u << 6,
+	CREW_GUARD_MNTNS = 1u << 7,
+	CREW_GUARD_ROOT = 1u << 8,	/* the root is empty and read-only */
+	CREW_GUARD_UID = 1u << 9,	/* a uid of its own per worker */
+	CREW_GUARD_LANDLOCK = 1u << 10,
+	CREW_GUARD_RLIMITS = 1u << 11,
+	CREW_GUARD_CLOSED = 1u << 12,	/* one descriptor beside null */
+	CREW_GUARD_EMPTY_ENV = 1u << 13,
+	CREW_GUARD_UNDUMPABLE = 1u << 14,
+	CREW_GUARD_PDEATHSIG = 1u << 15,
+};
+
+struct crew_note {
+	uint32_t type;
+	uint32_t seq;
+	int32_t pid;
+	int32_t err;
+	uint32_t guards;      /* REPORT: enum crew_guard bits */
+	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
+	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
+	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
+	char text[CREW_TEXT_MAX]; /* REPORT: why each missing guard is missing,
+				     "netns: EPERM (…remedy…); …"; BROKEN: the
+				     cause. NUL-ended, UTF-8 */
+};
+
+#endif

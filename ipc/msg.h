@@ -1,0 +1,146 @@
+/*
+ * msg.h - the messages of a run, one msgpack array a frame.
+ *
+ * ipc/PROTOCOL.md is the schema: fields, bounds, legal states. Here each
+ * message is a struct, with one msg_put_ to encode it and one msg_get to
+ * decode any. Whatever is decoded is a claim: types, lengths, ranges and
+ * UTF-8 are checked here, meaning (order, totals, rates) by the receiver.
+ *
+ * A body (code and inputs, an artifact, a result) is a total and a head,
+ * then CHUNKs until the total is reached.
+ */
+#ifndef IPC_MSG_H
+#define IPC_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/chan.h"
+
+#define MSG_CHUNK_MAX (CHAN_FRAME_MAX - 1024u) /* bytes in a head or CHUNK */
+#define MSG_NAME_MAX 256u	/* bytes: a step's or an artifact's name */
+#define MSG_TEXT_MAX 8192u	/* bytes: a log line, an error's text */
+#define MSG_DETAILS_MAX 16384u	/* bytes: an error's details, JSON text */
+#define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
+
+enum msg_type {
+	/* supervisor to worker */
+	MSG_RUN = 1,
+	MSG_CHUNK = 2, /* both ways */
+	MSG_ANSWER = 3,
+	/* worker to supervisor */
+	MSG_READY = 16,
+	MSG_PROGRESS = 17,
+	MSG_STEP = 18,
+	MSG_LOG = 19,
+	MSG_ARTIFACT = 20,
+	MSG_RESULT = 21,
+	MSG_FAIL = 22,
+};
+
+/* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
+struct str {
+	const char *p;
+	size_t n;
+};
+
+enum msg_step_state {
+	MSG_STEP_PENDING,
+	MSG_STEP_RUNNING,
+	MSG_STEP_SUCCEEDED,
+	MSG_STEP_FAILED,
+	MSG_STEP_SKIPPED,
+	MSG_STEP_STATES
+};
+
+enum msg_result_kind {
+	MSG_RESULT_VALUE, /* a plain JSON value: checked against outputsSchema */
+	MSG_RESULT_REPLY, /* {content?, structuredContent?, isError?} */
+	MSG_RESULT_KINDS
+};
+
+struct msg_run {
+	struct str run_id;
+	struct str template_id;
+	struct str entry;	/* what errors and tracebacks call the code */
+	uint64_t timeout_ms;	/* wall time left: run.deadline() */
+	uint64_t cancel_grace_ms;
+	uint64_t memory_bytes;	/* the allocator's cap */
+	uint64_t output_bytes;	/* the most a RESULT may total */
+	uint64_t artifact_bytes; /* the most all artifacts may total */
+	uint64_t code_bytes;	/* the body is the code... */
+	uint64_t inputs_bytes;	/* ...then the inputs, JSON text */
+	struct str head;
+};
+
+struct msg_step {
+	uint64_t index;		/* from 0, in the order of declaration */
+	uint64_t count;		/* PENDING: so many steps at once, NAME[1]... */
+	enum msg_step_state state;
+	uint64_t attempts;
+	uint64_t elapsed_ms;
+	struct str name;	/* PENDING alone; else empty */
+	struct str code;	/* FAILED alone: the step's error code */
+	struct str message;	/* FAILED alone */
+};
+
+struct msg {
+	enum msg_type type;
+	union {
+		struct msg_run run;
+		struct {
+			struct str data;
+		} chunk;
+		struct {
+			bool ok;
+			struct str text; /* ok: the artifactId; else why not */
+		} answer; /* to ARTIFACT, when its body is whole */
+		struct {
+			uint64_t done;
+			uint64_t total;
+			struct str message;
+		} progress;
+		struct msg_step step;
+		struct {
+			unsigned level; /* syslog's severities: 0 emergency to 7 debug */
+			struct str text;
+		} log;
+		struct {
+			uint64_t total;
+			struct str name;
+			struct str mime_type;
+			struct str head;
+		} artifact;
+		struct {
+			enum msg_result_kind kind;
+			uint64_t total;
+			struct str head;
+		} result;
+		struct {
+			struct str error_code; /* DESIGN 6: e.g. EXECUTION_ERROR */
+			struct str message;
+			struct str details; /* JSON object text, or empty */
+		} fail;
+	};
+};
+
+/*
+ * Encode M into OUT (CHAN_FRAME_MAX bytes), without allocating. The length;
+ * a message that does not fit is our own fault and asserts. msg_put() is
+ * async-signal-safe, since the SIGSYS handler of a worker sends FAIL.
+ */
+size_t msg_put(void *out, const struct msg *m);
+
+/*
+ * Decode LEN bytes at FRAME into M, whose strings borrow from FRAME. Nothing
+ * is allocated for what the frame merely claims. 0, or -EBADMSG and the
+ * offence in *WHY (a static text, for people): not msgpack, trailing bytes,
+ * too deep, an unknown type, a wrong shape, a text that is not UTF-8 or has
+ * a NUL, a value out of its bounds.
+ */
+int msg_get(struct msg *m, const void *frame, size_t len, const char **why);
+
+const char *msg_type_name(enum msg_type type); /* "PROGRESS"; "?" if none */
+
+#endif

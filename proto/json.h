@@ -1,0 +1,63 @@
+/*
+ * json.h - strict JSON text (RFC 8259) to json-c trees and back.
+ *
+ * json-c's own parser, even when strict, takes duplicate keys, NaN, single
+ * quotes and raw control characters, and clamps large integers. This one
+ * scans the text itself and builds the tree by json-c's constructors.
+ *
+ * Integers within int64 are json_type_int; within uint64 likewise
+ * (json_object_new_uint64); every other number is a double that keeps its
+ * text (json_object_new_double_s), so that it is written back as it came. A
+ * number that a double cannot hold (1e400) is refused.
+ */
+#ifndef PROTO_JSON_H
+#define PROTO_JSON_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+
+#define JSON_DEPTH_MAX 64
+
+/* What was wrong and where, for people: "byte 17: duplicate key \"a\"". */
+struct json_error {
+	size_t at; /* offset in bytes from the start of the text */
+	char text[160];
+};
+
+/* A member's value, as the bytes that came: [off, off + len) of the text. */
+struct json_span {
+	size_t off;
+	size_t len;
+};
+
+/*
+ * Parse LEN bytes at TEXT. 0 and the tree in *OUT (the caller owns it and
+ * puts it; the JSON text null gives NULL), or -EBADMSG (not JSON: syntax,
+ * invalid UTF-8, a lone surrogate, a duplicate key, trailing bytes) or
+ * -EMSGSIZE (deeper than JSON_DEPTH_MAX) with *ERR filled (ERR may be NULL).
+ */
+int json_parse(struct json_object **out, const char *text, size_t len,
+	       struct json_error *err);
+
+/*
+ * Find where the value of member KEY lies in TEXT, an object that
+ * json_parse() accepts. 0, or -ENOENT. Only its own members are looked at.
+ */
+int json_find(struct json_span *out, const char *text, size_t len,
+	      const char *key);
+
+/*
+ * Walk the elements of TEXT, an array that json_parse() accepts: *AT is 0 at
+ * first and moves on. 0 and the next one's span, or -ENOENT at the end.
+ */
+int json_next(struct json_span *out, const char *text, size_t len, size_t *at);
+
+/* The tree as compact text, lent by OBJ until its next json_text(); "null". */
+const char *json_text(struct json_object *obj, size_t *len);
+
+/* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
+struct json_object *json_member(struct json_object *obj, const char *key);
+/* Its text when it is a string; else NULL. Borrowed. */
+const char *json_member_str(struct json_object *obj, const char *key);
+
+#endif

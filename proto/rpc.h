@@ -1,0 +1,62 @@
+/*
+ * rpc.h - JSON-RPC 2.0 messages; https://www.jsonrpc.org/specification
+ */
+#ifndef PROTO_RPC_H
+#define PROTO_RPC_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+#define RPC_PARSE_ERROR (-32700)
+#define RPC_INVALID_REQUEST (-32600)
+#define RPC_METHOD_NOT_FOUND (-32601)
+#define RPC_INVALID_PARAMS (-32602)
+#define RPC_INTERNAL_ERROR (-32603)
+
+enum rpc_kind {
+	RPC_REQUEST,	  /* id and method */
+	RPC_NOTIFICATION, /* method alone */
+	RPC_RESPONSE,	  /* id and result or error */
+	RPC_BATCH,	  /* an array: walk it by json_next() */
+	RPC_BROKEN,	  /* answer with code and error; id where it was legible */
+};
+
+struct rpc_msg {
+	enum rpc_kind kind;
+	struct json_object *root;   /* owned: the whole message */
+	const char *method;	    /* borrowed from root */
+	struct json_object *params; /* borrowed; object or NULL */
+	struct json_object *result; /* borrowed; RESPONSE */
+	struct json_object *error;  /* borrowed; RESPONSE */
+	char *id;		    /* owned: the id's bytes exactly as they
+				       came, NUL-ended; NULL without one */
+	int code;		    /* BROKEN: the JSON-RPC error code */
+	char text[200];		    /* BROKEN: what came and what would pass */
+};
+
+/*
+ * Parse one message of LEN bytes. Never fails: what is not a message is
+ * RPC_BROKEN. An id is a string or an integer (mcp.md 1.1), of any size;
+ * params are an object (MCP uses no positional ones). Release it with
+ * rpc_fini().
+ */
+void rpc_parse(struct rpc_msg *m, const char *text, size_t len);
+void rpc_fini(struct rpc_msg *m);
+
+/*
+ * Append one compact message to OUT, without a newline. ID is raw JSON text
+ * as rpc_msg.id, NULL writes null. RESULT, DATA and PARAMS are lent and may
+ * be NULL (result NULL is {}; data and params NULL are left out).
+ */
+void rpc_put_result(struct buf *out, const char *id, struct json_object *result);
+void rpc_put_error(struct buf *out, const char *id, int code,
+		   const char *message, struct json_object *data);
+void rpc_put_notification(struct buf *out, const char *method,
+			  struct json_object *params);
+void rpc_put_request(struct buf *out, const char *id, const char *method,
+		     struct json_object *params);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * job.h - one run, from inside its cage.
+ */
+#ifndef WORKER_JOB_H
+#define WORKER_JOB_H
+
+/*
+ * Once, in the zygote, before it is caged: everything that all workers
+ * inherit. A Lua state with its libraries and the run API, buffers, the
+ * handlers of SIGTERM (cancel), SIGSYS (report and die) and SIGXCPU (CPU
+ * limit: report and die), the time zone. 0 or -errno.
+ */
+int job_prepare(void);
+
+/*
+ * In a caged worker: send READY, take RUN and its body from CREW_RUN_FD, run
+ * the template, send RESULT or FAIL, and _exit. No stdio is flushed and no
+ * Lua finalizer runs on the way out.
+ */
+_Noreturn void job_serve(void);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * catalogue.h - every template of this supervisor, by id and version.
+ */
+#ifndef SUPERVISOR_CATALOGUE_H
+#define SUPERVISOR_CATALOGUE_H
+
+#include <stddef.h>
+
+#include "supervisor/template.h"
+
+struct catalogue_problem {
+	char *path; /* the package that was skipped */
+	char *why;
+};
+
+struct catalogue {
+	struct template **all; /* owned; by id, then newest version first */
+	size_t n;
+	struct catalogue_problem *problems; /* owned */
+	size_t n_problems;
+};
+
+/*
+ * Load every child folder of each of DIRS that has a template.json. A broken
+ * package is skipped and becomes a problem; so do both of two with the same
+ * id and version, and a directory that cannot be read. Problems are logged.
+ */
+struct catalogue *catalogue_load(const char *const *dirs, size_t n);
+void catalogue_free(struct catalogue *c); /* NULL is fine */
+
+/* The newest version of ID; NULL: none. Borrowed. */
+struct template *catalogue_newest(const struct catalogue *c, const char *id);
+/* The newest of ID that satisfies RANGE (NULL: any); NULL: none. Borrowed. */
+struct template *catalogue_find(const struct catalogue *c, const char *id,
+				const char *range);
+/* The known id nearest to ID, for "did you mean"; NULL: none is near. */
+const char *catalogue_nearest(const struct catalogue *c, const char *id);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * config.h - what the operator decided: defaults, files, then flags.
+ *
+ * One table in config.c names every key with its section, type, default,
+ * bounds and a line of help; the parser, --print-config and the manual page
+ * all come from it.
+ */
+#ifndef SUPERVISOR_CONFIG_H
+#define SUPERVISOR_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct config_requestor { /* a [requestor "NAME"] section */
+	char *name;
+	char *token_sha256; /* hex, or NULL */
+	int64_t uid;	    /* -1: none */
+	char *trust_level;  /* "local" or "remote" */
+	int64_t max_concurrent_runs; /* 0: the server's, for each limit here */
+	int64_t max_queued_runs;
+	int64_t rate_per_second;
+	int64_t burst;
+	int64_t max_ttl_ms;
+	int64_t cpu_seconds_per_hour;
+	int64_t artifact_bytes;
+	char *templates; /* space-separated ids; NULL: all */
+	int64_t weight;	 /* 1 */
+};
+
+struct config {
+	/* [server] */
+	char *listen; /* NULL: no TCP */
+	char *socket;
+	char *state_dir;
+	char **templates; /* directories */
+	size_t n_templates;
+	bool publish_templates;
+	char *log_file; /* NULL: stderr */
+	char *log_level;
+	char *audit_file;
+	char *jwks_file;
+	char *issuer;
+	char *audience;
+	/* [limits] */
+	int64_t max_concurrent_runs;	  /* 5 */
+	int64_t max_queued_runs;	  /* 1000 */
+	int64_t max_run_timeout_ms;	  /* 900000 */
+	int64_t default_ttl_ms;		  /* 86400000 */
+	int64_t max_ttl_ms;		  /* 604800000 */
+	int64_t artifact_ttl_ms;	  /* 86400000 */
+	int64_t max_artifact_inline_bytes; /* 262144 */
+	int64_t inline_wait_ms;		  /* 45000 */
+	int64_t drain_timeout_ms;	  /* 30000 */
+	int64_t max_message_bytes;	  /* 16 MiB: one message of a client's */
+	int64_t max_memory_bytes;	  /* 1 GiB: a template's at the most */
+	int64_t max_cpu_ms;		  /* 900000 */
+	int64_t max_output_bytes;	  /* 64 MiB */
+	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
+	/* [requestor "…"] */
+	struct config_requestor *requestors;
+	size_t n_requestors;
+};
+
+/* All defaults, for UID (0: the system's folders, else its XDG ones). */
+struct config *config_new(uid_t uid);
+void config_free(struct config *c); /* NULL is fine */
+
+/*
+ * Read FILE, then conf.d/NAME.conf beside it in the order of their names.
+ * 0; -ENOENT: no FILE; -EINVAL with WHY (SIZE bytes): "FILE:12: key …: what
+ * came, what would pass".
+ */
+int config_read(struct config *c, const char *file, char *why, size_t size);
+
+/* Set one key, as a flag does. 0, or -EINVAL with WHY. */
+int config_set(struct config *c, const char *section, const char *key,
+	       const char *value, char *why, size_t size);
+void config_clear_templates(struct config *c); /* --templates replaces */
+
+/* Every key with its value, in the file's own syntax; no secret. */
+void config_print(const struct config *c, FILE *out);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * id.h - names that order by time and cannot be guessed.
+ *
+ * PREFIX_ and 26 characters of lower-case base32 (a-z2-7, RFC 4648): 48 bits
+ * of Unix milliseconds, then 82 random bits of getrandom(2).
+ */
+#ifndef SUPERVISOR_ID_H
+#define SUPERVISOR_ID_H
+
+#include <stdbool.h>
+
+#define ID_SIZE 32 /* the longest prefix is "sess"; with NUL */
+
+/* Writes a fresh id with PREFIX ("run", "art", "sess", "inst"). */
+void id_new(char out[ID_SIZE], const char *prefix);
+
+/* Could S be an id with PREFIX? Shape alone; says nothing of existence. */
+bool id_ok(const char *s, const char *prefix);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * store.h - what survives: runs and artifacts in a state directory.
+ *
+ *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
+ *   STATE/instances/ID         locked for as long as its supervisor lives
+ *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them
+ *
+ * Calls return at once. One thread owns the database: it takes what has been
+ * asked, does it in order in one transaction (reads see earlier writes), and
+ * commits; then each DONE is called, in order, from store_dispatch() on the
+ * caller's thread. Strings in a request are copied; those in a result are
+ * lent until DONE returns. Several supervisors may share one directory.
+ *
+ * The time of a row is Unix milliseconds; 0 is none.
+ */
+#ifndef SUPERVISOR_STORE_H
+#define SUPERVISOR_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "supervisor/id.h"
+
+struct store;
+
+/* The stored values; never renumber. */
+enum store_status {
+	STORE_QUEUED = 0,
+	STORE_RUNNING = 1,
+	STORE_SUCCEEDED = 2,
+	STORE_FAILED = 3,
+	STORE_PARTIAL_SUCCESS = 4,
+	STORE_CANCELED = 5,
+	STORE_STATUSES
+};
+
+struct store_run {
+	char id[ID_SIZE];
+	const char *requestor;
+	const char *template_id;
+	const char *version;
+	const char *digest;	/* of the template package, hex */
+	enum store_status status;
+	int64_t created_ms;
+	int64_t started_ms;
+	int64_t updated_ms;
+	int64_t finished_ms;
+	int64_t expires_ms;	/* when the row may be forgotten; 0: not yet */
+	const char *inputs;	/* JSON; NULL: secret, or needed no more */
+	const char *options;	/* JSON: what a queued run needs to start again */
+	const char *idem_key;	/* NULL: none */
+	const char *idem_digest; /* of the inputs, hex */
+	const char *view;	/* JSON: the whole terminal view; NULL until
+				   then, and for a run that was interrupted */
+	const char *log;	/* text, or NULL */
+};
+
+struct store_artifact {
+	char id[ID_SIZE];
+	char run_id[ID_SIZE];
+	const char *requestor;
+	const char *name;
+	const char *mime_type;
+	const char *sha256;	/* hex */
+	int64_t size;
+	int64_t created_ms;
+	int64_t expires_ms;	/* 0: the run has not ended yet */
+};
+
+/* What DONE is told. Only the fields that its request fills are set. */
+struct store_result {
+	int rc;			/* 0, or -errno: -ENOENT not found, -EIO,
+				   -ENOSPC, -EROFS, -EACCES … */
+	const char *why;	/* rc != 0: what failed, with the path, and what
+				   would mend it, for people; else "" */
+	const struct store_run *runs; /* found, listed, reclaimed */
+	size_t n_runs;
+	int64_t total;		/* list: how many match in all */
+	const struct store_artifact *artifact;
+	const void *data;	/* read_artifact: the bytes of the range */
+	size_t len;
+	int64_t artifact_bytes; /* usage: the requestor's live artifacts */
+	size_t interrupted;	/* recover: runs that were running */
+};
+
+typedef void (*store_done)(void *arg, const struct store_result *res);
+
+/*
+ * Start the thread for STATE_DIR (copied), which is created (0700) when
+ * missing. Nothing has been opened yet when this returns; what fails then
+ * fails each request. INSTANCE is this supervisor's id (copied).
+ */
+struct store *store_start(const char *state_dir, const char *instance);
+
+/* Readable when store_dispatch() has work. Owned by the store. */
+int store_fd(const struct store *s);
+void store_dispatch(struct store *s);
+
+/*
+ * Wait until all that was asked is done or has failed, at most TIMEOUT_MS;
+ * dispatch it, release the instance's lock, and free S. NULL is fine.
+ */
+void store_stop(struct store *s, int timeout_ms);
+
+/* Is the store known to be failing? Its last error's text, or NULL. */
+const char *store_sick(struct store *s);
+
+enum store_urgency {
+	STORE_LAZY, /* may wait for company: for the next other request, or
+		       5 ms. Fails back like STORE_NOW */
+	STORE_NOW,  /* commit as soon as possible; when that fails, DONE
+		       hears of it and the request is dropped */
+	STORE_MUST, /* what was promised: on failure kept and tried again
+		       until it is done (or store_stop() gives up) */
+};
+
+/*
+ * Write RUN whole: insert it, or replace the row of that id. The row names
+ * this instance. A lazy request and a later one for the same row still
+ * queued may become one write. DONE may be NULL.
+ */
+void store_put_run(struct store *s, const struct store_run *run,
+		   enum store_urgency urgency, store_done done, void *arg);
+
+/* One run of REQUESTOR's: 0 and runs[0], or -ENOENT. */
+void store_get_run(struct store *s, const char *requestor, const char *id,
+		   store_done done, void *arg);
+
+/* The run that holds KEY for REQUESTOR and TEMPLATE_ID, or -ENOENT. */
+void store_find_idem(struct store *s, const char *requestor,
+		     const char *template_id, const char *key, store_done done,
+		     void *arg);
+
+struct store_filter {
+	const char *requestor;
+	int status;		 /* enum store_status, or -1 for any */
+	const char *template_id; /* NULL: any */
+	int64_t offset;
+	int limit;
+};
+
+/* Newest first; inputs, options, view and log are not read. */
+void store_list_runs(struct store *s, const struct store_filter *f,
+		     store_done done, void *arg);
+
+/*
+ * Name the artifact whose bytes are in TMP_PATH (made by blob.h): sync it,
+ * rename it into place, and write its row. TMP_PATH is gone afterwards,
+ * whatever happens.
+ */
+void store_put_artifact(struct store *s, const struct store_artifact *a,
+			const char *tmp_path, enum store_urgency urgency,
+			store_done done, void *arg);
+
+/* All artifacts of RUN_ID expire at EXPIRES_MS. */
+void store_expire_artifacts(struct store *s, const char *run_id,
+			    int64_t expires_ms);
+
+/*
+ * Bytes [offset, offset + limit) of an artifact of REQUESTOR's, and its row.
+ * -ENOENT: unknown (or another's); -ESTALE: expired; -ERANGE: OFFSET is
+ * beyond its size (the row is filled).
+ */
+void store_read_artifact(struct store *s, const char *requestor, const char *id,
+			 int64_t offset, int64_t limit, store_done done,
+			 void *arg);
+
+void store_usage(struct store *s, const char *requestor, store_done done,
+		 void *arg);
+
+/*
+ * Take over from supervisors that died (their instance file is not locked),
+ * each by exactly one survivor: what they ran becomes failed without a view;
+ * what they had queued becomes this instance's and comes back in runs, with
+ * inputs and options. Stray files are removed.
+ */
+void store_recover(struct store *s, store_done done, void *arg);
+
+/* Forget what expired before NOW_MS: artifacts' files, then runs. */
+void store_sweep(struct store *s, int64_t now_ms);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * template.h - a template package on disk, checked and ready to run.
+ *
+ * DIR/template.json is the manifest; its schema is etc/template.schema.json.
+ */
+#ifndef SUPERVISOR_TEMPLATE_H
+#define SUPERVISOR_TEMPLATE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/schema.h"
+
+enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
+
+enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
+enum template_runtime { RUNTIME_LUA, RUNTIME_PROGRAM };
+enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
+
+struct template_limits { /* the manifest's, or the default of a template */
+	int64_t timeout_ms;	 /* 60000 */
+	int64_t cpu_ms;		 /* 60000 */
+	int64_t memory_bytes;	 /* 128 MiB */
+	int64_t processes;	 /* 1 */
+	int64_t output_bytes;	 /* 8 MiB */
+	int64_t artifact_bytes;	 /* 64 MiB, all artifacts of a run */
+	int64_t cancel_grace_ms; /* 5000, at most 60000 */
+};
+
+struct semver {
+	uint64_t major, minor, patch;
+	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
+};
+
+struct template {
+	unsigned users; /* template_ref(), template_unref() */
+	char *dir;
+	char *id;
+	char *version_text;
+	struct semver version;
+	char *name;
+	char *description;
+	enum template_runtime runtime;
+	char *entry;	       /* file in dir */
+	char *code;	       /* lua: the text of entry */
+	size_t code_len;
+	char digest[65];       /* SHA-256 over every file of the package */
+	unsigned trust;	       /* enum template_trust bits */
+	bool partial;	       /* supportsPartialSuccess */
+	double partial_threshold;
+	enum template_mode mode;
+	char *auto_pointer;    /* autoAsync; NULL: none */
+	int64_t auto_items_over;
+	struct template_limits limits;
+	enum template_task task;
+	bool secret;	       /* some property of inputsSchema is writeOnly */
+	bool stream_poll;
+	struct json_object *manifest;	    /* owned: the whole */
+	struct json_object *limits_json;    /* borrowed; NULL: none */
+	struct json_object *inputs_json;    /* borrowed: inputsSchema */
+	struct json_object *outputs_json;   /* borrowed; NULL: none */
+	struct json_object *annotations;    /* borrowed; NULL: none */
+	struct schema *inputs;
+	struct schema *outputs; /* NULL: any value */
+};
+
+/*
+ * Read and check the package in DIR. The template (one user: the caller's),
+ * or NULL with what is wrong, where (JSON pointer) and what would pass in
+ * WHY (at most SIZE bytes).
+ */
+struct template *template_load(const char *dir, char *why, size_t size);
+struct template *template_ref(struct template *t); /* T itself */
+void template_unref(struct template *t);	   /* NULL is fine */
+
+/* Does T run ASYNC by its own rule (autoAsync) for INPUTS? */
+bool template_auto_async(const struct template *t, struct json_object *inputs);
+
+/* Semantic Versioning 2.0.0: parse (false: not one), order as strcmp(3). */
+bool semver_parse(struct semver *out, const char *text);
+int semver_cmp(const struct semver *a, const struct semver *b);
+/* Does V satisfy RANGE: an exact version, or a caret range ("^1.2")? */
+bool semver_in(const struct semver *v, const char *range);
+bool semver_range_ok(const char *range);
+
+#endif

@@ -27,6 +27,11 @@ char *xstrdup(const char *s)
 	return alive(strdup(s));
 }
 
+char *xstrdup_opt(const char *s)
+{
+	return s == NULL ? NULL : xstrdup(s);
+}
+
 char *xstrndup(const char *s, size_t len)
 {
 	return alive(strndup(s, len));

@@ -8,7 +8,7 @@
  * Integers within int64 are json_type_int; within uint64 likewise
  * (json_object_new_uint64); every other number is a double that keeps its
  * text (json_object_new_double_s), so that it is written back as it came. A
- * number that a double cannot hold (1e400) is refused.
+ * number that a double cannot hold (1e400) is refused. -0 is the integer 0.
  */
 #ifndef PROTO_JSON_H
 #define PROTO_JSON_H
@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #define JSON_DEPTH_MAX 64
+#define JSON_VALUES_MAX 1000000 /* a tree costs up to 190 bytes for each */
 
 /* What was wrong and where, for people: "byte 17: duplicate key \"a\"". */
 struct json_error {
@@ -33,8 +34,9 @@ struct json_span {
 /*
  * Parse LEN bytes at TEXT. 0 and the tree in *OUT (the caller owns it and
  * puts it; the JSON text null gives NULL), or -EBADMSG (not JSON: syntax,
- * invalid UTF-8, a lone surrogate, a duplicate key, trailing bytes) or
- * -EMSGSIZE (deeper than JSON_DEPTH_MAX) with *ERR filled (ERR may be NULL).
+ * invalid UTF-8, a lone surrogate, a duplicate key, a NUL in a key, trailing
+ * bytes) or -EMSGSIZE (deeper than JSON_DEPTH_MAX, more values than JSON_VALUES_MAX, or
+ * more than INT_MAX bytes) with *ERR filled (ERR may be NULL) and *OUT NULL. The time is linear in LEN.
  */
 int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err);
@@ -52,12 +54,17 @@ int json_find(struct json_span *out, const char *text, size_t len,
  */
 int json_next(struct json_span *out, const char *text, size_t len, size_t *at);
 
-/* The tree as compact text, lent by OBJ until its next json_text(); "null". */
+/*
+ * The tree as compact text, lent by OBJ until its next json_text(); "null" for
+ * NULL, and for what JSON cannot say (NaN, infinities). A double that has no
+ * text of its own is written by 15 to 17 digits, as few as read back the same.
+ * The strings in it must be UTF-8. LEN may be NULL.
+ */
 const char *json_text(struct json_object *obj, size_t *len);
 
 /* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
 struct json_object *json_member(struct json_object *obj, const char *key);
-/* Its text when it is a string; else NULL. Borrowed. */
+/* Its text, up to a NUL, when it is a string; else NULL. Borrowed. */
 const char *json_member_str(struct json_object *obj, const char *key);
 
 #endif

@@ -19,9 +19,9 @@
 enum rpc_kind {
 	RPC_REQUEST,	  /* id and method */
 	RPC_NOTIFICATION, /* method alone */
-	RPC_RESPONSE,	  /* id and result or error */
+	RPC_RESPONSE,	  /* id and result or error; an error may lack the id */
 	RPC_BATCH,	  /* an array: walk it by json_next() */
-	RPC_BROKEN,	  /* answer with code and error; id where it was legible */
+	RPC_BROKEN, /* answer with code and error; id where it was legible */
 };
 
 struct rpc_msg {
@@ -39,9 +39,8 @@ struct rpc_msg {
 
 /*
  * Parse one message of LEN bytes. Never fails: what is not a message is
- * RPC_BROKEN. An id is a string or an integer (mcp.md 1.1), of any size;
- * params are an object (MCP uses no positional ones). Release it with
- * rpc_fini().
+ * RPC_BROKEN. An id is a string or an integer, of any size; params are an
+ * object (MCP uses no positional ones). Release it with rpc_fini().
  */
 void rpc_parse(struct rpc_msg *m, const char *text, size_t len);
 void rpc_fini(struct rpc_msg *m);
@@ -49,14 +48,16 @@ void rpc_fini(struct rpc_msg *m);
 /*
  * Append one compact message to OUT, without a newline. ID is raw JSON text
  * as rpc_msg.id, NULL writes null. RESULT, DATA and PARAMS are lent and may
- * be NULL (result NULL is {}; data and params NULL are left out).
+ * be NULL (result NULL is {}; data and params NULL are left out). MESSAGE is
+ * cut where it stops being UTF-8. 0, or -EMSGSIZE, with OUT as it was, when
+ * that would exceed its max.
  */
-void rpc_put_result(struct buf *out, const char *id, struct json_object *result);
-void rpc_put_error(struct buf *out, const char *id, int code,
-		   const char *message, struct json_object *data);
-void rpc_put_notification(struct buf *out, const char *method,
-			  struct json_object *params);
-void rpc_put_request(struct buf *out, const char *id, const char *method,
-		     struct json_object *params);
+int rpc_put_result(struct buf *out, const char *id, struct json_object *result);
+int rpc_put_error(struct buf *out, const char *id, int code,
+		  const char *message, struct json_object *data);
+int rpc_put_notification(struct buf *out, const char *method,
+			 struct json_object *params);
+int rpc_put_request(struct buf *out, const char *id, const char *method,
+		    struct json_object *params);
 
 #endif

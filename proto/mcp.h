@@ -1,0 +1,66 @@
+/*
+ * mcp.h - the shapes of the Model Context Protocol; pure functions.
+ *
+ * https://modelcontextprotocol.io/specification
+ */
+#ifndef PROTO_MCP_H
+#define PROTO_MCP_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The revisions that are served, oldest first, so that they compare. */
+enum mcp_revision {
+	MCP_2024_11_05,
+	MCP_2025_03_26, /* tool annotations, batches, progress messages */
+	MCP_2025_06_18, /* structured output, titles; batches gone */
+	MCP_2025_11_25,
+	MCP_REVISIONS
+};
+#define MCP_LATEST MCP_2025_11_25
+
+const char *mcp_revision_name(enum mcp_revision rev);
+
+/* The one asked for when it is served, else the latest (lifecycle, version
+   negotiation). NAME may be NULL. */
+enum mcp_revision mcp_negotiate(const char *name);
+
+static inline bool mcp_has_batches(enum mcp_revision rev)
+{
+	return rev == MCP_2025_03_26;
+}
+
+static inline bool mcp_has_annotations(enum mcp_revision rev)
+{
+	return rev >= MCP_2025_03_26;
+}
+
+static inline bool mcp_has_structured(enum mcp_revision rev)
+{
+	return rev >= MCP_2025_06_18;
+}
+
+/* JSON text (copied) as a node that is written as it stands. */
+struct json_object *mcp_raw(const char *text, size_t len);
+
+/*
+ * A CallToolResult of one text block. STRUCTURED (may be NULL) is JSON text
+ * of an object, for structuredContent. The caller owns it.
+ */
+struct json_object *mcp_tool_result(const char *text, size_t len,
+				    const char *structured,
+				    size_t structured_len, bool is_error);
+
+/* Is PARAMS' _meta.progressToken a string or an integer? Borrowed, or NULL. */
+struct json_object *mcp_progress_token(struct json_object *params);
+
+/*
+ * {progressToken, progress, total?, message?}: TOKEN is lent; TOTAL 0 and
+ * MESSAGE NULL are left out. The caller owns it.
+ */
+struct json_object *mcp_progress(struct json_object *token, uint64_t progress,
+				 uint64_t total, const char *message);
+
+#endif

@@ -1,0 +1,87 @@
+/* Any bytes as a message, and the answer to it: one whole line of JSON. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/rpc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int cond)
+{
+	if (!cond)
+		abort();
+}
+
+/* Each kind has what rpc.h says, and no more. */
+static void check_shape(const struct rpc_msg *m)
+{
+	must((m->kind == RPC_BROKEN) == (m->code != 0));
+	must((m->kind == RPC_BROKEN) == (m->text[0] != '\0'));
+	must(m->params == NULL ||
+	     json_object_is_type(m->params, json_type_object));
+	switch (m->kind) {
+	case RPC_REQUEST:
+		must(m->id != NULL && m->method != NULL);
+		break;
+	case RPC_NOTIFICATION:
+		must(m->id == NULL && m->method != NULL);
+		break;
+	case RPC_RESPONSE:
+		must(m->method == NULL && m->params == NULL);
+		must(m->id != NULL || m->error != NULL);
+		break;
+	case RPC_BATCH:
+		must(m->id == NULL && m->method == NULL);
+		break;
+	case RPC_BROKEN:
+		break;
+	}
+}
+
+/* An answer parses as a response that carries the same id. */
+static void check_answer(const struct rpc_msg *m)
+{
+	const char *why = m->text[0] != '\0' ? m->text : "unknown";
+	struct rpc_msg answer;
+	struct buf out = {0};
+
+	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, why, m->root) ==
+	     0);
+	must(memchr(buf_data(&out), '\n', buf_len(&out)) == NULL);
+	rpc_parse(&answer, buf_data(&out), buf_len(&out));
+	if (answer.kind == RPC_RESPONSE) {
+		must((m->id == NULL) == (answer.id == NULL));
+		must(m->id == NULL || strcmp(m->id, answer.id) == 0);
+	} else { /* the message as data is two levels deeper than it was */
+		must(answer.code == RPC_PARSE_ERROR &&
+		     strstr(answer.text, "deeper") != NULL);
+	}
+	rpc_fini(&answer);
+	buf_fini(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct json_span at;
+	struct rpc_msg m;
+	size_t pos = 0;
+
+	rpc_parse(&m, text, size);
+	check_shape(&m);
+	check_answer(&m);
+	if (m.kind == RPC_BATCH) {
+		while (json_next(&at, text, size, &pos) == 0) {
+			struct rpc_msg each;
+
+			rpc_parse(&each, text + at.off, at.len);
+			check_shape(&each);
+			must(each.code != RPC_PARSE_ERROR);
+			rpc_fini(&each);
+		}
+	}
+	rpc_fini(&m);
+	return 0;
+}

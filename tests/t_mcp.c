@@ -1,0 +1,168 @@
+/* t_mcp.c - the protocol's shapes, as text. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "proto/mcp.h"
+#include "tests/tap.h"
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *o = NULL;
+
+	json_parse(&o, text, strlen(text), NULL);
+	return o;
+}
+
+/* O is taken. */
+static void is_json(struct json_object *o, const char *want, const char *name)
+{
+	is_str(o == NULL ? NULL : json_text(o, NULL), want, "%s", name);
+	json_object_put(o);
+}
+
+/* ---- revisions ---- */
+
+static const struct {
+	const char *asked, *got;
+	bool batches, annotations, structured;
+} revisions[] = {
+    {"2024-11-05", "2024-11-05", false, false, false},
+    {"2025-03-26", "2025-03-26", true, true, false},
+    {"2025-06-18", "2025-06-18", false, true, true},
+    {"2025-11-25", "2025-11-25", false, true, true},
+    {"1999-01-01", "2025-11-25", false, true, true},
+    {"2999-01-01", "2025-11-25", false, true, true},
+    {"2025-11-25 ", "2025-11-25", false, true, true},
+    {"", "2025-11-25", false, true, true},
+    {NULL, "2025-11-25", false, true, true},
+};
+
+static void check_revisions(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(revisions); i++) {
+		const char *asked = revisions[i].asked;
+		enum mcp_revision rev = mcp_negotiate(asked);
+
+		asked = asked != NULL ? asked : "none";
+		is_str(mcp_revision_name(rev), revisions[i].got,
+		       "asked for \"%s\"", asked);
+		is_int(mcp_has_batches(rev), revisions[i].batches,
+		       "\"%s\": batches", asked);
+		is_int(mcp_has_annotations(rev), revisions[i].annotations,
+		       "\"%s\": annotations", asked);
+		is_int(mcp_has_structured(rev), revisions[i].structured,
+		       "\"%s\": structured output", asked);
+	}
+	for (int i = 1; i < MCP_REVISIONS; i++)
+		ok(strcmp(mcp_revision_name((enum mcp_revision)(i - 1)),
+			  mcp_revision_name((enum mcp_revision)i)) < 0,
+		   "revision %d is older than the next", i - 1);
+}
+
+/* ---- tool results ---- */
+
+static const struct {
+	const char *text, *structured;
+	bool is_error;
+	const char *want, *name;
+} results[] = {
+    {"hello", NULL, false, "{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}",
+     "a text"},
+    {"", NULL, false, "{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}",
+     "an empty text"},
+    {"bad", NULL, true,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"bad\"}],\"isError\":true}",
+     "an error"},
+    {"{\"a\":1}", "{\"a\":1}", false,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
+     "\"structuredContent\":{\"a\":1}}",
+     "structured content, as it stands"},
+    {"{\"n\":1.50}", "{\"n\":1.50}", true,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1.50}\"}],"
+     "\"structuredContent\":{\"n\":1.50},\"isError\":true}",
+     "an error with structured content, whose numbers stay as written"},
+};
+
+static void check_results(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(results); i++) {
+		const char *s = results[i].structured;
+
+		is_json(mcp_tool_result(results[i].text, strlen(results[i].text),
+					s, s == NULL ? 0 : strlen(s),
+					results[i].is_error),
+			results[i].want, results[i].name);
+	}
+	is_json(mcp_tool_result("a\0b", 3, NULL, 0, false),
+		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u0000b\"}]}",
+		"a text with a NUL is whole");
+	is_json(mcp_raw("[1, 2]xyz", 6), "[1, 2]", "raw text, of so many bytes");
+}
+
+/* ---- progress ---- */
+
+static const struct {
+	const char *params, *token, *name;
+} tokens[] = {
+    {"{\"_meta\":{\"progressToken\":\"t\"}}", "\"t\"", "a string"},
+    {"{\"_meta\":{\"progressToken\":\"\"}}", "\"\"", "an empty string"},
+    {"{\"_meta\":{\"progressToken\":7}}", "7", "an integer"},
+    {"{\"_meta\":{\"progressToken\":0}}", "0", "zero"},
+    {"{\"_meta\":{\"progressToken\":1.5}}", NULL, "no fraction"},
+    {"{\"_meta\":{\"progressToken\":null}}", NULL, "not null"},
+    {"{\"_meta\":{\"progressToken\":true}}", NULL, "not true"},
+    {"{\"_meta\":{\"progressToken\":[1]}}", NULL, "not a list"},
+    {"{\"_meta\":{}}", NULL, "none in an empty _meta"},
+    {"{\"_meta\":[]}", NULL, "none in a list"},
+    {"{\"progressToken\":1}", NULL, "none outside of _meta"},
+    {"[]", NULL, "none in params that are a list"},
+    {"null", NULL, "none without params"},
+};
+
+static const struct {
+	const char *token;
+	uint64_t progress, total;
+	const char *message, *want, *name;
+} progresses[] = {
+    {"\"t\"", 1, 0, NULL, "{\"progressToken\":\"t\",\"progress\":1}",
+     "progress alone"},
+    {"5", 0, 9, NULL, "{\"progressToken\":5,\"progress\":0,\"total\":9}",
+     "of a total"},
+    {"5", 2, 9, "half\n",
+     "{\"progressToken\":5,\"progress\":2,\"total\":9,\"message\":\"half\\n\"}",
+     "with a message"},
+    {"5", UINT64_MAX, UINT64_MAX, "",
+     "{\"progressToken\":5,\"progress\":18446744073709551615,"
+     "\"total\":18446744073709551615,\"message\":\"\"}",
+     "up to 64 bits"},
+};
+
+static void check_progress(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+		struct json_object *params = parse(tokens[i].params);
+		struct json_object *t = mcp_progress_token(params);
+
+		is_str(t == NULL ? NULL : json_text(t, NULL), tokens[i].token,
+		       "a token: %s", tokens[i].name);
+		json_object_put(params);
+	}
+	ok(mcp_progress_token(NULL) == NULL, "a token: none of nothing");
+	for (size_t i = 0; i < ARRAY_LEN(progresses); i++) {
+		struct json_object *token = parse(progresses[i].token);
+
+		is_json(mcp_progress(token, progresses[i].progress,
+				     progresses[i].total, progresses[i].message),
+			progresses[i].want, progresses[i].name);
+		is_json(token, progresses[i].token, "the token is only lent");
+	}
+}
+
+int main(void)
+{
+	check_revisions();
+	check_results();
+	check_progress();
+	return tap_done();
+}

@@ -34,7 +34,9 @@ struct schema_options {
  * Compile DOC (an object or a boolean; lent for the schema's life, which
  * keeps a reference). OPT may be NULL. 0 and the schema in *OUT, or -EINVAL
  * with *ERR filled: not a valid schema, an unknown dialect, a remote $ref,
- * a bad pattern, deeper or larger than the bounds in schema.c.
+ * a bad pattern, deeper or larger than the bounds in schema_int.h. A schema
+ * whose "$schema" is a metaschema that the resolver knows is held to that
+ * metaschema's $vocabulary, and has to be valid against it.
  */
 int schema_compile(struct schema **out, struct json_object *doc,
 		   const struct schema_options *opt, struct schema_error *err);
@@ -48,7 +50,10 @@ void schema_free(struct schema *s); /* NULL is fine */
 int schema_validate(const struct schema *s, struct json_object *instance,
 		    struct schema_error *err);
 
-/* Every error, at most MAX of them in ERRS; how many there are. */
+/*
+ * Every error, but no more than MAX of them, in ERRS; how many are there.
+ * When a bound is met that is the one error.
+ */
 size_t schema_validate_all(const struct schema *s, struct json_object *instance,
 			   struct schema_error *errs, size_t max);
 

@@ -1,0 +1,168 @@
+/*
+ * PCRE2 counts the steps of a match afresh at each place where it may start,
+ * and does not count every step. So an expression that is not anchored gets
+ * its own loop over the starts in front, automatic possessives are off (they
+ * would repeat uncounted), and what is left uncounted is estimated when the
+ * expression is translated, to divide the limit by.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "proto/schema_int.h"
+
+#include <errno.h>
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FIRST_LIMIT 500u /* steps that most matches get along with */
+#define FIRST_PRICE 50u	 /* what they are charged */
+#define WEIGHT_UNIT 16u	 /* uncounted steps are cheaper */
+#define LEAST_STEPS 32u	 /* counted ones that a match gets at least */
+#define BYTES_PER_STEP 16u
+
+struct schema_pattern {
+	pcre2_code *code;
+	char *text;
+	uint32_t weight;
+	uint32_t per_byte;
+};
+
+struct schema_matcher {
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+};
+
+static pcre2_code *compile(const char *text, size_t len, int *code)
+{
+	const uint32_t flags =
+	    PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+	    PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_POSSESS;
+	PCRE2_SIZE at;
+
+	return pcre2_compile((PCRE2_SPTR)text, len, flags, code, &at, NULL);
+}
+
+/* "^(?:…)" where each start has to be tried, but in one counted match. */
+static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
+{
+	pcre2_code *c = compile(re->text, re->len, code);
+	uint32_t options = 0;
+	char *looped;
+
+	if (c == NULL)
+		return NULL;
+	pcre2_pattern_info(c, PCRE2_INFO_ALLOPTIONS, &options);
+	if (options & PCRE2_ANCHORED)
+		return c;
+	pcre2_code_free(c);
+	looped = xasprintf("\\A(?s:.*?)(?:%s)", re->text);
+	c = compile(looped, strlen(looped), code);
+	free(looped);
+	return c;
+}
+
+int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
+		       struct schema_text *why)
+{
+	struct schema_regex re;
+	PCRE2_UCHAR message[160];
+	pcre2_code *code;
+	int rc = schema_regex_translate(&re, p, len, why);
+
+	if (rc != 0)
+		return rc;
+	code = compile_counted(&re, &rc);
+	free(re.text);
+	if (code == NULL) {
+		pcre2_get_error_message(rc, message, sizeof(message));
+		schema_put(why, (const char *)message);
+		return -EINVAL;
+	}
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->code = code;
+	(*out)->text = xstrndup(p, len);
+	(*out)->weight = 1 + re.weight / WEIGHT_UNIT;
+	(*out)->per_byte = re.per_byte;
+	return 0;
+}
+
+void schema_pattern_free(struct schema_pattern *p)
+{
+	if (p == NULL)
+		return;
+	pcre2_code_free(p->code);
+	free(p->text);
+	free(p);
+}
+
+const char *schema_pattern_text(const struct schema_pattern *p)
+{
+	return p->text;
+}
+
+static struct schema_matcher *matcher_new(void)
+{
+	struct schema_matcher *m = xcalloc(1, sizeof(*m));
+
+	m->data = pcre2_match_data_create(1, NULL);
+	m->context = pcre2_match_context_create(NULL);
+	if (m->data == NULL || m->context == NULL)
+		abort();
+	pcre2_set_heap_limit(m->context, CHECK_MATCH_KIB);
+	return m;
+}
+
+void schema_matcher_free(struct schema_matcher *m)
+{
+	if (m == NULL)
+		return;
+	pcre2_match_data_free(m->data);
+	pcre2_match_context_free(m->context);
+	free(m);
+}
+
+static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
+		   const char *s, size_t len, uint64_t steps)
+{
+	pcre2_set_match_limit(m->context, (uint32_t)steps);
+	return pcre2_match(p->code, (PCRE2_SPTR)s, len, 0, 0, m->data,
+			   m->context);
+}
+
+/*
+ * PCRE2 does not tell how many steps a match took: so it is tried within a
+ * small limit first, then within twice as much, each charged as a whole.
+ */
+int schema_pattern_match(const struct schema_pattern *p,
+			 struct schema_matcher **m, const char *s, size_t len,
+			 uint64_t *budget)
+{
+	uint64_t weight = p->weight + (uint64_t)p->per_byte * len / WEIGHT_UNIT;
+	uint64_t price = FIRST_PRICE + len / BYTES_PER_STEP;
+	int rc = PCRE2_ERROR_MATCHLIMIT;
+
+	if (*m == NULL)
+		*m = matcher_new();
+	for (uint64_t limit = FIRST_LIMIT; rc == PCRE2_ERROR_MATCHLIMIT;
+	     limit *= 2) {
+		uint64_t steps = limit / weight;
+
+		if (steps < LEAST_STEPS) {
+			steps = LEAST_STEPS;
+			price = steps * weight;
+		}
+		if (*budget < price)
+			return -E2BIG;
+		*budget -= price;
+		rc = attempt(p, *m, s, len, steps);
+		price = limit * 2;
+	}
+	if (rc >= 0)
+		return 1;
+	/* Not UTF-8 matches nothing; the rest are limits. */
+	if (rc == PCRE2_ERROR_NOMATCH ||
+	    (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21))
+		return 0;
+	return -E2BIG;
+}

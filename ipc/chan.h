@@ -23,11 +23,15 @@ int chan_pair(int ends[2]);
 /*
  * Read one frame into BUF (CHAN_FRAME_MAX bytes), by recv(2) alone: no
  * descriptor can arrive. The length, or 0: the peer closed; -EAGAIN: nothing
- * yet; -EMSGSIZE: a frame over CHAN_FRAME_MAX, or an empty one; -errno.
+ * yet; -EMSGSIZE: a frame over CHAN_FRAME_MAX, or an empty one; -errno. What
+ * the peer sent before it closed is read first, whatever it left unread.
  */
 ssize_t chan_recv(int fd, void *buf);
 
-/* Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0 or -errno. */
+/*
+ * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN:
+ * no room yet; -EPIPE: the peer is gone; -errno.
+ */
 int chan_send(int fd, const void *frame, size_t len);
 
 #endif

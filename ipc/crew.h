@@ -30,6 +30,10 @@ struct crew_order {
 
 #define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
 
+/* A worker's exit status when it could not be caged: this plus the number of
+ * the guard's bit. */
+#define CREW_EXIT_UNCAGED 100
+
 enum crew_note_type {
 	CREW_SPAWNED = 1, /* pid; or err: why not (errno) */
 	CREW_REPORT = 2,  /* once, after the self-test */

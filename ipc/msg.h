@@ -22,7 +22,11 @@
 #define MSG_NAME_MAX 256u	/* bytes: a step's or an artifact's name */
 #define MSG_TEXT_MAX 8192u	/* bytes: a log line, an error's text */
 #define MSG_DETAILS_MAX 16384u	/* bytes: an error's details, JSON text */
+#define MSG_ERROR_CODE_MAX 64u	/* bytes: [A-Z_], FAIL's error code */
 #define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
+#define MSG_INT_MAX (1ull << 53) /* any integer: what JSON carries exactly */
+#define MSG_STEPS_MAX 1000000u	/* steps in a run: their indexes are below */
+#define MSG_PENDING_MAX 10000u	/* steps that one STEP declares */
 
 enum msg_type {
 	/* supervisor to worker */
@@ -37,6 +41,7 @@ enum msg_type {
 	MSG_ARTIFACT = 20,
 	MSG_RESULT = 21,
 	MSG_FAIL = 22,
+	/* 23 CALL and 24 INPUT are reserved, and refused */
 };
 
 /* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
@@ -118,7 +123,7 @@ struct msg {
 			struct str head;
 		} result;
 		struct {
-			struct str error_code; /* DESIGN 6: e.g. EXECUTION_ERROR */
+			struct str error_code; /* e.g. EXECUTION_ERROR */
 			struct str message;
 			struct str details; /* JSON object text, or empty */
 		} fail;

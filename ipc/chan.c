@@ -1,0 +1,106 @@
+#include "ipc/chan.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* asm-generic/socket.h, Linux 6.16 */
+#endif
+
+/* Frames under way each way: unix(7) charges the sender's buffer alone. */
+#define SEND_BUFFER (8 * (int)CHAN_FRAME_MAX)
+
+/* Where the kernel cannot refuse descriptors, recv(2) drops them unseen. */
+static int refuse_rights(int fd)
+{
+	int off = 0;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off)) == 0 ||
+	    errno == ENOPROTOOPT)
+		return 0;
+	return -errno;
+}
+
+static int set_up(const int ends[2])
+{
+	int size = SEND_BUFFER;
+	int flags = fcntl(ends[0], F_GETFL);
+
+	if (flags < 0 || fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++)
+		if (setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &size,
+			       sizeof(size)) < 0)
+			return -errno;
+	return refuse_rights(ends[0]);
+}
+
+int chan_pair(int ends[2])
+{
+	int rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	rc = set_up(ends);
+	if (rc < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		ends[0] = ends[1] = -1;
+	}
+	return rc;
+}
+
+/*
+ * A peer that left frames of ours unread says ECONNRESET once, ahead of the
+ * frames it sent before: its last words must not be lost for that.
+ */
+static bool passing(int err)
+{
+	return err == EINTR || err == ECONNRESET;
+}
+
+static ssize_t receive(int fd, void *buf, size_t len, int flags)
+{
+	ssize_t n;
+
+	do
+		n = recv(fd, buf, len, flags | MSG_TRUNC);
+	while (n < 0 && passing(errno));
+	return n < 0 ? -errno : n;
+}
+
+/*
+ * An empty frame reads as the end does, but only the end reads so again. Two
+ * empty frames in a row pass for the end, which is no loss: none is legal.
+ */
+static ssize_t end_or_empty(int fd)
+{
+	char byte;
+
+	return receive(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 ? 0
+								   : -EMSGSIZE;
+}
+
+ssize_t chan_recv(int fd, void *buf)
+{
+	ssize_t n = receive(fd, buf, CHAN_FRAME_MAX, 0);
+
+	if (n == 0)
+		return end_or_empty(fd);
+	return n > (ssize_t)CHAN_FRAME_MAX ? -EMSGSIZE : n;
+}
+
+int chan_send(int fd, const void *frame, size_t len)
+{
+	ssize_t n;
+
+	assert(len >= 1 && len <= CHAN_FRAME_MAX);
+	do
+		n = send(fd, frame, len, MSG_NOSIGNAL);
+	while (n < 0 && passing(errno));
+	return n < 0 ? -errno : 0;
+}

@@ -1,0 +1,89 @@
+/*
+ * fuzz_msg.c - any frame: what msg_get() accepts means the same once encoded
+ * again, as msgpack-c reads both.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <msgpack.h>
+
+#include "ipc/msg.h"
+#include "ipc/scan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* msgpack-c may read what scan_frame() let pass: it claims no more than is. */
+static void same_element(const struct scan_field *f, const msgpack_object *o)
+{
+	if (f->p == NULL) {
+		must(o->type == MSGPACK_OBJECT_POSITIVE_INTEGER);
+		must(o->via.u64 == f->n);
+		return;
+	}
+	must(o->type == MSGPACK_OBJECT_STR);
+	must(o->via.str.size == f->n);
+	must(f->n == 0 || memcmp(o->via.str.ptr, f->p, f->n) == 0);
+}
+
+/* Both readers agree on FRAME, a flat array. */
+static void agree(const void *frame, size_t len, msgpack_unpacked *u)
+{
+	struct scan_field f[SCAN_FIELDS_MAX];
+	const char *why;
+	size_t count, off = 0;
+
+	must(scan_frame(f, &count, frame, len, &why) == 0);
+	must(msgpack_unpack_next(u, frame, len, &off) ==
+	     MSGPACK_UNPACK_SUCCESS);
+	must(off == len && u->data.type == MSGPACK_OBJECT_ARRAY);
+	must(u->data.via.array.size == count);
+	for (size_t i = 0; i < count; i++)
+		same_element(&f[i], &u->data.via.array.ptr[i]);
+}
+
+static void same_again(const struct msg *m, const msgpack_object *meant)
+{
+	static unsigned char frame[CHAN_FRAME_MAX];
+	size_t len = msg_put(frame, m);
+	const char *why = NULL;
+	msgpack_unpacked u;
+	struct msg back;
+
+	must(msg_get(&back, frame, len, &why) == 0 && why == NULL);
+	must(back.type == m->type);
+	msgpack_unpacked_init(&u);
+	agree(frame, len, &u);
+	must(msgpack_object_equal(u.data, *meant));
+	msgpack_unpacked_destroy(&u);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct scan_field f[SCAN_FIELDS_MAX];
+	const char *why = NULL;
+	size_t count;
+	msgpack_unpacked u;
+	struct msg m;
+	int rc;
+
+	if (size > CHAN_FRAME_MAX)
+		return 0;
+	rc = msg_get(&m, data, size, &why);
+	must((rc == 0) == (why == NULL));
+	if (scan_frame(f, &count, data, size, &why) < 0) {
+		must(rc < 0);
+		return 0;
+	}
+	msgpack_unpacked_init(&u);
+	agree(data, size, &u);
+	if (rc == 0)
+		same_again(&m, &u.data);
+	msgpack_unpacked_destroy(&u);
+	return 0;
+}

@@ -1,0 +1,95 @@
+#include "sandbox/caps.h"
+
+#include <errno.h>
+#include <linux/securebits.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+
+#include "base/mem.h"
+
+#define LOCKED                                                                 \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |       \
+	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |             \
+	 SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+static cap_t none;
+
+static int drop_bounding(void)
+{
+	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
+		if (cap_get_bound(c) == 1 && cap_drop_bound(c) != 0)
+			return -errno;
+	return 0;
+}
+
+void caps_lock(struct sandbox *sb)
+{
+	int rc = 0;
+
+	if (cap_reset_ambient() != 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = drop_bounding();
+	if (cap_set_secbits(LOCKED) != 0) {
+		rc = rc != 0 ? rc : -errno;
+		prctl(PR_SET_KEEPCAPS, 1); /* the next best */
+	}
+	sb->err[SANDBOX_CAPS] = rc;
+	sb->err[SANDBOX_NNP] =
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
+}
+
+/* Raise VALUE in permitted and effective of WANT if it is permitted now. */
+static int keep_one(cap_t want, cap_t held, cap_value_t value)
+{
+	cap_flag_value_t has = CAP_CLEAR;
+
+	if (cap_get_flag(held, value, CAP_PERMITTED, &has) != 0)
+		return -errno;
+	if (has == CAP_CLEAR)
+		return 0;
+	if (cap_set_flag(want, CAP_PERMITTED, 1, &value, CAP_SET) != 0 ||
+	    cap_set_flag(want, CAP_EFFECTIVE, 1, &value, CAP_SET) != 0)
+		return -errno;
+	return 0;
+}
+
+int caps_keep(bool want_kill)
+{
+	static const cap_value_t values[] = {CAP_SETUID, CAP_SETGID, CAP_KILL};
+	size_t n = want_kill ? ARRAY_LEN(values) : ARRAY_LEN(values) - 1;
+	cap_t held = cap_get_proc();
+	cap_t want = cap_init();
+	int rc = held == NULL || want == NULL ? -ENOMEM : 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = keep_one(want, held, values[i]);
+	if (rc == 0 && cap_set_proc(want) != 0)
+		rc = -errno;
+	cap_free(want);
+	cap_free(held);
+	return rc;
+}
+
+int caps_prepare(void)
+{
+	none = cap_init();
+	return none != NULL ? 0 : -ENOMEM;
+}
+
+int caps_none(void)
+{
+	return cap_set_proc(none) == 0 ? 0 : -errno;
+}
+
+bool caps_are_none(void)
+{
+	cap_t held = cap_get_proc();
+	bool clear =
+	    held != NULL && none != NULL && cap_compare(held, none) == 0;
+
+	cap_free(held);
+	for (cap_value_t c = 0; clear && cap_get_bound(c) >= 0; c++)
+		clear = cap_get_bound(c) == 0 && cap_get_ambient(c) == 0;
+	return clear && cap_get_secbits() == LOCKED;
+}

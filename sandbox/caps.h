@@ -1,0 +1,25 @@
+/* caps.h - capabilities(7): few in the zygote, none in a worker. */
+#ifndef SANDBOX_CAPS_H
+#define SANDBOX_CAPS_H
+
+#include "sandbox/sandbox.h"
+
+/*
+ * For good: no ambient, inheritable or bounding capability, root's uid means
+ * nothing (securebits, locked), exec gains nothing (no_new_privs). A change
+ * of uid keeps what is held. Fills err[] of CAPS and NNP.
+ */
+void caps_lock(struct sandbox *sb);
+
+/* Keep SETUID and SETGID, and KILL if WANT_KILL, of what is held. 0, -errno */
+int caps_keep(bool want_kill);
+
+/* Build what caps_none() sets, so that a worker need not. 0 or -errno. */
+int caps_prepare(void);
+
+int caps_none(void); /* drop them all; 0 or -errno */
+
+/* Are all five sets empty and the securebits locked? */
+bool caps_are_none(void);
+
+#endif

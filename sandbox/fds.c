@@ -1,0 +1,63 @@
+#include "sandbox/fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "sandbox/sandbox.h"
+
+#define LOOKED_AT 4096 /* descriptors that fds_are_closed() tries */
+
+/* Before Linux 5.9. */
+static int close_each(int first)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) != 0)
+		return -errno;
+	for (rlim_t fd = (rlim_t)first; fd < lim.rlim_max && fd < INT32_MAX;
+	     fd++)
+		close((int)fd);
+	return 0;
+}
+
+int fds_close_from(int first)
+{
+	if (close_range((unsigned int)first, ~0u, 0) == 0)
+		return 0;
+	return errno == ENOSYS ? close_each(first) : -errno;
+}
+
+int fds_worker(int run_fd)
+{
+	if (run_fd != SANDBOX_RUN_FD &&
+	    dup2(run_fd, SANDBOX_RUN_FD) != SANDBOX_RUN_FD)
+		return -errno;
+	return fds_close_from(SANDBOX_RUN_FD + 1);
+}
+
+static bool is_null(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == makedev(1, 3);
+}
+
+bool fds_are_closed(void)
+{
+	struct stat st;
+
+	for (int fd = 0; fd < SANDBOX_RUN_FD; fd++)
+		if (!is_null(fd))
+			return false;
+	if (fstat(SANDBOX_RUN_FD, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	for (int fd = SANDBOX_RUN_FD + 1; fd < LOOKED_AT; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			return false;
+	return true;
+}

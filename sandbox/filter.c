@@ -1,0 +1,185 @@
+#include "sandbox/filter.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/sandbox.h"
+
+#define ARGS_MAX 3
+#define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
+
+/* Comparisons are of all 64 bits, so that no high bits slip through. */
+#define EQ(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
+	}
+#define LT(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_LT, .datum_a = (value)              \
+	}
+#define MASKED(n, mask, value)                                                 \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_MASKED_EQ, .datum_a = (mask),       \
+		.datum_b = (value)                                             \
+	}
+
+#define WITHIN(n, bits) MASKED(n, ~(scmp_datum_t)(bits), 0)
+#define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
+#define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
+
+#define RUN EQ(0, SANDBOX_RUN_FD)
+#define RW WITHIN(2, PROT_READ | PROT_WRITE)
+#define ALLOW SCMP_ACT_ALLOW
+
+struct rule {
+	int nr;
+	uint32_t action;
+	unsigned int args;
+	struct scmp_arg_cmp arg[ARGS_MAX];
+};
+
+/* All that a run may do, with the reason. */
+static const struct rule worker_rules[] = {
+    /* The run's socket, and no address but its peer's. */
+    {SCMP_SYS(read), ALLOW, 1, {RUN}},
+    {SCMP_SYS(write), ALLOW, 1, {RUN}},
+    {SCMP_SYS(recvfrom), ALLOW, 2, {RUN, EQ(4, 0)}},
+    {SCMP_SYS(sendto), ALLOW, 2, {RUN, EQ(4, 0)}},
+    /* The end, and the way back from a handler. */
+    {SCMP_SYS(exit_group), ALLOW, 0, {}},
+    {SCMP_SYS(exit), ALLOW, 0, {}},
+    {SCMP_SYS(rt_sigreturn), ALLOW, 0, {}},
+    {SCMP_SYS(restart_syscall), ALLOW, 0, {}},
+    /* malloc: private memory without code. RLIMIT_AS bounds it. */
+    {SCMP_SYS(brk), ALLOW, 0, {}},
+    {SCMP_SYS(munmap), ALLOW, 0, {}},
+    {SCMP_SYS(mmap),
+     ALLOW,
+     3,
+     {RW, BUT_FOR(3, MAP_NORESERVE, MAP_PRIVATE | MAP_ANONYMOUS),
+      INT_EQ(4, -1)}},
+    {SCMP_SYS(mprotect), ALLOW, 1, {RW}},
+    {SCMP_SYS(mremap), ALLOW, 1, {EQ(3, MREMAP_MAYMOVE)}},
+    {SCMP_SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
+    {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
+    {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
+    /* Timeouts of steps. The CPU limit may hang on another of the timers. */
+    {SCMP_SYS(setitimer), ALLOW, 1, {EQ(0, ITIMER_REAL)}},
+    /* Clocks, where the vDSO does not answer: os.clock() is one. */
+    {SCMP_SYS(clock_gettime), ALLOW, 1, {LT(0, CLOCKS)}},
+    {SCMP_SYS(gettimeofday), ALLOW, 0, {}},
+    {SCMP_SYS(time), ALLOW, 0, {}},
+    {SCMP_SYS(getrandom), ALLOW, 0, {}},
+    {SCMP_SYS(getpid), ALLOW, 0, {}},
+    {SCMP_SYS(gettid), ALLOW, 0, {}},
+    /* What libc tries by itself and can do without. */
+    {SCMP_SYS(openat), SCMP_ACT_ERRNO(EACCES), 0, {}},
+    {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(EACCES), 0, {}},
+    {SCMP_SYS(fstat), SCMP_ACT_ERRNO(EACCES), 0, {}},
+    {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {}},
+};
+
+/* What the zygote does besides: take an order, clone, cage the clone. */
+static const struct rule zygote_rules[] = {
+    {SCMP_SYS(recvmsg), ALLOW, 1, {EQ(0, SANDBOX_RUN_FD)}},
+    {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
+    {SCMP_SYS(close), ALLOW, 0, {}},
+    {SCMP_SYS(close_range), ALLOW, 0, {}},
+    {SCMP_SYS(dup2), ALLOW, 1, {EQ(1, SANDBOX_RUN_FD)}},
+    {SCMP_SYS(dup3), ALLOW, 1, {EQ(1, SANDBOX_RUN_FD)}},
+    {SCMP_SYS(setresuid), ALLOW, 0, {}},
+    {SCMP_SYS(setresgid), ALLOW, 0, {}},
+    {SCMP_SYS(capset), ALLOW, 0, {}},
+    {SCMP_SYS(prctl), ALLOW, 1, {EQ(0, PR_SET_PDEATHSIG)}},
+    {SCMP_SYS(prctl), ALLOW, 2, {EQ(0, PR_SET_DUMPABLE), EQ(1, 0)}},
+    {SCMP_SYS(poll), ALLOW, 0, {}},
+    {SCMP_SYS(ppoll), ALLOW, 0, {}},
+    {SCMP_SYS(prlimit64), ALLOW, 1, {EQ(0, 0)}},
+    {SCMP_SYS(timer_create), ALLOW, 0, {}},
+    {SCMP_SYS(timer_settime), ALLOW, 0, {}},
+    {SCMP_SYS(setitimer), ALLOW, 1, {EQ(0, ITIMER_PROF)}},
+    {SCMP_SYS(rt_sigaction), ALLOW, 0, {}},
+    {SCMP_SYS(rt_sigprocmask), ALLOW, 0, {}},
+    {SCMP_SYS(seccomp), ALLOW, 2, {EQ(0, SECCOMP_SET_MODE_FILTER), EQ(1, 0)}},
+};
+
+static int add(scmp_filter_ctx ctx, const struct rule *rules, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = seccomp_rule_add_array(ctx, rules[i].action, rules[i].nr,
+					    rules[i].args, rules[i].arg);
+	return rc;
+}
+
+/* Only a descriptor can be exported to; read it back from there. */
+static int export(scmp_filter_ctx ctx, struct sock_fprog *prog)
+{
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	struct sock_filter *code = NULL;
+	off_t size;
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = seccomp_export_bpf(ctx, fd);
+	if (rc != 0)
+		goto out;
+	size = lseek(fd, 0, SEEK_END);
+	if (size <= 0 || size > (off_t)(BPF_MAXINSNS * sizeof(*code))) {
+		rc = -EFBIG;
+		goto out;
+	}
+	code = xcalloc(1, (size_t)size);
+	if (pread(fd, code, (size_t)size, 0) != size) {
+		rc = -EIO;
+		goto out;
+	}
+	prog->len = (unsigned short)((size_t)size / sizeof(*code));
+	prog->filter = code;
+	code = NULL;
+out:
+	free(code);
+	close(fd);
+	return rc;
+}
+
+int filter_make(enum filter_kind kind, struct sock_fprog *prog)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_TRAP);
+	int rc;
+
+	if (ctx == NULL)
+		return -ENOMEM;
+	rc = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+			      SCMP_ACT_KILL_PROCESS);
+	if (rc == 0) /* a binary search over the numbers */
+		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (rc == 0)
+		rc = add(ctx, worker_rules, ARRAY_LEN(worker_rules));
+	if (rc == 0 && kind == FILTER_ZYGOTE)
+		rc = add(ctx, zygote_rules, ARRAY_LEN(zygote_rules));
+	if (rc == 0)
+		rc = export(ctx, prog);
+	seccomp_release(ctx);
+	return rc;
+}
+
+int filter_load(const struct sock_fprog *prog)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog) == 0
+		   ? 0
+		   : -errno;
+}

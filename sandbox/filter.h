@@ -1,0 +1,25 @@
+/* filter.h - which system calls are left; seccomp(2). */
+#ifndef SANDBOX_FILTER_H
+#define SANDBOX_FILTER_H
+
+#include <linux/filter.h>
+
+enum filter_kind {
+	FILTER_WORKER, /* a caged run */
+	FILTER_ZYGOTE, /* a worker's, and what cloning and caging one takes */
+};
+
+/*
+ * Compile KIND into PROG, whose code is never freed. Anything that is not
+ * allowed raises SIGSYS; another architecture's calls kill the process. 0 or
+ * -errno.
+ */
+int filter_make(enum filter_kind kind, struct sock_fprog *prog);
+
+/*
+ * Install PROG on top of the filters in force. Needs no_new_privs. 0 or
+ * -errno.
+ */
+int filter_load(const struct sock_fprog *prog);
+
+#endif

@@ -1,0 +1,225 @@
+#include "sandbox/ns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/ids.h"
+
+#define MAP_MAX 64 /* bytes in one line of a uid_map */
+
+static const struct {
+	enum sandbox_layer layer;
+	int flag;
+	const char *link;
+} kinds[] = {
+    {SANDBOX_NETNS, CLONE_NEWNET, "/proc/self/ns/net"},
+    {SANDBOX_IPCNS, CLONE_NEWIPC, "/proc/self/ns/ipc"},
+    {SANDBOX_UTSNS, CLONE_NEWUTS, "/proc/self/ns/uts"},
+    {SANDBOX_MNTNS, CLONE_NEWNS, "/proc/self/ns/mnt"},
+};
+
+/* Which namespace LINK shows; 0 when that cannot be told. */
+static ino_t ns_inode(const char *link)
+{
+	struct stat st;
+
+	return stat(link, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Do ENTER (unshare or setns) to the one at LINK, and see that it took. */
+static int ns_change(int (*enter)(int, int), int arg, int flag,
+		     const char *link)
+{
+	ino_t before = ns_inode(link);
+
+	if (before == 0)
+		return -ENOENT;
+	if (enter(arg, flag) != 0)
+		return -errno;
+	return ns_inode(link) != before ? 0 : -ENOTRECOVERABLE;
+}
+
+static int unshare_one(int unused, int flag)
+{
+	(void)unused;
+	return unshare(flag);
+}
+
+static int write_file(pid_t pid, const char *name, const char *text)
+{
+	char path[MAP_MAX];
+	int fd, rc = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Both maps of PID: COUNT ids from OUTSIDE on, seen from INSIDE on. */
+static int write_maps(pid_t pid, unsigned int inside, unsigned int uid,
+		      unsigned int gid, unsigned int count)
+{
+	char map[MAP_MAX];
+	int rc;
+
+	snprintf(map, sizeof(map), "%u %u %u\n", inside, gid, count);
+	rc = write_file(pid, "gid_map", map);
+	if (rc != 0)
+		return rc;
+	snprintf(map, sizeof(map), "%u %u %u\n", inside, uid, count);
+	return write_file(pid, "uid_map", map);
+}
+
+/* One id a slot, and the next for the zygote; nobody inside is id 0. */
+static int map_range(struct sandbox *sb, pid_t pid)
+{
+	int rc = -EPERM;
+
+	for (size_t i = 0; i < IDS_BASES && rc != 0; i++) {
+		rc = write_maps(pid, IDS_FIRST_INSIDE, ids_bases[i],
+				ids_bases[i], sb->slots + 1);
+		if (rc == 0)
+			sb->uid_base = (int)ids_bases[i];
+	}
+	if (rc != 0)
+		return rc;
+	sb->own_ids = true;
+	sb->first_id = IDS_FIRST_INSIDE;
+	return 0;
+}
+
+/* An ordinary user may map itself, once it has given up setgroups(2). */
+static int map_self(pid_t pid)
+{
+	unsigned int uid = geteuid(), gid = getegid();
+	char map[MAP_MAX];
+	int rc = write_file(pid, "setgroups", "deny");
+
+	if (rc != 0 && rc != -ENOENT)
+		return rc;
+	snprintf(map, sizeof(map), "%u %u 1\n", gid, gid);
+	rc = write_file(pid, "gid_map", map);
+	if (rc != 0)
+		return rc;
+	snprintf(map, sizeof(map), "%u %u 1\n", uid, uid);
+	return write_file(pid, "uid_map", map);
+}
+
+/* The holder's life: a new user namespace, kept until we have joined it. */
+_Noreturn static void hold_userns(int out, int in)
+{
+	int err = 0;
+	char c;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (unshare(CLONE_NEWUSER) != 0)
+		err = errno;
+	if (write(out, &err, sizeof(err)) == sizeof(err) && err == 0)
+		(void)!read(in, &c, 1); /* until our end is closed */
+	_exit(0);
+}
+
+/*
+ * A map of several ids can only be written from outside, and a namespace
+ * whose map was refused must not be entered: there is no way back out. So a
+ * child makes it, we map it, and join it when all went well.
+ */
+static int join_userns(struct sandbox *sb, pid_t holder)
+{
+	char path[MAP_MAX];
+	int rc = map_range(sb, holder);
+	int fd;
+
+	if (rc != 0)
+		rc = map_self(holder);
+	if (rc != 0)
+		return rc;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = ns_change(setns, fd, CLONE_NEWUSER, "/proc/self/ns/user");
+	close(fd);
+	return rc;
+}
+
+static int enter_userns(struct sandbox *sb)
+{
+	int up[2] = {-1, -1}, down[2] = {-1, -1};
+	int err = 0, rc;
+	pid_t pid;
+
+	if (pipe2(up, O_CLOEXEC) != 0)
+		return -errno;
+	if (pipe2(down, O_CLOEXEC) != 0) {
+		rc = -errno;
+		goto out;
+	}
+	pid = fork();
+	if (pid < 0) {
+		rc = -errno;
+		goto out;
+	}
+	if (pid == 0) {
+		close(down[1]);
+		hold_userns(up[1], down[0]);
+	}
+	close(up[1]);
+	up[1] = -1;
+	if (read(up[0], &err, sizeof(err)) != sizeof(err))
+		err = EPIPE;
+	rc = err != 0 ? -err : join_userns(sb, pid);
+	close(down[1]);
+	down[1] = -1;
+	waitpid(pid, NULL, 0);
+out:
+	for (size_t i = 0; i < ARRAY_LEN(up); i++) {
+		if (up[i] >= 0)
+			close(up[i]);
+		if (down[i] >= 0)
+			close(down[i]);
+	}
+	return rc;
+}
+
+/* Into the namespaces that stand by themselves, each as far as it goes. */
+static void enter_others(struct sandbox *sb)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		sb->err[kinds[i].layer] =
+		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
+	if (sb->err[SANDBOX_UTSNS] != 0)
+		return; /* the name would be the host's */
+	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||
+	    setdomainname("", 0) != 0)
+		sb->err[SANDBOX_UTSNS] = -errno;
+}
+
+void ns_enter(struct sandbox *sb)
+{
+	int rc = enter_userns(sb);
+
+	sb->err[SANDBOX_USERNS] = rc;
+	sb->err[SANDBOX_UID] = -EPERM;
+	if (rc != 0) { /* its map died with it */
+		sb->own_ids = false;
+		sb->uid_base = -1;
+	} else if (sb->own_ids) {
+		sb->err[SANDBOX_UID] = ids_zygote_mapped(sb);
+	}
+	enter_others(sb);
+}

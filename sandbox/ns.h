@@ -1,0 +1,14 @@
+/* ns.h - the namespaces that all workers share; namespaces(7). */
+#ifndef SANDBOX_NS_H
+#define SANDBOX_NS_H
+
+#include "sandbox/sandbox.h"
+
+/*
+ * Enter a user namespace with one id a slot and one for the zygote, or with
+ * the caller's id alone where it may not map others; then the other
+ * namespaces. Fills err[], own_ids, first_id and uid_base.
+ */
+void ns_enter(struct sandbox *sb);
+
+#endif

@@ -1,0 +1,176 @@
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <linux/keyctl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/caps.h"
+#include "sandbox/fds.h"
+#include "sandbox/filter.h"
+#include "sandbox/ids.h"
+#include "sandbox/landlock.h"
+#include "sandbox/limits.h"
+#include "sandbox/ns.h"
+#include "sandbox/orphan.h"
+#include "sandbox/root.h"
+
+#define ALLOW_NS                                                               \
+	"allow user namespaces: sysctl user.max_user_namespaces, "             \
+	"kernel.apparmor_restrict_unprivileged_userns, in a container its "    \
+	"seccomp profile"
+#define ALLOW_ROOT "allow user namespaces, or start as root"
+#define BUG "please report this"
+
+static const struct {
+	const char *name;
+	const char *remedy;
+} layers[SANDBOX_LAYERS] = {
+    [SANDBOX_SECCOMP] = {"seccomp",
+			 "needs Linux 4.14 with CONFIG_SECCOMP_FILTER"},
+    [SANDBOX_NNP] = {"no_new_privs", "needs Linux 3.5"},
+    [SANDBOX_CAPS] = {"caps", ALLOW_ROOT},
+    [SANDBOX_USERNS] = {"userns", ALLOW_NS},
+    [SANDBOX_NETNS] = {"netns", ALLOW_NS},
+    [SANDBOX_IPCNS] = {"ipcns", ALLOW_NS},
+    [SANDBOX_UTSNS] = {"utsns", ALLOW_NS},
+    [SANDBOX_MNTNS] = {"mntns", ALLOW_NS},
+    [SANDBOX_ROOT] = {"root", ALLOW_ROOT},
+    [SANDBOX_UID] = {"uid", "start as root for a uid per worker"},
+    [SANDBOX_LANDLOCK] = {"landlock", "needs Linux 5.13 with landlock in lsm="},
+    [SANDBOX_RLIMITS] = {"rlimits", BUG},
+    [SANDBOX_CLOSED] = {"closed", BUG},
+    [SANDBOX_EMPTY_ENV] = {"empty_env", BUG},
+    [SANDBOX_UNDUMPABLE] = {"undumpable", BUG},
+    [SANDBOX_PDEATHSIG] = {"pdeathsig", BUG},
+};
+
+/* Keys of the session that started us are not for workers. */
+static void join_empty_keyring(void)
+{
+	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+}
+
+int sandbox_build(struct sandbox *sb, unsigned int slots)
+{
+	int rc;
+
+	*sb = (struct sandbox){.slots = slots, .uid_base = -1};
+	rc = filter_make(FILTER_WORKER, &sb->worker_filter);
+	if (rc == 0)
+		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
+	if (rc == 0)
+		rc = caps_prepare();
+	if (rc != 0)
+		return sb->err[SANDBOX_SECCOMP] = rc;
+	limits_zygote(sb);
+	ns_enter(sb);
+	root_enter(sb);
+	join_empty_keyring();
+	caps_lock(sb);
+	if (!sb->own_ids && sb->err[SANDBOX_USERNS] != 0)
+		sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
+	landlock_enter(sb);
+	return caps_keep(true);
+}
+
+int sandbox_settle(struct sandbox *sb)
+{
+	int rc = caps_keep(false);
+
+	return rc != 0 ? rc : filter_load(&sb->zygote_filter);
+}
+
+int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
+		  enum sandbox_layer *failed)
+{
+	int rc;
+
+	*failed = SANDBOX_CLOSED;
+	rc = fds_worker(w->run_fd);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_UID;
+	rc = ids_worker(sb, w->slot);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_PDEATHSIG;
+	rc = orphan_guard(SANDBOX_RUN_FD);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_RLIMITS;
+	rc = limits_worker(sb, w);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_CAPS;
+	return caps_none();
+}
+
+int sandbox_seal(const struct sandbox *sb)
+{
+	return filter_load(&sb->worker_filter);
+}
+
+const char *sandbox_layer_name(enum sandbox_layer layer)
+{
+	return layers[layer].name;
+}
+
+const char *sandbox_layer_remedy(enum sandbox_layer layer)
+{
+	return layers[layer].remedy;
+}
+
+/* Is what keeps layer B from holding the same as what keeps A? */
+static bool same_cause(const struct sandbox *sb, size_t a, size_t b)
+{
+	return sb->err[a] == sb->err[b] &&
+	       strcmp(layers[a].remedy, layers[b].remedy) == 0;
+}
+
+struct line {
+	char *text;
+	size_t size, len;
+};
+
+static void say(struct line *l, const char *a, const char *b)
+{
+	int n = snprintf(l->text + l->len, l->size - l->len, "%s%s", a, b);
+
+	if (n > 0)
+		l->len += (size_t)n;
+	if (l->len >= l->size)
+		l->len = l->size - 1;
+}
+
+void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
+		     size_t size)
+{
+	uint32_t left = ~held & ((1u << SANDBOX_LAYERS) - 1);
+	struct line l = {.text = text, .size = size};
+
+	text[0] = '\0';
+	for (size_t i = 0; i < SANDBOX_LAYERS; i++) {
+		if ((left & (1u << i)) == 0)
+			continue;
+		say(&l, l.len > 0 ? "; " : "", layers[i].name);
+		for (size_t j = i + 1; j < SANDBOX_LAYERS; j++) {
+			if ((left & (1u << j)) == 0 || !same_cause(sb, i, j))
+				continue;
+			left &= ~(1u << j);
+			say(&l, ", ", layers[j].name);
+		}
+		say(&l, ": ",
+		    sb->err[i] != 0 ? strerrorname_np(-sb->err[i])
+				    : "does not hold");
+		say(&l, " (", layers[i].remedy);
+		say(&l, ")", "");
+	}
+	if ((held & (1u << SANDBOX_LANDLOCK)) != 0 &&
+	    sb->landlock_abi < LANDLOCK_ABI_SCOPE)
+		say(&l, l.len > 0 ? "; " : "",
+		    "landlock: an old ABI (Linux 6.12 adds scopes)");
+}

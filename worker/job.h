@@ -4,13 +4,18 @@
 #ifndef WORKER_JOB_H
 #define WORKER_JOB_H
 
+#include <stdint.h>
+
 /*
  * Once, in the zygote, before it is caged: everything that all workers
- * inherit. A Lua state with its libraries and the run API, buffers, the
- * handlers of SIGTERM (cancel), SIGSYS (report and die) and SIGXCPU (CPU
- * limit: report and die), the time zone. 0 or -errno.
+ * inherit. A Lua state with its libraries and the run API, the handlers of
+ * SIGTERM (cancel), SIGSYS (report and die), SIGXCPU (CPU limit: report and
+ * die) and SIGALRM (timeouts of steps), the time zone. 0 or -errno.
  */
 int job_prepare(void);
+
+/* In a worker, before job_serve(): the limit that SIGXCPU stands for. */
+void job_set_cpu_ms(uint64_t ms);
 
 /*
  * In a caged worker: send READY, take RUN and its body from CREW_RUN_FD, run

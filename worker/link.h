@@ -1,0 +1,33 @@
+/*
+ * link.h - the worker's end of its run's socket.
+ *
+ * It blocks. A worker whose supervisor is gone, or makes no sense, has
+ * nobody to tell: these functions then _exit and never return an error.
+ */
+#ifndef WORKER_LINK_H
+#define WORKER_LINK_H
+
+#include "ipc/msg.h"
+
+/*
+ * What the supervisor takes for a flood is above this pace: a template that
+ * says more than it has any use for is slowed, not killed.
+ */
+#define LINK_RATE 8000u /* messages a second */
+#define LINK_BURST 35000u
+
+void link_send(const struct msg *m);
+
+/* M is RESULT or ARTIFACT without total and head: sends it, and the N bytes. */
+void link_send_body(struct msg *m, const char *p, size_t n);
+
+/* The next message; its strings are good until anything is sent or received. */
+void link_recv(struct msg *m);
+
+/*
+ * Send M whatever else is under way, and _exit. Async-signal-safe, and the
+ * only function here that is: it even comes between two CHUNKs.
+ */
+_Noreturn void link_last(const struct msg *m);
+
+#endif

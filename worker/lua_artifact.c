@@ -1,0 +1,115 @@
+#include "worker/lua_artifact.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "worker/link.h"
+#include "worker/lua_error.h"
+#include "worker/lua_sched.h"
+#include "worker/lua_steps.h"
+#include "worker/progress.h"
+#include "worker/text.h"
+
+#define MIME_DEFAULT "application/octet-stream"
+
+static uint64_t used;
+static uint64_t allowed;
+
+void lua_artifact_limit(uint64_t bytes)
+{
+	allowed = bytes;
+	used = 0;
+}
+
+static void set_int(lua_State *L, const char *key, uint64_t v)
+{
+	lua_pushinteger(L, (lua_Integer)v);
+	lua_setfield(L, -2, key);
+}
+
+static void set_text(lua_State *L, const char *key, const char *s)
+{
+	lua_pushstring(L, s);
+	lua_setfield(L, -2, key);
+}
+
+static int over_limit(lua_State *L, uint64_t would_use)
+{
+	lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT",
+		       "the run's artifacts would hold %llu bytes, of %llu "
+		       "allowed",
+		       (unsigned long long)would_use,
+		       (unsigned long long)allowed);
+	lua_createtable(L, 0, 5);
+	set_text(L, "limit", "artifact_bytes");
+	set_int(L, "used", would_use);
+	set_int(L, "allowed", allowed);
+	set_text(L, "unit", "bytes");
+	set_text(L, "whoCanRaise",
+		 "template limits.maxArtifactBytes, or the "
+		 "server's [limits]");
+	lua_setfield(L, -2, "details");
+	return lua_error(L);
+}
+
+/* The string field KEY of the table at 1, which stays on the stack. */
+static struct str field(lua_State *L, const char *key, const char *otherwise)
+{
+	struct str s = {otherwise, otherwise != NULL ? strlen(otherwise) : 0};
+
+	if (lua_getfield(L, 1, key) == LUA_TSTRING)
+		s.p = lua_tolstring(L, -1, &s.n);
+	else if (!lua_isnil(L, -1) || otherwise == NULL)
+		luaL_error(L, "run.artifact: %s must be a string", key);
+	return s;
+}
+
+static struct str name_field(lua_State *L, const char *key,
+			     const char *otherwise)
+{
+	struct str s = field(L, key, otherwise);
+
+	if (!text_is_name(s.p, s.n, MSG_NAME_MAX))
+		luaL_error(L,
+			   "run.artifact: %s must be 1 to 256 bytes of UTF-8 "
+			   "without control characters",
+			   key);
+	return s;
+}
+
+/* Nothing else comes unasked, so the next message is the answer. */
+static int get_answer(lua_State *L)
+{
+	struct msg m;
+
+	link_recv(&m);
+	if (m.type != MSG_ANSWER)
+		return luaL_error(L, "run.artifact: no answer came");
+	if (!m.answer.ok) {
+		lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT", "%.*s",
+			       (int)m.answer.text.n, m.answer.text.p);
+		return lua_error(L);
+	}
+	lua_pushlstring(L, m.answer.text.p, m.answer.text.n);
+	return 1;
+}
+
+int lua_artifact_artifact(lua_State *L)
+{
+	struct msg m = {.type = MSG_ARTIFACT};
+	struct str data;
+
+	luaL_checktype(L, 1, LUA_TTABLE);
+	lua_settop(L, 1);
+	m.artifact.name = name_field(L, "name", NULL);
+	m.artifact.mime_type = name_field(L, "mimeType", MIME_DEFAULT);
+	data = field(L, "data", NULL);
+	lua_steps_need_task(L);
+	lua_sched_check(L);
+	if (data.n > allowed - used || data.n > MSG_BODY_MAX)
+		return over_limit(L, used + data.n);
+	used += data.n;
+	progress_flush();
+	link_send_body(&m, data.p, data.n);
+	return get_answer(L);
+}

@@ -1,0 +1,12 @@
+/* lua_artifact.h - run.artifact(): bytes that are kept beside the result. */
+#ifndef WORKER_LUA_ARTIFACT_H
+#define WORKER_LUA_ARTIFACT_H
+
+#include <lua.h>
+#include <stdint.h>
+
+int lua_artifact_artifact(lua_State *L); /* run.artifact */
+
+void lua_artifact_limit(uint64_t bytes); /* of all artifacts of the run */
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * nap.h - sleeping in a cage that lets a worker wait on a futex alone.
+ *
+ * Take a ticket, look whether there is anything to do, then nap with the
+ * ticket: a signal handler that called nap_wake() in between is not missed.
+ */
+#ifndef WORKER_NAP_H
+#define WORKER_NAP_H
+
+#include <stdint.h>
+
+uint32_t nap_ticket(void);
+void nap_wake(void); /* async-signal-safe: every ticket so far is void */
+
+/* Until UNTIL_US (clock_mono_us()) or an hour, a signal, or a void ticket. */
+void nap_until(uint32_t ticket, int64_t until_us);
+
+#endif

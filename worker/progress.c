@@ -1,0 +1,58 @@
+#include "worker/progress.h"
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "worker/link.h"
+#include "worker/text.h"
+
+#define INTERVAL_US 50000
+
+static struct {
+	uint64_t done;
+	uint64_t total;
+	char message[MSG_TEXT_MAX];
+	size_t len;
+	bool held;
+	int64_t due_us; /* no sooner is the next one sent */
+} progress;
+
+void progress_flush(void)
+{
+	struct msg m = {.type = MSG_PROGRESS};
+
+	if (!progress.held)
+		return;
+	progress.held = false;
+	progress.due_us = clock_mono_us() + INTERVAL_US;
+	m.progress.done = progress.done;
+	m.progress.total = progress.total;
+	m.progress.message = (struct str){progress.message, progress.len};
+	link_send(&m);
+}
+
+int64_t progress_due_us(void)
+{
+	return progress.held ? progress.due_us : INT64_MAX;
+}
+
+void progress_tick(void)
+{
+	if (progress.held && clock_mono_us() >= progress.due_us)
+		progress_flush();
+}
+
+void progress_set(uint64_t done, uint64_t total, const char *message,
+		  size_t len)
+{
+	if (total > 0 && done > total)
+		done = total;
+	if (done < progress.done)
+		return;
+	progress.done = done;
+	progress.total = total;
+	progress.len = text_clean(progress.message, sizeof(progress.message),
+				  message, len);
+	progress.held = true;
+	progress_tick();
+}

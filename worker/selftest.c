@@ -1,0 +1,443 @@
+#include "worker/selftest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ipc/crew.h"
+#include "sandbox/caps.h"
+#include "sandbox/fds.h"
+#include "sandbox/landlock.h"
+#include "sandbox/limits.h"
+#include "worker/birth.h"
+
+#define ANSWER_MS 5000 /* far more than it takes */
+#define TEST_CPU_MS 1000
+#define OWN_ENV "TZ=UTC0" /* job_prepare() set it: nobody told us */
+#define TEST_MEMORY_BYTES (16u << 20)
+
+/* Reports travel as the cage's layers; they must be the crew's guards. */
+_Static_assert(1u << SANDBOX_SECCOMP == CREW_GUARD_SECCOMP, "guards");
+_Static_assert(1u << SANDBOX_NNP == CREW_GUARD_NNP, "guards");
+_Static_assert(1u << SANDBOX_CAPS == CREW_GUARD_CAPS, "guards");
+_Static_assert(1u << SANDBOX_USERNS == CREW_GUARD_USERNS, "guards");
+_Static_assert(1u << SANDBOX_NETNS == CREW_GUARD_NETNS, "guards");
+_Static_assert(1u << SANDBOX_IPCNS == CREW_GUARD_IPCNS, "guards");
+_Static_assert(1u << SANDBOX_UTSNS == CREW_GUARD_UTSNS, "guards");
+_Static_assert(1u << SANDBOX_MNTNS == CREW_GUARD_MNTNS, "guards");
+_Static_assert(1u << SANDBOX_ROOT == CREW_GUARD_ROOT, "guards");
+_Static_assert(1u << SANDBOX_UID == CREW_GUARD_UID, "guards");
+_Static_assert(1u << SANDBOX_LANDLOCK == CREW_GUARD_LANDLOCK, "guards");
+_Static_assert(1u << SANDBOX_RLIMITS == CREW_GUARD_RLIMITS, "guards");
+_Static_assert(1u << SANDBOX_CLOSED == CREW_GUARD_CLOSED, "guards");
+_Static_assert(1u << SANDBOX_EMPTY_ENV == CREW_GUARD_EMPTY_ENV, "guards");
+_Static_assert(1u << SANDBOX_UNDUMPABLE == CREW_GUARD_UNDUMPABLE, "guards");
+_Static_assert(1u << SANDBOX_PDEATHSIG == CREW_GUARD_PDEATHSIG, "guards");
+_Static_assert(SANDBOX_RUN_FD == CREW_RUN_FD, "one run, one descriptor");
+_Static_assert(SANDBOX_RUN_FD == CREW_CONTROL_FD, "the filter names just one");
+
+static pid_t stranger; /* the supervisor */
+static volatile sig_atomic_t trapped;
+
+/* Part one: what can be looked at, and tried, before the filter. */
+
+static bool no_new_privs(const struct sandbox *sb,
+			 const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+static bool no_caps(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	return caps_are_none() && setresuid(0, 0, 0) != 0 && chroot("/") != 0 &&
+	       sethostname("", 0) != 0;
+}
+
+/* ns.c compared the namespaces' inodes before and after. */
+static bool own_userns(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)w;
+	return sb->err[SANDBOX_USERNS] == 0;
+}
+
+/* With a namespace of our own, not even loopback is up. */
+static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	struct sockaddr_in lo = {.sin_family = AF_INET,
+				 .sin_port = htons(9),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	bool reached;
+	int fd;
+
+	(void)w;
+	close(STDIN_FILENO); /* there is no room for a fifth descriptor */
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	reached =
+	    fd >= 0 && connect(fd, (struct sockaddr *)&lo, sizeof(lo)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return sb->err[SANDBOX_NETNS] == 0 && !reached;
+}
+
+static bool own_ipcns(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	struct shm_info info = {0};
+
+	(void)w;
+	if (shmctl(0, SHM_INFO, (struct shmid_ds *)&info) >= 0 &&
+	    info.used_ids > 0)
+		return false;
+	return sb->err[SANDBOX_IPCNS] == 0;
+}
+
+static bool own_utsns(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	struct utsname u;
+
+	(void)w;
+	return sb->err[SANDBOX_UTSNS] == 0 && uname(&u) == 0 &&
+	       strcmp(u.nodename, SANDBOX_UTS_NAME) == 0;
+}
+
+static bool own_mntns(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)w;
+	return sb->err[SANDBOX_MNTNS] == 0 &&
+	       mount("none", "/", "tmpfs", 0, NULL) != 0;
+}
+
+static bool empty_root(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	static const char *const usual[] = {"/etc", "/usr",  "/bin", "/proc",
+					    "/dev", "/home", "/tmp"};
+	struct statvfs fs;
+	struct stat st;
+
+	(void)sb, (void)w;
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		if (stat(usual[i], &st) == 0 || errno != ENOENT)
+			return false;
+	if (mkdir("/made", 0700) == 0 || stat("/", &st) != 0 ||
+	    statvfs("/", &fs) != 0)
+		return false;
+	if (st.st_nlink == 0)
+		return true; /* deleted, so it stays empty */
+	return (fs.f_flag & ST_RDONLY) != 0 && fs.f_files == 1;
+}
+
+static bool own_uid(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	uid_t want = sb->first_id + w->slot, r, e, s;
+
+	return sb->own_ids && getresuid(&r, &e, &s) == 0 && r == want &&
+	       e == want && s == want && getgid() == want &&
+	       getgroups(0, NULL) == 0;
+}
+
+/* Binding TCP is denied by Landlock alone: it needs no right otherwise. */
+static bool tcp_denied(void)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	bool denied;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		return true;
+	denied = bind(fd, (struct sockaddr *)&any, sizeof(any)) != 0 &&
+		 errno == EACCES;
+	close(fd);
+	return denied;
+}
+
+static bool landlocked(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	int fd = open("/", O_RDONLY | O_DIRECTORY);
+
+	(void)w;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || errno != EACCES)
+		return false;
+	if (sb->landlock_abi >= LANDLOCK_ABI_NET && !tcp_denied())
+		return false;
+	return sb->landlock_abi < LANDLOCK_ABI_SCOPE || kill(stranger, 0) != 0;
+}
+
+static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	size_t much = limits_address_space(sb, w);
+	void *p = mmap(NULL, much, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p != MAP_FAILED) {
+		munmap(p, much);
+		return false;
+	}
+	return limits_hold(sb, w);
+}
+
+static bool closed(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	return fds_are_closed();
+}
+
+static bool empty_env(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	/* job_prepare() fixes the time zone; that tells nothing */
+	return environ == NULL || *environ == NULL ||
+	       (strcmp(environ[0], "TZ=UTC0") == 0 && environ[1] == NULL);
+}
+
+static bool undumpable(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+}
+
+static bool dies_with_parent(const struct sandbox *sb,
+			     const struct sandbox_worker *w)
+{
+	int sig = 0;
+
+	(void)sb, (void)w;
+	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL;
+}
+
+/* In this order: closed() counts descriptors, own_netns() gives one up. */
+static const struct {
+	enum sandbox_layer layer;
+	bool (*holds)(const struct sandbox *, const struct sandbox_worker *);
+} facts[] = {
+    {SANDBOX_CLOSED, closed},	      {SANDBOX_NNP, no_new_privs},
+    {SANDBOX_UNDUMPABLE, undumpable}, {SANDBOX_PDEATHSIG, dies_with_parent},
+    {SANDBOX_EMPTY_ENV, empty_env},   {SANDBOX_UID, own_uid},
+    {SANDBOX_RLIMITS, limited},	      {SANDBOX_USERNS, own_userns},
+    {SANDBOX_NETNS, own_netns},	      {SANDBOX_IPCNS, own_ipcns},
+    {SANDBOX_UTSNS, own_utsns},	      {SANDBOX_MNTNS, own_mntns},
+    {SANDBOX_ROOT, empty_root},	      {SANDBOX_LANDLOCK, landlocked},
+    {SANDBOX_CAPS, no_caps},
+};
+
+/* Part two: what only the filter stands in the way of. */
+
+#define TRAPS 0 /* SIGSYS, not an error */
+#define P(x) ((long)(x))
+#define RX (PROT_READ | PROT_EXEC)
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+
+static struct sockaddr_in addr = {.sin_family = AF_INET};
+static struct __user_cap_header_struct cap_head = {
+    .version = _LINUX_CAPABILITY_VERSION_3};
+static struct __user_cap_data_struct cap_data[2];
+static char byte[1];
+static char *no_args[1];
+
+static const struct {
+	const char *name;
+	int nr;
+	int want;
+	long arg[6];
+} acts[] = {
+    {"open /", SYS_openat, EACCES, {AT_FDCWD, P("/"), O_RDONLY}},
+    {"open /etc/passwd", SYS_openat, EACCES, {AT_FDCWD, P("/etc/passwd"), 0}},
+    {"ioctl", SYS_ioctl, ENOTTY, {SANDBOX_RUN_FD, 0x5412, P(byte)}},
+    {"socket inet", SYS_socket, TRAPS, {AF_INET, SOCK_STREAM, 0}},
+    {"socket unix", SYS_socket, TRAPS, {AF_UNIX, SOCK_STREAM, 0}},
+    {"connect", SYS_connect, TRAPS, {SANDBOX_RUN_FD, P(&addr), sizeof(addr)}},
+    {"bind", SYS_bind, TRAPS, {SANDBOX_RUN_FD, P(&addr), sizeof(addr)}},
+    {"recvmsg", SYS_recvmsg, TRAPS, {SANDBOX_RUN_FD, 0, MSG_DONTWAIT}},
+    {"sendmsg", SYS_sendmsg, TRAPS, {SANDBOX_RUN_FD, 0, MSG_DONTWAIT}},
+    {"write to 2", SYS_write, TRAPS, {2, P(byte), 1}},
+    {"read from 0", SYS_read, TRAPS, {0, P(byte), 1}},
+    {"dup", SYS_dup, TRAPS, {SANDBOX_RUN_FD}},
+    {"fork", SYS_clone, TRAPS, {SIGCHLD}},
+    {"clone", SYS_clone, TRAPS, {CLONE_PARENT | SIGCHLD}},
+    {"execve",
+     SYS_execve,
+     TRAPS,
+     {P("/proc/self/exe"), P(no_args), P(no_args)}},
+    {"kill", SYS_kill, TRAPS, {-1, 0}},
+    {"tgkill", SYS_tgkill, TRAPS, {1, 1, 0}},
+    {"ptrace", SYS_ptrace, TRAPS, {PTRACE_TRACEME}},
+    {"process_vm_readv", SYS_process_vm_readv, TRAPS, {1, 0, 0, 0, 0, 0}},
+    {"mount", SYS_mount, TRAPS, {P("none"), P("/"), P("tmpfs"), 0, 0}},
+    {"umount", SYS_umount2, TRAPS, {P("/"), MNT_DETACH}},
+    {"chroot", SYS_chroot, TRAPS, {P("/")}},
+    {"chdir", SYS_chdir, TRAPS, {P("/")}},
+    {"unshare", SYS_unshare, TRAPS, {CLONE_NEWUSER}},
+    {"setns", SYS_setns, TRAPS, {SANDBOX_RUN_FD, 0}},
+    {"setuid", SYS_setresuid, TRAPS, {0, 0, 0}},
+    {"setgid", SYS_setresgid, TRAPS, {0, 0, 0}},
+    {"capset", SYS_capset, TRAPS, {P(&cap_head), P(cap_data)}},
+    {"set dumpable", SYS_prctl, TRAPS, {PR_SET_DUMPABLE, 1}},
+    {"clear pdeathsig", SYS_prctl, TRAPS, {PR_SET_PDEATHSIG, 0}},
+    {"prlimit64", SYS_prlimit64, TRAPS, {0, 0, 0, 0}},
+    {"timer_create", SYS_timer_create, TRAPS, {0, 0, 0}},
+    {"timer_settime", SYS_timer_settime, TRAPS, {0, 0, 0, 0}},
+    {"setitimer", SYS_setitimer, TRAPS, {ITIMER_PROF, 0, 0}},
+    {"rt_sigaction", SYS_rt_sigaction, TRAPS, {SIGXCPU, 0, 0, 8}},
+    {"rt_sigprocmask", SYS_rt_sigprocmask, TRAPS, {0, 0, 0, 8}},
+    {"seccomp", SYS_seccomp, TRAPS, {1, 0, 0}},
+    {"mmap exec", SYS_mmap, TRAPS, {0, 4096, RX, ANON, -1, 0}},
+    {"mmap shared",
+     SYS_mmap,
+     TRAPS,
+     {0, 4096, 1, MAP_SHARED | MAP_ANONYMOUS, -1}},
+    {"mprotect exec", SYS_mprotect, TRAPS, {0, 4096, RX}},
+    {"memfd_create", SYS_memfd_create, TRAPS, {P("x"), 0}},
+    {"io_uring_setup", SYS_io_uring_setup, TRAPS, {1, 0}},
+    {"bpf", SYS_bpf, TRAPS, {0, 0, 0}},
+    {"perf_event_open", SYS_perf_event_open, TRAPS, {0, 0, -1, -1, 0}},
+    {"userfaultfd", SYS_userfaultfd, TRAPS, {0}},
+    {"keyctl", SYS_keyctl, TRAPS, {0, -3, 0}},
+    {"splice", SYS_splice, TRAPS, {0, 0, SANDBOX_RUN_FD, 0, 1, 0}},
+    {"pidfd_open", SYS_pidfd_open, TRAPS, {1, 0}},
+    {"open_by_handle_at", SYS_open_by_handle_at, TRAPS, {0, 0, 0}},
+    {"another's clock", SYS_clock_gettime, TRAPS, {-16 & ~7, P(byte)}},
+};
+
+/* The kernel skips the call and comes back here. */
+static void on_sigsys(int sig)
+{
+	(void)sig;
+	trapped = 1;
+}
+
+static bool denied(size_t i)
+{
+	const long *a = acts[i].arg;
+	long rc;
+
+	trapped = 0;
+	errno = 0;
+	rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (acts[i].nr == SYS_clone && rc == 0 && !trapped)
+		_exit(0); /* the fork that must not be */
+	if (acts[i].want == TRAPS)
+		return trapped != 0;
+	return rc == -1 && errno == acts[i].want && trapped == 0;
+}
+
+/* All must be denied; the names of those that are not go into TEXT. */
+static bool try_acts(char *text, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		if (denied(i))
+			continue;
+		if (len < size)
+			len += (size_t)snprintf(
+			    text + len, size - len, "%s%s",
+			    len > 0 ? ", " : "not denied: ", acts[i].name);
+	}
+	return len == 0;
+}
+
+/* A worker's life, as far as the self-test is concerned. */
+static void look_and_try(const struct sandbox *sb,
+			 const struct sandbox_worker *w)
+{
+	struct sigaction sa = {.sa_handler = on_sigsys};
+	struct selftest found = {0};
+	int rc;
+
+	sigaction(SIGSYS, &sa, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+		if (facts[i].holds(sb, w))
+			found.held |= 1u << facts[i].layer;
+	rc = sandbox_seal(sb);
+	found.err = rc;
+	if (rc != 0)
+		snprintf(found.text, sizeof(found.text), "%s",
+			 sandbox_layer_remedy(SANDBOX_SECCOMP));
+	else if (try_acts(found.text, sizeof(found.text)))
+		found.held |= 1u << SANDBOX_SECCOMP;
+	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
+	_exit(EXIT_SUCCESS);
+}
+
+/* Its answer, if it comes in time. 0 or -errno. */
+static int await_answer(int fd, struct selftest *found)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int n = poll(&p, 1, ANSWER_MS);
+
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (recv(fd, found, sizeof(*found), 0) != sizeof(*found))
+		return -EPIPE;
+	found->text[sizeof(found->text) - 1] = '\0';
+	return 0;
+}
+
+/* How it ended, where it did not answer. */
+static void explain_end(int status, struct selftest *found)
+{
+	if (WIFSIGNALED(status))
+		snprintf(found->text, sizeof(found->text), "died of SIG%s",
+			 sigabbrev_np(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) >= CREW_EXIT_UNCAGED &&
+		 WEXITSTATUS(status) < CREW_EXIT_UNCAGED + SANDBOX_LAYERS)
+		snprintf(found->text, sizeof(found->text), "%s failed",
+			 sandbox_layer_name((enum sandbox_layer)(
+			     WEXITSTATUS(status) - CREW_EXIT_UNCAGED)));
+	else
+		snprintf(found->text, sizeof(found->text), "exit status %d",
+			 WEXITSTATUS(status));
+}
+
+int selftest_run(const struct sandbox *sb, pid_t supervisor,
+		 struct selftest *found)
+{
+	struct sandbox_worker w = {.cpu_ms = TEST_CPU_MS,
+				   .memory_bytes = TEST_MEMORY_BYTES};
+	int ends[2], status = 0, rc;
+	pid_t pid;
+
+	*found = (struct selftest){0};
+	stranger = supervisor;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	w.run_fd = ends[1];
+	pid = birth(sb, &w, BIRTH_OF_ZYGOTE, look_and_try);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return pid;
+	}
+	rc = await_answer(ends[0], found);
+	close(ends[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (rc != 0)
+		explain_end(status, found);
+	return rc;
+}

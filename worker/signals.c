@@ -1,0 +1,175 @@
+#include "worker/signals.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "base/mem.h"
+#include "worker/link.h"
+#include "worker/nap.h"
+#include "worker/text.h"
+
+#define SYSCALLS 512 /* those with a number below it have a name */
+#define SYSCALL_NAME_MAX 32
+#define SYSCALL_ARGS 6
+#define DETAILS_SIZE 512
+
+static atomic_bool cancelled;
+static uint64_t cpu_ms;
+static char names[SYSCALLS][SYSCALL_NAME_MAX]; /* no malloc in a handler */
+
+bool signals_cancelled(void)
+{
+	return atomic_load(&cancelled);
+}
+
+void signals_set_cpu_ms(uint64_t ms)
+{
+	cpu_ms = ms;
+}
+
+static void on_term(int sig)
+{
+	(void)sig;
+	atomic_store(&cancelled, true);
+	nap_wake();
+}
+
+_Noreturn static void fail(const char *code, const char *message,
+			   const struct text *details)
+{
+	struct msg m = {.type = MSG_FAIL};
+
+	m.fail.error_code = (struct str){code, strlen(code)};
+	m.fail.message = (struct str){message, strlen(message)};
+	m.fail.details = (struct str){details->p, details->n};
+	link_last(&m);
+}
+
+static void on_xcpu(int sig)
+{
+	char room[DETAILS_SIZE];
+	struct text t = {.p = room, .size = sizeof(room)};
+	struct timespec ts = {0};
+	uint64_t used;
+
+	(void)sig;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	used = (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+	text_add(&t, "{\"limit\":\"cpu\",\"used\":");
+	text_add_int(&t, used);
+	text_add(&t, ",\"allowed\":");
+	text_add_int(&t, cpu_ms > 0 ? cpu_ms : used);
+	text_add(&t, ",\"unit\":\"ms\",\"whoCanRaise\":\"template "
+		     "limits.maxCpuMs, or the server's [limits]\"}");
+	fail("RESOURCE_LIMIT", "the run used all of its CPU time", &t);
+}
+
+#if defined(__x86_64__)
+#define ARCH_NATIVE AUDIT_ARCH_X86_64
+static void get_args(uint64_t args[SYSCALL_ARGS], const ucontext_t *uc)
+{
+	static const int regs[SYSCALL_ARGS] = {REG_RDI, REG_RSI, REG_RDX,
+					       REG_R10, REG_R8,	 REG_R9};
+
+	for (int i = 0; i < SYSCALL_ARGS; i++)
+		args[i] = (uint64_t)uc->uc_mcontext.gregs[regs[i]];
+}
+#elif defined(__aarch64__)
+#define ARCH_NATIVE AUDIT_ARCH_AARCH64
+static void get_args(uint64_t args[SYSCALL_ARGS], const ucontext_t *uc)
+{
+	for (int i = 0; i < SYSCALL_ARGS; i++)
+		args[i] = uc->uc_mcontext.regs[i];
+}
+#else
+#error "which registers hold a system call's arguments here?"
+#endif
+
+static const char *arch_name(unsigned arch)
+{
+	switch (arch) {
+	case AUDIT_ARCH_X86_64:
+		return "x86_64";
+	case AUDIT_ARCH_AARCH64:
+		return "aarch64";
+	case AUDIT_ARCH_I386:
+		return "i386";
+	default:
+		return "unknown";
+	}
+}
+
+static void add_syscall(struct text *t, const siginfo_t *si)
+{
+	int nr = si->si_syscall;
+
+	if (si->si_arch == ARCH_NATIVE && nr >= 0 && nr < SYSCALLS &&
+	    names[nr][0] != '\0') {
+		text_add_quoted(t, names[nr], strlen(names[nr]));
+		return;
+	}
+	text_add(t, "\"#");
+	text_add_int(t, (uint64_t)(unsigned)nr);
+	text_add(t, "\"");
+}
+
+static void on_sys(int sig, siginfo_t *si, void *context)
+{
+	char room[DETAILS_SIZE];
+	struct text t = {.p = room, .size = sizeof(room)};
+	uint64_t args[SYSCALL_ARGS];
+
+	(void)sig;
+	get_args(args, context);
+	text_add(&t, "{\"syscall\":");
+	add_syscall(&t, si);
+	text_add(&t, ",\"arch\":\"");
+	text_add(&t, arch_name(si->si_arch));
+	text_add(&t, "\",\"args\":[");
+	for (int i = 0; i < SYSCALL_ARGS; i++) {
+		text_add(&t, i == 0 ? "" : ",");
+		text_add_hex(&t, args[i]);
+	}
+	text_add(&t, "]}");
+	fail("SANDBOX_VIOLATION",
+	     "the sandbox refused a system call that no template needs", &t);
+}
+
+static void learn_names(void)
+{
+	uint32_t arch = seccomp_arch_native();
+
+	for (int i = 0; i < SYSCALLS; i++) {
+		char *name = seccomp_syscall_resolve_num_arch(arch, i);
+
+		if (name != NULL)
+			(void)snprintf(names[i], sizeof(names[i]), "%s", name);
+		free(name);
+	}
+}
+
+int signals_install(void)
+{
+	static const int signals[] = {SIGTERM, SIGXCPU, SIGSYS};
+	struct sigaction sa[] = {
+	    {.sa_handler = on_term, .sa_flags = SA_RESTART},
+	    {.sa_handler = on_xcpu},
+	    {.sa_sigaction = on_sys, .sa_flags = SA_SIGINFO},
+	};
+
+	learn_names();
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		sigemptyset(&sa[i].sa_mask);
+		if (sigaction(signals[i], &sa[i], NULL) < 0)
+			return -errno;
+	}
+	return 0;
+}

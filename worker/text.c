@@ -1,0 +1,130 @@
+#include "worker/text.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+#define REPLACEMENT_LEN (sizeof(replacement) - 1)
+
+/* How many bytes at P are UTF-8 without NUL, none of them beyond MAX. */
+static size_t clean_len(const char *p, size_t n, size_t max)
+{
+	size_t span =
+	    n < max + 4 ? n : max + 4; /* a whole character past MAX */
+	const char *nul = memchr(p, '\0', span);
+
+	if (nul != NULL)
+		span = (size_t)(nul - p);
+	return utf8_cut(p, utf8_valid_len(p, span), max);
+}
+
+size_t text_clean(char *out, size_t max, const char *p, size_t n)
+{
+	size_t to = 0;
+
+	while (n > 0) {
+		size_t len = clean_len(p, n, max - to);
+
+		memcpy(out + to, p, len);
+		to += len;
+		p += len;
+		n -= len;
+		if (n == 0 || max - to < REPLACEMENT_LEN)
+			break;
+		if (*p != '\0' && utf8_valid_len(p, n) > 0)
+			break; /* a character that no longer fits */
+		memcpy(out + to, replacement, REPLACEMENT_LEN);
+		to += REPLACEMENT_LEN;
+		p++;
+		n--;
+	}
+	return to;
+}
+
+bool text_is_name(const char *p, size_t n, size_t max)
+{
+	if (n == 0 || n > max || !utf8_ok(p, n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		if (c < 0x20 || c == 0x7F)
+			return false;
+		if (c == 0xC2 && (unsigned char)p[i + 1] < 0xA0)
+			return false; /* C1 */
+	}
+	return true;
+}
+
+void text_add_n(struct text *t, const char *p, size_t n)
+{
+	if (n > t->size - t->n) {
+		t->full = true;
+		return;
+	}
+	memcpy(t->p + t->n, p, n);
+	t->n += n;
+}
+
+void text_add(struct text *t, const char *s)
+{
+	text_add_n(t, s, strlen(s));
+}
+
+static void add_digits(struct text *t, uint64_t v, unsigned base)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = "0123456789abcdef"[v % base];
+		v /= base;
+	} while (v > 0);
+	text_add_n(t, digits + at, sizeof(digits) - at);
+}
+
+void text_add_int(struct text *t, uint64_t v)
+{
+	add_digits(t, v, 10);
+}
+
+void text_add_hex(struct text *t, uint64_t v)
+{
+	text_add(t, "\"0x");
+	add_digits(t, v, 16);
+	text_add(t, "\"");
+}
+
+static void add_escaped(struct text *t, unsigned char c)
+{
+	const char *hex = "0123456789abcdef";
+
+	if (c == '"' || c == '\\') {
+		text_add_n(t, (const char[]){'\\', (char)c}, 2);
+	} else if (c < 0x20) {
+		text_add(t, "\\u00");
+		text_add_n(t, (const char[]){hex[c >> 4], hex[c & 15]}, 2);
+	} else {
+		text_add_n(t, (const char *)&c, 1);
+	}
+}
+
+void text_add_quoted(struct text *t, const char *p, size_t n)
+{
+	text_add(t, "\"");
+	while (n > 0) {
+		size_t len = clean_len(p, n, n);
+
+		for (size_t i = 0; i < len; i++)
+			add_escaped(t, (unsigned char)p[i]);
+		p += len;
+		n -= len;
+		if (n > 0) {
+			text_add(t, replacement);
+			p++;
+			n--;
+		}
+	}
+	text_add(t, "\"");
+}

@@ -1,0 +1,33 @@
+/* text.h - texts fit to be sent: bounded, UTF-8, quoted. Async-signal-safe. */
+#ifndef WORKER_TEXT_H
+#define WORKER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Copies of the N bytes at P as many whole characters as fit into MAX
+ * bytes, with U+FFFD for each byte that is no UTF-8 and for NUL. The length;
+ * no NUL is written.
+ */
+size_t text_clean(char *out, size_t max, const char *p, size_t n);
+
+/* 1 to MAX bytes of UTF-8 without control characters: fit to be a name. */
+bool text_is_name(const char *p, size_t n, size_t max);
+
+/* JSON being written into a fixed room; what does not fit sets full. */
+struct text {
+	char *p;
+	size_t n;
+	size_t size;
+	bool full;
+};
+
+void text_add(struct text *t, const char *s);
+void text_add_n(struct text *t, const char *p, size_t n);
+void text_add_int(struct text *t, uint64_t v);
+void text_add_hex(struct text *t, uint64_t v); /* "0x1f", with the quotes */
+void text_add_quoted(struct text *t, const char *p, size_t n); /* cleaned */
+
+#endif

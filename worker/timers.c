@@ -1,0 +1,146 @@
+#include "worker/timers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "base/clock.h"
+#include "worker/link.h"
+#include "worker/nap.h"
+
+enum timer_state { TIMER_FREE, TIMER_RUNNING, TIMER_DUE };
+
+struct timer {
+	int64_t at_us; /* RUNNING: when it is due; DUE: when it is fatal */
+	int64_t grace_us;
+	const char *details;
+	_Atomic int state; /* set last: the handler reads what it guards */
+};
+
+static struct timer timers[TIMERS_MAX];
+static _Atomic int highest;	/* no timer at or above it was ever used */
+static _Atomic int64_t next_us; /* when SIGALRM comes; 0: not under way */
+static void (*_Atomic on_due)(void);
+
+static void alarm_at(int64_t at_us)
+{
+	int64_t left = at_us - clock_mono_us();
+	struct itimerval it = {0};
+
+	if (left < 1)
+		left = 1;
+	it.it_value.tv_sec = left / 1000000;
+	it.it_value.tv_usec = left % 1000000;
+	atomic_store(&next_us, at_us);
+	(void)setitimer(ITIMER_REAL, &it, NULL);
+}
+
+_Noreturn static void end_worker(const struct timer *t)
+{
+	static const char text[] =
+	    "a step went on after its timeout and the grace that follows it";
+	struct msg m = {.type = MSG_FAIL};
+
+	m.fail.error_code = (struct str){"STEP_EXECUTION_FAILED",
+					 sizeof("STEP_EXECUTION_FAILED") - 1};
+	m.fail.message = (struct str){text, sizeof(text) - 1};
+	m.fail.details = (struct str){t->details, strlen(t->details)};
+	link_last(&m);
+}
+
+/* Ring what is due; when does the next one ring? 0: none is running. */
+static int64_t ring(int64_t now, bool *rang)
+{
+	int64_t next = 0;
+
+	for (int i = 0; i < atomic_load(&highest); i++) {
+		struct timer *t = &timers[i];
+		int state = atomic_load(&t->state);
+
+		if (state == TIMER_FREE)
+			continue;
+		if (state == TIMER_DUE && now >= t->at_us)
+			end_worker(t);
+		if (state == TIMER_RUNNING && now >= t->at_us) {
+			t->at_us = now + t->grace_us;
+			atomic_store(&t->state, TIMER_DUE);
+			*rang = true;
+		}
+		if (next == 0 || t->at_us < next)
+			next = t->at_us;
+	}
+	return next;
+}
+
+static void on_alarm(int sig)
+{
+	int saved = errno;
+	bool rang = false;
+	int64_t next = ring(clock_mono_us(), &rang);
+	void (*due)(void) = atomic_load(&on_due);
+
+	(void)sig;
+	atomic_store(&next_us, 0);
+	if (next > 0)
+		alarm_at(next);
+	if (rang) {
+		if (due != NULL)
+			due();
+		nap_wake();
+	}
+	errno = saved;
+}
+
+int timers_install(void)
+{
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+
+	sigemptyset(&sa.sa_mask);
+	return sigaction(SIGALRM, &sa, NULL) < 0 ? -errno : 0;
+}
+
+void timers_on_due(void (*due)(void))
+{
+	atomic_store(&on_due, due);
+}
+
+int timers_start(int64_t due_us, int64_t grace_us, const char *details)
+{
+	int i = 0;
+	int64_t next;
+
+	while (i < TIMERS_MAX && atomic_load(&timers[i].state) != TIMER_FREE)
+		i++;
+	if (i == TIMERS_MAX)
+		return -ENOSPC;
+	timers[i].at_us = due_us;
+	timers[i].grace_us = grace_us;
+	timers[i].details = details;
+	if (i >= atomic_load(&highest))
+		atomic_store(&highest, i + 1);
+	atomic_store(&timers[i].state, TIMER_RUNNING);
+	/* An alarm between these lines sees the timer and sees to it. */
+	next = atomic_load(&next_us);
+	if (next == 0 || due_us < next)
+		alarm_at(due_us);
+	return i;
+}
+
+/* The alarm stays: it finds nothing to ring and asks for the next one. */
+void timers_stop(int timer)
+{
+	atomic_store(&timers[timer].state, TIMER_FREE);
+}
+
+bool timers_due(int timer)
+{
+	return atomic_load(&timers[timer].state) == TIMER_DUE;
+}
+
+void timers_off(void)
+{
+	for (int i = 0; i < atomic_load(&highest); i++)
+		timers_stop(i);
+}

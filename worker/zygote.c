@@ -1,0 +1,170 @@
+#include "worker/zygote.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc/crew.h"
+#include "sandbox/fds.h"
+#include "sandbox/orphan.h"
+#include "sandbox/sandbox.h"
+#include "worker/birth.h"
+#include "worker/job.h"
+#include "worker/selftest.h"
+
+static void send_note(const struct crew_note *note)
+{
+	/* Should the supervisor be gone, the next read tells. */
+	(void)!send(CREW_CONTROL_FD, note, sizeof(*note), MSG_NOSIGNAL);
+}
+
+static int broken(const char *what, int rc, const char *detail)
+{
+	struct crew_note note = {.type = CREW_BROKEN, .err = -rc};
+
+	snprintf(note.text, sizeof(note.text), "%s: %s%s%s%s", what,
+		 rc != 0 ? strerrorname_np(-rc) : "does not hold",
+		 detail[0] != '\0' ? " (" : "", detail,
+		 detail[0] != '\0' ? ")" : "");
+	send_note(&note);
+	return ZYGOTE_EXIT_UNAVAILABLE;
+}
+
+/* Nothing of who started us: no terminal, no environment, no signals. */
+static int detach(void)
+{
+	sigset_t all;
+
+	setsid(); /* fails for a group leader, who has a session already */
+	umask(077);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return fds_close_from(CREW_CONTROL_FD + 1);
+}
+
+static int report(const struct sandbox *sb, const struct selftest *found)
+{
+	bool own_uids = (found->held & CREW_GUARD_UID) != 0;
+	struct crew_note note = {.type = CREW_REPORT,
+				 .guards = found->held,
+				 .landlock_abi = sb->landlock_abi,
+				 .uid_base = own_uids ? sb->uid_base : -1};
+
+	sandbox_explain(sb, found->held, note.text, sizeof(note.text));
+	send_note(&note);
+	return 0;
+}
+
+/* Cage us, measure the cage, and say what was found. 0, or exit status. */
+static int prepare(struct sandbox *sb)
+{
+	pid_t supervisor = getppid();
+	struct selftest found;
+	int rc = detach();
+
+	if (rc != 0)
+		return broken("closed", rc, "");
+	rc = job_prepare();
+	if (rc != 0)
+		return broken("job", rc, "the runtime could not be prepared");
+	rc = sandbox_build(sb, CREW_SLOTS);
+	if (rc != 0)
+		return broken("seccomp", rc,
+			      sandbox_layer_remedy(SANDBOX_SECCOMP));
+	rc = orphan_guard(CREW_CONTROL_FD);
+	if (rc != 0)
+		return broken("pdeathsig", rc, "");
+	rc = selftest_run(sb, supervisor, &found);
+	if (rc != 0)
+		return broken("self-test", rc, found.text);
+	if ((found.held & CREW_GUARD_SECCOMP) == 0)
+		return broken("seccomp", found.err, found.text);
+	rc = sandbox_settle(sb);
+	if (rc != 0)
+		return broken("seccomp", rc, "the zygote's own");
+	return report(sb, &found);
+}
+
+/* The one descriptor that came with MSG, or -1. */
+static int passed_fd(struct msghdr *msg)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	int fd = -1;
+
+	if (c != NULL && c->cmsg_level == SOL_SOCKET &&
+	    c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/*
+ * The next order, and its descriptor or -1. 1; or 0 when the supervisor is
+ * gone; a record that is no order has type 0.
+ */
+static int next_order(struct crew_order *order, int *fd)
+{
+	/* Room for one descriptor and no padding: there cannot be a second. */
+	_Alignas(struct cmsghdr) char control[CMSG_LEN(sizeof(int))];
+	struct iovec iov = {.iov_base = order, .iov_len = sizeof(*order)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	ssize_t n;
+
+	do
+		n = recvmsg(CREW_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	*fd = passed_fd(&msg);
+	if (n != sizeof(*order) ||
+	    (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+		order->type = 0;
+	return 1;
+}
+
+static pid_t spawn(const struct sandbox *sb, const struct crew_order *order,
+		   int fd)
+{
+	struct sandbox_worker w = {.run_fd = fd,
+				   .slot = order->slot,
+				   .cpu_ms = order->cpu_ms,
+				   .memory_bytes = order->memory_bytes};
+
+	/* No CPU time at all would disarm the timer. */
+	if (order->type != CREW_SPAWN || fd < 0 || order->slot >= sb->slots ||
+	    order->cpu_ms == 0)
+		return -EINVAL;
+	return birth(sb, &w, BIRTH_OF_SUPERVISOR, birth_serve);
+}
+
+int zygote_run(void)
+{
+	struct sandbox sb;
+	struct crew_order order;
+	int fd = -1;
+	int rc = prepare(&sb);
+
+	if (rc != 0)
+		return rc;
+	while (next_order(&order, &fd) > 0) {
+		pid_t pid = spawn(&sb, &order, fd);
+		struct crew_note note = {.type = CREW_SPAWNED,
+					 .seq = order.seq,
+					 .pid = pid > 0 ? pid : -1,
+					 .err = pid > 0 ? 0 : -pid};
+
+		if (fd >= 0)
+			close(fd);
+		send_note(&note);
+	}
+	return EXIT_SUCCESS;
+}

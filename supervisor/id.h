@@ -1,8 +1,9 @@
 /*
  * id.h - names that order by time and cannot be guessed.
  *
- * PREFIX_ and 26 characters of lower-case base32 (a-z2-7, RFC 4648): 48 bits
- * of Unix milliseconds, then 82 random bits of getrandom(2).
+ * PREFIX_ and 26 characters of lower-case base32 (those of RFC 4648, but
+ * 2-7 before a-z, so that strcmp(3) orders by time): 48 bits of Unix
+ * milliseconds, 2 more of its quarters, then 80 random bits of getrandom(2).
  */
 #ifndef SUPERVISOR_ID_H
 #define SUPERVISOR_ID_H

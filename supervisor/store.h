@@ -71,7 +71,9 @@ struct store_artifact {
 /* What DONE is told. Only the fields that its request fills are set. */
 struct store_result {
 	int rc;			/* 0, or -errno: -ENOENT not found, -EIO,
-				   -ENOSPC, -EROFS, -EACCES … */
+				   -ENOSPC, -EROFS, -EACCES …; -EUCLEAN the
+				   database is damaged, -ENOTSUP a newer
+				   paddock's, -ECANCELED store_stop() came */
 	const char *why;	/* rc != 0: what failed, with the path, and what
 				   would mend it, for people; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
@@ -88,8 +90,9 @@ typedef void (*store_done)(void *arg, const struct store_result *res);
 
 /*
  * Start the thread for STATE_DIR (copied), which is created (0700) when
- * missing. Nothing has been opened yet when this returns; what fails then
- * fails each request. INSTANCE is this supervisor's id (copied).
+ * missing. Nothing is opened before the first request; what fails then fails
+ * each request. INSTANCE is this supervisor's id (copied). NULL and errno:
+ * there is no thread to be had.
  */
 struct store *store_start(const char *state_dir, const char *instance);
 
@@ -112,13 +115,16 @@ enum store_urgency {
 	STORE_NOW,  /* commit as soon as possible; when that fails, DONE
 		       hears of it and the request is dropped */
 	STORE_MUST, /* what was promised: on failure kept and tried again
-		       until it is done (or store_stop() gives up) */
+		       until it is done (or store_stop() gives up). Only what
+		       can never be done fails back: -EINVAL, -E2BIG, an
+		       artifact whose bytes are lost */
 };
 
 /*
  * Write RUN whole: insert it, or replace the row of that id. The row names
  * this instance. A lazy request and a later one for the same row still
- * queued may become one write. DONE may be NULL.
+ * queued may become one write. DONE may be NULL. -EEXIST: another run has
+ * idem_key; STORE_MUST then writes RUN without the key.
  */
 void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg);

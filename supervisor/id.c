@@ -1,0 +1,84 @@
+#include "supervisor/id.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#define ID_CHARS 26	 /* of 5 bits each: 130 */
+#define TIME_CHARS 10	 /* the first 50 bits */
+#define TICK_US 250L	 /* 48 bits of ms and two more below them */
+#define RANDOM_BYTES 10	 /* 80 bits: the other 16 characters */
+
+/* In the order of ASCII, so that strcmp(3) orders as the numbers do. */
+static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";
+
+/* Quarters of a millisecond; never less than before in this process. */
+static uint64_t tick(void)
+{
+	static _Atomic uint64_t last;
+	uint64_t seen = atomic_load(&last), now;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	now = (uint64_t)ts.tv_sec * (1000000 / TICK_US) +
+	      (uint64_t)ts.tv_nsec / (1000 * TICK_US);
+	while (seen < now && !atomic_compare_exchange_weak(&last, &seen, now))
+		;
+	return seen > now ? seen : now;
+}
+
+static void random_bytes(unsigned char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t got = getrandom(p, n, 0);
+
+		if (got < 0 && errno != EINTR)
+			abort(); /* a guessable id is worse than none */
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		}
+	}
+}
+
+/* The lowest N * 5 bits of V, highest first. */
+static char *put_bits(char *out, uint64_t v, int n)
+{
+	while (n-- > 0)
+		*out++ = alphabet[v >> (5 * n) & 31];
+	return out;
+}
+
+void id_new(char out[ID_SIZE], const char *prefix)
+{
+	unsigned char r[RANDOM_BYTES];
+	size_t len = strnlen(prefix, ID_SIZE - ID_CHARS - 2);
+	char *p = out + len;
+	uint64_t v;
+
+	memcpy(out, prefix, len);
+	*p++ = '_';
+	p = put_bits(p, tick(), TIME_CHARS);
+	random_bytes(r, sizeof(r));
+	for (size_t i = 0; i < sizeof(r); i += 5) {
+		v = (uint64_t)r[i] << 32 | (uint64_t)r[i + 1] << 24 |
+		    (uint64_t)r[i + 2] << 16 | (uint64_t)r[i + 3] << 8 |
+		    r[i + 4];
+		p = put_bits(p, v, 8);
+	}
+	*p = '\0';
+}
+
+bool id_ok(const char *s, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (strncmp(s, prefix, len) != 0 || s[len] != '_')
+		return false;
+	s += len + 1;
+	return strspn(s, alphabet) == ID_CHARS && s[ID_CHARS] == '\0';
+}

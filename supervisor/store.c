@@ -1,0 +1,462 @@
+#include "supervisor/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/store_file.h"
+#include "supervisor/store_int.h"
+
+#define LAZY_MS 5
+#define BACKOFF_MIN_MS 100
+#define BACKOFF_MAX_MS 2000
+#define FOREVER INT64_MAX
+#define STACK_BYTES ((size_t)512 << 10)
+
+static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
+{
+	struct timespec ts = {.tv_sec = ms / 1000,
+			      .tv_nsec = ms % 1000 * 1000000};
+
+	if (ms == FOREVER)
+		pthread_cond_wait(c, &s->lock);
+	else
+		pthread_cond_timedwait(c, &s->lock, &ts);
+}
+
+/* When is there something to do? LOCK is held. */
+static int64_t due_ms(const struct store *s)
+{
+	int64_t due = FOREVER;
+
+	if (s->abandon || s->hurried > 0)
+		return 0;
+	if (!STAILQ_EMPTY(&s->queue))
+		due = s->stopping ? 0 : s->lazy_until_ms;
+	if (!STAILQ_EMPTY(&s->kept) && s->retry_ms < due)
+		due = s->retry_ms;
+	return due;
+}
+
+static void backoff(struct store *s)
+{
+	if (STAILQ_EMPTY(&s->kept)) {
+		s->backoff_ms = 0;
+		return;
+	}
+	s->backoff_ms = s->backoff_ms == 0 ? BACKOFF_MIN_MS : s->backoff_ms * 2;
+	if (s->backoff_ms > BACKOFF_MAX_MS)
+		s->backoff_ms = BACKOFF_MAX_MS;
+	s->retry_ms = clock_mono_ms() + s->backoff_ms;
+}
+
+/* Say once that it began to fail, and once that it is over. LOCK is held. */
+static void diagnose(struct store *s)
+{
+	bool sick = s->why[0] != '\0';
+
+	if (sick && s->sick[0] == '\0')
+		log_error("store", "msg=\"%s\"", s->why);
+	else if (!sick && s->sick[0] != '\0')
+		log_info("store", "msg=\"works again\" dir=%s", s->dir);
+	snprintf(s->sick, sizeof(s->sick), "%s", s->why);
+}
+
+static void enqueue(struct store *s, struct store_req *r)
+{
+	if (STAILQ_EMPTY(&s->queue))
+		s->lazy_until_ms = clock_mono_ms() + LAZY_MS;
+	STAILQ_INSERT_TAIL(&s->queue, r, link);
+	if (r->hurry)
+		s->hurried++;
+}
+
+/* BATCH has been decided: on to store_dispatch(). LOCK is held. */
+static void finish(struct store *s, struct store_reqs *batch)
+{
+	bool told = false;
+	struct store_req *r;
+
+	while ((r = STAILQ_FIRST(batch)) != NULL) {
+		STAILQ_REMOVE_HEAD(batch, link);
+		if (r->again && !s->stopping) {
+			store_req_forget(r);
+			enqueue(s, r);
+		} else if (r->done == NULL) {
+			s->bytes -= r->bytes;
+			store_req_free(r);
+		} else {
+			STAILQ_INSERT_TAIL(&s->finished, r, link);
+			told = true;
+		}
+	}
+	if (told)
+		eventfd_write(s->event_fd, 1);
+}
+
+static void take(struct store *s, struct store_reqs *batch)
+{
+	STAILQ_INIT(batch);
+	STAILQ_CONCAT(batch, &s->kept);
+	STAILQ_CONCAT(batch, &s->queue);
+	s->hurried = 0;
+}
+
+/* Time is up: whoever still waits hears why. LOCK is held. */
+static void give_up(struct store *s)
+{
+	struct store_reqs left;
+	struct store_req *r;
+
+	take(s, &left);
+	STAILQ_FOREACH(r, &left, link) {
+		store_req_forget(r);
+		store_req_fail(r, -ECANCELED,
+			       "%s: the store was stopped before this was "
+			       "written%s%s",
+			       s->db_path, s->sick[0] != '\0' ? "; " : "",
+			       s->sick);
+		if (r->op->drop != NULL)
+			r->op->drop(s, r);
+	}
+	finish(s, &left);
+}
+
+static void work(struct store *s)
+{
+	struct store_reqs batch;
+	unsigned long commits;
+
+	take(s, &batch);
+	s->busy = true;
+	pthread_mutex_unlock(&s->lock);
+	commits = store_batch(s, &batch, &s->kept);
+	pthread_mutex_lock(&s->lock);
+	s->commits += commits;
+	diagnose(s);
+	backoff(s);
+	finish(s, &batch);
+	s->busy = !STAILQ_EMPTY(&s->kept);
+}
+
+static void *thread_main(void *arg)
+{
+	struct store *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stopped) {
+		int64_t due = due_ms(s);
+
+		if (s->abandon)
+			give_up(s);
+		if (STAILQ_EMPTY(&s->queue) && STAILQ_EMPTY(&s->kept)) {
+			s->busy = false;
+			pthread_cond_signal(&s->idle);
+		}
+		if (s->abandon || due > clock_mono_ms())
+			wait_until(s, &s->wake, s->abandon ? FOREVER : due);
+		else
+			work(s);
+	}
+	pthread_mutex_unlock(&s->lock);
+	store_sql_close(s);
+	store_instance_unlock(s);
+	return NULL;
+}
+
+static void init_waiting(struct store *s)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->idle, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+/* The thread hears no signal: they are the loop's. */
+static int start_thread(struct store *s)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&s->thread, &attr, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return rc;
+}
+
+static void free_store(struct store *s)
+{
+	if (s->event_fd >= 0)
+		close(s->event_fd);
+	pthread_cond_destroy(&s->idle);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s->instance);
+	free(s->db_path);
+	free(s->dir);
+	free(s);
+}
+
+struct store *store_start(const char *state_dir, const char *instance)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->dir = xstrdup(state_dir);
+	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
+	s->instance = xstrdup(instance);
+	s->instance_fd = -1;
+	STAILQ_INIT(&s->queue);
+	STAILQ_INIT(&s->finished);
+	STAILQ_INIT(&s->kept);
+	init_waiting(s);
+	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = s->event_fd < 0 ? errno : start_thread(s);
+	if (rc == 0)
+		return s;
+	free_store(s);
+	errno = rc;
+	return NULL;
+}
+
+int store_fd(const struct store *s)
+{
+	return s->event_fd;
+}
+
+void store_dispatch(struct store *s)
+{
+	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
+	struct store_req *r;
+	size_t bytes = 0;
+	eventfd_t n;
+
+	eventfd_read(s->event_fd, &n);
+	pthread_mutex_lock(&s->lock);
+	STAILQ_CONCAT(&ready, &s->finished);
+	STAILQ_FOREACH(r, &ready, link)
+		bytes += r->bytes;
+	s->bytes -= bytes;
+	pthread_mutex_unlock(&s->lock);
+	while ((r = STAILQ_FIRST(&ready)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ready, link);
+		r->done(r->arg, &r->res);
+		store_req_free(r);
+	}
+}
+
+static bool all_told(struct store *s)
+{
+	bool told;
+
+	pthread_mutex_lock(&s->lock);
+	told = STAILQ_EMPTY(&s->finished) && STAILQ_EMPTY(&s->queue);
+	pthread_mutex_unlock(&s->lock);
+	return told;
+}
+
+/* False: UNTIL_MS came first. */
+static bool wait_idle(struct store *s, int64_t until_ms)
+{
+	bool idle;
+
+	pthread_mutex_lock(&s->lock);
+	while ((s->busy || !STAILQ_EMPTY(&s->queue)) &&
+	       clock_mono_ms() < until_ms)
+		wait_until(s, &s->idle, until_ms);
+	idle = !s->busy && STAILQ_EMPTY(&s->queue);
+	pthread_mutex_unlock(&s->lock);
+	return idle;
+}
+
+static void set_and_wake(struct store *s, bool *flag)
+{
+	pthread_mutex_lock(&s->lock);
+	*flag = true;
+	s->retry_ms = 0;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void store_stop(struct store *s, int timeout_ms)
+{
+	int64_t until_ms = clock_mono_ms() + timeout_ms;
+
+	if (s == NULL)
+		return;
+	set_and_wake(s, &s->stopping);
+	do {
+		if (!wait_idle(s, until_ms)) {
+			set_and_wake(s, &s->abandon);
+			wait_idle(s, FOREVER);
+		}
+		store_dispatch(s); /* which may ask for more */
+	} while (!all_told(s));
+	set_and_wake(s, &s->stopped);
+	pthread_join(s->thread, NULL);
+	free_store(s);
+}
+
+const char *store_sick(struct store *s)
+{
+	static _Thread_local char text[STORE_WHY_SIZE];
+
+	pthread_mutex_lock(&s->lock);
+	memcpy(text, s->sick, sizeof(text));
+	pthread_mutex_unlock(&s->lock);
+	return text[0] != '\0' ? text : NULL;
+}
+
+unsigned long store_commits(struct store *s)
+{
+	unsigned long n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->commits;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+size_t store_bytes(struct store *s)
+{
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->bytes;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+static void ask(struct store *s, const struct store_op *op,
+		const struct store_req *asked)
+{
+	struct store_req *r = store_req_new(op, asked);
+	bool wake;
+
+	r->res.why = "";
+	pthread_mutex_lock(&s->lock);
+	wake = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
+	s->bytes += r->bytes;
+	enqueue(s, r);
+	if (wake)
+		pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void store_put_run(struct store *s, const struct store_run *run,
+		   enum store_urgency urgency, store_done done, void *arg)
+{
+	ask(s, &store_op_put_run,
+	    &(struct store_req){.hurry = urgency != STORE_LAZY,
+				.must = urgency == STORE_MUST,
+				.run = *run,
+				.done = done,
+				.arg = arg});
+}
+
+void store_get_run(struct store *s, const char *requestor, const char *id,
+		   store_done done, void *arg)
+{
+	ask(s, &store_op_get_run,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = id,
+				.done = done,
+				.arg = arg});
+}
+
+void store_find_idem(struct store *s, const char *requestor,
+		     const char *template_id, const char *key, store_done done,
+		     void *arg)
+{
+	ask(s, &store_op_find_idem,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = template_id,
+				.key = key,
+				.done = done,
+				.arg = arg});
+}
+
+void store_list_runs(struct store *s, const struct store_filter *f,
+		     store_done done, void *arg)
+{
+	ask(s, &store_op_list_runs,
+	    &(struct store_req){
+		.hurry = true, .filter = *f, .done = done, .arg = arg});
+}
+
+void store_put_artifact(struct store *s, const struct store_artifact *a,
+			const char *tmp_path, enum store_urgency urgency,
+			store_done done, void *arg)
+{
+	ask(s, &store_op_put_artifact,
+	    &(struct store_req){.hurry = urgency != STORE_LAZY,
+				.must = urgency == STORE_MUST,
+				.artifact = *a,
+				.tmp_path = tmp_path,
+				.done = done,
+				.arg = arg});
+}
+
+/* It may wait for the end of its run to be written, but not be lost. */
+void store_expire_artifacts(struct store *s, const char *run_id,
+			    int64_t expires_ms)
+{
+	ask(s, &store_op_expire_artifacts,
+	    &(struct store_req){
+		.must = true, .id = run_id, .time_ms = expires_ms});
+}
+
+void store_read_artifact(struct store *s, const char *requestor, const char *id,
+			 int64_t offset, int64_t limit, store_done done,
+			 void *arg)
+{
+	ask(s, &store_op_read_artifact,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = id,
+				.offset = offset,
+				.limit = limit,
+				.done = done,
+				.arg = arg});
+}
+
+void store_usage(struct store *s, const char *requestor, store_done done,
+		 void *arg)
+{
+	ask(s, &store_op_usage,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.done = done,
+				.arg = arg});
+}
+
+void store_recover(struct store *s, store_done done, void *arg)
+{
+	ask(s, &store_op_recover,
+	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
+}
+
+void store_sweep(struct store *s, int64_t now_ms)
+{
+	ask(s, &store_op_sweep, &(struct store_req){.time_ms = now_ms});
+}

@@ -1,0 +1,207 @@
+#include "supervisor/store_schema.h"
+
+/* FULL: a commit that was reported is on the disk. Memory stays modest. */
+const char store_pragmas[] =
+    "PRAGMA journal_mode=WAL;"
+    "PRAGMA synchronous=FULL;"
+    "PRAGMA cache_size=-2048;"
+    "PRAGMA mmap_size=0;"
+    "PRAGMA temp_store=MEMORY;"
+    "PRAGMA journal_size_limit=16777216;"
+    "PRAGMA trusted_schema=OFF;";
+
+/*
+ * Status 0 and 1 are open, few, and passing; the others are for good and
+ * many. So each index holds one sort, and a run enters those of the many
+ * once. counts and usage are kept by triggers: totals cost no scan.
+ */
+const char store_schema[] =
+    "CREATE TABLE runs("
+    " id TEXT NOT NULL,"
+    " requestor TEXT NOT NULL,"
+    " template_id TEXT NOT NULL,"
+    " version TEXT NOT NULL,"
+    " digest TEXT NOT NULL,"
+    " instance TEXT NOT NULL,"
+    " status INTEGER NOT NULL CHECK(status BETWEEN 0 AND 5),"
+    " created_ms INTEGER NOT NULL,"
+    " started_ms INTEGER NOT NULL,"
+    " updated_ms INTEGER NOT NULL,"
+    " finished_ms INTEGER NOT NULL,"
+    " expires_ms INTEGER NOT NULL,"
+    " ended INTEGER NOT NULL," /* is status one of those? */
+    " idem_key TEXT,"
+    " idem_digest TEXT,"
+    " inputs TEXT,"
+    " options TEXT,"
+    " view TEXT,"
+    " log TEXT,"
+    " PRIMARY KEY(requestor, id)) STRICT;"
+    "CREATE INDEX runs_open ON runs(requestor, status, id, template_id,"
+    " ended) WHERE ended = 0;"
+    "CREATE INDEX runs_ended ON runs(requestor, status, id, ended)"
+    " WHERE ended = 1;"
+    "CREATE INDEX runs_template ON runs(requestor, template_id, status, id,"
+    " ended) WHERE ended = 1;"
+    "CREATE UNIQUE INDEX runs_idem ON runs(requestor, template_id, idem_key)"
+    " WHERE idem_key IS NOT NULL;"
+    "CREATE INDEX runs_expiry ON runs(expires_ms) WHERE expires_ms > 0;"
+
+    "CREATE TABLE counts("
+    " requestor TEXT NOT NULL,"
+    " template_id TEXT NOT NULL,"
+    " status INTEGER NOT NULL,"
+    " n INTEGER NOT NULL,"
+    " PRIMARY KEY(requestor, template_id, status)) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER runs_added AFTER INSERT ON runs BEGIN"
+    " INSERT INTO counts VALUES"
+    "  (new.requestor, new.template_id, new.status, 1)"
+    "  ON CONFLICT DO UPDATE SET n = n + 1;"
+    "END;"
+    "CREATE TRIGGER runs_moved AFTER UPDATE OF status, template_id ON runs"
+    " WHEN old.status <> new.status OR old.template_id <> new.template_id "
+    "BEGIN"
+    " UPDATE counts SET n = n - 1 WHERE requestor = old.requestor"
+    "  AND template_id = old.template_id AND status = old.status;"
+    " INSERT INTO counts VALUES"
+    "  (new.requestor, new.template_id, new.status, 1)"
+    "  ON CONFLICT DO UPDATE SET n = n + 1;"
+    "END;"
+    "CREATE TRIGGER runs_removed AFTER DELETE ON runs BEGIN"
+    " UPDATE counts SET n = n - 1 WHERE requestor = old.requestor"
+    "  AND template_id = old.template_id AND status = old.status;"
+    "END;"
+
+    "CREATE TABLE artifacts("
+    " id TEXT PRIMARY KEY NOT NULL,"
+    " run_id TEXT NOT NULL,"
+    " requestor TEXT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " mime_type TEXT NOT NULL,"
+    " sha256 TEXT NOT NULL,"
+    " size INTEGER NOT NULL CHECK(size >= 0),"
+    " created_ms INTEGER NOT NULL,"
+    " expires_ms INTEGER NOT NULL,"
+    " gone INTEGER NOT NULL DEFAULT 0) STRICT;" /* its file is */
+    "CREATE INDEX artifacts_run ON artifacts(run_id);"
+    "CREATE INDEX artifacts_expiry ON artifacts(expires_ms)"
+    " WHERE gone = 0 AND expires_ms > 0;"
+
+    "CREATE TABLE usage("
+    " requestor TEXT PRIMARY KEY NOT NULL,"
+    " artifact_bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER artifacts_added AFTER INSERT ON artifacts BEGIN"
+    " INSERT INTO usage VALUES(new.requestor, new.size) ON CONFLICT"
+    "  DO UPDATE SET artifact_bytes = artifact_bytes + new.size;"
+    "END;"
+    "CREATE TRIGGER artifacts_gone AFTER UPDATE OF gone ON artifacts"
+    " WHEN old.gone = 0 AND new.gone = 1 BEGIN"
+    " UPDATE usage SET artifact_bytes = artifact_bytes - old.size"
+    "  WHERE requestor = old.requestor;"
+    "END;"
+    "CREATE TRIGGER artifacts_removed AFTER DELETE ON artifacts"
+    " WHEN old.gone = 0 BEGIN"
+    " UPDATE usage SET artifact_bytes = artifact_bytes - old.size"
+    "  WHERE requestor = old.requestor;"
+    "END;"
+    "PRAGMA user_version=1;";
+
+/* The order that store_run_row() reads; a list stops before the bulk. */
+#define HEAD(t)                                                                \
+	t "id, " t "requestor, " t "template_id, " t "version, " t "digest, "  \
+	t "status, " t "created_ms, " t "started_ms, " t "updated_ms, "        \
+	t "finished_ms, " t "expires_ms, " t "idem_key, " t "idem_digest"
+#define BULK "inputs, options, view, log"
+
+/* A page: its rows are picked in an index alone, and only then read. */
+#define PAGE(pick)                                                             \
+	"SELECT " HEAD("runs.") " FROM (" pick                                 \
+	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"                        \
+	" CROSS JOIN runs ON runs.rowid = page.at ORDER BY page.id DESC"
+#define PICK(index, where)                                                     \
+	"SELECT id, rowid AS at FROM runs INDEXED BY " index                   \
+	" WHERE requestor = ?1 AND " where
+#define OPEN_OF(n)                                                             \
+	PICK("runs_open", "status = " n " AND ended = 0 AND template_id = ?2")
+#define ENDED_OF(n)                                                            \
+	PICK("runs_template", "status = " n                                    \
+	     " AND ended = 1 AND template_id = ?2")
+
+const char *const store_statements[STORE_STMTS] = {
+    [STMT_BEGIN_READ] = "BEGIN",
+    [STMT_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [STMT_COMMIT] = "COMMIT",
+    [STMT_ROLLBACK] = "ROLLBACK",
+    [STMT_PUT_RUN] =
+	"INSERT INTO runs(id, requestor, template_id, version, digest, status,"
+	" created_ms, started_ms, updated_ms, finished_ms, expires_ms,"
+	" idem_key, idem_digest, " BULK ", instance, ended) VALUES(?1, ?2, ?3, ?4,"
+	" ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?6 >= 2)"
+	" ON CONFLICT(requestor, id) DO UPDATE SET template_id = ?3,"
+	" version = ?4, digest = ?5, status = ?6, created_ms = ?7,"
+	" started_ms = ?8, updated_ms = ?9, finished_ms = ?10,"
+	" expires_ms = ?11, idem_key = ?12, idem_digest = ?13, inputs = ?14,"
+	" options = ?15, view = ?16, log = ?17, instance = ?18,"
+	" ended = ?6 >= 2",
+    [STMT_GET_RUN] = "SELECT " HEAD("") ", " BULK
+		     " FROM runs WHERE requestor = ?1 AND id = ?2",
+    [STMT_FIND_IDEM] = "SELECT " HEAD("") ", " BULK
+		       " FROM runs INDEXED BY runs_idem WHERE requestor = ?1"
+		       " AND template_id = ?2 AND idem_key = ?3"
+		       " AND idem_key IS NOT NULL",
+    [STMT_LIST_ANY] = PAGE("SELECT id, rowid AS at FROM runs"
+			   " WHERE requestor = ?1"),
+    [STMT_LIST_OPEN] = PAGE(PICK("runs_open", "status = ?5 AND ended = 0")),
+    [STMT_LIST_ENDED] = PAGE(PICK("runs_ended", "status = ?5 AND ended = 1")),
+    [STMT_LIST_TEMPLATE] = PAGE(
+	OPEN_OF("0") " UNION ALL " OPEN_OF("1") " UNION ALL " ENDED_OF("2")
+	" UNION ALL " ENDED_OF("3") " UNION ALL " ENDED_OF("4")
+	" UNION ALL " ENDED_OF("5")),
+    [STMT_LIST_TEMPLATE_OPEN] = PAGE(OPEN_OF("?5")),
+    [STMT_LIST_TEMPLATE_ENDED] = PAGE(ENDED_OF("?5")),
+    [STMT_COUNT] = "SELECT coalesce(sum(n), 0) FROM counts WHERE"
+		   " requestor = ?1 AND (?2 IS NULL OR template_id = ?2)"
+		   " AND (?3 < 0 OR status = ?3)",
+    [STMT_PUT_ARTIFACT] =
+	/* a straggler shares the end of its run */
+	"INSERT INTO artifacts(id, run_id, requestor, name, mime_type, sha256,"
+	" size, created_ms, expires_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+	" CASE WHEN ?9 > 0 THEN ?9 ELSE coalesce((SELECT expires_ms FROM runs"
+	" WHERE requestor = ?3 AND id = ?2), 0) END)"
+	" ON CONFLICT(id) DO NOTHING",
+    [STMT_GET_ARTIFACT] =
+	"SELECT id, run_id, requestor, name, mime_type, sha256, size,"
+	" created_ms, expires_ms, gone FROM artifacts"
+	" WHERE id = ?1 AND requestor = ?2",
+    [STMT_EXPIRE_ARTIFACTS] =
+	"UPDATE artifacts SET expires_ms = ?2 WHERE run_id = ?1",
+    [STMT_USAGE] = "SELECT artifact_bytes FROM usage WHERE requestor = ?1",
+    [STMT_INSTANCES] = "SELECT DISTINCT instance FROM runs"
+		       " INDEXED BY runs_open WHERE ended = 0",
+    [STMT_CLAIM_RUNNING_ARTIFACTS] =
+	"UPDATE artifacts SET expires_ms = ?2 WHERE expires_ms = 0"
+	" AND run_id IN (SELECT id FROM runs INDEXED BY runs_open"
+	" WHERE status = 1 AND ended = 0 AND instance = ?1)",
+    [STMT_CLAIM_RUNNING] =
+	"UPDATE runs INDEXED BY runs_open SET status = 3, ended = 1, updated_ms = ?3,"
+	" finished_ms = ?3, expires_ms = ?4, inputs = NULL, options = NULL,"
+	" view = NULL, instance = ?2"
+	" WHERE status = 1 AND ended = 0 AND instance = ?1",
+    [STMT_CLAIM_QUEUED] =
+	"UPDATE runs INDEXED BY runs_open SET instance = ?2"
+	" WHERE status = 0 AND ended = 0 AND instance = ?1"
+	" RETURNING " HEAD("") ", " BULK,
+    [STMT_ARTIFACT_LIVES] = "SELECT 1 FROM artifacts"
+			    " WHERE id = ?1 AND run_id = ?2 AND gone = 0",
+    [STMT_EXPIRED_ARTIFACTS] =
+	"SELECT id, run_id FROM artifacts INDEXED BY artifacts_expiry"
+	" WHERE gone = 0 AND expires_ms > 0 AND expires_ms <= ?1 LIMIT ?2",
+    [STMT_ARTIFACT_GONE] = "UPDATE artifacts SET gone = 1 WHERE id = ?1",
+    [STMT_EXPIRED_RUNS] =
+	"SELECT id, requestor FROM runs INDEXED BY runs_expiry"
+	" WHERE expires_ms > 0 AND expires_ms <= ?1 AND ended = 1 LIMIT ?2",
+    [STMT_ARTIFACTS_OF] =
+	"SELECT id, run_id FROM artifacts WHERE run_id = ?1 AND gone = 0",
+    [STMT_DROP_ARTIFACTS] = "DELETE FROM artifacts WHERE run_id = ?1",
+    [STMT_DROP_RUN] = "DELETE FROM runs WHERE requestor = ?2 AND id = ?1",
+};

@@ -1,0 +1,287 @@
+#include "supervisor/store_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/store_file.h"
+#include "supervisor/store_schema.h"
+
+#define BUSY_TRIES 500 /* of 10 ms each: others' transactions are short */
+#define BUSY_STEP_NS (10 * 1000000L)
+
+/* What SQLite's primary codes come to; SYS: the system's errno says more. */
+static const struct verdict {
+	int code;
+	int rc;
+	bool sys;
+	bool reopen;
+} verdicts[] = {
+    {SQLITE_FULL, -ENOSPC, .sys = false, .reopen = false},
+    {SQLITE_BUSY, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_LOCKED, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_PROTOCOL, -EBUSY, .sys = false, .reopen = false},
+    {SQLITE_NOMEM, -ENOMEM, .sys = false, .reopen = false},
+    {SQLITE_TOOBIG, -E2BIG, .sys = false, .reopen = false},
+    {SQLITE_READONLY, -EROFS, .sys = false, .reopen = true},
+    {SQLITE_PERM, -EACCES, .sys = true, .reopen = true},
+    {SQLITE_CANTOPEN, -EACCES, .sys = true, .reopen = true},
+    {SQLITE_CORRUPT, -EUCLEAN, .sys = false, .reopen = true},
+    {SQLITE_NOTADB, -EUCLEAN, .sys = false, .reopen = true},
+    {SQLITE_IOERR, -EIO, .sys = true, .reopen = true},
+};
+
+static const struct {
+	int rc;
+	const char *text;
+} remedies[] = {
+    {-ENOSPC, "free space on that file system, or move state_dir"},
+    {-EDQUOT, "free space within the quota, or have it raised"},
+    {-EFBIG, "raise the limit on the size of files (ulimit -f)"},
+    {-EROFS, "make it writable, or set another state_dir"},
+    {-EACCES, "let this user read and write there, or set another state_dir"},
+    {-EPERM, "let this user read and write there, or set another state_dir"},
+    {-ENOTDIR, "a file is where a folder should be: set another state_dir"},
+    {-EBUSY, "another process holds it; see which (fuser), and end it"},
+    {-EUCLEAN, "it is damaged: stop paddockd, and move it away or restore it"},
+    {-ENOTSUP, "a newer paddock wrote it: run that one, or set another "
+	       "state_dir"},
+    {-ENOMEM, "give the supervisor more memory"},
+    {-EMFILE, "raise the limit on open files (ulimit -n)"},
+    {-EIO, "check the disk (dmesg)"},
+};
+
+const char *store_remedy(int rc)
+{
+	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
+		if (remedies[i].rc == rc)
+			return remedies[i].text;
+	return "check the path and its owner";
+}
+
+int store_failed(struct store *s, int rc, const char *path)
+{
+	snprintf(s->why, sizeof(s->why), "%s: %s; %s", path, strerror(-rc),
+		 store_remedy(rc));
+	return rc;
+}
+
+int store_sql_failed(struct store *s)
+{
+	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
+	const struct verdict *v = &other;
+	int code = sqlite3_extended_errcode(s->db), rc;
+
+	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
+		if (verdicts[i].code == (code & 0xFF))
+			v = &verdicts[i];
+	rc = v->rc;
+	if (v->sys && sqlite3_system_errno(s->db) != 0)
+		rc = -sqlite3_system_errno(s->db);
+	if (v->reopen)
+		s->damaged = true;
+	snprintf(s->why, sizeof(s->why), "%s: %s (%s, %d); %s", s->db_path,
+		 strerror(-rc), sqlite3_errmsg(s->db), code, store_remedy(rc));
+	return rc;
+}
+
+sqlite3_stmt *store_sql(struct store *s, enum store_stmt which)
+{
+	sqlite3_stmt **st = &s->stmt[which];
+
+	if (*st == NULL)
+		sqlite3_prepare_v3(s->db, store_statements[which], -1,
+				   SQLITE_PREPARE_PERSISTENT, st, NULL);
+	return *st;
+}
+
+int store_sql_step(struct store *s, sqlite3_stmt *st)
+{
+	int code = sqlite3_step(st), rc = 0;
+
+	if (code == SQLITE_ROW)
+		return 1;
+	if (code != SQLITE_DONE)
+		rc = store_sql_failed(s);
+	sqlite3_reset(st);
+	return rc;
+}
+
+int store_sql_run(struct store *s, enum store_stmt which)
+{
+	sqlite3_stmt *st = store_sql(s, which);
+	int rc = st == NULL ? store_sql_failed(s) : store_sql_step(s, st);
+
+	if (rc > 0)
+		sqlite3_reset(st);
+	return rc < 0 ? rc : 0;
+}
+
+void store_bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
+}
+
+const char *store_text(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text != NULL ? text : "";
+}
+
+bool store_pause(struct store *s, int count)
+{
+	bool abandon;
+
+	pthread_mutex_lock(&s->lock);
+	abandon = s->abandon;
+	pthread_mutex_unlock(&s->lock);
+	if (abandon || count >= BUSY_TRIES)
+		return false;
+	nanosleep(&(struct timespec){.tv_nsec = count < 10 ? BUSY_STEP_NS / 10
+							   : BUSY_STEP_NS},
+		  NULL);
+	return true;
+}
+
+static int on_busy(void *arg, int count)
+{
+	return store_pause(arg, count);
+}
+
+static int exec(struct store *s, const char *sql)
+{
+	int code, n = 0;
+
+	/* the change to WAL does not ask the busy handler */
+	do {
+		code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+	} while (code == SQLITE_BUSY && store_pause(s, n++));
+	return code == SQLITE_OK ? 0 : store_sql_failed(s);
+}
+
+static int read_version(struct store *s, int64_t *version)
+{
+	sqlite3_stmt *st;
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &st, NULL) !=
+	    SQLITE_OK)
+		return store_sql_failed(s);
+	rc = store_sql_step(s, st);
+	if (rc == 1)
+		*version = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc == 1 ? 0 : rc == 0 ? -EIO : rc;
+}
+
+/* Under the write lock, since another supervisor may be at the same. */
+static int create_schema(struct store *s)
+{
+	int64_t version = 0;
+	int rc = exec(s, "BEGIN IMMEDIATE");
+
+	if (rc == 0)
+		rc = read_version(s, &version);
+	if (rc == 0 && version == 0)
+		rc = exec(s, store_schema);
+	if (rc == 0)
+		rc = exec(s, "COMMIT");
+	return rc;
+}
+
+static int check_schema(struct store *s)
+{
+	int64_t version = 0;
+	int rc = read_version(s, &version);
+
+	if (rc != 0 || version == STORE_SCHEMA_VERSION)
+		return rc;
+	if (version == 0)
+		return create_schema(s);
+	return store_failed(s, -ENOTSUP, s->db_path);
+}
+
+/*
+ * Make the file ourselves, for its mode. Not by open(2): closing a second
+ * descriptor would drop SQLite's locks on it in this process.
+ */
+static int make_file(struct store *s)
+{
+	if (mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
+		return store_failed(s, -errno, s->db_path);
+	if (faccessat(AT_FDCWD, s->db_path, R_OK | W_OK, AT_EACCESS) != 0)
+		return store_failed(s, -errno, s->db_path);
+	return 0;
+}
+
+/* Nobody asks SQLite how much memory it has, which would cost a lock. */
+static void configure(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static int open_db(struct store *s)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int rc = make_file(s);
+
+	if (rc != 0)
+		return rc;
+	pthread_once(&once, configure);
+	if (sqlite3_open_v2(s->db_path, &s->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+				SQLITE_OPEN_EXRESCODE,
+			    NULL) != SQLITE_OK)
+		return s->db != NULL ? store_sql_failed(s)
+				     : store_failed(s, -ENOMEM, s->db_path);
+	sqlite3_busy_handler(s->db, on_busy, s);
+	rc = exec(s, store_pragmas);
+	return rc == 0 ? check_schema(s) : rc;
+}
+
+/* Is what we have open still what the path names? */
+static bool usable(struct store *s)
+{
+	int moved = 0;
+
+	if (s->db == NULL || s->damaged)
+		return false;
+	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	return !moved;
+}
+
+int store_sql_open(struct store *s)
+{
+	int rc;
+
+	if (usable(s))
+		return 0;
+	store_sql_close(s);
+	rc = file_mkdirs(s->dir);
+	if (rc != 0)
+		return store_failed(s, rc, s->dir);
+	rc = store_instance_lock(s);
+	if (rc == 0)
+		rc = open_db(s);
+	if (rc != 0)
+		store_sql_close(s);
+	return rc;
+}
+
+void store_sql_close(struct store *s)
+{
+	for (size_t i = 0; i < STORE_STMTS; i++) {
+		sqlite3_finalize(s->stmt[i]);
+		s->stmt[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->damaged = false;
+}

@@ -21,7 +21,8 @@ struct catalogue {
 };
 
 /*
- * Load every child folder of each of DIRS that has a template.json. A broken
+ * Load every child folder of each of DIRS that has a template.json; a DIR
+ * that has one itself is a package. A broken
  * package is skipped and becomes a problem; so do both of two with the same
  * id and version, and a directory that cannot be read. Problems are logged.
  */

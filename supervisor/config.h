@@ -1,7 +1,7 @@
 /*
  * config.h - what the operator decided: defaults, files, then flags.
  *
- * One table in config.c names every key with its section, type, default,
+ * One table in config_keys.c names every key with its section, type, default,
  * bounds and a line of help; the parser, --print-config and the manual page
  * all come from it.
  */
@@ -18,8 +18,8 @@ struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
 	char *token_sha256; /* hex, or NULL */
 	int64_t uid;	    /* -1: none */
-	char *trust_level;  /* "local" or "remote" */
-	int64_t max_concurrent_runs; /* 0: the server's, for each limit here */
+	char *trust_level;  /* "local" or "remote"; NULL: as it connects */
+	int64_t max_concurrent_runs; /* 0: no limit but the server's, each */
 	int64_t max_queued_runs;
 	int64_t rate_per_second;
 	int64_t burst;
@@ -37,6 +37,7 @@ struct config {
 	char *state_dir;
 	char **templates; /* directories */
 	size_t n_templates;
+	bool templates_given; /* by a file or a flag: each has to exist */
 	bool publish_templates;
 	char *log_file; /* NULL: stderr */
 	char *log_level;
@@ -59,6 +60,8 @@ struct config {
 	int64_t max_cpu_ms;		  /* 900000 */
 	int64_t max_output_bytes;	  /* 64 MiB */
 	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
+	/* [sandbox] */
+	char *require_isolation; /* NULL: whatever the machine can */
 	/* [requestor "…"] */
 	struct config_requestor *requestors;
 	size_t n_requestors;
@@ -75,12 +78,35 @@ void config_free(struct config *c); /* NULL is fine */
  */
 int config_read(struct config *c, const char *file, char *why, size_t size);
 
-/* Set one key, as a flag does. 0, or -EINVAL with WHY. */
+/*
+ * The same for LEN bytes of TEXT that NAME stands for in WHY; no conf.d. On
+ * an error C holds half of it, and is only good for config_free().
+ */
+int config_read_text(struct config *c, const char *name, const char *text,
+		     size_t len, char *why, size_t size);
+
+/* Where the file is looked for without --config; the caller's. */
+char *config_default_file(uid_t uid);
+
+/*
+ * The template folders of the program EXE: those of the source tree when it
+ * lies in its build folder, else the system's, where it is installed. N of
+ * them; the caller's, each and the array.
+ */
+char **config_default_templates(const char *exe, size_t *n);
+
+/*
+ * Set one key of [server], [limits] or [sandbox], as a flag does: a path may
+ * be relative to the working directory, and "templates" is one folder more.
+ * 0, or -EINVAL with WHY.
+ */
 int config_set(struct config *c, const char *section, const char *key,
 	       const char *value, char *why, size_t size);
 void config_clear_templates(struct config *c); /* --templates replaces */
 
 /* Every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);
+/* The keys for paddock.conf(5): a list in mdoc(7). */
+void config_manual(FILE *out);
 
 #endif

@@ -1,0 +1,16 @@
+/* config_int.h - between config.c and config_file.c alone. */
+#ifndef SUPERVISOR_CONFIG_INT_H
+#define SUPERVISOR_CONFIG_INT_H
+
+#include "supervisor/config.h"
+
+#define CONFIG_REQUESTORS_MAX 1000
+
+/* The index of requestor NAME (N bytes), made with defaults if it is new. */
+size_t config_requestor_index(struct config *c, const char *name, size_t n);
+
+/* What no single key can tell. 0, or -EINVAL with WHY, which names FILE. */
+int config_check(const struct config *c, const char *file, char *why,
+		 size_t size);
+
+#endif

@@ -1,0 +1,143 @@
+#include "supervisor/config_keys.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+#include "supervisor/config.h"
+
+#define KIB (INT64_C(1) << 10)
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+#define TIB (INT64_C(1) << 40)
+#define HOUR_MS INT64_C(3600000)
+#define DAY_MS (24 * HOUR_MS)
+#define YEAR_MS (365 * DAY_MS)
+#define RUNS_MAX 10000
+#define QUEUED_MAX 1000000
+#define UID_MAX INT64_C(4294967294) /* (uid_t)-1 is nobody's */
+
+static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
+static const char *const trusts[] = {"local", "remote", NULL};
+static const char *const isolations[] = {"full", "userns", "container",
+					 "restricted", NULL};
+
+const char *const config_sections[] = {"server",  "limits",	    "sandbox",
+				       "browser", CONFIG_REQUESTOR, NULL};
+
+#define KEY(sec, field, t)                                                     \
+	.section = (sec), .name = #field, .type = CONFIG_##t,                  \
+	.offset = offsetof(struct config, field)
+#define REQ(field, t)                                                          \
+	.section = CONFIG_REQUESTOR, .name = #field, .type = CONFIG_##t,       \
+	.offset = offsetof(struct config_requestor, field)
+
+static const struct config_key keys[] = {
+    {KEY("server", listen, LISTEN), .optional = true,
+     .help = "Serve HTTP on this address and port, at /mcp. Unset: no TCP."},
+    {KEY("server", socket, SOCKET), .help = "The unix socket."},
+    {KEY("server", state_dir, PATH),
+     .help = "Where runs, artifacts and their history are kept."},
+    {KEY("server", templates, DIRS), .optional = true,
+     .help = "Folders whose child folders are template packages."},
+    {KEY("server", publish_templates, BOOL), .def = true,
+     .help = "Offer each template as a tool of its own name."},
+    {KEY("server", log_file, PATH), .optional = true,
+     .help = "Where the log goes. Unset: to standard error."},
+    {KEY("server", log_level, CHOICE), .def_text = "info", .choices = levels,
+     .help = "The least important events that are logged."},
+    {KEY("server", audit_file, PATH), .optional = true,
+     .help = "Where it is recorded who did what, as JSON lines. Unset: "
+	     "nowhere."},
+    {KEY("server", jwks_file, PATH), .optional = true,
+     .help = "The keys that access tokens are signed with."},
+    {KEY("server", issuer, TEXT), .optional = true,
+     .help = "Who issues access tokens."},
+    {KEY("server", audience, TEXT), .optional = true,
+     .help = "Whom access tokens are issued for: this server."},
+
+    {KEY("limits", max_concurrent_runs, INT), .def = 5, .min = 1,
+     .max = RUNS_MAX, .help = "Runs at the same time, of all requestors."},
+    {KEY("limits", max_queued_runs, INT), .def = 1000, .max = QUEUED_MAX,
+     .help = "Runs that wait for their turn."},
+    {KEY("limits", max_run_timeout_ms, MS), .def = 900000, .min = 1,
+     .max = 7 * DAY_MS, .help = "The longest that a run may take."},
+    {KEY("limits", default_ttl_ms, MS), .def = DAY_MS, .min = 1, .max = YEAR_MS,
+     .help = "How long a task is known when its caller does not say."},
+    {KEY("limits", max_ttl_ms, MS), .def = 7 * DAY_MS, .min = 1, .max = YEAR_MS,
+     .help = "The longest that a caller may ask for."},
+    {KEY("limits", artifact_ttl_ms, MS), .def = DAY_MS, .max = YEAR_MS,
+     .help = "How long artifacts live once their run has ended."},
+    {KEY("limits", max_artifact_inline_bytes, BYTES), .def = 256 * KIB,
+     .min = 1, .max = 64 * MIB,
+     .help = "Bytes of an artifact that one answer carries."},
+    {KEY("limits", inline_wait_ms, MS), .def = 45000, .max = HOUR_MS,
+     .help = "In mode auto: how long a call waits before it gets a handle."},
+    {KEY("limits", drain_timeout_ms, MS), .def = 30000, .max = HOUR_MS,
+     .help = "How long runs may go on once the server is told to stop."},
+    {KEY("limits", max_message_bytes, BYTES), .def = 16 * MIB, .min = 64 * KIB,
+     .max = GIB, .help = "The longest message that a client may send."},
+    {KEY("limits", max_memory_bytes, BYTES), .def = GIB, .min = MIB, .max = TIB,
+     .help = "The most memory that a template may ask for."},
+    {KEY("limits", max_cpu_ms, MS), .def = 900000, .min = 1, .max = 7 * DAY_MS,
+     .help = "The most CPU time that a template may ask for."},
+    {KEY("limits", max_output_bytes, BYTES), .def = 64 * MIB, .min = 1,
+     .max = GIB, .help = "The longest output that a template may ask for."},
+    {KEY("limits", max_artifact_bytes, BYTES), .def = GIB, .max = TIB,
+     .help = "The most that all artifacts of a run may ask for."},
+
+    {KEY("sandbox", require_isolation, CHOICE), .optional = true,
+     .choices = isolations,
+     .help = "Refuse to start with less. Unset: take what the machine has."},
+
+    {REQ(token_sha256, DIGEST), .optional = true,
+     .help = "The SHA-256 of the bearer token, as paddock token prints it."},
+    {REQ(uid, INT), .optional = true, .def = -1, .max = UID_MAX,
+     .help = "The user at the other end of the unix socket."},
+    {REQ(trust_level, CHOICE), .optional = true, .choices = trusts,
+     .help = "Unset: local on the socket, remote over HTTP."},
+    {REQ(max_concurrent_runs, INT), .max = RUNS_MAX,
+     .help = "Runs at the same time; 0: as many as the server allows."},
+    {REQ(max_queued_runs, INT), .max = QUEUED_MAX,
+     .help = "Runs that wait; 0: as many as the server allows."},
+    {REQ(rate_per_second, INT), .max = 1000000,
+     .help = "Calls a second; 0: any number."},
+    {REQ(burst, INT), .max = 1000000,
+     .help = "Calls at once above that rate; 0: none."},
+    {REQ(max_ttl_ms, MS), .max = YEAR_MS,
+     .help = "The longest life of a task; 0: what the server allows."},
+    {REQ(cpu_seconds_per_hour, INT), .max = 1000000000,
+     .help = "CPU time in any hour; 0: no limit."},
+    {REQ(artifact_bytes, BYTES), .max = KIB * TIB,
+     .help = "Artifacts kept at the same time; 0: no limit."},
+    {REQ(templates, IDS), .optional = true,
+     .help = "The templates that it sees. Unset: all."},
+    {REQ(weight, INT), .def = 1, .min = 1, .max = 1000,
+     .help = "Its share of the turns when several wait."},
+};
+
+_Static_assert(ARRAY_LEN(keys) <= CONFIG_KEYS_MAX, "room for every key");
+
+const struct config_key *config_keys(size_t *n)
+{
+	*n = ARRAY_LEN(keys);
+	return keys;
+}
+
+const struct config_key *config_key_find(const char *section, const char *name,
+					 const char **near)
+{
+	struct near found;
+
+	near_init(&found, name);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (strcmp(keys[i].section, section) != 0)
+			continue;
+		if (strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+		near_try(&found, keys[i].name);
+	}
+	*near = found.best;
+	return NULL;
+}

@@ -1,0 +1,457 @@
+#include "supervisor/manifest.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/embed.h"
+#include "base/mem.h"
+#include "base/why.h"
+#include "proto/json.h"
+#include "supervisor/manifest_keys.h"
+
+#define MIB (INT64_C(1) << 20)
+
+EMBED(manifest_schema_file, "etc/template.schema.json");
+
+/* What a check works on, and where it says what is wrong. */
+struct check {
+	struct template *t;
+	struct json_object *m; /* the manifest; borrowed from t */
+	char *why;
+	size_t size;
+};
+
+#define fail(c, pointer, ...)                                                  \
+	why_set((c)->why, (c)->size, "template.json#" pointer ": " __VA_ARGS__)
+
+/* Tools of paddock itself, which clients must find under their own names. */
+static const char *const reserved[] = {
+    "list_task_templates",
+    "run_task_template",
+    "get_task_run",
+    "list_task_runs",
+    "cancel_task_run",
+    "get_artifact",
+    "get_runtime_profile",
+    "navigate",
+    "wait_for_stable",
+    "get_page_info",
+    "get_page_content",
+    "create_tab",
+    "close_tab",
+    "click",
+    "type_text",
+    "press_key",
+    "wait",
+    "find_element",
+    "screenshot",
+    "list_sessions",
+    "close_session",
+};
+
+static const char *const modes[] = {
+    [MODE_SYNC] = "sync", [MODE_ASYNC] = "async", [MODE_AUTO] = "auto"};
+static const char *const runtimes[] = {
+    [RUNTIME_LUA] = "lua", [RUNTIME_PROGRAM] = "program"};
+static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
+				    [TASK_REQUIRED] = "required",
+				    [TASK_FORBIDDEN] = "forbidden"};
+
+static const struct {
+	const char *key;
+	size_t offset; /* in struct template_limits; NO_FIELD: shape alone */
+	int64_t value; /* where the manifest is silent */
+} limits[] = {
+#define NO_FIELD SIZE_MAX
+#define LIMIT(key, field, value)                                               \
+	{                                                                      \
+		key, offsetof(struct template_limits, field), value            \
+	}
+    LIMIT("maxTimeoutMs", timeout_ms, 60000),
+    LIMIT("maxCpuMs", cpu_ms, 60000),
+    LIMIT("maxMemoryBytes", memory_bytes, 128 * MIB),
+    LIMIT("maxProcesses", processes, 1),
+    LIMIT("maxOutputBytes", output_bytes, 8 * MIB),
+    LIMIT("maxArtifactBytes", artifact_bytes, 64 * MIB),
+    LIMIT("cancelGraceMs", cancel_grace_ms, 5000),
+    {"maxConcurrency", NO_FIELD, 0},
+};
+
+const char *manifest_schema_text(size_t *len)
+{
+	*len = (uintptr_t)manifest_schema_file_end -
+	       (uintptr_t)manifest_schema_file;
+	return manifest_schema_file;
+}
+
+bool manifest_path_ok(const char *path)
+{
+	for (const char *part = path;; part++) {
+		size_t n = strcspn(part, "/");
+
+		if (n == 0 || (n == 1 && part[0] == '.') ||
+		    (n == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if ((unsigned char)part[i] < ' ' || part[i] == 0x7F)
+				return false;
+		part += n;
+		if (*part == '\0')
+			return true;
+	}
+}
+
+/* Which of NAMES is member KEY of OBJ; the schema allows no other. */
+static unsigned choice(struct json_object *obj, const char *key,
+		       const char *const *names, size_t n, unsigned otherwise)
+{
+	const char *text = json_member_str(obj, key);
+
+	for (size_t i = 0; text != NULL && i < n; i++)
+		if (strcmp(text, names[i]) == 0)
+			return (unsigned)i;
+	return otherwise;
+}
+
+static char *copy(struct json_object *obj, const char *key)
+{
+	const char *text = json_member_str(obj, key);
+
+	return text != NULL ? xstrdup(text) : NULL;
+}
+
+/* What ERR says, less the pointer that it begins with: ours comes before. */
+static const char *reason(const struct schema_error *err)
+{
+	size_t n = strlen(err->pointer);
+
+	if (n == 0 || strncmp(err->text, err->pointer, n) != 0)
+		return err->text;
+	return err->text + n + strspn(err->text + n, ": ");
+}
+
+/* C strings would end there, and so mean something else. */
+static bool has_nul(struct json_object *o)
+{
+	if (json_object_is_type(o, json_type_string))
+		return strlen(json_object_get_string(o)) !=
+		       (size_t)json_object_get_string_len(o);
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			if (has_nul(json_object_array_get_idx(o, i)))
+				return true;
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, member)
+		{
+			(void)key;
+			if (has_nul(member))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Has some part of O "writeOnly": true? Rather once too often, as where that
+ * is a mere example, than once too seldom.
+ */
+static bool has_secret(struct json_object *o)
+{
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			if (has_secret(json_object_array_get_idx(o, i)))
+				return true;
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, member)
+		{
+			if (has_secret(member) ||
+			    (strcmp(key, "writeOnly") == 0 &&
+			     json_object_is_type(member, json_type_boolean) &&
+			     json_object_get_boolean(member)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int check_text(struct check *c)
+{
+	if (has_nul(c->m))
+		return fail(c, "",
+			    "a string has the character U+0000; "
+			    "leave it out");
+	return 0;
+}
+
+static int check_id(struct check *c)
+{
+	c->t->id = copy(c->m, "templateId");
+	for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
+		if (strcmp(c->t->id, reserved[i]) == 0)
+			return fail(c, "/templateId",
+				    "\"%s\" is the name of a tool of paddock's "
+				    "own; choose another",
+				    c->t->id);
+	c->t->name = copy(c->m, "name");
+	c->t->description = copy(c->m, "description");
+	return 0;
+}
+
+static int check_version(struct check *c)
+{
+	c->t->version_text = copy(c->m, "version");
+	if (!semver_parse(&c->t->version, c->t->version_text))
+		return fail(c, "/version",
+			    "\"%s\" is not a semantic version such as 1.0.0",
+			    c->t->version_text);
+	return 0;
+}
+
+static int check_runtime(struct check *c)
+{
+	struct json_object *r = json_member(c->m, "runtime");
+	struct template *t = c->t;
+
+	t->runtime =
+	    choice(r, "type", runtimes, ARRAY_LEN(runtimes), RUNTIME_LUA);
+	t->entry = copy(r, "entry");
+	if (t->entry == NULL && t->runtime == RUNTIME_PROGRAM)
+		return fail(c, "/runtime",
+			    "a program names its \"entry\", a "
+			    "file of the package");
+	if (t->entry == NULL)
+		t->entry = xstrdup("main.lua");
+	if (!manifest_path_ok(t->entry))
+		return fail(c, "/runtime/entry",
+			    "\"%s\" is not the plain relative path of a file "
+			    "in the package, such as main.lua",
+			    t->entry);
+	return 0;
+}
+
+static int check_trust(struct check *c)
+{
+	struct json_object *list = json_member(c->m, "trustLevelSupport");
+
+	c->t->trust = list == NULL ? TRUST_LOCAL : 0;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		c->t->trust |= strcmp(json_object_get_string(o), "remote") == 0
+				   ? TRUST_REMOTE
+				   : TRUST_LOCAL;
+	}
+	return 0;
+}
+
+static int check_modes(struct check *c)
+{
+	struct json_object *o;
+	struct template *t = c->t;
+
+	t->mode =
+	    choice(c->m, "executionMode", modes, ARRAY_LEN(modes), MODE_AUTO);
+	t->task =
+	    choice(c->m, "taskSupport", tasks, ARRAY_LEN(tasks), TASK_OPTIONAL);
+	t->stream_poll = json_member(c->m, "stream") != NULL;
+	t->partial = json_object_get_boolean(
+	    json_member(c->m, "supportsPartialSuccess"));
+	o = json_member(c->m, "partialSuccessThreshold");
+	t->partial_threshold = o != NULL ? json_object_get_double(o) : 0.5;
+	return 0;
+}
+
+static bool is_pointer(const char *s)
+{
+	if (*s != '\0' && *s != '/')
+		return false;
+	for (; (s = strchr(s, '~')) != NULL; s++)
+		if (s[1] != '0' && s[1] != '1')
+			return false;
+	return true;
+}
+
+static int check_auto(struct check *c)
+{
+	struct json_object *o = json_member(c->m, "autoAsync");
+
+	if (o == NULL)
+		return 0;
+	c->t->auto_pointer = copy(o, "pointer");
+	c->t->auto_items_over =
+	    json_object_get_int64(json_member(o, "itemsOver"));
+	if (!is_pointer(c->t->auto_pointer))
+		return fail(c, "/autoAsync/pointer",
+			    "\"%s\" is not a JSON Pointer such as /urls",
+			    c->t->auto_pointer);
+	return 0;
+}
+
+/* A template's own limit that was meant for one of ours would bind nobody. */
+static int check_spelling(struct check *c, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		if (strcasecmp(key, limits[i].key) == 0 &&
+		    strcmp(key, limits[i].key) != 0)
+			return fail(c, "/limits/%s",
+				    "unknown key; did you mean \"%s\"?", key,
+				    limits[i].key);
+	return 0;
+}
+
+static int check_limits(struct check *c)
+{
+	struct json_object *given = json_member(c->m, "limits");
+	int rc = 0;
+
+	c->t->limits_json = given;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		struct json_object *o = json_member(given, limits[i].key);
+		int64_t v = o ? json_object_get_int64(o) : limits[i].value;
+
+		if (limits[i].offset != NO_FIELD)
+			memcpy((char *)&c->t->limits + limits[i].offset, &v,
+			       sizeof(v));
+	}
+	if (given == NULL)
+		return 0;
+	json_object_object_foreach(given, key, value)
+	{
+		(void)value;
+		if (rc == 0)
+			rc = check_spelling(c, key);
+	}
+	return rc;
+}
+
+static int check_inputs(struct check *c)
+{
+	struct schema_error err = {0};
+
+	c->t->inputs_json = json_member(c->m, "inputsSchema");
+	c->t->secret = has_secret(c->t->inputs_json);
+	if (schema_compile(&c->t->inputs, c->t->inputs_json, NULL, &err) < 0)
+		return fail(c, "/inputsSchema%s", "%s", err.pointer,
+			    reason(&err));
+	return 0;
+}
+
+static int check_outputs(struct check *c)
+{
+	struct schema_error err = {0};
+
+	c->t->outputs_json = json_member(c->m, "outputsSchema");
+	if (c->t->outputs_json == NULL)
+		return 0;
+	if (schema_compile(&c->t->outputs, c->t->outputs_json, NULL, &err) < 0)
+		return fail(c, "/outputsSchema%s", "%s", err.pointer,
+			    reason(&err));
+	return 0;
+}
+
+/* Has O exactly one of members A and B? */
+static bool one_of(struct json_object *o, const char *a, const char *b)
+{
+	return (json_member(o, a) != NULL) != (json_member(o, b) != NULL);
+}
+
+static int check_resources(struct check *c)
+{
+	struct json_object *list = json_member(c->m, "resources");
+	size_t n = list != NULL ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+		const char *file = json_member_str(o, "file");
+
+		if (!one_of(o, "uri", "uriTemplate"))
+			return fail(c, "/resources/%zu",
+				    "a resource has either \"uri\" or "
+				    "\"uriTemplate\"",
+				    i);
+		if (!one_of(o, "file", "text"))
+			return fail(c, "/resources/%zu",
+				    "a resource has either \"file\" or "
+				    "\"text\"",
+				    i);
+		if (file != NULL && !manifest_path_ok(file))
+			return fail(c, "/resources/%zu/file",
+				    "\"%s\" is not the plain relative path of "
+				    "a file in the package",
+				    i, file);
+	}
+	return 0;
+}
+
+/* In this order; each may rely on the schema and on those before it. */
+static int (*const checks[])(struct check *c) = {
+    check_text,	  check_id,	 check_version,	  check_runtime,
+    check_trust,  check_modes,	 check_auto,	  check_limits,
+    check_inputs, check_outputs, check_resources,
+};
+
+static struct json_object *schema_doc;
+static struct schema *schema;
+
+/* Ours, and tested: it parses and compiles, or the build is broken. */
+static void schema_ready(void)
+{
+	struct schema_error err;
+	const char *text;
+	size_t len;
+	int rc;
+
+	if (schema != NULL)
+		return;
+	text = manifest_schema_text(&len);
+	rc = json_parse(&schema_doc, text, len, NULL);
+	if (rc == 0)
+		rc = schema_compile(&schema, schema_doc, NULL, &err);
+	assert(rc == 0);
+}
+
+static int against_schema(struct check *c)
+{
+	struct schema_error err = {0};
+
+	schema_ready();
+	if (manifest_keys_check(schema_doc, c->m, c->why, c->size) < 0)
+		return -EINVAL;
+	if (schema_validate(schema, c->m, &err) < 0)
+		return fail(c, "%s", "%s", err.pointer, reason(&err));
+	return 0;
+}
+
+static int check_all(struct check *c)
+{
+	int rc = against_schema(c);
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(checks); i++)
+		rc = checks[i](c);
+	return rc;
+}
+
+struct template *manifest_parse(const char *text, size_t len, char *why,
+				size_t size)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+	struct check c = {.t = t, .why = why, .size = size};
+	struct json_error err = {0};
+
+	t->users = 1;
+	if (json_parse(&t->manifest, text, len, &err) < 0) {
+		fail(&c, "", "not JSON: %s", err.text);
+		goto bad;
+	}
+	c.m = t->manifest;
+	if (check_all(&c) < 0)
+		goto bad;
+	t->annotations = json_member(c.m, "annotations");
+	return t;
+bad:
+	template_unref(t);
+	return NULL;
+}

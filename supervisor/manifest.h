@@ -1,0 +1,30 @@
+/*
+ * manifest.h - template.json: what it must say, and what holds where it is
+ * silent. Pure: no byte is read from the disk here.
+ */
+#ifndef SUPERVISOR_MANIFEST_H
+#define SUPERVISOR_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "supervisor/template.h"
+
+/*
+ * Check LEN bytes of a template.json. A template without dir, code and digest
+ * (one user: the caller's), or NULL with the first thing that is wrong in WHY
+ * (SIZE bytes): "template.json#/json/pointer: what came, what would pass".
+ */
+struct template *manifest_parse(const char *text, size_t len, char *why,
+				size_t size);
+
+/*
+ * Is PATH the plain relative name of a file: no empty, "." or ".." part and
+ * no control character?
+ */
+bool manifest_path_ok(const char *path);
+
+/* The schema of the manifest, as text; it lives as long as the program. */
+const char *manifest_schema_text(size_t *len);
+
+#endif

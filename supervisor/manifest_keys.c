@@ -1,0 +1,146 @@
+#include "supervisor/manifest_keys.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "base/why.h"
+#include "proto/json.h"
+
+#define POINTER_MAX 512 /* bytes; a longer one is cut */
+
+struct walk {
+	struct buf pointer;
+	char *why;
+	size_t size;
+};
+
+static int walk(struct walk *w, struct json_object *schema,
+		struct json_object *value);
+
+/* One more token of the pointer; returns what takes it off again. */
+static size_t push(struct walk *w, const char *token)
+{
+	size_t before = buf_len(&w->pointer);
+
+	(void)buf_add(&w->pointer, "/", 1); /* no room: the pointer is cut */
+	for (const char *c = token; *c != '\0'; c++) {
+		const char *out = *c == '~' ? "~0" : "~1";
+
+		if (*c == '~' || *c == '/')
+			(void)buf_add(&w->pointer, out, 2);
+		else
+			(void)buf_add(&w->pointer, c, 1);
+	}
+	return before;
+}
+
+static void pop(struct walk *w, size_t before)
+{
+	w->pointer.len = w->pointer.off + before;
+}
+
+static bool is_false(struct json_object *o)
+{
+	return json_object_is_type(o, json_type_boolean) &&
+	       !json_object_get_boolean(o);
+}
+
+/* KEY is none of KNOWN: say which of them it may have been. */
+static int unknown(struct walk *w, struct json_object *known, const char *key)
+{
+	struct buf list = {0};
+	struct near near;
+	size_t before = push(w, key);
+
+	near_init(&near, key);
+	json_object_object_foreach(known, name, member)
+	{
+		(void)member;
+		near_try(&near, name);
+		(void)buf_printf(&list, "%s%s", buf_len(&list) > 0 ? ", " : "",
+				 name);
+	}
+	if (near.best != NULL)
+		why_set(w->why, w->size,
+			"template.json#%.*s: unknown key; did you mean \"%s\"?",
+			(int)buf_len(&w->pointer), buf_data(&w->pointer),
+			near.best);
+	else
+		why_set(w->why, w->size,
+			"template.json#%.*s: unknown key; known here: %.*s",
+			(int)buf_len(&w->pointer), buf_data(&w->pointer),
+			(int)buf_len(&list), buf_data(&list));
+	pop(w, before);
+	buf_fini(&list);
+	return -EINVAL;
+}
+
+static int walk_object(struct walk *w, struct json_object *schema,
+		       struct json_object *value)
+{
+	struct json_object *known = json_member(schema, "properties");
+	struct json_object *others =
+	    json_member(schema, "additionalProperties");
+	int rc = 0;
+
+	json_object_object_foreach(value, key, member)
+	{
+		struct json_object *sub = json_member(known, key);
+		size_t before;
+
+		if (sub == NULL && is_false(others))
+			return unknown(w, known, key);
+		before = push(w, key);
+		rc = walk(w, sub != NULL ? sub : others, member);
+		pop(w, before);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int walk_array(struct walk *w, struct json_object *items,
+		      struct json_object *value)
+{
+	size_t n = json_object_array_length(value);
+	char index[24];
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		size_t before;
+
+		snprintf(index, sizeof(index), "%zu", i);
+		before = push(w, index);
+		rc = walk(w, items, json_object_array_get_idx(value, i));
+		pop(w, before);
+	}
+	return rc;
+}
+
+/* Goes as deep as SCHEMA, which is ours. */
+static int walk(struct walk *w, struct json_object *schema,
+		struct json_object *value)
+{
+	if (!json_object_is_type(schema, json_type_object))
+		return 0;
+	if (json_object_is_type(value, json_type_object))
+		return walk_object(w, schema, value);
+	if (json_object_is_type(value, json_type_array))
+		return walk_array(w, json_member(schema, "items"), value);
+	return 0;
+}
+
+int manifest_keys_check(struct json_object *schema, struct json_object *value,
+			char *why, size_t size)
+{
+	struct walk w = {
+	    .pointer = {.max = POINTER_MAX}, .why = why, .size = size};
+	int rc = walk(&w, schema, value);
+
+	buf_fini(&w.pointer);
+	return rc;
+}

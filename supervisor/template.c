@@ -1,0 +1,136 @@
+#include "supervisor/template.h"
+
+#include <json-c/json_pointer.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "base/why.h"
+#include "supervisor/manifest.h"
+#include "supervisor/package.h"
+
+#define MANIFEST "template.json"
+#define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
+
+/* The text of a Lua entry, into T. */
+static int load_lua(struct template *t, int fd, char *why, size_t size)
+{
+	int rc = package_read(fd, t->entry, &t->code, &t->code_len, why, size);
+
+	if (rc < 0)
+		return rc;
+	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
+		return why_set(why, size,
+			       "%s is precompiled Lua, but must be source",
+			       t->entry);
+	if (!utf8_ok(t->code, t->code_len) ||
+	    memchr(t->code, '\0', t->code_len) != NULL)
+		return why_set(
+		    why, size, "%s is not text in UTF-8 (see byte %zu)",
+		    t->entry,
+		    strnlen(t->code, utf8_valid_len(t->code, t->code_len)));
+	return 0;
+}
+
+static int look_at_program(struct template *t, int fd, char *why, size_t size)
+{
+	struct stat st;
+	int file = package_open_file(fd, t->entry, &st, why, size);
+
+	if (file < 0)
+		return file;
+	close(file);
+	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
+		return why_set(why, size,
+			       "%s is not executable (chmod +x would do)",
+			       t->entry);
+	return 0;
+}
+
+static int load_entry(struct template *t, int fd, char *why, size_t size)
+{
+	char reason[512];
+	int rc = t->runtime == RUNTIME_LUA
+		     ? load_lua(t, fd, reason, sizeof(reason))
+		     : look_at_program(t, fd, reason, sizeof(reason));
+
+	if (rc < 0)
+		why_set(why, size, "template.json#/runtime/entry: %s", reason);
+	return rc;
+}
+
+static struct template *load(int fd, char *why, size_t size)
+{
+	struct template *t = NULL;
+	char *text;
+	size_t len;
+
+	if (package_read(fd, MANIFEST, &text, &len, why, size) < 0)
+		return NULL;
+	t = manifest_parse(text, len, why, size);
+	free(text);
+	if (t == NULL)
+		return NULL;
+	if (load_entry(t, fd, why, size) < 0 ||
+	    package_digest(fd, t->digest, why, size) < 0) {
+		template_unref(t);
+		return NULL;
+	}
+	return t;
+}
+
+struct template *template_load(const char *dir, char *why, size_t size)
+{
+	struct template *t;
+	int fd = package_open(dir, why, size);
+
+	if (fd < 0)
+		return NULL;
+	t = load(fd, why, size);
+	close(fd);
+	if (t == NULL)
+		return NULL;
+	t->dir = realpath(dir, NULL);
+	if (t->dir == NULL) {
+		why_set(why, size, "the folder was moved while it was read");
+		template_unref(t);
+		return NULL;
+	}
+	return t;
+}
+
+struct template *template_ref(struct template *t)
+{
+	t->users++;
+	return t;
+}
+
+void template_unref(struct template *t)
+{
+	if (t == NULL || --t->users > 0)
+		return;
+	schema_free(t->inputs);
+	schema_free(t->outputs);
+	json_object_put(t->manifest);
+	free(t->dir);
+	free(t->id);
+	free(t->version_text);
+	free(t->name);
+	free(t->description);
+	free(t->entry);
+	free(t->code);
+	free(t->auto_pointer);
+	free(t);
+}
+
+bool template_auto_async(const struct template *t, struct json_object *inputs)
+{
+	struct json_object *o = NULL;
+
+	if (t->auto_pointer == NULL ||
+	    json_pointer_get(inputs, t->auto_pointer, &o) < 0 ||
+	    !json_object_is_type(o, json_type_array))
+		return false;
+	return (int64_t)json_object_array_length(o) > t->auto_items_over;
+}

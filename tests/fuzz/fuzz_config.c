@@ -1,0 +1,55 @@
+/* Any bytes as a paddock.conf: what is good prints as what reads the same. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/config.h"
+
+#define SHORT 150 /* bytes: no line that print makes longer is too long */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *printed(const struct config *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	config_print(c, f);
+	fclose(f);
+	return text;
+}
+
+static void again(const struct config *c)
+{
+	struct config *d = config_new(0);
+	char why[200], *first = printed(c), *second;
+	int rc =
+	    config_read_text(d, "f", first, strlen(first), why, sizeof(why));
+
+	assert(rc == 0);
+	second = printed(d);
+	assert(strcmp(first, second) == 0);
+	free(second);
+	free(first);
+	config_free(d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct config *c = config_new(0);
+	char why[200] = "";
+	int rc = config_read_text(c, "f", (const char *)data, size, why,
+				  sizeof(why));
+	bool whole =
+	    true; /* a token is not printed, so it does not come back */
+
+	assert((rc == 0) == (*why == '\0'));
+	for (size_t i = 0; rc == 0 && i < c->n_requestors; i++)
+		whole = whole && c->requestors[i].uid >= 0;
+	if (rc == 0 && whole && size < SHORT && memchr(data, ';', size) == NULL)
+		again(c);
+	config_free(c);
+	return 0;
+}

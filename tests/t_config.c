@@ -1,0 +1,590 @@
+#include "supervisor/config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/config_keys.h"
+#include "tests/tap.h"
+
+#define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define REQ "[requestor \"a\"]\nuid = 7\n"
+
+static char why[512];
+
+/* What config_print() says of C; the caller's. */
+static char *printed(const struct config *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	config_print(c, f);
+	fclose(f);
+	return text;
+}
+
+static int parse(struct config *c, const char *text)
+{
+	why[0] = '\0';
+	return config_read_text(c, "f", text, strlen(text), why, sizeof(why));
+}
+
+static const struct {
+	const char *text, *why;
+} bad[] = {
+    {"[server]\nlisten = 127.0.0.1\n",
+     "f:2: listen = \"127.0.0.1\": expected ADDRESS:PORT such as "
+     "127.0.0.1:8080 or [::1]:8080"},
+    {"[server]\nlisten = ::1:80\n",
+     "f:2: listen = \"::1:80\": expected ADDRESS:PORT such as 127.0.0.1:8080 "
+     "or [::1]:8080"},
+    {"[server]\nlisten = 127.0.0.1:65536\n",
+     "f:2: listen = \"127.0.0.1:65536\": expected ADDRESS:PORT such as "
+     "127.0.0.1:8080 or [::1]:8080"},
+    {"[server]\n\n# c\nlisen = x\n",
+     "f:4: lisen: unknown key in [server]; did you mean listen?"},
+    {"[server]\nfrobnicate = x\n",
+     "f:2: frobnicate: unknown key in [server]; paddockd --print-config lists "
+     "them all"},
+    {"[limits]\nlisten = 127.0.0.1:1\n",
+     "f:2: listen: unknown key in [limits]; paddockd --print-config lists "
+     "them all"},
+    {"[browser]\nlisten = 127.0.0.1:1\n",
+     "f:2: listen: unknown key in [browser]; paddockd --print-config lists "
+     "them all"},
+    {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
+    {"[x]\n", "f:1: [x]: unknown section; expected [server], [limits], "
+	      "[sandbox], [browser] or [requestor \"NAME\"]"},
+    {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
+		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},
+    {"[requestor alice]\n",
+     "f:1: [requestor alice]: expected [requestor \"NAME\"] with 1 to 32 of "
+     "A-Z a-z 0-9 . _ @ - as NAME"},
+    {"[requestor \"uid:7\"]\n",
+     "f:1: [requestor \"uid:7\"]: expected [requestor \"NAME\"] with 1 to 32 "
+     "of A-Z a-z 0-9 . _ @ - as NAME"},
+    {"[requestor \"anonymous\"]\nuid = 1\n",
+     "f:1: \"anonymous\" stands for callers without a token; choose another "
+     "name"},
+    {"[requestor \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]\n",
+     "f:1: the name of the section is too long"},
+    {"[server] listen\n", "f:1: something follows the ']' of the section"},
+    {" [server]\n", "f:1: a section begins at the start of its line"},
+    {"listen = x\n",
+     "f:1: a key before the first section; begin with [server]"},
+    {"[server]\nlisten\n", "f:2: expected KEY = VALUE, [SECTION] or # COMMENT"},
+    {"[server]\nlisten\nlog_level = loud\n",
+     "f:2: expected KEY = VALUE, [SECTION] or # COMMENT"},
+    {"[server\n", "f:1: expected KEY = VALUE, [SECTION] or # COMMENT"},
+    {"[server]\nlog_level = info\nlog_level = warn\n",
+     "f:3: log_level: the key came before in this file and section"},
+    {REQ "[server]\n[requestor \"a\"]\nuid = 8\n",
+     "f:5: uid: the key came before in this file and section"},
+    {"[server]\nlog_level = loud\n",
+     "f:2: log_level = \"loud\": expected one of: error, warn, info, debug"},
+    {"[server]\nlog_level =\n",
+     "f:2: log_level = \"\": expected one of: error, warn, info, debug"},
+    {"[server]\npublish_templates = true\n",
+     "f:2: publish_templates = \"true\": expected yes or no"},
+    {"[server]\nstate_dir = var\n",
+     "f:2: state_dir = \"var\": expected an absolute path"},
+    {"[server]\ntemplates = /a b\n",
+     "f:2: templates = \"/a b\": expected absolute paths with spaces between "
+     "them"},
+    {"[server]\ntemplates = /a\n log_level = info\n",
+     "f:3: templates = \"log_level = info\": expected absolute paths with "
+     "spaces between them"},
+    {"[server]\nlog_level = info\n log_file = /x\n",
+     "f:3: the line begins with a space, so it would go on with log_level, "
+     "which is no list"},
+    {"[limits]\nmax_concurrent_runs = 0\n",
+     "f:2: max_concurrent_runs = \"0\": expected a whole number from 1 to "
+     "10000"},
+    {"[limits]\nmax_concurrent_runs = 5s\n",
+     "f:2: max_concurrent_runs = \"5s\": expected a whole number from 1 to "
+     "10000"},
+    {"[limits]\nmax_concurrent_runs = -1\n",
+     "f:2: max_concurrent_runs = \"-1\": expected a whole number from 1 to "
+     "10000"},
+    {"[limits]\nmax_concurrent_runs =\n",
+     "f:2: max_concurrent_runs = \"\": expected a whole number from 1 to "
+     "10000"},
+    {"[limits]\ninline_wait_ms = fast\n",
+     "f:2: inline_wait_ms = \"fast\": expected a duration such as 1500 "
+     "(milliseconds), 10s, 5m, 24h or 7d, from 0 to 3600000 milliseconds"},
+    {"[limits]\ninline_wait_ms = 2h\n",
+     "f:2: inline_wait_ms = \"2h\": expected a duration such as 1500 "
+     "(milliseconds), 10s, 5m, 24h or 7d, from 0 to 3600000 milliseconds"},
+    {"[limits]\ninline_wait_ms = 99999999999999999999\n",
+     "f:2: inline_wait_ms = \"99999999999999999999\": expected a duration "
+     "such as 1500 (milliseconds), 10s, 5m, 24h or 7d, from 0 to 3600000 "
+     "milliseconds"},
+    {"[limits]\nmax_memory_bytes = 9223372036854775807T\n",
+     "f:2: max_memory_bytes = \"9223372036854775807T\": expected a size such "
+     "as 4096 (bytes), 64K, 16M or 1G, from 1048576 to 1099511627776 bytes"},
+    {"[limits]\nmax_message_bytes = 16MB\n",
+     "f:2: max_message_bytes = \"16MB\": expected a size such as 4096 "
+     "(bytes), 64K, 16M or 1G, from 65536 to 1073741824 bytes"},
+    {"[limits]\nmax_ttl_ms = 1h\n",
+     "f: default_ttl_ms (86400000) is above max_ttl_ms (3600000); lower the "
+     "one or raise the other"},
+    {"[sandbox]\nrequire_isolation = some\n",
+     "f:2: require_isolation = \"some\": expected one of: full, userns, "
+     "container, restricted"},
+    {"[requestor \"bob\"]\n",
+     "f: [requestor \"bob\"] needs a token_sha256 or a uid, by which it is "
+     "known"},
+    {"[requestor \"bob\"]\ntoken_sha256 = s3cret\n",
+     "f:2: token_sha256: expected 64 hexadecimal digits, the SHA-256 of the "
+     "token"},
+    {"[requestor \"bob\"]\ntoken_sha256 = " HEX "0\n",
+     "f:2: token_sha256: expected 64 hexadecimal digits, the SHA-256 of the "
+     "token"},
+    {"[requestor \"bob\"]\nuid = 4294967295\n",
+     "f:2: uid = \"4294967295\": expected a whole number from 0 to "
+     "4294967294"},
+    {REQ "trust_level = root\n",
+     "f:3: trust_level = \"root\": expected one of: local, remote"},
+    {REQ "weight = 0\n",
+     "f:3: weight = \"0\": expected a whole number from 1 to 1000"},
+    {REQ "templates = a-b\n",
+     "f:3: templates = \"a-b\": expected templateIds with spaces between "
+     "them"},
+    {REQ "[requestor \"b\"]\nuid = 7\n",
+     "f: [requestor \"a\"] and [requestor \"b\"] have the same uid"},
+    {"[requestor \"a\"]\ntoken_sha256 = " HEX
+     "\n[requestor \"b\"]\ntoken_sha256 = " HEX "\n",
+     "f: [requestor \"a\"] and [requestor \"b\"] have the same token_sha256"},
+    {"[server]\nissuer = \xFF\n", "f:2: this is not text in UTF-8"},
+    {"[server]\nissuer = a\x1b[1m\n", "f:2: there is a control character"},
+    {"[server]\ntemplates = /a\r/b\n", "f:2: there is a control character"},
+};
+
+static void refusals(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct config *c = config_new(0);
+
+		is_int(parse(c, bad[i].text), -EINVAL, "refused: case %zu", i);
+		is_str(why, bad[i].why, "and says why");
+		config_free(c);
+	}
+}
+
+static void odd_bytes(void)
+{
+	static const char nul[] = "[server]\nissuer = a\0b\n";
+	struct config *c = config_new(0);
+	char line[300];
+
+	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, why, sizeof(why)),
+	       -EINVAL, "a NUL is refused");
+	is_str(why, "f:2: this is not text in UTF-8", "and says so");
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "[server]\nissuer = ", 18);
+	line[sizeof(line) - 1] = '\0';
+	is_int(parse(c, line), -EINVAL, "a long line is not cut but refused");
+	ok(strncmp(why, "f:2: the line has more than ", 28) == 0,
+	   "and says so: %s", why);
+	is_int(parse(c, ""), 0, "nothing is a good file");
+	is_int(parse(c, "\xEF\xBB\xBF[server]\r\nlog_level = warn\r\n"), 0,
+	       "so is one from another editor");
+	is_str(c->log_level, "warn", "its value has no carriage return");
+	config_free(c);
+}
+
+static void values(void)
+{
+	struct config *c = config_new(0);
+	const struct config_requestor *r;
+
+	is_int(parse(c, "; a comment\n[server]\n"
+			"listen = [::1]:0 ; any port\n"
+			"templates = /a /b\n\t/c\n# between\n  /d\n"
+			"log_file = /var/log/p\nlog_file_x = 1\n"),
+	       -EINVAL, "the first error stops it");
+	is_int(parse(c,
+		     "[server]\nlisten: localhost:80\ntemplates=/a /b\n\t/c\n"
+		     "publish_templates = no\nissuer = https://i.example/x\n"
+		     "[limits]\nmax_run_timeout_ms = 10s\n"
+		     "inline_wait_ms=0\nmax_ttl_ms = 2d\n"
+		     "artifact_ttl_ms = 5m\ndrain_timeout_ms = 1500ms\n"
+		     "max_memory_bytes = 2G\nmax_message_bytes = 64K\n"
+		     "max_output_bytes = 3M\nmax_artifact_bytes = 1T\n"
+		     "[requestor \"al.ice@x\"]\n"
+		     "token_sha256 = ABCDEF0123456789abcdef0123456789"
+		     "abcdef0123456789abcdef0123456789\n"
+		     "templates = a_b\n c2 d\nweight = 3\n"
+		     "trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
+	       0, "a good file: %s", why);
+	is_str(c->listen, "localhost:80", "a colon will do for '='");
+	is_int(c->n_templates, 3, "a list goes on in the next line");
+	is_str(c->n_templates == 3 ? c->templates[2] : NULL, "/c",
+	       "with what is there");
+	ok(c->templates_given, "templates were given");
+	ok(!c->publish_templates, "no is false");
+	is_str(c->issuer, "https://i.example/x", "text is as it came");
+	is_int(c->max_run_timeout_ms, 10000, "s: seconds");
+	is_int(c->inline_wait_ms, 0, "zero");
+	is_int(c->max_ttl_ms, 172800000, "d: days");
+	is_int(c->artifact_ttl_ms, 300000, "m: minutes");
+	is_int(c->drain_timeout_ms, 1500, "ms: milliseconds");
+	is_int(c->max_memory_bytes, INT64_C(2) << 30, "G");
+	is_int(c->max_message_bytes, 65536, "K");
+	is_int(c->max_output_bytes, 3 << 20, "M");
+	is_int(c->max_artifact_bytes, INT64_C(1) << 40, "T");
+	is_int(c->max_concurrent_runs, 5, "what is not said has its default");
+	is_int(c->n_requestors, 2, "two requestors");
+	r = &c->requestors[0];
+	is_str(r->name, "al.ice@x", "the first's name");
+	ok(r->token_sha256[0] == 'a', "digests are lower case");
+	is_str(r->templates, "a_b c2 d", "its templates, one space between");
+	is_int(r->weight, 3, "its weight");
+	is_int(r->uid, -1, "no uid");
+	is_str(r->trust_level, "local", "its trust");
+	is_int(c->requestors[1].uid, 0, "uid 0 is a uid");
+	is_int(c->requestors[1].weight, 1, "weight 1 by default");
+	is_str(c->requestors[1].trust_level, NULL, "trust by the connection");
+	is_int(parse(c, "[server]\nlisten =\nissuer =\ntemplates = /z\n"
+			"[requestor \"al.ice@x\"]\ntemplates =\nweight = 2\n"),
+	       0, "a later file");
+	is_str(c->listen, NULL, "an empty value takes the key back");
+	is_int(c->n_templates, 1, "its list replaces the earlier");
+	is_int(c->requestors[0].weight, 2, "it changes a requestor");
+	is_str(c->requestors[0].templates, NULL, "and clears its list");
+	is_int(c->n_requestors, 2, "who is still the same");
+	config_free(c);
+}
+
+static void flags(void)
+{
+	char cwd[PATH_MAX], want[PATH_MAX + 16];
+	struct config *c = config_new(0);
+
+	if (getcwd(cwd, sizeof(cwd)) == NULL)
+		cwd[0] = '\0';
+	snprintf(want, sizeof(want), "%s/a b", cwd);
+	is_int(config_set(c, "server", "listen", "x", why, sizeof(why)),
+	       -EINVAL, "a wrong flag");
+	is_str(why,
+	       "listen = \"x\": expected ADDRESS:PORT such as 127.0.0.1:8080 "
+	       "or [::1]:8080",
+	       "says why");
+	is_int(config_set(c, "server", "lisen", "x", why, sizeof(why)), -EINVAL,
+	       "an unknown key");
+	is_int(config_set(c, "requestor", "weight", "1", why, sizeof(why)),
+	       -EINVAL, "requestors have no flags");
+	config_clear_templates(c);
+	is_int(config_set(c, "server", "templates", "a b", why, sizeof(why)), 0,
+	       "a folder with a space");
+	is_int(config_set(c, "server", "templates", "/c", why, sizeof(why)), 0,
+	       "and another");
+	is_int(c->n_templates, 2, "are two");
+	is_str(c->n_templates == 2 ? c->templates[0] : NULL, want,
+	       "the first from here");
+	is_int(config_set(c, "server", "templates", "", why, sizeof(why)),
+	       -EINVAL, "no folder is no folder");
+	is_int(config_set(c, "server", "log_file", "l", why, sizeof(why)), 0,
+	       "a relative path");
+	ok(c->log_file[0] == '/', "is made absolute");
+	config_free(c);
+}
+
+static void printing(void)
+{
+	struct config *a = config_new(0), *b = config_new(0);
+	char *first, *second;
+
+	parse(a, "[server]\nlisten = [::1]:9\ntemplates = /a /b\n"
+		 "[limits]\nmax_ttl_ms = 2d\n"
+		 "[sandbox]\nrequire_isolation = userns\n"
+		 "[requestor \"x\"]\nuid = 5\ntemplates = a b c\n");
+	first = printed(a);
+	is_int(parse(b, first), 0, "what is printed can be read: %s", why);
+	second = printed(b);
+	is_str(second, first, "and says the same");
+	free(first);
+	parse(a, "[requestor \"x\"]\ntoken_sha256 = " HEX "\n");
+	first = printed(a);
+	ok(strstr(first, HEX) == NULL, "no digest is printed");
+	ok(strstr(first, "# token_sha256 is set, and not shown") != NULL,
+	   "but that there is one");
+	free(first);
+	free(second);
+	config_free(a);
+	config_free(b);
+}
+
+/* Takes N bytes of MARK off the lines that begin with it. */
+static char *uncommented(const char *text, const char *mark, size_t n,
+			 bool spaces)
+{
+	char *out = xcalloc(1, strlen(text) + 1), *o = out;
+
+	for (const char *s = text; *s != '\0';) {
+		size_t len = strcspn(s, "\n") + 1;
+		size_t off = strncmp(s, mark, strlen(mark)) == 0 &&
+				     (spaces || (s[1] != ' ' && s[1] != '\n'))
+				 ? n
+				 : 0;
+
+		memcpy(o, s + off, len - off);
+		o += len - off;
+		s += len;
+	}
+	return out;
+}
+
+static char *read_all(const char *path)
+{
+	char *text = xcalloc(1, 65536);
+	FILE *f = fopen(path, "r");
+
+	if (f != NULL) {
+		(void)!fread(text, 1, 65535, f);
+		fclose(f);
+	}
+	return text;
+}
+
+static void example(void)
+{
+	struct config *a = config_new(0), *b = config_new(0);
+	char *text = read_all("etc/paddock.conf"), *active, *want, *got;
+	struct config_requestor *r;
+	const struct config_key *keys;
+	size_t n;
+
+	/* Wherever this test was built, the example is of an installed one. */
+	config_clear_templates(a);
+	a->templates =
+	    config_default_templates("/usr/bin/paddockd", &a->n_templates);
+	want = printed(a);
+	is_int(parse(b, text), 0, "etc/paddock.conf is good: %s", why);
+	active = uncommented(text, "#", 1, false);
+	is_int(parse(b, active), 0, "so it is without its '#': %s", why);
+	got = printed(b);
+	is_str(got, want, "and its values are the defaults");
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		char *line = xasprintf(
+		    "\n#%s%s =",
+		    strcmp(keys[i].section, CONFIG_REQUESTOR) ? "" : "   ",
+		    keys[i].name);
+
+		ok(strstr(text, line) != NULL, "it has %s", keys[i].name);
+		free(line);
+	}
+	free(active);
+	free(got);
+	free(want);
+
+	active = uncommented(text, "#   ", 4, true);
+	is_int(parse(b, active), 0, "its requestor is good: %s", why);
+	is_int(b->n_requestors, 1, "it is one");
+	r = b->requestors;
+	free(r->token_sha256);
+	r->token_sha256 = NULL;
+	got = printed(b);
+	parse(a, "[requestor \"alice\"]\n");
+	want = printed(a);
+	is_str(got, want, "with the defaults");
+	free(active);
+	free(got);
+	free(want);
+	free(text);
+	config_free(a);
+	config_free(b);
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	if (f != NULL) {
+		fputs(text, f);
+		fclose(f);
+	}
+	free(path);
+}
+
+static void files(void)
+{
+	char dir[] = "/tmp/t_config.XXXXXX";
+	struct config *c = config_new(0);
+	char *file, *drop, *want;
+
+	if (mkdtemp(dir) == NULL)
+		return;
+	file = xasprintf("%s/p.conf", dir);
+	drop = xasprintf("%s/conf.d", dir);
+	is_int(config_read(c, file, why, sizeof(why)), -ENOENT, "no file");
+	is_int(config_read(c, dir, why, sizeof(why)), -EINVAL, "a folder");
+	write_file(dir, "p.conf",
+		   "[server]\nlog_level = warn\nissuer = main\n"
+		   "[requestor \"a\"]\nweight = 9\n");
+	is_int(config_read(c, file, why, sizeof(why)), -EINVAL,
+	       "a requestor without a token");
+	mkdir(drop, 0700);
+	write_file(drop, "20.conf", "[server]\nissuer = second\n");
+	write_file(drop, "10.conf",
+		   "[server]\nissuer = first\n"
+		   "[requestor \"a\"]\nuid = 1\n");
+	write_file(drop, ".hidden.conf", "[what]\n");
+	write_file(drop, "10.conf.bak", "[what]\n");
+	is_int(config_read(c, file, why, sizeof(why)), 0,
+	       "who gets one in conf.d: %s", why);
+	is_str(c->issuer, "second", "the last name of conf.d counts");
+	is_str(c->log_level, "warn", "and the main file where it is silent");
+	is_int(c->requestors[0].weight, 9, "requestors are put together");
+	is_int(c->requestors[0].uid, 1, "from both");
+	write_file(drop, "15.conf", "\n[server]\nisuer = x\n");
+	is_int(config_read(c, file, why, sizeof(why)), -EINVAL, "a bad one");
+	want = xasprintf("%s/15.conf:3: isuer: unknown key in [server]; did "
+			 "you mean issuer?",
+			 drop);
+	is_str(why, want, "is named with its line");
+	free(want);
+	for (const char *const *s =
+		 (const char *const[]){"conf.d/10.conf", "conf.d/15.conf",
+				       "conf.d/20.conf", "conf.d/.hidden.conf",
+				       "conf.d/10.conf.bak", "p.conf", NULL};
+	     *s != NULL; s++) {
+		char *path = xasprintf("%s/%s", dir, *s);
+
+		unlink(path);
+		free(path);
+	}
+	rmdir(drop);
+	is_int(rmdir(dir), 0, "nothing is left behind");
+	free(file);
+	free(drop);
+	config_free(c);
+}
+
+static void paths_of(uid_t uid, const char *state, const char *socket,
+		     const char *file, const char *name)
+{
+	struct config *c = config_new(uid);
+	char *path = config_default_file(uid);
+
+	is_str(c->state_dir, state, "%s: state", name);
+	is_str(c->socket, socket, "%s: socket", name);
+	is_str(path, file, "%s: config", name);
+	free(path);
+	config_free(c);
+}
+
+static void paths(void)
+{
+	setenv("HOME", "/home/u", 1);
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("XDG_CONFIG_HOME");
+	paths_of(0, "/var/lib/paddock", "/run/paddock/paddock.sock",
+		 "/etc/paddock/paddock.conf", "root");
+	paths_of(1000, "/home/u/.local/state/paddock",
+		 "/home/u/.local/state/paddock/paddock.sock",
+		 "/home/u/.config/paddock/paddock.conf", "a user");
+	setenv("XDG_STATE_HOME", "/s", 1);
+	setenv("XDG_RUNTIME_DIR", "/r", 1);
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	paths_of(1000, "/s/paddock", "/r/paddock/paddock.sock",
+		 "/c/paddock/paddock.conf", "with XDG");
+	paths_of(0, "/var/lib/paddock", "/run/paddock/paddock.sock",
+		 "/etc/paddock/paddock.conf", "root has none of it");
+	setenv("XDG_STATE_HOME", "s", 1);
+	setenv("XDG_RUNTIME_DIR", "", 1);
+	setenv("XDG_CONFIG_HOME", "c", 1);
+	paths_of(1000, "/home/u/.local/state/paddock",
+		 "/home/u/.local/state/paddock/paddock.sock",
+		 "/home/u/.config/paddock/paddock.conf", "relative ones");
+}
+
+static void template_dirs(void)
+{
+	char dir[] = "/tmp/t_config.XXXXXX", **list;
+	char *exe, *etc, *templates;
+	size_t n;
+
+	if (mkdtemp(dir) == NULL)
+		return;
+	exe = xasprintf("%s/build/paddockd", dir);
+	etc = xasprintf("%s/etc", dir);
+	templates = xasprintf("%s/etc/templates", dir);
+	list = config_default_templates(exe, &n);
+	is_int(n, 2, "no source tree: the system's");
+	is_str(list[0], "/etc/paddock/templates", "the operator's first");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	mkdir(etc, 0700);
+	mkdir(templates, 0700);
+	list = config_default_templates(exe, &n);
+	is_int(n, 1, "a source tree");
+	is_str(list[0], templates, "has its own");
+	free(list[0]);
+	free(list);
+	list = config_default_templates("/paddockd", &n);
+	is_int(n, 2, "at the root it is none");
+	is_str(list[1], "/usr/share/paddock/templates", "nor a prefix");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	list = config_default_templates("/opt/p/bin/paddockd", &n);
+	is_str(list[1], "/opt/p/share/paddock/templates",
+	       "what is installed elsewhere finds its own");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	rmdir(templates);
+	rmdir(etc);
+	rmdir(dir);
+	free(exe);
+	free(etc);
+	free(templates);
+}
+
+static void manual(void)
+{
+	char *text = NULL;
+	size_t len, n;
+	const struct config_key *keys = config_keys(&n);
+	FILE *f = open_memstream(&text, &len);
+
+	config_manual(f);
+	fclose(f);
+	for (char *s = text; *s != '\0'; s++) /* where lines end is free */
+		if (*s == '\n')
+			*s = ' ';
+	for (size_t i = 0; i < n; i++) {
+		char *item =
+		    xasprintf(".It Ic %s %s ", keys[i].name, keys[i].help);
+
+		ok(strstr(text, item) != NULL, "the manual has %s",
+		   keys[i].name);
+		free(item);
+	}
+	free(text);
+}
+
+int main(void)
+{
+	refusals();
+	odd_bytes();
+	values();
+	flags();
+	printing();
+	example();
+	files();
+	paths();
+	template_dirs();
+	manual();
+	return tap_done();
+}

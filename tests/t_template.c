@@ -1,0 +1,759 @@
+#include "supervisor/template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/manifest.h"
+#include "supervisor/package.h"
+#include "tests/tap.h"
+
+static const char smallest[] =
+    "{\"templateId\":\"t\",\"version\":\"1.2.3\",\"name\":\"T\","
+    "\"description\":\"Does.\",\"runtime\":{\"type\":\"lua\"},"
+    "\"inputsSchema\":{\"type\":\"object\"}}";
+
+static char why[1024];
+
+/* The smallest manifest with member KEY set to the JSON text VALUE (NULL:
+ * left out); the caller's. */
+static char *manifest(const char *key, const char *value)
+{
+	struct json_object *m, *v = NULL;
+	char *text;
+
+	json_parse(&m, smallest, strlen(smallest), NULL);
+	if (value == NULL) {
+		json_object_object_del(m, key);
+	} else if (key != NULL) {
+		json_parse(&v, value, strlen(value), NULL);
+		json_object_object_add(m, key, v);
+	}
+	text = xstrdup(json_text(m, NULL));
+	json_object_put(m);
+	return text;
+}
+
+static struct template *parse(const char *text)
+{
+	why[0] = '\0';
+	return manifest_parse(text, strlen(text), why, sizeof(why));
+}
+
+static struct template *with(const char *key, const char *value)
+{
+	char *text = manifest(key, value);
+	struct template *t = parse(text);
+
+	free(text);
+	return t;
+}
+
+/* What comes after "template.json#" when KEY is VALUE. */
+static const struct {
+	const char *key, *value, *why;
+} bad[] = {
+    {"limitz", "{}", "/limitz: unknown key; did you mean \"limits\"?"},
+    {"TemplateID", "\"x\"",
+     "/TemplateID: unknown key; did you mean \"templateId\"?"},
+    {"a/b~c\x1b", "1",
+     "/a~1b~0c?: unknown key; known here: $schema, templateId, version, name, "
+     "description, runtime, trustLevelSupport, supportsPartialSuccess, "
+     "partialSuccessThreshold, executionMode, autoAsync, tools, limits, "
+     "inputsSchema, outputsSchema, annotations, taskSupport, permissions, "
+     "stream, resources, prompts"},
+    {"runtime", "{\"type\":\"lua\",\"enrty\":\"x\"}",
+     "/runtime/enrty: unknown key; did you mean \"entry\"?"},
+    {"annotations", "{\"readOnly\":true}",
+     "/annotations/readOnly: unknown key; known here: title, readOnlyHint, "
+     "destructiveHint, idempotentHint, openWorldHint"},
+    {"prompts",
+     "[{\"name\":\"p\",\"messages\":[]},"
+     "{\"name\":\"p\",\"messages\":[],\"argument\":[]}]",
+     "/prompts/1/argument: unknown key; did you mean \"arguments\"?"},
+    {"limits", "{\"maxTimeoutMS\":1}",
+     "/limits/maxTimeoutMS: unknown key; did you mean \"maxTimeoutMs\"?"},
+    {"templateId", "\"run_task_template\"",
+     "/templateId: \"run_task_template\" is the name of a tool of paddock's "
+     "own; choose another"},
+    {"templateId", "\"screenshot\"",
+     "/templateId: \"screenshot\" is the name of a tool of paddock's own; "
+     "choose another"},
+    {"version", "\"1.2\"",
+     "/version: \"1.2\" is not a semantic version such as 1.0.0"},
+    {"version", "\"v1.2.3\"",
+     "/version: \"v1.2.3\" is not a semantic version such as 1.0.0"},
+    {"name", "\"a\\u0000b\"",
+     ": a string has the character U+0000; leave it out"},
+    {"runtime", "{\"type\":\"program\"}",
+     "/runtime: a program names its \"entry\", a file of the package"},
+    {"runtime", "{\"type\":\"lua\",\"entry\":\"/etc/passwd\"}",
+     "/runtime/entry: \"/etc/passwd\" is not the plain relative path of a "
+     "file in the package, such as main.lua"},
+    {"runtime", "{\"type\":\"lua\",\"entry\":\"a/../../b\"}",
+     "/runtime/entry: \"a/../../b\" is not the plain relative path of a file "
+     "in the package, such as main.lua"},
+    {"autoAsync", "{\"pointer\":\"urls\",\"itemsOver\":1}",
+     "/autoAsync/pointer: \"urls\" is not a JSON Pointer such as /urls"},
+    {"autoAsync", "{\"pointer\":\"/a~2\",\"itemsOver\":1}",
+     "/autoAsync/pointer: \"/a~2\" is not a JSON Pointer such as /urls"},
+    {"autoAsync", "{\"pointer\":\"/a~\",\"itemsOver\":1}",
+     "/autoAsync/pointer: \"/a~\" is not a JSON Pointer such as /urls"},
+    {"resources", "[{\"name\":\"r\",\"text\":\"\"}]",
+     "/resources/0: a resource has either \"uri\" or \"uriTemplate\""},
+    {"resources",
+     "[{\"name\":\"r\",\"uri\":\"a:b\",\"text\":\"\",\"file\":\"f\"}]",
+     "/resources/0: a resource has either \"file\" or \"text\""},
+    {"resources", "[{\"name\":\"r\",\"uri\":\"a:b\",\"file\":\"../f\"}]",
+     "/resources/0/file: \"../f\" is not the plain relative path of a file in "
+     "the package"},
+};
+
+/* The schema's own words are its module's; here it is where that counts. */
+static const struct {
+	const char *key, *value, *pointer;
+} misshapen[] = {
+    {"templateId", NULL, ""},
+    {"version", NULL, ""},
+    {"name", NULL, ""},
+    {"description", NULL, ""},
+    {"runtime", NULL, ""},
+    {"inputsSchema", NULL, ""},
+    {"templateId", "\"Big\"", "/templateId"},
+    {"templateId", "\"9a\"", "/templateId"},
+    {"templateId", "\"a\\n\"", "/templateId"},
+    {"templateId",
+     "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+     "/templateId"},
+    {"version", "1", "/version"},
+    {"name", "\"\"", "/name"},
+    {"name", "null", "/name"},
+    {"description", "[]", "/description"},
+    {"runtime", "\"lua\"", "/runtime"},
+    {"runtime", "{}", "/runtime"},
+    {"runtime", "{\"type\":\"python\"}", "/runtime/type"},
+    {"runtime", "{\"type\":\"lua\",\"entry\":7}", "/runtime/entry"},
+    {"runtime", "{\"type\":\"lua\",\"args\":[1]}", "/runtime/args/0"},
+    {"trustLevelSupport", "[]", "/trustLevelSupport"},
+    {"trustLevelSupport", "[\"local\",\"local\"]", "/trustLevelSupport"},
+    {"trustLevelSupport", "[\"any\"]", "/trustLevelSupport/0"},
+    {"supportsPartialSuccess", "\"yes\"", "/supportsPartialSuccess"},
+    {"partialSuccessThreshold", "1.01", "/partialSuccessThreshold"},
+    {"partialSuccessThreshold", "-0.1", "/partialSuccessThreshold"},
+    {"executionMode", "\"later\"", "/executionMode"},
+    {"executionMode", "null", "/executionMode"},
+    {"autoAsync", "{\"pointer\":\"/a\"}", "/autoAsync"},
+    {"autoAsync", "{\"pointer\":\"/a\",\"itemsOver\":-1}",
+     "/autoAsync/itemsOver"},
+    {"tools", "[\"a b\"]", "/tools/0"},
+    {"limits", "{\"maxTimeoutMs\":0}", "/limits/maxTimeoutMs"},
+    {"limits", "{\"maxTimeoutMs\":1e30}", "/limits/maxTimeoutMs"},
+    {"limits", "{\"maxTimeoutMs\":18446744073709551615}",
+     "/limits/maxTimeoutMs"},
+    {"limits", "{\"maxMemoryBytes\":\"1G\"}", "/limits/maxMemoryBytes"},
+    {"limits", "{\"cancelGraceMs\":60001}", "/limits/cancelGraceMs"},
+    {"limits", "{\"maxUrls\":-1}", "/limits/maxUrls"},
+    {"limits", "{\"maxUrls\":1.5}", "/limits/maxUrls"},
+    {"limits", "{\"maxUrls\":true}", "/limits/maxUrls"},
+    {"inputsSchema", "true", "/inputsSchema"},
+    {"inputsSchema", "{}", "/inputsSchema"},
+    {"inputsSchema", "{\"type\":\"array\"}", "/inputsSchema/type"},
+    {"inputsSchema", "{\"type\":[\"object\"]}", "/inputsSchema/type"},
+    {"inputsSchema",
+     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":7}}}",
+     "/inputsSchema/properties/a/type"},
+    {"inputsSchema",
+     "{\"type\":\"object\",\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
+     "/inputsSchema/properties/a/pattern"},
+    {"inputsSchema", "{\"type\":\"object\",\"$ref\":\"#/$defs/none\"}",
+     "/inputsSchema/$ref"},
+    {"outputsSchema", "7", "/outputsSchema"},
+    {"outputsSchema", "{\"minimum\":\"a\"}", "/outputsSchema/minimum"},
+    {"annotations", "{\"readOnlyHint\":1}", "/annotations/readOnlyHint"},
+    {"taskSupport", "\"no\"", "/taskSupport"},
+    {"permissions", "{\"readPaths\":[\"etc\"]}", "/permissions/readPaths/0"},
+    {"permissions", "{\"memoryBytes\":1}", "/permissions/memoryBytes"},
+    {"permissions", "{\"processes\":0}", "/permissions/processes"},
+    {"stream", "\"push\"", "/stream"},
+    {"stream", "null", "/stream"},
+    {"resources", "[{\"uri\":\"a:b\",\"text\":\"\"}]", "/resources/0"},
+    {"prompts", "[{\"name\":\"p\"}]", "/prompts/0"},
+    {"prompts",
+     "[{\"name\":\"p\",\"messages\":[{\"role\":\"system\","
+     "\"content\":{\"type\":\"text\"}}]}]",
+     "/prompts/0/messages/0/role"},
+    {"prompts", "[{\"name\":\"p\",\"messages\":[],\"complete\":{\"a\":[1]}}]",
+     "/prompts/0/complete/a/0"},
+};
+
+static void refusals(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char *want = xasprintf("template.json#%s", bad[i].why);
+
+		ok(with(bad[i].key, bad[i].value) == NULL, "refused: %s %s",
+		   bad[i].key[0] == 'a' && bad[i].key[1] == '/' ? "odd bytes"
+								: bad[i].key,
+		   bad[i].value);
+		is_str(why, want, "and says why");
+		free(want);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(misshapen); i++) {
+		char *want =
+		    xasprintf("template.json#%s: ", misshapen[i].pointer);
+
+		ok(with(misshapen[i].key, misshapen[i].value) == NULL,
+		   "refused: %s %s", misshapen[i].key,
+		   misshapen[i].value ? misshapen[i].value : "left out");
+		ok(strncmp(why, want, strlen(want)) == 0 &&
+		       strlen(why) > strlen(want) + 10,
+		   "and says where and why: %s", why);
+		free(want);
+	}
+}
+
+static void not_json(void)
+{
+	char deep[4096];
+
+	ok(parse("") == NULL, "nothing is no manifest");
+	ok(parse("null") == NULL, "nor is null");
+	ok(parse("[]") == NULL, "nor an array");
+	ok(parse("{\"a\":1,\"a\":2}") == NULL, "duplicate keys are refused");
+	ok(strncmp(why, "template.json#: not JSON: ", 26) == 0,
+	   "and it says so: %s", why);
+	memset(deep, '[', sizeof(deep));
+	deep[sizeof(deep) - 1] = '\0';
+	ok(parse(deep) == NULL, "so is what is too deep");
+}
+
+static void defaults(void)
+{
+	struct template *t = parse(smallest);
+
+	ok(t != NULL, "the smallest manifest: %s", why);
+	if (t == NULL)
+		return;
+	is_str(t->id, "t", "its id");
+	is_str(t->version_text, "1.2.3", "its version");
+	is_int(t->version.minor, 2, "which was parsed");
+	is_str(t->name, "T", "its name");
+	is_str(t->description, "Does.", "its description");
+	is_int(t->runtime, RUNTIME_LUA, "lua");
+	is_str(t->entry, "main.lua", "main.lua by default");
+	is_int(t->trust, TRUST_LOCAL, "local by default");
+	ok(!t->partial, "no partial success by default");
+	ok(t->partial_threshold == 0.5, "a half by default");
+	is_int(t->mode, MODE_AUTO, "auto by default");
+	is_str(t->auto_pointer, NULL, "no rule by default");
+	is_int(t->task, TASK_OPTIONAL, "tasks optional by default");
+	is_int(t->limits.timeout_ms, 60000, "60 s by default");
+	is_int(t->limits.cpu_ms, 60000, "60 CPU s by default");
+	is_int(t->limits.memory_bytes, 128 << 20, "128 MiB by default");
+	is_int(t->limits.processes, 1, "one process by default");
+	is_int(t->limits.output_bytes, 8 << 20, "8 MiB of output by default");
+	is_int(t->limits.artifact_bytes, 64 << 20, "64 MiB of artifacts");
+	is_int(t->limits.cancel_grace_ms, 5000, "5 s of grace by default");
+	ok(!t->secret && !t->stream_poll, "nothing special");
+	ok(t->inputs != NULL && t->inputs_json != NULL, "inputs are checked");
+	ok(t->outputs == NULL && t->outputs_json == NULL, "any output will do");
+	ok(t->limits_json == NULL && t->annotations == NULL, "nothing to show");
+	ok(template_ref(t) == t, "a second user");
+	template_unref(t);
+	is_str(t->id, "t", "the first still has it");
+	template_unref(t);
+}
+
+static const char largest[] =
+    "{\"$schema\":\"x\",\"templateId\":\"big_1\",\"version\":\"0.1.0-rc.1\","
+    "\"name\":\"Big\",\"description\":\"All of it.\","
+    "\"runtime\":{\"type\":\"program\",\"entry\":\"bin/run.sh\","
+    "\"args\":[\"-x\"]},\"trustLevelSupport\":[\"remote\",\"local\"],"
+    "\"supportsPartialSuccess\":true,\"partialSuccessThreshold\":1,"
+    "\"executionMode\":\"async\","
+    "\"autoAsync\":{\"pointer\":\"/a~1b/urls\",\"itemsOver\":2},"
+    "\"tools\":[\"navigate\"],"
+    "\"limits\":{\"maxTimeoutMs\":1000,\"maxCpuMs\":2000.0,"
+    "\"maxMemoryBytes\":2097152,\"maxProcesses\":7,\"maxOutputBytes\":9,"
+    "\"maxArtifactBytes\":0,\"maxConcurrency\":3,\"cancelGraceMs\":0,"
+    "\"maxUrls\":10},"
+    "\"inputsSchema\":{\"type\":\"object\",\"properties\":{\"c\":"
+    "{\"type\":\"object\",\"properties\":{\"p\":{\"type\":\"string\","
+    "\"writeOnly\":true}}}}},\"outputsSchema\":{\"type\":\"integer\"},"
+    "\"annotations\":{\"title\":\"B\",\"readOnlyHint\":true},"
+    "\"taskSupport\":\"required\",\"permissions\":{\"readPaths\":[\"/usr\"],"
+    "\"memoryBytes\":1048576,\"processes\":2},\"stream\":\"poll\","
+    "\"resources\":[{\"uri\":\"t://a\",\"name\":\"a\",\"text\":\"\"},"
+    "{\"uriTemplate\":\"t://{x}\",\"name\":\"b\",\"file\":\"d/b.txt\","
+    "\"mimeType\":\"text/plain\"}],"
+    "\"prompts\":[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\","
+    "\"required\":true}],\"messages\":[{\"role\":\"user\",\"content\":"
+    "{\"type\":\"text\",\"text\":\"{{x}}\"}}],\"complete\":{\"x\":[\"1\"]}}]}";
+
+static void given(void)
+{
+	struct template *t = parse(largest);
+	struct json_object *seven = json_object_new_int(7);
+
+	ok(t != NULL, "the largest manifest: %s", why);
+	if (t == NULL)
+		goto out;
+	is_str(t->version.pre, "rc.1", "a pre-release");
+	is_int(t->runtime, RUNTIME_PROGRAM, "a program");
+	is_str(t->entry, "bin/run.sh", "its entry");
+	is_int(t->trust, TRUST_LOCAL | TRUST_REMOTE, "both trusts");
+	ok(t->partial && t->partial_threshold == 1, "partial success");
+	is_int(t->mode, MODE_ASYNC, "async");
+	is_str(t->auto_pointer, "/a~1b/urls", "its rule");
+	is_int(t->auto_items_over, 2, "with its number");
+	is_int(t->limits.timeout_ms, 1000, "timeout");
+	is_int(t->limits.cpu_ms, 2000, "CPU, an integer for all its .0");
+	is_int(t->limits.memory_bytes, 2 << 20, "memory");
+	is_int(t->limits.processes, 7, "processes");
+	is_int(t->limits.output_bytes, 9, "output");
+	is_int(t->limits.artifact_bytes, 0, "artifacts");
+	is_int(t->limits.cancel_grace_ms, 0, "grace");
+	is_int(json_object_object_length(t->limits_json), 9, "all to show");
+	is_int(t->task, TASK_REQUIRED, "a task");
+	ok(t->stream_poll, "a polled stream");
+	ok(t->secret, "a secret deep inside");
+	ok(t->annotations != NULL, "annotations");
+	is_int(schema_validate(t->outputs, seven, NULL), 0, "outputs hold");
+	is_int(schema_validate(t->outputs, NULL, NULL), -EINVAL, "or do not");
+out:
+	json_object_put(seven);
+	template_unref(t);
+}
+
+static const struct {
+	const char *schema, *name;
+	bool secret;
+} secrets[] = {
+    {"{\"type\":\"object\",\"properties\":{\"a\":{\"writeOnly\":true}}}",
+     "a property", true},
+    {"{\"type\":\"object\",\"$defs\":{\"p\":{\"writeOnly\":true}},"
+     "\"properties\":{\"a\":{\"$ref\":\"#/$defs/p\"}}}",
+     "by reference", true},
+    {"{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\","
+     "\"prefixItems\":[{\"writeOnly\":true}]}}}",
+     "in an array", true},
+    {"{\"type\":\"object\",\"anyOf\":[{\"properties\":{\"a\":"
+     "{\"writeOnly\":true}}}]}",
+     "in an alternative", true},
+    {"{\"type\":\"object\",\"properties\":{\"a\":{\"writeOnly\":false}}}",
+     "none when it is false", false},
+    {"{\"type\":\"object\",\"properties\":{\"writeOnly\":"
+     "{\"type\":\"string\"}}}",
+     "none in a property of that name", false},
+};
+
+static void secrecy(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
+		struct template *t = with("inputsSchema", secrets[i].schema);
+
+		ok(t != NULL && t->secret == secrets[i].secret, "secret: %s %s",
+		   secrets[i].name, why);
+		template_unref(t);
+	}
+}
+
+static const struct {
+	const char *pointer, *inputs;
+	bool async;
+} autos[] = {
+    {"/urls", "{\"urls\":[1,2]}", false},
+    {"/urls", "{\"urls\":[1,2,3]}", true},
+    {"/urls", "{\"urls\":\"abc\"}", false},
+    {"/urls", "{\"urls\":{\"a\":1,\"b\":2,\"c\":3}}", false},
+    {"/urls", "{\"urls\":null}", false},
+    {"/urls", "{}", false},
+    {"/a~1b/1", "{\"a/b\":[0,[1,2,3]]}", true},
+    {"/a~1b/7", "{\"a/b\":[0,[1,2,3]]}", false},
+    {"", "{\"urls\":[1,2,3]}", false},
+};
+
+static void auto_async(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(autos); i++) {
+		char *rule = xasprintf("{\"pointer\":\"%s\",\"itemsOver\":2}",
+				       autos[i].pointer);
+		struct template *t = with("autoAsync", rule);
+		struct json_object *inputs = NULL;
+
+		json_parse(&inputs, autos[i].inputs, strlen(autos[i].inputs),
+			   NULL);
+		ok(t != NULL &&
+		       template_auto_async(t, inputs) == autos[i].async,
+		   "%s is %sasync by \"%s\"", autos[i].inputs,
+		   autos[i].async ? "" : "not ", autos[i].pointer);
+		json_object_put(inputs);
+		template_unref(t);
+		free(rule);
+	}
+}
+
+static void paths(void)
+{
+	static const char *const good[] = {
+	    "a", "main.lua", "a/b/c", "...", ".hidden", "a b", "..a"};
+	static const char *const not_good[] = {
+	    "",	  "/",	 "/a",	"a/",	  "a//b", ".",
+	    "..", "./a", "a/.", "a/../b", "../a", "a\nb"};
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		ok(manifest_path_ok(good[i]), "a path: '%s'", good[i]);
+	for (size_t i = 0; i < ARRAY_LEN(not_good); i++)
+		ok(!manifest_path_ok(not_good[i]), "not a path: case %zu", i);
+}
+
+/* Packages on disk. */
+
+static char root[] = "/tmp/t_template.XXXXXX";
+
+static char *in_root(const char *name)
+{
+	return xasprintf("%s/%s", root, name);
+}
+
+static void put(const char *name, const void *data, size_t len, mode_t mode)
+{
+	char *path = in_root(name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		printf("# cannot write %s\n", path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+static void put_text(const char *name, const char *text)
+{
+	put(name, text, strlen(text), 0600);
+}
+
+static void put_manifest(const char *runtime)
+{
+	char *text = manifest("runtime", runtime);
+
+	put_text("template.json", text);
+	free(text);
+}
+
+static void make_dir(const char *name)
+{
+	char *path = in_root(name);
+
+	mkdir(path, 0700);
+	free(path);
+}
+
+static void gone(const char *name)
+{
+	char *path = in_root(name);
+
+	if (remove(path) < 0)
+		printf("# cannot remove %s\n", path);
+	free(path);
+}
+
+/* Loading the package fails for the reason WANT. */
+static void refused(const char *want, const char *name)
+{
+	struct template *t = template_load(root, why, sizeof(why));
+
+	ok(t == NULL, "refused: %s", name);
+	is_str(t == NULL ? why : NULL, want, "and says why");
+	template_unref(t);
+}
+
+static struct template *loaded(const char *name)
+{
+	struct template *t = template_load(root, why, sizeof(why));
+
+	ok(t != NULL, "%s: %s", name, t != NULL ? "loaded" : why);
+	return t;
+}
+
+static void lua_packages(void)
+{
+	static const char code[] = "return function() end\n";
+	struct template *t;
+
+	refused("template.json: No such file or directory", "no manifest");
+	put_text("template.json", smallest);
+	refused("template.json#/runtime/entry: main.lua: No such file or "
+		"directory",
+		"no code");
+	put_text("main.lua", code);
+	t = loaded("a lua package");
+	if (t != NULL) {
+		is_str(t->code, code, "with its code");
+		is_int(t->code_len, sizeof(code) - 1, "all of it");
+		is_str(t->dir, root, "and its folder");
+	}
+	template_unref(t);
+	put_text("main.lua", "");
+	template_unref(loaded("even without a byte of code"));
+	put_text("main.lua", "\x1bLua\x54");
+	refused(
+	    "template.json#/runtime/entry: main.lua is precompiled Lua, but "
+	    "must be source",
+	    "bytecode");
+	put("main.lua", "ab\0c", 4, 0600);
+	refused("template.json#/runtime/entry: main.lua is not text in UTF-8 "
+		"(see byte 2)",
+		"a NUL");
+	put_text("main.lua", "abc\xFF");
+	refused("template.json#/runtime/entry: main.lua is not text in UTF-8 "
+		"(see byte 3)",
+		"bytes that are no text");
+	gone("main.lua");
+	gone("template.json");
+}
+
+static void odd_files(void)
+{
+	char *main_lua = in_root("main.lua"),
+	     *manifest_path = in_root("template.json");
+	char *huge = xcalloc(1, PACKAGE_FILE_MAX + 1);
+
+	mkfifo(manifest_path, 0600);
+	refused("template.json is a FIFO, but must be a plain file",
+		"a FIFO for a manifest");
+	gone("template.json");
+	make_dir("template.json");
+	refused("template.json is a folder, but must be a plain file",
+		"a folder for a manifest");
+	gone("template.json");
+	(void)!symlink("/etc/hostname", manifest_path);
+	refused("template.json is a symbolic link, but must be a plain file",
+		"a link for a manifest");
+	gone("template.json");
+	memset(huge, ' ', PACKAGE_FILE_MAX + 1);
+	put("template.json", huge, PACKAGE_FILE_MAX + 1, 0600);
+	refused("template.json has 1048577 bytes, but at most 1048576 are read",
+		"a huge manifest");
+	put_text("template.json", smallest);
+	put("main.lua", huge, PACKAGE_FILE_MAX + 1, 0600);
+	refused("template.json#/runtime/entry: main.lua has 1048577 bytes, but "
+		"at most 1048576 are read",
+		"huge code");
+	gone("main.lua");
+	(void)!symlink("/etc/hostname", main_lua);
+	refused(
+	    "template.json#/runtime/entry: main.lua is a symbolic link, but "
+	    "must be a plain file",
+	    "a link for code");
+	gone("main.lua");
+	mkfifo(main_lua, 0600);
+	refused("template.json#/runtime/entry: main.lua is a FIFO, but must be "
+		"a plain file",
+		"a FIFO for code");
+	gone("main.lua");
+	gone("template.json");
+	free(huge);
+	free(manifest_path);
+	free(main_lua);
+}
+
+static void program_packages(void)
+{
+	char *run = in_root("bin/run"), *link = in_root("link");
+
+	put_manifest("{\"type\":\"program\",\"entry\":\"bin/run\"}");
+	make_dir("bin");
+	put("bin/run", "#!/bin/sh\n", 10, 0600);
+	refused(
+	    "template.json#/runtime/entry: bin/run is not executable (chmod "
+	    "+x would do)",
+	    "a program without x");
+	chmod(run, 0700);
+	template_unref(loaded("a program"));
+	put_manifest("{\"type\":\"program\",\"entry\":\"link/run\"}");
+	(void)!symlink("bin", link);
+	refused("template.json#/runtime/entry: link/run: on the way there is "
+		"something else than a folder (symbolic links are not "
+		"followed)",
+		"a program behind a link");
+	put_manifest("{\"type\":\"program\",\"entry\":\"bin\"}");
+	refused("template.json#/runtime/entry: bin is a folder, but must be a "
+		"plain file",
+		"a folder for a program");
+	gone("link");
+	gone("bin/run");
+	gone("bin");
+	gone("template.json");
+	free(link);
+	free(run);
+}
+
+static void bind_socket(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", root, name);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		printf("# cannot bind %s\n", a.sun_path);
+	close(fd);
+}
+
+static void too_deep(void)
+{
+	char path[128] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < PACKAGE_DEPTH_MAX + 1; i++) {
+		len += (size_t)snprintf(path + len, sizeof(path) - len, "%sd",
+					len > 0 ? "/" : "");
+		make_dir(path);
+	}
+	refused("d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d: folders lie more than 16 "
+		"deep",
+		"folders in folders");
+	for (; len > 1; path[len -= 2] = '\0')
+		gone(path);
+	gone("d");
+}
+
+static void too_many(void)
+{
+	char name[32];
+
+	make_dir("m");
+	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		put(name, "", 0, 0600);
+	}
+	refused("the package has more than 2048 files and folders",
+		"a flood of files");
+	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		gone(name);
+	}
+	gone("m");
+}
+
+static void other_files(void)
+{
+	char *sparse = in_root("sparse"), *link = in_root("link");
+
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end");
+	(void)!symlink("main.lua", link);
+	refused("link is neither a plain file nor a folder; a package has no "
+		"links, FIFOs or devices",
+		"a link beside");
+	gone("link");
+	bind_socket("s");
+	refused("s is neither a plain file nor a folder; a package has no "
+		"links, FIFOs or devices",
+		"a socket beside");
+	gone("s");
+	put("sparse", "", 0, 0600);
+	is_int(truncate(sparse, (off_t)1 << 40), 0, "a sparse file of 1 TiB");
+	refused("the files of the package have more than 67108864 bytes "
+		"together",
+		"more than the bytes of a package");
+	gone("sparse");
+	too_deep();
+	too_many();
+	template_unref(loaded("good again"));
+	gone("main.lua");
+	gone("template.json");
+	free(link);
+	free(sparse);
+}
+
+static void digest_of(char hex[65])
+{
+	struct template *t = template_load(root, why, sizeof(why));
+
+	snprintf(hex, 65, "%s", t != NULL ? t->digest : "");
+	template_unref(t);
+}
+
+static void digests(void)
+{
+	/* From sha256sum(1), over the bytes that package.h describes. */
+	static const char known[] = "cfaebe0e140ac07b063bb8a6c5aaaf98"
+				    "1d5338d4039e25868a103722e7f9e388";
+	char a[65], b[65];
+
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end\n");
+	digest_of(a);
+	is_str(a, known, "the digest is what the header says");
+	make_dir("sub");
+	digest_of(b);
+	is_str(b, a, "an empty folder does not count");
+	put_text("sub/x", "");
+	digest_of(b);
+	ok(strcmp(a, b) != 0, "an empty file does");
+	put_text("sub/x", "1");
+	digest_of(a);
+	ok(strcmp(a, b) != 0, "its bytes do");
+	gone("sub/x");
+	put_text("sub/y", "1");
+	digest_of(b);
+	ok(strcmp(a, b) != 0, "its name does");
+	gone("sub/y");
+	put_text("sub-x", "1");
+	digest_of(a);
+	ok(strcmp(a, b) != 0, "its folder does");
+	gone("sub-x");
+	gone("sub");
+	gone("main.lua");
+	gone("template.json");
+}
+
+static void unreadable(void)
+{
+	char *path = in_root("none");
+
+	ok(template_load(path, why, sizeof(why)) == NULL, "no folder");
+	is_str(why, "cannot open the folder: No such file or directory",
+	       "and says so");
+	free(path);
+	put_text("template.json", smallest);
+	path = in_root("template.json");
+	ok(template_load(path, why, sizeof(why)) == NULL,
+	   "a file is no package");
+	chmod(path, 0);
+	if (geteuid() != 0)
+		refused("template.json: Permission denied", "unreadable");
+	else
+		skip("root reads anything", "an unreadable manifest");
+	free(path);
+	gone("template.json");
+}
+
+int main(void)
+{
+	refusals();
+	not_json();
+	defaults();
+	given();
+	secrecy();
+	auto_async();
+	paths();
+	if (mkdtemp(root) == NULL)
+		return 1;
+	lua_packages();
+	odd_files();
+	program_packages();
+	other_files();
+	digests();
+	unreadable();
+	is_int(rmdir(root), 0, "nothing is left behind");
+	return tap_done();
+}

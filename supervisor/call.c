@@ -1,0 +1,342 @@
+#include "supervisor/call.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "proto/mcp.h"
+#include "supervisor/audit.h"
+#include "supervisor/runs.h"
+
+#define PROGRESS_EVERY_MS 20
+
+/* The answers of a batch, which leave when the last of them is there. */
+struct batch {
+	struct session *session;
+	size_t waiting;
+	struct buf answers; /* "[a,b" so far */
+};
+
+struct batch *batch_new(struct session *s, size_t n)
+{
+	struct batch *b = xcalloc(1, sizeof(*b));
+
+	b->session = s;
+	b->waiting = n;
+	return b;
+}
+
+static void batch_less(struct batch *b)
+{
+	if (--b->waiting > 0)
+		return;
+	if (b->session != NULL && buf_len(&b->answers) > 0) {
+		buf_add_str(&b->answers, "]");
+		b->session->send(b->session->arg, buf_data(&b->answers),
+				 buf_len(&b->answers));
+	}
+	buf_fini(&b->answers);
+	free(b);
+}
+
+static void batch_add(struct batch *b, const struct buf *answer)
+{
+	buf_add_str(&b->answers, buf_len(&b->answers) > 0 ? "," : "[");
+	buf_add(&b->answers, buf_data(answer), buf_len(answer));
+}
+
+void batch_skip(struct batch *b)
+{
+	batch_less(b);
+}
+
+/* ---- birth, death ---- */
+
+struct call *call_new(struct session *s, struct rpc_msg *msg,
+		      struct batch *batch)
+{
+	struct call *c = xcalloc(1, sizeof(*c));
+
+	c->session = s;
+	c->msg = *msg;
+	*msg = (struct rpc_msg){0};
+	c->batch = batch;
+	c->token = mcp_progress_token(c->msg.params);
+	LIST_INSERT_HEAD(&s->calls, c, link);
+	s->n_calls++;
+	return c;
+}
+
+static void end_read(struct call *c)
+{
+	struct session *s = c->session;
+
+	if (!c->reads)
+		return;
+	c->reads = false;
+	s->n_reads--;
+	if (s->eased != NULL)
+		s->eased(s->arg);
+}
+
+static void leave_session(struct call *c)
+{
+	if (c->session == NULL)
+		return;
+	LIST_REMOVE(c, link);
+	c->session->n_calls--;
+	end_read(c);
+	c->session = NULL;
+	if (c->batch != NULL) /* which may outlive us, but not the session */
+		batch_less(c->batch);
+	c->batch = NULL;
+}
+
+static void call_free(struct call *c)
+{
+	assert(c->held == 0);
+	call_unwatch(c);
+	leave_session(c);
+	if (c->timer != NULL)
+		event_free(c->timer);
+	if (c->tell_later != NULL)
+		event_free(c->tell_later);
+	rpc_fini(&c->msg);
+	if (c->state_free != NULL)
+		c->state_free(c->state);
+	free(c);
+}
+
+void call_hold(struct call *c)
+{
+	c->held++;
+}
+
+void call_hold_read(struct call *c)
+{
+	c->reads = true;
+	c->session->n_reads++;
+	call_hold(c);
+}
+
+bool call_release(struct call *c)
+{
+	assert(c->held > 0);
+	c->held--;
+	end_read(c);
+	if (!c->dropped)
+		return true;
+	if (c->held == 0)
+		call_free(c);
+	return false;
+}
+
+void call_drop(struct call *c, bool cancel_run)
+{
+	struct run *r = c->run;
+	struct runs *runs = c->session->server->runs;
+
+	c->dropped = true;
+	if (c->batch != NULL && !cancel_run)
+		c->batch->session = NULL; /* the client itself is gone */
+	call_unwatch(c);
+	leave_session(c);
+	if (c->held == 0)
+		call_free(c);
+	if (r != NULL && cancel_run)
+		runs_cancel(runs, r);
+}
+
+/* ---- the answer ---- */
+
+/* ANSWER is complete: it leaves, alone or with its batch. */
+static void call_send(struct call *c, struct buf *answer)
+{
+	if (c->batch != NULL)
+		batch_add(c->batch, answer);
+	else
+		c->session->send(c->session->arg, buf_data(answer),
+				 buf_len(answer));
+	buf_fini(answer);
+	call_free(c);
+}
+
+void call_result(struct call *c, struct json_object *result)
+{
+	struct buf answer = {0};
+
+	rpc_put_result(&answer, c->msg.id, result);
+	json_object_put(result);
+	call_send(c, &answer);
+}
+
+void call_error(struct call *c, int code, struct json_object *data,
+		const char *fmt, ...)
+{
+	struct buf answer = {0};
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	rpc_put_error(&answer, c->msg.id, code, text, data);
+	json_object_put(data);
+	free(text);
+	call_send(c, &answer);
+}
+
+void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
+{
+	bool structured = mcp_has_structured(c->session->revision);
+
+	call_result(c, mcp_tool_result(text, len, structured ? text : NULL, len,
+				       is_error));
+}
+
+void call_tool_result(struct call *c, struct json_object *obj, bool is_error)
+{
+	size_t len;
+	const char *text = json_text(obj, &len);
+
+	call_tool_text(c, text, len, is_error);
+	json_object_put(obj);
+}
+
+static void audit(const struct call *c, const char *code)
+{
+	static const char *const ids[] = {"templateId", "runId", "artifactId"};
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	const char *id = NULL;
+
+	if (c->session == NULL)
+		return;
+	for (size_t i = 0; id == NULL && i < ARRAY_LEN(ids); i++)
+		id = json_member_str(args, ids[i]);
+	audit_refused(c->session->requestor,
+		      json_member_str(c->msg.params, "name"), id, code);
+}
+
+void call_refuse(struct call *c, struct refusal *r)
+{
+	struct json_object *o = refusal_json(r->code, r->message, r->details);
+	struct json_object *result;
+	size_t len;
+	const char *text = json_text(o, &len);
+
+	audit(c, r->code);
+	result = mcp_tool_result(text, len, NULL, 0, true);
+	json_object_put(o);
+	refusal_fini(r);
+	call_result(c, result);
+}
+
+/* ---- a run that it waits for ---- */
+
+static void tell_progress(struct call *c, struct run *r)
+{
+	bool told = r->told_progress;
+	uint64_t done = told ? r->done : run_steps_done(&r->steps);
+	uint64_t total = told ? r->total : r->steps.n;
+	struct json_object *params;
+	struct buf out = {0};
+
+	if (c->session->behind || (c->told && done <= c->told_progress))
+		return; /* it must increase, and nobody reads it now */
+	params = mcp_progress(c->token, done, total,
+			      c->session->revision >= MCP_2025_03_26 ? r->message
+								     : NULL);
+	rpc_put_notification(&out, "notifications/progress", params);
+	json_object_put(params);
+	c->session->send(c->session->arg, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	c->told = true;
+	c->told_progress = done;
+	c->told_ms = clock_mono_ms();
+}
+
+static void on_tell_later(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+
+	(void)fd, (void)what;
+	if (c->run != NULL)
+		tell_progress(c, c->run);
+}
+
+/* At most one in PROGRESS_EVERY_MS; what is held back is told last. */
+static void on_progress(struct call *c, struct run *r)
+{
+	int64_t wait = c->told_ms + PROGRESS_EVERY_MS - clock_mono_ms();
+	struct timeval tv = {.tv_usec = wait * 1000};
+
+	if (c->token == NULL)
+		return;
+	if (!c->told || wait <= 0) {
+		tell_progress(c, r);
+		return;
+	}
+	if (c->tell_later == NULL)
+		c->tell_later = evtimer_new(c->session->server->base,
+					    on_tell_later, c);
+	if (!evtimer_pending(c->tell_later, NULL))
+		evtimer_add(c->tell_later, &tv);
+}
+
+static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	struct call *c =
+	    (struct call *)((char *)w - offsetof(struct call, watch));
+
+	if (news == NEWS_PROGRESS)
+		on_progress(c, r);
+	if (news != NEWS_ENDED || c->held > 0)
+		return; /* who holds it will answer */
+	if (c->tell_later != NULL && evtimer_pending(c->tell_later, NULL))
+		tell_progress(c, r);
+	call_unwatch(c);
+	if (r->unrecorded != NULL) {
+		struct refusal refusal = {0};
+		struct json_object *d = json_object_new_object();
+
+		json_object_object_add(d, "runId", json_object_new_string(r->id));
+		json_object_object_add(d, "status",
+				       json_object_new_string(run_status(r)));
+		refuse(&refusal, "STORE_UNAVAILABLE", d,
+		       "the run ended, but its outcome cannot be recorded: %s",
+		       r->unrecorded);
+		call_refuse(c, &refusal);
+		return;
+	}
+	c->present(c, r);
+}
+
+void call_watch(struct call *c, struct run *r)
+{
+	c->run = r;
+	c->watch.on_news = on_news;
+	run_watch_add(r, &c->watch);
+}
+
+void call_unwatch(struct call *c)
+{
+	if (c->run != NULL)
+		run_watch_del(&c->watch);
+	c->run = NULL;
+}
+
+void call_after(struct call *c, int64_t ms, event_callback_fn fn)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	if (c->timer == NULL)
+		c->timer = evtimer_new(c->session->server->base, fn, c);
+	evtimer_add(c->timer, &tv);
+}

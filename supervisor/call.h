@@ -1,0 +1,81 @@
+/*
+ * call.h - one request under way, from its arrival to its one answer.
+ */
+#ifndef SUPERVISOR_CALL_H
+#define SUPERVISOR_CALL_H
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/rpc.h"
+#include "supervisor/refusal.h"
+#include "supervisor/session.h"
+
+struct batch; /* answers that leave together; call.c */
+
+struct call {
+	struct session *session; /* NULL: the client is gone */
+	struct rpc_msg msg;	 /* owned */
+	struct batch *batch;	 /* NULL: the answer leaves alone */
+	bool dropped;		 /* cancelled by the client: no answer */
+	unsigned held;		 /* see call_hold() */
+	bool reads;		 /* and call_hold_read() */
+	LIST_ENTRY(call) link;	 /* in session.calls */
+
+	/* progress; see call_progress() */
+	struct json_object *token; /* borrowed from msg; NULL: none wanted */
+	bool told;
+	uint64_t told_progress;
+	int64_t told_ms;
+	struct event *tell_later; /* the latest, held back by the rate */
+
+	/* what a tool keeps while it waits: a run, and how to show it */
+	struct run *run; /* borrowed; its watch is on while this is set */
+	struct run_watch watch;
+	struct event *timer;
+	void (*present)(struct call *c, struct run *r); /* when it has ended */
+	struct json_object *(*handle)(struct call *c, struct run *r);
+	void *state; /* released with the call by state_free */
+	void (*state_free)(void *state);
+};
+
+/* Takes MSG's contents. */
+struct call *call_new(struct session *s, struct rpc_msg *msg,
+		      struct batch *batch);
+
+/* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
+void call_result(struct call *c, struct json_object *result);
+void call_error(struct call *c, int code, struct json_object *data,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* A tool's answer: OBJ (taken) as structuredContent and as text. */
+void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
+void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
+/* The tool refuses; R is emptied. */
+void call_refuse(struct call *c, struct refusal *r);
+
+/*
+ * Somebody else will call back about C: it must not be freed until then. In
+ * the callback, call_release() says whether there is still somebody to
+ * answer; when not, C is gone.
+ */
+void call_hold(struct call *c);
+bool call_release(struct call *c);
+/* As call_hold(), for an answer that may be large. */
+void call_hold_read(struct call *c);
+
+/* The client wants no answer any more: notifications/cancelled, or gone. */
+void call_drop(struct call *c, bool cancel_run);
+
+/* C waits for R, which is not over, and shows its progress meanwhile. */
+void call_watch(struct call *c, struct run *r);
+void call_unwatch(struct call *c);
+/* Fires once after MS, unless it is answered before. */
+void call_after(struct call *c, int64_t ms, event_callback_fn fn);
+
+struct batch *batch_new(struct session *s, size_t n);
+void batch_skip(struct batch *b); /* one of them needs no answer */
+
+#endif

@@ -1,0 +1,276 @@
+#include "supervisor/conn.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/rpc.h"
+#include "supervisor/lines.h"
+
+#define READ_BYTES 65536
+#define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
+#define LARGE_BYTES (1u << 20)
+#define STALL_S 1	      /* how often it is asked who reads no more */
+
+struct conn {
+	struct server *server;
+	struct session session;
+	int in, out;
+	struct lines lines;
+	struct buf unsent;
+	struct event *readable;
+	struct event *writable;
+	struct event *stalled; /* while paused */
+	uint64_t written, written_then;
+	bool ended;  /* nothing more comes in; what is unsent still leaves */
+	bool in_file; /* always ready, and not for epoll(7) */
+	void (*on_closed)(void *arg, struct conn *c);
+	void *arg;
+};
+
+struct session *conn_session(struct conn *c)
+{
+	return &c->session;
+}
+
+static void closed(struct conn *c, const char *what, const char *why)
+{
+	log_info("conn", "requestor=%s %s=closed err=\"%s\"",
+		 c->session.requestor->name, what, why);
+	event_del(c->readable);
+	event_del(c->writable);
+	event_del(c->stalled);
+	c->on_closed(c->arg, c);
+}
+
+/* ---- in ---- */
+
+/* Is too much unsent, or asked of the store? Then read no more for now. */
+static bool too_much(const struct conn *c, size_t unsent_most)
+{
+	return buf_len(&c->unsent) > unsent_most ||
+	       c->session.n_reads >= SESSION_READS_MAX;
+}
+
+static void pause_if_needed(struct conn *c)
+{
+	struct timeval tv = {.tv_sec = STALL_S};
+
+	if (c->lines.paused || !too_much(c, UNSENT_MAX))
+		return;
+	c->lines.paused = true;
+	event_del(c->readable);
+	event_add(c->stalled, &tv);
+}
+
+static void read_more(struct conn *c)
+{
+	if (c->in_file)
+		event_active(c->readable, EV_READ, 0);
+	else
+		event_add(c->readable, NULL);
+}
+
+static void on_line(void *arg, const char *text, size_t len)
+{
+	struct conn *c = arg;
+
+	session_receive(&c->session, text, len);
+	pause_if_needed(c);
+	if (len > LARGE_BYTES)
+		malloc_trim(0); /* a tree is many times its text */
+}
+
+static void on_too_long(void *arg)
+{
+	struct conn *c = arg;
+	char why[160];
+
+	snprintf(why, sizeof(why),
+		 "a message of more than %lld bytes came; this server takes at "
+		 "most that (its max_message_bytes)",
+		 (long long)c->server->config->max_message_bytes);
+	session_refuse(&c->session, RPC_INVALID_REQUEST, why);
+}
+
+static const struct lines_ops ops = {on_line, on_too_long};
+
+static void go_on_reading(struct conn *c)
+{
+	c->lines.paused = false;
+	c->session.behind = false;
+	lines_add(&c->lines, "", 0, &ops, c);
+	if (!c->lines.paused)
+		read_more(c);
+}
+
+/* What was answered still leaves, while it is read. */
+static void input_ended(struct conn *c, const char *why)
+{
+	struct timeval tv = {.tv_sec = STALL_S};
+
+	session_fini(&c->session);
+	c->ended = true;
+	if (buf_len(&c->unsent) == 0)
+		closed(c, "input", why);
+	else
+		event_add(c->stalled, &tv);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	static char data[READ_BYTES];
+	struct conn *c = arg;
+	ssize_t n = read(fd, data, sizeof(data));
+
+	(void)what;
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		input_ended(c, n == 0 ? "" : strerror(errno));
+		return;
+	}
+	if (n > 0)
+		lines_add(&c->lines, data, (size_t)n, &ops, c);
+	if (!c->lines.paused)
+		read_more(c);
+}
+
+/* ---- out ---- */
+
+/* While nothing is read, the end of the input does not show by itself. */
+static void on_stalled(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	struct pollfd in = {.fd = c->in, .events = POLLRDHUP};
+	bool moved = c->written != c->written_then;
+
+	(void)fd, (void)what;
+	c->written_then = c->written;
+	if (!c->lines.paused && !c->ended)
+		event_del(c->stalled);
+	else if (!moved && (c->ended || poll(&in, 1, 0) > 0))
+		closed(c, "input", "its answers are not read either");
+}
+
+/* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */
+static int write_out(struct conn *c)
+{
+	while (buf_len(&c->unsent) > 0) {
+		ssize_t n = write(c->out, buf_data(&c->unsent),
+				  buf_len(&c->unsent));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		buf_drop(&c->unsent, (size_t)n);
+		c->written += (size_t)n;
+	}
+	if (c->unsent.cap > READ_BYTES)
+		buf_fini(&c->unsent);
+	return 0;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	int rc = write_out(c);
+
+	(void)fd, (void)what;
+	if (rc < 0 && rc != -EAGAIN) {
+		closed(c, "output", strerror(-rc));
+		return;
+	}
+	if (rc == -EAGAIN)
+		event_add(c->writable, NULL);
+	if (c->ended && rc == 0)
+		closed(c, "input", "");
+	else if (!c->ended && c->lines.paused && !too_much(c, UNSENT_MAX / 2))
+		go_on_reading(c);
+}
+
+/* What one wake produces leaves together, when the loop comes round. */
+static void wake(void *arg)
+{
+	struct conn *c = arg;
+
+	if (!event_pending(c->writable, EV_WRITE, NULL))
+		event_active(c->writable, EV_WRITE, 0);
+}
+
+static void send_line(void *arg, const char *text, size_t len)
+{
+	struct conn *c = arg;
+
+	buf_add(&c->unsent, text, len);
+	buf_add(&c->unsent, "\n", 1);
+	wake(c);
+	if (buf_len(&c->unsent) > UNSENT_MAX)
+		c->session.behind = true;
+	pause_if_needed(c);
+}
+
+/* ---- life ---- */
+
+/* Files, folders and such devices as /dev/null; a terminal can be watched. */
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	       (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+		(S_ISCHR(st.st_mode) && !isatty(fd)));
+}
+
+struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
+		      int out, void (*on_closed)(void *, struct conn *),
+		      void *arg)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+
+	c->server = srv;
+	c->in = in;
+	c->out = out;
+	c->in_file = is_file(in);
+	c->on_closed = on_closed;
+	c->arg = arg;
+	c->lines.max = (size_t)srv->config->max_message_bytes;
+	session_init(&c->session, srv, requestor, send_line, c);
+	c->session.eased = wake;
+	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
+				on_readable, c);
+	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
+				on_writable, c);
+	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);
+	read_more(c);
+	return c;
+}
+
+void conn_free(struct conn *c)
+{
+	int64_t until;
+	struct pollfd out;
+
+	if (c == NULL)
+		return;
+	until = c->server->flush_until_ms;
+	out = (struct pollfd){.fd = c->out, .events = POLLOUT};
+	if (!c->ended)
+		session_fini(&c->session);
+	while (write_out(c) == -EAGAIN && clock_mono_ms() < until)
+		poll(&out, 1, (int)(until - clock_mono_ms()));
+	event_free(c->readable);
+	event_free(c->writable);
+	event_free(c->stalled);
+	lines_fini(&c->lines);
+	buf_fini(&c->unsent);
+	free(c);
+}

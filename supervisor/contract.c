@@ -1,0 +1,312 @@
+/* contract.c - the contract's tools that are not about runs. */
+#include "supervisor/contract.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/embed.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/tools.h"
+
+EMBED(contract_json, "supervisor/contract.json");
+
+static void list_templates(struct call *c, struct json_object *args);
+static void get_artifact(struct call *c, struct json_object *args);
+static void get_profile(struct call *c, struct json_object *args);
+
+static struct contract_tool tools[CONTRACT_TOOLS] = {
+    {.name = "list_task_templates", .serve = list_templates},
+    {.name = "run_task_template", .serve = contract_run_template},
+    {.name = "get_task_run", .serve = contract_get_run},
+    {.name = "list_task_runs", .serve = contract_list_runs},
+    {.name = "cancel_task_run", .serve = contract_cancel_run},
+    {.name = "get_artifact", .serve = get_artifact},
+    {.name = "get_runtime_profile", .serve = get_profile},
+};
+
+static struct json_object *definitions;
+
+const struct contract_tool *contract_tools(void)
+{
+	struct schema_error err = {0};
+
+	if (definitions != NULL)
+		return tools;
+	if (json_parse(&definitions, contract_json,
+		       (size_t)(contract_json_end - contract_json), NULL) < 0)
+		abort();
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
+		struct json_object *d = json_object_array_get_idx(definitions, i);
+
+		assert(strcmp(json_member_str(d, "name"), tools[i].name) == 0);
+		tools[i].definition = d;
+		if (schema_compile(&tools[i].input, json_member(d, "inputSchema"),
+				   NULL, &err) < 0) {
+			log_error("contract", "tool=%s schema=\"%s\"",
+				  tools[i].name, err.text);
+			abort();
+		}
+	}
+	return tools;
+}
+
+void contract_fini(void)
+{
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
+		schema_free(tools[i].input);
+		tools[i].input = NULL;
+	}
+	json_object_put(definitions);
+	definitions = NULL;
+}
+
+void contract_invalid(struct refusal *r, const char *prefix,
+		      const struct schema_error *err)
+{
+	struct json_object *d = json_object_new_object();
+	char *pointer = xasprintf("%s%s", prefix, err->pointer);
+
+	json_object_object_add(d, "pointer", json_object_new_string(pointer));
+	json_object_object_add(d, "keyword",
+			       json_object_new_string(err->keyword));
+	json_object_object_add(d, "expected",
+			       json_object_new_string(err->expected));
+	refuse(r, "INVALID_PARAMETER", d, "%s", err->text);
+	free(pointer);
+}
+
+/* ---- list_task_templates ---- */
+
+static struct json_object *trusts(const struct template *t)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned bit = TRUST_LOCAL; bit <= TRUST_REMOTE; bit <<= 1)
+		if ((t->trust & bit) != 0)
+			json_object_array_add(
+			    list, json_object_new_string(
+				      trust_name((enum template_trust)bit)));
+	return list;
+}
+
+static struct json_object *or_empty(struct json_object *o)
+{
+	return o != NULL ? json_object_get(o) : json_object_new_object();
+}
+
+static struct json_object *template_view(const struct template *t,
+					 const struct requestor *q)
+{
+	static const char *const modes[] = {[MODE_SYNC] = "sync",
+					    [MODE_ASYNC] = "async",
+					    [MODE_AUTO] = "auto"};
+	bool trusted = (t->trust & q->trust) != 0;
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "templateId", json_object_new_string(t->id));
+	json_object_object_add(v, "version",
+			       json_object_new_string(t->version_text));
+	json_object_object_add(v, "name", json_object_new_string(t->name));
+	json_object_object_add(v, "description",
+			       json_object_new_string(t->description));
+	json_object_object_add(v, "trustLevelSupport", trusts(t));
+	json_object_object_add(v, "limits", or_empty(t->limits_json));
+	json_object_object_add(v, "inputsSchema",
+			       json_object_get(t->inputs_json));
+	json_object_object_add(v, "outputsSchema", or_empty(t->outputs_json));
+	json_object_object_add(v, "supportsPartialSuccess",
+			       json_object_new_boolean(t->partial));
+	json_object_object_add(v, "executionMode",
+			       json_object_new_string(modes[t->mode]));
+	json_object_object_add(v, "available", json_object_new_boolean(trusted));
+	if (!trusted)
+		json_object_object_add(
+		    v, "unavailableReason",
+		    json_object_new_string("it does not list this "
+					   "connection's trust level"));
+	return v;
+}
+
+static void list_templates(struct call *c, struct json_object *args)
+{
+	const struct catalogue *cat = c->session->server->catalogue;
+	const struct requestor *q = c->session->requestor;
+	const char *only = json_member_str(args, "templateId");
+	struct json_object *list = json_object_new_array();
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; i < cat->n; i++)
+		if (tools_visible(q, cat->all[i]) &&
+		    (only == NULL || strcmp(only, cat->all[i]->id) == 0))
+			json_object_array_add(list,
+					      template_view(cat->all[i], q));
+	json_object_object_add(o, "templates", list);
+	call_tool_result(c, o, false);
+}
+
+/* ---- get_artifact ---- */
+
+static void refuse_artifact(struct call *c, const char *id,
+			    const struct store_result *res)
+{
+	struct refusal r = {0};
+	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
+
+	switch (res->rc) {
+	case -ENOENT:
+		refuse(&r, "ARTIFACT_NOT_FOUND", NULL,
+		       "you have no artifact \"%.64s\"", id);
+		break;
+	case -ESTALE:
+		refuse(&r, "ARTIFACT_EXPIRED", NULL,
+		       "the artifact %s has passed its time and is gone", id);
+		break;
+	case -ERANGE:
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)res->artifact->size);
+		snprintf(err.text, sizeof(err.text),
+			 "/offset is beyond the artifact's %lld bytes",
+			 (long long)res->artifact->size);
+		contract_invalid(&r, "", &err);
+		break;
+	default:
+		refuse(&r, "STORE_UNAVAILABLE", NULL,
+		       "the artifact cannot be read now: %s", res->why);
+	}
+	call_refuse(c, &r);
+}
+
+static void on_artifact(void *arg, const struct store_result *res)
+{
+	const struct store_artifact *a = res->artifact;
+	struct call *c = arg;
+	struct json_object *v, *args;
+	int64_t offset;
+	char *data;
+
+	if (!call_release(c))
+		return;
+	args = json_member(c->msg.params, "arguments");
+	if (res->rc != 0) {
+		refuse_artifact(c, json_member_str(args, "artifactId"), res);
+		return;
+	}
+	offset = json_object_get_int64(json_member(args, "offset"));
+	data = xcalloc(1, BASE64_LEN(res->len) + 1);
+	base64_encode(data, res->data, res->len);
+	v = json_object_new_object();
+	json_object_object_add(v, "artifactId", json_object_new_string(a->id));
+	json_object_object_add(v, "name", json_object_new_string(a->name));
+	json_object_object_add(v, "mimeType",
+			       json_object_new_string(a->mime_type));
+	json_object_object_add(v, "size", json_object_new_int64(a->size));
+	json_object_object_add(v, "sha256", json_object_new_string(a->sha256));
+	json_object_object_add(v, "offset", json_object_new_int64(offset));
+	json_object_object_add(v, "bytesReturned",
+			       json_object_new_int64((int64_t)res->len));
+	json_object_object_add(
+	    v, "complete",
+	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
+	json_object_object_add(v, "data", json_object_new_string(data));
+	free(data);
+	call_tool_result(c, v, false);
+}
+
+static void get_artifact(struct call *c, struct json_object *args)
+{
+	struct server *srv = c->session->server;
+	struct json_object *given = json_member(args, "limit");
+	int64_t most = srv->config->max_artifact_inline_bytes;
+	int64_t limit = given == NULL ? most : json_object_get_int64(given);
+	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
+	struct refusal r = {0};
+
+	if (limit > most) {
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)most);
+		snprintf(err.text, sizeof(err.text),
+			 "/limit is %lld, but this server gives at most %lld "
+			 "bytes at once (its max_artifact_inline_bytes)",
+			 (long long)limit, (long long)most);
+		contract_invalid(&r, "", &err);
+		call_refuse(c, &r);
+		return;
+	}
+	server_runs(srv);
+	call_hold_read(c);
+	store_read_artifact(srv->store, c->session->requestor->name,
+			    json_member_str(args, "artifactId"),
+			    json_object_get_int64(json_member(args, "offset")),
+			    limit, on_artifact, c);
+}
+
+/* ---- get_runtime_profile ---- */
+
+static struct json_object *limits_view(const struct config *cfg)
+{
+	const struct {
+		const char *key;
+		int64_t value;
+	} all[] = {
+	    {"maxConcurrentRuns", cfg->max_concurrent_runs},
+	    {"maxRunTimeoutMs", cfg->max_run_timeout_ms},
+	    {"maxArtifactInlineBytes", cfg->max_artifact_inline_bytes},
+	    {"maxQueuedRuns", cfg->max_queued_runs},
+	    {"maxTtlMs", cfg->max_ttl_ms},
+	    {"artifactTtlMs", cfg->artifact_ttl_ms},
+	    {"inlineWaitMs", cfg->inline_wait_ms},
+	};
+	struct json_object *v = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		json_object_object_add(v, all[i].key,
+				       json_object_new_int64(all[i].value));
+	return v;
+}
+
+static void on_usage(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	const struct requestor *q;
+	struct json_object *v, *usage;
+
+	if (!call_release(c))
+		return;
+	q = c->session->requestor;
+	v = json_object_new_object();
+	usage = json_object_new_object();
+	json_object_object_add(usage, "running",
+			       json_object_new_int64((int64_t)q->running));
+	json_object_object_add(usage, "queued",
+			       json_object_new_int64((int64_t)q->queued));
+	if (res->rc == 0)
+		json_object_object_add(usage, "artifactBytes",
+				       json_object_new_int64(res->artifact_bytes));
+	json_object_object_add(v, "runtimeVersion",
+			       json_object_new_string(PADDOCK_VERSION));
+	json_object_object_add(v, "limits",
+			       limits_view(c->session->server->config));
+	json_object_object_add(v, "requestor", json_object_new_string(q->name));
+	json_object_object_add(v, "trustLevel",
+			       json_object_new_string(trust_name(q->trust)));
+	json_object_object_add(
+	    v, "isolation",
+	    json_object_get(c->session->server->isolation.view));
+	json_object_object_add(v, "usage", usage);
+	call_tool_result(c, v, false);
+}
+
+static void get_profile(struct call *c, struct json_object *args)
+{
+	struct server *srv = c->session->server;
+
+	(void)args;
+	server_runs(srv);
+	call_hold(c);
+	store_usage(srv->store, c->session->requestor->name, on_usage, c);
+}

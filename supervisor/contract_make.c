@@ -1,0 +1,466 @@
+/* contract_make.c - run_task_template, and a template's own tool. */
+#include "supervisor/contract.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/digest.h"
+#include "supervisor/view.h"
+
+#define NOT_DURABLE_RETRY_MS 20
+
+/* What is asked for; in call.state while the call waits. */
+struct ask {
+	struct template *template; /* a user of it: the catalogue may change */
+	struct json_object *inputs; /* borrowed from the call's message */
+	struct run_wish wish;
+	enum template_mode mode;
+	char digest[DIGEST_SIZE];
+	bool deduplicated;
+};
+
+static void ask_free(void *state)
+{
+	struct ask *ask = state;
+
+	template_unref(ask->template);
+	free(ask);
+}
+
+/* ---- showing a run that has ended ---- */
+
+static bool ended_badly(const struct run *r)
+{
+	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
+}
+
+/* VIEW, which need not fit into a tree: its depth may be one over the most. */
+static void answer_again(struct call *c, const char *view, bool is_error)
+{
+	char *text = xasprintf("%.*s,\"deduplicated\":true}",
+			       (int)strlen(view) - 1, view);
+
+	call_tool_text(c, text, strlen(text), is_error);
+	free(text);
+}
+
+/* run_task_template: exactly what get_task_run gives. */
+static void present_view(struct call *c, struct run *r)
+{
+	const struct ask *ask = c->state;
+
+	if (ask->deduplicated)
+		answer_again(c, r->view, ended_badly(r));
+	else
+		call_tool_text(c, r->view, strlen(r->view), ended_badly(r));
+}
+
+static void refuse_run(struct call *c, struct run *r)
+{
+	struct json_object *d = json_object_new_object();
+	struct refusal refusal = {0};
+
+	if (r->error.details != NULL) {
+		json_object_object_foreach(r->error.details, key, value)
+			json_object_object_add(d, key, json_object_get(value));
+	}
+	/* last: details are a worker's */
+	json_object_object_add(d, "runId", json_object_new_string(r->id));
+	json_object_object_add(d, "status",
+			       json_object_new_string(run_status(r)));
+	refuse(&refusal, r->error.code, d, "%s", r->error.message);
+	call_refuse(c, &refusal);
+}
+
+/* The run behind a template's own tool is found again by this. */
+static void add_run_id(struct json_object *result, const struct run *r)
+{
+	struct json_object *meta = json_object_new_object();
+
+	json_object_object_add(meta, "paddock/runId",
+			       json_object_new_string(r->id));
+	json_object_object_add(meta, "paddock/status",
+			       json_object_new_string(run_status(r)));
+	json_object_object_add(result, "_meta", meta);
+}
+
+static struct json_object *text_block(struct json_object *value)
+{
+	struct json_object *block = json_object_new_object();
+	size_t len;
+	const char *text = json_text(value, &len);
+
+	json_object_object_add(block, "type", json_object_new_string("text"));
+	json_object_object_add(block, "text",
+			       json_object_new_string_len(text, (int)len));
+	return block;
+}
+
+/* The template made the whole tool result; content is what it must have. */
+static struct json_object *reply_result(struct call *c, struct run *r)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *content = json_member(r->result, "content");
+	struct json_object *structured =
+	    json_member(r->result, "structuredContent");
+
+	if (content == NULL) {
+		content = json_object_new_array();
+		if (structured != NULL)
+			json_object_array_add(content, text_block(structured));
+	} else {
+		json_object_get(content);
+	}
+	json_object_object_add(result, "content", content);
+	if (structured != NULL && mcp_has_structured(c->session->revision))
+		json_object_object_add(result, "structuredContent",
+				       json_object_get(structured));
+	if (json_object_get_boolean(json_member(r->result, "isError")))
+		json_object_object_add(result, "isError",
+				       json_object_new_boolean(true));
+	return result;
+}
+
+/* A template's own tool: its plain output, or its reply. */
+static void present_output(struct call *c, struct run *r)
+{
+	bool object = json_object_is_type(r->result, json_type_object);
+	struct json_object *result;
+	const char *text;
+	size_t len;
+
+	if (r->is_reply && r->result != NULL && r->state != RUN_CANCELED) {
+		result = reply_result(c, r);
+	} else if (ended_badly(r)) {
+		refuse_run(c, r);
+		return;
+	} else {
+		text = json_text(r->result, &len);
+		result = mcp_tool_result(
+		    text, len,
+		    object && mcp_has_structured(c->session->revision) ? text
+								       : NULL,
+		    len, false);
+	}
+	add_run_id(result, r);
+	call_result(c, result);
+}
+
+/* ---- answering before it has ended ---- */
+
+static void answer_handle(struct call *c, struct run *r)
+{
+	const struct ask *ask = c->state;
+	struct json_object *v = view_handle(r);
+
+	if (ask->deduplicated)
+		json_object_object_add(v, "deduplicated",
+				       json_object_new_boolean(true));
+	call_tool_result(c, v, false);
+}
+
+/* It takes too long to wait in line: what is handed out must be durable. */
+static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+	struct run *r = c->run;
+
+	(void)fd, (void)what;
+	if (r == NULL)
+		return;
+	if (!r->durable) {
+		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
+		return;
+	}
+	call_unwatch(c);
+	answer_handle(c, r);
+}
+
+static void wait_for(struct call *c, struct run *r)
+{
+	const struct ask *ask = c->state;
+	int64_t inline_ms = c->session->server->config->inline_wait_ms;
+
+	call_watch(c, r);
+	if (ask->mode != MODE_SYNC)
+		call_after(c, ask->mode == MODE_AUTO ? inline_ms : 0,
+			   on_inline_wait);
+}
+
+static void on_promised(void *arg, struct run *r, const char *why)
+{
+	struct refusal refusal = {0};
+	struct call *c = arg;
+
+	if (!call_release(c))
+		return;
+	call_unwatch(c);
+	if (why == NULL) {
+		answer_handle(c, r);
+		return;
+	}
+	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+	       "the run was not started, since it cannot be recorded: %s", why);
+	call_refuse(c, &refusal);
+}
+
+/* ---- making a run ---- */
+
+static void create(struct call *c)
+{
+	struct session *s = c->session;
+	struct ask *ask = c->state;
+	struct refusal refusal = {0};
+	bool async = ask->mode == MODE_ASYNC;
+	struct run *r;
+
+	ask->wish.promised = async;
+	if (async)
+		call_hold(c);
+	r = runs_create(server_runs(s->server), s->requestor, ask->template,
+			ask->inputs, &ask->wish, on_promised, c, &refusal);
+	if (r == NULL) {
+		if (async)
+			call_release(c);
+		call_refuse(c, &refusal);
+	} else if (async) {
+		call_watch(c, r); /* a cancel finds the run by this */
+	} else {
+		wait_for(c, r);
+	}
+}
+
+/* ---- the same key again ---- */
+
+static void refuse_key(struct call *c)
+{
+	struct schema_error err = {.pointer = "/options/idempotencyKey",
+				   .keyword = "idempotencyKey",
+				   .expected = "a key that was not used with "
+					       "other inputs",
+				   .text = "this idempotencyKey belongs to a run "
+					   "with other inputs"};
+	struct refusal r = {0};
+
+	contract_invalid(&r, "", &err);
+	call_refuse(c, &r);
+}
+
+static void join(struct call *c, struct run *r)
+{
+	struct ask *ask = c->state;
+
+	if (strcmp(r->idem_digest, ask->digest) != 0) {
+		refuse_key(c);
+		return;
+	}
+	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC) {
+		wait_for(c, r);
+	} else if (r->durable) {
+		answer_handle(c, r);
+	} else { /* as soon as it is */
+		call_watch(c, r);
+		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
+	}
+}
+
+static void again(struct call *c, const struct store_run *row)
+{
+	const struct ask *ask = c->state;
+	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
+	struct json_object *v;
+
+	if (row->idem_digest == NULL ||
+	    strcmp(row->idem_digest, ask->digest) != 0) {
+		refuse_key(c);
+		return;
+	}
+	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
+	    row->status == STORE_RUNNING) {
+		v = view_row_handle(row);
+		bad = false;
+	} else if (row->view != NULL) {
+		answer_again(c, row->view, bad);
+		return;
+	} else {
+		v = view_row(row);
+	}
+	json_object_object_add(v, "deduplicated", json_object_new_boolean(true));
+	call_tool_result(c, v, bad);
+}
+
+static void on_idem(void *arg, const struct store_result *res)
+{
+	struct refusal refusal = {0};
+	struct call *c = arg;
+	struct ask *ask;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	ask = c->state;
+	/* a twin of this call may have made the run since the look-up */
+	r = runs_find_idem(server_runs(c->session->server),
+			   c->session->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL)
+		join(c, r);
+	else if (res->rc == 0)
+		again(c, &res->runs[0]);
+	else if (res->rc == -ENOENT)
+		create(c);
+	else {
+		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+		       "whether idempotencyKey was used before cannot be read "
+		       "now: %s",
+		       res->why);
+		call_refuse(c, &refusal);
+	}
+}
+
+static void create_once(struct call *c)
+{
+	struct session *s = c->session;
+	struct ask *ask = c->state;
+	struct runs *runs = server_runs(s->server);
+	struct run *r;
+
+	digest_json(ask->digest, ask->inputs, ask->template->secret);
+	ask->wish.idem_digest = ask->digest;
+	r = runs_find_idem(runs, s->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL) {
+		join(c, r);
+		return;
+	}
+	call_hold(c);
+	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
+			ask->wish.idem_key, on_idem, c);
+}
+
+/* ---- what was asked for ---- */
+
+static void refuse_template(struct refusal *r, const struct catalogue *cat,
+			    const char *id, const char *range)
+{
+	const char *near = catalogue_nearest(cat, id);
+	struct json_object *d, *list;
+
+	if (catalogue_newest(cat, id) == NULL) {
+		refuse(r, "TEMPLATE_NOT_FOUND", NULL,
+		       near != NULL ? "there is no template \"%.64s\"; did you "
+				      "mean \"%s\"?"
+				    : "there is no template \"%.64s\"",
+		       id, near);
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < cat->n; i++)
+		if (strcmp(cat->all[i]->id, id) == 0)
+			json_object_array_add(
+			    list,
+			    json_object_new_string(cat->all[i]->version_text));
+	d = json_object_new_object();
+	json_object_object_add(d, "available", list);
+	refuse(r, "TEMPLATE_VERSION_UNSUPPORTED", d,
+	       "no installed version of %s is \"%.64s\"", id, range);
+}
+
+static bool check_trust(struct refusal *r, const struct template *t,
+			const struct requestor *q)
+{
+	if ((t->trust & q->trust) != 0)
+		return true;
+	refuse(r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
+	       "this connection's trust level is %s, which %s does not list in "
+	       "its trustLevelSupport",
+	       trust_name(q->trust), t->id);
+	return false;
+}
+
+static bool check_inputs(struct refusal *r, const struct template *t,
+			 struct json_object *inputs, const char *prefix)
+{
+	struct schema_error err;
+
+	if (schema_validate(t->inputs, inputs, &err) == 0)
+		return true;
+	contract_invalid(r, prefix, &err);
+	return false;
+}
+
+static enum template_mode settle_mode(const struct template *t,
+				      struct json_object *inputs,
+				      const char *asked)
+{
+	if (asked != NULL && strcmp(asked, "sync") == 0)
+		return MODE_SYNC;
+	if (asked != NULL && strcmp(asked, "async") == 0)
+		return MODE_ASYNC;
+	if (t->mode == MODE_AUTO && template_auto_async(t, inputs))
+		return MODE_ASYNC;
+	return t->mode;
+}
+
+static void submit(struct call *c, struct template *t,
+		   struct json_object *inputs, struct json_object *options,
+		   void (*present)(struct call *, struct run *))
+{
+	struct ask *ask = xcalloc(1, sizeof(*ask));
+
+	c->state = ask;
+	c->state_free = ask_free;
+	c->present = present;
+	ask->template = template_ref(t);
+	ask->inputs = inputs;
+	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
+	ask->wish = (struct run_wish){
+	    .timeout_ms = json_object_get_int64(json_member(options, "timeoutMs")),
+	    .ttl_ms = json_object_get_int64(json_member(options, "ttlMs")),
+	    .idem_key = json_member_str(options, "idempotencyKey"),
+	};
+	if (ask->wish.idem_key != NULL)
+		create_once(c);
+	else
+		create(c);
+}
+
+void contract_run_template(struct call *c, struct json_object *args)
+{
+	const struct catalogue *cat = c->session->server->catalogue;
+	const char *id = json_member_str(args, "templateId");
+	const char *range = json_member_str(args, "templateVersion");
+	const char *session_id = json_member_str(args, "sessionId");
+	struct json_object *inputs = json_member(args, "inputs");
+	struct template *t = catalogue_find(cat, id, range);
+	struct refusal r = {0};
+
+	if (t == NULL)
+		refuse_template(&r, cat, id, range);
+	else if (session_id != NULL)
+		refuse(&r, "SESSION_NOT_FOUND", NULL,
+		       "you have no session \"%.64s\"; leave sessionId out",
+		       session_id);
+	else if (check_trust(&r, t, c->session->requestor) &&
+		 check_inputs(&r, t, inputs, "/inputs")) {
+		submit(c, t, inputs, json_member(args, "options"), present_view);
+		return;
+	}
+	call_refuse(c, &r);
+}
+
+void contract_call_template(struct call *c, struct template *t,
+			    struct json_object *args)
+{
+	struct refusal r = {0};
+
+	if (check_inputs(&r, t, args, ""))
+		submit(c, t, args, NULL, present_output);
+	else
+		call_refuse(c, &r);
+}

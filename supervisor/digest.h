@@ -1,0 +1,18 @@
+/*
+ * digest.h - SHA-256 of a JSON value, whatever the order of its members.
+ */
+#ifndef SUPERVISOR_DIGEST_H
+#define SUPERVISOR_DIGEST_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#define DIGEST_SIZE 65 /* hex with NUL */
+
+/*
+ * Equal values give equal digests. SECRET: keyed by random bytes of this
+ * process, so that a stored digest is no way to guess what it was made from.
+ */
+void digest_json(char out[DIGEST_SIZE], struct json_object *value, bool secret);
+
+#endif

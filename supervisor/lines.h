@@ -1,0 +1,33 @@
+/*
+ * lines.h - newline-delimited messages out of a stream of bytes.
+ */
+#ifndef SUPERVISOR_LINES_H
+#define SUPERVISOR_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+struct lines {
+	struct buf held;  /* the line that has not ended yet */
+	size_t max;	  /* bytes in a line */
+	bool skipping;	  /* a line over MAX: its rest is let go */
+	bool paused;	  /* the user's: tell no line, keep them in REST */
+	struct buf rest;  /* came after the line that was told last */
+};
+
+struct lines_ops {
+	void (*on_line)(void *arg, const char *text, size_t len);
+	void (*on_too_long)(void *arg); /* once for each such line */
+};
+
+/*
+ * N bytes came: each line that they complete is told, until l->paused. Blank
+ * ones are not. N may be 0, to go on after a pause.
+ */
+void lines_add(struct lines *l, const char *data, size_t n,
+	       const struct lines_ops *ops, void *arg);
+void lines_fini(struct lines *l);
+
+#endif

@@ -1,0 +1,137 @@
+#include "supervisor/methods.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/resources.h"
+#include "supervisor/tools.h"
+
+#define INSTRUCTIONS                                                           \
+	"Each template is a tool of its own name; its arguments are the "      \
+	"template's inputs. For anything long, run_task_template with mode "   \
+	"async gives a runId at once, and get_task_run tells how it goes. "    \
+	"Artifacts are read by get_artifact."
+
+static struct json_object *server_info(enum mcp_revision rev)
+{
+	struct json_object *info = json_object_new_object();
+
+	json_object_object_add(info, "name", json_object_new_string("paddock"));
+	if (mcp_has_structured(rev))
+		json_object_object_add(info, "title",
+				       json_object_new_string("paddock"));
+	json_object_object_add(info, "version",
+			       json_object_new_string(PADDOCK_VERSION));
+	return info;
+}
+
+static void initialize(struct call *c)
+{
+	struct session *s = c->session;
+	struct json_object *result, *caps, *tools;
+
+	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "initialize needs params.protocolVersion, a string "
+			   "such as \"%s\"",
+			   mcp_revision_name(MCP_LATEST));
+		return;
+	}
+	if (s->greeted) {
+		call_error(c, RPC_INVALID_REQUEST, NULL,
+			   "this connection is initialized already");
+		return;
+	}
+	s->revision = mcp_negotiate(json_member_str(c->msg.params,
+						    "protocolVersion"));
+	s->greeted = true;
+	result = json_object_new_object();
+	caps = json_object_new_object();
+	tools = json_object_new_object();
+	json_object_object_add(tools, "listChanged",
+			       json_object_new_boolean(true));
+	json_object_object_add(caps, "tools", tools);
+	json_object_object_add(caps, "resources", json_object_new_object());
+	json_object_object_add(
+	    result, "protocolVersion",
+	    json_object_new_string(mcp_revision_name(s->revision)));
+	json_object_object_add(result, "capabilities", caps);
+	json_object_object_add(result, "serverInfo", server_info(s->revision));
+	json_object_object_add(result, "instructions",
+			       json_object_new_string(INSTRUCTIONS));
+	log_info("session", "requestor=%s revision=%s", s->requestor->name,
+		 mcp_revision_name(s->revision));
+	call_result(c, result);
+}
+
+static void ping(struct call *c)
+{
+	call_result(c, json_object_new_object());
+}
+
+/* EARLY: also before initialize, as the lifecycle allows. */
+static const struct {
+	const char *name;
+	void (*serve)(struct call *c);
+	bool early;
+} methods[] = {
+    {"initialize", initialize, true},
+    {"ping", ping, true},
+    {"tools/list", tools_list, false},
+    {"tools/call", tools_call, false},
+    {"resources/list", resources_list, false},
+    {"resources/templates/list", resources_templates, false},
+    {"resources/read", resources_read, false},
+};
+
+void methods_call(struct call *c)
+{
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+		if (strcmp(methods[i].name, c->msg.method) != 0)
+			continue;
+		if (!methods[i].early && !c->session->greeted)
+			call_error(c, RPC_INVALID_PARAMS, NULL,
+				   "%s came before initialize; send that first",
+				   methods[i].name);
+		else
+			methods[i].serve(c);
+		return;
+	}
+	call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		   "this server has no method \"%.100s\"", c->msg.method);
+}
+
+/* initialize cannot be cancelled; what is unknown or over is no error. */
+static void cancelled(struct session *s, const struct rpc_msg *msg)
+{
+	struct json_object *wanted = json_member(msg->params, "requestId");
+	const char *reason = json_member_str(msg->params, "reason");
+	const char *id = json_text(wanted, NULL);
+	struct call *c;
+
+	if (!json_object_is_type(wanted, json_type_string) &&
+	    !json_object_is_type(wanted, json_type_int) &&
+	    !json_object_is_type(wanted, json_type_double))
+		return;
+	LIST_FOREACH(c, &s->calls, link)
+		if (c->msg.id != NULL && session_same_id(c->msg.id, id))
+			break;
+	if (c == NULL)
+		return;
+	log_info("session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
+		 s->requestor->name, c->msg.method,
+		 reason != NULL ? reason : "");
+	call_drop(c, true);
+}
+
+void methods_notify(struct session *s, const struct rpc_msg *msg)
+{
+	if (strcmp(msg->method, "notifications/cancelled") == 0)
+		cancelled(s, msg);
+	else if (strcmp(msg->method, "notifications/initialized") != 0)
+		log_debug("session", "requestor=%s notification=\"%.64s\" "
+				     "ignored=yes",
+			  s->requestor->name, msg->method);
+}

@@ -1,0 +1,15 @@
+/*
+ * methods.h - the methods that a client may call: the only list of them.
+ */
+#ifndef SUPERVISOR_METHODS_H
+#define SUPERVISOR_METHODS_H
+
+#include "supervisor/call.h"
+
+/* Serve C's request: it is answered now or later. */
+void methods_call(struct call *c);
+
+/* A notification of S's client came; nobody answers one. */
+void methods_notify(struct session *s, const struct rpc_msg *msg);
+
+#endif

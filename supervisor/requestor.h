@@ -1,0 +1,35 @@
+/*
+ * requestor.h - who asks: never what a client says of itself.
+ */
+#ifndef SUPERVISOR_REQUESTOR_H
+#define SUPERVISOR_REQUESTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uthash.h>
+
+#include "supervisor/template.h"
+
+struct requestor {
+	char *name; /* "uid:1000", or a [requestor] section's name */
+	enum template_trust trust;
+	size_t running; /* runs that have a worker */
+	size_t queued;
+	UT_hash_handle hh; /* in requestors.by_name */
+};
+
+/* All that were seen; they live as long as the server. */
+struct requestors {
+	struct requestor *by_name;
+};
+
+/* The local user UID: trust local. Made at the first time. Borrowed. */
+struct requestor *requestors_of_uid(struct requestors *all, uid_t uid);
+/* The one of that name, or NULL. Borrowed. */
+struct requestor *requestors_find(struct requestors *all, const char *name);
+void requestors_fini(struct requestors *all);
+
+const char *trust_name(enum template_trust trust); /* "local", "remote" */
+
+#endif

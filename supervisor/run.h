@@ -1,0 +1,155 @@
+/*
+ * run.h - one run: its states, and the one function that changes them.
+ */
+#ifndef SUPERVISOR_RUN_H
+#define SUPERVISOR_RUN_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uthash.h>
+
+#include "supervisor/id.h"
+#include "supervisor/requestor.h"
+#include "supervisor/run_steps.h"
+#include "supervisor/store.h"
+#include "supervisor/template.h"
+
+enum run_state {
+	RUN_NONE, /* no state: marks a refused cell of the table */
+	RUN_QUEUED,
+	RUN_RUNNING,
+	RUN_AWAITING_INPUT,
+	RUN_CANCELLING,
+	RUN_SUCCEEDED,
+	RUN_PARTIAL_SUCCESS,
+	RUN_FAILED,
+	RUN_CANCELED,
+	RUN_STATES
+};
+
+enum run_event {
+	EV_START,    /* a worker was asked for */
+	EV_ASK,	     /* the template waits for an answer of the client's */
+	EV_ANSWER,
+	EV_SUCCEED,  /* a valid result, and every step succeeded */
+	EV_PARTIAL,  /* a valid result, and enough steps succeeded */
+	EV_FAIL,     /* everything else that ends a run */
+	EV_CANCEL,   /* somebody entitled asked */
+	RUN_EVENTS
+};
+
+/* Why a run failed. The texts are owned. */
+struct run_error {
+	char *code;    /* EXECUTION_ERROR, …; NULL: no error */
+	char *message;
+	struct json_object *details; /* object or NULL */
+};
+
+struct run_artifact {
+	char id[ID_SIZE];
+	char *name;
+	char *mime_type;
+	int64_t size;
+};
+
+/* What this run is held to: min(template, requestor, server). */
+struct run_limits {
+	int64_t timeout_ms;
+	int64_t cpu_ms;
+	int64_t memory_bytes;
+	int64_t output_bytes;
+	int64_t artifact_bytes;
+	int64_t cancel_grace_ms;
+	int64_t ttl_ms;
+};
+
+struct worker;
+struct run;
+
+/* Told of everything that changes about a run, until it is removed. */
+enum run_news {
+	NEWS_STATE,    /* r->state changed, not to a terminal one */
+	NEWS_PROGRESS, /* done, total, message, or a step */
+	NEWS_ENDED,    /* terminal, and recorded (or not: r->unrecorded) */
+};
+
+struct run_watch {
+	void (*on_news)(struct run_watch *w, struct run *r, enum run_news news);
+	LIST_ENTRY(run_watch) link; /* in run.watches */
+};
+
+struct run {
+	char id[ID_SIZE];
+	enum run_state state; /* run_apply() alone writes it */
+	struct requestor *requestor;   /* borrowed: outlives its runs */
+	struct template *template;     /* a user of it */
+	struct run_limits limits;
+	char *session_id;	       /* as the client gave it, or NULL */
+	char *inputs;		       /* owned JSON text; NULL once sent */
+	size_t inputs_len;
+	char *idem_key;
+	char *idem_digest;
+
+	int64_t created_ms, started_ms, updated_ms, finished_ms; /* wall */
+	int64_t expires_ms; /* ENDED: when it may be forgotten */
+	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
+
+	struct run_steps steps;
+	bool told_progress; /* run.progress() was called: it counts, not steps */
+	uint64_t done, total;
+	char *message;
+
+	struct run_artifact *artifacts; /* those that are durable */
+	size_t n_artifacts;
+	int64_t artifact_bytes;	       /* of these, and of one on its way */
+	bool made_artifacts;	       /* some may be in the store */
+	struct buf *log;	       /* bounded text, or NULL */
+
+	struct json_object *result;    /* owned: the value, or the reply */
+	bool is_reply;
+	struct run_error error;
+	int64_t cpu_ms, max_rss_bytes; /* of the worker, once reaped */
+
+	struct worker *worker;	       /* while one lives; it owns itself */
+	unsigned starts;	       /* tries to get one that failed */
+	bool durable;		       /* a row of it has been committed */
+	const char *unrecorded;	       /* ENDED: the store failed; why */
+	char *view;		       /* ENDED: its terminal view, JSON text */
+	LIST_HEAD(run_watches, run_watch) watches;
+	TAILQ_ENTRY(run) queue_link;   /* in sched.queue while QUEUED */
+	UT_hash_handle hh;	       /* in runs.by_id */
+};
+
+/*
+ * Let EV happen to R. 0, or -EPROTO when R's state refuses it: nothing has
+ * changed then, and a line is logged. Times are kept; nobody is told.
+ */
+int run_apply(struct run *r, enum run_event ev);
+enum run_state run_next(enum run_state state, enum run_event ev);
+
+static inline bool run_terminal(const struct run *r)
+{
+	return r->state >= RUN_SUCCEEDED;
+}
+
+/* Copies everything; DETAILS is taken. The first error stays. */
+void run_set_error(struct run *r, const char *code, struct json_object *details,
+		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* What clients and the store call the state: "running" for CANCELLING. */
+const char *run_status(const struct run *r);
+enum store_status run_stored_status(const struct run *r);
+const char *run_state_name(enum run_state state);
+const char *run_event_name(enum run_event ev);
+
+/* Copies REQUESTOR's and TEMPLATE's references, not their contents. */
+struct run *run_new(struct requestor *requestor, struct template *template);
+void run_free(struct run *r); /* no worker, no watch; NULL is fine */
+
+void run_watch_add(struct run *r, struct run_watch *w);
+void run_watch_del(struct run_watch *w);
+void run_tell(struct run *r, enum run_news news);
+
+#endif

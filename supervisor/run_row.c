@@ -1,0 +1,105 @@
+#include "supervisor/run_row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json.h"
+
+/* ---- a run to its row ---- */
+
+static struct store_run row_of(const struct run *r)
+{
+	struct store_run row = {
+	    .requestor = r->requestor->name,
+	    .template_id = r->template->id,
+	    .version = r->template->version_text,
+	    .digest = r->template->digest,
+	    .status = run_stored_status(r),
+	    .created_ms = r->created_ms,
+	    .started_ms = r->started_ms,
+	    .updated_ms = r->updated_ms,
+	    .finished_ms = r->finished_ms,
+	    .expires_ms = r->expires_ms,
+	    .idem_key = r->idem_key,
+	    .idem_digest = r->idem_digest,
+	    .view = r->view,
+	};
+
+	memcpy(row.id, r->id, sizeof(row.id));
+	if (r->state == RUN_QUEUED && !r->template->secret)
+		row.inputs = r->inputs;
+	return row;
+}
+
+/* What a queued run needs to be started by another instance. */
+static char *options_of(const struct run *r)
+{
+	struct json_object *o = json_object_new_object();
+	char *text;
+
+	json_object_object_add(o, "timeoutMs",
+			       json_object_new_int64(r->limits.timeout_ms));
+	json_object_object_add(o, "ttlMs",
+			       json_object_new_int64(r->limits.ttl_ms));
+	if (r->session_id != NULL)
+		json_object_object_add(o, "sessionId",
+				       json_object_new_string(r->session_id));
+	text = xstrdup(json_text(o, NULL));
+	json_object_put(o);
+	return text;
+}
+
+void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
+		 store_done done, void *arg)
+{
+	struct store_run row = row_of(r);
+	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
+
+	row.options = options;
+	if (r->log != NULL && run_terminal(r)) {
+		buf_add(r->log, "", 1);
+		row.log = buf_data(r->log);
+	}
+	store_put_run(s, &row, urgency, done, arg);
+	free(options);
+}
+
+/* ---- and back ---- */
+
+struct run *run_row_revive(const struct store_run *row,
+			   struct requestor *requestor, struct template *t)
+{
+	struct json_object *options = NULL;
+	struct run *r = run_new(requestor, t);
+
+	if (row->options != NULL)
+		json_parse(&options, row->options, strlen(row->options), NULL);
+	r->limits.timeout_ms =
+	    json_object_get_int64(json_member(options, "timeoutMs"));
+	r->limits.ttl_ms = json_object_get_int64(json_member(options, "ttlMs"));
+	r->session_id = xstrdup_opt(json_member_str(options, "sessionId"));
+	json_object_put(options);
+	memcpy(r->id, row->id, sizeof(r->id));
+	r->created_ms = row->created_ms;
+	r->idem_key = xstrdup_opt(row->idem_key);
+	r->idem_digest = xstrdup_opt(row->idem_digest);
+	r->inputs = xstrdup(row->inputs);
+	r->inputs_len = strlen(row->inputs);
+	r->durable = true;
+	return r;
+}
+
+void run_row_interrupt(struct store *s, const struct store_run *row,
+		       int64_t ttl_ms)
+{
+	struct store_run dead = *row;
+
+	dead.status = STORE_FAILED;
+	dead.inputs = dead.options = NULL;
+	dead.finished_ms = dead.updated_ms = clock_wall_ms();
+	dead.expires_ms = dead.finished_ms + ttl_ms;
+	store_put_run(s, &dead, STORE_MUST, NULL, NULL);
+}

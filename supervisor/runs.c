@@ -1,0 +1,580 @@
+#include "supervisor/runs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/audit.h"
+#include "supervisor/run_row.h"
+#include "supervisor/verdict.h"
+#include "supervisor/view.h"
+#include "supervisor/worker.h"
+
+#define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
+#define CANCEL_GRACE_MAX_MS 60000
+#define STARTS_MAX 20 /* of one run, while there is no worker to be had… */
+#define PAUSE_MS 100  /* …each so long after the last */
+#define RETRY_AFTER_MS 1000
+
+struct runs {
+	struct runs_env env;
+	char *state_dir;
+	struct worker_env workers;
+	struct run *by_id;
+	TAILQ_HEAD(queue, run) queue; /* oldest first */
+	size_t running, queued;
+	int64_t queued_bytes;
+	struct event *pause; /* pending: there was no worker to be had */
+};
+
+/* ---- the end ---- */
+
+static void forget(struct runs *s, struct run *r)
+{
+	HASH_DEL(s->by_id, r);
+	run_free(r);
+}
+
+struct ended { /* of a terminal row's request */
+	struct runs *runs;
+	struct run *run;
+};
+
+static void on_ended(void *arg, const struct store_result *res)
+{
+	struct ended *e = arg;
+	struct run *r = e->run;
+
+	if (res->rc != 0) {
+		log_error("runs", "run=%s state=%s recorded=no err=\"%s\"", r->id,
+			  run_state_name(r->state), res->why);
+		r->unrecorded = res->why;
+	}
+	run_tell(r, NEWS_ENDED);
+	forget(e->runs, r);
+	free(e);
+}
+
+static void log_end(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
+		 "cpu_ms=%lld rss=%lld",
+		 r->id, r->template->id, r->requestor->name, run_status(r),
+		 r->error.code != NULL ? r->error.code : "-",
+		 (long long)(r->finished_mono_ms - r->created_mono_ms),
+		 (long long)r->cpu_ms, (long long)r->max_rss_bytes);
+}
+
+/* How long it is remembered: its ttl, and as long as its artifacts. */
+static void set_expiry(struct runs *s, struct run *r)
+{
+	int64_t artifact_ttl = s->env.config->artifact_ttl_ms;
+	int64_t ttl = r->limits.ttl_ms;
+
+	if (r->made_artifacts) {
+		store_expire_artifacts(s->env.store, r->id,
+				       r->finished_ms + artifact_ttl);
+		if (ttl < artifact_ttl)
+			ttl = artifact_ttl;
+	}
+	r->expires_ms = r->finished_ms + ttl;
+}
+
+/* EV ends R, which has no worker: steps, view, row; NEWS_ENDED follows. */
+static void finish(struct runs *s, struct run *r, enum run_event ev)
+{
+	struct ended *e = xcalloc(1, sizeof(*e));
+	struct json_object *view;
+	int rc = run_apply(r, ev);
+
+	assert(rc == 0);
+	(void)rc;
+	if (r->state == RUN_CANCELED) {
+		free(r->error.code);
+		free(r->error.message);
+		json_object_put(r->error.details);
+		r->error = (struct run_error){0};
+		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
+	}
+	if (r->error.code != NULL) /* else the verdict closed them */
+		run_steps_close(&r->steps, r->error.code, r->error.message);
+	free(r->inputs);
+	r->inputs = NULL;
+	set_expiry(s, r);
+	view = view_run(r, s->env.isolation);
+	r->view = xstrdup(json_text(view, NULL));
+	json_object_put(view);
+	log_end(r);
+	audit_end(r, s->env.isolation);
+	*e = (struct ended){s, r};
+	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW, on_ended, e);
+}
+
+/* ---- workers ---- */
+
+static void on_news(void *arg, struct run *r)
+{
+	(void)arg;
+	run_tell(r, NEWS_PROGRESS);
+}
+
+struct kept { /* of an artifact's request */
+	struct runs *runs;
+	struct run_artifact artifact;
+	char run_id[ID_SIZE];
+};
+
+/* Durable, it is the run's, and the template learns its id. */
+static void on_kept(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+	struct run *r = NULL;
+
+	HASH_FIND_STR(k->runs->by_id, k->run_id, r);
+	if (res->rc != 0)
+		log_error("runs", "run=%s artifact=lost err=\"%s\"", k->run_id,
+			  res->why);
+	if (r == NULL || r->worker == NULL) {
+		; /* it has ended, and does not list it */
+	} else if (res->rc != 0) {
+		r->artifact_bytes -= k->artifact.size;
+		worker_answer(r, false, "the artifact could not be stored; the "
+					"server's log says why");
+	} else {
+		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
+							  sizeof(*r->artifacts));
+		r->artifacts[r->n_artifacts++] = k->artifact;
+		worker_answer(r, true, k->artifact.id);
+		k->artifact = (struct run_artifact){0};
+	}
+	free(k->artifact.name);
+	free(k->artifact.mime_type);
+	free(k);
+}
+
+static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
+			char *tmp_path, const char *sha256)
+{
+	struct runs *s = arg;
+	struct kept *k = xcalloc(1, sizeof(*k));
+	struct store_artifact row = {.requestor = r->requestor->name,
+				     .name = a->name,
+				     .mime_type = a->mime_type,
+				     .sha256 = sha256,
+				     .size = a->size,
+				     .created_ms = clock_wall_ms()};
+
+	id_new(a->id, "art");
+	memcpy(row.id, a->id, sizeof(row.id));
+	memcpy(row.run_id, r->id, sizeof(row.run_id));
+	r->artifact_bytes += a->size;
+	r->made_artifacts = true;
+	k->runs = s;
+	k->artifact = *a;
+	memcpy(k->run_id, r->id, sizeof(k->run_id));
+	store_put_artifact(s->env.store, &row, tmp_path, STORE_NOW, on_kept, k);
+	free(tmp_path);
+}
+
+static void slot_freed(struct runs *s, struct run *r)
+{
+	s->running--;
+	r->requestor->running--;
+}
+
+static void on_over(void *arg, struct run *r, enum run_event ev)
+{
+	struct runs *s = arg;
+	const char *code = r->error.code;
+
+	/* a worker that crashed may have been probing: new addresses */
+	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
+			     strcmp(code, "SANDBOX_VIOLATION") == 0))
+		crew_renew(s->env.crew);
+	slot_freed(s, r);
+	finish(s, r, ev);
+	evtimer_del(s->pause); /* there is room again */
+	runs_pump(s);
+}
+
+static void count_queued(struct runs *s, struct run *r, int by)
+{
+	r->requestor->queued += (size_t)by;
+	s->queued += (size_t)by;
+	s->queued_bytes += by * (int64_t)r->inputs_len;
+}
+
+/* Will it pass by itself? */
+static bool is_passing(int err)
+{
+	return err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS ||
+	       err == -EMFILE || err == -ENFILE;
+}
+
+/* R has no worker after all: it is the next to get one, or it failed. */
+static void unborn(struct runs *s, struct run *r, int err)
+{
+	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
+
+	slot_freed(s, r);
+	log_warn("runs", "run=%s worker=none err=\"%s\"", r->id, strerror(-err));
+	if (r->state == RUN_RUNNING && r->error.code == NULL &&
+	    is_passing(err) && ++r->starts < STARTS_MAX) {
+		TAILQ_INSERT_HEAD(&s->queue, r, queue_link);
+		count_queued(s, r, 1);
+		evtimer_add(s->pause, &tv);
+		return;
+	}
+	run_set_error(r, "WORKER_CRASHED", NULL,
+		      "no worker could be started: %s", strerror(-err));
+	finish(s, r, EV_FAIL);
+}
+
+static void on_unborn(void *arg, struct run *r, int err)
+{
+	unborn(arg, r, err);
+	runs_pump(arg);
+}
+
+/* ---- the queue ---- */
+
+static void enqueue(struct runs *s, struct run *r)
+{
+	TAILQ_INSERT_TAIL(&s->queue, r, queue_link);
+	count_queued(s, r, 1);
+}
+
+static void dequeue(struct runs *s, struct run *r)
+{
+	TAILQ_REMOVE(&s->queue, r, queue_link);
+	count_queued(s, r, -1);
+}
+
+static bool can_start(const struct runs *s)
+{
+	return !*s->env.quiet && !evtimer_pending(s->pause, NULL) &&
+	       s->running < (size_t)s->env.config->max_concurrent_runs &&
+	       s->running < CREW_SLOTS && crew_zygote_pid(s->env.crew) > 0;
+}
+
+/* Give R its worker. It is in no queue. */
+static void start(struct runs *s, struct run *r)
+{
+	bool first = r->state == RUN_QUEUED;
+	int rc;
+
+	if (first)
+		run_apply(r, EV_START);
+	s->running++;
+	r->requestor->running++;
+	rc = worker_start(&s->workers, r);
+	if (rc < 0) {
+		unborn(s, r, rc);
+		return;
+	}
+	if (first)
+		run_tell(r, NEWS_STATE);
+}
+
+void runs_pump(struct runs *s)
+{
+	struct run *r;
+
+	while (can_start(s) && (r = TAILQ_FIRST(&s->queue)) != NULL) {
+		bool stored = r->state == RUN_QUEUED;
+
+		dequeue(s, r);
+		start(s, r);
+		if (stored && r->state == RUN_RUNNING)
+			run_row_put(s->env.store, r, STORE_LAZY, NULL, NULL);
+	}
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	runs_pump(arg);
+}
+
+/* ---- creation ---- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
+static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
+		       int64_t ttl_ms)
+{
+	const struct template_limits *t = &r->template->limits;
+	const struct config *c = s->env.config;
+	int64_t timeout = timeout_ms > 0 ? timeout_ms : t->timeout_ms;
+	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
+
+	r->limits = (struct run_limits){
+	    .timeout_ms = least(least(timeout, t->timeout_ms),
+				c->max_run_timeout_ms),
+	    .cpu_ms = least(t->cpu_ms, c->max_cpu_ms),
+	    .memory_bytes = least(t->memory_bytes, c->max_memory_bytes),
+	    .output_bytes = least(t->output_bytes, c->max_output_bytes),
+	    .artifact_bytes = least(t->artifact_bytes, c->max_artifact_bytes),
+	    .cancel_grace_ms = least(t->cancel_grace_ms, CANCEL_GRACE_MAX_MS),
+	    .ttl_ms = least(ttl, c->max_ttl_ms),
+	};
+}
+
+static struct json_object *queue_details(const struct runs *s)
+{
+	struct json_object *d =
+	    verdict_limit("max_queued_runs", (int64_t)s->queued,
+			  s->env.config->max_queued_runs, "runs",
+			  "the operator: max_queued_runs in [limits]");
+
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int(RETRY_AFTER_MS));
+	return d;
+}
+
+static bool may_create(struct runs *s, size_t inputs_len, struct refusal *r)
+{
+	const char *sick = store_sick(s->env.store);
+
+	if (*s->env.draining)
+		refuse(r, "QUEUE_FULL", queue_details(s),
+		       "the server is being shut down and takes no more runs");
+	else if (sick != NULL)
+		refuse(r, "STORE_UNAVAILABLE", NULL,
+		       "the server cannot record runs now: %s", sick);
+	else if (!(can_start(s) && s->queued == 0) &&
+		 (s->queued >= (size_t)s->env.config->max_queued_runs ||
+		  s->queued_bytes + (int64_t)inputs_len > QUEUED_BYTES_MAX))
+		refuse(r, "QUEUE_FULL", queue_details(s),
+		       "%zu runs wait already; the server lets %lld wait",
+		       s->queued, (long long)s->env.config->max_queued_runs);
+	return r->code == NULL;
+}
+
+struct stored { /* of a new row's request */
+	struct runs *runs;
+	struct run *run; /* it lives until its terminal row, which is later */
+	runs_stored on_stored;
+	void *arg;
+};
+
+static void on_stored(void *arg, const struct store_result *res)
+{
+	struct stored *st = arg;
+
+	st->run->durable = res->rc == 0;
+	if (st->on_stored != NULL)
+		st->on_stored(st->arg, st->run,
+			      res->rc == 0 ? NULL : res->why);
+	if (res->rc != 0 && st->on_stored != NULL)
+		runs_cancel(st->runs, st->run);
+	free(st);
+}
+
+struct run *runs_create(struct runs *s, struct requestor *requestor,
+			struct template *template, struct json_object *inputs,
+			const struct run_wish *wish, runs_stored done,
+			void *arg, struct refusal *refusal)
+{
+	struct stored *st;
+	struct run *r;
+	size_t len;
+	const char *text = json_text(inputs, &len);
+
+	if (!may_create(s, len, refusal))
+		return NULL;
+	r = run_new(requestor, template);
+	r->inputs = xstrndup(text, len);
+	r->inputs_len = len;
+	r->session_id = xstrdup_opt(wish->session_id);
+	r->idem_key = xstrdup_opt(wish->idem_key);
+	r->idem_digest = xstrdup_opt(wish->idem_digest);
+	set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	HASH_ADD_STR(s->by_id, id, r);
+	audit_run("run_created", r);
+	st = xcalloc(1, sizeof(*st));
+	*st = (struct stored){s, r, wish->promised ? done : NULL, arg};
+	enqueue(s, r);
+	if (can_start(s) && TAILQ_FIRST(&s->queue) == r) {
+		/* its first row says running already */
+		dequeue(s, r);
+		run_apply(r, EV_START);
+		run_row_put(s->env.store, r, wish->promised ? STORE_NOW : STORE_LAZY,
+			on_stored, st);
+		start(s, r);
+	} else {
+		run_row_put(s->env.store, r, wish->promised ? STORE_NOW : STORE_LAZY,
+			on_stored, st);
+	}
+	return r;
+}
+
+/* ---- look-up, cancel ---- */
+
+struct run *runs_find(struct runs *s, const struct requestor *requestor,
+		      const char *id)
+{
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, id, r);
+	return r != NULL && r->requestor == requestor && !run_terminal(r) ? r
+									 : NULL;
+}
+
+struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
+			   const char *template_id, const char *key)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after)
+		if (r->idem_key != NULL && r->requestor == requestor &&
+		    strcmp(r->idem_key, key) == 0 &&
+		    strcmp(r->template->id, template_id) == 0)
+			return r;
+	return NULL;
+}
+
+int runs_cancel(struct runs *s, struct run *r)
+{
+	bool waits = r->worker == NULL; /* queued, or for a new zygote */
+
+	if (run_terminal(r) || r->state == RUN_CANCELLING)
+		return -EALREADY;
+	log_info("run", "run=%s cancel=asked", r->id);
+	audit_run("run_cancel_asked", r);
+	if (waits)
+		dequeue(s, r);
+	if (r->state == RUN_QUEUED) {
+		finish(s, r, EV_CANCEL);
+		return 0;
+	}
+	run_apply(r, EV_CANCEL);
+	run_tell(r, NEWS_STATE);
+	if (waits)
+		finish(s, r, EV_FAIL);
+	else
+		worker_cancel(r);
+	return 0;
+}
+
+/* ---- from one instance to the next ---- */
+
+void runs_reclaim(struct runs *s, runs_served served, void *arg,
+		  const struct catalogue *catalogue,
+		  const struct store_result *res)
+{
+	size_t again = 0;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		const struct store_run *row = &res->runs[i];
+		struct template *t =
+		    catalogue_find(catalogue, row->template_id, row->version);
+		struct requestor *q = served(arg, row->requestor);
+		struct run *r;
+
+		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
+		    row->inputs == NULL || q == NULL) {
+			run_row_interrupt(s->env.store, row,
+					  s->env.config->default_ttl_ms);
+			continue;
+		}
+		r = run_row_revive(row, q, t);
+		set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+		HASH_ADD_STR(s->by_id, id, r);
+		enqueue(s, r);
+		again++;
+	}
+	if (res->n_runs + res->interrupted > 0)
+		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
+			 res->interrupted + res->n_runs - again);
+	runs_pump(s);
+}
+
+void runs_interrupt(struct runs *s, bool queued)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (run_terminal(r) || (r->state == RUN_QUEUED && !queued))
+			continue;
+		run_set_error(r, "RUN_INTERRUPTED", NULL,
+			      "the server was stopped before the run had ended");
+		if (r->worker != NULL)
+			continue; /* crew_stop() ends it, and on_over() comes */
+		dequeue(s, r);
+		finish(s, r, EV_FAIL);
+	}
+}
+
+void runs_tell_unrecorded(struct runs *s, const char *why)
+{
+	struct run *r, *after;
+
+	HASH_ITER(hh, s->by_id, r, after) {
+		if (!run_terminal(r) || LIST_EMPTY(&r->watches))
+			continue;
+		r->unrecorded = why;
+		run_tell(r, NEWS_ENDED);
+		r->unrecorded = NULL;
+	}
+}
+
+size_t runs_running(const struct runs *s)
+{
+	return s->running;
+}
+
+size_t runs_queued(const struct runs *s)
+{
+	return s->queued;
+}
+
+size_t runs_unrecorded(const struct runs *s)
+{
+	return HASH_COUNT(s->by_id) - s->queued;
+}
+
+struct runs *runs_new(const struct runs_env *env)
+{
+	struct runs *s = xcalloc(1, sizeof(*s));
+
+	s->env = *env;
+	s->state_dir = xstrdup(env->config->state_dir);
+	s->workers = (struct worker_env){
+	    .base = env->base,
+	    .crew = env->crew,
+	    .on_news = on_news,
+	    .on_artifact = on_artifact,
+	    .on_over = on_over,
+	    .on_unborn = on_unborn,
+	    .arg = s,
+	    .state_dir = s->state_dir,
+	    .instance = env->instance,
+	};
+	TAILQ_INIT(&s->queue);
+	s->pause = evtimer_new(env->base, on_pause_over, s);
+	return s;
+}
+
+void runs_free(struct runs *s)
+{
+	struct run *r, *after;
+
+	if (s == NULL)
+		return;
+	HASH_ITER(hh, s->by_id, r, after)
+		forget(s, r);
+	event_free(s->pause);
+	free(s->state_dir);
+	free(s);
+}

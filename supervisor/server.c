@@ -1,0 +1,292 @@
+#include "supervisor/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/contract.h"
+#include "supervisor/requestor.h"
+
+#define SWEEP_EVERY_S 60
+#define SICK_EVERY_S 1
+#define RECOVER_AGAIN_S 5
+#define FLUSH_MS 2000 /* at the end, for all clients that are slow */
+#define STOP_STORE_MS 10000
+
+/* ---- the crew reports ---- */
+
+static void check_level(struct server *srv)
+{
+	const struct isolation *iso = &srv->isolation;
+	char lacks[256];
+
+	if (iso->level >= srv->require)
+		return;
+	isolation_lacks(iso, srv->require, lacks, sizeof(lacks));
+	log_error("server",
+		  "isolation=%s required=%s lacks=\"%s\" why=\"%s\"",
+		  isolation_name(iso->level), isolation_name(srv->require),
+		  lacks, iso->report.text);
+	server_stop(srv, EX_UNAVAILABLE);
+}
+
+static void on_report(void *arg, const struct crew_note *report)
+{
+	struct server *srv = arg;
+	bool first = srv->isolation.view == NULL;
+
+	isolation_set(&srv->isolation, report);
+	log_info("server",
+		 "isolation=%s landlock_abi=%d uid_base=%d cgroup=none "
+		 "missing=\"%s\" why=\"%s\"",
+		 isolation_name(srv->isolation.level), report->landlock_abi,
+		 report->uid_base, srv->isolation.missing, report->text);
+	if (srv->isolation.level == ISOLATION_NONE) {
+		log_error("server", "isolation=none msg=\"a worker cannot be "
+				    "caged here; nothing is run\"");
+		server_stop(srv, EX_UNAVAILABLE);
+		return;
+	}
+	check_level(srv);
+	if (srv->exit_status != 0)
+		return;
+	if (first && srv->on_ready != NULL)
+		srv->on_ready(srv);
+	if (srv->runs != NULL)
+		runs_pump(srv->runs);
+}
+
+static void on_broken(void *arg, const char *why)
+{
+	log_error("server", "isolation=none why=\"%s\"", why);
+	server_stop(arg, EX_UNAVAILABLE);
+}
+
+/* ---- events ---- */
+
+static void on_child(evutil_socket_t sig, short what, void *arg)
+{
+	(void)sig, (void)what;
+	crew_reap(((struct server *)arg)->crew);
+}
+
+static void on_store(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	store_dispatch(((struct server *)arg)->store);
+}
+
+/* Those who wait for what cannot be recorded hear of it. */
+static void on_sick(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *srv = arg;
+	const char *why = store_sick(srv->store);
+
+	(void)fd, (void)what;
+	if (why == NULL)
+		return;
+	runs_tell_unrecorded(srv->runs, why);
+	store_sweep(srv->store, clock_wall_ms()); /* is it mended? */
+}
+
+static struct event *every(struct server *srv, int seconds, event_callback_fn fn)
+{
+	struct event *ev = event_new(srv->base, -1, EV_PERSIST, fn, srv);
+	struct timeval tv = {.tv_sec = seconds};
+
+	event_add(ev, &tv);
+	return ev;
+}
+
+/* ---- the store, when first needed ---- */
+
+/* The requestor NAME, when this instance serves it; else NULL. */
+static struct requestor *served(void *arg, const char *name)
+{
+	struct server *srv = arg;
+	unsigned long uid;
+	char *end;
+
+	if (!srv->others || strncmp(name, "uid:", 4) != 0)
+		return requestors_find(&srv->requestors, name);
+	uid = strtoul(name + 4, &end, 10);
+	return *end == '\0' ? requestors_of_uid(&srv->requestors, (uid_t)uid)
+			    : NULL;
+}
+
+static void on_recovered(void *arg, const struct store_result *res);
+
+static void recover(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *srv = arg;
+
+	(void)fd, (void)what;
+	store_recover(srv->store, on_recovered, srv);
+}
+
+static void on_recovered(void *arg, const struct store_result *res)
+{
+	struct timeval later = {.tv_sec = RECOVER_AGAIN_S};
+	struct server *srv = arg;
+
+	if (res->rc != 0) {
+		log_error("server", "recovery=failed err=\"%s\"", res->why);
+		event_base_once(srv->base, -1, EV_TIMEOUT, recover, srv, &later);
+	} else {
+		runs_reclaim(srv->runs, served, srv, srv->catalogue, res);
+	}
+}
+
+/* Others may have died since we looked last. */
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
+{
+	struct server *srv = arg;
+
+	(void)fd, (void)what;
+	recover(-1, 0, srv);
+	store_sweep(srv->store, clock_wall_ms());
+}
+
+struct runs *server_runs(struct server *srv)
+{
+	struct runs_env env = {.base = srv->base,
+			       .config = srv->config,
+			       .isolation = &srv->isolation,
+			       .crew = srv->crew,
+			       .instance = srv->instance,
+			       .quiet = &srv->quiet,
+			       .draining = &srv->draining};
+
+	if (srv->runs != NULL)
+		return srv->runs;
+	srv->store = store_start(srv->config->state_dir, srv->instance);
+	if (srv->store == NULL) { /* no thread, no descriptor: so early? */
+		log_error("server", "store=none err=\"%s\"", strerror(errno));
+		exit(EX_UNAVAILABLE);
+	}
+	env.store = srv->store;
+	srv->runs = runs_new(&env);
+	srv->on_store = event_new(srv->base, store_fd(srv->store),
+				  EV_READ | EV_PERSIST, on_store, srv);
+	event_add(srv->on_store, NULL);
+	srv->sweep = every(srv, SWEEP_EVERY_S, on_sweep);
+	srv->sick = every(srv, SICK_EVERY_S, on_sick);
+	recover(-1, 0, srv);
+	store_sweep(srv->store, clock_wall_ms());
+	return srv->runs;
+}
+
+/* ---- start, stop ---- */
+
+struct catalogue *server_templates(const struct config *config)
+{
+	const char **dirs = xcalloc(config->n_templates, sizeof(*dirs));
+	struct catalogue *c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n_templates; i++)
+		if (config->templates_given ||
+		    access(config->templates[i], F_OK) == 0)
+			dirs[n++] = config->templates[i];
+	c = catalogue_load(dirs, n);
+	free(dirs);
+	return c;
+}
+
+/* prctl(2): EINVAL when the kernel has no seccomp filters. */
+static bool have_seccomp(void)
+{
+	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+}
+
+/* One thread alone uses it, so it needs no locks. */
+static struct event_base *new_base(void)
+{
+	struct event_config *cfg = event_config_new();
+	struct event_base *base;
+
+	event_config_set_flag(cfg, EVENT_BASE_FLAG_NOLOCK);
+	base = event_base_new_with_config(cfg);
+	event_config_free(cfg);
+	return base;
+}
+
+int server_start(struct server *srv, struct config *config,
+		 struct catalogue *catalogue, const char *worker_path,
+		 enum isolation_level require)
+{
+	static const struct crew_ops ops = {on_report, on_broken};
+
+	srv->config = config;
+	srv->catalogue = catalogue;
+	srv->require = require;
+	srv->base = new_base();
+	srv->local = requestors_of_uid(&srv->requestors, getuid());
+	LIST_INIT(&srv->sessions);
+	id_new(srv->instance, "inst");
+	if (!have_seccomp()) {
+		log_error("server", "isolation=none why=\"this kernel has no "
+				    "seccomp; nothing can be run safely\"");
+		return EX_UNAVAILABLE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	srv->on_child = evsignal_new(srv->base, SIGCHLD, on_child, srv);
+	event_add(srv->on_child, NULL);
+	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
+	if (srv->crew == NULL) {
+		log_error("server", "worker=\"%s\" err=\"%s\"", worker_path,
+			  strerror(errno));
+		return EX_UNAVAILABLE;
+	}
+	return 0;
+}
+
+int server_loop(struct server *srv)
+{
+	if (srv->exit_status == 0)
+		event_base_dispatch(srv->base);
+	srv->flush_until_ms = clock_mono_ms() + FLUSH_MS;
+	return srv->exit_status;
+}
+
+void server_stop(struct server *srv, int exit_status)
+{
+	if (srv->exit_status == 0)
+		srv->exit_status = exit_status;
+	event_base_loopbreak(srv->base);
+}
+
+static void event_done(struct event *ev)
+{
+	if (ev != NULL)
+		event_free(ev);
+}
+
+void server_fini(struct server *srv)
+{
+	srv->quiet = true; /* nothing that comes back now starts a run */
+	if (srv->runs != NULL)
+		runs_interrupt(srv->runs, !srv->others);
+	crew_stop(srv->crew);
+	store_stop(srv->store, STOP_STORE_MS);
+	runs_free(srv->runs);
+	event_done(srv->on_child);
+	event_done(srv->on_store);
+	event_done(srv->sweep);
+	event_done(srv->sick);
+	isolation_fini(&srv->isolation);
+	catalogue_free(srv->catalogue);
+	requestors_fini(&srv->requestors);
+	config_free(srv->config);
+	contract_fini();
+	if (srv->base != NULL)
+		event_base_free(srv->base);
+}

@@ -1,0 +1,70 @@
+/*
+ * server.h - one instance: who owns what, and the order of start and stop.
+ */
+#ifndef SUPERVISOR_SERVER_H
+#define SUPERVISOR_SERVER_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "supervisor/catalogue.h"
+#include "supervisor/config.h"
+#include "supervisor/crew.h"
+#include "supervisor/isolation.h"
+#include "supervisor/requestor.h"
+#include "supervisor/runs.h"
+#include "supervisor/store.h"
+
+struct server {
+	struct event_base *base;
+	struct config *config;
+	struct catalogue *catalogue;
+	struct crew *crew;
+	struct isolation isolation;
+	enum isolation_level require; /* ISOLATION_NONE: none is required */
+	struct store *store; /* NULL until server_runs() is first asked */
+	struct runs *runs;   /* likewise */
+	struct requestors requestors;
+	struct requestor *local; /* borrowed from them: whose uid is ours */
+	bool others;	/* it serves every local user, not LOCAL alone */
+	bool quiet;	/* runs are accepted and queued, but none is started */
+	bool draining;	/* nor accepted: this instance is ending */
+	struct daemon *daemon;
+	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
+	struct event *on_child, *on_store, *sweep, *sick;
+	char instance[ID_SIZE];
+	int exit_status;
+	int64_t flush_until_ms; /* the loop has ended: for clients to read */
+	/* Called once the cage has been measured and is good enough. */
+	void (*on_ready)(struct server *srv);
+	void *transport; /* of stdio.c */
+};
+
+/*
+ * Start the zygote and watch signals; CONFIG and CATALOGUE are taken.
+ * WORKER_PATH is the worker program. 0, or the exit status to end with,
+ * after a line that says why.
+ */
+int server_start(struct server *srv, struct config *config,
+		 struct catalogue *catalogue, const char *worker_path,
+		 enum isolation_level require);
+
+/* The templates that CONFIG names; a default folder may be missing. */
+struct catalogue *server_templates(const struct config *config);
+
+/* Serve until somebody stops it; the exit status. */
+int server_loop(struct server *srv);
+void server_stop(struct server *srv, int exit_status); /* ends the loop */
+
+/* End every worker, record what was running, free everything. */
+void server_fini(struct server *srv);
+
+/*
+ * The runs, with the store behind them: opened, and dead instances'
+ * runs taken over, when this is first called. Starting a server must have no
+ * side effect, for clients start it just to ask what it is.
+ */
+struct runs *server_runs(struct server *srv);
+
+#endif

@@ -1,0 +1,179 @@
+#include "supervisor/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/call.h"
+#include "supervisor/methods.h"
+
+void session_init(struct session *s, struct server *server,
+		  struct requestor *requestor,
+		  void (*send)(void *, const char *, size_t), void *arg)
+{
+	*s = (struct session){.server = server,
+			      .requestor = requestor,
+			      .send = send,
+			      .arg = arg,
+			      .revision = MCP_LATEST};
+	LIST_INIT(&s->calls);
+	LIST_INSERT_HEAD(&server->sessions, s, link);
+}
+
+void session_fini(struct session *s)
+{
+	struct call *c;
+
+	while ((c = LIST_FIRST(&s->calls)) != NULL)
+		call_drop(c, false);
+	LIST_REMOVE(s, link);
+}
+
+void session_tell_all(struct server *srv, const char *method)
+{
+	struct buf out = {0};
+	struct session *s;
+
+	rpc_put_notification(&out, method, NULL);
+	LIST_FOREACH(s, &srv->sessions, link)
+		if (s->greeted)
+			s->send(s->arg, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+void session_refuse(struct session *s, int code, const char *why)
+{
+	struct buf out = {0};
+
+	rpc_put_error(&out, NULL, code, why, NULL);
+	s->send(s->arg, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+/* Ids as they came differ in escapes at the most: compare what they mean. */
+bool session_same_id(const char *a, const char *b)
+{
+	struct json_object *x = NULL, *y = NULL;
+	bool same = strcmp(a, b) == 0;
+
+	if (!same && a[0] == '"' && b[0] == '"' &&
+	    json_parse(&x, a, strlen(a), NULL) == 0 &&
+	    json_parse(&y, b, strlen(b), NULL) == 0)
+		same = json_object_equal(x, y);
+	json_object_put(x);
+	json_object_put(y);
+	return same;
+}
+
+static bool id_in_use(const struct session *s, const char *id)
+{
+	const struct call *c;
+
+	LIST_FOREACH(c, &s->calls, link)
+		if (c->msg.id != NULL && strcmp(c->msg.id, id) == 0)
+			return true;
+	return false;
+}
+
+static void answer_broken(struct session *s, struct rpc_msg *m,
+			  struct batch *batch)
+{
+	struct call *c = call_new(s, m, batch);
+
+	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
+}
+
+static void on_request(struct session *s, struct rpc_msg *m, struct batch *batch)
+{
+	bool in_use = id_in_use(s, m->id);
+	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
+	struct call *c = call_new(s, m, batch);
+
+	if (in_use)
+		call_error(c, RPC_INVALID_REQUEST, NULL,
+			   "the id %.64s belongs to a request that is under "
+			   "way; each request needs its own",
+			   c->msg.id);
+	else if (too_many)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "%d requests are under way on this connection; "
+			   "wait for answers",
+			   SESSION_CALLS_MAX);
+	else
+		methods_call(c);
+}
+
+/* M is emptied; BATCH, when there is one, loses one that it waits for. */
+static void on_message(struct session *s, struct rpc_msg *m, struct batch *batch)
+{
+	switch (m->kind) {
+	case RPC_REQUEST:
+		on_request(s, m, batch);
+		return;
+	case RPC_BROKEN:
+		answer_broken(s, m, batch);
+		return;
+	case RPC_NOTIFICATION:
+		methods_notify(s, m);
+		break;
+	case RPC_RESPONSE: /* nothing was asked */
+	case RPC_BATCH:
+		break;
+	}
+	if (batch != NULL)
+		batch_skip(batch);
+	rpc_fini(m);
+}
+
+static void on_batch(struct session *s, const char *text, size_t len)
+{
+	struct json_span span;
+	struct batch *batch;
+	size_t at = 0, n = 0;
+	char why[80];
+
+	while (json_next(&span, text, len, &at) == 0)
+		n++;
+	if (n > SESSION_BATCH_MAX) {
+		snprintf(why, sizeof(why),
+			 "a batch of %zu messages came; at most %d are taken", n,
+			 SESSION_BATCH_MAX);
+		session_refuse(s, RPC_INVALID_REQUEST, why);
+		return;
+	}
+	batch = batch_new(s, n);
+	at = 0;
+	while (json_next(&span, text, len, &at) == 0) {
+		struct rpc_msg m;
+
+		rpc_parse(&m, text + span.off, span.len);
+		if (m.kind == RPC_BATCH) { /* a batch within a batch */
+			rpc_fini(&m);
+			m = (struct rpc_msg){.kind = RPC_BROKEN,
+					     .code = RPC_INVALID_REQUEST,
+					     .text = "a batch holds messages, "
+						     "not batches"};
+		}
+		on_message(s, &m, batch);
+	}
+}
+
+void session_receive(struct session *s, const char *text, size_t len)
+{
+	struct rpc_msg m;
+
+	rpc_parse(&m, text, len);
+	if (m.kind != RPC_BATCH) {
+		on_message(s, &m, NULL);
+		return;
+	}
+	rpc_fini(&m);
+	if (s->greeted && mcp_has_batches(s->revision))
+		on_batch(s, text, len);
+	else
+		session_refuse(s, RPC_INVALID_REQUEST,
+			       "an array came; batches belong to revision "
+			       "2025-03-26 alone: send one message a line");
+}

@@ -1,0 +1,290 @@
+#include "supervisor/tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "base/near.h"
+#include "proto/json.h"
+#include "supervisor/contract.h"
+
+#define NAME_MAX_BYTES 128 /* of a tool; also bounds a cursor */
+
+bool tools_visible(const struct requestor *requestor, const struct template *t)
+{
+	(void)requestor, (void)t;
+	return true;
+}
+
+/* ---- tools/list ---- */
+
+static void add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, json_object_get(v));
+}
+
+/* What older revisions do not know is left out of a tool's definition. */
+static struct json_object *for_revision(struct json_object *definition,
+					enum mcp_revision rev)
+{
+	struct json_object *tool;
+
+	if (mcp_has_structured(rev))
+		return json_object_get(definition);
+	tool = json_object_new_object();
+	json_object_object_foreach(definition, key, value) {
+		if (strcmp(key, "title") == 0 || strcmp(key, "outputSchema") == 0)
+			continue;
+		if (strcmp(key, "annotations") == 0 && !mcp_has_annotations(rev))
+			continue;
+		add(tool, key, value);
+	}
+	return tool;
+}
+
+/* A client checks outputSchema even of a handle: only sync tools have one. */
+static bool publishes_output(const struct template *t)
+{
+	const char *type = json_member_str(t->outputs_json, "type");
+
+	return t->mode == MODE_SYNC && type != NULL && strcmp(type, "object") == 0;
+}
+
+static struct json_object *template_tool(const struct template *t)
+{
+	struct json_object *tool = json_object_new_object();
+
+	json_object_object_add(tool, "name", json_object_new_string(t->id));
+	json_object_object_add(tool, "title", json_object_new_string(t->name));
+	json_object_object_add(tool, "description",
+			       json_object_new_string(t->description));
+	add(tool, "inputSchema", t->inputs_json);
+	if (publishes_output(t))
+		add(tool, "outputSchema", t->outputs_json);
+	if (t->annotations != NULL)
+		add(tool, "annotations", t->annotations);
+	return tool;
+}
+
+/* Is this template the one that its name calls, and may C's client see it? */
+static bool is_tool(const struct call *c, const struct template *t)
+{
+	const struct server *srv = c->session->server;
+
+	return srv->config->publish_templates &&
+	       (t->trust & c->session->requestor->trust) != 0 &&
+	       catalogue_newest(srv->catalogue, t->id) == t &&
+	       tools_visible(c->session->requestor, t);
+}
+
+/*
+ * A cursor is the base64 of the last name that was listed, so that it stays
+ * good when templates come or go. Contract tools come before all templates.
+ * True: NAME (cut to "" without a cursor) is where to go on.
+ */
+static bool read_cursor(struct json_object *params, char name[NAME_MAX_BYTES])
+{
+	struct json_object *given = json_member(params, "cursor");
+	const char *text = json_object_get_string(given);
+	size_t len = 0;
+
+	name[0] = '\0';
+	if (given == NULL)
+		return true;
+	if (!json_object_is_type(given, json_type_string) || text[0] == '\0' ||
+	    strlen(text) >= NAME_MAX_BYTES ||
+	    base64_decode(name, &len, text, strlen(text)) < 0)
+		return false;
+	name[len] = '\0';
+	return len > 0 && strlen(name) == len;
+}
+
+static void write_cursor(struct json_object *result, const char *name)
+{
+	char text[BASE64_LEN(NAME_MAX_BYTES)];
+	size_t len = strlen(name);
+
+	base64_encode(text, name, len);
+	json_object_object_add(
+	    result, "nextCursor",
+	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
+}
+
+struct page {
+	struct call *call;
+	struct json_object *tools;
+	const char *after; /* "": from the start */
+	bool found;	   /* AFTER has been passed */
+	const char *last;
+	bool more;
+};
+
+/* NAME is next in order; RANK 0 for the contract's tools, 1 for templates. */
+static bool page_wants(struct page *p, const char *name, int rank)
+{
+	if (!p->found) {
+		if (strcmp(name, p->after) == 0) {
+			p->found = true;
+			return false;
+		}
+		/* its template is gone: go on where it would have been */
+		if (rank == 0 || strcmp(name, p->after) < 0)
+			return false;
+		p->found = true;
+	}
+	if (json_object_array_length(p->tools) >= TOOLS_PAGE) {
+		p->more = true;
+		return false;
+	}
+	p->last = name;
+	return true;
+}
+
+static void page_add(struct page *p, struct json_object *tool)
+{
+	json_object_array_add(p->tools,
+			      for_revision(tool, p->call->session->revision));
+	json_object_put(tool);
+}
+
+void tools_list(struct call *c)
+{
+	const struct contract_tool *contract = contract_tools();
+	const struct catalogue *cat = c->session->server->catalogue;
+	struct json_object *result;
+	char after[NAME_MAX_BYTES];
+	struct page p = {.call = c, .after = after};
+
+	if (!read_cursor(c->msg.params, after)) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.cursor is not one that this server gave; "
+			   "leave it out to start again");
+		return;
+	}
+	p.found = after[0] == '\0';
+	p.tools = json_object_new_array();
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		if (page_wants(&p, contract[i].name, 0))
+			page_add(&p, json_object_get(contract[i].definition));
+	for (size_t i = 0; i < cat->n; i++)
+		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 1))
+			page_add(&p, template_tool(cat->all[i]));
+	result = json_object_new_object();
+	json_object_object_add(result, "tools", p.tools);
+	if (p.more)
+		write_cursor(result, p.last);
+	call_result(c, result);
+}
+
+/* ---- tools/call ---- */
+
+static const char *nearest_tool(struct call *c, const char *name)
+{
+	const struct contract_tool *contract = contract_tools();
+	const char *names[CONTRACT_TOOLS];
+	const char *near;
+
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		names[i] = contract[i].name;
+	near = near_word(name, names, CONTRACT_TOOLS);
+	return near != NULL
+		   ? near
+		   : catalogue_nearest(c->session->server->catalogue, name);
+}
+
+static void no_such_tool(struct call *c, const char *name)
+{
+	const char *near = nearest_tool(c, name);
+
+	if (near != NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%.100s\"; did you mean \"%s\"?", name,
+			   near);
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%.100s\"; tools/list names them",
+			   name);
+}
+
+static bool has_nul(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string) &&
+	       strlen(json_object_get_string(v)) !=
+		   (size_t)json_object_get_string_len(v);
+}
+
+/*
+ * Ids, versions and keys are C strings from here on: none may be cut by a
+ * NUL. A template's inputs may have them.
+ */
+static int check_plain(struct json_object *args, const char *at,
+		       struct schema_error *err)
+{
+	json_object_object_foreach(args, key, value) {
+		if (strcmp(key, "inputs") == 0)
+			continue;
+		if (json_object_is_type(value, json_type_object) &&
+		    check_plain(value, "/options", err) < 0)
+			return -EINVAL;
+		if (!has_nul(value))
+			continue;
+		*err = (struct schema_error){.keyword = "pattern",
+					     .expected = "no \\u0000"};
+		snprintf(err->pointer, sizeof(err->pointer), "%s/%s", at, key);
+		snprintf(err->text, sizeof(err->text),
+			 "%s has a \\u0000 in it, which no such name has",
+			 err->pointer);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void call_contract(struct call *c, const struct contract_tool *tool,
+			  struct json_object *args)
+{
+	struct schema_error err;
+	struct refusal r = {0};
+
+	if (schema_validate(tool->input, args, &err) == 0 &&
+	    check_plain(args, "", &err) == 0) {
+		tool->serve(c, args);
+		return;
+	}
+	contract_invalid(&r, "", &err);
+	call_refuse(c, &r);
+}
+
+void tools_call(struct call *c)
+{
+	const struct contract_tool *contract = contract_tools();
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	const char *name = json_member_str(c->msg.params, "name");
+	struct template *t;
+
+	if (name != NULL && has_nul(json_member(c->msg.params, "name")))
+		name = NULL;
+	if (name == NULL || (args != NULL &&
+			     !json_object_is_type(args, json_type_object))) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "tools/call needs params.name, a string without "
+			   "\\u0000, and "
+			   "params.arguments, an object when it is there");
+		return;
+	}
+	if (args == NULL) { /* owned by the message from here on */
+		args = json_object_new_object();
+		json_object_object_add(c->msg.params, "arguments", args);
+	}
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		if (strcmp(contract[i].name, name) == 0) {
+			call_contract(c, &contract[i], args);
+			return;
+		}
+	t = catalogue_newest(c->session->server->catalogue, name);
+	if (t != NULL && is_tool(c, t))
+		contract_call_template(c, t, args);
+	else
+		no_such_tool(c, name);
+}

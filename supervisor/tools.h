@@ -1,0 +1,18 @@
+/*
+ * tools.h - the tools that clients see: the contract's seven, whose
+ * definitions are contract.json, then each template by its own name.
+ */
+#ifndef SUPERVISOR_TOOLS_H
+#define SUPERVISOR_TOOLS_H
+
+#include "supervisor/call.h"
+
+#define TOOLS_PAGE 50 /* tools in one answer of tools/list */
+
+void tools_list(struct call *c);
+void tools_call(struct call *c);
+
+/* May REQUESTOR see T at all? */
+bool tools_visible(const struct requestor *requestor, const struct template *t);
+
+#endif

@@ -1,0 +1,155 @@
+#include "supervisor/verdict.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "ipc/crew.h"
+#include "proto/schema.h"
+
+static int64_t cpu_ms(const struct rusage *use)
+{
+	return (int64_t)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1000 +
+	       (use->ru_utime.tv_usec + use->ru_stime.tv_usec) / 1000;
+}
+
+struct json_object *verdict_limit(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "limit", json_object_new_string(limit));
+	json_object_object_add(d, "used", json_object_new_int64(used));
+	json_object_object_add(d, "allowed", json_object_new_int64(allowed));
+	json_object_object_add(d, "unit", json_object_new_string(unit));
+	json_object_object_add(d, "whoCanRaise",
+			       json_object_new_string(who_can_raise));
+	return d;
+}
+
+static struct json_object *detail(const char *key, const char *value)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, key, json_object_new_string(value));
+	return d;
+}
+
+void verdict_signal(struct run *r, int sig)
+{
+	const char *abbrev = sigabbrev_np(sig);
+	struct json_object *d = json_object_new_object();
+	char name[16];
+
+	snprintf(name, sizeof(name), "SIG%s", abbrev != NULL ? abbrev : "?");
+	json_object_object_add(d, "signal", json_object_new_string(name));
+	json_object_object_add(d, "number", json_object_new_int(sig));
+	run_set_error(r, "WORKER_CRASHED", d,
+		      "the worker was ended by %s; the template, or somebody "
+		      "with the right to signal it, caused that",
+		      name);
+}
+
+/* It could not be caged, and so never had the template's code. */
+static void blame_cage(struct run *r, int guard)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "guard", json_object_new_int(guard));
+	run_set_error(r, "WORKER_CRASHED", d,
+		      "a step of its cage failed, so the worker ended before it "
+		      "ran anything; the server's start-up line has more");
+}
+
+/* The worker died and said neither RESULT nor FAIL. */
+static void blame_death(struct run *r, const struct ending *e)
+{
+	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
+
+	if (sig == SIGXCPU || (sig == SIGKILL && r->cpu_ms >= r->limits.cpu_ms))
+		run_set_error(r, "RESOURCE_LIMIT",
+			      verdict_limit("cpu", r->cpu_ms, r->limits.cpu_ms,
+					    "ms",
+					    "the template's limits.maxCpuMs, up "
+					    "to the server's max_cpu_ms"),
+			      "the run used its %lld ms of CPU time",
+			      (long long)r->limits.cpu_ms);
+	else if (sig == SIGSYS)
+		run_set_error(r, "SANDBOX_VIOLATION",
+			      detail("syscall", "unknown"),
+			      "the sandbox stopped a forbidden system call");
+	else if (sig != 0)
+		verdict_signal(r, sig);
+	else if (WEXITSTATUS(e->status) >= CREW_EXIT_UNCAGED &&
+		 WEXITSTATUS(e->status) < CREW_EXIT_UNCAGED + 32)
+		blame_cage(r, WEXITSTATUS(e->status) - CREW_EXIT_UNCAGED);
+	else
+		run_set_error(r, "PROTOCOL_VIOLATION",
+			      detail("offence", "exit without a result"),
+			      "the worker exited with status %d and gave no "
+			      "result",
+			      WEXITSTATUS(e->status));
+}
+
+/* Does the value hold what the template's outputsSchema promises? */
+static bool output_ok(struct run *r)
+{
+	struct schema_error err;
+	struct json_object *d;
+
+	if (r->is_reply || r->template->outputs == NULL ||
+	    schema_validate(r->template->outputs, r->result, &err) == 0)
+		return true;
+	d = detail("pointer", err.pointer);
+	json_object_object_add(d, "keyword",
+			       json_object_new_string(err.keyword));
+	json_object_object_add(d, "expected",
+			       json_object_new_string(err.expected));
+	run_set_error(r, "OUTPUT_INVALID", d,
+		      "the template's output breaks its own outputsSchema: %s",
+		      err.text);
+	return false;
+}
+
+/* Some steps failed; is what succeeded enough? */
+static enum run_event weigh_steps(struct run *r)
+{
+	const struct step *first = run_steps_first_failed(&r->steps);
+	size_t failed = r->steps.count[MSG_STEP_FAILED];
+	size_t good = r->steps.count[MSG_STEP_SUCCEEDED];
+	struct json_object *d;
+
+	if (first == NULL)
+		return EV_SUCCEED;
+	if (r->template->partial &&
+	    (double)good >= r->template->partial_threshold * (double)r->steps.n)
+		return EV_PARTIAL;
+	d = detail("failedStep", first->name);
+	json_object_object_add(d, "stepErrorCode",
+			       json_object_new_string(first->code));
+	run_set_error(r, "STEP_EXECUTION_FAILED", d,
+		      "%zu of %zu steps failed; the first is %s: %s", failed,
+		      r->steps.n, first->name, first->message);
+	return EV_FAIL;
+}
+
+enum run_event verdict(struct run *r, const struct ending *e)
+{
+	r->cpu_ms = cpu_ms(&e->use);
+	r->max_rss_bytes = (int64_t)e->use.ru_maxrss * 1024;
+	if (r->error.code == NULL && !e->have_result)
+		blame_death(r, e);
+	if (r->error.code != NULL)
+		return EV_FAIL;
+	if (e->reply_failed) {
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "the template answered with isError");
+		return EV_FAIL;
+	}
+	if (!output_ok(r))
+		return EV_FAIL;
+	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
+	return weigh_steps(r);
+}

@@ -1,0 +1,33 @@
+/*
+ * verdict.h - how a run ended, from what its worker said and how it died.
+ */
+#ifndef SUPERVISOR_VERDICT_H
+#define SUPERVISOR_VERDICT_H
+
+#include <sys/resource.h>
+
+#include "supervisor/run.h"
+
+/* What the supervisor knows when a worker has been reaped. */
+struct ending {
+	bool have_result;   /* a whole RESULT came, and r->result is set */
+	bool reply_failed;  /* the reply says isError */
+	int status;	    /* as wait(2) gives it */
+	struct rusage use;
+};
+
+/*
+ * The event that ends R, whose error is set when that is EV_FAIL. An error
+ * that is set already stands: the first cause wins.
+ */
+enum run_event verdict(struct run *r, const struct ending *e);
+
+/* R's error: WORKER_CRASHED by signal SIG. */
+void verdict_signal(struct run *r, int sig);
+
+/* RESOURCE_LIMIT's details; the caller owns them. */
+struct json_object *verdict_limit(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * view.h - a run as the contract's tools show it.
+ */
+#ifndef SUPERVISOR_VIEW_H
+#define SUPERVISOR_VIEW_H
+
+#include <json-c/json.h>
+
+#include "supervisor/isolation.h"
+#include "supervisor/run.h"
+
+/* What get_task_run says of R, ended or not; the caller owns it. */
+struct json_object *view_run(const struct run *r, const struct isolation *iso);
+
+/* The same of a row without a view: another instance's, or interrupted. */
+struct json_object *view_row(const struct store_run *row);
+
+/* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
+struct json_object *view_handle(const struct run *r);
+struct json_object *view_row_handle(const struct store_run *row);
+
+/* One line of list_task_runs. */
+struct json_object *view_summary(const struct store_run *row);
+
+const char *view_status(enum store_status status);
+/* The status named NAME, or -EINVAL. */
+int view_status_of(const char *name);
+
+#endif

@@ -1,0 +1,323 @@
+#include "supervisor/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "proto/json.h"
+#include "supervisor/verdict.h"
+#include "supervisor/worker_int.h"
+
+#define FRAMES_PER_WAKE 64
+#define LINGER_MS 1000 /* from a worker's last word to its exit */
+
+/* ---- ending it ---- */
+
+static void worker_kill(struct worker *w, int sig)
+{
+	if (w->hand.pid > 0)
+		kill(w->hand.pid, sig);
+	if (sig == SIGKILL)
+		w->killed = true; /* and again at birth, if that is to come */
+}
+
+static void worker_free(struct worker *w)
+{
+	w->run->worker = NULL;
+	event_free(w->readable);
+	event_free(w->writable);
+	event_free(w->deadline);
+	close(w->fd);
+	blob_free(w->blob);
+	free(w->artifact.name);
+	free(w->artifact.mime_type);
+	buf_fini(&w->result);
+	free(w);
+}
+
+int worker_violation(struct worker *w, const char *offence)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "offence", json_object_new_string(offence));
+	run_set_error(w->run, "PROTOCOL_VIOLATION", d,
+		      "the worker broke its protocol: %s", offence);
+	log_warn("worker", "run=%s pid=%d violation=\"%s\"", w->run->id,
+		 (int)w->hand.pid, offence);
+	worker_kill(w, SIGKILL);
+	return -EPROTO;
+}
+
+static void after_ms(struct event *ev, int64_t ms)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	event_add(ev, &tv);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+	struct run *r = w->run;
+
+	(void)fd, (void)what;
+	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
+		; /* how it ends is settled */
+	else if (w->silent)
+		worker_violation(w, "it closed its socket and lived on");
+	else
+		run_set_error(r, "RUN_TIMEOUT",
+			      verdict_limit("timeout", r->limits.timeout_ms,
+					    r->limits.timeout_ms, "ms",
+					    "options.timeoutMs up to the "
+					    "template's limits.maxTimeoutMs"),
+			      "the run did not end within its %lld ms",
+			      (long long)r->limits.timeout_ms);
+	worker_kill(w, SIGKILL);
+	if (w->hand.pid == 0)
+		crew_overdue(w->env->crew, &w->hand);
+}
+
+void worker_said_all(struct worker *w)
+{
+	after_ms(w->deadline, LINGER_MS);
+}
+
+void worker_cancel(struct run *r)
+{
+	worker_kill(r->worker, SIGTERM);
+	after_ms(r->worker->deadline, r->limits.cancel_grace_ms);
+}
+
+/* ---- what goes to it ---- */
+
+static int send_msg(struct worker *w, const struct msg *m)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+
+	return chan_send(w->fd, frame, msg_put(frame, m));
+}
+
+static struct str str_of(const char *s)
+{
+	return (struct str){s, strlen(s)};
+}
+
+/* The next piece of the body, which is the code and then the inputs. */
+static struct str body_piece(const struct worker *w)
+{
+	const struct run *r = w->run;
+	size_t code_len = r->template->code_len;
+	size_t total = code_len + r->inputs_len;
+	struct str s;
+
+	if (w->sent < code_len)
+		s = (struct str){r->template->code + w->sent, code_len - w->sent};
+	else
+		s = (struct str){r->inputs + (w->sent - code_len),
+				 total - w->sent};
+	if (s.n > MSG_CHUNK_MAX)
+		s.n = MSG_CHUNK_MAX;
+	return s;
+}
+
+static int send_run(struct worker *w, struct str head)
+{
+	const struct run *r = w->run;
+	struct msg m = {
+	    .type = MSG_RUN,
+	    .run = {.run_id = str_of(r->id),
+		    .template_id = str_of(r->template->id),
+		    .entry = str_of(r->template->entry),
+		    .timeout_ms = (uint64_t)r->limits.timeout_ms,
+		    .cancel_grace_ms = (uint64_t)r->limits.cancel_grace_ms,
+		    .memory_bytes = (uint64_t)r->limits.memory_bytes,
+		    .output_bytes = (uint64_t)r->limits.output_bytes,
+		    .artifact_bytes = (uint64_t)r->limits.artifact_bytes,
+		    .code_bytes = r->template->code_len,
+		    .inputs_bytes = r->inputs_len,
+		    .head = head}};
+
+	return send_msg(w, &m);
+}
+
+/* Another worker may need the inputs until this one is known to live. */
+void worker_drop_inputs(struct worker *w)
+{
+	struct run *r = w->run;
+
+	if (w->phase == PHASE_BORN || event_pending(w->writable, EV_WRITE, NULL))
+		return;
+	free(r->inputs);
+	r->inputs = NULL;
+	r->inputs_len = 0;
+}
+
+/* As much as the socket takes; the rest when it is writable again. */
+static void send_body(struct worker *w)
+{
+	struct run *r = w->run;
+	int rc = 0;
+
+	while (!w->run_sent ||
+	       w->sent < r->template->code_len + r->inputs_len) {
+		struct str s = body_piece(w);
+		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
+
+		rc = w->run_sent ? send_msg(w, &chunk) : send_run(w, s);
+		if (rc < 0)
+			break;
+		w->run_sent = true;
+		w->sent += s.n;
+	}
+	if (rc == -EAGAIN) {
+		event_add(w->writable, NULL);
+		return;
+	}
+	/* any other failure: the worker is dying, and its end will be told */
+	worker_drop_inputs(w);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	send_body(arg);
+}
+
+void worker_answer(struct run *r, bool ok, const char *text)
+{
+	struct worker *w = r->worker;
+	struct msg m = {.type = MSG_ANSWER, .answer = {ok, str_of(text)}};
+
+	if (w->phase != PHASE_ANSWER)
+		return; /* it died, or broke out */
+	w->phase = PHASE_TALKING;
+	if (m.answer.text.n > MSG_TEXT_MAX)
+		m.answer.text.n = MSG_TEXT_MAX;
+	if (send_msg(w, &m) == -EAGAIN)
+		worker_violation(w, "it does not read its socket");
+}
+
+enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
+
+/* Up to MAX frames. DRY: none for now; END: there will be none. */
+static enum drained drain(struct worker *w, int max)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+
+	for (int i = 0; i < max; i++) {
+		ssize_t n = chan_recv(w->fd, frame);
+
+		if (n == -EMSGSIZE && w->phase == PHASE_DONE)
+			continue; /* dropped, as all that comes then */
+		if (n == -EMSGSIZE) {
+			worker_violation(w, "a frame that is empty or over 64 KiB");
+			return DRAIN_END;
+		}
+		if (n <= 0)
+			return n == -EAGAIN ? DRAIN_DRY : DRAIN_END;
+		if (worker_hear(w, frame, (size_t)n) < 0)
+			return DRAIN_END;
+	}
+	return DRAIN_MORE;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+
+	(void)fd, (void)what;
+	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END)
+		return;
+	event_del(w->readable); /* the verdict waits for its exit */
+	w->silent = true;
+	worker_said_all(w);
+}
+
+/* ---- birth and death ---- */
+
+static void on_born(struct crew_hand *hand, int err)
+{
+	struct worker *w =
+	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	if (err == 0) {
+		log_debug("worker", "run=%s pid=%d slot=%u", r->id,
+			  (int)hand->pid, hand->slot);
+		if (w->killed || r->state == RUN_CANCELLING)
+			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
+		return;
+	}
+	if (err == ESRCH && w->phase == PHASE_BORN)
+		err = EAGAIN; /* the zygote died first: try another */
+	else if (err == ESRCH)
+		run_set_error(r, "WORKER_CRASHED", NULL,
+			      "the worker was lost, because the process that had "
+			      "just made it was killed");
+	worker_free(w);
+	env->on_unborn(env->arg, r, -err);
+}
+
+static void on_reaped(struct crew_hand *hand, int status,
+		    const struct rusage *use)
+{
+	struct worker *w =
+	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
+	struct ending e = {.status = status, .use = *use};
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	w->hand.pid = 0;
+	while (drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
+		;
+	e.have_result = w->have_result;
+	e.reply_failed =
+	    w->have_result && r->is_reply &&
+	    json_object_get_boolean(json_member(r->result, "isError"));
+	worker_free(w);
+	env->on_over(env->arg, r, verdict(r, &e));
+}
+
+int worker_start(const struct worker_env *env, struct run *r)
+{
+	struct worker *w = xcalloc(1, sizeof(*w));
+	int ends[2];
+	int rc = chan_pair(ends);
+
+	if (rc < 0) {
+		free(w);
+		return rc;
+	}
+	w->hand.on_born = on_born;
+	w->hand.on_exit = on_reaped;
+	rc = crew_spawn(env->crew, &w->hand, ends[1], (uint64_t)r->limits.cpu_ms,
+			(uint64_t)r->limits.memory_bytes);
+	close(ends[1]);
+	if (rc < 0) {
+		close(ends[0]);
+		free(w);
+		return rc;
+	}
+	w->env = env;
+	w->run = r;
+	w->fd = ends[0];
+	worker_hear_first(w);
+	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
+				on_readable, w);
+	w->writable = event_new(env->base, w->fd, EV_WRITE, on_writable, w);
+	w->deadline = evtimer_new(env->base, on_deadline, w);
+	event_add(w->readable, NULL);
+	after_ms(w->deadline, r->limits.timeout_ms);
+	r->worker = w;
+	send_body(w);
+	return 0;
+}

@@ -1,0 +1,312 @@
+/* worker_hear.c - what a worker says: each message, and when it is legal. */
+#include "supervisor/worker_int.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "ipc/msg.h"
+#include "proto/json.h"
+#include "supervisor/verdict.h"
+
+#define MESSAGES_PER_SECOND 10000
+#define MESSAGES_BURST 40000
+#define NOT_WRITTEN                                                            \
+	"the artifact's file could not be written; the server's log says why"
+#define ARTIFACTS_MAX 1000u /* of one run */
+#define RUN_LOG_MAX 262144u /* bytes of a run's log that are kept */
+
+static int on_ready(struct worker *w, const struct msg *m)
+{
+	(void)m;
+	w->phase = PHASE_TALKING;
+	worker_drop_inputs(w);
+	return 0;
+}
+
+static int on_progress(struct worker *w, const struct msg *m)
+{
+	struct run *r = w->run;
+
+	if (r->told_progress && m->progress.done < r->done)
+		return 0; /* progress never falls */
+	r->told_progress = true;
+	r->done = m->progress.done;
+	r->total = m->progress.total;
+	if (m->progress.message.n > 0) {
+		free(r->message);
+		r->message = xstrndup(m->progress.message.p,
+				      m->progress.message.n);
+	}
+	r->updated_ms = clock_wall_ms();
+	w->env->on_news(w->env->arg, r);
+	return 0;
+}
+
+static int on_step(struct worker *w, const struct msg *m)
+{
+	const char *why;
+
+	if (run_steps_apply(&w->run->steps, &m->step, &why) < 0)
+		return worker_violation(w, why);
+	w->run->updated_ms = clock_wall_ms();
+	w->env->on_news(w->env->arg, w->run);
+	return 0;
+}
+
+static int on_log(struct worker *w, const struct msg *m)
+{
+	static const char *const levels[] = {"emergency", "alert",   "critical",
+					     "error",	  "warning", "notice",
+					     "info",	  "debug"};
+	struct run *r = w->run;
+	char ts[CLOCK_ISO_SIZE];
+
+	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id,
+		  levels[m->log.level], (int)m->log.text.n, m->log.text.p);
+	if (r->log == NULL) {
+		r->log = xcalloc(1, sizeof(*r->log));
+		r->log->max = RUN_LOG_MAX;
+	}
+	clock_iso(ts, clock_wall_ms());
+	if (buf_len(r->log) + m->log.text.n + 64 > RUN_LOG_MAX)
+		return 0; /* full: the first lines are kept */
+	return buf_printf(r->log, "%s %s %.*s\n", ts, levels[m->log.level],
+			  (int)m->log.text.n, m->log.text.p);
+}
+
+static int artifact_done(struct worker *w)
+{
+	struct run_artifact a = w->artifact;
+	char sha256[65];
+	char *path = w->blob == NULL ? NULL : blob_finish(w->blob, sha256);
+
+	w->blob = NULL;
+	w->artifact = (struct run_artifact){0};
+	w->phase = PHASE_ANSWER;
+	if (path == NULL) {
+		free(a.name);
+		free(a.mime_type);
+		worker_answer(w->run, false,
+			      w->refused != NULL ? w->refused : NOT_WRITTEN);
+		return 0;
+	}
+	w->env->on_artifact(w->env->arg, w->run, &a, path, sha256);
+	return 0;
+}
+
+static int artifact_bytes(struct worker *w, struct str s)
+{
+	if (s.n > w->body_total - w->body_got)
+		return worker_violation(w, "an artifact is longer than it said");
+	/* a failed write shows at blob_finish(), when it can be answered */
+	if (w->blob != NULL)
+		(void)blob_write(w->blob, s.p, s.n);
+	w->body_got += s.n;
+	return w->body_got == w->body_total ? artifact_done(w) : 0;
+}
+
+static int on_artifact(struct worker *w, const struct msg *m)
+{
+	struct run *r = w->run;
+
+	w->refused = NULL;
+	if (r->n_artifacts >= ARTIFACTS_MAX)
+		w->refused = "a run may have 1000 artifacts, which is fixed";
+	else if (m->artifact.total >
+		 (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
+		w->refused = "all artifacts together are over the template's "
+			     "limits.maxArtifactBytes, which its author sets, "
+			     "up to the server's max_artifact_bytes";
+	if (w->refused == NULL) {
+		w->blob = blob_new(w->env->state_dir, w->env->instance);
+		if (w->blob == NULL)
+			log_error("worker", "run=%s artifact=refused err=\"%s\"",
+				  r->id, strerror(errno));
+	}
+	w->artifact = (struct run_artifact){
+	    .name = xstrndup(m->artifact.name.p, m->artifact.name.n),
+	    .mime_type = xstrndup(m->artifact.mime_type.p,
+				  m->artifact.mime_type.n),
+	    .size = (int64_t)m->artifact.total};
+	w->phase = PHASE_ARTIFACT;
+	w->body_total = m->artifact.total;
+	w->body_got = 0;
+	return artifact_bytes(w, m->artifact.head);
+}
+
+/* A reply is passed on to a client, so it must have a tool result's shape. */
+static const char *reply_fault(struct json_object *reply)
+{
+	struct json_object *content = json_member(reply, "content");
+	struct json_object *flag = json_member(reply, "isError");
+	struct json_object *structured = json_member(reply, "structuredContent");
+
+	if (!json_object_is_type(reply, json_type_object))
+		return "a reply that is not an object";
+	if (content != NULL && !json_object_is_type(content, json_type_array))
+		return "a reply whose content is not an array";
+	if (flag != NULL && !json_object_is_type(flag, json_type_boolean))
+		return "a reply whose isError is not a boolean";
+	if (structured != NULL &&
+	    !json_object_is_type(structured, json_type_object))
+		return "a reply whose structuredContent is not an object";
+	return NULL;
+}
+
+static int result_done(struct worker *w)
+{
+	struct run *r = w->run;
+	const char *fault;
+
+	w->phase = PHASE_DONE;
+	worker_said_all(w);
+	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
+		       NULL) < 0)
+		return worker_violation(w, "a result that is not JSON");
+	buf_fini(&w->result);
+	r->is_reply = w->reply;
+	fault = w->reply ? reply_fault(r->result) : NULL;
+	if (fault != NULL) {
+		json_object_put(r->result);
+		r->result = NULL;
+		return worker_violation(w, fault);
+	}
+	w->have_result = true;
+	return 0;
+}
+
+static int result_bytes(struct worker *w, struct str s)
+{
+	if (s.n > w->body_total - w->body_got)
+		return worker_violation(w, "a result is longer than it said");
+	buf_add(&w->result, s.p, s.n);
+	w->body_got += s.n;
+	return w->body_got == w->body_total ? result_done(w) : 0;
+}
+
+static int on_result(struct worker *w, const struct msg *m)
+{
+	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
+		return worker_violation(w, "a result over its limit");
+	w->phase = PHASE_RESULT;
+	w->reply = m->result.kind == MSG_RESULT_REPLY;
+	w->body_total = m->result.total;
+	w->body_got = 0;
+	return result_bytes(w, m->result.head);
+}
+
+static int on_chunk(struct worker *w, const struct msg *m)
+{
+	return w->phase == PHASE_ARTIFACT ? artifact_bytes(w, m->chunk.data)
+					  : result_bytes(w, m->chunk.data);
+}
+
+/* What a worker may report of itself; anything else is ours to say. */
+static bool may_claim(struct str code)
+{
+	static const char *const codes[] = {
+	    "EXECUTION_ERROR",	 "STEP_EXECUTION_FAILED", "RESOURCE_LIMIT",
+	    "SANDBOX_VIOLATION", "RUN_CANCELED",	  "OUTPUT_INVALID"};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (strlen(codes[i]) == code.n &&
+		    memcmp(codes[i], code.p, code.n) == 0)
+			return true;
+	return false;
+}
+
+static int on_fail(struct worker *w, const struct msg *m)
+{
+	struct json_object *details = NULL;
+	char code[72];
+
+	if (!may_claim(m->fail.error_code))
+		return worker_violation(
+		    w, "a FAIL whose code is not a worker's to give");
+	if (m->fail.details.n > 0 &&
+	    (json_parse(&details, m->fail.details.p, m->fail.details.n, NULL) < 0 ||
+	     !json_object_is_type(details, json_type_object))) {
+		json_object_put(details);
+		return worker_violation(w, "a FAIL whose details are not an object");
+	}
+	snprintf(code, sizeof(code), "%.*s", (int)m->fail.error_code.n,
+		 m->fail.error_code.p);
+	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING) {
+		verdict_signal(w->run, SIGTERM); /* not from us */
+		json_object_put(details);
+	}
+	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
+		      m->fail.message.p);
+	w->phase = PHASE_DONE;
+	worker_said_all(w);
+	return 0;
+}
+
+#define IN(phase) (1u << (phase))
+
+/* When each message is legal; FAIL may break off a body (a signal's report). */
+static const struct {
+	unsigned phases;
+	int (*apply)(struct worker *w, const struct msg *m);
+} legal[] = {
+    [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT), on_chunk},
+    [MSG_READY] = {IN(PHASE_BORN), on_ready},
+    [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
+    [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
+    [MSG_LOG] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_log},
+    [MSG_ARTIFACT] = {IN(PHASE_TALKING), on_artifact},
+    [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
+    [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
+		      IN(PHASE_ANSWER) | IN(PHASE_RESULT),
+		  on_fail},
+};
+
+/* A token bucket: bodies are bounded by their totals, all else by this. */
+void worker_hear_first(struct worker *w)
+{
+	w->tokens = MESSAGES_BURST;
+	w->tokens_ms = clock_mono_ms();
+}
+
+static bool too_fast(struct worker *w)
+{
+	int64_t now = clock_mono_ms();
+
+	w->tokens += (double)(now - w->tokens_ms) * MESSAGES_PER_SECOND / 1000;
+	if (w->tokens > MESSAGES_BURST)
+		w->tokens = MESSAGES_BURST;
+	w->tokens_ms = now;
+	if (w->tokens < 1)
+		return true;
+	w->tokens -= 1;
+	return false;
+}
+
+int worker_hear(struct worker *w, const void *frame, size_t len)
+{
+	const char *why;
+	struct msg m;
+
+	if (w->run->error.code != NULL && w->killed)
+		return 0; /* its last words come too late */
+	if (w->phase == PHASE_DONE) {
+		if (!w->late)
+			log_warn("worker", "run=%s late=dropped", w->run->id);
+		w->late = true;
+		return 0;
+	}
+	if (msg_get(&m, frame, len, &why) < 0)
+		return worker_violation(w, why);
+	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
+	    (legal[m.type].phases & IN(w->phase)) == 0)
+		return worker_violation(w, "a message out of turn");
+	if (m.type != MSG_CHUNK && too_fast(w))
+		return worker_violation(w, "a flood of messages");
+	return legal[m.type].apply(w, &m);
+}

@@ -1,0 +1,65 @@
+/*
+ * worker_int.h - what the parts of a worker share; nobody else includes it.
+ *
+ *   worker.c       its life: start, what goes to it, deadline, end
+ *   worker_hear.c  what it says
+ */
+#ifndef SUPERVISOR_WORKER_INT_H
+#define SUPERVISOR_WORKER_INT_H
+
+#include "base/buf.h"
+#include "supervisor/blob.h"
+#include "supervisor/worker.h"
+
+/* Where the conversation stands. */
+enum phase {
+	PHASE_BORN,    /* READY must come first */
+	PHASE_TALKING,
+	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
+	PHASE_ANSWER,	/* it waits for our ANSWER */
+	PHASE_RESULT,	/* CHUNKs of the result's body */
+	PHASE_DONE,	/* the last word is said; only an exit may follow */
+	PHASES
+};
+
+struct worker {
+	const struct worker_env *env;
+	struct run *run;
+	struct crew_hand hand;
+	int fd;
+	struct event *readable;
+	struct event *writable; /* while a part of RUN's body is unsent */
+	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
+	size_t sent;		/* of code and inputs, as one body */
+	bool run_sent;
+	enum phase phase;
+	uint64_t body_total, body_got;
+	struct blob *blob; /* NULL: refused; its bytes are let go */
+	const char *refused; /* why, for the template; static */
+	struct run_artifact artifact;
+	struct buf result;
+	bool reply;
+	bool have_result;
+	bool silent; /* its end of the socket is closed */
+	bool killed;
+	bool late; /* it spoke after its last word */
+	double tokens; /* of the message rate */
+	int64_t tokens_ms;
+};
+
+/* W is new: it has said nothing. */
+void worker_hear_first(struct worker *w);
+
+/* One frame of W's came. 0, or -EPROTO: an offence; W has been killed. */
+int worker_hear(struct worker *w, const void *frame, size_t len);
+
+/* The peer's fault: it dies, and the run's error names it. -EPROTO. */
+int worker_violation(struct worker *w, const char *offence);
+
+/* READY came, or all was sent: the inputs may be needed no more. */
+void worker_drop_inputs(struct worker *w);
+
+/* It said its last word, or can say no more: it has a moment to exit. */
+void worker_said_all(struct worker *w);
+
+#endif

@@ -1,0 +1,257 @@
+/* t_verdict.c - how a run ended, from what its worker said and how it died. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "ipc/crew.h"
+#include "proto/json.h"
+#include "supervisor/verdict.h"
+#include "tests/tap.h"
+
+#define CPU_MS 1000 /* the run's limit */
+
+/* What wait(2) gives for these, as Linux has it. */
+#define EXITED(code) ((code) << 8)
+#define KILLED(sig) (sig)
+#define DUMPED(sig) ((sig) | 0x80)
+
+static struct requestor anybody = {.name = (char *)"uid:0"};
+
+/* ---- deaths without a result ---- */
+
+static const struct death {
+	int status;
+	int64_t cpu_ms; /* that it used */
+	const char *code, *details, *name;
+} deaths[] = {
+    {KILLED(SIGKILL), 10, "WORKER_CRASHED",
+     "{\"signal\":\"SIGKILL\",\"number\":9}", "killed by somebody"},
+    {DUMPED(SIGSEGV), 10, "WORKER_CRASHED",
+     "{\"signal\":\"SIGSEGV\",\"number\":11}", "a crash"},
+    {KILLED(SIGABRT), 10, "WORKER_CRASHED",
+     "{\"signal\":\"SIGABRT\",\"number\":6}", "an abort"},
+    {KILLED(40), 10, "WORKER_CRASHED", "{\"signal\":\"SIG?\",\"number\":40}",
+     "a signal without a name"},
+    {KILLED(SIGXCPU), 10, "RESOURCE_LIMIT", NULL, "the kernel's CPU signal"},
+    {KILLED(SIGKILL), CPU_MS, "RESOURCE_LIMIT", NULL,
+     "killed with all its CPU time used"},
+    {KILLED(SIGKILL), CPU_MS - 1, "WORKER_CRASHED", NULL,
+     "killed with nearly all of it used"},
+    {KILLED(SIGSEGV), CPU_MS, "WORKER_CRASHED", NULL,
+     "a crash counts more than CPU time"},
+    {DUMPED(SIGSYS), 10, "SANDBOX_VIOLATION", "{\"syscall\":\"unknown\"}",
+     "its filter killed it"},
+    {EXITED(0), 10, "PROTOCOL_VIOLATION",
+     "{\"offence\":\"exit without a result\"}", "an exit that says nothing"},
+    {EXITED(1), 10, "PROTOCOL_VIOLATION", NULL, "another exit"},
+    {EXITED(CREW_EXIT_UNCAGED - 1), 10, "PROTOCOL_VIOLATION", NULL,
+     "an exit that names no guard"},
+    {EXITED(CREW_EXIT_UNCAGED), 10, "WORKER_CRASHED", "{\"guard\":0}",
+     "the first guard failed"},
+    {EXITED(CREW_EXIT_UNCAGED + 31), 10, "WORKER_CRASHED", "{\"guard\":31}",
+     "the last guard failed"},
+    {EXITED(CREW_EXIT_UNCAGED + 32), 10, "PROTOCOL_VIOLATION", NULL,
+     "an exit beyond all guards"},
+};
+
+static struct ending ending(int status, int64_t cpu)
+{
+	struct ending e = {.status = status};
+
+	e.use.ru_utime.tv_sec = cpu / 1000;
+	e.use.ru_stime.tv_usec = cpu % 1000 * 1000;
+	e.use.ru_maxrss = 7; /* KiB */
+	return e;
+}
+
+static struct run *new_run(struct template *t)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+
+	r->requestor = &anybody;
+	r->template = t;
+	r->limits.cpu_ms = CPU_MS;
+	return r;
+}
+
+static void free_run(struct run *r)
+{
+	run_steps_fini(&r->steps);
+	json_object_put(r->result);
+	json_object_put(r->error.details);
+	free(r->error.code);
+	free(r->error.message);
+	free(r);
+}
+
+static void check_death(const struct death *d)
+{
+	struct template t = {0};
+	struct run *r = new_run(&t);
+	struct ending e = ending(d->status, d->cpu_ms);
+
+	is_int(verdict(r, &e), EV_FAIL, "%s: a failure", d->name);
+	is_str(r->error.code, d->code, "%s: its code", d->name);
+	ok(r->error.message != NULL && r->error.message[0] != '\0',
+	   "%s: and why", d->name);
+	if (d->details != NULL)
+		is_str(json_text(r->error.details, NULL), d->details,
+		       "%s: details", d->name);
+	is_int(r->cpu_ms, d->cpu_ms, "%s: CPU time is kept", d->name);
+	free_run(r);
+}
+
+static void check_limit(void)
+{
+	struct template t = {0};
+	struct run *r = new_run(&t);
+	struct ending e = ending(KILLED(SIGXCPU), 1002);
+
+	verdict(r, &e);
+	is_str(json_text(r->error.details, NULL),
+	       "{\"limit\":\"cpu\",\"used\":1002,\"allowed\":1000,"
+	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
+	       "limits.maxCpuMs, up to the server's max_cpu_ms\"}",
+	       "a limit: which, how much, of what, and who can raise it");
+	is_int(r->max_rss_bytes, 7 * 1024, "memory is kept in bytes");
+	free_run(r);
+}
+
+/* ---- results ---- */
+
+static const struct result {
+	const char *value;
+	const char *outputs; /* schema, or NULL */
+	const char *steps; /* a letter each: s(ucceeded) f(ailed) p(ending) k */
+	double threshold;
+	const char *error; /* that was set before, or NULL */
+	const char *code, *name;
+	enum run_event want;
+	bool partial, is_reply, reply_failed;
+} results[] = {
+    {.value = "1", .want = EV_SUCCEED, .name = "a value"},
+    {.value = "null", .want = EV_SUCCEED, .name = "null"},
+    {.value = "1", .error = "RUN_TIMEOUT", .want = EV_FAIL,
+     .code = "RUN_TIMEOUT", .name = "a result that came too late"},
+    {.value = "1", .outputs = "{\"type\":\"integer\"}", .want = EV_SUCCEED,
+     .name = "a value that fits the schema"},
+    {.value = "\"x\"", .outputs = "{\"type\":\"integer\"}", .want = EV_FAIL,
+     .code = "OUTPUT_INVALID", .name = "one that does not"},
+    {.value = "1", .outputs = "false", .want = EV_FAIL,
+     .code = "OUTPUT_INVALID", .name = "a schema that nothing fits"},
+    {.value = "{\"content\":[]}", .outputs = "false", .is_reply = true,
+     .want = EV_SUCCEED, .name = "a reply is not judged by the schema"},
+    {.value = "{}", .is_reply = true, .reply_failed = true, .want = EV_FAIL,
+     .code = "EXECUTION_ERROR", .name = "a reply with isError"},
+    {.value = "1", .steps = "sss", .want = EV_SUCCEED, .name = "good steps"},
+    {.value = "1", .steps = "skk", .want = EV_SUCCEED,
+     .name = "skipped steps have not failed"},
+    {.value = "1", .steps = "ssf", .want = EV_FAIL,
+     .code = "STEP_EXECUTION_FAILED",
+     .name = "a failed step, though the template says nothing of it"},
+    {.value = "1", .steps = "ssf", .partial = true, .threshold = 0.5,
+     .want = EV_PARTIAL, .name = "more than enough steps"},
+    {.value = "1", .steps = "sf", .partial = true, .threshold = 0.5,
+     .want = EV_PARTIAL, .name = "just enough"},
+    {.value = "1", .steps = "sff", .partial = true, .threshold = 0.5,
+     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED", .name = "too few"},
+    {.value = "1", .steps = "skff", .partial = true, .threshold = 0.5,
+     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED",
+     .name = "skipped steps are not among the good"},
+    {.value = "1", .steps = "f", .partial = true, .threshold = 0,
+     .want = EV_PARTIAL, .name = "a threshold of zero"},
+    {.value = "1", .steps = "ssf", .partial = true, .threshold = 1,
+     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED",
+     .name = "a threshold of one"},
+    {.value = "1", .steps = "sss", .partial = true, .threshold = 1,
+     .want = EV_SUCCEED, .name = "all good is no part"},
+    {.value = "\"x\"", .outputs = "{\"type\":\"integer\"}", .steps = "ssf",
+     .partial = true, .threshold = 0.5, .want = EV_FAIL,
+     .code = "OUTPUT_INVALID", .name = "enough steps make no output good"},
+};
+
+static void add_steps(struct run *r, const char *letters)
+{
+	size_t n = letters == NULL ? 0 : strlen(letters);
+	const char *why;
+
+	for (size_t i = 0; i < n; i++) {
+		struct msg_step m = {.index = i, .count = 1, .name = {"s", 1}};
+
+		run_steps_apply(&r->steps, &m, &why);
+		m = (struct msg_step){.index = i, .attempts = 1,
+				      .code = {"BAD", 3},
+				      .message = {"luck", 4}};
+		m.state = letters[i] == 'k' ? MSG_STEP_SKIPPED
+					    : MSG_STEP_RUNNING;
+		run_steps_apply(&r->steps, &m, &why);
+		m.state = letters[i] == 'f' ? MSG_STEP_FAILED
+					    : MSG_STEP_SUCCEEDED;
+		if (letters[i] != 'k')
+			run_steps_apply(&r->steps, &m, &why);
+	}
+}
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *o = NULL;
+
+	json_parse(&o, text, strlen(text), NULL);
+	return o;
+}
+
+static void check_result(const struct result *c)
+{
+	struct template t = {.partial = c->partial,
+			     .partial_threshold = c->threshold};
+	struct json_object *outputs = NULL;
+	struct ending e = ending(EXITED(0), 10);
+	struct run *r = new_run(&t);
+
+	if (c->outputs != NULL) {
+		outputs = parse(c->outputs);
+		is_int(schema_compile(&t.outputs, outputs, NULL, NULL), 0,
+		       "%s: its schema", c->name);
+	}
+	r->result = parse(c->value);
+	r->is_reply = c->is_reply;
+	e.have_result = true;
+	e.reply_failed = c->reply_failed;
+	if (c->error != NULL)
+		run_set_error(r, c->error, NULL, "before");
+	add_steps(r, c->steps);
+	is_int(verdict(r, &e), c->want, "%s", c->name);
+	is_str(r->error.code, c->code, "%s: %s", c->name,
+	       c->code != NULL ? c->code : "no error");
+	free_run(r);
+	schema_free(t.outputs);
+	json_object_put(outputs);
+}
+
+static void check_details(void)
+{
+	struct template t = {0};
+	struct run *r = new_run(&t);
+	struct ending e = ending(EXITED(0), 10);
+
+	e.have_result = true;
+	add_steps(r, "sff");
+	verdict(r, &e);
+	is_str(json_text(r->error.details, NULL),
+	       "{\"failedStep\":\"s\",\"stepErrorCode\":\"BAD\"}",
+	       "failed steps: the first one, and its code");
+	ok(strstr(r->error.message, "2 of 3") != NULL,
+	   "failed steps: how many, of how many");
+	free_run(r);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(deaths); i++)
+		check_death(&deaths[i]);
+	check_limit();
+	for (size_t i = 0; i < ARRAY_LEN(results); i++)
+		check_result(&results[i]);
+	check_details();
+	return tap_done();
+}

@@ -1,0 +1,123 @@
+#include "supervisor/audit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+
+#define CLAIM_MAX 128 /* bytes */
+
+static int audit_fd = -1;
+
+int audit_open(const char *path)
+{
+	int fd = -1;
+
+	if (path != NULL) {
+		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+			  0640);
+		if (fd < 0)
+			return -errno;
+	}
+	if (audit_fd >= 0)
+		close(audit_fd);
+	audit_fd = fd;
+	return 0;
+}
+
+static void add(struct json_object *o, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static struct json_object *entry(const char *what, const char *requestor)
+{
+	struct json_object *o = json_object_new_object();
+	char ts[CLOCK_ISO_SIZE];
+
+	clock_iso(ts, clock_wall_ms());
+	add(o, "ts", ts);
+	add(o, "event", what);
+	add(o, "requestor", requestor);
+	return o;
+}
+
+/* One line, one write(2); O takes its leave. */
+static void write_entry(struct json_object *o)
+{
+	const char *text;
+	char *line;
+	size_t len;
+
+	text = json_text(o, &len);
+	line = xstrndup(text, len + 1);
+	line[len] = '\n';
+	if (write(audit_fd, line, len + 1) != (ssize_t)(len + 1))
+		log_error("audit", "written=no errno=%d", errno);
+	free(line);
+	json_object_put(o);
+}
+
+void audit_run(const char *what, const struct run *r)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry(what, r->requestor->name);
+	add(o, "runId", r->id);
+	add(o, "template", r->template->id);
+	add(o, "version", r->template->version_text);
+	add(o, "digest", r->template->digest);
+	write_entry(o);
+}
+
+void audit_end(const struct run *r, const struct isolation *iso)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry("run_ended", r->requestor->name);
+	add(o, "runId", r->id);
+	add(o, "template", r->template->id);
+	add(o, "version", r->template->version_text);
+	add(o, "outcome", run_status(r));
+	add(o, "errorCode", r->error.code);
+	json_object_object_add(o, "elapsedMs",
+			       json_object_new_int64(r->finished_mono_ms -
+						     r->created_mono_ms));
+	json_object_object_add(o, "cpuMs", json_object_new_int64(r->cpu_ms));
+	if (iso->view != NULL)
+		json_object_object_add(o, "isolation",
+				       json_object_get(iso->view));
+	write_entry(o);
+}
+
+/* A text of a client's, which need not be a name at all. */
+static void add_claim(struct json_object *o, const char *key, const char *text)
+{
+	if (text != NULL && strlen(text) <= CLAIM_MAX)
+		add(o, key, text);
+}
+
+void audit_refused(const struct requestor *requestor, const char *tool,
+		   const char *id, const char *code)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry("refused", requestor->name);
+	add_claim(o, "tool", tool);
+	add_claim(o, "id", id);
+	add(o, "errorCode", code);
+	write_entry(o);
+}

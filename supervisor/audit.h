@@ -1,0 +1,23 @@
+/*
+ * audit.h - who did what, which run, with what outcome: a JSON line each.
+ */
+#ifndef SUPERVISOR_AUDIT_H
+#define SUPERVISOR_AUDIT_H
+
+#include "supervisor/isolation.h"
+#include "supervisor/run.h"
+
+/* Append to PATH from now on, or (again) after it was rotated; NULL: no audit
+   log. 0, or -errno with the old file still in use. */
+int audit_open(const char *path);
+
+/* WHO did WHAT ("run_created", "run_cancel_asked"), and R is the run. */
+void audit_run(const char *what, const struct run *r);
+/* R has ended: its outcome, how long it took, how it was isolated. */
+void audit_end(const struct run *r, const struct isolation *iso);
+/* REQUESTOR asked for TOOL about ID, and was refused: CODE. NULLs are left
+   out, and so is what is too long to be a name. */
+void audit_refused(const struct requestor *requestor, const char *tool,
+		   const char *id, const char *code);
+
+#endif

@@ -1,0 +1,382 @@
+#include "supervisor/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/audit.h"
+#include "supervisor/listen.h"
+#include "supervisor/notify.h"
+#include "supervisor/session.h"
+
+#define DRAIN_LOOK_MS 20
+#define FIRST_PASSED_FD 3
+
+struct daemon {
+	struct server *server;
+	daemon_read read;
+	void *arg;
+	struct listener *listener; /* NULL on stdio */
+	int signals_fd; /* signalfd(2) */
+	struct event *signals;
+	struct event *watchdog;
+	struct event *drain; /* looks whether all has ended */
+	int64_t drain_until_ms;
+	bool ready; /* the cage is good, and we accept */
+	bool draining;
+	int64_t started_ms;
+};
+
+/* On stdio the variables of a service manager are meant for our parent. */
+static void tell_manager(const struct daemon *d, const char *state)
+{
+	int rc = d->listener == NULL ? 0 : notify_send(state);
+
+	if (rc < 0)
+		log_warn("daemon", "notified=no err=\"%s\"", strerror(-rc));
+}
+
+/* ---- reload ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* What only a new start can change keeps its value, and that is said. */
+static void keep_fixed(struct config *now, struct config *then)
+{
+	struct {
+		const char *key;
+		char **now, **then;
+	} fixed[] = {{"state_dir", &now->state_dir, &then->state_dir},
+		     {"socket", &now->socket, &then->socket},
+		     {"listen", &now->listen, &then->listen}};
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+		char *swap = *fixed[i].now;
+
+		if (!same_text(*fixed[i].now, *fixed[i].then))
+			log_warn("daemon", "reload key=%s changed=no msg=\"it "
+					   "takes a restart\"",
+				 fixed[i].key);
+		*fixed[i].now = *fixed[i].then;
+		*fixed[i].then = swap;
+	}
+}
+
+static bool same_templates(const struct catalogue *a, const struct catalogue *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->all[i]->id, b->all[i]->id) != 0 ||
+		    strcmp(a->all[i]->digest, b->all[i]->digest) != 0)
+			return false;
+	return true;
+}
+
+/* A rotated file is let go whatever the configuration says. */
+static void reopen_logs(const struct config *c)
+{
+	int rc = audit_open(c->audit_file);
+
+	if (rc < 0)
+		log_error("daemon", "audit_file=\"%s\" err=\"%s\"",
+			  c->audit_file, strerror(-rc));
+	rc = log_open(c->log_file);
+	if (rc < 0)
+		log_error("daemon", "log_file=\"%s\" err=\"%s\"", c->log_file,
+			  strerror(-rc));
+}
+
+static int try_logs(const struct config *now, const struct config *old)
+{
+	int rc = audit_open(now->audit_file);
+
+	if (rc == 0)
+		rc = log_open(now->log_file);
+	if (rc < 0)
+		audit_open(old->audit_file);
+	return rc;
+}
+
+/* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
+static int swap_in(struct server *srv, struct config *config,
+		   struct catalogue *catalogue, char *why, size_t size)
+{
+	bool changed = !same_templates(srv->catalogue, catalogue);
+	struct config old;
+	int rc;
+
+	keep_fixed(config, srv->config);
+	rc = try_logs(config, srv->config);
+	if (rc < 0) {
+		snprintf(why, size, "a log file cannot be opened: %s",
+			 strerror(-rc));
+		keep_fixed(srv->config, config);
+		catalogue_free(catalogue);
+		config_free(config);
+		return -EINVAL;
+	}
+	old = *srv->config; /* others hold its address */
+	*srv->config = *config;
+	*config = old;
+	config_free(config);
+	catalogue_free(srv->catalogue);
+	srv->catalogue = catalogue;
+	log_set_level((enum log_level)log_level_of(srv->config->log_level));
+	if (changed)
+		session_tell_all(srv, "notifications/tools/list_changed");
+	return 0;
+}
+
+static int reload(struct daemon *d, char *why, size_t size)
+{
+	struct config *config = d->read(d->arg, why, size);
+	struct catalogue *catalogue;
+
+	if (config == NULL)
+		return -EINVAL;
+	catalogue = server_templates(config);
+	if (catalogue->n_problems > 0) {
+		snprintf(why, size, "%s: %s", catalogue->problems[0].path,
+			 catalogue->problems[0].why);
+		catalogue_free(catalogue);
+		config_free(config);
+		return -EINVAL;
+	}
+	return swap_in(d->server, config, catalogue, why, size);
+}
+
+static void on_hup(struct daemon *d)
+{
+	struct server *srv = d->server;
+	bool serving = d->ready && !d->draining;
+	char why[1024], state[96];
+	int rc;
+
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
+		 (long long)clock_mono_us());
+	if (serving)
+		tell_manager(d, state);
+	rc = reload(d, why, sizeof(why));
+	if (rc < 0) {
+		reopen_logs(srv->config);
+		log_error("daemon", "reload=refused why=\"%s\"", why);
+	} else {
+		log_info("daemon", "reload=done templates=%zu",
+			 srv->catalogue->n);
+	}
+	if (srv->runs != NULL)
+		runs_pump(srv->runs); /* limits may be wider */
+	if (serving)
+		tell_manager(d, "READY=1");
+}
+
+/* ---- the other signals ---- */
+
+static void on_usr1(struct daemon *d)
+{
+	struct server *srv = d->server;
+	const char *sick = srv->store == NULL ? NULL : store_sick(srv->store);
+
+	log_info("daemon",
+		 "status=%s running=%zu queued=%zu connections=%zu "
+		 "templates=%zu zygote=%d isolation=%s up_s=%lld store=\"%s\"",
+		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
+		 srv->runs == NULL ? 0 : runs_running(srv->runs),
+		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
+		 listen_connections(d->listener), srv->catalogue->n,
+		 (int)crew_zygote_pid(srv->crew),
+		 isolation_name(srv->isolation.level),
+		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
+		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
+}
+
+static void stop_now(struct daemon *d)
+{
+	tell_manager(d, "STOPPING=1");
+	server_stop(d->server, 0);
+}
+
+static void on_drain_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+	const struct runs *runs = d->server->runs;
+
+	(void)fd, (void)what;
+	if (runs == NULL || runs_unrecorded(runs) == 0)
+		server_stop(d->server, 0);
+	else if (clock_mono_ms() >= d->drain_until_ms) {
+		log_warn("daemon", "drain=timeout running=%zu",
+			 runs_running(runs));
+		server_stop(d->server, 0);
+	}
+}
+
+static void on_term(struct daemon *d)
+{
+	struct timeval tv = {.tv_usec = DRAIN_LOOK_MS * 1000L};
+	struct server *srv = d->server;
+
+	if (d->listener == NULL || d->draining) {
+		stop_now(d);
+		return;
+	}
+	d->draining = true;
+	srv->quiet = true;
+	srv->draining = true;
+	d->drain_until_ms = clock_mono_ms() + srv->config->drain_timeout_ms;
+	listen_stop(d->listener);
+	tell_manager(d, "STOPPING=1\nSTATUS=draining");
+	log_info("daemon", "drain=started running=%zu queued=%zu",
+		 srv->runs == NULL ? 0 : runs_running(srv->runs),
+		 srv->runs == NULL ? 0 : runs_queued(srv->runs));
+	d->drain = event_new(srv->base, -1, EV_PERSIST, on_drain_look, d);
+	event_add(d->drain, &tv);
+}
+
+static void on_tstp(struct daemon *d)
+{
+	d->server->quiet = true;
+	log_info("daemon", "quiet=yes");
+	tell_manager(d, "STATUS=quiet: runs are accepted and queued");
+}
+
+static void on_cont(struct daemon *d)
+{
+	if (d->draining)
+		return;
+	d->server->quiet = false;
+	log_info("daemon", "quiet=no");
+	tell_manager(d, "STATUS=serving");
+	if (d->server->runs != NULL)
+		runs_pump(d->server->runs);
+}
+
+static const struct {
+	int sig;
+	void (*handle)(struct daemon *d);
+} handlers[] = {
+    {SIGHUP, on_hup},	{SIGUSR1, on_usr1}, {SIGTERM, on_term},
+    {SIGINT, on_term},	{SIGQUIT, stop_now}, {SIGTSTP, on_tstp},
+    {SIGCONT, on_cont},
+};
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct signalfd_siginfo info;
+
+	(void)what;
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
+			if (handlers[i].sig == (int)info.ssi_signo)
+				handlers[i].handle(arg);
+}
+
+/* ---- open, close ---- */
+
+/*
+ * The signals stay blocked, so that none cuts off what is done at the end;
+ * and of TSTP and CONT that wait to be read the kernel keeps the last alone.
+ */
+static void watch_signals(struct daemon *d)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
+		sigaddset(&set, handlers[i].sig);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signals_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	d->signals = event_new(d->server->base, d->signals_fd,
+			       EV_READ | EV_PERSIST, on_signal, d);
+	event_add(d->signals, NULL);
+}
+
+void daemon_watch(struct server *srv, daemon_read read_config, void *arg)
+{
+	struct daemon *d = xcalloc(1, sizeof(*d));
+
+	d->server = srv;
+	d->read = read_config;
+	d->arg = arg;
+	d->started_ms = clock_mono_ms();
+	srv->daemon = d;
+	watch_signals(d);
+}
+
+static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	tell_manager(arg, "WATCHDOG=1");
+}
+
+static void on_ready(struct server *srv)
+{
+	struct daemon *d = srv->daemon;
+	int64_t ms = notify_watchdog_ms();
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	if (d->draining)
+		return;
+	server_runs(srv); /* a daemon takes over what others left at once */
+	listen_start(d->listener);
+	d->ready = true;
+	tell_manager(d, "READY=1\nSTATUS=serving");
+	log_info("daemon", "ready=yes socket=\"%s\" templates=%zu",
+		 srv->config->socket, srv->catalogue->n);
+	if (ms > 0) {
+		d->watchdog =
+		    event_new(srv->base, -1, EV_PERSIST, on_watchdog, d);
+		event_add(d->watchdog, &tv);
+	}
+}
+
+int daemon_open(struct server *srv)
+{
+	struct daemon *d = srv->daemon;
+	int passed = notify_listen_fds();
+	char why[256];
+
+	if (passed > 1) {
+		log_error("daemon", "sockets=%d msg=\"one is enough\"", passed);
+		return EX_CONFIG;
+	}
+	d->listener = listen_open(srv, srv->config->socket,
+				  passed == 1 ? FIRST_PASSED_FD : -1, why,
+				  sizeof(why));
+	if (d->listener == NULL) {
+		log_error("daemon", "socket=none why=\"%s\"", why);
+		return EX_UNAVAILABLE;
+	}
+	srv->on_ready = on_ready;
+	return 0;
+}
+
+void daemon_close(struct server *srv)
+{
+	struct daemon *d = srv->daemon;
+
+	if (d == NULL)
+		return;
+	listen_close(d->listener);
+	event_free(d->signals);
+	if (d->signals_fd >= 0)
+		close(d->signals_fd);
+	if (d->watchdog != NULL)
+		event_free(d->watchdog);
+	if (d->drain != NULL)
+		event_free(d->drain);
+	free(d);
+	srv->daemon = NULL;
+}

@@ -1,0 +1,282 @@
+#include "supervisor/listen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/rpc.h"
+#include "supervisor/conn.h"
+
+#define CONNECTIONS_MAX 256
+#define BACKLOG 64
+#define REST_MS 500 /* after accept() found no descriptor free */
+
+struct peer {
+	struct listener *listener;
+	struct conn *conn;
+	int fd;
+	LIST_ENTRY(peer) link; /* in listener.peers */
+};
+
+struct listener {
+	struct server *server;
+	char *path; /* NULL: the service manager's, which removes it */
+	dev_t dev;  /* what was made at PATH: another's stays */
+	ino_t ino;
+	int fd;
+	struct event *readable;
+	struct event *rest;
+	bool stopped;
+	LIST_HEAD(peers, peer) peers;
+	size_t n_peers;
+};
+
+/* ---- peers ---- */
+
+static void peer_free(struct peer *p)
+{
+	LIST_REMOVE(p, link);
+	p->listener->n_peers--;
+	conn_free(p->conn);
+	close(p->fd);
+	free(p);
+}
+
+static void on_closed(void *arg, struct conn *c)
+{
+	(void)c;
+	peer_free(arg);
+}
+
+/* One too many hears why, as far as that fits into a fresh socket. */
+static void turn_away(const struct listener *l, int fd)
+{
+	struct buf out = {0};
+	char why[128];
+
+	snprintf(why, sizeof(why),
+		 "%d connections are open, and this server serves no more at a "
+		 "time; close one, or try again later",
+		 CONNECTIONS_MAX);
+	rpc_put_error(&out, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	buf_add(&out, "\n", 1);
+	(void)!write(fd, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	log_warn("listen", "connection=refused open=%zu", l->n_peers);
+	close(fd);
+}
+
+static void greet(struct listener *l, int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	struct peer *p;
+
+	if (l->n_peers >= CONNECTIONS_MAX) {
+		turn_away(l, fd);
+		return;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
+		close(fd);
+		return;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->listener = l;
+	p->fd = fd;
+	LIST_INSERT_HEAD(&l->peers, p, link);
+	l->n_peers++;
+	p->conn = conn_new(l->server,
+			   requestors_of_uid(&l->server->requestors, cred.uid),
+			   fd, fd, on_closed, p);
+	log_debug("listen", "connection=open requestor=uid:%u pid=%d",
+		  (unsigned)cred.uid, (int)cred.pid);
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *arg)
+{
+	struct listener *l = arg;
+
+	(void)fd, (void)what;
+	if (!l->stopped)
+		event_add(l->readable, NULL);
+}
+
+static void on_connection(evutil_socket_t listening, short what, void *arg)
+{
+	struct timeval tv = {.tv_usec = REST_MS * 1000L};
+	struct listener *l = arg;
+	int fd;
+
+	(void)what;
+	fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		greet(l, fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+		log_warn("listen", "accept=resting err=\"%s\"", strerror(errno));
+		event_del(l->readable);
+		event_add(l->rest, &tv);
+	}
+}
+
+/* ---- the socket ---- */
+
+/* Is there a socket at ADDR that nobody serves? connect(2) follows links. */
+static bool is_stale(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct stat st;
+	bool refused = fd >= 0 &&
+		       connect(fd, (const struct sockaddr *)addr,
+			       sizeof(*addr)) < 0 &&
+		       errno == ECONNREFUSED;
+
+	if (fd >= 0)
+		close(fd);
+	return refused && lstat(addr->sun_path, &st) == 0 &&
+	       S_ISSOCK(st.st_mode);
+}
+
+static int bind_at(int fd, const struct sockaddr_un *addr)
+{
+	mode_t old = umask(getuid() == 0 ? 0117 : 0177);
+	int rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
+
+	if (rc < 0 && errno == EADDRINUSE && is_stale(addr) &&
+	    unlink(addr->sun_path) == 0)
+		rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	umask(old);
+	return rc < 0 ? -errno : 0;
+}
+
+/* The folder that a default path lies in, when nothing made it before. */
+static void make_folder(const char *path)
+{
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+
+	if (slash != NULL && slash != dir) {
+		*slash = '\0';
+		mkdir(dir, getuid() == 0 ? 0755 : 0700);
+	}
+	free(dir);
+}
+
+static int open_path(const char *path, char *why, size_t size)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(addr.sun_path)) {
+		snprintf(why, size, "%s: a socket's path has at most %zu bytes",
+			 path, sizeof(addr.sun_path) - 1);
+		return -ENAMETOOLONG;
+	}
+	memcpy(addr.sun_path, path, strlen(path));
+	make_folder(path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	rc = fd < 0 ? -errno : bind_at(fd, &addr);
+	if (rc == 0 && listen(fd, BACKLOG) < 0)
+		rc = -errno;
+	if (rc == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(why, size, "%s: %s", path,
+		 rc == -EADDRINUSE ? "another paddockd serves it, or it is no "
+				     "socket"
+				   : strerror(-rc));
+	return rc;
+}
+
+static int option(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -1 : value;
+}
+
+/* Of a peer on any other kind of socket it is not known who it is. */
+static int check_passed(int fd, char *why, size_t size)
+{
+	if (option(fd, SO_DOMAIN) == AF_UNIX &&
+	    option(fd, SO_TYPE) == SOCK_STREAM && option(fd, SO_ACCEPTCONN) == 1)
+		return fd;
+	snprintf(why, size, "descriptor %d, which the service manager passed, "
+		 "is not a unix stream socket that listens", fd);
+	return -ENOTSOCK;
+}
+
+struct listener *listen_open(struct server *srv, const char *path, int fd,
+			     char *why, size_t size)
+{
+	struct listener *l;
+	struct stat st;
+	bool passed = fd >= 0;
+
+	fd = passed ? check_passed(fd, why, size) : open_path(path, why, size);
+	if (fd < 0)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->server = srv;
+	l->path = passed ? NULL : xstrdup(path);
+	if (!passed && lstat(path, &st) == 0) {
+		l->dev = st.st_dev;
+		l->ino = st.st_ino;
+	}
+	l->fd = fd;
+	LIST_INIT(&l->peers);
+	evutil_make_socket_nonblocking(fd);
+	l->readable = event_new(srv->base, fd, EV_READ | EV_PERSIST,
+				on_connection, l);
+	l->rest = evtimer_new(srv->base, on_rest, l);
+	return l;
+}
+
+void listen_start(struct listener *l)
+{
+	event_add(l->readable, NULL);
+}
+
+void listen_stop(struct listener *l)
+{
+	struct stat st;
+
+	if (l->stopped)
+		return;
+	l->stopped = true;
+	event_del(l->readable);
+	if (l->path != NULL && lstat(l->path, &st) == 0 &&
+	    st.st_dev == l->dev && st.st_ino == l->ino)
+		unlink(l->path);
+	close(l->fd);
+}
+
+void listen_close(struct listener *l)
+{
+	struct peer *p, *after;
+
+	if (l == NULL)
+		return;
+	listen_stop(l);
+	for (p = LIST_FIRST(&l->peers); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		peer_free(p);
+	}
+	event_free(l->readable);
+	event_free(l->rest);
+	free(l->path);
+	free(l);
+}
+
+size_t listen_connections(const struct listener *l)
+{
+	return l == NULL ? 0 : l->n_peers;
+}

@@ -1,0 +1,24 @@
+/*
+ * listen.h - the unix socket: the same messages as on stdin and stdout, a
+ * session a connection; who asks is the peer's uid (SO_PEERCRED, unix(7)).
+ */
+#ifndef SUPERVISOR_LISTEN_H
+#define SUPERVISOR_LISTEN_H
+
+#include "supervisor/server.h"
+
+struct listener;
+
+/*
+ * Listen at PATH (copied), which is made 0660 for root and 0600 for others,
+ * or on FD, when a service manager passed one (-1: none). A socket that
+ * nobody serves any more is replaced. NULL with WHY (SIZE bytes).
+ */
+struct listener *listen_open(struct server *srv, const char *path, int fd,
+			     char *why, size_t size);
+void listen_start(struct listener *l); /* accept, from now on */
+void listen_stop(struct listener *l);  /* accept no more; those there stay */
+void listen_close(struct listener *l); /* all of it; NULL is fine */
+size_t listen_connections(const struct listener *l);
+
+#endif

@@ -1,0 +1,320 @@
+/* main.c - paddockd: arguments, start and stop; no logic. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/audit.h"
+#include "supervisor/daemon.h"
+#include "supervisor/server.h"
+#include "supervisor/stdio.h"
+
+#define EXIT_USAGE 2
+
+#define INSTALLED_WORKER "/usr/libexec/paddock/paddock-worker"
+
+static const char usage[] =
+    "usage: paddockd [--stdio] [option]...\n"
+    "\n"
+    "Serve MCP clients on a unix socket, or one on stdin and stdout.\n"
+    "\n"
+    "  --stdio                    serve one client on stdin and stdout\n"
+    "  --config FILE              read FILE, and conf.d beside it\n"
+    "  --check                    check configuration and templates, then exit\n"
+    "  --print-config             print every setting, then exit\n"
+    "  --templates DIR            take templates from DIR (repeatable)\n"
+    "  --state-dir DIR            keep runs and artifacts in DIR\n"
+    "  --socket PATH              listen there\n"
+    "  --log-level LEVEL          error, warn, info or debug\n"
+    "  --log-file FILE            log to FILE instead of stderr\n"
+    "  --require-isolation LEVEL  full, userns, container or restricted;\n"
+    "                             exit 69 when runs are caged less well\n"
+    "  --version                  print the version, then exit\n"
+    "  --help                     print this, then exit\n";
+
+enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_TEMPLATES,
+       OPT_STATE_DIR, OPT_SOCKET, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
+       OPT_HELP };
+
+static const struct option options[] = {
+    {"stdio", no_argument, NULL, OPT_STDIO},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"check", no_argument, NULL, OPT_CHECK},
+    {"print-config", no_argument, NULL, OPT_PRINT},
+    {"templates", required_argument, NULL, OPT_TEMPLATES},
+    {"state-dir", required_argument, NULL, OPT_STATE_DIR},
+    {"socket", required_argument, NULL, OPT_SOCKET},
+    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+    {"log-file", required_argument, NULL, OPT_LOG_FILE},
+    {"require-isolation", required_argument, NULL, OPT_REQUIRE},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
+};
+
+/* Flags that are a key of the configuration; they go over what files say. */
+static const struct {
+	int opt;
+	const char *key;
+} keys[] = {
+    {OPT_TEMPLATES, "templates"}, {OPT_STATE_DIR, "state_dir"},
+    {OPT_SOCKET, "socket"},
+    {OPT_LOG_LEVEL, "log_level"}, {OPT_LOG_FILE, "log_file"},
+};
+
+#define FLAGS_MAX 256
+
+struct flags {
+	bool stdio, check, print;
+	const char *config_file;
+	enum isolation_level require;
+	struct {
+		const char *key, *value;
+	} set[FLAGS_MAX];
+	size_t n_set;
+};
+
+/* ---- flags ---- */
+
+static bool set_key(struct flags *f, int opt, const char *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (keys[i].opt != opt)
+			continue;
+		if (f->n_set == FLAGS_MAX) {
+			fprintf(stderr, "paddockd: more than %d flags\n",
+				FLAGS_MAX);
+			return false;
+		}
+		f->set[f->n_set].key = keys[i].key;
+		f->set[f->n_set++].value = value;
+		return true;
+	}
+	return false; /* getopt_long() has said what is wrong */
+}
+
+static bool set_require(struct flags *f, const char *name)
+{
+	int level = isolation_level_of(name);
+
+	if (level < 0) {
+		fprintf(stderr, "paddockd: --require-isolation is \"%s\"; full, "
+				"userns, container or restricted would pass\n",
+			name);
+		return false;
+	}
+	f->require = (enum isolation_level)level;
+	return true;
+}
+
+/* -1: go on; else the status to exit with. */
+static int read_flags(struct flags *f, int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		bool good = true;
+
+		switch (opt) {
+		case OPT_STDIO:
+			f->stdio = true;
+			break;
+		case OPT_CONFIG:
+			f->config_file = optarg;
+			break;
+		case OPT_CHECK:
+			f->check = true;
+			break;
+		case OPT_PRINT:
+			f->print = true;
+			break;
+		case OPT_REQUIRE:
+			good = set_require(f, optarg);
+			break;
+		case OPT_VERSION:
+			puts("paddockd " PADDOCK_VERSION);
+			return 0;
+		case OPT_HELP:
+			fputs(usage, stdout);
+			return 0;
+		default:
+			good = set_key(f, opt, optarg);
+		}
+		if (!good)
+			return EXIT_USAGE;
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "paddockd: \"%s\" is not a flag; see --help\n",
+		argv[optind]);
+	return EXIT_USAGE;
+}
+
+/* ---- configuration ---- */
+
+static int apply_flags(struct config *c, const struct flags *f, char *why,
+		       size_t size)
+{
+	bool cleared = false;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->n_set; i++) {
+		if (!cleared && strcmp(f->set[i].key, "templates") == 0) {
+			config_clear_templates(c);
+			cleared = true;
+		}
+		rc = config_set(c, "server", f->set[i].key, f->set[i].value, why,
+				size);
+	}
+	return rc;
+}
+
+/* Files, then flags; at the start, and again for HUP. NULL with WHY. */
+static struct config *read_config(void *arg, char *why, size_t size)
+{
+	const struct flags *f = arg;
+	struct config *c = config_new(getuid());
+	char *standard = config_default_file(getuid());
+	const char *file = f->config_file != NULL ? f->config_file : standard;
+	int rc = config_read(c, file, why, size);
+
+	if (rc == -ENOENT && f->config_file == NULL)
+		rc = 0;
+	else if (rc == -ENOENT)
+		snprintf(why, size, "%s: there is no such file", file);
+	if (rc == 0)
+		rc = apply_flags(c, f, why, size);
+	free(standard);
+	if (rc == 0)
+		return c;
+	config_free(c);
+	return NULL;
+}
+
+/* The worker program lies beside this one, or where it is installed. */
+static const char *worker_path(void)
+{
+	static const char *const places[] = {
+	    "paddock-worker", "../libexec/paddock/paddock-worker"};
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	for (size_t i = 0; slash != NULL && i < ARRAY_LEN(places); i++) {
+		memcpy(slash + 1, places[i], strlen(places[i]) + 1);
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return INSTALLED_WORKER;
+}
+
+static int check(const struct catalogue *cat)
+{
+	for (size_t i = 0; i < cat->n; i++)
+		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
+	for (size_t i = 0; i < cat->n_problems; i++)
+		fprintf(stderr, "paddockd: %s: %s\n", cat->problems[i].path,
+			cat->problems[i].why);
+	return cat->n_problems == 0 ? 0 : EX_CONFIG;
+}
+
+static enum isolation_level required(const struct config *c,
+				     const struct flags *f)
+{
+	if (f->require != ISOLATION_NONE || c->require_isolation == NULL)
+		return f->require;
+	return (enum isolation_level)isolation_level_of(c->require_isolation);
+}
+
+static int serve(struct config *config, struct flags *f)
+{
+	struct catalogue *cat = server_templates(config);
+	struct server srv = {.others = !f->stdio};
+	int status;
+
+	if (f->check) {
+		status = check(cat);
+		catalogue_free(cat);
+		config_free(config);
+		return status;
+	}
+	status = server_start(&srv, config, cat, worker_path(),
+			      required(config, f));
+	if (status == 0) {
+		daemon_watch(&srv, read_config, f);
+		if (f->stdio)
+			stdio_open(&srv);
+		else
+			status = daemon_open(&srv);
+	}
+	if (status == 0)
+		status = server_loop(&srv);
+	stdio_close(&srv);
+	daemon_close(&srv);
+	server_fini(&srv);
+	return status;
+}
+
+static int open_logs(const struct config *c)
+{
+	const char *file = c->log_file;
+	int rc = log_open(file);
+
+	if (rc == 0) {
+		file = c->audit_file;
+		rc = audit_open(file);
+	}
+	if (rc < 0)
+		fprintf(stderr, "paddockd: %s: %s\n", file, strerror(-rc));
+	return rc;
+}
+
+/* Nothing that is opened later may be taken for one of the first three. */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct flags f = {0};
+	struct config *config;
+	char why[1024];
+	int status;
+
+	fill_standard_fds();
+	status = read_flags(&f, argc, argv);
+	if (status >= 0)
+		return status;
+	config = read_config(&f, why, sizeof(why));
+	if (config == NULL) {
+		fprintf(stderr, "paddockd: %s\n", why);
+		return EX_CONFIG;
+	}
+	if (f.print) {
+		config_print(config, stdout);
+		config_free(config);
+		return 0;
+	}
+	log_set_level((enum log_level)log_level_of(config->log_level));
+	if (open_logs(config) < 0) {
+		config_free(config);
+		return EX_CONFIG;
+	}
+	return serve(config, &f);
+}

@@ -1,0 +1,266 @@
+/* artifact.c - "paddock artifact ls", "get" and "cat". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/near.h"
+#include "cli/ask.h"
+#include "cli/clean.h"
+#include "cli/cli.h"
+#include "cli/fetch.h"
+#include "cli/name.h"
+#include "cli/pretty.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+static struct {
+	const char *out;
+} flags;
+
+static const struct opt get_opts[] = {
+    {"output", 'o', OPT_TEXT, &flags.out, "FILE",
+     "write to FILE (- is stdout) instead of the artifact's own name"},
+};
+
+/* ---- ls ---- */
+
+static void show(struct json_object *a)
+{
+	const char *name = json_member_str(a, "name");
+	const char *type = json_member_str(a, "mimeType");
+	struct buf out = {0};
+
+	buf_printf(&out, "%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
+		   json_object_get_int64(json_member(a, "size")));
+	clean_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"), 40);
+	buf_add_str(&out, "  ");
+	if (name != NULL)
+		clean_add(&out, name, strlen(name), CLEAN_NO_LIMIT);
+	printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
+	buf_fini(&out);
+}
+
+static int ls(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *view, *list, *none = json_object_new_array();
+	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
+
+	(void)n;
+	list = json_member(view, "artifacts");
+	if (!json_object_is_type(list, json_type_array))
+		list = none;
+	if (rc == 0 && cli->json)
+		pretty_print(list, true);
+	else if (rc == 0)
+		for (size_t i = 0; i < json_object_array_length(list); i++)
+			show(json_object_array_get_idx(list, i));
+	json_object_put(view);
+	json_object_put(none);
+	return rc;
+}
+
+/* ---- which one ---- */
+
+static bool is_run(const char *id)
+{
+	return strncmp(id, "run_", 4) == 0;
+}
+
+static int no_such_name(struct json_object *list, const char *run,
+			const char *name)
+{
+	struct near near;
+
+	near_init(&near, name);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *known = json_member_str(
+		    json_object_array_get_idx(list, i), "name");
+
+		if (known != NULL)
+			near_try(&near, known);
+	}
+	if (near.best != NULL)
+		say("%s has no artifact \"%s\"; did you mean \"%s\"?", run, name,
+		    near.best);
+	else
+		say("%s has no artifact \"%s\"", run, name);
+	return CLI_TROUBLE;
+}
+
+/* Of RUN the one called NAME; without NAME the only one. Copies to *OUT. */
+static int pick(struct json_object *view, const char *run, const char *name,
+		struct json_object **out)
+{
+	struct json_object *list = json_member(view, "artifacts");
+	size_t n;
+
+	if (!json_object_is_type(list, json_type_array) ||
+	    json_object_array_length(list) == 0) {
+		say("%s has no artifacts", run);
+		return CLI_TROUBLE;
+	}
+	n = json_object_array_length(list);
+	if (name == NULL && n > 1) {
+		say("%s has %zu artifacts; name one, as \"paddock artifact ls\" "
+		    "lists them",
+		    run, n);
+		return CLI_USAGE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *a = json_object_array_get_idx(list, i);
+		const char *is = json_member_str(a, "name");
+
+		if (name == NULL || (is != NULL && strcmp(is, name) == 0)) {
+			*out = json_object_get(a);
+			return 0;
+		}
+	}
+	return no_such_name(list, run, name);
+}
+
+static int find(const struct cli *cli, struct client *c, const char *run,
+		const char *name, struct json_object **out)
+{
+	struct json_object *view;
+	int rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+
+	if (rc == 0)
+		rc = pick(view, run, name, out);
+	json_object_put(view);
+	return rc;
+}
+
+/* ---- get, cat ---- */
+
+/* Under its own name it goes here, and over nothing that is here. */
+static int get_here(const struct cli *cli, struct client *c,
+		    struct json_object *artifact)
+{
+	struct json_object *view = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	int rc;
+
+	json_object_array_add(list, json_object_get(artifact));
+	json_object_object_add(view, "artifacts", list);
+	rc = fetch_all(c, view, ".", cli->quiet);
+	json_object_put(view);
+	return rc;
+}
+
+static int describe(struct client *c, const char *id, struct json_object **out)
+{
+	struct json_object *args = ask_args("artifactId", id), *piece;
+	static const struct cli quiet = {0};
+	int rc;
+
+	json_object_object_add(args, "limit", json_object_new_int(1));
+	rc = ask(&quiet, c, "get_artifact", args, &piece);
+	if (rc == 0) {
+		*out = piece;
+		json_object_object_del(piece, "data");
+	}
+	return rc;
+}
+
+static int get(const struct cli *cli, int n, const char *const *arg)
+{
+	struct client *c = client_open(cli);
+	struct json_object *a = NULL;
+	int rc;
+
+	if (c == NULL)
+		return client_trouble();
+	if (is_run(arg[0]))
+		rc = find(cli, c, arg[0], n > 1 ? arg[1] : NULL, &a);
+	else
+		rc = describe(c, arg[0], &a);
+	if (rc == 0 && flags.out != NULL)
+		rc = fetch_file(c, json_member_str(a, "artifactId"), flags.out);
+	else if (rc == 0)
+		rc = get_here(cli, c, a);
+	json_object_put(a);
+	client_close(c);
+	return rc;
+}
+
+static int collect(void *arg, const void *p, size_t n)
+{
+	return buf_add(arg, p, n);
+}
+
+/* On a terminal what acts there is shown, not obeyed. */
+static void show_text(const struct buf *b)
+{
+	const char *data = buf_data(b);
+	size_t len;
+
+	for (size_t i = 0; i < buf_len(b); i += len) {
+		int32_t point = clean_point(data + i, buf_len(b) - i, &len);
+
+		if (point < 0 || (clean_acts(point) && point != '\n' &&
+				  point != '\t' && point != '\r'))
+			putchar('?');
+		else
+			fwrite(data + i, 1, len, stdout);
+	}
+}
+
+static int cat(const struct cli *cli, int n, const char *const *arg)
+{
+	struct client *c = client_open(cli);
+	struct json_object *a = NULL;
+	struct buf b = {0};
+	const char *id = arg[0];
+	int rc = 0;
+
+	if (c == NULL)
+		return client_trouble();
+	if (is_run(id)) {
+		rc = find(cli, c, id, n > 1 ? arg[1] : NULL, &a);
+		id = json_member_str(a, "artifactId");
+	}
+	if (rc == 0 && !isatty(STDOUT_FILENO)) {
+		rc = fetch_file(c, id, "-");
+	} else if (rc == 0) {
+		rc = fetch_artifact(c, id, collect, &b);
+		if (rc == 0)
+			show_text(&b);
+	}
+	buf_fini(&b);
+	json_object_put(a);
+	client_close(c);
+	return rc;
+}
+
+const struct command cmd_artifact_ls = {
+    .name = "artifact ls",
+    .args = "RUN",
+    .summary = "the artifacts of a run",
+    .min = 1,
+    .max = 1,
+    .run = ls,
+};
+
+const struct command cmd_artifact_get = {
+    .name = "artifact get",
+    .args = "ARTIFACT | RUN [NAME]",
+    .summary = "write an artifact to a file",
+    .opts = get_opts,
+    .n_opts = ARRAY_LEN(get_opts),
+    .min = 1,
+    .max = 2,
+    .run = get,
+};
+
+const struct command cmd_artifact_cat = {
+    .name = "artifact cat",
+    .args = "ARTIFACT | RUN [NAME]",
+    .summary = "write an artifact to stdout",
+    .min = 1,
+    .max = 2,
+    .run = cat,
+};

@@ -1,0 +1,79 @@
+#include "cli/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "base/buf.h"
+#include "cli/link.h"
+#include "cli/program.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+#define PREFIX "paddockd: "
+
+/* The lines that begin with PREFIX, without it. */
+static struct json_object *lines(struct buf *b, const char *prefix)
+{
+	size_t skip = strlen(prefix);
+	struct json_object *list = json_object_new_array();
+	size_t len;
+	char *text = buf_take(b, &len), *at = text, *line;
+
+	while ((line = strsep(&at, "\n")) != NULL) {
+		if (strncmp(line, prefix, skip) == 0 && line[skip] != '\0')
+			json_object_array_add(
+			    list, json_object_new_string(line + skip));
+	}
+	free(text);
+	return list;
+}
+
+static void arguments(struct opt_list *args, const struct cli *cli,
+		      const char *dir)
+{
+	opt_list_add(args, "--check");
+	if (cli->config != NULL) {
+		opt_list_add(args, "--config");
+		opt_list_add(args, cli->config);
+	}
+	if (dir != NULL) {
+		opt_list_add(args, "--templates");
+		opt_list_add(args, dir);
+	}
+	for (size_t i = 0; dir == NULL && i < cli->templates.n; i++) {
+		opt_list_add(args, "--templates");
+		opt_list_add(args, cli->templates.item[i]);
+	}
+}
+
+struct json_object *check_templates(const struct cli *cli, const char *dir)
+{
+	char *program = link_program();
+	struct opt_list args = {0};
+	struct buf out = {0}, err = {0};
+	struct json_object *o = NULL;
+	int rc;
+
+	if (program == NULL) {
+		say("paddockd is neither beside this program nor in PATH");
+		return NULL;
+	}
+	arguments(&args, cli, dir);
+	rc = program_run(program, &args, &out, &err);
+	if (rc == 0 || rc == EX_CONFIG) {
+		o = json_object_new_object();
+		json_object_object_add(o, "templates", lines(&out, ""));
+		json_object_object_add(o, "problems", lines(&err, PREFIX));
+	} else if (rc < 0) {
+		say("%s: %s", program, strerror(-rc));
+	} else {
+		say("%s --check ended with status %d", program, rc);
+	}
+	buf_fini(&out);
+	buf_fini(&err);
+	opt_list_free(&args);
+	free(program);
+	return o;
+}

@@ -1,0 +1,67 @@
+/* cli.h - what every subcommand of paddock knows. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/opt.h"
+
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAILED = 1,	    /* the run failed; a test or a check did */
+	CLI_USAGE = 2,	    /* paddock was called wrongly */
+	CLI_PARTIAL = 3,    /* the run is a partial success */
+	CLI_TIMEOUT = 124,  /* the run took longer than it may */
+	CLI_TROUBLE = 125,  /* no server, refused, a file that cannot be read */
+	CLI_SIGNALED = 128, /* and the signal's number: 130 for ctrl-C */
+	CLI_CANCELED = 130,
+};
+
+struct command;
+
+/* The flags that go with every subcommand. */
+struct cli {
+	bool json, quiet, verbose, help;
+	const char *socket;    /* NULL: the usual one, else a private server */
+	const char *state_dir; /* these three: of the private server */
+	const char *config;
+	struct opt_list templates;
+	const struct command *const *commands; /* n_commands of them */
+	size_t n_commands;
+};
+
+struct command {
+	const char *name; /* one word, or two: "artifact ls" */
+	const char *args; /* its operands, as help shows them */
+	const char *summary;
+	const char *text; /* more for help; may be NULL */
+	const struct opt *opts;
+	size_t n_opts;
+	int min, max; /* operands; max -1: any number */
+	bool hidden;  /* not in help */
+	int (*run)(const struct cli *cli, int n, const char *const *arg);
+	int (*raw)(int argc, char **argv); /* instead: parses for itself */
+};
+
+/* The one that ARGV begins with, *WORDS of it; NULL: none does. */
+const struct command *command_find(const struct cli *cli, int argc,
+				   const char *const *argv, int *words);
+/* Of all names and first words the nearest to WORD; NULL: none is near. */
+const char *command_near(const struct cli *cli, const char *word);
+
+/* Help: of one command, or of all, on stdout. */
+void help_command(const struct cli *cli, const struct command *cmd);
+void help_all(const struct cli *cli);
+
+/* The flags of struct cli as a set; TO points into CLI. */
+#define CLI_FLAGS 8
+void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli);
+
+extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
+    cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor, cmd_explain,
+    cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_status, cmd_template_check,
+    cmd_template_ls, cmd_template_new, cmd_template_show, cmd_template_test,
+    cmd_token;
+
+#endif

@@ -1,0 +1,500 @@
+#include "cli/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/link.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "proto/json.h"
+#include "proto/mcp.h"
+#include "proto/rpc.h"
+
+#define READ_BYTES 65536
+#define LINE_MAX_BYTES ((size_t)256 << 20)
+#define GREET_MS 10000 /* for a daemon; a private server may start slowly */
+
+/* An answer that came while another was waited for. */
+struct early {
+	TAILQ_ENTRY(early) link;
+	struct rpc_msg msg;
+};
+TAILQ_HEAD(early_list, early);
+
+struct client {
+	struct link link;
+	bool is_private;
+	bool gone; /* and that has been said */
+	struct buf rx, tx;
+	size_t scanned; /* bytes of rx without a newline */
+	int64_t last_id;
+	struct early_list early;
+	client_progress progress;
+	void *progress_arg;
+	int64_t progress_id;
+	char *server_version;
+	bool quiet_end; /* a greeting is tried: say nothing when it fails */
+};
+
+bool client_is_private(const struct client *c)
+{
+	return c->is_private;
+}
+
+const char *client_server_version(const struct client *c)
+{
+	return c->server_version != NULL ? c->server_version : "";
+}
+
+const char *client_peer(const struct client *c)
+{
+	return c->link.peer;
+}
+
+void client_on_progress(struct client *c, int64_t id, client_progress fn,
+			void *arg)
+{
+	c->progress = fn;
+	c->progress_arg = arg;
+	c->progress_id = id;
+}
+
+int client_signal(void)
+{
+	return signals_noted();
+}
+
+int client_trouble(void)
+{
+	return signals_noted() != 0 ? CLI_SIGNALED + signals_noted()
+				    : CLI_TROUBLE;
+}
+
+void client_signal_seen(struct client *c)
+{
+	(void)c;
+	signals_seen();
+}
+
+/* ---- the server has gone ---- */
+
+static int gone(struct client *c, const char *what)
+{
+	int status;
+
+	if (c->gone)
+		return -EPIPE;
+	if (what == NULL)
+		what = "it does not say why";
+	c->gone = true;
+	if (c->quiet_end)
+		return -EPIPE;
+	if (!client_is_private(c)) {
+		say("no more from the server at %s: %s", c->link.peer, what);
+		return -EPIPE;
+	}
+	status = link_end(&c->link);
+	if (WIFSIGNALED(status))
+		say("the private server was killed by signal %d (%s)",
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		say("the private server stopped, with status %d: %s",
+		    WEXITSTATUS(status), what);
+	link_show_log(&c->link);
+	return -EPIPE;
+}
+
+/* ---- messages ---- */
+
+static void put(struct client *c, const struct buf *message)
+{
+	buf_add(&c->tx, buf_data(message), buf_len(message));
+	buf_add_str(&c->tx, "\n");
+}
+
+static void notify(struct client *c, const char *method,
+		   struct json_object *params)
+{
+	struct buf b = {0};
+
+	rpc_put_notification(&b, method, params);
+	put(c, &b);
+	buf_fini(&b);
+	json_object_put(params);
+}
+
+/* Takes PARAMS. */
+static int64_t request(struct client *c, const char *method,
+		       struct json_object *params)
+{
+	struct buf b = {0};
+	char id[24];
+
+	snprintf(id, sizeof(id), "%lld", (long long)++c->last_id);
+	rpc_put_request(&b, id, method, params);
+	put(c, &b);
+	buf_fini(&b);
+	json_object_put(params);
+	return c->last_id;
+}
+
+static void on_request(struct client *c, const struct rpc_msg *m)
+{
+	struct buf b = {0};
+
+	if (strcmp(m->method, "ping") == 0)
+		rpc_put_result(&b, m->id, NULL);
+	else
+		rpc_put_error(&b, m->id, RPC_METHOD_NOT_FOUND,
+			      "this client cannot do that", NULL);
+	put(c, &b);
+	buf_fini(&b);
+}
+
+static void on_notification(struct client *c, const struct rpc_msg *m)
+{
+	struct json_object *token = json_member(m->params, "progressToken");
+	struct json_object *total = json_member(m->params, "total");
+
+	if (strcmp(m->method, "notifications/progress") != 0 ||
+	    c->progress == NULL ||
+	    !json_object_is_type(token, json_type_int) ||
+	    json_object_get_int64(token) != c->progress_id)
+		return;
+	c->progress(c->progress_arg,
+		    json_object_get_uint64(json_member(m->params, "progress")),
+		    json_object_get_uint64(total),
+		    json_member_str(m->params, "message"));
+}
+
+/* 0, or -EPIPE: the two do not understand each other. */
+static int on_line(struct client *c, const char *text, size_t len)
+{
+	struct rpc_msg m;
+	struct early *e;
+	int rc = 0;
+
+	if (len == 0)
+		return 0;
+	rpc_parse(&m, text, len);
+	if (m.kind == RPC_RESPONSE && m.id != NULL) {
+		e = xcalloc(1, sizeof(*e));
+		e->msg = m;
+		TAILQ_INSERT_TAIL(&c->early, e, link);
+		return 0;
+	}
+	if (m.kind == RPC_REQUEST)
+		on_request(c, &m);
+	else if (m.kind == RPC_NOTIFICATION)
+		on_notification(c, &m);
+	else if (m.kind == RPC_BROKEN)
+		rc = gone(c, m.text);
+	else if (m.kind == RPC_RESPONSE) /* to what it could not read */
+		rc = gone(c, json_member_str(m.error, "message"));
+	rpc_fini(&m);
+	return rc;
+}
+
+static int cut_lines(struct client *c)
+{
+	int rc = 0;
+
+	for (;;) {
+		const char *data = buf_data(&c->rx);
+		size_t len = buf_len(&c->rx);
+		const char *end = len == c->scanned
+				      ? NULL
+				      : memchr(data + c->scanned, '\n',
+					       len - c->scanned);
+
+		if (end == NULL || rc < 0) {
+			c->scanned = len;
+			return rc;
+		}
+		rc = on_line(c, data, (size_t)(end - data));
+		buf_drop(&c->rx, (size_t)(end - data) + 1);
+		c->scanned = 0;
+	}
+}
+
+/* ---- bytes ---- */
+
+static int read_some(struct client *c)
+{
+	char *room = buf_room(&c->rx, READ_BYTES);
+	ssize_t n = read(c->link.in, room, READ_BYTES);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return gone(c, strerror(errno));
+	if (n == 0)
+		return gone(c, "it closed the connection");
+	buf_wrote(&c->rx, (size_t)n);
+	if (cut_lines(c) < 0)
+		return -EPIPE;
+	if (buf_len(&c->rx) > LINE_MAX_BYTES)
+		return gone(c, "it sent a message too large to read");
+	return 0;
+}
+
+static int write_some(struct client *c)
+{
+	ssize_t n = write(c->link.out, buf_data(&c->tx), buf_len(&c->tx));
+
+	if (n >= 0)
+		buf_drop(&c->tx, (size_t)n);
+	else if (errno != EAGAIN && errno != EINTR)
+		/* what it said before it went may be there to be read */
+		buf_drop(&c->tx, buf_len(&c->tx));
+	return 0;
+}
+
+/* Move bytes, once. 0, -ETIMEDOUT, -EINTR, -EPIPE. MS < 0: for ever. */
+static int pump(struct client *c, int ms)
+{
+	struct pollfd p[3] = {
+	    {.fd = c->link.in, .events = POLLIN},
+	    {.fd = signals_fd(), .events = POLLIN},
+	    {.fd = buf_len(&c->tx) > 0 ? c->link.out : -1, .events = POLLOUT}};
+	int n, rc = 0;
+
+	if (c->gone)
+		return -EPIPE;
+	n = poll(p, 3, ms);
+	if (n < 0)
+		return errno == EINTR ? 0 : gone(c, strerror(errno));
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (p[2].revents != 0)
+		rc = write_some(c);
+	if (rc == 0 && p[0].revents != 0)
+		rc = read_some(c);
+	if (rc == 0 && p[1].revents != 0)
+		rc = -EINTR;
+	return rc;
+}
+
+static bool take_early(struct client *c, int64_t id, struct rpc_msg *out)
+{
+	struct early *e;
+
+	TAILQ_FOREACH(e, &c->early, link) {
+		/* cppcheck-suppress uninitvar ; xcalloc() made it */
+		if (strtoll(e->msg.id, NULL, 10) != id)
+			continue;
+		TAILQ_REMOVE(&c->early, e, link);
+		*out = e->msg;
+		free(e);
+		return true;
+	}
+	return false;
+}
+
+static int wait_message(struct client *c, int64_t id, int ms,
+			struct rpc_msg *out)
+{
+	int64_t end = clock_mono_ms() + ms;
+	int rc = 0;
+
+	while (!take_early(c, id, out)) {
+		int64_t left = ms < 0 ? -1 : end - clock_mono_ms();
+
+		if (rc < 0)
+			return rc;
+		rc = pump(c, ms >= 0 && left < 0 ? 0 : (int)left);
+	}
+	return 0;
+}
+
+/* ---- tools ---- */
+
+int64_t client_send_tool(struct client *c, const char *tool,
+			 struct json_object *args)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *meta = json_object_new_object();
+
+	json_object_object_add(meta, "progressToken",
+			       json_object_new_int64(c->last_id + 1));
+	json_object_object_add(params, "_meta", meta);
+	json_object_object_add(params, "name", json_object_new_string(tool));
+	json_object_object_add(params, "arguments", args);
+	return request(c, "tools/call", params);
+}
+
+int64_t client_send_read(struct client *c, const char *uri)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_object_object_add(params, "uri", json_object_new_string(uri));
+	return request(c, "resources/read", params);
+}
+
+void client_cancel(struct client *c, int64_t id)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_object_object_add(params, "requestId", json_object_new_int64(id));
+	notify(c, "notifications/cancelled", params);
+}
+
+int client_wait(struct client *c, int64_t id, int ms, struct answer *a)
+{
+	struct rpc_msg m;
+	int rc = wait_message(c, id, ms, &m);
+
+	if (rc < 0)
+		return rc;
+	answer_read(a, &m);
+	rpc_fini(&m);
+	return 0;
+}
+
+int client_tool(struct client *c, const char *tool, struct json_object *args,
+		struct answer *a)
+{
+	int64_t id = client_send_tool(c, tool, args);
+	int rc = client_wait(c, id, CLIENT_FOREVER, a);
+
+	return rc < 0 ? client_trouble() : 0;
+}
+
+/* ---- open, close ---- */
+
+static int greet(struct client *c, int ms)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *info = json_object_new_object();
+	const char *version;
+	struct rpc_msg m;
+	int rc;
+
+	json_object_object_add(
+	    params, "protocolVersion",
+	    json_object_new_string(mcp_revision_name(MCP_2025_11_25)));
+	json_object_object_add(params, "capabilities", json_object_new_object());
+	json_object_object_add(info, "name", json_object_new_string("paddock"));
+	json_object_object_add(info, "version",
+			       json_object_new_string(PADDOCK_VERSION));
+	json_object_object_add(params, "clientInfo", info);
+	rc = wait_message(c, request(c, "initialize", params), ms, &m);
+	if (rc < 0)
+		return rc;
+	version = json_member_str(json_member(m.result, "serverInfo"), "version");
+	if (version != NULL)
+		c->server_version = xstrdup(version);
+	if (m.error != NULL) {
+		say("the server at %s refuses to talk: %s", c->link.peer,
+		    json_member_str(m.error, "message"));
+		rc = -EPROTO;
+	}
+	rpc_fini(&m);
+	notify(c, "notifications/initialized", NULL);
+	return rc;
+}
+
+static struct client *client_new(void)
+{
+	struct client *c = xcalloc(1, sizeof(*c));
+
+	TAILQ_INIT(&c->early);
+	c->link = (struct link){
+	    .in = -1, .out = -1, .pid = -1, .pidfd = -1, .log = -1};
+	return c;
+}
+
+/* NULL: nothing answers at PATH; *WHY is then -errno. */
+static struct client *open_socket(const char *path, int *why)
+{
+	struct client *c = client_new();
+
+	*why = link_connect(&c->link, path);
+	c->quiet_end = true;
+	if (*why == 0)
+		*why = greet(c, GREET_MS);
+	c->quiet_end = false;
+	if (*why == 0)
+		return c;
+	client_close(c);
+	return NULL;
+}
+
+static struct client *open_private(const struct cli *cli)
+{
+	struct client *c = client_new();
+	char why[512];
+
+	if (link_spawn(&c->link, cli, why, sizeof(why)) < 0) {
+		say("%s", why);
+		client_close(c);
+		return NULL;
+	}
+	c->is_private = true;
+	if (greet(c, CLIENT_FOREVER) == 0)
+		return c;
+	client_close(c);
+	return NULL;
+}
+
+static bool wants_private(const struct cli *cli)
+{
+	return cli->templates.n > 0 || cli->state_dir != NULL ||
+	       cli->config != NULL;
+}
+
+struct client *client_open(const struct cli *cli)
+{
+	struct client *c;
+	char *usual;
+	int why = 0;
+
+	signals_watch();
+	if (cli->socket != NULL) {
+		c = open_socket(cli->socket, &why);
+		if (c == NULL && why != -EINTR)
+			say("no server answers at %s: %s", cli->socket,
+			    strerror(-why));
+		return c;
+	}
+	if (wants_private(cli))
+		return open_private(cli);
+	usual = link_usual_socket();
+	c = open_socket(usual, &why);
+	if (c == NULL && why != -ENOENT && why != -ECONNREFUSED &&
+	    why != -EINTR && !cli->quiet)
+		say("the daemon at %s does not answer (%s); using a private "
+		    "server",
+		    usual, strerror(-why));
+	free(usual);
+	return c != NULL || why == -EINTR ? c : open_private(cli);
+}
+
+void client_close(struct client *c)
+{
+	struct early *e;
+
+	if (c == NULL)
+		return;
+	link_end(&c->link);
+	link_fini(&c->link);
+	while ((e = TAILQ_FIRST(&c->early)) != NULL) {
+		TAILQ_REMOVE(&c->early, e, link);
+		rpc_fini(&e->msg);
+		free(e);
+	}
+	buf_fini(&c->rx);
+	buf_fini(&c->tx);
+	free(c->server_version);
+	free(c);
+}

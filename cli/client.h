@@ -1,0 +1,71 @@
+/*
+ * client.h - paddock as an MCP client: newline-delimited JSON-RPC with the
+ * daemon, over its socket, or with a private server, over pipes.
+ *
+ * https://modelcontextprotocol.io/specification/2025-11-25
+ */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/answer.h"
+#include "cli/cli.h"
+
+struct client; /* opaque */
+
+/*
+ * Connect and greet: to CLI's socket, or the usual one where something answers
+ * and nothing in CLI asks for a private server; else to a private one, which
+ * ends with the client. NULL: it has been said why.
+ */
+struct client *client_open(const struct cli *cli);
+/* Ends the private server and waits for it. NULL is fine. */
+void client_close(struct client *c);
+
+bool client_is_private(const struct client *c);
+/* serverInfo.version of the greeting; "" when there was none. */
+const char *client_server_version(const struct client *c);
+/* The socket's path, or the path of the private server's program. */
+const char *client_peer(const struct client *c);
+
+/* What the server says of the call whose progressToken is ID. */
+typedef void (*client_progress)(void *arg, uint64_t done, uint64_t total,
+				const char *message);
+void client_on_progress(struct client *c, int64_t id, client_progress fn,
+			void *arg);
+
+#define CLIENT_FOREVER (-1)
+
+/* Call a tool; ARGS is taken. The request's id, which is its progressToken. */
+int64_t client_send_tool(struct client *c, const char *tool,
+			 struct json_object *args);
+/* Read the resource URI; the answer's value is its one content. */
+int64_t client_send_read(struct client *c, const char *uri);
+/* Sends notifications/cancelled for ID. */
+void client_cancel(struct client *c, int64_t id);
+/*
+ * Wait for the answer to ID. 0; -ETIMEDOUT after MS; -EINTR once a signal has
+ * come that client_signal() then tells; -EPIPE when the server has gone,
+ * which has been said then.
+ */
+int client_wait(struct client *c, int64_t id, int ms, struct answer *a);
+
+/*
+ * Both in one. 0, also for a refusal; else the exit status: the server has
+ * gone, or a signal came.
+ */
+int client_tool(struct client *c, const char *tool, struct json_object *args,
+		struct answer *a);
+
+/* The exit status after NULL, -EPIPE or -EINTR: CLI_TROUBLE, or the signal's. */
+int client_trouble(void);
+
+/* The signal that asks paddock to stop, or 0. A second one ends it at once. */
+int client_signal(void);
+/* Let client_wait() wait again although that signal came. */
+void client_signal_seen(struct client *c);
+
+#endif

@@ -1,0 +1,128 @@
+/* client_config.c - "paddock client-config": how MCP clients start paddockd. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+#include "cli/cli.h"
+#include "cli/link.h"
+#include "cli/pretty.h"
+#include "cli/say.h"
+
+static struct {
+	const char *client;
+} flags;
+
+static const struct opt opts[] = {
+    {"client", 0, OPT_TEXT, &flags.client, "CLIENT",
+     "claude-code, claude-desktop, vscode or cursor"},
+};
+
+static const struct {
+	const char *name;
+	const char *key; /* that its servers stand under */
+	bool typed;	 /* a server says that it is "stdio" */
+	const char *file;
+} clients[] = {
+    {"claude-code", "mcpServers", true, ".mcp.json of a project"},
+    {"claude-desktop", "mcpServers", false, "claude_desktop_config.json"},
+    {"vscode", "servers", true, ".vscode/mcp.json"},
+    {"cursor", "mcpServers", false, "~/.cursor/mcp.json"},
+};
+
+static int find(const char *name)
+{
+	struct near near;
+
+	if (name == NULL) {
+		say("name the client: --client claude-code, claude-desktop, "
+		    "vscode or cursor");
+		return -1;
+	}
+	near_init(&near, name);
+	for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+		if (strcmp(clients[i].name, name) == 0)
+			return (int)i;
+		near_try(&near, clients[i].name);
+	}
+	if (near.best != NULL)
+		say("--client %s is not known; did you mean %s?", name,
+		    near.best);
+	else
+		say("--client %s is not known: claude-code, claude-desktop, "
+		    "vscode and cursor are",
+		    name);
+	return -1;
+}
+
+/* A client starts it from anywhere, so that a path has to be absolute. */
+static void add_path(struct json_object *args, const char *flag,
+		     const char *path)
+{
+	char *whole;
+
+	if (path == NULL)
+		return;
+	whole = realpath(path, NULL);
+	json_object_array_add(args, json_object_new_string(flag));
+	json_object_array_add(
+	    args, json_object_new_string(whole != NULL ? whole : path));
+	free(whole);
+}
+
+static struct json_object *server(const struct cli *cli, bool typed,
+				  const char *program)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *args = json_object_new_array();
+
+	json_object_array_add(args, json_object_new_string("--stdio"));
+	add_path(args, "--config", cli->config);
+	add_path(args, "--state-dir", cli->state_dir);
+	for (size_t i = 0; i < cli->templates.n; i++)
+		add_path(args, "--templates", cli->templates.item[i]);
+	if (typed)
+		json_object_object_add(o, "type",
+				       json_object_new_string("stdio"));
+	json_object_object_add(o, "command", json_object_new_string(program));
+	json_object_object_add(o, "args", args);
+	return o;
+}
+
+static int config(const struct cli *cli, int n, const char *const *arg)
+{
+	int i = find(flags.client);
+	struct json_object *o, *servers;
+	char *program;
+
+	(void)n, (void)arg;
+	if (i < 0)
+		return CLI_USAGE;
+	program = link_program();
+	if (program == NULL)
+		say("paddockd is not found here; its name alone is written");
+	servers = json_object_new_object();
+	json_object_object_add(servers, "paddock",
+			       server(cli, clients[i].typed,
+				      program != NULL ? program : "paddockd"));
+	o = json_object_new_object();
+	json_object_object_add(o, clients[i].key, servers);
+	pretty_print(o, cli->json);
+	if (!cli->quiet)
+		say_more("for %s", clients[i].file);
+	json_object_put(o);
+	free(program);
+	return CLI_OK;
+}
+
+const struct command cmd_client_config = {
+    .name = "client-config",
+    .args = "--client CLIENT",
+    .summary = "what to write into an MCP client's configuration",
+    .text = "Nothing is changed; the JSON is for you to merge. --templates, "
+	    "--state-dir and\n--config are taken over.\n",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
+    .run = config,
+};

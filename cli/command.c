@@ -1,0 +1,188 @@
+/* command.c - finding a subcommand, and help on it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+
+void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
+{
+	const struct opt table[CLI_FLAGS] = {
+	    {"json", 0, OPT_FLAG, &cli->json, NULL, "JSON on one line on stdout"},
+	    {"quiet", 'q', OPT_FLAG, &cli->quiet, NULL, "no progress"},
+	    {"verbose", 'v', OPT_FLAG, &cli->verbose, NULL,
+	     "show what a private server logs"},
+	    {"socket", 0, OPT_TEXT, &cli->socket, "PATH",
+	     "of the daemon, instead of the usual one"},
+	    {"templates", 0, OPT_LIST, &cli->templates, "DIR",
+	     "use a private server with these templates (repeatable)"},
+	    {"state-dir", 0, OPT_TEXT, &cli->state_dir, "DIR",
+	     "use a private server that keeps runs there"},
+	    {"config", 0, OPT_TEXT, &cli->config, "FILE",
+	     "use a private server with this configuration"},
+	    {"help", 'h', OPT_FLAG, &cli->help, NULL, "help on the command"},
+	};
+
+	memcpy(opts, table, sizeof(table));
+}
+
+static size_t first_word(const char *name)
+{
+	return strcspn(name, " ");
+}
+
+static bool is(const char *name, const char *a, const char *b)
+{
+	size_t n = first_word(name);
+
+	if (strlen(a) != n || memcmp(name, a, n) != 0)
+		return false;
+	if (name[n] == '\0')
+		return true;
+	return b != NULL && strcmp(name + n + 1, b) == 0;
+}
+
+const struct command *command_find(const struct cli *cli, int argc,
+				   const char *const *argv, int *words)
+{
+	const char *second = argc > 1 ? argv[1] : NULL;
+
+	for (size_t i = 0; argc > 0 && i < cli->n_commands; i++) {
+		const char *name = cli->commands[i]->name;
+
+		if (!is(name, argv[0], second))
+			continue;
+		*words = name[first_word(name)] == '\0' ? 1 : 2;
+		return cli->commands[i];
+	}
+	return NULL;
+}
+
+const char *command_near(const struct cli *cli, const char *word)
+{
+	static char first[NEAR_WORD_MAX];
+	struct near near;
+
+	near_init(&near, word);
+	for (size_t i = 0; i < cli->n_commands; i++) {
+		const struct command *c = cli->commands[i];
+		char head[NEAR_WORD_MAX];
+		unsigned before = near.cost;
+
+		if (c->hidden)
+			continue;
+		near_try(&near, c->name);
+		snprintf(head, sizeof(head), "%.*s", (int)first_word(c->name),
+			 c->name);
+		near_try(&near, head);
+		if (near.cost < before && near.best == head) {
+			memcpy(first, head, sizeof(first));
+			near.best = first;
+		}
+	}
+	return near.best;
+}
+
+/* ---- help ---- */
+
+#define HELP_COLUMN 30
+
+static void show_opt(const struct opt *o)
+{
+	char left[64];
+	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+			 o->letter != 0 ? '-' : ' ',
+			 o->letter != 0 ? o->letter : ' ',
+			 o->letter != 0 ? "," : " ", o->name,
+			 o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
+
+	if (n >= HELP_COLUMN)
+		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
+	else
+		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
+}
+
+void help_command(const struct cli *cli, const struct command *cmd)
+{
+	struct cli copy = *cli;
+	struct opt global[CLI_FLAGS];
+
+	printf("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
+	       cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
+	if (cmd->n_opts > 0)
+		puts("");
+	for (size_t i = 0; i < cmd->n_opts; i++)
+		show_opt(&cmd->opts[i]);
+	puts("\nFlags of every command:");
+	cli_flags(global, &copy);
+	for (size_t i = 0; i < CLI_FLAGS; i++)
+		show_opt(&global[i]);
+	if (cmd->text != NULL)
+		printf("\n%s", cmd->text);
+}
+
+void help_all(const struct cli *cli)
+{
+	puts("usage: paddock COMMAND [FLAG]... [OPERAND]...\n");
+	for (size_t i = 0; i < cli->n_commands; i++) {
+		const struct command *c = cli->commands[i];
+
+		if (!c->hidden)
+			printf("  %-18s %s\n", c->name, c->summary);
+	}
+	puts("\n\"paddock help COMMAND\" tells more; \"paddock --version\" the "
+	     "version.\n"
+	     "Results go to stdout, all else to stderr.");
+}
+
+static int raw_help(const struct command *cmd)
+{
+	char name[32], flag[] = "--help";
+	char *argv[] = {name, flag, NULL};
+
+	snprintf(name, sizeof(name), "%s", cmd->name);
+	return cmd->raw(2, argv);
+}
+
+static int help(const struct cli *cli, int n, const char *const *arg)
+{
+	const struct command *cmd;
+	bool found = false;
+	int words;
+
+	if (n == 0) {
+		help_all(cli);
+		return CLI_OK;
+	}
+	cmd = command_find(cli, n, arg, &words);
+	if (cmd != NULL && cmd->raw != NULL)
+		return raw_help(cmd);
+	if (cmd != NULL) {
+		help_command(cli, cmd);
+		return CLI_OK;
+	}
+	for (size_t i = 0; i < cli->n_commands; i++) {
+		const struct command *c = cli->commands[i];
+		size_t len = first_word(c->name);
+
+		if (c->hidden || strlen(arg[0]) != len ||
+		    memcmp(c->name, arg[0], len) != 0)
+			continue;
+		printf("  %-18s %s\n", c->name, c->summary);
+		found = true;
+	}
+	if (found)
+		return CLI_OK;
+	fprintf(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
+	return CLI_USAGE;
+}
+
+const struct command cmd_help = {
+    .name = "help",
+    .args = "[COMMAND]",
+    .summary = "what the commands do",
+    .max = 2,
+    .run = help,
+};

@@ -1,0 +1,190 @@
+/* doctor.c - "paddock doctor": does it work here, and what would help. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/check.h"
+#include "cli/cli.h"
+#include "cli/link.h"
+#include "cli/pretty.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+/* By the names in the profile's isolation.missing. */
+static const struct {
+	const char *missing, *remedy;
+} remedies[] = {
+    {"seccomp", "use a kernel with CONFIG_SECCOMP_FILTER"},
+    {"userns", "allow user namespaces: sysctl user.max_user_namespaces=10000, "
+	       "and where they exist kernel.unprivileged_userns_clone=1 and "
+	       "kernel.apparmor_restrict_unprivileged_userns=0"},
+    {"netns", "allow network namespaces: sysctl user.max_net_namespaces=10000"},
+    {"ipcns", "allow IPC namespaces: sysctl user.max_ipc_namespaces=10000"},
+    {"utsns", "allow UTS namespaces: sysctl user.max_uts_namespaces=10000"},
+    {"mntns", "allow mount namespaces: sysctl user.max_mnt_namespaces=10000"},
+    {"root", "in a container, let mounts be made: --security-opt "
+	     "apparmor=unconfined, or run paddockd outside"},
+    {"uid", "start paddockd as root, or give its user a range in /etc/subuid "
+	    "and /etc/subgid, so that each run gets a uid of its own"},
+    {"landlock", "use a kernel from 5.13 on, with landlock in its lsm= list"},
+    {"cgroup", "this version limits a run by rlimits and has no cgroup for it"},
+};
+
+static void add(struct json_object *list, const char *what, const char *remedy)
+{
+	struct json_object *o = ask_args("missing", what);
+
+	json_object_object_add(o, "remedy", json_object_new_string(remedy));
+	json_object_array_add(list, o);
+}
+
+static const char *remedy_of(const char *missing)
+{
+	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
+		if (strcmp(remedies[i].missing, missing) == 0)
+			return remedies[i].remedy;
+	return "please report this: it should hold everywhere";
+}
+
+static void check_isolation(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *profile = json_member(o, "profile");
+	struct json_object *list =
+	    json_member(json_member(profile, "isolation"), "missing");
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		add(advice, name, remedy_of(name));
+	}
+}
+
+static void check_version(struct json_object *o, struct json_object *advice)
+{
+	const char *server = json_member_str(json_member(o, "profile"),
+					     "runtimeVersion");
+
+	if (server != NULL && strcmp(server, PADDOCK_VERSION) != 0)
+		add(advice, "one version of everything",
+		    "paddock and the server are of different versions; restart "
+		    "the daemon, or install both again");
+}
+
+static void check_packages(const struct cli *cli, struct json_object *advice)
+{
+	struct json_object *o = check_templates(cli, NULL);
+	struct json_object *bad = json_member(o, "problems");
+	size_t n = o == NULL ? 0 : json_object_array_length(bad);
+
+	for (size_t i = 0; i < n; i++)
+		add(advice, "a template",
+		    json_object_get_string(json_object_array_get_idx(bad, i)));
+	json_object_put(o);
+}
+
+static void put_string(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+static int examine(const struct cli *cli, struct json_object *o)
+{
+	struct client *c = client_open(cli);
+	struct json_object *profile;
+	struct utsname u = {0};
+	int rc;
+
+	uname(&u);
+	put_string(o, "paddock", PADDOCK_VERSION);
+	put_string(o, "kernel", u.release);
+	if (c == NULL)
+		return client_trouble();
+	put_string(o, "server", client_is_private(c) ? "private" : "daemon");
+	put_string(o, client_is_private(c) ? "program" : "socket",
+		   client_peer(c));
+	put_string(o, "serverVersion", client_server_version(c));
+	rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &profile);
+	if (rc == 0)
+		json_object_object_add(o, "profile", profile);
+	client_close(c);
+	return rc;
+}
+
+/* ---- for people ---- */
+
+static void line(const char *name, const char *value)
+{
+	printf("%-12s %s\n", name, value != NULL ? value : "unknown");
+}
+
+static void line_int(const char *name, struct json_object *limits,
+		     const char *key)
+{
+	printf("%-12s %" PRId64 "\n", name,
+	       json_object_get_int64(json_member(limits, key)));
+}
+
+static void show(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *profile = json_member(o, "profile");
+	struct json_object *limits = json_member(profile, "limits");
+	const char *socket = json_member_str(o, "socket");
+
+	line("paddock", json_member_str(o, "paddock"));
+	line("server", json_member_str(o, "serverVersion"));
+	line(socket != NULL ? "daemon" : "private",
+	     socket != NULL ? socket : json_member_str(o, "program"));
+	line("kernel", json_member_str(o, "kernel"));
+	line("requestor", json_member_str(profile, "requestor"));
+	line("trust", json_member_str(profile, "trustLevel"));
+	line("isolation", json_member_str(json_member(profile, "isolation"),
+					  "level"));
+	line_int("runs at once", limits, "maxConcurrentRuns");
+	for (size_t i = 0; i < json_object_array_length(advice); i++) {
+		struct json_object *a = json_object_array_get_idx(advice, i);
+
+		printf("missing      %s: %s\n", json_member_str(a, "missing"),
+		       json_member_str(a, "remedy"));
+	}
+	puts(json_object_array_length(advice) == 0 ? "all is well"
+						   : "runs work");
+}
+
+static int doctor(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *advice = json_object_new_array();
+	int rc = examine(cli, o);
+
+	(void)n, (void)arg;
+	if (rc == 0) {
+		check_isolation(o, advice);
+		check_version(o, advice);
+		check_packages(cli, advice);
+	}
+	if (rc == 0 && !cli->json)
+		show(o, advice);
+	json_object_object_add(o, "advice", advice);
+	if (cli->json)
+		pretty_print(o, true);
+	if (rc != 0)
+		say("runs do not work here; the lines above say why");
+	json_object_put(o);
+	return rc;
+}
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .args = "",
+    .summary = "whether it works here, how runs are isolated, what is missing",
+    .run = doctor,
+};

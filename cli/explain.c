@@ -1,0 +1,290 @@
+/* explain.c - "paddock explain": why a run ended as it did, what would help. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/bar.h"
+#include "cli/clean.h"
+#include "cli/cli.h"
+#include "cli/pretty.h"
+#include "cli/report.h"
+#include "proto/json.h"
+
+struct story {
+	struct json_object *view, *error, *details;
+	struct json_object *why, *help; /* arrays of sentences */
+};
+
+static void tell(struct json_object *list, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What is quoted in a sentence is untrusted. */
+static void tell(struct json_object *list, const char *fmt, ...)
+{
+	struct buf clean = {0};
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	clean_add(&clean, text, strlen(text), CLEAN_NO_LIMIT);
+	json_object_array_add(
+	    list,
+	    json_object_new_string_len(buf_data(&clean), (int)buf_len(&clean)));
+	buf_fini(&clean);
+	free(text);
+}
+
+static const char *detail(const struct story *s, const char *key)
+{
+	return json_member_str(s->details, key);
+}
+
+/* ---- by code ---- */
+
+static void about_timeout(struct story *s)
+{
+	struct json_object *m = json_member(s->view, "metrics");
+	char time[BAR_TIME_SIZE];
+
+	bar_time(time, json_object_get_int64(json_member(m, "elapsedMs")));
+	tell(s->why, "It was still running after %s, which was all the time that "
+		     "it had.",
+	     time);
+	tell(s->help, "Give it more with --timeout; the template's maxTimeoutMs "
+		      "(paddock template show %s) is the most.",
+	     json_member_str(s->view, "templateId"));
+	tell(s->help, "Or ask for less at once.");
+}
+
+static void about_step(struct story *s)
+{
+	const char *code = detail(s, "stepErrorCode");
+
+	tell(s->why, "Its step %s failed%s%s.",
+	     detail(s, "failedStep") ? detail(s, "failedStep") : "(unnamed)",
+	     code != NULL ? " with " : "", code != NULL ? code : "");
+}
+
+static void about_execution(struct story *s)
+{
+	const char *code = detail(s, "templateCode");
+
+	if (code != NULL)
+		tell(s->why, "The template itself gave up, with its code %s.",
+		     code);
+	else
+		tell(s->why, "The template's code raised an error that it did "
+			     "not handle.");
+	tell(s->help, "Look at the inputs first; if they are right, the "
+		      "template's author has to mend it.");
+}
+
+static void about_output(struct story *s)
+{
+	tell(s->why, "What it returned is not what its outputsSchema promises.");
+	tell(s->help, "The template's author has to mend it.");
+}
+
+static void about_crash(struct story *s)
+{
+	struct json_object *sig = json_member(s->details, "signal");
+	const char *name = json_object_is_type(sig, json_type_int)
+			       ? sigabbrev_np(json_object_get_int(sig))
+			       : json_object_get_string(sig);
+
+	tell(s->why, "Its worker process died%s%s. The server and other runs "
+		     "were not touched.",
+	     name != NULL ? " of signal " : "", name != NULL ? name : "");
+	tell(s->help, "Run it again; if it dies again with the same inputs, the "
+		      "template's author has to mend it.");
+}
+
+static void about_sandbox(struct story *s)
+{
+	const char *call = detail(s, "syscall");
+
+	tell(s->why, "It tried what the sandbox forbids%s%s, and was killed "
+		     "before that had any effect.",
+	     call != NULL ? ": the system call " : "", call != NULL ? call : "");
+	tell(s->help, "Unless its author can do without, the template cannot run "
+		      "here. If you do not know the template, do not trust it.");
+}
+
+static void about_limit(struct story *s)
+{
+	struct json_object *allowed = json_member(s->details, "allowed");
+	const char *limit = detail(s, "limit");
+	const char *unit = detail(s, "unit"), *who = detail(s, "whoCanRaise");
+
+	tell(s->why, "It met the limit %s, which allows %s%s%s.",
+	     limit != NULL ? limit : "on resources",
+	     allowed != NULL ? json_object_get_string(allowed) : "less",
+	     unit != NULL ? " " : "", unit != NULL ? unit : "");
+	tell(s->help, "Ask for less at once.");
+	if (who != NULL)
+		tell(s->help, "Or let the limit be raised, which is up to: %s.",
+		     who);
+}
+
+static void about_protocol(struct story *s)
+{
+	const char *offence = detail(s, "offence");
+
+	tell(s->why, "Its worker sent the server what no worker may%s%s, and "
+		     "was killed.",
+	     offence != NULL ? ": " : "", offence != NULL ? offence : "");
+}
+
+static void about_interrupted(struct story *s)
+{
+	tell(s->why, "The server that ran it was stopped before it had ended.");
+	tell(s->help, "Run it again.");
+}
+
+static void about_canceled(struct story *s)
+{
+	tell(s->why, "Somebody asked for that.");
+	tell(s->help, "What it had produced can still be read: paddock artifact "
+		      "ls %s",
+	     json_member_str(s->view, "runId"));
+}
+
+static const struct {
+	const char *code;
+	void (*about)(struct story *s);
+} codes[] = {
+    {"RUN_TIMEOUT", about_timeout},
+    {"STEP_EXECUTION_FAILED", about_step},
+    {"EXECUTION_ERROR", about_execution},
+    {"OUTPUT_INVALID", about_output},
+    {"WORKER_CRASHED", about_crash},
+    {"SANDBOX_VIOLATION", about_sandbox},
+    {"RESOURCE_LIMIT", about_limit},
+    {"PROTOCOL_VIOLATION", about_protocol},
+    {"RUN_CANCELED", about_canceled},
+    {"RUN_INTERRUPTED", about_interrupted},
+};
+
+/* ---- in general ---- */
+
+static void about_steps(struct story *s)
+{
+	struct json_object *steps = json_member(s->view, "steps");
+	size_t n = json_object_is_type(steps, json_type_array)
+		       ? json_object_array_length(steps)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *step = json_object_array_get_idx(steps, i);
+		struct json_object *e = json_member(step, "error");
+		const char *status = json_member_str(step, "status");
+		const char *message = json_member_str(e, "message");
+
+		if (status != NULL && strcmp(status, "failed") == 0)
+			tell(s->why, "Step %s: %s", json_member_str(step, "name"),
+			     message != NULL ? message : "failed");
+	}
+}
+
+static void about_error(struct story *s)
+{
+	const char *code = json_member_str(s->error, "errorCode");
+	const char *message = json_member_str(s->error, "message");
+	const char *hint = json_member_str(s->error, "recoverHint");
+
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(codes); i++)
+		if (strcmp(codes[i].code, code) == 0)
+			codes[i].about(s);
+	if (message != NULL)
+		tell(s->why, "%s: %s", code != NULL ? code : "The message",
+		     message);
+	if (json_object_array_length(s->help) == 0 && hint != NULL)
+		tell(s->help, "%s", hint);
+}
+
+static void about_end(struct story *s, const char *status)
+{
+	if (s->error != NULL) {
+		about_error(s);
+		about_steps(s);
+	} else if (strcmp(status, "partial_success") == 0) {
+		tell(s->why, "Some of its steps failed, but enough succeeded for "
+			     "a result.");
+		about_steps(s);
+	} else if (strcmp(status, "queued") == 0) {
+		tell(s->why, "It waits until one of the runs before it has ended.");
+	}
+}
+
+static void show(const struct story *s, const char *status)
+{
+	printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
+	       json_member_str(s->view, "templateId"), status);
+	for (size_t i = 0; i < json_object_array_length(s->why); i++)
+		printf("  %s\n", json_object_get_string(
+				     json_object_array_get_idx(s->why, i)));
+	if (json_object_array_length(s->help) > 0)
+		puts("What would help:");
+	for (size_t i = 0; i < json_object_array_length(s->help); i++)
+		printf("  %s\n", json_object_get_string(
+				     json_object_array_get_idx(s->help, i)));
+}
+
+static void show_json(const struct story *s, const char *status)
+{
+	struct json_object *o = ask_args("runId",
+					 json_member_str(s->view, "runId"));
+
+	json_object_object_add(o, "status", json_object_new_string(status));
+	json_object_object_add(o, "why", json_object_get(s->why));
+	json_object_object_add(o, "help", json_object_get(s->help));
+	if (s->error != NULL)
+		json_object_object_add(o, "error", json_object_get(s->error));
+	pretty_print(o, true);
+	json_object_put(o);
+}
+
+static int explain(const struct cli *cli, int n, const char *const *arg)
+{
+	struct story s = {0};
+	const char *status;
+	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &s.view);
+
+	(void)n;
+	if (rc != 0)
+		return rc;
+	s.error = json_member(s.view, "error");
+	s.details = json_member(s.error, "details");
+	s.why = json_object_new_array();
+	s.help = json_object_new_array();
+	status = json_member_str(s.view, "status");
+	if (status == NULL)
+		status = "unknown";
+	about_end(&s, status);
+	if (cli->json)
+		show_json(&s, status);
+	else
+		show(&s, status);
+	json_object_put(s.why);
+	json_object_put(s.help);
+	json_object_put(s.view);
+	return CLI_OK;
+}
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .args = "RUN",
+    .summary = "why a run failed, and what would help",
+    .min = 1,
+    .max = 1,
+    .run = explain,
+};

@@ -1,0 +1,57 @@
+#include "cli/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "proto/json.h"
+
+#define READ_BYTES 65536u
+#define FILE_BYTES_MAX (256u << 20)
+
+static int read_all(struct buf *b, FILE *f)
+{
+	size_t n;
+
+	do {
+		n = fread(buf_room(b, READ_BYTES), 1, READ_BYTES, f);
+		buf_wrote(b, n);
+		if (buf_len(b) > FILE_BYTES_MAX)
+			return -EFBIG;
+	} while (n > 0);
+	return ferror(f) ? -EIO : 0;
+}
+
+static int read_path(struct buf *b, const char *path)
+{
+	FILE *f;
+	int rc;
+
+	if (strcmp(path, "-") == 0)
+		return read_all(b, stdin);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return -errno;
+	rc = read_all(b, f);
+	(void)fclose(f); /* only read */
+	return rc;
+}
+
+int cli_read_json(struct json_object **out, const char *path)
+{
+	struct json_error err;
+	struct buf b = {0};
+	int rc = read_path(&b, path);
+
+	*out = NULL;
+	if (rc != 0) {
+		fprintf(stderr, "paddock: %s: %s\n", path, strerror(-rc));
+	} else {
+		rc = json_parse(out, buf_data(&b), buf_len(&b), &err);
+		if (rc != 0)
+			fprintf(stderr, "paddock: %s: %s\n", path, err.text);
+	}
+	buf_fini(&b);
+	return rc;
+}

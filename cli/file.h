@@ -1,0 +1,13 @@
+/* file.h - JSON files that the user names. */
+#ifndef CLI_FILE_H
+#define CLI_FILE_H
+
+#include <json-c/json.h>
+
+/*
+ * Parse the file at PATH ("-": stdin) into *OUT, which the caller owns. 0, or
+ * -errno after a line on stderr that says what is wrong and where.
+ */
+int cli_read_json(struct json_object **out, const char *path);
+
+#endif

@@ -1,0 +1,282 @@
+#include "cli/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/near.h"
+#include "base/utf8.h"
+#include "base/why.h"
+#include "cli/input_type.h"
+#include "proto/json.h"
+
+#define READ_BYTES 65536
+
+/* What is being put where. */
+struct put {
+	struct json_object *root;   /* the whole schema, for its $refs */
+	struct json_object *schema; /* of the object that is put into */
+	struct json_object *into;
+	const char *key;
+	char *why;
+	size_t size;
+};
+
+/* ---- files ---- */
+
+static int read_all(struct buf *b, int fd)
+{
+	ssize_t n;
+
+	b->max = INPUT_FILE_MAX;
+	for (;;) {
+		if (buf_len(b) >= INPUT_FILE_MAX)
+			return -EFBIG;
+		n = read(fd, buf_room(b, READ_BYTES), READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		buf_wrote(b, (size_t)n);
+	}
+}
+
+char *input_read_file(const char *path, size_t *len, char *why, size_t size)
+{
+	bool standard = strcmp(path, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : 0;
+	struct buf b = {0};
+
+	if (fd >= 0)
+		rc = read_all(&b, fd);
+	if (fd >= 0 && !standard)
+		close(fd);
+	if (rc == 0)
+		return buf_take(&b, len);
+	why_set(why, size, "%s: %s", standard ? "stdin" : path, strerror(-rc));
+	buf_fini(&b);
+	return NULL;
+}
+
+/* ---- values ---- */
+
+static int no_json(const struct put *p, unsigned types,
+		   const struct json_error *err)
+{
+	char names[INPUT_TYPES_SIZE];
+
+	if (types == 0)
+		return why_set(p->why, p->size, "%s is not JSON: %s", p->key,
+			       err->text);
+	input_type_names(names, types);
+	return why_set(p->why, p->size, "%s has to be %s", p->key, names);
+}
+
+/* Text where the schema takes text, and JSON is not wanted there as well. */
+static int typed(const struct put *p, struct json_object **out,
+		 struct json_object *schema, const char *text, size_t len)
+{
+	unsigned types = input_types(p->root, schema);
+	struct json_object *v = NULL;
+	struct json_error err;
+	bool json = false;
+
+	if (types != INPUT_STRING) {
+		json = json_parse(&v, text, len, &err) == 0;
+		if (json && types != 0 && (types & input_type_of(v)) == 0) {
+			json_object_put(v);
+			json = false;
+			err.text[0] = '\0';
+		}
+	}
+	if (json) {
+		*out = v;
+		return 0;
+	}
+	if (types != 0 && (types & INPUT_STRING) == 0)
+		return no_json(p, types, &err);
+	if (!utf8_ok(text, len))
+		return why_set(p->why, p->size, "%s is not UTF-8 text", p->key);
+	*out = json_object_new_string_len(text, (int)len);
+	return 0;
+}
+
+static int set(const struct put *p, struct json_object *v)
+{
+	json_object_object_add(p->into, p->key, v);
+	return 0;
+}
+
+/* A list: JSON as a whole, or one more element. */
+static int put_element(const struct put *p, struct json_object *schema,
+		       const char *text, size_t len)
+{
+	struct json_object *v = NULL, *list = json_member(p->into, p->key);
+	int rc;
+
+	if (json_parse(&v, text, len, NULL) == 0 &&
+	    json_object_is_type(v, json_type_array))
+		return set(p, v);
+	json_object_put(v);
+	rc = typed(p, &v, input_items(p->root, schema), text, len);
+	if (rc < 0)
+		return rc;
+	if (!json_object_is_type(list, json_type_array)) {
+		list = json_object_new_array();
+		set(p, list);
+	}
+	return json_object_array_add(list, v);
+}
+
+static int put_value(const struct put *p, struct json_object *schema,
+		     const char *text, size_t len)
+{
+	struct json_object *v = NULL;
+	int rc;
+
+	if (input_types(p->root, schema) == INPUT_ARRAY)
+		return put_element(p, schema, text, len);
+	rc = typed(p, &v, schema, text, len);
+	return rc < 0 ? rc : set(p, v);
+}
+
+static int put_json(const struct put *p, const char *text, size_t len)
+{
+	struct json_object *v;
+	struct json_error err;
+
+	if (json_parse(&v, text, len, &err) < 0)
+		return no_json(p, 0, &err);
+	return set(p, v);
+}
+
+static int put_text(const struct put *p, struct json_object *schema, bool raw,
+		    const char *text)
+{
+	size_t len = strlen(text);
+	char *file = NULL;
+	int rc;
+
+	if (text[0] == '@' && text[1] != '@') {
+		file = input_read_file(text + 1, &len, p->why, p->size);
+		if (file == NULL)
+			return -EINVAL;
+		text = file;
+	} else if (text[0] == '@') {
+		text++;
+		len--;
+	}
+	rc = raw ? put_json(p, text, len) : put_value(p, schema, text, len);
+	free(file);
+	return rc;
+}
+
+/* ---- keys ---- */
+
+static int unknown_key(const struct put *p)
+{
+	struct json_object *known = json_member(p->schema, "properties");
+	struct near near;
+
+	near_init(&near, p->key);
+	if (json_object_is_type(known, json_type_object)) {
+		json_object_object_foreach(known, name, schema) {
+			(void)schema;
+			near_try(&near, name);
+		}
+	}
+	if (near.best != NULL)
+		return why_set(p->why, p->size,
+			       "this template takes no input \"%s\"; did you "
+			       "mean \"%s\"?",
+			       p->key, near.best);
+	return why_set(p->why, p->size, "this template takes no input \"%s\"",
+		       p->key);
+}
+
+/* "a.b" where a is an object: IN puts b into it. HEAD is "a", owned. */
+static bool step_into(const struct put *p, struct put *in, char **head)
+{
+	const char *dot = strchr(p->key, '.');
+	struct json_object *sub;
+
+	if (dot == NULL || dot[1] == '\0')
+		return false;
+	*head = xstrndup(p->key, (size_t)(dot - p->key));
+	sub = input_property(p->root, p->schema, *head, NULL);
+	if ((input_types(p->root, sub) & INPUT_OBJECT) == 0) {
+		free(*head);
+		return false;
+	}
+	*in = *p;
+	in->key = dot + 1;
+	in->schema = input_resolve(p->root, sub);
+	in->into = json_member(p->into, *head);
+	if (!json_object_is_type(in->into, json_type_object)) {
+		in->into = json_object_new_object();
+		json_object_object_add(p->into, *head, in->into);
+	}
+	return true;
+}
+
+static int put_at(const struct put *p, bool raw, const char *value)
+{
+	bool closed = false;
+	struct json_object *leaf =
+	    input_property(p->root, p->schema, p->key, &closed);
+	struct put in;
+	char *head;
+	int rc;
+
+	if (leaf == NULL && step_into(p, &in, &head)) {
+		rc = put_at(&in, raw, value);
+		free(head);
+		return rc;
+	}
+	if (leaf == NULL && closed)
+		return unknown_key(p);
+	return put_text(p, leaf, raw, value);
+}
+
+int input_put(struct json_object *inputs, struct json_object *schema,
+	      const char *word, char *why, size_t size)
+{
+	const char *equals = strchr(word, '=');
+	bool raw = equals != NULL && equals > word && equals[-1] == ':';
+	struct put p = {.root = schema,
+			.schema = input_resolve(schema, schema),
+			.into = inputs,
+			.why = why,
+			.size = size};
+	char *key;
+	int rc;
+
+	if (equals == NULL || equals == word || (raw && equals == word + 1))
+		return why_set(why, size,
+			       "-i %s: write key=value, key=@FILE or key:=JSON",
+			       word);
+	key = xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));
+	p.key = key;
+	rc = put_at(&p, raw, equals + 1);
+	free(key);
+	return rc;
+}
+
+void input_merge(struct json_object *into, struct json_object *from)
+{
+	json_object_object_foreach(from, key, value) {
+		struct json_object *old = json_member(into, key);
+
+		if (json_object_is_type(old, json_type_object) &&
+		    json_object_is_type(value, json_type_object))
+			input_merge(old, value);
+		else
+			json_object_object_add(into, key, json_object_get(value));
+	}
+}

@@ -1,0 +1,31 @@
+/* input.h - a run's inputs from the command line, typed by the inputsSchema. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+
+#define INPUT_FILE_MAX ((size_t)256 << 20)
+
+/*
+ * Put what WORD says into INPUTS, an object. WORD is one of
+ *
+ *   key=value    typed by SCHEMA: text where that says string, else JSON; a
+ *                list may be given element by element
+ *   key=@FILE    the file's text likewise; - is stdin; @@ begins text with @
+ *   key:=JSON    as it stands, or from a file (:=@FILE)
+ *
+ * A key with dots leads into objects where SCHEMA knows no such key. SCHEMA
+ * may be NULL. 0, or -EINVAL and WHY.
+ */
+int input_put(struct json_object *inputs, struct json_object *schema,
+	      const char *word, char *why, size_t size);
+
+/* Put FROM's members into INTO; objects that both have are merged, too. */
+void input_merge(struct json_object *into, struct json_object *from);
+
+/* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
+   and WHY. */
+char *input_read_file(const char *path, size_t *len, char *why, size_t size);
+
+#endif

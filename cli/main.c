@@ -1,0 +1,121 @@
+/* main.c - paddock: the table of subcommands; flags; no logic. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/say.h"
+#include "cli/schema.h"
+
+static const struct command cmd_schema = {
+    .name = "schema",
+    .args = "SCHEMA.json INSTANCE.json...",
+    .summary = "check JSON files against a JSON Schema",
+    .raw = cli_schema,
+};
+
+static const struct command *const commands[] = {
+    &cmd_run,		  &cmd_ps,	      &cmd_status,
+    &cmd_logs,		  &cmd_explain,	      &cmd_cancel,	      &cmd_artifact_ls,
+    &cmd_artifact_get,	  &cmd_artifact_cat,  &cmd_template_ls,
+    &cmd_template_show,	  &cmd_template_check, &cmd_template_test,
+    &cmd_template_new,	  &cmd_schema,	      &cmd_token,
+    &cmd_client_config,	  &cmd_doctor,	      &cmd_help,
+    &cmd_complete,
+};
+
+static int wrong(const char *why, const struct command *cmd)
+{
+	say("%s", why);
+	if (cmd != NULL)
+		say_more("  hint: paddock help %s", cmd->name);
+	else
+		say_more("  hint: paddock help");
+	return CLI_USAGE;
+}
+
+static int no_command(const struct cli *cli, const char *word)
+{
+	const char *near = command_near(cli, word);
+	char why[256];
+
+	if (near != NULL)
+		snprintf(why, sizeof(why),
+			 "there is no command \"%.64s\"; did you mean \"%s\"?",
+			 word, near);
+	else
+		snprintf(why, sizeof(why), "there is no command \"%.64s\"",
+			 word);
+	return wrong(why, NULL);
+}
+
+static int call(const struct cli *cli, const struct command *cmd,
+		const struct opt_list *operands)
+{
+	int n = (int)operands->n;
+
+	if (cli->help) {
+		help_command(cli, cmd);
+		return CLI_OK;
+	}
+	if (n >= cmd->min && (cmd->max < 0 || n <= cmd->max))
+		return cmd->run(cli, n, operands->item);
+	say_more("usage: paddock %s%s%s", cmd->name,
+		 cmd->args[0] != '\0' ? " " : "", cmd->args);
+	say_more("  hint: paddock help %s", cmd->name);
+	return CLI_USAGE;
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+	const char *const *words = (const char *const *)argv;
+	struct opt global[CLI_FLAGS];
+	struct opt_list operands = {0};
+	const struct command *cmd;
+	char why[256];
+	int skip, rc;
+
+	cli_flags(global, cli);
+	cmd = command_find(cli, argc, words, &skip);
+	if (cmd == NULL)
+		return no_command(cli, argv[0]);
+	if (cmd->raw != NULL)
+		return cmd->raw(argc, argv);
+	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
+					  {global, CLI_FLAGS}},
+		       2, &operands, argc - skip, words + skip, why, sizeof(why));
+	rc = rc < 0 ? wrong(why, cmd) : call(cli, cmd, &operands);
+	opt_list_free(&operands);
+	opt_list_free(&cli->templates);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {.commands = commands,
+			  .n_commands = ARRAY_LEN(commands)};
+	int rc;
+
+	setlocale(LC_CTYPE, "");
+	if (argc < 2) {
+		say("say what to do: paddock COMMAND");
+		say_more("  hint: paddock help");
+		return CLI_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("paddock " PADDOCK_VERSION);
+		rc = CLI_OK;
+	} else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help_all(&cli);
+		rc = CLI_OK;
+	} else {
+		rc = dispatch(&cli, argc - 1, argv + 1);
+	}
+	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == CLI_OK) {
+		say("stdout cannot be written to");
+		rc = CLI_TROUBLE;
+	}
+	return rc;
+}

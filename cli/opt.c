@@ -1,0 +1,141 @@
+#include "cli/opt.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/near.h"
+#include "base/why.h"
+
+struct parse {
+	const struct opt_set *sets;
+	size_t n;
+	int argc, at;
+	const char *const *argv;
+	char *why;
+	size_t size;
+};
+
+void opt_list_add(struct opt_list *list, const char *item)
+{
+	list->item = xrealloc(list->item, (list->n + 1) * sizeof(*list->item));
+	list->item[list->n++] = item;
+}
+
+void opt_list_free(struct opt_list *list)
+{
+	free(list->item);
+	*list = (struct opt_list){0};
+}
+
+/* By NAME (LEN bytes), or by LETTER where that is not 0. */
+static const struct opt *find(const struct parse *p, const char *name,
+			      size_t len, char letter)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		for (size_t j = 0; j < p->sets[i].n; j++) {
+			const struct opt *o = &p->sets[i].opts[j];
+
+			if (letter != 0 ? o->letter == letter
+					: strlen(o->name) == len &&
+					      memcmp(o->name, name, len) == 0)
+				return o;
+		}
+	}
+	return NULL;
+}
+
+static int unknown(const struct parse *p, const char *name, size_t len)
+{
+	char *word = xstrndup(name, len);
+	struct near near;
+
+	near_init(&near, word);
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t j = 0; j < p->sets[i].n; j++)
+			near_try(&near, p->sets[i].opts[j].name);
+	if (near.best != NULL)
+		why_set(p->why, p->size,
+			"there is no flag --%s; did you mean --%s?", word,
+			near.best);
+	else
+		why_set(p->why, p->size, "there is no flag --%s", word);
+	free(word);
+	return -EINVAL;
+}
+
+/* VALUE NULL: none was attached, so the next word is taken. */
+static int apply(struct parse *p, const struct opt *o, const char *value)
+{
+	if (o->kind == OPT_FLAG) {
+		if (value != NULL)
+			return why_set(p->why, p->size, "--%s takes no value",
+				       o->name);
+		*(bool *)o->to = true;
+		return 0;
+	}
+	if (value == NULL && p->at + 1 < p->argc)
+		value = p->argv[++p->at];
+	if (value == NULL)
+		return why_set(p->why, p->size, "--%s needs a value: %s",
+			       o->name, o->arg);
+	if (o->kind == OPT_LIST)
+		opt_list_add(o->to, value);
+	else
+		*(const char **)o->to = value;
+	return 0;
+}
+
+static int parse_long(struct parse *p, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const struct opt *o = find(p, word, len, 0);
+
+	if (o == NULL)
+		return unknown(p, word, len);
+	return apply(p, o, word[len] == '=' ? word + len + 1 : NULL);
+}
+
+/* "-qv", "-ikey=value" */
+static int parse_letters(struct parse *p, const char *word)
+{
+	for (; *word != '\0'; word++) {
+		const struct opt *o = find(p, NULL, 0, *word);
+		int rc;
+
+		if (o == NULL)
+			return why_set(p->why, p->size, "there is no flag -%c",
+				       *word);
+		if (o->kind != OPT_FLAG)
+			return apply(p, o, word[1] != '\0' ? word + 1 : NULL);
+		rc = apply(p, o, NULL);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
+	      int argc, const char *const *argv, char *why, size_t size)
+{
+	struct parse p = {.sets = sets, .n = n, .argc = argc, .argv = argv,
+			  .why = why, .size = size};
+	bool operands = false;
+	int rc = 0;
+
+	for (; rc == 0 && p.at < argc; p.at++) {
+		const char *word = argv[p.at];
+
+		if (operands || word[0] != '-' || word[1] == '\0')
+			opt_list_add(rest, word);
+		else if (strcmp(word, "--") == 0)
+			operands = true;
+		else if (word[1] == '-')
+			rc = parse_long(&p, word + 2);
+		else
+			rc = parse_letters(&p, word + 1);
+	}
+	return rc;
+}

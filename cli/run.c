@@ -1,0 +1,495 @@
+/* run.c - "paddock run": one run, from its inputs to its artifacts. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/duration.h"
+#include "cli/fetch.h"
+#include "cli/file.h"
+#include "cli/input.h"
+#include "cli/pretty.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+#define POLL_MS 500
+#define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
+#define ID_WAIT_MS 250 /* for the run's id once it is to be cancelled */
+#define KEY_PREFIX "paddock-"
+#define KEY_BYTES ((size_t)16)
+#define DEFAULT_OUT "paddock-out"
+
+static struct {
+	struct opt_list inputs;
+	const char *file, *timeout, *mode, *out, *key;
+	bool no_artifacts;
+} flags;
+
+static const struct opt opts[] = {
+    {"input", 0, OPT_TEXT, &flags.file, "FILE",
+     "a JSON object of inputs; - is stdin"},
+    {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
+     "one input; KEY=@FILE its text, KEY:=JSON as it stands"},
+    {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
+     "end the run after that: 90, 1m30s, 500ms"},
+    {"mode", 0, OPT_TEXT, &flags.mode, "MODE",
+     "sync or auto wait for the end; async prints the run's id at once"},
+    {"out", 'o', OPT_TEXT, &flags.out, "DIR",
+     "write artifacts here, not to ./" DEFAULT_OUT "/RUN"},
+    {"no-artifacts", 0, OPT_FLAG, &flags.no_artifacts, NULL,
+     "leave artifacts on the server"},
+    {"idempotency-key", 0, OPT_TEXT, &flags.key, "KEY",
+     "the same key and inputs give the same run again"},
+};
+
+struct job {
+	const struct cli *cli;
+	struct client *client;
+	char *template;	     /* owned */
+	const char *version; /* within its text, after the @; or NULL */
+	struct json_object *inputs;
+	int64_t timeout_ms;
+	char key[sizeof(KEY_PREFIX) + 2 * KEY_BYTES]; /* finds the run again */
+	struct progress progress;
+	bool cancelling;
+};
+
+/* ---- what is asked for ---- */
+
+static int usage_error(const char *why)
+{
+	say("%s", why);
+	return CLI_USAGE;
+}
+
+static int read_flags(struct job *j, const char *operand)
+{
+	static const char *const modes[] = {"sync", "async", "auto"};
+	bool known = flags.mode == NULL;
+	char *at;
+
+	for (size_t i = 0; !known && i < ARRAY_LEN(modes); i++)
+		known = strcmp(flags.mode, modes[i]) == 0;
+	if (!known)
+		return usage_error("--mode has to be sync, async or auto");
+	if (flags.timeout != NULL &&
+	    duration_parse(&j->timeout_ms, flags.timeout) < 0)
+		return usage_error("--timeout has to be a duration: 90 (seconds), "
+				   "1m30s, 1.5h, 500ms");
+	if (flags.key != NULL &&
+	    (flags.key[0] == '\0' || strlen(flags.key) > 200))
+		return usage_error("--idempotency-key has to be 1 to 200 bytes");
+	j->template = xstrdup(operand);
+	at = strchr(j->template, '@');
+	if (at != NULL) {
+		*at = '\0';
+		j->version = at + 1;
+	}
+	return 0;
+}
+
+/* The inputs of --input; typed ones wait for the schema. */
+static int read_input_file(struct job *j)
+{
+	j->inputs = json_object_new_object();
+	if (flags.file == NULL)
+		return 0;
+	json_object_put(j->inputs);
+	j->inputs = NULL;
+	if (cli_read_json(&j->inputs, flags.file) < 0)
+		return CLI_USAGE;
+	if (!json_object_is_type(j->inputs, json_type_object))
+		return usage_error("--input has to be a JSON object");
+	return 0;
+}
+
+/* The template's entry in the list: that version, else the first. Borrowed. */
+static struct json_object *pick(const struct job *j, struct json_object *list)
+{
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; j->version != NULL && i < n; i++) {
+		struct json_object *t = json_object_array_get_idx(list, i);
+		const char *version = json_member_str(t, "version");
+
+		if (version != NULL && strcmp(version, j->version) == 0)
+			return t;
+	}
+	return n > 0 ? json_object_array_get_idx(list, 0) : NULL;
+}
+
+static int put_inputs(struct job *j, struct json_object *schema)
+{
+	struct json_object *typed = json_object_new_object();
+	char why[512];
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < flags.inputs.n; i++)
+		rc = input_put(typed, schema, flags.inputs.item[i], why,
+			       sizeof(why));
+	if (rc == 0)
+		input_merge(j->inputs, typed);
+	json_object_put(typed);
+	return rc < 0 ? usage_error(why) : 0;
+}
+
+/* The schema is needed for -i alone; the server checks all inputs again. */
+static int type_inputs(struct job *j)
+{
+	struct json_object *args = json_object_new_object();
+	struct json_object *t;
+	struct answer a;
+	int rc;
+
+	if (flags.inputs.n == 0) {
+		json_object_put(args);
+		return 0;
+	}
+	json_object_object_add(args, "templateId",
+			       json_object_new_string(j->template));
+	rc = client_tool(j->client, "list_task_templates", args, &a);
+	if (rc != 0)
+		return rc;
+	t = a.good ? pick(j, json_member(a.value, "templates")) : NULL;
+	/* an unknown template: let run_task_template say what is near */
+	rc = put_inputs(j, json_member(t, "inputsSchema"));
+	answer_fini(&a);
+	return rc;
+}
+
+static void make_key(struct job *j)
+{
+	unsigned char random[KEY_BYTES];
+
+	if (flags.key != NULL)
+		return;
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	memcpy(j->key, KEY_PREFIX, sizeof(KEY_PREFIX));
+	for (size_t i = 0; i < KEY_BYTES; i++)
+		snprintf(j->key + strlen(KEY_PREFIX) + 2 * i, 3, "%02x",
+			 random[i]);
+}
+
+static struct json_object *arguments(const struct job *j, const char *mode)
+{
+	struct json_object *args = json_object_new_object();
+	struct json_object *options = json_object_new_object();
+
+	json_object_object_add(args, "templateId",
+			       json_object_new_string(j->template));
+	if (j->version != NULL)
+		json_object_object_add(args, "templateVersion",
+				       json_object_new_string(j->version));
+	json_object_object_add(args, "inputs", json_object_get(j->inputs));
+	if (j->timeout_ms > 0)
+		json_object_object_add(options, "timeoutMs",
+				       json_object_new_int64(j->timeout_ms));
+	json_object_object_add(options, "mode", json_object_new_string(mode));
+	json_object_object_add(
+	    options, "idempotencyKey",
+	    json_object_new_string(flags.key != NULL ? flags.key : j->key));
+	json_object_object_add(args, "options", options);
+	return args;
+}
+
+/* ---- cancelling ---- */
+
+static bool ask_to_cancel(struct job *j, const char *id)
+{
+	struct json_object *args = json_object_new_object();
+	struct answer a;
+
+	say_more("cancelling %s; again to leave at once", id);
+	json_object_object_add(args, "runId", json_object_new_string(id));
+	if (client_tool(j->client, "cancel_task_run", args, &a) != 0)
+		return false;
+	answer_fini(&a);
+	return true;
+}
+
+/*
+ * A call under way does not tell its run's id. The same key does, without
+ * making a second run. Where the answer is late, the request is cancelled
+ * instead, and the call with the same key sees the end.
+ */
+static int64_t cancel_call(struct job *j, int64_t call)
+{
+	int64_t again = client_send_tool(j->client, "run_task_template",
+					 arguments(j, "async"));
+	struct answer a;
+	int rc;
+
+	progress_hide(&j->progress);
+	client_signal_seen(j->client);
+	rc = client_wait(j->client, again, ID_WAIT_MS, &a);
+	if (rc == -ETIMEDOUT) {
+		say_more("cancelling; again to leave at once");
+		client_cancel(j->client, call);
+		return again;
+	}
+	if (rc == 0) {
+		const char *id = json_member_str(a.value, "runId");
+
+		if (id != NULL)
+			ask_to_cancel(j, id);
+		answer_fini(&a);
+	}
+	return call;
+}
+
+/* ---- waiting ---- */
+
+static void on_progress(void *arg, uint64_t done, uint64_t total,
+			const char *message)
+{
+	struct job *j = arg;
+
+	if (!j->cancelling)
+		progress_set(&j->progress, done, total, message);
+}
+
+/* The answer to CALL, however long that takes. 0 or an exit status. */
+static int wait_answer(struct job *j, int64_t call, struct answer *a)
+{
+	for (;;) {
+		int ms = j->cancelling ? CANCEL_WAIT_MS
+				       : progress_tick(&j->progress);
+		int rc = client_wait(j->client, call, ms, a);
+
+		if (rc == 0)
+			return 0;
+		if (rc == -EPIPE)
+			return client_trouble();
+		if (rc == -ETIMEDOUT && j->cancelling) {
+			say("the server does not end the run");
+			return client_trouble();
+		}
+		if (rc == -EINTR) {
+			j->cancelling = true;
+			call = cancel_call(j, call);
+		}
+	}
+}
+
+static bool ended(struct json_object *view)
+{
+	const char *status = json_member_str(view, "status");
+
+	return status == NULL || (strcmp(status, "queued") != 0 &&
+				  strcmp(status, "running") != 0);
+}
+
+static void show_progress(struct job *j, struct json_object *view)
+{
+	struct json_object *p = json_member(view, "progress");
+
+	if (!j->cancelling)
+		progress_set(
+		    &j->progress,
+		    json_object_get_uint64(json_member(p, "doneSteps")),
+		    json_object_get_uint64(json_member(p, "totalSteps")),
+		    json_member_str(view, "message"));
+}
+
+/* Nothing is waited for but time; a signal cancels the run. */
+static int pause_a_while(struct job *j, const char *id)
+{
+	int64_t end = clock_mono_ms() + POLL_MS;
+
+	while (clock_mono_ms() < end) {
+		int tick = j->cancelling ? POLL_MS : progress_tick(&j->progress);
+		int64_t left = end - clock_mono_ms();
+		struct answer none;
+		int rc = client_wait(
+		    j->client, 0,
+		    tick < 0 || tick > left ? (int)(left > 0 ? left : 0) : tick,
+		    &none);
+
+		if (rc == -EPIPE)
+			return client_trouble();
+		if (rc != -EINTR)
+			continue;
+		j->cancelling = true;
+		progress_hide(&j->progress);
+		client_signal_seen(j->client);
+		if (!ask_to_cancel(j, id))
+			return client_trouble();
+	}
+	return 0;
+}
+
+/* The server gave a handle: ask until the run has ended. */
+static int follow(struct job *j, struct answer *a)
+{
+	char *id = xstrdup(json_member_str(a->value, "runId"));
+	int rc = 0;
+
+	while (rc == 0 && a->good && !ended(a->value)) {
+		struct json_object *args = json_object_new_object();
+
+		rc = pause_a_while(j, id);
+		json_object_object_add(args, "runId", json_object_new_string(id));
+		if (rc == 0) {
+			answer_fini(a);
+			rc = wait_answer(j,
+					 client_send_tool(j->client,
+							  "get_task_run", args),
+					 a);
+		} else {
+			json_object_put(args);
+		}
+		if (rc == 0)
+			show_progress(j, a->value);
+	}
+	free(id);
+	return rc;
+}
+
+/* ---- the end ---- */
+
+static int write_artifacts(struct job *j, struct json_object *view)
+{
+	const char *id = json_member_str(view, "runId");
+	char *dir;
+	int rc;
+
+	if (flags.no_artifacts)
+		return 0;
+	dir = flags.out != NULL ? xstrdup(flags.out)
+				: xasprintf(DEFAULT_OUT "/%s", id);
+	rc = fetch_all(j->client, view, dir, j->cli->quiet);
+	free(dir);
+	return rc;
+}
+
+static int show_end(struct job *j, struct json_object *view)
+{
+	struct json_object *result;
+	int status = report_status(view), rc;
+
+	if (j->cli->json)
+		pretty_print(view, true);
+	else if (json_object_object_get_ex(view, "result", &result))
+		pretty_print(result, false);
+	fflush(stdout);
+	report_end(view);
+	rc = write_artifacts(j, view);
+	if (client_signal() != 0 && status == CLI_CANCELED)
+		status = CLI_SIGNALED + client_signal();
+	return status != CLI_OK ? status : rc;
+}
+
+static int show_handle(const struct job *j, struct json_object *handle)
+{
+	if (j->cli->json)
+		pretty_print(handle, true);
+	else
+		puts(json_member_str(handle, "runId"));
+	return 0;
+}
+
+static int refused(const struct job *j, struct json_object *refusal)
+{
+	if (j->cli->json)
+		pretty_print(refusal, true);
+	return report_refusal(refusal);
+}
+
+static int settle(struct job *j, struct answer *a, bool async)
+{
+	int rc;
+
+	if (json_member_str(a->value, "runId") == NULL ||
+	    json_member_str(a->value, "status") == NULL)
+		return refused(j, a->value);
+	if (async && !ended(a->value))
+		return show_handle(j, a->value);
+	rc = follow(j, a);
+	progress_hide(&j->progress);
+	if (rc != 0)
+		return rc;
+	if (json_member_str(a->value, "status") == NULL)
+		return refused(j, a->value);
+	return show_end(j, a->value);
+}
+
+static int run_it(struct job *j)
+{
+	const char *mode = flags.mode != NULL ? flags.mode : "auto";
+	bool async = strcmp(mode, "async") == 0;
+	struct answer a;
+	int64_t call;
+	int rc;
+
+	if (async && client_is_private(j->client)) {
+		say("--mode async needs the daemon, since a private server ends "
+		    "with this command");
+		say_more("  hint: start paddockd, or leave --mode async out");
+		return CLI_TROUBLE;
+	}
+	rc = type_inputs(j);
+	if (rc != 0)
+		return rc;
+	make_key(j);
+	progress_init(&j->progress, j->template, j->cli->quiet);
+	call = client_send_tool(j->client, "run_task_template",
+				arguments(j, mode));
+	client_on_progress(j->client, call, on_progress, j);
+	rc = wait_answer(j, call, &a);
+	progress_hide(&j->progress);
+	if (rc == 0) {
+		rc = settle(j, &a, async);
+		answer_fini(&a);
+	}
+	progress_fini(&j->progress);
+	return rc;
+}
+
+static int run(const struct cli *cli, int n, const char *const *arg)
+{
+	struct job j = {.cli = cli};
+	int rc = read_flags(&j, arg[0]);
+
+	(void)n;
+	if (rc == 0)
+		rc = read_input_file(&j);
+	if (rc == 0) {
+		j.client = client_open(cli);
+		rc = j.client == NULL ? client_trouble() : run_it(&j);
+		client_close(j.client);
+	}
+	json_object_put(j.inputs);
+	free(j.template);
+	opt_list_free(&flags.inputs);
+	return rc;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .args = "TEMPLATE[@VERSION]",
+    .summary = "run a template and show its result",
+    .text =
+	"The result goes to stdout, artifacts into a folder, all else to "
+	"stderr.\n"
+	"Ctrl-C cancels the run; a second one leaves at once.\n"
+	"\n"
+	"Exit status: 0 succeeded, 1 failed, 3 succeeded in part, 124 timed "
+	"out,\n"
+	"125 trouble with paddock itself, 130 cancelled, 2 wrong usage.\n",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
+    .min = 1,
+    .max = 1,
+    .run = run,
+};

@@ -1,0 +1,180 @@
+/* status.c - "paddock status" and "paddock cancel". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/bar.h"
+#include "cli/clean.h"
+#include "cli/cli.h"
+#include "cli/pretty.h"
+#include "cli/report.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+/* "name:     value", when there is a value. */
+static void line(const char *name, const char *value)
+{
+	struct buf out = {0};
+
+	if (value == NULL)
+		return;
+	clean_add(&out, value, strlen(value), CLEAN_NO_LIMIT);
+	printf("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
+	buf_fini(&out);
+}
+
+static void line_time(const char *name, struct json_object *ms)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	if (!json_object_is_type(ms, json_type_int))
+		return;
+	clock_iso(iso, json_object_get_int64(ms));
+	line(name, iso);
+}
+
+static void line_span(const char *name, struct json_object *ms)
+{
+	char text[BAR_TIME_SIZE];
+
+	if (!json_object_is_type(ms, json_type_int))
+		return;
+	bar_time(text, json_object_get_int64(ms));
+	line(name, text);
+}
+
+static void show_steps(struct json_object *view)
+{
+	struct json_object *p = json_member(view, "progress");
+	int64_t total = json_object_get_int64(json_member(p, "totalSteps"));
+	char text[64];
+
+	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
+		 json_object_get_int64(json_member(p, "doneSteps")), total);
+	if (total > 0)
+		line("progress", text);
+}
+
+static void show_artifacts(struct json_object *list)
+{
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *a = json_object_array_get_idx(list, i);
+		const char *name = json_member_str(a, "name");
+		char text[512];
+
+		snprintf(text, sizeof(text), "%s  %" PRId64 " bytes  %s",
+			 json_member_str(a, "artifactId"),
+			 json_object_get_int64(json_member(a, "size")),
+			 name != NULL ? name : "");
+		line(i == 0 ? "artifacts" : "", text);
+	}
+}
+
+static void show(struct json_object *view)
+{
+	struct json_object *m = json_member(view, "metrics");
+	struct json_object *error = json_member(view, "error");
+	struct json_object *iso = json_member(view, "isolation");
+	char template[160];
+
+	line("run", json_member_str(view, "runId"));
+	snprintf(template, sizeof(template), "%s %s",
+		 json_member_str(view, "templateId"),
+		 json_member_str(view, "templateVersion") != NULL
+		     ? json_member_str(view, "templateVersion")
+		     : "");
+	line("template", template);
+	line("status", json_object_get_boolean(
+			   json_member(view, "cancelRequested"))
+			   ? "running, asked to stop"
+			   : json_member_str(view, "status"));
+	show_steps(view);
+	line("message", json_member_str(view, "message"));
+	line_time("created", json_member(view, "createdAt"));
+	line_time("started", json_member(view, "startedAt"));
+	line_span("took", json_member(m, "elapsedMs"));
+	line_span("cpu", json_member(m, "cpuMs"));
+	line("isolation", json_member_str(iso, "level"));
+	line("error", json_member_str(error, "errorCode"));
+	line("", json_member_str(error, "message"));
+	show_artifacts(json_member(view, "artifacts"));
+}
+
+static int status(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *view;
+	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
+
+	(void)n;
+	if (rc == 0 && cli->json)
+		pretty_print(view, true);
+	else if (rc == 0)
+		show(view);
+	json_object_put(view);
+	return rc;
+}
+
+const struct command cmd_status = {
+    .name = "status",
+    .args = "RUN",
+    .summary = "the state of a run",
+    .min = 1,
+    .max = 1,
+    .run = status,
+};
+
+/* ---- cancel ---- */
+
+static int cancel_one(const struct cli *cli, struct client *c, const char *id)
+{
+	struct json_object *v;
+	const char *reason;
+	int rc = ask(cli, c, "cancel_task_run", ask_args("runId", id), &v);
+
+	if (rc != 0)
+		return rc;
+	reason = json_member_str(v, "reason");
+	json_object_object_add(v, "runId", json_object_new_string(id));
+	if (cli->json)
+		pretty_print(v, true);
+	else if (json_object_get_boolean(json_member(v, "cancelRequested")))
+		puts(id);
+	if (!json_object_get_boolean(json_member(v, "cancelRequested")))
+		say("%s: nothing to cancel: %s", id,
+		    reason != NULL ? reason : json_member_str(v, "currentStatus"));
+	json_object_put(v);
+	return 0;
+}
+
+static int cancel(const struct cli *cli, int n, const char *const *arg)
+{
+	struct client *c = client_open(cli);
+	int worst = 0;
+
+	if (c == NULL)
+		return client_trouble();
+	for (int i = 0; i < n; i++) {
+		int rc = cancel_one(cli, c, arg[i]);
+
+		if (rc > worst)
+			worst = rc;
+	}
+	client_close(c);
+	return worst;
+}
+
+const struct command cmd_cancel = {
+    .name = "cancel",
+    .args = "RUN...",
+    .summary = "ask runs to stop",
+    .min = 1,
+    .max = -1,
+    .run = cancel,
+};

@@ -1,0 +1,259 @@
+/* template.c - "paddock template ls", "show" and "check". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/bar.h"
+#include "cli/check.h"
+#include "cli/clean.h"
+#include "cli/cli.h"
+#include "cli/input_type.h"
+#include "cli/pretty.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+static size_t length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array)
+		   ? json_object_array_length(list)
+		   : 0;
+}
+
+/* Untrusted TEXT on stdout, in at most COLUMNS. */
+static void put(const char *text, size_t columns)
+{
+	struct buf out = {0};
+
+	if (text == NULL)
+		return;
+	clean_add(&out, text, strlen(text), columns);
+	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
+	buf_fini(&out);
+}
+
+/* ---- ls ---- */
+
+#define LINE_COLUMNS 100
+
+static void show_row(struct json_object *t)
+{
+	struct json_object *available = json_member(t, "available");
+	const char *why = json_member_str(t, "unavailableReason");
+
+	printf("%-24s %-10s ", json_member_str(t, "templateId"),
+	       json_member_str(t, "version"));
+	if (available != NULL && !json_object_get_boolean(available)) {
+		put("not available: ", CLEAN_NO_LIMIT);
+		put(why, LINE_COLUMNS);
+	} else {
+		put(json_member_str(t, "name"), LINE_COLUMNS);
+	}
+	putchar('\n');
+}
+
+/* Those that cannot be loaded: a private server does not say, --check does. */
+static void say_problems(const struct cli *cli)
+{
+	struct json_object *checked = check_templates(cli, NULL);
+	struct json_object *list = json_member(checked, "problems");
+
+	for (size_t i = 0; i < length(list); i++)
+		say("skipped %s", json_object_get_string(
+				      json_object_array_get_idx(list, i)));
+	json_object_put(checked);
+}
+
+static int ls(const struct cli *cli, int n, const char *const *arg)
+{
+	struct client *c = client_open(cli);
+	struct json_object *v, *list;
+	bool private;
+	int rc;
+
+	(void)n, (void)arg;
+	if (c == NULL)
+		return client_trouble();
+	rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), &v);
+	private = client_is_private(c);
+	client_close(c);
+	if (rc != 0)
+		return rc;
+	list = json_member(v, "templates");
+	if (cli->json)
+		pretty_print(list, true);
+	for (size_t i = 0; !cli->json && i < length(list); i++)
+		show_row(json_object_array_get_idx(list, i));
+	fflush(stdout);
+	if (private)
+		say_problems(cli);
+	json_object_put(v);
+	return CLI_OK;
+}
+
+/* ---- show ---- */
+
+static bool in_list(struct json_object *list, const char *name)
+{
+	for (size_t i = 0; i < length(list); i++) {
+		const char *s = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (s != NULL && strcmp(s, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void show_choices(struct json_object *schema)
+{
+	struct json_object *list = json_member(schema, "enum");
+
+	for (size_t i = 0; i < length(list); i++) {
+		fputs(i > 0 ? ", " : " one of ", stdout);
+		put(json_text(json_object_array_get_idx(list, i), NULL), 40);
+	}
+}
+
+static void show_input(struct json_object *root, const char *name,
+		       struct json_object *schema)
+{
+	struct json_object *given;
+	char types[INPUT_TYPES_SIZE];
+	unsigned mask = input_types(root, schema);
+
+	fputs("  ", stdout);
+	put(name, 40);
+	if (json_member(schema, "enum") != NULL) {
+		show_choices(schema);
+	} else if (mask != 0) {
+		input_type_names(types, mask);
+		printf("  %s", types);
+	}
+	if (in_list(json_member(root, "required"), name))
+		fputs(", required", stdout);
+	else if (json_object_object_get_ex(schema, "default", &given)) {
+		fputs(", else ", stdout);
+		put(json_text(given, NULL), 60);
+	}
+	putchar('\n');
+	if (json_member_str(schema, "description") != NULL) {
+		fputs("      ", stdout);
+		put(json_member_str(schema, "description"), CLEAN_NO_LIMIT);
+		putchar('\n');
+	}
+}
+
+static void show_limits(struct json_object *limits)
+{
+	if (!json_object_is_type(limits, json_type_object))
+		return;
+	puts("\nLimits:");
+	json_object_object_foreach(limits, name, value) {
+		fputs("  ", stdout);
+		put(name, 40);
+		printf(" %s\n", json_text(value, NULL));
+	}
+}
+
+static void show(struct json_object *t)
+{
+	struct json_object *schema = json_member(t, "inputsSchema");
+	struct json_object *props = json_member(schema, "properties");
+
+	printf("%s %s  ", json_member_str(t, "templateId"),
+	       json_member_str(t, "version"));
+	put(json_member_str(t, "name"), CLEAN_NO_LIMIT);
+	putchar('\n');
+	put(json_member_str(t, "description"), CLEAN_NO_LIMIT);
+	if (json_object_is_type(props, json_type_object)) {
+		puts("\n\nInputs:");
+		json_object_object_foreach(props, name, value) {
+			show_input(schema, name, value);
+		}
+	}
+	show_limits(json_member(t, "limits"));
+}
+
+static int show_template(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *v, *list;
+	int rc = ask_once(cli, "list_task_templates",
+			  ask_args("templateId", arg[0]), &v);
+
+	(void)n;
+	if (rc != 0)
+		return rc;
+	list = json_member(v, "templates");
+	if (length(list) == 0) {
+		say("there is no template \"%s\"", arg[0]);
+		say_more("  hint: \"paddock template ls\" shows those that there "
+			 "are");
+		json_object_put(v);
+		return CLI_TROUBLE;
+	}
+	for (size_t i = 0; i < length(list); i++) {
+		if (cli->json)
+			pretty_print(json_object_array_get_idx(list, i), true);
+		else
+			show(json_object_array_get_idx(list, i));
+	}
+	json_object_put(v);
+	return CLI_OK;
+}
+
+/* ---- check ---- */
+
+static int check(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *o = check_templates(cli, arg[0]);
+	struct json_object *good = json_member(o, "templates");
+	struct json_object *bad = json_member(o, "problems");
+	bool fine;
+
+	(void)n;
+	if (o == NULL)
+		return CLI_TROUBLE;
+	fine = length(bad) == 0 && length(good) > 0;
+	if (cli->json)
+		pretty_print(o, true);
+	for (size_t i = 0; !cli->json && i < length(good); i++)
+		printf("%s is good\n", json_object_get_string(
+					   json_object_array_get_idx(good, i)));
+	fflush(stdout);
+	for (size_t i = 0; i < length(bad); i++)
+		say("%s", json_object_get_string(
+			      json_object_array_get_idx(bad, i)));
+	if (length(good) + length(bad) == 0)
+		say("%s: neither it nor a folder in it has a template.json",
+		    arg[0]);
+	json_object_put(o);
+	return fine ? CLI_OK : CLI_FAILED;
+}
+
+const struct command cmd_template_ls = {
+    .name = "template ls",
+    .args = "",
+    .summary = "the templates there are",
+    .run = ls,
+};
+
+const struct command cmd_template_show = {
+    .name = "template show",
+    .args = "TEMPLATE",
+    .summary = "a template's inputs and limits",
+    .min = 1,
+    .max = 1,
+    .run = show_template,
+};
+
+const struct command cmd_template_check = {
+    .name = "template check",
+    .args = "DIR",
+    .summary = "whether a package, or a folder of them, is good",
+    .min = 1,
+    .max = 1,
+    .run = check,
+};

@@ -1,0 +1,164 @@
+/* template_new.c - "paddock template new": a package that works already. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/say.h"
+
+#define ID_MAX_BYTES 64
+
+static const char manifest[] =
+    "{\n"
+    "\t\"templateId\": \"%s\",\n"
+    "\t\"version\": \"0.1.0\",\n"
+    "\t\"name\": \"%s\",\n"
+    "\t\"description\": \"Greets a number of times. Say here what it is good "
+    "for, so that a model knows when to use it.\",\n"
+    "\t\"runtime\": {\"type\": \"lua\", \"entry\": \"main.lua\"},\n"
+    "\t\"inputsSchema\": {\n"
+    "\t\t\"type\": \"object\",\n"
+    "\t\t\"required\": [\"name\"],\n"
+    "\t\t\"additionalProperties\": false,\n"
+    "\t\t\"properties\": {\n"
+    "\t\t\t\"name\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": "
+    "100, \"description\": \"Who is greeted.\"},\n"
+    "\t\t\t\"times\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100, "
+    "\"default\": 1, \"description\": \"How often.\"}\n"
+    "\t\t}\n"
+    "\t},\n"
+    "\t\"outputsSchema\": {\n"
+    "\t\t\"type\": \"object\",\n"
+    "\t\t\"required\": [\"greetings\"],\n"
+    "\t\t\"properties\": {\"greetings\": {\"type\": \"array\", \"items\": "
+    "{\"type\": \"string\"}}}\n"
+    "\t}\n"
+    "}\n";
+
+static const char code[] =
+    "return function(run, inputs)\n"
+    "\tlocal times = inputs.times or 1\n"
+    "\tlocal greetings = run.array({})\n"
+    "\n"
+    "\trun.step(\"greet\", function()\n"
+    "\t\tfor i = 1, times do\n"
+    "\t\t\tgreetings[i] = \"Hello, \" .. inputs.name .. \"!\"\n"
+    "\t\t\trun.progress(i, times)\n"
+    "\t\tend\n"
+    "\tend)\n"
+    "\trun.artifact{name = \"greetings.txt\", mimeType = \"text/plain\",\n"
+    "\t\tdata = table.concat(greetings, \"\\n\") .. \"\\n\"}\n"
+    "\treturn {greetings = greetings}\n"
+    "end\n";
+
+static const char good_test[] =
+    "{\n"
+    "\t\"inputs\": {\"name\": \"world\", \"times\": 2},\n"
+    "\t\"expect\": {\"status\": \"succeeded\", \"result\": {\"greetings\": "
+    "[\"Hello, world!\", \"Hello, world!\"]}}\n"
+    "}\n";
+
+static const char bad_test[] =
+    "{\n"
+    "\t\"inputs\": {\"times\": 2},\n"
+    "\t\"expect\": {\"status\": \"refused\", \"errorCode\": "
+    "\"INVALID_PARAMETER\"}\n"
+    "}\n";
+
+static bool id_good(const char *id)
+{
+	size_t n = strlen(id);
+
+	return n >= 1 && n <= ID_MAX_BYTES && id[0] >= 'a' && id[0] <= 'z' &&
+	       strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
+/* 0, or CLI_TROUBLE, and it has been said why. */
+static int write_file(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "wxe");
+	bool good = f != NULL && fputs(text, f) >= 0;
+
+	if (f != NULL && fclose(f) != 0)
+		good = false;
+	if (!good)
+		say("%s: %s", path, strerror(errno));
+	free(path);
+	return good ? 0 : CLI_TROUBLE;
+}
+
+static int make_folder(const char *path)
+{
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	say("%s: %s", path, strerror(errno));
+	return CLI_TROUBLE;
+}
+
+/* "csv_profile" is called "Csv profile", to begin with. */
+static void title_of(char *title, const char *id)
+{
+	for (size_t i = 0; i <= strlen(id); i++)
+		title[i] = (char)(id[i] == '_' ? ' ' : id[i]);
+	title[0] = (char)(title[0] - 'a' + 'A');
+}
+
+static int write_package(const char *id)
+{
+	char title[ID_MAX_BYTES + 1];
+	char *tests = xasprintf("%s/tests", id), *text;
+	int rc = make_folder(id);
+
+	title_of(title, id);
+	text = xasprintf(manifest, id, title);
+	if (rc == 0)
+		rc = make_folder(tests);
+	if (rc == 0)
+		rc = write_file(id, "template.json", text);
+	if (rc == 0)
+		rc = write_file(id, "main.lua", code);
+	if (rc == 0)
+		rc = write_file(tests, "greets.json", good_test);
+	if (rc == 0)
+		rc = write_file(tests, "name_is_required.json", bad_test);
+	free(text);
+	free(tests);
+	return rc;
+}
+
+static int new_template(const struct cli *cli, int n, const char *const *arg)
+{
+	const char *id = arg[0];
+	int rc;
+
+	(void)n;
+	if (!id_good(id)) {
+		say("a template's name is 1 to %d of a-z, 0-9 and _, and begins "
+		    "with a letter",
+		    ID_MAX_BYTES);
+		return CLI_USAGE;
+	}
+	rc = write_package(id);
+	if (rc != 0)
+		return rc;
+	if (cli->json)
+		printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
+	else
+		printf("./%s\n", id);
+	say_more("next: paddock template test ./%s", id);
+	say_more("      paddock run %s --templates ./%s -i name=you", id, id);
+	return CLI_OK;
+}
+
+const struct command cmd_template_new = {
+    .name = "template new",
+    .args = "NAME",
+    .summary = "write a small package to begin with into ./NAME",
+    .min = 1,
+    .max = 1,
+    .run = new_template,
+};

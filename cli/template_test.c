@@ -1,0 +1,344 @@
+/* template_test.c - "paddock template test": a package's own tests, as TAP. */
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/ask.h"
+#include "cli/check.h"
+#include "cli/cli.h"
+#include "cli/file.h"
+#include "cli/pretty.h"
+#include "cli/same.h"
+#include "cli/say.h"
+#include "proto/json.h"
+
+#define STATE_TEMPLATE "paddock-test-XXXXXX"
+#define OPEN_FILES 16
+#define SHOWN 400 /* bytes of a value that differs */
+
+struct bench {
+	const struct cli *cli;
+	struct client *client;
+	int n, failed, trouble;
+};
+
+/* ---- one test ---- */
+
+/* What the run came to, as an expectation would put it. The caller owns it. */
+static struct json_object *outcome(const struct answer *a)
+{
+	struct json_object *o = json_object_new_object(), *result;
+	struct json_object *error = json_member(a->value, "error");
+	const char *status = json_member_str(a->value, "status");
+	const char *code = json_member_str(error, "errorCode");
+
+	if (status == NULL) { /* no run was made of it */
+		status = "refused";
+		code = json_member_str(a->value, "errorCode");
+	}
+	json_object_object_add(o, "status", json_object_new_string(status));
+	if (code != NULL)
+		json_object_object_add(o, "errorCode",
+				       json_object_new_string(code));
+	if (json_object_object_get_ex(a->value, "result", &result))
+		json_object_object_add(o, "result", json_object_get(result));
+	return o;
+}
+
+static void comment_value(const char *what, struct json_object *v, bool there)
+{
+	struct buf b = {0};
+
+	if (there)
+		pretty_add_compact(&b, v);
+	else
+		buf_add_str(&b, "(nothing)");
+	printf("#   %-9s %.*s%s\n", what,
+	       (int)(buf_len(&b) < SHOWN ? buf_len(&b) : SHOWN), buf_data(&b),
+	       buf_len(&b) > SHOWN ? "..." : "");
+	buf_fini(&b);
+}
+
+/* What POINTER leads to in V; keys with a slash lead nowhere. */
+static bool follow(struct json_object **v, const char *pointer)
+{
+	while (*pointer == '/') {
+		size_t n = strcspn(++pointer, "/");
+		char *key = xstrndup(pointer, n);
+		bool there = false;
+
+		pointer += n;
+		if (json_object_is_type(*v, json_type_object)) {
+			there = json_object_object_get_ex(*v, key, v) != 0;
+		} else if (json_object_is_type(*v, json_type_array)) {
+			size_t i = strtoul(key, NULL, 10);
+
+			there = i < json_object_array_length(*v);
+			if (there)
+				*v = json_object_array_get_idx(*v, i);
+		}
+		free(key);
+		if (!there)
+			return false;
+	}
+	return true;
+}
+
+static bool compare(struct json_object *expect, const struct answer *a)
+{
+	struct json_object *got = outcome(a);
+	struct json_object *want_at = expect, *got_at = got;
+	char pointer[512];
+	bool good = true;
+	struct buf diag = {0};
+
+	json_object_object_foreach(expect, key, value) {
+		struct json_object *is;
+		bool there = json_object_object_get_ex(got, key, &is);
+
+		if (good && (!there || !same_json(value, is, pointer,
+						  sizeof(pointer)))) {
+			buf_printf(&diag, "/%s%s", key, there ? pointer : "");
+			good = false;
+		}
+	}
+	if (!good) {
+		const char *at = (buf_add(&diag, "", 1), buf_data(&diag));
+		bool has_want = follow(&want_at, at);
+		bool has_got = follow(&got_at, at);
+		const char *message =
+		    json_member_str(json_member(a->value, "error"), "message");
+
+		if (message == NULL)
+			message = json_member_str(a->value, "error");
+		printf("# differs at %s\n", at);
+		comment_value("expected:", want_at, has_want);
+		comment_value("got:", got_at, has_got);
+		if (message != NULL)
+			comment_value("message:",
+				      json_member(a->value, "error"), true);
+	}
+	buf_fini(&diag);
+	json_object_put(got);
+	return good;
+}
+
+static int tell(struct bench *b, bool good, const char *id, const char *name)
+{
+	b->n++;
+	if (!good)
+		b->failed++;
+	printf("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
+	       (int)(strlen(name) - strlen(".json")), name);
+	return 0;
+}
+
+static int call(struct bench *b, struct json_object *manifest,
+		struct json_object *inputs, struct answer *a)
+{
+	struct json_object *args =
+	    ask_args("templateId", json_member_str(manifest, "templateId"));
+	const char *version = json_member_str(manifest, "version");
+
+	if (version != NULL)
+		json_object_object_add(args, "templateVersion",
+				       json_object_new_string(version));
+	json_object_object_add(args, "inputs", json_object_get(inputs));
+	json_object_object_add(args, "options", ask_args("mode", "sync"));
+	return client_tool(b->client, "run_task_template", args, a);
+}
+
+static int run_test(struct bench *b, struct json_object *manifest,
+		    const char *dir, const char *name)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	const char *id = json_member_str(manifest, "templateId");
+	struct json_object *test = NULL, *expect;
+	struct answer a;
+	int rc = 0;
+
+	if (cli_read_json(&test, path) < 0) {
+		rc = tell(b, false, id, name);
+	} else if (!json_object_is_type(expect = json_member(test, "expect"),
+					json_type_object) ||
+		   json_member(test, "inputs") == NULL) {
+		say("%s: a test is {\"inputs\":…,\"expect\":{…}}", path);
+		rc = tell(b, false, id, name);
+	} else {
+		rc = call(b, manifest, json_member(test, "inputs"), &a);
+		if (rc == 0) {
+			bool good = compare(expect, &a);
+
+			tell(b, good, id, name);
+			answer_fini(&a);
+		}
+	}
+	fflush(stdout);
+	json_object_put(test);
+	free(path);
+	return rc;
+}
+
+/* ---- one package ---- */
+
+static int is_test(const struct dirent *e)
+{
+	const char *dot = strrchr(e->d_name, '.');
+
+	return e->d_name[0] != '.' && dot != NULL && strcmp(dot, ".json") == 0;
+}
+
+static int test_package(struct bench *b, const char *dir)
+{
+	char *path = xasprintf("%s/template.json", dir);
+	char *tests = xasprintf("%s/tests", dir);
+	struct json_object *manifest = NULL;
+	struct dirent **names = NULL;
+	int n = -1, rc = 0;
+
+	if (cli_read_json(&manifest, path) == 0)
+		n = scandir(tests, &names, is_test, alphasort);
+	if (n <= 0 && json_member_str(manifest, "templateId") != NULL)
+		printf("# %s has no tests\n",
+		       json_member_str(manifest, "templateId"));
+	for (int i = 0; i < n; i++) {
+		if (rc == 0)
+			rc = run_test(b, manifest, tests, names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+	json_object_put(manifest);
+	free(tests);
+	free(path);
+	return rc;
+}
+
+static bool is_package(const char *dir)
+{
+	char *path = xasprintf("%s/template.json", dir);
+	bool yes = access(path, F_OK) == 0;
+
+	free(path);
+	return yes;
+}
+
+static int not_hidden(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+static int test_all(struct bench *b, const char *dir)
+{
+	struct dirent **names = NULL;
+	int n, rc = 0;
+
+	if (is_package(dir))
+		return test_package(b, dir);
+	n = scandir(dir, &names, not_hidden, alphasort);
+	for (int i = 0; i < n; i++) {
+		char *child = xasprintf("%s/%s", dir, names[i]->d_name);
+
+		if (rc == 0 && is_package(child))
+			rc = test_package(b, child);
+		free(child);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+/* ---- the private server ---- */
+
+/* A broken package would only look like templates that are not there. */
+static bool all_good(const struct cli *cli, const char *dir)
+{
+	struct json_object *o = check_templates(cli, dir);
+	struct json_object *bad = json_member(o, "problems");
+	size_t n = o == NULL ? 0 : json_object_array_length(bad);
+	bool good = o != NULL && n == 0;
+
+	for (size_t i = 0; i < n; i++)
+		say("%s", json_object_get_string(
+			      json_object_array_get_idx(bad, i)));
+	json_object_put(o);
+	return good;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static char *make_state_dir(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *path = xasprintf("%s/" STATE_TEMPLATE,
+			       tmp != NULL && *tmp == '/' ? tmp : "/tmp");
+
+	if (mkdtemp(path) != NULL)
+		return path;
+	say("%s: %s", path, strerror(errno));
+	free(path);
+	return NULL;
+}
+
+static int with_server(const struct cli *cli, const char *dir,
+		       const char *state_dir)
+{
+	struct cli private = {.verbose = cli->verbose,
+			      .config = cli->config,
+			      .state_dir = state_dir};
+	struct bench b = {.cli = cli};
+	int rc;
+
+	opt_list_add(&private.templates, dir);
+	b.client = client_open(&private);
+	rc = b.client == NULL ? client_trouble() : test_all(&b, dir);
+	client_close(b.client);
+	opt_list_free(&private.templates);
+	if (rc != 0) {
+		puts("Bail out!");
+		return rc;
+	}
+	printf("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
+	return b.failed == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int test(const struct cli *cli, int n, const char *const *arg)
+{
+	char *state_dir;
+	int rc;
+
+	(void)n;
+	if (!all_good(cli, arg[0]))
+		return CLI_FAILED;
+	state_dir = make_state_dir();
+	if (state_dir == NULL)
+		return CLI_TROUBLE;
+	rc = with_server(cli, arg[0], state_dir);
+	nftw(state_dir, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+	free(state_dir);
+	return rc;
+}
+
+const struct command cmd_template_test = {
+    .name = "template test",
+    .args = "DIR",
+    .summary = "run the tests of a package, or of a folder of them",
+    .text = "tests/*.json hold {\"inputs\":…,\"expect\":{\"status\":…,"
+	    "\"result\":…|\"errorCode\":…}};\nthe result is compared exactly. "
+	    "Inputs that the schema refuses have the status\n\"refused\". The "
+	    "outcome is TAP on stdout.\n",
+    .min = 1,
+    .max = 1,
+    .run = test,
+};

@@ -1,0 +1,93 @@
+/* token.c - "paddock token": a secret for a caller, and what the server keeps. */
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/base64.h"
+#include "cli/cli.h"
+#include "cli/pretty.h"
+#include "cli/say.h"
+
+#define TOKEN_BYTES ((size_t)32)
+#define DEFAULT_NAME "alice"
+#define NAME_MAX_BYTES 64
+
+/* What may stand between the quotes of a section's name. */
+static bool name_good(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= NAME_MAX_BYTES &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			    "0123456789_.@:-") == n;
+}
+
+/* base64 as RFC 4648, section 5 has it: for URLs, not padded. */
+static void encode(char out[BASE64_LEN(TOKEN_BYTES) + 1],
+		   const unsigned char *bytes)
+{
+	base64_encode(out, bytes, TOKEN_BYTES);
+	out[BASE64_LEN(TOKEN_BYTES)] = '\0';
+	out[strcspn(out, "=")] = '\0';
+	for (char *at = out; *at != '\0'; at++) {
+		if (*at == '+')
+			*at = '-';
+		else if (*at == '/')
+			*at = '_';
+	}
+}
+
+static void digest_of(char hex[2 * SHA256_DIGEST_LENGTH + 1], const char *token)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+
+	SHA256((const unsigned char *)token, strlen(token), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+static int token(const struct cli *cli, int n, const char *const *arg)
+{
+	const char *name = n > 0 ? arg[0] : DEFAULT_NAME;
+	unsigned char bytes[TOKEN_BYTES];
+	char text[BASE64_LEN(TOKEN_BYTES) + 1];
+	char hex[2 * SHA256_DIGEST_LENGTH + 1];
+	struct json_object *o;
+
+	if (!name_good(name)) {
+		say("a caller's name is 1 to %d letters, digits and _.@:-",
+		    NAME_MAX_BYTES);
+		return CLI_USAGE;
+	}
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
+		say("there are no random bytes to be had");
+		return CLI_TROUBLE;
+	}
+	encode(text, bytes);
+	digest_of(hex, text);
+	if (cli->json) {
+		o = json_object_new_object();
+		json_object_object_add(o, "token", json_object_new_string(text));
+		json_object_object_add(o, "tokenSha256",
+				       json_object_new_string(hex));
+		pretty_print(o, true);
+		json_object_put(o);
+		return CLI_OK;
+	}
+	puts(text);
+	say_more("The caller sends that; it is shown this once. For paddock.conf:");
+	say_more("[requestor \"%s\"]", name);
+	say_more("token_sha256 = %s", hex);
+	return CLI_OK;
+}
+
+const struct command cmd_token = {
+    .name = "token",
+    .args = "[NAME]",
+    .summary = "make a token for a caller over HTTP",
+    .text = "The token goes to stdout, the section for paddock.conf, which "
+	    "holds its SHA-256,\nto stderr.\n",
+    .max = 1,
+    .run = token,
+};

@@ -1,0 +1,305 @@
+/* t_cli_text.c - durations, file names, the bar, pretty JSON, cleaned text. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cli/bar.h"
+#include "cli/clean.h"
+#include "cli/duration.h"
+#include "cli/name.h"
+#include "cli/pretty.h"
+#include "cli/same.h"
+#include "proto/json.h"
+#include "tests/tap.h"
+
+/* ---- durations ---- */
+
+static void test_durations(void)
+{
+	static const struct {
+		const char *text;
+		int64_t want; /* or -errno */
+	} cases[] = {
+	    {"90", 90000},	{"1", 1000},	       {"1.5", 1500},
+	    {"250ms", 250},	{"30s", 30000},	       {"1m30s", 90000},
+	    {"2h", 7200000},	{"1.5h", 5400000},     {"1d2h3m4s5ms", 93784005},
+	    {"0.001", 1},	{"366d", DURATION_MAX_MS},
+	    {"", -EINVAL},	{"s", -EINVAL},	       {"-1", -EINVAL},
+	    {"+1", -EINVAL},	{"1 s", -EINVAL},      {"1x", -EINVAL},
+	    {"1e3", -EINVAL},	{"0x10", -EINVAL},     {"1.", -EINVAL},
+	    {".5", -EINVAL},	{"1s2m", -EINVAL},     {"1m1m", -EINVAL},
+	    {"1m30", -EINVAL},	{"inf", -EINVAL},      {"0", -ERANGE},
+	    {"0ms", -ERANGE},	{"367d", -ERANGE},
+	    {"99999999999999999999", -ERANGE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int64_t ms = 0;
+		int rc = duration_parse(&ms, cases[i].text);
+
+		is_int(rc < 0 ? rc : ms, cases[i].want, "duration \"%s\"",
+		       cases[i].text);
+	}
+}
+
+/* ---- names ---- */
+
+static void test_names(void)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+	    {"profile.csv", "profile.csv"},
+	    {"a/b/c.txt", "c.txt"},
+	    {"../../etc/passwd", "passwd"},
+	    {"/etc/passwd", "passwd"},
+	    {"..\\..\\evil.exe", "evil.exe"},
+	    {".bashrc", "bashrc"},
+	    {"...hidden", "hidden"},
+	    {"..", "artifact"},
+	    {".", "artifact"},
+	    {"", "artifact"},
+	    {"dir/", "artifact"},
+	    {"/", "artifact"},
+	    {"-rf", "_rf"},
+	    {"a\nb\033[31m", "a_b_[31m"},
+	    {"a\x7F", "a_"},
+	    {"\xC2\x9B" "31m", "_31m"},
+	    {"bad\xFF" "utf8", "bad_utf8"},
+	    {"\xE2\x80\xAEgpj.exe", "_gpj.exe"},
+	    {"\xE8\xA1\xA8.csv", "\xE8\xA1\xA8.csv"},
+	    {"with space.txt", "with space.txt"},
+	    {". x", "x"},
+	};
+	char out[NAME_SIZE], numbered[NAME_NUMBERED_SIZE], big[1024];
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		name_clean(out, cases[i].name);
+		is_str(out, cases[i].want, "file name %zu", i);
+	}
+	memset(big, 'x', sizeof(big));
+	strcpy(big + 900, ".csv");
+	name_clean(out, big);
+	is_int(strlen(out), NAME_SIZE - 1, "a long name is cut");
+	is_str(out + strlen(out) - 4, ".csv", "but keeps its extension");
+	for (size_t i = 0; i + 3 < 900; i += 3)
+		memcpy(big + i, "\xE8\xA1\xA8", 3);
+	name_clean(out, big);
+	ok(strlen(out) < NAME_SIZE && strlen(out) > NAME_SIZE - 5,
+	   "it is cut between characters");
+	name_numbered(numbered, "a.csv", 2);
+	is_str(numbered, "a-2.csv", "a number goes before the extension");
+	name_numbered(numbered, "a", 12);
+	is_str(numbered, "a-12", "or to the end");
+	name_numbered(numbered, "a.tar.gz", 2);
+	is_str(numbered, "a.tar-2.gz", "the last dot begins the extension");
+}
+
+/* ---- the bar ---- */
+
+static char *render(const struct bar *b)
+{
+	struct buf out = {0};
+	size_t len;
+
+	bar_render(&out, b);
+	return buf_take(&out, &len);
+}
+
+static void test_bar(void)
+{
+	struct bar b = {.name = "csv_profile", .message = "column b", .done = 5,
+			.total = 10, .elapsed_ms = 2100, .columns = 80};
+	char *s = render(&b);
+	bool fits = true;
+
+	is_str(s, "csv_profile [============            ] 5/10 column b 2.1 s",
+	       "half done");
+	free(s);
+	b.done = 20;
+	s = render(&b);
+	is_str(s, "csv_profile [========================] 20/10 column b 2.1 s",
+	       "more than all is full");
+	free(s);
+	b.total = 0;
+	b.done = 0;
+	b.message = NULL;
+	s = render(&b);
+	is_str(s, "csv_profile / 2.1 s", "without a total something turns");
+	free(s);
+	b.message = "a\033[2Jb\nc\xFF";
+	s = render(&b);
+	is_str(s, "csv_profile / a?[2Jb c? 2.1 s", "a message cannot act");
+	free(s);
+	b = (struct bar){.name = "a", .done = 1, .total = 2, .columns = 60,
+			 .utf8 = true, .colour = true};
+	s = render(&b);
+	ok(strstr(s, "\033[32m\xE2\x94\x81") != NULL &&
+	       strstr(s, "\033[0m") != NULL,
+	   "lines and colour where the terminal has them");
+	free(s);
+	b.colour = false;
+	b.message = "a long message of \xE8\xA1\xA8\xE8\xA1\xA8 that cannot fit "
+		    "into any line that is as narrow as these are, whatever";
+	b.name = "a_template_with_a_name_that_is_long";
+	for (unsigned columns = 1; columns < 120; columns++) {
+		b.columns = columns;
+		s = render(&b);
+		if (clean_width(s, strlen(s)) >= columns && strlen(s) > 0)
+			fits = ok(false, "%u columns: '%s'", columns, s);
+		free(s);
+	}
+	ok(fits, "no line fills its terminal, however narrow");
+}
+
+static void test_times(void)
+{
+	static const struct {
+		int64_t ms;
+		const char *want;
+	} cases[] = {{0, "0 ms"},	    {999, "999 ms"},
+		     {1000, "1.0 s"},	    {59999, "59.9 s"},
+		     {60000, "1 min 00 s"}, {3599999, "59 min 59 s"},
+		     {3600000, "1 h 00 min"}};
+	char out[BAR_TIME_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bar_time(out, cases[i].ms);
+		is_str(out, cases[i].want, "%lld ms", (long long)cases[i].ms);
+	}
+}
+
+/* ---- text ---- */
+
+static void test_clean(void)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *want;
+	} cases[] = {
+	    {"plain", CLEAN_NO_LIMIT, "plain"},
+	    {"a\nb\tc", CLEAN_NO_LIMIT, "a b c"},
+	    {"\033]0;title\007", CLEAN_NO_LIMIT, "?]0;title?"},
+	    {"\xC2\x9B", CLEAN_NO_LIMIT, "?"},
+	    {"\xFF\xFE", CLEAN_NO_LIMIT, "??"},
+	    {"\xE2\x80", CLEAN_NO_LIMIT, "??"},
+	    {"\xE2\x80\xAE", CLEAN_NO_LIMIT, "?"},
+	    {"abcdef", 6, "abcdef"},
+	    {"abcdefg", 6, "abcde\xE2\x80\xA6"},
+	    {"\xE8\xA1\xA8\xE8\xA1\xA8\xE8\xA1\xA8", 6,
+	     "\xE8\xA1\xA8\xE8\xA1\xA8\xE8\xA1\xA8"},
+	    {"\xE8\xA1\xA8\xE8\xA1\xA8\xE8\xA1\xA8", 5,
+	     "\xE8\xA1\xA8\xE8\xA1\xA8\xE2\x80\xA6"},
+	    {"ab", 1, "\xE2\x80\xA6"},
+	    {"ab", 0, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct buf out = {0};
+		size_t len;
+		char *s;
+
+		clean_add(&out, cases[i].text, strlen(cases[i].text),
+			  cases[i].columns);
+		s = buf_take(&out, &len);
+		is_str(s, cases[i].want, "cleaned text %zu", i);
+		free(s);
+	}
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *o = NULL;
+
+	if (json_parse(&o, text, strlen(text), NULL) < 0)
+		abort();
+	return o;
+}
+
+static void test_pretty(void)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+	    {"null", "null"},
+	    {"[]", "[]"},
+	    {"{}", "{}"},
+	    {"1.50", "1.50"},
+	    {"{\"a\":[1,2,{\"b\":null}]}", "{\"a\": [1, 2, {\"b\": null}]}"},
+	    {"\"\\u0085\\u007f\"", "\"\\u0085\\u007f\""},
+	    {"{\"a\":\"0123456789012345678901234567890123456789\",\"b\":"
+	     "[\"0123456789012345678901234567890123456789\"]}",
+	     "{\n  \"a\": \"0123456789012345678901234567890123456789\",\n"
+	     "  \"b\": [\"0123456789012345678901234567890123456789\"]\n}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *o = parse(cases[i].text), *again = NULL;
+		struct buf out = {0};
+		size_t len;
+		char *s;
+
+		pretty_add(&out, o);
+		s = buf_take(&out, &len);
+		is_str(s, cases[i].want, "pretty %s", cases[i].text);
+		ok(json_parse(&again, s, len, NULL) == 0 &&
+		       json_object_equal(o, again),
+		   "and the same JSON");
+		free(s);
+		json_object_put(o);
+		json_object_put(again);
+	}
+}
+
+static void test_same(void)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+		const char *pointer;
+	} cases[] = {
+	    {"1", "1.0", true, ""},
+	    {"1.5", "1.50", true, ""},
+	    {"1", "2", false, ""},
+	    {"1", "1.5", false, ""},
+	    {"9007199254740993", "9007199254740992.0", false, ""},
+	    {"18446744073709551615", "18446744073709551615", true, ""},
+	    {"18446744073709551615", "-1", false, ""},
+	    {"1", "\"1\"", false, ""},
+	    {"null", "false", false, ""},
+	    {"{\"a\":1,\"b\":2}", "{\"b\":2.0,\"a\":1}", true, ""},
+	    {"{\"a\":1}", "{\"a\":1,\"b\":null}", false, "/b"},
+	    {"{\"a\":1,\"b\":null}", "{\"a\":1}", false, "/b"},
+	    {"{\"a\":[1,{\"b\":2}]}", "{\"a\":[1,{\"b\":3}]}", false, "/a/1/b"},
+	    {"[1,2]", "[2,1]", false, "/0"},
+	    {"[1]", "[1,2]", false, ""},
+	    {"{}", "[]", false, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct json_object *a = parse(cases[i].a), *b = parse(cases[i].b);
+		char pointer[64];
+
+		is_int(same_json(a, b, pointer, sizeof(pointer)), cases[i].same,
+		       "%s and %s", cases[i].a, cases[i].b);
+		if (!cases[i].same)
+			is_str(pointer, cases[i].pointer, "differ there");
+		json_object_put(a);
+		json_object_put(b);
+	}
+}
+
+int main(void)
+{
+	test_durations();
+	test_names();
+	test_bar();
+	test_times();
+	test_clean();
+	test_pretty();
+	test_same();
+	return tap_done();
+}

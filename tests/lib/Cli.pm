@@ -1,0 +1,228 @@
+# Cli.pm - drive the command paddock: off a terminal, on one, and against a
+# server that a test makes up.
+package Cli;
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Errno qw(EINTR);
+use Exporter qw(import);
+use Fcntl qw(O_RDWR O_NOCTTY);
+use IO::Select;
+use Paddock;
+use POSIX ();
+use Socket;
+use Test::More;
+use Time::HiRes qw(time);
+
+our @EXPORT = qw(said fake_server);
+
+# From <asm-generic/ioctls.h>.
+use constant { TIOCSPTLCK => 0x40045431, TIOCGPTN => 0x80045430,
+	       TIOCSCTTY => 0x540E, TIOCSWINSZ => 0x5414 };
+
+# templates: as for Paddock. They and all state lie below root.
+sub new {
+	my ($class, %o) = @_;
+	my $p = Paddock->new(idle => 1, %o);
+
+	mkdir "$p->{root}/templates";
+	mkdir "$p->{root}/here";
+	return bless {root => $p->{root}, here => "$p->{root}/here",
+		      n => 0}, $class;
+}
+
+# The flags that make it use a private server with the test's own templates.
+sub private {
+	my ($self) = @_;
+
+	return ('--templates', "$self->{root}/templates",
+		'--state-dir', "$self->{root}/state");
+}
+
+sub become {
+	my ($self, %o) = @_;
+
+	chdir($o{cwd} // $self->{here}) or die "chdir: $!";
+	%ENV = (PATH => $ENV{PATH}, HOME => $self->{root}, LC_ALL => 'C',
+		TMPDIR => $self->{root}, %{$o{env} // {}});
+	$SIG{PIPE} = 'DEFAULT';
+	exec { "$BUILD/paddock" } 'paddock', @{$o{args}} or die "exec: $!";
+}
+
+# Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
+# its stdin, and columns how wide; all_tty: its stdout as well.
+sub start {
+	my ($self, $args, %o) = @_;
+	my $at = "$self->{root}/run." . $self->{n}++;
+	my $p = bless {out_path => "$at.out", err_path => "$at.err",
+		       seen => ''}, 'Cli::Process';
+	my $slave;
+
+	if ($o{tty} || $o{all_tty}) {
+		($p->{master}, $slave) = open_pty($o{columns} // 80);
+	}
+	write_file("$at.in", $o{in} // '');
+	$p->{pid} = fork // die "fork: $!\n";
+	if ($p->{pid} == 0) {
+		eval {
+			open STDIN, '<', "$at.in" or die $!;
+			open STDOUT, '>', $p->{out_path} or die $!;
+			open STDERR, '>', $p->{err_path} or die $!;
+			enter_pty($p->{master}, $slave, $o{all_tty}) if $slave;
+			$self->become(%o, args => $args);
+		};
+		print STDERR $@;
+		POSIX::_exit(127);
+	}
+	return $p;
+}
+
+# Start and finish: {status, out, err}.
+sub run {
+	my ($self, $args, %o) = @_;
+
+	return $self->start($args, %o)->finish;
+}
+
+# Likewise, with the private server's flags.
+sub run_private {
+	my ($self, $args, %o) = @_;
+
+	return $self->run([@$args, $self->private], %o);
+}
+
+sub open_pty {
+	my ($columns) = @_;
+	my $unlock = pack 'i', 0;
+	my $n = pack 'i', 0;
+
+	sysopen my $master, '/dev/ptmx', O_RDWR | O_NOCTTY
+	    or die "/dev/ptmx: $!\n";
+	ioctl $master, TIOCSPTLCK, $unlock or die "unlockpt: $!\n";
+	ioctl $master, TIOCGPTN, $n or die "ptsname: $!\n";
+	my $name = '/dev/pts/' . unpack 'i', $n;
+	sysopen my $slave, $name, O_RDWR | O_NOCTTY or die "$name: $!\n";
+	ioctl $slave, TIOCSWINSZ, pack('S4', 24, $columns, 0, 0)
+	    or die "TIOCSWINSZ: $!\n";
+	return ($master, $slave);
+}
+
+sub enter_pty {
+	my ($master, $slave, $all) = @_;
+
+	close $master;
+	POSIX::setsid() > 0 or die "setsid: $!";
+	ioctl $slave, TIOCSCTTY, 0 or die "TIOCSCTTY: $!";
+	open STDIN, '<&', $slave or die $!;
+	open STDERR, '>&', $slave or die $!;
+	open STDOUT, '>&', $slave or die $! if $all;
+	close $slave;
+}
+
+# Did it end so, and say that on stderr?
+sub said {
+	my ($r, $status, $re, $name) = @_;
+	my $good = $r->{status} == $status && $r->{err} =~ $re;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($good, $name)
+	    or diag("status $r->{status}, wanted $status and $re\n" .
+		    "stdout: $r->{out}\nstderr: $r->{err}");
+	return $good;
+}
+
+# A server on the socket PATH for one connection: each tool's name leads to
+# what it answers: a hash is structured content, code is called with the
+# arguments and the way to send text. The pid of its process.
+sub fake_server {
+	my ($path, %tools) = @_;
+
+	socket my $listen, AF_UNIX, SOCK_STREAM, 0 or die "socket: $!\n";
+	bind $listen, sockaddr_un($path) or die "$path: $!\n";
+	listen $listen, 4 or die "listen: $!\n";
+	my $pid = fork // die "fork: $!\n";
+	return $pid if $pid;
+	alarm $PATIENCE;
+	accept my $peer, $listen or POSIX::_exit(1);
+	$peer->autoflush(1);
+	my $send = sub { print {$peer} @_ };
+	while (my $line = <$peer>) {
+		my $m = json_to($line);
+
+		next unless defined $m->{id};
+		my $answer = $m->{method} eq 'initialize'
+		    ? {protocolVersion => '2025-11-25', capabilities => {},
+		       serverInfo => {name => 'fake', version => '9'}}
+		    : call_fake($tools{$m->{params}{name}}, $m, $send);
+		last unless $answer;
+		$send->(json_of({jsonrpc => '2.0', id => $m->{id},
+				 result => $answer}) . "\n");
+	}
+	POSIX::_exit(0);
+}
+
+sub call_fake {
+	my ($tool, $m, $send) = @_;
+
+	$tool = $tool->($m->{params}{arguments}, $send, $m)
+	    if ref $tool eq 'CODE';
+	return $tool && {content => [], structuredContent => $tool};
+}
+
+package Cli::Process;
+
+use strict;
+use warnings;
+
+use Errno qw(EINTR EIO);
+use Paddock;
+use Test::More;
+use Time::HiRes qw(time);
+
+sub signal { kill $_[1] => $_[0]{pid}; return $_[0] }
+sub type { syswrite $_[0]{master}, $_[1]; return $_[0] }
+
+# What the terminal, or else stderr, has shown so far.
+sub shown {
+	my ($self) = @_;
+
+	return read_file($self->{err_path}) // '' unless $self->{master};
+	while (IO::Select->new($self->{master})->can_read(0)) {
+		my $n = sysread $self->{master}, $self->{seen}, 65536,
+		    length $self->{seen};
+
+		next if !defined $n && $!{EINTR};
+		last unless $n; # EIO: nobody has the terminal any more
+	}
+	return $self->{seen};
+}
+
+sub wait_shown {
+	my ($self, $re) = @_;
+
+	return until_true("it shows $re", sub { $self->shown =~ $re })
+	    // diag("it showed: " . $self->shown);
+}
+
+sub finish {
+	my ($self) = @_;
+	my $ended = until_true('it ends', sub {
+		$self->shown;
+		waitpid($self->{pid}, POSIX::WNOHANG()) == $self->{pid}
+		    or return 0;
+		$self->{status} = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+		return 1;
+	});
+
+	unless ($ended) {
+		kill KILL => $self->{pid};
+		waitpid $self->{pid}, 0;
+		$self->{status} = -1;
+	}
+	return {status => $self->{status}, err => $self->shown,
+		out => read_file($self->{out_path}) // ''};
+}
+
+1;

@@ -1,0 +1,57 @@
+/* t_manual.c - the manual has every key of the configuration, as it is. */
+#include <stdlib.h>
+
+#include "supervisor/config.h"
+#include "tests/tap.h"
+
+#define PAGE "man/paddock.conf.5"
+
+static char *page(void)
+{
+	FILE *f = fopen(PAGE, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (f == NULL)
+		return NULL;
+	if (getdelim(&text, &size, '\0', f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+/* The lines of LIST that are not in TEXT, one after another. */
+static void tell_missing(const char *text, char *list)
+{
+	char *at = list, *line;
+
+	while ((line = strsep(&at, "\n")) != NULL) {
+		const char *found = strstr(text, line);
+
+		if (found == NULL)
+			printf("# missing: %s\n", line);
+		else
+			text = found;
+	}
+}
+
+int main(void)
+{
+	char *text = page(), *list = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&list, &size);
+
+	if (out == NULL)
+		return 1;
+	config_manual(out);
+	fclose(out);
+	if (ok(text != NULL, PAGE " is there") &&
+	    !ok(strstr(text, list) != NULL,
+		"its keys are those of config_manual(), word for word"))
+		tell_missing(text, list);
+	free(text);
+	free(list);
+	return tap_done();
+}

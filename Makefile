@@ -1,66 +1,235 @@
-# paddock: `make run` shows it at work, `make check` tests it; both install
+# paddock: `make run` shows it at work, `make check` tests it. Both install
 # what is missing on Debian 12. `make help` lists the rest.
 
 VERSION = 0.1.0
 B       = build
 
 CC      = gcc
+CLANG   = clang
+export PADDOCK_BUILD = $(B)
+Q       = $(if $(V),,@)# V=1 shows the commands
 CFLAGS ?= -O2 -g
 WARN    = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
           -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings
 HARDEN  = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
-ALLCFLAGS = -std=gnu17 -D_GNU_SOURCE -DPADDOCK_VERSION='"$(VERSION)"' -I. \
-          -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
+BASEFLAGS = -std=gnu17 -D_GNU_SOURCE -DPADDOCK_VERSION='"$(VERSION)"' -I. \
+          -I/usr/include/lua5.4
+ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
-# What each room links. The worker is static: its start is part of each run.
+# What each room links. The worker is static: its start is part of every run.
 LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
+LIBS_CLI    = -lcrypto
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
-LUA_CFLAGS  = -I/usr/include/lua5.4
 
-# A room is a folder; main.c and cli's are programs, the rest an archive.
-objects = $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/main.c,$(wildcard $(1)/*.c)))
-archive = $(B)/lib/$(1).a
-ROOMS   = base ipc proto sandbox worker supervisor cli
+# A room is a folder: main.c is its program, the rest an archive.
+ROOMS    = base ipc proto sandbox worker supervisor cli
+sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c))
+archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
 PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock
+UNIT     = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t_*.c))
+FUZZ     = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+SESSION  = $(filter-out tests/leaks.t,$(wildcard tests/*.t))
 
 all: $(PROGRAMS)
 
-$(B)/paddockd: $(B)/obj/supervisor/main.o $(foreach r,supervisor proto ipc base,$(B)/lib/$(r).a)
-	$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
+# ---- what people use ----
 
-$(B)/paddock: $(B)/obj/cli/main.o $(foreach r,cli proto base,$(B)/lib/$(r).a)
-	$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO)
+run: deps all
+	@echo
+	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv
 
-$(B)/paddock-worker: $(B)/obj/worker/main.o $(foreach r,worker sandbox ipc base,$(B)/lib/$(r).a)
-	$(CC) -static-pie -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
+check: deps-check all tests
+	@tests/in-clean-tmp prove $(PROVE) $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/leaks.t
+
+help:
+	@echo 'make run     install what is missing, build, profile a CSV file'
+	@echo 'make check   install what is missing for tests, build, test'
+	@echo 'make         build into $(B)/'
+	@echo 'make bench   measure, as ratios to a bare fork'
+	@echo 'make lint    compilers, analyzers, formatter'
+	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
+	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
+	@echo 'make soak    the long form of the recovery tests'
+
+# ---- what is needed, from Debian's packages ----
+
+DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
+       libcap-dev libsqlite3-dev liblua5.4-dev libpcre2-dev libinih-dev \
+       uthash-dev libssl-dev
+DEPS_CHECK = perl procps util-linux diffutils patch python3 \
+             libtest-json-schema-acceptance-perl \
+             $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev
+
+# Quick when nothing is missing: apt-get is not even asked.
+define install
+	@missing=$$(dpkg-query -W -f '$${Package} $${db:Status-Status}\n' $(1) 2>/dev/null | \
+	    awk '$$2 == "installed" {have[$$1]} END {n = split("$(strip $(1))", w, " "); \
+	    for (i = 1; i <= n; i++) if (!(w[i] in have)) print w[i]}'); \
+	if [ -n "$$missing" ]; then \
+	    sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    echo "installing:" $$missing; \
+	    $$sudo apt-get -qq update && \
+	    DEBIAN_FRONTEND=noninteractive $$sudo apt-get -qq install -y --no-install-recommends $$missing >/dev/null; \
+	fi
+endef
+
+deps:
+	$(call install,$(DEPS))
+deps-check:
+	$(call install,$(DEPS) $(DEPS_CHECK))
+deps-lint:
+	$(call install,$(DEPS) $(DEPS_CHECK) $(DEPS_LINT))
+
+# ---- programs ----
+
+$(B)/paddockd: $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
+
+$(B)/paddock: $(B)/obj/cli/main.o $(call archives,cli proto base)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
+
+$(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
+	@echo '  LD $@'
+	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
 
 define room
-$(B)/lib/$(1).a: $(call objects,$(1))
+$(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	$$(Q)ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
-$(B)/obj/worker/%.o: ALLCFLAGS += $(LUA_CFLAGS)
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALLCFLAGS) -c -o $@ $<
+	@echo '  CC $<'
+	$(Q)$(CC) $(ALLCFLAGS) -c -o $@ $<
 
-# Unit tests: one program a file, linked with every room.
-UNIT  = $(patsubst tests/t_%.c,$(B)/tests/t_%,$(wildcard tests/t_*.c))
-$(B)/tests/t_%: $(B)/obj/tests/t_%.o $(foreach r,$(ROOMS),$(B)/lib/$(r).a)
+# Embedded files; see base/embed.h.
+$(B)/obj/supervisor/contract.o: supervisor/contract.json
+$(B)/obj/supervisor/manifest.o: etc/template.schema.json
+
+# ---- tests ----
+
+# Tests of the serving side link all of it; the command is another program.
+SERVING      = $(filter-out cli,$(ROOMS))
+LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
+               $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+
+tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%)
+
+$(B)/tests/t_cli_%: $(B)/obj/tests/t_cli_%.o $(call archives,cli proto base)
 	@mkdir -p $(@D)
-	$(CC) $(ALLLDFLAGS) -o $@ $< -Wl,--start-group $(foreach r,$(ROOMS),$(B)/lib/$(r).a) -Wl,--end-group \
-	    $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
+
+$(B)/tests/%: $(B)/obj/tests/%.o $(call archives,$(SERVING))
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(LINK_SERVING)
+
+# Each corpus through its target, without a fuzzer.
+$(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(call archives,$(SERVING))
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@.bin $(filter %.o,$^) $(LINK_SERVING)
+	$(Q)printf '#!/bin/sh\nexec %s tests/fuzz/corpus/%s\n' $@.bin $* >$@ && chmod +x $@
+
+FUZZ_SECONDS = 600
+FUZZ_SOURCES = $(foreach r,$(SERVING),$(call sources,$(r)))
+fuzz: deps-lint $(FUZZ:%=fuzz-%)
+fuzz-%:
+	@mkdir -p $(B)/fuzz/found_$*
+	$(CLANG) $(BASEFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(FUZZ_SOURCES) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
+
+# All but the sandbox's own: under its filter a sanitizer cannot work.
+asan: deps-check
+	+$(MAKE) B=$(B)/asan CFLAGS='-O1 -g' HARDEN='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fPIE' \
+	    LDFLAGS='-fsanitize=address,undefined' tests-asan
+tests-asan: $(filter-out %/t_sandbox %/t_zygote,$(UNIT))
+	prove $^
+
+soak: deps-check all tests
+	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
+
+bench: deps-check all $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+	@bench/run $(B)
+$(B)/bench/%: $(B)/obj/bench/%.o $(call archives,$(SERVING))
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(LINK_SERVING)
+
+# ---- lint ----
+
+ALL_C = $(wildcard $(foreach r,$(ROOMS),$(r)/*.c))
+TIDY  = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-cert-dcl37-c,-cert-dcl51-cpp,-cert-err33-c,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+
+# cppcheck reads no system header: what it must know of their macros. It
+# takes "template" for C++'s, and the ends of an embedded file for two objects.
+CPPCHECK = --include=/usr/include/$(shell $(CC) -dumpmachine)/sys/queue.h \
+           --include=tests/cppcheck.h \
+           --suppress=CastIntegerToAddressAtReturn --suppress=comparePointers
+
+lint: deps-lint
+	+$(MAKE) B=$(B)/clang CC=$(CLANG) all
+	+$(MAKE) B=$(B)/analyze EXTRA_CFLAGS=-fanalyzer all
+	cppcheck --quiet --language=c --std=c17 --enable=warning,performance,portability --inline-suppr \
+	    $(CPPCHECK) --error-exitcode=1 -I. $(ROOMS)
+	printf '%s\n' $(ALL_C) | xargs -P2 -n1 -I{} clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' {} -- $(BASEFLAGS)
 
 clean:
 	rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all clean
+.PHONY: all run check help deps deps-check deps-lint tests fuzz asan tests-asan soak bench lint clean
+
+# ---- install ----
+
+PREFIX     = /usr
+SYSCONFDIR = /etc
+BINDIR     = $(PREFIX)/bin
+LIBEXECDIR = $(PREFIX)/libexec/paddock
+SHAREDIR   = $(PREFIX)/share/paddock
+MANDIR     = $(PREFIX)/share/man
+COMPDIR    = $(PREFIX)/share/bash-completion/completions
+UNITDIR    = $(PREFIX)/lib/systemd/system
+D          = $(DESTDIR)
+INSTALL    = install
+
+SHIPPED = $(notdir $(wildcard etc/templates/*))
+MANUALS = $(notdir $(wildcard man/*.[158]))
+
+install: all
+	$(INSTALL) -d $(D)$(BINDIR) $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(SYSCONFDIR)/paddock/conf.d \
+	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR)
+	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
+	$(INSTALL) -m 755 $(B)/paddock-worker $(D)$(LIBEXECDIR)
+	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
+	cd etc && find $(SHIPPED:%=templates/%) -type f -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
+	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
+	    $(INSTALL) -m 640 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
+	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done
+	$(INSTALL) -m 644 etc/completion/paddock.bash $(D)$(COMPDIR)/paddock
+	sed 's,@BINDIR@,$(BINDIR),' etc/paddockd.service >$(D)$(UNITDIR)/paddockd.service
+	chmod 644 $(D)$(UNITDIR)/paddockd.service
+	$(INSTALL) -m 644 etc/paddockd.socket $(D)$(UNITDIR)
+
+# The operator's files stay: configuration, templates, state.
+uninstall:
+	rm -f $(D)$(BINDIR)/paddock $(D)$(BINDIR)/paddockd $(D)$(COMPDIR)/paddock \
+	    $(D)$(UNITDIR)/paddockd.service $(D)$(UNITDIR)/paddockd.socket \
+	    $(foreach m,$(MANUALS),$(D)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(m))
+	rm -rf $(D)$(LIBEXECDIR) $(D)$(SHAREDIR)
+	rmdir $(D)$(SYSCONFDIR)/paddock/conf.d $(D)$(SYSCONFDIR)/paddock/templates 2>/dev/null || true
+.PHONY: install uninstall

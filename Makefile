@@ -40,7 +40,7 @@ all: $(PROGRAMS)
 
 run: deps all
 	@echo
-	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv
+	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv -i maxDistinct:=3
 
 check: deps-check all tests
 	@tests/in-clean-tmp prove $(PROVE) $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/leaks.t
@@ -185,7 +185,7 @@ lint: deps-lint
 	+$(MAKE) B=$(B)/analyze EXTRA_CFLAGS=-fanalyzer all
 	cppcheck --quiet --language=c --std=c17 --enable=warning,performance,portability --inline-suppr \
 	    $(CPPCHECK) --error-exitcode=1 -I. $(ROOMS)
-	printf '%s\n' $(ALL_C) | xargs -P2 -n1 -I{} clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' {} -- $(BASEFLAGS)
+	printf '%s\n' $(ALL_C) | xargs -P2 -I{} clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' {} -- $(BASEFLAGS)
 
 clean:
 	rm -rf $(B)

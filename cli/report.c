@@ -146,6 +146,7 @@ void report_end(struct json_object *view)
 	const char *id = json_member_str(view, "runId");
 	const char *status = json_member_str(view, "status");
 	struct json_object *error = json_member(view, "error");
+	const char *own; /* what run.error() of the template was given */
 
 	if (status == NULL || strcmp(status, "succeeded") == 0)
 		return;
@@ -161,6 +162,9 @@ void report_end(struct json_object *view)
 		return;
 	if (json_member_str(error, "errorCode") != NULL)
 		say_more("  code: %s", json_member_str(error, "errorCode"));
+	own = json_member_str(json_member(error, "details"), "templateCode");
+	if (own != NULL)
+		say_more("  the template's code: %s", own);
 	say_steps(json_member(view, "steps"));
 	if (error != NULL)
 		say_hint(error);

@@ -53,6 +53,12 @@ struct json_object *mcp_tool_result(const char *text, size_t len,
 				    const char *structured,
 				    size_t structured_len, bool is_error);
 
+/*
+ * The index of the first of CONTENT (an array) that is no content block as
+ * clients check it, with what would pass in *EXPECTED (static); -1: all are.
+ */
+int mcp_content_fault(struct json_object *content, const char **expected);
+
 /* Is PARAMS' _meta.progressToken a string or an integer? Borrowed, or NULL. */
 struct json_object *mcp_progress_token(struct json_object *params);
 

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 
 #include "ipc/crew.h"
+#include "proto/json.h"
+#include "proto/mcp.h"
 #include "proto/schema.h"
 
 static int64_t cpu_ms(const struct rusage *use)
@@ -93,24 +95,56 @@ static void blame_death(struct run *r, const struct ending *e)
 			      WEXITSTATUS(e->status));
 }
 
-/* Does the value hold what the template's outputsSchema promises? */
+static bool output_invalid(struct run *r, const struct schema_error *err)
+{
+	struct json_object *d = detail("pointer", err->pointer);
+
+	json_object_object_add(d, "keyword",
+			       json_object_new_string(err->keyword));
+	json_object_object_add(d, "expected",
+			       json_object_new_string(err->expected));
+	run_set_error(r, "OUTPUT_INVALID", d,
+		      "the template's output breaks what was promised of it: %s",
+		      err->text);
+	return false;
+}
+
+/* Clients check each block of a reply, as the protocol's schema has it. */
+static bool content_ok(struct run *r)
+{
+	struct json_object *content = json_member(r->result, "content");
+	struct schema_error err = {.keyword = "content"};
+	const char *expected;
+	int at = content == NULL ? -1 : mcp_content_fault(content, &expected);
+
+	if (at < 0)
+		return true;
+	snprintf(err.pointer, sizeof(err.pointer), "/content/%d", at);
+	snprintf(err.expected, sizeof(err.expected), "%s", expected);
+	snprintf(err.text, sizeof(err.text), "%s must be %s", err.pointer,
+		 expected);
+	return output_invalid(r, &err);
+}
+
+/*
+ * The value, or a reply's structuredContent, holds what the template's
+ * outputsSchema promises.
+ */
 static bool output_ok(struct run *r)
 {
+	struct json_object *value = r->result;
 	struct schema_error err;
-	struct json_object *d;
 
-	if (r->is_reply || r->template->outputs == NULL ||
-	    schema_validate(r->template->outputs, r->result, &err) == 0)
-		return true;
-	d = detail("pointer", err.pointer);
-	json_object_object_add(d, "keyword",
-			       json_object_new_string(err.keyword));
-	json_object_object_add(d, "expected",
-			       json_object_new_string(err.expected));
-	run_set_error(r, "OUTPUT_INVALID", d,
-		      "the template's output breaks its own outputsSchema: %s",
-		      err.text);
-	return false;
+	if (r->is_reply) {
+		if (!content_ok(r))
+			return false;
+		value = json_member(r->result, "structuredContent");
+		if (value == NULL)
+			return true;
+	}
+	return r->template->outputs == NULL ||
+	       schema_validate(r->template->outputs, value, &err) == 0 ||
+	       output_invalid(r, &err);
 }
 
 /* Some steps failed; is what succeeded enough? */

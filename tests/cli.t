@@ -33,6 +33,7 @@ my %templates = (
 	return {n = #r}', supportsPartialSuccess => JSON::PP::true),
     slow => lua('run.progress(1, 3, "working"); run.sleep(600000); return {}',
 		limits => {maxTimeoutMs => 600000}),
+    typed => lua('run.error("NO_FUEL", "the tank is empty")'),
     talks => lua('
 	print("one", 1)
 	run.log("warning", "two \27[2J")
@@ -124,6 +125,9 @@ sub private { return $cli->run_private(@_) }
 	like($r->{out}, qr/step fetch failed with NO_ROUTE/, 'explain says why');
 	$r = private(['explain', $id, '--json']);
 	is(ref json_to($r->{out})->{why}, 'ARRAY', 'also as JSON');
+	$r = private(['run', 'typed']);
+	said($r, 1, qr/code: EXECUTION_ERROR\n  the template's code: NO_FUEL$/m,
+	     'a code of the template\'s own is told too');
 	$r = private(['run', 'some']);
 	said($r, 3, qr/in part\n(?:.*\n)*.*step item\[2\] failed: ODD/,
 	     'a partial success exits 3');

@@ -159,10 +159,48 @@ static void check_progress(void)
 	}
 }
 
+static void check_content(void)
+{
+	static const struct {
+		const char *content;
+		int fault;
+	} cases[] = {
+	    {"[]", -1},
+	    {"[{\"type\":\"text\",\"text\":\"\"}]", -1},
+	    {"[{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"image/png\"},"
+	     "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}]", -1},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]", -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"text\":\"\"}}]", -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\"}}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\"}]", 1},
+	    {"[{\"type\":\"image\",\"data\":\"\"}]", 0},
+	    {"[{\"type\":\"video\"}]", 0},
+	    {"[{}]", 0},
+	    {"[null]", 0},
+	    {"[\"text\"]", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_object *content = NULL;
+		const char *expected = NULL;
+
+		json_parse(&content, cases[i].content, strlen(cases[i].content),
+			   NULL);
+		is_int(mcp_content_fault(content, &expected), cases[i].fault,
+		       "content %s: %s", cases[i].content,
+		       cases[i].fault < 0 ? "passes" : "is refused");
+		ok((expected != NULL) == (cases[i].fault >= 0),
+		   "and what would pass is said when it is");
+		json_object_put(content);
+	}
+}
+
 int main(void)
 {
 	check_revisions();
 	check_results();
 	check_progress();
+	check_content();
 	return tap_done();
 }

@@ -41,7 +41,12 @@ static int no_command(const struct cli *cli, const char *word)
 	const char *near = command_near(cli, word);
 	char why[256];
 
-	if (near != NULL)
+	if (word[0] == '-')
+		snprintf(why, sizeof(why),
+			 "\"%.64s\" came before a command; flags follow it: "
+			 "paddock run TEMPLATE --templates DIR",
+			 word);
+	else if (near != NULL)
 		snprintf(why, sizeof(why),
 			 "there is no command \"%.64s\"; did you mean \"%s\"?",
 			 word, near);

@@ -359,6 +359,9 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	     'a daemon that dies is noticed');
 }
 
+said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
+     'a flag before the command is told where to go');
+
 # ---- what a run has logged ----
 
 {

@@ -56,6 +56,10 @@ sub install {
 	make_path($modules);
 	copy("$here/$_", "$modules/$_") or die "$modules/$_: $!"
 	    for qw(package.json package-lock.json);
+	my $system = '/etc/ssl/certs/ca-certificates.crt';
+	# node does not read the machine's own certificates by itself
+	local $ENV{NODE_EXTRA_CA_CERTS} = $ENV{NODE_EXTRA_CA_CERTS} // $system
+	    if -e $system;
 	my $flags = '--ignore-scripts --no-audit --no-fund '
 	    . '--fetch-retries=1 --fetch-retry-mintimeout=2000';
 	my $said = `npm install --prefix '$modules' $flags 2>&1`;

@@ -29,6 +29,7 @@
 #define WARM_RUNS 300
 #define WINDOW_MAX 64
 #define STARTS 20
+#define DEATHS 50
 
 static int64_t now_ns(void)
 {
@@ -427,7 +428,8 @@ static double measure_cage(const char *worker)
 
 /* ---- the report ---- */
 
-static void bench_calls(struct client *c, double floor_us, double cage_us)
+/* The floor is measured on both sides of each round: the machine drifts. */
+static void bench_calls(struct client *c, double cage_us)
 {
 	static const struct {
 		int n, window;
@@ -435,27 +437,32 @@ static void bench_calls(struct client *c, double floor_us, double cage_us)
 	pid_t zygote = child_of(c->pid);
 
 	calls(c, WARM_RUNS, 8);
-	printf("\n%-11s %9s %9s %9s %9s %7s   CPU us per run by stage\n",
-	       "in flight", "runs/s", "p50 us", "p99 us", "CPU us", "/floor");
+	printf("\n%-9s %7s %7s %7s %7s %7s %7s   CPU us per run by stage\n",
+	       "in flight", "runs/s", "p50 us", "p99 us", "CPU us", "floor",
+	       "/floor");
 	for (size_t i = 0; i < ARRAY_LEN(rounds); i++) {
 		int n = rounds[i].n;
+		double floor_us = measure_floor();
 		struct spent a = spent_by(c, zygote), b;
 		double secs = calls(c, n, rounds[i].window);
 		double each;
 
 		b = spent_by(c, zygote);
+		floor_us = (floor_us + measure_floor()) / 2;
 		qsort(took_ns, (size_t)n, sizeof(took_ns[0]), by_time);
 		each = (double)(b.all - a.all + b.zygote - a.zygote + b.workers -
 				a.workers) / n;
-		printf("%-11d %9.0f %9.0f %9.0f %9.0f %7.2f   protocol %.0f, "
+		printf("%-9d %7.0f %7.0f %7.0f %7.0f %7.0f %7.2f   protocol %.0f, "
 		       "store %.0f, spawn %.0f, cage %.0f, template %.0f\n",
 		       rounds[i].window, n / secs, (double)took_ns[n / 2] / 1e3,
 		       (double)took_ns[(size_t)n * 99 / 100] / 1e3, each,
-		       each / floor_us, (double)(b.main - a.main) / n,
+		       floor_us, each / floor_us, (double)(b.main - a.main) / n,
 		       (double)(b.all - a.all - (b.main - a.main)) / n,
 		       (double)(b.zygote - a.zygote) / n, cage_us,
 		       (double)(b.workers - a.workers) / n - cage_us);
 	}
+	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us of "
+	     "CPU)");
 	puts("(cage: a worker that is born, caged, READY and gone, measured "
 	     "apart; template: the rest of a worker's time)");
 }
@@ -472,6 +479,58 @@ static void bench_memory(struct client *c)
 	printf("\nmemory (PSS): supervisor %ld KB, zygote %ld KB; the supervisor "
 	       "grew by %ld KB over 10000 runs\n",
 	       after, rss_kb(zygote), after - before);
+}
+
+/* A child of PID but the one NOT; 0: none yet. */
+static pid_t other_child(pid_t pid, pid_t not)
+{
+	char path[64];
+	int child, found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+		 (int)pid);
+	f = fopen(path, "re");
+	while (f != NULL && fscanf(f, "%d", &child) == 1)
+		if (child != not)
+			found = child;
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+/* A worker is killed from outside: how long until its call is answered? */
+static void bench_death(struct client *c)
+{
+	static const char idle[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+	    "{\"name\":\"idle\",\"arguments\":{},\"_meta\":{\"progressToken\":"
+	    "1}}}\n";
+	int64_t took[DEATHS];
+
+	for (int i = 0; i < DEATHS; i++) {
+		pid_t worker, zygote = child_of(c->pid);
+		int64_t start;
+
+		client_send(c, idle, sizeof(idle) - 1);
+		client_line(c); /* its progress: it runs */
+		worker = other_child(c->pid, zygote);
+		start = now_ns();
+		kill(worker, SIGKILL);
+		if (strstr(client_line(c), "WORKER_CRASHED") == NULL) {
+			fputs("bench: a dead worker was not told\n", stderr);
+			exit(1);
+		}
+		took[i] = now_ns() - start;
+		/* each crash brings a new zygote: let it be the only one */
+		while (other_child(c->pid, child_of(c->pid)) != 0)
+			usleep(1000);
+	}
+	qsort(took, DEATHS, sizeof(took[0]), by_time);
+	printf("a worker's death to the answer: median %.1f ms, worst %.1f ms "
+	       "(of %d)\n",
+	       (double)took[DEATHS / 2] / 1e6, (double)took[DEATHS - 1] / 1e6,
+	       DEATHS);
 }
 
 static void bench_start(char *const argv[])
@@ -503,7 +562,7 @@ int main(int argc, char **argv)
 			  (char *)"--state-dir", NULL, (char *)"--config",
 			  NULL, NULL};
 	struct client c;
-	double floor_us, cage_us;
+	double cage_us;
 
 	if (argc != 6) {
 		fputs("usage: bench PADDOCKD WORKER TEMPLATES STATE CONFIG\n",
@@ -515,15 +574,13 @@ int main(int argc, char **argv)
 	server[5] = argv[3];
 	server[7] = argv[4];
 	server[9] = argv[5];
-	floor_us = measure_floor();
-	printf("floor: fork, socketpair round trip, exit, wait: %.0f us of CPU\n",
-	       floor_us);
 	cage_us = measure_cage(argv[2]);
 	bench_start(server);
 	client_start(&c, server);
 	client_hello(&c);
-	bench_calls(&c, floor_us, cage_us);
+	bench_calls(&c, cage_us);
 	bench_memory(&c);
+	bench_death(&c);
 	client_stop(&c);
 	return 0;
 }

@@ -359,6 +359,24 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	     'a daemon that dies is noticed');
 }
 
+{ # the file for bash, by bash itself
+	my $said = sub {
+		my @words = @_;
+		my $script = 'source "$0"; PATH="$1:$PATH"; shift; COMP_WORDS=("$@");'
+		    . 'COMP_CWORD=$(($# - 1)); _paddock; printf "%s\n" "${COMPREPLY[@]}"';
+
+		open my $bash, '-|', 'bash', '--norc', '-c', $script,
+		    "$TOP/etc/completion/paddock.bash", $BUILD, 'paddock', @words
+		    or die "bash: $!";
+		return join ' ', map { chomp; $_ } <$bash>;
+	};
+
+	is($said->('expl'), 'explain', 'bash completes a command');
+	is($said->('artifact', 'c'), 'cat', 'and the second word of one');
+	like($said->('run', '--t'), qr/--templates.*--timeout|--timeout.*--templates/,
+	     'and flags');
+}
+
 said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
      'a flag before the command is told where to go');
 

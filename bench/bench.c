@@ -85,7 +85,7 @@ static void floor_once(void)
 	waitpid(pid, NULL, 0);
 }
 
-static double measure_floor(void)
+static double floor_here(void)
 {
 	int64_t cpu;
 
@@ -95,6 +95,18 @@ static double measure_floor(void)
 	for (int i = 0; i < FLOOR_RUNS; i++)
 		floor_once();
 	return (double)(all_cpu_us() - cpu) / FLOOR_RUNS;
+}
+
+/* In a process of its own: what a parent holds makes its forks dearer. */
+static double measure_floor(void)
+{
+	double us = 0;
+	FILE *f = popen("exec /proc/$PPID/exe floor", "re");
+
+	if (f == NULL || fscanf(f, "%lf", &us) != 1)
+		die("floor");
+	pclose(f);
+	return us;
 }
 
 /* ---- a client ---- */
@@ -564,6 +576,10 @@ int main(int argc, char **argv)
 	struct client c;
 	double cage_us;
 
+	if (argc == 2 && strcmp(argv[1], "floor") == 0) {
+		printf("%f\n", floor_here());
+		return 0;
+	}
 	if (argc != 6) {
 		fputs("usage: bench PADDOCKD WORKER TEMPLATES STATE CONFIG\n",
 		      stderr);

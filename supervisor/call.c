@@ -19,15 +19,18 @@
 /* The answers of a batch, which leave when the last of them is there. */
 struct batch {
 	struct session *session;
+	void *route;
+	bool wanted; /* some of it gets an answer */
 	size_t waiting;
 	struct buf answers; /* "[a,b" so far */
 };
 
-struct batch *batch_new(struct session *s, size_t n)
+struct batch *batch_new(struct session *s, void *route, size_t n)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
 
 	b->session = s;
+	b->route = route;
 	b->waiting = n;
 	return b;
 }
@@ -36,10 +39,14 @@ static void batch_less(struct batch *b)
 {
 	if (--b->waiting > 0)
 		return;
-	if (b->session != NULL && buf_len(&b->answers) > 0) {
+	if (b->session != NULL && b->wanted) {
+		struct session *s = b->session;
+		bool any = buf_len(&b->answers) > 0;
+
 		buf_add_str(&b->answers, "]");
-		b->session->send(b->session->arg, buf_data(&b->answers),
-				 buf_len(&b->answers));
+		s->ops->answer(s->arg, b->route,
+			       any ? buf_data(&b->answers) : NULL,
+			       any ? buf_len(&b->answers) : 0);
 	}
 	buf_fini(&b->answers);
 	free(b);
@@ -58,15 +65,18 @@ void batch_skip(struct batch *b)
 
 /* ---- birth, death ---- */
 
-struct call *call_new(struct session *s, struct rpc_msg *msg,
+struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 		      struct batch *batch)
 {
 	struct call *c = xcalloc(1, sizeof(*c));
 
 	c->session = s;
+	c->route = route;
 	c->msg = *msg;
 	*msg = (struct rpc_msg){0};
 	c->batch = batch;
+	if (batch != NULL)
+		batch->wanted = true;
 	c->token = mcp_progress_token(c->msg.params);
 	LIST_INSERT_HEAD(&s->calls, c, link);
 	s->n_calls++;
@@ -145,6 +155,8 @@ void call_drop(struct call *c, bool cancel_run)
 	c->dropped = true;
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
+	if (c->batch == NULL && cancel_run)
+		c->session->ops->answer(c->session->arg, c->route, NULL, 0);
 	call_unwatch(c);
 	leave_session(c);
 	if (c->held == 0)
@@ -161,8 +173,8 @@ static void call_send(struct call *c, struct buf *answer)
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
 	else
-		c->session->send(c->session->arg, buf_data(answer),
-				 buf_len(answer));
+		c->session->ops->answer(c->session->arg, c->route,
+					buf_data(answer), buf_len(answer));
 	buf_fini(answer);
 	call_free(c);
 }
@@ -246,17 +258,14 @@ static void tell_progress(struct call *c, struct run *r)
 	uint64_t done = told ? r->done : run_steps_done(&r->steps);
 	uint64_t total = told ? r->total : r->steps.n;
 	struct json_object *params;
-	struct buf out = {0};
 
 	if (c->session->behind || (c->told && done <= c->told_progress))
 		return; /* it must increase, and nobody reads it now */
 	params = mcp_progress(c->token, done, total,
 			      c->session->revision >= MCP_2025_03_26 ? r->message
 								     : NULL);
-	rpc_put_notification(&out, "notifications/progress", params);
+	session_tell(c->session, c->route, "notifications/progress", params);
 	json_object_put(params);
-	c->session->send(c->session->arg, buf_data(&out), buf_len(&out));
-	buf_fini(&out);
 	c->told = true;
 	c->told_progress = done;
 	c->told_ms = clock_mono_ms();

@@ -17,6 +17,7 @@ struct batch; /* answers that leave together; call.c */
 
 struct call {
 	struct session *session; /* NULL: the client is gone */
+	void *route;		 /* the transport's; see session.h */
 	struct rpc_msg msg;	 /* owned */
 	struct batch *batch;	 /* NULL: the answer leaves alone */
 	bool dropped;		 /* cancelled by the client: no answer */
@@ -42,7 +43,7 @@ struct call {
 };
 
 /* Takes MSG's contents. */
-struct call *call_new(struct session *s, struct rpc_msg *msg,
+struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 		      struct batch *batch);
 
 /* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
@@ -75,7 +76,7 @@ void call_unwatch(struct call *c);
 /* Fires once after MS, unless it is answered before. */
 void call_after(struct call *c, int64_t ms, event_callback_fn fn);
 
-struct batch *batch_new(struct session *s, size_t n);
+struct batch *batch_new(struct session *s, void *route, size_t n);
 void batch_skip(struct batch *b); /* one of them needs no answer */
 
 #endif

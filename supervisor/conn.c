@@ -84,7 +84,7 @@ static void on_line(void *arg, const char *text, size_t len)
 {
 	struct conn *c = arg;
 
-	session_receive(&c->session, text, len);
+	session_receive(&c->session, NULL, text, len);
 	pause_if_needed(c);
 	if (len > LARGE_BYTES)
 		malloc_trim(0); /* a tree is many times its text */
@@ -99,7 +99,7 @@ static void on_too_long(void *arg)
 		 "a message of more than %lld bytes came; this server takes at "
 		 "most that (its max_message_bytes)",
 		 (long long)c->server->config->max_message_bytes);
-	session_refuse(&c->session, RPC_INVALID_REQUEST, why);
+	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, why);
 }
 
 static const struct lines_ops ops = {on_line, on_too_long};
@@ -206,10 +206,13 @@ static void wake(void *arg)
 		event_active(c->writable, EV_WRITE, 0);
 }
 
-static void send_line(void *arg, const char *text, size_t len)
+static void send_line(void *arg, void *route, const char *text, size_t len)
 {
 	struct conn *c = arg;
 
+	(void)route; /* there is but one way */
+	if (text == NULL)
+		return; /* an answer that is not wanted any more */
 	buf_add(&c->unsent, text, len);
 	buf_add(&c->unsent, "\n", 1);
 	wake(c);
@@ -217,6 +220,9 @@ static void send_line(void *arg, const char *text, size_t len)
 		c->session.behind = true;
 	pause_if_needed(c);
 }
+
+static const struct session_ops session_ops = {.send = send_line,
+					       .answer = send_line};
 
 /* ---- life ---- */
 
@@ -243,7 +249,7 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->on_closed = on_closed;
 	c->arg = arg;
 	c->lines.max = (size_t)srv->config->max_message_bytes;
-	session_init(&c->session, srv, requestor, send_line, c);
+	session_init(&c->session, srv, requestor, &session_ops, c);
 	c->session.eased = wake;
 	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
 				on_readable, c);

@@ -47,6 +47,7 @@ static void initialize(struct call *c)
 	s->revision = mcp_negotiate(json_member_str(c->msg.params,
 						    "protocolVersion"));
 	s->greeted = true;
+	s->client = json_object_get(json_member(c->msg.params, "capabilities"));
 	result = json_object_new_object();
 	caps = json_object_new_object();
 	tools = json_object_new_object();

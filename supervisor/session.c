@@ -6,19 +6,21 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/asked.h"
 #include "supervisor/call.h"
 #include "supervisor/methods.h"
 
 void session_init(struct session *s, struct server *server,
-		  struct requestor *requestor,
-		  void (*send)(void *, const char *, size_t), void *arg)
+		  struct requestor *requestor, const struct session_ops *ops,
+		  void *arg)
 {
 	*s = (struct session){.server = server,
 			      .requestor = requestor,
-			      .send = send,
+			      .ops = ops,
 			      .arg = arg,
 			      .revision = MCP_LATEST};
 	LIST_INIT(&s->calls);
+	LIST_INIT(&s->askeds);
 	LIST_INSERT_HEAD(&server->sessions, s, link);
 }
 
@@ -28,27 +30,41 @@ void session_fini(struct session *s)
 
 	while ((c = LIST_FIRST(&s->calls)) != NULL)
 		call_drop(c, false);
+	asked_all_gone(s);
 	LIST_REMOVE(s, link);
+	json_object_put(s->client);
+}
+
+void session_tell(struct session *s, void *route, const char *method,
+		  struct json_object *params)
+{
+	struct buf out = {0};
+
+	rpc_put_notification(&out, method, params);
+	s->ops->send(s->arg, route, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
 }
 
 void session_tell_all(struct server *srv, const char *method)
 {
-	struct buf out = {0};
 	struct session *s;
 
-	rpc_put_notification(&out, method, NULL);
 	LIST_FOREACH(s, &srv->sessions, link)
 		if (s->greeted)
-			s->send(s->arg, buf_data(&out), buf_len(&out));
-	buf_fini(&out);
+			session_tell(s, NULL, method, NULL);
 }
 
-void session_refuse(struct session *s, int code, const char *why)
+bool session_reachable(const struct session *s)
+{
+	return s->ops->reachable == NULL || s->ops->reachable(s->arg);
+}
+
+void session_refuse(struct session *s, void *route, int code, const char *why)
 {
 	struct buf out = {0};
 
 	rpc_put_error(&out, NULL, code, why, NULL);
-	s->send(s->arg, buf_data(&out), buf_len(&out));
+	s->ops->answer(s->arg, route, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
 }
 
@@ -77,19 +93,20 @@ static bool id_in_use(const struct session *s, const char *id)
 	return false;
 }
 
-static void answer_broken(struct session *s, struct rpc_msg *m,
+static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
 			  struct batch *batch)
 {
-	struct call *c = call_new(s, m, batch);
+	struct call *c = call_new(s, route, m, batch);
 
 	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
 }
 
-static void on_request(struct session *s, struct rpc_msg *m, struct batch *batch)
+static void on_request(struct session *s, void *route, struct rpc_msg *m,
+		       struct batch *batch)
 {
 	bool in_use = id_in_use(s, m->id);
 	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
-	struct call *c = call_new(s, m, batch);
+	struct call *c = call_new(s, route, m, batch);
 
 	if (in_use)
 		call_error(c, RPC_INVALID_REQUEST, NULL,
@@ -105,30 +122,39 @@ static void on_request(struct session *s, struct rpc_msg *m, struct batch *batch
 		methods_call(c);
 }
 
-/* M is emptied; BATCH, when there is one, loses one that it waits for. */
-static void on_message(struct session *s, struct rpc_msg *m, struct batch *batch)
+/*
+ * M is emptied; BATCH, when there is one, loses one that it waits for. Does
+ * it get an answer?
+ */
+static bool on_message(struct session *s, void *route, struct rpc_msg *m,
+		       struct batch *batch)
 {
 	switch (m->kind) {
 	case RPC_REQUEST:
-		on_request(s, m, batch);
-		return;
+		on_request(s, route, m, batch);
+		return true;
 	case RPC_BROKEN:
-		answer_broken(s, m, batch);
-		return;
+		answer_broken(s, route, m, batch);
+		return true;
 	case RPC_NOTIFICATION:
 		methods_notify(s, m);
 		break;
-	case RPC_RESPONSE: /* nothing was asked */
+	case RPC_RESPONSE:
+		asked_answer(s, m);
+		break;
 	case RPC_BATCH:
 		break;
 	}
 	if (batch != NULL)
 		batch_skip(batch);
 	rpc_fini(m);
+	return false;
 }
 
-static void on_batch(struct session *s, const char *text, size_t len)
+static bool on_batch(struct session *s, void *route, const char *text,
+		     size_t len)
 {
+	bool answered = false;
 	struct json_span span;
 	struct batch *batch;
 	size_t at = 0, n = 0;
@@ -140,10 +166,10 @@ static void on_batch(struct session *s, const char *text, size_t len)
 		snprintf(why, sizeof(why),
 			 "a batch of %zu messages came; at most %d are taken", n,
 			 SESSION_BATCH_MAX);
-		session_refuse(s, RPC_INVALID_REQUEST, why);
-		return;
+		session_refuse(s, route, RPC_INVALID_REQUEST, why);
+		return true;
 	}
-	batch = batch_new(s, n);
+	batch = batch_new(s, route, n);
 	at = 0;
 	while (json_next(&span, text, len, &at) == 0) {
 		struct rpc_msg m;
@@ -156,24 +182,25 @@ static void on_batch(struct session *s, const char *text, size_t len)
 					     .text = "a batch holds messages, "
 						     "not batches"};
 		}
-		on_message(s, &m, batch);
+		if (on_message(s, route, &m, batch))
+			answered = true;
 	}
+	return answered;
 }
 
-void session_receive(struct session *s, const char *text, size_t len)
+bool session_receive(struct session *s, void *route, const char *text,
+		     size_t len)
 {
 	struct rpc_msg m;
 
 	rpc_parse(&m, text, len);
-	if (m.kind != RPC_BATCH) {
-		on_message(s, &m, NULL);
-		return;
-	}
+	if (m.kind != RPC_BATCH)
+		return on_message(s, route, &m, NULL);
 	rpc_fini(&m);
 	if (s->greeted && mcp_has_batches(s->revision))
-		on_batch(s, text, len);
-	else
-		session_refuse(s, RPC_INVALID_REQUEST,
-			       "an array came; batches belong to revision "
-			       "2025-03-26 alone: send one message a line");
+		return on_batch(s, route, text, len);
+	session_refuse(s, route, RPC_INVALID_REQUEST,
+		       "an array came; batches belong to revision "
+		       "2025-03-26 alone: send one message at a time");
+	return true;
 }

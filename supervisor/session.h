@@ -18,38 +18,67 @@
 #define SESSION_BATCH_MAX 128  /* messages */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
 
+/*
+ * How messages reach the client. TEXT is one message without a newline, lent.
+ * A ROUTE is what the transport gave with the request that a message belongs
+ * to; NULL: it belongs to none.
+ */
+struct session_ops {
+	void (*send)(void *arg, void *route, const char *text, size_t len);
+	/*
+	 * The last of ROUTE: the answer, or all answers of a batch. TEXT NULL:
+	 * there will be none, for it was cancelled. ROUTE is used no more.
+	 */
+	void (*answer)(void *arg, void *route, const char *text, size_t len);
+	/* Is there a way for what belongs to no request? NULL: always. */
+	bool (*reachable)(void *arg);
+	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
+	void (*part)(void *arg, void *route);
+};
+
 struct session {
 	struct server *server;	     /* borrowed */
 	struct requestor *requestor; /* borrowed */
-	/* Takes one message to the client: TEXT without a newline, lent. */
-	void (*send)(void *arg, const char *text, size_t len);
+	const struct session_ops *ops;
 	void *arg;
 	/* A large answer is awaited no more; set by who reads, or NULL. */
 	void (*eased)(void *arg);
 	bool behind;  /* what was sent is not read: send answers alone */
 	bool greeted; /* initialize was answered */
 	enum mcp_revision revision;
+	struct json_object *client; /* the capabilities that it declared */
 	LIST_ENTRY(session) link; /* in server.sessions */
 	LIST_HEAD(calls, call) calls;
 	size_t n_calls;
 	size_t n_reads; /* of these, those that await a large answer */
+	LIST_HEAD(askeds, asked) askeds; /* what we asked the client */
+	size_t n_askeds;
+	uint64_t last_asked; /* the id of the newest */
 };
 
 void session_init(struct session *s, struct server *server,
-		  struct requestor *requestor,
-		  void (*send)(void *, const char *, size_t), void *arg);
+		  struct requestor *requestor, const struct session_ops *ops,
+		  void *arg);
 
 /* The client is gone: calls are dropped; their runs go on. */
 void session_fini(struct session *s);
 
+/* The notification METHOD, with PARAMS (lent, or NULL). */
+void session_tell(struct session *s, void *route, const char *method,
+		  struct json_object *params);
 /* METHOD, a notification without params, to all that have been greeted. */
 void session_tell_all(struct server *srv, const char *method);
+bool session_reachable(const struct session *s);
 
-/* One message (or a batch) of LEN bytes came. */
-void session_receive(struct session *s, const char *text, size_t len);
+/*
+ * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an
+ * answer, now or later; false: nothing in it wants one.
+ */
+bool session_receive(struct session *s, void *route, const char *text,
+		     size_t len);
 
 /* A message that could not even be read: answered without an id. */
-void session_refuse(struct session *s, int code, const char *why);
+void session_refuse(struct session *s, void *route, int code, const char *why);
 
 /* Are these two ids (raw JSON text) the same one? */
 bool session_same_id(const char *a, const char *b);

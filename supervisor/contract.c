@@ -281,9 +281,9 @@ static void on_usage(void *arg, const struct store_result *res)
 	v = json_object_new_object();
 	usage = json_object_new_object();
 	json_object_object_add(usage, "running",
-			       json_object_new_int64((int64_t)q->running));
+			       json_object_new_int64((int64_t)q->lane.running));
 	json_object_object_add(usage, "queued",
-			       json_object_new_int64((int64_t)q->queued));
+			       json_object_new_int64((int64_t)q->lane.queued));
 	if (res->rc == 0)
 		json_object_object_add(usage, "artifactBytes",
 				       json_object_new_int64(res->artifact_bytes));

@@ -25,6 +25,7 @@ struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
 	q = xcalloc(1, sizeof(*q));
 	q->name = xstrdup(name);
 	q->trust = TRUST_LOCAL;
+	sched_lane_init(&q->lane);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
 }

@@ -9,13 +9,13 @@
 #include <sys/types.h>
 #include <uthash.h>
 
+#include "supervisor/sched.h"
 #include "supervisor/template.h"
 
 struct requestor {
 	char *name; /* "uid:1000", or a [requestor] section's name */
 	enum template_trust trust;
-	size_t running; /* runs that have a worker */
-	size_t queued;
+	struct sched_lane lane; /* its runs that wait, and how many have begun */
 	UT_hash_handle hh; /* in requestors.by_name */
 };
 

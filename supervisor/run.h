@@ -13,6 +13,7 @@
 #include "supervisor/id.h"
 #include "supervisor/requestor.h"
 #include "supervisor/run_steps.h"
+#include "supervisor/sched.h"
 #include "supervisor/store.h"
 #include "supervisor/template.h"
 
@@ -118,7 +119,7 @@ struct run {
 	const char *unrecorded;	       /* ENDED: the store failed; why */
 	char *view;		       /* ENDED: its terminal view, JSON text */
 	LIST_HEAD(run_watches, run_watch) watches;
-	TAILQ_ENTRY(run) queue_link;   /* in sched.queue while QUEUED */
+	struct sched_item queued;      /* while it waits for a worker */
 	UT_hash_handle hh;	       /* in runs.by_id */
 };
 

@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "supervisor/audit.h"
 #include "supervisor/run_row.h"
+#include "supervisor/sched.h"
 #include "supervisor/verdict.h"
 #include "supervisor/view.h"
 #include "supervisor/worker.h"
@@ -26,9 +27,7 @@ struct runs {
 	char *state_dir;
 	struct worker_env workers;
 	struct run *by_id;
-	TAILQ_HEAD(queue, run) queue; /* oldest first */
-	size_t running, queued;
-	int64_t queued_bytes;
+	struct sched sched;
 	struct event *pause; /* pending: there was no worker to be had */
 };
 
@@ -182,12 +181,6 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 	free(tmp_path);
 }
 
-static void slot_freed(struct runs *s, struct run *r)
-{
-	s->running--;
-	r->requestor->running--;
-}
-
 static void on_over(void *arg, struct run *r, enum run_event ev)
 {
 	struct runs *s = arg;
@@ -197,17 +190,10 @@ static void on_over(void *arg, struct run *r, enum run_event ev)
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		crew_renew(s->env.crew);
-	slot_freed(s, r);
+	sched_over(&s->sched, &r->requestor->lane);
 	finish(s, r, ev);
 	evtimer_del(s->pause); /* there is room again */
 	runs_pump(s);
-}
-
-static void count_queued(struct runs *s, struct run *r, int by)
-{
-	r->requestor->queued += (size_t)by;
-	s->queued += (size_t)by;
-	s->queued_bytes += by * (int64_t)r->inputs_len;
 }
 
 /* Will it pass by itself? */
@@ -222,15 +208,14 @@ static void unborn(struct runs *s, struct run *r, int err)
 {
 	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
 
-	slot_freed(s, r);
 	log_warn("runs", "run=%s worker=none err=\"%s\"", r->id, strerror(-err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) && ++r->starts < STARTS_MAX) {
-		TAILQ_INSERT_HEAD(&s->queue, r, queue_link);
-		count_queued(s, r, 1);
+		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
 		evtimer_add(s->pause, &tv);
 		return;
 	}
+	sched_over(&s->sched, &r->requestor->lane);
 	run_set_error(r, "WORKER_CRASHED", NULL,
 		      "no worker could be started: %s", strerror(-err));
 	finish(s, r, EV_FAIL);
@@ -246,33 +231,36 @@ static void on_unborn(void *arg, struct run *r, int err)
 
 static void enqueue(struct runs *s, struct run *r)
 {
-	TAILQ_INSERT_TAIL(&s->queue, r, queue_link);
-	count_queued(s, r, 1);
-}
-
-static void dequeue(struct runs *s, struct run *r)
-{
-	TAILQ_REMOVE(&s->queue, r, queue_link);
-	count_queued(s, r, -1);
+	r->queued.bytes = (int64_t)r->inputs_len;
+	sched_put(&s->sched, &r->requestor->lane, &r->queued);
 }
 
 static bool can_start(const struct runs *s)
 {
 	return !*s->env.quiet && !evtimer_pending(s->pause, NULL) &&
-	       s->running < (size_t)s->env.config->max_concurrent_runs &&
-	       s->running < CREW_SLOTS && crew_zygote_pid(s->env.crew) > 0;
+	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
+	       s->sched.running < CREW_SLOTS && crew_zygote_pid(s->env.crew) > 0;
 }
 
-/* Give R its worker. It is in no queue. */
+/* The one to start now, or NULL. */
+static struct run *next_run(struct runs *s)
+{
+	struct sched_item *item = can_start(s) ? sched_next(&s->sched) : NULL;
+
+	return item == NULL
+		   ? NULL
+		   : (struct run *)((char *)item - offsetof(struct run, queued));
+}
+
+/* R, which is next, gets its worker. */
 static void start(struct runs *s, struct run *r)
 {
 	bool first = r->state == RUN_QUEUED;
 	int rc;
 
+	sched_start(&s->sched, &r->queued);
 	if (first)
 		run_apply(r, EV_START);
-	s->running++;
-	r->requestor->running++;
 	rc = worker_start(&s->workers, r);
 	if (rc < 0) {
 		unborn(s, r, rc);
@@ -286,10 +274,9 @@ void runs_pump(struct runs *s)
 {
 	struct run *r;
 
-	while (can_start(s) && (r = TAILQ_FIRST(&s->queue)) != NULL) {
+	while ((r = next_run(s)) != NULL) {
 		bool stored = r->state == RUN_QUEUED;
 
-		dequeue(s, r);
 		start(s, r);
 		if (stored && r->state == RUN_RUNNING)
 			run_row_put(s->env.store, r, STORE_LAZY, NULL, NULL);
@@ -333,7 +320,7 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 static struct json_object *queue_details(const struct runs *s)
 {
 	struct json_object *d =
-	    verdict_limit("max_queued_runs", (int64_t)s->queued,
+	    verdict_limit("max_queued_runs", (int64_t)s->sched.queued,
 			  s->env.config->max_queued_runs, "runs",
 			  "the operator: max_queued_runs in [limits]");
 
@@ -342,7 +329,8 @@ static struct json_object *queue_details(const struct runs *s)
 	return d;
 }
 
-static bool may_create(struct runs *s, size_t inputs_len, struct refusal *r)
+static bool may_create(struct runs *s, const struct requestor *q,
+		       size_t inputs_len, struct refusal *r)
 {
 	const char *sick = store_sick(s->env.store);
 
@@ -352,12 +340,13 @@ static bool may_create(struct runs *s, size_t inputs_len, struct refusal *r)
 	else if (sick != NULL)
 		refuse(r, "STORE_UNAVAILABLE", NULL,
 		       "the server cannot record runs now: %s", sick);
-	else if (!(can_start(s) && s->queued == 0) &&
-		 (s->queued >= (size_t)s->env.config->max_queued_runs ||
-		  s->queued_bytes + (int64_t)inputs_len > QUEUED_BYTES_MAX))
+	else if (!(can_start(s) && sched_is_clear(&s->sched, &q->lane)) &&
+		 (s->sched.queued >= (size_t)s->env.config->max_queued_runs ||
+		  s->sched.queued_bytes + (int64_t)inputs_len >
+		      QUEUED_BYTES_MAX))
 		refuse(r, "QUEUE_FULL", queue_details(s),
 		       "%zu runs wait already; the server lets %lld wait",
-		       s->queued, (long long)s->env.config->max_queued_runs);
+		       s->sched.queued, (long long)s->env.config->max_queued_runs);
 	return r->code == NULL;
 }
 
@@ -391,7 +380,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	size_t len;
 	const char *text = json_text(inputs, &len);
 
-	if (!may_create(s, len, refusal))
+	if (!may_create(s, requestor, len, refusal))
 		return NULL;
 	r = run_new(requestor, template);
 	r->inputs = xstrndup(text, len);
@@ -405,9 +394,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	st = xcalloc(1, sizeof(*st));
 	*st = (struct stored){s, r, wish->promised ? done : NULL, arg};
 	enqueue(s, r);
-	if (can_start(s) && TAILQ_FIRST(&s->queue) == r) {
-		/* its first row says running already */
-		dequeue(s, r);
+	if (next_run(s) == r) { /* its first row says running already */
 		run_apply(r, EV_START);
 		run_row_put(s->env.store, r, wish->promised ? STORE_NOW : STORE_LAZY,
 			on_stored, st);
@@ -453,7 +440,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	log_info("run", "run=%s cancel=asked", r->id);
 	audit_run("run_cancel_asked", r);
 	if (waits)
-		dequeue(s, r);
+		sched_remove(&s->sched, &r->queued);
 	if (r->state == RUN_QUEUED) {
 		finish(s, r, EV_CANCEL);
 		return 0;
@@ -511,7 +498,7 @@ void runs_interrupt(struct runs *s, bool queued)
 			      "the server was stopped before the run had ended");
 		if (r->worker != NULL)
 			continue; /* crew_stop() ends it, and on_over() comes */
-		dequeue(s, r);
+		sched_remove(&s->sched, &r->queued);
 		finish(s, r, EV_FAIL);
 	}
 }
@@ -531,17 +518,17 @@ void runs_tell_unrecorded(struct runs *s, const char *why)
 
 size_t runs_running(const struct runs *s)
 {
-	return s->running;
+	return s->sched.running;
 }
 
 size_t runs_queued(const struct runs *s)
 {
-	return s->queued;
+	return s->sched.queued;
 }
 
 size_t runs_unrecorded(const struct runs *s)
 {
-	return HASH_COUNT(s->by_id) - s->queued;
+	return HASH_COUNT(s->by_id) - s->sched.queued;
 }
 
 struct runs *runs_new(const struct runs_env *env)
@@ -561,7 +548,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .state_dir = s->state_dir,
 	    .instance = env->instance,
 	};
-	TAILQ_INIT(&s->queue);
+	sched_init(&s->sched);
 	s->pause = evtimer_new(env->base, on_pause_over, s);
 	return s;
 }

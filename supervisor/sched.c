@@ -1,0 +1,106 @@
+#include "supervisor/sched.h"
+
+#include <assert.h>
+
+void sched_init(struct sched *s)
+{
+	*s = (struct sched){0};
+	TAILQ_INIT(&s->ring);
+}
+
+void sched_lane_init(struct sched_lane *lane)
+{
+	*lane = (struct sched_lane){.weight = 1};
+	TAILQ_INIT(&lane->items);
+}
+
+static void count(struct sched *s, struct sched_item *item, int by)
+{
+	item->lane->queued += (size_t)by;
+	item->lane->queued_bytes += by * item->bytes;
+	s->queued += (size_t)by;
+	s->queued_bytes += by * item->bytes;
+}
+
+void sched_put(struct sched *s, struct sched_lane *lane,
+	       struct sched_item *item)
+{
+	item->lane = lane;
+	if (lane->queued == 0)
+		TAILQ_INSERT_TAIL(&s->ring, lane, link);
+	TAILQ_INSERT_TAIL(&lane->items, item, link);
+	count(s, item, 1);
+}
+
+/* What is left of a round is lost by whom nothing waits for. */
+void sched_remove(struct sched *s, struct sched_item *item)
+{
+	struct sched_lane *lane = item->lane;
+
+	TAILQ_REMOVE(&lane->items, item, link);
+	count(s, item, -1);
+	item->lane = NULL;
+	if (lane->queued > 0)
+		return;
+	TAILQ_REMOVE(&s->ring, lane, link);
+	lane->turns = 0;
+}
+
+static bool is_full(const struct sched_lane *lane)
+{
+	return lane->max_running > 0 &&
+	       lane->running >= (size_t)lane->max_running;
+}
+
+/* One that is at its limit keeps its place, and its turns. */
+struct sched_item *sched_next(const struct sched *s)
+{
+	const struct sched_lane *lane;
+
+	TAILQ_FOREACH(lane, &s->ring, link)
+		if (!is_full(lane))
+			return TAILQ_FIRST(&lane->items);
+	return NULL;
+}
+
+bool sched_is_clear(const struct sched *s, const struct sched_lane *lane)
+{
+	return !is_full(lane) && sched_next(s) == NULL;
+}
+
+void sched_start(struct sched *s, struct sched_item *item)
+{
+	struct sched_lane *lane = item->lane;
+
+	assert(item == TAILQ_FIRST(&lane->items));
+	if (lane->turns == 0)
+		lane->turns = lane->weight;
+	lane->turns--;
+	sched_remove(s, item);
+	lane->running++;
+	s->running++;
+	if (lane->queued > 0 && lane->turns == 0) {
+		TAILQ_REMOVE(&s->ring, lane, link);
+		TAILQ_INSERT_TAIL(&s->ring, lane, link);
+	}
+}
+
+void sched_over(struct sched *s, struct sched_lane *lane)
+{
+	assert(lane->running > 0 && s->running > 0);
+	lane->running--;
+	s->running--;
+}
+
+void sched_put_back(struct sched *s, struct sched_lane *lane,
+		    struct sched_item *item)
+{
+	sched_over(s, lane);
+	if (lane->queued > 0)
+		TAILQ_REMOVE(&s->ring, lane, link);
+	TAILQ_INSERT_HEAD(&s->ring, lane, link);
+	TAILQ_INSERT_HEAD(&lane->items, item, link);
+	item->lane = lane;
+	count(s, item, 1);
+	lane->turns++;
+}

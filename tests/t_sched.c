@@ -1,0 +1,208 @@
+/* t_sched.c - deficit round robin: shares, limits, what is put back. */
+#include <stdlib.h>
+
+#include "supervisor/sched.h"
+#include "tests/tap.h"
+
+#define MANY 10000
+
+static struct sched sched;
+static struct sched_lane a, b, c;
+static struct sched_item items[2 * MANY];
+static size_t n_items;
+
+static void begin(void)
+{
+	sched_init(&sched);
+	sched_lane_init(&a);
+	sched_lane_init(&b);
+	sched_lane_init(&c);
+	memset(items, 0, sizeof(items));
+	n_items = 0;
+}
+
+static struct sched_item *put(struct sched_lane *lane)
+{
+	struct sched_item *item = &items[n_items++];
+
+	item->bytes = 10;
+	sched_put(&sched, lane, item);
+	return item;
+}
+
+static void put_n(struct sched_lane *lane, size_t n)
+{
+	while (n-- > 0)
+		put(lane);
+}
+
+/* Start the next, and say whose it was: 'a', 'b', 'c', or '-' for none. */
+static char start(void)
+{
+	struct sched_item *item = sched_next(&sched);
+	struct sched_lane *lane;
+
+	if (item == NULL)
+		return '-';
+	lane = item->lane;
+	sched_start(&sched, item);
+	return lane == &a ? 'a' : lane == &b ? 'b' : 'c';
+}
+
+/* N of them, each over before the next starts. */
+static const char *turns(size_t n)
+{
+	static char text[64];
+
+	for (size_t i = 0; i < n; i++) {
+		text[i] = start();
+		text[i + 1] = '\0';
+		if (text[i] != '-')
+			sched_over(&sched, text[i] == 'a'   ? &a
+					   : text[i] == 'b' ? &b
+							    : &c);
+	}
+	return text;
+}
+
+static void test_order(void)
+{
+	struct sched_item *first, *second;
+
+	begin();
+	ok(sched_next(&sched) == NULL, "nobody waits: nobody is next");
+	ok(sched_is_clear(&sched, &a), "and whoever comes is");
+	first = put(&a);
+	second = put(&a);
+	ok(sched_next(&sched) == first, "a lane is first in, first out");
+	ok(!sched_is_clear(&sched, &b), "who comes now is not next");
+	sched_start(&sched, first);
+	ok(sched_next(&sched) == second, "then the second");
+	is_int(sched.queued, 1, "one waits");
+	is_int(sched.running, 1, "one runs");
+	is_int(a.queued, 1, "of that lane, too");
+	is_int(a.running, 1, "each");
+	is_int(sched.queued_bytes, 10, "and its bytes are counted");
+	sched_start(&sched, second);
+	sched_over(&sched, &a);
+	sched_over(&sched, &a);
+	is_int(sched.queued + sched.running + a.queued + a.running, 0,
+	       "all are over");
+	is_int(sched.queued_bytes + a.queued_bytes, 0, "no byte waits");
+}
+
+static void test_weights(void)
+{
+	begin();
+	put_n(&a, 20);
+	put_n(&b, 20);
+	is_str(turns(8), "abababab", "equal weights alternate");
+	b.weight = 3;
+	is_str(turns(12), "abbbabbbabbb", "weights 1:3 give turns 1:3");
+	b.weight = 1;
+	is_str(turns(4), "abab", "a weight that changes counts from then on");
+}
+
+static void test_starving(void)
+{
+	size_t n = 0;
+
+	begin();
+	put_n(&a, MANY);
+	is_str(turns(2), "aa", "alone it has all turns");
+	put(&b);
+	is_str(turns(3), "aba", "ten thousand delay another's one by one turn");
+	a.weight = 1000;
+	put_n(&c, 1);
+	while (n <= 1001 && start() != 'c')
+		n++;
+	ok(n <= 1000, "a weight of 1000 delays by no more than 1000 turns");
+}
+
+static void test_deficit(void)
+{
+	begin();
+	a.weight = 5;
+	put_n(&a, 2);
+	put_n(&b, 2);
+	is_str(turns(3), "aab", "who runs out of items gives the turn away");
+	put_n(&a, 7);
+	is_str(turns(8), "baaaaaaa", "and keeps nothing of it for later");
+	put_n(&a, 7);
+	put_n(&b, 1);
+	is_str(turns(8), "aaaaabaa", "a new round is a whole round, no more");
+}
+
+static void test_remove(void)
+{
+	struct sched_item *one, *two, *three;
+
+	begin();
+	one = put(&a);
+	two = put(&a);
+	three = put(&a);
+	put(&b);
+	sched_remove(&sched, two);
+	is_int(sched.queued, 3, "one was removed from the middle");
+	ok(two->lane == NULL, "and waits nowhere");
+	ok(sched_next(&sched) == one, "the first stays the first");
+	sched_start(&sched, one);
+	is_str(turns(1), "b", "the other's turn");
+	ok(sched_next(&sched) == three, "then comes the third");
+	sched_remove(&sched, three);
+	is_str(turns(1), "-", "the last one removed: nobody waits");
+	is_int(sched.queued_bytes, 0, "and no byte");
+	put_n(&a, 1);
+	put_n(&b, 1);
+	is_str(turns(2), "ab", "the lane is as good as new");
+}
+
+static void test_limit(void)
+{
+	begin();
+	a.max_running = 1;
+	put_n(&a, 3);
+	put_n(&b, 3);
+	ok(start() == 'a' && start() == 'b' && start() == 'b' && start() == 'b',
+	   "who is at its limit is passed over");
+	ok(start() == '-', "though it has items");
+	ok(!sched_is_clear(&sched, &a), "one more of it would wait");
+	ok(sched_is_clear(&sched, &c), "but not another's");
+	sched_over(&sched, &a);
+	put_n(&b, 1);
+	ok(start() == 'a', "it has kept its place meanwhile");
+	a.max_running = 2;
+	ok(start() == 'b' && start() == 'a', "a wider limit counts at once");
+}
+
+static void test_put_back(void)
+{
+	struct sched_item *item;
+
+	begin();
+	put_n(&a, 3);
+	put_n(&b, 3);
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	ok(sched_next(&sched) == item, "what is put back is next");
+	is_int(sched.running + a.running, 0, "it does not run");
+	is_str(turns(6), "ababab", "and it has cost no turn");
+	item = put(&a);
+	sched_start(&sched, item);
+	put(&b);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(2), "ab", "nor when it was the only one of its lane");
+}
+
+int main(void)
+{
+	test_order();
+	test_weights();
+	test_starving();
+	test_deficit();
+	test_remove();
+	test_limit();
+	test_put_back();
+	return tap_done();
+}

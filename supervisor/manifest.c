@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/why.h"
 #include "proto/json.h"
+#include "supervisor/manifest_content.h"
 #include "supervisor/manifest_keys.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -352,45 +353,16 @@ static int check_outputs(struct check *c)
 	return 0;
 }
 
-/* Has O exactly one of members A and B? */
-static bool one_of(struct json_object *o, const char *a, const char *b)
+static int check_content(struct check *c)
 {
-	return (json_member(o, a) != NULL) != (json_member(o, b) != NULL);
-}
-
-static int check_resources(struct check *c)
-{
-	struct json_object *list = json_member(c->m, "resources");
-	size_t n = list != NULL ? json_object_array_length(list) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-		const char *file = json_member_str(o, "file");
-
-		if (!one_of(o, "uri", "uriTemplate"))
-			return fail(c, "/resources/%zu",
-				    "a resource has either \"uri\" or "
-				    "\"uriTemplate\"",
-				    i);
-		if (!one_of(o, "file", "text"))
-			return fail(c, "/resources/%zu",
-				    "a resource has either \"file\" or "
-				    "\"text\"",
-				    i);
-		if (file != NULL && !manifest_path_ok(file))
-			return fail(c, "/resources/%zu/file",
-				    "\"%s\" is not the plain relative path of "
-				    "a file in the package",
-				    i, file);
-	}
-	return 0;
+	return manifest_content_check(c->m, c->why, c->size);
 }
 
 /* In this order; each may rely on the schema and on those before it. */
 static int (*const checks[])(struct check *c) = {
     check_text,	  check_id,	 check_version,	  check_runtime,
     check_trust,  check_modes,	 check_auto,	  check_limits,
-    check_inputs, check_outputs, check_resources,
+    check_inputs, check_outputs, check_content,
 };
 
 static struct json_object *schema_doc;
@@ -450,6 +422,8 @@ struct template *manifest_parse(const char *text, size_t len, char *why,
 	if (check_all(&c) < 0)
 		goto bad;
 	t->annotations = json_member(c.m, "annotations");
+	t->resources = json_member(c.m, "resources");
+	t->prompts = json_member(c.m, "prompts");
 	return t;
 bad:
 	template_unref(t);

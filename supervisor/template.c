@@ -9,6 +9,7 @@
 #include "base/why.h"
 #include "supervisor/manifest.h"
 #include "supervisor/package.h"
+#include "supervisor/template_files.h"
 
 #define MANIFEST "template.json"
 #define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
@@ -73,6 +74,7 @@ static struct template *load(int fd, char *why, size_t size)
 	if (t == NULL)
 		return NULL;
 	if (load_entry(t, fd, why, size) < 0 ||
+	    template_files_load(t, fd, why, size) < 0 ||
 	    package_digest(fd, t->digest, why, size) < 0) {
 		template_unref(t);
 		return NULL;
@@ -112,6 +114,7 @@ void template_unref(struct template *t)
 		return;
 	schema_free(t->inputs);
 	schema_free(t->outputs);
+	template_files_free(t);
 	json_object_put(t->manifest);
 	free(t->dir);
 	free(t->id);

@@ -34,6 +34,12 @@ struct semver {
 	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
 };
 
+struct template_file { /* of the package, named by a resource or a prompt */
+	const char *path; /* borrowed from the manifest */
+	char *data;
+	size_t len;
+};
+
 struct template {
 	unsigned users; /* template_ref(), template_unref() */
 	char *dir;
@@ -62,6 +68,10 @@ struct template {
 	struct json_object *inputs_json;    /* borrowed: inputsSchema */
 	struct json_object *outputs_json;   /* borrowed; NULL: none */
 	struct json_object *annotations;    /* borrowed; NULL: none */
+	struct json_object *resources;	    /* borrowed: array; NULL: none */
+	struct json_object *prompts;	    /* borrowed: array; NULL: none */
+	struct template_file *files;	    /* what these two name; owned */
+	size_t n_files;
 	struct schema *inputs;
 	struct schema *outputs; /* NULL: any value */
 };
@@ -74,6 +84,10 @@ struct template {
 struct template *template_load(const char *dir, char *why, size_t size);
 struct template *template_ref(struct template *t); /* T itself */
 void template_unref(struct template *t);	   /* NULL is fine */
+
+/* The bytes of PATH, which a resource or a prompt of T names. Borrowed. */
+const struct template_file *template_file(const struct template *t,
+					  const char *path);
 
 /* Does T run ASYNC by its own rule (autoAsync) for INPUTS? */
 bool template_auto_async(const struct template *t, struct json_object *inputs);

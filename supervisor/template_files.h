@@ -1,0 +1,16 @@
+/* template_files.h - the files that resources and prompts of a template name. */
+#ifndef SUPERVISOR_TEMPLATE_FILES_H
+#define SUPERVISOR_TEMPLATE_FILES_H
+
+#include "supervisor/template.h"
+
+#define TEMPLATE_FILES_MAX ((size_t)8 << 20) /* bytes of all of them */
+
+/*
+ * Read them from the package FD into T: what clients are given is what was
+ * there when the digest was taken. 0, or -EINVAL with WHY (SIZE bytes).
+ */
+int template_files_load(struct template *t, int fd, char *why, size_t size);
+void template_files_free(struct template *t);
+
+#endif

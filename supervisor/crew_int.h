@@ -1,0 +1,76 @@
+/*
+ * crew_int.h - what the parts of the crew share; nobody else includes it.
+ *
+ *   crew.c         workers: asked for, born, reaped
+ *   crew_zygote.c  zygotes: started, measured, heard, replaced
+ */
+#ifndef SUPERVISOR_CREW_INT_H
+#define SUPERVISOR_CREW_INT_H
+
+#include <stdbool.h>
+
+#include "supervisor/crew.h"
+
+#define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
+
+TAILQ_HEAD(hands, crew_hand);
+
+struct zygote {
+	struct crew *crew;
+	pid_t pid;
+	int control;
+	bool ready;   /* its cage was measured */
+	bool retired; /* it answers what is pending, then ends */
+	bool gone;    /* it is reaped, and its last words are read */
+	struct event *readable;
+	struct event *overdue; /* until it is ready */
+	struct hands pending; /* asked for, not yet born */
+	LIST_ENTRY(zygote) link; /* in crew.zygotes */
+};
+
+/* A child that was reaped before its birth note was read. */
+struct early {
+	pid_t pid;
+	uint32_t seq; /* the last order by then */
+	int status;
+	struct rusage use;
+	SLIST_ENTRY(early) link;
+};
+
+struct crew {
+	struct event_base *base;
+	char *path;
+	struct crew_ops ops;
+	void *arg;
+	LIST_HEAD(zygotes, zygote) zygotes;
+	struct zygote *current; /* takes the orders; NULL: none is ready */
+	struct event *restart;
+	int restart_ms;
+	unsigned failed_starts;
+	bool measured;	/* some zygote has reported */
+	bool strangers; /* a zygote died while it may have been cloning */
+	bool stopping;
+	struct crew_hand *by_pid;
+	size_t n_pending;
+	SLIST_HEAD(earlies, early) early;
+	uint32_t seq;
+	bool slot_used[CREW_SLOTS];
+	uint32_t next_slot;
+};
+
+/* Start one; it serves once it has reported. 0 or -errno. */
+int zygote_start(struct crew *c);
+struct zygote *zygote_of_pid(struct crew *c, pid_t pid); /* or NULL */
+/* Z is reaped: read its last words, free it, replace it. */
+void zygote_gone(struct zygote *z, int status);
+/* The restart timer's callback; its argument is the crew. */
+void zygote_restart(evutil_socket_t fd, short what, void *arg);
+
+/* A zygote answered an order. */
+void crew_spawned(struct zygote *z, const struct crew_note *note);
+/* What Z was asked for and never reported will not be born: ERR says why. */
+void crew_fail_pending(struct zygote *z, int err);
+/* While nobody is being born, a child that we do not know is nobody's. */
+void crew_settle(struct crew *c);
+
+#endif

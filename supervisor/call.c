@@ -222,7 +222,7 @@ void call_tool_result(struct call *c, struct json_object *obj, bool is_error)
 	json_object_put(obj);
 }
 
-static void audit(const struct call *c, const char *code)
+void call_audit_refused(const struct call *c, const char *code)
 {
 	static const char *const ids[] = {"templateId", "runId", "artifactId"};
 	struct json_object *args = json_member(c->msg.params, "arguments");
@@ -243,7 +243,7 @@ void call_refuse(struct call *c, struct refusal *r)
 	size_t len;
 	const char *text = json_text(o, &len);
 
-	audit(c, r->code);
+	call_audit_refused(c, r->code);
 	result = mcp_tool_result(text, len, NULL, 0, true);
 	json_object_put(o);
 	refusal_fini(r);

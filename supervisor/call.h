@@ -54,7 +54,9 @@ void call_error(struct call *c, int code, struct json_object *data,
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
 void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
-/* The tool refuses; R is emptied. */
+/* For the audit log: what C asks for was refused with CODE. */
+void call_audit_refused(const struct call *c, const char *code);
+/* The tool refuses, and that is recorded; R is emptied. */
 void call_refuse(struct call *c, struct refusal *r);
 
 /*

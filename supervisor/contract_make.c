@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/answer.h"
 #include "supervisor/digest.h"
 #include "supervisor/view.h"
 
@@ -59,95 +60,21 @@ static void present_view(struct call *c, struct run *r)
 		call_tool_text(c, r->view, strlen(r->view), ended_badly(r));
 }
 
-static void refuse_run(struct call *c, struct run *r)
-{
-	struct json_object *d = json_object_new_object();
-	struct refusal refusal = {0};
-
-	if (r->error.details != NULL) {
-		json_object_object_foreach(r->error.details, key, value)
-			json_object_object_add(d, key, json_object_get(value));
-	}
-	/* last: details are a worker's */
-	json_object_object_add(d, "runId", json_object_new_string(r->id));
-	json_object_object_add(d, "status",
-			       json_object_new_string(run_status(r)));
-	refuse(&refusal, r->error.code, d, "%s", r->error.message);
-	call_refuse(c, &refusal);
-}
-
-/* The run behind a template's own tool is found again by this. */
-static void add_run_id(struct json_object *result, const struct run *r)
-{
-	struct json_object *meta = json_object_new_object();
-
-	json_object_object_add(meta, "paddock/runId",
-			       json_object_new_string(r->id));
-	json_object_object_add(meta, "paddock/status",
-			       json_object_new_string(run_status(r)));
-	json_object_object_add(result, "_meta", meta);
-}
-
-static struct json_object *text_block(struct json_object *value)
-{
-	struct json_object *block = json_object_new_object();
-	size_t len;
-	const char *text = json_text(value, &len);
-
-	json_object_object_add(block, "type", json_object_new_string("text"));
-	json_object_object_add(block, "text",
-			       json_object_new_string_len(text, (int)len));
-	return block;
-}
-
-/* The template made the whole tool result; content is what it must have. */
-static struct json_object *reply_result(struct call *c, struct run *r)
-{
-	struct json_object *result = json_object_new_object();
-	struct json_object *content = json_member(r->result, "content");
-	struct json_object *structured =
-	    json_member(r->result, "structuredContent");
-
-	if (content == NULL) {
-		content = json_object_new_array();
-		if (structured != NULL)
-			json_object_array_add(content, text_block(structured));
-	} else {
-		json_object_get(content);
-	}
-	json_object_object_add(result, "content", content);
-	if (structured != NULL && mcp_has_structured(c->session->revision))
-		json_object_object_add(result, "structuredContent",
-				       json_object_get(structured));
-	if (json_object_get_boolean(json_member(r->result, "isError")))
-		json_object_object_add(result, "isError",
-				       json_object_new_boolean(true));
-	return result;
-}
-
 /* A template's own tool: its plain output, or its reply. */
 static void present_output(struct call *c, struct run *r)
 {
-	bool object = json_object_is_type(r->result, json_type_object);
-	struct json_object *result;
-	const char *text;
-	size_t len;
+	bool reply = r->is_reply && r->result != NULL;
 
-	if (r->is_reply && r->result != NULL && r->state != RUN_CANCELED) {
-		result = reply_result(c, r);
-	} else if (ended_badly(r)) {
-		refuse_run(c, r);
-		return;
-	} else {
-		text = json_text(r->result, &len);
-		result = mcp_tool_result(
-		    text, len,
-		    object && mcp_has_structured(c->session->revision) ? text
-								       : NULL,
-		    len, false);
-	}
-	add_run_id(result, r);
-	call_result(c, result);
+	if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
+		call_audit_refused(c, r->error.code);
+	call_result(c, answer_make(
+			   &(struct answer_source){
+			       .id = r->id,
+			       .status = run_stored_status(r),
+			       .form = reply ? STORE_TASK_REPLY
+					     : STORE_TASK_OUTPUT,
+			       .view = r->view},
+			   c->session->revision));
 }
 
 /* ---- answering before it has ended ---- */

@@ -15,6 +15,8 @@
 /* Writes a fresh id with PREFIX ("run", "art", "sess", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
+#define ID_AFTER_ALL "~" /* orders after every id */
+
 /* Could S be an id with PREFIX? Shape alone; says nothing of existence. */
 bool id_ok(const char *s, const char *prefix);
 

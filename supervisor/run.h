@@ -66,6 +66,14 @@ struct run_limits {
 	int64_t ttl_ms;
 };
 
+/* The task that a run is, when the call that made it asked for one. */
+struct run_task {
+	enum store_task form;	/* STORE_TASK_NONE: it is none */
+	int64_t ttl_ms;		/* of the task: the run has its own */
+	int64_t expires_ms;	/* wall */
+	struct task_feed *feed; /* who tells its client, or NULL; borrowed */
+};
+
 struct worker;
 struct run;
 
@@ -87,6 +95,7 @@ struct run {
 	struct requestor *requestor;   /* borrowed: outlives its runs */
 	struct template *template;     /* a user of it */
 	struct run_limits limits;
+	struct run_task task;
 	char *session_id;	       /* as the client gave it, or NULL */
 	char *inputs;		       /* owned JSON text; NULL once sent */
 	size_t inputs_len;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/task.h"
 
 /* ---- a run to its row ---- */
 
@@ -25,10 +26,16 @@ static struct store_run row_of(const struct run *r)
 	    .expires_ms = r->expires_ms,
 	    .idem_key = r->idem_key,
 	    .idem_digest = r->idem_digest,
+	    .cancelling = r->state == RUN_CANCELLING,
+	    .task = r->task.form,
+	    .task_ttl_ms = r->task.ttl_ms,
+	    .task_expires_ms = r->task.expires_ms,
 	    .view = r->view,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
+	if (row.task == STORE_TASK_OUTPUT && r->is_reply && run_terminal(r))
+		row.task = STORE_TASK_REPLY;
 	if (r->state == RUN_QUEUED && !r->template->secret)
 		row.inputs = r->inputs;
 	return row;
@@ -57,14 +64,17 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 {
 	struct store_run row = row_of(r);
 	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
+	char *note = task_note(r);
 
 	row.options = options;
+	row.task_note = note;
 	if (r->log != NULL && run_terminal(r)) {
 		buf_add(r->log, "", 1);
 		row.log = buf_data(r->log);
 	}
 	store_put_run(s, &row, urgency, done, arg);
 	free(options);
+	free(note);
 }
 
 /* ---- and back ---- */
@@ -84,6 +94,9 @@ struct run *run_row_revive(const struct store_run *row,
 	json_object_put(options);
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;
+	r->task = (struct run_task){.form = row->task,
+				    .ttl_ms = row->task_ttl_ms,
+				    .expires_ms = row->task_expires_ms};
 	r->idem_key = xstrdup_opt(row->idem_key);
 	r->idem_digest = xstrdup_opt(row->idem_digest);
 	r->inputs = xstrdup(row->inputs);
@@ -101,5 +114,7 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	dead.inputs = dead.options = NULL;
 	dead.finished_ms = dead.updated_ms = clock_wall_ms();
 	dead.expires_ms = dead.finished_ms + ttl_ms;
+	if (dead.expires_ms < dead.task_expires_ms)
+		dead.expires_ms = dead.task_expires_ms;
 	store_put_run(s, &dead, STORE_MUST, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void log_end(const struct run *r)
 		 (long long)r->cpu_ms, (long long)r->max_rss_bytes);
 }
 
-/* How long it is remembered: its ttl, and as long as its artifacts. */
+/* How long it is remembered: its ttl, and as its artifacts, and its task. */
 static void set_expiry(struct runs *s, struct run *r)
 {
 	int64_t artifact_ttl = s->env.config->artifact_ttl_ms;
@@ -83,6 +83,8 @@ static void set_expiry(struct runs *s, struct run *r)
 			ttl = artifact_ttl;
 	}
 	r->expires_ms = r->finished_ms + ttl;
+	if (r->expires_ms < r->task.expires_ms)
+		r->expires_ms = r->task.expires_ms;
 }
 
 /* EV ends R, which has no worker: steps, view, row; NEWS_ENDED follows. */
@@ -296,6 +298,23 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t cap_ttl(const struct runs *s, int64_t ttl_ms)
+{
+	const struct config *c = s->env.config;
+
+	return least(ttl_ms > 0 ? ttl_ms : c->default_ttl_ms, c->max_ttl_ms);
+}
+
+static void set_task(const struct runs *s, struct run *r,
+		     const struct run_wish *wish)
+{
+	r->task.form = wish->task;
+	if (wish->task == STORE_TASK_NONE)
+		return;
+	r->task.ttl_ms = cap_ttl(s, wish->task_ttl_ms);
+	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
+}
+
 /* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
 static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		       int64_t ttl_ms)
@@ -303,7 +322,6 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 	const struct template_limits *t = &r->template->limits;
 	const struct config *c = s->env.config;
 	int64_t timeout = timeout_ms > 0 ? timeout_ms : t->timeout_ms;
-	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
 
 	r->limits = (struct run_limits){
 	    .timeout_ms = least(least(timeout, t->timeout_ms),
@@ -313,7 +331,7 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 	    .output_bytes = least(t->output_bytes, c->max_output_bytes),
 	    .artifact_bytes = least(t->artifact_bytes, c->max_artifact_bytes),
 	    .cancel_grace_ms = least(t->cancel_grace_ms, CANCEL_GRACE_MAX_MS),
-	    .ttl_ms = least(ttl, c->max_ttl_ms),
+	    .ttl_ms = cap_ttl(s, ttl_ms),
 	};
 }
 
@@ -389,6 +407,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->idem_key = xstrdup_opt(wish->idem_key);
 	r->idem_digest = xstrdup_opt(wish->idem_digest);
 	set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	set_task(s, r, wish);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
 	st = xcalloc(1, sizeof(*st));
@@ -446,6 +465,8 @@ int runs_cancel(struct runs *s, struct run *r)
 		return 0;
 	}
 	run_apply(r, EV_CANCEL);
+	/* should we die before it ends, it was cancelled all the same */
+	run_row_put(s->env.store, r, STORE_NOW, NULL, NULL);
 	run_tell(r, NEWS_STATE);
 	if (waits)
 		finish(s, r, EV_FAIL);

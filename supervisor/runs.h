@@ -39,6 +39,8 @@ struct run_wish {
 	const char *session_id;
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
+	enum store_task task;	 /* not _NONE: it is a task as well… */
+	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
 	bool promised; /* its id is given away before it ends: store at once */
 };
 

@@ -383,6 +383,31 @@ void store_get_run(struct store *s, const char *requestor, const char *id,
 				.arg = arg});
 }
 
+void store_get_task(struct store *s, const char *requestor, const char *id,
+		    store_done done, void *arg)
+{
+	ask(s, &store_op_get_task,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = id,
+				.done = done,
+				.arg = arg});
+}
+
+void store_list_tasks(struct store *s, const char *requestor,
+		      const char *before, int64_t now_ms, int limit,
+		      store_done done, void *arg)
+{
+	ask(s, &store_op_list_tasks,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = before != NULL ? before : ID_AFTER_ALL,
+				.time_ms = now_ms,
+				.limit = limit,
+				.done = done,
+				.arg = arg});
+}
+
 void store_find_idem(struct store *s, const char *requestor,
 		     const char *template_id, const char *key, store_done done,
 		     void *arg)

@@ -35,6 +35,14 @@ enum store_status {
 	STORE_STATUSES
 };
 
+/* What a run is as a task, and whose answer tasks/result gives; likewise. */
+enum store_task {
+	STORE_TASK_NONE = 0,
+	STORE_TASK_VIEW = 1,   /* run_task_template: the run's view */
+	STORE_TASK_OUTPUT = 2, /* the template's tool: its plain output */
+	STORE_TASK_REPLY = 3,  /* the same, which made the whole result */
+};
+
 struct store_run {
 	char id[ID_SIZE];
 	const char *requestor;
@@ -47,6 +55,11 @@ struct store_run {
 	int64_t updated_ms;
 	int64_t finished_ms;
 	int64_t expires_ms;	/* when the row may be forgotten; 0: not yet */
+	bool cancelling;	/* RUNNING, but asked to end: it will be CANCELED */
+	enum store_task task;
+	int64_t task_ttl_ms;	/* from created_ms on */
+	int64_t task_expires_ms; /* 0: no task, or one that is forgotten */
+	const char *task_note;	/* ended: its outcome in words, or NULL */
 	const char *inputs;	/* JSON; NULL: secret, or needed no more */
 	const char *options;	/* JSON: what a queued run needs to start again */
 	const char *idem_key;	/* NULL: none */
@@ -150,6 +163,18 @@ struct store_filter {
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg);
 
+/* The same without inputs, options, view and log. */
+void store_get_task(struct store *s, const char *requestor, const char *id,
+		    store_done done, void *arg);
+
+/*
+ * REQUESTOR's tasks that have not expired at NOW_MS, newest first, LIMIT at
+ * most: those older than the id BEFORE, or all (NULL). As store_get_task().
+ */
+void store_list_tasks(struct store *s, const char *requestor,
+		      const char *before, int64_t now_ms, int limit,
+		      store_done done, void *arg);
+
 /*
  * Name the artifact whose bytes are in TMP_PATH (made by blob.h): sync it,
  * rename it into place, and write its row. TMP_PATH is gone afterwards,
@@ -183,7 +208,7 @@ void store_usage(struct store *s, const char *requestor, store_done done,
  */
 void store_recover(struct store *s, store_done done, void *arg);
 
-/* Forget what expired before NOW_MS: artifacts' files, then runs. */
+/* Forget what expired before NOW_MS: tasks, artifacts' files, then runs. */
 void store_sweep(struct store *s, int64_t now_ms);
 
 #endif

@@ -44,7 +44,8 @@ struct store_op {
 };
 
 extern const struct store_op store_op_put_run, store_op_get_run,
-    store_op_find_idem, store_op_list_runs, store_op_put_artifact,
+    store_op_get_task, store_op_list_tasks, store_op_find_idem,
+    store_op_list_runs, store_op_put_artifact,
     store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
     store_op_recover, store_op_sweep;
 
@@ -112,6 +113,8 @@ enum store_stmt {
 	STMT_ROLLBACK,
 	STMT_PUT_RUN,
 	STMT_GET_RUN,
+	STMT_GET_TASK,
+	STMT_LIST_TASKS,
 	STMT_FIND_IDEM,
 	STMT_LIST_ANY,
 	STMT_LIST_OPEN,
@@ -129,6 +132,7 @@ enum store_stmt {
 	STMT_CLAIM_RUNNING,
 	STMT_CLAIM_QUEUED,
 	STMT_ARTIFACT_LIVES,
+	STMT_EXPIRED_TASKS,
 	STMT_EXPIRED_ARTIFACTS,
 	STMT_EXPIRED_RUNS,
 	STMT_ARTIFACTS_OF,

@@ -15,7 +15,7 @@ static const size_t strings[] = {
     FIELD(run.requestor),   FIELD(run.template_id), FIELD(run.version),
     FIELD(run.digest),	    FIELD(run.inputs),	    FIELD(run.options),
     FIELD(run.idem_key),    FIELD(run.idem_digest), FIELD(run.view),
-    FIELD(run.log),	    FIELD(artifact.requestor), FIELD(artifact.name),
+    FIELD(run.task_note),   FIELD(run.log),	    FIELD(artifact.requestor), FIELD(artifact.name),
     FIELD(artifact.mime_type), FIELD(artifact.sha256), FIELD(filter.requestor),
     FIELD(filter.template_id), FIELD(requestor),    FIELD(id),
     FIELD(key),		    FIELD(tmp_path),

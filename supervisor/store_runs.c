@@ -21,6 +21,11 @@ enum { /* HEAD and BULK of store_schema.c */
 	COL_EXPIRES,
 	COL_IDEM_KEY,
 	COL_IDEM_DIGEST,
+	COL_CANCELLING,
+	COL_TASK,
+	COL_TASK_TTL,
+	COL_TASK_EXPIRES,
+	COL_TASK_NOTE,
 	COL_INPUTS,
 	COL_OPTIONS,
 	COL_VIEW,
@@ -39,10 +44,12 @@ static const struct field {
     {COL_IDEM_KEY, FIELD(idem_key)},   {COL_IDEM_DIGEST, FIELD(idem_digest)},
     {COL_INPUTS, FIELD(inputs)},       {COL_OPTIONS, FIELD(options)},
     {COL_VIEW, FIELD(view)},	       {COL_LOG, FIELD(log)},
+    {COL_TASK_NOTE, FIELD(task_note)},
 }, times[] = {
     {COL_CREATED, FIELD(created_ms)},  {COL_STARTED, FIELD(started_ms)},
     {COL_UPDATED, FIELD(updated_ms)},  {COL_FINISHED, FIELD(finished_ms)},
-    {COL_EXPIRES, FIELD(expires_ms)},
+    {COL_EXPIRES, FIELD(expires_ms)},  {COL_TASK_TTL, FIELD(task_ttl_ms)},
+    {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
 };
 
 static void bind_run(sqlite3_stmt *st, const struct store_run *run)
@@ -51,6 +58,8 @@ static void bind_run(sqlite3_stmt *st, const struct store_run *run)
 
 	store_bind_text(st, COL_ID + 1, run->id);
 	sqlite3_bind_int(st, COL_STATUS + 1, (int)run->status);
+	sqlite3_bind_int(st, COL_CANCELLING + 1, run->cancelling);
+	sqlite3_bind_int(st, COL_TASK + 1, (int)run->task);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		store_bind_text(st, texts[i].col + 1,
 				*(const char *const *)(base + texts[i].at));
@@ -140,6 +149,8 @@ void store_run_row(struct store_req *r, sqlite3_stmt *st)
 
 	snprintf(run->id, sizeof(run->id), "%s", store_text(st, COL_ID));
 	run->status = (enum store_status)sqlite3_column_int(st, COL_STATUS);
+	run->cancelling = sqlite3_column_int(st, COL_CANCELLING) != 0;
+	run->task = (enum store_task)sqlite3_column_int(st, COL_TASK);
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)
 		*(int64_t *)((char *)run + times[i].at) =
 		    sqlite3_column_int64(st, times[i].col);
@@ -166,15 +177,38 @@ static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
 	return rc;
 }
 
-static int get_run(struct store *s, struct store_req *r)
+static int get_by_id(struct store *s, struct store_req *r, enum store_stmt which)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_GET_RUN);
+	sqlite3_stmt *st = store_sql(s, which);
 
 	if (st == NULL)
 		return store_sql_failed(s);
 	store_bind_text(st, 1, r->requestor);
 	store_bind_text(st, 2, r->id);
 	return read_one(s, r, st, "run");
+}
+
+static int get_run(struct store *s, struct store_req *r)
+{
+	return get_by_id(s, r, STMT_GET_RUN);
+}
+
+static int get_task(struct store *s, struct store_req *r)
+{
+	return get_by_id(s, r, STMT_GET_TASK);
+}
+
+static int list_tasks(struct store *s, struct store_req *r)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_LIST_TASKS);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, r->requestor);
+	store_bind_text(st, 2, r->id);
+	sqlite3_bind_int64(st, 3, r->time_ms);
+	sqlite3_bind_int64(st, 4, r->limit);
+	return read_rows(s, r, st);
 }
 
 static int find_idem(struct store *s, struct store_req *r)
@@ -241,6 +275,10 @@ static int list_runs(struct store *s, struct store_req *r)
 const struct store_op store_op_put_run = {
     .name = "put_run", .writes = true, .exec = put_run};
 const struct store_op store_op_get_run = {.name = "get_run", .exec = get_run};
+const struct store_op store_op_get_task = {.name = "get_task",
+					   .exec = get_task};
+const struct store_op store_op_list_tasks = {.name = "list_tasks",
+					     .exec = list_tasks};
 const struct store_op store_op_find_idem = {.name = "find_idem",
 					    .exec = find_idem};
 const struct store_op store_op_list_runs = {.name = "list_runs",

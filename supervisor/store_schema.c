@@ -15,7 +15,7 @@ const char store_pragmas[] =
  * many. So each index holds one sort, and a run enters those of the many
  * once. counts and usage are kept by triggers: totals cost no scan.
  */
-const char store_schema[] =
+static const char first[] =
     "CREATE TABLE runs("
     " id TEXT NOT NULL,"
     " requestor TEXT NOT NULL,"
@@ -106,11 +106,31 @@ const char store_schema[] =
     "END;"
     "PRAGMA user_version=1;";
 
+/*
+ * Tasks. A run may outlive its task, which is then taken out of the indexes
+ * (task_expires_ms = 0): a page reads no more rows than it shows.
+ */
+static const char tasks[] =
+    "ALTER TABLE runs ADD COLUMN cancelling INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN task INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN task_ttl_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN task_expires_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runs ADD COLUMN task_note TEXT;"
+    "CREATE INDEX runs_tasks ON runs(requestor, id)"
+    " WHERE task_expires_ms > 0;"
+    "CREATE INDEX runs_task_expiry ON runs(task_expires_ms)"
+    " WHERE task_expires_ms > 0;"
+    "PRAGMA user_version=2;";
+
+const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks};
+
 /* The order that store_run_row() reads; a list stops before the bulk. */
 #define HEAD(t)                                                                \
 	t "id, " t "requestor, " t "template_id, " t "version, " t "digest, "  \
 	t "status, " t "created_ms, " t "started_ms, " t "updated_ms, "        \
-	t "finished_ms, " t "expires_ms, " t "idem_key, " t "idem_digest"
+	t "finished_ms, " t "expires_ms, " t "idem_key, " t "idem_digest, " t  \
+	"cancelling, " t "task, " t "task_ttl_ms, " t "task_expires_ms, " t    \
+	"task_note"
 #define BULK "inputs, options, view, log"
 
 /* A page: its rows are picked in an index alone, and only then read. */
@@ -135,16 +155,26 @@ const char *const store_statements[STORE_STMTS] = {
     [STMT_PUT_RUN] =
 	"INSERT INTO runs(id, requestor, template_id, version, digest, status,"
 	" created_ms, started_ms, updated_ms, finished_ms, expires_ms,"
-	" idem_key, idem_digest, " BULK ", instance, ended) VALUES(?1, ?2, ?3, ?4,"
-	" ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?6 >= 2)"
+	" idem_key, idem_digest, cancelling, task, task_ttl_ms,"
+	" task_expires_ms, task_note, " BULK ", instance, ended) VALUES(?1, ?2,"
+	" ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
+	" ?18, ?19, ?20, ?21, ?22, ?23, ?6 >= 2)"
 	" ON CONFLICT(requestor, id) DO UPDATE SET template_id = ?3,"
 	" version = ?4, digest = ?5, status = ?6, created_ms = ?7,"
 	" started_ms = ?8, updated_ms = ?9, finished_ms = ?10,"
-	" expires_ms = ?11, idem_key = ?12, idem_digest = ?13, inputs = ?14,"
-	" options = ?15, view = ?16, log = ?17, instance = ?18,"
+	" expires_ms = ?11, idem_key = ?12, idem_digest = ?13,"
+	" cancelling = ?14, task = ?15, task_ttl_ms = ?16,"
+	" task_expires_ms = ?17, task_note = ?18, inputs = ?19,"
+	" options = ?20, view = ?21, log = ?22, instance = ?23,"
 	" ended = ?6 >= 2",
     [STMT_GET_RUN] = "SELECT " HEAD("") ", " BULK
 		     " FROM runs WHERE requestor = ?1 AND id = ?2",
+    [STMT_GET_TASK] = "SELECT " HEAD("") " FROM runs"
+		      " WHERE requestor = ?1 AND id = ?2",
+    [STMT_LIST_TASKS] =
+	"SELECT " HEAD("") " FROM runs INDEXED BY runs_tasks"
+	" WHERE requestor = ?1 AND id < ?2 AND task_expires_ms > 0"
+	" AND task_expires_ms > ?3 ORDER BY id DESC LIMIT ?4",
     [STMT_FIND_IDEM] = "SELECT " HEAD("") ", " BULK
 		       " FROM runs INDEXED BY runs_idem WHERE requestor = ?1"
 		       " AND template_id = ?2 AND idem_key = ?3"
@@ -183,9 +213,11 @@ const char *const store_statements[STORE_STMTS] = {
 	" AND run_id IN (SELECT id FROM runs INDEXED BY runs_open"
 	" WHERE status = 1 AND ended = 0 AND instance = ?1)",
     [STMT_CLAIM_RUNNING] =
-	"UPDATE runs INDEXED BY runs_open SET status = 3, ended = 1, updated_ms = ?3,"
-	" finished_ms = ?3, expires_ms = ?4, inputs = NULL, options = NULL,"
-	" view = NULL, instance = ?2"
+	"UPDATE runs INDEXED BY runs_open"
+	" SET status = CASE WHEN cancelling THEN 5 ELSE 3 END, ended = 1,"
+	" updated_ms = ?3, finished_ms = ?3,"
+	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"
+	" options = NULL, view = NULL, instance = ?2"
 	" WHERE status = 1 AND ended = 0 AND instance = ?1",
     [STMT_CLAIM_QUEUED] =
 	"UPDATE runs INDEXED BY runs_open SET instance = ?2"
@@ -196,6 +228,10 @@ const char *const store_statements[STORE_STMTS] = {
     [STMT_EXPIRED_ARTIFACTS] =
 	"SELECT id, run_id FROM artifacts INDEXED BY artifacts_expiry"
 	" WHERE gone = 0 AND expires_ms > 0 AND expires_ms <= ?1 LIMIT ?2",
+    [STMT_EXPIRED_TASKS] =
+	"UPDATE runs SET task_expires_ms = 0 WHERE rowid IN (SELECT rowid"
+	" FROM runs INDEXED BY runs_task_expiry WHERE task_expires_ms > 0"
+	" AND task_expires_ms <= ?1 LIMIT ?2)",
     [STMT_ARTIFACT_GONE] = "UPDATE artifacts SET gone = 1 WHERE id = ?1",
     [STMT_EXPIRED_RUNS] =
 	"SELECT id, requestor FROM runs INDEXED BY runs_expiry"

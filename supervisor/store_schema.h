@@ -4,10 +4,11 @@
 
 #include "supervisor/store_int.h"
 
-#define STORE_SCHEMA_VERSION 1 /* PRAGMA user_version */
+#define STORE_SCHEMA_VERSION 2 /* PRAGMA user_version */
 
 extern const char store_pragmas[];
-extern const char store_schema[];
+/* [N] makes version N + 1 of version N; 0 is an empty file. */
+extern const char *const store_steps[STORE_SCHEMA_VERSION];
 extern const char *const store_statements[STORE_STMTS];
 
 #endif

@@ -181,15 +181,15 @@ static int read_version(struct store *s, int64_t *version)
 }
 
 /* Under the write lock, since another supervisor may be at the same. */
-static int create_schema(struct store *s)
+static int raise_schema(struct store *s)
 {
 	int64_t version = 0;
 	int rc = exec(s, "BEGIN IMMEDIATE");
 
 	if (rc == 0)
 		rc = read_version(s, &version);
-	if (rc == 0 && version == 0)
-		rc = exec(s, store_schema);
+	for (; rc == 0 && version < STORE_SCHEMA_VERSION; version++)
+		rc = exec(s, store_steps[version]);
 	if (rc == 0)
 		rc = exec(s, "COMMIT");
 	return rc;
@@ -202,8 +202,8 @@ static int check_schema(struct store *s)
 
 	if (rc != 0 || version == STORE_SCHEMA_VERSION)
 		return rc;
-	if (version == 0)
-		return create_schema(s);
+	if (version >= 0 && version < STORE_SCHEMA_VERSION)
+		return raise_schema(s);
 	return store_failed(s, -ENOTSUP, s->db_path);
 }
 

@@ -120,20 +120,39 @@ static int drop_all(struct store *s, const struct pairs *p,
 	return rc < 0 ? rc : 0;
 }
 
+/* Their runs stay; *MORE: there may be others. 0 or -errno. */
+static int forget_tasks(struct store *s, int64_t now_ms, bool *more)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_EXPIRED_TASKS);
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	sqlite3_bind_int64(st, 1, now_ms);
+	sqlite3_bind_int(st, 2, SWEEP_ROWS);
+	rc = store_sql_step(s, st);
+	*more = rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
+	return rc;
+}
+
 static int sweep(struct store *s, struct store_req *r)
 {
 	struct pairs files = {0}, runs = {0};
-	int rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
+	bool more_tasks = false;
+	int rc = forget_tasks(s, r->time_ms, &more_tasks);
 	size_t dropped = 0;
 
+	if (rc == 0)
+		rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
 	if (rc == 0)
 		rc = drop_all(s, &files, drop_file, &dropped);
 	if (rc == 0 && files.n < SWEEP_ROWS)
 		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
 	if (rc == 0)
 		rc = drop_all(s, &runs, drop_run, &dropped);
-	r->again = dropped > 0 &&
-		   (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS);
+	r->again = more_tasks ||
+		   (dropped > 0 &&
+		    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
 	free_pairs(&files);
 	free_pairs(&runs);
 	return rc;

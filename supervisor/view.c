@@ -173,6 +173,15 @@ struct json_object *view_run(const struct run *r, const struct isolation *iso)
 	return v;
 }
 
+/* Its server died before it could say more. */
+static void add_lost(struct json_object *v, const struct store_run *row,
+		     const char *code, const char *message)
+{
+	json_object_object_add(v, "artifacts", json_object_new_array());
+	json_object_object_add(v, "error",
+			       error_view(code, message, row->id, NULL));
+}
+
 struct json_object *view_row(const struct store_run *row)
 {
 	struct json_object *v = json_object_new_object();
@@ -192,15 +201,15 @@ struct json_object *view_row(const struct store_run *row)
 	add_time(v, "startedAt", row->started_ms);
 	add_time(v, "updatedAt", row->updated_ms);
 	add_time(v, "expiresAt", row->expires_ms);
-	if (row->status == STORE_FAILED) {
-		json_object_object_add(v, "artifacts", json_object_new_array());
-		json_object_object_add(
-		    v, "error",
-		    error_view("RUN_INTERRUPTED",
-			       "the server that ran this stopped before the "
-			       "run had ended",
-			       row->id, NULL));
-	}
+	if (row->cancelling && row->status == STORE_RUNNING)
+		json_object_object_add(v, "cancelRequested",
+				       json_object_new_boolean(true));
+	if (row->status == STORE_FAILED)
+		add_lost(v, row, "RUN_INTERRUPTED",
+			 "the server that ran this stopped before the run had "
+			 "ended");
+	if (row->status == STORE_CANCELED)
+		add_lost(v, row, "RUN_CANCELED", "the run was cancelled");
 	return v;
 }
 

@@ -80,10 +80,24 @@ endef
 
 deps:
 	$(call install,$(DEPS))
-deps-check:
+deps-check: deps-debian deps-peers
+deps-debian:
 	$(call install,$(DEPS) $(DEPS_CHECK))
 deps-lint:
 	$(call install,$(DEPS) $(DEPS_CHECK) $(DEPS_LINT))
+
+# Official peers for tests and bench, pinned: programs of npm's, which does not
+# trust the machine's own certificates by itself. The stamp comes last.
+PEERS   = $(abspath $(B)/peers)
+NPM_CA := $(wildcard /etc/ssl/certs/ca-certificates.crt)
+export PADDOCK_PEERS = $(PEERS)
+deps-peers: $(PEERS)/installed
+$(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | deps-debian
+	@echo 'installing the official peers into $(B)/peers (300 MB)'
+	$(Q)rm -rf $(PEERS) && mkdir -p $(PEERS) && cp $^ $(PEERS)
+	$(Q)NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-$(NPM_CA)} npm ci --prefix $(PEERS) --ignore-scripts \
+	    --no-audit --no-fund --fetch-retries=2 >$(PEERS)/npm.log 2>&1 || { cat $(PEERS)/npm.log; exit 1; }
+	$(Q)touch $@
 
 # ---- programs ----
 
@@ -192,7 +206,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-lint tests fuzz asan tests-asan soak bench lint clean
+.PHONY: all run check help deps deps-check deps-debian deps-peers deps-lint tests fuzz asan tests-asan soak bench lint clean
 
 # ---- install ----
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/near.h"
 #include "proto/json.h"
+#include "proto/mcp_schema.h"
 #include "supervisor/contract.h"
 
 #define NAME_MAX_BYTES 128 /* of a tool; also bounds a cursor */
@@ -60,9 +61,10 @@ static struct json_object *template_tool(const struct template *t)
 	json_object_object_add(tool, "title", json_object_new_string(t->name));
 	json_object_object_add(tool, "description",
 			       json_object_new_string(t->description));
-	add(tool, "inputSchema", t->inputs_json);
+	json_object_object_add(tool, "inputSchema", mcp_schema(t->inputs_json));
 	if (publishes_output(t))
-		add(tool, "outputSchema", t->outputs_json);
+		json_object_object_add(tool, "outputSchema",
+				       mcp_schema(t->outputs_json));
 	if (t->annotations != NULL)
 		add(tool, "annotations", t->annotations);
 	return tool;

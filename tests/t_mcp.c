@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
+#include "proto/mcp_schema.h"
 #include "tests/tap.h"
 
 static struct json_object *parse(const char *text)
@@ -196,8 +197,33 @@ static void check_content(void)
 	}
 }
 
+static void check_schemas(void)
+{
+	static const struct {
+		const char *schema, *want;
+	} cases[] = {
+	    {"{\"type\":\"object\"}", "{\"type\":\"object\"}"},
+	    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}",
+	     "{\"properties\":{\"a\":{\"type\":\"string\"}}}"},
+	    {"{\"properties\":{\"a\":true,\"b\":{},\"c\":false},"
+	     "\"additionalProperties\":false}",
+	     "{\"properties\":{\"a\":{},\"b\":{},\"c\":{\"not\":{}}},"
+	     "\"additionalProperties\":false}"},
+	    {"{\"properties\":{\"properties\":true}}",
+	     "{\"properties\":{\"properties\":{}}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_object *schema = parse(cases[i].schema);
+
+		is_json(mcp_schema(schema), cases[i].want, cases[i].schema);
+		is_json(schema, cases[i].schema, "the schema is only lent");
+	}
+}
+
 int main(void)
 {
+	check_schemas();
 	check_revisions();
 	check_results();
 	check_progress();

@@ -1,0 +1,81 @@
+# Peer.pm - official clients against the real paddockd. A script in tests/peers
+# prints one line a check, which becomes a test here.
+package Peer;
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Daemon;
+use Exporter qw(import);
+use Paddock;
+use Test::More;
+
+our @EXPORT = qw(peer_stdio peer_http node $PEERS);
+
+our $PEERS = $ENV{PADDOCK_PEERS} // "$BUILD/peers";
+my $HERE = "$TOP/tests/peers";
+
+# The command of the node that came with the peers.
+sub node {
+	my ($found) = grep { -x } glob "$PEERS/node_modules/node-linux-*/bin/node";
+
+	return $found // BAIL_OUT("no node in $PEERS: run make deps-peers");
+}
+
+# Pass on what the script says.
+sub relay {
+	my ($script, %env) = @_;
+	my $pid = open my $from, '-|';
+
+	defined $pid or die "fork: $!\n";
+	if ($pid == 0) {
+		%ENV = (PATH => $ENV{PATH}, PADDOCK_PEERS => abs_path($PEERS),
+			PADDOCK_PATIENCE => $PATIENCE, %env);
+		exec node(), '--import', "$HERE/from_peers.mjs", "$HERE/$script.mjs"
+		    or POSIX::_exit(127);
+	}
+	while (defined(my $line = <$from>)) {
+		chomp $line;
+		if ($line =~ /^(not )?ok - (.*)/) {
+			local $Test::Builder::Level = $Test::Builder::Level + 2;
+			ok(!$1, "$script: $2");
+		} else {
+			diag($line =~ s/^# //r);
+		}
+	}
+	close $from;
+	return $?;
+}
+
+# A folder of its own with the templates of the peers, and CONFIG, too.
+sub prepared {
+	my ($class, %o) = @_;
+	my $server = $class->new(%o, idle => 1);
+
+	system('cp', '-R', "$HERE/templates", "$server->{root}/templates") == 0
+	    or die "cp: $?\n";
+	return $server;
+}
+
+sub env {
+	my ($server) = @_;
+
+	return (HOME => $server->{root}, PADDOCK_LOG => $server->{log},
+		PADDOCK_TEMPLATES => "$server->{root}/templates");
+}
+
+# Each client starts a server of its own, and ends it.
+sub peer_stdio {
+	my ($script, %o) = @_;
+	my $server = prepared('Paddock', %o);
+	my $status = relay($script, env($server),
+			   PADDOCK_COMMAND => json_of([$server->command]));
+
+	is($status, 0, "$script: comes to its end")
+	    or diag(join "\n", map { "  log: $_" } $server->last_log);
+	ok(strays_gone(), "$script: no process is left");
+	return;
+}
+
+1;

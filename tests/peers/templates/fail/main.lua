@@ -1,0 +1,3 @@
+return function(run)
+	run.error("NO_LUCK", "it was not to be")
+end

@@ -1,0 +1,3 @@
+return function(run, inputs)
+	return {greeting = "Hello, " .. inputs.name .. "!"}
+end

@@ -1,0 +1,4 @@
+return function(run)
+	run.progress(1, 2, "idle")
+	run.sleep(50000)
+end

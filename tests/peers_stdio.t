@@ -1,0 +1,11 @@
+#!/usr/bin/perl
+# peers_stdio.t - official MCP clients over stdio.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Peer;
+use Test::More;
+
+peer_stdio($_) for qw(sdk_tools client2);
+done_testing();

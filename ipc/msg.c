@@ -60,6 +60,7 @@ struct field {
 /* The kinds of field that there are. */
 #define COUNT(member) INT(member, MSG_INT_MAX, "2^53")
 #define TOTAL(member) INT(member, MSG_BODY_MAX, "1 GiB")
+#define SEQ(member) INT(member, MSG_SEQ_MAX, "2^32 - 1")
 #define NAME(member) NAME_FROM(member, 1, "empty or over 256 bytes")
 #define NAME_OR_NONE(member) NAME_FROM(member, 0, "over 256 bytes")
 #define NAME_FROM(member, shortest, range)                                     \
@@ -82,7 +83,8 @@ _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_NAME_MAX == 256 && MSG_TEXT_MAX == 8 << 10 &&
 		   MSG_DETAILS_MAX == 16 << 10 && MSG_ERROR_CODE_MAX == 64 &&
 		   MSG_CHUNK_MAX == 63 << 10 && MSG_STEPS_MAX == 1000000 &&
-		   MSG_PENDING_MAX == 10000,
+		   MSG_PENDING_MAX == 10000 && MSG_ASK_MAX == 1 << 20 &&
+		   MSG_ANSWER_MAX == 4 << 20 && MSG_SEQ_MAX == (1ull << 32) - 1,
 	       "the offences quote these");
 
 static const struct field run_fields[] = {
@@ -104,8 +106,10 @@ static const struct field chunk_fields[] = {
 };
 
 static const struct field answer_fields[] = {
+    SEQ(answer.seq),
     INT(answer.ok, 1, "1"),
-    TEXT(answer.text),
+    INT(answer.total, MSG_ANSWER_MAX, "4 MiB"),
+    HEAD(answer.head),
 };
 
 static const struct field progress_fields[] = {
@@ -147,6 +151,20 @@ static const struct field fail_fields[] = {
     ERROR_CODE(fail.error_code),
     TEXT(fail.message),
     DETAILS(fail.details),
+};
+
+static const struct field call_fields[] = {
+    SEQ(call.seq),
+    NAME(call.tool),
+    INT(call.total, MSG_ASK_MAX, "1 MiB"),
+    HEAD(call.head),
+};
+
+static const struct field input_fields[] = {
+    SEQ(input.seq),
+    INT(input.kind, MSG_INPUT_KINDS - 1, "1, the last kind"),
+    INT(input.total, MSG_ASK_MAX, "1 MiB"),
+    HEAD(input.head),
 };
 
 static const char *check_run(const struct msg *m)
@@ -202,6 +220,41 @@ static const char *check_result(const struct msg *m)
 		   : "result.head is longer than result.total";
 }
 
+/* Of seq 0 it is short and a text, whatever the worker makes of it. */
+static const char *check_answer(const struct msg *m)
+{
+	struct str head = m->answer.head;
+
+	if (head.n > m->answer.total)
+		return "answer.head is longer than answer.total";
+	if (m->answer.seq != 0)
+		return NULL;
+	if (head.n < m->answer.total || head.n > MSG_TEXT_MAX)
+		return "answer.head is not all of an artifact's answer, or is "
+		       "over 8 KiB";
+	return memchr(head.p, '\0', head.n) == NULL && utf8_ok(head.p, head.n)
+		   ? NULL
+		   : "answer.head is not UTF-8 or has a NUL";
+}
+
+static const char *check_call(const struct msg *m)
+{
+	if (m->call.seq == 0)
+		return "call.seq is 0, which is ARTIFACT's";
+	return m->call.head.n <= m->call.total
+		   ? NULL
+		   : "call.head is longer than call.total";
+}
+
+static const char *check_input(const struct msg *m)
+{
+	if (m->input.seq == 0)
+		return "input.seq is 0, which is ARTIFACT's";
+	return m->input.head.n <= m->input.total
+		   ? NULL
+		   : "input.head is longer than input.total";
+}
+
 /* A message: its fields in their order, and what they must be together. */
 struct shape {
 	const char *name;
@@ -218,7 +271,8 @@ struct shape {
 static const struct shape shapes[] = {
     [MSG_RUN] = {SHAPE(RUN, run_fields, "11 fields"), .check = check_run},
     [MSG_CHUNK] = {SHAPE(CHUNK, chunk_fields, "1 field")},
-    [MSG_ANSWER] = {SHAPE(ANSWER, answer_fields, "2 fields")},
+    [MSG_ANSWER] = {SHAPE(ANSWER, answer_fields, "4 fields"),
+		    .check = check_answer},
     [MSG_READY] = {.name = "READY", .bad_count = "READY with fields"},
     [MSG_PROGRESS] = {SHAPE(PROGRESS, progress_fields, "3 fields")},
     [MSG_STEP] = {SHAPE(STEP, step_fields, "8 fields"), .check = check_step},
@@ -228,6 +282,9 @@ static const struct shape shapes[] = {
     [MSG_RESULT] = {SHAPE(RESULT, result_fields, "3 fields"),
 		    .check = check_result},
     [MSG_FAIL] = {SHAPE(FAIL, fail_fields, "3 fields")},
+    [MSG_CALL] = {SHAPE(CALL, call_fields, "4 fields"), .check = check_call},
+    [MSG_INPUT] = {SHAPE(INPUT, input_fields, "4 fields"),
+		   .check = check_input},
 };
 
 static const struct shape *shape_of(uint64_t type)
@@ -245,7 +302,8 @@ const char *msg_type_name(enum msg_type type)
 }
 
 _Static_assert(sizeof(bool) == 1 && sizeof(enum msg_step_state) == 4 &&
-		   sizeof(enum msg_result_kind) == 4,
+		   sizeof(enum msg_result_kind) == 4 &&
+		   sizeof(enum msg_input_kind) == 4,
 	       "the widths of integers below");
 
 static uint64_t load_int(const void *at, size_t size)
@@ -385,9 +443,7 @@ static const struct shape *get_type(const struct scan_field *f, size_t count,
 	}
 	shape = shape_of(f->n);
 	if (shape == NULL)
-		*why = f->n == 23 || f->n == 24
-			   ? "CALL and INPUT are reserved types"
-			   : "an unknown message type";
+		*why = "an unknown message type";
 	return shape;
 }
 

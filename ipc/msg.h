@@ -6,8 +6,8 @@
  * decode any. Whatever is decoded is a claim: types, lengths, ranges and
  * UTF-8 are checked here, meaning (order, totals, rates) by the receiver.
  *
- * A body (code and inputs, an artifact, a result) is a total and a head,
- * then CHUNKs until the total is reached.
+ * A body (code and inputs, an artifact, a result, a question's parameters,
+ * an answer) is a total and a head, then CHUNKs until the total is reached.
  */
 #ifndef IPC_MSG_H
 #define IPC_MSG_H
@@ -24,6 +24,11 @@
 #define MSG_DETAILS_MAX 16384u	/* bytes: an error's details, JSON text */
 #define MSG_ERROR_CODE_MAX 64u	/* bytes: [A-Z_], FAIL's error code */
 #define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
+#define MSG_ASK_MAX (1u << 20)	/* bytes: CALL's or INPUT's parameters */
+#define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
+#define MSG_SEQ_MAX UINT32_MAX	/* CALL's or INPUT's number */
+#define MSG_ASKS_MAX 64u	/* CALLs and INPUTs that wait at once */
+#define MSG_ASK_PACE 1024u	/* bytes of them that pass for a message */
 #define MSG_INT_MAX (1ull << 53) /* any integer: what JSON carries exactly */
 #define MSG_STEPS_MAX 1000000u	/* steps in a run: their indexes are below */
 #define MSG_PENDING_MAX 10000u	/* steps that one STEP declares */
@@ -41,7 +46,8 @@ enum msg_type {
 	MSG_ARTIFACT = 20,
 	MSG_RESULT = 21,
 	MSG_FAIL = 22,
-	/* 23 CALL and 24 INPUT are reserved, and refused */
+	MSG_CALL = 23,
+	MSG_INPUT = 24,
 };
 
 /* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
@@ -63,6 +69,12 @@ enum msg_result_kind {
 	MSG_RESULT_VALUE, /* a plain JSON value: checked against outputsSchema */
 	MSG_RESULT_REPLY, /* {content?, structuredContent?, isError?} */
 	MSG_RESULT_KINDS
+};
+
+enum msg_input_kind {
+	MSG_INPUT_ELICIT, /* of the user */
+	MSG_INPUT_SAMPLE, /* of the client's model */
+	MSG_INPUT_KINDS
 };
 
 struct msg_run {
@@ -98,9 +110,11 @@ struct msg {
 			struct str data;
 		} chunk;
 		struct {
+			uint32_t seq; /* CALL's or INPUT's; 0: ARTIFACT's */
 			bool ok;
-			struct str text; /* ok: the artifactId; else why not */
-		} answer; /* to ARTIFACT, when its body is whole */
+			uint64_t total;
+			struct str head; /* of seq 0 all: the id, or why not */
+		} answer; /* to what asked, when its body is whole */
 		struct {
 			uint64_t done;
 			uint64_t total;
@@ -127,6 +141,18 @@ struct msg {
 			struct str message;
 			struct str details; /* JSON object text, or empty */
 		} fail;
+		struct {
+			uint32_t seq; /* rising, from 1 */
+			struct str tool;
+			uint64_t total;
+			struct str head;
+		} call;
+		struct {
+			uint32_t seq; /* as CALL's: they share the count */
+			enum msg_input_kind kind;
+			uint64_t total;
+			struct str head;
+		} input;
 	};
 };
 

@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
 #include "supervisor/runs.h"
-
-#define PROGRESS_EVERY_MS 20
 
 /* The answers of a batch, which leave when the last of them is there. */
 struct batch {
@@ -77,7 +74,10 @@ struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 	c->batch = batch;
 	if (batch != NULL)
 		batch->wanted = true;
-	c->token = mcp_progress_token(c->msg.params);
+	c->progress = (struct progress){
+	    .session = s,
+	    .route = route,
+	    .token = mcp_progress_token(c->msg.params)};
 	LIST_INSERT_HEAD(&s->calls, c, link);
 	s->n_calls++;
 	return c;
@@ -115,8 +115,7 @@ static void call_free(struct call *c)
 	leave_session(c);
 	if (c->timer != NULL)
 		event_free(c->timer);
-	if (c->tell_later != NULL)
-		event_free(c->tell_later);
+	progress_fini(&c->progress);
 	rpc_fini(&c->msg);
 	if (c->state_free != NULL)
 		c->state_free(c->state);
@@ -252,64 +251,16 @@ void call_refuse(struct call *c, struct refusal *r)
 
 /* ---- a run that it waits for ---- */
 
-static void tell_progress(struct call *c, struct run *r)
-{
-	bool told = r->told_progress;
-	uint64_t done = told ? r->done : run_steps_done(&r->steps);
-	uint64_t total = told ? r->total : r->steps.n;
-	struct json_object *params;
-
-	if (c->session->behind || (c->told && done <= c->told_progress))
-		return; /* it must increase, and nobody reads it now */
-	params = mcp_progress(c->token, done, total,
-			      c->session->revision >= MCP_2025_03_26 ? r->message
-								     : NULL);
-	session_tell(c->session, c->route, "notifications/progress", params);
-	json_object_put(params);
-	c->told = true;
-	c->told_progress = done;
-	c->told_ms = clock_mono_ms();
-}
-
-static void on_tell_later(evutil_socket_t fd, short what, void *arg)
-{
-	struct call *c = arg;
-
-	(void)fd, (void)what;
-	if (c->run != NULL)
-		tell_progress(c, c->run);
-}
-
-/* At most one in PROGRESS_EVERY_MS; what is held back is told last. */
-static void on_progress(struct call *c, struct run *r)
-{
-	int64_t wait = c->told_ms + PROGRESS_EVERY_MS - clock_mono_ms();
-	struct timeval tv = {.tv_usec = wait * 1000};
-
-	if (c->token == NULL)
-		return;
-	if (!c->told || wait <= 0) {
-		tell_progress(c, r);
-		return;
-	}
-	if (c->tell_later == NULL)
-		c->tell_later = evtimer_new(c->session->server->base,
-					    on_tell_later, c);
-	if (!evtimer_pending(c->tell_later, NULL))
-		evtimer_add(c->tell_later, &tv);
-}
-
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
 	struct call *c =
 	    (struct call *)((char *)w - offsetof(struct call, watch));
 
 	if (news == NEWS_PROGRESS)
-		on_progress(c, r);
+		progress_news(&c->progress, r);
 	if (news != NEWS_ENDED || c->held > 0)
 		return; /* who holds it will answer */
-	if (c->tell_later != NULL && evtimer_pending(c->tell_later, NULL))
-		tell_progress(c, r);
+	progress_stop(&c->progress, true);
 	call_unwatch(c);
 	if (r->unrecorded != NULL) {
 		struct refusal refusal = {0};
@@ -338,6 +289,7 @@ void call_unwatch(struct call *c)
 {
 	if (c->run != NULL)
 		run_watch_del(&c->watch);
+	progress_stop(&c->progress, false);
 	c->run = NULL;
 }
 

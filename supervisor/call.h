@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "proto/rpc.h"
+#include "supervisor/progress.h"
 #include "supervisor/refusal.h"
 #include "supervisor/session.h"
 
@@ -25,12 +26,7 @@ struct call {
 	bool reads;		 /* and call_hold_read() */
 	LIST_ENTRY(call) link;	 /* in session.calls */
 
-	/* progress; see call_progress() */
-	struct json_object *token; /* borrowed from msg; NULL: none wanted */
-	bool told;
-	uint64_t told_progress;
-	int64_t told_ms;
-	struct event *tell_later; /* the latest, held back by the rate */
+	struct progress progress; /* of c->run, while it is watched */
 
 	/* what a tool keeps while it waits: a run, and how to show it */
 	struct run *run; /* borrowed; its watch is on while this is set */

@@ -14,7 +14,6 @@
 #include "supervisor/sched.h"
 #include "supervisor/verdict.h"
 #include "supervisor/view.h"
-#include "supervisor/worker.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define CANCEL_GRACE_MAX_MS 60000
@@ -563,6 +562,8 @@ struct runs *runs_new(const struct runs_env *env)
 	    .crew = env->crew,
 	    .on_news = on_news,
 	    .on_artifact = on_artifact,
+	    .on_ask = env->on_ask,
+	    .ask_arg = env->ask_arg,
 	    .on_over = on_over,
 	    .on_unborn = on_unborn,
 	    .arg = s,

@@ -14,6 +14,7 @@
 #include "supervisor/refusal.h"
 #include "supervisor/run.h"
 #include "supervisor/store.h"
+#include "supervisor/worker.h"
 
 struct runs;
 
@@ -25,6 +26,8 @@ struct runs_env {
 	struct crew *crew;
 	struct store *store;
 	const char *instance;
+	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */
+	void *ask_arg;
 	const bool *quiet;    /* start nothing */
 	const bool *draining; /* accept nothing */
 };

@@ -38,6 +38,7 @@ static void worker_free(struct worker *w)
 	blob_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
+	worker_ask_fini(w);
 	buf_fini(&w->result);
 	free(w);
 }
@@ -98,7 +99,7 @@ void worker_cancel(struct run *r)
 
 /* ---- what goes to it ---- */
 
-static int send_msg(struct worker *w, const struct msg *m)
+int worker_send(struct worker *w, const struct msg *m)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
 
@@ -145,7 +146,7 @@ static int send_run(struct worker *w, struct str head)
 		    .inputs_bytes = r->inputs_len,
 		    .head = head}};
 
-	return send_msg(w, &m);
+	return worker_send(w, &m);
 }
 
 /* Another worker may need the inputs until this one is known to live. */
@@ -153,7 +154,7 @@ void worker_drop_inputs(struct worker *w)
 {
 	struct run *r = w->run;
 
-	if (w->phase == PHASE_BORN || event_pending(w->writable, EV_WRITE, NULL))
+	if (w->phase == PHASE_BORN || !w->run_whole)
 		return;
 	free(r->inputs);
 	r->inputs = NULL;
@@ -171,7 +172,7 @@ static void send_body(struct worker *w)
 		struct str s = body_piece(w);
 		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
 
-		rc = w->run_sent ? send_msg(w, &chunk) : send_run(w, s);
+		rc = w->run_sent ? worker_send(w, &chunk) : send_run(w, s);
 		if (rc < 0)
 			break;
 		w->run_sent = true;
@@ -182,27 +183,20 @@ static void send_body(struct worker *w)
 		return;
 	}
 	/* any other failure: the worker is dying, and its end will be told */
+	w->run_whole = true;
 	worker_drop_inputs(w);
+	worker_ask_flush(w);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
+	struct worker *w = arg;
+
 	(void)fd, (void)what;
-	send_body(arg);
-}
-
-void worker_answer(struct run *r, bool ok, const char *text)
-{
-	struct worker *w = r->worker;
-	struct msg m = {.type = MSG_ANSWER, .answer = {ok, str_of(text)}};
-
-	if (w->phase != PHASE_ANSWER)
-		return; /* it died, or broke out */
-	w->phase = PHASE_TALKING;
-	if (m.answer.text.n > MSG_TEXT_MAX)
-		m.answer.text.n = MSG_TEXT_MAX;
-	if (send_msg(w, &m) == -EAGAIN)
-		worker_violation(w, "it does not read its socket");
+	if (w->run_whole)
+		worker_ask_flush(w);
+	else
+		send_body(w);
 }
 
 enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
@@ -310,6 +304,8 @@ int worker_start(const struct worker_env *env, struct run *r)
 	w->env = env;
 	w->run = r;
 	w->fd = ends[0];
+	TAILQ_INIT(&w->asked);
+	TAILQ_INIT(&w->answers);
 	worker_hear_first(w);
 	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
 				on_readable, w);

@@ -10,6 +10,32 @@
 #include "supervisor/crew.h"
 #include "supervisor/run.h"
 
+/* What a template can ask for in mid-run. */
+enum worker_ask_kind {
+	WORKER_ASK_ELICIT, /* of the user */
+	WORKER_ASK_SAMPLE, /* of the client's model */
+	WORKER_ASK_CALL,   /* a tool's result */
+	WORKER_ASK_KINDS
+};
+
+/* All lent, until on_ask() returns. */
+struct worker_ask {
+	uint32_t seq; /* above 0; its name in this run */
+	enum worker_ask_kind kind;
+	const char *tool; /* CALL's; else NULL */
+	/* an object; INPUT's is the request's params, and perhaps timeoutMs */
+	struct json_object *params;
+};
+
+/*
+ * R's template asks. Answer by worker_answer_ask() or worker_fail_ask(), at
+ * once or later. R is RUN_AWAITING_INPUT while an ELICIT or SAMPLE of its has
+ * no answer; any other state means that none is wanted any more (it was
+ * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
+ */
+typedef void (*worker_on_ask)(void *arg, struct run *r,
+			      const struct worker_ask *ask);
+
 /* What every worker is started with; owned by runs.c. */
 struct worker_env {
 	struct event_base *base;
@@ -22,6 +48,8 @@ struct worker_env {
 	 */
 	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
 			    char *tmp_path, const char *sha256);
+	worker_on_ask on_ask; /* NULL: each is refused */
+	void *ask_arg;
 	/* R's worker is gone; EV is the verdict, r->error says why. */
 	void (*on_over)(void *arg, struct run *r, enum run_event ev);
 	/* There is no worker for R after all (-EAGAIN: queue it again). */
@@ -42,5 +70,26 @@ void worker_cancel(struct run *r);
 
 /* The answer to an ARTIFACT: its id, or (OK false) why it was not kept. */
 void worker_answer(struct run *r, bool ok, const char *text);
+
+/*
+ * The answer to R's question SEQ: LEN bytes of JSON text, copied, sent as the
+ * worker takes them. OK: the value that the template gets; else an object
+ * {code, message, details?}, which it sees raised. One that is over
+ * MSG_ANSWER_MAX, or too much beside what is unsent, becomes an error that
+ * says so. 0, or -ENOENT: that question awaits no answer (any more).
+ */
+int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
+		      size_t len);
+
+/* The same, as an error of CODE ([A-Z_]); MESSAGE is for people. */
+int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
+		    const char *message);
+
+/*
+ * Refuse ASK by the code of its kind: ELICITATION_NOT_SUPPORTED,
+ * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. WHY NULL: nobody here serves it.
+ */
+int worker_refuse_ask(struct run *r, const struct worker_ask *ask,
+		      const char *why);
 
 #endif

@@ -194,6 +194,7 @@ static int on_result(struct worker *w, const struct msg *m)
 {
 	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
 		return worker_violation(w, "a result over its limit");
+	worker_ask_drop(w);
 	w->phase = PHASE_RESULT;
 	w->reply = m->result.kind == MSG_RESULT_REPLY;
 	w->body_total = m->result.total;
@@ -203,8 +204,14 @@ static int on_result(struct worker *w, const struct msg *m)
 
 static int on_chunk(struct worker *w, const struct msg *m)
 {
-	return w->phase == PHASE_ARTIFACT ? artifact_bytes(w, m->chunk.data)
-					  : result_bytes(w, m->chunk.data);
+	switch (w->phase) {
+	case PHASE_ARTIFACT:
+		return artifact_bytes(w, m->chunk.data);
+	case PHASE_ASK:
+		return worker_ask_chunk(w, m->chunk.data);
+	default:
+		return result_bytes(w, m->chunk.data);
+	}
 }
 
 /* What a worker may report of itself; anything else is ours to say. */
@@ -243,6 +250,7 @@ static int on_fail(struct worker *w, const struct msg *m)
 	}
 	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
 		      m->fail.message.p);
+	worker_ask_drop(w);
 	w->phase = PHASE_DONE;
 	worker_said_all(w);
 	return 0;
@@ -255,7 +263,8 @@ static const struct {
 	unsigned phases;
 	int (*apply)(struct worker *w, const struct msg *m);
 } legal[] = {
-    [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT), on_chunk},
+    [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT) | IN(PHASE_ASK),
+		   on_chunk},
     [MSG_READY] = {IN(PHASE_BORN), on_ready},
     [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
     [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
@@ -263,8 +272,10 @@ static const struct {
     [MSG_ARTIFACT] = {IN(PHASE_TALKING), on_artifact},
     [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
     [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
-		      IN(PHASE_ANSWER) | IN(PHASE_RESULT),
+		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),
 		  on_fail},
+    [MSG_CALL] = {IN(PHASE_TALKING), worker_ask_call},
+    [MSG_INPUT] = {IN(PHASE_TALKING), worker_ask_input},
 };
 
 /* A token bucket: bodies are bounded by their totals, all else by this. */
@@ -274,17 +285,18 @@ void worker_hear_first(struct worker *w)
 	w->tokens_ms = clock_mono_ms();
 }
 
-static bool too_fast(struct worker *w)
+static bool too_fast(struct worker *w, const struct msg *m)
 {
+	double cost = worker_ask_cost(m);
 	int64_t now = clock_mono_ms();
 
 	w->tokens += (double)(now - w->tokens_ms) * MESSAGES_PER_SECOND / 1000;
 	if (w->tokens > MESSAGES_BURST)
 		w->tokens = MESSAGES_BURST;
 	w->tokens_ms = now;
-	if (w->tokens < 1)
+	if (w->tokens < cost)
 		return true;
-	w->tokens -= 1;
+	w->tokens -= cost;
 	return false;
 }
 
@@ -306,7 +318,7 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)
 		return worker_violation(w, "a message out of turn");
-	if (m.type != MSG_CHUNK && too_fast(w))
+	if (m.type != MSG_CHUNK && too_fast(w, &m))
 		return worker_violation(w, "a flood of messages");
 	return legal[m.type].apply(w, &m);
 }

@@ -3,11 +3,13 @@
  *
  *   worker.c       its life: start, what goes to it, deadline, end
  *   worker_hear.c  what it says
+ *   worker_ask.c   what it asks, and the answers on their way
  */
 #ifndef SUPERVISOR_WORKER_INT_H
 #define SUPERVISOR_WORKER_INT_H
 
 #include "base/buf.h"
+#include "ipc/msg.h"
 #include "supervisor/blob.h"
 #include "supervisor/worker.h"
 
@@ -18,9 +20,13 @@ enum phase {
 	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
 	PHASE_ANSWER,	/* it waits for our ANSWER */
 	PHASE_RESULT,	/* CHUNKs of the result's body */
+	PHASE_ASK,	/* CHUNKs of a question's parameters */
 	PHASE_DONE,	/* the last word is said; only an exit may follow */
 	PHASES
 };
+
+struct ask; /* one question, until its answer is sent */
+TAILQ_HEAD(asks, ask);
 
 struct worker {
 	const struct worker_env *env;
@@ -28,15 +34,23 @@ struct worker {
 	struct crew_hand hand;
 	int fd;
 	struct event *readable;
-	struct event *writable; /* while a part of RUN's body is unsent */
+	struct event *writable; /* while the socket holds no more */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
 	bool run_sent;
+	bool run_whole; /* and all of its body, or never */
 	enum phase phase;
 	uint64_t body_total, body_got;
 	struct blob *blob; /* NULL: refused; its bytes are let go */
 	const char *refused; /* why, for the template; static */
 	struct run_artifact artifact;
+	struct asks asked;  /* in their order; those without an answer */
+	struct asks answers; /* to be sent, in this order; ARTIFACT's too */
+	size_t asks;	    /* in both, without ARTIFACT's */
+	size_t unsent;	    /* bytes of answers */
+	uint32_t last_seq;
+	struct ask *asking; /* PHASE_ASK: whose parameters come */
+	struct buf params;
 	struct buf result;
 	bool reply;
 	bool have_result;
@@ -55,6 +69,23 @@ int worker_hear(struct worker *w, const void *frame, size_t len);
 
 /* The peer's fault: it dies, and the run's error names it. -EPROTO. */
 int worker_violation(struct worker *w, const char *offence);
+
+/* One message to it. 0, or -EAGAIN: when it is writable; -errno. */
+int worker_send(struct worker *w, const struct msg *m);
+
+/* Its part of what worker_hear() hears. 0 or -EPROTO. */
+int worker_ask_call(struct worker *w, const struct msg *m);
+int worker_ask_input(struct worker *w, const struct msg *m);
+int worker_ask_chunk(struct worker *w, struct str s);
+
+/* What M takes from the message rate: its parameters count by their size. */
+double worker_ask_cost(const struct msg *m);
+
+/* Send answers as far as the socket takes them. */
+void worker_ask_flush(struct worker *w);
+
+void worker_ask_drop(struct worker *w); /* it wants none: its last word came */
+void worker_ask_fini(struct worker *w);
 
 /* READY came, or all was sent: the inputs may be needed no more. */
 void worker_drop_inputs(struct worker *w);

@@ -185,8 +185,9 @@ static void body_done(struct heard *h)
 	if (!h->artifact)
 		return;
 	m.answer.ok = !h->t.refuse;
-	m.answer.text = h->t.refuse ? (struct str){"the disk is full", 16}
+	m.answer.head = h->t.refuse ? (struct str){"the disk is full", 16}
 				    : (struct str){"art_1", 5};
+	m.answer.total = m.answer.head.n;
 	send_msg(h, &m);
 }
 

@@ -23,8 +23,12 @@ static const struct msg samples[] = {
 	     .inputs_bytes = 2,
 	     .head = S("return 1{}")}},
     {.type = MSG_CHUNK, .chunk = {.data = S("\0\xff raw")}},
-    {.type = MSG_ANSWER, .answer = {.ok = true, .text = S("art_01")}},
-    {.type = MSG_ANSWER, .answer = {.ok = false, .text = S("too many")}},
+    {.type = MSG_ANSWER,
+     .answer = {.ok = true, .total = 6, .head = S("art_01")}},
+    {.type = MSG_ANSWER,
+     .answer = {.ok = false, .total = 8, .head = S("too many")}},
+    {.type = MSG_ANSWER,
+     .answer = {.seq = 7, .ok = true, .total = 90000, .head = S("{\"a")}},
     {.type = MSG_READY},
     {.type = MSG_PROGRESS,
      .progress = {.done = 1, .total = 9, .message = S("gelesen: \xc3\xa9")}},
@@ -53,6 +57,16 @@ static const struct msg samples[] = {
      .fail = {.error_code = S("EXECUTION_ERROR"),
 	      .message = S("main.lua:3: oops"),
 	      .details = S("{\"templateCode\":\"X\"}")}},
+    {.type = MSG_CALL,
+     .call = {.seq = MSG_SEQ_MAX,
+	      .tool = S("navigate"),
+	      .total = 2,
+	      .head = S("{}")}},
+    {.type = MSG_INPUT,
+     .input = {.seq = 1,
+	       .kind = MSG_INPUT_SAMPLE,
+	       .total = 70000,
+	       .head = S("{\"m")}},
 };
 
 static bool same_str(struct str a, struct str b)
@@ -91,8 +105,10 @@ static bool same(const struct msg *a, const struct msg *b)
 	case MSG_CHUNK:
 		return same_str(a->chunk.data, b->chunk.data);
 	case MSG_ANSWER:
-		return a->answer.ok == b->answer.ok &&
-		       same_str(a->answer.text, b->answer.text);
+		return a->answer.seq == b->answer.seq &&
+		       a->answer.ok == b->answer.ok &&
+		       a->answer.total == b->answer.total &&
+		       same_str(a->answer.head, b->answer.head);
 	case MSG_READY:
 		return true;
 	case MSG_PROGRESS:
@@ -117,6 +133,16 @@ static bool same(const struct msg *a, const struct msg *b)
 		return same_str(a->fail.error_code, b->fail.error_code) &&
 		       same_str(a->fail.message, b->fail.message) &&
 		       same_str(a->fail.details, b->fail.details);
+	case MSG_CALL:
+		return a->call.seq == b->call.seq &&
+		       same_str(a->call.tool, b->call.tool) &&
+		       a->call.total == b->call.total &&
+		       same_str(a->call.head, b->call.head);
+	case MSG_INPUT:
+		return a->input.seq == b->input.seq &&
+		       a->input.kind == b->input.kind &&
+		       a->input.total == b->input.total &&
+		       same_str(a->input.head, b->input.head);
 	}
 	return false;
 }
@@ -221,6 +247,19 @@ static void any_step(struct msg_step *s)
 	}
 }
 
+static void any_answer(struct msg *m)
+{
+	m->answer.seq = (uint32_t)any_up_to(MSG_SEQ_MAX);
+	m->answer.ok = any(2) == 1;
+	if (m->answer.seq == 0) {
+		m->answer.head = any_text(0, MSG_TEXT_MAX);
+		m->answer.total = m->answer.head.n;
+		return;
+	}
+	m->answer.total = any_up_to(MSG_ANSWER_MAX);
+	m->answer.head = any_bytes(0, m->answer.total);
+}
+
 /* Any good message of TYPE. */
 static struct msg any_msg(enum msg_type type)
 {
@@ -234,8 +273,7 @@ static struct msg any_msg(enum msg_type type)
 		m.chunk.data = any_bytes(1, MSG_CHUNK_MAX);
 		break;
 	case MSG_ANSWER:
-		m.answer.ok = any(2) == 1;
-		m.answer.text = any_text(0, MSG_TEXT_MAX);
+		any_answer(&m);
 		break;
 	case MSG_READY:
 		break;
@@ -267,6 +305,18 @@ static struct msg any_msg(enum msg_type type)
 		m.fail.message = any_text(0, MSG_TEXT_MAX);
 		m.fail.details = any_text(0, MSG_DETAILS_MAX);
 		break;
+	case MSG_CALL:
+		m.call.seq = (uint32_t)any_up_to(MSG_SEQ_MAX - 1) + 1;
+		m.call.tool = any_text(1, MSG_NAME_MAX);
+		m.call.total = any_up_to(MSG_ASK_MAX);
+		m.call.head = any_bytes(0, m.call.total);
+		break;
+	case MSG_INPUT:
+		m.input.seq = (uint32_t)any_up_to(MSG_SEQ_MAX - 1) + 1;
+		m.input.kind = (enum msg_input_kind)any(MSG_INPUT_KINDS);
+		m.input.total = any_up_to(MSG_ASK_MAX);
+		m.input.head = any_bytes(0, m.input.total);
+		break;
 	}
 	return m;
 }
@@ -274,6 +324,7 @@ static struct msg any_msg(enum msg_type type)
 static const enum msg_type types[] = {
     MSG_RUN,  MSG_CHUNK, MSG_ANSWER,   MSG_READY,  MSG_PROGRESS,
     MSG_STEP, MSG_LOG,	 MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
+    MSG_CALL, MSG_INPUT,
 };
 
 static void round_trips_of_any(void)
@@ -475,7 +526,7 @@ static void names_types(void)
 {
 	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
 	is_str(msg_type_name((enum msg_type)0), "?", "0 has none");
-	is_str(msg_type_name((enum msg_type)24), "?", "nor has 24");
+	is_str(msg_type_name((enum msg_type)25), "?", "nor has 25");
 }
 
 int main(void)

@@ -31,7 +31,15 @@ static char long_head[MSG_CHUNK_MAX + 1];
 	}
 #define ANSWER(...)                                                            \
 	{                                                                      \
-		.type = MSG_ANSWER, .answer = {.text = __VA_ARGS__ }           \
+		.type = MSG_ANSWER, .answer = { __VA_ARGS__ }                  \
+	}
+#define CALL(...)                                                              \
+	{                                                                      \
+		.type = MSG_CALL, .call = { __VA_ARGS__ }                      \
+	}
+#define INPUT(...)                                                             \
+	{                                                                      \
+		.type = MSG_INPUT, .input = { __VA_ARGS__ }                    \
 	}
 #define PROGRESS(...)                                                          \
 	{                                                                      \
@@ -104,9 +112,55 @@ static const struct {
     {CHUNK({long_head, MSG_CHUNK_MAX}), OK, "CHUNK at its longest"},
     {CHUNK(LONG_HEAD), "chunk.data is empty or over 63 KiB", "CHUNK too long"},
 
-    {ANSWER(S("")), OK, "ANSWER without a text"},
-    {ANSWER(LONG_TEXT), "answer.text is over 8 KiB", "ANSWER too long"},
-    {ANSWER(S("\0")), "answer.text" FOUL, "ANSWER with a NUL"},
+    {ANSWER(.total = 0), OK, "ANSWER without a text"},
+    {ANSWER(.total = MSG_TEXT_MAX, .head = {long_text, MSG_TEXT_MAX}), OK,
+     "ANSWER to ARTIFACT of 8 KiB"},
+    {ANSWER(.total = MSG_TEXT_MAX + 1, .head = LONG_TEXT),
+     "answer.head is not all of an artifact's answer, or is over 8 KiB",
+     "ANSWER to ARTIFACT too long"},
+    {ANSWER(.total = 2, .head = S("a")),
+     "answer.head is not all of an artifact's answer, or is over 8 KiB",
+     "ANSWER to ARTIFACT in parts"},
+    {ANSWER(.total = 1, .head = S("\0")), "answer.head" FOUL,
+     "ANSWER to ARTIFACT with a NUL"},
+    {ANSWER(.seq = 1, .total = 2, .head = S("\xc3")), OK,
+     "ANSWER that is cut within a character"},
+    {ANSWER(.seq = MSG_SEQ_MAX, .total = MSG_ANSWER_MAX), OK,
+     "ANSWER of 4 MiB"},
+    {ANSWER(.seq = 1, .total = MSG_ANSWER_MAX + 1),
+     "answer.total is over 4 MiB", "ANSWER over 4 MiB"},
+    {ANSWER(.seq = 1, .total = 1, .head = S("ab")),
+     "answer.head is longer than answer.total",
+     "ANSWER with a head over its total"},
+    {ANSWER(.seq = 1, .total = MSG_ANSWER_MAX, .head = LONG_HEAD),
+     "answer.head is over 63 KiB", "ANSWER with a head too long"},
+
+    {CALL(.seq = 1, .tool = S("t")), OK, "CALL without parameters yet"},
+    {CALL(.seq = 1), "call.tool is empty or over 256 bytes",
+     "CALL of no tool"},
+    {CALL(.seq = 1, .tool = S("a\nb")), "call.tool" DIRTY,
+     "CALL of a tool with a line break"},
+    {CALL(.seq = 0, .tool = S("t")), "call.seq is 0, which is ARTIFACT's",
+     "CALL without a number"},
+    {CALL(.seq = 1, .tool = S("t"), .total = MSG_ASK_MAX), OK,
+     "CALL with parameters of 1 MiB"},
+    {CALL(.seq = 1, .tool = S("t"), .total = MSG_ASK_MAX + 1),
+     "call.total is over 1 MiB", "CALL over 1 MiB"},
+    {CALL(.seq = 1, .tool = S("t"), .total = 1, .head = S("{}")),
+     "call.head is longer than call.total",
+     "CALL with a head over its total"},
+
+    {INPUT(.seq = MSG_SEQ_MAX, .kind = MSG_INPUT_SAMPLE), OK,
+     "INPUT with the last number"},
+    {INPUT(.seq = 0), "input.seq is 0, which is ARTIFACT's",
+     "INPUT without a number"},
+    {INPUT(.seq = 1, .kind = MSG_INPUT_KINDS),
+     "input.kind is over 1, the last kind", "INPUT of kind 2"},
+    {INPUT(.seq = 1, .total = MSG_ASK_MAX + 1), "input.total is over 1 MiB",
+     "INPUT over 1 MiB"},
+    {INPUT(.seq = 1, .total = 1, .head = S("{}")),
+     "input.head is longer than input.total",
+     "INPUT with a head over its total"},
 
     {PROGRESS(.total = 0), OK, "PROGRESS of 0 in 0"},
     {PROGRESS(.done = 5, .total = 1), OK,
@@ -271,8 +325,13 @@ static const struct {
      "progress.done is over 2^53"},
     {"LOG that is not UTF-8", BYTES("\x93\x13\x06\xa2\xc3("), "log.text" FOUL},
     {"LOG with a NUL", BYTES("\x93\x13\x06\xa1\0"), "log.text" FOUL},
-    {"ANSWER that is neither true nor false", BYTES("\x93\x03\x02\xa0"),
+    {"ANSWER that is neither true nor false", BYTES("\x95\x03\0\x02\0\xa0"),
      "answer.ok is over 1"},
+    {"ANSWER to number 2^32", BYTES("\x95\x03\xcf\0\0\0\x01\0\0\0\0\0\0\xa0"),
+     "answer.seq is over 2^32 - 1"},
+    {"CALL number 2^32 + 1",
+     BYTES("\x95\x17\xcf\0\0\0\x01\0\0\0\x01\xa1t\0\xa0"),
+     "call.seq is over 2^32 - 1"},
     {"STEP with a state over 2^32",
      BYTES("\x99\x12\0\0\xcf\0\0\0\x01\0\0\0\0\0\0\xa0\xa0\xa0"),
      "step.state is over 4, the last state"},
@@ -281,9 +340,10 @@ static const struct {
     {"type 0", BYTES("\x91\0"), "an unknown message type"},
     {"type 4", BYTES("\x91\x04"), "an unknown message type"},
     {"type 15", BYTES("\x91\x0f"), "an unknown message type"},
-    {"type 23", BYTES("\x93\x17\xa1x\xa1y"),
-     "CALL and INPUT are reserved types"},
-    {"type 24", BYTES("\x91\x18"), "CALL and INPUT are reserved types"},
+    {"a CALL of two strings", BYTES("\x93\x17\xa1x\xa1y"),
+     "CALL with other than 4 fields"},
+    {"an INPUT of nothing", BYTES("\x91\x18"),
+     "INPUT with other than 4 fields"},
     {"type 25", BYTES("\x91\x19"), "an unknown message type"},
     {"type 2^32 + 16", BYTES("\x91\xcf\0\0\0\x01\0\0\0\x10"),
      "an unknown message type"},

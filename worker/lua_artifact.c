@@ -83,14 +83,14 @@ static int get_answer(lua_State *L)
 	struct msg m;
 
 	link_recv(&m);
-	if (m.type != MSG_ANSWER)
+	if (m.type != MSG_ANSWER || m.answer.seq != 0)
 		return luaL_error(L, "run.artifact: no answer came");
 	if (!m.answer.ok) {
 		lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT", "%.*s",
-			       (int)m.answer.text.n, m.answer.text.p);
+			       (int)m.answer.head.n, m.answer.head.p);
 		return lua_error(L);
 	}
-	lua_pushlstring(L, m.answer.text.p, m.answer.text.n);
+	lua_pushlstring(L, m.answer.head.p, m.answer.head.n);
 	return 1;
 }
 

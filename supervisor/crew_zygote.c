@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/launch.h"
 
 #define NOTES_PER_WAKE 64
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
@@ -22,44 +22,6 @@ static int read_notes(struct zygote *z);
 static void on_note(evutil_socket_t fd, short what, void *arg);
 
 /* ---- birth of a zygote ---- */
-
-static int spawn_actions(posix_spawn_file_actions_t *fa, int control)
-{
-	int rc = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDWR, 0);
-
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 1);
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 2);
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, CREW_CONTROL_FD);
-	rc = rc ? rc
-		: posix_spawn_file_actions_addclosefrom_np(fa, CREW_CONTROL_FD + 1);
-	return -rc;
-}
-
-/* Nothing but the control socket reaches it: no environment, no signal mask. */
-static int exec_zygote(const char *path, int control, pid_t *pid)
-{
-	char *argv[] = {(char *)"paddock-worker", NULL};
-	char *envp[] = {NULL};
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int rc;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&fa);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr,
-				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	rc = spawn_actions(&fa, control);
-	if (rc == 0)
-		rc = -posix_spawn(pid, path, &fa, &attr, argv, envp);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&fa);
-	return rc;
-}
 
 /* Held up, by a debugger say: another may do better. */
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
@@ -76,6 +38,7 @@ int zygote_start(struct crew *c)
 {
 	struct timeval tv = {.tv_sec = START_MAX_S};
 	struct zygote *z = xcalloc(1, sizeof(*z));
+	char *argv[] = {(char *)"paddock-worker", NULL};
 	int ends[2] = {-1, -1};
 	int rc;
 
@@ -89,7 +52,7 @@ int zygote_start(struct crew *c)
 	if (rc >= 0) {
 		close(ends[1]);
 		ends[1] = rc;
-		rc = exec_zygote(c->path, ends[1], &z->pid);
+		rc = launch_zygote(c->path, argv, ends[1], &z->pid);
 	} else {
 		rc = -errno;
 	}

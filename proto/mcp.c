@@ -17,6 +17,25 @@ const char *mcp_revision_name(enum mcp_revision rev)
 	return revisions[rev];
 }
 
+/* From which revision to which each is there. */
+static const struct {
+	enum mcp_revision since, until;
+} features[MCP_FEATURES] = {
+    [MCP_BATCHES] = {MCP_2025_03_26, MCP_2025_03_26},
+    [MCP_ANNOTATIONS] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_AUDIO] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_PROGRESS_MESSAGE] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_COMPLETIONS] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_STRUCTURED] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_TITLES] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_RESOURCE_LINKS] = {MCP_2025_06_18, MCP_LATEST},
+};
+
+bool mcp_has(enum mcp_revision rev, enum mcp_feature f)
+{
+	return rev >= features[f].since && rev <= features[f].until;
+}
+
 enum mcp_revision mcp_negotiate(const char *name)
 {
 	for (int i = 0; name != NULL && i < MCP_REVISIONS; i++)
@@ -55,58 +74,6 @@ struct json_object *mcp_tool_result(const char *text, size_t len,
 		json_object_object_add(result, "isError",
 				       json_object_new_boolean(true));
 	return result;
-}
-
-/* ContentBlock of the schema: what each type must have. */
-static const struct {
-	const char *type;
-	const char *strings[2];
-	const char *object; /* NULL: none */
-	const char *expected;
-} blocks[] = {
-    {"text", {"text"}, NULL, "a text block with text, a string"},
-    {"image", {"data", "mimeType"}, NULL,
-     "an image block with data and mimeType, strings"},
-    {"audio", {"data", "mimeType"}, NULL,
-     "an audio block with data and mimeType, strings"},
-    {"resource_link", {"uri", "name"}, NULL,
-     "a resource_link block with uri and name, strings"},
-    {"resource", {NULL}, "resource",
-     "a resource block with resource, an object with uri and text or blob"},
-};
-
-static const char *block_fault(struct json_object *block)
-{
-	const char *type = json_member_str(block, "type");
-
-	for (size_t i = 0; type != NULL && i < ARRAY_LEN(blocks); i++) {
-		struct json_object *inner;
-
-		if (strcmp(type, blocks[i].type) != 0)
-			continue;
-		for (size_t k = 0; k < 2 && blocks[i].strings[k] != NULL; k++)
-			if (json_member_str(block, blocks[i].strings[k]) == NULL)
-				return blocks[i].expected;
-		if (blocks[i].object == NULL)
-			return NULL;
-		inner = json_member(block, blocks[i].object);
-		return json_member_str(inner, "uri") != NULL &&
-			       (json_member_str(inner, "text") != NULL ||
-				json_member_str(inner, "blob") != NULL)
-			   ? NULL
-			   : blocks[i].expected;
-	}
-	return "a block of type text, image, audio, resource_link or resource";
-}
-
-int mcp_content_fault(struct json_object *content, const char **expected)
-{
-	for (size_t i = 0; i < json_object_array_length(content); i++) {
-		*expected = block_fault(json_object_array_get_idx(content, i));
-		if (*expected != NULL)
-			return (int)i;
-	}
-	return -1;
 }
 
 struct json_object *mcp_progress_token(struct json_object *params)

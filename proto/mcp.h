@@ -14,8 +14,8 @@
 /* The revisions that are served, oldest first, so that they compare. */
 enum mcp_revision {
 	MCP_2024_11_05,
-	MCP_2025_03_26, /* tool annotations, batches, progress messages */
-	MCP_2025_06_18, /* structured output, titles; batches gone */
+	MCP_2025_03_26,
+	MCP_2025_06_18,
 	MCP_2025_11_25,
 	MCP_REVISIONS
 };
@@ -27,20 +27,19 @@ const char *mcp_revision_name(enum mcp_revision rev);
    negotiation). NAME may be NULL. */
 enum mcp_revision mcp_negotiate(const char *name);
 
-static inline bool mcp_has_batches(enum mcp_revision rev)
-{
-	return rev == MCP_2025_03_26;
-}
-
-static inline bool mcp_has_annotations(enum mcp_revision rev)
-{
-	return rev >= MCP_2025_03_26;
-}
-
-static inline bool mcp_has_structured(enum mcp_revision rev)
-{
-	return rev >= MCP_2025_06_18;
-}
+/* What a revision has or lacks; the table is in mcp.c. */
+enum mcp_feature {
+	MCP_BATCHES,
+	MCP_ANNOTATIONS, /* of tools */
+	MCP_AUDIO,	 /* content */
+	MCP_PROGRESS_MESSAGE,
+	MCP_COMPLETIONS, /* the capability; the method is older */
+	MCP_STRUCTURED,	 /* structuredContent, outputSchema */
+	MCP_TITLES,
+	MCP_RESOURCE_LINKS, /* content */
+	MCP_FEATURES
+};
+bool mcp_has(enum mcp_revision rev, enum mcp_feature f);
 
 /* JSON text (copied) as a node that is written as it stands. */
 struct json_object *mcp_raw(const char *text, size_t len);
@@ -54,10 +53,21 @@ struct json_object *mcp_tool_result(const char *text, size_t len,
 				    size_t structured_len, bool is_error);
 
 /*
- * The index of the first of CONTENT (an array) that is no content block as
- * clients check it, with what would pass in *EXPECTED (static); -1: all are.
+ * mcp_content.c. The index of the first of CONTENT (an array) that is no
+ * content block as clients check it, with what would pass in *EXPECTED
+ * (static); -1: all are.
  */
 int mcp_content_fault(struct json_object *content, const char **expected);
+
+/*
+ * BLOCK (lent; good by the above) as REV knows it: itself, or a text that
+ * stands for what REV has no kind for. The caller owns it.
+ */
+struct json_object *mcp_block_for(struct json_object *block,
+				  enum mcp_revision rev);
+
+/* An absolute URI (RFC 3986)? */
+bool mcp_uri_ok(const char *text);
 
 /* Is PARAMS' _meta.progressToken a string or an integer? Borrowed, or NULL. */
 struct json_object *mcp_progress_token(struct json_object *params);

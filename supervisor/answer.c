@@ -66,18 +66,19 @@ static struct json_object *reply(struct part value, enum mcp_revision revision)
 {
 	struct json_object *tree = tree_of(value);
 	struct json_object *result = json_object_new_object();
-	struct json_object *content = json_member(tree, "content");
+	struct json_object *given = json_member(tree, "content");
 	struct json_object *structured = json_member(tree, "structuredContent");
+	struct json_object *content = json_object_new_array();
+	size_t n = given != NULL ? json_object_array_length(given) : 0;
 
-	if (content == NULL) {
-		content = json_object_new_array();
-		if (structured != NULL)
-			json_object_array_add(content, text_block(structured));
-	} else {
-		json_object_get(content);
-	}
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(
+		    content, mcp_block_for(json_object_array_get_idx(given, i),
+					   revision));
+	if (given == NULL && structured != NULL)
+		json_object_array_add(content, text_block(structured));
 	json_object_object_add(result, "content", content);
-	if (structured != NULL && mcp_has_structured(revision))
+	if (structured != NULL && mcp_has(revision, MCP_STRUCTURED))
 		json_object_object_add(result, "structuredContent",
 				       json_object_get(structured));
 	if (json_object_get_boolean(json_member(tree, "isError")))
@@ -94,7 +95,7 @@ static struct json_object *plain(struct part value, enum mcp_revision revision)
 	if (value.text == NULL)
 		value = (struct part){"null", strlen("null")};
 	return mcp_tool_result(value.text, value.len,
-			       object && mcp_has_structured(revision)
+			       object && mcp_has(revision, MCP_STRUCTURED)
 				   ? value.text
 				   : NULL,
 			       value.len, false);
@@ -138,7 +139,7 @@ struct json_object *answer_make(const struct answer_source *a,
 	if (a->form == STORE_TASK_VIEW)
 		return mcp_tool_result(
 		    a->view, whole.len,
-		    mcp_has_structured(revision) ? a->view : NULL, whole.len,
+		    mcp_has(revision, MCP_STRUCTURED) ? a->view : NULL, whole.len,
 		    bad);
 	none = none || strncmp(value.text, "null", value.len) == 0;
 	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)

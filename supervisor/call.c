@@ -206,7 +206,7 @@ void call_error(struct call *c, int code, struct json_object *data,
 
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
 {
-	bool structured = mcp_has_structured(c->session->revision);
+	bool structured = mcp_has(c->session->revision, MCP_STRUCTURED);
 
 	call_result(c, mcp_tool_result(text, len, structured ? text : NULL, len,
 				       is_error));

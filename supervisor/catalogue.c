@@ -201,6 +201,7 @@ struct catalogue *catalogue_load(const char *const *dirs, size_t n)
 		      by_id_and_version);
 		drop_clashes(c);
 	}
+	c->offers = offers_new(c->all, c->n);
 	return c;
 }
 
@@ -208,6 +209,7 @@ void catalogue_free(struct catalogue *c)
 {
 	if (c == NULL)
 		return;
+	offers_free(c->offers);
 	for (size_t i = 0; i < c->n; i++)
 		template_unref(c->all[i]);
 	for (size_t i = 0; i < c->n_problems; i++) {

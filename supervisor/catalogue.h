@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "supervisor/offers.h"
 #include "supervisor/template.h"
 
 struct catalogue_problem {
@@ -16,6 +17,7 @@ struct catalogue_problem {
 struct catalogue {
 	struct template **all; /* owned; by id, then newest version first */
 	size_t n;
+	struct offers *offers;	/* owned: their resources and prompts */
 	struct catalogue_problem *problems; /* owned */
 	size_t n_problems;
 };

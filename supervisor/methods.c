@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/completion.h"
+#include "supervisor/prompts.h"
 #include "supervisor/resources.h"
 #include "supervisor/tools.h"
 
@@ -19,7 +21,7 @@ static struct json_object *server_info(enum mcp_revision rev)
 	struct json_object *info = json_object_new_object();
 
 	json_object_object_add(info, "name", json_object_new_string("paddock"));
-	if (mcp_has_structured(rev))
+	if (mcp_has(rev, MCP_TITLES))
 		json_object_object_add(info, "title",
 				       json_object_new_string("paddock"));
 	json_object_object_add(info, "version",
@@ -27,10 +29,35 @@ static struct json_object *server_info(enum mcp_revision rev)
 	return info;
 }
 
+/* {NAME: {FLAG: true, …}} to CAPS; FLAGS end with NULL. */
+static void declare(struct json_object *caps, const char *name,
+		    const char *const *flags)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (; *flags != NULL; flags++)
+		json_object_object_add(o, *flags, json_object_new_boolean(true));
+	json_object_object_add(caps, name, o);
+}
+
+/* What a revision has no name for is served all the same. */
+static struct json_object *capabilities(enum mcp_revision rev)
+{
+	static const char *const changes[] = {"listChanged", NULL};
+	struct json_object *caps = json_object_new_object();
+
+	declare(caps, "tools", changes);
+	declare(caps, "resources", changes);
+	declare(caps, "prompts", changes);
+	if (mcp_has(rev, MCP_COMPLETIONS))
+		declare(caps, "completions", changes + 1);
+	return caps;
+}
+
 static void initialize(struct call *c)
 {
 	struct session *s = c->session;
-	struct json_object *result, *caps, *tools;
+	struct json_object *result;
 
 	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
 		call_error(c, RPC_INVALID_PARAMS, NULL,
@@ -49,16 +76,11 @@ static void initialize(struct call *c)
 	s->greeted = true;
 	s->client = json_object_get(json_member(c->msg.params, "capabilities"));
 	result = json_object_new_object();
-	caps = json_object_new_object();
-	tools = json_object_new_object();
-	json_object_object_add(tools, "listChanged",
-			       json_object_new_boolean(true));
-	json_object_object_add(caps, "tools", tools);
-	json_object_object_add(caps, "resources", json_object_new_object());
 	json_object_object_add(
 	    result, "protocolVersion",
 	    json_object_new_string(mcp_revision_name(s->revision)));
-	json_object_object_add(result, "capabilities", caps);
+	json_object_object_add(result, "capabilities",
+			       capabilities(s->revision));
 	json_object_object_add(result, "serverInfo", server_info(s->revision));
 	json_object_object_add(result, "instructions",
 			       json_object_new_string(INSTRUCTIONS));
@@ -85,6 +107,9 @@ static const struct {
     {"resources/list", resources_list, false},
     {"resources/templates/list", resources_templates, false},
     {"resources/read", resources_read, false},
+    {"prompts/list", prompts_list, false},
+    {"prompts/get", prompts_get, false},
+    {"completion/complete", completion_complete, false},
 };
 
 void methods_call(struct call *c)

@@ -74,18 +74,21 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 
 	while (rc == 0 && placeholder_next(&p, style, &text)) {
 		char name[PLACEHOLDER_NAME_MAX + 1];
-		struct json_object *value;
+		struct json_object *value = NULL;
 
-		if (!p.is_name) {
-			rc = buf_add(out, p.text, p.len);
-			continue;
+		if (p.is_name) {
+			snprintf(name, sizeof(name), "%.*s", (int)p.len,
+				 p.text);
+			value = json_member(values, name);
 		}
-		snprintf(name, sizeof(name), "%.*s", (int)p.len, p.text);
-		value = json_member(values, name);
 		if (json_object_is_type(value, json_type_string))
 			rc = buf_add(
 			    out, json_object_get_string(value),
 			    (size_t)json_object_get_string_len(value));
+		else if (!p.is_name)
+			rc = buf_add(out, p.text, p.len);
+		else if (style == PLACEHOLDER_URI) /* the text's own braces */
+			rc = buf_printf(out, "{%s}", name);
 	}
 	return rc;
 }

@@ -31,7 +31,8 @@ bool placeholder_next(struct placeholder_part *p, enum placeholder_style style,
 
 /*
  * Append TEXT to OUT with what VALUES (an object of strings) has for each
- * name; what it lacks becomes nothing. 0, or -EMSGSIZE when OUT is full.
+ * name. What it lacks becomes nothing in a prompt, where it is an argument
+ * that was not given, and else stays. 0, or -EMSGSIZE when OUT is full.
  */
 int placeholder_fill(struct buf *out, enum placeholder_style style,
 		     const char *text, struct json_object *values);

@@ -10,7 +10,7 @@ static void tell(struct progress *p, struct run *r)
 	bool told = r->told_progress;
 	uint64_t done = told ? r->done : run_steps_done(&r->steps);
 	uint64_t total = told ? r->total : r->steps.n;
-	bool messages = p->session->revision >= MCP_2025_03_26;
+	bool messages = mcp_has(p->session->revision, MCP_PROGRESS_MESSAGE);
 	struct json_object *params;
 
 	if (p->session->behind || (p->told && done <= p->told_done))

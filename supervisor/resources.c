@@ -1,5 +1,6 @@
 #include "supervisor/resources.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "proto/json.h"
+#include "supervisor/own_uri.h"
+#include "supervisor/page.h"
+#include "supervisor/placeholder.h"
 #include "supervisor/runs.h"
+#include "supervisor/tools.h"
+#include "supervisor/view.h"
 
 #define RPC_RESOURCE_NOT_FOUND (-32002) /* MCP, server/resources, errors */
-
-#define URI_ISOLATION "paddock://isolation"
-#define URI_RUNS "paddock://runs/"
 
 /* ---- lists ---- */
 
@@ -22,14 +25,16 @@ struct entry {
 };
 
 static const struct entry listed[] = {
-    {URI_ISOLATION, "isolation", "How well runs are isolated here, as measured",
-     "application/json"},
+    {OWN_URI_ISOLATION, "isolation",
+     "How well runs are isolated here, as measured", "application/json"},
 };
 
 static const struct entry templates[] = {
-    {URI_RUNS "{runId}/log", "run_log", "What a run has logged, a line each",
-     "text/plain"},
-    {URI_RUNS "{runId}/artifacts/{artifactId}", "artifact",
+    {OWN_URI_RUNS "{runId}", "run", "A run, as get_task_run shows it",
+     "application/json"},
+    {OWN_URI_RUNS "{runId}/log", "run_log",
+     "What a run has logged, a line each", "text/plain"},
+    {OWN_URI_RUNS "{runId}/artifacts/{artifactId}", "artifact",
      "The bytes of an artifact", NULL},
 };
 
@@ -39,40 +44,73 @@ static void add(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-/* {KEY: [{URI_KEY, name, …}]} of N ENTRIES; all fit one page. */
-static void answer_entries(struct call *c, const char *key, const char *uri_key,
-			   const struct entry *entries, size_t n)
+static void page_own(struct page *p, const char *uri_key,
+		     const struct entry *entries, size_t n)
 {
-	struct json_object *result = json_object_new_object();
-	struct json_object *list = json_object_new_array_ext((int)n);
-
 	for (size_t i = 0; i < n; i++) {
-		struct json_object *o = json_object_new_object();
+		struct json_object *o;
 
+		if (!page_wants(p, "", i))
+			continue;
+		o = json_object_new_object();
 		add(o, uri_key, entries[i].uri);
 		add(o, "name", entries[i].name);
 		add(o, "description", entries[i].description);
 		add(o, "mimeType", entries[i].mime_type);
-		json_object_array_add(list, o);
+		json_object_array_add(p->list, o);
 	}
-	json_object_object_add(result, key, list);
-	call_result(c, result);
+}
+
+static void page_offers(struct page *p, const char *uri_key,
+			const struct offer_list *list)
+{
+	const struct session *s = p->call->session;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct offer *offer = &list->all[i];
+		struct json_object *o;
+
+		if (!tools_offers(s->requestor, offer->template) ||
+		    !page_wants(p, offer->template->id, offer->index))
+			continue;
+		o = json_object_new_object();
+		add(o, uri_key, offer->key);
+		add(o, "name", json_member_str(offer->def, "name"));
+		if (mcp_has(s->revision, MCP_TITLES))
+			add(o, "title", json_member_str(offer->def, "title"));
+		add(o, "description",
+		    json_member_str(offer->def, "description"));
+		add(o, "mimeType", json_member_str(offer->def, "mimeType"));
+		json_object_array_add(p->list, o);
+	}
 }
 
 void resources_list(struct call *c)
 {
-	answer_entries(c, "resources", "uri", listed, ARRAY_LEN(listed));
+	struct page p;
+
+	if (!page_begin(&p, c))
+		return;
+	page_own(&p, "uri", listed, ARRAY_LEN(listed));
+	page_offers(&p, "uri", &c->session->server->catalogue->offers->resources);
+	page_end(&p, "resources");
 }
 
 void resources_templates(struct call *c)
 {
-	answer_entries(c, "resourceTemplates", "uriTemplate", templates,
-		       ARRAY_LEN(templates));
+	struct page p;
+
+	if (!page_begin(&p, c))
+		return;
+	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
+	page_offers(&p, "uriTemplate",
+		    &c->session->server->catalogue->offers->patterns);
+	page_end(&p, "resourceTemplates");
 }
 
-/* ---- reading ---- */
+/* ---- answers ---- */
 
-static void not_found(struct call *c, const char *uri)
+void resources_not_found(struct call *c, const char *uri)
 {
 	struct json_object *data = json_object_new_object();
 
@@ -85,15 +123,13 @@ static const char *uri_of(const struct call *c)
 	return json_member_str(c->msg.params, "uri");
 }
 
-/* TEXT is UTF-8 and goes as text; anything else as a blob. */
-static void answer_bytes(struct call *c, const char *mime_type,
-			 const char *bytes, size_t len)
+/* Bytes that are UTF-8 go as text; any others as a blob. */
+struct json_object *resources_contents(const char *uri, const char *mime_type,
+				       const char *bytes, size_t len)
 {
-	struct json_object *result = json_object_new_object();
-	struct json_object *contents = json_object_new_array_ext(1);
 	struct json_object *o = json_object_new_object();
 
-	add(o, "uri", uri_of(c));
+	add(o, "uri", uri);
 	add(o, "mimeType", mime_type);
 	if (utf8_ok(bytes, len)) {
 		json_object_object_add(
@@ -105,18 +141,71 @@ static void answer_bytes(struct call *c, const char *mime_type,
 		add(o, "blob", blob);
 		free(blob);
 	}
-	json_object_array_add(contents, o);
+	return o;
+}
+
+static void answer_bytes(struct call *c, const char *mime_type,
+			 const char *bytes, size_t len)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *contents = json_object_new_array_ext(1);
+
+	json_object_array_add(contents, resources_contents(uri_of(c), mime_type,
+							   bytes, len));
 	json_object_object_add(result, "contents", contents);
 	call_result(c, result);
 }
 
-static void read_isolation(struct call *c)
+/* ---- paddock's own ---- */
+
+static void read_isolation(struct call *c, const struct own_uri *u)
 {
 	size_t len;
 	const char *text =
 	    json_text(c->session->server->isolation.view, &len);
 
+	(void)u;
 	answer_bytes(c, "application/json", text, len);
+}
+
+/* OBJ is taken. */
+static void answer_json(struct call *c, struct json_object *obj)
+{
+	size_t len;
+	const char *text = json_text(obj, &len);
+
+	answer_bytes(c, "application/json", text, len);
+	json_object_put(obj);
+}
+
+static void on_run_row(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+
+	if (!call_release(c))
+		return;
+	if (res->rc != 0)
+		resources_not_found(c, uri_of(c));
+	else if (res->runs[0].view != NULL)
+		answer_bytes(c, "application/json", res->runs[0].view,
+			     strlen(res->runs[0].view));
+	else
+		answer_json(c, view_row(&res->runs[0]));
+}
+
+static void read_run(struct call *c, const struct own_uri *u)
+{
+	struct server *srv = c->session->server;
+	struct run *r = runs_find(server_runs(srv), c->session->requestor,
+				  u->run_id);
+
+	if (r != NULL) {
+		answer_json(c, view_run(r, &srv->isolation));
+		return;
+	}
+	call_hold_read(c);
+	store_get_run(srv->store, c->session->requestor->name, u->run_id,
+		      on_run_row, c);
 }
 
 static void on_log_row(void *arg, const struct store_result *res)
@@ -127,18 +216,18 @@ static void on_log_row(void *arg, const struct store_result *res)
 	if (!call_release(c))
 		return;
 	if (res->rc != 0) {
-		not_found(c, uri_of(c));
+		resources_not_found(c, uri_of(c));
 		return;
 	}
 	log = res->runs[0].log != NULL ? res->runs[0].log : "";
 	answer_bytes(c, "text/plain", log, strlen(log));
 }
 
-static void read_log(struct call *c, const char *run_id)
+static void read_log(struct call *c, const struct own_uri *u)
 {
 	struct server *srv = c->session->server;
 	struct run *r = runs_find(server_runs(srv), c->session->requestor,
-				  run_id);
+				  u->run_id);
 
 	if (r != NULL && r->log != NULL) {
 		answer_bytes(c, "text/plain", buf_data(r->log),
@@ -147,8 +236,8 @@ static void read_log(struct call *c, const char *run_id)
 		answer_bytes(c, "text/plain", "", 0);
 	} else {
 		call_hold_read(c);
-		store_get_run(srv->store, c->session->requestor->name, run_id,
-			      on_log_row, c);
+		store_get_run(srv->store, c->session->requestor->name,
+			      u->run_id, on_log_row, c);
 	}
 }
 
@@ -160,9 +249,8 @@ static void on_artifact(void *arg, const struct store_result *res)
 	if (!call_release(c))
 		return;
 	if (res->rc != 0 ||
-	    strncmp(uri_of(c) + strlen(URI_RUNS), res->artifact->run_id,
-		    strlen(res->artifact->run_id)) != 0)
-		not_found(c, uri_of(c));
+	    strcmp(own_uri_parse(uri_of(c)).run_id, res->artifact->run_id) != 0)
+		resources_not_found(c, uri_of(c));
 	else if ((int64_t)res->len < res->artifact->size)
 		call_error(c, RPC_INVALID_PARAMS, NULL,
 			   "the artifact has %lld bytes, but at most %lld are "
@@ -174,44 +262,99 @@ static void on_artifact(void *arg, const struct store_result *res)
 		answer_bytes(c, res->artifact->mime_type, res->data, res->len);
 }
 
-static void read_artifact(struct call *c, const char *id)
+static void read_artifact(struct call *c, const struct own_uri *u)
 {
 	struct server *srv = c->session->server;
 
 	server_runs(srv);
 	call_hold_read(c);
-	store_read_artifact(srv->store, c->session->requestor->name, id, 0,
+	store_read_artifact(srv->store, c->session->requestor->name,
+			    u->artifact_id, 0,
 			    srv->config->max_artifact_inline_bytes, on_artifact,
 			    c);
 }
 
+/* ---- what templates offer ---- */
+
+const struct offer *resources_find(const struct call *c, const char *uri,
+				   struct json_object **values)
+{
+	const struct offers *offers = c->session->server->catalogue->offers;
+	const struct requestor *q = c->session->requestor;
+	const struct offer *o = offer_find(&offers->resources, uri);
+
+	*values = NULL;
+	if (o != NULL && tools_offers(q, o->template))
+		return o;
+	for (size_t i = 0; i < offers->patterns.n; i++) {
+		o = &offers->patterns.all[i];
+		if (tools_offers(q, o->template))
+			*values = placeholder_uri_match(o->key, uri);
+		if (*values != NULL)
+			return o;
+	}
+	return NULL;
+}
+
+static void answer_filled(struct call *c, const char *mime_type,
+			  const char *text, struct json_object *values)
+{
+	struct buf out = {.max = RESOURCES_FILLED_MAX};
+
+	if (placeholder_fill(&out, PLACEHOLDER_URI, text, values) < 0)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "with what this URI says the resource has more than "
+			   "%zu bytes",
+			   RESOURCES_FILLED_MAX);
+	else
+		answer_bytes(c, mime_type, buf_len(&out) > 0 ? buf_data(&out) : "",
+			     buf_len(&out));
+	buf_fini(&out);
+}
+
+static void read_offer(struct call *c, const struct own_uri *u)
+{
+	struct json_object *values;
+	const struct offer *o = resources_find(c, uri_of(c), &values);
+	const struct template_file *f;
+	const char *mime_type, *text;
+
+	(void)u;
+	if (o == NULL) {
+		resources_not_found(c, uri_of(c));
+		return;
+	}
+	mime_type = json_member_str(o->def, "mimeType");
+	text = json_member_str(o->def, "text");
+	if (text == NULL) {
+		f = template_file(o->template, json_member_str(o->def, "file"));
+		answer_bytes(c, mime_type, f->data, f->len);
+	} else if (values != NULL) {
+		answer_filled(c, mime_type, text, values);
+	} else {
+		answer_bytes(c, mime_type, text, strlen(text));
+	}
+	json_object_put(values);
+}
+
+static void (*const readers[])(struct call *c, const struct own_uri *u) = {
+    [OWN_URI_NONE] = read_offer,
+    [OWN_URI_IS_ISOLATION] = read_isolation,
+    [OWN_URI_IS_RUN] = read_run,
+    [OWN_URI_IS_LOG] = read_log,
+    [OWN_URI_IS_ARTIFACT] = read_artifact,
+};
+
 void resources_read(struct call *c)
 {
-	char run_id[ID_SIZE], art_id[ID_SIZE];
 	const char *uri = uri_of(c);
-	int end = 0;
+	struct own_uri u;
 
 	if (uri == NULL) {
 		call_error(c, RPC_INVALID_PARAMS, NULL,
 			   "resources/read needs params.uri, a string");
 		return;
 	}
-	if (strcmp(uri, URI_ISOLATION) == 0) {
-		read_isolation(c);
-		return;
-	}
-	if (sscanf(uri, URI_RUNS "%31[a-z0-9_]/log%n", run_id, &end) == 1 &&
-	    end > 0 && uri[end] == '\0' && id_ok(run_id, "run")) {
-		read_log(c, run_id);
-		return;
-	}
-	end = 0;
-	if (sscanf(uri, URI_RUNS "%31[a-z0-9_]/artifacts/%31[a-z0-9_]%n", run_id,
-		   art_id, &end) == 2 &&
-	    end > 0 && uri[end] == '\0' && id_ok(run_id, "run") &&
-	    id_ok(art_id, "art")) {
-		read_artifact(c, art_id);
-		return;
-	}
-	not_found(c, uri);
+	u = own_uri_parse(uri);
+	readers[u.kind](c, &u);
 }

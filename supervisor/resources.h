@@ -1,19 +1,32 @@
 /*
- * resources.h - what can be read by URI:
- *
- *   paddock://isolation                            how well runs are caged
- *   paddock://runs/{runId}/log                     what a run has logged
- *   paddock://runs/{runId}/artifacts/{artifactId}  an artifact's bytes
- *
- * A requestor reads its own; another's answers like an unknown one.
+ * resources.h - what can be read by URI: paddock's own (own_uri.h), and
+ * what templates offer. A requestor reads its own runs alone; another's
+ * answer like unknown ones.
  */
 #ifndef SUPERVISOR_RESOURCES_H
 #define SUPERVISOR_RESOURCES_H
 
 #include "supervisor/call.h"
+#include "supervisor/offers.h"
+
+#define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of one text */
 
 void resources_list(struct call *c);
 void resources_templates(struct call *c);
 void resources_read(struct call *c);
+
+/*
+ * The resource of a template that C's client may read by URI, or NULL; what
+ * its names stand for goes to *VALUES (the caller's; NULL: it has none).
+ */
+const struct offer *resources_find(const struct call *c, const char *uri,
+				   struct json_object **values);
+
+/* There is no such resource: C is answered. */
+void resources_not_found(struct call *c, const char *uri);
+
+/* {uri, mimeType?, text | blob} of bytes (lent); the caller owns it. */
+struct json_object *resources_contents(const char *uri, const char *mime_type,
+				       const char *bytes, size_t len);
 
 #endif

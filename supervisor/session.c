@@ -197,7 +197,7 @@ bool session_receive(struct session *s, void *route, const char *text,
 	if (m.kind != RPC_BATCH)
 		return on_message(s, route, &m, NULL);
 	rpc_fini(&m);
-	if (s->greeted && mcp_has_batches(s->revision))
+	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
 		return on_batch(s, route, text, len);
 	session_refuse(s, route, RPC_INVALID_REQUEST,
 		       "an array came; batches belong to revision "

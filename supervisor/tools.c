@@ -19,6 +19,11 @@ bool tools_visible(const struct requestor *requestor, const struct template *t)
 	return true;
 }
 
+bool tools_offers(const struct requestor *requestor, const struct template *t)
+{
+	return (t->trust & requestor->trust) != 0 && tools_visible(requestor, t);
+}
+
 /* ---- tools/list ---- */
 
 static void add(struct json_object *o, const char *key, struct json_object *v)
@@ -32,13 +37,13 @@ static struct json_object *for_revision(struct json_object *definition,
 {
 	struct json_object *tool;
 
-	if (mcp_has_structured(rev))
+	if (mcp_has(rev, MCP_STRUCTURED))
 		return json_object_get(definition);
 	tool = json_object_new_object();
 	json_object_object_foreach(definition, key, value) {
 		if (strcmp(key, "title") == 0 || strcmp(key, "outputSchema") == 0)
 			continue;
-		if (strcmp(key, "annotations") == 0 && !mcp_has_annotations(rev))
+		if (strcmp(key, "annotations") == 0 && !mcp_has(rev, MCP_ANNOTATIONS))
 			continue;
 		add(tool, key, value);
 	}
@@ -76,9 +81,8 @@ static bool is_tool(const struct call *c, const struct template *t)
 	const struct server *srv = c->session->server;
 
 	return srv->config->publish_templates &&
-	       (t->trust & c->session->requestor->trust) != 0 &&
 	       catalogue_newest(srv->catalogue, t->id) == t &&
-	       tools_visible(c->session->requestor, t);
+	       tools_offers(c->session->requestor, t);
 }
 
 /*

@@ -14,5 +14,7 @@ void tools_call(struct call *c);
 
 /* May REQUESTOR see T at all? */
 bool tools_visible(const struct requestor *requestor, const struct template *t);
+/* And run it, and so see what else it offers: its resources, its prompts? */
+bool tools_offers(const struct requestor *requestor, const struct template *t);
 
 #endif

@@ -123,6 +123,8 @@ static bool content_ok(struct run *r)
 	snprintf(err.expected, sizeof(err.expected), "%s", expected);
 	snprintf(err.text, sizeof(err.text), "%s must be %s", err.pointer,
 		 expected);
+	json_object_put(r->result); /* it is nothing to pass on */
+	r->result = NULL;
 	return output_invalid(r, &err);
 }
 
@@ -136,8 +138,6 @@ static bool output_ok(struct run *r)
 	struct schema_error err;
 
 	if (r->is_reply) {
-		if (!content_ok(r))
-			return false;
 		value = json_member(r->result, "structuredContent");
 		if (value == NULL)
 			return true;
@@ -176,6 +176,8 @@ enum run_event verdict(struct run *r, const struct ending *e)
 	if (r->error.code == NULL && !e->have_result)
 		blame_death(r, e);
 	if (r->error.code != NULL)
+		return EV_FAIL;
+	if (r->is_reply && !content_ok(r))
 		return EV_FAIL;
 	if (e->reply_failed) {
 		run_set_error(r, "EXECUTION_ERROR", NULL,

@@ -24,8 +24,9 @@ is_deeply([map { $_->{uri} } @{ $p->call('resources/list')->{result}{resources} 
 	  ['paddock://isolation'], 'the isolation report is listed');
 is_deeply([sort map { $_->{uriTemplate} }
 	   @{ $p->call('resources/templates/list')->{result}{resourceTemplates} }],
-	  ['paddock://runs/{runId}/artifacts/{artifactId}', 'paddock://runs/{runId}/log'],
-	  'logs and artifacts are templates');
+	  ['paddock://runs/{runId}', 'paddock://runs/{runId}/artifacts/{artifactId}',
+	   'paddock://runs/{runId}/log'],
+	  'runs, logs and artifacts are templates');
 
 my $level = json_to(reads('paddock://isolation')->{result}{contents}[0]{text})->{level};
 like($level, qr/^(?:restricted|container|userns|full)$/, 'it says how runs are caged');
@@ -44,9 +45,14 @@ is(decode_base64($bytes->{blob} // ''), "\0\xff", 'another as a blob');
 is(reads("paddock://runs/$run/artifacts/$ids->{large}")->{error}{code}, -32602,
    'one that is too large names get_artifact');
 
+my $seen = reads("paddock://runs/$run")->{result}{contents}[0];
+is($seen->{mimeType}, 'application/json', 'a run is read as JSON');
+same_json(json_to($seen->{text}), $p->get($run), 'as get_task_run shows it');
+
 my $other = 'run_' . 'a' x 26;
 for my $uri ("paddock://runs/$other/log", "paddock://runs/$other/artifacts/$ids->{text}",
-	     "paddock://runs/$run/artifacts/art_" . 'a' x 26, "paddock://runs/$run",
+	     "paddock://runs/$run/artifacts/art_" . 'a' x 26, "paddock://runs/$other",
+	     "paddock://runs/$run/", "paddock://runs/",
 	     "paddock://runs/$run/log/", 'file:///etc/passwd', '') {
 	my $error = reads($uri)->{error};
 

@@ -48,11 +48,11 @@ static void check_revisions(void)
 		asked = asked != NULL ? asked : "none";
 		is_str(mcp_revision_name(rev), revisions[i].got,
 		       "asked for \"%s\"", asked);
-		is_int(mcp_has_batches(rev), revisions[i].batches,
+		is_int(mcp_has(rev, MCP_BATCHES), revisions[i].batches,
 		       "\"%s\": batches", asked);
-		is_int(mcp_has_annotations(rev), revisions[i].annotations,
+		is_int(mcp_has(rev, MCP_ANNOTATIONS), revisions[i].annotations,
 		       "\"%s\": annotations", asked);
-		is_int(mcp_has_structured(rev), revisions[i].structured,
+		is_int(mcp_has(rev, MCP_STRUCTURED), revisions[i].structured,
 		       "\"%s\": structured output", asked);
 	}
 	for (int i = 1; i < MCP_REVISIONS; i++)
@@ -177,6 +177,41 @@ static void check_content(void)
 	    {"[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\"}]", 1},
 	    {"[{\"type\":\"image\",\"data\":\"\"}]", 0},
 	    {"[{\"type\":\"video\"}]", 0},
+	    {"[{\"type\":\"text\",\"text\":null}]", 0},
+	    {"[{\"type\":\"text\\u0000\",\"text\":\"\"}]", 0},
+	    {"[{\"type\":\"image\",\"data\":\"A\",\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"image\",\"data\":\"AA=\",\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"audio\",\"data\":1,\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a\",\"name\":\"n\"}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"title\":null}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"title\":\"t\",\"description\":\"d\",\"mimeType\":\"a/b\","
+	     "\"size\":7,\"icons\":[{\"src\":\"a:b\",\"sizes\":[\"any\"],"
+	     "\"theme\":\"dark\"}]}]", -1},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"icons\":[{\"src\":\"a:b\",\"sizes\":\"any\"}]}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"icons\":[{\"src\":\"a:b\",\"theme\":\"blue\"}]}]", 0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"blob\":\"AAAA\",\"mimeType\":\"a/b\"}}]", -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"blob\":\"*\"}}]", 0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a b\","
+	     "\"text\":\"\"}}]", 0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"text\":\"\",\"blob\":\"\"}}]", 0},
+	    {"[{\"type\":\"resource\",\"resource\":[]}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"_meta\":[]}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
+	     "[\"user\",\"assistant\"],\"priority\":0.5,\"lastModified\":"
+	     "\"2025-01-01T00:00:00Z\"},\"_meta\":{}}]", -1},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
+	     "[\"me\"]}}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":"
+	     "2}}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
+	     "{\"lastModified\":\"today\"}}]", 0},
 	    {"[{}]", 0},
 	    {"[null]", 0},
 	    {"[\"text\"]", 0},
@@ -221,9 +256,40 @@ static void check_schemas(void)
 	}
 }
 
+/* What a revision has no kind of content for becomes a text. */
+static void check_blocks(void)
+{
+	static const struct {
+		enum mcp_revision rev;
+		const char *block, *want;
+	} cases[] = {
+	    {MCP_2024_11_05,
+	     "{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/wav\"}",
+	     "{\"type\":\"text\",\"text\":\"[audio, audio/wav: this client's "
+	     "revision of MCP has no audio]\"}"},
+	    {MCP_2025_03_26,
+	     "{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"annotations\":{\"priority\":1}}",
+	     "{\"type\":\"text\",\"text\":\"n: a:b\",\"annotations\":"
+	     "{\"priority\":1}}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		for (int rev = 0; rev < MCP_REVISIONS; rev++) {
+			struct json_object *block = parse(cases[i].block);
+
+			is_json(mcp_block_for(block, (enum mcp_revision)rev),
+				rev <= (int)cases[i].rev ? cases[i].want
+							 : cases[i].block,
+				mcp_revision_name((enum mcp_revision)rev));
+			json_object_put(block);
+		}
+}
+
 int main(void)
 {
 	check_schemas();
+	check_blocks();
 	check_revisions();
 	check_results();
 	check_progress();

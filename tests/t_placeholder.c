@@ -83,6 +83,7 @@ static const struct {
     {PLACEHOLDER_PROMPT, "{{again}}", "{{a}}"},
     {PLACEHOLDER_URI, "{\"id\":\"{a}\"}", "{\"id\":\"1\"}"},
     {PLACEHOLDER_URI, "{b-c}", "{b-c}"},
+    {PLACEHOLDER_URI, "{none}{a}{n}", "{none}1{n}"},
 };
 
 static void filling(void)

@@ -1,0 +1,44 @@
+/*
+ * offers.h - what templates offer beside their tools: resources and prompts,
+ * those of the newest version of each, in the order of the catalogue.
+ */
+#ifndef SUPERVISOR_OFFERS_H
+#define SUPERVISOR_OFFERS_H
+
+#include <uthash.h>
+
+#include "supervisor/template.h"
+
+#define OFFERS_MAX 10000 /* of each kind, of all templates */
+
+struct offer {
+	struct template *template; /* borrowed from the catalogue */
+	size_t index;		   /* in the manifest's list */
+	struct json_object *def;   /* borrowed from the manifest */
+	const char *key;	   /* its uri, uriTemplate or name; borrowed */
+	UT_hash_handle hh;	   /* in list.by_key */
+};
+
+struct offer_list {
+	struct offer *all;
+	size_t n;
+	struct offer *by_key;
+};
+
+struct offers {
+	struct offer_list resources; /* with a uri */
+	struct offer_list patterns;  /* with a uriTemplate */
+	struct offer_list prompts;
+};
+
+/*
+ * Gather them from the N templates ALL, which are in order and outlive the
+ * offers. Of two with one key the first stays; that is logged.
+ */
+struct offers *offers_new(struct template *const *all, size_t n);
+void offers_free(struct offers *o); /* NULL is fine */
+
+/* The one with KEY, or NULL. Borrowed. */
+const struct offer *offer_find(const struct offer_list *list, const char *key);
+
+#endif

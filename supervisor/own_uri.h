@@ -1,0 +1,34 @@
+/*
+ * own_uri.h - paddock's own resources:
+ *
+ *   paddock://isolation                            how well runs are caged
+ *   paddock://runs/{runId}                         a run, as get_task_run
+ *   paddock://runs/{runId}/log                     what a run has logged
+ *   paddock://runs/{runId}/artifacts/{artifactId}  an artifact's bytes
+ */
+#ifndef SUPERVISOR_OWN_URI_H
+#define SUPERVISOR_OWN_URI_H
+
+#include "supervisor/id.h"
+
+#define OWN_URI_ISOLATION "paddock://isolation"
+#define OWN_URI_RUNS "paddock://runs/"
+
+enum own_uri_kind {
+	OWN_URI_NONE, /* it is no such one */
+	OWN_URI_IS_ISOLATION,
+	OWN_URI_IS_RUN,
+	OWN_URI_IS_LOG,
+	OWN_URI_IS_ARTIFACT,
+};
+
+struct own_uri {
+	enum own_uri_kind kind;
+	char run_id[ID_SIZE];
+	char artifact_id[ID_SIZE];
+};
+
+/* The ids of TEXT are well-formed; whether there are such is not looked at. */
+struct own_uri own_uri_parse(const char *text);
+
+#endif

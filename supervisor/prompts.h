@@ -1,0 +1,16 @@
+/* prompts.h - the prompts that templates offer: prompts/list, prompts/get. */
+#ifndef SUPERVISOR_PROMPTS_H
+#define SUPERVISOR_PROMPTS_H
+
+#include "supervisor/call.h"
+#include "supervisor/offers.h"
+
+#define PROMPT_MAX ((size_t)8 << 20) /* bytes of all that its messages say */
+
+void prompts_list(struct call *c);
+void prompts_get(struct call *c);
+
+/* The prompt NAME, if C's client may have it; else NULL. Borrowed. */
+const struct offer *prompts_find(const struct call *c, const char *name);
+
+#endif

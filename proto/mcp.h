@@ -37,6 +37,7 @@ enum mcp_feature {
 	MCP_STRUCTURED,	 /* structuredContent, outputSchema */
 	MCP_TITLES,
 	MCP_RESOURCE_LINKS, /* content */
+	MCP_TASKS,	     /* the core's own */
 	MCP_FEATURES
 };
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f);

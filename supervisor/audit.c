@@ -101,6 +101,19 @@ void audit_end(const struct run *r, const struct isolation *iso)
 	write_entry(o);
 }
 
+void audit_task(const char *what, const struct requestor *requestor,
+		const char *id, const char *status)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry(what, requestor->name);
+	add(o, "taskId", id);
+	add(o, "status", status);
+	write_entry(o);
+}
+
 /* A text of a client's, which need not be a name at all. */
 static void add_claim(struct json_object *o, const char *key, const char *text)
 {

@@ -15,6 +15,9 @@ int audit_open(const char *path);
 void audit_run(const char *what, const struct run *r);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
+/* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */
+void audit_task(const char *what, const struct requestor *requestor,
+		const char *id, const char *status);
 /* REQUESTOR asked for TOOL about ID, and was refused: CODE. NULLs are left
    out, and so is what is too long to be a name. */
 void audit_refused(const struct requestor *requestor, const char *tool,

@@ -26,6 +26,8 @@ struct call {
 	bool reads;		 /* and call_hold_read() */
 	LIST_ENTRY(call) link;	 /* in session.calls */
 
+	bool as_task; /* tools/call: it makes a task… */
+	int64_t task_ttl_ms; /* …for so long; 0: as the server likes */
 	struct progress progress; /* of c->run, while it is watched */
 
 	/* what a tool keeps while it waits: a run, and how to show it */

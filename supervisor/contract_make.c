@@ -2,6 +2,7 @@
 #include "supervisor/contract.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/answer.h"
+#include "supervisor/audit.h"
 #include "supervisor/digest.h"
+#include "supervisor/task.h"
+#include "supervisor/task_feed.h"
 #include "supervisor/view.h"
 
 #define NOT_DURABLE_RETRY_MS 20
@@ -22,6 +26,7 @@ struct ask {
 	enum template_mode mode;
 	char digest[DIGEST_SIZE];
 	bool deduplicated;
+	struct json_object *token; /* owned: a task's, for progress */
 };
 
 static void ask_free(void *state)
@@ -29,6 +34,7 @@ static void ask_free(void *state)
 	struct ask *ask = state;
 
 	template_unref(ask->template);
+	json_object_put(ask->token);
 	free(ask);
 }
 
@@ -79,15 +85,61 @@ static void present_output(struct call *c, struct run *r)
 
 /* ---- answering before it has ended ---- */
 
+static void add_deduplicated(struct json_object *o)
+{
+	json_object_object_add(o, "deduplicated", json_object_new_boolean(true));
+}
+
+static void add_deduplicated_meta(struct json_object *meta)
+{
+	json_object_object_add(meta, "paddock/deduplicated",
+			       json_object_new_boolean(true));
+}
+
 static void answer_handle(struct call *c, struct run *r)
 {
 	const struct ask *ask = c->state;
 	struct json_object *v = view_handle(r);
 
 	if (ask->deduplicated)
-		json_object_object_add(v, "deduplicated",
-				       json_object_new_boolean(true));
+		add_deduplicated(v);
 	call_tool_result(c, v, false);
+}
+
+/*
+ * The CreateTaskResult, and from then on what is told of the task unasked.
+ * FEED: R goes on.
+ */
+static void answer_created(struct call *c, struct run *r, bool feed)
+{
+	struct ask *ask = c->state;
+	struct json_object *token = json_object_get(ask->token);
+	struct json_object *result = task_created(r);
+	struct session *s = c->session;
+
+	if (ask->deduplicated)
+		add_deduplicated_meta(json_member(result, "_meta"));
+	else
+		audit_task("task_created", s->requestor, r->id, NULL);
+	call_result(c, result);
+	if (feed && r->task.feed == NULL)
+		task_feed_start(s, r, token);
+	json_object_put(token);
+}
+
+/* One that was asked for again has ended before its row was there. */
+static void present_created(struct call *c, struct run *r)
+{
+	answer_created(c, r, false);
+}
+
+/* What was asked for is made: its handle, or its task. R goes on. */
+static void answer_made(struct call *c, struct run *r)
+{
+	if (c->as_task)
+		answer_created(c, r, true);
+	else
+		answer_handle(c, r);
 }
 
 /* It takes too long to wait in line: what is handed out must be durable. */
@@ -104,7 +156,7 @@ static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	call_unwatch(c);
-	answer_handle(c, r);
+	answer_made(c, r);
 }
 
 static void wait_for(struct call *c, struct run *r)
@@ -127,7 +179,7 @@ static void on_promised(void *arg, struct run *r, const char *why)
 		return;
 	call_unwatch(c);
 	if (why == NULL) {
-		answer_handle(c, r);
+		answer_made(c, r);
 		return;
 	}
 	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
@@ -142,7 +194,7 @@ static void create(struct call *c)
 	struct session *s = c->session;
 	struct ask *ask = c->state;
 	struct refusal refusal = {0};
-	bool async = ask->mode == MODE_ASYNC;
+	bool async = ask->mode == MODE_ASYNC || c->as_task;
 	struct run *r;
 
 	ask->wish.promised = async;
@@ -163,16 +215,19 @@ static void create(struct call *c)
 
 /* ---- the same key again ---- */
 
-static void refuse_key(struct call *c)
+#define OTHER_INPUTS "a run with other inputs"
+#define NO_TASK "a run that is no task, or no more"
+
+static void refuse_key(struct call *c, const char *other)
 {
 	struct schema_error err = {.pointer = "/options/idempotencyKey",
-				   .keyword = "idempotencyKey",
-				   .expected = "a key that was not used with "
-					       "other inputs",
-				   .text = "this idempotencyKey belongs to a run "
-					   "with other inputs"};
+				   .keyword = "idempotencyKey"};
 	struct refusal r = {0};
 
+	snprintf(err.expected, sizeof(err.expected),
+		 "a key that was not used for %s", other);
+	snprintf(err.text, sizeof(err.text),
+		 "this idempotencyKey belongs to %s", other);
 	contract_invalid(&r, "", &err);
 	call_refuse(c, &r);
 }
@@ -182,18 +237,38 @@ static void join(struct call *c, struct run *r)
 	struct ask *ask = c->state;
 
 	if (strcmp(r->idem_digest, ask->digest) != 0) {
-		refuse_key(c);
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task && !task_lives(r)) {
+		refuse_key(c, NO_TASK);
 		return;
 	}
 	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC) {
+	if (ask->mode != MODE_ASYNC && !c->as_task) {
 		wait_for(c, r);
 	} else if (r->durable) {
-		answer_handle(c, r);
+		answer_made(c, r);
 	} else { /* as soon as it is */
 		call_watch(c, r);
 		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
 	}
+}
+
+static void task_again(struct call *c, const struct store_run *row)
+{
+	struct json_object *result, *meta;
+
+	if (!task_row_lives(row)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	result = json_object_new_object();
+	meta = json_object_new_object();
+	json_object_object_add(result, "task", task_row_view(row));
+	add_deduplicated_meta(meta);
+	json_object_object_add(result, "_meta", meta);
+	call_result(c, result);
 }
 
 static void again(struct call *c, const struct store_run *row)
@@ -204,7 +279,11 @@ static void again(struct call *c, const struct store_run *row)
 
 	if (row->idem_digest == NULL ||
 	    strcmp(row->idem_digest, ask->digest) != 0) {
-		refuse_key(c);
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task) {
+		task_again(c, row);
 		return;
 	}
 	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
@@ -217,7 +296,7 @@ static void again(struct call *c, const struct store_run *row)
 	} else {
 		v = view_row(row);
 	}
-	json_object_object_add(v, "deduplicated", json_object_new_boolean(true));
+	add_deduplicated(v);
 	call_tool_result(c, v, bad);
 }
 
@@ -342,7 +421,7 @@ static void submit(struct call *c, struct template *t,
 
 	c->state = ask;
 	c->state_free = ask_free;
-	c->present = present;
+	c->present = c->as_task ? present_created : present;
 	ask->template = template_ref(t);
 	ask->inputs = inputs;
 	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
@@ -351,10 +430,35 @@ static void submit(struct call *c, struct template *t,
 	    .ttl_ms = json_object_get_int64(json_member(options, "ttlMs")),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	};
+	if (c->as_task) { /* its progress is the task's, not this call's */
+		ask->wish.task = present == present_view ? STORE_TASK_VIEW
+							 : STORE_TASK_OUTPUT;
+		ask->wish.task_ttl_ms = c->task_ttl_ms;
+		ask->token = json_object_get(c->progress.token);
+		c->progress.token = NULL;
+	}
 	if (ask->wish.idem_key != NULL)
 		create_once(c);
 	else
 		create(c);
+}
+
+/* A task is as asynchronous as can be: which of the two is meant? */
+static bool check_mode(struct refusal *r, const struct call *c,
+		       struct json_object *options)
+{
+	const char *mode = json_member_str(options, "mode");
+	struct schema_error err = {
+	    .pointer = "/options/mode",
+	    .keyword = "enum",
+	    .expected = "\"auto\" or \"sync\", or no params.task",
+	    .text = "/options/mode is \"async\", but the call is a task "
+		    "already; leave one of them out"};
+
+	if (!c->as_task || mode == NULL || strcmp(mode, "async") != 0)
+		return true;
+	contract_invalid(r, "", &err);
+	return false;
 }
 
 void contract_run_template(struct call *c, struct json_object *args)
@@ -373,7 +477,8 @@ void contract_run_template(struct call *c, struct json_object *args)
 		refuse(&r, "SESSION_NOT_FOUND", NULL,
 		       "you have no session \"%.64s\"; leave sessionId out",
 		       session_id);
-	else if (check_trust(&r, t, c->session->requestor) &&
+	else if (check_mode(&r, c, json_member(args, "options")) &&
+		 check_trust(&r, t, c->session->requestor) &&
 		 check_inputs(&r, t, inputs, "/inputs")) {
 		submit(c, t, inputs, json_member(args, "options"), present_view);
 		return;

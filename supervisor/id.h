@@ -15,6 +15,7 @@
 /* Writes a fresh id with PREFIX ("run", "art", "sess", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
+#define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */
 #define ID_AFTER_ALL "~" /* orders after every id */
 
 /* Could S be an id with PREFIX? Shape alone; says nothing of existence. */

@@ -8,6 +8,7 @@
 #include "supervisor/completion.h"
 #include "supervisor/prompts.h"
 #include "supervisor/resources.h"
+#include "supervisor/tasks.h"
 #include "supervisor/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -41,8 +42,9 @@ static void declare(struct json_object *caps, const char *name,
 }
 
 /* What a revision has no name for is served all the same. */
-static struct json_object *capabilities(enum mcp_revision rev)
+static struct json_object *capabilities(const struct session *s)
 {
+	enum mcp_revision rev = s->revision;
 	static const char *const changes[] = {"listChanged", NULL};
 	struct json_object *caps = json_object_new_object();
 
@@ -51,6 +53,9 @@ static struct json_object *capabilities(enum mcp_revision rev)
 	declare(caps, "prompts", changes);
 	if (mcp_has(rev, MCP_COMPLETIONS))
 		declare(caps, "completions", changes + 1);
+	if (mcp_has(rev, MCP_TASKS))
+		json_object_object_add(caps, "tasks",
+				       tasks_capability(s->requestor));
 	return caps;
 }
 
@@ -80,7 +85,7 @@ static void initialize(struct call *c)
 	    result, "protocolVersion",
 	    json_object_new_string(mcp_revision_name(s->revision)));
 	json_object_object_add(result, "capabilities",
-			       capabilities(s->revision));
+			       capabilities(s));
 	json_object_object_add(result, "serverInfo", server_info(s->revision));
 	json_object_object_add(result, "instructions",
 			       json_object_new_string(INSTRUCTIONS));
@@ -104,6 +109,10 @@ static const struct {
     {"ping", ping, true},
     {"tools/list", tools_list, false},
     {"tools/call", tools_call, false},
+    {"tasks/get", tasks_get, false},
+    {"tasks/result", tasks_result, false},
+    {"tasks/list", tasks_list, false},
+    {"tasks/cancel", tasks_cancel, false},
     {"resources/list", resources_list, false},
     {"resources/templates/list", resources_templates, false},
     {"resources/read", resources_read, false},
@@ -112,11 +121,19 @@ static const struct {
     {"completion/complete", completion_complete, false},
 };
 
+static bool is_of_tasks(const char *method)
+{
+	return strncmp(method, "tasks/", strlen("tasks/")) == 0;
+}
+
 void methods_call(struct call *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
 		if (strcmp(methods[i].name, c->msg.method) != 0)
 			continue;
+		if (is_of_tasks(c->msg.method) &&
+		    !mcp_has(c->session->revision, MCP_TASKS))
+			break;
 		if (!methods[i].early && !c->session->greeted)
 			call_error(c, RPC_INVALID_PARAMS, NULL,
 				   "%s came before initialize; send that first",

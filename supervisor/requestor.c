@@ -42,6 +42,11 @@ void requestors_fini(struct requestors *all)
 	}
 }
 
+bool requestor_is_anonymous(const struct requestor *q)
+{
+	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
+}
+
 const char *trust_name(enum template_trust trust)
 {
 	return trust == TRUST_LOCAL ? "local" : "remote";

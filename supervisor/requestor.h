@@ -4,6 +4,7 @@
 #ifndef SUPERVISOR_REQUESTOR_H
 #define SUPERVISOR_REQUESTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,10 @@ struct requestor *requestors_of_uid(struct requestors *all, uid_t uid);
 /* The one of that name, or NULL. Borrowed. */
 struct requestor *requestors_find(struct requestors *all, const char *name);
 void requestors_fini(struct requestors *all);
+
+/* Callers that nothing tells apart: they share this one. */
+#define REQUESTOR_ANONYMOUS "anonymous"
+bool requestor_is_anonymous(const struct requestor *q);
 
 const char *trust_name(enum template_trust trust); /* "local", "remote" */
 

@@ -132,7 +132,7 @@ struct run *run_new(struct requestor *requestor, struct template *template)
 	r->template = template_ref(template);
 	r->created_ms = r->updated_ms = clock_wall_ms();
 	r->created_mono_ms = clock_mono_ms();
-	LIST_INIT(&r->watches);
+	TAILQ_INIT(&r->watches);
 	return r;
 }
 
@@ -140,7 +140,7 @@ void run_free(struct run *r)
 {
 	if (r == NULL)
 		return;
-	assert(r->worker == NULL && LIST_EMPTY(&r->watches));
+	assert(r->worker == NULL && TAILQ_EMPTY(&r->watches));
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);
@@ -166,12 +166,13 @@ void run_free(struct run *r)
 
 void run_watch_add(struct run *r, struct run_watch *w)
 {
-	LIST_INSERT_HEAD(&r->watches, w, link);
+	w->run = r;
+	TAILQ_INSERT_TAIL(&r->watches, w, link);
 }
 
 void run_watch_del(struct run_watch *w)
 {
-	LIST_REMOVE(w, link);
+	TAILQ_REMOVE(&w->run->watches, w, link);
 }
 
 void run_tell(struct run *r, enum run_news news)
@@ -179,8 +180,8 @@ void run_tell(struct run *r, enum run_news news)
 	struct run_watch *w, *after;
 
 	/* a watch may remove itself, and only itself, while it is told */
-	for (w = LIST_FIRST(&r->watches); w != NULL; w = after) {
-		after = LIST_NEXT(w, link);
+	for (w = TAILQ_FIRST(&r->watches); w != NULL; w = after) {
+		after = TAILQ_NEXT(w, link);
 		w->on_news(w, r, news);
 	}
 }

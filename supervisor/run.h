@@ -86,7 +86,8 @@ enum run_news {
 
 struct run_watch {
 	void (*on_news)(struct run_watch *w, struct run *r, enum run_news news);
-	LIST_ENTRY(run_watch) link; /* in run.watches */
+	struct run *run;
+	TAILQ_ENTRY(run_watch) link; /* in run.watches */
 };
 
 struct run {
@@ -127,7 +128,7 @@ struct run {
 	bool durable;		       /* a row of it has been committed */
 	const char *unrecorded;	       /* ENDED: the store failed; why */
 	char *view;		       /* ENDED: its terminal view, JSON text */
-	LIST_HEAD(run_watches, run_watch) watches;
+	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
 	struct sched_item queued;      /* while it waits for a worker */
 	UT_hash_handle hh;	       /* in runs.by_id */
 };

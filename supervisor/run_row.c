@@ -27,15 +27,13 @@ static struct store_run row_of(const struct run *r)
 	    .idem_key = r->idem_key,
 	    .idem_digest = r->idem_digest,
 	    .cancelling = r->state == RUN_CANCELLING,
-	    .task = r->task.form,
+	    .task = task_form(r),
 	    .task_ttl_ms = r->task.ttl_ms,
 	    .task_expires_ms = r->task.expires_ms,
 	    .view = r->view,
 	};
 
 	memcpy(row.id, r->id, sizeof(row.id));
-	if (row.task == STORE_TASK_OUTPUT && r->is_reply && run_terminal(r))
-		row.task = STORE_TASK_REPLY;
 	if (r->state == RUN_QUEUED && !r->template->secret)
 		row.inputs = r->inputs;
 	return row;

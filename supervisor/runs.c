@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "supervisor/audit.h"
 #include "supervisor/run_row.h"
+#include "supervisor/task.h"
 #include "supervisor/sched.h"
 #include "supervisor/verdict.h"
 #include "supervisor/view.h"
@@ -112,6 +113,9 @@ static void finish(struct runs *s, struct run *r, enum run_event ev)
 	json_object_put(view);
 	log_end(r);
 	audit_end(r, s->env.isolation);
+	if (r->task.form != STORE_TASK_NONE)
+		audit_task("task_ended", r->requestor, r->id,
+			   task_status_name(task_status(r)));
 	*e = (struct ended){s, r};
 	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW, on_ended, e);
 }
@@ -528,7 +532,7 @@ void runs_tell_unrecorded(struct runs *s, const char *why)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (!run_terminal(r) || LIST_EMPTY(&r->watches))
+		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
 			continue;
 		r->unrecorded = why;
 		run_tell(r, NEWS_ENDED);

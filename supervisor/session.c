@@ -9,6 +9,7 @@
 #include "supervisor/asked.h"
 #include "supervisor/call.h"
 #include "supervisor/methods.h"
+#include "supervisor/task_feed.h"
 
 void session_init(struct session *s, struct server *server,
 		  struct requestor *requestor, const struct session_ops *ops,
@@ -21,6 +22,7 @@ void session_init(struct session *s, struct server *server,
 			      .revision = MCP_LATEST};
 	LIST_INIT(&s->calls);
 	LIST_INIT(&s->askeds);
+	LIST_INIT(&s->feeds);
 	LIST_INSERT_HEAD(&server->sessions, s, link);
 }
 
@@ -31,6 +33,7 @@ void session_fini(struct session *s)
 	while ((c = LIST_FIRST(&s->calls)) != NULL)
 		call_drop(c, false);
 	asked_all_gone(s);
+	task_feeds_gone(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->client);
 }

@@ -53,6 +53,7 @@ struct session {
 	size_t n_reads; /* of these, those that await a large answer */
 	LIST_HEAD(askeds, asked) askeds; /* what we asked the client */
 	size_t n_askeds;
+	LIST_HEAD(feeds, task_feed) feeds; /* of tasks that it made */
 	uint64_t last_asked; /* the id of the newest */
 };
 

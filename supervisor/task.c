@@ -60,6 +60,14 @@ enum task_status task_row_status(const struct store_run *row)
 	return row->cancelling ? TASK_CANCELLED : of_row[row->status];
 }
 
+enum store_task task_form(const struct run *r)
+{
+	return r->task.form == STORE_TASK_OUTPUT && r->is_reply &&
+		       run_terminal(r)
+		   ? STORE_TASK_REPLY
+		   : r->task.form;
+}
+
 const char *task_status_name(enum task_status status)
 {
 	return names[status];

@@ -27,6 +27,9 @@ enum task_status task_status(const struct run *r);
 enum task_status task_row_status(const struct store_run *row);
 const char *task_status_name(enum task_status status);
 
+/* Whose answer tasks/result gives; now that R has ended, how it was made. */
+enum store_task task_form(const struct run *r);
+
 static inline bool task_over(enum task_status status)
 {
 	return status >= TASK_COMPLETED;

@@ -37,11 +37,15 @@ static struct json_object *for_revision(struct json_object *definition,
 {
 	struct json_object *tool;
 
-	if (mcp_has(rev, MCP_STRUCTURED))
+	if (mcp_has(rev, MCP_TASKS))
 		return json_object_get(definition);
 	tool = json_object_new_object();
 	json_object_object_foreach(definition, key, value) {
-		if (strcmp(key, "title") == 0 || strcmp(key, "outputSchema") == 0)
+		if (strcmp(key, "execution") == 0)
+			continue;
+		if (!mcp_has(rev, MCP_STRUCTURED) &&
+		    (strcmp(key, "title") == 0 ||
+		     strcmp(key, "outputSchema") == 0))
 			continue;
 		if (strcmp(key, "annotations") == 0 && !mcp_has(rev, MCP_ANNOTATIONS))
 			continue;
@@ -58,6 +62,18 @@ static bool publishes_output(const struct template *t)
 	return t->mode == MODE_SYNC && type != NULL && strcmp(type, "object") == 0;
 }
 
+static struct json_object *execution(enum template_task task)
+{
+	static const char *const names[] = {[TASK_OPTIONAL] = "optional",
+					    [TASK_REQUIRED] = "required",
+					    [TASK_FORBIDDEN] = "forbidden"};
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "taskSupport",
+			       json_object_new_string(names[task]));
+	return o;
+}
+
 static struct json_object *template_tool(const struct template *t)
 {
 	struct json_object *tool = json_object_new_object();
@@ -72,6 +88,7 @@ static struct json_object *template_tool(const struct template *t)
 				       mcp_schema(t->outputs_json));
 	if (t->annotations != NULL)
 		add(tool, "annotations", t->annotations);
+	json_object_object_add(tool, "execution", execution(t->task));
 	return tool;
 }
 
@@ -247,12 +264,66 @@ static int check_plain(struct json_object *args, const char *at,
 	return 0;
 }
 
+/* What params.task asks for, into C. False: C has been answered. */
+static bool read_task(struct call *c, struct json_object *task)
+{
+	struct json_object *ttl = json_member(task, "ttl");
+	double ms = ttl != NULL ? json_object_get_double(ttl) : 1;
+	bool number = ttl == NULL || json_object_is_type(ttl, json_type_int) ||
+		      json_object_is_type(ttl, json_type_double);
+
+	if (!json_object_is_type(task, json_type_object) || !number ||
+	    !(ms >= 1)) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.task is an object; its ttl, when it is "
+			   "there, is a number of milliseconds, 1 or more");
+		return false;
+	}
+	c->as_task = true;
+	if (ttl != NULL) /* the server's most is far below */
+		c->task_ttl_ms = ms < (double)INT32_MAX ? (int64_t)ms
+							: INT64_MAX / 4;
+	return true;
+}
+
+/* Is C what the tool NAME wants, a task or none? False: C was answered. */
+static bool check_task(struct call *c, const char *name,
+		       enum template_task support)
+{
+	struct json_object *task = json_member(c->msg.params, "task");
+
+	if (!mcp_has(c->session->revision, MCP_TASKS))
+		return true; /* a client's that knows no tasks means nothing */
+	if (task == NULL && support == TASK_REQUIRED)
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "the tool %s is called as a task alone: add "
+			   "params.task",
+			   name);
+	else if (task != NULL && support == TASK_FORBIDDEN)
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "the tool %s cannot be called as a task: leave "
+			   "params.task out",
+			   name);
+	else
+		return task == NULL || read_task(c, task);
+	return false;
+}
+
+static enum template_task contract_task(const struct contract_tool *tool)
+{
+	return json_member(tool->definition, "execution") != NULL
+		   ? TASK_OPTIONAL
+		   : TASK_FORBIDDEN;
+}
+
 static void call_contract(struct call *c, const struct contract_tool *tool,
 			  struct json_object *args)
 {
 	struct schema_error err;
 	struct refusal r = {0};
 
+	if (!check_task(c, tool->name, contract_task(tool)))
+		return;
 	if (schema_validate(tool->input, args, &err) == 0 &&
 	    check_plain(args, "", &err) == 0) {
 		tool->serve(c, args);
@@ -289,8 +360,8 @@ void tools_call(struct call *c)
 			return;
 		}
 	t = catalogue_newest(c->session->server->catalogue, name);
-	if (t != NULL && is_tool(c, t))
-		contract_call_template(c, t, args);
-	else
+	if (t == NULL || !is_tool(c, t))
 		no_such_tool(c, name);
+	else if (check_task(c, name, t->task))
+		contract_call_template(c, t, args);
 }

@@ -1,0 +1,462 @@
+#include "supervisor/tasks.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/answer.h"
+#include "supervisor/audit.h"
+#include "supervisor/task.h"
+#include "supervisor/view.h"
+
+#define ELSEWHERE_POLL_MS 500 /* a run of another server, by the store */
+
+/* ---- which task ---- */
+
+/* params.taskId, or NULL: C has been answered. */
+static const char *id_of(struct call *c)
+{
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	if (id == NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "%s needs params.taskId, a string", c->msg.method);
+	return id;
+}
+
+/* Unknown, another's, expired, no task at all: nobody learns which. */
+static void not_found(struct call *c)
+{
+	audit_refused(c->session->requestor, c->msg.method,
+		      json_member_str(c->msg.params, "taskId"),
+		      "TASK_NOT_FOUND");
+	call_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
+}
+
+/* The task that runs here; NULL: ask the store. Borrowed. */
+static struct run *live(const struct call *c, const char *id)
+{
+	struct run *r = runs_find(server_runs(c->session->server),
+				  c->session->requestor, id);
+
+	return r != NULL && r->durable && task_lives(r) ? r : NULL;
+}
+
+/* True: RES is no living task of C's requestor, and C has been answered. */
+static bool none(struct call *c, const struct store_result *res)
+{
+	if (res->rc == -ENOENT || (res->rc == 0 && !task_row_lives(res->runs)))
+		not_found(c);
+	else if (res->rc != 0)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s", res->why);
+	else
+		return false;
+	return true;
+}
+
+/* ---- tasks/get ---- */
+
+static void on_get(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	r = live(c, json_member_str(c->msg.params, "taskId"));
+	if (r != NULL) /* it was taken over meanwhile */
+		call_result(c, task_view(r));
+	else if (!none(c, res))
+		call_result(c, task_row_view(&res->runs[0]));
+}
+
+void tasks_get(struct call *c)
+{
+	const char *id = id_of(c);
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	r = live(c, id);
+	if (r != NULL) {
+		call_result(c, task_view(r));
+		return;
+	}
+	call_hold(c);
+	store_get_task(c->session->server->store, c->session->requestor->name,
+		       id, on_get, c);
+}
+
+/* ---- tasks/result ---- */
+
+struct wait { /* call.state */
+	struct run_watch watch; /* on run */
+	struct run *run;	/* NULL: it is not watched */
+	struct call *call;
+};
+
+static void unwatch(struct wait *w)
+{
+	if (w->run != NULL)
+		run_watch_del(&w->watch);
+	w->run = NULL;
+}
+
+static void wait_free(void *state)
+{
+	unwatch(state);
+	free(state);
+}
+
+struct call *tasks_waiter(const struct session *s, const struct run *r)
+{
+	struct call *c;
+
+	LIST_FOREACH(c, &s->calls, link)
+		if (c->state_free == wait_free &&
+		    ((struct wait *)c->state)->run == r)
+			return c;
+	return NULL;
+}
+
+static void retrieved(const struct call *c)
+{
+	audit_task("task_result_retrieved", c->session->requestor,
+		   json_member_str(c->msg.params, "taskId"), NULL);
+}
+
+static void cancelled(struct call *c)
+{
+	struct json_object *data = json_object_new_object();
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	retrieved(c);
+	json_object_object_add(data, "errorCode",
+			       json_object_new_string("RUN_CANCELED"));
+	json_object_object_add(data, "runId", json_object_new_string(id));
+	call_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
+}
+
+/* The task is over and recorded: what its call would have been answered. */
+static void give(struct call *c, const struct answer_source *a)
+{
+	struct json_object *result, *meta;
+
+	if (a->status == STORE_CANCELED) {
+		cancelled(c);
+		return;
+	}
+	retrieved(c);
+	result = answer_make(a, c->session->revision);
+	meta = json_member(result, "_meta");
+	if (meta == NULL) {
+		meta = json_object_new_object();
+		json_object_object_add(result, "_meta", meta);
+	}
+	task_add_related(meta, a->id);
+	call_result(c, result);
+}
+
+static void on_wait_news(struct run_watch *watch, struct run *r,
+			 enum run_news news)
+{
+	struct wait *w =
+	    (struct wait *)((char *)watch - offsetof(struct wait, watch));
+	bool asked_to_end = task_status(r) == TASK_CANCELLED;
+
+	if (news == NEWS_PROGRESS || (news == NEWS_STATE && !asked_to_end))
+		return;
+	unwatch(w);
+	if (asked_to_end)
+		cancelled(w->call);
+	else if (r->unrecorded != NULL)
+		call_error(w->call, RPC_INTERNAL_ERROR, NULL,
+			   "the task has ended, but its outcome cannot be "
+			   "recorded: %s",
+			   r->unrecorded);
+	else
+		give(w->call, &(struct answer_source){
+				  .id = r->id,
+				  .status = run_stored_status(r),
+				  .form = task_form(r),
+				  .view = r->view});
+}
+
+static void wait_for(struct call *c, struct run *r)
+{
+	struct wait *w = c->state;
+
+	if (task_status(r) == TASK_CANCELLED) {
+		cancelled(c);
+		return;
+	}
+	w->run = r;
+	w->watch.on_news = on_wait_news;
+	run_watch_add(r, &w->watch);
+}
+
+static void give_row(struct call *c, const struct store_run *row)
+{
+	struct json_object *made = row->view == NULL ? view_row(row) : NULL;
+
+	give(c, &(struct answer_source){
+		    .id = row->id,
+		    .status = row->status,
+		    .form = row->task,
+		    .view = made == NULL ? row->view : json_text(made, NULL)});
+	json_object_put(made);
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg);
+
+static void on_result(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	enum task_status status;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	r = live(c, json_member_str(c->msg.params, "taskId"));
+	if (r != NULL) {
+		wait_for(c, r);
+		return;
+	}
+	if (none(c, res))
+		return;
+	status = task_row_status(&res->runs[0]);
+	if (status == TASK_CANCELLED)
+		cancelled(c);
+	else if (task_over(status))
+		give_row(c, &res->runs[0]);
+	else
+		call_after(c, ELSEWHERE_POLL_MS, look_for_result);
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+
+	(void)fd, (void)what;
+	call_hold_read(c);
+	store_get_run(c->session->server->store, c->session->requestor->name,
+		      json_member_str(c->msg.params, "taskId"), on_result, c);
+}
+
+void tasks_result(struct call *c)
+{
+	const char *id = id_of(c);
+	struct wait *w;
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	w = xcalloc(1, sizeof(*w));
+	w->call = c;
+	c->state = w;
+	c->state_free = wait_free;
+	r = live(c, id);
+	if (r != NULL)
+		wait_for(c, r);
+	else
+		look_for_result(-1, 0, c);
+}
+
+/* ---- tasks/list ---- */
+
+/*
+ * A cursor is the base64 of the last id that was shown, so that it stays good
+ * when tasks come or go. False: it is none of ours.
+ */
+static bool read_cursor(struct json_object *params, char id[ID_SIZE])
+{
+	struct json_object *given = json_member(params, "cursor");
+	const char *text = json_object_get_string(given);
+	size_t len = 0;
+
+	if (given == NULL) {
+		snprintf(id, ID_SIZE, "%s", ID_AFTER_ALL);
+		return true;
+	}
+	if (!json_object_is_type(given, json_type_string) ||
+	    strlen(text) != BASE64_LEN(ID_TEXT("run")) ||
+	    base64_decode(id, &len, text, strlen(text)) < 0 ||
+	    len != ID_TEXT("run"))
+		return false;
+	id[len] = '\0';
+	return id_ok(id, "run");
+}
+
+static void write_cursor(struct json_object *result, const char *id)
+{
+	char text[BASE64_LEN(ID_SIZE)];
+	size_t len = strlen(id);
+
+	base64_encode(text, id, len);
+	json_object_object_add(
+	    result, "nextCursor",
+	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
+}
+
+static void on_list(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct json_object *list, *result;
+
+	if (!call_release(c))
+		return;
+	if (res->rc != 0) {
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s", res->why);
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
+		struct run *r = live(c, res->runs[i].id);
+
+		json_object_array_add(list, r != NULL
+						? task_view(r)
+						: task_row_view(&res->runs[i]));
+	}
+	result = json_object_new_object();
+	json_object_object_add(result, "tasks", list);
+	if (res->n_runs > TASKS_PAGE)
+		write_cursor(result, res->runs[TASKS_PAGE - 1].id);
+	call_result(c, result);
+}
+
+void tasks_list(struct call *c)
+{
+	const struct requestor *q = c->session->requestor;
+	struct server *srv = c->session->server;
+	char before[ID_SIZE];
+
+	if (requestor_is_anonymous(q)) {
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "tasks/list is not for callers without a name, since "
+			   "it would show one the tasks of another; the "
+			   "operator can give you a token");
+		return;
+	}
+	if (!read_cursor(c->msg.params, before)) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.cursor is not one that this server gave; "
+			   "leave it out to start again");
+		return;
+	}
+	server_runs(srv);
+	call_hold(c);
+	store_list_tasks(srv->store, q->name, before, clock_wall_ms(),
+			 TASKS_PAGE + 1, on_list, c);
+}
+
+/* ---- tasks/cancel ---- */
+
+static void is_over(struct call *c, enum task_status status)
+{
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "this task has ended already: it is %s",
+		   task_status_name(status));
+}
+
+static void state_put(void *state)
+{
+	json_object_put(state);
+}
+
+/* What was written before this was read is durable, if anything can be. */
+static void on_cancelled(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+
+	(void)res;
+	if (call_release(c))
+		call_result(c, json_object_get(c->state));
+}
+
+static void cancel_live(struct call *c, struct run *r)
+{
+	struct server *srv = c->session->server;
+
+	if (task_over(task_status(r))) {
+		is_over(c, task_status(r));
+		return;
+	}
+	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
+	runs_cancel(srv->runs, r);
+	c->state = task_view(r);
+	c->state_free = state_put;
+	call_hold(c);
+	store_get_task(srv->store, c->session->requestor->name, r->id,
+		       on_cancelled, c);
+}
+
+static void on_cancel(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	enum task_status status;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	r = live(c, json_member_str(c->msg.params, "taskId"));
+	if (r != NULL) {
+		cancel_live(c, r);
+		return;
+	}
+	if (none(c, res))
+		return;
+	status = task_row_status(&res->runs[0]);
+	if (task_over(status))
+		is_over(c, status);
+	else
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "another running server owns this task; ask that "
+			   "one to cancel it");
+}
+
+void tasks_cancel(struct call *c)
+{
+	const char *id = id_of(c);
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	r = live(c, id);
+	if (r != NULL) {
+		cancel_live(c, r);
+		return;
+	}
+	call_hold(c);
+	store_get_task(c->session->server->store, c->session->requestor->name,
+		       id, on_cancel, c);
+}
+
+/* ---- what is declared ---- */
+
+static struct json_object *with(const char *key, struct json_object *value)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, key, value);
+	return o;
+}
+
+struct json_object *tasks_capability(const struct requestor *requestor)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (!requestor_is_anonymous(requestor))
+		json_object_object_add(o, "list", json_object_new_object());
+	json_object_object_add(o, "cancel", json_object_new_object());
+	json_object_object_add(
+	    o, "requests",
+	    with("tools", with("call", json_object_new_object())));
+	return o;
+}

@@ -1,0 +1,26 @@
+/*
+ * tasks.h - the methods tasks/get, tasks/result, tasks/list, tasks/cancel of
+ * MCP 2025-11-25. A requestor sees its own tasks, made by whichever session.
+ */
+#ifndef SUPERVISOR_TASKS_H
+#define SUPERVISOR_TASKS_H
+
+#include "supervisor/call.h"
+
+#define TASKS_PAGE 100 /* tasks in one answer of tasks/list */
+
+void tasks_get(struct call *c);
+void tasks_result(struct call *c);
+void tasks_list(struct call *c);
+void tasks_cancel(struct call *c);
+
+/* What initialize declares to REQUESTOR; the caller owns it. */
+struct json_object *tasks_capability(const struct requestor *requestor);
+
+/*
+ * A tasks/result call of S's that waits for R: what the task asks its client
+ * may leave by its route. NULL: there is none. Borrowed.
+ */
+struct call *tasks_waiter(const struct session *s, const struct run *r);
+
+#endif

@@ -176,12 +176,14 @@ tests-asan: $(filter-out %/t_sandbox %/t_zygote,$(UNIT))
 soak: deps-check all tests
 	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
 
-bench: deps-check all $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+# Programs; the other files of bench/ are what they share.
+BENCH = bench store
+bench: deps-check all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
-$(B)/bench/%: $(B)/obj/bench/%.o $(call archives,$(SERVING))
+$(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING))
 	@mkdir -p $(@D)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(LINK_SERVING)
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter %.o,$^) $(LINK_SERVING)
 
 # ---- lint ----
 

@@ -1,0 +1,204 @@
+#include "bench/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLOOR_RUNS 4000
+
+void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* CPU time of children that were reaped, and of this process. */
+int64_t cpu_us(int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	return (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	       u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+}
+
+static int64_t all_cpu_us(void)
+{
+	return cpu_us(RUSAGE_SELF) + cpu_us(RUSAGE_CHILDREN);
+}
+
+static void floor_once(void)
+{
+	int ends[2];
+	char c = 'x';
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		die("socketpair");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid == 0) {
+		if (read(ends[1], &c, 1) != 1 || write(ends[1], &c, 1) != 1)
+			_exit(1);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (write(ends[0], &c, 1) != 1 || read(ends[0], &c, 1) != 1)
+		die("round trip");
+	close(ends[0]);
+	waitpid(pid, NULL, 0);
+}
+
+static double floor_here(void)
+{
+	int64_t cpu;
+
+	for (int i = 0; i < WARM_RUNS; i++)
+		floor_once();
+	cpu = all_cpu_us();
+	for (int i = 0; i < FLOOR_RUNS; i++)
+		floor_once();
+	return (double)(all_cpu_us() - cpu) / FLOOR_RUNS;
+}
+
+/* In a process of its own: what a parent holds makes its forks dearer. */
+double measure_floor(void)
+{
+	double us = 0;
+	FILE *f = popen("exec /proc/$PPID/exe floor", "re");
+
+	if (f == NULL || fscanf(f, "%lf", &us) != 1)
+		die("floor");
+	pclose(f);
+	return us;
+}
+int64_t clock_of(pid_t pid)
+{
+	struct timespec ts = {0};
+	clockid_t id;
+
+	if (clock_getcpuclockid(pid, &id) != 0 || clock_gettime(id, &ts) != 0)
+		return 0;
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* The time that thread TID of PID has run, from its schedstat (proc(5)). */
+int64_t thread_us(pid_t pid, const char *tid)
+{
+	char path[64];
+	long long ns = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/schedstat", (int)pid, tid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%lld", &ns) != 1)
+		ns = 0;
+	fclose(f);
+	return ns / 1000;
+}
+
+pid_t child_of(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+		 (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL || fscanf(f, "%d", &child) != 1)
+		child = 0;
+	if (f != NULL)
+		fclose(f);
+	return child;
+}
+
+/* What PID has reaped, in us: cutime and cstime of /proc/PID/stat. */
+int64_t reaped_us(pid_t pid)
+{
+	char path[64], text[1024];
+	long long cutime = 0, cstime = 0;
+	const char *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	if (p == NULL || sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u "
+				   "%*u %*u %*u %lld %lld",
+				&cutime, &cstime) != 2)
+		return 0;
+	return (cutime + cstime) * 1000000 / sysconf(_SC_CLK_TCK);
+}
+
+long rss_kb(pid_t pid)
+{
+	char path[64], line[128];
+	long kb = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+	f = fopen(path, "re");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "Pss: %ld", &kb) == 1)
+			break;
+	if (f != NULL)
+		fclose(f);
+	return kb;
+}
+/* A child of PID but the one NOT; 0: none yet. */
+pid_t other_child(pid_t pid, pid_t not)
+{
+	char path[64];
+	int child, found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+		 (int)pid);
+	f = fopen(path, "re");
+	while (f != NULL && fscanf(f, "%d", &child) == 1)
+		if (child != not)
+			found = child;
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+static int by_time(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int64_t quantile(int64_t *times, size_t n, double q)
+{
+	qsort(times, n, sizeof(times[0]), by_time);
+	return times[(size_t)((double)(n - 1) * q)];
+}
+
+int floor_main(void)
+{
+	printf("%f\n", floor_here());
+	return 0;
+}

@@ -1,0 +1,40 @@
+/*
+ * measure.h - clocks, what processes cost, and the floor that all figures are
+ * held against. All of it ends the program when it cannot measure.
+ */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WARM_RUNS 300
+
+_Noreturn void die(const char *what); /* WHAT: strerror(errno) */
+
+int64_t now_ns(void);
+
+/* CPU time of RUSAGE_SELF, or of children that were reaped. */
+int64_t cpu_us(int who);
+
+/*
+ * The floor: fork, a round trip over a socketpair, exit, wait; us of CPU each.
+ * measure_floor() has it measured by a process of its own: what a parent holds
+ * makes its forks dearer. A program that calls it answers "floor" as its first
+ * argument by floor_main().
+ */
+double measure_floor(void);
+int floor_main(void);
+
+int64_t clock_of(pid_t pid); /* CPU us of a process, all threads */
+int64_t thread_us(pid_t pid, const char *tid);
+int64_t reaped_us(pid_t pid); /* of children that it has reaped */
+long rss_kb(pid_t pid);	      /* proportional */
+pid_t child_of(pid_t pid);    /* its first child, or 0 */
+pid_t other_child(pid_t pid, pid_t not); /* one but NOT, or 0 */
+
+/* Sort N times; the one that Q (0..1) of them do not exceed. */
+int64_t quantile(int64_t *times, size_t n, double q);
+
+#endif

@@ -15,6 +15,7 @@
 #define RPC_METHOD_NOT_FOUND (-32601)
 #define RPC_INVALID_PARAMS (-32602)
 #define RPC_INTERNAL_ERROR (-32603)
+#define RPC_RATE_LIMITED (-32010) /* ours; data has errorCode, retryAfterMs */
 
 enum rpc_kind {
 	RPC_REQUEST,	  /* id and method */

@@ -235,13 +235,3 @@ struct template *catalogue_find(const struct catalogue *c, const char *id,
 			return c->all[i];
 	return NULL;
 }
-
-const char *catalogue_nearest(const struct catalogue *c, const char *id)
-{
-	struct near found;
-
-	near_init(&found, id);
-	for (size_t i = 0; i < c->n; i++)
-		near_try(&found, c->all[i]->id);
-	return found.best;
-}

@@ -36,7 +36,5 @@ struct template *catalogue_newest(const struct catalogue *c, const char *id);
 /* The newest of ID that satisfies RANGE (NULL: any); NULL: none. Borrowed. */
 struct template *catalogue_find(const struct catalogue *c, const char *id,
 				const char *range);
-/* The known id nearest to ID, for "did you mean"; NULL: none is near. */
-const char *catalogue_nearest(const struct catalogue *c, const char *id);
 
 #endif

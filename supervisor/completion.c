@@ -1,5 +1,6 @@
 #include "supervisor/completion.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -119,6 +120,8 @@ static void on_view(void *arg, const struct store_result *res)
 
 	if (!call_release(c))
 		return;
+	if (res->rc == -ENOENT)
+		requestor_missed(c->session->requestor);
 	if (res->rc == 0 && res->runs[0].view != NULL)
 		(void)json_parse(&view, res->runs[0].view,
 				 strlen(res->runs[0].view), NULL);
@@ -184,7 +187,7 @@ static void complete_resource(struct call *c, struct json_object *ref)
 		return;
 	}
 	o = offer_find(&offers->patterns, uri);
-	if (o != NULL && tools_offers(c->session->requestor, o->template))
+	if (o != NULL && tools_offers(c->session, o->template))
 		nothing(c); /* a template does not say */
 	else
 		call_error(c, RPC_INVALID_PARAMS, NULL,

@@ -100,12 +100,12 @@ static struct json_object *or_empty(struct json_object *o)
 }
 
 static struct json_object *template_view(const struct template *t,
-					 const struct requestor *q)
+					 enum template_trust trust)
 {
 	static const char *const modes[] = {[MODE_SYNC] = "sync",
 					    [MODE_ASYNC] = "async",
 					    [MODE_AUTO] = "auto"};
-	bool trusted = (t->trust & q->trust) != 0;
+	bool trusted = (t->trust & trust) != 0;
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "templateId", json_object_new_string(t->id));
@@ -143,8 +143,9 @@ static void list_templates(struct call *c, struct json_object *args)
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(q, cat->all[i]) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0))
-			json_object_array_add(list,
-					      template_view(cat->all[i], q));
+			json_object_array_add(
+			    list, template_view(cat->all[i],
+						session_trust(c->session)));
 	json_object_object_add(o, "templates", list);
 	call_tool_result(c, o, false);
 }
@@ -159,6 +160,7 @@ static void refuse_artifact(struct call *c, const char *id,
 
 	switch (res->rc) {
 	case -ENOENT:
+		requestor_missed(c->session->requestor);
 		refuse(&r, "ARTIFACT_NOT_FOUND", NULL,
 		       "you have no artifact \"%.64s\"", id);
 		break;
@@ -269,10 +271,35 @@ static struct json_object *limits_view(const struct config *cfg)
 	return v;
 }
 
+/* Of its own section, what is set. */
+static struct json_object *own_limits_view(const struct requestor *q)
+{
+	const struct config_requestor *own = q->section;
+	const struct {
+		const char *key;
+		int64_t value;
+	} all[] = {
+	    {"maxConcurrentRuns", own->max_concurrent_runs},
+	    {"maxQueuedRuns", own->max_queued_runs},
+	    {"ratePerSecond", own->rate_per_second},
+	    {"burst", own->burst},
+	    {"maxTtlMs", own->max_ttl_ms},
+	    {"cpuSecondsPerHour", own->cpu_seconds_per_hour},
+	    {"artifactBytes", own->artifact_bytes},
+	};
+	struct json_object *v = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].value > 0)
+			json_object_object_add(
+			    v, all[i].key, json_object_new_int64(all[i].value));
+	return v;
+}
+
 static void on_usage(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
-	const struct requestor *q;
+	struct requestor *q;
 	struct json_object *v, *usage;
 
 	if (!call_release(c))
@@ -287,13 +314,17 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (res->rc == 0)
 		json_object_object_add(usage, "artifactBytes",
 				       json_object_new_int64(res->artifact_bytes));
+	json_object_object_add(
+	    usage, "cpuMsThisHour", json_object_new_int64(requestor_cpu_ms(q)));
 	json_object_object_add(v, "runtimeVersion",
 			       json_object_new_string(PADDOCK_VERSION));
 	json_object_object_add(v, "limits",
 			       limits_view(c->session->server->config));
+	json_object_object_add(v, "requestorLimits", own_limits_view(q));
 	json_object_object_add(v, "requestor", json_object_new_string(q->name));
-	json_object_object_add(v, "trustLevel",
-			       json_object_new_string(trust_name(q->trust)));
+	json_object_object_add(
+	    v, "trustLevel",
+	    json_object_new_string(trust_name(session_trust(c->session))));
 	json_object_object_add(
 	    v, "isolation",
 	    json_object_get(c->session->server->isolation.view));

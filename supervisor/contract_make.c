@@ -14,6 +14,7 @@
 #include "supervisor/digest.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
+#include "supervisor/tools.h"
 #include "supervisor/view.h"
 
 #define NOT_DURABLE_RETRY_MS 20
@@ -351,13 +352,14 @@ static void create_once(struct call *c)
 
 /* ---- what was asked for ---- */
 
-static void refuse_template(struct refusal *r, const struct catalogue *cat,
-			    const char *id, const char *range)
+static void refuse_template(struct refusal *r, const struct requestor *q,
+			    const struct catalogue *cat, const char *id,
+			    const char *range)
 {
-	const char *near = catalogue_nearest(cat, id);
+	const char *near = tools_nearest(q, cat, id);
 	struct json_object *d, *list;
 
-	if (catalogue_newest(cat, id) == NULL) {
+	if (catalogue_newest(cat, id) == NULL || !requestor_sees(q, id)) {
 		refuse(r, "TEMPLATE_NOT_FOUND", NULL,
 		       near != NULL ? "there is no template \"%.64s\"; did you "
 				      "mean \"%s\"?"
@@ -378,14 +380,14 @@ static void refuse_template(struct refusal *r, const struct catalogue *cat,
 }
 
 static bool check_trust(struct refusal *r, const struct template *t,
-			const struct requestor *q)
+			enum template_trust trust)
 {
-	if ((t->trust & q->trust) != 0)
+	if ((t->trust & trust) != 0)
 		return true;
 	refuse(r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
 	       "this connection's trust level is %s, which %s does not list in "
 	       "its trustLevelSupport",
-	       trust_name(q->trust), t->id);
+	       trust_name(trust), t->id);
 	return false;
 }
 
@@ -469,16 +471,17 @@ void contract_run_template(struct call *c, struct json_object *args)
 	const char *session_id = json_member_str(args, "sessionId");
 	struct json_object *inputs = json_member(args, "inputs");
 	struct template *t = catalogue_find(cat, id, range);
+	const struct requestor *q = c->session->requestor;
 	struct refusal r = {0};
 
-	if (t == NULL)
-		refuse_template(&r, cat, id, range);
+	if (t == NULL || !tools_visible(q, t))
+		refuse_template(&r, q, cat, id, range);
 	else if (session_id != NULL)
 		refuse(&r, "SESSION_NOT_FOUND", NULL,
 		       "you have no session \"%.64s\"; leave sessionId out",
 		       session_id);
 	else if (check_mode(&r, c, json_member(args, "options")) &&
-		 check_trust(&r, t, c->session->requestor) &&
+		 check_trust(&r, t, session_trust(c->session)) &&
 		 check_inputs(&r, t, inputs, "/inputs")) {
 		submit(c, t, inputs, json_member(args, "options"), present_view);
 		return;

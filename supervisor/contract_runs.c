@@ -16,6 +16,7 @@ static void refuse_unknown(struct call *c, const char *id)
 {
 	struct refusal r = {0};
 
+	requestor_missed(c->session->requestor);
 	refuse(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"", id);
 	call_refuse(c, &r);
 }
@@ -55,6 +56,8 @@ void contract_get_run(struct call *c, struct json_object *args)
 	struct run *r = runs_find(server_runs(srv), c->session->requestor, id);
 
 	if (r != NULL) {
+		requestor_polled(c->session->requestor, &r->polled_ms,
+				 VIEW_POLL_AFTER_MS);
 		call_tool_result(c, view_run(r, &srv->isolation), false);
 		return;
 	}

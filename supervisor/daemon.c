@@ -135,6 +135,7 @@ static int swap_in(struct server *srv, struct config *config,
 	old = *srv->config; /* others hold its address */
 	*srv->config = *config;
 	*config = old;
+	changed |= requestors_apply(&srv->requestors, srv->config);
 	config_free(config);
 	catalogue_free(srv->catalogue);
 	srv->catalogue = catalogue;
@@ -180,6 +181,7 @@ static void on_hup(struct daemon *d)
 	} else {
 		log_info("daemon", "reload=done templates=%zu",
 			 srv->catalogue->n);
+		listen_look(d->listener);
 	}
 	if (srv->runs != NULL)
 		runs_pump(srv->runs); /* limits may be wider */
@@ -205,6 +207,7 @@ static void on_usr1(struct daemon *d)
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
+	requestors_log(&srv->requestors);
 }
 
 static void stop_now(struct daemon *d)

@@ -23,6 +23,7 @@ struct peer {
 	struct listener *listener;
 	struct conn *conn;
 	int fd;
+	uid_t uid;
 	LIST_ENTRY(peer) link; /* in listener.peers */
 };
 
@@ -91,6 +92,7 @@ static void greet(struct listener *l, int fd)
 	p = xcalloc(1, sizeof(*p));
 	p->listener = l;
 	p->fd = fd;
+	p->uid = cred.uid;
 	LIST_INSERT_HEAD(&l->peers, p, link);
 	l->n_peers++;
 	p->conn = conn_new(l->server,
@@ -274,6 +276,23 @@ void listen_close(struct listener *l)
 	event_free(l->rest);
 	free(l->path);
 	free(l);
+}
+
+void listen_look(struct listener *l)
+{
+	struct peer *p, *after;
+
+	for (p = l == NULL ? NULL : LIST_FIRST(&l->peers); p != NULL; p = after) {
+		const struct requestor *q = conn_session(p->conn)->requestor;
+
+		after = LIST_NEXT(p, link);
+		if (q == requestors_of_uid(&l->server->requestors, p->uid))
+			continue;
+		log_info("listen", "requestor=%s connection=closed uid=%u "
+				   "why=\"its section changed\"",
+			 q->name, (unsigned)p->uid);
+		peer_free(p);
+	}
 }
 
 size_t listen_connections(const struct listener *l)

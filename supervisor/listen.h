@@ -19,6 +19,8 @@ struct listener *listen_open(struct server *srv, const char *path, int fd,
 void listen_start(struct listener *l); /* accept, from now on */
 void listen_stop(struct listener *l);  /* accept no more; those there stay */
 void listen_close(struct listener *l); /* all of it; NULL is fine */
+/* Close the connections of users who are other requestors since a reload. */
+void listen_look(struct listener *l); /* NULL is fine */
 size_t listen_connections(const struct listener *l);
 
 #endif

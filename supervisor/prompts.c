@@ -32,7 +32,7 @@ const struct offer *prompts_find(const struct call *c, const char *name)
 	const struct offer *o =
 	    offer_find(&s->server->catalogue->offers->prompts, name);
 
-	return o != NULL && tools_offers(s->requestor, o->template) ? o : NULL;
+	return o != NULL && tools_offers(s, o->template) ? o : NULL;
 }
 
 /* ---- prompts/list ---- */
@@ -81,7 +81,7 @@ void prompts_list(struct call *c)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct offer *o = &all->all[i];
 
-		if (tools_offers(s->requestor, o->template) &&
+		if (tools_offers(s, o->template) &&
 		    page_wants(&p, o->template->id, o->index))
 			json_object_array_add(p.list,
 					      definition(o, s->revision));
@@ -278,7 +278,7 @@ static void no_such_prompt(struct call *c, const char *name)
 
 	near_init(&near, name);
 	for (size_t i = 0; i < all->n; i++)
-		if (tools_offers(c->session->requestor, all->all[i].template))
+		if (tools_offers(c->session, all->all[i].template))
 			near_try(&near, all->all[i].key);
 	if (near.best != NULL)
 		call_error(c, RPC_INVALID_PARAMS, NULL,

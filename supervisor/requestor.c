@@ -1,9 +1,21 @@
 #include "supervisor/requestor.h"
 
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
+
+#define MISSED_LOG_MS 60000 /* failed look-ups are logged once in that time */
+
+static const struct config_requestor none = {.uid = -1, .weight = 1};
+
+/* ---- all of them ---- */
 
 struct requestor *requestors_find(struct requestors *all, const char *name)
 {
@@ -13,21 +25,127 @@ struct requestor *requestors_find(struct requestors *all, const char *name)
 	return q;
 }
 
-struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
+static struct requestor *find_or_add(struct requestors *all, const char *name)
 {
-	struct requestor *q;
-	char name[32];
+	struct requestor *q = requestors_find(all, name);
 
-	snprintf(name, sizeof(name), "uid:%u", (unsigned)uid);
-	q = requestors_find(all, name);
 	if (q != NULL)
 		return q;
 	q = xcalloc(1, sizeof(*q));
 	q->name = xstrdup(name);
-	q->trust = TRUST_LOCAL;
+	q->section = &none;
 	sched_lane_init(&q->lane);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
+}
+
+/* HEX has been checked. */
+static void read_digest(unsigned char out[REQUESTOR_DIGEST], const char *hex)
+{
+	for (size_t i = 0; i < REQUESTOR_DIGEST; i++) {
+		char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		out[i] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+}
+
+static void apply(struct requestor *q, const struct config_requestor *section)
+{
+	q->section = section;
+	q->gone = false;
+	q->lane.max_running = section->max_concurrent_runs;
+	q->lane.weight = section->weight;
+	q->has_token = section->token_sha256 != NULL;
+	if (q->has_token)
+		read_digest(q->token, section->token_sha256);
+	requestor_hold(q);
+}
+
+/* Its runs go on, as they were admitted. */
+static void dismiss(struct requestor *q)
+{
+	q->section = &none;
+	q->gone = true;
+	q->has_token = false;
+}
+
+/* Two texts of a configuration, or NULL. */
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static const struct config_requestor *section_of(const struct config *c,
+						 const char *name)
+{
+	for (size_t i = 0; i < c->n_requestors; i++)
+		if (strcmp(c->requestors[i].name, name) == 0)
+			return &c->requestors[i];
+	return NULL;
+}
+
+bool requestors_apply(struct requestors *all, const struct config *c)
+{
+	bool changed = false;
+	struct requestor *q, *next;
+
+	for (size_t i = 0; i < c->n_requestors; i++)
+		find_or_add(all, c->requestors[i].name);
+	HASH_ITER(hh, all->by_name, q, next) {
+		const struct config_requestor *was = q->section;
+		const struct config_requestor *is = section_of(c, q->name);
+
+		if (is == NULL && was == &none)
+			continue; /* it never had one, or is gone already */
+		if (is != NULL)
+			changed = changed ||
+				  !same(was->templates, is->templates) ||
+				  !same(was->trust_level, is->trust_level);
+		if (is != NULL)
+			apply(q, is);
+		else
+			dismiss(q);
+	}
+	return changed;
+}
+
+struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
+{
+	struct requestor *q, *next;
+	char name[32];
+
+	HASH_ITER(hh, all->by_name, q, next)
+		if (q->section->uid == (int64_t)uid)
+			return q;
+	snprintf(name, sizeof(name), "uid:%u", (unsigned)uid);
+	return find_or_add(all, name); /* no section may be called that */
+}
+
+/* Each is compared, whole, so that time tells nothing of any. */
+struct requestor *requestors_of_token(struct requestors *all,
+				      const char *token, size_t len)
+{
+	unsigned char sum[REQUESTOR_DIGEST];
+	struct requestor *q, *next, *found = NULL;
+
+	_Static_assert(REQUESTOR_DIGEST == SHA256_DIGEST_LENGTH, "the same");
+	SHA256((const unsigned char *)token, len, sum);
+	HASH_ITER(hh, all->by_name, q, next) {
+		bool match = CRYPTO_memcmp(q->token, sum, sizeof(sum)) == 0;
+
+		found = q->has_token & match ? q : found;
+	}
+	return found;
+}
+
+struct requestor *requestors_anonymous(struct requestors *all)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, all->by_name, q, next)
+		if (q->has_token)
+			return NULL;
+	return find_or_add(all, REQUESTOR_ANONYMOUS);
 }
 
 void requestors_fini(struct requestors *all)
@@ -47,7 +165,153 @@ bool requestor_is_anonymous(const struct requestor *q)
 	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
 }
 
+
+void requestors_log(struct requestors *all)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, all->by_name, q, next) {
+		char kept[24] = "unknown";
+
+		if (q->usage_known)
+			snprintf(kept, sizeof(kept), "%lld",
+				 (long long)requestor_kept(q));
+		log_info("requestor",
+			 "requestor=%s status=%s running=%zu queued=%zu "
+			 "cpu_ms=%lld artifact_bytes=%s refused=%llu "
+			 "rate_limited=%llu lookups_failed=%llu overpolls=%llu",
+			 q->name, q->gone ? "gone" : q->lane.held ? "held" : "ok",
+			 q->lane.running, q->lane.queued,
+			 (long long)requestor_cpu_ms(q), kept,
+			 (unsigned long long)q->refused,
+			 (unsigned long long)q->rate_limited,
+			 (unsigned long long)q->lookups_failed,
+			 (unsigned long long)q->overpolls);
+	}
+}
+
+/* ---- what one may see ---- */
+
 const char *trust_name(enum template_trust trust)
 {
 	return trust == TRUST_LOCAL ? "local" : "remote";
+}
+
+enum template_trust requestor_trust(const struct requestor *q,
+				    enum template_trust via)
+{
+	if (q->section->trust_level == NULL)
+		return via;
+	return strcmp(q->section->trust_level, "local") == 0 ? TRUST_LOCAL
+							      : TRUST_REMOTE;
+}
+
+bool requestor_sees(const struct requestor *q, const char *id)
+{
+	const char *list = q->section->templates;
+	size_t len = strlen(id);
+
+	if (list == NULL)
+		return true;
+	for (list += strspn(list, " "); *list != '\0';
+	     list += strspn(list, " ")) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, id, n) == 0)
+			return true;
+		list += n;
+	}
+	return false;
+}
+
+bool requestor_gone(const struct requestor *q)
+{
+	return q->gone;
+}
+
+/* ---- what it uses ---- */
+
+bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
+{
+	const struct config_requestor *c = q->section;
+
+	if (c->rate_per_second == 0 ||
+	    quota_take(&q->rate, c->rate_per_second, c->burst, clock_mono_ms(),
+		       retry_after_ms))
+		return true;
+	q->rate_limited++;
+	return false;
+}
+
+int64_t requestor_cpu_ms(struct requestor *q)
+{
+	return quota_used(&q->cpu, clock_mono_ms());
+}
+
+void requestor_hold(struct requestor *q)
+{
+	int64_t allowed = q->section->cpu_seconds_per_hour * 1000;
+
+	q->lane.held = allowed > 0 && requestor_cpu_ms(q) >= allowed;
+}
+
+void requestor_charge(struct requestor *q, int64_t cpu_ms)
+{
+	quota_charge(&q->cpu, cpu_ms, clock_mono_ms());
+	requestor_hold(q);
+}
+
+int64_t requestor_kept(const struct requestor *q)
+{
+	return q->kept_bytes + q->keeping_bytes;
+}
+
+bool requestor_has_room(const struct requestor *q, int64_t size)
+{
+	int64_t allowed = q->section->artifact_bytes;
+
+	return allowed == 0 || size <= allowed - requestor_kept(q);
+}
+
+void requestor_keep(struct requestor *q, int64_t size)
+{
+	q->keeping_bytes += size;
+}
+
+void requestor_kept_one(struct requestor *q, int64_t size, bool taken)
+{
+	q->keeping_bytes -= size;
+	assert(q->keeping_bytes >= 0);
+	if (taken)
+		q->kept_bytes += size;
+}
+
+void requestor_set_usage(struct requestor *q, int64_t bytes)
+{
+	q->kept_bytes = bytes;
+	q->usage_known = true;
+}
+
+/* ---- what it should not do ---- */
+
+void requestor_missed(struct requestor *q)
+{
+	int64_t now = clock_mono_ms();
+
+	q->lookups_failed++;
+	if (q->missed_log_ms != 0 && now - q->missed_log_ms < MISSED_LOG_MS)
+		return;
+	q->missed_log_ms = now;
+	log_warn("requestor", "requestor=%s lookups_failed=%llu", q->name,
+		 (unsigned long long)q->lookups_failed);
+}
+
+void requestor_polled(struct requestor *q, int64_t *last_ms,
+		      int64_t interval_ms)
+{
+	int64_t now = clock_mono_ms();
+
+	if (*last_ms != 0 && now - *last_ms < interval_ms / 2)
+		q->overpolls++;
+	*last_ms = now;
 }

@@ -1,5 +1,12 @@
 /*
- * requestor.h - who asks: never what a client says of itself.
+ * requestor.h - who asks, which is never what a client says of itself; what
+ * each may use, and has used.
+ *
+ * A [requestor "NAME"] section names whoever shows its token, or is its uid
+ * on the unix socket or on stdio. Other users are "uid:N", callers without
+ * a token "anonymous"; these have no limits of their own. What is counted
+ * here is this instance's alone, and begins anew with it, but for the bytes
+ * of artifacts, which the store knows.
  */
 #ifndef SUPERVISOR_REQUESTOR_H
 #define SUPERVISOR_REQUESTOR_H
@@ -10,24 +17,53 @@
 #include <sys/types.h>
 #include <uthash.h>
 
+#include "supervisor/config.h"
+#include "supervisor/quota.h"
 #include "supervisor/sched.h"
 #include "supervisor/template.h"
 
+#define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
+
 struct requestor {
-	char *name; /* "uid:1000", or a [requestor] section's name */
-	enum template_trust trust;
-	struct sched_lane lane; /* its runs that wait, and how many have begun */
-	UT_hash_handle hh; /* in requestors.by_name */
+	char *name; /* a section's, "uid:1000" or "anonymous" */
+	const struct config_requestor *section; /* borrowed; 0: no limit */
+	bool gone; /* its section was removed: it may ask for nothing */
+	bool has_token;
+	unsigned char token[REQUESTOR_DIGEST];
+	struct sched_lane lane; /* its runs that wait; how many have begun */
+	struct quota_rate rate;
+	struct quota_hour cpu;
+	bool usage_known;
+	int64_t kept_bytes;    /* of artifacts in the store, once known */
+	int64_t keeping_bytes; /* of those on their way there */
+	uint64_t refused;      /* runs, by one of these limits */
+	uint64_t rate_limited;
+	uint64_t lookups_failed;
+	uint64_t overpolls;
+	int64_t missed_log_ms; /* when that was last logged */
+	UT_hash_handle hh;     /* in requestors.by_name */
 };
 
-/* All that were seen; they live as long as the server. */
+/* All that were seen; they live as long as the server. All-zero: none. */
 struct requestors {
 	struct requestor *by_name;
 };
 
-/* The local user UID: trust local. Made at the first time. Borrowed. */
+/*
+ * Hold them to C's sections, at the start and again when these have changed:
+ * limits in place, counters kept; who has no section any more is gone. C is
+ * lent until the next time. True: what one of them sees may have changed.
+ */
+bool requestors_apply(struct requestors *all, const struct config *c);
+
+/* The local user UID. Borrowed, as all of these. */
 struct requestor *requestors_of_uid(struct requestors *all, uid_t uid);
-/* The one of that name, or NULL. Borrowed. */
+/* Whose bearer token is the LEN bytes of TOKEN; NULL: nobody's. */
+struct requestor *requestors_of_token(struct requestors *all,
+				      const char *token, size_t len);
+/* Who asks without a token; NULL: a section has one, so all have to. */
+struct requestor *requestors_anonymous(struct requestors *all);
+/* The one of that name, or NULL. */
 struct requestor *requestors_find(struct requestors *all, const char *name);
 void requestors_fini(struct requestors *all);
 
@@ -35,6 +71,43 @@ void requestors_fini(struct requestors *all);
 #define REQUESTOR_ANONYMOUS "anonymous"
 bool requestor_is_anonymous(const struct requestor *q);
 
+/* A line of the log for each: what it uses, what it was refused. */
+void requestors_log(struct requestors *all);
+
 const char *trust_name(enum template_trust trust); /* "local", "remote" */
+
+/* Q's trust on a connection of trust VIA: its section's, or VIA. */
+enum template_trust requestor_trust(const struct requestor *q,
+				    enum template_trust via);
+/* Does the template ID exist, for Q? */
+bool requestor_sees(const struct requestor *q, const char *id);
+
+/* Credentials of Q are good no more, though its runs may go on. */
+bool requestor_gone(const struct requestor *q);
+/* A request of Q's came. False: too many; again RETRY_AFTER_MS later. */
+bool requestor_take(struct requestor *q, int64_t *retry_after_ms);
+/* A run of Q's has used CPU_MS, which was not counted before. */
+void requestor_charge(struct requestor *q, int64_t cpu_ms);
+/* Let Q's queue rest, or go on, as its CPU time of this hour says. */
+void requestor_hold(struct requestor *q);
+int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */
+
+/* The artifacts that Q has, as far as is known; and one of SIZE more? */
+int64_t requestor_kept(const struct requestor *q);
+bool requestor_has_room(const struct requestor *q, int64_t size);
+/* One of SIZE is on its way to the store, which will take it or not. */
+void requestor_keep(struct requestor *q, int64_t size);
+void requestor_kept_one(struct requestor *q, int64_t size, bool taken);
+/* The store counted BYTES. */
+void requestor_set_usage(struct requestor *q, int64_t bytes);
+
+/* Q asked for what it does not have: an id that is unknown, or another's. */
+void requestor_missed(struct requestor *q);
+/*
+ * Q asked how a run goes, and was told to ask each INTERVAL_MS; *LAST_MS is
+ * the run's own (0: never). Twice as often as that, and it is counted.
+ */
+void requestor_polled(struct requestor *q, int64_t *last_ms,
+		      int64_t interval_ms);
 
 #endif

@@ -70,7 +70,7 @@ static void page_offers(struct page *p, const char *uri_key,
 		const struct offer *offer = &list->all[i];
 		struct json_object *o;
 
-		if (!tools_offers(s->requestor, offer->template) ||
+		if (!tools_offers(s, offer->template) ||
 		    !page_wants(p, offer->template->id, offer->index))
 			continue;
 		o = json_object_new_object();
@@ -114,6 +114,7 @@ void resources_not_found(struct call *c, const char *uri)
 {
 	struct json_object *data = json_object_new_object();
 
+	requestor_missed(c->session->requestor);
 	add(data, "uri", uri);
 	call_error(c, RPC_RESOURCE_NOT_FOUND, data, "Resource not found");
 }
@@ -280,15 +281,15 @@ const struct offer *resources_find(const struct call *c, const char *uri,
 				   struct json_object **values)
 {
 	const struct offers *offers = c->session->server->catalogue->offers;
-	const struct requestor *q = c->session->requestor;
+	const struct session *s = c->session;
 	const struct offer *o = offer_find(&offers->resources, uri);
 
 	*values = NULL;
-	if (o != NULL && tools_offers(q, o->template))
+	if (o != NULL && tools_offers(s, o->template))
 		return o;
 	for (size_t i = 0; i < offers->patterns.n; i++) {
 		o = &offers->patterns.all[i];
-		if (tools_offers(q, o->template))
+		if (tools_offers(s, o->template))
 			*values = placeholder_uri_match(o->key, uri);
 		if (*values != NULL)
 			return o;

@@ -106,6 +106,7 @@ struct run {
 	int64_t created_ms, started_ms, updated_ms, finished_ms; /* wall */
 	int64_t expires_ms; /* ENDED: when it may be forgotten */
 	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
+	int64_t polled_ms; /* for requestor_polled() */
 
 	struct run_steps steps;
 	bool told_progress; /* run.progress() was called: it counts, not steps */

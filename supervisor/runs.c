@@ -9,18 +9,18 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/admit.h"
 #include "supervisor/audit.h"
+#include "supervisor/keep.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
 #include "supervisor/sched.h"
 #include "supervisor/verdict.h"
 #include "supervisor/view.h"
 
-#define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define CANCEL_GRACE_MAX_MS 60000
 #define STARTS_MAX 20 /* of one run, while there is no worker to be had… */
 #define PAUSE_MS 100  /* …each so long after the last */
-#define RETRY_AFTER_MS 1000
 
 struct runs {
 	struct runs_env env;
@@ -128,62 +128,12 @@ static void on_news(void *arg, struct run *r)
 	run_tell(r, NEWS_PROGRESS);
 }
 
-struct kept { /* of an artifact's request */
-	struct runs *runs;
-	struct run_artifact artifact;
-	char run_id[ID_SIZE];
-};
-
-/* Durable, it is the run's, and the template learns its id. */
-static void on_kept(void *arg, const struct store_result *res)
-{
-	struct kept *k = arg;
-	struct run *r = NULL;
-
-	HASH_FIND_STR(k->runs->by_id, k->run_id, r);
-	if (res->rc != 0)
-		log_error("runs", "run=%s artifact=lost err=\"%s\"", k->run_id,
-			  res->why);
-	if (r == NULL || r->worker == NULL) {
-		; /* it has ended, and does not list it */
-	} else if (res->rc != 0) {
-		r->artifact_bytes -= k->artifact.size;
-		worker_answer(r, false, "the artifact could not be stored; the "
-					"server's log says why");
-	} else {
-		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
-							  sizeof(*r->artifacts));
-		r->artifacts[r->n_artifacts++] = k->artifact;
-		worker_answer(r, true, k->artifact.id);
-		k->artifact = (struct run_artifact){0};
-	}
-	free(k->artifact.name);
-	free(k->artifact.mime_type);
-	free(k);
-}
-
 static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 			char *tmp_path, const char *sha256)
 {
 	struct runs *s = arg;
-	struct kept *k = xcalloc(1, sizeof(*k));
-	struct store_artifact row = {.requestor = r->requestor->name,
-				     .name = a->name,
-				     .mime_type = a->mime_type,
-				     .sha256 = sha256,
-				     .size = a->size,
-				     .created_ms = clock_wall_ms()};
 
-	id_new(a->id, "art");
-	memcpy(row.id, a->id, sizeof(row.id));
-	memcpy(row.run_id, r->id, sizeof(row.run_id));
-	r->artifact_bytes += a->size;
-	r->made_artifacts = true;
-	k->runs = s;
-	k->artifact = *a;
-	memcpy(k->run_id, r->id, sizeof(k->run_id));
-	store_put_artifact(s->env.store, &row, tmp_path, STORE_NOW, on_kept, k);
-	free(tmp_path);
+	keep_artifact(s, s->env.store, r, a, tmp_path, sha256);
 }
 
 static void on_over(void *arg, struct run *r, enum run_event ev)
@@ -196,6 +146,7 @@ static void on_over(void *arg, struct run *r, enum run_event ev)
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		crew_renew(s->env.crew);
 	sched_over(&s->sched, &r->requestor->lane);
+	requestor_charge(r->requestor, r->cpu_ms);
 	finish(s, r, ev);
 	evtimer_del(s->pause); /* there is room again */
 	runs_pump(s);
@@ -301,11 +252,14 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static int64_t cap_ttl(const struct runs *s, int64_t ttl_ms)
+static int64_t cap_ttl(const struct runs *s, const struct run *r,
+		       int64_t ttl_ms)
 {
 	const struct config *c = s->env.config;
+	int64_t own = r->requestor->section->max_ttl_ms;
+	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
 
-	return least(ttl_ms > 0 ? ttl_ms : c->default_ttl_ms, c->max_ttl_ms);
+	return least(own > 0 ? least(ttl, own) : ttl, c->max_ttl_ms);
 }
 
 static void set_task(const struct runs *s, struct run *r,
@@ -314,7 +268,7 @@ static void set_task(const struct runs *s, struct run *r,
 	r->task.form = wish->task;
 	if (wish->task == STORE_TASK_NONE)
 		return;
-	r->task.ttl_ms = cap_ttl(s, wish->task_ttl_ms);
+	r->task.ttl_ms = cap_ttl(s, r, wish->task_ttl_ms);
 	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
 }
 
@@ -334,41 +288,33 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 	    .output_bytes = least(t->output_bytes, c->max_output_bytes),
 	    .artifact_bytes = least(t->artifact_bytes, c->max_artifact_bytes),
 	    .cancel_grace_ms = least(t->cancel_grace_ms, CANCEL_GRACE_MAX_MS),
-	    .ttl_ms = cap_ttl(s, ttl_ms),
+	    .ttl_ms = cap_ttl(s, r, ttl_ms),
 	};
 }
 
-static struct json_object *queue_details(const struct runs *s)
-{
-	struct json_object *d =
-	    verdict_limit("max_queued_runs", (int64_t)s->sched.queued,
-			  s->env.config->max_queued_runs, "runs",
-			  "the operator: max_queued_runs in [limits]");
-
-	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int(RETRY_AFTER_MS));
-	return d;
-}
-
-static bool may_create(struct runs *s, const struct requestor *q,
-		       size_t inputs_len, struct refusal *r)
+static bool may_create(struct runs *s, struct requestor *q, size_t inputs_len,
+		       struct refusal *r)
 {
 	const char *sick = store_sick(s->env.store);
+	const struct admit ask = {
+	    .config = s->env.config,
+	    .sched = &s->sched,
+	    .shared = s->env.shared,
+	    .starts = can_start(s) && sched_is_clear(&s->sched, &q->lane),
+	    .bytes = inputs_len,
+	};
 
 	if (*s->env.draining)
-		refuse(r, "QUEUE_FULL", queue_details(s),
+		refuse(r, "QUEUE_FULL",
+		       admit_details("max_queued_runs", (int64_t)s->sched.queued,
+				     0, "runs",
+				     "the operator: the server is stopping",
+				     ADMIT_RETRY_MS),
 		       "the server is being shut down and takes no more runs");
 	else if (sick != NULL)
 		refuse(r, "STORE_UNAVAILABLE", NULL,
 		       "the server cannot record runs now: %s", sick);
-	else if (!(can_start(s) && sched_is_clear(&s->sched, &q->lane)) &&
-		 (s->sched.queued >= (size_t)s->env.config->max_queued_runs ||
-		  s->sched.queued_bytes + (int64_t)inputs_len >
-		      QUEUED_BYTES_MAX))
-		refuse(r, "QUEUE_FULL", queue_details(s),
-		       "%zu runs wait already; the server lets %lld wait",
-		       s->sched.queued, (long long)s->env.config->max_queued_runs);
-	return r->code == NULL;
+	return r->code == NULL && admit_run(&ask, q, r);
 }
 
 struct stored { /* of a new row's request */
@@ -438,6 +384,14 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 	HASH_FIND_STR(s->by_id, id, r);
 	return r != NULL && r->requestor == requestor && !run_terminal(r) ? r
 									 : NULL;
+}
+
+struct run *runs_working(struct runs *s, const char *id)
+{
+	struct run *r;
+
+	HASH_FIND_STR(s->by_id, id, r);
+	return r != NULL && r->worker != NULL ? r : NULL;
 }
 
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,

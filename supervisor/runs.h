@@ -30,6 +30,7 @@ struct runs_env {
 	void *ask_arg;
 	const bool *quiet;    /* start nothing */
 	const bool *draining; /* accept nothing */
+	bool shared;	      /* there may be more than one requestor */
 };
 
 struct runs *runs_new(const struct runs_env *env);
@@ -63,6 +64,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 /* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
 		      const char *id);
+/* Anybody's that has a worker, or NULL. */
+struct run *runs_working(struct runs *s, const char *id);
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 			   const char *template_id, const char *key);
 

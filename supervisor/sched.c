@@ -48,11 +48,11 @@ void sched_remove(struct sched *s, struct sched_item *item)
 
 static bool is_full(const struct sched_lane *lane)
 {
-	return lane->max_running > 0 &&
-	       lane->running >= (size_t)lane->max_running;
+	return lane->held || (lane->max_running > 0 &&
+			      lane->running >= (size_t)lane->max_running);
 }
 
-/* One that is at its limit keeps its place, and its turns. */
+/* One that is held or at its limit keeps its place, and its turns. */
 struct sched_item *sched_next(const struct sched *s)
 {
 	const struct sched_lane *lane;

@@ -28,6 +28,7 @@ struct sched_lane {
 	size_t running;	     /* started, and not over */
 	int64_t max_running; /* 0: no limit of its own; may change */
 	int64_t weight;	     /* 1 or more; may change */
+	bool held;	     /* nothing of it starts now; may change */
 	int64_t turns;	     /* left in this round */
 };
 

@@ -112,14 +112,16 @@ static struct event *every(struct server *srv, int seconds, event_callback_fn fn
 static struct requestor *served(void *arg, const char *name)
 {
 	struct server *srv = arg;
-	unsigned long uid;
-	char *end;
+	struct requestor *q = srv->local;
 
-	if (!srv->others || strncmp(name, "uid:", 4) != 0)
-		return requestors_find(&srv->requestors, name);
-	uid = strtoul(name + 4, &end, 10);
-	return *end == '\0' ? requestors_of_uid(&srv->requestors, (uid_t)uid)
-			    : NULL;
+	if (srv->others && strncmp(name, "uid:", 4) == 0)
+		q = requestors_of_uid(&srv->requestors,
+				      (uid_t)strtoul(name + 4, NULL, 10));
+	else if (srv->others)
+		q = requestors_find(&srv->requestors, name);
+	return q != NULL && !requestor_gone(q) && strcmp(q->name, name) == 0
+		   ? q
+		   : NULL;
 }
 
 static void on_recovered(void *arg, const struct store_result *res);
@@ -145,6 +147,25 @@ static void on_recovered(void *arg, const struct store_result *res)
 	}
 }
 
+static void on_usage(void *arg, const struct store_result *res)
+{
+	if (res->rc == 0)
+		requestor_set_usage(arg, res->artifact_bytes);
+}
+
+/* Time has passed: who may have, or start, more again? */
+static void look_at_requestors(struct server *srv)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, srv->requestors.by_name, q, next) {
+		requestor_hold(q);
+		if (q->section->artifact_bytes > 0)
+			store_usage(srv->store, q->name, on_usage, q);
+	}
+	runs_pump(srv->runs);
+}
+
 /* Others may have died since we looked last. */
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
@@ -153,6 +174,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	recover(-1, 0, srv);
 	store_sweep(srv->store, clock_wall_ms());
+	look_at_requestors(srv);
 }
 
 struct runs *server_runs(struct server *srv)
@@ -163,7 +185,8 @@ struct runs *server_runs(struct server *srv)
 			       .crew = srv->crew,
 			       .instance = srv->instance,
 			       .quiet = &srv->quiet,
-			       .draining = &srv->draining};
+			       .draining = &srv->draining,
+			       .shared = srv->others};
 
 	if (srv->runs != NULL)
 		return srv->runs;
@@ -179,8 +202,7 @@ struct runs *server_runs(struct server *srv)
 	event_add(srv->on_store, NULL);
 	srv->sweep = every(srv, SWEEP_EVERY_S, on_sweep);
 	srv->sick = every(srv, SICK_EVERY_S, on_sick);
-	recover(-1, 0, srv);
-	store_sweep(srv->store, clock_wall_ms());
+	on_sweep(-1, 0, srv);
 	return srv->runs;
 }
 
@@ -229,6 +251,7 @@ int server_start(struct server *srv, struct config *config,
 	srv->catalogue = catalogue;
 	srv->require = require;
 	srv->base = new_base();
+	requestors_apply(&srv->requestors, config);
 	srv->local = requestors_of_uid(&srv->requestors, getuid());
 	LIST_INIT(&srv->sessions);
 	id_new(srv->instance, "inst");

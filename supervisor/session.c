@@ -19,6 +19,7 @@ void session_init(struct session *s, struct server *server,
 			      .requestor = requestor,
 			      .ops = ops,
 			      .arg = arg,
+			      .via = TRUST_LOCAL,
 			      .revision = MCP_LATEST};
 	LIST_INIT(&s->calls);
 	LIST_INIT(&s->askeds);
@@ -71,6 +72,11 @@ void session_refuse(struct session *s, void *route, int code, const char *why)
 	buf_fini(&out);
 }
 
+enum template_trust session_trust(const struct session *s)
+{
+	return requestor_trust(s->requestor, s->via);
+}
+
 /* Ids as they came differ in escapes at the most: compare what they mean. */
 bool session_same_id(const char *a, const char *b)
 {
@@ -104,6 +110,46 @@ static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
 	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
 }
 
+static void answer_limited(struct call *c, int64_t retry_after_ms)
+{
+	struct session *s = c->session;
+	struct json_object *d = json_object_new_object();
+	const struct config_requestor *limits = s->requestor->section;
+
+	json_object_object_add(d, "errorCode",
+			       json_object_new_string("RATE_LIMITED"));
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(retry_after_ms));
+	s->limited_ms = retry_after_ms;
+	call_error(c, RPC_RATE_LIMITED, d,
+		   "more than %lld requests a second came, which is "
+		   "rate_per_second in [requestor \"%s\"], and the operator's "
+		   "to raise; try again in %lld ms",
+		   (long long)limits->rate_per_second, s->requestor->name,
+		   (long long)retry_after_ms);
+	s->limited_ms = 0;
+}
+
+/* May C's client ask for anything now? False: C has been answered. */
+static bool is_welcome(struct call *c)
+{
+	struct requestor *q = c->session->requestor;
+	int64_t retry_after_ms;
+
+	if (requestor_gone(q)) {
+		call_error(c, RPC_INVALID_REQUEST, NULL,
+			   "the operator has removed [requestor \"%s\"] from "
+			   "the configuration; connect again as somebody else",
+			   q->name);
+		return false;
+	}
+	if (strcmp(c->msg.method, "ping") == 0 ||
+	    requestor_take(q, &retry_after_ms))
+		return true;
+	answer_limited(c, retry_after_ms);
+	return false;
+}
+
 static void on_request(struct session *s, void *route, struct rpc_msg *m,
 		       struct batch *batch)
 {
@@ -111,6 +157,8 @@ static void on_request(struct session *s, void *route, struct rpc_msg *m,
 	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
 	struct call *c = call_new(s, route, m, batch);
 
+	if (!is_welcome(c))
+		return;
 	if (in_use)
 		call_error(c, RPC_INVALID_REQUEST, NULL,
 			   "the id %.64s belongs to a request that is under "

@@ -39,6 +39,8 @@ struct session_ops {
 struct session {
 	struct server *server;	     /* borrowed */
 	struct requestor *requestor; /* borrowed */
+	enum template_trust via;     /* local; set by a remote transport */
+	int64_t limited_ms; /* while RATE_LIMITED is answered: how long */
 	const struct session_ops *ops;
 	void *arg;
 	/* A large answer is awaited no more; set by who reads, or NULL. */
@@ -80,6 +82,9 @@ bool session_receive(struct session *s, void *route, const char *text,
 
 /* A message that could not even be read: answered without an id. */
 void session_refuse(struct session *s, void *route, int code, const char *why);
+
+/* What its client is trusted with, now. */
+enum template_trust session_trust(const struct session *s);
 
 /* Are these two ids (raw JSON text) the same one? */
 bool session_same_id(const char *a, const char *b);

@@ -227,6 +227,13 @@ static struct task_fields fields(const struct run *r)
 				    .queued = r->state == RUN_QUEUED};
 }
 
+int task_poll_ms(const struct run *r)
+{
+	struct task_fields f = fields(r);
+
+	return poll_ms(&f);
+}
+
 struct json_object *task_view(const struct run *r)
 {
 	struct task_fields f = fields(r);

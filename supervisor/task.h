@@ -39,6 +39,8 @@ static inline bool task_over(enum task_status status)
 bool task_lives(const struct run *r);
 bool task_row_lives(const struct store_run *row);
 
+/* R's pollInterval, as its view tells it now. */
+int task_poll_ms(const struct run *r);
 /* The Task: {taskId, status, statusMessage?, createdAt, …}. Caller owns it. */
 struct json_object *task_view(const struct run *r);
 struct json_object *task_row_view(const struct store_run *row);

@@ -32,6 +32,7 @@ static const char *id_of(struct call *c)
 /* Unknown, another's, expired, no task at all: nobody learns which. */
 static void not_found(struct call *c)
 {
+	requestor_missed(c->session->requestor);
 	audit_refused(c->session->requestor, c->msg.method,
 		      json_member_str(c->msg.params, "taskId"),
 		      "TASK_NOT_FOUND");
@@ -85,6 +86,7 @@ void tasks_get(struct call *c)
 		return;
 	r = live(c, id);
 	if (r != NULL) {
+		requestor_polled(r->requestor, &r->polled_ms, task_poll_ms(r));
 		call_result(c, task_view(r));
 		return;
 	}

@@ -15,13 +15,25 @@
 
 bool tools_visible(const struct requestor *requestor, const struct template *t)
 {
-	(void)requestor, (void)t;
-	return true;
+	return requestor_sees(requestor, t->id);
 }
 
-bool tools_offers(const struct requestor *requestor, const struct template *t)
+const char *tools_nearest(const struct requestor *requestor,
+			  const struct catalogue *cat, const char *id)
 {
-	return (t->trust & requestor->trust) != 0 && tools_visible(requestor, t);
+	struct near found;
+
+	near_init(&found, id);
+	for (size_t i = 0; i < cat->n; i++)
+		if (tools_visible(requestor, cat->all[i]))
+			near_try(&found, cat->all[i]->id);
+	return found.best;
+}
+
+bool tools_offers(const struct session *s, const struct template *t)
+{
+	return (t->trust & session_trust(s)) != 0 &&
+	       tools_visible(s->requestor, t);
 }
 
 /* ---- tools/list ---- */
@@ -99,7 +111,7 @@ static bool is_tool(const struct call *c, const struct template *t)
 
 	return srv->config->publish_templates &&
 	       catalogue_newest(srv->catalogue, t->id) == t &&
-	       tools_offers(c->session->requestor, t);
+	       tools_offers(c->session, t);
 }
 
 /*
@@ -214,7 +226,8 @@ static const char *nearest_tool(struct call *c, const char *name)
 	near = near_word(name, names, CONTRACT_TOOLS);
 	return near != NULL
 		   ? near
-		   : catalogue_nearest(c->session->server->catalogue, name);
+		   : tools_nearest(c->session->requestor,
+				   c->session->server->catalogue, name);
 }
 
 static void no_such_tool(struct call *c, const char *name)

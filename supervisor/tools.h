@@ -12,9 +12,12 @@
 void tools_list(struct call *c);
 void tools_call(struct call *c);
 
-/* May REQUESTOR see T at all? */
+/* May REQUESTOR see T at all? Else it must not differ from an unknown one. */
 bool tools_visible(const struct requestor *requestor, const struct template *t);
-/* And run it, and so see what else it offers: its resources, its prompts? */
-bool tools_offers(const struct requestor *requestor, const struct template *t);
+/* And may S run it, and so see what else it offers: its resources, its prompts? */
+bool tools_offers(const struct session *s, const struct template *t);
+/* Of what REQUESTOR sees in CAT, the id nearest to ID; NULL: none is near. */
+const char *tools_nearest(const struct requestor *requestor,
+			  const struct catalogue *cat, const char *id);
 
 #endif

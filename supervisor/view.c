@@ -6,8 +6,6 @@
 #include "base/clock.h"
 #include "supervisor/refusal.h"
 
-#define POLL_AFTER_MS 1000
-
 static const char *const statuses[STORE_STATUSES] = {
     [STORE_QUEUED] = "queued",
     [STORE_RUNNING] = "running",
@@ -223,7 +221,7 @@ static struct json_object *handle(const char *id, const char *status,
 	add_int(v, "createdAt", created_ms);
 	add_str(v, "mode", "async");
 	add_str(v, "templateVersion", version);
-	add_int(v, "pollAfterMs", POLL_AFTER_MS);
+	add_int(v, "pollAfterMs", VIEW_POLL_AFTER_MS);
 	return v;
 }
 

@@ -9,6 +9,9 @@
 #include "supervisor/isolation.h"
 #include "supervisor/run.h"
 
+/* How often clients are told to ask how a run goes. */
+#define VIEW_POLL_AFTER_MS 1000
+
 /* What get_task_run says of R, ended or not; the caller owns it. */
 struct json_object *view_run(const struct run *r, const struct isolation *iso);
 

@@ -95,8 +95,9 @@ sub invalid {
 	is($v->{trustLevel}, 'local', 'trustLevel');
 	same_json([sort keys %{$v->{isolation}}],
 		  [qw(cgroup landlockAbi level missing)], 'isolation');
-	same_json($v->{usage}, {running => 0, queued => 0, artifactBytes => 0},
-		  'usage');
+	same_json($v->{usage}, {running => 0, queued => 0, artifactBytes => 0,
+				cpuMsThisHour => 0}, 'usage');
+	same_json($v->{requestorLimits}, {}, 'without a section, no more limits');
 	invalid($s->tool(get_runtime_profile => {verbose => true}), '/verbose',
 		'additionalProperties', qr/verbose/, 'an argument too many');
 }

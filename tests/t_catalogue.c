@@ -152,9 +152,6 @@ static void finding(const struct catalogue *c)
 		    cases[i].version, "find %s %s", cases[i].id,
 		    cases[i].range ? cases[i].range : "(any)");
 	is_str(version_of(catalogue_newest(c, "beta")), "0.1.0", "the newest");
-	is_str(catalogue_nearest(c, "gamma-ray"), "gamma_ray", "near by");
-	is_str(catalogue_nearest(c, "Alpah"), "alpha", "near by, too");
-	is_str(catalogue_nearest(c, "omega"), NULL, "nothing is near");
 }
 
 static void problems(const struct catalogue *c)

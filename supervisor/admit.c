@@ -1,0 +1,121 @@
+#include "supervisor/admit.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/verdict.h"
+
+#define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
+#define RESERVE 10 /* one part in so many of the room is left for others */
+#define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
+
+struct json_object *admit_details(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise,
+				  int64_t retry_after_ms)
+{
+	struct json_object *d =
+	    verdict_limit(limit, used, allowed, unit, who_can_raise);
+
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(retry_after_ms));
+	return d;
+}
+
+/* CODE, by the KEY of Q's own section. */
+static bool refuse_own(struct refusal *r, const char *code,
+		       const struct requestor *q, const char *key, int64_t used,
+		       int64_t allowed, const char *unit, int64_t retry_after_ms,
+		       const char *what)
+{
+	char *who = xasprintf("the operator: %s in [requestor \"%s\"]", key,
+			      q->name);
+
+	refuse(r, code,
+	       admit_details(key, used, allowed, unit, who, retry_after_ms),
+	       "%s: %lld %s are used, %lld are allowed", what, (long long)used,
+	       unit, (long long)allowed);
+	free(who);
+	return false;
+}
+
+static bool admit_cpu(struct requestor *q, struct refusal *r)
+{
+	int64_t allowed = q->section->cpu_seconds_per_hour;
+	int64_t now = clock_mono_ms();
+	int64_t wait;
+
+	if (allowed == 0)
+		return true;
+	wait = quota_wait(&q->cpu, allowed * 1000, now);
+	return wait == 0 ||
+	       refuse_own(r, "QUOTA_EXCEEDED", q, "cpu_seconds_per_hour",
+			  quota_used(&q->cpu, now) / 1000, allowed, "seconds",
+			  wait, "your runs have had their CPU time of an hour");
+}
+
+static bool admit_artifacts(struct requestor *q, struct refusal *r)
+{
+	return requestor_has_room(q, 1) ||
+	       refuse_own(r, "QUOTA_EXCEEDED", q, "artifact_bytes",
+			  requestor_kept(q), q->section->artifact_bytes,
+			  "bytes", BYTES_RETRY_MS,
+			  "your artifacts fill your share until some expire");
+}
+
+/*
+ * Of MOST, of which others have THEIRS: nine tenths of what they leave, so
+ * that however many come, there is some left for the next.
+ */
+static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
+{
+	int64_t room = most > theirs ? most - theirs : 0;
+
+	return a->shared && room > 1 ? room - (room + RESERVE - 1) / RESERVE
+				     : room;
+}
+
+static bool admit_wait(const struct admit *a, const struct requestor *q,
+		       struct refusal *r)
+{
+	const struct sched_lane *l = &q->lane;
+	int64_t own = q->section->max_queued_runs;
+	int64_t mine = (int64_t)l->queued;
+	int64_t runs = share(a, a->config->max_queued_runs,
+			     (int64_t)a->sched->queued - mine);
+	int64_t bytes = share(a, QUEUED_BYTES_MAX,
+			      a->sched->queued_bytes - l->queued_bytes);
+
+	if (own > 0 && mine >= own && own <= runs)
+		return refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", mine,
+				  own, "runs", ADMIT_RETRY_MS,
+				  "as many of your runs wait as may");
+	if (mine >= runs)
+		refuse(r, "QUEUE_FULL",
+		       admit_details("max_queued_runs", mine, runs, "runs",
+				     "the operator: max_queued_runs in [limits]",
+				     ADMIT_RETRY_MS),
+		       "%lld of your runs wait already; of its %lld places this "
+		       "server gives you %lld now",
+		       (long long)mine, (long long)a->config->max_queued_runs,
+		       (long long)runs);
+	else if (l->queued_bytes + (int64_t)a->bytes > bytes)
+		refuse(r, "QUEUE_FULL",
+		       admit_details("queued_bytes", l->queued_bytes, bytes,
+				     "bytes", "nobody: it is fixed",
+				     ADMIT_RETRY_MS),
+		       "the inputs of your runs that wait would fill the memory "
+		       "that this server has for them");
+	return r->code == NULL;
+}
+
+bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r)
+{
+	bool ok = admit_cpu(q, r) && admit_artifacts(q, r) &&
+		  (a->starts || admit_wait(a, q, r));
+
+	if (!ok)
+		q->refused++;
+	return ok;
+}

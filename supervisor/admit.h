@@ -1,0 +1,29 @@
+/* admit.h - may a requestor make one more run? Pure, but for the clock. */
+#ifndef SUPERVISOR_ADMIT_H
+#define SUPERVISOR_ADMIT_H
+
+#include "supervisor/config.h"
+#include "supervisor/refusal.h"
+#include "supervisor/requestor.h"
+#include "supervisor/sched.h"
+
+#define ADMIT_RETRY_MS 1000 /* when a queue is full; a guess */
+
+struct admit { /* all lent */
+	const struct config *config;
+	const struct sched *sched;
+	bool shared; /* there may be other requestors: leave them room */
+	bool starts; /* it would start at once, and so need not wait */
+	size_t bytes; /* that it holds while it waits */
+};
+
+/* False: not now, and R says why: QUEUE_FULL or QUOTA_EXCEEDED. */
+bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r);
+
+/* {limit, used, allowed, unit, whoCanRaise, retryAfterMs}; the caller's. */
+struct json_object *admit_details(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise,
+				  int64_t retry_after_ms);
+
+#endif

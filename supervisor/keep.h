@@ -1,0 +1,14 @@
+/* keep.h - an artifact that a worker sent: into the store, or refused. */
+#ifndef SUPERVISOR_KEEP_H
+#define SUPERVISOR_KEEP_H
+
+#include "supervisor/runs.h"
+
+/*
+ * A's texts and TMP_PATH, which has its bytes, are taken; R, one of S, has a
+ * worker. That is answered, now or later, unless it has died by then.
+ */
+void keep_artifact(struct runs *s, struct store *store, struct run *r,
+		   struct run_artifact *a, char *tmp_path, const char *sha256);
+
+#endif

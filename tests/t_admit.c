@@ -1,0 +1,159 @@
+/* t_admit.c - who may make one more run, and what the others are told. */
+#include <stdlib.h>
+
+#include "proto/json.h"
+#include "supervisor/admit.h"
+#include "tests/tap.h"
+
+static struct requestors all;
+static struct config *config;
+static struct sched sched;
+
+static void configure(const char *text)
+{
+	char why[256] = "";
+
+	config_free(config);
+	config = config_new(0);
+	if (config_read_text(config, "f", text, strlen(text), why,
+			     sizeof(why)) < 0)
+		printf("# %s\n", why);
+	requestors_fini(&all);
+	requestors_apply(&all, config);
+	sched_init(&sched);
+}
+
+/* One run of Q waits. */
+static void wait_one(struct requestor *q, int64_t bytes)
+{
+	static struct sched_item items[1000];
+	static size_t n;
+	struct sched_item *item = &items[n++];
+
+	item->bytes = bytes;
+	sched_put(&sched, &q->lane, item);
+}
+
+/* How many runs of Q are let in, MOST at the most. */
+static int fill(struct requestor *q, bool shared, int most)
+{
+	struct admit a = {config, &sched, shared, false, 1};
+	struct refusal r = {0};
+	int n = 0;
+
+	for (; n < most && admit_run(&a, q, &r); n++)
+		wait_one(q, 1);
+	refusal_fini(&r);
+	return n;
+}
+
+/* CODE about LIMIT, with all that a refusal has. */
+static void refused(const struct refusal *r, const char *code,
+		    const char *limit, const char *what)
+{
+	struct json_object *d = r->details;
+
+	is_str(r->code, code, "%s: %s", what, code);
+	is_str(json_member_str(d, "limit"), limit, "%s: of %s", what, limit);
+	ok(json_member(d, "used") && json_member(d, "allowed") &&
+	       json_member_str(d, "unit") &&
+	       strstr(json_member_str(d, "whoCanRaise"), "operator") &&
+	       json_object_get_int64(json_member(d, "retryAfterMs")) > 0,
+	   "%s: with used, allowed, unit, whoCanRaise, retryAfterMs", what);
+}
+
+static void test_queue(void)
+{
+	struct requestor *a, *b, *c, *d;
+	struct refusal r = {0};
+	struct admit ask = {NULL, &sched, true, false, 1};
+
+	configure("[limits]\nmax_queued_runs = 100\n"
+		  "[requestor \"d\"]\nuid = 4\nmax_queued_runs = 2\n");
+	a = requestors_of_uid(&all, 1);
+	b = requestors_of_uid(&all, 2);
+	c = requestors_of_uid(&all, 3);
+	d = requestors_of_uid(&all, 4);
+	is_int(fill(a, true, 1000), 90, "one has nine tenths of the queue");
+	is_int(fill(b, true, 1000), 9, "another nine tenths of what is left");
+	is_int(fill(c, true, 1000), 1, "and a third has room, too");
+	is_int(a->refused, 1, "who was refused is counted");
+	ask.config = config;
+	ok(!admit_run(&ask, d, &r), "then all is full");
+	refused(&r, "QUEUE_FULL", "max_queued_runs", "a full queue");
+	refusal_fini(&r);
+	ask.starts = true;
+	ok(admit_run(&ask, d, &r), "what starts at once need not wait");
+
+	configure("[limits]\nmax_queued_runs = 100\n"
+		  "[requestor \"d\"]\nuid = 4\nmax_queued_runs = 2\n");
+	d = requestors_of_uid(&all, 4);
+	is_int(fill(d, true, 1000), 2, "a limit of one's own");
+	ask = (struct admit){config, &sched, true, false, 1};
+	ok(!admit_run(&ask, d, &r), "counts");
+	refused(&r, "QUEUE_FULL", "max_queued_runs", "one's own");
+	ok(strstr(json_member_str(r.details, "whoCanRaise"),
+		  "[requestor \"d\"]") != NULL,
+	   "and says in which section it is");
+	refusal_fini(&r);
+	is_int(fill(requestors_of_uid(&all, 1), false, 1000), 98,
+	       "who is alone may have it all");
+}
+
+static void test_bytes(void)
+{
+	struct admit ask = {NULL, &sched, true, false, 1 << 20};
+	struct requestor *a, *b;
+	struct refusal r = {0};
+
+	configure("");
+	ask.config = config;
+	a = requestors_of_uid(&all, 1);
+	b = requestors_of_uid(&all, 2);
+	wait_one(a, 230ll << 20);
+	ok(!admit_run(&ask, a, &r), "memory for inputs is shared likewise");
+	is_str(json_member_str(r.details, "limit"), "queued_bytes",
+	       "and says so");
+	refusal_fini(&r);
+	ok(admit_run(&ask, b, &r), "another has room");
+}
+
+static void test_quotas(void)
+{
+	struct admit ask = {NULL, &sched, true, true, 1};
+	struct refusal r = {0};
+	struct requestor *q;
+
+	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 5\n"
+		  "artifact_bytes = 1000\n");
+	ask.config = config;
+	q = requestors_of_uid(&all, 1);
+	requestor_charge(q, 4999);
+	requestor_set_usage(q, 999);
+	ok(admit_run(&ask, q, &r), "below its quotas");
+	requestor_charge(q, 1);
+	ok(!admit_run(&ask, q, &r), "not at its CPU time");
+	refused(&r, "QUOTA_EXCEEDED", "cpu_seconds_per_hour", "CPU time");
+	refusal_fini(&r);
+	configure("[requestor \"a\"]\nuid = 1\nartifact_bytes = 1000\n");
+	ask.config = config;
+	q = requestors_of_uid(&all, 1);
+	requestor_set_usage(q, 1000);
+	ok(!admit_run(&ask, q, &r), "nor with its artifacts");
+	refused(&r, "QUOTA_EXCEEDED", "artifact_bytes", "artifacts");
+	is_int(json_object_get_int64(json_member(r.details, "used")), 1000,
+	       "it has used");
+	is_int(json_object_get_int64(json_member(r.details, "allowed")), 1000,
+	       "what is allowed");
+	refusal_fini(&r);
+}
+
+int main(void)
+{
+	test_queue();
+	test_bytes();
+	test_quotas();
+	requestors_fini(&all);
+	config_free(config);
+	return tap_done();
+}

@@ -7,5 +7,5 @@ use lib "$FindBin::Bin/lib";
 use Peer;
 use Test::More;
 
-peer_stdio($_) for qw(sdk_tools client2);
+peer_stdio($_) for qw(sdk_tools sdk_tasks client2);
 done_testing();

@@ -1,7 +1,8 @@
 // client2.mjs - the TypeScript client 2, alone and under ext-tasks: what it
 // does of itself, and that it takes every answer.
-import {createTaskSessionFromClient, resultFromTaskOutcome} from '@modelcontextprotocol/ext-tasks/client';
-import {client2, textOf} from './connect.mjs';
+import {createTaskSessionFromClient, resultFromTaskOutcome, toolDeclarationFromMcpTool}
+	from '@modelcontextprotocol/ext-tasks/client';
+import {client2, http, textOf} from './connect.mjs';
 import {is, main, ok, rejection, signal, until} from './tap.mjs';
 
 let client;
@@ -44,18 +45,53 @@ async function aborting() {
 	}), 'and its run ends');
 }
 
-async function session() {
+let session;
+
+async function immediate() {
 	const {tools: all} = await client.listTools();
-	const tasks = createTaskSessionFromClient(client, {
+
+	session = createTaskSessionFromClient(client, {
 		endpointId: 'peer',
-		tools: {currentTool: (name) => all.find((t) => t.name === name)},
+		tools: {currentTool: (name) => {
+			const tool = all.find((t) => t.name === name);
+
+			return tool && toolDeclarationFromMcpTool(tool);
+		}},
 	});
-	const execution = await tasks.callTool('greet', {name: 'Bo'}, {task: {preference: 'forbid'}});
+
+	const execution = await session.callTool('greet', {name: 'Bo'}, {task: {preference: 'forbid'}});
 	const {outcome} = await execution.settle();
 
 	is(execution.kind, 'immediate', 'ext-tasks: a call without a task');
 	is(resultFromTaskOutcome(outcome).structuredContent, {greeting: 'Hello, Bo!'}, 'and its result');
-	await tasks.close();
+}
+
+const made = (name, args) => session.callTool(name, args, {task: {preference: 'require', retentionMs: 60000}});
+
+async function task() {
+	const execution = await made('count', {to: 3});
+	const {taskId} = execution.handle;
+	const {outcome, lastTask} = await execution.settle();
+
+	is(execution.kind, 'task', 'ext-tasks: a call as a task');
+	is(JSON.parse(textOf(resultFromTaskOutcome(outcome))), {counted: 3}, 'and its result');
+	is([lastTask.status, lastTask.retentionMs], ['completed', 60000], 'and its last status');
+	if (!http)
+		ok((await session.listTasks()).tasks.some((t) => t.taskId === taskId), 'listTasks');
+
+	const {outcome: failed} = await (await made('fail', {})).settle();
+
+	is(failed.status, 'failed', 'a failed task');
+	ok(/not to be|NO_LUCK/.test(failed.error.message), 'says why', failed.error.message);
+}
+
+async function cancelling() {
+	const execution = await made('idle', {});
+	const settled = execution.settle();
+
+	await execution.cancel();
+	is((await settled).outcome.status, 'cancelled', 'a cancelled task');
+	await session.close();
 }
 
 async function end() {
@@ -63,4 +99,4 @@ async function end() {
 	is(client.errors, [], 'the client met no error that it was not told of');
 }
 
-await main(tools, progress, aborting, session, end);
+await main(tools, progress, aborting, immediate, task, cancelling, end);

@@ -1,0 +1,91 @@
+# Task.pm - tools called as tasks, and what a session is told of them.
+package Task;
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Paddock;
+use Test::More;
+
+our @EXPORT = qw(RELATED task_call start_task get_task task_until task_over
+		 all_tasks notes_of not_found);
+
+use constant RELATED => 'io.modelcontextprotocol/related-task';
+
+# The answer to tools/call of NAME as a task: {result|error}.
+sub task_call {
+	my ($s, $name, $args, %o) = @_;
+
+	return $s->call('tools/call', {name => $name, arguments => $args // {},
+		task => $o{task} // {}, $o{meta} ? (_meta => $o{meta}) : ()});
+}
+
+# Its taskId.
+sub start_task {
+	my ($s, @a) = @_;
+	my $r = task_call($s, @a);
+
+	diag('no task: ' . json_of($r)) unless $r->{result}{task};
+	return $r->{result}{task}{taskId};
+}
+
+sub get_task {
+	my ($s, $id) = @_;
+
+	return $s->call('tasks/get', {taskId => $id})->{result} // {};
+}
+
+# Ask until CODE likes the Task in $_; that Task.
+sub task_until {
+	my ($s, $id, $what, $code) = @_;
+	my $task;
+
+	until_true("$id $what", sub {
+		$task = get_task($s, $id);
+		local $_ = $task;
+		return $code->() || !%$task;
+	});
+	return $task;
+}
+
+sub task_over {
+	my ($s, $id) = @_;
+
+	return task_until($s, $id, 'to end', sub {
+		$_->{status} =~ /^(completed|failed|cancelled)$/ });
+}
+
+# Every Task of tasks/list, page by page; BETWEEN is called between two.
+sub all_tasks {
+	my ($s, $between) = @_;
+	my ($cursor, @all);
+
+	do {
+		my $r = $s->call('tasks/list', {$cursor ? (cursor => $cursor) : ()});
+
+		push @all, @{$r->{result}{tasks}};
+		$cursor = $r->{result}{nextCursor};
+		$between->() if $cursor && $between;
+	} while ($cursor);
+	return @all;
+}
+
+# What S was told of task ID, in order: progress and status notifications.
+sub notes_of {
+	my ($s, $id) = @_;
+
+	return grep { ($_->{params}{taskId} //
+		       $_->{params}{_meta}{+RELATED}{taskId} // '') eq $id }
+	    @{$s->{notes}};
+}
+
+sub not_found {
+	my ($a, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return same_json($a->{error}, {code => -32602, message => 'Task not found'},
+			 $name);
+}
+
+1;

@@ -1,5 +1,6 @@
 #include "proto/mcp.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -43,6 +44,23 @@ enum mcp_revision mcp_negotiate(const char *name)
 		if (strcmp(revisions[i], name) == 0)
 			return (enum mcp_revision)i;
 	return MCP_LATEST;
+}
+
+static const char *const levels[MCP_LEVELS] = {
+    "emergency", "alert",  "critical", "error",
+    "warning",	 "notice", "info",     "debug"};
+
+const char *mcp_level_name(unsigned level)
+{
+	return levels[level];
+}
+
+int mcp_level_of(const char *name)
+{
+	for (int i = 0; name != NULL && i < MCP_LEVELS; i++)
+		if (strcmp(levels[i], name) == 0)
+			return i;
+	return -EINVAL;
 }
 
 struct json_object *mcp_raw(const char *text, size_t len)

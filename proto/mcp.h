@@ -42,6 +42,13 @@ enum mcp_feature {
 };
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f);
 
+/* The levels of a log, the gravest first; as syslog(3) numbers them. */
+#define MCP_LEVELS 8
+#define MCP_LEVEL_INFO 6
+const char *mcp_level_name(unsigned level);
+/* The level named NAME (NULL: none is), or -EINVAL. */
+int mcp_level_of(const char *name);
+
 /* JSON text (copied) as a node that is written as it stands. */
 struct json_object *mcp_raw(const char *text, size_t len);
 

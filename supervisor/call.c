@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
+#include "supervisor/logging.h"
 #include "supervisor/runs.h"
 
 /* The answers of a batch, which leave when the last of them is there. */
@@ -256,6 +257,8 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 	struct call *c =
 	    (struct call *)((char *)w - offsetof(struct call, watch));
 
+	if (news == NEWS_LOG && c->held == 0) /* else it gets a handle */
+		logging_tell(c->session, c->route, r, NULL);
 	if (news == NEWS_PROGRESS)
 		progress_news(&c->progress, r);
 	if (news != NEWS_ENDED || c->held > 0)

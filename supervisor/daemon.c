@@ -16,6 +16,7 @@
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
 #include "supervisor/session.h"
+#include "supervisor/subscriptions.h"
 
 #define DRAIN_LOOK_MS 20
 #define FIRST_PASSED_FD 3
@@ -142,6 +143,8 @@ static int swap_in(struct server *srv, struct config *config,
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
 	for (size_t i = 0; changed && i < ARRAY_LEN(lists); i++)
 		session_tell_all(srv, lists[i]);
+	if (changed)
+		subscriptions_reloaded(srv);
 	return 0;
 }
 

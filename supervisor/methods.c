@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/completion.h"
+#include "supervisor/logging.h"
 #include "supervisor/prompts.h"
 #include "supervisor/resources.h"
+#include "supervisor/subscriptions.h"
 #include "supervisor/tasks.h"
 #include "supervisor/tools.h"
 
@@ -46,10 +48,13 @@ static struct json_object *capabilities(const struct session *s)
 {
 	enum mcp_revision rev = s->revision;
 	static const char *const changes[] = {"listChanged", NULL};
+	static const char *const subscribes[] = {"subscribe", "listChanged",
+						 NULL};
 	struct json_object *caps = json_object_new_object();
 
+	declare(caps, "logging", changes + 1);
 	declare(caps, "tools", changes);
-	declare(caps, "resources", changes);
+	declare(caps, "resources", subscribes);
 	declare(caps, "prompts", changes);
 	if (mcp_has(rev, MCP_COMPLETIONS))
 		declare(caps, "completions", changes + 1);
@@ -116,6 +121,9 @@ static const struct {
     {"resources/list", resources_list, false},
     {"resources/templates/list", resources_templates, false},
     {"resources/read", resources_read, false},
+    {"resources/subscribe", subscriptions_add, false},
+    {"resources/unsubscribe", subscriptions_drop, false},
+    {"logging/setLevel", logging_set_level, false},
     {"prompts/list", prompts_list, false},
     {"prompts/get", prompts_get, false},
     {"completion/complete", completion_complete, false},

@@ -277,14 +277,15 @@ static void read_artifact(struct call *c, const struct own_uri *u)
 
 /* ---- what templates offer ---- */
 
-const struct offer *resources_find(const struct call *c, const char *uri,
+const struct offer *resources_find(const struct session *s, const char *uri,
 				   struct json_object **values)
 {
-	const struct offers *offers = c->session->server->catalogue->offers;
-	const struct session *s = c->session;
+	const struct offers *offers = s->server->catalogue->offers;
 	const struct offer *o = offer_find(&offers->resources, uri);
 
 	*values = NULL;
+	if (strlen(uri) > RESOURCES_URI_MAX)
+		return NULL;
 	if (o != NULL && tools_offers(s, o->template))
 		return o;
 	for (size_t i = 0; i < offers->patterns.n; i++) {
@@ -316,7 +317,7 @@ static void answer_filled(struct call *c, const char *mime_type,
 static void read_offer(struct call *c, const struct own_uri *u)
 {
 	struct json_object *values;
-	const struct offer *o = resources_find(c, uri_of(c), &values);
+	const struct offer *o = resources_find(c->session, uri_of(c), &values);
 	const struct template_file *f;
 	const char *mime_type, *text;
 

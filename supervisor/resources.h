@@ -9,6 +9,7 @@
 #include "supervisor/call.h"
 #include "supervisor/offers.h"
 
+#define RESOURCES_URI_MAX 8192 /* bytes; nothing has a longer URI */
 #define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of one text */
 
 void resources_list(struct call *c);
@@ -16,10 +17,10 @@ void resources_templates(struct call *c);
 void resources_read(struct call *c);
 
 /*
- * The resource of a template that C's client may read by URI, or NULL; what
+ * The resource of a template that S's client may read by URI, or NULL; what
  * its names stand for goes to *VALUES (the caller's; NULL: it has none).
  */
-const struct offer *resources_find(const struct call *c, const char *uri,
+const struct offer *resources_find(const struct session *s, const char *uri,
 				   struct json_object **values);
 
 /* There is no such resource: C is answered. */

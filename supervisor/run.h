@@ -74,6 +74,13 @@ struct run_task {
 	struct task_feed *feed; /* who tells its client, or NULL; borrowed */
 };
 
+/* One line of its log. */
+struct run_said {
+	unsigned level; /* of proto/mcp.h */
+	const char *text; /* borrowed, while NEWS_LOG is told */
+	size_t len;
+};
+
 struct worker;
 struct run;
 
@@ -81,6 +88,7 @@ struct run;
 enum run_news {
 	NEWS_STATE,    /* r->state changed, not to a terminal one */
 	NEWS_PROGRESS, /* done, total, message, or a step */
+	NEWS_LOG,      /* it said r->said */
 	NEWS_ENDED,    /* terminal, and recorded (or not: r->unrecorded) */
 };
 
@@ -118,6 +126,7 @@ struct run {
 	int64_t artifact_bytes;	       /* of these, and of one on its way */
 	bool made_artifacts;	       /* some may be in the store */
 	struct buf *log;	       /* bounded text, or NULL */
+	struct run_said said;
 
 	struct json_object *result;    /* owned: the value, or the reply */
 	bool is_reply;

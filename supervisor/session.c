@@ -9,6 +9,7 @@
 #include "supervisor/asked.h"
 #include "supervisor/call.h"
 #include "supervisor/methods.h"
+#include "supervisor/subscriptions.h"
 #include "supervisor/task_feed.h"
 
 void session_init(struct session *s, struct server *server,
@@ -20,8 +21,10 @@ void session_init(struct session *s, struct server *server,
 			      .ops = ops,
 			      .arg = arg,
 			      .via = TRUST_LOCAL,
-			      .revision = MCP_LATEST};
+			      .revision = MCP_LATEST,
+			      .log_level = MCP_LEVEL_INFO};
 	LIST_INIT(&s->calls);
+	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->askeds);
 	LIST_INIT(&s->feeds);
 	LIST_INSERT_HEAD(&server->sessions, s, link);
@@ -35,6 +38,7 @@ void session_fini(struct session *s)
 		call_drop(c, false);
 	asked_all_gone(s);
 	task_feeds_gone(s);
+	subscriptions_gone(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->client);
 }

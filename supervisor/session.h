@@ -49,6 +49,7 @@ struct session {
 	bool greeted; /* initialize was answered */
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */
+	unsigned log_level; /* of proto/mcp.h: what is graver is told too */
 	LIST_ENTRY(session) link; /* in server.sessions */
 	LIST_HEAD(calls, call) calls;
 	size_t n_calls;
@@ -57,6 +58,8 @@ struct session {
 	size_t n_askeds;
 	LIST_HEAD(feeds, task_feed) feeds; /* of tasks that it made */
 	uint64_t last_asked; /* the id of the newest */
+	LIST_HEAD(subscriptions, subscription) subscriptions;
+	size_t n_subscriptions;
 };
 
 void session_init(struct session *s, struct server *server,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "supervisor/logging.h"
 #include "supervisor/progress.h"
 #include "supervisor/task.h"
 
@@ -81,6 +82,9 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 
 	if (!task_lives(r) || r->unrecorded != NULL) {
 		feed_free(f);
+	} else if (news == NEWS_LOG) {
+		if (session_reachable(f->session))
+			logging_tell(f->session, NULL, r, r->id);
 	} else if (news == NEWS_PROGRESS) {
 		on_progress(f);
 	} else if (task_over(status)) { /* recorded, or being cancelled */

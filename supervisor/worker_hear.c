@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
+#include "proto/mcp.h"
 #include "supervisor/verdict.h"
 
 #define MESSAGES_PER_SECOND 10000
@@ -61,23 +62,27 @@ static int on_step(struct worker *w, const struct msg *m)
 
 static int on_log(struct worker *w, const struct msg *m)
 {
-	static const char *const levels[] = {"emergency", "alert",   "critical",
-					     "error",	  "warning", "notice",
-					     "info",	  "debug"};
+	const char *level = mcp_level_name(m->log.level);
 	struct run *r = w->run;
 	char ts[CLOCK_ISO_SIZE];
+	int rc = 0;
 
-	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id,
-		  levels[m->log.level], (int)m->log.text.n, m->log.text.p);
+	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
+		  (int)m->log.text.n, m->log.text.p);
 	if (r->log == NULL) {
 		r->log = xcalloc(1, sizeof(*r->log));
 		r->log->max = RUN_LOG_MAX;
 	}
 	clock_iso(ts, clock_wall_ms());
-	if (buf_len(r->log) + m->log.text.n + 64 > RUN_LOG_MAX)
-		return 0; /* full: the first lines are kept */
-	return buf_printf(r->log, "%s %s %.*s\n", ts, levels[m->log.level],
-			  (int)m->log.text.n, m->log.text.p);
+	/* when it is full the first lines are kept */
+	if (buf_len(r->log) + m->log.text.n + 64 <= RUN_LOG_MAX)
+		rc = buf_printf(r->log, "%s %s %.*s\n", ts, level,
+				(int)m->log.text.n, m->log.text.p);
+	r->said = (struct run_said){m->log.level, m->log.text.p,
+				    m->log.text.n};
+	run_tell(r, NEWS_LOG);
+	r->said = (struct run_said){0};
+	return rc;
 }
 
 static int artifact_done(struct worker *w)

@@ -1,0 +1,26 @@
+/*
+ * subscriptions.h - resources/subscribe: a session is told when what it
+ * reads by a URI has changed.
+ *
+ * A run changes with its state and progress, its log with each line, and what
+ * a template offers with a reload. What cannot change (an artifact, a run that
+ * has ended) can be subscribed to, and nothing comes.
+ */
+#ifndef SUPERVISOR_SUBSCRIPTIONS_H
+#define SUPERVISOR_SUBSCRIPTIONS_H
+
+#include "supervisor/call.h"
+
+#define SUBSCRIPTIONS_MAX 256	 /* of one session */
+#define SUBSCRIPTION_EVERY_MS 100 /* no more often is one URI told of */
+
+void subscriptions_add(struct call *c);	 /* resources/subscribe */
+void subscriptions_drop(struct call *c); /* resources/unsubscribe */
+
+/* There are other templates now. */
+void subscriptions_reloaded(struct server *srv);
+
+/* S ends. */
+void subscriptions_gone(struct session *s);
+
+#endif

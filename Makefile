@@ -13,7 +13,7 @@ WARN    = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
           -Wmissing-prototypes -Wvla -Wpointer-arith -Wwrite-strings
 HARDEN  = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 BASEFLAGS = -std=gnu17 -D_GNU_SOURCE -DPADDOCK_VERSION='"$(VERSION)"' -I. \
-          -I/usr/include/lua5.4
+          -I/usr/include/lua5.4 $(LLHTTP_CFLAGS)
 ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
@@ -23,6 +23,19 @@ LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lcrypto
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
+
+# llhttp is a library of its own, or sources that a package installs (Debian's
+# node-llhttp); they are foreign, so their warnings are nobody's here.
+ifeq ($(shell pkg-config --exists libllhttp 2>/dev/null && echo yes),yes)
+LLHTTP_CFLAGS = $(shell pkg-config --cflags libllhttp)
+LLHTTP        =
+LIBS_LLHTTP   = $(shell pkg-config --libs libllhttp)
+else
+LLHTTP_SRC    = /usr/share/llhttp
+LLHTTP_CFLAGS = -isystem /usr/share/include/llhttp
+LLHTTP        = $(B)/lib/llhttp.a
+LIBS_LLHTTP   = $(LLHTTP)
+endif
 
 # A room is a folder: main.c is its program, the rest an archive.
 ROOMS    = base ipc proto sandbox worker supervisor cli
@@ -59,7 +72,8 @@ help:
 
 DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
        libcap-dev libsqlite3-dev liblua5.4-dev libpcre2-dev libinih-dev \
-       uthash-dev libssl-dev
+       uthash-dev libssl-dev \
+       $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = perl procps util-linux diffutils patch python3 \
              libtest-json-schema-acceptance-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
@@ -101,9 +115,9 @@ $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | dep
 
 # ---- programs ----
 
-$(B)/paddockd: $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base)
+$(B)/paddockd: $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 
 $(B)/paddock: $(B)/obj/cli/main.o $(call archives,cli proto base)
 	@echo '  LD $@'
@@ -121,6 +135,15 @@ $(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
+$(B)/lib/llhttp.a: $(foreach f,api http llhttp,$(B)/obj/llhttp/$(f).o)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+$(B)/obj/llhttp/%.o:
+	@mkdir -p $(@D)
+	@echo '  CC $(LLHTTP_SRC)/$*.c'
+	$(Q)$(CC) -w -DLLHTTP_STRICT_MODE=1 $(LLHTTP_CFLAGS) $(HARDEN) $(CFLAGS) -c -o $@ $(LLHTTP_SRC)/$*.c
+
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@echo '  CC $<'
@@ -135,7 +158,7 @@ $(B)/obj/supervisor/manifest.o: etc/template.schema.json
 # Tests of the serving side link all of it; the command is another program.
 SERVING      = $(filter-out cli,$(ROOMS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
-               $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+               $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 
 tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%)
 
@@ -144,13 +167,13 @@ $(B)/tests/t_cli_%: $(B)/obj/tests/t_cli_%.o $(call archives,cli proto base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
-$(B)/tests/%: $(B)/obj/tests/%.o $(call archives,$(SERVING))
+$(B)/tests/%: $(B)/obj/tests/%.o $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(LINK_SERVING)
 
 # Each corpus through its target, without a fuzzer.
-$(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(call archives,$(SERVING))
+$(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@.bin $(filter %.o,$^) $(LINK_SERVING)
@@ -159,10 +182,10 @@ $(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(
 FUZZ_SECONDS = 600
 FUZZ_SOURCES = $(foreach r,$(SERVING),$(call sources,$(r)))
 fuzz: deps-lint $(FUZZ:%=fuzz-%)
-fuzz-%:
+fuzz-%: $(LLHTTP)
 	@mkdir -p $(B)/fuzz/found_$*
 	$(CLANG) $(BASEFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(FUZZ_SOURCES) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
 
@@ -180,7 +203,7 @@ soak: deps-check all tests
 BENCH = bench store
 bench: deps-check all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
-$(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING))
+$(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter %.o,$^) $(LINK_SERVING)

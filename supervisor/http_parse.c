@@ -24,8 +24,8 @@ struct http_parse {
 	enum http_step step;
 	int status;
 	char why[160];
-	char *head;	 /* HTTP_HEAD_MAX bytes */
-	size_t head_len; /* its values are cut into strings in place */
+	struct buf head; /* until llhttp has read it */
+	size_t lines;	 /* that ended in it */
 	bool head_read;
 	char *target;	 /* owned: path and query, cut */
 	size_t extra;	 /* bytes of chunk extensions and trailers */
@@ -275,56 +275,51 @@ static const char *fault_of(const char *head, size_t len)
 /* Of the request line, which has just ended: which HTTP is this? */
 static void check_request_line(struct http_parse *p)
 {
-	size_t n = p->head_len - 2, blanks = 0;
-	const char *end = p->head + n;
+	size_t n = buf_len(&p->head) - 2, blanks = 0;
+	const char *line = buf_data(&p->head);
+	const char *version = n < 9 ? line : line + n - 9;
 
 	for (size_t i = 0; i < n; i++)
-		blanks += p->head[i] == ' ';
-	if (blanks != 2)
+		blanks += line[i] == ' ';
+	if (blanks != 2 || n < 9)
 		bad(p, 400, "a request line has a method, a target and a "
 			    "version, one space apart");
-	else if (n > 9 && (memcmp(end - 9, " HTTP/1.1", 9) == 0 ||
-			   memcmp(end - 9, " HTTP/1.0", 9) == 0))
-		return;
-	else if (n > 9 && memcmp(end - 9, " HTTP/", 6) == 0 && end[-2] == '.' &&
-	    end[-3] >= '2' && end[-3] <= '9')
-		bad(p, 505, "HTTP/1.1 and HTTP/1.0 are spoken here");
-	else
-		bad(p, 400, "the request line does not end in HTTP/1.1 or "
-			    "HTTP/1.0");
+	else if (memcmp(version, " HTTP/1.1", 9) != 0 &&
+		 memcmp(version, " HTTP/1.0", 9) != 0)
+		bad(p, memcmp(version, " HTTP/2.0", 9) == 0 ? 505 : 400,
+		    "HTTP/1.1 and HTTP/1.0 are spoken here");
 }
 
 static void read_head(struct http_parse *p)
 {
-	size_t used = run(p, p->head, p->head_len);
+	size_t used = run(p, buf_data(&p->head), buf_len(&p->head));
 
 	/* both of us have to agree on where it ends */
-	if (p->step == HTTP_BAD)
-		return;
-	if (!p->head_read || used != p->head_len)
+	if (p->step != HTTP_BAD &&
+	    (!p->head_read || used != buf_len(&p->head)))
 		bad(p, 400, "the head does not end where its blank line is");
+	buf_fini(&p->head);
 }
 
 static void add_head_byte(struct http_parse *p, char c)
 {
 	const char *why;
 
-	if (p->head_len == HTTP_HEAD_MAX) {
+	if (buf_add(&p->head, &c, 1) < 0) {
 		bad(p, 431, "a head of more than %d bytes came", HTTP_HEAD_MAX);
 		return;
 	}
-	p->head[p->head_len++] = c;
-	why = fault_of(p->head, p->head_len);
+	why = fault_of(buf_data(&p->head), buf_len(&p->head));
 	if (why != NULL) {
 		bad(p, 400, "%s", why);
 		return;
 	}
 	if (c != '\n')
 		return;
-	if (memchr(p->head, '\n', p->head_len - 1) == NULL)
+	if (p->lines++ == 0)
 		check_request_line(p);
-	else if (p->head_len >= 4 &&
-		 memcmp(p->head + p->head_len - 4, "\r\n\r\n", 4) == 0)
+	else if (memcmp(buf_data(&p->head) + buf_len(&p->head) - 4, "\r\n\r\n",
+			4) == 0)
 		read_head(p);
 }
 
@@ -335,7 +330,7 @@ struct http_parse *http_parse_new(size_t body_max)
 	struct http_parse *p = xcalloc(1, sizeof(*p));
 
 	p->body_max = body_max;
-	p->head = xcalloc(1, HTTP_HEAD_MAX);
+	p->head.max = HTTP_HEAD_MAX;
 	http_parse_next(p);
 	return p;
 }
@@ -347,7 +342,8 @@ void http_parse_next(struct http_parse *p)
 	llhttp_init(&p->ll, HTTP_REQUEST, &settings);
 	p->ll.data = p;
 	p->step = HTTP_IN_HEAD;
-	p->head_len = 0;
+	buf_fini(&p->head);
+	p->lines = 0;
 	p->head_read = false;
 	p->extra = p->trailers = 0;
 	http_fields_fini(&p->fields);
@@ -366,7 +362,7 @@ void http_parse_free(struct http_parse *p)
 	http_fields_fini(&p->fields);
 	buf_fini(&p->req.body);
 	free(p->target);
-	free(p->head);
+	buf_fini(&p->head);
 	free(p);
 }
 
@@ -388,7 +384,7 @@ enum http_step http_parse_step(const struct http_parse *p)
 
 bool http_parse_begun(const struct http_parse *p)
 {
-	return p->step != HTTP_IN_HEAD || p->head_len > 0;
+	return p->step != HTTP_IN_HEAD || buf_len(&p->head) > 0;
 }
 
 const struct http_request *http_parse_request(const struct http_parse *p)

@@ -1,0 +1,525 @@
+#include "supervisor/http_conn.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/rpc.h"
+
+#define READ_BYTES 65536
+#define LARGE_BYTES (1u << 20)
+#define RETRY_AFTER "Retry-After: 1\r\n"
+
+enum state {
+	READING,   /* or waiting for the first byte of a request */
+	ANSWERING, /* somebody will reply */
+	STREAMING, /* somebody replies all the time */
+	ANSWERED,  /* all of it is in UNSENT */
+	LINGERING, /* all is written; what still comes is let go */
+};
+
+struct http_conn {
+	struct http_pool *pool;
+	TAILQ_ENTRY(http_conn) link; /* in pool.all */
+	int fd;
+	enum state state;
+	struct http_parse *parse;
+	struct buf in; /* came after the request that is served */
+	struct buf unsent;
+	struct event *readable, *writable;
+	bool begun;	/* a request is coming in */
+	bool head_told; /* and on_head() has been asked */
+	bool last;	/* it closes with this answer */
+	bool ended;	/* the client sends no more */
+	bool headless;	/* HEAD: an answer without its body */
+	bool old;	/* HTTP/1.0: no chunks */
+	size_t body;	/* of the request, as counted in pool.bodies */
+	int64_t deadline_ms; /* 0: none */
+	int64_t since_ms;    /* in this state */
+	int64_t moved_ms;    /* unsent bytes last left */
+	int64_t put_ms;	     /* somebody last put something */
+	char *fields;
+	const struct http_watch *watch;
+	void *watcher;
+	void *user;
+};
+
+/* ---- the end ---- */
+
+static void count_body(struct http_conn *c, size_t now)
+{
+	c->pool->bodies += now - c->body;
+	c->body = now;
+}
+
+static void conn_free(struct http_conn *c)
+{
+	struct http_pool *p = c->pool;
+
+	if (c->watch != NULL)
+		c->watch->gone(c->watcher);
+	p->ops->on_closed(p->arg, c);
+	count_body(c, 0);
+	TAILQ_REMOVE(&p->all, c, link);
+	p->n--;
+	event_free(c->readable);
+	event_free(c->writable);
+	close(c->fd);
+	http_parse_free(c->parse);
+	buf_fini(&c->in);
+	buf_fini(&c->unsent);
+	free(c->fields);
+	free(c);
+}
+
+static void enter(struct http_conn *c, enum state state, int64_t limit_ms)
+{
+	c->state = state;
+	c->since_ms = clock_mono_ms();
+	c->deadline_ms = limit_ms > 0 ? c->since_ms + limit_ms : 0;
+}
+
+/* Closing at once, with bytes unread, would take the answer back. */
+static void linger(struct http_conn *c)
+{
+	if (c->ended || shutdown(c->fd, SHUT_WR) < 0) {
+		conn_free(c);
+		return;
+	}
+	enter(c, LINGERING, HTTP_LINGER_MS);
+	event_add(c->readable, NULL);
+}
+
+/* ---- out ---- */
+
+/* Later, when the loop comes round: nobody is called from within a call. */
+static void wake(struct http_conn *c)
+{
+	if (!event_pending(c->writable, EV_WRITE, NULL))
+		event_active(c->writable, EV_WRITE, 0);
+}
+
+static void put(struct http_conn *c, const char *text, size_t len)
+{
+	if (buf_len(&c->unsent) == 0)
+		c->moved_ms = clock_mono_ms();
+	c->put_ms = clock_mono_ms();
+	buf_add(&c->unsent, text, len);
+	wake(c);
+}
+
+static void put_str(struct http_conn *c, const char *text)
+{
+	put(c, text, strlen(text));
+}
+
+static const char *reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} all[] = {{200, "OK"},
+		   {202, "Accepted"},
+		   {204, "No Content"},
+		   {400, "Bad Request"},
+		   {401, "Unauthorized"},
+		   {403, "Forbidden"},
+		   {404, "Not Found"},
+		   {405, "Method Not Allowed"},
+		   {406, "Not Acceptable"},
+		   {408, "Request Timeout"},
+		   {413, "Content Too Large"},
+		   {414, "URI Too Long"},
+		   {415, "Unsupported Media Type"},
+		   {417, "Expectation Failed"},
+		   {429, "Too Many Requests"},
+		   {431, "Request Header Fields Too Large"},
+		   {501, "Not Implemented"},
+		   {503, "Service Unavailable"},
+		   {505, "HTTP Version Not Supported"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].status == status)
+			return all[i].reason;
+	return "Error";
+}
+
+static void put_head(struct http_conn *c, int status)
+{
+	char line[96], date[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
+	snprintf(line, sizeof(line), "HTTP/1.1 %d %s\r\n", status,
+		 reason(status));
+	put_str(c, line);
+	put_str(c, date);
+	if (c->last || c->pool->closing)
+		put_str(c, "Connection: close\r\n");
+	else if (c->old)
+		put_str(c, "Connection: keep-alive\r\n");
+	if (c->fields != NULL)
+		put_str(c, c->fields);
+	free(c->fields);
+	c->fields = NULL;
+}
+
+void http_conn_fields(struct http_conn *c, const char *fields)
+{
+	char *old = c->fields;
+
+	c->fields = old == NULL ? xstrdup(fields)
+				: xasprintf("%s%s", old, fields);
+	free(old);
+}
+
+void http_conn_reply(struct http_conn *c, int status, const char *type,
+		     const char *body, size_t len)
+{
+	char line[160];
+
+	put_head(c, status);
+	if (type != NULL) {
+		snprintf(line, sizeof(line),
+			 "Content-Type: %s\r\nContent-Length: %zu\r\n"
+			 "X-Content-Type-Options: nosniff\r\n\r\n", type, len);
+		put_str(c, line);
+		if (!c->headless)
+			put(c, body, len);
+	} else {
+		put_str(c, status == 204 ? "\r\n"
+					 : "Content-Length: 0\r\n\r\n");
+	}
+	c->watch = NULL;
+	enter(c, ANSWERED, 0);
+}
+
+void http_conn_begin(struct http_conn *c)
+{
+	c->last = c->last || c->old; /* its end is where it closes */
+	put_head(c, 200);
+	put_str(c, "Content-Type: text/event-stream\r\n"
+		   "Cache-Control: no-cache, no-transform\r\n"
+		   "X-Accel-Buffering: no\r\n");
+	put_str(c, c->old ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n");
+	enter(c, STREAMING, 0);
+}
+
+void http_conn_put(struct http_conn *c, const char *text, size_t len)
+{
+	char size[32];
+
+	if (len == 0)
+		return; /* an empty chunk is the end */
+	snprintf(size, sizeof(size), "%zx\r\n", len);
+	if (!c->old)
+		put_str(c, size);
+	put(c, text, len);
+	if (!c->old)
+		put_str(c, "\r\n");
+}
+
+void http_conn_end(struct http_conn *c)
+{
+	if (!c->old)
+		put_str(c, "0\r\n\r\n");
+	c->watch = NULL;
+	enter(c, ANSWERED, 0);
+	wake(c);
+}
+
+size_t http_conn_unsent(const struct http_conn *c)
+{
+	return buf_len(&c->unsent);
+}
+
+void http_conn_watch(struct http_conn *c, const struct http_watch *w,
+		     void *watcher)
+{
+	c->watch = watcher != NULL ? w : NULL;
+	c->watcher = watcher;
+}
+
+void http_conn_set_user(struct http_conn *c, void *user)
+{
+	c->user = user;
+}
+
+void *http_conn_user(const struct http_conn *c)
+{
+	return c->user;
+}
+
+/* A refusal of ours, in the one shape that clients expect. */
+static void refuse(struct http_conn *c, int status, const char *why)
+{
+	struct buf out = {0};
+
+	c->last = true;
+	log_debug("http", "request=refused status=%d why=\"%s\"", status, why);
+	rpc_put_error(&out, NULL, RPC_INVALID_REQUEST, why, NULL);
+	http_conn_reply(c, status, "application/json", buf_data(&out),
+			buf_len(&out));
+	buf_fini(&out);
+}
+
+/* ---- in ---- */
+
+static void on_head(struct http_conn *c)
+{
+	const struct http_request *r = http_parse_request(c->parse);
+	bool whole = http_parse_step(c->parse) == HTTP_WHOLE;
+	struct http_pool *p = c->pool;
+
+	c->head_told = true;
+	c->headless = r->method == HTTP_IS_HEAD;
+	c->old = r->http_1_0;
+	c->last = !r->keep_alive || !whole; /* if it is refused now */
+	enter(c, READING, HTTP_BODY_MS);
+	if (!p->ops->on_head(p->arg, c, r))
+		return;
+	c->last = !r->keep_alive;
+	if (r->wants_continue && !whole)
+		put_str(c, "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+/* What has come so far is taken: is it enough for something? */
+static void advance(struct http_conn *c)
+{
+	enum http_step step = http_parse_step(c->parse);
+	struct http_pool *p = c->pool;
+	const char *why;
+
+	if (!c->begun && http_parse_begun(c->parse)) {
+		c->begun = true;
+		enter(c, READING, HTTP_HEAD_MS);
+	}
+	if (step == HTTP_BAD) {
+		int status = http_parse_fault(c->parse, &why);
+
+		refuse(c, status, why);
+		return;
+	}
+	if (step == HTTP_IN_HEAD)
+		return;
+	count_body(c, buf_len(&http_parse_request(c->parse)->body));
+	if (!c->head_told)
+		on_head(c);
+	if (c->state != READING)
+		return;
+	if (p->bodies > HTTP_BODIES_MAX) {
+		http_conn_fields(c, RETRY_AFTER);
+		refuse(c, 503, "requests are coming in faster than they are "
+			       "served; try again");
+	} else if (step == HTTP_WHOLE) {
+		enter(c, ANSWERING, 0);
+		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+	}
+}
+
+static void take(struct http_conn *c, const char *data, size_t n)
+{
+	size_t used = 0;
+
+	while (used < n && c->state == READING) {
+		used += http_parse_add(c->parse, data + used, n - used);
+		advance(c);
+	}
+	buf_add(&c->in, data + used, n - used);
+	if (c->state != READING && buf_len(&c->in) >= HTTP_PIPELINE_MAX)
+		event_del(c->readable);
+}
+
+/* The answer has left, or nearly: the next request, or the end. */
+static void next_request(struct http_conn *c)
+{
+	struct buf in = c->in;
+
+	if (c->last || c->ended || c->pool->closing) {
+		if (buf_len(&c->unsent) == 0)
+			linger(c);
+		return;
+	}
+	if (c->body > LARGE_BYTES)
+		malloc_trim(0); /* a tree is many times its text */
+	count_body(c, 0);
+	http_parse_next(c->parse);
+	c->begun = c->head_told = c->headless = false;
+	enter(c, READING, HTTP_IDLE_MS);
+	c->in = (struct buf){0};
+	event_add(c->readable, NULL);
+	if (buf_len(&in) > 0)
+		take(c, buf_data(&in), buf_len(&in));
+	buf_fini(&in);
+}
+
+static void on_end(struct http_conn *c)
+{
+	if (c->state != ANSWERING && c->state != ANSWERED) {
+		conn_free(c); /* nobody is there to be answered */
+		return;
+	}
+	c->ended = true; /* or half of it: the answer may still be read */
+	event_del(c->readable);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	static char data[READ_BYTES];
+	struct http_conn *c = arg;
+	ssize_t n = read(fd, data, sizeof(data));
+
+	(void)what;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0)
+		conn_free(c);
+	else if (n == 0)
+		on_end(c);
+	else if (c->state != LINGERING)
+		take(c, data, (size_t)n);
+}
+
+/* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */
+static int write_out(struct http_conn *c)
+{
+	while (buf_len(&c->unsent) > 0) {
+		ssize_t n = send(c->fd, buf_data(&c->unsent),
+				 buf_len(&c->unsent), MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		buf_drop(&c->unsent, (size_t)n);
+		c->moved_ms = clock_mono_ms();
+	}
+	if (c->unsent.cap > READ_BYTES)
+		buf_fini(&c->unsent);
+	return 0;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conn *c = arg;
+	int rc = write_out(c);
+
+	(void)fd, (void)what;
+	if (rc < 0 && rc != -EAGAIN) {
+		conn_free(c);
+		return;
+	}
+	if (rc == -EAGAIN)
+		event_add(c->writable, NULL);
+	if (buf_len(&c->unsent) >= HTTP_UNSENT_LOW)
+		return;
+	if (c->watch != NULL)
+		c->watch->drained(c->watcher);
+	if (c->state == ANSWERED)
+		next_request(c);
+}
+
+/* ---- all of them ---- */
+
+void http_pool_init(struct http_pool *p, struct event_base *base,
+		    const struct http_conn_ops *ops, void *arg)
+{
+	*p = (struct http_pool){.base = base, .ops = ops, .arg = arg};
+	TAILQ_INIT(&p->all);
+}
+
+void http_pool_add(struct http_pool *p, int fd)
+{
+	struct http_conn *c = xcalloc(1, sizeof(*c));
+
+	c->pool = p;
+	c->fd = fd;
+	c->parse = http_parse_new(p->body_max);
+	c->readable =
+	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(p->base, fd, EV_WRITE, on_writable, c);
+	enter(c, READING, HTTP_HEAD_MS);
+	TAILQ_INSERT_TAIL(&p->all, c, link);
+	p->n++;
+	event_add(c->readable, NULL);
+}
+
+bool http_pool_yield(struct http_pool *p)
+{
+	struct http_conn *c, *oldest = NULL;
+
+	TAILQ_FOREACH(c, &p->all, link)
+		if ((c->state == READING || c->state == LINGERING) &&
+		    (oldest == NULL || c->since_ms < oldest->since_ms))
+			oldest = c;
+	if (oldest == NULL)
+		return false;
+	conn_free(oldest);
+	return true;
+}
+
+static void tick(struct http_conn *c, int64_t now)
+{
+	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > HTTP_STALL_MS) {
+		log_info("http", "connection=closed why=\"nothing is read\"");
+		conn_free(c);
+	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {
+		if (c->state == READING && c->begun)
+			refuse(c, 408, "the request did not come in time");
+		else
+			conn_free(c);
+	} else if (c->state == STREAMING && now - c->put_ms >=
+						c->pool->keepalive_ms) {
+		http_conn_put(c, ":\n\n", 3);
+	}
+}
+
+void http_pool_tick(struct http_pool *p)
+{
+	int64_t now = clock_mono_ms();
+	struct http_conn *c, *after;
+
+	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		tick(c, now);
+	}
+}
+
+void http_pool_drain(struct http_pool *p)
+{
+	struct http_conn *c, *after;
+
+	p->closing = true;
+	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		if (c->state == READING && !c->begun)
+			conn_free(c);
+	}
+}
+
+void http_pool_fini(struct http_pool *p, int64_t until_ms)
+{
+	struct http_conn *c;
+
+	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
+		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
+		int64_t left;
+
+		while (write_out(c) == -EAGAIN &&
+		       (left = until_ms - clock_mono_ms()) > 0)
+			poll(&out, 1, (int)left);
+		conn_free(c);
+	}
+}

@@ -1,0 +1,95 @@
+/*
+ * http_conn.h - HTTP/1 connections: bytes in and out, time limits, and one
+ * request after the other. What a request means is not known here.
+ */
+#ifndef SUPERVISOR_HTTP_CONN_H
+#define SUPERVISOR_HTTP_CONN_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "supervisor/http_parse.h"
+
+#define HTTP_HEAD_MS 10000  /* from its first byte to its blank line */
+#define HTTP_BODY_MS 30000  /* from there to the last byte */
+#define HTTP_IDLE_MS 60000  /* between two requests */
+#define HTTP_STALL_MS 30000 /* nothing of what waits is read */
+#define HTTP_LINGER_MS 2000 /* for a client to read why it is closed */
+#define HTTP_UNSENT_LOW 65536 /* bytes; a stream may add more below this */
+#define HTTP_PIPELINE_MAX 65536 /* bytes after the request that is served */
+#define HTTP_BODIES_MAX (256u << 20) /* of all connections, at the same time */
+
+struct http_conn;
+
+struct http_conn_ops {
+	/*
+	 * All of a request but its body is there. False: it has been replied
+	 * to, and no body is wanted.
+	 */
+	bool (*on_head)(void *arg, struct http_conn *c,
+			const struct http_request *r);
+	/* All of it is: reply now or later. R lives until the reply is made. */
+	void (*on_request)(void *arg, struct http_conn *c,
+			   const struct http_request *r);
+	void (*on_closed)(void *arg, struct http_conn *c);
+};
+
+/* All connections of a listener. */
+struct http_pool {
+	struct event_base *base;
+	const struct http_conn_ops *ops;
+	void *arg;
+	size_t body_max;
+	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
+	size_t n;
+	size_t bodies; /* bytes held of requests' bodies */
+	bool closing;  /* no connection outlives its answer */
+	TAILQ_HEAD(http_conns, http_conn) all;
+};
+
+void http_pool_init(struct http_pool *p, struct event_base *base,
+		    const struct http_conn_ops *ops, void *arg);
+/* Takes FD, a connected non-blocking socket. */
+void http_pool_add(struct http_pool *p, int fd);
+/* Closes the one that has waited longest for a request. False: none does. */
+bool http_pool_yield(struct http_pool *p);
+/* Time has passed: those past their limits are closed. Call it often. */
+void http_pool_tick(struct http_pool *p);
+/* No more requests: idle ones are closed, the others end with their answer. */
+void http_pool_drain(struct http_pool *p);
+/* Writes what is unsent until UNTIL_MS (monotonic), then closes all. */
+void http_pool_fini(struct http_pool *p, int64_t until_ms);
+
+/* ---- for who answers a request ---- */
+
+/* FIELDS: more lines for the head of the answer, each with its CR LF. Copied. */
+void http_conn_fields(struct http_conn *c, const char *fields);
+
+/* The whole answer; TYPE is the media type, NULL with no body. */
+void http_conn_reply(struct http_conn *c, int status, const char *type,
+		     const char *body, size_t len);
+
+/* Or: its head, then an event stream as it comes, and its end. */
+void http_conn_begin(struct http_conn *c);
+void http_conn_put(struct http_conn *c, const char *text, size_t len);
+void http_conn_end(struct http_conn *c);
+size_t http_conn_unsent(const struct http_conn *c); /* bytes */
+
+/*
+ * Until the answer is complete: GONE when the client is, and DRAINED when
+ * little is unsent. A NULL watcher takes it off.
+ */
+struct http_watch {
+	void (*gone)(void *watcher);
+	void (*drained)(void *watcher);
+};
+void http_conn_watch(struct http_conn *c, const struct http_watch *w,
+		     void *watcher);
+
+/* What the answering side keeps with a connection; NULL at first. */
+void http_conn_set_user(struct http_conn *c, void *user);
+void *http_conn_user(const struct http_conn *c);
+
+#endif

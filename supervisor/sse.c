@@ -1,0 +1,101 @@
+#include "supervisor/sse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define ID "%" PRIu64 "-%" PRIu64
+
+void sse_init(struct sse *s, uint64_t number)
+{
+	*s = (struct sse){.number = number};
+	TAILQ_INIT(&s->events);
+}
+
+static void let_go(struct sse *s, struct sse_event *e)
+{
+	TAILQ_REMOVE(&s->events, e, link);
+	s->bytes -= e->len;
+	if (e->passing)
+		s->passing -= e->len;
+	free(e);
+}
+
+void sse_fini(struct sse *s)
+{
+	struct sse_event *e;
+
+	while ((e = TAILQ_FIRST(&s->events)) != NULL)
+		let_go(s, e);
+}
+
+void sse_add(struct sse *s, const char *text, size_t len, bool passing)
+{
+	struct sse_event *e = xcalloc(1, sizeof(*e) + len), *next;
+
+	e->seq = ++s->last;
+	e->passing = passing;
+	e->len = len;
+	memcpy(e->text, text, len);
+	TAILQ_INSERT_TAIL(&s->events, e, link);
+	s->bytes += len;
+	if (passing)
+		s->passing += len;
+	for (e = TAILQ_FIRST(&s->events);
+	     e != NULL && s->passing > SSE_PASSING_MAX; e = next) {
+		next = TAILQ_NEXT(e, link);
+		if (e->passing)
+			let_go(s, e);
+	}
+}
+
+const struct sse_event *sse_after(const struct sse *s, uint64_t seq)
+{
+	const struct sse_event *e, *found = NULL;
+
+	TAILQ_FOREACH_REVERSE(e, &s->events, sse_events, link) {
+		if (e->seq <= seq)
+			break;
+		found = e;
+	}
+	return found;
+}
+
+void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
+{
+	buf_printf(out, "id: " ID "\nretry: %d\ndata: \n\n", s->number, s->last,
+		   retry_ms);
+}
+
+void sse_put_event(struct buf *out, const struct sse *s,
+		   const struct sse_event *e)
+{
+	buf_printf(out, "id: " ID "\ndata: ", s->number, e->seq);
+	buf_add(out, e->text, e->len);
+	buf_add(out, "\n\n", 2);
+}
+
+/* Digits up to END; strtoull(3) takes signs and blanks as well. */
+static bool read_number(const char *s, char end, uint64_t *out,
+			const char **after)
+{
+	char *stop;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(s, &stop, 10);
+	*after = stop + 1;
+	return errno == 0 && *stop == end;
+}
+
+bool sse_read_id(const char *id, uint64_t *number, uint64_t *seq)
+{
+	const char *rest, *end;
+
+	return read_number(id, '-', number, &rest) &&
+	       read_number(rest, '\0', seq, &end);
+}

@@ -1,0 +1,53 @@
+/*
+ * sse.h - the events of one stream, kept so that a client that lost its
+ * connection can have them again; and how they are written
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). Pure.
+ */
+#ifndef SUPERVISOR_SSE_H
+#define SUPERVISOR_SSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/buf.h"
+
+#define SSE_PASSING_MAX 262144 /* bytes of events that may be let go */
+
+struct sse_event {
+	TAILQ_ENTRY(sse_event) link; /* in sse.events */
+	uint64_t seq;
+	bool passing; /* may be let go: a notification */
+	size_t len;
+	char text[];
+};
+
+struct sse {
+	uint64_t number; /* of the stream, in its session */
+	uint64_t last;	 /* the newest event's; 0: none yet */
+	size_t bytes;	 /* kept */
+	size_t passing;	 /* of these, of events that may be let go */
+	TAILQ_HEAD(sse_events, sse_event) events; /* oldest first */
+};
+
+void sse_init(struct sse *s, uint64_t number);
+void sse_fini(struct sse *s);
+
+/*
+ * Copies one message, without a newline, as the next event. Over the bound
+ * the oldest of PASSING ones go; what is not PASSING stays.
+ */
+void sse_add(struct sse *s, const char *text, size_t len, bool passing);
+/* The first that is kept after SEQ; NULL: none. Lent. */
+const struct sse_event *sse_after(const struct sse *s, uint64_t seq);
+
+/* What goes first: an id to come back with, and when (RETRY_MS). No data. */
+void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms);
+void sse_put_event(struct buf *out, const struct sse *s,
+		   const struct sse_event *e);
+
+/* An id of ours, taken apart. False: it is none. */
+bool sse_read_id(const char *id, uint64_t *number, uint64_t *seq);
+
+#endif

@@ -33,6 +33,8 @@ struct config_requestor { /* a [requestor "NAME"] section */
 struct config {
 	/* [server] */
 	char *listen; /* NULL: no TCP */
+	char *allowed_hosts;   /* space-separated names; NULL: none */
+	char *allowed_origins; /* likewise, origins */
 	char *socket;
 	char *state_dir;
 	char **templates; /* directories */
@@ -55,6 +57,8 @@ struct config {
 	int64_t max_artifact_inline_bytes; /* 262144 */
 	int64_t inline_wait_ms;		  /* 45000 */
 	int64_t drain_timeout_ms;	  /* 30000 */
+	int64_t session_idle_ms;	  /* 1800000; over HTTP */
+	int64_t sse_keepalive_ms;	  /* 15000 */
 	int64_t max_message_bytes;	  /* 16 MiB: one message of a client's */
 	int64_t max_memory_bytes;	  /* 1 GiB: a template's at the most */
 	int64_t max_cpu_ms;		  /* 900000 */

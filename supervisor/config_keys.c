@@ -36,6 +36,13 @@ const char *const config_sections[] = {"server",  "limits",	    "sandbox",
 static const struct config_key keys[] = {
     {KEY("server", listen, LISTEN), .optional = true,
      .help = "Serve HTTP on this address and port, at /mcp. Unset: no TCP."},
+    {KEY("server", allowed_hosts, TEXT), .optional = true,
+     .help = "More names, with spaces between them, that a request's Host may "
+	     "have: those that a proxy passes on. Without them loopback has "
+	     "its own names alone, and any other address takes any."},
+    {KEY("server", allowed_origins, TEXT), .optional = true,
+     .help = "More origins, such as https://example.com, whose pages may "
+	     "call. Pages of the host itself and of loopback may without."},
     {KEY("server", socket, SOCKET), .help = "The unix socket."},
     {KEY("server", state_dir, PATH),
      .help = "Where runs, artifacts and their history are kept."},
@@ -76,6 +83,13 @@ static const struct config_key keys[] = {
      .help = "In mode auto: how long a call waits before it gets a handle."},
     {KEY("limits", drain_timeout_ms, MS), .def = 30000, .max = HOUR_MS,
      .help = "How long runs may go on once the server is told to stop."},
+    {KEY("limits", session_idle_ms, MS), .def = 30 * 60000, .min = 100,
+     .max = 7 * DAY_MS,
+     .help = "How long a session over HTTP may be idle before it ends."},
+    {KEY("limits", sse_keepalive_ms, MS), .def = 15000, .min = 10,
+     .max = HOUR_MS,
+     .help = "How long a stream over HTTP may be silent before it gets a "
+	     "comment, so that nobody between takes it for dead."},
     {KEY("limits", max_message_bytes, BYTES), .def = 16 * MIB, .min = 64 * KIB,
      .max = GIB, .help = "The longest message that a client may send."},
     {KEY("limits", max_memory_bytes, BYTES), .def = GIB, .min = MIB, .max = TIB,

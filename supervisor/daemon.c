@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/audit.h"
+#include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
 #include "supervisor/session.h"
@@ -26,6 +27,7 @@ struct daemon {
 	daemon_read read;
 	void *arg;
 	struct listener *listener; /* NULL on stdio */
+	struct http *http;	   /* NULL: no TCP */
 	int signals_fd; /* signalfd(2) */
 	struct event *signals;
 	struct event *watchdog;
@@ -201,11 +203,13 @@ static void on_usr1(struct daemon *d)
 
 	log_info("daemon",
 		 "status=%s running=%zu queued=%zu connections=%zu "
+		 "http_connections=%zu http_sessions=%zu "
 		 "templates=%zu zygote=%d isolation=%s up_s=%lld store=\"%s\"",
 		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
 		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
-		 listen_connections(d->listener), srv->catalogue->n,
+		 listen_connections(d->listener), http_connections(d->http),
+		 http_sessions(d->http), srv->catalogue->n,
 		 (int)crew_zygote_pid(srv->crew),
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
@@ -248,6 +252,7 @@ static void on_term(struct daemon *d)
 	srv->draining = true;
 	d->drain_until_ms = clock_mono_ms() + srv->config->drain_timeout_ms;
 	listen_stop(d->listener);
+	http_drain(d->http);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
@@ -342,10 +347,11 @@ static void on_ready(struct server *srv)
 		return;
 	server_runs(srv); /* a daemon takes over what others left at once */
 	listen_start(d->listener);
+	http_ready(d->http);
 	d->ready = true;
 	tell_manager(d, "READY=1\nSTATUS=serving");
-	log_info("daemon", "ready=yes socket=\"%s\" templates=%zu",
-		 srv->config->socket, srv->catalogue->n);
+	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
+		 srv->config->socket, http_url(d->http), srv->catalogue->n);
 	if (ms > 0) {
 		d->watchdog =
 		    event_new(srv->base, -1, EV_PERSIST, on_watchdog, d);
@@ -356,7 +362,7 @@ static void on_ready(struct server *srv)
 int daemon_open(struct server *srv)
 {
 	struct daemon *d = srv->daemon;
-	int passed = notify_listen_fds();
+	int passed = notify_listen_fds(), status;
 	char why[256];
 
 	if (passed > 1) {
@@ -370,6 +376,9 @@ int daemon_open(struct server *srv)
 		log_error("daemon", "socket=none why=\"%s\"", why);
 		return EX_UNAVAILABLE;
 	}
+	status = srv->config->listen == NULL ? 0 : http_open(&d->http, srv);
+	if (status != 0)
+		return status;
 	srv->on_ready = on_ready;
 	return 0;
 }
@@ -380,6 +389,7 @@ void daemon_close(struct server *srv)
 
 	if (d == NULL)
 		return;
+	http_close(d->http);
 	listen_close(d->listener);
 	event_free(d->signals);
 	if (d->signals_fd >= 0)

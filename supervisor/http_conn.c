@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,11 @@ void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 	c->watcher = watcher;
 }
 
+const struct http_request *http_conn_request(const struct http_conn *c)
+{
+	return http_parse_request(c->parse);
+}
+
 void http_conn_set_user(struct http_conn *c, void *user)
 {
 	c->user = user;
@@ -262,17 +268,29 @@ void *http_conn_user(const struct http_conn *c)
 	return c->user;
 }
 
-/* A refusal of ours, in the one shape that clients expect. */
-static void refuse(struct http_conn *c, int status, const char *why)
+void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 {
 	struct buf out = {0};
+	char why[512];
+	va_list ap;
 
-	c->last = true;
-	log_debug("http", "request=refused status=%d why=\"%s\"", status, why);
-	rpc_put_error(&out, NULL, RPC_INVALID_REQUEST, why, NULL);
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	log_debug("http", "status=%d why=\"%s\"", status, why);
+	rpc_put_error(&out, NULL,
+		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,
+		      why, NULL);
 	http_conn_reply(c, status, "application/json", buf_data(&out),
 			buf_len(&out));
 	buf_fini(&out);
+}
+
+/* The connection cannot go on after this. */
+static void refuse(struct http_conn *c, int status, const char *why)
+{
+	c->last = true;
+	http_conn_refuse(c, status, "%s", why);
 }
 
 /* ---- in ---- */

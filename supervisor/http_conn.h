@@ -71,6 +71,10 @@ void http_conn_fields(struct http_conn *c, const char *fields);
 void http_conn_reply(struct http_conn *c, int status, const char *type,
 		     const char *body, size_t len);
 
+/* A refusal: why, as a JSON-RPC error without an id. */
+void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Or: its head, then an event stream as it comes, and its end. */
 void http_conn_begin(struct http_conn *c);
 void http_conn_put(struct http_conn *c, const char *text, size_t len);
@@ -87,6 +91,9 @@ struct http_watch {
 };
 void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 		     void *watcher);
+
+/* The request that is being answered. */
+const struct http_request *http_conn_request(const struct http_conn *c);
 
 /* What the answering side keeps with a connection; NULL at first. */
 void http_conn_set_user(struct http_conn *c, void *user);

@@ -23,7 +23,8 @@
 static const char usage[] =
     "usage: paddockd [--stdio] [option]...\n"
     "\n"
-    "Serve MCP clients on a unix socket, or one on stdin and stdout.\n"
+    "Serve MCP clients on a unix socket and over HTTP, or one on stdin and\n"
+    "stdout.\n"
     "\n"
     "  --stdio                    serve one client on stdin and stdout\n"
     "  --config FILE              read FILE, and conf.d beside it\n"
@@ -32,6 +33,8 @@ static const char usage[] =
     "  --templates DIR            take templates from DIR (repeatable)\n"
     "  --state-dir DIR            keep runs and artifacts in DIR\n"
     "  --socket PATH              listen there\n"
+    "  --listen ADDR:PORT         serve HTTP there as well, at /mcp; port 0 is\n"
+    "                             one that is free\n"
     "  --log-level LEVEL          error, warn, info or debug\n"
     "  --log-file FILE            log to FILE instead of stderr\n"
     "  --require-isolation LEVEL  full, userns, container or restricted;\n"
@@ -40,7 +43,7 @@ static const char usage[] =
     "  --help                     print this, then exit\n";
 
 enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_TEMPLATES,
-       OPT_STATE_DIR, OPT_SOCKET, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
+       OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
        OPT_HELP };
 
 static const struct option options[] = {
@@ -51,6 +54,7 @@ static const struct option options[] = {
     {"templates", required_argument, NULL, OPT_TEMPLATES},
     {"state-dir", required_argument, NULL, OPT_STATE_DIR},
     {"socket", required_argument, NULL, OPT_SOCKET},
+    {"listen", required_argument, NULL, OPT_LISTEN},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"log-file", required_argument, NULL, OPT_LOG_FILE},
     {"require-isolation", required_argument, NULL, OPT_REQUIRE},
@@ -65,7 +69,7 @@ static const struct {
 	const char *key;
 } keys[] = {
     {OPT_TEMPLATES, "templates"}, {OPT_STATE_DIR, "state_dir"},
-    {OPT_SOCKET, "socket"},
+    {OPT_SOCKET, "socket"},	  {OPT_LISTEN, "listen"},
     {OPT_LOG_LEVEL, "log_level"}, {OPT_LOG_FILE, "log_file"},
 };
 

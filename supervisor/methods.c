@@ -134,6 +134,16 @@ static bool is_of_tasks(const char *method)
 	return strncmp(method, "tasks/", strlen("tasks/")) == 0;
 }
 
+bool methods_is_slow(const char *name)
+{
+	static const char *const slow[] = {"tools/call", "tasks/result"};
+
+	for (size_t i = 0; i < ARRAY_LEN(slow); i++)
+		if (strcmp(slow[i], name) == 0)
+			return true;
+	return false;
+}
+
 void methods_call(struct call *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {

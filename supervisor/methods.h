@@ -9,6 +9,9 @@
 /* Serve C's request: it is answered now or later. */
 void methods_call(struct call *c);
 
+/* May the answer to NAME take long, and say things meanwhile? */
+bool methods_is_slow(const char *name);
+
 /* A notification of S's client came; nobody answers one. */
 void methods_notify(struct session *s, const struct rpc_msg *msg);
 

@@ -41,6 +41,7 @@ struct requestor {
 	uint64_t lookups_failed;
 	uint64_t overpolls;
 	int64_t missed_log_ms; /* when that was last logged */
+	size_t http_sessions, http_streams; /* that it has now */
 	UT_hash_handle hh;     /* in requestors.by_name */
 };
 

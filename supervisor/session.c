@@ -243,19 +243,25 @@ static bool on_batch(struct session *s, void *route, const char *text,
 	return answered;
 }
 
-bool session_receive(struct session *s, void *route, const char *text,
-		     size_t len)
+bool session_take(struct session *s, void *route, struct rpc_msg *m,
+		  const char *text, size_t len)
 {
-	struct rpc_msg m;
-
-	rpc_parse(&m, text, len);
-	if (m.kind != RPC_BATCH)
-		return on_message(s, route, &m, NULL);
-	rpc_fini(&m);
+	if (m->kind != RPC_BATCH)
+		return on_message(s, route, m, NULL);
+	rpc_fini(m);
 	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
 		return on_batch(s, route, text, len);
 	session_refuse(s, route, RPC_INVALID_REQUEST,
 		       "an array came; batches belong to revision "
 		       "2025-03-26 alone: send one message at a time");
 	return true;
+}
+
+bool session_receive(struct session *s, void *route, const char *text,
+		     size_t len)
+{
+	struct rpc_msg m;
+
+	rpc_parse(&m, text, len);
+	return session_take(s, route, &m, text, len);
 }

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "proto/mcp.h"
+#include "proto/rpc.h"
 #include "supervisor/run.h"
 #include "supervisor/server.h"
 
@@ -82,6 +83,10 @@ bool session_reachable(const struct session *s);
  */
 bool session_receive(struct session *s, void *route, const char *text,
 		     size_t len);
+
+/* The same, for what has been parsed: TEXT is M, which is emptied. */
+bool session_take(struct session *s, void *route, struct rpc_msg *m,
+		  const char *text, size_t len);
 
 /* A message that could not even be read: answered without an id. */
 void session_refuse(struct session *s, void *route, int code, const char *why);

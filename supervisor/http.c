@@ -1,0 +1,261 @@
+#include "supervisor/http.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/http_auth.h"
+#include "supervisor/http_site.h"
+
+#define BACKLOG 256
+#define ACCEPTS_PER_WAKE 64
+#define REST_MS 500 /* after accept() found no descriptor free */
+#define TICK_MS 1000
+#define OTHER_FDS 512 /* descriptors that workers, the store, … may need */
+#define WANTED_FDS (HTTP_CONNECTIONS_MAX + OTHER_FDS)
+
+struct http {
+	struct http_site site;
+	struct http_pool pool;
+	int fd;
+	struct event *readable, *rest, *tick;
+	bool stopped;
+	size_t connections_max;
+	char url[HTTP_ADDR_SIZE + 16];
+};
+
+/* ---- connections ---- */
+
+static void greet(struct http *h, int fd)
+{
+	int on = 1;
+
+	if (h->pool.n >= h->connections_max && !http_pool_yield(&h->pool)) {
+		log_warn("http", "connection=refused open=%zu", h->pool.n);
+		close(fd);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	http_pool_add(&h->pool, fd);
+}
+
+static void on_connection(evutil_socket_t listening, short what, void *arg)
+{
+	struct timeval tv = {.tv_usec = REST_MS * 1000L};
+	struct http *h = arg;
+	int fd = -1;
+
+	(void)what;
+	for (int n = 0; n < ACCEPTS_PER_WAKE; n++) {
+		fd = accept4(listening, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd < 0)
+			break;
+		greet(h, fd);
+	}
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+		log_warn("http", "accept=resting err=\"%s\"", strerror(errno));
+		event_del(h->readable);
+		event_add(h->rest, &tv);
+	}
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *arg)
+{
+	struct http *h = arg;
+
+	(void)fd, (void)what;
+	if (!h->stopped)
+		event_add(h->readable, NULL);
+}
+
+/* Often enough for the shortest of all limits. */
+static void next_tick(struct http *h)
+{
+	const struct config *config = h->site.server->config;
+	int64_t ms = TICK_MS;
+	struct timeval tv;
+
+	h->pool.keepalive_ms = config->sse_keepalive_ms;
+	if (ms > config->sse_keepalive_ms)
+		ms = config->sse_keepalive_ms;
+	if (ms > config->session_idle_ms)
+		ms = config->session_idle_ms;
+	tv = (struct timeval){ms / 1000, ms % 1000 * 1000};
+	evtimer_add(h->tick, &tv);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct http *h = arg;
+
+	(void)fd, (void)what;
+	http_pool_tick(&h->pool);
+	http_sessions_sweep(&h->site.sessions,
+			    h->site.server->config->session_idle_ms);
+	next_tick(h);
+}
+
+/* ---- the listener ---- */
+
+/* Descriptors up to what the system allows us; how many connections fit. */
+static size_t make_room(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
+		return HTTP_CONNECTIONS_MAX / 8;
+	if (lim.rlim_cur < WANTED_FDS) {
+		lim.rlim_cur = lim.rlim_max < WANTED_FDS ? lim.rlim_max
+							 : WANTED_FDS;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	if (lim.rlim_cur >= WANTED_FDS)
+		return HTTP_CONNECTIONS_MAX;
+	return lim.rlim_cur > 2 * OTHER_FDS ? lim.rlim_cur - OTHER_FDS
+					    : lim.rlim_cur / 2;
+}
+
+static int bind_listen(struct http *h)
+{
+	struct http_addr *a = &h->site.addr;
+	int on = 1;
+	int fd = socket(a->addr.ss_family,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (a->addr.ss_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&a->addr, a->len) < 0 ||
+	    listen(fd, BACKLOG) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&a->addr, &a->len) < 0) {
+		int rc = -errno;
+
+		close(fd);
+		return rc;
+	}
+	h->fd = fd;
+	return 0;
+}
+
+static int check(const struct http *h, const struct config *config)
+{
+	bool tokens = http_auth_possible(config);
+
+	if (!h->site.addr.loopback && !tokens) {
+		log_error("http", "listen=\"%s\" msg=\"this address is not "
+				  "loopback, and no [requestor] has a "
+				  "token_sha256: anybody could come. Make one "
+				  "by paddock token, or listen on 127.0.0.1\"",
+			  config->listen);
+		return EX_CONFIG;
+	}
+	return 0;
+}
+
+static void start(struct http *h, struct server *srv)
+{
+	char text[HTTP_ADDR_SIZE];
+
+	http_addr_text(&h->site.addr, text);
+	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
+	h->connections_max = make_room();
+	http_sessions_init(&h->site.sessions, srv);
+	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
+	h->pool.body_max = (size_t)srv->config->max_message_bytes;
+	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
+				on_connection, h);
+	h->rest = evtimer_new(srv->base, on_rest, h);
+	h->tick = evtimer_new(srv->base, on_tick, h);
+	event_add(h->readable, NULL);
+	next_tick(h);
+}
+
+int http_open(struct http **out, struct server *srv)
+{
+	const char *where = srv->config->listen;
+	struct http *h = xcalloc(1, sizeof(*h));
+	int rc = 0, status;
+
+	h->site.server = srv;
+	h->fd = -1;
+	if (!http_addr_parse(&h->site.addr, where))
+		rc = -EINVAL;
+	status = rc == 0 ? check(h, srv->config) : 0;
+	if (rc == 0 && status == 0)
+		rc = bind_listen(h);
+	if (rc < 0) {
+		log_error("http", "listen=\"%s\" err=\"%s\"", where,
+			  strerror(-rc));
+		status = EX_UNAVAILABLE;
+	}
+	if (status != 0) {
+		free(h);
+		return status;
+	}
+	start(h, srv);
+	*out = h;
+	return 0;
+}
+
+void http_ready(struct http *h)
+{
+	if (h != NULL)
+		h->site.ready = true;
+}
+
+static void stop(struct http *h)
+{
+	if (h->stopped)
+		return;
+	h->stopped = true;
+	event_del(h->readable);
+	event_del(h->rest);
+	close(h->fd);
+}
+
+void http_drain(struct http *h)
+{
+	if (h == NULL)
+		return;
+	stop(h);
+	http_pool_drain(&h->pool);
+}
+
+void http_close(struct http *h)
+{
+	if (h == NULL)
+		return;
+	stop(h);
+	http_sessions_fini(&h->site.sessions);
+	http_pool_fini(&h->pool, h->site.server->flush_until_ms);
+	event_free(h->readable);
+	event_free(h->rest);
+	event_free(h->tick);
+	free(h);
+}
+
+const char *http_url(const struct http *h)
+{
+	return h == NULL ? "" : h->url;
+}
+
+size_t http_connections(const struct http *h)
+{
+	return h == NULL ? 0 : h->pool.n;
+}
+
+size_t http_sessions(const struct http *h)
+{
+	return h == NULL ? 0 : h->site.sessions.n;
+}

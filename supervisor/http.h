@@ -1,0 +1,30 @@
+/*
+ * http.h - Streamable HTTP: one TCP listener, what it serves at which path,
+ * and who may come.
+ */
+#ifndef SUPERVISOR_HTTP_H
+#define SUPERVISOR_HTTP_H
+
+#include <stddef.h>
+
+#include "supervisor/server.h"
+
+#define HTTP_CONNECTIONS_MAX 2048 /* fewer with few descriptors */
+
+struct http;
+
+/*
+ * Listen where the configuration says; it accepts at once, but serves no MCP
+ * before http_ready(). 0, or the exit status after a line that says why.
+ */
+int http_open(struct http **out, struct server *srv);
+/* For each of these NULL is fine: then there is no HTTP. */
+void http_ready(struct http *h);
+void http_drain(struct http *h); /* what is under way is still answered */
+void http_close(struct http *h);
+
+const char *http_url(const struct http *h); /* "" without */
+size_t http_connections(const struct http *h);
+size_t http_sessions(const struct http *h);
+
+#endif

@@ -1,0 +1,280 @@
+#include "supervisor/http_mcp.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/rpc.h"
+#include "supervisor/call.h"
+#include "supervisor/http_field.h"
+#include "supervisor/http_stream.h"
+#include "supervisor/methods.h"
+
+#define JSON "application/json"
+#define EVENTS "text/event-stream"
+#define RETRY_SOON "Retry-After: 1\r\n"
+
+/* ---- the head ---- */
+
+static bool is_served(const char *revision)
+{
+	for (int i = 0; i < MCP_REVISIONS; i++)
+		if (strcmp(revision, mcp_revision_name(i)) == 0)
+			return true;
+	return false;
+}
+
+static bool check_post(struct http_conn *c, const struct http_request *r)
+{
+	const char *accept = r->field[HTTP_ACCEPT];
+
+	if (!http_accepts(accept, JSON) || !http_accepts(accept, EVENTS))
+		http_conn_refuse(c, 406, "an answer is " JSON " or " EVENTS
+					 ": Accept has to name both");
+	else if (!http_is_type(r->field[HTTP_CONTENT_TYPE], JSON))
+		http_conn_refuse(c, 415, "a message is " JSON
+					 ": Content-Type has to say so");
+	else
+		return true;
+	return false;
+}
+
+bool http_mcp_head(struct http_conn *c, const struct http_request *r)
+{
+	const char *revision = r->field[HTTP_REVISION];
+
+	if (revision != NULL && !is_served(revision)) {
+		http_conn_refuse(c, 400, "MCP-Protocol-Version is \"%.40s\"; "
+					 "this server speaks %s and older ones",
+				 revision, mcp_revision_name(MCP_LATEST));
+		return false;
+	}
+	if (r->method == HTTP_IS_POST)
+		return check_post(c, r);
+	if (r->method == HTTP_IS_GET &&
+	    !http_accepts(r->field[HTTP_ACCEPT], EVENTS)) {
+		http_conn_refuse(c, 406, "a GET opens a stream of events: "
+					 "Accept has to name " EVENTS);
+		return false;
+	}
+	return true;
+}
+
+/* ---- the session ---- */
+
+/* NULL: C has been told. */
+static struct http_session *session_of(struct http_sessions *all,
+				       struct requestor *requestor,
+				       struct http_conn *c,
+				       const struct http_request *r)
+{
+	const char *id = r->field[HTTP_SESSION];
+	struct http_session *s;
+
+	if (id == NULL) {
+		http_conn_refuse(c, 400, "there is no Mcp-Session-Id; "
+					 "initialize gives one, and it belongs "
+					 "to every later request");
+		return NULL;
+	}
+	s = http_session_find(all, requestor, id);
+	if (s == NULL || !s->told_id) {
+		http_conn_refuse(c, 404, "there is no such session, or it has "
+					 "ended; initialize another");
+		return NULL;
+	}
+	return s;
+}
+
+static struct http_session *new_session(struct http_sessions *all,
+					struct requestor *requestor,
+					struct http_conn *c)
+{
+	struct http_session *s = http_session_new(all, requestor);
+
+	if (s != NULL)
+		return s;
+	log_warn("http", "session=refused requestor=%s sessions=%zu",
+		 requestor->name, all->n);
+	http_conn_fields(c, RETRY_SOON);
+	http_conn_refuse(c, 503, "all sessions that this server has room for "
+				 "are at work; end one, or try again later");
+	return NULL;
+}
+
+/* ---- POST ---- */
+
+/* Does anything that came by ST take long? */
+static bool is_slow(const struct http_session *s, const struct http_stream *st)
+{
+	const struct call *call;
+
+	LIST_FOREACH(call, &s->session.calls, link)
+		if (call->route == st && call->msg.method != NULL &&
+		    methods_is_slow(call->msg.method))
+			return true;
+	return false;
+}
+
+/* Is ST still to be answered? It may be gone. */
+static bool is_live(const struct http_session *s, const struct http_stream *st)
+{
+	const struct http_stream *each;
+
+	LIST_FOREACH(each, &s->live, live)
+		if (each == st)
+			return true;
+	return false;
+}
+
+/* M, parsed from TEXT, goes to the session; it is emptied. */
+static void deliver(struct http_session *s, struct http_stream *st,
+		    struct rpc_msg *m, const char *text, size_t len)
+{
+	st->broken = m->kind == RPC_BROKEN ||
+		     (m->kind == RPC_BATCH &&
+		      !mcp_has(s->session.revision, MCP_BATCHES));
+	if (!session_take(&s->session, st, m, text, len)) {
+		http_conn_reply(st->conn, 202, NULL, NULL, 0);
+		http_stream_free(st);
+	} else if (is_live(s, st) && is_slow(s, st)) {
+		http_stream_begin(st);
+	}
+}
+
+static void on_initialize(struct http_sessions *all, struct requestor *requestor,
+			  struct http_conn *c, struct rpc_msg *m,
+			  const struct buf *body)
+{
+	struct http_session *s = new_session(all, requestor, c);
+
+	if (s == NULL) {
+		rpc_fini(m);
+		return;
+	}
+	deliver(s, http_stream_new(s, c), m, buf_data(body), buf_len(body));
+	if (!s->told_id)
+		http_session_end(s, "it was not initialized");
+	else
+		log_info("http", "session=%.8s requestor=%s begun=yes", s->id,
+			 requestor->name);
+}
+
+static void on_message(struct http_session *s, struct http_conn *c,
+		       struct rpc_msg *m, const struct buf *body)
+{
+	struct http_stream *st;
+
+	if (m->kind != RPC_NOTIFICATION && m->kind != RPC_RESPONSE &&
+	    !http_stream_allowed(s)) {
+		http_conn_fields(c, RETRY_SOON);
+		http_conn_refuse(c, 429, "too many answers are awaited at the "
+					 "same time; wait for some");
+		rpc_fini(m);
+		return;
+	}
+	st = http_stream_new(s, c);
+	if (m->kind == RPC_REQUEST &&
+	    s->session.n_reads >= SESSION_READS_MAX) {
+		st->held = true;
+		TAILQ_INSERT_TAIL(&s->held, st, link);
+		rpc_fini(m);
+		return;
+	}
+	deliver(s, st, m, buf_data(body), buf_len(body));
+}
+
+void http_mcp_eased(void *session)
+{
+	struct http_session *s = session;
+
+	if (!TAILQ_EMPTY(&s->held))
+		event_active(s->go_on, EV_TIMEOUT, 0);
+}
+
+void http_mcp_go_on(evutil_socket_t fd, short what, void *session)
+{
+	struct http_session *s = session;
+	struct http_stream *st;
+
+	(void)fd, (void)what;
+	while (s->session.n_reads < SESSION_READS_MAX &&
+	       (st = TAILQ_FIRST(&s->held)) != NULL) {
+		const struct buf *body = &http_conn_request(st->conn)->body;
+		struct rpc_msg m;
+
+		TAILQ_REMOVE(&s->held, st, link);
+		st->held = false;
+		rpc_parse(&m, buf_data(body), buf_len(body));
+		deliver(s, st, &m, buf_data(body), buf_len(body));
+	}
+}
+
+static void on_post(struct http_sessions *all, struct requestor *requestor,
+		    struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s;
+	struct rpc_msg m;
+
+	rpc_parse(&m, buf_len(&r->body) > 0 ? buf_data(&r->body) : "",
+		  buf_len(&r->body));
+	if (m.kind == RPC_BROKEN && r->field[HTTP_SESSION] == NULL) {
+		struct buf out = {0};
+
+		rpc_put_error(&out, m.id, m.code, m.text, NULL);
+		http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
+		buf_fini(&out);
+		rpc_fini(&m);
+		return;
+	}
+	if (m.kind == RPC_REQUEST && r->field[HTTP_SESSION] == NULL &&
+	    strcmp(m.method, "initialize") == 0) {
+		on_initialize(all, requestor, c, &m, &r->body);
+		return;
+	}
+	s = session_of(all, requestor, c, r);
+	if (s != NULL)
+		on_message(s, c, &m, &r->body);
+	else
+		rpc_fini(&m);
+}
+
+/* ---- GET, DELETE ---- */
+
+static void on_get(struct http_session *s, struct http_conn *c,
+		   const struct http_request *r)
+{
+	const char *last = r->field[HTTP_LAST_EVENT];
+
+	if (!http_stream_allowed(s)) {
+		http_conn_fields(c, RETRY_SOON);
+		http_conn_refuse(c, 429, "too many streams are open; close "
+					 "some, or try again later");
+	} else if (last == NULL) {
+		http_stream_listen(s, c);
+	} else if (!http_stream_resume(s, c, last)) {
+		http_conn_refuse(c, 400, "the stream of that Last-Event-ID is "
+					 "not kept (any more); a GET without "
+					 "one hears what is new");
+	}
+}
+
+void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
+		      struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s;
+
+	if (r->method == HTTP_IS_POST) {
+		on_post(all, requestor, c, r);
+		return;
+	}
+	s = session_of(all, requestor, c, r);
+	if (s == NULL)
+		return;
+	if (r->method == HTTP_IS_GET) {
+		on_get(s, c, r);
+		return;
+	}
+	http_session_end(s, "the client ended it");
+	http_conn_reply(c, 204, NULL, NULL, 0);
+}

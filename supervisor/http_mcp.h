@@ -1,0 +1,27 @@
+/*
+ * http_mcp.h - the endpoint of Streamable HTTP: what POST, GET and DELETE
+ * mean, for the revisions that have sessions.
+ */
+#ifndef SUPERVISOR_HTTP_MCP_H
+#define SUPERVISOR_HTTP_MCP_H
+
+#include <event2/event.h>
+
+#include "supervisor/http_conn.h"
+#include "supervisor/http_session.h"
+
+/*
+ * Is the head of R such that its body is wanted? False: C has its refusal.
+ * Who asks has been found out.
+ */
+bool http_mcp_head(struct http_conn *c, const struct http_request *r);
+
+/* All of R is there; REQUESTOR asks. */
+void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
+		      struct http_conn *c, const struct http_request *r);
+
+/* For http_session.c: a large answer is awaited no more; with what waited. */
+void http_mcp_eased(void *session);
+void http_mcp_go_on(evutil_socket_t fd, short what, void *session);
+
+#endif

@@ -1,0 +1,137 @@
+#include "supervisor/http_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/http_mcp.h"
+#include "supervisor/http_stream.h"
+
+void http_sessions_init(struct http_sessions *all, struct server *srv)
+{
+	*all = (struct http_sessions){.server = srv};
+	TAILQ_INIT(&all->by_use);
+	TAILQ_INIT(&all->ended);
+}
+
+void http_sessions_fini(struct http_sessions *all)
+{
+	struct http_session *s;
+
+	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
+		http_session_end(s, "the server ends");
+}
+
+static void new_id(char out[HTTP_SESSION_ID_SIZE])
+{
+	unsigned char random[(HTTP_SESSION_ID_SIZE - 1) / 2];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(out + 2 * i, 3, "%02x", random[i]);
+}
+
+/* Nobody waits for anything in it. */
+static bool is_idle(const struct http_session *s)
+{
+	return s->n_read == 0 && s->n_live == 0 && s->session.n_calls == 0 &&
+	       s->session.n_askeds == 0;
+}
+
+/* The longest idle one of REQUESTOR (NULL: of anybody) ends. False: none. */
+static bool make_room(struct http_sessions *all,
+		      const struct requestor *requestor)
+{
+	struct http_session *s;
+
+	TAILQ_FOREACH(s, &all->by_use, link)
+		if (is_idle(s) && (requestor == NULL ||
+				   s->session.requestor == requestor))
+			break;
+	if (s != NULL)
+		http_session_end(s, "room for another");
+	return s != NULL;
+}
+
+struct http_session *http_session_new(struct http_sessions *all,
+				      struct requestor *requestor)
+{
+	struct http_session *s;
+
+	if (requestor->http_sessions >= HTTP_SESSIONS_EACH &&
+	    !make_room(all, requestor))
+		return NULL;
+	if (all->n >= HTTP_SESSIONS_MAX && !make_room(all, NULL))
+		return NULL;
+	s = xcalloc(1, sizeof(*s));
+	s->all = all;
+	new_id(s->id);
+	LIST_INIT(&s->live);
+	TAILQ_INIT(&s->kept);
+	TAILQ_INIT(&s->held);
+	session_init(&s->session, all->server, requestor, &http_stream_ops, s);
+	s->session.via = TRUST_REMOTE;
+	s->session.eased = http_mcp_eased;
+	s->go_on = event_new(all->server->base, -1, 0, http_mcp_go_on, s);
+	HASH_ADD_STR(all->by_id, id, s);
+	TAILQ_INSERT_TAIL(&all->by_use, s, link);
+	s->used_ms = clock_mono_ms();
+	all->n++;
+	requestor->http_sessions++;
+	return s;
+}
+
+struct http_session *http_session_find(struct http_sessions *all,
+				       const struct requestor *requestor,
+				       const char *id)
+{
+	struct http_session *s;
+
+	HASH_FIND_STR(all->by_id, id, s);
+	if (s == NULL || s->session.requestor != requestor)
+		return NULL;
+	http_session_used(s);
+	return s;
+}
+
+void http_session_used(struct http_session *s)
+{
+	s->used_ms = clock_mono_ms();
+	TAILQ_REMOVE(&s->all->by_use, s, link);
+	TAILQ_INSERT_TAIL(&s->all->by_use, s, link);
+}
+
+void http_session_end(struct http_session *s, const char *why)
+{
+	struct http_sessions *all = s->all;
+
+	if (s->told_id)
+		log_info("http", "session=%.8s requestor=%s ended=yes "
+				 "why=\"%s\"",
+			 s->id, s->session.requestor->name, why);
+	session_fini(&s->session);
+	http_streams_end(s);
+	HASH_DELETE(hh, all->by_id, s);
+	TAILQ_REMOVE(&all->by_use, s, link);
+	all->n--;
+	s->session.requestor->http_sessions--;
+	event_free(s->go_on);
+	free(s);
+}
+
+void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)
+{
+	int64_t since = clock_mono_ms() - idle_ms;
+	struct http_session *s, *after;
+
+	for (s = TAILQ_FIRST(&all->by_use); s != NULL && s->used_ms < since;
+	     s = after) {
+		after = TAILQ_NEXT(s, link);
+		if (is_idle(s))
+			http_session_end(s, "idle");
+	}
+}

@@ -1,0 +1,73 @@
+/*
+ * http_session.h - MCP sessions over HTTP: made by initialize, named by
+ * Mcp-Session-Id, each its requestor's alone. An id says which conversation,
+ * never who asks.
+ */
+#ifndef SUPERVISOR_HTTP_SESSION_H
+#define SUPERVISOR_HTTP_SESSION_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uthash.h>
+
+#include "supervisor/server.h"
+#include "supervisor/session.h"
+
+#define HTTP_SESSIONS_MAX 4096
+#define HTTP_SESSIONS_EACH 2048 /* of one requestor */
+#define HTTP_SESSION_ID_SIZE 41 /* 160 random bits in hex, with NUL */
+
+struct http_stream;
+
+/* All sessions of a server. */
+struct http_sessions {
+	struct server *server;
+	struct http_session *by_id;
+	size_t n;
+	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
+	TAILQ_HEAD(http_ended, http_stream) ended; /* streams, oldest first */
+	size_t ended_bytes;
+	size_t n_read; /* streams that have a connection */
+};
+
+struct http_session {
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_sessions *all;
+	struct session session;
+	bool told_id; /* the client knows ID */
+	int64_t used_ms;
+	uint64_t last_stream; /* number of the newest */
+	struct http_stream *unrelated; /* what belongs to no request; or NULL */
+	LIST_HEAD(http_live, http_stream) live; /* their answers are to come */
+	TAILQ_HEAD(http_kept, http_stream) kept; /* ended, for replay */
+	size_t n_live, n_kept, kept_bytes;
+	size_t n_read; /* streams that have a connection */
+	TAILQ_HEAD(http_held, http_stream) held; /* requests not begun */
+	struct event *go_on;			 /* with those */
+	UT_hash_handle hh; /* in all.by_id */
+	TAILQ_ENTRY(http_session) link; /* in all.by_use */
+};
+
+void http_sessions_init(struct http_sessions *all, struct server *srv);
+void http_sessions_fini(struct http_sessions *all);
+
+/*
+ * A new one for REQUESTOR. When there are too many (its own, or all) the
+ * longest idle one ends first; NULL: none is idle.
+ */
+struct http_session *http_session_new(struct http_sessions *all,
+				      struct requestor *requestor);
+/* REQUESTOR's session ID, now used; NULL: there is none, whoever's. */
+struct http_session *http_session_find(struct http_sessions *all,
+				       const struct requestor *requestor,
+				       const char *id);
+/* Its calls are dropped, their runs go on; its streams end. */
+void http_session_end(struct http_session *s, const char *why);
+void http_session_used(struct http_session *s);
+
+/* Ends those that have been idle for IDLE_MS. */
+void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);
+
+#endif

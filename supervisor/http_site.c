@@ -1,0 +1,192 @@
+#include "supervisor/http_site.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/http_auth.h"
+#include "supervisor/http_mcp.h"
+
+#define JSON "application/json"
+
+#define BIT(method) (1u << (method))
+
+/* For pages of other origins (https://fetch.spec.whatwg.org, CORS). */
+#define EXPOSED                                                                \
+	"Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate, "    \
+	"Retry-After\r\n"
+#define PREFLIGHT                                                              \
+	"Access-Control-Allow-Methods: GET, POST, DELETE\r\n"                  \
+	"Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "  \
+	"Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id\r\n"              \
+	"Access-Control-Max-Age: 600\r\n"
+
+/* ---- what is served ---- */
+
+static void healthz(struct http_site *site, struct http_conn *c,
+		    const struct http_request *r)
+{
+	static const char text[] = "{\"status\":\"ok\"}";
+
+	(void)site, (void)r;
+	http_conn_reply(c, 200, JSON, text, sizeof(text) - 1);
+}
+
+/* Why no run would be started now; NULL: one would. */
+static const char *not_ready(const struct http_site *site)
+{
+	struct server *srv = site->server;
+
+	if (!site->ready)
+		return "the cage is still being measured";
+	if (srv->draining)
+		return "the server is draining: it is about to end";
+	return srv->store == NULL ? NULL : store_sick(srv->store);
+}
+
+static void readyz(struct http_site *site, struct http_conn *c,
+		   const struct http_request *r)
+{
+	struct json_object *o = json_object_new_object();
+	const char *why = not_ready(site), *text;
+	size_t len;
+
+	(void)r;
+	json_object_object_add(o, "status",
+			       json_object_new_string(why ? "not ready"
+							  : "ready"));
+	if (why != NULL)
+		json_object_object_add(o, "reason", json_object_new_string(why));
+	text = json_text(o, &len);
+	http_conn_reply(c, why != NULL ? 503 : 200, JSON, text, len);
+	json_object_put(o);
+}
+
+static void mcp(struct http_site *site, struct http_conn *c,
+		const struct http_request *r)
+{
+	http_mcp_request(&site->sessions, http_conn_user(c), c, r);
+}
+
+/* Who asks, and is what it asks for well put? */
+static bool mcp_head(struct http_site *site, struct http_conn *c,
+		     const struct http_request *r)
+{
+	struct requestor *requestor;
+
+	if (!site->ready) {
+		http_conn_fields(c, "Retry-After: 1\r\n");
+		http_conn_refuse(c, 503, "the server starts: its cage is still "
+					 "being measured");
+		return false;
+	}
+	requestor = http_auth(site->server, site->addr.loopback, c, r);
+	http_conn_set_user(c, requestor);
+	return requestor != NULL && http_mcp_head(c, r);
+}
+
+static const struct page {
+	const char *path;
+	unsigned methods; /* of BIT() */
+	const char *allow;
+	bool (*head)(struct http_site *site, struct http_conn *c,
+		     const struct http_request *r); /* NULL: anybody may */
+	void (*serve)(struct http_site *site, struct http_conn *c,
+		      const struct http_request *r);
+} pages[] = {
+    {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
+     "Allow: GET, POST, DELETE\r\n", mcp_head, mcp},
+    {"/healthz", BIT(HTTP_IS_GET), "Allow: GET\r\n", NULL, healthz},
+    {"/readyz", BIT(HTTP_IS_GET), "Allow: GET\r\n", NULL, readyz},
+};
+
+static const struct page *page_of(const struct http_request *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+		if (strcmp(pages[i].path, r->path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+/* ---- who may come ---- */
+
+/* A page that may call is told so, in every answer. */
+static void admit_origin(struct http_conn *c, const char *origin)
+{
+	char line[HTTP_HEAD_MAX + 64];
+
+	snprintf(line, sizeof(line),
+		 "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n" EXPOSED,
+		 origin);
+	http_conn_fields(c, line);
+}
+
+/* Host and Origin tell a page that was led here from who knows us. */
+static bool may_come(const struct http_site *site, struct http_conn *c,
+		     const struct http_request *r)
+{
+	const struct config *config = site->server->config;
+	const char *host = r->field[HTTP_HOST];
+	const char *origin = r->field[HTTP_ORIGIN];
+
+	if (!http_host_ok(&site->addr, host, config->allowed_hosts)) {
+		http_conn_refuse(c, 403, "Host is \"%.80s\", which is no name "
+					 "of this server; its operator can add "
+					 "one to allowed_hosts", host);
+		return false;
+	}
+	if (origin == NULL)
+		return true;
+	if (!http_origin_ok(origin, host, config->allowed_origins)) {
+		http_conn_refuse(c, 403, "pages of \"%.80s\" may not call this "
+					 "server; its operator can add that "
+					 "to allowed_origins", origin);
+		return false;
+	}
+	admit_origin(c, origin);
+	return true;
+}
+
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
+{
+	struct http_site *site = arg;
+	const struct page *page = page_of(r);
+
+	http_conn_set_user(c, NULL);
+	if (!may_come(site, c, r))
+		return false;
+	if (page == NULL) {
+		http_conn_refuse(c, 404, "there is nothing here; MCP is at "
+					 "/mcp");
+		return false;
+	}
+	if (r->method == HTTP_IS_OPTIONS && r->field[HTTP_ORIGIN] != NULL &&
+	    r->field[HTTP_WANTS_METHOD] != NULL) {
+		http_conn_fields(c, PREFLIGHT);
+		http_conn_reply(c, 204, NULL, NULL, 0);
+		return false;
+	}
+	if ((page->methods & BIT(r->method)) == 0) {
+		http_conn_fields(c, page->allow);
+		http_conn_refuse(c, 405, "%s is not for this method",
+				 page->path);
+		return false;
+	}
+	return page->head == NULL || page->head(site, c, r);
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	page_of(r)->serve(arg, c, r);
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	(void)arg, (void)c;
+}
+
+const struct http_conn_ops http_site_ops = {on_head, on_request, on_closed};

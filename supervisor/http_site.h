@@ -1,0 +1,21 @@
+/*
+ * http_site.h - which path is what, and who may come there: Host, Origin,
+ * method and token are checked here, before anything is read of a body.
+ */
+#ifndef SUPERVISOR_HTTP_SITE_H
+#define SUPERVISOR_HTTP_SITE_H
+
+#include "supervisor/http_addr.h"
+#include "supervisor/http_conn.h"
+#include "supervisor/http_session.h"
+
+struct http_site {
+	struct server *server;
+	struct http_addr addr; /* that it is served at */
+	bool ready;	       /* MCP is served, too */
+	struct http_sessions sessions;
+};
+
+extern const struct http_conn_ops http_site_ops; /* of a struct http_site */
+
+#endif

@@ -1,0 +1,370 @@
+#include "supervisor/http_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+
+/* ---- who listens ---- */
+
+static const struct http_watch watch;
+
+static void attach(struct http_stream *st, struct http_conn *conn)
+{
+	st->conn = conn;
+	st->owner->n_read++;
+	st->owner->session.requestor->http_streams++;
+	st->owner->all->n_read++;
+	http_conn_watch(conn, &watch, st);
+}
+
+static void detach(struct http_stream *st)
+{
+	if (st->conn == NULL)
+		return;
+	http_conn_watch(st->conn, NULL, NULL);
+	st->conn = NULL;
+	st->owner->n_read--;
+	st->owner->session.requestor->http_streams--;
+	st->owner->all->n_read--;
+	http_session_used(st->owner);
+}
+
+bool http_stream_allowed(const struct http_session *s)
+{
+	return s->all->n_read < HTTP_STREAMS_MAX &&
+	       s->session.requestor->http_streams < HTTP_STREAMS_EACH;
+}
+
+/* The connection gets a whole response here; it may serve another request. */
+static void hang_up(struct http_stream *st)
+{
+	struct http_conn *conn = st->conn;
+
+	if (conn == NULL)
+		return;
+	detach(st);
+	http_conn_end(conn);
+}
+
+/* ---- life ---- */
+
+static struct http_stream *stream_new(struct http_session *s)
+{
+	struct http_stream *st = xcalloc(1, sizeof(*st));
+
+	st->owner = s;
+	sse_init(&st->sse, ++s->last_stream);
+	return st;
+}
+
+struct http_stream *http_stream_new(struct http_session *s,
+				    struct http_conn *conn)
+{
+	struct http_stream *st = stream_new(s);
+
+	LIST_INSERT_HEAD(&s->live, st, live);
+	s->n_live++;
+	attach(st, conn);
+	return st;
+}
+
+/* It is in one list or the other, but what belongs to no request is in none. */
+static void leave_lists(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	if (st->held)
+		TAILQ_REMOVE(&s->held, st, link);
+	if (st == s->unrelated) {
+		s->unrelated = NULL;
+	} else if (st->ended) {
+		TAILQ_REMOVE(&s->kept, st, kept);
+		TAILQ_REMOVE(&s->all->ended, st, link);
+		s->n_kept--;
+		s->kept_bytes -= st->sse.bytes;
+		s->all->ended_bytes -= st->sse.bytes;
+	} else {
+		LIST_REMOVE(st, live);
+		s->n_live--;
+	}
+}
+
+void http_stream_free(struct http_stream *st)
+{
+	detach(st);
+	leave_lists(st);
+	sse_fini(&st->sse);
+	free(st);
+}
+
+/* Ended streams over the bounds go, oldest first, unless they are being read. */
+static void keep_bounds(struct http_session *s)
+{
+	struct http_stream *st, *after;
+
+	for (st = TAILQ_FIRST(&s->kept);
+	     st != NULL && (s->n_kept > HTTP_KEPT_MAX ||
+			    (s->n_kept > 1 && s->kept_bytes > HTTP_KEPT_BYTES));
+	     st = after) {
+		after = TAILQ_NEXT(st, kept);
+		if (st->conn == NULL)
+			http_stream_free(st);
+	}
+	for (st = TAILQ_FIRST(&s->all->ended);
+	     st != NULL && s->all->ended_bytes > HTTP_KEPT_ALL; st = after) {
+		after = TAILQ_NEXT(st, link);
+		if (st->conn == NULL)
+			http_stream_free(st);
+	}
+}
+
+/* Its last event is there: it is kept for who missed it. */
+static void end(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	LIST_REMOVE(st, live);
+	s->n_live--;
+	st->ended = true;
+	TAILQ_INSERT_TAIL(&s->kept, st, kept);
+	TAILQ_INSERT_TAIL(&s->all->ended, st, link);
+	s->n_kept++;
+	s->kept_bytes += st->sse.bytes;
+	s->all->ended_bytes += st->sse.bytes;
+	http_session_used(s);
+}
+
+void http_streams_end(struct http_session *s)
+{
+	struct http_stream *st;
+
+	while ((st = LIST_FIRST(&s->live)) != NULL) {
+		if (st->conn != NULL && !st->begun)
+			http_conn_reply(st->conn, 404, NULL, NULL, 0);
+		else
+			hang_up(st);
+		http_stream_free(st);
+	}
+	while ((st = TAILQ_FIRST(&s->kept)) != NULL) {
+		hang_up(st);
+		http_stream_free(st);
+	}
+	if (s->unrelated != NULL) {
+		hang_up(s->unrelated);
+		http_stream_free(s->unrelated);
+	}
+}
+
+/* ---- events ---- */
+
+/* As much as the connection takes for now; DRAINED asks again. */
+static void pump(struct http_stream *st)
+{
+	const struct sse_event *e;
+	struct buf out = {0};
+
+	if (st->conn == NULL || !st->begun)
+		return;
+	while ((e = sse_after(&st->sse, st->sent)) != NULL &&
+	       http_conn_unsent(st->conn) < HTTP_UNSENT_LOW) {
+		sse_put_event(&out, &st->sse, e);
+		http_conn_put(st->conn, buf_data(&out), buf_len(&out));
+		buf_drop(&out, buf_len(&out));
+		st->sent = e->seq;
+	}
+	buf_fini(&out);
+	if (e == NULL && st->ended)
+		hang_up(st);
+}
+
+static void on_gone(void *watcher)
+{
+	struct http_stream *st = watcher;
+
+	detach(st);
+	if (st->held)
+		http_stream_free(st);
+}
+
+static void on_drained(void *watcher)
+{
+	pump(watcher);
+}
+
+static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+
+/*
+ * Clients of older revisions take the empty event for a message; without an
+ * id from the start they cannot come back before the first event, either.
+ */
+static void prime(struct http_stream *st)
+{
+	struct buf out = {0};
+
+	if (st->owner->session.revision < MCP_2025_11_25)
+		return;
+	sse_put_priming(&out, &st->sse, HTTP_RETRY_MS);
+	http_conn_put(st->conn, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+void http_stream_begin(struct http_stream *st)
+{
+	if (st->begun)
+		return;
+	st->begun = true;
+	if (st->conn == NULL)
+		return;
+	http_conn_begin(st->conn);
+	prime(st);
+}
+
+void http_stream_listen(struct http_session *s, struct http_conn *conn)
+{
+	struct http_stream *st = s->unrelated;
+
+	if (st == NULL)
+		st = s->unrelated = stream_new(s);
+	hang_up(st);
+	st->begun = true;
+	st->sent = st->sse.last;
+	attach(st, conn);
+	http_conn_begin(conn);
+	prime(st);
+}
+
+static struct http_stream *find(struct http_session *s, uint64_t number)
+{
+	struct http_stream *st;
+
+	if (s->unrelated != NULL && s->unrelated->sse.number == number)
+		return s->unrelated;
+	LIST_FOREACH(st, &s->live, live)
+		if (st->sse.number == number && st->begun)
+			return st;
+	TAILQ_FOREACH(st, &s->kept, kept)
+		if (st->sse.number == number)
+			return st;
+	return NULL;
+}
+
+bool http_stream_resume(struct http_session *s, struct http_conn *conn,
+			const char *event_id)
+{
+	struct http_stream *st;
+	uint64_t number, seq;
+
+	if (!sse_read_id(event_id, &number, &seq))
+		return false;
+	st = find(s, number);
+	if (st == NULL || seq > st->sse.last)
+		return false;
+	hang_up(st);
+	st->sent = seq;
+	attach(st, conn);
+	http_conn_begin(conn);
+	pump(st);
+	return true;
+}
+
+/* ---- what a session says ---- */
+
+/* A request of ours has an id; what has none may be let go. */
+static bool is_passing(const char *text, size_t len)
+{
+	struct json_span id;
+
+	return json_find(&id, text, len, "id") != 0;
+}
+
+static void on_send(void *arg, void *route, const char *text, size_t len)
+{
+	struct http_session *s = arg;
+	struct http_stream *st = route != NULL ? route : s->unrelated;
+
+	if (st == NULL)
+		return; /* nobody ever listened */
+	http_stream_begin(st);
+	sse_add(&st->sse, text, len, is_passing(text, len));
+	pump(st);
+}
+
+/* The session is the client's once initialize has been answered well. */
+static void tell_id(struct http_session *s, struct http_conn *conn)
+{
+	char line[HTTP_SESSION_ID_SIZE + 32];
+
+	if (s->told_id || !s->session.greeted)
+		return;
+	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
+	http_conn_fields(conn, line);
+	s->told_id = true;
+}
+
+/* 200, unless what came is no message, or too much came. */
+static int status_of(const struct http_stream *st)
+{
+	int64_t wait_ms = st->owner->session.limited_ms;
+	char line[64];
+
+	if (wait_ms == 0)
+		return st->broken ? 400 : 200;
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(wait_ms + 999) / 1000);
+	http_conn_fields(st->conn, line);
+	return 429;
+}
+
+static void reply(struct http_stream *st, const char *text, size_t len)
+{
+	if (text == NULL) { /* cancelled */
+		http_conn_reply(st->conn, 202, NULL, NULL, 0);
+		return;
+	}
+	tell_id(st->owner, st->conn);
+	http_conn_reply(st->conn, status_of(st), "application/json", text, len);
+}
+
+static void on_answer(void *arg, void *route, const char *text, size_t len)
+{
+	struct http_stream *st = route;
+	struct http_session *s = arg;
+
+	if (!st->begun) {
+		if (st->conn != NULL)
+			reply(st, text, len);
+		http_stream_free(st);
+		return;
+	}
+	if (text != NULL)
+		sse_add(&st->sse, text, len, false);
+	end(st);
+	pump(st);
+	keep_bounds(s);
+}
+
+static bool is_reachable(void *arg)
+{
+	const struct http_session *s = arg;
+
+	return s->unrelated != NULL && s->unrelated->conn != NULL;
+}
+
+/* A client that was given no id cannot come back: its stream stays open. */
+static void on_part(void *arg, void *route)
+{
+	struct http_session *s = arg;
+
+	if (s->session.revision < MCP_2025_11_25)
+		return;
+	http_stream_begin(route);
+	hang_up(route);
+}
+
+const struct session_ops http_stream_ops = {.send = on_send,
+					    .answer = on_answer,
+					    .reachable = is_reachable,
+					    .part = on_part};

@@ -1,0 +1,59 @@
+/*
+ * http_stream.h - the way of one request's messages to its client: a plain
+ * answer, or a stream of events that outlives its connection. A stream is
+ * the route that session.h speaks of.
+ */
+#ifndef SUPERVISOR_HTTP_STREAM_H
+#define SUPERVISOR_HTTP_STREAM_H
+
+#include "supervisor/http_conn.h"
+#include "supervisor/http_session.h"
+#include "supervisor/sse.h"
+
+#define HTTP_STREAMS_MAX 1536 /* with a connection, of all requestors */
+#define HTTP_STREAMS_EACH 1024 /* of one */
+#define HTTP_KEPT_MAX 32 /* ended streams that a session keeps for replay */
+#define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
+#define HTTP_KEPT_ALL (128u << 20) /* of all sessions */
+#define HTTP_RETRY_MS 500	   /* when a client is told to come back */
+
+struct http_stream {
+	struct http_session *owner; /* borrowed */
+	struct http_conn *conn;	    /* borrowed; NULL: nobody listens now */
+	struct sse sse;
+	uint64_t sent; /* the newest event that CONN was given */
+	bool begun;    /* it is a stream of events; else an answer is due */
+	bool ended;    /* it has all its events */
+	bool broken;   /* what came is no message */
+	bool held;     /* its request has not been begun */
+	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
+	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
+	TAILQ_ENTRY(http_stream) link; /* in owner.held, then in all.ended */
+};
+
+/* What a session over HTTP is given; its argument is a http_session. */
+extern const struct session_ops http_stream_ops;
+
+/* A request came on CONN: its route. */
+struct http_stream *http_stream_new(struct http_session *s,
+				    struct http_conn *conn);
+/* It gets no answer but what CONN has been given. */
+void http_stream_free(struct http_stream *st);
+/* Answer by a stream of events from now on. */
+void http_stream_begin(struct http_stream *st);
+
+/* CONN listens to what belongs to no request; who did before hears no more. */
+void http_stream_listen(struct http_session *s, struct http_conn *conn);
+/*
+ * CONN goes on after the event EVENT_ID, of that stream alone. False: it is
+ * not kept (any more).
+ */
+bool http_stream_resume(struct http_session *s, struct http_conn *conn,
+			const char *event_id);
+
+/* May the requestor of S have one more connection for a stream? */
+bool http_stream_allowed(const struct http_session *s);
+
+void http_streams_end(struct http_session *s); /* all of them */
+
+#endif

@@ -85,13 +85,23 @@ static ssize_t end_or_empty(int fd)
 								   : -EMSGSIZE;
 }
 
-ssize_t chan_recv(int fd, void *buf)
+static ssize_t recv_frame(int fd, void *buf, int flags)
 {
-	ssize_t n = receive(fd, buf, CHAN_FRAME_MAX, 0);
+	ssize_t n = receive(fd, buf, CHAN_FRAME_MAX, flags);
 
 	if (n == 0)
 		return end_or_empty(fd);
 	return n > (ssize_t)CHAN_FRAME_MAX ? -EMSGSIZE : n;
+}
+
+ssize_t chan_recv(int fd, void *buf)
+{
+	return recv_frame(fd, buf, 0);
+}
+
+ssize_t chan_recv_now(int fd, void *buf)
+{
+	return recv_frame(fd, buf, MSG_DONTWAIT);
 }
 
 int chan_send(int fd, const void *frame, size_t len)

@@ -27,6 +27,7 @@ int chan_pair(int ends[2]);
  * the peer sent before it closed is read first, whatever it left unread.
  */
 ssize_t chan_recv(int fd, void *buf);
+ssize_t chan_recv_now(int fd, void *buf); /* -EAGAIN on either end */
 
 /*
  * Send one frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN:

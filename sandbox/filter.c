@@ -74,6 +74,8 @@ static const struct rule worker_rules[] = {
     {SCMP_SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
+    /* Waiting for an answer, for a time: one descriptor, no signal mask. */
+    {SCMP_SYS(ppoll), ALLOW, 2, {EQ(1, 1), EQ(3, 0)}},
     /* Timeouts of steps. The CPU limit may hang on another of the timers. */
     {SCMP_SYS(setitimer), ALLOW, 1, {EQ(0, ITIMER_REAL)}},
     /* Clocks, where the vDSO does not answer: os.clock() is one. */

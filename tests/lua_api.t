@@ -82,8 +82,14 @@ run.map({1, 2, 3, 4, 5, 6, 7, 8}, {concurrency = 8}, function() run.sleep(40) en
 return t - run.deadline()
 LUA
     no_call => 'return {pcall(run.call, "navigate", {})}',
-    no_elicit => 'run.elicit{message = "?", schema = {}}',
-    no_sample => 'run.sample{messages = {}, maxTokens = 1}',
+    no_elicit => <<'LUA',
+return {pcall(run.elicit, {message = "?", schema = {type = "object", properties = {}}})}
+LUA
+    no_sample => 'return {pcall(run.sample, {messages = "?", maxTokens = 1})}',
+    no_answer => 'run.sample{messages = "?", maxTokens = 1}',
+    bad_elicit => 'run.elicit{message = "?", schema = {}}',
+    bad_sample => 'run.sample{messages = {}, maxTokens = 1}',
+    bad_call => 'run.call("navigate", {"https://example.org"})',
     json => <<'LUA',
 local j = run.json
 return {
@@ -253,11 +259,21 @@ gives(mapped_one => [{ok => true, value => 7}], 'of one item');
 is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'which has a number, too');
 cmp_ok($v{parallel}{result}, '<', 8 * 40, 'items wait side by side');
 
-for (['no_call', 'call'], ['no_elicit', 'elicit'], ['no_sample', 'sample']) {
-	my $text = json_of($v{$_->[0]});
+for (['no_call', 'CALL_NOT_ALLOWED', qr/tools must list it/],
+     ['no_elicit', 'ELICITATION_NOT_SUPPORTED', qr/asked/],
+     ['no_sample', 'SAMPLING_NOT_SUPPORTED', qr/asked/]) {
+	my ($name, $code, $why) = @$_;
+	my ($ok, $e) = @{$v{$name}{result}};
 
-	like($text, qr/run\.$_->[1]: this server does not offer it/,
-	     "run.$_->[1] says that it is not offered");
+	ok(!$ok && $e->{code} eq $code && $e->{message} =~ $why,
+	   "$code is raised") or diag(json_of($v{$name}));
+}
+is($v{no_answer}{error}{details}{templateCode}, 'SAMPLING_NOT_SUPPORTED',
+   'or ends the run');
+for (['bad_elicit', qr/run\.elicit: schema\.type must be/],
+     ['bad_sample', qr/run\.sample: messages must be/],
+     ['bad_call', qr/run\.call: the arguments must be/]) {
+	like($v{$_->[0]}{error}{message}, $_->[1], "$_->[0]: says what passes");
 }
 
 {

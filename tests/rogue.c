@@ -20,10 +20,15 @@
 #define READY "\x91\x10"
 #define NULL_RESULT "\x94\x15\x00\x04\xa4null"
 #define DECLARE(at, n) "\x99\x12" at n "\x00\x00\x00\xa1s\xa0\xa0"
+#define INPUT(seq) "\x95\x18" seq "\x00\x02\xa2{}"
+#define CALL(seq) "\x95\x17" seq "\xa1t\x02\xa2{}"
 #define STEP(at, state) "\x99\x12" at "\x00" state "\x01\x00\xa0\xa0\xa0"
 
-/* What follows the frames; all but STAY and HANG_UP end the worker. */
-enum then { EXIT_0, EXIT_3, STAY, HANG_UP, REPEAT, SEGV };
+/*
+ * What follows the frames; all but STAY and HANG_UP end the worker. ASK sends
+ * questions without end, and reads no answer.
+ */
+enum then { EXIT_0, EXIT_3, STAY, HANG_UP, REPEAT, SEGV, ASK };
 
 #define SAY(bytes) {(bytes), sizeof(bytes) - 1}
 
@@ -53,7 +58,25 @@ static const struct rogue {
     {"not_utf8", {SAY(READY), SAY("\x93\x13\x06\xa2\xff\xfe")}, STAY},
     {"trailing", {SAY(READY), SAY(READY "\x00")}, STAY},
     {"unknown", {SAY(READY), SAY("\x91\x63")}, STAY},
-    {"supervisor", {SAY(READY), SAY("\x93\x03\x01\xa0")}, STAY},
+    {"supervisor", {SAY(READY), SAY("\x95\x03\x01\x01\x02\xa2{}")}, STAY},
+    {"asks_early", {SAY(INPUT("\x01"))}, STAY},
+    {"asks_again", {SAY(READY), SAY(INPUT("\x02")), SAY(CALL("\x02"))},
+     STAY},
+    {"asks_back", {SAY(READY), SAY(CALL("\x02")), SAY(CALL("\x01"))}, STAY},
+    {"asks_none", {SAY(READY), SAY(CALL("\x00"))}, STAY},
+    {"asks_much", {SAY(READY), SAY("\x95\x18\x01\x00\xce\x00\x10\x00\x01\xa0")},
+     STAY},
+    {"asks_longer", {SAY(READY), SAY("\x95\x18\x01\x00\x03\xa2{}"),
+		     SAY("\x92\x02\xa2  ")}, STAY},
+    {"asks_between", {SAY(READY), SAY("\x95\x18\x01\x00\x03\xa2{}"),
+		      SAY("\x93\x13\x06\xa4spam")}, STAY},
+    {"asks_nonsense", {SAY(READY), SAY("\x95\x18\x01\x01\x04\xa4nope")},
+     STAY},
+    {"asks_a_list", {SAY(READY), SAY("\x95\x17\x01\xa1t\x02\xa2[]")}, STAY},
+    {"asks_nothing", {SAY(READY), SAY("\x95\x17\x01\xa1t\x00\xa0")}, STAY},
+    {"asks_and_ends", {SAY(READY), SAY(INPUT("\x01")), SAY(NULL_RESULT)},
+     EXIT_0},
+    {"asks_for_ever", {SAY(READY)}, ASK},
     {"chunk", {SAY(READY), SAY("\x92\x02\xa1x")}, STAY},
     {"too_long", {SAY(READY), SAY("\x94\x15\x00\x02\xa4null")}, STAY},
     {"overflow", {SAY(READY), SAY("\x94\x15\x00\x06\xa4null"),
@@ -111,6 +134,17 @@ static const struct rogue *choose(const char *frame, size_t len)
 	return &rogues[0];
 }
 
+static void ask_for_ever(void)
+{
+	for (unsigned seq = 1; seq <= FLOOD; seq++) {
+		char ask[] = "\x95\x17\xce....\xa1t\x02\xa2{}";
+
+		for (int i = 0; i < 4; i++)
+			ask[3 + i] = (char)(seq >> (24 - 8 * i));
+		say(ask, sizeof(ask) - 1);
+	}
+}
+
 _Noreturn static void misbehave(void)
 {
 	static char frame[FRAME_MAX];
@@ -124,6 +158,8 @@ _Noreturn static void misbehave(void)
 	}
 	for (int i = 0; r->then == REPEAT && i < FLOOD; i++)
 		say(r->frames[last].bytes, r->frames[last].len);
+	if (r->then == ASK)
+		ask_for_ever();
 	if (r->then == SEGV)
 		raise(SIGSEGV);
 	if (r->then == HANG_UP)

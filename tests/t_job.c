@@ -949,12 +949,6 @@ static const struct trial talk[] = {
     {.name = "a bad time is refused",
      T("run.sleep(0/0)"),
      "FAIL:EXECUTION_ERROR:*bad argument #1 to 'sleep'*"},
-    {.name = "what this server does not offer says so",
-     T("local c = {} for i, f in ipairs{'call', 'elicit', 'sample'} do "
-       "local ok, e = pcall(run[f], {}) c[i] = e.code .. ' ' .. e.message end "
-       "return c"),
-     "VALUE:[\"NOT_SUPPORTED run.call: this server does not offer it to "
-     "templates\",*elicit*sample*]"},
     {.name = "a flood is slowed, not lost",
      T("for i = 1, 36000 do run.log('debug', 'x') end return 1"),
      "7:x *7:x VALUE:1"},

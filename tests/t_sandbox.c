@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -44,6 +45,8 @@
 static struct sock_fprog filters[2];
 static char bytes[64];
 static long word = 7;
+static struct pollfd polled = {.fd = -1};
+static struct timespec no_time;
 
 struct attempt {
 	const char *name;
@@ -193,7 +196,12 @@ static const struct attempt worker_attempts[] = {
     {"timer_settime", SYS_timer_settime, TRAPPED, {0, 0, 0, 0}},
     {"an alarm", SYS_setitimer, 0, {ITIMER_REAL, 0, 0}},
     {"the profiling timer", SYS_setitimer, TRAPPED, {ITIMER_PROF, 0, 0}},
-    {"poll", SYS_ppoll, TRAPPED, {0, 0, 0, 0, 0}},
+    {"poll one descriptor", SYS_ppoll, 0, {PTR(&polled), 1, PTR(&no_time), 0}},
+    {"poll none", SYS_ppoll, TRAPPED, {0, 0, 0, 0, 0}},
+    {"poll with a signal mask",
+     SYS_ppoll,
+     TRAPPED,
+     {PTR(&polled), 1, PTR(&no_time), PTR(bytes), 8}},
     {"exit", SYS_exit, GONE, {5}},
     {"exit_group", SYS_exit_group, GONE, {5}},
 #ifdef __x86_64__

@@ -1,6 +1,7 @@
 #include "worker/link.h"
 
-#include <stdbool.h>
+#include <assert.h>
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,25 +23,35 @@ static char last[CHAN_FRAME_MAX]; /* link_last() may interrupt link_send() */
  */
 static int64_t full_us;
 
-static void pace(void)
+static void pace(uint64_t messages)
 {
 	const int64_t span = (int64_t)LINK_BURST * US_PER_MESSAGE;
 	int64_t now = clock_mono_us();
 
 	if (full_us < now)
 		full_us = now;
-	full_us += US_PER_MESSAGE;
+	full_us += (int64_t)messages * US_PER_MESSAGE;
 	while (full_us - now > span) {
 		nap_until(nap_ticket(), full_us - span);
 		now = clock_mono_us();
 	}
 }
 
+/* A question counts by its size too. */
+static uint64_t cost(const struct msg *m)
+{
+	if (m->type == MSG_CALL)
+		return 1 + m->call.total / MSG_ASK_PACE;
+	if (m->type == MSG_INPUT)
+		return 1 + m->input.total / MSG_ASK_PACE;
+	return 1;
+}
+
 void link_send(const struct msg *m)
 {
 	size_t n;
 
-	pace();
+	pace(cost(m));
 	n = msg_put(frame, m);
 	if (chan_send(CREW_RUN_FD, frame, n) < 0)
 		_exit(EXIT_ALONE);
@@ -51,17 +62,33 @@ static size_t piece(size_t left)
 	return left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
 }
 
+static void set_body(struct msg *m, uint64_t total, struct str head)
+{
+	switch (m->type) {
+	case MSG_RESULT:
+		m->result.total = total;
+		m->result.head = head;
+		break;
+	case MSG_ARTIFACT:
+		m->artifact.total = total;
+		m->artifact.head = head;
+		break;
+	case MSG_CALL:
+		m->call.total = total;
+		m->call.head = head;
+		break;
+	default:
+		assert(m->type == MSG_INPUT);
+		m->input.total = total;
+		m->input.head = head;
+	}
+}
+
 void link_send_body(struct msg *m, const char *p, size_t n)
 {
 	struct str head = {p, piece(n)};
 
-	if (m->type == MSG_RESULT) {
-		m->result.total = n;
-		m->result.head = head;
-	} else {
-		m->artifact.total = n;
-		m->artifact.head = head;
-	}
+	set_body(m, n, head);
 	link_send(m);
 	for (size_t at = head.n; at < n;) {
 		struct msg chunk = {.type = MSG_CHUNK};
@@ -72,13 +99,27 @@ void link_send_body(struct msg *m, const char *p, size_t n)
 	}
 }
 
-void link_recv(struct msg *m)
+static void decode(struct msg *m, ssize_t n)
 {
-	ssize_t n = chan_recv(CREW_RUN_FD, frame);
 	const char *why;
 
 	if (n <= 0 || msg_get(m, frame, (size_t)n, &why) < 0)
 		_exit(EXIT_ALONE);
+}
+
+void link_recv(struct msg *m)
+{
+	decode(m, chan_recv(CREW_RUN_FD, frame));
+}
+
+bool link_recv_now(struct msg *m)
+{
+	ssize_t n = chan_recv_now(CREW_RUN_FD, frame);
+
+	if (n == -EAGAIN)
+		return false;
+	decode(m, n);
+	return true;
 }
 
 void link_last(const struct msg *m)

@@ -7,6 +7,8 @@
 #ifndef WORKER_LINK_H
 #define WORKER_LINK_H
 
+#include <stdbool.h>
+
 #include "ipc/msg.h"
 
 /*
@@ -18,11 +20,12 @@
 
 void link_send(const struct msg *m);
 
-/* M is RESULT or ARTIFACT without total and head: sends it, and the N bytes. */
+/* M has a body, but no total and head yet: sends it, and the N bytes. */
 void link_send_body(struct msg *m, const char *p, size_t n);
 
 /* The next message; its strings are good until anything is sent or received. */
 void link_recv(struct msg *m);
+bool link_recv_now(struct msg *m); /* false: there is none yet */
 
 /*
  * Send M whatever else is under way, and _exit. Async-signal-safe, and the

@@ -3,6 +3,7 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "worker/asks.h"
 #include "worker/link.h"
 #include "worker/lua_error.h"
 #include "worker/lua_sched.h"
@@ -77,14 +78,16 @@ static struct str name_field(lua_State *L, const char *key,
 	return s;
 }
 
-/* Nothing else comes unasked, so the next message is the answer. */
+/* Answers to what other tasks asked may come first. */
 static int get_answer(lua_State *L)
 {
 	struct msg m;
 
 	link_recv(&m);
-	if (m.type != MSG_ANSWER || m.answer.seq != 0)
-		return luaL_error(L, "run.artifact: no answer came");
+	while (m.type != MSG_ANSWER || m.answer.seq != 0) {
+		asks_take(&m);
+		link_recv(&m);
+	}
 	if (!m.answer.ok) {
 		lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT", "%.*s",
 			       (int)m.answer.head.n, m.answer.head.p);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "worker/link.h"
 #include "worker/lua_artifact.h"
+#include "worker/lua_ask.h"
 #include "worker/lua_error.h"
 #include "worker/lua_json.h"
 #include "worker/lua_lib.h"
@@ -133,14 +134,6 @@ static int run_error(lua_State *L)
 	return lua_error(L);
 }
 
-static int run_not_offered(lua_State *L)
-{
-	lua_error_push(L, LUA_ERROR_TYPED, "NOT_SUPPORTED",
-		       "run.%s: this server does not offer it to templates",
-		       lua_tostring(L, lua_upvalueindex(1)));
-	return lua_error(L);
-}
-
 /* Set the field KEY of the table at 1 in the reply at 2, if it is there. */
 static bool move_field(lua_State *L, const char *key)
 {
@@ -240,7 +233,9 @@ static const luaL_Reg calls[] = {
     {"log", run_log},		{"error", run_error},
     {"reply", run_reply},	{"step", lua_steps_step},
     {"map", lua_map_map},	{"artifact", lua_artifact_artifact},
-    {"array", lua_json_array},	{NULL, NULL},
+    {"array", lua_json_array},	{"elicit", lua_ask_elicit},
+    {"sample", lua_ask_sample}, {"call", lua_ask_call},
+    {NULL, NULL},
 };
 
 static const luaL_Reg base64[] = {
@@ -248,8 +243,6 @@ static const luaL_Reg base64[] = {
     {"decode", run_base64_decode},
     {NULL, NULL},
 };
-
-static const char *const not_offered[] = {"call", "elicit", "sample"};
 
 void lua_run_open(lua_State *L)
 {
@@ -260,11 +253,6 @@ void lua_run_open(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &reply_mark);
 
 	luaL_newlib(L, calls);
-	for (size_t i = 0; i < ARRAY_LEN(not_offered); i++) {
-		lua_pushstring(L, not_offered[i]);
-		lua_pushcclosure(L, run_not_offered, 1);
-		lua_setfield(L, -2, not_offered[i]);
-	}
 	lua_json_push_null(L);
 	lua_setfield(L, -2, "null");
 	lua_json_push_library(L);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "worker/asks.h"
 #include "worker/lua_error.h"
 #include "worker/nap.h"
 #include "worker/progress.h"
@@ -163,13 +164,19 @@ static int64_t next_us(const struct lua_task *waiter)
 static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
+	bool heard = asks_hear();
 	struct lua_task *t = pick(clock_mono_us());
 
 	if (t != NULL) {
 		resume(t, from);
 		return;
 	}
-	nap_until(ticket, next_us(waiter));
+	if (heard)
+		return; /* it may be what the waiter waits for */
+	if (asks_owed())
+		nap_until_told(ticket, next_us(waiter));
+	else
+		nap_until(ticket, next_us(waiter));
 	progress_tick();
 }
 

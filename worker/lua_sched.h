@@ -3,7 +3,7 @@
  *
  * The template's main function is one task, and so is each item that
  * run.map() has under way. A task gives up its turn where it waits: for a
- * time, or for its items. A template's own coroutines are no tasks; where one
+ * time, for its items, or for an answer. A template's own coroutines are no tasks; where one
  * of them waits, or a task inside of a function that Lua cannot yield across
  * (a sort's comparison, say), the others get their turns meanwhile from
  * within that call.

@@ -64,16 +64,16 @@ static bool admit_artifacts(struct requestor *q, struct refusal *r)
 			  "your artifacts fill your share until some expire");
 }
 
-/*
- * Of MOST, of which others have THEIRS: nine tenths of what they leave, so
- * that however many come, there is some left for the next.
- */
-static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
+int64_t admit_share(int64_t most, int64_t theirs)
 {
 	int64_t room = most > theirs ? most - theirs : 0;
 
-	return a->shared && room > 1 ? room - (room + RESERVE - 1) / RESERVE
-				     : room;
+	return room > 1 ? room - (room + RESERVE - 1) / RESERVE : room;
+}
+
+static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
+{
+	return a->shared ? admit_share(most, theirs) : most - theirs;
 }
 
 static bool admit_wait(const struct admit *a, const struct requestor *q,

@@ -17,6 +17,12 @@ struct admit { /* all lent */
 	size_t bytes; /* that it holds while it waits */
 };
 
+/*
+ * What one may have of MOST, of which others have THEIRS: nine tenths of what
+ * they leave, so that however many come, there is some left for the next.
+ */
+int64_t admit_share(int64_t most, int64_t theirs);
+
 /* False: not now, and R says why: QUEUE_FULL or QUOTA_EXCEEDED. */
 bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r);
 

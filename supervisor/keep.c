@@ -56,20 +56,11 @@ static void on_kept(void *arg, const struct store_result *res)
 
 static void refuse_artifact(struct kept *k, struct run *r)
 {
-	const struct requestor *q = k->requestor;
-	char why[320];
+	char *why = requestor_no_room(k->requestor, k->artifact.size);
 
-	snprintf(why, sizeof(why),
-		 "an artifact of %lld bytes is over artifact_bytes of "
-		 "[requestor \"%s\"], which the operator sets: %lld of %lld "
-		 "bytes are used, until older artifacts expire",
-		 (long long)k->artifact.size, q->name,
-		 (long long)requestor_kept(q),
-		 (long long)q->section->artifact_bytes);
-	log_info("keep", "run=%s requestor=%s artifact=refused bytes=%lld",
-		 k->run_id, q->name, (long long)k->artifact.size);
 	r->artifact_bytes -= k->artifact.size;
 	worker_answer(r, false, why);
+	free(why);
 }
 
 static void put(struct kept *k)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/rpc.h"
+#include "supervisor/admit.h"
 #include "supervisor/conn.h"
 
 #define CONNECTIONS_MAX 256
@@ -57,21 +58,41 @@ static void on_closed(void *arg, struct conn *c)
 	peer_free(arg);
 }
 
+static size_t count_peers(const struct listener *l, uid_t uid)
+{
+	const struct peer *p;
+	size_t n = 0;
+
+	LIST_FOREACH(p, &l->peers, link)
+		n += p->uid == uid;
+	return n;
+}
+
+/* One user's connections leave room for another's. */
+static bool is_full(const struct listener *l, uid_t uid)
+{
+	size_t mine = count_peers(l, uid);
+
+	return (int64_t)mine >= admit_share(CONNECTIONS_MAX,
+					    (int64_t)(l->n_peers - mine));
+}
+
 /* One too many hears why, as far as that fits into a fresh socket. */
-static void turn_away(const struct listener *l, int fd)
+static void turn_away(const struct listener *l, int fd, uid_t uid)
 {
 	struct buf out = {0};
-	char why[128];
+	char why[160];
 
 	snprintf(why, sizeof(why),
-		 "%d connections are open, and this server serves no more at a "
-		 "time; close one, or try again later",
-		 CONNECTIONS_MAX);
+		 "%zu connections of yours are open, and of the %d in all this "
+		 "server gives you no more now; close one, or try again later",
+		 count_peers(l, uid), CONNECTIONS_MAX);
 	rpc_put_error(&out, NULL, RPC_INTERNAL_ERROR, why, NULL);
 	buf_add(&out, "\n", 1);
 	(void)!write(fd, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
-	log_warn("listen", "connection=refused open=%zu", l->n_peers);
+	log_warn("listen", "connection=refused uid=%u open=%zu", (unsigned)uid,
+		 l->n_peers);
 	close(fd);
 }
 
@@ -81,12 +102,12 @@ static void greet(struct listener *l, int fd)
 	socklen_t len = sizeof(cred);
 	struct peer *p;
 
-	if (l->n_peers >= CONNECTIONS_MAX) {
-		turn_away(l, fd);
-		return;
-	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
 		close(fd);
+		return;
+	}
+	if (is_full(l, cred.uid)) {
+		turn_away(l, fd, cred.uid);
 		return;
 	}
 	p = xcalloc(1, sizeof(*p));

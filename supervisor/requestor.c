@@ -257,7 +257,7 @@ void requestor_hold(struct requestor *q)
 
 void requestor_charge(struct requestor *q, int64_t cpu_ms)
 {
-	quota_charge(&q->cpu, cpu_ms, clock_mono_ms());
+	quota_charge(&q->cpu, cpu_ms + 1, clock_mono_ms());
 	requestor_hold(q);
 }
 
@@ -271,6 +271,17 @@ bool requestor_has_room(const struct requestor *q, int64_t size)
 	int64_t allowed = q->section->artifact_bytes;
 
 	return allowed == 0 || size <= allowed - requestor_kept(q);
+}
+
+char *requestor_no_room(const struct requestor *q, int64_t size)
+{
+	if (requestor_has_room(q, size))
+		return NULL;
+	return xasprintf("an artifact of %lld bytes is over artifact_bytes in "
+			 "[requestor \"%s\"], which the operator sets: %lld of "
+			 "%lld bytes are used, until older artifacts expire",
+			 (long long)size, q->name, (long long)requestor_kept(q),
+			 (long long)q->section->artifact_bytes);
 }
 
 void requestor_keep(struct requestor *q, int64_t size)

@@ -87,7 +87,7 @@ bool requestor_sees(const struct requestor *q, const char *id);
 bool requestor_gone(const struct requestor *q);
 /* A request of Q's came. False: too many; again RETRY_AFTER_MS later. */
 bool requestor_take(struct requestor *q, int64_t *retry_after_ms);
-/* A run of Q's has used CPU_MS, which was not counted before. */
+/* A run of Q's has used CPU_MS, rounded down: one more is charged. */
 void requestor_charge(struct requestor *q, int64_t cpu_ms);
 /* Let Q's queue rest, or go on, as its CPU time of this hour says. */
 void requestor_hold(struct requestor *q);
@@ -96,6 +96,8 @@ int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */
 /* The artifacts that Q has, as far as is known; and one of SIZE more? */
 int64_t requestor_kept(const struct requestor *q);
 bool requestor_has_room(const struct requestor *q, int64_t size);
+/* NULL: it has. Else why not, for a template; the caller's. */
+char *requestor_no_room(const struct requestor *q, int64_t size);
 /* One of SIZE is on its way to the store, which will take it or not. */
 void requestor_keep(struct requestor *q, int64_t size);
 void requestor_kept_one(struct requestor *q, int64_t size, bool taken);

@@ -117,6 +117,9 @@ static struct requestor *served(void *arg, const char *name)
 	if (srv->others && strncmp(name, "uid:", 4) == 0)
 		q = requestors_of_uid(&srv->requestors,
 				      (uid_t)strtoul(name + 4, NULL, 10));
+	else if (srv->others && srv->config->listen != NULL &&
+		 strcmp(name, REQUESTOR_ANONYMOUS) == 0)
+		q = requestors_anonymous(&srv->requestors);
 	else if (srv->others)
 		q = requestors_find(&srv->requestors, name);
 	return q != NULL && !requestor_gone(q) && strcmp(q->name, name) == 0

@@ -116,18 +116,24 @@ static int artifact_bytes(struct worker *w, struct str s)
 	return w->body_got == w->body_total ? artifact_done(w) : 0;
 }
 
+/* Why R may not have an artifact of SIZE more, the caller's; NULL: it may. */
+static char *why_refuse(const struct run *r, uint64_t size)
+{
+	if (r->n_artifacts >= ARTIFACTS_MAX)
+		return xstrdup("a run may have 1000 artifacts, which is fixed");
+	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
+		return xstrdup("all artifacts together are over the template's "
+			       "limits.maxArtifactBytes, which its author sets, "
+			       "up to the server's max_artifact_bytes");
+	return requestor_no_room(r->requestor, (int64_t)size);
+}
+
 static int on_artifact(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
 
-	w->refused = NULL;
-	if (r->n_artifacts >= ARTIFACTS_MAX)
-		w->refused = "a run may have 1000 artifacts, which is fixed";
-	else if (m->artifact.total >
-		 (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
-		w->refused = "all artifacts together are over the template's "
-			     "limits.maxArtifactBytes, which its author sets, "
-			     "up to the server's max_artifact_bytes";
+	free(w->refused);
+	w->refused = why_refuse(r, m->artifact.total);
 	if (w->refused == NULL) {
 		w->blob = blob_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)

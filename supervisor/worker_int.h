@@ -42,7 +42,7 @@ struct worker {
 	enum phase phase;
 	uint64_t body_total, body_got;
 	struct blob *blob; /* NULL: refused; its bytes are let go */
-	const char *refused; /* why, for the template; static */
+	char *refused; /* why, for the template; owned */
 	struct run_artifact artifact;
 	struct asks asked;  /* in their order; those without an answer */
 	struct asks answers; /* to be sent, in this order; ARTIFACT's too */

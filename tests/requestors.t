@@ -157,7 +157,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 
 	is($v->{status}, 'failed', 'one that would be too much is not');
 	like($v->{error}{message} // $v->{error},
-	     qr/41 bytes .*artifact_bytes of \[requestor "alice"\].*operator.* 60 of 100/,
+	     qr/41 bytes .*artifact_bytes in \[requestor "alice"\].*operator.* 60 of 100/,
 	     '  and the template is told why');
 	ok($s->run_sync(makes => {n => 40})->{result}, 'all may be used');
 	limited($s->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes',

@@ -128,10 +128,10 @@ static void test_quotas(void)
 		  "artifact_bytes = 1000\n");
 	ask.config = config;
 	q = requestors_of_uid(&all, 1);
-	requestor_charge(q, 4999);
+	requestor_charge(q, 4998);
 	requestor_set_usage(q, 999);
 	ok(admit_run(&ask, q, &r), "below its quotas");
-	requestor_charge(q, 1);
+	requestor_charge(q, 0);
 	ok(!admit_run(&ask, q, &r), "not at its CPU time");
 	refused(&r, "QUOTA_EXCEEDED", "cpu_seconds_per_hour", "CPU time");
 	refusal_fini(&r);

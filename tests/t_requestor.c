@@ -151,11 +151,11 @@ static void test_usage(void)
 	requestor_keep(q, 20);
 	requestor_kept_one(q, 20, false);
 	is_int(requestor_kept(q), 80, "what failed counts no more");
-	requestor_charge(q, 1999);
+	requestor_charge(q, 1998);
 	ok(!q->lane.held, "CPU time below the limit");
-	requestor_charge(q, 1);
+	requestor_charge(q, 0);
 	ok(q->lane.held, "at the limit its queue rests");
-	is_int(requestor_cpu_ms(q), 2000, "its CPU time of the hour");
+	is_int(requestor_cpu_ms(q), 2000, "a begun millisecond counts whole");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
 	ok(!q->lane.held, "until the limit is raised");
 	requestor_polled(q, &last, 100000);

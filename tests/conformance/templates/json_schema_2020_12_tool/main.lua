@@ -1,0 +1,4 @@
+return function(run, inputs)
+	return run.reply{content = {{type = "text",
+		text = "Called with " .. run.json.encode(inputs)}}}
+end

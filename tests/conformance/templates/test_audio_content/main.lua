@@ -1,0 +1,6 @@
+return function(run)
+	return run.reply{content = {
+		{type = "audio", mimeType = "audio/wav",
+			data = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA=="},
+	}}
+end

@@ -1,0 +1,5 @@
+return function(run)
+	return run.reply{content = {
+		{type = "text", text = "See my resources and prompts."},
+	}}
+end

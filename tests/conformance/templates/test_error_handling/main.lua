@@ -1,0 +1,5 @@
+return function(run)
+	return run.reply{isError = true, content = {
+		{type = "text", text = "This tool intentionally returns an error for testing"},
+	}}
+end

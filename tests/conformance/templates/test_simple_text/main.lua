@@ -1,0 +1,5 @@
+return function(run)
+	return run.reply{content = {
+		{type = "text", text = "This is a simple text response for testing."},
+	}}
+end

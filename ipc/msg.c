@@ -301,6 +301,18 @@ const char *msg_type_name(enum msg_type type)
 	return shape == NULL ? "?" : shape->name;
 }
 
+uint64_t msg_cost(const struct msg *m)
+{
+	switch (m->type) {
+	case MSG_CALL:
+		return 1 + m->call.total / MSG_ASK_PACE;
+	case MSG_INPUT:
+		return 1 + m->input.total / MSG_ASK_PACE;
+	default:
+		return 1;
+	}
+}
+
 _Static_assert(sizeof(bool) == 1 && sizeof(enum msg_step_state) == 4 &&
 		   sizeof(enum msg_result_kind) == 4 &&
 		   sizeof(enum msg_input_kind) == 4,

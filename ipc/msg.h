@@ -172,6 +172,9 @@ size_t msg_put(void *out, const struct msg *m);
  */
 int msg_get(struct msg *m, const void *frame, size_t len, const char **why);
 
+/* What M takes from the message rate: a question counts by its size too. */
+uint64_t msg_cost(const struct msg *m);
+
 const char *msg_type_name(enum msg_type type); /* "PROGRESS"; "?" if none */
 
 #endif

@@ -16,9 +16,9 @@
 struct ask {
 	uint32_t seq; /* 0: the answer to an ARTIFACT */
 	enum worker_ask_kind kind;
-	char *tool;	 /* CALL's */
-	uint64_t total;	 /* of its parameters */
-	bool ok, begun;	 /* the answer, and whether some of it is sent */
+	char *tool;	/* CALL's */
+	uint64_t total; /* of its parameters */
+	bool ok, begun; /* the answer, and whether some of it is sent */
 	char *text;
 	size_t len, sent;
 	TAILQ_ENTRY(ask) link;
@@ -59,8 +59,8 @@ static bool awaits_input(const struct worker *w)
 	const struct ask *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
-		if (a != w->asking && is_input(a))
-			return true;
+	if (a != w->asking && is_input(a))
+		return true;
 	return false;
 }
 
@@ -186,8 +186,8 @@ static struct ask *find(struct worker *w, uint32_t seq)
 	struct ask *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
-		if (a->seq == seq && a != w->asking)
-			return a;
+	if (a->seq == seq && a != w->asking)
+		return a;
 	return NULL;
 }
 
@@ -326,13 +326,4 @@ int worker_ask_input(struct worker *w, const struct msg *m)
 		     m->input.kind == MSG_INPUT_ELICIT ? WORKER_ASK_ELICIT
 						       : WORKER_ASK_SAMPLE,
 		     m->input.seq, m->input.total, m->input.head, NULL);
-}
-
-double worker_ask_cost(const struct msg *m)
-{
-	uint64_t bytes = m->type == MSG_CALL	? m->call.total
-			 : m->type == MSG_INPUT ? m->input.total
-						: 0;
-
-	return 1 + (double)(bytes / MSG_ASK_PACE);
 }

@@ -298,7 +298,7 @@ void worker_hear_first(struct worker *w)
 
 static bool too_fast(struct worker *w, const struct msg *m)
 {
-	double cost = worker_ask_cost(m);
+	double cost = (double)msg_cost(m);
 	int64_t now = clock_mono_ms();
 
 	w->tokens += (double)(now - w->tokens_ms) * MESSAGES_PER_SECOND / 1000;

@@ -78,9 +78,6 @@ int worker_ask_call(struct worker *w, const struct msg *m);
 int worker_ask_input(struct worker *w, const struct msg *m);
 int worker_ask_chunk(struct worker *w, struct str s);
 
-/* What M takes from the message rate: its parameters count by their size. */
-double worker_ask_cost(const struct msg *m);
-
 /* Send answers as far as the socket takes them. */
 void worker_ask_flush(struct worker *w);
 

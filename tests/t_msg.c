@@ -522,6 +522,15 @@ static void refuses_wrong_counts(void)
 	       "PROGRESS with a field less is refused");
 }
 
+static void costs(void)
+{
+	struct msg call = {.type = MSG_CALL, .call = {.total = MSG_ASK_MAX}};
+	struct msg result = {.type = MSG_RESULT, .result = {.total = 1 << 20}};
+
+	is_int(msg_cost(&call), 1025, "a question counts by its size");
+	is_int(msg_cost(&result), 1, "and nothing else does");
+}
+
 static void names_types(void)
 {
 	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
@@ -537,6 +546,7 @@ int main(void)
 	refuses_cuts();
 	refuses_wrong_types();
 	refuses_wrong_counts();
+	costs();
 	names_types();
 	return tap_done();
 }

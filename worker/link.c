@@ -37,21 +37,11 @@ static void pace(uint64_t messages)
 	}
 }
 
-/* A question counts by its size too. */
-static uint64_t cost(const struct msg *m)
-{
-	if (m->type == MSG_CALL)
-		return 1 + m->call.total / MSG_ASK_PACE;
-	if (m->type == MSG_INPUT)
-		return 1 + m->input.total / MSG_ASK_PACE;
-	return 1;
-}
-
 void link_send(const struct msg *m)
 {
 	size_t n;
 
-	pace(cost(m));
+	pace(msg_cost(m));
 	n = msg_put(frame, m);
 	if (chan_send(CREW_RUN_FD, frame, n) < 0)
 		_exit(EXIT_ALONE);

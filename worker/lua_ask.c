@@ -245,7 +245,8 @@ static bool is_message(lua_State *L, int idx)
 	if (push_string(L, idx, "role")) {
 		const char *role = lua_tostring(L, -1);
 
-		is = strcmp(role, "user") == 0 || strcmp(role, "assistant") == 0;
+		is =
+		    strcmp(role, "user") == 0 || strcmp(role, "assistant") == 0;
 		lua_pop(L, 1);
 	}
 	if (!is)
@@ -315,12 +316,11 @@ static void move_option(lua_State *L, const struct asking *a,
 		return;
 	}
 	if (!is_kind(L, o))
-		luaL_error(L, "%s: %s must be %s%s", a->what, o->key,
-			   kinds[o->kind],
-			   o->kind == COUNT
-			       ? lua_pushfstring(L, ", up to %I",
-						 (LUAI_UACINT)o->max)
-			       : "");
+		luaL_error(
+		    L, "%s: %s must be %s%s", a->what, o->key, kinds[o->kind],
+		    o->kind == COUNT
+			? lua_pushfstring(L, ", up to %I", (LUAI_UACINT)o->max)
+			: "");
 	lua_setfield(L, -2, o->sent_as);
 }
 
@@ -389,8 +389,9 @@ static void check_form(lua_State *L)
 			      "answer is an object with the fields of a form");
 	lua_getfield(L, schema, "properties");
 	if (!is_named(L, -1))
-		luaL_error(L, "run.elicit: schema.properties must be %s, which "
-			      "may be empty",
+		luaL_error(L,
+			   "run.elicit: schema.properties must be %s, which "
+			   "may be empty",
 			   kinds[TABLE]);
 	lua_pushnil(L);
 	while (lua_next(L, -2)) {

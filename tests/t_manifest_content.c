@@ -241,7 +241,7 @@ static void files(void)
 	unlink(link);
 
 	for (int i = 0; i < 9; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "f%d", i);
 		put(name, big, (size_t)1 << 20);

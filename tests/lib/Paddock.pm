@@ -571,6 +571,7 @@ sub result {
 sub json_to_text { # TEXT has been decoded once
 	my ($text) = @_;
 
+	return undef unless defined $text;
 	utf8::encode($text);
 	return json_to($text);
 }

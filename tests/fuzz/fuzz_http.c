@@ -1,0 +1,88 @@
+/*
+ * Any bytes as HTTP requests: whole, byte by byte, and in uneven pieces they
+ * have to come to the same.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "supervisor/http_parse.h"
+
+#define BODY_MAX 4096
+#define REQUESTS_MAX 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int cond)
+{
+	if (!cond)
+		abort();
+}
+
+static void note_request(struct buf *out, const struct http_request *r)
+{
+	must(r->path != NULL && r->field[HTTP_HOST] != NULL);
+	must(buf_len(&r->body) <= BODY_MAX);
+	buf_printf(out, "%d %s ? %s %d%d%d\n", (int)r->method, r->path,
+		   r->query != NULL ? r->query : "-", r->http_1_0,
+		   r->keep_alive, r->wants_continue);
+	for (size_t i = 0; i < HTTP_FIELDS; i++)
+		buf_printf(out, "%s\n", r->field[i] != NULL ? r->field[i] : "-");
+	if (buf_len(&r->body) > 0)
+		buf_add(out, buf_data(&r->body), buf_len(&r->body));
+}
+
+/* What comes of DATA in pieces of SIZES bytes, in turn. */
+static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
+{
+	struct http_parse *p = http_parse_new(BODY_MAX);
+	struct buf out = {0};
+	int requests = 0, turn = 0;
+	const char *why;
+
+	for (size_t at = 0; at < n && requests < REQUESTS_MAX;) {
+		size_t len = sizes[turn++ % 3], used;
+
+		if (len > n - at)
+			len = n - at;
+		used = http_parse_add(p, data + at, len);
+		at += used;
+		if (http_parse_step(p) == HTTP_BAD) {
+			int status = http_parse_fault(p, &why);
+
+			must(status >= 400 && status < 600 && *why != '\0');
+			buf_printf(&out, "bad %d %s\n", status, why);
+			break;
+		}
+		if (http_parse_step(p) == HTTP_WHOLE) {
+			note_request(&out, http_parse_request(p));
+			http_parse_next(p);
+			requests++;
+		} else {
+			must(used == len);
+		}
+	}
+	buf_printf(&out, "step %d\n", (int)http_parse_step(p));
+	http_parse_free(p);
+	return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const size_t all[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+	static const size_t cuts[][3] = {{1, 1, 1}, {7, 1, 64}, {3, 1000, 2}};
+	const char *text = (const char *)data;
+	struct buf whole = read_in(text, size, all);
+
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		struct buf cut = read_in(text, size, cuts[i]);
+
+		must(buf_len(&cut) == buf_len(&whole) &&
+		     memcmp(buf_data(&cut), buf_data(&whole),
+			    buf_len(&cut)) == 0);
+		buf_fini(&cut);
+	}
+	buf_fini(&whole);
+	return 0;
+}

@@ -365,7 +365,8 @@ static void next_request(struct http_conn *c)
 {
 	struct buf in = c->in;
 
-	if (c->last || c->ended || c->pool->closing) {
+	if (c->last || c->pool->closing ||
+	    (c->ended && buf_len(&c->in) == 0)) {
 		if (buf_len(&c->unsent) == 0)
 			linger(c);
 		return;
@@ -377,10 +378,13 @@ static void next_request(struct http_conn *c)
 	c->begun = c->head_told = c->headless = false;
 	enter(c, READING, HTTP_IDLE_MS);
 	c->in = (struct buf){0};
-	event_add(c->readable, NULL);
+	if (!c->ended)
+		event_add(c->readable, NULL);
 	if (buf_len(&in) > 0)
 		take(c, buf_data(&in), buf_len(&in));
 	buf_fini(&in);
+	if (c->ended && c->state == READING)
+		conn_free(c); /* the rest of that request will not come */
 }
 
 static void on_end(struct http_conn *c)

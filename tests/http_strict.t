@@ -24,7 +24,7 @@ sub statuses {
 
 	$conn->put($bytes);
 	shutdown $conn->{fh}, 1;
-	return join ' ', $conn->rest =~ m{^HTTP/1\.1 (\d{3}) }mg;
+	return join ' ', $conn->rest =~ m{HTTP/1\.1 (\d{3}) }g;
 }
 
 # ---- one reader's view ----

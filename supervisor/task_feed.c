@@ -119,10 +119,12 @@ void task_feed_start(struct session *s, struct run *r,
 
 void task_feeds_gone(struct session *s)
 {
-	struct task_feed *f;
+	struct task_feed *f, *after;
 
-	while ((f = LIST_FIRST(&s->feeds)) != NULL)
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
 		feed_free(f);
+	}
 }
 
 struct session *task_feed_session(const struct run *r)

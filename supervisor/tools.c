@@ -11,6 +11,7 @@
 #include "proto/mcp_schema.h"
 #include "supervisor/contract.h"
 
+#define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
 #define NAME_MAX_BYTES 128 /* of a tool; also bounds a cursor */
 
 bool tools_visible(const struct requestor *requestor, const struct template *t)
@@ -293,9 +294,8 @@ static bool read_task(struct call *c, struct json_object *task)
 		return false;
 	}
 	c->as_task = true;
-	if (ttl != NULL) /* the server's most is far below */
-		c->task_ttl_ms = ms < (double)INT32_MAX ? (int64_t)ms
-							: INT64_MAX / 4;
+	if (ttl != NULL)
+		c->task_ttl_ms = ms < TTL_MOST ? (int64_t)ms : TTL_MOST;
 	return true;
 }
 

@@ -9,7 +9,7 @@ use Task;
 use Test::More;
 
 my $TTL = 3_600_000;
-my $MAX_TTL = 7_200_000;
+my $MAX_TTL = 3_456_000_000; # 40 days, more than 31 bits hold
 my $ISO = qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 my $IMMEDIATE = 'io.modelcontextprotocol/model-immediate-response';
 my %templates = (
@@ -187,6 +187,8 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 	is(get_task($s, start_task($s, 'echo'))->{ttl}, $TTL, '  or the default');
 	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => $_}))->{ttl}, $MAX_TTL,
 	   "  or the server's most, for $_") for $MAX_TTL + 1, '1e300' + 0;
+	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => $_}))->{ttl}, $_, "  $_ is kept")
+	    for 1000, 2_592_000_000, $MAX_TTL;
 	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => 90000.5}))->{ttl}, 90000,
 	   '  in whole milliseconds');
 }

@@ -160,6 +160,59 @@ sub dozing {
 	$t->stop;
 }
 
+# ---- 14, 23: what was said is so, however soon it dies ----
+{
+	my $s = server();
+	my (@made, @cancelled, @wrong);
+
+	for my $round (1 .. 5) {
+		my @ids;
+
+		$s->init;
+		push @ids, start_task($s, $_ % 2 ? 'doze' : 'echo') for 1 .. 2 * $round;
+		push @made, @ids;
+		for my $id (@ids) {
+			push @cancelled, $id
+			    if $s->call('tasks/cancel', {taskId => $id})->{result};
+		}
+		push @made, start_task($s, 'doze');
+		$s->kill9;
+		strays_gone();
+		$s = server(root => $s->{root});
+	}
+	$s->init;
+	for (@made) {
+		push @wrong, "$_ is lost" unless get_task($s, $_)->{status};
+	}
+	for (@cancelled) {
+		my $is = get_task($s, $_)->{status} // 'lost';
+
+		push @wrong, "$_ was cancelled, is $is" unless $is eq 'cancelled';
+	}
+	same_json(\@wrong, [], 'MCP 14, 23: of ' . @made . ' tasks made and ' . @cancelled .
+		  ' cancelled, none is lost by kill -9, or another');
+	$s->stop;
+}
+
+# ---- what waits when a daemon ends ----
+{
+	my $d = Daemon->new(templates => \%templates,
+		config => {max_concurrent_runs => 1, drain_timeout_ms => 100});
+	my $c = $d->client->greeted;
+	my $id = dozing($c);
+	my $waits = start_task($c, 'echo', {later => 2}, meta => {progressToken => 1});
+
+	$c->request('tasks/result', {taskId => $waits});
+	$c->call('ping');
+	$d->stop('a daemon ends while a task waits, and somebody for it');
+	$d = $d->again;
+	$c = $d->client->greeted;
+	like(get_task($c, $id)->{statusMessage}, qr/restarted/, '  what ran was interrupted');
+	same_json($c->call('tasks/result', {taskId => $waits})->{result}{structuredContent},
+		  {later => 2}, '  what waited is run by the next');
+	$d->stop;
+}
+
 # ---- two servers, one state ----
 {
 	my $a = server();

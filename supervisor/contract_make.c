@@ -166,6 +166,8 @@ static void wait_for(struct call *c, struct run *r)
 	int64_t inline_ms = c->session->server->config->inline_wait_ms;
 
 	call_watch(c, r);
+	if (ask->template->stream_poll)
+		session_part(c->session, c->route);
 	if (ask->mode != MODE_SYNC)
 		call_after(c, ask->mode == MODE_AUTO ? inline_ms : 0,
 			   on_inline_wait);

@@ -67,6 +67,12 @@ bool session_reachable(const struct session *s)
 	return s->ops->reachable == NULL || s->ops->reachable(s->arg);
 }
 
+void session_part(struct session *s, void *route)
+{
+	if (s->ops->part != NULL)
+		s->ops->part(s->arg, route);
+}
+
 void session_refuse(struct session *s, void *route, int code, const char *why)
 {
 	struct buf out = {0};

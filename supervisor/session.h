@@ -76,6 +76,8 @@ void session_tell(struct session *s, void *route, const char *method,
 /* METHOD, a notification without params, to all that have been greeted. */
 void session_tell_all(struct server *srv, const char *method);
 bool session_reachable(const struct session *s);
+/* What ROUTE brings is fetched later, where the transport knows such a thing. */
+void session_part(struct session *s, void *route);
 
 /*
  * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an

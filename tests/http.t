@@ -12,6 +12,7 @@ my $templates = {
 	echo => lua('return inputs'),
 	steps => lua('for i = 1, 3 do run.progress(i, 3) run.sleep(30) end
 		      return {done = true}'),
+	later => lua('run.sleep(50) return {late = true}', stream => 'poll'),
 };
 
 {
@@ -41,6 +42,36 @@ my $templates = {
 	is($c->end, 204, 'DELETE ends the session');
 	is($c->post({jsonrpc => '2.0', id => 9, method => 'ping'})
 	   ->response->{status}, 404, 'MCP 37: which is unknown from then on');
+	$s->stop;
+}
+
+# A template whose answer is to be fetched.
+{
+	my $s = Http->new(templates => $templates);
+	my $c = $s->client->greeted;
+	my $other = $c->listen;
+	my $conn = $c->route($c->ask(later => {}));
+
+	$conn->head;
+	like($conn->{headers}{'content-type'}, qr{^text/event-stream},
+	     '"stream": "poll" is answered by a stream');
+	my $first = $conn->event;
+	is($first->{data}, '', 'which says where to go on');
+	like($first->{retry}, qr/^\d+$/, 'and when');
+	is($conn->event, undef, 'and ends');
+
+	my $again = $c->listen($first->{id});
+
+	is_deeply($again->message->{json}{result}{structuredContent},
+		  {late => true}, 'Last-Event-ID has the answer');
+	is($again->event, undef, 'and ends, too');
+	$other->hang_up;
+
+	my $old = $s->client;
+
+	$old->init('2025-06-18');
+	is_deeply($old->tool(later => {})->{view}, {late => true},
+		  'a client that cannot come back is not sent away');
 	$s->stop;
 }
 

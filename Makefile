@@ -66,7 +66,7 @@ help:
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
-	@echo 'make soak    the long form of the recovery tests'
+	@echo 'make soak    the long forms of the recovery tests'
 
 # ---- what is needed, from Debian's packages ----
 
@@ -198,6 +198,7 @@ tests-asan: $(filter-out %/t_sandbox %/t_zygote,$(UNIT))
 
 soak: deps-check all tests
 	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
+	PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench store

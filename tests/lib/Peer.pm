@@ -6,8 +6,8 @@ use strict;
 use warnings;
 
 use Cwd qw(abs_path);
-use Daemon;
 use Exporter qw(import);
+use Http;
 use Paddock;
 use Test::More;
 
@@ -75,6 +75,21 @@ sub peer_stdio {
 	is($status, 0, "$script: comes to its end")
 	    or diag(join "\n", map { "  log: $_" } $server->last_log);
 	ok(strays_gone(), "$script: no process is left");
+	return;
+}
+
+# All clients of SCRIPT have one server.
+sub peer_http {
+	my ($script, %o) = @_;
+	my $server = prepared('Http', %o);
+
+	$server->start;
+	my $status = relay($script, env($server), PADDOCK_URL => $server->url,
+			   PADDOCK_PID => $server->{pid});
+
+	is($status, 0, "$script: comes to its end")
+	    or diag(join "\n", map { "  log: $_" } $server->last_log);
+	$server->stop("$script: the server ends and leaves nothing behind");
 	return;
 }
 

@@ -6,6 +6,7 @@ import {StdioClientTransport} from '@modelcontextprotocol/sdk/client/stdio.js';
 import {StreamableHTTPClientTransport} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {Client as Client2, StreamableHTTPClientTransport as Http2} from '@modelcontextprotocol/client';
 import {StdioClientTransport as Stdio2} from '@modelcontextprotocol/client/stdio';
+import {signal, within} from './tap.mjs';
 
 const {PADDOCK_URL, PADDOCK_COMMAND, PADDOCK_LOG, PADDOCK_TEMPLATES, PADDOCK_PID} = process.env;
 
@@ -19,30 +20,45 @@ function stdio() {
 	return {command, args, stderr: openSync(PADDOCK_LOG, 'a')};
 }
 
-export function transport1(options) {
-	return http ? new StreamableHTTPClientTransport(url, options)
-		: new StdioClientTransport(stdio());
+// Over HTTP a client listens by a GET, which connect() does not wait for.
+function listening() {
+	const heard = signal();
+
+	return {
+		heard: heard.promise,
+		fetch: async (to, init) => {
+			const answer = await fetch(to, init);
+
+			if (init?.method === 'GET' && answer.ok)
+				heard.fire();
+			return answer;
+		},
+	};
+}
+
+async function connected(client, prepare, overHttp, overStdio) {
+	const get = listening();
+
+	client.errors = [];
+	client.onerror = (e) => client.errors.push(e);
+	prepare(client);
+	await client.connect(http ? new overHttp(url, {fetch: get.fetch}) : new overStdio(stdio()));
+	if (http)
+		await within(get.heard, 'its GET');
+	return client;
 }
 
 // A connected client of SDK 1; its transport is .transport.
-export async function client1(options = {}, prepare = () => {}) {
+export function client1(options = {}, prepare = () => {}) {
 	const client = new Client(me, {capabilities: {}, ...options});
 
-	client.errors = [];
-	client.onerror = (e) => client.errors.push(e);
-	prepare(client);
-	await client.connect(transport1());
-	return client;
+	return connected(client, prepare, StreamableHTTPClientTransport, StdioClientTransport);
 }
 
-export async function client2(options = {}, prepare = () => {}) {
+export function client2(options = {}, prepare = () => {}) {
 	const client = new Client2(me, {capabilities: {}, ...options});
 
-	client.errors = [];
-	client.onerror = (e) => client.errors.push(e);
-	prepare(client);
-	await client.connect(http ? new Http2(url) : new Stdio2(stdio()));
-	return client;
+	return connected(client, prepare, Http2, Stdio2);
 }
 
 export const serverPid = (client) => Number(PADDOCK_PID ?? client.transport.pid);

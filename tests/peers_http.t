@@ -1,0 +1,11 @@
+#!/usr/bin/perl
+# peers_http.t - official MCP clients over HTTP.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Peer;
+use Test::More;
+
+peer_http($_) for qw(sdk_tools sdk_tasks sdk_http client2);
+done_testing();

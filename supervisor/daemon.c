@@ -139,6 +139,7 @@ static int swap_in(struct server *srv, struct config *config,
 	*srv->config = *config;
 	*config = old;
 	changed |= requestors_apply(&srv->requestors, srv->config);
+	changed |= srv->config->publish_templates != config->publish_templates;
 	config_free(config);
 	catalogue_free(srv->catalogue);
 	srv->catalogue = catalogue;

@@ -299,8 +299,10 @@ void subscriptions_reloaded(struct server *srv)
 
 void subscriptions_gone(struct session *s)
 {
-	struct subscription *u;
+	struct subscription *u, *after;
 
-	while ((u = LIST_FIRST(&s->subscriptions)) != NULL)
+	for (u = LIST_FIRST(&s->subscriptions); u != NULL; u = after) {
+		after = LIST_NEXT(u, link);
 		forget(u);
+	}
 }

@@ -27,7 +27,7 @@ const struct template_file *template_file(const struct template *t,
 	return NULL;
 }
 
-/* The file that O names, if it does, and was not read before. */
+/* The file that O, at the JSON Pointer AT, names; unless it was read before. */
 static int load_file(struct load *l, struct json_object *o, const char *at)
 {
 	const char *path = json_member_str(o, "file");
@@ -67,7 +67,8 @@ static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
 		snprintf(at, sizeof(at), "/prompts/%zu/messages/%zu/content", i,
 			 j);
 		rc = load_file(l, content, at);
-		strcat(at, "/resource");
+		snprintf(at, sizeof(at),
+			 "/prompts/%zu/messages/%zu/content/resource", i, j);
 		if (rc == 0)
 			rc = load_file(l, json_member(content, "resource"), at);
 	}

@@ -172,4 +172,13 @@ $r = $p->result($id);
 ok(defined $r->{content} && !$r->{isError}, 'its answer comes all the same');
 cmp_ok(scalar(() = logged($p)), '<', 2000, 'and what it did not read has not piled up');
 $p->stop;
+
+$p = Paddock->new(templates => { done => $templates{done} }, config => "[server]\n");
+$p->init;
+$p->write_config("[server]\npublish_templates = no\n");
+kill HUP => $p->{pid};
+$p->wait_for('the tools to change', sub { of($p, 'notifications/tools/list_changed') });
+ok(!(grep { $_->{name} eq 'done' } @{ $p->call('tools/list')->{result}{tools} }),
+   'a reload that publishes no templates changes the tools');
+$p->stop;
 done_testing();

@@ -62,7 +62,7 @@ help:
 	@echo 'make run     install what is missing, build, profile a CSV file'
 	@echo 'make check   install what is missing for tests, build, test'
 	@echo 'make         build into $(B)/'
-	@echo 'make bench   measure, as ratios to a bare fork'
+	@echo 'make bench   measure, as ratios: to a bare fork, to the official SDK'
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
@@ -201,7 +201,7 @@ soak: deps-check all tests
 	PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
 
 # Programs; the other files of bench/ are what they share.
-BENCH = bench store
+BENCH = bench http store
 bench: deps-check all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)

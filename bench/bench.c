@@ -28,12 +28,13 @@ static int64_t took_ns[1 << 20];
 static void call(struct client *c, int id)
 {
 	char line[256];
-	int n = snprintf(line, sizeof(line),
-			 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
-			 "\"params\":{\"name\":\"word_count\",\"arguments\":{"
-			 "\"text\":\"the quick brown fox jumps over the lazy "
-			 "dog\"}}}\n",
-			 id);
+	int n =
+	    snprintf(line, sizeof(line),
+		     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+		     "\"params\":{\"name\":\"word_count\",\"arguments\":{"
+		     "\"text\":\"the quick brown fox jumps over the lazy "
+		     "dog\"}}}\n",
+		     id);
 
 	sent_ns[id] = now_ns();
 	client_send(c, line, (size_t)n);
@@ -103,17 +104,21 @@ static void bench_calls(struct client *c, double cage_us)
 		floor_us = (floor_us + measure_floor()) / 2;
 		p50 = quantile(took_ns, (size_t)n, 0.5);
 		p99 = quantile(took_ns, (size_t)n, 0.99);
-		each = (double)(b.all - a.all + b.zygote - a.zygote + b.workers -
-				a.workers) / n;
-		printf("%-9d %7.0f %7.0f %7.0f %7.0f %7.0f %7.2f   protocol %.0f, "
-		       "store %.0f, spawn %.0f, cage %.0f, template %.0f\n",
-		       rounds[i].window, n / secs, (double)p50 / 1e3, (double)p99 / 1e3, each,
-		       floor_us, each / floor_us, (double)(b.main - a.main) / n,
-		       (double)(b.all - a.all - (b.main - a.main)) / n,
-		       (double)(b.zygote - a.zygote) / n, cage_us,
-		       (double)(b.workers - a.workers) / n - cage_us);
+		each = (double)(b.all - a.all + b.zygote - a.zygote +
+				b.workers - a.workers) /
+		       n;
+		printf(
+		    "%-9d %7.0f %7.0f %7.0f %7.0f %7.0f %7.2f   protocol %.0f, "
+		    "store %.0f, spawn %.0f, cage %.0f, template %.0f\n",
+		    rounds[i].window, n / secs, (double)p50 / 1e3,
+		    (double)p99 / 1e3, each, floor_us, each / floor_us,
+		    (double)(b.main - a.main) / n,
+		    (double)(b.all - a.all - (b.main - a.main)) / n,
+		    (double)(b.zygote - a.zygote) / n, cage_us,
+		    (double)(b.workers - a.workers) / n - cage_us);
 	}
-	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us of "
+	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us "
+	     "of "
 	     "CPU)");
 	puts("(cage: a worker that is born, caged, READY and gone, measured "
 	     "apart; template: the rest of a worker's time)");
@@ -128,15 +133,17 @@ static void bench_memory(struct client *c)
 	before = rss_kb(c->pid);
 	calls(c, 10000, 8);
 	after = rss_kb(c->pid);
-	printf("\nmemory (PSS): supervisor %ld KB, zygote %ld KB; the supervisor "
-	       "grew by %ld KB over 10000 runs\n",
-	       after, rss_kb(zygote), after - before);
+	printf(
+	    "\nmemory (PSS): supervisor %ld KB, zygote %ld KB; the supervisor "
+	    "grew by %ld KB over 10000 runs\n",
+	    after, rss_kb(zygote), after - before);
 }
 /* A worker is killed from outside: how long until its call is answered? */
 static void bench_death(struct client *c)
 {
 	static const char idle[] =
-	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+	    "call\",\"params\":"
 	    "{\"name\":\"idle\",\"arguments\":{},\"_meta\":{\"progressToken\":"
 	    "1}}}\n";
 	int64_t took[DEATHS];
@@ -188,10 +195,17 @@ static void bench_start(char *const argv[])
 
 int main(int argc, char **argv)
 {
-	char *server[] = {NULL,	      (char *)"--stdio", (char *)"--log-level",
-			  (char *)"error", (char *)"--templates", NULL,
-			  (char *)"--state-dir", NULL, (char *)"--config",
-			  NULL, NULL};
+	char *server[] = {NULL,
+			  (char *)"--stdio",
+			  (char *)"--log-level",
+			  (char *)"error",
+			  (char *)"--templates",
+			  NULL,
+			  (char *)"--state-dir",
+			  NULL,
+			  (char *)"--config",
+			  NULL,
+			  NULL};
 	struct client c;
 	double cage_us;
 

@@ -102,7 +102,8 @@ int64_t thread_us(pid_t pid, const char *tid)
 	long long ns = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/schedstat", (int)pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/schedstat", (int)pid,
+		 tid);
 	f = fopen(path, "re");
 	if (f == NULL)
 		return 0;
@@ -145,8 +146,9 @@ int64_t reaped_us(pid_t pid)
 	fclose(f);
 	text[n] = '\0';
 	p = strrchr(text, ')');
-	if (p == NULL || sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u "
-				   "%*u %*u %*u %lld %lld",
+	if (p == NULL || sscanf(p,
+				") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u "
+				"%*u %*u %*u %lld %lld",
 				&cutime, &cstime) != 2)
 		return 0;
 	return (cutime + cstime) * 1000000 / sysconf(_SC_CLK_TCK);
@@ -168,7 +170,7 @@ long rss_kb(pid_t pid)
 	return kb;
 }
 /* A child of PID but the one NOT; 0: none yet. */
-pid_t other_child(pid_t pid, pid_t not)
+pid_t other_child(pid_t pid, pid_t not )
 {
 	char path[64];
 	int child, found = 0;
@@ -178,7 +180,7 @@ pid_t other_child(pid_t pid, pid_t not)
 		 (int)pid);
 	f = fopen(path, "re");
 	while (f != NULL && fscanf(f, "%d", &child) == 1)
-		if (child != not)
+		if (child != not )
 			found = child;
 	if (f != NULL)
 		fclose(f);

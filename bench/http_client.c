@@ -1,0 +1,258 @@
+#include "bench/http_client.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "bench/measure.h"
+
+#define ANSWER_MAX (1 << 20)
+#define HEAD_MAX 1024
+
+struct conn {
+	int fd;
+	char *buf; /* ANSWER_MAX; what has come of the answer */
+	size_t len;
+	size_t head;  /* bytes of its head; 0: not whole yet */
+	long length;  /* of the body; -1: chunked */
+	size_t chunk; /* where the next chunk begins */
+	size_t end;   /* of the body, without the chunks' sizes */
+	bool under_way;
+};
+
+struct http {
+	struct conn conns[HTTP_CONNS_MAX];
+	int n, turn;
+	char host[64], path[64];
+	char session[128]; /* "": none yet */
+	char *hello;
+};
+
+static void fail(const char *what, const char *text)
+{
+	fprintf(stderr, "bench: %s: %.400s\n", what, text);
+	exit(1);
+}
+
+static void conn_open(struct conn *c, const char *host)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	char ip[32] = "";
+	unsigned port = 0;
+	int one = 1;
+
+	if (sscanf(host, "%31[0-9.]:%u", ip, &port) != 2 ||
+	    inet_pton(AF_INET, ip, &to.sin_addr) != 1)
+		fail("no address", host);
+	to.sin_port = htons((uint16_t)port);
+	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		die(host);
+	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (c->buf == NULL)
+		c->buf = xcalloc(1, ANSWER_MAX + 1);
+}
+
+/* A server may close what has been idle for long. */
+static void conn_reopen(struct conn *c, const char *host)
+{
+	char byte;
+
+	if (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return;
+	close(c->fd);
+	conn_open(c, host);
+}
+
+/* The value of header NAME (with its colon) in HEAD; "" without it. */
+static const char *header(const char *head, const char *name, char value[128])
+{
+	value[0] = '\0';
+	for (const char *p = strstr(head, "\r\n"); p != NULL && p[2] != '\r';
+	     p = strstr(p + 2, "\r\n"))
+		if (strncasecmp(p + 2, name, strlen(name)) == 0)
+			sscanf(p + 2 + strlen(name), " %127[^\r]", value);
+	return value;
+}
+
+static void read_head(struct http *h, struct conn *c)
+{
+	char *end = strstr(c->buf, "\r\n\r\n");
+	char value[128];
+
+	if (end == NULL)
+		return;
+	c->head = c->chunk = c->end = (size_t)(end + 4 - c->buf);
+	end[2] = '\0';
+	if (strncmp(c->buf, "HTTP/1.1 20", 11) != 0)
+		fail("refused", c->buf);
+	if (strcasecmp(header(c->buf, "connection:", value), "close") == 0)
+		fail("not kept alive", c->buf);
+	if (h->session[0] == '\0')
+		snprintf(h->session, sizeof(h->session), "%s",
+			 header(c->buf, "mcp-session-id:", value));
+	header(c->buf, "content-length:", value);
+	c->length = value[0] != '\0' ? strtol(value, NULL, 10) : -1;
+	header(c->buf, "transfer-encoding:", value);
+	if (c->length < 0 && strcasecmp(value, "chunked") != 0)
+		fail("no length", c->buf);
+}
+
+/* Take chunks' sizes out of what has come: true at the last. */
+static bool read_chunks(struct conn *c)
+{
+	for (;;) {
+		char *line = c->buf + c->chunk;
+		char *data = strstr(line, "\r\n");
+		size_t size;
+
+		if (data == NULL)
+			return false;
+		data += 2;
+		size = strtoul(line, NULL, 16);
+		if (c->len - (size_t)(data - c->buf) < size + 2)
+			return false;
+		if (size == 0)
+			return true;
+		memmove(c->buf + c->end, data, size);
+		c->end += size;
+		c->chunk = (size_t)(data - c->buf) + size + 2;
+	}
+}
+
+/* Read what there is; true when the answer is whole. */
+static bool conn_read(struct http *h, struct conn *c)
+{
+	ssize_t n = read(c->fd, c->buf + c->len, ANSWER_MAX - c->len);
+
+	if (n <= 0)
+		die("the server hung up");
+	c->len += (size_t)n;
+	c->buf[c->len] = '\0';
+	if (c->head == 0)
+		read_head(h, c);
+	if (c->head == 0)
+		return false;
+	if (c->length < 0) {
+		if (!read_chunks(c))
+			return false;
+	} else {
+		if (c->len - c->head < (size_t)c->length)
+			return false;
+		c->end = c->len;
+	}
+	c->buf[c->end] = '\0';
+	c->under_way = false;
+	return true;
+}
+
+static void put(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0)
+			die("write");
+		data += n;
+		len -= (size_t)n;
+	}
+}
+
+void http_post(struct http *h, int i, const char *body, size_t len)
+{
+	struct conn *c = &h->conns[i];
+	char text[HEAD_MAX + 1024];
+	int n = snprintf(text, HEAD_MAX,
+			 "POST /%s HTTP/1.1\r\nHost: %s\r\n"
+			 "Content-Type: application/json\r\n"
+			 "Accept: application/json, text/event-stream\r\n"
+			 "Content-Length: %zu\r\n",
+			 h->path, h->host, len);
+
+	if (h->session[0] != '\0')
+		n += snprintf(text + n, HEAD_MAX - (size_t)n,
+			      "Mcp-Session-Id: %s\r\n"
+			      "MCP-Protocol-Version: 2025-11-25\r\n",
+			      h->session);
+	n += snprintf(text + n, HEAD_MAX - (size_t)n, "\r\n");
+	if (len > sizeof(text) - (size_t)n)
+		fail("too long", body);
+	memcpy(text + n, body, len); /* one write: one packet */
+	conn_reopen(c, h->host);
+	c->len = c->head = 0;
+	c->under_way = true;
+	put(c->fd, text, (size_t)n + len);
+}
+
+int http_next(struct http *h, const char **body)
+{
+	struct pollfd p[HTTP_CONNS_MAX];
+
+	for (;;) {
+		for (int i = 0; i < h->n; i++)
+			p[i] = (struct pollfd){
+			    .fd = h->conns[i].under_way ? h->conns[i].fd : -1,
+			    .events = POLLIN};
+		if (poll(p, (nfds_t)h->n, 30000) <= 0)
+			fail("no answer", h->host);
+		for (int k = 0; k < h->n; k++) {
+			int i = h->turn = (h->turn + 1) % h->n;
+
+			if (p[i].revents != 0 && conn_read(h, &h->conns[i])) {
+				*body = h->conns[i].buf + h->conns[i].head;
+				return i;
+			}
+		}
+	}
+}
+
+static const char hello[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+    "\"name\":\"bench\",\"version\":\"1\"}}}";
+static const char ready[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+
+struct http *http_open(const char *at, int conns)
+{
+	struct http *h = xcalloc(1, sizeof(*h));
+	const char *body;
+
+	if (sscanf(at, "%63[^/]/%63s", h->host, h->path) != 2)
+		fail("no endpoint", at);
+	h->n = conns;
+	for (int i = 0; i < conns; i++)
+		conn_open(&h->conns[i], h->host);
+	http_post(h, 0, hello, sizeof(hello) - 1);
+	http_next(h, &body);
+	h->hello = xstrdup(body);
+	if (h->session[0] == '\0')
+		fail("no session", body);
+	http_post(h, 0, ready, sizeof(ready) - 1);
+	http_next(h, &body);
+	return h;
+}
+
+const char *http_hello(const struct http *h)
+{
+	return h->hello;
+}
+
+void http_close(struct http *h)
+{
+	for (int i = 0; i < h->n; i++) {
+		close(h->conns[i].fd);
+		free(h->conns[i].buf);
+	}
+	free(h->hello);
+	free(h);
+}

@@ -12,23 +12,27 @@
 
 static struct {
 	const char *client;
+	const char *url;
 } flags;
 
 static const struct opt opts[] = {
     {"client", 0, OPT_TEXT, &flags.client, "CLIENT",
      "claude-code, claude-desktop, vscode or cursor"},
+    {"url", 0, OPT_TEXT, &flags.url, "URL",
+     "a daemon's, such as http://127.0.0.1:8080/mcp"},
 };
 
 static const struct {
 	const char *name;
 	const char *key; /* that its servers stand under */
-	bool typed;	 /* a server says that it is "stdio" */
+	bool typed;	 /* a server says that it is "stdio" or "http" */
+	bool no_url;	 /* its file knows programs alone */
 	const char *file;
 } clients[] = {
-    {"claude-code", "mcpServers", true, ".mcp.json of a project"},
-    {"claude-desktop", "mcpServers", false, "claude_desktop_config.json"},
-    {"vscode", "servers", true, ".vscode/mcp.json"},
-    {"cursor", "mcpServers", false, "~/.cursor/mcp.json"},
+    {"claude-code", "mcpServers", true, false, ".mcp.json of a project"},
+    {"claude-desktop", "mcpServers", false, true, "claude_desktop_config.json"},
+    {"vscode", "servers", true, false, ".vscode/mcp.json"},
+    {"cursor", "mcpServers", false, false, "~/.cursor/mcp.json"},
 };
 
 static int find(const char *name)
@@ -90,29 +94,53 @@ static struct json_object *server(const struct cli *cli, bool typed,
 	return o;
 }
 
+/* The daemon at URL; a token is for its owner to add. */
+static struct json_object *remote(bool typed, const char *url)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (typed)
+		json_object_object_add(o, "type", json_object_new_string("http"));
+	json_object_object_add(o, "url", json_object_new_string(url));
+	return o;
+}
+
+static struct json_object *local(const struct cli *cli, bool typed)
+{
+	char *program = link_program();
+	struct json_object *o;
+
+	if (program == NULL)
+		say("paddockd is not found here; its name alone is written");
+	o = server(cli, typed, program != NULL ? program : "paddockd");
+	free(program);
+	return o;
+}
+
 static int config(const struct cli *cli, int n, const char *const *arg)
 {
 	int i = find(flags.client);
 	struct json_object *o, *servers;
-	char *program;
 
 	(void)n, (void)arg;
 	if (i < 0)
 		return CLI_USAGE;
-	program = link_program();
-	if (program == NULL)
-		say("paddockd is not found here; its name alone is written");
+	if (flags.url != NULL && clients[i].no_url) {
+		say("the configuration file of %s takes no URL; add it there "
+		    "as a connector, in its settings", clients[i].name);
+		return CLI_USAGE;
+	}
 	servers = json_object_new_object();
 	json_object_object_add(servers, "paddock",
-			       server(cli, clients[i].typed,
-				      program != NULL ? program : "paddockd"));
+			       flags.url != NULL
+				   ? remote(clients[i].typed, flags.url)
+				   : local(cli, clients[i].typed));
 	o = json_object_new_object();
 	json_object_object_add(o, clients[i].key, servers);
 	pretty_print(o, cli->json);
 	if (!cli->quiet)
 		say_more("for %s", clients[i].file);
 	json_object_put(o);
-	free(program);
 	return CLI_OK;
 }
 
@@ -121,7 +149,9 @@ const struct command cmd_client_config = {
     .args = "--client CLIENT",
     .summary = "what to write into an MCP client's configuration",
     .text = "Nothing is changed; the JSON is for you to merge. --templates, "
-	    "--state-dir and\n--config are taken over.\n",
+	    "--state-dir and\n--config are taken over. With --url the client "
+	    "calls a daemon over HTTP; when that\nwants a token, add "
+	    "\"headers\": {\"Authorization\": \"Bearer TOKEN\"}.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .run = config,

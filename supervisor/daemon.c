@@ -188,6 +188,7 @@ static void on_hup(struct daemon *d)
 		log_info("daemon", "reload=done templates=%zu",
 			 srv->catalogue->n);
 		listen_look(d->listener);
+		http_look(d->http);
 	}
 	if (srv->runs != NULL)
 		runs_pump(srv->runs); /* limits may be wider */

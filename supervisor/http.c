@@ -85,6 +85,7 @@ static void next_tick(struct http *h)
 	struct timeval tv;
 
 	h->pool.keepalive_ms = config->sse_keepalive_ms;
+	h->pool.body_max = (size_t)config->max_message_bytes;
 	if (ms > config->sse_keepalive_ms)
 		ms = config->sse_keepalive_ms;
 	if (ms > config->session_idle_ms)
@@ -172,7 +173,6 @@ static void start(struct http *h, struct server *srv)
 	h->connections_max = make_room();
 	http_sessions_init(&h->site.sessions, srv);
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
-	h->pool.body_max = (size_t)srv->config->max_message_bytes;
 	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
 				on_connection, h);
 	h->rest = evtimer_new(srv->base, on_rest, h);
@@ -212,6 +212,12 @@ void http_ready(struct http *h)
 {
 	if (h != NULL)
 		h->site.ready = true;
+}
+
+void http_look(struct http *h)
+{
+	if (h != NULL)
+		http_sessions_look(&h->site.sessions);
 }
 
 static void stop(struct http *h)

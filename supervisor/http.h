@@ -20,6 +20,8 @@ struct http;
 int http_open(struct http **out, struct server *srv);
 /* For each of these NULL is fine: then there is no HTTP. */
 void http_ready(struct http *h);
+/* End the sessions of requestors that a reload has locked out. */
+void http_look(struct http *h);
 void http_drain(struct http *h); /* what is under way is still answered */
 void http_close(struct http *h);
 

@@ -123,6 +123,22 @@ void http_session_end(struct http_session *s, const char *why)
 	free(s);
 }
 
+void http_sessions_look(struct http_sessions *all)
+{
+	const struct requestor *anonymous =
+	    requestors_anonymous(&all->server->requestors);
+	struct http_session *s, *after;
+
+	for (s = TAILQ_FIRST(&all->by_use); s != NULL; s = after) {
+		const struct requestor *q = s->session.requestor;
+
+		after = TAILQ_NEXT(s, link);
+		if (requestor_gone(q) ||
+		    (requestor_is_anonymous(q) && q != anonymous))
+			http_session_end(s, "its requestor was removed");
+	}
+}
+
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)
 {
 	int64_t since = clock_mono_ms() - idle_ms;

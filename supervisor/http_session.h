@@ -67,6 +67,8 @@ struct http_session *http_session_find(struct http_sessions *all,
 void http_session_end(struct http_session *s, const char *why);
 void http_session_used(struct http_session *s);
 
+/* Ends those whose requestor may come no more, since a reload. */
+void http_sessions_look(struct http_sessions *all);
 /* Ends those that have been idle for IDLE_MS. */
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);
 

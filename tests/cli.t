@@ -471,6 +471,14 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 			  ['--stdio', '--templates', $cli->{here}],
 			  "client-config for $client");
 	}
+	my $url = 'http://127.0.0.1:8080/mcp';
+
+	$r = $cli->run(['client-config', '--client', 'vscode', '--url', $url]);
+	same_json(json_to($r->{out})->{servers}{paddock},
+		  {type => 'http', url => $url}, 'one of a daemon over HTTP');
+	$r = $cli->run(['client-config', '--client', 'claude-desktop',
+			'--url', $url]);
+	said($r, 2, qr/connector/, 'where the file takes no URL');
 	$r = private(['doctor']);
 	said($r, 0, qr/^/, 'doctor');
 	like($r->{out}, qr/^isolation +\w+$/m, 'tells how runs are isolated');

@@ -144,6 +144,15 @@ my %expect = (
 		      [sort(shipped(), 'greet')],
 		      'a client so configured has them all');
     },
+    'build/paddock client-config --client claude-code ' .
+	'--url http://127.0.0.1:8080/mcp' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    same_json(json_to($r->{out})->{mcpServers}{paddock},
+		      {type => 'http', url => 'http://127.0.0.1:8080/mcp'},
+		      'a client of a daemon over HTTP');
+    },
     'build/paddock template show text_diff' => sub {
 	    my $r = run($_[0]);
 

@@ -15,6 +15,7 @@
 #include "supervisor/view.h"
 
 #define ELSEWHERE_POLL_MS 500 /* a run of another server, by the store */
+#define BEHIND_POLL_MS 100 /* has the client read what was sent? */
 
 /* ---- which task ---- */
 
@@ -165,6 +166,14 @@ static void give(struct call *c, const struct answer_source *a)
 	call_result(c, result);
 }
 
+static void look_for_result(evutil_socket_t fd, short what, void *arg);
+
+/* Many may wait for one large result: no more than the client reads. */
+static bool must_wait(const struct call *c)
+{
+	return c->session->behind || c->session->n_reads >= SESSION_READS_MAX;
+}
+
 static void on_wait_news(struct run_watch *watch, struct run *r,
 			 enum run_news news)
 {
@@ -182,6 +191,8 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 			   "the task has ended, but its outcome cannot be "
 			   "recorded: %s",
 			   r->unrecorded);
+	else if (must_wait(w->call))
+		call_after(w->call, BEHIND_POLL_MS, look_for_result);
 	else
 		give(w->call, &(struct answer_source){
 				  .id = r->id,
@@ -215,8 +226,6 @@ static void give_row(struct call *c, const struct store_run *row)
 	json_object_put(made);
 }
 
-static void look_for_result(evutil_socket_t fd, short what, void *arg);
-
 static void on_result(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
@@ -246,6 +255,10 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	struct call *c = arg;
 
 	(void)fd, (void)what;
+	if (must_wait(c)) {
+		call_after(c, BEHIND_POLL_MS, look_for_result);
+		return;
+	}
 	call_hold_read(c);
 	store_get_run(c->session->server->store, c->session->requestor->name,
 		      json_member_str(c->msg.params, "taskId"), on_result, c);

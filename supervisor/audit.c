@@ -79,6 +79,21 @@ void audit_run(const char *what, const struct run *r)
 	write_entry(o);
 }
 
+void audit_input(const char *what, const struct run *r, uint32_t seq,
+		 const char *how)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry(what, r->requestor->name);
+	add(o, "runId", r->id);
+	add(o, "template", r->template->id);
+	json_object_object_add(o, "question", json_object_new_int64(seq));
+	add(o, "how", how);
+	write_entry(o);
+}
+
 void audit_end(const struct run *r, const struct isolation *iso)
 {
 	struct json_object *o;

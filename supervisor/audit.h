@@ -13,6 +13,10 @@ int audit_open(const char *path);
 
 /* WHO did WHAT ("run_created", "run_cancel_asked"), and R is the run. */
 void audit_run(const char *what, const struct run *r);
+/* R's question SEQ was asked ("input_asked"), answered or refused; HOW: by
+   which method, with which action or errorCode, or NULL. Not the content. */
+void audit_input(const char *what, const struct run *r, uint32_t seq,
+		 const char *how);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */

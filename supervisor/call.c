@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
+#include "supervisor/input.h"
 #include "supervisor/logging.h"
 #include "supervisor/runs.h"
 
@@ -155,9 +156,11 @@ void call_drop(struct call *c, bool cancel_run)
 	c->dropped = true;
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
+	call_unwatch(c); /* its route is still there for what ends with it */
+	if (c->leave != NULL)
+		c->leave(c);
 	if (c->batch == NULL && cancel_run)
 		c->session->ops->answer(c->session->arg, c->route, NULL, 0);
-	call_unwatch(c);
 	leave_session(c);
 	if (c->held == 0)
 		call_free(c);
@@ -286,14 +289,34 @@ void call_watch(struct call *c, struct run *r)
 	c->run = r;
 	c->watch.on_news = on_news;
 	run_watch_add(r, &c->watch);
+	input_waiters(r);
 }
 
 void call_unwatch(struct call *c)
 {
-	if (c->run != NULL)
-		run_watch_del(&c->watch);
+	struct run *r = c->run;
+
 	progress_stop(&c->progress, false);
 	c->run = NULL;
+	if (r == NULL)
+		return;
+	run_watch_del(&c->watch);
+	input_waiters(r);
+}
+
+struct call *call_waiting(const struct run *r, const struct call *c)
+{
+	const struct run_watch *w =
+	    c == NULL ? TAILQ_FIRST(&r->watches) : TAILQ_NEXT(&c->watch, link);
+
+	for (; w != NULL; w = TAILQ_NEXT(w, link)) {
+		struct call *next = (struct call *)((char *)w -
+						    offsetof(struct call, watch));
+
+		if (w->on_news == on_news && next->held == 0)
+			return next;
+	}
+	return NULL;
 }
 
 void call_after(struct call *c, int64_t ms, event_callback_fn fn)

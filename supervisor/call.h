@@ -36,6 +36,8 @@ struct call {
 	struct event *timer;
 	void (*present)(struct call *c, struct run *r); /* when it has ended */
 	struct json_object *(*handle)(struct call *c, struct run *r);
+	/* It is dropped: what has to be while its route is still there. */
+	void (*leave)(struct call *c);
 	void *state; /* released with the call by state_free */
 	void (*state_free)(void *state);
 };
@@ -73,6 +75,11 @@ void call_drop(struct call *c, bool cancel_run);
 /* C waits for R, which is not over, and shows its progress meanwhile. */
 void call_watch(struct call *c, struct run *r);
 void call_unwatch(struct call *c);
+/*
+ * The next call after C (NULL: the first) whose client waits for R's end, and
+ * which nobody holds. Its session is there.
+ */
+struct call *call_waiting(const struct run *r, const struct call *c);
 /* Fires once after MS, unless it is answered before. */
 void call_after(struct call *c, int64_t ms, event_callback_fn fn);
 

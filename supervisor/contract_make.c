@@ -18,6 +18,7 @@
 #include "supervisor/view.h"
 
 #define NOT_DURABLE_RETRY_MS 20
+#define ASKED_RETRY_MS 200
 
 /* What is asked for; in call.state while the call waits. */
 struct ask {
@@ -147,6 +148,7 @@ static void answer_made(struct call *c, struct run *r)
 static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
 {
 	struct call *c = arg;
+	const struct ask *ask = c->state;
 	struct run *r = c->run;
 
 	(void)fd, (void)what;
@@ -154,6 +156,11 @@ static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (!r->durable) {
 		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
+		return;
+	}
+	if (ask->mode == MODE_AUTO && !c->as_task &&
+	    r->state == RUN_AWAITING_INPUT) { /* of who waits in line */
+		call_after(c, ASKED_RETRY_MS, on_inline_wait);
 		return;
 	}
 	call_unwatch(c);

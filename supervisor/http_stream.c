@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/task_feed.h"
 
 /* ---- who listens ---- */
 
@@ -234,6 +235,7 @@ void http_stream_listen(struct http_session *s, struct http_conn *conn)
 	attach(st, conn);
 	http_conn_begin(conn);
 	prime(st);
+	task_feeds_reachable(&s->session);
 }
 
 static struct http_stream *find(struct http_session *s, uint64_t number)
@@ -267,6 +269,8 @@ bool http_stream_resume(struct http_session *s, struct http_conn *conn,
 	attach(st, conn);
 	http_conn_begin(conn);
 	pump(st);
+	if (st == s->unrelated)
+		task_feeds_reachable(&s->session);
 	return true;
 }
 

@@ -133,6 +133,7 @@ struct run {
 	struct run_error error;
 	int64_t cpu_ms, max_rss_bytes; /* of the worker, once reaped */
 
+	struct input *input;	       /* its questions; input.c's, or NULL */
 	struct worker *worker;	       /* while one lives; it owns itself */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */

@@ -12,6 +12,7 @@
 #include "supervisor/admit.h"
 #include "supervisor/audit.h"
 #include "supervisor/keep.h"
+#include "supervisor/input.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
 #include "supervisor/sched.h"
@@ -36,6 +37,7 @@ struct runs {
 static void forget(struct runs *s, struct run *r)
 {
 	HASH_DEL(s->by_id, r);
+	input_forget(r);
 	run_free(r);
 }
 

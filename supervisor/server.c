@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/contract.h"
+#include "supervisor/input.h"
 #include "supervisor/requestor.h"
 
 #define SWEEP_EVERY_S 60
@@ -187,6 +188,8 @@ struct runs *server_runs(struct server *srv)
 			       .isolation = &srv->isolation,
 			       .crew = srv->crew,
 			       .instance = srv->instance,
+			       .on_ask = input_ask,
+			       .ask_arg = srv,
 			       .quiet = &srv->quiet,
 			       .draining = &srv->draining,
 			       .shared = srv->others};

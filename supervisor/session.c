@@ -8,6 +8,7 @@
 #include "proto/json.h"
 #include "supervisor/asked.h"
 #include "supervisor/call.h"
+#include "supervisor/client_task.h"
 #include "supervisor/methods.h"
 #include "supervisor/subscriptions.h"
 #include "supervisor/task_feed.h"
@@ -27,6 +28,7 @@ void session_init(struct session *s, struct server *server,
 	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->askeds);
 	LIST_INIT(&s->feeds);
+	LIST_INIT(&s->client_tasks);
 	LIST_INSERT_HEAD(&server->sessions, s, link);
 }
 
@@ -34,8 +36,10 @@ void session_fini(struct session *s)
 {
 	struct call *c;
 
+	s->over = true;
 	while ((c = LIST_FIRST(&s->calls)) != NULL)
 		call_drop(c, false);
+	client_task_all_gone(s);
 	asked_all_gone(s);
 	task_feeds_gone(s);
 	subscriptions_gone(s);
@@ -71,6 +75,21 @@ void session_part(struct session *s, void *route)
 {
 	if (s->ops->part != NULL)
 		s->ops->part(s->arg, route);
+}
+
+bool session_declares(const struct session *s, const char *path)
+{
+	struct json_object *at = s->client;
+	char name[64];
+
+	while (at != NULL && *path != '\0') {
+		size_t n = strcspn(path, "/");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, path);
+		at = json_member(at, name);
+		path += path[n] == '/' ? n + 1 : n;
+	}
+	return json_object_is_type(at, json_type_object);
 }
 
 void session_refuse(struct session *s, void *route, int code, const char *why)

@@ -61,6 +61,8 @@ struct session {
 	uint64_t last_asked; /* the id of the newest */
 	LIST_HEAD(subscriptions, subscription) subscriptions;
 	size_t n_subscriptions;
+	LIST_HEAD(client_tasks, client_task) client_tasks; /* with a life */
+	bool over; /* it is ending: nothing more is to be asked of it */
 };
 
 void session_init(struct session *s, struct server *server,
@@ -78,6 +80,8 @@ void session_tell_all(struct server *srv, const char *method);
 bool session_reachable(const struct session *s);
 /* What ROUTE brings is fetched later, where the transport knows such a thing. */
 void session_part(struct session *s, void *route);
+/* Did the client declare the capability at PATH ("sampling/tools")? */
+bool session_declares(const struct session *s, const char *path);
 
 /*
  * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an

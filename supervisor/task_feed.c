@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "supervisor/input.h"
 #include "supervisor/logging.h"
 #include "supervisor/progress.h"
 #include "supervisor/task.h"
@@ -112,9 +113,18 @@ void task_feed_start(struct session *s, struct run *r,
 	r->task.feed = f;
 	LIST_INSERT_HEAD(&s->feeds, f, link);
 	run_watch_add(r, &f->watch);
+	input_task_told(s->server, r);
 	if (r->told_progress || r->steps.n > 0) /* it was faster */
 		on_progress(f);
 	on_later(-1, 0, f);
+}
+
+void task_feeds_reachable(struct session *s)
+{
+	struct task_feed *f;
+
+	LIST_FOREACH(f, &s->feeds, link)
+		input_waiters(f->run);
 }
 
 void task_feeds_gone(struct session *s)

@@ -16,6 +16,9 @@ struct task_feed;
 void task_feed_start(struct session *s, struct run *r,
 		     struct json_object *token);
 
+/* S has a way (again) for what belongs to no request: its tasks may ask. */
+void task_feeds_reachable(struct session *s);
+
 /* S ends; its tasks go on. */
 void task_feeds_gone(struct session *s);
 

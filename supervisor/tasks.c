@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
+#include "supervisor/input.h"
 #include "supervisor/task.h"
 #include "supervisor/view.h"
 
@@ -64,6 +65,14 @@ static bool none(struct call *c, const struct store_result *res)
 
 /* ---- tasks/get ---- */
 
+static void show(struct call *c, struct run *r)
+{
+	struct server *srv = c->session->server;
+
+	call_result(c, task_view(r));
+	input_task_known(srv, r);
+}
+
 static void on_get(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
@@ -73,7 +82,7 @@ static void on_get(void *arg, const struct store_result *res)
 		return;
 	r = live(c, json_member_str(c->msg.params, "taskId"));
 	if (r != NULL) /* it was taken over meanwhile */
-		call_result(c, task_view(r));
+		show(c, r);
 	else if (!none(c, res))
 		call_result(c, task_row_view(&res->runs[0]));
 }
@@ -88,7 +97,7 @@ void tasks_get(struct call *c)
 	r = live(c, id);
 	if (r != NULL) {
 		requestor_polled(r->requestor, &r->polled_ms, task_poll_ms(r));
-		call_result(c, task_view(r));
+		show(c, r);
 		return;
 	}
 	call_hold(c);
@@ -106,26 +115,24 @@ struct wait { /* call.state */
 
 static void unwatch(struct wait *w)
 {
-	if (w->run != NULL)
-		run_watch_del(&w->watch);
+	struct run *r = w->run;
+
 	w->run = NULL;
+	if (r == NULL)
+		return;
+	run_watch_del(&w->watch);
+	input_waiters(r);
+}
+
+static void leave(struct call *c)
+{
+	unwatch(c->state);
 }
 
 static void wait_free(void *state)
 {
 	unwatch(state);
 	free(state);
-}
-
-struct call *tasks_waiter(const struct session *s, const struct run *r)
-{
-	struct call *c;
-
-	LIST_FOREACH(c, &s->calls, link)
-		if (c->state_free == wait_free &&
-		    ((struct wait *)c->state)->run == r)
-			return c;
-	return NULL;
 }
 
 static void retrieved(const struct call *c)
@@ -181,7 +188,7 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 	    (struct wait *)((char *)watch - offsetof(struct wait, watch));
 	bool asked_to_end = task_status(r) == TASK_CANCELLED;
 
-	if (news == NEWS_PROGRESS || (news == NEWS_STATE && !asked_to_end))
+	if (news != NEWS_ENDED && !(news == NEWS_STATE && asked_to_end))
 		return;
 	unwatch(w);
 	if (asked_to_end)
@@ -212,6 +219,22 @@ static void wait_for(struct call *c, struct run *r)
 	w->run = r;
 	w->watch.on_news = on_wait_news;
 	run_watch_add(r, &w->watch);
+	input_task_known(c->session->server, r);
+}
+
+struct call *tasks_waiting(const struct run *r, const struct call *c)
+{
+	const struct run_watch *w;
+
+	w = c == NULL ? TAILQ_FIRST(&r->watches)
+		      : TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
+	for (; w != NULL; w = TAILQ_NEXT(w, link))
+		if (w->on_news == on_wait_news)
+			return ((const struct wait *)((const char *)w -
+						      offsetof(struct wait,
+							       watch)))
+			    ->call;
+	return NULL;
 }
 
 static void give_row(struct call *c, const struct store_run *row)
@@ -276,6 +299,7 @@ void tasks_result(struct call *c)
 	w->call = c;
 	c->state = w;
 	c->state_free = wait_free;
+	c->leave = leave;
 	r = live(c, id);
 	if (r != NULL)
 		wait_for(c, r);

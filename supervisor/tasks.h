@@ -18,9 +18,9 @@ void tasks_cancel(struct call *c);
 struct json_object *tasks_capability(const struct requestor *requestor);
 
 /*
- * A tasks/result call of S's that waits for R: what the task asks its client
- * may leave by its route. NULL: there is none. Borrowed.
+ * The next tasks/result call after C (NULL: the first) that waits for R: what
+ * the task asks may leave by its route. NULL: there is none. Borrowed.
  */
-struct call *tasks_waiter(const struct session *s, const struct run *r);
+struct call *tasks_waiting(const struct run *r, const struct call *c);
 
 #endif

@@ -519,13 +519,35 @@ sub call {
 }
 
 sub init {
-	my ($self, $revision) = @_;
+	my ($self, $revision, $capabilities) = @_;
 	my $a = $self->call(initialize => {
-		protocolVersion => $revision // '2025-11-25', capabilities => {},
+		protocolVersion => $revision // '2025-11-25',
+		capabilities => $capabilities // {},
 		clientInfo => {name => 'test', version => '1'}});
 
 	$self->notify('notifications/initialized');
 	return $a->{result};
+}
+
+# The next message of METHOD that the server sent, taken.
+sub told {
+	my ($self, $method) = @_;
+	my $notes = $self->{notes};
+	my $which = sub {
+		return (grep { $notes->[$_]{method} eq $method } 0 .. $#$notes)[0];
+	};
+
+	defined $self->wait_for($method, sub { defined $which->() })
+	    or return undef;
+	return splice @$notes, $which->(), 1;
+}
+
+# Answer M, a request of the server's: with RESULT, or with ERROR.
+sub reply {
+	my ($self, $m, $result, $error) = @_;
+
+	return $self->send_msg({jsonrpc => '2.0', id => $m->{id},
+		$error ? (error => $error) : (result => $result)});
 }
 
 # Send BYTES, and give the next line that comes, as it came.

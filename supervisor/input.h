@@ -1,0 +1,34 @@
+/*
+ * input.h - a run's questions reach the right client, and the answers the
+ * run.
+ *
+ * Whoever waits for a run's result is asked: the call that made it, or for a
+ * task the session that made it, as soon as its client can know the task;
+ * else who waits in tasks/result. A question goes to one client at a time, by
+ * one way.
+ */
+#ifndef SUPERVISOR_INPUT_H
+#define SUPERVISOR_INPUT_H
+
+#include "supervisor/run.h"
+#include "supervisor/server.h"
+#include "supervisor/worker.h"
+
+/* The time in which a client takes note of a task that it made. */
+#define INPUT_TASK_GRACE_MS 200
+
+/* A worker_on_ask: ARG is the server. */
+void input_ask(void *arg, struct run *r, const struct worker_ask *ask);
+
+/* The CreateTaskResult of R has left. */
+void input_task_told(struct server *srv, struct run *r);
+/* A client asks about R by tasks/get or tasks/result: so it knows the task. */
+void input_task_known(struct server *srv, struct run *r);
+
+/* Who waits for R, or can be reached about it, is another now. */
+void input_waiters(struct run *r);
+
+/* R is about to be freed. */
+void input_forget(struct run *r);
+
+#endif

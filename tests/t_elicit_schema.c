@@ -1,0 +1,461 @@
+/* t_elicit_schema.c - what may be asked of clients, and what they answer. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/form.h"
+#include "proto/json.h"
+#include "proto/sampling.h"
+#include "supervisor/question.h"
+#include "tests/tap.h"
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *o = NULL;
+
+	if (json_parse(&o, text, strlen(text), NULL) < 0)
+		ok(false, "the test's own JSON: %s", text);
+	return o;
+}
+
+/* ---- forms ---- */
+
+/* PROPERTY "p" of a form; POINTER is where it is wrong, NULL: nowhere. */
+static const struct {
+	const char *property, *pointer, *name;
+} properties[] = {
+    {"{\"type\":\"string\"}", NULL, "a string"},
+    {"{\"type\":\"string\",\"title\":\"T\",\"description\":\"D\","
+     "\"minLength\":1,\"maxLength\":9,\"default\":\"d\"}",
+     NULL, "a string with all that it may have"},
+    {"{\"type\":\"string\",\"format\":\"email\"}", NULL, "email"},
+    {"{\"type\":\"string\",\"format\":\"uri\"}", NULL, "uri"},
+    {"{\"type\":\"string\",\"format\":\"date\"}", NULL, "date"},
+    {"{\"type\":\"string\",\"format\":\"date-time\"}", NULL, "date-time"},
+    {"{\"type\":\"string\",\"format\":\"password\"}", "/properties/p/format",
+     "MCP 29: no password"},
+    {"{\"type\":\"string\",\"writeOnly\":true}", "/properties/p/writeOnly",
+     "MCP 29: nothing writeOnly"},
+    {"{\"type\":\"string\",\"pattern\":\"a\"}", "/properties/p/pattern",
+     "no pattern"},
+    {"{\"type\":\"string\",\"minLength\":-1}", "/properties/p/minLength",
+     "a length below 0"},
+    {"{\"type\":\"string\",\"minimum\":1}", "/properties/p/minimum",
+     "a keyword of another kind"},
+    {"{\"type\":\"string\",\"default\":1}", "/properties/p/default",
+     "a default of another type"},
+    {"{\"type\":\"string\",\"title\":1}", "/properties/p/title",
+     "a title that is none"},
+    {"{\"type\":\"number\",\"minimum\":0.5,\"maximum\":9,\"default\":1.5}",
+     NULL, "a number"},
+    {"{\"type\":\"integer\",\"default\":30}", NULL, "an integer"},
+    {"{\"type\":\"integer\",\"default\":1.5}", "/properties/p/default",
+     "a default with a fraction for an integer"},
+    {"{\"type\":\"number\",\"minimum\":\"1\"}", "/properties/p/minimum",
+     "a bound that is no number"},
+    {"{\"type\":\"boolean\",\"default\":true}", NULL, "a boolean"},
+    {"{\"type\":\"boolean\",\"default\":\"true\"}", "/properties/p/default",
+     "a boolean's default that is a string"},
+    {"{\"type\":\"string\",\"enum\":[\"a\",\"b\"],\"default\":\"b\"}", NULL,
+     "a choice"},
+    {"{\"type\":\"string\",\"enum\":[\"a\"],\"enumNames\":[\"A\"]}", NULL,
+     "a choice with names"},
+    {"{\"type\":\"string\",\"enum\":[\"a\"],\"enumNames\":[\"A\",\"B\"]}",
+     "/properties/p/enumNames", "more names than choices"},
+    {"{\"type\":\"string\",\"enum\":[]}", "/properties/p/enum",
+     "nothing to choose from"},
+    {"{\"type\":\"string\",\"enum\":[1]}", "/properties/p/enum",
+     "a choice of a number"},
+    {"{\"type\":\"string\",\"enum\":[\"a\"],\"default\":\"c\"}",
+     "/properties/p/default", "a default that is no choice"},
+    {"{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\",\"title\":\"A\"}],"
+     "\"default\":\"a\"}",
+     NULL, "a titled choice"},
+    {"{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\"}]}",
+     "/properties/p/oneOf", "a titled choice without a title"},
+    {"{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\",\"title\":\"A\"}],"
+     "\"enum\":[\"a\"]}",
+     "/properties/p/enum", "both kinds of choice at once"},
+    {"{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,\"items\":"
+     "{\"type\":\"string\",\"enum\":[\"a\",\"b\"]},\"default\":[\"a\"]}",
+     NULL, "a multiple choice"},
+    {"{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"a\",\"title\":"
+     "\"A\"}]},\"default\":[\"a\"]}",
+     NULL, "a titled multiple choice"},
+    {"{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"a\",\"title\":"
+     "\"A\"}]},\"default\":[\"b\"]}",
+     "/properties/p/default", "a default beside the multiple choice"},
+    {"{\"type\":\"array\"}", "/properties/p", "an array of anything"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
+     "/properties/p/items", "an array of any strings"},
+    {"{\"type\":\"array\",\"items\":{\"type\":\"object\"}}",
+     "/properties/p/items", "an array of objects"},
+    {"{\"type\":\"object\",\"properties\":{}}", "/properties/p",
+     "an object within"},
+    {"{\"type\":[\"string\",\"number\"]}", "/properties/p", "two types"},
+    {"{\"$ref\":\"#/properties/p\"}", "/properties/p", "a reference"},
+    {"{}", "/properties/p", "anything at all"},
+    {"true", "/properties/p", "a boolean schema"},
+    {"null", "/properties/p", "null"},
+};
+
+static void check_form(const char *text, const char *pointer, const char *name)
+{
+	struct json_object *schema = parse(text);
+	struct fault f;
+	bool passes = form_check(schema, &f);
+
+	is_int(passes, pointer == NULL, "a form: %s", name);
+	if (!passes) {
+		is_str(f.pointer, pointer, "%s: where", name);
+		ok(f.expected != NULL, "%s: what would pass", name);
+	}
+	json_object_put(schema);
+}
+
+static void check_properties(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
+		char *text =
+		    xasprintf("{\"type\":\"object\",\"properties\":{\"p\":%s}}",
+			      properties[i].property);
+
+		check_form(text, properties[i].pointer, properties[i].name);
+		free(text);
+	}
+}
+
+static const struct {
+	const char *schema, *pointer, *name;
+} forms[] = {
+    {"{\"type\":\"object\",\"properties\":{}}", NULL, "no question at all"},
+    {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+     "\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}},"
+     "\"required\":[\"a\"]}",
+     NULL, "all that a form may have"},
+    {"{\"properties\":{}}", "", "no type"},
+    {"{\"type\":\"string\"}", "", "a string at the top"},
+    {"{\"type\":\"object\"}", "/properties", "no properties"},
+    {"{\"type\":\"object\",\"properties\":[]}", "/properties",
+     "properties that are a list"},
+    {"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}",
+     "/additionalProperties", "additionalProperties"},
+    {"{\"type\":\"object\",\"properties\":{},\"required\":[\"a\"]}",
+     "/required", "a required property that there is not"},
+    {"{\"type\":\"object\",\"properties\":{},\"required\":\"a\"}", "/required",
+     "required that is no list"},
+    {"{\"type\":\"object\",\"properties\":{\"a/b~c\":{}}}",
+     "/properties/a~1b~0c", "a name that needs escapes"},
+    {"[]", "", "a list"},
+    {"null", "", "nothing"},
+};
+
+static void check_forms(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		check_form(forms[i].schema, forms[i].pointer, forms[i].name);
+}
+
+/* ---- sampling ---- */
+
+#define HELLO                                                                  \
+	"{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"a\"}}"
+#define ASK(more) "{\"messages\":[" HELLO "],\"maxTokens\":9" more "}"
+#define SAY(content)                                                           \
+	"{\"messages\":[{\"role\":\"user\",\"content\":" content               \
+	"}],\"maxTokens\":9}"
+
+static const struct {
+	const char *params;
+	const char *pointer; /* NULL: it passes */
+	unsigned needs;
+	const char *name;
+} samples[] = {
+    {ASK(""), NULL, 0, "a text"},
+    {ASK(",\"systemPrompt\":\"s\",\"temperature\":0.5,\"stopSequences\":[\"x\"]"
+	 ",\"metadata\":{},\"modelPreferences\":{\"hints\":[]},"
+	 "\"includeContext\":\"none\""),
+     NULL, 0, "all that there is"},
+    {ASK(",\"includeContext\":\"thisServer\""), NULL, SAMPLING_CONTEXT,
+     "context"},
+    {ASK(",\"includeContext\":\"all\""), "/includeContext", 0,
+     "no such context"},
+    {ASK(",\"tools\":[{\"name\":\"t\",\"inputSchema\":{}}]"), NULL,
+     SAMPLING_TOOLS, "tools"},
+    {ASK(",\"tools\":[{\"name\":\"t\"}]"), "/tools/0", SAMPLING_TOOLS,
+     "a tool without a schema"},
+    {ASK(",\"toolChoice\":{\"mode\":\"auto\"}"), NULL, SAMPLING_TOOLS,
+     "a choice of tools"},
+    {ASK(",\"toolChoice\":{\"mode\":\"any\"}"), "/toolChoice", SAMPLING_TOOLS,
+     "no such choice"},
+    {ASK(",\"stopSequences\":[1]"), "/stopSequences", 0, "a stop that is none"},
+    {ASK(",\"temperature\":\"hot\""), "/temperature", 0, "a warm word"},
+    {ASK(",\"max\":1"), "/max", 0, "no such parameter"},
+    {ASK(",\"task\":{}"), "/task", 0, "a task, which is not a template's"},
+    {ASK(",\"_meta\":{}"), "/_meta", 0, "_meta, which is not a template's"},
+    {"{\"messages\":[" HELLO "],\"maxTokens\":0}", "/maxTokens", 0,
+     "no tokens"},
+    {"{\"messages\":[" HELLO "]}", "/maxTokens", 0, "tokens unsaid"},
+    {"{\"messages\":[],\"maxTokens\":9}", "/messages", 0, "no messages"},
+    {"{\"maxTokens\":9}", "/messages", 0, "messages left out"},
+    {"{\"messages\":[" HELLO ",{\"role\":\"system\"}],\"maxTokens\":9}",
+     "/messages/1/role", 0, "no such role"},
+    {SAY("{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"image/png\"}"), NULL,
+     0, "an image"},
+    {SAY("{\"type\":\"image\",\"data\":\"\"}"), "/messages/0/content", 0,
+     "an image without a type"},
+    {SAY("{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}"), NULL,
+     SAMPLING_AUDIO, "audio"},
+    {SAY("{\"type\":\"video\"}"), "/messages/0/content/type", 0, "a film"},
+    {SAY("\"hello\""), "/messages/0/content/type", 0, "a bare string"},
+    {SAY("[{\"type\":\"text\",\"text\":\"a\"}]"), NULL, SAMPLING_BLOCKS,
+     "several blocks"},
+    {SAY("[{\"type\":\"text\"}]"), "/messages/0/content/0", SAMPLING_BLOCKS,
+     "a bad one among several"},
+    {SAY("[]"), "/messages/0/content", SAMPLING_BLOCKS, "no block"},
+    {SAY("[{\"type\":\"tool_result\",\"toolUseId\":\"u\",\"content\":[]}]"),
+     NULL, SAMPLING_BLOCKS | SAMPLING_TOOLS, "a tool's result"},
+};
+
+static void check_samples(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		struct json_object *params = parse(samples[i].params);
+		unsigned needs;
+		struct fault f;
+		bool passes = sampling_check(params, &needs, &f);
+
+		is_int(passes, samples[i].pointer == NULL, "to a model: %s",
+		       samples[i].name);
+		if (!passes)
+			is_str(f.pointer, samples[i].pointer, "%s: where",
+			       samples[i].name);
+		else
+			is_int(needs, samples[i].needs, "%s: what it needs",
+			       samples[i].name);
+		json_object_put(params);
+	}
+}
+
+/* ---- questions and answers ---- */
+
+#define FORM                                                                   \
+	"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","         \
+	"\"properties\":{\"n\":{\"type\":\"integer\",\"minimum\":1},"          \
+	"\"mail\":{\"type\":\"string\",\"format\":\"email\"}},"                \
+	"\"required\":[\"n\"]}}"
+
+static const struct {
+	enum worker_ask_kind kind;
+	const char *result;
+	const char *answer;  /* NULL: it is refused… */
+	const char *pointer; /* …here */
+	const char *name;
+} answers[] = {
+    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":2}}",
+     "{\"content\":{\"n\":2},\"action\":\"accept\"}", NULL, "accepted"},
+    {WORKER_ASK_ELICIT,
+     "{\"action\":\"accept\",\"content\":{\"n\":2},\"_meta\":{\"a\":1}}",
+     "{\"content\":{\"n\":2},\"action\":\"accept\"}", NULL, "with _meta"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"decline\"}", "{\"action\":\"decline\"}",
+     NULL, "declined"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"cancel\",\"content\":{\"n\":0}}",
+     "{\"action\":\"cancel\"}", NULL, "cancelled; content is not passed on"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":0}}", NULL,
+     "/content/n", "a value that is not allowed"},
+    {WORKER_ASK_ELICIT,
+     "{\"action\":\"accept\",\"content\":{\"n\":1,\"mail\":\"nobody\"}}", NULL,
+     "/content/mail", "a format that is not kept"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{}}", NULL,
+     "/content", "a value that is missing"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"accept\"}", NULL, "/content",
+     "accepted without content"},
+    {WORKER_ASK_ELICIT, "{\"action\":\"maybe\"}", NULL, "/action",
+     "no such action"},
+    {WORKER_ASK_ELICIT, "{}", NULL, "/action", "nothing"},
+    {WORKER_ASK_SAMPLE,
+     "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"},"
+     "\"model\":\"m\",\"_meta\":{}}",
+     "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"},"
+     "\"model\":\"m\"}",
+     NULL, "a model's text"},
+    {WORKER_ASK_SAMPLE,
+     "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"}}",
+     NULL, "/model", "no model"},
+    {WORKER_ASK_SAMPLE,
+     "{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"m\"}", NULL,
+     "/content/type", "content that is none"},
+    {WORKER_ASK_SAMPLE, "{\"content\":{},\"model\":\"m\"}", NULL, "/role",
+     "no role"},
+};
+
+static void check_answer(size_t i)
+{
+	bool elicit = answers[i].kind == WORKER_ASK_ELICIT;
+	struct worker_ask ask = {
+	    .seq = 1,
+	    .kind = answers[i].kind,
+	    .params = parse(elicit ? FORM : "{\"messages\":[" HELLO "]}")};
+	struct json_object *result = parse(answers[i].result), *answer;
+	struct refusal r = {0};
+	struct question q;
+
+	ok(question_init(&q, &ask, &r), "a question: %s", answers[i].name);
+	answer = question_answer(&q, result, &r);
+	is_str(answer != NULL ? json_text(answer, NULL) : NULL,
+	       answers[i].answer, "an answer: %s", answers[i].name);
+	is_str(r.code, answers[i].answer != NULL ? NULL : "INPUT_INVALID",
+	       "%s: the code", answers[i].name);
+	is_str(json_member_str(r.details, "pointer"), answers[i].pointer,
+	       "%s: where", answers[i].name);
+	json_object_put(answer);
+	refusal_fini(&r);
+	question_fini(&q);
+	json_object_put(result);
+	json_object_put(ask.params);
+}
+
+static const struct {
+	const char *params, *pointer, *name;
+} bad_asks[] = {
+    {"{}", "/message", "nothing"},
+    {"{\"message\":\"m\"}", "/requestedSchema", "no schema"},
+    {"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+     "\"properties\":{\"p\":{\"type\":\"object\"}}}}",
+     "/requestedSchema/properties/p", "an object within"},
+    {"{\"message\":\"m\",\"mode\":\"url\"}", "/mode", "a mode of its own"},
+    {"{\"message\":\"m\",\"_meta\":{}}", "/_meta", "a _meta of its own"},
+    {"{\"message\":\"m\",\"timeoutMs\":0}", "/timeoutMs", "no time"},
+    {"{\"message\":\"m\",\"timeoutMs\":\"1\"}", "/timeoutMs",
+     "a time that is no number"},
+};
+
+static void check_bad_ask(size_t i)
+{
+	struct worker_ask ask = {.seq = 1,
+				 .kind = WORKER_ASK_ELICIT,
+				 .params = parse(bad_asks[i].params)};
+	struct refusal r = {0};
+	struct question q;
+
+	ok(!question_init(&q, &ask, &r), "no question: %s", bad_asks[i].name);
+	is_str(r.code, "INVALID_PARAMETER", "%s: the code", bad_asks[i].name);
+	is_str(json_member_str(r.details, "pointer"), bad_asks[i].pointer,
+	       "%s: where", bad_asks[i].name);
+	refusal_fini(&r);
+	question_fini(&q);
+	json_object_put(ask.params);
+}
+
+/* ---- who can be asked ---- */
+
+static const struct {
+	enum worker_ask_kind kind;
+	const char *params, *capabilities;
+	enum mcp_revision revision;
+	bool can;
+	const char *name;
+} clients[] = {
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_11_25, true,
+     "elicitation: {} means forms"},
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"form\":{}}}", MCP_2025_11_25,
+     true, "forms"},
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"url\":{}}}", MCP_2025_11_25,
+     false, "MCP 29: URLs are not forms"},
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"url\":{},\"form\":{}}}",
+     MCP_2025_11_25, true, "both"},
+    {WORKER_ASK_ELICIT, FORM, "{}", MCP_2025_11_25, false, "neither"},
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_06_18, true,
+     "the first revision that has it"},
+    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_03_26, false,
+     "a revision that has it not"},
+    {WORKER_ASK_ELICIT,
+     "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+     "\"properties\":{\"p\":{\"type\":\"array\",\"items\":{\"type\":"
+     "\"string\",\"enum\":[\"a\"]}}}}}",
+     "{\"elicitation\":{}}", MCP_2025_06_18, false,
+     "a revision without multiple choice"},
+    {WORKER_ASK_SAMPLE, ASK(""), "{\"sampling\":{}}", MCP_2024_11_05, true,
+     "sampling, in the oldest revision"},
+    {WORKER_ASK_SAMPLE, ASK(""), "{\"elicitation\":{}}", MCP_2025_11_25, false,
+     "no sampling"},
+    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+     "{\"sampling\":{}}", MCP_2025_11_25, false,
+     "MCP 29: tools without sampling.tools"},
+    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+     "{\"sampling\":{\"tools\":{}}}", MCP_2025_11_25, true, "tools"},
+    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+     "{\"sampling\":{\"tools\":{}}}", MCP_2025_06_18, false,
+     "tools in a revision without"},
+    {WORKER_ASK_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
+     "{\"sampling\":{}}", MCP_2025_11_25, false,
+     "context without sampling.context"},
+    {WORKER_ASK_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
+     "{\"sampling\":{}}", MCP_2025_06_18, true,
+     "context, before it had to be declared"},
+};
+
+static void check_client(size_t i)
+{
+	struct worker_ask ask = {.seq = 1,
+				 .kind = clients[i].kind,
+				 .params = parse(clients[i].params)};
+	struct session s = {.revision = clients[i].revision,
+			    .client = parse(clients[i].capabilities)};
+	struct refusal r = {0};
+	struct question q;
+
+	ok(question_init(&q, &ask, &r), "a question for: %s", clients[i].name);
+	is_int(question_lacks(&q, &s) == NULL, clients[i].can,
+	       "who can be asked: %s", clients[i].name);
+	question_fini(&q);
+	json_object_put(s.client);
+	json_object_put(ask.params);
+}
+
+static void check_params(void)
+{
+	struct worker_ask ask = {
+	    .seq = 1,
+	    .kind = WORKER_ASK_ELICIT,
+	    .params = parse("{\"message\":\"m\",\"timeoutMs\":5,"
+			    "\"requestedSchema\":{\"type\":\"object\","
+			    "\"properties\":{}}}")};
+	struct session s = {.revision = MCP_2025_11_25};
+	struct refusal r = {0};
+	struct json_object *p;
+	struct question q;
+
+	ok(question_init(&q, &ask, &r), "a question with a time");
+	is_int(q.timeout_ms, 5, "which is kept");
+	p = question_params(&q, &s, "T");
+	is_str(json_text(p, NULL),
+	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+	       "\"properties\":{}},\"mode\":\"form\",\"_meta\":"
+	       "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"T\"}}}",
+	       "MCP 19: a task's question says whose it is, and no time");
+	json_object_put(p);
+	s.revision = MCP_2025_06_18;
+	p = question_params(&q, &s, NULL);
+	is_str(json_text(p, NULL),
+	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
+	       "\"properties\":{}}}",
+	       "an older client gets no mode, and no _meta without a task");
+	json_object_put(p);
+	question_fini(&q);
+	json_object_put(ask.params);
+}
+
+int main(void)
+{
+	check_properties();
+	check_forms();
+	check_samples();
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++)
+		check_answer(i);
+	for (size_t i = 0; i < ARRAY_LEN(bad_asks); i++)
+		check_bad_ask(i);
+	for (size_t i = 0; i < ARRAY_LEN(clients); i++)
+		check_client(i);
+	check_params();
+	return tap_done();
+}

@@ -26,6 +26,7 @@ my %templates = (
 		 'isError = true}'),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 		limits => {maxTimeoutMs => 600000, cancelGraceMs => 60000}),
+    logs => lua('run.sleep(100) run.log("info", "here") run.sleep(20) return {n = 5}'),
     must => lua('return {}', taskSupport => 'required'),
     never => lua('return {}', taskSupport => 'forbidden'),
 );
@@ -254,6 +255,14 @@ for my $name (qw(echo plain fails part reply sorry)) {
 
 	is(keys %got, 1, 'MCP 18: 50 who wait get one result');
 	like((keys %got)[0], qr{"n":9}, "  the right one");
+}
+
+{
+	my $id = start_task($s, 'logs');
+	my @waits = map { $s->request('tasks/result', {taskId => $id}) } 1 .. 3;
+
+	is($s->answer($_)->{result}{structuredContent}{n}, 5,
+	   'MCP 18: what the template logs meanwhile is no result') for @waits;
 }
 
 # ---- 19: who names its task ----

@@ -75,6 +75,7 @@ struct http_session *http_session_new(struct http_sessions *all,
 	TAILQ_INIT(&s->held);
 	session_init(&s->session, all->server, requestor, &http_stream_ops, s);
 	s->session.via = TRUST_REMOTE;
+	s->tokens = requestor->tokens;
 	s->session.eased = http_mcp_eased;
 	s->go_on = event_new(all->server->base, -1, 0, http_mcp_go_on, s);
 	HASH_ADD_STR(all->by_id, id, s);
@@ -125,17 +126,15 @@ void http_session_end(struct http_session *s, const char *why)
 
 void http_sessions_look(struct http_sessions *all)
 {
-	const struct requestor *anonymous =
-	    requestors_anonymous(&all->server->requestors);
+	bool anybody = requestors_anonymous(&all->server->requestors) != NULL;
 	struct http_session *s, *after;
 
 	for (s = TAILQ_FIRST(&all->by_use); s != NULL; s = after) {
 		const struct requestor *q = s->session.requestor;
 
 		after = TAILQ_NEXT(s, link);
-		if (requestor_gone(q) ||
-		    (requestor_is_anonymous(q) && q != anonymous))
-			http_session_end(s, "its requestor was removed");
+		if (requestor_is_anonymous(q) ? !anybody : s->tokens != q->tokens)
+			http_session_end(s, "its token is good no more");
 	}
 }
 

@@ -37,6 +37,7 @@ struct http_session {
 	struct http_sessions *all;
 	struct session session;
 	bool told_id; /* the client knows ID */
+	unsigned tokens; /* of the requestor, when it began */
 	int64_t used_ms;
 	uint64_t last_stream; /* number of the newest */
 	struct http_stream *unrelated; /* what belongs to no request; or NULL */
@@ -67,7 +68,7 @@ struct http_session *http_session_find(struct http_sessions *all,
 void http_session_end(struct http_session *s, const char *why);
 void http_session_used(struct http_session *s);
 
-/* Ends those whose requestor may come no more, since a reload. */
+/* Ends those whose token, or want of one, was good and is so no more. */
 void http_sessions_look(struct http_sessions *all);
 /* Ends those that have been idle for IDLE_MS. */
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);

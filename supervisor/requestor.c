@@ -49,15 +49,27 @@ static void read_digest(unsigned char out[REQUESTOR_DIGEST], const char *hex)
 	}
 }
 
+/* HEX of one that is good from now on, NULL: none is. */
+static void set_token(struct requestor *q, const char *hex)
+{
+	unsigned char was[REQUESTOR_DIGEST];
+
+	memcpy(was, q->token, sizeof(was));
+	memset(q->token, 0, sizeof(q->token));
+	if (hex != NULL)
+		read_digest(q->token, hex);
+	if (memcmp(was, q->token, sizeof(was)) != 0)
+		q->tokens++;
+	q->has_token = hex != NULL;
+}
+
 static void apply(struct requestor *q, const struct config_requestor *section)
 {
 	q->section = section;
 	q->gone = false;
 	q->lane.max_running = section->max_concurrent_runs;
 	q->lane.weight = section->weight;
-	q->has_token = section->token_sha256 != NULL;
-	if (q->has_token)
-		read_digest(q->token, section->token_sha256);
+	set_token(q, section->token_sha256);
 	requestor_hold(q);
 }
 
@@ -66,7 +78,7 @@ static void dismiss(struct requestor *q)
 {
 	q->section = &none;
 	q->gone = true;
-	q->has_token = false;
+	set_token(q, NULL);
 }
 
 /* Two texts of a configuration, or NULL. */

@@ -30,6 +30,7 @@ struct requestor {
 	bool gone; /* its section was removed: it may ask for nothing */
 	bool has_token;
 	unsigned char token[REQUESTOR_DIGEST];
+	unsigned tokens; /* it had: what began with another is over */
 	struct sched_lane lane; /* its runs that wait; how many have begun */
 	struct quota_rate rate;
 	struct quota_hour cpu;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,49 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/rpc.h"
+#include "supervisor/http_conn_int.h"
 
 #define READ_BYTES 65536
 #define LARGE_BYTES (1u << 20)
 #define RETRY_AFTER "Retry-After: 1\r\n"
-
-enum state {
-	READING,   /* or waiting for the first byte of a request */
-	ANSWERING, /* somebody will reply */
-	STREAMING, /* somebody replies all the time */
-	ANSWERED,  /* all of it is in UNSENT */
-	LINGERING, /* all is written; what still comes is let go */
-};
-
-struct http_conn {
-	struct http_pool *pool;
-	TAILQ_ENTRY(http_conn) link; /* in pool.all */
-	int fd;
-	enum state state;
-	struct http_parse *parse;
-	struct buf in; /* came after the request that is served */
-	struct buf unsent;
-	struct event *readable, *writable;
-	bool begun;	/* a request is coming in */
-	bool head_told; /* and on_head() has been asked */
-	bool last;	/* it closes with this answer */
-	bool ended;	/* the client sends no more */
-	bool headless;	/* HEAD: an answer without its body */
-	bool old;	/* HTTP/1.0: no chunks */
-	size_t body;	/* of the request, as counted in pool.bodies */
-	int64_t deadline_ms; /* 0: none */
-	int64_t since_ms;    /* in this state */
-	int64_t moved_ms;    /* unsent bytes last left */
-	int64_t put_ms;	     /* somebody last put something */
-	char *fields;
-	const struct http_watch *watch;
-	void *watcher;
-	void *user;
-};
 
 /* ---- the end ---- */
 
@@ -63,7 +28,7 @@ static void count_body(struct http_conn *c, size_t now)
 	c->body = now;
 }
 
-static void conn_free(struct http_conn *c)
+void http_conn_free(struct http_conn *c)
 {
 	struct http_pool *p = c->pool;
 
@@ -83,7 +48,7 @@ static void conn_free(struct http_conn *c)
 	free(c);
 }
 
-static void enter(struct http_conn *c, enum state state, int64_t limit_ms)
+static void enter(struct http_conn *c, enum http_conn_state state, int64_t limit_ms)
 {
 	c->state = state;
 	c->since_ms = clock_mono_ms();
@@ -94,7 +59,7 @@ static void enter(struct http_conn *c, enum state state, int64_t limit_ms)
 static void linger(struct http_conn *c)
 {
 	if (c->ended || shutdown(c->fd, SHUT_WR) < 0) {
-		conn_free(c);
+		http_conn_free(c);
 		return;
 	}
 	enter(c, LINGERING, HTTP_LINGER_MS);
@@ -155,12 +120,31 @@ static const char *reason(int status)
 	return "Error";
 }
 
+static void log_access(const struct http_conn *c, int status)
+{
+	static const char *const names[] = {
+	    [HTTP_OTHER] = "other",	[HTTP_IS_GET] = "GET",
+	    [HTTP_IS_POST] = "POST",	[HTTP_IS_DELETE] = "DELETE",
+	    [HTTP_IS_OPTIONS] = "OPTIONS", [HTTP_IS_HEAD] = "HEAD"};
+	const struct http_request *r;
+
+	if (!c->head_told) {
+		log_debug("http", "status=%d", status);
+		return;
+	}
+	r = http_parse_request(c->parse);
+	log_debug("http", "status=%d method=%s path=\"%.*s\" ms=%lld", status,
+		  names[r->method], (int)strcspn(r->path, "\""), r->path,
+		  (long long)(clock_mono_ms() - c->told_ms));
+}
+
 static void put_head(struct http_conn *c, int status)
 {
 	char line[96], date[64];
 	time_t now = time(NULL);
 	struct tm tm;
 
+	log_access(c, status);
 	gmtime_r(&now, &tm);
 	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
 	snprintf(line, sizeof(line), "HTTP/1.1 %d %s\r\n", status,
@@ -277,7 +261,7 @@ void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	log_debug("http", "status=%d why=\"%s\"", status, why);
+	log_debug("http", "refused=%d why=\"%s\"", status, why);
 	rpc_put_error(&out, NULL,
 		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,
 		      why, NULL);
@@ -286,8 +270,7 @@ void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 	buf_fini(&out);
 }
 
-/* The connection cannot go on after this. */
-static void refuse(struct http_conn *c, int status, const char *why)
+void http_conn_fail(struct http_conn *c, int status, const char *why)
 {
 	c->last = true;
 	http_conn_refuse(c, status, "%s", why);
@@ -302,6 +285,7 @@ static void on_head(struct http_conn *c)
 	struct http_pool *p = c->pool;
 
 	c->head_told = true;
+	c->told_ms = clock_mono_ms();
 	c->headless = r->method == HTTP_IS_HEAD;
 	c->old = r->http_1_0;
 	c->last = !r->keep_alive || !whole; /* if it is refused now */
@@ -327,7 +311,7 @@ static void advance(struct http_conn *c)
 	if (step == HTTP_BAD) {
 		int status = http_parse_fault(c->parse, &why);
 
-		refuse(c, status, why);
+		http_conn_fail(c, status, why);
 		return;
 	}
 	if (step == HTTP_IN_HEAD)
@@ -337,9 +321,9 @@ static void advance(struct http_conn *c)
 		on_head(c);
 	if (c->state != READING)
 		return;
-	if (p->bodies > HTTP_BODIES_MAX) {
+	if (p->bodies > HTTP_BODIES_MAX && p->bodies > c->body) {
 		http_conn_fields(c, RETRY_AFTER);
-		refuse(c, 503, "requests are coming in faster than they are "
+		http_conn_fail(c, 503, "requests are coming in faster than they are "
 			       "served; try again");
 	} else if (step == HTTP_WHOLE) {
 		enter(c, ANSWERING, 0);
@@ -384,13 +368,13 @@ static void next_request(struct http_conn *c)
 		take(c, buf_data(&in), buf_len(&in));
 	buf_fini(&in);
 	if (c->ended && c->state == READING)
-		conn_free(c); /* the rest of that request will not come */
+		http_conn_free(c); /* the rest of that request will not come */
 }
 
 static void on_end(struct http_conn *c)
 {
 	if (c->state != ANSWERING && c->state != ANSWERED) {
-		conn_free(c); /* nobody is there to be answered */
+		http_conn_free(c); /* nobody is there to be answered */
 		return;
 	}
 	c->ended = true; /* or half of it: the answer may still be read */
@@ -407,15 +391,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n < 0)
-		conn_free(c);
+		http_conn_free(c);
 	else if (n == 0)
 		on_end(c);
 	else if (c->state != LINGERING)
 		take(c, data, (size_t)n);
 }
 
-/* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */
-static int write_out(struct http_conn *c)
+int http_conn_write(struct http_conn *c)
 {
 	while (buf_len(&c->unsent) > 0) {
 		ssize_t n = send(c->fd, buf_data(&c->unsent),
@@ -436,11 +419,11 @@ static int write_out(struct http_conn *c)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	struct http_conn *c = arg;
-	int rc = write_out(c);
+	int rc = http_conn_write(c);
 
 	(void)fd, (void)what;
 	if (rc < 0 && rc != -EAGAIN) {
-		conn_free(c);
+		http_conn_free(c);
 		return;
 	}
 	if (rc == -EAGAIN)
@@ -453,16 +436,9 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		next_request(c);
 }
 
-/* ---- all of them ---- */
+/* ---- birth ---- */
 
-void http_pool_init(struct http_pool *p, struct event_base *base,
-		    const struct http_conn_ops *ops, void *arg)
-{
-	*p = (struct http_pool){.base = base, .ops = ops, .arg = arg};
-	TAILQ_INIT(&p->all);
-}
-
-void http_pool_add(struct http_pool *p, int fd)
+struct http_conn *http_conn_new(struct http_pool *p, int fd)
 {
 	struct http_conn *c = xcalloc(1, sizeof(*c));
 
@@ -473,75 +449,6 @@ void http_pool_add(struct http_pool *p, int fd)
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(p->base, fd, EV_WRITE, on_writable, c);
 	enter(c, READING, HTTP_HEAD_MS);
-	TAILQ_INSERT_TAIL(&p->all, c, link);
-	p->n++;
 	event_add(c->readable, NULL);
-}
-
-bool http_pool_yield(struct http_pool *p)
-{
-	struct http_conn *c, *oldest = NULL;
-
-	TAILQ_FOREACH(c, &p->all, link)
-		if ((c->state == READING || c->state == LINGERING) &&
-		    (oldest == NULL || c->since_ms < oldest->since_ms))
-			oldest = c;
-	if (oldest == NULL)
-		return false;
-	conn_free(oldest);
-	return true;
-}
-
-static void tick(struct http_conn *c, int64_t now)
-{
-	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > HTTP_STALL_MS) {
-		log_info("http", "connection=closed why=\"nothing is read\"");
-		conn_free(c);
-	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {
-		if (c->state == READING && c->begun)
-			refuse(c, 408, "the request did not come in time");
-		else
-			conn_free(c);
-	} else if (c->state == STREAMING && now - c->put_ms >=
-						c->pool->keepalive_ms) {
-		http_conn_put(c, ":\n\n", 3);
-	}
-}
-
-void http_pool_tick(struct http_pool *p)
-{
-	int64_t now = clock_mono_ms();
-	struct http_conn *c, *after;
-
-	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
-		after = TAILQ_NEXT(c, link);
-		tick(c, now);
-	}
-}
-
-void http_pool_drain(struct http_pool *p)
-{
-	struct http_conn *c, *after;
-
-	p->closing = true;
-	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
-		after = TAILQ_NEXT(c, link);
-		if (c->state == READING && !c->begun)
-			conn_free(c);
-	}
-}
-
-void http_pool_fini(struct http_pool *p, int64_t until_ms)
-{
-	struct http_conn *c;
-
-	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
-		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
-		int64_t left;
-
-		while (write_out(c) == -EAGAIN &&
-		       (left = until_ms - clock_mono_ms()) > 0)
-			poll(&out, 1, (int)left);
-		conn_free(c);
-	}
+	return c;
 }

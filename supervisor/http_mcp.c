@@ -160,13 +160,18 @@ static void on_initialize(struct http_sessions *all, struct requestor *requestor
 			 requestor->name);
 }
 
+static bool may_stream(const struct rpc_msg *m)
+{
+	return m->kind == RPC_BATCH ||
+	       (m->kind == RPC_REQUEST && methods_is_slow(m->method));
+}
+
 static void on_message(struct http_session *s, struct http_conn *c,
 		       struct rpc_msg *m, const struct buf *body)
 {
 	struct http_stream *st;
 
-	if (m->kind != RPC_NOTIFICATION && m->kind != RPC_RESPONSE &&
-	    !http_stream_allowed(s)) {
+	if (may_stream(m) && !http_stream_allowed(s)) {
 		http_conn_fields(c, RETRY_SOON);
 		http_conn_refuse(c, 429, "too many answers are awaited at the "
 					 "same time; wait for some");

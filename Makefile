@@ -18,7 +18,7 @@ ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # What each room links. The worker is static: its start is part of every run.
-LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lpthread
+LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lcap -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lcrypto

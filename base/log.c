@@ -21,6 +21,7 @@ static const char *const names[] = {
 
 static enum log_level threshold = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
+static int (*opener)(const char *path);
 
 int log_level_of(const char *name)
 {
@@ -35,15 +36,31 @@ void log_set_level(enum log_level level)
 	threshold = level;
 }
 
+void log_open_by(int (*open_file)(const char *path))
+{
+	opener = open_file;
+}
+
+int log_file(const char *path)
+{
+	int fd;
+
+	if (opener != NULL)
+		return opener(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+		  0640);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int log_open(const char *path)
 {
 	int fd = STDERR_FILENO;
 
 	if (path != NULL) {
-		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
-			  0640);
+		fd = log_file(path);
 		if (fd < 0)
-			return -errno;
+			return fd;
 	}
 	if (log_fd != STDERR_FILENO)
 		close(log_fd);

@@ -20,6 +20,11 @@ void log_set_level(enum log_level level);
  */
 int log_open(const char *path);
 
+/* Open a file to append lines to: its descriptor, or -errno. */
+int log_file(const char *path);
+/* From now on OPEN_FILE does that; it may do for others what they may not. */
+void log_open_by(int (*open_file)(const char *path));
+
 /*
  * PART is the module that speaks. FMT gives key=value pairs; a value with
  * spaces is quoted by the caller ("msg=\"%s\""). Control characters become

@@ -1,7 +1,6 @@
 #include "supervisor/audit.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,10 +19,9 @@ int audit_open(const char *path)
 	int fd = -1;
 
 	if (path != NULL) {
-		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
-			  0640);
+		fd = log_file(path);
 		if (fd < 0)
-			return -errno;
+			return fd;
 	}
 	if (audit_fd >= 0)
 		close(audit_fd);

@@ -41,6 +41,7 @@ struct config {
 	size_t n_templates;
 	bool templates_given; /* by a file or a flag: each has to exist */
 	bool publish_templates;
+	char *user;	/* whom root becomes; NULL: see privs.h */
 	char *log_file; /* NULL: stderr */
 	char *log_level;
 	char *audit_file;

@@ -50,6 +50,9 @@ static const struct config_key keys[] = {
      .help = "Folders whose child folders are template packages."},
     {KEY("server", publish_templates, BOOL), .def = true,
      .help = "Offer each template as a tool of its own name."},
+    {KEY("server", user, TEXT), .optional = true,
+     .help = "Whom paddockd becomes when root starts it; root: it stays root. "
+	     "Unset: paddock, else an id that nobody has."},
     {KEY("server", log_file, PATH), .optional = true,
      .help = "Where the log goes. Unset: to standard error."},
     {KEY("server", log_level, CHOICE), .def_text = "info", .choices = levels,

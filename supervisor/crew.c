@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "supervisor/launch.h"
+#include "supervisor/keeper.h"
 #include "supervisor/crew_int.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -36,7 +36,7 @@ static void kill_strangers(struct crew *c)
 	while (fscanf(f, "%d", &pid) == 1) {
 		HASH_FIND_INT(c->by_pid, &pid, hand);
 		if (hand == NULL && zygote_of_pid(c, pid) == NULL &&
-		    pid != launch_keeper())
+		    pid != keeper_pid())
 			kill(pid, SIGKILL);
 	}
 	fclose(f);
@@ -282,7 +282,7 @@ void crew_stop(struct crew *c)
 	HASH_ITER(hh, c->by_pid, hand, after)
 		kill(hand->pid, SIGKILL);
 	kill_strangers(c);
-	launch_release();
+	keeper_release();
 	while ((pid = wait4(-1, &status, 0, &use)) > 0 || errno == EINTR)
 		if (pid > 0)
 			child_exited(c, pid, status, &use);

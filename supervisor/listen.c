@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/keeper.h"
 #include "proto/rpc.h"
 #include "supervisor/admit.h"
 #include "supervisor/conn.h"
@@ -268,6 +269,13 @@ void listen_start(struct listener *l)
 	event_add(l->readable, NULL);
 }
 
+/* The folder may be root's, who we are no more. */
+static void unlink_path(const char *path)
+{
+	if (keeper_unlink_socket(path) < 0)
+		unlink(path);
+}
+
 void listen_stop(struct listener *l)
 {
 	struct stat st;
@@ -278,7 +286,7 @@ void listen_stop(struct listener *l)
 	event_del(l->readable);
 	if (l->path != NULL && lstat(l->path, &st) == 0 &&
 	    st.st_dev == l->dev && st.st_ino == l->ino)
-		unlink(l->path);
+		unlink_path(l->path);
 	close(l->fd);
 }
 

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "supervisor/audit.h"
 #include "supervisor/daemon.h"
+#include "supervisor/keeper.h"
+#include "supervisor/privs.h"
 #include "supervisor/server.h"
 #include "supervisor/stdio.h"
 
@@ -239,14 +241,66 @@ static enum isolation_level required(const struct config *c,
 	return (enum isolation_level)isolation_level_of(c->require_isolation);
 }
 
+/* The keeper opens what it knows; a file that is new with HUP we open. */
+static int keeper_open(const char *path)
+{
+	int fd = keeper_open_log(path);
+
+	if (fd != -EPERM)
+		return fd;
+	log_open_by(NULL);
+	fd = log_file(path);
+	log_open_by(keeper_open);
+	return fd;
+}
+
+/* What only root can do for whom we are going to be. */
+static int before_start(const struct config *c)
+{
+	const struct keeper_paths paths = {.worker = worker_path(),
+					   .socket = c->socket,
+					   .state = c->state_dir,
+					   .log = c->log_file,
+					   .audit = c->audit_file};
+	char why[512];
+	int rc = privs_choose(c->user, why, sizeof(why));
+
+	if (rc < 0) {
+		log_error("server", "why=\"%s\"", why);
+		return EX_CONFIG;
+	}
+	if (!privs_leave_root())
+		return 0;
+	privs_give(c->log_file);
+	privs_give(c->audit_file);
+	rc = keeper_start(&paths);
+	if (rc < 0) {
+		log_error("server", "keeper=none err=\"%s\"", strerror(-rc));
+		return EX_UNAVAILABLE;
+	}
+	log_open_by(keeper_open);
+	return 0;
+}
+
+static int drop_privileges(void)
+{
+	int rc = privs_drop();
+
+	if (rc == 0)
+		return 0;
+	log_error("server", "why=\"root cannot be given up: %s\"",
+		  strerror(-rc));
+	return EX_NOPERM;
+}
+
 static int serve(struct config *config, struct flags *f)
 {
 	struct catalogue *cat = server_templates(config);
 	struct server srv = {.others = !f->stdio};
 	int status;
 
-	if (f->check) {
-		status = check(cat);
+	status = f->check ? check(cat) : before_start(config);
+	if (f->check || status != 0) {
 		catalogue_free(cat);
 		config_free(config);
 		return status;
@@ -260,6 +314,8 @@ static int serve(struct config *config, struct flags *f)
 		else
 			status = daemon_open(&srv);
 	}
+	if (status == 0)
+		status = drop_privileges();
 	if (status == 0)
 		status = server_loop(&srv);
 	stdio_close(&srv);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "supervisor/contract.h"
 #include "supervisor/input.h"
+#include "supervisor/keeper.h"
 #include "supervisor/requestor.h"
 
 #define SWEEP_EVERY_S 60
@@ -196,6 +197,7 @@ struct runs *server_runs(struct server *srv)
 
 	if (srv->runs != NULL)
 		return srv->runs;
+	keeper_give_state(); /* what is wrong, the store tells */
 	srv->store = store_start(srv->config->state_dir, srv->instance);
 	if (srv->store == NULL) { /* no thread, no descriptor: so early? */
 		log_error("server", "store=none err=\"%s\"", strerror(errno));

@@ -25,7 +25,7 @@ enum order { /* cpu_ms */
 	BEAR = 1,     /* a child that lives until it is killed */
 	BEAR_DEAD,    /* one that is reaped before it is reported */
 	REFUSE,	      /* EAGAIN */
-	DIE,	      /* instead of an answer */
+	DIE,	      /* instead of an answer, when the next order is there */
 	DIE_CLONED,   /* after the clone, before the answer */
 	STALL,	      /* for ever */
 };
@@ -55,6 +55,8 @@ static void serve(const struct crew_order *o)
 	if (o->cpu_ms == STALL)
 		for (;;)
 			pause();
+	if (o->cpu_ms == DIE)
+		(void)!recv(CREW_CONTROL_FD, &n, 1, MSG_PEEK);
 	if (o->cpu_ms == DIE)
 		_exit(0);
 	if (o->cpu_ms == REFUSE)

@@ -676,12 +676,14 @@ sub log_has {
 sub worker_pid { my ($self, $run) = @_;
 		 return $self->log_has(qr/run=\Q$run\E pid=(\d+)/) }
 
-# Children that are no run's worker: the zygote, or two while one is renewed.
+# Children that are neither a run's worker nor the one that kept root: the
+# zygote, or two while one is renewed.
 sub zygotes {
 	my ($self) = @_;
 	my %worker = map { $_ => 1 } $self->log_text =~ /run=run_\w+ pid=(\d+)/g;
 
-	return grep { !$worker{$_} && (stat_of($_)->{state} // 'Z') ne 'Z' }
+	return grep { !$worker{$_} && (stat_of($_)->{state} // 'Z') ne 'Z' &&
+			  (stat_of($_)->{comm} // '') ne 'paddock-keeper' }
 	    children_of($self->{pid});
 }
 

@@ -1,0 +1,311 @@
+#include "supervisor/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "ipc/crew.h"
+#include "supervisor/privs.h"
+
+#define ARGS_MAX 256
+#define ORDER_FD 3  /* the keeper's only descriptor */
+#define ANSWER_S 20 /* milliseconds are usual */
+
+enum what { START_ZYGOTE, OPEN_LOG, OPEN_AUDIT, UNLINK_SOCKET, GIVE_STATE };
+
+/* One packet, with a descriptor for START_ZYGOTE. */
+struct order {
+	uint32_t what;
+	char args[KEEPER_ARGS_MAX]; /* of START_ZYGOTE: each with its NUL */
+};
+
+static struct {
+	struct keeper_paths paths;
+	pid_t pid;
+	int fd;
+} keeper = {.fd = -1};
+
+pid_t keeper_pid(void)
+{
+	return keeper.pid;
+}
+
+/* ---- packets that may carry a descriptor ---- */
+
+static int send_packet(int sock, const void *data, size_t len, int fd)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec iov = {.iov_base = (void *)data, .iov_len = len};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		msg.msg_control = space;
+		msg.msg_controllen = sizeof(space);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	}
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Its length, 0 at the end, or -errno; *FD is -1 when none came. */
+static ssize_t recv_packet(int sock, void *data, size_t size, int *fd)
+{
+	_Alignas(struct cmsghdr) char space[CMSG_LEN(sizeof(int))];
+	struct iovec iov = {.iov_base = data, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = space,
+			     .msg_controllen = sizeof(space)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	do
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	c = CMSG_FIRSTHDR(&msg);
+	if (c != NULL && c->cmsg_level == SOL_SOCKET &&
+	    c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
+	return n;
+}
+
+/* ---- the keeper's side ---- */
+
+/* In the child: nothing of the keeper's but CONTROL. */
+_Noreturn static void become_zygote(char **argv, int control)
+{
+	char *envp[] = {NULL};
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR);
+
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	dup2(control, CREW_CONTROL_FD);
+	close_range(CREW_CONTROL_FD + 1, ~0u, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(keeper.paths.worker, argv, envp);
+	_exit(127);
+}
+
+/* A child of the server's, not of ours, which sees its end. */
+static int start_zygote(struct order *o, size_t len, int control)
+{
+	char *argv[ARGS_MAX + 1];
+	size_t n = 0;
+	long pid;
+
+	if (control < 0 || len == 0 || o->args[len - 1] != '\0')
+		return -EINVAL;
+	for (size_t at = 0; at < len; at += strlen(o->args + at) + 1) {
+		if (n == ARGS_MAX)
+			return -E2BIG;
+		argv[n++] = o->args + at;
+	}
+	argv[n] = NULL;
+	pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		become_zygote(argv, control);
+	return pid < 0 ? -errno : (int)pid;
+}
+
+/* Theirs from now on, so that they may read it. */
+static int open_for_them(const char *path, int *fd)
+{
+	if (path == NULL)
+		return -ENOENT;
+	*fd = log_file(path);
+	privs_give(path);
+	return *fd < 0 ? *fd : 0;
+}
+
+static int give_state(void)
+{
+	char why[512];
+	int rc = privs_give_state(keeper.paths.state, why, sizeof(why));
+
+	if (rc < 0)
+		log_error("server", "why=\"%s\"", why);
+	return rc;
+}
+
+/* Its answer, with a descriptor in *FD when that is one. */
+static int obey(struct order *o, size_t len, int control, int *fd)
+{
+	switch ((enum what)o->what) {
+	case START_ZYGOTE:
+		return start_zygote(o, len, control);
+	case OPEN_LOG:
+		return open_for_them(keeper.paths.log, fd);
+	case OPEN_AUDIT:
+		return open_for_them(keeper.paths.audit, fd);
+	case UNLINK_SOCKET:
+		return unlink(keeper.paths.socket) == 0 ? 0 : -errno;
+	case GIVE_STATE:
+		return give_state();
+	}
+	return -EINVAL;
+}
+
+static void own_copies(struct keeper_paths *p)
+{
+	p->worker = xstrdup_opt(p->worker);
+	p->socket = xstrdup_opt(p->socket);
+	p->state = xstrdup_opt(p->state);
+	p->log = xstrdup_opt(p->log);
+	p->audit = xstrdup_opt(p->audit);
+}
+
+_Noreturn static void keep(int sock)
+{
+	static struct order o;
+	sigset_t all;
+	ssize_t n;
+	int control;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
+	prctl(PR_SET_NAME, "paddock-keeper");
+	prctl(PR_SET_DUMPABLE, 0);
+	dup2(sock, ORDER_FD);
+	close_range(ORDER_FD + 1, ~0u, 0);
+	while ((n = recv_packet(ORDER_FD, &o, sizeof(o), &control)) > 0) {
+		size_t head = offsetof(struct order, args);
+		int fd = -1;
+		int32_t answer = -EINVAL;
+
+		if ((size_t)n >= head)
+			answer = obey(&o, (size_t)n - head, control, &fd);
+		if (send_packet(ORDER_FD, &answer, sizeof(answer), fd) < 0)
+			break;
+		if (control >= 0)
+			close(control);
+		if (fd >= 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+int keeper_start(const struct keeper_paths *paths)
+{
+	struct timeval tv = {.tv_sec = ANSWER_S};
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	keeper.paths = *paths;
+	own_copies(&keeper.paths);
+	keeper.pid = fork();
+	if (keeper.pid == 0)
+		keep(ends[1]);
+	close(ends[1]);
+	if (keeper.pid < 0) {
+		keeper.pid = 0;
+		close(ends[0]);
+		return -EAGAIN;
+	}
+	keeper.fd = ends[0];
+	setsockopt(keeper.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	return 0;
+}
+
+void keeper_release(void)
+{
+	if (keeper.fd >= 0)
+		close(keeper.fd);
+	keeper.fd = -1;
+}
+
+/* ---- ours ---- */
+
+/* LEN bytes of args are filled in. The answer, or -errno. */
+static int ask(const struct order *o, size_t len, int control, int *fd)
+{
+	int32_t answer;
+	ssize_t n;
+	int rc;
+
+	if (keeper.fd < 0)
+		return -ENOTCONN;
+	rc = send_packet(keeper.fd, o, offsetof(struct order, args) + len,
+			 control);
+	if (rc < 0)
+		return rc;
+	n = recv_packet(keeper.fd, &answer, sizeof(answer), fd);
+	if (n == sizeof(answer))
+		return answer;
+	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
+}
+
+int keeper_exec(char *const argv[], int control, pid_t *pid)
+{
+	static struct order o = {.what = START_ZYGOTE};
+	size_t len = 0;
+	int fd, rc;
+
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		size_t n = strlen(argv[i]) + 1;
+
+		if (n > sizeof(o.args) - len)
+			return -E2BIG;
+		memcpy(o.args + len, argv[i], n);
+		len += n;
+	}
+	rc = ask(&o, len, control, &fd);
+	if (rc <= 0)
+		return rc < 0 ? rc : -EPROTO;
+	*pid = rc;
+	return 0;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+int keeper_open_log(const char *path)
+{
+	bool audit = is_same(path, keeper.paths.audit);
+	struct order o = {.what = audit ? OPEN_AUDIT : OPEN_LOG};
+	int fd = -1, rc;
+
+	if (!audit && !is_same(path, keeper.paths.log))
+		return -EPERM;
+	rc = ask(&o, 0, -1, &fd);
+	return rc < 0 ? rc : fd;
+}
+
+int keeper_unlink_socket(const char *path)
+{
+	struct order o = {.what = UNLINK_SOCKET};
+	int fd;
+
+	return is_same(path, keeper.paths.socket) ? ask(&o, 0, -1, &fd) : -EPERM;
+}
+
+int keeper_give_state(void)
+{
+	struct order o = {.what = GIVE_STATE};
+	int fd;
+
+	return ask(&o, 0, -1, &fd);
+}

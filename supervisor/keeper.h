@@ -1,0 +1,39 @@
+/*
+ * keeper.h - a child that keeps root when this process gives it up, and does
+ * with it what is listed here, to what it was started with, and nothing else.
+ * No byte of a client or a worker comes to it.
+ */
+#ifndef SUPERVISOR_KEEPER_H
+#define SUPERVISOR_KEEPER_H
+
+#include <sys/types.h>
+
+#define KEEPER_ARGS_MAX 16384 /* bytes of argv, with their NULs */
+
+struct keeper_paths { /* lent until the fork; NULL: there is none */
+	const char *worker;
+	const char *socket;
+	const char *state;
+	const char *log;
+	const char *audit;
+};
+
+/* Fork it; it ends with us. 0 or -errno. */
+int keeper_start(const struct keeper_paths *paths);
+pid_t keeper_pid(void); /* a child of ours; 0: there is none */
+void keeper_release(void); /* let it end; it is still to be reaped */
+
+/*
+ * The orders. Each is 0 or -errno, which is -ENOTCONN without a keeper, and
+ * -EPERM for a path that it was not started with.
+ */
+
+/* Start the worker program as a child of this process; see launch.h. */
+int keeper_exec(char *const argv[], int control, pid_t *pid);
+/* Open the log or the audit file for appending: the descriptor. */
+int keeper_open_log(const char *path);
+int keeper_unlink_socket(const char *path);
+/* privs_give_state(), for the state folder. */
+int keeper_give_state(void);
+
+#endif

@@ -1,0 +1,226 @@
+#include "supervisor/privs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define OWN_USER "paddock"
+#define OPEN_FDS 16 /* of nftw(3) */
+
+/* Just below the ids of the workers; and what fits a 16-bit container. */
+static const uid_t spare_ids[] = {199999, 60599};
+
+static struct {
+	bool leave;
+	uid_t uid;
+	gid_t gid;
+	char *name; /* NULL: an id without one */
+} them;
+
+bool privs_leave_root(void)
+{
+	return them.leave;
+}
+
+/* ---- who ---- */
+
+static void take(const struct passwd *pw)
+{
+	them.uid = pw->pw_uid;
+	them.gid = pw->pw_gid;
+	them.name = xstrdup(pw->pw_name);
+}
+
+/* An id that this user namespace has, seen by trying it in a child's stead. */
+static int take_spare(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(spare_ids); i++)
+		if (setresgid(-1, spare_ids[i], -1) == 0 &&
+		    setresgid(-1, 0, -1) == 0) {
+			them.uid = spare_ids[i];
+			them.gid = spare_ids[i];
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static const struct passwd *find_user(const char *user)
+{
+	const struct passwd *pw = getpwnam(user);
+	char *end;
+	unsigned long id = strtoul(user, &end, 10);
+
+	if (pw == NULL && *user != '\0' && *end == '\0')
+		pw = getpwuid((uid_t)id);
+	return pw;
+}
+
+int privs_choose(const char *user, char *why, size_t size)
+{
+	const struct passwd *pw;
+
+	if (geteuid() != 0 || (user != NULL && strcmp(user, "root") == 0))
+		return 0;
+	pw = find_user(user != NULL ? user : OWN_USER);
+	if (pw != NULL && pw->pw_uid == 0)
+		return 0;
+	if (pw != NULL) {
+		take(pw);
+	} else if (user != NULL) {
+		snprintf(why, size,
+			 "[server] user is \"%s\"; there is no such user", user);
+		return -ENOENT;
+	} else if (take_spare() < 0) {
+		snprintf(why, size,
+			 "started as root, but there is no user %s to serve as, "
+			 "nor a spare id; add that user, or name another in "
+			 "[server] user",
+			 OWN_USER);
+		return -EINVAL;
+	}
+	them.leave = true;
+	return 0;
+}
+
+/* ---- what they get ---- */
+
+void privs_give(const char *path)
+{
+	if (them.leave && path != NULL &&
+	    lchown(path, them.uid, them.gid) != 0 && errno != ENOENT)
+		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
+			 strerror(errno));
+}
+
+static int give_one(const char *path, const struct stat *st, int type,
+		    struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	privs_give(path);
+	return 0;
+}
+
+/* Nothing in it, or a database of ours? */
+static bool is_ours(const char *dir)
+{
+	char *db = xasprintf("%s/paddock.db", dir);
+	bool ours = access(db, F_OK) == 0;
+	DIR *d = ours ? NULL : opendir(dir);
+	size_t n = 0;
+
+	while (d != NULL && readdir(d) != NULL)
+		n++;
+	if (d != NULL) {
+		ours = n <= 2; /* "." and ".." */
+		closedir(d);
+	}
+	free(db);
+	return ours;
+}
+
+/* Every folder on the way to DIR that is missing; DIR alone is private. */
+static int make_dirs(const char *dir)
+{
+	char *path = xstrdup(dir);
+	int rc = 0;
+
+	for (char *p = path + 1; *p != '\0' && rc == 0; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0755) != 0 && errno != EEXIST)
+			rc = -errno;
+		*p = '/';
+	}
+	if (rc == 0 && mkdir(path, 0700) != 0)
+		rc = -errno;
+	free(path);
+	return rc;
+}
+
+int privs_give_state(const char *dir, char *why, size_t size)
+{
+	struct stat st;
+	int rc;
+
+	if (!them.leave)
+		return 0;
+	rc = stat(dir, &st) == 0 ? 0 : -errno;
+	if (rc == -ENOENT) {
+		rc = make_dirs(dir);
+		st = (struct stat){0};
+	}
+	if (rc < 0 || st.st_uid == them.uid)
+		return 0; /* what the store cannot open, it tells */
+	if (st.st_uid != 0 || !is_ours(dir)) {
+		snprintf(why, size,
+			 "%s is no state folder that root has used, so it is "
+			 "not given to uid %u; name another as state_dir, or "
+			 "its owner in [server] user",
+			 dir, (unsigned)them.uid);
+		return -EPERM;
+	}
+	nftw(dir, give_one, OPEN_FDS, FTW_PHYS);
+	return 0;
+}
+
+/* ---- the step down ---- */
+
+static int keep_kill(void)
+{
+	static const cap_value_t kill_cap = CAP_KILL;
+	cap_t caps = cap_init();
+	int rc = 0;
+
+	if (caps == NULL ||
+	    cap_set_flag(caps, CAP_PERMITTED, 1, &kill_cap, CAP_SET) != 0 ||
+	    cap_set_flag(caps, CAP_EFFECTIVE, 1, &kill_cap, CAP_SET) != 0 ||
+	    cap_set_proc(caps) != 0)
+		rc = -errno;
+	cap_free(caps);
+	return rc;
+}
+
+static int become_them(void)
+{
+	int rc = them.name != NULL ? initgroups(them.name, them.gid)
+				   : setgroups(0, NULL);
+
+	if (rc != 0 || prctl(PR_SET_KEEPCAPS, 1) != 0 ||
+	    setresgid(them.gid, them.gid, them.gid) != 0)
+		return -errno;
+	/* while CAP_SETPCAP is there; without it the set is small already */
+	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
+		if (c != CAP_KILL)
+			(void)cap_drop_bound(c);
+	if (setresuid(them.uid, them.uid, them.uid) != 0)
+		return -errno;
+	return keep_kill();
+}
+
+int privs_drop(void)
+{
+	int rc = them.leave ? become_them() : 0;
+
+	if (rc == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+			prctl(PR_SET_DUMPABLE, 0) != 0))
+		rc = -errno;
+	if (rc == 0 && them.leave)
+		log_info("server", "uid=%u gid=%u user=%s capabilities=kill",
+			 (unsigned)them.uid, (unsigned)them.gid,
+			 them.name != NULL ? them.name : "-");
+	return rc;
+}

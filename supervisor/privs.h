@@ -1,0 +1,39 @@
+/*
+ * privs.h - what this process is allowed to do, before it reads a client's
+ * first byte. Started as root it becomes somebody else, who has one
+ * capability left: to signal the workers, which have uids of their own. The
+ * zygotes, which need more, are the keeper's to start; see launch.h.
+ */
+#ifndef SUPERVISOR_PRIVS_H
+#define SUPERVISOR_PRIVS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Started as root: who serves. USER is a name or a number; "root": this
+ * process stays as it is; NULL: the user paddock, else an id that nobody has.
+ * An ordinary user serves as itself. 0, or -errno with WHY.
+ */
+int privs_choose(const char *user, char *why, size_t size);
+
+/* Will privs_drop() give up root? */
+bool privs_leave_root(void);
+
+/* Give them PATH, which may be missing: a file or folder made for us. */
+void privs_give(const char *path);
+
+/*
+ * For the keeper. Make the state folder DIR, or take over one that root has
+ * used before. 0, or -EPERM with WHY: it is somebody else's, or has other
+ * files in it. What cannot be made is the store's to tell.
+ */
+int privs_give_state(const char *dir, char *why, size_t size);
+
+/*
+ * Become them: nothing is dumped, nothing is gained by an exec, and no
+ * capability but CAP_KILL is left. 0 or -errno.
+ */
+int privs_drop(void);
+
+#endif

@@ -1,0 +1,145 @@
+#!/usr/bin/perl
+# Started as root, paddockd serves as somebody else with one capability left,
+# and a keeper does the few things that only root can.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Daemon;
+use Paddock;
+use Test::More;
+
+plan skip_all => 'only root has anything to give up' unless as_root();
+
+my $kill = 1 << 5; # capability(7)
+my %templates = (echo => lua('return inputs'),
+		 doze => lua('run.progress(0, 1, "dozing") run.sleep(60000)'));
+
+sub status_of {
+	my ($pid) = @_;
+
+	return { (read_file("/proc/$pid/status") // '') =~ /^(\w+):[ \t]*(.*)$/mg };
+}
+
+sub uids { return status_of($_[0])->{Uid} // '' }
+
+sub echo {
+	my ($s, $n) = @_;
+
+	$s->init unless $s->{greeted}++;
+	return ($s->tool(echo => {n => $n})->{view} // {})->{n};
+}
+
+sub owner { my @st = stat $_[0]; return $st[4] }
+
+# ---- who it is ----
+
+{
+	my $s = Daemon->new(templates => \%templates);
+	my ($uid) = $s->log_has(qr/part=server uid=(\d+) gid=\d+ user=/);
+	my $st = status_of($s->{pid});
+	my ($keeper) = grep { (read_file("/proc/$_/comm") // '') eq "paddock-keeper\n" }
+	    Paddock::children_of($s->{pid});
+
+	isnt($uid, 0, 'the server is not root');
+	is($st->{Uid}, join("\t", ($uid) x 4), 'in no respect');
+	is($st->{Gid} =~ /\b0\b/ ? 1 : 0, 0, 'nor of its group');
+	is(hex $st->{$_}, $kill, "$_: kill alone") for qw(CapPrm CapEff);
+	is(hex $st->{$_}, 0, "$_: none") for qw(CapInh CapAmb);
+	is(hex($st->{CapBnd}) & ~$kill, 0, 'nor can it get more');
+	is($st->{NoNewPrivs}, 1, 'by no exec');
+	is($st->{Groups} // '', '', 'no group besides');
+	ok($keeper, 'there is a keeper');
+	is((split ' ', uids($keeper))[0], 0, 'which is root');
+	is(scalar(() = glob "/proc/$keeper/fd/*"), 4,
+	   'and has its order socket alone');
+	my $c = $s->client;
+	is(echo($c, 1), 1, 'a run ends');
+	is(owner($s->{state}), $uid, 'the state folder is the server\'s');
+	is((stat $s->{state})[2] & 0777, 0700, 'and private');
+	kill KILL => $_ for $s->zygotes;
+	$s->log_has(qr/zygote=gone/);
+	is(echo($c, 2), 2, 'a new zygote is started without root');
+	$s->signal('TERM');
+	$s->stop('the server and its keeper end');
+	ok(!-e $s->{socket}, 'and the socket is gone from a folder of root\'s');
+}
+
+# ---- what it can still do to its workers ----
+
+for my $how (qw(cancel KILL)) {
+	my $s = Paddock->new(templates => \%templates);
+	$s->init;
+	my $id = $s->ask('doze', {});
+	my ($pid) = $s->log_has(qr/run=run_\w+ pid=(\d+)/);
+
+	unlike(uids($pid), qr/^\Q@{[uids($s->{pid})]}\E$/,
+	       "$how: the worker is somebody else");
+	if ($how eq 'cancel') {
+		$s->notify('notifications/cancelled', {requestId => $id});
+		$s->log_has(qr/status=canceled/);
+	} else {
+		kill KILL => $s->{pid};
+		$s->wait_exit;
+	}
+	ok(until_true('the worker to end', sub { !alive($pid) }),
+	   "$how: it ends");
+	$how eq 'cancel' ? $s->stop('the server ends')
+	    : ok(strays_gone(), 'KILL: so do zygote and keeper');
+}
+
+# ---- whom it becomes ----
+
+{
+	my $s = Paddock->new(templates => \%templates,
+			     config => "[server]\nuser = nobody\n");
+
+	is(echo($s, 1), 1, 'user = nobody: it serves');
+	like(uids($s->{pid}), qr/^65534\t/, 'as nobody');
+	$s->stop('and ends');
+	is(owner("$s->{state}/paddock.db"), 65534, 'its files are nobody\'s');
+
+	my $t = Paddock->new(templates => \%templates, root => $s->{root},
+			     state => $s->{state},
+			     config => "[server]\nuser = root\n");
+	is(echo($t, 1), 1, 'user = root: it serves');
+	like(uids($t->{pid}), qr/^0\t/, 'and stays root');
+	$t->stop('and ends');
+
+	$t = Paddock->new(root => $s->{root}, state => $s->{state}, idle => 1,
+			  config => "[server]\nuser = nosuchuser\n");
+	$t->start;
+	is($t->wait_exit >> 8, 78, 'a user that there is not: exit 78');
+	like($t->log_text, qr/user is "nosuchuser"; there is no such user/,
+	     'and it says so');
+}
+
+# ---- the state folder of another time ----
+
+{
+	my $s = Paddock->new(templates => \%templates,
+			     config => "[server]\nuser = root\n");
+
+	echo($s, 1);
+	$s->stop('root has used a folder');
+	is(owner("$s->{state}/paddock.db"), 0, 'its files are root\'s');
+	my $t = Paddock->new(templates => \%templates, root => $s->{root},
+			     state => $s->{state}, config => "[server]\n");
+	is(echo($t, 1), 1, 'it is taken over');
+	isnt(owner("$t->{state}/paddock.db"), 0, 'with what is in it');
+	$t->stop('and that server ends');
+}
+{
+	my $s = Paddock->new(templates => \%templates, idle => 1);
+
+	mkdir $s->{state};
+	write_file("$s->{state}/thesis.tex", 'years of work');
+	$s->start;
+	$s->init;
+	refused($s->tool(echo => {}), 'STORE_UNAVAILABLE',
+		'a folder with other files is not taken');
+	$s->log_has(qr/is no state folder that root has used/);
+	is(owner($s->{state}), 0, 'it stays root\'s');
+	$s->stop('the server ends');
+}
+done_testing();

@@ -1,0 +1,142 @@
+#!/usr/bin/perl
+# By which stream a question reaches a client over HTTP.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Http;
+use Paddock;
+use Test::More;
+
+my $templates = {
+    who => lua('return run.elicit{message = "who?", schema = {type = "object",
+	properties = {name = {type = "string"}}}}',
+	limits => {maxTimeoutMs => 600000}),
+};
+my %accept = (action => 'accept', content => {name => 'Ada'});
+my $s = Http->new(templates => $templates,
+		  tokens => {ada => 'a' x 40, bob => 'b' x 40});
+
+sub client { return $s->client($_[0] // 'ada')->greeted(undef, {elicitation => {}}) }
+
+# Call who as a task; its id.
+sub task {
+	my ($c) = @_;
+
+	return $c->call('tools/call', {name => 'who', arguments => {},
+				       task => {}})->{result}{task}{taskId};
+}
+
+# The next message on CONN that is not progress or a status.
+sub next_on {
+	my ($conn) = @_;
+
+	$conn->head unless $conn->{status};
+	while (my $e = $conn->message) {
+		my $m = $e->{json} // next;
+
+		return $m unless ($m->{method} // '') =~
+		    m{^notifications/(progress|tasks/status|message)$};
+	}
+	return undef;
+}
+
+# ---- a plain call ----
+
+{
+	my $c = client();
+	my $id = $c->request('tools/call', {name => 'who', arguments => {}});
+	my $conn = $c->route($id);
+	my $m = next_on($conn);
+
+	is($m->{method}, 'elicitation/create',
+	   'MCP 32: a call\'s question comes by the call\'s stream');
+	$c->respond($m->{id}, \%accept);
+	same_json($c->answer($id)->{result}{structuredContent}, \%accept,
+		  'and so does its result');
+}
+
+# ---- a task ----
+
+{
+	my $c = client();
+	my $t = task($c);
+
+	is(until_true('it to ask', sub {
+		my $got = $c->call('tasks/get', {taskId => $t})->{result};
+		$got->{status} eq 'input_required' && $got->{status};
+	   }), 'input_required', 'without a stream a question is held');
+	my $id = $c->request('tasks/result', {taskId => $t});
+	my $m = next_on($c->route($id));
+	is($m->{method}, 'elicitation/create',
+	   'it comes by the stream of tasks/result');
+
+	# that wait ends, the next one is asked
+	$c->notify('notifications/cancelled', {requestId => $id});
+	my $over = next_on($c->route($id));
+	is($over->{method}, 'notifications/cancelled',
+	   'it is taken back before that stream ends');
+	is($over->{params}{requestId}, $m->{id}, 'by its own id');
+	is($c->call('tasks/get', {taskId => $t})->{result}{status},
+	   'input_required', 'MCP 9: the task goes on');
+
+	my $stranger = client('bob');
+	ok($stranger->call('tasks/result', {taskId => $t})->{error},
+	   'another requestor cannot wait for it');
+
+	my $other = client();
+	$id = $other->request('tasks/result', {taskId => $t});
+	$m = next_on($other->route($id));
+	is($m->{method}, 'elicitation/create',
+	   'another session of the same requestor is asked when it waits');
+	$other->respond($m->{id}, \%accept);
+	same_json($other->answer($id)->{result}{structuredContent}, \%accept,
+		  'and gets the result');
+}
+
+{
+	my $c = client();
+	my $get = $c->listen;
+	my $t = task($c);
+	my $m = next_on($get);
+
+	is($m->{method}, 'elicitation/create',
+	   'MCP 34: an open stream gets the question of a task');
+	$c->respond($m->{id}, {action => 'decline'});
+	is($c->call('tasks/result', {taskId => $t})->{result}{structuredContent}
+	   {action}, 'decline', 'which can be answered');
+
+	my $late = client();
+	$t = task($late);
+	until_true('it to ask', sub {
+		$late->call('tasks/get', {taskId => $t})->{result}{status} eq
+		    'input_required' });
+	$m = next_on($late->listen);
+	is($m->{method}, 'elicitation/create',
+	   'and so does one that is opened later');
+	$late->respond($m->{id}, {action => 'decline'});
+	is($late->call('tasks/result', {taskId => $t})->{result}
+	   {structuredContent}{action}, 'decline', 'likewise');
+}
+
+# ---- the session ends ----
+
+{
+	my $c = client();
+	my $get = $c->listen;
+	my $t = task($c);
+
+	is(next_on($get)->{method}, 'elicitation/create', 'a session is asked');
+	$c->end;
+	my $other = client();
+	my $id = $other->request('tasks/result', {taskId => $t});
+	my $m = next_on($other->route($id));
+	is($m->{method}, 'elicitation/create',
+	   'when it ends, whoever waits is asked instead');
+	$other->respond($m->{id}, {action => 'cancel'});
+	is($other->answer($id)->{result}{structuredContent}{action}, 'cancel',
+	   'and the task goes on');
+}
+
+$s->stop;
+done_testing;

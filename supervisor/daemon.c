@@ -112,11 +112,6 @@ static int try_logs(const struct config *now, const struct config *old)
 	return rc;
 }
 
-/* Another template may bring any of these. */
-static const char *const lists[] = {"notifications/tools/list_changed",
-				    "notifications/resources/list_changed",
-				    "notifications/prompts/list_changed"};
-
 /* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
 static int swap_in(struct server *srv, struct config *config,
 		   struct catalogue *catalogue, char *why, size_t size)
@@ -144,10 +139,10 @@ static int swap_in(struct server *srv, struct config *config,
 	catalogue_free(srv->catalogue);
 	srv->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
-	for (size_t i = 0; changed && i < ARRAY_LEN(lists); i++)
-		session_tell_all(srv, lists[i]);
-	if (changed)
+	if (changed) {
+		session_lists_changed(srv);
 		subscriptions_reloaded(srv);
+	}
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
-#include "supervisor/task_feed.h"
 
 /* ---- who listens ---- */
 
@@ -235,7 +234,7 @@ void http_stream_listen(struct http_session *s, struct http_conn *conn)
 	attach(st, conn);
 	http_conn_begin(conn);
 	prime(st);
-	task_feeds_reachable(&s->session);
+	session_reached(&s->session);
 }
 
 static struct http_stream *find(struct http_session *s, uint64_t number)
@@ -270,7 +269,7 @@ bool http_stream_resume(struct http_session *s, struct http_conn *conn,
 	http_conn_begin(conn);
 	pump(st);
 	if (st == s->unrelated)
-		task_feeds_reachable(&s->session);
+		session_reached(&s->session);
 	return true;
 }
 

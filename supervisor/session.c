@@ -57,13 +57,32 @@ void session_tell(struct session *s, void *route, const char *method,
 	buf_fini(&out);
 }
 
-void session_tell_all(struct server *srv, const char *method)
+/* Other templates may bring any of these. */
+static const char *const lists[] = {"notifications/tools/list_changed",
+				    "notifications/resources/list_changed",
+				    "notifications/prompts/list_changed"};
+
+static void tell_lists(struct session *s)
+{
+	s->stale = !session_reachable(s);
+	for (size_t i = 0; !s->stale && i < ARRAY_LEN(lists); i++)
+		session_tell(s, NULL, lists[i], NULL);
+}
+
+void session_lists_changed(struct server *srv)
 {
 	struct session *s;
 
 	LIST_FOREACH(s, &srv->sessions, link)
 		if (s->greeted)
-			session_tell(s, NULL, method, NULL);
+			tell_lists(s);
+}
+
+void session_reached(struct session *s)
+{
+	if (s->stale)
+		tell_lists(s);
+	task_feeds_reachable(s);
 }
 
 bool session_reachable(const struct session *s)

@@ -48,6 +48,7 @@ struct session {
 	void (*eased)(void *arg);
 	bool behind;  /* what was sent is not read: send answers alone */
 	bool greeted; /* initialize was answered */
+	bool stale;   /* its lists have changed: it could not be told */
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */
 	unsigned log_level; /* of proto/mcp.h: what is graver is told too */
@@ -75,9 +76,14 @@ void session_fini(struct session *s);
 /* The notification METHOD, with PARAMS (lent, or NULL). */
 void session_tell(struct session *s, void *route, const char *method,
 		  struct json_object *params);
-/* METHOD, a notification without params, to all that have been greeted. */
-void session_tell_all(struct server *srv, const char *method);
+/*
+ * The templates are others: each client is told that its lists have changed,
+ * once there is a way for it.
+ */
+void session_lists_changed(struct server *srv);
 bool session_reachable(const struct session *s);
+/* The transport has a way again for what belongs to no request. */
+void session_reached(struct session *s);
 /* What ROUTE brings is fetched later, where the transport knows such a thing. */
 void session_part(struct session *s, void *route);
 /* Did the client declare the capability at PATH ("sampling/tools")? */

@@ -181,6 +181,16 @@ sub tools_changed {
 	$newer->hang_up;
 }
 
+{
+	my $late = $s->client->greeted;
+
+	more_templates(3);
+	my $get = $late->listen;
+	ok(tools_changed($get), 'what changed before a client listened is told then');
+	$get->hang_up;
+	$late->end;
+}
+
 # ---- many, and slow ones ----
 
 {

@@ -7,5 +7,5 @@ use lib "$FindBin::Bin/lib";
 use Peer;
 use Test::More;
 
-peer_http($_) for qw(sdk_tools sdk_tasks sdk_http client2);
+peer_http($_) for qw(sdk_tools sdk_tasks sdk_input sdk_http client2);
 done_testing();

@@ -7,5 +7,5 @@ use lib "$FindBin::Bin/lib";
 use Peer;
 use Test::More;
 
-peer_stdio($_) for qw(sdk_tools sdk_tasks client2);
+peer_stdio($_) for qw(sdk_tools sdk_tasks sdk_input client2);
 done_testing();

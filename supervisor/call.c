@@ -323,7 +323,60 @@ void call_after(struct call *c, int64_t ms, event_callback_fn fn)
 {
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
+	if (c->timer != NULL && event_get_callback(c->timer) != fn) {
+		event_free(c->timer);
+		c->timer = NULL;
+	}
 	if (c->timer == NULL)
 		c->timer = evtimer_new(c->session->server->base, fn, c);
 	evtimer_add(c->timer, &tv);
+}
+
+/* ---- an answer that waits until its client reads ---- */
+
+bool call_crowded(const struct call *c)
+{
+	return c->session->behind || c->session->n_reads >= SESSION_READS_MAX;
+}
+
+static void on_late(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct refusal refusal = {0};
+
+	if (!call_release(c))
+		return;
+	if (res->rc == 0) {
+		c->late(c, &res->runs[0]);
+		return;
+	}
+	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+	       "the run ended, but its outcome cannot be read now: %s",
+	       res->why);
+	call_refuse(c, &refusal);
+}
+
+static void look_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+
+	(void)fd, (void)what;
+	if (call_crowded(c)) {
+		call_after(c, CALL_CROWDED_MS, look_again);
+		return;
+	}
+	call_hold_read(c);
+	store_get_run(c->session->server->store, c->session->requestor->name,
+		      c->late_id, on_late, c);
+}
+
+bool call_late(struct call *c, const struct run *r,
+	       void (*present)(struct call *c, const struct store_run *row))
+{
+	if (!call_crowded(c))
+		return false;
+	c->late = present;
+	memcpy(c->late_id, r->id, sizeof(c->late_id));
+	call_after(c, CALL_CROWDED_MS, look_again);
+	return true;
 }

@@ -38,6 +38,8 @@ struct call {
 	struct json_object *(*handle)(struct call *c, struct run *r);
 	/* It is dropped: what has to be while its route is still there. */
 	void (*leave)(struct call *c);
+	void (*late)(struct call *c, const struct store_run *row);
+	char late_id[ID_SIZE];
 	void *state; /* released with the call by state_free */
 	void (*state_free)(void *state);
 };
@@ -80,6 +82,18 @@ void call_unwatch(struct call *c);
  * which nobody holds. Its session is there.
  */
 struct call *call_waiting(const struct run *r, const struct call *c);
+/*
+ * Does C's client not read what was sent to it? Then a large answer that can
+ * be had again is not made yet: it would lie about.
+ */
+bool call_crowded(const struct call *c);
+#define CALL_CROWDED_MS 100 /* and this much later it is looked at again */
+/*
+ * R has ended and is recorded. When C's client is behind, answer later, from
+ * R's row, by PRESENT; false: it is not.
+ */
+bool call_late(struct call *c, const struct run *r,
+	       void (*present)(struct call *c, const struct store_run *row));
 /* Fires once after MS, unless it is answered before. */
 void call_after(struct call *c, int64_t ms, event_callback_fn fn);
 

@@ -57,15 +57,48 @@ static void answer_again(struct call *c, const char *view, bool is_error)
 	free(text);
 }
 
-/* run_task_template: exactly what get_task_run gives. */
-static void present_view(struct call *c, struct run *r)
+static void show_view(struct call *c, const char *view, bool is_error)
 {
 	const struct ask *ask = c->state;
 
 	if (ask->deduplicated)
-		answer_again(c, r->view, ended_badly(r));
+		answer_again(c, view, is_error);
 	else
-		call_tool_text(c, r->view, strlen(r->view), ended_badly(r));
+		call_tool_text(c, view, strlen(view), is_error);
+}
+
+static void late_view(struct call *c, const struct store_run *row)
+{
+	show_view(c, row->view,
+		  row->status == STORE_FAILED || row->status == STORE_CANCELED);
+}
+
+/* run_task_template: exactly what get_task_run gives. */
+static void present_view(struct call *c, struct run *r)
+{
+	if (!call_late(c, r, late_view))
+		show_view(c, r->view, ended_badly(r));
+}
+
+static void show_output(struct call *c, const struct answer_source *a)
+{
+	call_result(c, answer_make(a, c->session->revision));
+}
+
+static void late_output(struct call *c, const struct store_run *row)
+{
+	show_output(c, &(struct answer_source){.id = row->id,
+					       .status = row->status,
+					       .form = STORE_TASK_OUTPUT,
+					       .view = row->view});
+}
+
+static void late_reply(struct call *c, const struct store_run *row)
+{
+	show_output(c, &(struct answer_source){.id = row->id,
+					       .status = row->status,
+					       .form = STORE_TASK_REPLY,
+					       .view = row->view});
 }
 
 /* A template's own tool: its plain output, or its reply. */
@@ -75,14 +108,13 @@ static void present_output(struct call *c, struct run *r)
 
 	if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
 		call_audit_refused(c, r->error.code);
-	call_result(c, answer_make(
-			   &(struct answer_source){
-			       .id = r->id,
-			       .status = run_stored_status(r),
-			       .form = reply ? STORE_TASK_REPLY
-					     : STORE_TASK_OUTPUT,
-			       .view = r->view},
-			   c->session->revision));
+	if (!call_late(c, r, reply ? late_reply : late_output))
+		show_output(c, &(struct answer_source){
+				   .id = r->id,
+				   .status = run_stored_status(r),
+				   .form = reply ? STORE_TASK_REPLY
+						 : STORE_TASK_OUTPUT,
+				   .view = r->view});
 }
 
 /* ---- answering before it has ended ---- */

@@ -16,7 +16,6 @@
 #include "supervisor/view.h"
 
 #define ELSEWHERE_POLL_MS 500 /* a run of another server, by the store */
-#define BEHIND_POLL_MS 100 /* has the client read what was sent? */
 
 /* ---- which task ---- */
 
@@ -175,12 +174,6 @@ static void give(struct call *c, const struct answer_source *a)
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
 
-/* Many may wait for one large result: no more than the client reads. */
-static bool must_wait(const struct call *c)
-{
-	return c->session->behind || c->session->n_reads >= SESSION_READS_MAX;
-}
-
 static void on_wait_news(struct run_watch *watch, struct run *r,
 			 enum run_news news)
 {
@@ -198,8 +191,8 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 			   "the task has ended, but its outcome cannot be "
 			   "recorded: %s",
 			   r->unrecorded);
-	else if (must_wait(w->call))
-		call_after(w->call, BEHIND_POLL_MS, look_for_result);
+	else if (call_crowded(w->call))
+		call_after(w->call, CALL_CROWDED_MS, look_for_result);
 	else
 		give(w->call, &(struct answer_source){
 				  .id = r->id,
@@ -278,8 +271,8 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	struct call *c = arg;
 
 	(void)fd, (void)what;
-	if (must_wait(c)) {
-		call_after(c, BEHIND_POLL_MS, look_for_result);
+	if (call_crowded(c)) {
+		call_after(c, CALL_CROWDED_MS, look_for_result);
 		return;
 	}
 	call_hold_read(c);

@@ -15,7 +15,6 @@ my $ROUNDS = 200; # of cancelling what is about to end
 my $PAGE = 100;   # tasks in one answer
 my %templates = (
     echo => lua('return inputs'),
-    large => lua('run.sleep(inputs.ms) return {text = string.rep("x", inputs.size)}'),
     nap => lua('run.sleep(inputs.ms) return {n = inputs.n}'),
     fails => lua('run.error("NO_LUCK", "bad day", {day = 13})'),
     sorry => lua('return run.reply{content = {{type = "text", text = "gone"}}, isError = true}'),
@@ -73,36 +72,6 @@ sub dozing {
 	is($s->call('tasks/result', {taskId => $id})->{error}{message}, 'Task was cancelled',
 	   '  and its result does not wait for that');
 	ok($s->get($id)->{cancelRequested}, '  while the run has yet to end');
-	$s->stop;
-}
-
-# ---- 18: many wait for what is large, and do not read ----
-{
-	my $s = server();
-	my $size = 2 << 20;
-	my $n = 100;
-
-	$s->init;
-	my $id = start_task($s, 'large', {ms => 100, size => $size});
-	my @waits = map { $s->request('tasks/result', {taskId => $id}) } 1 .. $n;
-	$s->flush;
-	$s->{deaf} = 1;
-	$s->log_has(qr/run=\Q$id\E .*status=succeeded/);
-	my ($lines, $bytes) = (0, 0);
-	until_true('all answers', sub { # without a look at them, which takes long
-		my $got;
-
-		while ($got = sysread $s->{from}, my $data, 1 << 20) {
-			$lines += $data =~ tr/\n//;
-			$bytes += $got;
-		}
-		return $lines >= $n || defined $got;
-	});
-	ok($lines >= $n && $bytes > 2 * $size * $n,
-	   "MCP 18: all $n who wait for a large result get it");
-	$s->{deaf} = 0;
-	my $peak = peak_kb($s->{pid});
-	cmp_ok($peak, '<', 150_000, "  as they read it: at most ${peak} kB were held");
 	$s->stop;
 }
 

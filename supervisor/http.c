@@ -121,8 +121,9 @@ static size_t make_room(void)
 	}
 	if (lim.rlim_cur >= WANTED_FDS)
 		return HTTP_CONNECTIONS_MAX;
-	return lim.rlim_cur > 2 * OTHER_FDS ? lim.rlim_cur - OTHER_FDS
-					    : lim.rlim_cur / 2;
+	return lim.rlim_cur > OTHER_FDS + OTHER_FDS
+		   ? lim.rlim_cur - OTHER_FDS
+		   : lim.rlim_cur / 2;
 }
 
 static int bind_listen(struct http *h)

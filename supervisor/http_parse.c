@@ -255,7 +255,7 @@ static size_t run(struct http_parse *p, const char *data, size_t n)
 static const char *fault_of(const char *head, size_t len)
 {
 	unsigned char c = (unsigned char)head[len - 1];
-	char before = len > 1 ? head[len - 2] : '\0';
+	unsigned char before = len > 1 ? (unsigned char)head[len - 2] : 0;
 
 	if (c == '\n')
 		return before == '\r' ? NULL : "a line ends in a bare newline";

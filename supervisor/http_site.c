@@ -1,5 +1,6 @@
 #include "supervisor/http_site.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -181,7 +182,10 @@ static bool on_head(void *arg, struct http_conn *c,
 static void on_request(void *arg, struct http_conn *c,
 		       const struct http_request *r)
 {
-	page_of(r)->serve(arg, c, r);
+	const struct page *page = page_of(r);
+
+	assert(page != NULL); /* its head was taken */
+	page->serve(arg, c, r);
 }
 
 static void on_closed(void *arg, struct http_conn *c)

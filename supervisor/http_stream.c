@@ -71,31 +71,30 @@ struct http_stream *http_stream_new(struct http_session *s,
 	return st;
 }
 
-/* It is in one list or the other, but what belongs to no request is in none. */
-static void leave_lists(struct http_stream *st)
+/* One that has ended is kept no longer. */
+static void forget(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
-	if (st->held)
-		TAILQ_REMOVE(&s->held, st, link);
-	if (st == s->unrelated) {
-		s->unrelated = NULL;
-	} else if (st->ended) {
-		TAILQ_REMOVE(&s->kept, st, kept);
-		TAILQ_REMOVE(&s->all->ended, st, link);
-		s->n_kept--;
-		s->kept_bytes -= st->sse.bytes;
-		s->all->ended_bytes -= st->sse.bytes;
-	} else {
-		LIST_REMOVE(st, live);
-		s->n_live--;
-	}
+	detach(st);
+	TAILQ_REMOVE(&s->kept, st, kept);
+	TAILQ_REMOVE(&s->all->ended, st, link);
+	s->n_kept--;
+	s->kept_bytes -= st->sse.bytes;
+	s->all->ended_bytes -= st->sse.bytes;
+	sse_fini(&st->sse);
+	free(st);
 }
 
 void http_stream_free(struct http_stream *st)
 {
+	struct http_session *s = st->owner;
+
 	detach(st);
-	leave_lists(st);
+	if (st->held)
+		TAILQ_REMOVE(&s->held, st, link);
+	LIST_REMOVE(st, live);
+	s->n_live--;
 	sse_fini(&st->sse);
 	free(st);
 }
@@ -111,13 +110,13 @@ static void keep_bounds(struct http_session *s)
 	     st = after) {
 		after = TAILQ_NEXT(st, kept);
 		if (st->conn == NULL)
-			http_stream_free(st);
+			forget(st);
 	}
 	for (st = TAILQ_FIRST(&s->all->ended);
 	     st != NULL && s->all->ended_bytes > HTTP_KEPT_ALL; st = after) {
 		after = TAILQ_NEXT(st, link);
 		if (st->conn == NULL)
-			http_stream_free(st);
+			forget(st);
 	}
 }
 
@@ -139,23 +138,28 @@ static void end(struct http_stream *st)
 
 void http_streams_end(struct http_session *s)
 {
-	struct http_stream *st;
+	struct http_stream *st, *after;
 
-	while ((st = LIST_FIRST(&s->live)) != NULL) {
+	for (st = LIST_FIRST(&s->live); st != NULL; st = after) {
+		after = LIST_NEXT(st, live);
 		if (st->conn != NULL && !st->begun)
 			http_conn_reply(st->conn, 404, NULL, NULL, 0);
 		else
 			hang_up(st);
 		http_stream_free(st);
 	}
-	while ((st = TAILQ_FIRST(&s->kept)) != NULL) {
+	for (st = TAILQ_FIRST(&s->kept); st != NULL; st = after) {
+		after = TAILQ_NEXT(st, kept);
 		hang_up(st);
-		http_stream_free(st);
+		forget(st);
 	}
-	if (s->unrelated != NULL) {
-		hang_up(s->unrelated);
-		http_stream_free(s->unrelated);
+	st = s->unrelated;
+	if (st != NULL) {
+		hang_up(st);
+		sse_fini(&st->sse);
+		free(st);
 	}
+	s->unrelated = NULL;
 }
 
 /* ---- events ---- */

@@ -37,7 +37,7 @@ extern const struct session_ops http_stream_ops;
 /* A request came on CONN: its route. */
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);
-/* It gets no answer but what CONN has been given. */
+/* A request's, before it has ended: nothing more is said by it. */
 void http_stream_free(struct http_stream *st);
 /* Answer by a stream of events from now on. */
 void http_stream_begin(struct http_stream *st);

@@ -26,10 +26,13 @@ static void let_go(struct sse *s, struct sse_event *e)
 
 void sse_fini(struct sse *s)
 {
-	struct sse_event *e;
+	struct sse_event *e, *next;
 
-	while ((e = TAILQ_FIRST(&s->events)) != NULL)
-		let_go(s, e);
+	for (e = TAILQ_FIRST(&s->events); e != NULL; e = next) {
+		next = TAILQ_NEXT(e, link);
+		free(e);
+	}
+	sse_init(s, s->number);
 }
 
 void sse_add(struct sse *s, const char *text, size_t len, bool passing)

@@ -29,6 +29,7 @@ struct http {
 	struct event *readable, *rest, *tick;
 	bool stopped;
 	size_t connections_max;
+	size_t refused; /* since the last tick */
 	char url[HTTP_ADDR_SIZE + 16];
 };
 
@@ -39,7 +40,7 @@ static void greet(struct http *h, int fd)
 	int on = 1;
 
 	if (h->pool.n >= h->connections_max && !http_pool_yield(&h->pool)) {
-		log_warn("http", "connection=refused open=%zu", h->pool.n);
+		h->refused++;
 		close(fd);
 		return;
 	}
@@ -99,6 +100,10 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	struct http *h = arg;
 
 	(void)fd, (void)what;
+	if (h->refused > 0)
+		log_warn("http", "connections=refused n=%zu open=%zu",
+			 h->refused, h->pool.n);
+	h->refused = 0;
 	http_pool_tick(&h->pool);
 	http_sessions_sweep(&h->site.sessions,
 			    h->site.server->config->session_idle_ms);

@@ -55,6 +55,31 @@ my $templates = {
 	is($c->{last}{headers}{'content-type'}, 'application/json',
 	   'MCP 27: tasks/get opens no stream');
 
+	# a batch, of which one takes long
+	my $batched = $s->client->greeted('2025-03-26');
+	my $all = $batched->post([
+		{jsonrpc => '2.0', id => 'a', method => 'ping'},
+		{jsonrpc => '2.0', method => 'notifications/initialized'},
+		{jsonrpc => '2.0', id => 'b', method => 'tools/call',
+		 params => {name => 'steps', arguments => {}}}]);
+	$all->head;
+	like($all->{headers}{'content-type'}, qr{^text/event-stream},
+	     'MCP 31: a batch with a call that takes long gets a stream');
+	is_deeply([sort map { $_->{id} } @{$all->message->{json}}], ['a', 'b'],
+		  'with all answers in one message');
+	is($all->message, undef, 'and its end');
+
+	# HTTP/1.0 knows no chunks: a stream ends where the connection does
+	my $plain = $s->connect;
+	my %h = %{$c->headers(Accept => '*/*')};
+	my $body = json_of({jsonrpc => '2.0', id => 60, method => 'tools/call',
+			    params => {name => 'steps', arguments => {}}});
+	$plain->put("POST /mcp HTTP/1.0\r\nHost: localhost\r\n" .
+		    join('', map { "$_: $h{$_}\r\n" } sort keys %h) .
+		    'Content-Length: ' . length($body) . "\r\n\r\n$body");
+	like($plain->rest, qr/\r\n\r\nid: .*"id":60,.*\}\n\n\z/s,
+	     'HTTP/1.0 gets events without chunks, and then the end');
+
 	# a cut call goes on
 	my $conn = $c->post({jsonrpc => '2.0', id => 51, method => 'tools/call',
 			  params => {name => 'steps', arguments => {}}});

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert((rc == 0) == (*why == '\0'));
 	for (size_t i = 0; rc == 0 && i < c->n_requestors; i++)
-		whole = whole && c->requestors[i].uid >= 0;
+		whole = whole && c->requestors[i].token_sha256 == NULL;
 	if (rc == 0 && whole && size < SHORT && memchr(data, ';', size) == NULL)
 		again(c);
 	config_free(c);

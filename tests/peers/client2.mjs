@@ -10,7 +10,7 @@ let client;
 const call = (name, args, options) => client.callTool({name, arguments: args}, options);
 
 async function tools() {
-	client = await client2();
+	client = await client2({capabilities: {elicitation: {}, sampling: {}}});
 	is(client.getServerVersion().name, 'paddock', 'initialize');
 
 	const {tools: all} = await client.listTools();
@@ -46,12 +46,18 @@ async function aborting() {
 }
 
 let session;
+const asked = []; // by the server, in order
 
 async function immediate() {
 	const {tools: all} = await client.listTools();
 
 	session = createTaskSessionFromClient(client, {
 		endpointId: 'peer',
+		onInputRequest: (request, context) => {
+			asked.push({kind: request.kind, params: request.params, taskId: context.taskId});
+			return request.kind === 'elicitation' ? {action: 'accept', content: {confirm: true}}
+				: {model: 'peer-2', role: 'assistant', content: {type: 'text', text: 'short'}};
+		},
 		tools: {currentTool: (name) => {
 			const tool = all.find((t) => t.name === name);
 
@@ -85,6 +91,26 @@ async function task() {
 	ok(/not to be|NO_LUCK/.test(failed.error.message), 'says why', failed.error.message);
 }
 
+async function input() {
+	const execution = await made('confirm', {file: 'a.txt'});
+	const {outcome} = await execution.settle();
+
+	is(JSON.parse(textOf(resultFromTaskOutcome(outcome))), {action: 'accept', confirmed: true},
+		'a task asks the user');
+	is([asked[0].kind, asked[0].params.message, asked[0].taskId],
+		['elicitation', 'Delete a.txt?', execution.handle.taskId], 'once it is known to the client');
+
+	const {outcome: sampled} = await (await made('summarise', {text: 'long'})).settle();
+
+	is(JSON.parse(textOf(resultFromTaskOutcome(sampled))), {summary: 'short', model: 'peer-2'},
+		'a task asks the model');
+
+	const plain = await (await session.callTool('confirm', {file: 'b.txt'}, {task: {preference: 'forbid'}})).settle();
+
+	is(JSON.parse(textOf(resultFromTaskOutcome(plain.outcome))).confirmed, true, 'so does a call');
+	is(asked.map((a) => a.kind), ['elicitation', 'sampling', 'elicitation'], 'each once');
+}
+
 async function cancelling() {
 	const execution = await made('idle', {});
 	const settled = execution.settle();
@@ -99,4 +125,4 @@ async function end() {
 	is(client.errors, [], 'the client met no error that it was not told of');
 }
 
-await main(tools, progress, aborting, immediate, task, cancelling, end);
+await main(tools, progress, aborting, immediate, task, input, cancelling, end);

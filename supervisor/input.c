@@ -115,9 +115,10 @@ static void take_back(struct pending *p, const char *reason)
 
 static void drop_all(struct input *in, const char *reason)
 {
-	struct pending *p;
+	struct pending *p, *after;
 
-	while ((p = LIST_FIRST(&in->pending)) != NULL) {
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
 		take_back(p, reason);
 		pending_free(p);
 	}

@@ -23,9 +23,11 @@ struct crew_order {
 	uint32_t type;
 	uint32_t seq;	      /* echoed in the answer */
 	uint32_t slot;	      /* 0 to CREW_SLOTS-1; no two live workers share one */
-	uint32_t reserved;
+	uint32_t package;     /* a program's: which of the zygote's packages */
 	uint64_t cpu_ms;      /* CPU time after which the worker is stopped */
 	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
+	uint64_t reads;	      /* a program's: a bit for each folder it may read */
+	uint64_t processes;   /* a program's: how many at once */
 };
 
 #define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
@@ -58,6 +60,7 @@ enum crew_guard {
 	CREW_GUARD_EMPTY_ENV = 1u << 13,
 	CREW_GUARD_UNDUMPABLE = 1u << 14,
 	CREW_GUARD_PDEATHSIG = 1u << 15,
+	CREW_GUARD_PIDNS = 1u << 16,	/* a program's: it is alone */
 };
 
 struct crew_note {

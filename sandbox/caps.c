@@ -54,16 +54,22 @@ static int keep_one(cap_t want, cap_t held, cap_value_t value)
 	return 0;
 }
 
-int caps_keep(bool want_kill)
+int caps_keep(unsigned more)
 {
-	static const cap_value_t values[] = {CAP_SETUID, CAP_SETGID, CAP_KILL};
-	size_t n = want_kill ? ARRAY_LEN(values) : ARRAY_LEN(values) - 1;
+	static const struct {
+		cap_value_t value;
+		unsigned only; /* 0: always */
+	} values[] = {{CAP_SETUID, 0},
+		      {CAP_SETGID, 0},
+		      {CAP_KILL, CAPS_KILL},
+		      {CAP_SYS_ADMIN, CAPS_MOUNT}};
 	cap_t held = cap_get_proc();
 	cap_t want = cap_init();
 	int rc = held == NULL || want == NULL ? -ENOMEM : 0;
 
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = keep_one(want, held, values[i]);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(values); i++)
+		if (values[i].only == 0 || (values[i].only & more) != 0)
+			rc = keep_one(want, held, values[i].value);
 	if (rc == 0 && cap_set_proc(want) != 0)
 		rc = -errno;
 	cap_free(want);

@@ -11,8 +11,11 @@
  */
 void caps_lock(struct sandbox *sb);
 
-/* Keep SETUID and SETGID, and KILL if WANT_KILL, of what is held. 0, -errno */
-int caps_keep(bool want_kill);
+#define CAPS_KILL 1u  /* to end a self-test */
+#define CAPS_MOUNT 2u /* to give each program files of its own: SYS_ADMIN */
+
+/* Keep SETUID and SETGID, and those in MORE, of what is held. 0 or -errno. */
+int caps_keep(unsigned more);
 
 /* Build what caps_none() sets, so that a worker need not. 0 or -errno. */
 int caps_prepare(void);

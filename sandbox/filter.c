@@ -14,43 +14,17 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sandbox/filter_int.h"
 #include "sandbox/sandbox.h"
 
-#define ARGS_MAX 3
 #define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
-
-/* Comparisons are of all 64 bits, so that no high bits slip through. */
-#define EQ(n, value)                                                           \
-	{                                                                      \
-		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
-	}
-#define LT(n, value)                                                           \
-	{                                                                      \
-		.arg = (n), .op = SCMP_CMP_LT, .datum_a = (value)              \
-	}
-#define MASKED(n, mask, value)                                                 \
-	{                                                                      \
-		.arg = (n), .op = SCMP_CMP_MASKED_EQ, .datum_a = (mask),       \
-		.datum_b = (value)                                             \
-	}
-
-#define WITHIN(n, bits) MASKED(n, ~(scmp_datum_t)(bits), 0)
-#define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
-#define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
 
 #define RUN EQ(0, SANDBOX_RUN_FD)
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 #define ALLOW SCMP_ACT_ALLOW
 
-struct rule {
-	int nr;
-	uint32_t action;
-	unsigned int args;
-	struct scmp_arg_cmp arg[ARGS_MAX];
-};
-
 /* All that a run may do, with the reason. */
-static const struct rule worker_rules[] = {
+static const struct filter_rule worker_rules[] = {
     /* The run's socket, and no address but its peer's. */
     {SCMP_SYS(read), ALLOW, 1, {RUN}},
     {SCMP_SYS(write), ALLOW, 1, {RUN}},
@@ -93,7 +67,7 @@ static const struct rule worker_rules[] = {
 };
 
 /* What the zygote does besides: take an order, clone, cage the clone. */
-static const struct rule zygote_rules[] = {
+static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(recvmsg), ALLOW, 1, {EQ(0, SANDBOX_RUN_FD)}},
     {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
     {SCMP_SYS(close), ALLOW, 0, {}},
@@ -116,7 +90,7 @@ static const struct rule zygote_rules[] = {
     {SCMP_SYS(seccomp), ALLOW, 2, {EQ(0, SECCOMP_SET_MODE_FILTER), EQ(1, 0)}},
 };
 
-static int add(scmp_filter_ctx ctx, const struct rule *rules, size_t n)
+int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n)
 {
 	int rc = 0;
 
@@ -158,9 +132,32 @@ out:
 	return rc;
 }
 
+static int add_worker(scmp_filter_ctx ctx)
+{
+	return filter_add(ctx, worker_rules, ARRAY_LEN(worker_rules));
+}
+
+static int add_zygote(scmp_filter_ctx ctx)
+{
+	int rc = add_worker(ctx);
+
+	return rc != 0 ? rc
+		       : filter_add(ctx, zygote_rules, ARRAY_LEN(zygote_rules));
+}
+
+static const struct {
+	uint32_t otherwise; /* for what is in none of its tables */
+	int (*add)(scmp_filter_ctx ctx);
+} kinds[] = {
+    [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker},
+    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote},
+    [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program},
+    [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim},
+};
+
 int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_TRAP);
+	scmp_filter_ctx ctx = seccomp_init(kinds[kind].otherwise);
 	int rc;
 
 	if (ctx == NULL)
@@ -170,9 +167,7 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 	if (rc == 0) /* a binary search over the numbers */
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (rc == 0)
-		rc = add(ctx, worker_rules, ARRAY_LEN(worker_rules));
-	if (rc == 0 && kind == FILTER_ZYGOTE)
-		rc = add(ctx, zygote_rules, ARRAY_LEN(zygote_rules));
+		rc = kinds[kind].add(ctx);
 	if (rc == 0)
 		rc = export(ctx, prog);
 	seccomp_release(ctx);
@@ -184,4 +179,12 @@ int filter_load(const struct sock_fprog *prog)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog) == 0
 		   ? 0
 		   : -errno;
+}
+
+int filter_load_listening(const struct sock_fprog *prog)
+{
+	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			  SECCOMP_FILTER_FLAG_NEW_LISTENER, prog);
+
+	return fd >= 0 ? (int)fd : -errno;
 }

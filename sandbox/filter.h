@@ -7,11 +7,14 @@
 enum filter_kind {
 	FILTER_WORKER, /* a caged run */
 	FILTER_ZYGOTE, /* a worker's, and what cloning and caging one takes */
+	FILTER_PROGRAM, /* any program of a template's */
+	FILTER_SHIM,	/* who holds such a run's socket */
 };
 
 /*
  * Compile KIND into PROG, whose code is never freed. Anything that is not
- * allowed raises SIGSYS; another architecture's calls kill the process. 0 or
+ * allowed raises SIGSYS (a program's: fails, or is a listener's to
+ * report); another architecture's calls kill the process. 0 or
  * -errno.
  */
 int filter_make(enum filter_kind kind, struct sock_fprog *prog);
@@ -21,5 +24,11 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog);
  * -errno.
  */
 int filter_load(const struct sock_fprog *prog);
+
+/*
+ * The same; what is to be reported waits at the descriptor that is returned,
+ * close-on-exec (seccomp_unotify(2)). Or -errno.
+ */
+int filter_load_listening(const struct sock_fprog *prog);
 
 #endif

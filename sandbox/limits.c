@@ -12,6 +12,11 @@
 #include "base/mem.h"
 
 #define WASTE_PART 4
+#define PROGRAM_STACK (8u << 20)
+#define PROGRAM_FILES 1024
+#define PROGRAM_MEMLOCK (64u << 10)
+#define PROGRAM_DATA_SLACK (256u << 20)
+#define PROGRAM_SHARED_UID 4096 /* where runs share a uid, they share this */
 #define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
 
 static const struct {
@@ -68,6 +73,38 @@ int limits_zygote(struct sandbox *sb)
 	for (size_t i = 0; i < ARRAY_LEN(shared) && rc == 0; i++)
 		rc = lower(shared[i].resource, shared[i].max);
 	return sb->err[SANDBOX_RLIMITS] = rc;
+}
+
+int limits_zygote_program(struct sandbox *sb)
+{
+	int rc = lower(RLIMIT_CORE, 0);
+
+	if (rc == 0)
+		rc = lower(RLIMIT_MSGQUEUE, 0);
+	if (rc == 0)
+		rc = lower(RLIMIT_MEMLOCK, PROGRAM_MEMLOCK);
+	return sb->err[SANDBOX_RLIMITS] = rc;
+}
+
+int limits_program(const struct sandbox_program *p)
+{
+	const struct {
+		int resource;
+		rlim_t max;
+	} own[] = {
+	    {RLIMIT_FSIZE, p->w.memory_bytes},
+	    {RLIMIT_STACK, PROGRAM_STACK},
+	    {RLIMIT_NOFILE, PROGRAM_FILES},
+	    /* a thread's stack counts whole, and so does a reserve */
+	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
+	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
+	    {RLIMIT_NPROC, p->own_uid ? p->processes + 1 : PROGRAM_SHARED_UID},
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(own) && rc == 0; i++)
+		rc = lower(own[i].resource, own[i].max);
+	return rc;
 }
 
 uint64_t limits_address_space(const struct sandbox *sb,

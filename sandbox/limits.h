@@ -2,6 +2,7 @@
 #ifndef SANDBOX_LIMITS_H
 #define SANDBOX_LIMITS_H
 
+#include "sandbox/program.h"
 #include "sandbox/sandbox.h"
 
 #define LIMITS_FILES 4u /* a worker's: null three times, the run's socket */
@@ -23,6 +24,16 @@ int limits_zygote(struct sandbox *sb);
  * that does not end the run is cut short by SIGKILL a second later.
  */
 int limits_worker(const struct sandbox *sb, const struct sandbox_worker *w);
+
+/* In the zygote of programs: those that fit a shim and its program both. */
+int limits_zygote_program(struct sandbox *sb);
+
+/*
+ * In a program's process, before exec. Each counts for one process alone, but
+ * for that of processes, which counts a uid's: what the run has in all is
+ * watched by its shim.
+ */
+int limits_program(const struct sandbox_program *p);
 
 /*
  * The address space that W gets: what was ordered on top of a bare worker,

@@ -46,10 +46,13 @@ static const struct {
     [SANDBOX_EMPTY_ENV] = {"empty_env", BUG},
     [SANDBOX_UNDUMPABLE] = {"undumpable", BUG},
     [SANDBOX_PDEATHSIG] = {"pdeathsig", BUG},
+    [SANDBOX_PIDNS] = {"pidns", ALLOW_NS},
 };
 
-/* Keys of the session that started us are not for workers. */
-static void join_empty_keyring(void)
+/* A Lua worker's filter leaves no fork, kill or ptrace: it needs no pidns. */
+#define LAYERS ((SANDBOX_BIT(SANDBOX_LAYERS) - 1) & ~SANDBOX_BIT(SANDBOX_PIDNS))
+
+void sandbox_empty_keyring(void)
 {
 	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 }
@@ -58,7 +61,7 @@ int sandbox_build(struct sandbox *sb, unsigned int slots)
 {
 	int rc;
 
-	*sb = (struct sandbox){.slots = slots, .uid_base = -1};
+	*sb = (struct sandbox){.layers = LAYERS, .slots = slots, .uid_base = -1};
 	rc = filter_make(FILTER_WORKER, &sb->worker_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
@@ -69,17 +72,17 @@ int sandbox_build(struct sandbox *sb, unsigned int slots)
 	limits_zygote(sb);
 	ns_enter(sb);
 	root_enter(sb);
-	join_empty_keyring();
+	sandbox_empty_keyring();
 	caps_lock(sb);
 	if (!sb->own_ids && sb->err[SANDBOX_USERNS] != 0)
 		sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
 	landlock_enter(sb);
-	return caps_keep(true);
+	return caps_keep(CAPS_KILL);
 }
 
 int sandbox_settle(struct sandbox *sb)
 {
-	int rc = caps_keep(false);
+	int rc = caps_keep(0);
 
 	return rc != 0 ? rc : filter_load(&sb->zygote_filter);
 }
@@ -149,7 +152,7 @@ static void say(struct line *l, const char *a, const char *b)
 void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
 		     size_t size)
 {
-	uint32_t left = ~held & ((1u << SANDBOX_LAYERS) - 1);
+	uint32_t left = sb->layers & ~held;
 	struct line l = {.text = text, .size = size};
 
 	text[0] = '\0';

@@ -49,10 +49,12 @@ enum sandbox_layer {
 	SANDBOX_EMPTY_ENV,
 	SANDBOX_UNDUMPABLE,
 	SANDBOX_PDEATHSIG,
+	SANDBOX_PIDNS, /* a program's alone */
 	SANDBOX_LAYERS
 };
 
 struct sandbox {
+	uint32_t layers;	 /* a bit for each that this cage has */
 	int err[SANDBOX_LAYERS]; /* 0, or the -errno met while building */
 	unsigned int slots;	 /* workers that may live at once */
 	bool own_ids;		 /* each slot has a uid and gid of its own */
@@ -62,6 +64,7 @@ struct sandbox {
 	uint64_t bare_bytes;	 /* address space of a worker without a run */
 	struct sock_fprog worker_filter;
 	struct sock_fprog zygote_filter;
+	struct sock_fprog program_filter; /* instead of the zygote's */
 };
 
 /* What one worker gets. */
@@ -72,6 +75,8 @@ struct sandbox_worker {
 	uint64_t memory_bytes;
 };
 
+#define SANDBOX_BIT(layer) (UINT32_C(1) << (layer))
+
 #define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */
 #define SANDBOX_UTS_NAME "paddock"
 
@@ -81,6 +86,9 @@ struct sandbox_worker {
  * sandbox_settle() need. 0; or -errno when there is no filter: do not go on.
  */
 int sandbox_build(struct sandbox *sb, unsigned int slots);
+
+/* Keys of the session that started us are not for workers. */
+void sandbox_empty_keyring(void);
 
 /* The self-test is over: give up what only it needed, and filter ourselves. */
 int sandbox_settle(struct sandbox *sb);
@@ -101,7 +109,7 @@ const char *sandbox_layer_remedy(enum sandbox_layer layer); /* what to do */
 
 /*
  * Writes "netns, ipcns: EPERM (what to do)" for each layer that is not in
- * HELD (a bit per layer), separated by "; ", cut at SIZE.
+ * HELD (a bit per layer) and belongs to the cage, separated by "; ", cut at SIZE.
  */
 void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
 		     size_t size);

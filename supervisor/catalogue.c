@@ -36,12 +36,6 @@ static void load_package(struct catalogue *c, const char *path)
 	char why[WHY_BYTES];
 	struct template *t = template_load(path, why, sizeof(why));
 
-	if (t != NULL && t->runtime == RUNTIME_PROGRAM) {
-		why_set(why, sizeof(why), "template.json#/runtime/type: is "
-			"\"program\"; this version runs \"lua\" alone");
-		template_unref(t);
-		t = NULL;
-	}
 	if (t == NULL) {
 		problem(c, path, why);
 		return;

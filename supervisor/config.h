@@ -65,7 +65,9 @@ struct config {
 	int64_t max_cpu_ms;		  /* 900000 */
 	int64_t max_output_bytes;	  /* 64 MiB */
 	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
+	int64_t max_processes;		  /* 256: of a program */
 	/* [sandbox] */
+	char *read_paths; /* space-separated; NULL: none */
 	char *require_isolation; /* NULL: whatever the machine can */
 	/* [requestor "…"] */
 	struct config_requestor *requestors;

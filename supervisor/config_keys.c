@@ -104,6 +104,12 @@ static const struct config_key keys[] = {
     {KEY("limits", max_artifact_bytes, BYTES), .def = GIB, .max = TIB,
      .help = "The most that all artifacts of a run may ask for."},
 
+    {KEY("limits", max_processes, INT), .def = 256, .min = 1, .max = 4096,
+     .help = "The most processes and threads that a program may ask for."},
+
+    {KEY("sandbox", read_paths, PATHS), .optional = true,
+     .help = "What programs may ask to read, beside programs and libraries: "
+	     "files, and folders with all that is in them."},
     {KEY("sandbox", require_isolation, CHOICE), .optional = true,
      .choices = isolations,
      .help = "Refuse to start with less. Unset: take what the machine has."},

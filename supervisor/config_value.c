@@ -196,6 +196,26 @@ static bool set_ids(const struct config_key *k, void *field, const char *value)
 	return true;
 }
 
+/* The root would be everything, the state and its secrets too. */
+static bool set_paths(const struct config_key *k, void *field,
+		      const char *value)
+{
+	char **p = field;
+
+	(void)k;
+	for (const char *s = value + strspn(value, SPACES); *s != '\0';) {
+		size_t n = strcspn(s, SPACES);
+
+		if (*s != '/' || n < 2)
+			return false;
+		replace(p, *p == NULL ? xstrndup(s, n)
+				      : xasprintf("%s %.*s", *p, (int)n, s));
+		s += n;
+		s += strspn(s, SPACES);
+	}
+	return true;
+}
+
 /* Adds to what is there. FIELD is templates of a struct config. */
 static bool set_dirs(const struct config_key *k, void *field, const char *value)
 {
@@ -238,6 +258,8 @@ static const struct {
     [CONFIG_DIGEST] = {set_digest, false,
 		       "64 hexadecimal digits, the SHA-256 of the token"},
     [CONFIG_IDS] = {set_ids, true, "templateIds with spaces between them"},
+    [CONFIG_PATHS] = {set_paths, true,
+		      "absolute paths, but for /, with spaces between them"},
     [CONFIG_DIRS] = {set_dirs, true, "absolute paths with spaces between them"},
 };
 
@@ -342,7 +364,7 @@ static void print_value(const struct config_key *k, const void *base, FILE *out)
 		if (!k->optional || v != k->def)
 			fprintf(out, "%" PRId64, v);
 	} else if (*(char *const *)field != NULL) {
-		if (k->type == CONFIG_IDS)
+		if (k->type == CONFIG_IDS || k->type == CONFIG_PATHS)
 			print_list(*(char *const *)field, out);
 		else
 			fputs(*(char *const *)field, out);

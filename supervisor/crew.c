@@ -199,27 +199,56 @@ static int take_slot(struct crew *c, uint32_t *slot)
 	return -EAGAIN;
 }
 
-int crew_spawn(struct crew *c, struct crew_hand *hand, int fd, uint64_t cpu_ms,
-	       uint64_t memory_bytes)
+static bool find(char *const *list, size_t n, const char *text, size_t *at)
 {
-	struct crew_order order = {.type = CREW_SPAWN,
-				   .cpu_ms = cpu_ms,
-				   .memory_bytes = memory_bytes};
-	int rc;
+	for (*at = 0; *at < n; ++*at)
+		if (strcmp(list[*at], text) == 0)
+			return true;
+	return false;
+}
 
-	if (c->current == NULL || take_slot(c, &hand->slot) < 0)
+/* A program's own part of ORDER. */
+static int order_program(const struct crew *c, const struct crew_job *job,
+			 struct crew_order *order)
+{
+	size_t at;
+
+	if (!find(c->tree.packages, c->tree.n_packages, job->package, &at))
+		return -ESTALE;
+	order->package = (uint32_t)at;
+	order->processes = job->processes;
+	for (size_t i = 0; i < job->n_reads; i++)
+		if (find(c->tree.reads, c->tree.n_reads, job->reads[i], &at))
+			order->reads |= UINT64_C(1) << at;
+	return 0;
+}
+
+int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
+	       const struct crew_job *job)
+{
+	struct crew_post *p = &c->post[job->kind];
+	struct crew_order order = {.type = CREW_SPAWN,
+				   .cpu_ms = job->cpu_ms,
+				   .memory_bytes = job->memory_bytes};
+	int rc = 0;
+
+	if (job->kind == CREW_PROGRAM)
+		rc = order_program(c, job, &order);
+	if (rc < 0)
+		return rc;
+	if (p->current == NULL || take_slot(c, &hand->slot) < 0)
 		return -EAGAIN;
 	hand->pid = 0;
 	order.seq = hand->seq = ++c->seq;
 	order.slot = hand->slot;
-	rc = send_order(c->current->control, &order, fd);
+	rc = send_order(p->current->control, &order, fd);
 	if (rc < 0) {
 		c->slot_used[hand->slot] = false;
 		if (rc == -EPIPE || rc == -ECONNRESET)
-			c->current = NULL; /* SIGCHLD tells the rest */
+			p->current = NULL; /* SIGCHLD tells the rest */
 		return -EAGAIN;
 	}
-	TAILQ_INSERT_TAIL(&c->current->pending, hand, link);
+	TAILQ_INSERT_TAIL(&p->current->pending, hand, link);
 	c->n_pending++;
 	return 0;
 }
@@ -235,10 +264,59 @@ void crew_overdue(struct crew *c, const struct crew_hand *hand)
 				kill(z->pid, SIGKILL);
 }
 
-pid_t crew_zygote_pid(const struct crew *c)
+pid_t crew_zygote_pid(const struct crew *c, enum crew_kind kind)
 {
-	return c->current == NULL ? 0 : c->current->pid;
+	const struct zygote *z = c->post[kind].current;
+
+	return z == NULL ? 0 : z->pid;
 }
+
+/* ---- what programs see ---- */
+
+static char **copy_list(char *const *list, size_t n)
+{
+	char **copy = xcalloc(n + 1, sizeof(*copy));
+
+	for (size_t i = 0; i < n; i++)
+		copy[i] = xstrdup(list[i]);
+	return copy;
+}
+
+static void free_list(char **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void tree_fini(struct crew_tree *t)
+{
+	free_list(t->packages, t->n_packages);
+	free_list(t->reads, t->n_reads);
+	*t = (struct crew_tree){0};
+}
+
+void crew_set_tree(struct crew *c, const struct crew_tree *tree)
+{
+	static const struct timeval now = {0};
+	struct crew_post *p = &c->post[CREW_PROGRAM];
+
+	zygote_retire(c, CREW_PROGRAM);
+	tree_fini(&c->tree);
+	c->tree = (struct crew_tree){
+	    .packages = copy_list(tree->packages, tree->n_packages),
+	    .n_packages = tree->n_packages,
+	    .reads = copy_list(tree->reads, tree->n_reads),
+	    .n_reads = tree->n_reads};
+	p->wanted = tree->n_packages > 0;
+	p->restart_ms = RESTART_FIRST_MS;
+	p->failed_starts = 0;
+	p->measured = false;
+	if (p->wanted)
+		event_add(p->restart, &now);
+}
+
+/* ---- start and stop ---- */
 
 struct crew *crew_start(struct event_base *base, const char *path,
 			const struct crew_ops *ops, void *arg)
@@ -250,13 +328,18 @@ struct crew *crew_start(struct event_base *base, const char *path,
 	c->path = xstrdup(path);
 	c->ops = *ops;
 	c->arg = arg;
-	c->restart_ms = RESTART_FIRST_MS;
-	c->restart = evtimer_new(base, zygote_restart, c);
+	for (size_t i = 0; i < CREW_KINDS; i++) {
+		c->post[i].crew = c;
+		c->post[i].restart_ms = RESTART_FIRST_MS;
+		c->post[i].restart =
+		    evtimer_new(base, zygote_restart, &c->post[i]);
+	}
+	c->post[CREW_LUA].wanted = true;
 	LIST_INIT(&c->zygotes);
 	SLIST_INIT(&c->early);
 	/* what a killed zygote was busy with must not outlive us either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	rc = zygote_start(c);
+	rc = zygote_start(c, CREW_LUA);
 	if (rc < 0) {
 		crew_stop(c);
 		errno = -rc;
@@ -276,7 +359,8 @@ void crew_stop(struct crew *c)
 	if (c == NULL)
 		return;
 	c->stopping = true;
-	c->current = NULL;
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		c->post[i].current = NULL;
 	LIST_FOREACH(z, &c->zygotes, link)
 		kill(z->pid, SIGKILL);
 	HASH_ITER(hh, c->by_pid, hand, after)
@@ -287,7 +371,9 @@ void crew_stop(struct crew *c)
 		if (pid > 0)
 			child_exited(c, pid, status, &use);
 	crew_settle(c);
-	event_free(c->restart);
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		event_free(c->post[i].restart);
+	tree_fini(&c->tree);
 	free(c->path);
 	free(c);
 }

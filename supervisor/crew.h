@@ -19,11 +19,37 @@
 
 struct crew;
 
+/* What a zygote's workers run. There is one of each kind, at most. */
+enum crew_kind { CREW_LUA, CREW_PROGRAM, CREW_KINDS };
+
 struct crew_ops {
 	/* The first zygote, or a later one, measured its cage. REPORT is lent. */
-	void (*on_report)(void *arg, const struct crew_note *report);
+	void (*on_report)(void *arg, enum crew_kind kind,
+			  const struct crew_note *report);
 	/* No cage can be built here, or no zygote comes to life: WHY says it. */
-	void (*on_broken)(void *arg, const char *why);
+	void (*on_broken)(void *arg, enum crew_kind kind, const char *why);
+};
+
+#define CREW_READS_MAX 64u /* paths that all programs together may read */
+
+/* What of the host programs may see, beside what all of them do. */
+struct crew_tree {
+	char **packages; /* each template's folder, absolute */
+	size_t n_packages;
+	char **reads; /* absolute; at most CREW_READS_MAX */
+	size_t n_reads;
+};
+
+/* What a worker is for. All is lent. */
+struct crew_job {
+	enum crew_kind kind;
+	uint64_t cpu_ms;
+	uint64_t memory_bytes;
+	/* a program's */
+	const char *package;	  /* one of the tree's */
+	const char *const *reads; /* of the tree's; others are left out */
+	size_t n_reads;
+	uint64_t processes;
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
@@ -43,7 +69,7 @@ struct crew_hand {
 	UT_hash_handle hh;	     /* in crew.by_pid while alive */
 };
 
-/* Start the zygote from the program at PATH (copied). NULL and errno. */
+/* Start Lua's zygote from the program at PATH (copied). NULL and errno. */
 struct crew *crew_start(struct event_base *base, const char *path,
 			const struct crew_ops *ops, void *arg);
 
@@ -51,11 +77,18 @@ struct crew *crew_start(struct event_base *base, const char *path,
 void crew_stop(struct crew *c);
 
 /*
- * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
- * later; -EAGAIN: no zygote is ready, or no slot is free.
+ * Programs see TREE (copied) from now on: a zygote for them is started, in
+ * place of the one that there is. Without packages: none.
  */
-int crew_spawn(struct crew *c, struct crew_hand *hand, int fd, uint64_t cpu_ms,
-	       uint64_t memory_bytes);
+void crew_set_tree(struct crew *c, const struct crew_tree *tree);
+
+/*
+ * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
+ * later; -EAGAIN: no zygote is ready, or no slot is free; -ESTALE: the tree
+ * has no such package.
+ */
+int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
+	       const struct crew_job *job);
 
 /* SIGCHLD came: reap, and call each on_exit. */
 void crew_reap(struct crew *c);
@@ -64,8 +97,8 @@ void crew_reap(struct crew *c);
 void crew_overdue(struct crew *c, const struct crew_hand *hand);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
-void crew_renew(struct crew *c);
+void crew_renew(struct crew *c, enum crew_kind kind);
 
-pid_t crew_zygote_pid(const struct crew *c); /* 0: none is ready */
+pid_t crew_zygote_pid(const struct crew *c, enum crew_kind kind); /* 0: none */
 
 #endif

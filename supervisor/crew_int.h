@@ -17,6 +17,7 @@ TAILQ_HEAD(hands, crew_hand);
 
 struct zygote {
 	struct crew *crew;
+	enum crew_kind kind;
 	pid_t pid;
 	int control;
 	bool ready;   /* its cage was measured */
@@ -37,17 +38,25 @@ struct early {
 	SLIST_ENTRY(early) link;
 };
 
+/* The zygotes of one kind. */
+struct crew_post {
+	struct crew *crew;
+	struct zygote *current; /* takes the orders; NULL: none is ready */
+	struct event *restart;
+	int restart_ms;
+	unsigned failed_starts;
+	bool measured; /* some zygote has reported */
+	bool wanted;
+};
+
 struct crew {
 	struct event_base *base;
 	char *path;
 	struct crew_ops ops;
 	void *arg;
 	LIST_HEAD(zygotes, zygote) zygotes;
-	struct zygote *current; /* takes the orders; NULL: none is ready */
-	struct event *restart;
-	int restart_ms;
-	unsigned failed_starts;
-	bool measured;	/* some zygote has reported */
+	struct crew_post post[CREW_KINDS];
+	struct crew_tree tree; /* of programs; owned */
 	bool strangers; /* a zygote died while it may have been cloning */
 	bool stopping;
 	struct crew_hand *by_pid;
@@ -59,11 +68,13 @@ struct crew {
 };
 
 /* Start one; it serves once it has reported. 0 or -errno. */
-int zygote_start(struct crew *c);
+int zygote_start(struct crew *c, enum crew_kind kind);
+/* Those of KIND take no more orders, and are not replaced. */
+void zygote_retire(struct crew *c, enum crew_kind kind);
 struct zygote *zygote_of_pid(struct crew *c, pid_t pid); /* or NULL */
 /* Z is reaped: read its last words, free it, replace it. */
 void zygote_gone(struct zygote *z, int status);
-/* The restart timer's callback; its argument is the crew. */
+/* The restart timer's callback; its argument is a struct crew_post. */
 void zygote_restart(evutil_socket_t fd, short what, void *arg);
 
 /* A zygote answered an order. */

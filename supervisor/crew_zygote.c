@@ -34,11 +34,45 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	kill(z->pid, SIGKILL);
 }
 
-int zygote_start(struct crew *c)
+static enum crew_kind kind_of(const struct crew_post *p)
+{
+	return (enum crew_kind)(p - p->crew->post);
+}
+
+/* What the zygote is told; each string and the array are the caller's. */
+static char **make_argv(const struct crew *c, enum crew_kind kind)
+{
+	const struct crew_tree *t = &c->tree;
+	char **argv = xcalloc(t->n_packages + t->n_reads + 3, sizeof(char *));
+	size_t n = 0;
+
+	argv[n++] = xstrdup("paddock-worker");
+	if (kind != CREW_PROGRAM)
+		return argv;
+	argv[n++] = xstrdup("program");
+	for (size_t i = 0; i < t->n_packages; i++)
+		argv[n++] = xasprintf("package=%s", t->packages[i]);
+	for (size_t i = 0; i < t->n_reads; i++)
+		argv[n++] = xasprintf("read=%s", t->reads[i]);
+	return argv;
+}
+
+static int launch(const struct crew *c, enum crew_kind kind, int control,
+		  pid_t *pid)
+{
+	char **argv = make_argv(c, kind);
+	int rc = launch_zygote(c->path, argv, control, pid);
+
+	for (size_t i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+	return rc;
+}
+
+int zygote_start(struct crew *c, enum crew_kind kind)
 {
 	struct timeval tv = {.tv_sec = START_MAX_S};
 	struct zygote *z = xcalloc(1, sizeof(*z));
-	char *argv[] = {(char *)"paddock-worker", NULL};
 	int ends[2] = {-1, -1};
 	int rc;
 
@@ -52,7 +86,7 @@ int zygote_start(struct crew *c)
 	if (rc >= 0) {
 		close(ends[1]);
 		ends[1] = rc;
-		rc = launch_zygote(c->path, argv, ends[1], &z->pid);
+		rc = launch(c, kind, ends[1], &z->pid);
 	} else {
 		rc = -errno;
 	}
@@ -64,6 +98,7 @@ int zygote_start(struct crew *c)
 	}
 	evutil_make_socket_nonblocking(ends[0]);
 	z->crew = c;
+	z->kind = kind;
 	z->control = ends[0];
 	z->readable = event_new(c->base, z->control, EV_READ | EV_PERSIST,
 				on_note, z);
@@ -96,59 +131,85 @@ static void zygote_free(struct zygote *z)
 	free(z);
 }
 
-static void schedule_restart(struct crew *c)
+static void schedule_restart(struct crew_post *p)
 {
-	struct timeval tv = {.tv_sec = c->restart_ms / 1000,
-			     .tv_usec = c->restart_ms % 1000 * 1000L};
+	struct timeval tv = {.tv_sec = p->restart_ms / 1000,
+			     .tv_usec = p->restart_ms % 1000 * 1000L};
 
-	event_add(c->restart, &tv);
-	c->restart_ms *= 2;
-	if (c->restart_ms > RESTART_MAX_MS)
-		c->restart_ms = RESTART_MAX_MS;
+	event_add(p->restart, &tv);
+	p->restart_ms *= 2;
+	if (p->restart_ms > RESTART_MAX_MS)
+		p->restart_ms = RESTART_MAX_MS;
 }
 
 /* One that served before shows that it can be done: then be patient. */
-static void start_failed(struct crew *c, const char *why)
+static void start_failed(struct crew_post *p, const char *why)
 {
-	unsigned most = c->measured ? FAILED_LATER_MAX : FAILED_STARTS_MAX;
+	struct crew *c = p->crew;
+	unsigned most = p->measured ? FAILED_LATER_MAX : FAILED_STARTS_MAX;
 
 	log_warn("crew", "zygote=none why=\"%s\"", why);
-	if (c->current != NULL)
+	if (p->current != NULL)
 		return; /* it was to be renewed, and serves on */
-	if (++c->failed_starts >= most)
-		c->ops.on_broken(c->arg, why);
+	if (++p->failed_starts >= most)
+		c->ops.on_broken(c->arg, kind_of(p), why);
 	else
-		schedule_restart(c);
+		schedule_restart(p);
 }
 
-static bool is_on_its_way(const struct crew *c)
+static bool is_on_its_way(const struct crew *c, enum crew_kind kind)
 {
 	const struct zygote *z;
 
 	LIST_FOREACH(z, &c->zygotes, link)
-		if (!z->ready)
+		if (!z->ready && !z->retired && z->kind == kind)
 			return true;
 	return false;
 }
 
 void zygote_restart(evutil_socket_t fd, short what, void *arg)
 {
-	struct crew *c = arg;
-	int rc = is_on_its_way(c) ? 0 : zygote_start(c);
+	struct crew_post *p = arg;
+	enum crew_kind kind = kind_of(p);
+	int rc = 0;
 
 	(void)fd, (void)what;
+	if (p->wanted && !is_on_its_way(p->crew, kind))
+		rc = zygote_start(p->crew, kind);
 	if (rc < 0)
-		start_failed(c, strerror(-rc));
+		start_failed(p, strerror(-rc));
+}
+
+static void retire(struct zygote *z)
+{
+	z->retired = true;
+	shutdown(z->control, SHUT_WR);
+}
+
+void zygote_retire(struct crew *c, enum crew_kind kind)
+{
+	struct zygote *z;
+
+	c->post[kind].current = NULL;
+	evtimer_del(c->post[kind].restart);
+	LIST_FOREACH(z, &c->zygotes, link) {
+		if (z->kind != kind)
+			continue;
+		retire(z);
+		if (!z->ready)
+			kill(z->pid, SIGKILL);
+	}
 }
 
 void zygote_gone(struct zygote *z, int status)
 {
 	struct crew *c = z->crew;
+	struct crew_post *p = &c->post[z->kind];
 	bool ready = z->ready, retired = z->retired;
 
 	z->gone = true;
-	if (c->current == z)
-		c->current = NULL;
+	if (p->current == z)
+		p->current = NULL;
 	while (read_notes(z) == NOTES_PER_WAKE)
 		; /* its last words */
 	if (!TAILQ_EMPTY(&z->pending))
@@ -159,9 +220,9 @@ void zygote_gone(struct zygote *z, int status)
 		return;
 	log_warn("crew", "zygote=gone status=%d", status);
 	if (ready)
-		schedule_restart(c);
+		schedule_restart(p);
 	else
-		start_failed(c, "the worker program ends before it has measured "
+		start_failed(p, "the worker program ends before it has measured "
 				"its cage");
 }
 
@@ -171,29 +232,32 @@ void zygote_gone(struct zygote *z, int status)
 static void on_report(struct zygote *z, const struct crew_note *note)
 {
 	struct crew *c = z->crew;
-	struct zygote *old = c->current;
+	struct crew_post *p = &c->post[z->kind];
+	struct zygote *old = p->current;
 
-	if (z->gone)
+	if (z->gone || z->retired)
 		return;
 	z->ready = true;
 	evtimer_del(z->overdue);
-	c->measured = true;
-	c->current = z;
-	c->restart_ms = RESTART_FIRST_MS;
-	c->failed_starts = 0;
-	if (old != NULL) {
-		old->retired = true;
-		shutdown(old->control, SHUT_WR);
-	}
-	c->ops.on_report(c->arg, note);
+	p->measured = true;
+	p->current = z;
+	p->restart_ms = RESTART_FIRST_MS;
+	p->failed_starts = 0;
+	if (old != NULL)
+		retire(old);
+	c->ops.on_report(c->arg, z->kind, note);
 }
 
-static void on_broken(struct crew *c, const char *why)
+static void on_broken(struct zygote *z, const char *why)
 {
-	if (c->measured)
+	struct crew *c = z->crew;
+
+	if (z->retired)
+		return;
+	if (c->post[z->kind].measured)
 		log_warn("crew", "zygote=broken why=\"%s\"", why);
 	else
-		c->ops.on_broken(c->arg, why);
+		c->ops.on_broken(c->arg, z->kind, why);
 }
 
 /* How many there were, at most NOTES_PER_WAKE. */
@@ -215,7 +279,7 @@ static int read_notes(struct zygote *z)
 		else if (note.type == CREW_REPORT)
 			on_report(z, &note);
 		else if (note.type == CREW_BROKEN)
-			on_broken(z->crew, note.text);
+			on_broken(z, note.text);
 	}
 	return i;
 }
@@ -229,14 +293,15 @@ static void on_note(evutil_socket_t fd, short what, void *arg)
 	crew_settle(z->crew);
 }
 
-void crew_renew(struct crew *c)
+void crew_renew(struct crew *c, enum crew_kind kind)
 {
+	const struct crew_post *p = &c->post[kind];
 	int rc;
 
-	if (c->stopping || is_on_its_way(c) ||
-	    event_pending(c->restart, EV_TIMEOUT, NULL))
+	if (c->stopping || !p->wanted || is_on_its_way(c, kind) ||
+	    event_pending(p->restart, EV_TIMEOUT, NULL))
 		return;
-	rc = zygote_start(c);
+	rc = zygote_start(c, kind);
 	if (rc < 0)
 		log_warn("crew", "zygote=renew failed err=\"%s\"", strerror(-rc));
 }

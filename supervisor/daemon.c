@@ -16,6 +16,7 @@
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
+#include "supervisor/programs.h"
 #include "supervisor/session.h"
 #include "supervisor/subscriptions.h"
 
@@ -139,6 +140,7 @@ static int swap_in(struct server *srv, struct config *config,
 	catalogue_free(srv->catalogue);
 	srv->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
+	programs_show(srv->crew, srv->catalogue, srv->config);
 	if (changed) {
 		session_lists_changed(srv);
 		subscriptions_reloaded(srv);
@@ -207,7 +209,7 @@ static void on_usr1(struct daemon *d)
 		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
 		 listen_connections(d->listener), http_connections(d->http),
 		 http_sessions(d->http), srv->catalogue->n,
-		 (int)crew_zygote_pid(srv->crew),
+		 (int)crew_zygote_pid(srv->crew, CREW_LUA),
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");

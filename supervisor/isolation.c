@@ -92,7 +92,11 @@ static struct json_object *view(const struct isolation *iso)
 
 void isolation_set(struct isolation *iso, const struct crew_note *report)
 {
+	char no_programs[sizeof(iso->no_programs)];
+
+	memcpy(no_programs, iso->no_programs, sizeof(no_programs));
 	isolation_fini(iso);
+	memcpy(iso->no_programs, no_programs, sizeof(no_programs));
 	iso->report = *report;
 	for (int l = ISOLATION_RESTRICTED; l < ISOLATION_LEVELS; l++)
 		if ((levels[l].needs & ~report->guards) == 0)

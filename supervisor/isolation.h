@@ -21,6 +21,7 @@ enum isolation_level {
 struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct crew_note report;
+	char no_programs[CREW_TEXT_MAX]; /* why none is run; "": they are */
 	char missing[256];	   /* "cgroup landlock"; "" when nothing is */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };

@@ -18,7 +18,7 @@
 #include "ipc/crew.h"
 #include "supervisor/privs.h"
 
-#define ARGS_MAX 256
+#define ARGS_MAX 2048
 #define ORDER_FD 3  /* the keeper's only descriptor */
 #define ANSWER_S 20 /* milliseconds are usual */
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#define KEEPER_ARGS_MAX 16384 /* bytes of argv, with their NULs */
+#define KEEPER_ARGS_MAX 65536 /* bytes of argv, with their NULs */
 
 struct keeper_paths { /* lent until the fork; NULL: there is none */
 	const char *worker;

@@ -14,6 +14,7 @@
 #include "supervisor/manifest_keys.h"
 
 #define MIB (INT64_C(1) << 20)
+#define PROGRAM_PROCESSES 64 /* and threads: interpreters have several */
 
 EMBED(manifest_schema_file, "etc/template.schema.json");
 
@@ -211,6 +212,22 @@ static int check_version(struct check *c)
 	return 0;
 }
 
+/* A program's arguments, as its worker takes them. */
+static void join_args(struct template *t, struct json_object *args)
+{
+	size_t n = args != NULL ? json_object_array_length(args) : 0;
+
+	for (size_t i = 0; t->runtime == RUNTIME_PROGRAM && i < n; i++) {
+		const char *arg =
+		    json_object_get_string(json_object_array_get_idx(args, i));
+		size_t len = strlen(arg) + 1;
+
+		t->code = xrealloc(t->code, t->code_len + len);
+		memcpy(t->code + t->code_len, arg, len);
+		t->code_len += len;
+	}
+}
+
 static int check_runtime(struct check *c)
 {
 	struct json_object *r = json_member(c->m, "runtime");
@@ -225,6 +242,7 @@ static int check_runtime(struct check *c)
 			    "file of the package");
 	if (t->entry == NULL)
 		t->entry = xstrdup("main.lua");
+	join_args(t, json_member(r, "args"));
 	if (!manifest_path_ok(t->entry))
 		return fail(c, "/runtime/entry",
 			    "\"%s\" is not the plain relative path of a file "
@@ -328,6 +346,39 @@ static int check_limits(struct check *c)
 	return rc;
 }
 
+static void take_lower(int64_t *limit, struct json_object *o)
+{
+	if (o != NULL && json_object_get_int64(o) < *limit)
+		*limit = json_object_get_int64(o);
+}
+
+/* What a program asks for; after the limits, which they lower. */
+static int check_permissions(struct check *c)
+{
+	struct json_object *p = json_member(c->m, "permissions");
+	struct json_object *paths = json_member(p, "readPaths");
+	struct json_object *limits_given = json_member(c->m, "limits");
+	struct template *t = c->t;
+
+	if (t->runtime != RUNTIME_PROGRAM)
+		return 0;
+	if (json_member(limits_given, "maxProcesses") == NULL)
+		t->limits.processes = PROGRAM_PROCESSES;
+	take_lower(&t->limits.processes, json_member(p, "processes"));
+	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
+	t->n_reads = paths != NULL ? json_object_array_length(paths) : 0;
+	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
+	for (size_t i = 0; i < t->n_reads; i++) {
+		t->reads[i] =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+		if (!manifest_path_ok(t->reads[i] + 1))
+			return fail(c, "/permissions/readPaths/%zu",
+				    "\"%s\" is not a plain absolute path", i,
+				    t->reads[i]);
+	}
+	return 0;
+}
+
 static int check_inputs(struct check *c)
 {
 	struct schema_error err = {0};
@@ -362,6 +413,7 @@ static int check_content(struct check *c)
 static int (*const checks[])(struct check *c) = {
     check_text,	  check_id,	 check_version,	  check_runtime,
     check_trust,  check_modes,	 check_auto,	  check_limits,
+    check_permissions,
     check_inputs, check_outputs, check_content,
 };
 

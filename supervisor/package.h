@@ -41,4 +41,10 @@ int package_read(int fd, const char *path, char **data, size_t *len, char *why,
  */
 int package_digest(int fd, char hex[65], char *why, size_t size);
 
+/*
+ * The same over what the files' metadata say, and the folder's own: equal
+ * again, and nothing has been changed, or put in its place.
+ */
+int package_stamp(int fd, char hex[65], char *why, size_t size);
+
 #endif

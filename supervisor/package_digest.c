@@ -162,7 +162,29 @@ static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 	return 0;
 }
 
-static int hash_all(struct listing *l, char hex[65])
+/* A change of any of these is one of ctime, which nobody can set. */
+static int hash_metadata(struct listing *l, EVP_MD_CTX *md, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return why_set(l->why, l->size, "%s: %s", path,
+			       strerror(errno));
+	EVP_DigestUpdate(md, path, strlen(path) + 1);
+	EVP_DigestUpdate(md, &st.st_dev, sizeof(st.st_dev));
+	EVP_DigestUpdate(md, &st.st_ino, sizeof(st.st_ino));
+	/* the folder's own times change with what a template has no part in */
+	if (strcmp(path, ".") == 0)
+		return 0;
+	EVP_DigestUpdate(md, &st.st_mode, sizeof(st.st_mode));
+	EVP_DigestUpdate(md, &st.st_size, sizeof(st.st_size));
+	EVP_DigestUpdate(md, &st.st_ctim, sizeof(st.st_ctim));
+	return 0;
+}
+
+typedef int hash_one(struct listing *l, EVP_MD_CTX *md, const char *path);
+
+static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
@@ -172,7 +194,9 @@ static int hash_all(struct listing *l, char hex[65])
 		abort();
 	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
 	for (size_t i = 0; rc == 0 && i < l->n; i++)
-		rc = hash_file(l, md, l->names[i]);
+		rc = hash(l, md, l->names[i]);
+	if (rc == 0 && hash == hash_metadata)
+		rc = hash(l, md, ".");
 	EVP_DigestFinal_ex(md, sum, NULL);
 	EVP_MD_CTX_free(md);
 	for (size_t i = 0; i < 32; i++)
@@ -180,7 +204,7 @@ static int hash_all(struct listing *l, char hex[65])
 	return rc;
 }
 
-int package_digest(int fd, char hex[65], char *why, size_t size)
+static int digest(int fd, hash_one *hash, char hex[65], char *why, size_t size)
 {
 	struct listing *l = xcalloc(1, sizeof(*l));
 	int rc, top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -195,10 +219,20 @@ int package_digest(int fd, char hex[65], char *why, size_t size)
 		rc = list_dir(l, top, "", 0);
 	if (rc == 0) {
 		qsort(l->names, l->n, sizeof(l->names[0]), by_name);
-		rc = hash_all(l, hex);
+		rc = hash_all(l, hash, hex);
 	}
 	for (size_t i = 0; i < l->n; i++)
 		free(l->names[i]);
 	free(l);
 	return rc;
+}
+
+int package_digest(int fd, char hex[65], char *why, size_t size)
+{
+	return digest(fd, hash_file, hex, why, size);
+}
+
+int package_stamp(int fd, char hex[65], char *why, size_t size)
+{
+	return digest(fd, hash_metadata, hex, why, size);
 }

@@ -22,6 +22,9 @@ static const struct {
     {"QUEUE_FULL", "try again after details.retryAfterMs"},
     {"QUOTA_EXCEEDED", "wait until something of yours expires, or ask "
 		       "details.whoCanRaise"},
+    {"ISOLATION_TOO_WEAK", "the operator has to give programs a stronger cage; "
+			   "Lua templates run all the same"},
+    {"PERMISSION_NOT_ALLOWED", "the operator can allow it; see the message"},
     {"STORE_UNAVAILABLE", "nothing was started; the operator has to mend the "
 			  "state directory, then call again"},
     {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own"},

@@ -60,6 +60,7 @@ struct run_limits {
 	int64_t timeout_ms;
 	int64_t cpu_ms;
 	int64_t memory_bytes;
+	int64_t processes; /* a program's */
 	int64_t output_bytes;
 	int64_t artifact_bytes;
 	int64_t cancel_grace_ms;

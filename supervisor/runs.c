@@ -13,6 +13,7 @@
 #include "supervisor/audit.h"
 #include "supervisor/keep.h"
 #include "supervisor/input.h"
+#include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
 #include "supervisor/sched.h"
@@ -146,7 +147,7 @@ static void on_over(void *arg, struct run *r, enum run_event ev)
 	/* a worker that crashed may have been probing: new addresses */
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
-		crew_renew(s->env.crew);
+		crew_renew(s->env.crew, programs_kind(r->template));
 	sched_over(&s->sched, &r->requestor->lane);
 	requestor_charge(r->requestor, r->cpu_ms);
 	finish(s, r, ev);
@@ -197,7 +198,7 @@ static bool can_start(const struct runs *s)
 {
 	return !*s->env.quiet && !evtimer_pending(s->pause, NULL) &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
-	       s->sched.running < CREW_SLOTS && crew_zygote_pid(s->env.crew) > 0;
+	       s->sched.running < CREW_SLOTS && crew_zygote_pid(s->env.crew, CREW_LUA) > 0;
 }
 
 /* The one to start now, or NULL. */
@@ -287,6 +288,7 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 				c->max_run_timeout_ms),
 	    .cpu_ms = least(t->cpu_ms, c->max_cpu_ms),
 	    .memory_bytes = least(t->memory_bytes, c->max_memory_bytes),
+	    .processes = least(t->processes, c->max_processes),
 	    .output_bytes = least(t->output_bytes, c->max_output_bytes),
 	    .artifact_bytes = least(t->artifact_bytes, c->max_artifact_bytes),
 	    .cancel_grace_ms = least(t->cancel_grace_ms, CANCEL_GRACE_MAX_MS),
@@ -294,7 +296,8 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 	};
 }
 
-static bool may_create(struct runs *s, struct requestor *q, size_t inputs_len,
+static bool may_create(struct runs *s, struct requestor *q,
+		       const struct template *t, size_t inputs_len,
 		       struct refusal *r)
 {
 	const char *sick = store_sick(s->env.store);
@@ -306,6 +309,8 @@ static bool may_create(struct runs *s, struct requestor *q, size_t inputs_len,
 	    .bytes = inputs_len,
 	};
 
+	if (!programs_allow(t, s->env.config, s->env.isolation, r))
+		return false;
 	if (*s->env.draining)
 		refuse(r, "QUEUE_FULL",
 		       admit_details("max_queued_runs", (int64_t)s->sched.queued,
@@ -349,7 +354,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	size_t len;
 	const char *text = json_text(inputs, &len);
 
-	if (!may_create(s, requestor, len, refusal))
+	if (!may_create(s, requestor, template, len, refusal))
 		return NULL;
 	r = run_new(requestor, template);
 	r->inputs = xstrndup(text, len);

@@ -15,7 +15,16 @@
 #include "supervisor/contract.h"
 #include "supervisor/input.h"
 #include "supervisor/keeper.h"
+#include "supervisor/programs.h"
 #include "supervisor/requestor.h"
+
+/* The others are a uid of its own per run, Landlock, and an empty process. */
+#define PROGRAM_GUARDS                                                         \
+	(CREW_GUARD_SECCOMP | CREW_GUARD_NNP | CREW_GUARD_CAPS |               \
+	 CREW_GUARD_USERNS | CREW_GUARD_NETNS | CREW_GUARD_IPCNS |             \
+	 CREW_GUARD_UTSNS | CREW_GUARD_MNTNS | CREW_GUARD_ROOT |               \
+	 CREW_GUARD_RLIMITS | CREW_GUARD_UNDUMPABLE | CREW_GUARD_PDEATHSIG |   \
+	 CREW_GUARD_PIDNS)
 
 #define SWEEP_EVERY_S 60
 #define SICK_EVERY_S 1
@@ -40,11 +49,58 @@ static void check_level(struct server *srv)
 	server_stop(srv, EX_UNAVAILABLE);
 }
 
-static void on_report(void *arg, const struct crew_note *report)
+static bool has_programs(const struct catalogue *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->all[i]->runtime == RUNTIME_PROGRAM)
+			return true;
+	return false;
+}
+
+/* All that can run has been measured: go on. */
+static void measured(struct server *srv)
+{
+	if (srv->isolation.view == NULL || srv->exit_status != 0 ||
+	    (has_programs(srv->catalogue) && !srv->programs_known))
+		return;
+	if (!srv->told_ready && srv->on_ready != NULL) {
+		srv->told_ready = true;
+		srv->on_ready(srv);
+	}
+	if (srv->runs != NULL)
+		runs_pump(srv->runs);
+}
+
+/* A program runs in all of its cage or not at all. */
+static void on_programs(struct server *srv, const struct crew_note *report,
+			const char *why)
+{
+	char *no = srv->isolation.no_programs;
+
+	srv->programs_known = true;
+	no[0] = '\0';
+	if (why != NULL)
+		snprintf(no, sizeof(srv->isolation.no_programs), "%s", why);
+	else if ((PROGRAM_GUARDS & ~report->guards) != 0)
+		snprintf(no, sizeof(srv->isolation.no_programs), "%s",
+			 report->text);
+	if (no[0] != '\0')
+		log_warn("server", "programs=refused why=\"%s\"", no);
+	else
+		log_info("server", "programs=caged missing=\"%s\"",
+			 report->text);
+	measured(srv);
+}
+
+static void on_report(void *arg, enum crew_kind kind,
+		      const struct crew_note *report)
 {
 	struct server *srv = arg;
-	bool first = srv->isolation.view == NULL;
 
+	if (kind == CREW_PROGRAM) {
+		on_programs(srv, report, NULL);
+		return;
+	}
 	isolation_set(&srv->isolation, report);
 	log_info("server",
 		 "isolation=%s landlock_abi=%d uid_base=%d cgroup=none "
@@ -58,16 +114,15 @@ static void on_report(void *arg, const struct crew_note *report)
 		return;
 	}
 	check_level(srv);
-	if (srv->exit_status != 0)
-		return;
-	if (first && srv->on_ready != NULL)
-		srv->on_ready(srv);
-	if (srv->runs != NULL)
-		runs_pump(srv->runs);
+	measured(srv);
 }
 
-static void on_broken(void *arg, const char *why)
+static void on_broken(void *arg, enum crew_kind kind, const char *why)
 {
+	if (kind == CREW_PROGRAM) {
+		on_programs(arg, NULL, why);
+		return;
+	}
 	log_error("server", "isolation=none why=\"%s\"", why);
 	server_stop(arg, EX_UNAVAILABLE);
 }
@@ -277,6 +332,7 @@ int server_start(struct server *srv, struct config *config,
 			  strerror(errno));
 		return EX_UNAVAILABLE;
 	}
+	programs_show(srv->crew, catalogue, config);
 	return 0;
 }
 

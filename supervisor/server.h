@@ -28,6 +28,8 @@ struct server {
 	struct requestors requestors;
 	struct requestor *local; /* borrowed from them: whose uid is ours */
 	bool others;	/* it serves every local user, not LOCAL alone */
+	bool programs_known; /* it is measured whether they can be caged */
+	bool told_ready;
 	bool quiet;	/* runs are accepted and queued, but none is started */
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "base/why.h"
+#include "supervisor/keeper.h"
 #include "supervisor/manifest.h"
 #include "supervisor/package.h"
 #include "supervisor/template_files.h"
@@ -34,6 +35,23 @@ static int load_lua(struct template *t, int fd, char *why, size_t size)
 	return 0;
 }
 
+/* Started by root, workers are somebody else, with the rights of others. */
+static int can_others(int fd, const struct stat *file, const char *entry,
+		      char *why, size_t size)
+{
+	const mode_t need = S_IROTH | S_IXOTH;
+	struct stat dir;
+
+	if ((geteuid() != 0 && keeper_pid() == 0) ||
+	    (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
+	     (file->st_mode & need) == need))
+		return 0;
+	return why_set(why, size,
+		       "others may not read and execute the folder and %s, but "
+		       "workers are others here (chmod -R o+rX would do)",
+		       entry);
+}
+
 static int look_at_program(struct template *t, int fd, char *why, size_t size)
 {
 	struct stat st;
@@ -46,7 +64,7 @@ static int look_at_program(struct template *t, int fd, char *why, size_t size)
 		return why_set(why, size,
 			       "%s is not executable (chmod +x would do)",
 			       t->entry);
-	return 0;
+	return can_others(fd, &st, t->entry, why, size);
 }
 
 static int load_entry(struct template *t, int fd, char *why, size_t size)
@@ -75,6 +93,7 @@ static struct template *load(int fd, char *why, size_t size)
 		return NULL;
 	if (load_entry(t, fd, why, size) < 0 ||
 	    template_files_load(t, fd, why, size) < 0 ||
+	    package_stamp(fd, t->stamp, why, size) < 0 ||
 	    package_digest(fd, t->digest, why, size) < 0) {
 		template_unref(t);
 		return NULL;
@@ -102,6 +121,37 @@ struct template *template_load(const char *dir, char *why, size_t size)
 	return t;
 }
 
+/* The folder that was read, with the bytes that were read then. */
+static bool same_bytes(struct template *t, int fd, const char *stamp)
+{
+	char digest[65], why[256];
+
+	if (package_digest(fd, digest, why, sizeof(why)) < 0 ||
+	    strcmp(digest, t->digest) != 0)
+		return false;
+	memcpy(t->stamp, stamp, sizeof(t->stamp));
+	return true;
+}
+
+bool template_unchanged(struct template *t, char *why, size_t size)
+{
+	int fd = package_open(t->dir, why, size);
+	char stamp[65] = "";
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = package_stamp(fd, stamp, why, size) == 0 &&
+	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
+	close(fd);
+	if (!same)
+		why_set(why, size,
+			"%s was changed after it was loaded, and what is there "
+			"now is not run; the operator has it loaded by SIGHUP",
+			t->dir);
+	return same;
+}
+
 struct template *template_ref(struct template *t)
 {
 	t->users++;
@@ -123,6 +173,7 @@ void template_unref(struct template *t)
 	free(t->description);
 	free(t->entry);
 	free(t->code);
+	free(t->reads);
 	free(t->auto_pointer);
 	free(t);
 }

@@ -50,9 +50,13 @@ struct template {
 	char *description;
 	enum template_runtime runtime;
 	char *entry;	       /* file in dir */
-	char *code;	       /* lua: the text of entry */
+	char *code;	       /* lua: the text of entry; a program's
+				  arguments, each with a NUL */
 	size_t code_len;
 	char digest[65];       /* SHA-256 over every file of the package */
+	char stamp[65];	       /* a program: the files' metadata then */
+	const char **reads;    /* a program's: each borrowed from manifest */
+	size_t n_reads;
 	unsigned trust;	       /* enum template_trust bits */
 	bool partial;	       /* supportsPartialSuccess */
 	double partial_threshold;
@@ -82,6 +86,11 @@ struct template {
  * WHY (at most SIZE bytes).
  */
 struct template *template_load(const char *dir, char *why, size_t size);
+/*
+ * A program runs from its folder: is T's still what was read? False, and WHY
+ * says what would help.
+ */
+bool template_unchanged(struct template *t, char *why, size_t size);
 struct template *template_ref(struct template *t); /* T itself */
 void template_unref(struct template *t);	   /* NULL is fine */
 

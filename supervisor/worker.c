@@ -12,6 +12,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
+#include "supervisor/programs.h"
 #include "supervisor/verdict.h"
 #include "supervisor/worker_int.h"
 
@@ -282,9 +283,22 @@ static void on_reaped(struct crew_hand *hand, int status,
 	env->on_over(env->arg, r, verdict(r, &e));
 }
 
+/* A program that is no more what was loaded: R fails. */
+static bool is_stale(struct run *r)
+{
+	char why[1024];
+
+	if (r->template->runtime != RUNTIME_PROGRAM ||
+	    template_unchanged(r->template, why, sizeof(why)))
+		return false;
+	run_set_error(r, "EXECUTION_ERROR", NULL, "%s", why);
+	return true;
+}
+
 int worker_start(const struct worker_env *env, struct run *r)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
+	struct crew_job job = programs_job(r);
 	int ends[2];
 	int rc = chan_pair(ends);
 
@@ -294,8 +308,8 @@ int worker_start(const struct worker_env *env, struct run *r)
 	}
 	w->hand.on_born = on_born;
 	w->hand.on_exit = on_reaped;
-	rc = crew_spawn(env->crew, &w->hand, ends[1], (uint64_t)r->limits.cpu_ms,
-			(uint64_t)r->limits.memory_bytes);
+	rc = is_stale(r) ? -ESTALE
+			 : crew_spawn(env->crew, &w->hand, ends[1], &job);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);

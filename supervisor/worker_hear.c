@@ -170,24 +170,36 @@ static const char *reply_fault(struct json_object *reply)
 	return NULL;
 }
 
+/* A program's output is its own; Lua's was made by our runtime. */
+static int bad_result(struct worker *w, const char *offence, const char *why)
+{
+	struct run *r = w->run;
+
+	json_object_put(r->result);
+	r->result = NULL;
+	if (r->template->runtime != RUNTIME_PROGRAM)
+		return worker_violation(w, offence);
+	run_set_error(r, "OUTPUT_INVALID", NULL, "the program wrote %s%s%s",
+		      offence, why[0] != '\0' ? ": " : "", why);
+	return 0;
+}
+
 static int result_done(struct worker *w)
 {
+	struct json_error err = {0};
 	struct run *r = w->run;
 	const char *fault;
 
 	w->phase = PHASE_DONE;
 	worker_said_all(w);
 	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
-		       NULL) < 0)
-		return worker_violation(w, "a result that is not JSON");
+		       &err) < 0)
+		return bad_result(w, "a result that is not JSON", err.text);
 	buf_fini(&w->result);
 	r->is_reply = w->reply;
 	fault = w->reply ? reply_fault(r->result) : NULL;
-	if (fault != NULL) {
-		json_object_put(r->result);
-		r->result = NULL;
-		return worker_violation(w, fault);
-	}
+	if (fault != NULL)
+		return bad_result(w, fault, "");
 	w->have_result = true;
 	return 0;
 }
@@ -226,16 +238,21 @@ static int on_chunk(struct worker *w, const struct msg *m)
 }
 
 /* What a worker may report of itself; anything else is ours to say. */
-static bool may_claim(struct str code)
+static bool may_claim(const struct run *r, struct str code)
 {
-	static const char *const codes[] = {
-	    "EXECUTION_ERROR",	 "STEP_EXECUTION_FAILED", "RESOURCE_LIMIT",
-	    "SANDBOX_VIOLATION", "RUN_CANCELED",	  "OUTPUT_INVALID"};
+	static const struct {
+		const char *code;
+		bool of_program; /* alone: its end is not its worker's */
+	} codes[] = {{"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
+		     {"RESOURCE_LIMIT", false},	 {"SANDBOX_VIOLATION", false},
+		     {"RUN_CANCELED", false},	 {"OUTPUT_INVALID", false},
+		     {"WORKER_CRASHED", true}};
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-		if (strlen(codes[i]) == code.n &&
-		    memcmp(codes[i], code.p, code.n) == 0)
-			return true;
+		if (strlen(codes[i].code) == code.n &&
+		    memcmp(codes[i].code, code.p, code.n) == 0)
+			return !codes[i].of_program ||
+			       r->template->runtime == RUNTIME_PROGRAM;
 	return false;
 }
 
@@ -244,7 +261,7 @@ static int on_fail(struct worker *w, const struct msg *m)
 	struct json_object *details = NULL;
 	char code[72];
 
-	if (!may_claim(m->fail.error_code))
+	if (!may_claim(w->run, m->fail.error_code))
 		return worker_violation(
 		    w, "a FAIL whose code is not a worker's to give");
 	if (m->fail.details.n > 0 &&

@@ -103,15 +103,16 @@ struct hand {
 	pid_t pid; /* as on_born saw it */
 };
 
-static void on_report(void *arg, const struct crew_note *n)
+static void on_report(void *arg, enum crew_kind kind,
+		      const struct crew_note *n)
 {
-	(void)arg, (void)n;
+	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, const char *why)
+static void on_broken(void *arg, enum crew_kind kind, const char *why)
 {
-	(void)arg, (void)why;
+	(void)arg, (void)kind, (void)why;
 	broken++;
 }
 
@@ -174,13 +175,15 @@ static void until(const int *n, int want)
 
 static int ask(struct hand *h, enum order what)
 {
+	struct crew_job job = {
+	    .kind = CREW_LUA, .cpu_ms = what, .memory_bytes = 1};
 	int ends[2];
 	int rc;
 
 	*h = (struct hand){.hand = {.on_born = on_born, .on_exit = on_exit_of}};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	rc = crew_spawn(crew, &h->hand, ends[0], what, 1);
+	rc = crew_spawn(crew, &h->hand, ends[0], &job);
 	close(ends[0]);
 	close(ends[1]);
 	return rc;
@@ -238,10 +241,10 @@ static void test_deaths(void)
 	until(&reports, 4);
 
 	/* killed, and not yet reaped: the order finds nobody */
-	kill(crew_zygote_pid(crew), SIGKILL);
-	waitid(P_PID, (id_t)crew_zygote_pid(crew), NULL, WEXITED | WNOWAIT);
+	kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
+	waitid(P_PID, (id_t)crew_zygote_pid(crew, CREW_LUA), NULL, WEXITED | WNOWAIT);
 	is_int(ask(&h, BEAR), -EAGAIN, "an order to a dead one is to be repeated");
-	is_int(crew_zygote_pid(crew), 0, "and no more are tried");
+	is_int(crew_zygote_pid(crew, CREW_LUA), 0, "and no more are tried");
 	until(&reports, 5);
 	is_int(ask(&h, BEAR), 0, "until there is another");
 	stop("mortal");
@@ -260,7 +263,7 @@ static void test_brief(void)
 	start("brief");
 	wait_for_a_zombie();
 	crew_reap(crew); /* its report is still unread */
-	is_int(crew_zygote_pid(crew), 0, "a zygote that reported and died is none");
+	is_int(crew_zygote_pid(crew, CREW_LUA), 0, "a zygote that reported and died is none");
 	stop("brief");
 }
 
@@ -278,11 +281,11 @@ static void test_broken(void)
 	unlink(path);
 	ok(symlink("/bin/false", path) == 0, "then its program goes bad");
 	for (int i = 0; i < 6; i++) {
-		crew_renew(crew);
+		crew_renew(crew, CREW_LUA);
 		wait_for_a_zombie();
 		crew_reap(crew);
 	}
-	ok(broken == 0 && crew_zygote_pid(crew) > 0,
+	ok(broken == 0 && crew_zygote_pid(crew, CREW_LUA) > 0,
 	   "one that cannot be renewed serves on");
 	stop("turns");
 	free(path);

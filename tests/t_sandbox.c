@@ -564,13 +564,13 @@ static int powerless(void)
 	caps_lock(&sb);
 	if (sb.err[SANDBOX_CAPS] != 0 || sb.err[SANDBOX_NNP] != 0)
 		return 2;
-	if (caps_keep(true) != 0 || caps_are_none())
+	if (caps_keep(CAPS_KILL) != 0 || caps_are_none())
 		return 3;
 	if (setresuid(1, 1, 1) != 0 || setresuid(2, 2, 2) != 0)
 		return 4; /* a change of uid keeps what was kept */
 	if (kill(getppid(), 0) != 0)
 		return 5;
-	if (caps_keep(false) != 0 || kill(getppid(), 0) == 0)
+	if (caps_keep(0) != 0 || kill(getppid(), 0) == 0)
 		return 6;
 	if (caps_none() != 0 || !caps_are_none())
 		return 7;
@@ -623,8 +623,8 @@ static void test_steps(void)
 
 static void test_explain(void)
 {
-	struct sandbox sb = {.landlock_abi = 7};
-	const uint32_t all = (1u << SANDBOX_LAYERS) - 1;
+	const uint32_t all = SANDBOX_BIT(SANDBOX_LAYERS) - 1;
+	struct sandbox sb = {.layers = all, .landlock_abi = 7};
 	char text[512], small[16];
 
 	sandbox_explain(&sb, all, text, sizeof(text));

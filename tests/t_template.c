@@ -315,8 +315,8 @@ static void given(void)
 	is_int(t->auto_items_over, 2, "with its number");
 	is_int(t->limits.timeout_ms, 1000, "timeout");
 	is_int(t->limits.cpu_ms, 2000, "CPU, an integer for all its .0");
-	is_int(t->limits.memory_bytes, 2 << 20, "memory");
-	is_int(t->limits.processes, 7, "processes");
+	is_int(t->limits.memory_bytes, 1 << 20, "memory, the lower one");
+	is_int(t->limits.processes, 2, "processes, the lower one");
 	is_int(t->limits.output_bytes, 9, "output");
 	is_int(t->limits.artifact_bytes, 0, "artifacts");
 	is_int(t->limits.cancel_grace_ms, 0, "grace");
@@ -576,7 +576,8 @@ static void program_packages(void)
 	    "template.json#/runtime/entry: bin/run is not executable (chmod "
 	    "+x would do)",
 	    "a program without x");
-	chmod(run, 0700);
+	chmod(run, 0755);
+	chmod(in_root("."), 0755);
 	template_unref(loaded("a program"));
 	put_manifest("{\"type\":\"program\",\"entry\":\"link/run\"}");
 	(void)!symlink("bin", link);

@@ -11,10 +11,9 @@
 #include "worker/job.h"
 
 /* As fork(2), but for the parent; there are no atfork handlers to run. */
-static pid_t clone_self(enum birth_parent parent)
+static pid_t clone_self(enum birth_parent parent, unsigned long flags)
 {
-	unsigned long flags = SIGCHLD;
-
+	flags |= SIGCHLD;
 	if (parent == BIRTH_OF_SUPERVISOR)
 		flags |= CLONE_PARENT;
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
@@ -33,7 +32,7 @@ pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
 	    enum birth_parent parent, birth_life *life)
 {
 	enum sandbox_layer failed;
-	pid_t pid = clone_self(parent);
+	pid_t pid = clone_self(parent, 0);
 
 	if (pid < 0)
 		return -errno;
@@ -43,6 +42,24 @@ pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
 		_exit(CREW_EXIT_UNCAGED + (int)failed);
 	unblock_signals();
 	life(sb, w);
+	_exit(EXIT_FAILURE);
+}
+
+pid_t birth_program(const struct sandbox *sb, const struct sandbox_program *p,
+		    enum birth_parent parent, birth_program_life *life)
+{
+	enum sandbox_layer failed;
+	pid_t pid = clone_self(parent, sandbox_program_clone);
+	int proc = -1;
+
+	if (pid < 0)
+		return -errno;
+	if (pid > 0)
+		return pid;
+	if (sandbox_enter_program(sb, p, &proc, &failed) != 0)
+		_exit(CREW_EXIT_UNCAGED + (int)failed);
+	unblock_signals();
+	life(sb, p, proc);
 	_exit(EXIT_FAILURE);
 }
 

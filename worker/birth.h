@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "sandbox/program.h"
 #include "sandbox/sandbox.h"
 
 /* Whose child the worker is. */
@@ -23,6 +24,15 @@ typedef void birth_life(const struct sandbox *sb,
  */
 pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
 	    enum birth_parent parent, birth_life *life);
+
+/*
+ * Clone a program's worker for P, as above: its cage, then LIFE with /proc as
+ * sandbox_enter_program() gave it.
+ */
+typedef void birth_program_life(const struct sandbox *sb,
+				const struct sandbox_program *p, int proc);
+pid_t birth_program(const struct sandbox *sb, const struct sandbox_program *p,
+		    enum birth_parent parent, birth_program_life *life);
 
 birth_life birth_serve; /* seal, then serve the run */
 

@@ -1,10 +1,12 @@
 /* paddock-worker: the zygote of the supervisor's workers. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "ipc/crew.h"
 #include "worker/zygote.h"
 
@@ -28,19 +30,51 @@ static void wipe_environment(void)
 	clearenv();
 }
 
+static int usage(const char *argument)
+{
+	fprintf(stderr,
+		"paddock-worker: unknown argument '%s': --version is for "
+		"people, the rest for paddockd\n",
+		argument);
+	return EXIT_USAGE;
+}
+
+/* "package=DIR" and "read=PATH", of a zygote of programs. */
+struct kept {
+	char **packages, **reads;
+	size_t n_packages, n_reads;
+};
+
+/* ARGV is wiped, as the environment is: a program could read it. */
+static bool keep_argument(struct kept *k, char *arg)
+{
+	static const char package[] = "package=", read[] = "read=";
+	bool good = true;
+
+	if (strncmp(arg, package, strlen(package)) == 0)
+		k->packages[k->n_packages++] = xstrdup(arg + strlen(package));
+	else if (strncmp(arg, read, strlen(read)) == 0 &&
+		 k->n_reads < TREE_READS_MAX)
+		k->reads[k->n_reads++] = xstrdup(arg + strlen(read));
+	else
+		good = false;
+	if (good)
+		memset(arg, 0, strlen(arg));
+	return good;
+}
+
 int main(int argc, char **argv)
 {
+	bool program = argc > 1 && strcmp(argv[1], "program") == 0;
+	struct kept k = {0};
+	struct tree tree;
+
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("paddock-worker " PADDOCK_VERSION);
 		return EXIT_SUCCESS;
 	}
-	if (argc > 1) {
-		fprintf(stderr,
-			"paddock-worker: unknown argument '%s': it takes "
-			"none but --version\n",
-			argv[1]);
-		return EXIT_USAGE;
-	}
+	if (argc > 1 && !program)
+		return usage(argv[1]);
 	if (socket_option(SO_DOMAIN) != AF_UNIX ||
 	    socket_option(SO_TYPE) != SOCK_SEQPACKET) {
 		fprintf(
@@ -50,6 +84,16 @@ int main(int argc, char **argv)
 		    CREW_CONTROL_FD);
 		return EXIT_USAGE;
 	}
+	k.packages = xcalloc((size_t)argc, sizeof(char *));
+	k.reads = xcalloc((size_t)argc, sizeof(char *));
+	for (int i = 2; i < argc; i++)
+		if (!keep_argument(&k, argv[i]))
+			return usage(argv[i]);
 	wipe_environment();
-	_exit(zygote_run()); /* no stdio to flush, nothing to finalize */
+	tree = (struct tree){.packages = k.packages,
+			     .n_packages = k.n_packages,
+			     .reads = k.reads,
+			     .n_reads = k.n_reads};
+	/* no stdio to flush, nothing to finalize */
+	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, &tree));
 }

@@ -18,7 +18,6 @@
 
 #define SYSCALLS 512 /* those with a number below it have a name */
 #define SYSCALL_NAME_MAX 32
-#define SYSCALL_ARGS 6
 #define DETAILS_SIZE 512
 
 static atomic_bool cancelled;
@@ -74,19 +73,19 @@ static void on_xcpu(int sig)
 
 #if defined(__x86_64__)
 #define ARCH_NATIVE AUDIT_ARCH_X86_64
-static void get_args(uint64_t args[SYSCALL_ARGS], const ucontext_t *uc)
+static void get_args(uint64_t args[SIGNALS_ARGS], const ucontext_t *uc)
 {
-	static const int regs[SYSCALL_ARGS] = {REG_RDI, REG_RSI, REG_RDX,
+	static const int regs[SIGNALS_ARGS] = {REG_RDI, REG_RSI, REG_RDX,
 					       REG_R10, REG_R8,	 REG_R9};
 
-	for (int i = 0; i < SYSCALL_ARGS; i++)
+	for (int i = 0; i < SIGNALS_ARGS; i++)
 		args[i] = (uint64_t)uc->uc_mcontext.gregs[regs[i]];
 }
 #elif defined(__aarch64__)
 #define ARCH_NATIVE AUDIT_ARCH_AARCH64
-static void get_args(uint64_t args[SYSCALL_ARGS], const ucontext_t *uc)
+static void get_args(uint64_t args[SIGNALS_ARGS], const ucontext_t *uc)
 {
-	for (int i = 0; i < SYSCALL_ARGS; i++)
+	for (int i = 0; i < SIGNALS_ARGS; i++)
 		args[i] = uc->uc_mcontext.regs[i];
 }
 #else
@@ -107,11 +106,9 @@ static const char *arch_name(unsigned arch)
 	}
 }
 
-static void add_syscall(struct text *t, const siginfo_t *si)
+static void add_syscall(struct text *t, int nr, unsigned arch)
 {
-	int nr = si->si_syscall;
-
-	if (si->si_arch == ARCH_NATIVE && nr >= 0 && nr < SYSCALLS &&
+	if (arch == ARCH_NATIVE && nr >= 0 && nr < SYSCALLS &&
 	    names[nr][0] != '\0') {
 		text_add_quoted(t, names[nr], strlen(names[nr]));
 		return;
@@ -121,26 +118,40 @@ static void add_syscall(struct text *t, const siginfo_t *si)
 	text_add(t, "\"");
 }
 
-static void on_sys(int sig, siginfo_t *si, void *context)
+void signals_violation(const struct signals_call *c)
 {
 	char room[DETAILS_SIZE];
 	struct text t = {.p = room, .size = sizeof(room)};
-	uint64_t args[SYSCALL_ARGS];
 
-	(void)sig;
-	get_args(args, context);
 	text_add(&t, "{\"syscall\":");
-	add_syscall(&t, si);
+	add_syscall(&t, c->nr, c->arch);
 	text_add(&t, ",\"arch\":\"");
-	text_add(&t, arch_name(si->si_arch));
+	text_add(&t, arch_name(c->arch));
 	text_add(&t, "\",\"args\":[");
-	for (int i = 0; i < SYSCALL_ARGS; i++) {
+	for (int i = 0; i < SIGNALS_ARGS; i++) {
 		text_add(&t, i == 0 ? "" : ",");
-		text_add_hex(&t, args[i]);
+		text_add_hex(&t, c->args[i]);
 	}
-	text_add(&t, "]}");
+	text_add(&t, "]");
+	if (c->process != NULL) {
+		text_add(&t, ",\"process\":{\"pid\":");
+		text_add_int(&t, c->pid);
+		text_add(&t, ",\"comm\":");
+		text_add_quoted(&t, c->process, strlen(c->process));
+		text_add(&t, "}");
+	}
+	text_add(&t, "}");
 	fail("SANDBOX_VIOLATION",
 	     "the sandbox refused a system call that no template needs", &t);
+}
+
+static void on_sys(int sig, siginfo_t *si, void *context)
+{
+	struct signals_call c = {.nr = si->si_syscall, .arch = si->si_arch};
+
+	(void)sig;
+	get_args(c.args, context);
+	signals_violation(&c);
 }
 
 static void learn_names(void)

@@ -14,4 +14,18 @@ bool signals_cancelled(void); /* SIGTERM came; nap_wake() was called then */
 
 void signals_set_cpu_ms(uint64_t ms); /* what SIGXCPU's report says */
 
+#define SIGNALS_ARGS 6
+
+/* A system call that was refused. */
+struct signals_call {
+	int nr;
+	unsigned arch; /* AUDIT_ARCH_… */
+	uint64_t args[SIGNALS_ARGS];
+	const char *process; /* whose it was; NULL: our own */
+	uint32_t pid;
+};
+
+/* FAIL, and the end. Async-signal-safe. */
+_Noreturn void signals_violation(const struct signals_call *c);
+
 #endif

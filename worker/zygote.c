@@ -17,6 +17,10 @@
 #include "worker/birth.h"
 #include "worker/job.h"
 #include "worker/selftest.h"
+#include "worker/selftest_program.h"
+#include "worker/shim.h"
+
+static struct tree tree; /* of programs */
 
 static void send_note(const struct crew_note *note)
 {
@@ -62,16 +66,12 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 	return 0;
 }
 
-/* Cage us, measure the cage, and say what was found. 0, or exit status. */
-static int prepare(struct sandbox *sb)
+/* Lua's: an empty root, a filter for the zygote too. 0, or exit status. */
+static int build_lua(struct sandbox *sb, struct selftest *found)
 {
 	pid_t supervisor = getppid();
-	struct selftest found;
-	int rc = detach();
+	int rc = job_prepare();
 
-	if (rc != 0)
-		return broken("closed", rc, "");
-	rc = job_prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
 	rc = sandbox_build(sb, CREW_SLOTS);
@@ -81,15 +81,42 @@ static int prepare(struct sandbox *sb)
 	rc = orphan_guard(CREW_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
-	rc = selftest_run(sb, supervisor, &found);
+	rc = selftest_run(sb, supervisor, found);
 	if (rc != 0)
-		return broken("self-test", rc, found.text);
-	if ((found.held & CREW_GUARD_SECCOMP) == 0)
-		return broken("seccomp", found.err, found.text);
+		return broken("self-test", rc, found->text);
+	if ((found->held & CREW_GUARD_SECCOMP) == 0)
+		return broken("seccomp", found->err, found->text);
 	rc = sandbox_settle(sb);
+	return rc == 0 ? 0 : broken("seccomp", rc, "the zygote's own");
+}
+
+/*
+ * Programs': the host's, read-only. The zygote keeps the right to mount, and
+ * so has no filter of its own: every worker would inherit it.
+ */
+static int build_program(struct sandbox *sb, struct selftest *found)
+{
+	enum sandbox_layer failed;
+	const char *at;
+	int rc = shim_prepare();
+
 	if (rc != 0)
-		return broken("seccomp", rc, "the zygote's own");
-	return report(sb, &found);
+		return broken("shim", rc, "the runtime could not be prepared");
+	rc = sandbox_build_program(sb, CREW_SLOTS, &tree, &failed, &at);
+	if (rc != 0)
+		return broken(sandbox_layer_name(failed), rc,
+			      failed == SANDBOX_ROOT && at != NULL
+				  ? at
+				  : sandbox_layer_remedy(failed));
+	rc = orphan_guard(CREW_CONTROL_FD);
+	if (rc != 0)
+		return broken("pdeathsig", rc, "");
+	rc = selftest_program(sb, found);
+	if (rc != 0)
+		return broken("self-test", rc, found->text);
+	if (found->text[0] != '\0')
+		return broken("self-test", 0, found->text);
+	return 0;
 }
 
 /* The one descriptor that came with MSG, or -1. */
@@ -131,8 +158,51 @@ static int next_order(struct crew_order *order, int *fd)
 	return 1;
 }
 
-static pid_t spawn(const struct sandbox *sb, const struct crew_order *order,
-		   int fd)
+static pid_t spawn_lua(const struct sandbox *sb, const struct sandbox_worker *w,
+		       const struct crew_order *order)
+{
+	(void)order;
+	return birth(sb, w, BIRTH_OF_SUPERVISOR, birth_serve);
+}
+
+static pid_t spawn_program(const struct sandbox *sb,
+			   const struct sandbox_worker *w,
+			   const struct crew_order *order)
+{
+	struct sandbox_program p = {.w = *w,
+				    .package = order->package,
+				    .reads = order->reads,
+				    .processes = order->processes,
+				    .own_uid = sb->own_ids};
+
+	if (order->package >= tree.n_packages || order->processes == 0)
+		return -EINVAL;
+	return birth_program(sb, &p, BIRTH_OF_SUPERVISOR, shim_serve);
+}
+
+static const struct {
+	int (*build)(struct sandbox *sb, struct selftest *found);
+	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
+		       const struct crew_order *order);
+} kinds[] = {
+    [ZYGOTE_LUA] = {build_lua, spawn_lua},
+    [ZYGOTE_PROGRAM] = {build_program, spawn_program},
+};
+
+/* Cage us, measure the cage, and say what was found. 0, or exit status. */
+static int prepare(enum zygote_kind kind, struct sandbox *sb)
+{
+	struct selftest found;
+	int rc = detach();
+
+	if (rc != 0)
+		return broken("closed", rc, "");
+	rc = kinds[kind].build(sb, &found);
+	return rc != 0 ? rc : report(sb, &found);
+}
+
+static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
+		   const struct crew_order *order, int fd)
 {
 	struct sandbox_worker w = {.run_fd = fd,
 				   .slot = order->slot,
@@ -143,20 +213,22 @@ static pid_t spawn(const struct sandbox *sb, const struct crew_order *order,
 	if (order->type != CREW_SPAWN || fd < 0 || order->slot >= sb->slots ||
 	    order->cpu_ms == 0)
 		return -EINVAL;
-	return birth(sb, &w, BIRTH_OF_SUPERVISOR, birth_serve);
+	return kinds[kind].spawn(sb, &w, order);
 }
 
-int zygote_run(void)
+int zygote_run(enum zygote_kind kind, const struct tree *t)
 {
 	struct sandbox sb;
 	struct crew_order order;
 	int fd = -1;
-	int rc = prepare(&sb);
+	int rc;
 
+	tree = *t;
+	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;
 	while (next_order(&order, &fd) > 0) {
-		pid_t pid = spawn(&sb, &order, fd);
+		pid_t pid = spawn(kind, &sb, &order, fd);
 		struct crew_note note = {.type = CREW_SPAWNED,
 					 .seq = order.seq,
 					 .pid = pid > 0 ? pid : -1,

@@ -2,12 +2,17 @@
 #ifndef WORKER_ZYGOTE_H
 #define WORKER_ZYGOTE_H
 
+#include "sandbox/tree.h"
+
 #define ZYGOTE_EXIT_UNAVAILABLE 69 /* the cage cannot be built */
+
+enum zygote_kind { ZYGOTE_LUA, ZYGOTE_PROGRAM };
 
 /*
  * Build the cage, test it, report, and clone workers as the supervisor
- * orders until it is gone. The exit status.
+ * orders until it is gone. TREE is what programs see; its strings are lent.
+ * The exit status.
  */
-int zygote_run(void);
+int zygote_run(enum zygote_kind kind, const struct tree *tree);
 
 #endif

@@ -290,6 +290,15 @@ sub write_templates {
 			 inputsSchema => {type => 'object'}, %$spec);
 		my $code = delete $m{code} // 'return function() return {} end';
 		my $dir = "$self->{root}/templates/$id-$m{version}";
+		my $program = delete $m{program};
+
+		if (defined $program) { # any executable, as main
+			$m{runtime} = {type => 'program', entry => 'main'};
+			write_file("$dir/template.json", json_of(\%m));
+			write_file("$dir/main", $program);
+			chmod 0755, $dir, "$dir/main";
+			next;
+		}
 
 		$code = "return function(run, inputs)\n$code\nend\n"
 		    unless $code =~ /^return function/;

@@ -1,0 +1,263 @@
+#include "sandbox/filter_int.h"
+
+#include <asm/termbits.h>
+#include <errno.h>
+#include <linux/fcntl.h>
+#include <linux/futex.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <sys/stat.h>
+#include <asm/ioctls.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "base/mem.h"
+#include "sandbox/sandbox.h"
+
+#define ALLOW SCMP_ACT_ALLOW
+#define DENY(e) SCMP_ACT_ERRNO(e)
+#define SYS(name) SCMP_SYS(name)
+
+/*
+ * A program's filter. What is in none of these lists is unknown, or newer
+ * than we are: ENOSYS, which C libraries know how to do without.
+ */
+static const int allowed[] = {
+    /* files, in a root of their own */
+    SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64),
+    SYS(pwrite64), SYS(preadv), SYS(preadv2), SYS(pwritev), SYS(pwritev2),
+    SYS(close), SYS(close_range), SYS(lseek), SYS(dup), SYS(dup2), SYS(dup3),
+    SYS(copy_file_range), SYS(fadvise64), SYS(readahead), SYS(open),
+    SYS(openat), SYS(openat2), SYS(creat), SYS(stat), SYS(fstat), SYS(lstat),
+    SYS(newfstatat), SYS(statx), SYS(access), SYS(faccessat), SYS(faccessat2),
+    SYS(readlink), SYS(readlinkat), SYS(getcwd), SYS(chdir), SYS(fchdir),
+    SYS(getdents), SYS(getdents64), SYS(mkdir), SYS(mkdirat), SYS(rmdir),
+    SYS(unlink), SYS(unlinkat), SYS(rename), SYS(renameat), SYS(renameat2),
+    SYS(link), SYS(linkat), SYS(symlink), SYS(symlinkat), SYS(chmod),
+    SYS(fchmod), SYS(fchmodat), SYS(chown), SYS(fchown), SYS(lchown),
+    SYS(fchownat), SYS(truncate), SYS(ftruncate), SYS(fallocate), SYS(fsync),
+    SYS(fdatasync), SYS(utime), SYS(utimes), SYS(utimensat), SYS(futimesat),
+    SYS(umask), SYS(statfs), SYS(fstatfs), SYS(flock), SYS(getxattr),
+    SYS(lgetxattr), SYS(fgetxattr), SYS(listxattr), SYS(llistxattr),
+    SYS(flistxattr),
+    /* waiting */
+    SYS(pipe), SYS(pipe2), SYS(poll), SYS(ppoll), SYS(select), SYS(pselect6),
+    SYS(epoll_create), SYS(epoll_create1), SYS(epoll_ctl), SYS(epoll_wait),
+    SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd), SYS(eventfd2),
+    SYS(timerfd_create), SYS(timerfd_settime), SYS(timerfd_gettime),
+    SYS(signalfd4), SYS(inotify_init1), SYS(inotify_add_watch),
+    SYS(inotify_rm_watch), SYS(nanosleep), SYS(clock_nanosleep),
+    /* memory; a just-in-time compiler writes code, so that is let be */
+    SYS(brk), SYS(munmap), SYS(mremap), SYS(mmap), SYS(mprotect),
+    SYS(pkey_alloc), SYS(pkey_free), SYS(pkey_mprotect), SYS(madvise),
+    SYS(mincore), SYS(msync), SYS(mlock), SYS(mlock2), SYS(munlock),
+    SYS(membarrier),
+    /* signals, of its own processes: there are no others */
+    SYS(rt_sigaction), SYS(rt_sigprocmask), SYS(rt_sigreturn),
+    SYS(rt_sigsuspend), SYS(rt_sigpending), SYS(rt_sigtimedwait),
+    SYS(rt_sigqueueinfo), SYS(sigaltstack), SYS(kill), SYS(tgkill), SYS(tkill),
+    SYS(pause), SYS(alarm), SYS(getitimer), SYS(setitimer), SYS(timer_create),
+    SYS(timer_settime), SYS(timer_gettime), SYS(timer_getoverrun),
+    SYS(timer_delete),
+    /* processes and threads */
+    SYS(fork), SYS(vfork), SYS(execve), SYS(execveat), SYS(exit),
+    SYS(exit_group), SYS(wait4), SYS(waitid), SYS(set_tid_address),
+    SYS(set_robust_list), SYS(get_robust_list), SYS(rseq), SYS(futex),
+    SYS(futex_waitv), SYS(sched_yield), SYS(sched_getaffinity),
+    SYS(sched_getparam), SYS(sched_getscheduler), SYS(sched_get_priority_max),
+    SYS(sched_get_priority_min), SYS(getcpu), SYS(restart_syscall),
+    SYS(pidfd_open), SYS(pidfd_send_signal), SYS(arch_prctl),
+    /* who and where we are */
+    SYS(getpid), SYS(getppid), SYS(gettid), SYS(getuid), SYS(geteuid),
+    SYS(getgid), SYS(getegid), SYS(getresuid), SYS(getresgid), SYS(getgroups),
+    SYS(getpgid), SYS(getpgrp), SYS(getsid), SYS(setpgid), SYS(setsid),
+    SYS(getpriority), SYS(uname), SYS(sysinfo), SYS(times), SYS(getrusage),
+    SYS(getrlimit), SYS(getrandom), SYS(capget), SYS(clock_gettime),
+    SYS(clock_getres), SYS(gettimeofday), SYS(time),
+    /* pairs of sockets: there are no others */
+    SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(sendmsg), SYS(shutdown),
+    SYS(getsockname), SYS(getpeername), SYS(getsockopt), SYS(setsockopt),
+};
+
+/* What programs try innocently, and can do without. */
+static const int denied[] = {
+    SYS(setuid), SYS(setgid), SYS(setreuid), SYS(setregid), SYS(setresuid),
+    SYS(setresgid), SYS(setfsuid), SYS(setfsgid), SYS(setgroups),
+    SYS(setpriority), SYS(sched_setparam), SYS(sched_setscheduler),
+    SYS(sched_setaffinity), SYS(sched_setattr), SYS(setrlimit), SYS(chroot),
+    SYS(setxattr), SYS(lsetxattr), SYS(fsetxattr), SYS(removexattr),
+    SYS(lremovexattr), SYS(fremovexattr), SYS(ioprio_set),
+};
+
+/* What no template needs: reported by name, and the end of the run. */
+static const int violations[] = {
+    SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev),
+    SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp), SYS(bpf),
+    SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key),
+    SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module),
+    SYS(kexec_load), SYS(kexec_file_load), SYS(mount), SYS(umount2),
+    SYS(pivot_root), SYS(fsopen), SYS(fsmount), SYS(fsconfig), SYS(fspick),
+    SYS(move_mount), SYS(open_tree), SYS(mount_setattr), SYS(setns),
+    SYS(unshare), SYS(name_to_handle_at), SYS(open_by_handle_at), SYS(seccomp),
+    SYS(iopl), SYS(ioperm), SYS(modify_ldt), SYS(swapon), SYS(swapoff),
+    SYS(reboot), SYS(acct), SYS(quotactl), SYS(quotactl_fd),
+    SYS(clock_settime), SYS(settimeofday), SYS(adjtimex), SYS(clock_adjtime),
+    SYS(sethostname), SYS(setdomainname), SYS(syslog), SYS(fanotify_init),
+    SYS(memfd_secret), SYS(capset),
+};
+
+#define NEW_NAMESPACES                                                         \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |         \
+	 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+#define NOT_CLONED                                                             \
+	(NEW_NAMESPACES | CLONE_PARENT | CLONE_PTRACE | CLONE_UNTRACED)
+
+/* A command of ioctl(2), fcntl(2) or prctl(2); 32 bits are looked at there. */
+#define COMMAND(call, arg, value)                                              \
+	{                                                                      \
+		SYS(call), ALLOW, 1,                                           \
+		{                                                              \
+			INT_EQ(arg, value)                                     \
+		}                                                              \
+	}
+#define MKNOD(call, mode) {SYS(call), ALLOW, 1, {MASKED(mode, S_IFMT, S_IFIFO)}}
+
+static const struct filter_rule by_argument[] = {
+    {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
+    {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
+    {SYS(socketpair), ALLOW, 1, {INT_EQ(0, AF_UNIX)}},
+    MKNOD(mknod, 1),
+    MKNOD(mknodat, 2),
+    {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a question */
+    {SYS(prlimit64), ALLOW, 1, {INT_EQ(0, 0)}},
+    COMMAND(ioctl, 1, TCGETS),
+    COMMAND(ioctl, 1, FIONBIO),
+    COMMAND(ioctl, 1, FIONREAD),
+    COMMAND(ioctl, 1, FIOCLEX),
+    COMMAND(ioctl, 1, FIONCLEX),
+    COMMAND(ioctl, 1, TIOCGWINSZ),
+    COMMAND(ioctl, 1, TIOCGPGRP),
+    COMMAND(fcntl, 1, F_DUPFD),
+    COMMAND(fcntl, 1, F_DUPFD_CLOEXEC),
+    COMMAND(fcntl, 1, F_GETFD),
+    COMMAND(fcntl, 1, F_SETFD),
+    COMMAND(fcntl, 1, F_GETFL),
+    COMMAND(fcntl, 1, F_SETFL),
+    COMMAND(fcntl, 1, F_GETLK),
+    COMMAND(fcntl, 1, F_SETLK),
+    COMMAND(fcntl, 1, F_SETLKW),
+    COMMAND(fcntl, 1, F_OFD_GETLK),
+    COMMAND(fcntl, 1, F_OFD_SETLK),
+    COMMAND(fcntl, 1, F_OFD_SETLKW),
+    COMMAND(fcntl, 1, F_GETPIPE_SZ),
+    COMMAND(prctl, 0, PR_SET_NAME),
+    COMMAND(prctl, 0, PR_GET_NAME),
+    COMMAND(prctl, 0, PR_GET_DUMPABLE),
+    COMMAND(prctl, 0, PR_SET_NO_NEW_PRIVS),
+    COMMAND(prctl, 0, PR_GET_NO_NEW_PRIVS),
+    COMMAND(prctl, 0, PR_CAPBSET_READ),
+    COMMAND(prctl, 0, PR_GET_SECCOMP),
+    COMMAND(prctl, 0, PR_SET_PDEATHSIG),
+    COMMAND(prctl, 0, PR_GET_PDEATHSIG),
+    COMMAND(prctl, 0, PR_SET_VMA),
+};
+
+/*
+ * What the shim still does once the program runs. It holds the run's socket,
+ * so it may not do more than this: no new process, program or mapping of
+ * code, and no file that is written.
+ */
+#define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
+#define RW WITHIN(2, PROT_READ | PROT_WRITE)
+
+static const struct filter_rule shim_rules[] = {
+    {SYS(read), ALLOW, 0, {}},
+    {SYS(pread64), ALLOW, 0, {}},
+    {SYS(write), ALLOW, 0, {}},
+    {SYS(recvfrom), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
+    {SYS(sendto), ALLOW, 2, {EQ(0, SANDBOX_RUN_FD), EQ(4, 0)}},
+    {SYS(ppoll), ALLOW, 0, {}},
+    {SYS(poll), ALLOW, 0, {}},
+    {SYS(close), ALLOW, 0, {}},
+    {SYS(openat), ALLOW, 1, {WITHIN(2, READING)}},
+    {SYS(openat2), ALLOW, 0, {}},
+    {SYS(fstat), ALLOW, 0, {}},
+    {SYS(newfstatat), ALLOW, 0, {}},
+    {SYS(lseek), ALLOW, 0, {}},
+    {SYS(getdents64), ALLOW, 0, {}},
+    {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
+    {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
+    {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_RECV)}},
+    /* The run's processes: PID 1 reaches no others. */
+    {SYS(kill), ALLOW, 0, {}},
+    {SYS(wait4), ALLOW, 0, {}},
+    {SYS(getrusage), ALLOW, 0, {}},
+    {SYS(exit_group), ALLOW, 0, {}},
+    {SYS(exit), ALLOW, 0, {}},
+    {SYS(rt_sigreturn), ALLOW, 0, {}},
+    {SYS(rt_sigprocmask), ALLOW, 0, {}},
+    {SYS(restart_syscall), ALLOW, 0, {}},
+    {SYS(brk), ALLOW, 0, {}},
+    {SYS(munmap), ALLOW, 0, {}},
+    {SYS(mmap), ALLOW, 3,
+     {RW, BUT_FOR(3, MAP_NORESERVE, MAP_PRIVATE | MAP_ANONYMOUS),
+      INT_EQ(4, -1)}},
+    {SYS(mprotect), ALLOW, 1, {RW}},
+    {SYS(mremap), ALLOW, 1, {EQ(3, MREMAP_MAYMOVE)}},
+    {SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
+    {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
+    {SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
+    {SYS(clock_gettime), ALLOW, 0, {}},
+    {SYS(gettimeofday), ALLOW, 0, {}},
+    {SYS(getrandom), ALLOW, 0, {}},
+    {SYS(getpid), ALLOW, 0, {}},
+    {SYS(gettid), ALLOW, 0, {}},
+};
+
+static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *list,
+		    size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = seccomp_rule_add_array(ctx, action, list[i], 0, NULL);
+	return rc;
+}
+
+/* A new namespace, or a stranger as parent: refused, flag by flag. */
+static int add_not_cloned(scmp_filter_ctx ctx)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < 32 && rc == 0; i++) {
+		uint32_t flag = UINT32_C(1) << i;
+		struct filter_rule rule = {
+		    SYS(clone), DENY(EPERM), 1, {MASKED(0, flag, flag)}};
+
+		if ((NOT_CLONED & flag) != 0)
+			rc = filter_add(ctx, &rule, 1);
+	}
+	return rc;
+}
+
+int filter_add_program(scmp_filter_ctx ctx)
+{
+	int rc = add_each(ctx, ALLOW, allowed, ARRAY_LEN(allowed));
+
+	if (rc == 0)
+		rc = add_each(ctx, DENY(EPERM), denied, ARRAY_LEN(denied));
+	if (rc == 0)
+		rc = add_each(ctx, SCMP_ACT_NOTIFY, violations,
+			      ARRAY_LEN(violations));
+	if (rc == 0)
+		rc = add_not_cloned(ctx);
+	return rc != 0 ? rc
+		       : filter_add(ctx, by_argument, ARRAY_LEN(by_argument));
+}
+
+int filter_add_shim(scmp_filter_ctx ctx)
+{
+	return filter_add(ctx, shim_rules, ARRAY_LEN(shim_rules));
+}

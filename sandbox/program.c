@@ -1,0 +1,126 @@
+#include "sandbox/program.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/caps.h"
+#include "sandbox/fds.h"
+#include "sandbox/filter.h"
+#include "sandbox/ids.h"
+#include "sandbox/limits.h"
+#include "sandbox/ns.h"
+#include "sandbox/orphan.h"
+
+/* A shim has descriptors to spare, and its program has an environment. */
+#define LAYERS                                                                 \
+	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
+	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV) |      \
+	   SANDBOX_BIT(SANDBOX_LANDLOCK)))
+
+const unsigned long sandbox_program_clone =
+    CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+
+/* Those without which there is no cage. */
+static const enum sandbox_layer needed[] = {
+    SANDBOX_RLIMITS, SANDBOX_USERNS, SANDBOX_NETNS, SANDBOX_IPCNS,
+    SANDBOX_UTSNS,   SANDBOX_MNTNS,  SANDBOX_ROOT,  SANDBOX_CAPS,
+    SANDBOX_NNP};
+
+static int make_filters(struct sandbox *sb)
+{
+	int rc = filter_make(FILTER_SHIM, &sb->worker_filter);
+
+	if (rc == 0)
+		rc = filter_make(FILTER_PROGRAM, &sb->program_filter);
+	return rc == 0 ? caps_prepare() : rc;
+}
+
+/* Root may read what nobody in a namespace may, so it builds the tree first. */
+static bool build_early(struct sandbox *sb, const struct tree *t,
+			const char **at)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
+		return false;
+	sb->err[SANDBOX_ROOT] = tree_build(t, at);
+	return true;
+}
+
+int sandbox_build_program(struct sandbox *sb, unsigned int slots,
+			  const struct tree *t, enum sandbox_layer *failed,
+			  const char **at)
+{
+	bool early;
+	int rc;
+
+	*sb = (struct sandbox){.layers = LAYERS, .slots = slots, .uid_base = -1};
+	*at = NULL;
+	*failed = SANDBOX_SECCOMP;
+	rc = make_filters(sb);
+	if (rc != 0)
+		return sb->err[SANDBOX_SECCOMP] = rc;
+	limits_zygote_program(sb);
+	early = build_early(sb, t, at);
+	if (sb->err[SANDBOX_ROOT] == 0)
+		ns_enter(sb);
+	if (!early && sb->err[SANDBOX_MNTNS] == 0)
+		sb->err[SANDBOX_ROOT] = tree_build(t, at);
+	sandbox_empty_keyring();
+	caps_lock(sb);
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
+		*failed = needed[i];
+		if (sb->err[*failed] != 0)
+			return sb->err[*failed];
+	}
+	*failed = SANDBOX_CAPS;
+	return caps_keep(CAPS_KILL | CAPS_MOUNT);
+}
+
+static int enter_tree(const struct sandbox *sb, const struct sandbox_program *p,
+		      int *proc)
+{
+	struct tree_run r = {.package = p->package,
+			     .reads = p->reads,
+			     .bytes = p->w.memory_bytes,
+			     .uid = sb->own_ids ? sb->first_id + p->w.slot
+						: getuid(),
+			     .gid = sb->own_ids ? sb->first_id + p->w.slot
+						: getgid()};
+
+	return tree_enter(&r, proc);
+}
+
+int sandbox_enter_program(const struct sandbox *sb,
+			  const struct sandbox_program *p, int *proc,
+			  enum sandbox_layer *failed)
+{
+	int rc;
+
+	*failed = SANDBOX_CLOSED;
+	rc = fds_worker(p->w.run_fd);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_ROOT;
+	rc = enter_tree(sb, p, proc);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_UID;
+	rc = ids_worker(sb, p->w.slot);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_PDEATHSIG;
+	rc = orphan_guard(SANDBOX_RUN_FD);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_CAPS;
+	return caps_none();
+}
+
+int sandbox_leave_to_program(const struct sandbox *sb,
+			     const struct sandbox_program *p)
+{
+	int rc = limits_program(p);
+
+	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
+}

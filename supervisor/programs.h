@@ -1,0 +1,28 @@
+/*
+ * programs.h - templates that are programs: what they may see, and whether
+ * one may run here.
+ */
+#ifndef SUPERVISOR_PROGRAMS_H
+#define SUPERVISOR_PROGRAMS_H
+
+#include "supervisor/catalogue.h"
+#include "supervisor/config.h"
+#include "supervisor/crew.h"
+#include "supervisor/isolation.h"
+#include "supervisor/refusal.h"
+#include "supervisor/run.h"
+
+enum crew_kind programs_kind(const struct template *t);
+
+/* C's programs see the packages of ALL, and what CONFIG lets them read. */
+void programs_show(struct crew *c, const struct catalogue *all,
+		   const struct config *config);
+
+/* May T run? A program that may not is refused in R. */
+bool programs_allow(const struct template *t, const struct config *config,
+		    const struct isolation *iso, struct refusal *r);
+
+/* What R's worker is for; borrowed from R. */
+struct crew_job programs_job(const struct run *r);
+
+#endif

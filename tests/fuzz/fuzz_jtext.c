@@ -1,0 +1,52 @@
+/* fuzz_jtext.c - what passes as JSON can be walked, and nothing beyond it. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/jtext.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Each member and, if it is a string, its characters; objects within too. */
+static void walk(struct jtext v)
+{
+	struct jtext key, value;
+	size_t at = 0;
+
+	while (jtext_next(v, &at, &key, &value)) {
+		char *out = malloc(key.n + value.n);
+		uint64_t n;
+
+		if (out == NULL || at > v.n || value.n == 0)
+			abort();
+		if (jtext_unquote(key, out) > key.n)
+			abort();
+		if (jtext_is_string(value) &&
+		    jtext_unquote(value, out) > value.n)
+			abort();
+		(void)jtext_uint(value, &n);
+		free(out);
+		if (jtext_is_object(value))
+			walk(value);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy = malloc(size + 1); /* so that a byte too far is seen */
+	struct jtext v;
+	const char *why;
+	size_t at;
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, data, size);
+	if (jtext_check((struct jtext){copy, size}, &v, &why, &at)) {
+		if (jtext_is_object(v))
+			walk(v);
+	} else if (why == NULL || at > size) {
+		abort();
+	}
+	free(copy);
+	return 0;
+}

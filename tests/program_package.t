@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# Which programs run: one whose package is as it was loaded, which reads what
+# the operator allows, where the machine can cage it.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Paddock;
+use Test::More;
+
+my $room = Paddock::fresh_root();
+my %templates = (
+    says => {program => "#!/bin/sh\necho 1\n"},
+    lua => lua('return 1'),
+    reads => {program => "#!/bin/sh\nread -r x <$room/allowed/file; read -r y <$room/allowed/one\necho \"[\\\"\$x\\\",\\\"\$y\\\",\$(ls $room | wc -l)]\"\n",
+	      permissions => {readPaths => ["$room/allowed"]}},
+    begs => {program => "#!/bin/sh\necho 1\n",
+	     permissions => {readPaths => ["$room/allowed/file", "$room/other"]}},
+);
+
+write_file("$room/allowed/file", "secret\n");
+write_file("$room/allowed/one", "more\n");
+write_file("$room/other", "not for you\n");
+write_file("$room/third", "nor this\n");
+
+# ---- what may be read ----
+
+my $s = Paddock->new(templates => \%templates, config => "[sandbox]\nread_paths = $room/allowed\n");
+my $main = "$s->{root}/templates/says-1.0.0/main";
+
+$s->init;
+is_deeply($s->run_sync('reads')->{result}, ['secret', 'more', 1],
+	  'a folder that is allowed is read, and nothing beside it');
+my $r = $s->run('begs');
+ok($r->{isError}, 'what is not allowed is refused');
+is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…by a code');
+like($r->{view}{error}, qr{asks to read $room/other, .*read_paths in \[sandbox\]},
+     '…and it says which, and who can allow it');
+
+# ---- what is changed ----
+
+is($s->run_sync('says')->{result}, 1, 'a program runs');
+utime(1, 1, $main);
+is($s->run_sync('says')->{result}, 1, 'so it does when it was only touched');
+write_file($main, "#!/bin/sh\necho 2\n");
+$r = $s->run_sync('says');
+is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'one that was changed does not');
+like($r->{error}{message}, qr/says-1.0.0 was changed after it was loaded, .*SIGHUP/,
+     '…and it says so');
+is($s->run_sync('lua')->{result}, 1, 'others do');
+chmod 0755, $main;
+kill HUP => $s->{pid};
+ok($s->log_has(qr/reload=done/), 'it is loaded anew');
+is($s->run_sync('says')->{result}, 2, 'and then it runs');
+rename "$s->{root}/templates/says-1.0.0", "$s->{root}/elsewhere";
+is($s->run_sync('says')->{error}{errorCode}, 'EXECUTION_ERROR', 'one that is gone does not');
+rename "$s->{root}/elsewhere", "$s->{root}/templates/says-1.0.0";
+is($s->run_sync('says')->{result}, 2, 'until it is back');
+$s->stop;
+
+# ---- a machine that gives no namespaces ----
+
+my $deny = "$room/deny";
+my $cc = $ENV{CC} // 'cc';
+
+SKIP: {
+	skip 'no compiler for tests/deny.c', 4
+	    if system("$cc -D_GNU_SOURCE -o $deny $FindBin::Bin/deny.c -lseccomp");
+	$s = Paddock->new(templates => {says => $templates{says}, lua => $templates{lua}},
+			  wrap => [$deny, 'userns', '--']);
+	$s->init;
+	$r = $s->run('says');
+	ok($r->{isError}, 'without user namespaces no program runs');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', '…by a code');
+	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, '…and it says what to do');
+	is($s->run_sync('lua')->{result}, 1, 'Lua runs all the same');
+	$s->stop;
+}
+done_testing();

@@ -1,0 +1,277 @@
+#include "worker/selftest_program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ipc/crew.h"
+#include "sandbox/caps.h"
+#include "worker/birth.h"
+
+#define ANSWER_MS 5000 /* far more than it takes */
+
+_Static_assert(1u << SANDBOX_PIDNS == CREW_GUARD_PIDNS, "guards");
+
+/* ---- what can be looked at ---- */
+
+static bool alone(const struct sandbox *sb)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	bool others = d == NULL;
+
+	(void)sb;
+	while (d != NULL && (e = readdir(d)) != NULL)
+		if (strtol(e->d_name, NULL, 10) > 2)
+			others = true;
+	if (d != NULL)
+		closedir(d);
+	return !others && getpid() == 2 && access("/proc/kcore", F_OK) != 0;
+}
+
+static bool read_only_root(const struct sandbox *sb)
+{
+	static const char *const hidden[] = {
+	    "/.paddock/package", "/etc/shadow", "/root", "/home", "/var",
+	    "/sys",		 "/run",	"/dev/mem"};
+	struct statvfs fs;
+
+	if (statvfs("/", &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0 ||
+	    statvfs("/usr", &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0 ||
+	    (fs.f_flag & ST_NOSUID) == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
+		if (access(hidden[i], F_OK) == 0)
+			return false;
+	return sb->err[SANDBOX_ROOT] == 0;
+}
+
+static bool own_uid(const struct sandbox *sb)
+{
+	return sb->own_ids && getuid() == sb->first_id &&
+	       getgid() == sb->first_id && getgroups(0, NULL) == 0;
+}
+
+static bool named(const struct sandbox *sb)
+{
+	struct utsname u;
+
+	return sb->err[SANDBOX_UTSNS] == 0 && uname(&u) == 0 &&
+	       strcmp(u.nodename, SANDBOX_UTS_NAME) == 0;
+}
+
+static bool limited(const struct sandbox *sb)
+{
+	struct rlimit core, data;
+
+	return sb->err[SANDBOX_RLIMITS] == 0 &&
+	       getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0 &&
+	       getrlimit(RLIMIT_DATA, &data) == 0 &&
+	       data.rlim_max != RLIM_INFINITY;
+}
+
+static bool no_new_privs(const struct sandbox *sb)
+{
+	(void)sb;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+static const struct {
+	enum sandbox_layer layer;
+	bool (*holds)(const struct sandbox *sb);
+} facts[] = {
+    {SANDBOX_PIDNS, alone},   {SANDBOX_ROOT, read_only_root},
+    {SANDBOX_UID, own_uid},   {SANDBOX_UTSNS, named},
+    {SANDBOX_NNP, no_new_privs}, {SANDBOX_RLIMITS, limited},
+};
+
+/* Those that were seen to hold while they were built: ns.c compared inodes. */
+static const enum sandbox_layer built[] = {
+    SANDBOX_USERNS, SANDBOX_NETNS, SANDBOX_IPCNS, SANDBOX_MNTNS};
+
+/* ---- what the filter stands in the way of ---- */
+
+#define P(x) ((long)(x))
+
+static char byte[64];
+
+/* With nobody to report to, what is reported fails with ENOSYS. */
+static const struct {
+	const char *name;
+	long nr;
+	int want;
+	long arg[6];
+} acts[] = {
+    {"socket inet", SYS_socket, EAFNOSUPPORT, {AF_INET, SOCK_STREAM, 0}},
+    {"socket unix", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
+    {"socket netlink", SYS_socket, EAFNOSUPPORT, {AF_NETLINK, SOCK_RAW, 0}},
+    {"ptrace", SYS_ptrace, ENOSYS, {PTRACE_TRACEME}},
+    {"process_vm_readv", SYS_process_vm_readv, ENOSYS, {1, 0, 0, 0, 0, 0}},
+    {"mount", SYS_mount, ENOSYS, {P("none"), P("/work"), P("tmpfs"), 0, 0}},
+    {"umount", SYS_umount2, ENOSYS, {P("/.paddock"), 0}},
+    {"unshare", SYS_unshare, ENOSYS, {CLONE_NEWUSER}},
+    {"setns", SYS_setns, ENOSYS, {0, 0}},
+    {"clone into a namespace", SYS_clone, EPERM, {CLONE_NEWUSER | SIGCHLD}},
+    {"clone3", SYS_clone3, ENOSYS, {P(byte), sizeof(byte)}},
+    {"setuid", SYS_setresuid, EPERM, {0, 0, 0}},
+    {"chroot", SYS_chroot, EPERM, {P("/")}},
+    {"mknod", SYS_mknodat, ENOSYS, {AT_FDCWD, P("/work/x"), S_IFCHR, 259}},
+    {"TIOCSTI", SYS_ioctl, ENOSYS, {0, 0x5412, P(byte)}},
+    {"seccomp", SYS_seccomp, ENOSYS, {1, 0, 0}},
+    {"personality", SYS_personality, ENOSYS, {0x0400000}},
+    {"memfd_create", SYS_memfd_create, ENOSYS, {P("x"), 0}},
+    {"io_uring_setup", SYS_io_uring_setup, ENOSYS, {1, 0}},
+    {"bpf", SYS_bpf, ENOSYS, {0, 0, 0}},
+    {"perf_event_open", SYS_perf_event_open, ENOSYS, {0, 0, -1, -1, 0}},
+    {"userfaultfd", SYS_userfaultfd, ENOSYS, {0}},
+    {"keyctl", SYS_keyctl, ENOSYS, {0, -3, 0}},
+    {"splice", SYS_splice, ENOSYS, {0, 0, 1, 0, 1, 0}},
+    {"open_by_handle_at", SYS_open_by_handle_at, ENOSYS, {0, 0, 0}},
+    {"raise limits", SYS_prlimit64, ENOSYS, {1, 0, 0, 0}},
+};
+
+static bool try_acts(char *text, size_t size)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+		const long *a = acts[i].arg;
+		long rc;
+
+		errno = 0;
+		rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+		if (acts[i].nr == SYS_clone && rc == 0)
+			_exit(0); /* the fork that must not be */
+		if (rc == -1 && errno == acts[i].want)
+			continue;
+		if (len < size)
+			len += (size_t)snprintf(
+			    text + len, size - len, "%s%s",
+			    len > 0 ? ", " : "not denied: ", acts[i].name);
+	}
+	return len == 0;
+}
+
+/* Where a program would be executed. */
+_Noreturn static void look_and_try(const struct sandbox *sb,
+				   const struct sandbox_program *p)
+{
+	struct selftest found = {0};
+	int fd = sandbox_leave_to_program(sb, p);
+
+	found.err = fd < 0 ? fd : 0;
+	if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+		if (facts[i].holds(sb))
+			found.held |= SANDBOX_BIT(facts[i].layer);
+	for (size_t i = 0; i < ARRAY_LEN(built); i++)
+		if (sb->err[built[i]] == 0)
+			found.held |= SANDBOX_BIT(built[i]);
+	if (fd >= 0 && try_acts(found.text, sizeof(found.text)))
+		found.held |= SANDBOX_BIT(SANDBOX_SECCOMP);
+	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
+	_exit(EXIT_SUCCESS);
+}
+
+/* The shim's part: what it has none of, its program has not either. */
+static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
+		      int proc)
+{
+	struct selftest found = {0};
+	int sig = 0;
+	pid_t pid;
+
+	(void)proc;
+	if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+		found.held |= SANDBOX_BIT(SANDBOX_UNDUMPABLE);
+	if (caps_are_none())
+		found.held |= SANDBOX_BIT(SANDBOX_CAPS);
+	if (prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL)
+		found.held |= SANDBOX_BIT(SANDBOX_PDEATHSIG);
+	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
+	pid = fork();
+	if (pid == 0)
+		look_and_try(sb, p);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	_exit(EXIT_SUCCESS);
+}
+
+/* One of the two answers, added to what was FOUND. 0 or -errno. */
+static int await_answer(int fd, struct selftest *found)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct selftest one;
+	int n = poll(&p, 1, ANSWER_MS);
+
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (recv(fd, &one, sizeof(one), 0) != (ssize_t)sizeof(one))
+		return -EPIPE;
+	found->held |= one.held;
+	found->err = one.err;
+	memcpy(found->text, one.text, sizeof(found->text));
+	found->text[sizeof(found->text) - 1] = '\0';
+	return 0;
+}
+
+int selftest_program(const struct sandbox *sb, struct selftest *found)
+{
+	struct sandbox_program p = {.w = {.cpu_ms = 1000,
+					  .memory_bytes = 16u << 20},
+				    .package = TREE_NO_PACKAGE,
+				    .processes = 8,
+				    .own_uid = sb->own_ids};
+	int ends[2], status = 0, rc;
+	pid_t pid;
+
+	*found = (struct selftest){0};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	p.w.run_fd = ends[1];
+	pid = birth_program(sb, &p, BIRTH_OF_ZYGOTE, shim_part);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		snprintf(found->text, sizeof(found->text), "no pid namespace");
+		return pid;
+	}
+	rc = await_answer(ends[0], found);
+	if (rc == 0)
+		rc = await_answer(ends[0], found);
+	close(ends[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	if (rc == 0)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) >= CREW_EXIT_UNCAGED &&
+	    WEXITSTATUS(status) < CREW_EXIT_UNCAGED + SANDBOX_LAYERS)
+		snprintf(found->text, sizeof(found->text),
+			 "%s cannot be had for a program of its own",
+			 sandbox_layer_name((enum sandbox_layer)(
+			     WEXITSTATUS(status) - CREW_EXIT_UNCAGED)));
+	else
+		snprintf(found->text, sizeof(found->text),
+			 "it did not answer: wait status %d", status);
+	return rc;
+}

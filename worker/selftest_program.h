@@ -1,0 +1,13 @@
+/* selftest_program.h - a program that tries what no program may do. */
+#ifndef WORKER_SELFTEST_PROGRAM_H
+#define WORKER_SELFTEST_PROGRAM_H
+
+#include "worker/selftest.h"
+
+/*
+ * As selftest_run(). What got through the program's filter, or was seen that
+ * should not be, is in FOUND's text: then do not go on.
+ */
+int selftest_program(const struct sandbox *sb, struct selftest *found);
+
+#endif

@@ -1,0 +1,216 @@
+#include "worker/shim_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/fds.h"
+
+#define ARGS_MAX 64 /* as many as a manifest may list */
+#define SYNC_FD 5   /* the program's end of the talk about its start */
+#define EXIT_UNSTARTED 127
+
+enum { STAGE_CAGE = 1, STAGE_EXEC };
+
+/* How the start went wrong. */
+struct failure {
+	int stage;
+	int err;
+};
+
+static void tell(int stage, int err)
+{
+	struct failure f = {stage, err};
+
+	(void)!write(SYNC_FD, &f, sizeof(f));
+	_exit(EXIT_UNSTARTED);
+}
+
+static int send_listener(int fd)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} ancillary = {0};
+	struct failure none = {0, 0};
+	struct iovec iov = {.iov_base = &none, .iov_len = sizeof(none)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = ancillary.space,
+			     .msg_controllen = sizeof(ancillary.space)};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+	return sendmsg(SYNC_FD, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Nothing of the shim's is left but what the program is to have. */
+static int take_descriptors(const int ends[5], int sync)
+{
+	for (int i = 0; i < 5; i++)
+		if (dup2(ends[i], i) < 0)
+			return -errno;
+	if (dup2(sync, SYNC_FD) < 0 || fcntl(SYNC_FD, F_SETFD, FD_CLOEXEC) != 0)
+		return -errno;
+	return fds_close_from(SYNC_FD + 1);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void make_argv(const struct shim *s, char *path, char *argv[])
+{
+	char *p = s->body, *end = s->body + s->run.code_bytes;
+	size_t n = 0;
+
+	argv[n++] = path;
+	while (p < end && n <= ARGS_MAX) {
+		argv[n++] = p;
+		p += strlen(p) + 1;
+	}
+	argv[n] = NULL;
+}
+
+_Noreturn static void become(const struct shim *s, const int ends[5], int sync)
+{
+	char path[sizeof(TREE_TEMPLATE) + sizeof(s->entry)];
+	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
+	char *argv[ARGS_MAX + 2];
+	char *envp[] = {id,
+			(char *)"PADDOCK_TEMPLATE_DIR=" TREE_TEMPLATE,
+			(char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+			(char *)"HOME=" TREE_WORK,
+			(char *)"TMPDIR=/tmp",
+			(char *)"LANG=C.UTF-8",
+			NULL};
+	int rc = take_descriptors(ends, sync);
+
+	if (rc != 0)
+		_exit(EXIT_UNSTARTED);
+	reset_signals();
+	setsid();
+	umask(022);
+	snprintf(path, sizeof(path), TREE_TEMPLATE "/%s", s->entry);
+	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
+	make_argv(s, path, argv);
+	if (chdir(TREE_WORK) != 0)
+		tell(STAGE_CAGE, errno);
+	rc = sandbox_leave_to_program(s->sb, s->p);
+	if (rc < 0)
+		tell(STAGE_CAGE, -rc);
+	rc = send_listener(rc);
+	if (rc < 0)
+		tell(STAGE_CAGE, -rc);
+	execve(path, argv, envp);
+	tell(STAGE_EXEC, errno);
+	_exit(EXIT_UNSTARTED);
+}
+
+/* The listener, or -errno. */
+static int take_listener(int sync, struct failure *f)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_LEN(sizeof(int))];
+	struct iovec iov = {.iov_base = f, .iov_len = sizeof(*f)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	int fd;
+
+	if (recvmsg(sync, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*f))
+		return -EPIPE;
+	c = CMSG_FIRSTHDR(&msg);
+	if (f->stage != 0 || c == NULL)
+		return f->err != 0 ? -f->err : -EPROTO;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/* Its end of the socket is closed by the exec, or brings why there is none. */
+static int await_start(struct shim *s, int sync, const char **what)
+{
+	struct failure f = {0, 0};
+	int fd = take_listener(sync, &f);
+
+	*what = "its cage could not be closed";
+	if (fd < 0)
+		return fd;
+	s->pipes.listener = fd;
+	if (recv(sync, &f, sizeof(f), 0) == (ssize_t)sizeof(f)) {
+		*what = f.stage == STAGE_EXEC ? "it could not be executed"
+					      : *what;
+		return -f.err;
+	}
+	return 0;
+}
+
+static int nonblocking(int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
+}
+
+/* A pipe for each of the five; ours in MINE, the program's in THEIRS. */
+static int make_pipes(int mine[5], int theirs[5])
+{
+	static const bool to_program[5] = {[0] = true, [4] = true};
+	int rc = 0;
+
+	for (int i = 0; i < 5 && rc == 0; i++) {
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) != 0)
+			return -errno;
+		mine[i] = ends[to_program[i] ? 1 : 0];
+		theirs[i] = ends[to_program[i] ? 0 : 1];
+		rc = nonblocking(mine[i]);
+	}
+	return rc;
+}
+
+int shim_start(struct shim *s, const char **what)
+{
+	int mine[5], theirs[5], sync[2];
+	int rc = make_pipes(mine, theirs);
+
+	*what = "there is no pipe to be had";
+	if (rc == 0 &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) != 0)
+		rc = -errno;
+	if (rc != 0)
+		return rc;
+	s->pid = fork();
+	if (s->pid == 0)
+		become(s, theirs, sync[1]);
+	if (s->pid < 0)
+		return -errno;
+	for (int i = 0; i < 5; i++)
+		close(theirs[i]);
+	close(sync[1]);
+	s->pipes = (struct shim_pipes){.in = mine[0],
+				       .out = mine[1],
+				       .err = mine[2],
+				       .lines = mine[3],
+				       .answers = mine[4],
+				       .listener = -1};
+	rc = await_start(s, sync[0], what);
+	close(sync[0]);
+	return rc;
+}

@@ -1,0 +1,261 @@
+#include "worker/shim_int.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/link.h"
+#include "worker/progress.h"
+#include "worker/text.h"
+
+#define OUT "out"
+#define FILES_MAX 1000 /* of out/; the supervisor takes no more of a run */
+#define ENTRIES_MAX 10000
+#define DEPTH_MAX 16
+#define MIME_DEFAULT "application/octet-stream"
+#define LOG_WARNING 4
+
+static const char *take_answer(struct shim *s, char *id)
+{
+	static char why[MSG_TEXT_MAX + 1];
+	struct buf body = {0};
+	bool ok = shim_await_artifact(s, &body);
+	size_t n = buf_len(&body) < MSG_TEXT_MAX ? buf_len(&body) : MSG_TEXT_MAX;
+	char *to = ok ? id : why;
+
+	memcpy(to, buf_data(&body), n);
+	to[n] = '\0';
+	buf_fini(&body);
+	return ok ? NULL : why;
+}
+
+static const char *fault(const struct shim *s, uint64_t size, struct str name,
+			 struct str mime_type)
+{
+	if (!text_is_name(name.p, name.n, MSG_NAME_MAX))
+		return "an artifact's name is 1 to 256 bytes without control "
+		       "characters";
+	if (!text_is_name(mime_type.p, mime_type.n, MSG_NAME_MAX))
+		return "an artifact's mimeType is 1 to 256 bytes without "
+		       "control characters";
+	if (size > MSG_BODY_MAX ||
+	    size > s->run.artifact_bytes - s->artifact_bytes)
+		return "all artifacts together are over the template's "
+		       "limits.maxArtifactBytes, or the server's "
+		       "max_artifact_bytes";
+	return NULL;
+}
+
+const char *shim_bytes(struct shim *s, const char *p, size_t n,
+		       struct str name, struct str mime_type, char *id)
+{
+	struct msg m = {.type = MSG_ARTIFACT};
+	const char *why = fault(s, n, name, mime_type);
+
+	if (why != NULL)
+		return why;
+	s->artifact_bytes += n;
+	m.artifact.name = name;
+	m.artifact.mime_type = mime_type;
+	progress_flush();
+	link_send_body(&m, p, n);
+	return take_answer(s, id);
+}
+
+/* PATH below the folder AT, through no link and onto no other file system. */
+static int open_below(int at, const char *path, uint64_t flags)
+{
+	struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY,
+			       .resolve = RESOLVE_BENEATH |
+					  RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_XDEV};
+	long fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
+
+	return fd >= 0 ? (int)fd : -errno;
+}
+
+/* What is left of FD's SIZE bytes; a file that shrank ends in zeros. */
+static void send_rest(int fd, uint64_t at, uint64_t size)
+{
+	static char piece[MSG_CHUNK_MAX];
+
+	while (at < size) {
+		size_t n = size - at < sizeof(piece) ? (size_t)(size - at)
+						     : sizeof(piece);
+		struct msg m = {.type = MSG_CHUNK};
+		ssize_t got = pread(fd, piece, n, (off_t)at);
+
+		if (got < (ssize_t)n)
+			memset(piece + (got > 0 ? got : 0), 0,
+			       n - (size_t)(got > 0 ? got : 0));
+		m.chunk.data = (struct str){piece, n};
+		link_send(&m);
+		at += n;
+	}
+}
+
+static const char *send_file(struct shim *s, int fd, const struct stat *st,
+			     struct str name, struct str mime_type, char *id)
+{
+	static char head[MSG_CHUNK_MAX];
+	uint64_t size = (uint64_t)st->st_size;
+	struct msg m = {.type = MSG_ARTIFACT};
+	const char *why = fault(s, size, name, mime_type);
+	ssize_t n;
+
+	if (why != NULL)
+		return why;
+	n = pread(fd, head, sizeof(head), 0);
+	if (n < 0)
+		return "the file cannot be read";
+	if ((uint64_t)n > size)
+		n = (ssize_t)size;
+	s->artifact_bytes += size;
+	m.artifact.total = size;
+	m.artifact.name = name;
+	m.artifact.mime_type = mime_type;
+	m.artifact.head = (struct str){head, (size_t)n};
+	progress_flush();
+	link_send(&m);
+	send_rest(fd, (uint64_t)n, size);
+	return take_answer(s, id);
+}
+
+/* Opening a FIFO would not wait; but nothing that is no file is opened. */
+static const char *file_below(struct shim *s, int at, const char *path,
+			      struct str name, struct str mime_type, char *id)
+{
+	const char *why;
+	struct stat st;
+	int fd = open_below(at, path, O_RDONLY | O_NONBLOCK);
+
+	if (fd == -ELOOP || fd == -EXDEV)
+		return "it leads through a symbolic link, or out of /work";
+	if (fd < 0)
+		return fd == -ENOENT ? "there is no such file in /work"
+				     : "it cannot be opened";
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		why = "it is not a plain file";
+	else
+		why = send_file(s, fd, &st, name, mime_type, id);
+	close(fd);
+	return why;
+}
+
+const char *shim_file(struct shim *s, const char *path, struct str name,
+		      struct str mime_type, char *id)
+{
+	int work = openat(AT_FDCWD, TREE_WORK,
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *why;
+
+	if (work < 0)
+		return "/work cannot be opened";
+	why = file_below(s, work, path, name, mime_type, id);
+	close(work);
+	return why;
+}
+
+/* ---- out/ ---- */
+
+static struct {
+	int root; /* out/ itself */
+	size_t files, entries;
+	bool full;
+} out;
+
+static void skip(const char *path, const char *why)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof(text), "out/%s is no artifact: %s", path,
+			 why);
+
+	shim_log(LOG_WARNING, text,
+		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+static void collect_folder(struct shim *s, int fd, const char *prefix,
+			   int depth);
+
+static void collect_one(struct shim *s, int at, const char *name,
+			const char *path, int depth)
+{
+	static char id[MSG_TEXT_MAX + 1];
+	const char *why = NULL;
+	struct stat st;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return;
+	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
+		int fd = open_below(at, name, O_RDONLY | O_DIRECTORY);
+
+		if (fd >= 0)
+			collect_folder(s, fd, path, depth + 1);
+		return;
+	}
+	if (!S_ISREG(st.st_mode))
+		why = "it is not a plain file";
+	else if ((st.st_mode & (S_ISUID | S_ISGID)) != 0)
+		why = "it is set-id";
+	else if (out.files >= FILES_MAX)
+		out.full = true;
+	else
+		why = file_below(s, at, name,
+				 (struct str){path, strlen(path)},
+				 (struct str){MIME_DEFAULT,
+					      strlen(MIME_DEFAULT)},
+				 id);
+	if (why != NULL)
+		skip(path, why);
+	else
+		out.files++;
+}
+
+/* Takes FD. */
+static void collect_folder(struct shim *s, int fd, const char *prefix, int depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+
+	if (d == NULL) {
+		close(fd);
+		return;
+	}
+	while (!out.full && (e = readdir(d)) != NULL) {
+		char *path;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (++out.entries > ENTRIES_MAX)
+			out.full = true;
+		path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "",
+				 e->d_name);
+		collect_one(s, fd, e->d_name, path, depth);
+		free(path);
+	}
+	closedir(d);
+}
+
+void shim_collect(struct shim *s)
+{
+	static const char much[] = "out/ has more files than a run may have "
+				   "artifacts; the rest is dropped";
+	int work = openat(AT_FDCWD, TREE_WORK,
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = work >= 0 ? open_below(work, OUT, O_RDONLY | O_DIRECTORY) : -1;
+
+	if (fd >= 0)
+		collect_folder(s, fd, "", 0);
+	if (out.full)
+		shim_log(LOG_WARNING, much, sizeof(much) - 1);
+	if (work >= 0)
+		close(work);
+}

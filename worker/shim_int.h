@@ -1,0 +1,111 @@
+/* shim_int.h - what the parts of a shim share; nobody else includes it. */
+#ifndef WORKER_SHIM_INT_H
+#define WORKER_SHIM_INT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "ipc/msg.h"
+#include "worker/jtext.h"
+#include "worker/shim.h"
+
+/* Our ends of the program's descriptors. -1: closed. */
+struct shim_pipes {
+	int in;	     /* to its 0 */
+	int out;     /* from its 1 */
+	int err;     /* from its 2 */
+	int lines;   /* from its 3 */
+	int answers; /* to its 4 */
+	int listener; /* system calls that are to be reported */
+};
+
+struct shim {
+	const struct sandbox *sb;
+	const struct sandbox_program *p;
+	int proc; /* /proc, whole */
+	struct msg_run run;
+	char run_id[MSG_NAME_MAX + 1];
+	char entry[MSG_NAME_MAX + 1];
+	char *body; /* the arguments, each with its NUL; then the inputs */
+	pid_t pid;  /* the program's */
+	struct shim_pipes pipes;
+	uint64_t artifact_bytes; /* so far */
+	struct buf answers;	 /* for its descriptor 4 */
+};
+
+/* ---- shim.c ---- */
+
+/* FAIL, and the end of all. DETAILS: an object's text, or NULL. */
+_Noreturn void shim_fail(const char *code, const char *details, const char *fmt,
+			 ...) __attribute__((format(printf, 3, 4)));
+
+/* FAIL with RESOURCE_LIMIT. */
+_Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
+			  const char *unit, const char *who,
+			  const char *message);
+
+void shim_log(unsigned level, const char *p, size_t n);
+
+/* A message for the program's descriptor 4; N bytes of TEXT, without newline */
+void shim_answer(struct shim *s, const char *text, size_t n);
+
+/* ---- shim_child.c ---- */
+
+/* Start S's program. 0, or -errno with what failed in *WHAT (static). */
+int shim_start(struct shim *s, const char **what);
+
+/* ---- shim_lines.c ---- */
+
+/* Line NUMBER of descriptor 3. What makes no sense ends the run. */
+void shim_line(struct shim *s, struct str line, uint64_t number);
+
+/* The program's reply, or NULL: then its output counts. */
+const struct buf *shim_reply(void);
+
+/* ---- shim_asks.c ---- */
+
+/*
+ * Ask what the program calls ID, a JSON text. NULL, or why that may not be
+ * asked (static). The answer goes to the program's descriptor 4.
+ */
+const char *shim_call(struct jtext id, struct str tool, struct jtext args);
+const char *shim_input(struct jtext id, enum msg_input_kind kind,
+		       struct jtext params);
+
+/* The supervisor's answer to a question has come. */
+void shim_hear_answer(struct shim *s);
+
+/* Its answer to an artifact: was it taken? BODY is its id, or why not. */
+bool shim_await_artifact(struct shim *s, struct buf *body);
+
+/* ---- shim_steps.c ---- */
+
+/* NULL, or why that may not be said (static). */
+const char *shim_step(struct str name, const char *state, struct str code,
+		      struct str message);
+
+/* ---- shim_files.c ---- */
+
+/*
+ * Make the file PATH, relative to /work, an artifact. NULL, or why not; *ID
+ * (MSG_TEXT_MAX + 1 bytes) is then the artifact's.
+ */
+const char *shim_file(struct shim *s, const char *path, struct str name,
+		      struct str mime_type, char *id);
+
+/* The same for bytes at hand. */
+const char *shim_bytes(struct shim *s, const char *p, size_t n,
+		       struct str name, struct str mime_type, char *id);
+
+void shim_collect(struct shim *s); /* what it left in out/ */
+
+/* ---- shim_watch.c ---- */
+
+/* What all processes use; over a limit is the end. */
+void shim_watch(const struct shim *s);
+
+/* PID's name, at most SIZE - 1 bytes, into COMM. */
+void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
+
+#endif

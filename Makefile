@@ -47,7 +47,10 @@ UNIT     = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t_*.c))
 FUZZ     = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 SESSION  = $(filter-out tests/leaks.t,$(wildcard tests/*.t))
 
-all: $(PROGRAMS)
+# Packages of templates whose program is compiled.
+COMPILED = $(patsubst etc/compiled/%/template.json,$(B)/templates/%/main,$(wildcard etc/compiled/*/template.json))
+
+all: $(PROGRAMS) $(COMPILED)
 
 # ---- what people use ----
 
@@ -126,6 +129,14 @@ $(B)/paddock: $(B)/obj/cli/main.o $(call archives,cli proto base)
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
+
+# Static: it runs whatever libraries there are.
+$(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wildcard etc/compiled/*/tests/*)
+	@mkdir -p $(@D)/tests
+	@echo '  CC $<'
+	$(Q)cp etc/compiled/$*/template.json $(@D) && cp etc/compiled/$*/tests/* $(@D)/tests
+	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
+	@chmod -R go+rX $(B)/templates
 
 define room
 $(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
@@ -256,7 +267,8 @@ install: all
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
 	$(INSTALL) -m 755 $(B)/paddock-worker $(D)$(LIBEXECDIR)
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
-	cd etc && find $(SHIPPED:%=templates/%) -type f -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
+	cd etc && find $(SHIPPED:%=templates/%) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
+	cd etc && find $(SHIPPED:%=templates/%) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
 	    $(INSTALL) -m 640 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done

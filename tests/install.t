@@ -86,7 +86,8 @@ sub expected {
 		(map { my $m = $_; ("$prefix/share/man/man" .
 		       substr($m, -1) . "/$m" => '644') } @manuals),
 		(map { my $t = $_; map { (
-		       "$prefix/share/paddock/templates/$t$_" => '644') }
+		       "$prefix/share/paddock/templates/$t$_" =>
+		       -x "$TOP/etc/templates/$t$_" ? '755' : '644') }
 		       files_of($t) } @templates),
 	};
 }

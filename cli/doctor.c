@@ -68,6 +68,16 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 	}
 }
 
+static void check_programs(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *programs =
+	    json_member(json_member(o, "profile"), "programs");
+	const char *reason = json_member_str(programs, "reason");
+
+	if (reason != NULL)
+		add(advice, "programs", reason);
+}
+
 static void check_version(struct json_object *o, struct json_object *advice)
 {
 	const char *server = json_member_str(json_member(o, "profile"),
@@ -148,6 +158,12 @@ static void show(struct json_object *o, struct json_object *advice)
 	line("trust", json_member_str(profile, "trustLevel"));
 	line("isolation", json_member_str(json_member(profile, "isolation"),
 					  "level"));
+	if (json_member(profile, "programs") != NULL)
+		line("programs", json_object_get_boolean(json_member(
+				     json_member(profile, "programs"),
+				     "available"))
+				     ? "caged"
+				     : "refused");
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
@@ -168,6 +184,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	(void)n, (void)arg;
 	if (rc == 0) {
 		check_isolation(o, advice);
+		check_programs(o, advice);
 		check_version(o, advice);
 		check_packages(cli, advice);
 	}

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/programs.h"
 #include "supervisor/tools.h"
 
 EMBED(contract_json, "supervisor/contract.json");
@@ -99,13 +100,32 @@ static struct json_object *or_empty(struct json_object *o)
 	return o != NULL ? json_object_get(o) : json_object_new_object();
 }
 
-static struct json_object *template_view(const struct template *t,
+/* May T be run from a connection of TRUST, and if not, why? */
+static void add_available(struct json_object *v, const struct server *srv,
+			  const struct template *t, enum template_trust trust)
+{
+	struct refusal no = {0};
+	const char *why = NULL;
+
+	if ((t->trust & trust) == 0)
+		why = "it does not list this connection's trust level";
+	else if (!programs_allow(t, srv->config, &srv->isolation, &no))
+		why = no.message;
+	json_object_object_add(v, "available",
+			       json_object_new_boolean(why == NULL));
+	if (why != NULL)
+		json_object_object_add(v, "unavailableReason",
+				       json_object_new_string(why));
+	refusal_fini(&no);
+}
+
+static struct json_object *template_view(const struct server *srv,
+					 const struct template *t,
 					 enum template_trust trust)
 {
 	static const char *const modes[] = {[MODE_SYNC] = "sync",
 					    [MODE_ASYNC] = "async",
 					    [MODE_AUTO] = "auto"};
-	bool trusted = (t->trust & trust) != 0;
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "templateId", json_object_new_string(t->id));
@@ -123,12 +143,7 @@ static struct json_object *template_view(const struct template *t,
 			       json_object_new_boolean(t->partial));
 	json_object_object_add(v, "executionMode",
 			       json_object_new_string(modes[t->mode]));
-	json_object_object_add(v, "available", json_object_new_boolean(trusted));
-	if (!trusted)
-		json_object_object_add(
-		    v, "unavailableReason",
-		    json_object_new_string("it does not list this "
-					   "connection's trust level"));
+	add_available(v, srv, t, trust);
 	return v;
 }
 
@@ -144,7 +159,8 @@ static void list_templates(struct call *c, struct json_object *args)
 		if (tools_visible(q, cat->all[i]) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0))
 			json_object_array_add(
-			    list, template_view(cat->all[i],
+			    list, template_view(c->session->server,
+						cat->all[i],
 						session_trust(c->session)));
 	json_object_object_add(o, "templates", list);
 	call_tool_result(c, o, false);
@@ -328,6 +344,10 @@ static void on_usage(void *arg, const struct store_result *res)
 	json_object_object_add(
 	    v, "isolation",
 	    json_object_get(c->session->server->isolation.view));
+	if (c->session->server->programs_known)
+		json_object_object_add(
+		    v, "programs",
+		    programs_view(&c->session->server->isolation));
 	json_object_object_add(v, "usage", usage);
 	call_tool_result(c, v, false);
 }

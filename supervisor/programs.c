@@ -90,6 +90,18 @@ bool programs_allow(const struct template *t, const struct config *config,
 	return true;
 }
 
+struct json_object *programs_view(const struct isolation *iso)
+{
+	struct json_object *v = json_object_new_object();
+	bool can = iso->no_programs[0] == '\0';
+
+	json_object_object_add(v, "available", json_object_new_boolean(can));
+	if (!can)
+		json_object_object_add(
+		    v, "reason", json_object_new_string(iso->no_programs));
+	return v;
+}
+
 struct crew_job programs_job(const struct run *r)
 {
 	const struct template *t = r->template;

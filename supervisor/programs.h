@@ -22,6 +22,9 @@ void programs_show(struct crew *c, const struct catalogue *all,
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct refusal *r);
 
+/* {available, reason?}: can any be caged here? The caller's. */
+struct json_object *programs_view(const struct isolation *iso);
+
 /* What R's worker is for; borrowed from R. */
 struct crew_job programs_job(const struct run *r);
 

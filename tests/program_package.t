@@ -29,6 +29,8 @@ my $s = Paddock->new(templates => \%templates, config => "[sandbox]\nread_paths 
 my $main = "$s->{root}/templates/says-1.0.0/main";
 
 $s->init;
+is_deeply($s->tool('get_runtime_profile')->{view}{programs}, {available => true},
+	  'programs are caged here');
 is_deeply($s->run_sync('reads')->{result}, ['secret', 'more', 1],
 	  'a folder that is allowed is read, and nothing beside it');
 my $r = $s->run('begs');
@@ -64,7 +66,7 @@ my $deny = "$room/deny";
 my $cc = $ENV{CC} // 'cc';
 
 SKIP: {
-	skip 'no compiler for tests/deny.c', 4
+	skip 'no compiler for tests/deny.c', 6
 	    if system("$cc -D_GNU_SOURCE -o $deny $FindBin::Bin/deny.c -lseccomp");
 	$s = Paddock->new(templates => {says => $templates{says}, lua => $templates{lua}},
 			  wrap => [$deny, 'userns', '--']);
@@ -74,6 +76,10 @@ SKIP: {
 	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', '…by a code');
 	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, '…and it says what to do');
 	is($s->run_sync('lua')->{result}, 1, 'Lua runs all the same');
+	my ($says) = grep { $_->{templateId} eq 'says' }
+	    @{$s->tool('list_task_templates')->{view}{templates}};
+	ok(!$says->{available} && $says->{unavailableReason} =~ /userns/, 'the list says so');
+	ok(!$s->tool('get_runtime_profile')->{view}{programs}{available}, 'so does the profile');
 	$s->stop;
 }
 done_testing();

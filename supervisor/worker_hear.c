@@ -33,12 +33,16 @@ static int on_ready(struct worker *w, const struct msg *m)
 static int on_progress(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
+	uint64_t total = m->progress.total;
+	uint64_t done = total != 0 && m->progress.done > total
+			    ? total
+			    : m->progress.done;
 
-	if (r->told_progress && m->progress.done < r->done)
+	if (r->told_progress && done < r->done)
 		return 0; /* progress never falls */
 	r->told_progress = true;
-	r->done = m->progress.done;
-	r->total = m->progress.total;
+	r->done = done;
+	r->total = total;
 	if (m->progress.message.n > 0) {
 		free(r->message);
 		r->message = xstrndup(m->progress.message.p,

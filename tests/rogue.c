@@ -2,18 +2,13 @@
  * rogue.c - a paddock-worker whose workers misbehave, each as the code of
  * its template says: "rogue NAME". No cage: it runs nobody's code.
  */
-#include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ipc/crew.h"
+#include "tests/rogue.h"
 
 #define FRAME_MAX 65536
 #define FLOOD 200000
@@ -145,7 +140,7 @@ static void ask_for_ever(void)
 	}
 }
 
-_Noreturn static void misbehave(void)
+static void misbehave(void)
 {
 	static char frame[FRAME_MAX];
 	ssize_t n = recv(CREW_RUN_FD, frame, sizeof(frame), 0);
@@ -169,59 +164,7 @@ _Noreturn static void misbehave(void)
 	_exit(r->then == EXIT_3 ? 3 : 0);
 }
 
-/* A child of the supervisor's, as a worker is. */
-static pid_t birth(int fd)
-{
-	pid_t parent = getppid();
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
-
-	if (pid != 0)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	dup2(fd, CREW_RUN_FD);
-	if (fd != CREW_RUN_FD)
-		close(fd);
-	misbehave();
-}
-
-/* The next order and its descriptor; false at the end. */
-static bool next_order(struct crew_order *order, int *fd)
-{
-	char space[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = {.iov_base = order, .iov_len = sizeof(*order)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = space,
-			     .msg_controllen = sizeof(space)};
-	struct cmsghdr *c;
-
-	if (recvmsg(CREW_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC) !=
-	    (ssize_t)sizeof(*order))
-		return false;
-	c = CMSG_FIRSTHDR(&msg);
-	if (c == NULL || c->cmsg_type != SCM_RIGHTS)
-		return false;
-	memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return true;
-}
-
 int main(void)
 {
-	struct crew_note note = {.type = CREW_REPORT, .guards = 0xffff};
-	struct crew_order order;
-	int fd;
-
-	if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
-		return EXIT_FAILURE;
-	while (next_order(&order, &fd)) {
-		note = (struct crew_note){.type = CREW_SPAWNED,
-					  .seq = order.seq,
-					  .pid = birth(fd)};
-		close(fd);
-		if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
-			break;
-	}
-	return EXIT_SUCCESS;
+	return rogue_serve(misbehave);
 }

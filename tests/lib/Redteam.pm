@@ -1,0 +1,290 @@
+# Redteam.pm - try a table of attacks on a real paddockd.
+#
+# A table is tests/redteam/NAME.pl: a list of
+#   [number, what is tried, the outcome, how => …, options…]
+# How: lua => code of a Lua template, or sh, perl, python, c => what a program
+# does (c: the name of an attack in tests/redteam/*.c), or rogue => the script
+# of a worker that is taken over (tests/redteam/rogue.c). Options: limits and
+# other keys of the manifest, inputs, cancel => the message of the run at
+# which it is cancelled, also => code that looks for more and gives what is
+# wrong.
+#
+# The outcome says how the run ends: 'returns JSON', 'canceled', or an
+# errorCode and a piece of what is said with it. Where several are right, ' | '
+# parts them.
+#
+# An attack is over when, beside its outcome, the server lives and has not
+# grown, other runs were served meanwhile, one that goes on all the time has
+# noticed nothing, and no process or temporary file is left.
+package Redteam;
+
+use strict;
+use warnings;
+use Exporter qw(import);
+use File::Copy qw(copy);
+use Paddock;
+use Test::More;
+
+our @EXPORT = qw(attack_all compile outcome_of is_outcome);
+
+my $NOBODY = 65534;
+my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
+my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl',
+		    python => '/usr/bin/python3');
+
+# Build tests/redteam/SOURCE.c as $to.
+sub compile {
+	my ($source, $to, @flags) = @_;
+	my $cc = $ENV{CC} // 'cc';
+
+	return if -e $to;
+	system($cc, '-D_GNU_SOURCE', '-O1', '-pthread', "-I$TOP", '-o', $to,
+	       "$TOP/tests/redteam/$source.c", @flags) == 0
+	    or BAIL_OUT("tests/redteam/$source.c cannot be built");
+	chmod 0755, $to;
+}
+
+sub table {
+	my ($name) = @_;
+	my @all = do "$TOP/tests/redteam/$name.pl";
+
+	die "tests/redteam/$name.pl: " . ($@ || $!) . "\n" unless ref $all[0];
+	return map {
+		my ($n, $what, $want, %o) = @$_;
+		{n => $n, what => $what, want => $want, id => "attack_$n", %o};
+	} @all;
+}
+
+# One of each number; letters tell variants apart: 25, '25b'.
+sub template_of {
+	my ($attack, $c) = @_;
+	my %m = (limits => $attack->{limits} // {}, %{$attack->{manifest} // {}});
+	my ($interpreter) = grep { exists $attack->{$_} } keys %interpreters;
+
+	return {code => $attack->{lua}, %m} if exists $attack->{lua};
+	return {code => "return function() end\n--rogue\n" .
+		    join('', map { "$_\n" } @{$attack->{rogue}}), %m}
+	    if exists $attack->{rogue};
+	return {program => $c, %m} if exists $attack->{c};
+	return {program => "#!$interpreters{$interpreter}\n$attack->{$interpreter}\n",
+		%m};
+}
+
+# How a run ended, in one line.
+sub outcome_of {
+	my ($view) = @_;
+	my $status = $view->{status} // 'no view: ' . json_of($view);
+
+	return 'returns ' . json_of($view->{result}) if $status eq 'succeeded';
+	return $status unless $status eq 'failed';
+	return "$view->{error}{errorCode} " . json_of($view->{error}{details}) .
+	    ' ' . ($view->{error}{message} // '');
+}
+
+sub is_outcome {
+	my ($view, $want) = @_;
+	my $got = outcome_of($view);
+
+	for my $one (split / \| /, $want) {
+		return 1 if $got eq $one;
+		next if $one =~ /^returns /;
+		my ($code, $text) = split / /, $one, 2;
+		return 1 if $got =~ /^\Q$code\E / &&
+		    index($got, $text // '') >= 0;
+	}
+	return 0;
+}
+
+# ---- what must be as it was ----
+
+# pid => ppid of all below PID, the dead that nobody has reaped as well.
+sub below {
+	my ($pid) = @_;
+	my (%children, %all);
+	my @todo = $pid;
+
+	opendir my $d, '/proc' or die "/proc: $!\n";
+	for (grep { /^\d+$/ } readdir $d) {
+		my $parent = Paddock::stat_of($_)->{ppid};
+
+		push @{$children{$parent}}, $_ if defined $parent;
+	}
+	while (@todo) {
+		my $p = shift @todo;
+
+		$all{$_} = $p for @{$children{$p} // []};
+		push @todo, @{$children{$p} // []};
+	}
+	return \%all;
+}
+
+# Those of the server that are no zygote, keeper, or the worker SPARED.
+sub strangers {
+	my ($s, $spared) = @_;
+	my $all = below($s->{pid});
+	my %ours = map { $_ => 1 } $s->zygotes, $spared;
+
+	return grep {
+		my $up = $all->{$_};
+
+		!$ours{$_} && $up != $spared &&
+		    (Paddock::stat_of($_)->{comm} // '') ne 'paddock-keeper';
+	} keys %$all;
+}
+
+sub mounts_now {
+	return join "\n", grep { /paddock/ }
+	    split /\n/, read_file('/proc/self/mountinfo') // '';
+}
+
+# Control groups of the server's: of it, and of its runs.
+sub cgroups_now {
+	my ($s) = @_;
+	my ($instance) = $s->log_text =~ /\b(inst_[a-z2-7]{26})\b/ or return '';
+
+	return join "\n", sort map { glob("$_ $_/*/") }
+	    grep { /\Q$instance\E$/ } glob('/sys/fs/cgroup/* /sys/fs/cgroup/*/*');
+}
+
+sub temporary { return join ' ', sort map { s{.*/}{}r } glob "$ENV{TMPDIR}/*" }
+
+# ---- an attack ----
+
+sub start {
+	my ($s, $attack) = @_;
+	my $id = $s->ask_run($attack->{id}, $attack->{inputs} // {}, mode => 'async');
+
+	return $id;
+}
+
+# Begin it, let another run go by meanwhile, and wait for its end.
+sub one {
+	my ($s, $attack) = @_;
+	my @wrong;
+	my $run = $s->run_async($attack->{id}, $attack->{inputs} // {});
+
+	return ({}, 'it was not started') unless $run;
+	if (defined $attack->{cancel}) {
+		$s->saying($run, $attack->{cancel});
+		$s->tool(cancel_task_run => {runId => $run});
+	}
+	my $v = $s->run_sync('sibling', {n => 20});
+	push @wrong, 'another run: ' . outcome_of($v)
+	    unless ($v->{status} // '') eq 'succeeded' &&
+	    json_of($v->{result}) eq json_of($s->{sibling_gives});
+	return ($s->ended($run), @wrong);
+}
+
+sub looked_at {
+	my ($s, $attack, $before) = @_;
+	my ($v, @wrong) = one($s, $attack);
+
+	push @wrong, 'the outcome is ' . substr(outcome_of($v), 0, 1000)
+	    unless is_outcome($v, $attack->{want});
+	push @wrong, $attack->{also}->($s, $v) if $attack->{also};
+	push @wrong, 'the server has ended' unless alive($s->{pid});
+	my $now = rss_kb($s->{pid});
+	push @wrong, "the server has grown from $before->{rss} to $now KiB"
+	    if $now > $before->{rss} + $GROWTH_KB;
+	my $ticks = $s->get($before->{ticker})->{progress}{doneSteps} // 0;
+	my $goes_on = $s->get_until($before->{ticker}, 'to go on', sub {
+		$_->{status} ne 'running' || ($_->{progress}{doneSteps} // 0) > $ticks });
+	push @wrong, 'the one that goes on: ' . outcome_of($goes_on)
+	    unless $goes_on->{status} eq 'running';
+	until_true('its processes to be gone', sub {
+		!strangers($s, $before->{worker}) })
+	    or push @wrong, "a process: $_ " . json_of(Paddock::stat_of($_))
+	    for strangers($s, $before->{worker});
+	push @wrong, 'a mount: ' . mounts_now() if mounts_now() ne $before->{mounts};
+	until_true('its cgroup to be gone', sub { cgroups_now($s) eq $before->{cgroups} })
+	    or push @wrong, 'a cgroup: ' . cgroups_now($s);
+	push @wrong, 'a file: ' . temporary() if temporary() ne $before->{temporary};
+	push @wrong, "a file: $_" for glob "$s->{state}/artifacts/tmp/*";
+	return @wrong;
+}
+
+# ---- a table ----
+
+sub runnable { # why not, or undef
+	my ($attack, $programs) = @_;
+
+	for (grep { exists $attack->{$_} } keys %interpreters) {
+		return "there is no $interpreters{$_}" unless -x $interpreters{$_};
+	}
+	return undef if exists $attack->{lua} || exists $attack->{rogue};
+	return $programs ? undef : 'programs cannot be run here';
+}
+
+sub as_user {
+	my ($who, $user, $o, @attacks) = @_;
+	my $root = Paddock::fresh_root($user);
+	my $c = $o->{c} ? read_file($o->{c}) : undef;
+	my %templates = map { $_->{id} => template_of($_, $c) }
+	    @attacks, {id => 'sibling', %{$o->{sibling}}},
+	    {id => 'ticker', %{$o->{ticker}}};
+	my $s = Paddock->new(templates => \%templates, user => $user, root => $root,
+			     $o->{build} ? (build => $o->{build}) : (),
+			     config => $o->{config} // {max_concurrent_runs => 8},
+			     env => {PADDOCK_TEST_SECRET => 'canary-of-the-server'});
+	my %before;
+
+	$s->{sibling_gives} = $o->{sibling_gives};
+	$s->init;
+	my $programs = !(grep { exists $_->{c} || exists $_->{sh} } @attacks) ||
+	    can_run_programs($s, $o);
+	$s->run_sync('sibling', {n => 20}) for 1 .. 3; # what grows once has grown
+	$before{ticker} = $s->run_async('ticker');
+	$before{worker} = $s->worker_pid($before{ticker});
+	@before{qw(mounts cgroups temporary rss)} =
+	    (mounts_now(), cgroups_now($s), temporary(), rss_kb($s->{pid}));
+	for my $attack (@attacks) {
+		my $name = "$attack->{n} $attack->{what}: $attack->{want} ($who)";
+		my $not = runnable($attack, $programs);
+
+	      SKIP: {
+			skip "$name: $not", 1 if $not;
+			my @wrong = looked_at($s, $attack, \%before);
+
+			ok(!@wrong, $name);
+			diag("  $_") for @wrong;
+		}
+	}
+	$s->tool(cancel_task_run => {runId => $before{ticker}});
+	is($s->ended($before{ticker})->{status}, 'canceled',
+	   "the run that went on through all of it ends as it is told ($who)");
+	$s->stop("nothing is left of the server ($who)");
+	is(cgroups_now($s), '', "nor a cgroup ($who)");
+}
+
+sub can_run_programs {
+	my ($s, $o) = @_;
+
+	return 1;
+}
+
+my $TICKS = 'local n = 0 while true do n = n + 1 run.progress(n, 0, "tick") ' .
+    'run.sleep(5) end';
+
+# Try the table NAME. Options: c => the program of its C attacks, build => a
+# folder with another paddockd and its worker, sibling, ticker => how those
+# are done, config.
+sub attack_all {
+	my ($name, %o) = @_;
+	my @attacks = grep { !$ENV{PADDOCK_ATTACK} || $_->{n} eq $ENV{PADDOCK_ATTACK} }
+	    table($name);
+
+	$o{sibling} //= {lua => 'local s = 0 for i = 1, inputs.n do s = s + i end ' .
+			     'return s'};
+	$o{sibling_gives} = 210 unless exists $o{sibling_gives};
+	$o{ticker} //= {lua => $TICKS};
+	$_->{limits}{maxTimeoutMs} //= 600_000 for @o{qw(sibling ticker)}, @attacks;
+	as_user(as_root() ? 'as root' : 'as a user', undef, \%o, @attacks);
+      SKIP: {
+		skip 'not root, who could become another user: the table was ' .
+		    'tried as this one', 1 unless as_root();
+		as_user('as nobody', $NOBODY, \%o, @attacks);
+	}
+	done_testing();
+}
+
+1;

@@ -1,0 +1,9 @@
+#!/usr/bin/perl
+# What the code of a Lua template may try; the table is tests/redteam/lua.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('lua');

@@ -1,0 +1,80 @@
+/*
+ * rogue.h - a paddock-worker that stands in for the real one, for tests: it
+ * takes the supervisor's orders, and its workers misbehave. No cage: it runs
+ * nobody's code.
+ */
+#ifndef TESTS_ROGUE_H
+#define TESTS_ROGUE_H
+
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ipc/crew.h"
+
+/* A child of the supervisor's, as a worker is: the life of one. */
+static pid_t rogue_birth(int fd, void (*misbehave)(void))
+{
+	pid_t parent = getppid();
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	dup2(fd, CREW_RUN_FD);
+	if (fd != CREW_RUN_FD)
+		close(fd);
+	misbehave();
+	_exit(0);
+}
+
+/* The next order and its descriptor; false at the end. */
+static bool rogue_order(struct crew_order *order, int *fd)
+{
+	char space[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = {.iov_base = order, .iov_len = sizeof(*order)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = space,
+			     .msg_controllen = sizeof(space)};
+	struct cmsghdr *c;
+
+	if (recvmsg(CREW_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC) !=
+	    (ssize_t)sizeof(*order))
+		return false;
+	c = CMSG_FIRSTHDR(&msg);
+	if (c == NULL || c->cmsg_type != SCM_RIGHTS)
+		return false;
+	memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return true;
+}
+
+/* The zygote's life, until the supervisor's ends. */
+static int rogue_serve(void (*misbehave)(void))
+{
+	struct crew_note note = {.type = CREW_REPORT, .guards = 0xffff};
+	struct crew_order order;
+	int fd;
+
+	if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+		return EXIT_FAILURE;
+	while (rogue_order(&order, &fd)) {
+		note = (struct crew_note){.type = CREW_SPAWNED,
+					  .seq = order.seq,
+					  .pid = rogue_birth(fd, misbehave)};
+		close(fd);
+		if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	return EXIT_SUCCESS;
+}
+
+#endif

@@ -23,6 +23,7 @@
 #define CANCEL_GRACE_MAX_MS 60000
 #define STARTS_MAX 20 /* of one run, while there is no worker to be had… */
 #define PAUSE_MS 100  /* …each so long after the last */
+#define UNRECORDED_MAX (16u << 20) /* bytes of views: no run begins above */
 
 struct runs {
 	struct runs_env env;
@@ -31,6 +32,7 @@ struct runs {
 	struct run *by_id;
 	struct sched sched;
 	struct event *pause; /* pending: there was no worker to be had */
+	size_t unrecorded;   /* bytes of views on their way to the disk */
 };
 
 /* ---- the end ---- */
@@ -45,6 +47,7 @@ static void forget(struct runs *s, struct run *r)
 struct ended { /* of a terminal row's request */
 	struct runs *runs;
 	struct run *run;
+	size_t bytes; /* of its view */
 };
 
 static void on_ended(void *arg, const struct store_result *res)
@@ -57,8 +60,11 @@ static void on_ended(void *arg, const struct store_result *res)
 			  run_state_name(r->state), res->why);
 		r->unrecorded = res->why;
 	}
+	e->runs->unrecorded -= e->bytes;
 	run_tell(r, NEWS_ENDED);
 	forget(e->runs, r);
+	if (e->bytes > 0 && e->runs->unrecorded + e->bytes > UNRECORDED_MAX)
+		runs_pump(e->runs);
 	free(e);
 }
 
@@ -119,7 +125,8 @@ static void finish(struct runs *s, struct run *r, enum run_event ev)
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
 			   task_status_name(task_status(r)));
-	*e = (struct ended){s, r};
+	*e = (struct ended){s, r, strlen(r->view)};
+	s->unrecorded += e->bytes;
 	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW, on_ended, e);
 }
 
@@ -197,6 +204,7 @@ static void enqueue(struct runs *s, struct run *r)
 static bool can_start(const struct runs *s)
 {
 	return !*s->env.quiet && !evtimer_pending(s->pause, NULL) &&
+	       s->unrecorded <= UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
 	       s->sched.running < CREW_SLOTS && crew_zygote_pid(s->env.crew, CREW_LUA) > 0;
 }

@@ -14,6 +14,8 @@
 #include "base/mem.h"
 
 #define HIDDEN "/.paddock"
+#define HIDDEN_PACKAGES "/.paddock/package"
+#define HIDDEN_READS "/.paddock/read"
 #define SAFE (MS_NOSUID | MS_NODEV)
 
 /* The host's, read-only; one that is a link there is one here. */
@@ -31,8 +33,8 @@ static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
 static const char *const folders[] = {
-    "/proc", "/dev", "/dev/shm", TREE_TEMPLATE, TREE_WORK, "/tmp", "/etc",
-    "/etc/ssl", HIDDEN, HIDDEN "/package", HIDDEN "/read"};
+    "/proc", "/dev", "/dev/shm", TREE_TEMPLATE,   TREE_WORK,  "/tmp",
+    "/etc",  "/etc/ssl", HIDDEN, HIDDEN_PACKAGES, HIDDEN_READS};
 
 static const struct {
 	const char *path, *to;

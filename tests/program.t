@@ -65,6 +65,8 @@ SH
     eats => pl('my @a; push @a, "x" x 1e6 for 1 .. 4000; print 1',
 	       limits => {maxMemoryBytes => 64 << 20}),
     spins => sh('while :; do :; done', limits => {maxCpuMs => 300}),
+    hides => sh('cp /bin/bash b; chmod 111 b; ./b -c "while :; do :; done"',
+		limits => {maxCpuMs => 300}),
     fills => sh(<<'SH', limits => {maxMemoryBytes => 32 << 20}),
 head -c 100000000 /dev/zero >/work/big 2>&1; w=$?
 head -c 100000000 /dev/zero >/tmp/big 2>/dev/null; t=$?
@@ -216,6 +218,9 @@ sub limits {
 	   'memory is bounded') or diag(json_of($e));
 	$e = error_of(done($s, 'spins'));
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', 'so is CPU time');
+	$v = done($s, 'hides');
+	is("$v->{error}{errorCode} $v->{error}{details}{limit}", 'RESOURCE_LIMIT cpu',
+	   '…also of a process that cannot be looked into');
 	$v = done($s, 'fills')->{result};
 	is_deeply($v->{full}, [1, 1, 1], 'what is written is bounded');
 	cmp_ok($v->{files}, '<', 5000, 'so are files');

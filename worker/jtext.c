@@ -296,7 +296,8 @@ static size_t put_utf8(char *out, long cp)
 
 size_t jtext_unquote(struct jtext v, char *out)
 {
-	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+	static const char from[] = "bfnrt";
+	static const char to[] = "\b\f\n\r\t";
 	const char *p = v.p + 1, *end = v.p + v.n - 1;
 	size_t n = 0;
 
@@ -315,7 +316,10 @@ size_t jtext_unquote(struct jtext v, char *out)
 			continue;
 		}
 		f = strchr(from, *p);
-		out[n++] = f != NULL ? to[f - from] : *p;
+		if (f != NULL)
+			out[n++] = to[f - from];
+		else
+			out[n++] = *p;
 		p++;
 	}
 	return n;

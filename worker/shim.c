@@ -458,7 +458,7 @@ static void wait_for_news(struct pollfd p[POLLED])
 
 	if (due < 0)
 		due = 0;
-	if (due < WATCH_MS * 1000)
+	if (due < WATCH_MS * INT64_C(1000))
 		ts.tv_nsec = due * 1000;
 	p[AT_RUN] = (struct pollfd){.fd = CREW_RUN_FD, .events = POLLIN};
 	p[AT_LISTENER] =

@@ -187,7 +187,8 @@ static int make_pipes(int mine[5], int theirs[5])
 
 int shim_start(struct shim *s, const char **what)
 {
-	int mine[5], theirs[5], sync[2];
+	int mine[5] = {-1, -1, -1, -1, -1}, theirs[5] = {-1, -1, -1, -1, -1};
+	int sync[2];
 	int rc = make_pipes(mine, theirs);
 
 	*what = "there is no pipe to be had";

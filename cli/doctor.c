@@ -32,7 +32,8 @@ static const struct {
     {"uid", "start paddockd as root, or give its user a range in /etc/subuid "
 	    "and /etc/subgid, so that each run gets a uid of its own"},
     {"landlock", "use a kernel from 5.13 on, with landlock in its lsm= list"},
-    {"cgroup", "this version limits a run by rlimits and has no cgroup for it"},
+    {"cgroup", "start paddockd as root, or in a systemd unit with Delegate=yes; "
+	       "until then the memory of programs is watched, not held"},
 };
 
 static void add(struct json_object *list, const char *what, const char *remedy)

@@ -107,7 +107,7 @@ void audit_end(const struct run *r, const struct isolation *iso)
 	json_object_object_add(o, "elapsedMs",
 			       json_object_new_int64(r->finished_mono_ms -
 						     r->created_mono_ms));
-	json_object_object_add(o, "cpuMs", json_object_new_int64(r->cpu_ms));
+	json_object_object_add(o, "cpuMs", json_object_new_int64(r->use.cpu_ms));
 	if (iso->view != NULL)
 		json_object_object_add(o, "isolation",
 				       json_object_get(iso->view));

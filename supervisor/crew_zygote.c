@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/cgroup.h"
 #include "supervisor/launch.h"
 
 #define NOTES_PER_WAKE 64
@@ -66,6 +67,10 @@ static int launch(const struct crew *c, enum crew_kind kind, int control,
 	for (size_t i = 0; argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);
+	if (rc == 0)
+		(void)cgroup_place(kind == CREW_PROGRAM ? CGROUP_PROGRAMS
+							: CGROUP_LUA,
+				   *pid); /* whether it is there is measured */
 	return rc;
 }
 

@@ -141,6 +141,7 @@ static int swap_in(struct server *srv, struct config *config,
 	srv->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
 	programs_show(srv->crew, srv->catalogue, srv->config);
+	server_limit_groups(srv->config);
 	if (changed) {
 		session_lists_changed(srv);
 		subscriptions_reloaded(srv);

@@ -6,8 +6,7 @@
 
 #include "base/mem.h"
 
-/* A pseudo-guard: limits by a cgroup of the run's own are not built yet. */
-#define GUARD_CGROUP (1u << 31)
+#define GUARD_CGROUP (1u << 31) /* ours, beside those that a worker measures */
 
 static const struct {
 	uint32_t bit;
@@ -70,7 +69,7 @@ static void name_bits(uint32_t bits, char *out, size_t size)
 					      n > 0 ? " " : "", guards[i].name);
 }
 
-static struct json_object *view(const struct isolation *iso)
+static struct json_object *view(const struct isolation *iso, const char *cgroup)
 {
 	struct json_object *v = json_object_new_object();
 	struct json_object *missing = json_object_new_array();
@@ -85,12 +84,13 @@ static struct json_object *view(const struct isolation *iso)
 	    v, "level", json_object_new_string(isolation_name(iso->level)));
 	json_object_object_add(v, "landlockAbi",
 			       json_object_new_int(iso->report.landlock_abi));
-	json_object_object_add(v, "cgroup", json_object_new_string("none"));
+	json_object_object_add(v, "cgroup", json_object_new_string(cgroup));
 	json_object_object_add(v, "missing", missing);
 	return v;
 }
 
-void isolation_set(struct isolation *iso, const struct crew_note *report)
+void isolation_set(struct isolation *iso, const struct crew_note *report,
+		   const char *cgroup)
 {
 	char no_programs[sizeof(iso->no_programs)];
 
@@ -98,11 +98,13 @@ void isolation_set(struct isolation *iso, const struct crew_note *report)
 	isolation_fini(iso);
 	memcpy(iso->no_programs, no_programs, sizeof(no_programs));
 	iso->report = *report;
+	if (strcmp(cgroup, "none") != 0)
+		iso->report.guards |= GUARD_CGROUP;
 	for (int l = ISOLATION_RESTRICTED; l < ISOLATION_LEVELS; l++)
-		if ((levels[l].needs & ~report->guards) == 0)
+		if ((levels[l].needs & ~iso->report.guards) == 0)
 			iso->level = (enum isolation_level)l;
-	name_bits(~report->guards, iso->missing, sizeof(iso->missing));
-	iso->view = view(iso);
+	name_bits(~iso->report.guards, iso->missing, sizeof(iso->missing));
+	iso->view = view(iso, cgroup);
 }
 
 void isolation_fini(struct isolation *iso)

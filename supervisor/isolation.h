@@ -26,7 +26,9 @@ struct isolation { /* all-zero: not measured yet */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };
 
-void isolation_set(struct isolation *iso, const struct crew_note *report);
+/* CGROUP: "v2", "v1" or "none". */
+void isolation_set(struct isolation *iso, const struct crew_note *report,
+		   const char *cgroup);
 void isolation_fini(struct isolation *iso);
 
 const char *isolation_name(enum isolation_level level);

@@ -22,11 +22,19 @@
 #define ORDER_FD 3  /* the keeper's only descriptor */
 #define ANSWER_S 20 /* milliseconds are usual */
 
-enum what { START_ZYGOTE, OPEN_LOG, OPEN_AUDIT, UNLINK_SOCKET, GIVE_STATE };
+enum what {
+	START_ZYGOTE,
+	OPEN_LOG,
+	OPEN_AUDIT,
+	UNLINK_SOCKET,
+	GIVE_STATE,
+	MAKE_RUN, /* a cgroup */
+};
 
 /* One packet, with a descriptor for START_ZYGOTE. */
 struct order {
 	uint32_t what;
+	uint32_t slot, tree;	    /* of MAKE_RUN */
 	char args[KEEPER_ARGS_MAX]; /* of START_ZYGOTE: each with its NUL */
 };
 
@@ -162,6 +170,9 @@ static int obey(struct order *o, size_t len, int control, int *fd)
 		return unlink(keeper.paths.socket) == 0 ? 0 : -errno;
 	case GIVE_STATE:
 		return give_state();
+	case MAKE_RUN:
+		*fd = cgroup_make_run(o->slot, (enum cgroup_tree)o->tree);
+		return *fd < 0 ? *fd : 0;
 	}
 	return -EINVAL;
 }
@@ -202,6 +213,7 @@ _Noreturn static void keep(int sock)
 		if (fd >= 0)
 			close(fd);
 	}
+	cgroup_remove();
 	_exit(0);
 }
 
@@ -308,4 +320,13 @@ int keeper_give_state(void)
 	int fd;
 
 	return ask(&o, 0, -1, &fd);
+}
+
+int keeper_make_run(uint32_t slot, enum cgroup_tree tree)
+{
+	struct order o = {.what = MAKE_RUN, .slot = slot, .tree = tree};
+	int fd = -1;
+	int rc = ask(&o, 0, -1, &fd);
+
+	return rc < 0 ? rc : fd;
 }

@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+#include "supervisor/cgroup.h"
+
 #define KEEPER_ARGS_MAX 65536 /* bytes of argv, with their NULs */
 
 struct keeper_paths { /* lent until the fork; NULL: there is none */
@@ -35,5 +37,7 @@ int keeper_open_log(const char *path);
 int keeper_unlink_socket(const char *path);
 /* privs_give_state(), for the state folder. */
 int keeper_give_state(void);
+/* cgroup_make_run(): its descriptor. It removes all cgroups at its end. */
+int keeper_make_run(uint32_t slot, enum cgroup_tree tree);
 
 #endif

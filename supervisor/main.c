@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/cgroup.h"
 #include "supervisor/audit.h"
 #include "supervisor/daemon.h"
 #include "supervisor/keeper.h"
@@ -269,6 +270,7 @@ static int before_start(const struct config *c)
 		log_error("server", "why=\"%s\"", why);
 		return EX_CONFIG;
 	}
+	cgroup_init();
 	if (!privs_leave_root())
 		return 0;
 	privs_give(c->log_file);
@@ -321,6 +323,8 @@ static int serve(struct config *config, struct flags *f)
 	stdio_close(&srv);
 	daemon_close(&srv);
 	server_fini(&srv);
+	if (!privs_leave_root())
+		cgroup_remove();
 	return status;
 }
 

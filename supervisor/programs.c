@@ -5,6 +5,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/cgroup.h"
+
+/* The shim's own, beside what it keeps of inputs and output. */
+#define SHIM_BYTES (16ll << 20)
 
 enum crew_kind programs_kind(const struct template *t)
 {
@@ -114,4 +118,16 @@ struct crew_job programs_job(const struct run *r)
 	    .reads = t->reads,
 	    .n_reads = t->n_reads,
 	    .processes = (uint64_t)r->limits.processes};
+}
+
+int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
+{
+	const struct run_limits *l = &r->limits;
+	const struct cgroup_limits limits = {
+	    .memory_bytes = (uint64_t)(l->memory_bytes + SHIM_BYTES +
+				       l->output_bytes) +
+			    r->inputs_len,
+	    .processes = (uint64_t)l->processes + 1};
+
+	return cgroup_run_begin(slot, &limits, pid);
 }

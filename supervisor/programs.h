@@ -28,4 +28,10 @@ struct json_object *programs_view(const struct isolation *iso);
 /* What R's worker is for; borrowed from R. */
 struct crew_job programs_job(const struct run *r);
 
+/*
+ * PID is the shim of R, a program's, which waits for its orders: hold it and
+ * what it starts to R's limits, by a cgroup. As cgroup_run_begin().
+ */
+int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
+
 #endif

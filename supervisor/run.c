@@ -102,6 +102,14 @@ void run_set_error(struct run *r, const char *code, struct json_object *details,
 	r->error.details = details;
 }
 
+void run_clear_error(struct run *r)
+{
+	free(r->error.code);
+	free(r->error.message);
+	json_object_put(r->error.details);
+	r->error = (struct run_error){0};
+}
+
 const char *run_status(const struct run *r)
 {
 	return states[r->state].status;

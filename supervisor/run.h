@@ -67,6 +67,15 @@ struct run_limits {
 	int64_t ttl_ms;
 };
 
+/* What its worker used, and for a program all that it started. */
+struct run_use {
+	int64_t cpu_ms, cpu_user_ms, cpu_system_ms;
+	int64_t max_rss_bytes; /* of its largest process; 0: not reaped yet */
+	int64_t peak_bytes;    /* of all together, when a cgroup counted */
+	int64_t read_bytes, written_bytes; /* from and to disks */
+	int64_t messages;      /* that it sent us */
+};
+
 /* The task that a run is, when the call that made it asked for one. */
 struct run_task {
 	enum store_task form;	/* STORE_TASK_NONE: it is none */
@@ -132,7 +141,7 @@ struct run {
 	struct json_object *result;    /* owned: the value, or the reply */
 	bool is_reply;
 	struct run_error error;
-	int64_t cpu_ms, max_rss_bytes; /* of the worker, once reaped */
+	struct run_use use;	       /* of the worker, once reaped */
 
 	struct input *input;	       /* its questions; input.c's, or NULL */
 	struct worker *worker;	       /* while one lives; it owns itself */
@@ -160,6 +169,8 @@ static inline bool run_terminal(const struct run *r)
 /* Copies everything; DETAILS is taken. The first error stays. */
 void run_set_error(struct run *r, const char *code, struct json_object *details,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+void run_clear_error(struct run *r);
 
 /* What clients and the store call the state: "running" for CANCELLING. */
 const char *run_status(const struct run *r);

@@ -76,7 +76,7 @@ static void log_end(const struct run *r)
 		 r->id, r->template->id, r->requestor->name, run_status(r),
 		 r->error.code != NULL ? r->error.code : "-",
 		 (long long)(r->finished_mono_ms - r->created_mono_ms),
-		 (long long)r->cpu_ms, (long long)r->max_rss_bytes);
+		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes);
 }
 
 /* How long it is remembered: its ttl, and as its artifacts, and its task. */
@@ -106,10 +106,7 @@ static void finish(struct runs *s, struct run *r, enum run_event ev)
 	assert(rc == 0);
 	(void)rc;
 	if (r->state == RUN_CANCELED) {
-		free(r->error.code);
-		free(r->error.message);
-		json_object_put(r->error.details);
-		r->error = (struct run_error){0};
+		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
 	}
 	if (r->error.code != NULL) /* else the verdict closed them */
@@ -156,7 +153,7 @@ static void on_over(void *arg, struct run *r, enum run_event ev)
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		crew_renew(s->env.crew, programs_kind(r->template));
 	sched_over(&s->sched, &r->requestor->lane);
-	requestor_charge(r->requestor, r->cpu_ms);
+	requestor_charge(r->requestor, r->use.cpu_ms);
 	finish(s, r, ev);
 	evtimer_del(s->pause); /* there is room again */
 	runs_pump(s);

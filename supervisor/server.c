@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/cgroup.h"
 #include "supervisor/contract.h"
 #include "supervisor/input.h"
 #include "supervisor/keeper.h"
@@ -92,21 +93,34 @@ static void on_programs(struct server *srv, const struct crew_note *report,
 	measured(srv);
 }
 
+/* What holds the zygote that has just reported. */
+static const char *measured_cgroup(const struct server *srv)
+{
+	pid_t pid = crew_zygote_pid(srv->crew, CREW_LUA);
+
+	return cgroup_holds(CGROUP_LUA, pid) ? cgroup_name() : "none";
+}
+
 static void on_report(void *arg, enum crew_kind kind,
 		      const struct crew_note *report)
 {
 	struct server *srv = arg;
+	bool more = cgroup_why()[0] != '\0';
+	const char *cgroup;
 
 	if (kind == CREW_PROGRAM) {
 		on_programs(srv, report, NULL);
 		return;
 	}
-	isolation_set(&srv->isolation, report);
+	cgroup = measured_cgroup(srv);
+	isolation_set(&srv->isolation, report, cgroup);
 	log_info("server",
-		 "isolation=%s landlock_abi=%d uid_base=%d cgroup=none "
-		 "missing=\"%s\" why=\"%s\"",
+		 "isolation=%s landlock_abi=%d uid_base=%d cgroup=%s "
+		 "missing=\"%s\" why=\"%s%s%s%s\"",
 		 isolation_name(srv->isolation.level), report->landlock_abi,
-		 report->uid_base, srv->isolation.missing, report->text);
+		 report->uid_base, cgroup, srv->isolation.missing, report->text,
+		 more && report->text[0] != '\0' ? "; " : "",
+		 more ? "cgroup: " : "", cgroup_why());
 	if (srv->isolation.level == ISOLATION_NONE) {
 		log_error("server", "isolation=none msg=\"a worker cannot be "
 				    "caged here; nothing is run\"");
@@ -304,6 +318,29 @@ static struct event_base *new_base(void)
 	return base;
 }
 
+#define ZYGOTE_BYTES (256ll << 20) /* and what is measured in their cage */
+#define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
+#define ZYGOTE_PROCESSES 16
+
+void server_limit_groups(const struct config *c)
+{
+	int64_t runs = c->max_concurrent_runs < CREW_SLOTS
+			   ? c->max_concurrent_runs
+			   : CREW_SLOTS;
+	/* as sandbox/limits.c: a quarter is malloc's waste */
+	int64_t one = c->max_memory_bytes + c->max_memory_bytes / 4 +
+		      SHIM_START_BYTES;
+	const struct cgroup_limits lua = {
+	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * one),
+	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+	const struct cgroup_limits programs = {
+	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
+	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+
+	cgroup_limit(CGROUP_LUA, &lua);
+	cgroup_limit(CGROUP_PROGRAMS, &programs);
+}
+
 int server_start(struct server *srv, struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
 		 enum isolation_level require)
@@ -326,6 +363,7 @@ int server_start(struct server *srv, struct config *config,
 	signal(SIGPIPE, SIG_IGN);
 	srv->on_child = evsignal_new(srv->base, SIGCHLD, on_child, srv);
 	event_add(srv->on_child, NULL);
+	server_limit_groups(config);
 	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
 	if (srv->crew == NULL) {
 		log_error("server", "worker=\"%s\" err=\"%s\"", worker_path,

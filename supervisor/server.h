@@ -69,4 +69,7 @@ void server_fini(struct server *srv);
  */
 struct runs *server_runs(struct server *srv);
 
+/* Hold the groups of all workers to what C lets them use together. */
+void server_limit_groups(const struct config *c);
+
 #endif

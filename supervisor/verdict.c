@@ -5,15 +5,37 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/mem.h"
 #include "ipc/crew.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "proto/schema.h"
 
-static int64_t cpu_ms(const struct rusage *use)
+#define BLOCK_BYTES 512 /* getrusage(2): as the file system counts I/O */
+
+static int64_t us_of(const struct timeval *tv)
 {
-	return (int64_t)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1000 +
-	       (use->ru_utime.tv_usec + use->ru_stime.tv_usec) / 1000;
+	return (int64_t)tv->tv_sec * 1000000 + tv->tv_usec;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A cgroup counts those too that nobody waited for. */
+static void weigh_use(struct run_use *u, const struct ending *e)
+{
+	int64_t user = most(us_of(&e->use.ru_utime), e->group.cpu_user_us);
+	int64_t system = most(us_of(&e->use.ru_stime), e->group.cpu_system_us);
+
+	u->cpu_user_ms = user / 1000;
+	u->cpu_system_ms = system / 1000;
+	u->cpu_ms = (user + system) / 1000;
+	u->max_rss_bytes = (int64_t)e->use.ru_maxrss * 1024;
+	u->peak_bytes = most(e->group.peak_bytes, 0);
+	u->read_bytes = (int64_t)e->use.ru_inblock * BLOCK_BYTES;
+	u->written_bytes = (int64_t)e->use.ru_oublock * BLOCK_BYTES;
 }
 
 struct json_object *verdict_limit(const char *limit, int64_t used,
@@ -54,6 +76,33 @@ void verdict_signal(struct run *r, int sig)
 		      name);
 }
 
+/*
+ * The kernel ended some of a program's processes for their memory. What came
+ * of that, the shim saw, or the shim was it; this is why.
+ */
+static void blame_memory(struct run *r, const struct ending *e)
+{
+	static const char *const effects[] = {"EXECUTION_ERROR",
+					      "WORKER_CRASHED"};
+	int64_t allowed = r->limits.memory_bytes;
+	bool effect = r->error.code == NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(effects) && !effect; i++)
+		effect = strcmp(r->error.code, effects[i]) == 0;
+	if (!effect)
+		return;
+	run_clear_error(r);
+	run_set_error(r, "RESOURCE_LIMIT",
+		      verdict_limit("memory", most(e->group.peak_bytes, allowed),
+				    allowed, "bytes",
+				    "the template's limits.maxMemoryBytes, up to "
+				    "the server's max_memory_bytes"),
+		      "the program and what it started needed more memory than "
+		      "the %lld bytes that they may have together, with what "
+		      "they write to /work and /tmp",
+		      (long long)allowed);
+}
+
 /* It could not be caged, and so never had the template's code. */
 static void blame_cage(struct run *r, int guard)
 {
@@ -70,9 +119,9 @@ static void blame_death(struct run *r, const struct ending *e)
 {
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
 
-	if (sig == SIGXCPU || (sig == SIGKILL && r->cpu_ms >= r->limits.cpu_ms))
+	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
 		run_set_error(r, "RESOURCE_LIMIT",
-			      verdict_limit("cpu", r->cpu_ms, r->limits.cpu_ms,
+			      verdict_limit("cpu", r->use.cpu_ms, r->limits.cpu_ms,
 					    "ms",
 					    "the template's limits.maxCpuMs, up "
 					    "to the server's max_cpu_ms"),
@@ -171,8 +220,9 @@ static enum run_event weigh_steps(struct run *r)
 
 enum run_event verdict(struct run *r, const struct ending *e)
 {
-	r->cpu_ms = cpu_ms(&e->use);
-	r->max_rss_bytes = (int64_t)e->use.ru_maxrss * 1024;
+	weigh_use(&r->use, e);
+	if (e->group.oom_kills > 0 && !e->have_result)
+		blame_memory(r, e);
 	if (r->error.code == NULL && !e->have_result)
 		blame_death(r, e);
 	if (r->error.code != NULL)

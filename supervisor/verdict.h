@@ -6,6 +6,7 @@
 
 #include <sys/resource.h>
 
+#include "supervisor/cgroup.h"
 #include "supervisor/run.h"
 
 /* What the supervisor knows when a worker has been reaped. */
@@ -14,6 +15,7 @@ struct ending {
 	bool reply_failed;  /* the reply says isError */
 	int status;	    /* as wait(2) gives it */
 	struct rusage use;
+	struct cgroup_use group; /* of a program's own; all -1: it had none */
 };
 
 /*

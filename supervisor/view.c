@@ -57,16 +57,24 @@ static struct json_object *progress_view(uint64_t total, uint64_t done)
 static struct json_object *metrics_view(const struct run *r)
 {
 	struct json_object *m = json_object_new_object();
+	const struct run_use *u = &r->use;
 	int64_t now = clock_mono_ms();
 	int64_t end = run_terminal(r) ? r->finished_mono_ms : now;
 	int64_t start = r->started_ms > 0 ? r->started_mono_ms : end;
 
 	add_int(m, "elapsedMs", end - start);
 	add_int(m, "queuedMs", start - r->created_mono_ms);
-	if (r->max_rss_bytes > 0) {
-		add_int(m, "cpuMs", r->cpu_ms);
-		add_int(m, "maxRssBytes", r->max_rss_bytes);
-	}
+	if (u->max_rss_bytes == 0)
+		return m;
+	add_int(m, "cpuMs", u->cpu_ms);
+	add_int(m, "cpuUserMs", u->cpu_user_ms);
+	add_int(m, "cpuSystemMs", u->cpu_system_ms);
+	add_int(m, "maxRssBytes", u->max_rss_bytes);
+	if (u->peak_bytes > 0)
+		add_int(m, "peakMemoryBytes", u->peak_bytes);
+	add_int(m, "readBytes", u->read_bytes);
+	add_int(m, "writtenBytes", u->written_bytes);
+	add_int(m, "messages", u->messages);
 	return m;
 }
 

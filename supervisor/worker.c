@@ -12,6 +12,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
+#include "supervisor/cgroup.h"
 #include "supervisor/programs.h"
 #include "supervisor/verdict.h"
 #include "supervisor/worker_int.h"
@@ -239,6 +240,28 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- birth and death ---- */
 
+/* A program's shim does nothing before it is told what: now it may be. */
+static void hold(struct worker *w)
+{
+	struct run *r = w->run;
+	int rc = w->hand.pid > 0
+		     ? programs_hold(r, w->hand.slot, w->hand.pid)
+		     : -ENOTSUP;
+
+	w->waits = false;
+	w->held = rc == 0;
+	if (rc == 0 || rc == -ENOTSUP) {
+		send_body(w);
+		return;
+	}
+	log_error("worker", "run=%s cgroup=failed err=\"%s\"", r->id,
+		  strerror(-rc));
+	run_set_error(r, "WORKER_CRASHED", NULL,
+		      "its cgroup could not be made, so the worker was ended "
+		      "before it ran anything; the server's log has more");
+	worker_kill(w, SIGKILL);
+}
+
 static void on_born(struct crew_hand *hand, int err)
 {
 	struct worker *w =
@@ -249,6 +272,8 @@ static void on_born(struct crew_hand *hand, int err)
 	if (err == 0) {
 		log_debug("worker", "run=%s pid=%d slot=%u", r->id,
 			  (int)hand->pid, hand->slot);
+		if (w->waits)
+			hold(w);
 		if (w->killed || r->state == RUN_CANCELLING)
 			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
 		return;
@@ -268,11 +293,14 @@ static void on_reaped(struct crew_hand *hand, int status,
 {
 	struct worker *w =
 	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
-	struct ending e = {.status = status, .use = *use};
+	struct ending e = {
+	    .status = status, .use = *use, .group = {-1, -1, -1, -1}};
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
 	w->hand.pid = 0;
+	if (w->held)
+		cgroup_run_end(hand->slot, &e.group);
 	while (drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	e.have_result = w->have_result;
@@ -329,6 +357,8 @@ int worker_start(const struct worker_env *env, struct run *r)
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
-	send_body(w);
+	w->waits = job.kind == CREW_PROGRAM;
+	if (!w->waits)
+		send_body(w);
 	return 0;
 }

@@ -345,6 +345,7 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 		w->late = true;
 		return 0;
 	}
+	w->run->use.messages++;
 	if (msg_get(&m, frame, len, &why) < 0)
 		return worker_violation(w, why);
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||

@@ -37,6 +37,8 @@ struct worker {
 	struct event *writable; /* while the socket holds no more */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
+	bool waits; /* a program's: for its birth, before anything is sent */
+	bool held;  /* by a cgroup of its own */
 	bool run_sent;
 	bool run_whole; /* and all of its body, or never */
 	enum phase phase;

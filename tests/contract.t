@@ -159,7 +159,8 @@ sub invalid {
 	   $v->{expiresAt} == $v->{updatedAt} + 3_600_000,
 	   'times are in order, and it expires by default_ttl_ms');
 	same_json([sort keys %{$v->{metrics}}],
-		  [qw(cpuMs elapsedMs maxRssBytes queuedMs)], 'metrics');
+		  [qw(cpuMs cpuSystemMs cpuUserMs elapsedMs maxRssBytes messages
+			queuedMs readBytes writtenBytes)], 'metrics');
 }
 {
 	my $r = $s->run(echo => {}, mode => 'async');

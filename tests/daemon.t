@@ -143,8 +143,11 @@ sub with_worker {
 	ok(!-e $d->{socket}, 'without a socket left');
 }
 {
+	# an ordinary user, to whom no cgroup was given
 	my $root = Paddock::fresh_root();
+	chown 65534, 65534, $root if as_root();
 	my $d = daemon(root => $root, manager => manager("$root/manager"),
+		       user => as_root() ? 65534 : undef,
 		       args => ['--require-isolation', 'full']);
 
 	is(exit_of($d), $EX_UNAVAILABLE,
@@ -440,7 +443,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	for (values %$ended) {
 		like(join(' ', @{$_}{qw(elapsedMs cpuMs)}), qr/^\d+ \d+$/,
 		     'how long it took');
-		like($_->{isolation}{level}, qr/^(?:userns|container|restricted)$/,
+		like($_->{isolation}{level}, qr/^(?:full|userns|container|restricted)$/,
 		     'how it was isolated');
 	}
 	is($by{run_cancel_asked}{$stopped}{requestor}, "uid:$>",

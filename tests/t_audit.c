@@ -67,7 +67,7 @@ static struct run *new_run(void)
 	strcpy(r->id, "run_1");
 	r->created_mono_ms = 1000;
 	r->finished_mono_ms = 1234;
-	r->cpu_ms = 56;
+	r->use.cpu_ms = 56;
 	return r;
 }
 

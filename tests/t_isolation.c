@@ -43,7 +43,7 @@ int main(void)
 		struct crew_note note = {.guards = cases[i].guards,
 					 .landlock_abi = 7};
 
-		isolation_set(&iso, &note);
+		isolation_set(&iso, &note, "none");
 		is_int(iso.level, cases[i].level, "without %s: %s",
 		       cases[i].missing, isolation_name(cases[i].level));
 		is_str(iso.missing, cases[i].missing, "and it says so");

@@ -97,7 +97,7 @@ static void check_death(const struct death *d)
 	if (d->details != NULL)
 		is_str(json_text(r->error.details, NULL), d->details,
 		       "%s: details", d->name);
-	is_int(r->cpu_ms, d->cpu_ms, "%s: CPU time is kept", d->name);
+	is_int(r->use.cpu_ms, d->cpu_ms, "%s: CPU time is kept", d->name);
 	free_run(r);
 }
 
@@ -113,8 +113,53 @@ static void check_limit(void)
 	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
 	       "limits.maxCpuMs, up to the server's max_cpu_ms\"}",
 	       "a limit: which, how much, of what, and who can raise it");
-	is_int(r->max_rss_bytes, 7 * 1024, "memory is kept in bytes");
+	is_int(r->use.max_rss_bytes, 7 * 1024, "memory is kept in bytes");
 	free_run(r);
+}
+
+/* A process of the program's was killed for its memory, and what followed. */
+static void check_memory(void)
+{
+	static const struct {
+		const char *before, *want, *name;
+		bool result;
+	} cases[] = {
+	    {NULL, "RESOURCE_LIMIT", "the shim itself", false},
+	    {"EXECUTION_ERROR", "RESOURCE_LIMIT", "a program that exits", false},
+	    {"WORKER_CRASHED", "RESOURCE_LIMIT", "a program that is killed",
+	     false},
+	    {"RUN_TIMEOUT", "RUN_TIMEOUT", "one that was late anyway", false},
+	    {NULL, NULL, "one that had a result all the same", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct template t = {0};
+		struct run *r = new_run(&t);
+		struct ending e = ending(KILLED(SIGKILL), 10);
+
+		r->limits.memory_bytes = 4000;
+		e.group = (struct cgroup_use){4096, 20000, 30000, 1};
+		e.have_result = cases[i].result;
+		if (e.have_result)
+			r->result = json_object_new_int(1);
+		if (cases[i].before != NULL)
+			run_set_error(r, cases[i].before, NULL, "x");
+		verdict(r, &e);
+		is_str(r->error.code, cases[i].want, "no memory: %s",
+		       cases[i].name);
+		if (i == 0)
+			is_str(json_member_str(r->error.details, "limit"),
+			       "memory", "and which limit it was");
+		is_int(json_object_get_int64(json_member(r->error.details, "used")),
+		       cases[i].want != NULL && *cases[i].want == 'R' &&
+			       cases[i].want[1] == 'E'
+			   ? 4096
+			   : 0,
+		       "and what was used");
+		is_int(r->use.cpu_ms, 50, "all processes' CPU time counts");
+		is_int(r->use.peak_bytes, 4096, "and their peak");
+		free_run(r);
+	}
 }
 
 /* ---- results ---- */
@@ -256,6 +301,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(deaths); i++)
 		check_death(&deaths[i]);
 	check_limit();
+	check_memory();
 	for (size_t i = 0; i < ARRAY_LEN(results); i++)
 		check_result(&results[i]);
 	check_details();

@@ -212,7 +212,7 @@ sub shape {
 	my $text = json_of({%$r{qw(content structuredContent isError)}});
 
 	$text =~ s/run_[2-7a-z]{26}/RUN/g;
-	$text =~ s/(\\*"(?:\w+Ms|\w+At|maxRssBytes)\\*"):\d+/$1:0/g;
+	$text =~ s/(\\*"(?:\w+Ms|\w+At|maxRssBytes|messages|readBytes|writtenBytes)\\*"):\d+/$1:0/g;
 	return $text;
 }
 

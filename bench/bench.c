@@ -86,7 +86,7 @@ static void bench_calls(struct client *c, double cage_us)
 	static const struct {
 		int n, window;
 	} rounds[] = {{2000, 1}, {5000, 8}, {10000, 64}};
-	pid_t zygote = child_of(c->pid);
+	pid_t zygote = zygote_of(c->pid);
 
 	calls(c, WARM_RUNS, 8);
 	printf("\n%-9s %7s %7s %7s %7s %7s %7s   CPU us per run by stage\n",
@@ -126,7 +126,7 @@ static void bench_calls(struct client *c, double cage_us)
 
 static void bench_memory(struct client *c)
 {
-	pid_t zygote = child_of(c->pid);
+	pid_t zygote = zygote_of(c->pid);
 	long before, after;
 
 	calls(c, 2000, 8);
@@ -149,12 +149,12 @@ static void bench_death(struct client *c)
 	int64_t took[DEATHS];
 
 	for (int i = 0; i < DEATHS; i++) {
-		pid_t worker, zygote = child_of(c->pid);
+		pid_t worker, zygote = zygote_of(c->pid);
 		int64_t start;
 
 		client_send(c, idle, sizeof(idle) - 1);
 		client_line(c); /* its progress: it runs */
-		worker = other_child(c->pid, zygote);
+		worker = worker_of(c->pid, zygote);
 		start = now_ns();
 		kill(worker, SIGKILL);
 		if (strstr(client_line(c), "WORKER_CRASHED") == NULL) {
@@ -163,7 +163,7 @@ static void bench_death(struct client *c)
 		}
 		took[i] = now_ns() - start;
 		/* each crash brings a new zygote: let it be the only one */
-		while (other_child(c->pid, child_of(c->pid)) != 0)
+		while (worker_of(c->pid, zygote_of(c->pid)) != 0)
 			usleep(1000);
 	}
 	printf("a worker's death to the answer: median %.1f ms, worst %.1f ms "
@@ -185,7 +185,7 @@ static void bench_start(char *const argv[])
 		client_hello(&c);
 		took[i] = now_ns() - start;
 		if (i == STARTS - 1)
-			idle = rss_kb(c.pid) + rss_kb(child_of(c.pid));
+			idle = family_kb(c.pid);
 		client_stop(&c);
 	}
 	printf("start to the first initialize answer: %.1f ms (median of %d); "

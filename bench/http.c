@@ -2,10 +2,10 @@
  * http.c - calls over HTTP: paddock, each run in a cage of its own, beside the
  * official SDK's server, which calls a function in its own process.
  *
- *   http PADDOCK SDK-JSON SDK-SSE     each 127.0.0.1:PORT/PATH
+ *   http PADDOCK SDK-JSON SDK-SSE PADDOCK-PID SDK-PID
  *
- * All are driven in turn, by the same client, over kept connections; the ratios
- * are the point.
+ * The first three are each 127.0.0.1:PORT/PATH. All are driven in turn, by the
+ * same client, over kept connections; the ratios are the point.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -31,13 +31,14 @@ struct kind {
 	const char *name;
 	bool tasks; /* a call is two requests: a task, and its result */
 	int at;	    /* which argument has the endpoint */
+	int pid;    /* and which its server */
 };
 
 static const struct kind kinds[] = {
-    {"paddock, caged runs", false, 1},
-    {"paddock, tasks", true, 1},
-    {"SDK, JSON answers", false, 2},
-    {"SDK, event streams", false, 3},
+    {"paddock, caged runs", false, 1, 4},
+    {"paddock, tasks", true, 1, 4},
+    {"SDK, JSON answers", false, 2, 5},
+    {"SDK, event streams", false, 3, 5},
 };
 
 #define KINDS ARRAY_LEN(kinds)
@@ -48,6 +49,7 @@ struct figures {
 	int64_t *took_ns;
 	size_t n;
 	double secs;
+	int64_t cpu_us;
 };
 
 static int last_id;
@@ -138,10 +140,11 @@ static void report(int window, struct figures f[KINDS])
 	double against = rate(&f[SDK_JSON]);
 
 	for (size_t k = 0; k < KINDS; k++)
-		printf("%-9d %-20s %8.0f %8.0f %8.0f %10.2f\n", window,
+		printf("%-9d %-20s %8.0f %8.0f %8.0f %8.0f %10.2f\n", window,
 		       kinds[k].name, rate(&f[k]),
 		       (double)quantile(f[k].took_ns, f[k].n, 0.5) / 1e3,
 		       (double)quantile(f[k].took_ns, f[k].n, 0.99) / 1e3,
+		       (double)f[k].cpu_us / (double)f[k].n,
 		       rate(&f[k]) / against);
 	fflush(stdout);
 }
@@ -152,8 +155,10 @@ int main(int argc, char **argv)
 	static struct figures f[KINDS];
 	struct http *all[KINDS];
 
-	if (argc != 4) {
-		fputs("usage: http PADDOCK SDK-JSON SDK-SSE\n", stderr);
+	if (argc != 6) {
+		fputs("usage: http PADDOCK SDK-JSON SDK-SSE PADDOCK-PID "
+		      "SDK-PID\n",
+		      stderr);
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -162,19 +167,27 @@ int main(int argc, char **argv)
 		f[k].took_ns = xcalloc(CALLS_MAX, sizeof(int64_t));
 		drive(all[k], &kinds[k], 8, WARM_NS, NULL);
 	}
-	printf("%-9s %-20s %8s %8s %8s %10s\n", "in flight", "over HTTP",
-	       "calls/s", "p50 us", "p99 us", "/ SDK JSON");
+	printf("%-9s %-20s %8s %8s %8s %8s %10s\n", "in flight", "over HTTP",
+	       "calls/s", "p50 us", "p99 us", "CPU us", "/ SDK JSON");
 	for (size_t w = 0; w < ARRAY_LEN(windows); w++) {
-		for (size_t k = 0; k < KINDS; k++)
-			f[k].n = 0, f[k].secs = 0;
-		for (int round = 0; round < ROUNDS; round++)
-			for (size_t k = 0; k < KINDS; k++)
-				drive(all[k], &kinds[k], windows[w], ROUND_NS,
-				      &f[k]);
+		for (size_t k = 0; k < KINDS; k++) {
+			f[k].n = 0;
+			f[k].secs = 0;
+			f[k].cpu_us = 0;
+		}
+		for (size_t i = 0; i < ROUNDS * KINDS; i++) {
+			const struct kind *k = &kinds[i % KINDS];
+			pid_t pid = atoi(argv[k->pid]);
+
+			f[i % KINDS].cpu_us -= server_cpu_us(pid);
+			drive(all[i % KINDS], k, windows[w], ROUND_NS,
+			      &f[i % KINDS]);
+			f[i % KINDS].cpu_us += server_cpu_us(pid);
+		}
 		report(windows[w], f);
 	}
-	puts("(a task is two requests: the call that makes it, and "
-	     "tasks/result)");
+	puts("(CPU: of all processes of the server, a call; a task is two "
+	     "requests: the call that makes it, and tasks/result)");
 	for (size_t k = 0; k < KINDS; k++) {
 		http_close(all[k]);
 		free(f[k].took_ns);

@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define FLOOR_RUNS 4000
+#define CHILDREN_MAX 256
 
 void die(const char *what)
 {
@@ -113,20 +115,58 @@ int64_t thread_us(pid_t pid, const char *tid)
 	return ns / 1000;
 }
 
-pid_t child_of(pid_t pid)
+static bool is_worker(pid_t pid)
+{
+	char path[64], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fscanf(f, "%31s", name) != 1)
+		name[0] = '\0';
+	fclose(f);
+	return strcmp(name, "paddock-worker") == 0;
+}
+
+/* Its children, oldest first; how many. */
+static size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX])
 {
 	char path[64];
-	int child = 0;
+	size_t n = 0;
+	int child;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
 		 (int)pid);
 	f = fopen(path, "re");
-	if (f == NULL || fscanf(f, "%d", &child) != 1)
-		child = 0;
+	while (f != NULL && n < CHILDREN_MAX && fscanf(f, "%d", &child) == 1)
+		all[n++] = child;
 	if (f != NULL)
 		fclose(f);
-	return child;
+	return n;
+}
+
+pid_t zygote_of(pid_t pid)
+{
+	pid_t all[CHILDREN_MAX];
+	size_t n = children_of(pid, all);
+
+	for (size_t i = 0; i < n; i++)
+		if (is_worker(all[i]))
+			return all[i];
+	return 0;
+}
+
+pid_t worker_of(pid_t pid, pid_t zygote)
+{
+	pid_t all[CHILDREN_MAX];
+
+	for (size_t n = children_of(pid, all); n-- > 0;)
+		if (all[n] != zygote && is_worker(all[n]))
+			return all[n];
+	return 0;
 }
 
 /* What PID has reaped, in us: cutime and cstime of /proc/PID/stat. */
@@ -154,6 +194,14 @@ int64_t reaped_us(pid_t pid)
 	return (cutime + cstime) * 1000000 / sysconf(_SC_CLK_TCK);
 }
 
+int64_t server_cpu_us(pid_t pid)
+{
+	pid_t zygote = zygote_of(pid);
+
+	return clock_of(pid) + reaped_us(pid) +
+	       (zygote != 0 ? clock_of(zygote) : 0);
+}
+
 long rss_kb(pid_t pid)
 {
 	char path[64], line[128];
@@ -170,21 +218,15 @@ long rss_kb(pid_t pid)
 	return kb;
 }
 /* A child of PID but the one NOT; 0: none yet. */
-pid_t other_child(pid_t pid, pid_t not )
+long family_kb(pid_t pid)
 {
-	char path[64];
-	int child, found = 0;
-	FILE *f;
+	pid_t all[CHILDREN_MAX];
+	size_t n = children_of(pid, all);
+	long kb = rss_kb(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-		 (int)pid);
-	f = fopen(path, "re");
-	while (f != NULL && fscanf(f, "%d", &child) == 1)
-		if (child != not )
-			found = child;
-	if (f != NULL)
-		fclose(f);
-	return found;
+	for (size_t i = 0; i < n; i++)
+		kb += rss_kb(all[i]);
+	return kb;
 }
 static int by_time(const void *a, const void *b)
 {

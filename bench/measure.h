@@ -29,10 +29,17 @@ int floor_main(void);
 
 int64_t clock_of(pid_t pid); /* CPU us of a process, all threads */
 int64_t thread_us(pid_t pid, const char *tid);
-int64_t reaped_us(pid_t pid);		  /* of children that it has reaped */
-long rss_kb(pid_t pid);			  /* proportional */
-pid_t child_of(pid_t pid);		  /* its first child, or 0 */
-pid_t other_child(pid_t pid, pid_t not ); /* one but NOT, or 0 */
+int64_t reaped_us(pid_t pid); /* of children that it has reaped */
+
+/* CPU us of the server PID: its own, its zygote's, its workers' that ended. */
+int64_t server_cpu_us(pid_t pid);
+
+long rss_kb(pid_t pid);	   /* proportional */
+long family_kb(pid_t pid); /* and that of its children */
+
+/* The zygote of the server PID, or 0; and its newest worker but that. */
+pid_t zygote_of(pid_t pid);
+pid_t worker_of(pid_t pid, pid_t zygote);
 
 /* Sort N times; the one that Q (0..1) of them do not exceed. */
 int64_t quantile(int64_t *times, size_t n, double q);

@@ -25,7 +25,7 @@ use File::Copy qw(copy);
 use Paddock;
 use Test::More;
 
-our @EXPORT = qw(attack_all compile outcome_of is_outcome);
+our @EXPORT = qw(attack_all compile programs outcome_of is_outcome);
 
 my $NOBODY = 65534;
 my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
@@ -44,6 +44,15 @@ sub compile {
 	chmod 0755, $to;
 }
 
+# The C attacks, built; where.
+sub programs {
+	my $to = Paddock::fresh_root() . '/attack';
+
+	compile('attack', $to, map { "$TOP/tests/redteam/attack_$_.c" }
+		qw(resources escape leaks signals));
+	return $to;
+}
+
 sub table {
 	my ($name) = @_;
 	my @all = do "$TOP/tests/redteam/$name.pl";
@@ -51,6 +60,7 @@ sub table {
 	die "tests/redteam/$name.pl: " . ($@ || $!) . "\n" unless ref $all[0];
 	return map {
 		my ($n, $what, $want, %o) = @$_;
+		$o{inputs} = {do => $o{c}, %{$o{inputs} // {}}} if $o{c};
 		{n => $n, what => $what, want => $want, id => "attack_$n", %o};
 	} @all;
 }
@@ -150,13 +160,6 @@ sub temporary { return join ' ', sort map { s{.*/}{}r } glob "$ENV{TMPDIR}/*" }
 
 # ---- an attack ----
 
-sub start {
-	my ($s, $attack) = @_;
-	my $id = $s->ask_run($attack->{id}, $attack->{inputs} // {}, mode => 'async');
-
-	return $id;
-}
-
 # Begin it, let another run go by meanwhile, and wait for its end.
 sub one {
 	my ($s, $attack) = @_;
@@ -230,8 +233,7 @@ sub as_user {
 
 	$s->{sibling_gives} = $o->{sibling_gives};
 	$s->init;
-	my $programs = !(grep { exists $_->{c} || exists $_->{sh} } @attacks) ||
-	    can_run_programs($s, $o);
+	my $programs = can_run_programs($s, @attacks);
 	$s->run_sync('sibling', {n => 20}) for 1 .. 3; # what grows once has grown
 	$before{ticker} = $s->run_async('ticker');
 	$before{worker} = $s->worker_pid($before{ticker});
@@ -256,10 +258,15 @@ sub as_user {
 	is(cgroups_now($s), '', "nor a cgroup ($who)");
 }
 
+# Known once the zygote of programs has tried itself.
 sub can_run_programs {
-	my ($s, $o) = @_;
+	my ($s, @attacks) = @_;
+	my $programs;
 
-	return 1;
+	return 1 unless grep { exists $_->{c} || exists $_->{sh} } @attacks;
+	until_true('programs to be tried', sub {
+		$programs = $s->tool('get_runtime_profile')->{view}{programs} });
+	return $programs->{available};
 }
 
 my $TICKS = 'local n = 0 while true do n = n + 1 run.progress(n, 0, "tick") ' .

@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may try to reach outside of its cage; the table is
+# tests/redteam/escape.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('escape', c => programs());

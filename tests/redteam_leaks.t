@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may try to learn of others; the table is
+# tests/redteam/leaks.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('leaks', c => programs());

@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may try to have more of than it is given; the table is
+# tests/redteam/resources.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('resources', c => programs());

@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may try to end, stop or outlive; the table is
+# tests/redteam/signals.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('signals', c => programs());

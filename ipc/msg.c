@@ -167,6 +167,10 @@ static const struct field input_fields[] = {
     HEAD(input.head),
 };
 
+static const struct field drop_fields[] = {
+    SEQ(drop.seq),
+};
+
 static const char *check_run(const struct msg *m)
 {
 	const struct msg_run *r = &m->run;
@@ -255,6 +259,11 @@ static const char *check_input(const struct msg *m)
 		   : "input.head is longer than input.total";
 }
 
+static const char *check_drop(const struct msg *m)
+{
+	return m->drop.seq != 0 ? NULL : "drop.seq is 0, which is ARTIFACT's";
+}
+
 /* A message: its fields in their order, and what they must be together. */
 struct shape {
 	const char *name;
@@ -285,6 +294,7 @@ static const struct shape shapes[] = {
     [MSG_CALL] = {SHAPE(CALL, call_fields, "4 fields"), .check = check_call},
     [MSG_INPUT] = {SHAPE(INPUT, input_fields, "4 fields"),
 		   .check = check_input},
+    [MSG_DROP] = {SHAPE(DROP, drop_fields, "1 field"), .check = check_drop},
 };
 
 static const struct shape *shape_of(uint64_t type)

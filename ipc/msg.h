@@ -48,6 +48,7 @@ enum msg_type {
 	MSG_FAIL = 22,
 	MSG_CALL = 23,
 	MSG_INPUT = 24,
+	MSG_DROP = 25,
 };
 
 /* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
@@ -153,6 +154,9 @@ struct msg {
 			uint64_t total;
 			struct str head;
 		} input;
+		struct {
+			uint32_t seq; /* of a CALL or INPUT */
+		} drop;
 	};
 };
 

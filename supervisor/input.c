@@ -426,6 +426,23 @@ void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
 	offer(p);
 }
 
+void input_drop(void *arg, struct run *r, uint32_t seq)
+{
+	struct pending *p;
+
+	(void)arg;
+	if (r->input == NULL)
+		return;
+	LIST_FOREACH(p, &r->input->pending, link)
+	if (p->seq == seq)
+		break;
+	if (p == NULL)
+		return;
+	audit_input("input_dropped", r, seq, NULL);
+	take_back(p, "the template waits for no answer any more");
+	pending_free(p);
+}
+
 /* ---- tasks ---- */
 
 static void on_grace_over(evutil_socket_t fd, short what, void *arg)

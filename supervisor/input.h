@@ -20,6 +20,9 @@
 /* A worker_on_ask: ARG is the server. */
 void input_ask(void *arg, struct run *r, const struct worker_ask *ask);
 
+/* A worker_on_drop: a client that was asked is told to forget it. */
+void input_drop(void *arg, struct run *r, uint32_t seq);
+
 /* The CreateTaskResult of R has left. */
 void input_task_told(struct server *srv, struct run *r);
 /* A client asks about R by tasks/get or tasks/result: so it knows the task. */

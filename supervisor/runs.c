@@ -533,6 +533,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .on_news = on_news,
 	    .on_artifact = on_artifact,
 	    .on_ask = env->on_ask,
+	    .on_drop = env->on_drop,
 	    .ask_arg = env->ask_arg,
 	    .on_over = on_over,
 	    .on_unborn = on_unborn,

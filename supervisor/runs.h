@@ -27,6 +27,7 @@ struct runs_env {
 	struct store *store;
 	const char *instance;
 	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */
+	worker_on_drop on_drop;
 	void *ask_arg;
 	const bool *quiet;    /* start nothing */
 	const bool *draining; /* accept nothing */

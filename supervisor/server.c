@@ -259,6 +259,7 @@ struct runs *server_runs(struct server *srv)
 			       .crew = srv->crew,
 			       .instance = srv->instance,
 			       .on_ask = input_ask,
+			       .on_drop = input_drop,
 			       .ask_arg = srv,
 			       .quiet = &srv->quiet,
 			       .draining = &srv->draining,

@@ -36,6 +36,12 @@ struct worker_ask {
 typedef void (*worker_on_ask)(void *arg, struct run *r,
 			      const struct worker_ask *ask);
 
+/*
+ * R's template waits for the answer to SEQ no more, which is (or was) its to
+ * give: whoever is at it can stop, and need not answer.
+ */
+typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
+
 /* What every worker is started with; owned by runs.c. */
 struct worker_env {
 	struct event_base *base;
@@ -49,6 +55,7 @@ struct worker_env {
 	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
 			    char *tmp_path, const char *sha256);
 	worker_on_ask on_ask; /* NULL: each is refused */
+	worker_on_drop on_drop; /* NULL when on_ask is */
 	void *ask_arg;
 	/* R's worker is gone; EV is the verdict, r->error says why. */
 	void (*on_over)(void *arg, struct run *r, enum run_event ev);

@@ -290,6 +290,20 @@ int worker_ask_chunk(struct worker *w, struct str s)
 	return buf_len(&w->params) == total ? whole(w) : 0;
 }
 
+int worker_ask_dropped(struct worker *w, const struct msg *m)
+{
+	uint32_t seq = m->drop.seq;
+
+	if (seq > w->last_seq)
+		return worker_violation(w, "a DROP of what was not asked");
+	if (find(w, seq) == NULL)
+		return 0; /* its answer is on its way */
+	if (w->env->on_drop != NULL)
+		w->env->on_drop(w->env->ask_arg, w->run, seq);
+	worker_fail_ask(w->run, seq, "DROPPED", "it is awaited no more");
+	return 0;
+}
+
 /* TOOL is taken. */
 static int begin(struct worker *w, enum worker_ask_kind kind, uint32_t seq,
 		 uint64_t total, struct str head, char *tool)

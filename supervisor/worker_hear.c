@@ -308,6 +308,7 @@ static const struct {
 		  on_fail},
     [MSG_CALL] = {IN(PHASE_TALKING), worker_ask_call},
     [MSG_INPUT] = {IN(PHASE_TALKING), worker_ask_input},
+    [MSG_DROP] = {IN(PHASE_TALKING), worker_ask_dropped},
 };
 
 /* A token bucket: bodies are bounded by their totals, all else by this. */

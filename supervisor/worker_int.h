@@ -78,6 +78,7 @@ int worker_send(struct worker *w, const struct msg *m);
 /* Its part of what worker_hear() hears. 0 or -EPROTO. */
 int worker_ask_call(struct worker *w, const struct msg *m);
 int worker_ask_input(struct worker *w, const struct msg *m);
+int worker_ask_dropped(struct worker *w, const struct msg *m);
 int worker_ask_chunk(struct worker *w, struct str s);
 
 /* Send answers as far as the socket takes them. */

@@ -33,6 +33,8 @@ my %templates = (
     model => $show->("run.sample{messages = $hello, maxTokens = 9}"),
     tooled => $show->("run.sample{messages = $hello, maxTokens = 9,
 	toolChoice = {mode = 'auto'}}"),
+    hasty => $show->("run.step('s', function() return $elicit end,
+	{timeout = 30})"),
     many => lua("local out = run.map({'a', 'b', 'c'}, {concurrency = 3},
 	function(name)
 	    return run.elicit{message = name, schema = $form}.content.name
@@ -223,6 +225,13 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT',
 	   'and the template is told');
 	$s->reply($m, {action => 'decline'});
+
+	# a step's time
+	$id = $s->ask(hasty => {});
+	$m = $s->told('elicitation/create');
+	is($s->told('notifications/cancelled')->{params}{requestId}, $m->{id},
+	   'a step that waits no more takes its question back');
+	$s->result($id);
 
 	# a run that dies
 	$id = $s->ask(who => {});

@@ -69,6 +69,7 @@ static const struct rogue {
      STAY},
     {"asks_a_list", {SAY(READY), SAY("\x95\x17\x01\xa1t\x02\xa2[]")}, STAY},
     {"asks_nothing", {SAY(READY), SAY("\x95\x17\x01\xa1t\x00\xa0")}, STAY},
+    {"drops_nothing", {SAY(READY), SAY("\x92\x19\x01")}, STAY},
     {"asks_and_ends", {SAY(READY), SAY(INPUT("\x01")), SAY(NULL_RESULT)},
      EXIT_0},
     {"asks_for_ever", {SAY(READY)}, ASK},

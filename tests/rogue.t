@@ -45,6 +45,7 @@ my @ways = ( # what the worker does, the run's errorCode, what its details say
     ['asks_nonsense', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
     ['asks_a_list', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
     ['asks_nothing', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
+    ['drops_nothing', 'PROTOCOL_VIOLATION', qr/what was not asked/],
     ['asks_and_ends', undef],
     ['asks_for_ever', 'PROTOCOL_VIOLATION', qr/over 64 questions|flood/],
     ['chunk', 'PROTOCOL_VIOLATION', qr/out of turn/],

@@ -27,7 +27,7 @@ struct heard;
 /*
  * What a worker says is written down as one line, its messages separated by
  * blanks: "elicit:json", "sample:json" and "call/tool:json" are questions,
- * "artifact" is one, "VALUE:json" and "FAIL:CODE:message:details" the end.
+ * "artifact" is one, "drop:N" takes one back, "VALUE:json" and "FAIL:CODE:message:details" the end.
  * Steps are left out.
  */
 struct trial {
@@ -35,6 +35,7 @@ struct trial {
 	const char *code;
 	const char *want; /* of the line; '*' stands for anything */
 	void (*on_ask)(struct heard *h, uint32_t seq); /* NULL: never answer */
+	void (*on_drop)(struct heard *h, uint32_t seq);
 	bool quiet; /* questions are left out of the line */
 	size_t memory;
 	void (*before)(void); /* in the worker */
@@ -139,6 +140,16 @@ static void forget(struct heard *h, uint32_t seq)
 			h->asked[i] = h->asked[--h->n_asked];
 }
 
+static void dropped(struct heard *h, uint32_t seq)
+{
+	char text[12];
+
+	snprintf(text, sizeof(text), "%u", seq);
+	say(h, "drop:", text, strlen(text));
+	if (h->t.on_drop != NULL)
+		h->t.on_drop(h, seq);
+}
+
 static void body_done(struct heard *h)
 {
 	const struct msg *m = &h->about;
@@ -210,6 +221,9 @@ static void hear_msg(struct heard *h, const struct msg *m)
 		break;
 	case MSG_CHUNK:
 		body_part(h, m->chunk.data);
+		break;
+	case MSG_DROP:
+		dropped(h, m->drop.seq);
 		break;
 	case MSG_FAIL:
 		say(h, "FAIL:", m->fail.error_code.p, m->fail.error_code.n);
@@ -330,6 +344,18 @@ static void refused(struct heard *h, uint32_t seq)
 	       "{\"code\":\"ELICITATION_NOT_SUPPORTED\",\"message\":\"nobody\","
 	       "\"details\":{\"a\":1}}");
 	forget(h, seq);
+}
+
+static void all_but_the_first(struct heard *h, uint32_t seq)
+{
+	if (seq > 1)
+		with_its_number(h, seq);
+}
+
+static void all_but_the_first_64(struct heard *h, uint32_t seq)
+{
+	if (seq > MSG_ASKS_MAX)
+		with_its_number(h, seq);
 }
 
 static void wrongly_refused(struct heard *h, uint32_t seq)
@@ -544,26 +570,42 @@ static const struct trial trials[] = {
      .on_ask = with_its_number},
     {.name = "a cancel ends the wait",
      .code = T("run.elicit{message = 'm', " FORM "} return 1"),
-     .want = "FAIL:RUN_CANCELED*",
+     .want = "drop:1 FAIL:RUN_CANCELED*",
      .on_ask = by_a_cancel,
      .quiet = true},
     {.name = "in a step, too",
      .code = T("run.step('s', function() run.call('t') end)"),
-     .want = "FAIL:RUN_CANCELED*",
+     .want = "drop:1 FAIL:RUN_CANCELED*",
      .on_ask = by_a_cancel,
      .quiet = true},
     {.name = "and then nothing more is asked",
      .code = T("pcall(run.call, 't') run.call('u')"),
-     .want = "call/t:{} FAIL:RUN_CANCELED*",
+     .want = "call/t:{} drop:1 FAIL:RUN_CANCELED*",
      .on_ask = by_a_cancel},
     {.name = "a step's timeout ends the wait",
      .code = T("run.step('s', function() run.call('t') end, {timeout = 20})"),
-     .want = "FAIL:STEP_EXECUTION_FAILED*STEP_TIMEOUT*",
+     .want = "drop:1 FAIL:STEP_EXECUTION_FAILED*STEP_TIMEOUT*",
+     .quiet = true},
+    {.name = "so it does one that asks a user, who is not asked any more",
+     .code = T("pcall(run.step, 's', function() run.elicit{message = 'm', " FORM
+	       "} end, {timeout = 20}) return run.call('u').n"),
+     .want = "drop:1 VALUE:2",
+     .on_ask = all_but_the_first,
+     .on_drop = refused,
+     .quiet = true},
+    {.name = "places that were given up can be taken again",
+     .code = T("local list = {} for i = 1, 64 do list[i] = i end "
+	       "pcall(run.step, 's', function() run.map(list, {concurrency = "
+	       "64}, function() run.call('t') end) end, {timeout = 50}) "
+	       "return run.call('u').n"),
+     .want = "drop:*drop:64 VALUE:65",
+     .on_ask = all_but_the_first_64,
+     .on_drop = refused,
      .quiet = true},
     {.name = "an answer that nobody waits for any more is let pass",
      .code = T("pcall(run.step, 's', function() run.call('t') end, "
 	       "{timeout = 20}) return run.call('u').n"),
-     .want = "VALUE:2",
+     .want = "drop:1 VALUE:2",
      .on_ask = too_late,
      .quiet = true},
     {.name = "an answer to nothing ends the worker",
@@ -658,7 +700,7 @@ static void check_caged(void)
 static void check_quick_cancels(void)
 {
 	const struct trial t = {.code = T("run.call('t')"),
-				.want = "FAIL:RUN_CANCELED*",
+				.want = "*FAIL:RUN_CANCELED*",
 				.on_ask = by_a_quick_cancel,
 				.quiet = true};
 	int good = 0;

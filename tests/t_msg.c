@@ -67,6 +67,7 @@ static const struct msg samples[] = {
 	       .kind = MSG_INPUT_SAMPLE,
 	       .total = 70000,
 	       .head = S("{\"m")}},
+    {.type = MSG_DROP, .drop = {.seq = 7}},
 };
 
 static bool same_str(struct str a, struct str b)
@@ -143,6 +144,8 @@ static bool same(const struct msg *a, const struct msg *b)
 		       a->input.kind == b->input.kind &&
 		       a->input.total == b->input.total &&
 		       same_str(a->input.head, b->input.head);
+	case MSG_DROP:
+		return a->drop.seq == b->drop.seq;
 	}
 	return false;
 }
@@ -317,6 +320,9 @@ static struct msg any_msg(enum msg_type type)
 		m.input.total = any_up_to(MSG_ASK_MAX);
 		m.input.head = any_bytes(0, m.input.total);
 		break;
+	case MSG_DROP:
+		m.drop.seq = (uint32_t)any_up_to(MSG_SEQ_MAX - 1) + 1;
+		break;
 	}
 	return m;
 }
@@ -324,7 +330,7 @@ static struct msg any_msg(enum msg_type type)
 static const enum msg_type types[] = {
     MSG_RUN,  MSG_CHUNK, MSG_ANSWER,   MSG_READY,  MSG_PROGRESS,
     MSG_STEP, MSG_LOG,	 MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
-    MSG_CALL, MSG_INPUT,
+    MSG_CALL, MSG_INPUT, MSG_DROP,
 };
 
 static void round_trips_of_any(void)
@@ -535,7 +541,7 @@ static void names_types(void)
 {
 	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
 	is_str(msg_type_name((enum msg_type)0), "?", "0 has none");
-	is_str(msg_type_name((enum msg_type)25), "?", "nor has 25");
+	is_str(msg_type_name((enum msg_type)26), "?", "nor has 26");
 }
 
 int main(void)

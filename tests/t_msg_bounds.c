@@ -41,6 +41,10 @@ static char long_head[MSG_CHUNK_MAX + 1];
 	{                                                                      \
 		.type = MSG_INPUT, .input = { __VA_ARGS__ }                    \
 	}
+#define DROP(...)                                                              \
+	{                                                                      \
+		.type = MSG_DROP, .drop = { __VA_ARGS__ }                      \
+	}
 #define PROGRESS(...)                                                          \
 	{                                                                      \
 		.type = MSG_PROGRESS, .progress = { __VA_ARGS__ }              \
@@ -161,6 +165,10 @@ static const struct {
     {INPUT(.seq = 1, .total = 1, .head = S("{}")),
      "input.head is longer than input.total",
      "INPUT with a head over its total"},
+
+    {DROP(.seq = MSG_SEQ_MAX), OK, "DROP of the last number"},
+    {DROP(.seq = 0), "drop.seq is 0, which is ARTIFACT's",
+     "DROP without a number"},
 
     {PROGRESS(.total = 0), OK, "PROGRESS of 0 in 0"},
     {PROGRESS(.done = 5, .total = 1), OK,
@@ -344,7 +352,8 @@ static const struct {
      "CALL with other than 4 fields"},
     {"an INPUT of nothing", BYTES("\x91\x18"),
      "INPUT with other than 4 fields"},
-    {"type 25", BYTES("\x91\x19"), "an unknown message type"},
+    {"a DROP of nothing", BYTES("\x91\x19"), "DROP with other than 1 field"},
+    {"type 26", BYTES("\x91\x1a"), "an unknown message type"},
     {"type 2^32 + 16", BYTES("\x91\xcf\0\0\0\x01\0\0\0\x10"),
      "an unknown message type"},
     {"type 2^64 - 1", BYTES("\x91\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),

@@ -66,6 +66,12 @@ static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
 	     json_text(ask->params, NULL));
 }
 
+static void on_drop(void *arg, struct run *r, uint32_t seq)
+{
+	(void)arg, (void)r;
+	note("[drop %u]", seq);
+}
+
 static void refuse_it(void *arg, struct run *r, const struct worker_ask *ask)
 {
 	(void)arg;
@@ -95,7 +101,9 @@ static void begin(void)
 	it.r->limits.output_bytes = 1000;
 	it.r->limits.artifact_bytes = 0;
 	it.w->run = it.r;
-	it.env = (struct worker_env){.base = it.base, .on_ask = on_ask};
+	it.env = (struct worker_env){.base = it.base,
+				     .on_ask = on_ask,
+				     .on_drop = on_drop};
 	it.w->env = &it.env;
 	it.w->fd = ends[0];
 	it.end = ends[1];
@@ -274,6 +282,40 @@ static void is_cancelled(void)
 	end();
 }
 
+static int drop(uint32_t seq)
+{
+	return hear(&(struct msg){.type = MSG_DROP, .drop = {seq}});
+}
+
+static void is_dropped(void)
+{
+	begin();
+	ask(1, "{}");
+	call(2, "{}");
+	noted();
+	is_int(drop(1), 0, "a question can be withdrawn");
+	is_int(reply(1, "1"), -ENOENT, "then it has no answer");
+	read_one();
+	is_str(noted(),
+	       "[drop 1]<running>(1 not {\"code\":\"DROPPED\",\"message\":\"it "
+	       "is awaited no more\"})",
+	       "but that, and the run awaits it no more");
+	reply(2, "1");
+	is_int(drop(2), 0, "one whose answer is on its way may be, too");
+	is_int(drop(2), 0, "and again");
+	is_str(noted(), "", "which nobody is told");
+	is_int(drop(3), -EPROTO, "one that was not asked may not");
+	end();
+
+	begin();
+	it.env.on_ask = NULL;
+	it.env.on_drop = NULL;
+	run_apply(it.r, EV_CANCEL);
+	call(1, "{}");
+	is_int(drop(1), 0, "so it is when nobody is there to be asked");
+	end();
+}
+
 static void ends(void)
 {
 	struct msg result = {.type = MSG_RESULT,
@@ -415,6 +457,7 @@ int main(void)
 	shows();
 	refuses();
 	is_cancelled();
+	is_dropped();
 	ends();
 	counts();
 	floods();

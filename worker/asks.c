@@ -76,15 +76,25 @@ static void drop_text(struct ask *a)
 	a->text = NULL;
 }
 
-/* Its number is its place until it is answered, so that none is in excess. */
 void asks_done(struct ask *a)
 {
 	drop_text(a);
-	a->wanted = false;
-	if (!a->whole)
-		return;
 	a->seq = 0;
 	count--;
+}
+
+/* Its number is its place until it is answered, so that none is in excess. */
+void asks_drop(struct ask *a)
+{
+	struct msg m = {.type = MSG_DROP, .drop = {a->seq}};
+
+	if (a->whole) {
+		asks_done(a);
+		return;
+	}
+	drop_text(a);
+	a->wanted = false;
+	link_send(&m);
 }
 
 static void take_bytes(struct ask *a, struct str s)

@@ -15,7 +15,7 @@ bool asks_room(void); /* may there be one more? At most MSG_ASKS_MAX wait */
 
 /*
  * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P.
- * There is room. The question lives until asks_done().
+ * There is room. The question lives until asks_done() or asks_drop().
  */
 struct ask *asks_send(struct msg *m, const char *p, size_t n);
 
@@ -27,8 +27,11 @@ bool asks_answered(const struct ask *a); /* and all of it is here */
  */
 const char *asks_answer(const struct ask *a, bool *ok, size_t *len);
 
-/* Nobody wants A's answer (any more), whether it has come or not. */
+/* A's answer has been taken. */
 void asks_done(struct ask *a);
+
+/* Nobody wants A's answer any more: say so, unless it has come. */
+void asks_drop(struct ask *a);
 
 bool asks_owed(void); /* is any answer still to come, wanted or not? */
 

@@ -89,7 +89,7 @@ static int heard(lua_State *L, int status, lua_KContext ctx)
 
 	(void)status;
 	if (!asks_answered(a)) {
-		asks_done(a);
+		asks_drop(a);
 		lua_sched_check(L);
 		return lua_error_cancelled(L);
 	}

@@ -85,6 +85,26 @@ struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 	return c;
 }
 
+static void leave_crowd(struct call *c)
+{
+	if (!c->crowded)
+		return;
+	c->crowded = false;
+	TAILQ_REMOVE(&c->session->crowd, c, crowd);
+}
+
+/* As many of those that wait for S's other reads as there is room for. */
+static void wake_crowd(struct session *s)
+{
+	static const struct timeval now = {0};
+	struct call *c = TAILQ_FIRST(&s->crowd);
+
+	for (size_t n = s->n_reads; c != NULL && n < SESSION_READS_MAX; n++) {
+		evtimer_add(c->timer, &now);
+		c = TAILQ_NEXT(c, crowd);
+	}
+}
+
 static void end_read(struct call *c)
 {
 	struct session *s = c->session;
@@ -93,6 +113,7 @@ static void end_read(struct call *c)
 		return;
 	c->reads = false;
 	s->n_reads--;
+	wake_crowd(s);
 	if (s->eased != NULL)
 		s->eased(s->arg);
 }
@@ -103,6 +124,7 @@ static void leave_session(struct call *c)
 		return;
 	LIST_REMOVE(c, link);
 	c->session->n_calls--;
+	leave_crowd(c);
 	end_read(c);
 	c->session = NULL;
 	if (c->batch != NULL) /* which may outlive us, but not the session */
@@ -334,9 +356,22 @@ void call_after(struct call *c, int64_t ms, event_callback_fn fn)
 
 /* ---- an answer that waits until its client reads ---- */
 
-bool call_crowded(const struct call *c)
+bool call_crowded(struct call *c, event_callback_fn again)
 {
-	return c->session->behind || c->session->n_reads >= SESSION_READS_MAX;
+	struct session *s = c->session;
+	bool full = s->behind || s->n_reads >= SESSION_READS_MAX;
+
+	if (!c->crowded) {
+		if (!full && TAILQ_EMPTY(&s->crowd))
+			return false;
+		c->crowded = true;
+		TAILQ_INSERT_TAIL(&s->crowd, c, crowd);
+	} else if (!full) {
+		leave_crowd(c);
+		return false;
+	}
+	call_after(c, CALL_CROWDED_MS, again);
+	return true;
 }
 
 static void on_late(void *arg, const struct store_result *res)
@@ -361,10 +396,8 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 	struct call *c = arg;
 
 	(void)fd, (void)what;
-	if (call_crowded(c)) {
-		call_after(c, CALL_CROWDED_MS, look_again);
+	if (call_crowded(c, look_again))
 		return;
-	}
 	call_hold_read(c);
 	store_get_run(c->session->server->store, c->session->requestor->name,
 		      c->late_id, on_late, c);
@@ -373,10 +406,9 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 bool call_late(struct call *c, const struct run *r,
 	       void (*present)(struct call *c, const struct store_run *row))
 {
-	if (!call_crowded(c))
+	if (!call_crowded(c, look_again))
 		return false;
 	c->late = present;
 	memcpy(c->late_id, r->id, sizeof(c->late_id));
-	call_after(c, CALL_CROWDED_MS, look_again);
 	return true;
 }

@@ -24,6 +24,8 @@ struct call {
 	bool dropped;		 /* cancelled by the client: no answer */
 	unsigned held;		 /* see call_hold() */
 	bool reads;		 /* and call_hold_read() */
+	bool crowded;		 /* it is in session.crowd */
+	TAILQ_ENTRY(call) crowd;
 	LIST_ENTRY(call) link;	 /* in session.calls */
 
 	bool as_task; /* tools/call: it makes a task… */
@@ -83,11 +85,13 @@ void call_unwatch(struct call *c);
  */
 struct call *call_waiting(const struct run *r, const struct call *c);
 /*
- * Does C's client not read what was sent to it? Then a large answer that can
- * be had again is not made yet: it would lie about.
+ * Does C's client not read what was sent to it, or read much at once? Then a
+ * large answer that can be had again is not made yet: it would lie about. AGAIN
+ * (of C) is called when it is C's turn, or after CALL_CROWDED_MS, to ask once
+ * more.
  */
-bool call_crowded(const struct call *c);
-#define CALL_CROWDED_MS 100 /* and this much later it is looked at again */
+bool call_crowded(struct call *c, event_callback_fn again);
+#define CALL_CROWDED_MS 100
 /*
  * R has ended and is recorded. When C's client is behind, answer later, from
  * R's row, by PRESENT; false: it is not.

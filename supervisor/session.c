@@ -25,6 +25,7 @@ void session_init(struct session *s, struct server *server,
 			      .revision = MCP_LATEST,
 			      .log_level = MCP_LEVEL_INFO};
 	LIST_INIT(&s->calls);
+	TAILQ_INIT(&s->crowd);
 	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->askeds);
 	LIST_INIT(&s->feeds);

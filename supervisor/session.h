@@ -56,6 +56,7 @@ struct session {
 	LIST_HEAD(calls, call) calls;
 	size_t n_calls;
 	size_t n_reads; /* of these, those that await a large answer */
+	TAILQ_HEAD(crowd, call) crowd; /* and those that wait for a turn */
 	LIST_HEAD(askeds, asked) askeds; /* what we asked the client */
 	size_t n_askeds;
 	LIST_HEAD(feeds, task_feed) feeds; /* of tasks that it made */

@@ -191,9 +191,7 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 			   "the task has ended, but its outcome cannot be "
 			   "recorded: %s",
 			   r->unrecorded);
-	else if (call_crowded(w->call))
-		call_after(w->call, CALL_CROWDED_MS, look_for_result);
-	else
+	else if (!call_crowded(w->call, look_for_result))
 		give(w->call, &(struct answer_source){
 				  .id = r->id,
 				  .status = run_stored_status(r),
@@ -271,10 +269,8 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	struct call *c = arg;
 
 	(void)fd, (void)what;
-	if (call_crowded(c)) {
-		call_after(c, CALL_CROWDED_MS, look_for_result);
+	if (call_crowded(c, look_for_result))
 		return;
-	}
 	call_hold_read(c);
 	store_get_run(c->session->server->store, c->session->requestor->name,
 		      json_member_str(c->msg.params, "taskId"), on_result, c);

@@ -93,16 +93,14 @@ static void leave_crowd(struct call *c)
 	TAILQ_REMOVE(&c->session->crowd, c, crowd);
 }
 
-/* As many of those that wait for S's other reads as there is room for. */
+/* One of S's reads is over: another may begin. */
 static void wake_crowd(struct session *s)
 {
 	static const struct timeval now = {0};
 	struct call *c = TAILQ_FIRST(&s->crowd);
 
-	for (size_t n = s->n_reads; c != NULL && n < SESSION_READS_MAX; n++) {
+	if (c != NULL && !s->behind)
 		evtimer_add(c->timer, &now);
-		c = TAILQ_NEXT(c, crowd);
-	}
 }
 
 static void end_read(struct call *c)
@@ -356,10 +354,14 @@ void call_after(struct call *c, int64_t ms, event_callback_fn fn)
 
 /* ---- an answer that waits until its client reads ---- */
 
+/* What waited is made with some room left: its bytes are yet to be sent. */
+#define CROWD_READS_MAX (SESSION_READS_MAX / 2)
+
 bool call_crowded(struct call *c, event_callback_fn again)
 {
 	struct session *s = c->session;
-	bool full = s->behind || s->n_reads >= SESSION_READS_MAX;
+	size_t most = c->crowded ? CROWD_READS_MAX : SESSION_READS_MAX;
+	bool full = s->behind || s->n_reads >= most;
 
 	if (!c->crowded) {
 		if (!full && TAILQ_EMPTY(&s->crowd))

@@ -16,7 +16,8 @@
 #include "supervisor/store_file.h"
 #include "supervisor/store_int.h"
 
-#define LAZY_MS 5
+#define LAZY_MS 50 /* longer than many a run: then it is written once */
+#define PICKED_MAX 256 /* requests among which twins are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
 #define FOREVER INT64_MAX
@@ -74,10 +75,13 @@ static void diagnose(struct store *s)
 static void enqueue(struct store *s, struct store_req *r)
 {
 	if (STAILQ_EMPTY(&s->queue))
-		s->lazy_until_ms = clock_mono_ms() + LAZY_MS;
+		s->lazy_until_ms = r->asked_ms + LAZY_MS;
 	STAILQ_INSERT_TAIL(&s->queue, r, link);
+	s->queued++;
 	if (r->hurry)
 		s->hurried++;
+	if (r->op != &store_op_put_run)
+		s->others++;
 }
 
 /* BATCH has been decided: on to store_dispatch(). LOCK is held. */
@@ -108,7 +112,46 @@ static void take(struct store *s, struct store_reqs *batch)
 	STAILQ_INIT(batch);
 	STAILQ_CONCAT(batch, &s->kept);
 	STAILQ_CONCAT(batch, &s->queue);
-	s->hurried = 0;
+	s->queued = s->hurried = s->others = 0;
+}
+
+/* Is there one among ALL that writes R's row for somebody who waits? */
+static bool has_twin(const struct store_reqs *all, const struct store_req *r)
+{
+	const struct store_req *other;
+
+	STAILQ_FOREACH(other, all, link)
+		if (other->hurry && strcmp(other->run.id, r->run.id) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * As take(), but rows that are in no hurry wait on, for the run's end may
+ * come before their time does. What is read has to see all of them.
+ */
+static void take_due(struct store *s, struct store_reqs *batch)
+{
+	struct store_reqs all = STAILQ_HEAD_INITIALIZER(all);
+	int64_t now = clock_mono_ms();
+	struct store_req *r;
+
+	if (s->stopping || s->others > 0 || s->queued > PICKED_MAX) {
+		take(s, batch);
+		return;
+	}
+	STAILQ_CONCAT(&all, &s->queue);
+	take(s, batch);
+	STAILQ_FOREACH(r, &all, link)
+		r->stays = !r->hurry && r->run.idem_key == NULL &&
+			   r->asked_ms + LAZY_MS > now && !has_twin(&all, r);
+	while ((r = STAILQ_FIRST(&all)) != NULL) {
+		STAILQ_REMOVE_HEAD(&all, link);
+		if (r->stays)
+			enqueue(s, r);
+		else
+			STAILQ_INSERT_TAIL(batch, r, link);
+	}
 }
 
 /* Time is up: whoever still waits hears why. LOCK is held. */
@@ -136,7 +179,7 @@ static void work(struct store *s)
 	struct store_reqs batch;
 	unsigned long commits;
 
-	take(s, &batch);
+	take_due(s, &batch);
 	s->busy = true;
 	pthread_mutex_unlock(&s->lock);
 	commits = store_batch(s, &batch, &s->kept);
@@ -352,6 +395,7 @@ static void ask(struct store *s, const struct store_op *op,
 	bool wake;
 
 	r->res.why = "";
+	r->asked_ms = clock_mono_ms();
 	pthread_mutex_lock(&s->lock);
 	wake = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
 	s->bytes += r->bytes;

@@ -123,8 +123,9 @@ void store_stop(struct store *s, int timeout_ms);
 const char *store_sick(struct store *s);
 
 enum store_urgency {
-	STORE_LAZY, /* may wait for company: for the next other request, or
-		       5 ms. Fails back like STORE_NOW */
+	STORE_LAZY, /* may wait 50 ms for company: for another put of the same
+		       row, or a request that is no put_run, and then goes
+		       before it. Fails back like STORE_NOW */
 	STORE_NOW,  /* commit as soon as possible; when that fails, DONE
 		       hears of it and the request is dropped */
 	STORE_MUST, /* what was promised: on failure kept and tried again

@@ -57,8 +57,10 @@ struct store_req {
 	store_done done; /* NULL: nobody is told */
 	void *arg;
 	size_t bytes;
+	int64_t asked_ms;
 	bool hurry;		/* does not wait for company */
 	bool must;		/* is kept when it fails */
+	bool stays;		/* in the queue, while the others go */
 	bool over;		/* has its own verdict already: do no more */
 	bool synced;		/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
@@ -155,7 +157,9 @@ struct store {
 	struct store_reqs queue;
 	struct store_reqs finished;
 	size_t bytes;	    /* of all requests that are not yet dispatched */
-	size_t hurried;	    /* requests in queue that do not wait */
+	size_t queued;	    /* requests in queue… */
+	size_t hurried;	    /* …that do not wait… */
+	size_t others;	    /* …of these, all but rows of runs */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	    /* a batch is under way, or some are kept */
 	bool stopping;

@@ -28,6 +28,8 @@ struct crew_order {
 	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
 	uint64_t reads;	      /* a program's: a bit for each folder it may read */
 	uint64_t processes;   /* a program's: how many at once */
+	uint64_t open_files;  /* a program's: in each process */
+	uint64_t files;	      /* a program's: in /work */
 };
 
 #define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */

@@ -13,7 +13,6 @@
 
 #define WASTE_PART 4
 #define PROGRAM_STACK (8u << 20)
-#define PROGRAM_FILES 1024
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
 #define PROGRAM_SHARED_UID 4096 /* where runs share a uid, they share this */
@@ -94,7 +93,7 @@ int limits_program(const struct sandbox_program *p)
 	} own[] = {
 	    {RLIMIT_FSIZE, p->w.memory_bytes},
 	    {RLIMIT_STACK, PROGRAM_STACK},
-	    {RLIMIT_NOFILE, PROGRAM_FILES},
+	    {RLIMIT_NOFILE, p->open_files},
 	    /* a thread's stack counts whole, and so does a reserve */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},

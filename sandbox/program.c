@@ -83,6 +83,7 @@ static int enter_tree(const struct sandbox *sb, const struct sandbox_program *p,
 	struct tree_run r = {.package = p->package,
 			     .reads = p->reads,
 			     .bytes = p->w.memory_bytes,
+			     .files = p->files,
 			     .uid = sb->own_ids ? sb->first_id + p->w.slot
 						: getuid(),
 			     .gid = sb->own_ids ? sb->first_id + p->w.slot

@@ -28,6 +28,8 @@ struct sandbox_program {
 	size_t package;	    /* of the tree's */
 	uint64_t reads;	    /* a bit for each of the tree's */
 	uint64_t processes; /* and threads, beside the shim */
+	uint64_t open_files; /* of each process */
+	uint64_t files;	     /* in /work */
 	bool own_uid;	    /* no other run has it now */
 };
 

@@ -352,12 +352,12 @@ static int show_read(size_t i)
 static const struct {
 	const char *path, *mode;
 	unsigned part; /* one such of all the bytes */
-	unsigned inodes;
+	unsigned inodes; /* one such of all that /work may have */
 	unsigned long flags;
 } rooms[] = {
-    {TREE_WORK, "0700", 2, 16384, 0},
-    {"/tmp", "1777", 4, 4096, MS_NOEXEC},
-    {"/dev/shm", "1777", 4, 1024, MS_NOEXEC},
+    {TREE_WORK, "0700", 2, 1, 0},
+    {"/tmp", "1777", 4, 4, MS_NOEXEC},
+    {"/dev/shm", "1777", 4, 16, MS_NOEXEC},
 };
 
 static int mount_room(const struct tree_run *r, size_t i)
@@ -365,9 +365,10 @@ static int mount_room(const struct tree_run *r, size_t i)
 	char options[128];
 
 	snprintf(options, sizeof(options),
-		 "mode=%s,size=%llu,nr_inodes=%u,uid=%u,gid=%u", rooms[i].mode,
-		 (unsigned long long)r->bytes / rooms[i].part, rooms[i].inodes,
-		 r->uid, r->gid);
+		 "mode=%s,size=%llu,nr_inodes=%llu,uid=%u,gid=%u",
+		 rooms[i].mode, (unsigned long long)r->bytes / rooms[i].part,
+		 (unsigned long long)r->files / rooms[i].inodes + 1, r->uid,
+		 r->gid); /* the folder itself is one */
 	return mount("paddock", rooms[i].path, "tmpfs", SAFE | rooms[i].flags,
 		     options) == 0
 		   ? 0

@@ -29,6 +29,7 @@ struct tree_run {
 	size_t package;	  /* which of the packages, or TREE_NO_PACKAGE */
 	uint64_t reads;	  /* a bit for each of the reads */
 	uint64_t bytes;	  /* that may be written: half of it in /work */
+	uint64_t files;	  /* in /work; elsewhere less */
 	unsigned int uid; /* who may write, as the cage counts */
 	unsigned int gid;
 };

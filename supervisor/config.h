@@ -23,6 +23,10 @@ struct config_requestor { /* a [requestor "NAME"] section */
 	int64_t max_queued_runs;
 	int64_t rate_per_second;
 	int64_t burst;
+	int64_t max_run_timeout_ms; /* of one run; 0: the server's, each */
+	int64_t max_cpu_ms;
+	int64_t max_memory_bytes;
+	int64_t max_processes;
 	int64_t max_ttl_ms;
 	int64_t cpu_seconds_per_hour;
 	int64_t artifact_bytes;
@@ -64,6 +68,20 @@ struct config {
 	int64_t max_memory_bytes;	  /* 1 GiB: a template's at the most */
 	int64_t max_cpu_ms;		  /* 900000 */
 	int64_t max_output_bytes;	  /* 64 MiB */
+	int64_t max_open_files;		  /* 65536: of each process of a program */
+	int64_t max_files;		  /* 1048576: that a program may make */
+	int64_t max_logged_bytes;		  /* 16 MiB: of a run, that are kept */
+	int64_t max_artifacts;		  /* 10000: of a run */
+	int64_t default_timeout_ms;	  /* 60000; where a manifest is silent */
+	int64_t default_cpu_ms;		  /* 60000 */
+	int64_t default_memory_bytes;	  /* 128 MiB */
+	int64_t default_processes;	  /* 64 */
+	int64_t default_open_files;	  /* 1024 */
+	int64_t default_files;		  /* 16384 */
+	int64_t default_output_bytes;	  /* 8 MiB */
+	int64_t default_logged_bytes;	  /* 256 KiB */
+	int64_t default_artifacts;	  /* 1000 */
+	int64_t default_artifact_bytes;	  /* 64 MiB */
 	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
 	int64_t max_processes;		  /* 256: of a program */
 	/* [sandbox] */

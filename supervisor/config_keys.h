@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #define CONFIG_REQUESTOR "requestor" /* keys of each [requestor "NAME"] */
-#define CONFIG_KEYS_MAX 64
+#define CONFIG_KEYS_MAX 96
 
 enum config_type {
 	CONFIG_INT,    /* int64_t from min to max */

@@ -278,6 +278,15 @@ static struct json_object *limits_view(const struct config *cfg)
 	    {"maxTtlMs", cfg->max_ttl_ms},
 	    {"artifactTtlMs", cfg->artifact_ttl_ms},
 	    {"inlineWaitMs", cfg->inline_wait_ms},
+	    {"maxCpuMs", cfg->max_cpu_ms},
+	    {"maxMemoryBytes", cfg->max_memory_bytes},
+	    {"maxProcesses", cfg->max_processes},
+	    {"maxOpenFiles", cfg->max_open_files},
+	    {"maxFiles", cfg->max_files},
+	    {"maxOutputBytes", cfg->max_output_bytes},
+	    {"maxLoggedBytes", cfg->max_logged_bytes},
+	    {"maxArtifacts", cfg->max_artifacts},
+	    {"maxArtifactBytes", cfg->max_artifact_bytes},
 	};
 	struct json_object *v = json_object_new_object();
 
@@ -298,6 +307,10 @@ static struct json_object *own_limits_view(const struct requestor *q)
 	    {"maxConcurrentRuns", own->max_concurrent_runs},
 	    {"maxQueuedRuns", own->max_queued_runs},
 	    {"ratePerSecond", own->rate_per_second},
+	    {"maxRunTimeoutMs", own->max_run_timeout_ms},
+	    {"maxCpuMs", own->max_cpu_ms},
+	    {"maxMemoryBytes", own->max_memory_bytes},
+	    {"maxProcesses", own->max_processes},
 	    {"burst", own->burst},
 	    {"maxTtlMs", own->max_ttl_ms},
 	    {"cpuSecondsPerHour", own->cpu_seconds_per_hour},

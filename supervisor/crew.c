@@ -217,6 +217,8 @@ static int order_program(const struct crew *c, const struct crew_job *job,
 		return -ESTALE;
 	order->package = (uint32_t)at;
 	order->processes = job->processes;
+	order->open_files = job->open_files;
+	order->files = job->files;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find(c->tree.reads, c->tree.n_reads, job->reads[i], &at))
 			order->reads |= UINT64_C(1) << at;

@@ -50,6 +50,8 @@ struct crew_job {
 	const char *const *reads; /* of the tree's; others are left out */
 	size_t n_reads;
 	uint64_t processes;
+	uint64_t open_files; /* of each */
+	uint64_t files;	     /* in /work */
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */

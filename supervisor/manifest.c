@@ -14,7 +14,6 @@
 #include "supervisor/manifest_keys.h"
 
 #define MIB (INT64_C(1) << 20)
-#define PROGRAM_PROCESSES 64 /* and threads: interpreters have several */
 
 EMBED(manifest_schema_file, "etc/template.schema.json");
 
@@ -72,12 +71,16 @@ static const struct {
 	{                                                                      \
 		key, offsetof(struct template_limits, field), value            \
 	}
-    LIMIT("maxTimeoutMs", timeout_ms, 60000),
-    LIMIT("maxCpuMs", cpu_ms, 60000),
-    LIMIT("maxMemoryBytes", memory_bytes, 128 * MIB),
-    LIMIT("maxProcesses", processes, 1),
-    LIMIT("maxOutputBytes", output_bytes, 8 * MIB),
-    LIMIT("maxArtifactBytes", artifact_bytes, 64 * MIB),
+    LIMIT("maxTimeoutMs", timeout_ms, TEMPLATE_UNSAID),
+    LIMIT("maxCpuMs", cpu_ms, TEMPLATE_UNSAID),
+    LIMIT("maxMemoryBytes", memory_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxProcesses", processes, TEMPLATE_UNSAID),
+    LIMIT("maxOpenFiles", open_files, TEMPLATE_UNSAID),
+    LIMIT("maxFiles", files, TEMPLATE_UNSAID),
+    LIMIT("maxOutputBytes", output_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxLoggedBytes", logged_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxArtifacts", artifacts, TEMPLATE_UNSAID),
+    LIMIT("maxArtifactBytes", artifact_bytes, TEMPLATE_UNSAID),
     LIMIT("cancelGraceMs", cancel_grace_ms, 5000),
     {"maxConcurrency", NO_FIELD, 0},
 };
@@ -348,7 +351,8 @@ static int check_limits(struct check *c)
 
 static void take_lower(int64_t *limit, struct json_object *o)
 {
-	if (o != NULL && json_object_get_int64(o) < *limit)
+	if (o != NULL && (*limit == TEMPLATE_UNSAID ||
+			  json_object_get_int64(o) < *limit))
 		*limit = json_object_get_int64(o);
 }
 
@@ -357,13 +361,10 @@ static int check_permissions(struct check *c)
 {
 	struct json_object *p = json_member(c->m, "permissions");
 	struct json_object *paths = json_member(p, "readPaths");
-	struct json_object *limits_given = json_member(c->m, "limits");
 	struct template *t = c->t;
 
 	if (t->runtime != RUNTIME_PROGRAM)
 		return 0;
-	if (json_member(limits_given, "maxProcesses") == NULL)
-		t->limits.processes = PROGRAM_PROCESSES;
 	take_lower(&t->limits.processes, json_member(p, "processes"));
 	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
 	t->n_reads = paths != NULL ? json_object_array_length(paths) : 0;

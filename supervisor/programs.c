@@ -117,7 +117,9 @@ struct crew_job programs_job(const struct run *r)
 	    .package = t->dir,
 	    .reads = t->reads,
 	    .n_reads = t->n_reads,
-	    .processes = (uint64_t)r->limits.processes};
+	    .processes = (uint64_t)r->limits.processes,
+	    .open_files = (uint64_t)r->limits.open_files,
+	    .files = (uint64_t)r->limits.files};
 }
 
 int programs_hold(const struct run *r, uint32_t slot, pid_t pid)

@@ -55,16 +55,38 @@ struct run_artifact {
 	int64_t size;
 };
 
+/* What bounds.c knows the keys and units of. */
+enum bound {
+	BOUND_TIMEOUT,
+	BOUND_CPU,
+	BOUND_MEMORY,
+	BOUND_PROCESSES,
+	BOUND_OPEN_FILES,
+	BOUND_FILES,
+	BOUND_OUTPUT,
+	BOUND_LOG,
+	BOUND_ARTIFACTS,
+	BOUND_ARTIFACT_BYTES,
+	BOUNDS
+};
+
+enum bound_by { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
+
 /* What this run is held to: min(template, requestor, server). */
 struct run_limits {
 	int64_t timeout_ms;
 	int64_t cpu_ms;
 	int64_t memory_bytes;
-	int64_t processes; /* a program's */
+	int64_t processes;  /* a program's */
+	int64_t open_files; /* likewise, of each process */
+	int64_t files;	    /* likewise, in /work */
+	int64_t logged_bytes;
+	int64_t artifacts;
 	int64_t output_bytes;
 	int64_t artifact_bytes;
 	int64_t cancel_grace_ms;
 	int64_t ttl_ms;
+	enum bound_by by[BOUNDS]; /* who said so */
 };
 
 /* What its worker used, and for a program all that it started. */
@@ -136,6 +158,7 @@ struct run {
 	int64_t artifact_bytes;	       /* of these, and of one on its way */
 	bool made_artifacts;	       /* some may be in the store */
 	struct buf *log;	       /* bounded text, or NULL */
+	bool log_full;		       /* and says so */
 	struct run_said said;
 
 	struct json_object *result;    /* owned: the value, or the reply */

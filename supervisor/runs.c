@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "supervisor/admit.h"
 #include "supervisor/audit.h"
+#include "supervisor/bounds.h"
 #include "supervisor/keep.h"
 #include "supervisor/input.h"
 #include "supervisor/programs.h"
@@ -284,21 +285,10 @@ static void set_task(const struct runs *s, struct run *r,
 static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		       int64_t ttl_ms)
 {
-	const struct template_limits *t = &r->template->limits;
-	const struct config *c = s->env.config;
-	int64_t timeout = timeout_ms > 0 ? timeout_ms : t->timeout_ms;
-
-	r->limits = (struct run_limits){
-	    .timeout_ms = least(least(timeout, t->timeout_ms),
-				c->max_run_timeout_ms),
-	    .cpu_ms = least(t->cpu_ms, c->max_cpu_ms),
-	    .memory_bytes = least(t->memory_bytes, c->max_memory_bytes),
-	    .processes = least(t->processes, c->max_processes),
-	    .output_bytes = least(t->output_bytes, c->max_output_bytes),
-	    .artifact_bytes = least(t->artifact_bytes, c->max_artifact_bytes),
-	    .cancel_grace_ms = least(t->cancel_grace_ms, CANCEL_GRACE_MAX_MS),
-	    .ttl_ms = cap_ttl(s, r, ttl_ms),
-	};
+	bounds_set(r, s->env.config, timeout_ms);
+	r->limits.cancel_grace_ms = least(r->template->limits.cancel_grace_ms,
+					  CANCEL_GRACE_MAX_MS);
+	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
 }
 
 static bool may_create(struct runs *s, struct requestor *q,

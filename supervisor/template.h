@@ -19,13 +19,19 @@ enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
 enum template_runtime { RUNTIME_LUA, RUNTIME_PROGRAM };
 enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
 
-struct template_limits { /* the manifest's, or the default of a template */
-	int64_t timeout_ms;	 /* 60000 */
-	int64_t cpu_ms;		 /* 60000 */
-	int64_t memory_bytes;	 /* 128 MiB */
-	int64_t processes;	 /* 1 */
-	int64_t output_bytes;	 /* 8 MiB */
-	int64_t artifact_bytes;	 /* 64 MiB, all artifacts of a run */
+#define TEMPLATE_UNSAID (-1) /* the server's default holds */
+
+struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
+	int64_t timeout_ms;
+	int64_t cpu_ms;
+	int64_t memory_bytes;
+	int64_t processes;
+	int64_t open_files;
+	int64_t files;
+	int64_t output_bytes;
+	int64_t logged_bytes;
+	int64_t artifacts;
+	int64_t artifact_bytes;	 /* all artifacts of a run */
 	int64_t cancel_grace_ms; /* 5000, at most 60000 */
 };
 

@@ -10,6 +10,7 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "proto/schema.h"
+#include "supervisor/bounds.h"
 
 #define BLOCK_BYTES 512 /* getrusage(2): as the file system counts I/O */
 
@@ -93,10 +94,8 @@ static void blame_memory(struct run *r, const struct ending *e)
 		return;
 	run_clear_error(r);
 	run_set_error(r, "RESOURCE_LIMIT",
-		      verdict_limit("memory", most(e->group.peak_bytes, allowed),
-				    allowed, "bytes",
-				    "the template's limits.maxMemoryBytes, up to "
-				    "the server's max_memory_bytes"),
+		      bounds_details(r, BOUND_MEMORY,
+				     most(e->group.peak_bytes, allowed)),
 		      "the program and what it started needed more memory than "
 		      "the %lld bytes that they may have together, with what "
 		      "they write to /work and /tmp",
@@ -121,10 +120,7 @@ static void blame_death(struct run *r, const struct ending *e)
 
 	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
 		run_set_error(r, "RESOURCE_LIMIT",
-			      verdict_limit("cpu", r->use.cpu_ms, r->limits.cpu_ms,
-					    "ms",
-					    "the template's limits.maxCpuMs, up "
-					    "to the server's max_cpu_ms"),
+			      bounds_details(r, BOUND_CPU, r->use.cpu_ms),
 			      "the run used its %lld ms of CPU time",
 			      (long long)r->limits.cpu_ms);
 	else if (sig == SIGSYS)

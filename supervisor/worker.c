@@ -12,6 +12,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
+#include "supervisor/bounds.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/programs.h"
 #include "supervisor/verdict.h"
@@ -41,6 +42,7 @@ static void worker_free(struct worker *w)
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
 	free(w->refused);
+	json_object_put(w->over);
 	worker_ask_fini(w);
 	buf_fini(&w->result);
 	free(w);
@@ -78,10 +80,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		worker_violation(w, "it closed its socket and lived on");
 	else
 		run_set_error(r, "RUN_TIMEOUT",
-			      verdict_limit("timeout", r->limits.timeout_ms,
-					    r->limits.timeout_ms, "ms",
-					    "options.timeoutMs up to the "
-					    "template's limits.maxTimeoutMs"),
+			      bounds_details(r, BOUND_TIMEOUT,
+					     r->limits.timeout_ms),
 			      "the run did not end within its %lld ms",
 			      (long long)r->limits.timeout_ms);
 	worker_kill(w, SIGKILL);

@@ -13,14 +13,15 @@
 #include "ipc/msg.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
+#include "supervisor/bounds.h"
 #include "supervisor/verdict.h"
 
 #define MESSAGES_PER_SECOND 10000
 #define MESSAGES_BURST 40000
 #define NOT_WRITTEN                                                            \
 	"the artifact's file could not be written; the server's log says why"
-#define ARTIFACTS_MAX 1000u /* of one run */
-#define RUN_LOG_MAX 262144u /* bytes of a run's log that are kept */
+#define LOG_LAST_MAX 512 /* what is said then */
+#define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
 
 static int on_ready(struct worker *w, const struct msg *m)
 {
@@ -64,24 +65,43 @@ static int on_step(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+/* When the log is full, its first lines are kept, and the last says so. */
+static int keep_line(struct run *r, const char *level, struct str text)
+{
+	size_t max = (size_t)r->limits.logged_bytes;
+	char ts[CLOCK_ISO_SIZE];
+	char *who;
+	int rc;
+
+	if (r->log == NULL) {
+		r->log = xcalloc(1, sizeof(*r->log));
+		r->log->max = max + LOG_LAST_MAX;
+	}
+	if (r->log_full)
+		return 0;
+	clock_iso(ts, clock_wall_ms());
+	if (buf_len(r->log) + text.n + LOG_LINE_HEAD <= max)
+		return buf_printf(r->log, "%s %s %.*s\n", ts, level, (int)text.n,
+				  text.p);
+	r->log_full = true;
+	who = bounds_who(r, BOUND_LOG);
+	rc = buf_printf(r->log,
+			"%s notice this log has its %lld bytes, so the rest is "
+			"left out; who can raise that is %s\n",
+			ts, (long long)r->limits.logged_bytes, who);
+	free(who);
+	return rc;
+}
+
 static int on_log(struct worker *w, const struct msg *m)
 {
 	const char *level = mcp_level_name(m->log.level);
 	struct run *r = w->run;
-	char ts[CLOCK_ISO_SIZE];
-	int rc = 0;
+	int rc;
 
 	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
 		  (int)m->log.text.n, m->log.text.p);
-	if (r->log == NULL) {
-		r->log = xcalloc(1, sizeof(*r->log));
-		r->log->max = RUN_LOG_MAX;
-	}
-	clock_iso(ts, clock_wall_ms());
-	/* when it is full the first lines are kept */
-	if (buf_len(r->log) + m->log.text.n + 64 <= RUN_LOG_MAX)
-		rc = buf_printf(r->log, "%s %s %.*s\n", ts, level,
-				(int)m->log.text.n, m->log.text.p);
+	rc = keep_line(r, level, m->log.text);
 	r->said = (struct run_said){m->log.level, m->log.text.p,
 				    m->log.text.n};
 	run_tell(r, NEWS_LOG);
@@ -120,15 +140,32 @@ static int artifact_bytes(struct worker *w, struct str s)
 	return w->body_got == w->body_total ? artifact_done(w) : 0;
 }
 
-/* Why R may not have an artifact of SIZE more, the caller's; NULL: it may. */
-static char *why_refuse(const struct run *r, uint64_t size)
+/* It may not have what it wants; WHAT and its FAIL, if that is its end, say so. */
+static char *over(struct worker *w, enum bound b, int64_t used, const char *what)
 {
-	if (r->n_artifacts >= ARTIFACTS_MAX)
-		return xstrdup("a run may have 1000 artifacts, which is fixed");
+	char *who = bounds_who(w->run, b);
+	char *text = xasprintf("%s; who can raise that is %s", what, who);
+
+	free(who);
+	json_object_put(w->over);
+	w->over = bounds_details(w->run, b, used);
+	return text;
+}
+
+/* Why W may not have an artifact of SIZE more, the caller's; NULL: it may. */
+static char *why_refuse(struct worker *w, uint64_t size)
+{
+	const struct run *r = w->run;
+
+	if ((int64_t)r->n_artifacts >= r->limits.artifacts)
+		return over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
+			    "the run has as many artifacts as it may");
 	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
-		return xstrdup("all artifacts together are over the template's "
-			       "limits.maxArtifactBytes, which its author sets, "
-			       "up to the server's max_artifact_bytes");
+		return over(w, BOUND_ARTIFACT_BYTES,
+			    r->artifact_bytes +
+				(int64_t)(size < INT64_MAX / 2 ? size
+							       : INT64_MAX / 2),
+			    "the run's artifacts would hold more than they may");
 	return requestor_no_room(r->requestor, (int64_t)size);
 }
 
@@ -137,7 +174,7 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	struct run *r = w->run;
 
 	free(w->refused);
-	w->refused = why_refuse(r, m->artifact.total);
+	w->refused = why_refuse(w, m->artifact.total);
 	if (w->refused == NULL) {
 		w->blob = blob_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)
@@ -276,6 +313,11 @@ static int on_fail(struct worker *w, const struct msg *m)
 	}
 	snprintf(code, sizeof(code), "%.*s", (int)m->fail.error_code.n,
 		 m->fail.error_code.p);
+	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
+		if (details == NULL)
+			details = json_object_get(w->over); /* what it met last */
+		bounds_correct(w->run, details);
+	}
 	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING) {
 		verdict_signal(w->run, SIGTERM); /* not from us */
 		json_object_put(details);

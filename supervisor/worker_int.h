@@ -45,6 +45,7 @@ struct worker {
 	uint64_t body_total, body_got;
 	struct blob *blob; /* NULL: refused; its bytes are let go */
 	char *refused; /* why, for the template; owned */
+	struct json_object *over; /* the limit that was why, or NULL; owned */
 	struct run_artifact artifact;
 	struct asks asked;  /* in their order; those without an answer */
 	struct asks answers; /* to be sent, in this order; ARTIFACT's too */

@@ -89,7 +89,11 @@ sub invalid {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
 		maxArtifactInlineBytes => 262144, maxQueuedRuns => 3,
 		maxTtlMs => 7200000, artifactTtlMs => 86400000,
-		inlineWaitMs => 200}, 'limits are those of the configuration');
+		inlineWaitMs => 200, maxCpuMs => 900000,
+		maxMemoryBytes => 1 << 30, maxProcesses => 256,
+		maxOpenFiles => 65536, maxFiles => 1 << 20,
+		maxOutputBytes => 64 << 20, maxLoggedBytes => 16 << 20,
+		maxArtifacts => 10000, maxArtifactBytes => 1 << 30}, 'limits are those of the configuration');
 	like($v->{runtimeVersion}, qr/^\d+\.\d+\.\d+$/, 'runtimeVersion');
 	is($v->{requestor}, "uid:$>", 'requestor is the local user');
 	is($v->{trustLevel}, 'local', 'trustLevel');

@@ -270,14 +270,6 @@ sub permissions {
 	     '…is refused, and it says by whom');
 }
 
-sub Paddock::run_log {
-	my ($s, $run) = @_;
-	my $r = $s->call('resources/read', {uri => "paddock://runs/$run/log"});
-
-	return join '', map { my $t = $_->{text} // ''; utf8::encode($t) if utf8::is_utf8($t); $t }
-	    @{$r->{result}{contents} // []};
-}
-
 for my $user (as_root() ? (undef, 65534) : (undef)) {
 	my $who = defined $user ? 'as nobody' : as_root() ? 'as root' : 'as a user';
 

@@ -254,12 +254,9 @@ static void defaults(void)
 	is_int(t->mode, MODE_AUTO, "auto by default");
 	is_str(t->auto_pointer, NULL, "no rule by default");
 	is_int(t->task, TASK_OPTIONAL, "tasks optional by default");
-	is_int(t->limits.timeout_ms, 60000, "60 s by default");
-	is_int(t->limits.cpu_ms, 60000, "60 CPU s by default");
-	is_int(t->limits.memory_bytes, 128 << 20, "128 MiB by default");
-	is_int(t->limits.processes, 1, "one process by default");
-	is_int(t->limits.output_bytes, 8 << 20, "8 MiB of output by default");
-	is_int(t->limits.artifact_bytes, 64 << 20, "64 MiB of artifacts");
+	is_int(t->limits.timeout_ms, TEMPLATE_UNSAID, "time is the server's to say");
+	is_int(t->limits.memory_bytes, TEMPLATE_UNSAID, "as is memory");
+	is_int(t->limits.artifacts, TEMPLATE_UNSAID, "and all the rest");
 	is_int(t->limits.cancel_grace_ms, 5000, "5 s of grace by default");
 	ok(!t->secret && !t->stream_poll, "nothing special");
 	ok(t->inputs != NULL && t->inputs_json != NULL, "inputs are checked");

@@ -111,7 +111,7 @@ static void check_limit(void)
 	is_str(json_text(r->error.details, NULL),
 	       "{\"limit\":\"cpu\",\"used\":1002,\"allowed\":1000,"
 	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
-	       "limits.maxCpuMs, up to the server's max_cpu_ms\"}",
+	       "author: limits.maxCpuMs, up to the server's max_cpu_ms\"}",
 	       "a limit: which, how much, of what, and who can raise it");
 	is_int(r->use.max_rss_bytes, 7 * 1024, "memory is kept in bytes");
 	free_run(r);

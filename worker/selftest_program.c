@@ -241,6 +241,8 @@ int selftest_program(const struct sandbox *sb, struct selftest *found)
 					  .memory_bytes = 16u << 20},
 				    .package = TREE_NO_PACKAGE,
 				    .processes = 8,
+				    .open_files = 64,
+				    .files = 64,
 				    .own_uid = sb->own_ids};
 	int ends[2], status = 0, rc;
 	pid_t pid;

@@ -173,6 +173,8 @@ static pid_t spawn_program(const struct sandbox *sb,
 				    .package = order->package,
 				    .reads = order->reads,
 				    .processes = order->processes,
+				    .open_files = order->open_files,
+				    .files = order->files,
 				    .own_uid = sb->own_ids};
 
 	if (order->package >= tree.n_packages || order->processes == 0)

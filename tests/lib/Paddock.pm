@@ -768,6 +768,15 @@ sub kill9 {
 	return $self->wait_exit;
 }
 
+# What a run has logged, in bytes.
+sub run_log {
+	my ($s, $run) = @_;
+	my $r = $s->call('resources/read', {uri => "paddock://runs/$run/log"});
+
+	return join '', map { my $t = $_->{text} // ''; utf8::encode($t) if utf8::is_utf8($t); $t }
+	    @{$r->{result}{contents} // []};
+}
+
 # The progress notifications for TOKEN, taken.
 sub progress_of {
 	my ($self, $token) = @_;

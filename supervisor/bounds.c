@@ -1,0 +1,155 @@
+#include "supervisor/bounds.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/verdict.h"
+
+#define NONE SIZE_MAX /* no such key */
+
+static const struct kind {
+	const char *name, *unit; /* in details */
+	const char *manifest;	 /* in its limits */
+	const char *key;	 /* max_KEY and default_KEY in [limits] */
+	size_t run, template;	 /* in their limits */
+	size_t def, max;	 /* in the configuration */
+	size_t requestor;	 /* in the section; 0 there: no limit */
+} kinds[BOUNDS] = {
+#define KIND(field, max_field)                                                 \
+	.run = offsetof(struct run_limits, field),                             \
+	.template = offsetof(struct template_limits, field),                   \
+	.def = offsetof(struct config, default_##field),                       \
+	.max = offsetof(struct config, max_##max_field)
+#define OF_REQUESTOR(field)                                                    \
+	.requestor = offsetof(struct config_requestor, max_##field)
+    [BOUND_TIMEOUT] = {"timeout", "ms", "maxTimeoutMs", "run_timeout_ms",
+		       KIND(timeout_ms, run_timeout_ms),
+		       OF_REQUESTOR(run_timeout_ms)},
+    [BOUND_CPU] = {"cpu", "ms", "maxCpuMs", "cpu_ms", KIND(cpu_ms, cpu_ms),
+		   OF_REQUESTOR(cpu_ms)},
+    [BOUND_MEMORY] = {"memory", "bytes", "maxMemoryBytes", "memory_bytes",
+		      KIND(memory_bytes, memory_bytes),
+		      OF_REQUESTOR(memory_bytes)},
+    [BOUND_PROCESSES] = {"processes", "processes", "maxProcesses", "processes",
+			 KIND(processes, processes), OF_REQUESTOR(processes)},
+    [BOUND_OPEN_FILES] = {"open_files", "files", "maxOpenFiles", "open_files",
+			  KIND(open_files, open_files), .requestor = NONE},
+    [BOUND_FILES] = {"files", "files", "maxFiles", "files",
+		     KIND(files, files), .requestor = NONE},
+    [BOUND_OUTPUT] = {"output_bytes", "bytes", "maxOutputBytes", "output_bytes",
+		      KIND(output_bytes, output_bytes), .requestor = NONE},
+    [BOUND_LOG] = {"logged_bytes", "bytes", "maxLoggedBytes", "logged_bytes",
+		   KIND(logged_bytes, logged_bytes), .requestor = NONE},
+    [BOUND_ARTIFACTS] = {"artifacts", "artifacts", "maxArtifacts", "artifacts",
+			 KIND(artifacts, artifacts), .requestor = NONE},
+    [BOUND_ARTIFACT_BYTES] = {"artifact_bytes", "bytes", "maxArtifactBytes",
+			      "artifact_bytes",
+			      KIND(artifact_bytes, artifact_bytes),
+			      .requestor = NONE},
+};
+
+static int64_t at(const void *base, size_t offset)
+{
+	int64_t v;
+
+	memcpy(&v, (const char *)base + offset, sizeof(v));
+	return v;
+}
+
+/* V, unless *LIMIT is lower already; then BY is who set it. */
+static void lower(int64_t *limit, enum bound_by *by, int64_t v,
+		  enum bound_by who)
+{
+	if (v >= *limit)
+		return;
+	*limit = v;
+	*by = who;
+}
+
+static void set(struct run *r, const struct config *c, enum bound b,
+		int64_t wish)
+{
+	const struct kind *k = &kinds[b];
+	const struct config_requestor *q = r->requestor->section;
+	int64_t limit = at(&r->template->limits, k->template);
+	enum bound_by by = BY_MANIFEST;
+
+	if (limit == TEMPLATE_UNSAID) {
+		limit = at(c, k->def);
+		by = BY_DEFAULT;
+	}
+	if (wish > 0)
+		lower(&limit, &by, wish, BY_CALLER);
+	if (k->requestor != NONE && at(q, k->requestor) > 0)
+		lower(&limit, &by, at(q, k->requestor), BY_REQUESTOR);
+	lower(&limit, &by, at(c, k->max), BY_SERVER);
+	memcpy((char *)&r->limits + k->run, &limit, sizeof(limit));
+	r->limits.by[b] = by;
+}
+
+void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms)
+{
+	for (int b = 0; b < BOUNDS; b++)
+		set(r, c, (enum bound)b, b == BOUND_TIMEOUT ? timeout_ms : 0);
+}
+
+char *bounds_who(const struct run *r, enum bound b)
+{
+	const struct kind *k = &kinds[b];
+
+	switch (r->limits.by[b]) {
+	case BY_CALLER:
+		return xasprintf("the caller: options.timeoutMs, up to the "
+				 "template's limits.%s",
+				 k->manifest);
+	case BY_REQUESTOR:
+		return xasprintf("the operator: max_%s in [requestor \"%s\"]",
+				 k->key, r->requestor->name);
+	case BY_SERVER:
+		return xasprintf("the operator: max_%s in [limits]", k->key);
+	case BY_MANIFEST:
+	case BY_DEFAULT:
+		break;
+	}
+	return xasprintf("the template's author: limits.%s, up to the server's "
+			 "max_%s",
+			 k->manifest, k->key);
+}
+
+struct json_object *bounds_details(const struct run *r, enum bound b,
+				   int64_t used)
+{
+	const struct kind *k = &kinds[b];
+	char *who = bounds_who(r, b);
+	struct json_object *d =
+	    verdict_limit(k->name, used, at(&r->limits, k->run), k->unit, who);
+
+	free(who);
+	return d;
+}
+
+void bounds_correct(const struct run *r, struct json_object *details)
+{
+	const char *name = json_member_str(details, "limit");
+	char *who;
+
+	for (size_t b = 0; name != NULL && b < BOUNDS; b++) {
+		const struct kind *k = &kinds[b];
+
+		if (strcmp(k->name, name) != 0)
+			continue;
+		who = bounds_who(r, (enum bound)b);
+		json_object_object_add(
+		    details, "allowed",
+		    json_object_new_int64(at(&r->limits, k->run)));
+		json_object_object_add(details, "unit",
+				       json_object_new_string(k->unit));
+		json_object_object_add(details, "whoCanRaise",
+				       json_object_new_string(who));
+		free(who);
+		return;
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * bounds.h - what a run is held to, in one table: which key of the manifest,
+ * of [limits] and of a requestor's section says it, and who can change it.
+ */
+#ifndef SUPERVISOR_BOUNDS_H
+#define SUPERVISOR_BOUNDS_H
+
+#include <json-c/json.h>
+#include <stdint.h>
+
+#include "supervisor/config.h"
+#include "supervisor/run.h"
+
+/*
+ * Fill in R's limits: of what the manifest asks for, or else the server's
+ * default, what the requestor's section and the server allow. TIMEOUT_MS is
+ * the caller's wish, or 0.
+ */
+void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
+
+/* RESOURCE_LIMIT's details for R's limit B, of which USED; the caller's. */
+struct json_object *bounds_details(const struct run *r, enum bound b,
+				   int64_t used);
+/* "the operator: max_cpu_ms in [limits]"; the caller's. */
+char *bounds_who(const struct run *r, enum bound b);
+
+/*
+ * A worker says that a limit was met, as details of its own: what was allowed
+ * and who can raise it we know better. Changes DETAILS, unless it names no
+ * limit of ours.
+ */
+void bounds_correct(const struct run *r, struct json_object *details);
+
+#endif

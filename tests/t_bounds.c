@@ -1,0 +1,122 @@
+/* t_bounds.c - what a run is held to, and who could change it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/bounds.h"
+#include "tests/tap.h"
+
+static struct config_requestor section;
+static struct requestor alice = {.section = &section, .name = (char *)"alice"};
+
+static const struct {
+	int64_t manifest, def, requestor, max, wish;
+	int64_t want;
+	const char *who, *name;
+} cases[] = {
+    {500, 600, 0, 1000, 0, 500,
+     "the template's author: limits.maxTimeoutMs, up to the server's "
+     "max_run_timeout_ms",
+     "the manifest's"},
+    {TEMPLATE_UNSAID, 600, 0, 1000, 0, 600,
+     "the template's author: limits.maxTimeoutMs, up to the server's "
+     "max_run_timeout_ms",
+     "the default"},
+    {5000, 600, 0, 1000, 0, 1000, "the operator: max_run_timeout_ms in [limits]",
+     "the server's"},
+    {TEMPLATE_UNSAID, 6000, 0, 1000, 0, 1000,
+     "the operator: max_run_timeout_ms in [limits]", "a default over it"},
+    {500, 600, 400, 1000, 0, 400,
+     "the operator: max_run_timeout_ms in [requestor \"alice\"]",
+     "the requestor's"},
+    {500, 600, 400, 300, 0, 300, "the operator: max_run_timeout_ms in [limits]",
+     "the least of all"},
+    {500, 600, 400, 1000, 100, 100,
+     "the caller: options.timeoutMs, up to the template's limits.maxTimeoutMs",
+     "the caller's"},
+    {500, 600, 400, 1000, 450, 400,
+     "the operator: max_run_timeout_ms in [requestor \"alice\"]",
+     "a wish for more than there is"},
+};
+
+static void effective(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct config *c = config_new(0);
+		struct template t = {.limits = {.timeout_ms = cases[i].manifest}};
+		struct run r = {.requestor = &alice, .template = &t};
+		char *who;
+
+		c->default_timeout_ms = cases[i].def;
+		c->max_run_timeout_ms = cases[i].max;
+		section.max_run_timeout_ms = cases[i].requestor;
+		bounds_set(&r, c, cases[i].wish);
+		who = bounds_who(&r, BOUND_TIMEOUT);
+		is_int(r.limits.timeout_ms, cases[i].want, "%s", cases[i].name);
+		is_str(who, cases[i].who, "%s: who can raise it", cases[i].name);
+		free(who);
+		config_free(c);
+	}
+	section = (struct config_requestor){0};
+}
+
+/* Every limit has a default, a maximum, a name, a unit and somebody. */
+static void all(void)
+{
+	struct config *c = config_new(0);
+	struct template t;
+	struct run r = {.requestor = &alice, .template = &t};
+
+	memset(&t, 0, sizeof(t));
+	memset(&t.limits, 0xFF, sizeof(t.limits)); /* unsaid, all of them */
+	bounds_set(&r, c, 0);
+	for (int b = 0; b < BOUNDS; b++) {
+		struct json_object *d = bounds_details(&r, (enum bound)b, 7);
+		const char *name = json_member_str(d, "limit");
+
+		ok(json_object_get_int64(json_member(d, "allowed")) > 0,
+		   "%s has a default", name);
+		ok(strstr(json_member_str(d, "whoCanRaise"), "limits.max") &&
+		       strstr(json_member_str(d, "whoCanRaise"), " max_"),
+		   "%s: %s", name, json_member_str(d, "whoCanRaise"));
+		json_object_put(d);
+	}
+	config_free(c);
+}
+
+static void corrects(void)
+{
+	struct config *c = config_new(0);
+	struct template t = {.limits = {.cpu_ms = 500}};
+	struct run r = {.requestor = &alice, .template = &t};
+	struct json_object *d;
+
+	bounds_set(&r, c, 0);
+	json_parse(&d, "{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
+		       "\"unit\":\"years\",\"whoCanRaise\":\"you\"}",
+		   strlen("{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
+			  "\"unit\":\"years\",\"whoCanRaise\":\"you\"}"),
+		   NULL);
+	bounds_correct(&r, d);
+	is_str(json_text(d, NULL),
+	       "{\"limit\":\"cpu\",\"used\":501,\"allowed\":500,\"unit\":\"ms\","
+	       "\"whoCanRaise\":\"the template's author: limits.maxCpuMs, up to "
+	       "the server's max_cpu_ms\"}",
+	       "what a worker says of a limit is put right");
+	json_object_object_add(d, "limit", json_object_new_string("patience"));
+	json_object_object_add(d, "unit", json_object_new_string("days"));
+	bounds_correct(&r, d);
+	is_str(json_member_str(d, "unit"), "days", "of ours alone");
+	bounds_correct(&r, NULL);
+	json_object_put(d);
+	config_free(c);
+}
+
+int main(void)
+{
+	effective();
+	all();
+	corrects();
+	return tap_done();
+}

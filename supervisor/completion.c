@@ -186,8 +186,8 @@ static void complete_resource(struct call *c, struct json_object *ref)
 		nothing(c);
 		return;
 	}
-	o = offer_find(&offers->patterns, uri);
-	if (o != NULL && tools_offers(c->session, o->template))
+	o = tools_offer(c->session, &offers->patterns, uri);
+	if (o != NULL)
 		nothing(c); /* a template does not say */
 	else
 		call_error(c, RPC_INVALID_PARAMS, NULL,

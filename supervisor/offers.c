@@ -38,33 +38,34 @@ static void collect(struct offer_list *l, struct template *t,
 	}
 }
 
+static void add_twin(struct offer *first, struct offer *o, const char *kind)
+{
+	log_warn("catalogue",
+		 "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
+		 "first for who sees both\"",
+		 o->template->id, kind, o->key, first->template->id);
+	while (first->twin != NULL)
+		first = first->twin;
+	if (first->template != o->template)
+		first->twin = o;
+}
+
 /* Once nothing moves any more. */
 static void settle(struct offer_list *l, const char *kind)
 {
-	size_t kept = 0;
-
 	if (l->n == OFFERS_MAX)
 		log_warn("catalogue", "%s=%zu msg=\"no more than these are "
 				      "offered\"",
 			 kind, l->n);
 	for (size_t i = 0; i < l->n; i++) {
-		struct offer o = l->all[i];
-		const struct offer *first = offer_find(l, o.key);
+		struct offer *o = &l->all[i], *first;
 
-		if (first != NULL) {
-			log_warn("catalogue",
-				 "template=%s %s=\"%.200s\" msg=\"%s has it "
-				 "already\"",
-				 o.template->id, kind, o.key,
-				 first->template->id);
-			continue;
-		}
-		l->all[kept] = o;
-		HASH_ADD_KEYPTR(hh, l->by_key, l->all[kept].key,
-				strlen(l->all[kept].key), &l->all[kept]);
-		kept++;
+		HASH_FIND_STR(l->by_key, o->key, first);
+		if (first != NULL)
+			add_twin(first, o, kind);
+		else
+			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key), o);
 	}
-	l->n = kept;
 }
 
 struct offers *offers_new(struct template *const *all, size_t n)

@@ -16,6 +16,7 @@ struct offer {
 	size_t index;		   /* in the manifest's list */
 	struct json_object *def;   /* borrowed from the manifest */
 	const char *key;	   /* its uri, uriTemplate or name; borrowed */
+	struct offer *twin;	   /* the next with this key, or NULL */
 	UT_hash_handle hh;	   /* in list.by_key */
 };
 
@@ -33,12 +34,13 @@ struct offers {
 
 /*
  * Gather them from the N templates ALL, which are in order and outlive the
- * offers. Of two with one key the first stays; that is logged.
+ * offers. Of several with one key a client is given the first that it may see;
+ * that there are several is logged.
  */
 struct offers *offers_new(struct template *const *all, size_t n);
 void offers_free(struct offers *o); /* NULL is fine */
 
-/* The one with KEY, or NULL. Borrowed. */
+/* The first with KEY, or NULL; others follow as its twins. Borrowed. */
 const struct offer *offer_find(const struct offer_list *list, const char *key);
 
 #endif

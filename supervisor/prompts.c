@@ -29,10 +29,8 @@ static size_t length(struct json_object *list)
 const struct offer *prompts_find(const struct call *c, const char *name)
 {
 	const struct session *s = c->session;
-	const struct offer *o =
-	    offer_find(&s->server->catalogue->offers->prompts, name);
 
-	return o != NULL && tools_offers(s, o->template) ? o : NULL;
+	return tools_offer(s, &s->server->catalogue->offers->prompts, name);
 }
 
 /* ---- prompts/list ---- */
@@ -81,7 +79,7 @@ void prompts_list(struct call *c)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct offer *o = &all->all[i];
 
-		if (tools_offers(s, o->template) &&
+		if (tools_offer(s, all, o->key) == o &&
 		    page_wants(&p, o->template->id, o->index))
 			json_object_array_add(p.list,
 					      definition(o, s->revision));

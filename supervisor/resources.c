@@ -70,7 +70,7 @@ static void page_offers(struct page *p, const char *uri_key,
 		const struct offer *offer = &list->all[i];
 		struct json_object *o;
 
-		if (!tools_offers(s, offer->template) ||
+		if (tools_offer(s, list, offer->key) != offer ||
 		    !page_wants(p, offer->template->id, offer->index))
 			continue;
 		o = json_object_new_object();
@@ -281,12 +281,13 @@ const struct offer *resources_find(const struct session *s, const char *uri,
 				   struct json_object **values)
 {
 	const struct offers *offers = s->server->catalogue->offers;
-	const struct offer *o = offer_find(&offers->resources, uri);
+	const struct offer *o;
 
 	*values = NULL;
 	if (strlen(uri) > RESOURCES_URI_MAX)
 		return NULL;
-	if (o != NULL && tools_offers(s, o->template))
+	o = tools_offer(s, &offers->resources, uri);
+	if (o != NULL)
 		return o;
 	for (size_t i = 0; i < offers->patterns.n; i++) {
 		o = &offers->patterns.all[i];

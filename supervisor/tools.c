@@ -37,6 +37,16 @@ bool tools_offers(const struct session *s, const struct template *t)
 	       tools_visible(s->requestor, t);
 }
 
+const struct offer *tools_offer(const struct session *s,
+				const struct offer_list *list, const char *key)
+{
+	const struct offer *o = offer_find(list, key);
+
+	while (o != NULL && !tools_offers(s, o->template))
+		o = o->twin;
+	return o;
+}
+
 /* ---- tools/list ---- */
 
 static void add(struct json_object *o, const char *key, struct json_object *v)

@@ -6,6 +6,7 @@
 #define SUPERVISOR_TOOLS_H
 
 #include "supervisor/call.h"
+#include "supervisor/offers.h"
 
 #define TOOLS_PAGE 50 /* tools in one answer of tools/list */
 
@@ -16,6 +17,9 @@ void tools_call(struct call *c);
 bool tools_visible(const struct requestor *requestor, const struct template *t);
 /* And may S run it, and so see what else it offers: its resources, its prompts? */
 bool tools_offers(const struct session *s, const struct template *t);
+/* Of LIST, what S is given by the name KEY; NULL: nothing. Borrowed. */
+const struct offer *tools_offer(const struct session *s,
+				const struct offer_list *list, const char *key);
 /* Of what REQUESTOR sees in CAT, the id nearest to ID; NULL: none is near. */
 const char *tools_nearest(const struct requestor *requestor,
 			  const struct catalogue *cat, const char *id);

@@ -54,8 +54,11 @@ sub server {
 }
 
 my $p = server(templates => {
-	afar   => lua('', resources => [ { uri => 'afar:a', name => 'a', text => '' } ],
-		      prompts => [ { name => 'afar', messages => \@said } ],
+	afar   => lua('', resources => [ { uri => 'afar:a', name => 'a', text => '' },
+					 { uri => 'notes://today', name => 'x', text => 'x' },
+					 { uriTemplate => 'notes://{day}/of/{month}', name => 'x', text => 'x' } ],
+		      prompts => [ { name => 'afar', messages => \@said },
+				   { name => 'plain', messages => [] } ],
 		      trustLevelSupport => ['remote']),
 	ztwice => lua('', resources => [ { uri => 'notes://today', name => 'no', text => 'no' } ],
 		      prompts => [ { name => 'plain', messages => [] } ]),
@@ -71,7 +74,7 @@ is_deeply($caps->{completions}, {}, 'and completions');
 $l = $p->call('resources/list')->{result};
 is_deeply([ map { $_->{uri} } @{ $l->{resources} } ],
 	  [qw(paddock://isolation notes://today notes://picture)],
-	  'paddock\'s own come first, then templates\', each URI once');
+	  'paddock\'s own come first, then templates\', each URI once, one that is not seen hides none');
 same_json($l->{resources}[1], { uri => 'notes://today', name => 'today', title => 'Today',
 	  mimeType => 'text/plain', description => 'What is on.' }, 'as the manifest has it');
 ok(!exists $l->{nextCursor}, 'one page has them all');

@@ -20,19 +20,24 @@ my $HERE = "$TOP/tests/peers";
 sub node {
 	my ($found) = grep { -x } glob "$PEERS/node_modules/node-linux-*/bin/node";
 
-	return $found // BAIL_OUT("no node in $PEERS: run make deps-peers");
+	return $found if defined $found;
+	fail('the official peers are installed');
+	diag("no node in $PEERS: run make deps-peers");
+	done_testing();
+	exit 1;
 }
 
 # Pass on what the script says.
 sub relay {
 	my ($script, %env) = @_;
+	my $node = node();
 	my $pid = open my $from, '-|';
 
 	defined $pid or die "fork: $!\n";
 	if ($pid == 0) {
 		%ENV = (PATH => $ENV{PATH}, PADDOCK_PEERS => abs_path($PEERS),
 			PADDOCK_PATIENCE => $PATIENCE, %env);
-		exec node(), '--import', "$HERE/from_peers.mjs", "$HERE/$script.mjs"
+		exec $node, '--import', "$HERE/from_peers.mjs", "$HERE/$script.mjs"
 		    or POSIX::_exit(127);
 	}
 	while (defined(my $line = <$from>)) {

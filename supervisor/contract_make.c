@@ -1,35 +1,19 @@
 /* contract_make.c - run_task_template, and a template's own tool. */
-#include "supervisor/contract.h"
+#include "supervisor/contract_make_int.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
-#include "supervisor/digest.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
 #include "supervisor/tools.h"
 #include "supervisor/view.h"
 
-#define NOT_DURABLE_RETRY_MS 20
 #define ASKED_RETRY_MS 200
-
-/* What is asked for; in call.state while the call waits. */
-struct ask {
-	struct template *template; /* a user of it: the catalogue may change */
-	struct json_object *inputs; /* borrowed from the call's message */
-	struct run_wish wish;
-	enum template_mode mode;
-	char digest[DIGEST_SIZE];
-	bool deduplicated;
-	struct json_object *token; /* owned: a task's, for progress */
-};
 
 static void ask_free(void *state)
 {
@@ -48,7 +32,7 @@ static bool ended_badly(const struct run *r)
 }
 
 /* VIEW, which need not fit into a tree: its depth may be one over the most. */
-static void answer_again(struct call *c, const char *view, bool is_error)
+void make_answer_again(struct call *c, const char *view, bool is_error)
 {
 	char *text = xasprintf("%.*s,\"deduplicated\":true}",
 			       (int)strlen(view) - 1, view);
@@ -62,7 +46,7 @@ static void show_view(struct call *c, const char *view, bool is_error)
 	const struct ask *ask = c->state;
 
 	if (ask->deduplicated)
-		answer_again(c, view, is_error);
+		make_answer_again(c, view, is_error);
 	else
 		call_tool_text(c, view, strlen(view), is_error);
 }
@@ -119,12 +103,12 @@ static void present_output(struct call *c, struct run *r)
 
 /* ---- answering before it has ended ---- */
 
-static void add_deduplicated(struct json_object *o)
+void make_deduplicated(struct json_object *o)
 {
 	json_object_object_add(o, "deduplicated", json_object_new_boolean(true));
 }
 
-static void add_deduplicated_meta(struct json_object *meta)
+void make_deduplicated_meta(struct json_object *meta)
 {
 	json_object_object_add(meta, "paddock/deduplicated",
 			       json_object_new_boolean(true));
@@ -136,7 +120,7 @@ static void answer_handle(struct call *c, struct run *r)
 	struct json_object *v = view_handle(r);
 
 	if (ask->deduplicated)
-		add_deduplicated(v);
+		make_deduplicated(v);
 	call_tool_result(c, v, false);
 }
 
@@ -152,7 +136,7 @@ static void answer_created(struct call *c, struct run *r, bool feed)
 	struct session *s = c->session;
 
 	if (ask->deduplicated)
-		add_deduplicated_meta(json_member(result, "_meta"));
+		make_deduplicated_meta(json_member(result, "_meta"));
 	else
 		audit_task("task_created", s->requestor, r->id, NULL);
 	call_result(c, result);
@@ -168,7 +152,7 @@ static void present_created(struct call *c, struct run *r)
 }
 
 /* What was asked for is made: its handle, or its task. R goes on. */
-static void answer_made(struct call *c, struct run *r)
+void make_answer(struct call *c, struct run *r)
 {
 	if (c->as_task)
 		answer_created(c, r, true);
@@ -177,7 +161,7 @@ static void answer_made(struct call *c, struct run *r)
 }
 
 /* It takes too long to wait in line: what is handed out must be durable. */
-static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
+void make_inline_wait(evutil_socket_t fd, short what, void *arg)
 {
 	struct call *c = arg;
 	const struct ask *ask = c->state;
@@ -187,19 +171,19 @@ static void on_inline_wait(evutil_socket_t fd, short what, void *arg)
 	if (r == NULL)
 		return;
 	if (!r->durable) {
-		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
+		call_after(c, NOT_DURABLE_RETRY_MS, make_inline_wait);
 		return;
 	}
 	if (ask->mode == MODE_AUTO && !c->as_task &&
 	    r->state == RUN_AWAITING_INPUT) { /* of who waits in line */
-		call_after(c, ASKED_RETRY_MS, on_inline_wait);
+		call_after(c, ASKED_RETRY_MS, make_inline_wait);
 		return;
 	}
 	call_unwatch(c);
-	answer_made(c, r);
+	make_answer(c, r);
 }
 
-static void wait_for(struct call *c, struct run *r)
+void make_wait(struct call *c, struct run *r)
 {
 	const struct ask *ask = c->state;
 	int64_t inline_ms = c->session->server->config->inline_wait_ms;
@@ -209,7 +193,7 @@ static void wait_for(struct call *c, struct run *r)
 		session_part(c->session, c->route);
 	if (ask->mode != MODE_SYNC)
 		call_after(c, ask->mode == MODE_AUTO ? inline_ms : 0,
-			   on_inline_wait);
+			   make_inline_wait);
 }
 
 static void on_promised(void *arg, struct run *r, const char *why)
@@ -221,7 +205,7 @@ static void on_promised(void *arg, struct run *r, const char *why)
 		return;
 	call_unwatch(c);
 	if (why == NULL) {
-		answer_made(c, r);
+		make_answer(c, r);
 		return;
 	}
 	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
@@ -231,7 +215,7 @@ static void on_promised(void *arg, struct run *r, const char *why)
 
 /* ---- making a run ---- */
 
-static void create(struct call *c)
+void make_run(struct call *c)
 {
 	struct session *s = c->session;
 	struct ask *ask = c->state;
@@ -251,144 +235,8 @@ static void create(struct call *c)
 	} else if (async) {
 		call_watch(c, r); /* a cancel finds the run by this */
 	} else {
-		wait_for(c, r);
+		make_wait(c, r);
 	}
-}
-
-/* ---- the same key again ---- */
-
-#define OTHER_INPUTS "a run with other inputs"
-#define NO_TASK "a run that is no task, or no more"
-
-static void refuse_key(struct call *c, const char *other)
-{
-	struct schema_error err = {.pointer = "/options/idempotencyKey",
-				   .keyword = "idempotencyKey"};
-	struct refusal r = {0};
-
-	snprintf(err.expected, sizeof(err.expected),
-		 "a key that was not used for %s", other);
-	snprintf(err.text, sizeof(err.text),
-		 "this idempotencyKey belongs to %s", other);
-	contract_invalid(&r, "", &err);
-	call_refuse(c, &r);
-}
-
-static void join(struct call *c, struct run *r)
-{
-	struct ask *ask = c->state;
-
-	if (strcmp(r->idem_digest, ask->digest) != 0) {
-		refuse_key(c, OTHER_INPUTS);
-		return;
-	}
-	if (c->as_task && !task_lives(r)) {
-		refuse_key(c, NO_TASK);
-		return;
-	}
-	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC && !c->as_task) {
-		wait_for(c, r);
-	} else if (r->durable) {
-		answer_made(c, r);
-	} else { /* as soon as it is */
-		call_watch(c, r);
-		call_after(c, NOT_DURABLE_RETRY_MS, on_inline_wait);
-	}
-}
-
-static void task_again(struct call *c, const struct store_run *row)
-{
-	struct json_object *result, *meta;
-
-	if (!task_row_lives(row)) {
-		refuse_key(c, NO_TASK);
-		return;
-	}
-	result = json_object_new_object();
-	meta = json_object_new_object();
-	json_object_object_add(result, "task", task_row_view(row));
-	add_deduplicated_meta(meta);
-	json_object_object_add(result, "_meta", meta);
-	call_result(c, result);
-}
-
-static void again(struct call *c, const struct store_run *row)
-{
-	const struct ask *ask = c->state;
-	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
-	struct json_object *v;
-
-	if (row->idem_digest == NULL ||
-	    strcmp(row->idem_digest, ask->digest) != 0) {
-		refuse_key(c, OTHER_INPUTS);
-		return;
-	}
-	if (c->as_task) {
-		task_again(c, row);
-		return;
-	}
-	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
-	    row->status == STORE_RUNNING) {
-		v = view_row_handle(row);
-		bad = false;
-	} else if (row->view != NULL) {
-		answer_again(c, row->view, bad);
-		return;
-	} else {
-		v = view_row(row);
-	}
-	add_deduplicated(v);
-	call_tool_result(c, v, bad);
-}
-
-static void on_idem(void *arg, const struct store_result *res)
-{
-	struct refusal refusal = {0};
-	struct call *c = arg;
-	struct ask *ask;
-	struct run *r;
-
-	if (!call_release(c))
-		return;
-	ask = c->state;
-	/* a twin of this call may have made the run since the look-up */
-	r = runs_find_idem(server_runs(c->session->server),
-			   c->session->requestor, ask->template->id,
-			   ask->wish.idem_key);
-	if (r != NULL)
-		join(c, r);
-	else if (res->rc == 0)
-		again(c, &res->runs[0]);
-	else if (res->rc == -ENOENT)
-		create(c);
-	else {
-		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
-		       "whether idempotencyKey was used before cannot be read "
-		       "now: %s",
-		       res->why);
-		call_refuse(c, &refusal);
-	}
-}
-
-static void create_once(struct call *c)
-{
-	struct session *s = c->session;
-	struct ask *ask = c->state;
-	struct runs *runs = server_runs(s->server);
-	struct run *r;
-
-	digest_json(ask->digest, ask->inputs, ask->template->secret);
-	ask->wish.idem_digest = ask->digest;
-	r = runs_find_idem(runs, s->requestor, ask->template->id,
-			   ask->wish.idem_key);
-	if (r != NULL) {
-		join(c, r);
-		return;
-	}
-	call_hold(c);
-	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
-			ask->wish.idem_key, on_idem, c);
 }
 
 /* ---- what was asked for ---- */
@@ -481,9 +329,9 @@ static void submit(struct call *c, struct template *t,
 		c->progress.token = NULL;
 	}
 	if (ask->wish.idem_key != NULL)
-		create_once(c);
+		make_once(c);
 	else
-		create(c);
+		make_run(c);
 }
 
 /* A task is as asynchronous as can be: which of the two is meant? */

@@ -1,0 +1,41 @@
+/*
+ * contract_make_int.h - between contract_make.c and contract_once.c alone:
+ * a call that makes a run, or finds the one that it asks for again.
+ */
+#ifndef SUPERVISOR_CONTRACT_MAKE_INT_H
+#define SUPERVISOR_CONTRACT_MAKE_INT_H
+
+#include "supervisor/contract.h"
+#include "supervisor/digest.h"
+
+#define NOT_DURABLE_RETRY_MS 20
+
+/* What is asked for; in call.state while the call waits. */
+struct ask {
+	struct template *template; /* a user of it: the catalogue may change */
+	struct json_object *inputs; /* borrowed from the call's message */
+	struct run_wish wish;
+	enum template_mode mode;
+	char digest[DIGEST_SIZE];
+	bool deduplicated;
+	struct json_object *token; /* owned: a task's, for progress */
+};
+
+/* Make the run that C's ask is for. */
+void make_run(struct call *c);
+/* The same, unless there is one by its key: then that is what is answered. */
+void make_once(struct call *c);
+
+/* R goes on: C waits for its end, if its mode says so, or for so long. */
+void make_wait(struct call *c, struct run *r);
+/* R goes on and is durable: C's answer is its handle, or its task. */
+void make_answer(struct call *c, struct run *r);
+/* C (the argument) has waited in line long enough for the run it watches. */
+void make_inline_wait(evutil_socket_t fd, short what, void *arg);
+/* VIEW is the answer, of a run that another call has made. */
+void make_answer_again(struct call *c, const char *view, bool is_error);
+/* That, in an answer of ours and in its _meta. */
+void make_deduplicated(struct json_object *o);
+void make_deduplicated_meta(struct json_object *meta);
+
+#endif

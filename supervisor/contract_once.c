@@ -1,0 +1,144 @@
+/* contract_once.c - the same idempotencyKey again: no second run is made. */
+#include "supervisor/contract_make_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "supervisor/task.h"
+#include "supervisor/view.h"
+
+#define OTHER_INPUTS "a run with other inputs"
+#define NO_TASK "a run that is no task, or no more"
+
+static void refuse_key(struct call *c, const char *other)
+{
+	struct schema_error err = {.pointer = "/options/idempotencyKey",
+				   .keyword = "idempotencyKey"};
+	struct refusal r = {0};
+
+	snprintf(err.expected, sizeof(err.expected),
+		 "a key that was not used for %s", other);
+	snprintf(err.text, sizeof(err.text),
+		 "this idempotencyKey belongs to %s", other);
+	contract_invalid(&r, "", &err);
+	call_refuse(c, &r);
+}
+
+static void join(struct call *c, struct run *r)
+{
+	struct ask *ask = c->state;
+
+	if (strcmp(r->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task && !task_lives(r)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC && !c->as_task) {
+		make_wait(c, r);
+	} else if (r->durable) {
+		make_answer(c, r);
+	} else { /* as soon as it is */
+		call_watch(c, r);
+		call_after(c, NOT_DURABLE_RETRY_MS, make_inline_wait);
+	}
+}
+
+static void task_again(struct call *c, const struct store_run *row)
+{
+	struct json_object *result, *meta;
+
+	if (!task_row_lives(row)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	result = json_object_new_object();
+	meta = json_object_new_object();
+	json_object_object_add(result, "task", task_row_view(row));
+	make_deduplicated_meta(meta);
+	json_object_object_add(result, "_meta", meta);
+	call_result(c, result);
+}
+
+static void again(struct call *c, const struct store_run *row)
+{
+	const struct ask *ask = c->state;
+	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
+	struct json_object *v;
+
+	if (row->idem_digest == NULL ||
+	    strcmp(row->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task) {
+		task_again(c, row);
+		return;
+	}
+	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
+	    row->status == STORE_RUNNING) {
+		v = view_row_handle(row);
+		bad = false;
+	} else if (row->view != NULL) {
+		make_answer_again(c, row->view, bad);
+		return;
+	} else {
+		v = view_row(row);
+	}
+	make_deduplicated(v);
+	call_tool_result(c, v, bad);
+}
+
+static void on_idem(void *arg, const struct store_result *res)
+{
+	struct refusal refusal = {0};
+	struct call *c = arg;
+	struct ask *ask;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	ask = c->state;
+	/* a twin of this call may have made the run since the look-up */
+	r = runs_find_idem(server_runs(c->session->server),
+			   c->session->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL)
+		join(c, r);
+	else if (res->rc == 0)
+		again(c, &res->runs[0]);
+	else if (res->rc == -ENOENT)
+		make_run(c);
+	else {
+		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+		       "whether idempotencyKey was used before cannot be read "
+		       "now: %s",
+		       res->why);
+		call_refuse(c, &refusal);
+	}
+}
+
+void make_once(struct call *c)
+{
+	struct session *s = c->session;
+	struct ask *ask = c->state;
+	struct runs *runs = server_runs(s->server);
+	struct run *r;
+
+	digest_json(ask->digest, ask->inputs, ask->template->secret);
+	ask->wish.idem_digest = ask->digest;
+	r = runs_find_idem(runs, s->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL) {
+		join(c, r);
+		return;
+	}
+	call_hold(c);
+	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
+			ask->wish.idem_key, on_idem, c);
+}

@@ -99,7 +99,7 @@ static void wake_crowd(struct session *s)
 	static const struct timeval now = {0};
 	struct call *c = TAILQ_FIRST(&s->crowd);
 
-	if (c != NULL && !s->behind)
+	if (c != NULL && !session_behind(s))
 		evtimer_add(c->timer, &now);
 }
 
@@ -111,6 +111,7 @@ static void end_read(struct call *c)
 		return;
 	c->reads = false;
 	s->n_reads--;
+	s->requestor->n_reads--;
 	wake_crowd(s);
 	if (s->eased != NULL)
 		s->eased(s->arg);
@@ -153,6 +154,7 @@ void call_hold_read(struct call *c)
 {
 	c->reads = true;
 	c->session->n_reads++;
+	c->session->requestor->n_reads++;
 	call_hold(c);
 }
 
@@ -361,7 +363,7 @@ bool call_crowded(struct call *c, event_callback_fn again)
 {
 	struct session *s = c->session;
 	size_t most = c->crowded ? CROWD_READS_MAX : SESSION_READS_MAX;
-	bool full = s->behind || s->n_reads >= most;
+	bool full = session_crowded(s) || s->n_reads >= most;
 
 	if (!c->crowded) {
 		if (!full && TAILQ_EMPTY(&s->crowd))

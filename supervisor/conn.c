@@ -31,6 +31,7 @@ struct conn {
 	struct event *writable;
 	struct event *stalled; /* while paused */
 	uint64_t written, written_then;
+	bool behind; /* too much is unsent */
 	bool ended;  /* nothing more comes in; what is unsent still leaves */
 	bool in_file; /* always ready, and not for epoll(7) */
 	void (*on_closed)(void *arg, struct conn *c);
@@ -107,7 +108,7 @@ static const struct lines_ops ops = {on_line, on_too_long};
 static void go_on_reading(struct conn *c)
 {
 	c->lines.paused = false;
-	c->session.behind = false;
+	c->behind = false;
 	lines_add(&c->lines, "", 0, &ops, c);
 	if (!c->lines.paused)
 		read_more(c);
@@ -217,12 +218,19 @@ static void send_line(void *arg, void *route, const char *text, size_t len)
 	buf_add(&c->unsent, "\n", 1);
 	wake(c);
 	if (buf_len(&c->unsent) > UNSENT_MAX)
-		c->session.behind = true;
+		c->behind = true;
 	pause_if_needed(c);
 }
 
-static const struct session_ops session_ops = {.send = send_line,
-					       .answer = send_line};
+static bool is_behind(void *arg)
+{
+	const struct conn *c = arg;
+
+	return c->behind;
+}
+
+static const struct session_ops session_ops = {
+    .send = send_line, .answer = send_line, .behind = is_behind};
 
 /* ---- life ---- */
 

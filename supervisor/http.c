@@ -37,7 +37,7 @@ struct http {
 
 static void greet(struct http *h, int fd)
 {
-	int on = 1;
+	int on = 1, unsent = HTTP_SOCKET_BYTES;
 
 	if (h->pool.n >= h->connections_max && !http_pool_yield(&h->pool)) {
 		h->refused++;
@@ -45,6 +45,7 @@ static void greet(struct http *h, int fd)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
 	http_pool_add(&h->pool, fd);
 }
 
@@ -177,8 +178,8 @@ static void start(struct http *h, struct server *srv)
 	http_addr_text(&h->site.addr, text);
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
 	h->connections_max = make_room();
-	http_sessions_init(&h->site.sessions, srv);
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
+	http_sessions_init(&h->site.sessions, srv, &h->pool.unread);
 	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
 				on_connection, h);
 	h->rest = evtimer_new(srv->base, on_rest, h);

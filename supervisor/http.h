@@ -10,6 +10,7 @@
 #include "supervisor/server.h"
 
 #define HTTP_CONNECTIONS_MAX 2048 /* fewer with few descriptors */
+#define HTTP_SOCKET_BYTES 262144 /* that the kernel keeps for a slow client */
 
 struct http;
 

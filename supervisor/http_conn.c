@@ -28,6 +28,34 @@ static void count_body(struct http_conn *c, size_t now)
 	c->body = now;
 }
 
+/* What waits for the client to read it has changed. */
+static void weigh(struct http_conn *c, size_t now)
+{
+	c->pool->unread += now - c->counted;
+	if (c->payer != NULL)
+		*c->payer += now - c->counted;
+	c->counted = now;
+}
+
+/* The block as it is: what has left of it is freed with the rest. */
+static size_t weight(const struct http_conn *c)
+{
+	return (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due;
+}
+
+void http_conn_due(struct http_conn *c, size_t bytes)
+{
+	c->due = bytes;
+	weigh(c, weight(c));
+}
+
+void http_conn_payer(struct http_conn *c, size_t *unread)
+{
+	weigh(c, 0);
+	c->payer = unread;
+	weigh(c, weight(c));
+}
+
 void http_conn_free(struct http_conn *c)
 {
 	struct http_pool *p = c->pool;
@@ -36,6 +64,7 @@ void http_conn_free(struct http_conn *c)
 		c->watch->gone(c->watcher);
 	p->ops->on_closed(p->arg, c);
 	count_body(c, 0);
+	weigh(c, 0);
 	TAILQ_REMOVE(&p->all, c, link);
 	p->n--;
 	event_free(c->readable);
@@ -62,7 +91,7 @@ static void linger(struct http_conn *c)
 		http_conn_free(c);
 		return;
 	}
-	enter(c, LINGERING, HTTP_LINGER_MS);
+	enter(c, LINGERING, c->pool->limits.linger_ms);
 	event_add(c->readable, NULL);
 }
 
@@ -81,6 +110,7 @@ static void put(struct http_conn *c, const char *text, size_t len)
 		c->moved_ms = clock_mono_ms();
 	c->put_ms = clock_mono_ms();
 	buf_add(&c->unsent, text, len);
+	weigh(c, weight(c));
 	wake(c);
 }
 
@@ -218,6 +248,8 @@ void http_conn_put(struct http_conn *c, const char *text, size_t len)
 
 void http_conn_end(struct http_conn *c)
 {
+	c->due = 0;
+	weigh(c, weight(c));
 	if (!c->old)
 		put_str(c, "0\r\n\r\n");
 	c->watch = NULL;
@@ -289,7 +321,7 @@ static void on_head(struct http_conn *c)
 	c->headless = r->method == HTTP_IS_HEAD;
 	c->old = r->http_1_0;
 	c->last = !r->keep_alive || !whole; /* if it is refused now */
-	enter(c, READING, HTTP_BODY_MS);
+	enter(c, READING, c->pool->limits.body_ms);
 	if (!p->ops->on_head(p->arg, c, r))
 		return;
 	c->last = !r->keep_alive;
@@ -306,7 +338,7 @@ static void advance(struct http_conn *c)
 
 	if (!c->begun && http_parse_begun(c->parse)) {
 		c->begun = true;
-		enter(c, READING, HTTP_HEAD_MS);
+		enter(c, READING, c->pool->limits.head_ms);
 	}
 	if (step == HTTP_BAD) {
 		int status = http_parse_fault(c->parse, &why);
@@ -321,7 +353,7 @@ static void advance(struct http_conn *c)
 		on_head(c);
 	if (c->state != READING)
 		return;
-	if (p->bodies > HTTP_BODIES_MAX && p->bodies > c->body) {
+	if (p->bodies > p->limits.bodies && p->bodies > c->body) {
 		http_conn_fields(c, RETRY_AFTER);
 		http_conn_fail(c, 503, "requests are coming in faster than they are "
 			       "served; try again");
@@ -360,7 +392,7 @@ static void next_request(struct http_conn *c)
 	count_body(c, 0);
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
-	enter(c, READING, HTTP_IDLE_MS);
+	enter(c, READING, c->pool->limits.idle_ms);
 	c->in = (struct buf){0};
 	if (!c->ended)
 		event_add(c->readable, NULL);
@@ -409,6 +441,7 @@ int http_conn_write(struct http_conn *c)
 		if (n < 0)
 			return -errno;
 		buf_drop(&c->unsent, (size_t)n);
+		weigh(c, weight(c));
 		c->moved_ms = clock_mono_ms();
 	}
 	if (c->unsent.cap > READ_BYTES)
@@ -448,7 +481,7 @@ struct http_conn *http_conn_new(struct http_pool *p, int fd)
 	c->readable =
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(p->base, fd, EV_WRITE, on_writable, c);
-	enter(c, READING, HTTP_HEAD_MS);
+	enter(c, READING, c->pool->limits.head_ms);
 	event_add(c->readable, NULL);
 	return c;
 }

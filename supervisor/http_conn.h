@@ -36,6 +36,12 @@ struct http_conn_ops {
 	void (*on_closed)(void *arg, struct http_conn *c);
 };
 
+/* What http_pool_init() sets; a test may lower them. */
+struct http_limits {
+	int64_t head_ms, body_ms, idle_ms, stall_ms, linger_ms;
+	size_t bodies;
+};
+
 /* All connections of a listener. */
 struct http_pool {
 	struct event_base *base;
@@ -45,6 +51,8 @@ struct http_pool {
 	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
 	size_t n;
 	size_t bodies; /* bytes held of requests' bodies */
+	size_t unread; /* bytes that wait for clients to read them */
+	struct http_limits limits;
 	bool closing;  /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
 };
@@ -80,6 +88,10 @@ void http_conn_begin(struct http_conn *c);
 void http_conn_put(struct http_conn *c, const char *text, size_t len);
 void http_conn_end(struct http_conn *c);
 size_t http_conn_unsent(const struct http_conn *c); /* bytes */
+/* The stream has BYTES more, for when that is less. */
+void http_conn_due(struct http_conn *c, size_t bytes);
+/* From now on what C's client does not read is counted in *UNREAD, too. */
+void http_conn_payer(struct http_conn *c, size_t *unread);
 
 /*
  * Until the answer is complete: GONE when the client is, and DRAINED when

@@ -29,6 +29,9 @@ struct http_conn {
 	bool headless;	/* HEAD: an answer without its body */
 	bool old;	/* HTTP/1.0: no chunks */
 	size_t body;	/* of the request, as counted in pool.bodies */
+	size_t due;	/* bytes of the stream that are not put yet */
+	size_t counted; /* in pool.unread and *payer */
+	size_t *payer;	/* borrowed; NULL: nobody's yet */
 	int64_t told_ms;     /* when its head was there */
 	int64_t deadline_ms; /* 0: none */
 	int64_t since_ms;    /* in this state */

@@ -160,6 +160,57 @@ static void on_initialize(struct http_sessions *all, struct requestor *requestor
 			 requestor->name);
 }
 
+void http_mcp_eased(void *session)
+{
+	struct http_session *s = session;
+
+	if (!TAILQ_EMPTY(&s->all->holding))
+		event_active(s->all->go_on, EV_TIMEOUT, 0);
+}
+
+/* Begin what S holds, while it is not crowded. */
+static void go_on(struct http_session *s)
+{
+	struct http_stream *st;
+
+	while (!session_crowded(&s->session) &&
+	       (st = TAILQ_FIRST(&s->held)) != NULL) {
+		const struct buf *body = &http_conn_request(st->conn)->body;
+		struct rpc_msg m;
+
+		http_stream_unhold(st);
+		rpc_parse(&m, buf_data(body), buf_len(body));
+		deliver(s, st, &m, buf_data(body), buf_len(body));
+	}
+}
+
+/* Nobody tells when a client reads again: look now and then. */
+static void look_again(struct http_sessions *all)
+{
+	struct timeval tv = {.tv_usec = CALL_CROWDED_MS * 1000L};
+
+	if (!TAILQ_EMPTY(&all->holding) && !event_pending(all->go_on, EV_TIMEOUT, NULL))
+		event_add(all->go_on, &tv);
+}
+
+void http_mcp_go_on(evutil_socket_t fd, short what, void *sessions)
+{
+	struct http_sessions *all = sessions;
+	struct http_session *s, *after, *last;
+
+	(void)fd, (void)what;
+	last = TAILQ_LAST(&all->holding, http_holding);
+	for (s = TAILQ_FIRST(&all->holding); s != NULL; s = after) {
+		after = s == last ? NULL : TAILQ_NEXT(s, holding);
+		go_on(s);
+		if (!TAILQ_EMPTY(&s->held)) { /* others first, next time */
+			TAILQ_REMOVE(&all->holding, s, holding);
+			TAILQ_INSERT_TAIL(&all->holding, s, holding);
+		}
+	}
+	look_again(all);
+}
+
 static bool may_stream(const struct rpc_msg *m)
 {
 	return m->kind == RPC_BATCH ||
@@ -171,7 +222,8 @@ static void on_message(struct http_session *s, struct http_conn *c,
 {
 	struct http_stream *st;
 
-	if (may_stream(m) && !http_stream_allowed(s)) {
+	if ((may_stream(m) && !http_stream_allowed(s)) ||
+	    s->session.requestor->http_live >= HTTP_LIVE_EACH) {
 		http_conn_fields(c, RETRY_SOON);
 		http_conn_refuse(c, 429, "too many answers are awaited at the "
 					 "same time; wait for some");
@@ -179,40 +231,14 @@ static void on_message(struct http_session *s, struct http_conn *c,
 		return;
 	}
 	st = http_stream_new(s, c);
-	if (m->kind == RPC_REQUEST &&
-	    s->session.n_reads >= SESSION_READS_MAX) {
-		st->held = true;
-		TAILQ_INSERT_TAIL(&s->held, st, link);
+	if ((m->kind == RPC_REQUEST || m->kind == RPC_BATCH) &&
+	    session_crowded(&s->session)) {
+		http_stream_hold(st);
+		look_again(s->all);
 		rpc_fini(m);
 		return;
 	}
 	deliver(s, st, m, buf_data(body), buf_len(body));
-}
-
-void http_mcp_eased(void *session)
-{
-	struct http_session *s = session;
-
-	if (!TAILQ_EMPTY(&s->held))
-		event_active(s->go_on, EV_TIMEOUT, 0);
-}
-
-void http_mcp_go_on(evutil_socket_t fd, short what, void *session)
-{
-	struct http_session *s = session;
-	struct http_stream *st;
-
-	(void)fd, (void)what;
-	while (s->session.n_reads < SESSION_READS_MAX &&
-	       (st = TAILQ_FIRST(&s->held)) != NULL) {
-		const struct buf *body = &http_conn_request(st->conn)->body;
-		struct rpc_msg m;
-
-		TAILQ_REMOVE(&s->held, st, link);
-		st->held = false;
-		rpc_parse(&m, buf_data(body), buf_len(body));
-		deliver(s, st, &m, buf_data(body), buf_len(body));
-	}
 }
 
 static void on_post(struct http_sessions *all, struct requestor *requestor,

@@ -10,7 +10,15 @@
 void http_pool_init(struct http_pool *p, struct event_base *base,
 		    const struct http_conn_ops *ops, void *arg)
 {
-	*p = (struct http_pool){.base = base, .ops = ops, .arg = arg};
+	*p = (struct http_pool){.base = base,
+				.ops = ops,
+				.arg = arg,
+				.limits = {.head_ms = HTTP_HEAD_MS,
+					   .body_ms = HTTP_BODY_MS,
+					   .idle_ms = HTTP_IDLE_MS,
+					   .stall_ms = HTTP_STALL_MS,
+					   .linger_ms = HTTP_LINGER_MS,
+					   .bodies = HTTP_BODIES_MAX}};
 	TAILQ_INIT(&p->all);
 }
 
@@ -38,7 +46,7 @@ bool http_pool_yield(struct http_pool *p)
 
 static void tick(struct http_conn *c, int64_t now)
 {
-	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > HTTP_STALL_MS) {
+	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > c->pool->limits.stall_ms) {
 		log_info("http", "connection=closed why=\"nothing is read\"");
 		http_conn_free(c);
 	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {

@@ -10,9 +10,12 @@
 #include "supervisor/http_mcp.h"
 #include "supervisor/http_stream.h"
 
-void http_sessions_init(struct http_sessions *all, struct server *srv)
+void http_sessions_init(struct http_sessions *all, struct server *srv,
+			const size_t *unread)
 {
-	*all = (struct http_sessions){.server = srv};
+	*all = (struct http_sessions){.server = srv, .unread = unread};
+	all->go_on = event_new(srv->base, -1, 0, http_mcp_go_on, all);
+	TAILQ_INIT(&all->holding);
 	TAILQ_INIT(&all->by_use);
 	TAILQ_INIT(&all->ended);
 }
@@ -23,6 +26,7 @@ void http_sessions_fini(struct http_sessions *all)
 
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
+	event_free(all->go_on);
 }
 
 static void new_id(char out[HTTP_SESSION_ID_SIZE])
@@ -77,7 +81,6 @@ struct http_session *http_session_new(struct http_sessions *all,
 	s->session.via = TRUST_REMOTE;
 	s->tokens = requestor->tokens;
 	s->session.eased = http_mcp_eased;
-	s->go_on = event_new(all->server->base, -1, 0, http_mcp_go_on, s);
 	HASH_ADD_STR(all->by_id, id, s);
 	TAILQ_INSERT_TAIL(&all->by_use, s, link);
 	s->used_ms = clock_mono_ms();
@@ -120,7 +123,6 @@ void http_session_end(struct http_session *s, const char *why)
 	TAILQ_REMOVE(&all->by_use, s, link);
 	all->n--;
 	s->session.requestor->http_sessions--;
-	event_free(s->go_on);
 	free(s);
 }
 

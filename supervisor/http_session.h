@@ -30,6 +30,9 @@ struct http_sessions {
 	TAILQ_HEAD(http_ended, http_stream) ended; /* streams, oldest first */
 	size_t ended_bytes;
 	size_t n_read; /* streams that have a connection */
+	const size_t *unread; /* borrowed: bytes that clients do not read */
+	TAILQ_HEAD(http_holding, http_session) holding; /* have some held */
+	struct event *go_on; /* with those */
 };
 
 struct http_session {
@@ -46,12 +49,14 @@ struct http_session {
 	size_t n_live, n_kept, kept_bytes;
 	size_t n_read; /* streams that have a connection */
 	TAILQ_HEAD(http_held, http_stream) held; /* requests not begun */
-	struct event *go_on;			 /* with those */
+	TAILQ_ENTRY(http_session) holding; /* in all.holding, while it has any */
 	UT_hash_handle hh; /* in all.by_id */
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 
-void http_sessions_init(struct http_sessions *all, struct server *srv);
+/* UNREAD, lent: how many bytes wait for all clients to read them. */
+void http_sessions_init(struct http_sessions *all, struct server *srv,
+			const size_t *unread);
 void http_sessions_fini(struct http_sessions *all);
 
 /*

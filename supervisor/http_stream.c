@@ -25,6 +25,7 @@ static void detach(struct http_stream *st)
 	if (st->conn == NULL)
 		return;
 	http_conn_watch(st->conn, NULL, NULL);
+	http_conn_due(st->conn, 0);
 	st->conn = NULL;
 	st->owner->n_read--;
 	st->owner->session.requestor->http_streams--;
@@ -51,6 +52,22 @@ static void hang_up(struct http_stream *st)
 
 /* ---- life ---- */
 
+/* ST, not ended, keeps other events than before; it kept BYTES. */
+static void count_live(struct http_stream *st, size_t bytes)
+{
+	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
+}
+
+static void live_less(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	LIST_REMOVE(st, live);
+	s->n_live--;
+	s->session.requestor->http_live--;
+	s->session.requestor->http_live_bytes -= st->sse.bytes;
+}
+
 static struct http_stream *stream_new(struct http_session *s)
 {
 	struct http_stream *st = xcalloc(1, sizeof(*st));
@@ -67,6 +84,7 @@ struct http_stream *http_stream_new(struct http_session *s,
 
 	LIST_INSERT_HEAD(&s->live, st, live);
 	s->n_live++;
+	s->session.requestor->http_live++;
 	attach(st, conn);
 	return st;
 }
@@ -86,15 +104,32 @@ static void forget(struct http_stream *st)
 	free(st);
 }
 
-void http_stream_free(struct http_stream *st)
+void http_stream_hold(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
+	st->held = true;
+	if (TAILQ_EMPTY(&s->held))
+		TAILQ_INSERT_TAIL(&s->all->holding, s, holding);
+	TAILQ_INSERT_TAIL(&s->held, st, link);
+}
+
+void http_stream_unhold(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	st->held = false;
+	TAILQ_REMOVE(&s->held, st, link);
+	if (TAILQ_EMPTY(&s->held))
+		TAILQ_REMOVE(&s->all->holding, s, holding);
+}
+
+void http_stream_free(struct http_stream *st)
+{
 	detach(st);
 	if (st->held)
-		TAILQ_REMOVE(&s->held, st, link);
-	LIST_REMOVE(st, live);
-	s->n_live--;
+		http_stream_unhold(st);
+	live_less(st);
 	sse_fini(&st->sse);
 	free(st);
 }
@@ -125,8 +160,6 @@ static void end(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
-	LIST_REMOVE(st, live);
-	s->n_live--;
 	st->ended = true;
 	TAILQ_INSERT_TAIL(&s->kept, st, kept);
 	TAILQ_INSERT_TAIL(&s->all->ended, st, link);
@@ -155,8 +188,11 @@ void http_streams_end(struct http_session *s)
 	}
 	st = s->unrelated;
 	if (st != NULL) {
+		size_t bytes = st->sse.bytes;
+
 		hang_up(st);
 		sse_fini(&st->sse);
+		count_live(st, bytes);
 		free(st);
 	}
 	s->unrelated = NULL;
@@ -172,14 +208,16 @@ static void pump(struct http_stream *st)
 
 	if (st->conn == NULL || !st->begun)
 		return;
-	while ((e = sse_after(&st->sse, st->sent)) != NULL &&
-	       http_conn_unsent(st->conn) < HTTP_UNSENT_LOW) {
+	for (e = sse_after(&st->sse, st->sent);
+	     e != NULL && http_conn_unsent(st->conn) < HTTP_UNSENT_LOW;
+	     e = TAILQ_NEXT(e, link)) {
 		sse_put_event(&out, &st->sse, e);
 		http_conn_put(st->conn, buf_data(&out), buf_len(&out));
 		buf_drop(&out, buf_len(&out));
 		st->sent = e->seq;
 	}
 	buf_fini(&out);
+	http_conn_due(st->conn, sse_bytes_after(&st->sse, st->sent));
 	if (e == NULL && st->ended)
 		hang_up(st);
 }
@@ -279,12 +317,12 @@ bool http_stream_resume(struct http_session *s, struct http_conn *conn,
 
 /* ---- what a session says ---- */
 
-/* A request of ours has an id; what has none may be let go. */
-static bool is_passing(const char *text, size_t len)
+/* A request of ours has an id. */
+static enum sse_kind kind_of(const char *text, size_t len)
 {
 	struct json_span id;
 
-	return json_find(&id, text, len, "id") != 0;
+	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
 }
 
 static void on_send(void *arg, void *route, const char *text, size_t len)
@@ -292,11 +330,21 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	struct http_session *s = arg;
 	struct http_stream *st = route != NULL ? route : s->unrelated;
 
+	size_t bytes;
+
 	if (st == NULL)
 		return; /* nobody ever listened */
 	http_stream_begin(st);
-	sse_add(&st->sse, text, len, is_passing(text, len));
+	bytes = st->sse.bytes;
+	sse_add(&st->sse, text, len, kind_of(text, len));
+	count_live(st, bytes);
 	pump(st);
+	if (s->session.requestor->http_live_bytes > HTTP_LIVE_BYTES) {
+		bytes = st->sse.bytes;
+		sse_trim(&st->sse, HTTP_LIVE_TIGHT);
+		count_live(st, bytes);
+		pump(st);
+	}
 }
 
 /* The session is the client's once initialize has been answered well. */
@@ -346,8 +394,9 @@ static void on_answer(void *arg, void *route, const char *text, size_t len)
 		http_stream_free(st);
 		return;
 	}
+	live_less(st);
 	if (text != NULL)
-		sse_add(&st->sse, text, len, false);
+		sse_add(&st->sse, text, len, SSE_LAST);
 	end(st);
 	pump(st);
 	keep_bounds(s);
@@ -358,6 +407,14 @@ static bool is_reachable(void *arg)
 	const struct http_session *s = arg;
 
 	return s->unrelated != NULL && s->unrelated->conn != NULL;
+}
+
+static bool is_behind(void *arg)
+{
+	const struct http_session *s = arg;
+
+	return s->session.requestor->http_unread > HTTP_UNREAD_EACH ||
+	       *s->all->unread > HTTP_UNREAD_ALL;
 }
 
 /* A client that was given no id cannot come back: its stream stays open. */
@@ -374,4 +431,5 @@ static void on_part(void *arg, void *route)
 const struct session_ops http_stream_ops = {.send = on_send,
 					    .answer = on_answer,
 					    .reachable = is_reachable,
-					    .part = on_part};
+					    .part = on_part,
+					    .behind = is_behind};

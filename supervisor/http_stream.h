@@ -12,9 +12,14 @@
 
 #define HTTP_STREAMS_MAX 1536 /* with a connection, of all requestors */
 #define HTTP_STREAMS_EACH 1024 /* of one */
+#define HTTP_LIVE_EACH 4096 /* whose answers are to come, of one requestor */
+#define HTTP_LIVE_BYTES (16u << 20) /* kept of those: over it each has the… */
+#define HTTP_LIVE_TIGHT 16384 /* …newest bytes */
+#define HTTP_UNREAD_EACH (32u << 20) /* then a requestor is behind */
+#define HTTP_UNREAD_ALL (128u << 20) /* or each of them */
 #define HTTP_KEPT_MAX 32 /* ended streams that a session keeps for replay */
 #define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
-#define HTTP_KEPT_ALL (128u << 20) /* of all sessions */
+#define HTTP_KEPT_ALL (64u << 20) /* of all sessions */
 #define HTTP_RETRY_MS 500	   /* when a client is told to come back */
 
 struct http_stream {
@@ -39,6 +44,9 @@ struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);
 /* A request's, before it has ended: nothing more is said by it. */
 void http_stream_free(struct http_stream *st);
+/* Its request waits until its session is less crowded; or no more. */
+void http_stream_hold(struct http_stream *st);
+void http_stream_unhold(struct http_stream *st);
 /* Answer by a stream of events from now on. */
 void http_stream_begin(struct http_stream *st);
 

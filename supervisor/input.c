@@ -211,7 +211,7 @@ static void ask(struct pending *p, struct session *s, struct call *c)
 	struct json_object *params =
 	    question_params(&p->q, s, is_task(r) ? r->id : NULL);
 
-	if (s->behind) {
+	if (session_behind(s)) {
 		json_object_put(params);
 		failed(p, "the client does not read what it is sent");
 		return;

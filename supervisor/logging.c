@@ -23,7 +23,7 @@ void logging_tell(struct session *s, void *route, const struct run *r,
 {
 	struct json_object *o;
 
-	if (r->said.level > s->log_level || s->behind)
+	if (r->said.level > s->log_level || session_behind(s))
 		return;
 	o = json_object_new_object();
 	json_object_object_add(

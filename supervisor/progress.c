@@ -13,7 +13,7 @@ static void tell(struct progress *p, struct run *r)
 	bool messages = mcp_has(p->session->revision, MCP_PROGRESS_MESSAGE);
 	struct json_object *params;
 
-	if (p->session->behind || (p->told && done <= p->told_done))
+	if (session_behind(p->session) || (p->told && done <= p->told_done))
 		return; /* it must increase, and nobody reads it now */
 	params = mcp_progress(p->token, done, total,
 			      messages ? r->message : NULL);

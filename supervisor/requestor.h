@@ -42,7 +42,11 @@ struct requestor {
 	uint64_t lookups_failed;
 	uint64_t overpolls;
 	int64_t missed_log_ms; /* when that was last logged */
+	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */
+	size_t http_live;	/* streams whose answers are to come */
+	size_t http_live_bytes; /* that these, and unrelated ones, keep */
+	size_t http_unread;	/* bytes that its connections do not read */
 	UT_hash_handle hh;     /* in requestors.by_name */
 };
 

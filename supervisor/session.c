@@ -91,6 +91,17 @@ bool session_reachable(const struct session *s)
 	return s->ops->reachable == NULL || s->ops->reachable(s->arg);
 }
 
+bool session_behind(const struct session *s)
+{
+	return s->ops->behind != NULL && s->ops->behind(s->arg);
+}
+
+bool session_crowded(const struct session *s)
+{
+	return s->n_reads >= SESSION_READS_MAX ||
+	       s->requestor->n_reads >= REQUESTOR_READS_MAX || session_behind(s);
+}
+
 void session_part(struct session *s, void *route)
 {
 	if (s->ops->part != NULL)

@@ -18,6 +18,7 @@
 #define SESSION_CALLS_MAX 2048 /* under way at once */
 #define SESSION_BATCH_MAX 128  /* messages */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
+#define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
 
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
@@ -35,6 +36,8 @@ struct session_ops {
 	bool (*reachable)(void *arg);
 	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
 	void (*part)(void *arg, void *route);
+	/* Is too much unread of what was sent? Then send answers alone. */
+	bool (*behind)(void *arg);
 };
 
 struct session {
@@ -46,7 +49,6 @@ struct session {
 	void *arg;
 	/* A large answer is awaited no more; set by who reads, or NULL. */
 	void (*eased)(void *arg);
-	bool behind;  /* what was sent is not read: send answers alone */
 	bool greeted; /* initialize was answered */
 	bool stale;   /* its lists have changed: it could not be told */
 	enum mcp_revision revision;
@@ -83,6 +85,10 @@ void session_tell(struct session *s, void *route, const char *method,
  */
 void session_lists_changed(struct server *srv);
 bool session_reachable(const struct session *s);
+/* Its client does not read what was sent to it. */
+bool session_behind(const struct session *s);
+/* That, or it awaits enough large answers: no more of these for now. */
+bool session_crowded(const struct session *s);
 /* The transport has a way again for what belongs to no request. */
 void session_reached(struct session *s);
 /* What ROUTE brings is fetched later, where the transport knows such a thing. */

@@ -19,8 +19,7 @@ static void let_go(struct sse *s, struct sse_event *e)
 {
 	TAILQ_REMOVE(&s->events, e, link);
 	s->bytes -= e->len;
-	if (e->passing)
-		s->passing -= e->len;
+	s->of[e->kind] -= e->len;
 	free(e);
 }
 
@@ -35,24 +34,53 @@ void sse_fini(struct sse *s)
 	sse_init(s, s->number);
 }
 
-void sse_add(struct sse *s, const char *text, size_t len, bool passing)
+static void bound(struct sse *s, enum sse_kind kind, size_t most)
 {
-	struct sse_event *e = xcalloc(1, sizeof(*e) + len), *next;
+	struct sse_event *e, *next;
+
+	for (e = TAILQ_FIRST(&s->events); e != NULL && s->of[kind] > most;
+	     e = next) {
+		next = TAILQ_NEXT(e, link);
+		if (e->kind == kind)
+			let_go(s, e);
+	}
+}
+
+void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
+{
+	static const size_t most[] = {[SSE_PASSING] = SSE_PASSING_MAX,
+				      [SSE_ASKED] = SSE_ASKED_MAX,
+				      [SSE_LAST] = SIZE_MAX};
+	struct sse_event *e = xcalloc(1, sizeof(*e) + len);
 
 	e->seq = ++s->last;
-	e->passing = passing;
+	e->kind = kind;
 	e->len = len;
 	memcpy(e->text, text, len);
 	TAILQ_INSERT_TAIL(&s->events, e, link);
 	s->bytes += len;
-	if (passing)
-		s->passing += len;
-	for (e = TAILQ_FIRST(&s->events);
-	     e != NULL && s->passing > SSE_PASSING_MAX; e = next) {
-		next = TAILQ_NEXT(e, link);
-		if (e->passing)
-			let_go(s, e);
+	s->of[kind] += len;
+	bound(s, kind, most[kind]);
+}
+
+void sse_trim(struct sse *s, size_t bytes)
+{
+	while (s->bytes > bytes &&
+	       TAILQ_FIRST(&s->events) != TAILQ_LAST(&s->events, sse_events))
+		let_go(s, TAILQ_FIRST(&s->events));
+}
+
+size_t sse_bytes_after(const struct sse *s, uint64_t seq)
+{
+	const struct sse_event *e;
+	size_t bytes = 0;
+
+	TAILQ_FOREACH_REVERSE(e, &s->events, sse_events, link) {
+		if (e->seq <= seq)
+			break;
+		bytes += e->len;
 	}
+	return bytes;
 }
 
 const struct sse_event *sse_after(const struct sse *s, uint64_t seq)

@@ -13,12 +13,20 @@
 
 #include "base/buf.h"
 
-#define SSE_PASSING_MAX 262144 /* bytes of events that may be let go */
+#define SSE_PASSING_MAX 262144 /* bytes of notifications that are kept */
+#define SSE_ASKED_MAX (8u << 20) /* and of requests of ours */
+
+enum sse_kind {
+	SSE_PASSING, /* a notification */
+	SSE_ASKED,   /* a request of ours: who was asked long ago has answered */
+	SSE_LAST,    /* the answer: always kept */
+	SSE_KINDS
+};
 
 struct sse_event {
 	TAILQ_ENTRY(sse_event) link; /* in sse.events */
 	uint64_t seq;
-	bool passing; /* may be let go: a notification */
+	enum sse_kind kind;
 	size_t len;
 	char text[];
 };
@@ -27,7 +35,7 @@ struct sse {
 	uint64_t number; /* of the stream, in its session */
 	uint64_t last;	 /* the newest event's; 0: none yet */
 	size_t bytes;	 /* kept */
-	size_t passing;	 /* of these, of events that may be let go */
+	size_t of[SSE_KINDS]; /* of these, of each kind */
 	TAILQ_HEAD(sse_events, sse_event) events; /* oldest first */
 };
 
@@ -35,12 +43,17 @@ void sse_init(struct sse *s, uint64_t number);
 void sse_fini(struct sse *s);
 
 /*
- * Copies one message, without a newline, as the next event. Over the bound
- * the oldest of PASSING ones go; what is not PASSING stays.
+ * Copies one message, without a newline, as the next event. Over the bound of
+ * its kind the oldest of that kind go.
  */
-void sse_add(struct sse *s, const char *text, size_t len, bool passing);
+void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind);
+/* Let the oldest go down to BYTES in all; the newest stays. */
+void sse_trim(struct sse *s, size_t bytes);
 /* The first that is kept after SEQ; NULL: none. Lent. */
 const struct sse_event *sse_after(const struct sse *s, uint64_t seq);
+
+/* Bytes of the events that are kept after SEQ. */
+size_t sse_bytes_after(const struct sse *s, uint64_t seq);
 
 /* What goes first: an id to come back with, and when (RETRY_MS). No data. */
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms);

@@ -60,7 +60,7 @@ static void tell(struct subscription *u)
 {
 	struct json_object *params;
 
-	if (u->session->behind) { /* it is told when it reads again */
+	if (session_behind(u->session)) { /* it is told when it reads again */
 		hold_back(u, SUBSCRIPTION_EVERY_MS);
 		return;
 	}

@@ -29,9 +29,9 @@ static void test_order(void)
 
 	sse_init(&s, 7);
 	is_str(after(&s, 0), "", "a new stream has no events");
-	sse_add(&s, "a", 1, true);
-	sse_add(&s, "b", 1, false);
-	sse_add(&s, "c", 1, true);
+	sse_add(&s, "a", 1, SSE_PASSING);
+	sse_add(&s, "b", 1, SSE_ASKED);
+	sse_add(&s, "c", 1, SSE_PASSING);
 	is_str(after(&s, 0), "<1:a><2:b><3:c>", "events come in order");
 	is_str(after(&s, 1), "<2:b><3:c>", "and after any of them");
 	is_str(after(&s, 3), "", "after the last there are none");
@@ -58,24 +58,35 @@ static void test_bounds(void)
 
 	memset(big, 'x', size);
 	sse_init(&s, 1);
-	sse_add(&s, "request", 7, false);
+	sse_add(&s, "request", 7, SSE_ASKED);
 	for (int i = 0; i < 4; i++)
-		sse_add(&s, big, size, true);
+		sse_add(&s, big, size, SSE_PASSING);
 	is_str(after(&s, 0),
 	       "<1:request><2:xxxxxxxx><3:xxxxxxxx><4:xxxxxxxx><5:xxxxxxxx>",
 	       "up to the bound all are kept");
-	sse_add(&s, "progress", 8, true);
+	sse_add(&s, "progress", 8, SSE_PASSING);
 	is_str(after(&s, 0),
 	       "<1:request><3:xxxxxxxx><4:xxxxxxxx><5:xxxxxxxx><6:progress>",
 	       "over it the oldest that may pass goes");
 	for (int i = 0; i < 8; i++)
-		sse_add(&s, big, size, false);
-	sse_add(&s, "answer", 6, false);
+		sse_add(&s, big, size, SSE_ASKED);
+	sse_add(&s, "answer", 6, SSE_LAST);
 	is_str(after(&s, 13), "<14:xxxxxxxx><15:answer>",
-	       "what may not pass is no part of the bound");
+	       "requests and the answer have bounds of their own");
 	is_int(s.bytes, 7 + 3 * size + 8 + 8 * size + 6, "bytes are counted");
+	is_int(sse_bytes_after(&s, 13), size + 6, "and those after an event");
 	sse_fini(&s);
 	is_int(s.bytes, 0, "and let go");
+	for (size_t i = 0; i < SSE_ASKED_MAX / size + 2; i++)
+		sse_add(&s, big, size, SSE_ASKED);
+	is_int(s.bytes, SSE_ASKED_MAX,
+	       "what was asked long ago goes: it was answered");
+	sse_add(&s, big, size, SSE_LAST);
+	sse_trim(&s, size + 1);
+	is_int(s.bytes, size, "a trimmed one keeps the newest");
+	sse_trim(&s, 1);
+	is_int(s.bytes, size, "in any case");
+	sse_fini(&s);
 	free(big);
 }
 

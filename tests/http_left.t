@@ -1,0 +1,78 @@
+#!/usr/bin/perl
+# Streams over HTTP that nobody comes back for: what is kept of them, and how
+# many there may be, has bounds.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Http;
+use Paddock;
+use Task;
+use Test::More;
+
+# A connection takes a descriptor at each end.
+if (POSIX::sysconf(&POSIX::_SC_OPEN_MAX) < 4096 && !$ENV{PADDOCK_FDS}) {
+	$ENV{PADDOCK_FDS} = 1;
+	exec 'sh', '-c', 'ulimit -n 4096 2>/dev/null; exec "$@"', 'sh', $^X,
+	    $0, @ARGV;
+}
+
+my $SIZE = 2 << 20;
+my %templates = (
+	large => lua('run.sleep(inputs.ms) return {text = string.rep("x", inputs.size)}'),
+	doze => lua('run.sleep(60000)'),
+);
+
+sub server {
+	return Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u'},
+			 config => "[limits]\nmax_concurrent_runs = 4\n", @_);
+}
+
+{
+	my $s = server();
+	my @left;
+
+	for (1 .. 48) { # ended, each of its own session
+		my $c = $s->client('ada')->greeted;
+		my $conn = $c->post({jsonrpc => '2.0', id => 1, method => 'tools/call',
+			params => {name => 'large', arguments =>
+				   {ms => 0, size => $SIZE}}});
+
+		$conn->head;
+		push @left, [$c, $conn->message->{id}];
+		$conn->hang_up;
+	}
+	until_true('all to end', sub {
+		my @ended = $s->log_text =~ /template=large .*status=succeeded/g;
+		return @ended == 48;
+	});
+	$s->client('bob')->greeted->tool('large', {ms => 0, size => 1});
+	is($left[0][0]->listen($left[0][1])->{status}, 400,
+	   'of all that has ended the oldest is kept no longer');
+	my $conn = $left[-1][0]->listen($left[-1][1]);
+
+	is($conn->message->{json}{id}, 1, 'MCP 36: the newest is, whole');
+	my $peak = peak_kb($s->{pid});
+	cmp_ok($peak, '<', 330_000, "at most ${peak} kB were held");
+	$s->stop;
+}
+{
+	my $s = server();
+	my @c = map { $s->client('ada')->greeted } 1 .. 3;
+	my $id = start_task($c[0], 'doze', {}, ttl => 600000);
+	my %n;
+
+	for my $i (1 .. 4200) { # to come, and their connections are gone
+		my $conn = $c[$i % 3]->post({jsonrpc => '2.0', id => 10 + $i,
+			method => 'tasks/result', params => {taskId => $id}});
+
+		$conn->head;
+		$n{$conn->{status}}++;
+		$conn->hang_up;
+	}
+	same_json(\%n, {200 => 4096, 429 => 104}, 'a requestor awaits so many answers');
+	is($s->client('bob')->greeted->call('ping')->{result} ? 1 : 0, 1,
+	   'which is no loss of another\'s');
+	$s->stop(undef, 'QUIT');
+}
+done_testing;

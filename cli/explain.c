@@ -50,21 +50,6 @@ static const char *detail(const struct story *s, const char *key)
 
 /* ---- by code ---- */
 
-static void about_timeout(struct story *s)
-{
-	struct json_object *m = json_member(s->view, "metrics");
-	char time[BAR_TIME_SIZE];
-
-	bar_time(time, json_object_get_int64(json_member(m, "elapsedMs")));
-	tell(s->why, "It was still running after %s, which was all the time that "
-		     "it had.",
-	     time);
-	tell(s->help, "Give it more with --timeout; the template's maxTimeoutMs "
-		      "(paddock template show %s) is the most.",
-	     json_member_str(s->view, "templateId"));
-	tell(s->help, "Or ask for less at once.");
-}
-
 static void about_step(struct story *s)
 {
 	const char *code = detail(s, "stepErrorCode");
@@ -94,6 +79,23 @@ static void about_output(struct story *s)
 	tell(s->help, "The template's author has to mend it.");
 }
 
+/* What else a signal may mean than that the code is wrong. */
+static const struct {
+	const char *name, *why, *help;
+} signals[] = {
+    {"SIGXFSZ", "It wrote a file that was longer than all of its memory.",
+     "Its author can ask for more in limits.maxMemoryBytes, up to the server's "
+     "max_memory_bytes."},
+    {"SIGBUS", "It touched memory of a file that could not be had: a full "
+	       "/dev/shm does that.",
+     "Its author can ask for more in limits.maxMemoryBytes, up to the server's "
+     "max_memory_bytes: a quarter of it is /dev/shm's."},
+    {"SIGKILL", "Somebody with the right to end it did, or the machine itself "
+		"was out of memory.",
+     "Nothing in the manifest or the configuration does that; the system's "
+     "log may say more."},
+};
+
 static void about_crash(struct story *s)
 {
 	struct json_object *sig = json_member(s->details, "signal");
@@ -104,35 +106,124 @@ static void about_crash(struct story *s)
 	tell(s->why, "Its worker process died%s%s. The server and other runs "
 		     "were not touched.",
 	     name != NULL ? " of signal " : "", name != NULL ? name : "");
+	for (size_t i = 0; name != NULL && i < ARRAY_LEN(signals); i++)
+		if (strcmp(signals[i].name, name) == 0) {
+			tell(s->why, "%s", signals[i].why);
+			tell(s->help, "%s", signals[i].help);
+		}
 	tell(s->help, "Run it again; if it dies again with the same inputs, the "
 		      "template's author has to mend it.");
 }
 
+/* What a forbidden call is for, and what is offered instead of it. */
+static const struct {
+	const char *calls; /* with a blank before and behind each */
+	const char *is, *instead;
+} forbidden[] = {
+    {" ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd "
+     "kcmp ",
+     "looks into other processes", NULL},
+    {" mount umount2 pivot_root fsopen fsmount fsconfig fspick move_mount "
+     "open_tree mount_setattr chroot ",
+     "changes what is mounted",
+     "What a program has to read its manifest can name in "
+     "permissions.readPaths, within the operator's read_paths."},
+    {" setns unshare clone clone3 ", "makes or enters namespaces", NULL},
+    {" bpf perf_event_open userfaultfd io_uring_setup io_uring_enter "
+     "io_uring_register ",
+     "is a part of the kernel that has let many out of their cages", NULL},
+    {" keyctl add_key request_key ", "reaches the kernel's keys", NULL},
+    {" socket connect bind listen accept accept4 ", "is for the network",
+     "A tool of the server's can fetch for it (run.call), if its manifest "
+     "lists that in tools."},
+    {" open openat openat2 creat unlink rename mkdir ", "is for files",
+     "A Lua template has none; it can return artifacts. A program has /work, "
+     "and what its permissions.readPaths name."},
+    {" fork vfork execve execveat kill tgkill tkill ", "is for processes",
+     "A Lua template has one; a program can start others."},
+};
+
 static void about_sandbox(struct story *s)
 {
 	const char *call = detail(s, "syscall");
+	char *name = xasprintf(" %s ", call != NULL ? call : "unknown");
 
 	tell(s->why, "It tried what the sandbox forbids%s%s, and was killed "
 		     "before that had any effect.",
 	     call != NULL ? ": the system call " : "", call != NULL ? call : "");
+	tell(s->help, "Nothing in the manifest or the configuration can allow "
+		      "that.");
+	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
+		if (strstr(forbidden[i].calls, name) == NULL)
+			continue;
+		tell(s->why, "It %s.", forbidden[i].is);
+		if (forbidden[i].instead != NULL)
+			tell(s->help, "%s", forbidden[i].instead);
+	}
+	free(name);
 	tell(s->help, "Unless its author can do without, the template cannot run "
 		      "here. If you do not know the template, do not trust it.");
 }
 
+/* By details.limit: what it is a limit of, and what to look at. */
+static const struct {
+	const char *limit, *of, *help;
+} limits[] = {
+    {"timeout", "the time from its start to its end",
+     "Give it more with --timeout; paddock template show tells its most."},
+    {"cpu", "the CPU time of it and all that it starts", NULL},
+    {"memory",
+     "the memory of it and all that it starts, with what a program writes to "
+     "/work, /tmp and /dev/shm",
+     NULL},
+    {"processes", "its processes and threads at once", NULL},
+    {"open_files", "the files that one process has open", NULL},
+    {"files", "the files in its working folder", NULL},
+    {"output_bytes", "its output, as JSON",
+     "What is long is better returned as an artifact."},
+    {"artifacts", "the number of its artifacts",
+     "Several files can be one archive."},
+    {"artifact_bytes", "all of its artifacts together", NULL},
+    {"logged_bytes", "what is kept of its log", NULL},
+};
+
 static void about_limit(struct story *s)
 {
 	struct json_object *allowed = json_member(s->details, "allowed");
+	struct json_object *used = json_member(s->details, "used");
 	const char *limit = detail(s, "limit");
 	const char *unit = detail(s, "unit"), *who = detail(s, "whoCanRaise");
 
-	tell(s->why, "It met the limit %s, which allows %s%s%s.",
+	tell(s->why, "It met the limit %s, which allows %s%s%s; it wanted %s.",
 	     limit != NULL ? limit : "on resources",
 	     allowed != NULL ? json_object_get_string(allowed) : "less",
-	     unit != NULL ? " " : "", unit != NULL ? unit : "");
+	     unit != NULL ? " " : "", unit != NULL ? unit : "",
+	     used != NULL ? json_object_get_string(used) : "more");
 	tell(s->help, "Ask for less at once.");
+	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++) {
+		if (strcmp(limits[i].limit, limit) != 0)
+			continue;
+		tell(s->why, "That is a limit of %s.", limits[i].of);
+		if (limits[i].help != NULL)
+			tell(s->help, "%s", limits[i].help);
+	}
 	if (who != NULL)
-		tell(s->help, "Or let the limit be raised, which is up to: %s.",
+		tell(s->help, "Or let the limit be raised, which is up to %s.",
 		     who);
+	else
+		tell(s->help, "Nobody can raise it: it is fixed.");
+}
+
+static void about_timeout(struct story *s)
+{
+	struct json_object *m = json_member(s->view, "metrics");
+	char time[BAR_TIME_SIZE];
+
+	bar_time(time, json_object_get_int64(json_member(m, "elapsedMs")));
+	tell(s->why, "It was still running after %s, which was all the time that "
+		     "it had.",
+	     time);
+	about_limit(s);
 }
 
 static void about_protocol(struct story *s)

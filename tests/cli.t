@@ -40,6 +40,14 @@ my %templates = (
 	run.sleep(inputs.ms or 0)
 	run.log("error", "three")
 	return {}', inputsSchema => {%object, properties => {ms => {type => 'integer'}}}),
+    eats => lua('local t = {} for i = 1, 1 << 30 do t[i] = {i} end',
+		limits => {maxMemoryBytes => 4 << 20}),
+    burns => lua('while true do end', limits => {maxCpuMs => 100}),
+    dawdles => lua('run.sleep(60000)', limits => {maxTimeoutMs => 100}),
+    tells => lua('return ("x"):rep(1000)', limits => {maxOutputBytes => 100}),
+    heaps => lua('run.artifact{name = "a", data = ("x"):rep(1000)}',
+		 limits => {maxArtifactBytes => 100}),
+    traces => {program => "#!/usr/bin/perl\nsyscall(101, 0, 0, 0, 0); print 1\n"},
     stubborn => lua('run.progress(1, 3, "working"); while true do end',
 		    limits => {maxTimeoutMs => 600000, maxCpuMs => 600000,
 			       cancelGraceMs => 60000}),
@@ -125,6 +133,26 @@ sub private { return $cli->run_private(@_) }
 	like($r->{out}, qr/step fetch failed with NO_ROUTE/, 'explain says why');
 	$r = private(['explain', $id, '--json']);
 	is(ref json_to($r->{out})->{why}, 'ARRAY', 'also as JSON');
+	for (['eats', 'memory', 'author: limits\.maxMemoryBytes'],
+	     ['burns', 'cpu', 'author: limits\.maxCpuMs'],
+	     ['dawdles', 'timeout', 'author: limits\.maxTimeoutMs'],
+	     ['tells', 'output_bytes', 'author: limits\.maxOutputBytes'],
+	     ['heaps', 'artifact_bytes', 'author: limits\.maxArtifactBytes']) {
+		my ($template, $limit, $who) = @$_;
+
+		($id) = private(['run', $template])->{err} =~ /($run) failed/;
+		$r = private(['explain', $id]);
+		like($r->{out}, qr/limit $limit, which allows \d+ \w+; it wanted \d+\..*That is a limit of .*up to the template's $who, up to the server's max_/s,
+		     "explain tells of the limit $limit, and who can raise it");
+	}
+	SKIP: {
+		$r = private(['run', 'traces']);
+		skip 'programs are not caged here', 1 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
+		($id) = $r->{err} =~ /($run) failed/;
+		$r = private(['explain', $id]);
+		like($r->{out}, qr/system call ptrace.*It looks into other processes.*Nothing in the manifest or the configuration can allow that/s,
+		     'explain tells what a forbidden call is, and that nothing allows it');
+	}
 	$r = private(['run', 'typed']);
 	said($r, 1, qr/code: EXECUTION_ERROR\n  the template's code: NO_FUEL$/m,
 	     'a code of the template\'s own is told too');

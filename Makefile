@@ -22,6 +22,7 @@ LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lcap -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lcrypto
+LIBS_BROKER = -levent_core -ljson-c -lmsgpackc -lpthread
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's
@@ -38,11 +39,11 @@ LIBS_LLHTTP   = $(LLHTTP)
 endif
 
 # A room is a folder: main.c is its program, the rest an archive.
-ROOMS    = base ipc proto sandbox worker supervisor cli
+ROOMS    = base ipc proto sandbox worker supervisor broker cli
 sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c))
 archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
-PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock
+PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock
 UNIT     = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t_*.c))
 FUZZ     = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 SESSION  = $(filter-out tests/leaks.t,$(wildcard tests/*.t))
@@ -65,6 +66,7 @@ help:
 	@echo 'make run     install what is missing, build, profile a CSV file'
 	@echo 'make check   install what is missing for tests, build, test'
 	@echo 'make         build into $(B)/'
+	@echo 'make deps-browser  install a Chromium, for paddock-browser'
 	@echo 'make bench   measure, as ratios: to a bare fork, to the official SDK'
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
@@ -100,6 +102,8 @@ deps:
 deps-check: deps-debian deps-peers
 deps-debian:
 	$(call install,$(DEPS) $(DEPS_CHECK))
+deps-browser:
+	$(call install,chromium-headless-shell)
 deps-lint:
 	$(call install,$(DEPS) $(DEPS_CHECK) $(DEPS_LINT))
 
@@ -138,6 +142,10 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
+$(B)/paddock-browser: $(B)/obj/broker/main.o $(call archives,broker ipc base)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROKER)
+
 define room
 $(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 	@mkdir -p $$(@D)
@@ -163,6 +171,7 @@ $(B)/obj/%.o: %.c
 # Embedded files; see base/embed.h.
 $(B)/obj/supervisor/contract.o: supervisor/contract.json
 $(B)/obj/supervisor/manifest.o: etc/template.schema.json
+$(B)/obj/broker/script.o: broker/page.js
 
 # ---- tests ----
 
@@ -243,7 +252,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-debian deps-peers deps-lint tests fuzz asan tests-asan soak bench lint clean
+.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-lint tests fuzz asan tests-asan soak bench lint clean
 
 # ---- install ----
 
@@ -265,7 +274,7 @@ install: all
 	$(INSTALL) -d $(D)$(BINDIR) $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(SYSCONFDIR)/paddock/conf.d \
 	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR)
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
-	$(INSTALL) -m 755 $(B)/paddock-worker $(D)$(LIBEXECDIR)
+	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(D)$(LIBEXECDIR)
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
 	cd etc && find $(SHIPPED:%=templates/%) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	cd etc && find $(SHIPPED:%=templates/%) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;

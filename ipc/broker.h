@@ -12,18 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BROKER_FD 3		/* the broker's end, from exec on */
-#define BROKER_CALLS_MAX 256u	/* CALLs that wait at once; more: BROWSER_BUSY */
+#define BROKER_FD 3	      /* the broker's end, from exec on */
+#define BROKER_CALLS_MAX 256u /* CALLs that wait at once; more: BROWSER_BUSY   \
+			       */
 #define BROKER_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */
 #define BROKER_REQUESTOR_MAX 256u /* bytes: a requestor's name */
-#define BROKER_SESSION "sess"	/* the prefixes of its ids: supervisor/id.h's */
-#define BROKER_TAB "tab"	/* scheme, 26 characters after PREFIX_ */
+#define BROKER_SESSION "sess"	  /* the prefixes of its ids: base/id.h's */
+#define BROKER_TAB "tab"	  /* scheme, 26 characters after PREFIX_ */
 
 enum broker_type {
 	BROKER_STRING,	/* min to max bytes */
 	BROKER_INTEGER, /* min to max */
 	BROKER_BOOLEAN,
-	BROKER_CHOICE,	/* one of the words of values */
+	BROKER_CHOICE, /* one of the words of values */
 	BROKER_SESSION_ID,
 	BROKER_TAB_ID,
 };
@@ -33,7 +34,7 @@ struct broker_arg {
 	enum broker_type type;
 	bool required;
 	int64_t min, max;
-	int64_t value;	    /* an integer's or boolean's default */
+	int64_t value; /* an integer's or boolean's default */
 	bool has_value;
 	const char *values; /* CHOICE: "png jpeg"; the first is the default */
 	const char *about;  /* for people, and for a tool's description */

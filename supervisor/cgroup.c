@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/cgroup_int.h"
-#include "supervisor/id.h"
+#include "base/id.h"
 
 #define OURS "paddock-" /* and an id: the folders' names */
 #define SELF "supervisor" /* in a folder that was given to us */

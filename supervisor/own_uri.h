@@ -9,7 +9,7 @@
 #ifndef SUPERVISOR_OWN_URI_H
 #define SUPERVISOR_OWN_URI_H
 
-#include "supervisor/id.h"
+#include "base/id.h"
 
 #define OWN_URI_ISOLATION "paddock://isolation"
 #define OWN_URI_RUNS "paddock://runs/"

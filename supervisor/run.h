@@ -10,7 +10,7 @@
 #include <sys/queue.h>
 #include <uthash.h>
 
-#include "supervisor/id.h"
+#include "base/id.h"
 #include "supervisor/requestor.h"
 #include "supervisor/run_steps.h"
 #include "supervisor/sched.h"

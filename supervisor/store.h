@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "supervisor/id.h"
+#include "base/id.h"
 
 struct store;
 

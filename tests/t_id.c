@@ -1,4 +1,4 @@
-#include "supervisor/id.h"
+#include "base/id.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "supervisor/id.h"
+#include "base/id.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -5,14 +5,14 @@
  * 2-7 before a-z, so that strcmp(3) orders by time): 48 bits of Unix
  * milliseconds, 2 more of its quarters, then 80 random bits of getrandom(2).
  */
-#ifndef SUPERVISOR_ID_H
-#define SUPERVISOR_ID_H
+#ifndef BASE_ID_H
+#define BASE_ID_H
 
 #include <stdbool.h>
 
 #define ID_SIZE 32 /* the longest prefix is "sess"; with NUL */
 
-/* Writes a fresh id with PREFIX ("run", "art", "sess", "inst"). */
+/* Writes a fresh id with PREFIX ("run", "art", "sess", "tab", "inst"). */
 void id_new(char out[ID_SIZE], const char *prefix);
 
 #define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */

@@ -1,0 +1,227 @@
+#include "broker/cdp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "broker/pack.h"
+
+#define READ_BYTES 65536
+#define READS_PER_WAKE 16
+
+struct waiting {
+	uint32_t id;
+	cdp_done *done;
+	void *arg;
+	UT_hash_handle hh;
+};
+
+struct cdp {
+	const struct cdp_ops *ops;
+	void *arg;
+	int in, out;
+	struct event *readable, *writable;
+	struct buf got, queue;
+	size_t scanned; /* of got: no NUL before */
+	bool dropping;	/* the rest of a message that is too long */
+	bool ended;
+	uint32_t id;
+	struct waiting *waiting;
+};
+
+static void end(struct cdp *c)
+{
+	if (c->ended)
+		return;
+	c->ended = true;
+	event_del(c->readable);
+	event_del(c->writable);
+	c->ops->end(c->arg); /* frees C */
+}
+
+static void answer(struct cdp *c, uint32_t id, struct json_object *m)
+{
+	struct waiting *w;
+	const char *why = NULL;
+
+	HASH_FIND(hh, c->waiting, &id, sizeof(id), w);
+	if (w == NULL)
+		return;
+	HASH_DEL(c->waiting, w);
+	if (member(m, "result") == NULL) {
+		why = member_str(member(m, "error"), "message");
+		why = why == NULL ? "no result" : why;
+	}
+	w->done(w->arg, member(m, "result"), why);
+	free(w);
+}
+
+static void message(struct cdp *c, const char *text, size_t len)
+{
+	struct json_object *m = unpack(text, len);
+	const char *method;
+
+	if (m == NULL) {
+		log_warn("cdp", "bytes=%zu not=json", len);
+		return;
+	}
+	method = member_str(m, "method");
+	if (method != NULL)
+		c->ops->event(c->arg, member_str(m, "sessionId"), method,
+			      member(m, "params"));
+	else
+		answer(c, (uint32_t)member_int(m, "id"), m);
+	json_object_put(m);
+}
+
+/* All whole messages that are there. */
+static void cut(struct cdp *c)
+{
+	while (!c->ended) {
+		const char *p = buf_data(&c->got);
+		size_t n = buf_len(&c->got), len;
+		const char *nul;
+
+		nul = n > c->scanned
+			  ? memchr(p + c->scanned, '\0', n - c->scanned)
+			  : NULL;
+		if (nul == NULL) {
+			c->scanned = n;
+			break;
+		}
+		len = (size_t)(nul - p);
+		if (!c->dropping)
+			message(c, p, len);
+		c->dropping = false;
+		buf_drop(&c->got, len + 1);
+		c->scanned = 0;
+	}
+	if (c->scanned > CDP_MESSAGE_MAX) {
+		if (!c->dropping)
+			log_warn("cdp", "dropped=\"a message over %u bytes\"",
+				 CDP_MESSAGE_MAX);
+		c->dropping = true;
+		buf_drop(&c->got, c->scanned);
+		c->scanned = 0;
+	}
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct cdp *c = arg;
+	ssize_t n = 1;
+
+	(void)what;
+	for (int i = 0; n > 0 && i < READS_PER_WAKE; i++) {
+		n = read(fd, buf_room(&c->got, READ_BYTES), READ_BYTES);
+		if (n > 0) {
+			buf_wrote(&c->got, (size_t)n);
+			cut(c);
+		}
+	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		end(c);
+}
+
+static void flush(struct cdp *c)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && buf_len(&c->queue) > 0) {
+		n = write(c->out, buf_data(&c->queue), buf_len(&c->queue));
+		if (n > 0)
+			buf_drop(&c->queue, (size_t)n);
+	}
+	if (buf_len(&c->queue) > 0 && !c->ended)
+		event_add(c->writable, NULL);
+	/* What broke shows on the other pipe, too. */
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	flush(arg);
+}
+
+struct cdp *cdp_new(struct event_base *base, int in, int out,
+		    const struct cdp_ops *ops, void *arg)
+{
+	struct cdp *c = xcalloc(1, sizeof(*c));
+
+	c->ops = ops;
+	c->arg = arg;
+	c->in = in;
+	c->out = out;
+	fcntl(in, F_SETFL, O_NONBLOCK);
+	fcntl(out, F_SETFL, O_NONBLOCK);
+	c->queue.max = CDP_QUEUE_MAX;
+	c->readable = event_new(base, in, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(base, out, EV_WRITE, on_writable, c);
+	event_add(c->readable, NULL);
+	return c;
+}
+
+void cdp_free(struct cdp *c)
+{
+	struct waiting *w, *next;
+
+	if (c == NULL)
+		return;
+	c->ended = true;
+	HASH_ITER(hh, c->waiting, w, next)
+	{
+		HASH_DEL(c->waiting, w);
+		free(w);
+	}
+	event_free(c->readable);
+	event_free(c->writable);
+	close(c->in);
+	close(c->out);
+	buf_fini(&c->got);
+	buf_fini(&c->queue);
+	free(c);
+}
+
+uint32_t cdp_call(struct cdp *c, const char *session, const char *method,
+		  struct json_object *params, cdp_done *done, void *arg)
+{
+	struct json_object *m;
+	struct waiting *w;
+	const char *text;
+	size_t len;
+
+	c->id = c->id == INT32_MAX ? 1 : c->id + 1;
+	m = pack("id:i method:s sessionId?s params?o", (int64_t)c->id, method,
+		 session, params);
+	text = json_object_to_json_string_length(
+	    m, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	if (buf_add(&c->queue, text, len + 1) < 0)
+		log_warn("cdp", "method=%s dropped=\"Chromium does not read\"",
+			 method);
+	json_object_put(m);
+	if (done != NULL) {
+		w = xcalloc(1, sizeof(*w));
+		*w = (struct waiting){.id = c->id, .done = done, .arg = arg};
+		HASH_ADD(hh, c->waiting, id, sizeof(w->id), w);
+	}
+	flush(c);
+	return c->id;
+}
+
+void cdp_forget(struct cdp *c, uint32_t id)
+{
+	struct waiting *w;
+
+	HASH_FIND(hh, c->waiting, &id, sizeof(id), w);
+	if (w == NULL)
+		return;
+	HASH_DEL(c->waiting, w);
+	free(w);
+}

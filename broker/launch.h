@@ -1,0 +1,32 @@
+/*
+ * launch.h - Chromium's own world: user, pid, mount, ipc, uts and network
+ * namespaces, with a PID 1 of ours that dies with this process, and all else
+ * in there with it.
+ *
+ * Its network is a loopback of its own and nothing more; the one thing that
+ * listens there is a socket of ours. Its files are the host's, read-only, with
+ * what people and services keep covered, and /tmp is memory.
+ */
+#ifndef BROKER_LAUNCH_H
+#define BROKER_LAUNCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define LAUNCH_PORT 1080 /* of every address in there: ours to accept */
+#define LAUNCH_TMP_BYTES "512m"
+
+struct launched {
+	pid_t pid;    /* PID 1's; kill it, and nothing is left */
+	int to, from; /* Chromium's debugging pipes */
+	int listener; /* accepts what it connects to, non-blocking */
+};
+
+/*
+ * Start ARGV. 0 and *L, which is the caller's; or -errno and in WHY (SIZE
+ * bytes) what failed and what would help. Blocks while it is set up, not
+ * until it works.
+ */
+int launch(struct launched *l, char *const argv[], char *why, size_t size);
+
+#endif

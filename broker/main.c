@@ -1,0 +1,247 @@
+/* main.c - paddock-browser: flags, giving up root, the loop. */
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "broker/broker.h"
+#include "broker/chromium.h"
+#include "broker/wire.h"
+
+#define EXIT_USAGE 2
+#define TICK_MS 1000
+
+/* Where root goes: ids that the host keeps for nobody, then nobody's own. */
+static const unsigned ids[] = {200512, 60512, 65534};
+
+static const char usage[] =
+    "usage: paddock-browser [option]...\n"
+    "\n"
+    "Only paddockd starts this program, with a socket as descriptor 3.\n"
+    "\n"
+    "  --chromium PATH           that one, not one in PATH or /usr/bin\n"
+    "  --max-sessions N          browser sessions at once\n"
+    "  --max-tabs N              tabs at once, in all\n"
+    "  --max-tabs-per-session N  and in one session\n"
+    "  --session-idle-ms N       a kept session without use ends after this\n"
+    "  --session-max-ms N        and any after this\n"
+    "  --idle-ms N               Chromium without a session ends after this\n"
+    "  --log-level LEVEL         error, warn, info or debug\n"
+    "  --log-file FILE           log to FILE instead of stderr\n"
+    "  --version                 print the version, then exit\n"
+    "  --help                    print this, then exit\n";
+
+static struct broker broker = {
+    .limits = {.sessions = 20,
+	       .tabs = 50,
+	       .tabs_per_session = 20,
+	       .session_idle_ms = 600000,
+	       .session_max_ms = 3600000,
+	       .idle_ms = 60000},
+};
+
+enum {
+	OPT_LEVEL = 256,
+	OPT_FILE,
+	OPT_VERSION,
+	OPT_HELP,
+	OPT_CHROMIUM,
+	OPT_NUMBERS
+};
+
+static const struct option options[] = {
+    {"log-level", required_argument, NULL, OPT_LEVEL},
+    {"log-file", required_argument, NULL, OPT_FILE},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"chromium", required_argument, NULL, OPT_CHROMIUM},
+    {"max-sessions", required_argument, NULL, OPT_NUMBERS},
+    {"max-tabs", required_argument, NULL, OPT_NUMBERS + 1},
+    {"max-tabs-per-session", required_argument, NULL, OPT_NUMBERS + 2},
+    {"session-idle-ms", required_argument, NULL, OPT_NUMBERS + 3},
+    {"session-max-ms", required_argument, NULL, OPT_NUMBERS + 4},
+    {"idle-ms", required_argument, NULL, OPT_NUMBERS + 5},
+    {0},
+};
+
+/* The limit that a number's flag sets. */
+static void set_number(int which, long long n)
+{
+	struct limits *l = &broker.limits;
+	unsigned *const counts[] = {&l->sessions, &l->tabs,
+				    &l->tabs_per_session};
+	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
+				  &l->idle_ms};
+
+	if ((size_t)which < ARRAY_LEN(counts))
+		*counts[which] = (unsigned)n;
+	else
+		*times[(size_t)which - ARRAY_LEN(counts)] = n;
+}
+
+static bool take_number(int which, const char *text)
+{
+	const char *name = options[which + OPT_CHROMIUM - OPT_LEVEL + 1].name;
+	char *end;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (errno == 0 && end != text && *end == '\0' && n >= 1 &&
+	    n <= INT_MAX) {
+		set_number(which, n);
+		return true;
+	}
+	fprintf(stderr, "paddock-browser: --%s is \"%s\"; 1 to %d would pass\n",
+		name, text, INT_MAX);
+	return false;
+}
+
+static bool take_level(const char *name)
+{
+	int level = log_level_of(name);
+
+	if (level < 0) {
+		fprintf(stderr,
+			"paddock-browser: --log-level is \"%s\"; error, warn, "
+			"info or debug would pass\n",
+			name);
+		return false;
+	}
+	log_set_level((enum log_level)level);
+	return true;
+}
+
+static bool take_file(const char *path)
+{
+	int rc = log_open(path);
+
+	if (rc < 0)
+		fprintf(stderr, "paddock-browser: %s: %s\n", path,
+			strerror(-rc));
+	return rc == 0;
+}
+
+/* -1: go on; else exit with it. */
+static int take_flag(int opt)
+{
+	switch (opt) {
+	case OPT_LEVEL:
+		return take_level(optarg) ? -1 : EXIT_USAGE;
+	case OPT_FILE:
+		return take_file(optarg) ? -1 : EX_UNAVAILABLE;
+	case OPT_CHROMIUM:
+		broker.limits.chromium = optarg;
+		return -1;
+	case OPT_VERSION:
+		puts("paddock-browser " PADDOCK_VERSION);
+		return EXIT_SUCCESS;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	case '?':
+		return EXIT_USAGE; /* getopt_long() has said what is wrong */
+	default:
+		return take_number(opt - OPT_NUMBERS, optarg) ? -1 : EXIT_USAGE;
+	}
+}
+
+static bool is_control(int fd)
+{
+	int domain = -1, type = -1;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+	       domain == AF_UNIX && type == SOCK_SEQPACKET;
+}
+
+/* What speaks to Chromium is not root, and neither is Chromium. */
+static int give_up_root(void)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) != 0)
+		return -errno;
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+		if (setresgid(ids[i], ids[i], ids[i]) == 0 &&
+		    setresuid(ids[i], ids[i], ids[i]) == 0)
+			return 0;
+	return -errno;
+}
+
+static void on_signal(evutil_socket_t sig, short what, void *arg)
+{
+	(void)what, (void)arg;
+	if (sig == SIGCHLD)
+		chromium_reap(broker.chromium);
+	else
+		event_base_loopbreak(broker.base);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what, (void)arg;
+	sessions_sweep(&broker);
+	chromium_sweep(broker.chromium);
+}
+
+static void run(void)
+{
+	static const int signals[] = {SIGCHLD, SIGTERM, SIGINT};
+	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
+	struct event *events[ARRAY_LEN(signals)];
+
+	broker.base = event_base_new();
+	if (broker.base == NULL)
+		abort(); /* as xcalloc() does */
+	TAILQ_INIT(&broker.calls);
+	TAILQ_INIT(&broker.sessions);
+	broker.chromium = chromium_new(&broker);
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		events[i] =
+		    evsignal_new(broker.base, signals[i], on_signal, NULL);
+		event_add(events[i], NULL);
+	}
+	broker.tick = event_new(broker.base, -1, EV_PERSIST, on_tick, NULL);
+	event_add(broker.tick, &tick);
+	broker.wire = wire_new(&broker, BROKER_FD);
+	event_base_dispatch(broker.base);
+	chromium_free(broker.chromium);
+}
+
+int main(int argc, char **argv)
+{
+	int opt, rc;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		rc = take_flag(opt);
+		if (rc >= 0)
+			return rc;
+	}
+	if (optind < argc || !is_control(BROKER_FD)) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	rc = give_up_root();
+	if (rc < 0) {
+		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
+		return EX_NOPERM;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return EX_OSERR;
+	run();
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,410 @@
+#include "broker/proxy.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "broker/resolve.h"
+
+enum { VERSION = 5, NO_AUTH = 0, CONNECT = 1 };
+enum { TO_V4 = 1, TO_NAME = 3, TO_V6 = 4 };
+enum {
+	DONE = 0,
+	FAILED = 1,
+	FORBIDDEN = 2,
+	UNREACHABLE = 4,
+	REFUSED = 5,
+	NO_SUCH_COMMAND = 7,
+	NO_SUCH_ADDRESS = 8
+};
+
+#define ADDRESSES_MAX 16 /* of a name, that are tried */
+
+struct link {
+	struct proxy *proxy;
+	struct bufferevent *near; /* Chromium */
+	struct bufferevent *far;  /* the server, from connecting on */
+	struct event *patience;
+	struct lookup *lookup;
+	bool greeted, asked;
+	bool near_ended, far_ended;
+	uint32_t way;
+	enum url_trust trust;
+	char host[URL_HOST_MAX];
+	unsigned port;
+	struct sockaddr_storage to[ADDRESSES_MAX]; /* all allowed */
+	socklen_t to_len[ADDRESSES_MAX];
+	unsigned n_to, next;
+	TAILQ_ENTRY(link) list;
+};
+
+struct proxy {
+	struct event_base *base;
+	struct event *listening;
+	int listener;
+	const struct proxy_ops *ops;
+	void *arg;
+	struct resolver *resolver;
+	unsigned n_links;
+	TAILQ_HEAD(, link) links;
+};
+
+static struct resolver *resolver; /* its threads are for good */
+
+static void link_free(struct link *l)
+{
+	TAILQ_REMOVE(&l->proxy->links, l, list);
+	l->proxy->n_links--;
+	resolve_cancel(l->lookup);
+	event_free(l->patience);
+	bufferevent_free(l->near);
+	if (l->far != NULL)
+		bufferevent_free(l->far);
+	free(l);
+}
+
+/* ---- the tunnel ---- */
+
+/* Bytes pass on as long as the other side takes them. */
+static void pass(struct bufferevent *from, struct bufferevent *to)
+{
+	struct evbuffer *out = bufferevent_get_output(to);
+
+	evbuffer_add_buffer(out, bufferevent_get_input(from));
+	if (evbuffer_get_length(out) > PROXY_HELD_MAX) {
+		bufferevent_disable(from, EV_READ);
+		bufferevent_setwatermark(to, EV_WRITE, PROXY_HELD_MAX / 2, 0);
+	}
+}
+
+/* One end said its last word: the other hears it when it has the rest. */
+static void finish(struct link *l, struct bufferevent *to)
+{
+	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
+		return;
+	shutdown(bufferevent_getfd(to), SHUT_WR);
+	if (l->near_ended && l->far_ended)
+		link_free(l);
+}
+
+static void on_tunnel_read(struct bufferevent *bev, void *arg)
+{
+	struct link *l = arg;
+
+	pass(bev, bev == l->near ? l->far : l->near);
+}
+
+static void on_tunnel_write(struct bufferevent *bev, void *arg)
+{
+	struct link *l = arg;
+	bool near = bev == l->near;
+
+	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
+	bufferevent_enable(near ? l->far : l->near, EV_READ);
+	if (near ? l->far_ended : l->near_ended)
+		finish(l, bev);
+}
+
+static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct link *l = arg;
+	bool near = bev == l->near;
+
+	if ((what & BEV_EVENT_EOF) == 0) {
+		link_free(l);
+		return;
+	}
+	*(near ? &l->near_ended : &l->far_ended) = true;
+	pass(bev, near ? l->far : l->near);
+	finish(l, near ? l->far : l->near);
+}
+
+/* ---- the answer ---- */
+
+static void reply(struct link *l, unsigned char code)
+{
+	const unsigned char text[] = {VERSION, code, 0, TO_V4, 0,
+				      0,       0,    0, 0,     0};
+
+	bufferevent_write(l->near, text, sizeof(text));
+}
+
+static void on_last_write(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	link_free(arg);
+}
+
+static void on_near_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev, (void)what;
+	link_free(arg);
+}
+
+/* No: L ends once the answer has left. */
+static void refuse(struct link *l, unsigned char code)
+{
+	bufferevent_disable(l->near, EV_READ);
+	bufferevent_setcb(l->near, NULL, on_last_write, on_near_event, l);
+	reply(l, code);
+}
+
+static void fail(struct link *l, const char *why, bool policy,
+		 unsigned char code)
+{
+	l->proxy->ops->failed(l->proxy->arg, l->way, l->host, l->port, why,
+			      policy);
+	refuse(l, code);
+}
+
+/* ---- connecting ---- */
+
+static void try_next(struct link *l);
+
+static void on_far_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct link *l = arg;
+	int on = 1;
+
+	if ((what & BEV_EVENT_CONNECTED) == 0) {
+		bufferevent_free(bev);
+		l->far = NULL;
+		try_next(l);
+		return;
+	}
+	setsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &on,
+		   sizeof(on));
+	event_del(l->patience);
+	reply(l, DONE);
+	bufferevent_setcb(l->near, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, l);
+	bufferevent_setcb(l->far, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, l);
+	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+	bufferevent_enable(l->far, EV_READ | EV_WRITE);
+	pass(l->near, l->far); /* what came early */
+}
+
+static void try_next(struct link *l)
+{
+	while (l->next < l->n_to) {
+		unsigned i = l->next++;
+
+		l->far = bufferevent_socket_new(l->proxy->base, -1,
+						BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_setcb(l->far, NULL, NULL, on_far_event, l);
+		if (bufferevent_socket_connect(l->far,
+					       (struct sockaddr *)&l->to[i],
+					       (int)l->to_len[i]) == 0)
+			return;
+		bufferevent_free(l->far);
+		l->far = NULL;
+	}
+	fail(l, "nothing answers there", false, REFUSED);
+}
+
+/* One address that may not be spoils the name. */
+static void on_resolved(void *arg, const struct addrinfo *list,
+			const char *error)
+{
+	struct link *l = arg;
+	const char *why;
+
+	l->lookup = NULL;
+	if (list == NULL) {
+		fail(l, error, false, UNREACHABLE);
+		return;
+	}
+	for (; list != NULL; list = list->ai_next) {
+		why = url_policy_address(list->ai_addr, l->trust);
+		if (why != NULL) {
+			fail(l, why, true, FORBIDDEN);
+			return;
+		}
+		if (l->n_to == ADDRESSES_MAX ||
+		    list->ai_addrlen > sizeof(l->to[0]))
+			continue;
+		memcpy(&l->to[l->n_to], list->ai_addr, list->ai_addrlen);
+		l->to_len[l->n_to++] = list->ai_addrlen;
+	}
+	try_next(l);
+}
+
+static void go(struct link *l)
+{
+	const char *why = url_policy_port(l->port, l->trust);
+
+	l->asked = true;
+	bufferevent_disable(l->near, EV_READ);
+	if (why == NULL)
+		why = url_policy_host(l->host, l->trust);
+	if (why != NULL) {
+		fail(l, why, true, FORBIDDEN);
+		return;
+	}
+	l->lookup =
+	    resolve(l->proxy->resolver, l->host, l->port, on_resolved, l);
+	if (l->lookup == NULL)
+		fail(l, "too many names wait to be resolved", false, FAILED);
+}
+
+/* ---- the request ---- */
+
+/* VERSION, n, n methods. */
+static bool take_greeting(struct link *l, struct evbuffer *in)
+{
+	static const unsigned char answer[] = {VERSION, NO_AUTH};
+	unsigned char head[2];
+
+	if (evbuffer_copyout(in, head, 2) < 2 ||
+	    evbuffer_get_length(in) < 2u + head[1])
+		return false;
+	evbuffer_drain(in, 2u + head[1]);
+	l->greeted = true;
+	bufferevent_write(l->near, answer, sizeof(answer));
+	return true;
+}
+
+/* The host at P, of TYPE; its length in N. False: not understood. */
+static bool take_host(struct link *l, unsigned type, const unsigned char *p,
+		      size_t n)
+{
+	if (type == TO_V4)
+		return inet_ntop(AF_INET, p, l->host, sizeof(l->host)) != NULL;
+	if (type == TO_V6)
+		return inet_ntop(AF_INET6, p, l->host, sizeof(l->host)) != NULL;
+	if (n > 2 && p[0] == '[' && p[n - 1] == ']')
+		p++, n -= 2;
+	if (n == 0 || memchr(p, '\0', n) != NULL)
+		return false;
+	memcpy(l->host, p, n); /* n is at most 255 */
+	l->host[n] = '\0';
+	return true;
+}
+
+/* VERSION, command, 0, type, address, port. */
+static void take_request(struct link *l, struct evbuffer *in)
+{
+	unsigned char m[4 + 1 + 255 + 2];
+	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
+	size_t at = 4, n;
+
+	if (got < 5)
+		return;
+	n = m[3] == TO_V4 ? 4 : m[3] == TO_V6 ? 16 : m[4];
+	at += m[3] == TO_NAME;
+	if (m[0] != VERSION || m[1] != CONNECT ||
+	    (m[3] != TO_V4 && m[3] != TO_V6 && m[3] != TO_NAME)) {
+		refuse(l, m[1] != CONNECT ? NO_SUCH_COMMAND : NO_SUCH_ADDRESS);
+		return;
+	}
+	if ((size_t)got < at + n + 2)
+		return;
+	l->port = (unsigned)m[at + n] << 8 | m[at + n + 1];
+	evbuffer_drain(in, at + n + 2);
+	if (take_host(l, m[3], m + at, n))
+		go(l);
+	else
+		refuse(l, NO_SUCH_ADDRESS);
+}
+
+static void on_near_read(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	struct link *l = arg;
+
+	if (!l->greeted && !take_greeting(l, in))
+		return;
+	if (!l->asked)
+		take_request(l, in);
+}
+
+static void on_impatient(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *l = arg;
+
+	(void)fd, (void)what;
+	if (l->asked)
+		l->proxy->ops->failed(l->proxy->arg, l->way, l->host, l->port,
+				      "nothing answers in time", false);
+	link_free(l);
+}
+
+static bool take_way(struct link *l, int fd)
+{
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &len) != 0)
+		return false;
+	l->way = ntohl(own.sin_addr.s_addr);
+	return l->proxy->ops->client(l->proxy->arg, l->way, &l->trust);
+}
+
+static void on_accept(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval patience = {.tv_sec = PROXY_CONNECT_S};
+	struct proxy *p = arg;
+	struct link *l;
+	int near = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)what;
+	if (near < 0)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	l->proxy = p;
+	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, near)) {
+		close(near);
+		free(l);
+		return;
+	}
+	l->near = bufferevent_socket_new(p->base, near, BEV_OPT_CLOSE_ON_FREE);
+	l->patience = evtimer_new(p->base, on_impatient, l);
+	event_add(l->patience, &patience);
+	TAILQ_INSERT_TAIL(&p->links, l, list);
+	p->n_links++;
+	bufferevent_setcb(l->near, on_near_read, NULL, on_near_event, l);
+	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+}
+
+struct proxy *proxy_new(struct event_base *base, int listener,
+			const struct proxy_ops *ops, void *arg)
+{
+	struct proxy *p = xcalloc(1, sizeof(*p));
+
+	if (resolver == NULL)
+		resolver = resolver_new(base);
+	p->base = base;
+	p->listener = listener;
+	p->ops = ops;
+	p->arg = arg;
+	p->resolver = resolver;
+	TAILQ_INIT(&p->links);
+	p->listening =
+	    event_new(base, listener, EV_READ | EV_PERSIST, on_accept, p);
+	event_add(p->listening, NULL);
+	return p;
+}
+
+void proxy_free(struct proxy *p)
+{
+	struct link *l;
+
+	if (p == NULL)
+		return;
+	while ((l = TAILQ_FIRST(&p->links)) != NULL)
+		link_free(l);
+	event_free(p->listening);
+	close(p->listener);
+	free(p);
+}

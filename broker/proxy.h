@@ -1,0 +1,37 @@
+/*
+ * proxy.h - Chromium's only way out: a SOCKS 5 server (RFC 1928) that asks
+ * the policy about host and port, resolves, asks about each address, and
+ * connects to an address that it asked about. So a name that changes its
+ * address between a check and its use changes nothing, and redirects,
+ * subresources, workers and websockets are all the same to it.
+ */
+#ifndef BROKER_PROXY_H
+#define BROKER_PROXY_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "broker/url_policy.h"
+
+#define PROXY_CONNECTIONS_MAX 512
+#define PROXY_CONNECT_S 20	    /* to greet, resolve and connect */
+#define PROXY_HELD_MAX (256u << 10) /* bytes held for an end that is slow */
+
+struct proxy;
+
+struct proxy_ops {
+	/* Whose is what came to WAY (an IPv4 address)? False: nobody's. */
+	bool (*client)(void *arg, uint32_t way, enum url_trust *trust);
+	/* POLICY: refused, WHY is the reason; else the network's fault. Lent.
+	 */
+	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,
+		       const char *why, bool policy);
+};
+
+/* Takes LISTENER, a non-blocking socket. */
+struct proxy *proxy_new(struct event_base *base, int listener,
+			const struct proxy_ops *ops, void *arg);
+void proxy_free(struct proxy *p); /* with all its connections; NULL is fine */
+
+#endif

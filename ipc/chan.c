@@ -2,8 +2,8 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,10 +27,9 @@ static int refuse_rights(int fd)
 
 static int set_up(const int ends[2])
 {
-	int size = SEND_BUFFER;
-	int flags = fcntl(ends[0], F_GETFL);
+	int size = SEND_BUFFER, on = 1;
 
-	if (flags < 0 || fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0)
+	if (ioctl(ends[0], FIONBIO, &on) < 0)
 		return -errno;
 	for (int i = 0; i < 2; i++)
 		if (setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &size,

@@ -285,6 +285,8 @@ static int read_notes(struct zygote *z)
 			on_report(z, &note);
 		else if (note.type == CREW_BROKEN)
 			on_broken(z, note.text);
+		if (TAILQ_EMPTY(&z->pending))
+			return i + 1; /* no more is due */
 	}
 	return i;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -143,10 +144,28 @@ static void on_broken(void *arg, enum crew_kind kind, const char *why)
 
 /* ---- events ---- */
 
-static void on_child(evutil_socket_t sig, short what, void *arg)
+static void on_child(evutil_socket_t fd, short what, void *arg)
 {
-	(void)sig, (void)what;
-	crew_reap(((struct server *)arg)->crew);
+	struct signalfd_siginfo info;
+
+	(void)what;
+	if (read(fd, &info, sizeof(info)) > 0)
+		crew_reap(((struct server *)arg)->crew);
+}
+
+/* By signalfd(2), which takes fewer calls than a handler that wakes a loop. */
+static void watch_children(struct server *srv)
+{
+	sigset_t set;
+
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	srv->child_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	srv->on_child = event_new(srv->base, srv->child_fd,
+				  EV_READ | EV_PERSIST, on_child, srv);
+	event_add(srv->on_child, NULL);
 }
 
 static void on_store(evutil_socket_t fd, short what, void *arg)
@@ -362,8 +381,7 @@ int server_start(struct server *srv, struct config *config,
 		return EX_UNAVAILABLE;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	srv->on_child = evsignal_new(srv->base, SIGCHLD, on_child, srv);
-	event_add(srv->on_child, NULL);
+	watch_children(srv);
 	server_limit_groups(config);
 	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
 	if (srv->crew == NULL) {
@@ -405,6 +423,8 @@ void server_fini(struct server *srv)
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
 	event_done(srv->on_child);
+	if (srv->child_fd > 0)
+		close(srv->child_fd);
 	event_done(srv->on_store);
 	event_done(srv->sweep);
 	event_done(srv->sick);

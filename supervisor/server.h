@@ -34,6 +34,7 @@ struct server {
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
+	int child_fd; /* signalfd(2) */
 	struct event *on_child, *on_store, *sweep, *sick;
 	char instance[ID_SIZE];
 	int exit_status;

@@ -117,11 +117,17 @@ static struct str str_of(const char *s)
 /* The next piece of the body, which is the code and then the inputs. */
 static struct str body_piece(const struct worker *w)
 {
+	static char whole[MSG_CHUNK_MAX];
 	const struct run *r = w->run;
 	size_t code_len = r->template->code_len;
 	size_t total = code_len + r->inputs_len;
 	struct str s;
 
+	if (total <= sizeof(whole)) { /* in one frame, as most are */
+		memcpy(whole, r->template->code, code_len);
+		memcpy(whole + code_len, r->inputs, r->inputs_len);
+		return (struct str){whole, total};
+	}
 	if (w->sent < code_len)
 		s = (struct str){r->template->code + w->sent, code_len - w->sent};
 	else
@@ -301,7 +307,7 @@ static void on_reaped(struct crew_hand *hand, int status,
 	w->hand.pid = 0;
 	if (w->held)
 		cgroup_run_end(hand->slot, &e.group);
-	while (drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
+	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	e.have_result = w->have_result;
 	e.reply_failed =

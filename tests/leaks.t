@@ -10,7 +10,7 @@ open my $in, '<', $list or die "$list: $!";
 my %before = map { $_ => 1 } <$in>;
 my @after  = `tests/leaks`;
 
-for my $kind (qw(process mount temporary shared)) {
+for my $kind (qw(process mount cgroup temporary shared)) {
 	my @left = grep { /^$kind / && !$before{$_} } @after;
 	is( join( '', @left ), '', "no $kind is left behind" );
 }

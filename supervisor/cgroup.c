@@ -20,6 +20,7 @@
 
 #define OURS "paddock-" /* and an id: the folders' names */
 #define SELF "supervisor" /* in a folder that was given to us */
+#define MAKE_TRIES 10
 #define LEAVE_TRIES 100
 #define LEAVE_NAP_NS 20000000L
 #define MOUNTINFO_MAX (1u << 20)
@@ -120,15 +121,15 @@ void cgroup_remove(void)
 	}
 }
 
-/* Its lock can be taken, so its server is dead. */
-static bool is_dead(const char *path)
+/* Its lock can be taken, so its server is dead; or about to take it. */
+static void remove_dead(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool dead = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		remove_base(path, true);
 	if (fd >= 0)
 		close(fd);
-	return dead;
 }
 
 static void sweep(const char *dir)
@@ -143,8 +144,7 @@ static void sweep(const char *dir)
 		    strncmp(e->d_name, OURS, strlen(OURS)) != 0)
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);
-		if (is_dead(path))
-			remove_base(path, true);
+		remove_dead(path);
 		free(path);
 	}
 	if (d != NULL)
@@ -153,22 +153,38 @@ static void sweep(const char *dir)
 
 /* ---- making ---- */
 
+/* PATH, made and locked: the lock's descriptor, or -errno. */
+static int make_locked(const char *path)
+{
+	int fd;
+
+	if (mkdir(path, 0755) != 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* another server may have taken it for a dead one's just before */
+	if (flock(fd, LOCK_EX) == 0 && access(path, F_OK) == 0)
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
 /* NAME in DIR, and our lock on it. 0 or -errno. */
 static int make_base(const char *dir, const char *name, enum cgroup_tree t)
 {
 	char *path = xasprintf("%s/%s", dir, name);
+	int fd = -ENOENT;
 
-	if (mkdir(path, 0755) != 0) {
-		int rc = -errno;
-
+	for (int i = 0; fd == -ENOENT && i < MAKE_TRIES; i++)
+		fd = make_locked(path);
+	if (fd < 0) {
 		free(path);
-		return rc;
+		return fd;
 	}
 	cgroups.base[t] = path;
 	cgroups.made[t] = true;
-	cgroups.lock[t] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (cgroups.lock[t] < 0 || flock(cgroups.lock[t], LOCK_EX | LOCK_NB) != 0)
-		return -errno;
+	cgroups.lock[t] = fd;
 	return 0;
 }
 

@@ -32,7 +32,8 @@ struct runs {
 	struct worker_env workers;
 	struct run *by_id;
 	struct sched sched;
-	struct event *pause; /* pending: there was no worker to be had */
+	/* pending: there was no worker of that kind to be had */
+	struct event *pause[CREW_KINDS];
 	size_t unrecorded;   /* bytes of views on their way to the disk */
 };
 
@@ -156,7 +157,8 @@ static void on_over(void *arg, struct run *r, enum run_event ev)
 	sched_over(&s->sched, &r->requestor->lane);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	finish(s, r, ev);
-	evtimer_del(s->pause); /* there is room again */
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		evtimer_del(s->pause[i]); /* there is room again */
 	runs_pump(s);
 }
 
@@ -176,7 +178,7 @@ static void unborn(struct runs *s, struct run *r, int err)
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) && ++r->starts < STARTS_MAX) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
-		evtimer_add(s->pause, &tv);
+		evtimer_add(s->pause[r->queued.kind], &tv);
 		return;
 	}
 	sched_over(&s->sched, &r->requestor->lane);
@@ -196,15 +198,30 @@ static void on_unborn(void *arg, struct run *r, int err)
 static void enqueue(struct runs *s, struct run *r)
 {
 	r->queued.bytes = (int64_t)r->inputs_len;
+	r->queued.kind = programs_kind(r->template);
 	sched_put(&s->sched, &r->requestor->lane, &r->queued);
 }
 
-static bool can_start(const struct runs *s)
+/* A bit for each kind of which there is no worker to be had just now. */
+static uint32_t missing(const struct runs *s)
 {
-	return !*s->env.quiet && !evtimer_pending(s->pause, NULL) &&
-	       s->unrecorded <= UNRECORDED_MAX &&
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		if (evtimer_pending(s->pause[i], NULL))
+			kinds |= UINT32_C(1) << i;
+	/* programs may never get one: that is found out by trying */
+	if (crew_zygote_pid(s->env.crew, CREW_LUA) == 0)
+		kinds |= UINT32_C(1) << CREW_LUA;
+	return kinds;
+}
+
+static bool can_start(struct runs *s)
+{
+	s->sched.waits = missing(s);
+	return !*s->env.quiet && s->unrecorded <= UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
-	       s->sched.running < CREW_SLOTS && crew_zygote_pid(s->env.crew, CREW_LUA) > 0;
+	       s->sched.running < CREW_SLOTS;
 }
 
 /* The one to start now, or NULL. */
@@ -300,7 +317,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .config = s->env.config,
 	    .sched = &s->sched,
 	    .shared = s->env.shared,
-	    .starts = can_start(s) && sched_is_clear(&s->sched, &q->lane),
+	    .starts = can_start(s) && sched_is_clear(&s->sched, &q->lane,
+						     programs_kind(t)),
 	    .bytes = inputs_len,
 	};
 
@@ -532,7 +550,8 @@ struct runs *runs_new(const struct runs_env *env)
 	    .instance = env->instance,
 	};
 	sched_init(&s->sched);
-	s->pause = evtimer_new(env->base, on_pause_over, s);
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		s->pause[i] = evtimer_new(env->base, on_pause_over, s);
 	return s;
 }
 
@@ -544,7 +563,8 @@ void runs_free(struct runs *s)
 		return;
 	HASH_ITER(hh, s->by_id, r, after)
 		forget(s, r);
-	event_free(s->pause);
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		event_free(s->pause[i]);
 	free(s->state_dir);
 	free(s);
 }

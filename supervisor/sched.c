@@ -52,27 +52,37 @@ static bool is_full(const struct sched_lane *lane)
 			      lane->running >= (size_t)lane->max_running);
 }
 
+static bool waits(const struct sched *s, unsigned kind)
+{
+	return (s->waits & UINT32_C(1) << kind) != 0;
+}
+
 /* One that is held or at its limit keeps its place, and its turns. */
 struct sched_item *sched_next(const struct sched *s)
 {
 	const struct sched_lane *lane;
+	struct sched_item *item;
 
-	TAILQ_FOREACH(lane, &s->ring, link)
-		if (!is_full(lane))
-			return TAILQ_FIRST(&lane->items);
+	TAILQ_FOREACH(lane, &s->ring, link) {
+		if (is_full(lane))
+			continue;
+		TAILQ_FOREACH(item, &lane->items, link)
+			if (!waits(s, item->kind))
+				return item;
+	}
 	return NULL;
 }
 
-bool sched_is_clear(const struct sched *s, const struct sched_lane *lane)
+bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
+		    unsigned kind)
 {
-	return !is_full(lane) && sched_next(s) == NULL;
+	return !is_full(lane) && !waits(s, kind) && sched_next(s) == NULL;
 }
 
 void sched_start(struct sched *s, struct sched_item *item)
 {
 	struct sched_lane *lane = item->lane;
 
-	assert(item == TAILQ_FIRST(&lane->items));
 	if (lane->turns == 0)
 		lane->turns = lane->weight;
 	lane->turns--;

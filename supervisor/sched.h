@@ -2,7 +2,8 @@
  * sched.h - whose turn it is: deficit round robin over lanes, one a
  * requestor. A lane is first in, first out; a turn is one item, whatever it
  * costs; in each round a lane has as many turns as its weight. It knows
- * neither runs nor requestors: it is told what each lane may have at a time.
+ * neither runs nor requestors: it is told what each lane may have at a time,
+ * and which kinds of items wait; those behind them go before.
  */
 #ifndef SUPERVISOR_SCHED_H
 #define SUPERVISOR_SCHED_H
@@ -15,7 +16,8 @@
 struct sched_lane;
 
 struct sched_item { /* embedded in what waits; all-zero: it waits nowhere */
-	int64_t bytes; /* of memory that it holds; set before it is put */
+	int64_t bytes;	/* of memory that it holds; set before it is put */
+	unsigned kind;	/* 0 to 31; set before it is put */
 	struct sched_lane *lane;
 	TAILQ_ENTRY(sched_item) link; /* in lane.items */
 };
@@ -37,6 +39,7 @@ struct sched {
 	size_t queued;
 	int64_t queued_bytes;
 	size_t running;
+	uint32_t waits; /* a bit for each kind that does not start now */
 };
 
 void sched_init(struct sched *s);
@@ -48,10 +51,14 @@ void sched_put(struct sched *s, struct sched_lane *lane,
 /* ITEM, which waits, is wanted no more. */
 void sched_remove(struct sched *s, struct sched_item *item);
 
-/* Would an item of LANE's, put now, be next? */
-bool sched_is_clear(const struct sched *s, const struct sched_lane *lane);
+/* Would an item of LANE's and of KIND, put now, be next? */
+bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
+		    unsigned kind);
 
-/* Who is next; NULL: nobody that may start. O(lanes that are at their max). */
+/*
+ * Who is next; NULL: nobody that may start. O(lanes that are at their max,
+ * and items that wait for their kind).
+ */
 struct sched_item *sched_next(const struct sched *s);
 /* ITEM, which sched_next() gave just now, has started: its turn is used. */
 void sched_start(struct sched *s, struct sched_item *item);

@@ -71,11 +71,11 @@ static void test_order(void)
 
 	begin();
 	ok(sched_next(&sched) == NULL, "nobody waits: nobody is next");
-	ok(sched_is_clear(&sched, &a), "and whoever comes is");
+	ok(sched_is_clear(&sched, &a, 0), "and whoever comes is");
 	first = put(&a);
 	second = put(&a);
 	ok(sched_next(&sched) == first, "a lane is first in, first out");
-	ok(!sched_is_clear(&sched, &b), "who comes now is not next");
+	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
 	sched_start(&sched, first);
 	ok(sched_next(&sched) == second, "then the second");
 	is_int(sched.queued, 1, "one waits");
@@ -157,6 +157,28 @@ static void test_remove(void)
 	is_str(turns(2), "ab", "the lane is as good as new");
 }
 
+static void test_kinds(void)
+{
+	struct sched_item *other, *one;
+
+	begin();
+	items[n_items].kind = 1;
+	other = put(&a);
+	one = put(&a);
+	sched.waits = 1u << 1;
+	ok(sched_next(&sched) == one, "a kind that waits is passed over");
+	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
+	sched_start(&sched, one);
+	ok(sched_next(&sched) == NULL, "nobody else may start");
+	ok(sched_is_clear(&sched, &b, 0), "so who comes now is next");
+	ok(!sched_is_clear(&sched, &b, 1), "but for one of that kind");
+	sched_put_back(&sched, &a, one);
+	sched.waits = 1u << 0;
+	ok(sched_next(&sched) == other, "another kind is not held up");
+	sched.waits = 0;
+	ok(sched_next(&sched) == one, "then the order is as it was");
+}
+
 static void test_limit(void)
 {
 	begin();
@@ -166,8 +188,8 @@ static void test_limit(void)
 	ok(start() == 'a' && start() == 'b' && start() == 'b' && start() == 'b',
 	   "who is at its limit is passed over");
 	ok(start() == '-', "though it has items");
-	ok(!sched_is_clear(&sched, &a), "one more of it would wait");
-	ok(sched_is_clear(&sched, &c), "but not another's");
+	ok(!sched_is_clear(&sched, &a, 0), "one more of it would wait");
+	ok(sched_is_clear(&sched, &c, 0), "but not another's");
 	sched_over(&sched, &a);
 	put_n(&b, 1);
 	ok(start() == 'a', "it has kept its place meanwhile");
@@ -202,6 +224,7 @@ int main(void)
 	test_starving();
 	test_deficit();
 	test_remove();
+	test_kinds();
 	test_limit();
 	test_put_back();
 	return tap_done();

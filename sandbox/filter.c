@@ -148,11 +148,13 @@ static int add_zygote(scmp_filter_ctx ctx)
 static const struct {
 	uint32_t otherwise; /* for what is in none of its tables */
 	int (*add)(scmp_filter_ctx ctx);
+	int (*refine)(struct sock_fprog *prog); /* or NULL */
 } kinds[] = {
-    [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker},
-    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote},
-    [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program},
-    [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim},
+    [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker, NULL},
+    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote, NULL},
+    [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program,
+			filter_refine_program},
+    [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim, NULL},
 };
 
 int filter_make(enum filter_kind kind, struct sock_fprog *prog)
@@ -170,6 +172,8 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 		rc = kinds[kind].add(ctx);
 	if (rc == 0)
 		rc = export(ctx, prog);
+	if (rc == 0 && kinds[kind].refine != NULL)
+		rc = kinds[kind].refine(prog);
 	seccomp_release(ctx);
 	return rc;
 }

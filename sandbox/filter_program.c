@@ -8,6 +8,8 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <asm/ioctls.h>
 #include <sys/mman.h>
@@ -122,14 +124,24 @@ static const int violations[] = {
 			INT_EQ(arg, value)                                     \
 		}                                                              \
 	}
-#define MKNOD(call, mode) {SYS(call), ALLOW, 1, {MASKED(mode, S_IFMT, S_IFIFO)}}
+#define MKNOD(call, mode, type, action)                                        \
+	{                                                                      \
+		SYS(call), action, 1,                                          \
+		{                                                              \
+			MASKED(mode, S_IFMT, type)                             \
+		}                                                              \
+	}
 
 static const struct filter_rule by_argument[] = {
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
     {SYS(socketpair), ALLOW, 1, {INT_EQ(0, AF_UNIX)}},
-    MKNOD(mknod, 1),
-    MKNOD(mknodat, 2),
+    MKNOD(mknod, 1, S_IFIFO, ALLOW),
+    MKNOD(mknodat, 2, S_IFIFO, ALLOW),
+    MKNOD(mknod, 1, S_IFCHR, DENY(EPERM)),
+    MKNOD(mknodat, 2, S_IFCHR, DENY(EPERM)),
+    MKNOD(mknod, 1, S_IFBLK, DENY(EPERM)),
+    MKNOD(mknodat, 2, S_IFBLK, DENY(EPERM)),
     {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a question */
     {SYS(prlimit64), ALLOW, 1, {INT_EQ(0, 0)}},
     COMMAND(ioctl, 1, TCGETS),
@@ -139,6 +151,8 @@ static const struct filter_rule by_argument[] = {
     COMMAND(ioctl, 1, FIONCLEX),
     COMMAND(ioctl, 1, TIOCGWINSZ),
     COMMAND(ioctl, 1, TIOCGPGRP),
+    {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCSTI)}}, /* types for a user */
+    {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCLINUX)}},
     COMMAND(fcntl, 1, F_DUPFD),
     COMMAND(fcntl, 1, F_DUPFD_CLOEXEC),
     COMMAND(fcntl, 1, F_GETFD),
@@ -163,6 +177,84 @@ static const struct filter_rule by_argument[] = {
     COMMAND(prctl, 0, PR_GET_PDEATHSIG),
     COMMAND(prctl, 0, PR_SET_VMA),
 };
+
+/*
+ * Calls with commands in the table above: those that are not in it fail as
+ * one expects of that call, where ENOSYS would say that there is no ioctl at
+ * all. A rule for "all others" is not libseccomp's to make, so this is put
+ * before what it makes.
+ */
+static const struct {
+	int nr;
+	unsigned int arg;
+	uint32_t error;
+} commands[] = {
+    {SYS(ioctl), 1, ENOTTY}, {SYS(fcntl), 1, EPERM}, {SYS(prctl), 0, EPERM}};
+
+#define COMMANDS_MAX 64 /* of one call */
+#define LOAD(field)                                                            \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
+		 (uint32_t)offsetof(struct seccomp_data, field))
+/* Of 64 bits the lower half: all architectures that we know end small. */
+#define LOAD_ARG(n) LOAD(args[n])
+#define IF_EQUAL(value, then, otherwise)                                       \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
+
+struct code {
+	struct sock_filter at[ARRAY_LEN(commands) * (COMMANDS_MAX + 5) + 3];
+	size_t n;
+};
+
+static void emit(struct code *c, struct sock_filter f)
+{
+	c->at[c->n++] = f;
+}
+
+/* Past all of this when call I has a command of the table, or is another. */
+static void emit_commands(struct code *c, size_t i)
+{
+	uint32_t values[COMMANDS_MAX];
+	size_t n = 0;
+
+	for (size_t r = 0; r < ARRAY_LEN(by_argument); r++)
+		if (by_argument[r].nr == commands[i].nr && n < COMMANDS_MAX)
+			values[n++] = (uint32_t)by_argument[r].arg[0].datum_b;
+	emit(c, (struct sock_filter)LOAD(nr));
+	emit(c, (struct sock_filter)IF_EQUAL((uint32_t)commands[i].nr, 0,
+					     (uint8_t)(n + 2)));
+	emit(c, (struct sock_filter)LOAD_ARG(commands[i].arg));
+	for (size_t v = 0; v < n; v++)
+		emit(c, (struct sock_filter)IF_EQUAL(values[v],
+						     (uint8_t)(n - v), 0));
+	emit(c, (struct sock_filter)BPF_STMT(
+		    BPF_RET | BPF_K, SECCOMP_RET_ERRNO | commands[i].error));
+}
+
+int filter_refine_program(struct sock_fprog *prog)
+{
+	struct code c = {.n = 0};
+	size_t arch, size;
+	struct sock_filter *all;
+
+	emit(&c, (struct sock_filter)LOAD(arch));
+	emit(&c,
+	     (struct sock_filter)IF_EQUAL(seccomp_arch_native(), 1, 0));
+	arch = c.n;
+	emit(&c, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		emit_commands(&c, i);
+	c.at[arch].k = (uint32_t)(c.n - arch - 1); /* another's: see below */
+	if (c.n + prog->len > BPF_MAXINSNS)
+		return -EFBIG;
+	size = sizeof(*all);
+	all = xcalloc(c.n + prog->len, size);
+	memcpy(all, c.at, c.n * size);
+	memcpy(all + c.n, prog->filter, prog->len * size);
+	free(prog->filter);
+	prog->filter = all;
+	prog->len = (unsigned short)(c.n + prog->len);
+	return 0;
+}
 
 /*
  * What the shim still does once the program runs. It holds the run's socket,

@@ -34,29 +34,67 @@ static const struct {
     {sizeof(struct ruleset), {.scoped = 3}}, /* abstract sockets, signals */
 };
 
-int landlock_enter(struct sandbox *sb)
+static int find_abi(void)
 {
-	struct ruleset all = {0};
-	size_t size = 0;
 	long abi =
 	    syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_VERSION);
-	long fd;
-	int rc = 0;
 
-	if (abi < 0)
-		return sb->err[SANDBOX_LANDLOCK] = -errno;
-	sb->landlock_abi = (int)abi;
+	return abi < 0 ? -errno : (int)abi;
+}
+
+/* All that ABI can deny; how much of it that kernel knows. */
+static size_t all_of(int abi, struct ruleset *all)
+{
+	size_t size = 0;
+
+	*all = (struct ruleset){0};
 	for (size_t i = 0; i < ARRAY_LEN(abis) && i < (size_t)abi; i++) {
-		all.fs |= abis[i].denies.fs;
-		all.net |= abis[i].denies.net;
-		all.scoped |= abis[i].denies.scoped;
+		all->fs |= abis[i].denies.fs;
+		all->net |= abis[i].denies.net;
+		all->scoped |= abis[i].denies.scoped;
 		size = abis[i].size;
 	}
-	fd = syscall(SYS_landlock_create_ruleset, &all, size, 0);
+	return size;
+}
+
+static int restrict_self(const struct ruleset *r, size_t size)
+{
+	long fd = syscall(SYS_landlock_create_ruleset, r, size, 0);
+	int rc = 0;
+
 	if (fd < 0)
-		return sb->err[SANDBOX_LANDLOCK] = -errno;
+		return -errno;
 	if (syscall(SYS_landlock_restrict_self, (int)fd, 0) != 0)
 		rc = -errno;
 	close((int)fd);
-	return sb->err[SANDBOX_LANDLOCK] = rc;
+	return rc;
+}
+
+int landlock_enter(struct sandbox *sb)
+{
+	struct ruleset all;
+	int abi = find_abi();
+
+	if (abi < 0)
+		return sb->err[SANDBOX_LANDLOCK] = abi;
+	sb->landlock_abi = abi;
+	return sb->err[SANDBOX_LANDLOCK] =
+		   restrict_self(&all, all_of(abi, &all));
+}
+
+void landlock_find(struct sandbox *sb)
+{
+	int abi = find_abi();
+
+	sb->landlock_abi = abi > 0 ? abi : 0;
+	sb->err[SANDBOX_LANDLOCK] = abi < 0 ? abi : 0;
+}
+
+int landlock_keep_files(const struct sandbox *sb)
+{
+	struct ruleset r;
+	size_t size = all_of(sb->landlock_abi, &r);
+
+	r.fs = 0;
+	return r.net == 0 && r.scoped == 0 ? 0 : restrict_self(&r, size);
 }

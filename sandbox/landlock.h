@@ -13,4 +13,10 @@
  */
 int landlock_enter(struct sandbox *sb);
 
+/* For programs, which have files of their own: what is there? As above. */
+void landlock_find(struct sandbox *sb);
+
+/* Deny all of that but for files. 0 or -errno. */
+int landlock_keep_files(const struct sandbox *sb);
+
 #endif

@@ -9,6 +9,7 @@
 #include "sandbox/fds.h"
 #include "sandbox/filter.h"
 #include "sandbox/ids.h"
+#include "sandbox/landlock.h"
 #include "sandbox/limits.h"
 #include "sandbox/ns.h"
 #include "sandbox/orphan.h"
@@ -16,8 +17,7 @@
 /* A shim has descriptors to spare, and its program has an environment. */
 #define LAYERS                                                                 \
 	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
-	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV) |      \
-	   SANDBOX_BIT(SANDBOX_LANDLOCK)))
+	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
 
 const unsigned long sandbox_program_clone =
     CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
@@ -61,6 +61,7 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
 	limits_zygote_program(sb);
+	landlock_find(sb);
 	early = build_early(sb, t, at);
 	if (sb->err[SANDBOX_ROOT] == 0)
 		ns_enter(sb);
@@ -121,7 +122,9 @@ int sandbox_enter_program(const struct sandbox *sb,
 int sandbox_leave_to_program(const struct sandbox *sb,
 			     const struct sandbox_program *p)
 {
-	int rc = limits_program(p);
+	int rc = landlock_keep_files(sb);
 
+	if (rc == 0)
+		rc = limits_program(p);
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
 }

@@ -11,8 +11,9 @@
  *     its own namespaces)    ids       the slot's
  *                            orphans   dies with its parent
  *                            caps      none
- *   sandbox_leave_to()       limits    the run's
- *     (the program)          filter    last; what it reports goes to the shim
+ *   sandbox_leave_to()       landlock  but for files: the tree has them
+ *     (the program)          limits    the run's
+ *                            filter    last; what it reports goes to the shim
  *
  * Nothing less will do: a program that is not alone in its namespaces is not
  * run. The shim's own filter is up to it, once the program is started.

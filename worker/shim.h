@@ -5,7 +5,9 @@
  * hears it by pipes, reports what it says and tries, ends all that it has
  * started, and dies with it: then the kernel ends whatever is left.
  *
- *   shim.c        its life, the loop, how it all ends
+ *   shim.c        its life, and the loop
+ *   shim_pipes.c  what goes to the program, and comes from it
+ *   shim_end.c    how it all ends
  *   shim_child.c  from a fork of the shim to the program
  *   shim_lines.c  what the program says on descriptor 3
  *   shim_steps.c  the steps among that, by name

@@ -36,12 +36,17 @@ static void send_chunks(struct jtext params, size_t at)
 	}
 }
 
+bool shim_is_id(struct jtext id)
+{
+	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
+}
+
 /* Room for one more, which is called ID; or why not. */
 static const char *expect(struct jtext id, uint32_t *seq)
 {
 	size_t i = 0;
 
-	if (id.n > ID_MAX || id.n == 0 || strchr("{[tfn", id.p[0]) != NULL)
+	if (!shim_is_id(id))
 		return "a question's id is a string or a number, of at most "
 		       "256 bytes";
 	while (i < MSG_ASKS_MAX && asked[i].seq != 0)

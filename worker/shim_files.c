@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "worker/link.h"
+#include "worker/mime.h"
 #include "worker/progress.h"
 #include "worker/text.h"
 
@@ -20,7 +21,6 @@
 #define FILES_MAX 1000 /* of out/; the supervisor takes no more of a run */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
-#define MIME_DEFAULT "application/octet-stream"
 #define LOG_WARNING 4
 
 static const char *take_answer(struct shim *s, char *id)
@@ -189,16 +189,24 @@ static void collect_one(struct shim *s, int at, const char *name,
 			const char *path, int depth)
 {
 	static char id[MSG_TEXT_MAX + 1];
+	struct str as = {path, strlen(path)};
 	const char *why = NULL;
 	struct stat st;
 
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+		skip(path, "it cannot be looked at");
 		return;
-	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX) {
-		int fd = open_below(at, name, O_RDONLY | O_DIRECTORY);
+	}
+	if (S_ISDIR(st.st_mode)) {
+		int fd = depth < DEPTH_MAX
+			     ? open_below(at, name, O_RDONLY | O_DIRECTORY)
+			     : -ELOOP;
 
 		if (fd >= 0)
 			collect_folder(s, fd, path, depth + 1);
+		else
+			skip(path, depth < DEPTH_MAX ? "it cannot be opened"
+						     : "it lies too deep");
 		return;
 	}
 	if (!S_ISREG(st.st_mode))
@@ -208,11 +216,7 @@ static void collect_one(struct shim *s, int at, const char *name,
 	else if (out.files >= FILES_MAX)
 		out.full = true;
 	else
-		why = file_below(s, at, name,
-				 (struct str){path, strlen(path)},
-				 (struct str){MIME_DEFAULT,
-					      strlen(MIME_DEFAULT)},
-				 id);
+		why = file_below(s, at, name, as, mime_of(as), id);
 	if (why != NULL)
 		skip(path, why);
 	else

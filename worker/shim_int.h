@@ -34,6 +34,8 @@ struct shim {
 	struct buf answers;	 /* for its descriptor 4 */
 };
 
+enum { SHIM_EXIT_SAID = 0, SHIM_EXIT_NONSENSE = 1 };
+
 /* ---- shim.c ---- */
 
 /* FAIL, and the end of all. DETAILS: an object's text, or NULL. */
@@ -47,8 +49,37 @@ _Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 
 void shim_log(unsigned level, const char *p, size_t n);
 
-/* A message for the program's descriptor 4; N bytes of TEXT, without newline */
+/* ---- shim_pipes.c ---- */
+
+#define SHIM_TAIL_MAX 2048
+
+/* What a program says, by descriptor. */
+enum shim_heard { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_HEARD };
+
+void shim_close(int *fd); /* which is then -1 */
+
+/* As much as the pipe takes of what the program is to have. */
+void shim_feed_inputs(struct shim *s);
+void shim_feed_answers(struct shim *s);
+
+/* A message for its descriptor 4; N bytes of TEXT, without newline. */
 void shim_answer(struct shim *s, const char *text, size_t n);
+
+int *shim_heard_fd(struct shim *s, enum shim_heard which);
+
+/* One piece of what waits there. True: there may be more. */
+bool shim_hear(struct shim *s, enum shim_heard which);
+
+/* Nobody writes any more: what is left in the pipes is all. */
+void shim_drain(struct shim *s);
+
+const struct buf *shim_output(void);
+struct str shim_tail(void); /* the end of what it wrote to its 2 */
+
+/* ---- shim_end.c ---- */
+
+/* The program ended with STATUS: end the rest, and say how it went. */
+_Noreturn void shim_finish(struct shim *s, int status);
 
 /* ---- shim_child.c ---- */
 
@@ -72,6 +103,8 @@ const struct buf *shim_reply(void);
 const char *shim_call(struct jtext id, struct str tool, struct jtext args);
 const char *shim_input(struct jtext id, enum msg_input_kind kind,
 		       struct jtext params);
+
+bool shim_is_id(struct jtext id); /* may something be called that? */
 
 /* The supervisor's answer to a question has come. */
 void shim_hear_answer(struct shim *s);

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
+#include "worker/mime.h"
 #include "worker/progress.h"
 #include "worker/text.h"
 
@@ -156,18 +157,23 @@ static const char *on_artifact(struct shim *s, struct jtext v)
 {
 	static char id[MSG_TEXT_MAX + 1];
 	size_t name_n, mime_n, path_n;
+	struct jtext ask;
 	char *path = string_member(v, "path", &path_n, NULL);
 	char *name = string_member(v, "name", &name_n, path);
-	char *mime = string_member(v, "mimeType", &mime_n,
-				   "application/octet-stream");
+	char *mime = string_member(v, "mimeType", &mime_n, "");
 	const char *why = "an artifact's name and mimeType are strings, and "
 			  "only one with a path may lack its name";
-	struct jtext ask;
+	bool asks = jtext_member(v, "id", &ask);
 
-	if (name != NULL && mime != NULL)
+	if (asks && !shim_is_id(ask))
+		why = "an artifact's id is a string or a number, of at most "
+		      "256 bytes";
+	else if (name != NULL && mime != NULL)
 		why = make_artifact(s, v, (struct str){name, name_n},
-				    (struct str){mime, mime_n}, id);
-	if (why == NULL && jtext_member(v, "id", &ask))
+				    mime_n > 0 ? (struct str){mime, mime_n}
+					       : mime_of((struct str){name, name_n}),
+				    id);
+	if (why == NULL && asks)
 		answer_artifact(s, ask, id);
 	free(path);
 	free(name);

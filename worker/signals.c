@@ -19,6 +19,7 @@
 #define SYSCALLS 512 /* those with a number below it have a name */
 #define SYSCALL_NAME_MAX 32
 #define DETAILS_SIZE 512
+#define BY_FILTER 1 /* SYS_SECCOMP, which glibc does not name */
 
 static atomic_bool cancelled;
 static uint64_t cpu_ms;
@@ -34,11 +35,16 @@ void signals_set_cpu_ms(uint64_t ms)
 	cpu_ms = ms;
 }
 
+void signals_cancel(void)
+{
+	atomic_store(&cancelled, true);
+	nap_wake();
+}
+
 static void on_term(int sig)
 {
 	(void)sig;
-	atomic_store(&cancelled, true);
-	nap_wake();
+	signals_cancel();
 }
 
 _Noreturn static void fail(const char *code, const char *message,
@@ -150,6 +156,8 @@ static void on_sys(int sig, siginfo_t *si, void *context)
 	struct signals_call c = {.nr = si->si_syscall, .arch = si->si_arch};
 
 	(void)sig;
+	if (si->si_code != BY_FILTER)
+		return; /* somebody sent it: no call was refused */
 	get_args(c.args, context);
 	signals_violation(&c);
 }

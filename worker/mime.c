@@ -1,0 +1,50 @@
+#include "worker/mime.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+static const struct {
+	const char *end, *type;
+} types[] = {
+    {"csv", "text/csv"},
+    {"css", "text/css"},
+    {"gif", "image/gif"},
+    {"gz", "application/gzip"},
+    {"htm", "text/html"},
+    {"html", "text/html"},
+    {"jpeg", "image/jpeg"},
+    {"jpg", "image/jpeg"},
+    {"js", "text/javascript"},
+    {"json", "application/json"},
+    {"log", "text/plain"},
+    {"md", "text/markdown"},
+    {"mp3", "audio/mpeg"},
+    {"mp4", "video/mp4"},
+    {"pdf", "application/pdf"},
+    {"png", "image/png"},
+    {"svg", "image/svg+xml"},
+    {"tar", "application/x-tar"},
+    {"tsv", "text/tab-separated-values"},
+    {"txt", "text/plain"},
+    {"wav", "audio/wav"},
+    {"webp", "image/webp"},
+    {"xml", "application/xml"},
+    {"yaml", "application/yaml"},
+    {"yml", "application/yaml"},
+    {"zip", "application/zip"},
+};
+
+struct str mime_of(struct str name)
+{
+	const char *type = "application/octet-stream";
+	const char *dot = memrchr(name.p, '.', name.n);
+	size_t n = dot != NULL ? (size_t)(name.p + name.n - dot) - 1 : 0;
+
+	for (size_t i = 0; n > 0 && i < ARRAY_LEN(types); i++)
+		if (strlen(types[i].end) == n &&
+		    strncasecmp(types[i].end, dot + 1, n) == 0)
+			type = types[i].type;
+	return (struct str){type, strlen(type)};
+}

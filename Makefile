@@ -267,7 +267,7 @@ UNITDIR    = $(PREFIX)/lib/systemd/system
 D          = $(DESTDIR)
 INSTALL    = install
 
-SHIPPED = $(notdir $(wildcard etc/templates/*))
+DATA    = $(patsubst etc/%,%,$(wildcard etc/templates/* etc/selftest/*))
 MANUALS = $(notdir $(wildcard man/*.[158]))
 
 install: all
@@ -276,8 +276,8 @@ install: all
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
 	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(D)$(LIBEXECDIR)
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
-	cd etc && find $(SHIPPED:%=templates/%) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
-	cd etc && find $(SHIPPED:%=templates/%) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;
+	cd etc && find $(DATA) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
+	cd etc && find $(DATA) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
 	    $(INSTALL) -m 640 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done

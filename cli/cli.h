@@ -58,10 +58,10 @@ void help_all(const struct cli *cli);
 #define CLI_FLAGS 8
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli);
 
-extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
-    cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor, cmd_explain,
-    cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_status, cmd_template_check,
-    cmd_template_ls, cmd_template_new, cmd_template_show, cmd_template_test,
-    cmd_token;
+extern const struct command cmd_artifact_cat, cmd_artifact_get,
+    cmd_artifact_ls, cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor,
+    cmd_explain, cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_selftest, cmd_status,
+    cmd_template_check, cmd_template_ls, cmd_template_new, cmd_template_show,
+    cmd_template_test, cmd_token;
 
 #endif

@@ -1,11 +1,8 @@
 /* template_test.c - "paddock template test": a package's own tests, as TAP. */
 #include <dirent.h>
-#include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -17,10 +14,9 @@
 #include "cli/pretty.h"
 #include "cli/same.h"
 #include "cli/say.h"
+#include "cli/state_dir.h"
 #include "proto/json.h"
 
-#define STATE_TEMPLATE "paddock-test-XXXXXX"
-#define OPEN_FILES 16
 #define SHOWN 400 /* bytes of a value that differs */
 
 struct bench {
@@ -271,26 +267,6 @@ static bool all_good(const struct cli *cli, const char *dir)
 	return good;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static char *make_state_dir(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *path = xasprintf("%s/" STATE_TEMPLATE,
-			       tmp != NULL && *tmp == '/' ? tmp : "/tmp");
-
-	if (mkdtemp(path) != NULL)
-		return path;
-	say("%s: %s", path, strerror(errno));
-	free(path);
-	return NULL;
-}
-
 static int with_server(const struct cli *cli, const char *dir,
 		       const char *state_dir)
 {
@@ -321,12 +297,11 @@ static int test(const struct cli *cli, int n, const char *const *arg)
 	(void)n;
 	if (!all_good(cli, arg[0]))
 		return CLI_FAILED;
-	state_dir = make_state_dir();
+	state_dir = state_dir_make();
 	if (state_dir == NULL)
 		return CLI_TROUBLE;
 	rc = with_server(cli, arg[0], state_dir);
-	nftw(state_dir, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
-	free(state_dir);
+	state_dir_remove(state_dir);
 	return rc;
 }
 

@@ -13,6 +13,7 @@ use Test::More;
 
 my $NOBODY = 65534;
 my @templates = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
+my @attackers = map { s{.*/}{}r } glob "$TOP/etc/selftest/*";
 my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[158]";
 
 # Run CMD in DIR; (exit status, stdout, stderr). As an ordinary user with LOW.
@@ -65,8 +66,8 @@ sub tree {
 }
 
 sub files_of { # of a shipped template
-	my ($template) = @_;
-	my $all = tree("$TOP/etc/templates/$template");
+	my ($template, $folder) = @_;
+	my $all = tree("$TOP/etc/$folder/$template");
 
 	return sort keys %$all;
 }
@@ -85,10 +86,11 @@ sub expected {
 		'/etc/paddock/paddock.conf' => '640',
 		(map { my $m = $_; ("$prefix/share/man/man" .
 		       substr($m, -1) . "/$m" => '644') } @manuals),
-		(map { my $t = $_; map { (
-		       "$prefix/share/paddock/templates/$t$_" =>
-		       -x "$TOP/etc/templates/$t$_" ? '755' : '644') }
-		       files_of($t) } @templates),
+		(map { my ($folder, $t) = @$_; map { (
+		       "$prefix/share/paddock/$folder/$t$_" =>
+		       -x "$TOP/etc/$folder/$t$_" ? '755' : '644') }
+		       files_of($t, $folder) } (map { ['templates', $_] } @templates),
+		       (map { ['selftest', $_] } @attackers)),
 	};
 }
 
@@ -144,6 +146,9 @@ chown $NOBODY, $NOBODY, $home if as_root();
 	is($status, 0, 'paddock, paddockd and paddock-worker find each other')
 	    or diag($err);
 	like($out, qr/\+2/, 'and do their work');
+	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddock", 'selftest');
+	is($status, 0, 'the installed selftest finds its attacks, and the cage holds')
+	    or diag($out, $err);
 }
 {
 	my ($status, $out, $err) = run_in($home, 0, 'bash', '-n',

@@ -134,6 +134,13 @@ my %expect = (
 	    good($r, $_[0]);
 	    like($r->{out}, qr/^isolation\s+\w+$/m, 'it says how runs are caged');
     },
+    'build/paddock selftest' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like($r->{out}, qr/^# \d+ attacks: \d+ held, 0 not, \d+ not tried$/m,
+		 'it says what held');
+    },
     'build/paddock client-config --client claude-code' => \&client_config,
     'build/paddock client-config --client claude-code ' .
 	'--templates etc/templates --templates greet' => sub {

@@ -1,0 +1,23 @@
+/* selftest.h - the attacks of "paddock selftest". */
+#ifndef CLI_SELFTEST_H
+#define CLI_SELFTEST_H
+
+#include <stddef.h>
+
+enum selftest_by { SELFTEST_LUA, SELFTEST_SH, SELFTEST_PYTHON };
+
+#define SELFTEST_ENDS "*" /* however it ends, as long as it does */
+
+struct selftest {
+	enum selftest_by by;
+	const char *try, *what; /* the template's input; for people */
+	const char *code;	/* the run's errorCode; NULL: it succeeds */
+	const char *text;	/* its result as JSON; of a failure, a piece of
+				   its details or message */
+	int timeout_ms;		/* of the run; 0: the template's own */
+};
+
+extern const struct selftest selftests[];
+extern const size_t selftests_n;
+
+#endif

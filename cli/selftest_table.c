@@ -1,0 +1,95 @@
+/* selftest_table.c - what "paddock selftest" tries, and what must come of it. */
+#include "cli/selftest.h"
+
+#define LUA SELFTEST_LUA
+#define SH SELFTEST_SH
+#define PYTHON SELFTEST_PYTHON
+
+#define LIMIT "RESOURCE_LIMIT"
+#define MEMORY "\"limit\":\"memory\""
+#define CPU "\"limit\":\"cpu\""
+#define OUTPUT "\"limit\":\"output_bytes\""
+
+/* A system call that ends the run, by its name. */
+#define VIOLATION(call)                                                        \
+	{                                                                      \
+		PYTHON, #call, #call, "SANDBOX_VIOLATION",                     \
+		    "\"syscall\":\"" #call "\"", 0                             \
+	}
+
+const struct selftest selftests[] = {
+    {LUA, "spin", "a loop without end", LIMIT, CPU, 0},
+    {LUA, "pattern", "a pattern that backtracks for ever", LIMIT, CPU, 0},
+    {LUA, "pcall_spin", "a loop within pcall", LIMIT, CPU, 0},
+    {LUA, "finalizer", "a finalizer without end", LIMIT, CPU, 0},
+    {LUA, "last_finalizer", "a finalizer at the end", NULL, "\"returned\"", 0},
+    {LUA, "sleep", "sleep without end", "RUN_TIMEOUT", "", 300},
+    {LUA, "memory", "all memory", NULL, "\"not enough memory\"", 0},
+    {LUA, "doubling", "a string that doubles", NULL, "\"not enough memory\"", 0},
+    {LUA, "recursion", "recursion without end", NULL, "true", 0},
+    {LUA, "coroutines", "coroutines within coroutines", "EXECUTION_ERROR",
+     "C stack overflow", 0},
+    {LUA, "parentheses", "100,000 parentheses", NULL, "true", 0},
+    {LUA, "binary", "a binary chunk", NULL, "true", 0},
+    {LUA, "absent", "files, programs and the debugger", NULL, "[]", 0},
+    {LUA, "addresses", "addresses in texts", NULL, "true", 0},
+    {LUA, "output", "too large a result", LIMIT, OUTPUT, 0},
+    {LUA, "endless", "a result within itself", "EXECUTION_ERROR", "", 0},
+    {LUA, "forged_code", "an error that claims to be another",
+     "EXECUTION_ERROR", "", 0},
+    {LUA, "tool", "a tool that it was not given", "EXECUTION_ERROR",
+     "CALL_NOT_ALLOWED", 0},
+    {LUA, "flood", "a million reports of progress", NULL, "\"told\"", 0},
+
+    {SH, "environment", "the environment", NULL, "0", 0},
+    {SH, "secrets", "the system's secrets", NULL, "false", 0},
+    {SH, "homes", "the files of others", NULL, "false", 0},
+    {SH, "host_files", "the system's files, to write", NULL, "false", 0},
+    {SH, "processes", "the processes of others", NULL, "true", 0},
+    {SH, "shim", "the memory of PID 1", NULL, "false", 0},
+    {SH, "devices", "a device", NULL, "false", 0},
+    {SH, "kernel", "the kernel's switches", NULL, "false", 0},
+    {SH, "execute_tmp", "a program of its own in /tmp", NULL, "false", 0},
+    {SH, "hostname", "the host's name", NULL, "true", 0},
+    {SH, "spin", "a loop without end", LIMIT, CPU, 0},
+    {SH, "sleep", "sleep without end", "RUN_TIMEOUT", "", 300},
+    {SH, "deaf", "a loop that ignores signals", "RUN_TIMEOUT", "", 300},
+    {SH, "output", "output without end", LIMIT, OUTPUT, 0},
+    {SH, "forks", "a fork bomb", SELFTEST_ENDS, NULL, 1000},
+    {SH, "fill", "all of the disk", NULL, "false", 0},
+    {SH, "kill", "SIGKILL to all, and to PID 1", NULL, "true", 0},
+    {SH, "daemon", "a daemon that stays", NULL, "true", 0},
+    {SH, "link", "links and FIFOs as artifacts", NULL, "true", 0},
+    {SH, "crash", "a crash", "WORKER_CRASHED", "SIGSEGV", 0},
+
+    VIOLATION(ptrace),
+    VIOLATION(process_vm_readv),
+    VIOLATION(pidfd_getfd),
+    VIOLATION(mount),
+    VIOLATION(fsopen),
+    VIOLATION(unshare),
+    VIOLATION(setns),
+    VIOLATION(bpf),
+    VIOLATION(perf_event_open),
+    VIOLATION(userfaultfd),
+    VIOLATION(keyctl),
+    VIOLATION(open_by_handle_at),
+    VIOLATION(seccomp),
+    VIOLATION(init_module),
+    VIOLATION(reboot),
+    {PYTHON, "io_uring_setup", "io_uring", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "memfd_create", "a file that is only memory", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "clone3", "clone3", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "splice", "splice", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "personality", "another personality", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "setuid", "setuid", NULL, "\"EPERM\"", 0},
+    {PYTHON, "chroot", "chroot", NULL, "\"EPERM\"", 0},
+    {PYTHON, "sockets", "sockets", NULL, "\"EAFNOSUPPORT\"", 0},
+    {PYTHON, "descriptors", "descriptors that leaked", NULL, "[]", 0},
+    {PYTHON, "memory", "all memory, by several processes", LIMIT, MEMORY, 0},
+    {PYTHON, "threads", "a thread bomb", SELFTEST_ENDS, NULL, 3000},
+
+    {LUA, "binary", "and after all of it, a run as any other", NULL, "true", 0},
+};
+
+const size_t selftests_n = sizeof(selftests) / sizeof(selftests[0]);

@@ -1,0 +1,40 @@
+#!/bin/sh
+# What "paddock selftest" tries in a shell: the input "try" says which.
+inputs=$(cat)
+inputs=${inputs#*'"try"'*'"'}
+try=${inputs%%'"'*}
+
+# Say whether a command works.
+works() { if "$@" >/dev/null 2>&1; then echo true; else echo false; fi; }
+readable() { for f; do [ -r "$f" ] && { echo true; return; }; done; echo false; }
+writable() { for f; do [ -w "$f" ] && { echo true; return; }; done; echo false; }
+
+case $try in
+environment)
+	env | sed 's/=.*//' | grep -v -x -e HOME -e LANG -e PADDOCK_RUN_ID \
+	    -e PADDOCK_TEMPLATE_DIR -e PATH -e TMPDIR -e PWD -e OLDPWD -e _ -e SHLVL | grep -c . ;;
+secrets) readable /etc/shadow /etc/sudoers /etc/paddock/paddock.conf ;;
+homes) readable /root /home /var /run /srv ;;
+host_files) writable / /usr /usr/bin /etc /lib "$PADDOCK_TEMPLATE_DIR" ;;
+processes)
+	n=0
+	for p in /proc/[0-9]*; do n=$((n + 1)); done
+	[ $n -le 2 ] && echo true || echo "$n" ;;
+shim) readable /proc/1/environ /proc/1/mem /proc/1/maps ;;
+devices) works mknod /work/device c 1 1 ;;
+kernel) writable /proc/sysrq-trigger /proc/sys/kernel/core_pattern /sys ;;
+execute_tmp) cp /bin/true /tmp/true && works /tmp/true ;;
+hostname) [ "$(uname -n)" = paddock ] && echo true || echo false ;;
+spin) while :; do :; done ;;
+sleep) sleep 1000 ;;
+deaf) trap '' TERM INT HUP; while :; do sleep 1; done ;;
+output) while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done ;;
+forks) f() { f | f & }; f; sleep 5 ;;
+fill) works sh -c 'head -c 1000000000 /dev/zero >/work/big' ;;
+kill) kill -9 -1; kill -9 1; echo true ;;
+daemon) (setsid sleep 1000 >/dev/null 2>&1 </dev/null 3>&- 4<&- &); echo true ;;
+link) mkdir out; ln -s /etc/passwd out/passwd; mkfifo out/fifo; echo true ;;
+crash) kill -SEGV $$ ;;
+*) exit 2 ;;
+esac
+exit 0

@@ -13,7 +13,8 @@
  *   shut rd | wr      shut the socket down
  *   hangup            close it
  *   tick              go on for ever, and say so
- *   fuzz SEED         say what comes to mind
+ *   fuzz              say what comes to mind, by the number that the inputs
+ *                     call "seed"
  *   exit N, segv, stay
  */
 #include <errno.h>
@@ -151,24 +152,67 @@ static void say_any(void)
 	say(f, n);
 }
 
-/* Legal ones first, so that what follows meets every state of a run. */
+#define LEGAL(text) {text, sizeof(text) - 1}
+
+/* What a worker may say, most of it in any order once READY was said. */
+static const struct {
+	const char *bytes;
+	size_t n;
+} legal[] = {
+    LEGAL("\x94\x11\x01\x05\xa1p"),
+    LEGAL("\x94\x11\x04\x05\xa0"),
+    LEGAL("\x94\x11\x09\x05\xa3\x1b[H"),
+    LEGAL("\x93\x13\x06\xa3log"),
+    LEGAL("\x93\x13\x00\xa5\nlog\n"),
+    LEGAL("\x99\x12\x00\x00\x01\x01\x00\xa0\xa0\xa0"),
+    LEGAL("\x95\x14\x03\xa1n\xaatext/plain\xa3" "abc"),
+    LEGAL("\x95\x14\x04\xa1n\xaatext/plain\xa3" "abc"), /* a CHUNK is owed */
+    LEGAL("\x92\x02\xa1" "d"),
+    LEGAL("\x95\x17S\xa1t\x02\xa2{}"), /* S: a seq */
+    LEGAL("\x95\x18S\x00\xcc\x43\xd9\x43{\"message\":\"m\",\"requestedSchema\":"
+	  "{\"type\":\"object\",\"properties\":{}}}"),
+    LEGAL("\x95\x18S\x01\x02\xa2{}"),
+};
+
+static void say_legal(bool changed)
+{
+	static char seq;
+	char f[256];
+	size_t i = random_to(sizeof(legal) / sizeof(legal[0]));
+	char *at;
+
+	memcpy(f, legal[i].bytes, legal[i].n);
+	at = memchr(f, 'S', 4);
+	if (at != NULL)
+		*at = ++seq;
+	if (changed)
+		f[random_to((uint32_t)legal[i].n)] = (char)random_to(256);
+	say(f, legal[i].n);
+}
+
+/* Of three workers one is wild from its first word on. */
 static void fuzz(uint64_t seed)
 {
 	static const char step[] = "\x99\x12\x00\x03\x00\x00\x00\xa1s\xa0\xa0";
 	static const char result[] = "\x94\x15\x00\x04\xa4null";
 	unsigned char in[FRAME_MAX];
+	bool wild;
 
 	state = seed * 0x9e3779b97f4a7c15u + 1;
-	if (random_to(8) != 0)
+	wild = random_to(3) == 0;
+	if (!wild || random_to(4) != 0)
 		say(READY, 2);
-	if (random_to(3) == 0)
+	if (random_to(2) == 0)
 		say(step, sizeof(step) - 1);
-	for (uint32_t i = random_to(30); i > 0; i--) {
-		say_any();
+	for (uint32_t i = random_to(10); i > 0; i--) {
+		if (wild)
+			say_any();
+		else
+			say_legal(random_to(12) == 0);
 		if (random_to(4) == 0)
 			recv(CREW_RUN_FD, in, sizeof(in), MSG_DONTWAIT);
 	}
-	if (random_to(3) == 0)
+	if (random_to(2) == 0)
 		say(result, sizeof(result) - 1);
 	switch (random_to(6)) {
 	case 0:
@@ -188,6 +232,17 @@ static void fuzz(uint64_t seed)
 	default:
 		_exit((int)random_to(200));
 	}
+}
+
+/* The inputs follow the code, in a frame of their own. */
+static uint64_t seed_of_inputs(void)
+{
+	static const char key[] = "\"seed\":";
+	static char inputs[FRAME_MAX + 1];
+	ssize_t n = recv(CREW_RUN_FD, inputs, FRAME_MAX, 0);
+	char *at = n > 0 ? memmem(inputs, (size_t)n, key, strlen(key)) : NULL;
+
+	return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
 
 /* ---- the script ---- */
@@ -257,7 +312,6 @@ static bool obey(const char *line)
 	} other = {1, 0, 0};
 	static unsigned char f[1 << 20];
 	const int null = 0;
-	unsigned long long seed;
 	int n;
 
 	if (strncmp(line, "send ", 5) == 0) {
@@ -285,8 +339,8 @@ static bool obey(const char *line)
 		close(CREW_RUN_FD);
 	} else if (strcmp(line, "tick") == 0) {
 		tick();
-	} else if (sscanf(line, "fuzz %llu", &seed) == 1) {
-		fuzz(seed);
+	} else if (strcmp(line, "fuzz") == 0) {
+		fuzz(seed_of_inputs());
 	} else if (sscanf(line, "exit %d", &n) == 1) {
 		_exit(n);
 	} else if (strcmp(line, "segv") == 0) {
@@ -302,9 +356,9 @@ static bool obey(const char *line)
 
 static void misbehave(void)
 {
-	static char frame[FRAME_MAX + 1];
-	ssize_t n = recv(CREW_RUN_FD, frame, FRAME_MAX, 0);
-	char *at = n > 0 ? memmem(frame, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
+	static char order[FRAME_MAX + 1];
+	ssize_t n = recv(CREW_RUN_FD, order, FRAME_MAX, 0);
+	char *at = n > 0 ? memmem(order, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
 	char *line = at == NULL ? NULL : strtok(at + strlen(SCRIPT), "\n");
 
 	while (line != NULL && obey(line))

@@ -79,6 +79,7 @@ sub expected {
 		"$prefix/bin/paddock" => '755',
 		"$prefix/bin/paddockd" => '755',
 		"$prefix/libexec/paddock/paddock-worker" => '755',
+		"$prefix/libexec/paddock/paddock-browser" => '755',
 		"$prefix/share/paddock/template.schema.json" => '644',
 		"$prefix/share/bash-completion/completions/paddock" => '644',
 		"$prefix/lib/systemd/system/paddockd.service" => '644',

@@ -147,16 +147,14 @@ sub mounts_now {
 	    split /\n/, read_file('/proc/self/mountinfo') // '';
 }
 
-# Control groups of the server's: of it, and of its runs.
+# Control groups of the server's: its own, and those of its runs.
 sub cgroups_now {
 	my ($s) = @_;
-	my ($instance) = $s->log_text =~ /\b(inst_[a-z2-7]{26})\b/ or return '';
 
-	return join "\n", sort map { glob("$_ $_/*/") }
-	    grep { /\Q$instance\E$/ } glob('/sys/fs/cgroup/* /sys/fs/cgroup/*/*');
+	return join "\n", sort map { glob("$_ $_/*/ $_/*/*/") }
+	    grep { /\Q$s->{instance}\E$/ } glob('/sys/fs/cgroup/* /sys/fs/cgroup/*/*');
 }
 
-sub temporary { return join ' ', sort map { s{.*/}{}r } glob "$ENV{TMPDIR}/*" }
 
 # ---- an attack ----
 
@@ -201,8 +199,7 @@ sub looked_at {
 	push @wrong, 'a mount: ' . mounts_now() if mounts_now() ne $before->{mounts};
 	until_true('its cgroup to be gone', sub { cgroups_now($s) eq $before->{cgroups} })
 	    or push @wrong, 'a cgroup: ' . cgroups_now($s);
-	push @wrong, 'a file: ' . temporary() if temporary() ne $before->{temporary};
-	push @wrong, "a file: $_" for glob "$s->{state}/artifacts/tmp/*";
+	push @wrong, "a file: $_" for glob "$s->{root}/tmp/* $s->{state}/artifacts/tmp/*";
 	return @wrong;
 }
 
@@ -225,20 +222,25 @@ sub as_user {
 	my %templates = map { $_->{id} => template_of($_, $c) }
 	    @attacks, {id => 'sibling', %{$o->{sibling}}},
 	    {id => 'ticker', %{$o->{ticker}}};
+
+	mkdir "$root/tmp" or die "$root/tmp: $!\n";
+	chown $user, $user, "$root/tmp" if defined $user;
 	my $s = Paddock->new(templates => \%templates, user => $user, root => $root,
 			     $o->{build} ? (build => $o->{build}) : (),
 			     config => $o->{config} // {max_concurrent_runs => 8},
-			     env => {PADDOCK_TEST_SECRET => 'canary-of-the-server'});
+			     env => {TMPDIR => "$root/tmp",
+				     PADDOCK_TEST_SECRET => 'canary-of-the-server'});
 	my %before;
 
 	$s->{sibling_gives} = $o->{sibling_gives};
 	$s->init;
 	my $programs = can_run_programs($s, @attacks);
 	$s->run_sync('sibling', {n => 20}) for 1 .. 3; # what grows once has grown
+	($s->{instance}) = map { s{.*/}{}r } glob "$s->{state}/instances/inst_*";
 	$before{ticker} = $s->run_async('ticker');
 	$before{worker} = $s->worker_pid($before{ticker});
-	@before{qw(mounts cgroups temporary rss)} =
-	    (mounts_now(), cgroups_now($s), temporary(), rss_kb($s->{pid}));
+	@before{qw(mounts cgroups rss)} =
+	    (mounts_now(), cgroups_now($s), rss_kb($s->{pid}));
 	for my $attack (@attacks) {
 		my $name = "$attack->{n} $attack->{what}: $attack->{want} ($who)";
 		my $not = runnable($attack, $programs);

@@ -28,6 +28,7 @@
 #define SCRIPT "--rogue\n"
 #define READY "\x91\x10"
 
+static char order[FRAME_MAX + 1]; /* RUN: the script, perhaps the inputs */
 static int last_errno;
 
 static void say(const void *bytes, size_t len)
@@ -234,14 +235,14 @@ static void fuzz(uint64_t seed)
 	}
 }
 
-/* The inputs follow the code, in a frame of their own. */
+/* The inputs follow the code, in its frame or in one of their own. */
 static uint64_t seed_of_inputs(void)
 {
 	static const char key[] = "\"seed\":";
-	static char inputs[FRAME_MAX + 1];
-	ssize_t n = recv(CREW_RUN_FD, inputs, FRAME_MAX, 0);
-	char *at = n > 0 ? memmem(inputs, (size_t)n, key, strlen(key)) : NULL;
+	char *at = memmem(order, sizeof(order), key, strlen(key));
 
+	while (at == NULL && recv(CREW_RUN_FD, order, FRAME_MAX, 0) > 0)
+		at = memmem(order, sizeof(order), key, strlen(key));
 	return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
 
@@ -356,7 +357,6 @@ static bool obey(const char *line)
 
 static void misbehave(void)
 {
-	static char order[FRAME_MAX + 1];
 	ssize_t n = recv(CREW_RUN_FD, order, FRAME_MAX, 0);
 	char *at = n > 0 ? memmem(order, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
 	char *line = at == NULL ? NULL : strtok(at + strlen(SCRIPT), "\n");

@@ -1,0 +1,235 @@
+/* t_http_conn.c - how long connections may take, and what they may hold. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/http_conn.h"
+#include "tests/tap.h"
+
+#define SOON_MS 30	/* a limit that is to be met */
+#define LATE_MS 600000	/* one that is not */
+#define PATIENCE_MS 20000
+#define LARGE ((size_t)4 << 20)
+
+static struct event_base *base;
+static struct http_pool pool;
+static struct http_conn *asked; /* its request is whole */
+static int client;
+static char seen[65536];
+
+static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+{
+	(void)arg, (void)c, (void)r;
+	return true;
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	(void)arg, (void)r;
+	asked = c;
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	(void)arg;
+	if (asked == c)
+		asked = NULL;
+}
+
+static const struct http_conn_ops ops = {on_head, on_request, on_closed};
+
+static void connect_one(void)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
+		abort();
+	client = fds[0];
+	seen[0] = '\0';
+	http_pool_add(&pool, fds[1]);
+}
+
+/* A server whose limits are far away, but for one; and a client of it. */
+static void begin(int64_t *limit)
+{
+	http_pool_init(&pool, base, &ops, NULL);
+	pool.limits.head_ms = pool.limits.body_ms = pool.limits.idle_ms =
+	    pool.limits.stall_ms = pool.limits.linger_ms = LATE_MS;
+	pool.body_max = LARGE;
+	pool.keepalive_ms = LATE_MS;
+	if (limit != NULL)
+		*limit = SOON_MS;
+	connect_one();
+}
+
+static void end(void)
+{
+	close(client);
+	http_pool_fini(&pool, 0);
+}
+
+static void say(const char *text)
+{
+	if (write(client, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+/* Until the server has closed, or has said TEXT (when that is given). */
+static bool hears(const char *text)
+{
+	int64_t until = clock_mono_ms() + PATIENCE_MS;
+	ssize_t n = -1;
+
+	while (clock_mono_ms() < until) {
+		size_t at = strlen(seen);
+
+		http_pool_tick(&pool);
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		n = read(client, seen + at, sizeof(seen) - 1 - at);
+		seen[n > 0 ? at + (size_t)n : at] = '\0';
+		if (text != NULL && strstr(seen, text) != NULL)
+			return true;
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return text == NULL;
+		usleep(1000);
+	}
+	return false;
+}
+
+#define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+static void test_head(void)
+{
+	begin(&pool.limits.head_ms);
+	say("GET / HT");
+	ok(hears("HTTP/1.1 408 "), "a head that crawls in is refused with 408");
+	shutdown(client, SHUT_WR);
+	ok(hears(NULL), "and the connection closed");
+	is_int(pool.n, 0, "nothing of it is left");
+	end();
+
+	begin(&pool.limits.head_ms);
+	ok(hears(NULL), "who never begins is closed");
+	is_str(seen, "", "without a word");
+	end();
+}
+
+static void test_body(void)
+{
+	begin(&pool.limits.body_ms);
+	say(HEAD "ab");
+	is_int(pool.bodies, 2, "what came of a body is counted");
+	ok(hears("HTTP/1.1 408 "), "a body that crawls in is refused with 408");
+	shutdown(client, SHUT_WR);
+	ok(hears(NULL), "and the connection closed");
+	is_int(pool.bodies, 0, "and no body counted any more");
+	end();
+}
+
+static void test_idle(void)
+{
+	begin(&pool.limits.idle_ms);
+	say(HEAD "abcd");
+	ok(asked != NULL, "a request that is whole may take its time");
+	http_conn_reply(asked, 200, "text/plain", "yes", 3);
+	ok(hears("yes"), "it is answered");
+	ok(hears(NULL), "and then the connection may not idle for long");
+	end();
+}
+
+static void test_stall(void)
+{
+	char *text = xcalloc(1, LARGE);
+	size_t owed = 0;
+
+	memset(text, 'x', LARGE);
+	begin(&pool.limits.stall_ms);
+	say(HEAD "abcd");
+	http_conn_payer(asked, &owed);
+	http_conn_reply(asked, 200, "text/plain", text, LARGE);
+	ok(pool.unread >= LARGE && owed == pool.unread,
+	   "what is to be read is counted, and for whom");
+	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
+	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		http_pool_tick(&pool);
+	}
+	is_int(pool.n, 0, "who reads nothing of an answer is closed");
+	ok(pool.unread == 0 && owed == 0, "and owes nothing more");
+	end();
+	free(text);
+}
+
+static void test_linger(void)
+{
+	begin(&pool.limits.linger_ms);
+	say("no such thing\r\n\r\n");
+	ok(hears("HTTP/1.1 400 "), "a request that is none is refused");
+	say("and more of it");
+	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
+	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
+		event_base_loop(base, EVLOOP_NONBLOCK);
+		http_pool_tick(&pool);
+	}
+	is_int(pool.n, 0, "who goes on talking is not listened to for long");
+	end();
+}
+
+static void test_bodies(void)
+{
+	int first;
+
+	begin(NULL);
+	pool.limits.bodies = 3;
+	say(HEAD "abc");
+	is_int(pool.bodies, 3, "up to the bound of all bodies one is taken");
+	first = client;
+	connect_one();
+	say(HEAD "d");
+	ok(hears("HTTP/1.1 503 "), "over it one more is refused");
+	ok(strstr(seen, "Retry-After: 1\r\n") != NULL, "until later");
+	shutdown(client, SHUT_WR);
+	ok(hears(NULL), "and its connection closed");
+	close(client);
+	client = first;
+	is_int(pool.bodies, 3, "which is no loss of the others");
+	say("d");
+	ok(asked != NULL, "even to go over it by the last one");
+	end();
+}
+
+static void test_keepalive(void)
+{
+	begin(NULL);
+	pool.keepalive_ms = SOON_MS;
+	say(HEAD "abcd");
+	http_conn_begin(asked);
+	ok(hears("3\r\n:\n\n"), "a silent stream is kept alive by comments");
+	http_conn_end(asked);
+	ok(hears("0\r\n\r\n"), "until it ends");
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	base = event_base_new();
+	test_head();
+	test_body();
+	test_idle();
+	test_stall();
+	test_linger();
+	test_bodies();
+	test_keepalive();
+	event_base_free(base);
+	return tap_done();
+}

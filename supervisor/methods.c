@@ -191,7 +191,9 @@ void methods_notify(struct session *s, const struct rpc_msg *msg)
 {
 	if (strcmp(msg->method, "notifications/cancelled") == 0)
 		cancelled(s, msg);
-	else if (strcmp(msg->method, "notifications/initialized") != 0)
+	else if (strcmp(msg->method, "notifications/initialized") == 0)
+		s->initialized = s->greeted;
+	else
 		log_debug("session", "requestor=%s notification=\"%.64s\" "
 				     "ignored=yes",
 			  s->requestor->name, msg->method);

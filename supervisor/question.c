@@ -197,6 +197,8 @@ static const char *lacks_sample(const struct question *q,
 
 const char *question_lacks(const struct question *q, const struct session *s)
 {
+	if (!s->initialized)
+		return "the client has not sent notifications/initialized";
 	return q->kind == WORKER_ASK_ELICIT ? lacks_elicit(q, s)
 					    : lacks_sample(q, s);
 }

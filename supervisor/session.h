@@ -50,6 +50,7 @@ struct session {
 	/* A large answer is awaited no more; set by who reads, or NULL. */
 	void (*eased)(void *arg);
 	bool greeted; /* initialize was answered */
+	bool initialized; /* and the client took note: it may be asked */
 	bool stale;   /* its lists have changed: it could not be told */
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */

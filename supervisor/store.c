@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "supervisor/store_file.h"
 #include "supervisor/store_int.h"
+#include "supervisor/store_lane.h"
 
 #define LAZY_MS 50 /* longer than many a run: then it is written once */
 #define PICKED_MAX 256 /* requests among which twins are looked for */
@@ -280,6 +281,21 @@ struct store *store_start(const char *state_dir, const char *instance)
 	return NULL;
 }
 
+/* To the thread goes R; NULL is fine. */
+static void submit(struct store *s, struct store_req *r)
+{
+	bool wake;
+
+	if (r == NULL)
+		return;
+	pthread_mutex_lock(&s->lock);
+	wake = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
+	enqueue(s, r);
+	if (wake)
+		pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
 int store_fd(const struct store *s)
 {
 	return s->event_fd;
@@ -301,6 +317,7 @@ void store_dispatch(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 	while ((r = STAILQ_FIRST(&ready)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ready, link);
+		submit(s, store_lane_leave(&s->lanes, r));
 		r->done(r->arg, &r->res);
 		store_req_free(r);
 	}
@@ -388,144 +405,15 @@ size_t store_bytes(struct store *s)
 	return n;
 }
 
-static void ask(struct store *s, const struct store_op *op,
-		const struct store_req *asked)
+void store_ask(struct store *s, const struct store_op *op,
+	       const struct store_req *asked)
 {
 	struct store_req *r = store_req_new(op, asked);
-	bool wake;
 
 	r->res.why = "";
-	r->asked_ms = clock_mono_ms();
 	pthread_mutex_lock(&s->lock);
-	wake = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
 	s->bytes += r->bytes;
-	enqueue(s, r);
-	if (wake)
-		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
-}
-
-void store_put_run(struct store *s, const struct store_run *run,
-		   enum store_urgency urgency, store_done done, void *arg)
-{
-	ask(s, &store_op_put_run,
-	    &(struct store_req){.hurry = urgency != STORE_LAZY,
-				.must = urgency == STORE_MUST,
-				.run = *run,
-				.done = done,
-				.arg = arg});
-}
-
-void store_get_run(struct store *s, const char *requestor, const char *id,
-		   store_done done, void *arg)
-{
-	ask(s, &store_op_get_run,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.id = id,
-				.done = done,
-				.arg = arg});
-}
-
-void store_get_task(struct store *s, const char *requestor, const char *id,
-		    store_done done, void *arg)
-{
-	ask(s, &store_op_get_task,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.id = id,
-				.done = done,
-				.arg = arg});
-}
-
-void store_list_tasks(struct store *s, const char *requestor,
-		      const char *before, int64_t now_ms, int limit,
-		      store_done done, void *arg)
-{
-	ask(s, &store_op_list_tasks,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.id = before != NULL ? before : ID_AFTER_ALL,
-				.time_ms = now_ms,
-				.limit = limit,
-				.done = done,
-				.arg = arg});
-}
-
-void store_find_idem(struct store *s, const char *requestor,
-		     const char *template_id, const char *key, store_done done,
-		     void *arg)
-{
-	ask(s, &store_op_find_idem,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.id = template_id,
-				.key = key,
-				.done = done,
-				.arg = arg});
-}
-
-void store_list_runs(struct store *s, const struct store_filter *f,
-		     store_done done, void *arg)
-{
-	ask(s, &store_op_list_runs,
-	    &(struct store_req){
-		.hurry = true, .filter = *f, .done = done, .arg = arg});
-}
-
-void store_put_artifact(struct store *s, const struct store_artifact *a,
-			const char *tmp_path, enum store_urgency urgency,
-			store_done done, void *arg)
-{
-	ask(s, &store_op_put_artifact,
-	    &(struct store_req){.hurry = urgency != STORE_LAZY,
-				.must = urgency == STORE_MUST,
-				.artifact = *a,
-				.tmp_path = tmp_path,
-				.done = done,
-				.arg = arg});
-}
-
-/* It may wait for the end of its run to be written, but not be lost. */
-void store_expire_artifacts(struct store *s, const char *run_id,
-			    int64_t expires_ms)
-{
-	ask(s, &store_op_expire_artifacts,
-	    &(struct store_req){
-		.must = true, .id = run_id, .time_ms = expires_ms});
-}
-
-void store_read_artifact(struct store *s, const char *requestor, const char *id,
-			 int64_t offset, int64_t limit, store_done done,
-			 void *arg)
-{
-	ask(s, &store_op_read_artifact,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.id = id,
-				.offset = offset,
-				.limit = limit,
-				.done = done,
-				.arg = arg});
-}
-
-void store_usage(struct store *s, const char *requestor, store_done done,
-		 void *arg)
-{
-	ask(s, &store_op_usage,
-	    &(struct store_req){.hurry = true,
-				.requestor = requestor,
-				.done = done,
-				.arg = arg});
-}
-
-void store_recover(struct store *s, store_done done, void *arg)
-{
-	ask(s, &store_op_recover,
-	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
-}
-
-void store_sweep(struct store *s, int64_t now_ms)
-{
-	ask(s, &store_op_sweep, &(struct store_req){.time_ms = now_ms});
+	if (store_lane_enter(&s->lanes, r))
+		submit(s, r);
 }

@@ -8,7 +8,8 @@
  * Calls return at once. One thread owns the database: it takes what has been
  * asked, does it in order in one transaction (reads see earlier writes), and
  * commits; then each DONE is called, in order, from store_dispatch() on the
- * caller's thread. Strings in a request are copied; those in a result are
+ * caller's thread. Of one requestor's reads of whole runs and artifacts a few
+ * are asked at a time; the others wait, so that they delay nobody else's. Strings in a request are copied; those in a result are
  * lent until DONE returns. Several supervisors may share one directory.
  *
  * The time of a row is Unix milliseconds; 0 is none.

@@ -260,5 +260,6 @@ const struct store_op store_op_put_artifact = {.name = "put_artifact",
 const struct store_op store_op_expire_artifacts = {
     .name = "expire_artifacts", .writes = true, .exec = expire_artifacts};
 const struct store_op store_op_read_artifact = {.name = "read_artifact",
+						.large = true,
 						.exec = read_artifact};
 const struct store_op store_op_usage = {.name = "usage", .exec = usage};

@@ -1,7 +1,9 @@
 /*
  * store_int.h - what the parts of the store share; nobody else includes it.
  *
- *   store.c          the queue and its thread; the calls of store.h
+ *   store.c          the queue and its thread
+ *   store_ask.c      the calls of store.h that ask for something
+ *   store_lane.c     reads that wait for others of their requestor
  *   store_req.c      a request: what it carries, what it brought back
  *   store_batch.c    many requests, one transaction; what to do on failure
  *   store_sql.c      the database: open, statements, errors in words
@@ -11,7 +13,7 @@
  *   store_sweep.c    what has expired
  *   store_file.c     files
  *
- * All but store.c and store_req.c is run by the store's thread alone.
+ * All but store.c, store_ask.c, store_lane.c and store_req.c is run by the store's thread alone.
  */
 #ifndef SUPERVISOR_STORE_INT_H
 #define SUPERVISOR_STORE_INT_H
@@ -36,6 +38,7 @@ struct store_req;
 struct store_op {
 	const char *name;
 	bool writes;
+	bool large; /* what it brings may be: it has lanes */
 	int (*prep)(struct store *s, struct store_req *r);
 	int (*exec)(struct store *s, struct store_req *r);
 	void (*keep)(struct store *s, struct store_req *r);
@@ -50,6 +53,7 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_recover, store_op_sweep;
 
 struct store_recovery; /* store_recover.c */
+struct store_lane;     /* store_lane.c */
 
 struct store_req {
 	STAILQ_ENTRY(store_req) link; /* one of: queue, kept, finished, batch */
@@ -66,6 +70,7 @@ struct store_req {
 	int sync_rc;
 	bool placed;		/* put_artifact: the file has its name */
 	bool again;		/* sweep: there is more, for a later batch */
+	struct store_lane *lane; /* its requestor's, of a read; or NULL */
 	struct store_req *heir; /* a later put of the same row does our work */
 
 	/* what was asked; strings are in text */
@@ -95,6 +100,10 @@ struct store_req {
 };
 
 STAILQ_HEAD(store_reqs, store_req);
+
+/* Ask for OP, as ASKED says; all is copied. For store_ask.c. */
+void store_ask(struct store *s, const struct store_op *op,
+	       const struct store_req *asked);
 
 /* A request like ASKED, with copies of its strings. */
 struct store_req *store_req_new(const struct store_op *op,
@@ -150,6 +159,7 @@ struct store {
 	char *instance;
 	pthread_t thread;
 	int event_fd;
+	struct store_lane *lanes; /* the caller's thread's */
 
 	pthread_mutex_t lock; /* over this part */
 	pthread_cond_t wake;  /* there is something for the thread */

@@ -274,7 +274,8 @@ static int list_runs(struct store *s, struct store_req *r)
 
 const struct store_op store_op_put_run = {
     .name = "put_run", .writes = true, .exec = put_run};
-const struct store_op store_op_get_run = {.name = "get_run", .exec = get_run};
+const struct store_op store_op_get_run = {
+    .name = "get_run", .large = true, .exec = get_run};
 const struct store_op store_op_get_task = {.name = "get_task",
 					   .exec = get_task};
 const struct store_op store_op_list_tasks = {.name = "list_tasks",

@@ -87,17 +87,22 @@ static void arrival_fini(struct arrival *a)
 	free(a->title);
 }
 
-/* The document has begun; until all of it has come, or UNTIL. */
-static int await_document(struct call *c, const char *loader, int64_t until,
-			  struct arrival *a)
+/*
+ * Until all of the document of LOADER has come, or UNTIL. A script of it may
+ * lead elsewhere: then that one counts. COMMITS: of before there was any.
+ */
+static int await_document(struct call *c, const char *loader, unsigned commits,
+			  int64_t until, struct arrival *a)
 {
 	struct tab *t = c->tab;
 
-	while (t->loaded == NULL || strcmp(t->loaded, loader) != 0) {
-		/* a script of it leads elsewhere: that counts instead */
-		if (t->loader != NULL && strcmp(t->loader, loader) != 0 &&
-		    t->loaded != NULL && strcmp(t->loaded, t->loader) == 0)
-			break;
+	for (;;) {
+		bool ours = t->commits == commits + 1;
+		const char *want = ours ? loader : t->loader;
+
+		if (t->commits != commits && t->loaded != NULL &&
+		    want != NULL && strcmp(t->loaded, want) == 0)
+			return 0;
 		if (clock_mono_ms() >= until) {
 			a->partial = true;
 			return 0;
@@ -105,7 +110,6 @@ static int await_document(struct call *c, const char *loader, int64_t until,
 		if (call_wait(c, until) < 0)
 			return -1;
 	}
-	return 0;
 }
 
 static int go(struct call *c, const char *url, int64_t timeout,
@@ -113,6 +117,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 {
 	int64_t since = clock_mono_ms(), until = since + timeout;
 	struct json_object *r;
+	unsigned commits = c->tab->commits;
 	const char *why, *error, *loader;
 	char *own = NULL;
 	int rc = 0;
@@ -122,6 +127,10 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	why = url_policy_url(url, c->session->trust, NULL);
 	if (why != NULL)
 		return not_allowed(c, c->session->trust, url, why);
+	/* a script that never ends would keep the next document out */
+	if (c->tab->hung)
+		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
+			 NULL);
 	r = call_cdp_try(c, c->tab->attached, "Page.navigate",
 			 pack("url:s", url), until, &why);
 	if (r == NULL) {
@@ -141,7 +150,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	else if (loader != NULL) { /* NULL: within the document */
 		own = xstrdup(loader);
 		if (error == NULL || *error == '\0')
-			rc = await_document(c, own, until, a);
+			rc = await_document(c, own, commits, until, a);
 	}
 	json_object_put(r);
 	free(own);
@@ -173,20 +182,27 @@ int action_create_tab(struct call *c)
 {
 	const char *url = arg_str(c, "url");
 	struct arrival a = {0};
-	char id[ID_SIZE];
+	char id[ID_SIZE], session[ID_SIZE] = "";
 	const char *why;
 
 	/* before there is anything to undo */
 	why = url == NULL ? NULL : url_policy_url(url, c->trust, NULL);
 	if (why != NULL)
 		return not_allowed(c, c->trust, url, why);
-	if (session_enter(c, arg_str(c, "sessionId"), true) < 0 ||
-	    tab_open(c) < 0)
+	if (session_enter(c, arg_str(c, "sessionId"), true) < 0)
 		return -1;
+	if (c->of_run == NULL && c->session->n_tabs == 0 &&
+	    arg_str(c, "sessionId") == NULL && c->in_session == NULL)
+		memcpy(session, c->session->id, sizeof(session));
+	if (tab_open(c) < 0) {
+		session_undo(c, session);
+		return -1;
+	}
 	memcpy(id, c->tab->id, sizeof(id));
 	if (url != NULL && go(c, url, arg_int(c, "timeoutMs"), &a) < 0) {
 		arrival_fini(&a);
 		tab_undo(c, id);
+		session_undo(c, session);
 		return -1;
 	}
 	c->result =

@@ -146,6 +146,8 @@ struct session {
  * new one when it has none. In C->session. 0, or -1 and a fault.
  */
 int session_enter(struct call *c, const char *id, bool make);
+/* C, which failed, made the session called ID: it goes, if it is there. */
+void session_undo(struct call *c, const char *id);
 /* May C use S? */
 bool session_is_of(const struct session *s, const struct call *c);
 struct session *session_of_way(struct broker *b, uint32_t way);
@@ -180,10 +182,12 @@ struct tab {
 	char *attached;	    /* its DevTools session */
 	char *url, *title;  /* as Chromium last said */
 	char *loader;	    /* of the document that is there */
+	unsigned commits; /* documents that came, ever */
 	char *asked_loader; /* of the document whose request went out last */
 	char *asked_url;
 	int status;		  /* of asked_loader's answer; 0: none */
 	char *loaded;		  /* the loader of the last DOMContentLoaded */
+	bool hung; /* the document has not answered in time */
 	struct request *requests; /* uthash */
 	struct json_object *popups; /* an array: what was closed */
 	TAILQ_ENTRY(tab) link;

@@ -56,7 +56,6 @@ static const char *const flags[] = {
     "--no-pings",
     "--proxy-server=socks5://127.0.0.1:1080", /* of no session: refused */
     "--proxy-bypass-list=<-loopback>",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
     "--disable-background-networking",

@@ -59,6 +59,18 @@ function typeOf(e) {
 		(e.isContentEditable ? 'textbox' : 'clickable');
 }
 
+// A label's words, without those of the control that it may hold.
+function wordsOf(label) {
+	let s = '';
+	for (const n of label.childNodes)
+		if (n.nodeType === Node.TEXT_NODE)
+			s += n.data;
+		else if (n.nodeType === Node.ELEMENT_NODE &&
+			 !n.matches('select,textarea,button,script,style'))
+			s += wordsOf(n);
+	return s;
+}
+
 function labelOf(e) {
 	const by = (e.getAttribute('aria-labelledby') || '').split(/\s+/)
 		.map(id => id && document.getElementById(id))
@@ -68,7 +80,7 @@ function labelOf(e) {
 	const own = ['input', 'textarea'].includes(e.localName) ? '' :
 		e.localName === 'select' ? '' : e.innerText || e.textContent;
 	const said = [by, e.getAttribute('aria-label'),
-		e.labels && Array.from(e.labels, l => l.textContent).join(' '),
+		e.labels && Array.from(e.labels, wordsOf).join(' '),
 		shown, own, e.getAttribute('placeholder'),
 		e.getAttribute('alt'), e.getAttribute('title'),
 		(e.querySelector('img[alt]') || {}).alt, e.getAttribute('name'),

@@ -95,6 +95,9 @@ struct json_object *script(struct call *c, const char *function,
 	}
 	free(text);
 	json_object_put(args);
+	if (v == NULL && c->tab != NULL &&
+	    clock_mono_ms() >= (until < c->deadline ? until : c->deadline))
+		c->tab->hung = true;
 	if (v == NULL && !soft && !c->aborted)
 		call_fault(
 		    c, "EXECUTION_ERROR", NULL, "%s: %s", c->action->name,

@@ -192,8 +192,7 @@ static int make_context(struct call *c)
 	return 0;
 }
 
-/* Its maker failed: with it ends who waits for it. */
-static int undo(struct call *c, const char *id)
+void session_undo(struct call *c, const char *id)
 {
 	struct session *s;
 
@@ -204,7 +203,6 @@ static int undo(struct call *c, const char *id)
 	if (s != NULL)
 		session_close(s, "PAGE_CRASHED", "its session was not made",
 			      true);
-	return -1;
 }
 
 static int full(struct call *c)
@@ -229,7 +227,10 @@ static int session_make(struct call *c)
 		return full(c);
 	c->session = session_new(c);
 	memcpy(id, c->session->id, sizeof(id));
-	return make_context(c) < 0 ? undo(c, id) : 0;
+	if (make_context(c) == 0)
+		return 0;
+	session_undo(c, id); /* and with it who waits for it, too */
+	return -1;
 }
 
 /* ---- finding ---- */

@@ -365,6 +365,8 @@ static void on_navigated(struct tab *t, const char *attached,
 	(void)attached;
 	if (member(frame, "parentId") != NULL || loader == NULL)
 		return;
+	t->commits++;
+	t->hung = false;
 	set(&t->loader, loader);
 	set(&t->url, member_str(frame, "url"));
 	HASH_ITER(hh, t->requests, r, next)

@@ -94,8 +94,8 @@ sub new {
 			POSIX::dup2($fd, 3);
 		}
 		open STDERR, '>>', $o{log} if $o{log};
-		exec "$BUILD/paddock-browser", @{$o{args} // []};
-		POSIX::_exit(127);
+		exec "$BUILD/paddock-browser", @{$o{args} // []}
+		    or POSIX::_exit(127);
 	}
 	close $theirs;
 	@$self{qw(sock pid)} = ($ours, $pid);

@@ -1,0 +1,213 @@
+#!/usr/bin/perl
+# browser_policy.t - what pages of paddock-browser may reach, whose sessions
+# they are in, and what is left when something dies.
+use strict;
+use warnings;
+use Test::More;
+
+use lib 'tests/lib';
+use Broker;
+use Paddock;
+use Site;
+
+plan skip_all => Broker::missing() if Broker::missing();
+
+my $site = Site->new;
+my $broker = Broker->new(args => ['--max-tabs-per-session', 3, '--max-tabs', 5,
+	'--max-sessions', 4]);
+my $me = $broker->as;
+my $far = $broker->as(trust => 'remote');
+
+# All that lives below the broker, by the command lines.
+sub below {
+	my ($pid, $what) = @_;
+	my @all;
+
+	for my $child (children_of($pid)) {
+		push @all, $child
+		    if (read_file("/proc/$child/cmdline") // '') =~ $what;
+		push @all, below($child, $what);
+	}
+	return @all;
+}
+
+subtest 'URLs that are refused' => sub {
+	for my $url ('file:///etc/passwd', 'chrome://version/', 'data:text/html,hi',
+		'javascript:alert(1)', 'http://169.254.169.254/', 'http://0.0.0.0/',
+		'http://[::ffff:127.0.0.1]/', 'http://user@example.com/') {
+		my $no = $me->refused('create_tab', {url => $url});
+		is($no->{code}, 'URL_NOT_ALLOWED', "$url at local");
+		ok($no->{details}{reason}, "because: $no->{details}{reason}");
+	}
+	my $no = $far->refused('create_tab', {url => $site->url('/article.html')});
+	is($no->{code}, 'URL_NOT_ALLOWED', 'loopback at remote');
+	is($broker->control('status')->{starts}, 0, 'and Chromium was not even started');
+	is($broker->control('status')->{refusals}, 9, 'all are counted');
+};
+
+subtest 'what a name leads to' => sub {
+	my ($name) = map { (split)[1] } grep { /^127\.\S+\s+(?!\S*local)[a-z]\w*\s*$/ }
+	    split /\n/, read_file('/etc/hosts') // '';
+	plan skip_all => 'no name of this host leads to loopback, but localhost' unless $name;
+	my $no = $far->refused('create_tab', {url => "http://$name/"});
+	is($no->{code}, 'URL_NOT_ALLOWED', 'to loopback, at remote');
+	is($no->{details}{reason}, 'a loopback address', 'which the address tells');
+	my $url = $site->url('/article.html') =~ s/127\.0\.0\.1/$name/r;
+	my $tab = $me->do('create_tab', {url => $url});
+	is($tab->{statusCode}, 200, 'at local it may');
+	$me->do('close_session', {sessionId => $tab->{sessionId}});
+};
+
+subtest 'what a page asks for' => sub {
+	my $tab = $me->do('create_tab', {url => $site->url('/reach.html')})->{tabId};
+	for my $what (qw(fetch redirect websocket worker file)) {
+		same_json($me->do('wait', {tabId => $tab, text => "$what: stopped", timeoutMs => 5000})->{found},
+			true, "$what is stopped");
+	}
+	my $no = $me->refused('navigate', {tabId => $tab,
+		url => $site->url('/redirect?to=http://169.254.169.254/meta')});
+	is($no->{code}, 'URL_NOT_ALLOWED', 'a redirect leads nowhere');
+	same_json($no->{details}, {url => 'http://169.254.169.254/meta', trustLevel => 'local',
+		reason => "a cloud's metadata address"}, 'and it is said where, and why');
+	$no = $me->refused('navigate', {tabId => $tab, url => $site->url('/redirect?to=file:///etc/passwd')});
+	isnt($no->{code}, 'none', 'nor does one to a file');
+	my $s = $me->do('list_sessions')->{sessions}[0];
+	$me->do('close_session', {sessionId => $s->{sessionId}});
+};
+
+subtest 'whose a session is' => sub {
+	my $tab = $me->do('create_tab', {url => $site->url('/cookies')});
+	my ($id, $session) = @$tab{qw(tabId sessionId)};
+	my %other = ('another requestor' => $broker->as(requestor => 'bob'),
+		'the same at remote' => $far);
+	for my $who (sort keys %other) {
+		my $it = $other{$who};
+		is($it->refused(@$_)->{code}, 'SESSION_NOT_FOUND', "$who: $_->[0]") for
+		    ['get_page_info', {tabId => $id}], ['close_tab', {tabId => $id}],
+		    ['create_tab', {sessionId => $session}],
+		    ['close_session', {sessionId => $session}];
+		same_json($it->do('list_sessions')->{sessions}, [], "$who sees none");
+	}
+	my $run = $broker->as(run => 'run_a', session => $session);
+	is($run->do('create_tab', {url => $site->url('/cookies')})->{sessionId}, $session,
+		'a run that was given it is in it');
+	my $text = json_of($me->do('get_page_content', {tabId => $id}));
+	like($text, qr/none/, 'the first page had no cookie');
+	$me->do('navigate', {tabId => $id, url => $site->url('/cookies')});
+	like(json_of($me->do('get_page_content', {tabId => $id})), qr/seen=1/, 'the next one has');
+	is($broker->control('run_ended', {run => 'run_a'})->{closed}, 0, 'and it stays when the run ends');
+	my $alone = $broker->as(run => 'run_b');
+	my $own = $alone->do('create_tab', {url => $site->url('/cookies')});
+	unlike(json_of($alone->do('get_page_content', {tabId => $own->{tabId}})), qr/seen=1/,
+		"a run's own session has none of its cookies");
+	is($broker->as(run => 'run_c')->refused('get_page_info', {tabId => $own->{tabId}})->{code},
+		'SESSION_NOT_FOUND', 'and is its own');
+	is($me->refused('get_page_info', {tabId => $own->{tabId}})->{code},
+		'SESSION_NOT_FOUND', 'even of the same requestor');
+	is($alone->do('keep_session')->{sessionId}, $own->{sessionId}, 'unless it keeps it');
+	is($broker->control('run_ended', {run => 'run_b'})->{closed}, 0, 'then it stays');
+	is($me->do('close_tab', {tabId => $own->{tabId}})->{success}, true, "and is the requestor's");
+	is($broker->control('requestor_gone', {requestor => 'alice'})->{closed}, 2,
+		'until the requestor is gone');
+	is($broker->control('status')->{tabs}, 0, 'with all tabs');
+};
+
+subtest 'limits' => sub {
+	my $run = $broker->as(run => 'run_l');
+	$run->do('create_tab') for 1 .. 3;
+	my $no = $run->refused('create_tab');
+	is($no->{code}, 'QUOTA_EXCEEDED', 'tabs in a session');
+	same_json($no->{details}, {limit => 'tabs in a session', used => 3, allowed => 3,
+		unit => 'tabs', whoCanRaise => 'the operator'}, 'with the limit');
+	$me->do('create_tab') for 1 .. 2;
+	is($me->refused('create_tab')->{details}{limit}, 'tabs in all', 'tabs in all');
+	is($broker->control('status')->{sessions}, 3, 'what was refused leaves no session');
+	is($me->refused('navigate', {tabId => 'tab_x', url => 'http://a/'})->{code},
+		'SESSION_NOT_FOUND', 'what is no id');
+	$no = $me->refused('create_tab', {urll => 'http://a/'});
+	same_json($no->{details}, {pointer => '/urll', keyword => 'additionalProperties',
+		expected => 'url, perhaps'}, 'an unknown argument, and the nearest');
+	is($me->refused('create_tab', {timeoutMs => 0})->{code}, 'INVALID_PARAMETER', 'a bound');
+	is($me->refused('navigate', {url => 'http://a/'})->{details}{keyword}, 'required', 'one that is missing');
+	is($me->refused('frobnicate')->{code}, 'INVALID_PARAMETER', 'no such action');
+	$broker->control('run_ended', {run => 'run_l'});
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest 'cancelling' => sub {
+	my $tab = $me->do('create_tab')->{tabId};
+	my $seq = $me->begin('navigate', {tabId => $tab, url => $site->url('/never')});
+	$broker->control('status');
+	$broker->control('cancel', {seq => $seq});
+	is($broker->wait_for($seq)->{body}{code}, 'RUN_CANCELED', 'a call');
+	is($me->do('navigate', {tabId => $tab, url => $site->url('/article.html')})->{statusCode}, 200,
+		'its tab works on');
+	my $run = $broker->as(run => 'run_x');
+	$seq = $run->begin('create_tab', {url => $site->url('/never')});
+	ok(until_true('its tab is there', sub { $broker->control('status')->{tabs} == 2 }), 'its tab is there');
+	$broker->control('run_ended', {run => 'run_x'});
+	is($broker->wait_for($seq)->{body}{code}, 'RUN_CANCELED', "a run's calls, with the run");
+	is($broker->control('status')->{tabs}, 1, 'and its tab is gone');
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest 'what dies' => sub {
+	my $tab = $me->do('create_tab', {url => $site->url('/article.html')});
+	my $seq = $me->begin('wait', {tabId => $tab->{tabId}, text => 'never there'});
+	$broker->control('status');
+	kill KILL => below($broker->{pid}, qr/--type=renderer/);
+	is($broker->wait_for($seq)->{body}{code}, 'PAGE_CRASHED', "a page's process");
+	my $next = $me->do('create_tab', {sessionId => $tab->{sessionId}, url => $site->url('/article.html')});
+	is($next->{statusCode}, 200, 'the session goes on');
+	$seq = $me->begin('wait', {tabId => $next->{tabId}, text => 'never there'});
+	my $status = $broker->control('status');
+	kill KILL => $status->{pid};
+	is($broker->wait_for($seq)->{body}{code}, 'PAGE_CRASHED', 'the browser');
+	is($me->refused('get_page_info', {tabId => $next->{tabId}})->{code}, 'SESSION_NOT_FOUND',
+		'its sessions are gone with it');
+	is($me->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200,
+		'the next call has a new one');
+	$status = $broker->control('status');
+	same_json([@$status{qw(starts crashes sessions)}], [2, 1, 1], 'which is counted');
+};
+
+subtest 'how it is caged' => sub {
+	my ($chromium) = below($broker->{pid}, qr/remote-debugging-pipe/);
+	my $pid = $broker->control('status')->{pid};
+	for my $it ($pid, $chromium) {
+		my $text = read_file("/proc/$it/status");
+		my ($uid) = $text =~ /^Uid:\s+(\d+)/m;
+		isnt($uid, 0, 'not root');
+		like($text, qr/^CapEff:\s+0+$/m, 'no capability');
+		like($text, qr/^NoNewPrivs:\s+1$/m, 'and none to gain');
+	}
+	for my $ns (qw(net pid mnt user ipc)) {
+		isnt(readlink "/proc/$chromium/ns/$ns", readlink "/proc/self/ns/$ns", "a $ns namespace of its own");
+	}
+	my @routes = split /\n/, read_file("/proc/$chromium/net/route") // '';
+	is(scalar @routes, 1, 'whose network leads nowhere');
+	unlike(join("\0", map { read_file("/proc/$_/cmdline") // '' } below($broker->{pid}, qr/chrom/)),
+		qr/--no-sandbox/, "Chromium's own sandbox is on");
+	my ($renderer) = below($broker->{pid}, qr/--type=renderer/);
+	like(read_file("/proc/$renderer/status"), qr/^Seccomp:\s+2$/m, 'with its filter');
+} if as_root();
+
+subtest 'nothing stays behind' => sub {
+	my @all = below($broker->{pid}, qr/./);
+	cmp_ok(scalar @all, '>', 3, 'there are processes');
+	kill KILL => $broker->{pid};
+	waitpid $broker->{pid}, 0;
+	ok(until_true('when the broker is killed, its tree dies', sub { !grep { alive($_) } @all }), 'when the broker is killed, its tree dies');
+	my $quick = Broker->new(args => ['--idle-ms', 1, '--session-idle-ms', 1]);
+	$quick->as->do('create_tab');
+	ok(until_true('an idle session ends', sub { $quick->control('status')->{sessions} == 0 }), 'an idle session ends');
+	ok(until_true('an idle browser ends', sub { !$quick->control('status')->{running} }), 'an idle browser ends');
+	ok(until_true("no child", sub { !children_of($quick->{pid}) }), "with all that it had");
+	is($quick->as->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'and starts again');
+	@all = below($quick->{pid}, qr/./);
+	is($quick->stop, 0, 'the broker ends with its supervisor');
+	is((grep { alive($_) } @all), 0, 'and its tree with it');
+};
+
+$site->stop;
+done_testing();

@@ -126,6 +126,7 @@ static size_t put_str(unsigned char *to)
 static const char *const shapes[] = {
     [2] = "s",	 [16] = "",    [17] = "iis",   [18] = "iiiiisss", [19] = "is",
     [20] = "isss", [21] = "iis", [22] = "sss", [23] = "isis",	  [24] = "iiis",
+    [25] = "i",
 };
 
 static void say_any(void)
@@ -173,6 +174,8 @@ static const struct {
     LEGAL("\x95\x18S\x00\xcc\x43\xd9\x43{\"message\":\"m\",\"requestedSchema\":"
 	  "{\"type\":\"object\",\"properties\":{}}}"),
     LEGAL("\x95\x18S\x01\x02\xa2{}"),
+    LEGAL("\x92\x19\x01"),
+    LEGAL("\x92\x19\x02"),
 };
 
 static void say_legal(bool changed)

@@ -92,6 +92,20 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
 	write_entry(o);
 }
 
+void audit_browser(const struct requestor *requestor, const char *id,
+		   const char *tool, const char *code)
+{
+	struct json_object *o;
+
+	if (audit_fd < 0)
+		return;
+	o = entry("browser", requestor->name);
+	add(o, "runId", id);
+	add(o, "tool", tool);
+	add(o, "errorCode", code);
+	write_entry(o);
+}
+
 void audit_end(const struct run *r, const struct isolation *iso)
 {
 	struct json_object *o;

@@ -17,6 +17,10 @@ void audit_run(const char *what, const struct run *r);
    which method, with which action or errorCode, or NULL. Not the content. */
 void audit_input(const char *what, const struct run *r, uint32_t seq,
 		 const char *how);
+/* TOOL of the browser was used for REQUESTOR, by run ID or (NULL) a client:
+   CODE is what came of it, NULL: it was done. */
+void audit_browser(const struct requestor *requestor, const char *id,
+		   const char *tool, const char *code);
 /* R has ended: its outcome, how long it took, how it was isolated. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /* REQUESTOR did WHAT with task ID, which is now STATUS (NULL: not said). */

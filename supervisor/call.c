@@ -150,11 +150,16 @@ void call_hold(struct call *c)
 	c->held++;
 }
 
-void call_hold_read(struct call *c)
+void call_reads(struct call *c)
 {
 	c->reads = true;
 	c->session->n_reads++;
 	c->session->requestor->n_reads++;
+}
+
+void call_hold_read(struct call *c)
+{
+	call_reads(c);
 	call_hold(c);
 }
 

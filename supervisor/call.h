@@ -72,6 +72,8 @@ void call_hold(struct call *c);
 bool call_release(struct call *c);
 /* As call_hold(), for an answer that may be large. */
 void call_hold_read(struct call *c);
+/* C's answer may be large, and is made by who does not hold it. */
+void call_reads(struct call *c);
 
 /* The client wants no answer any more: notifications/cancelled, or gone. */
 void call_drop(struct call *c, bool cancel_run);

@@ -87,6 +87,15 @@ struct config {
 	/* [sandbox] */
 	char *read_paths; /* space-separated; NULL: none */
 	char *require_isolation; /* NULL: whatever the machine can */
+	/* [browser] */
+	bool browser_enabled; /* true */
+	char *chromium;	      /* NULL: where it is usual */
+	int64_t browser_max_sessions;	 /* 20 */
+	int64_t browser_max_tabs;	 /* 50 */
+	int64_t browser_session_tabs;	 /* 20 */
+	int64_t browser_session_idle_ms; /* 600000 */
+	int64_t browser_session_max_ms;	 /* 3600000 */
+	int64_t browser_idle_ms;	 /* 60000 */
 	/* [requestor "…"] */
 	struct config_requestor *requestors;
 	size_t n_requestors;

@@ -29,6 +29,9 @@ const char *const config_sections[] = {"server",  "limits",	    "sandbox",
 #define KEY(sec, field, t)                                                     \
 	.section = (sec), .name = #field, .type = CONFIG_##t,                  \
 	.offset = offsetof(struct config, field)
+#define BROWSER(key, field, t)                                                 \
+	.section = "browser", .name = #key, .type = CONFIG_##t,                \
+	.offset = offsetof(struct config, field)
 #define REQ(field, t)                                                          \
 	.section = CONFIG_REQUESTOR, .name = #field, .type = CONFIG_##t,       \
 	.offset = offsetof(struct config_requestor, field)
@@ -142,6 +145,27 @@ static const struct config_key keys[] = {
     {KEY("sandbox", require_isolation, CHOICE), .optional = true,
      .choices = isolations,
      .help = "Refuse to start with less. Unset: take what the machine has."},
+
+    {BROWSER(enabled, browser_enabled, BOOL), .def = true,
+     .help = "Let templates and clients use a browser, where there is one."},
+    {BROWSER(chromium, chromium, PATH), .optional = true,
+     .help = "The browser's program. Unset: chromium-headless-shell or "
+	     "chromium, in PATH or /usr/bin."},
+    {BROWSER(max_sessions, browser_max_sessions, INT), .def = 20, .min = 1,
+     .max = 1000, .help = "Sessions at the same time."},
+    {BROWSER(max_tabs, browser_max_tabs, INT), .def = 50, .min = 1,
+     .max = 1000, .help = "Tabs at the same time, of all sessions."},
+    {BROWSER(max_tabs_per_session, browser_session_tabs, INT), .def = 20,
+     .min = 1, .max = 1000, .help = "Tabs at the same time, of one session."},
+    {BROWSER(session_idle_ms, browser_session_idle_ms, MS), .def = 600000,
+     .min = 1000, .max = DAY_MS,
+     .help = "How long a session that is kept may be unused before it ends."},
+    {BROWSER(session_max_ms, browser_session_max_ms, MS), .def = HOUR_MS,
+     .min = 1000, .max = 7 * DAY_MS, .help = "The longest life of a session."},
+    {BROWSER(idle_ms, browser_idle_ms, MS), .def = 60000, .min = 100,
+     .max = DAY_MS,
+     .help = "How long the browser goes on without a session. All of this "
+	     "section but enabled holds when paddock-browser is next started."},
 
     {REQ(token_sha256, DIGEST), .optional = true,
      .help = "The SHA-256 of the bearer token, as paddock token prints it."},

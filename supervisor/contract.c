@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/browser.h"
 #include "supervisor/programs.h"
 #include "supervisor/tools.h"
 
@@ -109,7 +110,8 @@ static void add_available(struct json_object *v, const struct server *srv,
 
 	if ((t->trust & trust) == 0)
 		why = "it does not list this connection's trust level";
-	else if (!programs_allow(t, srv->config, &srv->isolation, &no))
+	else if (!programs_allow(t, srv->config, &srv->isolation, &no) ||
+		 !browser_allow(t, srv->config, &no))
 		why = no.message;
 	json_object_object_add(v, "available",
 			       json_object_new_boolean(why == NULL));

@@ -8,6 +8,7 @@
 #include "proto/json.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
+#include "supervisor/browser.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
 #include "supervisor/tools.h"
@@ -306,6 +307,7 @@ static enum template_mode settle_mode(const struct template *t,
 
 static void submit(struct call *c, struct template *t,
 		   struct json_object *inputs, struct json_object *options,
+		   const char *session_id,
 		   void (*present)(struct call *, struct run *))
 {
 	struct ask *ask = xcalloc(1, sizeof(*ask));
@@ -320,6 +322,8 @@ static void submit(struct call *c, struct template *t,
 	    .timeout_ms = json_object_get_int64(json_member(options, "timeoutMs")),
 	    .ttl_ms = json_object_get_int64(json_member(options, "ttlMs")),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
+	    .session_id = session_id,
+	    .trust = session_trust(c->session),
 	};
 	if (c->as_task) { /* its progress is the task's, not this call's */
 		ask->wish.task = present == present_view ? STORE_TASK_VIEW
@@ -352,30 +356,70 @@ static bool check_mode(struct refusal *r, const struct call *c,
 	return false;
 }
 
-void contract_run_template(struct call *c, struct json_object *args)
+static void no_session(struct call *c, const char *id)
+{
+	struct refusal r = {0};
+
+	refuse(&r, "SESSION_NOT_FOUND", NULL,
+	       "you have no browser session \"%.64s\"; leave sessionId out",
+	       id);
+	call_refuse(c, &r);
+}
+
+/* What C asks for may be run; its session is there, or it names none. */
+static void submit_view(struct call *c, struct template *t,
+			struct json_object *args)
+{
+	submit(c, t, json_member(args, "inputs"), json_member(args, "options"),
+	       json_member_str(args, "sessionId"), present_view);
+}
+
+/* What ARGS ask for, when it may be run; else C has been answered. */
+static struct template *wanted(struct call *c, struct json_object *args)
 {
 	const struct catalogue *cat = c->session->server->catalogue;
 	const char *id = json_member_str(args, "templateId");
 	const char *range = json_member_str(args, "templateVersion");
-	const char *session_id = json_member_str(args, "sessionId");
-	struct json_object *inputs = json_member(args, "inputs");
 	struct template *t = catalogue_find(cat, id, range);
 	const struct requestor *q = c->session->requestor;
 	struct refusal r = {0};
 
 	if (t == NULL || !tools_visible(q, t))
 		refuse_template(&r, q, cat, id, range);
-	else if (session_id != NULL)
-		refuse(&r, "SESSION_NOT_FOUND", NULL,
-		       "you have no session \"%.64s\"; leave sessionId out",
-		       session_id);
 	else if (check_mode(&r, c, json_member(args, "options")) &&
 		 check_trust(&r, t, session_trust(c->session)) &&
-		 check_inputs(&r, t, inputs, "/inputs")) {
-		submit(c, t, inputs, json_member(args, "options"), present_view);
+		 check_inputs(&r, t, json_member(args, "inputs"), "/inputs"))
+		return t;
+	call_refuse(c, &r);
+	return NULL;
+}
+
+/* The templates may have been reloaded since it was looked for. */
+static void on_session(struct call *c, bool found)
+{
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct template *t;
+
+	if (!found) {
+		no_session(c, json_member_str(args, "sessionId"));
 		return;
 	}
-	call_refuse(c, &r);
+	t = wanted(c, args);
+	if (t != NULL)
+		submit_view(c, t, args);
+}
+
+void contract_run_template(struct call *c, struct json_object *args)
+{
+	const char *session_id = json_member_str(args, "sessionId");
+	struct template *t = wanted(c, args);
+
+	if (t == NULL)
+		return;
+	if (session_id != NULL)
+		browser_find_session(c, session_id, on_session);
+	else
+		submit_view(c, t, args);
 }
 
 void contract_call_template(struct call *c, struct template *t,
@@ -384,7 +428,7 @@ void contract_call_template(struct call *c, struct template *t,
 	struct refusal r = {0};
 
 	if (check_inputs(&r, t, args, ""))
-		submit(c, t, args, NULL, present_output);
+		submit(c, t, args, NULL, NULL, present_output);
 	else
 		call_refuse(c, &r);
 }

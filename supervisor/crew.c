@@ -144,6 +144,8 @@ static void child_exited(struct crew *c, pid_t pid, int status,
 		zygote_gone(z, status);
 		return;
 	}
+	if (c->ops.on_other != NULL && c->ops.on_other(c->arg, pid, status))
+		return;
 	e = xcalloc(1, sizeof(*e));
 	*e = (struct early){
 	    .pid = pid, .seq = c->seq, .status = status, .use = *use};

@@ -9,6 +9,7 @@
 #define SUPERVISOR_CREW_H
 
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 #include <sys/resource.h>
@@ -28,6 +29,8 @@ struct crew_ops {
 			  const struct crew_note *report);
 	/* No cage can be built here, or no zygote comes to life: WHY says it. */
 	void (*on_broken)(void *arg, enum crew_kind kind, const char *why);
+	/* A child has ended: was it another's, who knows of it now? */
+	bool (*on_other)(void *arg, pid_t pid, int status);
 };
 
 #define CREW_READS_MAX 64u /* paths that all programs together may read */

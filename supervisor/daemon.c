@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/audit.h"
+#include "supervisor/browser.h"
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
@@ -135,6 +136,7 @@ static int swap_in(struct server *srv, struct config *config,
 	*srv->config = *config;
 	*config = old;
 	changed |= requestors_apply(&srv->requestors, srv->config);
+	browser_requestors_changed(srv->browser);
 	changed |= srv->config->publish_templates != config->publish_templates;
 	config_free(config);
 	catalogue_free(srv->catalogue);

@@ -403,10 +403,6 @@ void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
 	struct refusal why = {0};
 	struct pending *p;
 
-	if (ask->kind == WORKER_ASK_CALL) {
-		worker_refuse_ask(r, ask, NULL);
-		return;
-	}
 	p = xcalloc(1, sizeof(*p));
 	p->input = input_of(arg, r);
 	p->seq = ask->seq;

@@ -17,7 +17,7 @@
 /* The time in which a client takes note of a task that it made. */
 #define INPUT_TASK_GRACE_MS 200
 
-/* A worker_on_ask: ARG is the server. */
+/* A worker_on_ask, for all but CALL: ARG is the server. */
 void input_ask(void *arg, struct run *r, const struct worker_ask *ask);
 
 /* A worker_on_drop: a client that was asked is told to forget it. */

@@ -4,26 +4,30 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <unistd.h>
 
-
+#include "ipc/broker.h"
 #include "ipc/crew.h"
 #include "supervisor/keeper.h"
 
-static int spawn_actions(posix_spawn_file_actions_t *fa, int control)
+_Static_assert((int)CREW_CONTROL_FD == BROKER_FD, "one way to start both");
+
+/* ERR is what it gets as its standard error. */
+static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 {
 	int rc = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDWR, 0);
 
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 1);
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 2);
+	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, err, 2);
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, CREW_CONTROL_FD);
 	rc = rc ? rc
 		: posix_spawn_file_actions_addclosefrom_np(fa, CREW_CONTROL_FD + 1);
 	return -rc;
 }
 
-static int spawn(const char *path, char *const argv[], int control, pid_t *pid)
+static int spawn(const char *path, char *const argv[], char *const envp[],
+		 int control, int err, pid_t *pid)
 {
-	char *envp[] = {NULL};
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -37,7 +41,7 @@ static int spawn(const char *path, char *const argv[], int control, pid_t *pid)
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr,
 				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	rc = spawn_actions(&fa, control);
+	rc = spawn_actions(&fa, control, err);
 	if (rc == 0)
 		rc = -posix_spawn(pid, path, &fa, &attr, argv, envp);
 	posix_spawnattr_destroy(&attr);
@@ -48,6 +52,15 @@ static int spawn(const char *path, char *const argv[], int control, pid_t *pid)
 int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 {
 	int rc = keeper_exec(argv, control, pid);
+	char *envp[] = {NULL};
 
-	return rc == -ENOTCONN ? spawn(path, argv, control, pid) : rc;
+	return rc == -ENOTCONN ? spawn(path, argv, envp, control, 0, pid) : rc;
+}
+
+int launch_broker(const char *path, char *const argv[], int end, pid_t *pid)
+{
+	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char *envp[] = {usual, NULL};
+
+	return spawn(path, argv, envp, end, STDERR_FILENO, pid);
 }

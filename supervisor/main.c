@@ -21,7 +21,7 @@
 
 #define EXIT_USAGE 2
 
-#define INSTALLED_WORKER "/usr/libexec/paddock/paddock-worker"
+#define INSTALLED "/usr/libexec/paddock/"
 
 static const char usage[] =
     "usage: paddockd [--stdio] [option]...\n"
@@ -205,23 +205,38 @@ static struct config *read_config(void *arg, char *why, size_t size)
 	return NULL;
 }
 
-/* The worker program lies beside this one, or where it is installed. */
-static const char *worker_path(void)
+#define PATH_ROOM 64 /* for what follows the last slash */
+
+/* The program NAME lies beside this one, or where it is installed. */
+static const char *program_path(const char *name, char path[PATH_MAX])
 {
-	static const char *const places[] = {
-	    "paddock-worker", "../libexec/paddock/paddock-worker"};
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	static const char *const places[] = {"", "../libexec/paddock/"};
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - PATH_ROOM);
 	char *slash;
 
 	path[n > 0 ? n : 0] = '\0';
 	slash = strrchr(path, '/');
 	for (size_t i = 0; slash != NULL && i < ARRAY_LEN(places); i++) {
-		memcpy(slash + 1, places[i], strlen(places[i]) + 1);
+		snprintf(slash + 1, PATH_ROOM, "%s%s", places[i], name);
 		if (access(path, X_OK) == 0)
 			return path;
 	}
-	return INSTALLED_WORKER;
+	snprintf(path, PATH_MAX, INSTALLED "%s", name);
+	return path;
+}
+
+static const char *worker_path(void)
+{
+	static char path[PATH_MAX];
+
+	return program_path("paddock-worker", path);
+}
+
+static const char *browser_path(void)
+{
+	static char path[PATH_MAX];
+
+	return program_path("paddock-browser", path);
 }
 
 static int check(const struct catalogue *cat)
@@ -307,7 +322,7 @@ static int serve(struct config *config, struct flags *f)
 		config_free(config);
 		return status;
 	}
-	status = server_start(&srv, config, cat, worker_path(),
+	status = server_start(&srv, config, cat, worker_path(), browser_path(),
 			      required(config, f));
 	if (status == 0) {
 		daemon_watch(&srv, read_config, f);

@@ -28,6 +28,16 @@ static const struct {
     {"STORE_UNAVAILABLE", "nothing was started; the operator has to mend the "
 			  "state directory, then call again"},
     {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own"},
+    {"ELEMENT_NOT_FOUND", "look at the page again: get_page_info, "
+			  "find_element"},
+    {"URL_NOT_ALLOWED", "take an address that details.reason does not rule "
+			"out"},
+    {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)"},
+    {"PAGE_CRASHED", "open a new tab and begin again"},
+    {"CALL_NOT_ALLOWED", "the operator can allow it; see the message"},
+    {"BROWSER_BUSY", "try again when less is asked of the browser"},
+    {"BROWSER_UNAVAILABLE", "the operator has to install or enable the "
+			    "browser"},
     {"RUN_NOT_FOUND", "check the runId; list_task_runs names yours"},
     {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less"},
     {"RUN_CANCELED", "start a new run"},

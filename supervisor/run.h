@@ -137,7 +137,8 @@ struct run {
 	struct template *template;     /* a user of it */
 	struct run_limits limits;
 	struct run_task task;
-	char *session_id;	       /* as the client gave it, or NULL */
+	char *session_id;	       /* that it was given, or keeps; or NULL */
+	enum template_trust trust;     /* of who asked for it */
 	char *inputs;		       /* owned JSON text; NULL once sent */
 	size_t inputs_len;
 	char *idem_key;
@@ -167,6 +168,7 @@ struct run {
 	struct run_use use;	       /* of the worker, once reaped */
 
 	struct input *input;	       /* its questions; input.c's, or NULL */
+	struct browser_run *browser;   /* its browser calls; browser.c's */
 	struct worker *worker;	       /* while one lives; it owns itself */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */

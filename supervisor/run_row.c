@@ -52,6 +52,8 @@ static char *options_of(const struct run *r)
 	if (r->session_id != NULL)
 		json_object_object_add(o, "sessionId",
 				       json_object_new_string(r->session_id));
+	json_object_object_add(o, "trust",
+			       json_object_new_string(trust_name(r->trust)));
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -77,6 +79,16 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 
 /* ---- and back ---- */
 
+/* A row of an older server says nothing: as little as its template takes. */
+static enum template_trust trust_of(const char *name, const struct template *t)
+{
+	if (name == NULL)
+		return (t->trust & TRUST_REMOTE) != 0 ? TRUST_REMOTE
+						      : TRUST_LOCAL;
+	return strcmp(name, trust_name(TRUST_LOCAL)) == 0 ? TRUST_LOCAL
+							  : TRUST_REMOTE;
+}
+
 struct run *run_row_revive(const struct store_run *row,
 			   struct requestor *requestor, struct template *t)
 {
@@ -89,6 +101,7 @@ struct run *run_row_revive(const struct store_run *row,
 	    json_object_get_int64(json_member(options, "timeoutMs"));
 	r->limits.ttl_ms = json_object_get_int64(json_member(options, "ttlMs"));
 	r->session_id = xstrdup_opt(json_member_str(options, "sessionId"));
+	r->trust = trust_of(json_member_str(options, "trust"), t);
 	json_object_put(options);
 	memcpy(r->id, row->id, sizeof(r->id));
 	r->created_ms = row->created_ms;

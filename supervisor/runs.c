@@ -14,6 +14,7 @@
 #include "supervisor/bounds.h"
 #include "supervisor/keep.h"
 #include "supervisor/input.h"
+#include "supervisor/browser.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
@@ -43,6 +44,7 @@ static void forget(struct runs *s, struct run *r)
 {
 	HASH_DEL(s->by_id, r);
 	input_forget(r);
+	browser_forget(r);
 	run_free(r);
 }
 
@@ -322,7 +324,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .bytes = inputs_len,
 	};
 
-	if (!programs_allow(t, s->env.config, s->env.isolation, r))
+	if (!programs_allow(t, s->env.config, s->env.isolation, r) ||
+	    !browser_allow(t, s->env.config, r))
 		return false;
 	if (*s->env.draining)
 		refuse(r, "QUEUE_FULL",
@@ -373,6 +376,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs = xstrndup(text, len);
 	r->inputs_len = len;
 	r->session_id = xstrdup_opt(wish->session_id);
+	r->trust = wish->trust;
 	r->idem_key = xstrdup_opt(wish->idem_key);
 	r->idem_digest = xstrdup_opt(wish->idem_digest);
 	set_limits(s, r, wish->timeout_ms, wish->ttl_ms);

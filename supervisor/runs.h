@@ -42,6 +42,7 @@ struct run_wish {
 	int64_t timeout_ms; /* 0: the template's */
 	int64_t ttl_ms;	    /* 0: the server's default */
 	const char *session_id;
+	enum template_trust trust; /* of the session that asks */
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */

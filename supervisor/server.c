@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
+#include "supervisor/browser.h"
 #include "supervisor/contract.h"
 #include "supervisor/input.h"
 #include "supervisor/keeper.h"
@@ -140,6 +141,11 @@ static void on_broken(void *arg, enum crew_kind kind, const char *why)
 	}
 	log_error("server", "isolation=none why=\"%s\"", why);
 	server_stop(arg, EX_UNAVAILABLE);
+}
+
+static bool on_other(void *arg, pid_t pid, int status)
+{
+	return browser_exited(((struct server *)arg)->browser, pid, status);
 }
 
 /* ---- events ---- */
@@ -270,6 +276,22 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	look_at_requestors(srv);
 }
 
+static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
+{
+	struct server *srv = arg;
+
+	if (ask->kind == WORKER_ASK_CALL)
+		browser_ask(srv->browser, r, ask);
+	else
+		input_ask(srv, r, ask);
+}
+
+static void on_drop(void *arg, struct run *r, uint32_t seq)
+{
+	input_drop(arg, r, seq);
+	browser_drop(r, seq);
+}
+
 struct runs *server_runs(struct server *srv)
 {
 	struct runs_env env = {.base = srv->base,
@@ -277,8 +299,8 @@ struct runs *server_runs(struct server *srv)
 			       .isolation = &srv->isolation,
 			       .crew = srv->crew,
 			       .instance = srv->instance,
-			       .on_ask = input_ask,
-			       .on_drop = input_drop,
+			       .on_ask = on_ask,
+			       .on_drop = on_drop,
 			       .ask_arg = srv,
 			       .quiet = &srv->quiet,
 			       .draining = &srv->draining,
@@ -363,9 +385,10 @@ void server_limit_groups(const struct config *c)
 
 int server_start(struct server *srv, struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
+		 const char *browser_path,
 		 enum isolation_level require)
 {
-	static const struct crew_ops ops = {on_report, on_broken};
+	static const struct crew_ops ops = {on_report, on_broken, on_other};
 
 	srv->config = config;
 	srv->catalogue = catalogue;
@@ -389,6 +412,7 @@ int server_start(struct server *srv, struct config *config,
 			  strerror(errno));
 		return EX_UNAVAILABLE;
 	}
+	srv->browser = browser_new(srv, browser_path);
 	programs_show(srv->crew, catalogue, config);
 	return 0;
 }
@@ -419,9 +443,11 @@ void server_fini(struct server *srv)
 	srv->quiet = true; /* nothing that comes back now starts a run */
 	if (srv->runs != NULL)
 		runs_interrupt(srv->runs, !srv->others);
+	browser_stop(srv->browser);
 	crew_stop(srv->crew);
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
+	browser_free(srv->browser);
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);

@@ -23,6 +23,7 @@ struct server {
 	struct crew *crew;
 	struct isolation isolation;
 	enum isolation_level require; /* ISOLATION_NONE: none is required */
+	struct browser *browser;
 	struct store *store; /* NULL until server_runs() is first asked */
 	struct runs *runs;   /* likewise */
 	struct requestors requestors;
@@ -46,11 +47,13 @@ struct server {
 
 /*
  * Start the zygote and watch signals; CONFIG and CATALOGUE are taken.
- * WORKER_PATH is the worker program. 0, or the exit status to end with,
+ * WORKER_PATH is the worker program,
+ * BROWSER_PATH (lent for good) the browser's broker, which may be missing. 0, or the exit status to end with,
  * after a line that says why.
  */
 int server_start(struct server *srv, struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
+		 const char *browser_path,
 		 enum isolation_level require);
 
 /* The templates that CONFIG names; a default folder may be missing. */

@@ -9,6 +9,8 @@
 #include "base/near.h"
 #include "proto/json.h"
 #include "proto/mcp_schema.h"
+#include "supervisor/browser.h"
+#include "supervisor/browser_tools.h"
 #include "supervisor/contract.h"
 
 #define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
@@ -214,6 +216,10 @@ void tools_list(struct call *c)
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
 		if (page_wants(&p, contract[i].name, 0))
 			page_add(&p, json_object_get(contract[i].definition));
+	for (const struct broker_action *a = NULL;
+	     browser_offers(c->session) && (a = browser_tool_next(a)) != NULL;)
+		if (page_wants(&p, a->name, 0))
+			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
 		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 1))
 			page_add(&p, template_tool(cat->all[i]));
@@ -229,14 +235,16 @@ void tools_list(struct call *c)
 static const char *nearest_tool(struct call *c, const char *name)
 {
 	const struct contract_tool *contract = contract_tools();
-	const char *names[CONTRACT_TOOLS];
-	const char *near;
+	const struct broker_action *a = NULL;
+	struct near found;
 
+	near_init(&found, name);
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
-		names[i] = contract[i].name;
-	near = near_word(name, names, CONTRACT_TOOLS);
-	return near != NULL
-		   ? near
+		near_try(&found, contract[i].name);
+	while (browser_offers(c->session) && (a = browser_tool_next(a)) != NULL)
+		near_try(&found, a->name);
+	return found.best != NULL
+		   ? found.best
 		   : tools_nearest(c->session->requestor,
 				   c->session->server->catalogue, name);
 }
@@ -356,6 +364,28 @@ static void call_contract(struct call *c, const struct contract_tool *tool,
 	call_refuse(c, &r);
 }
 
+static void call_browser(struct call *c, const struct broker_action *action,
+			 struct json_object *args)
+{
+	const char *why = browser_lacks(c->session->server->config);
+	struct refusal r = {0};
+
+	if (!check_task(c, action->name, TASK_FORBIDDEN))
+		return;
+	if (browser_offers(c->session)) {
+		browser_call(c, action, args);
+		return;
+	}
+	if (why != NULL)
+		refuse(&r, "BROWSER_UNAVAILABLE", NULL,
+		       "there is no browser here: %s", why);
+	else
+		refuse(&r, "CALL_NOT_ALLOWED", NULL,
+		       "you may use the templates that the operator lists for "
+		       "you, and no tool of the browser's");
+	call_refuse(c, &r);
+}
+
 void tools_call(struct call *c)
 {
 	const struct contract_tool *contract = contract_tools();
@@ -382,6 +412,10 @@ void tools_call(struct call *c)
 			call_contract(c, &contract[i], args);
 			return;
 		}
+	if (browser_tool(name) != NULL) {
+		call_browser(c, browser_tool(name), args);
+		return;
+	}
 	t = catalogue_newest(c->session->server->catalogue, name);
 	if (t == NULL || !is_tool(c, t))
 		no_such_tool(c, name);

@@ -690,7 +690,9 @@ $s->stop;
 		ok(!@wrong, "the contract's example fits: $tool, $side")
 		    || diag("@wrong");
 	}
-	for my $name (sort keys %tool) {
+	for my $name (qw(list_task_templates run_task_template get_task_run
+			 list_task_runs cancel_task_run get_artifact
+			 get_runtime_profile)) {
 		my $schema = $tool{$name}{outputSchema} or next;
 		my @wrong = map { schema_errors($schema, $_) }
 		    @{$said{$name} // []};

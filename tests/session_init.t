@@ -21,7 +21,10 @@ my %few = (
     distant => lua('return {}', trustLevelSupport => ['remote']),
 );
 
-sub server { return Paddock->new(templates => \%few, @_) }
+# lists are the same whether there is a browser or not
+my $no_browser = "[browser]\nenabled = no\n";
+
+sub server { return Paddock->new(templates => \%few, config => $no_browser, @_) }
 
 sub error_is {
 	my ($a, $code, $text, $name) = @_;
@@ -133,7 +136,7 @@ for (@knows) {
 
 {
 	my %many = map { (sprintf('t%03d', $_) => lua('return {}')) } 1 .. 94;
-	my $s = Paddock->new(templates => \%many);
+	my $s = Paddock->new(templates => \%many, config => $no_browser);
 	my (@names, @sizes, $cursor);
 
 	$s->init;
@@ -167,7 +170,7 @@ for (@knows) {
 	$s->stop;
 }
 {
-	my $s = server(config => "[server]\npublish_templates = no\n");
+	my $s = server(config => "[server]\npublish_templates = no\n$no_browser");
 
 	$s->init;
 	same_json([map { $_->{name} } @{$s->call('tools/list')->{result}{tools}}],

@@ -143,7 +143,7 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
 
 static void start(const char *name)
 {
-	static const struct crew_ops ops = {on_report, on_broken};
+	static const struct crew_ops ops = {on_report, on_broken, NULL};
 	char *path = xasprintf("%s/%s", folder, name);
 	char self[64];
 

@@ -1,0 +1,54 @@
+/*
+ * broker.h - paddock-browser as a child of ours: started when something is
+ * asked of it, started again when it ends, and ended with us. What may be
+ * asked, and by whom, is browser.c's.
+ */
+#ifndef SUPERVISOR_BROKER_H
+#define SUPERVISOR_BROKER_H
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct broker;
+struct broker_call;
+
+struct broker_env {
+	struct event_base *base;
+	/* Start the program with END as its BROKER_FD. 0 and *PID, or -errno. */
+	int (*launch)(void *arg, int end, pid_t *pid);
+	/* It, and all that it kept, is gone. */
+	void (*on_gone)(void *arg);
+	void *arg;
+};
+
+struct broker *broker_new(const struct broker_env *env); /* copied */
+/* End the program; what is asked stays unanswered. NULL is fine. */
+void broker_stop(struct broker *b);
+void broker_free(struct broker *b); /* stopped; NULL is fine */
+
+/*
+ * Called once, and never before broker_ask() has returned. LEN bytes of JSON
+ * text, lent: OK: the result; else {code, message, details?}.
+ */
+typedef void (*broker_done)(void *arg, bool ok, const char *json, size_t len);
+
+/*
+ * Ask TOOL with BODY (taken), to be answered in TIMEOUT_MS: if it is not by
+ * some seconds later, the program is taken for dead. DONE may be NULL.
+ */
+struct broker_call *broker_ask(struct broker *b, const char *tool,
+			       struct json_object *body, int64_t timeout_ms,
+			       broker_done done, void *arg);
+
+/* Nobody waits for CALL any more: it is called off, and its DONE not called. */
+void broker_forget(struct broker_call *call);
+
+bool broker_is_running(const struct broker *b);
+/* A child of ours has ended: was it this one? */
+bool broker_exited(struct broker *b, pid_t pid, int status);
+
+#endif

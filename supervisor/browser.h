@@ -1,0 +1,57 @@
+/*
+ * browser.h - who may do what with the browser: runs by run.call, clients by
+ * tools of their own. What is asked goes to the broker, which checks
+ * arguments and addresses, and knows whose each session is.
+ */
+#ifndef SUPERVISOR_BROWSER_H
+#define SUPERVISOR_BROWSER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "ipc/broker.h"
+#include "supervisor/call.h"
+#include "supervisor/config.h"
+#include "supervisor/refusal.h"
+#include "supervisor/run.h"
+#include "supervisor/server.h"
+#include "supervisor/worker.h"
+
+struct browser; /* of one server: server.browser */
+
+/* Nothing is started yet. PROGRAM is paddock-browser's path, lent for good. */
+struct browser *browser_new(struct server *srv, const char *program);
+void browser_stop(struct browser *b); /* the program; NULL is fine */
+void browser_free(struct browser *b); /* and what is left; NULL is fine */
+bool browser_exited(struct browser *b, pid_t pid, int status);
+
+/* Why there is no browser here, and what would help; NULL: there is one. */
+const char *browser_lacks(const struct config *config);
+
+/* May T run, as to the browser? One that needs it is refused in R without. */
+bool browser_allow(const struct template *t, const struct config *config,
+		   struct refusal *r);
+
+/* ASK is a CALL of R's; see worker_on_ask. */
+void browser_ask(struct browser *b, struct run *r,
+		 const struct worker_ask *ask);
+void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
+void browser_forget(struct run *r);		/* it is about to be freed */
+
+/* May clients of S use actions themselves? */
+bool browser_offers(const struct session *s);
+/* C is answered with what ACTION gives for ARGS (lent), which are unchecked. */
+void browser_call(struct call *c, const struct broker_action *action,
+		  struct json_object *args);
+
+/*
+ * Is ID a session that C's client may give to a run? DONE is called, perhaps
+ * later, unless C is dropped before; C.state is in use until then.
+ */
+void browser_find_session(struct call *c, const char *id,
+			  void (*done)(struct call *c, bool found));
+
+/* Requestors may be gone: so are their sessions. */
+void browser_requestors_changed(struct browser *b);
+
+#endif

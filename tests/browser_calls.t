@@ -1,0 +1,266 @@
+#!/usr/bin/perl
+# Who may do what with the browser, and what comes of it when it is slow, is
+# called off, or dies. fake_browser.pl stands in for paddock-browser.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use File::Copy qw(copy);
+use Http qw(sha256_hex);
+use Paddock;
+use Test::More;
+
+my @all = qw(create_tab navigate close_tab screenshot keep_session list_sessions
+	     close_session nothing);
+my $folder = Paddock::fresh_root();
+
+copy("$BUILD/$_", "$folder/$_") or BAIL_OUT("$_: $!") for qw(paddockd paddock-worker);
+copy("$FindBin::Bin/fake_browser.pl", "$folder/paddock-browser") or BAIL_OUT($!);
+chmod 0755, map { "$folder/$_" } qw(paddockd paddock-worker paddock-browser);
+Paddock::write_file("$folder/chromium", "#!/bin/sh\n");
+chmod 0755, "$folder/chromium";
+
+my $config = "[browser]\nchromium = $folder/chromium\n";
+my $show = sub {
+	my ($code, %manifest) = @_;
+
+	return lua("local ok, got = pcall(function() $code end)
+	    if ok then return {got = got} end
+	    if type(got) == 'string' then return {text = got} end
+	    return {code = got.code, message = got.message,
+		    details = got.details}",
+	    limits => {maxTimeoutMs => 600000}, tools => \@all,
+	    trustLevelSupport => ['local', 'remote'], %manifest);
+};
+my $visit = 'local t = run.call("create_tab", inputs.tab)
+    local n = run.call("navigate", {tabId = t.tabId, url = inputs.url})
+    if inputs.keep then run.call("keep_session") end
+    return {session = t.sessionId, url = #n.page.url, title = n.page.title}';
+my %templates = (
+    visit => $show->($visit),
+    plain => $show->('return run.call("navigate", {})', tools => ['close_tab']),
+    any => $show->('return run.call(inputs.tool, inputs.args)'),
+    hasty => $show->('local t = run.call("create_tab")
+	run.step("s", function()
+	    run.call("navigate", {tabId = t.tabId, url = "http://wait/"})
+	end, {timeout = 30})'),
+    echo => lua('return inputs'),
+);
+
+sub told { return map { json_to($_) } split /\n/,
+	   Paddock::read_file("$folder/paddock-browser.told") // '' }
+sub told_tool { my ($tool) = @_; return grep { ($_->{tool} // '') eq $tool } told() }
+sub forget_told { # anybody's to write: the server gives up root
+	Paddock::write_file("$folder/paddock-browser.told", '');
+	chmod 0666, "$folder/paddock-browser.told";
+}
+sub server {
+	my (%o) = @_;
+	forget_told();
+	my $s = Paddock->new(templates => \%templates, build => $folder,
+			     config => $config, %o);
+	$s->init;
+	return $s;
+}
+sub pid { my ($s) = @_; # the broker's
+	  return (map { /broker=(\d+) started/ } split /\n/, $s->log_text)[-1] }
+sub view { return $_[0]{result} // {} }
+
+# ---- what runs may call ----
+
+{
+	my $s = server();
+	is(scalar(told()), 0, 'nothing is started before it is needed');
+	is($s->run_sync('echo')->{status}, 'succeeded', 'nor by what needs none');
+	is(scalar(told()), 0, 'at all');
+
+	my $v = $s->run_sync(visit => {url => 'http://a/'});
+	is(view($v)->{got}{title}, 'Page of http://a/', 'a template reaches a page')
+	    || diag(json_of($v), $s->log_text);
+	my ($nav) = told_tool('navigate');
+	is($nav->{requestor}, 'uid:' . $>, 'in its requestor\'s name');
+	is($nav->{trust}, 'local', 'trust');
+	is($nav->{run}, $v->{runId}, 'and run');
+	is($nav->{session}, undef, 'which was given no session');
+	cmp_ok($nav->{timeoutMs}, '>', 500_000, 'for as long as it may take');
+	Paddock::until_true("told", sub { told_tool('run_ended') });
+	is((told_tool('run_ended'))[0]{run}, $v->{runId}, 'its end is told');
+	my ($start) = told();
+	is_deeply([@{$start->{started}}[0, 1]], ['--chromium', "$folder/chromium"],
+		  'the broker is told where Chromium is');
+	is(view($s->run_sync(visit => {url => 'http://large/'}))->{got}{url}, 300_013,
+	   'an answer may be large');
+	is(view($s->run_sync(visit => {url => 'http://private/'}))->{code},
+	   'URL_NOT_ALLOWED', 'what the broker refuses the template sees');
+	is(view($s->run_sync('plain'))->{code}, 'CALL_NOT_ALLOWED',
+	   'the manifest must list a tool');
+	is(view($s->run_sync(any => {tool => 'nothing'}))->{code}, 'CALL_NOT_ALLOWED',
+	   'and there must be one');
+	is(view($s->run_sync(any => {tool => 'list_sessions'}))->{code},
+	   'CALL_NOT_ALLOWED', 'none may list its requestor\'s sessions');
+
+	# ---- sessions ----
+
+	my $kept = $s->run_sync(visit => {url => 'http://a/', keep => \1});
+	my $id = view($kept)->{got}{session};
+	is($kept->{sessionId}, $id, 'a run that keeps its session says which it is');
+	is(view($s->run_sync(visit => {url => 'http://a/', tab => {sessionId => $id}}))->{code},
+	   'CALL_NOT_ALLOWED', 'another run may not use it by its id');
+	$v = $s->run(visit => {url => 'http://a/'}, sessionId => $id)->{view};
+	is(view($v)->{got}{session}, $id, 'but one that is given it may');
+	is($v->{sessionId}, $id, 'and shows it');
+	refused($s->run(visit => {url => 'x'}, sessionId => 'sess_' . 'a' x 26),
+		'SESSION_NOT_FOUND', 'one that does not exist');
+	refused($s->run(visit => {url => 'x'}, sessionId => 'sess_x'),
+		'SESSION_NOT_FOUND', 'one that cannot');
+	refused($s->run(visit => {url => 'x'}, sessionId =>
+			view($s->run_sync(visit => {url => 'x'}))->{got}{session}),
+		'SESSION_NOT_FOUND', 'one that ended with its run');
+
+	# ---- what is called off ----
+
+	$v = $s->run_async(visit => {url => 'http://wait/'});
+	Paddock::until_true("told", sub { grep { $_->{run} eq $v } told_tool('navigate') });
+	$s->tool(cancel_task_run => {runId => $v});
+	is($s->ended($v)->{status}, 'canceled', 'a run that waits for a page can be cancelled');
+	ok(Paddock::until_true("told", sub { told_tool('cancel') }),
+	   'and so is what it waits for');
+	is($s->run_sync('hasty')->{status}, 'failed', 'so it is when a step waits no longer');
+	ok(Paddock::until_true("told", sub { told_tool('cancel') == 2 }),
+	   'without the run\'s end');
+
+	# ---- death ----
+
+	is(view($s->run_sync(visit => {url => 'http://die/'}))->{code}, 'PAGE_CRASHED',
+	   'what the browser was at when it ended is PAGE_CRASHED');
+	is(view($s->run_sync(visit => {url => 'http://a/'}))->{got}{title},
+	   'Page of http://a/', 'and it is started again');
+	$v = $s->run_async(visit => {url => 'http://wait/2'});
+	Paddock::until_true("told", sub { grep { $_->{run} eq $v } told_tool('navigate') });
+	kill KILL => pid($s);
+	is(view($s->ended($v))->{code}, 'PAGE_CRASHED', 'however it ends');
+	is(view($s->run_sync(visit => {url => 'http://nonsense/'}))->{code},
+	   'PAGE_CRASHED', 'one that talks nonsense is ended');
+	refused($s->run(visit => {url => 'x'}, sessionId => $id), 'SESSION_NOT_FOUND',
+		'its sessions are gone with it');
+	is(view($s->run_sync(visit => {url => 'http://a/'}))->{got}{title},
+	   'Page of http://a/', 'and it goes on');
+	my $pid = pid($s);
+	$s->stop;
+	ok(!kill(0 => $pid), 'it ends with the server');
+}
+{
+	my $s = server();
+	$s->run_sync(visit => {url => 'http://a/'});
+	my $pid = pid($s);
+	$s->kill9;
+	ok(Paddock::until_true("told", sub { !Paddock::alive($pid) }),
+	   'even when that is killed');
+}
+
+# ---- what clients call ----
+
+{
+	my $s = server();
+	my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
+	my @names = qw(create_tab navigate wait_for_stable get_page_info get_page_content
+		       close_tab click type_text press_key wait find_element screenshot
+		       close_session list_sessions);
+
+	is_deeply([grep { !$tool{$_} } @names], [], 'the actions are tools');
+	ok(!$tool{keep_session}, 'but that of runs alone');
+	ok($tool{screenshot}{annotations}{readOnlyHint} &&
+	   !$tool{click}{annotations}{readOnlyHint}, 'with annotations');
+	is_deeply($tool{navigate}{inputSchema}{required}, ['tabId', 'url'], 'and schemas');
+	my $tab = $s->tool('create_tab')->{view};
+	is_deeply([schema_errors($tool{create_tab}{outputSchema}, $tab)], [],
+		  'a client may open a tab');
+	my $r = $s->tool(navigate => {tabId => $tab->{tabId}, url => 'http://a/'});
+	is_deeply([schema_errors($tool{navigate}{outputSchema}, $r->{view})], [],
+		  'and go somewhere');
+	my ($nav) = told_tool('navigate');
+	is($nav->{run}, undef, 'in no run\'s name');
+	refused($s->tool(navigate => {tabId => $tab->{tabId}, url => 'http://private/'}),
+		'URL_NOT_ALLOWED', 'a refusal has its code');
+	is($s->tool('list_sessions')->{view}{sessions}[0]{sessionId}, $tab->{sessionId},
+	   'its sessions are listed');
+	is(view($s->run(visit => {url => 'http://a/'}, sessionId => $tab->{sessionId})->{view})
+	   ->{got}{session}, $tab->{sessionId}, 'and can be given to a run');
+	ok($s->tool(close_session => {sessionId => $tab->{sessionId}})->{view}{success},
+	   'and closed');
+	my $id = $s->request('tools/call', {name => 'create_tab', arguments => {}});
+	$tab = $s->result($id)->{view};
+	$id = $s->request('tools/call', {name => 'navigate', arguments =>
+	    {tabId => $tab->{tabId}, url => 'http://wait/'}});
+	Paddock::until_true("told", sub { grep { $_->{args}{url} eq 'http://wait/' }
+				  told_tool('navigate') });
+	$s->notify('notifications/cancelled', {requestId => $id});
+	ok(Paddock::until_true("told", sub { told_tool('cancel') }),
+	   'a call that is cancelled is called off');
+	$s->stop;
+}
+
+# ---- others ----
+
+{
+	my %token = (alice => 'a' x 43, bob => 'b' x 43, eve => 'e' x 43);
+	my $sections = sub { return join '', $config, map {
+		"[requestor \"$_\"]\ntoken_sha256 = " . sha256_hex($token{$_}) . "\n" .
+		    ($_ eq 'eve' ? "templates = echo\n" : '') } @_ };
+	forget_told();
+	my $s = Http->new(templates => \%templates, build => $folder,
+			  config => $sections->(sort keys %token));
+	$s->{tokens} = \%token;
+	my ($alice, $bob, $eve) = map { $s->client($_)->greeted } qw(alice bob eve);
+	my $id = $alice->tool('create_tab')->{view}{sessionId};
+
+	is((told_tool('create_tab'))[0]{trust}, 'remote', 'who is remote stays so');
+	refused($bob->run(visit => {url => 'http://a/'}, sessionId => $id),
+		'SESSION_NOT_FOUND', 'another\'s session is none of yours');
+	refused($bob->tool(create_tab => {sessionId => $id}), 'SESSION_NOT_FOUND',
+		'neither way');
+	is(view($alice->run(visit => {url => 'http://a/'}, sessionId => $id)->{view})->{got}{session},
+	   $id, 'its owner\'s runs may have it');
+	refused($eve->tool('create_tab'), 'CALL_NOT_ALLOWED',
+		'who may use some templates alone has no browser');
+	ok(!(grep { $_->{name} eq 'navigate' } @{$eve->call('tools/list')->{result}{tools}}),
+	   'and is offered none');
+	$s->write_config($sections->('bob', 'eve'));
+	is($s->reload, 'done', 'a requestor is removed');
+	ok(Paddock::until_true("told", sub { grep { $_->{requestor} eq 'alice' }
+				  told_tool('requestor_gone') }),
+	   'and its sessions');
+	$s->stop;
+}
+
+# ---- without ----
+
+for (['enabled = no', qr/switched the browser off/],
+     ["chromium = $folder/none", qr/is not there/]) {
+	my ($line, $why) = @$_;
+	my $s = server(config => "[browser]\n$line\n");
+	my %t = map { $_->{templateId} => $_ }
+	    @{$s->tool('list_task_templates')->{view}{templates}};
+
+	like($t{visit}{unavailableReason}, $why, "$line: a template says what is missing");
+	ok(!$t{visit}{available} && $t{echo}{available}, 'and others can be run');
+	refused($s->run(visit => {url => 'x'}), 'BROWSER_UNAVAILABLE', 'which it cannot');
+	refused($s->tool('create_tab'), 'BROWSER_UNAVAILABLE', 'nor can a client');
+	ok(!(grep { $_->{name} eq 'navigate' } @{$s->call('tools/list')->{result}{tools}}),
+	   'who is offered none');
+	$s->stop;
+}
+{
+	my $never = "$folder/never";
+
+	copy("$folder/chromium", $never) or BAIL_OUT($!);
+	chmod 0755, $never;
+	my $s = server(config => "[browser]\nchromium = $never\n");
+
+	is(view($s->run_sync(visit => {url => 'x'}))->{code}, 'BROWSER_UNAVAILABLE',
+	   'a broker that ends at once is none') for 1 .. 3;
+	is($s->run_sync('echo')->{status}, 'succeeded', 'all else goes on');
+	$s->stop;
+}
+
+done_testing;

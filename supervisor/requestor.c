@@ -145,7 +145,7 @@ struct requestor *requestors_of_token(struct requestors *all,
 	HASH_ITER(hh, all->by_name, q, next) {
 		bool match = CRYPTO_memcmp(q->token, sum, sizeof(sum)) == 0;
 
-		found = q->has_token & match ? q : found;
+		found = (q->has_token & match) ? q : found;
 	}
 	return found;
 }

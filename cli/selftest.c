@@ -58,8 +58,8 @@ static char *find_templates(void)
 		if (len < tail ||
 		    strcmp(exe + len - tail, places[i].folder) != 0)
 			continue;
-		path = xasprintf("%.*s%s", (int)(len - tail), exe,
-				 places[i].data);
+		path =
+		    xasprintf("%.*s%s", (int)(len - tail), exe, places[i].data);
 		if (access(path, R_OK) == 0)
 			return path;
 		free(path);
@@ -232,7 +232,8 @@ static int selftest(const struct cli *cli, int n, const char *const *arg)
 		state_dir = state_dir_make();
 	else
 		say("the attacks are not in %s; say where they are: paddock "
-		    "selftest DIR", templates);
+		    "selftest DIR",
+		    templates);
 	if (state_dir != NULL) {
 		rc = with_server(cli, templates, state_dir);
 		state_dir_remove(state_dir);

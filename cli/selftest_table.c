@@ -1,4 +1,4 @@
-/* selftest_table.c - what "paddock selftest" tries, and what must come of it. */
+/* selftest_table.c - what "paddock selftest" tries, and what comes of it. */
 #include "cli/selftest.h"
 
 #define LUA SELFTEST_LUA
@@ -25,7 +25,8 @@ const struct selftest selftests[] = {
     {LUA, "last_finalizer", "a finalizer at the end", NULL, "\"returned\"", 0},
     {LUA, "sleep", "sleep without end", "RUN_TIMEOUT", "", 300},
     {LUA, "memory", "all memory", NULL, "\"not enough memory\"", 0},
-    {LUA, "doubling", "a string that doubles", NULL, "\"not enough memory\"", 0},
+    {LUA, "doubling", "a string that doubles", NULL, "\"not enough memory\"",
+     0},
     {LUA, "recursion", "recursion without end", NULL, "true", 0},
     {LUA, "coroutines", "coroutines within coroutines", "EXECUTION_ERROR",
      "C stack overflow", 0},
@@ -78,7 +79,8 @@ const struct selftest selftests[] = {
     VIOLATION(init_module),
     VIOLATION(reboot),
     {PYTHON, "io_uring_setup", "io_uring", NULL, "\"ENOSYS\"", 0},
-    {PYTHON, "memfd_create", "a file that is only memory", NULL, "\"ENOSYS\"", 0},
+    {PYTHON, "memfd_create", "a file that is only memory", NULL, "\"ENOSYS\"",
+     0},
     {PYTHON, "clone3", "clone3", NULL, "\"ENOSYS\"", 0},
     {PYTHON, "splice", "splice", NULL, "\"ENOSYS\"", 0},
     {PYTHON, "personality", "another personality", NULL, "\"ENOSYS\"", 0},

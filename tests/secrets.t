@@ -35,7 +35,9 @@ my %templates = (
 		"tr '\\0' '\\n' | grep -c 'canary-of-the-[s]erver'\ntrue\n"},
     crash => {program => "#!/bin/bash\nulimit -c unlimited 2>/dev/null\nkill -ABRT \$\$\n"},
 );
-my $s = Http->new(templates => \%templates, tokens => {ada => $secret{token}},
+my $root = Paddock::fresh_root();
+my $s = Http->new(root => $root, templates => \%templates, tokens => {ada => $secret{token}},
+		  config => "[server]\naudit_file = $root/audit\n",
 		  env => {PADDOCK_TEST_SECRET => $secret{environment}},
 		  wrap => ['sh', '-c', "ulimit -c unlimited; cd $cores; exec \"\$@\"", 'sh']);
 my $c = $s->client('ada')->greeted;
@@ -109,6 +111,8 @@ same_json($c->run_sync('env')->{result}, 0, 'nor in what /proc shows');
 
 # ---- in what is left ----
 
+cmp_ok(length(read_file("$root/audit") // ''), '>', 0, 'there is an audit log, too');
+
 $c->run_sync('crash');
 kill SEGV => $worker;
 $c->ended($other);
@@ -138,7 +142,7 @@ for my $uri ("paddock://runs/$knows", "paddock://runs/$knows/log") {
 	       qr/\Q$secret{password}/, "nor has $uri");
 }
 for my $what (qw(token environment password)) {
-	same_json([files_with($secret{$what}, $s->{state}, $s->{log})], [],
+	same_json([files_with($secret{$what}, $root)], [],
 		  "no file has the $what while it runs");
 }
 kill SEGV => $s->{pid};

@@ -2,8 +2,8 @@
 #
 # A table is tests/redteam/NAME.pl: a list of
 #   [number, what is tried, the outcome, how => …, options…]
-# How: lua => code of a Lua template, or sh, perl, python, c => what a program
-# does (c: the name of an attack in tests/redteam/*.c), or rogue => the script
+# How: lua => code of a Lua template, or sh, perl, c => what a program does
+# (c: the name of an attack in tests/redteam/*.c), or rogue => the script
 # of a worker that is taken over (tests/redteam/rogue.c). Options: limits and
 # other keys of the manifest, inputs, cancel => the message of the run at
 # which it is cancelled, also => code that looks for more and gives what is
@@ -29,8 +29,7 @@ our @EXPORT = qw(attack_all compile programs outcome_of is_outcome);
 
 my $NOBODY = 65534;
 my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
-my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl',
-		    python => '/usr/bin/python3');
+my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl');
 
 # Build tests/redteam/SOURCE.c as $to.
 sub compile {
@@ -265,7 +264,7 @@ sub can_run_programs {
 	my ($s, @attacks) = @_;
 	my $programs;
 
-	return 1 unless grep { exists $_->{c} || exists $_->{sh} } @attacks;
+	return 1 unless grep { !exists $_->{lua} && !exists $_->{rogue} } @attacks;
 	until_true('programs to be tried', sub {
 		$programs = $s->tool('get_runtime_profile')->{view}{programs} });
 	return $programs->{available};

@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may say to its shim that it should not; the table is
+# tests/redteam/lines.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('lines');

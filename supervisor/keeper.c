@@ -141,8 +141,7 @@ static int open_for_them(const char *path, int *fd)
 {
 	if (path == NULL)
 		return -ENOENT;
-	*fd = log_file(path);
-	privs_give(path);
+	*fd = privs_open_log(path);
 	return *fd < 0 ? *fd : 0;
 }
 

@@ -343,6 +343,20 @@ static int serve(struct config *config, struct flags *f)
 	return status;
 }
 
+/* Before the logs are opened: they are theirs. */
+static int choose_user(const struct config *c)
+{
+	char why[512];
+
+	if (privs_choose(c->user, why, sizeof(why)) < 0) {
+		log_error("server", "why=\"%s\"", why);
+		return EX_CONFIG;
+	}
+	if (privs_leave_root())
+		log_open_by(privs_open_log);
+	return 0;
+}
+
 static int open_logs(const struct config *c)
 {
 	const char *file = c->log_file;
@@ -391,6 +405,11 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
+	status = f.check ? 0 : choose_user(config);
+	if (status != 0) {
+		config_free(config);
+		return status;
+	}
 	if (open_logs(config) < 0) {
 		config_free(config);
 		return EX_CONFIG;

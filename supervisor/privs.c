@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,6 +106,97 @@ void privs_give(const char *path)
 			 strerror(errno));
 }
 
+/* Could they have put something else where ST is? */
+static bool is_theirs(const struct stat *st)
+{
+	return st->st_uid == them.uid ||
+	       (st->st_gid == them.gid && (st->st_mode & S_IWGRP) != 0) ||
+	       ((st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0);
+}
+
+#define APPEND                                                                 \
+	(O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW |   \
+	 O_NONBLOCK)
+
+/* Of the folders on the way: is one theirs, can anybody add to the last? */
+struct way {
+	bool theirs, shared;
+};
+
+/* AT moves on to the folder NAME in it. */
+static int step_into(int *at, const char *name, struct way *w)
+{
+	struct stat st;
+	int rc = 0;
+	int fd = openat(*at, *name != '\0' ? name : ".",
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		rc = -errno;
+	else
+		*w = (struct way){w->theirs || is_theirs(&st),
+				  (st.st_mode & S_IWOTH) != 0};
+	close(*at);
+	*at = fd;
+	return rc;
+}
+
+/* What they cannot have put there: a link of either kind, a FIFO. */
+static bool is_plain(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
+}
+
+/* With root's rights, through no link; where they may write, none is made. */
+static int open_as_root(const char *path)
+{
+	char *copy = xstrdup(path), *name = copy, *slash;
+	int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = at >= 0 && *name == '/' ? 0 : -EINVAL;
+	struct way w = {false, false};
+	bool theirs;
+	int fd = -1;
+
+	while (rc == 0 && (slash = strchr(name, '/')) != NULL) {
+		*slash = '\0';
+		rc = step_into(&at, name, &w);
+		name = slash + 1;
+	}
+	theirs = w.theirs || w.shared;
+	if (rc == 0) {
+		fd = openat(at, name, theirs ? APPEND & ~O_CREAT : APPEND, 0640);
+		rc = fd < 0 ? -errno : theirs && !is_plain(fd) ? -EACCES : 0;
+	}
+	if (rc == 0 && fchown(fd, them.uid, them.gid) != 0)
+		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
+			 strerror(errno));
+	if (rc != 0 && fd >= 0)
+		close(fd);
+	if (at >= 0)
+		close(at);
+	free(copy);
+	return rc == 0 ? fd : rc;
+}
+
+int privs_open_log(const char *path)
+{
+	int fd;
+
+	if (!them.leave)
+		return -ENOTSUP;
+	(void)setgroups(0, NULL);
+	setfsgid(them.gid);
+	setfsuid(them.uid); /* this takes root's way with files, too */
+	fd = open(path, APPEND & ~O_NOFOLLOW, 0640);
+	if (fd < 0)
+		fd = -errno;
+	setfsuid(0);
+	setfsgid(0);
+	return fd == -EACCES || fd == -EPERM ? open_as_root(path) : fd;
+}
+
 static int give_one(const char *path, const struct stat *st, int type,
 		    struct FTW *at)
 {
@@ -173,7 +265,8 @@ int privs_give_state(const char *dir, char *why, size_t size)
 			 dir, (unsigned)them.uid);
 		return -EPERM;
 	}
-	nftw(dir, give_one, OPEN_FDS, FTW_PHYS);
+	/* the folder last: while it is root's, nobody puts links in our way */
+	nftw(dir, give_one, OPEN_FDS, FTW_PHYS | FTW_DEPTH | FTW_MOUNT);
 	return 0;
 }
 

@@ -24,6 +24,12 @@ bool privs_leave_root(void);
 void privs_give(const char *path);
 
 /*
+ * As root: open PATH for appending, as they could; else with root's rights,
+ * where they cannot put anything in its way. The descriptor, or -errno.
+ */
+int privs_open_log(const char *path);
+
+/*
  * For the keeper. Make the state folder DIR, or take over one that root has
  * used before. 0, or -EPERM with WHY: it is somebody else's, or has other
  * files in it. What cannot be made is the store's to tell.

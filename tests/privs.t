@@ -13,7 +13,8 @@ plan skip_all => 'only root has anything to give up' unless as_root();
 
 my $kill = 1 << 5; # capability(7)
 my %templates = (echo => lua('return inputs'),
-		 doze => lua('run.progress(0, 1, "dozing") run.sleep(60000)'));
+		 doze => lua('run.progress(0, 1, "dozing") run.sleep(60000)'),
+		 tree => {program => "#!/bin/bash\n(setsid sleep 60 &) ; sleep 60\n"});
 
 sub status_of {
 	my ($pid) = @_;
@@ -67,10 +68,11 @@ sub owner { my @st = stat $_[0]; return $st[4] }
 
 # ---- what it can still do to its workers ----
 
-for my $how (qw(cancel KILL)) {
+for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree']) {
+	my ($how, $template) = @$_;
 	my $s = Paddock->new(templates => \%templates);
 	$s->init;
-	my $id = $s->ask('doze', {});
+	my $id = $s->ask($template, {});
 	my ($pid) = $s->log_has(qr/run=run_\w+ pid=(\d+)/);
 
 	unlike(uids($pid), qr/^\Q@{[uids($s->{pid})]}\E$/,
@@ -112,6 +114,37 @@ for my $how (qw(cancel KILL)) {
 	is($t->wait_exit >> 8, 78, 'a user that there is not: exit 78');
 	like($t->log_text, qr/user is "nosuchuser"; there is no such user/,
 	     'and it says so');
+}
+
+# ---- logs in a folder of theirs lead nowhere with root's rights ----
+
+{
+	my $room = Paddock::fresh_root();
+
+	mkdir "$room/$_" for qw(theirs roots);
+	chmod 0755, $room;
+	chown 65534, 65534, "$room/theirs";
+	write_file("$room/theirs/audit", '');
+	chmod 0700, "$room/roots";
+	my $s = Daemon->new(templates => \%templates, config =>
+	    "[server]\nuser = nobody\naudit_file = $room/theirs/audit\nlog_file = $room/roots/log\n");
+	my $c = $s->client;
+
+	is(echo($c, 1), 1, 'it logs where it may, and where root alone may');
+	is(owner("$room/theirs/audit"), 65534, 'the one file is theirs');
+	ok(-s "$room/roots/log", 'the other is written to');
+	unlink "$room/theirs/audit";
+	symlink "$room/roots/victim", "$room/theirs/audit";
+	rename "$room/roots/log", "$room/roots/log.1";
+	$s->signal('HUP');
+	ok(until_true('the log to be opened again', sub { -e "$room/roots/log" }),
+	   'a rotated log is opened again by the keeper');
+	ok(until_true('the reload', sub { (read_file("$room/roots/log") // '') =~ /reload=/ ||
+		(read_file("$room/roots/log.1") // '') =~ /audit_file=.*err=/ }), 'and it is told');
+	ok(!-e "$room/roots/victim", 'a link of theirs is not followed with root\'s rights');
+	unlink "$room/theirs/audit";
+	$s->signal('TERM');
+	$s->stop('and it ends');
 }
 
 # ---- the state folder of another time ----

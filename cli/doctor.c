@@ -75,8 +75,12 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 	    json_member(json_member(o, "profile"), "programs");
 	const char *reason = json_member_str(programs, "reason");
 
+	const char *weak = json_member_str(programs, "weak");
+
 	if (reason != NULL)
 		add(advice, "programs", reason);
+	if (weak != NULL)
+		add(advice, "programs, which run weakly caged", weak);
 }
 
 static void check_version(struct json_object *o, struct json_object *advice)
@@ -163,7 +167,11 @@ static void show(struct json_object *o, struct json_object *advice)
 		line("programs", json_object_get_boolean(json_member(
 				     json_member(profile, "programs"),
 				     "available"))
-				     ? "caged"
+				     ? json_member_str(
+					   json_member(profile, "programs"),
+					   "weak") != NULL
+					   ? "weakly caged (allow_weak_programs)"
+					   : "caged"
 				     : "refused");
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {

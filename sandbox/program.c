@@ -24,7 +24,7 @@ const unsigned long sandbox_program_clone =
 
 /* Those without which there is no cage. */
 static const enum sandbox_layer needed[] = {
-    SANDBOX_RLIMITS, SANDBOX_USERNS, SANDBOX_NETNS, SANDBOX_IPCNS,
+    SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS,
     SANDBOX_UTSNS,   SANDBOX_MNTNS,  SANDBOX_ROOT,  SANDBOX_CAPS,
     SANDBOX_NNP};
 
@@ -45,6 +45,19 @@ static bool build_early(struct sandbox *sb, const struct tree *t,
 		return false;
 	sb->err[SANDBOX_ROOT] = tree_build(t, at);
 	return true;
+}
+
+/*
+ * Without a user namespace only root gets the others, and a program needs a
+ * uid that is nobody else's on the host.
+ */
+static int replace_userns(struct sandbox *sb, const struct tree *t)
+{
+	int rc = sb->err[SANDBOX_USERNS];
+
+	if (rc == 0 || !t->no_userns || geteuid() != 0)
+		return rc;
+	return sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
 }
 
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
@@ -69,6 +82,10 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 		sb->err[SANDBOX_ROOT] = tree_build(t, at);
 	sandbox_empty_keyring();
 	caps_lock(sb);
+	*failed = SANDBOX_USERNS;
+	rc = replace_userns(sb, t);
+	if (rc != 0)
+		return rc;
 	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
 		*failed = needed[i];
 		if (sb->err[*failed] != 0)

@@ -16,7 +16,7 @@
  *                            filter    last; what it reports goes to the shim
  *
  * Nothing less will do: a program that is not alone in its namespaces is not
- * run. The shim's own filter is up to it, once the program is started.
+ * run; but the operator may let it do without a user namespace, as root. The shim's own filter is up to it, once the program is started.
  */
 #ifndef SANDBOX_PROGRAM_H
 #define SANDBOX_PROGRAM_H

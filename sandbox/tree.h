@@ -23,6 +23,7 @@ struct tree {
 	size_t n_packages;
 	char *const *reads; /* the same, or files; at most TREE_READS_MAX */
 	size_t n_reads;
+	bool no_userns; /* the operator lets programs do without one */
 };
 
 struct tree_run {

@@ -86,6 +86,7 @@ struct config {
 	int64_t max_processes;		  /* 256: of a program */
 	/* [sandbox] */
 	char *read_paths; /* space-separated; NULL: none */
+	bool allow_weak_programs; /* without a user namespace */
 	char *require_isolation; /* NULL: whatever the machine can */
 	/* [browser] */
 	bool browser_enabled; /* true */

@@ -142,6 +142,9 @@ static const struct config_key keys[] = {
     {KEY("sandbox", read_paths, PATHS), .optional = true,
      .help = "What programs may ask to read, beside programs and libraries: "
 	     "files, and folders with all that is in them."},
+    {KEY("sandbox", allow_weak_programs, BOOL), .def = false,
+     .help = "Run programs also where there is no user namespace, if the server "
+	     "is started as root and all else of their cage holds."},
     {KEY("sandbox", require_isolation, CHOICE), .optional = true,
      .choices = isolations,
      .help = "Refuse to start with less. Unset: take what the machine has."},

@@ -311,7 +311,8 @@ void crew_set_tree(struct crew *c, const struct crew_tree *tree)
 	    .packages = copy_list(tree->packages, tree->n_packages),
 	    .n_packages = tree->n_packages,
 	    .reads = copy_list(tree->reads, tree->n_reads),
-	    .n_reads = tree->n_reads};
+	    .n_reads = tree->n_reads,
+	    .weak = tree->weak};
 	p->wanted = tree->n_packages > 0;
 	p->restart_ms = RESTART_FIRST_MS;
 	p->failed_starts = 0;

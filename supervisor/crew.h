@@ -41,6 +41,7 @@ struct crew_tree {
 	size_t n_packages;
 	char **reads; /* absolute; at most CREW_READS_MAX */
 	size_t n_reads;
+	bool weak; /* programs run without a user namespace, if need be */
 };
 
 /* What a worker is for. All is lent. */

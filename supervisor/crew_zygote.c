@@ -44,13 +44,15 @@ static enum crew_kind kind_of(const struct crew_post *p)
 static char **make_argv(const struct crew *c, enum crew_kind kind)
 {
 	const struct crew_tree *t = &c->tree;
-	char **argv = xcalloc(t->n_packages + t->n_reads + 3, sizeof(char *));
+	char **argv = xcalloc(t->n_packages + t->n_reads + 4, sizeof(char *));
 	size_t n = 0;
 
 	argv[n++] = xstrdup("paddock-worker");
 	if (kind != CREW_PROGRAM)
 		return argv;
 	argv[n++] = xstrdup("program");
+	if (t->weak)
+		argv[n++] = xstrdup("weak");
 	for (size_t i = 0; i < t->n_packages; i++)
 		argv[n++] = xasprintf("package=%s", t->packages[i]);
 	for (size_t i = 0; i < t->n_reads; i++)

@@ -92,11 +92,12 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 void isolation_set(struct isolation *iso, const struct crew_note *report,
 		   const char *cgroup)
 {
-	char no_programs[sizeof(iso->no_programs)];
+	struct isolation programs = *iso; /* they are measured apart */
 
-	memcpy(no_programs, iso->no_programs, sizeof(no_programs));
 	isolation_fini(iso);
-	memcpy(iso->no_programs, no_programs, sizeof(no_programs));
+	memcpy(iso->no_programs, programs.no_programs,
+	       sizeof(iso->no_programs));
+	memcpy(iso->weak, programs.weak, sizeof(iso->weak));
 	iso->report = *report;
 	if (strcmp(cgroup, "none") != 0)
 		iso->report.guards |= GUARD_CGROUP;

@@ -22,6 +22,7 @@ struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct crew_note report;
 	char no_programs[CREW_TEXT_MAX]; /* why none is run; "": they are */
+	char weak[CREW_TEXT_MAX]; /* how programs are caged less; "": they are not */
 	char missing[256];	   /* "cgroup landlock"; "" when nothing is */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };

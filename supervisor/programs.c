@@ -51,7 +51,7 @@ static void add_read(struct crew_tree *tree, const char *path)
 void programs_show(struct crew *c, const struct catalogue *all,
 		   const struct config *config)
 {
-	struct crew_tree tree = {0};
+	struct crew_tree tree = {.weak = config->allow_weak_programs};
 
 	tree.packages = xcalloc(all->n + 1, sizeof(char *));
 	tree.reads = xcalloc(CREW_READS_MAX, sizeof(char *));
@@ -103,6 +103,9 @@ struct json_object *programs_view(const struct isolation *iso)
 	if (!can)
 		json_object_object_add(
 		    v, "reason", json_object_new_string(iso->no_programs));
+	else if (iso->weak[0] != '\0')
+		json_object_object_add(v, "weak",
+				       json_object_new_string(iso->weak));
 	return v;
 }
 

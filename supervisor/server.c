@@ -74,21 +74,36 @@ static void measured(struct server *srv)
 		runs_pump(srv->runs);
 }
 
-/* A program runs in all of its cage or not at all. */
+/*
+ * A program runs in all of its cage or not at all; but the operator may let a
+ * user namespace be missing when each has a uid of its own.
+ */
 static void on_programs(struct server *srv, const struct crew_note *report,
 			const char *why)
 {
-	char *no = srv->isolation.no_programs;
+	struct isolation *iso = &srv->isolation;
+	uint32_t lacks = report != NULL ? PROGRAM_GUARDS & ~report->guards : 0;
+	bool weak = lacks == CREW_GUARD_USERNS &&
+		    (report->guards & CREW_GUARD_UID) != 0 &&
+		    srv->config->allow_weak_programs;
 
 	srv->programs_known = true;
-	no[0] = '\0';
+	iso->no_programs[0] = iso->weak[0] = '\0';
+	if (why == NULL && lacks != 0)
+		why = report->text;
 	if (why != NULL)
-		snprintf(no, sizeof(srv->isolation.no_programs), "%s", why);
-	else if ((PROGRAM_GUARDS & ~report->guards) != 0)
-		snprintf(no, sizeof(srv->isolation.no_programs), "%s",
-			 report->text);
-	if (no[0] != '\0')
-		log_warn("server", "programs=refused why=\"%s\"", no);
+		snprintf(weak ? iso->weak : iso->no_programs,
+			 sizeof(iso->weak), "%s", why);
+	if (iso->weak[0] != '\0')
+		log_warn("server",
+			 "programs=weak missing=\"%s\" msg=\"programs run "
+			 "without a user namespace, since allow_weak_programs "
+			 "is yes: a fault of the kernel's that gives them a "
+			 "capability gives it over this machine\"",
+			 iso->weak);
+	else if (iso->no_programs[0] != '\0')
+		log_warn("server", "programs=refused why=\"%s\"",
+			 iso->no_programs);
 	else
 		log_info("server", "programs=caged missing=\"%s\"",
 			 report->text);

@@ -143,6 +143,21 @@ static void add_end(struct json_object *v, const struct run *r)
 						  r->error.details));
 }
 
+/* A program's says how its own cage is less than it should be. */
+static struct json_object *isolation_view(const struct run *r,
+					  const struct isolation *iso)
+{
+	struct json_object *v = json_object_get(iso->view);
+
+	if (r->template->runtime != RUNTIME_PROGRAM || iso->weak[0] == '\0')
+		return v;
+	json_object_put(v);
+	v = NULL;
+	json_object_deep_copy(iso->view, &v, NULL);
+	add_str(v, "weakProgram", iso->weak);
+	return v;
+}
+
 struct json_object *view_run(const struct run *r, const struct isolation *iso)
 {
 	struct json_object *v = json_object_new_object();
@@ -174,8 +189,7 @@ struct json_object *view_run(const struct run *r, const struct isolation *iso)
 	if (run_terminal(r))
 		add_end(v, r);
 	if (iso->view != NULL)
-		json_object_object_add(v, "isolation",
-				       json_object_get(iso->view));
+		json_object_object_add(v, "isolation", isolation_view(r, iso));
 	return v;
 }
 

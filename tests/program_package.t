@@ -82,4 +82,49 @@ SKIP: {
 	ok(!$s->tool('get_runtime_profile')->{view}{programs}{available}, 'so does the profile');
 	$s->stop;
 }
+
+# ---- what an operator may let be missing ----
+
+my $tries = {program => <<'SH'};
+#!/bin/bash
+t() { if "$@" >/dev/null 2>&1; then echo -n "$*; "; fi; }
+did=$(t touch /usr/x; t touch /x; t test -e /home; t cat /etc/shadow; t kill -0 1; t mknod n c 1 3)
+echo "{\"did\":\"$did\",\"uid\":$(id -u),\"pids\":\"$(cd /proc; echo [0-9]*)\"}"
+SH
+
+sub weak {
+	my ($what, %o) = @_;
+
+	return Paddock->new(templates => {says => $templates{says}, tries => $tries},
+			    config => "[sandbox]\nallow_weak_programs = yes\n",
+			    wrap => [$deny, split(' ', $what), '--'], %o);
+}
+
+SKIP: {
+	skip 'only root has namespaces without a user namespace', 8 unless as_root() && -x $deny;
+	my $s = weak('userns');
+
+	$s->init;
+	ok($s->log_has(qr/level=warn part=server programs=weak missing="userns: E/),
+	   'an operator may let the user namespace be missing: the log warns');
+	my $v = $s->run_sync('tries');
+	is($v->{result}{did}, '', 'then a program runs, in all else of its cage') or diag(json_of($v));
+	cmp_ok($v->{result}{uid}, '>', 60000, '…as nobody else');
+	unlike($v->{result}{pids}, qr/\b1\b/, '…and alone');
+	like($v->{isolation}{weakProgram}, qr/^userns: E/, '…each of them says how');
+	my $p = $s->tool('get_runtime_profile')->{view}{programs};
+	ok($p->{available}, 'the profile has them');
+	like($p->{weak}, qr/^userns: E/, '…and says so');
+	$s->stop;
+	$s = weak('namespaces');
+	$s->init;
+	$r = $s->run('says');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'without any namespace they are refused all the same');
+	$s->stop;
+	$s = weak('userns', user => 65534);
+	$s->init;
+	$r = $s->run('says');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'so they are for an ordinary user');
+	$s->stop;
+}
 done_testing();

@@ -39,10 +39,11 @@ static int usage(const char *argument)
 	return EXIT_USAGE;
 }
 
-/* "package=DIR" and "read=PATH", of a zygote of programs. */
+/* "package=DIR", "read=PATH" and "weak", of a zygote of programs. */
 struct kept {
 	char **packages, **reads;
 	size_t n_packages, n_reads;
+	bool weak;
 };
 
 /* ARGV is wiped, as the environment is: a program could read it. */
@@ -51,7 +52,9 @@ static bool keep_argument(struct kept *k, char *arg)
 	static const char package[] = "package=", read[] = "read=";
 	bool good = true;
 
-	if (strncmp(arg, package, strlen(package)) == 0)
+	if (strcmp(arg, "weak") == 0)
+		k->weak = true;
+	else if (strncmp(arg, package, strlen(package)) == 0)
 		k->packages[k->n_packages++] = xstrdup(arg + strlen(package));
 	else if (strncmp(arg, read, strlen(read)) == 0 &&
 		 k->n_reads < TREE_READS_MAX)
@@ -93,7 +96,8 @@ int main(int argc, char **argv)
 	tree = (struct tree){.packages = k.packages,
 			     .n_packages = k.n_packages,
 			     .reads = k.reads,
-			     .n_reads = k.n_reads};
+			     .n_reads = k.n_reads,
+			     .no_userns = k.weak};
 	/* no stdio to flush, nothing to finalize */
 	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, &tree));
 }

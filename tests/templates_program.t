@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# The templates that ship as examples of programs pass their own tests.
+# The templates that ship as examples of programs pass their own tests,
+# as root and as an ordinary user.
 use strict;
 use warnings;
 use FindBin;
@@ -10,16 +11,22 @@ use Test::More;
 
 my %needs = (number_summary => 'python3', text_digests => 'node',
 	     word_count => 'bash', pattern_matches => 'perl');
-my $cli = Cli->new;
+my @users = as_root() ? (undef, 65534) : (undef);
+my @cli = map { Cli->new(user => $_) } @users;
 
 sub passes {
 	my ($dir, $id) = @_;
 	my $tests = () = glob "$dir/tests/*.json";
-	my $r = $cli->run(['template', 'test', $dir]);
-	my $passed = () = $r->{out} =~ /^ok \d+ - \Q$id\E: /mg;
 
-	ok($r->{status} == 0 && $tests > 0 && $passed == $tests, "$id passes its own tests")
-	    or diag("$passed of $tests\n$r->{out}$r->{err}");
+	for my $i (0 .. $#users) {
+		my $who = defined $users[$i] ? ' as nobody' : '';
+		my $r = $cli[$i]->run(['template', 'test', $dir], user => $users[$i]);
+		my $passed = () = $r->{out} =~ /^ok \d+ - \Q$id\E: /mg;
+
+		ok($r->{status} == 0 && $tests > 0 && $passed == $tests,
+		   "$id passes its own tests$who")
+		    or diag("$passed of $tests\n$r->{out}$r->{err}");
+	}
 }
 
 for my $id (sort keys %needs) {

@@ -87,8 +87,10 @@ static void signalled(const struct shim *s, int sig)
 
 static bool is_blank(const struct buf *b)
 {
+	static const char blanks[] = {' ', '\t', '\r', '\n'};
+
 	for (size_t i = 0; i < buf_len(b); i++)
-		if (memchr(" \t\r\n", buf_data(b)[i], 4) == NULL)
+		if (memchr(blanks, buf_data(b)[i], sizeof(blanks)) == NULL)
 			return false;
 	return true;
 }

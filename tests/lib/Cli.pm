@@ -48,11 +48,15 @@ sub become {
 	%ENV = (PATH => $ENV{PATH}, HOME => $self->{root}, LC_ALL => 'C',
 		TMPDIR => $self->{root}, %{$o{env} // {}});
 	$SIG{PIPE} = 'DEFAULT';
+	if (defined $o{user}) {
+		$( = $) = "$o{user} $o{user}";
+		$< = $> = $o{user};
+	}
 	exec { "$BUILD/paddock" } 'paddock', @{$o{args}} or die "exec: $!";
 }
 
 # Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
-# its stdin, and columns how wide; all_tty: its stdout as well.
+# its stdin, and columns how wide; all_tty: its stdout as well. user: as whom.
 sub start {
 	my ($self, $args, %o) = @_;
 	my $at = "$self->{root}/run." . $self->{n}++;

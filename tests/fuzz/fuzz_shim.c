@@ -1,0 +1,128 @@
+/*
+ * fuzz_shim.c - whatever a program writes to its descriptor 3, its shim says
+ * what the protocol allows, and ends by itself. A shim a session: it exits, in
+ * a process of its own, so that coverage does not guide a fuzzer through it.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/chan.h"
+#include "ipc/crew.h"
+#include "worker/shim_int.h"
+
+#define PIECE 1500 /* that it hears at a time: lines are cut anywhere */
+#define SESSION_MAX (256u << 10)
+#define ARTIFACT_ID "art_00000000000000000000000000"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+_Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
+{
+	struct shim s = {.run = {.output_bytes = 64u << 10,
+				 .artifact_bytes = 64u << 10},
+			 .pipes = {-1, -1, -1, -1, -1, -1}};
+	int ends[2];
+
+	if (dup2(sock, CREW_RUN_FD) < 0 || pipe(ends) != 0 ||
+	    fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+		abort();
+	s.pipes.lines = ends[0];
+	for (size_t at = 0; at < size; at += PIECE) {
+		size_t n = size - at < PIECE ? size - at : PIECE;
+
+		if (write(ends[1], data + at, n) != (ssize_t)n)
+			abort();
+		while (shim_hear(&s, SHIM_LINES))
+			;
+	}
+	close(ends[1]);
+	shim_drain(&s);
+	_exit(SHIM_EXIT_SAID);
+}
+
+static void answer_artifact(int sock)
+{
+	static uint8_t frame[CHAN_FRAME_MAX];
+	struct msg m = {.type = MSG_ANSWER};
+
+	m.answer.ok = true;
+	m.answer.total = strlen(ARTIFACT_ID);
+	m.answer.head = (struct str){ARTIFACT_ID, strlen(ARTIFACT_ID)};
+	(void)chan_send(sock, frame, msg_put(frame, &m));
+}
+
+/* Each of its messages, until it is gone. */
+static void hear(int sock)
+{
+	static uint8_t frame[CHAN_FRAME_MAX];
+	uint64_t owed = 0;
+	bool artifact = false;
+	const char *why;
+	struct msg m;
+	ssize_t n;
+
+	while ((n = chan_recv(sock, frame)) > 0) {
+		if (msg_get(&m, frame, (size_t)n, &why) < 0)
+			abort();
+		switch (m.type) {
+		case MSG_ARTIFACT:
+			artifact = true;
+			owed = m.artifact.total - m.artifact.head.n;
+			break;
+		case MSG_CALL:
+			owed = m.call.total - m.call.head.n;
+			break;
+		case MSG_INPUT:
+			owed = m.input.total - m.input.head.n;
+			break;
+		case MSG_CHUNK:
+			if (m.chunk.data.n > owed)
+				abort();
+			owed -= m.chunk.data.n;
+			break;
+		case MSG_PROGRESS:
+		case MSG_STEP:
+		case MSG_LOG:
+		case MSG_FAIL:
+			if (owed != 0)
+				abort();
+			break;
+		default:
+			abort();
+		}
+		if (artifact && owed == 0) {
+			answer_artifact(sock);
+			artifact = false;
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int ends[2], status;
+	pid_t pid;
+
+	if (size > SESSION_MAX)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		abort();
+	pid = fork();
+	if (pid < 0)
+		abort();
+	if (pid == 0) {
+		close(ends[0]);
+		be_shim(data, size, ends[1]);
+	}
+	close(ends[1]);
+	hear(ends[0]);
+	close(ends[0]);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != SHIM_EXIT_SAID)
+		abort();
+	return 0;
+}

@@ -182,12 +182,12 @@ struct tab {
 	char *attached;	    /* its DevTools session */
 	char *url, *title;  /* as Chromium last said */
 	char *loader;	    /* of the document that is there */
-	unsigned commits; /* documents that came, ever */
+	unsigned commits;   /* documents that came, ever */
 	char *asked_loader; /* of the document whose request went out last */
 	char *asked_url;
 	int status;		  /* of asked_loader's answer; 0: none */
 	char *loaded;		  /* the loader of the last DOMContentLoaded */
-	bool hung; /* the document has not answered in time */
+	bool hung;		  /* the document has not answered in time */
 	struct request *requests; /* uthash */
 	struct json_object *popups; /* an array: what was closed */
 	TAILQ_ENTRY(tab) link;

@@ -66,8 +66,7 @@ static const char *const flags[] = {
     "--disable-default-apps",
     "--disable-domain-reliability",
     "--disable-extensions",
-    "--disable-features=Translate,OptimizationHints,MediaRouter,"
-    "DialMediaRouteProvider,PaintHolding,InterestFeedContentSuggestions",
+    "--disable-features=Translate,OptimizationHints,MediaRouter",
     "--disable-gpu",
     "--disable-notifications",
     "--disable-print-preview",

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define LAUNCH_PORT 1080 /* of every address in there: ours to accept */
+#define LAUNCH_PORT 1080u /* of every address in there: ours to accept */
 #define LAUNCH_TMP_BYTES "512m"
 
 struct launched {

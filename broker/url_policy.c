@@ -44,30 +44,30 @@ static const struct {
 
 static const struct {
 	uint8_t net[16];
-	unsigned bits;
-	const char *what;
+	uint16_t bits;
 	bool local;
+	const char *what;
 } v6[] = {
     {{0xfd, 0x00, 0x0e, 0xc2, [15] = 0x54 /* ::254 */, [14] = 0x02},
      128,
-     "a cloud's metadata address",
-     false},
-    {{[15] = 1}, 128, "a loopback address", true},
-    {{0}, 128, "an unspecified address", false},
-    {{[10] = 0xff, [11] = 0xff}, 96, "a translated address", false},
-    {{[8] = 0xff, [9] = 0xff}, 96, "a translated address", false},
-    {{0}, 96, "a translated address", false}, /* IPv4-compatible */
-    {{0x00, 0x64, 0xff, 0x9b}, 96, "a translated address", false},
-    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, "a translated address", false},
-    {{0x20, 0x02}, 16, "a translated address", false},		   /* 6to4 */
-    {{0x20, 0x01, 0x00, 0x00}, 32, "a translated address", false}, /* Teredo */
-    {{0x20, 0x01, 0x00, 0x00}, 23, "a reserved address", false},
-    {{0x20, 0x01, 0x0d, 0xb8}, 32, "a reserved address", false},
-    {{0x3f, 0xff}, 20, "a reserved address", false},
-    {{0xfc, 0x00}, 7, "a private address", true},
-    {{0xfe, 0x80}, 10, "a link-local address", false},
-    {{0xfe, 0xc0}, 10, "a site-local address", false},
-    {{0xff, 0x00}, 8, "a multicast address", false},
+     false,
+     "a cloud's metadata address"},
+    {{[15] = 1}, 128, true, "a loopback address"},
+    {{0}, 128, false, "an unspecified address"},
+    {{[10] = 0xff, [11] = 0xff}, 96, false, "a translated address"},
+    {{[8] = 0xff, [9] = 0xff}, 96, false, "a translated address"},
+    {{0}, 96, false, "a translated address"}, /* IPv4-compatible */
+    {{0x00, 0x64, 0xff, 0x9b}, 96, false, "a translated address"},
+    {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, false, "a translated address"},
+    {{0x20, 0x02}, 16, false, "a translated address"},		   /* 6to4 */
+    {{0x20, 0x01, 0x00, 0x00}, 32, false, "a translated address"}, /* Teredo */
+    {{0x20, 0x01, 0x00, 0x00}, 23, false, "a reserved address"},
+    {{0x20, 0x01, 0x0d, 0xb8}, 32, false, "a reserved address"},
+    {{0x3f, 0xff}, 20, false, "a reserved address"},
+    {{0xfc, 0x00}, 7, true, "a private address"},
+    {{0xfe, 0x80}, 10, false, "a link-local address"},
+    {{0xfe, 0xc0}, 10, false, "a site-local address"},
+    {{0xff, 0x00}, 8, false, "a multicast address"},
 };
 
 static const char *address4(uint32_t a, enum url_trust trust)
@@ -278,7 +278,7 @@ static bool has_control(const char *s)
 const char *url_policy_url(const char *url, enum url_trust trust,
 			   struct url_place *place)
 {
-	struct url_place own, *to = place == NULL ? &own : place;
+	struct url_place own = {0}, *to = place == NULL ? &own : place;
 	size_t n = strcspn(url, ":"), i;
 	const char *p, *why;
 

@@ -1,0 +1,38 @@
+/*
+ * fuzz_url_policy.c - any URL: what may be at remote may be at local, and the
+ * host that was read from it is judged the same when a connection asks.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "broker/url_policy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *url = xstrndup((const char *)data, size);
+	struct url_place remote, local;
+	const char *why = url_policy_url(url, URL_REMOTE, &remote);
+
+	if (why == NULL) {
+		must(url_policy_url(url, URL_LOCAL, &local) == NULL);
+		must(strcmp(remote.host, local.host) == 0 &&
+		     remote.port == local.port);
+		must(url_policy_host(remote.host, URL_REMOTE) == NULL &&
+		     url_policy_port(remote.port, URL_REMOTE) == NULL);
+		must(strncasecmp(url, "http", 4) == 0);
+	} else {
+		must(strlen(why) > 3);
+	}
+	free(url);
+	return 0;
+}

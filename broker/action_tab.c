@@ -13,10 +13,12 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 		       const char *why)
 {
 	const char *level = trust == URL_LOCAL ? "local" : "remote";
+	struct url_place at;
 
 	c->b->refusals++;
-	log_warn("policy", "run=%s refused=\"%.200s\" reason=\"%s\"",
-		 c->of_run == NULL ? "-" : c->of_run, url, why);
+	url_policy_url(url, trust, &at); /* the rest of it may be secret */
+	log_warn("policy", "run=%s refused=\"%s\" reason=\"%s\"",
+		 c->of_run == NULL ? "-" : c->of_run, at.host, why);
 	return call_fault(c, "URL_NOT_ALLOWED",
 			  pack("url:s reason:s trustLevel:s", url, why, level),
 			  "%.200s is not allowed at trust level %s: %s", url,

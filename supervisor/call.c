@@ -316,7 +316,6 @@ void call_watch(struct call *c, struct run *r)
 	c->run = r;
 	c->watch.on_news = on_news;
 	run_watch_add(r, &c->watch);
-	input_waiters(r);
 }
 
 void call_unwatch(struct call *c)
@@ -328,7 +327,7 @@ void call_unwatch(struct call *c)
 	if (r == NULL)
 		return;
 	run_watch_del(&c->watch);
-	input_waiters(r);
+	input_left(r, c);
 }
 
 struct call *call_waiting(const struct run *r, const struct call *c)

@@ -238,13 +238,17 @@ static struct call *next_waiting(const struct run *r, const struct call *c)
 /* Who waits for R's result and can be asked P; else *WHY not. */
 static struct call *waiting_for(struct pending *p, const char **why)
 {
+	const struct session *looked_at = NULL; /* many calls may be of one */
 	struct call *c = NULL;
 
 	while ((c = next_waiting(p->input->run, c)) != NULL) {
-		const char *lacks =
-		    c->session->over ? *why : question_lacks(&p->q, c->session);
+		const char *lacks;
 
-		if (lacks == NULL && !c->session->over)
+		if (c->session->over || c->session == looked_at)
+			continue;
+		looked_at = c->session;
+		lacks = question_lacks(&p->q, c->session);
+		if (lacks == NULL)
 			return c;
 		*why = lacks;
 	}
@@ -325,27 +329,26 @@ static void input_free(struct input *in)
 	free(in);
 }
 
-static bool still_waits(struct input *in, const struct call *call)
-{
-	struct call *c = NULL;
-
-	while ((c = next_waiting(in->run, c)) != NULL)
-		if (c == call)
-			return true;
-	return false;
-}
-
-void input_waiters(struct run *r)
+void input_left(struct run *r, const struct call *c)
 {
 	struct input *in = r->input;
-	struct pending *p;
+	struct pending *p, *after;
 
 	if (in == NULL)
 		return;
-	LIST_FOREACH(p, &in->pending, link)
-		if (p->call != NULL && !still_waits(in, p->call))
-			take_back(p, "the request that it belongs to is over");
-	offer_held(in);
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->call != c)
+			continue;
+		take_back(p, "the request that it belongs to is over");
+		offer(p);
+	}
+}
+
+void input_reachable(struct run *r)
+{
+	if (r->input != NULL)
+		offer_held(r->input);
 }
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
@@ -463,5 +466,23 @@ void input_task_told(struct server *srv, struct run *r)
 
 void input_task_known(struct server *srv, struct run *r)
 {
-	on_grace_over(-1, 0, input_of(srv, r));
+	struct input *in = input_of(srv, r);
+
+	if (!in->known)
+		on_grace_over(-1, 0, in);
+}
+
+void input_waits(struct run *r, struct call *c)
+{
+	struct session *s = c->session;
+	struct pending *p, *after;
+	struct input *in;
+
+	input_task_known(s->server, r);
+	in = r->input;
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->asked == NULL && question_lacks(&p->q, s) == NULL)
+			ask(p, s, c);
+	}
 }

@@ -14,6 +14,8 @@
 #include "supervisor/server.h"
 #include "supervisor/worker.h"
 
+struct call;
+
 /* The time in which a client takes note of a task that it made. */
 #define INPUT_TASK_GRACE_MS 200
 
@@ -28,8 +30,12 @@ void input_task_told(struct server *srv, struct run *r);
 /* A client asks about R by tasks/get or tasks/result: so it knows the task. */
 void input_task_known(struct server *srv, struct run *r);
 
-/* Who waits for R, or can be reached about it, is another now. */
-void input_waiters(struct run *r);
+/* C waits in tasks/result for R, which is there: it may be asked, too. */
+void input_waits(struct run *r, struct call *c);
+/* C waits for R no more; its route is still there. */
+void input_left(struct run *r, const struct call *c);
+/* R's maker can be reached again. */
+void input_reachable(struct run *r);
 
 /* R is about to be freed. */
 void input_forget(struct run *r);

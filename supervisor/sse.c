@@ -65,9 +65,14 @@ void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
 
 void sse_trim(struct sse *s, size_t bytes)
 {
-	while (s->bytes > bytes &&
-	       TAILQ_FIRST(&s->events) != TAILQ_LAST(&s->events, sse_events))
-		let_go(s, TAILQ_FIRST(&s->events));
+	struct sse_event *e, *next;
+
+	for (e = TAILQ_FIRST(&s->events); e != NULL && s->bytes > bytes;
+	     e = next) {
+		next = TAILQ_NEXT(e, link);
+		if (next != NULL)
+			let_go(s, e);
+	}
 }
 
 size_t sse_bytes_after(const struct sse *s, uint64_t seq)

@@ -124,7 +124,7 @@ void task_feeds_reachable(struct session *s)
 	struct task_feed *f;
 
 	LIST_FOREACH(f, &s->feeds, link)
-		input_waiters(f->run);
+		input_reachable(f->run);
 }
 
 void task_feeds_gone(struct session *s)

@@ -120,7 +120,7 @@ static void unwatch(struct wait *w)
 	if (r == NULL)
 		return;
 	run_watch_del(&w->watch);
-	input_waiters(r);
+	input_left(r, w->call);
 }
 
 static void leave(struct call *c)
@@ -210,7 +210,7 @@ static void wait_for(struct call *c, struct run *r)
 	w->run = r;
 	w->watch.on_news = on_wait_news;
 	run_watch_add(r, &w->watch);
-	input_task_known(c->session->server, r);
+	input_waits(r, c);
 }
 
 struct call *tasks_waiting(const struct run *r, const struct call *c)

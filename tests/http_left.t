@@ -21,6 +21,9 @@ my $SIZE = 2 << 20;
 my %templates = (
 	large => lua('run.sleep(inputs.ms) return {text = string.rep("x", inputs.size)}'),
 	doze => lua('run.sleep(60000)'),
+	asks => lua('local l = {} for i = 1, 64 do l[i] = i end
+		run.map(l, {concurrency = 64}, function(i) return run.elicit{message = "q" .. i,
+			schema = {type = "object", properties = {}}} end)', limits => {maxTimeoutMs => 600000}),
 );
 
 sub server {
@@ -73,6 +76,38 @@ sub server {
 	same_json(\%n, {200 => 4096, 429 => 104}, 'a requestor awaits so many answers');
 	is($s->client('bob')->greeted->call('ping')->{result} ? 1 : 0, 1,
 	   'which is no loss of another\'s');
+	$s->stop(undef, 'QUIT');
+}
+# ---- many who wait for a task that asks what they cannot answer ----
+{
+	my $s = server();
+	my $maker = $s->client('ada')->greeted('2025-11-25', {elicitation => {}});
+	my $mute = $s->client('ada')->greeted;
+	my $id = start_task($maker, 'asks', {}, task => {ttl => 600000});
+
+	task_until($maker, $id, 'to ask', sub { $_->{status} eq 'input_required' });
+	for my $i (1 .. 2000) {
+		my $conn = $mute->post({jsonrpc => '2.0', id => 10 + $i,
+			method => 'tasks/result', params => {taskId => $id}});
+
+		$conn->head;
+		$conn->hang_up;
+	}
+	is($mute->end, 204, 'their session ends');
+	my @stat = split ' ', read_file("/proc/$s->{pid}/stat") =~ s/^.*\) //sr;
+	my $ticks = $stat[11] + $stat[12];
+	cmp_ok($ticks / POSIX::sysconf(&POSIX::_SC_CLK_TCK), '<', 10,
+	       'and each of 2,000 waits costs the server little');
+	my $wait = $maker->post({jsonrpc => '2.0', id => 5, method => 'tasks/result',
+				 params => {taskId => $id}});
+	my %asked;
+
+	$wait->head;
+	while (keys %asked < 64 && (my $e = $wait->message)) {
+		$asked{$e->{json}{params}{message}}++
+		    if ($e->{json}{method} // '') eq 'elicitation/create';
+	}
+	is(scalar(keys %asked), 64, 'who can answer is asked all of it');
 	$s->stop(undef, 'QUIT');
 }
 done_testing;

@@ -17,7 +17,8 @@ sub slow_build {
 	mkdir $dir;
 	copy("$BUILD/paddockd", "$dir/paddockd") or die "copy: $!\n";
 	write_file("$dir/paddock-worker", "#!/bin/sh\n" .
-		   "until [ -e $dir/go ]; do sleep 0.05; done\n" .
+		   "until [ -e $dir/go ]; do\n" .
+		   "kill -0 \$PPID 2>/dev/null || exit\nsleep 0.05\ndone\n" .
 		   "exec $BUILD/paddock-worker \"\$@\"\n");
 	chmod 0755, $dir, "$dir/paddockd", "$dir/paddock-worker";
 	return $dir;

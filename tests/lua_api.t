@@ -259,7 +259,7 @@ gives(mapped_one => [{ok => true, value => 7}], 'of one item');
 is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'which has a number, too');
 cmp_ok($v{parallel}{result}, '<', 8 * 40, 'items wait side by side');
 
-for (['no_call', 'CALL_NOT_ALLOWED', qr/tools must list it/],
+for (['no_call', 'CALL_NOT_ALLOWED', qr/tools do not list it/],
      ['no_elicit', 'ELICITATION_NOT_SUPPORTED', qr/asked/],
      ['no_sample', 'SAMPLING_NOT_SUPPORTED', qr/asked/]) {
 	my ($name, $code, $why) = @$_;

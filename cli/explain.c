@@ -185,6 +185,12 @@ static const struct {
      "Several files can be one archive."},
     {"artifact_bytes", "all of its artifacts together", NULL},
     {"logged_bytes", "what is kept of its log", NULL},
+    {"messages_per_second",
+     "what its worker tells the server: progress, steps, log lines, artifacts "
+     "and questions",
+     "The server's own runtimes slow down before they meet it: a worker that "
+     "did not may have been taken over. If you do not know the template, do "
+     "not trust it."},
 };
 
 static void about_limit(struct story *s)
@@ -233,6 +239,8 @@ static void about_protocol(struct story *s)
 	tell(s->why, "Its worker sent the server what no worker may%s%s, and "
 		     "was killed.",
 	     offence != NULL ? ": " : "", offence != NULL ? offence : "");
+	if (detail(s, "limit") != NULL)
+		about_limit(s);
 }
 
 static void about_interrupted(struct story *s)

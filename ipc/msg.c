@@ -48,6 +48,14 @@ struct field {
 			    .bad_range = #member " is over " range,            \
 	}
 
+#define RATE(member)                                                           \
+	{                                                                      \
+		AT(member), .is_int = true, .min = MSG_RATE_MIN,               \
+			    .max = MSG_RATE_MAX,                               \
+			    .bad_kind = #member " is not an integer",          \
+			    .bad_range = #member " is not from 100 to 1000000", \
+	}
+
 #define STRING(member, charset, shortest, longest, range, bytes)               \
 	{                                                                      \
 		AT(member), .set = (charset), .min = (shortest),               \
@@ -84,7 +92,8 @@ _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_DETAILS_MAX == 16 << 10 && MSG_ERROR_CODE_MAX == 64 &&
 		   MSG_CHUNK_MAX == 63 << 10 && MSG_STEPS_MAX == 1000000 &&
 		   MSG_PENDING_MAX == 10000 && MSG_ASK_MAX == 1 << 20 &&
-		   MSG_ANSWER_MAX == 4 << 20 && MSG_SEQ_MAX == (1ull << 32) - 1,
+		   MSG_ANSWER_MAX == 4 << 20 && MSG_SEQ_MAX == (1ull << 32) - 1 &&
+		   MSG_RATE_MIN == 100 && MSG_RATE_MAX == 1000000,
 	       "the offences quote these");
 
 static const struct field run_fields[] = {
@@ -96,6 +105,7 @@ static const struct field run_fields[] = {
     COUNT(run.memory_bytes),
     COUNT(run.output_bytes),
     COUNT(run.artifact_bytes),
+    RATE(run.messages_per_second),
     TOTAL(run.code_bytes),
     TOTAL(run.inputs_bytes),
     HEAD(run.head),
@@ -278,7 +288,7 @@ struct shape {
 	.bad_count = #type " with other than " number
 
 static const struct shape shapes[] = {
-    [MSG_RUN] = {SHAPE(RUN, run_fields, "11 fields"), .check = check_run},
+    [MSG_RUN] = {SHAPE(RUN, run_fields, "12 fields"), .check = check_run},
     [MSG_CHUNK] = {SHAPE(CHUNK, chunk_fields, "1 field")},
     [MSG_ANSWER] = {SHAPE(ANSWER, answer_fields, "4 fields"),
 		    .check = check_answer},
@@ -311,13 +321,22 @@ const char *msg_type_name(enum msg_type type)
 	return shape == NULL ? "?" : shape->name;
 }
 
-uint64_t msg_cost(const struct msg *m)
+static uint64_t cost_of_ask(uint64_t total, uint64_t rate)
+{
+	uint64_t cost = 1 + total / MSG_ASK_PACE;
+
+	return cost < rate ? cost : rate;
+}
+
+uint64_t msg_cost(const struct msg *m, uint64_t rate)
 {
 	switch (m->type) {
+	case MSG_CHUNK:
+		return 0;
 	case MSG_CALL:
-		return 1 + m->call.total / MSG_ASK_PACE;
+		return cost_of_ask(m->call.total, rate);
 	case MSG_INPUT:
-		return 1 + m->input.total / MSG_ASK_PACE;
+		return cost_of_ask(m->input.total, rate);
 	default:
 		return 1;
 	}

@@ -28,7 +28,10 @@
 #define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
 #define MSG_SEQ_MAX UINT32_MAX	/* CALL's or INPUT's number */
 #define MSG_ASKS_MAX 64u	/* CALLs and INPUTs that wait at once */
+#define MSG_BURST_S 4u		/* seconds: see msg_cost() */
 #define MSG_ASK_PACE 1024u	/* bytes of them that pass for a message */
+#define MSG_RATE_MIN 100u	/* messages a second */
+#define MSG_RATE_MAX 1000000u
 #define MSG_INT_MAX (1ull << 53) /* any integer: what JSON carries exactly */
 #define MSG_STEPS_MAX 1000000u	/* steps in a run: their indexes are below */
 #define MSG_PENDING_MAX 10000u	/* steps that one STEP declares */
@@ -87,6 +90,7 @@ struct msg_run {
 	uint64_t memory_bytes;	/* the allocator's cap */
 	uint64_t output_bytes;	/* the most a RESULT may total */
 	uint64_t artifact_bytes; /* the most all artifacts may total */
+	uint64_t messages_per_second; /* the most: see msg_cost() */
 	uint64_t code_bytes;	/* the body is the code... */
 	uint64_t inputs_bytes;	/* ...then the inputs, JSON text */
 	struct str head;
@@ -176,8 +180,12 @@ size_t msg_put(void *out, const struct msg *m);
  */
 int msg_get(struct msg *m, const void *frame, size_t len, const char **why);
 
-/* What M takes from the message rate: a question counts by its size too. */
-uint64_t msg_cost(const struct msg *m);
+/*
+ * What M takes from a rate of RATE messages a second: a CHUNK nothing, as its
+ * body has a bound; a question counts by its size too, for a second's worth at
+ * the most. Of what a sender has not used MSG_BURST_S seconds' worth is kept.
+ */
+uint64_t msg_cost(const struct msg *m, uint64_t rate);
 
 const char *msg_type_name(enum msg_type type); /* "PROGRESS"; "?" if none */
 

@@ -49,6 +49,10 @@ static const struct kind {
 			      "artifact_bytes",
 			      KIND(artifact_bytes, artifact_bytes),
 			      .requestor = NONE},
+    [BOUND_MESSAGES] = {"messages_per_second", "messages/s",
+			"maxMessagesPerSecond", "messages_per_second",
+			KIND(messages_per_second, messages_per_second),
+			.requestor = NONE},
 };
 
 static int64_t at(const void *base, size_t offset)

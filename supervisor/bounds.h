@@ -18,7 +18,10 @@
  */
 void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
 
-/* RESOURCE_LIMIT's details for R's limit B, of which USED; the caller's. */
+/*
+ * Details for R's limit B, of which USED (below 0: nobody knows how much, and
+ * they do not say); the caller's.
+ */
 struct json_object *bounds_details(const struct run *r, enum bound b,
 				   int64_t used);
 /* "the operator: max_cpu_ms in [limits]"; the caller's. */

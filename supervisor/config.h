@@ -72,6 +72,7 @@ struct config {
 	int64_t max_files;		  /* 1048576: that a program may make */
 	int64_t max_logged_bytes;		  /* 16 MiB: of a run, that are kept */
 	int64_t max_artifacts;		  /* 10000: of a run */
+	int64_t max_messages_per_second;  /* 10000: of a run's worker */
 	int64_t default_timeout_ms;	  /* 60000; where a manifest is silent */
 	int64_t default_cpu_ms;		  /* 60000 */
 	int64_t default_memory_bytes;	  /* 128 MiB */
@@ -82,6 +83,7 @@ struct config {
 	int64_t default_logged_bytes;	  /* 256 KiB */
 	int64_t default_artifacts;	  /* 1000 */
 	int64_t default_artifact_bytes;	  /* 64 MiB */
+	int64_t default_messages_per_second; /* 10000 */
 	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
 	int64_t max_processes;		  /* 256: of a program */
 	/* [sandbox] */

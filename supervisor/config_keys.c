@@ -118,6 +118,11 @@ static const struct config_key keys[] = {
      .help = "The longest log of a run that a template may ask to be kept."},
     {KEY("limits", max_artifacts, INT), .def = 10000, .min = 0, .max = 1000000,
      .help = "The most artifacts of a run that a template may ask for."},
+    {KEY("limits", max_messages_per_second, INT), .def = 10000, .min = 100,
+     .max = 1000000,
+     .help = "The most messages a second, progress, steps and log lines among "
+	     "them, that a template may ask to send; four seconds' worth may "
+	     "come at once."},
     {KEY("limits", default_timeout_ms, MS), .def = 60000, .min = 1, .max = 7 * DAY_MS,
      .help = "Where a manifest says no maxTimeoutMs; so below."},
     {KEY("limits", default_cpu_ms, MS), .def = 60000, .min = 1, .max = 7 * DAY_MS,
@@ -138,6 +143,8 @@ static const struct config_key keys[] = {
      .help = "Its maxArtifacts."},
     {KEY("limits", default_artifact_bytes, BYTES), .def = 64 * MIB, .min = 0, .max = TIB,
      .help = "Its maxArtifactBytes."},
+    {KEY("limits", default_messages_per_second, INT), .def = 10000, .min = 100,
+     .max = 1000000, .help = "Its maxMessagesPerSecond."},
 
     {KEY("sandbox", read_paths, PATHS), .optional = true,
      .help = "What programs may ask to read, beside programs and libraries: "

@@ -289,6 +289,7 @@ static struct json_object *limits_view(const struct config *cfg)
 	    {"maxLoggedBytes", cfg->max_logged_bytes},
 	    {"maxArtifacts", cfg->max_artifacts},
 	    {"maxArtifactBytes", cfg->max_artifact_bytes},
+	    {"maxMessagesPerSecond", cfg->max_messages_per_second},
 	};
 	struct json_object *v = json_object_new_object();
 

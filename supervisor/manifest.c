@@ -81,6 +81,7 @@ static const struct {
     LIMIT("maxLoggedBytes", logged_bytes, TEMPLATE_UNSAID),
     LIMIT("maxArtifacts", artifacts, TEMPLATE_UNSAID),
     LIMIT("maxArtifactBytes", artifact_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxMessagesPerSecond", messages_per_second, TEMPLATE_UNSAID),
     LIMIT("cancelGraceMs", cancel_grace_ms, 5000),
     {"maxConcurrency", NO_FIELD, 0},
 };

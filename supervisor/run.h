@@ -67,6 +67,7 @@ enum bound {
 	BOUND_LOG,
 	BOUND_ARTIFACTS,
 	BOUND_ARTIFACT_BYTES,
+	BOUND_MESSAGES,
 	BOUNDS
 };
 
@@ -84,6 +85,7 @@ struct run_limits {
 	int64_t artifacts;
 	int64_t output_bytes;
 	int64_t artifact_bytes;
+	int64_t messages_per_second; /* of its worker */
 	int64_t cancel_grace_ms;
 	int64_t ttl_ms;
 	enum bound_by by[BOUNDS]; /* who said so */

@@ -32,6 +32,7 @@ struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
 	int64_t logged_bytes;
 	int64_t artifacts;
 	int64_t artifact_bytes;	 /* all artifacts of a run */
+	int64_t messages_per_second;
 	int64_t cancel_grace_ms; /* 5000, at most 60000 */
 };
 

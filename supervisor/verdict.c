@@ -46,7 +46,8 @@ struct json_object *verdict_limit(const char *limit, int64_t used,
 	struct json_object *d = json_object_new_object();
 
 	json_object_object_add(d, "limit", json_object_new_string(limit));
-	json_object_object_add(d, "used", json_object_new_int64(used));
+	if (used >= 0)
+		json_object_object_add(d, "used", json_object_new_int64(used));
 	json_object_object_add(d, "allowed", json_object_new_int64(allowed));
 	json_object_object_add(d, "unit", json_object_new_string(unit));
 	json_object_object_add(d, "whoCanRaise",

@@ -27,7 +27,7 @@ enum run_event verdict(struct run *r, const struct ending *e);
 /* R's error: WORKER_CRASHED by signal SIG. */
 void verdict_signal(struct run *r, int sig);
 
-/* RESOURCE_LIMIT's details; the caller owns them. */
+/* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
 struct json_object *verdict_limit(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,
 				  const char *who_can_raise);

@@ -48,17 +48,22 @@ static void worker_free(struct worker *w)
 	free(w);
 }
 
-int worker_violation(struct worker *w, const char *offence)
+int worker_violation_of(struct worker *w, const char *offence,
+			struct json_object *details)
 {
-	struct json_object *d = json_object_new_object();
-
-	json_object_object_add(d, "offence", json_object_new_string(offence));
-	run_set_error(w->run, "PROTOCOL_VIOLATION", d,
+	json_object_object_add(details, "offence",
+			       json_object_new_string(offence));
+	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s pid=%d violation=\"%s\"", w->run->id,
 		 (int)w->hand.pid, offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
+}
+
+int worker_violation(struct worker *w, const char *offence)
+{
+	return worker_violation_of(w, offence, json_object_new_object());
 }
 
 static void after_ms(struct event *ev, int64_t ms)
@@ -151,6 +156,8 @@ static int send_run(struct worker *w, struct str head)
 		    .memory_bytes = (uint64_t)r->limits.memory_bytes,
 		    .output_bytes = (uint64_t)r->limits.output_bytes,
 		    .artifact_bytes = (uint64_t)r->limits.artifact_bytes,
+		    .messages_per_second =
+			(uint64_t)r->limits.messages_per_second,
 		    .code_bytes = r->template->code_len,
 		    .inputs_bytes = r->inputs_len,
 		    .head = head}};

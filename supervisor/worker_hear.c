@@ -16,8 +16,6 @@
 #include "supervisor/bounds.h"
 #include "supervisor/verdict.h"
 
-#define MESSAGES_PER_SECOND 10000
-#define MESSAGES_BURST 40000
 #define NOT_WRITTEN                                                            \
 	"the artifact's file could not be written; the server's log says why"
 #define LOG_LAST_MAX 512 /* what is said then */
@@ -353,26 +351,46 @@ static const struct {
     [MSG_DROP] = {IN(PHASE_TALKING), worker_ask_dropped},
 };
 
+static double burst(const struct worker *w)
+{
+	return (double)w->run->limits.messages_per_second * MSG_BURST_S;
+}
+
 /* A token bucket: bodies are bounded by their totals, all else by this. */
 void worker_hear_first(struct worker *w)
 {
-	w->tokens = MESSAGES_BURST;
+	w->tokens = burst(w);
 	w->tokens_ms = clock_mono_ms();
 }
 
 static bool too_fast(struct worker *w, const struct msg *m)
 {
-	double cost = (double)msg_cost(m);
+	int64_t rate = w->run->limits.messages_per_second;
+	double cost = (double)msg_cost(m, (uint64_t)rate);
 	int64_t now = clock_mono_ms();
 
-	w->tokens += (double)(now - w->tokens_ms) * MESSAGES_PER_SECOND / 1000;
-	if (w->tokens > MESSAGES_BURST)
-		w->tokens = MESSAGES_BURST;
+	w->tokens += (double)(now - w->tokens_ms) * (double)rate / 1000;
+	if (w->tokens > burst(w))
+		w->tokens = burst(w);
 	w->tokens_ms = now;
 	if (w->tokens < cost)
 		return true;
 	w->tokens -= cost;
 	return false;
+}
+
+static int flood(struct worker *w)
+{
+	struct json_object *d = bounds_details(w->run, BOUND_MESSAGES, -1);
+	char *offence = xasprintf(
+	    "a flood of messages: over messages_per_second, which allows %lld "
+	    "and %.0f at once; who can raise that is %s",
+	    (long long)w->run->limits.messages_per_second, burst(w),
+	    json_member_str(d, "whoCanRaise"));
+	int rc = worker_violation_of(w, offence, d);
+
+	free(offence);
+	return rc;
 }
 
 int worker_hear(struct worker *w, const void *frame, size_t len)
@@ -394,7 +412,7 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)
 		return worker_violation(w, "a message out of turn");
-	if (m.type != MSG_CHUNK && too_fast(w, &m))
-		return worker_violation(w, "a flood of messages");
+	if (too_fast(w, &m))
+		return flood(w);
 	return legal[m.type].apply(w, &m);
 }

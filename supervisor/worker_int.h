@@ -72,6 +72,9 @@ int worker_hear(struct worker *w, const void *frame, size_t len);
 
 /* The peer's fault: it dies, and the run's error names it. -EPROTO. */
 int worker_violation(struct worker *w, const char *offence);
+/* The same, and more DETAILS of it; takes them. */
+int worker_violation_of(struct worker *w, const char *offence,
+			struct json_object *details);
 
 /* One message to it. 0, or -EAGAIN: when it is writable; -errno. */
 int worker_send(struct worker *w, const struct msg *m);

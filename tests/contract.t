@@ -93,7 +93,8 @@ sub invalid {
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
 		maxOpenFiles => 65536, maxFiles => 1 << 20,
 		maxOutputBytes => 64 << 20, maxLoggedBytes => 16 << 20,
-		maxArtifacts => 10000, maxArtifactBytes => 1 << 30}, 'limits are those of the configuration');
+		maxArtifacts => 10000, maxArtifactBytes => 1 << 30,
+		maxMessagesPerSecond => 10000}, 'limits are those of the configuration');
 	like($v->{runtimeVersion}, qr/^\d+\.\d+\.\d+$/, 'runtimeVersion');
 	is($v->{requestor}, "uid:$>", 'requestor is the local user');
 	is($v->{trustLevel}, 'local', 'trustLevel');

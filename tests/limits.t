@@ -12,6 +12,7 @@ sub sh { my ($code, %m) = @_; return {program => "#!/bin/bash\n$code\n", %m} }
 sub pl { my ($code, %m) = @_; return {program => "#!/usr/bin/perl\n$code\n", %m} }
 
 my $spin = 'run.progress(0, 1, "spins") while true do end';
+my $talk = 'local from = run.deadline() for i = 1, 900 do run.log("info", i) end return from - run.deadline()';
 my $hog = 'local t = {} for i = 1, 1 << 30 do t[i] = {i} end';
 my %templates = (
     echo => lua('return inputs'),
@@ -27,6 +28,10 @@ my %templates = (
 		 limits => {maxArtifactBytes => 1000}),
     logs => lua('for i = 1, 100 do run.log("info", ("x"):rep(100)) end return 1',
 		limits => {maxLoggedBytes => 1000}),
+    talks => lua($talk, limits => {maxMessagesPerSecond => 200}),
+    any_talks => lua($talk),
+    p_talks => sh('for i in {1..900}; do echo $i; done >&2; echo 1',
+		  limits => {maxMessagesPerSecond => 200}),
     p_cpu => sh('while :; do :; done', limits => {maxCpuMs => 200}),
     p_late => sh('sleep 60', limits => {maxTimeoutMs => 300}),
     p_memory => pl('my @a; push @a, "x" x 1e6 for 1 .. 4000; print 1',
@@ -110,6 +115,17 @@ met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);
 	   'memory and I/O');
 }
 
+{
+	my $v = $s->run_sync('talks');
+
+	# 700 at once, and 160 a second
+	is($v->{status}, 'succeeded', 'who says more than its rate is not killed')
+	    or diag(json_of($v));
+	cmp_ok($v->{result}, '>=', 1200, 'but slowed');
+	cmp_ok($v->{metrics}{messages}, '>=', 900, 'and says all');
+	is(scalar(() = $s->run_log($v->{runId}) =~ /^\S+ info \d+$/mg), 900, 'which is kept');
+}
+
 # ---- programs ----
 
 SKIP: {
@@ -123,7 +139,12 @@ SKIP: {
 	cmp_ok($s->run_sync('p_processes')->{result}, '<=', 8, 'so many processes, no more');
 	cmp_ok($s->run_sync('p_open')->{result}, '<=', 32, 'so many open files');
 	cmp_ok($s->run_sync('p_files')->{result}, '<=', 40, 'so many files');
-	my $v = $s->run_sync('p_works');
+	my $v = $s->run_sync('p_talks');
+	is($v->{status}, 'succeeded', 'a program that says too much is not killed, either')
+	    or diag(json_of($v));
+	is(scalar(() = $s->run_log($v->{runId}) =~ /^\S+ info \d+$/mg), 900, 'all is said');
+	cmp_ok($v->{metrics}{elapsedMs}, '>=', 1200, 'but slowly');
+	$v = $s->run_sync('p_works');
 	is($v->{status}, 'succeeded', 'less than its limits is fine');
 	cmp_ok($v->{metrics}{cpuMs}, '>=', 150, 'what its children used counts');
 	SKIP: {
@@ -163,6 +184,14 @@ CONF
 			  config => {default_memory_bytes => '6M'});
 	$o->init;
 	met($o->run_sync('any_memory'), 'memory', 6 << 20, 'bytes', $author);
+	$o->stop;
+
+	$o = Paddock->new(templates => \%templates,
+			  config => {max_messages_per_second => 200});
+	$o->init;
+	cmp_ok($o->run_sync('any_talks')->{result}, '>=', 1200, 'the server slows all');
+	is($o->tool('get_runtime_profile')->{view}{limits}{maxMessagesPerSecond}, 200,
+	   'and tells it');
 	$o->stop;
 }
 

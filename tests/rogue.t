@@ -76,6 +76,10 @@ my %templates = map {
 } @ways, ['crash_after'], ['stays'];
 # …but for these
 $templates{$_}{limits}{maxTimeoutMs} = 500 for 'mute', 'idle';
+# Each is the rogue that its code names.
+$templates{low_flood} = {code => "-- rogue flood\n",
+			 limits => {%{$templates{flood}{limits}},
+				    maxMessagesPerSecond => 100}};
 my $s = Paddock->new(templates => \%templates, build => $folder);
 
 $s->init;
@@ -104,9 +108,30 @@ for (@ways) {
 	$s->tool(cancel_task_run => {runId => $run});
 	is($s->ended($run)->{status}, 'canceled', 'a mute one can be cancelled');
 }
+my $flooded;
+{
+	my $v = $s->run_sync('low_flood');
+	my $d = $v->{error}{details};
+
+	$flooded = $v->{runId};
+	is($v->{error}{errorCode}, 'PROTOCOL_VIOLATION', 'a flood at a low rate');
+	like($d->{offence}, qr/over messages_per_second, which allows 100 and 400 at once; who can raise that is the template's author/,
+	     'names the limit, what it allows, and who can raise it');
+	is("$d->{limit} $d->{allowed} $d->{unit}", 'messages_per_second 100 messages/s',
+	   'also as details');
+	like($d->{whoCanRaise}, qr/limits\.maxMessagesPerSecond, up to the server's max_messages_per_second$/,
+	     'all of them');
+	cmp_ok($v->{metrics}{messages}, '>', 400, 'four seconds\' worth came at once');
+}
 is($s->run_sync('good')->{status}, 'succeeded', 'good ones go on being served');
 cmp_ok(Paddock::rss_kb($s->{pid}), '<', $before + (32 << 10),
        'and the server has not grown');
 $s->stop;
+{
+	my $told = qx($BUILD/paddock explain $flooded --state-dir $s->{state} --templates $s->{root}/templates 2>&1);
+
+	like($told, qr/limit messages_per_second, which allows 100 messages\/s.*That is a limit of what its worker tells.*up to the template's author: limits\.maxMessagesPerSecond/s,
+	     'explain tells of the limit that a flood met');
+}
 
 done_testing;

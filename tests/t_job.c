@@ -86,6 +86,7 @@ static void send_run(const struct heard *h)
 	    .memory_bytes = h->t.memory > 0 ? h->t.memory : 8 * MIB,
 	    .output_bytes = h->t.output > 0 ? h->t.output : MIB,
 	    .artifact_bytes = MIB,
+	    .messages_per_second = 10000,
 	    .code_bytes = strlen(h->t.code),
 	    .inputs_bytes = strlen(inputs),
 	    .head = {buf_data(&body), at},

@@ -103,6 +103,7 @@ static void send_run(const struct heard *h)
 				     h->t.memory > 0 ? h->t.memory : 64 * MIB,
 				 .output_bytes = MIB,
 				 .artifact_bytes = MIB,
+				 .messages_per_second = 10000,
 				 .code_bytes = strlen(h->t.code),
 				 .inputs_bytes = 2};
 	m.run.head = (struct str){bulk, (size_t)m.run.code_bytes + 2};

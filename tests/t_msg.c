@@ -19,6 +19,7 @@ static const struct msg samples[] = {
 	     .memory_bytes = 128 << 20,
 	     .output_bytes = 262144,
 	     .artifact_bytes = 1 << 20,
+	     .messages_per_second = 10000,
 	     .code_bytes = 8,
 	     .inputs_bytes = 2,
 	     .head = S("return 1{}")}},
@@ -84,6 +85,7 @@ static bool same_run(const struct msg_run *a, const struct msg_run *b)
 	       a->memory_bytes == b->memory_bytes &&
 	       a->output_bytes == b->output_bytes &&
 	       a->artifact_bytes == b->artifact_bytes &&
+	       a->messages_per_second == b->messages_per_second &&
 	       a->code_bytes == b->code_bytes &&
 	       a->inputs_bytes == b->inputs_bytes && same_str(a->head, b->head);
 }
@@ -228,6 +230,8 @@ static void any_run(struct msg_run *r)
 	r->memory_bytes = any_up_to(MSG_INT_MAX);
 	r->output_bytes = any_up_to(MSG_INT_MAX);
 	r->artifact_bytes = any_up_to(MSG_INT_MAX);
+	r->messages_per_second =
+	    MSG_RATE_MIN + any_up_to(MSG_RATE_MAX - MSG_RATE_MIN);
 	r->code_bytes = any_up_to(MSG_BODY_MAX);
 	r->inputs_bytes = any_up_to(MSG_BODY_MAX - r->code_bytes);
 	r->head = any_bytes(0, r->code_bytes + r->inputs_bytes);
@@ -367,6 +371,7 @@ static void fits_the_largest(void)
 				  .memory_bytes = MSG_INT_MAX,
 				  .output_bytes = MSG_INT_MAX,
 				  .artifact_bytes = MSG_INT_MAX,
+				  .messages_per_second = MSG_RATE_MAX,
 				  .code_bytes = MSG_BODY_MAX - 1,
 				  .inputs_bytes = 1,
 				  .head = head}};
@@ -532,9 +537,12 @@ static void costs(void)
 {
 	struct msg call = {.type = MSG_CALL, .call = {.total = MSG_ASK_MAX}};
 	struct msg result = {.type = MSG_RESULT, .result = {.total = 1 << 20}};
+	struct msg chunk = {.type = MSG_CHUNK};
 
-	is_int(msg_cost(&call), 1025, "a question counts by its size");
-	is_int(msg_cost(&result), 1, "and nothing else does");
+	is_int(msg_cost(&call, 10000), 1025, "a question counts by its size");
+	is_int(msg_cost(&call, 100), 100, "for a second's worth at the most");
+	is_int(msg_cost(&result, 10000), 1, "and nothing else does");
+	is_int(msg_cost(&chunk, 10000), 0, "a part of a body counts for nothing");
 }
 
 static void names_types(void)

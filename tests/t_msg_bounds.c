@@ -24,7 +24,8 @@ static char long_head[MSG_CHUNK_MAX + 1];
 	{                                                                      \
 		.type = MSG_RUN, .run = { __VA_ARGS__ }                        \
 	}
-#define NAMES .run_id = S("r"), .template_id = S("t"), .entry = S("e")
+#define PACED .messages_per_second = 100
+#define NAMES PACED, .run_id = S("r"), .template_id = S("t"), .entry = S("e")
 #define CHUNK(...)                                                             \
 	{                                                                      \
 		.type = MSG_CHUNK, .chunk = {.data = __VA_ARGS__ }             \
@@ -101,6 +102,14 @@ static const struct {
      "RUN with output 2^64 - 1"},
     {RUN(NAMES, .artifact_bytes = UINT64_MAX),
      "run.artifact_bytes is over 2^53", "RUN with artifacts 2^64 - 1"},
+    {RUN(.run_id = S("r"), .template_id = S("t"), .entry = S("e"),
+	 .messages_per_second = 99),
+     "run.messages_per_second is not from 100 to 1000000",
+     "RUN with 99 messages a second"},
+    {RUN(.run_id = S("r"), .template_id = S("t"), .entry = S("e"),
+	 .messages_per_second = 1000001),
+     "run.messages_per_second is not from 100 to 1000000",
+     "RUN with 1000001 messages a second"},
     {RUN(NAMES, .code_bytes = MSG_BODY_MAX + 1), "run.code_bytes is over 1 GiB",
      "RUN with code over 1 GiB"},
     {RUN(NAMES, .inputs_bytes = MSG_BODY_MAX + 1),

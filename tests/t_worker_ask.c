@@ -100,6 +100,7 @@ static void begin(void)
 	it.r->worker = it.w;
 	it.r->limits.output_bytes = 1000;
 	it.r->limits.artifact_bytes = 0;
+	it.r->limits.messages_per_second = 10000;
 	it.w->run = it.r;
 	it.env = (struct worker_env){.base = it.base,
 				     .on_ask = on_ask,
@@ -388,6 +389,59 @@ static void floods(void)
 	end();
 }
 
+/* A question of 1 MiB: a message for each KiB, but for no rate a flood. */
+static int ask_much(uint32_t seq)
+{
+	struct msg m = {.type = MSG_CALL,
+			.call = {seq, {"t", 1}, MSG_ASK_MAX, {"{", 1}}};
+	struct msg c = {.type = MSG_CHUNK};
+	size_t left = MSG_ASK_MAX - 1;
+	int rc = hear(&m);
+
+	memset(bulk, ' ', left);
+	bulk[left - 1] = '}';
+	while (rc == 0 && left > 0) {
+		size_t n = left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
+
+		left -= n;
+		c.chunk.data = (struct str){bulk + MSG_ASK_MAX - 1 - left - n, n};
+		rc = hear(&c);
+	}
+	return rc;
+}
+
+static void floods_of_a_low_rate(void)
+{
+	struct msg log = {.type = MSG_LOG, .log = {6, {"x", 1}}};
+	struct json_object *d;
+	int rc = 0, logged = 0;
+
+	begin();
+	it.env.on_ask = NULL;
+	it.r->limits.messages_per_second = MSG_RATE_MIN;
+	it.r->limits.by[BOUND_MESSAGES] = BY_SERVER;
+	worker_hear_first(it.w);
+	for (uint32_t i = 1; i <= MSG_BURST_S && rc == 0; i++)
+		rc = ask_much(i);
+	is_int(rc, 0, "the largest question is a second's worth at the most");
+	worker_hear_first(it.w);
+	while (rc == 0 && logged < 100000) {
+		rc = hear(&log);
+		logged++;
+	}
+	ok(rc == -EPROTO && logged > 400, "four seconds' worth may come at once");
+	d = it.r->error.details;
+	is_str(json_text(d, NULL),
+	       "{\"limit\":\"messages_per_second\",\"allowed\":100,"
+	       "\"unit\":\"messages/s\",\"whoCanRaise\":\"the operator: "
+	       "max_messages_per_second in [limits]\",\"offence\":\"a flood of "
+	       "messages: over messages_per_second, which allows 100 and 400 at "
+	       "once; who can raise that is the operator: "
+	       "max_messages_per_second in [limits]\"}",
+	       "more is an offence, which tells the limit and who can raise it");
+	end();
+}
+
 /* Read and write until nothing moves. The CHUNKs and ANSWERs that came. */
 static size_t drain(size_t *bytes)
 {
@@ -461,6 +515,7 @@ int main(void)
 	ends();
 	counts();
 	floods();
+	floods_of_a_low_rate();
 	is_large();
 	template_unref(it.template);
 	requestors_fini(&it.all);

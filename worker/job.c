@@ -193,6 +193,7 @@ void job_serve(void)
 	link_recv(&m);
 	if (m.type != MSG_RUN)
 		_exit(EXIT_NONSENSE);
+	link_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
 	take_chunks();
 	lua_pushcfunction(job.L, serve);

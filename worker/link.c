@@ -9,7 +9,8 @@
 #include "ipc/crew.h"
 #include "worker/nap.h"
 
-#define US_PER_MESSAGE (1000000 / (int64_t)LINK_RATE)
+/* How long what may come at once takes at our pace: the same at any rate. */
+#define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * LINK_BURST / LINK_RATE))
 
 enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
 
@@ -17,23 +18,31 @@ enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
 static char frame[CHAN_FRAME_MAX];
 static char last[CHAN_FRAME_MAX]; /* link_last() may interrupt link_send() */
 
+static uint64_t rate;	       /* what is allowed; 0: RUN has not come */
+static int64_t ns_per_message; /* at our pace */
+
+void link_set_rate(uint64_t messages_per_second)
+{
+	rate = messages_per_second;
+	ns_per_message = (int64_t)(1e9 / LINK_RATE / (double)rate);
+}
+
 /*
- * A leaky bucket, kept as the moment at which it would be full: each message
- * moves that moment one step closer, and none may bring it past now.
+ * A leaky bucket, kept as the moment at which it will be empty: each message
+ * puts that moment off, and none may bring it further than the span from now.
  */
-static int64_t full_us;
+static int64_t empty_ns;
 
 static void pace(uint64_t messages)
 {
-	const int64_t span = (int64_t)LINK_BURST * US_PER_MESSAGE;
-	int64_t now = clock_mono_us();
+	int64_t now = clock_mono_us() * 1000;
 
-	if (full_us < now)
-		full_us = now;
-	full_us += (int64_t)messages * US_PER_MESSAGE;
-	while (full_us - now > span) {
-		nap_until(nap_ticket(), full_us - span);
-		now = clock_mono_us();
+	if (empty_ns < now)
+		empty_ns = now;
+	empty_ns += (int64_t)messages * ns_per_message;
+	while (empty_ns - now > SPAN_NS) {
+		nap_until(nap_ticket(), (empty_ns - SPAN_NS) / 1000 + 1);
+		now = clock_mono_us() * 1000;
 	}
 }
 
@@ -41,7 +50,8 @@ void link_send(const struct msg *m)
 {
 	size_t n;
 
-	pace(msg_cost(m));
+	if (rate > 0)
+		pace(msg_cost(m, rate));
 	n = msg_put(frame, m);
 	if (chan_send(CREW_RUN_FD, frame, n) < 0)
 		_exit(EXIT_ALONE);

@@ -12,11 +12,14 @@
 #include "ipc/msg.h"
 
 /*
- * What the supervisor takes for a flood is above this pace: a template that
- * says more than it has any use for is slowed, not killed.
+ * RUN came, and allows RATE messages a second. What the supervisor takes for a
+ * flood is above our pace, LINK_RATE and LINK_BURST of what is allowed: a
+ * template that says more than it has any use for is slowed, not killed.
+ * Before this nothing is held back: there is only READY to be said.
  */
-#define LINK_RATE 8000u /* messages a second */
-#define LINK_BURST 35000u
+#define LINK_RATE 0.8
+#define LINK_BURST 0.875
+void link_set_rate(uint64_t rate);
 
 void link_send(const struct msg *m);
 

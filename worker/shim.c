@@ -96,6 +96,7 @@ static void take_run(void)
 	link_recv(&m);
 	if (m.type != MSG_RUN)
 		_exit(SHIM_EXIT_NONSENSE);
+	link_set_rate(m.run.messages_per_second);
 	shim.run = m.run;
 	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
 	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);

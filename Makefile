@@ -220,6 +220,7 @@ tests-asan: $(filter-out %/t_sandbox %/t_zygote,$(UNIT))
 soak: deps-check all tests
 	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
+	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store

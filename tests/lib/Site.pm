@@ -12,6 +12,7 @@ use MIME::Base64 qw(decode_base64);
 use POSIX ();
 
 my %live;
+my @extra;
 my $owner = $$;
 
 END {
@@ -28,13 +29,15 @@ my %type = (html => 'text/html; charset=utf-8', png => 'image/png');
 my $pixel = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAA'
 	. 'DUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==');
 
+# PAGES are served as /page/0, /page/1…
 sub new {
-	my ($class) = @_;
+	my ($class, @pages) = @_;
 	my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
 		Listen => 128, ReuseAddr => 1) or die "listen: $!\n";
 	my $pid = fork // die "fork: $!\n";
 
 	if ($pid == 0) {
+		@extra = @pages;
 		serve($listener);
 		POSIX::_exit(0);
 	}
@@ -115,6 +118,8 @@ sub handle {
 
 	return answer($peer, $1, page("Status $1", 'as asked'))
 	    if $path =~ m{^/status/(\d+)$};
+	return answer($peer, 200, $extra[$1])
+	    if $path =~ m{^/page/(\d+)$} && defined $extra[$1];
 	return answer($peer, 404, '') if $path eq '/empty404';
 	return answer($peer, 204, '') if $path eq '/nothing';
 	if ($path eq '/redirect') {

@@ -26,7 +26,7 @@
 #define RESTART_FIRST_MS 100
 #define RESTART_MAX_MS 5000
 #define FAILED_STARTS_MAX 5 /* in a row, without an answer to anything */
-#define END_MS 3000 /* from the end of its stream to its own */
+#define END_MS 3000	    /* from the end of its stream to its own */
 
 #define NEVER_ANSWERED                                                         \
 	"paddock-browser ends before it has answered; the server's log may "   \
@@ -60,12 +60,12 @@ struct broker {
 	pid_t pid;
 	int fd;
 	struct event *readable, *writable;
-	struct event *look;    /* something is asked, or it may be started */
-	struct event *hurry;   /* ENDING: it takes too long */
-	int64_t start_at;      /* clock_mono_ms(): not before */
+	struct event *look;  /* something is asked, or it may be started */
+	struct event *hurry; /* ENDING: it takes too long */
+	int64_t start_at;    /* clock_mono_ms(): not before */
 	int64_t restart_ms;
-	unsigned failed;       /* starts */
-	bool answered;	       /* something, since it was started */
+	unsigned failed; /* starts */
+	bool answered;	 /* something, since it was started */
 	uint32_t last_seq;
 	struct calls out, sent;
 	struct broker_call *coming; /* a part of its answer is here */
@@ -187,7 +187,6 @@ static void lose(struct broker *b, const char *why)
 	event_add(b->hurry, &tv);
 	move_begun(b, &lost);
 	pause_starts(b);
-	b->env.on_gone(b->env.arg);
 	if (b->answered)
 		fail_all(&lost, "PAGE_CRASHED",
 			 "the browser has ended, and its pages and sessions "
@@ -368,8 +367,8 @@ static int start(struct broker *b)
 	b->fd = ends[0];
 	b->answered = false;
 	b->last_seq = 0;
-	b->readable = event_new(b->env.base, b->fd, EV_READ | EV_PERSIST,
-				on_readable, b);
+	b->readable =
+	    event_new(b->env.base, b->fd, EV_READ | EV_PERSIST, on_readable, b);
 	b->writable = event_new(b->env.base, b->fd, EV_WRITE, on_writable, b);
 	event_add(b->readable, NULL);
 	return 0;

@@ -20,8 +20,6 @@ struct broker_env {
 	struct event_base *base;
 	/* Start the program with END as its BROKER_FD. 0 and *PID, or -errno. */
 	int (*launch)(void *arg, int end, pid_t *pid);
-	/* It, and all that it kept, is gone. */
-	void (*on_gone)(void *arg);
 	void *arg;
 };
 

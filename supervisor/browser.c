@@ -14,8 +14,8 @@
 #include "supervisor/broker.h"
 #include "supervisor/launch.h"
 
-#define REQUEST_MS 10000	/* for what takes no browser */
-#define CLIENT_CALL_MS 150000	/* above every action's own timeoutMs */
+#define REQUEST_MS 10000      /* for what takes no browser */
+#define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
 #define ARGS_MAX 24
 #define KEEP "keep_session" /* of the run's own: for templates alone */
 
@@ -97,6 +97,19 @@ static bool needs_browser(const struct template *t)
 	return false;
 }
 
+struct json_object *browser_view(const struct config *config)
+{
+	struct json_object *v = json_object_new_object();
+	const char *why = browser_lacks(config);
+
+	json_object_object_add(v, "available",
+			       json_object_new_boolean(why == NULL));
+	if (why != NULL)
+		json_object_object_add(v, "reason",
+				       json_object_new_string(why));
+	return v;
+}
+
 bool browser_allow(const struct template *t, const struct config *config,
 		   struct refusal *r)
 {
@@ -145,7 +158,8 @@ static int launch(void *arg, int end, pid_t *pid)
 	add_number(&a, "--session-max-ms", c->browser_session_max_ms);
 	add_number(&a, "--idle-ms", c->browser_idle_ms);
 	add_text(&a, "--log-level", c->log_level);
-	if (c->log_file != NULL)
+	/* root may have opened it for us; else it logs to our stderr */
+	if (c->log_file != NULL && access(c->log_file, W_OK) == 0)
 		add_text(&a, "--log-file", c->log_file);
 	rc = launch_broker(program, a.all, end, pid);
 	for (size_t i = 0; i < a.n; i++)
@@ -153,18 +167,11 @@ static int launch(void *arg, int end, pid_t *pid)
 	return rc;
 }
 
-static void on_gone(void *arg)
-{
-	(void)arg; /* sessions are looked up in it alone */
-}
-
 struct browser *browser_new(struct server *srv, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
-	const struct broker_env env = {.base = srv->base,
-				       .launch = launch,
-				       .on_gone = on_gone,
-				       .arg = b};
+	const struct broker_env env = {
+	    .base = srv->base, .launch = launch, .arg = b};
 
 	program = path;
 	b->server = srv;
@@ -193,15 +200,13 @@ bool browser_exited(struct browser *b, pid_t pid, int status)
 
 static void add_str(struct json_object *o, const char *key, const char *text)
 {
-	json_object_object_add(o, key,
-			       text == NULL ? NULL : json_object_new_string(text));
+	json_object_object_add(
+	    o, key, text == NULL ? NULL : json_object_new_string(text));
 }
 
-static struct json_object *action_body(const struct requestor *q,
-				       enum template_trust trust,
-				       const struct run *r,
-				       struct json_object *args,
-				       int64_t timeout_ms)
+static struct json_object *
+action_body(const struct requestor *q, enum template_trust trust,
+	    const struct run *r, struct json_object *args, int64_t timeout_ms)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -231,8 +236,8 @@ void browser_requestors_changed(struct browser *b)
 	if (!broker_is_running(b->broker))
 		return;
 	HASH_ITER(hh, b->server->requestors.by_name, q, next)
-		if (requestor_gone(q))
-			tell(b, "requestor_gone", "requestor", q->name);
+	if (requestor_gone(q))
+		tell(b, "requestor_gone", "requestor", q->name);
 }
 
 /* ---- what runs call ---- */
@@ -410,10 +415,10 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
 	p->seq = ask->seq;
 	p->action = broker_action(ask->tool);
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
-	p->call = broker_ask(b->broker, ask->tool,
-			     action_body(r->requestor, r->trust, r, ask->params,
-					 ms),
-			     ms, run_answered, p);
+	p->call =
+	    broker_ask(b->broker, ask->tool,
+		       action_body(r->requestor, r->trust, r, ask->params, ms),
+		       ms, run_answered, p);
 }
 
 void browser_drop(struct run *r, uint32_t seq)

@@ -28,6 +28,9 @@ bool browser_exited(struct browser *b, pid_t pid, int status);
 /* Why there is no browser here, and what would help; NULL: there is one. */
 const char *browser_lacks(const struct config *config);
 
+/* {available, reason?}; the caller's. */
+struct json_object *browser_view(const struct config *config);
+
 /* May T run, as to the browser? One that needs it is refused in R without. */
 bool browser_allow(const struct template *t, const struct config *config,
 		   struct refusal *r);

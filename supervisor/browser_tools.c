@@ -27,7 +27,8 @@ static bool is_tool(const struct broker_action *a)
 	return strcmp(a->name, "keep_session") != 0;
 }
 
-const struct broker_action *browser_tool_next(const struct broker_action *action)
+const struct broker_action *
+browser_tool_next(const struct broker_action *action)
 {
 	const struct broker_action *a =
 	    action == NULL ? broker_actions : action + 1;

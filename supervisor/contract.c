@@ -364,6 +364,8 @@ static void on_usage(void *arg, const struct store_result *res)
 		json_object_object_add(
 		    v, "programs",
 		    programs_view(&c->session->server->isolation));
+	json_object_object_add(v, "browser",
+			       browser_view(c->session->server->config));
 	json_object_object_add(v, "usage", usage);
 	call_tool_result(c, v, false);
 }

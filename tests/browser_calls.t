@@ -246,6 +246,8 @@ for (['enabled = no', qr/switched the browser off/],
 	ok(!$t{visit}{available} && $t{echo}{available}, 'and others can be run');
 	refused($s->run(visit => {url => 'x'}), 'BROWSER_UNAVAILABLE', 'which it cannot');
 	refused($s->tool('create_tab'), 'BROWSER_UNAVAILABLE', 'nor can a client');
+	like($s->tool('get_runtime_profile')->{view}{browser}{reason}, $why,
+	     'the profile says so, too');
 	ok(!(grep { $_->{name} eq 'navigate' } @{$s->call('tools/list')->{result}{tools}}),
 	   'who is offered none');
 	$s->stop;

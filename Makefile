@@ -99,7 +99,7 @@ endef
 
 deps:
 	$(call install,$(DEPS))
-deps-check: deps-debian deps-peers
+deps-check: deps-debian deps-peers deps-browser
 deps-debian:
 	$(call install,$(DEPS) $(DEPS_CHECK))
 deps-browser:

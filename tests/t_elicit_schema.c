@@ -400,7 +400,8 @@ static void check_client(size_t i)
 				 .kind = clients[i].kind,
 				 .params = parse(clients[i].params)};
 	struct session s = {.revision = clients[i].revision,
-			    .client = parse(clients[i].capabilities)};
+			    .client = parse(clients[i].capabilities),
+			    .initialized = true};
 	struct refusal r = {0};
 	struct question q;
 

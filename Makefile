@@ -67,7 +67,7 @@ help:
 	@echo 'make check   install what is missing for tests, build, test'
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
-	@echo 'make bench   measure, as ratios: to a bare fork, to the official SDK'
+	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap'
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
@@ -82,6 +82,7 @@ DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
 DEPS_CHECK = perl procps util-linux diffutils patch python3 \
              libtest-json-schema-acceptance-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+DEPS_BENCH = bubblewrap
 DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev
 
 # Quick when nothing is missing: apt-get is not even asked.
@@ -104,6 +105,8 @@ deps-debian:
 	$(call install,$(DEPS) $(DEPS_CHECK))
 deps-browser:
 	$(call install,chromium-headless-shell)
+deps-bench: deps-check
+	$(call install,$(DEPS_BENCH))
 deps-lint:
 	$(call install,$(DEPS) $(DEPS_CHECK) $(DEPS_LINT))
 
@@ -224,7 +227,7 @@ soak: deps-check all tests
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store
-bench: deps-check all $(BENCH:%=$(B)/bench/%)
+bench: deps-bench all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
@@ -254,7 +257,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-lint tests fuzz asan tests-asan soak bench lint clean
+.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan tests-asan soak bench lint clean
 
 # ---- install ----
 

@@ -1,8 +1,10 @@
 #include "bench/measure.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -196,10 +198,32 @@ int64_t reaped_us(pid_t pid)
 
 int64_t server_cpu_us(pid_t pid)
 {
-	pid_t zygote = zygote_of(pid);
+	pid_t all[CHILDREN_MAX];
+	size_t n = children_of(pid, all);
+	int64_t us = clock_of(pid) + reaped_us(pid);
 
-	return clock_of(pid) + reaped_us(pid) +
-	       (zygote != 0 ? clock_of(zygote) : 0);
+	for (size_t i = 0; i < n; i++)
+		us += server_cpu_us(all[i]);
+	return us;
+}
+
+int adopt_main(char *const command[])
+{
+	pid_t pid;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		die("subreaper");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execv(command[0], command);
+		die(command[0]);
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
 }
 
 long rss_kb(pid_t pid)

@@ -31,8 +31,16 @@ int64_t clock_of(pid_t pid); /* CPU us of a process, all threads */
 int64_t thread_us(pid_t pid, const char *tid);
 int64_t reaped_us(pid_t pid); /* of children that it has reaped */
 
-/* CPU us of the server PID: its own, its zygote's, its workers' that ended. */
+/* CPU us of the server PID: its own and its descendants', as far as they live
+ * or were reaped by one of them. */
 int64_t server_cpu_us(pid_t pid);
+
+/*
+ * Run COMMAND, until it and all that it leaves behind has ended, which is reaped
+ * here: the CPU time of bubblewrap's init, which it does not wait for, would be
+ * nobody's.
+ */
+int adopt_main(char *const command[]);
 
 long rss_kb(pid_t pid);	   /* proportional */
 long family_kb(pid_t pid); /* and that of its children */

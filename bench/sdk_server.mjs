@@ -1,22 +1,52 @@
-// sdk_server.mjs - word_count by the official TypeScript SDK, in process, over
-// HTTP with sessions. Prints its two endpoints: JSON answers, event streams.
+// sdk_server.mjs TEMPLATES - word_count by the official TypeScript SDK, in
+// process, and programs of TEMPLATES by bubblewrap, over HTTP with sessions.
+// Prints its two endpoints: JSON answers, event streams.
+import {spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {createServer} from 'node:http';
 import {McpServer} from '@modelcontextprotocol/sdk/server/mcp.js';
 import {StreamableHTTPServerTransport} from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import * as z from 'zod';
 
-function wordCount() {
+const PROGRAMS = {empty_sh: 'main.sh', empty_python: 'main.py'};
+const CAGE = [
+	'--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin',
+	'--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--dev', '/dev',
+	'--tmpfs', '/tmp',
+];
+
+function answer(result) {
+	return {content: [{type: 'text', text: JSON.stringify(result)}], structuredContent: result};
+}
+
+function runCaged(name, inputs) {
+	return new Promise((resolve, reject) => {
+		const args = [...CAGE, '--ro-bind', `${process.argv[2]}/${name}`, '/pkg', `/pkg/${PROGRAMS[name]}`];
+		const child = spawn('bwrap', args, {stdio: ['pipe', 'pipe', 'inherit'], env: {PATH: '/usr/bin:/bin'}});
+		let output = '';
+
+		child.stdin.on('error', () => {}); // it may end without reading
+		child.stdin.end(JSON.stringify(inputs));
+		child.stdout.setEncoding('utf8').on('data', (text) => output += text);
+		child.on('error', reject);
+		child.on('close', (status) => {
+			if (status === 0)
+				resolve(answer(JSON.parse(output)));
+			else
+				reject(new Error(`${name} ended with ${status}`));
+		});
+	});
+}
+
+function tools() {
 	const server = new McpServer({name: 'sdk', version: '1.0.0'});
 
 	server.registerTool('word_count', {
 		description: 'Counts the words of a text.',
 		inputSchema: {text: z.string()},
-	}, ({text}) => {
-		const result = {words: text.match(/\S+/g)?.length ?? 0};
-
-		return {content: [{type: 'text', text: JSON.stringify(result)}], structuredContent: result};
-	});
+	}, ({text}) => answer({words: text.match(/\S+/g)?.length ?? 0}));
+	for (const name of Object.keys(PROGRAMS))
+		server.registerTool(name, {description: 'Gives nothing.', inputSchema: {}}, (inputs) => runCaged(name, inputs));
 	return server;
 }
 
@@ -32,7 +62,7 @@ async function serve(enableJsonResponse) {
 			onsessioninitialized: (made) => sessions.set(made, transport),
 		});
 
-		await wordCount().connect(transport);
+		await tools().connect(transport);
 		return transport;
 	}
 

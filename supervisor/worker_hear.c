@@ -316,10 +316,8 @@ static int on_fail(struct worker *w, const struct msg *m)
 			details = json_object_get(w->over); /* what it met last */
 		bounds_correct(w->run, details);
 	}
-	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING) {
-		verdict_signal(w->run, SIGTERM); /* not from us */
-		json_object_put(details);
-	}
+	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
+		verdict_signal(w->run, SIGTERM); /* not from us; it stays */
 	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
 		      m->fail.message.p);
 	worker_ask_drop(w);

@@ -95,6 +95,8 @@ static const struct rogue {
      STAY},
     {"forged_cancel", {SAY(READY), SAY("\x94\x16\xacRUN_CANCELED\xa1x\xa0")},
      EXIT_0},
+    {"forged_cancel_why",
+     {SAY(READY), SAY("\x94\x16\xacRUN_CANCELED\xa1x\xa7{\"a\":1}")}, EXIT_0},
     {"bad_details",
      {SAY(READY), SAY("\x94\x16\xaf" "EXECUTION_ERROR\xa1x\xa2[]")}, STAY},
     {"late", {SAY(READY), SAY(NULL_RESULT), SAY(READY), SAY("junk")}, EXIT_0},

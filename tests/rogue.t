@@ -62,6 +62,7 @@ my @ways = ( # what the worker does, the run's errorCode, what its details say
     ['step_skips', 'PROTOCOL_VIOLATION', qr/cannot make/],
     ['forged_code', 'PROTOCOL_VIOLATION', qr/not a worker's/],
     ['forged_cancel', 'WORKER_CRASHED', qr/SIGTERM/],
+    ['forged_cancel_why', 'WORKER_CRASHED', qr/SIGTERM/],
     ['bad_details', 'PROTOCOL_VIOLATION', qr/not an object/],
     ['lies', 'STEP_EXECUTION_FAILED', qr/"stepErrorCode":"E"/],
     ['late', undef],

@@ -71,7 +71,7 @@ help:
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
-	@echo 'make soak    the long forms of the recovery tests'
+	@echo 'make soak    the long forms of the tests that have one'
 
 # ---- what is needed, from Debian's packages ----
 
@@ -224,6 +224,8 @@ soak: deps-check all tests
 	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
+	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=24 PADDOCK_RUNS=1000 prove -v tests/soak_kills.t
+	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store

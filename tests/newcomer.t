@@ -128,6 +128,9 @@ my %expect = (
 	       'the run is kept below ~/.local/state/paddock');
     },
     'make check' => sub { pass('make check: this is part of it') },
+    'make bench' => sub { # takes minutes: what it would do is asked alone
+	is(system('make -n bench >/dev/null 2>&1'), 0, 'make bench: make knows it');
+    },
     'build/paddock doctor' => sub {
 	    my $r = run($_[0]);
 

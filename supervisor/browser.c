@@ -113,9 +113,10 @@ struct json_object *browser_view(const struct config *config)
 bool browser_allow(const struct template *t, const struct config *config,
 		   struct refusal *r)
 {
-	const char *why = browser_lacks(config);
+	/* the disk is asked for those alone that need what is there */
+	const char *why = needs_browser(t) ? browser_lacks(config) : NULL;
 
-	if (why == NULL || !needs_browser(t))
+	if (why == NULL)
 		return true;
 	refuse(r, "BROWSER_UNAVAILABLE", NULL,
 	       "%s needs a browser, and there is none here: %s", t->id, why);

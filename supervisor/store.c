@@ -411,6 +411,7 @@ void store_ask(struct store *s, const struct store_op *op,
 	struct store_req *r = store_req_new(op, asked);
 
 	r->res.why = "";
+	r->asked_ms = clock_mono_ms();
 	pthread_mutex_lock(&s->lock);
 	s->bytes += r->bytes;
 	pthread_mutex_unlock(&s->lock);

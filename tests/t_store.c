@@ -156,6 +156,36 @@ static void test_lazy(struct store *s)
 	is_int(store_bytes(s), 0, "what was answered is held no longer");
 }
 
+/*
+ * A lazy write of one run, and another run's that is not. Has it waited? Not
+ * always: for 50 ms at most, which a busy machine may take.
+ */
+static bool waits(struct store *s)
+{
+	struct store_run slow = help_run("lazy", STORE_RUNNING);
+	struct store_run other = help_run("lazy", STORE_SUCCEEDED);
+	struct answer first = {0}, last = {0};
+	unsigned long before = store_commits(s);
+	bool waited;
+
+	store_put_run(s, &slow, STORE_LAZY, help_done, &first);
+	help_put(s, &other, STORE_NOW);
+	waited = first.calls == 0;
+	slow.status = STORE_SUCCEEDED;
+	store_put_run(s, &slow, STORE_NOW, help_done, &last);
+	help_wait(s, &last);
+	return waited && first.calls == 1 && store_commits(s) - before == 2;
+}
+
+static void test_waits(struct store *s)
+{
+	bool waited = false;
+
+	for (int i = 0; i < 100 && !waited; i++)
+		waited = waits(s);
+	ok(waited, "a run's lazy first row waits, and is one with its last");
+}
+
 static void test_group(const char *dir, struct store *s)
 {
 	enum { PUTS = 200 };
@@ -345,6 +375,7 @@ int main(void)
 	test_fields(s);
 	test_order(dir, s);
 	test_lazy(s);
+	test_waits(s);
 	test_group(dir, s);
 	test_idem(s);
 	test_poison(s);

@@ -1,9 +1,13 @@
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,27 +92,103 @@ int log_open(const char *path)
 	return 0;
 }
 
-/* Build the whole line first, so that one write(2) carries it unbroken. */
-static void log_line(enum log_level level, const char *part, const char *fmt,
-		     va_list ap)
+/* Built whole, so that one write(2) carries it unbroken. */
+struct line {
+	char text[LINE_MAX_BYTES];
+	size_t n;
+	bool quoted; /* between two quotes of the format */
+	bool full;   /* cut here: nothing may follow */
+};
+
+static void put(struct line *l, const char *s, size_t n)
 {
-	char line[LINE_MAX_BYTES], ts[CLOCK_ISO_SIZE];
+	l->full = l->full || n >= sizeof(l->text) - l->n;
+	if (!l->full) {
+		memcpy(l->text + l->n, s, n);
+		l->n += n;
+	}
+}
+
+/* Somebody's bytes: they end neither the line nor their field. */
+static void put_value(struct line *l, const char *s, size_t most)
+{
+	for (; most > 0 && *s != '\0'; s++, most--) {
+		const char escaped[] = {'\\', *s};
+
+		if ((unsigned char)*s < ' ' || *s == 0x7F ||
+		    (!l->quoted && (*s == ' ' || *s == '"')))
+			put(l, "?", 1);
+		else if (l->quoted && (*s == '"' || *s == '\\'))
+			put(l, escaped, 2);
+		else
+			put(l, s, 1);
+	}
+}
+
+/* What follows a '%' at F; where the format goes on. */
+static const char *put_arg(struct line *l, const char *f, va_list *ap)
+{
+	size_t most = SIZE_MAX;
+	char digits[24];
+
+	if (f[0] == '.' && f[1] == '*') {
+		most = (size_t)va_arg(*ap, int);
+		f += 2;
+	} else if (f[0] == '.') {
+		most = strtoul(f + 1, (char **)&f, 10);
+	}
+	if (*f == 's') {
+		put_value(l, va_arg(*ap, const char *), most);
+		return f + 1;
+	}
+	if (*f == 'd')
+		snprintf(digits, sizeof(digits), "%d", va_arg(*ap, int));
+	else if (*f == 'u')
+		snprintf(digits, sizeof(digits), "%u", va_arg(*ap, unsigned));
+	else if (strncmp(f, "zu", 2) == 0)
+		snprintf(digits, sizeof(digits), "%zu", va_arg(*ap, size_t));
+	else if (strncmp(f, "lld", 3) == 0)
+		snprintf(digits, sizeof(digits), "%lld", va_arg(*ap, long long));
+	else if (strncmp(f, "llu", 3) == 0)
+		snprintf(digits, sizeof(digits), "%llu",
+			 va_arg(*ap, unsigned long long));
+	else
+		assert(!"a conversion that log.h names");
+	put(l, digits, strlen(digits));
+	return f + strcspn(f, "du") + 1;
+}
+
+static void put_format(struct line *l, const char *fmt, va_list *ap)
+{
+	while (*fmt != '\0') {
+		size_t n = strcspn(fmt, "%\"");
+
+		put(l, fmt, n);
+		fmt += n;
+		if (*fmt == '%') {
+			fmt = put_arg(l, fmt + 1, ap);
+		} else if (*fmt == '"') {
+			l->quoted = !l->quoted;
+			put(l, fmt++, 1);
+		}
+	}
+}
+
+static void log_line(enum log_level level, const char *part, const char *fmt,
+		     va_list *ap)
+{
+	struct line l = {.n = 0};
+	char ts[CLOCK_ISO_SIZE];
 	int saved = errno;
-	int n;
 
 	if (level > threshold)
 		return;
 	clock_iso(ts, clock_wall_ms());
-	n = snprintf(line, sizeof(line), "ts=%s level=%s part=%s ", ts,
-		     names[level], part);
-	n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
-	if (n > (int)sizeof(line) - 2)
-		n = (int)sizeof(line) - 2; /* cut, never split */
-	for (int i = 0; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7F)
-			line[i] = '?';
-	line[n++] = '\n';
-	(void)!write(log_fd, line, (size_t)n);
+	l.n = (size_t)snprintf(l.text, sizeof(l.text), "ts=%s level=%s part=%s ",
+			       ts, names[level], part);
+	put_format(&l, fmt, ap);
+	l.text[l.n++] = '\n';
+	(void)!write(log_fd, l.text, l.n);
 	errno = saved;
 }
 
@@ -118,7 +198,7 @@ static void log_line(enum log_level level, const char *part, const char *fmt,
 		va_list ap;                                                    \
                                                                                \
 		va_start(ap, fmt);                                             \
-		log_line(level, part, fmt, ap);                                \
+		log_line(level, part, fmt, &ap);                               \
 		va_end(ap);                                                    \
 	}
 

@@ -26,10 +26,12 @@ int log_file(const char *path);
 void log_open_by(int (*open_file)(const char *path));
 
 /*
- * PART is the module that speaks. FMT gives key=value pairs; a value with
- * spaces is quoted by the caller ("msg=\"%s\""). Control characters become
- * '?', so that no peer can forge a second line; a line is cut at 2 KiB.
- * errno is kept.
+ * PART is the module that speaks. FMT gives key=value pairs by %s %.*s %.8s
+ * %d %u %zu %lld %llu alone; a value that may have spaces is quoted by the
+ * caller ("msg=\"%s\""). No peer can forge a second line or another field:
+ * control characters become '?', in quotes '"' and '\' get a '\' before them,
+ * and elsewhere '"' and a space become '?'. A line is cut at 2 KiB. errno is
+ * kept.
  */
 void log_error(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -69,7 +69,7 @@ static void diagnose(struct store *s)
 	if (sick && s->sick[0] == '\0')
 		log_error("store", "msg=\"%s\"", s->why);
 	else if (!sick && s->sick[0] != '\0')
-		log_info("store", "msg=\"works again\" dir=%s", s->dir);
+		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
 	snprintf(s->sick, sizeof(s->sick), "%s", s->why);
 }
 

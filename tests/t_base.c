@@ -326,6 +326,29 @@ static void test_log_lines(const char *path)
 		  "level=info part=test msg=\"caf\xC3\xA9\"\n", "UTF-8 passes");
 	is_logged(path, "%s%n%d", "level=info part=test msg=\"%s%n%d\"\n",
 		  "a value is no format");
+	is_logged(path, "a\" status=\"forged",
+		  "level=info part=test msg=\"a\\\" status=\\\"forged\"\n",
+		  "a quote ends no value");
+	is_logged(path, "C:\\",
+		  "level=info part=test msg=\"C:\\\\\"\n",
+		  "nor does a backslash escape what does");
+}
+
+static void test_log_formats(const char *path)
+{
+	char *got;
+
+	ok(truncate(path, 0) == 0, "formats: an empty file");
+	log_info("test", "word=%s n=%d,%u,%zu", "a b=\"c\\", -1, 2u, (size_t)3);
+	log_info("test", "long=%lld,%llu cut=\"%.2s|%.*s|%.9s\"",
+		 INT64_MIN + 0LL, UINT64_MAX + 0ULL, "abc", 1, "\"\"", "d");
+	got = slurp(path);
+	ok(strstr(got, "test word=a?b=?c\\ n=-1,2,3\n") != NULL,
+	   "outside of quotes a value is one word");
+	ok(strstr(got, "test long=-9223372036854775808,18446744073709551615 "
+		       "cut=\"ab|\\\"|d\"\n") != NULL,
+	   "long numbers, and values that are cut");
+	free(got);
 }
 
 static void test_log_long(const char *path)
@@ -413,6 +436,7 @@ static void test_log(void)
 	path = xasprintf("%s/log", dir);
 	is_int(log_open(path), 0, "the log is opened");
 	test_log_lines(path);
+	test_log_formats(path);
 	test_log_long(path);
 	test_log_levels(path);
 	test_log_reopen(path, dir);

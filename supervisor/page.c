@@ -8,39 +8,74 @@
 #include "base/mem.h"
 #include "proto/json.h"
 
-#define CURSOR_MAX 100 /* bytes: "OWNER PLACE" */
+#define CURSOR_MAX BASE64_LEN(PAGE_WHERE_MAX) /* bytes */
 
-static bool read_cursor(struct page *p, struct json_object *given)
+/* Is GIVEN a cursor's form? Then WHERE is what it says. */
+static bool decode(struct json_object *given, char where[PAGE_WHERE_MAX + 1])
 {
 	const char *text = json_object_get_string(given);
-	char plain[CURSOR_MAX / 4 * 3 + 4], *end;
 	size_t len = 0;
 
 	if (!json_object_is_type(given, json_type_string) ||
 	    strlen(text) > CURSOR_MAX ||
-	    base64_decode(plain, &len, text, strlen(text)) < 0)
+	    base64_decode(where, &len, text, strlen(text)) < 0)
 		return false;
-	plain[len] = '\0';
-	end = memchr(plain, ' ', len);
-	if (end == NULL || end - plain > PAGE_OWNER_MAX)
-		return false;
-	*end++ = '\0';
-	memcpy(p->after, plain, (size_t)(end - plain));
-	p->after_place = 0;
-	for (; *end >= '0' && *end <= '9' && p->after_place < INT_MAX; end++)
-		p->after_place = 10 * p->after_place + (*end - '0');
-	return end == plain + len && end[-1] != '\0';
+	where[len] = '\0';
+	return len > 0 && strlen(where) == len;
 }
 
-bool page_begin(struct page *p, struct call *c)
+bool page_read_cursor(struct call *c, char where[PAGE_WHERE_MAX + 1])
 {
 	struct json_object *given = json_member(c->msg.params, "cursor");
 
-	*p = (struct page){.call = c, .after_place = -1};
-	if (given != NULL && !read_cursor(p, given)) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.cursor is not one that this server gave; "
-			   "leave it out to start again");
+	where[0] = '\0';
+	if (given == NULL || decode(given, where))
+		return true;
+	page_refuse_cursor(c);
+	return false;
+}
+
+void page_refuse_cursor(struct call *c)
+{
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "params.cursor is not one that this server gave; "
+		   "leave it out to start again");
+}
+
+void page_write_cursor(struct json_object *result, const char *where)
+{
+	char text[BASE64_LEN(PAGE_WHERE_MAX)];
+	size_t len = strlen(where);
+
+	base64_encode(text, where, len);
+	json_object_object_add(
+	    result, "nextCursor",
+	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
+}
+
+/* WHERE is "OWNER PLACE". */
+static bool go_on_after(struct page *p, const char *where)
+{
+	const char *end = strchr(where, ' ');
+
+	if (end == NULL || end - where > PAGE_OWNER_MAX)
+		return false;
+	memcpy(p->after, where, (size_t)(end - where));
+	p->after_place = 0;
+	while (*++end >= '0' && *end <= '9' && p->after_place < INT_MAX)
+		p->after_place = 10 * p->after_place + (*end - '0');
+	return *end == '\0' && end[-1] != ' ';
+}
+
+bool page_begin(struct page *p, struct call *c, size_t size)
+{
+	char where[PAGE_WHERE_MAX + 1];
+
+	*p = (struct page){.call = c, .size = size, .after_place = -1};
+	if (!page_read_cursor(c, where))
+		return false;
+	if (where[0] != '\0' && !go_on_after(p, where)) {
+		page_refuse_cursor(c);
 		return false;
 	}
 	p->list = json_object_new_array();
@@ -53,7 +88,7 @@ bool page_wants(struct page *p, const char *owner, size_t place)
 
 	if (order < 0 || (order == 0 && (long)place <= p->after_place))
 		return false;
-	if (json_object_array_length(p->list) >= PAGE_ENTRIES) {
+	if (json_object_array_length(p->list) >= p->size) {
 		p->more = true;
 		return false;
 	}
@@ -65,15 +100,13 @@ bool page_wants(struct page *p, const char *owner, size_t place)
 void page_end(struct page *p, const char *key)
 {
 	struct json_object *result = json_object_new_object();
-	char plain[PAGE_OWNER_MAX + 24], text[BASE64_LEN(sizeof(plain))];
-	int n = snprintf(plain, sizeof(plain), "%s %ld", p->last,
-			 p->last_place);
+	char where[PAGE_WHERE_MAX + 1];
 
 	json_object_object_add(result, key, p->list);
-	base64_encode(text, plain, (size_t)n);
-	if (p->more)
-		json_object_object_add(
-		    result, "nextCursor",
-		    json_object_new_string_len(text, (int)BASE64_LEN(n)));
+	if (p->more) {
+		snprintf(where, sizeof(where), "%s %ld", p->last,
+			 p->last_place);
+		page_write_cursor(result, where);
+	}
 	call_result(p->call, result);
 }

@@ -74,7 +74,7 @@ void prompts_list(struct call *c)
 	const struct offer_list *all = &s->server->catalogue->offers->prompts;
 	struct page p;
 
-	if (!page_begin(&p, c))
+	if (!page_begin(&p, c, PAGE_ENTRIES))
 		return;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct offer *o = &all->all[i];

@@ -89,7 +89,7 @@ void resources_list(struct call *c)
 {
 	struct page p;
 
-	if (!page_begin(&p, c))
+	if (!page_begin(&p, c, PAGE_ENTRIES))
 		return;
 	page_own(&p, "uri", listed, ARRAY_LEN(listed));
 	page_offers(&p, "uri", &c->session->server->catalogue->offers->resources);
@@ -100,7 +100,7 @@ void resources_templates(struct call *c)
 {
 	struct page p;
 
-	if (!page_begin(&p, c))
+	if (!page_begin(&p, c, PAGE_ENTRIES))
 		return;
 	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
 	page_offers(&p, "uriTemplate",

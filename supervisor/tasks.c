@@ -2,16 +2,17 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/input.h"
+#include "supervisor/page.h"
 #include "supervisor/task.h"
 #include "supervisor/view.h"
 
@@ -298,40 +299,6 @@ void tasks_result(struct call *c)
 
 /* ---- tasks/list ---- */
 
-/*
- * A cursor is the base64 of the last id that was shown, so that it stays good
- * when tasks come or go. False: it is none of ours.
- */
-static bool read_cursor(struct json_object *params, char id[ID_SIZE])
-{
-	struct json_object *given = json_member(params, "cursor");
-	const char *text = json_object_get_string(given);
-	size_t len = 0;
-
-	if (given == NULL) {
-		snprintf(id, ID_SIZE, "%s", ID_AFTER_ALL);
-		return true;
-	}
-	if (!json_object_is_type(given, json_type_string) ||
-	    strlen(text) != BASE64_LEN(ID_TEXT("run")) ||
-	    base64_decode(id, &len, text, strlen(text)) < 0 ||
-	    len != ID_TEXT("run"))
-		return false;
-	id[len] = '\0';
-	return id_ok(id, "run");
-}
-
-static void write_cursor(struct json_object *result, const char *id)
-{
-	char text[BASE64_LEN(ID_SIZE)];
-	size_t len = strlen(id);
-
-	base64_encode(text, id, len);
-	json_object_object_add(
-	    result, "nextCursor",
-	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
-}
-
 static void on_list(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
@@ -355,7 +322,7 @@ static void on_list(void *arg, const struct store_result *res)
 	result = json_object_new_object();
 	json_object_object_add(result, "tasks", list);
 	if (res->n_runs > TASKS_PAGE)
-		write_cursor(result, res->runs[TASKS_PAGE - 1].id);
+		page_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
 	call_result(c, result);
 }
 
@@ -363,7 +330,7 @@ void tasks_list(struct call *c)
 {
 	const struct requestor *q = c->session->requestor;
 	struct server *srv = c->session->server;
-	char before[ID_SIZE];
+	char before[PAGE_WHERE_MAX + 1];
 
 	if (requestor_is_anonymous(q)) {
 		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
@@ -372,10 +339,12 @@ void tasks_list(struct call *c)
 			   "operator can give you a token");
 		return;
 	}
-	if (!read_cursor(c->msg.params, before)) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.cursor is not one that this server gave; "
-			   "leave it out to start again");
+	if (!page_read_cursor(c, before))
+		return;
+	if (before[0] == '\0') {
+		snprintf(before, sizeof(before), "%s", ID_AFTER_ALL);
+	} else if (!id_ok(before, "run")) {
+		page_refuse_cursor(c);
 		return;
 	}
 	server_runs(srv);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "proto/json.h"
@@ -12,9 +11,9 @@
 #include "supervisor/browser.h"
 #include "supervisor/browser_tools.h"
 #include "supervisor/contract.h"
+#include "supervisor/page.h"
 
 #define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
-#define NAME_MAX_BYTES 128 /* of a tool; also bounds a cursor */
 
 bool tools_visible(const struct requestor *requestor, const struct template *t)
 {
@@ -127,107 +126,35 @@ static bool is_tool(const struct call *c, const struct template *t)
 	       tools_offers(c->session, t);
 }
 
-/*
- * A cursor is the base64 of the last name that was listed, so that it stays
- * good when templates come or go. Contract tools come before all templates.
- * True: NAME (cut to "" without a cursor) is where to go on.
- */
-static bool read_cursor(struct json_object *params, char name[NAME_MAX_BYTES])
-{
-	struct json_object *given = json_member(params, "cursor");
-	const char *text = json_object_get_string(given);
-	size_t len = 0;
-
-	name[0] = '\0';
-	if (given == NULL)
-		return true;
-	if (!json_object_is_type(given, json_type_string) || text[0] == '\0' ||
-	    strlen(text) >= NAME_MAX_BYTES ||
-	    base64_decode(name, &len, text, strlen(text)) < 0)
-		return false;
-	name[len] = '\0';
-	return len > 0 && strlen(name) == len;
-}
-
-static void write_cursor(struct json_object *result, const char *name)
-{
-	char text[BASE64_LEN(NAME_MAX_BYTES)];
-	size_t len = strlen(name);
-
-	base64_encode(text, name, len);
-	json_object_object_add(
-	    result, "nextCursor",
-	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
-}
-
-struct page {
-	struct call *call;
-	struct json_object *tools;
-	const char *after; /* "": from the start */
-	bool found;	   /* AFTER has been passed */
-	const char *last;
-	bool more;
-};
-
-/* NAME is next in order; RANK 0 for the contract's tools, 1 for templates. */
-static bool page_wants(struct page *p, const char *name, int rank)
-{
-	if (!p->found) {
-		if (strcmp(name, p->after) == 0) {
-			p->found = true;
-			return false;
-		}
-		/* its template is gone: go on where it would have been */
-		if (rank == 0 || strcmp(name, p->after) < 0)
-			return false;
-		p->found = true;
-	}
-	if (json_object_array_length(p->tools) >= TOOLS_PAGE) {
-		p->more = true;
-		return false;
-	}
-	p->last = name;
-	return true;
-}
-
 static void page_add(struct page *p, struct json_object *tool)
 {
-	json_object_array_add(p->tools,
+	json_object_array_add(p->list,
 			      for_revision(tool, p->call->session->revision));
 	json_object_put(tool);
 }
 
+/* The contract's tools, the browser's, then templates by their ids. */
 void tools_list(struct call *c)
 {
 	const struct contract_tool *contract = contract_tools();
 	const struct catalogue *cat = c->session->server->catalogue;
-	struct json_object *result;
-	char after[NAME_MAX_BYTES];
-	struct page p = {.call = c, .after = after};
+	const struct broker_action *a = NULL;
+	struct page p;
+	size_t own;
 
-	if (!read_cursor(c->msg.params, after)) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.cursor is not one that this server gave; "
-			   "leave it out to start again");
+	if (!page_begin(&p, c, TOOLS_PAGE))
 		return;
-	}
-	p.found = after[0] == '\0';
-	p.tools = json_object_new_array();
-	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
-		if (page_wants(&p, contract[i].name, 0))
-			page_add(&p, json_object_get(contract[i].definition));
-	for (const struct broker_action *a = NULL;
-	     browser_offers(c->session) && (a = browser_tool_next(a)) != NULL;)
-		if (page_wants(&p, a->name, 0))
+	for (own = 0; own < CONTRACT_TOOLS; own++)
+		if (page_wants(&p, "", own))
+			page_add(&p, json_object_get(contract[own].definition));
+	for (; browser_offers(c->session) && (a = browser_tool_next(a)) != NULL;
+	     own++)
+		if (page_wants(&p, "", own))
 			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
-		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 1))
+		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 0))
 			page_add(&p, template_tool(cat->all[i]));
-	result = json_object_new_object();
-	json_object_object_add(result, "tools", p.tools);
-	if (p.more)
-		write_cursor(result, p.last);
-	call_result(c, result);
+	page_end(&p, "tools");
 }
 
 /* ---- tools/call ---- */

@@ -164,7 +164,7 @@ for (@knows) {
 		}
 		error_is($a, -32602, qr/cursor/, "a cursor is refused: $_->[0]");
 	}
-	my $gone = $s->call('tools/list', {cursor => 'dDA1MHg='}); # "t050x"
+	my $gone = $s->call('tools/list', {cursor => 'dDA1MHggMA=='}); # "t050x 0"
 	is($gone->{result}{tools}[0]{name}, 't051',
 	   'a cursor whose tool is gone goes on after where it was');
 	$s->stop;

@@ -63,6 +63,24 @@ static bool none(struct call *c, const struct store_result *res)
 	return true;
 }
 
+/*
+ * What the store answered to C's question for its task: NULL and *ROW; or the
+ * run, if it was taken over meanwhile; or neither, and C needs no more.
+ */
+static struct run *looked_up(struct call *c, const struct store_result *res,
+			     const struct store_run **row)
+{
+	struct run *r;
+
+	*row = NULL;
+	if (!call_release(c))
+		return NULL;
+	r = live(c, json_member_str(c->msg.params, "taskId"));
+	if (r == NULL && !none(c, res))
+		*row = &res->runs[0];
+	return r;
+}
+
 /* ---- tasks/get ---- */
 
 static void show(struct call *c, struct run *r)
@@ -76,15 +94,13 @@ static void show(struct call *c, struct run *r)
 static void on_get(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
-	struct run *r;
+	const struct store_run *row;
+	struct run *r = looked_up(c, res, &row);
 
-	if (!call_release(c))
-		return;
-	r = live(c, json_member_str(c->msg.params, "taskId"));
-	if (r != NULL) /* it was taken over meanwhile */
+	if (r != NULL)
 		show(c, r);
-	else if (!none(c, res))
-		call_result(c, task_row_view(&res->runs[0]));
+	else if (row != NULL)
+		call_result(c, task_row_view(row));
 }
 
 void tasks_get(struct call *c)
@@ -244,23 +260,17 @@ static void give_row(struct call *c, const struct store_run *row)
 static void on_result(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
-	enum task_status status;
-	struct run *r;
+	const struct store_run *row;
+	struct run *r = looked_up(c, res, &row);
 
-	if (!call_release(c))
-		return;
-	r = live(c, json_member_str(c->msg.params, "taskId"));
-	if (r != NULL) {
+	if (r != NULL)
 		wait_for(c, r);
+	else if (row == NULL)
 		return;
-	}
-	if (none(c, res))
-		return;
-	status = task_row_status(&res->runs[0]);
-	if (status == TASK_CANCELLED)
+	else if (task_row_status(row) == TASK_CANCELLED)
 		cancelled(c);
-	else if (task_over(status))
-		give_row(c, &res->runs[0]);
+	else if (task_over(task_row_status(row)))
+		give_row(c, row);
 	else
 		call_after(c, ELSEWHERE_POLL_MS, look_for_result);
 }
@@ -397,21 +407,15 @@ static void cancel_live(struct call *c, struct run *r)
 static void on_cancel(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
-	enum task_status status;
-	struct run *r;
+	const struct store_run *row;
+	struct run *r = looked_up(c, res, &row);
 
-	if (!call_release(c))
-		return;
-	r = live(c, json_member_str(c->msg.params, "taskId"));
-	if (r != NULL) {
+	if (r != NULL)
 		cancel_live(c, r);
+	else if (row == NULL)
 		return;
-	}
-	if (none(c, res))
-		return;
-	status = task_row_status(&res->runs[0]);
-	if (task_over(status))
-		is_over(c, status);
+	else if (task_over(task_row_status(row)))
+		is_over(c, task_row_status(row));
 	else
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "another running server owns this task; ask that "

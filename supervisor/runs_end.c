@@ -1,0 +1,107 @@
+#include "supervisor/runs_int.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/audit.h"
+#include "supervisor/browser.h"
+#include "supervisor/input.h"
+#include "supervisor/run_row.h"
+#include "supervisor/task.h"
+#include "supervisor/view.h"
+
+void runs_forget(struct runs *s, struct run *r)
+{
+	HASH_DEL(s->by_id, r);
+	input_forget(r);
+	browser_forget(r);
+	run_free(r);
+}
+
+struct ended { /* of a terminal row's request */
+	struct runs *runs;
+	struct run *run;
+	size_t bytes; /* of its view */
+};
+
+static void on_ended(void *arg, const struct store_result *res)
+{
+	struct ended *e = arg;
+	struct run *r = e->run;
+
+	if (res->rc != 0) {
+		log_error("runs", "run=%s state=%s recorded=no err=\"%s\"", r->id,
+			  run_state_name(r->state), res->why);
+		r->unrecorded = res->why;
+	}
+	e->runs->unrecorded -= e->bytes;
+	run_tell(r, NEWS_ENDED);
+	runs_forget(e->runs, r);
+	if (e->bytes > 0 &&
+	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
+		runs_pump(e->runs);
+	free(e);
+}
+
+static void log_end(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
+		 "cpu_ms=%lld rss=%lld",
+		 r->id, r->template->id, r->requestor->name, run_status(r),
+		 r->error.code != NULL ? r->error.code : "-",
+		 (long long)(r->finished_mono_ms - r->created_mono_ms),
+		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes);
+}
+
+/* How long it is remembered: its ttl, and as its artifacts, and its task. */
+static void set_expiry(struct runs *s, struct run *r)
+{
+	int64_t artifact_ttl = s->env.config->artifact_ttl_ms;
+	int64_t ttl = r->limits.ttl_ms;
+
+	if (r->made_artifacts) {
+		store_expire_artifacts(s->env.store, r->id,
+				       r->finished_ms + artifact_ttl);
+		if (ttl < artifact_ttl)
+			ttl = artifact_ttl;
+	}
+	r->expires_ms = r->finished_ms + ttl;
+	if (r->expires_ms < r->task.expires_ms)
+		r->expires_ms = r->task.expires_ms;
+}
+
+void runs_finish(struct runs *s, struct run *r, enum run_event ev)
+{
+	struct ended *e = xcalloc(1, sizeof(*e));
+	struct json_object *view;
+	int rc = run_apply(r, ev);
+
+	assert(rc == 0);
+	(void)rc;
+	if (r->state == RUN_CANCELED) {
+		run_clear_error(r);
+		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
+	}
+	if (r->error.code != NULL) /* else the verdict closed them */
+		run_steps_close(&r->steps, r->error.code, r->error.message);
+	free(r->inputs);
+	r->inputs = NULL;
+	set_expiry(s, r);
+	view = view_run(r, s->env.isolation);
+	r->view = xstrdup(json_text(view, NULL));
+	json_object_put(view);
+	log_end(r);
+	audit_end(r, s->env.isolation);
+	if (r->task.form != STORE_TASK_NONE)
+		audit_task("task_ended", r->requestor, r->id,
+			   task_status_name(task_status(r)));
+	*e = (struct ended){s, r, strlen(r->view)};
+	s->unrecorded += e->bytes;
+	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW,
+		    on_ended, e);
+}

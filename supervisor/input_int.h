@@ -1,0 +1,60 @@
+/*
+ * input_int.h - what the parts of input share; nobody else includes it.
+ *
+ *   input.c        all of a run's questions: new ones, who comes, who leaves
+ *   input_offer.c  one question: whom it is asked of, and how it ends
+ */
+#ifndef SUPERVISOR_INPUT_INT_H
+#define SUPERVISOR_INPUT_INT_H
+
+#include <event2/event.h>
+#include <sys/queue.h>
+
+#include "supervisor/client_task.h"
+#include "supervisor/input.h"
+#include "supervisor/question.h"
+
+/* One question without an answer, in input.pending. */
+struct pending {
+	struct input *input;
+	uint32_t seq;
+	struct question q;
+	int64_t expires_mono_ms;
+	struct event *expiry;
+	struct client_task *asked; /* NULL: it is held */
+	struct call *call; /* by whose route; compared, and not looked into */
+	struct session *session; /* that it is asked of */
+	bool was_asked;
+	size_t bytes; /* of what is asked, as text */
+	LIST_ENTRY(pending) link;
+};
+
+/* A run's; run.input. */
+struct input {
+	struct server *server;
+	struct run *run; /* borrowed */
+	struct run_watch watch;
+	LIST_HEAD(pendings, pending) pending; /* MSG_ASKS_MAX at most */
+	size_t bytes;	     /* of all that are pending */
+	bool known;	     /* a task: its client knows it */
+	struct event *grace; /* until it must */
+};
+
+/*
+ * Ask P of who is there to be asked, hold it if somebody may come, or end it
+ * and refuse it.
+ */
+void input_offer(struct pending *p);
+/* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
+void input_put(struct pending *p, struct session *s, struct call *c);
+/* Whoever is asked P is told to forget it, with REASON; P is held. */
+void input_take_back(struct pending *p, const char *reason);
+
+/* P, which is asked of nobody now, ends without an answer; WHY is emptied. */
+void input_give_up(struct pending *p, struct refusal *why);
+/* Likewise, with INPUT_FAILED. */
+void input_fail(struct pending *p, const char *what);
+/* P, which is asked of nobody now, ends, and the worker is told nothing. */
+void input_end(struct pending *p);
+
+#endif

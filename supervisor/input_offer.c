@@ -1,0 +1,242 @@
+#include "supervisor/input_int.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "proto/json.h"
+#include "supervisor/audit.h"
+#include "supervisor/call.h"
+#include "supervisor/refusal.h"
+#include "supervisor/session.h"
+#include "supervisor/task_feed.h"
+#include "supervisor/tasks.h"
+
+#define UNHEARD                                                                \
+	"nobody waits for this run's answer, so nobody can be asked: "         \
+	"call the tool as a task, or without mode async"
+
+static bool is_task(const struct run *r)
+{
+	return r->task.form != STORE_TASK_NONE;
+}
+
+/* ---- how it ends ---- */
+
+void input_end(struct pending *p)
+{
+	LIST_REMOVE(p, link);
+	p->input->bytes -= p->bytes;
+	question_fini(&p->q);
+	if (p->expiry != NULL)
+		event_free(p->expiry);
+	free(p);
+}
+
+static void answer_worker(struct run *r, uint32_t seq, bool ok,
+			  struct json_object *answer)
+{
+	size_t len;
+	const char *text = json_text(answer, &len);
+
+	worker_answer_ask(r, seq, ok, text, len);
+	json_object_put(answer);
+}
+
+/* WHY is emptied. */
+static void refuse_worker(struct run *r, uint32_t seq, struct refusal *why)
+{
+	struct json_object *e = json_object_new_object();
+
+	audit_input("input_refused", r, seq, why->code);
+	json_object_object_add(e, "code", json_object_new_string(why->code));
+	json_object_object_add(e, "message",
+			       json_object_new_string(why->message));
+	if (why->details != NULL)
+		json_object_object_add(e, "details",
+				       json_object_get(why->details));
+	refusal_fini(why);
+	answer_worker(r, seq, false, e);
+}
+
+void input_give_up(struct pending *p, struct refusal *why)
+{
+	struct run *r = p->input->run;
+	uint32_t seq = p->seq;
+
+	input_end(p);
+	refuse_worker(r, seq, why);
+}
+
+void input_take_back(struct pending *p, const char *reason)
+{
+	if (p->asked != NULL)
+		client_task_drop(p->asked, p->session->over ? NULL : reason);
+	p->asked = NULL;
+	p->call = NULL;
+}
+
+/* ---- whom it is asked of ---- */
+
+static void answered(struct pending *p, struct json_object *result)
+{
+	struct run *r = p->input->run;
+	struct refusal why = {0};
+	struct json_object *answer = question_answer(&p->q, result, &why);
+	uint32_t seq = p->seq;
+
+	if (answer == NULL) {
+		input_give_up(p, &why);
+		return;
+	}
+	input_end(p);
+	audit_input("input_answered", r, seq,
+		    json_member_str(answer, "action"));
+	answer_worker(r, seq, true, answer);
+}
+
+/* ERROR is the client's. */
+static void refused(struct pending *p, struct json_object *error)
+{
+	const char *message = json_member_str(error, "message");
+	struct json_object *code = json_member(error, "code");
+	struct json_object *d = json_object_new_object();
+	struct refusal why = {0};
+
+	json_object_object_add(d, "code", json_object_get(code));
+	json_object_object_add(
+	    d, "message",
+	    json_object_new_string(message != NULL ? message : ""));
+	refuse(&why, "INPUT_FAILED", d, "the client answered with an error");
+	input_give_up(p, &why);
+}
+
+void input_fail(struct pending *p, const char *what)
+{
+	struct refusal why = {0};
+
+	refuse(&why, "INPUT_FAILED", NULL, "%s", what);
+	input_give_up(p, &why);
+}
+
+static void on_done(void *arg, enum client_task_end end,
+		    struct json_object *value, const char *why)
+{
+	struct pending *p = arg;
+
+	p->asked = NULL;
+	p->call = NULL;
+	switch (end) {
+	case CLIENT_TASK_RESULT:
+		answered(p, value);
+		break;
+	case CLIENT_TASK_REFUSED:
+		refused(p, value);
+		break;
+	case CLIENT_TASK_FAILED:
+		input_fail(p, why);
+		break;
+	case CLIENT_TASK_GONE: /* somebody else, then */
+		input_offer(p);
+		break;
+	}
+}
+
+void input_put(struct pending *p, struct session *s, struct call *c)
+{
+	struct run *r = p->input->run;
+	int64_t left = p->expires_mono_ms - clock_mono_ms();
+	struct json_object *params =
+	    question_params(&p->q, s, is_task(r) ? r->id : NULL);
+
+	if (session_behind(s)) {
+		json_object_put(params);
+		input_fail(p, "the client does not read what it is sent");
+		return;
+	}
+	p->call = c;
+	p->session = s;
+	p->was_asked = true;
+	p->asked = client_task_ask(s, c != NULL ? c->route : NULL,
+				   question_method(&p->q), params,
+				   left > 0 ? left : 1, on_done, p);
+	json_object_put(params);
+	if (p->asked == NULL)
+		input_fail(p, "too much is asked of this client already");
+	else
+		audit_input("input_asked", r, p->seq, question_method(&p->q));
+}
+
+/* A task's call has been answered: who waits asks for the result. */
+static struct call *next_waiting(const struct run *r, const struct call *c)
+{
+	return is_task(r) ? tasks_waiting(r, c) : call_waiting(r, c);
+}
+
+/* Who waits for R's result and can be asked P; else *WHY not. */
+static struct call *waiting_for(struct pending *p, const char **why)
+{
+	const struct session *looked_at = NULL; /* many calls may be of one */
+	struct call *c = NULL;
+
+	while ((c = next_waiting(p->input->run, c)) != NULL) {
+		const char *lacks;
+
+		if (c->session->over || c->session == looked_at)
+			continue;
+		looked_at = c->session;
+		lacks = question_lacks(&p->q, c->session);
+		if (lacks == NULL)
+			return c;
+		*why = lacks;
+	}
+	return NULL;
+}
+
+static void offer_plain(struct pending *p)
+{
+	const char *why = NULL;
+	struct call *c = waiting_for(p, &why);
+	struct refusal refusal = {0};
+
+	if (c != NULL) {
+		input_put(p, c->session, c);
+	} else if (p->was_asked) {
+		input_fail(p, "the client that was asked is gone");
+	} else {
+		question_refuse(&p->q, why != NULL ? why : UNHEARD, &refusal);
+		input_give_up(p, &refusal);
+	}
+}
+
+/* Its maker, by what belongs to no request; else who waits; else later. */
+static void offer_task(struct pending *p)
+{
+	struct session *maker = task_feed_session(p->input->run);
+	bool there = maker != NULL && !maker->over;
+	const char *why = there ? question_lacks(&p->q, maker) : NULL;
+	bool able = there && why == NULL;
+	struct refusal refusal = {0};
+	struct call *c;
+
+	if (!p->input->known)
+		return; /* too early to be understood */
+	if (able && session_reachable(maker)) {
+		input_put(p, maker, NULL);
+		return;
+	}
+	c = waiting_for(p, &why);
+	if (c != NULL) {
+		input_put(p, c->session, c);
+	} else if (there && !able) {
+		question_refuse(&p->q, why, &refusal);
+		input_give_up(p, &refusal);
+	} /* else it is held, until somebody waits or can be reached */
+}
+
+void input_offer(struct pending *p)
+{
+	if (is_task(p->input->run))
+		offer_task(p);
+	else
+		offer_plain(p);
+}

@@ -1,0 +1,29 @@
+/*
+ * browser_int.h - what the parts of browser.h share; nobody else includes it.
+ *
+ *   browser.c         is there one; the program, and what it is told
+ *   browser_run.c     what runs call
+ *   browser_client.c  what clients call
+ */
+#ifndef SUPERVISOR_BROWSER_INT_H
+#define SUPERVISOR_BROWSER_INT_H
+
+#include "supervisor/broker.h"
+#include "supervisor/browser.h"
+
+#define BROWSER_REQUEST_MS 10000 /* for what takes no browser */
+
+struct browser {
+	struct server *server;
+	struct broker *broker;
+};
+
+/* The body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's own. */
+struct json_object *browser_body(const struct requestor *q,
+				 enum template_trust trust, const struct run *r,
+				 struct json_object *args, int64_t timeout_ms);
+/* REQUEST with the one member KEY; nobody waits for its answer. */
+void browser_tell(struct browser *b, const char *request, const char *key,
+		  const char *value);
+
+#endif

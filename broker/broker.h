@@ -200,7 +200,23 @@ void tab_undo(struct call *c, const char *id);
 /* C->tab and C->session from its argument tabId. 0, or -1 and a fault. */
 int tab_take(struct call *c);
 void tab_close(struct tab *t, const char *code, const char *why, bool tell);
+/* The tab whose DevTools session ATTACHED is, or NULL. */
+struct tab *tab_attached(struct broker *b, const char *attached);
+/* It is T's, and says what it asks of the network, until it is let go. */
+void tab_hook(struct tab *t, const char *attached);
+void tab_unhook(struct tab *t, const char *attached);
+
+/* ---- tab_request.c ---- */
+
 unsigned tab_requests(struct tab *t); /* under way, and not old */
+/* LOADER's document asked for it. One that is known already is the same. */
+void tab_request_begin(struct tab *t, const char *id, const char *loader);
+void tab_request_end(struct tab *t, const char *id);
+/* Those of other documents than LOADER's end; NULL: all. */
+void tab_requests_keep(struct tab *t, const char *loader);
+
+/* ---- tab_event.c ---- */
+
 /* An event of Chromium's. */
 void tab_event(struct broker *b, const char *attached, const char *method,
 	       struct json_object *params);

@@ -1,26 +1,21 @@
 #include "supervisor/broker.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "ipc/broker.h"
+#include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "proto/json.h"
+#include "supervisor/broker_calls.h"
 
-#define UNSENT_MAX (16u << 20) /* bytes of what is asked */
-#define CALLS_MAX BROKER_CALLS_MAX
 #define FRAMES_PER_WAKE 256
 #define OVERDUE_MS 10000 /* after its timeout */
 #define RESTART_FIRST_MS 100
@@ -34,26 +29,6 @@
 
 enum life { NONE, RUNNING, ENDING };
 
-/* In b->out until it is sent, then in b->sent until it is answered. */
-struct broker_call {
-	struct broker *broker;
-	uint32_t seq; /* 0: not begun */
-	char *tool;
-	char *text; /* NULL: sent */
-	size_t len, at;
-	broker_done done; /* NULL: nobody waits */
-	void *arg;
-	const char *code, *why; /* it is refused before it is sent */
-	bool failing; /* it is in neither list, and about to be told */
-	struct buf answer;
-	bool ok;
-	uint64_t total;
-	struct event *overdue;
-	TAILQ_ENTRY(broker_call) link;
-};
-
-TAILQ_HEAD(calls, broker_call);
-
 struct broker {
 	struct broker_env env;
 	enum life life;
@@ -65,67 +40,8 @@ struct broker {
 	int64_t start_at;    /* clock_mono_ms(): not before */
 	int64_t restart_ms;
 	unsigned failed; /* starts */
-	bool answered;	 /* something, since it was started */
-	uint32_t last_seq;
-	struct calls out, sent;
-	struct broker_call *coming; /* a part of its answer is here */
-	size_t unsent, n_calls;
+	struct broker_calls calls;
 };
-
-/* ---- calls ---- */
-
-static void call_free(struct broker_call *c)
-{
-	if (c->text != NULL)
-		c->broker->unsent -= c->len;
-	c->broker->n_calls--;
-	if (c->overdue != NULL)
-		event_free(c->overdue);
-	buf_fini(&c->answer);
-	free(c->tool);
-	free(c->text);
-	free(c);
-}
-
-/* It is in no list any more. */
-static void answer(struct broker_call *c, bool ok, const char *json, size_t len)
-{
-	broker_done done = c->done;
-	void *arg = c->arg;
-
-	c->done = NULL;
-	if (done != NULL)
-		done(arg, ok, json, len);
-	call_free(c);
-}
-
-static void fail(struct broker_call *c, const char *code, const char *why)
-{
-	struct json_object *e = json_object_new_object();
-	const char *text;
-	size_t len;
-
-	json_object_object_add(e, "code", json_object_new_string(code));
-	json_object_object_add(e, "message", json_object_new_string(why));
-	text = json_text(e, &len);
-	answer(c, false, text, len);
-	json_object_put(e);
-}
-
-/* All in LIST fail; what is asked meanwhile is in another. */
-static void fail_all(struct calls *list, const char *code, const char *why)
-{
-	struct calls now = TAILQ_HEAD_INITIALIZER(now);
-	struct broker_call *c;
-
-	TAILQ_CONCAT(&now, list, link);
-	TAILQ_FOREACH(c, &now, link)
-	c->failing = true;
-	while ((c = TAILQ_FIRST(&now)) != NULL) {
-		TAILQ_REMOVE(&now, c, link);
-		fail(c, code, why);
-	}
-}
 
 /* ---- the end of the program ---- */
 
@@ -137,7 +53,6 @@ static void close_channel(struct broker *b)
 	event_free(b->writable);
 	close(b->fd);
 	b->fd = -1;
-	b->coming = NULL;
 }
 
 static void look_in(struct broker *b, int64_t ms)
@@ -150,7 +65,7 @@ static void look_in(struct broker *b, int64_t ms)
 /* One that never answered is not started again at once. */
 static void pause_starts(struct broker *b)
 {
-	if (b->answered) {
+	if (b->calls.answered) {
 		b->restart_ms = RESTART_FIRST_MS;
 		b->failed = 0;
 	} else {
@@ -162,22 +77,10 @@ static void pause_starts(struct broker *b)
 		b->restart_ms = RESTART_MAX_MS;
 }
 
-static void move_begun(struct broker *b, struct calls *to)
-{
-	struct broker_call *c = TAILQ_FIRST(&b->out);
-
-	TAILQ_CONCAT(to, &b->sent, link);
-	if (c == NULL || c->seq == 0)
-		return;
-	TAILQ_REMOVE(&b->out, c, link);
-	TAILQ_INSERT_TAIL(to, c, link);
-}
-
 /* It said nonsense, or no more: whatever it was at is lost. */
 static void lose(struct broker *b, const char *why)
 {
 	struct timeval tv = {.tv_sec = END_MS / 1000};
-	struct calls lost = TAILQ_HEAD_INITIALIZER(lost);
 
 	if (b->life != RUNNING)
 		return;
@@ -185,14 +88,15 @@ static void lose(struct broker *b, const char *why)
 	b->life = ENDING;
 	close_channel(b);
 	event_add(b->hurry, &tv);
-	move_begun(b, &lost);
 	pause_starts(b);
-	if (b->answered)
-		fail_all(&lost, "PAGE_CRASHED",
-			 "the browser has ended, and its pages and sessions "
-			 "with it");
+	if (b->calls.answered)
+		broker_calls_fail_begun(
+		    &b->calls, "PAGE_CRASHED",
+		    "the browser has ended, and its pages and sessions "
+		    "with it");
 	else
-		fail_all(&lost, "BROWSER_UNAVAILABLE", NEVER_ANSWERED);
+		broker_calls_fail_begun(&b->calls, "BROWSER_UNAVAILABLE",
+					NEVER_ANSWERED);
 }
 
 static void on_hurry(evutil_socket_t fd, short what, void *arg)
@@ -213,65 +117,18 @@ bool broker_exited(struct broker *b, pid_t pid, int status)
 	evtimer_del(b->hurry);
 	b->life = NONE;
 	b->pid = 0;
-	if (!TAILQ_EMPTY(&b->out))
+	if (!TAILQ_EMPTY(&b->calls.out))
 		look_in(b, 0);
 	return true;
 }
 
 /* ---- what it says ---- */
 
-static struct broker_call *find(struct broker *b, uint32_t seq)
-{
-	struct broker_call *c;
-
-	TAILQ_FOREACH(c, &b->sent, link)
-	if (c->seq == seq)
-		return c;
-	return NULL;
-}
-
-static int take_bytes(struct broker *b, struct broker_call *c, struct str s)
-{
-	struct buf text;
-
-	if (s.n > c->total - buf_len(&c->answer))
-		return -EPROTO;
-	buf_add(&c->answer, s.p, s.n);
-	b->coming = c;
-	if (buf_len(&c->answer) < c->total)
-		return 0;
-	b->coming = NULL;
-	b->answered = true;
-	TAILQ_REMOVE(&b->sent, c, link);
-	text = c->answer;
-	c->answer = (struct buf){0};
-	answer(c, c->ok, buf_data(&text), buf_len(&text));
-	buf_fini(&text);
-	return 0;
-}
-
-static int take(struct broker *b, const struct msg *m)
-{
-	struct broker_call *c;
-
-	if (m->type == MSG_CHUNK && b->coming != NULL)
-		return take_bytes(b, b->coming, m->chunk.data);
-	if (m->type != MSG_ANSWER || b->coming != NULL)
-		return -EPROTO;
-	c = find(b, m->answer.seq);
-	if (c == NULL)
-		return -EPROTO;
-	c->ok = m->answer.ok;
-	c->total = m->answer.total;
-	return take_bytes(b, c, m->answer.head);
-}
-
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static char frame[CHAN_FRAME_MAX];
 	struct broker *b = arg;
 	const char *why;
-	struct msg m;
 
 	(void)fd, (void)what;
 	for (int i = 0; i < FRAMES_PER_WAKE && b->life == RUNNING; i++) {
@@ -281,57 +138,24 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 			return;
 		if (n <= 0)
 			lose(b, "its end is closed");
-		else if (msg_get(&m, frame, (size_t)n, &why) < 0)
+		else if (broker_calls_hear(&b->calls, frame, (size_t)n, &why) <
+			 0)
 			lose(b, why);
-		else if (take(b, &m) < 0)
-			lose(b, "an answer to nothing, or too long");
 	}
 }
 
 /* ---- what it is told ---- */
 
-static int send_piece(struct broker *b, struct broker_call *c)
-{
-	static char frame[CHAN_FRAME_MAX];
-	size_t left = c->len - c->at;
-	struct str s = {c->text + c->at,
-			left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
-	struct msg m = {.type = MSG_CHUNK, .chunk = {s}};
-	int rc;
-
-	if (c->seq == 0)
-		m = (struct msg){.type = MSG_CALL,
-				 .call = {b->last_seq + 1,
-					  {c->tool, strlen(c->tool)},
-					  c->len,
-					  s}};
-	rc = chan_send(b->fd, frame, msg_put(frame, &m));
-	if (rc < 0)
-		return rc;
-	if (c->seq == 0)
-		c->seq = ++b->last_seq;
-	c->at += s.n;
-	return 0;
-}
-
-static void is_sent(struct broker *b, struct broker_call *c)
-{
-	TAILQ_REMOVE(&b->out, c, link);
-	TAILQ_INSERT_TAIL(&b->sent, c, link);
-	b->unsent -= c->len;
-	free(c->text);
-	c->text = NULL;
-}
-
 static void flush(struct broker *b)
 {
-	struct broker_call *c;
+	static char frame[CHAN_FRAME_MAX];
+	size_t n;
 	int rc = 0;
 
-	while (rc == 0 && (c = TAILQ_FIRST(&b->out)) != NULL) {
-		rc = send_piece(b, c);
-		if (rc == 0 && c->at == c->len)
-			is_sent(b, c);
+	while (rc == 0 && (n = broker_calls_frame(&b->calls, frame)) > 0) {
+		rc = chan_send(b->fd, frame, n);
+		if (rc == 0)
+			broker_calls_left(&b->calls);
 	}
 	if (rc == -EAGAIN)
 		event_add(b->writable, NULL);
@@ -365,8 +189,7 @@ static int start(struct broker *b)
 	log_info("browser", "broker=%d started", (int)b->pid);
 	b->life = RUNNING;
 	b->fd = ends[0];
-	b->answered = false;
-	b->last_seq = 0;
+	broker_calls_begin(&b->calls);
 	b->readable =
 	    event_new(b->env.base, b->fd, EV_READ | EV_PERSIST, on_readable, b);
 	b->writable = event_new(b->env.base, b->fd, EV_WRITE, on_writable, b);
@@ -381,7 +204,8 @@ static void try_start(struct broker *b)
 
 	if (b->failed >= FAILED_STARTS_MAX) {
 		b->failed--; /* the next who asks has it tried again */
-		fail_all(&b->out, "BROWSER_UNAVAILABLE", NEVER_ANSWERED);
+		broker_calls_fail_out(&b->calls, "BROWSER_UNAVAILABLE",
+				      NEVER_ANSWERED);
 		return;
 	}
 	if (wait > 0) {
@@ -392,25 +216,12 @@ static void try_start(struct broker *b)
 	if (rc == 0)
 		return;
 	log_error("browser", "broker=none err=\"%s\"", strerror(-rc));
-	b->answered = false;
+	broker_calls_begin(&b->calls);
 	pause_starts(b);
-	fail_all(&b->out, "BROWSER_UNAVAILABLE",
-		 "paddock-browser cannot be started; the server's log says "
-		 "why");
-}
-
-static void fail_refused(struct broker *b)
-{
-	struct broker_call *c, *after;
-
-	for (c = TAILQ_FIRST(&b->out); c != NULL; c = after) {
-		after = TAILQ_NEXT(c, link);
-		if (c->code == NULL)
-			continue;
-		TAILQ_REMOVE(&b->out, c, link);
-		fail(c, c->code, c->why);
-		after = TAILQ_FIRST(&b->out); /* others may have come or gone */
-	}
+	broker_calls_fail_out(
+	    &b->calls, "BROWSER_UNAVAILABLE",
+	    "paddock-browser cannot be started; the server's log says "
+	    "why");
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -418,8 +229,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	struct broker *b = arg;
 
 	(void)fd, (void)what;
-	fail_refused(b);
-	if (b->life == NONE && !TAILQ_EMPTY(&b->out))
+	broker_calls_fail_refused(&b->calls);
+	if (b->life == NONE && !TAILQ_EMPTY(&b->calls.out))
 		try_start(b);
 	if (b->life == RUNNING)
 		flush(b);
@@ -434,32 +245,20 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (c->text != NULL && c->seq == 0) { /* it never got a broker */
-		TAILQ_REMOVE(&b->out, c, link);
-		fail(c, "BROWSER_UNAVAILABLE", "the browser does not start");
+		broker_calls_fail(c, "BROWSER_UNAVAILABLE",
+				  "the browser does not start");
 		return;
 	}
 	kill(b->pid, SIGKILL);
 	lose(b, "it does not answer");
 }
 
-static bool is_too_much(const struct broker *b, const struct broker_call *c)
-{
-	return b->n_calls > CALLS_MAX || b->unsent + c->len > UNSENT_MAX;
-}
-
 static struct broker_call *enqueue(struct broker *b, const char *tool,
 				   struct json_object *body)
 {
-	struct broker_call *c = xcalloc(1, sizeof(*c));
-	const char *text = json_text(body, &c->len);
+	struct broker_call *c = broker_calls_add(&b->calls, tool, body);
 
 	c->broker = b;
-	c->tool = xstrdup(tool);
-	b->n_calls++;
-	c->text = xstrndup(text, c->len);
-	json_object_put(body);
-	b->unsent += c->len;
-	TAILQ_INSERT_TAIL(&b->out, c, link);
 	look_in(b, 0);
 	return c;
 }
@@ -477,7 +276,7 @@ struct broker_call *broker_ask(struct broker *b, const char *tool,
 	if (c->len > MSG_ASK_MAX) {
 		c->code = "INVALID_PARAMETER";
 		c->why = "the arguments are over 1 MiB, which is fixed";
-	} else if (done != NULL && is_too_much(b, c)) {
+	} else if (done != NULL && broker_calls_full(&b->calls)) {
 		c->code = "BROWSER_BUSY";
 		c->why = "too much is asked of the browser; try again later";
 	}
@@ -496,8 +295,7 @@ void broker_forget(struct broker_call *c)
 	if (c->failing)
 		return;
 	if (c->seq == 0) {
-		TAILQ_REMOVE(&b->out, c, link);
-		call_free(c);
+		broker_calls_remove(c);
 		return;
 	}
 	body = json_object_new_object();
@@ -521,8 +319,7 @@ struct broker *broker_new(const struct broker_env *env)
 	b->restart_ms = RESTART_FIRST_MS;
 	b->look = evtimer_new(env->base, on_look, b);
 	b->hurry = evtimer_new(env->base, on_hurry, b);
-	TAILQ_INIT(&b->out);
-	TAILQ_INIT(&b->sent);
+	broker_calls_init(&b->calls);
 	return b;
 }
 
@@ -548,15 +345,9 @@ void broker_stop(struct broker *b)
 
 void broker_free(struct broker *b)
 {
-	struct broker_call *c;
-
 	if (b == NULL)
 		return;
-	TAILQ_CONCAT(&b->out, &b->sent, link);
-	while ((c = TAILQ_FIRST(&b->out)) != NULL) {
-		TAILQ_REMOVE(&b->out, c, link);
-		call_free(c);
-	}
+	broker_calls_fini(&b->calls);
 	event_free(b->look);
 	event_free(b->hurry);
 	free(b);

@@ -1,0 +1,268 @@
+#include "supervisor/broker_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ipc/broker.h"
+#include "ipc/msg.h"
+#include "proto/json.h"
+
+#define UNSENT_MAX (16u << 20) /* bytes of what is asked */
+
+static void call_free(struct broker_call *c)
+{
+	if (c->text != NULL)
+		c->of->unsent -= c->len;
+	c->of->n--;
+	if (c->overdue != NULL)
+		event_free(c->overdue);
+	buf_fini(&c->answer);
+	free(c->tool);
+	free(c->text);
+	free(c);
+}
+
+/* ---- answers and failures ---- */
+
+/* It is in no list any more. */
+static void answer(struct broker_call *c, bool ok, const char *json, size_t len)
+{
+	broker_done done = c->done;
+	void *arg = c->arg;
+
+	c->done = NULL;
+	if (done != NULL)
+		done(arg, ok, json, len);
+	call_free(c);
+}
+
+static void fail(struct broker_call *c, const char *code, const char *why)
+{
+	struct json_object *e = json_object_new_object();
+	const char *text;
+	size_t len;
+
+	json_object_object_add(e, "code", json_object_new_string(code));
+	json_object_object_add(e, "message", json_object_new_string(why));
+	text = json_text(e, &len);
+	answer(c, false, text, len);
+	json_object_put(e);
+}
+
+/* All in LIST fail; what is asked meanwhile is in another. */
+static void fail_all(struct broker_call_list *list, const char *code,
+		     const char *why)
+{
+	struct broker_call_list now = TAILQ_HEAD_INITIALIZER(now);
+	struct broker_call *c;
+
+	TAILQ_CONCAT(&now, list, link);
+	TAILQ_FOREACH(c, &now, link)
+	c->failing = true;
+	while ((c = TAILQ_FIRST(&now)) != NULL) {
+		TAILQ_REMOVE(&now, c, link);
+		fail(c, code, why);
+	}
+}
+
+void broker_calls_fail(struct broker_call *c, const char *code, const char *why)
+{
+	TAILQ_REMOVE(&c->of->out, c, link);
+	fail(c, code, why);
+}
+
+void broker_calls_fail_out(struct broker_calls *cs, const char *code,
+			   const char *why)
+{
+	fail_all(&cs->out, code, why);
+}
+
+void broker_calls_fail_begun(struct broker_calls *cs, const char *code,
+			     const char *why)
+{
+	struct broker_call *c = TAILQ_FIRST(&cs->out);
+	struct broker_call_list begun = TAILQ_HEAD_INITIALIZER(begun);
+
+	cs->coming = NULL;
+	TAILQ_CONCAT(&begun, &cs->sent, link);
+	if (c != NULL && c->seq > 0) {
+		TAILQ_REMOVE(&cs->out, c, link);
+		TAILQ_INSERT_TAIL(&begun, c, link);
+	}
+	fail_all(&begun, code, why);
+}
+
+void broker_calls_fail_refused(struct broker_calls *cs)
+{
+	struct broker_call *c, *after;
+
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		if (c->code == NULL)
+			continue;
+		broker_calls_fail(c, c->code, c->why);
+		after =
+		    TAILQ_FIRST(&cs->out); /* others may have come or gone */
+	}
+}
+
+/* ---- what it says ---- */
+
+static struct broker_call *find(struct broker_calls *cs, uint32_t seq)
+{
+	struct broker_call *c;
+
+	TAILQ_FOREACH(c, &cs->sent, link)
+	if (c->seq == seq)
+		return c;
+	return NULL;
+}
+
+static int take_bytes(struct broker_calls *cs, struct broker_call *c,
+		      struct str s)
+{
+	struct buf text;
+
+	if (s.n > c->total - buf_len(&c->answer))
+		return -EPROTO;
+	buf_add(&c->answer, s.p, s.n);
+	cs->coming = c;
+	if (buf_len(&c->answer) < c->total)
+		return 0;
+	cs->coming = NULL;
+	cs->answered = true;
+	TAILQ_REMOVE(&cs->sent, c, link);
+	text = c->answer;
+	c->answer = (struct buf){0};
+	answer(c, c->ok, buf_data(&text), buf_len(&text));
+	buf_fini(&text);
+	return 0;
+}
+
+static int take(struct broker_calls *cs, const struct msg *m)
+{
+	struct broker_call *c;
+
+	if (m->type == MSG_CHUNK && cs->coming != NULL)
+		return take_bytes(cs, cs->coming, m->chunk.data);
+	if (m->type != MSG_ANSWER || cs->coming != NULL)
+		return -EPROTO;
+	c = find(cs, m->answer.seq);
+	if (c == NULL)
+		return -EPROTO;
+	c->ok = m->answer.ok;
+	c->total = m->answer.total;
+	return take_bytes(cs, c, m->answer.head);
+}
+
+int broker_calls_hear(struct broker_calls *cs, const void *frame, size_t len,
+		      const char **why)
+{
+	struct msg m;
+
+	if (msg_get(&m, frame, len, why) < 0)
+		return -EPROTO;
+	*why = "an answer to nothing, or too long";
+	return take(cs, &m);
+}
+
+/* ---- what it is told ---- */
+
+void broker_calls_begin(struct broker_calls *cs)
+{
+	cs->answered = false;
+	cs->last_seq = 0;
+}
+
+static struct str next_piece(const struct broker_call *c)
+{
+	size_t left = c->len - c->at;
+
+	return (struct str){c->text + c->at,
+			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
+}
+
+size_t broker_calls_frame(const struct broker_calls *cs, void *frame)
+{
+	const struct broker_call *c = TAILQ_FIRST(&cs->out);
+	struct str s;
+	struct msg m;
+
+	if (c == NULL)
+		return 0;
+	s = next_piece(c);
+	if (c->seq > 0)
+		m = (struct msg){.type = MSG_CHUNK, .chunk = {s}};
+	else
+		m = (struct msg){.type = MSG_CALL,
+				 .call = {cs->last_seq + 1,
+					  {c->tool, strlen(c->tool)},
+					  c->len,
+					  s}};
+	return msg_put(frame, &m);
+}
+
+void broker_calls_left(struct broker_calls *cs)
+{
+	struct broker_call *c = TAILQ_FIRST(&cs->out);
+
+	if (c->seq == 0)
+		c->seq = ++cs->last_seq;
+	c->at += next_piece(c).n;
+	if (c->at < c->len)
+		return;
+	TAILQ_REMOVE(&cs->out, c, link);
+	TAILQ_INSERT_TAIL(&cs->sent, c, link);
+	cs->unsent -= c->len;
+	free(c->text);
+	c->text = NULL;
+}
+
+/* ---- asking ---- */
+
+struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
+				     struct json_object *body)
+{
+	struct broker_call *c = xcalloc(1, sizeof(*c));
+	const char *text = json_text(body, &c->len);
+
+	c->of = cs;
+	c->tool = xstrdup(tool);
+	cs->n++;
+	c->text = xstrndup(text, c->len);
+	json_object_put(body);
+	cs->unsent += c->len;
+	TAILQ_INSERT_TAIL(&cs->out, c, link);
+	return c;
+}
+
+bool broker_calls_full(const struct broker_calls *cs)
+{
+	return cs->n > BROKER_CALLS_MAX || cs->unsent > UNSENT_MAX;
+}
+
+void broker_calls_remove(struct broker_call *c)
+{
+	TAILQ_REMOVE(&c->of->out, c, link);
+	call_free(c);
+}
+
+/* ---- all of them ---- */
+
+void broker_calls_init(struct broker_calls *cs)
+{
+	*cs = (struct broker_calls){0};
+	TAILQ_INIT(&cs->out);
+	TAILQ_INIT(&cs->sent);
+}
+
+void broker_calls_fini(struct broker_calls *cs)
+{
+	struct broker_call *c;
+
+	TAILQ_CONCAT(&cs->out, &cs->sent, link);
+	while ((c = TAILQ_FIRST(&cs->out)) != NULL)
+		broker_calls_remove(c);
+}

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 /* The length of the sequence at P, or 0 when none of N bytes forms one. */
 static size_t sequence(const unsigned char *p, size_t n)
 {
@@ -56,4 +58,16 @@ size_t utf8_cut(const char *p, size_t n, size_t max)
 	while (max > 0 && ((unsigned char)p[max] & 0xC0) == 0x80)
 		max--;
 	return max;
+}
+
+void utf8_mend(char *text)
+{
+	size_t n = strlen(text), to = 0, good;
+
+	for (size_t i = 0; i < n; i += good + 1) { /* and past what is bad */
+		good = utf8_valid_len(text + i, n - i);
+		memmove(text + to, text + i, good);
+		to += good;
+	}
+	text[to] = '\0';
 }

@@ -16,4 +16,7 @@ static inline bool utf8_ok(const char *p, size_t n)
 /* The largest length up to MAX at which P (N bytes, valid) may be cut. */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 
+/* Take out of TEXT what is no UTF-8: "%.64s" cuts in mid-character. */
+void utf8_mend(char *text);
+
 #endif

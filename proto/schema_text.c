@@ -37,10 +37,8 @@ void schema_putv(struct schema_text *t, const char *fmt, va_list ap)
 
 	if (n < 0)
 		return;
-	put_bytes(t, line,
-		  (size_t)n < sizeof(line)
-		      ? (size_t)n
-		      : utf8_valid_len(line, sizeof(line) - 1));
+	utf8_mend(line);
+	schema_put(t, line);
 }
 
 void schema_putf(struct schema_text *t, const char *fmt, ...)

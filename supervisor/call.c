@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
@@ -229,6 +230,7 @@ void call_error(struct call *c, int code, struct json_object *data,
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();
 	va_end(ap);
+	utf8_mend(text);
 	rpc_put_error(&answer, c->msg.id, code, text, data);
 	json_object_put(data);
 	free(text);

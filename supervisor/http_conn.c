@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "proto/rpc.h"
 #include "supervisor/http_conn_int.h"
 
@@ -293,6 +294,7 @@ void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
+	utf8_mend(why);
 	log_debug("http", "refused=%d why=\"%s\"", status, why);
 	rpc_put_error(&out, NULL,
 		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,

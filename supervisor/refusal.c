@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 static const struct {
 	const char *code, *hint;
@@ -70,6 +71,7 @@ void refuse(struct refusal *r, const char *code, struct json_object *details,
 	if (vasprintf(&r->message, fmt, ap) < 0)
 		abort();
 	va_end(ap);
+	utf8_mend(r->message); /* it goes into JSON */
 }
 
 void refusal_fini(struct refusal *r)

@@ -206,6 +206,24 @@ for (@knows) {
 	error_is($s->call('tools/call', {name => 'distant', arguments => {}}),
 		 -32602, qr/Unknown tool/,
 		 'a template of another trust level is no tool');
+	my @bad;
+	for my $n (0 .. 3) { # cut at each byte of a character
+		my $long = 'x' x $n . "\x{4e2d}" x 99;
+
+		for (['x/y' => {}], ['tools/call' => {name => $long}], ['prompts/get' => {name => $long}],
+		     map { ['tools/call' => $_] } {name => 'get_task_run', arguments => {runId => $long}},
+		     {name => 'get_artifact', arguments => {artifactId => $long}},
+		     {name => 'run_task_template', arguments => {templateId => $long, inputs => {}}},
+		     {name => 'run_task_template', arguments => {templateId => 'zebra', inputs => {},
+								  templateVersion => $long}}) {
+			my ($method, $params) = @$_;
+			my $a = $s->call($method eq 'x/y' ? $long : $method, $params);
+			my $said = $a->{error}{message} // $a->{result}{content}[0]{text};
+
+			push @bad, "$method, cut at $n" unless ($said // '') =~ /"x*\x{4e2d}+\\?"/;
+		}
+	}
+	same_json(\@bad, [], 'a name that is shown in part is whole characters, and the rest of the message there');
 	for (['no params', undef], ['no name', {}], ['a name of 7', {name => 7}],
 	     ['a null name', {name => null}], ['a NUL', {name => "zebra\0"}],
 	     ['arguments in a list', {name => 'zebra', arguments => []}],

@@ -160,6 +160,25 @@ static void test_utf8_cut(void)
 	is_int(utf8_cut("", 0, 0), 0, "UTF-8: nothing is cut to nothing");
 }
 
+static void test_utf8_mend(void)
+{
+	static const struct {
+		const char *text, *mended;
+	} all[] = {{"", ""},
+		   {"caf\xC3\xA9", "caf\xC3\xA9"},
+		   {"\"caf\xC3\"; more", "\"caf\"; more"},
+		   {"\xE2\x82", ""},
+		   {"a\xF0\x9F\x98\xFF\xC3\xA9", "a\xC3\xA9"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		char *text = xstrdup(all[i].text);
+
+		utf8_mend(text);
+		is_str(text, all[i].mended, "UTF-8: mended, %zu", i);
+		free(text);
+	}
+}
+
 /* RFC 4648, section 10, and every digit of the alphabet. */
 static const struct {
 	const char *plain;
@@ -453,6 +472,7 @@ int main(void)
 	test_buf_max();
 	test_utf8();
 	test_utf8_cut();
+	test_utf8_mend();
 	test_base64();
 	test_clock();
 	test_mem();

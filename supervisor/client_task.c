@@ -1,11 +1,13 @@
 #include "supervisor/client_task.h"
 
 #include <event2/event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "proto/json.h"
 #include "supervisor/asked.h"
 
@@ -48,9 +50,29 @@ static void finish(struct client_task *t, enum client_task_end end,
 	done(arg, end, value, why);
 }
 
-static void fail(struct client_task *t, const char *why)
+static void fail(struct client_task *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fail(struct client_task *t, const char *fmt, ...)
 {
+	char why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	utf8_mend(why);
 	finish(t, CLIENT_TASK_FAILED, NULL, why);
+}
+
+/* TASK has ended as HOW, without a result. */
+static void ended(struct client_task *t, struct json_object *task,
+		  const char *how)
+{
+	const char *note = json_member_str(task, "statusMessage");
+
+	fail(t, "the client's task %s%s%s", how, note != NULL ? ": " : "",
+	     note != NULL ? note : "");
 }
 
 static struct json_object *id_params(const struct client_task *t)
@@ -138,12 +160,14 @@ static void on_status(struct client_task *t, struct json_object *task)
 	else if (strcmp(status, "completed") == 0)
 		fetch(t);
 	else if (strcmp(status, "failed") == 0)
-		fail(t, "the client's task failed");
+		ended(t, task, "failed");
 	else if (strcmp(status, "cancelled") == 0)
-		fail(t, "the client's task was cancelled");
+		ended(t, task, "was cancelled");
 	else if (strcmp(status, "working") != 0 &&
 		 strcmp(status, "input_required") != 0)
-		fail(t, "the client's task has a status that there is not");
+		fail(t, "the status of the client's task is not working, "
+			"input_required, completed, failed or cancelled, but "
+			"\"%s\"", status);
 	else {
 		note_poll(t, task);
 		wait_for_next(t);

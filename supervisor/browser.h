@@ -41,8 +41,8 @@ void browser_ask(struct browser *b, struct run *r,
 void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
 void browser_forget(struct run *r);		/* it is about to be freed */
 
-/* May clients of S use actions themselves? */
-bool browser_offers(const struct session *s);
+/* May the client of S use ACTION itself? */
+bool browser_offers(const struct session *s, const struct broker_action *action);
 /* C is answered with what ACTION gives for ARGS (lent), which are unchecked. */
 void browser_call(struct call *c, const struct broker_action *action,
 		  struct json_object *args);

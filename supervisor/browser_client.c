@@ -39,10 +39,10 @@ static struct client_ask *client_ask_new(struct call *c)
 	return a;
 }
 
-bool browser_offers(const struct session *s)
+bool browser_offers(const struct session *s, const struct broker_action *action)
 {
-	return browser_lacks(s->server->config) == NULL &&
-	       s->requestor->section->templates == NULL;
+	return requestor_uses(s->requestor, action->name) &&
+	       browser_lacks(s->server->config) == NULL;
 }
 
 /* Codes that a broker may answer; else it is the browser that failed. */

@@ -31,6 +31,8 @@ struct config_requestor { /* a [requestor "NAME"] section */
 	int64_t cpu_seconds_per_hour;
 	int64_t artifact_bytes;
 	char *templates; /* space-separated ids; NULL: all */
+	char *browser_tools; /* likewise, tools, "all" or "none"; NULL: all
+				when templates is NULL, else none */
 	int64_t weight;	 /* 1 */
 };
 

@@ -211,6 +211,9 @@ static const struct config_key keys[] = {
 	     "state; 0: no limit."},
     {REQ(templates, IDS), .optional = true,
      .help = "The templates that it sees. Unset: all."},
+    {REQ(browser_tools, TOOLS), .optional = true,
+     .help = "The browser's tools that it may call itself; what a template calls "
+	     "is up to the manifest. Unset: all, or none where templates is set."},
     {REQ(weight, INT), .def = 1, .min = 1, .max = 1000,
      .help = "Its share of the turns when several wait."},
 };

@@ -24,6 +24,7 @@ enum config_type {
 	CONFIG_CHOICE, /* one of choices */
 	CONFIG_DIGEST, /* 64 hex digits; never shown */
 	CONFIG_IDS,    /* template ids, spaces between them */
+	CONFIG_TOOLS,  /* likewise, of the browser; all; none */
 	CONFIG_PATHS,  /* absolute, spaces between them */
 	CONFIG_DIRS,   /* the templates of struct config; spaces between */
 };

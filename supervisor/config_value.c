@@ -2,6 +2,7 @@
 #include "supervisor/config_keys.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/why.h"
+#include "supervisor/browser_tools.h"
 #include "supervisor/config.h"
 
 #define SPACES " \t"
@@ -177,16 +179,32 @@ static bool is_id(const char *s, size_t n)
 	return true;
 }
 
+static bool is_tool(const char *s, size_t n)
+{
+	char *word = xstrndup(s, n);
+	bool good = strcmp(word, "all") == 0 || strcmp(word, "none") == 0 ||
+		    browser_tool(word) != NULL;
+
+	free(word);
+	return good;
+}
+
+/* The root would be everything, the state and its secrets too. */
+static bool is_path(const char *s, size_t n)
+{
+	return *s == '/' && n > 1;
+}
+
 /* Adds to what is there. */
-static bool set_ids(const struct config_key *k, void *field, const char *value)
+static bool add_words(void *field, const char *value,
+		      bool (*good)(const char *s, size_t n))
 {
 	char **p = field;
 
-	(void)k;
 	for (const char *s = value + strspn(value, SPACES); *s != '\0';) {
 		size_t n = strcspn(s, SPACES);
 
-		if (!is_id(s, n))
+		if (!good(s, n))
 			return false;
 		replace(p, *p == NULL ? xstrndup(s, n)
 				      : xasprintf("%s %.*s", *p, (int)n, s));
@@ -196,24 +214,24 @@ static bool set_ids(const struct config_key *k, void *field, const char *value)
 	return true;
 }
 
-/* The root would be everything, the state and its secrets too. */
+static bool set_ids(const struct config_key *k, void *field, const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_id);
+}
+
+static bool set_tools(const struct config_key *k, void *field,
+		      const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_tool);
+}
+
 static bool set_paths(const struct config_key *k, void *field,
 		      const char *value)
 {
-	char **p = field;
-
 	(void)k;
-	for (const char *s = value + strspn(value, SPACES); *s != '\0';) {
-		size_t n = strcspn(s, SPACES);
-
-		if (*s != '/' || n < 2)
-			return false;
-		replace(p, *p == NULL ? xstrndup(s, n)
-				      : xasprintf("%s %.*s", *p, (int)n, s));
-		s += n;
-		s += strspn(s, SPACES);
-	}
-	return true;
+	return add_words(field, value, is_path);
 }
 
 /* Adds to what is there. FIELD is templates of a struct config. */
@@ -239,7 +257,7 @@ static bool set_dirs(const struct config_key *k, void *field, const char *value)
 static const struct {
 	bool (*set)(const struct config_key *k, void *field, const char *value);
 	bool list;	      /* set() adds */
-	const char *expected; /* %s: its bounds, or its choices */
+	const char *expected; /* %s: its bounds, its choices, or tools */
 } types[] = {
     [CONFIG_INT] = {set_int, false, "a whole number %s"},
     [CONFIG_MS] = {set_ms, false,
@@ -258,6 +276,8 @@ static const struct {
     [CONFIG_DIGEST] = {set_digest, false,
 		       "64 hexadecimal digits, the SHA-256 of the token"},
     [CONFIG_IDS] = {set_ids, true, "templateIds with spaces between them"},
+    [CONFIG_TOOLS] = {set_tools, true,
+		      "all, none, or with spaces between them: %s"},
     [CONFIG_PATHS] = {set_paths, true,
 		      "absolute paths, but for /, with spaces between them"},
     [CONFIG_DIRS] = {set_dirs, true, "absolute paths with spaces between them"},
@@ -275,7 +295,8 @@ bool config_key_is_text(const struct config_key *k)
 
 void config_key_expected(const struct config_key *k, char *text, size_t size)
 {
-	char detail[128];
+	const struct broker_action *a = NULL;
+	char detail[224];
 	size_t n = 0;
 
 	snprintf(detail, sizeof(detail), "from %" PRId64 " to %" PRId64, k->min,
@@ -283,6 +304,10 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 	for (const char *const *c = k->choices; c != NULL && *c != NULL; c++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", *c);
+	while (k->type == CONFIG_TOOLS && (a = browser_tool_next(a)) != NULL)
+		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
+				      n > 0 ? ", " : "", a->name);
+	assert(n < sizeof(detail));
 	snprintf(text, size, types[k->type].expected, detail);
 }
 
@@ -364,7 +389,7 @@ static void print_value(const struct config_key *k, const void *base, FILE *out)
 		if (!k->optional || v != k->def)
 			fprintf(out, "%" PRId64, v);
 	} else if (*(char *const *)field != NULL) {
-		if (k->type == CONFIG_IDS || k->type == CONFIG_PATHS)
+		if (config_key_is_list(k))
 			print_list(*(char *const *)field, out);
 		else
 			fputs(*(char *const *)field, out);

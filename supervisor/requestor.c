@@ -112,6 +112,7 @@ bool requestors_apply(struct requestors *all, const struct config *c)
 		if (is != NULL)
 			changed = changed ||
 				  !same(was->templates, is->templates) ||
+				  !same(was->browser_tools, is->browser_tools) ||
 				  !same(was->trust_level, is->trust_level);
 		if (is != NULL)
 			apply(q, is);
@@ -218,22 +219,37 @@ enum template_trust requestor_trust(const struct requestor *q,
 							      : TRUST_REMOTE;
 }
 
-bool requestor_sees(const struct requestor *q, const char *id)
+/* Is WORD one of those in LIST, which has spaces between them? */
+static bool lists(const char *list, const char *word)
 {
-	const char *list = q->section->templates;
-	size_t len = strlen(id);
+	size_t len = strlen(word);
 
-	if (list == NULL)
-		return true;
 	for (list += strspn(list, " "); *list != '\0';
 	     list += strspn(list, " ")) {
 		size_t n = strcspn(list, " ");
 
-		if (n == len && memcmp(list, id, n) == 0)
+		if (n == len && memcmp(list, word, n) == 0)
 			return true;
 		list += n;
 	}
 	return false;
+}
+
+bool requestor_sees(const struct requestor *q, const char *id)
+{
+	const char *list = q->section->templates;
+
+	return list == NULL || lists(list, id);
+}
+
+/* Who is held to some templates is not given pages unasked. */
+bool requestor_uses(const struct requestor *q, const char *tool)
+{
+	const char *list = q->section->browser_tools;
+
+	if (list == NULL)
+		return q->section->templates == NULL;
+	return lists(list, tool) || lists(list, "all");
 }
 
 bool requestor_gone(const struct requestor *q)

@@ -87,6 +87,8 @@ enum template_trust requestor_trust(const struct requestor *q,
 				    enum template_trust via);
 /* Does the template ID exist, for Q? */
 bool requestor_sees(const struct requestor *q, const char *id);
+/* May Q call the browser's TOOL? */
+bool requestor_uses(const struct requestor *q, const char *tool);
 
 /* Credentials of Q are good no more, though its runs may go on. */
 bool requestor_gone(const struct requestor *q);

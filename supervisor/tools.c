@@ -147,9 +147,8 @@ void tools_list(struct call *c)
 	for (own = 0; own < CONTRACT_TOOLS; own++)
 		if (page_wants(&p, "", own))
 			page_add(&p, json_object_get(contract[own].definition));
-	for (; browser_offers(c->session) && (a = browser_tool_next(a)) != NULL;
-	     own++)
-		if (page_wants(&p, "", own))
+	for (; (a = browser_tool_next(a)) != NULL; own++)
+		if (browser_offers(c->session, a) && page_wants(&p, "", own))
 			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
 		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 0))
@@ -168,8 +167,9 @@ static const char *nearest_tool(struct call *c, const char *name)
 	near_init(&found, name);
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
 		near_try(&found, contract[i].name);
-	while (browser_offers(c->session) && (a = browser_tool_next(a)) != NULL)
-		near_try(&found, a->name);
+	while ((a = browser_tool_next(a)) != NULL)
+		if (browser_offers(c->session, a))
+			near_try(&found, a->name);
 	return found.best != NULL
 		   ? found.best
 		   : tools_nearest(c->session->requestor,
@@ -299,7 +299,7 @@ static void call_browser(struct call *c, const struct broker_action *action,
 
 	if (!check_task(c, action->name, TASK_FORBIDDEN))
 		return;
-	if (browser_offers(c->session)) {
+	if (browser_offers(c->session, action)) {
 		browser_call(c, action, args);
 		return;
 	}
@@ -308,8 +308,10 @@ static void call_browser(struct call *c, const struct broker_action *action,
 		       "there is no browser here: %s", why);
 	else
 		refuse(&r, "CALL_NOT_ALLOWED", NULL,
-		       "you may use the templates that the operator lists for "
-		       "you, and no tool of the browser's");
+		       "the operator does not let you use %s: browser_tools in "
+		       "[requestor \"%s\"] says which tools you may, and without "
+		       "it who has templates there may use none",
+		       action->name, c->session->requestor->name);
 	call_refuse(c, &r);
 }
 

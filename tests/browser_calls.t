@@ -203,15 +203,19 @@ sub view { return $_[0]{result} // {} }
 # ---- others ----
 
 {
-	my %token = (alice => 'a' x 43, bob => 'b' x 43, eve => 'e' x 43);
+	my %token = (alice => 'a' x 43, bob => 'b' x 43, eve => 'e' x 43, mia => 'm' x 43);
+	my %keys = (eve => "templates = echo\n", mia => "templates = echo visit\n" .
+		    "browser_tools = create_tab navigate\n");
 	my $sections = sub { return join '', $config, map {
 		"[requestor \"$_\"]\ntoken_sha256 = " . sha256_hex($token{$_}) . "\n" .
-		    ($_ eq 'eve' ? "templates = echo\n" : '') } @_ };
+		    ($keys{$_} // '') } @_ };
+	my $pages = sub { return join ' ', grep { /_tab|navigate|click|echo|visit|doze/ }
+			  map { $_->{name} } @{$_[0]->call('tools/list')->{result}{tools}} };
 	forget_told();
 	my $s = Http->new(templates => \%templates, build => $folder,
 			  config => $sections->(sort keys %token));
 	$s->{tokens} = \%token;
-	my ($alice, $bob, $eve) = map { $s->client($_)->greeted } qw(alice bob eve);
+	my ($alice, $bob, $eve, $mia) = map { $s->client($_)->greeted } qw(alice bob eve mia);
 	my $id = $alice->tool('create_tab')->{view}{sessionId};
 
 	is((told_tool('create_tab'))[0]{trust}, 'remote', 'who is remote stays so');
@@ -223,8 +227,22 @@ sub view { return $_[0]{result} // {} }
 	   $id, 'its owner\'s runs may have it');
 	refused($eve->tool('create_tab'), 'CALL_NOT_ALLOWED',
 		'who may use some templates alone has no browser');
-	ok(!(grep { $_->{name} eq 'navigate' } @{$eve->call('tools/list')->{result}{tools}}),
-	   'and is offered none');
+	is($pages->($eve), 'echo', 'and is offered none');
+	is($pages->($mia), 'create_tab navigate echo visit', 'unless its tools are listed, too');
+	my $tab = $mia->tool('create_tab')->{view}{tabId};
+	is($mia->tool(navigate => {tabId => $tab, url => 'http://a/'})->{view}{page}{title},
+	   'Page of http://a/', 'these it may call');
+	my $no = $mia->tool(click => {tabId => $tab, selector => 'a'});
+	refused($no, 'CALL_NOT_ALLOWED', 'others not');
+	like($no->{view}{error}, qr/browser_tools in \[requestor "mia"\]/, 'which says who can change it');
+	is(view($mia->run(visit => {url => 'http://a/'})->{view})->{got}{title},
+	   'Page of http://a/', 'what templates call is not up to that list');
+	$keys{eve} .= "browser_tools = all\n";
+	$keys{bob} = "browser_tools = none\n";
+	$s->write_config($sections->(sort keys %token));
+	is($s->reload, 'done', 'a list changes');
+	is($pages->($eve), 'create_tab navigate close_tab click echo', 'all are all');
+	unlike($pages->($bob), qr/_tab/, 'none is none');
 	$s->write_config($sections->('bob', 'eve'));
 	is($s->reload, 'done', 'a requestor is removed');
 	ok(Paddock::until_true("told", sub { grep { $_->{requestor} eq 'alice' }

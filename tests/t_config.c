@@ -155,6 +155,16 @@ static const struct {
     {REQ "templates = a-b\n",
      "f:3: templates = \"a-b\": expected templateIds with spaces between "
      "them"},
+    {REQ "browser_tools = click keep_session\n",
+     "f:3: browser_tools = \"click keep_session\": expected all, none, or with "
+     "spaces between them: create_tab, navigate, wait_for_stable, "
+     "get_page_info, get_page_content, close_tab, click, type_text, press_key, "
+     "wait, find_element, screenshot, close_session, list_sessions"},
+    {REQ "browser_tools = csv_profile\n",
+     "f:3: browser_tools = \"csv_profile\": expected all, none, or with spaces "
+     "between them: create_tab, navigate, wait_for_stable, get_page_info, "
+     "get_page_content, close_tab, click, type_text, press_key, wait, "
+     "find_element, screenshot, close_session, list_sessions"},
     {REQ "[requestor \"b\"]\nuid = 7\n",
      "f: [requestor \"a\"] and [requestor \"b\"] have the same uid"},
     {"[requestor \"a\"]\ntoken_sha256 = " HEX
@@ -220,6 +230,7 @@ static void values(void)
 		     "token_sha256 = ABCDEF0123456789abcdef0123456789"
 		     "abcdef0123456789abcdef0123456789\n"
 		     "templates = a_b\n c2 d\nweight = 3\n"
+		     "browser_tools = wait\n  navigate\n"
 		     "trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
 	       0, "a good file: %s", why);
 	is_str(c->listen, "localhost:80", "a colon will do for '='");
@@ -244,6 +255,7 @@ static void values(void)
 	is_str(r->name, "al.ice@x", "the first's name");
 	ok(r->token_sha256[0] == 'a', "digests are lower case");
 	is_str(r->templates, "a_b c2 d", "its templates, one space between");
+	is_str(r->browser_tools, "wait navigate", "its tools");
 	is_int(r->weight, 3, "its weight");
 	is_int(r->uid, -1, "no uid");
 	is_str(r->trust_level, "local", "its trust");
@@ -303,7 +315,8 @@ static void printing(void)
 	parse(a, "[server]\nlisten = [::1]:9\ntemplates = /a /b\n"
 		 "[limits]\nmax_ttl_ms = 2d\n"
 		 "[sandbox]\nrequire_isolation = userns\n"
-		 "[requestor \"x\"]\nuid = 5\ntemplates = a b c\n");
+		 "[requestor \"x\"]\nuid = 5\ntemplates = a b c\n"
+		 "browser_tools = none\n");
 	first = printed(a);
 	is_int(parse(b, first), 0, "what is printed can be read: %s", why);
 	second = printed(b);

@@ -131,6 +131,33 @@ static void test_templates(void)
 	   "without a list, all");
 }
 
+static void test_browser_tools(void)
+{
+	const struct requestor *a, *b, *c;
+
+	configure("[requestor \"a\"]\nuid = 1\ntemplates = echo\n"
+		  "[requestor \"b\"]\nuid = 2\ntemplates = echo\n"
+		  "browser_tools = all\n"
+		  "[requestor \"c\"]\nuid = 3\nbrowser_tools = none\n");
+	a = requestors_of_uid(&all, 1);
+	b = requestors_of_uid(&all, 2);
+	c = requestors_of_uid(&all, 3);
+	ok(!requestor_uses(a, "click"), "who has templates has no page");
+	ok(requestor_uses(b, "click"), "unless it is given them");
+	ok(!requestor_uses(c, "click"), "it can be none");
+	ok(requestor_uses(requestors_of_uid(&all, 4), "click"),
+	   "without a word of either, all");
+	ok(configure("[requestor \"a\"]\nuid = 1\ntemplates = echo\n"
+		     "browser_tools = press_key navigate\n"),
+	   "what it sees has changed");
+	ok(requestor_uses(a, "press_key") && requestor_uses(a, "navigate"),
+	   "it has what is listed");
+	ok(!requestor_uses(a, "press") && !requestor_uses(a, "click"),
+	   "and nothing else");
+	ok(requestor_sees(a, "echo") && !requestor_sees(a, "navigate"),
+	   "a tool is no template");
+}
+
 static void test_usage(void)
 {
 	struct requestor *q;
@@ -172,6 +199,7 @@ int main(void)
 	test_tokens();
 	test_reload();
 	test_templates();
+	test_browser_tools();
 	test_usage();
 	requestors_fini(&all);
 	config_free(config);

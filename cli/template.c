@@ -158,6 +158,47 @@ static void show_limits(struct json_object *limits)
 	}
 }
 
+/* "  uri  type" or "  name ARGUMENT [ARGUMENT]", and what it is. */
+static void show_offer(struct json_object *o)
+{
+	static const char *const keys[] = {"uri", "uriTemplate", "name"};
+	struct json_object *args = json_member(o, "arguments");
+	const char *what = NULL;
+
+	for (size_t i = 0; what == NULL && i < ARRAY_LEN(keys); i++)
+		what = json_member_str(o, keys[i]);
+	fputs("  ", stdout);
+	put(what, LINE_COLUMNS);
+	for (size_t i = 0; i < length(args); i++) {
+		struct json_object *a = json_object_array_get_idx(args, i);
+		bool must = json_object_get_boolean(json_member(a, "required"));
+
+		fputs(must ? " " : " [", stdout);
+		put(json_member_str(a, "name"), 40);
+		fputs(must ? "" : "]", stdout);
+	}
+	if (json_member_str(o, "mimeType") != NULL) {
+		fputs("  ", stdout);
+		put(json_member_str(o, "mimeType"), 40);
+	}
+	what = json_member_str(o, "description");
+	if (what == NULL)
+		what = json_member_str(o, "title");
+	if (what != NULL) {
+		fputs("\n      ", stdout);
+		put(what, CLEAN_NO_LIMIT);
+	}
+	putchar('\n');
+}
+
+static void show_offers(const char *title, struct json_object *list)
+{
+	if (length(list) > 0)
+		printf("\n%s:\n", title);
+	for (size_t i = 0; i < length(list); i++)
+		show_offer(json_object_array_get_idx(list, i));
+}
+
 static void show(struct json_object *t)
 {
 	struct json_object *schema = json_member(t, "inputsSchema");
@@ -175,6 +216,8 @@ static void show(struct json_object *t)
 		}
 	}
 	show_limits(json_member(t, "limits"));
+	show_offers("Resources", json_member(t, "resources"));
+	show_offers("Prompts", json_member(t, "prompts"));
 }
 
 static int show_template(const struct cli *cli, int n, const char *const *arg)
@@ -243,7 +286,7 @@ const struct command cmd_template_ls = {
 const struct command cmd_template_show = {
     .name = "template show",
     .args = "TEMPLATE",
-    .summary = "a template's inputs and limits",
+    .summary = "a template's inputs, limits, resources and prompts",
     .min = 1,
     .max = 1,
     .run = show_template,

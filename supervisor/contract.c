@@ -121,6 +121,32 @@ static void add_available(struct json_object *v, const struct server *srv,
 	refusal_fini(&no);
 }
 
+/* What T offers by MEMBER of its manifest, less the contents. */
+static void add_offers(struct json_object *v, const struct template *t,
+		       const char *member)
+{
+	static const char *const shown[] = {"uri",	   "uriTemplate",
+					    "name",	   "title",
+					    "description", "mimeType",
+					    "arguments"};
+	struct json_object *offers = json_member(t->manifest, member), *list;
+
+	if (offers == NULL)
+		return;
+	list = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(offers); i++) {
+		struct json_object *def = json_object_array_get_idx(offers, i);
+		struct json_object *o = json_object_new_object(), *value;
+
+		for (size_t j = 0; j < ARRAY_LEN(shown); j++)
+			if ((value = json_member(def, shown[j])) != NULL)
+				json_object_object_add(o, shown[j],
+						       json_object_get(value));
+		json_object_array_add(list, o);
+	}
+	json_object_object_add(v, member, list);
+}
+
 static struct json_object *template_view(const struct server *srv,
 					 const struct template *t,
 					 enum template_trust trust)
@@ -145,6 +171,8 @@ static struct json_object *template_view(const struct server *srv,
 			       json_object_new_boolean(t->partial));
 	json_object_object_add(v, "executionMode",
 			       json_object_new_string(modes[t->mode]));
+	add_offers(v, t, "resources");
+	add_offers(v, t, "prompts");
 	add_available(v, srv, t, trust);
 	return v;
 }

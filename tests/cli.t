@@ -33,6 +33,15 @@ my %templates = (
 	return {n = #r}', supportsPartialSuccess => JSON::PP::true),
     slow => lua('run.progress(1, 3, "working"); run.sleep(600000); return {}',
 		limits => {maxTimeoutMs => 600000}),
+    offers => lua('return 1', resources => [
+	    {uri => 'demo://guide', name => 'guide', mimeType => 'text/plain',
+	     description => "How to \e[2Jbegin.", text => 'Secretly: begin.'},
+	    {uriTemplate => 'demo://of/{who}', name => 'of', text => 'Hello {who}'}],
+	prompts => [{name => 'greet', title => 'Greets',
+		     arguments => [{name => 'who', required => JSON::PP::true},
+				   {name => 'tone'}],
+		     messages => [{role => 'user', content =>
+				   {type => 'text', text => 'Greet {{who}} {{tone}}'}}]}]),
     typed => lua('run.error("NO_FUEL", "the tank is empty")'),
     talks => lua('
 	print("one", 1)
@@ -443,6 +452,16 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	   'also as JSON');
 	$r = private(['template', 'show', 'good']);
 	like($r->{out}, qr/^  s  a text, else "x"$/m, 'template show tells inputs');
+	unlike($r->{out}, qr/^(?:Resources|Prompts):/m, 'and none that it does not offer');
+	$r = private(['template', 'show', 'offers']);
+	like($r->{out}, qr/^Resources:\n  demo:\/\/guide  text\/plain\n      How to .*begin\.\n  demo:\/\/of\/\{who\}\n/m,
+	     'resources that it offers');
+	like($r->{out}, qr/^Prompts:\n  greet who \[tone\]\n      Greets\n/m, 'and prompts');
+	unlike($r->{out}, qr/\e|Secretly|Greet \{/, 'cleaned, and without what they contain');
+	same_json(json_to(private(['template', 'show', 'offers', '--json'])->{out})->{prompts},
+		  [{name => 'greet', title => 'Greets', arguments =>
+		    [{name => 'who', required => JSON::PP::true}, {name => 'tone'}]}],
+		  'also as JSON');
 	said(private(['template', 'show', 'goood']), 125, qr/no template/,
 	     'an unknown one is refused');
 

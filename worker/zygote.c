@@ -16,6 +16,7 @@
 #include "sandbox/sandbox.h"
 #include "worker/birth.h"
 #include "worker/job.h"
+#include "worker/memory.h"
 #include "worker/selftest.h"
 #include "worker/selftest_program.h"
 #include "worker/shim.h"
@@ -226,9 +227,11 @@ int zygote_run(enum zygote_kind kind, const struct tree *t)
 	int rc;
 
 	tree = *t;
+	memory_share_text();
 	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;
+	memory_pack_heap();
 	while (next_order(&order, &fd) > 0) {
 		pid_t pid = spawn(kind, &sb, &order, fd);
 		struct crew_note note = {.type = CREW_SPAWNED,

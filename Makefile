@@ -217,7 +217,7 @@ fuzz-%: $(LLHTTP)
 asan: deps-check
 	+$(MAKE) B=$(B)/asan CFLAGS='-O1 -g' HARDEN='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fPIE' \
 	    LDFLAGS='-fsanitize=address,undefined' tests-asan
-tests-asan: $(filter-out %/t_sandbox %/t_zygote,$(UNIT))
+tests-asan: $(filter-out %/t_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
 	prove $^
 
 soak: deps-check all tests

@@ -1,0 +1,32 @@
+/* config_help.h - configurations as text. */
+#ifndef TESTS_CONFIG_HELP_H
+#define TESTS_CONFIG_HELP_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/config.h"
+#include "tests/tap.h"
+
+static char why[512];
+
+/* What config_print() says of C; the caller's. */
+static char *printed(const struct config *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	config_print(c, f);
+	fclose(f);
+	return text;
+}
+
+static int parse(struct config *c, const char *text)
+{
+	why[0] = '\0';
+	return config_read_text(c, "f", text, strlen(text), why, sizeof(why));
+}
+
+#endif

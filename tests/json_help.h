@@ -1,0 +1,26 @@
+/* json_help.h - texts to parse. */
+#ifndef TESTS_JSON_HELP_H
+#define TESTS_JSON_HELP_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "tests/tap.h"
+
+/* Parse a copy without a byte to spare, so that a read beyond it shows. */
+static int parse(struct json_object **out, const char *text, size_t len,
+		 struct json_error *err)
+{
+	char *copy = xcalloc(len, 1);
+	int rc;
+
+	memcpy(copy, text, len);
+	rc = json_parse(out, copy, len, err);
+	free(copy);
+	return rc;
+}
+
+#endif

@@ -20,8 +20,9 @@ int action_wait_for_stable(struct call *c)
 {
 	int64_t quiet = arg_int(c, "quietMs");
 	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
-	bool loaded = false, still = false, stable = false;
+	bool loaded = false, stable = false;
 	struct json_object *v, *state = NULL;
+	int64_t left = quiet, at; /* of it, if nothing changes; the next look */
 	unsigned pending = 0;
 
 	while (!stable) {
@@ -31,7 +32,7 @@ int action_wait_for_stable(struct call *c)
 			break;
 		}
 		pending = tab_requests(c->tab);
-		still = v != NULL && member_int(v, "quietMs") >= quiet;
+		left = v == NULL ? POLL_MS : quiet - member_int(v, "quietMs");
 		if (v != NULL) {
 			json_object_put(state);
 			state = json_object_get(member(v, "loadState"));
@@ -39,9 +40,11 @@ int action_wait_for_stable(struct call *c)
 					"complete") == 0;
 		}
 		json_object_put(v);
-		stable = loaded && still && pending == 0;
-		if (stable || clock_mono_ms() >= until ||
-		    call_wait(c, sooner(until, clock_mono_ms() + POLL_MS)) < 0)
+		stable = loaded && left <= 0 && pending == 0;
+		if (stable || clock_mono_ms() >= until)
+			break;
+		at = clock_mono_ms() + (left > 0 ? left : POLL_MS);
+		if (call_wait(c, sooner(until, at)) < 0)
 			break;
 	}
 	if (c->aborted) {
@@ -50,7 +53,7 @@ int action_wait_for_stable(struct call *c)
 	}
 	c->result =
 	    pack("stable:b domStable:b networkPending:i loadState:o", stable,
-		 still, (int64_t)pending,
+		 left <= 0, (int64_t)pending,
 		 state != NULL ? state : json_object_new_string("loading"));
 	return 0;
 }

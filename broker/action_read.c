@@ -27,12 +27,30 @@ static int tell(struct call *c, const char *function, struct json_object *args)
 	return 0;
 }
 
+/* What of a page is not in its document. */
+static int tell_more(struct call *c)
+{
+	int64_t changes = -1;
+	int status = tab_status(c->tab);
+
+	if (status != 0)
+		json_object_object_add(c->result, "statusCode",
+				       json_object_new_int(status));
+	if (arg_bool(c, "cookies") && session_look_at_cookies(c, &changes) < 0)
+		return -1;
+	if (changes >= 0)
+		json_object_object_add(c->result, "cookieChanges",
+				       json_object_new_int64(changes));
+	return 0;
+}
+
 int action_get_page_info(struct call *c)
 {
-	return tell(c, "info",
-		    pack("maxElements:i visibleOnly:b",
-			 arg_int(c, "maxElements"),
-			 arg_bool(c, "visibleOnly")));
+	if (tell(c, "info",
+		 pack("maxElements:i visibleOnly:b", arg_int(c, "maxElements"),
+		      arg_bool(c, "visibleOnly"))) < 0)
+		return -1;
+	return tell_more(c);
 }
 
 int action_get_page_content(struct call *c)

@@ -138,6 +138,8 @@ struct session {
 	int64_t created, used;		 /* clock_mono_ms() */
 	struct failure failures[FAILURES_KEPT];
 	unsigned n_failures; /* ever */
+	uint64_t cookies;    /* a digest of those that were seen last */
+	int64_t cookie_changes;
 	TAILQ_ENTRY(session) link;
 };
 
@@ -166,6 +168,14 @@ void session_failed(struct session *s, const char *host, unsigned port,
 		    const char *why, bool policy);
 const struct failure *session_failure(const struct session *s, const char *host,
 				      unsigned port, int64_t since);
+
+/* ---- cookies.c ---- */
+
+/*
+ * Count in *CHANGES how often C's session was seen with other cookies than
+ * before; as it was, when Chromium does not tell. 0, or -1 and a fault.
+ */
+int session_look_at_cookies(struct call *c, int64_t *changes);
 
 /* ---- tab.c ---- */
 
@@ -209,6 +219,7 @@ void tab_unhook(struct tab *t, const char *attached);
 /* ---- tab_request.c ---- */
 
 unsigned tab_requests(struct tab *t); /* under way, and not old */
+int tab_status(const struct tab *t);  /* HTTP's, of its document; 0: unknown */
 /* LOADER's document asked for it. One that is known already is the same. */
 void tab_request_begin(struct tab *t, const char *id, const char *loader);
 void tab_request_end(struct tab *t, const char *id);

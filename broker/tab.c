@@ -217,6 +217,15 @@ int tab_open(struct call *c)
 	return -1;
 }
 
+/* Of what was asked for last, which may not have come, or come to nothing. */
+int tab_status(const struct tab *t)
+{
+	bool here = t->loader != NULL && t->asked_loader != NULL &&
+		    strcmp(t->loader, t->asked_loader) == 0;
+
+	return here ? t->status : 0;
+}
+
 int tab_take(struct call *c)
 {
 	const char *id = arg_str(c, "tabId");

@@ -84,6 +84,11 @@ static const struct broker_arg get_page_info[] = {
      .value = true,
      .has_value = true,
      .about = "Leave out what cannot be seen."},
+    {.name = "cookies",
+     .type = BROKER_BOOLEAN,
+     .has_value = true,
+     .about = "Count in cookieChanges how often the session was seen with "
+	      "other cookies than before."},
     END};
 
 static const struct broker_arg get_page_content[] = {
@@ -213,7 +218,7 @@ const struct broker_action broker_actions[] = {
      .about = "What kind of page it is, and what can be clicked or filled in.",
      .args = get_page_info,
      .result = "page:object! elements:array! totalElements:integer! "
-	       "truncated:boolean!",
+	       "truncated:boolean! statusCode:integer cookieChanges:integer",
      .read_only = true},
     {.name = "get_page_content",
      .title = "Read a page",

@@ -144,6 +144,27 @@ subtest 'logging in' => sub {
 	$me->do('close_session', {sessionId => $other->{sessionId}});
 };
 
+subtest 'what changed, but shows nowhere' => sub {
+	my $look = sub { return $me->do('get_page_info', {tabId => $tab, cookies => true}) };
+	go('/status/404');
+	my $before = $look->();
+	is($before->{statusCode}, 404, 'the status of the document that is there');
+	is($me->do('get_page_info', {tabId => $tab})->{cookieChanges}, undef, 'cookies when asked alone');
+	$me->refused('navigate', {tabId => $tab, url => $site->url('/nothing')});
+	is($look->()->{statusCode}, undef, 'after another that did not come, the status is not known');
+	is($look->()->{cookieChanges}, $before->{cookieChanges}, 'the same cookies');
+	my $other = $broker->as->do('create_tab', {url => $site->url('/cookies')});
+	is($look->()->{cookieChanges}, $before->{cookieChanges}, "another session's are not seen");
+	$me->do('close_session', {sessionId => $other->{sessionId}});
+	go('/cookies');
+	my $after = $look->();
+	is($after->{cookieChanges}, $before->{cookieChanges} + 1, 'one more');
+	is($after->{statusCode}, 200, 'with another document');
+	go('/cookies');
+	is($look->()->{cookieChanges}, $after->{cookieChanges}, 'one that is set again as it was');
+	unlike(json_of($after), qr/seen/, 'what they are is not told');
+};
+
 subtest 'navigation within a document' => sub {
 	go('/spa.html');
 	$me->do('click', {tabId => $tab, selector => '#hash'});

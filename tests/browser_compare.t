@@ -8,6 +8,7 @@ use lib "$FindBin::Bin/lib";
 use Broker;
 use Encode qw(encode);
 use Paddock;
+use Pages;
 use Site;
 use Test::More;
 
@@ -16,13 +17,8 @@ plan skip_all => Broker::missing() if Broker::missing();
 my $sets = json_to(Paddock::read_file("$FindBin::Bin/browser/compare.json"));
 my @pages = map { map { encode('UTF-8', $_) } @{$_->{pages}} } @$sets;
 my $site = Site->new(@pages);
-my %output = map { $_ => json_to(Paddock::read_file("$TOP/etc/templates/$_/template.json"))->{outputsSchema} }
-    qw(batch_extract_pages login_keep_session multi_tab_compare);
 
 sub url { return $site->url($_[0]) }
-sub fits { my ($id, $v) = @_;
-	   my @wrong = schema_errors($output{$id}, $v);
-	   ok(!@wrong, "$id gives what it declares") || diag("@wrong") }
 
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
 $s->init;

@@ -5,31 +5,17 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Artifact;
 use Broker;
 use Paddock;
+use Pages;
 use Site;
 use Test::More;
 
 plan skip_all => Broker::missing() if Broker::missing();
 
 my $site = Site->new;
-my %output = map { $_ => json_to(Paddock::read_file("$TOP/etc/templates/$_/template.json"))->{outputsSchema} }
-    qw(batch_extract_pages login_keep_session multi_tab_compare);
-
 sub url { return $site->url($_[0]) }
-sub fits { my ($id, $v) = @_;
-	   my @wrong = schema_errors($output{$id}, $v);
-	   ok(!@wrong, "$id gives what it declares") || diag("@wrong") }
-sub artifact { # as the client reads it
-	my ($s, $v, $name) = @_;
-	my ($a) = grep { $_->{name} eq $name } @{$v->{artifacts}};
-	return undef unless $a;
-	my $got = $s->tool(get_artifact => {artifactId => $a->{artifactId}})->{view};
-	return MIME::Base64::decode_base64($got->{data});
-}
-sub login { return {startUrl => url('/login.html'), locateMode => 'semantic',
-	semanticHints => {username => 'user name', password => 'password', submit => 'log in'},
-	credentials => {username => 'ada', password => 'secret'}, waitTimeoutMs => 1500, @_} }
 
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
 $s->init;
@@ -63,10 +49,42 @@ $s->init;
 	fits('batch_extract_pages', $v->{result});
 }
 
+# ---- what shows that a login went well ----
+
+{
+	my %wrong = (credentials => {username => 'ada', password => 'wrong'});
+	my %inplace = (startUrl => url('/inplace.html'));
+	my $by = sub { return (locateMode => 'selector', selectors => {
+		username => '#user', password => '#pass', success => $_[0]}) };
+	my @logins = (
+	    ['another page', 1],
+	    ['the same page, and a cookie', 1, %inplace],
+	    ['the same page, and no cookie', '', %inplace, %wrong, waitTimeoutMs => 2000],
+	    ['an error page', '', %wrong],
+	    ['the marker', 1, $by->('h1 + p')],
+	    ['the marker, on an error page', 1, $by->('h1 + p'), %wrong],
+	    ['no marker', '', $by->('#none'), waitTimeoutMs => 2000]);
+	my @asked = map { $s->ask_run(login_keep_session => login($site, @$_[2 .. $#$_]),
+				      mode => 'sync') } @logins;
+
+	for (@logins) {
+		my ($what, $in) = @$_;
+		my $v = $s->result(shift @asked)->{view};
+
+		is($v->{status}, 'succeeded', "$what: the run succeeds") || diag(json_of($v));
+		is($v->{result}{loginState}, $in ? 'authenticated' : 'unknown',
+		   $in ? 'and is logged in' : 'whether it is logged in is unknown');
+		is(!!$v->{result}{success}, !!$in, 'which success says');
+		my $shot = artifact($s, $v, 'login.png');
+		$in ? is($shot, undef, 'without a picture')
+		    : like($shot, qr/^\x89PNG/, 'with a picture');
+	}
+}
+
 # ---- logging in ----
 
 {
-	my $v = $s->run_sync(login_keep_session => login());
+	my $v = $s->run_sync(login_keep_session => login($site));
 	my $id = $v->{result}{sessionId};
 
 	is($v->{sessionId}, $id, 'the run names the session that it keeps');
@@ -75,17 +93,6 @@ $s->init;
 	   'which another run is logged in by');
 	is($s->run_sync(batch_extract_pages => {urls => [url('/account')]})
 	   ->{result}{items}[0]{statusCode}, 403, 'and no other');
-	$v = $s->run_sync(login_keep_session => login(locateMode => 'selector',
-	    selectors => {username => '#user', password => '#pass', success => '#none'}));
-	is($v->{status}, 'succeeded', 'a marker that does not show is no failure');
-	is($v->{result}{loginState}, 'unknown', 'but unknown');
-	ok(!$v->{result}{success}, 'and no success');
-	like(artifact($s, $v, 'login.png'), qr/^\x89PNG/, 'with a picture');
-	$v = $s->run_sync(login_keep_session => login(startUrl => url('/article.html'),
-						      waitTimeoutMs => 500));
-	is($v->{error}{details}{stepErrorCode}, 'TPL_LOGIN_FIELD_NOT_FOUND',
-	   'a page without the fields has its own code');
-	is($v->{error}{details}{failedStep}, 'locate', 'and step');
 	unlike(Paddock::read_file($s->{log}), qr/secret/, 'no password is logged');
 }
 

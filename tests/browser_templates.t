@@ -1,68 +1,72 @@
 #!/usr/bin/perl
-# The templates that drive a browser, in real Chromium: what they give,
-# by stdio and by HTTP, at once and later.
+# The templates that drive a browser, in real Chromium: each from
+# run_task_template by get_task_run to get_artifact, by stdio and by HTTP, at
+# once and later.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Artifact;
 use Broker;
 use Http qw(sha256_hex);
 use Paddock;
+use Pages;
 use Site;
 use Test::More;
 
 plan skip_all => Broker::missing() if Broker::missing();
 
 my $site = Site->new;
-my %output = map { $_ => json_to(Paddock::read_file("$TOP/etc/templates/$_/template.json"))->{outputsSchema} }
-    qw(batch_extract_pages login_keep_session multi_tab_compare);
-
-sub url { return $site->url($_[0]) }
-sub fits { my ($id, $v) = @_;
-	   my @wrong = schema_errors($output{$id}, $v);
-	   ok(!@wrong, "$id gives what it declares") || diag("@wrong") }
-sub artifact { # as the client reads it
-	my ($s, $v, $name) = @_;
-	my ($a) = grep { $_->{name} eq $name } @{$v->{artifacts}};
-	return undef unless $a;
-	my $got = $s->tool(get_artifact => {artifactId => $a->{artifactId}})->{view};
-	return MIME::Base64::decode_base64($got->{data});
-}
-sub login { return {startUrl => url('/login.html'), locateMode => 'semantic',
-	semanticHints => {username => 'user name', password => 'password', submit => 'log in'},
-	credentials => {username => 'ada', password => 'secret'}, waitTimeoutMs => 1500, @_} }
-
-my @s = (Paddock->new(dirs => ["$TOP/etc/templates"]));
-$s[0]->init;
-my $http = Http->new(dirs => ["$TOP/etc/templates"], config =>
-    "[requestor \"a\"]\ntrust_level = local\ntoken_sha256 = " . sha256_hex('a' x 43) . "\n");
+my ($article, $cjk, $form) = map { $site->url("/$_.html") } qw(article cjk form);
+my %config = (dirs => ["$TOP/etc/templates"], config =>
+	      "[requestor \"a\"]\ntrust_level = local\ntoken_sha256 = " .
+	      sha256_hex('a' x 43) . "\n");
+my $stdio = Paddock->new(%config);
+my $http = Http->new(%config);
 $http->{tokens} = {a => 'a' x 43};
-push @s, $http->client('a')->greeted;
+$stdio->init;
+my @clients = ([stdio => $stdio], [HTTP => $http->client('a')->greeted]);
 
-# ---- each, sync and async, by stdio and by HTTP ----
+# What, template, inputs, its artifact's name, whether the result is a success.
+my @runs = (
+    ['pages', 'batch_extract_pages', {urls => [$article, $cjk], export => ['json', 'csv']},
+     'pages.json', 1],
+    ['a comparison', 'multi_tab_compare', {urls => [$article, $form]}, 'compare.json', 1],
+    ['a login', 'login_keep_session', login($site), undef, 1],
+    ['a login that is refused', 'login_keep_session',
+     login($site, credentials => {username => 'ada', password => 'wrong'}), 'login.png', '']);
+my @modes = qw(sync async);
 
-for my $s (@s) {
-	my $name = $s == $s[0] ? 'stdio' : 'HTTP';
-	my %inputs = (
-	    batch_extract_pages => {urls => [url('/article.html'), url('/cjk.html')],
-				    export => ['json', 'csv']},
-	    login_keep_session => login(),
-	    multi_tab_compare => {urls => [url('/article.html'), url('/form.html')]});
-
-	for my $id (sort keys %inputs) {
-		my $v = $s->run_sync($id => $inputs{$id});
-		is($v->{status}, 'succeeded', "$name: $id, sync") || diag(json_of($v));
-		fits($id, $v->{result});
-		$v = $s->ended($s->run_async($id => $inputs{$id}));
-		is($v->{status}, 'succeeded', "$name: $id, async");
-		ok($v->{result}{success}, 'a success');
-		next if $id eq 'login_keep_session';
-		my $file = artifact($s, $v, $id eq 'multi_tab_compare'
-				    ? 'compare.json' : 'pages.json');
-		same_json(json_to($file), $v->{result}, 'whose artifact is the result');
+# All of them side by side.
+my @asked;
+for my $c (@clients) {
+	for my $run (@runs) {
+		push @asked, [@$c, $run, $_,
+			      $c->[1]->ask_run(@$run[1, 2], mode => $_)] for @modes;
 	}
 }
 
+for (@asked) {
+	my ($by, $s, $run, $mode, $ask) = @$_;
+	my ($what, $id, undef, $name, $success) = @$run;
+	my $first = $s->result($ask)->{view};
+	my $v = $s->ended($first->{runId});
+
+	subtest "$what, $mode, by $by" => sub {
+		is($v->{status}, 'succeeded', 'succeeds') || diag(json_of($v));
+		same_json($first, $v, 'the answer is the whole run') if $mode eq 'sync';
+		like($first->{status}, qr/^(queued|running)$/, 'the answer comes before its end')
+		    if $mode eq 'async';
+		is(!!$v->{result}{success}, !!$success, $success ? 'a success' : 'no success');
+		fits($id, $v->{result});
+		return unless $name;
+		my $file = artifact($s, $v, $name);
+		return like($file, qr/^\x89PNG/, 'its artifact shows the page') if $name =~ /png/;
+		same_json(json_to($file), $v->{result}, 'its artifact is the result');
+	};
+}
+is(scalar(@asked), 2 * 4 * 2, 'in every way');
+
 $site->stop;
-$_->stop for $s[0], $http;
+$_->stop for $stdio, $http;
 done_testing;

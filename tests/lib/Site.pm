@@ -148,6 +148,9 @@ sub handle {
 		    if $body eq 'username=ada&password=secret';
 		return answer($peer, 401, page('Refused', escaped($body)));
 	}
+	return answer($peer, $body eq 'username=ada&password=secret'
+		? (200, '', 'Set-Cookie: session=open; HttpOnly; Path=/') : (401, ''))
+	    if $path eq '/enter';
 	if ($path eq '/account') {
 		return answer($peer, 200, page('Account', 'Welcome, ada'))
 		    if ($cookie // '') =~ /session=open/;

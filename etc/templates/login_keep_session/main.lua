@@ -1,7 +1,8 @@
 -- login_keep_session: log in by a form, and keep the session.
 --
 -- Whether it went well is what the page shows: the marker that was asked for,
--- or else that no password field is left and the page is another one.
+-- or else that no password field is left, the page or the session's cookies are
+-- others, and the server did not answer with an error.
 
 local LOOK_MS = 250
 local STABLE_MS = 5000
@@ -54,13 +55,14 @@ end
 
 -- What a page that is another one differs in.
 local function look_at(run, tab)
-	local info = run.call("get_page_info", {tabId = tab, maxElements = 1})
+	local info = run.call("get_page_info", {tabId = tab, maxElements = 1, cookies = true})
 	local content = run.call("get_page_content", {tabId = tab, maxLength = 1000})
 	local text = {}
 	for i, s in ipairs(content.sections) do
 		text[i] = s.text
 	end
-	return {url = info.page.url, title = info.page.title, text = table.concat(text, "\n")}
+	return {url = info.page.url, title = info.page.title, text = table.concat(text, "\n"),
+		cookies = info.cookieChanges, status = info.statusCode}
 end
 
 local function marker_shows(run, tab, inputs)
@@ -72,12 +74,16 @@ local function marker_shows(run, tab, inputs)
 	return run.call("wait", {tabId = tab, [key] = marks.success, timeoutMs = inputs.waitTimeoutMs}).found
 end
 
-local function is_another(run, tab, before)
-	if find(run, tab, {selector = PASSWORD}) ~= nil then
-		return false
+-- What a page without the form says of the login; nil: nothing yet.
+local function judge(now, before)
+	if now.status ~= nil and now.status >= 400 then
+		return "unknown"
 	end
-	local now = look_at(run, tab)
-	return now.url ~= before.url or now.title ~= before.title or now.text ~= before.text
+	for _, k in ipairs{"url", "title", "text", "cookies"} do
+		if now[k] ~= before[k] then
+			return "authenticated"
+		end
+	end
 end
 
 local function has_come(run, tab, inputs, before)
@@ -86,8 +92,8 @@ local function has_come(run, tab, inputs, before)
 		return shows
 	end
 	return await(run, inputs.waitTimeoutMs, function()
-		return is_another(run, tab, before)
-	end)
+		return find(run, tab, {selector = PASSWORD}) == nil and judge(look_at(run, tab), before)
+	end) == "authenticated"
 end
 
 -- Steps ----------------------------------------------------------------------

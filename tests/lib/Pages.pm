@@ -1,0 +1,36 @@
+# Pages.pm - the templates that drive a browser, for the tests that run them.
+package Pages;
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Paddock;
+use Test::More;
+
+our @EXPORT = qw(fits login);
+
+my %output;
+
+# V is what the template ID declares.
+sub fits {
+	my ($id, $v) = @_;
+
+	$output{$id} //= json_to(Paddock::read_file(
+	    "$TOP/etc/templates/$id/template.json"))->{outputsSchema};
+	my @wrong = schema_errors($output{$id}, $v);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok(!@wrong, "$id gives what it declares") || diag("@wrong");
+}
+
+# Inputs that log in to SITE, but for MORE.
+sub login {
+	my ($site, %more) = @_;
+
+	return {startUrl => $site->url('/login.html'), locateMode => 'semantic',
+		semanticHints => {username => 'user name',
+			password => 'password', submit => 'log in'},
+		credentials => {username => 'ada', password => 'secret'}, %more};
+}
+
+1;

@@ -12,6 +12,7 @@
 #include "cli/bar.h"
 #include "cli/clean.h"
 #include "cli/cli.h"
+#include "cli/last_words.h"
 #include "cli/pretty.h"
 #include "cli/report.h"
 #include "proto/json.h"
@@ -62,7 +63,14 @@ static void about_step(struct story *s)
 static void about_execution(struct story *s)
 {
 	const char *code = detail(s, "templateCode");
+	const char *said = detail(s, "stderr");
+	const struct last_words *w = said != NULL ? last_words(said) : NULL;
 
+	if (w != NULL) {
+		tell(s->why, "Its program gave up. %s", w->why);
+		tell(s->help, "%s", w->help);
+		return;
+	}
 	if (code != NULL)
 		tell(s->why, "The template itself gave up, with its code %s.",
 		     code);
@@ -143,6 +151,29 @@ static const struct {
      "A Lua template has one; a program can start others."},
 };
 
+/* With what it was called, and by whom; a Lua template is one process. */
+static void about_call(struct story *s)
+{
+	struct json_object *args = json_member(s->details, "args");
+	struct json_object *who = json_member(s->details, "process");
+	struct buf text = {0};
+
+	for (size_t i = 0; json_object_is_type(args, json_type_array) &&
+			   i < json_object_array_length(args);
+	     i++)
+		buf_printf(&text, "%s%s", i > 0 ? ", " : "",
+			   json_object_get_string(
+			       json_object_array_get_idx(args, i)));
+	if (buf_len(&text) > 0)
+		tell(s->why, "Its arguments were %.*s.", (int)buf_len(&text),
+		     buf_data(&text));
+	if (who != NULL)
+		tell(s->why, "That was %s, process %s of its own.",
+		     json_member_str(who, "comm"),
+		     json_object_get_string(json_member(who, "pid")));
+	buf_fini(&text);
+}
+
 static void about_sandbox(struct story *s)
 {
 	const char *call = detail(s, "syscall");
@@ -151,6 +182,7 @@ static void about_sandbox(struct story *s)
 	tell(s->why, "It tried what the sandbox forbids%s%s, and was killed "
 		     "before that had any effect.",
 	     call != NULL ? ": the system call " : "", call != NULL ? call : "");
+	about_call(s);
 	tell(s->help, "Nothing in the manifest or the configuration can allow "
 		      "that.");
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
@@ -199,12 +231,18 @@ static void about_limit(struct story *s)
 	struct json_object *used = json_member(s->details, "used");
 	const char *limit = detail(s, "limit");
 	const char *unit = detail(s, "unit"), *who = detail(s, "whoCanRaise");
+	const char *room = detail(s, "room");
 
 	tell(s->why, "It met the limit %s, which allows %s%s%s; it wanted %s.",
 	     limit != NULL ? limit : "on resources",
 	     allowed != NULL ? json_object_get_string(allowed) : "less",
 	     unit != NULL ? " " : "", unit != NULL ? unit : "",
-	     used != NULL ? json_object_get_string(used) : "more");
+	     room != NULL   ? "more than its part"
+	     : used != NULL ? json_object_get_string(used)
+			    : "more");
+	if (room != NULL && used != NULL)
+		tell(s->why, "The part of %s is %s, and it was full.", room,
+		     json_object_get_string(used));
 	tell(s->help, "Ask for less at once.");
 	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++) {
 		if (strcmp(limits[i].limit, limit) != 0)
@@ -310,8 +348,36 @@ static void about_error(struct story *s)
 		tell(s->help, "%s", hint);
 }
 
+/* The limits that it met and was not ended for. */
+static void about_met(struct story *s)
+{
+	struct json_object *met = json_member(s->view, "limitsMet");
+	const char *ended = detail(s, "limit");
+	size_t n = json_object_is_type(met, json_type_array)
+		       ? json_object_array_length(met)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *d = json_object_array_get_idx(met, i);
+		const char *limit = json_member_str(d, "limit");
+		const char *who = json_member_str(d, "whoCanRaise");
+
+		if (limit == NULL ||
+		    (ended != NULL && strcmp(limit, ended) == 0))
+			continue;
+		tell(s->why, "It got no more than the limit %s allows, which is "
+			     "%s %s.",
+		     limit, json_object_get_string(json_member(d, "allowed")),
+		     json_member_str(d, "unit"));
+		if (who != NULL)
+			tell(s->help, "Who can raise the limit %s is %s.", limit,
+			     who);
+	}
+}
+
 static void about_end(struct story *s, const char *status)
 {
+	about_met(s);
 	if (s->error != NULL) {
 		about_error(s);
 		about_steps(s);

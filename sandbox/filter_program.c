@@ -276,6 +276,7 @@ static const struct filter_rule shim_rules[] = {
     {SYS(openat), ALLOW, 1, {WITHIN(2, READING)}},
     {SYS(openat2), ALLOW, 0, {}},
     {SYS(fstat), ALLOW, 0, {}},
+    {SYS(fstatfs), ALLOW, 0, {}},
     {SYS(newfstatat), ALLOW, 0, {}},
     {SYS(lseek), ALLOW, 0, {}},
     {SYS(getdents64), ALLOW, 0, {}},

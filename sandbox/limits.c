@@ -97,7 +97,8 @@ int limits_program(const struct sandbox_program *p)
 	    /* a thread's stack counts whole, and so does a reserve */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
-	    {RLIMIT_NPROC, p->own_uid ? p->processes + 1 : PROGRAM_SHARED_UID},
+	    /* the shim is one; the last is the cgroup's to refuse, and count */
+	    {RLIMIT_NPROC, p->own_uid ? p->processes + 2 : PROGRAM_SHARED_UID},
 	};
 	int rc = 0;
 

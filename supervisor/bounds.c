@@ -135,6 +135,27 @@ struct json_object *bounds_details(const struct run *r, enum bound b,
 	return d;
 }
 
+void bounds_meet(struct run *r, enum bound b, int64_t used)
+{
+	if (used > r->met[b])
+		r->met[b] = used;
+}
+
+struct json_object *bounds_met(const struct run *r)
+{
+	struct json_object *list = NULL;
+
+	for (int b = 0; b < BOUNDS; b++) {
+		if (r->met[b] == 0)
+			continue;
+		if (list == NULL)
+			list = json_object_new_array();
+		json_object_array_add(
+		    list, bounds_details(r, (enum bound)b, r->met[b]));
+	}
+	return list;
+}
+
 void bounds_correct(const struct run *r, struct json_object *details)
 {
 	const char *name = json_member_str(details, "limit");

@@ -27,6 +27,11 @@ struct json_object *bounds_details(const struct run *r, enum bound b,
 /* "the operator: max_cpu_ms in [limits]"; the caller's. */
 char *bounds_who(const struct run *r, enum bound b);
 
+/* R met its limit B, when it wanted USED (> 0): it may go on without. */
+void bounds_meet(struct run *r, enum bound b, int64_t used);
+/* Details for each limit that it met so; the caller's, or NULL: none. */
+struct json_object *bounds_met(const struct run *r);
+
 /*
  * A worker says that a limit was met, as details of its own: what was allowed
  * and who can raise it we know better. Changes DETAILS, unless it names no

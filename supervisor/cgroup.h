@@ -35,7 +35,10 @@ struct cgroup_use { /* -1: not known */
 	int64_t peak_bytes;
 	int64_t cpu_user_us, cpu_system_us;
 	int64_t oom_kills; /* processes that were killed for their memory */
+	int64_t refused;   /* forks, of processes or threads */
 };
+
+#define CGROUP_USE_UNKNOWN ((struct cgroup_use){-1, -1, -1, -1, -1})
 
 /* Make them; what dead servers left goes. Once, before the keeper's fork. */
 void cgroup_init(void);

@@ -85,12 +85,23 @@ static void read_memory(uint32_t slot, struct cgroup_use *u)
 	free(dir);
 }
 
+static void read_refused(uint32_t slot, struct cgroup_use *u)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	char *dir = dir_of(slot, v1 ? CGROUP_PIDS : CGROUP_UNIFIED);
+
+	if (dir != NULL)
+		u->refused = cgroup_number(dir, "pids.events", "max");
+	free(dir);
+}
+
 static void read_use(uint32_t slot, struct cgroup_use *u)
 {
 	char *dir = dir_of(slot, CGROUP_UNIFIED);
 
-	*u = (struct cgroup_use){-1, -1, -1, -1};
+	*u = CGROUP_USE_UNKNOWN;
 	read_memory(slot, u);
+	read_refused(slot, u);
 	if (dir == NULL)
 		return;
 	u->cpu_user_us = cgroup_number(dir, "cpu.stat", "user_usec");
@@ -109,6 +120,7 @@ static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
 	u->cpu_user_us = since(u->cpu_user_us, b->cpu_user_us);
 	u->cpu_system_us = since(u->cpu_system_us, b->cpu_system_us);
 	u->oom_kills = since(u->oom_kills, b->oom_kills);
+	u->refused = since(u->refused, b->refused);
 	if (b->peak_bytes >= 0 && u->peak_bytes <= b->peak_bytes)
 		u->peak_bytes = -1;
 }
@@ -215,7 +227,7 @@ static void kill_all(uint32_t slot)
 
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 {
-	*use = (struct cgroup_use){-1, -1, -1, -1};
+	*use = CGROUP_USE_UNKNOWN;
 	if (cgroups.version == CGROUP_NONE || !slots[slot].made)
 		return;
 	kill_all(slot);

@@ -162,6 +162,7 @@ struct run {
 	bool made_artifacts;	       /* some may be in the store */
 	struct buf *log;	       /* bounded text, or NULL */
 	bool log_full;		       /* and says so */
+	int64_t met[BOUNDS];	       /* limits that it met: bounds_met() */
 	struct run_said said;
 
 	struct json_object *result;    /* owned: the value, or the reply */

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -78,29 +79,75 @@ void verdict_signal(struct run *r, int sig)
 		      name);
 }
 
+/* Is R's error one that a limit which the kernel holds may have led to? */
+static bool is_effect(const struct run *r)
+{
+	static const char *const effects[] = {"EXECUTION_ERROR",
+					      "WORKER_CRASHED"};
+
+	for (size_t i = 0; i < ARRAY_LEN(effects) && r->error.code != NULL; i++)
+		if (strcmp(r->error.code, effects[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Limit B, of which USED was wanted, led to R's error, if it has one: WHY. */
+static void blame_limit(struct run *r, enum bound b, int64_t used,
+			const char *why)
+{
+	struct json_object *d = bounds_details(r, b, used);
+	struct json_object *was = json_object_get(r->error.details);
+	char *message = xstrdup_opt(r->error.message);
+
+	if (was != NULL) { /* a worker's: it says nothing of the limit */
+		json_object_object_foreach(was, key, value)
+			if (json_member(d, key) == NULL)
+				json_object_object_add(d, key,
+						       json_object_get(value));
+	}
+	run_clear_error(r);
+	run_set_error(r, "RESOURCE_LIMIT", d, "%s%s%s", why,
+		      message != NULL ? ": " : "",
+		      message != NULL ? message : "");
+	json_object_put(was);
+	free(message);
+}
+
 /*
  * The kernel ended some of a program's processes for their memory. What came
  * of that, the shim saw, or the shim was it; this is why.
  */
 static void blame_memory(struct run *r, const struct ending *e)
 {
-	static const char *const effects[] = {"EXECUTION_ERROR",
-					      "WORKER_CRASHED"};
 	int64_t allowed = r->limits.memory_bytes;
-	bool effect = r->error.code == NULL;
+	int64_t used = most(e->group.peak_bytes, allowed);
+	char why[256];
 
-	for (size_t i = 0; i < ARRAY_LEN(effects) && !effect; i++)
-		effect = strcmp(r->error.code, effects[i]) == 0;
-	if (!effect)
+	bounds_meet(r, BOUND_MEMORY, used);
+	if (e->have_result || (r->error.code != NULL && !is_effect(r)))
 		return;
-	run_clear_error(r);
-	run_set_error(r, "RESOURCE_LIMIT",
-		      bounds_details(r, BOUND_MEMORY,
-				     most(e->group.peak_bytes, allowed)),
-		      "the program and what it started needed more memory than "
-		      "the %lld bytes that they may have together, with what "
-		      "they write to /work and /tmp",
-		      (long long)allowed);
+	snprintf(why, sizeof(why),
+		 "the program and what it started needed more memory than the "
+		 "%lld bytes that they may have together, with what they write "
+		 "to /work and /tmp",
+		 (long long)allowed);
+	blame_limit(r, BOUND_MEMORY, used, why);
+}
+
+/* It was refused a process or a thread, and saw EAGAIN. Did it go on without? */
+static void blame_processes(struct run *r)
+{
+	int64_t allowed = r->limits.processes;
+	char why[256];
+
+	bounds_meet(r, BOUND_PROCESSES, allowed + 1);
+	if (!is_effect(r))
+		return;
+	snprintf(why, sizeof(why),
+		 "the program had the %lld processes and threads that it may "
+		 "have, and was refused more",
+		 (long long)allowed);
+	blame_limit(r, BOUND_PROCESSES, allowed + 1, why);
 }
 
 /* It could not be caged, and so never had the template's code. */
@@ -218,8 +265,10 @@ static enum run_event weigh_steps(struct run *r)
 enum run_event verdict(struct run *r, const struct ending *e)
 {
 	weigh_use(&r->use, e);
-	if (e->group.oom_kills > 0 && !e->have_result)
+	if (e->group.oom_kills > 0)
 		blame_memory(r, e);
+	else if (e->group.refused > 0)
+		blame_processes(r);
 	if (r->error.code == NULL && !e->have_result)
 		blame_death(r, e);
 	if (r->error.code != NULL)

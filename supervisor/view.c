@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "supervisor/bounds.h"
 #include "supervisor/refusal.h"
 
 static const char *const statuses[STORE_STATUSES] = {
@@ -132,10 +133,14 @@ static struct json_object *error_view(const char *code, const char *message,
 
 static void add_end(struct json_object *v, const struct run *r)
 {
+	struct json_object *met = bounds_met(r);
+
 	json_object_object_add(v, "artifacts", artifacts_view(r));
 	if (r->result != NULL || r->state == RUN_SUCCEEDED ||
 	    r->state == RUN_PARTIAL_SUCCESS)
 		json_object_object_add(v, "result", json_object_get(r->result));
+	if (met != NULL)
+		json_object_object_add(v, "limitsMet", met);
 	if (r->error.code != NULL)
 		json_object_object_add(v, "error",
 				       error_view(r->error.code,

@@ -307,7 +307,7 @@ static void on_reaped(struct crew_hand *hand, int status,
 	struct worker *w =
 	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
 	struct ending e = {
-	    .status = status, .use = *use, .group = {-1, -1, -1, -1}};
+	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 

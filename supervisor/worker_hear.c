@@ -82,6 +82,8 @@ static int keep_line(struct run *r, const char *level, struct str text)
 		return buf_printf(r->log, "%s %s %.*s\n", ts, level, (int)text.n,
 				  text.p);
 	r->log_full = true;
+	bounds_meet(r, BOUND_LOG,
+		    (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
 	who = bounds_who(r, BOUND_LOG);
 	rc = buf_printf(r->log,
 			"%s notice this log has its %lld bytes, so the rest is "
@@ -139,12 +141,16 @@ static int artifact_bytes(struct worker *w, struct str s)
 }
 
 /* It may not have what it wants; WHAT and its FAIL, if that is its end, say so. */
-static char *over(struct worker *w, enum bound b, int64_t used, const char *what)
+static char *over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
+		  const char *what)
 {
 	char *who = bounds_who(w->run, b);
-	char *text = xasprintf("%s; who can raise that is %s", what, who);
+	char *text = xasprintf("%s: %lld, of %lld allowed; who can raise that is "
+			       "%s",
+			       what, (long long)used, (long long)allowed, who);
 
 	free(who);
+	bounds_meet(w->run, b, used);
 	json_object_put(w->over);
 	w->over = bounds_details(w->run, b, used);
 	return text;
@@ -157,12 +163,14 @@ static char *why_refuse(struct worker *w, uint64_t size)
 
 	if ((int64_t)r->n_artifacts >= r->limits.artifacts)
 		return over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
-			    "the run has as many artifacts as it may");
+			    r->limits.artifacts,
+			    "the run would have more artifacts than it may");
 	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
 		return over(w, BOUND_ARTIFACT_BYTES,
 			    r->artifact_bytes +
 				(int64_t)(size < INT64_MAX / 2 ? size
 							       : INT64_MAX / 2),
+			    r->limits.artifact_bytes,
 			    "the run's artifacts would hold more than they may");
 	return requestor_no_room(r->requestor, (int64_t)size);
 }

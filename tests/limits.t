@@ -44,6 +44,14 @@ my %templates = (
     p_output => sh('yes', limits => {maxOutputBytes => 1000}),
     p_processes => pl('my $n = 0; for (1 .. 50) { my $p = fork; last unless defined $p; if (!$p) { sleep 60; exit } $n++ } kill 9, -1 if 0; print $n',
 		      limits => {maxProcesses => 8}),
+    p_forks => pl('for (1 .. 50) { my $p = fork // die "fork: $!\n"; if (!$p) { sleep 60; exit } } sleep 60',
+		  limits => {maxProcesses => 8}),
+    p_all_files => pl('for (1 .. 500) { open my $f, ">", "/work/$_" or die "$!\n" } print 1',
+		      limits => {maxFiles => 40}),
+    p_artifacts => pl('open F, ">&=3"; for (1, 2) { syswrite F, qq({"artifact":{"name":"a","data":"x"}}\n) } sleep 9',
+		      limits => {maxArtifacts => 1}),
+    p_artifact_bytes => pl('open F, ">&=3"; for (1, 2) { syswrite F, qq({"artifact":{"name":"a","data":"xxxxxx"}}\n) } sleep 9',
+			   limits => {maxArtifactBytes => 10}),
     p_open => pl('my @f; while (@f < 500) { open my $f, "<", "/dev/null" or last; push @f, $f } print scalar @f',
 		 limits => {maxOpenFiles => 32}),
     p_files => pl('my $n = 0; while ($n < 500) { open my $f, ">", "/work/$n" or last; $n++ } print $n',
@@ -109,6 +117,8 @@ met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);
 	cmp_ok(length $log, '<', 1600, 'it is cut');
 	like($log, qr/notice this log has its 1000 bytes.*who can raise that is the template's author: limits\.maxLoggedBytes/,
 	     'and says so at its end');
+	is($v->{limitsMet}[0]{limit}, 'logged_bytes', 'as the run does');
+	cmp_ok($v->{limitsMet}[0]{used}, '>', 1000, 'and how much it wanted');
 	cmp_ok($m->{messages}, '>=', 101, 'its messages are counted');
 	is($m->{cpuMs} - $m->{cpuUserMs} - $m->{cpuSystemMs} <= 1, 1, 'CPU time, by kind');
 	ok(defined $m->{readBytes} && defined $m->{writtenBytes} && $m->{maxRssBytes} > 0,
@@ -136,7 +146,10 @@ SKIP: {
 	met($s->run_sync('p_memory'), 'memory', 64 << 20, 'bytes', $author);
 	met($s->run_sync('p_many'), 'memory', 64 << 20, 'bytes', $author);
 	met($s->run_sync('p_output'), 'output_bytes', 1000, 'bytes', $author);
-	cmp_ok($s->run_sync('p_processes')->{result}, '<=', 8, 'so many processes, no more');
+	met($s->run_sync('p_forks'), 'processes', 8, 'processes', $author);
+	met($s->run_sync('p_all_files'), 'files', 40, 'files', $author);
+	met($s->run_sync('p_artifacts'), 'artifacts', 1, 'artifacts', $author);
+	met($s->run_sync('p_artifact_bytes'), 'artifact_bytes', 10, 'bytes', $author);
 	cmp_ok($s->run_sync('p_open')->{result}, '<=', 32, 'so many open files');
 	cmp_ok($s->run_sync('p_files')->{result}, '<=', 40, 'so many files');
 	my $v = $s->run_sync('p_talks');
@@ -148,8 +161,16 @@ SKIP: {
 	is($v->{status}, 'succeeded', 'less than its limits is fine');
 	cmp_ok($v->{metrics}{cpuMs}, '>=', 150, 'what its children used counts');
 	SKIP: {
-		skip 'no cgroup: ' . ($s->log_text =~ /cgroup: ([^"]*)/ ? $1 : '?'), 2
+		skip 'no cgroup: ' . ($s->log_text =~ /cgroup: ([^"]*)/ ? $1 : '?'), 4
 		    unless $held;
+		my $few = $s->run_sync('p_processes');
+
+		cmp_ok($few->{result}, '<=', 8, 'so many processes, no more');
+		same_json($few->{limitsMet},
+			  [{limit => 'processes', used => 9, allowed => 8, unit => 'processes',
+			    whoCanRaise => "the template's author: limits.maxProcesses, up to " .
+				"the server's max_processes"}],
+			  'who goes on without more can see what it was held to');
 		my $e = $s->run_sync('p_files_in_memory')->{error} // {};
 
 		like("$e->{errorCode} " . ($e->{details}{limit} // ''),

@@ -44,6 +44,17 @@ my %templates = (
     types => pl('mkdir "out"; for (qw(a.csv b.PNG c.tar.gz d .json e.)) { open F, ">", "out/$_"; close F }
 	open F, ">&=3"; syswrite F, q({"artifact":{"name":"x.html","data":""}}) . "\n"; print 1'),
     closed => pl('mkdir "out"; mkdir "out/in"; open F, ">", "out/in/x"; chmod 0, "out/in"; print 1'),
+    names => pl('mkdir "out"; for ("new\nline", "\xff\xfe", "\e[31m", "sp ace", "-rf", "..x") { open F, ">", "out/$_" } print 1'),
+    sparse => pl('mkdir "out"; open F, ">", "out/big"; truncate F, 1 << 20; close F; open F, ">", "out/more"; truncate F, 1 << 20; print 1',
+		 limits => {maxArtifactBytes => 3 << 19}),
+    hoard => pl('mkdir "out"; for (1 .. 300) { open F, ">", "out/$_" } print 1', limits => {maxArtifacts => 3}),
+    crowd => pl('mkdir "out"; mkdir "out/$_" for 1 .. 10100; print 1'),
+    linked => pl('mkdir "x"; open F, ">", "x/a"; symlink "x", "out"; print 1'),
+    fifo => pl('require POSIX; POSIX::mkfifo("out", 0600); print 1'),
+    shut => pl('mkdir "out"; open F, ">", "out/a"; chmod 0, "out"; print 1'),
+    survivor => pl('mkdir "out"; pipe R, W; if (!fork) { require POSIX; POSIX::setsid(); exit if fork; close $_ for *STDOUT, *STDERR, R;
+	for (my $n = 0;; $n++) { open F, ">", "out/$n"; print F "x" x ($n % 5000); close F; unlink "out/new"; rename "out/$n", "out/new"; close W } }
+	close W; <R>; print 1'),
     deep => pl('my $p = "out"; mkdir $p; for (1 .. 18) { $p .= "/d"; mkdir $p } print 1'),
     # questions
     elicits => pl('open F, ">&=3"; open A, "<&=4";
@@ -109,6 +120,27 @@ sub out {
 		   d => 'application/octet-stream', '.json' => 'application/json',
 		   'e.' => 'application/octet-stream', 'x.html' => 'text/html'},
 		  'a file\'s type is guessed by its name');
+	$v = $s->run_sync('names');
+	is_deeply([sort map { $_->{name} } @{$v->{artifacts}}], ['-rf', '..x', 'sp ace'],
+		  'of odd names those that can be shown are kept');
+	is(scalar(() = log_of($s, $v) =~ /an artifact's name is 1 to 256 bytes of UTF-8 without control/g), 3,
+	   'and the others told of');
+	$v = $s->run_sync('sparse');
+	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [1 << 20], 'holes are bytes, too');
+	like(log_of($s, $v), qr/it has 1048576 bytes, and of the 1572864 .* 524288 are left; who can raise that is/,
+	     'which are counted together');
+	$v = $s->run_sync('hoard');
+	is(@{$v->{artifacts}}, 3, 'no more than so many are kept');
+	is(scalar(() = log_of($s, $v) =~ /would have more artifacts than it may: 4, of 3 allowed/g), 100,
+	   'a hundred times that is told');
+	like(log_of($s, $v), qr/too many files of out\/ are no artifacts; the rest is dropped/, 'and then no more');
+	like(log_of($s, $s->run_sync('crowd')), qr/out\/ has too many files and folders/,
+	     'nor is all of what is endless looked at');
+	like(log_of($s, $s->run_sync($_)), qr/out is no folder that can be opened/, "out is no folder: $_")
+	    for qw(linked fifo shut);
+	$v = $s->run_sync('survivor');
+	ok($v->{status} eq 'succeeded' && !grep({ $_->{size} >= 5000 } @{$v->{artifacts}}),
+	   'who survives its program writes no more while out/ is read') or diag(json_of($v));
 	like(log_of($s, $s->run_sync('closed')), qr{out/in is no artifact: it cannot be opened},
 	     'a folder that cannot be opened is told of');
 	like(log_of($s, $s->run_sync('deep')), qr{out/d/.* is no artifact: it lies too deep},

@@ -181,6 +181,9 @@ static void live(void)
 
 	status = run_in(3, &small, fork_eight, &use);
 	is_int(WEXITSTATUS(status), 5, "so many processes, and no more");
+	is_int(use.refused, 5, "the others are counted");
+	run_in(3, &big, fork_eight, &use);
+	is_int(use.refused, 0, "and not the next one's");
 	while (waitpid(-1, &status, 0) > 0)
 		; /* its children are not ours: none */
 	cgroup_remove();

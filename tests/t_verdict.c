@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "ipc/crew.h"
 #include "proto/json.h"
+#include "supervisor/bounds.h"
 #include "supervisor/verdict.h"
 #include "tests/tap.h"
 
@@ -138,7 +139,7 @@ static void check_memory(void)
 		struct ending e = ending(KILLED(SIGKILL), 10);
 
 		r->limits.memory_bytes = 4000;
-		e.group = (struct cgroup_use){4096, 20000, 30000, 1};
+		e.group = (struct cgroup_use){4096, 20000, 30000, 1, 0};
 		e.have_result = cases[i].result;
 		if (e.have_result)
 			r->result = json_object_new_int(1);
@@ -158,6 +159,60 @@ static void check_memory(void)
 		       "and what was used");
 		is_int(r->use.cpu_ms, 50, "all processes' CPU time counts");
 		is_int(r->use.peak_bytes, 4096, "and their peak");
+		free_run(r);
+	}
+}
+
+/* It was refused processes: that is told, and blamed if it failed. */
+static void check_processes(void)
+{
+	static const struct {
+		const char *before, *want, *name;
+	} cases[] = {
+	    {"EXECUTION_ERROR", "RESOURCE_LIMIT", "a program that exits"},
+	    {"WORKER_CRASHED", "RESOURCE_LIMIT", "a program that is killed"},
+	    {"SANDBOX_VIOLATION", "SANDBOX_VIOLATION", "one that did worse"},
+	    {NULL, NULL, "one that had a result all the same"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct template t = {0};
+		struct run *r = new_run(&t);
+		struct ending e = ending(EXITED(0), 10);
+		struct json_object *was = json_object_new_object();
+		struct json_object *met;
+
+		json_object_object_add(was, "used", json_object_new_int(1));
+		json_object_object_add(was, "exitCode", json_object_new_int(2));
+		r->limits.processes = 8;
+		e.group = CGROUP_USE_UNKNOWN;
+		e.group.refused = 3;
+		e.have_result = cases[i].before == NULL;
+		if (e.have_result) {
+			r->result = json_object_new_int(1);
+			json_object_put(was);
+		} else {
+			run_set_error(r, cases[i].before, was, "it said so");
+		}
+		verdict(r, &e);
+		is_str(r->error.code, cases[i].want, "no process: %s",
+		       cases[i].name);
+		if (i < 2)
+			is_str(json_text(r->error.details, NULL),
+			       "{\"limit\":\"processes\",\"used\":9,"
+			       "\"allowed\":8,\"unit\":\"processes\","
+			       "\"whoCanRaise\":\"the template's author: "
+			       "limits.maxProcesses, up to the server's "
+			       "max_processes\",\"exitCode\":2}",
+			       "with the limit, and what came of it");
+		if (i < 2)
+			is_str(r->error.message,
+			       "the program had the 8 processes and threads that "
+			       "it may have, and was refused more: it said so",
+			       "in words, too");
+		met = bounds_met(r);
+		is_int(json_object_array_length(met), 1, "it is told");
+		json_object_put(met);
 		free_run(r);
 	}
 }
@@ -302,6 +357,7 @@ int main(void)
 		check_death(&deaths[i]);
 	check_limit();
 	check_memory();
+	check_processes();
 	for (size_t i = 0; i < ARRAY_LEN(results); i++)
 		check_result(&results[i]);
 	check_details();

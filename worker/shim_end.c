@@ -30,16 +30,31 @@ static void add_tail(struct text *t)
 	text_add(t, "}");
 }
 
+/* The supervisor knows what was allowed, and who can raise it. */
+static void add_full(struct text *t, const struct shim_room *r)
+{
+	text_add(t, ",\"limit\":\"");
+	text_add(t, r->limit);
+	text_add(t, "\",\"room\":\"");
+	text_add(t, r->path);
+	text_add(t, "\",\"used\":");
+	text_add_int(t, r->used);
+}
+
 static void exited(int code)
 {
 	static char room[MSG_DETAILS_MAX];
 	struct text t = {.p = room, .size = sizeof(room) - 1};
+	struct shim_room r;
+	bool full = shim_full(&r);
 	struct str tail = shim_tail();
 	size_t n = tail.n;
 	const char *last;
 
 	text_add(&t, "{\"exitCode\":");
 	text_add_int(&t, (uint64_t)code);
+	if (full)
+		add_full(&t, &r);
 	add_tail(&t);
 	room[t.n] = '\0';
 	while (n > 0 && tail.p[n - 1] == '\n')
@@ -47,9 +62,11 @@ static void exited(int code)
 	last = n > 0 ? memrchr(tail.p, '\n', n) : NULL;
 	last = last != NULL ? last + 1 : tail.p;
 	n -= (size_t)(last - tail.p);
-	shim_fail("EXECUTION_ERROR", t.full ? NULL : room,
-		  "the program exited with status %d%s%.*s", code,
-		  n > 0 ? ": " : "", (int)n, last);
+	shim_fail(full ? "RESOURCE_LIMIT" : "EXECUTION_ERROR",
+		  t.full ? NULL : room,
+		  "the program exited with status %d%s%s%s%s%.*s", code,
+		  full ? "; its " : "", full ? r.path : "",
+		  full ? " is full" : "", n > 0 ? ": " : "", (int)n, last);
 }
 
 /* Of all that has ended, and so of all. */

@@ -18,7 +18,7 @@
 #include "worker/text.h"
 
 #define OUT "out"
-#define FILES_MAX 1000 /* of out/; the supervisor takes no more of a run */
+#define REFUSED_MAX 100 /* of out/, before no more is tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
 #define LOG_WARNING 4
@@ -34,24 +34,36 @@ static const char *take_answer(struct shim *s, char *id)
 	memcpy(to, buf_data(&body), n);
 	to[n] = '\0';
 	buf_fini(&body);
+	s->over = !ok; /* by what, the supervisor knows */
+	s->over_bytes = 0;
 	return ok ? NULL : why;
 }
 
-static const char *fault(const struct shim *s, uint64_t size, struct str name,
+static const char *fault(struct shim *s, uint64_t size, struct str name,
 			 struct str mime_type)
 {
+	static char why[256];
+	uint64_t left = s->run.artifact_bytes - s->artifact_bytes;
+
 	if (!text_is_name(name.p, name.n, MSG_NAME_MAX))
-		return "an artifact's name is 1 to 256 bytes without control "
-		       "characters";
-	if (!text_is_name(mime_type.p, mime_type.n, MSG_NAME_MAX))
-		return "an artifact's mimeType is 1 to 256 bytes without "
+		return "an artifact's name is 1 to 256 bytes of UTF-8 without "
 		       "control characters";
-	if (size > MSG_BODY_MAX ||
-	    size > s->run.artifact_bytes - s->artifact_bytes)
-		return "all artifacts together are over the template's "
-		       "limits.maxArtifactBytes, or the server's "
-		       "max_artifact_bytes";
-	return NULL;
+	if (!text_is_name(mime_type.p, mime_type.n, MSG_NAME_MAX))
+		return "an artifact's mimeType is 1 to 256 bytes of UTF-8 "
+		       "without control characters";
+	if (size <= MSG_BODY_MAX && size <= left)
+		return NULL;
+	s->over = true;
+	s->over_bytes = s->artifact_bytes + size;
+	snprintf(why, sizeof(why),
+		 "it has %llu bytes, and of the %llu that all artifacts may have "
+		 "together %llu are left; who can raise that is the template's "
+		 "author: limits.maxArtifactBytes, up to the server's "
+		 "max_artifact_bytes",
+		 (unsigned long long)size,
+		 (unsigned long long)s->run.artifact_bytes,
+		 (unsigned long long)left);
+	return why;
 }
 
 const char *shim_bytes(struct shim *s, const char *p, size_t n,
@@ -168,8 +180,8 @@ const char *shim_file(struct shim *s, const char *path, struct str name,
 
 static struct {
 	int root; /* out/ itself */
-	size_t files, entries;
-	bool full;
+	size_t refused, entries;
+	bool full; /* no more is looked at */
 } out;
 
 static void skip(const char *path, const char *why)
@@ -213,14 +225,13 @@ static void collect_one(struct shim *s, int at, const char *name,
 		why = "it is not a plain file";
 	else if ((st.st_mode & (S_ISUID | S_ISGID)) != 0)
 		why = "it is set-id";
-	else if (out.files >= FILES_MAX)
-		out.full = true;
 	else
 		why = file_below(s, at, name, as, mime_of(as), id);
-	if (why != NULL)
-		skip(path, why);
-	else
-		out.files++;
+	if (why == NULL)
+		return;
+	skip(path, why);
+	if (++out.refused == REFUSED_MAX)
+		out.full = true;
 }
 
 /* Takes FD. */
@@ -238,8 +249,10 @@ static void collect_folder(struct shim *s, int fd, const char *prefix, int depth
 
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		if (++out.entries > ENTRIES_MAX)
+		if (++out.entries > ENTRIES_MAX) {
 			out.full = true;
+			break;
+		}
 		path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "",
 				 e->d_name);
 		collect_one(s, fd, e->d_name, path, depth);
@@ -248,18 +261,31 @@ static void collect_folder(struct shim *s, int fd, const char *prefix, int depth
 	closedir(d);
 }
 
+static void tell(const char *what, const char *of)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "%s%s", what, of);
+
+	shim_log(LOG_WARNING, text, (size_t)n);
+}
+
 void shim_collect(struct shim *s)
 {
-	static const char much[] = "out/ has more files than a run may have "
-				   "artifacts; the rest is dropped";
+	static const char rest[] = "; the rest is dropped";
 	int work = openat(AT_FDCWD, TREE_WORK,
 			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = work >= 0 ? open_below(work, OUT, O_RDONLY | O_DIRECTORY) : -1;
+	int fd = work >= 0 ? open_below(work, OUT, O_RDONLY | O_DIRECTORY)
+			   : -EACCES;
 
 	if (fd >= 0)
 		collect_folder(s, fd, "", 0);
-	if (out.full)
-		shim_log(LOG_WARNING, much, sizeof(much) - 1);
+	else if (fd != -ENOENT)
+		tell("out is no folder that can be opened",
+		     ", so nothing in it is an artifact");
+	if (out.entries > ENTRIES_MAX)
+		tell("out/ has too many files and folders", rest);
+	else if (out.full)
+		tell("too many files of out/ are no artifacts", rest);
 	if (work >= 0)
 		close(work);
 }

@@ -31,6 +31,8 @@ struct shim {
 	pid_t pid;  /* the program's */
 	struct shim_pipes pipes;
 	uint64_t artifact_bytes; /* so far */
+	bool over;		 /* the last one was refused for a limit: */
+	uint64_t over_bytes;	 /* all would be so many; 0: another limit */
 	struct buf answers;	 /* for its descriptor 4 */
 };
 
@@ -132,6 +134,17 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n,
 		       struct str name, struct str mime_type, char *id);
 
 void shim_collect(struct shim *s); /* what it left in out/ */
+
+/* ---- shim_rooms.c ---- */
+
+/* A file system of the program's that is full: of what the kernel said ENOSPC. */
+struct shim_room {
+	const char *path;
+	const char *limit; /* "files", or "memory": it is bytes */
+	uint64_t used;
+};
+
+bool shim_full(struct shim_room *r); /* the first that is; false: none */
 
 /* ---- shim_watch.c ---- */
 

@@ -289,6 +289,20 @@ static bool is_blank(struct str line)
 	return true;
 }
 
+/* A limit of which the shim knows nothing is the last that it was told of. */
+_Noreturn static void over(const struct shim *s, uint64_t number,
+			   const char *why)
+{
+	char details[64];
+
+	snprintf(details, sizeof(details),
+		 "{\"limit\":\"artifact_bytes\",\"used\":%llu}",
+		 (unsigned long long)s->over_bytes);
+	shim_fail("RESOURCE_LIMIT", s->over_bytes > 0 ? details : NULL,
+		  "line %llu of descriptor 3: %s", (unsigned long long)number,
+		  why);
+}
+
 void shim_line(struct shim *s, struct str line, uint64_t number)
 {
 	struct jtext value;
@@ -303,6 +317,8 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 			  "%zu)",
 			  (unsigned long long)number, why, at);
 	why = take_line(s, value);
+	if (why != NULL && s->over)
+		over(s, number, why);
 	if (why != NULL)
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3: %s",

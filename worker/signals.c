@@ -126,9 +126,14 @@ static void add_syscall(struct text *t, int nr, unsigned arch)
 
 void signals_violation(const struct signals_call *c)
 {
-	char room[DETAILS_SIZE];
+	char room[DETAILS_SIZE], said[128];
 	struct text t = {.p = room, .size = sizeof(room)};
+	struct text m = {.p = said, .size = sizeof(said) - 1};
 
+	text_add(&m, "the sandbox refused a system call that no template "
+		     "needs: ");
+	add_syscall(&m, c->nr, c->arch);
+	said[m.n] = '\0';
 	text_add(&t, "{\"syscall\":");
 	add_syscall(&t, c->nr, c->arch);
 	text_add(&t, ",\"arch\":\"");
@@ -147,8 +152,7 @@ void signals_violation(const struct signals_call *c)
 		text_add(&t, "}");
 	}
 	text_add(&t, "}");
-	fail("SANDBOX_VIOLATION",
-	     "the sandbox refused a system call that no template needs", &t);
+	fail("SANDBOX_VIOLATION", said, &t);
 }
 
 static void on_sys(int sig, siginfo_t *si, void *context)

@@ -675,22 +675,6 @@ $s->stop;
 # ---- the declared schemas ----
 
 {
-	my $examples = json_to(read_file("$FindBin::Bin/contract_examples.json"));
-
-	for (@$examples) {
-		my ($tool, $side) = @$_{qw(tool side)};
-
-		if ($side eq 'refusal') {
-			same_json([sort keys %{$_->{example}}],
-				  [qw(details error errorCode recoverHint)],
-				  'a refusal has the parts of the example');
-			next;
-		}
-		my @wrong = schema_errors($tool{$tool}{"${side}Schema"},
-					  $_->{example});
-		ok(!@wrong, "the contract's example fits: $tool, $side")
-		    || diag("@wrong");
-	}
 	for my $name (qw(list_task_templates run_task_template get_task_run
 			 list_task_runs cancel_task_run get_artifact
 			 get_runtime_profile)) {

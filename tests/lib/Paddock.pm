@@ -214,6 +214,25 @@ my %judge = (
 	    return () unless ref $v eq 'ARRAY';
 	    return map { schema_errors($each, $v->[$_], "$at/$_") } 0 .. $#$v;
     },
+    minItems => sub { ref $_[1] eq 'ARRAY' && @{$_[1]} < $_[0] ? "$_[2] has too few" : () },
+    maxItems => sub { ref $_[1] eq 'ARRAY' && @{$_[1]} > $_[0] ? "$_[2] has too many" : () },
+    uniqueItems => sub {
+	    my (undef, $v, $at) = @_;
+	    my %seen;
+
+	    return ref $v eq 'ARRAY' && (grep { $seen{json_of($_)}++ } @$v)
+		? "$at has one twice" : ();
+    },
+    allOf => sub {
+	    my ($all, $v, $at) = @_;
+
+	    return map { schema_errors($_, $v, $at) } @$all;
+    },
+    if => sub {
+	    my ($if, $v, $at, $schema) = @_;
+
+	    return schema_errors($if, $v, $at) ? () : schema_errors($schema->{then}, $v, $at);
+    },
     anyOf => sub {
 	    my ($all, $v, $at) = @_;
 	    my @why = map { [schema_errors($_, $v, $at)] } @$all;
@@ -225,7 +244,7 @@ my %judge = (
     maximum => sub { $_[1] > $_[0] ? "$_[2] is above $_[0]" : () },
     minLength => sub { length $_[1] < $_[0] ? "$_[2] is too short" : () },
     maxLength => sub { length $_[1] > $_[0] ? "$_[2] is too long" : () },
-    (map { $_ => sub { () } } qw(title description default $schema)),
+    (map { $_ => sub { () } } qw(title description default then writeOnly $schema)),
 );
 
 # What is wrong with VALUE by SCHEMA; dies of a keyword that it cannot judge.

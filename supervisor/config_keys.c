@@ -89,7 +89,7 @@ static const struct config_key keys[] = {
      .help = "In mode auto: how long a call waits before it gets a handle."},
     {KEY("limits", drain_timeout_ms, MS), .def = 30000, .max = HOUR_MS,
      .help = "How long runs may go on once the server is told to stop."},
-    {KEY("limits", session_idle_ms, MS), .def = 30 * 60000, .min = 100,
+    {KEY("limits", session_idle_ms, MS), .def = 1800000, .min = 100,
      .max = 7 * DAY_MS,
      .help = "How long a session over HTTP may be idle before it ends."},
     {KEY("limits", sse_keepalive_ms, MS), .def = 15000, .min = 10,

@@ -60,6 +60,19 @@ size_t utf8_cut(const char *p, size_t n, size_t max)
 	return max;
 }
 
+size_t utf8_put(char *out, uint32_t c)
+{
+	static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = n - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (c & 0x3F));
+		c >>= 6;
+	}
+	out[0] = (char)(lead[n] | c);
+	return n;
+}
+
 void utf8_mend(char *text)
 {
 	size_t n = strlen(text), to = 0, good;

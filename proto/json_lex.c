@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 static bool is_digit(char c)
@@ -56,49 +57,6 @@ int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected)
 			     shown(what, x, at));
 }
 
-/* Four hexadecimal digits of N bytes at P, or -1. */
-static int hex4(const char *p, size_t n)
-{
-	int v = 0;
-
-	if (n < 4)
-		return -1;
-	for (size_t i = 0; i < 4; i++) {
-		char c = p[i];
-
-		if (is_digit(c))
-			v = v * 16 + (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v * 16 + (c - 'a' + 10);
-		else if (c >= 'A' && c <= 'F')
-			v = v * 16 + (c - 'A' + 10);
-		else
-			return -1;
-	}
-	return v;
-}
-
-static char *put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-		return to;
-	}
-	if (c < 0x800) {
-		*to++ = (char)(0xC0 | c >> 6);
-	} else {
-		if (c < 0x10000) {
-			*to++ = (char)(0xE0 | c >> 12);
-		} else {
-			*to++ = (char)(0xF0 | c >> 18);
-			*to++ = (char)(0x80 | (c >> 12 & 0x3F));
-		}
-		*to++ = (char)(0x80 | (c >> 6 & 0x3F));
-	}
-	*to++ = (char)(0x80 | (c & 0x3F));
-	return to;
-}
-
 /*
  * The character of the \u escape whose backslash is at AT in a string that
  * ends at END: 0 and *AT past it (or past both halves of a pair).
@@ -107,7 +65,7 @@ static int unicode(struct json_lex *x, size_t *at, size_t end, uint32_t *out)
 {
 	const char *p = x->text + *at;
 	size_t n = end - *at;
-	int hi = hex4(p + 2, n - 2), lo = -1;
+	int hi = n < 6 ? -1 : hex_read(p + 2, 4), lo = -1;
 
 	if (hi < 0)
 		return json_lex_fail(x, *at,
@@ -118,8 +76,8 @@ static int unicode(struct json_lex *x, size_t *at, size_t end, uint32_t *out)
 		*at += 6;
 		return 0;
 	}
-	if (hi < 0xDC00 && n >= 8 && p[6] == '\\' && p[7] == 'u')
-		lo = hex4(p + 8, n - 8);
+	if (hi < 0xDC00 && n >= 12 && p[6] == '\\' && p[7] == 'u')
+		lo = hex_read(p + 8, 4);
 	if (lo < 0xDC00 || lo > 0xDFFF)
 		return json_lex_fail(x, *at,
 				     "lone surrogate \\u%04X; a pair "
@@ -154,7 +112,7 @@ static int unescape(struct json_lex *x, size_t at, size_t end)
 			at++;
 		} else if (x->text[at + 1] == 'u') {
 			rc = unicode(x, &at, end, &u);
-			to = put_utf8(to, u);
+			to += utf8_put(to, u);
 		} else {
 			c = (unsigned char)x->text[at + 1];
 			if (escapes[c] == '\0')

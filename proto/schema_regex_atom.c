@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 #define CODE_POINT_MAX 0x10FFFFu
 
 /* \s as PCRE2 has it in a class; ECMA-262 counts the BOM and all of Zs. */
@@ -36,30 +38,15 @@ uint32_t regex_take_char(struct regex *r)
 	return cp;
 }
 
-static int hex_digit(char c)
-{
-	if (!isxdigit((unsigned char)c))
-		return -1;
-	return isdigit((unsigned char)c) ? c - '0'
-					 : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* Exactly N hexadecimal digits. */
 static bool take_hex(struct regex *r, int n, uint32_t *out)
 {
-	uint32_t v = 0;
+	int v = r->end - r->p < n ? -1 : hex_read(r->p, (size_t)n);
 
-	if (r->end - r->p < n)
+	if (v < 0)
 		return false;
-	for (int i = 0; i < n; i++) {
-		int d = hex_digit(r->p[i]);
-
-		if (d < 0)
-			return false;
-		v = v * 16 + (uint32_t)d;
-	}
 	r->p += n;
-	*out = v;
+	*out = (uint32_t)v;
 	return true;
 }
 
@@ -68,8 +55,8 @@ static bool take_braced_hex(struct regex *r, uint32_t *out)
 	uint32_t v = 0;
 	const char *start = r->p;
 
-	while (!regex_at_end(r) && hex_digit(*r->p) >= 0 && v <= CODE_POINT_MAX)
-		v = v * 16 + (uint32_t)hex_digit(*r->p++);
+	while (!regex_at_end(r) && hex_value(*r->p) >= 0 && v <= CODE_POINT_MAX)
+		v = v * 16 + (uint32_t)hex_value(*r->p++);
 	*out = v;
 	return r->p > start && v <= CODE_POINT_MAX && regex_accept(r, "}");
 }

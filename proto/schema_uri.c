@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hex.h"
 #include "base/mem.h"
 
 /* A piece of a URI; p NULL: it is absent, which is not the same as empty. */
@@ -146,14 +147,6 @@ char *schema_uri_resolve(const char *base, const char *ref)
 	return buf_take(&out, NULL);
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 char *schema_uri_fragment(const char *ref)
 {
 	const char *hash = strchr(ref, '#');
@@ -161,8 +154,10 @@ char *schema_uri_fragment(const char *ref)
 	char *to = out;
 
 	for (const char *p = out; *p != '\0'; p++) {
-		if (*p == '%' && hex(p[1]) >= 0 && hex(p[2]) >= 0) {
-			*to++ = (char)(hex(p[1]) * 16 + hex(p[2]));
+		int c = *p == '%' ? hex_read(p + 1, 2) : -1;
+
+		if (c >= 0) {
+			*to++ = (char)c;
 			p += 2;
 		} else {
 			*to++ = *p;

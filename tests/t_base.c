@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -146,6 +147,37 @@ static void test_utf8(void)
 		free(copy);
 	}
 	ok(utf8_ok("a\0b", 3), "UTF-8: NUL is a character");
+}
+
+static void test_utf8_put(void)
+{
+	static const uint32_t chars[] = {0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF,
+					 0x10000, 0x10FFFF};
+	static const char want[] = "\0\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80"
+				   "\xEF\xBF\xBF\xF0\x90\x80\x80"
+				   "\xF4\x8F\xBF\xBF";
+	char got[32];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(chars); i++)
+		n += utf8_put(got + n, chars[i]);
+	is_int(n, sizeof(want) - 1, "characters of 1, 2, 3 and 4 bytes");
+	ok(memcmp(got, want, n) == 0, "the first and the last of each");
+}
+
+static void test_hex(void)
+{
+	is_int(hex_read("09aF", 4), 0x09AF, "digits of either case");
+	is_int(hex_read("12g4", 4), -1, "no digit");
+	is_int(hex_read("12", 4), -1, "too few");
+	is_int(hex_read("", 0), 0, "none at all");
+	for (int c = 0; c < 256; c++) {
+		const char *all = "0123456789abcdef0123456789ABCDEF", *at;
+
+		at = c == 0 ? NULL : strchr(all, c);
+		if (hex_value((char)c) != (at == NULL ? -1 : (at - all) % 16))
+			ok(false, "the value of the character %d", c);
+	}
 }
 
 /* Cut at each length: never more than asked, never within a character. */
@@ -471,8 +503,10 @@ int main(void)
 	test_buf_queue();
 	test_buf_max();
 	test_utf8();
+	test_utf8_put();
 	test_utf8_cut();
 	test_utf8_mend();
+	test_hex();
 	test_base64();
 	test_clock();
 	test_mem();

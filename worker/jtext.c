@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 #define INT_MAX_EXACT (UINT64_C(1) << 53)
@@ -72,47 +73,19 @@ static bool read_number(struct reader *r)
 	return true;
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* The four digits at P, or -1. */
-static long hex4(const char *p, const char *end)
-{
-	long v = 0;
-
-	if (end - p < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		int h = hex_value(p[i]);
-
-		if (h < 0)
-			return -1;
-		v = v * 16 + h;
-	}
-	return v;
-}
-
 /* What follows "\u" at P; a pair of surrogates is one. 0: no character. */
 static size_t code_point(const char *p, const char *end, long *cp)
 {
 	long low;
 
-	*cp = hex4(p, end);
+	*cp = end - p < 4 ? -1 : hex_read(p, 4);
 	if (*cp <= 0)
 		return 0;
 	if (*cp < 0xD800 || *cp > 0xDFFF)
 		return 4;
 	if (*cp > 0xDBFF || end - p < 10 || p[4] != '\\' || p[5] != 'u')
 		return 0;
-	low = hex4(p + 6, end);
+	low = hex_read(p + 6, 4);
 	if (low < 0xDC00 || low > 0xDFFF)
 		return 0;
 	*cp = 0x10000 + ((*cp - 0xD800) << 10) + (low - 0xDC00);
@@ -277,23 +250,6 @@ bool jtext_member(struct jtext object, const char *name, struct jtext *value)
 	return false;
 }
 
-static size_t put_utf8(char *out, long cp)
-{
-	static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-
-	if (n == 1) {
-		*out = (char)cp;
-		return 1;
-	}
-	for (size_t i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (cp & 0x3F));
-		cp >>= 6;
-	}
-	out[0] = (char)(lead[n] | cp);
-	return n;
-}
-
 size_t jtext_unquote(struct jtext v, char *out)
 {
 	static const char from[] = "bfnrt";
@@ -312,7 +268,7 @@ size_t jtext_unquote(struct jtext v, char *out)
 		p++;
 		if (*p == 'u') {
 			p += 1 + code_point(p + 1, end, &cp);
-			n += put_utf8(out + n, cp);
+			n += utf8_put(out + n, (uint32_t)cp);
 			continue;
 		}
 		f = strchr(from, *p);

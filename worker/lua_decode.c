@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 struct decoder {
@@ -109,60 +110,11 @@ static void get_number(struct decoder *d)
 	d->p = p;
 }
 
-static int hex_value(char c)
-{
-	if (digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* The four digits at P, or -1. A NUL is no digit, so it stops there. */
-static int32_t hex4(const char *p)
-{
-	int32_t v = 0;
-
-	for (int i = 0; i < 4; i++) {
-		int h = hex_value(p[i]);
-
-		if (h < 0)
-			return -1;
-		v = v * 16 + h;
-	}
-	return v;
-}
-
-static size_t put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xC0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xE0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 63));
-		out[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 63));
-	out[2] = (char)(0x80 | (c >> 6 & 63));
-	out[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 /* At the u of \uXXXX, or of a surrogate pair. */
 static uint32_t get_unicode(struct decoder *d)
 {
-	int32_t c = hex4(d->p + 1), low;
+	/* a NUL is no digit, so it stops there */
+	int32_t c = hex_read(d->p + 1, 4), low;
 
 	if (c < 0)
 		refuse(d, "\\u takes four hexadecimal digits");
@@ -170,7 +122,7 @@ static uint32_t get_unicode(struct decoder *d)
 		d->p += 5;
 		return (uint32_t)c;
 	}
-	low = d->p[5] == '\\' && d->p[6] == 'u' ? hex4(d->p + 7) : -1;
+	low = d->p[5] == '\\' && d->p[6] == 'u' ? hex_read(d->p + 7, 4) : -1;
 	if (c > 0xDBFF || low < 0xDC00 || low > 0xDFFF)
 		refuse(d, "a lone surrogate");
 	d->p += 11;
@@ -185,7 +137,7 @@ static size_t get_escape(struct decoder *d, char *out)
 	const char *at;
 
 	if (*d->p == 'u')
-		return put_utf8(out, get_unicode(d));
+		return utf8_put(out, get_unicode(d));
 	at = *d->p == '\0' ? NULL : strchr(from, *d->p);
 	if (at == NULL)
 		return (size_t)refuse(d, "an unknown escape");

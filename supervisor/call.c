@@ -286,8 +286,7 @@ void call_refuse(struct call *c, struct refusal *r)
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct call *c =
-	    (struct call *)((char *)w - offsetof(struct call, watch));
+	struct call *c = CONTAINER(w, struct call, watch);
 
 	if (news == NEWS_LOG && c->held == 0) /* else it gets a handle */
 		logging_tell(c->session, c->route, r, NULL);
@@ -338,8 +337,7 @@ struct call *call_waiting(const struct run *r, const struct call *c)
 	    c == NULL ? TAILQ_FIRST(&r->watches) : TAILQ_NEXT(&c->watch, link);
 
 	for (; w != NULL; w = TAILQ_NEXT(w, link)) {
-		struct call *next = (struct call *)((char *)w -
-						    offsetof(struct call, watch));
+		struct call *next = CONTAINER(w, struct call, watch);
 
 		if (w->on_news == on_news && next->held == 0)
 			return next;

@@ -1,6 +1,5 @@
 #include "supervisor/input.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -76,8 +75,7 @@ void input_reachable(struct run *r)
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct input *in =
-	    (struct input *)((char *)w - offsetof(struct input, watch));
+	struct input *in = CONTAINER(w, struct input, watch);
 
 	if (news == NEWS_ENDED)
 		input_free(in);

@@ -1,10 +1,10 @@
 #include "supervisor/runs_int.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 
@@ -44,9 +44,7 @@ struct run *runs_next(struct runs *s)
 {
 	struct sched_item *item = runs_can_start(s) ? sched_next(&s->sched) : NULL;
 
-	return item == NULL
-		   ? NULL
-		   : (struct run *)((char *)item - offsetof(struct run, queued));
+	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
 }
 
 /* Will it pass by itself? */

@@ -1,6 +1,5 @@
 #include "supervisor/subscriptions.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +94,7 @@ static void changed(struct subscription *u)
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct subscription *u =
-	    (struct subscription *)((char *)w -
-				    offsetof(struct subscription, watch));
+	struct subscription *u = CONTAINER(w, struct subscription, watch);
 	bool of_log = news == NEWS_LOG;
 
 	(void)r;

@@ -1,6 +1,5 @@
 #include "supervisor/task_feed.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -77,8 +76,7 @@ static void on_progress(struct task_feed *f)
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct task_feed *f =
-	    (struct task_feed *)((char *)w - offsetof(struct task_feed, watch));
+	struct task_feed *f = CONTAINER(w, struct task_feed, watch);
 	enum task_status status = task_status(r);
 
 	if (!task_lives(r) || r->unrecorded != NULL) {

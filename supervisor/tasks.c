@@ -1,7 +1,6 @@
 #include "supervisor/tasks.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +193,7 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg);
 static void on_wait_news(struct run_watch *watch, struct run *r,
 			 enum run_news news)
 {
-	struct wait *w =
-	    (struct wait *)((char *)watch - offsetof(struct wait, watch));
+	struct wait *w = CONTAINER(watch, struct wait, watch);
 	bool asked_to_end = task_status(r) == TASK_CANCELLED;
 
 	if (news != NEWS_ENDED && !(news == NEWS_STATE && asked_to_end))
@@ -238,10 +236,7 @@ struct call *tasks_waiting(const struct run *r, const struct call *c)
 		      : TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
 	for (; w != NULL; w = TAILQ_NEXT(w, link))
 		if (w->on_news == on_wait_news)
-			return ((const struct wait *)((const char *)w -
-						      offsetof(struct wait,
-							       watch)))
-			    ->call;
+			return CONTAINER(w, struct wait, watch)->call;
 	return NULL;
 }
 

@@ -277,8 +277,7 @@ static void hold(struct worker *w)
 
 static void on_born(struct crew_hand *hand, int err)
 {
-	struct worker *w =
-	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
+	struct worker *w = CONTAINER(hand, struct worker, hand);
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
@@ -304,8 +303,7 @@ static void on_born(struct crew_hand *hand, int err)
 static void on_reaped(struct crew_hand *hand, int status,
 		    const struct rusage *use)
 {
-	struct worker *w =
-	    (struct worker *)((char *)hand - offsetof(struct worker, hand));
+	struct worker *w = CONTAINER(hand, struct worker, hand);
 	struct ending e = {
 	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
 	const struct worker_env *env = w->env;

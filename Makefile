@@ -226,6 +226,7 @@ soak: deps-check all tests
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
 	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=24 PADDOCK_RUNS=1000 prove -v tests/soak_kills.t
 	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
+	PADDOCK_STEPS=100000 prove -v tests/http_random.t
 
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store

@@ -28,11 +28,17 @@ struct broker *broker_new(const struct broker_env *env); /* copied */
 void broker_stop(struct broker *b);
 void broker_free(struct broker *b); /* stopped; NULL is fine */
 
-/*
- * Called once, and never before broker_ask() has returned. LEN bytes of JSON
- * text, lent: OK: the result; else {code, message, details?}.
- */
-typedef void (*broker_done)(void *arg, bool ok, const char *json, size_t len);
+/* All lent. What is in it is a claim. */
+struct broker_answer {
+	bool ok;
+	struct json_object *body; /* an object; not OK: {code, message, details?},
+				     two strings and anything */
+	const char *json;	  /* the same as text: LEN bytes, no NUL in them */
+	size_t len;
+};
+
+/* Called once, and never before broker_ask() has returned. */
+typedef void (*broker_done)(void *arg, const struct broker_answer *a);
 
 /*
  * Ask TOOL with BODY (taken), to be answered in TIMEOUT_MS: if it is not by

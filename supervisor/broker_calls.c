@@ -27,28 +27,42 @@ static void call_free(struct broker_call *c)
 /* ---- answers and failures ---- */
 
 /* It is in no list any more. */
-static void answer(struct broker_call *c, bool ok, const char *json, size_t len)
+static void tell(struct broker_call *c, const struct broker_answer *a)
 {
 	broker_done done = c->done;
 	void *arg = c->arg;
 
 	c->done = NULL;
 	if (done != NULL)
-		done(arg, ok, json, len);
+		done(arg, a);
 	call_free(c);
 }
 
 static void fail(struct broker_call *c, const char *code, const char *why)
 {
-	struct json_object *e = json_object_new_object();
-	const char *text;
-	size_t len;
+	struct broker_answer a = {.body = json_object_new_object()};
 
-	json_object_object_add(e, "code", json_object_new_string(code));
-	json_object_object_add(e, "message", json_object_new_string(why));
-	text = json_text(e, &len);
-	answer(c, false, text, len);
-	json_object_put(e);
+	json_object_object_add(a.body, "code", json_object_new_string(code));
+	json_object_object_add(a.body, "message", json_object_new_string(why));
+	a.json = json_text(a.body, &a.len);
+	tell(c, &a);
+	json_object_put(a.body);
+}
+
+/* What pages put into an answer may spoil it; that is no fault of others. */
+static void answer(struct broker_call *c, const char *json, size_t len)
+{
+	struct broker_answer a = {.ok = c->ok, .json = json, .len = len};
+
+	if (json_parse(&a.body, json, len, NULL) == 0 &&
+	    json_object_is_type(a.body, json_type_object) &&
+	    (a.ok || (json_member_str(a.body, "code") != NULL &&
+		      json_member_str(a.body, "message") != NULL)))
+		tell(c, &a);
+	else
+		fail(c, "EXECUTION_ERROR",
+		     "paddock-browser gave an answer of the wrong form");
+	json_object_put(a.body);
 }
 
 /* All in LIST fail; what is asked meanwhile is in another. */
@@ -136,7 +150,7 @@ static int take_bytes(struct broker_calls *cs, struct broker_call *c,
 	TAILQ_REMOVE(&cs->sent, c, link);
 	text = c->answer;
 	c->answer = (struct buf){0};
-	answer(c, c->ok, buf_data(&text), buf_len(&text));
+	answer(c, c->total > 0 ? buf_data(&text) : "", buf_len(&text));
 	buf_fini(&text);
 	return 0;
 }

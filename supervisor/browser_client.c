@@ -55,7 +55,7 @@ static const char *known_code(const char *code)
 	    "BROWSER_BUSY",	 "BROWSER_UNAVAILABLE",
 	};
 
-	for (size_t i = 0; code != NULL && i < ARRAY_LEN(codes); i++)
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		if (strcmp(codes[i], code) == 0)
 			return codes[i];
 	return "EXECUTION_ERROR";
@@ -63,34 +63,26 @@ static const char *known_code(const char *code)
 
 static void refuse_client(struct call *c, struct json_object *e)
 {
-	const char *message = json_member_str(e, "message");
 	struct json_object *details = json_member(e, "details");
 	struct refusal r = {0};
 
 	refuse(&r, known_code(json_member_str(e, "code")),
-	       json_object_get(details), "%s",
-	       message != NULL ? message : "the browser does not say why");
+	       json_object_get(details), "%s", json_member_str(e, "message"));
 	call_refuse(c, &r);
 }
 
-static void client_answered(void *arg, bool ok, const char *json, size_t len)
+static void client_answered(void *arg, const struct broker_answer *answer)
 {
 	struct client_ask *a = arg;
 	struct call *c = a->call;
-	struct json_object *o = NULL;
 
 	a->asked = NULL;
 	audit_browser(c->session->requestor, NULL, a->action->name,
-		      ok ? NULL : "failed");
-	if (json_parse(&o, json, len, NULL) < 0 ||
-	    !json_object_is_type(o, json_type_object))
-		ok = false;
-	if (ok) {
-		call_tool_result(c, o, false);
-		return;
-	}
-	refuse_client(c, o);
-	json_object_put(o);
+		      answer->ok ? NULL : "failed");
+	if (answer->ok)
+		call_tool_result(c, json_object_get(answer->body), false);
+	else
+		refuse_client(c, answer->body);
 }
 
 /* What may be too much for a client that does not read. */
@@ -143,24 +135,20 @@ static bool may_give(struct json_object *s, const struct client_ask *a)
 		strcmp(trust, trust_name(TRUST_LOCAL)) != 0);
 }
 
-static void sessions_answered(void *arg, bool ok, const char *json, size_t len)
+static void sessions_answered(void *arg, const struct broker_answer *answer)
 {
 	struct client_ask *a = arg;
 	struct call *c = a->call;
 	void (*done)(struct call *, bool) = a->done;
-	struct json_object *o = NULL, *list;
+	struct json_object *list = json_member(answer->body, "sessions");
 	bool found = false;
 	size_t n;
 
-	if (ok)
-		json_parse(&o, json, len, NULL);
-	list = json_member(o, "sessions");
-	n = json_object_is_type(list, json_type_array)
+	n = answer->ok && json_object_is_type(list, json_type_array)
 		? json_object_array_length(list)
 		: 0;
 	for (size_t i = 0; !found && i < n; i++)
 		found = may_give(json_object_array_get_idx(list, i), a);
-	json_object_put(o);
 	c->state = NULL;
 	c->state_free = NULL;
 	free(a);

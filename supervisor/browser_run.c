@@ -81,40 +81,36 @@ static struct browser_run *browser_of(struct browser *b, struct run *r)
 
 /* A session has come to be, or stays: the run knows it by its id. */
 static void note_session(struct browser_run *br,
-			 const struct broker_action *action, const char *json,
-			 size_t len)
+			 const struct broker_action *action,
+			 struct json_object *result)
 {
 	bool keeps = strcmp(action->name, KEEP) == 0;
-	struct json_object *o = NULL;
 	struct run *r = br->run;
 	const char *id;
 
 	if (!keeps && strcmp(action->name, "create_tab") != 0)
 		return;
-	if (json_parse(&o, json, len, NULL) < 0)
-		return;
-	id = json_member_str(o, "sessionId");
+	id = json_member_str(result, "sessionId");
 	if (id != NULL && id_ok(id, BROKER_SESSION)) {
 		snprintf(br->own, sizeof(br->own), "%s", id);
 		if (keeps && r->session_id == NULL)
 			r->session_id = xstrdup(id);
 	}
-	json_object_put(o);
 }
 
-static void run_answered(void *arg, bool ok, const char *json, size_t len)
+static void run_answered(void *arg, const struct broker_answer *a)
 {
 	struct pending *p = arg;
 	struct browser_run *br = p->of;
 	struct run *r = br->run;
 	uint32_t seq = p->seq;
 
-	if (ok)
-		note_session(br, p->action, json, len);
+	if (a->ok)
+		note_session(br, p->action, a->body);
 	audit_browser(r->requestor, r->id, p->action->name,
-		      ok ? NULL : "failed");
+		      a->ok ? NULL : "failed");
 	pending_free(p);
-	worker_answer_ask(r, seq, ok, json, len);
+	worker_answer_ask(r, seq, a->ok, a->json, a->len);
 }
 
 static bool lists(const struct template *t, const char *tool)

@@ -1,0 +1,340 @@
+/* What the supervisor asks of paddock-browser, and what it takes from it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "proto/json.h"
+#include "supervisor/broker_calls.h"
+#include "tests/tap.h"
+
+#define NOTES_MAX 4096
+
+static struct broker_calls calls;
+static unsigned char frame[CHAN_FRAME_MAX];
+static char notes[NOTES_MAX];
+static char bulk[MSG_ANSWER_MAX];
+
+/* What was told since: "who ok {...}" or "who code: message", each with a ;. */
+static const char *told(void)
+{
+	static char copy[NOTES_MAX];
+
+	memcpy(copy, notes, sizeof(copy));
+	notes[0] = '\0';
+	return copy;
+}
+
+static void on_done(void *arg, const struct broker_answer *a)
+{
+	size_t n = strlen(notes);
+
+	if (a->ok)
+		snprintf(notes + n, sizeof(notes) - n, "%s ok %.*s;",
+			 (const char *)arg, a->len < 100 ? (int)a->len : 100,
+			 a->json);
+	else
+		snprintf(notes + n, sizeof(notes) - n, "%s %s;",
+			 (const char *)arg, json_member_str(a->body, "code"));
+}
+
+static struct broker_call *ask(const char *who, const char *tool,
+			       const char *body)
+{
+	struct json_object *o = NULL;
+	struct broker_call *c;
+
+	if (json_parse(&o, body, strlen(body), NULL) < 0)
+		abort();
+	c = broker_calls_add(&calls, tool, o);
+	c->done = on_done;
+	c->arg = (void *)(uintptr_t)who;
+	return c;
+}
+
+/* Send all there is; the frames' number. */
+static unsigned send_all(void)
+{
+	unsigned n = 0;
+
+	while (broker_calls_frame(&calls, frame) > 0) {
+		broker_calls_left(&calls);
+		n++;
+	}
+	return n;
+}
+
+static int hear_msg(const struct msg *m)
+{
+	const char *why;
+
+	return broker_calls_hear(&calls, frame, msg_put(frame, m), &why);
+}
+
+static int hear_answer(uint32_t seq, bool ok, size_t total, const char *head,
+		       size_t n)
+{
+	return hear_msg(&(struct msg){.type = MSG_ANSWER,
+				      .answer = {seq, ok, total, {head, n}}});
+}
+
+static int hear_text(uint32_t seq, bool ok, const char *text)
+{
+	return hear_answer(seq, ok, strlen(text), text, strlen(text));
+}
+
+static int hear_chunk(const char *text, size_t n)
+{
+	return hear_msg(&(struct msg){.type = MSG_CHUNK, .chunk = {{text, n}}});
+}
+
+static void begin(void)
+{
+	broker_calls_init(&calls);
+	broker_calls_begin(&calls);
+	told();
+}
+
+static void test_asking(void)
+{
+	struct json_object *o = json_object_new_object();
+	const char *why;
+	struct msg m;
+	size_t n;
+
+	begin();
+	ask("a", "navigate", "{\"x\":1}");
+	n = broker_calls_frame(&calls, frame);
+	is_int(msg_get(&m, frame, n, &why), 0, "a call is a message");
+	ok(m.type == MSG_CALL && m.call.seq == 1 && m.call.total == 7 &&
+	       m.call.tool.n == 8 && m.call.head.n == 7,
+	   "CALL 1, with all that it needs");
+	n = broker_calls_frame(&calls, frame);
+	msg_get(&m, frame, n, &why);
+	is_int(m.call.seq, 1, "which is the next until it has left");
+	broker_calls_left(&calls);
+	is_int(broker_calls_frame(&calls, frame), 0, "then nothing is");
+
+	memset(bulk, 'x', MSG_CHUNK_MAX * 2);
+	json_object_object_add(
+	    o, "s", json_object_new_string_len(bulk, MSG_CHUNK_MAX * 2));
+	broker_calls_add(&calls, "wait", o);
+	ok(calls.unsent > MSG_CHUNK_MAX * 2, "what is not sent is counted");
+	is_int(send_all(), 3, "a long body goes in pieces");
+	is_int(calls.unsent, 0, "and then no more");
+	is_int(calls.last_seq, 2, "under one number");
+	broker_calls_begin(&calls);
+	is_int(calls.last_seq, 0, "another program counts from the start");
+	broker_calls_fini(&calls);
+}
+
+static void test_answers(void)
+{
+	begin();
+	ask("a", "navigate", "{}");
+	ask("b", "wait", "{}");
+	ask("c", "wait", "{}");
+	send_all();
+	ok(!calls.answered, "nothing is answered");
+	is_int(hear_text(2, true, "{\"n\":2}"), 0, "answers come in any order");
+	is_str(told(), "b ok {\"n\":2};", "each to who asked");
+	ok(calls.answered, "and that is noted");
+	is_int(hear_answer(3, true, 7, "{\"", 2), 0, "one may come");
+	is_str(told(), "", "a part of it is none");
+	is_int(hear_chunk("a\":12}", 6), -EPROTO,
+	       "in pieces, but no more than all");
+	is_int(hear_chunk("a\":1}", 5), 0, "of it");
+	is_str(told(), "c ok {\"a\":1};", "which is told");
+	is_int(hear_chunk("1", 1), -EPROTO, "after which there is none");
+	broker_calls_fini(&calls);
+
+	begin();
+	ask("a", "navigate", "{}");
+	send_all();
+	is_int(hear_answer(1, false, 33, "{\"code\":\"X\",", 12), 0,
+	       "a failure comes");
+	is_int(hear_chunk("\"message\":\"why\"}     ", 21), 0, "in pieces");
+	is_str(told(), "a X;", "with its code");
+	broker_calls_fini(&calls);
+}
+
+/* What no program of ours says: it is taken for broken. */
+static void test_nonsense(void)
+{
+	static const struct {
+		struct msg m;
+		const char *about;
+	} cases[] = {
+	    {{.type = MSG_ANSWER, .answer = {2, true, 2, {"{}", 2}}},
+	     "an answer to what was not asked"},
+	    {{.type = MSG_ANSWER, .answer = {0, true, 2, {"{}", 2}}},
+	     "an artifact's"},
+	    {{.type = MSG_ANSWER, .answer = {UINT32_MAX, true, 2, {"{}", 2}}},
+	     "one of another number"},
+	    {{.type = MSG_CHUNK, .chunk = {{"{}", 2}}}, "a piece of nothing"},
+	    {{.type = MSG_READY}, "a worker's word"},
+	    {{.type = MSG_CALL, .call = {1, {"wait", 4}, 2, {"{}", 2}}},
+	     "a call of its own"},
+	    {{.type = MSG_RESULT, .result = {MSG_RESULT_VALUE, 2, {"{}", 2}}},
+	     "a result"},
+	};
+	const char *why = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		begin();
+		ask("a", "navigate", "{}");
+		send_all();
+		ask("b", "navigate", "{}"); /* not sent */
+		is_int(hear_msg(&cases[i].m), -EPROTO, "%s is refused",
+		       cases[i].about);
+		is_str(told(), "", "and nobody is told");
+		broker_calls_fini(&calls);
+	}
+	begin();
+	ask("a", "navigate", "{}");
+	is_int(hear_text(1, true, "{}"), -EPROTO,
+	       "so is an answer to what was not sent yet");
+	send_all();
+	is_int(hear_text(1, true, "{}"), 0, "(and then it is)");
+	is_int(hear_text(1, true, "{}"), -EPROTO, "so is a second answer");
+	is_str(told(), "a ok {};", "which nobody is told");
+	is_int(broker_calls_hear(&calls, "\xc1", 1, &why), -EPROTO,
+	       "so is what is no message");
+	ok(why != NULL && *why != '\0', "and it is said what was wrong");
+	ask("b", "wait", "{}");
+	ask("c", "wait", "{}");
+	send_all();
+	hear_answer(2, true, 3, "{", 1);
+	is_int(hear_text(3, true, "{}"), -EPROTO,
+	       "so is an answer within another one");
+	is_int(hear_text(2, true, "{}"), -EPROTO, "or within itself");
+	broker_calls_fini(&calls);
+}
+
+/* A page may have a hand in it: it is the call alone that fails. */
+static void test_bodies(void)
+{
+	static const struct {
+		bool ok;
+		const char *text;
+		size_t n;
+		const char *about;
+	} cases[] = {
+	    {true, "", 0, "an empty one"},
+	    {true, "[]", 2, "an array"},
+	    {true, "null", 4, "null"},
+	    {true, "{\"a\":1", 6, "half an object"},
+	    {true, "\0{\"a\":1}", 8, "one after a NUL"},
+	    {true, "{}\0{}", 5, "one with a NUL"},
+	    {true, "{\"a\":\"\xed\xa0\x80\"}", 11, "one that is not UTF-8"},
+	    {false, "{}", 2, "a failure without a code"},
+	    {false, "{\"code\":\"X\"}", 12, "a failure without a message"},
+	    {false, "{\"code\":1,\"message\":2}", 22, "a failure of numbers"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		begin();
+		ask("a", "navigate", "{}");
+		ask("b", "navigate", "{}");
+		send_all();
+		is_int(hear_answer(1, cases[i].ok, cases[i].n, cases[i].text,
+				   cases[i].n),
+		       0, "%s is an answer", cases[i].about);
+		is_str(told(), "a EXECUTION_ERROR;",
+		       "of which nothing is believed");
+		is_int(hear_text(2, true, "{}"), 0, "and others go on");
+		broker_calls_fini(&calls);
+	}
+	begin();
+	ask("a", "navigate", "{}");
+	send_all();
+	memset(bulk, ' ', sizeof(bulk));
+	memcpy(bulk, "{}", 2);
+	hear_answer(1, true, sizeof(bulk), bulk, MSG_CHUNK_MAX);
+	for (size_t at = MSG_CHUNK_MAX; at < sizeof(bulk); at += MSG_CHUNK_MAX)
+		hear_chunk(bulk + at, sizeof(bulk) - at < MSG_CHUNK_MAX
+					  ? sizeof(bulk) - at
+					  : MSG_CHUNK_MAX);
+	ok(strncmp(told(), "a ok {} ", 8) == 0, "4 MiB are an answer");
+	broker_calls_fini(&calls);
+}
+
+static struct broker_call *other;
+
+/* As a run that ends at this: it waits for nothing any more. */
+static void forget_other(void *arg, const struct broker_answer *a)
+{
+	on_done(arg, a);
+	if (other->failing)
+		other->done = NULL;
+}
+
+static void test_failures(void)
+{
+	struct broker_call *c;
+
+	begin();
+	ask("a", "navigate", "{}");
+	ask("b", "navigate", "{}");
+	send_all();
+	ask("c", "navigate", "{}");
+	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	is_str(told(), "a PAGE_CRASHED;b PAGE_CRASHED;",
+	       "what was sent fails with the program");
+	is_int(calls.n, 1, "what was not stays");
+	broker_calls_begin(&calls);
+	is_int(send_all(), 1, "for the next program");
+	is_int(hear_text(1, true, "{}"), 0, "which answers it");
+	is_str(told(), "c ok {};", "by a number of its own");
+
+	c = ask("d", "navigate", "{}");
+	c->code = "BROWSER_BUSY";
+	c->why = "too much";
+	ask("e", "navigate", "{}");
+	broker_calls_fail_refused(&calls);
+	is_str(told(), "d BROWSER_BUSY;",
+	       "who is refused is told, and no other");
+	broker_calls_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
+	is_str(told(), "e BROWSER_UNAVAILABLE;", "none is left waiting");
+	is_int(calls.n + calls.unsent, 0, "or counted");
+
+	ask("f", "navigate", "{}")->done = forget_other;
+	other = ask("g", "navigate", "{}");
+	send_all();
+	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	is_str(told(), "f PAGE_CRASHED;",
+	       "who is forgotten meanwhile is not told");
+
+	hear_answer(1, true, 2, "", 0);
+	ask("h", "navigate", "{}");
+	send_all();
+	hear_answer(calls.last_seq, true, 10, "{", 1);
+	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	broker_calls_begin(&calls);
+	is_int(hear_chunk("}", 1), -EPROTO,
+	       "half an answer ends with the program");
+	broker_calls_fini(&calls);
+}
+
+static void test_bounds(void)
+{
+	begin();
+	for (int i = 0; i < 256; i++)
+		ask("a", "navigate", "{}");
+	ok(!broker_calls_full(&calls), "256 calls may wait");
+	ask("a", "navigate", "{}");
+	ok(broker_calls_full(&calls), "and no more");
+	broker_calls_fini(&calls);
+}
+
+int main(void)
+{
+	test_asking();
+	test_answers();
+	test_nonsense();
+	test_bodies();
+	test_failures();
+	test_bounds();
+	return tap_done();
+}

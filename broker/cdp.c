@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "broker/cdp_parse.h"
 #include "broker/pack.h"
 
 #define READ_BYTES 65536
@@ -28,9 +29,8 @@ struct cdp {
 	void *arg;
 	int in, out;
 	struct event *readable, *writable;
-	struct buf got, queue;
-	size_t scanned; /* of got: no NUL before */
-	bool dropping;	/* the rest of a message that is too long */
+	struct cdp_parse parse;
+	struct buf queue;
 	bool ended;
 	uint32_t id;
 	struct waiting *waiting;
@@ -46,70 +46,34 @@ static void end(struct cdp *c)
 	c->ops->end(c->arg); /* frees C */
 }
 
-static void answer(struct cdp *c, uint32_t id, struct json_object *m)
+static void answer(struct cdp *c, const struct cdp_message *m)
 {
 	struct waiting *w;
-	const char *why = NULL;
 
-	HASH_FIND(hh, c->waiting, &id, sizeof(id), w);
+	HASH_FIND(hh, c->waiting, &m->id, sizeof(m->id), w);
 	if (w == NULL)
 		return;
 	HASH_DEL(c->waiting, w);
-	if (member(m, "result") == NULL) {
-		why = member_str(member(m, "error"), "message");
-		why = why == NULL ? "no result" : why;
-	}
-	w->done(w->arg, member(m, "result"), why);
+	w->done(w->arg, m->result, m->error);
 	free(w);
 }
 
-static void message(struct cdp *c, const char *text, size_t len)
-{
-	struct json_object *m = unpack(text, len);
-	const char *method;
-
-	if (m == NULL) {
-		log_warn("cdp", "bytes=%zu not=json", len);
-		return;
-	}
-	method = member_str(m, "method");
-	if (method != NULL)
-		c->ops->event(c->arg, member_str(m, "sessionId"), method,
-			      member(m, "params"));
-	else
-		answer(c, (uint32_t)member_int(m, "id"), m);
-	json_object_put(m);
-}
-
 /* All whole messages that are there. */
-static void cut(struct cdp *c)
+static void take(struct cdp *c)
 {
-	while (!c->ended) {
-		const char *p = buf_data(&c->got);
-		size_t n = buf_len(&c->got), len;
-		const char *nul;
+	struct cdp_message m;
 
-		nul = n > c->scanned
-			  ? memchr(p + c->scanned, '\0', n - c->scanned)
-			  : NULL;
-		if (nul == NULL) {
-			c->scanned = n;
-			break;
-		}
-		len = (size_t)(nul - p);
-		if (!c->dropping)
-			message(c, p, len);
-		c->dropping = false;
-		buf_drop(&c->got, len + 1);
-		c->scanned = 0;
-	}
-	if (c->scanned > CDP_MESSAGE_MAX) {
-		if (!c->dropping)
-			log_warn("cdp", "dropped=\"a message over %u bytes\"",
-				 CDP_MESSAGE_MAX);
-		c->dropping = true;
-		buf_drop(&c->got, c->scanned);
-		c->scanned = 0;
+	while (!c->ended && cdp_parse_next(&c->parse, &m)) {
+		if (m.tree == NULL)
+			log_warn(
+			    "cdp",
+			    "lost=%zu why=\"no JSON object, or over %u bytes\"",
+			    m.lost, CDP_MESSAGE_MAX);
+		else if (m.method != NULL)
+			c->ops->event(c->arg, m.session, m.method, m.params);
+		else
+			answer(c, &m);
+		json_object_put(m.tree);
 	}
 }
 
@@ -120,10 +84,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	for (int i = 0; n > 0 && i < READS_PER_WAKE; i++) {
-		n = read(fd, buf_room(&c->got, READ_BYTES), READ_BYTES);
+		n = read(fd, buf_room(&c->parse.got, READ_BYTES), READ_BYTES);
 		if (n > 0) {
-			buf_wrote(&c->got, (size_t)n);
-			cut(c);
+			buf_wrote(&c->parse.got, (size_t)n);
+			take(c);
 		}
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -161,6 +125,7 @@ struct cdp *cdp_new(struct event_base *base, int in, int out,
 	c->out = out;
 	fcntl(in, F_SETFL, O_NONBLOCK);
 	fcntl(out, F_SETFL, O_NONBLOCK);
+	c->parse.max = CDP_MESSAGE_MAX;
 	c->queue.max = CDP_QUEUE_MAX;
 	c->readable = event_new(base, in, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, out, EV_WRITE, on_writable, c);
@@ -186,7 +151,7 @@ void cdp_free(struct cdp *c)
 	event_free(c->writable);
 	close(c->in);
 	close(c->out);
-	buf_fini(&c->got);
+	cdp_parse_fini(&c->parse);
 	buf_fini(&c->queue);
 	free(c);
 }

@@ -1,6 +1,6 @@
 /*
- * cdp.h - the Chrome DevTools Protocol over a pair of pipes: JSON messages,
- * each ended by a NUL. What comes is bounded; what pages control is in it.
+ * cdp.h - the Chrome DevTools Protocol over a pair of pipes: calls, their
+ * answers, events. cdp_parse.h is what comes.
  */
 #ifndef BROKER_CDP_H
 #define BROKER_CDP_H
@@ -9,8 +9,7 @@
 #include <json-c/json.h>
 #include <stdint.h>
 
-#define CDP_MESSAGE_MAX (16u << 20) /* bytes; a longer one is dropped */
-#define CDP_QUEUE_MAX (16u << 20)   /* bytes that wait to be written */
+#define CDP_QUEUE_MAX (16u << 20) /* bytes that wait to be written */
 
 struct cdp; /* a connection: its ids, its calls that wait */
 

@@ -93,14 +93,15 @@ static void on_navigated(struct tab *t, const char *attached,
 {
 	struct json_object *frame = member(p, "frame");
 	const char *loader = member_str(frame, "loaderId");
+	const char *url = member_str(frame, "url");
 
 	(void)attached;
-	if (member(frame, "parentId") != NULL || loader == NULL)
+	if (member(frame, "parentId") != NULL || loader == NULL || url == NULL)
 		return;
 	t->commits++;
 	t->hung = false;
 	set(&t->loader, loader);
-	set(&t->url, member_str(frame, "url"));
+	set(&t->url, url);
 	tab_requests_keep(t, loader);
 	wake_calls(t);
 }

@@ -1,6 +1,5 @@
 #include "broker/proxy.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -15,18 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "broker/resolve.h"
-
-enum { VERSION = 5, NO_AUTH = 0, CONNECT = 1 };
-enum { TO_V4 = 1, TO_NAME = 3, TO_V6 = 4 };
-enum {
-	DONE = 0,
-	FAILED = 1,
-	FORBIDDEN = 2,
-	UNREACHABLE = 4,
-	REFUSED = 5,
-	NO_SUCH_COMMAND = 7,
-	NO_SUCH_ADDRESS = 8
-};
+#include "broker/socks.h"
 
 #define ADDRESSES_MAX 16 /* of a name, that are tried */
 
@@ -40,8 +28,7 @@ struct link {
 	bool near_ended, far_ended;
 	uint32_t way;
 	enum url_trust trust;
-	char host[URL_HOST_MAX];
-	unsigned port;
+	struct socks_request asked_for;
 	struct sockaddr_storage to[ADDRESSES_MAX]; /* all allowed */
 	socklen_t to_len[ADDRESSES_MAX];
 	unsigned n_to, next;
@@ -131,14 +118,6 @@ static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 
 /* ---- the answer ---- */
 
-static void reply(struct link *l, unsigned char code)
-{
-	const unsigned char text[] = {VERSION, code, 0, TO_V4, 0,
-				      0,       0,    0, 0,     0};
-
-	bufferevent_write(l->near, text, sizeof(text));
-}
-
 static void on_last_write(struct bufferevent *bev, void *arg)
 {
 	(void)bev;
@@ -151,18 +130,28 @@ static void on_near_event(struct bufferevent *bev, short what, void *arg)
 	link_free(arg);
 }
 
-/* No: L ends once the answer has left. */
-static void refuse(struct link *l, unsigned char code)
+/* L ends once TEXT has left. */
+static void end_with(struct link *l, const uint8_t *text, size_t n)
 {
 	bufferevent_disable(l->near, EV_READ);
 	bufferevent_setcb(l->near, NULL, on_last_write, on_near_event, l);
-	reply(l, code);
+	bufferevent_write(l->near, text, n);
+}
+
+static void refuse(struct link *l, enum socks_code code)
+{
+	uint8_t text[SOCKS_REPLY_BYTES];
+
+	socks_reply(text, code);
+	end_with(l, text, sizeof(text));
 }
 
 static void fail(struct link *l, const char *why, bool policy,
-		 unsigned char code)
+		 enum socks_code code)
 {
-	l->proxy->ops->failed(l->proxy->arg, l->way, l->host, l->port, why,
+	const struct socks_request *r = &l->asked_for;
+
+	l->proxy->ops->failed(l->proxy->arg, l->way, r->host, r->port, why,
 			      policy);
 	refuse(l, code);
 }
@@ -173,6 +162,7 @@ static void try_next(struct link *l);
 
 static void on_far_event(struct bufferevent *bev, short what, void *arg)
 {
+	uint8_t text[SOCKS_REPLY_BYTES];
 	struct link *l = arg;
 	int on = 1;
 
@@ -185,7 +175,8 @@ static void on_far_event(struct bufferevent *bev, short what, void *arg)
 	setsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &on,
 		   sizeof(on));
 	event_del(l->patience);
-	reply(l, DONE);
+	socks_reply(text, SOCKS_DONE);
+	bufferevent_write(l->near, text, sizeof(text));
 	bufferevent_setcb(l->near, on_tunnel_read, on_tunnel_write,
 			  on_tunnel_event, l);
 	bufferevent_setcb(l->far, on_tunnel_read, on_tunnel_write,
@@ -210,7 +201,7 @@ static void try_next(struct link *l)
 		bufferevent_free(l->far);
 		l->far = NULL;
 	}
-	fail(l, "nothing answers there", false, REFUSED);
+	fail(l, "nothing answers there", false, SOCKS_REFUSED);
 }
 
 /* One address that may not be spoils the name. */
@@ -222,13 +213,13 @@ static void on_resolved(void *arg, const struct addrinfo *list,
 
 	l->lookup = NULL;
 	if (list == NULL) {
-		fail(l, error, false, UNREACHABLE);
+		fail(l, error, false, SOCKS_UNREACHABLE);
 		return;
 	}
 	for (; list != NULL; list = list->ai_next) {
 		why = url_policy_address(list->ai_addr, l->trust);
 		if (why != NULL) {
-			fail(l, why, true, FORBIDDEN);
+			fail(l, why, true, SOCKS_FORBIDDEN);
 			return;
 		}
 		if (l->n_to == ADDRESSES_MAX ||
@@ -242,80 +233,62 @@ static void on_resolved(void *arg, const struct addrinfo *list,
 
 static void go(struct link *l)
 {
-	const char *why = url_policy_port(l->port, l->trust);
+	const char *why = url_policy_port(l->asked_for.port, l->trust);
 
 	l->asked = true;
 	bufferevent_disable(l->near, EV_READ);
 	if (why == NULL)
-		why = url_policy_host(l->host, l->trust);
+		why = url_policy_host(l->asked_for.host, l->trust);
 	if (why != NULL) {
-		fail(l, why, true, FORBIDDEN);
+		fail(l, why, true, SOCKS_FORBIDDEN);
 		return;
 	}
-	l->lookup =
-	    resolve(l->proxy->resolver, l->host, l->port, on_resolved, l);
+	l->lookup = resolve(l->proxy->resolver, l->asked_for.host,
+			    l->asked_for.port, on_resolved, l);
 	if (l->lookup == NULL)
-		fail(l, "too many names wait to be resolved", false, FAILED);
+		fail(l, "too many names wait to be resolved", false,
+		     SOCKS_FAILED);
 }
 
 /* ---- the request ---- */
 
-/* VERSION, n, n methods. */
+/* Chromium's is good, or this is not Chromium. */
 static bool take_greeting(struct link *l, struct evbuffer *in)
 {
-	static const unsigned char answer[] = {VERSION, NO_AUTH};
-	unsigned char head[2];
+	uint8_t m[SOCKS_MESSAGE_MAX], answer[2] = {SOCKS_VERSION};
+	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
+	int n = socks_greeting(m, got < 0 ? 0 : (size_t)got, &answer[1]);
 
-	if (evbuffer_copyout(in, head, 2) < 2 ||
-	    evbuffer_get_length(in) < 2u + head[1])
+	if (n == 0)
 		return false;
-	evbuffer_drain(in, 2u + head[1]);
+	if (n < 0) {
+		link_free(l);
+		return false;
+	}
+	evbuffer_drain(in, (size_t)n);
+	if (answer[1] != SOCKS_NO_AUTH) {
+		end_with(l, answer, sizeof(answer));
+		return false;
+	}
 	l->greeted = true;
 	bufferevent_write(l->near, answer, sizeof(answer));
 	return true;
 }
 
-/* The host at P, of TYPE; its length in N. False: not understood. */
-static bool take_host(struct link *l, unsigned type, const unsigned char *p,
-		      size_t n)
-{
-	if (type == TO_V4)
-		return inet_ntop(AF_INET, p, l->host, sizeof(l->host)) != NULL;
-	if (type == TO_V6)
-		return inet_ntop(AF_INET6, p, l->host, sizeof(l->host)) != NULL;
-	if (n > 2 && p[0] == '[' && p[n - 1] == ']')
-		p++, n -= 2;
-	if (n == 0 || memchr(p, '\0', n) != NULL)
-		return false;
-	memcpy(l->host, p, n); /* n is at most 255 */
-	l->host[n] = '\0';
-	return true;
-}
-
-/* VERSION, command, 0, type, address, port. */
 static void take_request(struct link *l, struct evbuffer *in)
 {
-	unsigned char m[4 + 1 + 255 + 2];
+	uint8_t m[SOCKS_MESSAGE_MAX];
 	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
-	size_t at = 4, n;
+	enum socks_code code;
+	int n =
+	    socks_request(m, got < 0 ? 0 : (size_t)got, &l->asked_for, &code);
 
-	if (got < 5)
+	if (n < 0)
+		refuse(l, code);
+	if (n <= 0)
 		return;
-	n = m[3] == TO_V4 ? 4 : m[3] == TO_V6 ? 16 : m[4];
-	at += m[3] == TO_NAME;
-	if (m[0] != VERSION || m[1] != CONNECT ||
-	    (m[3] != TO_V4 && m[3] != TO_V6 && m[3] != TO_NAME)) {
-		refuse(l, m[1] != CONNECT ? NO_SUCH_COMMAND : NO_SUCH_ADDRESS);
-		return;
-	}
-	if ((size_t)got < at + n + 2)
-		return;
-	l->port = (unsigned)m[at + n] << 8 | m[at + n + 1];
-	evbuffer_drain(in, at + n + 2);
-	if (take_host(l, m[3], m + at, n))
-		go(l);
-	else
-		refuse(l, NO_SUCH_ADDRESS);
+	evbuffer_drain(in, (size_t)n);
+	go(l);
 }
 
 static void on_near_read(struct bufferevent *bev, void *arg)
@@ -335,7 +308,8 @@ static void on_impatient(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (l->asked)
-		l->proxy->ops->failed(l->proxy->arg, l->way, l->host, l->port,
+		l->proxy->ops->failed(l->proxy->arg, l->way, l->asked_for.host,
+				      l->asked_for.port,
 				      "nothing answers in time", false);
 	link_free(l);
 }

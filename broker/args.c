@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "broker/pack.h"
@@ -132,7 +133,7 @@ static int check(struct call *c, const struct broker_arg *a,
 	return -1;
 }
 
-int args_check(struct call *c)
+static int check_all(struct call *c)
 {
 	const struct broker_arg *a;
 
@@ -169,4 +170,29 @@ bool arg_bool(struct call *c, const char *name)
 const char *arg_str(struct call *c, const char *name)
 {
 	return member_str(c->args, name);
+}
+
+int args_take(struct call *c, struct json_object *body)
+{
+	const char *who = member_str(body, "requestor");
+	const char *trust = member_str(body, "trust");
+	struct json_object *args = member(body, "args");
+	int64_t timeout = member_int(body, "timeoutMs");
+
+	if (who == NULL || trust == NULL || timeout < 1 ||
+	    timeout > BROKER_TIMEOUT_MAX || strlen(who) > BROKER_REQUESTOR_MAX)
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "requestor, trust and timeoutMs must be "
+				  "given, timeoutMs 1 to %d",
+				  BROKER_TIMEOUT_MAX);
+	c->requestor = xstrdup(who);
+	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
+	c->of_run = xstrdup_opt(member_str(body, "run"));
+	c->in_session = xstrdup_opt(member_str(body, "session"));
+	c->deadline = clock_mono_ms() + timeout;
+	if (args != NULL && !json_object_is_type(args, json_type_object))
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "args must be an object");
+	c->args = args == NULL ? pack("") : json_object_get(args);
+	return check_all(c);
 }

@@ -1,10 +1,13 @@
-/* args.h - a call's arguments against its action's table. */
+/* args.h - who calls, and its arguments against its action's table. */
 #ifndef BROKER_ARGS_H
 #define BROKER_ARGS_H
 
 #include "broker/broker.h"
 
-/* All of C->args. 0, or -1 and the fault INVALID_PARAMETER. */
-int args_check(struct call *c);
+/*
+ * Fill C from BODY (lent), PROTOCOL.md's. 0, or -1 and a fault, and then some
+ * of it may not be there.
+ */
+int args_take(struct call *c, struct json_object *body);
 
 #endif

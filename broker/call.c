@@ -250,31 +250,6 @@ static int (*runner(const char *name))(struct call *c)
 	return NULL;
 }
 
-static int take_body(struct call *c, struct json_object *body)
-{
-	const char *who = member_str(body, "requestor");
-	const char *trust = member_str(body, "trust");
-	struct json_object *args = member(body, "args");
-	int64_t timeout = member_int(body, "timeoutMs");
-
-	if (who == NULL || trust == NULL || timeout < 1 ||
-	    timeout > BROKER_TIMEOUT_MAX || strlen(who) > BROKER_REQUESTOR_MAX)
-		return call_fault(c, "INVALID_PARAMETER", NULL,
-				  "requestor, trust and timeoutMs must be "
-				  "given, timeoutMs 1 to %d",
-				  BROKER_TIMEOUT_MAX);
-	c->requestor = xstrdup(who);
-	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
-	c->of_run = xstrdup_opt(member_str(body, "run"));
-	c->in_session = xstrdup_opt(member_str(body, "session"));
-	c->deadline = clock_mono_ms() + timeout;
-	if (args != NULL && !json_object_is_type(args, json_type_object))
-		return call_fault(c, "INVALID_PARAMETER", NULL,
-				  "args must be an object");
-	c->args = args == NULL ? pack("") : json_object_get(args);
-	return args_check(c);
-}
-
 void call_start(struct broker *b, uint32_t seq, const char *tool,
 		struct json_object *body)
 {
@@ -295,7 +270,7 @@ void call_start(struct broker *b, uint32_t seq, const char *tool,
 			   "later",
 			   BROKER_CALLS_MAX);
 	else
-		take_body(c, body);
+		args_take(c, body);
 	json_object_put(body);
 	if (c->fault.code != NULL) {
 		call_end(c);

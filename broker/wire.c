@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "broker/control.h"
 #include "broker/pack.h"
-#include "ipc/msg.h"
+#include "broker/wire_parse.h"
 
 #define FRAMES_PER_WAKE 64
 
@@ -27,12 +26,7 @@ struct wire {
 	struct broker *b;
 	int fd;
 	struct event *readable, *writable;
-	/* the CALL whose body is under way */
-	uint32_t seq, last_seq;
-	char tool[MSG_NAME_MAX + 1];
-	struct buf body;
-	size_t total;
-	bool under_way;
+	struct wire_parse in;
 	TAILQ_HEAD(, answer) answers;
 	unsigned char frame[CHAN_FRAME_MAX];
 };
@@ -47,64 +41,17 @@ static void quit(struct wire *w, const char *why)
 
 /* ---- in ---- */
 
-static void whole(struct wire *w)
-{
-	struct json_object *body;
-
-	w->under_way = false;
-	body = unpack(buf_data(&w->body), buf_len(&w->body));
-	buf_drop(&w->body, buf_len(&w->body));
-	if (body == NULL)
-		quit(w, "a CALL whose body is no JSON object");
-	else if (!control(w->b, w->seq, w->tool, body))
-		call_start(w->b, w->seq, w->tool, body);
-}
-
-static const char *begin(struct wire *w, const struct msg *m)
-{
-	if (w->under_way)
-		return "a CALL within another one's body";
-	if (m->call.seq <= w->last_seq)
-		return "a CALL whose seq does not rise";
-	w->seq = w->last_seq = m->call.seq;
-	memcpy(w->tool, m->call.tool.p, m->call.tool.n);
-	w->tool[m->call.tool.n] = '\0';
-	w->total = m->call.total;
-	w->under_way = true;
-	buf_add(&w->body, m->call.head.p, m->call.head.n);
-	return NULL;
-}
-
-static const char *go_on(struct wire *w, const struct msg *m)
-{
-	if (!w->under_way)
-		return "a CHUNK of nothing";
-	if (m->chunk.data.n > w->total - buf_len(&w->body))
-		return "a CHUNK beyond its body's total";
-	buf_add(&w->body, m->chunk.data.p, m->chunk.data.n);
-	return NULL;
-}
-
 static const char *take(struct wire *w, size_t len)
 {
+	struct json_object *body;
 	const char *why;
-	struct msg m;
+	int rc = wire_parse(&w->in, w->frame, len, &body, &why);
 
-	if (msg_get(&m, w->frame, len, &why) < 0)
+	if (rc < 0)
 		return why;
-	switch (m.type) {
-	case MSG_CALL:
-		why = begin(w, &m);
-		break;
-	case MSG_CHUNK:
-		why = go_on(w, &m);
-		break;
-	default:
-		return "a message that is none of its";
-	}
-	if (why == NULL && buf_len(&w->body) == w->total)
-		whole(w);
-	return why;
+	if (rc > 0 && !control(w->b, w->in.seq, w->in.tool, body))
+		call_start(w->b, w->in.seq, w->in.tool, body);
+	return NULL;
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -233,7 +180,7 @@ void wire_free(struct wire *w)
 	}
 	event_free(w->readable);
 	event_free(w->writable);
-	buf_fini(&w->body);
+	wire_parse_fini(&w->in);
 	close(w->fd);
 	free(w);
 }

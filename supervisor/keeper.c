@@ -130,6 +130,8 @@ static int start_zygote(struct order *o, size_t len, int control)
 		argv[n++] = o->args + at;
 	}
 	argv[n] = NULL;
+	if (!keeper.paths.may_start(keeper.paths.arg, argv))
+		return -EPERM;
 	pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0)
 		become_zygote(argv, control);

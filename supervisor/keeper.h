@@ -6,6 +6,7 @@
 #ifndef SUPERVISOR_KEEPER_H
 #define SUPERVISOR_KEEPER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "supervisor/cgroup.h"
@@ -13,6 +14,9 @@
 #define KEEPER_ARGS_MAX 65536 /* bytes of argv, with their NULs */
 
 struct keeper_paths { /* lent until the fork; NULL: there is none */
+	/* In the keeper, with root's rights: may a zygote be started so? */
+	bool (*may_start)(void *arg, char *const argv[]);
+	void *arg;
 	const char *worker;
 	const char *socket;
 	const char *state;
@@ -30,7 +34,10 @@ void keeper_release(void); /* let it end; it is still to be reaped */
  * -EPERM for a path that it was not started with.
  */
 
-/* Start the worker program as a child of this process; see launch.h. */
+/*
+ * Start the worker program as a child of this process; see launch.h. -EPERM
+ * when the keeper's own view of the configuration does not allow ARGV.
+ */
 int keeper_exec(char *const argv[], int control, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */
 int keeper_open_log(const char *path);

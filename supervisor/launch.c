@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "ipc/broker.h"
 #include "ipc/crew.h"
 #include "supervisor/keeper.h"
@@ -54,6 +55,11 @@ int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 	int rc = keeper_exec(argv, control, pid);
 	char *envp[] = {NULL};
 
+	if (rc == -EPERM)
+		log_error("crew", "zygote=refused why=\"the configuration, as "
+				  "root reads it, does not have these template "
+				  "folders and read_paths: a restart, or a "
+				  "reload when its files are readable, helps\"");
 	return rc == -ENOTCONN ? spawn(path, argv, envp, control, 0, pid) : rc;
 }
 

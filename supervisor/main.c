@@ -16,6 +16,7 @@
 #include "supervisor/daemon.h"
 #include "supervisor/keeper.h"
 #include "supervisor/privs.h"
+#include "supervisor/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/stdio.h"
 
@@ -79,6 +80,7 @@ static const struct {
 #define FLAGS_MAX 256
 
 struct flags {
+	uid_t uid; /* who started us: a reload is somebody else's */
 	bool stdio, check, print;
 	const char *config_file;
 	enum isolation_level require;
@@ -187,8 +189,8 @@ static int apply_flags(struct config *c, const struct flags *f, char *why,
 static struct config *read_config(void *arg, char *why, size_t size)
 {
 	const struct flags *f = arg;
-	struct config *c = config_new(getuid());
-	char *standard = config_default_file(getuid());
+	struct config *c = config_new(f->uid);
+	char *standard = config_default_file(f->uid);
 	const char *file = f->config_file != NULL ? f->config_file : standard;
 	int rc = config_read(c, file, why, size);
 
@@ -270,10 +272,35 @@ static int keeper_open(const char *path)
 	return fd;
 }
 
-/* What only root can do for whom we are going to be. */
-static int before_start(const struct config *c)
+/* The keeper's own view of the configuration; no order changes it. */
+struct view {
+	const struct flags *flags;
+	const struct config *config;
+};
+
+/* What was changed since the start counts from its first use on. */
+static bool may_start(void *arg, char *const argv[])
 {
-	const struct keeper_paths paths = {.worker = worker_path(),
+	struct view *v = arg;
+	struct config *fresh;
+	char why[1024];
+
+	if (programs_may_start(v->config, argv))
+		return true;
+	fresh = read_config((void *)v->flags, why, sizeof(why));
+	if (fresh == NULL)
+		return false;
+	v->config = fresh; /* what it was may be the server's, a copy of it */
+	return programs_may_start(fresh, argv);
+}
+
+/* What only root can do for whom we are going to be. */
+static int before_start(const struct config *c, const struct flags *f)
+{
+	static struct view view;
+	const struct keeper_paths paths = {.may_start = may_start,
+					   .arg = &view,
+					   .worker = worker_path(),
 					   .socket = c->socket,
 					   .state = c->state_dir,
 					   .log = c->log_file,
@@ -288,6 +315,7 @@ static int before_start(const struct config *c)
 	cgroup_init();
 	if (!privs_leave_root())
 		return 0;
+	view = (struct view){f, c};
 	privs_give(c->log_file);
 	privs_give(c->audit_file);
 	rc = keeper_start(&paths);
@@ -316,7 +344,7 @@ static int serve(struct config *config, struct flags *f)
 	struct server srv = {.others = !f->stdio};
 	int status;
 
-	status = f->check ? check(cat) : before_start(config);
+	status = f->check ? check(cat) : before_start(config, f);
 	if (f->check || status != 0) {
 		catalogue_free(cat);
 		config_free(config);
@@ -385,7 +413,7 @@ static void fill_standard_fds(void)
 
 int main(int argc, char **argv)
 {
-	struct flags f = {0};
+	struct flags f = {.uid = getuid()};
 	struct config *config;
 	char why[1024];
 	int status;

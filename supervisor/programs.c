@@ -1,11 +1,14 @@
 #include "supervisor/programs.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
+#include "supervisor/manifest.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
@@ -135,4 +138,86 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
 	    .processes = (uint64_t)l->processes + 1};
 
 	return cgroup_run_begin(slot, &limits, pid);
+}
+
+/* ---- by root ---- */
+
+/* Is PATH what a link in FOLDER leads to? */
+static bool is_linked(const char *folder, const char *path)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	bool found = false;
+
+	while (d != NULL && !found && (e = readdir(d)) != NULL) {
+		char *at = xasprintf("%s/%s", folder, e->d_name);
+		char *real = e->d_type == DT_LNK ? realpath(at, NULL) : NULL;
+
+		found = real != NULL && strcmp(real, path) == 0;
+		free(real);
+		free(at);
+	}
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+static bool is_one(const char *folder)
+{
+	char *manifest = xasprintf("%s/template.json", folder);
+	bool is = access(manifest, F_OK) == 0;
+
+	free(manifest);
+	return is;
+}
+
+/* PATH, without links as a template has it, is what catalogue.h calls one. */
+static bool is_package(const struct config *c, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	bool found = false;
+
+	if (slash == NULL || strcmp(slash, "/..") == 0 || strcmp(slash, "/.") == 0)
+		return false;
+	for (size_t i = 0; i < c->n_templates && !found; i++) {
+		char *folder = realpath(c->templates[i], NULL);
+		size_t n = folder != NULL ? strlen(folder) : 0;
+
+		if (folder != NULL && is_one(folder))
+			found = strcmp(path, folder) == 0;
+		else if (folder != NULL)
+			found = ((size_t)(slash - path) == n &&
+				 memcmp(path, folder, n) == 0) ||
+				is_linked(folder, path);
+		free(folder);
+	}
+	return found;
+}
+
+static bool may_have(const struct config *c, const char *arg)
+{
+	static const char package[] = "package=", read[] = "read=";
+
+	if (strncmp(arg, package, strlen(package)) == 0)
+		return is_package(c, arg + strlen(package));
+	if (strncmp(arg, read, strlen(read)) == 0) {
+		arg += strlen(read);
+		return *arg == '/' && manifest_path_ok(arg + 1) &&
+		       is_allowed(c->read_paths, arg);
+	}
+	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
+}
+
+bool programs_may_start(const struct config *c, char *const argv[])
+{
+	if (argv[0] == NULL)
+		return false;
+	if (argv[1] == NULL)
+		return true; /* Lua's, which sees no file */
+	if (strcmp(argv[1], "program") != 0)
+		return false;
+	for (size_t i = 2; argv[i] != NULL; i++)
+		if (!may_have(c, argv[i]))
+			return false;
+	return true;
 }

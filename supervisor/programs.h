@@ -34,4 +34,11 @@ struct crew_job programs_job(const struct run *r);
  */
 int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
 
+/*
+ * For who starts zygotes with root's rights: does C allow ARGV? That is, no
+ * packages but those in its template folders, no paths but those in its
+ * read_paths, and nothing that a zygote does not know.
+ */
+bool programs_may_start(const struct config *c, char *const argv[]);
+
 #endif

@@ -112,7 +112,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			  config => "[server]\nuser = nosuchuser\n");
 	$t->start;
 	is($t->wait_exit >> 8, 78, 'a user that there is not: exit 78');
-	like($t->log_text, qr/user is "nosuchuser"; there is no such user/,
+	like($t->log_text, qr/user is \\"nosuchuser\\"; there is no such user/,
 	     'and it says so');
 }
 
@@ -145,6 +145,54 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	unlink "$room/theirs/audit";
 	$s->signal('TERM');
 	$s->stop('and it ends');
+}
+
+# ---- a reload reads the files that root has read ----
+
+{
+	my $root = Paddock::fresh_root();
+	my $queued = sub { $_[0]->tool('get_runtime_profile')->{view}{limits}{maxQueuedRuns} };
+
+	write_file("$root/etc/paddock.conf", "[limits]\nmax_queued_runs = 33\n");
+	my $s = Daemon->new(templates => \%templates, root => $root, wrap =>
+	    ['unshare', '-m', 'sh', '-c',
+	     'mount -t tmpfs none /etc && cp -r "$0" /etc/paddock && exec "$@"', "$root/etc"]);
+	my $c = $s->client;
+
+	is(echo($c, 1), 1, 'a server with the system\'s file');
+	is($queued->($c), 33, 'which holds');
+	write_file("/proc/$s->{pid}/root/etc/paddock/paddock.conf",
+		   "[limits]\nmax_queued_runs = 44\n");
+	is($s->reload, 'done', 'it is changed');
+	is($queued->($c), 44, 'and holds after a reload, too');
+	$s->signal('TERM');
+	$s->stop('the server ends');
+}
+
+# ---- what the keeper lets programs read is what it reads itself ----
+
+{
+	my $room = Paddock::fresh_root();
+	my $reads = sub { my ($s, $c) = @_; my $v = $c->run_sync('reader');
+			  return $v->{result} // $v->{errorCode} // json_of($v) };
+
+	write_file("$room/data/x", '7');
+	my $s = Daemon->new(config => "[limits]\n", templates => {reader => {
+	    program => "#!/bin/bash\ncat $room/data/x\n",
+	    permissions => {readPaths => ["$room/data"]}}});
+	my $c = $s->client;
+
+	$c->init;
+	my $first = $reads->($s, $c);
+      SKIP: {
+		skip 'programs are not caged here', 3 if $first eq 'ISOLATION_TOO_WEAK';
+		is($first, 'PERMISSION_NOT_ALLOWED', 'a folder that is not allowed');
+		write_file("$s->{root}/paddock.conf", "[sandbox]\nread_paths = $room/data\n");
+		is($s->reload, 'done', 'it is allowed by a reload');
+		is($reads->($s, $c), 7, 'and can be read: the keeper has seen that, too');
+	}
+	$s->signal('TERM');
+	$s->stop('the server ends');
 }
 
 # ---- the state folder of another time ----

@@ -1,0 +1,158 @@
+/* t_keeper.c - what the keeper starts: what its own view allows, nothing else. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/keeper.h"
+#include "supervisor/programs.h"
+#include "tests/tap.h"
+
+static char root[] = "/tmp/paddock-keeper-XXXXXX";
+
+/* A text with ROOT in it; never freed. */
+static char *at(const char *before, const char *after)
+{
+	return xasprintf("%s%s%s", before, root, after);
+}
+
+static void make_folders(void)
+{
+	static const char *const names[] = {"",		"/sets",     "/sets/one",
+					    "/sets/one/in", "/else", "/else/two",
+					    "/alone", "/alone/in",
+					    "/alone/template.json"};
+
+	if (mkdtemp(root) == NULL)
+		abort();
+	for (size_t i = 1; i < ARRAY_LEN(names); i++)
+		if (mkdir(at("", names[i]), 0755) != 0)
+			abort();
+	if (symlink(at("", "/else/two"), at("", "/sets/linked")) != 0 ||
+	    symlink(at("", "/sets"), at("", "/way")) != 0)
+		abort();
+}
+
+static void add_folder(struct config *c, const char *name)
+{
+	char why[256];
+
+	if (config_set(c, "server", "templates", at("", name), why,
+		       sizeof(why)) != 0)
+		abort();
+}
+
+static struct config *configured(bool weak)
+{
+	struct config *c = config_new(0);
+
+	config_clear_templates(c);
+	add_folder(c, "/way");
+	add_folder(c, "/alone");
+	free(c->read_paths);
+	c->read_paths = xstrdup("/srv/data /opt/files/");
+	c->allow_weak_programs = weak;
+	return c;
+}
+
+static void allows(void)
+{
+	const struct {
+		const char *one, *two, *three;
+		bool strict, weak; /* is it allowed? */
+		const char *name;
+	} cases[] = {
+	    {NULL, NULL, NULL, true, true, "a zygote of Lua"},
+	    {"program", NULL, NULL, true, true, "one of programs that are none"},
+	    {"other", NULL, NULL, false, false, "another word"},
+	    {"program", "other", NULL, false, false, "an unknown argument"},
+	    {"program", "program", NULL, false, false, "a word said twice"},
+	    {"program", "weak", NULL, false, true, "weak, where that is allowed"},
+	    {"program", at("package=", "/sets/one"), NULL, true, true, "a package"},
+	    {"program", at("package=", "/else/two"), NULL, true, true,
+	     "one that a link leads to"},
+	    {"program", at("package=", "/alone"), NULL, true, true,
+	     "one that is a folder of the configuration"},
+	    {"program", at("package=", "/alone/in"), NULL, false, false,
+	     "which has no others"},
+	    {"program", at("package=", "/else"), NULL, false, false,
+	     "a folder elsewhere"},
+	    {"program", at("package=", "/sets/one/in"), NULL, false, false,
+	     "a folder in a package"},
+	    {"program", at("package=", "/sets"), NULL, false, false,
+	     "the folder of packages"},
+	    {"program", at("package=", "/sets/.."), NULL, false, false,
+	     "what is above it"},
+	    {"program", at("package=", "/sets/."), NULL, false, false, "itself"},
+	    {"program", at("package=", "/sets/one/../../else"), NULL, false, false,
+	     "a way out of it"},
+	    {"program", "package=/", NULL, false, false, "all"},
+	    {"program", "package=", NULL, false, false, "nothing"},
+	    {"program", "package=one", NULL, false, false, "a relative name"},
+	    {"program", at("package=", "/sets/one"), "read=/etc", false, false,
+	     "a package, and more"},
+	    {"program", "read=/srv/data", NULL, true, true, "what may be read"},
+	    {"program", "read=/srv/data/x/y", NULL, true, true, "and what is in it"},
+	    {"program", "read=/opt/files/x", "read=/srv/data", true, true, "both"},
+	    {"program", "read=/srv/data/../../etc", NULL, false, false,
+	     "a way out of that"},
+	    {"program", "read=/srv/database", NULL, false, false,
+	     "a name that begins so"},
+	    {"program", "read=/srv", NULL, false, false, "what is above"},
+	    {"program", "read=", NULL, false, false, "an empty name"},
+	};
+	struct config *strict = configured(false), *weak = configured(true);
+	char *none[] = {NULL};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *argv[] = {(char *)"paddock-worker", (char *)cases[i].one,
+				(char *)cases[i].two, (char *)cases[i].three,
+				NULL};
+
+		is_int(programs_may_start(strict, argv), cases[i].strict, "%s",
+		       cases[i].name);
+		is_int(programs_may_start(weak, argv), cases[i].weak,
+		       "%s, with weak programs", cases[i].name);
+	}
+	ok(!programs_may_start(strict, none), "no name at all");
+	config_free(strict);
+	config_free(weak);
+}
+
+static bool may_start(void *arg, char *const argv[])
+{
+	return strcmp(argv[1], arg) == 0;
+}
+
+static void obeys(void)
+{
+	const struct keeper_paths paths = {
+	    .worker = "/bin/true", .may_start = may_start, .arg = (void *)"good"};
+	char *good[] = {(char *)"x", (char *)"good", NULL};
+	char *bad[] = {(char *)"x", (char *)"bad", NULL};
+	pid_t pid = 0;
+	int status;
+
+	is_int(keeper_start(&paths), 0, "a keeper starts");
+	is_int(keeper_exec(bad, STDOUT_FILENO, &pid), -EPERM,
+	       "it starts nothing that its view does not allow");
+	is_int(keeper_exec(good, STDOUT_FILENO, &pid), 0, "and what it allows");
+	is_int(waitpid(pid, &status, 0), pid, "as our child");
+	is_int(status, 0, "which runs");
+	keeper_release();
+	is_int(waitpid(keeper_pid(), &status, 0), keeper_pid(), "it ends");
+}
+
+int main(void)
+{
+	make_folders();
+	allows();
+	obeys();
+	if (system(at("rm -rf '", "'")) != 0)
+		abort();
+	return tap_done();
+}

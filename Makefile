@@ -67,7 +67,7 @@ help:
 	@echo 'make check   install what is missing for tests, build, test'
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
-	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap'
+	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
 	@echo 'make lint    compilers, analyzers, formatter'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
@@ -229,7 +229,7 @@ soak: deps-check all tests
 	PADDOCK_STEPS=100000 prove -v tests/http_random.t
 
 # Programs; the other files of bench/ are what they share.
-BENCH = bench http store
+BENCH = bench http store browser
 bench: deps-bench all $(BENCH:%=$(B)/bench/%)
 	@bench/run $(B)
 $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENCH:%=bench/%.c),$(wildcard bench/*.c))) $(call archives,$(SERVING)) $(LLHTTP)

@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 
+#include <glob.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #define FLOOR_RUNS 4000
-#define CHILDREN_MAX 256
 
 void die(const char *what)
 {
@@ -117,7 +117,7 @@ int64_t thread_us(pid_t pid, const char *tid)
 	return ns / 1000;
 }
 
-static bool is_worker(pid_t pid)
+static bool is_called(pid_t pid, const char *want)
 {
 	char path[64], name[32] = "";
 	FILE *f;
@@ -129,25 +129,46 @@ static bool is_worker(pid_t pid)
 	if (fscanf(f, "%31s", name) != 1)
 		name[0] = '\0';
 	fclose(f);
-	return strcmp(name, "paddock-worker") == 0;
+	return strcmp(name, want) == 0;
 }
 
-/* Its children, oldest first; how many. */
-static size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX])
+static bool is_worker(pid_t pid)
 {
-	char path[64];
+	return is_called(pid, "paddock-worker");
+}
+
+size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX])
+{
+	char pattern[64];
+	glob_t threads;
 	size_t n = 0;
 	int child;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-		 (int)pid);
-	f = fopen(path, "re");
-	while (f != NULL && n < CHILDREN_MAX && fscanf(f, "%d", &child) == 1)
-		all[n++] = child;
-	if (f != NULL)
-		fclose(f);
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", (int)pid);
+	if (glob(pattern, 0, NULL, &threads) != 0)
+		return 0;
+	for (size_t i = 0; i < threads.gl_pathc; i++) {
+		FILE *f = fopen(threads.gl_pathv[i], "re");
+
+		while (f != NULL && n < CHILDREN_MAX &&
+		       fscanf(f, "%d", &child) == 1)
+			all[n++] = child;
+		if (f != NULL)
+			fclose(f);
+	}
+	globfree(&threads);
 	return n;
+}
+
+pid_t broker_of(pid_t pid)
+{
+	pid_t all[CHILDREN_MAX];
+	size_t n = children_of(pid, all);
+
+	for (size_t i = 0; i < n; i++)
+		if (is_called(all[i], "paddock-browser"))
+			return all[i];
+	return 0;
 }
 
 pid_t zygote_of(pid_t pid)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #define WARM_RUNS 300
@@ -44,6 +45,12 @@ int adopt_main(char *const command[]);
 
 long rss_kb(pid_t pid);	   /* proportional */
 long family_kb(pid_t pid); /* and that of its children */
+
+/* Its children, of each thread oldest first; how many. */
+#define CHILDREN_MAX 256
+size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX]);
+
+pid_t broker_of(pid_t pid); /* of the server PID; 0: it has none */
 
 /* The zygote of the server PID, or 0; and its newest worker but that. */
 pid_t zygote_of(pid_t pid);

@@ -251,6 +251,42 @@ sub view { return $_[0]{result} // {} }
 	$s->stop;
 }
 
+# ---- after a restart ----
+
+# Two wait while another runs; the server is killed, and the next one trusts
+# who asked for them otherwise.
+{
+	my $limits = "[limits]\nmax_concurrent_runs = 1\n$config";
+	my %token = (alice => 'a' x 43, bob => 'b' x 43);
+	my $sections = sub { my (%trust) = @_; return join '', $limits, map {
+		"[requestor \"$_\"]\ntoken_sha256 = " . sha256_hex($token{$_}) .
+		    "\ntrust_level = $trust{$_}\n" } sort keys %trust };
+	forget_told();
+	my $s = Http->new(templates => \%templates, build => $folder,
+			  config => $sections->(alice => 'remote', bob => 'local'));
+	$s->{tokens} = \%token;
+	my ($alice, $bob) = map { $s->client($_)->greeted } qw(alice bob);
+	my $first = $alice->run_async(visit => {url => 'http://wait/'});
+	until_true('told', sub { told_tool('navigate') });
+	my %waits = (alice => $alice->run_async(visit => {url => 'http://a/'}),
+		     bob => $bob->run_async(visit => {url => 'http://b/'}));
+	$s->kill9;
+	forget_told();
+	my $t = $s->again(templates => \%templates, build => $folder,
+			  config => $sections->(alice => 'local', bob => 'local'));
+	$t->{tokens} = \%token;
+	$alice = $t->client('alice')->greeted;
+	is($alice->tool('get_runtime_profile')->{view}{trustLevel}, 'local',
+	   'after a restart she is trusted more');
+	is($alice->ended($waits{alice})->{status}, 'succeeded', 'what waited is run');
+	is($alice->get($first)->{error}{errorCode}, 'RUN_INTERRUPTED', 'what ran is not');
+	is($t->client('bob')->greeted->ended($waits{bob})->{status}, 'succeeded', 'another\'s, too');
+	is_deeply({map { $_->{run} => $_->{trust} } told_tool('navigate')},
+		  {$waits{alice} => 'remote', $waits{bob} => 'local'},
+		  'as trusted as when each was asked for, and no more');
+	$t->stop;
+}
+
 # ---- without ----
 
 for (['enabled = no', qr/switched the browser off/],

@@ -22,7 +22,7 @@
 
 #define NOBODY 65534
 #define QUIET_MS 500 /* as wait_for_stable has it by default */
-#define POLL_MS 50   /* as it looks again */
+#define POLL_MS 50   /* when it looks again, if only the load is missing */
 #define COMMAND_MAX 16384
 #define ARGS_MAX 128
 
@@ -293,19 +293,19 @@ static struct json_object *ask(struct bare *b, const char *target,
 	return v;
 }
 
-/* wait_for_stable */
+/* wait_for_stable: it looks again when the page can be quiet. */
 static void settle(struct bare *b, const char *target, const char *session)
 {
-	const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
-
 	for (;;) {
 		struct json_object *v = ask(b, target, session, "quiet", "{}");
-		bool stable =
-		    member_int(v, "quietMs") >= QUIET_MS &&
+		int64_t left = QUIET_MS - member_int(v, "quietMs");
+		bool loaded =
 		    strcmp(member_str(v, "loadState"), "complete") == 0;
+		struct timespec pause = {
+		    .tv_nsec = 1000000L * (left > 0 ? left : POLL_MS)};
 
 		json_object_put(v);
-		if (stable)
+		if (loaded && left <= 0)
 			return;
 		nanosleep(&pause, NULL);
 	}

@@ -118,7 +118,13 @@ void cgroup_remove(void)
 			if (rc == -EBUSY)
 				nanosleep(&nap, NULL);
 		}
+		if (cgroups.lock[t] > 0)
+			close(cgroups.lock[t]);
+		cgroups.lock[t] = 0;
+		free(cgroups.base[t]);
+		cgroups.base[t] = NULL;
 	}
+	cgroups.version = CGROUP_NONE;
 }
 
 /* Its lock can be taken, so its server is dead; or about to take it. */
@@ -292,18 +298,6 @@ static int make_v2(const struct cgroup_home *home, const char *name)
 	return geteuid() == 0 ? use_top(top, name) : -EACCES;
 }
 
-static void undo(void)
-{
-	cgroup_remove();
-	for (int t = 0; t < CGROUP_TREES; t++) {
-		if (cgroups.lock[t] > 0)
-			close(cgroups.lock[t]);
-		cgroups.lock[t] = 0;
-		free(cgroups.base[t]);
-		cgroups.base[t] = NULL;
-	}
-}
-
 static char *read_proc(const char *path)
 {
 	struct buf b = {.max = MOUNTINFO_MAX};
@@ -354,7 +348,7 @@ void cgroup_init(void)
 	if (rc < 0) {
 		because("%s (start as root, or in a unit with Delegate=yes)",
 			strerrorname_np(-rc));
-		undo();
+		cgroup_remove();
 		v = CGROUP_NONE;
 	}
 	cgroups.version = v;

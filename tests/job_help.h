@@ -456,15 +456,6 @@ static void close_cage(void)
 		_exit(99);
 }
 
-/* A sanitizer's own system calls are not the worker's. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-
 /* T again, behind the filter that a real worker has. */
 static void check_caged(const struct table *t)
 {
@@ -488,7 +479,7 @@ static void check_tables(const struct table *tables)
 	for (t = tables; t->n > 0; t++)
 		for (size_t i = 0; i < t->n; i++)
 			check(&t->trials[i]);
-	if (SANITIZED) {
+	if (SANITIZED) { /* its own system calls are not the worker's */
 		skip("under a sanitizer", "all of it, caged");
 		return;
 	}

@@ -172,7 +172,7 @@ static void program_packages(void)
 	    "+x would do)",
 	    "a program without x");
 	chmod(run, 0755);
-	chmod(in_root("."), 0755);
+	chmod(root, 0755);
 	template_unref(loaded("a program"));
 	put_manifest("{\"type\":\"program\",\"entry\":\"link/run\"}");
 	(void)!symlink("bin", link);

@@ -8,6 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Is this built with AddressSanitizer? */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
 static int tap_count, tap_failed;
 
 __attribute__((format(printf, 2, 3), unused)) static bool

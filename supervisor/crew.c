@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "ipc/pass.h"
 #include "supervisor/keeper.h"
 #include "supervisor/crew_int.h"
 
@@ -165,26 +166,6 @@ void crew_reap(struct crew *c)
 
 /* ---- orders ---- */
 
-static int send_order(int control, const struct crew_order *order, int fd)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} ancillary = {0};
-	struct iovec iov = {.iov_base = (void *)order, .iov_len = sizeof(*order)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = ancillary.space,
-			     .msg_controllen = sizeof(ancillary.space)};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
-	return sendmsg(control, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
 /* Round the slots, so that a uid rests before it is used again. */
 static int take_slot(struct crew *c, uint32_t *slot)
 {
@@ -245,7 +226,8 @@ int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
 	hand->pid = 0;
 	order.seq = hand->seq = ++c->seq;
 	order.slot = hand->slot;
-	rc = send_order(p->current->control, &order, fd);
+	rc = pass_send(p->current->control, &order, sizeof(order), fd,
+		       MSG_DONTWAIT);
 	if (rc < 0) {
 		c->slot_used[hand->slot] = false;
 		if (rc == -EPIPE || rc == -ECONNRESET)

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ipc/crew.h"
+#include "ipc/pass.h"
 #include "supervisor/privs.h"
 
 #define ARGS_MAX 2048
@@ -47,52 +48,6 @@ static struct {
 pid_t keeper_pid(void)
 {
 	return keeper.pid;
-}
-
-/* ---- packets that may carry a descriptor ---- */
-
-static int send_packet(int sock, const void *data, size_t len, int fd)
-{
-	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec iov = {.iov_base = (void *)data, .iov_len = len};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *c;
-
-	if (fd >= 0) {
-		msg.msg_control = space;
-		msg.msg_controllen = sizeof(space);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-/* Its length, 0 at the end, or -errno; *FD is -1 when none came. */
-static ssize_t recv_packet(int sock, void *data, size_t size, int *fd)
-{
-	_Alignas(struct cmsghdr) char space[CMSG_LEN(sizeof(int))];
-	struct iovec iov = {.iov_base = data, .iov_len = size};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = space,
-			     .msg_controllen = sizeof(space)};
-	struct cmsghdr *c;
-	ssize_t n;
-
-	*fd = -1;
-	do
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	c = CMSG_FIRSTHDR(&msg);
-	if (c != NULL && c->cmsg_level == SOL_SOCKET &&
-	    c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(c), sizeof(int));
-	return n;
 }
 
 /* ---- the keeper's side ---- */
@@ -200,14 +155,14 @@ _Noreturn static void keep(int sock)
 	prctl(PR_SET_DUMPABLE, 0);
 	dup2(sock, ORDER_FD);
 	close_range(ORDER_FD + 1, ~0u, 0);
-	while ((n = recv_packet(ORDER_FD, &o, sizeof(o), &control)) > 0) {
+	while ((n = pass_recv(ORDER_FD, &o, sizeof(o), &control, NULL)) > 0) {
 		size_t head = offsetof(struct order, args);
 		int fd = -1;
 		int32_t answer = -EINVAL;
 
 		if ((size_t)n >= head)
 			answer = obey(&o, (size_t)n - head, control, &fd);
-		if (send_packet(ORDER_FD, &answer, sizeof(answer), fd) < 0)
+		if (pass_send(ORDER_FD, &answer, sizeof(answer), fd, 0) < 0)
 			break;
 		if (control >= 0)
 			close(control);
@@ -259,11 +214,11 @@ static int ask(const struct order *o, size_t len, int control, int *fd)
 
 	if (keeper.fd < 0)
 		return -ENOTCONN;
-	rc = send_packet(keeper.fd, o, offsetof(struct order, args) + len,
-			 control);
+	rc = pass_send(keeper.fd, o, offsetof(struct order, args) + len,
+			 control, 0);
 	if (rc < 0)
 		return rc;
-	n = recv_packet(keeper.fd, &answer, sizeof(answer), fd);
+	n = pass_recv(keeper.fd, &answer, sizeof(answer), fd, NULL);
 	if (n == sizeof(answer))
 		return answer;
 	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "ipc/pass.h"
 #include "sandbox/fds.h"
 
 #define ARGS_MAX 64 /* as many as a manifest may list */
@@ -35,23 +36,9 @@ static void tell(int stage, int err)
 
 static int send_listener(int fd)
 {
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} ancillary = {0};
 	struct failure none = {0, 0};
-	struct iovec iov = {.iov_base = &none, .iov_len = sizeof(none)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = ancillary.space,
-			     .msg_controllen = sizeof(ancillary.space)};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
-	return sendmsg(SYNC_FD, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return pass_send(SYNC_FD, &none, sizeof(none), fd, 0);
 }
 
 /* Nothing of the shim's is left but what the program is to have. */
@@ -126,21 +113,12 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 /* The listener, or -errno. */
 static int take_listener(int sync, struct failure *f)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_LEN(sizeof(int))];
-	struct iovec iov = {.iov_base = f, .iov_len = sizeof(*f)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *c;
 	int fd;
 
-	if (recvmsg(sync, &msg, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*f))
+	if (pass_recv(sync, f, sizeof(*f), &fd, NULL) != (ssize_t)sizeof(*f))
 		return -EPIPE;
-	c = CMSG_FIRSTHDR(&msg);
-	if (f->stage != 0 || c == NULL)
+	if (f->stage != 0 || fd < 0)
 		return f->err != 0 ? -f->err : -EPROTO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	return fd;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ipc/crew.h"
+#include "ipc/pass.h"
 #include "sandbox/fds.h"
 #include "sandbox/orphan.h"
 #include "sandbox/sandbox.h"
@@ -120,41 +121,18 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 	return 0;
 }
 
-/* The one descriptor that came with MSG, or -1. */
-static int passed_fd(struct msghdr *msg)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	int fd = -1;
-
-	if (c != NULL && c->cmsg_level == SOL_SOCKET &&
-	    c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
-}
-
 /*
  * The next order, and its descriptor or -1. 1; or 0 when the supervisor is
  * gone; a record that is no order has type 0.
  */
 static int next_order(struct crew_order *order, int *fd)
 {
-	/* Room for one descriptor and no padding: there cannot be a second. */
-	_Alignas(struct cmsghdr) char control[CMSG_LEN(sizeof(int))];
-	struct iovec iov = {.iov_base = order, .iov_len = sizeof(*order)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	ssize_t n;
+	bool whole;
+	ssize_t n = pass_recv(CREW_CONTROL_FD, order, sizeof(*order), fd, &whole);
 
-	do
-		n = recvmsg(CREW_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
-	*fd = passed_fd(&msg);
-	if (n != sizeof(*order) ||
-	    (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+	if (n != sizeof(*order) || !whole)
 		order->type = 0;
 	return 1;
 }

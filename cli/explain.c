@@ -29,12 +29,11 @@ static void tell(struct json_object *list, const char *fmt, ...)
 static void tell(struct json_object *list, const char *fmt, ...)
 {
 	struct buf clean = {0};
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		abort();
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	clean_add(&clean, text, strlen(text), CLEAN_NO_LIMIT);
 	json_object_array_add(

@@ -6,18 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/clean.h"
 
 static void line(const char *prefix, const char *fmt, va_list ap)
 {
 	struct buf out = {0};
-	char *text = NULL;
-	int n = vasprintf(&text, fmt, ap);
+	char *text = xvasprintf(fmt, ap);
 
-	if (n < 0)
-		abort();
 	buf_add_str(&out, prefix);
-	clean_add(&out, text, (size_t)n, CLEAN_NO_LIMIT);
+	clean_add(&out, text, strlen(text), CLEAN_NO_LIMIT);
 	buf_add_str(&out, "\n");
 	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
 	buf_fini(&out);

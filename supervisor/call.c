@@ -223,12 +223,11 @@ void call_error(struct call *c, int code, struct json_object *data,
 		const char *fmt, ...)
 {
 	struct buf answer = {0};
-	char *text = NULL;
+	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		abort();
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	utf8_mend(text);
 	rpc_put_error(&answer, c->msg.id, code, text, data);

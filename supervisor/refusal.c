@@ -68,8 +68,7 @@ void refuse(struct refusal *r, const char *code, struct json_object *details,
 	r->code = code;
 	r->details = details;
 	va_start(ap, fmt);
-	if (vasprintf(&r->message, fmt, ap) < 0)
-		abort();
+	r->message = xvasprintf(fmt, ap);
 	va_end(ap);
 	utf8_mend(r->message); /* it goes into JSON */
 }

@@ -95,8 +95,7 @@ void run_set_error(struct run *r, const char *code, struct json_object *details,
 		return;
 	}
 	va_start(ap, fmt);
-	if (vasprintf(&r->error.message, fmt, ap) < 0)
-		abort();
+	r->error.message = xvasprintf(fmt, ap);
 	va_end(ap);
 	r->error.code = xstrdup(code);
 	r->error.details = details;

@@ -188,11 +188,10 @@ static void say(struct heard *h, const char *fmt, ...)
 static void say(struct heard *h, const char *fmt, ...)
 {
 	va_list ap;
-	char *s = NULL;
+	char *s;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		abort();
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
 	buf_add_str(&h->line, buf_len(&h->line) > 0 ? " " : "");
 	buf_add_str(&h->line, s);

@@ -249,9 +249,9 @@ static size_t run(struct http_parse *p, const char *data, size_t n)
 	return n;
 }
 
-/* ---- the head, byte by byte ---- */
+/* ---- the head ---- */
 
-/* The last byte of the head is C: what about it no reader may guess? */
+/* The last byte of HEAD: what about it no reader may guess? */
 static const char *fault_of(const char *head, size_t len)
 {
 	unsigned char c = (unsigned char)head[len - 1];
@@ -301,26 +301,30 @@ static void read_head(struct http_parse *p)
 	buf_fini(&p->head);
 }
 
-static void add_head_byte(struct http_parse *p, char c)
+/* As much of DATA as ends a line or the room for heads. How much that was. */
+static size_t add_head(struct http_parse *p, const char *data, size_t n)
 {
-	const char *why;
+	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had;
+	const char *end = memchr(data, '\n', n), *why = NULL, *head;
 
-	if (buf_add(&p->head, &c, 1) < 0) {
+	n = end != NULL ? (size_t)(end - data) + 1 : n;
+	n = n < room ? n : room;
+	if (n == 0) {
 		bad(p, 431, "a head of more than %d bytes came", HTTP_HEAD_MAX);
-		return;
+		return 0;
 	}
-	why = fault_of(buf_data(&p->head), buf_len(&p->head));
-	if (why != NULL) {
+	buf_add(&p->head, data, n);
+	head = buf_data(&p->head);
+	for (size_t len = had + 1; len <= had + n && why == NULL; len++)
+		why = fault_of(head, len);
+	if (why != NULL)
 		bad(p, 400, "%s", why);
-		return;
-	}
-	if (c != '\n')
-		return;
-	if (p->lines++ == 0)
+	else if (data[n - 1] == '\n' && p->lines++ == 0)
 		check_request_line(p);
-	else if (memcmp(buf_data(&p->head) + buf_len(&p->head) - 4, "\r\n\r\n",
-			4) == 0)
+	else if (data[n - 1] == '\n' &&
+		 memcmp(head + had + n - 4, "\r\n\r\n", 4) == 0)
 		read_head(p);
+	return n;
 }
 
 /* ---- all of it ---- */
@@ -330,7 +334,6 @@ struct http_parse *http_parse_new(size_t body_max)
 	struct http_parse *p = xcalloc(1, sizeof(*p));
 
 	p->body_max = body_max;
-	p->head.max = HTTP_HEAD_MAX;
 	http_parse_next(p);
 	return p;
 }
@@ -371,7 +374,7 @@ size_t http_parse_add(struct http_parse *p, const char *data, size_t n)
 	size_t used = 0;
 
 	while (used < n && p->step == HTTP_IN_HEAD)
-		add_head_byte(p, data[used++]);
+		used += add_head(p, data + used, n - used);
 	if (used < n && p->step == HTTP_IN_BODY)
 		used += run(p, data + used, n - used);
 	return used;

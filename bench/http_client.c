@@ -3,12 +3,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -31,7 +31,10 @@ struct conn {
 
 struct http {
 	struct conn conns[HTTP_CONNS_MAX];
-	int n, turn;
+	int n;
+	int epoll;
+	struct epoll_event ready[HTTP_CONNS_MAX];
+	int n_ready, n_taken;
 	char host[64], path[64];
 	char session[128]; /* "": none yet */
 	char *hello;
@@ -43,34 +46,39 @@ static void fail(const char *what, const char *text)
 	exit(1);
 }
 
-static void conn_open(struct conn *c, const char *host)
+static void conn_open(struct http *h, int i)
 {
+	struct conn *c = &h->conns[i];
+	/* told once: one that is closed while it is idle is no news */
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET,
+				    .data.fd = i};
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	char ip[32] = "";
 	unsigned port = 0;
 	int one = 1;
 
-	if (sscanf(host, "%31[0-9.]:%u", ip, &port) != 2 ||
+	if (sscanf(h->host, "%31[0-9.]:%u", ip, &port) != 2 ||
 	    inet_pton(AF_INET, ip, &to.sin_addr) != 1)
-		fail("no address", host);
+		fail("no address", h->host);
 	to.sin_port = htons((uint16_t)port);
 	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-		die(host);
+	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, c->fd, &event) < 0)
+		die(h->host);
 	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (c->buf == NULL)
 		c->buf = xcalloc(1, ANSWER_MAX + 1);
 }
 
 /* A server may close what has been idle for long. */
-static void conn_reopen(struct conn *c, const char *host)
+static void conn_reopen(struct http *h, int i)
 {
 	char byte;
 
-	if (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+	if (recv(h->conns[i].fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
 		return;
-	close(c->fd);
-	conn_open(c, host);
+	close(h->conns[i].fd);
+	conn_open(h, i);
 }
 
 /* The value of header NAME (with its colon) in HEAD; "" without it. */
@@ -187,7 +195,7 @@ void http_post(struct http *h, int i, const char *body, size_t len)
 	if (len > sizeof(text) - (size_t)n)
 		fail("too long", body);
 	memcpy(text + n, body, len); /* one write: one packet */
-	conn_reopen(c, h->host);
+	conn_reopen(h, i);
 	c->len = c->head = 0;
 	c->under_way = true;
 	put(c->fd, text, (size_t)n + len);
@@ -195,23 +203,20 @@ void http_post(struct http *h, int i, const char *body, size_t len)
 
 int http_next(struct http *h, const char **body)
 {
-	struct pollfd p[HTTP_CONNS_MAX];
-
 	for (;;) {
-		for (int i = 0; i < h->n; i++)
-			p[i] = (struct pollfd){
-			    .fd = h->conns[i].under_way ? h->conns[i].fd : -1,
-			    .events = POLLIN};
-		if (poll(p, (nfds_t)h->n, 30000) <= 0)
-			fail("no answer", h->host);
-		for (int k = 0; k < h->n; k++) {
-			int i = h->turn = (h->turn + 1) % h->n;
+		while (h->n_taken < h->n_ready) {
+			int i = h->ready[h->n_taken++].data.fd;
+			struct conn *c = &h->conns[i];
 
-			if (p[i].revents != 0 && conn_read(h, &h->conns[i])) {
-				*body = h->conns[i].buf + h->conns[i].head;
+			if (c->under_way && conn_read(h, c)) {
+				*body = c->buf + c->head;
 				return i;
 			}
 		}
+		h->n_taken = 0;
+		h->n_ready = epoll_wait(h->epoll, h->ready, h->n, 30000);
+		if (h->n_ready <= 0)
+			fail("no answer", h->host);
 	}
 }
 
@@ -230,8 +235,9 @@ struct http *http_open(const char *at, int conns)
 	if (sscanf(at, "%63[^/]/%63s", h->host, h->path) != 2)
 		fail("no endpoint", at);
 	h->n = conns;
+	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < conns; i++)
-		conn_open(&h->conns[i], h->host);
+		conn_open(h, i);
 	http_post(h, 0, hello, sizeof(hello) - 1);
 	http_next(h, &body);
 	h->hello = xstrdup(body);
@@ -253,6 +259,7 @@ void http_close(struct http *h)
 		close(h->conns[i].fd);
 		free(h->conns[i].buf);
 	}
+	close(h->epoll);
 	free(h->hello);
 	free(h);
 }

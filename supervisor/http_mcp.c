@@ -138,7 +138,7 @@ static void deliver(struct http_session *s, struct http_stream *st,
 		http_conn_reply(st->conn, 202, NULL, NULL, 0);
 		http_stream_free(st);
 	} else if (is_live(s, st) && is_slow(s, st)) {
-		http_stream_begin(st);
+		http_stream_begin_soon(st);
 	}
 }
 

@@ -15,7 +15,9 @@ void http_sessions_init(struct http_sessions *all, struct server *srv,
 {
 	*all = (struct http_sessions){.server = srv, .unread = unread};
 	all->go_on = event_new(srv->base, -1, 0, http_mcp_go_on, all);
+	all->grow = evtimer_new(srv->base, http_streams_grow, all);
 	TAILQ_INIT(&all->holding);
+	TAILQ_INIT(&all->young);
 	TAILQ_INIT(&all->by_use);
 	TAILQ_INIT(&all->ended);
 }
@@ -27,6 +29,7 @@ void http_sessions_fini(struct http_sessions *all)
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
 	event_free(all->go_on);
+	event_free(all->grow);
 }
 
 static void new_id(char out[HTTP_SESSION_ID_SIZE])

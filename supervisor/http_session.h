@@ -33,6 +33,8 @@ struct http_sessions {
 	const size_t *unread; /* borrowed: bytes that clients do not read */
 	TAILQ_HEAD(http_holding, http_session) holding; /* have some held */
 	struct event *go_on; /* with those */
+	TAILQ_HEAD(http_young, http_stream) young; /* oldest first */
+	struct event *grow; /* due when the first of them is */
 };
 
 struct http_session {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
 
@@ -124,9 +125,19 @@ void http_stream_unhold(struct http_stream *st)
 		TAILQ_REMOVE(&s->all->holding, s, holding);
 }
 
+/* It is begun, over, or nobody's: no more of that. */
+static void grown(struct http_stream *st)
+{
+	if (!st->young)
+		return;
+	st->young = false;
+	TAILQ_REMOVE(&st->owner->all->young, st, link);
+}
+
 void http_stream_free(struct http_stream *st)
 {
 	detach(st);
+	grown(st);
 	if (st->held)
 		http_stream_unhold(st);
 	live_less(st);
@@ -227,6 +238,7 @@ static void on_gone(void *watcher)
 	struct http_stream *st = watcher;
 
 	detach(st);
+	grown(st); /* who was told nothing cannot come back for the rest */
 	if (st->held)
 		http_stream_free(st);
 }
@@ -258,10 +270,50 @@ void http_stream_begin(struct http_stream *st)
 	if (st->begun)
 		return;
 	st->begun = true;
+	grown(st);
 	if (st->conn == NULL)
 		return;
 	http_conn_begin(st->conn);
 	prime(st);
+}
+
+static void await(struct http_sessions *all, int64_t now_ms)
+{
+	const struct http_stream *first = TAILQ_FIRST(&all->young);
+	int64_t ms;
+	struct timeval tv;
+
+	if (first == NULL || evtimer_pending(all->grow, NULL))
+		return;
+	ms = first->since_ms + HTTP_PLAIN_MS - now_ms;
+	tv.tv_sec = ms / 1000;
+	tv.tv_usec = ms % 1000 * 1000;
+	evtimer_add(all->grow, &tv);
+}
+
+void http_stream_begin_soon(struct http_stream *st)
+{
+	struct http_sessions *all = st->owner->all;
+
+	if (st->begun || st->conn == NULL)
+		return;
+	st->young = true;
+	st->since_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&all->young, st, link);
+	await(all, st->since_ms);
+}
+
+void http_streams_grow(evutil_socket_t fd, short what, void *sessions)
+{
+	struct http_sessions *all = sessions;
+	int64_t now_ms = clock_mono_ms();
+	struct http_stream *st;
+
+	(void)fd, (void)what;
+	while ((st = TAILQ_FIRST(&all->young)) != NULL &&
+	       st->since_ms + HTTP_PLAIN_MS <= now_ms)
+		http_stream_begin(st);
+	await(all, now_ms);
 }
 
 void http_stream_listen(struct http_session *s, struct http_conn *conn)

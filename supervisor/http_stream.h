@@ -21,6 +21,7 @@
 #define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
 #define HTTP_KEPT_ALL (64u << 20) /* of all sessions */
 #define HTTP_RETRY_MS 500	   /* when a client is told to come back */
+#define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
 struct http_stream {
 	struct http_session *owner; /* borrowed */
@@ -31,9 +32,11 @@ struct http_stream {
 	bool ended;    /* it has all its events */
 	bool broken;   /* what came is no message */
 	bool held;     /* its request has not been begun */
+	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
+	int64_t since_ms; /* when it became young */
 	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
 	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
-	TAILQ_ENTRY(http_stream) link; /* in owner.held, then in all.ended */
+	TAILQ_ENTRY(http_stream) link; /* in owner.held, all.young, all.ended */
 };
 
 /* What a session over HTTP is given; its argument is a http_session. */
@@ -49,6 +52,12 @@ void http_stream_hold(struct http_stream *st);
 void http_stream_unhold(struct http_stream *st);
 /* Answer by a stream of events from now on. */
 void http_stream_begin(struct http_stream *st);
+/*
+ * The same, soon: most answers come before, and cost their client one read
+ * instead of two.
+ */
+void http_stream_begin_soon(struct http_stream *st);
+void http_streams_grow(evutil_socket_t fd, short what, void *sessions);
 
 /* CONN listens to what belongs to no request; who did before hears no more. */
 void http_stream_listen(struct http_session *s, struct http_conn *conn);

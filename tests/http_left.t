@@ -26,6 +26,24 @@ my %templates = (
 			schema = {type = "object", properties = {}}} end)', limits => {maxTimeoutMs => 600000}),
 );
 
+# N posts, 100 under way at a time, each left once its head has come: how many
+# got which status.
+sub post_and_leave {
+	my ($n, $post) = @_;
+	my %status;
+
+	while ($n > 0) {
+		my @conns = map { $post->($n--) } 1 .. ($n < 100 ? $n : 100);
+
+		for my $conn (@conns) {
+			$conn->head;
+			$status{$conn->{status}}++;
+		}
+		$_->hang_up for @conns;
+	}
+	return \%status;
+}
+
 sub server {
 	return Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u'},
 			 config => "[limits]\nmax_concurrent_runs = 4\n", @_);
@@ -33,16 +51,17 @@ sub server {
 
 {
 	my $s = server();
-	my @left;
+	my @left = map { [$s->client('ada')->greeted] } 1 .. 48;
 
-	for (1 .. 48) { # ended, each of its own session
-		my $c = $s->client('ada')->greeted;
-		my $conn = $c->post({jsonrpc => '2.0', id => 1, method => 'tools/call',
-			params => {name => 'large', arguments =>
-				   {ms => 0, size => $SIZE}}});
+	# Each is a stream: the run takes longer than an answer may that is none.
+	push @$_, $_->[0]->post({jsonrpc => '2.0', id => 1, method => 'tools/call',
+		params => {name => 'large', arguments =>
+			   {ms => 400, size => $SIZE}}}) for @left;
+	for (@left) { # it will have ended, each of its own session
+		my $conn = pop @$_;
 
 		$conn->head;
-		push @left, [$c, $conn->message->{id}];
+		push @$_, $conn->message->{id};
 		$conn->hang_up;
 	}
 	until_true('all to end', sub {
@@ -63,17 +82,12 @@ sub server {
 	my $s = server();
 	my @c = map { $s->client('ada')->greeted } 1 .. 3;
 	my $id = start_task($c[0], 'doze', {}, ttl => 600000);
-	my %n;
-
-	for my $i (1 .. 4200) { # to come, and their connections are gone
-		my $conn = $c[$i % 3]->post({jsonrpc => '2.0', id => 10 + $i,
+	my $n = post_and_leave(4200, sub { # to come, and their connections are gone
+		return $c[$_[0] % 3]->post({jsonrpc => '2.0', id => 10 + $_[0],
 			method => 'tasks/result', params => {taskId => $id}});
+	});
 
-		$conn->head;
-		$n{$conn->{status}}++;
-		$conn->hang_up;
-	}
-	same_json(\%n, {200 => 4096, 429 => 104}, 'a requestor awaits so many answers');
+	same_json($n, {200 => 4096, 429 => 104}, 'a requestor awaits so many answers');
 	is($s->client('bob')->greeted->call('ping')->{result} ? 1 : 0, 1,
 	   'which is no loss of another\'s');
 	$s->stop(undef, 'QUIT');
@@ -86,13 +100,10 @@ sub server {
 	my $id = start_task($maker, 'asks', {}, task => {ttl => 600000});
 
 	task_until($maker, $id, 'to ask', sub { $_->{status} eq 'input_required' });
-	for my $i (1 .. 2000) {
-		my $conn = $mute->post({jsonrpc => '2.0', id => 10 + $i,
+	post_and_leave(2000, sub {
+		return $mute->post({jsonrpc => '2.0', id => 10 + $_[0],
 			method => 'tasks/result', params => {taskId => $id}});
-
-		$conn->head;
-		$conn->hang_up;
-	}
+	});
 	is($mute->end, 204, 'their session ends');
 	my @stat = split ' ', read_file("/proc/$s->{pid}/stat") =~ s/^.*\) //sr;
 	my $ticks = $stat[11] + $stat[12];

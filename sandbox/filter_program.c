@@ -24,7 +24,8 @@
 
 /*
  * A program's filter. What is in none of these lists is unknown, or newer
- * than we are: ENOSYS, which C libraries know how to do without.
+ * than we are: ENOSYS, which C libraries know how to do without. So is
+ * inotify, which tells of what others do with the files that all see.
  */
 static const int allowed[] = {
     /* files, in a root of their own */
@@ -49,13 +50,11 @@ static const int allowed[] = {
     SYS(epoll_create), SYS(epoll_create1), SYS(epoll_ctl), SYS(epoll_wait),
     SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd), SYS(eventfd2),
     SYS(timerfd_create), SYS(timerfd_settime), SYS(timerfd_gettime),
-    SYS(signalfd4), SYS(inotify_init1), SYS(inotify_add_watch),
-    SYS(inotify_rm_watch), SYS(nanosleep), SYS(clock_nanosleep),
+    SYS(signalfd4), SYS(nanosleep), SYS(clock_nanosleep),
     /* memory; a just-in-time compiler writes code, so that is let be */
-    SYS(brk), SYS(munmap), SYS(mremap), SYS(mmap), SYS(mprotect),
-    SYS(pkey_alloc), SYS(pkey_free), SYS(pkey_mprotect), SYS(madvise),
-    SYS(mincore), SYS(msync), SYS(mlock), SYS(mlock2), SYS(munlock),
-    SYS(membarrier),
+    SYS(brk), SYS(munmap), SYS(mremap), SYS(mprotect), SYS(pkey_alloc),
+    SYS(pkey_free), SYS(pkey_mprotect), SYS(mincore), SYS(msync), SYS(mlock),
+    SYS(mlock2), SYS(munlock), SYS(membarrier),
     /* signals, of its own processes: there are no others */
     SYS(rt_sigaction), SYS(rt_sigprocmask), SYS(rt_sigreturn),
     SYS(rt_sigsuspend), SYS(rt_sigpending), SYS(rt_sigtimedwait),
@@ -132,10 +131,30 @@ static const int violations[] = {
 		}                                                              \
 	}
 
+#define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and the like */
+/* N of them from FIRST on: a power of two, which FIRST is a multiple of. */
+#define ADVICE(first, n)                                                       \
+	{                                                                      \
+		SYS(madvise), ALLOW, 1,                                        \
+		{                                                              \
+			MASKED(2, UINT32_MAX - ((n)-1), first)                 \
+		}                                                              \
+	}
+
 static const struct filter_rule by_argument[] = {
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
-    {SYS(socketpair), ALLOW, 1, {INT_EQ(0, AF_UNIX)}},
+    /* one of datagrams that has lost its other end could get a name */
+    {SYS(socketpair), ALLOW, 2,
+     {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_STREAM)}},
+    {SYS(socketpair), ALLOW, 2,
+     {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
+    /* the machine's reserve of huge pages is in no limit of ours */
+    {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
+    {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
+    /* all but MADV_MERGEABLE, by which runs could see each other's pages */
+    ADVICE(0, 8), ADVICE(8, 4), ADVICE(14, 2), ADVICE(16, 8), ADVICE(24, 2),
+    ADVICE(102, 2),
     MKNOD(mknod, 1, S_IFIFO, ALLOW),
     MKNOD(mknodat, 2, S_IFIFO, ALLOW),
     MKNOD(mknod, 1, S_IFCHR, DENY(EPERM)),

@@ -48,7 +48,7 @@ sub programs {
 	my $to = Paddock::fresh_root() . '/attack';
 
 	compile('attack', $to, map { "$TOP/tests/redteam/attack_$_.c" }
-		qw(resources escape leaks signals));
+		qw(resources escape leaks signals shared));
 	return $to;
 }
 

@@ -5,7 +5,7 @@
 # 8: a signal, or an errno if it does not want the signal.
 # 10: threads count as processes. An ordinary user's runs share a uid, so the
 # kernel cannot count them by it, and the watch does.
-# 13, 14, 15: bounded by what descriptors and files there may be.
+# 13, 14: bounded by what descriptors there may be. 15: see 123.
 # 17: lines that come too fast are slowed down, and cut off; they cost the run
 # its own CPU time.
 # 21: nobody hears it any more; the deadline does not need it.
@@ -48,7 +48,7 @@ sub small_log {
     [12, 'all descriptors', 'returns {"errno":"EMFILE"}', c => 'descriptors'],
     [13, 'buffers of pipes and sockets', "returns {\"errno\":\"EMFILE\"} | $any", c => 'hoard'],
     [14, 'epolls in epolls', 'returns {"errno":"ELOOP"} | returns {"errno":"EINVAL"}', c => 'epolls'],
-    [15, 'watches on all there is', 'returns {"errno":"ENOSPC"}', c => 'watches', %small],
+    [15, 'watches on all there is', 'returns {"errno":"ENOSYS"}', c => 'watches', %small],
     [16, 'output without end', "$limit\"output_bytes\"", c => 'shout'],
     [17, 'errors a byte at a time', "$limit\"cpu\" | RUN_TIMEOUT", c => 'mutter',
      limits => {maxCpuMs => 300, maxTimeoutMs => 700}, also => \&small_log],

@@ -1,0 +1,61 @@
+# What a program may try by what all runs share: the kernel, the files of the
+# host, and its shim. See tests/lib/Redteam.pm.
+#
+# 123, 124: a watch on /usr/bin would tell who starts what on the machine; a
+# lone datagram socket has a name that other runs could send to.
+# 125: the machine's reserve of huge pages is in no limit of memory.
+# 128: nobody but the server can ask the shim to end.
+# 131: who is killed before it is heard was refused all the same.
+# 135: what is sent into itself is the kernel's to clean up.
+use strict;
+use warnings;
+use Digest::SHA;
+use Paddock;
+
+sub env_hash { return Digest::SHA->new(256)->addfile('/usr/bin/env')->hexdigest }
+
+my $env = env_hash();
+
+sub fails {
+	my ($n, $what, $do, $errno) = @_;
+
+	return [$n, $what, join(' | ', map { "returns {\"errno\":\"$_\"}" } split ' ', $errno),
+		c => $do, also => sub { env_hash() eq $env ? () : '/usr/bin/env has changed' }];
+}
+
+# The name is one line of text, wherever it is shown.
+sub plain_name {
+	my ($s, $v) = @_;
+	my $comm = $v->{error}{details}{process}{comm} // '';
+
+	return $comm =~ /[\x00-\x1f]/ && $comm !~ /\x1b/ ? "the name is $comm" :
+	    $s->log_text =~ /\x1b/ ? 'the log has an escape' : ();
+}
+
+(
+    fails(123, 'who starts which program', 'watch_programs', 'ENOSYS'),
+    fails(124, 'a socket that gets a name', 'lone_socket', 'ENOSYS'),
+    fails('124b', 'another', 'raw_socket', 'ENOSYS'),
+    fails(125, 'huge pages', 'huge_pages', 'ENOMEM'),
+    fails(126, 'pages merged with those of others', 'merge_pages', 'ENOSYS EINVAL'),
+    fails(127, 'a page of a file, by its own memory', 'shared_page', 'EIO EFAULT'),
+    [128, 'every signal to the shim, in every way', 'returns 1', c => 'signals_to_shim'],
+    ['128b', 'a SIGTERM to the shim by a last will', 'returns 1', c => 'last_signal'],
+    [129, 'many violations at once', 'SANDBOX_VIOLATION "syscall":"keyctl"', c => 'all_reported'],
+    [130, 'a violation by whose name more is said', 'SANDBOX_VIOLATION "syscall":"keyctl"',
+     c => 'odd_name', also => \&plain_name],
+    [131, 'violations of who is gone', 'returns 1 | SANDBOX_VIOLATION "syscall":"keyctl"',
+     c => 'gone_reported'],
+    [132, 'pipes of another kind', 'returns [1,2]', c => 'odd_pipes'],
+    [133, 'answers that nobody can have', 'returns 1', c => 'no_answers'],
+    fails(134, 'its limits raised', 'raise_limits', 'EPERM'),
+    [135, 'sockets in sockets',
+     'returns {"errno":"ETOOMANYREFS"} | returns {"errno":"EMFILE"} | returns {"errno":"ENOMEM"} | RESOURCE_LIMIT "limit":',
+     c => 'sockets_in_sockets', limits => {maxCpuMs => 4000, maxMemoryBytes => 64 << 20}],
+    fails(136, 'a program without a name', 'nameless_program', 'EACCES'),
+    fails(137, 'to be the last that is killed for memory', 'last_victim', 'EACCES EPERM'),
+    fails(138, 'the namespaces around its own', 'outer_namespace', 'ENOTTY'),
+    [139, 'calls that are new', 'returns "none"', c => 'new_calls'],
+    [140, 'devices', 'returns "full null random shm urandom zero"',
+     sh => 'cd /dev; set -- $(ls | grep -v -e ^fd$ -e ^std); echo "\"$*\""'],
+);

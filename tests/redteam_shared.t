@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# What a program may try by what runs share; the table is
+# tests/redteam/shared.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Redteam;
+
+attack_all('shared', c => programs());

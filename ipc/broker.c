@@ -234,7 +234,8 @@ const struct broker_action broker_actions[] = {
      .result = "success:boolean!"},
     {.name = "click",
      .title = "Click",
-     .about = "Click on an element, with a real mouse event.",
+     .about = "Click on an element, with a real mouse event. What pops up is "
+	      "closed, and told of.",
      .args = click,
      .result = "success:boolean! popups:array!"},
     {.name = "type_text",

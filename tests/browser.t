@@ -185,12 +185,20 @@ subtest 'dialogs, popups, downloads' => sub {
 	$me->do('wait', {tabId => $tab, text => 'confirmed'});
 	is((sections())[0], 'confirmed false, named null', 'they are dismissed');
 	is(go('/popup.html')->{statusCode}, 200, 'and the page lets go');
-	for my $how (qw(open blank)) {
+	my $before = $broker->control('status');
+	for my $how (qw(open empty alone blank form)) {
 		my $r = $me->do('click', {tabId => $tab, selector => "#$how"});
 		is(scalar @{$r->{popups}}, 1, "a popup ($how) is told of");
 	}
+	ok(until_true('their connections', sub { !$site->serving('/never') }),
+		'none goes on in the dark');
+	same_json($me->do('wait', {tabId => $tab, text => 'closed: 2'})->{found}, true,
+		'and closed, which who opened it sees');
+	my $after = $broker->control('status');
+	same_json([@$after{qw(sessions tabs)}], [@$before{qw(sessions tabs)}],
+		'nor counts for anything');
 	my $open = $me->do('list_sessions')->{sessions};
-	is(scalar @{$open->[0]{tabs}}, 1, 'and is no tab');
+	is(scalar @{$open->[0]{tabs}}, 1, 'or is a tab');
 	my $no = $me->refused('navigate', {tabId => $tab, url => $site->url('/download')});
 	is($no->{details}{netError}, 'net::ERR_ABORTED', 'a download does not happen');
 };

@@ -11,6 +11,8 @@ use IO::Socket::INET;
 use MIME::Base64 qw(decode_base64);
 use POSIX ();
 
+use Paddock ();
+
 my %live;
 my @extra;
 my $owner = $$;
@@ -55,6 +57,14 @@ sub stop {
 	kill KILL => $self->{pid};
 	waitpid $self->{pid}, 0;
 	delete $live{$self->{pid}};
+}
+
+# The processes of requests for PATH that are not answered yet.
+sub serving {
+	my ($self, $path) = @_;
+
+	return grep { (Paddock::read_file("/proc/$_/cmdline") // '') =~ /^site \Q$path\E\0*$/ }
+	    Paddock::children_of($self->{pid});
 }
 
 # A connection a process, a request a connection; they end with the server.
@@ -113,6 +123,7 @@ sub handle {
 		sysread $peer, $body, 4096, length $body or return;
 	}
 	my ($path, $query) = split /\?/, $target, 2;
+	$0 = "site $path";
 	my ($cookie) = $head =~ /^Cookie: (.*?)\r?$/mi;
 	$query //= '';
 

@@ -14,7 +14,8 @@ use Test::More;
 
 plan skip_all => Broker::missing() if Broker::missing();
 
-my $site = Site->new;
+my $site = Site->new('<!DOCTYPE html><input id="user"><input id="pass" type="password">' .
+		     '<button disabled>Log in</button>');
 sub url { return $site->url($_[0]) }
 
 my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
@@ -78,6 +79,40 @@ $s->init;
 		my $shot = artifact($s, $v, 'login.png');
 		$in ? is($shot, undef, 'without a picture')
 		    : like($shot, qr/^\x89PNG/, 'with a picture');
+	}
+}
+
+# ---- a login that fails names its step and code ----
+
+{
+	my $by = sub { return (locateMode => 'selector', selectors => {
+		username => '#user', password => '#pass', @_}) };
+	my @logins = (
+	    ['no web address', 'validate', 'TPL_LOGIN_URL', startUrl => 'ftp://x/'],
+	    ['one that is not allowed', 'navigate', 'URL_NOT_ALLOWED', startUrl => 'http://169.254.169.254/'],
+	    ['no server', 'navigate', 'EXECUTION_ERROR', startUrl => 'http://127.0.0.1:1/'],
+	    ['no such page', 'navigate', 'TPL_HTTP_STATUS', startUrl => url('/status/404')],
+	    ['a page that never comes', 'navigate', 'NAVIGATION_TIMEOUT',
+	     startUrl => url('/never'), waitTimeoutMs => 1000],
+	    ['half a page', 'navigate', 'NAVIGATION_TIMEOUT',
+	     startUrl => url('/half'), waitTimeoutMs => 1000],
+	    ['no field', 'locate', 'TPL_LOGIN_FIELD_NOT_FOUND',
+	     startUrl => url('/article.html'), waitTimeoutMs => 3000],
+	    ['no field by a selector', 'locate', 'TPL_LOGIN_FIELD_NOT_FOUND',
+	     $by->(username => '#nobody'), waitTimeoutMs => 3000],
+	    ['no selector', 'locate', 'INVALID_PARAMETER', $by->(username => 'a[')],
+	    ['a button that is off', 'submit', 'ELEMENT_NOT_FOUND',
+	     startUrl => url('/page/0'), $by->(submit => 'button')]);
+	my @asked = map { $s->ask_run(login_keep_session => login($site, @$_[3 .. $#$_]),
+				      mode => 'sync') } @logins;
+
+	for (@logins) {
+		my ($what, $step, $code) = @$_;
+		my $v = $s->result(shift @asked)->{view};
+
+		is($v->{status}, 'failed', "$what: the run fails") || diag(json_of($v));
+		same_json([@{$v->{error}}{errorCode}, @{$v->{error}{details}}{qw(failedStep stepErrorCode)}],
+			  ['STEP_EXECUTION_FAILED', $step, $code], 'at this step, with this code');
 	}
 }
 

@@ -115,6 +115,7 @@ sub handle {
 
 	while ($head !~ /\r\n\r\n/) {
 		sysread $peer, $head, 4096, length $head or return;
+		return answer($peer, 400, '') if $head =~ /^\x16/;    # TLS
 	}
 	($head, my $body) = split /\r\n\r\n/, $head, 2;
 	my ($method, $target) = $head =~ m{^(\S+) (\S+)} or return;

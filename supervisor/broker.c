@@ -253,24 +253,16 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	lose(b, "it does not answer");
 }
 
-static struct broker_call *enqueue(struct broker *b, const char *tool,
-				   struct json_object *body)
-{
-	struct broker_call *c = broker_calls_add(&b->calls, tool, body);
-
-	c->broker = b;
-	look_in(b, 0);
-	return c;
-}
-
 struct broker_call *broker_ask(struct broker *b, const char *tool,
 			       struct json_object *body, int64_t timeout_ms,
 			       broker_done done, void *arg)
 {
 	int64_t ms = timeout_ms + OVERDUE_MS;
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-	struct broker_call *c = enqueue(b, tool, body);
+	struct broker_call *c = broker_calls_add(&b->calls, tool, body);
 
+	look_in(b, 0);
+	c->broker = b;
 	c->done = done;
 	c->arg = arg;
 	if (c->len > MSG_ASK_MAX) {
@@ -300,7 +292,7 @@ void broker_forget(struct broker_call *c)
 	}
 	body = json_object_new_object();
 	json_object_object_add(body, "seq", json_object_new_int64(c->seq));
-	enqueue(b, "cancel", body);
+	broker_ask(b, "cancel", body, 0, NULL, NULL);
 }
 
 bool broker_is_running(const struct broker *b)

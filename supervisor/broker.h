@@ -31,9 +31,9 @@ void broker_free(struct broker *b); /* stopped; NULL is fine */
 /* All lent. What is in it is a claim. */
 struct broker_answer {
 	bool ok;
-	struct json_object *body; /* an object; not OK: {code, message, details?},
-				     two strings and anything */
-	const char *json;	  /* the same as text: LEN bytes, no NUL in them */
+	/* an object; not OK: code and message, strings, details?, an object */
+	struct json_object *body;
+	const char *json; /* the same as text: LEN bytes, without a NUL */
 	size_t len;
 };
 

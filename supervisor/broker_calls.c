@@ -49,15 +49,24 @@ static void fail(struct broker_call *c, const char *code, const char *why)
 	json_object_put(a.body);
 }
 
+static bool has_form(struct json_object *body, bool ok)
+{
+	struct json_object *details = json_member(body, "details");
+
+	if (!json_object_is_type(body, json_type_object))
+		return false;
+	return ok || (json_member_str(body, "code") != NULL &&
+		      json_member_str(body, "message") != NULL &&
+		      (details == NULL ||
+		       json_object_is_type(details, json_type_object)));
+}
+
 /* What pages put into an answer may spoil it; that is no fault of others. */
 static void answer(struct broker_call *c, const char *json, size_t len)
 {
 	struct broker_answer a = {.ok = c->ok, .json = json, .len = len};
 
-	if (json_parse(&a.body, json, len, NULL) == 0 &&
-	    json_object_is_type(a.body, json_type_object) &&
-	    (a.ok || (json_member_str(a.body, "code") != NULL &&
-		      json_member_str(a.body, "message") != NULL)))
+	if (json_parse(&a.body, json, len, NULL) == 0 && has_form(a.body, a.ok))
 		tell(c, &a);
 	else
 		fail(c, "EXECUTION_ERROR",
@@ -93,19 +102,23 @@ void broker_calls_fail_out(struct broker_calls *cs, const char *code,
 	fail_all(&cs->out, code, why);
 }
 
+/* What nobody waits for is about what the program knew of. */
 void broker_calls_fail_begun(struct broker_calls *cs, const char *code,
 			     const char *why)
 {
-	struct broker_call *c = TAILQ_FIRST(&cs->out);
-	struct broker_call_list begun = TAILQ_HEAD_INITIALIZER(begun);
+	struct broker_call_list lost = TAILQ_HEAD_INITIALIZER(lost);
+	struct broker_call *c, *next;
 
 	cs->coming = NULL;
-	TAILQ_CONCAT(&begun, &cs->sent, link);
-	if (c != NULL && c->seq > 0) {
+	TAILQ_CONCAT(&lost, &cs->sent, link);
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->seq == 0 && c->done != NULL)
+			continue;
 		TAILQ_REMOVE(&cs->out, c, link);
-		TAILQ_INSERT_TAIL(&begun, c, link);
+		TAILQ_INSERT_TAIL(&lost, c, link);
 	}
-	fail_all(&begun, code, why);
+	fail_all(&lost, code, why);
 }
 
 void broker_calls_fail_refused(struct broker_calls *cs)

@@ -63,7 +63,10 @@ void broker_calls_left(struct broker_calls *cs); /* that frame was sent */
 int broker_calls_hear(struct broker_calls *cs, const void *frame, size_t len,
 		      const char **why);
 
-/* Who waits is told: of C, not begun; of all not begun; of all that are. */
+/*
+ * Who waits is told: of C, not begun; of all not begun; of all that are, for
+ * the program has ended, and what nobody waits for goes with these.
+ */
 void broker_calls_fail(struct broker_call *c, const char *code,
 		       const char *why);
 void broker_calls_fail_out(struct broker_calls *cs, const char *code,

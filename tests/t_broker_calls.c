@@ -231,6 +231,8 @@ static void test_bodies(void)
 	    {false, "{}", 2, "a failure without a code"},
 	    {false, "{\"code\":\"X\"}", 12, "a failure without a message"},
 	    {false, "{\"code\":1,\"message\":2}", 22, "a failure of numbers"},
+	    {false, "{\"code\":\"X\",\"message\":\"y\",\"details\":[]}", 39,
+	     "a failure with a list of details"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -306,7 +308,13 @@ static void test_failures(void)
 	is_str(told(), "f PAGE_CRASHED;",
 	       "who is forgotten meanwhile is not told");
 
-	hear_answer(1, true, 2, "", 0);
+	ask("i", "navigate", "{}");
+	ask("j", "cancel", "{}")->done = NULL;
+	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	is_int(calls.n, 1, "what nobody waits for is not for the next program");
+	broker_calls_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
+	is_str(told(), "i BROWSER_UNAVAILABLE;", "what was asked is");
+
 	ask("h", "navigate", "{}");
 	send_all();
 	hear_answer(calls.last_seq, true, 10, "{", 1);

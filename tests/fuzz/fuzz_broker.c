@@ -54,6 +54,8 @@ static void forget(uint8_t arg)
 	a->call->done = NULL;
 	if (!a->call->failing && a->call->seq == 0)
 		broker_calls_remove(a->call);
+	else if (!a->call->failing)
+		broker_calls_add(&calls, "cancel", json_object_new_object());
 	a->call = NULL;
 }
 

@@ -31,6 +31,46 @@ sub answer {
 	}
 }
 
+# What no broker of ours does, by the last word of an address.
+sub head { my ($seq, $ok, $total, $text) = @_;
+	   return "\x95\x03" . pack_int($seq) . pack_int($ok) .
+	       pack_int($total) . pack_str($text) }
+sub raw { my ($text) = @_; return sub { syswrite $end, head($_[0], 1, length $text, $text) } }
+
+my $flood = 'x' x 60_000;
+my $junk; # is what sessions are listed as
+my $fine = {success => JSON::PP::true, partial => JSON::PP::false, page => {url => 'x', title => 'x'}};
+my %evil = (
+    garbage => sub { syswrite $end, join '', map { chr $_ * 37 % 256 } 0 .. 999 },
+    twice => sub { answer($_[0], 1, $fine) for 1 .. 2 },
+    other => sub { answer($_[0] + 7, 1, $fine) },
+    early => sub { answer(1, 1, $fine) },
+    within => sub { syswrite $end, head($_[0], 1, 9, '{'); answer($_[0], 1, $fine) },
+    worker => sub { syswrite $end, "\x91\x10" },
+    half => sub { syswrite $end, head($_[0], 1, 9, '{'); exit 3 },
+    chunks => sub { syswrite $end, "\x92\x02" . pack_str($flood) or exit 3 for 1 .. 1_700 },
+    larger => sub { syswrite $end, head($_[0], 1, 5 << 20, $flood) },
+    longer => sub {
+	    syswrite $end, head($_[0], 1, 4 << 20, $flood);
+	    syswrite $end, "\x92\x02" . pack_str($flood) or exit 3 for 1 .. 1_700;
+    },
+    shut => sub { close $end; sleep 600 },
+    deaf => sub { sleep 600 },
+    mute => sub { $waiting{$_[0]} = {%{$_[1]}, mute => 1} }, # when it is called off
+    lists => sub { $junk = 1; answer($_[0], 1, $fine) },
+    nul => raw("\0" . '{"a":' . '1' x 5_000 . '}'),
+    empty => raw(''),
+    array => raw('["a"]'),
+    deep => raw('{"a":' x 500 . '1' . '}' x 500),
+    bytes => raw("{\"a\":\"\xff\xfe\"}"),
+    failing => sub { syswrite $end, head($_[0], 0, 2, '{}') },
+    listing => sub { answer($_[0], 0, {code => 'X', message => 'm', details => [[$flood]]}) },
+    inventing => sub { answer($_[0], 0, {code => 'EVIL', message => 'm' x 100_000,
+					 details => {$flood => $flood}}) },
+    lying => sub { answer($_[0], 1, {sessionId => 'sess_' . 'z' x 9_000, tabId => 7,
+				     page => 'none', $flood => $flood}) },
+);
+
 sub refuse { my ($seq, $code, $m, %d) = @_;
 	 return answer($seq, 0, {code => $code, message => $m // $code,
 				 %d ? (details => \%d) : ()}) }
@@ -96,6 +136,7 @@ my %action = (
 	    my $url = $b->{args}{url};
 
 	    exit 3 if $url =~ /die/;
+	    return $evil{$1}->($seq, $b) if $url =~ m{^http://evil/(\w+)$};
 	    syswrite $end, "\xc1" if $url =~ /nonsense/;
 	    if ($url =~ /wait/) {
 		    $waiting{$seq} = $b;
@@ -132,8 +173,10 @@ my %request = (
     cancel => sub {
 	    my ($seq, $b) = @_;
 
-	    refuse($b->{seq}, 'RUN_CANCELED') if delete $waiting{$b->{seq}};
-	    answer($seq, 1, {});
+	    my $w = delete $waiting{$b->{seq}};
+
+	    refuse($b->{seq}, 'RUN_CANCELED') if $w;
+	    answer($seq, 1, {}) unless $w && $w->{mute};
     },
     run_ended => sub {
 	    my ($seq, $b) = @_;
@@ -157,6 +200,8 @@ my %request = (
     sessions => sub {
 	    my ($seq, $b) = @_;
 
+	    return answer($seq, 1, {sessions => [undef, 7, [[]], {sessionId => 7}, {},
+		{%{(values %session)[0]}, trust => ['local'], kept => 'yes'}]}) if $junk;
 	    answer($seq, 1, {sessions => [grep { $_->{requestor} eq $b->{requestor} }
 					  values %session]});
     },

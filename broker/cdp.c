@@ -140,11 +140,10 @@ void cdp_free(struct cdp *c)
 	if (c == NULL)
 		return;
 	c->ended = true;
-	HASH_ITER(hh, c->waiting, w, next)
-	{
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves the
-		 * table */
-		HASH_DEL(c->waiting, w);
+	w = c->waiting;
+	HASH_CLEAR(hh, c->waiting); /* the table alone; they are a list still */
+	for (; w != NULL; w = next) {
+		next = w->hh.next;
 		free(w);
 	}
 	event_free(c->readable);

@@ -287,9 +287,11 @@ void broker_calls_init(struct broker_calls *cs)
 
 void broker_calls_fini(struct broker_calls *cs)
 {
-	struct broker_call *c;
+	struct broker_call *c, *next;
 
 	TAILQ_CONCAT(&cs->out, &cs->sent, link);
-	while ((c = TAILQ_FIRST(&cs->out)) != NULL)
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
 		broker_calls_remove(c);
+	}
 }

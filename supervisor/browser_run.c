@@ -38,9 +38,10 @@ static void pending_free(struct pending *p)
 
 static void run_over(struct browser_run *br)
 {
-	struct pending *p;
+	struct pending *p, *next;
 
-	while ((p = LIST_FIRST(&br->pending)) != NULL) {
+	for (p = LIST_FIRST(&br->pending); p != NULL; p = next) {
+		next = LIST_NEXT(p, link);
 		broker_forget(p->call);
 		pending_free(p);
 	}

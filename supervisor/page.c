@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 
-#define CURSOR_MAX BASE64_LEN(PAGE_WHERE_MAX) /* bytes */
+#define CURSOR_MAX BASE64_LEN((size_t)PAGE_WHERE_MAX) /* bytes */
 
 /* Is GIVEN a cursor's form? Then WHERE is what it says. */
 static bool decode(struct json_object *given, char where[PAGE_WHERE_MAX + 1])

@@ -68,7 +68,7 @@ help:
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
-	@echo 'make lint    compilers, analyzers, formatter'
+	@echo 'make lint    other compilers, and analyzers'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
 	@echo 'make soak    the long forms of the tests that have one'

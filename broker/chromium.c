@@ -16,6 +16,7 @@
 #include "broker/launch.h"
 #include "broker/pack.h"
 #include "broker/proxy.h"
+#include "broker/renderers.h"
 
 #define START_MS 30000
 #define BACKOFF_FIRST_MS 500 /* after the second early death in a row */
@@ -375,6 +376,8 @@ void chromium_sweep(struct chromium *ch)
 
 void chromium_view(const struct chromium *ch, struct json_object *o)
 {
+	int held = ch->state == UP ? renderers_sandboxed(ch->world.pid)
+				   : -ENOENT;
 	bool bad = ch->path == NULL || (ch->state == OFF && ch->why[0] != '\0');
 
 	json_object_object_add(o, "available", json_object_new_boolean(!bad));
@@ -389,6 +392,9 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 				       json_object_new_string(ch->version));
 	json_object_object_add(o, "running",
 			       json_object_new_boolean(ch->state == UP));
+	if (held >= 0)
+		json_object_object_add(o, "sandboxed",
+				       json_object_new_boolean(held));
 	json_object_object_add(
 	    o, "pid",
 	    ch->world.pid > 0 ? json_object_new_int64(ch->world.pid) : NULL);

@@ -58,6 +58,23 @@ static struct json_object *list(struct broker *b, struct json_object *body)
 	return pack("sessions:o", all);
 }
 
+/* {NAME: {sessions, tabs}} */
+static struct json_object *by_requestor(const struct broker *b)
+{
+	struct json_object *all = json_object_new_object(), *o;
+	const struct session *s;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	{
+		o = member(all, s->requestor);
+		json_object_object_add(
+		    all, s->requestor,
+		    pack("sessions:i tabs:i", member_int(o, "sessions") + 1,
+			 member_int(o, "tabs") + s->n_tabs));
+	}
+	return all;
+}
+
 static struct json_object *status(struct broker *b, struct json_object *body)
 {
 	const struct limits *l = &b->limits;
@@ -72,6 +89,7 @@ static struct json_object *status(struct broker *b, struct json_object *body)
 		      (int64_t)l->sessions, (int64_t)l->tabs,
 		      (int64_t)l->tabs_per_session, l->session_idle_ms,
 		      l->session_max_ms));
+	json_object_object_add(o, "requestors", by_requestor(b));
 	chromium_view(b->chromium, o);
 	return o;
 }

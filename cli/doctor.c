@@ -1,9 +1,11 @@
 /* doctor.c - "paddock doctor": does it work here, and what would help. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -14,6 +16,8 @@
 #include "cli/pretty.h"
 #include "cli/say.h"
 #include "proto/json.h"
+
+#define LOOKS 20 /* at a tab that has just been opened */
 
 /* By the names in the profile's isolation.missing. */
 static const struct {
@@ -111,10 +115,106 @@ static void put_string(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
+static int take_profile(const struct cli *cli, struct client *c,
+			struct json_object *o)
+{
+	struct json_object *v;
+	int rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &v);
+
+	if (rc == 0)
+		json_object_object_add(o, "profile", v);
+	return rc;
+}
+
+/* ---- the browser ---- */
+
+static struct json_object *browser_of(struct json_object *o)
+{
+	return json_member(json_member(o, "profile"), "browser");
+}
+
+static bool is_sandboxed(struct json_object *o)
+{
+	return json_object_get_boolean(json_member(browser_of(o), "sandboxed"));
+}
+
+/* The profile, once a tab is there; a process needs a moment to be caged. */
+static int look_at_tab(const struct cli *cli, struct client *c,
+		       struct json_object *o)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+	int rc = take_profile(cli, c, o);
+
+	for (int i = 0; rc == 0 && i < LOOKS && !is_sandboxed(o); i++) {
+		nanosleep(&pause, NULL);
+		rc = take_profile(cli, c, o);
+	}
+	return rc;
+}
+
+/* A tab is opened, so that the server's profile tells of one that runs. */
+static int try_browser(const struct cli *cli, struct client *c,
+		       struct json_object *o)
+{
+	struct answer a, closed;
+	int rc;
+
+	if (!json_object_get_boolean(json_member(browser_of(o), "available")))
+		return 0;
+	rc = client_tool(c, "create_tab", ask_args(NULL, NULL), &a);
+	if (rc != 0)
+		return rc;
+	if (!a.good) {
+		json_object_object_add(o, "browserRefusal",
+				       json_object_get(a.value));
+	} else {
+		rc = look_at_tab(cli, c, o);
+		if (rc == 0)
+			rc = client_tool(
+			    c, "close_session",
+			    ask_args("sessionId",
+				     json_member_str(a.value, "sessionId")),
+			    &closed);
+		if (rc == 0)
+			answer_fini(&closed);
+	}
+	answer_fini(&a);
+	return rc;
+}
+
+static const char *refusal_of(struct json_object *o, const char *key)
+{
+	return json_member_str(json_member(o, "browserRefusal"), key);
+}
+
+/* It is there, and was tried in vain. */
+static bool is_broken(struct json_object *o)
+{
+	const char *code = refusal_of(o, "errorCode");
+
+	return code != NULL && strcmp(code, "BROWSER_UNAVAILABLE") == 0;
+}
+
+static void check_browser(struct json_object *o, struct json_object *advice)
+{
+	const char *reason = json_member_str(browser_of(o), "reason");
+	bool running =
+	    json_object_get_boolean(json_member(browser_of(o), "running"));
+
+	if (reason != NULL)
+		add(advice, "browser", reason);
+	else if (is_broken(o))
+		add(advice, "browser", refusal_of(o, "error"));
+	else if (running && json_member(o, "browserRefusal") == NULL &&
+		 !is_sandboxed(o))
+		add(advice, "the browser's own sandbox",
+		    "allow user namespaces, and see that what chromium in "
+		    "[browser] names does not switch it off");
+}
+
 static int examine(const struct cli *cli, struct json_object *o)
 {
 	struct client *c = client_open(cli);
-	struct json_object *profile;
 	struct utsname u = {0};
 	int rc;
 
@@ -127,9 +227,9 @@ static int examine(const struct cli *cli, struct json_object *o)
 	put_string(o, client_is_private(c) ? "program" : "socket",
 		   client_peer(c));
 	put_string(o, "serverVersion", client_server_version(c));
-	rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &profile);
+	rc = take_profile(cli, c, o);
 	if (rc == 0)
-		json_object_object_add(o, "profile", profile);
+		rc = try_browser(cli, c, o);
 	client_close(c);
 	return rc;
 }
@@ -148,6 +248,27 @@ static void line_int(const char *name, struct json_object *limits,
 	       json_object_get_int64(json_member(limits, key)));
 }
 
+static void line_browser(struct json_object *o)
+{
+	struct json_object *browser = browser_of(o);
+	const char *path = json_member_str(browser, "path");
+	const char *version = json_member_str(browser, "version");
+
+	printf("%-12s ", "browser");
+	if (!json_object_get_boolean(json_member(browser, "available")))
+		puts("none");
+	else if (is_broken(o))
+		printf("%s does not start\n", path != NULL ? path : "it");
+	else if (refusal_of(o, "error") != NULL)
+		printf("%s, not tried: %s\n", path != NULL ? path : "there",
+		       refusal_of(o, "error"));
+	else
+		printf("%s (%s) starts, its own sandbox is %s\n",
+		       path != NULL ? path : "it",
+		       version != NULL ? version : "of no version",
+		       is_sandboxed(o) ? "on" : "off");
+}
+
 static void show(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
@@ -161,18 +282,19 @@ static void show(struct json_object *o, struct json_object *advice)
 	line("kernel", json_member_str(o, "kernel"));
 	line("requestor", json_member_str(profile, "requestor"));
 	line("trust", json_member_str(profile, "trustLevel"));
-	line("isolation", json_member_str(json_member(profile, "isolation"),
-					  "level"));
+	line("isolation",
+	     json_member_str(json_member(profile, "isolation"), "level"));
 	if (json_member(profile, "programs") != NULL)
-		line("programs", json_object_get_boolean(json_member(
-				     json_member(profile, "programs"),
-				     "available"))
-				     ? json_member_str(
-					   json_member(profile, "programs"),
+		line("programs",
+		     json_object_get_boolean(json_member(
+			 json_member(profile, "programs"), "available"))
+			 ? json_member_str(json_member(profile, "programs"),
 					   "weak") != NULL
-					   ? "weakly caged (allow_weak_programs)"
-					   : "caged"
-				     : "refused");
+			       ? "weakly caged (allow_weak_programs)"
+			       : "caged"
+			 : "refused");
+	if (browser_of(o) != NULL)
+		line_browser(o);
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
@@ -194,6 +316,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	if (rc == 0) {
 		check_isolation(o, advice);
 		check_programs(o, advice);
+		check_browser(o, advice);
 		check_version(o, advice);
 		check_packages(cli, advice);
 	}

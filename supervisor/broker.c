@@ -40,6 +40,7 @@ struct broker {
 	int64_t start_at;    /* clock_mono_ms(): not before */
 	int64_t restart_ms;
 	unsigned failed; /* starts */
+	uint64_t starts;
 	struct broker_calls calls;
 };
 
@@ -188,6 +189,7 @@ static int start(struct broker *b)
 	}
 	log_info("browser", "broker=%d started", (int)b->pid);
 	b->life = RUNNING;
+	b->starts++;
 	b->fd = ends[0];
 	broker_calls_begin(&b->calls);
 	b->readable =
@@ -298,6 +300,11 @@ void broker_forget(struct broker_call *c)
 bool broker_is_running(const struct broker *b)
 {
 	return b->life == RUNNING;
+}
+
+uint64_t broker_starts(const struct broker *b)
+{
+	return b->starts;
 }
 
 /* ---- our own start and end ---- */

@@ -36,8 +36,7 @@ static bool find_in(const char *dirs, const char *name, char *path, size_t size)
 	return false;
 }
 
-/* Chromium, as configured, or where it is usual. NULL: there is none. */
-static const char *find_chromium(const struct config *config)
+const char *browser_chromium(const struct config *config)
 {
 	static const char *const names[] = {"chromium-headless-shell",
 					    "chromium"};
@@ -63,7 +62,7 @@ const char *browser_lacks(const struct config *config)
 	if (program == NULL || access(program, X_OK) != 0)
 		return "the program paddock-browser is not installed beside "
 		       "paddockd";
-	if (find_chromium(config) == NULL)
+	if (browser_chromium(config) == NULL)
 		return config->chromium != NULL
 			   ? "the program that chromium in [browser] names is "
 			     "not there"
@@ -83,19 +82,6 @@ static bool needs_browser(const struct template *t)
 			json_object_array_get_idx(tools, i))) != NULL)
 			return true;
 	return false;
-}
-
-struct json_object *browser_view(const struct config *config)
-{
-	struct json_object *v = json_object_new_object();
-	const char *why = browser_lacks(config);
-
-	json_object_object_add(v, "available",
-			       json_object_new_boolean(why == NULL));
-	if (why != NULL)
-		json_object_object_add(v, "reason",
-				       json_object_new_string(why));
-	return v;
 }
 
 bool browser_allow(const struct template *t, const struct config *config,
@@ -134,7 +120,7 @@ static int launch(void *arg, int end, pid_t *pid)
 {
 	const struct browser *b = arg;
 	const struct config *c = b->server->config;
-	const char *chromium = find_chromium(c);
+	const char *chromium = browser_chromium(c);
 	struct argv a = {.all = {xstrdup("paddock-browser")}, .n = 1};
 	int rc;
 

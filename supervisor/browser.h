@@ -28,8 +28,16 @@ bool browser_exited(struct browser *b, pid_t pid, int status);
 /* Why there is no browser here, and what would help; NULL: there is one. */
 const char *browser_lacks(const struct config *config);
 
-/* {available, reason?}; the caller's. */
-struct json_object *browser_view(const struct config *config);
+/*
+ * DONE is called, perhaps later, unless C is dropped before, with what its
+ * client may know of the browser, DONE's to put: {available, reason?, path?,
+ * running, version?, sandboxed?}. C.state is in use until then.
+ */
+void browser_view(struct call *c,
+		  void (*done)(struct call *c, struct json_object *view));
+
+/* Lines of the log: what runs, and for whom; perhaps later. */
+void browser_log(struct browser *b);
 
 /* May T run, as to the browser? One that needs it is refused in R without. */
 bool browser_allow(const struct template *t, const struct config *config,

@@ -4,6 +4,7 @@
  *   browser.c         is there one; the program, and what it is told
  *   browser_run.c     what runs call
  *   browser_client.c  what clients call
+ *   browser_status.c  how it is, for clients and for the log
  */
 #ifndef SUPERVISOR_BROWSER_INT_H
 #define SUPERVISOR_BROWSER_INT_H
@@ -17,6 +18,9 @@ struct browser {
 	struct server *server;
 	struct broker *broker;
 };
+
+/* Chromium, as configured, or where it is usual; NULL: there is none. */
+const char *browser_chromium(const struct config *config);
 
 /* The body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's own. */
 struct json_object *browser_body(const struct requestor *q,

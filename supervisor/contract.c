@@ -365,7 +365,9 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (!call_release(c))
 		return;
 	q = c->session->requestor;
-	v = json_object_new_object();
+	v = c->state; /* with the browser's part */
+	c->state = NULL;
+	c->state_free = NULL;
 	usage = json_object_new_object();
 	json_object_object_add(usage, "running",
 			       json_object_new_int64((int64_t)q->lane.running));
@@ -392,18 +394,30 @@ static void on_usage(void *arg, const struct store_result *res)
 		json_object_object_add(
 		    v, "programs",
 		    programs_view(&c->session->server->isolation));
-	json_object_object_add(v, "browser",
-			       browser_view(c->session->server->config));
 	json_object_object_add(v, "usage", usage);
 	call_tool_result(c, v, false);
 }
 
-static void get_profile(struct call *c, struct json_object *args)
+static void release_view(void *view)
+{
+	json_object_put(view);
+}
+
+static void on_browser(struct call *c, struct json_object *browser)
 {
 	struct server *srv = c->session->server;
+	struct json_object *v = json_object_new_object();
 
-	(void)args;
+	json_object_object_add(v, "browser", browser);
+	c->state = v;
+	c->state_free = release_view;
 	server_runs(srv);
 	call_hold(c);
 	store_usage(srv->store, c->session->requestor->name, on_usage, c);
+}
+
+static void get_profile(struct call *c, struct json_object *args)
+{
+	(void)args;
+	browser_view(c, on_browser);
 }

@@ -217,6 +217,7 @@ static void on_usr1(struct daemon *d)
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
 	requestors_log(&srv->requestors);
+	browser_log(srv->browser);
 }
 
 static void stop_now(struct daemon *d)

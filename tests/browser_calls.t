@@ -251,6 +251,49 @@ sub view { return $_[0]{result} // {} }
 	$s->stop;
 }
 
+# ---- what the operator sees ----
+
+{
+	my %token = (alice => 'a' x 43, bob => 'b' x 43);
+	forget_told();
+	my $s = Http->new(templates => \%templates, build => $folder, config => $config,
+			  tokens => \%token);
+	my ($alice, $bob) = map { $s->client($_)->greeted } qw(alice bob);
+	my $dump = sub {
+		my ($re) = @_;
+		my $at = length $s->log_text;
+
+		$s->signal('USR1');
+		return until_true("a dump like $re", sub { substr($s->log_text, $at) =~ $re });
+	};
+	ok($dump->(qr/part=browser status=off starts=0 /), 'USR1 tells of a browser that is off');
+	is(scalar(told()), 0, 'and does not start it');
+	same_json($alice->tool('get_runtime_profile')->{view}{browser},
+		  {available => JSON::PP::true, running => JSON::PP::false},
+		  'so does the profile, which tells nobody remote where it is');
+	$alice->tool('create_tab') for 1 .. 2;
+	$bob->tool('create_tab');
+	ok($dump->(qr/part=browser status=running starts=1 chromium="Fake\/1" chromium_starts=2 crashes=1 sandboxed=yes sessions=3 tabs=3 calls=0 /),
+	   'of one that runs');
+	ok($dump->(qr/requestor=alice sessions=2 tabs=2$/m), 'with whose sessions they are');
+	ok($dump->(qr/requestor=bob sessions=1 tabs=1$/m), 'all of them');
+	same_json($alice->tool('get_runtime_profile')->{view}{browser},
+		  {available => JSON::PP::true, running => JSON::PP::true,
+		   sandboxed => JSON::PP::true, version => 'Fake/1'}, 'the profile tells, too');
+	kill KILL => pid($s);
+	until_true('its end', sub { $s->log_text =~ /gone why/ });
+	$alice->tool('create_tab');
+	ok($dump->(qr/status=running starts=2 /), 'and how often it was started');
+	$s->stop;
+}
+{
+	my $s = server();
+
+	is($s->tool('get_runtime_profile')->{view}{browser}{path}, "$folder/chromium",
+	   'local users are told where it is');
+	$s->stop;
+}
+
 # ---- after a restart ----
 
 # Two wait while another runs; the server is killed, and the next one trusts

@@ -169,6 +169,10 @@ subtest 'what dies' => sub {
 		'the next call has a new one');
 	$status = $broker->control('status');
 	same_json([@$status{qw(starts crashes sessions)}], [2, 1, 1], 'which is counted');
+	same_json($status->{requestors}, {$me->{requestor} => {sessions => 1, tabs => 1}},
+		  'with whose they are');
+	ok(until_true('the sandbox', sub { $broker->control('status')->{sandboxed} }),
+		'its pages are seen to be in its own sandbox');
 };
 
 subtest 'how it is caged' => sub {
@@ -191,6 +195,23 @@ subtest 'how it is caged' => sub {
 	my ($renderer) = below($broker->{pid}, qr/--type=renderer/);
 	like(read_file("/proc/$renderer/status"), qr/^Seccomp:\s+2$/m, 'with its filter');
 } if as_root();
+
+subtest 'what is not caged is seen' => sub {
+	my $open = "$BUILD/chromium-without-sandbox.$$"; # /tmp is another in there
+	my ($chromium) = grep { -x } map { ("$_/chromium-headless-shell", "$_/chromium") }
+	    split(/:/, $ENV{PATH}), '/usr/bin';
+
+	write_file($open, "#!/bin/sh\nexec $chromium --no-sandbox \"\$\@\"\n");
+	chmod 0755, $open;
+	my $bare = Broker->new(args => ['--chromium', $open]);
+	ok(!exists $bare->control('status')->{sandboxed}, 'while there is no page, nothing is said');
+	$bare->as->do('create_tab');
+	ok(until_true('its page is seen', sub { exists $bare->control('status')->{sandboxed} }),
+		'a page without a sandbox');
+	ok(!$bare->control('status')->{sandboxed}, 'is told from one with it');
+	$bare->stop;
+	unlink $open;
+};
 
 subtest 'nothing stays behind' => sub {
 	my @all = below($broker->{pid}, qr/./);

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Broker ();
 use Cli;
 use Daemon;
 use Digest::SHA qw(sha256_hex);
@@ -64,6 +65,15 @@ my %templates = (
 my $cli = Cli->new(templates => \%templates);
 
 sub private { return $cli->run_private(@_) }
+
+# What doctor says of a server with these lines of [browser], or sections.
+sub doctor {
+	my ($config) = @_;
+	my $file = "$cli->{root}/doctor.conf";
+
+	write_file($file, ($config =~ /^\[/ ? '' : "[browser]\n") . "$config\n");
+	return private(['doctor', '--config', $file])->{out};
+}
 
 # ---- 0: it succeeded ----
 
@@ -529,6 +539,16 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	$r = private(['doctor']);
 	said($r, 0, qr/^/, 'doctor');
 	like($r->{out}, qr/^isolation +\w+$/m, 'tells how runs are isolated');
+	like(doctor('enabled = no'), qr/^browser +none\nruns.*^missing +browser: the operator has switched/ms,
+	     'or that there is no browser, and why');
+	like(doctor('chromium = /bin/false'), qr/^browser +\/bin\/false does not start\n.*^missing +browser: .*\/bin\/false does not start: /ms,
+	     'or that it does not start');
+	like(doctor("[requestor \"me\"]\nuid = $>\nbrowser_tools = none"),
+	     qr/^browser .*not tried: .*browser_tools/m, 'or that it may not be tried')
+	    if !Broker::missing();
+	like(doctor(''), Broker::missing() ? qr/^missing +browser: .*make deps-browser/m
+	     : qr/^browser +\/\S+ \(\S+\/[\d.]+\) starts, its own sandbox is on$/m,
+	     'how the one that there is does');
 	$r = private(['doctor', '--json']);
 	ok(json_to($r->{out})->{profile}{runtimeVersion}, 'also as JSON');
 	like($cli->run(['--version'])->{out}, qr/^paddock [\d.]+$/, '--version');

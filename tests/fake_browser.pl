@@ -197,6 +197,20 @@ my %request = (
 	    delete @session{@gone};
 	    answer($seq, 1, {closed => scalar @gone});
     },
+    status => sub {
+	    my ($seq) = @_;
+	    my (%by, %tabs);
+
+	    $tabs{$_->{session}}++ for values %tab;
+	    for (values %session) {
+		    $by{$_->{requestor}}{sessions}++;
+		    $by{$_->{requestor}}{tabs} += $tabs{$_->{sessionId}} // 0;
+	    }
+	    answer($seq, 1, {running => JSON::PP::true, version => 'Fake/1', starts => 2,
+			     sandboxed => JSON::PP::true, crashes => 1, calls => scalar keys %waiting,
+			     refusals => 0, sessions => scalar keys %session,
+			     tabs => scalar keys %tab, requestors => \%by});
+    },
     sessions => sub {
 	    my ($seq, $b) = @_;
 

@@ -1,0 +1,14 @@
+/* renderers.h - whether Chromium's own sandbox holds the pages, by /proc. */
+#ifndef BROKER_RENDERERS_H
+#define BROKER_RENDERERS_H
+
+#include <sys/types.h>
+
+/*
+ * Of the pages' processes below WORLD, the PID 1 of launch.h: 1: each has a
+ * filter of system calls and a pid namespace below Chromium's; 0: one has
+ * not; -ENOENT: there is none. Costs a look at every process there is.
+ */
+int renderers_sandboxed(pid_t world);
+
+#endif

@@ -415,6 +415,8 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 	w->run->use.messages++;
 	if (msg_get(&m, frame, len, &why) < 0)
 		return worker_violation(w, why);
+	if (w->phase == PHASE_BORN && m.type != MSG_READY && m.type != MSG_FAIL)
+		on_ready(w, &m); /* it had its RUN before it could say so */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)
 		return worker_violation(w, "a message out of turn");

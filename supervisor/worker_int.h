@@ -15,7 +15,7 @@
 
 /* Where the conversation stands. */
 enum phase {
-	PHASE_BORN,    /* READY must come first */
+	PHASE_BORN,    /* nothing came; READY may be the first */
 	PHASE_TALKING,
 	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
 	PHASE_ANSWER,	/* it waits for our ANSWER */

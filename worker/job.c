@@ -189,8 +189,10 @@ void job_serve(void)
 {
 	struct msg m = {.type = MSG_READY};
 
-	link_send(&m);
-	link_recv(&m);
+	if (!link_recv_now(&m)) {
+		link_send(&m);
+		link_recv(&m);
+	}
 	if (m.type != MSG_RUN)
 		_exit(EXIT_NONSENSE);
 	link_set_rate(m.run.messages_per_second);

@@ -71,7 +71,7 @@ $s->init;
 	my $v = $s->run_sync(multi_tab_compare => {urls => [map { url("/page/$_") } 0 .. 9]});
 	is(scalar(@{$v->{result}{diffs}}), 9, 'ten pages, the first with each other one');
 	$v = $s->run_sync(multi_tab_compare => {urls => [
-	    url('/status/404'), url('/article.html'), url('/form.html')]});
+	    url('/later'), url('/article.html'), url('/form.html')]});
 	is($v->{status}, 'partial_success', 'a page that does not come is left out');
 	is(scalar(@{$v->{result}{warnings}}), 2, 'and told of') || diag(json_of($v));
 	$v = $s->run_sync(multi_tab_compare => {urls => [url('/status/404'), url('/article.html')]});

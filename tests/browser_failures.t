@@ -34,18 +34,21 @@ $s->init;
 	$v = $s->run_sync(batch_extract_pages => {export => ['csv'],
 	    extract => {maxElements => 1, maxContentLength => 10, pageInfo => \0},
 	    urls => [url('/article.html'), url('/status/404'), 'http://127.0.0.1:1/', 'ftp://x/',
-		     map { url('/form.html') } 1 .. 4]});
+		     url('/later'), map { url('/form.html') } 1 .. 4]});
 	@items = @{$v->{result}{items}};
 	is($v->{status}, 'partial_success', 'pages that fail do not stop the others');
 	is_deeply([map { ($_->{error} // {})->{code} // '' } @items],
-		  ['', 'TPL_HTTP_STATUS', 'EXECUTION_ERROR', 'URL_NOT_ALLOWED', '', '', '', ''],
+		  ['', 'TPL_HTTP_STATUS', 'EXECUTION_ERROR', 'URL_NOT_ALLOWED', 'TPL_HTTP_STATUS',
+		   '', '', '', ''],
 		  'each says why') || diag(json_of(\@items));
 	is($items[1]{statusCode}, 404, 'by its status, too');
+	same_json([@{$items[4]}{qw(url statusCode)}], [url('/status/500'), 500],
+		  'also of one that a script leads elsewhere');
 	ok(!$items[0]{pageInfo} && $items[0]{content}, 'what is not wanted is left out');
 	is($items[0]{title}, 'How rivers meander', 'in the order of the addresses');
-	is_deeply($v->{result}{summary}, {total => 8, succeeded => 5, failed => 3}, 'counted');
+	is_deeply($v->{result}{summary}, {total => 9, succeeded => 5, failed => 4}, 'counted');
 	my @lines = split /\r\n/, artifact($s, $v, 'pages.csv');
-	is(scalar(@lines), 9, 'the table has a line per page');
+	is(scalar(@lines), 10, 'the table has a line per page');
 	like($lines[2], qr/,false,404,TPL_HTTP_STATUS,/, 'failures as well');
 	fits('batch_extract_pages', $v->{result});
 }

@@ -151,6 +151,9 @@ sub handle {
 		return answer($peer, 200, page('Pending', 'an image never comes')
 			. '<script>fetch("/never")</script>');
 	}
+	return answer($peer, 200, page('Later', 'leads elsewhere')
+		. '<script>setTimeout(() => { location = "/status/500" }, 50)</script>')
+	    if $path eq '/later';
 	return answer($peer, 200, 'PK', 'Content-Type: application/zip',
 		'Content-Disposition: attachment; filename=a.zip')
 	    if $path eq '/download';

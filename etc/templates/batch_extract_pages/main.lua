@@ -5,23 +5,24 @@
 
 local STABLE_MS = 5000
 
-local function check_status(run, came)
-	if came.partial then
+-- Of what is there now, by navigate or, as scripts lead elsewhere, get_page_info.
+local function note(run, item, at)
+	item.url, item.title = at.page.url, at.page.title
+	item.statusCode = at.statusCode or run.null
+	if at.partial then
 		run.error("NAVIGATION_TIMEOUT", "the page did not come whole in time")
-	elseif not came.success then
-		run.error("TPL_HTTP_STATUS", "the server answered with status " .. tostring(came.statusCode))
+	elseif at.statusCode ~= nil and at.statusCode >= 400 then
+		run.error("TPL_HTTP_STATUS", "the server answered with status " .. at.statusCode)
 	end
 end
 
 -- In a tab that is there.
 local function read_page(run, tab, url, extract, item)
-	local came = run.call("navigate", {tabId = tab, url = url})
-	item.url, item.title = came.page.url, came.page.title
-	item.statusCode = came.statusCode or run.null
-	check_status(run, came)
+	note(run, item, run.call("navigate", {tabId = tab, url = url}))
 	run.call("wait_for_stable", {tabId = tab, timeoutMs = STABLE_MS})
 	local info = run.call("get_page_info", {tabId = tab, maxElements = extract.maxElements})
-	item.title, item.pageType, item.elementCount = info.page.title, info.page.type, info.totalElements
+	note(run, item, info)
+	item.pageType, item.elementCount = info.page.type, info.totalElements
 	if extract.pageInfo then
 		item.pageInfo = info
 	end

@@ -63,17 +63,24 @@ end
 
 -- Pages ----------------------------------------------------------------------
 
+-- Of what is there now, by navigate or, as scripts lead elsewhere, get_page_info.
+local function note(run, shot, at)
+	shot.url, shot.title = at.page.url, at.page.title
+	if at.statusCode ~= nil and at.statusCode >= 400 then
+		run.error("TPL_HTTP_STATUS", "the server answered with status " .. at.statusCode)
+	end
+end
+
 local function read_page(run, shot, extract)
 	local came = run.call("navigate", {tabId = shot.tabId, url = shot.url})
-	shot.url, shot.title, shot.partial = came.page.url, came.page.title, came.partial
-	if not came.success and not came.partial then
-		run.error("TPL_HTTP_STATUS", "the server answered with status " .. tostring(came.statusCode))
-	end
+	shot.partial = came.partial
+	note(run, shot, came)
 	run.call("wait_for_stable", {tabId = shot.tabId, timeoutMs = STABLE_MS})
 	local info = run.call("get_page_info", {tabId = shot.tabId, maxElements = extract.maxElements or 50})
 	local content = run.call("get_page_content",
 		{tabId = shot.tabId, maxLength = extract.maxContentLength or 4000})
-	shot.title, shot.elementCount, shot.sections = info.page.title, info.totalElements, content.sections
+	note(run, shot, info)
+	shot.elementCount, shot.sections = info.totalElements, content.sections
 end
 
 -- The tab is closed again: in a session that was given it would stay.

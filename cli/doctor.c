@@ -24,6 +24,8 @@ static const struct {
 	const char *missing, *remedy;
 } remedies[] = {
     {"seccomp", "use a kernel with CONFIG_SECCOMP_FILTER"},
+    {"capabilities", "allow user namespaces, or start paddockd as root: no "
+		     "privilege is gained by them meanwhile (no_new_privs)"},
     {"userns", "allow user namespaces: sysctl user.max_user_namespaces=10000, "
 	       "and where they exist kernel.unprivileged_userns_clone=1 and "
 	       "kernel.apparmor_restrict_unprivileged_userns=0"},

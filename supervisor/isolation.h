@@ -18,11 +18,13 @@ enum isolation_level {
 	ISOLATION_LEVELS
 };
 
+#define ISOLATION_WHY (CREW_TEXT_MAX + 256) /* a zygote's text, and ours */
+
 struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct crew_note report;
-	char no_programs[CREW_TEXT_MAX]; /* why none is run; "": they are */
-	char weak[CREW_TEXT_MAX]; /* how programs are caged less; "": they are not */
+	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
+	char weak[ISOLATION_WHY]; /* how programs are caged less; "": they are not */
 	char missing[256];	   /* "cgroup landlock"; "" when nothing is */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };

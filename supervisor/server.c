@@ -74,6 +74,20 @@ static void measured(struct server *srv)
 		runs_pump(srv->runs);
 }
 
+/* What the operator can do besides, when WHY is first a user namespace. */
+static const char *opt_in(const struct server *srv, const char *why)
+{
+	static const char layer[] = "userns:";
+	bool root = geteuid() == 0 || keeper_pid() != 0;
+
+	if (strncmp(why, layer, strlen(layer)) != 0 || !root ||
+	    srv->config->allow_weak_programs)
+		return "";
+	return "; where the other namespaces can be had, the operator can let "
+	       "programs do without: allow_weak_programs = yes in [sandbox], "
+	       "and what that risks is told there";
+}
+
 /*
  * A program runs in all of its cage or not at all; but the operator may let a
  * user namespace be missing when each has a uid of its own.
@@ -93,7 +107,8 @@ static void on_programs(struct server *srv, const struct crew_note *report,
 		why = report->text;
 	if (why != NULL)
 		snprintf(weak ? iso->weak : iso->no_programs,
-			 sizeof(iso->weak), "%s", why);
+			 sizeof(iso->weak), "%.*s%s", CREW_TEXT_MAX - 1, why,
+			 opt_in(srv, why));
 	if (iso->weak[0] != '\0')
 		log_warn("server",
 			 "programs=weak missing=\"%s\" msg=\"programs run "

@@ -167,6 +167,23 @@ sub measured_level {
 	return $level;
 }
 
+# ---- what the doctor says to an ordinary user who gets no namespace ----
+
+{
+	my $root = Paddock::fresh_root($nobody);
+	my @low = defined $nobody ? ('setpriv', "--reuid=$nobody", "--regid=$nobody",
+				     '--clear-groups', '--') : ();
+	open my $out, '-|', 'env', '-i', "PATH=$ENV{PATH}", "HOME=$root", @low, $deny,
+	    'namespaces', '--', "$BUILD/paddock", 'doctor' or die "doctor: $!\n";
+	my $told = join '', <$out>;
+
+	close $out;
+	like($told, qr/^isolation +restricted$/m, 'the doctor tells the level');
+	like($told, qr/^programs +refused$/m, 'and that programs are refused');
+	like($told, qr/^missing +$_: \S/m, "and what would help $_") for @by_userns;
+	unlike($told, qr/please report/, 'all of which is known');
+}
+
 # ---- a worker, seen from outside ----
 
 SKIP: {

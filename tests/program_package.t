@@ -101,7 +101,7 @@ sub weak {
 }
 
 SKIP: {
-	skip 'only root has namespaces without a user namespace', 8 unless as_root() && -x $deny;
+	skip 'only root has namespaces without a user namespace', 9 unless as_root() && -x $deny;
 	my $s = weak('userns');
 
 	$s->init;
@@ -115,6 +115,11 @@ SKIP: {
 	my $p = $s->tool('get_runtime_profile')->{view}{programs};
 	ok($p->{available}, 'the profile has them');
 	like($p->{weak}, qr/^userns: E/, '…and says so');
+	$s->stop;
+	$s = weak('userns', config => "[limits]\n");
+	$s->init;
+	like($s->run('says')->{view}{error}, qr/^programs cannot.*allow user namespaces.*the operator can let programs do without: allow_weak_programs = yes in \[sandbox\]/,
+	     'unasked none runs so, and who can change that is told');
 	$s->stop;
 	$s = weak('namespaces');
 	$s->init;

@@ -20,7 +20,7 @@ NUMBERS = {
     "seccomp": (317, 277), "init_module": (175, 105), "reboot": (169, 142),
     "pidfd_getfd": (438, 438), "fsopen": (430, 430), "io_uring_setup": (425, 425),
     "memfd_create": (319, 279), "clone3": (435, 435), "splice": (275, 76),
-    "personality": (135, 92), "setuid": (105, 146), "chroot": (161, 51),
+    "inotify_init1": (294, 26), "personality": (135, 92), "setuid": (105, 146), "chroot": (161, 51),
 }
 
 
@@ -52,6 +52,15 @@ def sockets():
     return "EAFNOSUPPORT"
 
 
+def lone_socket():
+    import socket
+    try:
+        socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return "done"
+
+
 def descriptors():
     return [fd for fd in range(5, 256) if os.path.exists("/proc/self/fd/%d" % fd)
             and fd != 5]
@@ -80,8 +89,8 @@ def threads():
 
 def main():
     name = json.load(sys.stdin)["try"]
-    own = {"sockets": sockets, "descriptors": descriptors, "memory": memory,
-           "threads": threads}
+    own = {"sockets": sockets, "lone_socket": lone_socket,
+           "descriptors": descriptors, "memory": memory, "threads": threads}
     print(json.dumps(own[name]() if name in own else call(name)))
 
 

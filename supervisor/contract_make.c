@@ -275,9 +275,9 @@ static bool check_trust(struct refusal *r, const struct template *t,
 	if ((t->trust & trust) != 0)
 		return true;
 	refuse(r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
-	       "this connection's trust level is %s, which %s does not list in "
-	       "its trustLevelSupport",
-	       trust_name(trust), t->id);
+	       "this connection's trust level is %s, and %s is for %s alone (its "
+	       "trustLevelSupport)",
+	       trust_name(trust), t->id, trust_name(t->trust));
 	return false;
 }
 

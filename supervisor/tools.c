@@ -176,11 +176,34 @@ static const char *nearest_tool(struct call *c, const char *name)
 				   c->session->server->catalogue, name);
 }
 
+/* C's client may see the template T, which is no tool of its. */
+static void not_as_tool(struct call *c, const struct template *t)
+{
+	enum template_trust trust = session_trust(c->session);
+
+	if ((t->trust & trust) == 0)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%s\": its template is for the trust "
+			   "level %s, and yours is %s, which the operator sets "
+			   "by trust_level in your [requestor] section",
+			   t->id, trust_name(t->trust), trust_name(trust));
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%s\": this server publishes no "
+			   "templates as tools (publish_templates, the "
+			   "operator's); run_task_template runs it",
+			   t->id);
+}
+
 static void no_such_tool(struct call *c, const char *name)
 {
+	const struct template *t =
+	    catalogue_newest(c->session->server->catalogue, name);
 	const char *near = nearest_tool(c, name);
 
-	if (near != NULL)
+	if (t != NULL && tools_visible(c->session->requestor, t))
+		not_as_tool(c, t);
+	else if (near != NULL)
 		call_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown tool \"%.100s\"; did you mean \"%s\"?", name,
 			   near);

@@ -176,7 +176,8 @@ for (@knows) {
 	same_json([map { $_->{name} } @{$s->call('tools/list')->{result}{tools}}],
 		  \@contract, 'publish_templates = no: the contract alone');
 	error_is($s->call('tools/call', {name => 'zebra', arguments => {}}),
-		 -32602, qr/Unknown tool/, 'then templates are no tools');
+		 -32602, qr/Unknown tool .*publish_templates.*run_task_template/,
+		 'then templates are no tools, which is said');
 	is($s->run_sync('zebra')->{status}, 'succeeded',
 	   'but run_task_template still runs them');
 	$s->stop;
@@ -204,8 +205,8 @@ for (@knows) {
 					 arguments => {}}),
 		 -32602, qr/tools\/list/, 'or where names are to be had');
 	error_is($s->call('tools/call', {name => 'distant', arguments => {}}),
-		 -32602, qr/Unknown tool/,
-		 'a template of another trust level is no tool');
+		 -32602, qr/Unknown tool "distant".*for the trust level remote, and yours is local.*operator/,
+		 'a template of another trust level is no tool, and why');
 	my @bad;
 	for my $n (0 .. 3) { # cut at each byte of a character
 		my $long = 'x' x $n . "\x{4e2d}" x 99;

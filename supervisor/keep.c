@@ -56,7 +56,7 @@ static void on_kept(void *arg, const struct store_result *res)
 
 static void refuse_artifact(struct kept *k, struct run *r)
 {
-	char *why = requestor_no_room(k->requestor, k->artifact.size);
+	char *why = worker_no_room(r, k->artifact.size);
 
 	r->artifact_bytes -= k->artifact.size;
 	worker_answer(r, false, why);

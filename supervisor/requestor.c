@@ -10,8 +10,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/verdict.h"
 
-#define MISSED_LOG_MS 60000 /* failed look-ups are logged once in that time */
+#define LOG_EVERY_MS 60000 /* what a requestor should not do */
 
 static const struct config_requestor none = {.uid = -1, .weight = 1};
 
@@ -312,6 +313,18 @@ char *requestor_no_room(const struct requestor *q, int64_t size)
 			 (long long)q->section->artifact_bytes);
 }
 
+struct json_object *requestor_room(const struct requestor *q, int64_t size)
+{
+	char *who = xasprintf("the operator: artifact_bytes in "
+			      "[requestor \"%s\"]", q->name);
+	struct json_object *d =
+	    verdict_limit("artifact_bytes", requestor_kept(q) + size,
+			  q->section->artifact_bytes, "bytes", who);
+
+	free(who);
+	return d;
+}
+
 void requestor_keep(struct requestor *q, int64_t size)
 {
 	q->keeping_bytes += size;
@@ -333,16 +346,22 @@ void requestor_set_usage(struct requestor *q, int64_t bytes)
 
 /* ---- what it should not do ---- */
 
-void requestor_missed(struct requestor *q)
+/* Once in a while, whatever it does; *LAST_MS is when that was. */
+static void log_count(const struct requestor *q, const char *what,
+		      uint64_t count, int64_t *last_ms)
 {
 	int64_t now = clock_mono_ms();
 
-	q->lookups_failed++;
-	if (q->missed_log_ms != 0 && now - q->missed_log_ms < MISSED_LOG_MS)
+	if (*last_ms != 0 && now - *last_ms < LOG_EVERY_MS)
 		return;
-	q->missed_log_ms = now;
-	log_warn("requestor", "requestor=%s lookups_failed=%llu", q->name,
-		 (unsigned long long)q->lookups_failed);
+	*last_ms = now;
+	log_warn("requestor", "requestor=%s %s=%llu", q->name, what,
+		 (unsigned long long)count);
+}
+
+void requestor_missed(struct requestor *q)
+{
+	log_count(q, "lookups_failed", ++q->lookups_failed, &q->missed_log_ms);
 }
 
 void requestor_polled(struct requestor *q, int64_t *last_ms,
@@ -351,6 +370,6 @@ void requestor_polled(struct requestor *q, int64_t *last_ms,
 	int64_t now = clock_mono_ms();
 
 	if (*last_ms != 0 && now - *last_ms < interval_ms / 2)
-		q->overpolls++;
+		log_count(q, "overpolls", ++q->overpolls, &q->overpoll_log_ms);
 	*last_ms = now;
 }

@@ -41,7 +41,7 @@ struct requestor {
 	uint64_t rate_limited;
 	uint64_t lookups_failed;
 	uint64_t overpolls;
-	int64_t missed_log_ms; /* when that was last logged */
+	int64_t missed_log_ms, overpoll_log_ms; /* when they were last logged */
 	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */
 	size_t http_live;	/* streams whose answers are to come */
@@ -105,6 +105,8 @@ int64_t requestor_kept(const struct requestor *q);
 bool requestor_has_room(const struct requestor *q, int64_t size);
 /* NULL: it has. Else why not, for a template; the caller's. */
 char *requestor_no_room(const struct requestor *q, int64_t size);
+/* The same as RESOURCE_LIMIT's details; the caller's. */
+struct json_object *requestor_room(const struct requestor *q, int64_t size);
 /* One of SIZE is on its way to the store, which will take it or not. */
 void requestor_keep(struct requestor *q, int64_t size);
 void requestor_kept_one(struct requestor *q, int64_t size, bool taken);

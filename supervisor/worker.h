@@ -75,6 +75,8 @@ int worker_start(const struct worker_env *env, struct run *r);
 /* R is CANCELLING: SIGTERM, and SIGKILL when the grace is over. */
 void worker_cancel(struct run *r);
 
+/* Why R's requestor has no room for SIZE bytes more, the caller's; or NULL. */
+char *worker_no_room(struct run *r, int64_t size);
 /* The answer to an ARTIFACT: its id, or (OK false) why it was not kept. */
 void worker_answer(struct run *r, bool ok, const char *text);
 

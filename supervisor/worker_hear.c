@@ -156,6 +156,18 @@ static char *over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
 	return text;
 }
 
+char *worker_no_room(struct run *r, int64_t size)
+{
+	struct worker *w = r->worker;
+	char *why = requestor_no_room(r->requestor, size);
+
+	if (why == NULL)
+		return NULL;
+	json_object_put(w->over);
+	w->over = requestor_room(r->requestor, size);
+	return why;
+}
+
 /* Why W may not have an artifact of SIZE more, the caller's; NULL: it may. */
 static char *why_refuse(struct worker *w, uint64_t size)
 {
@@ -172,7 +184,7 @@ static char *why_refuse(struct worker *w, uint64_t size)
 							       : INT64_MAX / 2),
 			    r->limits.artifact_bytes,
 			    "the run's artifacts would hold more than they may");
-	return requestor_no_room(r->requestor, (int64_t)size);
+	return worker_no_room(w->run, (int64_t)size);
 }
 
 static int on_artifact(struct worker *w, const struct msg *m)
@@ -320,9 +332,10 @@ static int on_fail(struct worker *w, const struct msg *m)
 	snprintf(code, sizeof(code), "%.*s", (int)m->fail.error_code.n,
 		 m->fail.error_code.p);
 	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
-		if (details == NULL)
+		if (details != NULL)
+			bounds_correct(w->run, details);
+		else
 			details = json_object_get(w->over); /* what it met last */
-		bounds_correct(w->run, details);
 	}
 	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
 		verdict_signal(w->run, SIGTERM); /* not from us; it stays */

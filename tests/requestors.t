@@ -159,6 +159,9 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	like($v->{error}{message} // $v->{error},
 	     qr/41 bytes .*artifact_bytes in \[requestor "alice"\].*operator.* 60 of 100/,
 	     '  and the template is told why');
+	delete $v->{error}{details}{runId};
+	same_json($v->{error}{details}, {limit => 'artifact_bytes', used => 101, allowed => 100, unit => 'bytes',
+		  whoCanRaise => 'the operator: artifact_bytes in [requestor "alice"]'}, '  and so is who asked');
 	ok($s->run_sync(makes => {n => 40})->{result}, 'all may be used');
 	limited($s->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes',
 		'bytes', 'with all of it used, nothing runs');
@@ -283,8 +286,10 @@ SKIP: {
 	   'failed look-ups are counted');
 	ok($d->log_has(qr/requestor=bob lookups_failed=1$/m), 'and logged');
 	is((() = $d->log_text =~ / requestor=bob lookups_failed=\d+$/mg), 1, 'once');
-	ok($d->log_has(qr/requestor=alice .*overpolls=[1-9]/),
+	ok($d->log_has(qr/requestor=alice status=\w+ .*overpolls=[1-9]/),
 	   'who asks too often is counted');
+	is((() = $d->log_text =~ /level=warn .*requestor=alice overpolls=1$/mg), 1, 'and logged, once');
+	unlike($d->log_text, qr/requestor=bob overpolls=/, 'and nobody else');
 
 	# ---- turns ----
 

@@ -350,6 +350,9 @@ is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part
 		  'MCP 26: it is recorded who made a task and read its result');
 	like($said{task_created}, qr/^uid:\d+$/, '  by name');
 	$id = dozing();
+	get_task($s, $id) for 1 .. 20;
+	ok($s->log_has(qr/level=warn .*part=requestor requestor=uid:\d+ overpolls=1$/m),
+	   '  and who asks more often than a pollInterval says');
 	cancel($id);
 	ok($s->log_text =~ /"task_cancel_asked".*\Q$id\E/, '  and who cancelled it');
 	ok($s->log_text =~ /TASK_NOT_FOUND/, '  and who asked for what is not theirs');

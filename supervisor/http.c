@@ -10,6 +10,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/http_auth.h"
@@ -223,8 +224,10 @@ void http_ready(struct http *h)
 
 void http_look(struct http *h)
 {
-	if (h != NULL)
-		http_sessions_look(&h->site.sessions);
+	if (h == NULL)
+		return;
+	h->site.looked_ms = clock_mono_ms();
+	http_sessions_look(&h->site.sessions);
 }
 
 static void stop(struct http *h)

@@ -275,6 +275,11 @@ const struct http_request *http_conn_request(const struct http_conn *c)
 	return http_parse_request(c->parse);
 }
 
+int64_t http_conn_head_ms(const struct http_conn *c)
+{
+	return c->told_ms;
+}
+
 void http_conn_set_user(struct http_conn *c, void *user)
 {
 	c->user = user;

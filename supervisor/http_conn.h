@@ -107,6 +107,9 @@ void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 /* The request that is being answered. */
 const struct http_request *http_conn_request(const struct http_conn *c);
 
+/* When its head was there; monotonic. */
+int64_t http_conn_head_ms(const struct http_conn *c);
+
 /* What the answering side keeps with a connection; NULL at first. */
 void http_conn_set_user(struct http_conn *c, void *user);
 void *http_conn_user(const struct http_conn *c);

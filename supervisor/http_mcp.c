@@ -1,5 +1,6 @@
 #include "supervisor/http_mcp.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -24,6 +25,18 @@ static bool is_served(const char *revision)
 	return false;
 }
 
+static void refuse_revision(struct http_conn *c, const char *revision)
+{
+	char all[128] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < MCP_REVISIONS; i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+				      i > 0 ? ", " : "", mcp_revision_name(i));
+	http_conn_refuse(c, 400, "MCP-Protocol-Version is \"%.40s\"; this "
+				 "server speaks %s", revision, all);
+}
+
 static bool check_post(struct http_conn *c, const struct http_request *r)
 {
 	const char *accept = r->field[HTTP_ACCEPT];
@@ -44,9 +57,7 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 	const char *revision = r->field[HTTP_REVISION];
 
 	if (revision != NULL && !is_served(revision)) {
-		http_conn_refuse(c, 400, "MCP-Protocol-Version is \"%.40s\"; "
-					 "this server speaks %s and older ones",
-				 revision, mcp_revision_name(MCP_LATEST));
+		refuse_revision(c, revision);
 		return false;
 	}
 	if (r->method == HTTP_IS_POST)
@@ -131,9 +142,6 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 static void deliver(struct http_session *s, struct http_stream *st,
 		    struct rpc_msg *m, const char *text, size_t len)
 {
-	st->broken = m->kind == RPC_BROKEN ||
-		     (m->kind == RPC_BATCH &&
-		      !mcp_has(s->session.revision, MCP_BATCHES));
 	if (!session_take(&s->session, st, m, text, len)) {
 		http_conn_reply(st->conn, 202, NULL, NULL, 0);
 		http_stream_free(st);

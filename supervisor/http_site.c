@@ -13,6 +13,7 @@
 #define JSON "application/json"
 
 #define BIT(method) (1u << (method))
+#define LOOKS (BIT(HTTP_IS_GET) | BIT(HTTP_IS_HEAD))
 
 /* For pages of other origins (https://fetch.spec.whatwg.org, CORS). */
 #define EXPOSED                                                                \
@@ -68,7 +69,13 @@ static void readyz(struct http_site *site, struct http_conn *c,
 static void mcp(struct http_site *site, struct http_conn *c,
 		const struct http_request *r)
 {
-	http_mcp_request(&site->sessions, http_conn_user(c), c, r);
+	struct requestor *requestor = http_conn_user(c);
+
+	/* its body came after a reload: is the token still good? */
+	if (http_conn_head_ms(c) <= site->looked_ms)
+		requestor = http_auth(site->server, site->addr.loopback, c, r);
+	if (requestor != NULL)
+		http_mcp_request(&site->sessions, requestor, c, r);
 }
 
 /* Who asks, and is what it asks for well put? */
@@ -100,8 +107,8 @@ static const struct page {
 } pages[] = {
     {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
      "Allow: GET, POST, DELETE\r\n", mcp_head, mcp},
-    {"/healthz", BIT(HTTP_IS_GET), "Allow: GET\r\n", NULL, healthz},
-    {"/readyz", BIT(HTTP_IS_GET), "Allow: GET\r\n", NULL, readyz},
+    {"/healthz", LOOKS, "Allow: GET, HEAD\r\n", NULL, healthz},
+    {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
 };
 
 static const struct page *page_of(const struct http_request *r)

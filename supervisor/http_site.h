@@ -13,6 +13,7 @@ struct http_site {
 	struct server *server;
 	struct http_addr addr; /* that it is served at */
 	bool ready;	       /* MCP is served, too */
+	int64_t looked_ms;     /* tokens may have changed then; monotonic */
 	struct http_sessions sessions;
 };
 

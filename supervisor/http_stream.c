@@ -418,7 +418,7 @@ static int status_of(const struct http_stream *st)
 	char line[64];
 
 	if (wait_ms == 0)
-		return st->broken ? 400 : 200;
+		return st->owner->session.refusing ? 400 : 200;
 	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
 		 (long long)(wait_ms + 999) / 1000);
 	http_conn_fields(st->conn, line);

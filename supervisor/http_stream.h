@@ -30,7 +30,6 @@ struct http_stream {
 	uint64_t sent; /* the newest event that CONN was given */
 	bool begun;    /* it is a stream of events; else an answer is due */
 	bool ended;    /* it has all its events */
-	bool broken;   /* what came is no message */
 	bool held;     /* its request has not been begun */
 	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
 	int64_t since_ms; /* when it became young */

@@ -128,7 +128,9 @@ void session_refuse(struct session *s, void *route, int code, const char *why)
 	struct buf out = {0};
 
 	rpc_put_error(&out, NULL, code, why, NULL);
+	s->refusing = true;
 	s->ops->answer(s->arg, route, buf_data(&out), buf_len(&out));
+	s->refusing = false;
 	buf_fini(&out);
 }
 
@@ -143,7 +145,7 @@ bool session_same_id(const char *a, const char *b)
 	struct json_object *x = NULL, *y = NULL;
 	bool same = strcmp(a, b) == 0;
 
-	if (!same && a[0] == '"' && b[0] == '"' &&
+	if (!same && (strchr(a, '\\') != NULL || strchr(b, '\\') != NULL) &&
 	    json_parse(&x, a, strlen(a), NULL) == 0 &&
 	    json_parse(&y, b, strlen(b), NULL) == 0)
 		same = json_object_equal(x, y);
@@ -157,7 +159,7 @@ static bool id_in_use(const struct session *s, const char *id)
 	const struct call *c;
 
 	LIST_FOREACH(c, &s->calls, link)
-		if (c->msg.id != NULL && strcmp(c->msg.id, id) == 0)
+		if (c->msg.id != NULL && session_same_id(c->msg.id, id))
 			return true;
 	return false;
 }
@@ -167,7 +169,9 @@ static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
 {
 	struct call *c = call_new(s, route, m, batch);
 
+	s->refusing = batch == NULL;
 	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
+	s->refusing = false;
 }
 
 static void answer_limited(struct call *c, int64_t retry_after_ms)

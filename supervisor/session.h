@@ -45,6 +45,7 @@ struct session {
 	struct requestor *requestor; /* borrowed */
 	enum template_trust via;     /* local; set by a remote transport */
 	int64_t limited_ms; /* while RATE_LIMITED is answered: how long */
+	bool refusing; /* while what was no message, or too much, is answered */
 	const struct session_ops *ops;
 	void *arg;
 	/* A large answer is awaited no more; set by who reads, or NULL. */

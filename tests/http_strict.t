@@ -201,6 +201,15 @@ for (['PUT', '/mcp'], ['PATCH', '/mcp'], ['OPTIONS', '/mcp'], ['POST', '/healthz
 	$conn->request('GET', '/healthz');
 	is($conn->response->{status}, 200, 'without a body, as HEAD has none');
 }
+for my $path ('/healthz', '/readyz') { # as who watches asks
+	my $conn = $s->connect;
+
+	$conn->request('HEAD', $path);
+	$conn->head;
+	is("$conn->{status} $conn->{headers}{'content-type'}", '200 application/json', "HEAD $path: 200");
+	$conn->request('GET', '/healthz');
+	is($conn->response->{json}{status}, 'ok', 'and no body, either');
+}
 for (['*/*', 200], ['application/json', 406], ['text/event-stream', 406],
      [undef, 406], ['application/*, text/*;q=0.5', 200]) {
 	is(status_with(POST => '/mcp', {%post, Accept => $_->[0]}, $hello),
@@ -224,6 +233,8 @@ for (['application/json; charset=utf-8', 200], ['text/plain', 415],
 		   'MCP 38: MCP-Protocol-Version ' . ($_->[0] // '(none)') .
 		   ": $_->[1]");
 	}
+	my $why = $s->fetch(POST => '/mcp', {%in, 'MCP-Protocol-Version' => '2099-01-01'}, $ping)->{json}{error}{message};
+	like($why, qr/2099-01-01.*2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25/, 'which says what would pass');
 	delete $in{'Mcp-Session-Id'};
 	is(status_with(POST => '/mcp', \%in, $ping), 400,
 	   'MCP 37: without a session: 400');
@@ -246,6 +257,10 @@ for (['application/json; charset=utf-8', 200], ['text/plain', 415],
 	my $old = $s->client->greeted('2025-03-26');
 	my $r = $s->fetch(POST => '/mcp', $old->headers, "[$ping,$ping]");
 	is(scalar @{$r->{json}}, 2, 'MCP 31: 2025-03-26 has batches');
+	$r = $s->fetch(POST => '/mcp', $old->headers, '[' . join(',', ($ping) x 129) . ']');
+	is("$r->{status} $r->{json}{error}{code}", '400 -32600', 'MCP 31: but not of any size');
+	$r = $s->fetch(POST => '/mcp', $old->headers, "[7,$ping]");
+	is("$r->{status} " . @{$r->{json}}, '200 2', 'MCP 31: in which each message is refused by itself');
 	is($s->fetch(POST => '/mcp', $old->headers,
 		     '[{"jsonrpc":"2.0","method":"notifications/initialized"}]')
 	   ->{status}, 202, 'one without a request gets 202');

@@ -140,6 +140,8 @@ my @broken = ( # what it is, the line, the error's code
 	like($s->exchange('{"jsonrpc":"2.0","id":"w","method":"ping"}' . "\n"),
 	     qr/"error":\{"code":-32600,.*under way/,
 	     'an id that is in use is refused');
+	like($s->exchange('{"jsonrpc":"2.0","id":"\\u0077","method":"ping"}' . "\n"),
+	     qr/"error":\{"code":-32600,.*under way/, 'however it is written');
 	$s->notify('notifications/cancelled', {requestId => $long});
 	$s->notify('notifications/cancelled', {requestId => 'w'});
 	like($s->exchange(qq({"jsonrpc":"2.0","id":"w","method":"ping"}\n)),

@@ -37,6 +37,8 @@ enum mcp_feature {
 	MCP_STRUCTURED,	 /* structuredContent, outputSchema */
 	MCP_TITLES,
 	MCP_RESOURCE_LINKS, /* content */
+	MCP_CONTENT_META,   /* _meta and lastModified in it */
+	MCP_ICONS,
 	MCP_TASKS,	     /* the core's own */
 	MCP_FEATURES
 };
@@ -69,7 +71,8 @@ int mcp_content_fault(struct json_object *content, const char **expected);
 
 /*
  * BLOCK (lent; good by the above) as REV knows it: itself, or a text that
- * stands for what REV has no kind for. The caller owns it.
+ * stands for what REV has no kind for, without members that came later. The
+ * caller owns it.
  */
 struct json_object *mcp_block_for(struct json_object *block,
 				  enum mcp_revision rev);

@@ -248,8 +248,42 @@ static struct json_object *text_instead(struct json_object *block,
 	return o;
 }
 
-struct json_object *mcp_block_for(struct json_object *block,
-				  enum mcp_revision rev)
+static bool knows_member(enum mcp_revision rev, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum mcp_feature since;
+	} newer[] = {{"_meta", MCP_CONTENT_META},
+		     {"lastModified", MCP_CONTENT_META},
+		     {"icons", MCP_ICONS}};
+
+	for (size_t i = 0; i < ARRAY_LEN(newer); i++)
+		if (strcmp(newer[i].name, name) == 0)
+			return mcp_has(rev, newer[i].since);
+	return true;
+}
+
+/* V, a block, or its resource or annotations, with the members REV has. */
+static struct json_object *members_for(struct json_object *v,
+				       enum mcp_revision rev)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_foreach(v, key, value) {
+		bool inner = json_object_is_type(value, json_type_object) &&
+			     strcmp(key, "_meta") != 0;
+
+		if (knows_member(rev, key))
+			json_object_object_add(o, key,
+					       inner ? members_for(value, rev)
+						     : json_object_get(value));
+	}
+	return o;
+}
+
+/* The same, in the kinds of content that REV has. */
+static struct json_object *kind_for(struct json_object *block,
+				    enum mcp_revision rev)
 {
 	const char *type = json_member_str(block, "type");
 	struct json_object *o;
@@ -268,4 +302,16 @@ struct json_object *mcp_block_for(struct json_object *block,
 	o = text_instead(block, text);
 	free(text);
 	return o;
+}
+
+struct json_object *mcp_block_for(struct json_object *block,
+				  enum mcp_revision rev)
+{
+	struct json_object *o = kind_for(block, rev), *known;
+
+	if (rev == MCP_LATEST)
+		return o;
+	known = members_for(o, rev);
+	json_object_put(o);
+	return known;
 }

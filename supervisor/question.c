@@ -203,6 +203,27 @@ const char *question_lacks(const struct question *q, const struct session *s)
 					    : lacks_sample(q, s);
 }
 
+/* MESSAGES, which were checked, as older revisions know them. */
+static struct json_object *messages_for(struct json_object *messages,
+					enum mcp_revision rev)
+{
+	size_t n = json_object_array_length(messages);
+	struct json_object *list = json_object_new_array_ext((int)n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *m =
+		    copy_of(json_object_array_get_idx(messages, i));
+		struct json_object *content = json_member(m, "content");
+
+		json_object_object_del(m, "_meta");
+		if (json_object_is_type(content, json_type_object))
+			json_object_object_add(m, "content",
+					       mcp_block_for(content, rev));
+		json_object_array_add(list, m);
+	}
+	return list;
+}
+
 struct json_object *question_params(const struct question *q,
 				    const struct session *s,
 				    const char *task_id)
@@ -212,6 +233,10 @@ struct json_object *question_params(const struct question *q,
 	if (q->kind == WORKER_ASK_ELICIT && s->revision >= MCP_2025_11_25)
 		json_object_object_add(params, "mode",
 				       json_object_new_string("form"));
+	if (q->kind == WORKER_ASK_SAMPLE && s->revision < MCP_2025_11_25)
+		json_object_object_add(
+		    params, "messages",
+		    messages_for(json_member(params, "messages"), s->revision));
 	if (task_id != NULL)
 		json_object_object_add(params, "_meta", task_related(task_id));
 	return params;

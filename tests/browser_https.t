@@ -95,9 +95,22 @@ subtest 'what a page asks for' => sub {
 };
 
 is($broker->stop, 0, 'the broker ends');
+
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"]);
+$s->init;
+subtest 'a template' => sub {
+	my $v = $s->run_sync(batch_extract_pages => {urls => [$self_signed, $site->url('/article.html')]});
+	my ($bad, $good) = @{$v->{result}{items}};
+
+	is($v->{status}, 'partial_success', 'has the other pages');
+	same_json($good->{success}, true, 'which are right');
+	same_json($bad->{success}, false, 'and what nobody vouches for is a failure');
+	like(json_of($bad->{error}), qr/ERR_CERT_AUTHORITY_INVALID/, 'with its name') || diag(json_of($v));
+};
 my $any = IO::Select->new($said)->can_read(0);
 ok(!$any, 'no request reached the server without a certificate') or diag(scalar <$said>);
 $site->stop;
 close $input;
 waitpid $pid, 0;
+$s->stop;
 done_testing();

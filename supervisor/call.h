@@ -40,6 +40,8 @@ struct call {
 	struct json_object *(*handle)(struct call *c, struct run *r);
 	/* It is dropped: what has to be while its route is still there. */
 	void (*leave)(struct call *c);
+	/* Nobody reads its route now; or NULL. */
+	void (*unheard)(struct call *c);
 	void (*late)(struct call *c, const struct store_run *row);
 	char late_id[ID_SIZE];
 	void *state; /* released with the call by state_free */

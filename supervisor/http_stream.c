@@ -236,11 +236,14 @@ static void pump(struct http_stream *st)
 static void on_gone(void *watcher)
 {
 	struct http_stream *st = watcher;
+	struct http_session *s = st->owner;
 
 	detach(st);
 	grown(st); /* who was told nothing cannot come back for the rest */
 	if (st->held)
 		http_stream_free(st);
+	else if (!st->ended)
+		session_unheard(&s->session, st == s->unrelated ? NULL : st);
 }
 
 static void on_drained(void *watcher)
@@ -461,6 +464,14 @@ static bool is_reachable(void *arg)
 	return s->unrelated != NULL && s->unrelated->conn != NULL;
 }
 
+static bool is_heard(void *arg, void *route)
+{
+	const struct http_stream *st = route;
+
+	(void)arg;
+	return st->conn != NULL;
+}
+
 static bool is_behind(void *arg)
 {
 	const struct http_session *s = arg;
@@ -484,4 +495,5 @@ const struct session_ops http_stream_ops = {.send = on_send,
 					    .answer = on_answer,
 					    .reachable = is_reachable,
 					    .part = on_part,
+					    .heard = is_heard,
 					    .behind = is_behind};

@@ -67,6 +67,20 @@ void input_left(struct run *r, const struct call *c)
 	}
 }
 
+void input_unheard(struct run *r, const struct call *c)
+{
+	struct input *in = r->input;
+	struct pending *p, *after;
+
+	if (in == NULL)
+		return;
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->call == c)
+			input_move(p);
+	}
+}
+
 void input_reachable(struct run *r)
 {
 	if (r->input != NULL)
@@ -216,7 +230,9 @@ void input_waits(struct run *r, struct call *c)
 	in = r->input;
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
-		if (p->asked == NULL && question_lacks(&p->q, s) == NULL)
+		if (p->asked != NULL)
+			input_move(p);
+		else if (question_lacks(&p->q, s) == NULL)
 			input_put(p, s, c);
 	}
 }

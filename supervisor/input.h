@@ -34,6 +34,11 @@ void input_task_known(struct server *srv, struct run *r);
 void input_waits(struct run *r, struct call *c);
 /* C waits for R no more; its route is still there. */
 void input_left(struct run *r, const struct call *c);
+/*
+ * Nobody reads C's route any more (NULL: what belongs to no request): what was
+ * asked by it is asked of another who waits, if one is there.
+ */
+void input_unheard(struct run *r, const struct call *c);
 /* R's maker can be reached again. */
 void input_reachable(struct run *r);
 

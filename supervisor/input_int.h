@@ -22,7 +22,7 @@ struct pending {
 	int64_t expires_mono_ms;
 	struct event *expiry;
 	struct client_task *asked; /* NULL: it is held */
-	struct call *call; /* by whose route; compared, and not looked into */
+	struct call *call; /* by whose route; NULL: what belongs to no request */
 	struct session *session; /* that it is asked of */
 	bool was_asked;
 	size_t bytes; /* of what is asked, as text */
@@ -47,6 +47,8 @@ struct input {
 void input_offer(struct pending *p);
 /* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
 void input_put(struct pending *p, struct session *s, struct call *c);
+/* Who was asked P and is not there to read it: ask another who is, if any. */
+void input_move(struct pending *p);
 /* Whoever is asked P is told to forget it, with REASON; P is held. */
 void input_take_back(struct pending *p, const char *reason);
 

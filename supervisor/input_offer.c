@@ -172,24 +172,49 @@ static struct call *next_waiting(const struct run *r, const struct call *c)
 	return is_task(r) ? tasks_waiting(r, c) : call_waiting(r, c);
 }
 
-/* Who waits for R's result and can be asked P; else *WHY not. */
+/*
+ * Who waits for R's result and can be asked P, best of all one who reads; else
+ * *WHY not. Many may be of one session.
+ */
 static struct call *waiting_for(struct pending *p, const char **why)
 {
-	const struct session *looked_at = NULL; /* many calls may be of one */
-	struct call *c = NULL;
+	const struct session *able = NULL, *unable = NULL;
+	struct call *c = NULL, *unheard = NULL;
 
 	while ((c = next_waiting(p->input->run, c)) != NULL) {
+		const struct session *s = c->session;
 		const char *lacks;
 
-		if (c->session->over || c->session == looked_at)
+		if (s->over || s == unable)
 			continue;
-		looked_at = c->session;
-		lacks = question_lacks(&p->q, c->session);
-		if (lacks == NULL)
+		lacks = s == able ? NULL : question_lacks(&p->q, s);
+		if (lacks != NULL) {
+			unable = s;
+			*why = lacks;
+			continue;
+		}
+		able = s;
+		if (session_heard(s, c->route))
 			return c;
-		*why = lacks;
+		if (unheard == NULL)
+			unheard = c;
 	}
-	return NULL;
+	return unheard;
+}
+
+void input_move(struct pending *p)
+{
+	const char *why = NULL;
+	struct call *c;
+
+	if (p->asked == NULL ||
+	    session_heard(p->session, p->call != NULL ? p->call->route : NULL))
+		return;
+	c = waiting_for(p, &why);
+	if (c == NULL || !session_heard(c->session, c->route))
+		return;
+	input_take_back(p, "who waits now is asked instead");
+	input_put(p, c->session, c);
 }
 
 static void offer_plain(struct pending *p)

@@ -86,6 +86,26 @@ void session_reached(struct session *s)
 	task_feeds_reachable(s);
 }
 
+bool session_heard(const struct session *s, void *route)
+{
+	if (route == NULL)
+		return session_reachable(s);
+	return s->ops->heard == NULL || s->ops->heard(s->arg, route);
+}
+
+void session_unheard(struct session *s, void *route)
+{
+	struct call *c;
+
+	if (route == NULL) {
+		task_feeds_unheard(s);
+		return;
+	}
+	LIST_FOREACH(c, &s->calls, link)
+		if (c->route == route && c->unheard != NULL)
+			c->unheard(c);
+}
+
 bool session_reachable(const struct session *s)
 {
 	return s->ops->reachable == NULL || s->ops->reachable(s->arg);

@@ -36,6 +36,8 @@ struct session_ops {
 	bool (*reachable)(void *arg);
 	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
 	void (*part)(void *arg, void *route);
+	/* Does anybody read what ROUTE brings, now? NULL: always. */
+	bool (*heard)(void *arg, void *route);
 	/* Is too much unread of what was sent? Then send answers alone. */
 	bool (*behind)(void *arg);
 };
@@ -93,6 +95,10 @@ bool session_behind(const struct session *s);
 bool session_crowded(const struct session *s);
 /* The transport has a way again for what belongs to no request. */
 void session_reached(struct session *s);
+/* Is ROUTE (NULL: what belongs to no request) read now? */
+bool session_heard(const struct session *s, void *route);
+/* It is read no more, but may be again. */
+void session_unheard(struct session *s, void *route);
 /* What ROUTE brings is fetched later, where the transport knows such a thing. */
 void session_part(struct session *s, void *route);
 /* Did the client declare the capability at PATH ("sampling/tools")? */

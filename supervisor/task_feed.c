@@ -125,6 +125,14 @@ void task_feeds_reachable(struct session *s)
 		input_reachable(f->run);
 }
 
+void task_feeds_unheard(struct session *s)
+{
+	struct task_feed *f;
+
+	LIST_FOREACH(f, &s->feeds, link)
+		input_unheard(f->run, NULL);
+}
+
 void task_feeds_gone(struct session *s)
 {
 	struct task_feed *f, *after;

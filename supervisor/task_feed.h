@@ -21,6 +21,8 @@ void task_feeds_reachable(struct session *s);
 
 /* S ends; its tasks go on. */
 void task_feeds_gone(struct session *s);
+/* What belongs to no request is read no more. */
+void task_feeds_unheard(struct session *s);
 
 /*
  * The session that made task R, once it has its CreateTaskResult; NULL before

@@ -144,6 +144,14 @@ static void leave(struct call *c)
 	unwatch(c->state);
 }
 
+static void unheard(struct call *c)
+{
+	const struct wait *w = c->state;
+
+	if (w->run != NULL)
+		input_unheard(w->run, c);
+}
+
 static void wait_free(void *state)
 {
 	unwatch(state);
@@ -295,6 +303,7 @@ void tasks_result(struct call *c)
 	c->state = w;
 	c->state_free = wait_free;
 	c->leave = leave;
+	c->unheard = unheard;
 	r = live(c, id);
 	if (r != NULL)
 		wait_for(c, r);

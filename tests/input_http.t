@@ -12,6 +12,8 @@ my $templates = {
     who => lua('return run.elicit{message = "who?", schema = {type = "object",
 	properties = {name = {type = "string"}}}}',
 	limits => {maxTimeoutMs => 600000}),
+    late => lua('run.sleep(300) return run.elicit{message = "who?", schema = {type = "object", properties = {}}}',
+	limits => {maxTimeoutMs => 600000}),
 };
 my %accept = (action => 'accept', content => {name => 'Ada'});
 my $s = Http->new(templates => $templates,
@@ -136,6 +138,61 @@ sub next_on {
 	$other->respond($m->{id}, {action => 'cancel'});
 	is($other->answer($id)->{result}{structuredContent}{action}, 'cancel',
 	   'and the task goes on');
+}
+
+# ---- who was asked is not there any more ----
+
+{
+	my $c = client();
+	my $t = task($c);
+	my $first = $c->request('tasks/result', {taskId => $t});
+	my $gone = $c->route($first);
+
+	$gone->head;
+	my $start = $gone->message;
+	my $old = next_on($gone);
+	is($old->{method}, 'elicitation/create', 'who waits is asked');
+	$gone->hang_up;
+	my $id = $c->request('tasks/result', {taskId => $t});
+	my $new = next_on($c->route($id));
+	is($new->{method}, 'elicitation/create', 'and when it has hung up, who waits next is asked again');
+	isnt($new->{id}, $old->{id}, 'which is another question');
+	my $again = $c->listen($start->{id});
+	next_on($again);
+	is(next_on($again)->{params}{requestId}, $old->{id}, 'for the first was taken back, where it was asked');
+	$again->hang_up;
+	$c->respond($old->{id}, {action => 'cancel'});
+	$c->respond($new->{id}, {action => 'decline'});
+	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'and the answer to the second counts');
+}
+{
+	my $c = client();
+	my $t = $c->call('tools/call', {name => 'late', arguments => {}, task => {}})->{result}{task}{taskId};
+	my @gone = map { $c->route($c->request('tasks/result', {taskId => $t})) } 1 .. 3;
+
+	$_->head for @gone;
+	my $other = client();
+	my $id = $other->request('tasks/result', {taskId => $t});
+	$other->route($id)->head;
+	$_->hang_up for @gone;
+	my $m = next_on($other->route($id));
+	is($m->{method}, 'elicitation/create', 'of several who wait one is asked that is there');
+	$other->respond($m->{id}, {action => 'decline'});
+	is($other->answer($id)->{result}{structuredContent}{action}, 'decline', 'and can answer');
+}
+{
+	my $c = client();
+	my $get = $c->listen;
+	my $t = task($c);
+
+	is(next_on($get)->{method}, 'elicitation/create', 'who listens is asked');
+	my $id = $c->request('tasks/result', {taskId => $t});
+	$c->route($id)->head;
+	$get->hang_up;
+	my $m = next_on($c->route($id));
+	is($m->{method}, 'elicitation/create', 'and when it listens no more, who waits is');
+	$c->respond($m->{id}, {action => 'decline'});
+	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'and can answer');
 }
 
 $s->stop;

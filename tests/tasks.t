@@ -89,6 +89,18 @@ sub cancel { return $s->call('tasks/cancel', {taskId => $_[0]}) }
 	   'MCP 11: a call without a token hears of no progress');
 }
 
+for my $token (1.5, {}, [], true, null, undef) {
+	$s->{notes} = [];
+	$s->result($s->request('tools/call', {name => 'steps', arguments => {}, _meta => {progressToken => $token}}));
+	is((grep { $_->{method} eq 'notifications/progress' } @{$s->{notes}}), 0,
+	   'MCP 10: what is no token gets no progress: ' . json_of($token));
+}
+for my $token (-3, '', 'x', 9007199254740993) {
+	$s->{notes} = [];
+	$s->result($s->request('tools/call', {name => 'steps', arguments => {}, _meta => {progressToken => $token}}));
+	same_json($s->{notes}[-1]{params}{progressToken}, $token, 'MCP 10: a token comes back as it was: ' . json_of($token));
+}
+
 # ---- 12: what is declared, and to whom ----
 
 same_json($hello->{capabilities}{tasks},

@@ -24,6 +24,8 @@ my $BREATH = 0.002; # seconds after some steps, to read
 my $ID = qr/(?:run|art)_[a-z2-7]{26}/;
 my @REVISIONS = qw(2025-11-25 2025-11-25 2025-11-25 2025-06-18 2025-03-26 2024-11-05 2099-01-01);
 
+my %lends = (cancel => {}, requests => {elicitation => {create => {}}});
+
 sub new {
 	my ($class, $server, $seed) = @_;
 
@@ -329,7 +331,7 @@ sub greet {
 	my $s = {owner => one_of(@{$self->{names}}), requests => {}, tokens => {}, told => {}, events => [],
 		 asked => [], open => {}, last => 0, revision => one_of(@REVISIONS)};
 	my ($m, $key) = $self->message($s, 'initialize', {protocolVersion => $s->{revision},
-		capabilities => rand() < 0.7 ? {elicitation => {}, sampling => {}} : {}});
+		capabilities => rand() < 0.3 ? {} : {elicitation => {}, sampling => {}, rand() < 0.4 ? () : (tasks => \%lends)}});
 
 	my $q = $self->send($self->connect, $self->bytes_of(POST => $self->headers($s), json_of($m)),
 		{session => $s, owner => $s->{owner}, want => '200|429', key => $key, greets => 1, text => 'initialize'});
@@ -477,11 +479,14 @@ my %do = (
 	},
 	reply => sub { # to what was asked, by its session or by another
 		my ($self, $s) = @_;
-		my $m = shift @{$s->{asked}};
+		my $m = shift @{$s->{asked}} // {id => 'paddock-9', method => ''}; # or nothing
 		my $by = rand() < 0.8 ? $s : one_of(@{$self->{sessions}});
-		my $result = one_of({action => 'decline'}, {action => 'accept', content => {}}, {}, {action => 7});
+		my %task = (taskId => one_of('c1', 'c1', 'c2'), pollInterval => one_of(1, 90, 1e15),
+			    status => one_of(qw(working working completed failed napping)));
+		my $result = $m->{method} eq 'tasks/get' ? \%task : $m->{params}{task} && rand() < 0.7 ? {task => \%task}
+		    : one_of({action => 'decline'}, {action => 'accept', content => {}}, {}, {action => 7});
 
-		$self->post_text($by, json_of({jsonrpc => '2.0', id => $m ? $m->{id} : 'paddock-9',
+		$self->post_text($by, json_of({jsonrpc => '2.0', id => $m->{id},
 			rand() < 0.8 ? (result => $result) : (error => {code => -1, message => 'no'})}), '202|404');
 	},
 	listen => sub {
@@ -529,6 +534,7 @@ my %do = (
 
 		$q->{may_close} = 1;
 	},
+	reload => sub { $_[0]{server}->signal('HUP') }, # to the same
 	rude => sub {
 		my ($self) = @_;
 		my $c = $self->connect;
@@ -548,7 +554,7 @@ my %do = (
 );
 my @weighed = map { my ($name, $n) = /(\w+):(\d+)/; ($name) x $n }
     qw(greet:4 fine:14 call:14 task:8 of_task:14 of_run:8 artifact:4 again:3 several:3 batch:4 cancel:6 reply:8 listen:7
-       cut:5 end:2 thief:4 garbage:4 header:3 rude:3 slow:3);
+       cut:5 end:2 thief:4 garbage:4 header:3 rude:3 slow:3 reload:1);
 
 sub later {
 	my ($self, $all) = @_;

@@ -145,6 +145,37 @@ static int add_zygote(scmp_filter_ctx ctx)
 		       : filter_add(ctx, zygote_rules, ARRAY_LEN(zygote_rules));
 }
 
+static bool is_zygotes(int nr)
+{
+	for (size_t i = 0; i < ARRAY_LEN(zygote_rules); i++)
+		if (zygote_rules[i].nr == nr)
+			return true;
+	return false;
+}
+
+/*
+ * Each worker compiles its filter anew: a third of what caging it costs. So it
+ * lists the numbers alone, and leaves their arguments and quiet failures to
+ * the filter below, whose rules for them are the same: but for those calls
+ * that the zygote may make in other ways, too.
+ */
+static int add_birth(scmp_filter_ctx ctx)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(worker_rules) && rc == 0; i++) {
+		struct filter_rule rule = worker_rules[i];
+
+		if (i > 0 && rule.nr == worker_rules[i - 1].nr)
+			continue;
+		if (!is_zygotes(rule.nr))
+			rule = (struct filter_rule){.nr = rule.nr,
+						    .action = ALLOW};
+		rc = filter_add(ctx, &rule, 1);
+	}
+	return rc;
+}
+
 static const struct {
 	uint32_t otherwise; /* for what is in none of its tables */
 	int (*add)(scmp_filter_ctx ctx);
@@ -152,6 +183,7 @@ static const struct {
 } kinds[] = {
     [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker, NULL},
     [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote, NULL},
+    [FILTER_BIRTH] = {SCMP_ACT_TRAP, add_birth, NULL},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program,
 			filter_refine_program},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim, NULL},

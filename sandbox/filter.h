@@ -7,8 +7,11 @@
 enum filter_kind {
 	FILTER_WORKER, /* a caged run */
 	FILTER_ZYGOTE, /* a worker's, and what cloning and caging one takes */
+	FILTER_BIRTH, /* on top of the zygote's, which each worker inherits: a
+			 worker's; see filter.c */
 	FILTER_PROGRAM, /* any program of a template's */
 	FILTER_SHIM,	/* who holds such a run's socket */
+	FILTER_KINDS
 };
 
 /*

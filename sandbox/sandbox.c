@@ -66,6 +66,8 @@ int sandbox_build(struct sandbox *sb, unsigned int slots)
 	if (rc == 0)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
 	if (rc == 0)
+		rc = filter_make(FILTER_BIRTH, &sb->birth_filter);
+	if (rc == 0)
 		rc = caps_prepare();
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
@@ -84,7 +86,10 @@ int sandbox_settle(struct sandbox *sb)
 {
 	int rc = caps_keep(0);
 
-	return rc != 0 ? rc : filter_load(&sb->zygote_filter);
+	if (rc == 0)
+		rc = filter_load(&sb->zygote_filter);
+	sb->settled = rc == 0;
+	return rc;
 }
 
 int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
@@ -114,7 +119,8 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 
 int sandbox_seal(const struct sandbox *sb)
 {
-	return filter_load(&sb->worker_filter);
+	return filter_load(sb->settled ? &sb->birth_filter
+				       : &sb->worker_filter);
 }
 
 const char *sandbox_layer_name(enum sandbox_layer layer)

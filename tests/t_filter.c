@@ -32,7 +32,7 @@
 
 #define PTR(x) ((long)(x))
 
-static struct sock_fprog filters[2];
+static struct sock_fprog filters[FILTER_KINDS];
 static char bytes[64];
 static long word = 7;
 static struct pollfd polled = {.fd = -1};
@@ -234,15 +234,29 @@ static const struct attempt zygote_attempts[] = {
     {"write to 2", SYS_write, TRAPPED, {2, PTR("x"), 1}},
 };
 
-_Noreturn static void attempt(const struct sock_fprog *filter, long nr,
+/* A worker has the first, or the other two, one on top of the other. */
+static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
+static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_BIRTH,
+					   FILTER_KINDS};
+static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
+
+static bool load_all(const enum filter_kind *kinds)
+{
+	bool good = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+
+	for (; good && *kinds != FILTER_KINDS; kinds++)
+		good = filter_load(&filters[*kinds]) == 0;
+	return good;
+}
+
+_Noreturn static void attempt(const enum filter_kind *kinds, long nr,
 			      const long *a)
 {
 	int answer;
 	long rc;
 
 	signal(SIGSYS, on_sigsys);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    filter_load(filter) != 0)
+	if (!load_all(kinds))
 		_exit(99);
 	rc = syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	answer = rc == -1 ? errno : 0;
@@ -252,8 +266,8 @@ _Noreturn static void attempt(const struct sock_fprog *filter, long nr,
 	__builtin_unreachable();
 }
 
-/* Try a call behind FILTER in a child whose descriptor 3 is a socket. */
-static int outcome(const struct sock_fprog *filter, long nr, const long *a)
+/* Try a call behind KINDS in a child whose descriptor 3 is a socket. */
+static int outcome(const enum filter_kind *kinds, long nr, const long *a)
 {
 	int ends[2], status = -1, answer = GONE;
 	ssize_t n;
@@ -265,7 +279,7 @@ static int outcome(const struct sock_fprog *filter, long nr, const long *a)
 	pid = fork();
 	if (pid == 0) {
 		fds_worker(ends[1]);
-		attempt(filter, nr, a);
+		attempt(kinds, nr, a);
 	}
 	close(ends[1]);
 	waitpid(pid, &status, 0);
@@ -286,7 +300,7 @@ static int outcome(const struct sock_fprog *filter, long nr, const long *a)
 	return answer;
 }
 
-static void test_attempts(const char *who, const struct sock_fprog *filter,
+static void test_attempts(const char *who, const enum filter_kind *kinds,
 			  const struct attempt *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -297,7 +311,7 @@ static void test_attempts(const char *who, const struct sock_fprog *filter,
 				   : a->want == 0      ? "is allowed"
 						       : "fails quietly";
 
-		is_int(outcome(filter, a->nr, a->arg), a->want, "%s: %s %s",
+		is_int(outcome(kinds, a->nr, a->arg), a->want, "%s: %s %s",
 		       who, a->name, fate);
 	}
 }
@@ -324,14 +338,14 @@ static bool is_probe(int nr)
 #endif
 }
 
-static void test_every_number(void)
+static void test_every_number(const char *who, const enum filter_kind *kinds)
 {
 	const long junk[6] = {-1, -1, -1, -1, -1, -1};
 	int wrong = 0;
 
 	for (int nr = 0; nr < NUMBERS; nr++) {
 		bool listed = false;
-		int how = outcome(&filters[FILTER_WORKER], nr, junk);
+		int how = outcome(kinds, nr, junk);
 
 		for (size_t i = 0; i < ARRAY_LEN(worker_numbers); i++)
 			listed = listed || worker_numbers[i] == nr;
@@ -343,8 +357,8 @@ static void test_every_number(void)
 		printf("# system call %d: listed %d\n", nr, listed);
 		wrong++;
 	}
-	is_int(wrong, 0, "of %d numbers just the listed ones get through",
-	       NUMBERS);
+	is_int(wrong, 0, "%s: of %d numbers just the listed ones get through",
+	       who, NUMBERS);
 }
 
 #ifdef __x86_64__
@@ -352,9 +366,8 @@ static int call_i386(void)
 {
 	long rc;
 
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	signal(SIGSYS, on_sigsys);
-	if (filter_load(&filters[FILTER_WORKER]) != 0)
+	if (!load_all(alone))
 		return 99;
 	__asm__ volatile("int $0x80" : "=a"(rc) : "a"(20L) : "memory");
 	return (int)(rc > 0);
@@ -370,16 +383,22 @@ int main(void)
 	       "the workers' filter compiles");
 	is_int(filter_make(FILTER_ZYGOTE, &filters[FILTER_ZYGOTE]), 0,
 	       "and the zygote's");
-	printf("# %u and %u instructions\n", filters[0].len, filters[1].len);
-	test_attempts("worker", &filters[FILTER_WORKER], worker_attempts,
+	is_int(filter_make(FILTER_BIRTH, &filters[FILTER_BIRTH]), 0,
+	       "and what a worker has on top of that");
+	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
+	       filters[FILTER_ZYGOTE].len, filters[FILTER_BIRTH].len);
+	test_attempts("worker", alone, worker_attempts,
 		      ARRAY_LEN(worker_attempts));
-	test_attempts("zygote", &filters[FILTER_ZYGOTE], zygote_attempts,
+	test_attempts("born of a zygote", stacked, worker_attempts,
+		      ARRAY_LEN(worker_attempts));
+	test_attempts("zygote", zygote, zygote_attempts,
 		      ARRAY_LEN(zygote_attempts));
-	test_every_number();
+	test_every_number("worker", alone);
+	test_every_number("born of a zygote", stacked);
 #ifdef __x86_64__
 	is_int(in_child(call_i386), -SIGSYS, "an i386 call is killed");
 #endif
-	free(filters[0].filter);
-	free(filters[1].filter);
+	for (size_t i = 0; i < FILTER_KINDS; i++)
+		free(filters[i].filter);
 	return tap_done();
 }

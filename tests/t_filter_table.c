@@ -29,6 +29,7 @@ static const struct {
 } filters[] = {
     {FILTER_WORKER, "tests/golden/filter_worker.txt"},
     {FILTER_ZYGOTE, "tests/golden/filter_zygote.txt"},
+    {FILTER_BIRTH, "tests/golden/filter_birth.txt"},
     {FILTER_PROGRAM, "tests/golden/filter_program.txt"},
     {FILTER_SHIM, "tests/golden/filter_shim.txt"},
 };

@@ -24,11 +24,12 @@ static void share(const ElfW(Phdr) *segment, uintptr_t base)
 	uintptr_t from = (base + segment->p_vaddr) & ~(page - 1);
 	uintptr_t end = base + segment->p_vaddr + segment->p_memsz;
 	volatile char *first = (volatile char *)from;
+	char same = *first;
 	int prot = protection(segment);
 
 	if (mprotect((void *)from, end - from, prot | PROT_WRITE) != 0)
 		return;
-	*first = *first;
+	*first = same;
 	if (mprotect((void *)from, end - from, prot) != 0)
 		abort(); /* code that can be written is no state to go on in */
 	(void)madvise((void *)from, (end - from + page - 1) & ~(page - 1),

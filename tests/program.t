@@ -57,6 +57,15 @@ trap 'mkdir out; echo bye >out/bye; exit 0' TERM
 echo '{"progress":{"done":0,"total":1,"message":"listening"}}' >&3
 while :; do sleep 0.1; done
 SH
+    # one in a session of its own, whose parent is gone, hears it, too
+    family => sh(<<'SH'),
+(setsid bash -c 'trap "mkdir out; echo bye >out/heard; exit" TERM; : >ready
+	while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 3>&1 &)
+trap 'until [ -s out/heard ]; do sleep 0.05; done; exit 0' TERM
+until [ -e ready ]; do sleep 0.05; done
+echo '{"progress":{"done":0,"total":1,"message":"listening"}}' >&3
+while :; do sleep 0.05; done
+SH
     # limits
     loud => sh('yes', limits => {maxOutputBytes => 100000}),
     grumbles => sh('yes 2>/dev/null | head -c 4000000 >&2; echo 1'),
@@ -195,6 +204,11 @@ sub ends {
 	$v = $s->ended($run);
 	is($v->{status}, 'canceled', 'one that hears it too');
 	is($v->{artifacts}[0]{name}, 'bye', '…and can leave something');
+	$run = $s->run_async('family');
+	$s->saying($run, 'listening');
+	$s->tool(cancel_task_run => {runId => $run});
+	$v = $s->ended($run);
+	is($v->{artifacts}[0]{name}, 'heard', 'all that it has started hears it');
 }
 
 sub limits {

@@ -226,6 +226,28 @@ SKIP: {
 	unlike(read_file("/proc/$pid/maps"), qr{paddockd}, 'nothing of the supervisor ' .
 	       'is mapped');
 	$s->stop;
+
+	$s = Paddock->new(templates => {waits => {program =>
+	    "#!/bin/bash\necho '{\"progress\":{\"done\":0,\"total\":1,\"message\":\"here\"}}' >&3\nsleep 60\n"}});
+	$s->init;
+	$run = $s->run_async('waits');
+	skip 'programs are not caged here', 1 unless $run;
+	$s->saying($run, 'here');
+	my $shim = $s->worker_pid($run);
+	my ($program) = Paddock::children_of($shim);
+	for (['its shim', $shim], ['a program', $program]) {
+		my ($name, $p) = @$_;
+
+		$status = read_file("/proc/$p/status");
+		like($status, qr/^Seccomp:\s+2$/m, "$name has a filter");
+		like($status, qr/^NoNewPrivs:\s+1$/m, "$name gains no privileges");
+		like($status, qr/^Cap$_:\s+0+$/m, "$name has no Cap$_")
+		    for qw(Inh Prm Eff Bnd Amb);
+	}
+	isnt(readlink "/proc/$shim/ns/$_", readlink "/proc/self/ns/$_",
+	     "they are in another $_ namespace") for qw(user net ipc uts mnt);
+	is((stat "/proc/$shim/environ")[4], 0, 'the shim cannot be dumped');
+	$s->stop;
 }
 
 done_testing;

@@ -120,7 +120,7 @@ sub on_message {
 	if (exists $m->{method} && exists $m->{id}) {
 		push @{$s->{asked}}, $m;
 	} elsif (exists $m->{method}) {
-		$self->on_note($s, $m);
+		$self->on_note($s, $m, $q);
 	} elsif (defined $m->{id}) {
 		$self->on_answer($s, $m, $n, $q);
 	} elsif (!$q->{broken}) {
@@ -146,13 +146,14 @@ sub on_answer {
 }
 
 sub on_note {
-	my ($self, $s, $m) = @_;
+	my ($self, $s, $m, $q) = @_;
 	my $token = $m->{params}{progressToken};
 
 	return unless $m->{method} eq 'notifications/progress';
 	return $self->fault("progress by the token $token, which $s->{owner} never gave")
 	    unless exists $s->{tokens}{$token};
-	return $self->fault("progress by $token fell") unless $m->{params}{progress} > $s->{tokens}{$token};
+	return if $q->{late};
+	return $self->fault("progress by $token fell, by $q->{stream}-$q->{seq}") unless $m->{params}{progress} > $s->{tokens}{$token};
 	$s->{tokens}{$token} = $m->{params}{progress};
 }
 
@@ -171,6 +172,9 @@ sub on_event {
 	$self->fault("an event of stream $n came by stream $q->{stream}") if $n != $q->{stream};
 	$self->fault("the event $e{id} came after $n-$q->{seq}") if $seq <= ($q->{seq} // -1);
 	$q->{seq} = $seq;
+	# what an older connection brought may be read after a newer one's
+	$q->{late} = $seq < ($s->{newest}{$n} // 0);
+	$s->{newest}{$n} = $seq unless $q->{late};
 	push @{$s->{events}}, $e{id};
 	return unless length $e{data};
 	$s->{requests}{$q->{key}}{stream} = $n if defined $q->{key} && !$q->{dup};

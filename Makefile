@@ -133,9 +133,12 @@ $(B)/paddock: $(B)/obj/cli/main.o $(call archives,cli proto base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
+# Room for huge pages: see worker/memory.h. The file has holes; it is no larger.
+ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000
+$(B)/tests/t_memory: ALLLDFLAGS += $(ROOMY)
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
 	@echo '  LD $@'
-	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
+	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(ROOMY) $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
 
 # Static: it runs whatever libraries there are.
 $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wildcard etc/compiled/*/tests/*)

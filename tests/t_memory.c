@@ -1,59 +1,99 @@
 /* t_memory.c - the zygote's memory, laid out for its clones. */
 #include "worker/memory.h"
 
-#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "tests/tap.h"
 
 #define HOLES 500
-#define PRESENT (UINT64_C(1) << 63) /* proc_pid_pagemap(5) */
+#define SYS_THP "/sys/kernel/mm/transparent_hugepage/enabled"
 
-extern const char __executable_start[], etext[];
+/* Constants enough to be worth a huge page. */
+#define X16(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
+static const uint64_t constants[] = {
+    X16(X16(X16(X16(UINT64_C(0x0123456789abcdef))))),
+};
 
-/* How many percent of the code's pages are mapped in us, who ran but little? */
-static int mapped(void)
+static uint64_t sum(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), there = 0, n = 0;
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entry;
+	uint64_t n = 0;
 
-	for (uintptr_t p = (uintptr_t)__executable_start / page;
-	     p < (uintptr_t)etext / page; p++) {
-		n++;
-		if (pread(fd, &entry, sizeof(entry),
-			  (off_t)(p * sizeof(entry))) == sizeof(entry))
-			there += (entry & PRESENT) != 0;
-	}
-	close(fd);
-	return n == 0 ? 0 : (int)(there * 100 / n);
+	for (size_t i = 0; i < ARRAY_LEN(constants); i++)
+		n = n * 31 + ((const volatile uint64_t *)constants)[i];
+	return n;
 }
 
-static int mapped_in_child(void)
+/* How the constants are mapped, and how much of that is in huge pages. */
+static long huge_kb(char perms[5])
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	uintptr_t at = (uintptr_t)constants;
+	char line[512], p[5] = "";
+	unsigned long from, to;
+	bool here = false;
+	long kb = -1;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%lx-%lx %4s", &from, &to, p) == 3) {
+			here = from <= at && at < to;
+			if (here)
+				memcpy(perms, p, 5);
+		}
+		if (here)
+			sscanf(line, "AnonHugePages: %ld", &kb);
+	}
+	if (f != NULL)
+		fclose(f);
+	return kb;
+}
+
+static bool has_huge_pages(void)
+{
+	char line[64] = "[never]";
+	FILE *f = fopen(SYS_THP, "re");
+
+	if (f != NULL && fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	if (f != NULL)
+		fclose(f);
+	return strstr(line, "[never]") == NULL;
+}
+
+/* How a child ends that writes to a constant. */
+static int end_of_writer(void)
 {
 	int status = 0;
 	pid_t pid = fork();
 
-	if (pid == 0)
-		_exit(mapped());
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		*(volatile uint64_t *)(uintptr_t)constants = 0;
+		_exit(0);
+	}
 	waitpid(pid, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 static void test_text(void)
 {
-	int before = mapped_in_child(), after;
+	char perms[5] = "";
+	uint64_t before = sum();
 
+	is_int(huge_kb(perms), 0, "a program's constants are pages of its file");
 	memory_share_text();
-	after = mapped_in_child();
-	printf("# of its code a clone had %d %%, and has %d %%\n", before,
-	       after);
-	ok(before < 90, "a clone starts without the pages of a file");
-	is_int(after, 100, "with the code shared it has them all");
+	if (has_huge_pages())
+		ok(huge_kb(perms) >= 2048, "shared, they are in a huge page");
+	else
+		skip(SYS_THP " says never", "shared, they are in a huge page");
+	is_str(perms, "r--p", "which is read-only");
+	is_int(end_of_writer(), SIGSEGV, "who writes to them ends");
+	ok(sum() == before, "and they are the same");
 }
 
 static void test_heap(void)

@@ -4,9 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#define HUGE ((size_t)2 << 20) /* a huge page */
+#define WORTH ((size_t)256 << 10)
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 #define LARGEST 65536u /* no hole is larger; still of the heap, not mapped */
 #define GRAIN 16u      /* malloc's */
 
@@ -18,35 +23,48 @@ static int protection(const ElfW(Phdr) *segment)
 	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
+/* LEN bytes from FROM, copied into huge pages at TO, which are ROOM bytes. */
+static bool copy_huge(char *to, size_t room, const char *from, size_t len)
+{
+	if (madvise(to, room, MADV_HUGEPAGE) != 0)
+		return false;
+	memcpy(to, from, len);
+	return madvise(to, room, MADV_COLLAPSE) == 0;
+}
+
+/* The pages of a copy go where SEGMENT is: a move under the running code. */
 static void share(const ElfW(Phdr) *segment, uintptr_t base)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = (base + segment->p_vaddr) & ~(page - 1);
-	uintptr_t end = base + segment->p_vaddr + segment->p_memsz;
-	volatile char *first = (volatile char *)from;
-	char same = *first;
-	int prot = protection(segment);
+	char *from = (char *)(base + segment->p_vaddr);
+	size_t room = (segment->p_memsz + HUGE - 1) & ~(HUGE - 1);
+	char *area = mmap(NULL, room + HUGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *copy = (char *)(((uintptr_t)area + HUGE - 1) & ~(HUGE - 1));
 
-	if (mprotect((void *)from, end - from, prot | PROT_WRITE) != 0)
+	if (area == MAP_FAILED)
 		return;
-	*first = same;
-	if (mprotect((void *)from, end - from, prot) != 0)
-		abort(); /* code that can be written is no state to go on in */
-	(void)madvise((void *)from, (end - from + page - 1) & ~(page - 1),
-		      MADV_POPULATE_READ);
+	if (copy_huge(copy, room, from, segment->p_memsz) &&
+	    mprotect(copy, room, protection(segment)) == 0)
+		(void)mremap(copy, room, room, MREMAP_MAYMOVE | MREMAP_FIXED,
+			     from);
+	munmap(area, room + HUGE); /* what is left of it */
+}
+
+/* Such a segment has the huge pages that it begins in for itself. */
+static bool is_shareable(const ElfW(Phdr) *segment)
+{
+	return segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0 &&
+	       segment->p_align >= HUGE && segment->p_vaddr % HUGE == 0 &&
+	       segment->p_memsz >= WORTH;
 }
 
 static int share_all(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	(void)size;
 	(void)arg;
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-
-		if (segment->p_type == PT_LOAD &&
-		    (segment->p_flags & PF_W) == 0)
-			share(segment, object->dlpi_addr);
-	}
+	for (size_t i = 0; i < object->dlpi_phnum; i++)
+		if (is_shareable(&object->dlpi_phdr[i]))
+			share(&object->dlpi_phdr[i], object->dlpi_addr);
 	return 1; /* the first object is the program */
 }
 

@@ -205,7 +205,8 @@ int zygote_run(enum zygote_kind kind, const struct tree *t)
 	int rc;
 
 	tree = *t;
-	memory_share_text();
+	if (kind == ZYGOTE_LUA)
+		memory_share_text();
 	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;

@@ -229,6 +229,27 @@ static int landlocked(void)
 		   : 4;
 }
 
+/* Left to a program: its user's other processes are out of its reach. */
+static int left_alone(void)
+{
+	struct sandbox sb = {.slots = 1};
+	const struct sandbox_program p = {.processes = 8,
+					  .open_files = 64,
+					  .w.memory_bytes = 64u << 20};
+
+	landlock_find(&sb);
+	if (filter_make(FILTER_PROGRAM, &sb.program_filter) != 0)
+		return 1;
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (kill(getppid(), 0) != 0)
+		return 2;
+	if (sandbox_leave_to_program(&sb, &p) < 0)
+		return 3;
+	if (open("/", O_RDONLY) < 0)
+		return 4; /* files are the root's matter */
+	return kill(getppid(), 0) != 0 && errno == EPERM ? 0 : 5;
+}
+
 static int slots(void)
 {
 	struct sandbox sb = {.slots = 256};
@@ -248,6 +269,12 @@ static void test_steps(void)
 		is_int(in_child(landlocked), 0, "Landlock denies all it can");
 	else
 		skip("no Landlock here", "Landlock denies all it can");
+	if (syscall(444, NULL, 0, 1) >= LANDLOCK_ABI_SCOPE)
+		is_int(in_child(left_alone), 0,
+		       "a program signals nobody outside");
+	else
+		skip("no scopes of Landlock here",
+		     "a program signals nobody outside");
 	if (geteuid() != 0) {
 		skip("not root", "capabilities");
 		skip("not root", "ids");

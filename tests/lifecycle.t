@@ -276,6 +276,8 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- workers that die ----
 
 {
+	# as a shell starts what it is to leave behind
+	local @SIG{qw(HUP INT QUIT)} = ('IGNORE') x 3;
 	my $s = server(config => {max_concurrent_runs => 6});
 	my $sibling;
 

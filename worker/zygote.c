@@ -47,6 +47,8 @@ static int detach(void)
 {
 	sigset_t all;
 
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL); /* a shell may have had some ignored */
 	setsid(); /* fails for a group leader, who has a session already */
 	umask(077);
 	sigfillset(&all);

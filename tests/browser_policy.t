@@ -3,6 +3,7 @@
 # they are in, and what is left when something dies.
 use strict;
 use warnings;
+use File::Temp;
 use Test::More;
 
 use lib 'tests/lib';
@@ -197,20 +198,20 @@ subtest 'how it is caged' => sub {
 } if as_root();
 
 subtest 'what is not caged is seen' => sub {
-	my $open = "$BUILD/chromium-without-sandbox.$$"; # /tmp is another in there
+	my $open = File::Temp->new(DIR => '/var/tmp'); # /tmp is another in there
 	my ($chromium) = grep { -x } map { ("$_/chromium-headless-shell", "$_/chromium") }
 	    split(/:/, $ENV{PATH}), '/usr/bin';
 
-	write_file($open, "#!/bin/sh\nexec $chromium --no-sandbox \"\$\@\"\n");
+	print $open "#!/bin/sh\nexec $chromium --no-sandbox \"\$\@\"\n";
 	chmod 0755, $open;
-	my $bare = Broker->new(args => ['--chromium', $open]);
+	close $open;
+	my $bare = Broker->new(args => ['--chromium', "$open"]);
 	ok(!exists $bare->control('status')->{sandboxed}, 'while there is no page, nothing is said');
 	$bare->as->do('create_tab');
 	ok(until_true('its page is seen', sub { exists $bare->control('status')->{sandboxed} }),
 		'a page without a sandbox');
 	ok(!$bare->control('status')->{sandboxed}, 'is told from one with it');
 	$bare->stop;
-	unlink $open;
 };
 
 subtest 'nothing stays behind' => sub {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,8 +46,10 @@ static int broken(const char *what, int rc, const char *detail)
 /* Nothing of who started us: no terminal, no environment, no signals. */
 static int detach(void)
 {
+	const struct rlimit none = {0};
 	sigset_t all;
 
+	setrlimit(RLIMIT_CORE, &none); /* from the first moment on */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL); /* a shell may have had some ignored */
 	setsid(); /* fails for a group leader, who has a session already */
@@ -74,8 +77,10 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 static int build_lua(struct sandbox *sb, struct selftest *found)
 {
 	pid_t supervisor = getppid();
-	int rc = job_prepare();
+	int rc;
 
+	memory_share_text();
+	rc = job_prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
 	rc = sandbox_build(sb, CREW_SLOTS);
@@ -207,8 +212,6 @@ int zygote_run(enum zygote_kind kind, const struct tree *t)
 	int rc;
 
 	tree = *t;
-	if (kind == ZYGOTE_LUA)
-		memory_share_text();
 	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;

@@ -122,7 +122,12 @@ async function cancelling() {
 
 async function end() {
 	await client.close();
-	is(client.errors, [], 'the client met no error that it was not told of');
+	// it asks for the status until the result is there: an answer that crosses
+	// its cancelling of that is its own affair
+	const told = client.errors.filter((e) =>
+		!/unknown message ID: .*"result":\{"taskId"/.test(e.message));
+
+	is(told, [], 'the client met no error that it was not told of');
 }
 
 await main(tools, progress, aborting, immediate, task, input, cancelling, end);

@@ -18,6 +18,8 @@
 #include "supervisor/store_lane.h"
 
 #define LAZY_MS 50 /* longer than many a run: then it is written once */
+#define GATHER_RUNS 16
+#define GATHER_MS 3 /* less than 16 runs take */
 #define PICKED_MAX 256 /* requests among which twins are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
@@ -35,13 +37,25 @@ static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
 		pthread_cond_timedwait(c, &s->lock, &ts);
 }
 
-/* When is there something to do? LOCK is held. */
-static int64_t due_ms(const struct store *s)
+/*
+ * Many runs are under way, each with its first row here: more of them end in a
+ * moment, and a commit costs the same for all of those. Whose row is in a hurry
+ * has a lazy one, too, as a rule.
+ */
+static bool is_worth_waiting(const struct store *s)
+{
+	return s->others == 0 && !s->stopping &&
+	       s->queued >= 2 * s->hurried + GATHER_RUNS;
+}
+
+int64_t store_due_ms(const struct store *s)
 {
 	int64_t due = FOREVER;
 
-	if (s->abandon || s->hurried > 0)
+	if (s->abandon)
 		return 0;
+	if (s->hurried > 0)
+		return is_worth_waiting(s) ? s->hurry_ms + GATHER_MS : 0;
 	if (!STAILQ_EMPTY(&s->queue))
 		due = s->stopping ? 0 : s->lazy_until_ms;
 	if (!STAILQ_EMPTY(&s->kept) && s->retry_ms < due)
@@ -79,8 +93,8 @@ static void enqueue(struct store *s, struct store_req *r)
 		s->lazy_until_ms = r->asked_ms + LAZY_MS;
 	STAILQ_INSERT_TAIL(&s->queue, r, link);
 	s->queued++;
-	if (r->hurry)
-		s->hurried++;
+	if (r->hurry && s->hurried++ == 0)
+		s->hurry_ms = r->asked_ms;
 	if (r->op != &store_op_put_run)
 		s->others++;
 }
@@ -127,6 +141,16 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 	return false;
 }
 
+/* Where such a one may be: most rows need not be held against all others. */
+static void mark_hurried(const struct store_reqs *all, bool slots[STORE_SLOTS])
+{
+	const struct store_req *r;
+
+	STAILQ_FOREACH(r, all, link)
+		if (r->hurry)
+			slots[store_slot(r->run.id)] = true;
+}
+
 /*
  * As take(), but rows that are in no hurry wait on, for the run's end may
  * come before their time does. What is read has to see all of them.
@@ -134,6 +158,7 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 static void take_due(struct store *s, struct store_reqs *batch)
 {
 	struct store_reqs all = STAILQ_HEAD_INITIALIZER(all);
+	bool hurried[STORE_SLOTS] = {false};
 	int64_t now = clock_mono_ms();
 	struct store_req *r;
 
@@ -143,9 +168,12 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	}
 	STAILQ_CONCAT(&all, &s->queue);
 	take(s, batch);
+	mark_hurried(&all, hurried);
 	STAILQ_FOREACH(r, &all, link)
 		r->stays = !r->hurry && r->run.idem_key == NULL &&
-			   r->asked_ms + LAZY_MS > now && !has_twin(&all, r);
+			   r->asked_ms + LAZY_MS > now &&
+			   !(hurried[store_slot(r->run.id)] &&
+			     has_twin(&all, r));
 	while ((r = STAILQ_FIRST(&all)) != NULL) {
 		STAILQ_REMOVE_HEAD(&all, link);
 		if (r->stays)
@@ -198,7 +226,7 @@ static void *thread_main(void *arg)
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stopped) {
-		int64_t due = due_ms(s);
+		int64_t due = store_due_ms(s);
 
 		if (s->abandon)
 			give_up(s);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOTS 512
 #define TRIES 3 /* failures in a row before the rest is not even tried */
 
 /* May a put before R be done at the place of a put after it? */
@@ -13,14 +12,13 @@ static bool is_barrier(const struct store_req *r)
 	return r->op != &store_op_put_run && r->op != &store_op_expire_artifacts;
 }
 
-/* An id ends at random, so its end is as good as a hash. */
-static size_t slot_of(const char *id)
+size_t store_slot(const char *id)
 {
 	size_t n = strlen(id), h = 0;
 
 	for (size_t i = n > 4 ? n - 4 : 0; i < n; i++)
 		h = h * 37 + (unsigned char)id[i];
-	return h % SLOTS;
+	return h % STORE_SLOTS;
 }
 
 /*
@@ -29,10 +27,10 @@ static size_t slot_of(const char *id)
  */
 static void merge(struct store_reqs *batch)
 {
-	struct store_req *puts[SLOTS] = {NULL}, *r;
+	struct store_req *puts[STORE_SLOTS] = {NULL}, *r;
 
 	STAILQ_FOREACH(r, batch, link) {
-		struct store_req **before = &puts[slot_of(r->run.id)];
+		struct store_req **before = &puts[store_slot(r->run.id)];
 
 		if (is_barrier(r))
 			memset(puts, 0, sizeof(puts));

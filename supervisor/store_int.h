@@ -170,6 +170,7 @@ struct store {
 	size_t queued;	    /* requests in queue… */
 	size_t hurried;	    /* …that do not wait… */
 	size_t others;	    /* …of these, all but rows of runs */
+	int64_t hurry_ms; /* when the oldest that does not wait came */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	    /* a batch is under way, or some are kept */
 	bool stopping;
@@ -192,6 +193,13 @@ struct store {
 /* For tests: how many write transactions have been committed. */
 unsigned long store_commits(struct store *s);
 size_t store_bytes(struct store *s); /* held by requests under way */
+
+/* An id ends at random, so its end is as good as a hash. */
+#define STORE_SLOTS 512
+size_t store_slot(const char *id);
+
+/* When the thread has something to do (monotonic ms). LOCK is held. */
+int64_t store_due_ms(const struct store *s);
 
 /*
  * Run BATCH as one transaction. Afterwards it holds what has been decided;

@@ -186,6 +186,31 @@ static void test_waits(struct store *s)
 	ok(waited, "a run's lazy first row waits, and is one with its last");
 }
 
+/* When a store that holds so much begins a commit; the first came at 1000. */
+static int64_t due(size_t queued, size_t hurried, size_t others, bool stopping)
+{
+	struct store s = {.queued = queued,
+			  .hurried = hurried,
+			  .others = others,
+			  .hurry_ms = 1000,
+			  .stopping = stopping};
+
+	STAILQ_INIT(&s.queue);
+	STAILQ_INIT(&s.kept);
+	return store_due_ms(&s);
+}
+
+static void test_due(void)
+{
+	is_int(due(2, 1, 0, false), 0, "a run alone is committed at once");
+	is_int(due(17, 1, 0, false), 0, "so is one with 15 others under way");
+	is_int(due(18, 1, 0, false), 1003, "with 16, some of them are waited for");
+	is_int(due(80, 33, 0, false), 0, "unless most have ended");
+	is_int(due(80, 2, 1, false), 0, "or something else is asked for");
+	is_int(due(80, 2, 0, true), 0, "or the store stops");
+	is_int(due(80, 0, 0, false), INT64_MAX, "with nothing in the queue, never");
+}
+
 static void test_group(const char *dir, struct store *s)
 {
 	enum { PUTS = 200 };
@@ -376,6 +401,7 @@ int main(void)
 	test_order(dir, s);
 	test_lazy(s);
 	test_waits(s);
+	test_due();
 	test_group(dir, s);
 	test_idem(s);
 	test_poison(s);

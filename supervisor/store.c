@@ -44,7 +44,7 @@ static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
  */
 static bool is_worth_waiting(const struct store *s)
 {
-	return s->others == 0 && !s->stopping &&
+	return s->ends == s->hurried && !s->stopping &&
 	       s->queued >= 2 * s->hurried + GATHER_RUNS;
 }
 
@@ -95,6 +95,8 @@ static void enqueue(struct store *s, struct store_req *r)
 	s->queued++;
 	if (r->hurry && s->hurried++ == 0)
 		s->hurry_ms = r->asked_ms;
+	if (r->hurry && r->run.finished_ms > 0)
+		s->ends++;
 	if (r->op != &store_op_put_run)
 		s->others++;
 }
@@ -127,7 +129,7 @@ static void take(struct store *s, struct store_reqs *batch)
 	STAILQ_INIT(batch);
 	STAILQ_CONCAT(batch, &s->kept);
 	STAILQ_CONCAT(batch, &s->queue);
-	s->queued = s->hurried = s->others = 0;
+	s->queued = s->hurried = s->ends = s->others = 0;
 }
 
 /* Is there one among ALL that writes R's row for somebody who waits? */
@@ -312,14 +314,14 @@ struct store *store_start(const char *state_dir, const char *instance)
 /* To the thread goes R; NULL is fine. */
 static void submit(struct store *s, struct store_req *r)
 {
-	bool wake;
+	bool first;
 
 	if (r == NULL)
 		return;
 	pthread_mutex_lock(&s->lock);
-	wake = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
+	first = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
 	enqueue(s, r);
-	if (wake)
+	if (first || (r->hurry && !is_worth_waiting(s)))
 		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 }

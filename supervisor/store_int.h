@@ -169,7 +169,8 @@ struct store {
 	size_t bytes;	    /* of all requests that are not yet dispatched */
 	size_t queued;	    /* requests in queue… */
 	size_t hurried;	    /* …that do not wait… */
-	size_t others;	    /* …of these, all but rows of runs */
+	size_t ends;	    /* …of these, rows of runs that have ended… */
+	size_t others;	    /* …and of all, what is no row of a run */
 	int64_t hurry_ms; /* when the oldest that does not wait came */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	    /* a batch is under way, or some are kept */

@@ -187,11 +187,11 @@ static void test_waits(struct store *s)
 }
 
 /* When a store that holds so much begins a commit; the first came at 1000. */
-static int64_t due(size_t queued, size_t hurried, size_t others, bool stopping)
+static int64_t due(size_t queued, size_t hurried, size_t ends, bool stopping)
 {
 	struct store s = {.queued = queued,
 			  .hurried = hurried,
-			  .others = others,
+			  .ends = ends,
 			  .hurry_ms = 1000,
 			  .stopping = stopping};
 
@@ -202,12 +202,12 @@ static int64_t due(size_t queued, size_t hurried, size_t others, bool stopping)
 
 static void test_due(void)
 {
-	is_int(due(2, 1, 0, false), 0, "a run alone is committed at once");
-	is_int(due(17, 1, 0, false), 0, "so is one with 15 others under way");
-	is_int(due(18, 1, 0, false), 1003, "with 16, some of them are waited for");
-	is_int(due(80, 33, 0, false), 0, "unless most have ended");
-	is_int(due(80, 2, 1, false), 0, "or something else is asked for");
-	is_int(due(80, 2, 0, true), 0, "or the store stops");
+	is_int(due(2, 1, 1, false), 0, "a run alone is committed at once");
+	is_int(due(17, 1, 1, false), 0, "so is one with 15 others under way");
+	is_int(due(18, 1, 1, false), 1003, "with 16, some of them are waited for");
+	is_int(due(80, 33, 33, false), 0, "unless most have ended");
+	is_int(due(80, 2, 1, false), 0, "or one is no end: a task is made");
+	is_int(due(80, 2, 2, true), 0, "or the store stops");
 	is_int(due(80, 0, 0, false), INT64_MAX, "with nothing in the queue, never");
 }
 

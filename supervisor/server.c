@@ -475,13 +475,13 @@ void server_fini(struct server *srv)
 		runs_interrupt(srv->runs, !srv->others);
 	browser_stop(srv->browser);
 	crew_stop(srv->crew);
+	event_done(srv->on_store); /* its descriptor is closed next */
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
 	browser_free(srv->browser);
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);
-	event_done(srv->on_store);
 	event_done(srv->sweep);
 	event_done(srv->sick);
 	isolation_fini(&srv->isolation);

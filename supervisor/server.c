@@ -424,6 +424,7 @@ int server_start(struct server *srv, struct config *config,
 	srv->catalogue = catalogue;
 	srv->require = require;
 	srv->base = new_base();
+	srv->offload = offload_new(srv->base, OFFLOAD_THREADS);
 	requestors_apply(&srv->requestors, config);
 	srv->local = requestors_of_uid(&srv->requestors, getuid());
 	LIST_INIT(&srv->sessions);
@@ -479,6 +480,7 @@ void server_fini(struct server *srv)
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
 	browser_free(srv->browser);
+	offload_free(srv->offload); /* whoever waited for a job is gone */
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);

@@ -12,6 +12,7 @@
 #include "supervisor/config.h"
 #include "supervisor/crew.h"
 #include "supervisor/isolation.h"
+#include "supervisor/offload.h"
 #include "supervisor/requestor.h"
 #include "supervisor/runs.h"
 #include "supervisor/store.h"
@@ -23,6 +24,7 @@ struct server {
 	struct crew *crew;
 	struct isolation isolation;
 	enum isolation_level require; /* ISOLATION_NONE: none is required */
+	struct offload *offload; /* for what would keep the loop away */
 	struct browser *browser;
 	struct store *store; /* NULL until server_runs() is first asked */
 	struct runs *runs;   /* likewise */

@@ -8,6 +8,7 @@
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define RESERVE 10 /* one part in so many of the room is left for others */
+#define STEPS 8
 #define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
 
 struct json_object *admit_details(const char *limit, int64_t used,
@@ -64,11 +65,24 @@ static bool admit_artifacts(struct requestor *q, struct refusal *r)
 			  "your artifacts fill your share until some expire");
 }
 
+/*
+ * Who fills its share could count what others have by how soon it is refused,
+ * so a share is told in steps: eighths of MOST, and below the first of them
+ * eighths of that, and so on. Some room is never given for that.
+ */
+static int64_t in_steps(int64_t most, int64_t room)
+{
+	while (most / STEPS > room && most >= STEPS)
+		most /= STEPS;
+	return most < STEPS ? room : room - room % (most / STEPS);
+}
+
 int64_t admit_share(int64_t most, int64_t theirs)
 {
 	int64_t room = most > theirs ? most - theirs : 0;
 
-	return room > 1 ? room - (room + RESERVE - 1) / RESERVE : room;
+	return room > 1 ? in_steps(most, room - (room + RESERVE - 1) / RESERVE)
+			: room;
 }
 
 static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
@@ -76,37 +90,40 @@ static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
 	return a->shared ? admit_share(most, theirs) : most - theirs;
 }
 
+/* The figures are Q's own and the configuration's, never those of others. */
+static void refuse_wait(struct refusal *r, const char *limit, int64_t mine,
+			int64_t most, const char *unit, const char *who,
+			const char *what)
+{
+	refuse(r, "QUEUE_FULL",
+	       admit_details(limit, mine, most, unit, who, ADMIT_RETRY_MS),
+	       "%s: %lld %s of yours wait, and there are %lld for all", what,
+	       (long long)mine, unit, (long long)most);
+}
+
 static bool admit_wait(const struct admit *a, const struct requestor *q,
 		       struct refusal *r)
 {
 	const struct sched_lane *l = &q->lane;
 	int64_t own = q->section->max_queued_runs;
+	int64_t most = a->config->max_queued_runs;
 	int64_t mine = (int64_t)l->queued;
-	int64_t runs = share(a, a->config->max_queued_runs,
-			     (int64_t)a->sched->queued - mine);
+	int64_t runs = share(a, most, (int64_t)a->sched->queued - mine);
 	int64_t bytes = share(a, QUEUED_BYTES_MAX,
 			      a->sched->queued_bytes - l->queued_bytes);
 
-	if (own > 0 && mine >= own && own <= runs)
+	if (own > 0 && mine >= own)
 		return refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", mine,
 				  own, "runs", ADMIT_RETRY_MS,
 				  "as many of your runs wait as may");
 	if (mine >= runs)
-		refuse(r, "QUEUE_FULL",
-		       admit_details("max_queued_runs", mine, runs, "runs",
-				     "the operator: max_queued_runs in [limits]",
-				     ADMIT_RETRY_MS),
-		       "%lld of your runs wait already; of its %lld places this "
-		       "server gives you %lld now",
-		       (long long)mine, (long long)a->config->max_queued_runs,
-		       (long long)runs);
+		refuse_wait(r, "max_queued_runs", mine, most, "runs",
+			    "the operator: max_queued_runs in [limits]",
+			    "no more of your runs may wait now");
 	else if (l->queued_bytes + (int64_t)a->bytes > bytes)
-		refuse(r, "QUEUE_FULL",
-		       admit_details("queued_bytes", l->queued_bytes, bytes,
-				     "bytes", "nobody: it is fixed",
-				     ADMIT_RETRY_MS),
-		       "the inputs of your runs that wait would fill the memory "
-		       "that this server has for them");
+		refuse_wait(r, "queued_bytes", l->queued_bytes,
+			    QUEUED_BYTES_MAX, "bytes", "nobody: it is fixed",
+			    "no more inputs of your runs may wait now");
 	return r->code == NULL;
 }
 

@@ -19,7 +19,8 @@ struct admit { /* all lent */
 
 /*
  * What one may have of MOST, of which others have THEIRS: nine tenths of what
- * they leave, so that however many come, there is some left for the next.
+ * they leave, so that however many come, there is some left for the next;
+ * rounded down to eighths of MOST, so that it tells little of the others.
  */
 int64_t admit_share(int64_t most, int64_t theirs);
 

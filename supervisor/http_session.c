@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/admit.h"
 #include "supervisor/http_mcp.h"
 #include "supervisor/http_stream.h"
 
@@ -42,26 +43,60 @@ static void new_id(char out[HTTP_SESSION_ID_SIZE])
 		snprintf(out + 2 * i, 3, "%02x", random[i]);
 }
 
-/* Nobody waits for anything in it. */
+/* Nobody waits for anything in it, and it waits for no task of its client's. */
 static bool is_idle(const struct http_session *s)
 {
 	return s->n_read == 0 && s->n_live == 0 && s->session.n_calls == 0 &&
-	       s->session.n_askeds == 0;
+	       s->session.n_askeds == 0 &&
+	       LIST_EMPTY(&s->session.client_tasks);
 }
 
-/* The longest idle one of REQUESTOR (NULL: of anybody) ends. False: none. */
+/* The longest idle one of REQUESTOR ends. False: none is. */
 static bool make_room(struct http_sessions *all,
 		      const struct requestor *requestor)
 {
 	struct http_session *s;
 
 	TAILQ_FOREACH(s, &all->by_use, link)
-		if (is_idle(s) && (requestor == NULL ||
-				   s->session.requestor == requestor))
+		if (is_idle(s) && s->session.requestor == requestor)
 			break;
 	if (s != NULL)
 		http_session_end(s, "room for another");
 	return s != NULL;
+}
+
+/* Of those who have an idle one, who has the most sessions; or NULL. */
+static const struct requestor *richest(const struct http_sessions *all)
+{
+	const struct requestor *most = NULL;
+	const struct http_session *s;
+
+	TAILQ_FOREACH(s, &all->by_use, link) {
+		const struct requestor *q = s->session.requestor;
+
+		if ((most == NULL || q->http_sessions > most->http_sessions) &&
+		    is_idle(s))
+			most = q;
+	}
+	return most;
+}
+
+/* How many Q may have: what others have leaves it so many. */
+static size_t allowed(const struct http_sessions *all,
+		      const struct requestor *q)
+{
+	int64_t share = admit_share(HTTP_SESSIONS_MAX,
+				    (int64_t)(all->n - q->http_sessions));
+
+	return share < HTTP_SESSIONS_EACH ? (size_t)share : HTTP_SESSIONS_EACH;
+}
+
+/* One more of Q's fits, perhaps after an idle one of its own, or of theirs. */
+static bool has_room(struct http_sessions *all, const struct requestor *q)
+{
+	if (q->http_sessions > 0 && q->http_sessions >= allowed(all, q))
+		return make_room(all, q);
+	return all->n < HTTP_SESSIONS_MAX || make_room(all, richest(all));
 }
 
 struct http_session *http_session_new(struct http_sessions *all,
@@ -69,10 +104,7 @@ struct http_session *http_session_new(struct http_sessions *all,
 {
 	struct http_session *s;
 
-	if (requestor->http_sessions >= HTTP_SESSIONS_EACH &&
-	    !make_room(all, requestor))
-		return NULL;
-	if (all->n >= HTTP_SESSIONS_MAX && !make_room(all, NULL))
+	if (!has_room(all, requestor))
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->all = all;

@@ -62,8 +62,9 @@ void http_sessions_init(struct http_sessions *all, struct server *srv,
 void http_sessions_fini(struct http_sessions *all);
 
 /*
- * A new one for REQUESTOR. When there are too many (its own, or all) the
- * longest idle one ends first; NULL: none is idle.
+ * A new one for REQUESTOR. When it has as many as it may (what others have
+ * leaves it that) its own longest idle one ends first; when it has none, and
+ * there are too many, that of whoever has the most. NULL: none is idle.
  */
 struct http_session *http_session_new(struct http_sessions *all,
 				      struct requestor *requestor);

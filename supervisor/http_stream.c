@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/admit.h"
 
 /* ---- who listens ---- */
 
@@ -36,8 +37,11 @@ static void detach(struct http_stream *st)
 
 bool http_stream_allowed(const struct http_session *s)
 {
-	return s->all->n_read < HTTP_STREAMS_MAX &&
-	       s->session.requestor->http_streams < HTTP_STREAMS_EACH;
+	size_t own = s->session.requestor->http_streams;
+
+	return own < HTTP_STREAMS_EACH &&
+	       (int64_t)own < admit_share(HTTP_STREAMS_MAX,
+					  (int64_t)(s->all->n_read - own));
 }
 
 /* The connection gets a whole response here; it may serve another request. */

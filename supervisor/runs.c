@@ -111,8 +111,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 		return false;
 	if (*s->env.draining)
 		refuse(r, "QUEUE_FULL",
-		       admit_details("max_queued_runs", (int64_t)s->sched.queued,
-				     0, "runs",
+		       admit_details("max_queued_runs", (int64_t)q->lane.queued, 0,
+				     "runs",
 				     "the operator: the server is stopping",
 				     ADMIT_RETRY_MS),
 		       "the server is being shut down and takes no more runs");

@@ -683,11 +683,11 @@ SKIP: {
 		    eq 'succeeded';
 	}
 	is($good, 200, '200 clients at once are served');
-	push @all, map { $d->client } 201 .. 230;
+	push @all, map { $d->client } 201 .. 224;
 	$all[-1]->call('ping'); # so that all have been counted
 	my $late = $d->client;
 	ok($late->drained, 'one user\'s 231st is turned away');
-	like($late->{other}[0]{error}{message} // '', qr/^230 connections of yours.* 256 /,
+	like($late->{other}[0]{error}{message} // '', qr/^224 connections of yours.* 256 /,
 	     'and told why');
 	SKIP: {
 		skip 'another user is wanted, which takes root', 1 unless as_root();

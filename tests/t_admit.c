@@ -1,6 +1,7 @@
 /* t_admit.c - who may make one more run, and what the others are told. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/admit.h"
 #include "tests/tap.h"
@@ -74,9 +75,11 @@ static void test_queue(void)
 	b = requestors_of_uid(&all, 2);
 	c = requestors_of_uid(&all, 3);
 	d = requestors_of_uid(&all, 4);
-	is_int(fill(a, true, 1000), 90, "one has nine tenths of the queue");
-	is_int(fill(b, true, 1000), 9, "another nine tenths of what is left");
-	is_int(fill(c, true, 1000), 1, "and a third has room, too");
+	is_int(fill(a, true, 1000), 84,
+	       "one has nine tenths of the queue, in steps of an eighth");
+	is_int(fill(b, true, 1000), 12, "another likewise of what is left");
+	is_int(fill(c, true, 1000), 3, "and a third has room, too");
+	is_int(fill(requestors_of_uid(&all, 5), true, 1000), 1, "to the last");
 	is_int(a->refused, 1, "who was refused is counted");
 	ask.config = config;
 	ok(!admit_run(&ask, d, &r), "then all is full");
@@ -98,6 +101,65 @@ static void test_queue(void)
 	refusal_fini(&r);
 	is_int(fill(requestors_of_uid(&all, 1), false, 1000), 98,
 	       "who is alone may have it all");
+}
+
+/* What a full queue tells A, of whose runs MINE wait, and THEIRS of B's. */
+static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
+{
+	struct admit ask = {NULL, &sched, true, false, 1};
+	struct requestor *a, *b;
+	struct refusal r = {0};
+	char *text;
+
+	configure("[limits]\nmax_queued_runs = 100\n");
+	ask.config = config;
+	a = requestors_of_uid(&all, 1);
+	b = requestors_of_uid(&all, 2);
+	for (int i = 0; i < mine; i++)
+		wait_one(a, bytes);
+	for (int i = 0; i < theirs; i++)
+		wait_one(b, their_bytes);
+	text = admit_run(&ask, a, &r)
+		   ? NULL
+		   : xasprintf("%s: %s %s", r.code, r.message,
+			       json_text(r.details, NULL));
+	refusal_fini(&r);
+	return text;
+}
+
+/* Refusals are the same to the letter, whatever others have. */
+static void test_silence(void)
+{
+	static const struct {
+		int mine;
+		int64_t bytes;
+		int theirs;
+		int64_t their_bytes;
+		const char *what;
+	} all_cases[] = {
+	    {90, 1, 1, 1, "runs, and a run of another's waits"},
+	    {90, 1, 10, 1, "runs, and ten of another's"},
+	    {1, 250 << 20, 1, 5 << 20, "bytes, and 5 MiB of another's wait"},
+	    {1, 250 << 20, 9, 1, "bytes, and nine bytes of another's"},
+	};
+
+	int steps = 0;
+
+	for (size_t i = 0; i < sizeof(all_cases) / sizeof(all_cases[0]); i++) {
+		char *idle = told(all_cases[i].mine, all_cases[i].bytes, 0, 0);
+		char *busy = told(all_cases[i].mine, all_cases[i].bytes,
+				  all_cases[i].theirs,
+				  all_cases[i].their_bytes);
+
+		ok(idle != NULL && strstr(idle, "QUEUE_FULL") != NULL,
+		   "a full queue of %s", all_cases[i].what);
+		is_str(busy, idle, "  is refused in the same words");
+		free(idle);
+		free(busy);
+	}
+	for (int64_t theirs = 1; theirs <= 800; theirs++)
+		steps += admit_share(800, theirs) != admit_share(800, theirs - 1);
+	ok(steps <= 32, "of 800 others' runs a share tells %d steps", steps);
 }
 
 static void test_bytes(void)
@@ -151,6 +213,7 @@ static void test_quotas(void)
 int main(void)
 {
 	test_queue();
+	test_silence();
 	test_bytes();
 	test_quotas();
 	requestors_fini(&all);

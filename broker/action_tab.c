@@ -8,6 +8,7 @@
 #include "broker/broker.h"
 #include "broker/chromium.h"
 #include "broker/pack.h"
+#include "broker/reach.h"
 
 static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 		       const char *why)
@@ -126,7 +127,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 
 	*a = (struct arrival){0};
 	/* the session's trust binds whoever uses it */
-	why = url_policy_url(url, c->session->trust, NULL);
+	why = reach_url(url, c->session->trust);
 	if (why != NULL)
 		return not_allowed(c, c->session->trust, url, why);
 	/* a script that never ends would keep the next document out */
@@ -188,7 +189,7 @@ int action_create_tab(struct call *c)
 	const char *why;
 
 	/* before there is anything to undo */
-	why = url == NULL ? NULL : url_policy_url(url, c->trust, NULL);
+	why = url == NULL ? NULL : reach_url(url, c->trust);
 	if (why != NULL)
 		return not_allowed(c, c->trust, url, why);
 	if (session_enter(c, arg_str(c, "sessionId"), true) < 0)

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "broker/broker.h"
 #include "broker/chromium.h"
+#include "broker/reach.h"
 #include "broker/wire.h"
 
 #define EXIT_USAGE 2
@@ -37,6 +38,7 @@ static const char usage[] =
     "  --session-idle-ms N       a kept session without use ends after this\n"
     "  --session-max-ms N        and any after this\n"
     "  --idle-ms N               Chromium without a session ends after this\n"
+    "  --deny LIST               hosts and networks that no page reaches\n"
     "  --log-level LEVEL         error, warn, info or debug\n"
     "  --log-file FILE           log to FILE instead of stderr\n"
     "  --version                 print the version, then exit\n"
@@ -51,12 +53,15 @@ static struct broker broker = {
 	       .idle_ms = 60000},
 };
 
+static const char *deny; /* NULL: nothing */
+
 enum {
 	OPT_LEVEL = 256,
 	OPT_FILE,
 	OPT_VERSION,
 	OPT_HELP,
 	OPT_CHROMIUM,
+	OPT_DENY,
 	OPT_NUMBERS
 };
 
@@ -66,6 +71,7 @@ static const struct option options[] = {
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
     {"chromium", required_argument, NULL, OPT_CHROMIUM},
+    {"deny", required_argument, NULL, OPT_DENY},
     {"max-sessions", required_argument, NULL, OPT_NUMBERS},
     {"max-tabs", required_argument, NULL, OPT_NUMBERS + 1},
     {"max-tabs-per-session", required_argument, NULL, OPT_NUMBERS + 2},
@@ -92,7 +98,7 @@ static void set_number(int which, long long n)
 
 static bool take_number(int which, const char *text)
 {
-	const char *name = options[which + OPT_CHROMIUM - OPT_LEVEL + 1].name;
+	const char *name = options[which + OPT_NUMBERS - OPT_LEVEL].name;
 	char *end;
 	long long n;
 
@@ -143,6 +149,9 @@ static int take_flag(int opt)
 		return take_file(optarg) ? -1 : EX_UNAVAILABLE;
 	case OPT_CHROMIUM:
 		broker.limits.chromium = optarg;
+		return -1;
+	case OPT_DENY:
+		deny = optarg;
 		return -1;
 	case OPT_VERSION:
 		puts("paddock-browser " PADDOCK_VERSION);
@@ -238,6 +247,12 @@ int main(int argc, char **argv)
 	if (rc < 0) {
 		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
 		return EX_NOPERM;
+	}
+	rc = reach_init(deny);
+	if (rc < 0) {
+		log_error("main", "err=\"what pages may reach: %s\"",
+			  strerror(-rc));
+		return rc == -EINVAL ? EXIT_USAGE : EX_OSERR;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "broker/reach.h"
 #include "broker/resolve.h"
 #include "broker/socks.h"
 
@@ -218,6 +219,8 @@ static void on_resolved(void *arg, const struct addrinfo *list,
 	}
 	for (; list != NULL; list = list->ai_next) {
 		why = url_policy_address(list->ai_addr, l->trust);
+		if (why == NULL)
+			why = reach_address(list->ai_addr, l->trust);
 		if (why != NULL) {
 			fail(l, why, true, SOCKS_FORBIDDEN);
 			return;
@@ -239,6 +242,8 @@ static void go(struct link *l)
 	bufferevent_disable(l->near, EV_READ);
 	if (why == NULL)
 		why = url_policy_host(l->asked_for.host, l->trust);
+	if (why == NULL)
+		why = reach_host(l->asked_for.host);
 	if (why != NULL) {
 		fail(l, why, true, SOCKS_FORBIDDEN);
 		return;

@@ -132,6 +132,8 @@ static int launch(void *arg, int end, pid_t *pid)
 	add_number(&a, "--session-idle-ms", c->browser_session_idle_ms);
 	add_number(&a, "--session-max-ms", c->browser_session_max_ms);
 	add_number(&a, "--idle-ms", c->browser_idle_ms);
+	if (c->browser_deny != NULL)
+		add_text(&a, "--deny", c->browser_deny);
 	add_text(&a, "--log-level", c->log_level);
 	/* root may have opened it for us; else it logs to our stderr */
 	if (c->log_file != NULL && access(c->log_file, W_OK) == 0)

@@ -95,6 +95,7 @@ struct config {
 	/* [browser] */
 	bool browser_enabled; /* true */
 	char *chromium;	      /* NULL: where it is usual */
+	char *browser_deny; /* base/hosts.h's list; NULL: nothing */
 	int64_t browser_max_sessions;	 /* 20 */
 	int64_t browser_max_tabs;	 /* 50 */
 	int64_t browser_session_tabs;	 /* 20 */

@@ -161,6 +161,10 @@ static const struct config_key keys[] = {
     {BROWSER(chromium, chromium, PATH), .optional = true,
      .help = "The browser's program. Unset: chromium-headless-shell or "
 	     "chromium, in PATH or /usr/bin."},
+    {BROWSER(deny, browser_deny, HOSTS), .optional = true,
+     .help = "Names (with all below them), addresses and networks that no page "
+	     "reaches, at any trust level: such as the public address that a "
+	     "router translates to this machine's, which cannot be seen here."},
     {BROWSER(max_sessions, browser_max_sessions, INT), .def = 20, .min = 1,
      .max = 1000, .help = "Sessions at the same time."},
     {BROWSER(max_tabs, browser_max_tabs, INT), .def = 50, .min = 1,

@@ -25,6 +25,7 @@ enum config_type {
 	CONFIG_DIGEST, /* 64 hex digits; never shown */
 	CONFIG_IDS,    /* template ids, spaces between them */
 	CONFIG_TOOLS,  /* likewise, of the browser; all; none */
+	CONFIG_HOSTS,  /* base/hosts.h's words, spaces between them */
 	CONFIG_PATHS,  /* absolute, spaces between them */
 	CONFIG_DIRS,   /* the templates of struct config; spaces between */
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "base/hosts.h"
 #include "base/mem.h"
 #include "base/why.h"
 #include "supervisor/browser_tools.h"
@@ -227,6 +228,20 @@ static bool set_tools(const struct config_key *k, void *field,
 	return add_words(field, value, is_tool);
 }
 
+static bool set_hosts(const struct config_key *k, void *field,
+		      const char *value)
+{
+	struct hosts *all;
+	char **list = field;
+
+	(void)k;
+	if (!add_words(field, value, hosts_word_ok))
+		return false;
+	all = hosts_new(*list != NULL ? *list : ""); /* too many words? */
+	hosts_free(all);
+	return all != NULL;
+}
+
 static bool set_paths(const struct config_key *k, void *field,
 		      const char *value)
 {
@@ -278,6 +293,10 @@ static const struct {
     [CONFIG_IDS] = {set_ids, true, "templateIds with spaces between them"},
     [CONFIG_TOOLS] = {set_tools, true,
 		      "all, none, or with spaces between them: %s"},
+    [CONFIG_HOSTS] = {set_hosts, true,
+		      "names such as example.com (and all below), addresses, "
+		      "and networks such as 192.0.2.0/24, 256 at the most, with "
+		      "spaces between them"},
     [CONFIG_PATHS] = {set_paths, true,
 		      "absolute paths, but for /, with spaces between them"},
     [CONFIG_DIRS] = {set_dirs, true, "absolute paths with spaces between them"},

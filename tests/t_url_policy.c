@@ -139,6 +139,8 @@ static const struct {
     {"http://[2002:7f00:1::]/", "translated", "translated"},
     {"http://[2001::7f00:1]/", "translated", "translated"},
     {"http://[2606:2800::5efe:127.0.0.1]/", "translated", "translated"},
+    {"http://[2606:2800::200:5efe:127.0.0.1]/", "translated", "translated"},
+    {"http://[2606:2800::200:5efe:8.8.8.8]/", "translated", "translated"},
     {"http://192.88.99.1/", "translated", "translated"},
     {"http://a.onion/", "another network", "another network"},
 };

@@ -1,6 +1,8 @@
 #include "supervisor/programs.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
+#include "supervisor/granted_path.h"
 #include "supervisor/manifest.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
@@ -16,24 +19,6 @@
 enum crew_kind programs_kind(const struct template *t)
 {
 	return t->runtime == RUNTIME_PROGRAM ? CREW_PROGRAM : CREW_LUA;
-}
-
-/* Is PATH one of LIST (spaces between them), or below one? */
-static bool is_allowed(const char *list, const char *path)
-{
-	while (list != NULL && *list != '\0') {
-		size_t n = strcspn(list, " ");
-		size_t len = n;
-
-		while (len > 1 && list[len - 1] == '/')
-			len--;
-		if (strncmp(path, list, len) == 0 &&
-		    (path[len] == '/' || path[len] == '\0'))
-			return true;
-		list += n;
-		list += strspn(list, " ");
-	}
-	return false;
 }
 
 static void add_read(struct crew_tree *tree, const char *path)
@@ -65,12 +50,35 @@ void programs_show(struct crew *c, const struct catalogue *all,
 			continue;
 		tree.packages[tree.n_packages++] = t->dir;
 		for (size_t j = 0; j < t->n_reads; j++)
-			if (is_allowed(config->read_paths, t->reads[j]))
+			if (granted_path_listed(config->read_paths, t->reads[j]))
 				add_read(&tree, t->reads[j]);
 	}
 	crew_set_tree(c, &tree);
 	free(tree.packages);
 	free(tree.reads);
+}
+
+/* Is PATH granted, by its name and by what lies there? */
+static bool may_read(const struct template *t, const char *path,
+		     const char *granted, struct refusal *r)
+{
+	struct file_id id;
+	char why[PATH_MAX + 256];
+	int rc;
+
+	if (!granted_path_listed(granted, path)) {
+		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+		       "%s asks to read %s, which this server does not allow; "
+		       "the operator can, by read_paths in [sandbox]",
+		       t->id, path);
+		return false;
+	}
+	rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
+	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
+		return true; /* or who shows it to programs tells */
+	refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+	       "%s asks to read what it cannot be shown: %s", t->id, why);
+	return false;
 }
 
 bool programs_allow(const struct template *t, const struct config *config,
@@ -86,13 +94,8 @@ bool programs_allow(const struct template *t, const struct config *config,
 		return false;
 	}
 	for (size_t i = 0; i < t->n_reads; i++) {
-		if (is_allowed(config->read_paths, t->reads[i]))
-			continue;
-		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
-		       "%s asks to read %s, which this server does not allow; "
-		       "the operator can, by read_paths in [sandbox]",
-		       t->id, t->reads[i]);
-		return false;
+		if (!may_read(t, t->reads[i], config->read_paths, r))
+			return false;
 	}
 	return true;
 }
@@ -203,7 +206,7 @@ static bool may_have(const struct config *c, const char *arg)
 	if (strncmp(arg, read, strlen(read)) == 0) {
 		arg += strlen(read);
 		return *arg == '/' && manifest_path_ok(arg + 1) &&
-		       is_allowed(c->read_paths, arg);
+		       granted_path_listed(c->read_paths, arg);
 	}
 	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
 }

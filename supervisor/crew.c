@@ -329,6 +329,7 @@ struct crew *crew_start(struct event_base *base, const char *path,
 	rc = zygote_start(c, CREW_LUA);
 	if (rc < 0) {
 		crew_stop(c);
+		crew_free(c);
 		errno = -rc;
 		return NULL;
 	}
@@ -358,6 +359,14 @@ void crew_stop(struct crew *c)
 		if (pid > 0)
 			child_exited(c, pid, status, &use);
 	crew_settle(c);
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		evtimer_del(c->post[i].restart);
+}
+
+void crew_free(struct crew *c)
+{
+	if (c == NULL)
+		return;
 	for (size_t i = 0; i < CREW_KINDS; i++)
 		event_free(c->post[i].restart);
 	tree_fini(&c->tree);

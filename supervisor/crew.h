@@ -79,8 +79,12 @@ struct crew_hand {
 struct crew *crew_start(struct event_base *base, const char *path,
 			const struct crew_ops *ops, void *arg);
 
-/* SIGKILL every worker and zygote, reap them all, and free C. NULL is fine. */
+/*
+ * SIGKILL every worker and zygote, and reap them all. C has no zygote and gets
+ * none any more, but can be asked until crew_free(). NULL is fine to both.
+ */
 void crew_stop(struct crew *c);
+void crew_free(struct crew *c);
 
 /*
  * Programs see TREE (copied) from now on: a zygote for them is started, in

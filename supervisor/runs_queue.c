@@ -34,8 +34,10 @@ static uint32_t missing(const struct runs *s)
 
 bool runs_can_start(struct runs *s)
 {
+	if (*s->env.quiet)
+		return false;
 	s->sched.waits = missing(s);
-	return !*s->env.quiet && s->unrecorded <= RUNS_UNRECORDED_MAX &&
+	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
 	       s->sched.running < CREW_SLOTS;
 }

@@ -479,6 +479,8 @@ void server_fini(struct server *srv)
 	event_done(srv->on_store); /* its descriptor is closed next */
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
+	/* what the store answered at its end has asked it, by the runs */
+	crew_free(srv->crew);
 	browser_free(srv->browser);
 	offload_free(srv->offload); /* whoever waited for a job is gone */
 	event_done(srv->on_child);

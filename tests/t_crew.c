@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "supervisor/crew_int.h"
 #include "tests/tap.h"
 
 /* ---- the zygote ---- */
@@ -28,6 +29,8 @@ enum order { /* cpu_ms */
 	DIE,	      /* instead of an answer, when the next order is there */
 	DIE_CLONED,   /* after the clone, before the answer */
 	STALL,	      /* for ever */
+	IGNORE,	      /* go on with the next order, and never answer this */
+	CLAIM,	      /* say that it is the process memory_bytes */
 };
 
 static void note(const struct crew_note *n)
@@ -59,8 +62,12 @@ static void serve(const struct crew_order *o)
 		(void)!recv(CREW_CONTROL_FD, &n, 1, MSG_PEEK);
 	if (o->cpu_ms == DIE)
 		_exit(0);
+	if (o->cpu_ms == IGNORE)
+		return;
 	if (o->cpu_ms == REFUSE)
 		n.err = EAGAIN;
+	else if (o->cpu_ms == CLAIM)
+		n.pid = (int32_t)o->memory_bytes;
 	else
 		n.pid = clone_for_parent();
 	if (o->cpu_ms == DIE_CLONED)
@@ -154,11 +161,38 @@ static void start(const char *name)
 	free(path);
 }
 
+static int ask_with(struct hand *h, enum order what, uint64_t bytes)
+{
+	struct crew_job job = {
+	    .kind = CREW_LUA, .cpu_ms = what, .memory_bytes = bytes};
+	int ends[2];
+	int rc;
+
+	*h = (struct hand){.hand = {.on_born = on_born, .on_exit = on_exit_of}};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	rc = crew_spawn(crew, &h->hand, ends[0], &job);
+	close(ends[0]);
+	close(ends[1]);
+	return rc;
+}
+
+static int ask(struct hand *h, enum order what)
+{
+	return ask_with(h, what, 1);
+}
+
 static void stop(const char *name)
 {
+	struct hand late;
 	char *path = xasprintf("%s/%s", folder, name);
 
 	crew_stop(crew);
+	/* the store may still answer, and runs then ask for workers */
+	ok(crew_zygote_pid(crew, CREW_LUA) == 0 && ask(&late, BEAR) == -EAGAIN,
+	   "%s: a crew that was stopped has no worker", name);
+	crew_renew(crew, CREW_LUA);
+	crew_free(crew);
 	crew = NULL;
 	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
 	   "%s: no child is left", name);
@@ -171,22 +205,6 @@ static void until(const int *n, int want)
 {
 	while (*n < want)
 		event_base_loop(base, EVLOOP_ONCE);
-}
-
-static int ask(struct hand *h, enum order what)
-{
-	struct crew_job job = {
-	    .kind = CREW_LUA, .cpu_ms = what, .memory_bytes = 1};
-	int ends[2];
-	int rc;
-
-	*h = (struct hand){.hand = {.on_born = on_born, .on_exit = on_exit_of}};
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	rc = crew_spawn(crew, &h->hand, ends[0], &job);
-	close(ends[0]);
-	close(ends[1]);
-	return rc;
 }
 
 static void test_orders(void)
@@ -291,6 +309,167 @@ static void test_broken(void)
 	free(path);
 }
 
+/* ---- slots: each has a uid, where root started us ---- */
+
+#define SLOTS ((int)CREW_SLOTS)
+
+static struct hand many[SLOTS + 1];
+
+/* Each slot at once has a worker, and there is none for one more. */
+static void all_usable(const char *after)
+{
+	bool seen[SLOTS] = {false};
+	int asked = 0, twice = 0;
+
+	for (; asked < SLOTS && ask(&many[asked], BEAR) == 0; asked++) {
+		twice += seen[many[asked].hand.slot];
+		seen[many[asked].hand.slot] = true;
+		until(&many[asked].born, 1);
+		if (many[asked].err != 0)
+			break;
+	}
+	ok(asked == SLOTS && twice == 0,
+	   "after %s each of %d slots has a worker, %d had", after, SLOTS,
+	   asked);
+	is_int(ask(&many[SLOTS], BEAR), -EAGAIN, "and no two share one");
+	for (int i = 0; i < asked; i++)
+		kill(many[i].pid, SIGKILL);
+	for (int i = 0; i < asked; i++)
+		until(&many[i].exits, 1);
+}
+
+static void test_slots_come_back(void)
+{
+	enum { PENDING = 64 };
+	int failed = 0, lost = 0;
+
+	start("slots");
+	until(&reports, 1);
+	for (int i = 0; i < SLOTS + 9; i++) {
+		struct hand h;
+
+		if (ask(&h, REFUSE) != 0)
+			break;
+		until(&h.born, 1);
+		failed += h.err == EAGAIN;
+	}
+	is_int(failed, SLOTS + 9, "more births fail than there are slots");
+	all_usable("failed births");
+
+	for (int round = 1; lost <= SLOTS; round++) {
+		int n = 0;
+
+		while (n < PENDING && ask(&many[n], IGNORE) == 0)
+			n++;
+		if (n < PENDING)
+			break;
+		kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
+		for (int i = 0; i < PENDING; i++, lost++)
+			until(&many[i].born, 1);
+		until(&reports, round + 1);
+	}
+	all_usable("zygotes that died with births to do");
+
+	/* reaped before its birth was told, and after */
+	for (int i = 0; i < SLOTS + 9; i++) {
+		if (ask(&many[0], i % 8 == 0 ? BEAR_DEAD : BEAR) != 0)
+			break;
+		until(&many[0].born, 1);
+		if (many[0].pid > 0)
+			kill(many[0].pid, SIGKILL);
+		until(&many[0].exits, 1);
+	}
+	all_usable("workers that ended");
+	stop("slots");
+}
+
+/* A process of an earlier run may still be dying when the next is born. */
+static void test_slots_rest(void)
+{
+	bool seen[SLOTS] = {false};
+	int again = 0;
+
+	start("rest");
+	until(&reports, 1);
+	for (int i = 0; i < SLOTS; i++) {
+		struct hand h;
+
+		if (ask(&h, i % 2 == 0 ? BEAR : REFUSE) != 0)
+			break;
+		again += seen[h.hand.slot];
+		seen[h.hand.slot] = true;
+		until(&h.born, 1);
+		if (h.pid > 0)
+			kill(h.pid, SIGKILL);
+		if (h.pid > 0)
+			until(&h.exits, 1);
+	}
+	is_int(again, 0, "a slot rests until each other was used, also after a "
+			 "birth that failed");
+	stop("rest");
+}
+
+/* ---- children that nobody knows ---- */
+
+static pid_t end_a_stranger(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(7);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	crew_reap(crew);
+	return pid;
+}
+
+/*
+ * A zygote that claims a pid stands for the kernel, which gives it again.
+ * Whose end was seen before the order was given is not who was ordered.
+ */
+static void test_strangers(void)
+{
+	struct hand pending, h;
+	pid_t pid;
+
+	start("strange");
+	until(&reports, 1);
+	ask(&pending, IGNORE);
+	pid = end_a_stranger();
+	ask_with(&h, CLAIM, (uint64_t)pid);
+	until(&h.born, 1);
+	ok(h.exits == 0 && h.pid == pid,
+	   "a stranger's end is not that of a later worker with its pid");
+	HASH_DEL(crew->by_pid, &h.hand); /* it is not ours to kill */
+	crew->slot_used[h.hand.slot] = false;
+
+	ask(&h, IGNORE);
+	pid = end_a_stranger();
+	crew_fail_pending(LIST_FIRST(&crew->zygotes), ESRCH);
+	crew_settle(crew);
+	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
+	ok(SLIST_EMPTY(&crew->early), "ends that nobody waits for are forgotten");
+	stop("strange");
+}
+
+static void test_renewal(void)
+{
+	pid_t first;
+
+	start("renewed");
+	until(&reports, 1);
+	first = crew_zygote_pid(crew, CREW_LUA);
+	crew_renew(crew, CREW_LUA);
+	crew_renew(crew, CREW_LUA); /* one is on its way */
+	until(&reports, 2);
+	ok(crew_zygote_pid(crew, CREW_LUA) > 0 &&
+	       crew_zygote_pid(crew, CREW_LUA) != first,
+	   "a zygote that is renewed is another process");
+	ok(zygote_of_pid(crew, first) == NULL || zygote_of_pid(crew, first)->retired,
+	   "and the old one is let go");
+	stop("renewed");
+}
+
 int main(int argc, char **argv)
 {
 	struct event *child;
@@ -307,6 +486,10 @@ int main(int argc, char **argv)
 	test_deaths();
 	test_brief();
 	test_broken();
+	test_slots_come_back();
+	test_slots_rest();
+	test_strangers();
+	test_renewal();
 	event_free(child);
 	event_base_free(base);
 	rmdir(folder);

@@ -34,6 +34,7 @@ TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(tab_list, tab);
 
 struct broker {
+	bool alone; /* there is one requestor only: all is for it */
 	struct event_base *base;
 	struct limits limits;
 	struct wire *wire;
@@ -76,6 +77,20 @@ struct call {
 	struct json_object *result;
 	TAILQ_ENTRY(call) link;
 };
+
+/* ---- quota.c ---- */
+
+enum quota_kind {
+	QUOTA_SESSIONS,	    /* one more session of C's requestor's */
+	QUOTA_TABS,	    /* one more tab of all its sessions */
+	QUOTA_SESSION_TABS, /* one more of C's session */
+	QUOTA_CALLS,	    /* C, which is counted already */
+};
+
+/* May there be one more, for C's requestor? 0, or -1 and a fault. */
+int quota_take(struct call *c, enum quota_kind kind);
+
+/* ---- call.c ---- */
 
 /* Start a call; it answers by wire_answer(). Takes BODY. */
 void call_start(struct broker *b, uint32_t seq, const char *tool,

@@ -264,13 +264,8 @@ void call_start(struct broker *b, uint32_t seq, const char *tool,
 	if (c->action == NULL || c->run == NULL)
 		call_fault(c, "INVALID_PARAMETER", NULL,
 			   "there is no action %.64s", tool);
-	else if (b->n_calls > BROKER_CALLS_MAX)
-		call_fault(c, "BROWSER_BUSY", NULL,
-			   "%u calls wait for the browser already; try again "
-			   "later",
-			   BROKER_CALLS_MAX);
-	else
-		args_take(c, body);
+	else if (args_take(c, body) == 0)
+		quota_take(c, QUOTA_CALLS);
 	json_object_put(body);
 	if (c->fault.code != NULL) {
 		call_end(c);

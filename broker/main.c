@@ -38,6 +38,7 @@ static const char usage[] =
     "  --session-idle-ms N       a kept session without use ends after this\n"
     "  --session-max-ms N        and any after this\n"
     "  --idle-ms N               Chromium without a session ends after this\n"
+    "  --alone                   no share is left for other requestors\n"
     "  --deny LIST               hosts and networks that no page reaches\n"
     "  --log-level LEVEL         error, warn, info or debug\n"
     "  --log-file FILE           log to FILE instead of stderr\n"
@@ -62,6 +63,7 @@ enum {
 	OPT_HELP,
 	OPT_CHROMIUM,
 	OPT_DENY,
+	OPT_ALONE,
 	OPT_NUMBERS
 };
 
@@ -72,6 +74,7 @@ static const struct option options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {"chromium", required_argument, NULL, OPT_CHROMIUM},
     {"deny", required_argument, NULL, OPT_DENY},
+    {"alone", no_argument, NULL, OPT_ALONE},
     {"max-sessions", required_argument, NULL, OPT_NUMBERS},
     {"max-tabs", required_argument, NULL, OPT_NUMBERS + 1},
     {"max-tabs-per-session", required_argument, NULL, OPT_NUMBERS + 2},
@@ -152,6 +155,9 @@ static int take_flag(int opt)
 		return -1;
 	case OPT_DENY:
 		deny = optarg;
+		return -1;
+	case OPT_ALONE:
+		broker.alone = true;
 		return -1;
 	case OPT_VERSION:
 		puts("paddock-browser " PADDOCK_VERSION);

@@ -205,26 +205,12 @@ void session_undo(struct call *c, const char *id)
 			      true);
 }
 
-static int full(struct call *c)
-{
-	struct broker *b = c->b;
-
-	return call_fault(
-	    c, "QUOTA_EXCEEDED",
-	    pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
-		 "browser sessions", (int64_t)b->n_sessions,
-		 (int64_t)b->limits.sessions, "sessions", "the operator"),
-	    "%u browser sessions are open, and no more may be; close_session "
-	    "closes one",
-	    b->n_sessions);
-}
-
 static int session_make(struct call *c)
 {
 	char id[ID_SIZE];
 
-	if (c->b->n_sessions >= c->b->limits.sessions)
-		return full(c);
+	if (quota_take(c, QUOTA_SESSIONS) < 0)
+		return -1;
 	c->session = session_new(c);
 	memcpy(id, c->session->id, sizeof(id));
 	if (make_context(c) == 0)

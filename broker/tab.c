@@ -121,18 +121,6 @@ static struct tab *tab_new(struct session *s)
 	return t;
 }
 
-static int full(struct call *c, const char *limit, unsigned used,
-		unsigned allowed)
-{
-	return call_fault(c, "QUOTA_EXCEEDED",
-			  pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
-			       limit, (int64_t)used, (int64_t)allowed, "tabs",
-			       "the operator"),
-			  "%u tabs are open (%s), and no more may be; "
-			  "close_tab closes one",
-			  used, limit);
-}
-
 static int make_target(struct call *c)
 {
 	struct tab *t = c->tab;
@@ -199,16 +187,13 @@ void tab_undo(struct call *c, const char *id)
 
 int tab_open(struct call *c)
 {
-	const struct limits *l = &c->b->limits;
 	struct session *s = c->session;
 	char id[ID_SIZE];
 	struct tab *t;
 
-	if (s->n_tabs >= l->tabs_per_session)
-		return full(c, "tabs in a session", s->n_tabs,
-			    l->tabs_per_session);
-	if (c->b->n_tabs >= l->tabs)
-		return full(c, "tabs in all", c->b->n_tabs, l->tabs);
+	if (quota_take(c, QUOTA_SESSION_TABS) < 0 ||
+	    quota_take(c, QUOTA_TABS) < 0)
+		return -1;
 	t = c->tab = tab_new(s);
 	memcpy(id, t->id, sizeof(id));
 	if (make_target(c) == 0 && set_up(c) == 0)

@@ -200,14 +200,13 @@ static bool is_broken(struct json_object *o)
 static void check_browser(struct json_object *o, struct json_object *advice)
 {
 	const char *reason = json_member_str(browser_of(o), "reason");
-	bool running =
-	    json_object_get_boolean(json_member(browser_of(o), "running"));
+	bool tried = json_member(browser_of(o), "version") != NULL;
 
 	if (reason != NULL)
 		add(advice, "browser", reason);
 	else if (is_broken(o))
 		add(advice, "browser", refusal_of(o, "error"));
-	else if (running && json_member(o, "browserRefusal") == NULL &&
+	else if (tried && json_member(o, "browserRefusal") == NULL &&
 		 !is_sandboxed(o))
 		add(advice, "the browser's own sandbox",
 		    "allow user namespaces, and see that what chromium in "

@@ -4,11 +4,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "supervisor/verdict.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
-#define RESERVE 10 /* one part in so many of the room is left for others */
-#define STEPS 8
 #define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
 
 struct json_object *admit_details(const char *limit, int64_t used,
@@ -65,24 +64,9 @@ static bool admit_artifacts(struct requestor *q, struct refusal *r)
 			  "your artifacts fill your share until some expire");
 }
 
-/*
- * Who fills its share could count what others have by how soon it is refused,
- * so a share is told in steps: eighths of MOST, and below the first of them
- * eighths of that, and so on. Some room is never given for that.
- */
-static int64_t in_steps(int64_t most, int64_t room)
-{
-	while (most / STEPS > room && most >= STEPS)
-		most /= STEPS;
-	return most < STEPS ? room : room - room % (most / STEPS);
-}
-
 int64_t admit_share(int64_t most, int64_t theirs)
 {
-	int64_t room = most > theirs ? most - theirs : 0;
-
-	return room > 1 ? in_steps(most, room - (room + RESERVE - 1) / RESERVE)
-			: room;
+	return share_of(most, theirs);
 }
 
 static int64_t share(const struct admit *a, int64_t most, int64_t theirs)

@@ -17,11 +17,7 @@ struct admit { /* all lent */
 	size_t bytes; /* that it holds while it waits */
 };
 
-/*
- * What one may have of MOST, of which others have THEIRS: nine tenths of what
- * they leave, so that however many come, there is some left for the next;
- * rounded down to eighths of MOST, so that it tells little of the others.
- */
+/* base/share.h's rule. */
 int64_t admit_share(int64_t most, int64_t theirs);
 
 /* False: not now, and R says why: QUEUE_FULL or QUOTA_EXCEEDED. */

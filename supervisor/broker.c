@@ -270,9 +270,10 @@ struct broker_call *broker_ask(struct broker *b, const char *tool,
 	if (c->len > MSG_ASK_MAX) {
 		c->code = "INVALID_PARAMETER";
 		c->why = "the arguments are over 1 MiB, which is fixed";
-	} else if (done != NULL && broker_calls_full(&b->calls)) {
+	} else if (done != NULL && broker_calls_full(c, b->env.shared)) {
 		c->code = "BROWSER_BUSY";
-		c->why = "too much is asked of the browser; try again later";
+		c->why = "too much of what you asked of the browser waits; try "
+			 "again later";
 	}
 	c->overdue = evtimer_new(b->env.base, on_overdue, c);
 	evtimer_add(c->overdue, &tv);

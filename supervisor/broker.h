@@ -21,6 +21,7 @@ struct broker_env {
 	/* Start the program with END as its BROKER_FD. 0 and *PID, or -errno. */
 	int (*launch)(void *arg, int end, pid_t *pid);
 	void *arg;
+	bool shared; /* there may be other requestors: leave them room */
 };
 
 struct broker *broker_new(const struct broker_env *env); /* copied */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/share.h"
 #include "ipc/broker.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
@@ -20,6 +21,7 @@ static void call_free(struct broker_call *c)
 		event_free(c->overdue);
 	buf_fini(&c->answer);
 	free(c->tool);
+	free(c->whose);
 	free(c->text);
 	free(c);
 }
@@ -257,6 +259,7 @@ struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
 
 	c->of = cs;
 	c->tool = xstrdup(tool);
+	c->whose = xstrdup_opt(json_member_str(body, "requestor"));
 	cs->n++;
 	c->text = xstrndup(text, c->len);
 	json_object_put(body);
@@ -265,9 +268,43 @@ struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
 	return c;
 }
 
-bool broker_calls_full(const struct broker_calls *cs)
+static bool is_of(const struct broker_call *a, const struct broker_call *b)
 {
-	return cs->n > BROKER_CALLS_MAX || cs->unsent > UNSENT_MAX;
+	return a->whose == NULL || b->whose == NULL
+		   ? a->whose == b->whose
+		   : strcmp(a->whose, b->whose) == 0;
+}
+
+struct use {
+	int64_t calls, bytes;
+};
+
+static void count(const struct broker_call_list *list,
+		  const struct broker_call *c, struct use *mine)
+{
+	const struct broker_call *o;
+
+	TAILQ_FOREACH(o, list, link)
+	if (is_of(o, c)) {
+		mine->calls++;
+		mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
+	}
+}
+
+static bool is_over(int64_t mine, int64_t all, int64_t most, bool shared)
+{
+	return mine > (shared ? share_of(most, all - mine) : most);
+}
+
+bool broker_calls_full(const struct broker_call *c, bool shared)
+{
+	const struct broker_calls *cs = c->of;
+	struct use mine = {0};
+
+	count(&cs->out, c, &mine);
+	count(&cs->sent, c, &mine);
+	return is_over(mine.calls, (int64_t)cs->n, BROKER_CALLS_MAX, shared) ||
+	       is_over(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX, shared);
 }
 
 void broker_calls_remove(struct broker_call *c)

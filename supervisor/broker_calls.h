@@ -28,6 +28,7 @@ struct broker_call {
 	struct broker *broker; /* borrowed */
 	uint32_t seq;	       /* 0: not begun */
 	char *tool;
+	char *whose;	       /* its requestor's name; NULL: our own */
 	char *text; /* NULL: sent */
 	size_t len, at;
 	broker_done done; /* NULL: nobody waits */
@@ -47,7 +48,11 @@ void broker_calls_fini(struct broker_calls *cs); /* nobody is told */
 /* One more, at the end of out. Takes BODY. */
 struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
 				     struct json_object *body);
-bool broker_calls_full(const struct broker_calls *cs);
+/*
+ * Has C's requestor more under way, with C, than is for it: SHARED, so that
+ * others find room (base/share.h)?
+ */
+bool broker_calls_full(const struct broker_call *c, bool shared);
 /* C leaves out, where it is not begun, and is freed; nobody is told. */
 void broker_calls_remove(struct broker_call *c);
 

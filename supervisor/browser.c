@@ -126,6 +126,8 @@ static int launch(void *arg, int end, pid_t *pid)
 
 	if (chromium != NULL)
 		add_text(&a, "--chromium", chromium);
+	if (!b->server->others)
+		a.all[a.n++] = xstrdup("--alone");
 	add_number(&a, "--max-sessions", c->browser_max_sessions);
 	add_number(&a, "--max-tabs", c->browser_max_tabs);
 	add_number(&a, "--max-tabs-per-session", c->browser_session_tabs);
@@ -148,7 +150,7 @@ struct browser *browser_new(struct server *srv, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
 	const struct broker_env env = {
-	    .base = srv->base, .launch = launch, .arg = b};
+	    .base = srv->base, .launch = launch, .arg = b, .shared = srv->others};
 
 	program = path;
 	b->server = srv;

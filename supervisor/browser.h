@@ -31,7 +31,8 @@ const char *browser_lacks(const struct config *config);
 /*
  * DONE is called, perhaps later, unless C is dropped before, with what its
  * client may know of the browser, DONE's to put: {available, reason?, path?,
- * running, version?, sandboxed?}. C.state is in use until then.
+ * version?, sandboxed?}; the last two while it has a session, so that nobody
+ * sees by them what others do. C.state is in use until then.
  */
 void browser_view(struct call *c,
 		  void (*done)(struct call *c, struct json_object *view));

@@ -109,6 +109,7 @@ void browser_call(struct call *c, const struct broker_action *action,
 	struct browser *b = s->server->browser;
 	struct client_ask *a;
 
+	s->requestor->browses = true;
 	if (is_large(action)) {
 		if (call_crowded(c, on_turn))
 			return;

@@ -177,6 +177,7 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
 		worker_refuse_ask(r, ask, no);
 		return;
 	}
+	r->requestor->browses = true;
 	p = xcalloc(1, sizeof(*p));
 	p->of = browser_of(b, r);
 	p->seq = ask->seq;

@@ -51,15 +51,23 @@ static struct json_object *known(const struct session *s)
 	return o;
 }
 
+/* Who has none would learn from the rest what others do. */
+static bool has_session(const struct session *s, struct json_object *status)
+{
+	return json_member(json_member(status, "requestors"),
+			   s->requestor->name) != NULL;
+}
+
 static void on_view(void *arg, const struct broker_answer *answer)
 {
-	static const char *const told[] = {"running", "version", "sandboxed"};
+	static const char *const told[] = {"version", "sandboxed"};
 	struct view *v = arg;
 	struct call *c = v->call;
 	void (*done)(struct call *, struct json_object *) = v->done;
 	struct json_object *o = known(c->session), *is;
+	bool knows = answer->ok && has_session(c->session, answer->body);
 
-	for (size_t i = 0; answer->ok && i < ARRAY_LEN(told); i++)
+	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
 		if ((is = json_member(answer->body, told[i])) != NULL)
 			json_object_object_add(o, told[i], json_object_get(is));
 	c->state = NULL;
@@ -80,11 +88,8 @@ void browser_view(struct call *c,
 	struct browser *b = c->session->server->browser;
 	struct view *v;
 
-	if (!broker_is_running(b->broker)) {
-		struct json_object *o = known(c->session);
-
-		add_bool(o, "running", false);
-		done(c, o);
+	if (!c->session->requestor->browses || !broker_is_running(b->broker)) {
+		done(c, known(c->session));
 		return;
 	}
 	v = xcalloc(1, sizeof(*v));

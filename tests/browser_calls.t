@@ -254,11 +254,11 @@ sub view { return $_[0]{result} // {} }
 # ---- what the operator sees ----
 
 {
-	my %token = (alice => 'a' x 43, bob => 'b' x 43);
+	my %token = (alice => 'a' x 43, bob => 'b' x 43, eve => 'e' x 43);
 	forget_told();
 	my $s = Http->new(templates => \%templates, build => $folder, config => $config,
 			  tokens => \%token);
-	my ($alice, $bob) = map { $s->client($_)->greeted } qw(alice bob);
+	my ($alice, $bob, $eve) = map { $s->client($_)->greeted } qw(alice bob eve);
 	my $dump = sub {
 		my ($re) = @_;
 		my $at = length $s->log_text;
@@ -268,18 +268,22 @@ sub view { return $_[0]{result} // {} }
 	};
 	ok($dump->(qr/part=browser status=off starts=0 /), 'USR1 tells of a browser that is off');
 	is(scalar(told()), 0, 'and does not start it');
-	same_json($alice->tool('get_runtime_profile')->{view}{browser},
-		  {available => JSON::PP::true, running => JSON::PP::false},
-		  'so does the profile, which tells nobody remote where it is');
+	my $profile = sub { $_[0]->tool('get_runtime_profile')->{view}{browser} };
+	same_json($profile->($alice), {available => JSON::PP::true},
+		  'the profile tells nobody remote where it is');
 	$alice->tool('create_tab') for 1 .. 2;
 	$bob->tool('create_tab');
 	ok($dump->(qr/part=browser status=running starts=1 chromium="Fake\/1" chromium_starts=2 crashes=1 sandboxed=yes sessions=3 tabs=3 calls=0 /),
 	   'of one that runs');
 	ok($dump->(qr/requestor=alice sessions=2 tabs=2$/m), 'with whose sessions they are');
 	ok($dump->(qr/requestor=bob sessions=1 tabs=1$/m), 'all of them');
-	same_json($alice->tool('get_runtime_profile')->{view}{browser},
-		  {available => JSON::PP::true, running => JSON::PP::true,
-		   sandboxed => JSON::PP::true, version => 'Fake/1'}, 'the profile tells, too');
+	same_json($profile->($alice), {available => JSON::PP::true,
+		   sandboxed => JSON::PP::true, version => 'Fake/1'},
+		  'the profile tells who has a session of the browser, too');
+	same_json($profile->($eve), {available => JSON::PP::true},
+		  'and who has none nothing, so that nobody sees what others do');
+	$eve->tool('list_sessions');
+	same_json($profile->($eve), {available => JSON::PP::true}, 'nor by having asked for something');
 	kill KILL => pid($s);
 	until_true('its end', sub { $s->log_text =~ /gone why/ });
 	$alice->tool('create_tab');

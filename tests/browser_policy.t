@@ -14,7 +14,7 @@ use Site;
 plan skip_all => Broker::missing() if Broker::missing();
 
 my $site = Site->new;
-my $broker = Broker->new(args => ['--max-tabs-per-session', 3, '--max-tabs', 5,
+my $broker = Broker->new(args => ['--alone', '--max-tabs-per-session', 3, '--max-tabs', 5,
 	'--max-sessions', 4]);
 my $me = $broker->as;
 my $far = $broker->as(trust => 'remote');
@@ -118,10 +118,11 @@ subtest 'limits' => sub {
 	$run->do('create_tab') for 1 .. 3;
 	my $no = $run->refused('create_tab');
 	is($no->{code}, 'QUOTA_EXCEEDED', 'tabs in a session');
-	same_json($no->{details}, {limit => 'tabs in a session', used => 3, allowed => 3,
-		unit => 'tabs', whoCanRaise => 'the operator'}, 'with the limit');
+	same_json($no->{details}, {limit => 'max_tabs_per_session', used => 3, allowed => 3,
+		unit => 'tabs',
+		whoCanRaise => 'the operator: max_tabs_per_session in [browser]'}, 'with the limit');
 	$me->do('create_tab') for 1 .. 2;
-	is($me->refused('create_tab')->{details}{limit}, 'tabs in all', 'tabs in all');
+	is($me->refused('create_tab')->{details}{limit}, 'max_tabs', 'tabs in all');
 	is($broker->control('status')->{sessions}, 3, 'what was refused leaves no session');
 	is($me->refused('navigate', {tabId => 'tab_x', url => 'http://a/'})->{code},
 		'SESSION_NOT_FOUND', 'what is no id');

@@ -327,13 +327,60 @@ static void test_failures(void)
 
 static void test_bounds(void)
 {
+	struct broker_call *c = NULL;
+
 	begin();
 	for (int i = 0; i < 256; i++)
-		ask("a", "navigate", "{}");
-	ok(!broker_calls_full(&calls), "256 calls may wait");
-	ask("a", "navigate", "{}");
-	ok(broker_calls_full(&calls), "and no more");
+		c = ask("a", "navigate", "{}");
+	ok(!broker_calls_full(c, false), "256 calls of who is alone may wait");
+	c = ask("a", "navigate", "{}");
+	ok(broker_calls_full(c, false), "and no more");
 	broker_calls_fini(&calls);
+}
+
+/* How many calls of WHO (a body) are taken now. */
+static int taken(const char *who)
+{
+	struct broker_call *c;
+	int n = 0;
+
+	while (n < 1000) {
+		c = ask("x", "navigate", who);
+		if (broker_calls_full(c, true))
+			break;
+		n++;
+	}
+	broker_calls_remove(c); /* as the one that is refused goes */
+	return n;
+}
+
+static void test_shares(void)
+{
+	static const char *const who[] = {"{\"requestor\":\"a\"}",
+					  "{\"requestor\":\"b\"}",
+					  "{\"requestor\":\"c\"}"};
+	struct broker_call *c;
+	char *large;
+
+	begin();
+	is_int(taken(who[0]), 224, "one requestor gets most of 256, in steps");
+	is_int(taken(who[1]), 28, "the next one most of what is left");
+	is_int(taken(who[2]), 3, "and so on");
+	broker_calls_fini(&calls);
+
+	begin();
+	large = xasprintf("{\"requestor\":\"a\",\"x\":\"%0*d\"}", 1 << 20, 7);
+	for (int i = 0; i < 13; i++)
+		c = ask("a", "navigate", large);
+	ok(!broker_calls_full(c, true), "13 MiB of one requestor's may wait");
+	c = ask("a", "navigate", large);
+	ok(broker_calls_full(c, true), "14 are more than its share of 16");
+	c = ask("b", "navigate", who[1]);
+	ok(!broker_calls_full(c, true), "another's small one finds room");
+	c = ask("b", "status", "{}");
+	ok(!broker_calls_full(c, true), "and so does one of our own");
+	broker_calls_fini(&calls);
+	free(large);
 }
 
 int main(void)
@@ -344,5 +391,6 @@ int main(void)
 	test_bodies();
 	test_failures();
 	test_bounds();
+	test_shares();
 	return tap_done();
 }

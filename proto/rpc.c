@@ -65,18 +65,48 @@ static bool is_id(const char *p, size_t n)
 	return true;
 }
 
+size_t rpc_id_key(char out[RPC_ID_MAX + 1], struct json_object *value)
+{
+	enum json_type type = json_object_get_type(value);
+	const char *text;
+	size_t len;
+
+	if (type == json_type_string) {
+		text = json_object_get_string(value);
+		len = (size_t)json_object_get_string_len(value);
+	} else if (type == json_type_int || type == json_type_double) {
+		text = json_text(value, &len);
+	} else {
+		return 0;
+	}
+	if (len > RPC_ID_MAX)
+		return 0;
+	out[0] = type == json_type_string ? '"' : '0';
+	memcpy(out + 1, text, len);
+	return len + 1;
+}
+
 /* Keep the id as it came; whatever is no id is left to check_id(). */
 static void take_id(struct rpc_msg *m, const char *text, size_t len)
 {
-	enum json_type type = json_object_get_type(json_member(m->root, "id"));
+	struct json_object *value = json_member(m->root, "id");
+	enum json_type type = json_object_get_type(value);
+	char key[RPC_ID_MAX + 1];
 	struct json_span at;
 
 	if (type != json_type_string && type != json_type_int &&
 	    type != json_type_double)
 		return;
-	if (json_find(&at, text, len, "id") == 0 &&
-	    is_id(text + at.off, at.len))
-		m->id = xstrndup(text + at.off, at.len);
+	if (json_find(&at, text, len, "id") != 0 ||
+	    !is_id(text + at.off, at.len))
+		return;
+	m->id_too_long = at.len > RPC_ID_MAX;
+	if (m->id_too_long)
+		return;
+	m->id = xstrndup(text + at.off, at.len);
+	m->id_key_len = rpc_id_key(key, value);
+	m->id_key = xcalloc(m->id_key_len, 1);
+	memcpy(m->id_key, key, m->id_key_len);
 }
 
 static bool check_version(struct rpc_msg *m)
@@ -117,6 +147,11 @@ static bool check_id(struct rpc_msg *m)
 	bool may_lack = m->kind == RPC_NOTIFICATION ||
 			(has(m, "error") && json_member(m->root, "id") == NULL);
 
+	if (m->id_too_long)
+		return broken(m, RPC_INVALID_REQUEST,
+			      "\"id\" has more than %d bytes, which is the most "
+			      "that this server takes",
+			      RPC_ID_MAX);
 	if (m->id != NULL || may_lack)
 		return true;
 	return broken(m, RPC_INVALID_REQUEST,
@@ -199,6 +234,7 @@ void rpc_fini(struct rpc_msg *m)
 {
 	json_object_put(m->root);
 	free(m->id);
+	free(m->id_key);
 	*m = (struct rpc_msg){0};
 }
 

@@ -17,6 +17,8 @@
 #define RPC_INTERNAL_ERROR (-32603)
 #define RPC_RATE_LIMITED (-32010) /* ours; data has errorCode, retryAfterMs */
 
+#define RPC_ID_MAX 1024 /* bytes of an id as it comes: each call keeps one */
+
 enum rpc_kind {
 	RPC_REQUEST,	  /* id and method */
 	RPC_NOTIFICATION, /* method alone */
@@ -34,17 +36,26 @@ struct rpc_msg {
 	struct json_object *error;  /* borrowed; RESPONSE */
 	char *id;		    /* owned: the id's bytes exactly as they
 				       came, NUL-ended; NULL without one */
+	char *id_key; /* owned: what it means, for rpc_id_key(); with id */
+	size_t id_key_len;
+	bool id_too_long; /* it is over RPC_ID_MAX, and BROKEN */
 	int code;		    /* BROKEN: the JSON-RPC error code */
 	char text[200];		    /* BROKEN: what came and what would pass */
 };
 
 /*
  * Parse one message of LEN bytes. Never fails: what is not a message is
- * RPC_BROKEN. An id is a string or an integer, of any size; params are an
+ * RPC_BROKEN. An id is a string or an integer, of RPC_ID_MAX bytes at most; params are an
  * object (MCP uses no positional ones). Release it with rpc_fini().
  */
 void rpc_parse(struct rpc_msg *m, const char *text, size_t len);
 void rpc_fini(struct rpc_msg *m);
+
+/*
+ * What the id VALUE means, however it was written: two ids are the same one
+ * when their keys are. Its length, or 0 when VALUE is none.
+ */
+size_t rpc_id_key(char out[RPC_ID_MAX + 1], struct json_object *value);
 
 /*
  * Append one compact message to OUT, without a newline. ID is raw JSON text

@@ -95,12 +95,20 @@ void asked_drop(struct asked *a, const char *reason)
 	asked_free(a);
 }
 
+/* The key of our ids is what their text is, less the quote at its end. */
+static bool is_for(const struct asked *a, const struct rpc_msg *m)
+{
+	size_t len = strlen(a->id) - 1;
+
+	return m->id_key_len == len && memcmp(m->id_key, a->id, len) == 0;
+}
+
 void asked_answer(struct session *s, const struct rpc_msg *m)
 {
 	struct asked *a;
 
 	LIST_FOREACH(a, &s->askeds, link)
-		if (m->id != NULL && session_same_id(a->id, m->id))
+		if (m->id != NULL && is_for(a, m))
 			break;
 	if (a == NULL)
 		log_debug("session", "requestor=%s response=\"%.64s\" ignored=yes",

@@ -86,6 +86,13 @@ struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 	return c;
 }
 
+void call_begin(struct call *c)
+{
+	c->begun = true;
+	HASH_ADD_KEYPTR(hh, c->session->by_id, c->msg.id_key,
+			c->msg.id_key_len, c);
+}
+
 static void leave_crowd(struct call *c)
 {
 	if (!c->crowded)
@@ -123,6 +130,8 @@ static void leave_session(struct call *c)
 	if (c->session == NULL)
 		return;
 	LIST_REMOVE(c, link);
+	if (c->begun)
+		HASH_DELETE(hh, c->session->by_id, c);
 	c->session->n_calls--;
 	leave_crowd(c);
 	end_read(c);

@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <uthash.h>
 
 #include "proto/rpc.h"
 #include "supervisor/progress.h"
@@ -27,6 +28,8 @@ struct call {
 	bool crowded;		 /* it is in session.crowd */
 	TAILQ_ENTRY(call) crowd;
 	LIST_ENTRY(call) link;	 /* in session.calls */
+	UT_hash_handle hh;	 /* in session.by_id, once it has begun… */
+	bool begun;		 /* …which this says */
 
 	bool as_task; /* tools/call: it makes a task… */
 	int64_t task_ttl_ms; /* …for so long; 0: as the server likes */
@@ -51,6 +54,9 @@ struct call {
 /* Takes MSG's contents. */
 struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 		      struct batch *batch);
+
+/* It is to be served: from now on its id is in use, and can be cancelled. */
+void call_begin(struct call *c);
 
 /* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
 void call_result(struct call *c, struct json_object *result);

@@ -169,16 +169,10 @@ static void cancelled(struct session *s, const struct rpc_msg *msg)
 {
 	struct json_object *wanted = json_member(msg->params, "requestId");
 	const char *reason = json_member_str(msg->params, "reason");
-	const char *id = json_text(wanted, NULL);
-	struct call *c;
+	char key[RPC_ID_MAX + 1];
+	size_t len = rpc_id_key(key, wanted);
+	struct call *c = session_call(s, key, len);
 
-	if (!json_object_is_type(wanted, json_type_string) &&
-	    !json_object_is_type(wanted, json_type_int) &&
-	    !json_object_is_type(wanted, json_type_double))
-		return;
-	LIST_FOREACH(c, &s->calls, link)
-		if (c->msg.id != NULL && session_same_id(c->msg.id, id))
-			break;
 	if (c == NULL)
 		return;
 	log_info("session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",

@@ -159,29 +159,12 @@ enum template_trust session_trust(const struct session *s)
 	return requestor_trust(s->requestor, s->via);
 }
 
-/* Ids as they came differ in escapes at the most: compare what they mean. */
-bool session_same_id(const char *a, const char *b)
+struct call *session_call(const struct session *s, const char *key, size_t len)
 {
-	struct json_object *x = NULL, *y = NULL;
-	bool same = strcmp(a, b) == 0;
+	struct call *c;
 
-	if (!same && (strchr(a, '\\') != NULL || strchr(b, '\\') != NULL) &&
-	    json_parse(&x, a, strlen(a), NULL) == 0 &&
-	    json_parse(&y, b, strlen(b), NULL) == 0)
-		same = json_object_equal(x, y);
-	json_object_put(x);
-	json_object_put(y);
-	return same;
-}
-
-static bool id_in_use(const struct session *s, const char *id)
-{
-	const struct call *c;
-
-	LIST_FOREACH(c, &s->calls, link)
-		if (c->msg.id != NULL && session_same_id(c->msg.id, id))
-			return true;
-	return false;
+	HASH_FIND(hh, s->by_id, key, len, c);
+	return c;
 }
 
 static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
@@ -237,24 +220,26 @@ static bool is_welcome(struct call *c)
 static void on_request(struct session *s, void *route, struct rpc_msg *m,
 		       struct batch *batch)
 {
-	bool in_use = id_in_use(s, m->id);
+	bool in_use = session_call(s, m->id_key, m->id_key_len) != NULL;
 	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
 	struct call *c = call_new(s, route, m, batch);
 
 	if (!is_welcome(c))
 		return;
-	if (in_use)
+	if (in_use) {
 		call_error(c, RPC_INVALID_REQUEST, NULL,
 			   "the id %.64s belongs to a request that is under "
 			   "way; each request needs its own",
 			   c->msg.id);
-	else if (too_many)
+	} else if (too_many) {
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "%d requests are under way on this connection; "
 			   "wait for answers",
 			   SESSION_CALLS_MAX);
-	else
+	} else {
+		call_begin(c);
 		methods_call(c);
+	}
 }
 
 /*

@@ -60,6 +60,7 @@ struct session {
 	unsigned log_level; /* of proto/mcp.h: what is graver is told too */
 	LIST_ENTRY(session) link; /* in server.sessions */
 	LIST_HEAD(calls, call) calls;
+	struct call *by_id; /* of these, as a table */
 	size_t n_calls;
 	size_t n_reads; /* of these, those that await a large answer */
 	TAILQ_HEAD(crowd, call) crowd; /* and those that wait for a turn */
@@ -121,7 +122,7 @@ void session_refuse(struct session *s, void *route, int code, const char *why);
 /* What its client is trusted with, now. */
 enum template_trust session_trust(const struct session *s);
 
-/* Are these two ids (raw JSON text) the same one? */
-bool session_same_id(const char *a, const char *b);
+/* The call under way whose id has this key (of rpc_id_key()), or NULL. */
+struct call *session_call(const struct session *s, const char *key, size_t len);
 
 #endif

@@ -122,7 +122,7 @@ my @broken = ( # what it is, the line, the error's code
 	     ['""', 'an empty string'], ['"1"', 'a string of a digit'],
 	     ['"\u0041\/\ud83d\ude00\""', 'escapes'], ['"a\u0000b"', 'a NUL'],
 	     ["\"\xe4\xb8\xad\xe6\x96\x87\"", 'Chinese'],
-	     ['"' . 'long' x 50_000 . '"', '200,000 characters']) {
+	     ['"' . 'a' x 1022 . '"', '1,022 characters']) {
 		my ($id, $what) = @$_;
 
 		ok($s->exchange(ping($id)) eq
@@ -132,8 +132,14 @@ my @broken = ( # what it is, the line, the error's code
 		   /^\Q{"jsonrpc":"2.0","id":$id,"error":\E/,
 		   "in an error, too: $what");
 	}
+	for (1023, 1_500_000) {
+		my $id = '"' . '\\u0041' x ($_ / 6) . 'x' x ($_ % 6) . '"';
+
+		like($s->exchange(ping($id)), qr/"id":null,"error":\{"code":-32600,.*more than 1024 bytes/,
+		     "an id of $_ characters is refused, with the bound");
+	}
 	$s->init;
-	my $long = 'x' x 100_000;
+	my $long = 'x' x 1022;
 	$s->request('tools/call', {name => 'doze', arguments => {}}, $long);
 	$s->request('tools/call', {name => 'doze', arguments => {}}, 'w');
 	$s->{kept} = [];

@@ -168,6 +168,90 @@ static void test_ids(void)
 	}
 }
 
+/* Two ids, each as it may be written: are they the same one? */
+static const struct {
+	const char *a, *b;
+	bool same;
+} pairs[] = {
+    {"1", "1", true},
+    {"1", "\"1\"", false},
+    {"1", "2", false},
+    {"-0", "0", true},
+    {"18446744073709551616", "18446744073709551616", true},
+    {"18446744073709551616", "18446744073709551617", false},
+    {"\"a\"", "\"\\u0061\"", true},
+    {"\"/\"", "\"\\/\"", true},
+    {"\"a\"", "\"b\"", false},
+    {"\"a\"", "\"a\\u0000\"", false},
+    {"\"a\\u0000b\"", "\"a\\u0000c\"", false},
+    {"\"\"", "\"\"", true},
+};
+
+static void parse_id(struct rpc_msg *m, const char *id)
+{
+	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
+			       "\"method\":\"m\"}", id);
+
+	parse(m, text, strlen(text));
+	free(text);
+}
+
+static void test_same_ids(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct rpc_msg a, b;
+		bool same;
+
+		parse_id(&a, pairs[i].a);
+		parse_id(&b, pairs[i].b);
+		same = a.id_key_len == b.id_key_len &&
+		       memcmp(a.id_key, b.id_key, a.id_key_len) == 0;
+		ok(same == pairs[i].same, "%s and %s are %s id", pairs[i].a,
+		   pairs[i].b, pairs[i].same ? "one" : "not one");
+		rpc_fini(&a);
+		rpc_fini(&b);
+	}
+}
+
+/* An id of N bytes, quotes and all, each character written in WIDTH of them. */
+static char *long_id(size_t n, const char *character)
+{
+	size_t width = strlen(character);
+	char *id = xcalloc(n + 1, 1);
+
+	id[0] = '"';
+	for (size_t i = 1; i + width < n; i += width)
+		memcpy(id + i, character, width);
+	while (strlen(id) < n - 1)
+		id[strlen(id)] = 'x';
+	id[n - 1] = '"';
+	return id;
+}
+
+static void test_long_ids(void)
+{
+	static const char *const written[] = {"a", "\\u0061"};
+	static const size_t lengths[] = {RPC_ID_MAX, RPC_ID_MAX + 1, 1500000};
+
+	for (size_t i = 0; i < ARRAY_LEN(written); i++)
+		for (size_t j = 0; j < ARRAY_LEN(lengths); j++) {
+			char *id = long_id(lengths[j], written[i]);
+			bool fits = lengths[j] <= RPC_ID_MAX;
+			struct rpc_msg m;
+
+			parse_id(&m, id);
+			is_int(m.kind, fits ? RPC_REQUEST : RPC_BROKEN,
+			       "an id of %zu bytes like %s", lengths[j],
+			       written[i]);
+			ok(fits ? m.id != NULL
+				: m.id == NULL && m.id_key == NULL &&
+				      strstr(m.text, "1024 bytes") != NULL,
+			   "is %s", fits ? "kept" : "refused by its bound");
+			rpc_fini(&m);
+			free(id);
+		}
+}
+
 #define V2 "\"jsonrpc\":\"2.0\""
 
 static const struct {
@@ -406,6 +490,8 @@ int main(void)
 {
 	test_good();
 	test_ids();
+	test_same_ids();
+	test_long_ids();
 	test_bad();
 	test_deep();
 	test_batch();

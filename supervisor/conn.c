@@ -29,8 +29,12 @@ struct conn {
 	struct buf unsent;
 	struct event *readable;
 	struct event *writable;
-	struct event *stalled; /* while paused */
+	struct event *stalled; /* while stopped */
+	struct event *rested;  /* ends resting */
+	struct turn turn;      /* for the next message that has come */
 	uint64_t written, written_then;
+	bool stopped; /* reads nothing, until what is unsent is less */
+	bool resting; /* nor when its client sends too much that is no request */
 	bool behind; /* too much is unsent */
 	bool ended;  /* nothing more comes in; what is unsent still leaves */
 	bool in_file; /* always ready, and not for epoll(7) */
@@ -50,6 +54,8 @@ static void closed(struct conn *c, const char *what, const char *why)
 	event_del(c->readable);
 	event_del(c->writable);
 	event_del(c->stalled);
+	event_del(c->rested);
+	turn_leave(&c->turn);
 	c->on_closed(c->arg, c);
 }
 
@@ -62,31 +68,69 @@ static bool too_much(const struct conn *c, size_t unsent_most)
 	       c->session.n_reads >= SESSION_READS_MAX;
 }
 
-static void pause_if_needed(struct conn *c)
+static void stop_if_needed(struct conn *c)
 {
 	struct timeval tv = {.tv_sec = STALL_S};
 
-	if (c->lines.paused || !too_much(c, UNSENT_MAX))
+	if (c->stopped || !too_much(c, UNSENT_MAX))
 		return;
-	c->lines.paused = true;
+	c->stopped = true;
 	event_del(c->readable);
+	turn_leave(&c->turn);
 	event_add(c->stalled, &tv);
 }
 
 static void read_more(struct conn *c)
 {
-	if (c->in_file)
-		event_active(c->readable, EV_READ, 0);
-	else
-		event_add(c->readable, NULL);
+	static const struct timeval now = {0};
+
+	event_add(c->readable, c->in_file ? &now : NULL);
 }
 
-static void on_line(void *arg, const char *text, size_t len)
+/* What has come is taken in turns; then more is read. */
+static void go_on(struct conn *c)
+{
+	if (c->ended || c->stopped || c->resting || c->turn.lane != NULL)
+		return;
+	if (lines_rest(&c->lines))
+		turn_wait(&c->server->turns, &c->session.requestor->turns,
+			  &c->turn);
+	else
+		read_more(c);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
 	struct conn *c = arg;
 
-	session_receive(&c->session, NULL, text, len);
-	pause_if_needed(c);
+	(void)fd, (void)what;
+	c->resting = false;
+	go_on(c);
+}
+
+static void rest(struct conn *c, int64_t ms)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	c->resting = true;
+	evtimer_add(c->rested, &tv);
+}
+
+/* What is no request gets no refusal: who sends too much of it is not read. */
+static void on_line(void *arg, const char *text, size_t len)
+{
+	struct conn *c = arg;
+	int64_t wait_ms = 0;
+	struct rpc_msg m;
+
+	c->lines.paused = true; /* one message is a turn */
+	rpc_parse(&m, text, len);
+	if (m.kind != RPC_REQUEST)
+		wait_ms = requestor_owe_other(c->session.requestor);
+	session_take(&c->session, NULL, &m, text, len);
+	if (wait_ms > 0)
+		rest(c, wait_ms);
+	stop_if_needed(c);
 	if (len > LARGE_BYTES)
 		malloc_trim(0); /* a tree is many times its text */
 }
@@ -96,6 +140,7 @@ static void on_too_long(void *arg)
 	struct conn *c = arg;
 	char why[160];
 
+	c->lines.paused = true;
 	snprintf(why, sizeof(why),
 		 "a message of more than %lld bytes came; this server takes at "
 		 "most that (its max_message_bytes)",
@@ -105,13 +150,13 @@ static void on_too_long(void *arg)
 
 static const struct lines_ops ops = {on_line, on_too_long};
 
-static void go_on_reading(struct conn *c)
+static void on_turn(void *arg)
 {
+	struct conn *c = arg;
+
 	c->lines.paused = false;
-	c->behind = false;
 	lines_add(&c->lines, "", 0, &ops, c);
-	if (!c->lines.paused)
-		read_more(c);
+	go_on(c);
 }
 
 /* What was answered still leaves, while it is read. */
@@ -138,10 +183,17 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		input_ended(c, n == 0 ? "" : strerror(errno));
 		return;
 	}
+	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
+		c->lines.paused = true;
+		lines_add(&c->lines, data, (size_t)n, &ops, c);
+		turn_ask(&c->server->turns, &c->session.requestor->turns,
+			 &c->turn);
+		return;
+	}
+	c->lines.paused = false;
 	if (n > 0)
 		lines_add(&c->lines, data, (size_t)n, &ops, c);
-	if (!c->lines.paused)
-		read_more(c);
+	go_on(c);
 }
 
 /* ---- out ---- */
@@ -155,7 +207,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	c->written_then = c->written;
-	if (!c->lines.paused && !c->ended)
+	if (!c->stopped && !c->ended)
 		event_del(c->stalled);
 	else if (!moved && (c->ended || poll(&in, 1, 0) > 0))
 		closed(c, "input", "its answers are not read either");
@@ -192,10 +244,15 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	}
 	if (rc == -EAGAIN)
 		event_add(c->writable, NULL);
-	if (c->ended && rc == 0)
+	if (c->ended && rc == 0) {
 		closed(c, "input", "");
-	else if (!c->ended && c->lines.paused && !too_much(c, UNSENT_MAX / 2))
-		go_on_reading(c);
+		return;
+	}
+	if (c->ended || !c->stopped || too_much(c, UNSENT_MAX / 2))
+		return;
+	c->stopped = false;
+	c->behind = false;
+	go_on(c);
 }
 
 /* What one wake produces leaves together, when the loop comes round. */
@@ -219,7 +276,7 @@ static void send_line(void *arg, void *route, const char *text, size_t len)
 	wake(c);
 	if (buf_len(&c->unsent) > UNSENT_MAX)
 		c->behind = true;
-	pause_if_needed(c);
+	stop_if_needed(c);
 }
 
 static bool is_behind(void *arg)
@@ -264,6 +321,8 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
 				on_writable, c);
 	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);
+	c->rested = evtimer_new(srv->base, on_rested, c);
+	c->turn = (struct turn){.take = on_turn, .arg = c};
 	read_more(c);
 	return c;
 }
@@ -284,6 +343,8 @@ void conn_free(struct conn *c)
 	event_free(c->readable);
 	event_free(c->writable);
 	event_free(c->stalled);
+	event_free(c->rested);
+	turn_leave(&c->turn);
 	lines_fini(&c->lines);
 	buf_fini(&c->unsent);
 	free(c);

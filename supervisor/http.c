@@ -180,6 +180,7 @@ static void start(struct http *h, struct server *srv)
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
 	h->connections_max = make_room();
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
+	h->pool.turns = &srv->turns;
 	http_sessions_init(&h->site.sessions, srv, &h->pool.unread);
 	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
 				on_connection, h);

@@ -57,6 +57,11 @@ void http_conn_payer(struct http_conn *c, size_t *unread)
 	weigh(c, weight(c));
 }
 
+void http_conn_lane(struct http_conn *c, struct turn_lane *lane)
+{
+	c->lane = lane != NULL ? lane : &c->pool->lane;
+}
+
 void http_conn_free(struct http_conn *c)
 {
 	struct http_pool *p = c->pool;
@@ -66,6 +71,7 @@ void http_conn_free(struct http_conn *c)
 	p->ops->on_closed(p->arg, c);
 	count_body(c, 0);
 	weigh(c, 0);
+	turn_leave(&c->turn);
 	TAILQ_REMOVE(&p->all, c, link);
 	p->n--;
 	event_free(c->readable);
@@ -366,7 +372,10 @@ static void advance(struct http_conn *c)
 			       "served; try again");
 	} else if (step == HTTP_WHOLE) {
 		enter(c, ANSWERING, 0);
-		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+		if (c->my_turn || p->turns == NULL)
+			p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+		else
+			turn_ask(p->turns, c->lane, &c->turn);
 	}
 }
 
@@ -383,11 +392,37 @@ static void take(struct http_conn *c, const char *data, size_t n)
 		event_del(c->readable);
 }
 
-/* The answer has left, or nearly: the next request, or the end. */
-static void next_request(struct http_conn *c)
+/* What came after the request before. */
+static void take_rest(struct http_conn *c)
 {
 	struct buf in = c->in;
 
+	c->in = (struct buf){0};
+	if (!c->ended)
+		event_add(c->readable, NULL);
+	take(c, buf_data(&in), buf_len(&in));
+	buf_fini(&in);
+	c->my_turn = false;
+	if (c->ended && c->state == READING)
+		http_conn_free(c); /* the rest of that request will not come */
+}
+
+static void on_turn(void *arg)
+{
+	struct http_conn *c = arg;
+	struct http_pool *p = c->pool;
+
+	if (c->state == ANSWERING) {
+		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+		return;
+	}
+	c->my_turn = true;
+	take_rest(c);
+}
+
+/* The answer has left, or nearly: the next request, or the end. */
+static void next_request(struct http_conn *c)
+{
 	if (c->last || c->pool->closing ||
 	    (c->ended && buf_len(&c->in) == 0)) {
 		if (buf_len(&c->unsent) == 0)
@@ -400,14 +435,12 @@ static void next_request(struct http_conn *c)
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
 	enter(c, READING, c->pool->limits.idle_ms);
-	c->in = (struct buf){0};
-	if (!c->ended)
-		event_add(c->readable, NULL);
-	if (buf_len(&in) > 0)
-		take(c, buf_data(&in), buf_len(&in));
-	buf_fini(&in);
-	if (c->ended && c->state == READING)
-		http_conn_free(c); /* the rest of that request will not come */
+	if (buf_len(&c->in) == 0 || c->pool->turns == NULL) {
+		take_rest(c);
+		return;
+	}
+	event_del(c->readable); /* what has come comes first */
+	turn_wait(c->pool->turns, c->lane, &c->turn);
 }
 
 static void on_end(struct http_conn *c)
@@ -484,6 +517,8 @@ struct http_conn *http_conn_new(struct http_pool *p, int fd)
 
 	c->pool = p;
 	c->fd = fd;
+	c->turn = (struct turn){.take = on_turn, .arg = c};
+	c->lane = &p->lane;
 	c->parse = http_parse_new(p->body_max);
 	c->readable =
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);

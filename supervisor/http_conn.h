@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "supervisor/http_parse.h"
+#include "supervisor/turns.h"
 
 #define HTTP_HEAD_MS 10000  /* from its first byte to its blank line */
 #define HTTP_BODY_MS 30000  /* from there to the last byte */
@@ -45,6 +46,8 @@ struct http_limits {
 /* All connections of a listener. */
 struct http_pool {
 	struct event_base *base;
+	struct turns *turns; /* borrowed; NULL: each request is told at once */
+	struct turn_lane lane; /* the turns of who is not known (yet) */
 	const struct http_conn_ops *ops;
 	void *arg;
 	size_t body_max;
@@ -90,6 +93,8 @@ void http_conn_end(struct http_conn *c);
 size_t http_conn_unsent(const struct http_conn *c); /* bytes */
 /* The stream has BYTES more, for when that is less. */
 void http_conn_due(struct http_conn *c, size_t bytes);
+/* C's requests are told in the turns of LANE (NULL: of nobody known). */
+void http_conn_lane(struct http_conn *c, struct turn_lane *lane);
 /* From now on what C's client does not read is counted in *UNREAD, too. */
 void http_conn_payer(struct http_conn *c, size_t *unread);
 

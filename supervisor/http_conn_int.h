@@ -31,6 +31,9 @@ struct http_conn {
 	size_t body;	/* of the request, as counted in pool.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
 	size_t counted; /* in pool.unread and *payer */
+	struct turn turn; /* for a request that is whole, or what came after */
+	struct turn_lane *lane; /* borrowed: whose turn that is */
+	bool my_turn;
 	size_t *payer;	/* borrowed; NULL: nobody's yet */
 	int64_t told_ms;     /* when its head was there */
 	int64_t deadline_ms; /* 0: none */

@@ -71,6 +71,28 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 	return true;
 }
 
+/* ---- the rate ---- */
+
+/* What is no request has no answer that could say so: its POST is refused. */
+static bool is_within_rate(struct requestor *q, struct http_conn *c)
+{
+	int64_t wait_ms;
+	char line[64];
+
+	if (requestor_take_other(q, &wait_ms))
+		return true;
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(wait_ms + 999) / 1000);
+	http_conn_fields(c, line);
+	http_conn_refuse(c, 429, "more than %lld messages a second came that are "
+				 "no requests, which is rate_per_second in "
+				 "[requestor \"%s\"], and the operator's to "
+				 "raise; try again in %lld ms",
+			 (long long)q->section->rate_per_second, q->name,
+			 (long long)wait_ms);
+	return false;
+}
+
 /* ---- the session ---- */
 
 /* NULL: C has been told. */
@@ -257,6 +279,10 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 
 	rpc_parse(&m, buf_len(&r->body) > 0 ? buf_data(&r->body) : "",
 		  buf_len(&r->body));
+	if (m.kind != RPC_REQUEST && !is_within_rate(requestor, c)) {
+		rpc_fini(&m);
+		return;
+	}
 	if (m.kind == RPC_BROKEN && r->field[HTTP_SESSION] == NULL) {
 		struct buf out = {0};
 
@@ -307,6 +333,8 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		on_post(all, requestor, c, r);
 		return;
 	}
+	if (!is_within_rate(requestor, c))
+		return;
 	s = session_of(all, requestor, c, r);
 	if (s == NULL)
 		return;

@@ -19,6 +19,7 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 					   .stall_ms = HTTP_STALL_MS,
 					   .linger_ms = HTTP_LINGER_MS,
 					   .bodies = HTTP_BODIES_MAX}};
+	turn_lane_init(&p->lane);
 	TAILQ_INIT(&p->all);
 }
 

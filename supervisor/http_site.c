@@ -93,6 +93,7 @@ static bool mcp_head(struct http_site *site, struct http_conn *c,
 	requestor = http_auth(site->server, site->addr.loopback, c, r);
 	http_conn_set_user(c, requestor);
 	http_conn_payer(c, requestor != NULL ? &requestor->http_unread : NULL);
+	http_conn_lane(c, requestor != NULL ? &requestor->turns : NULL);
 	return requestor != NULL && http_mcp_head(c, r);
 }
 

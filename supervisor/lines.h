@@ -28,6 +28,11 @@ struct lines_ops {
  */
 void lines_add(struct lines *l, const char *data, size_t n,
 	       const struct lines_ops *ops, void *arg);
+/* Did more come than was told? */
+static inline bool lines_rest(const struct lines *l)
+{
+	return buf_len(&l->rest) > 0;
+}
 void lines_fini(struct lines *l);
 
 #endif

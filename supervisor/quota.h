@@ -24,6 +24,10 @@ struct quota_rate { /* a token bucket, told by what is missing in it */
 bool quota_take(struct quota_rate *q, int64_t per_second, int64_t burst,
 		int64_t now_ms, int64_t *retry_after_ms);
 
+/* Take one, whether or not it is there: how long (ms) it takes until it is. */
+int64_t quota_owe(struct quota_rate *q, int64_t per_second, int64_t burst,
+		  int64_t now_ms);
+
 struct quota_hour { /* a sliding hour, by the minute */
 	int64_t ms[QUOTA_MINUTES];
 	int64_t minute; /* of the clock: the newest */

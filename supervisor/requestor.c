@@ -36,6 +36,7 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	q->name = xstrdup(name);
 	q->section = &none;
 	sched_lane_init(&q->lane);
+	turn_lane_init(&q->turns);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
 }
@@ -270,6 +271,32 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 		return true;
 	q->rate_limited++;
 	return false;
+}
+
+bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
+{
+	const struct config_requestor *c = q->section;
+
+	if (c->rate_per_second == 0 ||
+	    quota_take(&q->other_rate, c->rate_per_second, c->burst,
+		       clock_mono_ms(), retry_after_ms))
+		return true;
+	q->rate_limited++;
+	return false;
+}
+
+int64_t requestor_owe_other(struct requestor *q)
+{
+	const struct config_requestor *c = q->section;
+	int64_t wait_ms;
+
+	if (c->rate_per_second == 0)
+		return 0;
+	wait_ms = quota_owe(&q->other_rate, c->rate_per_second, c->burst,
+			    clock_mono_ms());
+	if (wait_ms > 0)
+		q->rate_limited++;
+	return wait_ms;
 }
 
 int64_t requestor_cpu_ms(struct requestor *q)

@@ -21,6 +21,7 @@
 #include "supervisor/quota.h"
 #include "supervisor/sched.h"
 #include "supervisor/template.h"
+#include "supervisor/turns.h"
 
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
 
@@ -32,7 +33,9 @@ struct requestor {
 	unsigned char token[REQUESTOR_DIGEST];
 	unsigned tokens; /* it had: what began with another is over */
 	struct sched_lane lane; /* its runs that wait; how many have begun */
+	struct turn_lane turns; /* of its messages, at the loop */
 	struct quota_rate rate;
+	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
 	bool usage_known;
 	int64_t kept_bytes;    /* of artifacts in the store, once known */
@@ -95,6 +98,13 @@ bool requestor_uses(const struct requestor *q, const char *tool);
 bool requestor_gone(const struct requestor *q);
 /* A request of Q's came. False: too many; again RETRY_AFTER_MS later. */
 bool requestor_take(struct requestor *q, int64_t *retry_after_ms);
+/*
+ * The same for what asks for nothing: pings, notifications, answers of clients,
+ * what is no message, GET and DELETE. They have as many of their own.
+ */
+bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms);
+/* One that cannot be refused: how long its client is to be read no more. */
+int64_t requestor_owe_other(struct requestor *q);
 /* A run of Q's has used CPU_MS, rounded down: one more is charged. */
 void requestor_charge(struct requestor *q, int64_t cpu_ms);
 /* Let Q's queue rest, or go on, as its CPU time of this hour says. */

@@ -425,6 +425,7 @@ int server_start(struct server *srv, struct config *config,
 	srv->require = require;
 	srv->base = new_base();
 	srv->offload = offload_new(srv->base, OFFLOAD_THREADS);
+	turns_init(&srv->turns, srv->base);
 	requestors_apply(&srv->requestors, config);
 	srv->local = requestors_of_uid(&srv->requestors, getuid());
 	LIST_INIT(&srv->sessions);
@@ -493,6 +494,7 @@ void server_fini(struct server *srv)
 	requestors_fini(&srv->requestors);
 	config_free(srv->config);
 	contract_fini();
+	turns_fini(&srv->turns);
 	if (srv->base != NULL)
 		event_base_free(srv->base);
 }

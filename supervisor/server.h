@@ -36,6 +36,7 @@ struct server {
 	bool quiet;	/* runs are accepted and queued, but none is started */
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;
+	struct turns turns; /* of all clients' messages */
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
 	int child_fd; /* signalfd(2) */
 	struct event *on_child, *on_store, *sweep, *sick;

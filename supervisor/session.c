@@ -187,7 +187,8 @@ static void answer_limited(struct call *c, int64_t retry_after_ms)
 			       json_object_new_string("RATE_LIMITED"));
 	json_object_object_add(d, "retryAfterMs",
 			       json_object_new_int64(retry_after_ms));
-	s->limited_ms = retry_after_ms;
+	if (c->batch == NULL) /* else others of it may have been served */
+		s->limited_ms = retry_after_ms;
 	call_error(c, RPC_RATE_LIMITED, d,
 		   "more than %lld requests a second came, which is "
 		   "rate_per_second in [requestor \"%s\"], and the operator's "
@@ -195,6 +196,16 @@ static void answer_limited(struct call *c, int64_t retry_after_ms)
 		   (long long)limits->rate_per_second, s->requestor->name,
 		   (long long)retry_after_ms);
 	s->limited_ms = 0;
+}
+
+/* Who has used up its requests may still ask whether we are there. */
+static bool is_within_rate(const struct call *c, int64_t *retry_after_ms)
+{
+	struct requestor *q = c->session->requestor;
+
+	return strcmp(c->msg.method, "ping") == 0
+		   ? requestor_take_other(q, retry_after_ms)
+		   : requestor_take(q, retry_after_ms);
 }
 
 /* May C's client ask for anything now? False: C has been answered. */
@@ -210,8 +221,7 @@ static bool is_welcome(struct call *c)
 			   q->name);
 		return false;
 	}
-	if (strcmp(c->msg.method, "ping") == 0 ||
-	    requestor_take(q, &retry_after_ms))
+	if (is_within_rate(c, &retry_after_ms))
 		return true;
 	answer_limited(c, retry_after_ms);
 	return false;

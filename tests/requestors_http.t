@@ -102,7 +102,25 @@ sub status_of {
 	is($refused->[1]{status}, 429, 'as HTTP says it');
 	like($refused->[1]{headers}{'retry-after'}, qr/^[1-9]\d*$/,
 	     'with Retry-After');
-	is_deeply($bob->call('ping')->{result}, {}, 'pings are not');
+	is_deeply($bob->call('ping')->{result}, {}, 'pings have a rate of their own');
+	for (['a notification' => POST => '{"jsonrpc":"2.0","method":"notifications/x"}', 202],
+	     ['an answer to nothing' => POST => '{"jsonrpc":"2.0","id":1,"result":{}}', 202],
+	     ['what is no message' => POST => '{}', 400],
+	     ['a GET without a session' => GET => undef, 400],
+	     ['a DELETE without a session' => DELETE => undef, 400]) {
+		my ($what, $method, $body, $else) = @$_;
+		my %h = %{$bob->headers};
+		my $r;
+
+		delete $h{'Mcp-Session-Id'} if $method ne 'POST';
+		for (1 .. 60) {
+			$r = $s->fetch($method => '/mcp', \%h, $body);
+			last if $r->{status} != $else;
+		}
+		is($r->{status}, 429, "$what has that rate");
+		like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, 'with Retry-After, too');
+	}
+
 	$s->stop(undef, 'QUIT'); # with that run
 }
 

@@ -49,6 +49,18 @@ static void test_burst(void)
 	   "a burst that became smaller counts at once");
 }
 
+/* What cannot be refused is taken all the same, and waited for later. */
+static void test_owe(void)
+{
+	struct quota_rate q = {0};
+
+	is_int(quota_owe(&q, 10, 2, START), 0, "within a burst nobody waits");
+	is_int(quota_owe(&q, 10, 2, START), 0, "for all of it");
+	is_int(quota_owe(&q, 10, 2, START), 100, "above it, until it is there");
+	is_int(quota_owe(&q, 10, 2, START), 200, "and what is owed adds up");
+	is_int(quota_owe(&q, 10, 2, START + 400), 0, "until it has passed");
+}
+
 static void test_hour(void)
 {
 	const int64_t minute = QUOTA_MINUTE_MS;
@@ -80,6 +92,7 @@ int main(void)
 {
 	test_rate();
 	test_burst();
+	test_owe();
 	test_hour();
 	return tap_done();
 }

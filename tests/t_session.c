@@ -1,0 +1,140 @@
+/* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
+#include "supervisor/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/call.h"
+#include "tests/tap.h"
+
+#define WAITING 2000
+
+static struct server server;
+static struct config_requestor section;
+static struct requestor requestor = {.name = (char *)"somebody",
+				     .section = &section};
+static struct session session;
+static char answers[4096]; /* all that were given, one after the other */
+static bool was_limited;   /* while the last of them was */
+
+static void on_answer(void *arg, void *route, const char *text, size_t len)
+{
+	size_t used = strlen(answers);
+
+	(void)arg, (void)route;
+	snprintf(answers + used, sizeof(answers) - used, "%.*s\n", (int)len,
+		 text != NULL ? text : "");
+	was_limited = session.limited_ms > 0;
+}
+
+static const struct session_ops ops = {.send = on_answer, .answer = on_answer};
+
+static void begin(void)
+{
+	LIST_INIT(&server.sessions);
+	section = (struct config_requestor){0};
+	requestor.rate = requestor.other_rate = (struct quota_rate){0};
+	session_init(&session, &server, &requestor, &ops, NULL);
+	answers[0] = '\0';
+}
+
+static void say(const char *text)
+{
+	answers[0] = '\0';
+	session_receive(&session, NULL, text, strlen(text));
+}
+
+static void end(void)
+{
+	session_fini(&session);
+}
+
+/* A call that waits, held by nobody; it is gone with the session. */
+static struct call *wait_for(const char *id)
+{
+	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
+			       "\"method\":\"tools/call\"}", id);
+	struct rpc_msg m;
+	struct call *c;
+
+	rpc_parse(&m, text, strlen(text));
+	c = call_new(&session, NULL, &m, NULL);
+	call_begin(c);
+	free(text);
+	return c;
+}
+
+static void test_ids(void)
+{
+	struct call *c;
+
+	begin();
+	for (int i = 0; i < WAITING - 1; i++) {
+		char id[32];
+
+		snprintf(id, sizeof(id), "\"call\\u002d%d\"", i);
+		wait_for(id);
+	}
+	c = wait_for("\"w/\\u0000\"");
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"\\u0077\\/\\u0000\","
+	    "\"method\":\"ping\"}");
+	ok(strstr(answers, "under way") != NULL,
+	   "among %d that wait an id in use is found, however it is written",
+	   WAITING);
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL, "one that is not in use serves");
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "and again, once it has been answered");
+	is_int((long long)session.n_calls, WAITING, "those that wait still do");
+	call_drop(c, false);
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "an id is free when its call is dropped");
+	end();
+}
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}"
+
+static void ping(int id)
+{
+	char *text = xasprintf(PING, id);
+
+	say(text);
+	free(text);
+}
+
+/* What is answered by HTTP's 429 is told by limited_ms. */
+static void test_rate(void)
+{
+	begin();
+	section.rate_per_second = 1;
+	ping(1);
+	ok(strstr(answers, "\"result\"") != NULL && !was_limited,
+	   "a ping within the rate is answered");
+	ping(2);
+	ok(strstr(answers, "RATE_LIMITED") != NULL && was_limited,
+	   "one above it is refused, and the transport is told");
+	end();
+
+	begin();
+	section.rate_per_second = 1;
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	say("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}]");
+	ok(strstr(answers, "\"id\":1,\"result\"") != NULL &&
+	       strstr(answers, "\"id\":2,\"error\"") != NULL &&
+	       strstr(answers, "RATE_LIMITED") != NULL,
+	   "of a batch each has its own answer");
+	ok(!was_limited, "and the whole is no refusal, though its last one is");
+	end();
+}
+
+int main(void)
+{
+	test_ids();
+	test_rate();
+	return tap_done();
+}

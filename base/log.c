@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +14,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/throttle.h"
 
 #define LINE_MAX_BYTES 2048
 
-static const char *const names[] = {
+static const char *const names_of[] = {
     [LOG_LEVEL_ERROR] = "error",
     [LOG_LEVEL_WARN] = "warn",
     [LOG_LEVEL_INFO] = "info",
@@ -29,8 +31,8 @@ static int (*opener)(const char *path);
 
 int log_level_of(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(name, names[i]) == 0)
+	for (size_t i = 0; i < ARRAY_LEN(names_of); i++)
+		if (strcmp(name, names_of[i]) == 0)
 			return (int)i;
 	return -EINVAL;
 }
@@ -98,6 +100,7 @@ struct line {
 	size_t n;
 	bool quoted; /* between two quotes of the format */
 	bool full;   /* cut here: nothing may follow */
+	size_t who, n_who; /* where in TEXT it says whose line it is */
 };
 
 static void put(struct line *l, const char *s, size_t n)
@@ -158,15 +161,28 @@ static const char *put_arg(struct line *l, const char *f, va_list *ap)
 	return f + strcspn(f, "du") + 1;
 }
 
+/* Do the N bytes at FMT end in what an account's name comes after? */
+static bool names(const char *fmt, size_t n)
+{
+	static const char key[] = "requestor=";
+	size_t len = sizeof(key) - 1;
+
+	return n >= len && memcmp(fmt + n - len, key, len) == 0;
+}
+
 static void put_format(struct line *l, const char *fmt, va_list *ap)
 {
 	while (*fmt != '\0') {
-		size_t n = strcspn(fmt, "%\"");
+		size_t n = strcspn(fmt, "%\""), at;
+		bool named = names(fmt, n);
 
 		put(l, fmt, n);
 		fmt += n;
+		at = l->n;
 		if (*fmt == '%') {
 			fmt = put_arg(l, fmt + 1, ap);
+			l->who = named ? at : l->who;
+			l->n_who = named ? l->n - at : l->n_who;
 		} else if (*fmt == '"') {
 			l->quoted = !l->quoted;
 			put(l, fmt++, 1);
@@ -174,35 +190,121 @@ static void put_format(struct line *l, const char *fmt, va_list *ap)
 	}
 }
 
-static void log_line(enum log_level level, const char *part, const char *fmt,
-		     va_list *ap)
+static void begin_line(struct line *l, enum log_level level, const char *part)
 {
-	struct line l = {.n = 0};
 	char ts[CLOCK_ISO_SIZE];
+
+	*l = (struct line){.n = 0};
+	clock_iso(ts, clock_wall_ms());
+	l->n = (size_t)snprintf(l->text, sizeof(l->text),
+				"ts=%s level=%s part=%s ", ts, names_of[level],
+				part);
+}
+
+static void write_line(struct line *l)
+{
+	l->text[l->n++] = '\n';
+	(void)!write(log_fd, l->text, l->n);
+}
+
+/* ---- how many ---- */
+
+static pthread_mutex_t throttle_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct throttle throttle; /* by format; under the lock, as the next */
+static int64_t told_ms;
+
+/* Lines like FMT were held back. */
+static void tell_held(void *arg, const void *fmt, const char *who,
+		      uint64_t held)
+{
+	struct line l;
+
+	(void)arg;
+	begin_line(&l, LOG_LEVEL_WARN, "log");
+	if (*who != '\0') {
+		put(&l, "requestor=", 10);
+		put_value(&l, who, SIZE_MAX);
+		put(&l, " ", 1);
+	}
+	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
+				"held_back=%llu like=\"",
+				(unsigned long long)held);
+	l.quoted = true;
+	put_value(&l, fmt, sizeof(l.text) / 2);
+	put(&l, "\"", 1);
+	write_line(&l);
+}
+
+static void tell_due(int64_t now_ms, bool final)
+{
+	if (!final && now_ms - told_ms < THROTTLE_MS)
+		return;
+	told_ms = now_ms;
+	throttle_tell(&throttle, now_ms, final, tell_held, NULL);
+}
+
+static const char *whose(const struct line *l, char name[THROTTLE_WHO_MAX])
+{
+	snprintf(name, THROTTLE_WHO_MAX, "%.*s", (int)l->n_who, l->text + l->who);
+	return name;
+}
+
+/* MOST a minute of those lines of FMT that say that they are the account L's. */
+static bool may_write(const struct line *l, const char *fmt, unsigned most)
+{
+	const char *who = l->text + l->who;
+	int64_t now_ms = clock_mono_ms();
+	char name[THROTTLE_WHO_MAX];
+	uint64_t held;
+	bool pass;
+
+	pthread_mutex_lock(&throttle_lock);
+	pass = throttle_pass(&throttle, fmt, who, l->n_who, most, now_ms,
+			     &held);
+	if (held > 0)
+		tell_held(NULL, fmt, whose(l, name), held);
+	tell_due(now_ms, false);
+	pthread_mutex_unlock(&throttle_lock);
+	return pass;
+}
+
+void log_held_back(bool final)
+{
+	int saved = errno;
+
+	pthread_mutex_lock(&throttle_lock);
+	tell_due(clock_mono_ms(), final);
+	pthread_mutex_unlock(&throttle_lock);
+	errno = saved;
+}
+
+static void log_line(enum log_level level, unsigned most, const char *part,
+		     const char *fmt, va_list *ap)
+{
+	struct line l;
 	int saved = errno;
 
 	if (level > threshold)
 		return;
-	clock_iso(ts, clock_wall_ms());
-	l.n = (size_t)snprintf(l.text, sizeof(l.text), "ts=%s level=%s part=%s ",
-			       ts, names[level], part);
+	begin_line(&l, level, part);
 	put_format(&l, fmt, ap);
-	l.text[l.n++] = '\n';
-	(void)!write(log_fd, l.text, l.n);
+	if (level == LOG_LEVEL_DEBUG || may_write(&l, fmt, most))
+		write_line(&l);
 	errno = saved;
 }
 
-#define LOG_FUNCTION(name, level)                                              \
+#define LOG_FUNCTION(name, level, most)                                        \
 	void name(const char *part, const char *fmt, ...)                      \
 	{                                                                      \
 		va_list ap;                                                    \
                                                                                \
 		va_start(ap, fmt);                                             \
-		log_line(level, part, fmt, &ap);                               \
+		log_line(level, most, part, fmt, &ap);                         \
 		va_end(ap);                                                    \
 	}
 
-LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)
-LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
-LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
-LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
+LOG_FUNCTION(log_error, LOG_LEVEL_ERROR, LOG_MINUTE_MAX)
+LOG_FUNCTION(log_warn, LOG_LEVEL_WARN, LOG_MINUTE_MAX)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO, LOG_MINUTE_MAX)
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG, 0)
+LOG_FUNCTION(log_rarely, LOG_LEVEL_WARN, 1)

@@ -8,6 +8,8 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 /* The level named NAME ("error" "warn" "info" "debug"), or -EINVAL. */
@@ -32,7 +34,12 @@ void log_open_by(int (*open_file)(const char *path));
  * control characters become '?', in quotes '"' and '\' get a '\' before them,
  * and elsewhere '"' and a space become '?'. A line is cut at 2 KiB. errno is
  * kept.
+ *
+ * Of the lines of one FMT LOG_MINUTE_MAX a minute are written for each account,
+ * which is what "requestor=%s" in FMT says, or else nobody's; all of them at
+ * the level debug. What is held back is counted, and told once a minute.
  */
+#define LOG_MINUTE_MAX 600
 void log_error(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void log_warn(const char *part, const char *fmt, ...)
@@ -41,5 +48,14 @@ void log_info(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void log_debug(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A warning that anybody may cause: once a minute, with how many there were. */
+void log_rarely(const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * Time has passed: tell what was held back in minutes that are over (FINAL:
+ * in any). Call it once a minute, and at the end.
+ */
+void log_held_back(bool final);
 
 #endif

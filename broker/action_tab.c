@@ -18,8 +18,8 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 
 	c->b->refusals++;
 	url_policy_url(url, trust, &at); /* the rest of it may be secret */
-	log_warn("policy", "run=%s refused=\"%s\" reason=\"%s\"",
-		 c->of_run == NULL ? "-" : c->of_run, at.host, why);
+	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
+		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, why);
 	return call_fault(c, "URL_NOT_ALLOWED",
 			  pack("url:s reason:s trustLevel:s", url, why, level),
 			  "%.200s is not allowed at trust level %s: %s", url,

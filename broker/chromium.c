@@ -253,9 +253,9 @@ static void on_unreached(void *arg, uint32_t way, const char *host,
 		return;
 	if (policy)
 		log_warn("policy",
-			 "session=%s run=%s refused=\"%s\" port=%u "
-			 "reason=\"%s\"",
-			 s->id, s->of_run == NULL ? "-" : s->of_run, host, port,
+			 "session=%s requestor=%s run=%s refused=\"%s\" "
+			 "port=%u reason=\"%s\"",
+			 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run, host, port,
 			 why);
 	session_failed(s, host, port, why, policy);
 }

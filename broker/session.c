@@ -185,7 +185,7 @@ static int make_context(struct call *c)
 		return call_fault(c, "EXECUTION_ERROR", NULL,
 				  "Chromium made no context");
 	lock_down(c->b, s->context);
-	log_info("session", "session=%s requestor=\"%s\" run=%s trust=%s",
+	log_info("session", "session=%s requestor=%s run=%s trust=%s",
 		 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run,
 		 s->trust == URL_LOCAL ? "local" : "remote");
 	wake_calls(s);

@@ -194,8 +194,9 @@ static void on_created(struct broker *b, struct json_object *p)
 		return;
 	send_cdp(b, NULL, "Target.closeTarget",
 		 pack("targetId:s", member_str(info, "targetId")));
-	log_info("tab", "popup=closed tab=%s",
-		 opener == NULL ? "-" : opener->id);
+	log_info("tab", "popup=closed tab=%s requestor=%s",
+		 opener == NULL ? "-" : opener->id,
+		 opener == NULL ? "-" : opener->session->requestor);
 	if (opener == NULL ||
 	    json_object_array_length(opener->popups) >= TAB_POPUPS_MAX)
 		return;

@@ -8,11 +8,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/throttle.h"
 #include "proto/json.h"
 
 #define CLAIM_MAX 128 /* bytes */
 
 static int audit_fd = -1;
+static struct throttle throttle; /* of what costs its requestor nothing */
 
 int audit_open(const char *path)
 {
@@ -63,6 +65,40 @@ static void write_entry(struct json_object *o)
 	json_object_put(o);
 }
 
+/* Entries like WHAT were held back. */
+static void tell_held(void *arg, const void *what, const char *requestor,
+		      uint64_t held)
+{
+	struct json_object *o = entry("held_back", requestor);
+
+	(void)arg;
+	add(o, "of", what);
+	json_object_object_add(o, "count", json_object_new_int64((int64_t)held));
+	write_entry(o);
+}
+
+/* May Q's entry WHAT be written? No run stands behind it that Q pays for. */
+static bool may_write(const char *what, const struct requestor *q)
+{
+	uint64_t held;
+	bool pass;
+
+	if (audit_fd < 0)
+		return false;
+	pass = throttle_pass(&throttle, what, q->name, strlen(q->name),
+			     AUDIT_MINUTE_MAX, clock_mono_ms(), &held);
+	if (held > 0)
+		tell_held(NULL, what, q->name, held);
+	return pass;
+}
+
+void audit_held_back(bool final)
+{
+	if (audit_fd >= 0)
+		throttle_tell(&throttle, clock_mono_ms(), final, tell_held,
+			      NULL);
+}
+
 void audit_run(const char *what, const struct run *r)
 {
 	struct json_object *o;
@@ -82,7 +118,7 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (!may_write(what, r->requestor))
 		return;
 	o = entry(what, r->requestor->name);
 	add(o, "runId", r->id);
@@ -97,7 +133,7 @@ void audit_browser(const struct requestor *requestor, const char *id,
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (!may_write("browser", requestor))
 		return;
 	o = entry("browser", requestor->name);
 	add(o, "runId", id);
@@ -133,7 +169,7 @@ void audit_task(const char *what, const struct requestor *requestor,
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (!may_write(what, requestor))
 		return;
 	o = entry(what, requestor->name);
 	add(o, "taskId", id);
@@ -153,7 +189,7 @@ void audit_refused(const struct requestor *requestor, const char *tool,
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (!may_write("refused", requestor))
 		return;
 	o = entry("refused", requestor->name);
 	add_claim(o, "tool", tool);

@@ -7,6 +7,14 @@
 #include "supervisor/isolation.h"
 #include "supervisor/run.h"
 
+/*
+ * So many entries of a kind a minute are written for a requestor, but those of
+ * runs' beginnings and ends, which are written all. The others are counted.
+ */
+#define AUDIT_MINUTE_MAX 600
+/* Tell how many were held back; as log_held_back(). */
+void audit_held_back(bool final);
+
 /* Append to PATH from now on, or (again) after it was rotated; NULL: no audit
    log. 0, or -errno with the old file still in use. */
 int audit_open(const char *path);

@@ -49,8 +49,8 @@ struct requestor *http_auth(struct server *srv, bool loopback,
 		q = requestors_of_token(&srv->requestors, token, strlen(token));
 	if (q != NULL)
 		return q;
-	log_info("http", "auth=refused token=%s", token != NULL ? "unknown"
-								: "none");
+	log_rarely("http", "auth=refused token=%s",
+		   token != NULL ? "unknown" : "none");
 	http_conn_fields(c, token != NULL
 				? "WWW-Authenticate: Bearer realm=\"paddock\", "
 				  "error=\"invalid_token\"\r\n"

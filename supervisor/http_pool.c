@@ -48,7 +48,7 @@ bool http_pool_yield(struct http_pool *p)
 static void tick(struct http_conn *c, int64_t now)
 {
 	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > c->pool->limits.stall_ms) {
-		log_info("http", "connection=closed why=\"nothing is read\"");
+		log_rarely("http", "connection=closed why=\"nothing is read\"");
 		http_conn_free(c);
 	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {
 		if (c->state == READING && c->begun)

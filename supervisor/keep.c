@@ -36,8 +36,8 @@ static void on_kept(void *arg, const struct store_result *res)
 
 	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
 	if (res->rc != 0)
-		log_error("keep", "run=%s artifact=lost err=\"%s\"", k->run_id,
-			  res->why);
+		log_error("keep", "run=%s requestor=%s artifact=lost err=\"%s\"",
+			  k->run_id, k->requestor->name, res->why);
 	if (r == NULL) {
 		; /* it has ended, and does not list it */
 	} else if (res->rc != 0) {

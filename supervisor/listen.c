@@ -92,7 +92,8 @@ static void turn_away(const struct listener *l, int fd, uid_t uid)
 	buf_add(&out, "\n", 1);
 	(void)!write(fd, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
-	log_warn("listen", "connection=refused uid=%u open=%zu", (unsigned)uid,
+	log_warn("listen", "connection=refused requestor=%s open=%zu",
+		 requestors_of_uid(&l->server->requestors, uid)->name,
 		 l->n_peers);
 	close(fd);
 }

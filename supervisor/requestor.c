@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "supervisor/verdict.h"
 
-#define LOG_EVERY_MS 60000 /* what a requestor should not do */
-
 static const struct config_requestor none = {.uid = -1, .weight = 1};
 
 /* ---- all of them ---- */
@@ -373,22 +371,11 @@ void requestor_set_usage(struct requestor *q, int64_t bytes)
 
 /* ---- what it should not do ---- */
 
-/* Once in a while, whatever it does; *LAST_MS is when that was. */
-static void log_count(const struct requestor *q, const char *what,
-		      uint64_t count, int64_t *last_ms)
-{
-	int64_t now = clock_mono_ms();
-
-	if (*last_ms != 0 && now - *last_ms < LOG_EVERY_MS)
-		return;
-	*last_ms = now;
-	log_warn("requestor", "requestor=%s %s=%llu", q->name, what,
-		 (unsigned long long)count);
-}
-
 void requestor_missed(struct requestor *q)
 {
-	log_count(q, "lookups_failed", ++q->lookups_failed, &q->missed_log_ms);
+	q->lookups_failed++;
+	log_rarely("requestor", "requestor=%s lookups_failed=%llu", q->name,
+		   (unsigned long long)q->lookups_failed);
 }
 
 void requestor_polled(struct requestor *q, int64_t *last_ms,
@@ -396,7 +383,10 @@ void requestor_polled(struct requestor *q, int64_t *last_ms,
 {
 	int64_t now = clock_mono_ms();
 
-	if (*last_ms != 0 && now - *last_ms < interval_ms / 2)
-		log_count(q, "overpolls", ++q->overpolls, &q->overpoll_log_ms);
+	if (*last_ms != 0 && now - *last_ms < interval_ms / 2) {
+		q->overpolls++;
+		log_rarely("requestor", "requestor=%s overpolls=%llu", q->name,
+			   (unsigned long long)q->overpolls);
+	}
 	*last_ms = now;
 }

@@ -44,7 +44,6 @@ struct requestor {
 	uint64_t rate_limited;
 	uint64_t lookups_failed;
 	uint64_t overpolls;
-	int64_t missed_log_ms, overpoll_log_ms; /* when they were last logged */
 	bool browses;	/* it has asked something of the browser */
 	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */

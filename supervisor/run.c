@@ -66,8 +66,9 @@ int run_apply(struct run *r, enum run_event ev)
 	enum run_state to = run_next(r->state, ev);
 
 	if (to == RUN_NONE) {
-		log_warn("run", "run=%s state=%s refused=%s", r->id,
-			 run_state_name(r->state), run_event_name(ev));
+		log_warn("run", "run=%s requestor=%s state=%s refused=%s", r->id,
+			 r->requestor->name, run_state_name(r->state),
+			 run_event_name(ev));
 		return -EPROTO;
 	}
 	r->state = to;

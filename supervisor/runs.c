@@ -218,7 +218,8 @@ int runs_cancel(struct runs *s, struct run *r)
 
 	if (run_terminal(r) || r->state == RUN_CANCELLING)
 		return -EALREADY;
-	log_info("run", "run=%s cancel=asked", r->id);
+	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
+		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
 	if (waits)
 		sched_remove(&s->sched, &r->queued);

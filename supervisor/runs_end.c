@@ -34,8 +34,8 @@ static void on_ended(void *arg, const struct store_result *res)
 	struct run *r = e->run;
 
 	if (res->rc != 0) {
-		log_error("runs", "run=%s state=%s recorded=no err=\"%s\"", r->id,
-			  run_state_name(r->state), res->why);
+		log_error("runs", "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
+			  r->id, r->requestor->name, run_state_name(r->state), res->why);
 		r->unrecorded = res->why;
 	}
 	e->runs->unrecorded -= e->bytes;

@@ -60,7 +60,8 @@ void runs_unborn(struct runs *s, struct run *r, int err)
 {
 	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
 
-	log_warn("runs", "run=%s worker=none err=\"%s\"", r->id, strerror(-err));
+	log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"", r->id,
+		 r->requestor->name, strerror(-err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) && ++r->starts < STARTS_MAX) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/audit.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/browser.h"
 #include "supervisor/contract.h"
@@ -30,6 +31,7 @@
 	 CREW_GUARD_PIDNS)
 
 #define SWEEP_EVERY_S 60
+#define MINUTE_S 60
 #define SICK_EVERY_S 1
 #define RECOVER_AGAIN_S 5
 #define FLUSH_MS 2000 /* at the end, for all clients that are slow */
@@ -306,6 +308,14 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	look_at_requestors(srv);
 }
 
+/* Of what too many lines would have said, how many there were. */
+static void on_minute(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what, (void)arg;
+	log_held_back(false);
+	audit_held_back(false);
+}
+
 static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
 {
 	struct server *srv = arg;
@@ -437,6 +447,7 @@ int server_start(struct server *srv, struct config *config,
 	}
 	signal(SIGPIPE, SIG_IGN);
 	watch_children(srv);
+	srv->minute = every(srv, MINUTE_S, on_minute);
 	server_limit_groups(config);
 	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
 	if (srv->crew == NULL) {
@@ -489,12 +500,15 @@ void server_fini(struct server *srv)
 		close(srv->child_fd);
 	event_done(srv->sweep);
 	event_done(srv->sick);
+	event_done(srv->minute);
 	isolation_fini(&srv->isolation);
 	catalogue_free(srv->catalogue);
 	requestors_fini(&srv->requestors);
 	config_free(srv->config);
 	contract_fini();
 	turns_fini(&srv->turns);
+	log_held_back(true);
+	audit_held_back(true);
 	if (srv->base != NULL)
 		event_base_free(srv->base);
 }

@@ -39,7 +39,7 @@ struct server {
 	struct turns turns; /* of all clients' messages */
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
 	int child_fd; /* signalfd(2) */
-	struct event *on_child, *on_store, *sweep, *sick;
+	struct event *on_child, *on_store, *sweep, *sick, *minute;
 	char instance[ID_SIZE];
 	int exit_status;
 	int64_t flush_until_ms; /* the loop has ended: for clients to read */

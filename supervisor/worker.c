@@ -55,8 +55,8 @@ int worker_violation_of(struct worker *w, const char *offence,
 			       json_object_new_string(offence));
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
-	log_warn("worker", "run=%s pid=%d violation=\"%s\"", w->run->id,
-		 (int)w->hand.pid, offence);
+	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
+		 w->run->id, w->run->requestor->name, (int)w->hand.pid, offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
 }
@@ -267,8 +267,8 @@ static void hold(struct worker *w)
 		send_body(w);
 		return;
 	}
-	log_error("worker", "run=%s cgroup=failed err=\"%s\"", r->id,
-		  strerror(-rc));
+	log_error("worker", "run=%s requestor=%s cgroup=failed err=\"%s\"", r->id,
+		  r->requestor->name, strerror(-rc));
 	run_set_error(r, "WORKER_CRASHED", NULL,
 		      "its cgroup could not be made, so the worker was ended "
 		      "before it ran anything; the server's log has more");

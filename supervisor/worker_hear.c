@@ -196,8 +196,9 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	if (w->refused == NULL) {
 		w->blob = blob_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)
-			log_error("worker", "run=%s artifact=refused err=\"%s\"",
-				  r->id, strerror(errno));
+			log_error("worker", "run=%s requestor=%s artifact=refused "
+				  "err=\"%s\"",
+				  r->id, r->requestor->name, strerror(errno));
 	}
 	w->artifact = (struct run_artifact){
 	    .name = xstrndup(m->artifact.name.p, m->artifact.name.n),
@@ -421,7 +422,8 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 		return 0; /* its last words come too late */
 	if (w->phase == PHASE_DONE) {
 		if (!w->late)
-			log_warn("worker", "run=%s late=dropped", w->run->id);
+			log_warn("worker", "run=%s requestor=%s late=dropped",
+				 w->run->id, w->run->requestor->name);
 		w->late = true;
 		return 0;
 	}

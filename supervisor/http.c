@@ -20,6 +20,7 @@
 #define ACCEPTS_PER_WAKE 64
 #define REST_MS 500 /* after accept() found no descriptor free */
 #define TICK_MS 1000
+#define STRANGERS_PART 4 /* of all that one address may have, unknown */
 #define OTHER_FDS 512 /* descriptors that workers, the store, … may need */
 #define WANTED_FDS (HTTP_CONNECTIONS_MAX + OTHER_FDS)
 
@@ -36,7 +37,7 @@ struct http {
 
 /* ---- connections ---- */
 
-static void greet(struct http *h, int fd)
+static void greet(struct http *h, int fd, const struct sockaddr *from)
 {
 	int on = 1, unsent = HTTP_SOCKET_BYTES;
 
@@ -47,7 +48,7 @@ static void greet(struct http *h, int fd)
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
-	http_pool_add(&h->pool, fd);
+	http_pool_add(&h->pool, fd, from, h->connections_max / STRANGERS_PART);
 }
 
 static void on_connection(evutil_socket_t listening, short what, void *arg)
@@ -58,11 +59,14 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 
 	(void)what;
 	for (int n = 0; n < ACCEPTS_PER_WAKE; n++) {
-		fd = accept4(listening, NULL, NULL,
+		struct sockaddr_storage from = {.ss_family = AF_UNSPEC};
+		socklen_t len = sizeof(from);
+
+		fd = accept4(listening, (struct sockaddr *)&from, &len,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			break;
-		greet(h, fd);
+		greet(h, fd, (struct sockaddr *)&from);
 	}
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
 		log_warn("http", "accept=resting err=\"%s\"", strerror(errno));
@@ -179,6 +183,7 @@ static void start(struct http *h, struct server *srv)
 	http_addr_text(&h->site.addr, text);
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
 	h->connections_max = make_room();
+	h->site.connections_max = h->connections_max;
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
 	h->pool.turns = &srv->turns;
 	http_sessions_init(&h->site.sessions, srv, &h->pool.unread);

@@ -72,6 +72,7 @@ void http_conn_free(struct http_conn *c)
 	count_body(c, 0);
 	weigh(c, 0);
 	turn_leave(&c->turn);
+	http_pool_rank(c, true);
 	TAILQ_REMOVE(&p->all, c, link);
 	p->n--;
 	event_free(c->readable);
@@ -89,6 +90,7 @@ static void enter(struct http_conn *c, enum http_conn_state state, int64_t limit
 	c->state = state;
 	c->since_ms = clock_mono_ms();
 	c->deadline_ms = limit_ms > 0 ? c->since_ms + limit_ms : 0;
+	http_pool_rank(c, false);
 }
 
 /* Closing at once, with bytes unread, would take the answer back. */
@@ -289,6 +291,7 @@ int64_t http_conn_head_ms(const struct http_conn *c)
 void http_conn_set_user(struct http_conn *c, void *user)
 {
 	c->user = user;
+	http_pool_rank(c, false);
 }
 
 void *http_conn_user(const struct http_conn *c)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "supervisor/http_parse.h"
 #include "supervisor/turns.h"
@@ -58,13 +59,24 @@ struct http_pool {
 	struct http_limits limits;
 	bool closing;  /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
+	struct http_conns strangers; /* wait for a request, and have no user */
+	struct http_conns idle;	     /* have one, and wait for the first byte */
+	struct http_peer *peers;     /* whose connections are strangers */
 };
 
 void http_pool_init(struct http_pool *p, struct event_base *base,
 		    const struct http_conn_ops *ops, void *arg);
-/* Takes FD, a connected non-blocking socket. */
-void http_pool_add(struct http_pool *p, int fd);
-/* Closes the one that has waited longest for a request. False: none does. */
+/*
+ * Takes FD, a connected non-blocking socket, whose peer is FROM (NULL: not
+ * known). Of one address STRANGERS connections at most wait for a request
+ * without a user (http_conn_set_user()): the oldest of these makes room.
+ */
+void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
+		   size_t strangers);
+/*
+ * Closes one that waits for a request: of those without a user the oldest,
+ * else of those to which no byte of one has come. False: there is none.
+ */
 bool http_pool_yield(struct http_pool *p);
 /* Time has passed: those past their limits are closed. Call it often. */
 void http_pool_tick(struct http_pool *p);
@@ -115,7 +127,10 @@ const struct http_request *http_conn_request(const struct http_conn *c);
 /* When its head was there; monotonic. */
 int64_t http_conn_head_ms(const struct http_conn *c);
 
-/* What the answering side keeps with a connection; NULL at first. */
+/*
+ * What the answering side keeps with a connection, whose request it is; NULL
+ * at first, and while nobody knows: then it is the first to make room.
+ */
 void http_conn_set_user(struct http_conn *c, void *user);
 void *http_conn_user(const struct http_conn *c);
 

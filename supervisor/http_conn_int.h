@@ -13,9 +13,16 @@ enum http_conn_state {
 	LINGERING, /* all is written; what still comes is let go */
 };
 
+#define HTTP_PEER_BYTES 16
+
 struct http_conn {
 	struct http_pool *pool;
 	TAILQ_ENTRY(http_conn) link; /* in pool.all */
+	struct http_conns *rank; /* pool.strangers, pool.idle, or NULL */
+	TAILQ_ENTRY(http_conn) rank_link; /* in *rank */
+	struct http_peer *peer; /* while it is a stranger */
+	TAILQ_ENTRY(http_conn) peer_link; /* in peer.conns */
+	unsigned char from[HTTP_PEER_BYTES]; /* its address, or a part of it */
 	int fd;
 	enum http_conn_state state;
 	struct http_parse *parse;
@@ -46,6 +53,8 @@ struct http_conn {
 	void *user;
 };
 
+/* C's state or user has changed, or (GONE) it ends: is it in the way? */
+void http_pool_rank(struct http_conn *c, bool gone);
 struct http_conn *http_conn_new(struct http_pool *p, int fd);
 void http_conn_free(struct http_conn *c); /* whatever its state */
 /* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */

@@ -2,10 +2,22 @@
 #include "supervisor/http_conn_int.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
+
+struct http_peer { /* an address with strangers */
+	unsigned char from[HTTP_PEER_BYTES];
+	struct http_conns conns; /* the oldest first */
+	size_t n;
+	UT_hash_handle hh; /* in pool.peers */
+};
 
 void http_pool_init(struct http_pool *p, struct event_base *base,
 		    const struct http_conn_ops *ops, void *arg)
@@ -21,28 +33,113 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 					   .bodies = HTTP_BODIES_MAX}};
 	turn_lane_init(&p->lane);
 	TAILQ_INIT(&p->all);
+	TAILQ_INIT(&p->strangers);
+	TAILQ_INIT(&p->idle);
 }
 
-void http_pool_add(struct http_pool *p, int fd)
-{
-	struct http_conn *c = http_conn_new(p, fd);
+/* ---- who is in the way ---- */
 
+/* Of IPv6 the half that a network gives out; one site has all the rest. */
+static void read_from(unsigned char out[HTTP_PEER_BYTES],
+		      const struct sockaddr *from)
+{
+	memset(out, 0, HTTP_PEER_BYTES);
+	if (from != NULL && from->sa_family == AF_INET)
+		memcpy(out, &((const struct sockaddr_in *)from)->sin_addr, 4);
+	else if (from != NULL && from->sa_family == AF_INET6)
+		memcpy(out + 8, &((const struct sockaddr_in6 *)from)->sin6_addr,
+		       8);
+}
+
+static struct http_peer *find_peer(struct http_pool *p,
+				   const unsigned char *from)
+{
+	struct http_peer *peer;
+
+	HASH_FIND(hh, p->peers, from, HTTP_PEER_BYTES, peer);
+	return peer;
+}
+
+static void join_peer(struct http_conn *c)
+{
+	struct http_peer *peer = find_peer(c->pool, c->from);
+
+	if (peer == NULL) {
+		peer = xcalloc(1, sizeof(*peer));
+		memcpy(peer->from, c->from, sizeof(peer->from));
+		TAILQ_INIT(&peer->conns);
+		HASH_ADD(hh, c->pool->peers, from, sizeof(peer->from), peer);
+	}
+	TAILQ_INSERT_TAIL(&peer->conns, c, peer_link);
+	peer->n++;
+	c->peer = peer;
+}
+
+static void leave_peer(struct http_conn *c)
+{
+	struct http_peer *peer = c->peer;
+
+	TAILQ_REMOVE(&peer->conns, c, peer_link);
+	c->peer = NULL;
+	if (--peer->n > 0)
+		return;
+	HASH_DEL(c->pool->peers, peer);
+	free(peer);
+}
+
+static struct http_conns *rank_of(struct http_conn *c)
+{
+	if (c->state != READING && c->state != LINGERING)
+		return NULL;
+	if (c->user == NULL)
+		return &c->pool->strangers;
+	return c->state == LINGERING || !c->begun ? &c->pool->idle : NULL;
+}
+
+void http_pool_rank(struct http_conn *c, bool gone)
+{
+	struct http_conns *rank = gone ? NULL : rank_of(c);
+
+	if (c->rank != NULL) {
+		TAILQ_REMOVE(c->rank, c, rank_link);
+		if (c->peer != NULL)
+			leave_peer(c);
+	}
+	c->rank = rank;
+	if (rank == NULL)
+		return;
+	TAILQ_INSERT_TAIL(rank, c, rank_link);
+	if (rank == &c->pool->strangers)
+		join_peer(c);
+}
+
+void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
+		   size_t strangers)
+{
+	unsigned char key[HTTP_PEER_BYTES];
+	struct http_peer *peer;
+	struct http_conn *c;
+
+	read_from(key, from);
+	peer = find_peer(p, key);
+	if (peer != NULL && peer->n >= strangers)
+		http_conn_free(TAILQ_FIRST(&peer->conns));
+	c = http_conn_new(p, fd);
+	memcpy(c->from, key, sizeof(c->from));
 	TAILQ_INSERT_TAIL(&p->all, c, link);
 	p->n++;
+	http_pool_rank(c, false);
 }
 
 bool http_pool_yield(struct http_pool *p)
 {
-	struct http_conn *c, *oldest = NULL;
+	struct http_conn *c = TAILQ_FIRST(&p->strangers);
 
-	TAILQ_FOREACH(c, &p->all, link)
-		if ((c->state == READING || c->state == LINGERING) &&
-		    (oldest == NULL || c->since_ms < oldest->since_ms))
-			oldest = c;
-	if (oldest == NULL)
-		return false;
-	http_conn_free(oldest);
-	return true;
+	if (c == NULL)
+		c = TAILQ_FIRST(&p->idle);
+	if (c != NULL)
+		http_conn_free(c);
+	return c != NULL;
 }
 
 static void tick(struct http_conn *c, int64_t now)

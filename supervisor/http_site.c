@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/admit.h"
 #include "supervisor/http_auth.h"
 #include "supervisor/http_mcp.h"
 
@@ -78,6 +79,40 @@ static void mcp(struct http_site *site, struct http_conn *c,
 		http_mcp_request(&site->sessions, requestor, c, r);
 }
 
+/* From now on C is Q's (NULL: nobody knows whose). */
+static void set_user(struct http_site *site, struct http_conn *c,
+		     struct requestor *q)
+{
+	struct requestor *was = http_conn_user(c);
+
+	if (was != NULL) {
+		was->http_conns--;
+		site->n_known--;
+	}
+	if (q != NULL) {
+		q->http_conns++;
+		site->n_known++;
+	}
+	http_conn_set_user(c, q);
+}
+
+/* One requestor's connections leave room for another's. */
+static bool has_room(const struct http_site *site, struct http_conn *c,
+		     const struct requestor *q)
+{
+	int64_t theirs = (int64_t)(site->n_known - q->http_conns);
+
+	if ((int64_t)q->http_conns <
+	    admit_share((int64_t)site->connections_max, theirs))
+		return true;
+	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_refuse(c, 429, "%zu connections of yours are open, and of the "
+				 "%zu in all this server gives you no more now; "
+				 "close one, or try again later",
+			 q->http_conns, site->connections_max);
+	return false;
+}
+
 /* Who asks, and is what it asks for well put? */
 static bool mcp_head(struct http_site *site, struct http_conn *c,
 		     const struct http_request *r)
@@ -91,7 +126,9 @@ static bool mcp_head(struct http_site *site, struct http_conn *c,
 		return false;
 	}
 	requestor = http_auth(site->server, site->addr.loopback, c, r);
-	http_conn_set_user(c, requestor);
+	if (requestor != NULL && !has_room(site, c, requestor))
+		return false;
+	set_user(site, c, requestor);
 	http_conn_payer(c, requestor != NULL ? &requestor->http_unread : NULL);
 	http_conn_lane(c, requestor != NULL ? &requestor->turns : NULL);
 	return requestor != NULL && http_mcp_head(c, r);
@@ -165,7 +202,7 @@ static bool on_head(void *arg, struct http_conn *c,
 	struct http_site *site = arg;
 	const struct page *page = page_of(r);
 
-	http_conn_set_user(c, NULL);
+	set_user(site, c, NULL);
 	if (!may_come(site, c, r))
 		return false;
 	if (page == NULL) {
@@ -199,7 +236,7 @@ static void on_request(void *arg, struct http_conn *c,
 
 static void on_closed(void *arg, struct http_conn *c)
 {
-	(void)arg, (void)c;
+	set_user(arg, c, NULL);
 }
 
 const struct http_conn_ops http_site_ops = {on_head, on_request, on_closed};

@@ -15,6 +15,8 @@ struct http_site {
 	bool ready;	       /* MCP is served, too */
 	int64_t looked_ms;     /* tokens may have changed then; monotonic */
 	struct http_sessions sessions;
+	size_t connections_max;
+	size_t n_known; /* connections whose requestor is known */
 };
 
 extern const struct http_conn_ops http_site_ops; /* of a struct http_site */

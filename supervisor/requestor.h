@@ -47,6 +47,7 @@ struct requestor {
 	bool browses;	/* it has asked something of the browser */
 	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */
+	size_t http_conns; /* on which it asked last */
 	size_t http_live;	/* streams whose answers are to come */
 	size_t http_live_bytes; /* that these, and unrelated ones, keep */
 	size_t http_unread;	/* bytes that its connections do not read */

@@ -66,6 +66,29 @@ sub is_there {
 	$c->end;
 }
 
+# ---- connections ----
+
+{
+	my $ping = '{"jsonrpc":"2.0","id":2,"method":"ping"}';
+	my ($ada, $bob) = map { another($_) } qw(ada bob);
+	my $upload = $s->connect; # of which only a part has come
+
+	$upload->request('POST', '/mcp', $ada->headers('Content-Length' => length $ping));
+	$upload->put(substr $ping, 0, 5);
+	my @empty = map { $s->connect } 1 .. 600;
+	is($s->fetch('GET', '/healthz')->{status}, 200, 'hundreds come and say nothing');
+	is($empty[0]->fill, 0, 'those of one address make room for each other');
+	my @up = map { my $c = $s->connect;
+		       $c->request('POST', '/mcp', $ada->headers('Content-Length' => 100)); $c } 1 .. 1900;
+	my $last = $up[-1]->response;
+	is($last->{status}, 429, 'one requestor does not get all connections');
+	like($last->{body}, qr/of yours are open, and of the 2048/, 'and hears of its own alone');
+	ok(is_there($bob), 'another is served');
+	$upload->put(substr $ping, 5);
+	is($upload->response->{status}, 200, 'and an upload that had begun goes on');
+	$_->end for $ada, $bob;
+}
+
 # ---- streams, sessions ----
 
 {

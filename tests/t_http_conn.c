@@ -1,6 +1,7 @@
 /* t_http_conn.c - how long connections may take, and what they may hold. */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,7 +26,9 @@ static char seen[65536];
 
 static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
 {
-	(void)arg, (void)c, (void)r;
+	(void)arg;
+	/* as a token would say whose it is */
+	http_conn_set_user(c, strcmp(r->path, "/mine") == 0 ? seen : NULL);
 	return true;
 }
 
@@ -53,7 +56,7 @@ static void connect_one(void)
 		abort();
 	client = fds[0];
 	seen[0] = '\0';
-	http_pool_add(&pool, fds[1]);
+	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
 }
 
 /* A server whose limits are far away, but for one; and a client of it. */
@@ -219,6 +222,98 @@ static void test_keepalive(void)
 	end();
 }
 
+/* ---- who makes room ---- */
+
+/* A client at 10.0.0.HOST, of whose strangers there may be MOST. */
+static int come(int host, size_t most)
+{
+	struct sockaddr_in from = {.sin_family = AF_INET,
+				   .sin_addr = {htonl(0x0A000000u + (unsigned)host)}};
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
+		abort();
+	http_pool_add(&pool, fds[1], (struct sockaddr *)&from, most);
+	return fds[0];
+}
+
+static bool is_open(int fd)
+{
+	char c;
+
+	return read(fd, &c, 1) != 0;
+}
+
+static void say_by(int fd, const char *text)
+{
+	int was = client;
+
+	client = fd;
+	say(text);
+	client = was;
+}
+
+/* The next that makes room is FD, which is closed. */
+static bool yields(int fd)
+{
+	bool was_open = is_open(fd), room = http_pool_yield(&pool);
+	bool gone = !is_open(fd);
+
+	close(fd);
+	return was_open && room && gone;
+}
+
+#define MINE "POST /mine HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+static void test_room(void)
+{
+	int upload, rest, half, late;
+
+	begin(NULL);
+	upload = client;
+	say(MINE "ab");
+	rest = come(1, 100);
+	say_by(rest, MINE "abcd");
+	http_conn_reply(asked, 204, NULL, NULL, 0);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_open(rest); /* reads a byte of it */
+	half = come(2, 100);
+	say_by(half, HEAD "ab");
+	late = come(3, 100);
+	ok(yields(half), "a request of nobody's is the first to make room");
+	ok(yields(late), "then a connection on which nothing came");
+	while (read(rest, seen, sizeof(seen)) > 0)
+		;
+	ok(yields(rest), "then one of somebody's that is idle");
+	ok(!http_pool_yield(&pool) && is_open(upload),
+	   "but no request of somebody's that is coming in");
+	say("cd");
+	ok(asked != NULL, "which is served");
+	end();
+}
+
+static void test_addresses(void)
+{
+	int a, b, c, other, more;
+
+	begin(NULL);
+	other = come(9, 3);
+	a = come(1, 3);
+	b = come(1, 3);
+	c = come(1, 3);
+	say_by(b, MINE "ab");
+	more = come(1, 3);
+	ok(is_open(a) && is_open(c), "who has said who it is counts no more");
+	close(more);
+	more = come(1, 3);
+	ok(!is_open(a), "of one address the oldest unknown one makes room");
+	ok(is_open(b) && is_open(c) && is_open(other),
+	   "no other, however old");
+	close(a), close(b), close(c), close(other), close(more);
+	end();
+	ok(pool.peers == NULL, "and nothing is left of them");
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -230,6 +325,8 @@ int main(void)
 	test_linger();
 	test_bodies();
 	test_keepalive();
+	test_room();
+	test_addresses();
 	event_base_free(base);
 	return tap_done();
 }

@@ -191,7 +191,7 @@ static struct http_conn *request(struct reader *r)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
 		abort();
 	*r = (struct reader){.fd = fds[0], .tag = -1};
-	http_pool_add(&pool, fds[1]);
+	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
 	if (write(r->fd, text, sizeof(text) - 1) != sizeof(text) - 1)
 		abort();
 	came = NULL;

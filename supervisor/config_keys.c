@@ -193,8 +193,8 @@ static const struct config_key keys[] = {
      .help = "Runs that wait; 0: as many as the server allows. Of what others "
 	     "leave of its max_queued_runs a tenth stays free."},
     {REQ(rate_per_second, INT), .max = 1000000,
-     .help = "Requests a second; as many pings, notifications and other "
-     "messages besides; 0: any number."},
+     .help = "Requests a second; besides, ten times as many pings, "
+     "notifications and other messages; 0: any number."},
     {REQ(burst, INT), .max = 1000000,
      .help = "Requests at once; 0: as many as in a second."},
     {REQ(max_run_timeout_ms, MS), .max = 7 * DAY_MS,

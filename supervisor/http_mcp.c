@@ -84,8 +84,8 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
 		 (long long)(wait_ms + 999) / 1000);
 	http_conn_fields(c, line);
-	http_conn_refuse(c, 429, "more than %lld messages a second came that are "
-				 "no requests, which is rate_per_second in "
+	http_conn_refuse(c, 429, "more messages came than ten for each request, of "
+				 "which %lld a second may: rate_per_second in "
 				 "[requestor \"%s\"], and the operator's to "
 				 "raise; try again in %lld ms",
 			 (long long)q->section->rate_per_second, q->name,

@@ -271,13 +271,16 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 	return false;
 }
 
+/* A refused cancel or DELETE harms: only what no client needs is over it. */
+#define OTHERS 10 /* for each request */
+
 bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
 {
 	const struct config_requestor *c = q->section;
 
 	if (c->rate_per_second == 0 ||
-	    quota_take(&q->other_rate, c->rate_per_second, c->burst,
-		       clock_mono_ms(), retry_after_ms))
+	    quota_take(&q->other_rate, OTHERS * c->rate_per_second,
+		       OTHERS * c->burst, clock_mono_ms(), retry_after_ms))
 		return true;
 	q->rate_limited++;
 	return false;
@@ -290,8 +293,8 @@ int64_t requestor_owe_other(struct requestor *q)
 
 	if (c->rate_per_second == 0)
 		return 0;
-	wait_ms = quota_owe(&q->other_rate, c->rate_per_second, c->burst,
-			    clock_mono_ms());
+	wait_ms = quota_owe(&q->other_rate, OTHERS * c->rate_per_second,
+			    OTHERS * c->burst, clock_mono_ms());
 	if (wait_ms > 0)
 		q->rate_limited++;
 	return wait_ms;

@@ -100,7 +100,7 @@ bool requestor_gone(const struct requestor *q);
 bool requestor_take(struct requestor *q, int64_t *retry_after_ms);
 /*
  * The same for what asks for nothing: pings, notifications, answers of clients,
- * what is no message, GET and DELETE. They have as many of their own.
+ * what is no message, GET and DELETE. Ten may come for each request.
  */
 bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms);
 /* One that cannot be refused: how long its client is to be read no more. */

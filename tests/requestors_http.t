@@ -113,7 +113,7 @@ sub status_of {
 		my $r;
 
 		delete $h{'Mcp-Session-Id'} if $method ne 'POST';
-		for (1 .. 60) {
+		for (1 .. 400) {
 			$r = $s->fetch($method => '/mcp', \%h, $body);
 			last if $r->{status} != $else;
 		}

@@ -403,7 +403,7 @@ static void on_late(void *arg, const struct store_result *res)
 	}
 	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
 	       "the run ended, but its outcome cannot be read now: %s",
-	       res->why);
+	       store_says(res->rc));
 	call_refuse(c, &refusal);
 }
 

@@ -224,7 +224,7 @@ static void refuse_artifact(struct call *c, const char *id,
 		break;
 	default:
 		refuse(&r, "STORE_UNAVAILABLE", NULL,
-		       "the artifact cannot be read now: %s", res->why);
+		       "the artifact cannot be read now: %s", store_says(res->rc));
 	}
 	call_refuse(c, &r);
 }

@@ -118,7 +118,7 @@ static void on_idem(void *arg, const struct store_result *res)
 		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
 		       "whether idempotencyKey was used before cannot be read "
 		       "now: %s",
-		       res->why);
+		       store_says(res->rc));
 		call_refuse(c, &refusal);
 	}
 }

@@ -30,7 +30,7 @@ static bool store_failed(struct call *c, const struct store_result *res)
 		refuse_unknown(c, json_member_str(args_of(c), "runId"));
 	} else if (res->rc != 0) {
 		refuse(&r, "STORE_UNAVAILABLE", NULL,
-		       "the store cannot be read now: %s", res->why);
+		       "the store cannot be read now: %s", store_says(res->rc));
 		call_refuse(c, &r);
 	}
 	return res->rc != 0;

@@ -46,7 +46,7 @@ static const char *not_ready(const struct http_site *site)
 		return "the cage is still being measured";
 	if (srv->draining)
 		return "the server is draining: it is about to end";
-	return srv->store == NULL ? NULL : store_sick(srv->store);
+	return srv->store == NULL ? NULL : store_sick_says(srv->store);
 }
 
 static void readyz(struct http_site *site, struct http_conn *c,

@@ -96,7 +96,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
 		       struct refusal *r)
 {
-	const char *sick = store_sick(s->env.store);
+	const char *sick = store_sick_says(s->env.store);
 	const struct admit ask = {
 	    .config = s->env.config,
 	    .sched = &s->sched,
@@ -136,7 +136,7 @@ static void on_stored(void *arg, const struct store_result *res)
 	st->run->durable = res->rc == 0;
 	if (st->on_stored != NULL)
 		st->on_stored(st->arg, st->run,
-			      res->rc == 0 ? NULL : res->why);
+			      res->rc == 0 ? NULL : store_says(res->rc));
 	if (res->rc != 0 && st->on_stored != NULL)
 		runs_cancel(st->runs, st->run);
 	free(st);

@@ -36,7 +36,7 @@ static void on_ended(void *arg, const struct store_result *res)
 	if (res->rc != 0) {
 		log_error("runs", "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
 			  r->id, r->requestor->name, run_state_name(r->state), res->why);
-		r->unrecorded = res->why;
+		r->unrecorded = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
 	run_tell(r, NEWS_ENDED);

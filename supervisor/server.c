@@ -216,7 +216,7 @@ static void on_store(evutil_socket_t fd, short what, void *arg)
 static void on_sick(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
-	const char *why = store_sick(srv->store);
+	const char *why = store_sick_says(srv->store);
 
 	(void)fd, (void)what;
 	if (why == NULL)

@@ -85,6 +85,7 @@ static void diagnose(struct store *s)
 	else if (!sick && s->sick[0] != '\0')
 		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
 	snprintf(s->sick, sizeof(s->sick), "%s", s->why);
+	s->sick_rc = s->why_rc;
 }
 
 static void enqueue(struct store *s, struct store_req *r)
@@ -413,6 +414,16 @@ const char *store_sick(struct store *s)
 	memcpy(text, s->sick, sizeof(text));
 	pthread_mutex_unlock(&s->lock);
 	return text[0] != '\0' ? text : NULL;
+}
+
+const char *store_sick_says(struct store *s)
+{
+	const char *says;
+
+	pthread_mutex_lock(&s->lock);
+	says = s->sick[0] != '\0' ? store_says(s->sick_rc) : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return says;
 }
 
 unsigned long store_commits(struct store *s)

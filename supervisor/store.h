@@ -89,7 +89,7 @@ struct store_result {
 				   database is damaged, -ENOTSUP a newer
 				   paddock's, -ECANCELED store_stop() came */
 	const char *why;	/* rc != 0: what failed, with the path, and what
-				   would mend it, for people; else "" */
+				   would mend it, for the log; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
 	int64_t total;		/* list: how many match in all */
@@ -122,6 +122,13 @@ void store_stop(struct store *s, int timeout_ms);
 
 /* Is the store known to be failing? Its last error's text, or NULL. */
 const char *store_sick(struct store *s);
+
+/*
+ * What -errno means, in words for clients: of the server ("its disk is full"),
+ * without a path, which WHY and store_sick() have for the log.
+ */
+const char *store_says(int rc);
+const char *store_sick_says(struct store *s); /* or NULL: it is well */
 
 enum store_urgency {
 	STORE_LAZY, /* may wait 50 ms for company: for another put of the same

@@ -179,6 +179,7 @@ struct store {
 	bool abandon;	    /* time is up: what is left fails */
 	unsigned long commits;
 	char sick[STORE_WHY_SIZE]; /* "" is well */
+	int sick_rc;
 
 	/* the thread's own */
 	struct store_reqs kept; /* to be tried again, in order */
@@ -189,6 +190,7 @@ struct store {
 	int instance_fd; /* locked */
 	bool damaged;	 /* the database is to be opened afresh */
 	char why[STORE_WHY_SIZE];
+	int why_rc; /* of the last failure, the text of which is WHY */
 };
 
 /* For tests: how many write transactions have been committed. */

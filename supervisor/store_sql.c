@@ -36,36 +36,64 @@ static const struct verdict {
     {SQLITE_IOERR, -EIO, .sys = true, .reopen = true},
 };
 
-static const struct {
+static const struct fault {
 	int rc;
-	const char *text;
+	const char *said; /* to clients, of the server: no path, no figure */
+	const char *text; /* to the operator, after the path */
 } remedies[] = {
-    {-ENOSPC, "free space on that file system, or move state_dir"},
-    {-EDQUOT, "free space within the quota, or have it raised"},
-    {-EFBIG, "raise the limit on the size of files (ulimit -f)"},
-    {-EROFS, "make it writable, or set another state_dir"},
-    {-EACCES, "let this user read and write there, or set another state_dir"},
-    {-EPERM, "let this user read and write there, or set another state_dir"},
-    {-ENOTDIR, "a file is where a folder should be: set another state_dir"},
-    {-EBUSY, "another process holds it; see which (fuser), and end it"},
-    {-EUCLEAN, "it is damaged: stop paddockd, and move it away or restore it"},
-    {-ENOTSUP, "a newer paddock wrote it: run that one, or set another "
-	       "state_dir"},
-    {-ENOMEM, "give the supervisor more memory"},
-    {-EMFILE, "raise the limit on open files (ulimit -n)"},
-    {-EIO, "check the disk (dmesg)"},
+    {-ENOSPC, "its disk is full",
+     "free space on that file system, or move state_dir"},
+    {-EDQUOT, "its disk quota is used up",
+     "free space within the quota, or have it raised"},
+    {-EFBIG, "a file of its state may not grow",
+     "raise the limit on the size of files (ulimit -f)"},
+    {-EROFS, "its state cannot be written",
+     "make it writable, or set another state_dir"},
+    {-EACCES, "it may not read or write its state",
+     "let this user read and write there, or set another state_dir"},
+    {-EPERM, "it may not read or write its state",
+     "let this user read and write there, or set another state_dir"},
+    {-ENOTDIR, "its state is not where it should be",
+     "a file is where a folder should be: set another state_dir"},
+    {-EBUSY, "another process holds its state",
+     "another process holds it; see which (fuser), and end it"},
+    {-EUCLEAN, "its record of runs is damaged",
+     "it is damaged: stop paddockd, and move it away or restore it"},
+    {-ENOTSUP, "its record of runs is a newer paddock's",
+     "a newer paddock wrote it: run that one, or set another state_dir"},
+    {-ENOMEM, "it lacks memory", "give the supervisor more memory"},
+    {-EMFILE, "it has too many files open",
+     "raise the limit on open files (ulimit -n)"},
+    {-EIO, "its disk fails", "check the disk (dmesg)"},
+    {-E2BIG, "it is more than a record may hold",
+     "make its result smaller, or an artifact"},
+    {-ECANCELED, "it is being stopped", "start it again"},
 };
+
+static const struct fault *fault_of(int rc)
+{
+	static const struct fault other = {
+	    0, "its state cannot be used", "check the path and its owner"};
+
+	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
+		if (remedies[i].rc == rc)
+			return &remedies[i];
+	return &other;
+}
+
+const char *store_says(int rc)
+{
+	return fault_of(rc)->said;
+}
 
 const char *store_remedy(int rc)
 {
-	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
-		if (remedies[i].rc == rc)
-			return remedies[i].text;
-	return "check the path and its owner";
+	return fault_of(rc)->text;
 }
 
 int store_failed(struct store *s, int rc, const char *path)
 {
+	s->why_rc = rc;
 	snprintf(s->why, sizeof(s->why), "%s: %s; %s", path, strerror(-rc),
 		 store_remedy(rc));
 	return rc;
@@ -85,6 +113,7 @@ int store_sql_failed(struct store *s)
 		rc = -sqlite3_system_errno(s->db);
 	if (v->reopen)
 		s->damaged = true;
+	s->why_rc = rc;
 	snprintf(s->why, sizeof(s->why), "%s: %s (%s, %d); %s", s->db_path,
 		 strerror(-rc), sqlite3_errmsg(s->db), code, store_remedy(rc));
 	return rc;

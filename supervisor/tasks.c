@@ -56,7 +56,7 @@ static bool none(struct call *c, const struct store_result *res)
 		not_found(c);
 	else if (res->rc != 0)
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the store cannot be read now: %s", res->why);
+			   "the store cannot be read now: %s", store_says(res->rc));
 	else
 		return false;
 	return true;
@@ -322,7 +322,7 @@ static void on_list(void *arg, const struct store_result *res)
 		return;
 	if (res->rc != 0) {
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the store cannot be read now: %s", res->why);
+			   "the store cannot be read now: %s", store_says(res->rc));
 		return;
 	}
 	list = json_object_new_array();

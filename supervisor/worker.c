@@ -330,7 +330,14 @@ static bool is_stale(struct run *r)
 	if (r->template->runtime != RUNTIME_PROGRAM ||
 	    template_unchanged(r->template, why, sizeof(why)))
 		return false;
-	run_set_error(r, "EXECUTION_ERROR", NULL, "%s", why);
+	/* where it lies is the operator's to know */
+	log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
+		 r->id, r->requestor->name, r->template->id, why);
+	run_set_error(r, "EXECUTION_ERROR", NULL,
+		      "%s %s was changed after it was loaded, and what is "
+		      "there now is not run; the operator has it loaded by "
+		      "SIGHUP",
+		      r->template->id, r->template->version_text);
 	return true;
 }
 

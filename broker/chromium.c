@@ -113,17 +113,28 @@ static char *in_path(const char *name)
 	return found != NULL ? found : in_folder("/usr/bin", 8, name);
 }
 
+/* Where it lies itself: links to it are not in its world. */
+static char *resolved(char *path)
+{
+	char *real = path == NULL ? NULL : realpath(path, NULL);
+
+	if (real == NULL)
+		return path;
+	free(path);
+	return real;
+}
+
 static char *find(const char *path)
 {
 	char *found = NULL;
 
 	if (path != NULL)
-		return xstrdup(path);
+		return resolved(xstrdup(path));
 	for (size_t i = 0; i < ARRAY_LEN(homes) && found == NULL; i++)
 		found = in_folder(homes[i], strlen(homes[i]), names[0]);
 	for (size_t i = 0; i < ARRAY_LEN(names) && found == NULL; i++)
 		found = in_path(names[i]);
-	return found;
+	return resolved(found);
 }
 
 struct chromium *chromium_new(struct broker *b)

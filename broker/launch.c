@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/mount.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -13,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -22,22 +20,13 @@
 
 #include "base/mem.h"
 #include "base/why.h"
-
-#ifndef MOUNT_ATTR_RDONLY
-#define MOUNT_ATTR_RDONLY 0x1
-#define MOUNT_ATTR_NOSUID 0x2
-#endif
+#include "broker/view.h"
 
 #define WORLD                                                                  \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |           \
 	 CLONE_NEWIPC | CLONE_NEWUTS)
 #define BACKLOG 512
 #define SETUP_S 10
-
-/* The kernel's own; the C libraries' headers clash with its. */
-struct kernel_mount_attr {
-	uint64_t attr_set, attr_clr, propagation, userns_fd;
-};
 
 /* What PID 1 tells: a step that failed, or the listener beside it. */
 struct report {
@@ -85,54 +74,45 @@ static int map_ids(const struct child *c)
 	return rc;
 }
 
-static int own_proc(const struct child *c)
+static void tell(const struct child *c, const struct report *r, int fd)
 {
-	(void)c;
-	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		     NULL) == 0
-		   ? 0
-		   : -errno;
-}
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {.space = {0}};
+	struct iovec iov = {.iov_base = (void *)r, .iov_len = sizeof(*r)};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *h;
 
-static int read_only(const struct child *c)
-{
-	struct kernel_mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY |
-						     MOUNT_ATTR_NOSUID};
-
-	(void)c;
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-		return -errno;
-	return syscall(SYS_mount_setattr, -1, "/", 0x8000 /* AT_RECURSIVE */,
-		       &attr, sizeof(attr)) == 0
-		   ? 0
-		   : -errno;
-}
-
-/* What is nobody's business in there. A program below one stays in sight. */
-static int cover(const struct child *c)
-{
-	static const char *const covered[] = {"/run",	  "/home",   "/root",
-					      "/srv",	  "/mnt",    "/media",
-					      "/var/lib", "/var/tmp"};
-	static const char *const memory[] = {"/tmp", "/dev/shm"};
-
-	for (size_t i = 0; i < ARRAY_LEN(covered); i++) {
-		size_t n = strlen(covered[i]);
-
-		if (strncmp(c->argv[0], covered[i], n) == 0 &&
-		    c->argv[0][n] == '/')
-			continue;
-		if (mount("none", covered[i], "tmpfs",
-			  MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-			  "mode=555,size=4k") != 0 &&
-		    errno != ENOENT && errno != ENOTDIR)
-			return -errno;
+	if (fd >= 0) {
+		m.msg_control = control.space;
+		m.msg_controllen = sizeof(control.space);
+		h = CMSG_FIRSTHDR(&m);
+		h->cmsg_level = SOL_SOCKET;
+		h->cmsg_type = SCM_RIGHTS;
+		h->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(h), &fd, sizeof(fd));
 	}
-	for (size_t i = 0; i < ARRAY_LEN(memory); i++)
-		if (mount("none", memory[i], "tmpfs", MS_NOSUID | MS_NODEV,
-			  "mode=1777,size=" LAUNCH_TMP_BYTES) != 0)
-			return -errno;
-	return chdir("/tmp") == 0 ? 0 : -errno;
+	(void)!sendmsg(c->report, &m, MSG_NOSIGNAL);
+}
+
+static _Noreturn void fail(const struct child *c, const char *step, int rc)
+{
+	struct report r = {.err = -rc};
+
+	snprintf(r.step, sizeof(r.step), "%s", step);
+	tell(c, &r, -1);
+	_exit(1);
+}
+
+static int see_little(const struct child *c)
+{
+	const char *step;
+	int rc = view_enter(c->argv[0], &step);
+
+	if (rc < 0)
+		fail(c, step, rc);
+	return rc;
 }
 
 static int loopback(const struct child *c)
@@ -176,37 +156,6 @@ static int listen_all(void)
 	    listen(fd, BACKLOG) != 0)
 		return -errno;
 	return fd;
-}
-
-static void tell(const struct child *c, const struct report *r, int fd)
-{
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {.space = {0}};
-	struct iovec iov = {.iov_base = (void *)r, .iov_len = sizeof(*r)};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *h;
-
-	if (fd >= 0) {
-		m.msg_control = control.space;
-		m.msg_controllen = sizeof(control.space);
-		h = CMSG_FIRSTHDR(&m);
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(h), &fd, sizeof(fd));
-	}
-	(void)!sendmsg(c->report, &m, MSG_NOSIGNAL);
-}
-
-static _Noreturn void fail(const struct child *c, const char *step, int rc)
-{
-	struct report r = {.err = -rc};
-
-	snprintf(r.step, sizeof(r.step), "%s", step);
-	tell(c, &r, -1);
-	_exit(1);
 }
 
 static _Noreturn void become_chromium(const struct child *c)
@@ -254,10 +203,7 @@ static _Noreturn void init(const struct child *c)
 		int (*take)(const struct child *c);
 	} steps[] = {
 	    {"map ids in a user namespace", map_ids},
-	    {"make the file system read-only", read_only},
-	    /* after that: Chromium's own sandbox writes to it */
-	    {"mount a /proc of its own", own_proc},
-	    {"cover folders", cover},
+	    {"make a view of the host's files", see_little},
 	    {"raise its loopback", loopback},
 	};
 	struct report r = {0};

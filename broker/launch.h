@@ -4,8 +4,7 @@
  * in there with it.
  *
  * Its network is a loopback of its own and nothing more; the one thing that
- * listens there is a socket of ours. Its files are the host's, read-only, with
- * what people and services keep covered, and /tmp is memory.
+ * listens there is a socket of ours. Its files are those of view.h.
  */
 #ifndef BROKER_LAUNCH_H
 #define BROKER_LAUNCH_H
@@ -14,7 +13,6 @@
 #include <sys/types.h>
 
 #define LAUNCH_PORT 1080u /* of every address in there: ours to accept */
-#define LAUNCH_TMP_BYTES "512m"
 
 struct launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */

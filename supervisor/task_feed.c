@@ -117,20 +117,25 @@ void task_feed_start(struct session *s, struct run *r,
 	on_later(-1, 0, f);
 }
 
+/* A question that is refused meanwhile is news of its run, which may end F. */
 void task_feeds_reachable(struct session *s)
 {
-	struct task_feed *f;
+	struct task_feed *f, *after;
 
-	LIST_FOREACH(f, &s->feeds, link)
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
 		input_reachable(f->run);
+	}
 }
 
 void task_feeds_unheard(struct session *s)
 {
-	struct task_feed *f;
+	struct task_feed *f, *after;
 
-	LIST_FOREACH(f, &s->feeds, link)
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
 		input_unheard(f->run, NULL);
+	}
 }
 
 void task_feeds_gone(struct session *s)

@@ -91,9 +91,8 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
 	struct input *in = CONTAINER(w, struct input, watch);
 
-	if (news == NEWS_ENDED)
-		input_free(in);
-	else if (r->state == RUN_CANCELLING)
+	(void)news;
+	if (r->state == RUN_CANCELLING)
 		drop_all(in, "the run is being cancelled");
 	else if (r->state != RUN_AWAITING_INPUT)
 		drop_all(in, "the run has ended");
@@ -204,8 +203,11 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 void input_task_told(struct server *srv, struct run *r)
 {
 	struct timeval tv = {.tv_usec = INPUT_TASK_GRACE_MS * 1000L};
-	struct input *in = input_of(srv, r);
+	struct input *in;
 
+	if (run_terminal(r)) /* it was faster, and asks nothing more */
+		return;
+	in = input_of(srv, r);
 	if (in->known || in->grace != NULL)
 		return;
 	in->grace = evtimer_new(srv->base, on_grace_over, in);
@@ -232,7 +234,7 @@ void input_waits(struct run *r, struct call *c)
 		after = LIST_NEXT(p, link);
 		if (p->asked != NULL)
 			input_move(p);
-		else if (question_lacks(&p->q, s) == NULL)
+		else if (input_wanted(p) && question_lacks(&p->q, s) == NULL)
 			input_put(p, s, c);
 	}
 }

@@ -42,7 +42,7 @@ void input_unheard(struct run *r, const struct call *c);
 /* R's maker can be reached again. */
 void input_reachable(struct run *r);
 
-/* R is about to be freed. */
+/* R has ended, or is about to be freed: whoever is asked hears of it. */
 void input_forget(struct run *r);
 
 #endif

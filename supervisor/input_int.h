@@ -40,9 +40,11 @@ struct input {
 	struct event *grace; /* until it must */
 };
 
+/* Does the template still want an answer? If not, P's end is near. */
+bool input_wanted(const struct pending *p);
 /*
  * Ask P of who is there to be asked, hold it if somebody may come, or end it
- * and refuse it.
+ * and refuse it. One that is not wanted is asked of nobody.
  */
 void input_offer(struct pending *p);
 /* Ask P of S: by C's route, or (NULL) by what belongs to no request. */

@@ -20,6 +20,11 @@ static bool is_task(const struct run *r)
 	return r->task.form != STORE_TASK_NONE;
 }
 
+bool input_wanted(const struct pending *p)
+{
+	return worker_awaits(p->input->run, p->seq);
+}
+
 /* ---- how it ends ---- */
 
 void input_end(struct pending *p)
@@ -207,7 +212,7 @@ void input_move(struct pending *p)
 	const char *why = NULL;
 	struct call *c;
 
-	if (p->asked == NULL ||
+	if (p->asked == NULL || !input_wanted(p) ||
 	    session_heard(p->session, p->call != NULL ? p->call->route : NULL))
 		return;
 	c = waiting_for(p, &why);
@@ -260,6 +265,8 @@ static void offer_task(struct pending *p)
 
 void input_offer(struct pending *p)
 {
+	if (!input_wanted(p))
+		return;
 	if (is_task(p->input->run))
 		offer_task(p);
 	else

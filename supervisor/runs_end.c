@@ -83,6 +83,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 
 	assert(rc == 0);
 	(void)rc;
+	input_forget(r); /* before anybody leaves, and others are asked */
 	if (r->state == RUN_CANCELED) {
 		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");

@@ -94,6 +94,9 @@ int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
 int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
 		    const char *message);
 
+/* Does R's worker live, and wait for the answer to SEQ? */
+bool worker_awaits(const struct run *r, uint32_t seq);
+
 /*
  * Refuse ASK by the code of its kind: ELICITATION_NOT_SUPPORTED,
  * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. WHY NULL: nobody here serves it.

@@ -191,6 +191,14 @@ static struct ask *find(struct worker *w, uint32_t seq)
 	return NULL;
 }
 
+bool worker_awaits(const struct run *r, uint32_t seq)
+{
+	struct worker *w = r->worker;
+
+	return r->state == RUN_AWAITING_INPUT && w != NULL && !w->killed &&
+	       !w->silent && find(w, seq) != NULL;
+}
+
 static const char too_large[] =
     "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"the answer is over 4 MiB, or "
     "too many answers wait to be read; both bounds are fixed\"}";

@@ -12,6 +12,11 @@ my $templates = {
     who => lua('return run.elicit{message = "who?", schema = {type = "object",
 	properties = {name = {type = "string"}}}}',
 	limits => {maxTimeoutMs => 600000}),
+    busy => lua('local object = {type = "object", properties = {}}
+	run.map({1, 2}, {concurrency = 2}, function(_, i)
+		if i == 1 then return run.elicit{message = "who?", schema = object} end
+		for n = 1, 100000 do run.progress(n, 100000) run.sleep(20) end
+	end)', limits => {maxTimeoutMs => 600000}),
     late => lua('run.sleep(300) return run.elicit{message = "who?", schema = {type = "object", properties = {}}}',
 	limits => {maxTimeoutMs => 600000}),
 };
@@ -41,6 +46,29 @@ sub next_on {
 		    m{^notifications/(progress|tasks/status|message)$};
 	}
 	return undef;
+}
+
+# ---- a run whose worker dies ----
+
+{
+	my ($first, $second) = (client(), client());
+	# both wait for one run, by its key
+	my %call = (name => 'run_task_template', arguments => {templateId => 'busy', inputs => {},
+		    options => {mode => 'sync', idempotencyKey => 'k'}}, _meta => {progressToken => 'p'});
+	my @ids = $first->request('tools/call', \%call);
+	my $one = $first->route($ids[0]);
+
+	is(next_on($one)->{method}, 'elicitation/create', 'a run asks who called it');
+	push @ids, $second->request('tools/call', \%call);
+	my $two = $second->route($ids[1]);
+	$two->head;
+	my $e = $two->message;
+	$e = $two->message until !$e || ($e->{json}{method} // '') eq 'notifications/progress'; # it waits, too
+	my ($run) = $s->log_text =~ /.*run=(run_\w+) pid=/s;
+	kill KILL => $s->worker_pid($run);
+	is(next_on($one)->{method}, 'notifications/cancelled', 'its worker dies: the client is told to forget it');
+	is(next_on($one)->{result}{isError}, true, '  and that the run failed');
+	is(next_on($two)->{result}{isError}, true, '  and another that waits for it is asked nothing');
 }
 
 # ---- a plain call ----

@@ -147,7 +147,7 @@ static int ask(uint32_t seq, const char *params)
 	return hear(&m);
 }
 
-static int call(uint32_t seq, const char *params)
+__attribute__((unused)) static int call(uint32_t seq, const char *params)
 {
 	struct msg m = {.type = MSG_CALL,
 			.call = {seq, {"t", 1}, strlen(params),
@@ -156,7 +156,7 @@ static int call(uint32_t seq, const char *params)
 	return hear(&m);
 }
 
-static int reply(uint32_t seq, const char *json)
+__attribute__((unused)) static int reply(uint32_t seq, const char *json)
 {
 	return worker_answer_ask(it.r, seq, true, json, strlen(json));
 }

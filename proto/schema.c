@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -62,10 +63,19 @@ int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
 
 	if (rc != 0)
 		return rc;
-	s->patterns = xrealloc(
-	    s->patterns, (s->npatterns + 1) * sizeof(struct schema_pattern *));
+	if ((s->npatterns & (s->npatterns - 1)) == 0)
+		s->patterns = xrealloc(s->patterns,
+				       (s->npatterns * 2 + 1) *
+					   sizeof(struct schema_pattern *));
 	s->patterns[s->npatterns++] = *out;
-	return 0;
+	s->pattern_bytes += schema_pattern_bytes(*out);
+	if (s->pattern_bytes <= SCHEMA_PATTERNS_BYTES)
+		return 0;
+	schema_putf(why,
+		    "with it the regular expressions of the schema take more "
+		    "than %u bytes of memory",
+		    SCHEMA_PATTERNS_BYTES);
+	return -EINVAL;
 }
 
 void schema_free(struct schema *s)
@@ -106,26 +116,40 @@ static int check_by_metaschema(struct schema_compiler *c,
 		rc = compile(&meta, schema_document(c, plain), &c->opt, c->err,
 			     false);
 		if (rc == 0)
-			rc = schema_validate(meta, doc, c->err);
+			rc = schema_check(meta, doc, c->opt.budget, c->err);
 		schema_free(meta);
 	}
 	free(plain);
 	return rc != 0 ? -EINVAL : 0;
 }
 
+static void meter_init(struct schema_check *meter, struct schema_budget *b)
+{
+	memset(meter, 0, offsetof(struct schema_check, scope));
+	meter->budget = b;
+	meter->steps = meter->look_at = b->used;
+}
+
 static int compile(struct schema **out, struct json_object *doc,
 		   const struct schema_options *opt, struct schema_error *err,
 		   bool by_metaschema)
 {
+	struct schema_budget own = {.allowed = SCHEMA_STEPS_MAX};
 	struct schema_compiler c = {.err = err};
+	struct schema_check meter;
 	int rc;
 
 	if (opt != NULL)
 		c.opt = *opt;
+	if (c.opt.budget == NULL)
+		c.opt.budget = &own;
+	meter_init(&meter, c.opt.budget);
+	c.meter = &meter;
 	c.s = xcalloc(1, sizeof(*c.s));
 	c.last = &c.first;
 	schema_keep(c.s, json_object_get(doc));
 	rc = schema_compile_into(&c, doc);
+	c.opt.budget->used = meter.steps;
 	if (rc == 0 && by_metaschema &&
 	    json_object_get_type(doc) == json_type_object)
 		rc = check_by_metaschema(&c, doc);
@@ -147,33 +171,48 @@ int schema_compile(struct schema **out, struct json_object *doc,
 	return compile(out, doc, opt, err, true);
 }
 
+/* ---- checking ---- */
+
 static void check_fini(struct schema_check *c)
 {
+	c->budget->used = c->steps;
 	schema_matcher_free(c->matcher);
 	free(c->secret);
 }
 
 /* Only memory that is read before it is written needs to be cleared. */
-static void check_init(struct schema_check *c, const struct schema *s)
+static void check_init(struct schema_check *c, const struct schema *s,
+		       struct schema_budget *b)
 {
 	memset(c, 0, offsetof(struct schema_check, scope));
 	c->s = s;
-	c->match_budget = CHECK_MATCH_MAX;
+	c->budget = b;
+	c->steps = b->used;
+	c->look_at = b->used; /* is there anything left? */
 }
 
-/* 1: valid; 0: not; -E2BIG, with *STOP (unless NULL) filled. */
+/* 1: valid; 0: not; -E2BIG, -ETIME, with *STOP (unless NULL) filled. */
 static int verdict(const struct schema *s, struct json_object *instance,
-		   struct schema_error *stop)
+		   struct schema_budget *b, struct schema_error *stop)
 {
 	struct schema_place root = {.value = instance};
 	struct schema_check c;
 	bool pass;
 
-	check_init(&c, s);
+	check_init(&c, s, b);
 	c.stop = stop;
 	pass = schema_run(&c, s->root, &root, NULL);
+	if (c.rc != 0 && stop != NULL)
+		schema_blame(&c, stop);
 	check_fini(&c);
 	return c.rc != 0 ? c.rc : pass;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* Which values are writeOnly anywhere: every branch is walked. */
@@ -186,51 +225,72 @@ static void find_secrets(struct schema_check *c,
 	c->hide = c->rc != 0; /* not all found: show nothing */
 	c->mark = false;
 	c->rc = 0;
-	c->steps = 0;
-	c->match_budget = CHECK_MATCH_MAX;
+	if (c->nsecret > 0)
+		qsort(c->secret, c->nsecret, sizeof(struct json_object *),
+		      by_address);
+}
+
+/* That it is not valid is known, but not where. */
+static void say_no_more(struct schema_error *e)
+{
+	*e = (struct schema_error){.expected = "a value that the schema allows"};
+	snprintf(e->text, sizeof(e->text),
+		 "the value is not what the schema allows; to say where takes "
+		 "more steps than are left of those that a check may take");
 }
 
 /* INSTANCE is not valid: at most MAX reasons go to ERRS; how many. */
 static size_t explain(const struct schema *s, struct json_object *instance,
-		      struct schema_error *errs, size_t max)
+		      struct schema_budget *b, struct schema_error *errs,
+		      size_t max)
 {
 	struct schema_place root = {.value = instance};
 	struct schema_sink sink = {.errs = errs, .max = max, .stop = max};
 	struct schema_check c;
 
-	check_init(&c, s);
+	check_init(&c, s, b);
 	if (s->secrets)
 		find_secrets(&c, &root);
 	c.sink = &sink;
 	c.all = true;
 	schema_run(&c, s->root, &root, NULL);
-	if (sink.n == 0) /* a bound was met on the way to a reason */
-		schema_fail(&c, &root, "", "a value that the schema allows");
 	check_fini(&c);
-	return sink.n < max ? sink.n : max;
+	if (sink.n > 0)
+		return sink.n < max ? sink.n : max;
+	say_no_more(errs);
+	return 1;
+}
+
+int schema_check(const struct schema *s, struct json_object *instance,
+		 struct schema_budget *b, struct schema_error *err)
+{
+	int rc = verdict(s, instance, b, err);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0 && err != NULL)
+		explain(s, instance, b, err, 1);
+	return rc == 1 ? 0 : -EINVAL;
 }
 
 int schema_validate(const struct schema *s, struct json_object *instance,
 		    struct schema_error *err)
 {
-	int rc = verdict(s, instance, err);
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
 
-	if (rc < 0)
-		return rc;
-	if (rc == 0 && err != NULL)
-		explain(s, instance, err, 1);
-	return rc == 1 ? 0 : -EINVAL;
+	return schema_check(s, instance, &b, err);
 }
 
 size_t schema_validate_all(const struct schema *s, struct json_object *instance,
 			   struct schema_error *errs, size_t max)
 {
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
 	int rc;
 
 	if (max == 0)
 		return 0;
-	rc = verdict(s, instance, errs);
+	rc = verdict(s, instance, &b, errs);
 	if (rc < 0)
 		return 1;
-	return rc == 1 ? 0 : explain(s, instance, errs, max);
+	return rc == 1 ? 0 : explain(s, instance, &b, errs, max);
 }

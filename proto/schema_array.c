@@ -94,7 +94,7 @@ bool schema_check_items(struct schema_check *c, const struct schema_op *op,
 			return false;
 		n = first;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && schema_step(c, 1); i++) {
 		const struct schema_node *node =
 		    i < first ? op->nodes[i + 1] : rest;
 		struct schema_place child = element(at, i);
@@ -105,7 +105,7 @@ bool schema_check_items(struct schema_check *c, const struct schema_op *op,
 		if (schema_enough(c))
 			break;
 	}
-	return ok;
+	return ok && c->rc == 0;
 }
 
 static bool fail_contains(struct schema_check *c, const struct schema_op *op,
@@ -137,6 +137,9 @@ bool schema_check_contains(struct schema_check *c, const struct schema_op *op,
 	for (size_t i = 0; i < length(at); i++) {
 		struct schema_place child = element(at, i);
 
+		if (!schema_step(c, 1))
+			return false;
+
 		if (!schema_passes(c, k->node, &child, NULL)) {
 			if (c->rc != 0)
 				return false;
@@ -162,6 +165,8 @@ bool schema_check_unevaluated_items(struct schema_check *c,
 	for (size_t i = 0; i < length(at); i++) {
 		struct schema_place child = element(at, i);
 
+		if (!schema_step(c, 1))
+			return false;
 		if (schema_seen_has(seen, i))
 			continue;
 		schema_seen_add(seen, i);

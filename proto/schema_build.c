@@ -32,6 +32,8 @@ int build_pattern(struct build *b, const char *keyword, const char *pattern,
 	char why[256];
 	struct schema_text t;
 
+	if (schema_spend(b->c, b->n, keyword, COST_PATTERN + len * 2) != 0)
+		return -EINVAL;
 	schema_text_init(&t, why, sizeof(why));
 	if (schema_keep_pattern(b->c->s, out, pattern, len, &t) == 0)
 		return 0;
@@ -64,7 +66,10 @@ int build_values(struct build *b)
 		struct schema_op *op =
 		    build_add(b, "enum", T_ANY, schema_check_enum);
 
-		op->u.set = schema_set_new(b->c->s, b->w.val[KW_ENUM]);
+		op->u.set = schema_set_new(b->c->s, b->c->meter,
+					   b->w.val[KW_ENUM]);
+		if (schema_spend(b->c, b->n, "enum", 0) != 0)
+			return -EINVAL;
 	}
 	if (b->w.has[KW_CONST])
 		build_add(b, "const", T_ANY, schema_check_const)->u.value =
@@ -97,6 +102,7 @@ int build_numbers(struct build *b)
 		op = build_add(b, rows[i].name, T_NUMBER, rows[i].check);
 		op->u.num = schema_alloc(b->c->s, 1, sizeof(*op->u.num));
 		schema_num_of(op->u.num, b->w.val[rows[i].kw]);
+		schema_num_text(op->u.num);
 	}
 	return 0;
 }

@@ -15,6 +15,7 @@ bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 	if (c->rc != 0)
 		return false;
 	c->rc = -E2BIG;
+	c->blame_from = 0;
 	if (e == NULL)
 		return false;
 	*e =
@@ -32,15 +33,53 @@ bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 	return false;
 }
 
-bool schema_step(struct schema_check *c, size_t n)
+/* A share of the budget that makes somebody its spender. */
+#define MOST_OF_IT 4u
+
+bool schema_look(struct schema_check *c)
 {
-	if (c == NULL)
+	const struct schema_budget *b = c->budget;
+
+	if (c->rc != 0)
+		return false;
+	if (c->steps > b->allowed) {
+		schema_give_up(c, NULL, "", "takes more than %llu steps to check",
+			       (unsigned long long)b->allowed);
+	} else if (b->goes_on != NULL && !b->goes_on(b->arg)) {
+		schema_give_up(c, NULL, "",
+			       "takes longer to check than there is time for");
+		c->rc = -ETIME;
+	} else {
+		c->look_at = c->steps + SCHEMA_ASK_STEPS;
+		if (c->look_at > b->allowed)
+			c->look_at = b->allowed + 1;
 		return true;
-	c->steps += n;
-	if (c->steps <= CHECK_STEPS_MAX)
-		return c->rc == 0;
-	return schema_give_up(c, NULL, "", "takes more than %d steps to check",
-			      CHECK_STEPS_MAX);
+	}
+	c->blame_from = c->steps / MOST_OF_IT;
+	return false;
+}
+
+/* OP of N gave up, which had begun when BEGAN steps were used. */
+static void blame(struct schema_check *c, const struct schema_node *n,
+		  const struct schema_op *op, uint64_t began)
+{
+	if (c->blamed != NULL || c->steps - began < c->blame_from)
+		return;
+	c->blamed = n;
+	c->blamed_op = op;
+}
+
+void schema_blame(struct schema_check *c, struct schema_error *e)
+{
+	struct schema_text t;
+
+	schema_text_init(&t, e->schema, sizeof(e->schema));
+	if (c->blamed == NULL)
+		return;
+	schema_put_place(&t, c->blamed);
+	schema_put_token(&t, c->blamed_op->keyword);
+	t = (struct schema_text){e->text, sizeof(e->text), strlen(e->text)};
+	schema_putf(&t, " (by %s of the schema)", e->schema);
 }
 
 static void remember_secret(struct schema_check *c, struct json_object *v)
@@ -66,6 +105,7 @@ static bool run_ops(struct schema_check *c, const struct schema_node *n,
 		    const struct schema_place *at, struct schema_seen *seen)
 {
 	unsigned type = schema_type_of(at->value);
+	uint64_t began = c->steps;
 	bool ok = true;
 
 	for (uint32_t i = 0; i < n->nops; i++) {
@@ -76,8 +116,11 @@ static bool run_ops(struct schema_check *c, const struct schema_node *n,
 		if (op->check(c, op, at, seen))
 			continue;
 		ok = false;
-		if (schema_enough(c))
+		if (schema_enough(c)) {
+			if (c->rc != 0)
+				blame(c, n, op, began);
 			break;
+		}
 	}
 	return ok && c->rc == 0;
 }
@@ -93,7 +136,7 @@ static bool run_watched(struct schema_check *c, const struct schema_node *n,
 	bool ok;
 
 	schema_seen_init(&own, at->value);
-	ok = schema_step(c, own.n / 64) && run_ops(c, n, at, &own);
+	ok = schema_step(c, COST_SEEN + own.n / 64) && run_ops(c, n, at, &own);
 	if (ok && seen != NULL)
 		schema_seen_merge(seen, &own);
 	schema_seen_fini(&own);
@@ -140,9 +183,12 @@ bool schema_check_dynamic_ref(struct schema_check *c,
 {
 	for (size_t i = 0; i < c->nscope; i++)
 		for (const struct schema_anchor *a = c->scope[i]->anchors;
-		     a != NULL; a = a->next)
+		     a != NULL; a = a->next) {
+			if (!schema_step(c, 1))
+				return false;
 			if (a->dynamic && strcmp(a->name, op->u.anchor) == 0)
 				return schema_run(c, a->node, at, seen);
+		}
 	return schema_run(c, op->nodes[0], at, seen);
 }
 
@@ -152,13 +198,13 @@ bool schema_check_all_of(struct schema_check *c, const struct schema_op *op,
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; i < op->nnodes; i++)
+	for (uint32_t i = 0; i < op->nnodes && schema_step(c, 1); i++)
 		if (!schema_run(c, op->nodes[i], at, seen)) {
 			ok = false;
 			if (schema_enough(c))
 				break;
 		}
-	return ok;
+	return ok && c->rc == 0;
 }
 
 bool schema_passes(struct schema_check *c, const struct schema_node *n,
@@ -174,7 +220,8 @@ bool schema_passes(struct schema_check *c, const struct schema_node *n,
 		ok = schema_run(c, n, at, NULL);
 	} else {
 		schema_seen_init(&own, at->value);
-		ok = schema_step(c, own.n / 64) && schema_run(c, n, at, &own);
+		ok = schema_step(c, COST_SEEN + own.n / 64) &&
+		     schema_run(c, n, at, &own);
 		if (ok)
 			schema_seen_merge(seen, &own);
 		schema_seen_fini(&own);
@@ -190,7 +237,7 @@ bool schema_check_any_of(struct schema_check *c, const struct schema_op *op,
 {
 	bool ok = false;
 
-	for (uint32_t i = 0; i < op->nnodes && c->rc == 0; i++) {
+	for (uint32_t i = 0; i < op->nnodes && schema_step(c, 1); i++) {
 		if (schema_passes(c, op->nodes[i], at, seen))
 			ok = true;
 		if (ok && seen == NULL && !c->mark)
@@ -218,7 +265,7 @@ bool schema_check_one_of(struct schema_check *c, const struct schema_op *op,
 {
 	uint32_t found = 0, first = 0;
 
-	for (uint32_t i = 0; i < op->nnodes && c->rc == 0; i++) {
+	for (uint32_t i = 0; i < op->nnodes && schema_step(c, 1); i++) {
 		if (!schema_passes(c, op->nodes[i], at, seen))
 			continue;
 		if (found++ == 0)
@@ -260,9 +307,9 @@ bool schema_check_dependent_schemas(struct schema_check *c,
 				    const struct schema_place *at,
 				    struct schema_seen *seen)
 {
-	bool ok = true;
+	bool ok = schema_step(c, op->n * COST_LOOKUP);
 
-	for (size_t i = 0; i < op->n; i++) {
+	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
 		if (!json_object_object_get_ex(at->value, op->u.names[i], NULL))
 			continue;
 		if (!schema_run(c, op->nodes[i], at, seen)) {

@@ -81,7 +81,8 @@ static int build_dependent(struct build *b)
 static void put_member(struct schema_members *m, const char *name,
 		       struct schema_node *node)
 {
-	size_t len, at = schema_name_hash(name, &len) & m->mask;
+	size_t len = strlen(name);
+	size_t at = schema_hash_bytes(0, name, len) & m->mask;
 
 	while (m->slot[at].name != NULL)
 		at = (at + 1) & m->mask;

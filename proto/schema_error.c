@@ -13,14 +13,31 @@ void schema_put_pointer(struct schema_text *t, const struct schema_place *at)
 		schema_putf(t, "/%zu", at->index);
 }
 
+/* Is V in the list of secrets, which is sorted by now? */
+static bool is_listed(const struct schema_check *c, const struct json_object *v)
+{
+	size_t from = 0, to = c->nsecret;
+
+	while (from < to) {
+		size_t i = from + (to - from) / 2;
+
+		if (c->secret[i] == v)
+			return true;
+		if ((uintptr_t)c->secret[i] < (uintptr_t)v)
+			from = i + 1;
+		else
+			to = i;
+	}
+	return false;
+}
+
 /* It, or what it lies in, is writeOnly. */
 bool schema_is_secret(const struct schema_check *c,
 		      const struct schema_place *at)
 {
 	for (; at != NULL && c->nsecret > 0; at = at->up)
-		for (size_t i = 0; i < c->nsecret; i++)
-			if (c->secret[i] == at->value && at->value != NULL)
-				return true;
+		if (at->value != NULL && is_listed(c, at->value))
+			return true;
 	return c->hide;
 }
 
@@ -64,7 +81,7 @@ void schema_sink_add(struct schema_check *c, const struct schema_place *at,
 static void begin(struct schema_error *e, const struct schema_place *at,
 		  const char *keyword, struct schema_text *t)
 {
-	e->expected[0] = '\0';
+	e->expected[0] = e->schema[0] = '\0';
 	schema_text_init(t, e->keyword, sizeof(e->keyword));
 	schema_put(t, keyword);
 	schema_text_init(t, e->pointer, sizeof(e->pointer));
@@ -83,6 +100,7 @@ bool schema_fail(struct schema_check *c, const struct schema_place *at,
 
 	if (!schema_wanted(c))
 		return false;
+	schema_step(c, COST_ERROR + c->depth);
 	begin(&e, at, keyword, &t);
 	schema_text_init(&x, e.expected, sizeof(e.expected));
 	va_start(ap, expected);
@@ -105,6 +123,7 @@ bool schema_fail_text(struct schema_check *c, const struct schema_place *at,
 
 	if (!schema_wanted(c))
 		return false;
+	schema_step(c, COST_ERROR + c->depth);
 	begin(&e, at, keyword, &t);
 	schema_text_init(&x, e.expected, sizeof(e.expected));
 	schema_put(&x, expected);

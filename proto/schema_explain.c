@@ -113,7 +113,7 @@ bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
 {
 	struct nearest *n;
 
-	if (!schema_wanted(c))
+	if (!schema_wanted(c) || !schema_step(c, COST_ERROR))
 		return false;
 	n = xcalloc(1, sizeof(*n));
 	for (uint32_t i = 0; i < op->nnodes && c->rc == 0; i++) {

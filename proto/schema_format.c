@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define WEIGHT_REGEX 6 /* times what another format takes */
+
 /* Hexadecimal digits and hyphens, as in 8-4-4-4-12. */
 static bool is_uuid(const char *s, size_t len)
 {
@@ -56,6 +58,13 @@ static bool is_regex(const char *s, size_t len)
 		return false;
 	free(re.text);
 	return true;
+}
+
+size_t schema_format_steps(const struct schema_format *f, size_t len)
+{
+	size_t steps = 1 + len / BYTES_FORMAT;
+
+	return f->good == is_regex ? steps * WEIGHT_REGEX : steps;
 }
 
 const struct schema_format *schema_format_find(const char *name)

@@ -29,14 +29,38 @@
 #define SCHEMA_META_MAX 4	/* metaschemas of metaschemas */
 #define SCHEMA_URI_MAX 2048	/* bytes */
 #define SCHEMA_PATTERN_MAX 4096 /* bytes of one regular expression */
+#define SCHEMA_PATTERNS_BYTES                                                  \
+	(4u << 20)		 /* of memory for all of them, compiled */
+#define SCHEMA_ANCHORS_MAX 1000	 /* of one resource */
+#define SCHEMA_RESOURCES_MAX 500 /* $id */
 /* …and on one validation. */
 #define CHECK_DEPTH_MAX 1000 /* subschemas being checked at once */
 #define CHECK_SECRETS_MAX                                                      \
 	1000			 /* writeOnly values; when more, none is shown \
 				  */
-#define CHECK_STEPS_MAX 10000000 /* subschemas checked, values compared */
-#define CHECK_MATCH_MAX 10000000 /* steps of regular expressions */
-#define CHECK_MATCH_KIB 32768	 /* of memory for one match */
+#define CHECK_MATCH_MAX                                                        \
+	2000000		      /* steps of one match: it cannot be asked in between */
+#define CHECK_MATCH_KIB 32768 /* of memory for one match */
+#define CHECK_NEAR_MAX 200    /* names among which a misspelt one is sought */
+
+/* What takes longer than the plainest subschema, in steps… */
+#define COST_ERROR 60  /* an error in words */
+#define COST_LOOKUP 3  /* a member sought by its name */
+#define COST_MEMBER 5  /* a member of a large object, and its name */
+#define COST_HASHED 3  /* a value put into a table, or sought there */
+#define COST_NAME 10   /* a string made of a member's name */
+#define COST_NEAR 40   /* two names compared for how near they are */
+#define COST_SEEN 2    /* what was evaluated, where that counts */
+#define COST_DIVIDE 8  /* numbers that are no integers divided */
+#define COST_NODE 50   /* a subschema compiled */
+#define COST_PATTERN 500 /* a regular expression compiled */
+/* …and bytes that a step is enough for. */
+#define BYTES_EQUAL 256u
+#define BYTES_HASHED 64u
+#define BYTES_COUNTED 32u
+#define BYTES_FORMAT 2u
+#define DIGITS_COMPARED 8u
+#define ITEMS_TABLED 8u /* elements that a table is made for */
 
 /* Types of instances; a double is T_REAL even where it is an integer. */
 enum {
@@ -102,19 +126,25 @@ struct schema_num {
 	uint64_t mag; /* |n| of an integer */
 	bool neg;
 	bool integer;	  /* of json_type_int */
-	const char *text; /* of a double; borrowed, or NULL: use buf */
-	char buf[32];
+	const char *text; /* of a double; borrowed, or NULL: see buf */
+	char buf[32];	  /* by schema_num_text(), or "" */
 };
+
+/* N in decimal. N is changed: not for one that threads share. */
+const char *schema_num_text(struct schema_num *n);
+size_t schema_num_steps(const struct schema_num *n); /* to go through it */
 
 void schema_num_of(struct schema_num *n, struct json_object *v);
 int schema_num_cmp(const struct schema_num *a, const struct schema_num *b);
-bool schema_num_is_integer(struct json_object *v); /* 1.0 is one */
+bool schema_num_is_integer(const struct schema_num *n); /* 1.0 is one */
 bool schema_num_multiple(const struct schema_num *n,
 			 const struct schema_num *of);
 
 /* ---- values (schema_value.c) ---- */
 
 unsigned schema_type_of(struct json_object *v);
+/* Keyed: nobody can make names and values whose hashes are the same. */
+uint64_t schema_hash_bytes(uint64_t h, const void *p, size_t n);
 bool schema_equal(struct schema_check *c, struct json_object *a,
 		  struct json_object *b);
 uint64_t schema_hash(struct schema_check *c, struct json_object *v);
@@ -130,7 +160,8 @@ struct schema_set {
 	uint64_t *hash; /* of the element in that slot */
 };
 
-struct schema_set *schema_set_new(struct schema *s, struct json_object *array);
+struct schema_set *schema_set_new(struct schema *s, struct schema_check *c,
+				  struct json_object *array);
 bool schema_set_has(struct schema_check *c, const struct schema_set *set,
 		    struct json_object *v);
 
@@ -157,10 +188,10 @@ int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
 		       struct schema_text *why);
 void schema_pattern_free(struct schema_pattern *p);
 const char *schema_pattern_text(const struct schema_pattern *p);
-/* 1: it matches. 0: it does not. -E2BIG: *BUDGET or memory is used up. */
-int schema_pattern_match(const struct schema_pattern *p,
-			 struct schema_matcher **m, const char *s, size_t len,
-			 uint64_t *budget);
+size_t schema_pattern_bytes(const struct schema_pattern *p); /* of memory */
+/* 1: it matches. 0: it does not. -E2BIG: C's steps, or memory, are used up. */
+int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
+			 const char *s, size_t len);
 void schema_matcher_free(struct schema_matcher *m);
 
 /* ---- formats (schema_format*.c) ---- */
@@ -175,6 +206,8 @@ struct schema_format {
 
 /* The format named NAME, or NULL: it only annotates. */
 const struct schema_format *schema_format_find(const char *name);
+/* What it takes to see whether LEN bytes are so. */
+size_t schema_format_steps(const struct schema_format *f, size_t len);
 
 /* By file: times, net, uri, the rest. */
 schema_format_fn schema_is_date, schema_is_time, schema_is_date_time,
@@ -277,17 +310,6 @@ struct schema_member {
 	struct schema_node *node;
 };
 
-/* A hash of NAME; its length goes to *LEN. */
-static inline size_t schema_name_hash(const char *name, size_t *len)
-{
-	size_t h = 5381, n = 0;
-
-	for (; name[n] != '\0'; n++)
-		h = h * 33 ^ (unsigned char)name[n];
-	*len = n;
-	return h ^ h >> 15;
-}
-
 /* properties, patternProperties and additionalProperties together. */
 struct schema_members {
 	struct schema_member *slot; /* open addressing; name NULL: empty */
@@ -324,7 +346,8 @@ struct schema {
 	struct schema_holder *kept;
 	struct schema_pattern **patterns;
 	size_t npatterns;
-	bool secrets; /* some node is writeOnly */
+	size_t pattern_bytes; /* of memory, of all these */
+	bool secrets;	      /* some node is writeOnly */
 };
 
 /* Zeroed memory that lives as long as S. */
@@ -475,6 +498,7 @@ struct schema_compiler {
 	struct schema_node *first, **last; /* nodes yet to be compiled */
 	size_t nnodes, ndocs;
 	unsigned meta_depth;
+	struct schema_check *meter; /* counts what compiling takes */
 };
 
 /* Says what is wrong at N (NULL: the document) and its KEYWORD: -EINVAL. */
@@ -482,10 +506,16 @@ int schema_bad(struct schema_compiler *c, const struct schema_node *n,
 	       const char *keyword, const char *expected, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* That costs STEPS more. 0, or -EINVAL, said by schema_bad(): too many. */
+int schema_spend(struct schema_compiler *c, const struct schema_node *n,
+		 const char *keyword, uint64_t steps);
+
 /* schema_load.c */
 int schema_load_doc(struct schema_compiler *c, struct json_object *doc,
 		    const char *uri, unsigned vocabs,
 		    struct schema_resource **out);
+/* Where N stands in its document. */
+void schema_put_place(struct schema_text *t, const struct schema_node *n);
 int schema_load_at(struct schema_compiler *c, struct json_object *json,
 		   struct schema_node *up, const char *keyword,
 		   const char *member, int index, struct schema_node **out);
@@ -543,13 +573,17 @@ struct schema_sink {
 
 struct schema_check {
 	const struct schema *s;
-	int rc;	   /* -E2BIG: a bound was met */
+	int rc;	   /* -E2BIG, -ETIME: a bound was met */
 	bool all;  /* do not stop at the first failure */
 	bool mark; /* only gather what is writeOnly */
 	bool hide; /* show no value at all */
-	size_t steps;
+	uint64_t steps;	  /* used */
+	uint64_t look_at; /* when so many are: is it too much, is it asked? */
+	struct schema_budget *budget;
+	uint64_t blame_from; /* rc: who spent so many is to blame… */
+	const struct schema_node *blamed; /* …the innermost who did, and… */
+	const struct schema_op *blamed_op; /* …how */
 	size_t nscope;
-	uint64_t match_budget;
 	struct schema_matcher *matcher;
 	struct schema_sink *sink;
 	struct schema_error *stop; /* says which bound was met, or NULL */
@@ -570,8 +604,18 @@ bool schema_run(struct schema_check *c, const struct schema_node *n,
 bool schema_passes(struct schema_check *c, const struct schema_node *n,
 		   const struct schema_place *at, struct schema_seen *seen);
 bool schema_is_false(const struct schema_node *n);
-bool schema_step(struct schema_check *c, size_t n); /* false: too many */
+/* False: that is too many, or time is up. C may be NULL. */
+bool schema_look(struct schema_check *c);
+static inline bool schema_step(struct schema_check *c, uint64_t n)
+{
+	if (c == NULL)
+		return true;
+	c->steps += n;
+	return c->steps < c->look_at ? c->rc == 0 : schema_look(c);
+}
 bool schema_enough(const struct schema_check *c);   /* after a failure: stop? */
+/* Why there is no verdict: E gets the place in the schema. */
+void schema_blame(struct schema_check *c, struct schema_error *e);
 /* A bound was met at AT: no verdict. Returns false. */
 bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 		    const char *keyword, const char *fmt, ...)

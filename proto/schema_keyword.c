@@ -211,8 +211,12 @@ static bool is_positive(struct json_object *v)
 
 static bool is_count(struct json_object *v)
 {
-	return is_number(v) && schema_num_is_integer(v) &&
-	       json_object_get_double(v) >= 0;
+	struct schema_num n;
+
+	if (!is_number(v))
+		return false;
+	schema_num_of(&n, v);
+	return schema_num_is_integer(&n) && n.d >= 0;
 }
 
 static bool is_type_name(struct json_object *v)

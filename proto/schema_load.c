@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 
-static void put_node(struct schema_text *t, const struct schema_node *n)
+void schema_put_place(struct schema_text *t, const struct schema_node *n)
 {
 	if (n == NULL || n->keyword == NULL)
 		return;
-	put_node(t, n->up); /* no deeper than SCHEMA_DEPTH_MAX */
+	schema_put_place(t, n->up); /* no deeper than SCHEMA_DEPTH_MAX */
 	if (n->index == NODE_RAW) {
 		schema_putf(t, "/%s", n->keyword);
 		return;
@@ -32,7 +32,7 @@ int schema_bad(struct schema_compiler *c, const struct schema_node *n,
 	if (e == NULL)
 		return -EINVAL;
 	schema_text_init(&t, e->pointer, sizeof(e->pointer));
-	put_node(&t, n);
+	schema_put_place(&t, n);
 	if (keyword[0] != '\0')
 		schema_put_token(&t, keyword);
 	schema_text_init(&t, e->keyword, sizeof(e->keyword));
@@ -46,6 +46,18 @@ int schema_bad(struct schema_compiler *c, const struct schema_node *n,
 	schema_putv(&t, fmt, ap);
 	va_end(ap);
 	return -EINVAL;
+}
+
+int schema_spend(struct schema_compiler *c, const struct schema_node *n,
+		 const char *keyword, uint64_t steps)
+{
+	if (schema_step(c->meter, steps))
+		return 0;
+	return schema_bad(c, n, keyword, "a schema that is compiled sooner",
+			  c->meter->rc == -ETIME
+			      ? "takes longer to compile than there is time for"
+			      : "takes more than %llu steps to compile",
+			  (unsigned long long)c->opt.budget->allowed);
 }
 
 static const char *string_member(const struct schema_node *n, const char *key)
@@ -115,6 +127,10 @@ static int load_id(struct schema_compiler *c, struct schema_node *n,
 		rc =
 		    schema_bad(c, n, "$id", "an $id of its own",
 			       "the $id %s is that of another schema too", uri);
+	} else if (HASH_COUNT(c->by_uri) >= SCHEMA_RESOURCES_MAX) {
+		rc = schema_bad(c, n, "$id", "fewer schemas with an $id",
+				"more than %d schemas have an $id",
+				SCHEMA_RESOURCES_MAX);
 	} else {
 		r = resource_new(c, uri, n, vocabs);
 		n->home = r;
@@ -130,8 +146,14 @@ static int add_anchor(struct schema_compiler *c, struct schema_node *n,
 	/* Only while loading is a resource written to. */
 	struct schema_resource *home = (struct schema_resource *)n->home;
 	struct schema_anchor *a;
+	size_t others = 0;
 
 	for (a = home->anchors; a != NULL; a = a->next) {
+		if (others++ == SCHEMA_ANCHORS_MAX)
+			return schema_bad(c, n, keyword, "fewer anchors",
+					  "there are more than %d anchors in "
+					  "one schema",
+					  SCHEMA_ANCHORS_MAX);
 		if (strcmp(a->name, name) != 0)
 			continue;
 		if (a->node != n)
@@ -317,6 +339,8 @@ static struct schema_node *node_new(struct schema_compiler *c,
 {
 	struct schema_node *n;
 
+	if (schema_spend(c, up, "", COST_NODE) != 0)
+		return NULL;
 	if (c->nnodes++ == SCHEMA_NODES_MAX) {
 		schema_bad(c, up, "", "a smaller schema",
 			   "has more than %d subschemas", SCHEMA_NODES_MAX);

@@ -23,6 +23,7 @@ struct decimal {
 	size_t digits;		 /* 0: the number is zero */
 	long top;		 /* power of ten of the first digit */
 	bool neg;
+	char own[32]; /* the text of one that has none */
 };
 
 static void integer_of(struct schema_num *n, struct json_object *v)
@@ -40,10 +41,9 @@ void schema_num_of(struct schema_num *n, struct json_object *v)
 	const char *text;
 
 	n->text = NULL;
+	n->buf[0] = '\0';
 	if (json_object_get_type(v) == json_type_int) {
 		integer_of(n, v);
-		(void)snprintf(n->buf, sizeof(n->buf), "%s%" PRIu64,
-			       n->neg ? "-" : "", n->mag);
 		return;
 	}
 	n->integer = false;
@@ -52,8 +52,29 @@ void schema_num_of(struct schema_num *n, struct json_object *v)
 	text = json_object_get_userdata(v);
 	if (text != NULL && (text[0] == '-' || isdigit((unsigned char)text[0])))
 		n->text = text;
+}
+
+static const char *write_number(const struct schema_num *n, char *p, size_t size)
+{
+	if (n->integer)
+		(void)snprintf(p, size, "%s%" PRIu64, n->neg ? "-" : "",
+			       n->mag);
 	else
-		(void)snprintf(n->buf, sizeof(n->buf), "%.17g", n->d);
+		(void)snprintf(p, size, "%.17g", n->d);
+	return p;
+}
+
+const char *schema_num_text(struct schema_num *n)
+{
+	if (n->text != NULL)
+		return n->text;
+	return n->buf[0] != '\0' ? n->buf
+				 : write_number(n, n->buf, sizeof(n->buf));
+}
+
+size_t schema_num_steps(const struct schema_num *n)
+{
+	return n->text == NULL ? 1 : 1 + strlen(n->text) / DIGITS_COMPARED;
 }
 
 static long exponent_of(const char *p)
@@ -73,10 +94,14 @@ static long exponent_of(const char *p)
 
 static void decimal_of(struct decimal *d, const struct schema_num *n)
 {
-	const char *p = n->text != NULL ? n->text : n->buf;
+	const char *p = n->text;
 	long at = 0, point = -1, first_at = 0, last_at = 0;
 
-	*d = (struct decimal){.neg = *p == '-'};
+	*d = (struct decimal){0};
+	if (p == NULL)
+		p = n->buf[0] != '\0' ? n->buf
+				      : write_number(n, d->own, sizeof(d->own));
+	d->neg = *p == '-';
 	if (*p == '-')
 		p++;
 	for (; isdigit((unsigned char)*p) || *p == '.'; p++) {
@@ -158,17 +183,15 @@ int schema_num_cmp(const struct schema_num *a, const struct schema_num *b)
 	return decimal_cmp(a, b);
 }
 
-bool schema_num_is_integer(struct json_object *v)
+bool schema_num_is_integer(const struct schema_num *n)
 {
-	struct schema_num n;
 	struct decimal d;
 
-	if (json_object_get_type(v) == json_type_int)
+	if (n->integer)
 		return true;
-	schema_num_of(&n, v);
-	if (floor(n.d) != n.d)
+	if (floor(n->d) != n->d)
 		return false;
-	decimal_of(&d, &n);
+	decimal_of(&d, n);
 	return d.digits == 0 || d.top + 1 >= (long)d.digits;
 }
 

@@ -63,10 +63,12 @@ bool schema_check_max_properties(struct schema_check *c,
 static const struct schema_node *known(const struct schema_members *m,
 				       const char *name, size_t *len)
 {
-	size_t at = schema_name_hash(name, len);
+	size_t at;
 
+	*len = strlen(name);
 	if (m->slot == NULL)
 		return NULL;
+	at = schema_hash_bytes(0, name, *len);
 	for (at &= m->mask; m->slot[at].name != NULL; at = (at + 1) & m->mask)
 		if (m->slot[at].len == *len &&
 		    memcmp(m->slot[at].name, name, *len) == 0)
@@ -74,17 +76,21 @@ static const struct schema_node *known(const struct schema_members *m,
 	return NULL;
 }
 
-/* A member that is not known, and perhaps should have been called NAME. */
-static const char *misspelt(const struct schema_op *op,
+/*
+ * A member that is not known, and perhaps should have been called NAME. Where
+ * there are many the first are looked at.
+ */
+static const char *misspelt(struct schema_check *c, const struct schema_op *op,
 			    const struct schema_place *at, const char *name)
 {
 	struct near near;
-	size_t len;
+	size_t len, n = 0;
 
 	near_init(&near, name);
 	if (op->peers == NULL || strlen(name) < NEAR_LEAST)
 		return NULL;
-	for (struct lh_entry *e = first_member(at); e != NULL;
+	for (struct lh_entry *e = first_member(at);
+	     e != NULL && n++ < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
 	     e = lh_entry_next(e))
 		if (known(op->peers, lh_entry_k(e), &len) == NULL)
 			near_try(&near, lh_entry_k(e));
@@ -106,7 +112,7 @@ static bool fail_missing(struct schema_check *c, const struct schema_op *op,
 	schema_put(&t, "the member ");
 	schema_put_quoted(&t, name, strlen(name));
 	schema_text_init(&w, why, sizeof(why));
-	near = misspelt(op, at, name);
+	near = misspelt(c, op, at, name);
 	if (because != NULL) {
 		schema_put(&w, ", which ");
 		schema_put_quoted(&w, because, strlen(because));
@@ -124,10 +130,10 @@ bool schema_check_required(struct schema_check *c, const struct schema_op *op,
 			   const struct schema_place *at,
 			   struct schema_seen *seen)
 {
-	bool ok = true;
+	bool ok = schema_step(c, op->n * COST_LOOKUP);
 
 	(void)seen;
-	for (size_t i = 0; i < op->n; i++) {
+	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
 		if (has(at, op->u.names[i]))
 			continue;
 		ok = fail_missing(c, op, at, op->u.names[i], NULL);
@@ -142,14 +148,16 @@ bool schema_check_dependent_required(struct schema_check *c,
 				     const struct schema_place *at,
 				     struct schema_seen *seen)
 {
-	bool ok = true;
+	bool ok = schema_step(c, op->n * COST_LOOKUP);
 
 	(void)seen;
-	for (size_t i = 0; i < op->n; i++) {
+	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
 		const struct schema_needs *k = &op->u.needs[i];
 
 		if (!has(at, k->name))
 			continue;
+		if (!schema_step(c, k->n * COST_LOOKUP))
+			return false;
 		for (size_t j = 0; j < k->n; j++) {
 			if (has(at, k->needs[j]))
 				continue;
@@ -175,13 +183,15 @@ static void put_names(struct schema_text *t, const char *const *names, size_t n)
 }
 
 /* The nearest name that the schema knows and the object does not have yet. */
-static const char *meant(const struct schema_members *m,
+static const char *meant(struct schema_check *c, const struct schema_members *m,
 			 const struct schema_place *at)
 {
 	struct near near;
 
 	near_init(&near, at->key);
-	for (size_t i = 0; i < m->nnames; i++)
+	for (size_t i = 0; i < m->nnames && i < CHECK_NEAR_MAX &&
+			   schema_step(c, COST_NEAR);
+	     i++)
 		if (!has(at->up, m->names[i]))
 			near_try(&near, m->names[i]);
 	return near.best;
@@ -196,7 +206,7 @@ static bool fail_unknown(struct schema_check *c, const struct schema_members *m,
 
 	if (!schema_wanted(c))
 		return false;
-	near = meant(m, at);
+	near = meant(c, m, at);
 	schema_text_init(&t, want, sizeof(want));
 	schema_text_init(&h, hint, sizeof(hint));
 	if (m->nnames > 0) {
@@ -243,8 +253,7 @@ static bool check_member(struct schema_check *c, const struct schema_op *op,
 	if (n != NULL)
 		ok = schema_run(c, n, at, NULL);
 	for (size_t i = 0; i < m->npatterns && (ok || !schema_enough(c)); i++) {
-		int rc = schema_pattern_match(m->patterns[i], &c->matcher,
-					      at->key, len, &c->match_budget);
+		int rc = schema_pattern_match(m->patterns[i], c, at->key, len);
 
 		if (rc == 0)
 			continue;
@@ -274,7 +283,7 @@ bool schema_check_members(struct schema_check *c, const struct schema_op *op,
 	     e = lh_entry_next(e), i++) {
 		struct schema_place child = member(at, e);
 
-		if (!schema_step(c, 1))
+		if (!schema_step(c, COST_MEMBER + strlen(child.key) / BYTES_HASHED))
 			return false;
 		if (!check_member(c, op, &child, &found)) {
 			ok = false;
@@ -304,6 +313,8 @@ bool schema_check_property_names(struct schema_check *c,
 
 		bool pass;
 
+		if (!schema_step(c, COST_NAME + strlen(name.key) / BYTES_HASHED))
+			return false;
 		name.value = json_object_new_string(name.key);
 		pass = schema_passes(c, op->nodes[0], &name, NULL);
 		json_object_put(name.value);
@@ -336,6 +347,8 @@ bool schema_check_unevaluated_properties(struct schema_check *c,
 	     e = lh_entry_next(e), i++) {
 		struct schema_place child = member(at, e);
 
+		if (!schema_step(c, 1))
+			return false;
 		if (schema_seen_has(seen, i))
 			continue;
 		schema_seen_add(seen, i);

@@ -15,14 +15,17 @@
 
 #include "base/mem.h"
 
-#define FIRST_LIMIT 500u /* steps that most matches get along with */
-#define FIRST_PRICE 50u	 /* what they are charged */
+#define FIRST_LIMIT 16u /* steps that most matches get along with */
+#define FIRST_PRICE 8u  /* what they are charged */
 #define WEIGHT_UNIT 16u	 /* uncounted steps are cheaper */
-#define LEAST_STEPS 32u	 /* counted ones that a match gets at least */
-#define BYTES_PER_STEP 16u
+#define LEAST_STEPS 16u	 /* counted ones that a match gets at least */
+#define STEP_PRICE 2u	 /* of a counted step; it may be 70 ns, and is 15 as a rule */
+#define BYTES_PER_STEP 4u  /* of a subject, for each attempt */
+#define BYTES_PER_LIMIT 8u /* of a subject, for the first limit */
 
 struct schema_pattern {
 	pcre2_code *code;
+	size_t bytes;
 	char *text;
 	uint32_t weight;
 	uint32_t per_byte;
@@ -68,6 +71,7 @@ int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
 	struct schema_regex re;
 	PCRE2_UCHAR message[160];
 	pcre2_code *code;
+	size_t size = 0;
 	int rc = schema_regex_translate(&re, p, len, why);
 
 	if (rc != 0)
@@ -81,6 +85,9 @@ int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
 	}
 	*out = xcalloc(1, sizeof(**out));
 	(*out)->code = code;
+	(*out)->bytes = sizeof(**out) + len;
+	if (pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size) == 0)
+		(*out)->bytes += size;
 	(*out)->text = xstrndup(p, len);
 	(*out)->weight = 1 + re.weight / WEIGHT_UNIT;
 	(*out)->per_byte = re.per_byte;
@@ -99,6 +106,11 @@ void schema_pattern_free(struct schema_pattern *p)
 const char *schema_pattern_text(const struct schema_pattern *p)
 {
 	return p->text;
+}
+
+size_t schema_pattern_bytes(const struct schema_pattern *p)
+{
+	return p->bytes;
 }
 
 static struct schema_matcher *matcher_new(void)
@@ -122,6 +134,12 @@ void schema_matcher_free(struct schema_matcher *m)
 	free(m);
 }
 
+/* Take PRICE; false: there is not as much left, so it is not even begun. */
+static bool afford(struct schema_check *c, uint64_t price)
+{
+	return c->steps + price <= c->budget->allowed && schema_step(c, price);
+}
+
 static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
 		   const char *s, size_t len, uint64_t steps)
 {
@@ -132,31 +150,34 @@ static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
 
 /*
  * PCRE2 does not tell how many steps a match took: so it is tried within a
- * small limit first, then within twice as much, each charged as a whole.
+ * small limit first, then within twice as much, each charged as a whole. A
+ * long subject is gone through each time, so there the first limit is larger.
  */
-int schema_pattern_match(const struct schema_pattern *p,
-			 struct schema_matcher **m, const char *s, size_t len,
-			 uint64_t *budget)
+int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
+			 const char *s, size_t len)
 {
 	uint64_t weight = p->weight + (uint64_t)p->per_byte * len / WEIGHT_UNIT;
-	uint64_t price = FIRST_PRICE + len / BYTES_PER_STEP;
+	uint64_t limit = len / BYTES_PER_LIMIT, price = FIRST_PRICE;
 	int rc = PCRE2_ERROR_MATCHLIMIT;
 
-	if (*m == NULL)
-		*m = matcher_new();
-	for (uint64_t limit = FIRST_LIMIT; rc == PCRE2_ERROR_MATCHLIMIT;
-	     limit *= 2) {
+	if (c->matcher == NULL)
+		c->matcher = matcher_new();
+	if (limit < FIRST_LIMIT)
+		limit = FIRST_LIMIT;
+	else
+		price = limit * STEP_PRICE;
+	for (; rc == PCRE2_ERROR_MATCHLIMIT; limit *= 2) {
 		uint64_t steps = limit / weight;
 
 		if (steps < LEAST_STEPS) {
 			steps = LEAST_STEPS;
-			price = steps * weight;
+			price = steps * weight * STEP_PRICE;
 		}
-		if (*budget < price)
+		if (limit > CHECK_MATCH_MAX ||
+		    !afford(c, price + len / BYTES_PER_STEP))
 			return -E2BIG;
-		*budget -= price;
-		rc = attempt(p, *m, s, len, steps);
-		price = limit * 2;
+		rc = attempt(p, c->matcher, s, len, steps);
+		price = limit * 2 * STEP_PRICE;
 	}
 	if (rc >= 0)
 		return 1;

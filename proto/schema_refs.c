@@ -153,10 +153,12 @@ static int find_pointer(struct schema_compiler *c, struct schema_resource *r,
 	return rc;
 }
 
-static struct schema_node *find_anchor(const struct schema_resource *r,
+static struct schema_node *find_anchor(struct schema_compiler *c,
+				       const struct schema_resource *r,
 				       const char *name, const char **dynamic)
 {
-	for (const struct schema_anchor *a = r->anchors; a != NULL; a = a->next)
+	for (const struct schema_anchor *a = r->anchors;
+	     a != NULL && schema_step(c->meter, 1); a = a->next)
 		if (strcmp(a->name, name) == 0) {
 			*dynamic = a->dynamic ? a->name : NULL;
 			return a->node;
@@ -168,13 +170,18 @@ int schema_resolve(struct schema_compiler *c, struct schema_node *n,
 		   const char *keyword, const char *ref,
 		   struct schema_node **out, const char **dynamic)
 {
-	char *uri = schema_uri_resolve(n->home->uri, ref);
-	char *fragment = schema_uri_fragment(ref);
-	struct schema_resource *r = find_resource(c, n, keyword, uri);
-	int rc = 0;
+	char *uri, *fragment;
+	struct schema_resource *r;
+	int rc = schema_spend(c, n, keyword,
+			      COST_NODE + strlen(ref) + strlen(n->home->uri));
 
 	*out = NULL;
 	*dynamic = NULL;
+	if (rc != 0)
+		return rc;
+	uri = schema_uri_resolve(n->home->uri, ref);
+	fragment = schema_uri_fragment(ref);
+	r = find_resource(c, n, keyword, uri);
 	if (r == NULL) {
 		rc = -EINVAL;
 		goto out;
@@ -184,7 +191,7 @@ int schema_resolve(struct schema_compiler *c, struct schema_node *n,
 	else if (fragment[0] == '/')
 		rc = find_pointer(c, r, fragment, out);
 	else
-		*out = find_anchor(r, fragment, dynamic);
+		*out = find_anchor(c, r, fragment, dynamic);
 	if (rc == 0 && *out == NULL)
 		rc = schema_bad(c, n, keyword, "a place that exists",
 				"%s leads nowhere", ref);

@@ -92,7 +92,7 @@ void schema_put_value(struct schema_text *t, struct json_object *v)
 	case json_type_int:
 	case json_type_double:
 		schema_num_of(&num, v);
-		schema_put(t, num.text != NULL ? num.text : num.buf);
+		schema_put(t, schema_num_text(&num));
 		break;
 	case json_type_boolean:
 		schema_put(t, json_object_get_boolean(v) ? "true" : "false");
@@ -130,8 +130,8 @@ void schema_put_types(struct schema_text *t, unsigned types)
 void schema_put_token(struct schema_text *t, const char *key)
 {
 	schema_put(t, "/");
-	for (; *key != '\0'; key++) {
-		size_t n = strcspn(key, "~/");
+	for (; *key != '\0' && t->len + 1 < t->cap; key++) {
+		size_t n = strcspn(key, "~/"); /* to its end, once */
 
 		if (n > 0) {
 			put_bytes(t, key, n);

@@ -2,12 +2,49 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "base/mem.h"
 
 #define FEW 8u /* elements that are compared pair by pair */
-#define FNV_SEED UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
+#define SEED UINT64_C(0xcbf29ce484222325)
+
+__extension__ typedef unsigned __int128 u128;
+
+static uint64_t secret[2];
+
+/* Once, before there are threads. */
+__attribute__((constructor)) static void make_key(void)
+{
+	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(secret)) /* too early for a machine's first seconds */
+		secret[0] = secret[1] = (uint64_t)(uintptr_t)&secret ^ (uint64_t)time(NULL);
+	secret[1] |= 1;
+}
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	u128 m = (u128)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+/* Eight bytes at a time, each multiplied by what nobody else knows. */
+uint64_t schema_hash_bytes(uint64_t h, const void *p, size_t n)
+{
+	const unsigned char *u = p;
+	uint64_t x;
+
+	h ^= n;
+	for (; n >= sizeof(x); n -= sizeof(x), u += sizeof(x)) {
+		memcpy(&x, u, sizeof(x));
+		h = fold(h ^ x ^ secret[0], secret[1]) + x;
+	}
+	x = 0;
+	memcpy(&x, u, n);
+	return fold(h ^ x ^ secret[0], secret[1] ^ SEED);
+}
 
 unsigned schema_type_of(struct json_object *v)
 {
@@ -25,7 +62,7 @@ static bool enter(struct schema_check *c)
 {
 	if (c == NULL)
 		return true;
-	if (!schema_step(c, 1))
+	if (!schema_step(c, COST_HASHED))
 		return false;
 	if (c->depth < CHECK_DEPTH_MAX) {
 		c->depth++;
@@ -41,20 +78,23 @@ static void leave(struct schema_check *c)
 		c->depth--;
 }
 
-static bool equal_numbers(struct json_object *a, struct json_object *b)
+static bool equal_numbers(struct schema_check *c, struct json_object *a, struct json_object *b)
 {
 	struct schema_num x, y;
 
 	schema_num_of(&x, a);
 	schema_num_of(&y, b);
-	return schema_num_cmp(&x, &y) == 0;
+	return schema_step(c, schema_num_steps(&x) + schema_num_steps(&y)) &&
+	       schema_num_cmp(&x, &y) == 0;
 }
 
-static bool equal_strings(struct json_object *a, struct json_object *b)
+static bool equal_strings(struct schema_check *c, struct json_object *a,
+			  struct json_object *b)
 {
 	int len = json_object_get_string_len(a);
 
 	return len == json_object_get_string_len(b) &&
+	       schema_step(c, 1 + (size_t)len / BYTES_EQUAL) &&
 	       memcmp(json_object_get_string(a), json_object_get_string(b),
 		      (size_t)len) == 0;
 }
@@ -82,7 +122,8 @@ static bool equal_objects(struct schema_check *c, struct json_object *a,
 		return false;
 	json_object_object_foreach(a, key, val)
 	{
-		if (!json_object_object_get_ex(b, key, &other) ||
+		if (!schema_step(c, COST_LOOKUP + strlen(key) / BYTES_HASHED) ||
+		    !json_object_object_get_ex(b, key, &other) ||
 		    !schema_equal(c, val, other))
 			return false;
 	}
@@ -97,9 +138,9 @@ bool schema_equal(struct schema_check *c, struct json_object *a,
 	bool same;
 
 	if (type & other & T_STRING)
-		return schema_step(c, 1) && equal_strings(a, b);
+		return equal_strings(c, a, b);
 	if ((type & T_NUMBER) && (other & T_NUMBER))
-		return schema_step(c, 1) && equal_numbers(a, b);
+		return equal_numbers(c, a, b);
 	if (type != other)
 		return false;
 	if (type & T_NULL)
@@ -113,46 +154,47 @@ bool schema_equal(struct schema_check *c, struct json_object *a,
 	return same;
 }
 
-static uint64_t hash_bytes(uint64_t h, const void *p, size_t n)
+static uint64_t hash_string(struct schema_check *c, const char *s, size_t len)
 {
-	const unsigned char *u = p;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ u[i]) * FNV_PRIME;
-	return h ^ h >> 29;
+	schema_step(c, COST_HASHED + len / BYTES_HASHED);
+	return schema_hash_bytes(SEED, s, len);
 }
 
-static uint64_t hash_number(struct json_object *v)
+static uint64_t hash_number(struct schema_check *c, struct json_object *v)
 {
 	struct schema_num n;
 
+	schema_step(c, COST_HASHED);
 	schema_num_of(&n, v);
 	if (n.d == 0)
 		n.d = 0; /* not minus zero */
-	return hash_bytes(FNV_SEED ^ T_NUMBER, &n.d, sizeof(n.d));
+	return schema_hash_bytes(SEED ^ T_NUMBER, &n.d, sizeof(n.d));
 }
 
 static uint64_t hash_array(struct schema_check *c, struct json_object *v)
 {
-	uint64_t h = FNV_SEED ^ T_ARRAY;
+	uint64_t h = SEED ^ T_ARRAY;
+	size_t n = json_object_array_length(v);
 
-	for (size_t i = 0; i < json_object_array_length(v); i++) {
+	for (size_t i = 0; i < n && (c == NULL || c->rc == 0); i++) {
 		uint64_t one = schema_hash(c, json_object_array_get_idx(v, i));
 
-		h = hash_bytes(h, &one, sizeof(one));
+		h = schema_hash_bytes(h, &one, sizeof(one));
 	}
 	return h;
 }
 
 static uint64_t hash_object(struct schema_check *c, struct json_object *v)
 {
-	uint64_t h = FNV_SEED ^ T_OBJECT;
+	uint64_t h = SEED ^ T_OBJECT;
 
 	json_object_object_foreach(v, key, val)
 	{
 		uint64_t one = schema_hash(c, val);
 
-		h += hash_bytes(one, key, strlen(key)); /* in any order */
+		h += fold(one | 1, hash_string(c, key, strlen(key))); /* in any order */
+		if (c != NULL && c->rc != 0)
+			break;
 	}
 	return h;
 }
@@ -164,14 +206,14 @@ uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 	uint64_t h;
 
 	if (type & T_STRING)
-		return hash_bytes(FNV_SEED, json_object_get_string(v),
-				  (size_t)json_object_get_string_len(v));
+		return hash_string(c, json_object_get_string(v),
+				   (size_t)json_object_get_string_len(v));
 	if (type & T_NUMBER)
-		return hash_number(v);
+		return hash_number(c, v);
 	if (type & T_BOOL)
-		return FNV_SEED + (json_object_get_boolean(v) ? 1 : 2);
+		return SEED + (json_object_get_boolean(v) ? 1 : 2);
 	if (type & T_NULL)
-		return FNV_SEED + 3;
+		return SEED + 3;
 	if (!enter(c))
 		return 0;
 	h = type & T_ARRAY ? hash_array(c, v) : hash_object(c, v);
@@ -209,7 +251,8 @@ static size_t find_slot(struct schema_check *c, const struct schema_set *set,
 	return at;
 }
 
-struct schema_set *schema_set_new(struct schema *s, struct json_object *array)
+struct schema_set *schema_set_new(struct schema *s, struct schema_check *c,
+				  struct json_object *array)
 {
 	size_t n = json_object_array_length(array);
 	struct schema_set *set = schema_alloc(s, 1, sizeof(*set));
@@ -218,10 +261,10 @@ struct schema_set *schema_set_new(struct schema *s, struct json_object *array)
 	set->slots = slots_for(n);
 	set->slot = schema_alloc(s, set->slots, sizeof(*set->slot));
 	set->hash = schema_alloc(s, set->slots, sizeof(*set->hash));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && schema_step(c, COST_HASHED); i++) {
 		struct json_object *v = json_object_array_get_idx(array, i);
-		uint64_t h = schema_hash(NULL, v);
-		size_t at = find_slot(NULL, set, v, h);
+		uint64_t h = schema_hash(c, v);
+		size_t at = find_slot(c, set, v, h);
 
 		if (set->slot[at] != 0)
 			continue;
@@ -245,7 +288,7 @@ static bool twins_of_few(struct schema_check *c, struct json_object *array,
 {
 	size_t n = json_object_array_length(array);
 
-	for (size_t j = 1; j < n; j++)
+	for (size_t j = 1; j < n && (c == NULL || c->rc == 0); j++)
 		for (size_t i = 0; i < j; i++)
 			if (schema_equal(c, json_object_array_get_idx(array, i),
 					 json_object_array_get_idx(array, j))) {
@@ -265,9 +308,11 @@ bool schema_find_twins(struct schema_check *c, struct json_object *array,
 
 	if (n <= FEW)
 		return twins_of_few(c, array, first, second);
+	if (!schema_step(c, n / ITEMS_TABLED))
+		return false;
 	set.slot = xcalloc(set.slots, sizeof(*set.slot));
 	set.hash = xcalloc(set.slots, sizeof(*set.hash));
-	for (size_t j = 0; j < n && !found && (c == NULL || c->rc == 0); j++) {
+	for (size_t j = 0; j < n && !found && schema_step(c, COST_HASHED); j++) {
 		struct json_object *v = json_object_array_get_idx(array, j);
 		uint64_t h = schema_hash(c, v);
 		size_t at = find_slot(c, &set, v, h);

@@ -264,6 +264,250 @@ static void test_large_sets(void)
 	json_object_put(v);
 }
 
+/* ---- what a check may cost ---- */
+
+#define RECURSIVE                                                              \
+	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                      \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"    \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"    \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}}"     \
+	"]}}}"
+
+/* An array of N integers, all different. */
+static struct json_object *numbers(size_t n)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(a, json_object_new_int((int)i));
+	return a;
+}
+
+static struct json_object *members(size_t n)
+{
+	struct json_object *o = json_object_new_object();
+	char key[32];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "key%zu", i);
+		json_object_object_add(o, key, json_object_new_int(1));
+	}
+	return o;
+}
+
+static struct json_object *nested_objects(size_t n)
+{
+	char *text = nested(n, "{\"a\":", "{}", "}");
+	struct json_object *v = parse(text);
+
+	free(text);
+	return v;
+}
+
+static struct json_object *string_of(size_t n)
+{
+	char *text = nested(n, "a", "!", "");
+	struct json_object *v = json_object_new_string(text);
+
+	free(text);
+	return v;
+}
+
+static struct json_object *digits(size_t n)
+{
+	char *zeros = nested(n, "0", "5", ""), *text = xasprintf("1.%s", zeros);
+	struct json_object *v = parse(text);
+
+	free(zeros);
+	free(text);
+	return v;
+}
+
+/* A charge comes before what it is for, and is as large as that at most. */
+#define AT_ONCE(bytes) (2 * (uint64_t)(bytes))
+
+/*
+ * Whatever takes long in a check is counted: each of these is stopped at the
+ * budget, names the place in the schema, and has not begun what it cannot end.
+ */
+static void test_budget(void)
+{
+	const struct {
+		const char *schema, *place;
+		struct json_object *v; /* taken */
+		size_t bytes;	       /* of its longest string or number */
+	} rows[] = {
+	    {RECURSIVE, "/$defs/n/anyOf", nested_objects(20), 0},
+	    {"{\"items\":{\"type\":\"integer\"}}", "/items", numbers(200000),
+	     0},
+	    {"{\"items\":{}}", "/items", numbers(200000), 0},
+	    {"{\"contains\":{\"type\":\"string\"}}", "/contains",
+	     numbers(200000), 0},
+	    {"{\"uniqueItems\":true}", "/uniqueItems", numbers(200000), 0},
+	    {"{\"unevaluatedItems\":{\"type\":\"integer\"}}",
+	     "/unevaluatedItems", numbers(200000), 0},
+	    {"{\"items\":{\"multipleOf\":0.1}}", "/items", numbers(200000), 0},
+	    {"{\"items\":{\"enum\":[1,2,{\"a\":3}]}}", "/items",
+	     array_of(50000, parse("{\"a\":3}")), 0},
+	    {"{\"additionalProperties\":{\"type\":\"integer\"}}", "/properties",
+	     members(100000), 0},
+	    {"{\"propertyNames\":{\"maxLength\":50}}", "/propertyNames",
+	     members(100000), 0},
+	    {"{\"unevaluatedProperties\":{\"type\":\"integer\"}}",
+	     "/unevaluatedProperties", members(100000), 0},
+	    {"{\"patternProperties\":{\"^k.*\":{}}}", "/properties",
+	     members(100000), 0},
+	    {"{\"pattern\":\"^(a+)+$\"}", "/pattern", string_of(50), 50},
+	    {"{\"pattern\":\"a+b\"}", "/pattern", string_of(1000000), 1000000},
+	    {"{\"format\":\"uri-reference\"}", "/format", string_of(1000000),
+	     1000000},
+	    {"{\"format\":\"regex\"}", "/format", string_of(100000), 600000},
+	    {"{\"minLength\":3000000,\"maxLength\":1}", "/minLength",
+	     string_of(5000000), 5000000},
+	    {"{\"type\":\"integer\"}", "/type", digits(1000000), 1000000},
+	    {"{\"multipleOf\":0.25}", "/multipleOf", digits(1000000), 1000000},
+	    {"{\"minimum\":1}", "/minimum", digits(1000000), 1000000},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
+		struct schema_error err = {0};
+		struct schema *s;
+
+		compile(&s, rows[i].schema, &err);
+		is_int(schema_check(s, rows[i].v, &b, &err), -E2BIG,
+		       "too much for a loop: %.60s", rows[i].schema);
+		is_str(err.schema, rows[i].place, "  by that place");
+		ok(b.used <= b.allowed + AT_ONCE(1000 + rows[i].bytes),
+		   "  it ends there: %llu steps", (unsigned long long)b.used);
+		ok(rows[i].place[0] == '\0' ||
+		       strstr(err.text, rows[i].place) != NULL,
+		   "  and the text says it: %s", err.text);
+		schema_free(s);
+		json_object_put(rows[i].v);
+	}
+}
+
+/* All that is done for one request counts together. */
+static void test_shared_budget(void)
+{
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
+	struct json_object *v = nested_objects(8);
+	struct json_object *list = numbers(10000);
+	struct schema_error err;
+	uint64_t once;
+	struct schema *s;
+
+	compile(&s, RECURSIVE, &err);
+	is_int(schema_check(s, v, &b, NULL), -EINVAL, "without a reason");
+	once = b.used;
+	b.used = 0;
+	is_int(schema_check(s, v, &b, &err), -EINVAL, "with one");
+	ok(strstr(err.text, "under not refuses") != NULL, "  it is told: %s",
+	   err.text);
+	ok(b.used > once, "  which takes more steps");
+	b = (struct schema_budget){.allowed = once + 100};
+	is_int(schema_check(s, v, &b, &err), -EINVAL,
+	       "when no steps are left for that");
+	ok(strstr(err.text, "to say where takes more") != NULL,
+	   "  it says so: %s", err.text);
+	ok(b.used <= once + 100 + AT_ONCE(100), "  and ends");
+	schema_free(s);
+	json_object_put(v);
+
+	compile(&s, "{\"items\":{\"type\":\"integer\"}}", &err);
+	b = (struct schema_budget){.allowed = 30000};
+	is_int(schema_check(s, list, &b, &err), 0, "one check is possible");
+	is_int(schema_check(s, list, &b, &err), -E2BIG,
+	       "two by the same budget are not");
+	is_int(schema_check(s, list, &b, &err), -E2BIG, "and none is any more");
+	schema_free(s);
+	json_object_put(list);
+}
+
+static bool not_for_long(void *arg)
+{
+	return --*(int *)arg > 0;
+}
+
+static void test_time(void)
+{
+	int asks = 3;
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX,
+				  .goes_on = not_for_long,
+				  .arg = &asks};
+	struct json_object *v = numbers(200000);
+	struct schema_options opt = {.budget = &b};
+	struct schema_error err;
+	struct schema *s;
+
+	compile(&s, "{\"items\":{\"type\":\"integer\"}}", &err);
+	is_int(schema_check(s, v, &b, &err), -ETIME, "it stops when told to");
+	is_int(asks, 0, "  it asks");
+	ok(b.used <= 3 * SCHEMA_ASK_STEPS, "  often enough: %llu",
+	   (unsigned long long)b.used);
+	is_str(err.schema, "/items", "  and says where it was");
+	schema_free(s);
+	json_object_put(v);
+	asks = 1;
+	v = parse("{\"properties\":{\"a\":{},\"b\":{}}}");
+	is_int(schema_compile(&s, v, &opt, &err), -EINVAL,
+	       "so does compiling");
+	ok(strstr(err.text, "longer to compile") != NULL, "  which says so: %s",
+	   err.text);
+	json_object_put(v);
+}
+
+/* {KEYWORD: [MEMBER, …]} of N, or an object of MEMBERs by "mI". */
+static struct json_object *repeated(const char *keyword, size_t n, bool object,
+				    const char *fmt)
+{
+	struct json_object *all = object ? json_object_new_object()
+					 : json_object_new_array();
+	struct json_object *doc = json_object_new_object();
+	char key[32], text[256];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "m%zu", i);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof(text), fmt, i);
+#pragma GCC diagnostic pop
+		if (object)
+			json_object_object_add(all, key, parse(text));
+		else
+			json_object_array_add(all, parse(text));
+	}
+	json_object_object_add(doc, keyword, all);
+	return doc;
+}
+
+static void test_compile_bounds(void)
+{
+	struct schema_budget b = {.allowed = 20000};
+	struct schema_options opt = {.budget = &b};
+	struct json_object *doc =
+	    repeated("enum", 100000, false, "\"value %zu\"");
+	struct schema_error err;
+	struct schema *s;
+
+	is_int(schema_compile(&s, doc, &opt, &err), -EINVAL,
+	       "compiling has a budget, too");
+	is_str(err.pointer, "/enum", "  and says where it ended");
+	ok(b.used <= b.allowed + 1000, "  at once");
+	is_int(schema_compile(&s, doc, NULL, &err), 0,
+	       "an enum of 100000 can be had, though");
+	schema_free(s);
+	json_object_put(doc);
+	refuse_large(repeated("allOf", 9000, false,
+			      "{\"pattern\":\"^(?:[a-z]{1,50}){1,50}$\"}"),
+		     "bytes of memory", "no schema: patterns that take memory");
+	refuse_large(repeated("$defs", 2000, true, "{\"$anchor\":\"a%zu\"}"),
+		     "more than 1000 anchors", "no schema: too many anchors");
+	refuse_large(repeated("$defs", 2000, true, "{\"$id\":\"a%zu\"}"),
+		     "more than 500 schemas", "no schema: too many $id");
+}
+
 int main(void)
 {
 	test_refusals();
@@ -272,5 +516,9 @@ int main(void)
 	test_size_bounds();
 	test_schema_bounds();
 	test_large_sets();
+	test_budget();
+	test_shared_budget();
+	test_time();
+	test_compile_bounds();
 	return done();
 }

@@ -113,9 +113,9 @@ static void test_patterns(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct schema_matcher *m = NULL;
+		struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
+		struct schema_check c = {.budget = &b};
 		struct schema_pattern *p = NULL;
-		uint64_t budget = CHECK_MATCH_MAX;
 		char why[200];
 		struct schema_text t;
 		int rc;
@@ -124,16 +124,15 @@ static void test_patterns(void)
 		rc = schema_pattern_new(&p, rows[i].pattern,
 					strlen(rows[i].pattern), &t);
 		if (rc == 0)
-			rc = schema_pattern_match(p, &m, rows[i].subject,
-						  strlen(rows[i].subject),
-						  &budget);
+			rc = schema_pattern_match(p, &c, rows[i].subject,
+						  strlen(rows[i].subject));
 		is_int(rc, rows[i].match, "pattern %s %s", rows[i].pattern,
 		       rows[i].match < 0   ? "is refused"
 		       : rows[i].match > 0 ? "matches"
 					   : "does not match");
 		ok(rc >= 0 || why[0] != '\0', "  and it is said why: %s", why);
 		schema_pattern_free(p);
-		schema_matcher_free(m);
+		schema_matcher_free(c.matcher);
 	}
 }
 
@@ -147,18 +146,18 @@ static void test_long_subjects(void)
 
 	memset(as, 'a', 100000);
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-		struct schema_matcher *m = NULL;
+		struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
+		struct schema_check c = {.budget = &b};
 		struct schema_pattern *p = NULL;
-		uint64_t budget = CHECK_MATCH_MAX;
 		char why[200];
 		struct schema_text t;
 
 		schema_text_init(&t, why, sizeof(why));
 		schema_pattern_new(&p, patterns[i], strlen(patterns[i]), &t);
-		is_int(schema_pattern_match(p, &m, as, strlen(as), &budget), 1,
+		is_int(schema_pattern_match(p, &c, as, strlen(as)), 1,
 		       "100000 bytes match %s", patterns[i]);
 		schema_pattern_free(p);
-		schema_matcher_free(m);
+		schema_matcher_free(c.matcher);
 	}
 	free(as);
 }

@@ -1,6 +1,6 @@
 /*
  * Input: a schema, a line "---", an instance. Whatever they are, compiling and
- * checking end, and explaining agrees with the verdict.
+ * checking end, explaining agrees with the verdict, and a budget is kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +13,25 @@
 #define ERRORS 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * Within a small budget: it is kept, but for one charge, which is no more than
+ * the input is long; and what is said is no other than without one.
+ */
+static void check_budget(const struct schema *s, struct json_object *v,
+			 int rc, size_t size)
+{
+	struct schema_budget b = {.allowed = 2000};
+	struct schema_error err;
+	int own = schema_check(s, v, &b, &err);
+
+	if (b.used > b.allowed + 20 * size + 2000)
+		abort();
+	if (own != rc && own != -E2BIG)
+		abort();
+	if (own != 0 && err.text[0] == '\0')
+		abort();
+}
 
 static void check(const struct schema *s, struct json_object *v)
 {
@@ -41,8 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mark += strlen(MARK);
 	if (schema_compile(&s, doc, &opt, &err) == 0) {
 		if (json_parse(&v, mark, size - (size_t)(mark - text), NULL) ==
-		    0)
+		    0) {
 			check(s, v);
+			check_budget(s, v, schema_validate(s, v, NULL), size);
+		}
 		json_object_put(v);
 		schema_free(s);
 	} else if (err.text[0] == '\0') {

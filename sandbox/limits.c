@@ -15,7 +15,7 @@
 #define PROGRAM_STACK (8u << 20)
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
-#define PROGRAM_SHARED_UID 4096 /* where runs share a uid, they share this */
+#define SIGNALS_PART 4 /* of what may wait for who starts us */
 #define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
 
 static const struct {
@@ -93,18 +93,34 @@ int limits_program(const struct sandbox_program *p)
 	} own[] = {
 	    {RLIMIT_FSIZE, p->w.memory_bytes},
 	    {RLIMIT_STACK, PROGRAM_STACK},
-	    {RLIMIT_NOFILE, p->open_files},
 	    /* a thread's stack counts whole, and so does a reserve */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
+	    {RLIMIT_SIGPENDING, LIMITS_SIGNALS},
 	    /* the shim is one; the last is the cgroup's to refuse, and count */
-	    {RLIMIT_NPROC, p->own_uid ? p->processes + 2 : PROGRAM_SHARED_UID},
+	    {RLIMIT_NPROC, p->processes + 2},
 	};
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(own) && rc == 0; i++)
 		rc = lower(own[i].resource, own[i].max);
 	return rc;
+}
+
+int limits_program_files(const struct sandbox_program *p)
+{
+	return lower(RLIMIT_NOFILE, p->open_files);
+}
+
+int limits_userns(void)
+{
+	struct rlimit own;
+
+	if (getrlimit(RLIMIT_SIGPENDING, &own) != 0)
+		return -errno;
+	return own.rlim_cur == RLIM_INFINITY
+		   ? 0
+		   : lower(RLIMIT_SIGPENDING, own.rlim_cur / SIGNALS_PART);
 }
 
 uint64_t limits_address_space(const struct sandbox *sb,

@@ -7,6 +7,9 @@
 
 #define LIMITS_FILES 4u /* a worker's: null three times, the run's socket */
 
+/* POSIX timers and queued signals of a program's run; timer_create(2). */
+#define LIMITS_SIGNALS 256u
+
 /* Lua's C recursion stops itself at less than half of this. */
 #define LIMITS_STACK_BYTES (2u << 20)
 
@@ -29,11 +32,20 @@ int limits_worker(const struct sandbox *sb, const struct sandbox_worker *w);
 int limits_zygote_program(struct sandbox *sb);
 
 /*
+ * In the child that makes the user namespace of all: it may be charged with at
+ * most a part of the signals that may wait for who started us. 0 or -errno.
+ */
+int limits_userns(void);
+
+/*
  * In a program's process, before exec. Each counts for one process alone, but
- * for that of processes, which counts a uid's: what the run has in all is
- * watched by its shim.
+ * for those of processes and of pending signals, which count a run's; what it
+ * has in all else is watched by its shim.
  */
 int limits_program(const struct sandbox_program *p);
+
+/* And that of open files: what is open by then may have higher numbers. */
+int limits_program_files(const struct sandbox_program *p);
 
 /*
  * The address space that W gets: what was ordered on top of a bare worker,

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "sandbox/ids.h"
+#include "sandbox/limits.h"
 
 #define MAP_MAX 64 /* bytes in one line of a uid_map */
 
@@ -54,13 +55,15 @@ static int unshare_one(int unused, int flag)
 	return unshare(flag);
 }
 
-static int write_file(pid_t pid, const char *name, const char *text)
+/* PROC: /proc, or AT_FDCWD. WHO: a process as a folder there. */
+static int write_file(int proc, const char *who, const char *name,
+		      const char *text)
 {
 	char path[MAP_MAX];
 	int fd, rc = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/%s", who, name);
+	fd = openat(proc, path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (write(fd, text, strlen(text)) < 0)
@@ -69,29 +72,26 @@ static int write_file(pid_t pid, const char *name, const char *text)
 	return rc;
 }
 
-/* Both maps of PID: COUNT ids from OUTSIDE on, seen from INSIDE on. */
-static int write_maps(pid_t pid, unsigned int inside, unsigned int uid,
-		      unsigned int gid, unsigned int count)
+/* Both maps of WHO: COUNT ids from OUTSIDE on, seen from INSIDE on. */
+static int write_maps(const char *who, unsigned int inside,
+		      unsigned int outside, unsigned int count)
 {
 	char map[MAP_MAX];
 	int rc;
 
-	snprintf(map, sizeof(map), "%u %u %u\n", inside, gid, count);
-	rc = write_file(pid, "gid_map", map);
-	if (rc != 0)
-		return rc;
-	snprintf(map, sizeof(map), "%u %u %u\n", inside, uid, count);
-	return write_file(pid, "uid_map", map);
+	snprintf(map, sizeof(map), "%u %u %u\n", inside, outside, count);
+	rc = write_file(AT_FDCWD, who, "gid_map", map);
+	return rc != 0 ? rc : write_file(AT_FDCWD, who, "uid_map", map);
 }
 
 /* One id a slot, and the next for the zygote; nobody inside is id 0. */
-static int map_range(struct sandbox *sb, pid_t pid)
+static int map_range(struct sandbox *sb, const char *who)
 {
 	int rc = -EPERM;
 
 	for (size_t i = 0; i < IDS_BASES && rc != 0; i++) {
-		rc = write_maps(pid, IDS_FIRST_INSIDE, ids_bases[i],
-				ids_bases[i], sb->slots + 1);
+		rc = write_maps(who, IDS_FIRST_INSIDE, ids_bases[i],
+				sb->slots + 1);
 		if (rc == 0)
 			sb->uid_base = (int)ids_bases[i];
 	}
@@ -103,20 +103,19 @@ static int map_range(struct sandbox *sb, pid_t pid)
 }
 
 /* An ordinary user may map itself, once it has given up setgroups(2). */
-static int map_self(pid_t pid)
+static int map_self(int proc, const char *who, uid_t uid, gid_t gid)
 {
-	unsigned int uid = geteuid(), gid = getegid();
 	char map[MAP_MAX];
-	int rc = write_file(pid, "setgroups", "deny");
+	int rc = write_file(proc, who, "setgroups", "deny");
 
 	if (rc != 0 && rc != -ENOENT)
 		return rc;
 	snprintf(map, sizeof(map), "%u %u 1\n", gid, gid);
-	rc = write_file(pid, "gid_map", map);
+	rc = write_file(proc, who, "gid_map", map);
 	if (rc != 0)
 		return rc;
 	snprintf(map, sizeof(map), "%u %u 1\n", uid, uid);
-	return write_file(pid, "uid_map", map);
+	return write_file(proc, who, "uid_map", map);
 }
 
 /* The holder's life: a new user namespace, kept until we have joined it. */
@@ -126,7 +125,8 @@ _Noreturn static void hold_userns(int out, int in)
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (unshare(CLONE_NEWUSER) != 0)
+	err = -limits_userns(); /* the namespace keeps who made it to them */
+	if (err == 0 && unshare(CLONE_NEWUSER) != 0)
 		err = errno;
 	if (write(out, &err, sizeof(err)) == sizeof(err) && err == 0)
 		(void)!read(in, &c, 1); /* until our end is closed */
@@ -140,15 +140,16 @@ _Noreturn static void hold_userns(int out, int in)
  */
 static int join_userns(struct sandbox *sb, pid_t holder)
 {
-	char path[MAP_MAX];
-	int rc = map_range(sb, holder);
-	int fd;
+	char who[MAP_MAX / 2], path[MAP_MAX];
+	int fd, rc;
 
+	snprintf(who, sizeof(who), "/proc/%d", (int)holder);
+	rc = map_range(sb, who);
 	if (rc != 0)
-		rc = map_self(holder);
+		rc = map_self(AT_FDCWD, who, geteuid(), getegid());
 	if (rc != 0)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)holder);
+	snprintf(path, sizeof(path), "%s/ns/user", who);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -222,4 +223,21 @@ void ns_enter(struct sandbox *sb)
 		sb->err[SANDBOX_UID] = ids_zygote_mapped(sb);
 	}
 	enter_others(sb);
+}
+
+int ns_enter_own(int proc)
+{
+	uid_t uid = geteuid(); /* in there we have none, until it is mapped */
+	gid_t gid = getegid();
+	int rc;
+
+	/* while nobody may look at us, our files in /proc are root's */
+	if (prctl(PR_SET_DUMPABLE, 1) != 0)
+		return -errno;
+	rc = unshare(CLONE_NEWUSER) == 0 ? 0 : -errno;
+	if (rc == 0)
+		rc = map_self(proc, "self", uid, gid);
+	if (prctl(PR_SET_DUMPABLE, 0) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
 }

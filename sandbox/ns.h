@@ -11,4 +11,10 @@
  */
 void ns_enter(struct sandbox *sb);
 
+/*
+ * In a worker of its own PID namespace, whose /proc is open as PROC: a user
+ * namespace within ours, with the same id. 0 or -errno.
+ */
+int ns_enter_own(int proc);
+
 #endif

@@ -110,6 +110,21 @@ static int enter_tree(const struct sandbox *sb, const struct sandbox_program *p,
 	return tree_enter(&r, proc);
 }
 
+/*
+ * Runs that share a uid get a user namespace each: processes and pending
+ * signals are counted by both, so that none is at another's expense. It comes
+ * with all capabilities over itself, which are given up again.
+ */
+static int enter_own_userns(int proc)
+{
+	struct sandbox own = {0};
+	int rc = ns_enter_own(proc);
+
+	if (rc == 0)
+		caps_lock(&own);
+	return rc != 0 ? rc : own.err[SANDBOX_CAPS];
+}
+
 int sandbox_enter_program(const struct sandbox *sb,
 			  const struct sandbox_program *p, int *proc,
 			  enum sandbox_layer *failed)
@@ -128,6 +143,10 @@ int sandbox_enter_program(const struct sandbox *sb,
 	rc = ids_worker(sb, p->w.slot);
 	if (rc != 0)
 		return rc;
+	*failed = SANDBOX_USERNS;
+	rc = sb->own_ids ? 0 : enter_own_userns(*proc);
+	if (rc != 0)
+		return rc;
 	*failed = SANDBOX_PDEATHSIG;
 	rc = orphan_guard(SANDBOX_RUN_FD);
 	if (rc != 0)
@@ -144,4 +163,9 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 	if (rc == 0)
 		rc = limits_program(p);
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
+}
+
+int sandbox_bound_files(const struct sandbox_program *p)
+{
+	return limits_program_files(p);
 }

@@ -8,12 +8,14 @@
  *                            keyring, caps, as for any worker
  *   sandbox_enter_program()  fds       the run's socket and null
  *     (the shim: PID 1 of    tree      own package, /proc, /work, /tmp, shm
- *     its own namespaces)    ids       the slot's
+ *     its own namespaces)    ids       the slot's; where runs share one, a
+ *                                      user namespace, for what is counted
  *                            orphans   dies with its parent
  *                            caps      none
  *   sandbox_leave_to()       landlock  but for files: the tree has them
  *     (the program)          limits    the run's
  *                            filter    last; what it reports goes to the shim
+ *   sandbox_bound_files()    limits    the last, once its descriptors are made
  *
  * Nothing less will do: a program that is not alone in its namespaces is not
  * run; but the operator may let it do without a user namespace, as root. The shim's own filter is up to it, once the program is started.
@@ -31,7 +33,6 @@ struct sandbox_program {
 	uint64_t processes; /* and threads, beside the shim */
 	uint64_t open_files; /* of each process */
 	uint64_t files;	     /* in /work */
-	bool own_uid;	    /* no other run has it now */
 };
 
 /*
@@ -50,6 +51,9 @@ int sandbox_enter_program(const struct sandbox *sb,
 /* The listener of what the program's filter reports, or -errno. */
 int sandbox_leave_to_program(const struct sandbox *sb,
 			     const struct sandbox_program *p);
+
+/* In the same process, later. 0 or -errno. */
+int sandbox_bound_files(const struct sandbox_program *p);
 
 /* clone(2)'s flags for what each program has to itself. */
 extern const unsigned long sandbox_program_clone;

@@ -21,6 +21,8 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
+#define SENT_AT_ONCE 256 /* descriptors: the kernel's SCM_MAX_FD is 253 */
+
 /*
  * A zygote that is killed between cloning and telling leaves a child that
  * nobody knows. The kernel does: proc(5), /proc/PID/task/TID/children.
@@ -190,6 +192,22 @@ static bool find(char *const *list, size_t n, const char *text, size_t *at)
 	return false;
 }
 
+/*
+ * Where runs have our uid: fewer files than we may have, with room for what
+ * one message sends at once, so that nothing of theirs comes before our own.
+ */
+static uint64_t below_ours(const struct crew *c, uint64_t files)
+{
+	struct rlimit own;
+	uint64_t most;
+
+	if (!c->shares_uid || getrlimit(RLIMIT_NOFILE, &own) != 0)
+		return files;
+	most = own.rlim_cur > 2 * SENT_AT_ONCE ? own.rlim_cur - SENT_AT_ONCE
+					       : own.rlim_cur / 2;
+	return files < most ? files : most;
+}
+
 /* A program's own part of ORDER. */
 static int order_program(const struct crew *c, const struct crew_job *job,
 			 struct crew_order *order)
@@ -200,7 +218,7 @@ static int order_program(const struct crew *c, const struct crew_job *job,
 		return -ESTALE;
 	order->package = (uint32_t)at;
 	order->processes = job->processes;
-	order->open_files = job->open_files;
+	order->open_files = below_ours(c, job->open_files);
 	order->files = job->files;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find(c->tree.reads, c->tree.n_reads, job->reads[i], &at))
@@ -230,6 +248,8 @@ int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
 		       MSG_DONTWAIT);
 	if (rc < 0) {
 		c->slot_used[hand->slot] = false;
+		if (rc == -ETOOMANYREFS)
+			return rc;
 		if (rc == -EPIPE || rc == -ECONNRESET)
 			p->current = NULL; /* SIGCHLD tells the rest */
 		return -EAGAIN;
@@ -305,6 +325,17 @@ void crew_set_tree(struct crew *c, const struct crew_tree *tree)
 
 /* ---- start and stop ---- */
 
+/* All that we may: orders are refused when more of ours are on their way. */
+static void want_files(void)
+{
+	struct rlimit own;
+
+	if (getrlimit(RLIMIT_NOFILE, &own) != 0 || own.rlim_cur == own.rlim_max)
+		return;
+	own.rlim_cur = own.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &own);
+}
+
 struct crew *crew_start(struct event_base *base, const char *path,
 			const struct crew_ops *ops, void *arg)
 {
@@ -326,6 +357,7 @@ struct crew *crew_start(struct event_base *base, const char *path,
 	SLIST_INIT(&c->early);
 	/* what a killed zygote was busy with must not outlive us either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	want_files();
 	rc = zygote_start(c, CREW_LUA);
 	if (rc < 0) {
 		crew_stop(c);

@@ -95,7 +95,8 @@ void crew_set_tree(struct crew *c, const struct crew_tree *tree);
 /*
  * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
  * later; -EAGAIN: no zygote is ready, or no slot is free; -ESTALE: the tree
- * has no such package.
+ * has no such package; -ETOOMANYREFS: so many descriptors of this user's are
+ * on their way between processes that the kernel takes no more from us.
  */
 int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
 	       const struct crew_job *job);

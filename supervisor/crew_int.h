@@ -58,6 +58,7 @@ struct crew {
 	struct crew_post post[CREW_KINDS];
 	struct crew_tree tree; /* of programs; owned */
 	bool strangers; /* a zygote died while it may have been cloning */
+	bool shares_uid; /* programs run as we do: by the last report */
 	bool stopping;
 	struct crew_hand *by_pid;
 	size_t n_pending;

@@ -247,6 +247,8 @@ static void on_report(struct zygote *z, const struct crew_note *note)
 	z->ready = true;
 	evtimer_del(z->overdue);
 	p->measured = true;
+	if (z->kind == CREW_PROGRAM)
+		c->shares_uid = note->uid_base < 0;
 	p->current = z;
 	p->restart_ms = RESTART_FIRST_MS;
 	p->failed_starts = 0;

@@ -52,8 +52,19 @@ struct run *runs_next(struct runs *s)
 /* Will it pass by itself? */
 static bool is_passing(int err)
 {
-	return err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS ||
+	return err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOMEM || err == -ENOBUFS ||
 	       err == -EMFILE || err == -ENFILE;
+}
+
+/* Runs cannot send descriptors, so that one is another program's doing. */
+static const char *why_none(int err)
+{
+	if (err != -ETOOMANYREFS)
+		return strerror(-err);
+	return "ETOOMANYREFS: another program of this server's user has sent so "
+	       "many descriptors that nobody has received that the kernel "
+	       "refuses more; end that program, raise this server's limit of "
+	       "open files (ulimit -n), or start it as root or another user";
 }
 
 void runs_unborn(struct runs *s, struct run *r, int err)
@@ -61,7 +72,7 @@ void runs_unborn(struct runs *s, struct run *r, int err)
 	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
 
 	log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"", r->id,
-		 r->requestor->name, strerror(-err));
+		 r->requestor->name, why_none(err));
 	if (r->state == RUN_RUNNING && r->error.code == NULL &&
 	    is_passing(err) && ++r->starts < STARTS_MAX) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
@@ -70,7 +81,7 @@ void runs_unborn(struct runs *s, struct run *r, int err)
 	}
 	sched_over(&s->sched, &r->requestor->lane);
 	run_set_error(r, "WORKER_CRASHED", NULL,
-		      "no worker could be started: %s", strerror(-err));
+		      "no worker could be started: %s", why_none(err));
 	runs_finish(s, r, EV_FAIL);
 }
 

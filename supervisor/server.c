@@ -388,11 +388,18 @@ static bool have_seccomp(void)
 	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
 }
 
-/* One thread alone uses it, so it needs no locks. */
+/*
+ * One thread alone uses it, so it needs no locks. Where programs have our uid
+ * we do without epoll(7): it is bounded for all of a user's processes together,
+ * so that a program could leave us none (/proc/sys/fs/epoll/max_user_watches).
+ */
 static struct event_base *new_base(void)
 {
 	struct event_config *cfg = event_config_new();
 	struct event_base *base;
+
+	if (geteuid() != 0)
+		event_config_avoid_method(cfg, "epoll");
 
 	event_config_set_flag(cfg, EVENT_BASE_FLAG_NOLOCK);
 	base = event_base_new_with_config(cfg);

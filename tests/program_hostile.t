@@ -108,8 +108,16 @@ sub calls {
 	is_deeply($s->run_sync('calls')->{result},
 		  {sti => 1, odd => 25, own => 1, tty => 0, dump => 1},
 		  'commands that are not allowed fail as others do');
+	my %before = map { $_ => 1 } $s->zygotes;
+
 	is(error_of($s->run_sync('handles'))->{details}{syscall}, 'open_by_handle_at',
 	   'files by handle are a violation');
+	my @now;
+	ok(until_true('another zygote', sub {
+		@now = $s->zygotes;
+		@now == keys %before && grep { !$before{$_} } @now }),
+	   'after which programs come from another zygote, with other addresses');
+	is(scalar(grep { $before{$_} } @now), keys(%before) - 1, 'and Lua from the same');
 }
 
 sub out {

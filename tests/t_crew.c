@@ -31,6 +31,7 @@ enum order { /* cpu_ms */
 	STALL,	      /* for ever */
 	IGNORE,	      /* go on with the next order, and never answer this */
 	CLAIM,	      /* say that it is the process memory_bytes */
+	TELL_FILES,   /* refuse it with open_files */
 };
 
 static void note(const struct crew_note *n)
@@ -66,6 +67,8 @@ static void serve(const struct crew_order *o)
 		return;
 	if (o->cpu_ms == REFUSE)
 		n.err = EAGAIN;
+	else if (o->cpu_ms == TELL_FILES)
+		n.err = (int32_t)o->open_files;
 	else if (o->cpu_ms == CLAIM)
 		n.pid = (int32_t)o->memory_bytes;
 	else
@@ -89,7 +92,8 @@ static int zygote(const char *name)
 		note(&(struct crew_note){.type = CREW_BROKEN, .text = "no cage"});
 		return 1;
 	}
-	note(&(struct crew_note){.type = CREW_REPORT, .guards = 1});
+	note(&(struct crew_note){.type = CREW_REPORT, .guards = 1,
+				 .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
 	if (strcmp(file, "brief") == 0)
 		return 0;
 	while (recv(CREW_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o))
@@ -161,10 +165,14 @@ static void start(const char *name)
 	free(path);
 }
 
-static int ask_with(struct hand *h, enum order what, uint64_t bytes)
+static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
+		    uint64_t bytes)
 {
-	struct crew_job job = {
-	    .kind = CREW_LUA, .cpu_ms = what, .memory_bytes = bytes};
+	struct crew_job job = {.kind = kind,
+			       .cpu_ms = what,
+			       .memory_bytes = bytes,
+			       .package = "/package",
+			       .open_files = bytes};
 	int ends[2];
 	int rc;
 
@@ -179,7 +187,7 @@ static int ask_with(struct hand *h, enum order what, uint64_t bytes)
 
 static int ask(struct hand *h, enum order what)
 {
-	return ask_with(h, what, 1);
+	return ask_with(h, CREW_LUA, what, 1);
 }
 
 static void stop(const char *name)
@@ -436,7 +444,7 @@ static void test_strangers(void)
 	until(&reports, 1);
 	ask(&pending, IGNORE);
 	pid = end_a_stranger();
-	ask_with(&h, CLAIM, (uint64_t)pid);
+	ask_with(&h, CREW_LUA, CLAIM, (uint64_t)pid);
 	until(&h.born, 1);
 	ok(h.exits == 0 && h.pid == pid,
 	   "a stranger's end is not that of a later worker with its pid");
@@ -450,6 +458,36 @@ static void test_strangers(void)
 	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
 	ok(SLIST_EMPTY(&crew->early), "ends that nobody waits for are forgotten");
 	stop("strange");
+}
+
+/* The files that a program is ordered with, when WANTED are asked for. */
+static int files_of(int wanted)
+{
+	struct hand h;
+
+	if (ask_with(&h, CREW_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
+		return -1;
+	until(&h.born, 1);
+	return h.err;
+}
+
+/* Who shares our uid has fewer than we: it could use up what we send with. */
+static void test_files(const char *name, bool shared)
+{
+	char *packages[] = {(char *)"/package"};
+	const struct crew_tree tree = {.packages = packages, .n_packages = 1};
+	struct rlimit own;
+
+	start(name);
+	crew_set_tree(crew, &tree);
+	until(&reports, 2);
+	getrlimit(RLIMIT_NOFILE, &own);
+	ok(own.rlim_cur == own.rlim_max, "%s: we may open all that we may", name);
+	is_int(files_of(16), 16, "%s: few files are few", name);
+	is_int(files_of((int)own.rlim_cur), (int)own.rlim_cur - (shared ? 256 : 0),
+	       "%s: as many as we have are %s", name,
+	       shared ? "fewer than ours" : "a program's");
+	stop(name);
 }
 
 static void test_renewal(void)
@@ -490,6 +528,8 @@ int main(int argc, char **argv)
 	test_slots_rest();
 	test_strangers();
 	test_renewal();
+	test_files("shared", true);
+	test_files("own", false);
 	event_free(child);
 	event_base_free(base);
 	rmdir(folder);

@@ -234,10 +234,51 @@ static const struct attempt zygote_attempts[] = {
     {"write to 2", SYS_write, TRAPPED, {2, PTR("x"), 1}},
 };
 
+/* What a program may, and what fails quietly. */
+static const struct attempt program_attempts[] = {
+    {"send a packet", SYS_sendto, 0, {S, PTR("x"), 1, MSG_NOSIGNAL}},
+    {"send a message, which could hold descriptors",
+     SYS_sendmsg,
+     EPERM,
+     {S, 0, 0}},
+    {"send several", SYS_sendmmsg, EPERM, {S, 0, 0, 0}},
+    {"receive a message", SYS_recvmsg, EFAULT, {S, 1, MSG_DONTWAIT}},
+    {"advise on memory", SYS_madvise, 0, {0, 0, MADV_NORMAL}},
+    {"give memory back", SYS_madvise, 0, {0, 0, MADV_DONTNEED}},
+    {"free memory", SYS_madvise, 0, {0, 0, MADV_FREE}},
+    {"keep memory from a fork", SYS_madvise, 0, {0, 0, MADV_DONTFORK}},
+    {"merge memory with others'", SYS_madvise, ENOSYS, {0, 0, MADV_MERGEABLE}},
+    {"the same by high bits",
+     SYS_madvise,
+     ENOSYS,
+     {0, 0, MADV_MERGEABLE | HIGH}},
+    {"not to merge it", SYS_madvise, ENOSYS, {0, 0, MADV_UNMERGEABLE}},
+    {"poison memory", SYS_madvise, ENOSYS, {0, 4096, MADV_HWPOISON}},
+    {"huge pages of its own", SYS_madvise, 0, {0, 0, MADV_HUGEPAGE}},
+    {"the reserve of huge pages",
+     SYS_mmap,
+     ENOMEM,
+     {0, 4096, RW, ANON | MAP_HUGETLB, -1}},
+    {"a watch on files", SYS_inotify_init1, ENOSYS, {0}},
+    {"a queue of messages", SYS_mq_open, ENOSYS, {PTR("/x"), O_RDWR, 0, 0}},
+    {"shared memory of System V", SYS_shmget, ENOSYS, {0, 4096, 0600}},
+    {"asynchronous reads", SYS_io_setup, ENOSYS, {8, PTR(bytes)}},
+    {"io_uring", SYS_io_uring_setup, ENOSYS, {8, PTR(bytes)}},
+    {"a larger pipe", SYS_fcntl, EPERM, {S, F_SETPIPE_SZ, 1 << 20}},
+    {"a lease", SYS_fcntl, EPERM, {S, F_SETLEASE, F_RDLCK}},
+    {"a socket of its own", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
+    {"a pair of datagrams",
+     SYS_socketpair,
+     ENOSYS,
+     {AF_UNIX, SOCK_DGRAM, 0, PTR(bytes)}},
+    {"a higher priority", SYS_setpriority, EPERM, {0, 0, -5}},
+};
+
 /* A worker has the first, or the other two, one on top of the other. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_BIRTH,
 					   FILTER_KINDS};
+static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
 
 static bool load_all(const enum filter_kind *kinds)
@@ -385,6 +426,8 @@ int main(void)
 	       "and the zygote's");
 	is_int(filter_make(FILTER_BIRTH, &filters[FILTER_BIRTH]), 0,
 	       "and what a worker has on top of that");
+	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
+	       "and a program's");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_BIRTH].len);
 	test_attempts("worker", alone, worker_attempts,
@@ -393,6 +436,8 @@ int main(void)
 		      ARRAY_LEN(worker_attempts));
 	test_attempts("zygote", zygote, zygote_attempts,
 		      ARRAY_LEN(zygote_attempts));
+	test_attempts("program", program, program_attempts,
+		      ARRAY_LEN(program_attempts));
 	test_every_number("worker", alone);
 	test_every_number("born of a zygote", stacked);
 #ifdef __x86_64__

@@ -250,6 +250,53 @@ static int left_alone(void)
 	return kill(getppid(), 0) != 0 && errno == EPERM ? 0 : 5;
 }
 
+static bool is_limit(int resource, rlim_t max)
+{
+	struct rlimit l;
+
+	return getrlimit(resource, &l) == 0 && l.rlim_cur == max &&
+	       l.rlim_max == max;
+}
+
+/* What a program's process is held to, and cannot raise. */
+static int limited(void)
+{
+	const struct sandbox_program p = {.processes = 8,
+					  .open_files = 20,
+					  .w.cpu_ms = 3000,
+					  .w.memory_bytes = 64u << 20};
+	struct rlimit more = {21, 21};
+	int fds = 0;
+
+	if (limits_program(&p) != 0 || is_limit(RLIMIT_NOFILE, 20))
+		return 1; /* what is open may still have higher numbers */
+	if (limits_program_files(&p) != 0 || !is_limit(RLIMIT_NOFILE, 20))
+		return 2;
+	if (!is_limit(RLIMIT_SIGPENDING, LIMITS_SIGNALS) ||
+	    !is_limit(RLIMIT_NPROC, 10) || !is_limit(RLIMIT_CPU, 5) ||
+	    !is_limit(RLIMIT_FSIZE, 64u << 20))
+		return 3;
+	while (dup(0) >= 0)
+		fds++;
+	if (errno != EMFILE || fds > 20)
+		return 4;
+	/* root is not a program */
+	if (geteuid() == 0 && setresuid(12345, 12345, 12345) != 0)
+		return 5;
+	return setrlimit(RLIMIT_NOFILE, &more) != 0 && errno == EPERM ? 0 : 6;
+}
+
+/* Who has limits of its own keeps most of them: three in four signals. */
+static int shares(void)
+{
+	struct rlimit before = {4000, 8000}, after;
+
+	if (setrlimit(RLIMIT_SIGPENDING, &before) != 0 || limits_userns() != 0 ||
+	    getrlimit(RLIMIT_SIGPENDING, &after) != 0)
+		return 1;
+	return after.rlim_max == 1000 ? 0 : 2;
+}
+
 static int slots(void)
 {
 	struct sandbox sb = {.slots = 256};
@@ -264,6 +311,8 @@ static int slots(void)
 
 static void test_steps(void)
 {
+	is_int(in_child(limited), 0, "a program's limits are what was ordered");
+	is_int(in_child(shares), 0, "the cage takes a part of who starts it");
 	is_int(in_child(orphaned), 0, "who finds its parent gone is told");
 	if (syscall(444 /* landlock_create_ruleset */, NULL, 0, 1) > 0)
 		is_int(in_child(landlocked), 0, "Landlock denies all it can");

@@ -24,9 +24,12 @@
 #include "ipc/crew.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
+#include "sandbox/limits.h"
 #include "worker/birth.h"
 
 #define ANSWER_MS 5000 /* far more than it takes */
+#define SELFTEST_PROCESSES 8
+#define SELFTEST_FILES 64
 
 _Static_assert(1u << SANDBOX_PIDNS == CREW_GUARD_PIDNS, "guards");
 
@@ -80,12 +83,18 @@ static bool named(const struct sandbox *sb)
 
 static bool limited(const struct sandbox *sb)
 {
-	struct rlimit core, data;
+	struct rlimit core, data, files, signals, processes;
 
 	return sb->err[SANDBOX_RLIMITS] == 0 &&
 	       getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0 &&
 	       getrlimit(RLIMIT_DATA, &data) == 0 &&
-	       data.rlim_max != RLIM_INFINITY;
+	       data.rlim_max != RLIM_INFINITY &&
+	       getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	       files.rlim_max == SELFTEST_FILES &&
+	       getrlimit(RLIMIT_SIGPENDING, &signals) == 0 &&
+	       signals.rlim_max <= LIMITS_SIGNALS &&
+	       getrlimit(RLIMIT_NPROC, &processes) == 0 &&
+	       processes.rlim_max <= SELFTEST_PROCESSES + 2;
 }
 
 static bool no_new_privs(const struct sandbox *sb)
@@ -138,6 +147,7 @@ static const struct {
     {"umount", SYS_umount2, ENOSYS, {P("/.paddock"), 0}},
     {"unshare", SYS_unshare, ENOSYS, {CLONE_NEWUSER}},
     {"setns", SYS_setns, ENOSYS, {0, 0}},
+    {"sendmsg", SYS_sendmsg, EPERM, {SANDBOX_RUN_FD, 0, 0}},
     {"clone into a namespace", SYS_clone, EPERM, {CLONE_NEWUSER | SIGCHLD}},
     {"clone3", SYS_clone3, ENOSYS, {P(byte), sizeof(byte)}},
     {"setuid", SYS_setresuid, EPERM, {0, 0, 0}},
@@ -192,7 +202,7 @@ _Noreturn static void look_and_try(const struct sandbox *sb,
 	struct selftest found = {0};
 	int fd = sandbox_leave_to_program(sb, p);
 
-	found.err = fd < 0 ? fd : 0;
+	found.err = fd < 0 ? fd : sandbox_bound_files(p);
 	if (fd >= 0)
 		close(fd);
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
@@ -256,10 +266,9 @@ int selftest_program(const struct sandbox *sb, struct selftest *found)
 	struct sandbox_program p = {.w = {.cpu_ms = 1000,
 					  .memory_bytes = 16u << 20},
 				    .package = TREE_NO_PACKAGE,
-				    .processes = 8,
-				    .open_files = 64,
-				    .files = 64,
-				    .own_uid = sb->own_ids};
+				    .processes = SELFTEST_PROCESSES,
+				    .open_files = SELFTEST_FILES,
+				    .files = 64};
 	int ends[2], status = 0, rc;
 	pid_t pid;
 

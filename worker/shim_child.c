@@ -2,16 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ipc/pass.h"
 #include "sandbox/fds.h"
 
 #define ARGS_MAX 64 /* as many as a manifest may list */
@@ -20,30 +22,30 @@
 
 enum { STAGE_CAGE = 1, STAGE_EXEC };
 
-/* How the start went wrong. */
-struct failure {
+/* How the start went: stage 0 is the listener, which is a descriptor of both. */
+struct start {
 	int stage;
 	int err;
+	int listener;
 };
 
-static void tell(int stage, int err)
+_Noreturn static void tell(int sync, int stage, int err)
 {
-	struct failure f = {stage, err};
+	struct start f = {.stage = stage, .err = err};
 
-	(void)!write(SYNC_FD, &f, sizeof(f));
+	(void)!write(sync, &f, sizeof(f));
 	_exit(EXIT_UNSTARTED);
 }
 
-static int send_listener(int fd)
-{
-	struct failure none = {0, 0};
-
-	return pass_send(SYNC_FD, &none, sizeof(none), fd, 0);
-}
-
-/* Nothing of the shim's is left but what the program is to have. */
+/*
+ * Until now the shim's descriptors were ours, too: that is how it gets the
+ * listener, since what is behind the filter can send it to nobody. From now on
+ * nothing of the shim's is left but what the program is to have.
+ */
 static int take_descriptors(const int ends[5], int sync)
 {
+	if (close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE) != 0)
+		return -errno;
 	for (int i = 0; i < 5; i++)
 		if (dup2(ends[i], i) < 0)
 			return -errno;
@@ -87,10 +89,9 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",
 			NULL};
-	int rc = take_descriptors(ends, sync);
+	struct start started = {0};
+	int rc;
 
-	if (rc != 0)
-		_exit(EXIT_UNSTARTED);
 	reset_signals();
 	setsid();
 	umask(022);
@@ -98,46 +99,50 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
 	if (chdir(TREE_WORK) != 0)
-		tell(STAGE_CAGE, errno);
-	rc = sandbox_leave_to_program(s->sb, s->p);
+		tell(sync, STAGE_CAGE, errno);
+	started.listener = sandbox_leave_to_program(s->sb, s->p);
+	if (started.listener < 0)
+		tell(sync, STAGE_CAGE, -started.listener);
+	if (write(sync, &started, sizeof(started)) != sizeof(started))
+		_exit(EXIT_UNSTARTED);
+	rc = take_descriptors(ends, sync);
 	if (rc < 0)
-		tell(STAGE_CAGE, -rc);
-	rc = send_listener(rc);
+		tell(sync, STAGE_CAGE, -rc);
+	rc = sandbox_bound_files(s->p);
 	if (rc < 0)
-		tell(STAGE_CAGE, -rc);
+		tell(SYNC_FD, STAGE_CAGE, -rc);
 	execve(path, argv, envp);
-	tell(STAGE_EXEC, errno);
-	_exit(EXIT_UNSTARTED);
+	tell(SYNC_FD, STAGE_EXEC, errno);
 }
 
-/* The listener, or -errno. */
-static int take_listener(int sync, struct failure *f)
+/* What it said, now that it has become another program, or ended. */
+static int hear_start(struct shim *s, int sync, const char **what)
 {
-	int fd;
+	struct start f;
+	bool caged = false;
 
-	if (pass_recv(sync, f, sizeof(*f), &fd, NULL) != (ssize_t)sizeof(*f))
-		return -EPIPE;
-	if (f->stage != 0 || fd < 0)
-		return f->err != 0 ? -f->err : -EPROTO;
-	return fd;
-}
-
-/* Its end of the socket is closed by the exec, or brings why there is none. */
-static int await_start(struct shim *s, int sync, const char **what)
-{
-	struct failure f = {0, 0};
-	int fd = take_listener(sync, &f);
-
-	*what = "its cage could not be closed";
-	if (fd < 0)
-		return fd;
-	s->pipes.listener = fd;
-	if (recv(sync, &f, sizeof(f), 0) == (ssize_t)sizeof(f)) {
+	while (recv(sync, &f, sizeof(f), MSG_DONTWAIT) == (ssize_t)sizeof(f)) {
+		if (f.stage == 0) {
+			caged = true;
+			s->pipes.listener = f.listener;
+			continue;
+		}
 		*what = f.stage == STAGE_EXEC ? "it could not be executed"
-					      : *what;
+					      : "its cage could not be closed";
 		return -f.err;
 	}
-	return 0;
+	*what = "its cage could not be closed";
+	return caged ? 0 : -EPIPE;
+}
+
+/*
+ * A child with our descriptors, not a copy of them; we wait until it is
+ * another program, or gone.
+ */
+static pid_t clone_sharing(void)
+{
+	return (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
+			      NULL, NULL, NULL, NULL);
 }
 
 static int nonblocking(int fd)
@@ -175,7 +180,7 @@ int shim_start(struct shim *s, const char **what)
 		rc = -errno;
 	if (rc != 0)
 		return rc;
-	s->pid = fork();
+	s->pid = clone_sharing();
 	if (s->pid == 0)
 		become(s, theirs, sync[1]);
 	if (s->pid < 0)
@@ -189,7 +194,7 @@ int shim_start(struct shim *s, const char **what)
 				       .lines = mine[3],
 				       .answers = mine[4],
 				       .listener = -1};
-	rc = await_start(s, sync[0], what);
+	rc = hear_start(s, sync[0], what);
 	close(sync[0]);
 	return rc;
 }

@@ -131,6 +131,8 @@ _Noreturn static void send_result(void)
 
 void shim_finish(struct shim *s, int status)
 {
+	if (status != 0 && !signals_cancelled())
+		shim_watch_failed(s);
 	end_all();
 	shim_drain(s);
 	shim_collect(s);

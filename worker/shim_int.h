@@ -151,6 +151,12 @@ bool shim_full(struct shim_room *r); /* the first that is; false: none */
 /* What all processes use; over a limit is the end. */
 void shim_watch(const struct shim *s);
 
+/*
+ * The program has failed: at once, perhaps, for the process that the kernel
+ * refused it, and tells nobody of. Those that it leaves are still there.
+ */
+void shim_watch_failed(const struct shim *s);
+
 /* PID's name, at most SIZE - 1 bytes, into COMM. */
 void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
 

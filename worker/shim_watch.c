@@ -149,6 +149,23 @@ static void watch_memory(const struct shim *s, uint64_t resident)
 			   "they may have");
 }
 
+static void watch_processes(const struct shim *s, uint64_t threads)
+{
+	if (threads > s->p->processes)
+		shim_limit("processes", threads, s->p->processes, "processes",
+			   "template limits.maxProcesses, or the server's "
+			   "[limits]",
+			   "the program has more processes than it may have");
+}
+
+void shim_watch_failed(const struct shim *s)
+{
+	struct use u = {0};
+
+	each_process(s, &u, NULL);
+	watch_processes(s, u.threads + 1);
+}
+
 void shim_watch(const struct shim *s)
 {
 	struct use u = {0};
@@ -160,10 +177,6 @@ void shim_watch(const struct shim *s)
 		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
-	if (u.threads > s->p->processes)
-		shim_limit("processes", u.threads, s->p->processes, "processes",
-			   "template limits.maxProcesses, or the server's "
-			   "[limits]",
-			   "the program has more processes than it may have");
+	watch_processes(s, u.threads);
 	watch_memory(s, u.resident);
 }

@@ -160,8 +160,7 @@ static pid_t spawn_program(const struct sandbox *sb,
 				    .reads = order->reads,
 				    .processes = order->processes,
 				    .open_files = order->open_files,
-				    .files = order->files,
-				    .own_uid = sb->own_ids};
+				    .files = order->files};
 
 	if (order->package >= tree.n_packages || order->processes == 0)
 		return -EINVAL;

@@ -148,6 +148,7 @@ static int swap_in(struct server *srv, struct config *config,
 		session_lists_changed(srv);
 		subscriptions_reloaded(srv);
 	}
+	server_look(srv); /* what was waited for may be gone */
 	return 0;
 }
 
@@ -308,7 +309,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
  * The signals stay blocked, so that none cuts off what is done at the end;
  * and of TSTP and CONT that wait to be read the kernel keeps the last alone.
  */
-static void watch_signals(struct daemon *d)
+static sigset_t block_signals(void)
 {
 	sigset_t set;
 
@@ -316,6 +317,18 @@ static void watch_signals(struct daemon *d)
 	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
 		sigaddset(&set, handlers[i].sig);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	return set;
+}
+
+void daemon_hold_signals(void)
+{
+	block_signals();
+}
+
+static void watch_signals(struct daemon *d)
+{
+	sigset_t set = block_signals();
+
 	d->signals_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	d->signals = event_new(d->server->base, d->signals_fd,
 			       EV_READ | EV_PERSIST, on_signal, d);

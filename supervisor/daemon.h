@@ -18,6 +18,8 @@
 /* Reads the configuration again as at the start; NULL with WHY. */
 typedef struct config *(*daemon_read)(void *arg, char *why, size_t size);
 
+/* From here on they wait until somebody watches them, before any child. */
+void daemon_hold_signals(void);
 /* Watch the signals, before any thread. READ_CONFIG and ARG serve HUP. */
 void daemon_watch(struct server *srv, daemon_read read_config, void *arg);
 

@@ -344,6 +344,8 @@ static int serve(struct config *config, struct flags *f)
 	struct server srv = {.others = !f->stdio};
 	int status;
 
+	if (!f->check)
+		daemon_hold_signals();
 	status = f->check ? check(cat) : before_start(config, f);
 	if (f->check || status != 0) {
 		catalogue_free(cat);

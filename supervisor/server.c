@@ -62,8 +62,7 @@ static bool has_programs(const struct catalogue *c)
 	return false;
 }
 
-/* All that can run has been measured: go on. */
-static void measured(struct server *srv)
+void server_look(struct server *srv)
 {
 	if (srv->isolation.view == NULL || srv->exit_status != 0 ||
 	    (has_programs(srv->catalogue) && !srv->programs_known))
@@ -124,7 +123,7 @@ static void on_programs(struct server *srv, const struct crew_note *report,
 	else
 		log_info("server", "programs=caged missing=\"%s\"",
 			 report->text);
-	measured(srv);
+	server_look(srv);
 }
 
 /* What holds the zygote that has just reported. */
@@ -162,7 +161,7 @@ static void on_report(void *arg, enum crew_kind kind,
 		return;
 	}
 	check_level(srv);
-	measured(srv);
+	server_look(srv);
 }
 
 static void on_broken(void *arg, enum crew_kind kind, const char *why)

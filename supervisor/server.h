@@ -76,6 +76,9 @@ void server_fini(struct server *srv);
  */
 struct runs *server_runs(struct server *srv);
 
+/* Serve, and start what waits, once all that can run has been measured. */
+void server_look(struct server *srv);
+
 /* Hold the groups of all workers to what C lets them use together. */
 void server_limit_groups(const struct config *c);
 

@@ -72,6 +72,7 @@ help:
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
 	@echo 'make soak    the long forms of the tests that have one'
+	@echo 'make mutate  put in small bugs, one at a time, and see which tests notice'
 
 # ---- what is needed, from Debian's packages ----
 
@@ -231,6 +232,10 @@ soak: deps-check all tests
 	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
 	PADDOCK_STEPS=100000 prove -v tests/http_random.t
 
+# Small bugs, put in one at a time; M='sandbox/' tries those alone.
+mutate: deps-check all
+	tests/mutate/run '$(M)'
+
 # Programs; the other files of bench/ are what they share.
 BENCH = bench http store browser
 bench: deps-bench all $(BENCH:%=$(B)/bench/%)
@@ -263,7 +268,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan tests-asan soak bench lint clean
+.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan tests-asan soak mutate bench lint clean
 
 # ---- install ----
 

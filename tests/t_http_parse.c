@@ -289,6 +289,7 @@ static void test_types(void)
 	ok(!http_accepts("text/html, application/jsonx", "application/json"),
 	   "not one that only begins so");
 	ok(!http_accepts("application/*x", "application/json") &&
+	       !http_accepts("*json", "application/json") &&
 	       !http_accepts("", "application/json") &&
 	       !http_accepts(NULL, "application/json"), "nor none");
 	ok(http_is_type("Application/JSON; charset=utf-8", "application/json"),

@@ -30,6 +30,8 @@ static void test_shape(void)
 	    "run-aaaaaaaaaaaaaaaaaaaaaaaaaa",
 	    "art_aaaaaaaaaaaaaaaaaaaaaaaaaa",
 	    "xrun_aaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaa/",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaa ",
 	};
 	char id[ID_SIZE];
 

@@ -78,6 +78,10 @@ static void test_times(struct requestor *q, struct template *t)
 	run_apply(r, EV_START);
 	ok(r->started_ms >= r->created_ms, "it starts after it was created");
 	is_int(r->finished_ms, 0, "a running one has not ended");
+	r->started_ms = r->created_ms - 1; /* as if it were long ago */
+	run_apply(r, EV_ASK);
+	run_apply(r, EV_ANSWER);
+	is_int(r->started_ms, r->created_ms - 1, "an answer is no other start");
 	run_apply(r, EV_SUCCEED);
 	ok(r->finished_ms >= r->started_ms, "it ends after it has started");
 	run_free(r);

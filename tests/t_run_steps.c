@@ -62,6 +62,8 @@ static void test_declaring(void)
 {
 	struct run_steps steps = {0};
 
+	is_int(change(&steps, 0, MSG_STEP_RUNNING), -EPROTO,
+	       "of no steps none can change");
 	is_int(declare(&steps, 0, 1, "load"), 0, "one step is declared");
 	is_str(steps.all[0].name, "load", "and keeps its name");
 	is_int(declare(&steps, 1, 3, "row"), 0, "three are declared at once");

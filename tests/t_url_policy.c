@@ -189,6 +189,7 @@ int main(void)
 	struct sockaddr other = {.sa_family = AF_UNIX};
 	struct url_place at;
 	char host[400];
+	int n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
 		same(url_policy_url(urls[i].url, URL_REMOTE, NULL),
@@ -207,6 +208,14 @@ int main(void)
 	memset(host, 'a', sizeof(host));
 	host[sizeof(host) - 1] = '\0';
 	ok(url_policy_host(host, URL_LOCAL) != NULL, "a host has a length");
+	ok(url_policy_host("localhost.", URL_REMOTE) != NULL &&
+	       url_policy_host("127.0.0.1.", URL_REMOTE) != NULL,
+	   "a dot at a name's end makes it no other");
+	for (unsigned port = 1; port <= 65535; port++)
+		n += url_policy_port(port, URL_REMOTE) == NULL;
+	is_int(n, 4, "four ports are reached at remote");
+	ok(url_policy_port(0, URL_LOCAL) != NULL &&
+	       url_policy_port(65536, URL_LOCAL) != NULL, "and no such port");
 	url_policy_url("http://Example.COM.:8080/x:y@z", URL_REMOTE, &at);
 	is_str(at.host, "example.com", "a place's host is plain");
 	is_int(at.port, 8080, "and it has its port");

@@ -1,0 +1,75 @@
+# Mutant.pm - the list of small bugs that tests have to notice, read and
+# applied: tests/mutate/run puts each in, mutants.t looks whether each can be.
+# A list that cannot be read dies with the line that is wrong.
+#
+#	== what would be wrong
+#	file [function]
+#	-what stands there once, after the function's name when there is one
+#	+what it becomes; both may have several lines
+#	by test...		which notice it, the quickest first
+#	survives why		when none can
+package Mutant;
+
+use strict;
+use warnings;
+use Exporter qw(import);
+
+our @EXPORT = qw(mutants_read mutant_apply);
+
+sub finish {
+	my ($m) = @_;
+
+	die "$m->{at}: no file, no -, or nobody notices it\n"
+	    unless $m->{file} && defined $m->{old} && @{ $m->{by} };
+	$_ //= '' for $m->{new};
+	return $m;
+}
+
+sub mutants_read {
+	my @all;
+	my $m;
+
+	for my $path (@_) {
+		open my $in, '<', $path or die "$path: $!\n";
+		while (my $line = <$in>) {
+			next if $line =~ /^\s*(?:#.*)?$/ && !($m && defined $m->{old} && !@{ $m->{by} });
+			if ($line =~ /^== (.+)/) {
+				push @all, finish($m) if $m;
+				$m = {name => $1, at => "$path:$.", by => []};
+			}
+			elsif (!$m) { die "$path:$.: a mutant begins with ==\n" }
+			elsif ($line =~ /^-(.*\n)/) { $m->{old} .= $1 }
+			elsif ($line =~ /^\+(.*\n)/) { $m->{new} .= $1 }
+			elsif ($line =~ /^by (.+)/) { $m->{by} = [split ' ', $1] }
+			elsif ($line =~ /^survives (.+)/) { $m->{survives} = $1 }
+			elsif ($line =~ m{^(\S+/\S+)(?: (\w+))?$}) { @$m{qw(file function)} = ($1, $2) }
+			else { die "$path:$.: this is no line of a mutant\n" }
+		}
+		push @all, finish($m) if $m;
+		$m = undef;
+	}
+	return @all;
+}
+
+# TEXT with the bug in it; dies when its place is not there exactly once.
+sub mutant_apply {
+	my ($m, $text) = @_;
+	my $from = 0;
+
+	if ($m->{function}) {
+		$text =~ /^[^\s#\/].*\b\Q$m->{function}\E\([^;]*?\)\n\{/mg
+		    or die "$m->{at}: $m->{file} has no function $m->{function}\n";
+		$from = pos $text;
+	}
+	my $end = $m->{function} ? index($text, "\n}\n", $from) + 1 : length $text;
+	my $at = index $text, $m->{old}, $from;
+
+	die "$m->{at}: $m->{file} has not what is to be replaced\n"
+	    if $at < 0 || $at > $end;
+	die "$m->{at}: $m->{file} has what is to be replaced more than once\n"
+	    if (my $next = index $text, $m->{old}, $at + 1) >= 0 && index($text, $m->{old}, $at + 1) < $end;
+	substr $text, $at, length $m->{old}, $m->{new};
+	return $text;
+}
+
+1;

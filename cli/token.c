@@ -5,23 +5,13 @@
 #include <sys/random.h>
 
 #include "base/base64.h"
+#include "base/requestor_name.h"
 #include "cli/cli.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
 
 #define TOKEN_BYTES ((size_t)32)
 #define DEFAULT_NAME "alice"
-#define NAME_MAX_BYTES 64
-
-/* What may stand between the quotes of a section's name. */
-static bool name_good(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n <= NAME_MAX_BYTES &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "0123456789_.@:-") == n;
-}
 
 /* base64 as RFC 4648, section 5 has it: for URLs, not padded. */
 static void encode(char out[BASE64_LEN(TOKEN_BYTES) + 1],
@@ -55,9 +45,10 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 	char hex[2 * SHA256_DIGEST_LENGTH + 1];
 	struct json_object *o;
 
-	if (!name_good(name)) {
-		say("a caller's name is 1 to %d letters, digits and _.@:-",
-		    NAME_MAX_BYTES);
+	if (!requestor_name_ok(name, strlen(name)) ||
+	    strcmp(name, "anonymous") == 0) {
+		say("a caller is called by " REQUESTOR_NAME_RULE
+		    ", and not \"anonymous\"");
 		return CLI_USAGE;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {

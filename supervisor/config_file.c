@@ -16,15 +16,13 @@
 
 #include "base/mem.h"
 #include "base/near.h"
+#include "base/requestor_name.h"
 #include "base/utf8.h"
 #include "base/why.h"
 #include "supervisor/config_keys.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
 #define SECTION_MAX 49 /* inih cuts a longer one */
-#define NAME_BYTES_MAX 32
-#define NAME_BYTES                                                             \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-"
 
 struct reading {
 	struct config *c;
@@ -60,8 +58,8 @@ static const char *requestor_name(const char *section, size_t *n)
 	s += strspn(s, " \t");
 	if (*s++ != '"')
 		return NULL;
-	*n = strspn(s, NAME_BYTES);
-	return *n > 0 && *n <= NAME_BYTES_MAX && strcmp(s + *n, "\"") == 0
+	*n = strcspn(s, "\"");
+	return requestor_name_ok(s, *n) && strcmp(s + *n, "\"") == 0
 		   ? s
 		   : NULL;
 }
@@ -84,9 +82,9 @@ static int unknown_section(struct reading *r, const char *section)
 		near_try(&near, *s);
 	if (strncmp(section, CONFIG_REQUESTOR, strlen(CONFIG_REQUESTOR)) == 0)
 		why_set(reason, sizeof(reason),
-			"[%s]: expected [requestor \"NAME\"] with 1 to %d of "
-			"A-Z a-z 0-9 . _ @ - as NAME",
-			section, NAME_BYTES_MAX);
+			"[%s]: expected [requestor \"NAME\"] with "
+			REQUESTOR_NAME_RULE " as NAME",
+			section);
 	else if (near.best != NULL)
 		why_set(reason, sizeof(reason),
 			"[%s]: unknown section; did you mean [%s]?", section,

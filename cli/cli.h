@@ -4,16 +4,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/opt.h"
 
 enum cli_exit {
 	CLI_OK = 0,
 	CLI_FAILED = 1,	    /* the run failed; a test or a check did */
-	CLI_USAGE = 2,	    /* paddock was called wrongly */
+	CLI_USAGE = 2,	    /* the caller's fault: words, files, inputs */
 	CLI_PARTIAL = 3,    /* the run is a partial success */
+	CLI_ABSENT = 4,	    /* what was named is not there */
 	CLI_TIMEOUT = 124,  /* the run took longer than it may */
-	CLI_TROUBLE = 125,  /* no server, refused, a file that cannot be read */
+	CLI_TROUBLE = 125,  /* no server, refused, paddock's own failure */
 	CLI_SIGNALED = 128, /* and the signal's number: 130 for ctrl-C */
 	CLI_CANCELED = 130,
 };
@@ -50,6 +52,11 @@ const struct command *command_find(const struct cli *cli, int argc,
 /* Of all names and first words the nearest to WORD; NULL: none is near. */
 const char *command_near(const struct cli *cli, const char *word);
 
+/* Does WORD begin commands of two words, as "template" does? */
+bool command_is_group(const struct cli *cli, const char *word);
+
+/* A line each on the commands that begin with WORD; false: there are none. */
+bool help_group(const struct cli *cli, const char *word, FILE *to);
 /* Help: of one command, or of all, on stdout. */
 void help_command(const struct cli *cli, const struct command *cmd);
 void help_all(const struct cli *cli);

@@ -137,6 +137,36 @@ void help_all(const struct cli *cli)
 	     "Results go to stdout, all else to stderr.");
 }
 
+bool command_is_group(const struct cli *cli, const char *word)
+{
+	for (size_t i = 0; i < cli->n_commands; i++) {
+		const char *name = cli->commands[i]->name;
+		size_t n = first_word(name);
+
+		if (name[n] != '\0' && strlen(word) == n &&
+		    memcmp(name, word, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool help_group(const struct cli *cli, const char *word, FILE *to)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < cli->n_commands; i++) {
+		const struct command *c = cli->commands[i];
+		size_t n = first_word(c->name);
+
+		if (c->hidden || strlen(word) != n ||
+		    memcmp(c->name, word, n) != 0)
+			continue;
+		fprintf(to, "  %-18s %s\n", c->name, c->summary);
+		found = true;
+	}
+	return found;
+}
+
 static int raw_help(const struct command *cmd)
 {
 	char name[32], flag[] = "--help";
@@ -149,7 +179,6 @@ static int raw_help(const struct command *cmd)
 static int help(const struct cli *cli, int n, const char *const *arg)
 {
 	const struct command *cmd;
-	bool found = false;
 	int words;
 
 	if (n == 0) {
@@ -163,17 +192,7 @@ static int help(const struct cli *cli, int n, const char *const *arg)
 		help_command(cli, cmd);
 		return CLI_OK;
 	}
-	for (size_t i = 0; i < cli->n_commands; i++) {
-		const struct command *c = cli->commands[i];
-		size_t len = first_word(c->name);
-
-		if (c->hidden || strlen(arg[0]) != len ||
-		    memcmp(c->name, arg[0], len) != 0)
-			continue;
-		printf("  %-18s %s\n", c->name, c->summary);
-		found = true;
-	}
-	if (found)
+	if (help_group(cli, arg[0], stdout))
 		return CLI_OK;
 	fprintf(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
 	return CLI_USAGE;

@@ -1,8 +1,10 @@
 /* main.c - paddock: the table of subcommands; flags; no logic. */
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -36,11 +38,39 @@ static int wrong(const char *why, const struct command *cmd)
 	return CLI_USAGE;
 }
 
-static int no_command(const struct cli *cli, const char *word)
+/* "template", or "template shw": WORD begins the names of several. */
+static int no_subcommand(const struct cli *cli, const char *word,
+			 const char *second)
 {
-	const char *near = command_near(cli, word);
+	char both[128], why[256];
+	const char *near;
+
+	snprintf(both, sizeof(both), "%.64s%s%.60s", word,
+		 second != NULL ? " " : "", second != NULL ? second : "");
+	near = second != NULL ? command_near(cli, both) : NULL;
+	if (near != NULL && strchr(near, ' ') != NULL)
+		snprintf(why, sizeof(why),
+			 "there is no command \"%s\"; did you mean \"%s\"?",
+			 both, near);
+	else if (second != NULL)
+		snprintf(why, sizeof(why), "there is no command \"%s\"", both);
+	else
+		snprintf(why, sizeof(why), "say what to do: paddock %s COMMAND",
+			 word);
+	say("%s", why);
+	help_group(cli, word, stderr);
+	return CLI_USAGE;
+}
+
+static int no_command(const struct cli *cli, int argc, char **argv)
+{
+	const char *word = argv[0], *near = command_near(cli, word);
 	char why[256];
 
+	if (command_is_group(cli, word))
+		return no_subcommand(cli, word, argc > 1 && argv[1][0] != '-'
+						    ? argv[1]
+						    : NULL);
 	if (word[0] == '-')
 		snprintf(why, sizeof(why),
 			 "\"%.64s\" came before a command; flags follow it: "
@@ -85,7 +115,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	cli_flags(global, cli);
 	cmd = command_find(cli, argc, words, &skip);
 	if (cmd == NULL)
-		return no_command(cli, argv[0]);
+		return no_command(cli, argc, argv);
 	if (cmd->raw != NULL)
 		return cmd->raw(argc, argv);
 	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
@@ -95,6 +125,14 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	opt_list_free(&operands);
 	opt_list_free(&cli->templates);
 	return rc;
+}
+
+/* "paddock ps -a | head -1": who has read enough needs no message. */
+static bool reader_left(void)
+{
+	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
 }
 
 int main(int argc, char **argv)
@@ -118,7 +156,8 @@ int main(int argc, char **argv)
 	} else {
 		rc = dispatch(&cli, argc - 1, argv + 1);
 	}
-	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == CLI_OK) {
+	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left() &&
+	    rc == CLI_OK) {
 		say("stdout cannot be written to");
 		rc = CLI_TROUBLE;
 	}

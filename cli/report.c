@@ -66,6 +66,27 @@ static void say_retry(struct json_object *details)
 	say_more("  retry after %s", time);
 }
 
+/* Whose fault a refusal is; any other is paddock's own, or the server's. */
+static const struct {
+	const char *code;
+	int exit;
+} faults[] = {{"INVALID_PARAMETER", CLI_USAGE},
+	      {"TEMPLATE_NOT_FOUND", CLI_ABSENT},
+	      {"TEMPLATE_VERSION_UNSUPPORTED", CLI_ABSENT},
+	      {"RUN_NOT_FOUND", CLI_ABSENT},
+	      {"ARTIFACT_NOT_FOUND", CLI_ABSENT},
+	      {"ARTIFACT_EXPIRED", CLI_ABSENT},
+	      {"SESSION_NOT_FOUND", CLI_ABSENT},
+	      {"JSON-RPC -32002", CLI_ABSENT}}; /* a resource */
+
+static int fault_exit(const char *code)
+{
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(faults); i++)
+		if (strcmp(faults[i].code, code) == 0)
+			return faults[i].exit;
+	return CLI_TROUBLE;
+}
+
 int report_refusal(struct json_object *refusal)
 {
 	const char *code = json_member_str(refusal, "errorCode");
@@ -78,7 +99,7 @@ int report_refusal(struct json_object *refusal)
 	say_where(json_member(refusal, "details"));
 	say_hint(refusal);
 	say_retry(json_member(refusal, "details"));
-	return CLI_TROUBLE;
+	return fault_exit(code);
 }
 
 /* ---- runs ---- */

@@ -235,7 +235,7 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 		say_more("  hint: \"paddock template ls\" shows those that there "
 			 "are");
 		json_object_put(v);
-		return CLI_TROUBLE;
+		return CLI_ABSENT;
 	}
 	for (size_t i = 0; i < length(list); i++) {
 		if (cli->json)

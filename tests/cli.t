@@ -202,7 +202,19 @@ for ([[], qr/say what to do/, 'no command'],
      [['client-config', '--client', 'vscoed'], qr/did you mean vscode/,
       'a mistyped client'],
      [['template', 'new', 'Big'], qr/a-z/, 'a name that is none'],
-     [['help', 'rnu'], qr/no command/, 'help on what is not there']) {
+     [['help', 'rnu'], qr/no command/, 'help on what is not there'],
+     [['template'], qr/say what to do: paddock template COMMAND\n.*template check/s,
+      'a group of commands'],
+     [['artifact', '--json'], qr/paddock artifact COMMAND\n.*artifact get/s,
+      'another, with a flag'],
+     [['template', 'shwo'], qr/no command "template shwo"; did you mean "template show"/,
+      'a mistyped one of a group'],
+     [['template', 'zzzz'], qr/no command "template zzzz"\n.*template ls/s,
+      'one that no group has'],
+     [['token', 'a:b'], qr/1 to 32 of A-Z a-z 0-9 \. _ @ -/,
+      'a name that the configuration would refuse'],
+     [['token', 'anonymous'], qr/not "anonymous"/, 'the name of who has none'],
+     [['token', 'a' x 33], qr/1 to 32/, 'a name that is too long']) {
 	my ($args, $re, $name) = @$_;
 
 	said($cli->run($args), 2, $re, "usage: $name");
@@ -210,13 +222,13 @@ for ([[], qr/say what to do/, 'no command'],
 
 # ---- 125: trouble of paddock's own ----
 
-said(private(['run', 'goood']), 125, qr/did you mean "good".*TEMPLATE_NOT_FOUND/s,
-     'an unknown template is refused');
-said(private(['run', 'good', '--input', '-'], in => '{"n":"x"}'), 125,
-     qr/INVALID_PARAMETER.*\/inputs\/n/s, 'and so are inputs');
+said(private(['run', 'goood']), 4, qr/did you mean "good".*TEMPLATE_NOT_FOUND/s,
+     'an unknown template is not there');
+said(private(['run', 'good', '--input', '-'], in => '{"n":"x"}'), 2,
+     qr/INVALID_PARAMETER.*\/inputs\/n/s, 'wrong inputs are the caller\'s');
 said(private(['run', 'good', '--mode', 'async']), 125, qr/start paddockd/,
      'async needs the daemon');
-said(private(['status', 'run_x']), 125, qr/RUN_NOT_FOUND/, 'an unknown run');
+said(private(['status', 'run_x']), 4, qr/RUN_NOT_FOUND/, 'an unknown run');
 said($cli->run(['ps', '--socket', '/none/sock']), 125,
      qr/no server answers at \/none\/sock/, 'no server');
 said($cli->run(['ps', '--config', '/none']), 125,
@@ -226,6 +238,9 @@ said($cli->run(['ps', '--config', '/none']), 125,
 
 	is(json_to($r->{out})->{errorCode}, 'TEMPLATE_NOT_FOUND',
 	   'a refusal is JSON on stdout with --json');
+	$r = private(['template', 'ls'], unread => 1);
+	is_deeply([@{$r}{qw(status err)}], [0, ''],
+		  'who reads no further is told nothing');
 	my $full = $cli->start(['help']);
 	is($full->finish->{status}, 0, 'help exits 0');
 }
@@ -439,7 +454,7 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	said($r, 0, qr/\A\z/, 'logs of a run that has ended');
 	like($r->{out}, $all, 'each line with its time and level, and no controls');
 	like(private(['logs', '-f', $id])->{out}, $all, 'to follow it adds nothing');
-	said(private(['logs', 'run_' . 'a' x 26]), 125, qr/not found/,
+	said(private(['logs', 'run_' . 'a' x 26]), 4, qr/not found/,
 	     'an unknown run has none');
 	my $daemon = Daemon->new(templates => \%templates);
 	my @there = ('--socket', $daemon->{socket});
@@ -472,7 +487,7 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 		  [{name => 'greet', title => 'Greets', arguments =>
 		    [{name => 'who', required => JSON::PP::true}, {name => 'tone'}]}],
 		  'also as JSON');
-	said(private(['template', 'show', 'goood']), 125, qr/no template/,
+	said(private(['template', 'show', 'goood']), 4, qr/no template/,
 	     'an unknown one is refused');
 
 	$r = $cli->run(['template', 'new', 'hello']);

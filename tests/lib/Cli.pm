@@ -55,8 +55,15 @@ sub become {
 	exec { "$BUILD/paddock" } 'paddock', @{$o{args}} or die "exec: $!";
 }
 
+# Stdout is a pipe whose reader has left.
+sub nobody_reads {
+	pipe my $r, my $w or die $!;
+	close $r;
+	open STDOUT, '>&', $w or die $!;
+}
+
 # Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
-# its stdin, and columns how wide; all_tty: its stdout as well. user: as whom.
+# its stdin, and columns how wide; all_tty: its stdout as well. unread: nobody reads its stdout. user: as whom.
 sub start {
 	my ($self, $args, %o) = @_;
 	my $at = "$self->{root}/run." . $self->{n}++;
@@ -73,6 +80,7 @@ sub start {
 		eval {
 			open STDIN, '<', "$at.in" or die $!;
 			open STDOUT, '>', $p->{out_path} or die $!;
+			nobody_reads() if $o{unread};
 			open STDERR, '>', $p->{err_path} or die $!;
 			enter_pty($p->{master}, $slave, $o{all_tty}) if $slave;
 			$self->become(%o, args => $args);

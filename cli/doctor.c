@@ -89,6 +89,25 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 		add(advice, "programs, which run weakly caged", weak);
 }
 
+/* Its record of runs: does it take them, and all that they give? */
+static void check_store(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *store = json_member(json_member(o, "profile"),
+						"store");
+	const char *reason = json_member_str(store, "reason");
+	char *text;
+
+	if (reason == NULL)
+		return;
+	text = xasprintf("the server says of its state: %s; its log says where "
+			 "that is", reason);
+	add(advice, json_object_get_boolean(json_member(store, "available"))
+			? "room on the disk"
+			: "a state folder that takes runs",
+	    text);
+	free(text);
+}
+
 static void check_version(struct json_object *o, struct json_object *advice)
 {
 	const char *server = json_member_str(json_member(o, "profile"),
@@ -317,6 +336,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	if (rc == 0) {
 		check_isolation(o, advice);
 		check_programs(o, advice);
+		check_store(o, advice);
 		check_browser(o, advice);
 		check_version(o, advice);
 		check_packages(cli, advice);

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/share.h"
+#include "supervisor/disk.h"
+#include "supervisor/store.h"
 #include "supervisor/verdict.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
@@ -55,13 +57,54 @@ static bool admit_cpu(struct requestor *q, struct refusal *r)
 			  wait, "your runs have had their CPU time of an hour");
 }
 
-static bool admit_artifacts(struct requestor *q, struct refusal *r)
+static bool refuse_store(struct requestor *q, const struct requestor_over *o,
+			 struct refusal *r)
 {
-	return requestor_has_room(q, 1) ||
-	       refuse_own(r, "QUOTA_EXCEEDED", q, "artifact_bytes",
-			  requestor_kept(q), q->section->artifact_bytes,
-			  "bytes", BYTES_RETRY_MS,
-			  "your artifacts fill your share until some expire");
+	char *who = requestor_who(q, o);
+
+	refuse(r, "QUOTA_EXCEEDED",
+	       admit_details(o->key, o->used, o->allowed, "bytes", who,
+			     BYTES_RETRY_MS),
+	       "what you have stored fills your share until some of it "
+	       "expires: %lld bytes are used, %lld are allowed",
+	       (long long)o->used, (long long)o->allowed);
+	free(who);
+	return false;
+}
+
+/* Its row, with the inputs; and who has no room for an artifact makes none. */
+static bool admit_store(const struct admit *a, struct requestor *q,
+			struct refusal *r)
+{
+	struct requestor_over o;
+
+	if (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes, false, &o) ||
+	    requestor_is_over(q, 1, true, &o))
+		return refuse_store(q, &o, r);
+	return true;
+}
+
+/* Nothing of the machine's is told but that its disk is nearly full. */
+static bool admit_disk(const struct admit *a, struct refusal *r)
+{
+	enum disk_room room = disk_room_lately(a->config);
+	struct json_object *d;
+
+	if (room == DISK_ROOM ||
+	    (room == DISK_LOW && a->bytes < DISK_LARGE_BYTES))
+		return true;
+	d = json_object_new_object();
+	json_object_object_add(d, "limit",
+			       json_object_new_string("disk_reserve_bytes"));
+	json_object_object_add(
+	    d, "whoCanRaise",
+	    json_object_new_string("the operator: free space where the state "
+				   "is, or disk_reserve_bytes in [limits]"));
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(BYTES_RETRY_MS));
+	refuse(r, "STORE_UNAVAILABLE", d, "the server takes no such run now: %s",
+	       disk_says(room));
+	return false;
 }
 
 int64_t admit_share(int64_t most, int64_t theirs)
@@ -113,7 +156,7 @@ static bool admit_wait(const struct admit *a, const struct requestor *q,
 
 bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r)
 {
-	bool ok = admit_cpu(q, r) && admit_artifacts(q, r) &&
+	bool ok = admit_cpu(q, r) && admit_store(a, q, r) && admit_disk(a, r) &&
 		  (a->starts || admit_wait(a, q, r));
 
 	if (!ok)

@@ -14,13 +14,14 @@ struct admit { /* all lent */
 	const struct sched *sched;
 	bool shared; /* there may be other requestors: leave them room */
 	bool starts; /* it would start at once, and so need not wait */
-	size_t bytes; /* that it holds while it waits */
+	size_t bytes; /* of its inputs, which it holds while it waits */
 };
 
 /* base/share.h's rule. */
 int64_t admit_share(int64_t most, int64_t theirs);
 
-/* False: not now, and R says why: QUEUE_FULL or QUOTA_EXCEEDED. */
+/* False: not now, and R says why: QUEUE_FULL, QUOTA_EXCEEDED or
+   STORE_UNAVAILABLE. */
 bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r);
 
 /* {limit, used, allowed, unit, whoCanRaise, retryAfterMs}; the caller's. */

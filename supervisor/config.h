@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#define CONFIG_NONE (-1) /* where a size may be "none": there is no limit */
+
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
 	char *token_sha256; /* hex, or NULL */
@@ -30,6 +32,7 @@ struct config_requestor { /* a [requestor "NAME"] section */
 	int64_t max_ttl_ms;
 	int64_t cpu_seconds_per_hour;
 	int64_t artifact_bytes;
+	int64_t store_bytes; /* 0: the server's default; CONFIG_NONE */
 	char *templates; /* space-separated ids; NULL: all */
 	char *browser_tools; /* likewise, tools, "all" or "none"; NULL: all
 				when templates is NULL, else none */
@@ -88,6 +91,8 @@ struct config {
 	int64_t default_messages_per_second; /* 10000 */
 	int64_t max_artifact_bytes;	  /* 1 GiB: all artifacts of a run */
 	int64_t max_processes;		  /* 256: of a program */
+	int64_t default_store_bytes;	  /* 4 GiB: of a requestor */
+	int64_t disk_reserve_bytes;	  /* 256 MiB */
 	/* [sandbox] */
 	char *read_paths; /* space-separated; NULL: none */
 	bool allow_weak_programs; /* without a user namespace */

@@ -146,6 +146,15 @@ static const struct config_key keys[] = {
     {KEY("limits", default_messages_per_second, INT), .def = 10000, .min = 100,
      .max = 1000000, .help = "Its maxMessagesPerSecond."},
 
+    {KEY("limits", default_store_bytes, BYTES_OR_NONE), .def = 4 * GIB, .min = MIB,
+     .max = KIB * TIB,
+     .help = "What a requestor may have in the store whose section says no "
+	     "store_bytes, or who has none."},
+    {KEY("limits", disk_reserve_bytes, BYTES_OR_NONE), .def = 256 * MIB, .max = TIB,
+     .help = "Free space of the state's file system, a tenth of it at the most, that "
+	     "artifacts and rows of 64 KiB and more leave alone, so that what was "
+	     "promised can be written; below half of it no run is made."},
+
     {KEY("sandbox", read_paths, PATHS), .optional = true,
      .help = "What programs may ask to read, beside programs and libraries: "
 	     "files, and folders with all that is in them."},
@@ -213,7 +222,10 @@ static const struct config_key keys[] = {
 	     "its start, when a run ends; over it, none begins."},
     {REQ(artifact_bytes, BYTES), .max = KIB * TIB,
      .help = "Artifacts kept at the same time, by all servers that share the "
-	     "state; 0: no limit."},
+	     "state; 0: as many as store_bytes allows."},
+    {REQ(store_bytes, BYTES_OR_NONE), .max = KIB * TIB,
+     .help = "All that it may have in the store at the same time: artifacts, and the "
+	     "inputs, results and logs of runs; 0: default_store_bytes."},
     {REQ(templates, IDS), .optional = true,
      .help = "The templates that it sees. Unset: all."},
     {REQ(browser_tools, TOOLS), .optional = true,

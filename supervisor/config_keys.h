@@ -16,6 +16,7 @@ enum config_type {
 	CONFIG_INT,    /* int64_t from min to max */
 	CONFIG_MS,     /* likewise; ms, s, m, h, d may follow the number */
 	CONFIG_BYTES,  /* likewise; K, M, G, T may follow */
+	CONFIG_BYTES_OR_NONE, /* that, or none: CONFIG_NONE */
 	CONFIG_BOOL,   /* bool */
 	CONFIG_TEXT,   /* char *, as are all below */
 	CONFIG_PATH,   /* absolute, after a flag was made so */

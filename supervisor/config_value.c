@@ -80,6 +80,17 @@ static bool set_bytes(const struct config_key *k, void *field,
 	return set_number(k, field, value, byte_units);
 }
 
+static bool set_bytes_or_none(const struct config_key *k, void *field,
+			      const char *value)
+{
+	const int64_t none = CONFIG_NONE;
+
+	if (strcmp(value, "none") != 0)
+		return set_bytes(k, field, value);
+	memcpy(field, &none, sizeof(none));
+	return true;
+}
+
 static bool set_bool(const struct config_key *k, void *field, const char *value)
 {
 	bool yes = strcmp(value, "yes") == 0;
@@ -280,6 +291,9 @@ static const struct {
 		   "7d, %s milliseconds"},
     [CONFIG_BYTES] = {set_bytes, false,
 		      "a size such as 4096 (bytes), 64K, 16M or 1G, %s bytes"},
+    [CONFIG_BYTES_OR_NONE] = {set_bytes_or_none, false,
+			      "a size such as 4096 (bytes), 64K, 16M or 1G, %s "
+			      "bytes, or none"},
     [CONFIG_BOOL] = {set_bool, false, "yes or no"},
     [CONFIG_TEXT] = {set_text, false, "a text"},
     [CONFIG_PATH] = {set_path, false, "an absolute path"},
@@ -405,7 +419,9 @@ static void print_value(const struct config_key *k, const void *base, FILE *out)
 	} else if (k->type < CONFIG_BOOL) {
 		int64_t v = *(const int64_t *)field;
 
-		if (!k->optional || v != k->def)
+		if (k->type == CONFIG_BYTES_OR_NONE && v == CONFIG_NONE)
+			fputs("none", out);
+		else if (!k->optional || v != k->def)
 			fprintf(out, "%" PRId64, v);
 	} else if (*(char *const *)field != NULL) {
 		if (config_key_is_list(k))

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/browser.h"
+#include "supervisor/disk.h"
 #include "supervisor/programs.h"
 #include "supervisor/tools.h"
 
@@ -318,12 +319,14 @@ static struct json_object *limits_view(const struct config *cfg)
 	    {"maxArtifacts", cfg->max_artifacts},
 	    {"maxArtifactBytes", cfg->max_artifact_bytes},
 	    {"maxMessagesPerSecond", cfg->max_messages_per_second},
+	    {"defaultStoreBytes", cfg->default_store_bytes},
 	};
 	struct json_object *v = json_object_new_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		json_object_object_add(v, all[i].key,
-				       json_object_new_int64(all[i].value));
+		if (all[i].value != CONFIG_NONE)
+			json_object_object_add(
+			    v, all[i].key, json_object_new_int64(all[i].value));
 	return v;
 }
 
@@ -346,6 +349,7 @@ static struct json_object *own_limits_view(const struct requestor *q)
 	    {"maxTtlMs", own->max_ttl_ms},
 	    {"cpuSecondsPerHour", own->cpu_seconds_per_hour},
 	    {"artifactBytes", own->artifact_bytes},
+	    {"storeBytes", own->store_bytes},
 	};
 	struct json_object *v = json_object_new_object();
 
@@ -353,6 +357,23 @@ static struct json_object *own_limits_view(const struct requestor *q)
 		if (all[i].value > 0)
 			json_object_object_add(
 			    v, all[i].key, json_object_new_int64(all[i].value));
+	return v;
+}
+
+/* Can it be written, and is there room for all that runs may give? */
+static struct json_object *store_view(const struct server *srv)
+{
+	enum disk_room room = disk_room_lately(srv->config);
+	const char *sick = store_sick_says(srv->store);
+	const char *reason = sick != NULL ? sick : disk_says(room);
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "available",
+			       json_object_new_boolean(sick == NULL &&
+						       room != DISK_SPENT));
+	if (reason != NULL)
+		json_object_object_add(v, "reason",
+				       json_object_new_string(reason));
 	return v;
 }
 
@@ -376,6 +397,10 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (res->rc == 0)
 		json_object_object_add(usage, "artifactBytes",
 				       json_object_new_int64(res->artifact_bytes));
+	if (res->rc == 0)
+		json_object_object_add(
+		    usage, "storeBytes",
+		    json_object_new_int64(res->artifact_bytes + res->row_bytes));
 	json_object_object_add(
 	    usage, "cpuMsThisHour", json_object_new_int64(requestor_cpu_ms(q)));
 	json_object_object_add(v, "runtimeVersion",
@@ -395,6 +420,7 @@ static void on_usage(void *arg, const struct store_result *res)
 		    v, "programs",
 		    programs_view(&c->session->server->isolation));
 	json_object_object_add(v, "usage", usage);
+	json_object_object_add(v, "store", store_view(c->session->server));
 	call_tool_result(c, v, false);
 }
 

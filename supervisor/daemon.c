@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
+#include "supervisor/disk.h"
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
@@ -207,7 +208,7 @@ static void on_usr1(struct daemon *d)
 	log_info("daemon",
 		 "status=%s running=%zu queued=%zu connections=%zu "
 		 "http_connections=%zu http_sessions=%zu "
-		 "templates=%zu zygote=%d isolation=%s up_s=%lld store=\"%s\"",
+		 "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\"",
 		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
 		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
@@ -216,6 +217,7 @@ static void on_usr1(struct daemon *d)
 		 (int)crew_zygote_pid(srv->crew, CREW_LUA),
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
+		 disk_name(disk_room(srv->config, 0)),
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
 	requestors_log(&srv->requestors);
 	browser_log(srv->browser);

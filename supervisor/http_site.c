@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/admit.h"
+#include "supervisor/disk.h"
 #include "supervisor/http_auth.h"
 #include "supervisor/http_mcp.h"
 
@@ -46,7 +47,11 @@ static const char *not_ready(const struct http_site *site)
 		return "the cage is still being measured";
 	if (srv->draining)
 		return "the server is draining: it is about to end";
-	return srv->store == NULL ? NULL : store_sick_says(srv->store);
+	if (srv->store != NULL && store_sick_says(srv->store) != NULL)
+		return store_sick_says(srv->store);
+	return disk_room_lately(srv->config) == DISK_SPENT
+		   ? disk_says(DISK_SPENT)
+		   : NULL;
 }
 
 static void readyz(struct http_site *site, struct http_conn *c,
@@ -62,6 +67,9 @@ static void readyz(struct http_site *site, struct http_conn *c,
 							  : "ready"));
 	if (why != NULL)
 		json_object_object_add(o, "reason", json_object_new_string(why));
+	else if (disk_room_lately(site->server->config) != DISK_ROOM)
+		json_object_object_add(
+		    o, "warning", json_object_new_string(disk_says(DISK_LOW)));
 	text = json_text(o, &len);
 	http_conn_reply(c, why != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);

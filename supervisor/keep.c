@@ -94,13 +94,24 @@ static void keep(struct kept *k)
 	kept_free(k);
 }
 
+static void on_learnt(void *arg, const struct store_result *res)
+{
+	if (res->rc == 0)
+		requestor_set_usage(arg, res->artifact_bytes, res->row_bytes);
+}
+
 static void on_usage(void *arg, const struct store_result *res)
 {
 	struct kept *k = arg;
 
-	if (res->rc == 0)
-		requestor_set_usage(k->requestor, res->artifact_bytes);
+	on_learnt(k->requestor, res);
 	keep(k);
+}
+
+void keep_learn(struct store *store, struct requestor *q)
+{
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_learnt, q);
 }
 
 void keep_artifact(struct runs *s, struct store *store, struct run *r,
@@ -118,8 +129,10 @@ void keep_artifact(struct runs *s, struct store *store, struct run *r,
 			   .tmp_path = tmp_path};
 	memcpy(k->run_id, r->id, sizeof(k->run_id));
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
-	if (q->usage_known || q->section->artifact_bytes == 0)
+	if (q->usage_known) {
 		keep(k);
-	else
-		store_usage(store, q->name, on_usage, k);
+		return;
+	}
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_usage, k);
 }

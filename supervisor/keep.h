@@ -11,4 +11,7 @@
 void keep_artifact(struct runs *s, struct store *store, struct run *r,
 		   struct run_artifact *a, char *tmp_path, const char *sha256);
 
+/* Have the store count what Q has there. */
+void keep_learn(struct store *store, struct requestor *q);
+
 #endif

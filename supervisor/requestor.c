@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/config_keys.h"
 #include "supervisor/verdict.h"
 
 static const struct config_requestor none = {.uid = -1, .weight = 1};
@@ -24,6 +25,17 @@ struct requestor *requestors_find(struct requestors *all, const char *name)
 	return q;
 }
 
+/* What Q may have there, by its section or else by the server's default. */
+static void set_store(const struct requestors *all, struct requestor *q)
+{
+	int64_t own = q->section->store_bytes;
+
+	q->store_bytes = own != 0 ? own
+			 : all->config != NULL
+			     ? all->config->default_store_bytes
+			     : CONFIG_NONE;
+}
+
 static struct requestor *find_or_add(struct requestors *all, const char *name)
 {
 	struct requestor *q = requestors_find(all, name);
@@ -33,6 +45,7 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	q = xcalloc(1, sizeof(*q));
 	q->name = xstrdup(name);
 	q->section = &none;
+	set_store(all, q);
 	sched_lane_init(&q->lane);
 	turn_lane_init(&q->turns);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
@@ -101,14 +114,17 @@ bool requestors_apply(struct requestors *all, const struct config *c)
 	bool changed = false;
 	struct requestor *q, *next;
 
+	all->config = c;
 	for (size_t i = 0; i < c->n_requestors; i++)
 		find_or_add(all, c->requestors[i].name);
 	HASH_ITER(hh, all->by_name, q, next) {
 		const struct config_requestor *was = q->section;
 		const struct config_requestor *is = section_of(c, q->name);
 
-		if (is == NULL && was == &none)
-			continue; /* it never had one, or is gone already */
+		if (is == NULL && was == &none) {
+			set_store(all, q); /* it never had one, or is gone */
+			continue;
+		}
 		if (is != NULL)
 			changed = changed ||
 				  !same(was->templates, is->templates) ||
@@ -118,6 +134,7 @@ bool requestors_apply(struct requestors *all, const struct config *c)
 			apply(q, is);
 		else
 			dismiss(q);
+		set_store(all, q);
 	}
 	return changed;
 }
@@ -191,11 +208,12 @@ void requestors_log(struct requestors *all)
 				 (long long)requestor_kept(q));
 		log_info("requestor",
 			 "requestor=%s status=%s running=%zu queued=%zu "
-			 "cpu_ms=%lld artifact_bytes=%s refused=%llu "
+			 "cpu_ms=%lld artifact_bytes=%s store_bytes=%lld refused=%llu "
 			 "rate_limited=%llu lookups_failed=%llu overpolls=%llu",
 			 q->name, q->gone ? "gone" : q->lane.held ? "held" : "ok",
 			 q->lane.running, q->lane.queued,
 			 (long long)requestor_cpu_ms(q), kept,
+			 (long long)requestor_stored(q),
 			 (unsigned long long)q->refused,
 			 (unsigned long long)q->rate_limited,
 			 (unsigned long long)q->lookups_failed,
@@ -323,32 +341,70 @@ int64_t requestor_kept(const struct requestor *q)
 	return q->kept_bytes + q->keeping_bytes;
 }
 
+int64_t requestor_stored(const struct requestor *q)
+{
+	return requestor_kept(q) + q->row_bytes;
+}
+
+bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
+		       struct requestor_over *o)
+{
+	int64_t own = q->section->artifact_bytes;
+
+	*o = (struct requestor_over){"artifact_bytes", CONFIG_REQUESTOR,
+				     requestor_kept(q), own};
+	if (artifact && own > 0 && size > own - o->used)
+		return true;
+	*o = (struct requestor_over){"store_bytes", CONFIG_REQUESTOR,
+				     requestor_stored(q), q->store_bytes};
+	if (q->section->store_bytes == 0) {
+		o->key = "default_store_bytes";
+		o->section = "limits";
+	}
+	return q->store_bytes != CONFIG_NONE && size > o->allowed - o->used;
+}
+
 bool requestor_has_room(const struct requestor *q, int64_t size)
 {
-	int64_t allowed = q->section->artifact_bytes;
+	struct requestor_over o;
 
-	return allowed == 0 || size <= allowed - requestor_kept(q);
+	return !requestor_is_over(q, size, true, &o);
+}
+
+char *requestor_who(const struct requestor *q, const struct requestor_over *o)
+{
+	if (strcmp(o->section, CONFIG_REQUESTOR) != 0)
+		return xasprintf("the operator: %s in [%s]", o->key, o->section);
+	return xasprintf("the operator: %s in [requestor \"%s\"]", o->key,
+			 q->name);
 }
 
 char *requestor_no_room(const struct requestor *q, int64_t size)
 {
-	if (requestor_has_room(q, size))
+	struct requestor_over o;
+	char *who, *why;
+
+	if (!requestor_is_over(q, size, true, &o))
 		return NULL;
-	return xasprintf("an artifact of %lld bytes is over artifact_bytes in "
-			 "[requestor \"%s\"], which the operator sets: %lld of "
-			 "%lld bytes are used, until older artifacts expire",
-			 (long long)size, q->name, (long long)requestor_kept(q),
-			 (long long)q->section->artifact_bytes);
+	who = requestor_who(q, &o);
+	why = xasprintf("an artifact of %lld bytes is over what you may have "
+			"stored: %lld of %lld bytes are used, until older ones "
+			"expire; who can raise that is %s",
+			(long long)size, (long long)o.used,
+			(long long)o.allowed, who);
+	free(who);
+	return why;
 }
 
 struct json_object *requestor_room(const struct requestor *q, int64_t size)
 {
-	char *who = xasprintf("the operator: artifact_bytes in "
-			      "[requestor \"%s\"]", q->name);
-	struct json_object *d =
-	    verdict_limit("artifact_bytes", requestor_kept(q) + size,
-			  q->section->artifact_bytes, "bytes", who);
+	struct requestor_over o;
+	struct json_object *d;
+	char *who;
 
+	requestor_is_over(q, size, true, &o);
+	who = requestor_who(q, &o);
+	d = verdict_limit(o.key, o.used + size, o.allowed, "bytes", who);
 	free(who);
 	return d;
 }
@@ -366,9 +422,23 @@ void requestor_kept_one(struct requestor *q, int64_t size, bool taken)
 		q->kept_bytes += size;
 }
 
-void requestor_set_usage(struct requestor *q, int64_t bytes)
+void requestor_row(struct requestor *q, int64_t size)
 {
-	q->kept_bytes = bytes;
+	q->row_bytes += size;
+	q->newer_bytes += size;
+}
+
+void requestor_asks_usage(struct requestor *q)
+{
+	q->usage_asked = true;
+	q->newer_bytes = 0;
+}
+
+/* What it counted was asked for before the newer ones. */
+void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows)
+{
+	q->kept_bytes = artifacts;
+	q->row_bytes = rows + q->newer_bytes;
 	q->usage_known = true;
 }
 

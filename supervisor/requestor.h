@@ -37,8 +37,11 @@ struct requestor {
 	struct quota_rate rate;
 	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
-	bool usage_known;
+	bool usage_asked, usage_known;
+	int64_t store_bytes;   /* it may have; CONFIG_NONE: no limit */
 	int64_t kept_bytes;    /* of artifacts in the store, once known */
+	int64_t row_bytes;     /* of its runs' rows there, likewise */
+	int64_t newer_bytes;   /* of these, since the store was asked */
 	int64_t keeping_bytes; /* of those on their way there */
 	uint64_t refused;      /* runs, by one of these limits */
 	uint64_t rate_limited;
@@ -57,6 +60,7 @@ struct requestor {
 /* All that were seen; they live as long as the server. All-zero: none. */
 struct requestors {
 	struct requestor *by_name;
+	const struct config *config; /* lent by the last requestors_apply() */
 };
 
 /*
@@ -111,18 +115,36 @@ void requestor_charge(struct requestor *q, int64_t cpu_ms);
 void requestor_hold(struct requestor *q);
 int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */
 
-/* The artifacts that Q has, as far as is known; and one of SIZE more? */
+/* The artifacts that Q has, as far as is known; and all that it has stored. */
 int64_t requestor_kept(const struct requestor *q);
+int64_t requestor_stored(const struct requestor *q);
+
+struct requestor_over { /* a limit that would be passed */
+	const char *key, *section; /* where it is set: for people, lent */
+	int64_t used, allowed;
+};
+/*
+ * Would SIZE bytes more, of an ARTIFACT or of a row, be too many? O says of
+ * which limit.
+ */
+bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
+		       struct requestor_over *o);
 bool requestor_has_room(const struct requestor *q, int64_t size);
-/* NULL: it has. Else why not, for a template; the caller's. */
+/* Who can raise O, the caller's. */
+char *requestor_who(const struct requestor *q, const struct requestor_over *o);
+/* NULL: there is room for an artifact. Else why not; the caller's. */
 char *requestor_no_room(const struct requestor *q, int64_t size);
 /* The same as RESOURCE_LIMIT's details; the caller's. */
 struct json_object *requestor_room(const struct requestor *q, int64_t size);
 /* One of SIZE is on its way to the store, which will take it or not. */
 void requestor_keep(struct requestor *q, int64_t size);
 void requestor_kept_one(struct requestor *q, int64_t size, bool taken);
-/* The store counted BYTES. */
-void requestor_set_usage(struct requestor *q, int64_t bytes);
+/* A row of Q's, to be written, has SIZE bytes more than before (or less). */
+void requestor_row(struct requestor *q, int64_t size);
+/* The store is asked now what Q has… */
+void requestor_asks_usage(struct requestor *q);
+/* …and has counted so many bytes of artifacts, and of rows. */
+void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows);
 
 /* Q asked for what it does not have: an id that is unknown, or another's. */
 void requestor_missed(struct requestor *q);

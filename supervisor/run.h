@@ -175,6 +175,7 @@ struct run {
 	struct worker *worker;	       /* while one lives; it owns itself */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */
+	int64_t row_bytes;	       /* of its row, as its requestor is charged */
 	const char *unrecorded;	       /* ENDED: the store failed; why */
 	char *view;		       /* ENDED: its terminal view, JSON text */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */

@@ -65,6 +65,7 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 	struct store_run row = row_of(r);
 	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
 	char *note = task_note(r);
+	int64_t bytes;
 
 	row.options = options;
 	row.task_note = note;
@@ -72,6 +73,9 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		buf_add(r->log, "", 1);
 		row.log = buf_data(r->log);
 	}
+	bytes = store_row_bytes(&row);
+	requestor_row(r->requestor, bytes - r->row_bytes);
+	r->row_bytes = bytes;
 	store_put_run(s, &row, urgency, done, arg);
 	free(options);
 	free(note);
@@ -113,6 +117,7 @@ struct run *run_row_revive(const struct store_run *row,
 	r->inputs = xstrdup(row->inputs);
 	r->inputs_len = strlen(row->inputs);
 	r->durable = true;
+	r->row_bytes = store_row_bytes(row);
 	return r;
 }
 

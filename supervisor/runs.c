@@ -106,6 +106,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .bytes = inputs_len,
 	};
 
+	if (!q->usage_asked)
+		keep_learn(s->env.store, q);
 	if (!programs_allow(t, s->env.config, s->env.isolation, r) ||
 	    !browser_allow(t, s->env.config, r))
 		return false;
@@ -323,6 +325,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .on_unborn = on_unborn,
 	    .arg = s,
 	    .state_dir = s->state_dir,
+	    .config = env->config,
 	    .instance = env->instance,
 	};
 	runs_queue_init(s);

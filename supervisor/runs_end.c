@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
+#include "supervisor/disk.h"
 #include "supervisor/input.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
@@ -75,11 +78,49 @@ static void set_expiry(struct runs *s, struct run *r)
 		r->expires_ms = r->task.expires_ms;
 }
 
+/* A log that is large becomes a line that says why it is not there. */
+static void let_log_go(struct run *r)
+{
+	char ts[CLOCK_ISO_SIZE];
+
+	if (r->log == NULL || buf_len(r->log) < DISK_LARGE_BYTES)
+		return;
+	clock_iso(ts, clock_wall_ms());
+	buf_drop(r->log, buf_len(r->log));
+	buf_printf(r->log, "%s notice this log was not kept: the disk of the "
+			   "server is nearly full\n", ts);
+}
+
+/*
+ * While the disk is nearly full a large result is not written: that R ended is
+ * what there is room for. The event that ends it then.
+ */
+static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev)
+{
+	enum disk_room room = disk_room_lately(s->env.config);
+	size_t len = 0;
+
+	if (room == DISK_ROOM)
+		return ev;
+	let_log_go(r);
+	if (r->result != NULL)
+		json_text(r->result, &len);
+	if (len < DISK_LARGE_BYTES || r->error.code != NULL)
+		return ev;
+	run_set_error(r, "STORE_UNAVAILABLE", NULL,
+		      "the template gave its result of %zu bytes, but this "
+		      "server did not keep it: %s", len, disk_says(room));
+	json_object_put(r->result);
+	r->result = NULL;
+	r->is_reply = false;
+	return EV_FAIL;
+}
+
 void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 {
 	struct ended *e = xcalloc(1, sizeof(*e));
 	struct json_object *view;
-	int rc = run_apply(r, ev);
+	int rc = run_apply(r, fit(s, r, ev));
 
 	assert(rc == 0);
 	(void)rc;

@@ -18,6 +18,7 @@
 #include "supervisor/browser.h"
 #include "supervisor/contract.h"
 #include "supervisor/input.h"
+#include "supervisor/keep.h"
 #include "supervisor/keeper.h"
 #include "supervisor/programs.h"
 #include "supervisor/requestor.h"
@@ -277,12 +278,6 @@ static void on_recovered(void *arg, const struct store_result *res)
 	}
 }
 
-static void on_usage(void *arg, const struct store_result *res)
-{
-	if (res->rc == 0)
-		requestor_set_usage(arg, res->artifact_bytes);
-}
-
 /* Time has passed: who may have, or start, more again? */
 static void look_at_requestors(struct server *srv)
 {
@@ -290,8 +285,7 @@ static void look_at_requestors(struct server *srv)
 
 	HASH_ITER(hh, srv->requestors.by_name, q, next) {
 		requestor_hold(q);
-		if (q->section->artifact_bytes > 0)
-			store_usage(srv->store, q->name, on_usage, q);
+		keep_learn(srv->store, q);
 	}
 	runs_pump(srv->runs);
 }

@@ -70,6 +70,13 @@ struct store_run {
 	const char *log;	/* text, or NULL */
 };
 
+/*
+ * What RUN takes of its requestor's account: inputs, options, view, log, and
+ * STORE_ROW_BYTES for the rest of it.
+ */
+#define STORE_ROW_BYTES 512
+int64_t store_row_bytes(const struct store_run *run);
+
 struct store_artifact {
 	char id[ID_SIZE];
 	char run_id[ID_SIZE];
@@ -96,7 +103,8 @@ struct store_result {
 	const struct store_artifact *artifact;
 	const void *data;	/* read_artifact: the bytes of the range */
 	size_t len;
-	int64_t artifact_bytes; /* usage: the requestor's live artifacts */
+	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
+	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
 	size_t interrupted;	/* recover: runs that were running */
 };
 

@@ -246,8 +246,10 @@ static int usage(struct store *s, struct store_req *r)
 	if (st == NULL)
 		return store_sql_failed(s);
 	store_bind_text(st, 1, r->requestor);
-	while ((rc = store_sql_step(s, st)) == 1)
+	while ((rc = store_sql_step(s, st)) == 1) {
 		r->res.artifact_bytes = sqlite3_column_int64(st, 0);
+		r->res.row_bytes = sqlite3_column_int64(st, 1);
+	}
 	return rc;
 }
 

@@ -31,6 +31,7 @@ enum { /* HEAD and BULK of store_schema.c */
 	COL_VIEW,
 	COL_LOG,
 	COL_INSTANCE, /* of STMT_PUT_RUN alone */
+	COL_BYTES,    /* likewise */
 };
 
 #define FIELD(name) offsetof(struct store_run, name)
@@ -51,6 +52,17 @@ static const struct field {
     {COL_EXPIRES, FIELD(expires_ms)},  {COL_TASK_TTL, FIELD(task_ttl_ms)},
     {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
 };
+
+int64_t store_row_bytes(const struct store_run *run)
+{
+	const char *const large[] = {run->inputs, run->options, run->view,
+				     run->log};
+	int64_t bytes = STORE_ROW_BYTES;
+
+	for (size_t i = 0; i < ARRAY_LEN(large); i++)
+		bytes += large[i] != NULL ? (int64_t)strlen(large[i]) : 0;
+	return bytes;
+}
 
 static void bind_run(sqlite3_stmt *st, const struct store_run *run)
 {
@@ -95,6 +107,7 @@ static int put_run(struct store *s, struct store_req *r)
 		return store_sql_failed(s);
 	bind_run(st, &r->run);
 	store_bind_text(st, COL_INSTANCE + 1, s->instance);
+	sqlite3_bind_int64(st, COL_BYTES + 1, store_row_bytes(&r->run));
 	code = sqlite3_step(st);
 	if (code == SQLITE_CONSTRAINT_UNIQUE && r->must) {
 		/* the run was promised, its key was not */

@@ -122,7 +122,46 @@ static const char tasks[] =
     " WHERE task_expires_ms > 0;"
     "PRAGMA user_version=2;";
 
-const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks};
+/*
+ * Bytes of rows, beside those of artifacts: what one requestor has here in all.
+ * A row is counted by its large texts, and the rest of it as much as is usual.
+ */
+#define ROW_BYTES STORE_TEXT(STORE_ROW_BYTES)
+#define STORE_TEXT(n) STORE_TEXT_OF(n)
+#define STORE_TEXT_OF(n) #n
+
+static const char account[] =
+    "ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE usage ADD COLUMN row_bytes INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE runs SET bytes = " ROW_BYTES
+    " + coalesce(length(CAST(inputs AS BLOB)), 0)"
+    " + coalesce(length(CAST(options AS BLOB)), 0)"
+    " + coalesce(length(CAST(view AS BLOB)), 0)"
+    " + coalesce(length(CAST(log AS BLOB)), 0);"
+    "INSERT INTO usage(requestor, artifact_bytes, row_bytes)"
+    " SELECT requestor, 0, sum(bytes) FROM runs WHERE true GROUP BY requestor"
+    " ON CONFLICT DO UPDATE SET row_bytes = excluded.row_bytes;"
+    "DROP TRIGGER IF EXISTS artifacts_added;"
+    "CREATE TRIGGER artifacts_added AFTER INSERT ON artifacts BEGIN"
+    " INSERT INTO usage VALUES(new.requestor, new.size, 0) ON CONFLICT"
+    "  DO UPDATE SET artifact_bytes = artifact_bytes + new.size;"
+    "END;"
+    "CREATE TRIGGER runs_weighed AFTER INSERT ON runs BEGIN"
+    " INSERT INTO usage VALUES(new.requestor, 0, new.bytes) ON CONFLICT"
+    "  DO UPDATE SET row_bytes = row_bytes + new.bytes;"
+    "END;"
+    "CREATE TRIGGER runs_grown AFTER UPDATE OF bytes ON runs"
+    " WHEN old.bytes <> new.bytes BEGIN"
+    " UPDATE usage SET row_bytes = row_bytes + new.bytes - old.bytes"
+    "  WHERE requestor = new.requestor;"
+    "END;"
+    "CREATE TRIGGER runs_forgotten AFTER DELETE ON runs BEGIN"
+    " UPDATE usage SET row_bytes = row_bytes - old.bytes"
+    "  WHERE requestor = old.requestor;"
+    "END;"
+    "PRAGMA user_version=3;";
+
+const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account};
 
 /* The order that store_run_row() reads; a list stops before the bulk. */
 #define HEAD(t)                                                                \
@@ -156,9 +195,9 @@ const char *const store_statements[STORE_STMTS] = {
 	"INSERT INTO runs(id, requestor, template_id, version, digest, status,"
 	" created_ms, started_ms, updated_ms, finished_ms, expires_ms,"
 	" idem_key, idem_digest, cancelling, task, task_ttl_ms,"
-	" task_expires_ms, task_note, " BULK ", instance, ended) VALUES(?1, ?2,"
+	" task_expires_ms, task_note, " BULK ", instance, bytes, ended) VALUES(?1, ?2,"
 	" ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-	" ?18, ?19, ?20, ?21, ?22, ?23, ?6 >= 2)"
+	" ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?6 >= 2)"
 	" ON CONFLICT(requestor, id) DO UPDATE SET template_id = ?3,"
 	" version = ?4, digest = ?5, status = ?6, created_ms = ?7,"
 	" started_ms = ?8, updated_ms = ?9, finished_ms = ?10,"
@@ -166,7 +205,7 @@ const char *const store_statements[STORE_STMTS] = {
 	" cancelling = ?14, task = ?15, task_ttl_ms = ?16,"
 	" task_expires_ms = ?17, task_note = ?18, inputs = ?19,"
 	" options = ?20, view = ?21, log = ?22, instance = ?23,"
-	" ended = ?6 >= 2",
+	" bytes = ?24, ended = ?6 >= 2",
     [STMT_GET_RUN] = "SELECT " HEAD("") ", " BULK
 		     " FROM runs WHERE requestor = ?1 AND id = ?2",
     [STMT_GET_TASK] = "SELECT " HEAD("") " FROM runs"
@@ -205,7 +244,8 @@ const char *const store_statements[STORE_STMTS] = {
 	" WHERE id = ?1 AND requestor = ?2",
     [STMT_EXPIRE_ARTIFACTS] =
 	"UPDATE artifacts SET expires_ms = ?2 WHERE run_id = ?1",
-    [STMT_USAGE] = "SELECT artifact_bytes FROM usage WHERE requestor = ?1",
+    [STMT_USAGE] = "SELECT artifact_bytes, row_bytes FROM usage"
+		   " WHERE requestor = ?1",
     [STMT_INSTANCES] = "SELECT DISTINCT instance FROM runs"
 		       " INDEXED BY runs_open WHERE ended = 0",
     [STMT_CLAIM_RUNNING_ARTIFACTS] =
@@ -217,7 +257,7 @@ const char *const store_statements[STORE_STMTS] = {
 	" SET status = CASE WHEN cancelling THEN 5 ELSE 3 END, ended = 1,"
 	" updated_ms = ?3, finished_ms = ?3,"
 	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"
-	" options = NULL, view = NULL, instance = ?2"
+	" options = NULL, view = NULL, instance = ?2, bytes = " ROW_BYTES
 	" WHERE status = 1 AND ended = 0 AND instance = ?1",
     [STMT_CLAIM_QUEUED] =
 	"UPDATE runs INDEXED BY runs_open SET instance = ?2"

@@ -38,6 +38,7 @@ static void worker_free(struct worker *w)
 	event_free(w->writable);
 	event_free(w->deadline);
 	close(w->fd);
+	worker_unpromise(w);
 	blob_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);

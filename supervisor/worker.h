@@ -64,6 +64,7 @@ struct worker_env {
 	void *arg;
 	const char *state_dir;
 	const char *instance;
+	const struct config *config; /* NULL: the disk is not looked at */
 };
 
 /*

@@ -14,10 +14,12 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/bounds.h"
+#include "supervisor/disk.h"
 #include "supervisor/verdict.h"
 
 #define NOT_WRITTEN                                                            \
 	"the artifact's file could not be written; the server's log says why"
+#define DISK_LOOK_BYTES (1u << 20) /* of an artifact, after which to look again */
 #define LOG_LAST_MAX 512 /* what is said then */
 #define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
 
@@ -109,6 +111,23 @@ static int on_log(struct worker *w, const struct msg *m)
 	return rc;
 }
 
+void worker_unpromise(struct worker *w)
+{
+	requestor_kept_one(w->run->requestor, w->promised, false);
+	w->promised = 0;
+}
+
+/* Why SIZE bytes of an artifact may not be written now, the caller's; or NULL. */
+static char *no_disk(const struct worker *w, int64_t size)
+{
+	const struct config *c = w->env->config;
+	const char *says = c == NULL ? NULL : disk_says(disk_room(c, size));
+
+	return says == NULL ? NULL
+			    : xasprintf("the artifact is not kept by this "
+					"server: %s", says);
+}
+
 static int artifact_done(struct worker *w)
 {
 	struct run_artifact a = w->artifact;
@@ -116,6 +135,7 @@ static int artifact_done(struct worker *w)
 	char *path = w->blob == NULL ? NULL : blob_finish(w->blob, sha256);
 
 	w->blob = NULL;
+	worker_unpromise(w);
 	w->artifact = (struct run_artifact){0};
 	w->phase = PHASE_ANSWER;
 	if (path == NULL) {
@@ -129,10 +149,23 @@ static int artifact_done(struct worker *w)
 	return 0;
 }
 
+/* Others write, too: is there still room for what is on its way? */
+static void look_at_disk(struct worker *w)
+{
+	w->refused = no_disk(w, 0);
+	if (w->refused == NULL)
+		return;
+	blob_free(w->blob);
+	w->blob = NULL;
+}
+
 static int artifact_bytes(struct worker *w, struct str s)
 {
 	if (s.n > w->body_total - w->body_got)
 		return worker_violation(w, "an artifact is longer than it said");
+	if (w->blob != NULL && (w->body_got + s.n) / DISK_LOOK_BYTES >
+				   w->body_got / DISK_LOOK_BYTES)
+		look_at_disk(w);
 	/* a failed write shows at blob_finish(), when it can be answered */
 	if (w->blob != NULL)
 		(void)blob_write(w->blob, s.p, s.n);
@@ -172,6 +205,7 @@ char *worker_no_room(struct run *r, int64_t size)
 static char *why_refuse(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
+	char *why;
 
 	if ((int64_t)r->n_artifacts >= r->limits.artifacts)
 		return over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
@@ -184,7 +218,8 @@ static char *why_refuse(struct worker *w, uint64_t size)
 							       : INT64_MAX / 2),
 			    r->limits.artifact_bytes,
 			    "the run's artifacts would hold more than they may");
-	return worker_no_room(w->run, (int64_t)size);
+	why = worker_no_room(w->run, (int64_t)size);
+	return why != NULL ? why : no_disk(w, (int64_t)size);
 }
 
 static int on_artifact(struct worker *w, const struct msg *m)
@@ -199,6 +234,8 @@ static int on_artifact(struct worker *w, const struct msg *m)
 			log_error("worker", "run=%s requestor=%s artifact=refused "
 				  "err=\"%s\"",
 				  r->id, r->requestor->name, strerror(errno));
+		w->promised = (int64_t)m->artifact.total;
+		requestor_keep(r->requestor, w->promised);
 	}
 	w->artifact = (struct run_artifact){
 	    .name = xstrndup(m->artifact.name.p, m->artifact.name.n),

@@ -45,6 +45,7 @@ struct worker {
 	uint64_t body_total, body_got;
 	struct blob *blob; /* NULL: refused; its bytes are let go */
 	char *refused; /* why, for the template; owned */
+	int64_t promised; /* bytes of BLOB, in its requestor's account */
 	struct json_object *over; /* the limit that was why, or NULL; owned */
 	struct run_artifact artifact;
 	struct asks asked;  /* in their order; those without an answer */
@@ -96,5 +97,7 @@ void worker_drop_inputs(struct worker *w);
 
 /* It said its last word, or can say no more: it has a moment to exit. */
 void worker_said_all(struct worker *w);
+/* The artifact that was on its way is it no more. */
+void worker_unpromise(struct worker *w);
 
 #endif

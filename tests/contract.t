@@ -94,14 +94,16 @@ sub invalid {
 		maxOpenFiles => 65536, maxFiles => 1 << 20,
 		maxOutputBytes => 64 << 20, maxLoggedBytes => 16 << 20,
 		maxArtifacts => 10000, maxArtifactBytes => 1 << 30,
-		maxMessagesPerSecond => 10000}, 'limits are those of the configuration');
+		maxMessagesPerSecond => 10000,
+		defaultStoreBytes => 4 << 30}, 'limits are those of the configuration');
 	like($v->{runtimeVersion}, qr/^\d+\.\d+\.\d+$/, 'runtimeVersion');
 	is($v->{requestor}, "uid:$>", 'requestor is the local user');
 	is($v->{trustLevel}, 'local', 'trustLevel');
 	same_json([sort keys %{$v->{isolation}}],
 		  [qw(cgroup landlockAbi level missing)], 'isolation');
 	same_json($v->{usage}, {running => 0, queued => 0, artifactBytes => 0,
-				cpuMsThisHour => 0}, 'usage');
+				storeBytes => 0, cpuMsThisHour => 0}, 'usage');
+	same_json($v->{store}, {available => true}, 'runs can be recorded');
 	same_json($v->{requestorLimits}, {}, 'without a section, no more limits');
 	invalid($s->tool(get_runtime_profile => {verbose => true}), '/verbose',
 		'additionalProperties', qr/verbose/, 'an argument too many');

@@ -37,7 +37,7 @@ struct answer {
 	char *view;
 	char idem_key[64];
 	int64_t updated_ms, finished_ms, expires_ms;
-	int64_t total, size, artifact_expires_ms, artifact_bytes;
+	int64_t total, size, artifact_expires_ms, artifact_bytes, row_bytes;
 	size_t interrupted;
 	char data[HELP_DATA];
 	size_t len;
@@ -78,6 +78,7 @@ __attribute__((unused)) static void help_done(void *arg,
 	}
 	a->total = res->total;
 	a->artifact_bytes = res->artifact_bytes;
+	a->row_bytes = res->row_bytes;
 	a->interrupted = res->interrupted;
 	if (res->artifact != NULL) {
 		a->size = res->artifact->size;

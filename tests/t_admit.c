@@ -191,7 +191,7 @@ static void test_quotas(void)
 	ask.config = config;
 	q = requestors_of_uid(&all, 1);
 	requestor_charge(q, 4998);
-	requestor_set_usage(q, 999);
+	requestor_set_usage(q, 999, 0);
 	ok(admit_run(&ask, q, &r), "below its quotas");
 	requestor_charge(q, 0);
 	ok(!admit_run(&ask, q, &r), "not at its CPU time");
@@ -200,7 +200,7 @@ static void test_quotas(void)
 	configure("[requestor \"a\"]\nuid = 1\nartifact_bytes = 1000\n");
 	ask.config = config;
 	q = requestors_of_uid(&all, 1);
-	requestor_set_usage(q, 1000);
+	requestor_set_usage(q, 1000, 0);
 	ok(!admit_run(&ask, q, &r), "nor with its artifacts");
 	refused(&r, "QUOTA_EXCEEDED", "artifact_bytes", "artifacts");
 	is_int(json_object_get_int64(json_member(r.details, "used")), 1000,

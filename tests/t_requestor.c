@@ -166,12 +166,12 @@ static void test_usage(void)
 	configure("[requestor \"a\"]\nuid = 1\nartifact_bytes = 100\n"
 		  "cpu_seconds_per_hour = 2\n");
 	q = requestors_of_uid(&all, 1);
-	requestor_set_usage(q, 60);
+	requestor_set_usage(q, 60, 0);
 	ok(requestor_has_room(q, 40) && !requestor_has_room(q, 41),
 	   "there is room for what is left");
 	requestor_keep(q, 30);
 	ok(!requestor_has_room(q, 11), "what is on its way counts");
-	requestor_set_usage(q, 50);
+	requestor_set_usage(q, 50, 0);
 	is_int(requestor_kept(q), 80, "and is not in what the store counted");
 	requestor_kept_one(q, 30, true);
 	is_int(requestor_kept(q), 80, "but once it is there");

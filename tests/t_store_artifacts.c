@@ -199,6 +199,45 @@ static void test_many(const char *dir, struct store *s)
 	help_clear(&a);
 }
 
+static int64_t rows_of(struct store *s, const char *requestor)
+{
+	struct answer a = {0};
+
+	store_usage(s, requestor, help_done, &a);
+	help_wait(s, &a);
+	return a.rc == 0 ? a.row_bytes : a.rc;
+}
+
+/* What rows hold is its requestor's account as well. */
+static void test_rows(struct store *s)
+{
+	struct store_run run = help_run("rows", STORE_QUEUED);
+	char *large = xcalloc(1, 100001);
+
+	memset(large, 'x', 100000);
+	is_int(rows_of(s, "rows"), 0, "who has no row has no bytes of them");
+	run.inputs = large;
+	run.options = NULL;
+	help_put(s, &run, STORE_NOW);
+	is_int(rows_of(s, "rows"), STORE_ROW_BYTES + 100000,
+	       "a row counts with its inputs");
+	run.status = STORE_SUCCEEDED;
+	run.finished_ms = 50;
+	run.expires_ms = 60;
+	run.inputs = NULL;
+	run.view = large + 50000;
+	run.log = large + 99000;
+	help_put(s, &run, STORE_NOW);
+	is_int(rows_of(s, "rows"), STORE_ROW_BYTES + 50000 + 1000,
+	       "when it has ended, with its view and its log");
+	is_int(rows_of(s, "bob"), 0, "and nobody else's");
+	store_sweep(s, 100);
+	while (rows_of(s, "rows") > 0)
+		;
+	is_int(rows_of(s, "rows"), 0, "a row that is forgotten counts no more");
+	free(large);
+}
+
 int main(void)
 {
 	char *dir = help_dir();
@@ -215,6 +254,7 @@ int main(void)
 	test_missing(dir, s, &run);
 	test_end(dir, s, &run, &art);
 	test_many(dir, s);
+	test_rows(s);
 	store_stop(s, 10000);
 	help_remove(dir);
 	return tap_done();

@@ -249,6 +249,10 @@ static void test_version_1(void)
 	is_int(help_get(s, &a, "alice", "run_22222222222222222222222222"), 0,
 	       "its runs are still there");
 	is_str(a.view, "{\"old\":1}", "whole");
+	help_clear(&a);
+	store_usage(s, "alice", help_done, &a);
+	help_wait(s, &a);
+	ok(a.row_bytes >= STORE_ROW_BYTES + 9, "and are counted");
 	p = get(s, "run_22222222222222222222222222");
 	is_int(p.rows[0].task, STORE_TASK_NONE, "and are no tasks");
 	help_get(t, &a, "alice", run.id);

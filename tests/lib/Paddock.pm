@@ -231,7 +231,9 @@ my %judge = (
     if => sub {
 	    my ($if, $v, $at, $schema) = @_;
 
-	    return schema_errors($if, $v, $at) ? () : schema_errors($schema->{then}, $v, $at);
+	    my $next = schema_errors($if, $v, $at) ? 'else' : 'then';
+
+	    return exists $schema->{$next} ? schema_errors($schema->{$next}, $v, $at) : ();
     },
     anyOf => sub {
 	    my ($all, $v, $at) = @_;
@@ -244,7 +246,7 @@ my %judge = (
     maximum => sub { $_[1] > $_[0] ? "$_[2] is above $_[0]" : () },
     minLength => sub { length $_[1] < $_[0] ? "$_[2] is too short" : () },
     maxLength => sub { length $_[1] > $_[0] ? "$_[2] is too long" : () },
-    (map { $_ => sub { () } } qw(title description default then writeOnly $schema)),
+    (map { $_ => sub { () } } qw(title description default then else writeOnly $schema)),
 );
 
 # What is wrong with VALUE by SCHEMA; dies of a keyword that it cannot judge.

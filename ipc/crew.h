@@ -30,6 +30,7 @@ struct crew_order {
 	uint64_t processes;   /* a program's: how many at once */
 	uint64_t open_files;  /* a program's: in each process */
 	uint64_t files;	      /* a program's: in /work */
+	uint64_t locks;	      /* a program's: 1, it may lock files; or 0 */
 };
 
 #define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */

@@ -33,6 +33,7 @@ struct sandbox_program {
 	uint64_t processes; /* and threads, beside the shim */
 	uint64_t open_files; /* of each process */
 	uint64_t files;	     /* in /work */
+	bool locks;	     /* it may lock files */
 };
 
 /*

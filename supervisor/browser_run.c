@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/audit.h"
+#include "supervisor/grants.h"
 
 #define KEEP "keep_session" /* of the run's own: for templates alone */
 
@@ -114,19 +115,6 @@ static void run_answered(void *arg, const struct broker_answer *a)
 	worker_answer_ask(r, seq, a->ok, a->json, a->len);
 }
 
-static bool lists(const struct template *t, const char *tool)
-{
-	struct json_object *tools = json_member(t->manifest, "tools");
-	size_t n = tools == NULL ? 0 : json_object_array_length(tools);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(json_object_get_string(
-			       json_object_array_get_idx(tools, i)),
-			   tool) == 0)
-			return true;
-	return false;
-}
-
 /* Other sessions of its requestor are none of a template's business. */
 static bool is_its_session(const struct run *r, const char *id)
 {
@@ -139,12 +127,13 @@ static const char *why_not(const struct browser *b, const struct run *r,
 			   const struct worker_ask *ask)
 {
 	struct json_object *given = json_member(ask->params, "sessionId");
+	const char *no;
 
 	if (broker_action(ask->tool) == NULL)
 		return "there is no such tool to be called";
-	if (!lists(r->template, ask->tool))
-		return "the manifest's tools do not list it, which the "
-		       "template's author can change";
+	no = grants_tool(r->template, b->server->config, ask->tool);
+	if (no != NULL)
+		return no;
 	if (strcmp(ask->tool, "list_sessions") == 0)
 		return "a template knows its own session alone; clients may "
 		       "list them";
@@ -169,6 +158,7 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
 {
 	const char *no = why_not(b, r, ask);
 	int64_t ms = time_left(r);
+	struct json_object *body;
 	struct pending *p;
 
 	if (no != NULL) {
@@ -183,10 +173,11 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
 	p->seq = ask->seq;
 	p->action = broker_action(ask->tool);
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
-	p->call =
-	    broker_ask(b->broker, ask->tool,
-		       browser_body(r->requestor, r->trust, r, ask->params, ms),
-		       ms, run_answered, p);
+	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
+	/* as they are now: what was taken back since the start is not had */
+	json_object_object_add(body, "hosts",
+			       grants_hosts(r->template, b->server->config));
+	p->call = broker_ask(b->broker, ask->tool, body, ms, run_answered, p);
 }
 
 void browser_drop(struct run *r, uint32_t seq)

@@ -81,15 +81,14 @@ static void default_paths(struct config *c, uid_t uid)
 /* etc/templates beside the folder "build" that EXE lies in; or NULL. */
 static char *source_templates(const char *exe)
 {
-	const char *name = strrchr(exe, '/');
-	const char *build;
+	static const char part[] = "/build/";
+	const char *build = NULL;
 	struct stat st;
 	char *dir;
 
-	if (name == NULL || name == exe)
-		return NULL;
-	build = memrchr(exe, '/', (size_t)(name - exe));
-	if (build == NULL || strncmp(build, "/build/", strlen("/build/")) != 0)
+	for (const char *p = exe; (p = strstr(p, part)) != NULL; p++)
+		build = p;
+	if (build == NULL)
 		return NULL;
 	dir = xasprintf("%.*s/etc/templates", (int)(build - exe), exe);
 	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
@@ -112,6 +111,15 @@ static char *installed_templates(const char *exe)
 			 (int)(n - strlen(bin)), exe);
 }
 
+char *config_shipped_templates(const char *exe)
+{
+	char *dir = source_templates(exe);
+
+	if (dir == NULL)
+		dir = installed_templates(exe);
+	return dir != NULL ? dir : xstrdup("/usr/share/paddock/templates");
+}
+
 char **config_default_templates(const char *exe, size_t *n)
 {
 	char **list = xcalloc(2, sizeof(char *));
@@ -122,21 +130,23 @@ char **config_default_templates(const char *exe, size_t *n)
 		return list;
 	*n = 2;
 	list[0] = xstrdup("/etc/paddock/templates");
-	list[1] = installed_templates(exe);
-	if (list[1] == NULL)
-		list[1] = xstrdup("/usr/share/paddock/templates");
+	list[1] = config_shipped_templates(exe);
 	return list;
 }
 
-static void defaults(const char *section, void *base)
+/* Whose struct SECTION's keys are in: a named section's own, or config's. */
+static const char *owner(const char *section)
+{
+	return config_section_is_named(section) ? section : "server";
+}
+
+static void defaults(const char *of, void *base)
 {
 	size_t n;
 	const struct config_key *keys = config_keys(&n);
-	bool of_requestor = strcmp(section, CONFIG_REQUESTOR) == 0;
 
 	for (size_t i = 0; i < n; i++)
-		if ((strcmp(keys[i].section, CONFIG_REQUESTOR) == 0) ==
-		    of_requestor)
+		if (strcmp(owner(keys[i].section), of) == 0)
 			config_key_default(&keys[i], base);
 }
 
@@ -154,14 +164,13 @@ struct config *config_new(uid_t uid)
 }
 
 /* Frees what the keys of BASE own. */
-static void release(bool of_requestor, void *base)
+static void release(const char *of, void *base)
 {
 	size_t n;
 	const struct config_key *keys = config_keys(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if ((strcmp(keys[i].section, CONFIG_REQUESTOR) == 0) ==
-			of_requestor &&
+		if (strcmp(owner(keys[i].section), of) == 0 &&
 		    config_key_is_text(&keys[i]))
 			free(*(char **)((char *)base + keys[i].offset));
 }
@@ -172,11 +181,16 @@ void config_free(struct config *c)
 		return;
 	for (size_t i = 0; i < c->n_requestors; i++) {
 		free(c->requestors[i].name);
-		release(true, &c->requestors[i]);
+		release(CONFIG_REQUESTOR, &c->requestors[i]);
+	}
+	for (size_t i = 0; i < c->n_grants; i++) {
+		free(c->grants[i].name);
+		release(CONFIG_GRANT, &c->grants[i]);
 	}
 	free(c->requestors);
+	free(c->grants);
 	config_clear_templates(c);
-	release(false, c);
+	release("server", c);
 	free(c);
 }
 
@@ -203,6 +217,21 @@ size_t config_requestor_index(struct config *c, const char *name, size_t n)
 	*r = (struct config_requestor){.name = xstrndup(name, n)};
 	defaults(CONFIG_REQUESTOR, r);
 	return c->n_requestors++;
+}
+
+size_t config_grant_index(struct config *c, const char *name, size_t n)
+{
+	struct config_grant *g;
+
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (strncmp(c->grants[i].name, name, n) == 0 &&
+		    c->grants[i].name[n] == '\0')
+			return i;
+	c->grants = xrealloc(c->grants, (c->n_grants + 1) * sizeof(*g));
+	g = &c->grants[c->n_grants];
+	*g = (struct config_grant){.name = xstrndup(name, n)};
+	defaults(CONFIG_GRANT, g);
+	return c->n_grants++;
 }
 
 static bool same_token(const struct config_requestor *a,
@@ -286,7 +315,7 @@ int config_set(struct config *c, const char *section, const char *key,
 	char *text;
 	int rc;
 
-	if (k == NULL || strcmp(section, CONFIG_REQUESTOR) == 0)
+	if (k == NULL || config_section_is_named(section))
 		return why_set(why, size, "%s: unknown key in [%s]", key,
 			       section);
 	text = absolute(k, value);
@@ -296,6 +325,53 @@ int config_set(struct config *c, const char *section, const char *key,
 		rc = config_key_set(k, c, text, false, why, size);
 	free(text);
 	return rc;
+}
+
+/* The name before the ':' of TEXT, or all; at *REST is what follows. */
+static bool whose(const char *text, const char **name, size_t *n,
+		  const char **rest)
+{
+	size_t colon = strcspn(text, ":=");
+
+	*name = "*";
+	*n = 1;
+	*rest = text;
+	if (text[colon] != ':')
+		return true;
+	*name = text;
+	*n = colon;
+	*rest = text + colon + 1;
+	return (*n == 1 && *text == '*') || config_is_id(text, colon);
+}
+
+int config_add_grant(struct config *c, const char *text, char *why, size_t size)
+{
+	const struct config_key *k = NULL;
+	const char *name, *rest, *near = NULL;
+	char reason[512], *key;
+	size_t n, len, i;
+	int rc;
+
+	if (!whose(text, &name, &n, &rest))
+		return why_set(why, size,
+			       "--grant %s: %.*s is no templateId; expected "
+			       "[TEMPLATE:]KEY=VALUE",
+			       text, (int)n, name);
+	len = strcspn(rest, "=");
+	key = xstrndup(rest, len);
+	if (rest[len] == '=')
+		k = config_key_find(CONFIG_GRANT, key, &near);
+	free(key);
+	if (k == NULL)
+		return why_set(why, size,
+			       "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
+			       "tools, hosts, read_paths, network, secrets, "
+			       "locks or digest as KEY",
+			       text);
+	i = config_grant_index(c, name, n);
+	rc = config_key_set(k, &c->grants[i], rest + len + 1,
+			    config_key_is_list(k), reason, sizeof(reason));
+	return rc < 0 ? why_set(why, size, "--grant %s", reason) : 0;
 }
 
 static void print_section(const char *section, const void *base, FILE *out)
@@ -311,7 +387,7 @@ static void print_section(const char *section, const void *base, FILE *out)
 void config_print(const struct config *c, FILE *out)
 {
 	for (const char *const *s = config_sections; *s != NULL; s++) {
-		if (strcmp(*s, CONFIG_REQUESTOR) == 0)
+		if (config_section_is_named(*s))
 			break;
 		fprintf(out, "%s[%s]\n", s == config_sections ? "" : "\n", *s);
 		print_section(*s, c, out);
@@ -319,6 +395,10 @@ void config_print(const struct config *c, FILE *out)
 	for (size_t i = 0; i < c->n_requestors; i++) {
 		fprintf(out, "\n[requestor \"%s\"]\n", c->requestors[i].name);
 		print_section(CONFIG_REQUESTOR, &c->requestors[i], out);
+	}
+	for (size_t i = 0; i < c->n_grants; i++) {
+		fprintf(out, "\n[grant \"%s\"]\n", c->grants[i].name);
+		print_section(CONFIG_GRANT, &c->grants[i], out);
 	}
 }
 
@@ -373,8 +453,11 @@ void config_manual(FILE *out)
 			section = keys[i].section;
 			fprintf(out, ".Ss \"[%s%s]\"\n.Bl -tag -width Ds\n",
 				section,
-				strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"
-								       : "");
+				strcmp(section, CONFIG_REQUESTOR) == 0
+				    ? " NAME"
+				: strcmp(section, CONFIG_GRANT) == 0
+				    ? " TEMPLATE"
+				    : "");
 		}
 		manual_key(&keys[i], out);
 	}

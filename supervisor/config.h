@@ -39,6 +39,21 @@ struct config_requestor { /* a [requestor "NAME"] section */
 	int64_t weight;	 /* 1 */
 };
 
+/*
+ * A [grant "TEMPLATE"] section: what the template may have of what it asks
+ * for. Lists have spaces between their words; NULL: nothing.
+ */
+struct config_grant {
+	char *name;	  /* a templateId, or "*": every template */
+	char *tools;	  /* of the browser, or "all" */
+	char *hosts;	  /* patterns (ipc/host_pattern.h) that it may open there */
+	char *read_paths;
+	char *network;	  /* HOST:PORT */
+	char *secrets;	  /* names */
+	bool locks;
+	char *digest;	  /* of packages that it holds for; NULL: any */
+};
+
 struct config {
 	/* [server] */
 	char *listen; /* NULL: no TCP */
@@ -110,6 +125,9 @@ struct config {
 	/* [requestor "…"] */
 	struct config_requestor *requestors;
 	size_t n_requestors;
+	/* [grant "…"] */
+	struct config_grant *grants;
+	size_t n_grants;
 };
 
 /* All defaults, for UID (0: the system's folders, else its XDG ones). */
@@ -139,6 +157,8 @@ char *config_default_file(uid_t uid);
  * them; the caller's, each and the array.
  */
 char **config_default_templates(const char *exe, size_t *n);
+/* The folder of the templates that EXE was built or installed with. */
+char *config_shipped_templates(const char *exe);
 
 /*
  * Set one key of [server], [limits] or [sandbox], as a flag does: a path may
@@ -148,6 +168,12 @@ char **config_default_templates(const char *exe, size_t *n);
 int config_set(struct config *c, const char *section, const char *key,
 	       const char *value, char *why, size_t size);
 void config_clear_templates(struct config *c); /* --templates replaces */
+/*
+ * [TEMPLATE:]KEY=VALUE of a --grant flag: adds to what is granted to TEMPLATE,
+ * else to all. 0, or -EINVAL with WHY.
+ */
+int config_add_grant(struct config *c, const char *text, char *why,
+		     size_t size);
 
 /* Every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);

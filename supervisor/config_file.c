@@ -22,7 +22,7 @@
 #include "supervisor/config_keys.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20)
-#define SECTION_MAX 49 /* inih cuts a longer one */
+#define SECTION_MAX 96 /* inih cuts at 49, so its copy is not used */
 
 struct reading {
 	struct config *c;
@@ -30,11 +30,14 @@ struct reading {
 	const char *text;
 	size_t len, at;
 	int line;
+	char section[SECTION_MAX + 1];
 	bool indented;	/* this line begins with a space */
 	bool continues; /* a key came since the section: inih goes on with it */
+	bool brackets;	/* that key's list may have [ADDRESS] */
 	bool failed;	/* WHY is set: deal out no more */
-	bool (*seen)[CONFIG_KEYS_MAX]; /* keys in this file: [0] of the server,
-					  [1 + i] of requestor i */
+	/* keys in this file: [0] of the server, [1 + 2 * i] of requestor i,
+	   [2 + 2 * i] of grant i */
+	bool (*seen)[CONFIG_KEYS_MAX];
 	size_t n_seen;
 	char *why;
 	size_t size;
@@ -47,44 +50,89 @@ static int fail(struct reading *r, const char *reason)
 	return -EINVAL;
 }
 
-/* NAME of [requestor "NAME"], N bytes; NULL: it is no such section. */
-static const char *requestor_name(const char *section, size_t *n)
-{
-	const char *s = section + strlen(CONFIG_REQUESTOR);
+/* ---- sections that have a name ---- */
 
-	if (strncmp(section, CONFIG_REQUESTOR, strlen(CONFIG_REQUESTOR)) != 0 ||
-	    *s != ' ')
+static bool is_granted(const char *s, size_t n)
+{
+	return (n == 1 && *s == '*') || config_is_id(s, n);
+}
+
+/* The struct of the section NAME (N bytes), and its slot in SEEN. */
+static void *requestor(struct config *c, const char *name, size_t n,
+		       size_t *slot)
+{
+	size_t i = config_requestor_index(c, name, n);
+
+	*slot = 1 + 2 * i;
+	return &c->requestors[i];
+}
+
+static void *grant(struct config *c, const char *name, size_t n, size_t *slot)
+{
+	size_t i = config_grant_index(c, name, n);
+
+	*slot = 2 + 2 * i;
+	return &c->grants[i];
+}
+
+static const struct named {
+	const char *section;
+	bool (*is_name)(const char *s, size_t n);
+	void *(*find)(struct config *c, const char *name, size_t n,
+		      size_t *slot);
+	const char *expected;
+} named[] = {
+    {CONFIG_REQUESTOR, requestor_name_ok, requestor,
+     "[requestor \"NAME\"] with " REQUESTOR_NAME_RULE " as NAME"},
+    {CONFIG_GRANT, is_granted, grant,
+     "[grant \"TEMPLATE\"] with a templateId as TEMPLATE, or * for all"},
+};
+
+/* Which kind SECTION begins like; NULL: none. */
+static const struct named *kind_of(const char *section)
+{
+	for (size_t i = 0; i < ARRAY_LEN(named); i++)
+		if (strncmp(section, named[i].section,
+			    strlen(named[i].section)) == 0)
+			return &named[i];
+	return NULL;
+}
+
+/* NAME of [KIND "NAME"], N bytes; NULL: it is no such section. */
+static const char *name_in(const struct named *k, const char *section,
+			   size_t *n)
+{
+	const char *s = section + strlen(k->section);
+
+	if (*s != ' ' && *s != '\t')
 		return NULL;
 	s += strspn(s, " \t");
 	if (*s++ != '"')
 		return NULL;
 	*n = strcspn(s, "\"");
-	return requestor_name_ok(s, *n) && strcmp(s + *n, "\"") == 0
-		   ? s
-		   : NULL;
+	return strcmp(s + *n, "\"") == 0 && k->is_name(s, *n) ? s : NULL;
 }
 
 static bool plain_section(const char *section)
 {
 	for (const char *const *s = config_sections; *s != NULL; s++)
 		if (strcmp(*s, section) == 0)
-			return strcmp(section, CONFIG_REQUESTOR) != 0;
+			return !config_section_is_named(section);
 	return false;
 }
 
 static int unknown_section(struct reading *r, const char *section)
 {
+	const struct named *k = kind_of(section);
 	char reason[512];
 	struct near near;
 
 	near_init(&near, section);
 	for (const char *const *s = config_sections; *s != NULL; s++)
 		near_try(&near, *s);
-	if (strncmp(section, CONFIG_REQUESTOR, strlen(CONFIG_REQUESTOR)) == 0)
-		why_set(reason, sizeof(reason),
-			"[%s]: expected [requestor \"NAME\"] with "
-			REQUESTOR_NAME_RULE " as NAME",
-			section);
+	if (k != NULL)
+		why_set(reason, sizeof(reason), "[%s]: expected %s", section,
+			k->expected);
 	else if (near.best != NULL)
 		why_set(reason, sizeof(reason),
 			"[%s]: unknown section; did you mean [%s]?", section,
@@ -92,28 +140,35 @@ static int unknown_section(struct reading *r, const char *section)
 	else
 		why_set(reason, sizeof(reason),
 			"[%s]: unknown section; expected [server], [limits], "
-			"[sandbox], [browser] or [requestor \"NAME\"]",
+			"[sandbox], [browser], [requestor \"NAME\"] or "
+			"[grant \"TEMPLATE\"]",
 			section);
 	return fail(r, reason);
 }
 
-/* A section begins. Requestors exist from here on, even without a key. */
+/* A section begins. What it names exists from here on, even without a key. */
 static int enter_section(struct reading *r, const char *section)
 {
-	size_t n;
-	const char *name = requestor_name(section, &n);
+	const struct named *k = kind_of(section);
+	const char *name;
+	size_t n, slot;
 
 	r->continues = false;
+	snprintf(r->section, sizeof(r->section), "%s", section);
 	if (plain_section(section))
 		return 0;
+	name = k != NULL ? name_in(k, section, &n) : NULL;
 	if (name == NULL)
 		return unknown_section(r, section);
-	if (n == strlen("anonymous") && strncmp(name, "anonymous", n) == 0)
+	if (k->find == requestor && n == strlen("anonymous") &&
+	    strncmp(name, "anonymous", n) == 0)
 		return fail(r, "\"anonymous\" stands for callers without a "
 			       "token; choose another name");
-	(void)config_requestor_index(r->c, name, n);
+	(void)k->find(r->c, name, n, &slot);
 	if (r->c->n_requestors > CONFIG_REQUESTORS_MAX)
 		return fail(r, "there are more than 1000 requestors");
+	if (r->c->n_grants > CONFIG_GRANTS_MAX)
+		return fail(r, "there are grants for more than 1000 templates");
 	return 0;
 }
 
@@ -138,7 +193,8 @@ static int look_at_section(struct reading *r, const char *line)
 
 static int look_at_line(struct reading *r, const char *line, size_t n)
 {
-	size_t blank = strspn(line, " \t"), end = n;
+	const char *bom = "\xEF\xBB\xBF"; /* inih passes over one */
+	size_t blank, end = n;
 
 	if (strlen(line) != n || !utf8_ok(line, n))
 		return fail(r, "this is not text in UTF-8");
@@ -148,8 +204,11 @@ static int look_at_line(struct reading *r, const char *line, size_t n)
 		if (((unsigned char)line[i] < ' ' && line[i] != '\t') ||
 		    line[i] == 0x7F)
 			return fail(r, "there is a control character");
+	if (r->line == 1 && strncmp(line, bom, strlen(bom)) == 0)
+		line += strlen(bom);
+	blank = strspn(line, " \t");
 	r->indented = blank > 0;
-	if (line[blank] == '[' && blank > 0)
+	if (line[blank] == '[' && blank > 0 && !(r->continues && r->brackets))
 		return fail(r, "a section begins at the start of its line");
 	return *line == '[' ? look_at_section(r, line) : 0;
 }
@@ -235,9 +294,9 @@ static int check_line(struct reading *r, const struct config_key *k,
 	return fail(r, reason);
 }
 
-static int take(struct reading *r, const char *section, const char *name,
-		const char *value)
+static int take(struct reading *r, const char *name, const char *value)
 {
+	const struct named *kind = kind_of(r->section);
 	const struct config_key *k;
 	const char *near, *who;
 	char reason[512];
@@ -245,21 +304,21 @@ static int take(struct reading *r, const char *section, const char *name,
 	size_t n, slot = 0;
 	bool more = r->indented && r->continues;
 
-	if (*section == '\0')
+	if (*r->section == '\0')
 		return fail(r, "a key before the first section; begin with "
 			       "[server]");
-	who = requestor_name(section, &n);
-	if (who != NULL) {
-		slot = config_requestor_index(r->c, who, n);
-		base = &r->c->requestors[slot++];
+	if (kind != NULL) {
+		who = name_in(kind, r->section, &n);
+		base = kind->find(r->c, who, n, &slot);
 	}
-	k = config_key_find(who != NULL ? CONFIG_REQUESTOR : section, name,
+	k = config_key_find(kind != NULL ? kind->section : r->section, name,
 			    &near);
 	if (k == NULL)
-		return unknown_key(r, section, name, near);
+		return unknown_key(r, r->section, name, near);
 	if (check_line(r, k, slot, more) < 0)
 		return -EINVAL;
 	r->continues = true;
+	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_PLACES;
 	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
 		return fail(r, reason);
 	return 0;
@@ -271,7 +330,8 @@ static int on_key(void *arg, const char *section, const char *name,
 {
 	struct reading *r = arg;
 
-	return r->failed || take(r, section, name, value) < 0 ? 0 : 1;
+	(void)section;
+	return r->failed || take(r, name, value) < 0 ? 0 : 1;
 }
 
 static int read_text(struct config *c, const char *name, const char *text,

@@ -5,9 +5,15 @@
 #include "supervisor/config.h"
 
 #define CONFIG_REQUESTORS_MAX 1000
+#define CONFIG_GRANTS_MAX 1000
 
 /* The index of requestor NAME (N bytes), made with defaults if it is new. */
 size_t config_requestor_index(struct config *c, const char *name, size_t n);
+
+/* The same of grant NAME. */
+size_t config_grant_index(struct config *c, const char *name, size_t n);
+/* Are N bytes at S a templateId? */
+bool config_is_id(const char *s, size_t n);
 
 /* What no single key can tell. 0, or -EINVAL with WHY, which names FILE. */
 int config_check(const struct config *c, const char *file, char *why,

@@ -24,7 +24,14 @@ static const char *const isolations[] = {"full", "userns", "container",
 					 "restricted", NULL};
 
 const char *const config_sections[] = {"server",  "limits",	    "sandbox",
-				       "browser", CONFIG_REQUESTOR, NULL};
+				       "browser", CONFIG_REQUESTOR, CONFIG_GRANT,
+					NULL};
+
+bool config_section_is_named(const char *section)
+{
+	return strcmp(section, CONFIG_REQUESTOR) == 0 ||
+	       strcmp(section, CONFIG_GRANT) == 0;
+}
 
 #define KEY(sec, field, t)                                                     \
 	.section = (sec), .name = #field, .type = CONFIG_##t,                  \
@@ -35,6 +42,9 @@ const char *const config_sections[] = {"server",  "limits",	    "sandbox",
 #define REQ(field, t)                                                          \
 	.section = CONFIG_REQUESTOR, .name = #field, .type = CONFIG_##t,       \
 	.offset = offsetof(struct config_requestor, field)
+#define GRANT(field, t)                                                        \
+	.section = CONFIG_GRANT, .name = #field, .type = CONFIG_##t,           \
+	.offset = offsetof(struct config_grant, field)
 
 static const struct config_key keys[] = {
     {KEY("server", listen, LISTEN), .optional = true,
@@ -156,8 +166,9 @@ static const struct config_key keys[] = {
 	     "promised can be written; below half of it no run is made."},
 
     {KEY("sandbox", read_paths, PATHS), .optional = true,
-     .help = "What programs may ask to read, beside programs and libraries: "
-	     "files, and folders with all that is in them."},
+     .help = "What all programs may ask to read, beside programs and libraries: "
+	     "files, and folders with all that is in them. A grant has the "
+	     "same for one template."},
     {KEY("sandbox", allow_weak_programs, BOOL), .def = false,
      .help = "Run programs also where there is no user namespace, if the server "
 	     "is started as root and all else of their cage holds."},
@@ -230,9 +241,35 @@ static const struct config_key keys[] = {
      .help = "The templates that it sees. Unset: all."},
     {REQ(browser_tools, TOOLS), .optional = true,
      .help = "The browser's tools that it may call itself; what a template calls "
-	     "is up to the manifest. Unset: all, or none where templates is set."},
+	     "is up to its grant. Unset: all, or none where templates is set."},
     {REQ(weight, INT), .def = 1, .min = 1, .max = 1000,
      .help = "Its share of the turns when several wait."},
+
+    {GRANT(tools, GRANTED), .optional = true,
+     .help = "The browser's tools that it may call, of those that its manifest "
+	     "asks for."},
+    {GRANT(hosts, PATTERNS), .optional = true,
+     .help = "What the browser opens for it, for whatever reason: names, "
+	     "*.example.org for all below one, addresses and networks, each "
+	     "with :PORT when that port alone; * is any host. Loopback and "
+	     "private addresses are opened only when an address or network "
+	     "here has them, or a local name (localhost) stands here itself, "
+	     "and to a run at trust level local."},
+    {GRANT(read_paths, PATHS), .optional = true,
+     .help = "What it may read, of what permissions.readPaths asks for: files, "
+	     "and folders with all that is in them."},
+    {GRANT(network, PLACES), .optional = true,
+     .help = "What it may connect to. Nothing can be yet: a template that asks "
+	     "for it is refused."},
+    {GRANT(secrets, NAMES), .optional = true,
+     .help = "The secrets that it may have. None can be had yet: a template "
+	     "that asks for one is refused."},
+    {GRANT(locks, BOOL), .def = false,
+     .help = "Let it lock files that it may read."},
+    {GRANT(digest, DIGESTS), .optional = true,
+     .help = "The grant holds for the packages with these digests alone, as "
+	     "they are: paddock template grant prints a package's. Unset: for "
+	     "any package with that templateId."},
 };
 
 _Static_assert(ARRAY_LEN(keys) <= CONFIG_KEYS_MAX, "room for every key");

@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 #define CONFIG_REQUESTOR "requestor" /* keys of each [requestor "NAME"] */
-#define CONFIG_KEYS_MAX 96
+#define CONFIG_GRANT "grant"	     /* of each [grant "TEMPLATE"] */
+#define CONFIG_KEYS_MAX 112
 
 enum config_type {
 	CONFIG_INT,    /* int64_t from min to max */
@@ -27,7 +28,12 @@ enum config_type {
 	CONFIG_IDS,    /* template ids, spaces between them */
 	CONFIG_TOOLS,  /* likewise, of the browser; all; none */
 	CONFIG_HOSTS,  /* base/hosts.h's words, spaces between them */
+	CONFIG_GRANTED, /* likewise, that templates may call; all */
 	CONFIG_PATHS,  /* absolute, spaces between them */
+	CONFIG_PATTERNS, /* of ipc/host_pattern.h, likewise */
+	CONFIG_PLACES, /* HOST:PORT, likewise */
+	CONFIG_NAMES,  /* of secrets, likewise */
+	CONFIG_DIGESTS, /* 64 hex digits each, likewise; shown */
 	CONFIG_DIRS,   /* the templates of struct config; spaces between */
 };
 
@@ -35,7 +41,7 @@ struct config_key {
 	const char *section;
 	const char *name;
 	enum config_type type;
-	size_t offset;	       /* in struct config or struct config_requestor */
+	size_t offset;	       /* in struct config, config_requestor or config_grant */
 	bool optional;	       /* may be empty: then it has its default */
 	int64_t def, min, max; /* numbers; def of a bool */
 	const char *def_text;  /* text; NULL: none, or by the user */
@@ -45,8 +51,9 @@ struct config_key {
 
 /* Every key, section by section; *N of them. */
 const struct config_key *config_keys(size_t *n);
-/* The sections in their order, NULL-ended, CONFIG_REQUESTOR the last. */
+/* The sections in their order, NULL-ended, those that have a name last. */
 extern const char *const config_sections[];
+bool config_section_is_named(const char *section);
 
 /* The key, or NULL; then *NEAR is the nearest of that section or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name,

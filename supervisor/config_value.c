@@ -13,8 +13,9 @@
 #include "base/hosts.h"
 #include "base/mem.h"
 #include "base/why.h"
+#include "ipc/host_pattern.h"
 #include "supervisor/browser_tools.h"
-#include "supervisor/config.h"
+#include "supervisor/config_int.h"
 
 #define SPACES " \t"
 #define DIGEST_HEX 64
@@ -180,7 +181,7 @@ static bool set_digest(const struct config_key *k, void *field,
 	return true;
 }
 
-static bool is_id(const char *s, size_t n)
+bool config_is_id(const char *s, size_t n)
 {
 	if (n == 0 || n > ID_MAX || !islower((unsigned char)*s))
 		return false;
@@ -199,6 +200,48 @@ static bool is_tool(const char *s, size_t n)
 
 	free(word);
 	return good;
+}
+
+/* What a template may call is what it may be granted. */
+static bool is_granted(const char *s, size_t n)
+{
+	char *word = xstrndup(s, n);
+	bool good = strcmp(word, "all") == 0 || broker_action(word) != NULL;
+
+	free(word);
+	return good;
+}
+
+static bool is_host(const char *s, size_t n)
+{
+	struct host_pattern p;
+
+	return host_pattern_parse(&p, s, n) == 0;
+}
+
+static bool is_place(const char *s, size_t n)
+{
+	struct host_pattern p;
+
+	return host_pattern_parse(&p, s, n) == 0 && p.port > 0 &&
+	       (p.kind == HOST_NAME ||
+		(p.kind == HOST_NET && memchr(s, '/', n) == NULL));
+}
+
+static bool is_secret(const char *s, size_t n)
+{
+	if (n == 0 || n > ID_MAX || !isalpha((unsigned char)*s))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)s[i]) && strchr("._-", s[i]) == NULL)
+			return false;
+	return true;
+}
+
+static bool is_digest(const char *s, size_t n)
+{
+	return n == DIGEST_HEX &&
+	       strspn(s, "0123456789abcdef") >= DIGEST_HEX;
 }
 
 /* The root would be everything, the state and its secrets too. */
@@ -229,7 +272,7 @@ static bool add_words(void *field, const char *value,
 static bool set_ids(const struct config_key *k, void *field, const char *value)
 {
 	(void)k;
-	return add_words(field, value, is_id);
+	return add_words(field, value, config_is_id);
 }
 
 static bool set_tools(const struct config_key *k, void *field,
@@ -251,6 +294,41 @@ static bool set_hosts(const struct config_key *k, void *field,
 	all = hosts_new(*list != NULL ? *list : ""); /* too many words? */
 	hosts_free(all);
 	return all != NULL;
+}
+
+static bool set_granted(const struct config_key *k, void *field,
+			const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_granted);
+}
+
+static bool set_patterns(const struct config_key *k, void *field,
+			 const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_host);
+}
+
+static bool set_places(const struct config_key *k, void *field,
+		       const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_place);
+}
+
+static bool set_names(const struct config_key *k, void *field,
+		      const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_secret);
+}
+
+static bool set_digests(const struct config_key *k, void *field,
+			const char *value)
+{
+	(void)k;
+	return add_words(field, value, is_digest);
 }
 
 static bool set_paths(const struct config_key *k, void *field,
@@ -311,6 +389,22 @@ static const struct {
 		      "names such as example.com (and all below), addresses, "
 		      "and networks such as 192.0.2.0/24, 256 at the most, with "
 		      "spaces between them"},
+    [CONFIG_GRANTED] = {set_granted, true,
+			"all, or with spaces between them: %s"},
+    [CONFIG_PATTERNS] = {set_patterns, true,
+		      "with spaces between them: *, names such as example.org, "
+		      "*.example.org for those below one, addresses such as "
+		      "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
+		      "for that port alone"},
+    [CONFIG_PLACES] = {set_places, true,
+		       "HOST:PORT such as db.example.org:5432, spaces between "
+		       "them"},
+    [CONFIG_NAMES] = {set_names, true,
+		      "names of letters, digits and . _ -, beginning with a "
+		      "letter, spaces between them"},
+    [CONFIG_DIGESTS] = {set_digests, true,
+			"64 lower-case hexadecimal digits, as paddock template "
+			"grant prints them; spaces between several"},
     [CONFIG_PATHS] = {set_paths, true,
 		      "absolute paths, but for /, with spaces between them"},
     [CONFIG_DIRS] = {set_dirs, true, "absolute paths with spaces between them"},
@@ -338,6 +432,9 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", *c);
 	while (k->type == CONFIG_TOOLS && (a = browser_tool_next(a)) != NULL)
+		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
+				      n > 0 ? ", " : "", a->name);
+	for (a = broker_actions; k->type == CONFIG_GRANTED && a->name; a++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", a->name);
 	assert(n < sizeof(detail));

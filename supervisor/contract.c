@@ -13,6 +13,7 @@
 #include "proto/json.h"
 #include "supervisor/browser.h"
 #include "supervisor/disk.h"
+#include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/tools.h"
 
@@ -111,7 +112,8 @@ static void add_available(struct json_object *v, const struct server *srv,
 
 	if ((t->trust & trust) == 0)
 		why = "it does not list this connection's trust level";
-	else if (!programs_allow(t, srv->config, &srv->isolation, &no) ||
+	else if (!grants_allow(t, srv->config, &no) ||
+		 !programs_allow(t, srv->config, &srv->isolation, &no) ||
 		 !browser_allow(t, srv->config, &no))
 		why = no.message;
 	json_object_object_add(v, "available",
@@ -174,6 +176,11 @@ static struct json_object *template_view(const struct server *srv,
 			       json_object_new_string(modes[t->mode]));
 	add_offers(v, t, "resources");
 	add_offers(v, t, "prompts");
+	/* who is trusted as local may know what names the operator has */
+	if (grants_asks(t))
+		json_object_object_add(
+		    v, "permissions",
+		    grants_view(t, srv->config, trust == TRUST_LOCAL));
 	add_available(v, srv, t, trust);
 	return v;
 }

@@ -220,6 +220,7 @@ static int order_program(const struct crew *c, const struct crew_job *job,
 	order->processes = job->processes;
 	order->open_files = below_ours(c, job->open_files);
 	order->files = job->files;
+	order->locks = job->locks;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find(c->tree.reads, c->tree.n_reads, job->reads[i], &at))
 			order->reads |= UINT64_C(1) << at;

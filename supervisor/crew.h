@@ -56,6 +56,7 @@ struct crew_job {
 	uint64_t processes;
 	uint64_t open_files; /* of each */
 	uint64_t files;	     /* in /work */
+	bool locks;	     /* it may lock files */
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */

@@ -35,6 +35,9 @@ static const char usage[] =
     "  --check                    check configuration and templates, then exit\n"
     "  --print-config             print every setting, then exit\n"
     "  --templates DIR            take templates from DIR (repeatable)\n"
+    "  --grant [TEMPLATE:]KEY=VALUE\n"
+    "                             grant that to TEMPLATE, or to every one\n"
+    "                             (repeatable)\n"
     "  --state-dir DIR            keep runs and artifacts in DIR\n"
     "  --socket PATH              listen there\n"
     "  --listen ADDR:PORT         serve HTTP there as well, at /mcp; port 0 is\n"
@@ -47,6 +50,7 @@ static const char usage[] =
     "  --help                     print this, then exit\n";
 
 enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_TEMPLATES,
+       OPT_GRANT,
        OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
        OPT_HELP };
 
@@ -56,6 +60,7 @@ static const struct option options[] = {
     {"check", no_argument, NULL, OPT_CHECK},
     {"print-config", no_argument, NULL, OPT_PRINT},
     {"templates", required_argument, NULL, OPT_TEMPLATES},
+    {"grant", required_argument, NULL, OPT_GRANT},
     {"state-dir", required_argument, NULL, OPT_STATE_DIR},
     {"socket", required_argument, NULL, OPT_SOCKET},
     {"listen", required_argument, NULL, OPT_LISTEN},
@@ -67,6 +72,8 @@ static const struct option options[] = {
     {0},
 };
 
+#define GRANT "grant" /* which is no key, but names one */
+
 /* Flags that are a key of the configuration; they go over what files say. */
 static const struct {
 	int opt;
@@ -74,6 +81,7 @@ static const struct {
 } keys[] = {
     {OPT_TEMPLATES, "templates"}, {OPT_STATE_DIR, "state_dir"},
     {OPT_SOCKET, "socket"},	  {OPT_LISTEN, "listen"},
+    {OPT_GRANT, GRANT},
     {OPT_LOG_LEVEL, "log_level"}, {OPT_LOG_FILE, "log_file"},
 };
 
@@ -179,8 +187,10 @@ static int apply_flags(struct config *c, const struct flags *f, char *why,
 			config_clear_templates(c);
 			cleared = true;
 		}
-		rc = config_set(c, "server", f->set[i].key, f->set[i].value, why,
-				size);
+		rc = strcmp(f->set[i].key, GRANT) == 0
+			 ? config_add_grant(c, f->set[i].value, why, size)
+			 : config_set(c, "server", f->set[i].key,
+				      f->set[i].value, why, size);
 	}
 	return rc;
 }

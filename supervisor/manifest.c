@@ -9,6 +9,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "base/why.h"
+#include "ipc/host_pattern.h"
 #include "proto/json.h"
 #include "supervisor/manifest_content.h"
 #include "supervisor/manifest_keys.h"
@@ -357,6 +358,42 @@ static void take_lower(int64_t *limit, struct json_object *o)
 		*limit = json_object_get_int64(o);
 }
 
+static int check_paths(struct check *c, struct json_object *paths)
+{
+	size_t n = paths != NULL ? json_object_array_length(paths) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+
+		if (!manifest_path_ok(path + 1))
+			return fail(c, "/permissions/readPaths/%zu",
+				    "\"%s\" is not a plain absolute path", i,
+				    path);
+	}
+	return 0;
+}
+
+static int check_places(struct check *c, struct json_object *places)
+{
+	size_t n = places != NULL ? json_object_array_length(places) : 0;
+	struct host_pattern p;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *place = json_object_get_string(
+		    json_object_array_get_idx(places, i));
+
+		if (host_pattern_parse(&p, place, strlen(place)) < 0 ||
+		    p.port == 0 || strchr(place, '/') != NULL ||
+		    (p.kind != HOST_NAME && p.kind != HOST_NET))
+			return fail(c, "/permissions/network/%zu",
+				    "\"%s\" is not a HOST:PORT such as "
+				    "db.example.org:5432",
+				    i, place);
+	}
+	return 0;
+}
+
 /* What a program asks for; after the limits, which they lower. */
 static int check_permissions(struct check *c)
 {
@@ -364,20 +401,18 @@ static int check_permissions(struct check *c)
 	struct json_object *paths = json_member(p, "readPaths");
 	struct template *t = c->t;
 
+	if (check_paths(c, paths) < 0 ||
+	    check_places(c, json_member(p, "network")) < 0)
+		return -EINVAL;
 	if (t->runtime != RUNTIME_PROGRAM)
 		return 0;
 	take_lower(&t->limits.processes, json_member(p, "processes"));
 	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
 	t->n_reads = paths != NULL ? json_object_array_length(paths) : 0;
 	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
-	for (size_t i = 0; i < t->n_reads; i++) {
+	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i] =
 		    json_object_get_string(json_object_array_get_idx(paths, i));
-		if (!manifest_path_ok(t->reads[i] + 1))
-			return fail(c, "/permissions/readPaths/%zu",
-				    "\"%s\" is not a plain absolute path", i,
-				    t->reads[i]);
-	}
 	return 0;
 }
 

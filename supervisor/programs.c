@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/granted_path.h"
+#include "supervisor/grants.h"
 #include "supervisor/manifest.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
@@ -50,7 +51,7 @@ void programs_show(struct crew *c, const struct catalogue *all,
 			continue;
 		tree.packages[tree.n_packages++] = t->dir;
 		for (size_t j = 0; j < t->n_reads; j++)
-			if (granted_path_listed(config->read_paths, t->reads[j]))
+			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
 	}
 	crew_set_tree(c, &tree);
@@ -58,27 +59,31 @@ void programs_show(struct crew *c, const struct catalogue *all,
 	free(tree.reads);
 }
 
-/* Is PATH granted, by its name and by what lies there? */
+/* Can PATH, which is granted, be shown by what lies there? */
 static bool may_read(const struct template *t, const char *path,
 		     const char *granted, struct refusal *r)
 {
 	struct file_id id;
 	char why[PATH_MAX + 256];
-	int rc;
+	int rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
 
-	if (!granted_path_listed(granted, path)) {
-		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
-		       "%s asks to read %s, which this server does not allow; "
-		       "the operator can, by read_paths in [sandbox]",
-		       t->id, path);
-		return false;
-	}
-	rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
 		return true; /* or who shows it to programs tells */
 	refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
 	       "%s asks to read what it cannot be shown: %s", t->id, why);
 	return false;
+}
+
+static bool may_read_all(const struct template *t, const struct config *config,
+			 struct refusal *r)
+{
+	char *granted = grants_reads(t, config);
+	bool may = true;
+
+	for (size_t i = 0; may && i < t->n_reads; i++)
+		may = may_read(t, t->reads[i], granted, r);
+	free(granted);
+	return may;
 }
 
 bool programs_allow(const struct template *t, const struct config *config,
@@ -93,11 +98,7 @@ bool programs_allow(const struct template *t, const struct config *config,
 		       t->id, iso->no_programs);
 		return false;
 	}
-	for (size_t i = 0; i < t->n_reads; i++) {
-		if (!may_read(t, t->reads[i], config->read_paths, r))
-			return false;
-	}
-	return true;
+	return t->n_reads == 0 || may_read_all(t, config, r);
 }
 
 struct json_object *programs_view(const struct isolation *iso)
@@ -128,7 +129,8 @@ struct crew_job programs_job(const struct run *r)
 	    .n_reads = t->n_reads,
 	    .processes = (uint64_t)r->limits.processes,
 	    .open_files = (uint64_t)r->limits.open_files,
-	    .files = (uint64_t)r->limits.files};
+	    .files = (uint64_t)r->limits.files,
+	    .locks = grants_asks_locks(t)};
 }
 
 int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
@@ -206,7 +208,7 @@ static bool may_have(const struct config *c, const char *arg)
 	if (strncmp(arg, read, strlen(read)) == 0) {
 		arg += strlen(read);
 		return *arg == '/' && manifest_path_ok(arg + 1) &&
-		       granted_path_listed(c->read_paths, arg);
+		       grants_any_read(c, arg);
 	}
 	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
 }

@@ -14,18 +14,18 @@
 
 enum crew_kind programs_kind(const struct template *t);
 
-/* C's programs see the packages of ALL, and what CONFIG lets them read. */
+/* C's programs see the packages of ALL, and what CONFIG grants them to read. */
 void programs_show(struct crew *c, const struct catalogue *all,
 		   const struct config *config);
 
-/* May T run? A program that may not is refused in R. */
+/* May T run, to which all is granted? A program that may not is refused in R. */
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct refusal *r);
 
 /* {available, reason?}: can any be caged here? The caller's. */
 struct json_object *programs_view(const struct isolation *iso);
 
-/* What R's worker is for; borrowed from R. */
+/* What R's worker is for, all that it asks for granted; borrowed from R. */
 struct crew_job programs_job(const struct run *r);
 
 /*
@@ -36,8 +36,8 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
 
 /*
  * For who starts zygotes with root's rights: does C allow ARGV? That is, no
- * packages but those in its template folders, no paths but those in its
- * read_paths, and nothing that a zygote does not know.
+ * packages but those in its template folders, no paths but those that
+ * it grants, and nothing that a zygote does not know.
  */
 bool programs_may_start(const struct config *c, char *const argv[]);
 

@@ -12,6 +12,7 @@
 #include "supervisor/bounds.h"
 #include "supervisor/browser.h"
 #include "supervisor/keep.h"
+#include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 #include "supervisor/runs_int.h"
@@ -108,7 +109,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 
 	if (!q->usage_asked)
 		keep_learn(s->env.store, q);
-	if (!programs_allow(t, s->env.config, s->env.isolation, r) ||
+	if (!grants_allow(t, s->env.config, r) ||
+	    !programs_allow(t, s->env.config, s->env.isolation, r) ||
 	    !browser_allow(t, s->env.config, r))
 		return false;
 	if (*s->env.draining)

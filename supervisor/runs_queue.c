@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 
@@ -85,6 +86,19 @@ void runs_unborn(struct runs *s, struct run *r, int err)
 	runs_finish(s, r, EV_FAIL);
 }
 
+/* It was when R was made; a reload may have taken it back since. */
+static bool is_granted(const struct runs *s, struct run *r)
+{
+	struct refusal no = {0};
+
+	if (grants_allow(r->template, s->env.config, &no))
+		return true;
+	run_set_error(r, no.code, json_object_get(no.details), "%s",
+		      no.message);
+	refusal_fini(&no);
+	return false;
+}
+
 void runs_start(struct runs *s, struct run *r)
 {
 	bool first = r->state == RUN_QUEUED;
@@ -93,7 +107,7 @@ void runs_start(struct runs *s, struct run *r)
 	sched_start(&s->sched, &r->queued);
 	if (first)
 		run_apply(r, EV_START);
-	rc = worker_start(&s->workers, r);
+	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
 	if (rc < 0) {
 		runs_unborn(s, r, rc);
 		return;

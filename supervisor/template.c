@@ -10,6 +10,7 @@
 #include "supervisor/keeper.h"
 #include "supervisor/manifest.h"
 #include "supervisor/package.h"
+#include "supervisor/shipped.h"
 #include "supervisor/template_files.h"
 
 #define MANIFEST "template.json"
@@ -98,6 +99,7 @@ static struct template *load(int fd, char *why, size_t size)
 		template_unref(t);
 		return NULL;
 	}
+	t->shipped = shipped_is(fd);
 	return t;
 }
 

@@ -74,6 +74,7 @@ struct template {
 	enum template_task task;
 	bool secret;	       /* some property of inputsSchema is writeOnly */
 	bool stream_poll;
+	bool shipped;	       /* it is in the folder of our own: shipped.h */
 	struct json_object *manifest;	    /* owned: the whole */
 	struct json_object *limits_json;    /* borrowed; NULL: none */
 	struct json_object *inputs_json;    /* borrowed: inputsSchema */

@@ -17,7 +17,7 @@ plan skip_all => Broker::missing() if Broker::missing();
 
 my ($LOGINS, $RUNS) = $ENV{PADDOCK_SOAK} ? (100, 1000) : (50, 200);
 my $site = Site->new;
-my $s = Paddock->new(dirs => ["$TOP/etc/templates"],
+my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1', 'leave:tools=create_tab'],
     templates => {leave => lua('run.call("create_tab", {url = inputs.url})',
 			       tools => ['create_tab'])},
     config => "[limits]\nmax_concurrent_runs = 8\nmax_queued_runs = $RUNS\n" .

@@ -57,7 +57,7 @@ sub forget_told { # anybody's to write: the server gives up root
 sub server {
 	my (%o) = @_;
 	forget_told();
-	my $s = Paddock->new(templates => \%templates, build => $folder,
+	my $s = Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
 			     config => $config, %o);
 	$s->init;
 	return $s;
@@ -212,7 +212,7 @@ sub view { return $_[0]{result} // {} }
 	my $pages = sub { return join ' ', grep { /_tab|navigate|click|echo|visit|doze/ }
 			  map { $_->{name} } @{$_[0]->call('tools/list')->{result}{tools}} };
 	forget_told();
-	my $s = Http->new(templates => \%templates, build => $folder,
+	my $s = Http->new(templates => \%templates, grants => ['tools=all'], build => $folder,
 			  config => $sections->(sort keys %token));
 	$s->{tokens} = \%token;
 	my ($alice, $bob, $eve, $mia) = map { $s->client($_)->greeted } qw(alice bob eve mia);
@@ -256,7 +256,7 @@ sub view { return $_[0]{result} // {} }
 {
 	my %token = (alice => 'a' x 43, bob => 'b' x 43, eve => 'e' x 43);
 	forget_told();
-	my $s = Http->new(templates => \%templates, build => $folder, config => $config,
+	my $s = Http->new(templates => \%templates, grants => ['tools=all'], build => $folder, config => $config,
 			  tokens => \%token);
 	my ($alice, $bob, $eve) = map { $s->client($_)->greeted } qw(alice bob eve);
 	my $dump = sub {
@@ -309,7 +309,7 @@ sub view { return $_[0]{result} // {} }
 		"[requestor \"$_\"]\ntoken_sha256 = " . sha256_hex($token{$_}) .
 		    "\ntrust_level = $trust{$_}\n" } sort keys %trust };
 	forget_told();
-	my $s = Http->new(templates => \%templates, build => $folder,
+	my $s = Http->new(templates => \%templates, grants => ['tools=all'], build => $folder,
 			  config => $sections->(alice => 'remote', bob => 'local'));
 	$s->{tokens} = \%token;
 	my ($alice, $bob) = map { $s->client($_)->greeted } qw(alice bob);
@@ -319,7 +319,7 @@ sub view { return $_[0]{result} // {} }
 		     bob => $bob->run_async(visit => {url => 'http://b/'}));
 	$s->kill9;
 	forget_told();
-	my $t = $s->again(templates => \%templates, build => $folder,
+	my $t = $s->again(templates => \%templates, grants => ['tools=all'], build => $folder,
 			  config => $sections->(alice => 'local', bob => 'local'));
 	$t->{tokens} = \%token;
 	$alice = $t->client('alice')->greeted;

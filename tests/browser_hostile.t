@@ -37,7 +37,7 @@ my %templates = (
 );
 
 sub server {
-	my $s = Paddock->new(templates => \%templates, build => $folder,
+	my $s = Paddock->new(templates => \%templates, grants => ['tools=all'], build => $folder,
 		config => "[browser]\nchromium = $folder/chromium\n");
 	$s->init;
 	return $s;

@@ -18,7 +18,7 @@ plan skip_all => Broker::missing() if Broker::missing();
 
 my $site = Site->new;
 my ($article, $cjk, $form) = map { $site->url("/$_.html") } qw(article cjk form);
-my %config = (dirs => ["$TOP/etc/templates"], config =>
+my %config = (dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1'], config =>
 	      "[requestor \"a\"]\ntrust_level = local\ntoken_sha256 = " .
 	      sha256_hex('a' x 43) . "\n");
 my $stdio = Paddock->new(%config);

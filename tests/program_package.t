@@ -36,7 +36,7 @@ is_deeply($s->run_sync('reads')->{result}, ['secret', 'more', 1],
 my $r = $s->run('begs');
 ok($r->{isError}, 'what is not allowed is refused');
 is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…by a code');
-like($r->{view}{error}, qr{asks to read $room/other, .*read_paths in \[sandbox\]},
+like($r->{view}{error}, qr{asks to read $room/other, .*read_paths = $room/other in \[grant "begs"\]},
      '…and it says which, and who can allow it');
 
 # ---- what is changed ----

@@ -8,6 +8,11 @@
 #include "tests/config_help.h"
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define GRANT "[grant \"a\"]\n"
+#define HOSTS                                                                  \
+	"with spaces between them: *, names such as example.org, "             \
+	"*.example.org for those below one, addresses such as 192.0.2.7, "     \
+	"[2001:db8::7] or 10.0.0.0/8, each with :PORT for that port alone"
 #define REQ "[requestor \"a\"]\nuid = 7\n"
 
 static const struct {
@@ -35,7 +40,7 @@ static const struct {
      "them all"},
     {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
     {"[x]\n", "f:1: [x]: unknown section; expected [server], [limits], "
-	      "[sandbox], [browser] or [requestor \"NAME\"]"},
+	      "[sandbox], [browser], [requestor \"NAME\"] or [grant \"TEMPLATE\"]"},
     {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
 		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},
     {"[requestor alice]\n",
@@ -48,7 +53,51 @@ static const struct {
      "f:1: \"anonymous\" stands for callers without a token; choose another "
      "name"},
     {"[requestor \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]\n",
+     "f:1: [requestor \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]: "
+     "expected [requestor \"NAME\"] with 1 to 32 of A-Z a-z 0-9 . _ @ - as "
+     "NAME"},
+    {"[grant \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"]\n",
      "f:1: the name of the section is too long"},
+    {"[grant \"Csv\"]\n",
+     "f:1: [grant \"Csv\"]: expected [grant \"TEMPLATE\"] with a templateId as "
+     "TEMPLATE, or * for all"},
+    {"[grant]\n",
+     "f:1: [grant]: expected [grant \"TEMPLATE\"] with a templateId as "
+     "TEMPLATE, or * for all"},
+    {"[grant \"a\" ]\n",
+     "f:1: [grant \"a\" ]: expected [grant \"TEMPLATE\"] with a templateId as "
+     "TEMPLATE, or * for all"},
+    {GRANT "tool = click\n",
+     "f:2: tool: unknown key in [grant \"a\"]; did you mean tools?"},
+    {GRANT "tools = click\ntools = navigate\n",
+     "f:3: tools: the key came before in this file and section"},
+    {GRANT "tools = none\n",
+     "f:2: tools = \"none\": expected all, or with spaces between them: "
+     "create_tab, navigate, wait_for_stable, get_page_info, get_page_content, "
+     "close_tab, click, type_text, press_key, wait, find_element, screenshot, "
+     "keep_session, close_session, list_sessions"},
+    {GRANT "hosts = example.org http://example.org/\n",
+     "f:2: hosts = \"example.org http://example.org/\": expected " HOSTS},
+    {GRANT "hosts = 10.0.0.1/8\n",
+     "f:2: hosts = \"10.0.0.1/8\": expected " HOSTS},
+    {GRANT "hosts = ::1\n", "f:2: hosts = \"::1\": expected " HOSTS},
+    {GRANT "read_paths = /\n",
+     "f:2: read_paths = \"/\": expected absolute paths, but for /, with spaces "
+     "between them"},
+    {GRANT "network = *:443\n",
+     "f:2: network = \"*:443\": expected HOST:PORT such as "
+     "db.example.org:5432, spaces between them"},
+    {GRANT "network = db.example.org\n",
+     "f:2: network = \"db.example.org\": expected HOST:PORT such as "
+     "db.example.org:5432, spaces between them"},
+    {GRANT "secrets = 1st\n",
+     "f:2: secrets = \"1st\": expected names of letters, digits and . _ -, "
+     "beginning with a letter, spaces between them"},
+    {GRANT "locks = 1\n", "f:2: locks = \"1\": expected yes or no"},
+    {GRANT "digest = abc\n",
+     "f:2: digest = \"abc\": expected 64 lower-case hexadecimal digits, as "
+     "paddock template grant prints them; spaces between several"},
     {"[server] listen\n", "f:1: something follows the ']' of the section"},
     {" [server]\n", "f:1: a section begins at the start of its line"},
     {"listen = x\n",
@@ -184,6 +233,60 @@ static void odd_bytes(void)
 	config_free(c);
 }
 
+static void grants(void)
+{
+	struct config *c = config_new(0);
+	const struct config_grant *g;
+
+	is_int(parse(c, "[grant \"*\"]\nread_paths = /srv/all\n"
+			"[grant \"csv_profile\"]\ntools = click\n\tnavigate\n"
+			"hosts = * *.example.org:443\n\t[::1]:80 10.0.0.0/8\n"
+			"digest = " HEX " " HEX "\nlocks = yes\n"
+			"[grant \"t23456789012345678901234567890123456789012345678"
+			"901234567890123\"]\ntools = all\n"),
+	       0, "grants: %s", why);
+	is_int(c->n_grants, 3, "are three");
+	g = &c->grants[1];
+	is_str(g->name, "csv_profile", "the second's name");
+	is_str(g->tools, "click navigate", "its tools");
+	is_str(g->hosts, "* *.example.org:443 [::1]:80 10.0.0.0/8",
+	       "its hosts");
+	is_str(g->digest, HEX " " HEX, "its digests");
+	ok(g->locks, "its locks");
+	ok(g->read_paths == NULL, "and nothing else");
+	is_str(c->grants[2].tools, "all", "the longest name has its own");
+	is_int(parse(c, "[grant \"csv_profile\"]\ntools = wait\n"), 0,
+	       "a later file");
+	is_int(c->n_grants, 3, "goes on with it");
+	is_str(c->grants[1].tools, "wait", "and says otherwise");
+	is_int(config_add_grant(c, "csv_profile:tools=click wait", why,
+				sizeof(why)),
+	       0, "a flag");
+	is_str(c->grants[1].tools, "wait click wait", "adds to it");
+	is_int(config_add_grant(c, "hosts=example.org", why, sizeof(why)), 0,
+	       "without a name");
+	is_str(c->grants[0].hosts, "example.org", "it is for all");
+	is_int(config_add_grant(c, "new_one:locks=yes", why, sizeof(why)), 0,
+	       "with a new name");
+	is_int(c->n_grants, 4, "it is another");
+	is_int(config_add_grant(c, "x", why, sizeof(why)), -EINVAL,
+	       "neither key nor value");
+	is_str(why,
+	       "--grant x: expected [TEMPLATE:]KEY=VALUE, with tools, hosts, "
+	       "read_paths, network, secrets, locks or digest as KEY",
+	       "says why");
+	is_int(config_add_grant(c, "No:tools=all", why, sizeof(why)), -EINVAL,
+	       "no templateId");
+	is_str(why,
+	       "--grant No:tools=all: No is no templateId; expected "
+	       "[TEMPLATE:]KEY=VALUE",
+	       "says why");
+	is_int(config_add_grant(c, "a:hosts=[x]", why, sizeof(why)), -EINVAL,
+	       "a wrong value");
+	is_str(why, "--grant hosts = \"[x]\": expected " HOSTS, "says why");
+	config_free(c);
+}
+
 static void values(void)
 {
 	struct config *c = config_new(0);
@@ -292,7 +395,9 @@ static void printing(void)
 		 "[limits]\nmax_ttl_ms = 2d\n"
 		 "[sandbox]\nrequire_isolation = userns\n"
 		 "[requestor \"x\"]\nuid = 5\ntemplates = a b c\n"
-		 "browser_tools = none\n");
+		 "browser_tools = none\n"
+		 "[grant \"*\"]\nhosts = * 127.0.0.1:80\ndigest = " HEX "\n"
+		 "[grant \"b\"]\nlocks = yes\nsecrets = a b\n");
 	first = printed(a);
 	is_int(parse(b, first), 0, "what is printed can be read: %s", why);
 	second = printed(b);
@@ -300,7 +405,7 @@ static void printing(void)
 	free(first);
 	parse(a, "[requestor \"x\"]\ntoken_sha256 = " HEX "\n");
 	first = printed(a);
-	ok(strstr(first, HEX) == NULL, "no digest is printed");
+	ok(strstr(first, "token_sha256 = " HEX) == NULL, "no token's digest is printed");
 	ok(strstr(first, "# token_sha256 is set, and not shown") != NULL,
 	   "but that there is one");
 	free(first);
@@ -313,6 +418,7 @@ int main(void)
 {
 	refusals();
 	odd_bytes();
+	grants();
 	values();
 	flags();
 	printing();

@@ -62,7 +62,7 @@ static void example(void)
 	for (size_t i = 0; i < n; i++) {
 		char *line = xasprintf(
 		    "\n#%s%s =",
-		    strcmp(keys[i].section, CONFIG_REQUESTOR) ? "" : "   ",
+		    config_section_is_named(keys[i].section) ? "   " : "",
 		    keys[i].name);
 
 		ok(strstr(text, line) != NULL, "it has %s", keys[i].name);
@@ -73,13 +73,14 @@ static void example(void)
 	free(want);
 
 	active = uncommented(text, "#   ", 4, true);
-	is_int(parse(b, active), 0, "its requestor is good: %s", why);
-	is_int(b->n_requestors, 1, "it is one");
+	is_int(parse(b, active), 0, "its named sections are good: %s", why);
+	is_int(b->n_requestors, 1, "a requestor");
+	is_int(b->n_grants, 1, "and a grant");
 	r = b->requestors;
 	free(r->token_sha256);
 	r->token_sha256 = NULL;
 	got = printed(b);
-	parse(a, "[requestor \"alice\"]\n");
+	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n");
 	want = printed(a);
 	is_str(got, want, "with the defaults");
 	free(active);

@@ -49,12 +49,16 @@ static void add_folder(struct config *c, const char *name)
 static struct config *configured(bool weak)
 {
 	struct config *c = config_new(0);
+	char why[256];
 
 	config_clear_templates(c);
 	add_folder(c, "/way");
 	add_folder(c, "/alone");
 	free(c->read_paths);
 	c->read_paths = xstrdup("/srv/data /opt/files/");
+	if (config_add_grant(c, "one:read_paths=/srv/one/", why, sizeof(why)) < 0 ||
+	    config_add_grant(c, "read_paths=/srv/all", why, sizeof(why)) < 0)
+		abort();
 	c->allow_weak_programs = weak;
 	return c;
 }
@@ -104,6 +108,14 @@ static void allows(void)
 	     "a name that begins so"},
 	    {"program", "read=/srv", NULL, false, false, "what is above"},
 	    {"program", "read=", NULL, false, false, "an empty name"},
+	    {"program", "read=/srv/one/x", NULL, true, true,
+	     "what a template is granted"},
+	    {"program", "read=/srv/all", "read=/srv/one", true, true,
+	     "or each of them"},
+	    {"program", "read=/srv/one/../two", NULL, false, false,
+	     "not a way out of that"},
+	    {"program", "read=/srv/only", NULL, false, false,
+	     "nor a name that begins so"},
 	};
 	struct config *strict = configured(false), *weak = configured(true);
 	char *none[] = {NULL};

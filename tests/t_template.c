@@ -142,6 +142,17 @@ static const struct {
     {"annotations", "{\"readOnlyHint\":1}", "/annotations/readOnlyHint"},
     {"taskSupport", "\"no\"", "/taskSupport"},
     {"permissions", "{\"readPaths\":[\"etc\"]}", "/permissions/readPaths/0"},
+    {"permissions", "{\"readPaths\":[\"/a/../b\"]}", "/permissions/readPaths/0"},
+    {"permissions", "{\"network\":[\"a.b\"]}", "/permissions/network/0"},
+    {"permissions", "{\"network\":[\"a.b:443\",\"*:443\"]}",
+     "/permissions/network/1"},
+    {"permissions", "{\"network\":[\"10.0.0.0/8:1\"]}", "/permissions/network/0"},
+    {"permissions", "{\"network\":[\"a.b:1\",\"a.b:1\"]}", "/permissions/network"},
+    {"permissions", "{\"secrets\":[\"a b\"]}", "/permissions/secrets/0"},
+    {"permissions", "{\"secrets\":[\"\"]}", "/permissions/secrets/0"},
+    {"permissions", "{\"secrets\":\"a\"}", "/permissions/secrets"},
+    {"permissions", "{\"locks\":\"yes\"}", "/permissions/locks"},
+    {"permissions", "{\"hosts\":[\"*\"]}", "/permissions/hosts"},
     {"permissions", "{\"memoryBytes\":1}", "/permissions/memoryBytes"},
     {"permissions", "{\"processes\":0}", "/permissions/processes"},
     {"stream", "\"push\"", "/stream"},
@@ -249,6 +260,8 @@ static const char largest[] =
     "\"writeOnly\":true}}}}},\"outputsSchema\":{\"type\":\"integer\"},"
     "\"annotations\":{\"title\":\"B\",\"readOnlyHint\":true},"
     "\"taskSupport\":\"required\",\"permissions\":{\"readPaths\":[\"/usr\"],"
+    "\"network\":[\"db.example.org:5432\",\"[::1]:80\"],"
+    "\"secrets\":[\"api.key\"],\"locks\":true,"
     "\"memoryBytes\":1048576,\"processes\":2},\"stream\":\"poll\","
     "\"resources\":[{\"uri\":\"t://a\",\"name\":\"a\",\"text\":\"\"},"
     "{\"uriTemplate\":\"t://{x}\",\"name\":\"b\",\"file\":\"d/b.txt\","

@@ -160,7 +160,8 @@ static pid_t spawn_program(const struct sandbox *sb,
 				    .reads = order->reads,
 				    .processes = order->processes,
 				    .open_files = order->open_files,
-				    .files = order->files};
+				    .files = order->files,
+				    .locks = order->locks != 0};
 
 	if (order->package >= tree.n_packages || order->processes == 0)
 		return -EINVAL;

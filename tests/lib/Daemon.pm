@@ -39,7 +39,7 @@ sub again {
 	my ($self, %o) = @_;
 	my %same = map { $_ => $self->{$_} }
 	    grep { exists $self->{$_} }
-	    qw(root state socket manager args user dirs env);
+	    qw(root state socket manager args grants user dirs env);
 
 	return (ref $self)->new(%same, %o);
 }

@@ -267,6 +267,7 @@ sub schema_errors {
 # several of one id. dirs: folders of templates. config: [limits] as a hash,
 # or text. user: run as this uid. wrap: a command in front. root: the folder
 # of an earlier instance, to go on with its state. build: where paddockd is.
+# grants: what --grant says, each.
 sub new {
 	my ($class, %o) = @_;
 	my $self = bless {%o, next_id => 1, notes => [], answers => {},
@@ -350,7 +351,8 @@ sub command {
 		'--state-dir', $self->{state}, '--log-level', 'debug',
 		(-e "$self->{root}/paddock.conf"
 		 ? ('--config', "$self->{root}/paddock.conf") : ()),
-		(map { ('--templates', $_) } @dirs), @{$self->{args} // []});
+		(map { ('--templates', $_) } @dirs),
+		(map { ('--grant', $_) } @{$self->{grants} // []}), @{$self->{args} // []});
 }
 
 # In the child: become who is asked for, and exec.

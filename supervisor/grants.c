@@ -1,0 +1,493 @@
+/*
+ * grants.c - asked and granted. The kinds of permissions are the table below;
+ * who asks is a manifest, who grants the configuration, or etc/shipped.conf
+ * for packages of our own folder. Nothing here fails: what is not understood
+ * is not granted.
+ */
+#include "supervisor/grants.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/granted_path.h"
+#include "supervisor/shipped.h"
+
+#define SAID_MAX 8 /* words of a kind, in a sentence */
+
+struct kind {
+	const char *key;     /* of [grant] */
+	const char *member;  /* of the manifest's permissions */
+	const char *shown;   /* in views */
+	const char *asks;    /* "T asks …" */
+	const char *nobody;  /* NULL, or: why it can be had by none */
+	bool (*covers)(const struct config_grant *g, const char *word);
+};
+
+/* Is WORD one of LIST's, or does LIST say all? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list != NULL && *list != '\0') {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n;
+		list += strspn(list, " ");
+	}
+	return false;
+}
+
+static bool covers_tool(const struct config_grant *g, const char *word)
+{
+	return has_word(g->tools, word) || has_word(g->tools, "all");
+}
+
+static bool covers_read(const struct config_grant *g, const char *word)
+{
+	return granted_path_listed(g->read_paths, word);
+}
+
+static bool covers_network(const struct config_grant *g, const char *word)
+{
+	return has_word(g->network, word);
+}
+
+static bool covers_secret(const struct config_grant *g, const char *word)
+{
+	return has_word(g->secrets, word);
+}
+
+static bool covers_locks(const struct config_grant *g, const char *word)
+{
+	(void)word;
+	return g->locks;
+}
+
+static const struct kind kinds[] = {
+    {"tools", NULL, "tools", "for the tools", NULL, covers_tool},
+    {"read_paths", "readPaths", "readPaths", "to read", NULL, covers_read},
+    {"network", "network", "network", "to connect to",
+     "no template can have network access in this version of paddock",
+     covers_network},
+    {"secrets", "secrets", "secrets", "for the secrets",
+     "no template can have secrets in this version of paddock", covers_secret},
+    {"locks", "locks", "locks", "to lock files: locks =", NULL, covers_locks},
+};
+
+#define READS (&kinds[1])
+#define TOOLS (&kinds[0])
+
+/* ---- asked ---- */
+
+static struct json_object *asked(const struct template *t, const struct kind *k)
+{
+	struct json_object *p = json_member(t->manifest, "permissions");
+
+	return k->member == NULL ? json_member(t->manifest, k->key)
+				 : json_member(p, k->member);
+}
+
+static size_t n_asked(const struct template *t, const struct kind *k)
+{
+	struct json_object *o = asked(t, k);
+
+	if (json_object_is_type(o, json_type_boolean))
+		return json_object_get_boolean(o) ? 1 : 0;
+	return o == NULL ? 0 : json_object_array_length(o);
+}
+
+/* The Ith; as an operator would write it. Borrowed. */
+static const char *asked_word(const struct template *t, const struct kind *k,
+			      size_t i)
+{
+	struct json_object *o = asked(t, k);
+
+	if (json_object_is_type(o, json_type_boolean))
+		return "yes";
+	return json_object_get_string(json_object_array_get_idx(o, i));
+}
+
+bool grants_asks(const struct template *t)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (n_asked(t, &kinds[i]) > 0)
+			return true;
+	return false;
+}
+
+bool grants_asks_locks(const struct template *t)
+{
+	return n_asked(t, &kinds[ARRAY_LEN(kinds) - 1]) > 0;
+}
+
+/* ---- granted ---- */
+
+/* Does G, which is named for T or for all, hold for this package? */
+static bool holds(const struct config_grant *g, const struct template *t)
+{
+	return g->digest == NULL || has_word(g->digest, t->digest);
+}
+
+static bool is_for(const struct config_grant *g, const struct template *t)
+{
+	return strcmp(g->name, "*") == 0 || strcmp(g->name, t->id) == 0;
+}
+
+/* What each of the grants of T is shown to; true ends it, and is returned. */
+typedef bool (*look)(const struct config_grant *g, void *arg);
+
+static bool any_of(const struct config_grant *list, size_t n,
+		   const struct template *t, look at, void *arg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_for(&list[i], t) && holds(&list[i], t) &&
+		    at(&list[i], arg))
+			return true;
+	return false;
+}
+
+static bool any_grant(const struct template *t, const struct config *c,
+		      look at, void *arg)
+{
+	static char everyone[] = "*";
+	const struct config_grant all = {.name = everyone,
+					 .read_paths = c->read_paths};
+	const struct config_grant *ours;
+	size_t n;
+
+	if (any_of(&all, 1, t, at, arg) ||
+	    any_of(c->grants, c->n_grants, t, at, arg))
+		return true;
+	ours = shipped_grants(&n);
+	return t->shipped && any_of(ours, n, t, at, arg);
+}
+
+struct question {
+	const struct kind *kind;
+	const char *word;
+};
+
+static bool covers(const struct config_grant *g, void *arg)
+{
+	const struct question *q = arg;
+
+	return q->kind->covers(g, q->word);
+}
+
+static bool granted(const struct template *t, const struct config *c,
+		    const struct kind *k, const char *word)
+{
+	struct question q = {k, word};
+
+	return any_grant(t, c, covers, &q);
+}
+
+bool grants_read(const struct template *t, const struct config *c,
+		 const char *path)
+{
+	return granted(t, c, READS, path);
+}
+
+static bool add_reads(const struct config_grant *g, void *list)
+{
+	if (g->read_paths != NULL)
+		buf_printf(list, " %s", g->read_paths);
+	return false;
+}
+
+char *grants_reads(const struct template *t, const struct config *c)
+{
+	struct buf list = {0};
+
+	any_grant(t, c, add_reads, &list);
+	return buf_take(&list, NULL);
+}
+
+bool grants_any_read(const struct config *c, const char *path)
+{
+	if (granted_path_listed(c->read_paths, path))
+		return true;
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (granted_path_listed(c->grants[i].read_paths, path))
+			return true;
+	return false;
+}
+
+const char *grants_tool(const struct template *t, const struct config *c,
+			const char *tool)
+{
+	bool asks = false;
+
+	for (size_t i = 0; !asks && i < n_asked(t, TOOLS); i++)
+		asks = strcmp(asked_word(t, TOOLS, i), tool) == 0;
+	if (!asks)
+		return "the manifest's tools do not list it, which the "
+		       "template's author can change";
+	if (!granted(t, c, TOOLS, tool))
+		return "it is no more granted to the template; the operator "
+		       "can grant it, by tools of its [grant] in paddock.conf";
+	return NULL;
+}
+
+static bool add_hosts(const struct config_grant *g, void *list)
+{
+	const char *s = g->hosts != NULL ? g->hosts : "";
+
+	while (*s != '\0') {
+		size_t n = strcspn(s, " ");
+
+		json_object_array_add(
+		    list, json_object_new_string_len(s, (int)n));
+		s += n;
+		s += strspn(s, " ");
+	}
+	return false;
+}
+
+struct json_object *grants_hosts(const struct template *t,
+				 const struct config *c)
+{
+	struct json_object *list = json_object_new_array();
+
+	any_grant(t, c, add_hosts, list);
+	return list;
+}
+
+/* ---- what is missing ---- */
+
+/* Words of K that T asks for: those that are granted, or those that are not. */
+static struct json_object *words(const struct template *t,
+				 const struct config *c, const struct kind *k,
+				 bool which)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < n_asked(t, k); i++) {
+		const char *word = asked_word(t, k, i);
+		bool has = granted(t, c, k, word);
+
+		if (has == which || (!which && k->nobody != NULL))
+			json_object_array_add(list,
+					      json_object_new_string(word));
+	}
+	return list;
+}
+
+static void say_words(struct buf *b, struct json_object *list)
+{
+	size_t n = json_object_array_length(list), most = SAID_MAX;
+
+	for (size_t i = 0; i < n && i < most; i++)
+		buf_printf(b, " %s",
+			   json_object_get_string(
+			       json_object_array_get_idx(list, i)));
+	if (n > most)
+		buf_printf(b, " and %zu more", n - most);
+}
+
+/* Are there grants of T's name that hold for other packages alone? */
+static bool is_other_package(const struct template *t, const struct config *c)
+{
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (is_for(&c->grants[i], t) && !holds(&c->grants[i], t))
+			return true;
+	return false;
+}
+
+static void refuse_kind(const struct template *t, const struct config *c,
+			const struct kind *k, struct json_object *list,
+			struct refusal *r)
+{
+	struct json_object *details = json_object_new_object();
+	struct buf what = {0};
+	char *said, *who;
+
+	say_words(&what, list);
+	said = buf_take(&what, NULL);
+	who = k->nobody != NULL
+		  ? xasprintf("nobody: %s", k->nobody)
+		  : xasprintf("the operator, by %s in [grant \"%s\"] of "
+			      "paddock.conf",
+			      k->key, t->id);
+	json_object_object_add(details, "asked", json_object_get(list));
+	json_object_object_add(details, "key", json_object_new_string(k->key));
+	json_object_object_add(details, "whoCanGrant",
+			       json_object_new_string(who));
+	if (k->nobody != NULL)
+		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		       "%s asks %s%s, and %s", t->id, k->asks, said,
+		       k->nobody);
+	else if (is_other_package(t, c))
+		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		       "%s asks %s%s, and its grant in paddock.conf is for "
+		       "another package than the one that is there: the "
+		       "operator can look at it and grant it, too, by digest = "
+		       "%s",
+		       t->id, k->asks, said, t->digest);
+	else
+		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		       "%s asks %s%s, which is not granted; the operator can, "
+		       "by %s =%s in [grant \"%s\"] of paddock.conf",
+		       t->id, k->asks, said, k->key, said, t->id);
+	free(said);
+	free(who);
+}
+
+bool grants_allow(const struct template *t, const struct config *c,
+		  struct refusal *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct kind *k = &kinds[i];
+		struct json_object *list;
+		bool fine;
+
+		if (n_asked(t, k) == 0)
+			continue;
+		list = words(t, c, k, false);
+		fine = json_object_array_length(list) == 0;
+		if (!fine)
+			refuse_kind(t, c, k, list, r);
+		json_object_put(list);
+		if (!fine)
+			return false;
+	}
+	return true;
+}
+
+/* ---- shown ---- */
+
+static void add_shown(struct json_object *o, const struct kind *k,
+		      struct json_object *list)
+{
+	if (json_object_array_length(list) == 0) {
+		json_object_put(list);
+	} else if (k->covers == covers_locks) {
+		json_object_put(list);
+		json_object_object_add(o, k->shown,
+				       json_object_new_boolean(true));
+	} else {
+		json_object_object_add(o, k->shown, list);
+	}
+}
+
+static struct json_object *all_words(const struct template *t,
+				     const struct kind *k)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < n_asked(t, k); i++)
+		json_object_array_add(
+		    list, json_object_new_string(asked_word(t, k, i)));
+	return list;
+}
+
+static void add_missing(struct json_object *list, const struct kind *k,
+			struct json_object *asked_for)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "key", json_object_new_string(k->key));
+	json_object_object_add(o, "asked", json_object_get(asked_for));
+	if (k->nobody != NULL)
+		json_object_object_add(o, "reason",
+				       json_object_new_string(k->nobody));
+	json_object_array_add(list, o);
+}
+
+/* A line for K with WORDS; what cannot be written there, or had, is a remark. */
+static void put_line(struct buf *b, const struct kind *k,
+		     struct json_object *list)
+{
+	size_t n = json_object_array_length(list), put = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (k->nobody != NULL)
+			buf_printf(b, "# %s = %s: %s\n", k->key, word,
+				   k->nobody);
+		else if (strpbrk(word, " ;#\"") != NULL)
+			buf_printf(b, "# %s: \"%s\" cannot be written here, "
+				      "but a folder above it can\n",
+				   k->key, word);
+	}
+	for (size_t i = 0; k->nobody == NULL && i < n; i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (strpbrk(word, " ;#\"") != NULL)
+			continue;
+		if (put++ == 0)
+			buf_printf(b, "%s = %s", k->key, word);
+		else
+			buf_printf(b, "\n\t%s", word);
+	}
+	if (put > 0)
+		buf_add_str(b, "\n");
+}
+
+struct json_object *grants_view(const struct template *t,
+				const struct config *c, bool hosts)
+{
+	struct json_object *v = json_object_new_object();
+	struct json_object *ask = json_object_new_object();
+	struct json_object *have = json_object_new_object();
+	struct json_object *lack = json_object_new_array(), *list;
+	struct buf lines = {0};
+	char *text;
+
+	buf_printf(&lines, "[grant \"%s\"]\n", t->id);
+	if (is_other_package(t, c))
+		buf_printf(&lines, "digest = %s\n", t->digest);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (n_asked(t, &kinds[i]) == 0)
+			continue;
+		add_shown(ask, &kinds[i], all_words(t, &kinds[i]));
+		add_shown(have, &kinds[i], words(t, c, &kinds[i], true));
+		list = words(t, c, &kinds[i], false);
+		if (json_object_array_length(list) > 0) {
+			add_missing(lack, &kinds[i], list);
+			put_line(&lines, &kinds[i], list);
+		}
+		json_object_put(list);
+	}
+	list = grants_hosts(t, c);
+	if (hosts && n_asked(t, TOOLS) > 0 && json_object_array_length(list) > 0)
+		json_object_object_add(have, "hosts", json_object_get(list));
+	json_object_put(list);
+	json_object_object_add(v, "asked", ask);
+	json_object_object_add(v, "granted", have);
+	text = buf_take(&lines, NULL);
+	if (json_object_array_length(lack) > 0) {
+		json_object_object_add(v, "missing", lack);
+		json_object_object_add(v, "grant", json_object_new_string(text));
+	} else {
+		json_object_put(lack);
+	}
+	free(text);
+	return v;
+}
+
+char *grants_section(const struct template *t)
+{
+	struct buf b = {0};
+
+	buf_printf(&b, "[grant \"%s\"]\ndigest = %s\n", t->id, t->digest);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct json_object *list = all_words(t, &kinds[i]);
+
+		put_line(&b, &kinds[i], list);
+		json_object_put(list);
+	}
+	if (n_asked(t, TOOLS) > 0)
+		buf_add_str(&b, "# what the browser may open for it: names, "
+				"*.names, addresses; * is any host\nhosts =\n");
+	return buf_take(&b, NULL);
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/perl
+# grants.t - what a manifest asks for it has when the operator grants it: each
+# key asked for and not granted, granted to all, to one, to a package as it is;
+# before and after a reload, by root and by nobody, and none for a copy of what
+# ships.
+use strict;
+use warnings;
+use File::Temp;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Daemon;
+use Paddock;
+use Test::More;
+
+my $room = File::Temp->newdir(TMPDIR => 1);
+chmod 0755, $room;
+write_file("$room/data/file", 'secret');
+write_file("$room/other/file", 'other');
+chmod 0755, "$room/data", "$room/other";
+
+my $cat = "#!/bin/sh\nfor f in $room/*/file; do cat \$f 2>&1; done | tr -d '\\n' >/work/o\n" .
+    "printf '\"%s\"' \"\$(cat /work/o)\"\n";
+my %templates = (
+    plain => {},
+    tabs => {tools => ['create_tab', 'navigate']},
+    reads => {program => $cat, permissions => {readPaths => ["$room/data"]}},
+    dials => {permissions => {network => ['db.example.org:5432']}},
+    keys => {permissions => {secrets => ['api.key']}},
+    locks => {program => "#!/bin/sh\necho 1\n", permissions => {locks => JSON::PP::true}},
+    lua_reads => {permissions => {readPaths => ["$room/data"]}},
+    quiet => {permissions => {locks => JSON::PP::false}, tools => []},
+);
+my %user = as_root() ? (root => undef, nobody => 65534) : (me => undef);
+
+# Asked, and not granted: the code, the key, and the line that would.
+my @missing = (
+    [tabs => 'tools', ['create_tab', 'navigate'],
+     'tabs asks for the tools create_tab navigate, which is not granted; the operator can, ' .
+	 'by tools = create_tab navigate in [grant "tabs"] of paddock.conf'],
+    [reads => 'read_paths', ["$room/data"],
+     "reads asks to read $room/data, which is not granted; the operator can, " .
+	 "by read_paths = $room/data in [grant \"reads\"] of paddock.conf"],
+    [lua_reads => 'read_paths', ["$room/data"],
+     "lua_reads asks to read $room/data, which is not granted; the operator can, " .
+	 "by read_paths = $room/data in [grant \"lua_reads\"] of paddock.conf"],
+    [dials => 'network', ['db.example.org:5432'],
+     'dials asks to connect to db.example.org:5432, and no template can have network access ' .
+	 'in this version of paddock'],
+    [keys => 'secrets', ['api.key'],
+     'keys asks for the secrets api.key, and no template can have secrets in this version of paddock'],
+    [locks => 'locks', ['yes'],
+     'locks asks to lock files: locks = yes, which is not granted; the operator can, ' .
+	 'by locks = yes in [grant "locks"] of paddock.conf'],
+);
+
+sub is_refused {
+	my ($s, $id, $what) = @_;
+	my $r = $s->run_sync($id);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($r->{errorCode}, 'PERMISSION_NOT_ALLOWED', $what) || diag(json_of($r));
+	ok(!$r->{runId}, 'there is no run');
+	return $r;
+}
+
+sub view {
+	my ($s, $id) = @_;
+
+	return $s->tool(list_task_templates => {templateId => $id})->{view}{templates}[0];
+}
+
+sub succeeds {
+	my ($s, $id, $what) = @_;
+	my $r = $s->run_sync($id);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($r->{status}, 'succeeded', $what) || diag(json_of($r));
+	return $r->{result};
+}
+
+for my $who (sort keys %user) {
+	subtest "as $who" => sub {
+		my $s = Paddock->new(templates => \%templates, user => $user{$who});
+		my $can = eval { $s->init; 1 } or return fail($@);
+		for (@missing) {
+			my ($id, $key, $asked, $says) = @$_;
+			my $r = is_refused($s, $id, "$key is not granted to $id");
+			is($r->{error}, $says, 'it says which, and what line would grant it');
+			same_json([@{$r->{details}}{qw(asked key)}], [$asked, $key], 'and so do the details');
+			like($r->{details}{whoCanGrant}, $key =~ /network|secrets/ ? qr/^nobody: / : qr/^the operator, by $key in \[grant "$id"\]/,
+				'and who');
+			my $v = view($s, $id);
+			same_json($v->{available}, JSON::PP::false, 'it is listed as not available');
+			is($v->{unavailableReason}, $says, 'for the same reason');
+			same_json($v->{permissions}{missing}[0]{asked}, $asked, 'what is missing is listed');
+			same_json($v->{permissions}{granted}, {}, 'and what is granted: nothing');
+		}
+		succeeds($s, $_, "$_, beside them, runs") for qw(plain quiet);
+		ok(!exists view($s, 'plain')->{permissions}, 'who asks for nothing shows nothing');
+		$s->stop;
+	};
+}
+
+# Granted, in each way.
+my $tabs_digest;
+for my $who (sort keys %user) {
+	my $s = Paddock->new(templates => \%templates, user => $user{$who}, idle => 1);
+	my %by = (
+	    'to each' => join('', map { "[grant \"$_->[0]\"]\n$_->[1] = $_->[2]\n" }
+			      [tabs => 'tools', 'create_tab navigate'], [reads => 'read_paths', "$room/data"],
+			      [lua_reads => 'read_paths', $room], [locks => 'locks', 'yes']),
+	    'to all' => "[grant \"*\"]\ntools = all\nread_paths = $room/data\nlocks = yes\n",
+	    'in part to each, in part to all' => "[grant \"*\"]\ntools = navigate\nlocks = yes\n" .
+		"[grant \"tabs\"]\ntools = create_tab\n[grant \"lua_reads\"]\nread_paths = $room/data/\n" .
+		"[sandbox]\nread_paths = $room/data\n",
+	);
+	for my $how (sort keys %by) {
+		subtest "as $who, granted $how" => sub {
+			my $s = Paddock->new(templates => \%templates, user => $user{$who}, config => $by{$how} .
+				"[grant \"dials\"]\nnetwork = db.example.org:5432\n[grant \"keys\"]\nsecrets = api.key\n");
+			$s->init;
+			is(succeeds($s, "reads", "what is granted is read"), "secret", "and nothing beside it");
+			succeeds($s, $_, "$_ runs") for qw(locks lua_reads);
+			same_json(view($s, 'reads')->{permissions}, {asked => {readPaths => ["$room/data"]},
+				granted => {readPaths => ["$room/data"]}}, 'asked and granted are listed');
+			same_json(view($s, 'tabs')->{permissions}{granted}{tools}, ['create_tab', 'navigate'], 'tools, too');
+			is_refused($s, $_, "granted or not, $_ cannot be had") for qw(dials keys);
+			$s->stop;
+		};
+	}
+}
+
+subtest 'a grant of another' => sub {
+	my $s = Paddock->new(templates => \%templates, config => "[grant \"tabs\"]\nread_paths = $room/data\n" .
+		"[grant \"plain\"]\ntools = all\nlocks = yes\n");
+	$s->init;
+	is_refused($s, $_, "is none of $_") for qw(tabs reads locks);
+	$s->stop;
+};
+
+# A reload: what had begun goes on, what begins then is refused.
+subtest 'taken back' => sub {
+	my $config = "[limits]\nmax_concurrent_runs = 1\n";
+	my $grant = "[grant \"waits\"]\nread_paths = $room/data\n";
+	my $s = Daemon->new(config => $config . $grant, templates => {%templates, waits => {
+		program => "#!/bin/sh\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\ncat $room/data/file >/work/o\nwhile [ ! -e $room/other/go ]; do :; done\necho '{\"step\":{\"name\":\"a\",\"state\":\"succeeded\"}}' >&3\necho 7\n",
+		permissions => {readPaths => ["$room/data", "$room/other"]}}});
+	(my $c = $s->client)->init;
+	is_refused($c, 'waits', 'not all is granted');
+	my $v;
+	$s->write_config($config . "[grant \"waits\"]\nread_paths = $room/data $room/other\n");
+	is($s->reload, 'done', 'it is granted by a reload');
+	my ($first, $second) = map { $c->run_async("waits") } 1 .. 2;
+	$c->get_until($first, 'to run', sub { $_[0]{progress}{totalSteps} });
+	$s->write_config($config);
+	is($s->reload, 'done', 'and taken back');
+	is_refused($c, 'waits', 'what begins then is refused');
+	is($c->get($first)->{status}, 'running', 'what had begun goes on');
+	write_file("$room/other/go", '');
+	$v = $c->ended($first);
+	is($v->{status}, 'succeeded', 'to its end') || diag(json_of($v));
+	$v = $c->ended($second);
+	is($v->{status}, 'failed', 'what waited for its turn has none');
+	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'for that reason');
+	same_json($v->{error}{details}{key}, 'read_paths', 'with its details');
+	is($c->run_sync('plain')->{status}, 'succeeded', 'others go on');
+	$s->write_config("[grant \"waits\"]\nread_paths = relative\n");
+	like($s->reload, qr/^refused.*paddock.conf:2: read_paths/, 'a wrong one changes nothing');
+	$s->stop;
+	unlink "$room/other/go";
+};
+
+subtest 'by digest' => sub {
+	my $s = Daemon->new(templates => \%templates, config => "[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . "\n");
+	(my $c = $s->client)->init;
+	my $r = is_refused($c, 'locks', 'a grant for another package');
+	my ($digest) = $r->{error} =~ /its grant in paddock\.conf is for another package than .* by digest = ([0-9a-f]{64})$/;
+	ok($digest, 'says so, and which this is') or return;
+	$s->write_config("[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . " $digest\n");
+	$s->reload;
+	succeeds($c, 'locks', 'with that it runs');
+	write_file("$s->{root}/templates/locks-1.0.0/more", 'x');
+	$r = $c->run_sync('locks');
+	is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'a file more in its folder: it does not run');
+	$s->reload;
+	is_refused($c, 'locks', 'nor once that is loaded: it is another');
+	unlink "$s->{root}/templates/locks-1.0.0/more";
+	$s->reload;
+	succeeds($c, 'locks', 'as it was, it runs');
+	$s->stop;
+};
+
+# What ships has its grants by its folder, and by nothing that others can make.
+subtest 'what ships' => sub {
+	my $from = "$TOP/etc/templates/batch_extract_pages";
+	my $s = Paddock->new(idle => 1);
+	mkdir "$s->{root}/$_" for qw(copies links here);
+	system('cp', '-r', $from, "$s->{root}/copies/batch_extract_pages");
+	my $lists = sub {
+		my ($dir) = @_;
+		my $s = Paddock->new(dirs => [$dir]);
+		$s->init;
+		my $v = view($s, 'batch_extract_pages')->{permissions};
+		$s->stop;
+		return $v;
+	};
+	ok(!$lists->("$TOP/etc/templates")->{missing}, 'it has its grant');
+	same_json($lists->("$TOP/etc/templates")->{granted}{hosts}, ['*'], 'for public hosts');
+	ok($lists->("$s->{root}/copies")->{missing}, 'a copy of it in another folder has none');
+	symlink $from, "$s->{root}/links/mine";
+	ok(!$lists->("$s->{root}/links")->{missing}, 'a link to it is the same package');
+	symlink "$TOP/etc/templates", "$s->{root}/here/templates";
+	ok(!$lists->("$s->{root}/here/templates")->{missing}, 'so it is when its folder is linked to');
+	symlink "$s->{root}/copies/batch_extract_pages", "$s->{root}/links/mine2";
+	unlink "$s->{root}/links/mine";
+	ok($lists->("$s->{root}/links")->{missing}, 'a link to the copy is the copy');
+};
+
+done_testing();

@@ -201,7 +201,8 @@ static bool check_container(struct rpc_msg *m)
 	if (!json_object_is_type(m->root, json_type_array))
 		return broken(m, RPC_INVALID_REQUEST,
 			      "a message is a JSON object");
-	if (json_object_array_length(m->root) == 0)
+	m->n_parts = json_object_array_length(m->root);
+	if (m->n_parts == 0)
 		return broken(m, RPC_INVALID_REQUEST,
 			      "a batch holds at least "
 			      "one message");
@@ -209,11 +210,11 @@ static bool check_container(struct rpc_msg *m)
 	return false;
 }
 
-void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
+static void parse_one(struct rpc_msg *m, const char *text, size_t len)
 {
 	struct json_error err;
 
-	*m = (struct rpc_msg){0};
+	*m = (struct rpc_msg){.bytes = len};
 	if (json_parse(&m->root, text, len, &err) != 0) {
 		broken(m, RPC_PARSE_ERROR,
 		       "not JSON as this server takes it: %s", err.text);
@@ -230,8 +231,40 @@ void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
 		check_call(m);
 }
 
+/* Each part of the batch M as a message; the whole tree is needed no more. */
+static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
+{
+	struct json_span span;
+	size_t at = 0;
+
+	json_object_put(m->root);
+	m->root = NULL;
+	if (m->n_parts > RPC_BATCH_MAX)
+		return;
+	m->parts = xcalloc(m->n_parts, sizeof(*m->parts));
+	for (size_t i = 0; json_next(&span, text, len, &at) == 0; i++) {
+		struct rpc_msg *part = &m->parts[i];
+
+		parse_one(part, text + span.off, span.len);
+		if (part->kind == RPC_BATCH)
+			broken(part, RPC_INVALID_REQUEST,
+			       "a batch holds messages, not batches");
+	}
+}
+
+void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
+{
+	parse_one(m, text, len);
+	if (m->kind == RPC_BATCH)
+		parse_parts(m, text, len);
+}
+
 void rpc_fini(struct rpc_msg *m)
 {
+	for (size_t i = 0; m->parts != NULL && i < m->n_parts; i++)
+		rpc_fini(&m->parts[i]);
+	free(m->parts);
+	free(m->inputs);
 	json_object_put(m->root);
 	free(m->id);
 	free(m->id_key);

@@ -103,20 +103,23 @@ static bool is_for(const struct asked *a, const struct rpc_msg *m)
 	return m->id_key_len == len && memcmp(m->id_key, a->id, len) == 0;
 }
 
-void asked_answer(struct session *s, const struct rpc_msg *m)
+bool asked_answer(struct session *s, const struct rpc_msg *m)
 {
 	struct asked *a;
 
 	LIST_FOREACH(a, &s->askeds, link)
 		if (m->id != NULL && is_for(a, m))
 			break;
-	if (a == NULL)
+	if (a == NULL) {
 		log_debug("session", "requestor=%s response=\"%.64s\" ignored=yes",
 			  s->requestor->name, m->id != NULL ? m->id : "null");
-	else if (json_object_is_type(m->result, json_type_object))
+		return false;
+	}
+	if (json_object_is_type(m->result, json_type_object))
 		finish(a, ASKED_RESULT, m->result);
 	else
 		finish(a, ASKED_REFUSED, m->error);
+	return true;
 }
 
 void asked_all_gone(struct session *s)

@@ -37,8 +37,8 @@ struct asked *asked_send(struct session *s, void *route, const char *method,
 /* No answer is wanted: the client is told REASON (NULL: nothing); no DONE. */
 void asked_drop(struct asked *a, const char *reason);
 
-/* M, a response, came. One to nothing that was asked is not heard. */
-void asked_answer(struct session *s, const struct rpc_msg *m);
+/* M, a response, came. False: nothing was asked that it could be for. */
+bool asked_answer(struct session *s, const struct rpc_msg *m);
 
 /* The session ends. */
 void asked_all_gone(struct session *s);

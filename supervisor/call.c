@@ -13,6 +13,7 @@
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
 #include "supervisor/input.h"
+#include "supervisor/intake.h"
 #include "supervisor/logging.h"
 #include "supervisor/runs.h"
 
@@ -71,6 +72,8 @@ struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 	struct call *c = xcalloc(1, sizeof(*c));
 
 	c->session = s;
+	c->server = s->server;
+	c->requestor = s->requestor;
 	c->route = route;
 	c->msg = *msg;
 	*msg = (struct rpc_msg){0};
@@ -149,9 +152,9 @@ static void call_free(struct call *c)
 	if (c->timer != NULL)
 		event_free(c->timer);
 	progress_fini(&c->progress);
-	rpc_fini(&c->msg);
 	if (c->state_free != NULL)
 		c->state_free(c->state);
+	intake_discard(c->server->offload, c->requestor, &c->msg);
 	free(c);
 }
 

@@ -19,6 +19,8 @@ struct batch; /* answers that leave together; call.c */
 
 struct call {
 	struct session *session; /* NULL: the client is gone */
+	struct server *server;	 /* borrowed, as who asks: they outlive it */
+	struct requestor *requestor;
 	void *route;		 /* the transport's; see session.h */
 	struct rpc_msg msg;	 /* owned */
 	struct batch *batch;	 /* NULL: the answer leaves alone */

@@ -1,7 +1,6 @@
 #include "supervisor/conn.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/rpc.h"
+#include "supervisor/intake.h"
 #include "supervisor/lines.h"
 
 #define READ_BYTES 65536
 #define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
-#define LARGE_BYTES (1u << 20)
 #define STALL_S 1	      /* how often it is asked who reads no more */
 
 struct conn {
@@ -31,6 +30,7 @@ struct conn {
 	struct event *writable;
 	struct event *stalled; /* while stopped */
 	struct event *rested;  /* ends resting */
+	struct intake *intake; /* of a large message; nothing else meanwhile */
 	struct turn turn;      /* for the next message that has come */
 	uint64_t written, written_then;
 	bool stopped; /* reads nothing, until what is unsent is less */
@@ -47,6 +47,12 @@ struct session *conn_session(struct conn *c)
 	return &c->session;
 }
 
+static void forget_intake(struct conn *c)
+{
+	intake_cancel(c->intake);
+	c->intake = NULL;
+}
+
 static void closed(struct conn *c, const char *what, const char *why)
 {
 	log_info("conn", "requestor=%s %s=closed err=\"%s\"",
@@ -56,6 +62,7 @@ static void closed(struct conn *c, const char *what, const char *why)
 	event_del(c->stalled);
 	event_del(c->rested);
 	turn_leave(&c->turn);
+	forget_intake(c);
 	c->on_closed(c->arg, c);
 }
 
@@ -90,7 +97,8 @@ static void read_more(struct conn *c)
 /* What has come is taken in turns; then more is read. */
 static void go_on(struct conn *c)
 {
-	if (c->ended || c->stopped || c->resting || c->turn.lane != NULL)
+	if (c->ended || c->stopped || c->resting || c->intake != NULL ||
+	    c->turn.lane != NULL)
 		return;
 	if (lines_rest(&c->lines))
 		turn_wait(&c->server->turns, &c->session.requestor->turns,
@@ -117,22 +125,44 @@ static void rest(struct conn *c, int64_t ms)
 }
 
 /* What is no request gets no refusal: who sends too much of it is not read. */
-static void on_line(void *arg, const char *text, size_t len)
+static void take(struct conn *c, struct rpc_msg *m)
 {
-	struct conn *c = arg;
 	int64_t wait_ms = 0;
-	struct rpc_msg m;
 
-	c->lines.paused = true; /* one message is a turn */
-	rpc_parse(&m, text, len);
-	if (m.kind != RPC_REQUEST)
+	if (m->kind != RPC_REQUEST)
 		wait_ms = requestor_owe_other(c->session.requestor);
-	session_take(&c->session, NULL, &m, text, len);
+	session_take(&c->session, NULL, m);
 	if (wait_ms > 0)
 		rest(c, wait_ms);
 	stop_if_needed(c);
-	if (len > LARGE_BYTES)
-		malloc_trim(0); /* a tree is many times its text */
+}
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct conn *c = arg;
+
+	c->intake = NULL;
+	take(c, m);
+	go_on(c);
+}
+
+static void on_line(void *arg, const char *text, size_t len)
+{
+	struct conn *c = arg;
+	struct rpc_msg m;
+
+	c->lines.paused = true; /* one message is a turn */
+	if (!intake_is_large(len)) {
+		rpc_parse(&m, text, len);
+		take(c, &m);
+		return;
+	}
+	c->intake = intake_new(c->server->offload, c->session.requestor,
+			       lines_take(&c->lines, text, len), len, on_parsed,
+			       c);
+	if (c->intake == NULL)
+		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
+			       INTAKE_FULL);
 }
 
 static void on_too_long(void *arg)
@@ -345,6 +375,7 @@ void conn_free(struct conn *c)
 	event_free(c->stalled);
 	event_free(c->rested);
 	turn_leave(&c->turn);
+	forget_intake(c);
 	lines_fini(&c->lines);
 	buf_fini(&c->unsent);
 	free(c);

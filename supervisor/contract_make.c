@@ -225,10 +225,14 @@ void make_run(struct call *c)
 	struct run *r;
 
 	ask->wish.promised = async;
+	ask->wish.inputs_text = c->msg.inputs;
+	ask->wish.inputs_len = c->msg.inputs_len;
 	if (async)
 		call_hold(c);
 	r = runs_create(server_runs(s->server), s->requestor, ask->template,
 			ask->inputs, &ask->wish, on_promised, c, &refusal);
+	if (r != NULL)
+		c->msg.inputs = NULL;
 	if (r == NULL) {
 		if (async)
 			call_release(c);
@@ -305,6 +309,16 @@ static enum template_mode settle_mode(const struct template *t,
 	return t->mode;
 }
 
+/* It outlives the message, which a thread may let go. */
+static struct json_object *copy_of(struct json_object *token)
+{
+	struct json_object *copy = NULL;
+
+	if (token != NULL && json_object_deep_copy(token, &copy, NULL) < 0)
+		abort();
+	return copy;
+}
+
 static void submit(struct call *c, struct template *t,
 		   struct json_object *inputs, struct json_object *options,
 		   const char *session_id,
@@ -329,7 +343,7 @@ static void submit(struct call *c, struct template *t,
 		ask->wish.task = present == present_view ? STORE_TASK_VIEW
 							 : STORE_TASK_OUTPUT;
 		ask->wish.task_ttl_ms = c->task_ttl_ms;
-		ask->token = json_object_get(c->progress.token);
+		ask->token = copy_of(c->progress.token);
 		c->progress.token = NULL;
 	}
 	if (ask->wish.idem_key != NULL)

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/intake.h"
+#include "supervisor/offload.h"
 #include "supervisor/task.h"
 #include "supervisor/view.h"
 
@@ -123,14 +127,14 @@ static void on_idem(void *arg, const struct store_result *res)
 	}
 }
 
-void make_once(struct call *c)
+/* C's inputs are digested: is there a run already? */
+static void look_up(struct call *c)
 {
 	struct session *s = c->session;
 	struct ask *ask = c->state;
 	struct runs *runs = server_runs(s->server);
 	struct run *r;
 
-	digest_json(ask->digest, ask->inputs, ask->template->secret);
 	ask->wish.idem_digest = ask->digest;
 	r = runs_find_idem(runs, s->requestor, ask->template->id,
 			   ask->wish.idem_key);
@@ -141,4 +145,77 @@ void make_once(struct call *c)
 	call_hold(c);
 	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
 			ask->wish.idem_key, on_idem, c);
+}
+
+/* ---- large inputs are digested on a thread: C, held, lends them to it ---- */
+
+struct digesting {
+	struct call *call;
+	bool told;
+};
+
+static void digest_inputs(struct call *c)
+{
+	struct ask *ask = c->state;
+
+	digest_json(ask->digest, ask->inputs, ask->template->secret);
+}
+
+static void on_thread(struct offload_job *j, void *arg)
+{
+	const struct digesting *d = arg;
+
+	(void)j;
+	digest_inputs(d->call);
+}
+
+static void on_digested(void *arg, const struct offload_end *end)
+{
+	struct digesting *d = arg;
+
+	(void)end;
+	d->told = true;
+	if (call_release(d->call))
+		look_up(d->call);
+}
+
+static void drop_digesting(void *arg)
+{
+	struct digesting *d = arg;
+
+	if (!d->told) /* the server ends, and nobody waits */
+		call_release(d->call);
+	free(d);
+}
+
+#define DIGEST_CPU_MS 5000 /* far above what 16 MiB can take */
+
+static const struct offload_kind digest_kind = {.name = "digest",
+						.cpu_ms = DIGEST_CPU_MS,
+						.work = on_thread,
+						.done = on_digested,
+						.drop = drop_digesting};
+
+static void digest_large(struct call *c)
+{
+	struct digesting *d = xcalloc(1, sizeof(*d));
+
+	d->call = c;
+	call_hold(c);
+	if (offload_submit(c->server->offload, c->requestor, &digest_kind, d) !=
+	    NULL)
+		return;
+	free(d);
+	call_release(c);
+	call_error(c, RPC_INTERNAL_ERROR, NULL, INTAKE_FULL);
+}
+
+void make_once(struct call *c)
+{
+	if (intake_is_large(c->msg.bytes)) {
+		digest_large(c);
+		return;
+	}
+	digest_inputs(c);
+	look_up(c);
 }

@@ -1,6 +1,7 @@
 #include "supervisor/digest.h"
 
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,20 +55,25 @@ static void feed(EVP_MD_CTX *md, struct json_object *v)
 	}
 }
 
+static unsigned char key[32];
+
+static void make_key(void)
+{
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		abort();
+}
+
+/* Also called on threads, of trees that nobody else touches. */
 void digest_json(char out[DIGEST_SIZE], struct json_object *value, bool secret)
 {
-	static unsigned char key[32];
-	static bool have_key;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned n = 0;
 
 	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
 	if (secret) {
-		if (!have_key && getrandom(key, sizeof(key), 0) == sizeof(key))
-			have_key = true;
-		if (!have_key)
-			abort();
+		pthread_once(&once, make_key);
 		EVP_DigestUpdate(md, key, sizeof(key));
 	}
 	feed(md, value);

@@ -1,7 +1,6 @@
 #include "supervisor/http_conn.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include "supervisor/http_conn_int.h"
 
 #define READ_BYTES 65536
-#define LARGE_BYTES (1u << 20)
 #define RETRY_AFTER "Retry-After: 1\r\n"
 
 /* ---- the end ---- */
@@ -283,6 +281,11 @@ const struct http_request *http_conn_request(const struct http_conn *c)
 	return http_parse_request(c->parse);
 }
 
+char *http_conn_take_body(struct http_conn *c, size_t *len)
+{
+	return http_parse_take_body(c->parse, len);
+}
+
 int64_t http_conn_head_ms(const struct http_conn *c)
 {
 	return c->told_ms;
@@ -432,8 +435,6 @@ static void next_request(struct http_conn *c)
 			linger(c);
 		return;
 	}
-	if (c->body > LARGE_BYTES)
-		malloc_trim(0); /* a tree is many times its text */
 	count_body(c, 0);
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;

@@ -124,6 +124,9 @@ void http_conn_watch(struct http_conn *c, const struct http_watch *w,
 /* The request that is being answered. */
 const struct http_request *http_conn_request(const struct http_conn *c);
 
+/* Its body, as the caller's; the request has none from then on. */
+char *http_conn_take_body(struct http_conn *c, size_t *len);
+
 /* When its head was there; monotonic. */
 int64_t http_conn_head_ms(const struct http_conn *c);
 

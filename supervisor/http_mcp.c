@@ -9,6 +9,7 @@
 #include "supervisor/call.h"
 #include "supervisor/http_field.h"
 #include "supervisor/http_stream.h"
+#include "supervisor/intake.h"
 #include "supervisor/methods.h"
 
 #define JSON "application/json"
@@ -160,11 +161,11 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 	return false;
 }
 
-/* M, parsed from TEXT, goes to the session; it is emptied. */
+/* M goes to the session; it is emptied. */
 static void deliver(struct http_session *s, struct http_stream *st,
-		    struct rpc_msg *m, const char *text, size_t len)
+		    struct rpc_msg *m)
 {
-	if (!session_take(&s->session, st, m, text, len)) {
+	if (!session_take(&s->session, st, m)) {
 		http_conn_reply(st->conn, 202, NULL, NULL, 0);
 		http_stream_free(st);
 	} else if (is_live(s, st) && is_slow(s, st)) {
@@ -172,9 +173,38 @@ static void deliver(struct http_session *s, struct http_stream *st,
 	}
 }
 
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct http_stream *st = arg;
+	struct http_session *s = st->owner;
+
+	st->intake = NULL;
+	if (m->kind == RPC_REQUEST ||
+	    is_within_rate(s->session.requestor, st->conn)) {
+		deliver(s, st, m);
+		return;
+	}
+	intake_discard(s->all->server->offload, s->session.requestor, m);
+	http_stream_free(st);
+}
+
+/* The request of ST, a large one, is read on a thread and then delivered. */
+static void read_large(struct http_session *s, struct http_stream *st)
+{
+	size_t len;
+	char *text = http_conn_take_body(st->conn, &len);
+
+	st->intake = intake_new(s->all->server->offload, s->session.requestor,
+				text, len, on_parsed, st);
+	if (st->intake != NULL)
+		return;
+	http_conn_fields(st->conn, RETRY_SOON);
+	http_conn_refuse(st->conn, 429, "%s", INTAKE_FULL);
+	http_stream_free(st);
+}
+
 static void on_initialize(struct http_sessions *all, struct requestor *requestor,
-			  struct http_conn *c, struct rpc_msg *m,
-			  const struct buf *body)
+			  struct http_conn *c, struct rpc_msg *m)
 {
 	struct http_session *s = new_session(all, requestor, c);
 
@@ -182,7 +212,7 @@ static void on_initialize(struct http_sessions *all, struct requestor *requestor
 		rpc_fini(m);
 		return;
 	}
-	deliver(s, http_stream_new(s, c), m, buf_data(body), buf_len(body));
+	deliver(s, http_stream_new(s, c), m);
 	if (!s->told_id)
 		http_session_end(s, "it was not initialized");
 	else
@@ -209,8 +239,12 @@ static void go_on(struct http_session *s)
 		struct rpc_msg m;
 
 		http_stream_unhold(st);
+		if (intake_is_large(buf_len(body))) {
+			read_large(s, st);
+			continue;
+		}
 		rpc_parse(&m, buf_data(body), buf_len(body));
-		deliver(s, st, &m, buf_data(body), buf_len(body));
+		deliver(s, st, &m);
 	}
 }
 
@@ -247,28 +281,57 @@ static bool may_stream(const struct rpc_msg *m)
 	       (m->kind == RPC_REQUEST && methods_is_slow(m->method));
 }
 
+/* May C have an answer, and one that may be a STREAM? False: C was told. */
+static bool has_room(const struct http_session *s, struct http_conn *c,
+		     bool stream)
+{
+	if ((!stream || http_stream_allowed(s)) &&
+	    s->session.requestor->http_live < HTTP_LIVE_EACH)
+		return true;
+	http_conn_fields(c, RETRY_SOON);
+	http_conn_refuse(c, 429, "too many answers are awaited at the "
+				 "same time; wait for some");
+	return false;
+}
+
+static void hold(struct http_session *s, struct http_stream *st)
+{
+	http_stream_hold(st);
+	look_again(s->all);
+}
+
 static void on_message(struct http_session *s, struct http_conn *c,
-		       struct rpc_msg *m, const struct buf *body)
+		       struct rpc_msg *m)
 {
 	struct http_stream *st;
 
-	if ((may_stream(m) && !http_stream_allowed(s)) ||
-	    s->session.requestor->http_live >= HTTP_LIVE_EACH) {
-		http_conn_fields(c, RETRY_SOON);
-		http_conn_refuse(c, 429, "too many answers are awaited at the "
-					 "same time; wait for some");
+	if (!has_room(s, c, may_stream(m))) {
 		rpc_fini(m);
 		return;
 	}
 	st = http_stream_new(s, c);
 	if ((m->kind == RPC_REQUEST || m->kind == RPC_BATCH) &&
 	    session_crowded(&s->session)) {
-		http_stream_hold(st);
-		look_again(s->all);
+		hold(s, st);
 		rpc_fini(m);
 		return;
 	}
-	deliver(s, st, m, buf_data(body), buf_len(body));
+	deliver(s, st, m);
+}
+
+static void on_large(struct http_sessions *all, struct requestor *requestor,
+		     struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s = session_of(all, requestor, c, r);
+	struct http_stream *st;
+
+	if (s == NULL || !has_room(s, c, true))
+		return;
+	st = http_stream_new(s, c);
+	if (session_crowded(&s->session))
+		hold(s, st);
+	else
+		read_large(s, st);
 }
 
 static void on_post(struct http_sessions *all, struct requestor *requestor,
@@ -277,6 +340,10 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 	struct http_session *s;
 	struct rpc_msg m;
 
+	if (intake_is_large(buf_len(&r->body))) { /* and no initialize */
+		on_large(all, requestor, c, r);
+		return;
+	}
 	rpc_parse(&m, buf_len(&r->body) > 0 ? buf_data(&r->body) : "",
 		  buf_len(&r->body));
 	if (m.kind != RPC_REQUEST && !is_within_rate(requestor, c)) {
@@ -294,12 +361,12 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 	}
 	if (m.kind == RPC_REQUEST && r->field[HTTP_SESSION] == NULL &&
 	    strcmp(m.method, "initialize") == 0) {
-		on_initialize(all, requestor, c, &m, &r->body);
+		on_initialize(all, requestor, c, &m);
 		return;
 	}
 	s = session_of(all, requestor, c, r);
 	if (s != NULL)
-		on_message(s, c, &m, &r->body);
+		on_message(s, c, &m);
 	else
 		rpc_fini(&m);
 }

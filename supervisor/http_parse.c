@@ -358,6 +358,11 @@ void http_parse_next(struct http_parse *p)
 	p->req.body = body;
 }
 
+char *http_parse_take_body(struct http_parse *p, size_t *len)
+{
+	return buf_take(&p->req.body, len);
+}
+
 void http_parse_free(struct http_parse *p)
 {
 	if (p == NULL)

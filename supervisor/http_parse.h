@@ -64,6 +64,8 @@ struct http_parse;
 
 /* Bodies have at most BODY_MAX bytes. */
 struct http_parse *http_parse_new(size_t body_max);
+/* The body of a request that is whole, NUL-ended, as the caller's. */
+char *http_parse_take_body(struct http_parse *p, size_t *len);
 void http_parse_free(struct http_parse *p); /* NULL is fine */
 
 /* N bytes came; how many were taken: all, but at HTTP_WHOLE and HTTP_BAD. */

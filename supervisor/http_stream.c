@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/intake.h"
 #include "supervisor/admit.h"
 
 /* ---- who listens ---- */
@@ -144,6 +145,7 @@ void http_stream_free(struct http_stream *st)
 	grown(st);
 	if (st->held)
 		http_stream_unhold(st);
+	intake_cancel(st->intake);
 	live_less(st);
 	sse_fini(&st->sse);
 	free(st);
@@ -244,7 +246,7 @@ static void on_gone(void *watcher)
 
 	detach(st);
 	grown(st); /* who was told nothing cannot come back for the rest */
-	if (st->held)
+	if (st->held || st->intake != NULL)
 		http_stream_free(st);
 	else if (!st->ended)
 		session_unheard(&s->session, st == s->unrelated ? NULL : st);

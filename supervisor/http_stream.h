@@ -31,6 +31,7 @@ struct http_stream {
 	bool begun;    /* it is a stream of events; else an answer is due */
 	bool ended;    /* it has all its events */
 	bool held;     /* its request has not been begun */
+	struct intake *intake; /* nor while it is being read; or NULL */
 	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
 	int64_t since_ms; /* when it became young */
 	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
 #define KEEP_BYTES 65536 /* a buffer that one line made larger is let go */
 
 void lines_fini(struct lines *l)
@@ -17,6 +19,13 @@ static void tell(const char *text, size_t len, const struct lines_ops *ops,
 		len--;
 	if (len > 0)
 		ops->on_line(arg, text, len);
+}
+
+char *lines_take(struct lines *l, const char *text, size_t len)
+{
+	if (buf_len(&l->held) == 0 || text != buf_data(&l->held))
+		return xstrndup(text, len);
+	return buf_take(&l->held, NULL);
 }
 
 /* The line ends in these N bytes (without its newline). */

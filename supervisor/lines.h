@@ -33,6 +33,11 @@ static inline bool lines_rest(const struct lines *l)
 {
 	return buf_len(&l->rest) > 0;
 }
+/*
+ * For on_line(): the LEN bytes at TEXT that it was told, as the caller's, by
+ * no copy where they are many; what lines.c has of them is gone.
+ */
+char *lines_take(struct lines *l, const char *text, size_t len);
 void lines_fini(struct lines *l);
 
 #endif

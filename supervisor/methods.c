@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/completion.h"
+#include "supervisor/intake.h"
 #include "supervisor/logging.h"
 #include "supervisor/prompts.h"
 #include "supervisor/resources.h"
@@ -74,6 +75,12 @@ static void initialize(struct call *c)
 			   "initialize needs params.protocolVersion, a string "
 			   "such as \"%s\"",
 			   mcp_revision_name(MCP_LATEST));
+		return;
+	}
+	if (intake_is_large(c->msg.bytes)) { /* a part of it is kept */
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "initialize has %zu bytes; at most %d are taken",
+			   c->msg.bytes, INTAKE_LARGE);
 		return;
 	}
 	if (s->greeted) {

@@ -305,7 +305,7 @@ struct offload_job *offload_submit(struct offload *o, struct requestor *q,
 	struct offload_job *j;
 	struct lane *lane;
 
-	if (!has_threads(o))
+	if (o->stopping || !has_threads(o))
 		return NULL;
 	lane = lane_of(o, q);
 	if (lane->n == OFFLOAD_JOBS_MAX) {

@@ -154,13 +154,16 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	struct stored *st;
 	struct run *r;
 	bool starts;
-	size_t len;
-	const char *text = json_text(inputs, &len);
+	size_t len = wish->inputs_len;
+	const char *text = wish->inputs_text;
 
+	if (text == NULL)
+		text = json_text(inputs, &len);
 	if (!may_create(s, requestor, template, len, refusal))
 		return NULL;
 	r = run_new(requestor, template);
-	r->inputs = xstrndup(text, len);
+	r->inputs = text == wish->inputs_text ? wish->inputs_text
+					      : xstrndup(text, len);
 	r->inputs_len = len;
 	r->session_id = xstrdup_opt(wish->session_id);
 	r->trust = wish->trust;

@@ -9,6 +9,7 @@
 #include "supervisor/asked.h"
 #include "supervisor/call.h"
 #include "supervisor/client_task.h"
+#include "supervisor/intake.h"
 #include "supervisor/methods.h"
 #include "supervisor/subscriptions.h"
 #include "supervisor/task_feed.h"
@@ -270,66 +271,53 @@ static bool on_message(struct session *s, void *route, struct rpc_msg *m,
 		methods_notify(s, m);
 		break;
 	case RPC_RESPONSE:
-		asked_answer(s, m);
+		if (asked_answer(s, m))
+			rpc_fini(m); /* who asked may keep a part of it */
 		break;
 	case RPC_BATCH:
 		break;
 	}
 	if (batch != NULL)
 		batch_skip(batch);
-	rpc_fini(m);
+	intake_discard(s->server->offload, s->requestor, m);
 	return false;
 }
 
-static bool on_batch(struct session *s, void *route, const char *text,
-		     size_t len)
+/* Its parts are emptied, and freed. */
+static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
 {
 	bool answered = false;
-	struct json_span span;
 	struct batch *batch;
-	size_t at = 0, n = 0;
 	char why[80];
 
-	while (json_next(&span, text, len, &at) == 0)
-		n++;
-	if (n > SESSION_BATCH_MAX) {
+	if (m->parts == NULL) {
 		snprintf(why, sizeof(why),
-			 "a batch of %zu messages came; at most %d are taken", n,
-			 SESSION_BATCH_MAX);
+			 "a batch of %zu messages came; at most %d are taken",
+			 m->n_parts, RPC_BATCH_MAX);
 		session_refuse(s, route, RPC_INVALID_REQUEST, why);
 		return true;
 	}
-	batch = batch_new(s, route, n);
-	at = 0;
-	while (json_next(&span, text, len, &at) == 0) {
-		struct rpc_msg m;
-
-		rpc_parse(&m, text + span.off, span.len);
-		if (m.kind == RPC_BATCH) { /* a batch within a batch */
-			rpc_fini(&m);
-			m = (struct rpc_msg){.kind = RPC_BROKEN,
-					     .code = RPC_INVALID_REQUEST,
-					     .text = "a batch holds messages, "
-						     "not batches"};
-		}
-		if (on_message(s, route, &m, batch))
+	batch = batch_new(s, route, m->n_parts);
+	for (size_t i = 0; i < m->n_parts; i++)
+		if (on_message(s, route, &m->parts[i], batch))
 			answered = true;
-	}
 	return answered;
 }
 
-bool session_take(struct session *s, void *route, struct rpc_msg *m,
-		  const char *text, size_t len)
+bool session_take(struct session *s, void *route, struct rpc_msg *m)
 {
+	bool answered = true;
+
 	if (m->kind != RPC_BATCH)
 		return on_message(s, route, m, NULL);
-	rpc_fini(m);
 	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
-		return on_batch(s, route, text, len);
-	session_refuse(s, route, RPC_INVALID_REQUEST,
-		       "an array came; batches belong to revision "
-		       "2025-03-26 alone: send one message at a time");
-	return true;
+		answered = on_batch(s, route, m);
+	else
+		session_refuse(s, route, RPC_INVALID_REQUEST,
+			       "an array came; batches belong to revision "
+			       "2025-03-26 alone: send one message at a time");
+	intake_discard(s->server->offload, s->requestor, m);
+	return answered;
 }
 
 bool session_receive(struct session *s, void *route, const char *text,
@@ -338,5 +326,5 @@ bool session_receive(struct session *s, void *route, const char *text,
 	struct rpc_msg m;
 
 	rpc_parse(&m, text, len);
-	return session_take(s, route, &m, text, len);
+	return session_take(s, route, &m);
 }

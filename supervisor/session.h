@@ -16,7 +16,6 @@
 #include "supervisor/server.h"
 
 #define SESSION_CALLS_MAX 2048 /* under way at once */
-#define SESSION_BATCH_MAX 128  /* messages */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
 #define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
 
@@ -112,9 +111,8 @@ bool session_declares(const struct session *s, const char *path);
 bool session_receive(struct session *s, void *route, const char *text,
 		     size_t len);
 
-/* The same, for what has been parsed: TEXT is M, which is emptied. */
-bool session_take(struct session *s, void *route, struct rpc_msg *m,
-		  const char *text, size_t len);
+/* The same, for what has been parsed: M is emptied. */
+bool session_take(struct session *s, void *route, struct rpc_msg *m);
 
 /* A message that could not even be read: answered without an id. */
 void session_refuse(struct session *s, void *route, int code, const char *why);

@@ -201,7 +201,10 @@ sub pour { # COUNT times a megabyte of TEXT
 		     '{"templateId":"');
 	pour($s, 'x', 15);
 	$s->send_raw("\"}}}\n");
-	answer_ok($s->result('big'), 'a message of 15 MB is served');
+	$s->request('ping', {}, 'after');
+	my ($big, $after) = ($s->result('big'), $s->answer('after'));
+	answer_ok($big, 'a message of 15 MB is served');
+	cmp_ok($big->{order}, '<', $after->{order}, 'and what came after it then');
 	for (['empty lists', '[],'], ['empty objects', '{},'], ['zeros', '0,'],
 	     ['strings', '"",'], ['members', '{"a":{}},']) {
 		my ($what, $text) = @$_;
@@ -218,6 +221,20 @@ sub pour { # COUNT times a megabyte of TEXT
 	cmp_ok(peak_kb($s->{pid}), '<', $MESSAGE_KB, 'in bounded memory');
 	cmp_ok(rss_kb($s->{pid}), '<', $PEAK_KB, 'which is given back');
 	$s->stop;
+}
+{
+	my $s = server();
+
+	$s->send_raw('{"jsonrpc":"2.0","id":"half","method":"ping","params":{"a":"');
+	pour($s, 'x', 15);
+	$s->send_raw("\"}}\n");
+	$s->request('ping', {}, 'last');
+	$s->flush;
+	$s->close_stdin;
+	$s->wait_exit;
+	$s->turn(0) until $s->{eof};
+	ok($s->{answers}{'"half"'} && $s->{answers}{'"last"'},
+	   'the end of the input waits until a large message is read');
 }
 {
 	my $s = server();

@@ -84,7 +84,8 @@ static void test_good(void)
 		is_tree(m.result, good[i].result, good[i].name, "result");
 		is_tree(m.error, good[i].error, good[i].name, "error");
 		is_str(m.text, "", "%s: nothing to complain of", good[i].name);
-		ok(m.root != NULL, "%s: its tree", good[i].name);
+		ok((m.kind == RPC_BATCH ? (void *)m.parts : (void *)m.root) !=
+		       NULL, "%s: its tree", good[i].name);
 		rpc_fini(&m);
 	}
 }
@@ -380,24 +381,40 @@ static void test_deep(void)
 	buf_fini(&b);
 }
 
-/* A batch is walked over its text, so that ids stay as they came. */
+/* The parts of a batch are read from its text, so that ids stay as they came. */
 static void test_batch(void)
 {
 	static const char text[] =
 	    " [ {" V2 ",\"id\":1e0,\"method\":\"a\"},{" V2
 	    ",\"id\":18446744073709551617,\"method\":\"b\"} , 7 ] ";
 	static const char *const want[] = {NULL, "18446744073709551617", NULL};
-	struct json_span at;
-	size_t pos = 0, n = 0;
+	static const enum rpc_kind kinds[] = {RPC_BROKEN, RPC_REQUEST,
+					      RPC_BROKEN};
+	struct buf many = {0};
 	struct rpc_msg m;
 
-	for (; json_next(&at, text, strlen(text), &pos) == 0; n++) {
-		rpc_parse(&m, text + at.off, at.len);
-		if (n < ARRAY_LEN(want))
-			is_str(m.id, want[n], "batch: id %zu", n);
-		rpc_fini(&m);
+	parse(&m, text, strlen(text));
+	is_int((long long)m.n_parts, 3, "batch: three messages");
+	for (size_t n = 0; n < m.n_parts && n < ARRAY_LEN(want); n++) {
+		is_str(m.parts[n].id, want[n], "batch: id %zu", n);
+		is_int(m.parts[n].kind, kinds[n], "batch: kind %zu", n);
 	}
-	is_int(n, 3, "batch: three messages");
+	rpc_fini(&m);
+
+	parse(&m, "[[{}]]", 6);
+	is_int(m.parts[0].kind, RPC_BROKEN, "a batch in a batch is none");
+	rpc_fini(&m);
+
+	buf_add_str(&many, "[0");
+	for (int i = 0; i < RPC_BATCH_MAX; i++)
+		buf_add_str(&many, ",0");
+	buf_add_str(&many, "]");
+	parse(&m, buf_data(&many), buf_len(&many));
+	ok(m.kind == RPC_BATCH && m.parts == NULL &&
+	       m.n_parts == RPC_BATCH_MAX + 1,
+	   "of one that is too long nothing is read but how long it is");
+	rpc_fini(&m);
+	buf_fini(&many);
 }
 
 static void is_out(struct buf *out, const char *want, const char *name)

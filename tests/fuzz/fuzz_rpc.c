@@ -23,6 +23,7 @@ static void check_shape(const struct rpc_msg *m)
 	     json_object_is_type(m->params, json_type_object));
 	switch (m->kind) {
 	case RPC_REQUEST:
+		must(m->id_key_len > 0 && m->id_key_len <= RPC_ID_MAX + 1);
 		must(m->id != NULL && m->method != NULL);
 		break;
 	case RPC_NOTIFICATION:
@@ -65,21 +66,17 @@ static void check_answer(const struct rpc_msg *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
-	struct json_span at;
 	struct rpc_msg m;
-	size_t pos = 0;
 
 	rpc_parse(&m, text, size);
 	check_shape(&m);
 	check_answer(&m);
 	if (m.kind == RPC_BATCH) {
-		while (json_next(&at, text, size, &pos) == 0) {
-			struct rpc_msg each;
-
-			rpc_parse(&each, text + at.off, at.len);
-			check_shape(&each);
-			must(each.code != RPC_PARSE_ERROR);
-			rpc_fini(&each);
+		must((m.parts == NULL) == (m.n_parts > RPC_BATCH_MAX));
+		for (size_t i = 0; m.parts != NULL && i < m.n_parts; i++) {
+			check_shape(&m.parts[i]);
+			must(m.parts[i].kind != RPC_BATCH);
+			must(m.parts[i].code != RPC_PARSE_ERROR);
 		}
 	}
 	rpc_fini(&m);

@@ -1,0 +1,199 @@
+/* t_intake.c - large messages are read and let go on a thread. */
+#include "supervisor/intake.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/offload.h"
+#include "tests/tap.h"
+
+#define LARGE ((size_t)200000)
+
+static struct event_base *base;
+static struct offload *offload;
+static struct rpc_msg got[4];
+static size_t n_got;
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	(void)arg;
+	got[n_got++] = *m;
+}
+
+static void wait_for(size_t n)
+{
+	while (n_got < n)
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+/* Until the threads have nothing more to do. */
+static void settle(void)
+{
+	struct offload_count count;
+
+	for (offload_count(offload, &count); count.jobs > 0;
+	     offload_count(offload, &count))
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+/* FMT, with LARGE bytes for its "$". */
+static struct intake *take(const char *fmt)
+{
+	char *many = xcalloc(LARGE + 1, 1), *text;
+	struct intake *in;
+
+	memset(many, 'x', LARGE);
+	text = xcalloc(strlen(fmt) + LARGE + 1, 1);
+	memcpy(text, fmt, strcspn(fmt, "$"));
+	strcat(text, many);
+	strcat(text, fmt + strcspn(fmt, "$") + 1);
+	free(many);
+	in = intake_new(offload, NULL, text, strlen(text), on_parsed, NULL);
+	return in;
+}
+
+static void begin(void)
+{
+	n_got = 0;
+	memset(got, 0, sizeof(got));
+	base = event_base_new();
+	offload = offload_new(base, 2);
+}
+
+static void end(void)
+{
+	for (size_t i = 0; i < n_got; i++)
+		intake_discard(offload, NULL, &got[i]);
+	settle();
+	offload_free(offload);
+	event_base_free(base);
+}
+
+static const struct {
+	const char *name, *text, *inputs; /* NULL: none are kept */
+} calls[] = {
+    {"a template's own tool",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"t\",\"arguments\": {\"a\" : [1, 2e0,-0],\"b\":\"$\"} }}",
+     "{\"a\" : [1, 2e0,-0],\"b\":\""},
+    {"run_task_template",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"arguments\":{\"templateId\":\"t\",\"inputs\":{\"z\":\"$\"}},"
+     "\"name\":\"run_task_template\"}}",
+     "{\"z\":\""},
+    {"run_task_template without inputs",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"run_task_template\",\"arguments\":{\"a\":\"$\"}}}",
+     NULL},
+    {"another method",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{"
+     "\"name\":\"t\",\"arguments\":{\"a\":\"$\"}}}",
+     NULL},
+    {"a call without arguments",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"t\",\"a\":\"$\"}}",
+     NULL},
+};
+
+static void test_inputs(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		struct json_object *again = NULL, *args;
+		struct rpc_msg *m = &got[0];
+
+		begin();
+		take(calls[i].text);
+		is_int((long long)n_got, 0, "%s: it is read later",
+		       calls[i].name);
+		wait_for(1);
+		is_int(m->kind, RPC_REQUEST, "%s: and then a request",
+		       calls[i].name);
+		ok(calls[i].inputs == NULL
+		       ? m->inputs == NULL
+		       : m->inputs != NULL &&
+			     strncmp(m->inputs, calls[i].inputs,
+				     strlen(calls[i].inputs)) == 0,
+		   "%s: its inputs as they came, or none", calls[i].name);
+		if (m->inputs != NULL) {
+			args = json_member(m->params, "arguments");
+			if (json_member(args, "inputs") != NULL)
+				args = json_member(args, "inputs");
+			json_parse(&again, m->inputs, m->inputs_len, NULL);
+			ok(json_object_equal(again, args),
+			   "%s: and they are what the tree has", calls[i].name);
+			json_object_put(again);
+		}
+		end();
+	}
+}
+
+static void test_broken(void)
+{
+	begin();
+	take("{\"a\":\"$\"");
+	wait_for(1);
+	is_int(got[0].kind, RPC_BROKEN, "what is no message is told as such");
+	is_int(got[0].code, RPC_PARSE_ERROR, "with its code");
+	end();
+
+	begin();
+	take("[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},"
+	     "{\"jsonrpc\":\"2.0\",\"method\":\"b\",\"params\":{\"a\":\"$\"}}]");
+	wait_for(1);
+	ok(got[0].kind == RPC_BATCH && got[0].n_parts == 2 &&
+	       got[0].parts[1].kind == RPC_NOTIFICATION,
+	   "a batch comes with its parts");
+	end();
+}
+
+static void test_cancel(void)
+{
+	struct intake *first, *second;
+
+	begin();
+	first = take("{\"a\":\"$\"}");
+	second = take("{\"a\":\"$\"}");
+	intake_cancel(second); /* it waits */
+	intake_cancel(first);  /* it may have begun */
+	intake_cancel(NULL);
+	settle();
+	is_int((long long)n_got, 0, "what nobody waits for is told to nobody");
+	end();
+
+	begin();
+	take("{\"a\":\"$\"}");
+	take("{\"b\":\"$\"}");
+	offload_free(offload);
+	is_int((long long)n_got, 0, "likewise when the server ends");
+	offload = offload_new(base, 1);
+	end();
+}
+
+/* More than may wait of one requestor are refused, and nothing leaks. */
+static void test_full(void)
+{
+	size_t n = 0;
+
+	begin();
+	while (n < OFFLOAD_JOBS_MAX + 1 && take("{\"a\":\"$\"}") != NULL) {
+		n++;
+		if (n_got > 0)
+			break;
+	}
+	is_int((long long)n, OFFLOAD_JOBS_MAX, "there is a bound");
+	offload_free(offload);
+	offload = offload_new(base, 1);
+	end();
+}
+
+int main(void)
+{
+	test_inputs();
+	test_broken();
+	test_cancel();
+	test_full();
+	return tap_done();
+}

@@ -42,6 +42,7 @@ static void take(const struct passwd *pw)
 {
 	them.uid = pw->pw_uid;
 	them.gid = pw->pw_gid;
+	free(them.name); /* it is chosen twice: for the logs, and to be */
 	them.name = xstrdup(pw->pw_name);
 }
 

@@ -130,7 +130,8 @@ static struct str body_piece(const struct worker *w)
 	struct str s;
 
 	if (total <= sizeof(whole)) { /* in one frame, as most are */
-		memcpy(whole, r->template->code, code_len);
+		if (code_len > 0) /* a program's lies in its package */
+			memcpy(whole, r->template->code, code_len);
 		memcpy(whole + code_len, r->inputs, r->inputs_len);
 		return (struct str){whole, total};
 	}

@@ -178,6 +178,9 @@ static void test_bytes(void)
 	       "and says so");
 	refusal_fini(&r);
 	ok(admit_run(&ask, b, &r), "another has room");
+	ask.bytes = 100ull << 20;
+	ok(!admit_run(&ask, b, &r), "but not for inputs larger than that");
+	refusal_fini(&r);
 }
 
 static void test_quotas(void)

@@ -197,6 +197,18 @@ static void test_limit(void)
 	ok(start() == 'b' && start() == 'a', "a wider limit counts at once");
 }
 
+static void test_held(void)
+{
+	begin();
+	put_n(&a, 2);
+	put_n(&b, 1);
+	a.held = true;
+	ok(start() == 'b' && start() == '-', "who is held has no turn");
+	ok(!sched_is_clear(&sched, &a, 0), "nor what comes now of it");
+	a.held = false;
+	ok(start() == 'a', "until it is let go");
+}
+
 static void test_put_back(void)
 {
 	struct sched_item *item;
@@ -226,6 +238,7 @@ int main(void)
 	test_remove();
 	test_kinds();
 	test_limit();
+	test_held();
 	test_put_back();
 	return tap_done();
 }

@@ -26,6 +26,8 @@ struct limits {
 	int64_t session_idle_ms;
 	int64_t session_max_ms;
 	int64_t idle_ms;      /* Chromium without a session */
+	int64_t memory_bytes; /* Chromium's, all processes together */
+	int64_t processes;    /* and threads */
 	const char *chromium; /* NULL: look for it */
 };
 
@@ -39,6 +41,7 @@ struct broker {
 	struct limits limits;
 	struct wire *wire;
 	struct chromium *chromium;
+	struct resolver *resolver;
 	struct call_list calls;
 	unsigned n_calls;
 	struct session_list sessions;

@@ -64,9 +64,16 @@ void call_wake(struct call *c)
 
 void call_abort(struct call *c, const char *code, const char *message)
 {
+	struct json_object *details = NULL;
+	char *over;
+
 	if (c->aborted)
 		return;
-	call_fault(c, code, NULL, "%s", message);
+	over = strcmp(code, "RESOURCE_LIMIT") == 0
+		   ? chromium_ended_one(c->b->chromium, &details)
+		   : NULL;
+	call_fault(c, code, details, "%s", over != NULL ? over : message);
+	free(over);
 	c->aborted = true;
 	c->session = NULL;
 	c->tab = NULL;

@@ -1,7 +1,6 @@
 #include "broker/chromium.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,12 @@
 #include "base/mem.h"
 #include "base/why.h"
 #include "broker/cdp.h"
-#include "broker/launch.h"
 #include "broker/pack.h"
 #include "broker/proxy.h"
-#include "broker/renderers.h"
+#include "broker/world.h"
 
 #define START_MS 30000
+#define BLAME_MS 5000 /* from the watch's note to Chromium's own of a death */
 #define BACKOFF_FIRST_MS 500 /* after the second early death in a row */
 #define BACKOFF_MAX_MS 30000
 
@@ -27,9 +26,9 @@ enum state { OFF, STARTING, UP };
 struct chromium {
 	struct broker *b;
 	enum state state;
-	char *path; /* NULL: none was found */
+	const char *path; /* NULL: none was found */
 	char *version;
-	struct launched world; /* pid -1: none */
+	struct world *world;
 	struct cdp *cdp;
 	struct proxy *proxy;
 	struct event *patience; /* while starting */
@@ -39,121 +38,6 @@ struct chromium {
 	int64_t idle_since;
 	char why[300]; /* it is not up, when it should be */
 };
-
-static const char *const names[] = {"chromium-headless-shell", "chromium"};
-/* The real programs: what has their names in bin are scripts. */
-static const char *const homes[] = {"/usr/lib/chromium"};
-
-/*
- * There is but one way out, and nothing to look for there unasked: no
- * updates, no sync, no pings. Its sandbox is on, and stays so.
- */
-static const char *const flags[] = {
-    "--headless",
-    "--remote-debugging-pipe",
-    "--user-data-dir=/tmp/profile",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--no-pings",
-    "--proxy-server=socks5://127.0.0.1:1080", /* of no session: refused */
-    "--proxy-bypass-list=<-loopback>",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-breakpad",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-update",
-    "--disable-component-extensions-with-background-pages",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-extensions",
-    "--disable-features=Translate,OptimizationHints,MediaRouter",
-    "--disable-gpu",
-    "--disable-notifications",
-    "--disable-print-preview",
-    "--disable-search-engine-choice-screen",
-    "--disable-sync",
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-renderer-backgrounding",
-    "--disable-ipc-flooding-protection",
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
-    "--hide-scrollbars",
-    "--metrics-recording-only",
-    "--mute-audio",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    "--window-size=1280,800",
-    "--disk-cache-size=67108864",
-    "about:blank",
-};
-
-/* ---- finding it ---- */
-
-static char *in_folder(const char *folder, size_t n, const char *name)
-{
-	char *path = xasprintf("%.*s/%s", (int)n, folder, name);
-
-	if (path[0] == '/' && access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-static char *in_path(const char *name)
-{
-	const char *p = getenv("PATH");
-	char *found = NULL;
-
-	for (; p != NULL && found == NULL; p = strchr(p, ':')) {
-		p += *p == ':';
-		found = in_folder(p, strcspn(p, ":"), name);
-	}
-	return found != NULL ? found : in_folder("/usr/bin", 8, name);
-}
-
-/* Where it lies itself: links to it are not in its world. */
-static char *resolved(char *path)
-{
-	char *real = path == NULL ? NULL : realpath(path, NULL);
-
-	if (real == NULL)
-		return path;
-	free(path);
-	return real;
-}
-
-static char *find(const char *path)
-{
-	char *found = NULL;
-
-	if (path != NULL)
-		return resolved(xstrdup(path));
-	for (size_t i = 0; i < ARRAY_LEN(homes) && found == NULL; i++)
-		found = in_folder(homes[i], strlen(homes[i]), names[0]);
-	for (size_t i = 0; i < ARRAY_LEN(names) && found == NULL; i++)
-		found = in_path(names[i]);
-	return resolved(found);
-}
-
-struct chromium *chromium_new(struct broker *b)
-{
-	struct chromium *ch = xcalloc(1, sizeof(*ch));
-
-	ch->b = b;
-	ch->world.pid = -1;
-	ch->path = find(b->limits.chromium);
-	if (ch->path == NULL)
-		why_set(ch->why, sizeof(ch->why),
-			"neither chromium-headless-shell nor chromium is in "
-			"PATH or /usr/bin; install one of them, or name its "
-			"path");
-	else if (access(ch->path, X_OK) != 0)
-		why_set(ch->why, sizeof(ch->why), "%s: %s", ch->path,
-			strerror(errno));
-	return ch;
-}
 
 /* ---- up and down ---- */
 
@@ -169,9 +53,7 @@ static void wake_all(struct broker *b)
 static void down(struct chromium *ch)
 {
 	ch->state = OFF;
-	if (ch->world.pid > 0)
-		kill(ch->world.pid, SIGKILL); /* chromium_reap() hears of it */
-	ch->world.pid = -1;
+	world_stop(ch->world);
 	if (ch->patience != NULL)
 		event_free(ch->patience);
 	ch->patience = NULL;
@@ -235,11 +117,12 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 	ch->why[0] = '\0';
 	ch->idle_since = clock_mono_ms();
 	log_info("chromium", "up=%s pid=%d",
-		 ch->version == NULL ? "?" : ch->version, (int)ch->world.pid);
+		 ch->version == NULL ? "?" : ch->version,
+		 (int)world_pid(ch->world));
 	wake_all(ch->b);
 }
 
-static bool on_client(void *arg, uint32_t way, enum url_trust *trust)
+static bool on_client(void *arg, uint32_t way, struct proxy_client *client)
 {
 	struct chromium *ch = arg;
 	struct session *s = session_of_way(ch->b, way);
@@ -248,7 +131,7 @@ static bool on_client(void *arg, uint32_t way, enum url_trust *trust)
 		log_warn("proxy", "refused=\"a connection of no session\"");
 		return false;
 	}
-	*trust = s->trust;
+	*client = (struct proxy_client){s->trust, s->requestor};
 	return true;
 }
 
@@ -271,35 +154,65 @@ static void on_unreached(void *arg, uint32_t way, const char *host,
 	session_failed(s, host, port, why, policy);
 }
 
-static int start(struct chromium *ch)
+static void on_up(void *arg, const struct world_ends *ends)
 {
 	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
 					       .end = on_cdp_end};
 	static const struct proxy_ops proxy_ops = {.client = on_client,
 						   .failed = on_unreached};
-	const struct timeval patience = {.tv_sec = START_MS / 1000};
-	char *argv[ARRAY_LEN(flags) + 2];
-	int rc;
+	struct chromium *ch = arg;
 
-	argv[0] = ch->path;
-	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-		argv[i + 1] = (char *)(uintptr_t)flags[i];
-	argv[ARRAY_LEN(flags) + 1] = NULL;
-	rc = launch(&ch->world, argv, ch->why, sizeof(ch->why));
-	if (rc < 0) {
-		log_warn("chromium", "err=\"%s\"", ch->why);
-		return rc;
-	}
-	ch->starts++;
-	ch->state = STARTING;
-	ch->proxy = proxy_new(ch->b->base, ch->world.listener, &proxy_ops, ch);
-	ch->cdp =
-	    cdp_new(ch->b->base, ch->world.from, ch->world.to, &cdp_ops, ch);
-	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
-	event_add(ch->patience, &patience);
+	ch->proxy = proxy_new(ch->b->base, ends->listener, ch->b->resolver,
+			      &proxy_ops, ch);
+	if (ch->b->alone)
+		proxy_alone(ch->proxy);
+	ch->cdp = cdp_new(ch->b->base, ends->from, ends->to, &cdp_ops, ch);
 	cdp_call(ch->cdp, NULL, "Target.setDiscoverTargets",
 		 pack("discover:b", 1), NULL, NULL);
 	cdp_call(ch->cdp, NULL, "Browser.getVersion", NULL, on_version, ch);
+}
+
+static void on_failed(void *arg, const char *why)
+{
+	struct chromium *ch = arg;
+
+	log_warn("chromium", "err=\"%s\"", why);
+	why_set(ch->why, sizeof(ch->why), "%s", why);
+	down(ch);
+}
+
+static void on_ended(void *arg, int status)
+{
+	char how[60];
+
+	snprintf(how, sizeof(how), "%s %d",
+		 WIFEXITED(status) ? "status" : "signal",
+		 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	died(arg, how);
+}
+
+/* Nothing can be started any more: another broker can. */
+static void on_lost(void *arg)
+{
+	struct chromium *ch = arg;
+
+	log_error("chromium", "err=\"its starter has ended\"");
+	event_base_loopbreak(ch->b->base);
+}
+
+static int start(struct chromium *ch)
+{
+	const struct timeval patience = {.tv_sec = START_MS / 1000};
+	int rc = world_start(ch->world);
+
+	if (rc < 0)
+		return why_set(ch->why, sizeof(ch->why),
+			       "it cannot be started: %s", strerror(-rc));
+	ch->starts++;
+	ch->state = STARTING;
+	ch->why[0] = '\0';
+	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
+	event_add(ch->patience, &patience);
 	return 0;
 }
 
@@ -355,25 +268,6 @@ void chromium_stop(struct chromium *ch, const char *why)
 	down(ch);
 }
 
-/* All children are PIDs 1 of worlds, this one's or one that was killed. */
-void chromium_reap(struct chromium *ch)
-{
-	char how[60];
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != ch->world.pid)
-			continue;
-		ch->world.pid = -1;
-		snprintf(how, sizeof(how), "%s %d",
-			 WIFEXITED(status) ? "status" : "signal",
-			 WIFEXITED(status) ? WEXITSTATUS(status)
-					   : WTERMSIG(status));
-		died(ch, how);
-	}
-}
-
 void chromium_sweep(struct chromium *ch)
 {
 	int64_t now = clock_mono_ms();
@@ -385,10 +279,43 @@ void chromium_sweep(struct chromium *ch)
 		chromium_stop(ch, "idle");
 }
 
+/* The figure is the process's own: what others have is none of C's business. */
+char *chromium_ended_one(struct chromium *ch, struct json_object **details)
+{
+	const struct watch_note *n =
+	    ch->world == NULL ? NULL : world_over(ch->world, BLAME_MS);
+	bool memory = n != NULL && n->kind == WATCH_MEMORY;
+	const char *key = memory ? "max_memory" : "max_processes";
+	const char *unit = memory ? "bytes" : "threads";
+
+	if (n == NULL)
+		return NULL;
+	if (details != NULL) {
+		char *who = xasprintf("the operator: %s in [browser]", key);
+
+		*details = pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
+				key, (int64_t)n->used, (int64_t)n->allowed,
+				unit, who);
+		free(who);
+	}
+	return xasprintf("the page's process was ended, for it used the most, "
+			 "%llu %s, when all that the browser may have, %llu, "
+			 "was used; its tab is closed",
+			 (unsigned long long)n->used, unit,
+			 (unsigned long long)n->allowed);
+}
+
+const char *chromium_death_code(struct chromium *ch)
+{
+	return ch->world != NULL && world_over(ch->world, BLAME_MS) != NULL
+		   ? "RESOURCE_LIMIT"
+		   : "PAGE_CRASHED";
+}
+
 void chromium_view(const struct chromium *ch, struct json_object *o)
 {
-	int held = ch->state == UP ? renderers_sandboxed(ch->world.pid)
-				   : -ENOENT;
+	int held = ch->state == UP ? world_held(ch->world) : -1;
+	pid_t pid = ch->world != NULL ? world_pid(ch->world) : -1;
 	bool bad = ch->path == NULL || (ch->state == OFF && ch->why[0] != '\0');
 
 	json_object_object_add(o, "available", json_object_new_boolean(!bad));
@@ -407,8 +334,7 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 		json_object_object_add(o, "sandboxed",
 				       json_object_new_boolean(held));
 	json_object_object_add(
-	    o, "pid",
-	    ch->world.pid > 0 ? json_object_new_int64(ch->world.pid) : NULL);
+	    o, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
 	json_object_object_add(o, "starts",
 			       json_object_new_int64((int64_t)ch->starts));
 	json_object_object_add(o, "crashes",
@@ -417,15 +343,34 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 
 void chromium_free(struct chromium *ch)
 {
-	pid_t pid = ch->world.pid;
-	int status;
-
 	if (ch->state != OFF)
 		down(ch);
-	if (pid > 0)
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-	free(ch->path);
+	world_free(ch->world);
 	free(ch->version);
 	free(ch);
+}
+
+/* ---- whether there is one ---- */
+
+struct chromium *chromium_new(struct broker *b, const char *path, int starter)
+{
+	static const struct world_ops ops = {.up = on_up,
+					     .failed = on_failed,
+					     .ended = on_ended,
+					     .lost = on_lost};
+	struct chromium *ch = xcalloc(1, sizeof(*ch));
+
+	ch->b = b;
+	ch->path = path;
+	if (starter >= 0)
+		ch->world = world_new(b->base, starter, &ops, ch);
+	if (ch->path == NULL)
+		why_set(ch->why, sizeof(ch->why),
+			"neither chromium-headless-shell nor chromium is in "
+			"PATH or /usr/bin; install one of them, or name its "
+			"path");
+	else if (access(ch->path, X_OK) != 0)
+		why_set(ch->why, sizeof(ch->why), "%s: %s", ch->path,
+			strerror(errno));
+	return ch;
 }

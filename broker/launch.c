@@ -35,13 +35,13 @@ struct report {
 };
 
 struct child {
-	char *const *argv;
+	const struct launch_plan *plan;
 	int report;  /* its end */
 	int in, out; /* Chromium's ends */
 	unsigned uid, gid;
 };
 
-/* ---- in there: no allocation, since threads may hold its locks ---- */
+/* ---- in there ---- */
 
 static int write_text(const char *path, const char *text)
 {
@@ -108,7 +108,7 @@ static _Noreturn void fail(const struct child *c, const char *step, int rc)
 static int see_little(const struct child *c)
 {
 	const char *step;
-	int rc = view_enter(c->argv[0], &step);
+	int rc = view_enter(c->plan->argv[0], &step);
 
 	if (rc < 0)
 		fail(c, step, rc);
@@ -179,21 +179,17 @@ static _Noreturn void become_chromium(const struct child *c)
 	dup2(in, 3);
 	dup2(out, 4);
 	syscall(SYS_close_range, 5u, ~0u, 0u);
-	execve(c->argv[0], c->argv, env);
+	execve(c->plan->argv[0], c->plan->argv, env);
 	_exit(127);
 }
 
-/* PID 1: reap until Chromium ends, then end, and so does everything else. */
-static _Noreturn void reap(pid_t chromium)
+/* PID 1, with nothing of ours but the way to tell of its world. */
+static _Noreturn void watch(const struct child *c, pid_t chromium)
 {
-	int status = 0;
-	pid_t pid;
+	const int to = dup2(c->report, 0);
 
-	syscall(SYS_close_range, 0u, ~0u, 0u);
-	do
-		pid = wait(&status);
-	while (pid > 0 ? pid != chromium : errno == EINTR);
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	syscall(SYS_close_range, 1u, ~0u, 0u);
+	watch_world(to, chromium, &c->plan->limits);
 }
 
 static _Noreturn void init(const struct child *c)
@@ -232,7 +228,7 @@ static _Noreturn void init(const struct child *c)
 	if (pid == 0)
 		become_chromium(c);
 	tell(c, &r, fd);
-	reap(pid);
+	watch(c, pid);
 }
 
 /* ---- out here ---- */
@@ -287,7 +283,8 @@ static void close_all(const int *fds, size_t n)
 			close(fds[i]);
 }
 
-int launch(struct launched *l, char *const argv[], char *why, size_t size)
+int launch(struct launched *l, const struct launch_plan *plan, char *why,
+	   size_t size)
 {
 	/* to[0], from[1] and pair[1] are the child's */
 	int fds[6] = {-1, -1, -1, -1, -1, -1};
@@ -295,14 +292,14 @@ int launch(struct launched *l, char *const argv[], char *why, size_t size)
 	struct report r = {0};
 	struct child c;
 
-	*l = (struct launched){.pid = -1, .to = -1, .from = -1, .listener = -1};
+	*l = (struct launched){.pid = -1, .to = -1, .from = -1, .listener = -1, .watch = -1};
 	if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
 		r.err = errno;
 		snprintf(r.step, sizeof(r.step), "make pipes");
 		goto out;
 	}
-	c = (struct child){.argv = argv,
+	c = (struct child){.plan = plan,
 			   .report = pair[1],
 			   .in = to[0],
 			   .out = from[1],
@@ -328,7 +325,8 @@ out:
 	if (l->pid > 0) {
 		l->to = to[1];
 		l->from = from[0];
-		to[1] = from[0] = -1;
+		l->watch = pair[0];
+		to[1] = from[0] = pair[0] = -1;
 	} else {
 		why_set(why, size,
 			"Chromium's world: cannot %s: %s; user namespaces "

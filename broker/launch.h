@@ -12,19 +12,28 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "broker/watch.h"
+
 #define LAUNCH_PORT 1080u /* of every address in there: ours to accept */
 
 struct launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */
 	int to, from; /* Chromium's debugging pipes */
 	int listener; /* accepts what it connects to, non-blocking */
+	int watch;    /* PID 1's notes, packets */
+};
+
+struct launch_plan { /* all lent */
+	char *const *argv; /* [0]: absolute, without links */
+	struct watch_limits limits;
 };
 
 /*
- * Start ARGV. 0 and *L, which is the caller's; or -errno and in WHY (SIZE
+ * Start PLAN. 0 and *L, which is the caller's; or -errno and in WHY (SIZE
  * bytes) what failed and what would help. Blocks while it is set up, not
  * until it works.
  */
-int launch(struct launched *l, char *const argv[], char *why, size_t size);
+int launch(struct launched *l, const struct launch_plan *plan, char *why,
+	   size_t size);
 
 #endif

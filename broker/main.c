@@ -4,12 +4,14 @@
 #include <getopt.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -17,11 +19,15 @@
 #include "base/mem.h"
 #include "broker/broker.h"
 #include "broker/chromium.h"
+#include "broker/launch.h"
 #include "broker/reach.h"
+#include "broker/resolve.h"
+#include "broker/starter.h"
 #include "broker/wire.h"
 
 #define EXIT_USAGE 2
 #define TICK_MS 1000
+#define COUNTS 3 /* of the numbers are counts; then come times and sizes */
 
 /* Where root goes: ids that the host keeps for nobody, then nobody's own. */
 static const unsigned ids[] = {200512, 60512, 65534};
@@ -39,6 +45,8 @@ static const char usage[] =
     "  --session-max-ms N        and any after this\n"
     "  --idle-ms N               Chromium without a session ends after this\n"
     "  --alone                   no share is left for other requestors\n"
+    "  --max-memory N            bytes of Chromium, all processes together\n"
+    "  --max-processes N         and its processes and threads\n"
     "  --deny LIST               hosts and networks that no page reaches\n"
     "  --log-level LEVEL         error, warn, info or debug\n"
     "  --log-file FILE           log to FILE instead of stderr\n"
@@ -51,7 +59,9 @@ static struct broker broker = {
 	       .tabs_per_session = 20,
 	       .session_idle_ms = 600000,
 	       .session_max_ms = 3600000,
-	       .idle_ms = 60000},
+	       .idle_ms = 60000,
+	       .memory_bytes = INT64_C(2) << 30,
+	       .processes = 2000},
 };
 
 static const char *deny; /* NULL: nothing */
@@ -81,6 +91,8 @@ static const struct option options[] = {
     {"session-idle-ms", required_argument, NULL, OPT_NUMBERS + 3},
     {"session-max-ms", required_argument, NULL, OPT_NUMBERS + 4},
     {"idle-ms", required_argument, NULL, OPT_NUMBERS + 5},
+    {"max-memory", required_argument, NULL, OPT_NUMBERS + 6},
+    {"max-processes", required_argument, NULL, OPT_NUMBERS + 7},
     {0},
 };
 
@@ -88,10 +100,11 @@ static const struct option options[] = {
 static void set_number(int which, long long n)
 {
 	struct limits *l = &broker.limits;
-	unsigned *const counts[] = {&l->sessions, &l->tabs,
+	unsigned *const counts[COUNTS] = {&l->sessions, &l->tabs,
 				    &l->tabs_per_session};
 	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
-				  &l->idle_ms};
+				  &l->idle_ms, &l->memory_bytes,
+				  &l->processes};
 
 	if ((size_t)which < ARRAY_LEN(counts))
 		*counts[which] = (unsigned)n;
@@ -103,17 +116,18 @@ static bool take_number(int which, const char *text)
 {
 	const char *name = options[which + OPT_NUMBERS - OPT_LEVEL].name;
 	char *end;
+	const long long most = which < COUNTS ? INT_MAX : INT64_C(1) << 50;
 	long long n;
 
 	errno = 0;
 	n = strtoll(text, &end, 10);
 	if (errno == 0 && end != text && *end == '\0' && n >= 1 &&
-	    n <= INT_MAX) {
+	    n <= most) {
 		set_number(which, n);
 		return true;
 	}
-	fprintf(stderr, "paddock-browser: --%s is \"%s\"; 1 to %d would pass\n",
-		name, text, INT_MAX);
+	fprintf(stderr, "paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n",
+		name, text, most);
 	return false;
 }
 
@@ -198,11 +212,16 @@ static int give_up_root(void)
 
 static void on_signal(evutil_socket_t sig, short what, void *arg)
 {
-	(void)what, (void)arg;
-	if (sig == SIGCHLD)
-		chromium_reap(broker.chromium);
-	else
-		event_base_loopbreak(broker.base);
+	(void)sig, (void)what, (void)arg;
+	event_base_loopbreak(broker.base);
+}
+
+/* Names cannot be resolved any more: by another broker they can. */
+static void on_no_names(void *arg)
+{
+	(void)arg;
+	log_error("main", "err=\"the process that resolves names has ended\"");
+	event_base_loopbreak(broker.base);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -212,28 +231,83 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	chromium_sweep(broker.chromium);
 }
 
-static void run(void)
+/* The processes beside this one; each socket's other end is one's. */
+static struct {
+	char *chromium; /* NULL: there is none */
+	int starter, names;
+	pid_t pids[2];
+} helpers = {.starter = -1, .names = -1};
+
+static int fork_helpers(void)
 {
-	static const int signals[] = {SIGCHLD, SIGTERM, SIGINT};
+	struct launch_plan plan = {
+	    .limits = {(uint64_t)broker.limits.memory_bytes,
+		       (uint64_t)broker.limits.processes}};
+	char **argv;
+
+	helpers.chromium = chromium_find(broker.limits.chromium);
+	argv = chromium_argv(helpers.chromium);
+	plan.argv = argv;
+	if (helpers.chromium != NULL)
+		helpers.starter = starter_fork(&plan, &helpers.pids[0]);
+	free(argv);
+	if (helpers.chromium != NULL && helpers.starter < 0)
+		return helpers.starter;
+	helpers.names = resolver_fork(NULL, &helpers.pids[1]);
+	return helpers.names < 0 ? helpers.names : 0;
+}
+
+/* Their sockets are closed: so they end, and whatever they started with them. */
+static void await_helpers(void)
+{
+	int status;
+
+	for (size_t i = 0; i < ARRAY_LEN(helpers.pids); i++)
+		while (helpers.pids[i] > 0 &&
+		       waitpid(helpers.pids[i], &status, 0) < 0 &&
+		       errno == EINTR)
+			;
+}
+
+static void prepare(void)
+{
+	static const int signals[] = {SIGTERM, SIGINT};
 	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
-	struct event *events[ARRAY_LEN(signals)];
+	struct event *event;
 
 	broker.base = event_base_new();
 	if (broker.base == NULL)
 		abort(); /* as xcalloc() does */
 	TAILQ_INIT(&broker.calls);
 	TAILQ_INIT(&broker.sessions);
-	broker.chromium = chromium_new(&broker);
+	broker.resolver = resolver_new(broker.base, helpers.names,
+				       broker.alone, on_no_names, NULL);
+	broker.chromium =
+	    chromium_new(&broker, helpers.chromium, helpers.starter);
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
-		events[i] =
-		    evsignal_new(broker.base, signals[i], on_signal, NULL);
-		event_add(events[i], NULL);
+		event = evsignal_new(broker.base, signals[i], on_signal, NULL);
+		event_add(event, NULL);
 	}
 	broker.tick = event_new(broker.base, -1, EV_PERSIST, on_tick, NULL);
 	event_add(broker.tick, &tick);
+}
+
+static void run(void)
+{
 	broker.wire = wire_new(&broker, BROKER_FD);
 	event_base_dispatch(broker.base);
 	chromium_free(broker.chromium);
+	resolver_free(broker.resolver);
+	await_helpers();
+}
+
+/* Until something is asked: by then we are where we are to be held. */
+static void await_first(void)
+{
+	struct pollfd p = {.fd = BROKER_FD, .events = POLLIN};
+
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
 }
 
 int main(int argc, char **argv)
@@ -249,6 +323,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
+	await_first();
 	rc = give_up_root();
 	if (rc < 0) {
 		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
@@ -261,8 +336,15 @@ int main(int argc, char **argv)
 		return rc == -EINVAL ? EXIT_USAGE : EX_OSERR;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return EX_OSERR;
+	rc = fork_helpers();
+	if (rc < 0) {
+		log_error("main", "err=\"forking: %s\"", strerror(-rc));
+		return EX_OSERR;
+	}
+	prepare();
 	run();
 	return EXIT_SUCCESS;
 }

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "broker/reach.h"
 #include "broker/resolve.h"
 #include "broker/socks.h"
@@ -29,9 +30,9 @@ struct link {
 	bool near_ended, far_ended;
 	uint32_t way;
 	enum url_trust trust;
+	char *requestor;
 	struct socks_request asked_for;
-	struct sockaddr_storage to[ADDRESSES_MAX]; /* all allowed */
-	socklen_t to_len[ADDRESSES_MAX];
+	union resolver_address to[ADDRESSES_MAX]; /* all allowed */
 	unsigned n_to, next;
 	TAILQ_ENTRY(link) list;
 };
@@ -43,11 +44,10 @@ struct proxy {
 	const struct proxy_ops *ops;
 	void *arg;
 	struct resolver *resolver;
+	bool alone;
 	unsigned n_links;
 	TAILQ_HEAD(, link) links;
 };
-
-static struct resolver *resolver; /* its threads are for good */
 
 static void link_free(struct link *l)
 {
@@ -58,6 +58,7 @@ static void link_free(struct link *l)
 	bufferevent_free(l->near);
 	if (l->far != NULL)
 		bufferevent_free(l->far);
+	free(l->requestor);
 	free(l);
 }
 
@@ -187,6 +188,12 @@ static void on_far_event(struct bufferevent *bev, short what, void *arg)
 	pass(l->near, l->far); /* what came early */
 }
 
+static int length_of(const union resolver_address *a)
+{
+	return a->any.sa_family == AF_INET ? (int)sizeof(a->in)
+					   : (int)sizeof(a->in6);
+}
+
 static void try_next(struct link *l)
 {
 	while (l->next < l->n_to) {
@@ -196,8 +203,8 @@ static void try_next(struct link *l)
 						BEV_OPT_CLOSE_ON_FREE);
 		bufferevent_setcb(l->far, NULL, NULL, on_far_event, l);
 		if (bufferevent_socket_connect(l->far,
-					       (struct sockaddr *)&l->to[i],
-					       (int)l->to_len[i]) == 0)
+					       &l->to[i].any,
+					       length_of(&l->to[i])) == 0)
 			return;
 		bufferevent_free(l->far);
 		l->far = NULL;
@@ -206,36 +213,42 @@ static void try_next(struct link *l)
 }
 
 /* One address that may not be spoils the name. */
-static void on_resolved(void *arg, const struct addrinfo *list,
-			const char *error)
+static void on_resolved(void *arg, const union resolver_address *list,
+			unsigned n, const char *error)
 {
 	struct link *l = arg;
+	const uint16_t port = (uint16_t)l->asked_for.port;
 	const char *why;
 
 	l->lookup = NULL;
-	if (list == NULL) {
+	if (n == 0) {
 		fail(l, error, false, SOCKS_UNREACHABLE);
 		return;
 	}
-	for (; list != NULL; list = list->ai_next) {
-		why = url_policy_address(list->ai_addr, l->trust);
+	for (unsigned i = 0; i < n; i++) {
+		why = url_policy_address(&list[i].any, l->trust);
 		if (why == NULL)
-			why = reach_address(list->ai_addr, l->trust);
+			why = reach_address(&list[i].any, l->trust);
 		if (why != NULL) {
 			fail(l, why, true, SOCKS_FORBIDDEN);
 			return;
 		}
-		if (l->n_to == ADDRESSES_MAX ||
-		    list->ai_addrlen > sizeof(l->to[0]))
+		if (l->n_to == ADDRESSES_MAX)
 			continue;
-		memcpy(&l->to[l->n_to], list->ai_addr, list->ai_addrlen);
-		l->to_len[l->n_to++] = list->ai_addrlen;
+		l->to[l->n_to] = list[i];
+		if (list[i].any.sa_family == AF_INET)
+			l->to[l->n_to].in.sin_port = htons(port);
+		else
+			l->to[l->n_to].in6.sin6_port = htons(port);
+		l->n_to++;
 	}
 	try_next(l);
 }
 
 static void go(struct link *l)
 {
+	const struct resolve_for who = {l->requestor, l->way};
+	union resolver_address number;
 	const char *why = url_policy_port(l->asked_for.port, l->trust);
 
 	l->asked = true;
@@ -248,10 +261,14 @@ static void go(struct link *l)
 		fail(l, why, true, SOCKS_FORBIDDEN);
 		return;
 	}
-	l->lookup = resolve(l->proxy->resolver, l->asked_for.host,
-			    l->asked_for.port, on_resolved, l);
+	if (resolve_number(l->asked_for.host, &number)) {
+		on_resolved(l, &number, 1, NULL);
+		return;
+	}
+	l->lookup = resolve(l->proxy->resolver, &who, l->asked_for.host,
+			    on_resolved, l);
 	if (l->lookup == NULL)
-		fail(l, "too many names wait to be resolved", false,
+		fail(l, "too many of your names wait to be resolved", false,
 		     SOCKS_FAILED);
 }
 
@@ -319,15 +336,37 @@ static void on_impatient(evutil_socket_t fd, short what, void *arg)
 	link_free(l);
 }
 
+/* One session's pages, or one requestor's, leave connections for others. */
+static bool has_room(const struct proxy *p, const struct link *l)
+{
+	const struct link *o;
+	unsigned mine = 0, session = 0;
+
+	TAILQ_FOREACH(o, &p->links, list)
+	if (strcmp(o->requestor, l->requestor) == 0) {
+		mine++;
+		session += o->way == l->way;
+	}
+	return session < PROXY_SESSION_MAX &&
+	       mine < (p->alone ? PROXY_CONNECTIONS_MAX
+				: share_of(PROXY_CONNECTIONS_MAX,
+					   (int64_t)(p->n_links - mine)));
+}
+
 static bool take_way(struct link *l, int fd)
 {
 	struct sockaddr_in own = {0};
+	struct proxy_client client;
 	socklen_t len = sizeof(own);
 
 	if (getsockname(fd, (struct sockaddr *)&own, &len) != 0)
 		return false;
 	l->way = ntohl(own.sin_addr.s_addr);
-	return l->proxy->ops->client(l->proxy->arg, l->way, &l->trust);
+	if (!l->proxy->ops->client(l->proxy->arg, l->way, &client))
+		return false;
+	l->trust = client.trust;
+	l->requestor = xstrdup(client.requestor);
+	return has_room(l->proxy, l);
 }
 
 static void on_accept(evutil_socket_t fd, short what, void *arg)
@@ -344,6 +383,7 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	l->proxy = p;
 	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, near)) {
 		close(near);
+		free(l->requestor);
 		free(l);
 		return;
 	}
@@ -356,13 +396,17 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	bufferevent_enable(l->near, EV_READ | EV_WRITE);
 }
 
+void proxy_alone(struct proxy *p)
+{
+	p->alone = true;
+}
+
 struct proxy *proxy_new(struct event_base *base, int listener,
+			struct resolver *resolver,
 			const struct proxy_ops *ops, void *arg)
 {
 	struct proxy *p = xcalloc(1, sizeof(*p));
 
-	if (resolver == NULL)
-		resolver = resolver_new(base);
 	p->base = base;
 	p->listener = listener;
 	p->ops = ops;

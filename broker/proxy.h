@@ -14,24 +14,34 @@
 
 #include "broker/url_policy.h"
 
-#define PROXY_CONNECTIONS_MAX 512
+#define PROXY_CONNECTIONS_MAX 512 /* of all; a requestor has its share */
+#define PROXY_SESSION_MAX 128	  /* of one session */
 #define PROXY_CONNECT_S 20	    /* to greet, resolve and connect */
 #define PROXY_HELD_MAX (256u << 10) /* bytes held for an end that is slow */
 
 struct proxy;
+struct resolver;
+
+struct proxy_client {
+	enum url_trust trust;
+	const char *requestor; /* copied */
+};
 
 struct proxy_ops {
 	/* Whose is what came to WAY (an IPv4 address)? False: nobody's. */
-	bool (*client)(void *arg, uint32_t way, enum url_trust *trust);
+	bool (*client)(void *arg, uint32_t way, struct proxy_client *client);
 	/* POLICY: refused, WHY is the reason; else the network's fault. Lent.
 	 */
 	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,
 		       const char *why, bool policy);
 };
 
-/* Takes LISTENER, a non-blocking socket. */
+/* Takes LISTENER, a non-blocking socket; lends RESOLVER. */
 struct proxy *proxy_new(struct event_base *base, int listener,
+			struct resolver *resolver,
 			const struct proxy_ops *ops, void *arg);
+/* One requestor may have all connections. */
+void proxy_alone(struct proxy *p);
 void proxy_free(struct proxy *p); /* with all its connections; NULL is fine */
 
 #endif

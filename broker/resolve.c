@@ -1,161 +1,252 @@
+/*
+ * resolve.c - lives in the broker's loop. Counts are made anew from two short
+ * lists each time, so nothing can be counted twice or forgotten; who has the
+ * fewest lookups under way is next. A name that cannot wait is refused to its
+ * page, which is told.
+ */
 #include "broker/resolve.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
+#include <string.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-
-struct lookup {
-	char *host;
-	char port[8];
-	resolve_done *done; /* NULL: cancelled; the loop's alone */
-	void *arg;
-	struct addrinfo *list;
-	int rc;
-	TAILQ_ENTRY(lookup) link; /* of waiting or ready */
-};
+#include "base/share.h"
 
 TAILQ_HEAD(lookups, lookup);
 
-struct resolver {
-	struct event *woken;
-	int bell;	      /* eventfd: something is ready */
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t work;
-	struct lookups waiting, ready;
-	unsigned n_waiting, threads, idle;
+struct lookup {
+	struct resolver *of;
+	uint32_t id; /* 0: it waits */
+	char *requestor;
+	uint32_t way;
+	char host[URL_HOST_MAX];
+	resolve_done *done; /* NULL: cancelled, and under way */
+	void *arg;
+	TAILQ_ENTRY(lookup) link; /* of waiting or running */
 };
 
-static void look_up(struct lookup *l)
+struct resolver {
+	int sock;
+	struct event *readable;
+	bool alone;
+	void (*lost)(void *arg);
+	void *arg;
+	uint32_t ids;
+	struct lookups waiting, running;
+};
+
+struct use { /* of a list */
+	int64_t session, requestor, all;
+};
+
+static struct use count(const struct lookups *list, const char *requestor,
+			uint32_t way)
 {
-	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-				       .ai_socktype = SOCK_STREAM,
-				       .ai_flags = AI_NUMERICSERV};
+	const struct lookup *l;
+	struct use u = {0};
 
-	l->rc = getaddrinfo(l->host, l->port, &hints, &l->list);
-	if (l->rc != 0)
-		l->list = NULL;
-}
+	TAILQ_FOREACH(l, list, link)
+	{
+		bool same = strcmp(l->requestor, requestor) == 0;
 
-static void *work(void *arg)
-{
-	struct resolver *r = arg;
-	const uint64_t one = 1;
-	struct lookup *l;
-
-	pthread_mutex_lock(&r->lock);
-	for (;;) {
-		r->idle++;
-		while ((l = TAILQ_FIRST(&r->waiting)) == NULL)
-			pthread_cond_wait(&r->work, &r->lock);
-		r->idle--;
-		TAILQ_REMOVE(&r->waiting, l, link);
-		r->n_waiting--;
-		pthread_mutex_unlock(&r->lock);
-		look_up(l);
-		pthread_mutex_lock(&r->lock);
-		TAILQ_INSERT_TAIL(&r->ready, l, link);
-		(void)!write(r->bell, &one, sizeof(one));
+		u.all++;
+		u.requestor += same;
+		u.session += same && l->way == way;
 	}
-	return NULL;
+	return u;
 }
 
-static void lookup_free(struct lookup *l)
+/* May one who has U of MOST have one more? */
+static bool has_room(const struct resolver *r, const struct use *u,
+		     int64_t most, int64_t session)
 {
-	if (l->list != NULL)
-		freeaddrinfo(l->list);
-	free(l->host);
+	int64_t theirs = u->all - u->requestor;
+
+	return u->session < session &&
+	       u->requestor < (r->alone ? most - theirs
+					: share_of(most, theirs));
+}
+
+static void lookup_free(struct lookups *list, struct lookup *l)
+{
+	TAILQ_REMOVE(list, l, link);
+	free(l->requestor);
 	free(l);
 }
 
-static void on_ready(evutil_socket_t fd, short what, void *arg)
+/* ---- whose turn it is ---- */
+
+static struct lookup *next_of(struct resolver *r)
 {
-	struct lookups ready = TAILQ_HEAD_INITIALIZER(ready);
-	struct resolver *r = arg;
+	struct lookup *l, *best = NULL;
+	struct use least = {0};
+
+	TAILQ_FOREACH(l, &r->waiting, link)
+	{
+		struct use u = count(&r->running, l->requestor, l->way);
+
+		if (!has_room(r, &u, RESOLVER_AT_ONCE, RESOLVE_SESSION_RUNS) ||
+		    (best != NULL && (u.requestor > least.requestor ||
+				      (u.requestor == least.requestor &&
+				       u.session >= least.session))))
+			continue;
+		best = l;
+		least = u;
+	}
+	return best;
+}
+
+static int send_order(struct resolver *r, const struct lookup *l, bool look_up)
+{
+	struct resolver_order o = {.id = l->id, .look_up = look_up};
+
+	snprintf(o.host, sizeof(o.host), "%s", l->host);
+	return send(r->sock, &o, sizeof(o), MSG_NOSIGNAL) == sizeof(o) ? 0
+								       : -errno;
+}
+
+static void begin_some(struct resolver *r)
+{
 	struct lookup *l;
-	uint64_t count;
+
+	while ((l = next_of(r)) != NULL) {
+		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 is none's */
+		l->id = r->ids;
+		if (send_order(r, l, true) < 0) {
+			l->id = 0; /* later: it is told by what can be read */
+			return;
+		}
+		TAILQ_REMOVE(&r->waiting, l, link);
+		TAILQ_INSERT_TAIL(&r->running, l, link);
+	}
+}
+
+/* ---- answers ---- */
+
+static const char *why(const struct resolver_answer *a)
+{
+	if (a->error == EAI_AGAIN)
+		return "its name servers do not answer in time";
+	return a->error != 0 ? gai_strerror(a->error) : "it has no address";
+}
+
+static void take(struct resolver *r, const struct resolver_answer *a)
+{
+	struct lookup *l;
+
+	TAILQ_FOREACH(l, &r->running, link)
+	if (l->id == a->id)
+		break;
+	if (l == NULL)
+		return;
+	if (l->done != NULL) {
+		bool good = a->error == 0 && a->n > 0 &&
+			    a->n <= RESOLVER_ADDRESSES;
+
+		l->done(l->arg, good ? a->all : NULL, good ? a->n : 0,
+			good ? NULL : why(a));
+	}
+	lookup_free(&r->running, l);
+}
+
+static void on_answer(evutil_socket_t sock, short what, void *arg)
+{
+	struct resolver *r = arg;
+	struct resolver_answer a;
+	ssize_t n = recv(sock, &a, sizeof(a), MSG_DONTWAIT);
 
 	(void)what;
-	(void)!read(fd, &count, sizeof(count));
-	pthread_mutex_lock(&r->lock);
-	TAILQ_CONCAT(&ready, &r->ready, link);
-	pthread_mutex_unlock(&r->lock);
-	while ((l = TAILQ_FIRST(&ready)) != NULL) {
-		TAILQ_REMOVE(&ready, l, link);
-		if (l->done != NULL)
-			l->done(l->arg, l->list,
-				l->rc == 0 ? NULL : gai_strerror(l->rc));
-		lookup_free(l);
+	if (n == sizeof(a)) {
+		take(r, &a);
+		begin_some(r);
+		return;
 	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	event_del(r->readable);
+	r->lost(r->arg);
 }
 
-struct resolver *resolver_new(struct event_base *base)
-{
-	struct resolver *r = xcalloc(1, sizeof(*r));
+/* ---- asking ---- */
 
-	TAILQ_INIT(&r->waiting);
-	TAILQ_INIT(&r->ready);
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->work, NULL);
-	r->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (r->bell < 0)
-		abort(); /* as xcalloc() does */
-	r->woken = event_new(base, r->bell, EV_READ | EV_PERSIST, on_ready, r);
-	event_add(r->woken, NULL);
-	return r;
+bool resolve_number(const char *host, union resolver_address *address)
+{
+	memset(address, 0, sizeof(*address));
+	if (strchr(host, ':') != NULL) {
+		address->any.sa_family = AF_INET6;
+		return inet_pton(AF_INET6, host, &address->in6.sin6_addr) == 1;
+	}
+	address->any.sa_family = AF_INET;
+	return inet_aton(host, &address->in.sin_addr) != 0;
 }
 
-/* A thread takes no signal: they are the loop's. */
-static bool more_hands(struct resolver *r)
+struct lookup *resolve(struct resolver *r, const struct resolve_for *who,
+		       const char *host, resolve_done *done, void *arg)
 {
-	sigset_t all, old;
-	pthread_t thread;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, NULL, work, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc == 0)
-		pthread_detach(thread);
-	return rc == 0;
-}
-
-struct lookup *resolve(struct resolver *r, const char *host, unsigned port,
-		       resolve_done *done, void *arg)
-{
+	struct use u = count(&r->waiting, who->requestor, who->way);
 	struct lookup *l;
-	bool full;
 
-	pthread_mutex_lock(&r->lock);
-	full = r->n_waiting >= RESOLVE_QUEUE_MAX;
-	if (r->idle == 0 && r->threads < RESOLVE_THREADS && more_hands(r))
-		r->threads++;
-	full = full || r->threads == 0;
-	if (full) {
-		pthread_mutex_unlock(&r->lock);
+	if (strlen(host) >= sizeof(l->host) ||
+	    !has_room(r, &u, RESOLVE_QUEUE_MAX, RESOLVE_SESSION_QUEUE))
 		return NULL;
-	}
 	l = xcalloc(1, sizeof(*l));
-	l->host = xstrdup(host);
-	snprintf(l->port, sizeof(l->port), "%u", port);
+	l->of = r;
+	l->requestor = xstrdup(who->requestor);
+	l->way = who->way;
+	memcpy(l->host, host, strlen(host) + 1);
 	l->done = done;
 	l->arg = arg;
 	TAILQ_INSERT_TAIL(&r->waiting, l, link);
-	r->n_waiting++;
-	pthread_cond_signal(&r->work);
-	pthread_mutex_unlock(&r->lock);
+	begin_some(r);
 	return l;
 }
 
 void resolve_cancel(struct lookup *l)
 {
-	if (l != NULL)
-		l->done = NULL;
+	if (l == NULL)
+		return;
+	l->done = NULL;
+	if (l->id == 0)
+		lookup_free(&l->of->waiting, l);
+	else
+		(void)send_order(l->of, l, false); /* else in its own time */
+}
+
+struct resolver *resolver_new(struct event_base *base, int sock, bool alone,
+			      void (*lost)(void *arg), void *arg)
+{
+	struct resolver *r = xcalloc(1, sizeof(*r));
+
+	r->sock = sock;
+	r->alone = alone;
+	r->lost = lost;
+	r->arg = arg;
+	TAILQ_INIT(&r->waiting);
+	TAILQ_INIT(&r->running);
+	r->readable =
+	    event_new(base, sock, EV_READ | EV_PERSIST, on_answer, r);
+	event_add(r->readable, NULL);
+	return r;
+}
+
+void resolver_free(struct resolver *r)
+{
+	struct lookup *l;
+
+	if (r == NULL)
+		return;
+	while ((l = TAILQ_FIRST(&r->running)) != NULL)
+		lookup_free(&r->running, l);
+	while ((l = TAILQ_FIRST(&r->waiting)) != NULL)
+		lookup_free(&r->waiting, l);
+	event_free(r->readable);
+	close(r->sock);
+	free(r);
 }

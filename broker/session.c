@@ -104,7 +104,8 @@ void sessions_lost(struct broker *b)
 	struct session *s;
 
 	while ((s = TAILQ_FIRST(&b->sessions)) != NULL)
-		session_close(s, "PAGE_CRASHED", "the browser ended", false);
+		session_close(s, chromium_death_code(b->chromium),
+			      "the browser ended", false);
 }
 
 static bool busy(const struct session *s)

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "broker/chromium.h"
 #include "broker/pack.h"
 
 #define ID_BYTES_MAX 256 /* of Chromium's own ids, that we keep */
@@ -226,7 +227,7 @@ static void on_crashed(struct broker *b, struct json_object *p)
 	if (t == NULL)
 		return;
 	log_warn("tab", "tab=%s session=%s crashed", t->id, t->session->id);
-	tab_close(t, "PAGE_CRASHED",
+	tab_close(t, chromium_death_code(b->chromium),
 		  "the page's process ended; its tab is closed", true);
 }
 

@@ -10,7 +10,7 @@
 #include "supervisor/browser_int.h"
 #include "supervisor/launch.h"
 
-#define ARGS_MAX 24
+#define ARGS_MAX 32
 
 static const char *program; /* paddock-browser */
 
@@ -131,6 +131,8 @@ static int launch(void *arg, int end, pid_t *pid)
 	add_number(&a, "--max-sessions", c->browser_max_sessions);
 	add_number(&a, "--max-tabs", c->browser_max_tabs);
 	add_number(&a, "--max-tabs-per-session", c->browser_session_tabs);
+	add_number(&a, "--max-memory", c->browser_max_memory);
+	add_number(&a, "--max-processes", c->browser_max_processes);
 	add_number(&a, "--session-idle-ms", c->browser_session_idle_ms);
 	add_number(&a, "--session-max-ms", c->browser_session_max_ms);
 	add_number(&a, "--idle-ms", c->browser_idle_ms);

@@ -52,7 +52,7 @@ static const char *known_code(const char *code)
 	    "INVALID_PARAMETER", "URL_NOT_ALLOWED",	"SESSION_NOT_FOUND",
 	    "ELEMENT_NOT_FOUND", "NAVIGATION_TIMEOUT",	"PAGE_CRASHED",
 	    "QUOTA_EXCEEDED",	 "EXECUTION_ERROR",	"RUN_CANCELED",
-	    "BROWSER_BUSY",	 "BROWSER_UNAVAILABLE",
+	    "BROWSER_BUSY",	 "BROWSER_UNAVAILABLE", "RESOURCE_LIMIT",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)

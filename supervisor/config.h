@@ -119,6 +119,8 @@ struct config {
 	int64_t browser_max_sessions;	 /* 20 */
 	int64_t browser_max_tabs;	 /* 50 */
 	int64_t browser_session_tabs;	 /* 20 */
+	int64_t browser_max_memory;	 /* 2 GiB */
+	int64_t browser_max_processes;	 /* 2000 */
 	int64_t browser_session_idle_ms; /* 600000 */
 	int64_t browser_session_max_ms;	 /* 3600000 */
 	int64_t browser_idle_ms;	 /* 60000 */

@@ -191,6 +191,12 @@ static const struct config_key keys[] = {
      .max = 1000, .help = "Tabs at the same time, of all sessions."},
     {BROWSER(max_tabs_per_session, browser_session_tabs, INT), .def = 20,
      .min = 1, .max = 1000, .help = "Tabs at the same time, of one session."},
+    {BROWSER(max_memory, browser_max_memory, BYTES), .def = INT64_C(2) << 30,
+     .min = INT64_C(256) << 20, .max = INT64_C(1) << 50,
+     .help = "Memory of all the browser's processes together; when it is used up, "
+	     "the page that uses the most ends."},
+    {BROWSER(max_processes, browser_max_processes, INT), .def = 2000, .min = 100,
+     .max = 100000, .help = "Its processes and their threads, likewise."},
     {BROWSER(session_idle_ms, browser_session_idle_ms, MS), .def = 600000,
      .min = 1000, .max = DAY_MS,
      .help = "How long a session that is kept may be unused before it ends."},

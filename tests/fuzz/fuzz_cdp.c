@@ -139,7 +139,7 @@ static void begin(void)
 	TAILQ_INIT(&broker.sessions);
 	TAILQ_INIT(&session.tabs);
 	TAILQ_INSERT_TAIL(&broker.sessions, &session, link);
-	broker.chromium = chromium_new(&broker); /* it is off */
+	broker.chromium = chromium_new(&broker, NULL, -1); /* it is off */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

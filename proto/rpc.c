@@ -1,5 +1,6 @@
 #include "proto/rpc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -245,6 +246,7 @@ static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
 	for (size_t i = 0; json_next(&span, text, len, &at) == 0; i++) {
 		struct rpc_msg *part = &m->parts[i];
 
+		assert(i < m->n_parts); /* two readers of one text */
 		parse_one(part, text + span.off, span.len);
 		if (part->kind == RPC_BATCH)
 			broken(part, RPC_INVALID_REQUEST,

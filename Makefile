@@ -70,7 +70,7 @@ help:
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
 	@echo 'make lint    other compilers, and analyzers'
 	@echo 'make fuzz    each target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
-	@echo 'make asan    unit tests under AddressSanitizer and UBSan'
+	@echo 'make asan    the tests under AddressSanitizer and UBSan'
 	@echo 'make soak    the long forms of the tests that have one'
 	@echo 'make mutate  put in small bugs, one at a time, and see which tests notice'
 
@@ -126,11 +126,11 @@ $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | dep
 
 # ---- programs ----
 
-$(B)/paddockd: $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
+$(B)/paddockd: $(B)/obj/supervisor/main.o $(SANITIZED) $(call archives,supervisor proto ipc base) $(LLHTTP)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 
-$(B)/paddock: $(B)/obj/cli/main.o $(call archives,cli proto base)
+$(B)/paddock: $(B)/obj/cli/main.o $(SANITIZED) $(call archives,cli proto base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
@@ -149,7 +149,7 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
-$(B)/paddock-browser: $(B)/obj/broker/main.o $(call archives,broker ipc base)
+$(B)/paddock-browser: $(B)/obj/broker/main.o $(SANITIZED) $(call archives,broker ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROKER)
 
@@ -184,6 +184,8 @@ $(B)/obj/broker/script.o: broker/page.js
 
 # ---- tests ----
 
+# SANITIZED: an object that a sanitized build links everywhere (make asan).
+
 # Tests of the serving side link all of it; the command is another program.
 SERVING      = $(filter-out cli,$(ROOMS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
@@ -191,15 +193,15 @@ LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
 
 tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%)
 
-$(B)/tests/t_cli_%: $(B)/obj/tests/t_cli_%.o $(call archives,cli proto base)
+$(B)/tests/t_cli_%: $(B)/obj/tests/t_cli_%.o $(SANITIZED) $(call archives,cli proto base)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
-$(B)/tests/%: $(B)/obj/tests/%.o $(call archives,$(SERVING)) $(LLHTTP)
+$(B)/tests/%: $(B)/obj/tests/%.o $(SANITIZED) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(LINK_SERVING)
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(SANITIZED) $(LINK_SERVING)
 
 # Each corpus through its target, without a fuzzer.
 $(B)/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(call archives,$(SERVING)) $(LLHTTP)
@@ -218,14 +220,27 @@ fuzz-%: $(LLHTTP)
 	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
 
-# All but the sandbox's own: under its filter a sanitizer cannot work.
-asan: deps-check
-	+$(MAKE) B=$(B)/asan CFLAGS='-O1 -g' HARDEN='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fPIE' \
-	    LDFLAGS='-fsanitize=address,undefined' tests-asan
-tests-asan: $(filter-out %/t_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
-	prove $^
+# The tests with paddockd, paddock-browser and paddock under AddressSanitizer and
+# UBSan. Workers are the usual ones: under their filter a sanitizer cannot work.
+# Any report fails, whichever process made it, and wherever. ASAN_TESTS: fewer.
+ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+ASAN_TESTS = $(filter-out tests/install.t tests/conformance.t,$(SESSION))
+REPORTS   := /tmp/paddock-asan.$(shell printf %s '$(CURDIR)/$(B)' | cksum | cut -d' ' -f1)
+asan: asan-built
+	rm -rf $(REPORTS) && mkdir -m 1777 $(REPORTS)
+	PADDOCK_BUILD=$(B)/asan PADDOCK_PATIENCE=$${PADDOCK_PATIENCE:-120} tests/in-clean-tmp prove $(PROVE) \
+	    $(patsubst $(B)/tests/%,$(B)/asan/tests/%,$(ASAN_UNIT)) $(ASAN_TESTS); status=$$?; \
+	tests/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
+ASAN_UNIT ?= $(filter-out %/t_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
+asan-built: deps-check all
+	+$(MAKE) B=$(B)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
+	    SANITIZED='$(B)/asan/obj/tests/sanitized.o' REPORTS='$(REPORTS)' asan-programs
+	cp -r $(B)/paddock-worker $(B)/templates $(B)/asan
+	touch $(B)/asan/paddock-sanitized
+asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT)
+$(B)/obj/tests/sanitized.o: EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
 
-soak: deps-check all tests
+soak: deps-check all tests asan
 	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
@@ -269,7 +284,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan tests-asan soak mutate bench lint clean
+.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint clean
 
 # ---- install ----
 

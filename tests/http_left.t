@@ -75,7 +75,7 @@ sub server {
 
 	is($conn->message->{json}{id}, 1, 'MCP 36: the newest is, whole');
 	my $peak = peak_kb($s->{pid});
-	cmp_ok($peak, '<', 330_000, "at most ${peak} kB were held");
+	cmp_ok($peak, '<', 330_000 * $ROOM, "at most ${peak} kB were held");
 	$s->stop;
 }
 {

@@ -9,8 +9,8 @@ use Paddock;
 use Socket;
 use Test::More;
 
-my $PEAK_KB = 160 << 10; # more than a server ever needs for one client
-my $MESSAGE_KB = 640 << 10; # while the worst that is taken is read
+my $PEAK_KB = $ROOM * (160 << 10); # more than a server ever needs for one client
+my $MESSAGE_KB = $ROOM * (640 << 10); # while the worst that is taken is read
 my %templates = (echo => lua('return inputs'),
 		 doze => lua('while true do run.sleep(100000) end'));
 

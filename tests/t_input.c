@@ -129,12 +129,14 @@ static void present(struct call *c, struct run *r)
 
 static struct call *call_of(struct client *c, const char *route, const char *params)
 {
-	struct rpc_msg m = {.kind = RPC_REQUEST,
-			    .id = xasprintf("\"%s\"", route),
-			    .method = xstrdup("tasks/result")};
+	struct rpc_msg m;
+	char text[256];
 
-	if (json_parse(&m.params, params, strlen(params), NULL) < 0)
-		abort();
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":"
+		 "\"tasks/result\",\"params\":%s}",
+		 route, params);
+	rpc_parse(&m, text, strlen(text));
 	return call_new(&c->session, (void *)(uintptr_t)route, &m, NULL);
 }
 

@@ -25,7 +25,7 @@ use Time::HiRes qw(time);
 our @EXPORT = qw(json_of json_to true false null same_json answer_ok
 		 refused strays_gone children_of as_root read_file write_file
 		 alive rss_kb peak_kb lua until_true
-		 schema_errors %said $BUILD $TOP $PATIENCE);
+		 schema_errors %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM);
 
 use constant { true => JSON::PP::true, false => JSON::PP::false,
 	       null => undef };
@@ -33,6 +33,8 @@ use constant { true => JSON::PP::true, false => JSON::PP::false,
 our $TOP = abs_path(dirname(__FILE__) . '/../..');
 our $BUILD = abs_path($ENV{PADDOCK_BUILD} // "$TOP/build") // 'build';
 our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 30; # seconds a wait may last
+our $SANITIZED = -e "$BUILD/paddock-sanitized"; # see make asan
+our $ROOM = $SANITIZED ? 4 : 1; # so many times the usual memory is fine
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my %live;    # pid => instance, of servers that we have to reap

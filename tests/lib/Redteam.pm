@@ -185,7 +185,7 @@ sub looked_at {
 	push @wrong, 'the server has ended' unless alive($s->{pid});
 	my $now = rss_kb($s->{pid});
 	push @wrong, "the server has grown from $before->{rss} to $now KiB"
-	    if $now > $before->{rss} + $GROWTH_KB;
+	    if $now > $before->{rss} + $ROOM * $GROWTH_KB;
 	my $ticks = $s->get($before->{ticker})->{progress}{doneSteps} // 0;
 	my $goes_on = $s->get_until($before->{ticker}, 'to go on', sub {
 		$_->{status} ne 'running' || ($_->{progress}{doneSteps} // 0) > $ticks });

@@ -1,0 +1,49 @@
+/*
+ * sanitized.c - linked into all programs of a sanitized build (make asan).
+ *
+ * What a sanitizer finds goes to a file of its own in REPORTS, whoever the
+ * process has become and wherever its stderr goes, so that tests/reports tells
+ * it though the test that made it did not look. The options are here since the
+ * programs are started without an environment.
+ */
+#include <sanitizer/lsan_interface.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define FOUND 86 /* the exit status of a process that was not clean */
+#define COMMON                                                                 \
+	"log_path=" REPORTS "/report:log_exe_name=1:exitcode=86:"              \
+	"print_stacktrace=1:handle_abort=1"
+
+/* Called by the runtime libraries, which declare them for themselves. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+const char *__lsan_default_options(void);
+
+/* What is freed is kept for 64 MiB, to be noticed when it is used. */
+const char *__asan_default_options(void)
+{
+	return COMMON ":detect_leaks=1:leak_check_at_exit=0:"
+		      "quarantine_size_mb=64:malloc_context_size=20:"
+		      "detect_stack_use_after_return=0:"
+		      "allocator_may_return_null=1";
+}
+
+const char *__ubsan_default_options(void)
+{
+	return COMMON;
+}
+
+const char *__lsan_default_options(void)
+{
+	return "log_path=" REPORTS "/report:log_exe_name=1:exitcode=86";
+}
+
+/* Its looker-on is a thread of ours, which may not look at who left root. */
+__attribute__((destructor)) static void look_for_leaks(void)
+{
+	prctl(PR_SET_DUMPABLE, 1);
+	if (__lsan_do_recoverable_leak_check() != 0)
+		_exit(FOUND);
+}

@@ -37,6 +37,7 @@ struct requestor {
 	struct quota_rate rate;
 	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
+	bool has_made_runs;
 	bool usage_asked, usage_known;
 	int64_t store_bytes;   /* it may have; CONFIG_NONE: no limit */
 	int64_t kept_bytes;    /* of artifacts in the store, once known */

@@ -161,6 +161,9 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		text = json_text(inputs, &len);
 	if (!may_create(s, requestor, template, len, refusal))
 		return NULL;
+	if (!requestor->has_made_runs && requestor->section->name == NULL)
+		s->strangers++;
+	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
 	r->inputs = text == wish->inputs_text ? wish->inputs_text
 					      : xstrndup(text, len);

@@ -33,11 +33,21 @@ static uint32_t missing(const struct runs *s)
 	return kinds;
 }
 
+/* Where there may be several requestors, none takes the last place. */
+static void share_places(struct runs *s)
+{
+	const struct config *c = s->env.config;
+
+	s->sched.known = s->strangers + c->n_requestors;
+	s->sched.places = s->env.shared ? (size_t)c->max_concurrent_runs : 0;
+}
+
 bool runs_can_start(struct runs *s)
 {
 	if (*s->env.quiet)
 		return false;
 	s->sched.waits = missing(s);
+	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
 	       s->sched.running < CREW_SLOTS;

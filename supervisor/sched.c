@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#define KEPT_PART 10
+
 void sched_init(struct sched *s)
 {
 	*s = (struct sched){0};
@@ -46,10 +48,32 @@ void sched_remove(struct sched *s, struct sched_item *item)
 	lane->turns = 0;
 }
 
-static bool is_full(const struct sched_lane *lane)
+/* Places that are free, but for those who have none. */
+static size_t kept_free(const struct sched *s)
 {
-	return lane->held || (lane->max_running > 0 &&
-			      lane->running >= (size_t)lane->max_running);
+	size_t without =
+	    s->known > s->lanes_running ? s->known - s->lanes_running : 0;
+	size_t most = s->places / KEPT_PART > 0 ? s->places / KEPT_PART : 1;
+
+	return without < most ? without : most;
+}
+
+static bool is_full(const struct sched *s, const struct sched_lane *lane)
+{
+	if (lane->held)
+		return true;
+	if (lane->max_running > 0)
+		return lane->running >= (size_t)lane->max_running;
+	return s->places > 0 && lane->running > 0 &&
+	       s->running + kept_free(s) >= s->places;
+}
+
+static void count_running(struct sched *s, struct sched_lane *lane, int by)
+{
+	s->lanes_running -= lane->running > 0;
+	lane->running += (size_t)by;
+	s->running += (size_t)by;
+	s->lanes_running += lane->running > 0;
 }
 
 static bool waits(const struct sched *s, unsigned kind)
@@ -64,7 +88,7 @@ struct sched_item *sched_next(const struct sched *s)
 	struct sched_item *item;
 
 	TAILQ_FOREACH(lane, &s->ring, link) {
-		if (is_full(lane))
+		if (is_full(s, lane))
 			continue;
 		TAILQ_FOREACH(item, &lane->items, link)
 			if (!waits(s, item->kind))
@@ -76,7 +100,7 @@ struct sched_item *sched_next(const struct sched *s)
 bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
 		    unsigned kind)
 {
-	return !is_full(lane) && !waits(s, kind) && sched_next(s) == NULL;
+	return !is_full(s, lane) && !waits(s, kind) && sched_next(s) == NULL;
 }
 
 void sched_start(struct sched *s, struct sched_item *item)
@@ -87,8 +111,7 @@ void sched_start(struct sched *s, struct sched_item *item)
 		lane->turns = lane->weight;
 	lane->turns--;
 	sched_remove(s, item);
-	lane->running++;
-	s->running++;
+	count_running(s, lane, 1);
 	if (lane->queued > 0 && lane->turns == 0) {
 		TAILQ_REMOVE(&s->ring, lane, link);
 		TAILQ_INSERT_TAIL(&s->ring, lane, link);
@@ -98,8 +121,7 @@ void sched_start(struct sched *s, struct sched_item *item)
 void sched_over(struct sched *s, struct sched_lane *lane)
 {
 	assert(lane->running > 0 && s->running > 0);
-	lane->running--;
-	s->running--;
+	count_running(s, lane, -1);
 }
 
 void sched_put_back(struct sched *s, struct sched_lane *lane,

@@ -40,6 +40,14 @@ struct sched {
 	int64_t queued_bytes;
 	size_t running;
 	uint32_t waits; /* a bit for each kind that does not start now */
+	size_t lanes_running; /* lanes of which something runs */
+	/*
+	 * Of so many places (0: one lane may have all) a lane of which something
+	 * runs, and that has no limit of its own, leaves one to each of KNOWN
+	 * lanes of which nothing does, a tenth of them or one at the most: what
+	 * runs gives its place to nobody.
+	 */
+	size_t places, known;
 };
 
 void sched_init(struct sched *s);

@@ -342,4 +342,32 @@ SKIP: {
 	$d->stop;
 }
 
+# ---- runs that sleep do not hold every place ----
+
+SKIP: {
+	skip 'two users are wanted, which takes root', 1 unless as_root();
+	my $d = Daemon->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 5\n");
+
+	$d->ready;
+	chmod 0666, $d->{socket};
+	my $alice = $d->client->greeted;
+	my @five = map { $alice->run_async('doze') } 1 .. 5;
+	$alice->saying($_, 'dozing') for @five;
+	ok(@five == 5, 'who is alone has all places');
+	my $bob = $d->client($NOBODY)->greeted;
+	my $waits = $bob->run_async(echo => {});
+	is($bob->get($waits)->{status}, 'queued', 'so the first run of another waits');
+	$alice->tool(cancel_task_run => {runId => $five[0]});
+	is($bob->ended($waits)->{status}, 'succeeded', 'for one of them');
+	my @more = map { $alice->run_async('doze') } 1 .. 3;
+	is($bob->run_sync(echo => {})->{status}, 'succeeded', 'from then on there is a place for it');
+	is($alice->get($_)->{status}, 'queued', '  however many wait') for @more;
+	$d->write_config("[limits]\nmax_concurrent_runs = 5\n[requestor \"alice\"]\nuid = 0\nmax_concurrent_runs = 5\n");
+	is($d->reload, 'done', 'unless the operator says how many one may have');
+	$alice = $d->client->greeted;
+	$d->signal('USR1');
+	ok($d->log_has(qr/requestor=uid:0 status=ok running=4/), '  the others go on');
+	$d->stop(undef, 'QUIT');
+}
+
 done_testing;

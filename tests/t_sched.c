@@ -229,6 +229,75 @@ static void test_put_back(void)
 	is_str(turns(2), "ab", "nor when it was the only one of its lane");
 }
 
+static void test_put_back_weighed(void)
+{
+	struct sched_item *item;
+
+	begin();
+	a.weight = 2;
+	put_n(&a, 8);
+	put_n(&b, 4);
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(6), "aabaab", "with a weight it keeps all turns of its round");
+	is_str(turns(1), "a", "in mid-round");
+	item = sched_next(&sched);
+	sched_start(&sched, item);
+	sched_put_back(&sched, &a, item);
+	is_str(turns(4), "abaa", "it keeps the one that is left");
+}
+
+static void test_shared(void)
+{
+	begin();
+	put_n(&a, 9);
+	put_n(&b, 9);
+	b.held = true;
+	sched.places = 5;
+	sched.known = 2;
+	for (int i = 0; i < 4; i++)
+		start();
+	is_int(a.running, 4, "of five places one lane leaves one to another");
+	ok(start() == '-' && !sched_is_clear(&sched, &a, 0),
+	   "though it has items, and nobody else may start");
+	b.held = false;
+	ok(start() == 'b', "that one takes it");
+	sched_over(&sched, &a);
+	ok(start() == 'a', "when all have some, what is free is had");
+	sched_over(&sched, &b);
+	sched_over(&sched, &a);
+	ok(start() == 'b', "who has none goes before");
+
+	begin();
+	put_n(&a, 99);
+	sched.places = 50;
+	sched.known = 30;
+	while (sched.running < 50 && start() != '-')
+		;
+	is_int(a.running, 45, "to many at most a tenth is left");
+	begin();
+	put_n(&a, 9);
+	sched.places = 5;
+	sched.known = 2;
+	a.max_running = 5;
+	while (start() != '-')
+		;
+	is_int(a.running, 5, "a limit of its own counts instead");
+	begin();
+	put_n(&a, 9);
+	sched.places = 1;
+	sched.known = 2;
+	ok(start() == 'a', "the only place is had");
+	begin();
+	put_n(&a, 9);
+	sched.places = 9;
+	sched.known = 1;
+	for (int i = 0; i < 9; i++)
+		start();
+	is_int(a.running, 9, "who is alone leaves nothing");
+}
+
 int main(void)
 {
 	test_order();
@@ -240,5 +309,7 @@ int main(void)
 	test_limit();
 	test_held();
 	test_put_back();
+	test_put_back_weighed();
+	test_shared();
 	return tap_done();
 }

@@ -541,7 +541,7 @@ cut_short('no drain at all', {drain_timeout_ms => 0}, ['TERM']);
 	$d->signal('USR1');
 	my $line = $d->log_has(qr/(status=quiet .*)/);
 	like($line, qr/^status=quiet[ ]running=0[ ]queued=1[ ]connections=1
-	     [ ]http_connections=0[ ]http_sessions=0[ ]templates=4[ ]zygote=\d+[ ]isolation=\w+[ ]up_s=\d+
+	     [ ]http_connections=0[ ]http_sessions=0[ ]templates=4[ ]zygote=\d+[ ]isolation=\w+[ ]up_s=\d+[ ]disk=ok
 	     [ ]store="ok"$/x,
 	     'USR1: a line of status');
 	$d->reload;

@@ -64,7 +64,7 @@ static void cage_once(int control, uint32_t seq)
 
 double measure_cage(const char *worker)
 {
-	char *argv[] = {(char *)worker, NULL}, *envp[] = {NULL};
+	char *argv[] = {(char *)worker, (char *)"ids=60600", NULL}, *envp[] = {NULL};
 	struct crew_note note;
 	int control[2];
 	int64_t cpu;

@@ -12,6 +12,7 @@
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/cli.h"
+#include "cli/doctor_ids.h"
 #include "cli/link.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
@@ -35,8 +36,7 @@ static const struct {
     {"mntns", "allow mount namespaces: sysctl user.max_mnt_namespaces=10000"},
     {"root", "in a container, let mounts be made: --security-opt "
 	     "apparmor=unconfined, or run paddockd outside"},
-    {"uid", "start paddockd as root, or give its user a range in /etc/subuid "
-	    "and /etc/subgid, so that each run gets a uid of its own"},
+    {"uid", "start paddockd as root, so that each run gets a uid of its own"},
     {"landlock", "use a kernel from 5.13 on, with landlock in its lsm= list"},
     {"cgroup", "start paddockd as root, or in a systemd unit with Delegate=yes; "
 	       "until then the memory of programs is watched, not held"},
@@ -73,6 +73,16 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 
 		add(advice, name, remedy_of(name));
 	}
+}
+
+static void bad_range(void *advice, const char *range, const char *why)
+{
+	char *what = xasprintf("user ids of its own for runs: %s", range);
+	char *remedy = xasprintf("%s; restart paddockd, which takes others", why);
+
+	add(advice, what, remedy);
+	free(what);
+	free(remedy);
 }
 
 static void check_programs(struct json_object *o, struct json_object *advice)
@@ -232,7 +242,8 @@ static void check_browser(struct json_object *o, struct json_object *advice)
 		    "[browser] names does not switch it off");
 }
 
-static int examine(const struct cli *cli, struct json_object *o)
+static int examine(const struct cli *cli, struct json_object *o,
+		   struct json_object *advice)
 {
 	struct client *c = client_open(cli);
 	struct utsname u = {0};
@@ -250,6 +261,7 @@ static int examine(const struct cli *cli, struct json_object *o)
 	rc = take_profile(cli, c, o);
 	if (rc == 0)
 		rc = try_browser(cli, c, o);
+	doctor_ids(o, bad_range, advice); /* while a private server lives */
 	client_close(c);
 	return rc;
 }
@@ -266,6 +278,16 @@ static void line_int(const char *name, struct json_object *limits,
 {
 	printf("%-12s %" PRId64 "\n", name,
 	       json_object_get_int64(json_member(limits, key)));
+}
+
+/* Of all servers that root has started. */
+static void line_ids(struct json_object *ranges)
+{
+	size_t n = ranges != NULL ? json_object_array_length(ranges) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		line("uids of runs", json_object_get_string(
+					 json_object_array_get_idx(ranges, i)));
 }
 
 static void line_browser(struct json_object *o)
@@ -316,6 +338,7 @@ static void show(struct json_object *o, struct json_object *advice)
 	if (browser_of(o) != NULL)
 		line_browser(o);
 	line_int("runs at once", limits, "maxConcurrentRuns");
+	line_ids(json_member(o, DOCTOR_IDS));
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
 
@@ -330,7 +353,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *advice = json_object_new_array();
-	int rc = examine(cli, o);
+	int rc = examine(cli, o, advice);
 
 	(void)n, (void)arg;
 	if (rc == 0) {

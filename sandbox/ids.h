@@ -4,9 +4,6 @@
 
 #include "sandbox/sandbox.h"
 
-/* Where the host keeps room for slots + 1 ids; the first that works is used. */
-extern const unsigned int ids_bases[];
-#define IDS_BASES 2u
 /* In a user namespace of ours, where there is no root. */
 #define IDS_FIRST_INSIDE 1u
 
@@ -14,8 +11,9 @@ extern const unsigned int ids_bases[];
 int ids_zygote_mapped(const struct sandbox *sb);
 
 /*
- * Without a user namespace of ours: take an unused range of the host's ids.
- * Fills own_ids, first_id, uid_base. 0, or -errno with the uid unchanged.
+ * Without a user namespace of ours: take the ids that the host keeps for us.
+ * Fills own_ids, first_id, uid_base. 0, or -errno with the uid unchanged;
+ * -ENOENT: there are none.
  */
 int ids_zygote_direct(struct sandbox *sb);
 

@@ -87,16 +87,13 @@ static int write_maps(const char *who, unsigned int inside,
 /* One id a slot, and the next for the zygote; nobody inside is id 0. */
 static int map_range(struct sandbox *sb, const char *who)
 {
-	int rc = -EPERM;
+	int rc = sb->host_ids == 0 ? -ENOENT
+				   : write_maps(who, IDS_FIRST_INSIDE,
+						sb->host_ids, sb->slots + 1);
 
-	for (size_t i = 0; i < IDS_BASES && rc != 0; i++) {
-		rc = write_maps(who, IDS_FIRST_INSIDE, ids_bases[i],
-				sb->slots + 1);
-		if (rc == 0)
-			sb->uid_base = (int)ids_bases[i];
-	}
 	if (rc != 0)
 		return rc;
+	sb->uid_base = (int)sb->host_ids;
 	sb->own_ids = true;
 	sb->first_id = IDS_FIRST_INSIDE;
 	return 0;

@@ -61,13 +61,14 @@ static int replace_userns(struct sandbox *sb, const struct tree *t)
 }
 
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  const struct tree *t, enum sandbox_layer *failed,
+			  unsigned int host_ids, const struct tree *t, enum sandbox_layer *failed,
 			  const char **at)
 {
 	bool early;
 	int rc;
 
-	*sb = (struct sandbox){.layers = LAYERS, .slots = slots, .uid_base = -1};
+	*sb = (struct sandbox){.layers = LAYERS, .slots = slots,
+			       .host_ids = host_ids, .uid_base = -1};
 	*at = NULL;
 	*failed = SANDBOX_SECCOMP;
 	rc = make_filters(sb);

@@ -41,7 +41,7 @@ struct sandbox_program {
  * is the root, the path in *AT.
  */
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  const struct tree *t, enum sandbox_layer *failed,
+			  unsigned int host_ids, const struct tree *t, enum sandbox_layer *failed,
 			  const char **at);
 
 /* In a worker just cloned into SANDBOX_PROGRAM_CLONE. As sandbox_enter(). */

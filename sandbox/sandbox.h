@@ -57,6 +57,8 @@ struct sandbox {
 	uint32_t layers;	 /* a bit for each that this cage has */
 	int err[SANDBOX_LAYERS]; /* 0, or the -errno met while building */
 	unsigned int slots;	 /* workers that may live at once */
+	unsigned int host_ids;	 /* the first of slots + 1 ids that the host
+				    keeps for us alone; 0: there are none */
 	bool own_ids;		 /* each slot has a uid and gid of its own */
 	unsigned int first_id;	 /* slot 0's, as the cage counts */
 	int uid_base;		 /* slot 0's, as the host counts; or -1 */
@@ -83,11 +85,12 @@ struct sandbox_worker {
 #define SANDBOX_UTS_NAME "paddock"
 
 /*
- * Build what all workers share, for SLOTS of them, around the caller, who is
+ * Build what all workers share, for SLOTS of them, with HOST_IDS, around the caller, who is
  * single-threaded and keeps just the capabilities that sandbox_enter() and
  * sandbox_settle() need. 0; or -errno when there is no filter: do not go on.
  */
-int sandbox_build(struct sandbox *sb, unsigned int slots);
+int sandbox_build(struct sandbox *sb, unsigned int slots,
+		  unsigned int host_ids);
 
 /* Keys of the session that started us are not for workers. */
 void sandbox_empty_keyring(void);

@@ -18,6 +18,7 @@
 #include "ipc/crew.h"
 #include "ipc/pass.h"
 #include "supervisor/privs.h"
+#include "supervisor/uids.h"
 
 #define ARGS_MAX 2048
 #define ORDER_FD 3  /* the keeper's only descriptor */
@@ -66,7 +67,8 @@ _Noreturn static void become_zygote(char **argv, int control)
 	close_range(CREW_CONTROL_FD + 1, ~0u, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(keeper.paths.worker, argv, envp);
+	/* which ids it gives out is not up to who gave the order */
+	execve(keeper.paths.worker, uids_argv(argv), envp);
 	_exit(127);
 }
 

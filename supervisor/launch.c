@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "ipc/broker.h"
 #include "ipc/crew.h"
 #include "supervisor/keeper.h"
+#include "supervisor/uids.h"
 
 _Static_assert((int)CREW_CONTROL_FD == BROKER_FD, "one way to start both");
 
@@ -53,14 +55,19 @@ static int spawn(const char *path, char *const argv[], char *const envp[],
 int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 {
 	int rc = keeper_exec(argv, control, pid);
-	char *envp[] = {NULL};
+	char *envp[] = {NULL}, **all;
 
 	if (rc == -EPERM)
 		log_error("crew", "zygote=refused why=\"the configuration, as "
 				  "root reads it, does not have these template "
 				  "folders and read_paths: a restart, or a "
 				  "reload when its files are readable, helps\"");
-	return rc == -ENOTCONN ? spawn(path, argv, envp, control, 0, pid) : rc;
+	if (rc != -ENOTCONN)
+		return rc;
+	all = uids_argv(argv);
+	rc = spawn(path, all, envp, control, 0, pid);
+	free(all);
+	return rc;
 }
 
 int launch_broker(const char *path, char *const argv[], int end, pid_t *pid)

@@ -19,6 +19,7 @@
 #include "supervisor/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/stdio.h"
+#include "supervisor/uids.h"
 
 #define EXIT_USAGE 2
 
@@ -321,6 +322,11 @@ static int before_start(const struct config *c, const struct flags *f)
 	if (rc < 0) {
 		log_error("server", "why=\"%s\"", why);
 		return EX_CONFIG;
+	}
+	rc = uids_take(why, sizeof(why));
+	if (rc < 0) {
+		log_error("server", "why=\"%s\"", why);
+		return EX_UNAVAILABLE;
 	}
 	cgroup_init();
 	if (!privs_leave_root())

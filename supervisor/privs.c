@@ -17,12 +17,13 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/uids.h"
 
 #define OWN_USER "paddock"
 #define OPEN_FDS 16 /* of nftw(3) */
 
-/* Just below the ids of the workers; and what fits a 16-bit container. */
-static const uid_t spare_ids[] = {199999, 60599};
+/* What earlier versions served as, without that user. */
+static const uid_t once_spare[] = {199999, 60599};
 
 static struct {
 	bool leave;
@@ -46,17 +47,24 @@ static void take(const struct passwd *pw)
 	them.name = xstrdup(pw->pw_name);
 }
 
-/* An id that this user namespace has, seen by trying it in a child's stead. */
-static int take_spare(void)
+/* An id that is nobody's, and that we may become. */
+static int take_spare(char *why, size_t size)
 {
-	for (size_t i = 0; i < ARRAY_LEN(spare_ids); i++)
-		if (setresgid(-1, spare_ids[i], -1) == 0 &&
-		    setresgid(-1, 0, -1) == 0) {
-			them.uid = spare_ids[i];
-			them.gid = spare_ids[i];
-			return 0;
-		}
-	return -EINVAL;
+	uid_t id;
+	int rc = uids_spare(&id, why, size);
+
+	if (rc < 0)
+		return rc;
+	if (setresgid(-1, id, -1) != 0 || setresgid(-1, 0, -1) != 0) {
+		snprintf(why, size,
+			 "started as root, but uid %u cannot be had here: %s; "
+			 "add a user %s, or name another in [server] user",
+			 (unsigned)id, strerror(errno), OWN_USER);
+		return -EINVAL;
+	}
+	them.uid = id;
+	them.gid = id;
+	return 0;
 }
 
 static const struct passwd *find_user(const char *user)
@@ -85,12 +93,7 @@ int privs_choose(const char *user, char *why, size_t size)
 		snprintf(why, size,
 			 "[server] user is \"%s\"; there is no such user", user);
 		return -ENOENT;
-	} else if (take_spare() < 0) {
-		snprintf(why, size,
-			 "started as root, but there is no user %s to serve as, "
-			 "nor a spare id; add that user, or name another in "
-			 "[server] user",
-			 OWN_USER);
+	} else if (take_spare(why, size) < 0) {
 		return -EINVAL;
 	}
 	them.leave = true;
@@ -244,6 +247,14 @@ static int make_dirs(const char *dir)
 	return rc;
 }
 
+static bool was_ours(uid_t uid)
+{
+	for (size_t i = 0; i < ARRAY_LEN(once_spare); i++)
+		if (once_spare[i] == uid)
+			return true;
+	return false;
+}
+
 int privs_give_state(const char *dir, char *why, size_t size)
 {
 	struct stat st;
@@ -258,6 +269,14 @@ int privs_give_state(const char *dir, char *why, size_t size)
 	}
 	if (rc < 0 || st.st_uid == them.uid)
 		return 0; /* what the store cannot open, it tells */
+	if (was_ours(st.st_uid)) {
+		snprintf(why, size,
+			 "%s belongs to uid %u, which earlier versions served "
+			 "as and which can be another's: \"chown -R root %s\" "
+			 "gives it to the next start, or name a [server] user",
+			 dir, (unsigned)st.st_uid, dir);
+		return -EPERM;
+	}
 	if (st.st_uid != 0 || !is_ours(dir)) {
 		snprintf(why, size,
 			 "%s is no state folder that root has used, so it is "

@@ -86,7 +86,8 @@ static void refuse(const struct refusal *r)
 _Noreturn static void exec_worker(int control, uid_t uid,
 				  const struct refusal *r)
 {
-	char *argv[] = {(char *)"paddock-worker", NULL}, *envp[] = {NULL};
+	char *argv[] = {(char *)"paddock-worker", (char *)"ids=60600", NULL};
+	char *envp[] = {NULL};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	control = fcntl(control, F_DUPFD_CLOEXEC, FDS_FREE);

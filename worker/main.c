@@ -66,8 +66,25 @@ static bool keep_argument(struct kept *k, char *arg)
 	return good;
 }
 
+/* "ids=FIRST": those of the host that root keeps for our workers. */
+static unsigned int take_ids(int *argc, char ***argv)
+{
+	static const char ids[] = "ids=";
+	unsigned int first = 0;
+	char *arg = *argc > 1 ? (*argv)[1] : NULL;
+
+	if (arg == NULL || strncmp(arg, ids, strlen(ids)) != 0)
+		return 0;
+	first = (unsigned int)strtoul(arg + strlen(ids), NULL, 10);
+	memset(arg, 0, strlen(arg));
+	--*argc;
+	++*argv;
+	return first;
+}
+
 int main(int argc, char **argv)
 {
+	unsigned int ids = take_ids(&argc, &argv);
 	bool program = argc > 1 && strcmp(argv[1], "program") == 0;
 	struct kept k = {0};
 	struct tree tree;
@@ -99,5 +116,5 @@ int main(int argc, char **argv)
 			     .n_reads = k.n_reads,
 			     .no_userns = k.weak};
 	/* no stdio to flush, nothing to finalize */
-	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, &tree));
+	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &tree));
 }

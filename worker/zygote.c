@@ -24,6 +24,7 @@
 #include "worker/shim.h"
 
 static struct tree tree; /* of programs */
+static unsigned int host_ids; /* as sandbox.h has them */
 
 static void send_note(const struct crew_note *note)
 {
@@ -83,7 +84,7 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	rc = job_prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
-	rc = sandbox_build(sb, CREW_SLOTS);
+	rc = sandbox_build(sb, CREW_SLOTS, host_ids);
 	if (rc != 0)
 		return broken("seccomp", rc,
 			      sandbox_layer_remedy(SANDBOX_SECCOMP));
@@ -111,7 +112,8 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 
 	if (rc != 0)
 		return broken("shim", rc, "the runtime could not be prepared");
-	rc = sandbox_build_program(sb, CREW_SLOTS, &tree, &failed, &at);
+	rc = sandbox_build_program(sb, CREW_SLOTS, host_ids, &tree, &failed,
+				   &at);
 	if (rc != 0)
 		return broken(sandbox_layer_name(failed), rc,
 			      failed == SANDBOX_ROOT && at != NULL
@@ -204,7 +206,7 @@ static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
 	return kinds[kind].spawn(sb, &w, order);
 }
 
-int zygote_run(enum zygote_kind kind, const struct tree *t)
+int zygote_run(enum zygote_kind kind, unsigned int ids, const struct tree *t)
 {
 	struct sandbox sb;
 	struct crew_order order;
@@ -212,6 +214,7 @@ int zygote_run(enum zygote_kind kind, const struct tree *t)
 	int rc;
 
 	tree = *t;
+	host_ids = ids;
 	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;

@@ -13,6 +13,7 @@ enum zygote_kind { ZYGOTE_LUA, ZYGOTE_PROGRAM };
  * orders until it is gone. TREE is what programs see; its strings are lent.
  * The exit status.
  */
-int zygote_run(enum zygote_kind kind, const struct tree *tree);
+int zygote_run(enum zygote_kind kind, unsigned int host_ids,
+	       const struct tree *tree);
 
 #endif

@@ -1,0 +1,41 @@
+/*
+ * Any bytes as the files of users and groups: the first byte says which. What
+ * is picked is free by them and in no other's block.
+ */
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/idrange.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool any(void *arg, uint32_t first)
+{
+	(void)arg, (void)first;
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct idrange_view v = {{NULL}};
+	struct idrange_taken t = {.why = ""};
+	uint32_t first;
+	char *text;
+
+	if (size == 0)
+		return 0;
+	text = calloc(1, size);
+	memcpy(text, data + 1, size - 1);
+	v.text[data[0] % IDRANGE_FILES] = text;
+	first = idrange_pick(&v, data[0], any, NULL);
+	if (first != 0)
+		assert(idrange_is_free(&v, first, IDRANGE_BLOCK, &t));
+	first = idrange_spare(&v, &t);
+	assert(first == 0 || idrange_is_free(&v, first, 1, &t));
+	assert(memchr(t.why, 0, sizeof(t.why)) != NULL);
+	free(text);
+	return 0;
+}

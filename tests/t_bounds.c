@@ -113,9 +113,31 @@ static void corrects(void)
 	config_free(c);
 }
 
+static void meets(void)
+{
+	struct config *c = config_new(0);
+	struct template t = {.limits = {.cpu_ms = 500}};
+	struct run r = {.requestor = &alice, .template = &t};
+	struct json_object *list;
+
+	bounds_set(&r, c, 0);
+	ok(bounds_met(&r) == NULL, "no limit is met yet");
+	bounds_meet(&r, BOUND_CPU, 501);
+	bounds_meet(&r, BOUND_CPU, 700);
+	bounds_meet(&r, BOUND_CPU, 600);
+	list = bounds_met(&r);
+	is_int(json_object_array_length(list), 1, "one limit is met");
+	is_int(json_object_get_int64(json_member(
+		   json_object_array_get_idx(list, 0), "used")),
+	       700, "by the most that was wanted of it");
+	json_object_put(list);
+	config_free(c);
+}
+
 int main(void)
 {
 	effective();
+	meets();
 	all();
 	corrects();
 	return tap_done();

@@ -62,6 +62,7 @@ static void test_names(void)
 static void test_tokens(void)
 {
 	struct requestor *a, *b;
+	int guessed = 0;
 
 	configure("[requestor \"a\"]\ntoken_sha256 = " HASH_A "\n"
 		  "trust_level = local\n"
@@ -75,6 +76,13 @@ static void test_tokens(void)
 	is_str(name_of(of_token("secret-aa")), NULL, "nor is more than one");
 	is_str(name_of(of_token("")), NULL, "nor none");
 	is_str(name_of(of_token(HASH_A)), NULL, "nor its digest");
+	for (int i = 0; i < 4096; i++) { /* many begin with the same byte */
+		char guess[32];
+
+		snprintf(guess, sizeof(guess), "guess-%d", i);
+		guessed += of_token(guess) != NULL;
+	}
+	is_int(guessed, 0, "nor does the beginning of its digest do");
 	is_str(name_of(requestors_anonymous(&all)), NULL,
 	       "with a token configured nobody may come without");
 	ok(requestor_trust(a, TRUST_REMOTE) == TRUST_LOCAL,

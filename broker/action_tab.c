@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "broker/broker.h"
 #include "broker/chromium.h"
+#include "broker/granted.h"
+#include "broker/guest.h"
 #include "broker/pack.h"
 #include "broker/reach.h"
 
@@ -17,9 +19,19 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	struct url_place at;
 
 	c->b->refusals++;
-	url_policy_url(url, trust, &at); /* the rest of it may be secret */
+	url_policy_url(url, URL_LOCAL, &at); /* the rest of it may be secret */
 	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
 		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, why);
+	if (granted_refuses(why))
+		return call_fault(
+		    c, "URL_NOT_ALLOWED",
+		    pack("url:s reason:s key:s whoCanGrant:s", url, why,
+			 "hosts",
+			 "the operator, by hosts in the [grant] of the template "
+			 "in paddock.conf"),
+		    "%.200s is not opened: %s; the operator can grant it, by "
+		    "hosts = %s in its [grant] of paddock.conf",
+		    url, why, at.host);
 	return call_fault(c, "URL_NOT_ALLOWED",
 			  pack("url:s reason:s trustLevel:s", url, why, level),
 			  "%.200s is not allowed at trust level %s: %s", url,
@@ -115,6 +127,22 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
 	}
 }
 
+/* The session's trust and bounds bind whoever uses it; a run its own hosts. */
+static const char *why_not(struct call *c, const char *url)
+{
+	const char *why = reach_url(url, c->session->trust);
+	struct url_place at;
+
+	if (why != NULL)
+		return why;
+	url_policy_url(url, c->session->trust, &at);
+	if (c->hosts != NULL)
+		why = granted_host(c->hosts, at.host, at.port);
+	guest_sent(c, at.host, at.port);
+	return why != NULL ? why
+			   : guest_reach(c->session, at.host, at.port, NULL);
+}
+
 static int go(struct call *c, const char *url, int64_t timeout,
 	      struct arrival *a)
 {
@@ -126,10 +154,11 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	int rc = 0;
 
 	*a = (struct arrival){0};
-	/* the session's trust binds whoever uses it */
-	why = reach_url(url, c->session->trust);
+	why = why_not(c, url);
 	if (why != NULL)
 		return not_allowed(c, c->session->trust, url, why);
+	if (c->of_run != NULL)
+		guest_led(c, true); /* it may come later than we wait */
 	/* a script that never ends would keep the next document out */
 	if (c->tab->hung)
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
@@ -159,6 +188,8 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	free(own);
 	if (rc < 0)
 		return -1;
+	if (c->of_run == NULL && c->tab->commits != commits)
+		guest_led(c, true);
 	a->status = c->tab->status;
 	return where(c, &a->url, &a->title);
 }
@@ -186,10 +217,14 @@ int action_create_tab(struct call *c)
 	const char *url = arg_str(c, "url");
 	struct arrival a = {0};
 	char id[ID_SIZE], session[ID_SIZE] = "";
+	struct url_place at;
 	const char *why;
 
 	/* before there is anything to undo */
 	why = url == NULL ? NULL : reach_url(url, c->trust);
+	if (why == NULL && url != NULL && c->hosts != NULL &&
+	    url_policy_url(url, c->trust, &at) == NULL)
+		why = granted_host(c->hosts, at.host, at.port);
 	if (why != NULL)
 		return not_allowed(c, c->trust, url, why);
 	if (session_enter(c, arg_str(c, "sessionId"), true) < 0)

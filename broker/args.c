@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/near.h"
+#include "broker/granted.h"
 #include "broker/pack.h"
+#include "ipc/host_pattern.h"
 
 static int wrong(struct call *c, const char *name, const char *keyword,
 		 const char *expected)
@@ -172,6 +174,21 @@ const char *arg_str(struct call *c, const char *name)
 	return member_str(c->args, name);
 }
 
+/* A run without them reaches nothing; a client without them what its trust may. */
+static int take_hosts(struct call *c, struct json_object *list)
+{
+	if (list == NULL && c->of_run == NULL)
+		return 0;
+	if (list == NULL || json_object_is_type(list, json_type_array))
+		c->hosts = granted_new(list);
+	if (c->hosts != NULL)
+		return 0;
+	return call_fault(c, "INVALID_PARAMETER", NULL,
+			  "hosts must be an array of at most %u patterns of "
+			  "hosts",
+			  HOST_PATTERNS_MAX);
+}
+
 int args_take(struct call *c, struct json_object *body)
 {
 	const char *who = member_str(body, "requestor");
@@ -190,6 +207,8 @@ int args_take(struct call *c, struct json_object *body)
 	c->of_run = xstrdup_opt(member_str(body, "run"));
 	c->in_session = xstrdup_opt(member_str(body, "session"));
 	c->deadline = clock_mono_ms() + timeout;
+	if (take_hosts(c, member(body, "hosts")) < 0)
+		return -1;
 	if (args != NULL && !json_object_is_type(args, json_type_object))
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "args must be an object");

@@ -68,6 +68,7 @@ struct call {
 	char *requestor;
 	char *of_run;	  /* NULL: a client's own */
 	char *in_session; /* that the run was given, or NULL */
+	struct granted *hosts; /* of the run's template; NULL: a client's own */
 	enum url_trust trust;
 	struct json_object *args;
 	int64_t deadline;	 /* clock_mono_ms() */
@@ -132,6 +133,7 @@ const char *arg_str(struct call *c, const char *name); /* NULL: not given */
 /* ---- session.c ---- */
 
 #define FAILURES_KEPT 16
+#define SESSION_REACHED_MAX 512 /* places that are remembered */
 
 struct failure { /* to reach something */
 	char host[URL_HOST_MAX];
@@ -150,6 +152,10 @@ struct session {
 	bool kept;
 	char *context; /* Chromium's; NULL: being made */
 	uint32_t way;  /* of the proxy, that all of it takes */
+	struct granted *hosts; /* of whose run made it; NULL: a client did */
+	LIST_HEAD(, guest) guests; /* runs of others that work in it */
+	TAILQ_HEAD(reached_list, reached) reached; /* without them */
+	unsigned n_reached;
 	struct tab_list tabs;
 	unsigned n_tabs;
 	int64_t created_wall, used_wall; /* Unix ms */
@@ -215,6 +221,7 @@ struct tab {
 	char *asked_url;
 	int status;		  /* of asked_loader's answer; 0: none */
 	char *loaded;		  /* the loader of the last DOMContentLoaded */
+	char *led_by;	    /* the guest's run that led it where it is, or NULL */
 	bool hung;		  /* the document has not answered in time */
 	struct request *requests; /* uthash */
 	struct json_object *popups; /* an array: what was closed */

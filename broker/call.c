@@ -12,6 +12,8 @@
 #include "broker/cdp.h"
 #include "broker/chromium.h"
 #include "broker/fiber.h"
+#include "broker/granted.h"
+#include "broker/guest.h"
 #include "broker/pack.h"
 #include "broker/wire.h"
 
@@ -194,6 +196,7 @@ static void call_free(struct call *c)
 	free(c->requestor);
 	free(c->of_run);
 	free(c->in_session);
+	granted_unref(c->hosts);
 	free(c->fault.message);
 	json_object_put(c->fault.details);
 	json_object_put(c->args);
@@ -231,8 +234,12 @@ static void in_fiber(void *arg)
 {
 	struct call *c = arg;
 
-	if (broker_arg(c->action, "tabId", 5) != NULL && tab_take(c) < 0)
-		return;
+	if (broker_arg(c->action, "tabId", 5) != NULL) {
+		if (tab_take(c) < 0)
+			return;
+		if (!c->action->read_only) /* a click may lead elsewhere */
+			guest_led(c, false);
+	}
 	if (c->run(c) < 0)
 		call_fault(c, "EXECUTION_ERROR", NULL, "%s failed",
 			   c->action->name);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/why.h"
 #include "broker/cdp.h"
+#include "broker/guest.h"
 #include "broker/pack.h"
 #include "broker/proxy.h"
 #include "broker/world.h"
@@ -135,6 +136,16 @@ static bool on_client(void *arg, uint32_t way, struct proxy_client *client)
 	return true;
 }
 
+static const char *on_reach(void *arg, uint32_t way, const char *host,
+			    unsigned port, const struct sockaddr *address)
+{
+	struct chromium *ch = arg;
+	struct session *s = session_of_way(ch->b, way);
+
+	return s == NULL ? "a session that has ended"
+			 : guest_reach(s, host, port, address);
+}
+
 static void on_unreached(void *arg, uint32_t way, const char *host,
 			 unsigned port, const char *why, bool policy)
 {
@@ -159,6 +170,7 @@ static void on_up(void *arg, const struct world_ends *ends)
 	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
 					       .end = on_cdp_end};
 	static const struct proxy_ops proxy_ops = {.client = on_client,
+						   .reach = on_reach,
 						   .failed = on_unreached};
 	struct chromium *ch = arg;
 

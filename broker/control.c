@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "broker/chromium.h"
+#include "broker/guest.h"
 #include "broker/pack.h"
 #include "broker/wire.h"
 
@@ -32,6 +33,7 @@ static struct json_object *run_ended(struct broker *b, struct json_object *body)
 	if (c->of_run != NULL && strcmp(c->of_run, run) == 0)
 		call_abort(c, "RUN_CANCELED", "the run ended");
 	closed = sessions_run_ended(b, run);
+	guest_run_ended(b, run);
 	return pack("closed:i", (int64_t)closed);
 }
 

@@ -212,6 +212,13 @@ static void try_next(struct link *l)
 	fail(l, "nothing answers there", false, SOCKS_REFUSED);
 }
 
+static const char *may_reach(const struct link *l,
+			     const struct sockaddr *address)
+{
+	return l->proxy->ops->reach(l->proxy->arg, l->way, l->asked_for.host,
+				    l->asked_for.port, address);
+}
+
 /* One address that may not be spoils the name. */
 static void on_resolved(void *arg, const union resolver_address *list,
 			unsigned n, const char *error)
@@ -229,6 +236,8 @@ static void on_resolved(void *arg, const union resolver_address *list,
 		why = url_policy_address(&list[i].any, l->trust);
 		if (why == NULL)
 			why = reach_address(&list[i].any, l->trust);
+		if (why == NULL)
+			why = may_reach(l, &list[i].any);
 		if (why != NULL) {
 			fail(l, why, true, SOCKS_FORBIDDEN);
 			return;
@@ -257,6 +266,8 @@ static void go(struct link *l)
 		why = url_policy_host(l->asked_for.host, l->trust);
 	if (why == NULL)
 		why = reach_host(l->asked_for.host);
+	if (why == NULL)
+		why = may_reach(l, NULL);
 	if (why != NULL) {
 		fail(l, why, true, SOCKS_FORBIDDEN);
 		return;

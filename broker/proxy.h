@@ -30,6 +30,12 @@ struct proxy_client {
 struct proxy_ops {
 	/* Whose is what came to WAY (an IPv4 address)? False: nobody's. */
 	bool (*client)(void *arg, uint32_t way, struct proxy_client *client);
+	/*
+	 * May it reach HOST, and there ADDRESS (NULL: not resolved yet)? NULL,
+	 * or a static text that says why not; beside the policy's own.
+	 */
+	const char *(*reach)(void *arg, uint32_t way, const char *host,
+			     unsigned port, const struct sockaddr *address);
 	/* POLICY: refused, WHY is the reason; else the network's fault. Lent.
 	 */
 	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "broker/chromium.h"
+#include "broker/guest.h"
 #include "broker/launch.h"
 #include "broker/pack.h"
 
@@ -37,6 +38,7 @@ static void session_free(struct session *s)
 {
 	TAILQ_REMOVE(&s->b->sessions, s, link);
 	s->b->n_sessions--;
+	guest_fini(s);
 	free(s->requestor);
 	free(s->of_run);
 	free(s->context);
@@ -150,6 +152,9 @@ static struct session *session_new(struct call *c)
 	s->created_wall = clock_wall_ms();
 	s->way = WAYS_FIRST + 1 + b->ways++ % (WAYS - 2);
 	TAILQ_INIT(&s->tabs);
+	LIST_INIT(&s->guests);
+	TAILQ_INIT(&s->reached);
+	guest_enter(s, c);
 	session_used(s);
 	TAILQ_INSERT_TAIL(&b->sessions, s, link);
 	b->n_sessions++;
@@ -288,6 +293,7 @@ int session_enter(struct call *c, const char *id, bool make)
 	while (c->session->context == NULL)
 		if (call_wait(c, INT64_MAX) < 0)
 			return -1;
+	guest_enter(c->session, c);
 	session_used(c->session);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <uthash.h>
 
 #include "base/mem.h"
+#include "broker/guest.h"
 #include "broker/pack.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -92,6 +93,7 @@ void tab_close(struct tab *t, const char *code, const char *why, bool tell)
 	unhook_all(t);
 	tab_requests_keep(t, NULL);
 	TAILQ_REMOVE(&t->session->tabs, t, link);
+	guest_tab_gone(t);
 	t->session->n_tabs--;
 	b->n_tabs--;
 	json_object_put(t->popups);
@@ -227,6 +229,7 @@ int tab_take(struct call *c)
 				continue;
 			c->session = s;
 			c->tab = t;
+			guest_enter(s, c);
 			session_used(s);
 			return 0;
 		}

@@ -187,12 +187,15 @@ sub stop {
 
 # ---- somebody who calls ----
 
-# {requestor, trust, run, session}
+# {requestor, trust, run, session, hosts}: of a run's template, by default all
+# that there are.
 sub as {
 	my ($self, %who) = @_;
 
 	return bless {broker => $self, requestor => 'alice', trust => 'local',
-		run => undef, session => undef, %who}, 'Broker::Caller';
+		run => undef, session => undef,
+		hosts => $who{run} ? ['*', '127.0.0.0/8', '[::1]', 'localhost'] : undef,
+		%who}, 'Broker::Caller';
 }
 
 package Broker::Caller;
@@ -200,7 +203,7 @@ package Broker::Caller;
 sub body {
 	my ($self, $args, $timeout) = @_;
 
-	return {(map { $_ => $self->{$_} } qw(requestor trust run session)),
+	return {(map { $_ => $self->{$_} } qw(requestor trust run session hosts)),
 		args => $args // {}, timeoutMs => $timeout // 60000};
 }
 

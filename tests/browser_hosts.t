@@ -1,0 +1,202 @@
+#!/usr/bin/perl
+# browser_hosts.t - what the browser opens for a template: hosts that are
+# granted, on every request, in its own session and in one that it was given;
+# this machine and private networks only where the grant names them.
+use strict;
+use warnings;
+use Test::More;
+
+use lib 'tests/lib';
+use Broker;
+use Paddock;
+use Site;
+
+plan skip_all => Broker::missing() if Broker::missing();
+
+my $other = Site->new;
+# Asks $other by every way that a page has, and says what came of each.
+my $asks = <<"END";
+<!DOCTYPE html><title>Asks</title><p id="out"></p><img id="i"><script>
+const tell = (what, how) => {
+	const p = document.createElement('p');
+	p.textContent = what + ': ' + how;
+	document.getElementById('out').after(p);
+};
+const at = '@{[$other->url('')]}';
+const no_cors = {mode: 'no-cors'};
+const tried = (what, p) => p.then(() => tell(what, 'got through'), () => tell(what, 'stopped'));
+tried('fetch', fetch(at + '/api/fetch', no_cors));
+tried('redirect', fetch('/redirect?to=' + encodeURIComponent(at + '/api/redirect'), no_cors));
+const w = new WebSocket(at.replace('http', 'ws') + '/ws');
+w.onopen = () => tell('websocket', 'got through');
+w.onerror = () => tell('websocket', 'stopped');
+new Worker(URL.createObjectURL(new Blob([`fetch('\${at}/api/worker', {mode: 'no-cors'})
+	.then(() => postMessage('got through'), () => postMessage('stopped'))`])))
+	.onmessage = e => tell('worker', e.data);
+const i = document.getElementById('i');
+i.onload = () => tell('image', 'got through');
+i.onerror = () => tell('image', 'stopped');
+i.src = at + '/pixel.png';
+</script>
+END
+my $goes = '<!DOCTYPE html><title>Goes</title><a id="a" href="' . $other->url('/article.html') . '">there</a>' .
+    '<form action="' . $other->url('/echo') . '"><button id="b">send</button></form>';
+my $late = '<!DOCTYPE html><title>Late</title><p id="out">waiting</p><script>setInterval(() => {
+	fetch("' . $other->url('/api/late') . '", {mode: "no-cors"}).then(() => {
+		document.getElementById("out").textContent = "got out" }, () => {
+		document.getElementById("out").textContent = "held" }) }, 50)</script>';
+my $site = Site->new($asks, $goes, $late);
+my ($here, $there) = map { "127.0.0.1:$_->{port}" } $site, $other;
+my $broker = Broker->new(args => ['--max-tabs-per-session', 20, '--max-tabs', 40]);
+my $me = $broker->as;
+my $n = 0;
+
+sub run_of { my (@hosts) = @_; return $broker->as(run => 'run_' . ++$n, hosts => [@hosts]) }
+sub over { my ($run) = @_; return $broker->control('run_ended', {run => $run->{run}}) }
+
+sub is_held {
+	my ($who, $tab, $what, $how) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	for my $way (qw(fetch redirect websocket worker image)) {
+		# no server answers a websocket here: it is stopped in any case
+		my $state = $way eq 'websocket' ? 'stopped' : $how;
+		ok($who->do('wait', {tabId => $tab, text => "$way: $state", timeoutMs => 20000})->{found},
+			"$what: $way is $state");
+	}
+}
+
+subtest 'its own session' => sub {
+	my $run = run_of($here);
+	my $tab = $run->do('create_tab', {url => $site->url('/page/0')})->{tabId};
+	is_held($run, $tab, 'what its page asks of another host', 'stopped');
+	my $elsewhere = $other->url('/article.html');
+	for my $url ($elsewhere, $site->url('/redirect?to=' . $other->url('/article.html'))) {
+		my $no = $run->refused('navigate', {tabId => $tab, url => $url});
+		is($no->{code}, 'URL_NOT_ALLOWED', "$url is not opened");
+		like($no->{message}, qr/^\Q$elsewhere\E is not opened: a host that is not granted to the template; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/, 'and it says what would grant it');
+		same_json([@{$no->{details}}{qw(key reason)}], ['hosts', 'a host that is not granted to the template'], 'so do the details');
+	}
+	is($run->refused('create_tab', {url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'nor by a new tab');
+	for my $what (qw(a b)) { # a link, and a form
+		is($run->do('navigate', {tabId => $tab, url => $site->url('/page/1')})->{statusCode}, 200, 'its own is');
+		$run->do('click', {tabId => $tab, selector => "#$what"});
+		is($run->refused('wait', {tabId => $tab, text => 'Echo', timeoutMs => 1000})->{result}{found}, false,
+			"a click on #$what leads nowhere else");
+	}
+	over($run);
+};
+
+subtest 'named and not' => sub {
+	my %opens = ( # hosts, and whether 127.0.0.1 is opened
+		'*' => 0, '127.0.0.1' => 1, '*:80 127.0.0.0/8' => 1, $here => 1, $there => 0, '127.0.0.2' => 0,
+		'localhost' => 0, '*.0.0.1 *' => undef, '10.0.0.0/8' => 0, '' => 0, '[::1] *' => 0);
+	for my $hosts (sort keys %opens) {
+		my $run = run_of(split / /, $hosts);
+		my $r = $run->refused('create_tab', {url => $site->url('/article.html')});
+		is($r->{code}, !defined $opens{$hosts} ? 'INVALID_PARAMETER' : $opens{$hosts} ? 'none' : 'URL_NOT_ALLOWED',
+			"hosts = $hosts") || diag(json_of($r));
+		over($run);
+	}
+	my $local = $site->url('/article.html');
+	$local =~ s/127\.0\.0\.1/localhost/;
+	my %names = ('*' => 0, '127.0.0.1' => 0, 'localhost' => 1, '* 127.0.0.1 [::1]' => 1, '*.localhost' => 0);
+	for my $hosts (sort keys %names) {
+		my $run = run_of(split / /, $hosts);
+		my $r = $run->refused('create_tab', {url => $local});
+		is($r->{code}, $names{$hosts} ? 'none' : 'URL_NOT_ALLOWED', "localhost by hosts = $hosts") || diag(json_of($r));
+		over($run);
+	}
+	my $run = $broker->as(run => 'run_r', trust => 'remote', hosts => ['127.0.0.1', '*']);
+	is($run->refused('create_tab', {url => $site->url('/article.html')})->{code}, 'URL_NOT_ALLOWED',
+		'at remote no grant opens loopback');
+	my $bare = $broker->as(run => 'run_bare', hosts => undef);
+	is($bare->refused('create_tab', {url => $site->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'a run without hosts opens nothing');
+	ok($bare->do('create_tab')->{tabId}, 'but an empty tab');
+	over($_) for $run, $bare;
+	is($me->refused('create_tab', {url => $site->url('/article.html')})->{code}, 'none', 'a client needs no grant');
+	$broker->control('requestor_gone', {requestor => 'alice'});
+	for my $wrong ('x', {}, [1], ['a b'], [('a') x 257], ['http://a/'], ["a\0"]) {
+		my $r = $broker->as(run => 'run_w', hosts => $wrong)->refused('create_tab');
+		is($r->{code}, 'INVALID_PARAMETER', 'hosts that are none: ' . substr json_of($wrong), 0, 20);
+	}
+};
+
+subtest 'a session that it keeps' => sub {
+	my $run = run_of($here);
+	my $tab = $run->do('create_tab', {url => $site->url('/page/2')})->{tabId};
+	$run->do('keep_session');
+	over($run);
+	ok($me->do('wait', {tabId => $tab, text => 'held', timeoutMs => 20000})->{found}, 'its page stays where it was held');
+	is($me->refused('navigate', {tabId => $tab, url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED',
+		'whoever uses it later');
+	is($me->refused('navigate', {tabId => $tab, url => $site->url('/article.html')})->{code}, 'none', 'within its hosts');
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest 'a session that it is given' => sub {
+	my $mine = $me->do('create_tab', {url => $other->url('/article.html')});
+	my $session = $mine->{sessionId};
+	my $run = $broker->as(run => 'run_guest', session => $session, hosts => [$here]);
+	my $tab = $run->do('create_tab', {url => $site->url('/article.html')})->{tabId};
+	ok($tab, 'it opens its own hosts there');
+	is($run->refused('navigate', {tabId => $tab, url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED',
+		'and does not navigate to what its caller has open');
+	is($run->refused('navigate', {tabId => $mine->{tabId}, url => $other->url('/cookies')})->{code}, 'URL_NOT_ALLOWED',
+		"not in its caller's tab either");
+	is($me->do('navigate', {tabId => $mine->{tabId}, url => $other->url('/cookies')})->{statusCode}, 200,
+		"its caller's pages go on");
+	my $third = Site->new;
+	is($me->do('navigate', {tabId => $mine->{tabId}, url => $third->url('/article.html')})->{statusCode}, 200,
+		'and its caller navigates where it likes');
+	my $fourth = Site->new;
+	my $no = $me->refused('navigate', {tabId => $mine->{tabId},
+		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))});
+	is($no->{code}, 'URL_NOT_ALLOWED', 'what its pages ask for beyond that is held while the run goes on');
+	over($run);
+	is($me->refused('navigate', {tabId => $mine->{tabId},
+		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'URL_NOT_ALLOWED',
+		'and as long as a tab of its is there');
+	$me->do('close_tab', {tabId => $tab});
+	is($me->refused('navigate', {tabId => $mine->{tabId},
+		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'none', 'then no more');
+	$_->stop for $third, $fourth;
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest "a page that it leaves in its caller's session" => sub {
+	my $mine = $me->do('create_tab', {url => $site->url('/article.html')});
+	my $run = $broker->as(run => 'run_leaves', session => $mine->{sessionId}, hosts => [$here]);
+	$run->do('navigate', {tabId => $mine->{tabId}, url => $site->url('/page/2')});
+	over($run);
+	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'held', timeoutMs => 20000})->{found},
+		'reaches after its end what it reached before, and no more');
+	is($me->do('navigate', {tabId => $mine->{tabId}, url => $site->url('/page/2#x')})->{statusCode}, 200, 'a step within it');
+	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'held', timeoutMs => 20000})->{found}, 'changes nothing');
+	$me->do('navigate', {tabId => $mine->{tabId}, url => $site->url('/page/2?again')});
+	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'got out', timeoutMs => 20000})->{found},
+		'until its caller loads another');
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest 'two runs in one session' => sub {
+	my $mine = $me->do('create_tab', {url => $site->url('/article.html')});
+	my ($a, $b) = map { $broker->as(run => "run_$_->[0]", session => $mine->{sessionId}, hosts => [@$_[1 .. $#$_]]) }
+	    [a => $here], [b => $here, $there];
+	my $tab = $a->do('create_tab', {url => $site->url('/page/0')})->{tabId};
+	is_held($a, $tab, 'before the other comes', 'stopped');
+	$b->do('get_page_info', {tabId => $mine->{tabId}});
+	$a->do('navigate', {tabId => $tab, url => $site->url('/page/0?again')});
+	is_held($a, $tab, 'one gains nothing by what the other is granted', 'stopped');
+	over($a);
+	$b->do('close_tab', {tabId => $tab});
+	$tab = $b->do('create_tab', {url => $site->url('/page/0')})->{tabId};
+	is_held($b, $tab, 'the other has its own once that is gone', 'got through');
+	over($b);
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+is($broker->control('status')->{sessions}, 0, 'no session is left');
+is($broker->stop, 0, 'the broker ends');
+$_->stop for $site, $other;
+done_testing;

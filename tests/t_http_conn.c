@@ -108,6 +108,59 @@ static bool hears(const char *text)
 	return false;
 }
 
+/* ---- turns ---- */
+
+#define FLOOD 200
+#define GET_A "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
+#define GET_B "GET /b HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static char order[FLOOD + 8]; /* the paths that were asked for */
+
+static void on_path(void *arg, struct http_conn *c, const struct http_request *r)
+{
+	(void)arg;
+	order[strlen(order)] = r->path[1];
+	http_conn_reply(c, 204, NULL, NULL, 0);
+}
+
+static const struct http_conn_ops by_path = {on_head, on_path, on_closed};
+
+/* Many requests in one piece, and then another client's one. */
+static void test_turns(void)
+{
+	char *text = xcalloc(FLOOD, sizeof(GET_A));
+	struct turns turns;
+	int flood;
+
+	turns_init(&turns, base);
+	http_pool_init(&pool, base, &by_path, NULL);
+	pool.turns = &turns;
+	pool.keepalive_ms = LATE_MS;
+	pool.body_max = LARGE;
+	connect_one();
+	flood = client;
+	for (int i = 0; i < FLOOD; i++)
+		strcpy(text + (size_t)i * strlen(GET_A), GET_A);
+	if (write(flood, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	while (strlen(order) == 0)
+		event_base_loop(base, EVLOOP_ONCE);
+	connect_one();
+	if (write(client, GET_B, strlen(GET_B)) != (ssize_t)strlen(GET_B))
+		abort();
+	while (strlen(order) < FLOOD + 1)
+		event_base_loop(base, EVLOOP_ONCE);
+	ok(strchr(order, 'b') != NULL && strchr(order, 'b') - order < 10,
+	   "a request comes after %d of %d that another connection had sent "
+	   "before",
+	   (int)(strchr(order, 'b') - order), FLOOD);
+	close(flood);
+	close(client);
+	http_pool_fini(&pool, 0);
+	turns_fini(&turns);
+	free(text);
+}
+
 #define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
 static void test_head(void)
@@ -327,6 +380,7 @@ int main(void)
 	test_keepalive();
 	test_room();
 	test_addresses();
+	test_turns();
 	event_base_free(base);
 	return tap_done();
 }

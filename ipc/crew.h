@@ -30,7 +30,7 @@ struct crew_order {
 	uint64_t processes;   /* a program's: how many at once */
 	uint64_t open_files;  /* a program's: in each process */
 	uint64_t files;	      /* a program's: in /work */
-	uint64_t locks;	      /* a program's: 1, it may lock files; or 0 */
+	uint64_t locks;	      /* a program's: 1: on what it may read, granted */
 };
 
 #define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
@@ -43,6 +43,8 @@ enum crew_note_type {
 	CREW_SPAWNED = 1, /* pid; or err: why not (errno) */
 	CREW_REPORT = 2,  /* once, after the self-test */
 	CREW_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
+	CREW_UNSHOWN = 4, /* before the report: package or read SEQ is not there
+			     for programs; err, and text: a clause about it */
 };
 
 /* What the self-test measured; a set bit is a protection that held. */
@@ -69,7 +71,7 @@ enum crew_guard {
 struct crew_note {
 	uint32_t type;
 	uint32_t seq;
-	int32_t pid;
+	int32_t pid;	      /* UNSHOWN: 0 for a package, 1 for a read */
 	int32_t err;
 	uint32_t guards;      /* REPORT: enum crew_guard bits */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */

@@ -187,6 +187,7 @@ static const struct {
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program,
 			filter_refine_program},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim, NULL},
+    [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, filter_add_no_locks, NULL},
 };
 
 int filter_make(enum filter_kind kind, struct sock_fprog *prog)

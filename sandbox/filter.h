@@ -11,6 +11,7 @@ enum filter_kind {
 			 worker's; see filter.c */
 	FILTER_PROGRAM, /* any program of a template's */
 	FILTER_SHIM,	/* who holds such a run's socket */
+	FILTER_NO_LOCKS, /* beside a program's: no lock on any file */
 	FILTER_KINDS
 };
 

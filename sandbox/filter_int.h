@@ -45,6 +45,7 @@ struct filter_rule {
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_shim(scmp_filter_ctx ctx);
+int filter_add_no_locks(scmp_filter_ctx ctx);
 
 /* Better errors for a program, before PROG, which its table made. */
 int filter_refine_program(struct sock_fprog *prog);

@@ -380,3 +380,25 @@ int filter_add_shim(scmp_filter_ctx ctx)
 {
 	return filter_add(ctx, shim_rules, ARRAY_LEN(shim_rules));
 }
+
+/*
+ * A filter knows the number of a descriptor and not whose inode it is of: so
+ * all locks, or none. Asking who has one (F_GETLK) stops nobody.
+ */
+#define NO_LOCK(command)                                                       \
+	{                                                                      \
+		SYS(fcntl), DENY(EPERM), 1,                                    \
+		{                                                              \
+			INT_EQ(1, command)                                     \
+		}                                                              \
+	}
+
+static const struct filter_rule no_locks[] = {
+    {SYS(flock), DENY(EPERM), 0, {}}, NO_LOCK(F_SETLK), NO_LOCK(F_SETLKW),
+    NO_LOCK(F_OFD_SETLK),	      NO_LOCK(F_OFD_SETLKW),
+};
+
+int filter_add_no_locks(scmp_filter_ctx ctx)
+{
+	return filter_add(ctx, no_locks, ARRAY_LEN(no_locks));
+}

@@ -34,12 +34,13 @@ static int make_filters(struct sandbox *sb)
 
 	if (rc == 0)
 		rc = filter_make(FILTER_PROGRAM, &sb->program_filter);
+	if (rc == 0)
+		rc = filter_make(FILTER_NO_LOCKS, &sb->no_locks_filter);
 	return rc == 0 ? caps_prepare() : rc;
 }
 
 /* Root may read what nobody in a namespace may, so it builds the tree first. */
-static bool build_early(struct sandbox *sb, const struct tree *t,
-			const char **at)
+static bool build_early(struct sandbox *sb, struct tree *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
 		return false;
@@ -61,7 +62,8 @@ static int replace_userns(struct sandbox *sb, const struct tree *t)
 }
 
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  unsigned int host_ids, const struct tree *t, enum sandbox_layer *failed,
+			  unsigned int host_ids, struct tree *t,
+			  enum sandbox_layer *failed,
 			  const char **at)
 {
 	bool early;
@@ -96,7 +98,7 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	return caps_keep(CAPS_KILL | CAPS_MOUNT);
 }
 
-static int enter_tree(const struct sandbox *sb, const struct sandbox_program *p,
+static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 		      int *proc)
 {
 	struct tree_run r = {.package = p->package,
@@ -106,9 +108,11 @@ static int enter_tree(const struct sandbox *sb, const struct sandbox_program *p,
 			     .uid = sb->own_ids ? sb->first_id + p->w.slot
 						: getuid(),
 			     .gid = sb->own_ids ? sb->first_id + p->w.slot
-						: getgid()};
+						: getgid(),
+			     .locks = p->locks,
+			     .no_layers = sb->err[SANDBOX_USERNS] != 0};
 
-	return tree_enter(&r, proc);
+	return tree_enter(&r, proc, &p->bare);
 }
 
 /*
@@ -126,9 +130,8 @@ static int enter_own_userns(int proc)
 	return rc != 0 ? rc : own.err[SANDBOX_CAPS];
 }
 
-int sandbox_enter_program(const struct sandbox *sb,
-			  const struct sandbox_program *p, int *proc,
-			  enum sandbox_layer *failed)
+int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
+			  int *proc, enum sandbox_layer *failed)
 {
 	int rc;
 
@@ -163,6 +166,8 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 
 	if (rc == 0)
 		rc = limits_program(p);
+	if (rc == 0 && p->bare)
+		rc = filter_load(&sb->no_locks_filter);
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
 }
 

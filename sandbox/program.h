@@ -33,7 +33,8 @@ struct sandbox_program {
 	uint64_t processes; /* and threads, beside the shim */
 	uint64_t open_files; /* of each process */
 	uint64_t files;	     /* in /work */
-	bool locks;	     /* it may lock files */
+	bool locks; /* those on the inodes of what it may read are granted */
+	bool bare;  /* out: it sees another's inodes, and so locks nothing */
 };
 
 /*
@@ -41,13 +42,16 @@ struct sandbox_program {
  * is the root, the path in *AT.
  */
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  unsigned int host_ids, const struct tree *t, enum sandbox_layer *failed,
+			  unsigned int host_ids, struct tree *t,
+			  enum sandbox_layer *failed,
 			  const char **at);
 
-/* In a worker just cloned into SANDBOX_PROGRAM_CLONE. As sandbox_enter(). */
-int sandbox_enter_program(const struct sandbox *sb,
-			  const struct sandbox_program *p, int *proc,
-			  enum sandbox_layer *failed);
+/*
+ * In a worker just cloned into SANDBOX_PROGRAM_CLONE. As sandbox_enter(); says
+ * in P whether what the program will see is bare.
+ */
+int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
+			  int *proc, enum sandbox_layer *failed);
 
 /* The listener of what the program's filter reports, or -errno. */
 int sandbox_leave_to_program(const struct sandbox *sb,

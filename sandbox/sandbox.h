@@ -69,6 +69,7 @@ struct sandbox {
 	struct sock_fprog birth_filter; /* a worker's, above the zygote's */
 	bool settled;			/* the zygote's is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
+	struct sock_fprog no_locks_filter; /* with it, where inodes are shared */
 };
 
 /* What one worker gets. */

@@ -1,14 +1,17 @@
 /*
  * tree.h - the root directory of programs: what of the host they may read.
  *
- * Built once, in the zygote: read-only binds of the host's programs and
- * libraries, a few devices, and, hidden, the packages and the folders that
- * templates may ask for. A worker shows its program one package and its own
- * /proc, /work, /tmp and /dev/shm, and covers what was hidden.
+ * Built once, in the zygote (tree_build.c): read-only binds of the host's programs
+ * and libraries, a few devices, and, hidden, the packages and the folders that
+ * templates may ask for, each opened once, through no link. A worker
+ * (tree_run.c) shows its program one package and its own /proc, /work, /tmp
+ * and /dev/shm, gives it inodes of its own for what is the host's, and covers
+ * what was hidden.
  */
 #ifndef SANDBOX_TREE_H
 #define SANDBOX_TREE_H
 
+#include "base/nolink.h"
 #include "sandbox/sandbox.h"
 
 #define TREE_READS_MAX 64u /* folders and files that templates ask for */
@@ -18,10 +21,18 @@
 #define TREE_TEMPLATE "/template"
 #define TREE_WORK "/work"
 
+struct tree_path {
+	char *path;	   /* of the host, absolute */
+	struct file_id id; /* that alone is shown; of none: what lies there */
+	int err; /* why it is not shown: -errno; -ESTALE: it is another file; of
+		    a package: known before, then nobody looks */
+	size_t link; /* with -ELOOP: how much of the path is the link; or 0 */
+};
+
 struct tree {
-	char *const *packages; /* folders of the host, absolute */
+	struct tree_path *packages; /* folders */
 	size_t n_packages;
-	char *const *reads; /* the same, or files; at most TREE_READS_MAX */
+	struct tree_path *reads; /* or files; at most TREE_READS_MAX */
 	size_t n_reads;
 	bool no_userns; /* the operator lets programs do without one */
 };
@@ -33,19 +44,29 @@ struct tree_run {
 	uint64_t files;	  /* in /work; elsewhere less */
 	unsigned int uid; /* who may write, as the cage counts */
 	unsigned int gid;
+	bool locks;	/* what it does to the inodes of its reads is granted */
+	bool no_layers; /* a layer would show what mounts of the host hide */
 };
 
 /*
- * In a mount namespace of our own: build T and make it the root. 0, or -errno
- * with the path that it failed at in *AT (static, or T's).
+ * In a mount namespace of our own: build T, which is kept, and make it the
+ * root. What cannot be shown of its packages and reads is left out, with the
+ * reason there. 0, or -errno with the path that it failed at in *AT (static).
  */
-int tree_build(const struct tree *t, const char **at);
+int tree_build(struct tree *t, const char **at);
+
+/*
+ * Is the file at PATH, in the root that was built, one that no part of T lies
+ * in or leads to? For who looks whether more of the host is in sight.
+ */
+bool tree_is_foreign(const struct tree *t, const char *path);
 
 /*
  * In a worker, in a mount and a PID namespace of its own: the rest. *PROC is
  * /proc as it is hidden from the program, a descriptor for fstatat(2) and the
- * like, or -1 where there is none. 0 or -errno.
+ * like, or -1 where there is none. *BARE: some inode that it sees is another's,
+ * too, so that its filter has to refuse locks. 0 or -errno.
  */
-int tree_enter(const struct tree_run *r, int *proc);
+int tree_enter(const struct tree_run *r, int *proc, bool *bare);
 
 #endif

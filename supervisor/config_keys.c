@@ -167,8 +167,9 @@ static const struct config_key keys[] = {
 
     {KEY("sandbox", read_paths, PATHS), .optional = true,
      .help = "What all programs may ask to read, beside programs and libraries: "
-	     "files, and folders with all that is in them. A grant has the "
-	     "same for one template."},
+	     "files, and folders with all that is in them. No link is followed, "
+	     "so each is named by its own path. A grant has the same for one "
+	     "template."},
     {KEY("sandbox", allow_weak_programs, BOOL), .def = false,
      .help = "Run programs also where there is no user namespace, if the server "
 	     "is started as root and all else of their cage holds."},

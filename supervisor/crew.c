@@ -184,19 +184,11 @@ static int take_slot(struct crew *c, uint32_t *slot)
 	return -EAGAIN;
 }
 
-static bool find(char *const *list, size_t n, const char *text, size_t *at)
-{
-	for (*at = 0; *at < n; ++*at)
-		if (strcmp(list[*at], text) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Where runs have our uid: fewer files than we may have, with room for what
  * one message sends at once, so that nothing of theirs comes before our own.
  */
-static uint64_t below_ours(const struct crew *c, uint64_t files)
+uint64_t crew_files_below_ours(const struct crew *c, uint64_t files)
 {
 	struct rlimit own;
 	uint64_t most;
@@ -206,25 +198,6 @@ static uint64_t below_ours(const struct crew *c, uint64_t files)
 	most = own.rlim_cur > 2 * SENT_AT_ONCE ? own.rlim_cur - SENT_AT_ONCE
 					       : own.rlim_cur / 2;
 	return files < most ? files : most;
-}
-
-/* A program's own part of ORDER. */
-static int order_program(const struct crew *c, const struct crew_job *job,
-			 struct crew_order *order)
-{
-	size_t at;
-
-	if (!find(c->tree.packages, c->tree.n_packages, job->package, &at))
-		return -ESTALE;
-	order->package = (uint32_t)at;
-	order->processes = job->processes;
-	order->open_files = below_ours(c, job->open_files);
-	order->files = job->files;
-	order->locks = job->locks;
-	for (size_t i = 0; i < job->n_reads; i++)
-		if (find(c->tree.reads, c->tree.n_reads, job->reads[i], &at))
-			order->reads |= UINT64_C(1) << at;
-	return 0;
 }
 
 int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
@@ -237,7 +210,7 @@ int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
 	int rc = 0;
 
 	if (job->kind == CREW_PROGRAM)
-		rc = order_program(c, job, &order);
+		rc = crew_tree_order(c, job, &order);
 	if (rc < 0)
 		return rc;
 	if (p->current == NULL || take_slot(c, &hand->slot) < 0)
@@ -276,52 +249,6 @@ pid_t crew_zygote_pid(const struct crew *c, enum crew_kind kind)
 	const struct zygote *z = c->post[kind].current;
 
 	return z == NULL ? 0 : z->pid;
-}
-
-/* ---- what programs see ---- */
-
-static char **copy_list(char *const *list, size_t n)
-{
-	char **copy = xcalloc(n + 1, sizeof(*copy));
-
-	for (size_t i = 0; i < n; i++)
-		copy[i] = xstrdup(list[i]);
-	return copy;
-}
-
-static void free_list(char **list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(list[i]);
-	free(list);
-}
-
-static void tree_fini(struct crew_tree *t)
-{
-	free_list(t->packages, t->n_packages);
-	free_list(t->reads, t->n_reads);
-	*t = (struct crew_tree){0};
-}
-
-void crew_set_tree(struct crew *c, const struct crew_tree *tree)
-{
-	static const struct timeval now = {0};
-	struct crew_post *p = &c->post[CREW_PROGRAM];
-
-	zygote_retire(c, CREW_PROGRAM);
-	tree_fini(&c->tree);
-	c->tree = (struct crew_tree){
-	    .packages = copy_list(tree->packages, tree->n_packages),
-	    .n_packages = tree->n_packages,
-	    .reads = copy_list(tree->reads, tree->n_reads),
-	    .n_reads = tree->n_reads,
-	    .weak = tree->weak};
-	p->wanted = tree->n_packages > 0;
-	p->restart_ms = RESTART_FIRST_MS;
-	p->failed_starts = 0;
-	p->measured = false;
-	if (p->wanted)
-		event_add(p->restart, &now);
 }
 
 /* ---- start and stop ---- */
@@ -402,7 +329,7 @@ void crew_free(struct crew *c)
 		return;
 	for (size_t i = 0; i < CREW_KINDS; i++)
 		event_free(c->post[i].restart);
-	tree_fini(&c->tree);
+	crew_tree_fini(c);
 	free(c->path);
 	free(c);
 }

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <uthash.h>
 
+#include "base/nolink.h"
 #include "ipc/crew.h"
 
 struct crew;
@@ -35,9 +36,15 @@ struct crew_ops {
 
 #define CREW_READS_MAX 64u /* paths that all programs together may read */
 
+/* A template's folder, absolute, and which folder that was when it was read. */
+struct crew_package {
+	char *path;
+	struct file_id id; /* programs see this one there, or none */
+};
+
 /* What of the host programs may see, beside what all of them do. */
 struct crew_tree {
-	char **packages; /* each template's folder, absolute */
+	struct crew_package *packages;
 	size_t n_packages;
 	char **reads; /* absolute; at most CREW_READS_MAX */
 	size_t n_reads;
@@ -50,13 +57,14 @@ struct crew_job {
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
 	/* a program's */
-	const char *package;	  /* one of the tree's */
+	const char *package;	  /* one of the tree's… */
+	struct file_id package_id; /* …which is this folder */
 	const char *const *reads; /* of the tree's; others are left out */
 	size_t n_reads;
 	uint64_t processes;
 	uint64_t open_files; /* of each */
 	uint64_t files;	     /* in /work */
-	bool locks;	     /* it may lock files */
+	bool locks; /* it may lock what it reads, as others do on this machine */
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
@@ -92,6 +100,15 @@ void crew_free(struct crew *c);
  * place of the one that there is. Without packages: none.
  */
 void crew_set_tree(struct crew *c, const struct crew_tree *tree);
+
+/*
+ * Why programs see none of JOB's package or reads, of those that are in the
+ * tree: a clause about its path, lent until the crew is next told anything; or
+ * NULL. *IS_READ: it is one of the reads. What is not there at all is no
+ * reason. Where there is one, programs are prepared anew, for later runs.
+ */
+const char *crew_lacks(struct crew *c, const struct crew_job *job,
+		       bool *is_read);
 
 /*
  * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,

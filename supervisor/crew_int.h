@@ -3,6 +3,7 @@
  *
  *   crew.c         workers: asked for, born, reaped
  *   crew_zygote.c  zygotes: started, measured, heard, replaced
+ *   crew_tree.c    what programs see of the host
  */
 #ifndef SUPERVISOR_CREW_INT_H
 #define SUPERVISOR_CREW_INT_H
@@ -15,6 +16,15 @@
 
 TAILQ_HEAD(hands, crew_hand);
 
+/* A package or a read of the tree that a zygote could not show. */
+struct unshown {
+	bool is_read;
+	uint32_t at; /* in the tree */
+	int err;
+	char why[CREW_TEXT_MAX];
+	SLIST_ENTRY(unshown) link;
+};
+
 struct zygote {
 	struct crew *crew;
 	enum crew_kind kind;
@@ -26,6 +36,7 @@ struct zygote {
 	struct event *readable;
 	struct event *overdue; /* until it is ready */
 	struct hands pending; /* asked for, not yet born */
+	SLIST_HEAD(, unshown) unshown;
 	LIST_ENTRY(zygote) link; /* in crew.zygotes */
 };
 
@@ -46,6 +57,7 @@ struct crew_post {
 	int restart_ms;
 	unsigned failed_starts;
 	bool measured; /* some zygote has reported */
+	int64_t renewed_ms; /* when it was, for what it could not show */
 	bool wanted;
 };
 
@@ -77,6 +89,17 @@ struct zygote *zygote_of_pid(struct crew *c, pid_t pid); /* or NULL */
 void zygote_gone(struct zygote *z, int status);
 /* The restart timer's callback; its argument is a struct crew_post. */
 void zygote_restart(evutil_socket_t fd, short what, void *arg);
+
+/* At most FILES, and where runs have our uid fewer than we may have. */
+uint64_t crew_files_below_ours(const struct crew *c, uint64_t files);
+
+/* JOB's own part of ORDER, as the tree numbers it. 0, or -ESTALE. */
+int crew_tree_order(const struct crew *c, const struct crew_job *job,
+		    struct crew_order *order);
+void crew_tree_fini(struct crew *c);
+/* Z says what it could not show; forget that. */
+void crew_tree_unshown(struct zygote *z, const struct crew_note *note);
+void crew_tree_forget(struct zygote *z);
 
 /* A zygote answered an order. */
 void crew_spawned(struct zygote *z, const struct crew_note *note);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,10 @@ static char **make_argv(const struct crew *c, enum crew_kind kind)
 	if (t->weak)
 		argv[n++] = xstrdup("weak");
 	for (size_t i = 0; i < t->n_packages; i++)
-		argv[n++] = xasprintf("package=%s", t->packages[i]);
+		argv[n++] = xasprintf("package=%" PRIx64 ":%" PRIx64 ":%s",
+				      t->packages[i].id.dev,
+				      t->packages[i].id.ino,
+				      t->packages[i].path);
 	for (size_t i = 0; i < t->n_reads; i++)
 		argv[n++] = xasprintf("read=%s", t->reads[i]);
 	return argv;
@@ -135,6 +139,7 @@ static void zygote_free(struct zygote *z)
 	event_free(z->readable);
 	event_free(z->overdue);
 	close(z->control);
+	crew_tree_forget(z);
 	free(z);
 }
 
@@ -289,6 +294,8 @@ static int read_notes(struct zygote *z)
 			on_report(z, &note);
 		else if (note.type == CREW_BROKEN)
 			on_broken(z, note.text);
+		else if (note.type == CREW_UNSHOWN)
+			crew_tree_unshown(z, &note);
 		if (TAILQ_EMPTY(&z->pending))
 			return i + 1; /* no more is due */
 	}

@@ -9,15 +9,21 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/nolink.h"
 #include "base/why.h"
 
 int package_open(const char *dir, char *why, size_t size)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = nolink_open(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 
+	if (fd == -ENOSYS)
+		return why_set(why, size,
+			       "this machine cannot open files without "
+			       "following links, which needs Linux 5.6");
 	if (fd < 0)
 		why_set(why, size, "cannot open the folder: %s",
-			strerror(errno));
+			fd == -ELOOP ? "a part of its path is a symbolic link"
+				     : strerror(-fd));
 	return fd < 0 ? -EINVAL : fd;
 }
 
@@ -38,82 +44,61 @@ static const char *kind(mode_t mode)
 }
 
 /*
- * The folder that holds the last part of PATH, which *NAME then is. A new
- * descriptor, or -errno.
- */
-static int open_parent(int fd, const char *path, const char **name)
-{
-	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	const char *slash;
-
-	while (at >= 0 && (slash = strchr(path, '/')) != NULL) {
-		char part[NAME_MAX + 1];
-		size_t n = (size_t)(slash - path);
-		int saved, next = -1;
-
-		if (n < sizeof(part)) {
-			memcpy(part, path, n);
-			part[n] = '\0';
-			next = openat(at, part,
-				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-					  O_CLOEXEC);
-		} else {
-			errno = ENAMETOOLONG;
-		}
-		saved = errno;
-		close(at);
-		errno = saved;
-		at = next;
-		path = slash + 1;
-	}
-	*name = path;
-	return at < 0 ? -errno : at;
-}
-
-/*
  * Looked at before it is opened, so that opening a device does nothing; and
- * again afterwards, for it may have changed in between.
+ * it is the same file that is opened then. No other mount is entered: it
+ * could wait for its user.
  */
-static int open_regular(int at, const char *name, struct stat *st)
+static int open_regular(int fd, const char *path, struct stat *st)
 {
-	int fd;
+	struct file_id seen, got;
+	int file, rc, at = nolink_open_here(fd, path, O_PATH | O_NOFOLLOW);
 
-	if (fstatat(at, name, st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -EMEDIUMTYPE;
-	fd = openat(at, name,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st) < 0 || !S_ISREG(st->st_mode)) {
-		close(fd);
-		return -EMEDIUMTYPE;
-	}
-	return fd;
+	if (at < 0)
+		return at;
+	rc = fstat(at, st) < 0 || file_id_of(at, &seen) < 0 ? -errno : 0;
+	close(at);
+	if (rc == 0 && !S_ISREG(st->st_mode))
+		rc = -EMEDIUMTYPE;
+	if (rc < 0)
+		return rc;
+	file = nolink_open_here(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (file < 0)
+		return file;
+	if (fstat(file, st) == 0 && file_id_of(file, &got) == 0 &&
+	    file_id_same(&seen, &got))
+		return file;
+	close(file);
+	return -EAGAIN;
 }
 
 int package_open_file(int fd, const char *path, struct stat *st, char *why,
 		      size_t size)
 {
-	const char *name;
-	int file, at = open_parent(fd, path, &name);
+	int file = open_regular(fd, path, st);
 
-	if (at == -ENOTDIR || at == -ELOOP)
+	switch (file) {
+	case -ENOTDIR:
+	case -ELOOP:
 		return why_set(why, size,
 			       "%s: on the way there is something else than a "
 			       "folder (symbolic links are not followed)",
 			       path);
-	if (at < 0)
-		return why_set(why, size, "%s: %s", path, strerror(-at));
-	file = open_regular(at, name, st);
-	close(at);
-	if (file == -EMEDIUMTYPE)
+	case -EXDEV:
+		return why_set(why, size,
+			       "%s is mounted there, and only what lies in the "
+			       "package is read",
+			       path);
+	case -EMEDIUMTYPE:
 		return why_set(why, size, "%s is %s, but must be a plain file",
 			       path, kind(st->st_mode));
-	if (file < 0)
-		return why_set(why, size, "%s: %s", path, strerror(-file));
-	return file;
+	case -EAGAIN:
+		return why_set(why, size, "%s changed while it was opened",
+			       path);
+	default:
+		return file < 0 ? why_set(why, size, "%s: %s", path,
+					  strerror(-file))
+				: file;
+	}
 }
 
 /* Reads until BUF is full or the file ends. How much, or -errno. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/nolink.h"
 #include "base/why.h"
 
 #define BLOCK_BYTES ((size_t)64 << 10)
@@ -57,9 +58,14 @@ static int list_sub(struct listing *l, int at, const char *name, char *path,
 			     PACKAGE_DEPTH_MAX);
 		goto out;
 	}
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		rc = why_set(l->why, l->size, "%s: %s", path, strerror(errno));
+	fd = nolink_open_here(at, name, O_RDONLY | O_DIRECTORY);
+	if (fd == -EXDEV)
+		rc = why_set(l->why, l->size,
+			     "%s: something is mounted there; a package has no "
+			     "mounts in it",
+			     path);
+	else if (fd < 0)
+		rc = why_set(l->why, l->size, "%s: %s", path, strerror(-fd));
 	else
 		rc = list_dir(l, fd, path, depth + 1);
 out:

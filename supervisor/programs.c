@@ -2,7 +2,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,14 +45,15 @@ void programs_show(struct crew *c, const struct catalogue *all,
 {
 	struct crew_tree tree = {.weak = config->allow_weak_programs};
 
-	tree.packages = xcalloc(all->n + 1, sizeof(char *));
+	tree.packages = xcalloc(all->n + 1, sizeof(*tree.packages));
 	tree.reads = xcalloc(CREW_READS_MAX, sizeof(char *));
 	for (size_t i = 0; i < all->n; i++) {
 		const struct template *t = all->all[i];
 
 		if (t->runtime != RUNTIME_PROGRAM)
 			continue;
-		tree.packages[tree.n_packages++] = t->dir;
+		tree.packages[tree.n_packages++] =
+		    (struct crew_package){.path = t->dir, .id = t->folder};
 		for (size_t j = 0; j < t->n_reads; j++)
 			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
@@ -125,6 +129,7 @@ struct crew_job programs_job(const struct run *r)
 	    .cpu_ms = (uint64_t)r->limits.cpu_ms,
 	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
 	    .package = t->dir,
+	    .package_id = t->folder,
 	    .reads = t->reads,
 	    .n_reads = t->n_reads,
 	    .processes = (uint64_t)r->limits.processes,
@@ -147,64 +152,129 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
 
 /* ---- by root ---- */
 
-/* Is PATH what a link in FOLDER leads to? */
-static bool is_linked(const char *folder, const char *path)
+/* Is it WANT that NAME, a link in the folder AT, leads to? */
+static bool leads_to(int at, const char *name, const struct file_id *want)
 {
-	DIR *d = opendir(folder);
+	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct file_id id = {0};
+	bool same = fd >= 0 && file_id_of(fd, &id) == 0 &&
+		    file_id_same(&id, want);
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+/* Is one of the links in the folder FD one to WANT? */
+static bool is_linked(int fd, const struct file_id *want)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again >= 0 ? fdopendir(again) : NULL;
 	struct dirent *e;
 	bool found = false;
 
-	while (d != NULL && !found && (e = readdir(d)) != NULL) {
-		char *at = xasprintf("%s/%s", folder, e->d_name);
-		char *real = e->d_type == DT_LNK ? realpath(at, NULL) : NULL;
-
-		found = real != NULL && strcmp(real, path) == 0;
-		free(real);
-		free(at);
-	}
+	if (d == NULL && again >= 0)
+		close(again);
+	while (d != NULL && !found && (e = readdir(d)) != NULL)
+		found = (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN) &&
+			leads_to(fd, e->d_name, want);
 	if (d != NULL)
 		closedir(d);
 	return found;
 }
 
-static bool is_one(const char *folder)
+/* Absolute, and without a part that is no name: such a one names a parent. */
+static bool is_plain(const char *path)
 {
-	char *manifest = xasprintf("%s/template.json", folder);
-	bool is = access(manifest, F_OK) == 0;
+	size_t len = strlen(path);
 
-	free(manifest);
-	return is;
+	return path[0] == '/' && path[len - 1] != '/' &&
+	       strstr(path, "//") == NULL && strstr(path, "/./") == NULL &&
+	       strstr(path, "/../") == NULL &&
+	       (len < 2 || strcmp(path + len - 2, "/.") != 0) &&
+	       (len < 3 || strcmp(path + len - 3, "/..") != 0);
 }
 
-/* PATH, without links as a template has it, is what catalogue.h calls one. */
-static bool is_package(const struct config *c, const char *path)
+/* What PATH is of, and the folder that it lies in; through no link. */
+static bool identify(const char *path, struct file_id *id,
+		     struct file_id *parent)
 {
 	const char *slash = strrchr(path, '/');
-	bool found = false;
+	char *up;
+	int fd, at;
+	bool good;
 
-	if (slash == NULL || strcmp(slash, "/..") == 0 || strcmp(slash, "/.") == 0)
-		return false;
-	for (size_t i = 0; i < c->n_templates && !found; i++) {
-		char *folder = realpath(c->templates[i], NULL);
-		size_t n = folder != NULL ? strlen(folder) : 0;
-
-		if (folder != NULL && is_one(folder))
-			found = strcmp(path, folder) == 0;
-		else if (folder != NULL)
-			found = ((size_t)(slash - path) == n &&
-				 memcmp(path, folder, n) == 0) ||
-				is_linked(folder, path);
-		free(folder);
-	}
-	return found;
+	up = xasprintf("%.*s/", (int)(slash - path), path);
+	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nolink_open(at, slash + 1, O_PATH | O_DIRECTORY) : -1;
+	good = fd >= 0 && file_id_of(fd, id) == 0 && file_id_of(at, parent) == 0;
+	if (fd >= 0)
+		close(fd);
+	if (at >= 0)
+		close(at);
+	free(up);
+	return good;
 }
 
-static bool may_have(const struct config *c, const char *arg)
+/* Is FOLDER a package, ID, or one of packages, ID among them? */
+static bool has_package(const char *folder, const struct file_id *id,
+			const struct file_id *parent)
 {
-	static const char package[] = "package=", read[] = "read=";
+	int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct file_id own = {0};
+	bool has = false;
 
-	if (strncmp(arg, package, strlen(package)) == 0)
-		return is_package(c, arg + strlen(package));
+	if (fd < 0)
+		return false;
+	if (file_id_of(fd, &own) < 0)
+		has = false;
+	else if (faccessat(fd, "template.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		has = file_id_same(&own, id);
+	else
+		has = file_id_same(&own, parent) || is_linked(fd, id);
+	close(fd);
+	return has;
+}
+
+enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
+
+/*
+ * "DEVICE:INODE:PATH": is that what lies at PATH, and what catalogue.h calls a
+ * package? Descriptors are compared; and the zygote, which finds another there
+ * by then, shows none.
+ */
+static enum standing package_stands(const struct config *c, const char *arg)
+{
+	struct file_id want, id, parent;
+	bool found = false;
+	int n = 0;
+
+	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &want.dev, &want.ino,
+		   &n) != 2 ||
+	    n == 0 || !is_plain(arg + n))
+		return NOT_ALLOWED;
+	if (!identify(arg + n, &id, &parent) || !file_id_same(&id, &want))
+		return NOT_THERE;
+	for (size_t i = 0; i < c->n_templates && !found; i++)
+		found = has_package(c->templates[i], &id, &parent);
+	return found ? ALLOWED : NOT_ALLOWED;
+}
+
+/* A package that is not there any more is one that the zygote leaves out. */
+static bool may_have(const struct config *c, char *arg)
+{
+	static const char package[] = "package=", unshown[] = "unshown=";
+	static const char read[] = "read=";
+	enum standing how;
+
+	if (strncmp(arg, unshown, strlen(unshown)) == 0)
+		return true;
+	if (strncmp(arg, package, strlen(package)) == 0) {
+		how = package_stands(c, arg + strlen(package));
+		if (how == NOT_THERE)
+			memcpy(arg, unshown, strlen(unshown));
+		return how != NOT_ALLOWED;
+	}
 	if (strncmp(arg, read, strlen(read)) == 0) {
 		arg += strlen(read);
 		return *arg == '/' && manifest_path_ok(arg + 1) &&
@@ -212,6 +282,8 @@ static bool may_have(const struct config *c, const char *arg)
 	}
 	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
 }
+
+_Static_assert(sizeof("package=") == sizeof("unshown="), "one for the other");
 
 bool programs_may_start(const struct config *c, char *const argv[])
 {

@@ -37,7 +37,8 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
 /*
  * For who starts zygotes with root's rights: does C allow ARGV? That is, no
  * packages but those in its template folders, no paths but those that
- * it grants, and nothing that a zygote does not know.
+ * it grants, and nothing that a zygote does not know. A package whose folder
+ * is not the one that ARGV says becomes, there, one that is not shown.
  */
 bool programs_may_start(const struct config *c, char *const argv[]);
 

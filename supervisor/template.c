@@ -1,5 +1,6 @@
 #include "supervisor/template.h"
 
+#include <errno.h>
 #include <json-c/json_pointer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,23 +104,27 @@ static struct template *load(int fd, char *why, size_t size)
 	return t;
 }
 
+/* DIR's own path is found first, and what is read is what lies there. */
 struct template *template_load(const char *dir, char *why, size_t size)
 {
-	struct template *t;
-	int fd = package_open(dir, why, size);
+	char *path = realpath(dir, NULL);
+	struct template *t = NULL;
+	int fd = -1;
 
-	if (fd < 0)
-		return NULL;
-	t = load(fd, why, size);
-	close(fd);
-	if (t == NULL)
-		return NULL;
-	t->dir = realpath(dir, NULL);
-	if (t->dir == NULL) {
-		why_set(why, size, "the folder was moved while it was read");
-		template_unref(t);
-		return NULL;
+	if (path == NULL)
+		why_set(why, size, "cannot open the folder: %s",
+			strerror(errno));
+	else
+		fd = package_open(path, why, size);
+	if (fd >= 0)
+		t = load(fd, why, size);
+	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
+		t->dir = path;
+		path = NULL;
 	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
 	return t;
 }
 
@@ -138,12 +143,14 @@ static bool same_bytes(struct template *t, int fd, const char *stamp)
 bool template_unchanged(struct template *t, char *why, size_t size)
 {
 	int fd = package_open(t->dir, why, size);
+	struct file_id id = {0};
 	char stamp[65] = "";
 	bool same;
 
 	if (fd < 0)
 		return false;
-	same = package_stamp(fd, stamp, why, size) == 0 &&
+	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
+	       package_stamp(fd, stamp, why, size) == 0 &&
 	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
 	close(fd);
 	if (!same)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/nolink.h"
 #include "proto/schema.h"
 
 enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
@@ -49,7 +50,8 @@ struct template_file { /* of the package, named by a resource or a prompt */
 
 struct template {
 	unsigned users; /* template_ref(), template_unref() */
-	char *dir;
+	char *dir;	       /* absolute, no part of it a link */
+	struct file_id folder; /* which folder the digest was taken of */
 	char *id;
 	char *version_text;
 	struct semver version;

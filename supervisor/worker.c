@@ -324,22 +324,41 @@ static void on_reaped(struct crew_hand *hand, int status,
 	env->on_over(env->arg, r, verdict(r, &e));
 }
 
-/* A program that is no more what was loaded: R fails. */
-static bool is_stale(struct run *r)
+/* A program that is no more what was loaded, or cannot be shown: R fails. */
+static bool is_stale(struct run *r, struct crew *crew,
+		     const struct crew_job *job)
 {
+	const char *lacks;
 	char why[1024];
+	bool is_read;
 
-	if (r->template->runtime != RUNTIME_PROGRAM ||
-	    template_unchanged(r->template, why, sizeof(why)))
+	if (r->template->runtime != RUNTIME_PROGRAM)
 		return false;
-	/* where it lies is the operator's to know */
-	log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
-		 r->id, r->requestor->name, r->template->id, why);
-	run_set_error(r, "EXECUTION_ERROR", NULL,
-		      "%s %s was changed after it was loaded, and what is "
-		      "there now is not run; the operator has it loaded by "
-		      "SIGHUP",
-		      r->template->id, r->template->version_text);
+	if (!template_unchanged(r->template, why, sizeof(why))) {
+		/* where it lies is the operator's to know */
+		log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
+			 r->id, r->requestor->name, r->template->id, why);
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "%s %s was changed after it was loaded, and what "
+			      "is there now is not run; the operator has it "
+			      "loaded by SIGHUP",
+			      r->template->id, r->template->version_text);
+		return true;
+	}
+	lacks = crew_lacks(crew, job, &is_read);
+	if (lacks == NULL)
+		return false;
+	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
+		 r->template->id, lacks);
+	run_set_error(r, is_read ? "PERMISSION_NOT_ALLOWED" : "EXECUTION_ERROR",
+		      NULL,
+		      "%s could not be shown %s%s; that is tried anew, so a run "
+		      "in some seconds may do better",
+		      r->template->id,
+		      is_read ? "what it asks to read: "
+			      : "its package, which was not the folder that was "
+				"loaded when programs were prepared",
+		      is_read ? lacks : "");
 	return true;
 }
 
@@ -356,8 +375,9 @@ int worker_start(const struct worker_env *env, struct run *r)
 	}
 	w->hand.on_born = on_born;
 	w->hand.on_exit = on_reaped;
-	rc = is_stale(r) ? -ESTALE
-			 : crew_spawn(env->crew, &w->hand, ends[1], &job);
+	rc = is_stale(r, env->crew, &job)
+		 ? -ESTALE
+		 : crew_spawn(env->crew, &w->hand, ends[1], &job);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -15,8 +16,11 @@
 #define EXIT_UNABLE 126 /* as env(1) and others have it */
 #define EXIT_USAGE 2
 
-/* How a call's argument 0 selects what is denied. */
-enum match { ANY, HAS_BITS, IS_VALUE };
+/* How a call's argument selects what is denied: the fourth, or the first. */
+enum match { ANY, HAS_BITS, IS_VALUE, FOURTH_IS_VALUE };
+
+/* How mounts.c mounts a layer, and nothing else is mounted. */
+#define LAYER (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOATIME)
 
 static const struct {
 	const char *what;
@@ -35,6 +39,11 @@ static const struct {
     {"mount", SCMP_SYS(open_tree), EPERM, ANY, 0},
     {"mount", SCMP_SYS(fsopen), EPERM, ANY, 0},
     {"mount", SCMP_SYS(move_mount), EPERM, ANY, 0},
+    {"layers", SCMP_SYS(mount), EINVAL, FOURTH_IS_VALUE, LAYER},
+    {"openat2", SCMP_SYS(openat2), ENOSYS, ANY, 0},
+    {"open_tree", SCMP_SYS(open_tree), ENOSYS, ANY, 0},
+    {"move_mount", SCMP_SYS(move_mount), ENOSYS, ANY, 0},
+    {"mount_setattr", SCMP_SYS(mount_setattr), ENOSYS, ANY, 0},
     {"landlock", SCMP_SYS(landlock_create_ruleset), EOPNOTSUPP, ANY, 0},
     {"seccomp", SCMP_SYS(seccomp), EINVAL, ANY, 0},
     {"seccomp", SCMP_SYS(prctl), EINVAL, IS_VALUE, PR_SET_SECCOMP},
@@ -49,7 +58,9 @@ static int add(scmp_filter_ctx ctx, size_t i)
 {
 	unsigned long arg = denials[i].arg;
 	bool bits = denials[i].match == HAS_BITS;
-	struct scmp_arg_cmp cmp = {.arg = 0,
+	struct scmp_arg_cmp cmp = {.arg = denials[i].match == FOURTH_IS_VALUE
+					      ? 3
+					      : 0,
 				   .op = bits ? SCMP_CMP_MASKED_EQ : SCMP_CMP_EQ,
 				   .datum_a = arg, /* the mask, of bits */
 				   .datum_b = arg};

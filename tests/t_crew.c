@@ -474,7 +474,7 @@ static int files_of(int wanted)
 /* Who shares our uid has fewer than we: it could use up what we send with. */
 static void test_files(const char *name, bool shared)
 {
-	char *packages[] = {(char *)"/package"};
+	struct crew_package packages[] = {{.path = (char *)"/package"}};
 	const struct crew_tree tree = {.packages = packages, .n_packages = 1};
 	struct rlimit own;
 

@@ -32,6 +32,7 @@ static const struct {
     {FILTER_BIRTH, "tests/golden/filter_birth.txt"},
     {FILTER_PROGRAM, "tests/golden/filter_program.txt"},
     {FILTER_SHIM, "tests/golden/filter_shim.txt"},
+    {FILTER_NO_LOCKS, "tests/golden/filter_no_locks.txt"},
 };
 
 static const struct {

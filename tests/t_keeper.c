@@ -63,6 +63,27 @@ static struct config *configured(bool weak)
 	return c;
 }
 
+/* PATH with the identity of WHAT. */
+static char *as_package(const char *path, const char *what)
+{
+	char *full = at("", path);
+	struct stat st = {0};
+
+	(void)stat(at("", what), &st);
+	return xasprintf("package=%jx:%jx:%s", (uintmax_t)st.st_dev,
+			 (uintmax_t)st.st_ino, full);
+}
+
+static char *package(const char *path)
+{
+	return as_package(path, path);
+}
+
+static char *stale(const char *path)
+{
+	return as_package(path, "/else");
+}
+
 static void allows(void)
 {
 	const struct {
@@ -76,28 +97,35 @@ static void allows(void)
 	    {"program", "other", NULL, false, false, "an unknown argument"},
 	    {"program", "program", NULL, false, false, "a word said twice"},
 	    {"program", "weak", NULL, false, true, "weak, where that is allowed"},
-	    {"program", at("package=", "/sets/one"), NULL, true, true, "a package"},
-	    {"program", at("package=", "/else/two"), NULL, true, true,
+	    {"program", package("/sets/one"), NULL, true, true, "a package"},
+	    {"program", package("/else/two"), NULL, true, true,
 	     "one that a link leads to"},
-	    {"program", at("package=", "/alone"), NULL, true, true,
+	    {"program", package("/alone"), NULL, true, true,
 	     "one that is a folder of the configuration"},
-	    {"program", at("package=", "/alone/in"), NULL, false, false,
+	    {"program", package("/alone/in"), NULL, false, false,
 	     "which has no others"},
-	    {"program", at("package=", "/else"), NULL, false, false,
+	    {"program", package("/else"), NULL, false, false,
 	     "a folder elsewhere"},
-	    {"program", at("package=", "/sets/one/in"), NULL, false, false,
+	    {"program", package("/sets/one/in"), NULL, false, false,
 	     "a folder in a package"},
-	    {"program", at("package=", "/sets"), NULL, false, false,
+	    {"program", package("/sets"), NULL, false, false,
 	     "the folder of packages"},
-	    {"program", at("package=", "/sets/.."), NULL, false, false,
+	    {"program", package("/sets/.."), NULL, false, false,
 	     "what is above it"},
-	    {"program", at("package=", "/sets/."), NULL, false, false, "itself"},
-	    {"program", at("package=", "/sets/one/../../else"), NULL, false, false,
+	    {"program", package("/sets/."), NULL, false, false, "itself"},
+	    {"program", package("/sets/one/../../else"), NULL, false, false,
 	     "a way out of it"},
-	    {"program", "package=/", NULL, false, false, "all"},
+	    {"program", "package=0:0:/", NULL, false, false, "all"},
+	    {"program", xstrdup("package=0:0:/none"), NULL, true, true, "nothing that is there"},
 	    {"program", "package=", NULL, false, false, "nothing"},
-	    {"program", "package=one", NULL, false, false, "a relative name"},
-	    {"program", at("package=", "/sets/one"), "read=/etc", false, false,
+	    {"program", "package=0:0:one", NULL, false, false, "a relative name"},
+	    {"program", stale("/sets/one"), NULL, true, true,
+	     "a package that is another folder by now, which is not shown"},
+	    {"program", at("package=", "/sets/one"), NULL, false, false,
+	     "one without saying which folder it was"},
+	    {"program", package("/way/two"), NULL, true, true,
+	     "a link, by its own name, which is not shown"},
+	    {"program", package("/sets/one"), "read=/etc", false, false,
 	     "a package, and more"},
 	    {"program", "read=/srv/data", NULL, true, true, "what may be read"},
 	    {"program", "read=/srv/data/x/y", NULL, true, true, "and what is in it"},
@@ -119,6 +147,18 @@ static void allows(void)
 	};
 	struct config *strict = configured(false), *weak = configured(true);
 	char *none[] = {NULL};
+	const struct {
+		char *arg;
+		bool is;
+		const char *name;
+	} shown[] = {
+	    {package("/sets/one"), true, "a package"},
+	    {package("/else/two"), true, "one that a link leads to"},
+	    {package("/alone"), true, "a folder of the configuration"},
+	    {stale("/sets/one"), false, "what is another folder by now"},
+	    {package("/way/two"), false, "a link"},
+	    {package("/way/one"), false, "what lies behind a link"},
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char *argv[] = {(char *)"paddock-worker", (char *)cases[i].one,
@@ -131,6 +171,15 @@ static void allows(void)
 		       "%s, with weak programs", cases[i].name);
 	}
 	ok(!programs_may_start(strict, none), "no name at all");
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		char *argv[] = {(char *)"x", (char *)"program", shown[i].arg,
+				NULL};
+
+		programs_may_start(strict, argv);
+		is_int(strncmp(shown[i].arg, "package=", 8) == 0,
+		       shown[i].is, "%s %s shown", shown[i].name,
+		       shown[i].is ? "is" : "is not");
+	}
 	config_free(strict);
 	config_free(weak);
 }

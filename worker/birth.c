@@ -45,7 +45,7 @@ pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
 	_exit(EXIT_FAILURE);
 }
 
-pid_t birth_program(const struct sandbox *sb, const struct sandbox_program *p,
+pid_t birth_program(const struct sandbox *sb, struct sandbox_program *p,
 		    enum birth_parent parent, birth_program_life *life)
 {
 	enum sandbox_layer failed;

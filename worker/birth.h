@@ -31,7 +31,7 @@ pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
  */
 typedef void birth_program_life(const struct sandbox *sb,
 				const struct sandbox_program *p, int proc);
-pid_t birth_program(const struct sandbox *sb, const struct sandbox_program *p,
+pid_t birth_program(const struct sandbox *sb, struct sandbox_program *p,
 		    enum birth_parent parent, birth_program_life *life);
 
 birth_life birth_serve; /* seal, then serve the run */

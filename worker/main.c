@@ -1,4 +1,6 @@
 /* paddock-worker: the zygote of the supervisor's workers. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,26 +41,46 @@ static int usage(const char *argument)
 	return EXIT_USAGE;
 }
 
-/* "package=DIR", "read=PATH" and "weak", of a zygote of programs. */
+/*
+ * What a zygote of programs is told: "package=DEVICE:INODE:DIR", "unshown=" the
+ * same, of one that is not there, "read=PATH" and "weak".
+ */
 struct kept {
-	char **packages, **reads;
+	struct tree_path *packages, *reads;
 	size_t n_packages, n_reads;
 	bool weak;
 };
 
+static bool keep_package(struct kept *k, const char *arg, int err)
+{
+	struct tree_path p = {.err = err};
+	int n = 0;
+
+	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p.id.dev, &p.id.ino,
+		   &n) != 2 ||
+	    n == 0 || arg[n] != '/')
+		return false;
+	p.path = xstrdup(arg + n);
+	k->packages[k->n_packages++] = p;
+	return true;
+}
+
 /* ARGV is wiped, as the environment is: a program could read it. */
 static bool keep_argument(struct kept *k, char *arg)
 {
-	static const char package[] = "package=", read[] = "read=";
+	static const char package[] = "package=", unshown[] = "unshown=";
+	static const char read[] = "read=";
 	bool good = true;
 
 	if (strcmp(arg, "weak") == 0)
 		k->weak = true;
 	else if (strncmp(arg, package, strlen(package)) == 0)
-		k->packages[k->n_packages++] = xstrdup(arg + strlen(package));
+		good = keep_package(k, arg + strlen(package), 0);
+	else if (strncmp(arg, unshown, strlen(unshown)) == 0)
+		good = keep_package(k, arg + strlen(unshown), -ESTALE);
 	else if (strncmp(arg, read, strlen(read)) == 0 &&
 		 k->n_reads < TREE_READS_MAX)
-		k->reads[k->n_reads++] = xstrdup(arg + strlen(read));
+		k->reads[k->n_reads++].path = xstrdup(arg + strlen(read));
 	else
 		good = false;
 	if (good)
@@ -104,8 +126,8 @@ int main(int argc, char **argv)
 		    CREW_CONTROL_FD);
 		return EXIT_USAGE;
 	}
-	k.packages = xcalloc((size_t)argc, sizeof(char *));
-	k.reads = xcalloc((size_t)argc, sizeof(char *));
+	k.packages = xcalloc((size_t)argc, sizeof(*k.packages));
+	k.reads = xcalloc((size_t)argc, sizeof(*k.reads));
 	for (int i = 2; i < argc; i++)
 		if (!keep_argument(&k, argv[i]))
 			return usage(argv[i]);

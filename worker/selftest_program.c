@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,19 +51,74 @@ static bool alone(const struct sandbox *sb)
 	return !others && getpid() == 2 && access("/proc/kcore", F_OK) != 0;
 }
 
+/* What of the host's may be there only as far as it was granted. */
+static const char *const out_of_sight[] = {
+    "/.paddock/package", "/etc/shadow", "/root", "/home", "/var",
+    "/sys",		 "/run",	"/dev/mem", "/srv", "/opt", "/mnt",
+    "/boot"};
+
+#define DEEPEST 32 /* folders in folders, to where something granted is shown */
+
+static const struct tree *granted; /* to the programs of all templates */
+static dev_t root_dev;
+static char seen[PATH_MAX]; /* the first that should not be */
+
+static bool may_be_there(const char *path, int depth);
+
+/* A folder of ours has nothing in it but the way to what was granted. */
+static bool is_way(DIR *d, const char *path, int depth)
+{
+	char below[PATH_MAX];
+	bool good = true;
+	struct dirent *e;
+
+	while (good && (e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		good = snprintf(below, sizeof(below), "%s/%s", path,
+				e->d_name) < (int)sizeof(below) &&
+		       may_be_there(below, depth + 1);
+	}
+	return good;
+}
+
+/*
+ * Nothing is granted to this run, so that of PATH there is at most an empty
+ * place on our own root, where others see what is granted to them.
+ */
+static bool may_be_there(const char *path, int depth)
+{
+	struct stat st;
+	bool good;
+	DIR *d;
+
+	if (lstat(path, &st) != 0)
+		return true;
+	good = st.st_dev == root_dev && depth <= DEEPEST &&
+	       !tree_is_foreign(granted, path) &&
+	       (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0));
+	d = good && S_ISDIR(st.st_mode) ? opendir(path) : NULL;
+	if (d != NULL) {
+		good = is_way(d, path, depth);
+		closedir(d);
+	}
+	if (!good && seen[0] == '\0')
+		snprintf(seen, sizeof(seen), "%s", path);
+	return good;
+}
+
 static bool read_only_root(const struct sandbox *sb)
 {
-	static const char *const hidden[] = {
-	    "/.paddock/package", "/etc/shadow", "/root", "/home", "/var",
-	    "/sys",		 "/run",	"/dev/mem"};
 	struct statvfs fs;
+	struct stat st;
 
 	if (statvfs("/", &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0 ||
 	    statvfs("/usr", &fs) != 0 || (fs.f_flag & ST_RDONLY) == 0 ||
-	    (fs.f_flag & ST_NOSUID) == 0)
+	    (fs.f_flag & ST_NOSUID) == 0 || stat("/", &st) != 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
-		if (access(hidden[i], F_OK) == 0)
+	root_dev = st.st_dev;
+	for (size_t i = 0; i < ARRAY_LEN(out_of_sight); i++)
+		if (!may_be_there(out_of_sight[i], 0))
 			return false;
 	return sb->err[SANDBOX_ROOT] == 0;
 }
@@ -213,6 +269,11 @@ _Noreturn static void look_and_try(const struct sandbox *sb,
 			found.held |= SANDBOX_BIT(built[i]);
 	if (fd >= 0 && try_acts(found.text, sizeof(found.text)))
 		found.held |= SANDBOX_BIT(SANDBOX_SECCOMP);
+	if (seen[0] != '\0')
+		snprintf(found.text, sizeof(found.text),
+			 "%.160s is in sight of programs, and nothing that was "
+			 "granted leads there",
+			 seen);
 	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
 	_exit(EXIT_SUCCESS);
 }
@@ -261,7 +322,8 @@ static int await_answer(int fd, struct selftest *found)
 	return 0;
 }
 
-int selftest_program(const struct sandbox *sb, struct selftest *found)
+int selftest_program(const struct sandbox *sb, const struct tree *t,
+		     struct selftest *found)
 {
 	struct sandbox_program p = {.w = {.cpu_ms = 1000,
 					  .memory_bytes = 16u << 20},
@@ -273,6 +335,7 @@ int selftest_program(const struct sandbox *sb, struct selftest *found)
 	pid_t pid;
 
 	*found = (struct selftest){0};
+	granted = t;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	p.w.run_fd = ends[1];

@@ -2,12 +2,14 @@
 #ifndef WORKER_SELFTEST_PROGRAM_H
 #define WORKER_SELFTEST_PROGRAM_H
 
+#include "sandbox/tree.h"
 #include "worker/selftest.h"
 
 /*
- * As selftest_run(). What got through the program's filter, or was seen that
- * should not be, is in FOUND's text: then do not go on.
+ * As selftest_run(), in the tree T. What got through the program's filter, or
+ * was seen that should not be, is in FOUND's text: then do not go on.
  */
-int selftest_program(const struct sandbox *sb, struct selftest *found);
+int selftest_program(const struct sandbox *sb, const struct tree *t,
+		     struct selftest *found);
 
 #endif

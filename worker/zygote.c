@@ -74,6 +74,42 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 	return 0;
 }
 
+/* Why P is not there for programs, as a clause about it. */
+static void explain(const struct tree_path *p, char *text, size_t size)
+{
+	if (p->err == -ELOOP)
+		snprintf(text, size,
+			 "%.400s leads through a symbolic link%s%.*s, and links "
+			 "are not followed",
+			 p->path, p->link > 0 ? ", " : "",
+			 p->link < 400 ? (int)p->link : 0, p->path);
+	else if (p->err == -ESTALE)
+		snprintf(text, size,
+			 "%s was another folder when programs were prepared "
+			 "than when it was loaded",
+			 p->path);
+	else if (p->err == -EMEDIUMTYPE)
+		snprintf(text, size, "%s is neither a file nor a folder",
+			 p->path);
+	else
+		snprintf(text, size, "%s: %s", p->path, strerror(-p->err));
+}
+
+static void tell_unshown(const struct tree_path *list, size_t n, bool reads)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct crew_note note = {.type = CREW_UNSHOWN,
+					 .seq = (uint32_t)i,
+					 .pid = reads,
+					 .err = -list[i].err};
+
+		if (list[i].err == 0)
+			continue;
+		explain(&list[i], note.text, sizeof(note.text));
+		send_note(&note);
+	}
+}
+
 /* Lua's: an empty root, a filter for the zygote too. 0, or exit status. */
 static int build_lua(struct sandbox *sb, struct selftest *found)
 {
@@ -114,6 +150,11 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 		return broken("shim", rc, "the runtime could not be prepared");
 	rc = sandbox_build_program(sb, CREW_SLOTS, host_ids, &tree, &failed,
 				   &at);
+	if (rc == -ENOSYS && failed == SANDBOX_ROOT)
+		return broken(sandbox_layer_name(failed), rc,
+			      "the host's files cannot be shown without "
+			      "open_tree, move_mount and mount_setattr, which "
+			      "needs Linux 5.12");
 	if (rc != 0)
 		return broken(sandbox_layer_name(failed), rc,
 			      failed == SANDBOX_ROOT && at != NULL
@@ -122,7 +163,9 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 	rc = orphan_guard(CREW_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
-	rc = selftest_program(sb, found);
+	tell_unshown(tree.packages, tree.n_packages, false);
+	tell_unshown(tree.reads, tree.n_reads, true);
+	rc = selftest_program(sb, &tree, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
 	if (found->text[0] != '\0')
@@ -167,6 +210,8 @@ static pid_t spawn_program(const struct sandbox *sb,
 
 	if (order->package >= tree.n_packages || order->processes == 0)
 		return -EINVAL;
+	if (tree.packages[order->package].err != 0)
+		return tree.packages[order->package].err;
 	return birth_program(sb, &p, BIRTH_OF_SUPERVISOR, shim_serve);
 }
 

@@ -1,0 +1,36 @@
+/*
+ * tree_int.h - what the tree's builder and its workers share; nobody else
+ * includes it.
+ *
+ *   tree_build.c  in the zygote: the root of all
+ *   tree_run.c    in a worker: what is one run's
+ */
+#ifndef SANDBOX_TREE_INT_H
+#define SANDBOX_TREE_INT_H
+
+#include "sandbox/tree.h"
+
+#define TREE_HIDDEN "/.paddock"
+#define TREE_PACKAGES TREE_HIDDEN "/package"
+#define TREE_READS TREE_HIDDEN "/read"
+#define TREE_EMPTY TREE_HIDDEN "/empty" /* a folder without files */
+
+enum tree_kind { TREE_PACKAGE, TREE_READ };
+
+#define TREE_NAME_MAX 64
+
+/* Where the Ith of KIND is hidden. */
+void tree_hidden(char out[TREE_NAME_MAX], enum tree_kind kind, size_t i);
+
+/* Where a read is seen by who may; NULL: not, or it is seen anyway. */
+struct tree_seen {
+	const char *at;
+	mode_t mode; /* a folder or a file */
+};
+
+extern struct tree_seen tree_seen[TREE_READS_MAX];
+
+/* Folders of the host that all programs see, and that is no link; or NULL. */
+const char *tree_shared(size_t i);
+
+#endif

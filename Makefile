@@ -22,7 +22,7 @@ LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lcap -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lcrypto
-LIBS_BROKER = -levent_core -ljson-c -lmsgpackc -lpthread
+LIBS_BROKER = -levent_core -ljson-c -lmsgpackc -lseccomp
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's
@@ -149,7 +149,7 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
-$(B)/paddock-browser: $(B)/obj/broker/main.o $(SANITIZED) $(call archives,broker ipc base)
+$(B)/paddock-browser: $(B)/obj/broker/main.o $(SANITIZED) $(call archives,broker sandbox ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROKER)
 

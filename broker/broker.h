@@ -16,6 +16,7 @@
 #include <sys/queue.h>
 
 #include "base/id.h"
+#include "broker/cage.h"
 #include "broker/url_policy.h"
 #include "ipc/broker.h"
 
@@ -39,6 +40,7 @@ struct broker {
 	bool alone; /* there is one requestor only: all is for it */
 	struct event_base *base;
 	struct limits limits;
+	struct cage cage; /* that it is in */
 	struct wire *wire;
 	struct chromium *chromium;
 	struct resolver *resolver;

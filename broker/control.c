@@ -92,6 +92,7 @@ static struct json_object *status(struct broker *b, struct json_object *body)
 		      (int64_t)l->tabs_per_session, l->session_idle_ms,
 		      l->session_max_ms));
 	json_object_object_add(o, "requestors", by_requestor(b));
+	json_object_object_add(o, "cage", cage_view(&b->cage));
 	chromium_view(b->chromium, o);
 	return o;
 }

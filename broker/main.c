@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "broker/broker.h"
+#include "broker/cage.h"
 #include "broker/chromium.h"
 #include "broker/launch.h"
 #include "broker/reach.h"
@@ -253,7 +254,7 @@ static int fork_helpers(void)
 	free(argv);
 	if (helpers.chromium != NULL && helpers.starter < 0)
 		return helpers.starter;
-	helpers.names = resolver_fork(NULL, &helpers.pids[1]);
+	helpers.names = resolver_fork(cage_enter_names, &helpers.pids[1]);
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
@@ -290,6 +291,22 @@ static void prepare(void)
 	}
 	broker.tick = event_new(broker.base, -1, EV_PERSIST, on_tick, NULL);
 	event_add(broker.tick, &tick);
+}
+
+/* Nothing that Chromium says has been heard yet. */
+static int lock_in(void)
+{
+	const char *step;
+	int rc = cage_enter(&broker.cage, &step);
+
+	if (rc < 0)
+		log_error("main", "cage=none step=\"%s\" err=\"%s\"", step,
+			  strerror(-rc));
+	else
+		log_info("main", "cage=seccomp,%s landlock=%d uid=%u",
+			 broker.cage.limits ? "limits" : "no-limits",
+			 broker.cage.landlock, (unsigned)broker.cage.uid);
+	return rc;
 }
 
 static void run(void)
@@ -345,6 +362,8 @@ int main(int argc, char **argv)
 		return EX_OSERR;
 	}
 	prepare();
+	if (lock_in() < 0)
+		return EX_UNAVAILABLE;
 	run();
 	return EXIT_SUCCESS;
 }

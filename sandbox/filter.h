@@ -12,6 +12,8 @@ enum filter_kind {
 	FILTER_PROGRAM, /* any program of a template's */
 	FILTER_SHIM,	/* who holds such a run's socket */
 	FILTER_NO_LOCKS, /* beside a program's: no lock on any file */
+	FILTER_BROKER,	/* the browser's broker: anything else ends it */
+	FILTER_NAMES,	/* who resolves names for it: anything else fails */
 	FILTER_KINDS
 };
 

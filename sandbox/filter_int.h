@@ -3,6 +3,7 @@
  *
  *   filter.c          the worker's and the zygote's tables, and compiling
  *   filter_program.c  a program's and its shim's
+ *   filter_broker.c   the browser's broker's and its resolver's
  */
 #ifndef SANDBOX_FILTER_INT_H
 #define SANDBOX_FILTER_INT_H
@@ -46,6 +47,8 @@ int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_shim(scmp_filter_ctx ctx);
 int filter_add_no_locks(scmp_filter_ctx ctx);
+int filter_add_broker(scmp_filter_ctx ctx);
+int filter_add_names(scmp_filter_ctx ctx);
 
 /* Better errors for a program, before PROG, which its table made. */
 int filter_refine_program(struct sock_fprog *prog);

@@ -1,6 +1,8 @@
 #include "sandbox/landlock.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 /* The numbers are the same on every architecture; old headers lack them. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
 #define SYS_landlock_restrict_self 446
 #endif
 
@@ -80,6 +83,77 @@ int landlock_enter(struct sandbox *sb)
 	sb->landlock_abi = abi;
 	return sb->err[SANDBOX_LANDLOCK] =
 		   restrict_self(&all, all_of(abi, &all));
+}
+
+/* ---- with exceptions ---- */
+
+#define READ_FILES ((1u << 0) | (1u << 2)) /* and run them */
+#define READ_DIRS (1u << 3)
+#define CONNECT_TCP (1u << 1)
+
+/* The kernel's; the first is packed there. */
+struct path_rule {
+	uint64_t allowed;
+	int32_t parent;
+} __attribute__((packed));
+
+struct port_rule {
+	uint64_t allowed, port;
+};
+
+enum { RULE_PATH = 1, RULE_PORT = 2 };
+
+static int leave_path(int ruleset, const char *path)
+{
+	struct path_rule r = {.allowed = READ_FILES};
+	struct stat st;
+	int rc = 0;
+
+	r.parent = open(path, O_PATH | O_CLOEXEC);
+	if (r.parent < 0)
+		return errno == ENOENT || errno == EACCES ? 0 : -errno;
+	if (fstat(r.parent, &st) == 0 && S_ISDIR(st.st_mode))
+		r.allowed |= READ_DIRS;
+	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &r, 0) != 0)
+		rc = -errno;
+	close(r.parent);
+	return rc;
+}
+
+static int leave_all(int ruleset, const struct landlock_leave *l, uint64_t net)
+{
+	struct port_rule port = {.allowed = CONNECT_TCP,
+				 .port = l->connect_port};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && l->read != NULL && l->read[i] != NULL; i++)
+		rc = leave_path(ruleset, l->read[i]);
+	if (rc == 0 && l->connect_port != 0 && (net & CONNECT_TCP) != 0 &&
+	    syscall(SYS_landlock_add_rule, ruleset, RULE_PORT, &port, 0) != 0)
+		rc = -errno;
+	return rc;
+}
+
+int landlock_leave(const struct landlock_leave *l)
+{
+	struct ruleset all;
+	int abi = find_abi(), rc;
+	size_t size;
+	long fd;
+
+	if (abi < 0)
+		return abi;
+	size = all_of(abi, &all);
+	if (l->connect)
+		all.net &= ~(uint64_t)CONNECT_TCP;
+	fd = syscall(SYS_landlock_create_ruleset, &all, size, 0);
+	if (fd < 0)
+		return -errno;
+	rc = leave_all((int)fd, l, all.net);
+	if (rc == 0 && syscall(SYS_landlock_restrict_self, (int)fd, 0) != 0)
+		rc = -errno;
+	close((int)fd);
+	return rc < 0 ? rc : abi;
 }
 
 void landlock_find(struct sandbox *sb)

@@ -13,6 +13,20 @@
  */
 int landlock_enter(struct sandbox *sb);
 
+struct landlock_leave { /* all lent */
+	/* Files, and folders with all in them, that may be read; missing ones
+	   are none. NULL-ended; NULL: none. */
+	const char *const *read;
+	bool connect;	      /* TCP, to any port */
+	unsigned connect_port; /* or to this one; 0: none */
+};
+
+/*
+ * Deny all that this kernel's Landlock can deny but for L. Needs no_new_privs.
+ * The ABI, or -errno: there is none.
+ */
+int landlock_leave(const struct landlock_leave *l);
+
 /* For programs, which have files of their own: what is there? As above. */
 void landlock_find(struct sandbox *sb);
 

@@ -12,7 +12,7 @@ my %may = (
 	proto      => ['base'],
 	supervisor => [ 'proto', 'ipc', 'base' ],
 	worker     => [ 'sandbox', 'ipc', 'base' ],
-	broker     => [ 'ipc', 'base' ],
+	broker     => [ 'sandbox', 'ipc', 'base' ],
 	cli        => [ 'proto', 'base' ],
 );
 

@@ -33,6 +33,8 @@ static const struct {
     {FILTER_PROGRAM, "tests/golden/filter_program.txt"},
     {FILTER_SHIM, "tests/golden/filter_shim.txt"},
     {FILTER_NO_LOCKS, "tests/golden/filter_no_locks.txt"},
+    {FILTER_BROKER, "tests/golden/filter_broker.txt"},
+    {FILTER_NAMES, "tests/golden/filter_names.txt"},
 };
 
 static const struct {

@@ -9,6 +9,12 @@ static const struct trial results[] = {
     {.name = "a table comes back with its keys sorted",
      T("return {b = 1, a = {true, false, run.null}, c = 'x'}"),
      "VALUE:{\"a\":[true,false,null],\"b\":1,\"c\":\"x\"}"},
+    {.name = "so do many keys",
+     T("local o, keys = {}, {} for i = 1, 3000 do o['k' .. i * 7919 % 3001] = i end "
+       "for k in run.json.encode(o):gmatch('\"(k%d+)\"') do keys[#keys + 1] = k end "
+       "for i = 2, #keys do if keys[i - 1] >= keys[i] then return i end end "
+       "return {#keys, keys[1], keys[3000]}"),
+     "VALUE:[3000,\"k1\",\"k999\"]"},
     {.name = "inputs arrive",
      T("return {inputs.n + 1, inputs.s, inputs.list[2]}"),
      "VALUE:[42,\"ä\",false]",

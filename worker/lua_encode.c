@@ -172,12 +172,41 @@ struct key {
 	int idx; /* on the stack */
 };
 
-static int by_bytes(const void *a, const void *b)
+static int by_bytes(const struct key *x, const struct key *y)
 {
-	const struct key *x = a, *y = b;
 	int c = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
 
 	return c != 0 ? c : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Of the first N, KEYS[I] and what is below it become a heap again. */
+static void sift(struct key *keys, size_t i, size_t n)
+{
+	for (size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+		struct key top = keys[i];
+
+		if (child + 1 < n && by_bytes(&keys[child], &keys[child + 1]) < 0)
+			child++;
+		if (by_bytes(&top, &keys[child]) >= 0)
+			return;
+		keys[i] = keys[child];
+		keys[child] = top;
+		i = child;
+	}
+}
+
+/* In place: qsort(3) asks how much memory there is, which no cage tells. */
+static void sort(struct key *keys, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		sift(keys, i, n);
+	for (size_t last = n; last-- > 1;) {
+		struct key top = keys[0];
+
+		keys[0] = keys[last];
+		keys[last] = top;
+		sift(keys, 0, last);
+	}
 }
 
 /* Push the table's N keys; they are strings. */
@@ -194,7 +223,7 @@ static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 		lua_pushvalue(L, -1); /* one stays, one goes to lua_next */
 		i++;
 	}
-	qsort(keys, n, sizeof(*keys), by_bytes);
+	sort(keys, n);
 }
 
 static void put_object(struct encoder *e, struct level *at, int table, size_t n)

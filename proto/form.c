@@ -254,6 +254,8 @@ static bool check_required(struct json_object *names,
 	if (!json_object_is_type(names, json_type_array))
 		return fault_at(f, "required", "an array of properties' names");
 	n = json_object_array_length(names);
+	if (n > FORM_PROPERTIES_MAX)
+		return fault_at(f, "required", "each property's name once");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *name = json_object_array_get_idx(names, i);
 
@@ -291,12 +293,40 @@ static bool check_top(struct json_object *schema, struct fault *f)
 	return true;
 }
 
+/* Is it as small as what people fill in? */
+static bool check_size(struct json_object *properties, struct fault *f)
+{
+	size_t choices = 0;
+
+	if (json_object_object_length(properties) > FORM_PROPERTIES_MAX)
+		return fault_at(f, "properties", "100 properties at the most");
+	json_object_object_foreach(properties, key, p)
+	{
+		struct json_object *options = options_of(p);
+		struct json_object *chosen = json_member(p, "default");
+
+		(void)key;
+		if (json_object_is_type(options, json_type_array))
+			choices += json_object_array_length(options);
+		if (choices > FORM_CHOICES_MAX)
+			return fault_at(f, "properties",
+					"properties with 1000 choices at the "
+					"most, together");
+		if (json_object_is_type(chosen, json_type_array) &&
+		    json_object_array_length(chosen) > FORM_DEFAULTS_MAX)
+			return fault_at(f, "properties",
+					"properties with 100 choices in their "
+					"default at the most");
+	}
+	return true;
+}
+
 bool form_check(struct json_object *schema, struct fault *f)
 {
 	struct json_object *properties = json_member(schema, "properties");
 
 	*f = (struct fault){0};
-	if (!check_top(schema, f))
+	if (!check_top(schema, f) || !check_size(properties, f))
 		return false;
 	json_object_object_foreach(properties, key, p)
 	{

@@ -17,6 +17,11 @@
  */
 bool form_check(struct json_object *schema, struct fault *f);
 
+/* Bounds: it is to be read and filled in by somebody. */
+#define FORM_PROPERTIES_MAX 100
+#define FORM_CHOICES_MAX    1000 /* of all properties together */
+#define FORM_DEFAULTS_MAX   100  /* choices that are made already, of one */
+
 /*
  * The first property of SCHEMA, which form_check() passed, whose kind clients
  * before 2025-11-25 do not know: titled or multiple choice. Borrowed, or NULL.

@@ -41,6 +41,8 @@ struct schema_error {
 			      pass. Never shows a value that is writeOnly */
 	char schema[256]; /* -E2BIG, -ETIME: where the schema spends its steps,
 			     a JSON Pointer that ends in a keyword; else "" */
+	const char *limit; /* -E2BIG: which was met ("schema_steps",… */
+	uint64_t allowed;  /* …"pattern_steps", "schema_depth"), and is so */
 };
 
 /* Looks up a schema document by absolute URI; NULL: unknown. Borrowed. */

@@ -18,8 +18,9 @@ bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 	c->blame_from = 0;
 	if (e == NULL)
 		return false;
-	*e =
-	    (struct schema_error){.expected = "a value that is checked sooner"};
+	*e = (struct schema_error){.expected = "a value that is checked sooner",
+				   .limit = "schema_depth",
+				   .allowed = CHECK_DEPTH_MAX};
 	schema_text_init(&t, e->keyword, sizeof(e->keyword));
 	schema_put(&t, keyword);
 	schema_text_init(&t, e->pointer, sizeof(e->pointer));
@@ -31,6 +32,14 @@ bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 	schema_putv(&t, fmt, ap);
 	va_end(ap);
 	return false;
+}
+
+void schema_met(struct schema_check *c, const char *limit, uint64_t allowed)
+{
+	if (c->stop == NULL)
+		return;
+	c->stop->limit = limit;
+	c->stop->allowed = allowed;
 }
 
 /* A share of the budget that makes somebody its spender. */
@@ -45,6 +54,7 @@ bool schema_look(struct schema_check *c)
 	if (c->steps > b->allowed) {
 		schema_give_up(c, NULL, "", "takes more than %llu steps to check",
 			       (unsigned long long)b->allowed);
+		schema_met(c, "schema_steps", b->allowed);
 	} else if (b->goes_on != NULL && !b->goes_on(b->arg)) {
 		schema_give_up(c, NULL, "",
 			       "takes longer to check than there is time for");

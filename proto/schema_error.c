@@ -78,6 +78,19 @@ void schema_sink_add(struct schema_check *c, const struct schema_place *at,
 	s->n++;
 }
 
+bool schema_too_long(struct schema_check *c, const struct schema_place *at,
+		     const char *keyword, const char *what,
+		     const struct schema_pattern *p)
+{
+	uint64_t most = c->budget->allowed;
+
+	schema_give_up(c, at, keyword, "%s too long to match against %.80s",
+		       what, schema_pattern_text(p));
+	schema_met(c, "pattern_steps",
+		   most < CHECK_MATCH_MAX ? most : CHECK_MATCH_MAX);
+	return false;
+}
+
 static void begin(struct schema_error *e, const struct schema_place *at,
 		  const char *keyword, struct schema_text *t)
 {

@@ -620,6 +620,12 @@ void schema_blame(struct schema_check *c, struct schema_error *e);
 bool schema_give_up(struct schema_check *c, const struct schema_place *at,
 		    const char *keyword, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* P is not matched to the end: AT has WHAT ("takes") too long. */
+bool schema_too_long(struct schema_check *c, const struct schema_place *at,
+		     const char *keyword, const char *what,
+		     const struct schema_pattern *p);
+/* Likewise, and the limit that was met is no bound on depth. */
+void schema_met(struct schema_check *c, const char *limit, uint64_t allowed);
 
 /* schema_error.c. Each returns false, and formats only when wanted. */
 static inline bool schema_wanted(const struct schema_check *c)

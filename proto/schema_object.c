@@ -259,11 +259,9 @@ static bool check_member(struct schema_check *c, const struct schema_op *op,
 			continue;
 		*found = true;
 		if (rc < 0)
-			return schema_give_up(
-			    c, at, "patternProperties",
-			    "has a name that takes too long to match against "
-			    "%.80s",
-			    schema_pattern_text(m->patterns[i]));
+			return schema_too_long(c, at, "patternProperties",
+					       "has a name that takes",
+					       m->patterns[i]);
 		ok = schema_run(c, m->pattern_nodes[i], at, NULL) && ok;
 	}
 	if (*found || m->additional == NULL)

@@ -258,9 +258,7 @@ bool schema_check_pattern(struct schema_check *c, const struct schema_op *op,
 
 	(void)seen;
 	if (rc == -E2BIG)
-		return schema_give_up(c, at, op->keyword,
-				      "takes too long to match against %.80s",
-				      schema_pattern_text(op->u.pattern));
+		return schema_too_long(c, at, op->keyword, "takes", op->u.pattern);
 	return rc == 1 ||
 	       schema_fail(c, at, op->keyword, "a string that matches %.150s",
 			   schema_pattern_text(op->u.pattern));

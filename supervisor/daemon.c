@@ -220,6 +220,7 @@ static void on_usr1(struct daemon *d)
 		 disk_name(disk_room(srv->config, 0)),
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
 	requestors_log(&srv->requestors);
+	offload_log(srv->offload);
 	browser_log(srv->browser);
 }
 
@@ -235,11 +236,12 @@ static void on_drain_look(evutil_socket_t fd, short what, void *arg)
 	const struct runs *runs = d->server->runs;
 
 	(void)fd, (void)what;
-	if (runs == NULL || runs_unrecorded(runs) == 0)
+	if ((runs == NULL || runs_unrecorded(runs) == 0) &&
+	    offload_jobs(d->server->offload) == 0)
 		server_stop(d->server, 0);
 	else if (clock_mono_ms() >= d->drain_until_ms) {
 		log_warn("daemon", "drain=timeout running=%zu",
-			 runs_running(runs));
+			 runs == NULL ? 0 : runs_running(runs));
 		server_stop(d->server, 0);
 	}
 }

@@ -356,6 +356,21 @@ void offload_count(const struct offload *o, struct offload_count *n)
 	*n = o->count;
 }
 
+void offload_log(const struct offload *o)
+{
+	log_info("offload",
+		 "jobs=%zu done=%llu overdue=%llu full=%llu cpu_ms=%lld",
+		 o->count.jobs, (unsigned long long)o->count.done,
+		 (unsigned long long)o->count.overdue,
+		 (unsigned long long)o->count.full,
+		 (long long)(o->count.cpu_us / 1000));
+}
+
+size_t offload_jobs(const struct offload *o)
+{
+	return o->count.jobs;
+}
+
 static void stop_threads(struct offload *o)
 {
 	pthread_mutex_lock(&o->lock);

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define OFFLOAD_THREADS 2    /* as a rule; tests have other numbers */
-#define OFFLOAD_JOBS_MAX 256 /* of one requestor's, waiting or not */
+#define OFFLOAD_JOBS_MAX 64 /* of one requestor's, waiting or not */
 
 struct offload;
 struct offload_job;
@@ -81,5 +81,7 @@ struct offload_count {
 };
 
 void offload_count(const struct offload *o, struct offload_count *n);
+void offload_log(const struct offload *o); /* a line of the log */
+size_t offload_jobs(const struct offload *o); /* that wait or are being done */
 
 #endif

@@ -86,7 +86,9 @@ static bool check_elicit_keys(const struct question *q, struct refusal *r)
 
 static bool init_elicit(struct question *q, struct refusal *r)
 {
-	static const struct schema_options opt = {.assert_formats = true};
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
+	const struct schema_options opt = {.assert_formats = true,
+					   .budget = &budget};
 	struct json_object *schema = json_member(q->params, "requestedSchema");
 	struct fault at = {.pointer = "/requestedSchema"};
 	struct schema_error err;
@@ -256,13 +258,14 @@ static struct json_object *accepted(const struct question *q,
 				    struct refusal *r)
 {
 	struct fault at = {.pointer = "/content"};
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *answer;
 	struct schema_error err;
 
 	if (!json_object_is_type(content, json_type_object))
 		return bad_answer(r, at.pointer,
 				  "an object, as it is accepted");
-	if (schema_validate(q->schema, content, &err) < 0) {
+	if (schema_check(q->schema, content, &b, &err) < 0) {
 		struct fault inner = {.expected = err.expected};
 
 		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));

@@ -336,6 +336,42 @@ void requestor_charge(struct requestor *q, int64_t cpu_ms)
 	requestor_hold(q);
 }
 
+/* A tenth of the loop's time is one requestor's for checks, at the most. */
+#define STEPS_BACK_PER_MS (SCHEMA_STEPS_PER_MS / 10)
+#define STEPS_AT_ONCE (10 * SCHEMA_STEPS_INLINE)
+
+uint64_t requestor_steps(struct requestor *q)
+{
+	uint64_t left = STEPS_AT_ONCE - q->steps_spent;
+
+	return left < SCHEMA_STEPS_INLINE ? left : SCHEMA_STEPS_INLINE;
+}
+
+/* The clock is looked at when that is worth it. */
+void requestor_stepped(struct requestor *q, uint64_t steps)
+{
+	int64_t now_ms;
+	uint64_t back;
+
+	q->steps_due += steps;
+	q->steps_spent += steps;
+	if (q->steps_due >= SCHEMA_STEPS_PER_MS) {
+		quota_charge(&q->cpu,
+			     (int64_t)(q->steps_due / SCHEMA_STEPS_PER_MS),
+			     clock_mono_ms());
+		q->steps_due %= SCHEMA_STEPS_PER_MS;
+		requestor_hold(q);
+	}
+	if (q->steps_spent < STEPS_AT_ONCE - 2 * SCHEMA_STEPS_INLINE)
+		return;
+	now_ms = clock_mono_ms();
+	back = (uint64_t)(now_ms - q->steps_ms) * STEPS_BACK_PER_MS;
+	q->steps_spent = back < q->steps_spent ? q->steps_spent - back : 0;
+	q->steps_ms = now_ms;
+	if (q->steps_spent > STEPS_AT_ONCE)
+		q->steps_spent = STEPS_AT_ONCE;
+}
+
 int64_t requestor_kept(const struct requestor *q)
 {
 	return q->kept_bytes + q->keeping_bytes;

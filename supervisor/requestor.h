@@ -37,6 +37,8 @@ struct requestor {
 	struct quota_rate rate;
 	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
+	uint64_t steps_spent, steps_due; /* of checks on the loop: lately… */
+	int64_t steps_ms;		 /* …that is, then; and not charged */
 	bool has_made_runs;
 	bool usage_asked, usage_known;
 	int64_t store_bytes;   /* it may have; CONFIG_NONE: no limit */
@@ -112,6 +114,12 @@ bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms);
 int64_t requestor_owe_other(struct requestor *q);
 /* A run of Q's has used CPU_MS, rounded down: one more is charged. */
 void requestor_charge(struct requestor *q, int64_t cpu_ms);
+/*
+ * How many steps of a check (proto/schema.h) may be made on the loop for Q
+ * now: SCHEMA_STEPS_INLINE, or less when it had many lately; and so many were.
+ */
+uint64_t requestor_steps(struct requestor *q);
+void requestor_stepped(struct requestor *q, uint64_t steps);
 /* Let Q's queue rest, or go on, as its CPU time of this hour says. */
 void requestor_hold(struct requestor *q);
 int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */

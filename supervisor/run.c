@@ -148,7 +148,8 @@ void run_free(struct run *r)
 {
 	if (r == NULL)
 		return;
-	assert(r->worker == NULL && TAILQ_EMPTY(&r->watches));
+	assert(r->worker == NULL && r->checked == NULL &&
+	       TAILQ_EMPTY(&r->watches));
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);

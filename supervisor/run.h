@@ -173,6 +173,8 @@ struct run {
 	struct input *input;	       /* its questions; input.c's, or NULL */
 	struct browser_run *browser;   /* its browser calls; browser.c's */
 	struct worker *worker;	       /* while one lives; it owns itself */
+	struct conform_job *checked;   /* while its output is, on a thread… */
+	struct runs *checked_by;       /* …for these */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */
 	int64_t row_bytes;	       /* of its row, as its requestor is charged */

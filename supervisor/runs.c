@@ -11,11 +11,13 @@
 #include "supervisor/audit.h"
 #include "supervisor/bounds.h"
 #include "supervisor/browser.h"
+#include "supervisor/conform.h"
 #include "supervisor/keep.h"
 #include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 #include "supervisor/runs_int.h"
+#include "supervisor/verdict.h"
 
 #define CANCEL_GRACE_MAX_MS 60000
 
@@ -35,18 +37,74 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 	keep_artifact(s, s->env.store, r, a, tmp_path, sha256);
 }
 
-static void on_over(void *arg, struct run *r, enum run_event ev)
+/* call of a thread's: R's output has been checked, and is given back. */
+static void on_checked(void *arg, const struct conform *c,
+		       struct json_object *tree)
+{
+	struct run *r = arg;
+	struct runs *s = r->checked_by;
+
+	r->checked = NULL;
+	r->result = tree;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_finish(s, r, verdict_checked(r, c));
+	runs_resume(s);
+}
+
+/*
+ * That takes a while: until it is known, R goes on without a worker. It has its
+ * place among the running until then, for its output is in memory.
+ */
+static void check_later(struct runs *s, struct run *r, const struct conform *c)
+{
+	struct json_object *v = verdict_output(r), *tree = r->result;
+	struct refusal why = {0};
+
+	r->result = NULL;
+	r->checked_by = s;
+	r->checked = conform_later(s->env.offload, r->requestor, c, r->template,
+				   r->template->outputs, v, tree, on_checked, r);
+	if (r->checked != NULL)
+		return;
+	json_object_put(tree);
+	sched_over(&s->sched, &r->requestor->lane);
+	conform_refuse_more(&why);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(why.details), "%s",
+		      why.message);
+	refusal_fini(&why);
+	runs_finish(s, r, EV_FAIL);
+}
+
+/* R's output is not awaited any more; it goes with the check. */
+static void check_no_more(struct runs *s, struct run *r)
+{
+	if (r->checked == NULL)
+		return;
+	conform_cancel(r->checked);
+	r->checked = NULL;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+static void on_over(void *arg, struct run *r, const struct ending *e)
 {
 	struct runs *s = arg;
+	struct conform c;
+	enum run_event ev = verdict(r, e, &c);
 	const char *code = r->error.code;
 
 	/* a worker that crashed may have been probing: new addresses */
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		crew_renew(s->env.crew, programs_kind(r->template));
-	sched_over(&s->sched, &r->requestor->lane);
 	requestor_charge(r->requestor, r->use.cpu_ms);
-	runs_finish(s, r, ev);
+	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
+		ev = EV_FAIL; /* nobody will see it */
+	if (ev == RUN_EVENTS) {
+		check_later(s, r, &c);
+	} else {
+		sched_over(&s->sched, &r->requestor->lane);
+		runs_finish(s, r, ev);
+	}
 	runs_resume(s);
 }
 
@@ -224,14 +282,16 @@ struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 
 int runs_cancel(struct runs *s, struct run *r)
 {
-	bool waits = r->worker == NULL; /* queued, or for a new zygote */
+	/* queued, or for a new zygote, or for its output to be checked */
+	bool waits = r->worker == NULL;
 
 	if (run_terminal(r) || r->state == RUN_CANCELLING)
 		return -EALREADY;
 	log_info("run", "run=%s requestor=%s cancel=asked", r->id,
 		 r->requestor->name);
 	audit_run("run_cancel_asked", r);
-	if (waits)
+	check_no_more(s, r);
+	if (r->queued.lane != NULL)
 		sched_remove(&s->sched, &r->queued);
 	if (r->state == RUN_QUEUED) {
 		runs_finish(s, r, EV_CANCEL);
@@ -241,10 +301,12 @@ int runs_cancel(struct runs *s, struct run *r)
 	/* should we die before it ends, it was cancelled all the same */
 	run_row_put(s->env.store, r, STORE_NOW, NULL, NULL);
 	run_tell(r, NEWS_STATE);
-	if (waits)
+	if (waits) {
 		runs_finish(s, r, EV_FAIL);
-	else
+		runs_resume(s);
+	} else {
 		worker_cancel(r);
+	}
 	return 0;
 }
 
@@ -292,7 +354,9 @@ void runs_interrupt(struct runs *s, bool queued)
 			      "the server was stopped before the run had ended");
 		if (r->worker != NULL)
 			continue; /* crew_stop() ends it, and on_over() comes */
-		sched_remove(&s->sched, &r->queued);
+		check_no_more(s, r);
+		if (r->queued.lane != NULL)
+			sched_remove(&s->sched, &r->queued);
 		runs_finish(s, r, EV_FAIL);
 	}
 }

@@ -24,6 +24,7 @@ struct runs_env {
 	const struct config *config;
 	const struct isolation *isolation;
 	struct crew *crew;
+	struct offload *offload;
 	struct store *store;
 	const char *instance;
 	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */

@@ -331,6 +331,7 @@ struct runs *server_runs(struct server *srv)
 			       .config = srv->config,
 			       .isolation = &srv->isolation,
 			       .crew = srv->crew,
+			       .offload = srv->offload,
 			       .instance = srv->instance,
 			       .on_ask = on_ask,
 			       .on_drop = on_drop,

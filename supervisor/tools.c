@@ -300,12 +300,13 @@ static enum template_task contract_task(const struct contract_tool *tool)
 static void call_contract(struct call *c, const struct contract_tool *tool,
 			  struct json_object *args)
 {
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct schema_error err;
 	struct refusal r = {0};
 
 	if (!check_task(c, tool->name, contract_task(tool)))
 		return;
-	if (schema_validate(tool->input, args, &err) == 0 &&
+	if (schema_check(tool->input, args, &b, &err) == 0 &&
 	    check_plain(args, "", &err) == 0) {
 		tool->serve(c, args);
 		return;

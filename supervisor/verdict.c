@@ -1,5 +1,6 @@
 #include "supervisor/verdict.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,23 +222,28 @@ static bool content_ok(struct run *r)
 	return output_invalid(r, &err);
 }
 
-/*
- * The value, or a reply's structuredContent, holds what the template's
- * outputsSchema promises.
- */
-static bool output_ok(struct run *r)
+/* The value, or a reply's structuredContent. */
+struct json_object *verdict_output(const struct run *r)
 {
-	struct json_object *value = r->result;
-	struct schema_error err;
+	return r->is_reply ? json_member(r->result, "structuredContent")
+			   : r->result;
+}
 
-	if (r->is_reply) {
-		value = json_member(r->result, "structuredContent");
-		if (value == NULL)
-			return true;
-	}
-	return r->template->outputs == NULL ||
-	       schema_validate(r->template->outputs, value, &err) == 0 ||
-	       output_invalid(r, &err);
+/* Is there anything that the template's outputsSchema promises of it? */
+static bool is_promised(const struct run *r)
+{
+	return r->template->outputs != NULL &&
+	       (!r->is_reply || verdict_output(r) != NULL);
+}
+
+/* It is the template's own schema, and its own output. */
+static void blame_schema(struct run *r, const struct conform *c)
+{
+	char *text = conform_text(c, r->template, "outputsSchema");
+
+	run_set_error(r, "RESOURCE_LIMIT",
+		      conform_details(c, "outputsSchema"), "%s", text);
+	free(text);
 }
 
 /* Some steps failed; is what succeeded enough? */
@@ -262,7 +268,19 @@ static enum run_event weigh_steps(struct run *r)
 	return EV_FAIL;
 }
 
-enum run_event verdict(struct run *r, const struct ending *e)
+enum run_event verdict_checked(struct run *r, const struct conform *c)
+{
+	if (c->rc == -EINVAL)
+		output_invalid(r, &c->err);
+	else if (c->rc != 0)
+		blame_schema(r, c);
+	if (c->rc != 0)
+		return EV_FAIL;
+	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
+	return weigh_steps(r);
+}
+
+enum run_event verdict(struct run *r, const struct ending *e, struct conform *c)
 {
 	weigh_use(&r->use, e);
 	if (e->group.oom_kills > 0)
@@ -280,8 +298,9 @@ enum run_event verdict(struct run *r, const struct ending *e)
 			      "the template answered with isError");
 		return EV_FAIL;
 	}
-	if (!output_ok(r))
-		return EV_FAIL;
-	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
-	return weigh_steps(r);
+	*c = (struct conform){0};
+	if (is_promised(r) && !conform_now(c, r->requestor, r->template->outputs,
+					   verdict_output(r)))
+		return RUN_EVENTS;
+	return verdict_checked(r, c);
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "supervisor/cgroup.h"
+#include "supervisor/conform.h"
 #include "supervisor/run.h"
 
 /* What the supervisor knows when a worker has been reaped. */
@@ -20,9 +21,15 @@ struct ending {
 
 /*
  * The event that ends R, whose error is set when that is EV_FAIL. An error
- * that is set already stands: the first cause wins.
+ * that is set already stands: the first cause wins. RUN_EVENTS: whether its
+ * output conforms takes longer to see than the loop can be away; C is for
+ * conform_later(), and what comes of that for verdict_checked().
  */
-enum run_event verdict(struct run *r, const struct ending *e);
+enum run_event verdict(struct run *r, const struct ending *e,
+		       struct conform *c);
+enum run_event verdict_checked(struct run *r, const struct conform *c);
+/* What of R's result is held against its outputsSchema; NULL is JSON null. */
+struct json_object *verdict_output(const struct run *r);
 
 /* R's error: WORKER_CRASHED by signal SIG. */
 void verdict_signal(struct run *r, int sig);

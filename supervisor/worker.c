@@ -321,7 +321,7 @@ static void on_reaped(struct crew_hand *hand, int status,
 	    w->have_result && r->is_reply &&
 	    json_object_get_boolean(json_member(r->result, "isError"));
 	worker_free(w);
-	env->on_over(env->arg, r, verdict(r, &e));
+	env->on_over(env->arg, r, &e);
 }
 
 /* A program that is no more what was loaded, or cannot be shown: R fails. */

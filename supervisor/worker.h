@@ -43,6 +43,7 @@ typedef void (*worker_on_ask)(void *arg, struct run *r,
 typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
 
 /* What every worker is started with; owned by runs.c. */
+struct ending; /* verdict.h */
 struct worker_env {
 	struct event_base *base;
 	struct crew *crew;
@@ -57,8 +58,8 @@ struct worker_env {
 	worker_on_ask on_ask; /* NULL: each is refused */
 	worker_on_drop on_drop; /* NULL when on_ask is */
 	void *ask_arg;
-	/* R's worker is gone; EV is the verdict, r->error says why. */
-	void (*on_over)(void *arg, struct run *r, enum run_event ev);
+	/* R's worker is gone, and E is how. */
+	void (*on_over)(void *arg, struct run *r, const struct ending *e);
 	/* There is no worker for R after all (-EAGAIN: queue it again). */
 	void (*on_unborn)(void *arg, struct run *r, int err);
 	void *arg;

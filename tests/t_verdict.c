@@ -16,7 +16,10 @@
 #define KILLED(sig) (sig)
 #define DUMPED(sig) ((sig) | 0x80)
 
-static struct requestor anybody = {.name = (char *)"uid:0"};
+static const struct config_requestor unlimited;
+static struct requestor anybody = {.name = (char *)"uid:0",
+				   .section = &unlimited};
+static struct conform conform;
 
 /* ---- deaths without a result ---- */
 
@@ -91,7 +94,7 @@ static void check_death(const struct death *d)
 	struct run *r = new_run(&t);
 	struct ending e = ending(d->status, d->cpu_ms);
 
-	is_int(verdict(r, &e), EV_FAIL, "%s: a failure", d->name);
+	is_int(verdict(r, &e, &conform), EV_FAIL, "%s: a failure", d->name);
 	is_str(r->error.code, d->code, "%s: its code", d->name);
 	ok(r->error.message != NULL && r->error.message[0] != '\0',
 	   "%s: and why", d->name);
@@ -108,7 +111,7 @@ static void check_limit(void)
 	struct run *r = new_run(&t);
 	struct ending e = ending(KILLED(SIGXCPU), 1002);
 
-	verdict(r, &e);
+	verdict(r, &e, &conform);
 	is_str(json_text(r->error.details, NULL),
 	       "{\"limit\":\"cpu\",\"used\":1002,\"allowed\":1000,"
 	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
@@ -145,7 +148,7 @@ static void check_memory(void)
 			r->result = json_object_new_int(1);
 		if (cases[i].before != NULL)
 			run_set_error(r, cases[i].before, NULL, "x");
-		verdict(r, &e);
+		verdict(r, &e, &conform);
 		is_str(r->error.code, cases[i].want, "no memory: %s",
 		       cases[i].name);
 		if (i == 0)
@@ -194,7 +197,7 @@ static void check_processes(void)
 		} else {
 			run_set_error(r, cases[i].before, was, "it said so");
 		}
-		verdict(r, &e);
+		verdict(r, &e, &conform);
 		is_str(r->error.code, cases[i].want, "no process: %s",
 		       cases[i].name);
 		if (i < 2)
@@ -326,7 +329,7 @@ static void check_result(const struct result *c)
 	if (c->error != NULL)
 		run_set_error(r, c->error, NULL, "before");
 	add_steps(r, c->steps);
-	is_int(verdict(r, &e), c->want, "%s", c->name);
+	is_int(verdict(r, &e, &conform), c->want, "%s", c->name);
 	is_str(r->error.code, c->code, "%s: %s", c->name,
 	       c->code != NULL ? c->code : "no error");
 	free_run(r);
@@ -342,13 +345,50 @@ static void check_details(void)
 
 	e.have_result = true;
 	add_steps(r, "sff");
-	verdict(r, &e);
+	verdict(r, &e, &conform);
 	is_str(json_text(r->error.details, NULL),
 	       "{\"failedStep\":\"s\",\"stepErrorCode\":\"BAD\"}",
 	       "failed steps: the first one, and its code");
 	ok(strstr(r->error.message, "2 of 3") != NULL,
 	   "failed steps: how many, of how many");
 	free_run(r);
+}
+
+/* An output whose check would keep the loop away has no verdict yet. */
+static void check_costly(void)
+{
+	struct template t = {.id = (char *)"dear"};
+	struct json_object *schema =
+	    parse("{\"items\":{\"type\":\"integer\"}}");
+	struct ending e = ending(EXITED(0), 10);
+	struct run *r = new_run(&t);
+
+	schema_compile(&t.outputs, schema, NULL, NULL);
+	e.have_result = true;
+	r->result = json_object_new_array();
+	for (int i = 0; i < 100000; i++)
+		json_object_array_add(r->result, json_object_new_int(i));
+	is_int(verdict(r, &e, &conform), RUN_EVENTS,
+	       "a costly check: no verdict yet");
+	is_str(r->error.code, NULL, "a costly check: no error yet");
+	is_int(conform.budget.used, SCHEMA_STEPS_INLINE,
+	       "a costly check: no more than a loop has time for");
+	is_int(verdict_checked(r, &(struct conform){0}), EV_SUCCEED,
+	       "a costly check: it passes in the end");
+	is_int(verdict_checked(r, &conform), EV_FAIL,
+	       "a costly check: or is given up");
+	is_str(r->error.code, "RESOURCE_LIMIT", "a costly check: its code");
+	is_str(json_text(r->error.details, NULL),
+	       "{\"limit\":\"schema_steps\",\"used\":100000,\"allowed\":100000,"
+	       "\"unit\":\"steps\",\"whoCanRaise\":\"nobody; the template's "
+	       "author can make the schema simpler\",\"pointer\":\"\","
+	       "\"schema\":\"/outputsSchema/items\"}",
+	       "a costly check: what was met, and where");
+	ok(strstr(r->error.message, "the outputsSchema of dear") != NULL,
+	   "a costly check: whose it is: %s", r->error.message);
+	free_run(r);
+	schema_free(t.outputs);
+	json_object_put(schema);
 }
 
 int main(void)
@@ -361,5 +401,6 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(results); i++)
 		check_result(&results[i]);
 	check_details();
+	check_costly();
 	return tap_done();
 }

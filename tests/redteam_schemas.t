@@ -1,0 +1,112 @@
+#!/usr/bin/perl
+# Schemas that are dear to check cost nobody but their requestor, and that
+# within bounds: as what templates take and give (tests/redteam/schemas.pl), as
+# forms, and in manifests. Others are served meanwhile.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Http;
+use Paddock;
+use Test::More;
+
+my @rows = do "$FindBin::Bin/redteam/schemas.pl" or die $@ || $!;
+
+@rows = grep { $_->[0] == $ENV{PADDOCK_ATTACK} } @rows if $ENV{PADDOCK_ATTACK};
+my %templates;
+
+for (@rows) {
+	my ($n, undef, undef, %how) = @$_;
+	my $schema = qq({"type":"object","properties":{"v":$how{schema}}});
+	
+	my %both = (limits => {maxOutputBytes => 4 << 20, maxMemoryBytes => 512 << 20});
+
+	$templates{"take$n"} = lua('return {}', %both,
+				   inputsSchema => json_to($schema));
+	$templates{"give$n"} = lua('return inputs', %both,
+				   outputsSchema => json_to($schema));
+}
+my $s = Http->new(templates => \%templates,
+		  tokens => {mean => 'm', other => 'o'});
+my $mean = $s->client('mean')->greeted;
+my $other = $s->client('other')->greeted;
+my $near = $s->Daemon::client->greeted; # by the socket
+
+# How many jobs threads have done, by the server's own count.
+my $looks = 0;
+
+sub threads_did {
+	$s->signal('USR1');
+	$looks++;
+	my $line = until_true('a status line', sub {
+		my @all = $s->log_text =~ /offload.*? done=(\d+)/g;
+		return @all >= $looks ? "n$all[-1]" : undef;
+	});
+	return substr $line // 'n0', 1;
+}
+
+# The answer to the tool NAME with v => VALUE, JSON; others ask meanwhile.
+sub attack {
+	my ($name, $value) = @_;
+	my $id = $mean->{next_id}++;
+	my $conn = $s->connect;
+
+	$conn->request('POST', '/mcp', $mean->headers,
+		       qq({"jsonrpc":"2.0","id":$id,"method":"tools/call",) .
+		       qq("params":{"name":"$name","arguments":{"v":$value}}}));
+	my $served = 0;
+
+	for (1 .. 3) {
+		$served++ if $other->call('ping')->{result};
+		$served++ if $near->call('ping')->{result};
+	}
+	is($served, 6, "  others are answered while $name is called");
+	my $message = $conn->response->{json};
+
+	# over 200 ms it comes as an event
+	return $message if $message;
+	my ($data) = ($conn->{body} // '') =~ /^data: (\{.*\})$/m;
+	return $data ? json_to($data) : {};
+}
+
+sub check {
+	my ($want, $r, $whose) = @_;
+	my $e = $r->{isError} ? Paddock::json_to_text($r->{content}[0]{text}) : {};
+	my ($kind, $rest) = split / /, $want, 2;
+
+	if ($kind eq 'passes') {
+		ok(!$r->{isError}, '  it passes') or diag(json_of($e));
+		return;
+	}
+	if ($kind eq 'costly') {
+		is($e->{errorCode}, 'RESOURCE_LIMIT', '  it is given up')
+		    or diag(substr json_of($r), 0, 500);
+		is($e->{details}{schema}, "/$whose/properties/v$rest",
+		   '  the place in the schema is named');
+		cmp_ok($e->{details}{used}, '>=', $e->{details}{allowed},
+		       '  with the limit that was met');
+		like($e->{error}, qr/$whose of \w+ is too costly/,
+		     '  and whose fault it is');
+		return;
+	}
+	is($e->{errorCode}, $whose eq 'inputsSchema' ? 'INVALID_PARAMETER'
+	   : 'OUTPUT_INVALID', '  it is refused');
+	like($e->{error}, qr/\Q$rest/, '  with the reason');
+}
+
+for (@rows) {
+	my ($n, $what, $want, %how) = @$_;
+	my $before = threads_did();
+	my $r = attack("take$n", $how{value})->{result};
+
+	ok($r, "$n: $what");
+	check($want, $r, 'inputsSchema');
+	cmp_ok(threads_did(), '>', $before, '  not on the loop')
+	    unless $how{here};
+	$r = attack("give$n", $how{value})->{result};
+	ok($r, "$n: $what, as an output");
+	check($want, $r, 'outputsSchema');
+}
+
+$s->stop;
+done_testing;

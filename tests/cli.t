@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Broker ();
+use Cage;
 use Cli;
 use Daemon;
 use Digest::SHA qw(sha256_hex);
@@ -166,7 +167,7 @@ sub doctor {
 	}
 	SKIP: {
 		$r = private(['run', 'traces']);
-		skip 'programs are not caged here', 1 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
+		skip uncaged('programs are not caged here'), 1 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
 		($id) = $r->{err} =~ /($run) failed/;
 		$r = private(['explain', $id]);
 		like($r->{out}, qr/system call ptrace.*It looks into other processes.*Nothing in the manifest or the configuration can allow that/s,

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Cage;
 use Paddock;
 use Test::More;
 
@@ -231,7 +232,7 @@ SKIP: {
 	    "#!/bin/bash\necho '{\"progress\":{\"done\":0,\"total\":1,\"message\":\"here\"}}' >&3\nsleep 60\n"}});
 	$s->init;
 	$run = $s->run_async('waits');
-	skip 'programs are not caged here', 1 unless $run;
+	skip uncaged('programs are not caged here'), 1 unless $run;
 	$s->saying($run, 'here');
 	my $shim = $s->worker_pid($run);
 	my ($program) = Paddock::children_of($shim);

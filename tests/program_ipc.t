@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Cage;
 use Paddock;
 use Test::More;
 
@@ -101,7 +102,7 @@ sub in_cage {
 	until_true('programs to be tried', sub {
 		$programs = $s->tool('get_runtime_profile')->{view}{programs} });
       SKIP: {
-		skip "$who: $programs->{reason}", scalar keys %programs
+		skip uncaged("$who: $programs->{reason}", $user), scalar keys %programs
 		    unless $programs->{available};
 		for (sort keys %programs) {
 		      SKIP: {

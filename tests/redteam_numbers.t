@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Cage;
 use Paddock;
 use Redteam;
 use Test::More;
@@ -30,7 +31,7 @@ until_true('programs to be tried', sub {
 	$programs = $s->tool('get_runtime_profile')->{view}{programs} });
 if (!$programs->{available}) {
 	$s->stop;
-	plan skip_all => $programs->{reason};
+	plan skip_all => uncaged($programs->{reason});
 }
 
 # What calls come to that are answered with an errno, whatever their arguments.

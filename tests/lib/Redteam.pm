@@ -22,6 +22,7 @@ use strict;
 use warnings;
 use Exporter qw(import);
 use File::Copy qw(copy);
+use Cage;
 use Paddock;
 use Test::More;
 
@@ -205,13 +206,13 @@ sub looked_at {
 # ---- a table ----
 
 sub runnable { # why not, or undef
-	my ($attack, $programs) = @_;
+	my ($attack, $programs, $user) = @_;
 
 	for (grep { exists $attack->{$_} } keys %interpreters) {
 		return "there is no $interpreters{$_}" unless -x $interpreters{$_};
 	}
 	return undef if exists $attack->{lua} || exists $attack->{rogue};
-	return $programs ? undef : 'programs cannot be run here';
+	return $programs ? undef : uncaged('programs cannot be run here', $user);
 }
 
 sub as_user {
@@ -242,7 +243,7 @@ sub as_user {
 	    (mounts_now(), cgroups_now($s), rss_kb($s->{pid}));
 	for my $attack (@attacks) {
 		my $name = "$attack->{n} $attack->{what}: $attack->{want} ($who)";
-		my $not = runnable($attack, $programs);
+		my $not = runnable($attack, $programs, $user);
 
 	      SKIP: {
 			skip "$name: $not", 1 if $not;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/glyph.h"
 #include "base/mem.h"
 #include "base/throttle.h"
 
@@ -115,16 +116,19 @@ static void put(struct line *l, const char *s, size_t n)
 /* Somebody's bytes: they end neither the line nor their field. */
 static void put_value(struct line *l, const char *s, size_t most)
 {
-	for (; most > 0 && *s != '\0'; s++, most--) {
+	size_t left = strnlen(s, most), len;
+
+	for (; left > 0; s += len, left -= len) {
+		int32_t point = glyph_at(s, left, &len);
 		const char escaped[] = {'\\', *s};
 
-		if ((unsigned char)*s < ' ' || *s == 0x7F ||
+		if (point < 0 || glyph_acts(point) ||
 		    (!l->quoted && (*s == ' ' || *s == '"')))
 			put(l, "?", 1);
 		else if (l->quoted && (*s == '"' || *s == '\\'))
 			put(l, escaped, 2);
 		else
-			put(l, s, 1);
+			put(l, s, len);
 	}
 }
 

@@ -31,7 +31,8 @@ void log_open_by(int (*open_file)(const char *path));
  * PART is the module that speaks. FMT gives key=value pairs by %s %.*s %.8s
  * %d %u %zu %lld %llu alone; a value that may have spaces is quoted by the
  * caller ("msg=\"%s\""). No peer can forge a second line or another field:
- * control characters become '?', in quotes '"' and '\' get a '\' before them,
+ * characters that act (base/glyph.h), and
+ * what is not UTF-8, become '?', in quotes '"' and '\' get a '\' before them,
  * and elsewhere '"' and a space become '?'. A line is cut at 2 KiB. errno is
  * kept.
  *

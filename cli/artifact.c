@@ -15,6 +15,7 @@
 #include "cli/name.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 static struct {
@@ -40,7 +41,7 @@ static void show(struct json_object *a)
 	buf_add_str(&out, "  ");
 	if (name != NULL)
 		clean_add(&out, name, strlen(name), CLEAN_NO_LIMIT);
-	printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
+	tell_out("%.*s\n", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 }
 
@@ -192,6 +193,13 @@ static int collect(void *arg, const void *p, size_t n)
 	return buf_add(arg, p, n);
 }
 
+/* A text has lines and tabs; a return is one's end, or goes back over it. */
+static bool is_layout(const char *p, size_t n, int32_t point)
+{
+	return point == '\n' || point == '\t' ||
+	       (point == '\r' && n > 1 && p[1] == '\n');
+}
+
 /* On a terminal what acts there is shown, not obeyed. */
 static void show_text(const struct buf *b)
 {
@@ -201,8 +209,9 @@ static void show_text(const struct buf *b)
 	for (size_t i = 0; i < buf_len(b); i += len) {
 		int32_t point = clean_point(data + i, buf_len(b) - i, &len);
 
-		if (point < 0 || (clean_acts(point) && point != '\n' &&
-				  point != '\t' && point != '\r'))
+		if (point < 0 ||
+		    (clean_acts(point) &&
+		     !is_layout(data + i, buf_len(b) - i, point)))
 			putchar('?');
 		else
 			fwrite(data + i, 1, len, stdout);

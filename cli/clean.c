@@ -2,31 +2,18 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/glyph.h"
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
 int32_t clean_point(const char *p, size_t n, size_t *len)
 {
-	static const unsigned char lead[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-	unsigned char c = (unsigned char)p[0];
-	size_t want = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
-	int32_t point = c & lead[want];
-
-	*len = 1;
-	if (want > n || utf8_valid_len(p, want) != want)
-		return -1;
-	for (size_t i = 1; i < want; i++)
-		point = point << 6 | ((unsigned char)p[i] & 0x3F);
-	*len = want;
-	return point;
+	return glyph_at(p, n, len);
 }
 
-bool clean_acts(int32_t c)
+bool clean_acts(int32_t point)
 {
-	return c < 0x20 || (c >= 0x7F && c <= 0x9F) ||
-	       (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-	       (c >= 0x2066 && c <= 0x2069);
+	return glyph_acts(point);
 }
 
 unsigned clean_columns(int32_t point)

@@ -11,7 +11,7 @@
 /* The code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8. */
 int32_t clean_point(const char *p, size_t n, size_t *len);
 
-/* A control character (C0, DEL, C1) or one that turns the writing direction. */
+/* What does not show itself: base/glyph.h. */
 bool clean_acts(int32_t point);
 
 /* How many columns a terminal gives POINT: 1 or 2. */

@@ -1,5 +1,6 @@
 /* command.c - finding a subcommand, and help on it. */
 #include "cli/cli.h"
+#include "cli/tell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -99,9 +100,9 @@ static void show_opt(const struct opt *o)
 			 o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
 
 	if (n >= HELP_COLUMN)
-		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
+		tell_out("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
 	else
-		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
+		tell_out("%-*s%s\n", HELP_COLUMN, left, o->help);
 }
 
 void help_command(const struct cli *cli, const struct command *cmd)
@@ -109,7 +110,7 @@ void help_command(const struct cli *cli, const struct command *cmd)
 	struct cli copy = *cli;
 	struct opt global[CLI_FLAGS];
 
-	printf("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
+	tell_out("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
 	       cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
 	if (cmd->n_opts > 0)
 		puts("");
@@ -120,7 +121,7 @@ void help_command(const struct cli *cli, const struct command *cmd)
 	for (size_t i = 0; i < CLI_FLAGS; i++)
 		show_opt(&global[i]);
 	if (cmd->text != NULL)
-		printf("\n%s", cmd->text);
+		puts(""), fputs(cmd->text, stdout); /* ours, with its lines */
 }
 
 void help_all(const struct cli *cli)
@@ -130,7 +131,7 @@ void help_all(const struct cli *cli)
 		const struct command *c = cli->commands[i];
 
 		if (!c->hidden)
-			printf("  %-18s %s\n", c->name, c->summary);
+			tell_out("  %-18s %s\n", c->name, c->summary);
 	}
 	puts("\n\"paddock help COMMAND\" tells more; \"paddock --version\" the "
 	     "version.\n"
@@ -161,7 +162,7 @@ bool help_group(const struct cli *cli, const char *word, FILE *to)
 		if (c->hidden || strlen(word) != n ||
 		    memcmp(c->name, word, n) != 0)
 			continue;
-		fprintf(to, "  %-18s %s\n", c->name, c->summary);
+		tell_to(to, "  %-18s %s\n", c->name, c->summary);
 		found = true;
 	}
 	return found;
@@ -194,7 +195,7 @@ static int help(const struct cli *cli, int n, const char *const *arg)
 	}
 	if (help_group(cli, arg[0], stdout))
 		return CLI_OK;
-	fprintf(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
+	tell_to(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
 	return CLI_USAGE;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/cli.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 /* Before the word to complete there are N; each candidate is a line. */
@@ -19,7 +20,7 @@ struct ask_words {
 static void offer(const struct ask_words *w, const char *word, size_t len)
 {
 	if (strncmp(word, w->last, strlen(w->last)) == 0)
-		printf("%.*s\n", (int)len, word);
+		tell_out("%.*s\n", (int)len, word);
 }
 
 static void offer_commands(const struct cli *cli, const struct ask_words *w)

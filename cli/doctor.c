@@ -16,6 +16,7 @@
 #include "cli/link.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define LOOKS 20 /* at a tab that has just been opened */
@@ -270,13 +271,13 @@ static int examine(const struct cli *cli, struct json_object *o,
 
 static void line(const char *name, const char *value)
 {
-	printf("%-12s %s\n", name, value != NULL ? value : "unknown");
+	tell_out("%-12s %s\n", name, value != NULL ? value : "unknown");
 }
 
 static void line_int(const char *name, struct json_object *limits,
 		     const char *key)
 {
-	printf("%-12s %" PRId64 "\n", name,
+	tell_out("%-12s %" PRId64 "\n", name,
 	       json_object_get_int64(json_member(limits, key)));
 }
 
@@ -296,16 +297,16 @@ static void line_browser(struct json_object *o)
 	const char *path = json_member_str(browser, "path");
 	const char *version = json_member_str(browser, "version");
 
-	printf("%-12s ", "browser");
+	tell_out("%-12s ", "browser");
 	if (!json_object_get_boolean(json_member(browser, "available")))
 		puts("none");
 	else if (is_broken(o))
-		printf("%s does not start\n", path != NULL ? path : "it");
+		tell_out("%s does not start\n", path != NULL ? path : "it");
 	else if (refusal_of(o, "error") != NULL)
-		printf("%s, not tried: %s\n", path != NULL ? path : "there",
+		tell_out("%s, not tried: %s\n", path != NULL ? path : "there",
 		       refusal_of(o, "error"));
 	else
-		printf("%s (%s) starts, its own sandbox is %s\n",
+		tell_out("%s (%s) starts, its own sandbox is %s\n",
 		       path != NULL ? path : "it",
 		       version != NULL ? version : "of no version",
 		       is_sandboxed(o) ? "on" : "off");
@@ -342,7 +343,7 @@ static void show(struct json_object *o, struct json_object *advice)
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
 
-		printf("missing      %s: %s\n", json_member_str(a, "missing"),
+		tell_out("missing      %s: %s\n", json_member_str(a, "missing"),
 		       json_member_str(a, "remedy"));
 	}
 	puts(json_object_array_length(advice) == 0 ? "all is well"

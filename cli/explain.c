@@ -15,6 +15,7 @@
 #include "cli/last_words.h"
 #include "cli/pretty.h"
 #include "cli/report.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 struct story {
@@ -391,15 +392,15 @@ static void about_end(struct story *s, const char *status)
 
 static void show(const struct story *s, const char *status)
 {
-	printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
+	tell_out("%s of %s: %s\n", json_member_str(s->view, "runId"),
 	       json_member_str(s->view, "templateId"), status);
 	for (size_t i = 0; i < json_object_array_length(s->why); i++)
-		printf("  %s\n", json_object_get_string(
+		tell_out("  %s\n", json_object_get_string(
 				     json_object_array_get_idx(s->why, i)));
 	if (json_object_array_length(s->help) > 0)
 		puts("What would help:");
 	for (size_t i = 0; i < json_object_array_length(s->help); i++)
-		printf("  %s\n", json_object_get_string(
+		tell_out("  %s\n", json_object_get_string(
 				     json_object_array_get_idx(s->help, i)));
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define READ_BYTES 65536u
@@ -46,11 +47,11 @@ int cli_read_json(struct json_object **out, const char *path)
 
 	*out = NULL;
 	if (rc != 0) {
-		fprintf(stderr, "paddock: %s: %s\n", path, strerror(-rc));
+		tell_to(stderr, "paddock: %s: %s\n", path, strerror(-rc));
 	} else {
 		rc = json_parse(out, buf_data(&b), buf_len(&b), &err);
 		if (rc != 0)
-			fprintf(stderr, "paddock: %s: %s\n", path, err.text);
+			tell_to(stderr, "paddock: %s: %s\n", path, err.text);
 	}
 	buf_fini(&b);
 	return rc;

@@ -10,6 +10,7 @@
 #include "cli/clean.h"
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define POLL_MS 300
@@ -34,7 +35,7 @@ static void show(const char *text, size_t len)
 		struct buf out = {0};
 
 		clean_add(&out, text, n, CLEAN_NO_LIMIT);
-		printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
+		tell_out("%.*s\n", (int)buf_len(&out), buf_data(&out));
 		buf_fini(&out);
 		text += n + 1;
 		len -= n + 1;

@@ -53,7 +53,7 @@ static void draw(struct progress *p)
 }
 
 /* Off a terminal: each tenth once, and messages, but not too many. */
-static void tell(struct progress *p, bool new_message)
+static void tell_out(struct progress *p, bool new_message)
 {
 	int64_t now = clock_mono_ms();
 	uint64_t tenth = p->total == 0
@@ -95,7 +95,7 @@ void progress_set(struct progress *p, uint64_t done, uint64_t total,
 	if (p->draws)
 		draw(p);
 	else if (!p->quiet)
-		tell(p, fresh);
+		tell_out(p, fresh);
 }
 
 int progress_tick(struct progress *p)

@@ -9,6 +9,7 @@
 #include "cli/bar.h"
 #include "cli/cli.h"
 #include "cli/pretty.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define PAGE 100 /* as much as list_task_runs gives at once */
@@ -72,7 +73,7 @@ static void show(struct json_object *list)
 	int64_t now = clock_wall_ms();
 
 	if (n > 0)
-		printf("%-30s  %-24s  %-15s  %s\n", "RUN", "TEMPLATE", "STATUS",
+		tell_out("%-30s  %-24s  %-15s  %s\n", "RUN", "TEMPLATE", "STATUS",
 		       "CREATED");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *r = json_object_array_get_idx(list, i);
@@ -81,7 +82,7 @@ static void show(struct json_object *list)
 		char ago[BAR_TIME_SIZE];
 
 		bar_time(ago, age > 0 ? age : 0);
-		printf("%-30s  %-24s  %-15s  %s ago\n",
+		tell_out("%-30s  %-24s  %-15s  %s ago\n",
 		       json_member_str(r, "runId"),
 		       json_member_str(r, "templateId"),
 		       json_member_str(r, "status"), ago);

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define POLL_MS 500
@@ -395,7 +396,7 @@ static int show_handle(const struct job *j, struct json_object *handle)
 	if (j->cli->json)
 		pretty_print(handle, true);
 	else
-		puts(json_member_str(handle, "runId"));
+		tell_out("%s\n", json_member_str(handle, "runId"));
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "cli/file.h"
+#include "cli/tell.h"
 #include "proto/schema.h"
 
 #define ERRORS_SHOWN 50u
@@ -25,9 +26,9 @@ static const char usage[] =
 /* One line an error: where, what. */
 static void show(const char *file, const struct schema_error *e)
 {
-	fprintf(stderr, "%s: %s", file, e->text);
+	tell_to(stderr, "%s: %s", file, e->text);
 	if (e->keyword[0] != '\0')
-		fprintf(stderr, " [%s]", e->keyword);
+		tell_to(stderr, " [%s]", e->keyword);
 	fputc('\n', stderr);
 }
 
@@ -43,7 +44,7 @@ static int check(const struct schema *s, const char *file)
 	n = schema_validate_all(s, instance, errs, ERRORS_SHOWN);
 	for (size_t i = 0; i < n; i++)
 		show(file, &errs[i]);
-	printf("%s: %s\n", file, n == 0 ? "valid" : "not valid");
+	tell_out("%s: %s\n", file, n == 0 ? "valid" : "not valid");
 	free(errs);
 	json_object_put(instance);
 	return n == 0 ? EXIT_VALID : EXIT_INVALID;

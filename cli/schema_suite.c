@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "cli/file.h"
+#include "cli/tell.h"
 #include "proto/schema.h"
 
 #define REMOTE_BASE "http://localhost:1234/"
@@ -96,7 +97,7 @@ static void report(struct suite *s, bool pass, const char *file,
 		   struct json_object *group, struct json_object *test,
 		   const char *why)
 {
-	printf("%sok %u - ", pass ? "" : "not ", ++s->count);
+	tell_out("%sok %u - ", pass ? "" : "not ", ++s->count);
 	put_name(file);
 	fputs(": ", stdout);
 	put_name(text(group, "description"));
@@ -106,7 +107,7 @@ static void report(struct suite *s, bool pass, const char *file,
 	if (pass)
 		return;
 	s->failed++;
-	printf("# expected %svalid; %s\n",
+	tell_out("# expected %svalid; %s\n",
 	       json_object_get_boolean(json_member(test, "valid")) ? "" : "in",
 	       why);
 }
@@ -177,7 +178,7 @@ int cli_schema_suite(const char *dir, const char *remotes, int formats)
 	int n = scandir(dir, &files, is_json, alphasort), rc = 0;
 
 	if (n < 0) {
-		fprintf(stderr, "paddock: %s: %s\n", dir, strerror(errno));
+		tell_to(stderr, "paddock: %s: %s\n", dir, strerror(errno));
 		return EXIT_USAGE;
 	}
 	for (int i = 0; i < n; i++) {
@@ -187,7 +188,7 @@ int cli_schema_suite(const char *dir, const char *remotes, int formats)
 	}
 	free(files);
 	free_remotes(&s);
-	printf("1..%u\n", s.count);
+	tell_out("1..%u\n", s.count);
 	if (rc != 0)
 		return EXIT_USAGE;
 	return s.failed == 0 ? EXIT_PASSED : EXIT_FAILED;

@@ -15,6 +15,7 @@
 #include "cli/pretty.h"
 #include "cli/say.h"
 #include "cli/state_dir.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define SHOWN 400 /* columns of an outcome that is not what it should be */
@@ -153,7 +154,7 @@ static void show(struct json_object *view)
 		shown = json_member(view, "result");
 	pretty_add_compact(&text, shown);
 	clean_add(&line, buf_data(&text), buf_len(&text), SHOWN);
-	printf("#   it is %.*s\n", (int)buf_len(&line), buf_data(&line));
+	tell_out("#   it is %.*s\n", (int)buf_len(&line), buf_data(&line));
 	buf_fini(&line);
 	buf_fini(&text);
 }
@@ -173,13 +174,13 @@ static int attempt(struct suite *s, size_t i)
 		why = reason(t, a.value);
 		good = why != NULL || as_it_should(t, a.value);
 	}
-	printf("%sok %zu - %s: %s", good ? "" : "not ", i + 1, by[t->by].name,
+	tell_out("%sok %zu - %s: %s", good ? "" : "not ", i + 1, by[t->by].name,
 	       t->what);
 	if (why != NULL) {
 		struct buf line = {0};
 
 		clean_add(&line, why, strlen(why), SHOWN);
-		printf(" # SKIP %.*s", (int)buf_len(&line), buf_data(&line));
+		tell_out(" # SKIP %.*s", (int)buf_len(&line), buf_data(&line));
 		buf_fini(&line);
 		s->skipped++;
 	}
@@ -207,7 +208,7 @@ static int with_server(const struct cli *cli, const char *templates,
 	opt_list_add(&private.templates, templates);
 	s.client = client_open(&private);
 	rc = s.client == NULL ? client_trouble() : 0;
-	printf("1..%zu\n", selftests_n);
+	tell_out("1..%zu\n", selftests_n);
 	for (size_t i = 0; i < selftests_n && rc == 0; i++)
 		rc = attempt(&s, i);
 	client_close(s.client);
@@ -216,7 +217,7 @@ static int with_server(const struct cli *cli, const char *templates,
 		puts("Bail out!");
 		return rc;
 	}
-	printf("# %zu attacks: %zu held, %d not, %d not tried\n", selftests_n,
+	tell_out("# %zu attacks: %zu held, %d not, %d not tried\n", selftests_n,
 	       selftests_n - (size_t)s.failed - (size_t)s.skipped, s.failed,
 	       s.skipped);
 	return s.failed == 0 ? CLI_OK : CLI_FAILED;

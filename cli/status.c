@@ -12,6 +12,7 @@
 #include "cli/pretty.h"
 #include "cli/report.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 /* "name:     value", when there is a value. */
@@ -22,7 +23,7 @@ static void line(const char *name, const char *value)
 	if (value == NULL)
 		return;
 	clean_add(&out, value, strlen(value), CLEAN_NO_LIMIT);
-	printf("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
+	tell_out("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 }
 
@@ -145,7 +146,7 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	if (cli->json)
 		pretty_print(v, true);
 	else if (json_object_get_boolean(json_member(v, "cancelRequested")))
-		puts(id);
+		tell_out("%s\n", id);
 	if (!json_object_get_boolean(json_member(v, "cancelRequested")))
 		say("%s: nothing to cancel: %s", id,
 		    reason != NULL ? reason : json_member_str(v, "currentStatus"));

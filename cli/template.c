@@ -13,6 +13,7 @@
 #include "cli/input_type.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 static size_t length(struct json_object *list)
@@ -43,7 +44,7 @@ static void show_row(struct json_object *t)
 	struct json_object *available = json_member(t, "available");
 	const char *why = json_member_str(t, "unavailableReason");
 
-	printf("%-24s %-10s ", json_member_str(t, "templateId"),
+	tell_out("%-24s %-10s ", json_member_str(t, "templateId"),
 	       json_member_str(t, "version"));
 	if (available != NULL && !json_object_get_boolean(available)) {
 		put("not available: ", CLEAN_NO_LIMIT);
@@ -130,7 +131,7 @@ static void show_input(struct json_object *root, const char *name,
 		show_choices(schema);
 	} else if (mask != 0) {
 		input_type_names(types, mask);
-		printf("  %s", types);
+		tell_out("  %s", types);
 	}
 	if (in_list(json_member(root, "required"), name))
 		fputs(", required", stdout);
@@ -154,7 +155,7 @@ static void show_limits(struct json_object *limits)
 	json_object_object_foreach(limits, name, value) {
 		fputs("  ", stdout);
 		put(name, 40);
-		printf(" %s\n", json_text(value, NULL));
+		tell_out(" %s\n", json_text(value, NULL));
 	}
 }
 
@@ -194,7 +195,7 @@ static void show_offer(struct json_object *o)
 static void show_offers(const char *title, struct json_object *list)
 {
 	if (length(list) > 0)
-		printf("\n%s:\n", title);
+		tell_out("\n%s:\n", title);
 	for (size_t i = 0; i < length(list); i++)
 		show_offer(json_object_array_get_idx(list, i));
 }
@@ -204,7 +205,7 @@ static void show(struct json_object *t)
 	struct json_object *schema = json_member(t, "inputsSchema");
 	struct json_object *props = json_member(schema, "properties");
 
-	printf("%s %s  ", json_member_str(t, "templateId"),
+	tell_out("%s %s  ", json_member_str(t, "templateId"),
 	       json_member_str(t, "version"));
 	put(json_member_str(t, "name"), CLEAN_NO_LIMIT);
 	putchar('\n');
@@ -263,7 +264,7 @@ static int check(const struct cli *cli, int n, const char *const *arg)
 	if (cli->json)
 		pretty_print(o, true);
 	for (size_t i = 0; !cli->json && i < length(good); i++)
-		printf("%s is good\n", json_object_get_string(
+		tell_out("%s is good\n", json_object_get_string(
 					   json_object_array_get_idx(good, i)));
 	fflush(stdout);
 	for (size_t i = 0; i < length(bad); i++)

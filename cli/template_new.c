@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 
 #define ID_MAX_BYTES 64
 
@@ -146,9 +147,9 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 	if (rc != 0)
 		return rc;
 	if (cli->json)
-		printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
+		tell_out("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
 	else
-		printf("./%s\n", id);
+		tell_out("./%s\n", id);
 	say_more("next: paddock template test ./%s", id);
 	say_more("      paddock run %s --templates ./%s -i name=you", id, id);
 	return CLI_OK;

@@ -15,6 +15,7 @@
 #include "cli/same.h"
 #include "cli/say.h"
 #include "cli/state_dir.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 #define SHOWN 400 /* bytes of a value that differs */
@@ -56,7 +57,7 @@ static void comment_value(const char *what, struct json_object *v, bool there)
 		pretty_add_compact(&b, v);
 	else
 		buf_add_str(&b, "(nothing)");
-	printf("#   %-9s %.*s%s\n", what,
+	tell_out("#   %-9s %.*s%s\n", what,
 	       (int)(buf_len(&b) < SHOWN ? buf_len(&b) : SHOWN), buf_data(&b),
 	       buf_len(&b) > SHOWN ? "..." : "");
 	buf_fini(&b);
@@ -114,7 +115,7 @@ static bool compare(struct json_object *expect, const struct answer *a)
 
 		if (message == NULL)
 			message = json_member_str(a->value, "error");
-		printf("# differs at %s\n", at);
+		tell_out("# differs at %s\n", at);
 		comment_value("expected:", want_at, has_want);
 		comment_value("got:", got_at, has_got);
 		if (message != NULL)
@@ -131,7 +132,7 @@ static int tell(struct bench *b, bool good, const char *id, const char *name)
 	b->n++;
 	if (!good)
 		b->failed++;
-	printf("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
+	tell_out("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
 	       (int)(strlen(name) - strlen(".json")), name);
 	return 0;
 }
@@ -202,7 +203,7 @@ static int test_package(struct bench *b, const char *dir)
 	if (cli_read_json(&manifest, path) == 0)
 		n = scandir(tests, &names, is_test, alphasort);
 	if (n <= 0 && json_member_str(manifest, "templateId") != NULL)
-		printf("# %s has no tests\n",
+		tell_out("# %s has no tests\n",
 		       json_member_str(manifest, "templateId"));
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
@@ -285,7 +286,7 @@ static int with_server(const struct cli *cli, const char *dir,
 		puts("Bail out!");
 		return rc;
 	}
-	printf("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
+	tell_out("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
 	return b.failed == 0 ? CLI_OK : CLI_FAILED;
 }
 

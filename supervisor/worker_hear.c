@@ -65,6 +65,31 @@ static int on_step(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+/* Lines after the first of a message are set off: none looks like another's. */
+static int add_lines(struct buf *log, struct str text)
+{
+	int rc = 0;
+
+	for (size_t n; rc == 0 && text.n > 0; text.p += n, text.n -= n) {
+		const char *end = memchr(text.p, '\n', text.n);
+
+		n = end != NULL ? (size_t)(end - text.p) + 1 : text.n;
+		rc = buf_add(log, text.p, n);
+		if (rc == 0 && end != NULL && n < text.n)
+			rc = buf_add(log, "  ", 2);
+	}
+	return rc == 0 ? buf_add(log, "\n", 1) : rc;
+}
+
+static size_t count_lines(struct str text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return n;
+}
+
 /* When the log is full, its first lines are kept, and the last says so. */
 static int keep_line(struct run *r, const char *level, struct str text)
 {
@@ -80,9 +105,11 @@ static int keep_line(struct run *r, const char *level, struct str text)
 	if (r->log_full)
 		return 0;
 	clock_iso(ts, clock_wall_ms());
-	if (buf_len(r->log) + text.n + LOG_LINE_HEAD <= max)
-		return buf_printf(r->log, "%s %s %.*s\n", ts, level, (int)text.n,
-				  text.p);
+	if (buf_len(r->log) + text.n + 2 * count_lines(text) + LOG_LINE_HEAD <=
+	    max) {
+		rc = buf_printf(r->log, "%s %s ", ts, level);
+		return rc != 0 ? rc : add_lines(r->log, text);
+	}
 	r->log_full = true;
 	bounds_meet(r, BOUND_LOG,
 		    (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));

@@ -51,4 +51,20 @@ for my $room ( sort keys %may ) {
 	is_deeply( \@misnamed, [], "each file of $room includes its own header first" );
 	is_deeply( \@banned, [], "$room reaches no library that a worker must lack" );
 }
+
+# What others say is printed by cli/tell.c alone, which lets nothing of it act.
+{
+	my @wrong;
+
+	for my $file ( grep { $_ ne 'cli/tell.c' } sort glob('cli/*.c') ) {
+		open my $in, '<', $file or die "$file: $!";
+		while (<$in>) {
+			push @wrong, "$file:$.: $_"
+			    if /(?<![a-z_])f?printf\s*\(/
+			    || /(?<![a-z_])puts\s*\((?!"|json_object_array_length)/
+			    && $file ne 'cli/token.c';
+		}
+	}
+	is_deeply( \@wrong, [], 'in cli/ words go to a terminal by tell_out() and say()' );
+}
 done_testing();

@@ -9,6 +9,7 @@
 #include "cli/name.h"
 #include "cli/pretty.h"
 #include "cli/same.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 #include "tests/tap.h"
 
@@ -40,6 +41,56 @@ static void test_durations(void)
 		is_int(rc < 0 ? rc : ms, cases[i].want, "duration \"%s\"",
 		       cases[i].text);
 	}
+}
+
+/* ---- what acts ---- */
+
+static void test_acts(void)
+{
+	static const int32_t acting[] = {
+	    0x00, 0x07, 0x0A, 0x1B, 0x1F, 0x7F, 0x80, 0x85, 0x9B, 0x9F, 0xAD,
+	    0x61C, 0x115F, 0x1160, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029,
+	    0x202A, 0x202E, 0x2060, 0x2066, 0x2069, 0x206F, 0x3164, 0xFEFF,
+	    0xFFA0, 0xFFF0, 0xFFF9, 0xFFFB, 0xFFFE, 0x1BCA0, 0x1D173, 0x1D17A,
+	    0xE0000, 0xE0001, 0xE0020, 0xE007F, 0xE0100, 0xE01EF, 0xE0FFF};
+	static const int32_t shown[] = {
+	    ' ', 'a', '~', 0xA0, 0xE9, 0x5D0, 0x627, 0x34F, 0x17B4, 0x180B,
+	    0x200C, 0x200D, 0x2010, 0x2030, 0x3042, 0xFE0F, 0xFFFC, 0xFFFD,
+	    0x1F600, 0x20000, 0xE1000};
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(acting); i++)
+		if (!clean_acts(acting[i]))
+			printf("# U+%04X acts\n", (unsigned)acting[i]), wrong++;
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
+		if (clean_acts(shown[i]))
+			printf("# U+%04X does not\n", (unsigned)shown[i]),
+			    wrong++;
+	is_int(wrong, 0, "controls, directions, tags and what is unseen act; "
+			 "joiners and variants do not");
+}
+
+/* ---- what tells ---- */
+
+static void test_tell(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	const char *evil = "a\x1B[1m\nb\xE2\x80\xAE";
+
+	tell_to(f, "%s|%8s|%-8s|%.3s|%*s|%-*s|%.*s|", evil, "ab", "ab", "abcdef",
+		4, "x", 4, "x", 2, "xyz");
+	tell_to(f, "%d|%5d|%-5d|%05d|%u|%x|%zu|%lld|%llu|%ld|%c|%.2f|%%\n", -1, 42,
+		42, 42, 7u, 255u, (size_t)9, -5LL, 6ULL, 8L, 'c', 1.5);
+	tell_to(f, "%-4s|%4s|\n", "\xE8\xA1\xA8", "\xC3\xA9");
+	fclose(f);
+	is_str(text,
+	       "a?[1m b?|      ab|ab      |abc|   x|x   |xy|"
+	       "-1|   42|42   |00042|7|ff|9|-5|6|8|c|1.50|%\n"
+	       "\xE8\xA1\xA8  |   \xC3\xA9|\n",
+	       "words are told as printf(3) would, but nothing in them acts");
+	free(text);
 }
 
 /* ---- names ---- */
@@ -295,6 +346,8 @@ static void test_same(void)
 int main(void)
 {
 	test_durations();
+	test_acts();
+	test_tell();
 	test_names();
 	test_bar();
 	test_times();

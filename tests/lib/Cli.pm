@@ -147,7 +147,8 @@ sub said {
 
 # A server on the socket PATH for one connection: each tool's name leads to
 # what it answers: a hash is structured content, code is called with the
-# arguments and the way to send text. The pid of its process.
+# arguments and the way to send text; another method's name to its result. The
+# pid of its process.
 sub fake_server {
 	my ($path, %tools) = @_;
 
@@ -167,7 +168,9 @@ sub fake_server {
 		my $answer = $m->{method} eq 'initialize'
 		    ? {protocolVersion => '2025-11-25', capabilities => {},
 		       serverInfo => {name => 'fake', version => '9'}}
-		    : call_fake($tools{$m->{params}{name}}, $m, $send);
+		    : exists $m->{params}{name}
+		    ? call_fake($tools{$m->{params}{name}}, $m, $send)
+		    : $tools{$m->{method}};
 		last unless $answer;
 		$send->(json_of({jsonrpc => '2.0', id => $m->{id},
 				 result => $answer}) . "\n");

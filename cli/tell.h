@@ -1,0 +1,20 @@
+/*
+ * tell.h - printf(3) for words that are not all ours: what %s brings is shown
+ * without what could act in a terminal or begin another line (clean.h); the
+ * format itself is ours, with its newlines. Nothing else in cli/ prints %s.
+ */
+#ifndef CLI_TELL_H
+#define CLI_TELL_H
+
+#include <stdio.h>
+
+/*
+ * To stdout, or TO. Of printf's conversions: d i u x c s f and %, with flags,
+ * width and precision (of %s the width is in columns), and the lengths l, ll
+ * and z.
+ */
+void tell_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void tell_to(FILE *to, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

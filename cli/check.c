@@ -31,9 +31,9 @@ static struct json_object *lines(struct buf *b, const char *prefix)
 }
 
 static void arguments(struct opt_list *args, const struct cli *cli,
-		      const char *dir)
+		      const char *what, const char *dir)
 {
-	opt_list_add(args, "--check");
+	opt_list_add(args, what);
 	if (cli->config != NULL) {
 		opt_list_add(args, "--config");
 		opt_list_add(args, cli->config);
@@ -48,32 +48,56 @@ static void arguments(struct opt_list *args, const struct cli *cli,
 	}
 }
 
-struct json_object *check_templates(const struct cli *cli, const char *dir)
+/* paddockd WHAT, to its end: 0, or it could not be run, which was said. */
+static int ask(const struct cli *cli, const char *what, const char *dir,
+	       struct buf *out, struct buf *err)
 {
 	char *program = link_program();
 	struct opt_list args = {0};
-	struct buf out = {0}, err = {0};
-	struct json_object *o = NULL;
 	int rc;
 
 	if (program == NULL) {
 		say("paddockd is neither beside this program nor in PATH");
-		return NULL;
+		return -1;
 	}
-	arguments(&args, cli, dir);
-	rc = program_run(program, &args, &out, &err);
-	if (rc == 0 || rc == EX_CONFIG) {
+	arguments(&args, cli, what, dir);
+	rc = program_run(program, &args, out, err);
+	if (rc < 0)
+		say("%s: %s", program, strerror(-rc));
+	else if (rc != 0 && rc != EX_CONFIG)
+		say("%s %s ended with status %d", program, what, rc);
+	opt_list_free(&args);
+	free(program);
+	return rc == 0 || rc == EX_CONFIG ? 0 : -1;
+}
+
+struct json_object *check_templates(const struct cli *cli, const char *dir)
+{
+	struct buf out = {0}, err = {0};
+	struct json_object *o = NULL;
+
+	if (ask(cli, "--check", dir, &out, &err) == 0) {
 		o = json_object_new_object();
 		json_object_object_add(o, "templates", lines(&out, ""));
 		json_object_object_add(o, "problems", lines(&err, PREFIX));
-	} else if (rc < 0) {
-		say("%s: %s", program, strerror(-rc));
-	} else {
-		say("%s --check ended with status %d", program, rc);
 	}
 	buf_fini(&out);
 	buf_fini(&err);
-	opt_list_free(&args);
-	free(program);
+	return o;
+}
+
+struct json_object *check_grants(const struct cli *cli, const char *dir)
+{
+	struct buf out = {0}, err = {0};
+	struct json_object *o = NULL;
+
+	if (ask(cli, "--print-grants", dir, &out, &err) == 0 &&
+	    (json_parse(&o, buf_data(&out), buf_len(&out), NULL) < 0 ||
+	     !json_object_is_type(o, json_type_array))) {
+		json_object_put(o);
+		o = json_object_new_array(); /* the configuration is wrong */
+	}
+	buf_fini(&out);
+	buf_fini(&err);
 	return o;
 }

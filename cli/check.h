@@ -13,4 +13,10 @@
  */
 struct json_object *check_templates(const struct cli *cli, const char *dir);
 
+/*
+ * What templates ask for and are granted, likewise: paddockd --print-grants'
+ * array. Those that cannot be loaded are left out.
+ */
+struct json_object *check_grants(const struct cli *cli, const char *dir);
+
 #endif

@@ -450,7 +450,7 @@ static struct client *open_private(const struct cli *cli)
 static bool wants_private(const struct cli *cli)
 {
 	return cli->templates.n > 0 || cli->state_dir != NULL ||
-	       cli->config != NULL;
+	       cli->config != NULL || cli->grants.n > 0;
 }
 
 struct client *client_open(const struct cli *cli)

@@ -12,6 +12,7 @@
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/cli.h"
+#include "cli/grant.h"
 #include "cli/doctor_ids.h"
 #include "cli/link.h"
 #include "cli/pretty.h"
@@ -158,6 +159,55 @@ static int take_profile(const struct cli *cli, struct client *c,
 	return rc;
 }
 
+/* ---- grants ---- */
+
+/* [{templateId, version, missing}]: of those that ask for more than they have. */
+static int take_grants(const struct cli *cli, struct client *c,
+		       struct json_object *o)
+{
+	struct json_object *v, *list, *lack = json_object_new_array();
+	int rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), &v);
+
+	json_object_object_add(o, "notGranted", lack);
+	if (rc != 0)
+		return rc;
+	list = json_member(v, "templates");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *t = json_object_array_get_idx(list, i);
+		struct json_object *p = json_member(t, "permissions"), *one;
+
+		if (!grant_is_missing(p))
+			continue;
+		one = ask_args("templateId", json_member_str(t, "templateId"));
+		put_string(one, "version", json_member_str(t, "version"));
+		json_object_object_add(
+		    one, "missing", json_object_get(json_member(p, "missing")));
+		json_object_array_add(lack, one);
+	}
+	json_object_put(v);
+	return 0;
+}
+
+static void check_grants_of(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *list = json_member(o, "notGranted");
+	size_t n = json_object_array_length(list);
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		const char *id = json_member_str(one, "templateId");
+		char *what = xasprintf("a grant for %s", id);
+		char *remedy = xasprintf("it is not run until it has what it "
+					 "asks for; paddock template show %s "
+					 "prints that, and what would grant it",
+					 id);
+
+		add(advice, what, remedy);
+		free(what);
+		free(remedy);
+	}
+}
+
 /* ---- the browser ---- */
 
 static struct json_object *browser_of(struct json_object *o)
@@ -260,6 +310,8 @@ static int examine(const struct cli *cli, struct json_object *o,
 		   client_peer(c));
 	put_string(o, "serverVersion", client_server_version(c));
 	rc = take_profile(cli, c, o);
+	if (rc == 0)
+		rc = take_grants(cli, c, o);
 	if (rc == 0)
 		rc = try_browser(cli, c, o);
 	doctor_ids(o, bad_range, advice); /* while a private server lives */
@@ -364,6 +416,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		check_browser(o, advice);
 		check_version(o, advice);
 		check_packages(cli, advice);
+		check_grants_of(o, advice);
 	}
 	if (rc == 0 && !cli->json)
 		show(o, advice);

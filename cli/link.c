@@ -136,6 +136,10 @@ static void arguments(struct opt_list *args, const struct cli *cli,
 		opt_list_add(args, "--templates");
 		opt_list_add(args, cli->templates.item[i]);
 	}
+	for (size_t i = 0; i < cli->grants.n; i++) {
+		opt_list_add(args, "--grant");
+		opt_list_add(args, cli->grants.item[i]);
+	}
 	opt_list_add(args, NULL);
 }
 

@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
     &cmd_logs,		  &cmd_explain,	      &cmd_cancel,	      &cmd_artifact_ls,
     &cmd_artifact_get,	  &cmd_artifact_cat,  &cmd_template_ls,
     &cmd_template_show,	  &cmd_template_check, &cmd_template_test,
-    &cmd_template_new,	  &cmd_schema,	      &cmd_token,
+    &cmd_template_new,	  &cmd_template_grant, &cmd_schema,	      &cmd_token,
     &cmd_client_config,	  &cmd_doctor,	      &cmd_selftest,	      &cmd_help,
     &cmd_complete,
 };

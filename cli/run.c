@@ -29,7 +29,7 @@
 #define DEFAULT_OUT "paddock-out"
 
 static struct {
-	struct opt_list inputs;
+	struct opt_list inputs, grants;
 	const char *file, *timeout, *mode, *out, *key;
 	bool no_artifacts;
 } flags;
@@ -39,6 +39,8 @@ static const struct opt opts[] = {
      "a JSON object of inputs; - is stdin"},
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
      "one input; KEY=@FILE its text, KEY:=JSON as it stands"},
+    {"grant", 0, OPT_LIST, &flags.grants, "KEY=VALUE",
+     "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
      "end the run after that: 90, 1m30s, 500ms"},
     {"mode", 0, OPT_TEXT, &flags.mode, "MODE",
@@ -457,22 +459,47 @@ static int run_it(struct job *j)
 	return rc;
 }
 
+/* A server of our own can be told what it grants; the daemon's operator is. */
+static int put_grants(struct cli *own, const struct job *j)
+{
+	if (flags.grants.n > 0 && own->socket != NULL)
+		return usage_error("--grant is for a private server; the one at "
+				   "--socket grants what its own configuration "
+				   "says");
+	for (size_t i = 0; i < flags.grants.n; i++)
+		opt_list_add(&own->grants, xasprintf("%s:%s", j->template,
+						     flags.grants.item[i]));
+	return 0;
+}
+
+static void free_grants(struct cli *own)
+{
+	for (size_t i = 0; i < own->grants.n; i++)
+		free((char *)(uintptr_t)own->grants.item[i]);
+	opt_list_free(&own->grants);
+	opt_list_free(&flags.grants);
+}
+
 static int run(const struct cli *cli, int n, const char *const *arg)
 {
+	struct cli own = *cli;
 	struct job j = {.cli = cli};
 	int rc = read_flags(&j, arg[0]);
 
 	(void)n;
 	if (rc == 0)
+		rc = put_grants(&own, &j);
+	if (rc == 0)
 		rc = read_input_file(&j);
 	if (rc == 0) {
-		j.client = client_open(cli);
+		j.client = client_open(&own);
 		rc = j.client == NULL ? client_trouble() : run_it(&j);
 		client_close(j.client);
 	}
 	json_object_put(j.inputs);
 	free(j.template);
 	opt_list_free(&flags.inputs);
+	free_grants(&own);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/check.h"
 #include "cli/clean.h"
 #include "cli/cli.h"
+#include "cli/grant.h"
 #include "cli/input_type.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
@@ -217,6 +218,7 @@ static void show(struct json_object *t)
 		}
 	}
 	show_limits(json_member(t, "limits"));
+	grant_show(json_member(t, "permissions"));
 	show_offers("Resources", json_member(t, "resources"));
 	show_offers("Prompts", json_member(t, "prompts"));
 }
@@ -250,22 +252,46 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 
 /* ---- check ---- */
 
+/* A package that asks for what it is not granted is good, and yet not run. */
+static void say_grants(struct json_object *list)
+{
+	for (size_t i = 0; i < length(list); i++) {
+		struct json_object *t = json_object_array_get_idx(list, i);
+		struct json_object *p = json_member(t, "permissions");
+
+		if (!grant_is_missing(p))
+			continue;
+		putchar('\n');
+		put(json_member_str(t, "templateId"), CLEAN_NO_LIMIT);
+		putchar(' ');
+		put(json_member_str(t, "version"), CLEAN_NO_LIMIT);
+		putchar('\n');
+		grant_show(p);
+	}
+}
+
 static int check(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *o = check_templates(cli, arg[0]);
 	struct json_object *good = json_member(o, "templates");
-	struct json_object *bad = json_member(o, "problems");
+	struct json_object *bad = json_member(o, "problems"), *grants;
 	bool fine;
 
 	(void)n;
 	if (o == NULL)
 		return CLI_TROUBLE;
 	fine = length(bad) == 0 && length(good) > 0;
+	grants = length(good) > 0 ? check_grants(cli, arg[0]) : NULL;
+	if (grants != NULL && cli->json)
+		json_object_object_add(o, "grants", json_object_get(grants));
 	if (cli->json)
 		pretty_print(o, true);
 	for (size_t i = 0; !cli->json && i < length(good); i++)
 		tell_out("%s is good\n", json_object_get_string(
 					   json_object_array_get_idx(good, i)));
+	if (!cli->json)
+		say_grants(grants);
+	json_object_put(grants);
 	fflush(stdout);
 	for (size_t i = 0; i < length(bad); i++)
 		say("%s", json_object_get_string(
@@ -296,7 +322,8 @@ const struct command cmd_template_show = {
 const struct command cmd_template_check = {
     .name = "template check",
     .args = "DIR",
-    .summary = "whether a package, or a folder of them, is good",
+    .summary = "whether a package, or a folder of them, is good, and granted "
+	       "what it asks for",
     .min = 1,
     .max = 1,
     .run = check,

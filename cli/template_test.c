@@ -20,6 +20,15 @@
 
 #define SHOWN 400 /* bytes of a value that differs */
 
+static struct {
+	struct opt_list grants;
+} flags;
+
+static const struct opt opts[] = {
+    {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
+     "what the template, or each, is granted meanwhile"},
+};
+
 struct bench {
 	const struct cli *cli;
 	struct client *client;
@@ -273,7 +282,8 @@ static int with_server(const struct cli *cli, const char *dir,
 {
 	struct cli private = {.verbose = cli->verbose,
 			      .config = cli->config,
-			      .state_dir = state_dir};
+			      .state_dir = state_dir,
+			      .grants = flags.grants};
 	struct bench b = {.cli = cli};
 	int rc;
 
@@ -290,12 +300,11 @@ static int with_server(const struct cli *cli, const char *dir,
 	return b.failed == 0 ? CLI_OK : CLI_FAILED;
 }
 
-static int test(const struct cli *cli, int n, const char *const *arg)
+static int run_tests(const struct cli *cli, const char *const *arg)
 {
 	char *state_dir;
 	int rc;
 
-	(void)n;
 	if (!all_good(cli, arg[0]))
 		return CLI_FAILED;
 	state_dir = state_dir_make();
@@ -303,6 +312,15 @@ static int test(const struct cli *cli, int n, const char *const *arg)
 		return CLI_TROUBLE;
 	rc = with_server(cli, arg[0], state_dir);
 	state_dir_remove(state_dir);
+	return rc;
+}
+
+static int test(const struct cli *cli, int n, const char *const *arg)
+{
+	int rc = run_tests(cli, arg);
+
+	(void)n;
+	opt_list_free(&flags.grants);
 	return rc;
 }
 
@@ -314,6 +332,8 @@ const struct command cmd_template_test = {
 	    "\"result\":…|\"errorCode\":…}};\nthe result is compared exactly. "
 	    "Inputs that the schema refuses have the status\n\"refused\". The "
 	    "outcome is TAP on stdout.\n",
+    .opts = opts,
+    .n_opts = ARRAY_LEN(opts),
     .min = 1,
     .max = 1,
     .run = test,

@@ -16,6 +16,9 @@
 #include "supervisor/granted_path.h"
 #include "supervisor/shipped.h"
 
+#define NO_HOSTS                                                               \
+	"# what the browser may open for it: names, *.names, addresses; * is " \
+	"any public host\nhosts =\n"
 #define SAID_MAX 8 /* words of a kind, in a sentence */
 
 struct kind {
@@ -459,7 +462,9 @@ struct json_object *grants_view(const struct template *t,
 		json_object_put(list);
 	}
 	list = grants_hosts(t, c);
-	if (hosts && n_asked(t, TOOLS) > 0 && json_object_array_length(list) > 0)
+	if (n_asked(t, TOOLS) > 0 && json_object_array_length(list) == 0)
+		buf_add_str(&lines, NO_HOSTS);
+	if (hosts && n_asked(t, TOOLS) > 0)
 		json_object_object_add(have, "hosts", json_object_get(list));
 	json_object_put(list);
 	json_object_object_add(v, "asked", ask);
@@ -475,7 +480,8 @@ struct json_object *grants_view(const struct template *t,
 	return v;
 }
 
-char *grants_section(const struct template *t)
+/* All that T asks for, for this package. */
+static char *section(const struct template *t)
 {
 	struct buf b = {0};
 
@@ -487,7 +493,26 @@ char *grants_section(const struct template *t)
 		json_object_put(list);
 	}
 	if (n_asked(t, TOOLS) > 0)
-		buf_add_str(&b, "# what the browser may open for it: names, "
-				"*.names, addresses; * is any host\nhosts =\n");
+		buf_add_str(&b, NO_HOSTS);
 	return buf_take(&b, NULL);
+}
+
+struct json_object *grants_of(const struct template *t, const struct config *c)
+{
+	const struct {
+		const char *key, *text;
+	} texts[] = {{"templateId", t->id},
+		     {"version", t->version_text},
+		     {"path", t->dir},
+		     {"digest", t->digest}};
+	struct json_object *o = json_object_new_object();
+	char *lines = section(t);
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		json_object_object_add(o, texts[i].key,
+				       json_object_new_string(texts[i].text));
+	json_object_object_add(o, "permissions", grants_view(t, c, true));
+	json_object_object_add(o, "section", json_object_new_string(lines));
+	free(lines);
+	return o;
 }

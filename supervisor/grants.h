@@ -45,7 +45,11 @@ struct json_object *grants_hosts(const struct template *t,
 struct json_object *grants_view(const struct template *t,
 				const struct config *c, bool hosts);
 
-/* The section of paddock.conf that grants T, as it is, all; the caller's. */
-char *grants_section(const struct template *t);
+/*
+ * For its operator: {templateId, version, path, digest, permissions as above,
+ * section}, the last a section of paddock.conf that grants T, as it is, all
+ * that it asks for. The caller's.
+ */
+struct json_object *grants_of(const struct template *t, const struct config *c);
 
 #endif

@@ -14,6 +14,7 @@
 #include "supervisor/cgroup.h"
 #include "supervisor/audit.h"
 #include "supervisor/daemon.h"
+#include "supervisor/grants.h"
 #include "supervisor/keeper.h"
 #include "supervisor/privs.h"
 #include "supervisor/programs.h"
@@ -34,6 +35,8 @@ static const char usage[] =
     "  --stdio                    serve one client on stdin and stdout\n"
     "  --config FILE              read FILE, and conf.d beside it\n"
     "  --check                    check configuration and templates, then exit\n"
+    "  --print-grants             print what each template asks for and is\n"
+    "                             granted, as JSON, then exit\n"
     "  --print-config             print every setting, then exit\n"
     "  --templates DIR            take templates from DIR (repeatable)\n"
     "  --grant [TEMPLATE:]KEY=VALUE\n"
@@ -50,7 +53,7 @@ static const char usage[] =
     "  --version                  print the version, then exit\n"
     "  --help                     print this, then exit\n";
 
-enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_TEMPLATES,
+enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_TEMPLATES,
        OPT_GRANT,
        OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
        OPT_HELP };
@@ -59,6 +62,7 @@ static const struct option options[] = {
     {"stdio", no_argument, NULL, OPT_STDIO},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"check", no_argument, NULL, OPT_CHECK},
+    {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
     {"print-config", no_argument, NULL, OPT_PRINT},
     {"templates", required_argument, NULL, OPT_TEMPLATES},
     {"grant", required_argument, NULL, OPT_GRANT},
@@ -91,6 +95,7 @@ static const struct {
 struct flags {
 	uid_t uid; /* who started us: a reload is somebody else's */
 	bool stdio, check, print;
+	bool grants; /* a check, too, which prints them */
 	const char *config_file;
 	enum isolation_level require;
 	struct {
@@ -152,6 +157,9 @@ static int read_flags(struct flags *f, int argc, char **argv)
 			break;
 		case OPT_PRINT:
 			f->print = true;
+			break;
+		case OPT_PRINT_GRANTS:
+			f->check = f->grants = true;
 			break;
 		case OPT_REQUIRE:
 			good = set_require(f, optarg);
@@ -252,9 +260,24 @@ static const char *browser_path(void)
 	return program_path("paddock-browser", path);
 }
 
-static int check(const struct catalogue *cat)
+/* {templateId, version, path, digest, permissions, section}: of each. */
+static void print_grants(const struct catalogue *cat, const struct config *c)
 {
+	struct json_object *list = json_object_new_array();
+
 	for (size_t i = 0; i < cat->n; i++)
+		json_object_array_add(list, grants_of(cat->all[i], c));
+	puts(json_object_to_json_string_ext(
+	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(list);
+}
+
+static int check(const struct catalogue *cat, const struct config *c,
+		 bool grants)
+{
+	if (grants)
+		print_grants(cat, c);
+	for (size_t i = 0; !grants && i < cat->n; i++)
 		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
 	for (size_t i = 0; i < cat->n_problems; i++)
 		fprintf(stderr, "paddockd: %s: %s\n", cat->problems[i].path,
@@ -362,7 +385,7 @@ static int serve(struct config *config, struct flags *f)
 
 	if (!f->check)
 		daemon_hold_signals();
-	status = f->check ? check(cat) : before_start(config, f);
+	status = f->check ? check(cat, config, f->grants) : before_start(config, f);
 	if (f->check || status != 0) {
 		catalogue_free(cat);
 		config_free(config);

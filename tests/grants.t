@@ -8,6 +8,7 @@ use warnings;
 use File::Temp;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Cli;
 use Daemon;
 use Paddock;
 use Test::More;
@@ -93,7 +94,7 @@ for my $who (sort keys %user) {
 			same_json($v->{available}, JSON::PP::false, 'it is listed as not available');
 			is($v->{unavailableReason}, $says, 'for the same reason');
 			same_json($v->{permissions}{missing}[0]{asked}, $asked, 'what is missing is listed');
-			same_json($v->{permissions}{granted}, {}, 'and what is granted: nothing');
+			same_json($v->{permissions}{granted}, $id eq 'tabs' ? {hosts => []} : {}, 'and what is granted: nothing');
 		}
 		succeeds($s, $_, "$_, beside them, runs") for qw(plain quiet);
 		ok(!exists view($s, 'plain')->{permissions}, 'who asks for nothing shows nothing');
@@ -214,6 +215,85 @@ subtest 'what ships' => sub {
 	symlink "$s->{root}/copies/batch_extract_pages", "$s->{root}/links/mine2";
 	unlink "$s->{root}/links/mine";
 	ok($lists->("$s->{root}/links")->{missing}, 'a link to the copy is the copy');
+};
+
+# ---- the command ----
+
+subtest 'the command' => sub {
+	my $cli = Cli->new(templates => \%templates);
+	my $at = "$cli->{root}/templates";
+	my $do = sub { return $cli->run([@_], env => {XDG_CONFIG_HOME => "$cli->{root}/config"}) };
+	my $r = $do->('template', 'grant', "$at/tabs-1.0.0");
+
+	is($r->{status}, 0, 'template grant');
+	my ($digest) = $r->{out} =~ /^digest = ([0-9a-f]{64})$/m;
+	is($r->{out}, "# tabs 1.0.0, as it is in $at/tabs-1.0.0\n[grant \"tabs\"]\ndigest = $digest\n" .
+	   "tools = create_tab\n\tnavigate\n" .
+	   "# what the browser may open for it: names, *.names, addresses; * is any public host\nhosts =\n",
+	   'prints a section');
+	write_file("$cli->{root}/paddock.conf", $r->{out} =~ s/hosts =/hosts = example.org/r);
+	my @own = ('--config', "$cli->{root}/paddock.conf", '--templates', $at, '--state-dir', "$cli->{root}/state");
+	$r = $do->('template', 'show', 'tabs', @own);
+	like($r->{out}, qr/\nAsks for:\n  tools +create_tab\n  tools +navigate\n  hosts +example\.org\n\z/,
+	     'which, as it is printed, grants what it asks for');
+	write_file("$at/tabs-1.0.0/more", 'x');
+	$r = $do->('template', 'show', 'tabs', @own);
+	like($r->{out}, qr/tools +create_tab, not granted\n.*\n\[grant "tabs"\]\ndigest = (?!$digest)[0-9a-f]{64}\ntools = /s,
+	     'to that package alone');
+	$r = $do->('template', 'show', 'dials', @own);
+	like($r->{out}, qr/network +db\.example\.org:5432, not granted: no template can have network access/, 'what none can have');
+
+	$r = $do->('template', 'check', "$at/reads-1.0.0");
+	is($r->{status}, 0, 'template check: a package that is not granted what it asks for is good');
+	like($r->{out}, qr{^reads 1\.0\.0 is good\n.*readPaths +$room/data, not granted\n.*\[grant "reads"\]\nread_paths = $room/data\n\z}s,
+	     'and it says what is missing, and what would grant it');
+	$r = $do->('template', 'check', "$at/reads-1.0.0", '--json');
+	same_json(json_to($r->{out})->{grants}[0]{permissions}{missing}, [{key => 'read_paths', asked => ["$room/data"]}],
+		  'in JSON, too');
+	is($do->('template', 'check', "$at/plain-1.0.0")->{out}, "plain 1.0.0 is good\n", 'who asks for nothing has no more to say');
+	$r = $do->('template', 'grant', "$cli->{root}/nowhere");
+	is($r->{status}, 2, 'no package');
+	like($r->{err}, qr/there is no good package/, 'is said to be none');
+
+	my @private = ('--templates', $at, '--state-dir', "$cli->{root}/state");
+	$r = $do->('run', 'reads', @private);
+	is($r->{status}, 125, 'run: what is not granted is refused');
+	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
+	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
+	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');
+	$r = $do->('run', 'locks', '--grant', 'tools=all', @private);
+	is($r->{status}, 125, 'and no more');
+	for my $wrong ('read_paths', 'x=y', 'tools=drive', 'locks=1') {
+		$r = $do->('run', 'reads', '--grant', $wrong, @private);
+		isnt($r->{status}, 0, "--grant $wrong");
+		like($r->{err}, qr/--grant .*expected/, 'says what would pass');
+	}
+	$r = $do->('run', 'reads', '--grant', 'locks=yes', '--socket', "$cli->{root}/sock");
+	is($r->{status}, 2, 'a daemon takes none of it');
+	like($r->{err}, qr/--grant is for a private server/, 'and that is said');
+
+	$r = $do->('doctor', @private);
+	like($r->{out}, qr/^missing +a grant for $_: .*paddock template show $_ /m, "doctor names $_")
+	    for qw(tabs reads dials keys locks lua_reads);
+	unlike($r->{out}, qr/a grant for (?:plain|quiet)/, 'and nobody else');
+	$r = $do->('doctor', '--json', @own);
+	ok(!(grep { $_->{templateId} eq 'plain' } @{json_to($r->{out})->{notGranted}}), 'in JSON, too');
+};
+
+# What a hostile package says is not taken for lines to copy.
+subtest 'hostile names' => sub {
+	my $cli = Cli->new(templates => {});
+	my $m = {templateId => 'evil', version => '1.0.0', name => 'e', description => 'd',
+		 runtime => {type => 'lua', entry => 'main.lua'}, inputsSchema => {type => 'object'},
+		 permissions => {readPaths => ["/a\x{202e}b", '/c d', '/e;f', '/g#h', '/i"j'], secrets => ['ok']}};
+
+	write_file("$cli->{root}/templates/evil/template.json", json_of($m));
+	write_file("$cli->{root}/templates/evil/main.lua", 'return function() end');
+	my $r = $cli->run(['template', 'grant', "$cli->{root}/templates/evil"]);
+	like($r->{out}, qr/^# read_paths: "\Q$_\E" cannot be written here, but a folder above it can$/m, "$_ is a remark")
+	    for '/c d', '/e;f', '/g#h', '/i"j';
+	unlike($r->{out}, qr/^[^#].*\/a/m, 'nor is what turns the writing direction a line');
+	like($r->{out}, qr/^# secrets = ok: no template can have secrets/m, 'nor what none can have');
 };
 
 done_testing();

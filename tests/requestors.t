@@ -222,6 +222,21 @@ sub said_of { my ($name, $r) = @_;
 
 # ---- two of them ----
 
+# ---- who is removed in mid-session, and cannot be hung up on ----
+
+{
+	my $s = Paddock->new(config => "[requestor \"me\"]\nuid = $>\n");
+
+	$s->init;
+	is($s->tool('get_runtime_profile')->{view}{requestor}, 'me', 'stdio is its user');
+	$s->write_config('');
+	kill HUP => $s->{pid};
+	$s->log_has(qr/reload=done/);
+	like($s->call('tools/list')->{error}{message} // '',
+	     qr/operator has removed \[requestor "me"\]/, 'who was removed is told so');
+	$s->stop;
+}
+
 SKIP: {
 	skip 'two users are wanted, which takes root', 1 unless as_root();
 	my $root = Paddock::fresh_root();

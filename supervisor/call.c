@@ -12,6 +12,7 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/audit.h"
+#include "supervisor/call_make.h"
 #include "supervisor/input.h"
 #include "supervisor/intake.h"
 #include "supervisor/logging.h"
@@ -211,7 +212,7 @@ void call_drop(struct call *c, bool cancel_run)
 /* ---- the answer ---- */
 
 /* ANSWER is complete: it leaves, alone or with its batch. */
-static void call_send(struct call *c, struct buf *answer)
+void call_send(struct call *c, struct buf *answer)
 {
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
@@ -248,12 +249,21 @@ void call_error(struct call *c, int code, struct json_object *data,
 	call_send(c, &answer);
 }
 
+static struct json_object *make_tool_result(const struct making *m)
+{
+	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+
+	return mcp_tool_result(m->text, m->len, structured ? m->text : NULL,
+			       m->len, m->is_error);
+}
+
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
 {
-	bool structured = mcp_has(c->session->revision, MCP_STRUCTURED);
-
-	call_result(c, mcp_tool_result(text, len, structured ? text : NULL, len,
-				       is_error));
+	call_make(c, &(struct making){.make = make_tool_result,
+				      .revision = c->session->revision,
+				      .text = text,
+				      .len = len,
+				      .is_error = is_error});
 }
 
 void call_tool_result(struct call *c, struct json_object *obj, bool is_error)

@@ -65,6 +65,9 @@ void call_result(struct call *c, struct json_object *result);
 void call_error(struct call *c, int code, struct json_object *data,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Its whole message is there: it leaves, alone or with its batch. Taken. */
+void call_send(struct call *c, struct buf *answer);
+
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
 void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);

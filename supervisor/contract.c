@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/browser.h"
+#include "supervisor/call_make.h"
 #include "supervisor/disk.h"
 #include "supervisor/grants.h"
 #include "supervisor/programs.h"
@@ -237,13 +238,30 @@ static void refuse_artifact(struct call *c, const char *id,
 	call_refuse(c, &r);
 }
 
+static struct json_object *make_artifact(const struct making *m)
+{
+	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
+	struct json_object *v = m->head, *result;
+	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	const char *text;
+	size_t len;
+
+	base64_encode(data, m->text, m->len);
+	json_object_object_add(v, "data", json_object_new_string(data));
+	free(data);
+	text = json_text(v, &len);
+	result = mcp_tool_result(text, len, structured ? text : NULL, len,
+				 false);
+	json_object_put(v);
+	return result;
+}
+
 static void on_artifact(void *arg, const struct store_result *res)
 {
 	const struct store_artifact *a = res->artifact;
 	struct call *c = arg;
 	struct json_object *v, *args;
 	int64_t offset;
-	char *data;
 
 	if (!call_release(c))
 		return;
@@ -253,8 +271,6 @@ static void on_artifact(void *arg, const struct store_result *res)
 		return;
 	}
 	offset = json_object_get_int64(json_member(args, "offset"));
-	data = xcalloc(1, BASE64_LEN(res->len) + 1);
-	base64_encode(data, res->data, res->len);
 	v = json_object_new_object();
 	json_object_object_add(v, "artifactId", json_object_new_string(a->id));
 	json_object_object_add(v, "name", json_object_new_string(a->name));
@@ -268,9 +284,11 @@ static void on_artifact(void *arg, const struct store_result *res)
 	json_object_object_add(
 	    v, "complete",
 	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
-	json_object_object_add(v, "data", json_object_new_string(data));
-	free(data);
-	call_tool_result(c, v, false);
+	call_make(c, &(struct making){.make = make_artifact,
+				      .revision = c->session->revision,
+				      .text = res->len > 0 ? res->data : "",
+				      .len = res->len,
+				      .head = v});
 }
 
 static void get_artifact(struct call *c, struct json_object *args)

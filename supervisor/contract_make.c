@@ -10,6 +10,7 @@
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
+#include "supervisor/call_make.h"
 #include "supervisor/conform.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
@@ -67,9 +68,24 @@ static void present_view(struct call *c, struct run *r)
 		show_view(c, r->view, ended_badly(r));
 }
 
+static struct json_object *make_output(const struct making *m)
+{
+	return answer_make(&(struct answer_source){.id = m->id,
+						   .status = m->status,
+						   .form = m->form,
+						   .view = m->text},
+			   m->revision);
+}
+
 static void show_output(struct call *c, const struct answer_source *a)
 {
-	call_result(c, answer_make(a, c->session->revision));
+	call_make(c, &(struct making){.make = make_output,
+				      .revision = c->session->revision,
+				      .id = a->id,
+				      .status = a->status,
+				      .form = a->form,
+				      .text = a->view,
+				      .len = strlen(a->view)});
 }
 
 static void late_output(struct call *c, const struct store_run *row)

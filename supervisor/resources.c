@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "proto/json.h"
+#include "supervisor/call_make.h"
 #include "supervisor/own_uri.h"
 #include "supervisor/page.h"
 #include "supervisor/placeholder.h"
@@ -145,16 +146,26 @@ struct json_object *resources_contents(const char *uri, const char *mime_type,
 	return o;
 }
 
-static void answer_bytes(struct call *c, const char *mime_type,
-			 const char *bytes, size_t len)
+static struct json_object *make_contents(const struct making *m)
 {
 	struct json_object *result = json_object_new_object();
 	struct json_object *contents = json_object_new_array_ext(1);
 
-	json_object_array_add(contents, resources_contents(uri_of(c), mime_type,
-							   bytes, len));
+	json_object_array_add(contents,
+			      resources_contents(m->uri, m->mime_type, m->text,
+						 m->len));
 	json_object_object_add(result, "contents", contents);
-	call_result(c, result);
+	return result;
+}
+
+static void answer_bytes(struct call *c, const char *mime_type,
+			 const char *bytes, size_t len)
+{
+	call_make(c, &(struct making){.make = make_contents,
+				      .uri = uri_of(c),
+				      .mime_type = mime_type,
+				      .text = bytes,
+				      .len = len});
 }
 
 /* ---- paddock's own ---- */

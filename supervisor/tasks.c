@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/answer.h"
+#include "supervisor/call_make.h"
 #include "supervisor/audit.h"
 #include "supervisor/input.h"
 #include "supervisor/page.h"
@@ -176,24 +177,38 @@ static void cancelled(struct call *c)
 	call_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
+static struct json_object *make_answer(const struct making *m)
+{
+	struct answer_source a = {.id = m->id,
+				  .status = m->status,
+				  .form = m->form,
+				  .view = m->text};
+	struct json_object *result = answer_make(&a, m->revision);
+	struct json_object *meta = json_member(result, "_meta");
+
+	if (meta == NULL) {
+		meta = json_object_new_object();
+		json_object_object_add(result, "_meta", meta);
+	}
+	task_add_related(meta, a.id);
+	return result;
+}
+
 /* The task is over and recorded: what its call would have been answered. */
 static void give(struct call *c, const struct answer_source *a)
 {
-	struct json_object *result, *meta;
-
 	if (a->status == STORE_CANCELED) {
 		cancelled(c);
 		return;
 	}
 	retrieved(c);
-	result = answer_make(a, c->session->revision);
-	meta = json_member(result, "_meta");
-	if (meta == NULL) {
-		meta = json_object_new_object();
-		json_object_object_add(result, "_meta", meta);
-	}
-	task_add_related(meta, a->id);
-	call_result(c, result);
+	call_make(c, &(struct making){.make = make_answer,
+				      .revision = c->session->revision,
+				      .id = a->id,
+				      .status = a->status,
+				      .form = a->form,
+				      .text = a->view,
+				      .len = strlen(a->view)});
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);

@@ -1,0 +1,33 @@
+/*
+ * call_make.h - answers that are made of much text: on a thread. Escaping,
+ * printing and copying 8 MB takes the loop 100 ms and more.
+ */
+#ifndef SUPERVISOR_CALL_MAKE_H
+#define SUPERVISOR_CALL_MAKE_H
+
+#include "supervisor/call.h"
+
+/* What an answer is made of; which of it is used is up to MAKE. */
+struct making {
+	/* The result, of nothing else than M and constants. */
+	struct json_object *(*make)(const struct making *m);
+	enum mcp_revision revision;
+	const char *text; /* LEN bytes */
+	size_t len;
+	const char *id;	  /* of a run */
+	enum store_status status;
+	enum store_task form;
+	bool is_error;
+	const char *uri, *mime_type;
+	/* Taken, and nobody else has a reference to any part of it; or NULL. */
+	struct json_object *head;
+};
+
+/*
+ * C is answered by what M (whose texts are lent) makes: at once, or when it
+ * has much text as soon as a thread has made it. C's client counts as one that
+ * awaits a large answer until then.
+ */
+void call_make(struct call *c, const struct making *m);
+
+#endif

@@ -15,6 +15,7 @@
 #define PROGRAM_STACK (8u << 20)
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
+#define PROGRAM_NICE 10 /* who serves, and who watches, comes first */
 #define SIGNALS_PART 4 /* of what may wait for who starts us */
 #define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
 
@@ -104,6 +105,9 @@ int limits_program(const struct sandbox_program *p)
 
 	for (size_t i = 0; i < ARRAY_LEN(own) && rc == 0; i++)
 		rc = lower(own[i].resource, own[i].max);
+	if (rc == 0 && getpriority(PRIO_PROCESS, 0) < PROGRAM_NICE &&
+	    setpriority(PRIO_PROCESS, 0, PROGRAM_NICE) != 0)
+		rc = -errno;
 	return rc;
 }
 

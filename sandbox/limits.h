@@ -40,7 +40,7 @@ int limits_userns(void);
 /*
  * In a program's process, before exec. Each counts for one process alone, but
  * for those of processes and of pending signals, which count a run's; what it
- * has in all else is watched by its shim.
+ * has in all else is watched by its shim. It is nicer than its shim, for good.
  */
 int limits_program(const struct sandbox_program *p);
 

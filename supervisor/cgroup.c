@@ -20,6 +20,9 @@
 
 #define OURS "paddock-" /* and an id: the folders' names */
 #define SELF "supervisor" /* in a folder that was given to us */
+/* Of CPU time, beside a program's run: all Lua workers, or a zygote; and us. */
+#define LEAF_SHARES 8
+#define SELF_SHARES 50
 #define MAKE_TRIES 10
 #define LEAVE_TRIES 100
 #define LEAVE_NAP_NS 20000000L
@@ -159,6 +162,24 @@ static void sweep(const char *dir)
 
 /* ---- making ---- */
 
+/*
+ * NAME in T's base, "" for that itself, gets so many times what a group has
+ * unless it is said; where CPU time is no matter, nothing. Version 1 bounds
+ * this to 2^18, version 2 to 10,000.
+ */
+static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
+{
+	char *dir = xasprintf("%s/%s", cgroups.base[t], name);
+
+	if (t == CGROUP_CPU)
+		(void)cgroup_put_number(dir, "cpu.shares",
+					times < 256 ? 1024 * times : 1 << 18);
+	else if (t == CGROUP_UNIFIED)
+		(void)cgroup_put_number(dir, "cpu.weight",
+					times < 100 ? 100 * times : 10000);
+	free(dir);
+}
+
 /* PATH, made and locked: the lock's descriptor, or -errno. */
 static int make_locked(const char *path)
 {
@@ -198,8 +219,10 @@ static int make_leaves(enum cgroup_tree t)
 {
 	int rc = 0;
 
-	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++)
+	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++) {
 		rc = cgroups.procs[i][t] = cgroup_make(cgroups.base[t], leaves[i]);
+		weigh(t, leaves[i], LEAF_SHARES);
+	}
 	return rc < 0 ? rc : 0;
 }
 
@@ -213,6 +236,15 @@ static int make_tree(const struct cgroup_home *home, const char *name,
 	return rc == 0 ? make_leaves(t) : rc;
 }
 
+static void make_if_possible(const struct cgroup_home *home, const char *name,
+			     enum cgroup_tree t)
+{
+	if (home->own[t] == NULL || make_tree(home, name, t) == 0)
+		return;
+	free(cgroups.base[t]);
+	cgroups.base[t] = NULL;
+}
+
 /* The unified tree beside version 1's kills at once, and counts CPU time. */
 static int make_v1(const struct cgroup_home *home, const char *name)
 {
@@ -220,12 +252,13 @@ static int make_v1(const struct cgroup_home *home, const char *name)
 
 	if (rc == 0)
 		rc = make_tree(home, name, CGROUP_PIDS);
-	if (rc == 0 && home->own[CGROUP_UNIFIED] != NULL &&
-	    make_tree(home, name, CGROUP_UNIFIED) < 0) {
-		free(cgroups.base[CGROUP_UNIFIED]);
-		cgroups.base[CGROUP_UNIFIED] = NULL;
-	}
-	return rc;
+	if (rc < 0)
+		return rc;
+	make_if_possible(home, name, CGROUP_UNIFIED);
+	make_if_possible(home, name, CGROUP_CPU);
+	if (cgroups.base[CGROUP_CPU] != NULL) /* as one process a CPU */
+		weigh(CGROUP_CPU, "", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	return 0;
 }
 
 static bool controls(const char *dir, const char *file)
@@ -243,6 +276,16 @@ static int pass_on(const char *dir)
 	if (controls(dir, "cgroup.subtree_control"))
 		return 0;
 	return cgroup_put(dir, "cgroup.subtree_control", "+memory +pids");
+}
+
+/* And that of CPU time, for a folder of ours: it changes nothing for others. */
+static int pass_all_on(const char *dir)
+{
+	int rc = pass_on(dir);
+
+	if (rc == 0)
+		(void)cgroup_put(dir, "cgroup.subtree_control", "+cpu");
+	return rc;
 }
 
 /* Is DIR ours alone, as a service manager gives it to a service? */
@@ -267,10 +310,11 @@ static int use_own(const char *own)
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0)
-		rc = pass_on(own);
+		rc = pass_all_on(own);
 	if (rc < 0)
 		return rc;
 	cgroups.base[CGROUP_UNIFIED] = xstrdup(own);
+	weigh(CGROUP_UNIFIED, SELF, SELF_SHARES);
 	return make_leaves(CGROUP_UNIFIED);
 }
 
@@ -284,7 +328,7 @@ static int use_top(const char *top, const char *name)
 	if (rc == 0)
 		rc = make_base(top, name, CGROUP_UNIFIED);
 	if (rc == 0)
-		rc = pass_on(cgroups.base[CGROUP_UNIFIED]);
+		rc = pass_all_on(cgroups.base[CGROUP_UNIFIED]);
 	return rc == 0 ? make_leaves(CGROUP_UNIFIED) : rc;
 }
 

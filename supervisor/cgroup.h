@@ -9,6 +9,9 @@
  *   programs  the zygotes of programs
  *   run-N     one program's run: N is its slot, and used again
  *
+ * Where the controller of CPU time is there, too, runs have equal shares of
+ * it, however many processes each has.
+ *
  * Version 1 has that in a tree for each controller, version 2 in one. Who
  * may not make it has none, and says so. What only root can do is done
  * before root is given up, or by the keeper.

@@ -9,7 +9,8 @@
 #define FIELDS_MAX 32 /* of a line of mountinfo */
 
 static const char *const controllers[CGROUP_TREES] = {
-    [CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids"};
+    [CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids",
+    [CGROUP_CPU] = "cpu"};
 
 /* Is WORD one of LIST, which has commas between them? */
 static bool has_word(const char *list, size_t len, const char *word)

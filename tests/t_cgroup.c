@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/cgroup.h"
+#include "supervisor/cgroup_int.h"
 #include "tests/tap.h"
 
 #define V2 "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -146,6 +146,77 @@ static int run_in(uint32_t slot, const struct cgroup_limits *l,
 	return status;
 }
 
+static long long read_number(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long long n = -1;
+
+	if (f != NULL && fscanf(f, "%lld", &n) != 1)
+		n = -1;
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+/* The CPU share of NAME's group; -1: it is not divided here. */
+static long long share_of(const char *name)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	const char *base = cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED];
+	char *path = xasprintf("%s/%s/%s", base != NULL ? base : "/none", name,
+			       v1 ? "cpu.shares" : "cpu.weight");
+	long long n = read_number(path);
+
+	free(path);
+	return n;
+}
+
+/* Is PID in NAME's group of the tree that divides CPU time? */
+static bool is_in(const char *name, pid_t pid)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	char *path = xasprintf("%s/%s/cgroup.procs",
+			       cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED],
+			       name);
+	bool is = read_number(path) == pid;
+
+	free(path);
+	return is;
+}
+
+/* However many processes a run has, another gets as much as it. */
+static void shares(void)
+{
+	const struct cgroup_limits big = {256 * MIB, 64};
+	int go[3][2], status;
+	struct cgroup_use use;
+	pid_t pid[3];
+
+	for (int i = 0; i < 3; i++)
+		pid[i] = child(go[i], fork_eight);
+	cgroup_place(CGROUP_LUA, pid[0]);
+	cgroup_run_begin(1, &big, pid[1]);
+	cgroup_run_begin(2, &big, pid[2]);
+	if (share_of("run-1") < 0) {
+		skip("CPU time is not divided here", "shares of it");
+	} else {
+		ok(is_in("lua", pid[0]) && is_in("run-1", pid[1]) &&
+		       is_in("run-2", pid[2]),
+		   "each is in its group");
+		is_int(share_of("run-1"), share_of("run-2"),
+		       "two runs have equal shares");
+		is_int(share_of("lua"), 8 * share_of("run-1"),
+		       "all Lua workers together those of eight");
+	}
+	for (int i = 0; i < 3; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], &status, 0);
+		close(go[i][1]);
+	}
+	cgroup_run_end(1, &use);
+	cgroup_run_end(2, &use);
+}
+
 static void live(void)
 {
 	const struct cgroup_limits small = {16 * MIB, 4}, big = {256 * MIB, 64};
@@ -184,6 +255,7 @@ static void live(void)
 	is_int(use.refused, 5, "the others are counted");
 	run_in(3, &big, fork_eight, &use);
 	is_int(use.refused, 0, "and not the next one's");
+	shares();
 	while (waitpid(-1, &status, 0) > 0)
 		; /* its children are not ours: none */
 	cgroup_remove();

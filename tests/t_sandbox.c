@@ -276,6 +276,8 @@ static int limited(void)
 	    !is_limit(RLIMIT_NPROC, 10) || !is_limit(RLIMIT_CPU, 5) ||
 	    !is_limit(RLIMIT_FSIZE, 64u << 20))
 		return 3;
+	if (getpriority(PRIO_PROCESS, 0) != 10)
+		return 7;
 	while (dup(0) >= 0)
 		fds++;
 	if (errno != EMFILE || fds > 20)

@@ -11,12 +11,29 @@
 
 #define KIB 1024u
 
+/*
+ * Where nothing else divides CPU time, the kernel gives each session as much
+ * as any other (sched(7), autogroup): so many of one run are another's loss.
+ */
+#define SESSIONS_MAX 8
+
 /* What the processes of the run have, all together, but for the shim. */
 struct use {
 	uint64_t cpu_ticks;
 	uint64_t threads;
 	uint64_t resident; /* bytes; shared ones count for each who has them */
+	uint64_t session[SESSIONS_MAX + 1];
+	size_t sessions; /* that differ: so many, or one more than may be */
 };
+
+static void add_session(struct use *u, uint64_t id)
+{
+	for (size_t i = 0; i < u->sessions; i++)
+		if (u->session[i] == id)
+			return;
+	if (u->sessions <= SESSIONS_MAX)
+		u->session[u->sessions++] = id;
+}
 
 /* The file NAME of /proc/PID: its first bytes, NUL-ended. How many, or -1. */
 static ssize_t read_proc(const struct shim *s, long pid, const char *name,
@@ -49,7 +66,7 @@ void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
 /* proc(5): the fields behind the name, which may hold anything. */
 static void add_stat(struct use *u, const char *stat)
 {
-	enum { STATE = 3, UTIME = 14, CSTIME = 17, THREADS = 20, RSS = 24 };
+	enum { STATE = 3, SESSION = 6, UTIME = 14, CSTIME = 17, THREADS = 20, RSS = 24 };
 	static long page;
 	const char *p = strrchr(stat, ')');
 	char *end;
@@ -62,7 +79,9 @@ static void add_stat(struct use *u, const char *stat)
 	for (int field = STATE + 1; field <= RSS; field++, p = end) {
 		uint64_t v = strtoull(p, &end, 10);
 
-		if (field >= UTIME && field <= CSTIME)
+		if (field == SESSION)
+			add_session(u, v);
+		else if (field >= UTIME && field <= CSTIME)
 			u->cpu_ticks += v;
 		else if (field == THREADS)
 			u->threads += v;
@@ -178,5 +197,11 @@ void shim_watch(const struct shim *s)
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
 	watch_processes(s, u.threads);
+	if (!s->sb->own_ids && u.sessions > SESSIONS_MAX)
+		shim_limit("sessions", u.sessions, SESSIONS_MAX, "sessions",
+			   "who starts the server: as root it divides CPU time "
+			   "by cgroups",
+			   "the program has more sessions (setsid) than it may "
+			   "have");
 	watch_memory(s, u.resident);
 }

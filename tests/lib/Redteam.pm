@@ -6,8 +6,8 @@
 # (c: the name of an attack in tests/redteam/*.c), or rogue => the script
 # of a worker that is taken over (tests/redteam/rogue.c). Options: limits and
 # other keys of the manifest, inputs, cancel => the message of the run at
-# which it is cancelled, also => code that looks for more and gives what is
-# wrong.
+# which it is cancelled, held => one at which others run, and then it is
+# cancelled, also => code that looks for more and gives what is wrong.
 #
 # The outcome says how the run ends: 'returns JSON', 'canceled', or an
 # errorCode and a piece of what is said with it. Where several are right, ' | '
@@ -24,6 +24,7 @@ use Exporter qw(import);
 use File::Copy qw(copy);
 use Cage;
 use Paddock;
+use POSIX ();
 use Test::More;
 
 our @EXPORT = qw(attack_all compile programs outcome_of is_outcome);
@@ -49,7 +50,7 @@ sub programs {
 	my $to = Paddock::fresh_root() . '/attack';
 
 	compile('attack', $to, map { "$TOP/tests/redteam/attack_$_.c" }
-		qw(resources escape leaks signals shared));
+		qw(resources escape leaks signals shared counters));
 	return $to;
 }
 
@@ -158,6 +159,27 @@ sub cgroups_now {
 
 # ---- an attack ----
 
+# What the sibling's program says as the server's user, without a cage.
+sub outside {
+	my ($s) = @_;
+	my $pid = open(my $from, '-|') // die "fork: $!\n";
+
+	if ($pid == 0) {
+		my $user = $s->{user};
+
+		chdir "$s->{root}/tmp" or die "$s->{root}/tmp: $!\n";
+		open STDIN, '<', '/dev/null';
+		if (defined $user) {
+			$( = $user;
+			$) = "$user $user";
+			POSIX::setuid($user);
+		}
+		exec $s->{outside} or POSIX::_exit(127);
+	}
+	local $/;
+	return <$from> // '';
+}
+
 # Begin it, let another run go by meanwhile, and wait for its end.
 sub one {
 	my ($s, $attack) = @_;
@@ -169,10 +191,21 @@ sub one {
 		$s->saying($run, $attack->{cancel});
 		$s->tool(cancel_task_run => {runId => $run});
 	}
-	my $v = $s->run_sync('sibling', {n => 20});
-	push @wrong, 'another run: ' . outcome_of($v)
-	    unless ($v->{status} // '') eq 'succeeded' &&
-	    json_of($v->{result}) eq json_of($s->{sibling_gives});
+	$s->saying($run, $attack->{held}) if defined $attack->{held};
+	for (1 .. (defined $attack->{held} ? 3 : 1)) {
+		my $v = $s->run_sync('sibling', {n => 20});
+
+		push @wrong, 'another run: ' . outcome_of($v)
+		    unless ($v->{status} // '') eq 'succeeded' &&
+		    json_of($v->{result}) eq json_of($s->{sibling_gives});
+	}
+	if (defined $attack->{held}) {
+		my $gives = outside($s);
+
+		push @wrong, "a program of the same user: $gives"
+		    if $gives ne json_of($s->{sibling_gives});
+		$s->tool(cancel_task_run => {runId => $run});
+	}
 	return ($s->ended($run), @wrong);
 }
 
@@ -233,6 +266,7 @@ sub as_user {
 	my %before;
 
 	$s->{sibling_gives} = $o->{sibling_gives};
+	$s->{outside} = $o->{c};
 	$s->init;
 	my $programs = can_run_programs($s, @attacks);
 	$s->run_sync('sibling', {n => 20}) for 1 .. 3; # what grows once has grown

@@ -22,7 +22,7 @@ void tell_progress(const char *message)
 static char *wanted(void)
 {
 	static const char key[] = "\"do\":\"";
-	static char name[64];
+	static char name[64] = "sibling";
 	size_t n = fread(inputs, 1, sizeof(inputs) - 1, stdin);
 	char *at;
 
@@ -38,7 +38,7 @@ int main(void)
 {
 	static const struct attack *const all[] = {
 	    resource_attacks, escape_attacks, leak_attacks, signal_attacks,
-	    shared_attacks};
+	    shared_attacks, counter_attacks};
 	const char *name = wanted();
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -125,7 +125,9 @@ static int obey(struct order *o, size_t len, int control, int *fd)
 	case OPEN_AUDIT:
 		return open_for_them(keeper.paths.audit, fd);
 	case UNLINK_SOCKET:
-		return unlink(keeper.paths.socket) == 0 ? 0 : -errno;
+		return keeper.paths.socket != NULL
+			   ? privs_unlink_socket(keeper.paths.socket)
+			   : -ENOENT;
 	case GIVE_STATE:
 		return give_state();
 	case MAKE_RUN:

@@ -1,9 +1,7 @@
 #include "supervisor/privs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -13,23 +11,23 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/privs_int.h"
 #include "supervisor/uids.h"
 
 #define OWN_USER "paddock"
-#define OPEN_FDS 16 /* of nftw(3) */
-
-/* What earlier versions served as, without that user. */
-static const uid_t once_spare[] = {199999, 60599};
 
 static struct {
 	bool leave;
 	uid_t uid;
 	gid_t gid;
 	char *name; /* NULL: an id without one */
+	gid_t *groups; /* all of that name's */
+	int n_groups;
 } them;
 
 bool privs_leave_root(void)
@@ -45,6 +43,13 @@ static void take(const struct passwd *pw)
 	them.gid = pw->pw_gid;
 	free(them.name); /* it is chosen twice: for the logs, and to be */
 	them.name = xstrdup(pw->pw_name);
+	them.n_groups = 0;
+	if (getgrouplist(pw->pw_name, pw->pw_gid, NULL, &them.n_groups) < 0) {
+		them.groups = xrealloc(them.groups, (size_t)them.n_groups *
+							sizeof(gid_t));
+		(void)getgrouplist(pw->pw_name, pw->pw_gid, them.groups,
+				   &them.n_groups);
+	}
 }
 
 /* An id that is nobody's, and that we may become. */
@@ -102,48 +107,63 @@ int privs_choose(const char *user, char *why, size_t size)
 
 /* ---- what they get ---- */
 
-void privs_give(const char *path)
+/* In the group GID, as privs_drop() will have it? */
+static bool in_group(gid_t gid)
 {
-	if (them.leave && path != NULL &&
-	    lchown(path, them.uid, them.gid) != 0 && errno != ENOENT)
-		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
-			 strerror(errno));
+	for (int i = 0; i < them.n_groups; i++)
+		if (them.groups[i] == gid)
+			return true;
+	return gid == them.gid;
 }
 
-/* Could they have put something else where ST is? */
-static bool is_theirs(const struct stat *st)
+/* Rights beside those of the mode: whose they are is not looked at. */
+static bool has_acl(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+bool privs_theirs(int fd, const struct stat *st)
 {
 	return st->st_uid == them.uid ||
-	       (st->st_gid == them.gid && (st->st_mode & S_IWGRP) != 0) ||
+	       ((st->st_mode & S_IWGRP) != 0 &&
+		(in_group(st->st_gid) || has_acl(fd))) ||
 	       ((st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0);
+}
+
+/* Through no link that they could have put there, and no file of another's. */
+static int give(const char *path)
+{
+	struct privs_way w;
+	struct stat st;
+	int rc = privs_walk(path, PRIVS_ROOTS_LINKS, &w);
+
+	if (rc == 0 && fstatat(w.fd, w.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		rc = -errno;
+	if (rc == 0 && (w.theirs || w.shared) &&
+	    (!S_ISREG(st.st_mode) || st.st_nlink != 1))
+		rc = -EPERM;
+	if (rc == 0 && fchownat(w.fd, w.name, them.uid, them.gid,
+				AT_SYMLINK_NOFOLLOW) != 0)
+		rc = -errno;
+	privs_walked(&w);
+	return rc;
+}
+
+void privs_give(const char *path)
+{
+	int rc = them.leave && path != NULL ? give(path) : 0;
+
+	if (rc != 0 && rc != -ENOENT)
+		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
+			 strerror(-rc));
 }
 
 #define APPEND                                                                 \
 	(O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW |   \
 	 O_NONBLOCK)
-
-/* Of the folders on the way: is one theirs, can anybody add to the last? */
-struct way {
-	bool theirs, shared;
-};
-
-/* AT moves on to the folder NAME in it. */
-static int step_into(int *at, const char *name, struct way *w)
-{
-	struct stat st;
-	int rc = 0;
-	int fd = openat(*at, *name != '\0' ? name : ".",
-			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, &st) != 0)
-		rc = -errno;
-	else
-		*w = (struct way){w->theirs || is_theirs(&st),
-				  (st.st_mode & S_IWOTH) != 0};
-	close(*at);
-	*at = fd;
-	return rc;
-}
 
 /* What they cannot have put there: a link of either kind, a FIFO. */
 static bool is_plain(int fd)
@@ -156,21 +176,14 @@ static bool is_plain(int fd)
 /* With root's rights, through no link; where they may write, none is made. */
 static int open_as_root(const char *path)
 {
-	char *copy = xstrdup(path), *name = copy, *slash;
-	int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = at >= 0 && *name == '/' ? 0 : -EINVAL;
-	struct way w = {false, false};
-	bool theirs;
+	struct privs_way w;
+	int rc = privs_walk(path, PRIVS_NO_LINKS, &w);
+	bool theirs = w.theirs || w.shared;
 	int fd = -1;
 
-	while (rc == 0 && (slash = strchr(name, '/')) != NULL) {
-		*slash = '\0';
-		rc = step_into(&at, name, &w);
-		name = slash + 1;
-	}
-	theirs = w.theirs || w.shared;
 	if (rc == 0) {
-		fd = openat(at, name, theirs ? APPEND & ~O_CREAT : APPEND, 0640);
+		fd = openat(w.fd, w.name, theirs ? APPEND & ~O_CREAT : APPEND,
+			    0640);
 		rc = fd < 0 ? -errno : theirs && !is_plain(fd) ? -EACCES : 0;
 	}
 	if (rc == 0 && fchown(fd, them.uid, them.gid) != 0)
@@ -178,9 +191,7 @@ static int open_as_root(const char *path)
 			 strerror(errno));
 	if (rc != 0 && fd >= 0)
 		close(fd);
-	if (at >= 0)
-		close(at);
-	free(copy);
+	privs_walked(&w);
 	return rc == 0 ? fd : rc;
 }
 
@@ -201,93 +212,26 @@ int privs_open_log(const char *path)
 	return fd == -EACCES || fd == -EPERM ? open_as_root(path) : fd;
 }
 
-static int give_one(const char *path, const struct stat *st, int type,
-		    struct FTW *at)
-{
-	(void)st, (void)type, (void)at;
-	privs_give(path);
-	return 0;
-}
-
-/* Nothing in it, or a database of ours? */
-static bool is_ours(const char *dir)
-{
-	char *db = xasprintf("%s/paddock.db", dir);
-	bool ours = access(db, F_OK) == 0;
-	DIR *d = ours ? NULL : opendir(dir);
-	size_t n = 0;
-
-	while (d != NULL && readdir(d) != NULL)
-		n++;
-	if (d != NULL) {
-		ours = n <= 2; /* "." and ".." */
-		closedir(d);
-	}
-	free(db);
-	return ours;
-}
-
-/* Every folder on the way to DIR that is missing; DIR alone is private. */
-static int make_dirs(const char *dir)
-{
-	char *path = xstrdup(dir);
-	int rc = 0;
-
-	for (char *p = path + 1; *p != '\0' && rc == 0; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		if (mkdir(path, 0755) != 0 && errno != EEXIST)
-			rc = -errno;
-		*p = '/';
-	}
-	if (rc == 0 && mkdir(path, 0700) != 0)
-		rc = -errno;
-	free(path);
-	return rc;
-}
-
-static bool was_ours(uid_t uid)
-{
-	for (size_t i = 0; i < ARRAY_LEN(once_spare); i++)
-		if (once_spare[i] == uid)
-			return true;
-	return false;
-}
-
 int privs_give_state(const char *dir, char *why, size_t size)
 {
-	struct stat st;
-	int rc;
+	return them.leave ? privs_hand_over(dir, them.uid, them.gid, why, size)
+			  : 0;
+}
 
-	if (!them.leave)
-		return 0;
-	rc = stat(dir, &st) == 0 ? 0 : -errno;
-	if (rc == -ENOENT) {
-		rc = make_dirs(dir);
-		st = (struct stat){0};
-	}
-	if (rc < 0 || st.st_uid == them.uid)
-		return 0; /* what the store cannot open, it tells */
-	if (was_ours(st.st_uid)) {
-		snprintf(why, size,
-			 "%s belongs to uid %u, which earlier versions served "
-			 "as and which can be another's: \"chown -R root %s\" "
-			 "gives it to the next start, or name a [server] user",
-			 dir, (unsigned)st.st_uid, dir);
-		return -EPERM;
-	}
-	if (st.st_uid != 0 || !is_ours(dir)) {
-		snprintf(why, size,
-			 "%s is no state folder that root has used, so it is "
-			 "not given to uid %u; name another as state_dir, or "
-			 "its owner in [server] user",
-			 dir, (unsigned)them.uid);
-		return -EPERM;
-	}
-	/* the folder last: while it is root's, nobody puts links in our way */
-	nftw(dir, give_one, OPEN_FDS, FTW_PHYS | FTW_DEPTH | FTW_MOUNT);
-	return 0;
+int privs_unlink_socket(const char *path)
+{
+	struct privs_way w;
+	struct stat st;
+	int rc = privs_walk(path, PRIVS_ROOTS_LINKS, &w);
+
+	if (rc == 0 && fstatat(w.fd, w.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		rc = -errno;
+	else if (rc == 0 && !S_ISSOCK(st.st_mode))
+		rc = -EPERM;
+	if (rc == 0 && unlinkat(w.fd, w.name, 0) != 0)
+		rc = -errno;
+	privs_walked(&w);
+	return rc;
 }
 
 /* ---- the step down ---- */

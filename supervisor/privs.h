@@ -36,6 +36,9 @@ int privs_open_log(const char *path);
  */
 int privs_give_state(const char *dir, char *why, size_t size);
 
+/* For the keeper: remove PATH if it is a socket. 0 or -errno. */
+int privs_unlink_socket(const char *path);
+
 /*
  * Become them: nothing is dumped, nothing is gained by an exec, and no
  * capability but CAP_KILL is left. 0 or -errno.

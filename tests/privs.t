@@ -224,4 +224,56 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	is(owner($s->{state}), 0, 'it stays root\'s');
 	$s->stop('the server ends');
 }
+# ---- root's rights, along paths that others have a part in ----
+
+# A server's user may make links in its own folders. None of them makes root
+# give an empty folder, or a file, of root's away.
+{
+	my $room = Paddock::fresh_root();
+	my %prey = (empty => "$room/roots/empty", db => "$room/roots/db");
+
+	chmod 0755, $room;
+	mkdir "$room/$_" for qw(theirs group roots roots/empty roots/db);
+	write_file("$room/roots/db/paddock.db", '');
+	chown 65534, 65534, "$room/theirs";
+	chown 0, 6, "$room/group"; # of a group that the user is in beside its own
+	chmod 0775, "$room/group";
+	# with a copy of /etc/group, in a mount namespace, where nobody is of disk
+	write_file("$room/etc_group", (read_file('/etc/group') =~ s/^(disk:.*)$/$1,nobody/mr) =~ s/:,nobody/:nobody/r);
+	my @in_group = ('unshare', '-m', 'sh', '-c', "mount --bind $room/etc_group /etc/group && exec \"\$@\"", 'sh');
+	for my $dir (qw(theirs group)) {
+		for my $kind (sort keys %prey) {
+			my $at = "$room/$dir/$kind";
+			my $in = "$room/$dir/in_$kind";
+
+			symlink $prey{$kind}, $at or die $!;
+			symlink "$room/roots", $in or die $!;
+			for my $state ($at, "$in/$kind") {
+				my $s = Paddock->new(templates => \%templates, state => $state, wrap => \@in_group,
+						     config => "[server]\nuser = nobody\n");
+				$s->init;
+				$s->tool(echo => {});
+				ok($s->log_has(qr/leads through a symbolic link that uid \d+ can have put there/),
+				   "state_dir through a link in a folder of theirs ($dir): said");
+				is(owner($prey{$kind}), 0, '…and what it leads to stays root\'s');
+				$s->stop;
+			}
+		}
+	}
+	write_file("$room/roots/secret", 'x');
+	chmod 0600, "$room/roots/secret";
+	link "$room/roots/secret", "$room/group/log" or die $!;
+	my $l = Paddock->new(templates => \%templates, wrap => \@in_group, state => "$room/state",
+			     config => "[server]\nuser = nobody\nlog_file = $room/group/log\n");
+	until_true('its answer', sub { !alive($l->{pid}) || -s "$room/state/paddock.db" });
+	$l->close_stdin;
+	$l->wait_exit;
+	is(owner("$room/roots/secret"), 0, 'a log file in a folder of their group gives nothing of root\'s away');
+	is(-s "$room/roots/secret", 1, '…nor is it written to');
+	symlink "$room/roots", "$room/way" or die $!;
+	my $s = Paddock->new(templates => \%templates, state => "$room/way/empty", config => "[server]\nuser = nobody\n");
+	is(echo($s, 1), 1, 'a link that root alone can have put there is followed');
+	$s->stop;
+	is(owner($prey{empty}), 65534, '…and the folder given');
+}
 done_testing();

@@ -145,11 +145,12 @@ subtest 'taken back' => sub {
 	my $grant = "[grant \"waits\"]\nread_paths = $room/data\n";
 	my $s = Daemon->new(config => $config . $grant, templates => {%templates, waits => {
 		program => "#!/bin/sh\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\ncat $room/data/file >/work/o\nwhile [ ! -e $room/other/go ]; do :; done\necho '{\"step\":{\"name\":\"a\",\"state\":\"succeeded\"}}' >&3\necho 7\n",
-		permissions => {readPaths => ["$room/data", "$room/other"]}}});
+		# with locks it has the host's own inodes, and so sees what is new there
+		permissions => {locks => JSON::PP::true, readPaths => ["$room/data", "$room/other"]}}});
 	(my $c = $s->client)->init;
 	is_refused($c, 'waits', 'not all is granted');
 	my $v;
-	$s->write_config($config . "[grant \"waits\"]\nread_paths = $room/data $room/other\n");
+	$s->write_config($config . "[grant \"waits\"]\nlocks = yes\nread_paths = $room/data $room/other\n");
 	is($s->reload, 'done', 'it is granted by a reload');
 	my ($first, $second) = map { $c->run_async("waits") } 1 .. 2;
 	$c->get_until($first, 'to run', sub { $_[0]{progress}{totalSteps} });

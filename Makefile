@@ -248,6 +248,8 @@ soak: deps-check all tests asan
 	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
 	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=50 prove -v tests/redteam_loop.t
 	PADDOCK_STEPS=100000 prove -v tests/http_random.t
+	PADDOCK_STEPS=100000 PADDOCK_PATIENCE=120 prove -v tests/chaos.t
+	PADDOCK_BUILD=$(B)/asan PADDOCK_STEPS=30000 PADDOCK_PATIENCE=120 prove -v tests/chaos.t
 
 # Small bugs, put in one at a time; M='sandbox/' tries those alone.
 mutate: deps-check all

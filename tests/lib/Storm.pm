@@ -7,6 +7,8 @@
 #   $storm->steps(1000);
 #   $storm->calm;              # all that was asked is answered
 #   print for $storm->wrong;   # what did not hold, nothing if all did
+#
+# Chaos.pm adds to it what the world does meanwhile, and other transports.
 package Storm;
 
 use strict;
@@ -45,6 +47,14 @@ sub fault {
 }
 
 sub one_of { return $_[int rand @_] }
+
+# ---- what Chaos.pm has its own of ----
+
+sub ops { return \our %do }
+sub weighed { return \our @weighed }
+sub begin { return $_[0]->begin_http } # a session, before initialize is sent
+sub excuses { return 0 } # is it by the world that SESSION gets no answer?
+sub tells { }		 # OWNER was answered M
 
 # ---- connections: what is sent, and what is expected back, in order ----
 
@@ -141,6 +151,7 @@ sub on_answer {
 	$self->fault('the answer to ' . json_of($m->{id}) . ' came in place of that to ' . $q->{key})
 	    if !defined $n && defined $q->{key} && $q->{key} ne json_of($m->{id});
 	$self->{counts}{$m->{error} ? "error $m->{error}{code}" : 'result'}++;
+	$self->tells($s->{owner}, $m);
 	$self->fault('both result and error: ' . json_of($m)) if exists $m->{error} == exists $m->{result};
 	$r->{then}->($m) if $r->{then};
 }
@@ -195,7 +206,7 @@ sub on_whole {
 	$self->{counts}{$status}++;
 	$self->look_for_ids($q->{owner}, $head . $body);
 	$self->fault("$status came, where $q->{want} would do: " . ($q->{text} // '') . " -> $body")
-	    unless $status =~ /^(?:$q->{want})$/;
+	    unless $status =~ /^(?:$q->{want})$/ || ($status =~ /^40[14]$/ && $self->excuses($q));
 	if ($q->{greets} && $status == 200 && $head =~ /^mcp-session-id: (\S+)\r$/mi) {
 		$q->{session}{id} = $1;
 	}
@@ -239,6 +250,7 @@ sub response {
 		$self->on_event($q, $1) while $stream && $c->{body} =~ s/^(.*?)\n\n//s;
 		return 0 unless $end;
 		$self->{counts}{streams}++;
+		$self->without_answer($q) if defined $q->{key};
 	} else {
 		my ($n) = $c->{head} =~ /^content-length: (\d+)/mi;
 
@@ -252,6 +264,16 @@ sub response {
 	return 1;
 }
 
+# The stream of Q's request ended: its answer has come by it, unless it was cancelled.
+sub without_answer {
+	my ($self, $q) = @_;
+	my $r = $q->{session}{requests}{$q->{key}};
+
+	return if $r->{answers} || $r->{cancelled} || $r->{sent} > 1 || $q->{session}{over} ||
+	    (defined $q->{stream} && $q->{session}{resumed}{$q->{stream}}) || $self->excuses($q);
+	$self->fault("a stream ended without the answer to $q->{text}");
+}
+
 sub read_some {
 	my ($self, $c) = @_;
 	my $n = sysread $c->{fh}, $c->{in}, 1 << 17, length $c->{in};
@@ -260,7 +282,7 @@ sub read_some {
 	1 while length $c->{in} && $self->response($c);
 	$self->hang_up($c) if $n && !@{$c->{due}} && !length $c->{out};
 	return if $n;
-	my ($q) = grep { !$_->{may_close} && !$_->{session}{over} } @{$c->{due}};
+	my ($q) = grep { !$_->{may_close} && !$_->{session}{over} && !$self->excuses($_) } @{$c->{due}};
 
 	$self->fault('closed, in place of an answer to ' . ($q->{text} // '?')) if $q && !$c->{rude};
 	$self->hang_up($c);
@@ -275,7 +297,15 @@ sub turn {
 		vec($r, fileno $c->{fh}, 1) = 1;
 		vec($w, fileno $c->{fh}, 1) = 1 if length $c->{out};
 	}
+	for my $l ($self->lines) {
+		vec($r, fileno $l->{from}, 1) = 1;
+		vec($w, fileno $l->{to}, 1) = 1 if length $l->{out};
+	}
 	select($r, $w, undef, $seconds) > 0 or return;
+	for my $l ($self->lines) {
+		$self->write_lines($l) if vec($w, fileno $l->{to}, 1);
+		$self->read_lines($l) if vec($r, fileno $l->{from}, 1);
+	}
 	for my $c (values %{$self->{conns}}) {
 		if (vec($w, fileno $c->{fh}, 1)) {
 			my $n = syswrite $c->{fh}, $c->{out};
@@ -290,7 +320,55 @@ sub turn {
 sub awaited {
 	my ($self) = @_;
 
-	return scalar grep { !$_->{endless} && !$_->{done} } map { @{$_->{due}} } values %{$self->{conns}};
+	return scalar grep { !$_->{endless} && !$_->{done} && !$_->{cancelled} } map { @{$_->{due}} }
+	    values %{$self->{conns}}, $self->lines;
+}
+
+# ---- sessions whose messages are lines: the socket's, and stdio's ----
+
+sub lines { return grep { !$_->{closed} } map { $_->{line} // () } @{$_[0]{sessions}}, @{$_[0]{gone} // []} }
+
+sub write_lines {
+	my ($self, $l) = @_;
+	my $n = syswrite $l->{to}, $l->{out};
+
+	if (defined $n) { substr $l->{out}, 0, $n, '' }
+	elsif ($! != EAGAIN && $! != EINTR) { $l->{out} = '' }
+}
+
+sub read_lines {
+	my ($self, $l) = @_;
+	my $s = $l->{session};
+	my $n = sysread $l->{from}, $l->{in}, 1 << 17, length $l->{in};
+
+	return if !defined $n && ($! == EAGAIN || $! == EINTR);
+	while ($l->{in} =~ s/^(.*)\n//) {
+		my $m = eval { json_to($1) } // return $self->fault("no JSON: $1");
+
+		$self->look_for_ids($s->{owner}, $1);
+		for (ref $m eq 'ARRAY' ? @$m : $m) {
+			my $key = defined $_->{id} && !exists $_->{method} ? json_of($_->{id}) : undef;
+			my ($q) = grep { defined $key && !$_->{done} && $_->{key} eq $key } @{$l->{due}};
+
+			$self->on_message($s, $_, undef, $q // {broken => !defined $key && $l->{broken}-- > 0});
+			$q->{done} = 1 if $q;
+		}
+		$l->{due} = [grep { !$_->{done} && !$_->{cancelled} } @{$l->{due}}];
+	}
+	return if $n;
+	$self->fault("the server closed the connection of $s->{owner}") unless $s->{over} || $self->excuses({session => $s});
+	$self->close_lines($l);
+}
+
+# Of what is due nobody hears any more.
+sub close_lines {
+	my ($self, $l) = @_;
+
+	$l->{closed} = $l->{session}{over} = 1;
+	$_->{lost} = 1 for @{$l->{due}};
+	$l->{due} = [];
+	close $l->{$_} for qw(from to);
+	$self->{sessions} = [grep { $_ != $l->{session} } @{$self->{sessions}}];
 }
 
 # ---- what is done ----
@@ -322,6 +400,12 @@ sub ask {
 	my ($self, $s, $method, $params, %o) = @_;
 	my ($m, $key) = $self->message($s, $method, $params, %o);
 	my $text = json_of($m);
+
+	if ($s->{line}) {
+		$s->{line}{out} .= "$text\n";
+		push @{$s->{line}{due}}, $s->{open}{$key} = {session => $s, owner => $s->{owner}, key => $key, text => $text};
+		return undef;
+	}
 	my $c = $o{conn} // $self->connect;
 
 	$s->{open}{$key} = $self->send($c, $self->bytes_of(POST => $self->headers($s), $text),
@@ -330,23 +414,40 @@ sub ask {
 	return $c;
 }
 
+sub begin_http { return {owner => one_of(@{$_[0]{names}})} }
+
 sub greet {
 	my ($self) = @_;
-	my $s = {owner => one_of(@{$self->{names}}), requests => {}, tokens => {}, told => {}, events => [],
-		 asked => [], open => {}, last => 0, revision => one_of(@REVISIONS)};
-	my ($m, $key) = $self->message($s, 'initialize', {protocolVersion => $s->{revision},
-		capabilities => rand() < 0.3 ? {} : {elicitation => {}, sampling => {}, rand() < 0.4 ? () : (tasks => \%lends)}});
+	my $s = $self->begin // return;
 
-	my $q = $self->send($self->connect, $self->bytes_of(POST => $self->headers($s), json_of($m)),
-		{session => $s, owner => $s->{owner}, want => '200|429', key => $key, greets => 1, text => 'initialize'});
+	%$s = (%$s, requests => {}, tokens => {}, told => {}, events => [], asked => [], open => {}, last => 0,
+	       revision => one_of(@REVISIONS));
+	my %params = (protocolVersion => $s->{revision},
+		capabilities => rand() < 0.3 ? {} : {elicitation => {}, sampling => {}, rand() < 0.4 ? () : (tasks => \%lends)});
+	my $q;
+
+	if ($s->{line}) {
+		push @{$self->{sessions}}, $s;
+		$self->ask($s, 'initialize', \%params);
+		($q) = @{$s->{line}{due}};
+	} else {
+		my ($m, $key) = $self->message($s, 'initialize', \%params);
+
+		$q = $self->send($self->connect, $self->bytes_of(POST => $self->headers($s), json_of($m)),
+			{session => $s, owner => $s->{owner}, want => '200|429', key => $key, greets => 1, text => 'initialize'});
+	}
 	for (my $i = 0; !$q->{done} && !$q->{lost} && $i < 100 * $PATIENCE; $i++) { $self->turn(0.01) }
 	push @{$self->{sessions}}, $s if $s->{id};
-	$self->note($s, 'notifications/initialized') if $s->{id} && rand() < 0.9;
+	$self->note($s, 'notifications/initialized') if ($s->{id} || $s->{line}) && rand() < 0.9;
 }
 
 sub post_text {
 	my ($self, $s, $text, $want, %more) = @_;
 
+	if ($s->{line}) {
+		$s->{line}{out} .= "$text\n";
+		return {};
+	}
 	return $self->send($self->connect, $self->bytes_of(POST => $self->headers($s, %more), $text),
 		{session => $s, owner => $s->{owner}, want => $want, broken => 1, text => $text});
 }
@@ -417,7 +518,7 @@ my @rude = ("GET / HTTP/9.9\r\n\r\n", "\x16\x03\x01\x02\x00", "POST /mcp HTTP/1.
 	    "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999\r\n\r\n{\"jsonrpc\"");
 my @ids = ('', 'x', '0-0', '1-99999', '999-1', '18446744073709551616-0', '-1-1', '1-1,2-2');
 
-my %do = (
+our %do = (
 	greet => sub { $_[0]->greet if @{$_[0]{sessions}} < $SESSIONS },
 	fine => sub {
 		my ($self, $s) = @_;
@@ -479,11 +580,17 @@ my %do = (
 		my $key = @keys && rand() < 0.8 ? one_of(@keys) : '"none"';
 
 		$self->note($s, 'notifications/cancelled', {requestId => json_to($key), reason => "it \"rains\""});
-		$s->{open}{$key}{want} = '200|202|404|429' if $s->{open}{$key};
+		$s->{requests}{$key}{cancelled} = 1 if $s->{requests}{$key};
+		return unless $s->{open}{$key};
+		$s->{open}{$key}{want} = '200|202|404|429';
+		$s->{open}{$key}{cancelled} = 1 if $s->{line}; # an answer may come, or not
 	},
 	reply => sub { # to what was asked, by its session or by another
 		my ($self, $s) = @_;
-		my $m = shift @{$s->{asked}} // {id => 'paddock-9', method => ''}; # or nothing
+		my $m = rand() < 0.1 ? one_of(@{$s->{replied} // []}) : undef; # once more
+
+		$m //= shift @{$s->{asked}} // {id => 'paddock-9', method => ''}; # or nothing
+		push @{$s->{replied}}, $m;
 		my $by = rand() < 0.8 ? $s : one_of(@{$self->{sessions}});
 		my %task = (taskId => one_of('c1', 'c1', 'c2'), pollInterval => one_of(1, 90, 1e15),
 			    status => one_of(qw(working working completed failed napping)));
@@ -498,6 +605,7 @@ my %do = (
 		my $last = rand() < 0.6 ? undef : rand() < 0.7 && @{$s->{events}} ? one_of(@{$s->{events}}) : one_of(@ids);
 		my ($n, $seq) = ($last // '') =~ /^(\d+)-(\d+)$/;
 
+		$s->{resumed}{$n} = 1 if defined $n; # by another connection it goes on
 		$self->send($self->connect, $self->bytes_of(GET => $self->headers($s, 'Content-Type' => undef,
 			Accept => 'text/event-stream', 'Last-Event-ID' => $last)),
 			{session => $s, owner => $s->{owner}, want => '200|400|404|429', endless => 1, broken => 1,
@@ -514,6 +622,7 @@ my %do = (
 
 		return if rand() < 0.6; # not too often
 		$s->{over} = 1;
+		return $self->close_lines($s->{line}) if $s->{line};
 		$self->{sessions} = [grep { $_ != $s } @{$self->{sessions}}];
 		$self->send($self->connect, $self->bytes_of(DELETE => $self->headers($s)),
 			    {session => $s, owner => $s->{owner}, want => '204|404', broken => 1});
@@ -556,7 +665,7 @@ my %do = (
 		push @{$self->{later}}, [$self->{step} + int rand 40, $c, $rest];
 	},
 );
-my @weighed = map { my ($name, $n) = /(\w+):(\d+)/; ($name) x $n }
+our @weighed = map { my ($name, $n) = /(\w+):(\d+)/; ($name) x $n }
     qw(greet:4 fine:14 call:14 task:8 of_task:14 of_run:8 artifact:4 again:3 several:3 batch:4 cancel:6 reply:8 listen:7
        cut:5 end:2 thief:4 garbage:4 header:3 rude:3 slow:3 reload:1);
 
@@ -572,19 +681,30 @@ sub later {
 	}
 }
 
+# What a session of lines cannot do, it leaves.
+my %http_alone = map { $_ => 1 } qw(several listen slow thief header garbage batch);
+
+sub op {
+	my ($self, $name, $s) = @_;
+
+	$self->ops->{$name}->($self, $s) unless $s->{line} && $http_alone{$name};
+}
+
 sub steps {
-	my ($self, $n) = @_;
+	my ($self, $n, $seconds) = @_;
+	my $until = defined $seconds ? time + $seconds : undef;
 
 	for (1 .. $n) {
+		last if $until && time > $until;
 		srand $self->{seed} * 1_000_003 + ++$self->{step};
 		last if @{$self->{faults}} >= 20;
 		$self->greet unless @{$self->{sessions}};
 		my $s = one_of(@{$self->{sessions}}) // next; # at its rate's limit
-		$do{one_of(@weighed)}->($self, $s);
+		$self->op(one_of(@{$self->weighed}), $s);
 		$self->later;
 		$self->turn(rand() < 0.3 ? $BREATH : 0);
 		for (my $i = 0; $self->awaited > $AT_ONCE && $i < 3000; $i++) {
-			$do{reply}->($self, one_of(grep { @{$_->{asked}} } @{$self->{sessions}}))
+			$self->op('reply', one_of(grep { @{$_->{asked}} } @{$self->{sessions}}))
 			    if grep { @{$_->{asked}} } @{$self->{sessions}};
 			$self->turn(0.01);
 		}
@@ -602,11 +722,12 @@ sub calm {
 
 	$self->later(1);
 	for (my $i = 0; $self->awaited && $i < 100 * $PATIENCE; $i++) {
-		$do{reply}->($self, $_) for grep { @{$_->{asked}} } @{$self->{sessions}};
+		$self->op('reply', $_) for grep { @{$_->{asked}} } @{$self->{sessions}};
 		$self->turn(0.01);
 	}
 	$self->fault('no answer to ' . ($_->{text} // '?')) for grep { !$_->{endless} && !$_->{done} }
-	    map { @{$_->{due}} } values %{$self->{conns}};
+	    map { @{$_->{due}} } values %{$self->{conns}}, $self->lines;
+	$self->close_lines($_) for $self->lines;
 	for my $s (@{$self->{sessions}}) {
 		$s->{over} = 1;
 		$self->send($self->connect, $self->bytes_of(DELETE => $self->headers($s)),

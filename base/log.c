@@ -297,6 +297,61 @@ static void log_line(enum log_level level, unsigned most, const char *part,
 	errno = saved;
 }
 
+/* ---- others' lines ---- */
+
+/* The word behind NAME at *P, which moves behind that word; or NULL. */
+static const char *field(const char **p, const char *end, const char *name,
+			 size_t *n)
+{
+	size_t len = strlen(name);
+	const char *at = *p, *stop;
+
+	if ((size_t)(end - at) <= len || memcmp(at, name, len) != 0)
+		return NULL;
+	at += len;
+	stop = memchr(at, ' ', (size_t)(end - at));
+	if (stop == NULL || stop == at)
+		return NULL;
+	*n = (size_t)(stop - at);
+	*p = stop + 1;
+	return at;
+}
+
+static int relayed_level(const char *word, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names_of); i++)
+		if (strlen(names_of[i]) == n && memcmp(names_of[i], word, n) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
+void log_relay(const char *part, const char *line, size_t len)
+{
+	const char *p = line, *end = line + len, *level, *own;
+	size_t n_ts, n_level, n_own = 0;
+	struct line l = {.n = 0};
+	int rank = -EINVAL;
+
+	if (field(&p, end, "ts=", &n_ts) != NULL &&
+	    (level = field(&p, end, "level=", &n_level)) != NULL)
+		rank = relayed_level(level, n_level);
+	own = rank < 0 ? NULL : field(&p, end, "part=", &n_own);
+	if (own == NULL) {
+		log_warn(part, "said=\"%.*s\"", (int)len, line);
+		return;
+	}
+	if (rank > (int)threshold)
+		return;
+	begin_line(&l, (enum log_level)rank, part);
+	l.n--; /* a slash instead of the space */
+	put(&l, "/", 1);
+	put_value(&l, own, n_own);
+	put(&l, " ", 1);
+	for (; p < end; p++)
+		put(&l, (unsigned char)*p < ' ' || *p == 0x7F ? "?" : p, 1);
+	write_line(&l);
+}
+
 #define LOG_FUNCTION(name, level, most)                                        \
 	void name(const char *part, const char *fmt, ...)                      \
 	{                                                                      \

@@ -9,6 +9,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
@@ -58,5 +59,13 @@ void log_rarely(const char *part, const char *fmt, ...)
  * in any). Call it once a minute, and at the end.
  */
 void log_held_back(bool final);
+
+/*
+ * A line that another process of ours has written, by this format: its level
+ * and fields (LEN bytes) as they stand, but for control characters; the time is
+ * ours, and PART comes before its own, so that it speaks for nobody else. What
+ * is no such line is quoted, as a warning. The caller bounds how many come.
+ */
+void log_relay(const char *part, const char *line, size_t len);
 
 #endif

@@ -30,8 +30,9 @@
 #define TICK_MS 1000
 #define COUNTS 3 /* of the numbers are counts; then come times and sizes */
 
-/* Where root goes: ids that the host keeps for nobody, then nobody's own. */
-static const unsigned ids[] = {200512, 60512, 65534};
+/* Where root goes, if nobody says: an id that nobody has, or nobody's. */
+static const unsigned ids[] = {1879048191, 60512, 65534};
+static int64_t own_uid; /* 0: nobody said */
 
 static const char usage[] =
     "usage: paddock-browser [option]...\n"
@@ -50,7 +51,7 @@ static const char usage[] =
     "  --max-processes N         and its processes and threads\n"
     "  --deny LIST               hosts and networks that no page reaches\n"
     "  --log-level LEVEL         error, warn, info or debug\n"
-    "  --log-file FILE           log to FILE instead of stderr\n"
+    "  --uid N                   where root starts it: whom it becomes\n"
     "  --version                 print the version, then exit\n"
     "  --help                    print this, then exit\n";
 
@@ -69,7 +70,6 @@ static const char *deny; /* NULL: nothing */
 
 enum {
 	OPT_LEVEL = 256,
-	OPT_FILE,
 	OPT_VERSION,
 	OPT_HELP,
 	OPT_CHROMIUM,
@@ -80,7 +80,6 @@ enum {
 
 static const struct option options[] = {
     {"log-level", required_argument, NULL, OPT_LEVEL},
-    {"log-file", required_argument, NULL, OPT_FILE},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
     {"chromium", required_argument, NULL, OPT_CHROMIUM},
@@ -94,6 +93,7 @@ static const struct option options[] = {
     {"idle-ms", required_argument, NULL, OPT_NUMBERS + 5},
     {"max-memory", required_argument, NULL, OPT_NUMBERS + 6},
     {"max-processes", required_argument, NULL, OPT_NUMBERS + 7},
+    {"uid", required_argument, NULL, OPT_NUMBERS + 8},
     {0},
 };
 
@@ -105,7 +105,7 @@ static void set_number(int which, long long n)
 				    &l->tabs_per_session};
 	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
 				  &l->idle_ms, &l->memory_bytes,
-				  &l->processes};
+				  &l->processes, &own_uid};
 
 	if ((size_t)which < ARRAY_LEN(counts))
 		*counts[which] = (unsigned)n;
@@ -147,24 +147,12 @@ static bool take_level(const char *name)
 	return true;
 }
 
-static bool take_file(const char *path)
-{
-	int rc = log_open(path);
-
-	if (rc < 0)
-		fprintf(stderr, "paddock-browser: %s: %s\n", path,
-			strerror(-rc));
-	return rc == 0;
-}
-
 /* -1: go on; else exit with it. */
 static int take_flag(int opt)
 {
 	switch (opt) {
 	case OPT_LEVEL:
 		return take_level(optarg) ? -1 : EXIT_USAGE;
-	case OPT_FILE:
-		return take_file(optarg) ? -1 : EX_UNAVAILABLE;
 	case OPT_CHROMIUM:
 		broker.limits.chromium = optarg;
 		return -1;
@@ -197,6 +185,11 @@ static bool is_control(int fd)
 	       domain == AF_UNIX && type == SOCK_SEQPACKET;
 }
 
+static bool become(unsigned id)
+{
+	return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
+}
+
 /* What speaks to Chromium is not root, and neither is Chromium. */
 static int give_up_root(void)
 {
@@ -204,9 +197,10 @@ static int give_up_root(void)
 		return 0;
 	if (setgroups(0, NULL) != 0)
 		return -errno;
+	if (own_uid != 0)
+		return become((unsigned)own_uid) ? 0 : -errno;
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
-		if (setresgid(ids[i], ids[i], ids[i]) == 0 &&
-		    setresuid(ids[i], ids[i], ids[i]) == 0)
+		if (become(ids[i]))
 			return 0;
 	return -errno;
 }

@@ -58,7 +58,7 @@ static void tell(enum watch_kind kind, uint64_t used, uint64_t allowed)
 
 /* ---- measuring ---- */
 
-static bool slurp(pid_t pid, const char *name, char text[TEXT_MAX])
+static size_t slurp(pid_t pid, const char *name, char text[TEXT_MAX])
 {
 	char path[64];
 	ssize_t n;
@@ -70,7 +70,17 @@ static bool slurp(pid_t pid, const char *name, char text[TEXT_MAX])
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Chromium itself, or a script that started it: all others have a type. */
+static bool is_main(pid_t pid)
+{
+	static const char type[] = "--type=";
+	char text[TEXT_MAX];
+	size_t n = slurp(pid, "cmdline", text);
+
+	return memmem(text, n, type, sizeof(type) - 1) == NULL;
 }
 
 /* What it shares is counted where it lies, or not at all. */
@@ -79,7 +89,7 @@ static uint64_t own_bytes(pid_t pid)
 	char text[TEXT_MAX], *end;
 	uint64_t resident, shared;
 
-	if (!slurp(pid, "statm", text))
+	if (slurp(pid, "statm", text) == 0)
 		return 0;
 	strtoull(text, &end, 10); /* the whole address space */
 	resident = strtoull(end, &end, 10);
@@ -93,7 +103,8 @@ static uint64_t own_threads(pid_t pid)
 {
 	static const char key[] = "\nThreads:";
 	char text[TEXT_MAX];
-	const char *at = slurp(pid, "status", text) ? strstr(text, key) : NULL;
+	const char *at = slurp(pid, "status", text) > 0 ? strstr(text, key)
+							: NULL;
 
 	return at == NULL ? 0 : strtoull(at + sizeof(key) - 1, NULL, 10);
 }
@@ -113,8 +124,9 @@ static void count(struct world *w, pid_t pid)
 
 	w->bytes += p.bytes;
 	w->tasks += p.threads;
-	if (pid == it.chromium) {
-		w->main = p;
+	if (is_main(pid)) {
+		if (p.bytes >= w->main.bytes)
+			w->main = p;
 		return;
 	}
 	if (p.bytes > w->fat.bytes)

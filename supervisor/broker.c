@@ -15,6 +15,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "supervisor/broker_calls.h"
+#include "supervisor/broker_log.h"
 
 #define FRAMES_PER_WAKE 256
 #define OVERDUE_MS 10000 /* after its timeout */
@@ -42,6 +43,7 @@ struct broker {
 	unsigned failed; /* starts */
 	uint64_t starts;
 	struct broker_calls calls;
+	struct broker_log *log;
 };
 
 /* ---- the end of the program ---- */
@@ -173,15 +175,18 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 static int start(struct broker *b)
 {
-	int ends[2], high, rc = chan_pair(ends);
+	int ends[2], high, log, rc = chan_pair(ends);
 
 	if (rc < 0)
 		return rc;
-	/* the child's end lies above the numbers that the child assigns */
+	/* the child's ends lie above the numbers that the child assigns */
 	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
-	rc = high < 0 ? -errno : b->env.launch(b->env.arg, high, &b->pid);
+	log = high < 0 ? -errno : broker_log_open(b->log);
+	rc = log < 0 ? log : b->env.launch(b->env.arg, high, log, &b->pid);
 	if (high >= 0)
 		close(high);
+	if (log >= 0)
+		close(log);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);
@@ -318,6 +323,7 @@ struct broker *broker_new(const struct broker_env *env)
 	b->fd = -1;
 	b->restart_ms = RESTART_FIRST_MS;
 	b->look = evtimer_new(env->base, on_look, b);
+	b->log = broker_log_new(env->base);
 	b->hurry = evtimer_new(env->base, on_hurry, b);
 	broker_calls_init(&b->calls);
 	return b;
@@ -348,6 +354,7 @@ void broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	broker_calls_fini(&b->calls);
+	broker_log_free(b->log);
 	event_free(b->look);
 	event_free(b->hurry);
 	free(b);

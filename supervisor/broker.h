@@ -18,8 +18,11 @@ struct broker_call;
 
 struct broker_env {
 	struct event_base *base;
-	/* Start the program with END as its BROKER_FD. 0 and *PID, or -errno. */
-	int (*launch)(void *arg, int end, pid_t *pid);
+	/*
+	 * Start the program with END as its BROKER_FD and LOG as its standard
+	 * error. 0 and *PID, or -errno.
+	 */
+	int (*launch)(void *arg, int end, int log, pid_t *pid);
 	void *arg;
 	bool shared; /* there may be other requestors: leave them room */
 };

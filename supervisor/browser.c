@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/browser_int.h"
+#include "supervisor/cgroup.h"
 #include "supervisor/launch.h"
+#include "supervisor/uids.h"
 
 #define ARGS_MAX 32
 
@@ -116,7 +118,7 @@ static void add_text(struct argv *a, const char *flag, const char *value)
 	a->all[a->n++] = xstrdup(value);
 }
 
-static int launch(void *arg, int end, pid_t *pid)
+static int launch(void *arg, int end, int log, pid_t *pid)
 {
 	const struct browser *b = arg;
 	const struct config *c = b->server->config;
@@ -139,10 +141,11 @@ static int launch(void *arg, int end, pid_t *pid)
 	if (c->browser_deny != NULL)
 		add_text(&a, "--deny", c->browser_deny);
 	add_text(&a, "--log-level", c->log_level);
-	/* root may have opened it for us; else it logs to our stderr */
-	if (c->log_file != NULL && access(c->log_file, W_OK) == 0)
-		add_text(&a, "--log-file", c->log_file);
-	rc = launch_broker(program, a.all, end, pid);
+	if (geteuid() == 0 && uids_browser() != 0)
+		add_number(&a, "--uid", uids_browser());
+	rc = launch_broker(program, a.all, end, log, pid);
+	if (rc == 0) /* it starts nothing before something is asked */
+		(void)cgroup_place(CGROUP_BROWSER, *pid);
 	for (size_t i = 0; i < a.n; i++)
 		free(a.all[i]);
 	return rc;

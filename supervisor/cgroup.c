@@ -31,7 +31,8 @@
 struct cgroups cgroups;
 
 static const char *const leaves[CGROUP_LEAVES] = {
-    [CGROUP_LUA] = "lua", [CGROUP_PROGRAMS] = "programs"};
+    [CGROUP_LUA] = "lua", [CGROUP_PROGRAMS] = "programs",
+    [CGROUP_BROWSER] = "browser"};
 
 enum cgroup_version cgroup_version(void)
 {

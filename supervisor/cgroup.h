@@ -7,6 +7,7 @@
  *             by one by their allocator: a group for each would cost a run
  *             as much again
  *   programs  the zygotes of programs
+ *   browser   paddock-browser, its helpers, and Chromium
  *   run-N     one program's run: N is its slot, and used again
  *
  * Where the controller of CPU time is there, too, runs have equal shares of
@@ -27,7 +28,7 @@
 #include "supervisor/cgroup_find.h"
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
-enum cgroup_leaf { CGROUP_LUA, CGROUP_PROGRAMS, CGROUP_LEAVES };
+enum cgroup_leaf { CGROUP_LUA, CGROUP_PROGRAMS, CGROUP_BROWSER, CGROUP_LEAVES };
 
 struct cgroup_limits { /* of all processes of a group together */
 	uint64_t memory_bytes;

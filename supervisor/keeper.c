@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +27,8 @@
 
 enum what {
 	START_ZYGOTE,
+	TAKE_LOG, /* for what comes next */
+	START_BROKER,
 	OPEN_LOG,
 	OPEN_AUDIT,
 	UNLINK_SOCKET,
@@ -33,18 +36,19 @@ enum what {
 	MAKE_RUN, /* a cgroup */
 };
 
-/* One packet, with a descriptor for START_ZYGOTE. */
+/* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROKER. */
 struct order {
 	uint32_t what;
 	uint32_t slot, tree;	    /* of MAKE_RUN */
-	char args[KEEPER_ARGS_MAX]; /* of START_ZYGOTE: each with its NUL */
+	char args[KEEPER_ARGS_MAX]; /* of those two: each with its NUL */
 };
 
 static struct {
 	struct keeper_paths paths;
 	pid_t pid;
 	int fd;
-} keeper = {.fd = -1};
+	int log; /* the keeper's: for the next broker */
+} keeper = {.fd = -1, .log = -1};
 
 pid_t keeper_pid(void)
 {
@@ -53,28 +57,59 @@ pid_t keeper_pid(void)
 
 /* ---- the keeper's side ---- */
 
-/* In the child: nothing of the keeper's but CONTROL. */
-_Noreturn static void become_zygote(char **argv, int control)
+/* In the child: nothing of the keeper's but CONTROL, and ERR unless < 0. */
+static void keep_only(int control, int err)
 {
-	char *envp[] = {NULL};
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR);
 
 	dup2(null, 0);
 	dup2(null, 1);
-	dup2(null, 2);
+	dup2(err >= 0 ? err : null, 2);
 	dup2(control, CREW_CONTROL_FD);
 	close_range(CREW_CONTROL_FD + 1, ~0u, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+_Noreturn static void become_zygote(char **argv, int control)
+{
+	char *envp[] = {NULL};
+
+	keep_only(control, -1);
 	/* which ids it gives out is not up to who gave the order */
 	execve(keeper.paths.worker, uids_argv(argv), envp);
 	_exit(127);
 }
 
-/* A child of the server's, not of ours, which sees its end. */
-static int start_zygote(struct order *o, size_t len, int control)
+/* Who hears what pages say is nobody else: no other process has its id. */
+_Noreturn static void become_broker(char **argv, int control)
 {
+	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char *envp[] = {usual, NULL};
+	uid_t id = uids_browser();
+
+	keep_only(control, keeper.log);
+	if (id == 0 || setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 ||
+	    setresuid(id, id, id) != 0)
+		_exit(126);
+	execve(keeper.paths.browser, argv, envp);
+	_exit(127);
+}
+
+static int take_log(int fd)
+{
+	if (keeper.log >= 0)
+		close(keeper.log);
+	/* above the numbers that a child assigns */
+	keeper.log = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 16);
+	return keeper.log < 0 ? -EINVAL : 0;
+}
+
+/* A child of the server's, not of ours, which sees its end. */
+static int start(struct order *o, size_t len, int control)
+{
+	bool broker = o->what == START_BROKER;
 	char *argv[ARGS_MAX + 1];
 	size_t n = 0;
 	long pid;
@@ -87,9 +122,12 @@ static int start_zygote(struct order *o, size_t len, int control)
 		argv[n++] = o->args + at;
 	}
 	argv[n] = NULL;
-	if (!keeper.paths.may_start(keeper.paths.arg, argv))
+	if (broker ? keeper.paths.browser == NULL || uids_browser() == 0
+		   : !keeper.paths.may_start(keeper.paths.arg, argv))
 		return -EPERM;
 	pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0 && broker)
+		become_broker(argv, control);
 	if (pid == 0)
 		become_zygote(argv, control);
 	return pid < 0 ? -errno : (int)pid;
@@ -119,7 +157,10 @@ static int obey(struct order *o, size_t len, int control, int *fd)
 {
 	switch ((enum what)o->what) {
 	case START_ZYGOTE:
-		return start_zygote(o, len, control);
+	case START_BROKER:
+		return start(o, len, control);
+	case TAKE_LOG:
+		return take_log(control);
 	case OPEN_LOG:
 		return open_for_them(keeper.paths.log, fd);
 	case OPEN_AUDIT:
@@ -140,6 +181,7 @@ static int obey(struct order *o, size_t len, int control, int *fd)
 static void own_copies(struct keeper_paths *p)
 {
 	p->worker = xstrdup_opt(p->worker);
+	p->browser = xstrdup_opt(p->browser);
 	p->socket = xstrdup_opt(p->socket);
 	p->state = xstrdup_opt(p->state);
 	p->log = xstrdup_opt(p->log);
@@ -228,9 +270,9 @@ static int ask(const struct order *o, size_t len, int control, int *fd)
 	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
 }
 
-int keeper_exec(char *const argv[], int control, pid_t *pid)
+static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 {
-	static struct order o = {.what = START_ZYGOTE};
+	static struct order o;
 	size_t len = 0;
 	int fd, rc;
 
@@ -242,11 +284,25 @@ int keeper_exec(char *const argv[], int control, pid_t *pid)
 		memcpy(o.args + len, argv[i], n);
 		len += n;
 	}
+	o.what = what;
 	rc = ask(&o, len, control, &fd);
 	if (rc <= 0)
 		return rc < 0 ? rc : -EPROTO;
 	*pid = rc;
 	return 0;
+}
+
+int keeper_exec(char *const argv[], int control, pid_t *pid)
+{
+	return exec_by(START_ZYGOTE, argv, control, pid);
+}
+
+int keeper_exec_broker(char *const argv[], int control, int log, pid_t *pid)
+{
+	struct order o = {.what = TAKE_LOG};
+	int fd, rc = ask(&o, 0, log, &fd);
+
+	return rc < 0 ? rc : exec_by(START_BROKER, argv, control, pid);
 }
 
 static bool is_same(const char *a, const char *b)

@@ -18,6 +18,7 @@ struct keeper_paths { /* lent until the fork; NULL: there is none */
 	bool (*may_start)(void *arg, char *const argv[]);
 	void *arg;
 	const char *worker;
+	const char *browser; /* paddock-browser */
 	const char *socket;
 	const char *state;
 	const char *log;
@@ -39,6 +40,11 @@ void keeper_release(void); /* let it end; it is still to be reaped */
  * when the keeper's own view of the configuration does not allow ARGV.
  */
 int keeper_exec(char *const argv[], int control, pid_t *pid);
+/*
+ * The same of paddock-browser, as the user uids_browser(), with CONTROL and LOG
+ * (lent) as its socket and its standard error; see launch.h.
+ */
+int keeper_exec_broker(char *const argv[], int control, int log, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */
 int keeper_open_log(const char *path);
 int keeper_unlink_socket(const char *path);

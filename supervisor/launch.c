@@ -70,10 +70,12 @@ int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 	return rc;
 }
 
-int launch_broker(const char *path, char *const argv[], int end, pid_t *pid)
+int launch_broker(const char *path, char *const argv[], int end, int log,
+		  pid_t *pid)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};
+	int rc = keeper_exec_broker(argv, end, log, pid);
 
-	return spawn(path, argv, envp, end, STDERR_FILENO, pid);
+	return rc == -ENOTCONN ? spawn(path, argv, envp, end, log, pid) : rc;
 }

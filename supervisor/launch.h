@@ -16,9 +16,10 @@ int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 
 /*
  * Start paddock-browser at PATH with ARGV, and END (lent) as its BROKER_FD: as
- * a zygote, but by this process, with PATH in its environment, and with our
- * standard error. 0 and *PID, or -errno.
+ * a zygote, but with PATH in its environment, and LOG (lent) as its standard
+ * error; where root is given up, as a user of its own. 0 and *PID, or -errno.
  */
-int launch_broker(const char *path, char *const argv[], int end, pid_t *pid);
+int launch_broker(const char *path, char *const argv[], int end, int log,
+		  pid_t *pid);
 
 #endif

@@ -335,6 +335,7 @@ static int before_start(const struct config *c, const struct flags *f)
 	const struct keeper_paths paths = {.may_start = may_start,
 					   .arg = &view,
 					   .worker = worker_path(),
+					   .browser = browser_path(),
 					   .socket = c->socket,
 					   .state = c->state_dir,
 					   .log = c->log_file,

@@ -404,6 +404,7 @@ static struct event_base *new_base(void)
 #define ZYGOTE_BYTES (256ll << 20) /* and what is measured in their cage */
 #define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
 #define ZYGOTE_PROCESSES 16
+#define BROKER_BYTES (INT64_C(256) << 20)
 
 void server_limit_groups(const struct config *c)
 {
@@ -419,9 +420,17 @@ void server_limit_groups(const struct config *c)
 	const struct cgroup_limits programs = {
 	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * SHIM_START_BYTES),
 	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
+	/* above what the browser's own watch allows, which tells why */
+	const struct cgroup_limits browser = {
+	    .memory_bytes = (uint64_t)(c->browser_max_memory +
+				       c->browser_max_memory / 4 +
+				       BROKER_BYTES),
+	    .processes = (uint64_t)(c->browser_max_processes +
+				    c->browser_max_processes / 4)};
 
 	cgroup_limit(CGROUP_LUA, &lua);
 	cgroup_limit(CGROUP_PROGRAMS, &programs);
+	cgroup_limit(CGROUP_BROWSER, &browser);
 }
 
 int server_start(struct server *srv, struct config *config,

@@ -19,9 +19,11 @@
 #include "base/mem.h"
 #include "ipc/crew.h"
 
-_Static_assert(CREW_SLOTS + 1 <= IDRANGE_BLOCK, "the zygote has one, too");
+_Static_assert(CREW_SLOTS + 1 < IDRANGE_BLOCK,
+	       "the zygote has one, too, and the browser's broker");
 
 static char argument[32];
+static uint32_t range; /* its first; 0: none */
 
 /*
  * Servers in containers do not see each other's locks, but each container has
@@ -86,9 +88,15 @@ int uids_take(char *why, size_t size)
 		return -EUSERS;
 	}
 	/* FD stays open, and is no child's: it holds the lock */
+	range = first;
 	snprintf(argument, sizeof(argument), "ids=%u", first);
 	log_info("server", "uids=%u-%u", first, first + CREW_SLOTS);
 	return 0;
+}
+
+uid_t uids_browser(void)
+{
+	return range == 0 ? 0 : range + IDRANGE_BLOCK - 1;
 }
 
 char **uids_argv(char *const argv[])

@@ -21,6 +21,9 @@ int uids_take(char *why, size_t size);
  */
 char **uids_argv(char *const argv[]);
 
+/* Of that range, the browser's broker's own, which no worker gets; 0: none. */
+uid_t uids_browser(void);
+
 /* As root: who serves where nobody else is named. 0, or -EINVAL with WHY. */
 int uids_spare(uid_t *id, char *why, size_t size);
 

@@ -1,6 +1,8 @@
 /* t_cli_text.c - durations, file names, the bar, pretty JSON, cleaned text. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/bar.h"
@@ -8,6 +10,7 @@
 #include "cli/duration.h"
 #include "cli/name.h"
 #include "cli/pretty.h"
+#include "cli/report.h"
 #include "cli/same.h"
 #include "cli/tell.h"
 #include "proto/json.h"
@@ -91,6 +94,58 @@ static void test_tell(void)
 	       "\xE8\xA1\xA8  |   \xC3\xA9|\n",
 	       "words are told as printf(3) would, but nothing in them acts");
 	free(text);
+}
+
+/* ---- exit statuses ---- */
+
+static int status_of(const char *json, int (*of)(struct json_object *))
+{
+	struct json_object *o = NULL;
+	int status;
+
+	json_parse(&o, json, strlen(json), NULL);
+	status = of(o);
+	json_object_put(o);
+	return status;
+}
+
+static void test_statuses(void)
+{
+	static const struct {
+		const char *json;
+		int want;
+	} ends[] = {
+	    {"{\"status\":\"succeeded\"}", 0},
+	    {"{\"status\":\"failed\",\"error\":{\"errorCode\":\"X\"}}", 1},
+	    {"{\"status\":\"partial_success\"}", 3},
+	    {"{\"status\":\"canceled\"}", 130},
+	    {"{\"status\":\"failed\",\"error\":{\"errorCode\":"
+	     "\"RUN_TIMEOUT\"}}", 124},
+	    {"{\"status\":\"running\"}", 0},
+	}, refusals[] = {
+	    {"{\"errorCode\":\"INVALID_PARAMETER\"}", 2},
+	    {"{\"errorCode\":\"TEMPLATE_NOT_FOUND\"}", 4},
+	    {"{\"errorCode\":\"RUN_NOT_FOUND\"}", 4},
+	    {"{\"errorCode\":\"ARTIFACT_EXPIRED\"}", 4},
+	    {"{\"errorCode\":\"QUEUE_FULL\"}", 125},
+	    {"{\"errorCode\":\"STORE_UNAVAILABLE\"}", 125},
+	    {"{}", 125},
+	};
+	int quiet = dup(STDERR_FILENO), nothing = open("/dev/null", O_WRONLY);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		is_int(status_of(ends[i].json, report_status), ends[i].want,
+		       "exit status of %s", ends[i].json);
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+		int status;
+
+		dup2(nothing, STDERR_FILENO); /* it says why, too */
+		status = status_of(refusals[i].json, report_refusal);
+		dup2(quiet, STDERR_FILENO);
+		is_int(status, refusals[i].want, "exit status of %s",
+		       refusals[i].json);
+	}
+	close(quiet), close(nothing);
 }
 
 /* ---- names ---- */
@@ -347,6 +402,7 @@ int main(void)
 {
 	test_durations();
 	test_acts();
+	test_statuses();
 	test_tell();
 	test_names();
 	test_bar();

@@ -138,7 +138,7 @@ static int hear(const struct msg *m)
 	return worker_hear(it.w, frame, msg_put(frame, m));
 }
 
-static int ask(uint32_t seq, const char *params)
+__attribute__((unused)) static int ask(uint32_t seq, const char *params)
 {
 	struct msg m = {.type = MSG_INPUT,
 			.input = {seq, MSG_INPUT_ELICIT, strlen(params),

@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
+#include "cli/tell.h"
 #include "proto/json.h"
 
 static size_t length(struct json_object *list)
@@ -67,10 +68,10 @@ static const char *reason(struct json_object *permissions, const char *shown)
 static void show_word(const char *what, const char *word, bool granted,
 		      const char *why)
 {
-	printf("  %-10s ", what);
+	tell_out("  %-10s ", what);
 	put(word);
 	if (why != NULL)
-		printf(", not granted: %s", why);
+		tell_out(", not granted: %s", why);
 	else if (!granted)
 		fputs(", not granted", stdout);
 	putchar('\n');

@@ -77,6 +77,8 @@ delete $good{error};
 my %template = (templateId => $evil, version => $evil, name => $evil, description => "$evil.", available => JSON::PP::false,
     unavailableReason => $evil, trustLevelSupport => [$evil], executionMode => $evil, supportsPartialSuccess => JSON::PP::false,
     limits => {$evil => 1, maxUrls => $evil},
+    permissions => {asked => {tools => [$evil], read_paths => [$evil], network => [$evil]}, granted => {tools => [$evil]}, hosts => [$evil],
+	missing => [{key => 'tools', asked => $evil, reason => $evil}, {key => 'network', reason => $evil}]},
     inputsSchema => {type => 'object', required => [$evil], properties => {$evil => {type => $evil, description => $evil,
 	enum => [$evil, {$evil => $evil}], default => $evil, format => $evil}}}, outputsSchema => {},
     resources => [{uri => $evil, name => $evil, description => $evil}],
@@ -101,7 +103,8 @@ fake_shows('artifact cat', ['artifact', 'cat', $run], qr/evil|art_/, get_task_ru
 	   get_artifact => {artifactId => $evil, data => '', error => $evil});
 fake_shows('template ls', ['template', 'ls'], qr/evil/, list_task_templates => {templates => [\%template]});
 fake_shows('template show', ['template', 'show', $evil], qr/evil/, list_task_templates => {templates => [\%template]});
-fake_shows('doctor', ['doctor'], qr/evil/, get_runtime_profile => \%profile);
+fake_shows('doctor', ['doctor'], qr/evil/, get_runtime_profile => \%profile,
+	   list_task_templates => {templates => [\%template]});
 fake_shows('run', ['run', 'x', '--templates', 'none'], qr/./, run_task_template => \%view, list_task_templates => {templates => [\%template]});
 for my $json (['ps', '-a'], ['status', $run], ['explain', $run], ['template', 'ls'], ['doctor'], ['artifact', 'ls', $run]) {
 	fake_shows("--json of @$json", [@$json, '--json'], qr/evil/, list_task_runs => \%runs, get_task_run => \%view, %log,
@@ -136,6 +139,15 @@ fake_shows('run, in the background', ['run', 'x', '--mode', 'async'], qr/evil/,
 	shows('template check, of nothing', ['template', 'check', encode('UTF-8', "/nowhere/$evil")], qr/evil/);
 	Paddock::remove_tree($dir);
 
+	my $asks = "$t/asks";
+	write_file("$asks/template.json", json_of({templateId => 'asks', version => '1.0.0', name => $evil, description => $evil,
+		runtime => {type => 'program', entry => 'main'}, inputsSchema => {type => 'object'}, tools => ['navigate'],
+		permissions => {readPaths => ["/srv/evil\x{202e}\x{e0041}\x{61c}x"]}}));
+	write_file("$asks/main", "#!/bin/sh\n");
+	chmod 0755, "$asks/main";
+	shows('template grant', ['template', 'grant', $asks], qr/evil|readPaths/);
+	shows('template check, of what asks', ['template', 'check', $asks, $cli->private], qr/evil|readPaths/);
+	Paddock::remove_tree($asks);
 	my $lua = "$t/mine";
 	my $words = join '', map { sprintf '\\u{%X}', ord } split //, $evil;
 	write_file("$lua/template.json", json_of({templateId => 'mine', version => '1.0.0', name => $evil, description => $evil,

@@ -224,6 +224,8 @@ fuzz-%: $(LLHTTP)
 # UBSan. Workers are the usual ones: under their filter a sanitizer cannot work.
 # Any report fails, whichever process made it, and wherever. ASAN_TESTS: fewer.
 ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+# Some warnings see less at -O1, beside what a sanitizer adds: they are wrong.
+ASAN_CFLAGS = -O1 -g -fno-omit-frame-pointer -Wno-format-truncation -Wno-maybe-uninitialized
 ASAN_TESTS = $(filter-out tests/install.t tests/conformance.t,$(SESSION))
 REPORTS   := /tmp/paddock-asan.$(shell printf %s '$(CURDIR)/$(B)' | cksum | cut -d' ' -f1)
 asan: asan-built
@@ -233,7 +235,7 @@ asan: asan-built
 	tests/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
 ASAN_UNIT ?= $(filter-out %/t_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
 asan-built: deps-check all
-	+$(MAKE) B=$(B)/asan CFLAGS='-O1 -g -fno-omit-frame-pointer' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
+	+$(MAKE) B=$(B)/asan CFLAGS='$(ASAN_CFLAGS)' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
 	    SANITIZED='$(B)/asan/obj/tests/sanitized.o' REPORTS='$(REPORTS)' asan-programs
 	cp -r $(B)/paddock-worker $(B)/templates $(B)/asan
 	touch $(B)/asan/paddock-sanitized

@@ -21,11 +21,11 @@ const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 const char *__lsan_default_options(void);
 
-/* What is freed is kept for 64 MiB, to be noticed when it is used. */
+/* What is freed is kept for 32 MiB, to be noticed when it is used. */
 const char *__asan_default_options(void)
 {
 	return COMMON ":detect_leaks=1:leak_check_at_exit=0:"
-		      "quarantine_size_mb=64:malloc_context_size=20:"
+		      "quarantine_size_mb=32:malloc_context_size=20:"
 		      "detect_stack_use_after_return=0:"
 		      "allocator_may_return_null=1";
 }

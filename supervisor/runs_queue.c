@@ -63,7 +63,8 @@ struct run *runs_next(struct runs *s)
 /* Will it pass by itself? */
 static bool is_passing(int err)
 {
-	return err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOMEM || err == -ENOBUFS ||
+	return err == -EAGAIN || err == -ETOOMANYREFS ||
+	       err == -ENOMEM || err == -ENOBUFS ||
 	       err == -EMFILE || err == -ENFILE;
 }
 

@@ -11,9 +11,12 @@
 
 #include "base/mem.h"
 #include "supervisor/admit.h"
+#include "supervisor/intake.h"
 #include "supervisor/verdict.h"
 
 struct conform_job {
+	struct offload *o;
+	struct requestor *who;
 	struct conform c;
 	struct offload_job *job;
 	struct template *template; /* a user: it has the schema */
@@ -68,7 +71,7 @@ static void drop(void *arg)
 {
 	struct conform_job *job = arg;
 
-	json_object_put(job->tree);
+	intake_let_go(job->o, job->who, job->tree);
 	template_unref(job->template);
 	free(job);
 }
@@ -87,7 +90,9 @@ struct conform_job *conform_later(struct offload *o, struct requestor *q,
 {
 	struct conform_job *job = xcalloc(1, sizeof(*job));
 
-	*job = (struct conform_job){.c = *c,
+	*job = (struct conform_job){.o = o,
+				    .who = q,
+				    .c = *c,
 				    .template = template_ref(t),
 				    .schema = s,
 				    .v = v,

@@ -175,3 +175,27 @@ void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m)
 	    offload_submit(o, NULL, &discarding, copy) == NULL)
 		drop_rest(copy);
 }
+
+/* ---- a tree alone ---- */
+
+static void put_tree(struct offload_job *j, void *arg)
+{
+	(void)j;
+	json_object_put(arg);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg; /* it is put: a job of this kind is never cancelled */
+}
+
+static const struct offload_kind putting = {
+    .name = "put", .cpu_ms = CPU_MS, .work = put_tree, .done = gone, .drop = nothing};
+
+void intake_let_go(struct offload *o, struct requestor *q,
+		   struct json_object *tree)
+{
+	if (tree != NULL && offload_submit(o, q, &putting, tree) == NULL &&
+	    offload_submit(o, NULL, &putting, tree) == NULL)
+		json_object_put(tree);
+}

@@ -38,6 +38,10 @@ void intake_cancel(struct intake *in);
 /* As rpc_fini(); nobody else has a reference to a part of a large one. */
 void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m);
 
+/* The same for a TREE (NULL is fine): put, on a thread if there is one. */
+void intake_let_go(struct offload *o, struct requestor *q,
+		   struct json_object *tree);
+
 /* For who is told NULL by intake_new(). */
 #define INTAKE_FULL                                                            \
 	"too many large messages of yours are being read; send this one again "  \

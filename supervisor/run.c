@@ -148,7 +148,7 @@ void run_free(struct run *r)
 {
 	if (r == NULL)
 		return;
-	assert(r->worker == NULL && r->checked == NULL &&
+	assert(r->worker == NULL && r->checked == NULL && r->reading == NULL &&
 	       TAILQ_EMPTY(&r->watches));
 	template_unref(r->template);
 	free(r->session_id);
@@ -166,6 +166,7 @@ void run_free(struct run *r)
 		buf_fini(r->log);
 	free(r->log);
 	json_object_put(r->result);
+	free(r->result_text);
 	free(r->error.code);
 	free(r->error.message);
 	json_object_put(r->error.details);

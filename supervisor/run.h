@@ -167,13 +167,17 @@ struct run {
 
 	struct json_object *result;    /* owned: the value, or the reply */
 	bool is_reply;
+	char *result_text; /* a large result's, which threads let go; or NULL */
+	size_t result_len;
 	struct run_error error;
 	struct run_use use;	       /* of the worker, once reaped */
 
 	struct input *input;	       /* its questions; input.c's, or NULL */
 	struct browser_run *browser;   /* its browser calls; browser.c's */
 	struct worker *worker;	       /* while one lives; it owns itself */
-	struct conform_job *checked;   /* while its output is, on a thread… */
+	struct output_job *reading;    /* while its output is read, and then… */
+	void *reading_arg;	       /* runs.c's, with that */
+	struct conform_job *checked;   /* …while it is checked, on a thread… */
 	struct runs *checked_by;       /* …for these */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */

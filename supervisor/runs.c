@@ -14,6 +14,8 @@
 #include "supervisor/conform.h"
 #include "supervisor/keep.h"
 #include "supervisor/grants.h"
+#include "supervisor/intake.h"
+#include "supervisor/output.h"
 #include "supervisor/programs.h"
 #include "supervisor/run_row.h"
 #include "supervisor/runs_int.h"
@@ -51,6 +53,23 @@ static void on_checked(void *arg, const struct conform *c,
 	runs_resume(s);
 }
 
+/* R has no output any more. */
+static void forget_output(struct run *r)
+{
+	free(r->result_text);
+	r->result_text = NULL;
+}
+
+static void refuse_more(struct run *r)
+{
+	struct refusal why = {0};
+
+	conform_refuse_more(&why);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(why.details), "%s",
+		      why.message);
+	refusal_fini(&why);
+}
+
 /*
  * That takes a while: until it is known, R goes on without a worker. It has its
  * place among the running until then, for its output is in memory.
@@ -58,7 +77,6 @@ static void on_checked(void *arg, const struct conform *c,
 static void check_later(struct runs *s, struct run *r, const struct conform *c)
 {
 	struct json_object *v = verdict_output(r), *tree = r->result;
-	struct refusal why = {0};
 
 	r->result = NULL;
 	r->checked_by = s;
@@ -66,28 +84,33 @@ static void check_later(struct runs *s, struct run *r, const struct conform *c)
 				   r->template->outputs, v, tree, on_checked, r);
 	if (r->checked != NULL)
 		return;
-	json_object_put(tree);
+	intake_let_go(s->env.offload, r->requestor, tree);
+	forget_output(r);
 	sched_over(&s->sched, &r->requestor->lane);
-	conform_refuse_more(&why);
-	run_set_error(r, "RESOURCE_LIMIT", json_object_get(why.details), "%s",
-		      why.message);
-	refusal_fini(&why);
+	refuse_more(r);
 	runs_finish(s, r, EV_FAIL);
 }
 
 /* R's output is not awaited any more; it goes with the check. */
 static void check_no_more(struct runs *s, struct run *r)
 {
-	if (r->checked == NULL)
+	if (r->checked == NULL && r->reading == NULL)
 		return;
-	conform_cancel(r->checked);
+	if (r->checked != NULL)
+		conform_cancel(r->checked);
+	if (r->reading != NULL)
+		output_cancel(r->reading);
+	free(r->reading_arg);
+	forget_output(r);
 	r->checked = NULL;
+	r->reading = NULL;
+	r->reading_arg = NULL;
 	sched_over(&s->sched, &r->requestor->lane);
 }
 
-static void on_over(void *arg, struct run *r, const struct ending *e)
+/* R's worker is gone, and E all there is to know of it. */
+static void settle(struct runs *s, struct run *r, const struct ending *e)
 {
-	struct runs *s = arg;
 	struct conform c;
 	enum run_event ev = verdict(r, e, &c);
 	const char *code = r->error.code;
@@ -96,7 +119,6 @@ static void on_over(void *arg, struct run *r, const struct ending *e)
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
 		crew_renew(s->env.crew, programs_kind(r->template));
-	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
 		ev = EV_FAIL; /* nobody will see it */
 	if (ev == RUN_EVENTS) {
@@ -106,6 +128,68 @@ static void on_over(void *arg, struct run *r, const struct ending *e)
 		runs_finish(s, r, ev);
 	}
 	runs_resume(s);
+}
+
+/* ---- a large output is read before that ---- */
+
+struct reading {
+	struct runs *runs;
+	struct run *run;
+	struct ending end;
+};
+
+static void on_read(void *arg, struct output *out)
+{
+	struct reading *rd = arg;
+	struct run *r = rd->run;
+	struct ending *e = &rd->end;
+
+	r->reading = NULL;
+	r->reading_arg = NULL;
+	r->result = out->tree;
+	r->result_text = out->text;
+	r->result_len = out->len;
+	out->tree = NULL;
+	out->text = NULL;
+	e->content_at = out->content_at;
+	e->content_expected = out->content_expected;
+	e->reply_failed =
+	    r->is_reply &&
+	    json_object_get_boolean(json_member(r->result, "isError"));
+	if (out->fault != NULL)
+		verdict_bad_result(r, out->fault, out->why);
+	settle(rd->runs, r, e);
+	free(rd);
+}
+
+static void read_later(struct runs *s, struct run *r, const struct ending *e)
+{
+	struct reading *rd = xcalloc(1, sizeof(*rd));
+
+	*rd = (struct reading){s, r, *e};
+	rd->end.output = NULL;
+	r->reading = output_read(s->env.offload, r->requestor, e->output,
+				 e->output_len, r->is_reply, on_read, rd);
+	if (r->reading != NULL) {
+		r->reading_arg = rd;
+		return;
+	}
+	refuse_more(r);
+	settle(s, r, &rd->end);
+	free(rd);
+}
+
+static void on_over(void *arg, struct run *r, const struct ending *e)
+{
+	verdict_weigh(r, e);
+	requestor_charge(r->requestor, r->use.cpu_ms);
+	if (e->output != NULL && r->error.code == NULL &&
+	    r->state != RUN_CANCELLING) {
+		read_later(arg, r, e);
+		return;
+	}
+	free(e->output);
+	settle(arg, r, e);
 }
 
 static void on_unborn(void *arg, struct run *r, int err)

@@ -13,6 +13,7 @@
 #include "supervisor/browser.h"
 #include "supervisor/disk.h"
 #include "supervisor/input.h"
+#include "supervisor/intake.h"
 #include "supervisor/run_row.h"
 #include "supervisor/task.h"
 #include "supervisor/view.h"
@@ -22,6 +23,10 @@ void runs_forget(struct runs *s, struct run *r)
 	HASH_DEL(s->by_id, r);
 	input_forget(r);
 	browser_forget(r);
+	if (r->result_text != NULL) {
+		intake_let_go(s->env.offload, r->requestor, r->result);
+		r->result = NULL;
+	}
 	run_free(r);
 }
 
@@ -103,17 +108,40 @@ static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev
 	if (room == DISK_ROOM)
 		return ev;
 	let_log_go(r);
-	if (r->result != NULL)
+	if (r->result_text != NULL)
+		len = r->result_len;
+	else if (r->result != NULL)
 		json_text(r->result, &len);
 	if (len < DISK_LARGE_BYTES || r->error.code != NULL)
 		return ev;
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
 		      "the template gave its result of %zu bytes, but this "
 		      "server did not keep it: %s", len, disk_says(room));
-	json_object_put(r->result);
+	intake_let_go(s->env.offload, r->requestor, r->result);
 	r->result = NULL;
+	free(r->result_text);
+	r->result_text = NULL;
 	r->is_reply = false;
 	return EV_FAIL;
+}
+
+#define BEFORE_RESULT ",\"result\":"
+
+/* R's view as text; a large result is put in at its end, as it is. */
+static char *text_of(const struct run *r, struct json_object *view)
+{
+	size_t n, before = strlen(BEFORE_RESULT);
+	const char *text = json_text(view, &n);
+	char *all, *at;
+
+	if (r->result_text == NULL)
+		return xstrdup(text);
+	at = all = xrealloc(NULL, n + before + r->result_len + 1);
+	at = mempcpy(at, text, n - 1);
+	at = mempcpy(at, BEFORE_RESULT, before);
+	at = mempcpy(at, r->result_text, r->result_len);
+	memcpy(at, "}", 2);
+	return all;
 }
 
 void runs_finish(struct runs *s, struct run *r, enum run_event ev)
@@ -135,7 +163,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	r->inputs = NULL;
 	set_expiry(s, r);
 	view = view_run(r, s->env.isolation);
-	r->view = xstrdup(json_text(view, NULL));
+	r->view = text_of(r, view);
 	json_object_put(view);
 	log_end(r);
 	audit_end(r, s->env.isolation);

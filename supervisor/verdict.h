@@ -14,6 +14,10 @@
 struct ending {
 	bool have_result;   /* a whole RESULT came, and r->result is set */
 	bool reply_failed;  /* the reply says isError */
+	char *output;	    /* on_over()'s: a large result, not read yet; NULL */
+	size_t output_len;
+	const char *content_expected; /* of a large reply's block that is none… */
+	int content_at;		      /* …which is this one */
 	int status;	    /* as wait(2) gives it */
 	struct rusage use;
 	struct cgroup_use group; /* of a program's own; all -1: it had none */
@@ -27,6 +31,10 @@ struct ending {
  */
 enum run_event verdict(struct run *r, const struct ending *e,
 		       struct conform *c);
+/* What R's worker used, which verdict() looks at as well. */
+void verdict_weigh(struct run *r, const struct ending *e);
+/* R's error: its worker gave OFFENCE; WHY says more, or is "". */
+void verdict_bad_result(struct run *r, const char *offence, const char *why);
 enum run_event verdict_checked(struct run *r, const struct conform *c);
 /* What of R's result is held against its outputsSchema; NULL is JSON null. */
 struct json_object *verdict_output(const struct run *r);

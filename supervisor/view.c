@@ -136,8 +136,9 @@ static void add_end(struct json_object *v, const struct run *r)
 	struct json_object *met = bounds_met(r);
 
 	json_object_object_add(v, "artifacts", artifacts_view(r));
-	if (r->result != NULL || r->state == RUN_SUCCEEDED ||
-	    r->state == RUN_PARTIAL_SUCCESS)
+	if (r->result_text == NULL &&
+	    (r->result != NULL || r->state == RUN_SUCCEEDED ||
+	     r->state == RUN_PARTIAL_SUCCESS))
 		json_object_object_add(v, "result", json_object_get(r->result));
 	if (met != NULL)
 		json_object_object_add(v, "limitsMet", met);

@@ -13,6 +13,7 @@
 #define VIEW_POLL_AFTER_MS 1000
 
 /* What get_task_run says of R, ended or not; the caller owns it. */
+/* An ended run's has no result yet when that is r->result_text. */
 struct json_object *view_run(const struct run *r, const struct isolation *iso);
 
 /* The same of a row without a view: another instance's, or interrupted. */

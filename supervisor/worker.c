@@ -317,6 +317,8 @@ static void on_reaped(struct crew_hand *hand, int status,
 	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	e.have_result = w->have_result;
+	if (w->have_result && buf_len(&w->result) > 0)
+		e.output = buf_take(&w->result, &e.output_len);
 	e.reply_failed =
 	    w->have_result && r->is_reply &&
 	    json_object_get_boolean(json_member(r->result, "isError"));

@@ -14,6 +14,8 @@
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/bounds.h"
+#include "supervisor/intake.h"
+#include "supervisor/output.h"
 #include "supervisor/disk.h"
 #include "supervisor/verdict.h"
 
@@ -275,25 +277,6 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	return artifact_bytes(w, m->artifact.head);
 }
 
-/* A reply is passed on to a client, so it must have a tool result's shape. */
-static const char *reply_fault(struct json_object *reply)
-{
-	struct json_object *content = json_member(reply, "content");
-	struct json_object *flag = json_member(reply, "isError");
-	struct json_object *structured = json_member(reply, "structuredContent");
-
-	if (!json_object_is_type(reply, json_type_object))
-		return "a reply that is not an object";
-	if (content != NULL && !json_object_is_type(content, json_type_array))
-		return "a reply whose content is not an array";
-	if (flag != NULL && !json_object_is_type(flag, json_type_boolean))
-		return "a reply whose isError is not a boolean";
-	if (structured != NULL &&
-	    !json_object_is_type(structured, json_type_object))
-		return "a reply whose structuredContent is not an object";
-	return NULL;
-}
-
 /* A program's output is its own; Lua's was made by our runtime. */
 static int bad_result(struct worker *w, const char *offence, const char *why)
 {
@@ -316,12 +299,15 @@ static int result_done(struct worker *w)
 
 	w->phase = PHASE_DONE;
 	worker_said_all(w);
+	r->is_reply = w->reply;
+	w->have_result = intake_is_large(buf_len(&w->result));
+	if (w->have_result)
+		return 0; /* it is read when the worker is gone */
 	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
 		       &err) < 0)
 		return bad_result(w, "a result that is not JSON", err.text);
 	buf_fini(&w->result);
-	r->is_reply = w->reply;
-	fault = w->reply ? reply_fault(r->result) : NULL;
+	fault = w->reply ? output_reply_fault(r->result) : NULL;
 	if (fault != NULL)
 		return bad_result(w, fault, "");
 	w->have_result = true;

@@ -1,0 +1,121 @@
+/* t_output.c - large results of workers are read on a thread. */
+#include "supervisor/output.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json.h"
+#include "supervisor/offload.h"
+#include "tests/tap.h"
+
+static struct event_base *base;
+static struct offload *offload;
+static struct output got; /* what was taken of it */
+static size_t told;
+
+static void on_read(void *arg, struct output *out)
+{
+	(void)arg;
+	told++;
+	got = *out;
+	out->tree = NULL;
+	out->text = NULL;
+}
+
+static struct output_job *read_one(const char *text, bool is_reply)
+{
+	memset(&got, 0, sizeof(got));
+	told = 0;
+	return output_read(offload, NULL, xstrdup(text), strlen(text), is_reply,
+			   on_read, NULL);
+}
+
+static void settle(void)
+{
+	struct offload_count count;
+
+	for (offload_count(offload, &count); count.jobs > 0;
+	     offload_count(offload, &count))
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+static const struct {
+	const char *name, *text;
+	bool is_reply;
+	const char *compact; /* NULL: it is nothing to pass on */
+	const char *fault;   /* NULL: none */
+	int content_at;
+} cases[] = {
+    {"a value", "{ \"a\" : [1, 2.50, -0] }", false, "{\"a\":[1,2.50,0]}", NULL,
+     -1},
+    {"null", " null ", false, "null", NULL, -1},
+    {"a reply", "{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}", true,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}", NULL, -1},
+    {"what looks like a bad reply, and is a value", "{\"content\":7}", false,
+     "{\"content\":7}", NULL, -1},
+    {"what is cut", "{\"a\":", false, NULL, "a result that is not JSON", -1},
+    {"a key twice", "{\"a\":1,\"a\":1}", false, NULL,
+     "a result that is not JSON", -1},
+    {"a reply that is a list", "[]", true, NULL,
+     "a reply that is not an object", -1},
+    {"a reply's content", "{\"content\":7}", true, NULL,
+     "a reply whose content is not an array", -1},
+    {"a reply's isError", "{\"isError\":7}", true, NULL,
+     "a reply whose isError is not a boolean", -1},
+    {"a reply's structuredContent", "{\"structuredContent\":7}", true, NULL,
+     "a reply whose structuredContent is not an object", -1},
+    {"a reply's second block",
+     "{\"content\":[{\"type\":\"text\",\"text\":\"x\"},{\"type\":\"text\"}]}",
+     true, NULL, NULL, 1},
+};
+
+static void test_read(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *name = cases[i].name;
+
+		read_one(cases[i].text, cases[i].is_reply);
+		settle();
+		is_int((long long)told, 1, "%s: it is told, once", name);
+		is_str(got.text, cases[i].compact, "%s: its text", name);
+		ok(got.text == NULL || got.len == strlen(got.text),
+		   "%s: and how long that is", name);
+		is_str(got.tree == NULL ? NULL : json_text(got.tree, NULL),
+		       cases[i].compact != NULL &&
+			       strcmp(cases[i].compact, "null") != 0
+			   ? cases[i].compact
+			   : NULL,
+		       "%s: its tree", name);
+		is_str(got.fault, cases[i].fault, "%s: its fault", name);
+		is_int(got.content_at, cases[i].content_at, "%s: its content",
+		       name);
+		ok((got.content_expected != NULL) == (got.content_at >= 0),
+		   "%s: and what was expected there", name);
+		json_object_put(got.tree);
+		free(got.text);
+	}
+}
+
+static void test_cancel(void)
+{
+	output_cancel(read_one("{\"a\":[1,2,3]}", false));
+	settle();
+	is_int((long long)told, 0, "what is cancelled is told to nobody");
+	read_one("{\"a\":[1,2,3]}", false);
+	offload_free(offload);
+	is_int((long long)told, 0, "nor what a server's end leaves");
+	offload = offload_new(base, 1);
+}
+
+int main(void)
+{
+	base = event_base_new();
+	offload = offload_new(base, 1);
+	test_read();
+	test_cancel();
+	offload_free(offload);
+	event_base_free(base);
+	return tap_done();
+}

@@ -192,6 +192,8 @@ int schema_resolve(struct schema_compiler *c, struct schema_node *n,
 		rc = find_pointer(c, r, fragment, out);
 	else
 		*out = find_anchor(c, r, fragment, dynamic);
+	if (rc == 0)
+		rc = schema_spend(c, n, keyword, 0);
 	if (rc == 0 && *out == NULL)
 		rc = schema_bad(c, n, keyword, "a place that exists",
 				"%s leads nowhere", ref);

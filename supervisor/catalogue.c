@@ -34,8 +34,11 @@ static void problem(struct catalogue *c, const char *path, const char *why)
 static void load_package(struct catalogue *c, const char *path)
 {
 	char why[WHY_BYTES];
-	struct template *t = template_load(path, why, sizeof(why));
+	struct template *t;
 
+	if (c->goes_on != NULL && !c->goes_on(c->arg))
+		return;
+	t = template_load(path, why, sizeof(why));
 	if (t == NULL) {
 		problem(c, path, why);
 		return;
@@ -185,8 +188,16 @@ static void drop_clashes(struct catalogue *c)
 
 struct catalogue *catalogue_load(const char *const *dirs, size_t n)
 {
+	return catalogue_load_while(dirs, n, NULL, NULL);
+}
+
+struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
+				       bool (*goes_on)(void *arg), void *arg)
+{
 	struct catalogue *c = xcalloc(1, sizeof(*c));
 
+	c->goes_on = goes_on;
+	c->arg = arg;
 	for (size_t i = 0; i < n; i++)
 		if (!seen(dirs, i))
 			load_dir(c, dirs[i]);
@@ -197,6 +208,15 @@ struct catalogue *catalogue_load(const char *const *dirs, size_t n)
 	}
 	c->offers = offers_new(c->all, c->n);
 	return c;
+}
+
+bool catalogue_shrink(struct catalogue *c, size_t n)
+{
+	offers_free(c->offers); /* they name what goes */
+	c->offers = NULL;
+	for (; n > 0 && c->n > 0; n--)
+		template_unref(c->all[--c->n]);
+	return c->n > 0;
 }
 
 void catalogue_free(struct catalogue *c)

@@ -4,6 +4,7 @@
 #ifndef SUPERVISOR_CATALOGUE_H
 #define SUPERVISOR_CATALOGUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "supervisor/offers.h"
@@ -20,6 +21,8 @@ struct catalogue {
 	struct offers *offers;	/* owned: their resources and prompts */
 	struct catalogue_problem *problems; /* owned */
 	size_t n_problems;
+	bool (*goes_on)(void *arg); /* while it is loaded */
+	void *arg;
 };
 
 /*
@@ -29,7 +32,12 @@ struct catalogue {
  * id and version, and a directory that cannot be read. Problems are logged.
  */
 struct catalogue *catalogue_load(const char *const *dirs, size_t n);
+/* The same; before each package GOES_ON (NULL: always) is asked: no ends it. */
+struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
+				       bool (*goes_on)(void *arg), void *arg);
 void catalogue_free(struct catalogue *c); /* NULL is fine */
+/* C is being freed: N of its templates go now. Are there more? */
+bool catalogue_shrink(struct catalogue *c, size_t n);
 
 /* The newest version of ID; NULL: none. Borrowed. */
 struct template *catalogue_newest(const struct catalogue *c, const char *id);

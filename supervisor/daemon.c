@@ -18,7 +18,7 @@
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
-#include "supervisor/programs.h"
+#include "supervisor/reload.h"
 #include "supervisor/session.h"
 #include "supervisor/subscriptions.h"
 
@@ -27,8 +27,7 @@
 
 struct daemon {
 	struct server *server;
-	daemon_read read;
-	void *arg;
+	struct reload *reload;
 	struct listener *listener; /* NULL on stdio */
 	struct http *http;	   /* NULL: no TCP */
 	int signals_fd; /* signalfd(2) */
@@ -52,139 +51,13 @@ static void tell_manager(const struct daemon *d, const char *state)
 
 /* ---- reload ---- */
 
-static bool same_text(const char *a, const char *b)
+/* WHY not; NULL: it is done. */
+static void on_reloaded(void *arg, const char *why)
 {
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* What only a new start can change keeps its value, and that is said. */
-static void keep_fixed(struct config *now, struct config *then)
-{
-	struct {
-		const char *key;
-		char **now, **then;
-	} fixed[] = {{"state_dir", &now->state_dir, &then->state_dir},
-		     {"socket", &now->socket, &then->socket},
-		     {"listen", &now->listen, &then->listen}};
-
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-		char *swap = *fixed[i].now;
-
-		if (!same_text(*fixed[i].now, *fixed[i].then))
-			log_warn("daemon", "reload key=%s changed=no msg=\"it "
-					   "takes a restart\"",
-				 fixed[i].key);
-		*fixed[i].now = *fixed[i].then;
-		*fixed[i].then = swap;
-	}
-}
-
-static bool same_templates(const struct catalogue *a, const struct catalogue *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->all[i]->id, b->all[i]->id) != 0 ||
-		    strcmp(a->all[i]->digest, b->all[i]->digest) != 0)
-			return false;
-	return true;
-}
-
-/* A rotated file is let go whatever the configuration says. */
-static void reopen_logs(const struct config *c)
-{
-	int rc = audit_open(c->audit_file);
-
-	if (rc < 0)
-		log_error("daemon", "audit_file=\"%s\" err=\"%s\"",
-			  c->audit_file, strerror(-rc));
-	rc = log_open(c->log_file);
-	if (rc < 0)
-		log_error("daemon", "log_file=\"%s\" err=\"%s\"", c->log_file,
-			  strerror(-rc));
-}
-
-static int try_logs(const struct config *now, const struct config *old)
-{
-	int rc = audit_open(now->audit_file);
-
-	if (rc == 0)
-		rc = log_open(now->log_file);
-	if (rc < 0)
-		audit_open(old->audit_file);
-	return rc;
-}
-
-/* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
-static int swap_in(struct server *srv, struct config *config,
-		   struct catalogue *catalogue, char *why, size_t size)
-{
-	bool changed = !same_templates(srv->catalogue, catalogue);
-	struct config old;
-	int rc;
-
-	keep_fixed(config, srv->config);
-	rc = try_logs(config, srv->config);
-	if (rc < 0) {
-		snprintf(why, size, "a log file cannot be opened: %s",
-			 strerror(-rc));
-		keep_fixed(srv->config, config);
-		catalogue_free(catalogue);
-		config_free(config);
-		return -EINVAL;
-	}
-	old = *srv->config; /* others hold its address */
-	*srv->config = *config;
-	*config = old;
-	changed |= requestors_apply(&srv->requestors, srv->config);
-	browser_requestors_changed(srv->browser);
-	changed |= srv->config->publish_templates != config->publish_templates;
-	config_free(config);
-	catalogue_free(srv->catalogue);
-	srv->catalogue = catalogue;
-	log_set_level((enum log_level)log_level_of(srv->config->log_level));
-	programs_show(srv->crew, srv->catalogue, srv->config);
-	server_limit_groups(srv->config);
-	if (changed) {
-		session_lists_changed(srv);
-		subscriptions_reloaded(srv);
-	}
-	server_look(srv); /* what was waited for may be gone */
-	return 0;
-}
-
-static int reload(struct daemon *d, char *why, size_t size)
-{
-	struct config *config = d->read(d->arg, why, size);
-	struct catalogue *catalogue;
-
-	if (config == NULL)
-		return -EINVAL;
-	catalogue = server_templates(config);
-	if (catalogue->n_problems > 0) {
-		snprintf(why, size, "%s: %s", catalogue->problems[0].path,
-			 catalogue->problems[0].why);
-		catalogue_free(catalogue);
-		config_free(config);
-		return -EINVAL;
-	}
-	return swap_in(d->server, config, catalogue, why, size);
-}
-
-static void on_hup(struct daemon *d)
-{
+	struct daemon *d = arg;
 	struct server *srv = d->server;
-	bool serving = d->ready && !d->draining;
-	char why[1024], state[96];
-	int rc;
 
-	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
-		 (long long)clock_mono_us());
-	if (serving)
-		tell_manager(d, state);
-	rc = reload(d, why, sizeof(why));
-	if (rc < 0) {
-		reopen_logs(srv->config);
+	if (why != NULL) {
 		log_error("daemon", "reload=refused why=\"%s\"", why);
 	} else {
 		log_info("daemon", "reload=done templates=%zu",
@@ -194,8 +67,19 @@ static void on_hup(struct daemon *d)
 	}
 	if (srv->runs != NULL)
 		runs_pump(srv->runs); /* limits may be wider */
-	if (serving)
+	if (d->ready && !d->draining)
 		tell_manager(d, "READY=1");
+}
+
+static void on_hup(struct daemon *d)
+{
+	char state[96];
+
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
+		 (long long)clock_mono_us());
+	if (d->ready && !d->draining)
+		tell_manager(d, state);
+	reload_ask(d->reload);
 }
 
 /* ---- the other signals ---- */
@@ -256,6 +140,7 @@ static void on_term(struct daemon *d)
 		return;
 	}
 	d->draining = true;
+	reload_stop(d->reload); /* nobody would see what came of it */
 	srv->quiet = true;
 	srv->draining = true;
 	d->drain_until_ms = clock_mono_ms() + srv->config->drain_timeout_ms;
@@ -344,8 +229,7 @@ void daemon_watch(struct server *srv, daemon_read read_config, void *arg)
 	struct daemon *d = xcalloc(1, sizeof(*d));
 
 	d->server = srv;
-	d->read = read_config;
-	d->arg = arg;
+	d->reload = reload_new(srv, read_config, arg, on_reloaded, d);
 	d->started_ms = clock_mono_ms();
 	srv->daemon = d;
 	watch_signals(d);
@@ -409,6 +293,7 @@ void daemon_close(struct server *srv)
 
 	if (d == NULL)
 		return;
+	reload_free(d->reload);
 	http_close(d->http);
 	listen_close(d->listener);
 	event_free(d->signals);

@@ -380,7 +380,7 @@ static int drop_privileges(void)
 
 static int serve(struct config *config, struct flags *f)
 {
-	struct catalogue *cat = server_templates(config);
+	struct catalogue *cat = server_templates(config, NULL, NULL);
 	struct server srv = {.others = !f->stdio};
 	int status;
 

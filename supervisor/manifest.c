@@ -418,11 +418,13 @@ static int check_permissions(struct check *c)
 
 static int check_inputs(struct check *c)
 {
+	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
+	const struct schema_options opt = {.budget = &budget};
 	struct schema_error err = {0};
 
 	c->t->inputs_json = json_member(c->m, "inputsSchema");
 	c->t->secret = has_secret(c->t->inputs_json);
-	if (schema_compile(&c->t->inputs, c->t->inputs_json, NULL, &err) < 0)
+	if (schema_compile(&c->t->inputs, c->t->inputs_json, &opt, &err) < 0)
 		return fail(c, "/inputsSchema%s", "%s", err.pointer,
 			    reason(&err));
 	return 0;
@@ -430,12 +432,14 @@ static int check_inputs(struct check *c)
 
 static int check_outputs(struct check *c)
 {
+	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
+	const struct schema_options opt = {.budget = &budget};
 	struct schema_error err = {0};
 
 	c->t->outputs_json = json_member(c->m, "outputsSchema");
 	if (c->t->outputs_json == NULL)
 		return 0;
-	if (schema_compile(&c->t->outputs, c->t->outputs_json, NULL, &err) < 0)
+	if (schema_compile(&c->t->outputs, c->t->outputs_json, &opt, &err) < 0)
 		return fail(c, "/outputsSchema%s", "%s", err.pointer,
 			    reason(&err));
 	return 0;

@@ -18,6 +18,9 @@
 struct template *manifest_parse(const char *text, size_t len, char *why,
 				size_t size);
 
+/* What each of its schemas may cost to compile: some 60 ms. */
+#define MANIFEST_SCHEMA_STEPS 3000000
+
 /*
  * Is PATH the plain relative name of a file: no empty, "." or ".." part and
  * no control character?

@@ -361,7 +361,8 @@ struct runs *server_runs(struct server *srv)
 
 /* ---- start, stop ---- */
 
-struct catalogue *server_templates(const struct config *config)
+struct catalogue *server_templates(const struct config *config,
+				   bool (*goes_on)(void *arg), void *arg)
 {
 	const char **dirs = xcalloc(config->n_templates, sizeof(*dirs));
 	struct catalogue *c;
@@ -371,7 +372,7 @@ struct catalogue *server_templates(const struct config *config)
 		if (config->templates_given ||
 		    access(config->templates[i], F_OK) == 0)
 			dirs[n++] = config->templates[i];
-	c = catalogue_load(dirs, n);
+	c = catalogue_load_while(dirs, n, goes_on, arg);
 	free(dirs);
 	return c;
 }

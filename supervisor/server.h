@@ -60,7 +60,8 @@ int server_start(struct server *srv, struct config *config,
 		 enum isolation_level require);
 
 /* The templates that CONFIG names; a default folder may be missing. */
-struct catalogue *server_templates(const struct config *config);
+struct catalogue *server_templates(const struct config *config,
+				   bool (*goes_on)(void *arg), void *arg);
 
 /* Serve until somebody stops it; the exit status. */
 int server_loop(struct server *srv);

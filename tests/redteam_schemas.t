@@ -108,5 +108,48 @@ for (@rows) {
 	check($want, $r, 'outputsSchema');
 }
 
+# ---- packages, at a reload ----
+
+my @packages = do "$FindBin::Bin/redteam/manifests.pl" or die $@ || $!;
+
+# N HUPs, without waiting for each; others ask until the last is answered.
+sub reload_meanwhile {
+	my ($re) = @_;
+	my $already = () = $s->log_text =~ /reload=\w+/g;
+
+	$s->signal('HUP');
+	my $served = 0;
+	my $said = until_true('a reload', sub {
+		$served++ if $other->call('ping')->{result};
+		$served++ if $near->call('ping')->{result};
+		$served = -1e9 if $served % 2; # one of them was not
+		my @all = $s->log_text =~ /(reload=.*)/g;
+		return @all > $already ? $all[$already] : undef;
+	}) // 'nothing';
+
+	cmp_ok($served, '>=', 2, '  others are answered while packages are loaded');
+	like($said, $re, '  and it is said what came of it');
+}
+
+for (@packages) {
+	my ($n, $what, $want, %how) = @$_;
+
+	# by its text: Perl would sort what it decodes
+	my $m = json_of({templateId => 'package', version => '1.0.0', name => 'p',
+			 description => 'For a test.',
+			 runtime => {type => 'lua', entry => 'main.lua'}});
+	$m =~ s/\}$/,"inputsSchema":{"type":"object","properties":{"v":$how{schema}}}}/;
+	my $dir = "$s->{root}/templates/package-1.0.0";
+	write_file("$dir/template.json", $m);
+	write_file("$dir/main.lua", 'return function() return {} end');
+	note "package $n: $what";
+	reload_meanwhile($want eq 'loads' ? qr/reload=done/
+			 : qr/reload=refused.*package-1\.0\.0.*(?:$want)/);
+}
+ok($other->tool(list_task_templates => {})->{view}{templates},
+   'what was there before is there');
+unlink "$s->{root}/templates/package-1.0.0/template.json";
+reload_meanwhile(qr/reload=done/);
+
 $s->stop;
 done_testing;

@@ -1,0 +1,306 @@
+/*
+ * reload.c - another configuration and other templates, in mid-life: all of
+ * them or none. daemon.c asks for it at a HUP. Packages are read and compiled on
+ * a thread, for nobody knows how large they are; what is wrong with one of them,
+ * or with the configuration, is told and changes nothing.
+ */
+#include "supervisor/reload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/audit.h"
+#include "supervisor/browser.h"
+#include "supervisor/programs.h"
+#include "supervisor/session.h"
+#include "supervisor/subscriptions.h"
+
+#define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
+#define FREED_AT_ONCE 2	   /* templates, in one turn of the loop */
+
+struct reload {
+	struct server *server;
+	config_reader read;
+	void *read_arg;
+	reload_done done;
+	void *arg;
+	struct load *load; /* under way, or NULL */
+	bool again;	   /* asked for meanwhile */
+	struct catalogue *old; /* being freed, or NULL */
+	struct event *free_more;
+};
+
+/* What the thread works on. */
+struct load {
+	struct reload *reload; /* NULL: nobody waits */
+	struct offload_job *job;
+	struct config *config;
+	struct catalogue *catalogue; /* once it is loaded */
+};
+
+/* ---- what was there goes, a little in each turn ---- */
+
+static void free_more(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval now = {0};
+	struct reload *r = arg;
+
+	(void)fd, (void)what;
+	if (catalogue_shrink(r->old, FREED_AT_ONCE)) {
+		event_add(r->free_more, &now);
+		return;
+	}
+	catalogue_free(r->old);
+	r->old = NULL;
+}
+
+static void let_go(struct reload *r, struct catalogue *c)
+{
+	catalogue_free(r->old); /* two reloads at once: then it is so */
+	r->old = c;
+	free_more(-1, 0, r);
+}
+
+/* ---- the swap ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* What only a new start can change keeps its value, and that is said. */
+static void keep_fixed(struct config *now, struct config *then)
+{
+	struct {
+		const char *key;
+		char **now, **then;
+	} fixed[] = {{"state_dir", &now->state_dir, &then->state_dir},
+		     {"socket", &now->socket, &then->socket},
+		     {"listen", &now->listen, &then->listen}};
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+		char *swap = *fixed[i].now;
+
+		if (!same_text(*fixed[i].now, *fixed[i].then))
+			log_warn("daemon", "reload key=%s changed=no msg=\"it "
+					   "takes a restart\"",
+				 fixed[i].key);
+		*fixed[i].now = *fixed[i].then;
+		*fixed[i].then = swap;
+	}
+}
+
+static bool same_templates(const struct catalogue *a, const struct catalogue *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->all[i]->id, b->all[i]->id) != 0 ||
+		    strcmp(a->all[i]->digest, b->all[i]->digest) != 0)
+			return false;
+	return true;
+}
+
+/* A rotated file is let go whatever the configuration says. */
+static void reopen_logs(const struct config *c)
+{
+	int rc = audit_open(c->audit_file);
+
+	if (rc < 0)
+		log_error("daemon", "audit_file=\"%s\" err=\"%s\"",
+			  c->audit_file, strerror(-rc));
+	rc = log_open(c->log_file);
+	if (rc < 0)
+		log_error("daemon", "log_file=\"%s\" err=\"%s\"", c->log_file,
+			  strerror(-rc));
+}
+
+static int try_logs(const struct config *now, const struct config *old)
+{
+	int rc = audit_open(now->audit_file);
+
+	if (rc == 0)
+		rc = log_open(now->log_file);
+	if (rc < 0)
+		audit_open(old->audit_file);
+	return rc;
+}
+
+/* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
+static int swap_in(struct reload *r, struct config *config,
+		   struct catalogue *catalogue, char *why, size_t size)
+{
+	struct server *srv = r->server;
+	bool changed = !same_templates(srv->catalogue, catalogue);
+	struct config old;
+	int rc;
+
+	keep_fixed(config, srv->config);
+	rc = try_logs(config, srv->config);
+	if (rc < 0) {
+		snprintf(why, size, "a log file cannot be opened: %s",
+			 strerror(-rc));
+		keep_fixed(srv->config, config);
+		catalogue_free(catalogue);
+		config_free(config);
+		return -EINVAL;
+	}
+	old = *srv->config; /* others hold its address */
+	*srv->config = *config;
+	*config = old;
+	changed |= requestors_apply(&srv->requestors, srv->config);
+	browser_requestors_changed(srv->browser);
+	changed |= srv->config->publish_templates != config->publish_templates;
+	config_free(config);
+	let_go(r, srv->catalogue);
+	srv->catalogue = catalogue;
+	log_set_level((enum log_level)log_level_of(srv->config->log_level));
+	programs_show(srv->crew, srv->catalogue, srv->config);
+	server_limit_groups(srv->config);
+	if (changed) {
+		session_lists_changed(srv);
+		subscriptions_reloaded(srv);
+	}
+	server_look(srv); /* what was waited for may be gone */
+	return 0;
+}
+
+static void end(struct reload *r, const char *why)
+{
+	if (why != NULL)
+		reopen_logs(r->server->config);
+	r->done(r->arg, why);
+	if (!r->again)
+		return;
+	r->again = false;
+	reload_ask(r);
+}
+
+/* All is loaded, good or not. */
+static void settle(struct reload *r, struct config *config,
+		   struct catalogue *catalogue)
+{
+	char why[1024];
+
+	if (catalogue->n_problems > 0) {
+		snprintf(why, sizeof(why), "%s: %s", catalogue->problems[0].path,
+			 catalogue->problems[0].why);
+		catalogue_free(catalogue);
+		config_free(config);
+		end(r, why);
+		return;
+	}
+	end(r, swap_in(r, config, catalogue, why, sizeof(why)) < 0 ? why : NULL);
+}
+
+/* ---- on a thread ---- */
+
+static bool goes_on(void *arg)
+{
+	return offload_goes_on(arg);
+}
+
+static void work(struct offload_job *j, void *arg)
+{
+	struct load *l = arg;
+
+	l->catalogue = server_templates(l->config, goes_on, j);
+}
+
+static void loaded(void *arg, const struct offload_end *e)
+{
+	struct load *l = arg;
+	struct reload *r = l->reload;
+	struct config *config = l->config;
+	struct catalogue *catalogue = l->catalogue;
+
+	r->load = NULL;
+	l->config = NULL;
+	l->catalogue = NULL;
+	if (!e->overdue) {
+		settle(r, config, catalogue);
+		return;
+	}
+	catalogue_free(catalogue);
+	config_free(config);
+	end(r, "the templates take longer to load than ten minutes");
+}
+
+static void drop(void *arg)
+{
+	struct load *l = arg;
+
+	catalogue_free(l->catalogue);
+	config_free(l->config);
+	free(l);
+}
+
+static const struct offload_kind kind = {.name = "load",
+					 .cpu_ms = LOAD_CPU_MS,
+					 .work = work,
+					 .done = loaded,
+					 .drop = drop};
+
+/* ---- asked for, or not any more ---- */
+
+void reload_ask(struct reload *r)
+{
+	struct load *l;
+	struct config *config;
+	char why[1024];
+
+	if (r->load != NULL) {
+		r->again = true;
+		return;
+	}
+	config = r->read(r->read_arg, why, sizeof(why));
+	if (config == NULL) {
+		end(r, why);
+		return;
+	}
+	l = xcalloc(1, sizeof(*l));
+	*l = (struct load){.reload = r, .config = config};
+	r->load = l;
+	l->job = offload_submit(r->server->offload, NULL, &kind, l);
+	if (l->job != NULL)
+		return;
+	r->load = NULL;
+	l->config = NULL;
+	drop(l);
+	config_free(config);
+	end(r, "there is no thread to load the templates on");
+}
+
+void reload_stop(struct reload *r)
+{
+	r->again = false;
+	if (r->load != NULL)
+		offload_cancel(r->load->job);
+	r->load = NULL;
+}
+
+struct reload *reload_new(struct server *srv, config_reader read,
+			  void *read_arg, reload_done done, void *arg)
+{
+	struct reload *r = xcalloc(1, sizeof(*r));
+
+	r->server = srv;
+	r->read = read;
+	r->read_arg = read_arg;
+	r->done = done;
+	r->arg = arg;
+	r->free_more = evtimer_new(srv->base, free_more, r);
+	return r;
+}
+
+void reload_free(struct reload *r)
+{
+	reload_stop(r);
+	catalogue_free(r->old);
+	event_free(r->free_more);
+	free(r);
+}

@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use File::Copy qw(copy);
 use Http qw(sha256_hex);
+use Daemon;
 use Paddock;
 use Test::More;
 
@@ -363,6 +364,40 @@ for (['enabled = no', qr/switched the browser off/],
 	is(view($s->run_sync(visit => {url => 'x'}))->{code}, 'BROWSER_UNAVAILABLE',
 	   'a broker that ends at once is none') for 1 .. 3;
 	is($s->run_sync('echo')->{status}, 'succeeded', 'all else goes on');
+	$s->stop;
+}
+
+# ---- grants ----
+
+# Calls until it is refused: what is taken back in mid-run is not had.
+{
+	my $grant = "[grant \"goes_on\"]\ntools = create_tab navigate\nhosts = a.example\n" .
+	    "[grant \"*\"]\nhosts = *.example:443\n";
+	forget_told();
+	my $s = Daemon->new(build => $folder, config => "$config$grant", templates => {
+		goes_on => $show->('local t = run.call("create_tab")
+		    while true do run.call("navigate", {tabId = t.tabId, url = "http://a/"}) end',
+		    tools => ['create_tab', 'navigate']),
+		asks_more => $show->('return 1', tools => ['create_tab', 'click'])});
+	(my $c = $s->client)->init;
+	my $id = $c->run_async('goes_on');
+
+	ok(Paddock::until_true('a call', sub { told_tool('navigate') > 1 }), 'a template calls what it is granted');
+	is_deeply((told_tool('navigate'))[0]{hosts}, ['a.example', '*.example:443'],
+		  'its hosts, and those of all, go with each call');
+	$s->write_config($config . "[grant \"goes_on\"]\ntools = create_tab navigate\nhosts = b.example\n");
+	is($s->reload, 'done', 'a reload with other hosts');
+	ok(Paddock::until_true('a call', sub { (told_tool('navigate'))[-1]{hosts}[0] eq 'b.example' }),
+	   'they go with the next call');
+	$s->write_config($config);
+	is($s->reload, 'done', 'one without a grant');
+	my $v = $c->ended($id);
+	is($v->{status}, 'succeeded', 'the run goes on');
+	is(view($v)->{code}, 'CALL_NOT_ALLOWED', 'its next call is refused');
+	like(view($v)->{message}, qr/no more granted .*by tools of its \[grant\]/, 'and it says why');
+	is($c->run_sync('goes_on')->{errorCode}, 'PERMISSION_NOT_ALLOWED', 'another run does not begin');
+	like($c->run_sync('asks_more')->{error}, qr/the tools create_tab click, which is not granted/,
+	     'all that is missing is named');
 	$s->stop;
 }
 

@@ -141,6 +141,15 @@ chown $NOBODY, $NOBODY, $home if as_root();
 	write_file("$home/a.txt", "one\ntwo\n");
 	write_file("$home/b.txt", "one\n2\n");
 	chmod 0644, "$home/a.txt", "$home/b.txt";
+	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddockd", '--print-grants',
+				       '--templates', "$dest/usr/share/paddock/templates");
+	is_deeply([map { $_->{templateId} } grep { $_->{permissions}{missing} } @{json_to($out)}], [],
+		  'the installed templates have their grants');
+	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddockd", '--print-grants',
+				       '--templates', "$TOP/etc/templates");
+	is_deeply([sort map { $_->{templateId} } grep { $_->{permissions}{missing} } @{json_to($out)}],
+		  [qw(batch_extract_pages login_keep_session multi_tab_compare)],
+		  'by the folder that they are in: those of another have none');
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddock", 'run', 'text_diff',
 				       '--json', '--no-artifacts',
 				       '-i', 'a=@a.txt', '-i', 'b=@b.txt');

@@ -74,6 +74,7 @@ const struct selftest selftests[] = {
     VIOLATION(perf_event_open),
     VIOLATION(userfaultfd),
     VIOLATION(keyctl),
+    VIOLATION(add_key),
     VIOLATION(open_by_handle_at),
     VIOLATION(seccomp),
     VIOLATION(init_module),
@@ -92,6 +93,16 @@ const struct selftest selftests[] = {
     {PYTHON, "lone_socket", "a socket that others could send to", NULL,
      "\"ENOSYS\"", 0},
     {PYTHON, "descriptors", "descriptors that leaked", NULL, "[]", 0},
+    {PYTHON, "send_descriptors", "descriptors left on their way, which are "
+     "counted by user", NULL, "\"EPERM\"", 0},
+    {PYTHON, "timers", "all timers, which are counted by user", NULL,
+     "\"EAGAIN\"", 0},
+    {PYTHON, "waiting_signals", "all signals that wait, which are counted by "
+     "user", NULL, "\"EAGAIN\"", 0},
+    {PYTHON, "mq_open", "a queue of messages, which is counted by user", NULL,
+     "\"ENOSYS\"", 0},
+    {PYTHON, "io_setup", "asynchronous reads, which are counted by machine",
+     NULL, "\"ENOSYS\"", 0},
     {PYTHON, "memory", "all memory, by several processes", LIMIT, MEMORY, 0},
     {PYTHON, "threads", "a thread bomb", SELFTEST_ENDS, NULL, 3000},
 

@@ -10,8 +10,8 @@
 # cancelled, also => code that looks for more and gives what is wrong.
 #
 # The outcome says how the run ends: 'returns JSON', 'canceled', or an
-# errorCode and a piece of what is said with it. Where several are right, ' | '
-# parts them.
+# errorCode and a piece of what is said with it; 'refused', and these, when there
+# is to be no run. Where several are right, ' | ' parts them.
 #
 # An attack is over when, beside its outcome, the server lives and has not
 # grown, other runs were served meanwhile, one that goes on all the time has
@@ -86,6 +86,8 @@ sub outcome_of {
 	my ($view) = @_;
 	my $status = $view->{status} // 'no view: ' . json_of($view);
 
+	return "refused $view->{errorCode} " . json_of($view->{details}) . " $view->{error}"
+	    if $view->{errorCode} && !$view->{runId};
 	return 'returns ' . json_of($view->{result}) if $status eq 'succeeded';
 	return $status unless $status eq 'failed';
 	return "$view->{error}{errorCode} " . json_of($view->{error}{details}) .
@@ -99,7 +101,7 @@ sub is_outcome {
 	for my $one (split / \| /, $want) {
 		return 1 if $got eq $one;
 		next if $one =~ /^returns /;
-		my ($code, $text) = split / /, $one, 2;
+		my ($code, $text) = $one =~ /^((?:refused )?\S+)(?: (.*))?/;
 		return 1 if $got =~ /^\Q$code\E / &&
 		    index($got, $text // '') >= 0;
 	}
@@ -184,9 +186,11 @@ sub outside {
 sub one {
 	my ($s, $attack) = @_;
 	my @wrong;
-	my $run = $s->run_async($attack->{id}, $attack->{inputs} // {});
+	my $refused = $attack->{want} =~ /^refused /;
+	my $begun = $s->run($attack->{id}, $attack->{inputs} // {}, mode => 'async')->{view};
+	my $run = $begun->{runId};
 
-	return ({}, 'it was not started') unless $run;
+	return ({}, 'it was not started: ' . json_of($begun)) unless $run || $refused;
 	if (defined $attack->{cancel}) {
 		$s->saying($run, $attack->{cancel});
 		$s->tool(cancel_task_run => {runId => $run});
@@ -206,7 +210,7 @@ sub one {
 		    if $gives ne json_of($s->{sibling_gives});
 		$s->tool(cancel_task_run => {runId => $run});
 	}
-	return ($s->ended($run), @wrong);
+	return ($run ? $s->ended($run) : $begun, @wrong);
 }
 
 sub looked_at {

@@ -4,14 +4,20 @@
 
 #include <stddef.h>
 
-enum selftest_by { SELFTEST_LUA, SELFTEST_SH, SELFTEST_PYTHON };
+enum selftest_by {
+	SELFTEST_LUA,
+	SELFTEST_SH,
+	SELFTEST_PYTHON,
+	SELFTEST_ASKS, /* a manifest alone: there is to be no run */
+};
 
 #define SELFTEST_ENDS "*" /* however it ends, as long as it does */
 
 struct selftest {
 	enum selftest_by by;
 	const char *try, *what; /* the template's input; for people */
-	const char *code;	/* the run's errorCode; NULL: it succeeds */
+	const char *code;	/* the run's errorCode, or the refusal's; NULL: it
+				   succeeds */
 	const char *text;	/* its result as JSON; of a failure, a piece of
 				   its details or message */
 	int timeout_ms;		/* of the run; 0: the template's own */

@@ -40,6 +40,9 @@ const struct selftest selftests[] = {
      "EXECUTION_ERROR", "", 0},
     {LUA, "tool", "a tool that it was not given", "EXECUTION_ERROR",
      "CALL_NOT_ALLOWED", 0},
+    {SELFTEST_ASKS, "everything",
+     "the browser, a file, a connection and a key, which nobody granted",
+     "PERMISSION_NOT_ALLOWED", "\"key\":", 0},
     {LUA, "flood", "a million reports of progress", NULL, "\"told\"", 0},
 
     {SH, "environment", "the environment", NULL, "0", 0},

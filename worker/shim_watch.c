@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KIB 1024u
@@ -17,11 +18,19 @@
  */
 #define SESSIONS_MAX 8
 
+/*
+ * What the kernel keeps for a program in the buffers of its sockets and pipes
+ * is in no figure of /proc: where no cgroup holds it, all processes together
+ * have so many times the descriptors that one may have.
+ */
+#define DESCRIPTORS_TIMES 4
+
 /* What the processes of the run have, all together, but for the shim. */
 struct use {
 	uint64_t cpu_ticks;
 	uint64_t threads;
 	uint64_t resident; /* bytes; shared ones count for each who has them */
+	uint64_t descriptors;
 	uint64_t session[SESSIONS_MAX + 1];
 	size_t sessions; /* that differ: so many, or one more than may be */
 };
@@ -90,6 +99,30 @@ static void add_stat(struct use *u, const char *stat)
 	}
 }
 
+/* How many PID has open; those of one that hides them count as all. */
+static uint64_t descriptors_of(const struct shim *s, long pid)
+{
+	char path[64];
+	struct stat st;
+	uint64_t n = 0;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "%ld/fd", pid);
+	if (fstatat(s->proc, path, &st, 0) != 0)
+		return errno == ENOENT ? 0 : s->p->open_files;
+	if (st.st_size > 0) /* since Linux 6.2 */
+		return (uint64_t)st.st_size;
+	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	if (d == NULL)
+		return errno == EACCES ? s->p->open_files : 0;
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n;
+}
+
 /* A process's fair share of what is its own: "Pss_Anon: 12 kB". 0: unknown. */
 static uint64_t own_bytes(const struct shim *s, long pid)
 {
@@ -124,6 +157,8 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 			continue;
 		if (u != NULL)
 			add_stat(u, text);
+		if (u != NULL && !s->sb->own_ids)
+			u->descriptors += descriptors_of(s, pid);
 		if (own != NULL) {
 			struct use one = {0};
 			uint64_t bytes = own_bytes(s, pid);
@@ -203,5 +238,12 @@ void shim_watch(const struct shim *s)
 			   "by cgroups",
 			   "the program has more sessions (setsid) than it may "
 			   "have");
+	if (u.descriptors > DESCRIPTORS_TIMES * s->p->open_files)
+		shim_limit("descriptors", u.descriptors,
+			   DESCRIPTORS_TIMES * s->p->open_files, "files",
+			   "template limits.maxOpenFiles, of which all processes "
+			   "together have four times, or the server's [limits]",
+			   "the program's processes have more files open than "
+			   "they may have together");
 	watch_memory(s, u.resident);
 }

@@ -46,7 +46,8 @@ static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 
 static const char *const folders[] = {
     "/proc", "/dev",	 "/dev/shm",  TREE_TEMPLATE, TREE_WORK,	 "/tmp",
-    "/etc",  "/etc/ssl", TREE_HIDDEN, TREE_PACKAGES, TREE_READS, TREE_EMPTY};
+    "/etc",  "/etc/ssl", TREE_HIDDEN, TREE_PACKAGES, TREE_READS, TREE_EMPTY,
+    TREE_OVER};
 
 static const struct {
 	const char *path, *to;
@@ -262,20 +263,49 @@ static int open_path(const struct tree_path *p)
 	return rc;
 }
 
-static int hide(int root, const struct tree_path *p, enum tree_kind kind,
-		size_t i, mode_t *mode)
+/* What FD is of; takes FD. */
+static int hide_fd(int root, int fd, enum tree_kind kind, size_t i)
 {
 	char to[TREE_NAME_MAX];
-	struct stat st;
-	int fd = open_path(p), rc;
+	int rc;
 
-	if (fd < 0)
-		return fd;
 	tree_hidden(to, kind, i);
 	rc = mounts_show(fd, root, to, MOUNTS_READ_ONLY);
-	*mode = fstat(fd, &st) == 0 ? st.st_mode : 0;
 	close(fd);
 	return rc;
+}
+
+static int hide_package(int root, const struct tree_path *p, size_t i)
+{
+	int fd = open_path(p);
+
+	return fd < 0 ? fd : hide_fd(root, fd, TREE_PACKAGE, i);
+}
+
+/*
+ * A file, by the folder that it lies in, so that a run has an inode of its own
+ * of it; by itself when it is mounted there. Its name in it, or NULL.
+ */
+static int hide_file(int root, const struct tree_path *p, size_t i, int file,
+		     const char **name)
+{
+	const char *last = strrchr(p->path, '/') + 1;
+	char up[PATH_MAX];
+	int at, fd;
+
+	snprintf(up, sizeof(up), "%.*s", (int)(last - p->path), p->path);
+	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nolink_open_here(at, last, O_PATH) : at;
+	if (fd >= 0) {
+		close(fd);
+		*name = last;
+		return hide_fd(root, at, TREE_READ, i);
+	}
+	if (at >= 0)
+		close(at);
+	return fd == -EXDEV
+		   ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0), TREE_READ, i)
+		   : fd;
 }
 
 /*
@@ -284,13 +314,21 @@ static int hide(int root, const struct tree_path *p, enum tree_kind kind,
  */
 static int hide_read(int root, const struct tree_path *p, size_t i)
 {
-	mode_t mode;
-	int rc = hide(root, p, TREE_READ, i, &mode);
+	const char *name = NULL;
+	struct stat st = {0};
+	int fd = open_path(p);
+	int rc = fd < 0 ? fd : fstat(fd, &st) != 0 ? -errno : 0;
 
+	if (rc == 0 && S_ISDIR(st.st_mode))
+		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), TREE_READ, i);
+	else if (rc == 0)
+		rc = hide_file(root, p, i, fd, &name);
 	if (rc == 0)
-		rc = make_point(root, p->path, mode);
+		rc = make_point(root, p->path, st.st_mode);
 	if (rc == 0)
-		tree_seen[i] = (struct tree_seen){p->path, mode};
+		tree_seen[i] = (struct tree_seen){p->path, name};
+	if (fd >= 0)
+		close(fd);
 	return rc == -EROFS ? 0 : rc;
 }
 
@@ -303,12 +341,10 @@ static void blame(struct tree_path *p)
 /* One that cannot be shown is no other's trouble: it says why. */
 static void hide_all(int root, struct tree *t)
 {
-	mode_t mode;
-
 	for (size_t i = 0; i < t->n_packages; i++)
 		if (t->packages[i].err == 0)
-			t->packages[i].err = hide(root, &t->packages[i],
-						  TREE_PACKAGE, i, &mode);
+			t->packages[i].err =
+			    hide_package(root, &t->packages[i], i);
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i].err = hide_read(root, &t->reads[i], i);
 	for (size_t i = 0; i < t->n_packages; i++)

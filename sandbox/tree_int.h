@@ -14,6 +14,7 @@
 #define TREE_PACKAGES TREE_HIDDEN "/package"
 #define TREE_READS TREE_HIDDEN "/read"
 #define TREE_EMPTY TREE_HIDDEN "/empty" /* a folder without files */
+#define TREE_OVER TREE_HIDDEN "/over"	 /* where a file is taken out of */
 
 enum tree_kind { TREE_PACKAGE, TREE_READ };
 
@@ -25,7 +26,7 @@ void tree_hidden(char out[TREE_NAME_MAX], enum tree_kind kind, size_t i);
 /* Where a read is seen by who may; NULL: not, or it is seen anyway. */
 struct tree_seen {
 	const char *at;
-	mode_t mode; /* a folder or a file */
+	const char *name; /* a file's, of the folder that is hidden; or NULL */
 };
 
 extern struct tree_seen tree_seen[TREE_READS_MAX];

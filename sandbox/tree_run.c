@@ -83,6 +83,42 @@ static int show(const struct tree_run *r, const char *from, const char *at,
 	return rc;
 }
 
+/* A folder that files are taken out of: a layer over FROM, or FROM itself. */
+static int open_over(const struct tree_run *r, const char *from, bool *bare)
+{
+	int at = open(TREE_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool over = at >= 0 && !r->locks && !r->no_layers &&
+		    mounts_layer(from, at, TREE_EMPTY) == 0;
+
+	if (at >= 0)
+		close(at);
+	if (!over)
+		*bare = true;
+	return open(over ? TREE_OVER : from,
+		    O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The file NAME, if there is one now, of the folder FROM. */
+static int show_file(const struct tree_run *r, const char *from,
+		     const char *name, const char *where, bool *bare)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int at = open_over(r, from, bare);
+	int rc = root < 0 || at < 0 ? -errno : 0;
+	int fd = rc == 0 ? nolink_open(at, name, O_PATH) : -1;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		rc = mounts_show(fd, root, where, 0);
+	if (fd >= 0)
+		close(fd);
+	if (at >= 0)
+		close(at);
+	if (root >= 0)
+		close(root);
+	return rc;
+}
+
 /* All programs see them, bare if need be. */
 static void layer_shared(const struct tree_run *r, bool *bare)
 {
@@ -122,7 +158,10 @@ static int show_reads(const struct tree_run *r, bool *bare)
 		    tree_seen[i].at == NULL)
 			continue;
 		tree_hidden(from, TREE_READ, i);
-		rc = show(r, from, tree_seen[i].at, !r->locks, bare);
+		rc = tree_seen[i].name != NULL
+			 ? show_file(r, from, tree_seen[i].name,
+				     tree_seen[i].at, bare)
+			 : show(r, from, tree_seen[i].at, !r->locks, bare);
 	}
 	umask(mask);
 	return rc;

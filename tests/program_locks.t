@@ -102,14 +102,19 @@ sub locks {
 	my $s = Paddock->new(
 	    idle => 1, user => $user, wrap => \@wrap, config => "[sandbox]\nread_paths = $reads\n", templates => {
 		takes => program($TAKES, $reads, runtime => {}),
-		own => program($OWN, $reads), sqlite => program($SQLITE, $reads),
+		own => program($OWN, $reads), one => program($TAKES, $reads, runtime => {}, permissions => {readPaths => ["$reads/file", "$reads/go"]}), sqlite => program($SQLITE, $reads),
 		writes => program("#!/bin/bash\n(echo leak 1<>$reads/fifo >$reads/fifo) & p=\$!; sleep 0.3; kill \$p 2>/dev/null; echo 1\n", $reads),
 	    });
 	my $dir = "$s->{root}/templates/takes-1.0.0";
-	my $m = json_to(read_file("$dir/template.json"));
 
-	$m->{runtime}{args} = \@paths; # of a file of the package, too
-	write_file("$dir/template.json", json_of($m));
+	for (['takes', @paths], ['one', "$reads/file"]) { # of a file of the package, too
+		my ($id, @args) = @$_;
+		my $file = "$s->{root}/templates/$id-1.0.0/template.json";
+		my $m = json_to(read_file($file));
+
+		$m->{runtime}{args} = \@args;
+		write_file($file, json_of($m));
+	}
 	$s->start;
 	$s->init;
 	my $run = $s->run_async('takes');
@@ -118,6 +123,9 @@ sub locks {
 	for ($reads, "$dir/main", $dir, @paths[0, 1], qw(/usr/bin /usr /etc /etc/alternatives /etc/ld.so.cache)) {
 		is_deeply([host_can($_)], [], "the host can lock $_ ($who, $what)");
 	}
+	my $one = $s->run_async('one');
+	$took->($one);
+	is_deeply([host_can("$reads/file")], [], '…also where that file alone is granted');
 	my $second = $s->run_async('takes');
 	$took->($second);
 	write_file("$reads/go", 'go');
@@ -125,6 +133,8 @@ sub locks {
 		is($_->{result}, join(' ', map { $works ? qw(flock posix ofd) : qw(flock:1 posix:1 ofd:1) } @paths),
 		   $works ? 'each run has all locks to itself' : 'no run has any') or diag(json_of($_));
 	}
+	is($s->ended($one)->{result}, $works ? 'flock posix ofd' : 'flock:1 posix:1 ofd:1',
+	   '…as it has, or has not, its own');
       SKIP: {
 		skip 'locks are refused', 1 unless $works;
 		my $v = $s->run_sync('own');
@@ -141,6 +151,40 @@ sub locks {
 	sysread $fifo, $got, 10 if $works;
 	is($got, '', 'what a program writes into a FIFO of the host does not come out there') if $works;
 	$s->stop("nothing is left ($who, $what)");
+}
+
+# ---- what was granted ----
+
+# A template whose locks are granted has the host's own inodes of what it reads.
+sub granted {
+	my ($who, $user) = @_;
+	my $room = Paddock::fresh_root($user);
+	my $reads = "$room/data";
+
+	write_file("$reads/$_", '') for qw(file go);
+	chmod 0755, $reads;
+	my $asks = {readPaths => [$reads], locks => true};
+	my $s = Paddock->new(
+	    user => $user, idle => 1, templates => {
+		locks => program($TAKES, $reads, runtime => {}, permissions => $asks),
+		begs => program($TAKES, $reads, permissions => $asks)},
+	    config => "[sandbox]\nread_paths = $reads\n[grant \"locks\"]\nlocks = yes\n");
+	my $file = "$s->{root}/templates/locks-1.0.0/template.json";
+	my $m = json_to(read_file($file));
+
+	$m->{runtime}{args} = ["$reads/file"];
+	write_file($file, json_of($m));
+	$s->start;
+	$s->init;
+	is($s->run('begs')->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', "locks that nobody granted are refused ($who)");
+	my $run = $s->run_async('locks');
+	$s->get_until($run, 'to have its locks', sub { ($_->{progress}{doneSteps} // 0) == 1 || $_->{status} ne 'running' });
+	is_deeply([host_can("$reads/file")], [qw(flock posix)], '…and those that were are the host\'s');
+	is_deeply([host_can($_)], [], "…but for $_") for '/usr/bin/env', $file;
+	write_file("$reads/go", 'go');
+	is($s->ended($run)->{result}, 'flock posix ofd', '…which it had');
+	is_deeply([host_can("$reads/file")], [], '…until it ends');
+	$s->stop;
 }
 
 # ---- times ----
@@ -188,6 +232,7 @@ for ([as_root() ? 'as root' : 'as a user', undef], ['as nobody', $NOBODY]) {
 		skip 'not root, who could become another user', 1 if defined $user && !as_root();
 		untouched($who, $user);
 		locks($who, $user, 'layers');
+		granted($who, $user);
 		skip 'no compiler for tests/deny.c', 1
 		    unless -x $deny || !system("$cc -D_GNU_SOURCE -o $deny $FindBin::Bin/deny.c -lseccomp");
 		locks($who, $user, 'none', $deny, 'layers', '--');

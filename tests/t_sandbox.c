@@ -1,6 +1,7 @@
 /* The cage's other steps, each by itself, in children that we can spare. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/limits.h"
 #include "sandbox/orphan.h"
+#include "sandbox/program.h"
 #include "tests/sandbox_help.h"
 
 static long word = 7;
@@ -250,6 +252,61 @@ static int left_alone(void)
 	return kill(getppid(), 0) != 0 && errno == EPERM ? 0 : 5;
 }
 
+/* A key of the session that starts a zygote, by what builds the cage. */
+static int keyed(int (*build)(struct sandbox *sb))
+{
+	static const char type[] = "user", name[] = "paddock-t-sandbox";
+	struct sandbox sb;
+	long ring, key;
+
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
+		return 1;
+	ring = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID,
+		       KEY_SPEC_SESSION_KEYRING, 0);
+	key = syscall(SYS_add_key, type, name, "x", 1,
+		      KEY_SPEC_SESSION_KEYRING);
+	/* who has the session may read it, whoever that is by then */
+	if (ring < 0 || key < 0 ||
+	    syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f) != 0 ||
+	    syscall(SYS_keyctl, KEYCTL_SETPERM, ring, 0x3f3f3f3f) != 0 ||
+	    syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, type,
+		    name, 0) != key)
+		return 2;
+	if (build(&sb) != 0)
+		return 3;
+	if (syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_SESSION_KEYRING, type,
+		    name, 0) >= 0)
+		return 4;
+	return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID,
+		       KEY_SPEC_SESSION_KEYRING, 0) != ring
+		   ? 0
+		   : 5;
+}
+
+static int build_lua(struct sandbox *sb)
+{
+	return sandbox_build(sb, 4, 0);
+}
+
+static int build_program(struct sandbox *sb)
+{
+	static struct tree none;
+	enum sandbox_layer failed;
+	const char *at;
+
+	return sandbox_build_program(sb, 4, 0, &none, &failed, &at);
+}
+
+static int keyed_lua(void)
+{
+	return keyed(build_lua);
+}
+
+static int keyed_program(void)
+{
+	return keyed(build_program);
+}
+
 static bool is_limit(int resource, rlim_t max)
 {
 	struct rlimit l;
@@ -314,8 +371,21 @@ static int slots(void)
 	return sb.first_id == (unsigned int)sb.uid_base ? 0 : 3;
 }
 
+static void test_keys(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING,
+		    1) < 0 &&
+	    errno == ENOSYS) {
+		skip("no keyrings here", "no key of the starter is in the cage");
+		return;
+	}
+	is_int(in_child(keyed_lua), 0, "no key of the starter is in the cage");
+	is_int(in_child(keyed_program), 0, "…nor in that of programs");
+}
+
 static void test_steps(void)
 {
+	test_keys();
 	is_int(in_child(limited), 0, "a program's limits are what was ordered");
 	is_int(in_child(shares), 0, "the cage takes a part of who starts it");
 	is_int(in_child(orphaned), 0, "who finds its parent gone is told");

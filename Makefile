@@ -248,6 +248,7 @@ soak: deps-check all tests asan
 	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
 	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=24 PADDOCK_RUNS=1000 prove -v tests/soak_kills.t
 	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
+	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=5000 prove -v tests/redteam_swap.t
 	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=50 prove -v tests/redteam_loop.t
 	PADDOCK_STEPS=100000 prove -v tests/http_random.t
 	PADDOCK_STEPS=100000 PADDOCK_PATIENCE=120 prove -v tests/chaos.t

@@ -33,6 +33,30 @@ sub plain_name {
 	    $s->log_text =~ /\x1b/ ? 'the log has an escape' : ();
 }
 
+# What the host keeps on trying to lock while the attack holds what it can.
+sub host_locks {
+	my ($s) = @_;
+	my $run = $s->run_async('attack_160', {hold => 1});
+	my @wrong;
+
+	$s->saying($run, 'holds them');
+	for ('/usr/bin/env', '/etc/ld.so.cache', '/usr/bin', glob("$s->{root}/templates/attack_160-*"), '/etc/ssl') {
+		sysopen my $f, $_, 0 or next;
+		flock($f, 2 | 4) or push @wrong, "a run has $_ locked"; # LOCK_EX, LOCK_NB
+	}
+	$s->tool(cancel_task_run => {runId => $run});
+	$s->ended($run);
+	return @wrong;
+}
+
+my @timed = qw(/dev/null /dev/zero /dev/full /dev/random /dev/urandom /etc/ld.so.cache);
+sub times_now { return map { my @st = stat $_; "$_ $st[8] $st[9]" } @timed }
+my @times = times_now();
+
+sub same_times {
+	return grep { my $t = $_; !grep { $_ eq $t } @times } times_now();
+}
+
 (
     fails(123, 'who starts which program', 'watch_programs', 'ENOSYS'),
     fails(124, 'a socket that gets a name', 'lone_socket', 'ENOSYS'),
@@ -55,6 +79,22 @@ sub plain_name {
     fails(137, 'to be the last that is killed for memory', 'last_victim', 'EACCES EPERM'),
     fails(138, 'the namespaces around its own', 'outer_namespace', 'ENOTTY'),
     [139, 'calls that are new', 'returns "none"', c => 'new_calls'],
+    [160, 'locks on files of the host', 'returns 1', also => \&host_locks, sh => <<'SH'],
+exec 5</usr/bin/env 6</etc/ld.so.cache 7</usr/bin 8</template 9</etc/ssl
+for fd in 5 6 7 8 9; do flock -n $fd; done
+echo '{"progress":{"done":0,"total":1,"message":"holds them"}}' >&3
+read -r inputs; case $inputs in *hold*) sleep 60 ;; esac
+echo 1
+SH
+    [161, 'the times of devices and files', 'returns "none"', also => \&same_times, sh => <<'SH'],
+did=
+for f in /dev/null /dev/zero /dev/full /dev/random /dev/urandom /usr/bin/env /etc/ld.so.cache / /dev; do
+	touch -c $f 2>/dev/null && did+="touch $f "
+	touch -c -d @1 $f 2>/dev/null && did+="set $f "
+done
+: >/dev/null; head -c 9 /dev/zero /dev/urandom >/dev/null; cat /usr/bin/env >/dev/null
+echo "\"${did:-none}\""
+SH
     [140, 'devices', 'returns "full null random shm urandom zero"',
      sh => 'cd /dev; set -- $(ls | grep -v -e ^fd$ -e ^std); echo "\"$*\""'],
 );

@@ -21,6 +21,15 @@ processes)
 	for p in /proc/[0-9]*; do n=$((n + 1)); done
 	[ $n -le 2 ] && echo true || echo "$n" ;;
 shim) readable /proc/1/environ /proc/1/mem /proc/1/maps ;;
+# a lock of this one's own inode stops nobody
+locks) flock -n /usr/bin/env true 2>/dev/null && [ "$(stat -f -c %T /usr/bin/env)" != overlayfs ] &&
+	echo true || echo false ;;
+times)
+	for f in /dev/null /dev/zero /dev/full /dev/random /dev/urandom /usr/bin/env; do
+		touch -c "$f" 2>/dev/null && { echo true; exit 0; }
+	done
+	echo false ;;
+mounts) grep -c -v -e ' ro[ ,]' -e ' /work ' -e ' /tmp ' -e ' /dev/shm ' -e ' /proc ' -e ' /.paddock ' /proc/self/mountinfo ;;
 devices) works mknod /work/device c 1 1 ;;
 kernel) writable /proc/sysrq-trigger /proc/sys/kernel/core_pattern /sys ;;
 execute_tmp) cp /bin/true /tmp/true && works /tmp/true ;;

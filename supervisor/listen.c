@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/keeper.h"
+#include "supervisor/privs.h"
 #include "proto/rpc.h"
 #include "supervisor/admit.h"
 #include "supervisor/conn.h"
@@ -169,13 +170,19 @@ static bool is_stale(const struct sockaddr_un *addr)
 	       S_ISSOCK(st.st_mode);
 }
 
+/* As root, where others may have put links: as the keeper would. */
+static int remove_stale(const char *path)
+{
+	return privs_leave_root() ? privs_unlink_socket(path) : unlink(path);
+}
+
 static int bind_at(int fd, const struct sockaddr_un *addr)
 {
 	mode_t old = umask(getuid() == 0 ? 0117 : 0177);
 	int rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
 
 	if (rc < 0 && errno == EADDRINUSE && is_stale(addr) &&
-	    unlink(addr->sun_path) == 0)
+	    remove_stale(addr->sun_path) == 0)
 		rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
 	umask(old);
 	return rc < 0 ? -errno : 0;

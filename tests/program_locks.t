@@ -117,6 +117,8 @@ sub locks {
 	}
 	$s->start;
 	$s->init;
+	my ($missing) = $s->log_has(qr/programs=caged missing="(.*)"/);
+	is($missing =~ /locks: refused to programs \(/ ? 1 : 0, $works ? 0 : 1, 'the log says whether locks are refused');
 	my $run = $s->run_async('takes');
 	my $took = sub { $s->get_until($_[0], 'to have taken its locks', sub { ($_->{progress}{doneSteps} // 0) == 1 || $_->{status} ne 'running' }) };
 	$took->($run);

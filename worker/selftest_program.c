@@ -289,6 +289,7 @@ static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
 	(void)proc;
 	if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
 		found.held |= SANDBOX_BIT(SANDBOX_UNDUMPABLE);
+	found.bare = p->bare;
 	if (caps_are_none())
 		found.held |= SANDBOX_BIT(SANDBOX_CAPS);
 	if (prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL)
@@ -316,6 +317,7 @@ static int await_answer(int fd, struct selftest *found)
 	if (recv(fd, &one, sizeof(one), 0) != (ssize_t)sizeof(one))
 		return -EPIPE;
 	found->held |= one.held;
+	found->bare |= one.bare;
 	found->err = one.err;
 	memcpy(found->text, one.text, sizeof(found->text));
 	found->text[sizeof(found->text) - 1] = '\0';

@@ -61,6 +61,14 @@ static int detach(void)
 	return fds_close_from(CREW_CONTROL_FD + 1);
 }
 
+static void add_text(struct crew_note *note, const char *more)
+{
+	size_t len = strlen(note->text);
+
+	snprintf(note->text + len, sizeof(note->text) - len, "%s%s",
+		 len > 0 ? "; " : "", more);
+}
+
 static int report(const struct sandbox *sb, const struct selftest *found)
 {
 	bool own_uids = (found->held & CREW_GUARD_UID) != 0;
@@ -70,6 +78,10 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 				 .uid_base = own_uids ? sb->uid_base : -1};
 
 	sandbox_explain(sb, found->held, note.text, sizeof(note.text));
+	if (found->bare)
+		add_text(&note, "locks: refused to programs (a read-only "
+				"overlayfs of /usr, without mounts in it, would "
+				"give them inodes of their own)");
 	send_note(&note);
 	return 0;
 }

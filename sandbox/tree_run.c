@@ -53,8 +53,32 @@ static int enter_proc(int *proc)
 /* ---- the host's files ---- */
 
 /*
- * FROM, where it is hidden, at AT: with inodes of its own where it is a folder
- * and that can be had; else bare. AT's way is walked without links, since it
+ * FD's files at AT, below ROOT: with inodes of their own where it is a folder
+ * and that can be had; else bare.
+ */
+static int show_fd(int fd, int root, const char *from, const char *at,
+		   bool layered, bool *bare)
+{
+	struct stat st = {0};
+	int point, rc = fstat(fd, &st) == 0 ? 0 : -errno;
+
+	if (rc != 0)
+		return rc;
+	point = mounts_point(root, at, st.st_mode);
+	if (point < 0)
+		return 0; /* others changed the folder that it is shown in */
+	rc = layered && S_ISDIR(st.st_mode)
+		 ? mounts_layer(from, point, TREE_EMPTY)
+		 : -ENOTSUP;
+	close(point);
+	if (rc == 0)
+		return 0;
+	*bare = true;
+	return mounts_show(fd, root, at, 0);
+}
+
+/*
+ * FROM, where it is hidden, at AT. AT's way is walked without links, since it
  * may lead through a folder of the host's that was shown before.
  */
 static int show(const struct tree_run *r, const char *from, const char *at,
@@ -62,20 +86,11 @@ static int show(const struct tree_run *r, const char *from, const char *at,
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = open(from, O_PATH | O_CLOEXEC);
-	int rc = root < 0 || fd < 0 ? -errno : -ENOTSUP, point;
-	struct stat st;
+	int rc = root < 0 || fd < 0
+		     ? -errno
+		     : show_fd(fd, root, from, at, layered && !r->no_layers,
+			       bare);
 
-	if (rc == -ENOTSUP && layered && !r->no_layers && fstat(fd, &st) == 0 &&
-	    S_ISDIR(st.st_mode)) {
-		point = mounts_point(root, at, S_IFDIR);
-		rc = point < 0 ? point : mounts_layer(from, point, TREE_EMPTY);
-		if (point >= 0)
-			close(point);
-	}
-	if (rc < 0 && root >= 0 && fd >= 0) {
-		*bare = true;
-		rc = mounts_show(fd, root, at, 0);
-	}
 	if (fd >= 0)
 		close(fd);
 	if (root >= 0)

@@ -96,7 +96,8 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 const char *placeholder_uri_fault(const char *text)
 {
 	struct placeholder_part p;
-	bool after_name = false, any = false;
+	bool after_name = false;
+	size_t names = 0;
 
 	while (placeholder_next(&p, PLACEHOLDER_URI, &text)) {
 		if (p.is_name && after_name)
@@ -105,9 +106,11 @@ const char *placeholder_uri_fault(const char *text)
 				   memchr(p.text, '}', p.len) != NULL))
 			return "has braces that are not of the form {name}";
 		after_name = p.is_name;
-		any = any || p.is_name;
+		names += p.is_name;
+		if (names > PLACEHOLDER_URI_NAMES)
+			return "has more than 16 names";
 	}
-	return any ? NULL : "has no {name}; with none it is a \"uri\"";
+	return names > 0 ? NULL : "has no {name}; with none it is a \"uri\"";
 }
 
 /* ---- matching ---- */
@@ -194,11 +197,37 @@ static size_t match_name(struct json_object *values,
 	return n > 0 ? n + after.len : 0;
 }
 
+/* Does URI have TEXT's own parts, in their order? Seen before any name is read. */
+static bool has_shape(const char *text, const char *uri)
+{
+	struct placeholder_part p, after = {0};
+
+	while (placeholder_next(&p, PLACEHOLDER_URI, &text)) {
+		size_t n = p.len;
+
+		if (p.is_name) {
+			after = (struct placeholder_part){0};
+			(void)placeholder_next(&after, PLACEHOLDER_URI, &text);
+			n = value_len(uri, &after, *text == '\0');
+			if (n == 0)
+				return false;
+			n += after.len;
+		} else if (strncmp(uri, p.text, p.len) != 0) {
+			return false;
+		}
+		uri += n;
+	}
+	return *uri == '\0';
+}
+
 struct json_object *placeholder_uri_match(const char *text, const char *uri)
 {
-	struct json_object *values = json_object_new_object();
+	struct json_object *values;
 	struct placeholder_part p;
 
+	if (!has_shape(text, uri))
+		return NULL;
+	values = json_object_new_object();
 	while (placeholder_next(&p, PLACEHOLDER_URI, &text)) {
 		size_t n = p.len;
 

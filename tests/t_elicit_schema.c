@@ -446,6 +446,105 @@ static void check_params(void)
 	json_object_put(ask.params);
 }
 
+/* {"type":"object","properties":{"p0":PROPERTY,…}}, N of them. */
+static struct json_object *form_of(size_t n, struct json_object *property)
+{
+	struct json_object *form = parse("{\"type\":\"object\"}");
+	struct json_object *all = json_object_new_object();
+	char key[32];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "p%zu", i);
+		json_object_object_add(all, key, json_object_get(property));
+	}
+	json_object_put(property);
+	json_object_object_add(form, "properties", all);
+	return form;
+}
+
+/* A choice of N; with CHOSEN of them chosen already, several may be. */
+static struct json_object *choice_of(size_t n, size_t chosen)
+{
+	struct json_object *p = parse(chosen > 0 ? "{\"type\":\"array\"}"
+						 : "{\"type\":\"string\"}");
+	struct json_object *options = json_object_new_array(), *in = p;
+	struct json_object *of = json_object_new_array();
+	char text[32];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "v%zu", i);
+		json_object_array_add(options, json_object_new_string(text));
+		if (i < chosen)
+			json_object_array_add(of, json_object_new_string(text));
+	}
+	if (chosen > 0) {
+		in = parse("{\"type\":\"string\"}");
+		json_object_object_add(p, "items", in);
+		json_object_object_add(p, "default", json_object_get(of));
+	}
+	json_object_object_add(in, "enum", options);
+	json_object_put(of);
+	return p;
+}
+
+static void check_size(struct json_object *form, const char *expected,
+		       const char *name)
+{
+	struct fault f;
+
+	is_int(form_check(form, &f), expected == NULL, "%s", name);
+	if (expected != NULL)
+		is_str(f.expected, expected, "%s: what would pass", name);
+	json_object_put(form);
+}
+
+/* It is for people; and who checks it does nothing else meanwhile. */
+static void check_sizes(void)
+{
+	check_size(form_of(100, choice_of(10, 0)), NULL, "a form of 100");
+	check_size(form_of(101, parse("{\"type\":\"boolean\"}")),
+		   "100 properties at the most", "one of 101");
+	check_size(form_of(1, choice_of(1000, 100)), NULL, "1000 choices");
+	check_size(form_of(1, choice_of(1001, 0)),
+		   "properties with 1000 choices at the most, together",
+		   "1001 choices");
+	check_size(form_of(51, choice_of(20, 0)),
+		   "properties with 1000 choices at the most, together",
+		   "51 times 20 choices");
+	check_size(form_of(1, choice_of(1000, 101)),
+		   "properties with 100 choices in their default at the most",
+		   "101 of them chosen");
+}
+
+/* What a client answers is checked within what the loop has time for. */
+static void check_large_answer(void)
+{
+	struct json_object *params = json_object_new_object();
+	struct worker_ask ask = {
+	    .seq = 1, .kind = WORKER_ASK_ELICIT, .params = params};
+	struct json_object *result = parse("{\"action\":\"accept\"}");
+	struct json_object *content = json_object_new_object();
+	struct json_object *chosen = json_object_new_array(), *a;
+	struct refusal r = {0};
+	struct question q;
+
+	json_object_object_add(params, "message", json_object_new_string("m"));
+	json_object_object_add(params, "requestedSchema",
+			       form_of(1, choice_of(1000, 1)));
+	ok(question_init(&q, &ask, &r), "a form of many choices");
+	for (int i = 0; i < 100000; i++)
+		json_object_array_add(chosen, json_object_new_string("v999"));
+	json_object_object_add(content, "p0", chosen);
+	json_object_object_add(result, "content", content);
+	a = question_answer(&q, result, &r);
+	ok(a == NULL, "an answer that takes too long to check is none");
+	is_str(r.code, "INPUT_INVALID", "  by its code");
+	refusal_fini(&r);
+	question_fini(&q);
+	json_object_put(result);
+	json_object_put(params);
+}
+
 int main(void)
 {
 	check_properties();
@@ -458,5 +557,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(clients); i++)
 		check_client(i);
 	check_params();
+	check_sizes();
+	check_large_answer();
 	return tap_done();
 }

@@ -277,6 +277,37 @@ static bool is_broken(struct json_object *o)
 	return code != NULL && strcmp(code, "BROWSER_UNAVAILABLE") == 0;
 }
 
+/* What its broker lacks; the caller's, or NULL. */
+static char *broker_lacks(struct json_object *cage)
+{
+	static const struct {
+		const char *key, *what;
+	} parts[] = {{"seccomp", "a seccomp filter"},
+		     {"landlock", "Landlock (a kernel from 5.13 on, with it)"},
+		     {"limits", "its limits"}};
+	char *text = NULL, *more;
+
+	for (size_t i = 0; cage != NULL && i < ARRAY_LEN(parts); i++) {
+		if (json_object_get_int64(json_member(cage, parts[i].key)) != 0)
+			continue;
+		more = text == NULL ? xstrdup(parts[i].what)
+				    : xasprintf("%s, %s", text, parts[i].what);
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+static void check_broker(struct json_object *o, struct json_object *advice)
+{
+	char *lacks = broker_lacks(json_member(browser_of(o), "cage"));
+
+	if (lacks != NULL)
+		add(advice, "all of the cage of what speaks to the browser",
+		    lacks);
+	free(lacks);
+}
+
 static void check_browser(struct json_object *o, struct json_object *advice)
 {
 	const char *reason = json_member_str(browser_of(o), "reason");
@@ -343,6 +374,21 @@ static void line_ids(struct json_object *ranges)
 					 json_object_array_get_idx(ranges, i)));
 }
 
+static void line_broker(struct json_object *cage)
+{
+	const char *group = json_member_str(cage, "cgroup");
+	char *lacks = broker_lacks(cage);
+
+	printf("%-12s %s%s, %s, cgroups %s\n", "broker",
+	       lacks == NULL ? "locked in" : "without ",
+	       lacks == NULL ? "" : lacks,
+	       json_object_get_boolean(json_member(cage, "ownUser"))
+		   ? "a user of its own"
+		   : "the server's user",
+	       group != NULL ? group : "none");
+	free(lacks);
+}
+
 static void line_browser(struct json_object *o)
 {
 	struct json_object *browser = browser_of(o);
@@ -390,6 +436,8 @@ static void show(struct json_object *o, struct json_object *advice)
 			 : "refused");
 	if (browser_of(o) != NULL)
 		line_browser(o);
+	if (json_member(browser_of(o), "cage") != NULL)
+		line_broker(json_member(browser_of(o), "cage"));
 	line_int("runs at once", limits, "maxConcurrentRuns");
 	line_ids(json_member(o, DOCTOR_IDS));
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
@@ -414,6 +462,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		check_programs(o, advice);
 		check_store(o, advice);
 		check_browser(o, advice);
+		check_broker(o, advice);
 		check_version(o, advice);
 		check_packages(cli, advice);
 		check_grants_of(o, advice);

@@ -308,6 +308,11 @@ bool broker_is_running(const struct broker *b)
 	return b->life == RUNNING;
 }
 
+pid_t broker_pid(const struct broker *b)
+{
+	return b->life == NONE ? 0 : b->pid;
+}
+
 uint64_t broker_starts(const struct broker *b)
 {
 	return b->starts;

@@ -56,6 +56,7 @@ struct broker_call *broker_ask(struct broker *b, const char *tool,
 void broker_forget(struct broker_call *call);
 
 bool broker_is_running(const struct broker *b);
+pid_t broker_pid(const struct broker *b); /* 0: there is none */
 uint64_t broker_starts(const struct broker *b); /* so far */
 /* A child of ours has ended: was it this one? */
 bool broker_exited(struct broker *b, pid_t pid, int status);

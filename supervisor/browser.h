@@ -31,7 +31,7 @@ const char *browser_lacks(const struct config *config);
 /*
  * DONE is called, perhaps later, unless C is dropped before, with what its
  * client may know of the browser, DONE's to put: {available, reason?, path?,
- * version?, sandboxed?}; the last two while it has a session, so that nobody
+ * version?, sandboxed?, cage?}; the last three while it has a session, so that nobody
  * sees by them what others do. C.state is in use until then.
  */
 void browser_view(struct call *c,

@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/cgroup.h"
 
 /* ---- for clients ---- */
 
@@ -58,6 +60,27 @@ static bool has_session(const struct session *s, struct json_object *status)
 			   s->requestor->name) != NULL;
 }
 
+/* How its broker is locked in, of which it tells what it has measured. */
+static struct json_object *cage_of(const struct browser *b,
+				   struct json_object *status)
+{
+	struct json_object *cage = json_member(status, "cage");
+	struct json_object *o = json_object_new_object();
+	int64_t landlock =
+	    json_object_get_int64(json_member(cage, "landlock"));
+	int64_t uid = json_object_get_int64(json_member(cage, "uid"));
+	bool grouped = cgroup_holds(CGROUP_BROWSER, broker_pid(b->broker));
+
+	add_bool(o, "seccomp",
+		 json_object_get_boolean(json_member(cage, "seccomp")));
+	json_object_object_add(o, "landlock", json_object_new_int64(landlock));
+	add_bool(o, "limits",
+		 json_object_get_boolean(json_member(cage, "limits")));
+	add_bool(o, "ownUser", cage != NULL && uid != (int64_t)geteuid());
+	add_str(o, "cgroup", grouped ? cgroup_name() : "none");
+	return o;
+}
+
 static void on_view(void *arg, const struct broker_answer *answer)
 {
 	static const char *const told[] = {"version", "sandboxed"};
@@ -70,6 +93,10 @@ static void on_view(void *arg, const struct broker_answer *answer)
 	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
 		if ((is = json_member(answer->body, told[i])) != NULL)
 			json_object_object_add(o, told[i], json_object_get(is));
+	if (knows)
+		json_object_object_add(
+		    o, "cage",
+		    cage_of(c->session->server->browser, answer->body));
 	c->state = NULL;
 	c->state_free = NULL;
 	free(v);

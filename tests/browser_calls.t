@@ -278,7 +278,9 @@ sub view { return $_[0]{result} // {} }
 	   'of one that runs');
 	ok($dump->(qr/requestor=alice sessions=2 tabs=2$/m), 'with whose sessions they are');
 	ok($dump->(qr/requestor=bob sessions=1 tabs=1$/m), 'all of them');
-	same_json($profile->($alice), {available => JSON::PP::true,
+	my $told = $profile->($alice);
+	is(delete($told->{cage})->{seccomp}, JSON::PP::false, 'one that tells nothing of its cage has none');
+	same_json($told, {available => JSON::PP::true,
 		   sandboxed => JSON::PP::true, version => 'Fake/1'},
 		  'the profile tells who has a session of the browser, too');
 	same_json($profile->($eve), {available => JSON::PP::true},

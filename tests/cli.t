@@ -563,7 +563,7 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	     qr/^browser .*not tried: .*browser_tools/m, 'or that it may not be tried')
 	    if !Broker::missing();
 	like(doctor(''), Broker::missing() ? qr/^missing +browser: .*make deps-browser/m
-	     : qr/^browser +\/\S+ \(\S+\/[\d.]+\) starts, its own sandbox is on$/m,
+	     : qr/^browser +\/\S+ \(\S+\/[\d.]+\) starts, its own sandbox is on\nbroker +locked in, (?:a user of its own|the server's user), cgroups \w+$/m,
 	     'how the one that there is does');
 	$r = private(['doctor', '--json']);
 	ok(json_to($r->{out})->{profile}{runtimeVersion}, 'also as JSON');

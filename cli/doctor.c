@@ -379,7 +379,7 @@ static void line_broker(struct json_object *cage)
 	const char *group = json_member_str(cage, "cgroup");
 	char *lacks = broker_lacks(cage);
 
-	printf("%-12s %s%s, %s, cgroups %s\n", "broker",
+	tell_out("%-12s %s%s, %s, cgroups %s\n", "broker",
 	       lacks == NULL ? "locked in" : "without ",
 	       lacks == NULL ? "" : lacks,
 	       json_object_get_boolean(json_member(cage, "ownUser"))

@@ -256,6 +256,7 @@ int main(int argc, char **argv)
 				(char *)"--templates", argv[TEMPLATES],
 				(char *)"--state-dir", argv[STATE],
 				(char *)"--config", argv[CONFIG],
+				(char *)"--grant", (char *)"hosts=127.0.0.1",
 				(char *)"--log-level", (char *)"error", NULL});
 	client_hello(&c);
 	ask(&c, host, WARM_PAGES, WARM_PAGES);

@@ -135,7 +135,7 @@ static const struct {
      "open_tree mount_setattr chroot ",
      "changes what is mounted",
      "What a program has to read its manifest can name in "
-     "permissions.readPaths, within the operator's read_paths."},
+     "permissions.readPaths, and the operator grant."},
     {" setns unshare clone clone3 ", "makes or enters namespaces", NULL},
     {" bpf perf_event_open userfaultfd io_uring_setup io_uring_enter "
      "io_uring_register ",

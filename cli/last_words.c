@@ -29,7 +29,7 @@ static const struct last_words
     reads = {"It sees no more of the host than programs, libraries and its own "
 	     "package, and may write to /work, /tmp and /dev/shm alone.",
 	     "What else it has to read its manifest can name in "
-	     "permissions.readPaths, within the operator's read_paths."},
+	     "permissions.readPaths, and the operator grant."},
     denied = {"The sandbox says so to calls that programs can do without.",
 	      "Nothing in the manifest or the configuration can allow them."};
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/granted_path.h"
@@ -515,4 +516,27 @@ struct json_object *grants_of(const struct template *t, const struct config *c)
 	json_object_object_add(o, "section", json_object_new_string(lines));
 	free(lines);
 	return o;
+}
+
+void grants_log(const struct catalogue *all, const struct config *c)
+{
+	for (size_t i = 0; i < c->n_grants; i++) {
+		const struct config_grant *g = &c->grants[i];
+		bool known = false, held = false;
+
+		for (size_t j = 0; j < all->n && !held; j++) {
+			known |= is_for(g, all->all[j]);
+			held = is_for(g, all->all[j]) && holds(g, all->all[j]);
+		}
+		if (!known)
+			log_warn("grants",
+				 "grant=\"%s\" used=no msg=\"there is no such "
+				 "template\"",
+				 g->name);
+		else if (!held)
+			log_warn("grants",
+				 "grant=\"%s\" used=no msg=\"its digest is no "
+				 "package's that is there\"",
+				 g->name);
+	}
 }

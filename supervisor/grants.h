@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
+#include "supervisor/catalogue.h"
 #include "supervisor/config.h"
 #include "supervisor/refusal.h"
 #include "supervisor/template.h"
@@ -44,6 +45,9 @@ struct json_object *grants_hosts(const struct template *t,
  */
 struct json_object *grants_view(const struct template *t,
 				const struct config *c, bool hosts);
+
+/* Lines of the log for what is granted to nobody: a name or digest is wrong. */
+void grants_log(const struct catalogue *all, const struct config *c);
 
 /*
  * For its operator: {templateId, version, path, digest, permissions as above,

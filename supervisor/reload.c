@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
+#include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/session.h"
 #include "supervisor/subscriptions.h"
@@ -160,6 +161,7 @@ static int swap_in(struct reload *r, struct config *config,
 	srv->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
 	programs_show(srv->crew, srv->catalogue, srv->config);
+	grants_log(srv->catalogue, srv->config);
 	server_limit_groups(srv->config);
 	if (changed) {
 		session_lists_changed(srv);

@@ -17,6 +17,7 @@
 #include "supervisor/cgroup.h"
 #include "supervisor/browser.h"
 #include "supervisor/contract.h"
+#include "supervisor/grants.h"
 #include "supervisor/input.h"
 #include "supervisor/keep.h"
 #include "supervisor/keeper.h"
@@ -468,6 +469,7 @@ int server_start(struct server *srv, struct config *config,
 	}
 	srv->browser = browser_new(srv, browser_path);
 	programs_show(srv->crew, catalogue, config);
+	grants_log(catalogue, config);
 	return 0;
 }
 

@@ -40,7 +40,7 @@ my %cases = (
     net => [pl('use Socket; socket my $s, AF_INET, SOCK_STREAM, 0 or die "$!\n"'),
 	    'EXECUTION_ERROR', qr/No template has a network.*nothing.*can allow.*tools/s],
     shadow => [pl('open my $f, "<", "/etc/shadow" or die "$!\n"'), 'EXECUTION_ERROR',
-	       qr/no more of the host than.*permissions\.readPaths, within the operator's read_paths/s],
+	       qr/no more of the host than.*permissions\.readPaths, and the operator grant/s],
     traces => [pl('$0 = "liar"; syscall(101, 16, 1, 0, 0)'), 'SANDBOX_VIOLATION',
 	       qr/system call ptrace.*Its arguments were 0x10, 0x1, 0x0, 0x0, .*\bThat was liar, process 2 of.*Nothing in the manifest/s],
     fewer => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',

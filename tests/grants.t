@@ -10,6 +10,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Cli;
 use Daemon;
+use Http qw(sha256_hex);
 use Paddock;
 use Test::More;
 
@@ -133,9 +134,11 @@ for my $who (sort keys %user) {
 
 subtest 'a grant of another' => sub {
 	my $s = Paddock->new(templates => \%templates, config => "[grant \"tabs\"]\nread_paths = $room/data\n" .
-		"[grant \"plain\"]\ntools = all\nlocks = yes\n");
+		"[grant \"plain\"]\ntools = all\nlocks = yes\n[grant \"tbas\"]\ntools = all\n");
 	$s->init;
 	is_refused($s, $_, "is none of $_") for qw(tabs reads locks);
+	ok($s->log_has(qr/grant="tbas" used=no msg="there is no such template"/), 'one of a name that nobody has is told in the log');
+	unlike($s->log_text, qr/grant="(?:tabs|plain)"/, 'and no other');
 	$s->stop;
 };
 
@@ -176,6 +179,7 @@ subtest 'by digest' => sub {
 	my $s = Daemon->new(templates => \%templates, config => "[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . "\n");
 	(my $c = $s->client)->init;
 	my $r = is_refused($c, 'locks', 'a grant for another package');
+	ok($s->log_has(qr/grant="locks" used=no msg="its digest is no package's/), 'is told in the log');
 	my ($digest) = $r->{error} =~ /its grant in paddock\.conf is for another package than .* by digest = ([0-9a-f]{64})$/;
 	ok($digest, 'says so, and which this is') or return;
 	$s->write_config("[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . " $digest\n");
@@ -216,6 +220,26 @@ subtest 'what ships' => sub {
 	symlink "$s->{root}/copies/batch_extract_pages", "$s->{root}/links/mine2";
 	unlink "$s->{root}/links/mine";
 	ok($lists->("$s->{root}/links")->{missing}, 'a link to the copy is the copy');
+};
+
+# Each sees of a grant what its template asks for; hosts are the operator's
+# names, for who is trusted as local.
+subtest 'who is told' => sub {
+	my %token = (near => 'n' x 43, far => 'f' x 43);
+	my $s = Http->new(config => "[grant \"tabs\"]\ntools = all\nhosts = intranet.corp 10.0.0.0/8\n" .
+		"read_paths = /srv/secret\nsecrets = hidden\n[grant \"*\"]\nread_paths = /srv/other $room/data\n" .
+		join('', map { "[requestor \"$_\"]\ntrust_level = " . ($_ eq 'near' ? 'local' : 'remote') .
+			       "\ntoken_sha256 = " . sha256_hex($token{$_}) . "\n" } sort keys %token),
+		templates => {map { $_ => {%{$templates{$_}}, trustLevelSupport => ['local', 'remote']} } keys %templates});
+	$s->{tokens} = \%token;
+	my %seen = map { $_ => view($s->client($_)->greeted, 'tabs')->{permissions} } keys %token;
+	same_json($seen{near}, {asked => {tools => ['create_tab', 'navigate']},
+		granted => {tools => ['create_tab', 'navigate'], hosts => ['intranet.corp', '10.0.0.0/8']}}, 'at local: the hosts, too');
+	same_json($seen{far}, {asked => {tools => ['create_tab', 'navigate']},
+		granted => {tools => ['create_tab', 'navigate']}}, 'at remote: what was asked for');
+	my $all = json_of($s->client('far')->greeted->tool('list_task_templates')->{view});
+	unlike($all, qr/$_/, "nothing of $_") for qw(intranet 10\.0\.0\.0 srv/secret srv/other hidden);
+	$s->stop;
 };
 
 # ---- the command ----

@@ -391,6 +391,28 @@ static void test_slots_come_back(void)
 	stop("slots");
 }
 
+/* Orders that its socket has no room for. */
+static void test_slots_of_unsent(void)
+{
+	int small = 1, sent = 0, refused = 0;
+
+	start("full");
+	until(&reports, 1);
+	setsockopt(LIST_FIRST(&crew->zygotes)->control, SOL_SOCKET, SO_SNDBUF,
+		   &small, sizeof(small));
+	kill(crew_zygote_pid(crew, CREW_LUA), SIGSTOP);
+	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
+		sent++;
+	ok(sent > 0 && sent < SLOTS / 2, "a stopped zygote takes few orders");
+	for (int i = 0; i <= SLOTS; i++)
+		refused += ask(&many[SLOTS], BEAR) == -EAGAIN;
+	is_int(refused, SLOTS + 1, "the others are refused");
+	kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
+	until(&reports, 2);
+	all_usable("orders that could not be sent");
+	stop("full");
+}
+
 /* A process of an earlier run may still be dying when the next is born. */
 static void test_slots_rest(void)
 {
@@ -525,6 +547,7 @@ int main(int argc, char **argv)
 	test_brief();
 	test_broken();
 	test_slots_come_back();
+	test_slots_of_unsent();
 	test_slots_rest();
 	test_strangers();
 	test_renewal();

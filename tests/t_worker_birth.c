@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ipc/crew.h"
+#include "ipc/pass.h"
 #include "supervisor/crew.h"
 #include "supervisor/verdict.h"
 #include "supervisor/worker_int.h"
@@ -39,12 +40,14 @@ static int zygote(void)
 {
 	struct crew_note report = {.type = CREW_REPORT, .guards = 1};
 	struct crew_order o;
+	int fd;
 
 	send(CREW_CONTROL_FD, &report, sizeof(report), MSG_NOSIGNAL);
-	while (recv(CREW_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o)) {
+	while (pass_recv(CREW_CONTROL_FD, &o, sizeof(o), &fd, NULL) == sizeof(o)) {
 		struct crew_note n = {.type = CREW_SPAWNED, .seq = o.seq};
 
-		n.pid = clone_for_parent();
+		n.pid = clone_for_parent(); /* which keeps its socket open */
+		close(fd);
 		send(CREW_CONTROL_FD, &n, sizeof(n), MSG_NOSIGNAL);
 	}
 	return 0;

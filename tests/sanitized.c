@@ -6,8 +6,14 @@
  * it though the test that made it did not look. The options are here since the
  * programs are started without an environment.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -40,9 +46,29 @@ const char *__lsan_default_options(void)
 	return "log_path=" REPORTS "/report:log_exe_name=1:exitcode=86";
 }
 
+static pid_t began; /* who it was before it forked */
+
+/* Who locks itself in opens no file later: the broker's is open from the start. */
+__attribute__((constructor)) static void open_report(void)
+{
+	char path[256];
+	int fd;
+
+	began = getpid();
+	if (strcmp(program_invocation_short_name, "paddock-browser") != 0)
+		return;
+	snprintf(path, sizeof(path), REPORTS "/report.paddock-browser.%d",
+		 (int)getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		__sanitizer_set_report_fd((void *)(intptr_t)fd);
+}
+
 /* Its looker-on is a thread of ours, which may not look at who left root. */
 __attribute__((destructor)) static void look_for_leaks(void)
 {
+	if (getpid() != began || prctl(PR_GET_SECCOMP) != 0)
+		return; /* a copy; or it is locked in, and nobody looks in */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (__lsan_do_recoverable_leak_check() != 0)
 		_exit(FOUND);

@@ -126,7 +126,8 @@ sub write_config {
 	my $text = $self->{config};
 
 	$text =~ s/^\[requestor "\Q$without\E"\]\ntoken_sha256 = \w+\n//mg if defined $without;
-	write_file("$self->{server}{root}/paddock.conf", $text);
+	write_file("$self->{server}{root}/paddock.new", $text); # a HUP may be on its way
+	rename "$self->{server}{root}/paddock.new", "$self->{server}{root}/paddock.conf";
 }
 
 sub templates_dir { return "$_[0]{server}{root}/templates" }

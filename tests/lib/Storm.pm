@@ -731,7 +731,7 @@ sub calm {
 	for my $s (@{$self->{sessions}}) {
 		$s->{over} = 1;
 		$self->send($self->connect, $self->bytes_of(DELETE => $self->headers($s)),
-			    {session => $s, owner => $s->{owner}, want => '204', broken => 1});
+			    {session => $s, owner => $s->{owner}, want => q(204), broken => 1, text => "DELETE by $s->{owner}"});
 	}
 	for (my $i = 0; $self->awaited && $i < 100 * $PATIENCE; $i++) { $self->turn(0.01) }
 	$self->hang_up($_) for values %{$self->{conns}};

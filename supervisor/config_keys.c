@@ -215,8 +215,8 @@ static const struct config_key keys[] = {
     {REQ(trust_level, CHOICE), .optional = true, .choices = trusts,
      .help = "Unset: local on the socket and stdio, remote over HTTP."},
     {REQ(max_concurrent_runs, INT), .max = RUNS_MAX,
-     .help = "Runs at the same time; 0: what the server allows, but for a place for "
-	     "each other requestor that has none, one or a tenth of all at the most."},
+     .help = "Runs at the same time; 0: what the server allows, but beyond a fair part "
+	     "for a place for each requestor that has less, a tenth of all or one at the most."},
     {REQ(max_queued_runs, INT), .max = QUEUED_MAX,
      .help = "Runs that wait; 0: as many as the server allows. Of what others "
 	     "leave of its max_queued_runs a tenth stays free."},

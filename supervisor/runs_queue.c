@@ -33,7 +33,7 @@ static uint32_t missing(const struct runs *s)
 	return kinds;
 }
 
-/* Where there may be several requestors, none takes the last place. */
+/* Where there may be several requestors, each has a fair part. */
 static void share_places(struct runs *s)
 {
 	const struct config *c = s->env.config;

@@ -8,6 +8,7 @@ void sched_init(struct sched *s)
 {
 	*s = (struct sched){0};
 	TAILQ_INIT(&s->ring);
+	TAILQ_INIT(&s->busy);
 }
 
 void sched_lane_init(struct sched_lane *lane)
@@ -48,14 +49,23 @@ void sched_remove(struct sched *s, struct sched_item *item)
 	lane->turns = 0;
 }
 
-/* Places that are free, but for those who have none. */
+static size_t fair_part(const struct sched *s)
+{
+	size_t part = s->known > 0 ? s->places / s->known : s->places;
+
+	return part > 0 ? part : 1;
+}
+
+/* Places that are to stay free for those who have less than their part. */
 static size_t kept_free(const struct sched *s)
 {
-	size_t without =
-	    s->known > s->lanes_running ? s->known - s->lanes_running : 0;
 	size_t most = s->places / KEPT_PART > 0 ? s->places / KEPT_PART : 1;
+	size_t part = fair_part(s), less = s->known;
+	const struct sched_lane *lane;
 
-	return without < most ? without : most;
+	TAILQ_FOREACH(lane, &s->busy, busy)
+		less -= less > 0 && lane->running >= part;
+	return less < most ? less : most;
 }
 
 static bool is_full(const struct sched *s, const struct sched_lane *lane)
@@ -64,16 +74,18 @@ static bool is_full(const struct sched *s, const struct sched_lane *lane)
 		return true;
 	if (lane->max_running > 0)
 		return lane->running >= (size_t)lane->max_running;
-	return s->places > 0 && lane->running > 0 &&
+	return s->places > 0 && lane->running >= fair_part(s) &&
 	       s->running + kept_free(s) >= s->places;
 }
 
 static void count_running(struct sched *s, struct sched_lane *lane, int by)
 {
-	s->lanes_running -= lane->running > 0;
+	if (lane->running > 0)
+		TAILQ_REMOVE(&s->busy, lane, busy);
 	lane->running += (size_t)by;
 	s->running += (size_t)by;
-	s->lanes_running += lane->running > 0;
+	if (lane->running > 0)
+		TAILQ_INSERT_TAIL(&s->busy, lane, busy);
 }
 
 static bool waits(const struct sched *s, unsigned kind)

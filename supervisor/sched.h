@@ -28,6 +28,7 @@ struct sched_lane {
 	size_t queued;
 	int64_t queued_bytes;
 	size_t running;	     /* started, and not over */
+	TAILQ_ENTRY(sched_lane) busy; /* in sched.busy, while some do */
 	int64_t max_running; /* 0: no limit of its own; may change */
 	int64_t weight;	     /* 1 or more; may change */
 	bool held;	     /* nothing of it starts now; may change */
@@ -40,11 +41,11 @@ struct sched {
 	int64_t queued_bytes;
 	size_t running;
 	uint32_t waits; /* a bit for each kind that does not start now */
-	size_t lanes_running; /* lanes of which something runs */
+	TAILQ_HEAD(, sched_lane) busy; /* lanes of which something runs */
 	/*
-	 * Of so many places (0: one lane may have all) a lane of which something
-	 * runs, and that has no limit of its own, leaves one to each of KNOWN
-	 * lanes of which nothing does, a tenth of them or one at the most: what
+	 * Of so many places (0: one lane may have all) each of KNOWN lanes has a
+	 * fair part. One that has its part, and no limit of its own, leaves a
+	 * place to each that has less, a tenth of them or one at the most: what
 	 * runs gives its place to nobody.
 	 */
 	size_t places, known;

@@ -264,10 +264,25 @@ static void test_shared(void)
 	b.held = false;
 	ok(start() == 'b', "that one takes it");
 	sched_over(&sched, &a);
-	ok(start() == 'a', "when all have some, what is free is had");
+	ok(start() == 'b', "and what is free again, while it has less than its part");
 	sched_over(&sched, &b);
 	sched_over(&sched, &a);
-	ok(start() == 'b', "who has none goes before");
+	while (start() != '-')
+		;
+	ok(a.running == 3 && b.running == 2,
+	   "and that stays so, whoever's turn it is");
+
+	begin();
+	put_n(&a, 9);
+	put_n(&b, 1);
+	sched.places = 5;
+	sched.known = 2;
+	ok(start() == 'a' && start() == 'b' && start() == 'a',
+	   "who has less than a fair part takes what is free");
+	ok(start() == 'a' && start() == '-',
+	   "who has that leaves a place to who has less");
+	put_n(&b, 2);
+	ok(start() == 'b' && start() == '-', "and that one takes it");
 
 	begin();
 	put_n(&a, 99);

@@ -350,7 +350,7 @@ sub command {
 	mkdir "$self->{root}/none" unless @dirs; # else the shipped ones
 	push @dirs, "$self->{root}/none" unless @dirs;
 	return (@{$self->{wrap} // []}, ($self->{build} // $BUILD) . "/paddockd", '--stdio',
-		'--state-dir', $self->{state}, '--log-level', 'debug',
+		'--state-dir', $self->{state}, '--log-level', $self->{level} // 'debug',
 		(-e "$self->{root}/paddock.conf"
 		 ? ('--config', "$self->{root}/paddock.conf") : ()),
 		(map { ('--templates', $_) } @dirs),

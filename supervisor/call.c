@@ -60,6 +60,11 @@ static void batch_add(struct batch *b, const struct buf *answer)
 	buf_add(&b->answers, buf_data(answer), buf_len(answer));
 }
 
+void batch_gone(struct batch *b)
+{
+	b->session = NULL;
+}
+
 void batch_skip(struct batch *b)
 {
 	batch_less(b);

@@ -118,5 +118,6 @@ void call_after(struct call *c, int64_t ms, event_callback_fn fn);
 
 struct batch *batch_new(struct session *s, void *route, size_t n);
 void batch_skip(struct batch *b); /* one of them needs no answer */
+void batch_gone(struct batch *b); /* nobody is there to be answered */
 
 #endif

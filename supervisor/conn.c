@@ -98,7 +98,7 @@ static void read_more(struct conn *c)
 static void go_on(struct conn *c)
 {
 	if (c->ended || c->stopped || c->resting || c->intake != NULL ||
-	    c->turn.lane != NULL)
+	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
 		return;
 	if (lines_rest(&c->lines))
 		turn_wait(&c->server->turns, &c->session.requestor->turns,
@@ -309,6 +309,14 @@ static void send_line(void *arg, void *route, const char *text, size_t len)
 	stop_if_needed(c);
 }
 
+static void on_eased(void *arg)
+{
+	struct conn *c = arg;
+
+	wake(c);
+	go_on(c); /* a batch may have been taken */
+}
+
 static bool is_behind(void *arg)
 {
 	const struct conn *c = arg;
@@ -345,7 +353,7 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->arg = arg;
 	c->lines.max = (size_t)srv->config->max_message_bytes;
 	session_init(&c->session, srv, requestor, &session_ops, c);
-	c->session.eased = wake;
+	c->session.eased = on_eased;
 	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
 				on_readable, c);
 	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,

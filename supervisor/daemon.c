@@ -84,6 +84,24 @@ static void on_hup(struct daemon *d)
 
 /* ---- the other signals ---- */
 
+/* A few in a turn: there may be thousands, and each is a line to write. */
+static void log_some(void *arg)
+{
+	struct server *srv = arg;
+
+	srv->logged = requestors_log(&srv->requestors, srv->logged);
+	if (srv->logged != NULL)
+		turn_wait(&srv->turns, &srv->chores, &srv->logging);
+}
+
+static void log_requestors(struct server *srv)
+{
+	srv->logging.take = log_some;
+	srv->logging.arg = srv;
+	if (srv->logging.lane == NULL)
+		turn_ask(&srv->turns, &srv->chores, &srv->logging);
+}
+
 static void on_usr1(struct daemon *d)
 {
 	struct server *srv = d->server;
@@ -103,7 +121,7 @@ static void on_usr1(struct daemon *d)
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
 		 disk_name(disk_room(srv->config, 0)),
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
-	requestors_log(&srv->requestors);
+	log_requestors(srv);
 	offload_log(srv->offload);
 	browser_log(srv->browser);
 }

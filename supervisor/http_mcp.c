@@ -165,10 +165,12 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 static void deliver(struct http_session *s, struct http_stream *st,
 		    struct rpc_msg *m)
 {
+	bool batch = m->kind == RPC_BATCH;
+
 	if (!session_take(&s->session, st, m)) {
 		http_conn_reply(st->conn, 202, NULL, NULL, 0);
 		http_stream_free(st);
-	} else if (is_live(s, st) && is_slow(s, st)) {
+	} else if (is_live(s, st) && (batch || is_slow(s, st))) {
 		http_stream_begin_soon(st);
 	}
 }

@@ -13,6 +13,8 @@
 #include "supervisor/config_keys.h"
 #include "supervisor/verdict.h"
 
+#define LOGGED_AT_ONCE 32
+
 static const struct config_requestor none = {.uid = -1, .weight = 1};
 
 /* ---- all of them ---- */
@@ -196,11 +198,11 @@ bool requestor_is_anonymous(const struct requestor *q)
 }
 
 
-void requestors_log(struct requestors *all)
+struct requestor *requestors_log(struct requestors *all, struct requestor *from)
 {
-	struct requestor *q, *next;
+	struct requestor *q = from != NULL ? from : all->by_name;
 
-	HASH_ITER(hh, all->by_name, q, next) {
+	for (int i = 0; q != NULL && i < LOGGED_AT_ONCE; i++) {
 		char kept[24] = "unknown";
 
 		if (q->usage_known)
@@ -218,7 +220,9 @@ void requestors_log(struct requestors *all)
 			 (unsigned long long)q->rate_limited,
 			 (unsigned long long)q->lookups_failed,
 			 (unsigned long long)q->overpolls);
+		q = q->hh.next;
 	}
+	return q;
 }
 
 /* ---- what one may see ---- */

@@ -88,8 +88,11 @@ void requestors_fini(struct requestors *all);
 #define REQUESTOR_ANONYMOUS "anonymous"
 bool requestor_is_anonymous(const struct requestor *q);
 
-/* A line of the log for each: what it uses, what it was refused. */
-void requestors_log(struct requestors *all);
+/*
+ * A line of the log for each of a few, FROM (NULL: the first) on: what it uses,
+ * what it was refused. Who is next; NULL: that were all.
+ */
+struct requestor *requestors_log(struct requestors *all, struct requestor *from);
 
 const char *trust_name(enum template_trust trust); /* "local", "remote" */
 

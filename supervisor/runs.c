@@ -482,6 +482,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .arg = s,
 	    .state_dir = s->state_dir,
 	    .config = env->config,
+	    .turns = env->turns,
 	    .instance = env->instance,
 	};
 	runs_queue_init(s);

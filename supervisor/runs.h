@@ -25,6 +25,7 @@ struct runs_env {
 	const struct isolation *isolation;
 	struct crew *crew;
 	struct offload *offload;
+	struct turns *turns; /* for what workers say; NULL: at once */
 	struct store *store;
 	const char *instance;
 	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */

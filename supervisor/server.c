@@ -333,6 +333,7 @@ struct runs *server_runs(struct server *srv)
 			       .isolation = &srv->isolation,
 			       .crew = srv->crew,
 			       .offload = srv->offload,
+			       .turns = &srv->turns,
 			       .instance = srv->instance,
 			       .on_ask = on_ask,
 			       .on_drop = on_drop,
@@ -448,6 +449,8 @@ int server_start(struct server *srv, struct config *config,
 	srv->base = new_base();
 	srv->offload = offload_new(srv->base, OFFLOAD_THREADS);
 	turns_init(&srv->turns, srv->base);
+	turn_lane_init(&srv->chores);
+	TAILQ_INIT(&srv->to_tell);
 	requestors_apply(&srv->requestors, config);
 	srv->local = requestors_of_uid(&srv->requestors, getuid());
 	LIST_INIT(&srv->sessions);
@@ -519,6 +522,8 @@ void server_fini(struct server *srv)
 	requestors_fini(&srv->requestors);
 	config_free(srv->config);
 	contract_fini();
+	turn_leave(&srv->telling);
+	turn_leave(&srv->logging);
 	turns_fini(&srv->turns);
 	log_held_back(true);
 	audit_held_back(true);

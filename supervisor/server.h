@@ -37,6 +37,11 @@ struct server {
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;
 	struct turns turns; /* of all clients' messages */
+	struct turn_lane chores; /* of nobody's: what is done in pieces */
+	struct turn telling; /* those in TO_TELL, that lists have changed */
+	TAILQ_HEAD(to_tell, session) to_tell;
+	struct turn logging; /* requestors, for USR1, from LOGGED on */
+	struct requestor *logged;
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
 	int child_fd; /* signalfd(2) */
 	struct event *on_child, *on_store, *sweep, *sick, *minute;

@@ -26,6 +26,7 @@ void session_init(struct session *s, struct server *server,
 			      .revision = MCP_LATEST,
 			      .log_level = MCP_LEVEL_INFO};
 	LIST_INIT(&s->calls);
+	LIST_INIT(&s->parts);
 	TAILQ_INIT(&s->crowd);
 	LIST_INIT(&s->subscriptions);
 	LIST_INIT(&s->askeds);
@@ -34,17 +35,30 @@ void session_init(struct session *s, struct server *server,
 	LIST_INSERT_HEAD(&server->sessions, s, link);
 }
 
+static void leave_untold(struct session *s)
+{
+	if (s->to_tell)
+		TAILQ_REMOVE(&s->server->to_tell, s, tell);
+	s->to_tell = false;
+}
+
+static void drop_parts(struct parts *p);
+
 void session_fini(struct session *s)
 {
+	struct parts *p;
 	struct call *c;
 
 	s->over = true;
+	while ((p = LIST_FIRST(&s->parts)) != NULL)
+		drop_parts(p);
 	while ((c = LIST_FIRST(&s->calls)) != NULL)
 		call_drop(c, false);
 	client_task_all_gone(s);
 	asked_all_gone(s);
 	task_feeds_gone(s);
 	subscriptions_gone(s);
+	leave_untold(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->client);
 }
@@ -71,13 +85,36 @@ static void tell_lists(struct session *s)
 		session_tell(s, NULL, lists[i], NULL);
 }
 
+#define TOLD_IN_A_TURN 32
+
+static void tell_some(void *arg)
+{
+	struct server *srv = arg;
+	struct session *s;
+
+	for (int i = 0; i < TOLD_IN_A_TURN &&
+			(s = TAILQ_FIRST(&srv->to_tell)) != NULL; i++) {
+		leave_untold(s);
+		tell_lists(s);
+	}
+	if (!TAILQ_EMPTY(&srv->to_tell))
+		turn_wait(&srv->turns, &srv->chores, &srv->telling);
+}
+
 void session_lists_changed(struct server *srv)
 {
 	struct session *s;
 
-	LIST_FOREACH(s, &srv->sessions, link)
-		if (s->greeted)
-			tell_lists(s);
+	LIST_FOREACH(s, &srv->sessions, link) {
+		if (!s->greeted || s->to_tell)
+			continue;
+		s->to_tell = true;
+		TAILQ_INSERT_TAIL(&srv->to_tell, s, tell);
+	}
+	srv->telling.take = tell_some;
+	srv->telling.arg = srv;
+	if (srv->telling.lane == NULL && !TAILQ_EMPTY(&srv->to_tell))
+		turn_ask(&srv->turns, &srv->chores, &srv->telling);
 }
 
 void session_reached(struct session *s)
@@ -283,11 +320,69 @@ static bool on_message(struct session *s, void *route, struct rpc_msg *m,
 	return false;
 }
 
-/* Its parts are emptied, and freed. */
+/* ---- batches: a part is a turn, and what comes after waits ---- */
+
+struct parts {
+	struct session *session;
+	void *route;
+	struct batch *batch;
+	struct rpc_msg m; /* owned */
+	size_t next;
+	struct turn turn;
+	LIST_ENTRY(parts) link; /* in session.parts */
+};
+
+static void parts_free(struct parts *p)
+{
+	struct session *s = p->session;
+
+	turn_leave(&p->turn);
+	LIST_REMOVE(p, link);
+	intake_discard(s->server->offload, s->requestor, &p->m);
+	free(p);
+}
+
+static void take_part(void *arg)
+{
+	struct parts *p = arg;
+	struct session *s = p->session;
+	struct rpc_msg *part = &p->m.parts[p->next++];
+
+	on_message(s, p->route, part, p->batch);
+	if (p->next < p->m.n_parts) {
+		turn_wait(&s->server->turns, &s->requestor->turns, &p->turn);
+		return;
+	}
+	parts_free(p);
+	if (s->eased != NULL)
+		s->eased(s->arg);
+}
+
+/* The client is gone: nobody takes what is left. */
+static void drop_parts(struct parts *p)
+{
+	size_t left = p->m.n_parts - p->next;
+
+	batch_gone(p->batch);
+	while (left-- > 0)
+		batch_skip(p->batch);
+	parts_free(p);
+}
+
+/* Does any of M's parts get an answer? */
+static bool wants_answer(const struct rpc_msg *m)
+{
+	for (size_t i = 0; i < m->n_parts; i++)
+		if (m->parts[i].kind == RPC_REQUEST ||
+		    m->parts[i].kind == RPC_BROKEN)
+			return true;
+	return false;
+}
+
 static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
 {
-	bool answered = false;
-	struct batch *batch;
+	struct parts *p;
+	bool answered;
 	char why[80];
 
 	if (m->parts == NULL) {
@@ -297,10 +392,16 @@ static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
 		session_refuse(s, route, RPC_INVALID_REQUEST, why);
 		return true;
 	}
-	batch = batch_new(s, route, m->n_parts);
-	for (size_t i = 0; i < m->n_parts; i++)
-		if (on_message(s, route, &m->parts[i], batch))
-			answered = true;
+	answered = wants_answer(m);
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct parts){.session = s,
+			    .route = route,
+			    .batch = batch_new(s, route, m->n_parts),
+			    .m = *m,
+			    .turn = {.take = take_part, .arg = p}};
+	LIST_INSERT_HEAD(&s->parts, p, link);
+	*m = (struct rpc_msg){0};
+	take_part(p);
 	return answered;
 }
 

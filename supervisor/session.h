@@ -49,16 +49,21 @@ struct session {
 	bool refusing; /* while what was no message, or too much, is answered */
 	const struct session_ops *ops;
 	void *arg;
-	/* A large answer is awaited no more; set by who reads, or NULL. */
+	/* A large answer is awaited no more, or a batch has been taken: what
+	 * comes next may be. Set by who reads, or NULL. */
 	void (*eased)(void *arg);
 	bool greeted; /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
 	bool stale;   /* its lists have changed: it could not be told */
+	bool to_tell; /* of that, in its turn: it is in server.to_tell */
+	TAILQ_ENTRY(session) tell;
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */
 	unsigned log_level; /* of proto/mcp.h: what is graver is told too */
 	LIST_ENTRY(session) link; /* in server.sessions */
 	LIST_HEAD(calls, call) calls;
+	/* Of batches, not taken yet: over lines nothing else is, then. */
+	LIST_HEAD(session_parts, parts) parts;
 	struct call *by_id; /* of these, as a table */
 	size_t n_calls;
 	size_t n_reads; /* of these, those that await a large answer */
@@ -85,7 +90,7 @@ void session_tell(struct session *s, void *route, const char *method,
 		  struct json_object *params);
 /*
  * The templates are others: each client is told that its lists have changed,
- * once there is a way for it.
+ * a few in a turn, once there is a way for it.
  */
 void session_lists_changed(struct server *srv);
 bool session_reachable(const struct session *s);

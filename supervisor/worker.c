@@ -18,7 +18,7 @@
 #include "supervisor/verdict.h"
 #include "supervisor/worker_int.h"
 
-#define FRAMES_PER_WAKE 64
+#define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
 #define LINGER_MS 1000 /* from a worker's last word to its exit */
 
 /* ---- ending it ---- */
@@ -34,6 +34,7 @@ static void worker_kill(struct worker *w, int sig)
 static void worker_free(struct worker *w)
 {
 	w->run->worker = NULL;
+	turn_leave(&w->turn);
 	event_free(w->readable);
 	event_free(w->writable);
 	event_free(w->deadline);
@@ -241,16 +242,32 @@ static enum drained drain(struct worker *w, int max)
 	return DRAIN_MORE;
 }
 
+static void on_turn(void *arg)
+{
+	struct worker *w = arg;
+
+	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END) {
+		event_add(w->readable, NULL);
+		return;
+	}
+	event_del(w->readable); /* the verdict waits for its exit */
+	w->silent = true;
+	worker_said_all(w);
+}
+
+/* What it says is its requestor's to wait for, when others want the loop. */
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 
 	(void)fd, (void)what;
-	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END)
+	if (w->env->turns == NULL) {
+		on_turn(w);
 		return;
-	event_del(w->readable); /* the verdict waits for its exit */
-	w->silent = true;
-	worker_said_all(w);
+	}
+	turn_ask(w->env->turns, &w->run->requestor->turns, &w->turn);
+	if (w->turn.lane != NULL)
+		event_del(w->readable);
 }
 
 /* ---- birth and death ---- */
@@ -391,6 +408,7 @@ int worker_start(const struct worker_env *env, struct run *r)
 	w->fd = ends[0];
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
+	w->turn = (struct turn){.take = on_turn, .arg = w};
 	worker_hear_first(w);
 	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
 				on_readable, w);

@@ -66,6 +66,7 @@ struct worker_env {
 	const char *state_dir;
 	const char *instance;
 	const struct config *config; /* NULL: the disk is not looked at */
+	struct turns *turns; /* NULL: what workers say is heard at once */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 #include "supervisor/blob.h"
+#include "supervisor/turns.h"
 #include "supervisor/worker.h"
 
 /* Where the conversation stands. */
@@ -35,6 +36,7 @@ struct worker {
 	int fd;
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
+	struct turn turn; /* to be heard, in the lane of its requestor */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
 	bool waits; /* a program's: for its birth, before anything is sent */

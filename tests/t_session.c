@@ -32,6 +32,10 @@ static const struct session_ops ops = {.send = on_answer, .answer = on_answer};
 
 static void begin(void)
 {
+	if (server.base == NULL)
+		server.base = event_base_new();
+	turns_init(&server.turns, server.base);
+	turn_lane_init(&requestor.turns);
 	LIST_INIT(&server.sessions);
 	section = (struct config_requestor){0};
 	requestor.rate = requestor.other_rate = (struct quota_rate){0};
@@ -48,6 +52,13 @@ static void say(const char *text)
 static void end(void)
 {
 	session_fini(&session);
+	turns_fini(&server.turns);
+}
+
+static void turn(void)
+{
+	while (server.turns.n_lanes > 0)
+		event_base_loop(server.base, EVLOOP_ONCE);
 }
 
 /* A call that waits, held by nobody; it is gone with the session. */
@@ -125,6 +136,7 @@ static void test_rate(void)
 	session.revision = MCP_2025_03_26;
 	say("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/none\"},"
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/none\"}]");
+	turn();
 	ok(strstr(answers, "\"code\":-32601") != NULL &&
 	       strstr(answers, "\"id\":2,\"error\"") != NULL &&
 	       strstr(answers, "RATE_LIMITED") != NULL,
@@ -133,8 +145,54 @@ static void test_rate(void)
 	end();
 }
 
+static size_t others; /* turns of somebody else's */
+
+static void on_other(void *arg)
+{
+	(void)arg;
+	others++;
+	if (!LIST_EMPTY(&session.parts))
+		return;
+	others = 1000; /* too late */
+}
+
+/* A part is a turn: others come in between, and the client may go. */
+static void test_batch(void)
+{
+	static const char batch[] =
+	    "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"},"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"},7]";
+	struct turn_lane lane;
+	struct turn other = {.take = on_other};
+
+	begin();
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	turn_lane_init(&lane);
+	say(batch);
+	is_str(answers, "", "a batch is not answered before all of it is taken");
+	turn_ask(&server.turns, &lane, &other);
+	turn();
+	is_int((long long)others, 1, "others have their turn in between");
+	ok(strstr(answers, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
+			   "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},"
+			   "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":") ==
+	       answers,
+	   "and then its answers leave together");
+	end();
+
+	begin();
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	say(batch);
+	end();
+	is_str(answers, "", "who goes in the middle is not answered");
+}
+
 int main(void)
 {
+	test_batch();
 	test_ids();
 	test_rate();
 	return tap_done();

@@ -48,6 +48,9 @@ sub posts { my (@texts) = @_; return sub { my ($a) = @_; map { post($_, $a->{ses
     [7, 'a batch of 128', first => $old_hello,
      say => sub { '[' . join(',', map { request($_, 'ping', '{}') } 1 .. 128) . "]\n" }],
 
+    ['7b', 'a batch of 128 lists', first => $old_hello, dirs => 1, long => 1,
+     say => sub { '[' . join(',', map { $_ % 2 ? request($_, 'tools/list', '{}') : call_text($_, 'list_task_templates', '{}') } 1 .. 128) . "]\n" }],
+
     # ---- large messages ----
     [10, 'a ping of 3.6 MB', first => $hello,
      say => sub { line(request(1, 'ping', '{"a":' . list_of(3.6 * $MB, '0,') . '}')) }],

@@ -122,6 +122,25 @@ subtest 'named and not' => sub {
 	}
 };
 
+# Any host is any public one: what a page that is granted asks for inside is held,
+# however it is spelled, and by every way that a page has.
+subtest 'any host' => sub {
+	my $run = run_of('*', $here);
+	my $tab = $run->do('create_tab', {url => $site->url('/page/0')})->{tabId};
+	is_held($run, $tab, 'what its page asks of this machine', 'stopped');
+	for my $to ($other->url('/article.html'), "http://localhost:$other->{port}/article.html",
+		    "http://[::1]:$other->{port}/", "http://2130706433:$other->{port}/article.html",
+		    "http://0x7f.1:$other->{port}/article.html", "http://127.1:$other->{port}/article.html",
+		    'http://10.0.0.1/', 'http://192.168.0.1/', 'http://[fd00::1]/', 'http://100.64.0.1/') {
+		my $no = $run->refused('navigate', {tabId => $tab, url => $to});
+		is($no->{code}, 'URL_NOT_ALLOWED', $to) || diag(json_of($no));
+		$no = $run->refused('navigate', {tabId => $tab, url => $site->url("/redirect?to=$to")});
+		is($no->{code}, 'URL_NOT_ALLOWED', "nor by a redirect to $to") || diag(json_of($no));
+	}
+	is($run->do('navigate', {tabId => $tab, url => $site->url('/article.html')})->{statusCode}, 200, 'what is named goes on');
+	over($run);
+};
+
 subtest 'a session that it keeps' => sub {
 	my $run = run_of($here);
 	my $tab = $run->do('create_tab', {url => $site->url('/page/2')})->{tabId};
@@ -176,6 +195,18 @@ subtest "a page that it leaves in its caller's session" => sub {
 	$me->do('navigate', {tabId => $mine->{tabId}, url => $site->url('/page/2?again')});
 	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'got out', timeoutMs => 20000})->{found},
 		'until its caller loads another');
+	$broker->control('requestor_gone', {requestor => 'alice'});
+};
+
+subtest 'a run that only reads' => sub {
+	my $mine = $me->do('create_tab', {url => $site->url('/article.html')});
+	my $run = $broker->as(run => 'run_reads', session => $mine->{sessionId}, hosts => [$here]);
+	$run->do('get_page_info', {tabId => $mine->{tabId}});
+	is($me->refused('navigate', {tabId => $mine->{tabId}, url => $site->url('/redirect?to=' . $other->url('/echo'))})->{code},
+		'URL_NOT_ALLOWED', 'is in its session, too');
+	over($run);
+	is($me->refused('navigate', {tabId => $mine->{tabId}, url => $site->url('/redirect?to=' . $other->url('/echo'))})->{code},
+		'none', 'until its end');
 	$broker->control('requestor_gone', {requestor => 'alice'});
 };
 

@@ -67,6 +67,25 @@ for (@asked) {
 }
 is(scalar(@asked), 2 * 4 * 2, 'in every way');
 
+# As they ship they have any public host, and this machine when it is granted.
+my $bare = Paddock->new(dirs => ["$TOP/etc/templates"]);
+subtest 'without a grant for loopback' => sub {
+	my $s = $bare;
+
+	$s->init;
+	my $v = $s->run_sync(batch_extract_pages => {urls => [$article, $cjk]});
+	is($_->{error}{code}, 'URL_NOT_ALLOWED', 'a page of this machine is not opened') for @{$v->{result}{items}};
+	like($v->{result}{items}[0]{error}{message},
+	     qr/which the template's grant does not name; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/,
+	     'and it is said what would change that') || diag(json_of($v));
+	my $client = $s->tool(create_tab => {url => $article})->{view};
+	is($client->{statusCode}, 200, 'a client itself, who is trusted as local, opens it');
+	my $r = $s->run(batch_extract_pages => {urls => [$article, $cjk]}, mode => 'sync',
+			sessionId => $client->{sessionId})->{view};
+	is($r->{result}{items}[0]{error}{code}, 'URL_NOT_ALLOWED', "and gives that to no template by its session");
+	is($s->tool(navigate => {tabId => $client->{tabId}, url => $cjk})->{view}{statusCode}, 200, 'in which it goes on');
+};
+
 $site->stop;
-$_->stop for $stdio, $http;
+$_->stop for $stdio, $http, $bare;
 done_testing;

@@ -27,7 +27,30 @@ my $old_hello = sub { line(initialize('2025-03-26')) };
 # The client's session over HTTP; what is sent in it.
 sub posts { my (@texts) = @_; return sub { my ($a) = @_; map { post($_, $a->{session}, $a->{port}) } @texts } }
 
+# Rows of tests/redteam/schemas.pl, as what a template takes, and as what it gives.
+sub schemas {
+	my @rows = do "$TOP/tests/redteam/schemas.pl";
+
+	die "tests/redteam/schemas.pl: " . ($@ || $!) . "\n" unless ref $rows[0];
+	return map {
+		my ($n, $what, undef, %how) = @$_;
+		my $schema = json_to(qq({"type":"object","properties":{"v":$how{schema}}}));
+		my %as = (take => lua('return {}', inputsSchema => $schema),
+			  give => lua('return inputs', outputsSchema => $schema,
+				      limits => {maxOutputBytes => 4 << 20}));
+		map {
+			my $name = $_;
+
+			["$name$n", "$name: $what", first => $hello, conns => 4,
+			 long => $n != 1 && $n != 4, templates => {$name => $as{$name}},
+			 say => sub { line(call_text(1, $name, qq({"v":$how{value}}))) }];
+		} sort keys %as;
+	} @rows;
+}
+
 (
+    schemas(),
+
     # ---- many small messages ----
     [1, 'pings, a thousand at once', say => sub { many(1000, sub { request($_[0], 'ping', '{}') }) }],
     ['1b', 'the same by 16 connections', long => 1, conns => 16, say => sub { many(1000, sub { request($_[0], 'ping', '{}') }) }],

@@ -178,19 +178,27 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			  return $v->{result} // $v->{errorCode} // json_of($v) };
 
 	write_file("$room/data/x", '7');
+	write_file("$room/own/x", '8');
 	my $s = Daemon->new(config => "[limits]\n", templates => {reader => {
 	    program => "#!/bin/bash\ncat $room/data/x\n",
-	    permissions => {readPaths => ["$room/data"]}}});
+	    permissions => {readPaths => ["$room/data"]}},
+	  owner => {program => "#!/bin/bash\ncat $room/own/x\n",
+	    permissions => {readPaths => ["$room/own"]}}});
 	my $c = $s->client;
 
 	$c->init;
 	my $first = $reads->($s, $c);
       SKIP: {
-		skip uncaged('programs are not caged here'), 3 if $first eq 'ISOLATION_TOO_WEAK';
+		skip uncaged('programs are not caged here'), 6 if $first eq 'ISOLATION_TOO_WEAK';
 		is($first, 'PERMISSION_NOT_ALLOWED', 'a folder that is not allowed');
 		write_file("$s->{root}/paddock.conf", "[sandbox]\nread_paths = $room/data\n");
 		is($s->reload, 'done', 'it is allowed by a reload');
 		is($reads->($s, $c), 7, 'and can be read: the keeper has seen that, too');
+		write_file("$s->{root}/paddock.conf", "[sandbox]\nread_paths = $room/data\n" .
+			   "[grant \"owner\"]\nread_paths = $room/own\n");
+		is($s->reload, 'done', 'another is granted to one template');
+		is($c->run_sync('owner')->{result}, 8, 'which the keeper knows of as well');
+		is($reads->($s, $c), 7, 'and the other goes on');
 	}
 	$s->signal('TERM');
 	$s->stop('the server ends');

@@ -199,6 +199,7 @@ SKIP: {
 	$s->saying($other, 'dozing');
 	my ($pid, $pid2) = map { $s->worker_pid($_) } $run, $other;
 	my ($zygote) = $s->zygotes;
+	my $become = 1 << 6 | 1 << 7; # CAP_SETGID, CAP_SETUID
 	for (['a worker', $pid], ['the zygote', $zygote]) {
 		my ($name, $p) = @$_;
 		my $status = read_file("/proc/$p/status");
@@ -206,6 +207,8 @@ SKIP: {
 		like($status, qr/^Seccomp:\s+2$/m, "$name has a filter");
 		like($status, qr/^NoNewPrivs:\s+1$/m, "$name gains no privileges");
 		unlike($status, qr/^Uid:\s+0\s/m, "$name is not root");
+		is(hex(($status =~ /^CapPrm:\s+(\w+)/m)[0]) & ~$become, 0,
+		   "$name may at most become another user");
 		is(read_file("/proc/$p/environ"), '', "$name has no environment");
 		isnt(readlink "/proc/$p/ns/$_", readlink "/proc/self/ns/$_",
 		     "$name is in another $_ namespace") for qw(user net ipc uts mnt);

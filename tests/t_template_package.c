@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -333,6 +334,50 @@ static void unreadable(void)
 	gone("template.json");
 }
 
+/* Bind FROM over NAME; false: we may not. */
+static bool mount_over(const char *name, const char *from)
+{
+	char *path = in_root(name);
+	bool can = mount(from, path, NULL, MS_BIND, NULL) == 0;
+
+	free(path);
+	return can;
+}
+
+static void unmount(const char *name)
+{
+	char *path = in_root(name);
+
+	umount2(path, MNT_DETACH);
+	free(path);
+}
+
+/* What is mounted in a package is not of it: it could wait for its user. */
+static void mounts(void)
+{
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end\n");
+	make_dir("sub");
+	template_unref(loaded("a package with a folder"));
+	if (!mount_over("sub", "/usr/share")) {
+		skip("only root may mount", "what is mounted in a package");
+	} else {
+		refused("sub: something is mounted there; a package has no "
+			"mounts in it",
+			"a mount in a package");
+		unmount("sub");
+		ok(mount_over("main.lua", "/etc/passwd"), "a file is mounted");
+		refused("template.json#/runtime/entry: main.lua is mounted "
+			"there, and only what lies in the package is read",
+			"a mount over its code");
+		unmount("main.lua");
+		template_unref(loaded("the same, once that is gone"));
+	}
+	gone("sub");
+	gone("main.lua");
+	gone("template.json");
+}
+
 int main(void)
 {
 	if (mkdtemp(root) == NULL)
@@ -343,6 +388,7 @@ int main(void)
 	other_files();
 	digests();
 	unreadable();
+	mounts();
 	is_int(rmdir(root), 0, "nothing is left behind");
 	return tap_done();
 }

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #include <stdint.h>
@@ -47,21 +48,29 @@ const char *__lsan_default_options(void)
 }
 
 static pid_t began; /* who it was before it forked */
+static int report = -1;
+
+/* Else the runtime opens another file, for each copy. */
+static void keep_report(void)
+{
+	__sanitizer_set_report_fd((void *)(intptr_t)report);
+}
 
 /* Who locks itself in opens no file later: the broker's is open from the start. */
 __attribute__((constructor)) static void open_report(void)
 {
 	char path[256];
-	int fd;
 
 	began = getpid();
 	if (strcmp(program_invocation_short_name, "paddock-browser") != 0)
 		return;
 	snprintf(path, sizeof(path), REPORTS "/report.paddock-browser.%d",
 		 (int)getpid());
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (fd >= 0)
-		__sanitizer_set_report_fd((void *)(intptr_t)fd);
+	report = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (report < 0)
+		return;
+	keep_report();
+	pthread_atfork(NULL, NULL, keep_report);
 }
 
 /* Its looker-on is a thread of ours, which may not look at who left root. */

@@ -106,6 +106,7 @@ sub tells {
 	my @look = ($m->{result});
 
 	while (my $v = shift @look) {
+		next if ref $v eq 'HASH' && exists $v->{x}; # what was given, large
 		if (ref $v eq 'ARRAY') {
 			push @look, grep { ref } @$v;
 		} elsif (ref $v eq 'HASH') {
@@ -193,7 +194,20 @@ sub empty_disk {
 	$self->{full} = 0;
 }
 
-my %names = map { $_ => 1 } qw(echo nap asks fails makes holds crowd loops stuck prog partly);
+my %names = map { $_ => 1 } qw(echo nap asks fails makes holds crowd loops stuck prog partly weighs_in weighs_out);
+
+# What is read, or checked, on a thread.
+sub more_inputs {
+	my ($args) = @_;
+
+	$args->{x} = 'x' x (60_000 + int rand 200_000) if rand() < 0.08;
+	if (rand() < 0.2) {
+		my $deep = {};
+		$deep = {a => $deep} for 1 .. 6 + int rand 8;
+		$args->{a} = $deep;
+	}
+	return $args;
+}
 
 sub call_params {
 	my ($self, $s) = @_;
@@ -204,11 +218,12 @@ sub call_params {
 
 	if (rand() < 0.3) {
 		$params->{name} = 'run_task_template';
-		$params->{arguments} = {templateId => $name, inputs => {n => int rand 9, ms => int rand 60},
+		$params->{arguments} = {templateId => $name, inputs => more_inputs({n => int rand 9, ms => int rand 60}),
 			options => {mode => one_of(qw(sync async auto)), rand() < 0.3 ? (timeoutMs => 1 + int rand 300) : (),
 				    rand() < 0.2 ? (idempotencyKey => 'k' . int rand 5) : ()}};
 	} else {
 		$params->{name} = $name;
+		$params->{arguments} = more_inputs({n => int rand 9, ms => int rand 60});
 	}
 	return $params;
 }

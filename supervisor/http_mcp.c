@@ -226,28 +226,30 @@ void http_mcp_eased(void *session)
 {
 	struct http_session *s = session;
 
+	static const struct timeval now = {0};
+
 	if (!TAILQ_EMPTY(&s->all->holding))
-		event_active(s->all->go_on, EV_TIMEOUT, 0);
+		event_add(s->all->go_on, &now);
 }
 
-/* Begin what S holds, while it is not crowded. */
-static void go_on(struct http_session *s)
+/* Begin the first that S holds, unless it is crowded. May the next begin? */
+static bool go_on(struct http_session *s)
 {
-	struct http_stream *st;
+	struct http_stream *st = TAILQ_FIRST(&s->held);
+	const struct buf *body;
+	struct rpc_msg m;
 
-	while (!session_crowded(&s->session) &&
-	       (st = TAILQ_FIRST(&s->held)) != NULL) {
-		const struct buf *body = &http_conn_request(st->conn)->body;
-		struct rpc_msg m;
-
-		http_stream_unhold(st);
-		if (intake_is_large(buf_len(body))) {
-			read_large(s, st);
-			continue;
-		}
+	if (session_crowded(&s->session))
+		return false;
+	body = &http_conn_request(st->conn)->body;
+	http_stream_unhold(st);
+	if (intake_is_large(buf_len(body))) {
+		read_large(s, st);
+	} else {
 		rpc_parse(&m, buf_data(body), buf_len(body));
 		deliver(s, st, &m);
 	}
+	return !TAILQ_EMPTY(&s->held) && !session_crowded(&s->session);
 }
 
 /* Nobody tells when a client reads again: look now and then. */
@@ -259,22 +261,29 @@ static void look_again(struct http_sessions *all)
 		event_add(all->go_on, &tv);
 }
 
+#define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
+
+/* The first of each session, and then its next: others come in between. */
 void http_mcp_go_on(evutil_socket_t fd, short what, void *sessions)
 {
+	static const struct timeval now = {0};
 	struct http_sessions *all = sessions;
-	struct http_session *s, *after, *last;
+	struct http_session *last = TAILQ_LAST(&all->holding, http_holding);
+	struct http_session *s = NULL;
+	bool more = false;
+	int n = 0;
 
 	(void)fd, (void)what;
-	last = TAILQ_LAST(&all->holding, http_holding);
-	for (s = TAILQ_FIRST(&all->holding); s != NULL; s = after) {
-		after = s == last ? NULL : TAILQ_NEXT(s, holding);
-		go_on(s);
-		if (!TAILQ_EMPTY(&s->held)) { /* others first, next time */
-			TAILQ_REMOVE(&all->holding, s, holding);
-			TAILQ_INSERT_TAIL(&all->holding, s, holding);
-		}
+	while (s != last && n++ < BEGUN_AT_ONCE) {
+		s = TAILQ_FIRST(&all->holding);
+		TAILQ_REMOVE(&all->holding, s, holding);
+		TAILQ_INSERT_TAIL(&all->holding, s, holding);
+		more = go_on(s) || more;
 	}
-	look_again(all);
+	if (!TAILQ_EMPTY(&all->holding) && (more || s != last))
+		event_add(all->go_on, &now);
+	else
+		look_again(all);
 }
 
 static bool may_stream(const struct rpc_msg *m)

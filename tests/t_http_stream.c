@@ -1,0 +1,167 @@
+/* t_http_stream.c - what of an answer's stream can be taken up again. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "supervisor/http_conn.h"
+#include "supervisor/http_stream.h"
+#include "tests/tap.h"
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static struct server srv;
+static struct config *config;
+static struct http_sessions all;
+static struct http_session *s;
+static struct http_pool pool;
+static struct http_conn *asked; /* whose request came last */
+
+static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+{
+	(void)arg, (void)c, (void)r;
+	return true;
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	(void)arg, (void)r;
+	asked = c;
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	(void)arg, (void)c;
+}
+
+static const struct http_conn_ops ops = {on_head, on_request, on_closed};
+
+static void begin(void)
+{
+	srv = (struct server){.base = event_base_new()};
+	LIST_INIT(&srv.sessions);
+	config = config_new(0);
+	requestors_apply(&srv.requestors, config);
+	http_pool_init(&pool, srv.base, &ops, NULL);
+	pool.body_max = 1 << 20;
+	http_sessions_init(&all, &srv, &pool.unread);
+	s = http_session_new(&all, requestors_of_uid(&srv.requestors, 1));
+	s->session.revision = MCP_2025_11_25;
+	s->session.greeted = s->told_id = true;
+}
+
+static void end(void)
+{
+	http_sessions_fini(&all);
+	http_pool_fini(&pool, 0);
+	requestors_fini(&srv.requestors);
+	config_free(config);
+	event_base_free(srv.base);
+}
+
+/* A connection whose request waits for its answer; the client's end of it. */
+static int come(struct http_conn **c)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
+		abort();
+	asked = NULL;
+	http_pool_add(&pool, ends[1], NULL, SIZE_MAX);
+	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
+		abort();
+	while (asked == NULL)
+		event_base_loop(srv.base, EVLOOP_ONCE);
+	*c = asked;
+	return ends[0];
+}
+
+/* The answer number N, which its client does not hear: it goes before. */
+static void miss_one(int n, size_t bytes)
+{
+	char *text = xcalloc(bytes + 32, 1);
+	struct http_stream *st;
+	struct http_conn *c;
+	int client = come(&c);
+
+	st = http_stream_new(s, c);
+	http_stream_begin(st);
+	close(client);
+	while (st->conn != NULL)
+		event_base_loop(srv.base, EVLOOP_ONCE);
+	snprintf(text, 32, "{\"id\":%d,\"result\":{}}", n);
+	memset(text + strlen(text), ' ', bytes);
+	http_stream_ops.answer(s, st, text, strlen(text));
+	free(text);
+}
+
+/* Is the stream NUMBER taken up after event SEQ, and is TEXT in it? */
+static bool resumes(int number, int seq, const char *text)
+{
+	char id[32], in[65536];
+	struct http_conn *c;
+	int client = come(&c);
+	size_t len = 0;
+	bool taken;
+
+	snprintf(id, sizeof(id), "%d-%d", number, seq);
+	taken = http_stream_resume(s, c, id);
+	if (!taken)
+		http_conn_refuse(c, 400, "no");
+	in[0] = '\0';
+	while (strstr(in, taken ? "0\r\n\r\n" : "\r\n\r\n") == NULL) {
+		ssize_t n;
+
+		event_base_loop(srv.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		n = read(client, in + len, sizeof(in) - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+		in[len] = '\0';
+	}
+	close(client);
+	return taken && strstr(in, text) != NULL;
+}
+
+/* The oldest of too many are forgotten, and those alone. */
+static void test_many(void)
+{
+	begin();
+	for (int i = 1; i <= HTTP_KEPT_MAX + 2; i++)
+		miss_one(i, 0);
+	is_int((long long)s->n_kept, HTTP_KEPT_MAX, "so many are kept");
+	ok(!resumes(1, 0, ""), "the first is forgotten");
+	ok(!resumes(2, 0, ""), "and the second");
+	ok(resumes(3, 0, "\"id\":3,"), "the third is not: its answer is there");
+	ok(resumes(HTTP_KEPT_MAX + 2, 0, "\"id\":34,"), "nor the last");
+	ok(resumes(3, 0, "\"id\":3,"), "it can be heard again");
+	ok(!resumes(3, 2, ""), "but not after an event that it never had");
+	ok(!resumes(99, 0, ""), "nor what never was");
+	end();
+}
+
+/* Or of those that are large, but for the newest. */
+static void test_large(void)
+{
+	begin();
+	miss_one(1, 0);
+	miss_one(2, HTTP_KEPT_BYTES);
+	is_int((long long)s->n_kept, 1, "one that is large displaces others");
+	ok(!resumes(1, 0, ""), "which are forgotten");
+	miss_one(3, 0);
+	ok(!resumes(2, 0, ""), "and is itself, for a newer one");
+	ok(resumes(3, 0, "\"id\":3,"), "which is kept");
+	is_int((long long)all.ended_bytes, (long long)s->kept_bytes,
+	       "what is kept is counted");
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	test_many();
+	test_large();
+	return tap_done();
+}

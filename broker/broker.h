@@ -94,7 +94,7 @@ enum quota_kind {
 };
 
 /* May there be one more, for C's requestor? 0, or -1 and a fault. */
-int quota_take(struct call *c, enum quota_kind kind);
+int quota_claim(struct call *c, enum quota_kind kind);
 
 /* ---- call.c ---- */
 

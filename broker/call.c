@@ -279,7 +279,7 @@ void call_start(struct broker *b, uint32_t seq, const char *tool,
 		call_fault(c, "INVALID_PARAMETER", NULL,
 			   "there is no action %.64s", tool);
 	else if (args_take(c, body) == 0)
-		quota_take(c, QUOTA_CALLS);
+		quota_claim(c, QUOTA_CALLS);
 	json_object_put(body);
 	if (c->fault.code != NULL) {
 		call_end(c);

@@ -93,7 +93,7 @@ static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
 			  kinds[kind].what, mine, most, kinds[kind].advice);
 }
 
-int quota_take(struct call *c, enum quota_kind kind)
+int quota_claim(struct call *c, enum quota_kind kind)
 {
 	const struct broker *b = c->b;
 	const struct limits *l = &b->limits;

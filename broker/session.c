@@ -215,7 +215,7 @@ static int session_make(struct call *c)
 {
 	char id[ID_SIZE];
 
-	if (quota_take(c, QUOTA_SESSIONS) < 0)
+	if (quota_claim(c, QUOTA_SESSIONS) < 0)
 		return -1;
 	c->session = session_new(c);
 	memcpy(id, c->session->id, sizeof(id));

@@ -193,8 +193,8 @@ int tab_open(struct call *c)
 	char id[ID_SIZE];
 	struct tab *t;
 
-	if (quota_take(c, QUOTA_SESSION_TABS) < 0 ||
-	    quota_take(c, QUOTA_TABS) < 0)
+	if (quota_claim(c, QUOTA_SESSION_TABS) < 0 ||
+	    quota_claim(c, QUOTA_TABS) < 0)
 		return -1;
 	t = c->tab = tab_new(s);
 	memcpy(id, t->id, sizeof(id));

@@ -108,6 +108,66 @@ for (@rows) {
 	check($want, $r, 'outputsSchema');
 }
 
+# ---- forms, and what clients answer ----
+
+# What a template asks, what the client answers (undef: it is not asked), and
+# the code that the template sees, or '' when it gets the answer.
+my $choices = sub { [map { "v$_" } 1 .. $_[0]] };
+my $form = sub { {type => 'object', properties => {@_}} };
+my $several = sub {
+	my ($n, @more) = @_;
+	return {type => 'array', items => {type => 'string', enum => $choices->($n)},
+		@more};
+};
+my $accept = sub { {action => 'accept', content => {@_}} };
+my @asked = (
+	['a form of 10000 properties', elicit =>
+	 $form->(map { ("p$_" => {type => 'boolean'}) } 1 .. 10_000), undef,
+	 'INVALID_PARAMETER'],
+	['a choice of 100000', elicit =>
+	 $form->(p => {type => 'string', enum => $choices->(100_000)}), undef,
+	 'INVALID_PARAMETER'],
+	['a choice of 30000, all of them preset', elicit =>
+	 $form->(p => $several->(30_000, default => $choices->(30_000))), undef,
+	 'INVALID_PARAMETER'],
+	['100000 chosen', elicit => $form->(p => $several->(1000)),
+	 $accept->(p => [('v1000') x 100_000]), 'INPUT_INVALID'],
+	['names that were not asked for', elicit =>
+	 $form->(p => {type => 'boolean'}),
+	 $accept->(p => true, map { ("n$_" => 1) } 1 .. 20_000), 'INPUT_INVALID'],
+	['what a model says, 20000 blocks', sample => undef,
+	 {role => 'assistant', model => 'm', content => [
+		 ({type => 'text', text => 'x'}) x 20_000]}, ''],
+);
+{
+	my $show = sub {
+		return lua("local ok, got = pcall(function() return $_[0] end)
+		    if ok then return {code = ''} end
+		    return {code = got.code or tostring(got)}",
+		    limits => {maxTimeoutMs => 600000, maxMemoryBytes => 512 << 20});
+	};
+	my $t = Paddock->new(templates => {
+		elicit => $show->('run.elicit{message = "m", schema = inputs.form}'),
+		sample => $show->('run.sample{maxTokens = 9, messages = {{role = "user",
+		    content = {type = "text", text = "hi"}}}}'),
+	});
+
+	$t->init(undef, {elicitation => {}, sampling => {}});
+	for (@asked) {
+		my ($what, $tool, $asks, $answer, $code) = @$_;
+		my $id = $t->ask($tool => {form => $asks // {}});
+
+		if ($answer) {
+			my $m = $t->told($tool eq 'elicit' ? 'elicitation/create'
+					 : 'sampling/createMessage');
+			$t->reply($m, $answer);
+		}
+		ok($t->call('ping')->{result}, "$what: others are answered");
+		is($t->result($id)->{view}{code}, $code, '  it ends as it should');
+	}
+	$t->stop;
+}
+
 # ---- packages, at a reload ----
 
 my @packages = do "$FindBin::Bin/redteam/manifests.pl" or die $@ || $!;

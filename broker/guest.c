@@ -212,13 +212,17 @@ const char *guest_reach(struct session *s, const char *host, unsigned port,
 
 void guest_fini(struct session *s)
 {
-	struct guest *g;
-	struct reached *r;
+	struct guest *g, *after;
+	struct reached *r, *older;
 
-	while ((g = LIST_FIRST(&s->guests)) != NULL)
+	for (g = LIST_FIRST(&s->guests); g != NULL; g = after) {
+		after = LIST_NEXT(g, link);
 		leave(g);
-	while ((r = TAILQ_FIRST(&s->reached)) != NULL)
+	}
+	for (r = TAILQ_FIRST(&s->reached); r != NULL; r = older) {
+		older = TAILQ_NEXT(r, link);
 		forget(s, r);
+	}
 	granted_unref(s->hosts);
 	s->hosts = NULL;
 }

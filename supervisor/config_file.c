@@ -301,7 +301,7 @@ static int take(struct reading *r, const char *name, const char *value)
 	const char *near, *who;
 	char reason[512];
 	void *base = r->c;
-	size_t n, slot = 0;
+	size_t n = 0, slot = 0;
 	bool more = r->indented && r->continues;
 
 	if (*r->section == '\0')

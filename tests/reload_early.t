@@ -15,11 +15,11 @@ use Test::More;
 sub slow_build {
 	my ($root, $kind) = @_;
 	my $dir = "$root/build";
-	my $test = $kind eq 'program' ? '[ "$1" != program ]' : '[ "$1" = program ]';
 
 	mkdir $dir;
 	copy("$BUILD/paddockd", "$dir/paddockd") or die "copy: $!\n";
-	write_file("$dir/paddock-worker", "#!/bin/sh\n: >>$dir/begun.\${1:-lua}\nuntil [ -e $dir/go ] || $test; do\n" .
+	write_file("$dir/paddock-worker", "#!/bin/sh\ncase \" \$* \" in *\" program \"*) kind=program;; *) kind=lua;; esac\n" .
+		   ": >>$dir/begun.\$kind\nuntil [ -e $dir/go ] || [ \$kind != $kind ]; do\n" .
 		   "kill -0 \$PPID 2>/dev/null || exit\nsleep 0.05\ndone\nexec $BUILD/paddock-worker \"\$@\"\n");
 	chmod 0777, $dir;
 	chmod 0755, "$dir/paddockd", "$dir/paddock-worker";
@@ -35,7 +35,7 @@ sub slow {
 
 	$s->{build} = slow_build($s->{root}, $kind);
 	$s->start;
-	until_true('a slow worker', sub { -e "$s->{build}/begun.$kind" });
+	until_true('a slow worker', sub { -e "$s->{build}/begun.$kind" }) or die "no slow worker\n";
 	return $s;
 }
 

@@ -233,7 +233,7 @@ asan: asan-built
 	PADDOCK_BUILD=$(B)/asan PADDOCK_PATIENCE=$${PADDOCK_PATIENCE:-120} tests/in-clean-tmp prove $(PROVE) \
 	    $(patsubst $(B)/tests/%,$(B)/asan/tests/%,$(ASAN_UNIT)) $(ASAN_TESTS); status=$$?; \
 	tests/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
-ASAN_UNIT ?= $(filter-out %/t_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
+ASAN_UNIT ?= $(filter-out %/t_sandbox %/t_cage %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
 asan-built: deps-check all
 	+$(MAKE) B=$(B)/asan CFLAGS='$(ASAN_CFLAGS)' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
 	    SANITIZED='$(B)/asan/obj/tests/sanitized.o' REPORTS='$(REPORTS)' asan-programs

@@ -297,16 +297,30 @@ static int lock_in(void)
 		log_error("main", "cage=none step=\"%s\" err=\"%s\"", step,
 			  strerror(-rc));
 	else
-		log_info("main", "cage=seccomp,%s landlock=%d uid=%u",
-			 broker.cage.limits ? "limits" : "no-limits",
+		log_info("main", "seccomp=%s limits=%s landlock=%d uid=%u",
+			 broker.cage.seccomp ? "yes" : "no",
+			 broker.cage.limits ? "yes" : "no",
 			 broker.cage.landlock, (unsigned)broker.cage.uid);
 	return rc;
+}
+
+/* What waits in fibers ends as any call does; nobody hears of it any more. */
+static void end_calls(void)
+{
+	struct call *c;
+
+	while (!TAILQ_EMPTY(&broker.calls)) {
+		TAILQ_FOREACH(c, &broker.calls, link)
+		call_abort(c, "PAGE_CRASHED", "the broker ends");
+		event_base_loop(broker.base, EVLOOP_NONBLOCK);
+	}
 }
 
 static void run(void)
 {
 	broker.wire = wire_new(&broker, BROKER_FD);
 	event_base_dispatch(broker.base);
+	end_calls();
 	chromium_free(broker.chromium);
 	resolver_free(broker.resolver);
 	await_helpers();

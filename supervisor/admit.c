@@ -42,7 +42,7 @@ static bool refuse_own(struct refusal *r, const char *code,
 	return false;
 }
 
-static bool admit_cpu(struct requestor *q, struct refusal *r)
+bool admit_cpu(struct requestor *q, struct refusal *r)
 {
 	int64_t allowed = q->section->cpu_seconds_per_hour;
 	int64_t now = clock_mono_ms();
@@ -54,7 +54,8 @@ static bool admit_cpu(struct requestor *q, struct refusal *r)
 	return wait == 0 ||
 	       refuse_own(r, "QUOTA_EXCEEDED", q, "cpu_seconds_per_hour",
 			  quota_used(&q->cpu, now) / 1000, allowed, "seconds",
-			  wait, "your runs have had their CPU time of an hour");
+			  wait, "your runs, and their checks, have had their CPU "
+			  "time of an hour");
 }
 
 static bool refuse_store(struct requestor *q, const struct requestor_over *o,

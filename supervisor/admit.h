@@ -24,6 +24,9 @@ int64_t admit_share(int64_t most, int64_t theirs);
    STORE_UNAVAILABLE. */
 bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r);
 
+/* May anything take CPU time for Q? False: R says why not: QUOTA_EXCEEDED. */
+bool admit_cpu(struct requestor *q, struct refusal *r);
+
 /* {limit, used, allowed, unit, whoCanRaise, retryAfterMs}; the caller's. */
 struct json_object *admit_details(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,

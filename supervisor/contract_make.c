@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/admit.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
@@ -462,10 +463,16 @@ static void on_checked(void *arg, const struct conform *v,
 static void check_later(struct call *c, const struct inputs *i,
 			const struct conform *v)
 {
-	struct json_object *tree = json_object_get(json_member(i->in, i->key));
-	struct checked *k = xcalloc(1, sizeof(*k));
+	struct json_object *tree;
 	struct refusal r = {0};
+	struct checked *k;
 
+	if (!admit_cpu(c->session->requestor, &r)) {
+		call_refuse(c, &r);
+		return;
+	}
+	tree = json_object_get(json_member(i->in, i->key));
+	k = xcalloc(1, sizeof(*k));
 	json_object_object_del(i->in, i->key);
 	*k = (struct checked){.call = c, .inputs = *i};
 	k->job = conform_later(c->session->server->offload,

@@ -133,4 +133,20 @@ sub jobs {
 	   'a drain waits for what is checked');
 	$s->stop;
 }
+{
+	my $s = Daemon->new(templates => \%templates, config =>
+			    "[requestor \"me\"]\nuid = $>\ncpu_seconds_per_hour = 1\n");
+	my $c = $s->client->greeted;
+	my ($n, $r) = (0);
+
+	do {
+		$r = $c->tool(never => {v => $deep})->{view};
+	} while ($r->{errorCode} eq 'RESOURCE_LIMIT' && ++$n < 1000);
+	is($r->{errorCode}, 'QUOTA_EXCEEDED',
+	   'checks have CPU time of their requestor, until it has none left');
+	is($r->{details}{limit}, 'cpu_seconds_per_hour', '  by that limit');
+	cmp_ok($n, '>', 0, '  not at once');
+	$c->hang_up;
+	$s->stop;
+}
 done_testing;

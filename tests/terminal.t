@@ -15,7 +15,7 @@ use Test::More;
 # All that acts: colours, a title, C1, direction, tags, annotation, no width,
 # and line breaks before a word that must begin none.
 my $ACTS = "\e[35;44m\e]0;title\a\x{9b}31m\x{90}\x{202e}\x{61c}\x{2066}\x{200f}\x{e0041}\x{fff9}\x{200b}\x{feff}\b\x{7f}";
-my $evil = "evil${ACTS}\r\nFORGED\nFORGED\x{2028}FORGED\x{85}FORGED\x{b}FORGED end";
+my $evil = "evil${ACTS}\r\nFORGED\nFORGED\x{2028}FORGED\x{85}FORGED\x{b}FORGED\rFORGED end";
 my $evil_line = $evil =~ s/[\r\n]//gr; # where a line break cannot be
 my $cli = Cli->new;
 my $sock = 0;

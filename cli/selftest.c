@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
+#include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
 #include "cli/tell.h"
 #include "proto/json.h"
@@ -207,23 +208,27 @@ static int with_server(const struct cli *cli, const char *templates,
 	struct cli private = {.verbose = cli->verbose,
 			      .config = cli->config,
 			      .state_dir = state_dir};
+	const size_t all = selftests_n + selftest_browser_n;
 	struct suite s = {0};
 	int rc;
 
 	opt_list_add(&private.templates, templates);
 	s.client = client_open(&private);
 	rc = s.client == NULL ? client_trouble() : 0;
-	tell_out("1..%zu\n", selftests_n);
+	tell_out("1..%zu\n", all);
 	for (size_t i = 0; i < selftests_n && rc == 0; i++)
 		rc = attempt(&s, i);
+	if (rc == 0)
+		rc = selftest_browser(s.client, selftests_n + 1, &s.failed,
+				      &s.skipped);
 	client_close(s.client);
 	opt_list_free(&private.templates);
 	if (rc != 0) {
 		puts("Bail out!");
 		return rc;
 	}
-	tell_out("# %zu attacks: %zu held, %d not, %d not tried\n", selftests_n,
-	       selftests_n - (size_t)s.failed - (size_t)s.skipped, s.failed,
+	tell_out("# %zu attacks: %zu held, %d not, %d not tried\n", all,
+	       all - (size_t)s.failed - (size_t)s.skipped, s.failed,
 	       s.skipped);
 	return s.failed == 0 ? CLI_OK : CLI_FAILED;
 }

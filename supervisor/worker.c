@@ -133,7 +133,8 @@ static struct str body_piece(const struct worker *w)
 	if (total <= sizeof(whole)) { /* in one frame, as most are */
 		if (code_len > 0) /* a program's lies in its package */
 			memcpy(whole, r->template->code, code_len);
-		memcpy(whole + code_len, r->inputs, r->inputs_len);
+		if (r->inputs_len > 0)
+			memcpy(whole + code_len, r->inputs, r->inputs_len);
 		return (struct str){whole, total};
 	}
 	if (w->sent < code_len)

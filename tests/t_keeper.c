@@ -15,9 +15,15 @@
 static char root[] = "/tmp/paddock-keeper-XXXXXX";
 
 /* A text with ROOT in it; never freed. */
+/* Kept until the end. */
 static char *at(const char *before, const char *after)
 {
-	return xasprintf("%s%s%s", before, root, after);
+	static char *all[1024];
+	static size_t n;
+
+	if (n == ARRAY_LEN(all))
+		abort();
+	return all[n++] = xasprintf("%s%s%s", before, root, after);
 }
 
 static void make_folders(void)

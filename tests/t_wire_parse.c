@@ -1,4 +1,5 @@
 /* What paddock-browser reads from the supervisor: CALLs, and who calls. */
+#include "broker/granted.h"
 #include "broker/wire_parse.h"
 
 #include <errno.h>
@@ -100,6 +101,7 @@ static void call_fini(struct call *c)
 	free(c->fault.message);
 	json_object_put(c->fault.details);
 	json_object_put(c->args);
+	granted_unref(c->hosts);
 }
 
 #define WHO "\"requestor\":\"a\",\"trust\":\"remote\",\"timeoutMs\":1000"

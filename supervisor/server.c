@@ -258,12 +258,22 @@ static struct requestor *served(void *arg, const char *name)
 
 static void on_recovered(void *arg, const struct store_result *res);
 
-static void recover(evutil_socket_t fd, short what, void *arg)
+/* Each minute asks for it, and a failure again in a moment: one at a time. */
+static void recover(struct server *srv)
+{
+	if (srv->recovering)
+		return;
+	srv->recovering = true;
+	store_recover(srv->store, on_recovered, srv);
+}
+
+static void recover_again(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
 
 	(void)fd, (void)what;
-	store_recover(srv->store, on_recovered, srv);
+	srv->recovering = false;
+	recover(srv);
 }
 
 static void on_recovered(void *arg, const struct store_result *res)
@@ -273,8 +283,10 @@ static void on_recovered(void *arg, const struct store_result *res)
 
 	if (res->rc != 0) {
 		log_error("server", "recovery=failed err=\"%s\"", res->why);
-		event_base_once(srv->base, -1, EV_TIMEOUT, recover, srv, &later);
+		event_base_once(srv->base, -1, EV_TIMEOUT, recover_again, srv,
+				&later);
 	} else {
+		srv->recovering = false;
 		runs_reclaim(srv->runs, served, srv, srv->catalogue, res);
 	}
 }
@@ -297,7 +309,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
 	struct server *srv = arg;
 
 	(void)fd, (void)what;
-	recover(-1, 0, srv);
+	recover(srv);
 	store_sweep(srv->store, clock_wall_ms());
 	look_at_requestors(srv);
 }

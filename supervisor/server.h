@@ -34,6 +34,7 @@ struct server {
 	bool programs_known; /* it is measured whether they can be caged */
 	bool told_ready;
 	bool quiet;	/* runs are accepted and queued, but none is started */
+	bool recovering; /* the store looks for dead instances, or will again */
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;
 	struct turns turns; /* of all clients' messages */

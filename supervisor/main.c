@@ -355,6 +355,13 @@ static int before_start(const struct config *c, const struct flags *f)
 	cgroup_init();
 	if (!privs_leave_root())
 		return 0;
+	/* one client's server takes it when a run is asked for */
+	if (!f->stdio && privs_give_state(c->state_dir, why, sizeof(why)) < 0) {
+		log_error("server", "why=\"%s\"", why);
+		if (c->log_file != NULL)
+			fprintf(stderr, "paddockd: %s\n", why);
+		return EX_NOPERM;
+	}
 	view = (struct view){f, c};
 	privs_give(c->log_file);
 	privs_give(c->audit_file);

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Daemon;
 use Paddock;
 use Test::More;
 
@@ -138,5 +139,15 @@ for my $file (qw(subuid subgid)) {
 	ok($s->log_has(qr/belongs to uid 199999, which earlier versions served as.*chown -R root/),
 	   'which an earlier version served as: what to do is told');
 	$s->stop('it ends');
+	my $log = "$s->{root}/log";
+	my $d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
+	is($d->wait_exit >> 8, 77, '…and a daemon does not start');
+	like($_, qr/belongs to uid 199999.*chown -R root/, '…saying so on stderr and in its log')
+	    for $d->log_text, read_file($log);
+	chown 0, 0, $d->{state};
+	$d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
+	until_true('its store', sub { -s "$s->{state}/paddock.db" });
+	isnt((stat "$s->{state}/paddock.db")[4], 199999, '…till that is done');
+	$d->stop('it ends, too');
 }
 done_testing;

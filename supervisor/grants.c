@@ -20,13 +20,14 @@
 #define NO_HOSTS                                                               \
 	"# what the browser may open for it: names, *.names, addresses; * is " \
 	"any public host\nhosts =\n"
-#define SAID_MAX 8 /* words of a kind, in a sentence */
+#define SAID_MAX ((size_t)8) /* words of a kind, in a sentence */
 
 struct kind {
 	const char *key;     /* of [grant] */
 	const char *member;  /* of the manifest's permissions */
 	const char *shown;   /* in views */
-	const char *asks;    /* "T asks …" */
+	const char *asks;    /* "T asks …" for one */
+	const char *many;    /* and for several */
 	const char *nobody;  /* NULL, or: why it can be had by none */
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
@@ -74,14 +75,16 @@ static bool covers_locks(const struct config_grant *g, const char *word)
 }
 
 static const struct kind kinds[] = {
-    {"tools", NULL, "tools", "for the tools", NULL, covers_tool},
-    {"read_paths", "readPaths", "readPaths", "to read", NULL, covers_read},
-    {"network", "network", "network", "to connect to",
+    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
+     covers_tool},
+    {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
+     covers_read},
+    {"network", "network", "network", "to connect to ", "to connect to ",
      "no template can have network access in this version of paddock",
      covers_network},
-    {"secrets", "secrets", "secrets", "for the secrets",
+    {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
      "no template can have secrets in this version of paddock", covers_secret},
-    {"locks", "locks", "locks", "to lock files: locks =", NULL, covers_locks},
+    {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
 };
 
 #define READS (&kinds[1])
@@ -283,16 +286,19 @@ static struct json_object *words(const struct template *t,
 	return list;
 }
 
-static void say_words(struct buf *b, struct json_object *list)
+/* The words of LIST, as they are written in paddock.conf; not all of many. */
+static char *said_words(struct json_object *list)
 {
-	size_t n = json_object_array_length(list), most = SAID_MAX;
+	size_t n = json_object_array_length(list);
+	struct buf b = {0};
 
-	for (size_t i = 0; i < n && i < most; i++)
-		buf_printf(b, " %s",
+	for (size_t i = 0; i < n && i < SAID_MAX; i++)
+		buf_printf(&b, "%s%s", i > 0 ? " " : "",
 			   json_object_get_string(
 			       json_object_array_get_idx(list, i)));
-	if (n > most)
-		buf_printf(b, " and %zu more", n - most);
+	if (n > SAID_MAX)
+		buf_printf(&b, " and %zu more", n - SAID_MAX);
+	return buf_take(&b, NULL);
 }
 
 /* Are there grants of T's name that hold for other packages alone? */
@@ -304,42 +310,62 @@ static bool is_other_package(const struct template *t, const struct config *c)
 	return false;
 }
 
+/* "T asks for the tools a b". */
+static char *said_asked(const struct template *t, const struct kind *k,
+			struct json_object *list, const char *said)
+{
+	bool many = json_object_array_length(list) > 1;
+
+	return xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
+			 k->covers == covers_locks ? "" : said);
+}
+
+/* The line that would grant LIST; of many words just its key. */
+static char *said_line(const struct kind *k, struct json_object *list,
+		       const char *said)
+{
+	if (json_object_array_length(list) > SAID_MAX)
+		return xstrdup(k->key);
+	return xasprintf("%s = %s", k->key, said);
+}
+
 static void refuse_kind(const struct template *t, const struct config *c,
 			const struct kind *k, struct json_object *list,
 			struct refusal *r)
 {
 	struct json_object *details = json_object_new_object();
-	struct buf what = {0};
-	char *said, *who;
+	bool many = json_object_array_length(list) > 1;
+	bool other = k->nobody == NULL && is_other_package(t, c);
+	char *said = said_words(list), *asks = said_asked(t, k, list, said);
+	char *line = said_line(k, list, said);
+	char *who = k->nobody != NULL
+			? xasprintf("nobody: %s", k->nobody)
+			: xasprintf("the operator, by %s in [grant \"%s\"] of "
+				    "paddock.conf",
+				    other ? "digest" : k->key, t->id);
 
-	say_words(&what, list);
-	said = buf_take(&what, NULL);
-	who = k->nobody != NULL
-		  ? xasprintf("nobody: %s", k->nobody)
-		  : xasprintf("the operator, by %s in [grant \"%s\"] of "
-			      "paddock.conf",
-			      k->key, t->id);
 	json_object_object_add(details, "asked", json_object_get(list));
 	json_object_object_add(details, "key", json_object_new_string(k->key));
 	json_object_object_add(details, "whoCanGrant",
 			       json_object_new_string(who));
 	if (k->nobody != NULL)
-		refuse(r, "PERMISSION_NOT_ALLOWED", details,
-		       "%s asks %s%s, and %s", t->id, k->asks, said,
+		refuse(r, "PERMISSION_NOT_ALLOWED", details, "%s, and %s", asks,
 		       k->nobody);
-	else if (is_other_package(t, c))
+	else if (other)
 		refuse(r, "PERMISSION_NOT_ALLOWED", details,
-		       "%s asks %s%s, and its grant in paddock.conf is for "
-		       "another package than the one that is there: the "
-		       "operator can look at it and grant it, too, by digest = "
-		       "%s",
-		       t->id, k->asks, said, t->digest);
+		       "%s, and its grant in paddock.conf is for another "
+		       "package than the one that is there: the operator can "
+		       "look at it and grant it, too, by digest = %s",
+		       asks, t->digest);
 	else
 		refuse(r, "PERMISSION_NOT_ALLOWED", details,
-		       "%s asks %s%s, which is not granted; the operator can, "
-		       "by %s =%s in [grant \"%s\"] of paddock.conf",
-		       t->id, k->asks, said, k->key, said, t->id);
+		       "%s, which %s not granted; the operator can grant %s, "
+		       "by %s in [grant \"%s\"] of paddock.conf",
+		       asks, many ? "are" : "is", many ? "them" : "it", line,
+		       t->id);
 	free(said);
+	free(asks);
+	free(line);
 	free(who);
 }
 

@@ -25,7 +25,8 @@ static const struct {
 		       "details.whoCanRaise"},
     {"ISOLATION_TOO_WEAK", "the operator has to give programs a stronger cage; "
 			   "Lua templates run all the same"},
-    {"PERMISSION_NOT_ALLOWED", "the operator can allow it; see the message"},
+    {"PERMISSION_NOT_ALLOWED", "the message says who can grant it, if anybody "
+			       "can"},
     {"STORE_UNAVAILABLE", "nothing was started; the operator has to mend the "
 			  "state directory, then call again"},
     {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own"},
@@ -35,7 +36,7 @@ static const struct {
 			"out"},
     {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)"},
     {"PAGE_CRASHED", "open a new tab and begin again"},
-    {"CALL_NOT_ALLOWED", "the operator can allow it; see the message"},
+    {"CALL_NOT_ALLOWED", "the message says who can allow it, if anybody can"},
     {"BROWSER_BUSY", "try again when less is asked of the browser"},
     {"BROWSER_UNAVAILABLE", "the operator has to install or enable the "
 			    "browser"},

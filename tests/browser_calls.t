@@ -398,7 +398,7 @@ for (['enabled = no', qr/switched the browser off/],
 	is(view($v)->{code}, 'CALL_NOT_ALLOWED', 'its next call is refused');
 	like(view($v)->{message}, qr/no more granted .*by tools of its \[grant\]/, 'and it says why');
 	is($c->run_sync('goes_on')->{errorCode}, 'PERMISSION_NOT_ALLOWED', 'another run does not begin');
-	like($c->run_sync('asks_more')->{error}, qr/the tools create_tab click, which is not granted/,
+	like($c->run_sync('asks_more')->{error}, qr/the tools create_tab click, which are not granted/,
 	     'all that is missing is named');
 	$s->stop;
 }

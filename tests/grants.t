@@ -37,21 +37,21 @@ my %user = as_root() ? (root => undef, nobody => 65534) : (me => undef);
 # Asked, and not granted: the code, the key, and the line that would.
 my @missing = (
     [tabs => 'tools', ['create_tab', 'navigate'],
-     'tabs asks for the tools create_tab navigate, which is not granted; the operator can, ' .
+     'tabs asks for the tools create_tab navigate, which are not granted; the operator can grant them, ' .
 	 'by tools = create_tab navigate in [grant "tabs"] of paddock.conf'],
     [reads => 'read_paths', ["$room/data"],
-     "reads asks to read $room/data, which is not granted; the operator can, " .
+     "reads asks to read $room/data, which is not granted; the operator can grant it, " .
 	 "by read_paths = $room/data in [grant \"reads\"] of paddock.conf"],
     [lua_reads => 'read_paths', ["$room/data"],
-     "lua_reads asks to read $room/data, which is not granted; the operator can, " .
+     "lua_reads asks to read $room/data, which is not granted; the operator can grant it, " .
 	 "by read_paths = $room/data in [grant \"lua_reads\"] of paddock.conf"],
     [dials => 'network', ['db.example.org:5432'],
      'dials asks to connect to db.example.org:5432, and no template can have network access ' .
 	 'in this version of paddock'],
     [keys => 'secrets', ['api.key'],
-     'keys asks for the secrets api.key, and no template can have secrets in this version of paddock'],
+     'keys asks for the secret api.key, and no template can have secrets in this version of paddock'],
     [locks => 'locks', ['yes'],
-     'locks asks to lock files: locks = yes, which is not granted; the operator can, ' .
+     'locks asks to lock files, which is not granted; the operator can grant it, ' .
 	 'by locks = yes in [grant "locks"] of paddock.conf'],
 );
 
@@ -283,7 +283,7 @@ subtest 'the command' => sub {
 	my @private = ('--templates', $at, '--state-dir', "$cli->{root}/state");
 	$r = $do->('run', 'reads', @private);
 	is($r->{status}, 125, 'run: what is not granted is refused');
-	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
+	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
 	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');
 	$r = $do->('run', 'locks', '--grant', 'tools=all', @private);

@@ -280,7 +280,7 @@ sub permissions {
 	my $r = $s->run('needs', {}, mode => 'sync');
 
 	ok($r->{isError}, 'a path that is not allowed');
-	like(json_of($r), qr/asks to read \/etc\/hostname, which is not granted; the operator can, by read_paths = \/etc\/hostname in \[grant/,
+	like(json_of($r), qr/asks to read \/etc\/hostname, which is not granted; the operator can grant it, by read_paths = \/etc\/hostname in \[grant/,
 	     '…is refused, and it says by whom');
 }
 

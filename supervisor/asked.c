@@ -31,13 +31,13 @@ static void asked_free(struct asked *a)
 	free(a);
 }
 
-static void finish(struct asked *a, enum asked_end end, struct json_object *value)
+static void finish(struct asked *a, enum asked_end end, struct rpc_msg *m)
 {
 	asked_done done = a->done;
 	void *arg = a->arg;
 
 	asked_free(a);
-	done(arg, end, value);
+	done(arg, end, m);
 }
 
 static void tell_cancelled(struct asked *a, const char *reason)
@@ -103,7 +103,7 @@ static bool is_for(const struct asked *a, const struct rpc_msg *m)
 	return m->id_key_len == len && memcmp(m->id_key, a->id, len) == 0;
 }
 
-bool asked_answer(struct session *s, const struct rpc_msg *m)
+bool asked_answer(struct session *s, struct rpc_msg *m)
 {
 	struct asked *a;
 
@@ -116,9 +116,9 @@ bool asked_answer(struct session *s, const struct rpc_msg *m)
 		return false;
 	}
 	if (json_object_is_type(m->result, json_type_object))
-		finish(a, ASKED_RESULT, m->result);
+		finish(a, ASKED_RESULT, m);
 	else
-		finish(a, ASKED_REFUSED, m->error);
+		finish(a, ASKED_REFUSED, m);
 	return true;
 }
 

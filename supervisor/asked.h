@@ -15,15 +15,17 @@
 struct asked;
 
 enum asked_end {
-	ASKED_RESULT,  /* the client's result, an object */
-	ASKED_REFUSED, /* its error: {code, message} */
+	ASKED_RESULT,  /* M.result is an object */
+	ASKED_REFUSED, /* M.error, if there is one: {code, message} */
 	ASKED_EXPIRED, /* no answer in time; the client has been told */
 	ASKED_GONE,    /* the session has ended */
 };
 
-/* Called once, and A is gone then. VALUE, of the first two, is lent. */
-typedef void (*asked_done)(void *arg, enum asked_end end,
-			   struct json_object *value);
+/*
+ * Called once, and A is gone then. M, of the first two, is the response: who
+ * takes it leaves it empty.
+ */
+typedef void (*asked_done)(void *arg, enum asked_end end, struct rpc_msg *m);
 
 /*
  * Send METHOD with PARAMS (lent) by ROUTE (NULL: by what belongs to no
@@ -37,8 +39,11 @@ struct asked *asked_send(struct session *s, void *route, const char *method,
 /* No answer is wanted: the client is told REASON (NULL: nothing); no DONE. */
 void asked_drop(struct asked *a, const char *reason);
 
-/* M, a response, came. False: nothing was asked that it could be for. */
-bool asked_answer(struct session *s, const struct rpc_msg *m);
+/*
+ * M, a response, came. What is left of it is the caller's to let go. False:
+ * nothing was asked that it could be for.
+ */
+bool asked_answer(struct session *s, struct rpc_msg *m);
 
 /* The session ends. */
 void asked_all_gone(struct session *s);

@@ -41,13 +41,13 @@ static void task_free(struct client_task *t)
 }
 
 static void finish(struct client_task *t, enum client_task_end end,
-		   struct json_object *value, const char *why)
+		   struct rpc_msg *m, const char *why)
 {
 	client_task_done done = t->done;
 	void *arg = t->arg;
 
 	task_free(t);
-	done(arg, end, value, why);
+	done(arg, end, m, why);
 }
 
 static void fail(struct client_task *t, const char *fmt, ...)
@@ -96,10 +96,10 @@ static struct asked *ask_about(struct client_task *t, const char *method,
 
 /* An end of a request of ours that is not a result. */
 static void no_result(struct client_task *t, enum asked_end end,
-		      struct json_object *error)
+		      struct rpc_msg *m)
 {
 	if (end == ASKED_REFUSED)
-		finish(t, CLIENT_TASK_REFUSED, error, NULL);
+		finish(t, CLIENT_TASK_REFUSED, m, NULL);
 	else if (end == ASKED_GONE)
 		finish(t, CLIENT_TASK_GONE, NULL, NULL);
 	else
@@ -116,15 +116,15 @@ static void wait_for_next(struct client_task *t)
 	evtimer_add(t->again, &tv);
 }
 
-static void on_fetched(void *arg, enum asked_end end, struct json_object *value)
+static void on_fetched(void *arg, enum asked_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 
 	t->asked = NULL;
 	if (end == ASKED_RESULT)
-		finish(t, CLIENT_TASK_RESULT, value, NULL);
+		finish(t, CLIENT_TASK_RESULT, m, NULL);
 	else
-		no_result(t, end, value);
+		no_result(t, end, m);
 }
 
 static void fetch(struct client_task *t)
@@ -174,15 +174,15 @@ static void on_status(struct client_task *t, struct json_object *task)
 	}
 }
 
-static void on_polled(void *arg, enum asked_end end, struct json_object *value)
+static void on_polled(void *arg, enum asked_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 
 	t->asked = NULL;
 	if (end == ASKED_RESULT)
-		on_status(t, value);
+		on_status(t, m->result);
 	else
-		no_result(t, end, value);
+		no_result(t, end, m);
 }
 
 static void poll_task(evutil_socket_t fd, short what, void *arg)
@@ -211,22 +211,21 @@ static void on_created(struct client_task *t, struct json_object *task)
 	on_status(t, task);
 }
 
-static void on_answered(void *arg, enum asked_end end,
-			struct json_object *value)
+static void on_answered(void *arg, enum asked_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 	struct json_object *task;
 
 	t->asked = NULL;
 	if (end != ASKED_RESULT) {
-		no_result(t, end, value);
+		no_result(t, end, m);
 		return;
 	}
-	task = t->augmented ? json_member(value, "task") : NULL;
+	task = t->augmented ? json_member(m->result, "task") : NULL;
 	if (json_object_is_type(task, json_type_object))
 		on_created(t, task);
 	else /* it did without */
-		finish(t, CLIENT_TASK_RESULT, value, NULL);
+		finish(t, CLIENT_TASK_RESULT, m, NULL);
 }
 
 /* Each such METHOD names its capability. */

@@ -14,15 +14,18 @@
 struct client_task;
 
 enum client_task_end {
-	CLIENT_TASK_RESULT,  /* VALUE is the result, an object */
-	CLIENT_TASK_REFUSED, /* VALUE is the client's error: {code, message} */
+	CLIENT_TASK_RESULT,  /* M.result is an object */
+	CLIENT_TASK_REFUSED, /* M.error is the client's: {code, message} */
 	CLIENT_TASK_FAILED,  /* its task did, or made no sense: WHY */
 	CLIENT_TASK_GONE,    /* the session has ended */
 };
 
-/* Called once, and the task is gone then. VALUE and WHY are lent, or NULL. */
+/*
+ * Called once, and the task is gone then. M, of the first two, is the
+ * response: who takes it leaves it empty. WHY is lent, or NULL.
+ */
 typedef void (*client_task_done)(void *arg, enum client_task_end end,
-				 struct json_object *value, const char *why);
+				 struct rpc_msg *m, const char *why);
 
 /*
  * Ask METHOD of S by ROUTE; see asked.h. PARAMS are lent, and get a "task"

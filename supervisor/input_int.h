@@ -3,6 +3,7 @@
  *
  *   input.c        all of a run's questions: new ones, who comes, who leaves
  *   input_offer.c  one question: whom it is asked of, and how it ends
+ *   input_reply.c  what a client answered, as the worker is to get it
  */
 #ifndef SUPERVISOR_INPUT_INT_H
 #define SUPERVISOR_INPUT_INT_H
@@ -26,6 +27,7 @@ struct pending {
 	struct session *session; /* that it is asked of */
 	bool was_asked;
 	size_t bytes; /* of what is asked, as text */
+	struct input_job *job; /* its answer is being read; Q is the job's */
 	LIST_ENTRY(pending) link;
 };
 
@@ -40,7 +42,10 @@ struct input {
 	struct event *grace; /* until it must */
 };
 
-/* Does the template still want an answer? If not, P's end is near. */
+/*
+ * Does the template still want an answer, and has none come? If not, P's end is
+ * near.
+ */
 bool input_wanted(const struct pending *p);
 /*
  * Ask P of who is there to be asked, hold it if somebody may come, or end it
@@ -60,5 +65,25 @@ void input_give_up(struct pending *p, struct refusal *why);
 void input_fail(struct pending *p, const char *what);
 /* P, which is asked of nobody now, ends, and the worker is told nothing. */
 void input_end(struct pending *p);
+
+/* What the worker gets for a response of a client's. */
+struct input_reply {
+	bool ok;
+	char *how;  /* for the log: an action, an error's code; or NULL */
+	char *text; /* JSON, LEN bytes */
+	size_t len;
+};
+
+/* P, which is asked of nobody now, ends, and its worker gets REPLY (lent). */
+void input_tell(struct pending *p, const struct input_reply *reply);
+
+/*
+ * M answers P, by a result or an error: P ends with what the worker gets for
+ * it, at once; or when it is large as soon as a thread has read it. M is taken
+ * then, and empty.
+ */
+void input_read(struct pending *p, struct requestor *from, struct rpc_msg *m);
+/* P ends before that: nobody waits for it. */
+void input_read_cancel(struct pending *p);
 
 #endif

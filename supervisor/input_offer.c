@@ -22,7 +22,7 @@ static bool is_task(const struct run *r)
 
 bool input_wanted(const struct pending *p)
 {
-	return worker_awaits(p->input->run, p->seq);
+	return p->job == NULL && worker_awaits(p->input->run, p->seq);
 }
 
 /* ---- how it ends ---- */
@@ -31,45 +31,22 @@ void input_end(struct pending *p)
 {
 	LIST_REMOVE(p, link);
 	p->input->bytes -= p->bytes;
+	input_read_cancel(p);
 	question_fini(&p->q);
 	if (p->expiry != NULL)
 		event_free(p->expiry);
 	free(p);
 }
 
-static void answer_worker(struct run *r, uint32_t seq, bool ok,
-			  struct json_object *answer)
-{
-	size_t len;
-	const char *text = json_text(answer, &len);
-
-	worker_answer_ask(r, seq, ok, text, len);
-	json_object_put(answer);
-}
-
-/* WHY is emptied. */
-static void refuse_worker(struct run *r, uint32_t seq, struct refusal *why)
-{
-	struct json_object *e = json_object_new_object();
-
-	audit_input("input_refused", r, seq, why->code);
-	json_object_object_add(e, "code", json_object_new_string(why->code));
-	json_object_object_add(e, "message",
-			       json_object_new_string(why->message));
-	if (why->details != NULL)
-		json_object_object_add(e, "details",
-				       json_object_get(why->details));
-	refusal_fini(why);
-	answer_worker(r, seq, false, e);
-}
-
-void input_give_up(struct pending *p, struct refusal *why)
+void input_tell(struct pending *p, const struct input_reply *reply)
 {
 	struct run *r = p->input->run;
 	uint32_t seq = p->seq;
 
 	input_end(p);
-	refuse_worker(r, seq, why);
+	audit_input(reply->ok ? "input_answered" : "input_refused", r, seq,
+		    reply->how);
+	worker_answer_ask(r, seq, reply->ok, reply->text, reply->len);
 }
 
 void input_take_back(struct pending *p, const char *reason)
@@ -82,39 +59,6 @@ void input_take_back(struct pending *p, const char *reason)
 
 /* ---- whom it is asked of ---- */
 
-static void answered(struct pending *p, struct json_object *result)
-{
-	struct run *r = p->input->run;
-	struct refusal why = {0};
-	struct json_object *answer = question_answer(&p->q, result, &why);
-	uint32_t seq = p->seq;
-
-	if (answer == NULL) {
-		input_give_up(p, &why);
-		return;
-	}
-	input_end(p);
-	audit_input("input_answered", r, seq,
-		    json_member_str(answer, "action"));
-	answer_worker(r, seq, true, answer);
-}
-
-/* ERROR is the client's. */
-static void refused(struct pending *p, struct json_object *error)
-{
-	const char *message = json_member_str(error, "message");
-	struct json_object *code = json_member(error, "code");
-	struct json_object *d = json_object_new_object();
-	struct refusal why = {0};
-
-	json_object_object_add(d, "code", json_object_get(code));
-	json_object_object_add(
-	    d, "message",
-	    json_object_new_string(message != NULL ? message : ""));
-	refuse(&why, "INPUT_FAILED", d, "the client answered with an error");
-	input_give_up(p, &why);
-}
-
 void input_fail(struct pending *p, const char *what)
 {
 	struct refusal why = {0};
@@ -124,7 +68,7 @@ void input_fail(struct pending *p, const char *what)
 }
 
 static void on_done(void *arg, enum client_task_end end,
-		    struct json_object *value, const char *why)
+		    struct rpc_msg *m, const char *why)
 {
 	struct pending *p = arg;
 
@@ -132,10 +76,8 @@ static void on_done(void *arg, enum client_task_end end,
 	p->call = NULL;
 	switch (end) {
 	case CLIENT_TASK_RESULT:
-		answered(p, value);
-		break;
 	case CLIENT_TASK_REFUSED:
-		refused(p, value);
+		input_read(p, p->session->requestor, m);
 		break;
 	case CLIENT_TASK_FAILED:
 		input_fail(p, why);

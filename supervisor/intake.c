@@ -83,14 +83,18 @@ static void parse(struct offload_job *j, void *arg)
 		trim(in->len); /* what there was of it is gone already */
 }
 
-static void let_go(struct offload_job *j, void *arg)
+void intake_fini(struct rpc_msg *m)
 {
-	struct rpc_msg *m = arg;
 	size_t bytes = m->bytes;
 
-	(void)j;
 	rpc_fini(m);
 	trim(bytes);
+}
+
+static void let_go(struct offload_job *j, void *arg)
+{
+	(void)j;
+	intake_fini(arg);
 }
 
 /* ---- on the loop ---- */

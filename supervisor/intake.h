@@ -35,6 +35,9 @@ struct intake *intake_new(struct offload *o, struct requestor *q, char *text,
 /* Nobody waits for it any more. NULL is fine. */
 void intake_cancel(struct intake *in);
 
+/* As rpc_fini(), for who has a large M on a thread of its own already. */
+void intake_fini(struct rpc_msg *m);
+
 /* As rpc_fini(); nobody else has a reference to a part of a large one. */
 void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m);
 

@@ -255,17 +255,16 @@ static struct json_object *bad_answer(struct refusal *r, const char *pointer,
 
 static struct json_object *accepted(const struct question *q,
 				    struct json_object *content,
-				    struct refusal *r)
+				    struct schema_budget *b, struct refusal *r)
 {
 	struct fault at = {.pointer = "/content"};
-	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *answer;
 	struct schema_error err;
 
 	if (!json_object_is_type(content, json_type_object))
 		return bad_answer(r, at.pointer,
 				  "an object, as it is accepted");
-	if (schema_check(q->schema, content, &b, &err) < 0) {
+	if (schema_check(q->schema, content, b, &err) < 0) {
 		struct fault inner = {.expected = err.expected};
 
 		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));
@@ -279,13 +278,14 @@ static struct json_object *accepted(const struct question *q,
 
 static struct json_object *elicit_answer(const struct question *q,
 					 struct json_object *result,
+					 struct schema_budget *b,
 					 struct refusal *r)
 {
 	const char *action = json_member_str(result, "action");
 	struct json_object *answer;
 
 	if (action != NULL && strcmp(action, "accept") == 0)
-		answer = accepted(q, json_member(result, "content"), r);
+		answer = accepted(q, json_member(result, "content"), b, r);
 	else if (action != NULL && (strcmp(action, "decline") == 0 ||
 				    strcmp(action, "cancel") == 0))
 		answer = json_object_new_object();
@@ -312,8 +312,8 @@ static struct json_object *sample_answer(struct json_object *result,
 
 struct json_object *question_answer(const struct question *q,
 				    struct json_object *result,
-				    struct refusal *r)
+				    struct schema_budget *b, struct refusal *r)
 {
-	return q->kind == WORKER_ASK_ELICIT ? elicit_answer(q, result, r)
+	return q->kind == WORKER_ASK_ELICIT ? elicit_answer(q, result, b, r)
 					    : sample_answer(result, r);
 }

@@ -52,10 +52,11 @@ struct json_object *question_params(const struct question *q,
 
 /*
  * RESULT, an object, is the client's. What the template gets (the caller owns
- * it), or NULL with R filled: INPUT_INVALID.
+ * it), or NULL with R filled: INPUT_INVALID, also for one that takes more than
+ * B to check. On any thread.
  */
 struct json_object *question_answer(const struct question *q,
 				    struct json_object *result,
-				    struct refusal *r);
+				    struct schema_budget *b, struct refusal *r);
 
 #endif

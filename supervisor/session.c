@@ -308,8 +308,7 @@ static bool on_message(struct session *s, void *route, struct rpc_msg *m,
 		methods_notify(s, m);
 		break;
 	case RPC_RESPONSE:
-		if (asked_answer(s, m))
-			rpc_fini(m); /* who asked may keep a part of it */
+		asked_answer(s, m);
 		break;
 	case RPC_BATCH:
 		break;

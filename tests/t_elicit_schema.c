@@ -295,12 +295,13 @@ static void check_answer(size_t i)
 	    .seq = 1,
 	    .kind = answers[i].kind,
 	    .params = parse(elicit ? FORM : "{\"messages\":[" HELLO "]}")};
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *result = parse(answers[i].result), *answer;
 	struct refusal r = {0};
 	struct question q;
 
 	ok(question_init(&q, &ask, &r), "a question: %s", answers[i].name);
-	answer = question_answer(&q, result, &r);
+	answer = question_answer(&q, result, &budget, &r);
 	is_str(answer != NULL ? json_text(answer, NULL) : NULL,
 	       answers[i].answer, "an answer: %s", answers[i].name);
 	is_str(r.code, answers[i].answer != NULL ? NULL : "INPUT_INVALID",
@@ -525,6 +526,7 @@ static void check_large_answer(void)
 	struct json_object *result = parse("{\"action\":\"accept\"}");
 	struct json_object *content = json_object_new_object();
 	struct json_object *chosen = json_object_new_array(), *a;
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	struct refusal r = {0};
 	struct question q;
 
@@ -536,7 +538,7 @@ static void check_large_answer(void)
 		json_object_array_add(chosen, json_object_new_string("v999"));
 	json_object_object_add(content, "p0", chosen);
 	json_object_object_add(result, "content", content);
-	a = question_answer(&q, result, &r);
+	a = question_answer(&q, result, &budget, &r);
 	ok(a == NULL, "an answer that takes too long to check is none");
 	is_str(r.code, "INPUT_INVALID", "  by its code");
 	refusal_fini(&r);

@@ -10,12 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void answer(const struct question *q, struct json_object *result)
 {
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	struct refusal r = {0};
 	struct json_object *a;
 
 	if (!json_object_is_type(result, json_type_object))
 		return;
-	a = question_answer(q, result, &r);
+	a = question_answer(q, result, &budget, &r);
 	assert((a == NULL) == (r.code != NULL));
 	json_object_put(a);
 	refusal_fini(&r);

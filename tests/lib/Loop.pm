@@ -75,7 +75,7 @@ sub post {
 
 sub initialize {
 	return '{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"' .
-	    ($_[0] // '2025-11-25') . '","capabilities":{},"clientInfo":{"name":"m","version":"1"}}}';
+	    ($_[0] // '2025-11-25') . '","capabilities":' . ($_[1] // '{}') . ',"clientInfo":{"name":"m","version":"1"}}}';
 }
 
 # ---- in the attacker's process ----

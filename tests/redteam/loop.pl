@@ -103,6 +103,16 @@ sub schemas {
      say => sub { line(call_text(1, 'x' x $MB, '{"runId":' . list_of($MB, '0,') . '}')) }],
     [14, 'inputs that come back', first => $hello, say => sub { line(call_text(1, 'echo', '{"t":"' . 'x' x (4 * $MB) . '"}')) }],
     ['14b', 'many values that come back', first => $hello, say => sub { line(call_text(1, 'echo', '{"t":' . list_of($MB, '0,') . '}')) }],
+    ['14c', 'large answers to questions', conns => 2, parting => 1, templates => {
+	asks => lua('return run.sample{maxTokens = 9, messages = {{role = "user", content = {type = "text", text = "?"}}}}')},
+     say => sub {
+	my $answer = sub { qq({"jsonrpc":"2.0","id":"paddock-$_[0]","result":{"model":"m","role":"assistant","content":) .
+			       list_of(4 * $MB, '{"type":"text","text":""},') =~ s/0\]$/{"type":"text","text":""}]/r . '}}' };
+
+	line(initialize('2025-11-25', '{"sampling":{}}'), '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+	     (map { call_text("a$_", 'asks', '{}') } 1 .. 4), request('wait', 'ping', '{"a":' . list_of($MB, '0,') . '}'),
+	     map { $answer->($_) } 1 .. 4)
+     }],
     [15, 'results of 8 MB', first => $hello, conns => 4, say => sub { line(call_text(1, 'fill', '{"n":8000000}')) }],
     ['15b', 'results of 8 MB over HTTP', long => 1, over => 'http', conns => 4, say => posts(call_text(1, 'fill', '{"n":8000000}'))],
     ['15c', 'a large run, looked at', over => 'lines', first => $hello,

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -130,6 +131,14 @@ static int fork_eight(void)
 		failed += pid < 0 && errno == EAGAIN;
 	}
 	return failed;
+}
+
+/* 100 ms of CPU time. */
+static int burn(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 10)
+		;
+	return 0;
 }
 
 static int run_in(uint32_t slot, const struct cgroup_limits *l,
@@ -256,6 +265,12 @@ static void live(void)
 	run_in(3, &big, fork_eight, &use);
 	is_int(use.refused, 0, "and not the next one's");
 	shares();
+	run_in(3, &big, burn, &use);
+	ok(use.cpu_user_us < 0 || use.cpu_user_us + use.cpu_system_us >= 90000,
+	   "CPU time is counted where a group can");
+	run_in(3, &big, fork_eight, &use);
+	ok(use.cpu_user_us + use.cpu_system_us < 90000,
+	   "and not the next one's, either");
 	while (waitpid(-1, &status, 0) > 0)
 		; /* its children are not ours: none */
 	cgroup_remove();

@@ -272,6 +272,15 @@ static void test_idem(struct store *s)
 	is_int(bad.rc, -EEXIST, "a second run cannot take the key");
 	is_int(good.rc, 0, "and harms no other in the same transaction");
 	is_int(help_get(s, &a, "idem", two.id), -ENOENT, "it is not there");
+	two.idem_key = NULL;
+	bad = good = (struct answer){0};
+	store_put_run(s, &two, STORE_LAZY, help_done, &good);
+	two.idem_key = "key-1";
+	store_put_run(s, &two, STORE_NOW, help_done, &bad);
+	help_wait(s, &bad);
+	help_wait(s, &good);
+	is_int(bad.rc, -EEXIST, "nor as the second that is asked of its row");
+	is_int(good.rc, -EEXIST, "which the first, left out for it, hears, too");
 	is_int(help_put(s, &two, STORE_MUST), 0, "a promised run is written,");
 	help_get(s, &a, "idem", two.id);
 	is_str(a.idem_key, "", "but without the key");

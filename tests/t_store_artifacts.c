@@ -105,6 +105,8 @@ static void test_failures(const char *dir, struct store *s,
 	snprintf(art.id, sizeof(art.id), "art_ok");
 	snprintf(art.run_id, sizeof(art.run_id), "tmp");
 	is_int(put(s, &art, make_blob(dir)), -EINVAL, "nor among the blobs");
+	snprintf(art.run_id, sizeof(art.run_id), "../instances");
+	is_int(put(s, &art, make_blob(dir)), -EINVAL, "no path as its run's");
 	is_int(usage_of(s, "alice"), SIZE, "none of them counts");
 }
 

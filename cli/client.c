@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -74,10 +75,13 @@ int client_signal(void)
 	return signals_noted();
 }
 
+static bool misled; /* a private server, by flags or a configuration */
+
 int client_trouble(void)
 {
-	return signals_noted() != 0 ? CLI_SIGNALED + signals_noted()
-				    : CLI_TROUBLE;
+	if (signals_noted() != 0)
+		return CLI_SIGNALED + signals_noted();
+	return misled ? CLI_USAGE : CLI_TROUBLE;
 }
 
 void client_signal_seen(struct client *c)
@@ -107,9 +111,13 @@ static int gone(struct client *c, const char *what)
 	if (WIFSIGNALED(status))
 		say("the private server was killed by signal %d (%s)",
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == EX_CONFIG)
+		say("the private server does not start with these flags and "
+		    "this configuration");
 	else
 		say("the private server stopped, with status %d: %s",
 		    WEXITSTATUS(status), what);
+	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
 	link_show_log(&c->link);
 	return -EPIPE;
 }

@@ -101,6 +101,15 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 		add(advice, "programs, which run weakly caged", weak);
 }
 
+static bool takes_runs(struct json_object *o)
+{
+	struct json_object *store = json_member(json_member(o, "profile"),
+						"store");
+
+	return json_member_str(store, "reason") == NULL ||
+	       json_object_get_boolean(json_member(store, "available"));
+}
+
 /* Its record of runs: does it take them, and all that they give? */
 static void check_store(struct json_object *o, struct json_object *advice)
 {
@@ -113,9 +122,8 @@ static void check_store(struct json_object *o, struct json_object *advice)
 		return;
 	text = xasprintf("the server says of its state: %s; its log says where "
 			 "that is", reason);
-	add(advice, json_object_get_boolean(json_member(store, "available"))
-			? "room on the disk"
-			: "a state folder that takes runs",
+	add(advice,
+	    takes_runs(o) ? "room on the disk" : "a state folder that takes runs",
 	    text);
 	free(text);
 }
@@ -446,8 +454,9 @@ static void show(struct json_object *o, struct json_object *advice)
 		tell_out("missing      %s: %s\n", json_member_str(a, "missing"),
 		       json_member_str(a, "remedy"));
 	}
-	puts(json_object_array_length(advice) == 0 ? "all is well"
-						   : "runs work");
+	if (takes_runs(o))
+		puts(json_object_array_length(advice) == 0 ? "all is well"
+							   : "runs work");
 }
 
 static int doctor(const struct cli *cli, int n, const char *const *arg)
@@ -469,6 +478,8 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	}
 	if (rc == 0 && !cli->json)
 		show(o, advice);
+	if (rc == 0 && !takes_runs(o))
+		rc = CLI_TROUBLE;
 	json_object_object_add(o, "advice", advice);
 	if (cli->json)
 		pretty_print(o, true);

@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/bar.h"
 #include "cli/cli.h"
@@ -33,10 +35,50 @@ const char *report_hint(const char *code)
 	return NULL;
 }
 
+#define PLAIN                                                                  \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:-"
+
+/*
+ * What is not granted, but can be, a server of one's own can be told to grant.
+ * Templates choose the words: nothing that acts in a shell is shown to copy.
+ */
+static bool say_grant(struct json_object *details)
+{
+	struct json_object *asked = json_member(details, "asked");
+	const char *key = json_member_str(details, "key");
+	const char *who = json_member_str(details, "whoCanGrant");
+	size_t n = json_object_is_type(asked, json_type_array)
+		       ? json_object_array_length(asked)
+		       : 0;
+	struct buf b = {0};
+	char *words;
+	bool plain;
+
+	if (key == NULL || who == NULL || n == 0 ||
+	    strncmp(who, "the operator", 12) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&b, "%s%s", i > 0 ? " " : "",
+			   json_object_get_string(
+			       json_object_array_get_idx(asked, i)));
+	words = buf_take(&b, NULL);
+	plain = words[strspn(words, PLAIN)] == '\0';
+	if (plain)
+		say_more("  hint: for one run, on a server of your own: "
+			 "--grant \"%s=%s\"",
+			 key, words);
+	free(words);
+	return plain;
+}
+
 static void say_hint(struct json_object *from)
 {
-	const char *hint = report_hint(json_member_str(from, "errorCode"));
+	const char *code = json_member_str(from, "errorCode");
+	const char *hint = report_hint(code);
 
+	if (code != NULL && strcmp(code, "PERMISSION_NOT_ALLOWED") == 0 &&
+	    say_grant(json_member(from, "details")))
+		return;
 	if (hint == NULL)
 		hint = json_member_str(from, "recoverHint");
 	if (hint != NULL)

@@ -39,7 +39,7 @@ static const struct opt opts[] = {
      "a JSON object of inputs; - is stdin"},
     {"set", 'i', OPT_LIST, &flags.inputs, "KEY=VALUE",
      "one input; KEY=@FILE its text, KEY:=JSON as it stands"},
-    {"grant", 0, OPT_LIST, &flags.grants, "KEY=VALUE",
+    {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
      "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
      "end the run after that: 90, 1m30s, 500ms"},
@@ -466,9 +466,14 @@ static int put_grants(struct cli *own, const struct job *j)
 		return usage_error("--grant is for a private server; the one at "
 				   "--socket grants what its own configuration "
 				   "says");
-	for (size_t i = 0; i < flags.grants.n; i++)
-		opt_list_add(&own->grants, xasprintf("%s:%s", j->template,
-						     flags.grants.item[i]));
+	for (size_t i = 0; i < flags.grants.n; i++) {
+		const char *grant = flags.grants.item[i];
+		bool named = grant[strcspn(grant, ":=")] == ':';
+
+		opt_list_add(&own->grants,
+			     xasprintf("%s%s%s", named ? "" : j->template,
+				       named ? "" : ":", grant));
+	}
 	return 0;
 }
 

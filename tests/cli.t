@@ -232,8 +232,8 @@ said(private(['run', 'good', '--mode', 'async']), 125, qr/start paddockd/,
 said(private(['status', 'run_x']), 4, qr/RUN_NOT_FOUND/, 'an unknown run');
 said($cli->run(['ps', '--socket', '/none/sock']), 125,
      qr/no server answers at \/none\/sock/, 'no server');
-said($cli->run(['ps', '--config', '/none']), 125,
-     qr/status 78.*logged:.*\/none/s, 'a private server that does not start');
+said($cli->run(['ps', '--config', '/none']), 2,
+     qr/does not start with these flags and this configuration.*logged:.*\/none/s, 'a private server that does not start');
 {
 	my $r = private(['run', 'goood', '--json']);
 

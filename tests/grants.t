@@ -30,6 +30,7 @@ my %templates = (
     keys => {permissions => {secrets => ['api.key']}},
     locks => {program => "#!/bin/sh\necho 1\n", permissions => {locks => JSON::PP::true}},
     lua_reads => {permissions => {readPaths => ["$room/data"]}},
+    odd => {permissions => {readPaths => ['/$(id)']}},
     quiet => {permissions => {locks => JSON::PP::false}, tools => []},
 );
 my %user = as_root() ? (root => undef, nobody => 65534) : (me => undef);
@@ -284,13 +285,20 @@ subtest 'the command' => sub {
 	$r = $do->('run', 'reads', @private);
 	is($r->{status}, 125, 'run: what is not granted is refused');
 	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
+	like($r->{err}, qr{hint: for one run, on a server of your own: --grant "read_paths=$room/data"}, 'and how to grant it there');
+	unlike($do->('run', 'dials', @private)->{err}, qr/--grant|operator/, 'but not what nobody can have');
+	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'nor what would act in a shell');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
 	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');
-	$r = $do->('run', 'locks', '--grant', 'tools=all', @private);
-	is($r->{status}, 125, 'and no more');
+	$r = $do->('run', 'reads', '--grant', "reads:read_paths=$room/data", @private);
+	is($r->{status}, 0, 'which it may name');
+	for my $other ('tools=all', 'reads:locks=yes') {
+		$r = $do->('run', 'locks', '--grant', $other, @private);
+		is($r->{status}, 125, "and no more: $other");
+	}
 	for my $wrong ('read_paths', 'x=y', 'tools=drive', 'locks=1') {
 		$r = $do->('run', 'reads', '--grant', $wrong, @private);
-		isnt($r->{status}, 0, "--grant $wrong");
+		is($r->{status}, 2, "--grant $wrong");
 		like($r->{err}, qr/--grant .*expected/, 'says what would pass');
 	}
 	$r = $do->('run', 'reads', '--grant', 'locks=yes', '--socket', "$cli->{root}/sock");

@@ -356,7 +356,9 @@ static int before_start(const struct config *c, const struct flags *f)
 	if (!privs_leave_root())
 		return 0;
 	/* one client's server takes it when a run is asked for */
-	if (!f->stdio && privs_give_state(c->state_dir, why, sizeof(why)) < 0) {
+	if (!f->stdio &&
+	    privs_give_state(c->state_dir, why, sizeof(why)) < 0 &&
+	    !privs_may_write(c->state_dir)) {
 		log_error("server", "why=\"%s\"", why);
 		if (c->log_file != NULL)
 			fprintf(stderr, "paddockd: %s\n", why);

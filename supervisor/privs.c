@@ -195,20 +195,30 @@ static int open_as_root(const char *path)
 	return rc == 0 ? fd : rc;
 }
 
+static void files_as_them(void)
+{
+	(void)setgroups(0, NULL);
+	setfsgid(them.gid);
+	setfsuid(them.uid); /* this takes root's way with files, too */
+}
+
+static void files_as_root(void)
+{
+	setfsuid(0);
+	setfsgid(0);
+}
+
 int privs_open_log(const char *path)
 {
 	int fd;
 
 	if (!them.leave)
 		return -ENOTSUP;
-	(void)setgroups(0, NULL);
-	setfsgid(them.gid);
-	setfsuid(them.uid); /* this takes root's way with files, too */
+	files_as_them();
 	fd = open(path, APPEND & ~O_NOFOLLOW, 0640);
 	if (fd < 0)
 		fd = -errno;
-	setfsuid(0);
-	setfsgid(0);
+	files_as_root();
 	return fd == -EACCES || fd == -EPERM ? open_as_root(path) : fd;
 }
 
@@ -216,6 +226,18 @@ int privs_give_state(const char *dir, char *why, size_t size)
 {
 	return them.leave ? privs_hand_over(dir, them.uid, them.gid, why, size)
 			  : 0;
+}
+
+bool privs_may_write(const char *dir)
+{
+	bool may;
+
+	if (!them.leave)
+		return true;
+	files_as_them();
+	may = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0;
+	files_as_root();
+	return may;
 }
 
 int privs_unlink_socket(const char *path)

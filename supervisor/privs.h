@@ -36,6 +36,9 @@ int privs_open_log(const char *path);
  */
 int privs_give_state(const char *dir, char *why, size_t size);
 
+/* May they make files in the folder DIR, whosever it is? */
+bool privs_may_write(const char *dir);
+
 /* For the keeper: remove PATH if it is a socket. 0 or -errno. */
 int privs_unlink_socket(const char *path);
 

@@ -105,7 +105,12 @@ met($s->run_sync('cpu'), 'cpu', 200, 'ms', $author);
 met($s->run_sync('late'), 'timeout', 200, 'ms', $author);
 met($s->run_sync(late => {}, timeoutMs => 100), 'timeout', 100, 'ms',
     qr/^the caller: options\.timeoutMs, up to the template's limits\.maxTimeoutMs$/);
-met($s->run_sync('memory'), 'memory', 8 << 20, 'bytes', $author);
+{
+	my $v = $s->run_sync('memory');
+
+	met($v, 'memory', 8 << 20, 'bytes', $author);
+	cmp_ok($v->{error}{details}{used}, '>', 8 << 20, '  by what it asked for');
+}
 met($s->run_sync('output'), 'output_bytes', 1000, 'bytes', $author);
 met($s->run_sync('one'), 'artifacts', 1, 'artifacts', $author);
 met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);

@@ -2,6 +2,7 @@
 #include <dirent.h>
 
 #include "tests/zygote_help.h"
+#include "worker/birth.h"
 
 #define CROWD 64 /* workers at once */
 
@@ -238,6 +239,26 @@ static void test_arguments(void)
 	ok(strstr(text, "--wrong") != NULL, "that is named");
 }
 
+static void live_on(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	(void)sb, (void)w;
+	_exit(0);
+}
+
+/* The first step of its cage fails: there is no socket of a run. */
+static void test_uncaged(void)
+{
+	const struct sandbox sb = {.slots = 1};
+	const struct sandbox_worker w = {.run_fd = -1, .cpu_ms = 1000};
+	pid_t pid = birth(&sb, &w, BIRTH_OF_ZYGOTE, live_on);
+	int status = 0;
+
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) &&
+	       WEXITSTATUS(status) == CREW_EXIT_UNCAGED + SANDBOX_CLOSED,
+	   "a worker that cannot be caged does not live");
+}
+
 int main(void)
 {
 	struct zygote z;
@@ -246,6 +267,7 @@ int main(void)
 	if (!begin())
 		return tap_done();
 	test_arguments();
+	test_uncaged();
 	start(&z, 0, NULL);
 	note = take_note(&z);
 	test_crowd(&z, note.uid_base);

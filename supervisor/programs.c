@@ -63,14 +63,35 @@ void programs_show(struct crew *c, const struct catalogue *all,
 	free(tree.reads);
 }
 
+/* What is every program's own hides the host's. */
+static const char *hidden_by(const char *path)
+{
+	static const char *const own[] = {"/work", "/template", "/proc"};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (granted_path_names(own[i], path))
+			return own[i];
+	return NULL;
+}
+
 /* Can PATH, which is granted, be shown by what lies there? */
 static bool may_read(const struct template *t, const char *path,
 		     const char *granted, struct refusal *r)
 {
+	const char *own = hidden_by(path);
 	struct file_id id;
 	char why[PATH_MAX + 256];
-	int rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
+	int rc;
 
+	if (own != NULL) {
+		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+		       "%s asks to read %s, which no program can be shown, "
+		       "since each has a %s of its own; files have to lie "
+		       "elsewhere, and be asked for and granted there",
+		       t->id, path, own);
+		return false;
+	}
+	rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
 		return true; /* or who shows it to programs tells */
 	refuse(r, "PERMISSION_NOT_ALLOWED", NULL,

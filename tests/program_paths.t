@@ -188,8 +188,8 @@ for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
 		    reads => reader("$dir/data"),
 		    looks => {program => "#!/bin/sh\ntest -e $dir/data && echo 1 && exit; " .
 				  "test -e $dir/data/secret -o -e $dir/other && echo 2 || echo 0\n"},
-		    clumsy => reader('/proc/sys'), odd => reader('/dev/null/x'), breaks => {program => $BREAKS}},
-				     config => "[sandbox]\nread_paths = $dir /proc /dev\n");
+		    clumsy => reader('/proc/sys'), covered => reader('/work'), odd => reader('/dev/null/x'), breaks => {program => $BREAKS}},
+				     config => "[sandbox]\nread_paths = $dir /proc /dev /work\n");
 
 		$s->init;
 		is_deeply($s->tool('get_runtime_profile')->{view}{programs}, {available => true},
@@ -199,6 +199,9 @@ for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
 		is($s->run('odd')->{view}{errorCode} // 'none', 'PERMISSION_NOT_ALLOWED',
 		   '…and a path that cannot be shown stops its own template alone');
 		is($s->run_sync('reads')->{status}, 'succeeded', '…not this one');
+		like($s->run($_->[0])->{view}{error} // 'none', qr/no program can be shown, since each has a $_->[1] of its own/,
+		     "…nor one that is hidden by each program's own $_->[1]")
+		    for [clumsy => '/proc'], [covered => '/work'];
 		$s->stop;
 	}
 }

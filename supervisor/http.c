@@ -186,7 +186,7 @@ static void start(struct http *h, struct server *srv)
 	h->site.connections_max = h->connections_max;
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
 	h->pool.turns = &srv->turns;
-	http_sessions_init(&h->site.sessions, srv, &h->pool.unread);
+	http_sessions_init(&h->site.sessions, srv, &h->pool.held);
 	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
 				on_connection, h);
 	h->rest = evtimer_new(srv->base, on_rest, h);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "base/utf8.h"
 #include "proto/rpc.h"
 #include "supervisor/http_conn_int.h"
@@ -21,18 +22,19 @@
 
 /* ---- the end ---- */
 
-static void count_body(struct http_conn *c, size_t now)
+/* What has come of requests is more now, or less. */
+static void hold(struct http_conn *c, size_t now)
 {
-	c->pool->bodies += now - c->body;
-	c->body = now;
+	c->pool->held.bodies += now - c->held;
+	c->payer->bodies += now - c->held;
+	c->held = now;
 }
 
 /* What waits for the client to read it has changed. */
 static void weigh(struct http_conn *c, size_t now)
 {
-	c->pool->unread += now - c->counted;
-	if (c->payer != NULL)
-		*c->payer += now - c->counted;
+	c->pool->held.unread += now - c->counted;
+	c->payer->unread += now - c->counted;
 	c->counted = now;
 }
 
@@ -48,10 +50,14 @@ void http_conn_due(struct http_conn *c, size_t bytes)
 	weigh(c, weight(c));
 }
 
-void http_conn_payer(struct http_conn *c, size_t *unread)
+void http_conn_payer(struct http_conn *c, struct http_payer *payer)
 {
+	size_t held = c->held;
+
+	hold(c, 0);
 	weigh(c, 0);
-	c->payer = unread;
+	c->payer = payer != NULL ? payer : &c->pool->nobody;
+	hold(c, held);
 	weigh(c, weight(c));
 }
 
@@ -67,7 +73,7 @@ void http_conn_free(struct http_conn *c)
 	if (c->watch != NULL)
 		c->watch->gone(c->watcher);
 	p->ops->on_closed(p->arg, c);
-	count_body(c, 0);
+	hold(c, 0);
 	weigh(c, 0);
 	turn_leave(&c->turn);
 	http_pool_rank(c, true);
@@ -348,6 +354,42 @@ static void on_head(struct http_conn *c)
 		put_str(c, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
+/* C's payer holds more than what others leave it. */
+static bool holds_too_much(const struct http_conn *c)
+{
+	const struct http_pool *p = c->pool;
+	size_t own = c->payer->bodies;
+
+	if (c->payer == &p->nobody)
+		return own > p->limits.nobodys;
+	return (int64_t)own > share_of((int64_t)p->limits.bodies,
+				       (int64_t)(p->held.bodies - own));
+}
+
+/* And one more: each may send one request, however much the others hold. */
+static bool is_one_too_many(const struct http_conn *c)
+{
+	bool another = c->payer == &c->pool->nobody ||
+		       c->payer->bodies > c->held;
+
+	return c->held > 0 && another && holds_too_much(c);
+}
+
+/* Nothing is said of others: what they hold is theirs to know. */
+static void refuse_more(struct http_conn *c)
+{
+	const struct http_pool *p = c->pool;
+	bool known = c->payer != &p->nobody;
+
+	c->last = true;
+	http_conn_fields(c, RETRY_AFTER);
+	http_conn_refuse(c, 429, "%zu bytes of requests %s are being held, and "
+			 "of the %zu in all this server takes no more now; "
+			 "await answers, and try again",
+			 c->payer->bodies, known ? "of yours" : "of nobody known",
+			 known ? p->limits.bodies : p->limits.nobodys);
+}
+
 /* What has come so far is taken: is it enough for something? */
 static void advance(struct http_conn *c)
 {
@@ -367,15 +409,13 @@ static void advance(struct http_conn *c)
 	}
 	if (step == HTTP_IN_HEAD)
 		return;
-	count_body(c, buf_len(&http_parse_request(c->parse)->body));
+	hold(c, buf_len(&http_parse_request(c->parse)->body));
 	if (!c->head_told)
 		on_head(c);
 	if (c->state != READING)
 		return;
-	if (p->bodies > p->limits.bodies && p->bodies > c->body) {
-		http_conn_fields(c, RETRY_AFTER);
-		http_conn_fail(c, 503, "requests are coming in faster than they are "
-			       "served; try again");
+	if (is_one_too_many(c)) {
+		refuse_more(c);
 	} else if (step == HTTP_WHOLE) {
 		enter(c, ANSWERING, 0);
 		if (c->my_turn || p->turns == NULL)
@@ -393,8 +433,11 @@ static void take(struct http_conn *c, const char *data, size_t n)
 		used += http_parse_add(c->parse, data + used, n - used);
 		advance(c);
 	}
+	if (used == n)
+		return;
 	buf_add(&c->in, data + used, n - used);
-	if (c->state != READING && buf_len(&c->in) >= HTTP_PIPELINE_MAX)
+	hold(c, c->held + n - used);
+	if (buf_len(&c->in) >= HTTP_PIPELINE_MAX || holds_too_much(c))
 		event_del(c->readable);
 }
 
@@ -404,6 +447,7 @@ static void take_rest(struct http_conn *c)
 	struct buf in = c->in;
 
 	c->in = (struct buf){0};
+	hold(c, 0);
 	if (!c->ended)
 		event_add(c->readable, NULL);
 	take(c, buf_data(&in), buf_len(&in));
@@ -435,7 +479,7 @@ static void next_request(struct http_conn *c)
 			linger(c);
 		return;
 	}
-	count_body(c, 0);
+	hold(c, buf_len(&c->in));
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
 	enter(c, READING, c->pool->limits.idle_ms);
@@ -523,6 +567,7 @@ struct http_conn *http_conn_new(struct http_pool *p, int fd)
 	c->fd = fd;
 	c->turn = (struct turn){.take = on_turn, .arg = c};
 	c->lane = &p->lane;
+	c->payer = &p->nobody;
 	c->parse = http_parse_new(p->body_max);
 	c->readable =
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);

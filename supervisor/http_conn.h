@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "supervisor/http_parse.h"
+#include "supervisor/http_payer.h"
 #include "supervisor/turns.h"
 
 #define HTTP_HEAD_MS 10000  /* from its first byte to its blank line */
@@ -21,7 +22,12 @@
 #define HTTP_LINGER_MS 2000 /* for a client to read why it is closed */
 #define HTTP_UNSENT_LOW 65536 /* bytes; a stream may add more below this */
 #define HTTP_PIPELINE_MAX 65536 /* bytes after the request that is served */
-#define HTTP_BODIES_MAX (256u << 20) /* of all connections, at the same time */
+/*
+ * Bytes of requests that may be held at once, of which a payer has its share
+ * (base/share.h), and always one request; and those of nobody known.
+ */
+#define HTTP_BODIES_MAX (256u << 20)
+#define HTTP_BODIES_NOBODY (1u << 20)
 
 struct http_conn;
 
@@ -41,7 +47,7 @@ struct http_conn_ops {
 /* What http_pool_init() sets; a test may lower them. */
 struct http_limits {
 	int64_t head_ms, body_ms, idle_ms, stall_ms, linger_ms;
-	size_t bodies;
+	size_t bodies, nobodys; /* HTTP_BODIES_… */
 };
 
 /* All connections of a listener. */
@@ -54,8 +60,8 @@ struct http_pool {
 	size_t body_max;
 	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
 	size_t n;
-	size_t bodies; /* bytes held of requests' bodies */
-	size_t unread; /* bytes that wait for clients to read them */
+	struct http_payer held;/* what all of them hold */
+	struct http_payer nobody; /* and those that no payer pays for */
 	struct http_limits limits;
 	bool closing;  /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
@@ -107,8 +113,8 @@ size_t http_conn_unsent(const struct http_conn *c); /* bytes */
 void http_conn_due(struct http_conn *c, size_t bytes);
 /* C's requests are told in the turns of LANE (NULL: of nobody known). */
 void http_conn_lane(struct http_conn *c, struct turn_lane *lane);
-/* From now on what C's client does not read is counted in *UNREAD, too. */
-void http_conn_payer(struct http_conn *c, size_t *unread);
+/* From now on PAYER (lent; NULL: nobody known) pays for what C holds. */
+void http_conn_payer(struct http_conn *c, struct http_payer *payer);
 
 /*
  * Until the answer is complete: GONE when the client is, and DRAINED when

@@ -35,13 +35,13 @@ struct http_conn {
 	bool ended;	/* the client sends no more */
 	bool headless;	/* HEAD: an answer without its body */
 	bool old;	/* HTTP/1.0: no chunks */
-	size_t body;	/* of the request, as counted in pool.bodies */
+	size_t held;	/* bytes of requests, as counted in payer.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
-	size_t counted; /* in pool.unread and *payer */
+	size_t counted; /* in payer.unread */
 	struct turn turn; /* for a request that is whole, or what came after */
 	struct turn_lane *lane; /* borrowed: whose turn that is */
 	bool my_turn;
-	size_t *payer;	/* borrowed; NULL: nobody's yet */
+	struct http_payer *payer; /* borrowed; pool.nobody at first */
 	int64_t told_ms;     /* when its head was there */
 	int64_t deadline_ms; /* 0: none */
 	int64_t since_ms;    /* in this state */

@@ -30,7 +30,8 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 					   .idle_ms = HTTP_IDLE_MS,
 					   .stall_ms = HTTP_STALL_MS,
 					   .linger_ms = HTTP_LINGER_MS,
-					   .bodies = HTTP_BODIES_MAX}};
+					   .bodies = HTTP_BODIES_MAX,
+					   .nobodys = HTTP_BODIES_NOBODY}};
 	turn_lane_init(&p->lane);
 	TAILQ_INIT(&p->all);
 	TAILQ_INIT(&p->strangers);

@@ -12,15 +12,14 @@
 #include "supervisor/http_stream.h"
 
 void http_sessions_init(struct http_sessions *all, struct server *srv,
-			const size_t *unread)
+			const struct http_payer *conns)
 {
-	*all = (struct http_sessions){.server = srv, .unread = unread};
+	*all = (struct http_sessions){.server = srv, .conns = conns};
 	all->go_on = event_new(srv->base, -1, 0, http_mcp_go_on, all);
 	all->grow = evtimer_new(srv->base, http_streams_grow, all);
 	TAILQ_INIT(&all->holding);
 	TAILQ_INIT(&all->young);
 	TAILQ_INIT(&all->by_use);
-	TAILQ_INIT(&all->ended);
 }
 
 void http_sessions_fini(struct http_sessions *all)

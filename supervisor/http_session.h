@@ -27,10 +27,9 @@ struct http_sessions {
 	struct http_session *by_id;
 	size_t n;
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
-	TAILQ_HEAD(http_ended, http_stream) ended; /* streams, oldest first */
-	size_t ended_bytes;
+	size_t ended_bytes; /* of all requestor.http_ended */
 	size_t n_read; /* streams that have a connection */
-	const size_t *unread; /* borrowed: bytes that clients do not read */
+	const struct http_payer *conns; /* borrowed: what all clients hold */
 	TAILQ_HEAD(http_holding, http_session) holding; /* have some held */
 	struct event *go_on; /* with those */
 	TAILQ_HEAD(http_young, http_stream) young; /* oldest first */
@@ -56,9 +55,9 @@ struct http_session {
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 
-/* UNREAD, lent: how many bytes wait for all clients to read them. */
+/* CONNS, lent: what all connections hold. */
 void http_sessions_init(struct http_sessions *all, struct server *srv,
-			const size_t *unread);
+			const struct http_payer *conns);
 void http_sessions_fini(struct http_sessions *all);
 
 /*

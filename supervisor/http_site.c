@@ -137,7 +137,7 @@ static bool mcp_head(struct http_site *site, struct http_conn *c,
 	if (requestor != NULL && !has_room(site, c, requestor))
 		return false;
 	set_user(site, c, requestor);
-	http_conn_payer(c, requestor != NULL ? &requestor->http_unread : NULL);
+	http_conn_payer(c, requestor != NULL ? &requestor->http : NULL);
 	http_conn_lane(c, requestor != NULL ? &requestor->turns : NULL);
 	return requestor != NULL && http_mcp_head(c, r);
 }

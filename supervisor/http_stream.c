@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "proto/json.h"
 #include "supervisor/intake.h"
 #include "supervisor/admit.h"
@@ -99,12 +100,14 @@ struct http_stream *http_stream_new(struct http_session *s,
 static void forget(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
+	struct requestor *q = s->session.requestor;
 
 	detach(st);
 	TAILQ_REMOVE(&s->kept, st, kept);
-	TAILQ_REMOVE(&s->all->ended, st, link);
+	TAILQ_REMOVE(&q->http_ended, st, link);
 	s->n_kept--;
 	s->kept_bytes -= st->sse.bytes;
+	q->http_ended_bytes -= st->sse.bytes;
 	s->all->ended_bytes -= st->sse.bytes;
 	sse_fini(&st->sse);
 	free(st);
@@ -151,9 +154,20 @@ void http_stream_free(struct http_stream *st)
 	free(st);
 }
 
+/* Do S's requestor's ended streams have more than its share? */
+static bool keeps_too_much(const struct http_session *s)
+{
+	size_t own = s->session.requestor->http_ended_bytes;
+
+	return own > HTTP_KEPT_LEAST &&
+	       (int64_t)own > share_of(HTTP_KEPT_ALL,
+				       (int64_t)(s->all->ended_bytes - own));
+}
+
 /* Ended streams over the bounds go, oldest first, unless they are being read. */
 static void keep_bounds(struct http_session *s)
 {
+	struct requestor *q = s->session.requestor;
 	struct http_stream *st, *after;
 
 	for (st = TAILQ_FIRST(&s->kept);
@@ -164,8 +178,8 @@ static void keep_bounds(struct http_session *s)
 		if (st->conn == NULL)
 			forget(st);
 	}
-	for (st = TAILQ_FIRST(&s->all->ended);
-	     st != NULL && s->all->ended_bytes > HTTP_KEPT_ALL; st = after) {
+	for (st = TAILQ_FIRST(&q->http_ended);
+	     st != NULL && keeps_too_much(s); st = after) {
 		after = TAILQ_NEXT(st, link);
 		if (st->conn == NULL)
 			forget(st);
@@ -176,12 +190,14 @@ static void keep_bounds(struct http_session *s)
 static void end(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
+	struct requestor *q = s->session.requestor;
 
 	st->ended = true;
 	TAILQ_INSERT_TAIL(&s->kept, st, kept);
-	TAILQ_INSERT_TAIL(&s->all->ended, st, link);
+	TAILQ_INSERT_TAIL(&q->http_ended, st, link);
 	s->n_kept++;
 	s->kept_bytes += st->sse.bytes;
+	q->http_ended_bytes += st->sse.bytes;
 	s->all->ended_bytes += st->sse.bytes;
 	http_session_used(s);
 }
@@ -482,8 +498,12 @@ static bool is_behind(void *arg)
 {
 	const struct http_session *s = arg;
 
-	return s->session.requestor->http_unread > HTTP_UNREAD_EACH ||
-	       *s->all->unread > HTTP_UNREAD_ALL;
+	size_t own = s->session.requestor->http.unread;
+	size_t all = s->all->conns->unread;
+
+	return own > HTTP_UNREAD_EACH ||
+	       (own > HTTP_UNREAD_LEAST &&
+		(int64_t)own > share_of(HTTP_UNREAD_ALL, (int64_t)(all - own)));
 }
 
 /* A client that was given no id cannot come back: its stream stays open. */

@@ -15,11 +15,17 @@
 #define HTTP_LIVE_EACH 4096 /* whose answers are to come, of one requestor */
 #define HTTP_LIVE_BYTES (16u << 20) /* kept of those: over it each has the… */
 #define HTTP_LIVE_TIGHT 16384 /* …newest bytes */
-#define HTTP_UNREAD_EACH (32u << 20) /* then a requestor is behind */
-#define HTTP_UNREAD_ALL (128u << 20) /* or each of them */
+/*
+ * A requestor is behind that does not read so many bytes, or its share of what
+ * all may (base/share.h), but never for less than the least.
+ */
+#define HTTP_UNREAD_EACH (32u << 20)
+#define HTTP_UNREAD_ALL (128u << 20)
+#define HTTP_UNREAD_LEAST (1u << 20)
 #define HTTP_KEPT_MAX 32 /* ended streams that a session keeps for replay */
 #define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
-#define HTTP_KEPT_ALL (64u << 20) /* of all sessions */
+#define HTTP_KEPT_ALL (64u << 20) /* of all: each has its share, or… */
+#define HTTP_KEPT_LEAST (4u << 20) /* …so many, if that is less */
 #define HTTP_RETRY_MS 500	   /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
@@ -36,7 +42,8 @@ struct http_stream {
 	int64_t since_ms; /* when it became young */
 	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
 	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
-	TAILQ_ENTRY(http_stream) link; /* in owner.held, all.young, all.ended */
+	/* in owner.held, all.young, its requestor's http_ended */
+	TAILQ_ENTRY(http_stream) link;
 };
 
 /* What a session over HTTP is given; its argument is a http_session. */

@@ -50,6 +50,7 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	set_store(all, q);
 	sched_lane_init(&q->lane);
 	turn_lane_init(&q->turns);
+	TAILQ_INIT(&q->http_ended);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
 }

@@ -14,16 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 #include <uthash.h>
 
 #include "supervisor/config.h"
+#include "supervisor/http_payer.h"
 #include "supervisor/quota.h"
 #include "supervisor/sched.h"
 #include "supervisor/template.h"
 #include "supervisor/turns.h"
 
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
+
+struct http_stream;
 
 struct requestor {
 	char *name; /* a section's, "uid:1000" or "anonymous" */
@@ -56,7 +60,9 @@ struct requestor {
 	size_t http_conns; /* on which it asked last */
 	size_t http_live;	/* streams whose answers are to come */
 	size_t http_live_bytes; /* that these, and unrelated ones, keep */
-	size_t http_unread;	/* bytes that its connections do not read */
+	TAILQ_HEAD(http_ended, http_stream) http_ended; /* the oldest first */
+	size_t http_ended_bytes;
+	struct http_payer http;	/* what its connections hold */
 	UT_hash_handle hh;     /* in requestors.by_name */
 };
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -183,11 +184,11 @@ static void test_body(void)
 {
 	begin(&pool.limits.body_ms);
 	say(HEAD "ab");
-	is_int(pool.bodies, 2, "what came of a body is counted");
+	is_int(pool.held.bodies, 2, "what came of a body is counted");
 	ok(hears("HTTP/1.1 408 "), "a body that crawls in is refused with 408");
 	shutdown(client, SHUT_WR);
 	ok(hears(NULL), "and the connection closed");
-	is_int(pool.bodies, 0, "and no body counted any more");
+	is_int(pool.held.bodies, 0, "and no body counted any more");
 	end();
 }
 
@@ -205,14 +206,14 @@ static void test_idle(void)
 static void test_stall(void)
 {
 	char *text = xcalloc(1, LARGE);
-	size_t owed = 0;
+	struct http_payer owes = {0};
 
 	memset(text, 'x', LARGE);
 	begin(&pool.limits.stall_ms);
 	say(HEAD "abcd");
-	http_conn_payer(asked, &owed);
+	http_conn_payer(asked, &owes);
 	http_conn_reply(asked, 200, "text/plain", text, LARGE);
-	ok(pool.unread >= LARGE && owed == pool.unread,
+	ok(pool.held.unread >= LARGE && owes.unread == pool.held.unread,
 	   "what is to be read is counted, and for whom");
 	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
 	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
@@ -220,7 +221,7 @@ static void test_stall(void)
 		http_pool_tick(&pool);
 	}
 	is_int(pool.n, 0, "who reads nothing of an answer is closed");
-	ok(pool.unread == 0 && owed == 0, "and owes nothing more");
+	ok(pool.held.unread == 0 && owes.unread == 0, "and owes nothing more");
 	end();
 	free(text);
 }
@@ -240,26 +241,122 @@ static void test_linger(void)
 	end();
 }
 
+/* ---- what is held of requests ---- */
+
+#define BODIES 1000 /* for all; one requestor alone has 875 of them */
+#define UPLOAD(path) "POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
+
+static struct http_payer ada, eve;
+
+/* As a token says who pays; of any other path nobody knows. */
+static bool on_payer(void *arg, struct http_conn *c, const struct http_request *r)
+{
+	(void)arg;
+	http_conn_payer(c, strcmp(r->path, "/ada") == 0	  ? &ada
+			   : strcmp(r->path, "/eve") == 0 ? &eve
+							  : NULL);
+	return true;
+}
+
+static const struct http_conn_ops by_payer = {on_payer, on_request, on_closed};
+
+/* One more connection, on which all but one byte of a body comes. */
+static int upload(const char *head)
+{
+	char text[700];
+
+	connect_one();
+	snprintf(text, sizeof(text), "%s%0499d", head, 0);
+	say(text);
+	return client;
+}
+
+static bool is_refused(void)
+{
+	bool refused = hears("HTTP/1.1 429 ") && hears("}") &&
+		       strstr(seen, "Retry-After: 1\r\n") != NULL;
+
+	shutdown(client, SHUT_WR);
+	return hears(NULL) && refused;
+}
+
+static bool is_taken(int fd)
+{
+	client = fd;
+	asked = NULL;
+	say("0");
+	return asked != NULL;
+}
+
+static void begin_bodies(void)
+{
+	begin(NULL);
+	pool.ops = &by_payer;
+	pool.limits.bodies = BODIES;
+	pool.limits.nobodys = 500;
+	close(client);
+	ada = eve = (struct http_payer){0};
+}
+
 static void test_bodies(void)
+{
+	int first, second, others;
+
+	begin_bodies();
+	first = upload(UPLOAD("eve"));
+	is_int(eve.bodies, 499, "what comes is held for who sends it");
+	upload(UPLOAD("eve"));
+	ok(is_refused(), "who holds its share is refused more");
+	ok(strstr(seen, "998 bytes of requests of yours are being held, and of "
+			"the 1000 in all") != NULL,
+	   "by figures of its own: %s", seen);
+	close(client);
+	is_int(eve.bodies, 499, "which is no loss of what came before");
+	others = upload(UPLOAD("ada"));
+	second = upload(UPLOAD("ada"));
+	ok(is_refused(), "another has the share that is left");
+	close(second);
+	ok(is_taken(others), "and one request, whatever others hold");
+	ok(is_taken(first), "as who holds most of it has its own");
+	is_int(pool.held.bodies, 1000, "all of that is counted");
+	close(first);
+	client = others;
+	end();
+	ok(ada.bodies == 0 && eve.bodies == 0, "and no more when it is over");
+}
+
+/* An answer that is awaited holds its request, and what comes after it. */
+static void test_after(void)
+{
+	int first, n = 0;
+
+	begin_bodies();
+	first = upload(UPLOAD("eve"));
+	ok(is_taken(first), "a request is taken");
+	for (; n < 100 && write(client, "0123456789", 10) == 10; n++)
+		event_base_loop(base, EVLOOP_NONBLOCK);
+	ok(eve.bodies > 875 && eve.bodies < 900,
+	   "what comes after it is held only up to the share: %zu", eve.bodies);
+	close(upload(UPLOAD("ada")));
+	end();
+}
+
+static void test_nobody(void)
 {
 	int first;
 
-	begin(NULL);
-	pool.limits.bodies = 3;
-	say(HEAD "abc");
-	is_int(pool.bodies, 3, "up to the bound of all bodies one is taken");
-	first = client;
+	begin_bodies();
+	first = upload(UPLOAD("page"));
+	ok(is_taken(first), "who is not known may send something");
+	upload(UPLOAD("page"));
+	ok(is_refused(), "but little, with all others who are not");
+	close(client);
 	connect_one();
-	say(HEAD "d");
-	ok(hears("HTTP/1.1 503 "), "over it one more is refused");
-	ok(strstr(seen, "Retry-After: 1\r\n") != NULL, "until later");
-	shutdown(client, SHUT_WR);
-	ok(hears(NULL), "and its connection closed");
+	asked = NULL;
+	say("GET /page HTTP/1.1\r\nHost: a\r\n\r\n");
+	ok(asked != NULL, "a request without a body is still served");
 	close(client);
 	client = first;
-	is_int(pool.bodies, 3, "which is no loss of the others");
-	say("d");
-	ok(asked != NULL, "even to go over it by the last one");
 	end();
 }
 
@@ -377,6 +474,8 @@ int main(void)
 	test_stall();
 	test_linger();
 	test_bodies();
+	test_after();
+	test_nobody();
 	test_keepalive();
 	test_room();
 	test_addresses();

@@ -15,7 +15,7 @@
 static struct server srv;
 static struct config *config;
 static struct http_sessions all;
-static size_t unread;
+static struct http_payer conns;
 
 static void begin(void)
 {
@@ -23,7 +23,7 @@ static void begin(void)
 	LIST_INIT(&srv.sessions);
 	config = config_new(0);
 	requestors_apply(&srv.requestors, config);
-	http_sessions_init(&all, &srv, &unread);
+	http_sessions_init(&all, &srv, &conns);
 }
 
 static void end(void)

@@ -48,7 +48,7 @@ static void begin(void)
 	requestors_apply(&srv.requestors, config);
 	http_pool_init(&pool, srv.base, &ops, NULL);
 	pool.body_max = 1 << 20;
-	http_sessions_init(&all, &srv, &pool.unread);
+	http_sessions_init(&all, &srv, &pool.held);
 	s = http_session_new(&all, requestors_of_uid(&srv.requestors, 1));
 	s->session.revision = MCP_2025_11_25;
 	s->session.greeted = s->told_id = true;
@@ -158,10 +158,77 @@ static void test_large(void)
 	end();
 }
 
+static struct http_session *session_of(uid_t uid)
+{
+	struct http_session *one =
+	    http_session_new(&all, requestors_of_uid(&srv.requestors, uid));
+
+	one->session.revision = MCP_2025_11_25;
+	one->session.greeted = one->told_id = true;
+	return one;
+}
+
+/* What one requestor leaves for replay costs no other its own. */
+static void test_kept_of_all(void)
+{
+	struct http_session *mine = NULL;
+	size_t n = 0;
+
+	begin();
+	mine = s;
+	for (int i = 0; i < 4; i++)
+		miss_one(10 + i, HTTP_KEPT_LEAST / 8);
+	while (all.ended_bytes < HTTP_KEPT_ALL && n++ < 40) {
+		s = session_of(2);
+		miss_one(1, HTTP_KEPT_BYTES / 2);
+	}
+	is_int((long long)mine->n_kept, 4,
+	       "one who keeps all it may displaces nobody's");
+	ok(s->session.requestor->http_ended_bytes <= HTTP_KEPT_ALL * 9ull / 10,
+	   "of its own the oldest go: it has %zu",
+	   s->session.requestor->http_ended_bytes);
+	is_int((long long)s->n_kept, 1, "not its newest");
+	for (uid_t uid = 3; uid < 40; uid++)
+		for (int i = 0; i < 2; i++) {
+			s = session_of(uid);
+			miss_one(1, HTTP_KEPT_BYTES / 2 - 64);
+		}
+	ok(all.ended_bytes > HTTP_KEPT_ALL, "when very many come");
+	is_int((long long)s->n_kept, 1, "the last has room for a little");
+	is_int((long long)mine->n_kept, 4, "as has the first");
+	end();
+}
+
+/* Who does not read waits; who reads does not, whatever others leave. */
+static void test_behind(void)
+{
+	struct requestor *q;
+
+	begin();
+	q = s->session.requestor;
+	pool.held.unread = HTTP_UNREAD_ALL;
+	ok(!session_behind(&s->session),
+	   "when others read nothing, who has nothing to read is not behind");
+	q->http.unread = HTTP_UNREAD_LEAST;
+	pool.held.unread += q->http.unread;
+	ok(!session_behind(&s->session), "nor who has little");
+	q->http.unread++;
+	pool.held.unread++;
+	ok(session_behind(&s->session), "with more it waits while others leave none");
+	pool.held.unread = q->http.unread = HTTP_UNREAD_EACH;
+	ok(!session_behind(&s->session), "else it may have so much");
+	pool.held.unread = ++q->http.unread;
+	ok(session_behind(&s->session), "and no more");
+	q->http.unread = 0;
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	test_many();
 	test_large();
+	test_kept_of_all();
+	test_behind();
 	return tap_done();
 }

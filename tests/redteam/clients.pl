@@ -117,4 +117,13 @@ my $json = {'Content-Type' => 'application/json', Accept => 'application/json, t
      sub { my ($s, $eve, $ada) = @_;
 	   my $code = until_refused(100, sub { $eve->run(says => {n => 1 << 20}, mode => 'sync') });
 	   return "$code, and another " . (($ada->run_sync(echo => {n => 1})->{status} // '') eq 'succeeded' ? 'runs' : 'does not') }],
+    [13, 'forty requests of 8 MiB that never end', '429 for some of them, and another sends as much',
+     sub { my ($s, $eve, $ada) = @_;
+	   my $large = 8 << 20;
+	   my @all = map { my $c = $s->connect;
+			   $c->request('POST', '/mcp', $eve->headers('Content-Length' => $large), 'x' x ($large - 1));
+			   $c } 1 .. 40;
+	   my $status = $all[-1]->response->{status} // 'closed';
+	   my $r = $ada->call('ping', {_meta => {x => 'y' x $large}});
+	   return "$status for some of them, and another " . ($r->{result} ? 'sends as much' : json_of($r)) }],
 );

@@ -1,0 +1,15 @@
+/*
+ * http_payer.h - what one requestor's connections hold of what is there for
+ * all of them; http_conn.h counts it, and says what follows.
+ */
+#ifndef SUPERVISOR_HTTP_PAYER_H
+#define SUPERVISOR_HTTP_PAYER_H
+
+#include <stddef.h>
+
+struct http_payer {	/* all-zero: nothing */
+	size_t bodies; /* bytes of requests that are not answered yet */
+	size_t unread; /* bytes that its clients are to read */
+};
+
+#endif

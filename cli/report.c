@@ -25,6 +25,10 @@ static const struct {
 			  "it takes"},
     {"RUN_TIMEOUT", "allow more time (--timeout), as far as the template's "
 		    "maxTimeoutMs goes, or ask for less"},
+    {"RESOURCE_LIMIT", "\"paddock explain RUN\" tells which limit it was, and "
+		       "who can raise it"},
+    {"QUOTA_EXCEEDED", "wait until something of yours expires, or have it "
+		       "raised"},
 };
 
 const char *report_hint(const char *code)
@@ -108,6 +112,14 @@ static void say_retry(struct json_object *details)
 	say_more("  retry after %s", time);
 }
 
+static void say_who(struct json_object *details)
+{
+	const char *who = json_member_str(details, "whoCanRaise");
+
+	if (who != NULL)
+		say_more("  who can raise it: %s", who);
+}
+
 /* Whose fault a refusal is; any other is paddock's own, or the server's. */
 static const struct {
 	const char *code;
@@ -140,6 +152,7 @@ int report_refusal(struct json_object *refusal)
 		say_more("  code: %s", code);
 	say_where(json_member(refusal, "details"));
 	say_hint(refusal);
+	say_who(json_member(refusal, "details"));
 	say_retry(json_member(refusal, "details"));
 	return fault_exit(code);
 }

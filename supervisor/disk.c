@@ -8,8 +8,10 @@
 #include <sys/statvfs.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 #define LATELY_MS 250
+#define TELL_EVERY_MS 10000
 
 static int64_t times(uint64_t blocks, uint64_t size)
 {
@@ -34,6 +36,26 @@ enum disk_room disk_room(const struct config *c, int64_t size)
 	return free_bytes - size >= reserve / 2 ? DISK_LOW : DISK_SPENT;
 }
 
+/* To the operator: to clients nothing is said of where, and how much. */
+static void tell(const struct config *c, enum disk_room room, int64_t now)
+{
+	static enum disk_room told;
+	static int64_t told_ms = -TELL_EVERY_MS;
+
+	if (room == told || now - told_ms < TELL_EVERY_MS)
+		return;
+	told = room;
+	told_ms = now;
+	if (room == DISK_ROOM)
+		log_info("disk", "room=ok dir=\"%s\"", c->state_dir);
+	else
+		log_warn("disk", "room=%s dir=\"%s\" disk_reserve_bytes=%lld "
+			 "msg=\"%s; make room there, or set a lower "
+			 "disk_reserve_bytes\"",
+			 disk_name(room), c->state_dir,
+			 (long long)c->disk_reserve_bytes, disk_says(room));
+}
+
 enum disk_room disk_room_lately(const struct config *c)
 {
 	static const struct config *of;
@@ -45,6 +67,7 @@ enum disk_room disk_room_lately(const struct config *c)
 		room = disk_room(c, 0);
 		asked_ms = now;
 		of = c;
+		tell(c, room, now);
 	}
 	return room;
 }

@@ -118,6 +118,7 @@ SKIP: {
 	$fill_to->(3 << 20);
 	$noticed->('below the reserve readyz warns', sub {
 		(json_to($s->fetch('GET', '/readyz')->{body})->{warning} // '') =~ /nearly full/ });
+	ok($s->log_has(qr{part=disk room=low dir="$root/state" .*make room there}), '  the log tells where, and what to do');
 	is($s->fetch('GET', '/readyz')->{status}, 200, '  but small runs are served');
 	is($ada->run_sync(echo => {n => 2})->{status}, 'succeeded', '  as can be seen');
 	my $end = $ada->run_sync(says => {n => 200000});

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "ipc/broker.h"
 #include "proto/json.h"
 #include "supervisor/granted_path.h"
 #include "supervisor/shipped.h"
@@ -329,6 +330,42 @@ static char *said_line(const struct kind *k, struct json_object *list,
 	return xasprintf("%s = %s", k->key, said);
 }
 
+/* Can WORD be written in paddock.conf? A tool that there is not cannot. */
+static bool is_known(const struct kind *k, const char *word)
+{
+	return k->covers != covers_tool || broker_action(word) != NULL;
+}
+
+/* The first of LIST that nobody can grant; or NULL. */
+static const char *unknown_of(const struct kind *k, struct json_object *list)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (!is_known(k, word))
+			return word;
+	}
+	return NULL;
+}
+
+static void refuse_unknown(const struct template *t, const struct kind *k,
+			   const char *word, struct json_object *list,
+			   struct refusal *r)
+{
+	struct json_object *details = json_object_new_object();
+
+	json_object_object_add(details, "asked", json_object_get(list));
+	json_object_object_add(details, "key", json_object_new_string(k->key));
+	json_object_object_add(
+	    details, "whoCanGrant",
+	    json_object_new_string("nobody: there is no such tool"));
+	refuse(r, "PERMISSION_NOT_ALLOWED", details,
+	       "%s asks for the tool %s, which there is not in this version of "
+	       "paddock; its author can take it out of the manifest's tools",
+	       t->id, word);
+}
+
 static void refuse_kind(const struct template *t, const struct config *c,
 			const struct kind *k, struct json_object *list,
 			struct refusal *r)
@@ -381,7 +418,9 @@ bool grants_allow(const struct template *t, const struct config *c,
 			continue;
 		list = words(t, c, k, false);
 		fine = json_object_array_length(list) == 0;
-		if (!fine)
+		if (!fine && unknown_of(k, list) != NULL)
+			refuse_unknown(t, k, unknown_of(k, list), list, r);
+		else if (!fine)
 			refuse_kind(t, c, k, list, r);
 		json_object_put(list);
 		if (!fine)
@@ -443,6 +482,9 @@ static void put_line(struct buf *b, const struct kind *k,
 		if (k->nobody != NULL)
 			buf_printf(b, "# %s = %s: %s\n", k->key, word,
 				   k->nobody);
+		else if (!is_known(k, word))
+			buf_printf(b, "# %s: there is no tool %s\n", k->key,
+				   word);
 		else if (strpbrk(word, " ;#\"") != NULL)
 			buf_printf(b, "# %s: \"%s\" cannot be written here, "
 				      "but a folder above it can\n",
@@ -452,7 +494,7 @@ static void put_line(struct buf *b, const struct kind *k,
 		const char *word = json_object_get_string(
 		    json_object_array_get_idx(list, i));
 
-		if (strpbrk(word, " ;#\"") != NULL)
+		if (!is_known(k, word) || strpbrk(word, " ;#\"") != NULL)
 			continue;
 		if (put++ == 0)
 			buf_printf(b, "%s = %s", k->key, word);

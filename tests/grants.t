@@ -30,6 +30,7 @@ my %templates = (
     keys => {permissions => {secrets => ['api.key']}},
     locks => {program => "#!/bin/sh\necho 1\n", permissions => {locks => JSON::PP::true}},
     lua_reads => {permissions => {readPaths => ["$room/data"]}},
+    flies => {tools => ['create_tab', 'fly']},
     odd => {permissions => {readPaths => ['/$(id)']}},
     quiet => {permissions => {locks => JSON::PP::false}, tools => []},
 );
@@ -287,6 +288,10 @@ subtest 'the command' => sub {
 	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
 	like($r->{err}, qr{hint: for one run, on a server of your own: --grant "read_paths=$room/data"}, 'and how to grant it there');
 	unlike($do->('run', 'dials', @private)->{err}, qr/--grant|operator/, 'but not what nobody can have');
+	like($do->('run', 'flies', @private)->{err}, qr/^paddock: flies asks for the tool fly, which there is not in this version of paddock; its author/,
+	     'a tool that there is not is nobody\'s to grant');
+	like($do->('template', 'grant', "$at/flies-1.0.0")->{out}, qr/^# tools: there is no tool fly\ntools = create_tab\n# what/m,
+	     'nor does it get into a line that paddockd would refuse');
 	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'nor what would act in a shell');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
 	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use File::Copy qw(copy);
 use Http qw(sha256_hex);
 use Paddock;
 use Test::More;
@@ -28,15 +29,18 @@ my %templates = (
     asks => lua('return run.elicit{message = "who?", schema = {type = "object", properties = {}}}'),
     calls => lua('return run.call("navigate", {url = "http://127.0.0.1/"})'),
     keeps => lua('return run.artifact{name = "a", data = ("x"):rep(inputs.n)}'),
+    traces => {program => "#!/usr/bin/perl\nsyscall(101, 16, 1, 0, 0, 0, 0)\n"},
+    crashes => {program => "#!/bin/sh\nkill -SEGV \$\$\n"},
+    warm => lua('local t = os.clock() while os.clock() - t < 1.1 do end return 1'),
     many => lua('for i = 1, 5 do run.artifact{name = "a" .. i, data = "x"} end return 1',
 		limits => {maxArtifacts => 2}),
 );
-my %token = (ada => 'a' x 43, bob => 'b' x 43);
+my %token = (ada => 'a' x 43, bob => 'b' x 43, cleo => 'c' x 43, dora => 'd' x 43);
 my $config = "[limits]\nmax_concurrent_runs = 4\nmax_queued_runs = 80\nartifact_ttl_ms = 1h\n" . join '', map {
 	"[requestor \"$_->[0]\"]\ntoken_sha256 = " . sha256_hex($token{$_->[0]}) . "\n$_->[1]" }
     ['ada', "max_concurrent_runs = 1\nmax_queued_runs = 3\ncpu_seconds_per_hour = 1000\nartifact_bytes = 100000\n" .
 	    "rate_per_second = 200\nburst = 100000\n" . (as_root() ? "uid = 65534\n" : '')],
-    ['bob', ''];
+    ['bob', ''], ['cleo', "rate_per_second = 1\nburst = 4\n"], ['dora', "cpu_seconds_per_hour = 1\n"];
 
 # What is another each time, though nobody else has a part in it.
 sub plain {
@@ -44,9 +48,14 @@ sub plain {
 
 	$text =~ s/\b(run|art|sess|inst)_[2-7a-z]{26}/$1_ID/g;
 	$text =~ s/\b[0-9a-f]{40}\b/SESSION/g;
-	$text =~ s/(\\?"(?:elapsedMs|queuedMs|cpuMs|cpuUserMs|cpuSystemMs|maxRssBytes|readBytes|writtenBytes|cpuMsThisHour|storeBytes|used|retryAfterMs|pollInterval|messages)\\?":)[1-9]\d*/$1N/g;
+	$text =~ s/(\\?"(?:elapsedMs|queuedMs|cpuMs|cpuUserMs|cpuSystemMs|maxRssBytes|peakMemoryBytes|readBytes|writtenBytes|cpuMsThisHour|storeBytes|pollInterval|messages)\\?":)[1-9]\d*/$1N/g;
 	$text =~ s/(\\?"(?:elapsedMs|queuedMs|cpuMs|cpuUserMs|cpuSystemMs|readBytes|writtenBytes|cpuMsThisHour|messages)\\?":)0\b/$1N/g;
 	$text =~ s/(\\?"(?:createdAt|startedAt|updatedAt|finishedAt|expiresAt|at|startedMs|endedMs|durationMs|lastUpdatedAt)\\?":)(?:\d+|\\?"[^"\\]*\\?")/$1T/g;
+	# of what is counted in time or bytes; of runs it is one's own, and as it is
+	$text =~ s/(\\?"used\\?":)\d+(,\\?"allowed\\?":\d+,\\?"unit\\?":\\?"(?!runs|artifacts))/$1N$2/g;
+	# how soon there is a token, or an hour is over, is the clock's to say
+	$text =~ s/(\\?"retryAfterMs\\?":)\d+/$1N/g if $text =~ /RATE_LIMITED|cpu_seconds_per_hour/;
+	$text =~ s/again in \d+ ms/again in N ms/g;
 	$text =~ s/used its? \d+/used N/g;
 	$text =~ s/127\.0\.0\.1:\d+/HERE/g;
 	return $text;
@@ -108,7 +117,7 @@ sub heard {
 
 	# runs, and how they fail
 	$run->($_, $_, {n => 10, url => 'x'}, mode => 'sync')
-	    for qw(echo late burn grows throws breaks steps bad asks calls keeps many);
+	    for qw(echo late burn grows throws breaks steps bad asks calls keeps many traces crashes);
 	my $made = $run->('an artifact', 'keeps', {n => 50000}, mode => 'sync');
 	$tool->('an artifact', get_artifact => {artifactId => $made->{view}{result}});
 	$tool->('beyond it', get_artifact => {artifactId => $made->{view}{result}, offset => 1 << 30});
@@ -123,6 +132,17 @@ sub heard {
 	$ada->ended($_) for @mine;
 	$run->('artifacts over a share', 'keeps', {n => 90000}, mode => 'sync');
 	$tool->('at the end', 'list_task_runs');
+
+	# of her other two selves
+	my $cleo = $s->client('cleo')->greeted;
+	my $late;
+	until (($late = $cleo->call('tools/list'))->{error}) { }
+	push @all, ['more requests than may come', plain($late->{raw} =~ s/"id":\d+/"id":0/r)];
+	my $dora = $s->client('dora')->greeted;
+	$dora->run_sync('warm');
+	for ($dora->run(echo => {}, mode => 'sync'), $dora->tool('get_runtime_profile')) {
+		push @all, ['after an hour\'s CPU time', plain($_->{raw} =~ s/"id":\d+/"id":0/r)];
+	}
 
 	# pages
 	push @all, ["$_->[0] $_->[1]", page($s, $ada, @$_)]
@@ -156,6 +176,19 @@ sub commands {
 	return @all;
 }
 
+# Where a paddockd finds a worker that does what its template's code names.
+sub rogue_folder {
+	my $folder = Paddock::fresh_root();
+	my $cc = $ENV{CC} // 'cc';
+
+	chmod 0755, $folder;
+	system("$cc -D_GNU_SOURCE -I$TOP -o $folder/paddock-worker $FindBin::Bin/rogue.c") == 0
+	    or BAIL_OUT('tests/rogue.c cannot be built');
+	copy("$BUILD/paddockd", "$folder/paddockd") or BAIL_OUT("paddockd: $!");
+	chmod 0755, "$folder/paddockd";
+	return $folder;
+}
+
 my (@idle, @busy);
 {
 	my $s = Http->new(templates => \%templates, config => $config);
@@ -177,8 +210,34 @@ for my $i (0 .. $#idle) {
 my %codes = map { $_ => 1 } map { $_->[1] =~ /errorCode\\?":\\?"(\w+)/g } @idle;
 my @wanted = qw(TEMPLATE_NOT_FOUND TEMPLATE_VERSION_UNSUPPORTED TRUST_LEVEL_NOT_ALLOWED INVALID_PARAMETER
     RUN_NOT_FOUND ARTIFACT_NOT_FOUND RUN_TIMEOUT RESOURCE_LIMIT EXECUTION_ERROR STEP_EXECUTION_FAILED
-    OUTPUT_INVALID QUEUE_FULL);
+    OUTPUT_INVALID QUEUE_FULL RATE_LIMITED QUOTA_EXCEEDED SANDBOX_VIOLATION WORKER_CRASHED);
 is(join(' ', grep { !$codes{$_} } @wanted), '', 'every such code was among them');
+
+# ---- a worker that breaks its protocol: none of ours does, so tests/rogue.c ----
+
+sub rogue_heard {
+	my ($folder, $others) = @_;
+	my %ways = map { ($_ => {code => "return function() end\n-- rogue $_\n"}) }
+	    qw(exit garbage asks_none huge step_gap);
+	my $s = Http->new(templates => \%ways, build => $folder, tokens => {ada => 't', bob => 'u'});
+	my ($ada, $bob) = map { $s->client($_)->greeted } qw(ada bob);
+
+	$bob->run($_, {}, mode => 'sync') for $others ? sort keys %ways : ();
+	my @all = map { [$_, plain($ada->run($_, {}, mode => 'sync')->{raw} =~ s/"id":\d+/"id":0/r)] } sort keys %ways;
+	$s->stop(undef, 'QUIT');
+	return @all;
+}
+
+{
+	my $folder = rogue_folder();
+	my ($alone, $beside) = map { [rogue_heard($folder, $_)] } 0, 1;
+
+	for my $i (0 .. $#$alone) {
+		my ($way, $text) = @{$alone->[$i]};
+		like($text, qr/PROTOCOL_VIOLATION/, "a worker that breaks its protocol: $way");
+		is($beside->[$i][1], $text, '  and the same when others have had one');
+	}
+}
 
 # ---- a queue of all: what is told is one's own, and the configured bound ----
 

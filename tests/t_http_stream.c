@@ -188,6 +188,14 @@ static void test_kept_of_all(void)
 	   "of its own the oldest go: it has %zu",
 	   s->session.requestor->http_ended_bytes);
 	is_int((long long)s->n_kept, 1, "not its newest");
+	for (int i = 0; i < 20; i++) {
+		s = session_of(99);
+		miss_one(1, HTTP_KEPT_BYTES / 2);
+	}
+	ok(all.ended_bytes <= HTTP_KEPT_ALL &&
+	   s->session.requestor->http_ended_bytes > HTTP_KEPT_LEAST,
+	   "the next has a part of what is left: %zu of now %zu",
+	   s->session.requestor->http_ended_bytes, all.ended_bytes);
 	for (uid_t uid = 3; uid < 40; uid++)
 		for (int i = 0; i < 2; i++) {
 			s = session_of(uid);

@@ -171,6 +171,8 @@ void call_hold(struct call *c)
 
 void call_reads(struct call *c)
 {
+	if (c->reads)
+		return;
 	c->reads = true;
 	c->session->n_reads++;
 	c->session->requestor->n_reads++;
@@ -267,6 +269,16 @@ void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
 	call_make(c, &(struct making){.make = make_tool_result,
 				      .revision = c->session->revision,
 				      .text = text,
+				      .len = len,
+				      .is_error = is_error});
+}
+
+void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error)
+{
+	call_make(c, &(struct making){.make = make_tool_result,
+				      .revision = c->session->revision,
+				      .text = text,
+				      .taken = true,
 				      .len = len,
 				      .is_error = is_error});
 }

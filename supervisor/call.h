@@ -71,6 +71,8 @@ void call_send(struct call *c, struct buf *answer);
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
 void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
+/* The same; TEXT is taken. */
+void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error);
 /* For the audit log: what C asks for was refused with CODE. */
 void call_audit_refused(const struct call *c, const char *code);
 /* The tool refuses, and that is recorded; R is emptied. */

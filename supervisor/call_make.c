@@ -80,7 +80,7 @@ static void make_later(struct call *c, const struct making *m)
 
 	d->call = c;
 	d->m = *m;
-	d->m.text = copy(m->text, m->len);
+	d->m.text = m->taken ? m->text : copy(m->text, m->len);
 	d->m.id = xstrdup_opt(m->id);
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
@@ -95,8 +95,14 @@ static void make_later(struct call *c, const struct making *m)
 
 void call_make(struct call *c, const struct making *m)
 {
-	if (intake_is_large(m->len))
+	struct json_object *result;
+
+	if (intake_is_large(m->len)) {
 		make_later(c, m);
-	else
-		call_result(c, m->make(m));
+		return;
+	}
+	result = m->make(m);
+	if (m->taken)
+		free((char *)m->text);
+	call_result(c, result);
 }

@@ -14,6 +14,7 @@ struct making {
 	enum mcp_revision revision;
 	const char *text; /* LEN bytes */
 	size_t len;
+	bool taken; /* TEXT is not lent, but taken */
 	const char *id;	  /* of a run */
 	enum store_status status;
 	enum store_task form;
@@ -24,7 +25,7 @@ struct making {
 };
 
 /*
- * C is answered by what M (whose texts are lent) makes: at once, or when it
+ * C is answered by what M (whose texts are lent, unless taken) makes: at once, or when it
  * has much text as soon as a thread has made it. C's client counts as one that
  * awaits a large answer until then.
  */

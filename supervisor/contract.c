@@ -20,12 +20,11 @@
 
 EMBED(contract_json, "supervisor/contract.json");
 
-static void list_templates(struct call *c, struct json_object *args);
 static void get_artifact(struct call *c, struct json_object *args);
 static void get_profile(struct call *c, struct json_object *args);
 
 static struct contract_tool tools[CONTRACT_TOOLS] = {
-    {.name = "list_task_templates", .serve = list_templates},
+    {.name = "list_task_templates", .serve = contract_list_templates},
     {.name = "run_task_template", .serve = contract_run_template},
     {.name = "get_task_run", .serve = contract_get_run},
     {.name = "list_task_runs", .serve = contract_list_runs},
@@ -83,126 +82,6 @@ void contract_invalid(struct refusal *r, const char *prefix,
 			       json_object_new_string(err->expected));
 	refuse(r, "INVALID_PARAMETER", d, "%s", err->text);
 	free(pointer);
-}
-
-/* ---- list_task_templates ---- */
-
-static struct json_object *trusts(const struct template *t)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (unsigned bit = TRUST_LOCAL; bit <= TRUST_REMOTE; bit <<= 1)
-		if ((t->trust & bit) != 0)
-			json_object_array_add(
-			    list, json_object_new_string(
-				      trust_name((enum template_trust)bit)));
-	return list;
-}
-
-static struct json_object *or_empty(struct json_object *o)
-{
-	return o != NULL ? json_object_get(o) : json_object_new_object();
-}
-
-/* May T be run from a connection of TRUST, and if not, why? */
-static void add_available(struct json_object *v, const struct server *srv,
-			  const struct template *t, enum template_trust trust)
-{
-	struct refusal no = {0};
-	const char *why = NULL;
-
-	if ((t->trust & trust) == 0)
-		why = "it does not list this connection's trust level";
-	else if (!grants_allow(t, srv->config, &no) ||
-		 !programs_allow(t, srv->config, &srv->isolation, &no) ||
-		 !browser_allow(t, srv->config, &no))
-		why = no.message;
-	json_object_object_add(v, "available",
-			       json_object_new_boolean(why == NULL));
-	if (why != NULL)
-		json_object_object_add(v, "unavailableReason",
-				       json_object_new_string(why));
-	refusal_fini(&no);
-}
-
-/* What T offers by MEMBER of its manifest, less the contents. */
-static void add_offers(struct json_object *v, const struct template *t,
-		       const char *member)
-{
-	static const char *const shown[] = {"uri",	   "uriTemplate",
-					    "name",	   "title",
-					    "description", "mimeType",
-					    "arguments"};
-	struct json_object *offers = json_member(t->manifest, member), *list;
-
-	if (offers == NULL)
-		return;
-	list = json_object_new_array();
-	for (size_t i = 0; i < json_object_array_length(offers); i++) {
-		struct json_object *def = json_object_array_get_idx(offers, i);
-		struct json_object *o = json_object_new_object(), *value;
-
-		for (size_t j = 0; j < ARRAY_LEN(shown); j++)
-			if ((value = json_member(def, shown[j])) != NULL)
-				json_object_object_add(o, shown[j],
-						       json_object_get(value));
-		json_object_array_add(list, o);
-	}
-	json_object_object_add(v, member, list);
-}
-
-static struct json_object *template_view(const struct server *srv,
-					 const struct template *t,
-					 enum template_trust trust)
-{
-	static const char *const modes[] = {[MODE_SYNC] = "sync",
-					    [MODE_ASYNC] = "async",
-					    [MODE_AUTO] = "auto"};
-	struct json_object *v = json_object_new_object();
-
-	json_object_object_add(v, "templateId", json_object_new_string(t->id));
-	json_object_object_add(v, "version",
-			       json_object_new_string(t->version_text));
-	json_object_object_add(v, "name", json_object_new_string(t->name));
-	json_object_object_add(v, "description",
-			       json_object_new_string(t->description));
-	json_object_object_add(v, "trustLevelSupport", trusts(t));
-	json_object_object_add(v, "limits", or_empty(t->limits_json));
-	json_object_object_add(v, "inputsSchema",
-			       json_object_get(t->inputs_json));
-	json_object_object_add(v, "outputsSchema", or_empty(t->outputs_json));
-	json_object_object_add(v, "supportsPartialSuccess",
-			       json_object_new_boolean(t->partial));
-	json_object_object_add(v, "executionMode",
-			       json_object_new_string(modes[t->mode]));
-	add_offers(v, t, "resources");
-	add_offers(v, t, "prompts");
-	/* who is trusted as local may know what names the operator has */
-	if (grants_asks(t))
-		json_object_object_add(
-		    v, "permissions",
-		    grants_view(t, srv->config, trust == TRUST_LOCAL));
-	add_available(v, srv, t, trust);
-	return v;
-}
-
-static void list_templates(struct call *c, struct json_object *args)
-{
-	const struct catalogue *cat = c->session->server->catalogue;
-	const struct requestor *q = c->session->requestor;
-	const char *only = json_member_str(args, "templateId");
-	struct json_object *list = json_object_new_array();
-	struct json_object *o = json_object_new_object();
-
-	for (size_t i = 0; i < cat->n; i++)
-		if (tools_visible(q, cat->all[i]) &&
-		    (only == NULL || strcmp(only, cat->all[i]->id) == 0))
-			json_object_array_add(
-			    list, template_view(c->session->server,
-						cat->all[i],
-						session_trust(c->session)));
-	json_object_object_add(o, "templates", list);
-	call_tool_result(c, o, false);
 }
 
 /* ---- get_artifact ---- */

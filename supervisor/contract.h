@@ -29,6 +29,9 @@ void contract_run_template(struct call *c, struct json_object *args);
 void contract_call_template(struct call *c, struct template *t,
 			    struct json_object *args);
 
+/* contract_list.c */
+void contract_list_templates(struct call *c, struct json_object *args);
+
 /* contract_runs.c: it is asked about, or ended. */
 void contract_get_run(struct call *c, struct json_object *args);
 void contract_list_runs(struct call *c, struct json_object *args);

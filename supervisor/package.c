@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/nolink.h"
 #include "base/why.h"
@@ -43,38 +44,10 @@ static const char *kind(mode_t mode)
 	}
 }
 
-/*
- * Looked at before it is opened, so that opening a device does nothing; and
- * it is the same file that is opened then. No other mount is entered: it
- * could wait for its user.
- */
-static int open_regular(int fd, const char *path, struct stat *st)
-{
-	struct file_id seen, got;
-	int file, rc, at = nolink_open_here(fd, path, O_PATH | O_NOFOLLOW);
-
-	if (at < 0)
-		return at;
-	rc = fstat(at, st) < 0 || file_id_of(at, &seen) < 0 ? -errno : 0;
-	close(at);
-	if (rc == 0 && !S_ISREG(st->st_mode))
-		rc = -EMEDIUMTYPE;
-	if (rc < 0)
-		return rc;
-	file = nolink_open_here(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (file < 0)
-		return file;
-	if (fstat(file, st) == 0 && file_id_of(file, &got) == 0 &&
-	    file_id_same(&seen, &got))
-		return file;
-	close(file);
-	return -EAGAIN;
-}
-
 int package_open_file(int fd, const char *path, struct stat *st, char *why,
 		      size_t size)
 {
-	int file = open_regular(fd, path, st);
+	int file = folder_open_file(fd, path, st);
 
 	switch (file) {
 	case -ENOTDIR:

@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#define PACKAGE_FILE_MAX ((size_t)1 << 20)   /* bytes of manifest or code */
-#define PACKAGE_BYTES_MAX ((size_t)64 << 20) /* of all files together */
-#define PACKAGE_ENTRIES_MAX 2048	     /* files and folders */
-#define PACKAGE_DEPTH_MAX 16		     /* folders in folders */
-#define PACKAGE_PATH_MAX 1024		     /* bytes of a relative name */
+#include "base/folder.h"
+
+#define PACKAGE_FILE_MAX ((size_t)1 << 20) /* bytes of manifest or code */
+#define PACKAGE_BYTES_MAX FOLDER_BYTES_MAX
+#define PACKAGE_ENTRIES_MAX FOLDER_ENTRIES_MAX
+#define PACKAGE_DEPTH_MAX FOLDER_DEPTH_MAX
+#define PACKAGE_PATH_MAX FOLDER_PATH_MAX
 
 /* The folder DIR, opened for the functions below; or -EINVAL. */
 int package_open(const char *dir, char *why, size_t size);
@@ -37,9 +39,17 @@ int package_read(int fd, const char *path, char **data, size_t *len, char *why,
 /*
  * The SHA-256, as hex, over every file below FD in the order of their names:
  * the name with its NUL, the size as eight bytes (little-endian), the bytes.
- * 0, or -EINVAL: unreadable, out of bounds, or neither file nor folder.
+ * 0, or -EINVAL: unreadable, out of bounds, neither file nor folder, or one of
+ * the N files of KEPT has other bytes by now than those that are kept of it: so
+ * what was read before is what the digest is of.
  */
-int package_digest(int fd, char hex[65], char *why, size_t size);
+struct package_bytes { /* lent */
+	const char *path;
+	const char *data;
+	size_t len;
+};
+int package_digest(int fd, const struct package_bytes *kept, size_t n,
+		   char hex[65], char *why, size_t size);
 
 /*
  * The same over what the files' metadata say, and the folder's own: equal

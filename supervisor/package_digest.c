@@ -1,132 +1,53 @@
 #include "supervisor/package.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
-#include "base/nolink.h"
 #include "base/why.h"
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 
-/* The files found so far, and what they amount to. */
+/* The files that were found, and what of them was read before. */
 struct listing {
-	int root;			  /* borrowed */
-	char *names[PACKAGE_ENTRIES_MAX]; /* owned: relative to the root */
-	size_t n;
-	size_t entries; /* folders too */
-	uintmax_t bytes;
+	int root; /* borrowed */
+	struct folder *f;
+	const struct package_bytes *kept;
+	size_t n_kept;
+	size_t met; /* of those */
 	char *why;
 	size_t size;
 };
 
-static int list_dir(struct listing *l, int fd, const char *prefix, int depth);
-
-static int list_file(struct listing *l, char *path, const struct stat *st)
+/* Are the N bytes at FROM of PATH, of WHOLE in all, what was read before? */
+static bool is_as_kept(const struct listing *l, const char *path,
+		       uintmax_t whole, uintmax_t from, const char *data,
+		       size_t n)
 {
-	l->names[l->n++] = path;
-	if (!S_ISREG(st->st_mode))
-		return why_set(l->why, l->size,
-			       "%s is neither a plain file nor a folder; a "
-			       "package has no links, FIFOs or devices",
-			       path);
-	l->bytes += (uintmax_t)st->st_size;
-	if ((uintmax_t)st->st_size > PACKAGE_BYTES_MAX ||
-	    l->bytes > PACKAGE_BYTES_MAX)
-		return why_set(l->why, l->size,
-			       "the files of the package have more than %zu "
-			       "bytes together",
-			       PACKAGE_BYTES_MAX);
-	return 0;
-}
+	for (size_t i = 0; i < l->n_kept; i++) {
+		const struct package_bytes *k = &l->kept[i];
 
-static int list_sub(struct listing *l, int at, const char *name, char *path,
-		    int depth)
-{
-	int fd, rc;
-
-	if (depth >= PACKAGE_DEPTH_MAX) {
-		rc = why_set(l->why, l->size,
-			     "%s: folders lie more than %d deep", path,
-			     PACKAGE_DEPTH_MAX);
-		goto out;
+		if (strcmp(k->path, path) == 0 &&
+		    (k->len != whole || memcmp(k->data + from, data, n) != 0))
+			return false;
 	}
-	fd = nolink_open_here(at, name, O_RDONLY | O_DIRECTORY);
-	if (fd == -EXDEV)
-		rc = why_set(l->why, l->size,
-			     "%s: something is mounted there; a package has no "
-			     "mounts in it",
-			     path);
-	else if (fd < 0)
-		rc = why_set(l->why, l->size, "%s: %s", path, strerror(-fd));
-	else
-		rc = list_dir(l, fd, path, depth + 1);
-out:
-	free(path);
-	return rc;
-}
-
-static int list_entry(struct listing *l, int at, const char *prefix,
-		      const char *name, int depth)
-{
-	struct stat st;
-	char *path;
-
-	if (++l->entries > PACKAGE_ENTRIES_MAX)
-		return why_set(l->why, l->size,
-			       "the package has more than %d files and folders",
-			       PACKAGE_ENTRIES_MAX);
-	if (strlen(prefix) + 1 + strlen(name) > PACKAGE_PATH_MAX)
-		return why_set(l->why, l->size,
-			       "%s: a name in it has more than %d bytes",
-			       prefix, PACKAGE_PATH_MAX);
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return why_set(l->why, l->size, "%s: %s", name,
-			       strerror(errno));
-	path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "", name);
-	if (S_ISDIR(st.st_mode))
-		return list_sub(l, at, name, path, depth);
-	return list_file(l, path, &st);
-}
-
-/* Takes FD. */
-static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
-{
-	DIR *d = fdopendir(fd);
-	struct dirent *e;
-	int rc = 0;
-
-	if (d == NULL) {
-		close(fd);
-		return why_set(l->why, l->size, "%s: %s", prefix,
-			       strerror(errno));
-	}
-	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			rc = list_entry(l, dirfd(d), prefix, e->d_name, depth);
-	if (rc == 0 && errno != 0)
-		rc =
-		    why_set(l->why, l->size, "%s: %s", prefix, strerror(errno));
-	closedir(d);
-	return rc;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return true;
 }
 
 /* All of FILE, which must be as long as its metadata said. 0 or -errno. */
-static int hash_bytes(EVP_MD_CTX *md, int file, uintmax_t want)
+static int hash_bytes(const struct listing *l, EVP_MD_CTX *md,
+		      const char *path, int file, uintmax_t want)
 {
 	char *block = xcalloc(1, BLOCK_BYTES);
+	uintmax_t at = 0;
 	int rc = 0;
 
 	for (;;) {
@@ -136,12 +57,13 @@ static int hash_bytes(EVP_MD_CTX *md, int file, uintmax_t want)
 			continue;
 		if (n < 0)
 			rc = -errno;
-		else if ((uintmax_t)n > want || (n == 0 && want > 0))
+		else if ((uintmax_t)n > want - at || (n == 0 && want > at) ||
+			 !is_as_kept(l, path, want, at, block, (size_t)n))
 			rc = -ESTALE;
 		if (rc < 0 || n == 0)
 			break;
 		EVP_DigestUpdate(md, block, (size_t)n);
-		want -= (uintmax_t)n;
+		at += (uintmax_t)n;
 	}
 	free(block);
 	return rc;
@@ -149,17 +71,17 @@ static int hash_bytes(EVP_MD_CTX *md, int file, uintmax_t want)
 
 static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 {
+	char head[FOLDER_HEAD_MAX];
 	struct stat st;
-	unsigned char size[8];
 	int rc, file = package_open_file(l->root, path, &st, l->why, l->size);
 
 	if (file < 0)
 		return file;
-	for (size_t i = 0; i < sizeof(size); i++)
-		size[i] = (unsigned char)((uint64_t)st.st_size >> (8 * i));
-	EVP_DigestUpdate(md, path, strlen(path) + 1);
-	EVP_DigestUpdate(md, size, sizeof(size));
-	rc = hash_bytes(md, file, (uintmax_t)st.st_size);
+	for (size_t i = 0; i < l->n_kept; i++)
+		l->met += strcmp(l->kept[i].path, path) == 0;
+	EVP_DigestUpdate(
+	    md, head, folder_file_head(head, path, (uint64_t)st.st_size));
+	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
 		return why_set(l->why, l->size, "%s: %s", path,
@@ -199,8 +121,8 @@ static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 	if (md == NULL)
 		abort();
 	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
-	for (size_t i = 0; rc == 0 && i < l->n; i++)
-		rc = hash(l, md, l->names[i]);
+	for (size_t i = 0; rc == 0 && i < l->f->n; i++)
+		rc = hash(l, md, l->f->names[i]);
 	if (rc == 0 && hash == hash_metadata)
 		rc = hash(l, md, ".");
 	EVP_DigestFinal_ex(md, sum, NULL);
@@ -210,35 +132,31 @@ static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 	return rc;
 }
 
-static int digest(int fd, hash_one *hash, char hex[65], char *why, size_t size)
+static int digest(struct listing *l, hash_one *hash, char hex[65])
 {
-	struct listing *l = xcalloc(1, sizeof(*l));
-	int rc, top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = folder_list(l->root, &l->f, l->why, l->size);
 
-	l->root = fd;
-	l->why = why;
-	l->size = size;
-	if (top < 0)
-		rc = why_set(why, size, "cannot list the folder: %s",
-			     strerror(errno));
-	else
-		rc = list_dir(l, top, "", 0);
-	if (rc == 0) {
-		qsort(l->names, l->n, sizeof(l->names[0]), by_name);
+	if (rc == 0)
 		rc = hash_all(l, hash, hex);
-	}
-	for (size_t i = 0; i < l->n; i++)
-		free(l->names[i]);
-	free(l);
+	folder_free(l->f);
+	if (rc == 0 && l->met != l->n_kept)
+		rc = why_set(l->why, l->size,
+			     "the package changed while it was read");
 	return rc;
 }
 
-int package_digest(int fd, char hex[65], char *why, size_t size)
+int package_digest(int fd, const struct package_bytes *kept, size_t n,
+		   char hex[65], char *why, size_t size)
 {
-	return digest(fd, hash_file, hex, why, size);
+	struct listing l = {.root = fd, .kept = kept, .n_kept = n, .why = why,
+			    .size = size};
+
+	return digest(&l, hash_file, hex);
 }
 
 int package_stamp(int fd, char hex[65], char *why, size_t size)
 {
-	return digest(fd, hash_metadata, hex, why, size);
+	struct listing l = {.root = fd, .why = why, .size = size};
+
+	return digest(&l, hash_metadata, hex);
 }

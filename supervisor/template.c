@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "base/why.h"
 #include "supervisor/keeper.h"
@@ -81,6 +82,27 @@ static int load_entry(struct template *t, int fd, char *why, size_t size)
 	return rc;
 }
 
+/* The digest is of what T was made of: read anew, and compared. */
+static int take_digest(struct template *t, int fd, const char *text, size_t len,
+		       char *why, size_t size)
+{
+	size_t n = 0;
+	struct package_bytes *kept =
+	    xcalloc(t->n_files + 2, sizeof(*kept));
+	int rc;
+
+	kept[n++] = (struct package_bytes){MANIFEST, text, len};
+	if (t->runtime == RUNTIME_LUA)
+		kept[n++] = (struct package_bytes){t->entry, t->code,
+						   t->code_len};
+	for (size_t i = 0; i < t->n_files; i++)
+		kept[n++] = (struct package_bytes){
+		    t->files[i].path, t->files[i].data, t->files[i].len};
+	rc = package_digest(fd, kept, n, t->digest, why, size);
+	free(kept);
+	return rc;
+}
+
 static struct template *load(int fd, char *why, size_t size)
 {
 	struct template *t = NULL;
@@ -90,17 +112,16 @@ static struct template *load(int fd, char *why, size_t size)
 	if (package_read(fd, MANIFEST, &text, &len, why, size) < 0)
 		return NULL;
 	t = manifest_parse(text, len, why, size);
-	free(text);
-	if (t == NULL)
-		return NULL;
-	if (load_entry(t, fd, why, size) < 0 ||
-	    template_files_load(t, fd, why, size) < 0 ||
-	    package_stamp(fd, t->stamp, why, size) < 0 ||
-	    package_digest(fd, t->digest, why, size) < 0) {
+	if (t != NULL && (load_entry(t, fd, why, size) < 0 ||
+			  template_files_load(t, fd, why, size) < 0 ||
+			  package_stamp(fd, t->stamp, why, size) < 0 ||
+			  take_digest(t, fd, text, len, why, size) < 0)) {
 		template_unref(t);
-		return NULL;
+		t = NULL;
 	}
-	t->shipped = shipped_is(fd);
+	free(text);
+	if (t != NULL)
+		t->shipped = shipped_is(fd);
 	return t;
 }
 
@@ -133,7 +154,7 @@ static bool same_bytes(struct template *t, int fd, const char *stamp)
 {
 	char digest[65], why[256];
 
-	if (package_digest(fd, digest, why, sizeof(why)) < 0 ||
+	if (package_digest(fd, NULL, 0, digest, why, sizeof(why)) < 0 ||
 	    strcmp(digest, t->digest) != 0)
 		return false;
 	memcpy(t->stamp, stamp, sizeof(t->stamp));

@@ -313,6 +313,37 @@ static void digests(void)
 	gone("template.json");
 }
 
+/* What was read before is what the digest is of, or there is none. */
+static void kept(void)
+{
+	struct package_bytes k[2] = {{"main.lua", "12345", 5}, {"x", "", 0}};
+	char hex[65];
+	int fd;
+
+	put_text("main.lua", "12345");
+	put_text("x", "");
+	fd = package_open(root, why, sizeof(why));
+	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), 0,
+	       "files with the bytes that were read");
+	put_text("main.lua", "12346");
+	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	       "others of that length by now");
+	is_str(why, "main.lua: it changed while it was read", "and says which");
+	put_text("main.lua", "1234");
+	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	       "fewer");
+	put_text("main.lua", "123456");
+	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	       "more");
+	put_text("main.lua", "12345");
+	gone("x");
+	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	       "one that is gone");
+	is_str(why, "the package changed while it was read", "and says so");
+	close(fd);
+	gone("main.lua");
+}
+
 static void unreadable(void)
 {
 	char *path = in_root("none");
@@ -387,6 +418,7 @@ int main(void)
 	program_packages();
 	other_files();
 	digests();
+	kept();
 	unreadable();
 	mounts();
 	is_int(rmdir(root), 0, "nothing is left behind");

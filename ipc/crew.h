@@ -9,7 +9,9 @@
 #ifndef IPC_CREW_H
 #define IPC_CREW_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CREW_CONTROL_FD 3 /* the zygote's end, from exec on */
 #define CREW_RUN_FD 3	  /* the worker's end of its run, from birth on */
@@ -77,9 +79,25 @@ struct crew_note {
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
 	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
 	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
+	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
+	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
 	char text[CREW_TEXT_MAX]; /* REPORT: why each missing guard is missing,
 				     "netns: EPERM (…remedy…); …"; BROKEN: the
 				     cause. NUL-ended, UTF-8 */
 };
+
+/*
+ * A zygote of programs is told of a package by "package=DEVICE:INODE:DIR", or
+ * with "DIGEST:" before DIR, when it is to be copied. How long is that in
+ * S, which begins after the inode? 0: S has none.
+ */
+#define CREW_DIGEST_DIGITS 64u
+
+static inline size_t crew_digest_len(const char *s)
+{
+	size_t n = strspn(s, "0123456789abcdef");
+
+	return n == CREW_DIGEST_DIGITS && s[n] == ':' ? n + 1 : 0;
+}
 
 #endif

@@ -44,6 +44,7 @@ static bool build_early(struct sandbox *sb, struct tree *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
 		return false;
+	t->others = true;
 	sb->err[SANDBOX_ROOT] = tree_build(t, at);
 	return true;
 }

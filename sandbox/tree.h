@@ -3,7 +3,8 @@
  *
  * Built once, in the zygote (tree_build.c): read-only binds of the host's programs
  * and libraries, a few devices, and, hidden, the packages and the folders that
- * templates may ask for, each opened once, through no link. A worker
+ * templates may ask for, each opened once, through no link; of a package that
+ * is granted by its digest (tree_copy.c), a copy with that digest. A worker
  * (tree_run.c) shows its program one package and its own /proc, /work, /tmp
  * and /dev/shm, gives it inodes of its own for what is the host's, and covers
  * what was hidden.
@@ -16,6 +17,8 @@
 
 #define TREE_READS_MAX 64u /* folders and files that templates ask for */
 
+#define TREE_DIGEST 65 /* 64 hexadecimal digits and a NUL */
+
 #define TREE_NO_PACKAGE SIZE_MAX
 
 #define TREE_TEMPLATE "/template"
@@ -27,6 +30,13 @@ struct tree_path {
 	int err; /* why it is not shown: -errno; -ESTALE: it is another file; of
 		    a package: known before, then nobody looks */
 	size_t link; /* with -ELOOP: how much of the path is the link; or 0 */
+	/* of a package: what is shown is a copy, whose SHA-256 is this, so that
+	   nobody changes it meanwhile; "": it is shown as it lies */
+	char digest[TREE_DIGEST];
+	char *why; /* owned: of a copy with an err, a clause about it; or NULL */
+	/* of a copy with -EFBIG: bytes that it has, or would make of all */
+	uint64_t used;
+	bool used_by_all;
 };
 
 struct tree {
@@ -35,6 +45,9 @@ struct tree {
 	struct tree_path *reads; /* or files; at most TREE_READS_MAX */
 	size_t n_reads;
 	bool no_userns; /* the operator lets programs do without one */
+	uint64_t copy_bytes;   /* that a package may have to be copied */
+	uint64_t copies_bytes; /* and all of them together */
+	bool others; /* workers read with the rights of others: as it is built */
 };
 
 struct tree_run {

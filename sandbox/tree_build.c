@@ -275,11 +275,18 @@ static int hide_fd(int root, int fd, enum tree_kind kind, size_t i)
 	return rc;
 }
 
-static int hide_package(int root, const struct tree_path *p, size_t i)
+static int hide_package(int root, struct tree *t, size_t i, uint64_t *copied)
 {
-	int fd = open_path(p);
+	struct tree_path *p = &t->packages[i];
+	char to[TREE_NAME_MAX];
+	int rc, fd = open_path(p);
 
-	return fd < 0 ? fd : hide_fd(root, fd, TREE_PACKAGE, i);
+	if (fd < 0 || p->digest[0] == '\0')
+		return fd < 0 ? fd : hide_fd(root, fd, TREE_PACKAGE, i);
+	tree_hidden(to, TREE_PACKAGE, i);
+	rc = tree_copy(t, p, fd, root, to, copied);
+	close(fd);
+	return rc;
 }
 
 /*
@@ -341,10 +348,11 @@ static void blame(struct tree_path *p)
 /* One that cannot be shown is no other's trouble: it says why. */
 static void hide_all(int root, struct tree *t)
 {
+	uint64_t copied = 0;
+
 	for (size_t i = 0; i < t->n_packages; i++)
 		if (t->packages[i].err == 0)
-			t->packages[i].err =
-			    hide_package(root, &t->packages[i], i);
+			t->packages[i].err = hide_package(root, t, i, &copied);
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i].err = hide_read(root, &t->reads[i], i);
 	for (size_t i = 0; i < t->n_packages; i++)

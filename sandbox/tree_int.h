@@ -3,6 +3,7 @@
  * includes it.
  *
  *   tree_build.c  in the zygote: the root of all
+ *   tree_copy.c   there: packages that are copied
  *   tree_run.c    in a worker: what is one run's
  */
 #ifndef SANDBOX_TREE_INT_H
@@ -28,6 +29,15 @@ struct tree_seen {
 	const char *at;
 	const char *name; /* a file's, of the folder that is hidden; or NULL */
 };
+
+/*
+ * In the new root ROOT, as long as it can be written to: the files of the
+ * package FD, which is P of T, copied to TO, if they have P's digest. What is
+ * copied is a function of that alone: names and bytes, with one mode and time.
+ * *ALL is what was copied so far. 0; or -errno, with P's why: none is there.
+ */
+int tree_copy(const struct tree *t, struct tree_path *p, int fd, int root,
+	      const char *to, uint64_t *all);
 
 extern struct tree_seen tree_seen[TREE_READS_MAX];
 

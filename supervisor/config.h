@@ -111,6 +111,8 @@ struct config {
 	/* [sandbox] */
 	char *read_paths; /* space-separated; NULL: none */
 	bool allow_weak_programs; /* without a user namespace */
+	int64_t max_package_copy_bytes;	  /* 64 MiB */
+	int64_t max_package_copies_bytes; /* 256 MiB: all together */
 	char *require_isolation; /* NULL: whatever the machine can */
 	/* [browser] */
 	bool browser_enabled; /* true */

@@ -173,6 +173,15 @@ static const struct config_key keys[] = {
     {KEY("sandbox", allow_weak_programs, BOOL), .def = false,
      .help = "Run programs also where there is no user namespace, if the server "
 	     "is started as root and all else of their cage holds."},
+    {KEY("sandbox", max_package_copy_bytes, BYTES), .def = 64 * MIB, .min = 0,
+     .max = 64 * MIB,
+     .help = "The most that the files of a program's package may have when a "
+	     "grant is bound to its digest: its runs see a copy of them, in "
+	     "memory."},
+    {KEY("sandbox", max_package_copies_bytes, BYTES), .def = 256 * MIB, .min = 0,
+     .max = TIB,
+     .help = "The same of all such packages together. While programs are "
+	     "prepared anew, there are two copies of each."},
     {KEY("sandbox", require_isolation, CHOICE), .optional = true,
      .choices = isolations,
      .help = "Refuse to start with less. Unset: take what the machine has."},

@@ -40,6 +40,8 @@ struct crew_ops {
 struct crew_package {
 	char *path;
 	struct file_id id; /* programs see this one there, or none */
+	char digest[65];   /* it had then */
+	bool copied;	   /* they see a copy, which has that digest, or none */
 };
 
 /* What of the host programs may see, beside what all of them do. */
@@ -49,6 +51,8 @@ struct crew_tree {
 	char **reads; /* absolute; at most CREW_READS_MAX */
 	size_t n_reads;
 	bool weak; /* programs run without a user namespace, if need be */
+	uint64_t copy_bytes;   /* that a package may have to be copied */
+	uint64_t copies_bytes; /* and all that are copied together */
 };
 
 /* What a worker is for. All is lent. */
@@ -58,7 +62,8 @@ struct crew_job {
 	uint64_t memory_bytes;
 	/* a program's */
 	const char *package;	  /* one of the tree's… */
-	struct file_id package_id; /* …which is this folder */
+	struct file_id package_id; /* …which is this folder… */
+	const char *digest;	   /* …and had this digest */
 	const char *const *reads; /* of the tree's; others are left out */
 	size_t n_reads;
 	uint64_t processes;
@@ -101,14 +106,24 @@ void crew_free(struct crew *c);
  */
 void crew_set_tree(struct crew *c, const struct crew_tree *tree);
 
+/* Why programs see none of a package, or of what it may read. */
+struct crew_lack {
+	const char *why; /* a clause about its path; lent until the crew is next
+			    told anything */
+	bool is_read;	 /* else it is the package */
+	bool is_copy;	 /* the package, of which there is no copy */
+	int err;	 /* errno; a copy's: ESTALE: it has not that digest */
+	uint64_t used, allowed; /* a copy's, with EFBIG: bytes… */
+	bool by_all;		/* …of all that are copied */
+};
+
 /*
- * Why programs see none of JOB's package or reads, of those that are in the
- * tree: a clause about its path, lent until the crew is next told anything; or
- * NULL. *IS_READ: it is one of the reads. What is not there at all is no
- * reason. Where there is one, programs are prepared anew, for later runs.
+ * Does a program lack JOB's package or reads, of those that are in the tree?
+ * Then *LACK says why, and programs are prepared anew, for later runs. What is
+ * not there at all is no reason.
  */
-const char *crew_lacks(struct crew *c, const struct crew_job *job,
-		       bool *is_read);
+bool crew_lacks(struct crew *c, const struct crew_job *job,
+		struct crew_lack *lack);
 
 /*
  * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,

@@ -21,6 +21,8 @@ struct unshown {
 	bool is_read;
 	uint32_t at; /* in the tree */
 	int err;
+	uint64_t used; /* bytes of packages that are to be copied… */
+	bool used_by_all;
 	char why[CREW_TEXT_MAX];
 	SLIST_ENTRY(unshown) link;
 };

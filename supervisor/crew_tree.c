@@ -70,6 +70,8 @@ void crew_tree_unshown(struct zygote *z, const struct crew_note *note)
 	u->is_read = note->pid == 1;
 	u->at = note->seq;
 	u->err = note->err;
+	u->used = note->used;
+	u->used_by_all = note->used_by_all != 0;
 	memcpy(u->why, note->text, sizeof(u->why));
 	SLIST_INSERT_HEAD(&z->unshown, u, link);
 	if (u->err != ENOENT)
@@ -119,25 +121,38 @@ static bool concerns(const struct crew *c, const struct crew_job *job,
 	return false;
 }
 
-const char *crew_lacks(struct crew *c, const struct crew_job *job,
-		       bool *is_read)
+static void describe(const struct crew_tree *t, const struct unshown *u,
+		     struct crew_lack *lack)
+{
+	*lack = (struct crew_lack){
+	    .why = u->why,
+	    .is_read = u->is_read,
+	    .is_copy = !u->is_read && t->packages[u->at].copied,
+	    .err = u->err,
+	    .used = u->used,
+	    .by_all = u->used_by_all,
+	    .allowed = u->used_by_all ? t->copies_bytes : t->copy_bytes};
+}
+
+bool crew_lacks(struct crew *c, const struct crew_job *job,
+		struct crew_lack *lack)
 {
 	struct crew_post *p = &c->post[CREW_PROGRAM];
 	const struct unshown *u;
 
 	if (job->kind != CREW_PROGRAM || p->current == NULL)
-		return NULL;
+		return false;
 	SLIST_FOREACH(u, &p->current->unshown, link)
 		if (concerns(c, job, u))
 			break;
 	if (u == NULL)
-		return NULL;
-	*is_read = u->is_read;
+		return false;
+	describe(&c->tree, u, lack);
 	if (clock_mono_ms() - p->renewed_ms >= RENEW_EVERY_MS) {
 		p->renewed_ms = clock_mono_ms();
 		crew_renew(c, CREW_PROGRAM);
 	}
-	return u->why;
+	return true;
 }
 
 /* ---- a job's place ---- */
@@ -149,7 +164,8 @@ int crew_tree_order(const struct crew *c, const struct crew_job *job,
 	size_t at;
 
 	if (!find_package(t, job->package, &at) ||
-	    !file_id_same(&t->packages[at].id, &job->package_id))
+	    !file_id_same(&t->packages[at].id, &job->package_id) ||
+	    strcmp(t->packages[at].digest, job->digest) != 0)
 		return -ESTALE;
 	order->package = (uint32_t)at;
 	order->processes = job->processes;

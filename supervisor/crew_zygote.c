@@ -45,7 +45,8 @@ static enum crew_kind kind_of(const struct crew_post *p)
 static char **make_argv(const struct crew *c, enum crew_kind kind)
 {
 	const struct crew_tree *t = &c->tree;
-	char **argv = xcalloc(t->n_packages + t->n_reads + 4, sizeof(char *));
+	char **argv = xcalloc(t->n_packages + t->n_reads + 5, sizeof(char *));
+	bool copied = false;
 	size_t n = 0;
 
 	argv[n++] = xstrdup("paddock-worker");
@@ -54,11 +55,18 @@ static char **make_argv(const struct crew *c, enum crew_kind kind)
 	argv[n++] = xstrdup("program");
 	if (t->weak)
 		argv[n++] = xstrdup("weak");
-	for (size_t i = 0; i < t->n_packages; i++)
-		argv[n++] = xasprintf("package=%" PRIx64 ":%" PRIx64 ":%s",
-				      t->packages[i].id.dev,
-				      t->packages[i].id.ino,
-				      t->packages[i].path);
+	for (size_t i = 0; i < t->n_packages; i++) {
+		const struct crew_package *p = &t->packages[i];
+
+		argv[n++] = xasprintf(
+		    "package=%" PRIx64 ":%" PRIx64 ":%s%s%s", p->id.dev,
+		    p->id.ino, p->copied ? p->digest : "",
+		    p->copied ? ":" : "", p->path);
+		copied |= p->copied;
+	}
+	if (copied)
+		argv[n++] = xasprintf("copies=%" PRIu64 ":%" PRIu64,
+				      t->copy_bytes, t->copies_bytes);
 	for (size_t i = 0; i < t->n_reads; i++)
 		argv[n++] = xasprintf("read=%s", t->reads[i]);
 	return argv;

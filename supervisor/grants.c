@@ -176,6 +176,17 @@ static bool any_grant(const struct template *t, const struct config *c,
 	return t->shipped && any_of(ours, n, t, at, arg);
 }
 
+static bool is_by_digest(const struct config_grant *g, void *arg)
+{
+	(void)arg;
+	return g->digest != NULL;
+}
+
+bool grants_by_digest(const struct template *t, const struct config *c)
+{
+	return grants_asks(t) && any_grant(t, c, is_by_digest, NULL);
+}
+
 struct question {
 	const struct kind *kind;
 	const char *word;

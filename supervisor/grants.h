@@ -31,6 +31,11 @@ bool grants_read(const struct template *t, const struct config *c,
 char *grants_reads(const struct template *t, const struct config *c);
 /* Does anything grant PATH to any template? For who does not know them. */
 bool grants_any_read(const struct config *c, const char *path);
+/*
+ * Does T ask for something, and have a grant that holds for its digest alone?
+ * Then its runs are to use what that digest is of, and nothing else.
+ */
+bool grants_by_digest(const struct template *t, const struct config *c);
 bool grants_asks_locks(const struct template *t);
 
 /* The patterns that the browser may open for T: an array, the caller's. */

@@ -43,17 +43,25 @@ static void add_read(struct crew_tree *tree, const char *path)
 void programs_show(struct crew *c, const struct catalogue *all,
 		   const struct config *config)
 {
-	struct crew_tree tree = {.weak = config->allow_weak_programs};
+	struct crew_tree tree = {
+	    .weak = config->allow_weak_programs,
+	    .copy_bytes = (uint64_t)config->max_package_copy_bytes,
+	    .copies_bytes = (uint64_t)config->max_package_copies_bytes};
 
 	tree.packages = xcalloc(all->n + 1, sizeof(*tree.packages));
 	tree.reads = xcalloc(CREW_READS_MAX, sizeof(char *));
 	for (size_t i = 0; i < all->n; i++) {
 		const struct template *t = all->all[i];
+		struct crew_package *p = &tree.packages[tree.n_packages];
 
 		if (t->runtime != RUNTIME_PROGRAM)
 			continue;
-		tree.packages[tree.n_packages++] =
-		    (struct crew_package){.path = t->dir, .id = t->folder};
+		tree.n_packages++;
+		*p = (struct crew_package){
+		    .path = t->dir,
+		    .id = t->folder,
+		    .copied = grants_by_digest(t, config)};
+		memcpy(p->digest, t->digest, sizeof(p->digest));
 		for (size_t j = 0; j < t->n_reads; j++)
 			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
@@ -151,6 +159,7 @@ struct crew_job programs_job(const struct run *r)
 	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
 	    .package = t->dir,
 	    .package_id = t->folder,
+	    .digest = t->digest,
 	    .reads = t->reads,
 	    .n_reads = t->n_reads,
 	    .processes = (uint64_t)r->limits.processes,
@@ -260,8 +269,8 @@ static bool has_package(const char *folder, const struct file_id *id,
 enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
 
 /*
- * "DEVICE:INODE:PATH": is that what lies at PATH, and what catalogue.h calls a
- * package? Descriptors are compared; and the zygote, which finds another there
+ * "DEVICE:INODE:[DIGEST:]PATH": is that what lies at PATH, and what catalogue.h
+ * calls a package? Descriptors are compared; and the zygote, which finds another there
  * by then, shows none.
  */
 static enum standing package_stands(const struct config *c, const char *arg)
@@ -272,7 +281,10 @@ static enum standing package_stands(const struct config *c, const char *arg)
 
 	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &want.dev, &want.ino,
 		   &n) != 2 ||
-	    n == 0 || !is_plain(arg + n))
+	    n == 0)
+		return NOT_ALLOWED;
+	n += (int)crew_digest_len(arg + n);
+	if (!is_plain(arg + n))
 		return NOT_ALLOWED;
 	if (!identify(arg + n, &id, &parent) || !file_id_same(&id, &want))
 		return NOT_THERE;
@@ -281,11 +293,21 @@ static enum standing package_stands(const struct config *c, const char *arg)
 	return found ? ALLOWED : NOT_ALLOWED;
 }
 
+/* "BYTES:BYTES": how much may be copied, as it is configured. */
+static bool are_bounds(const struct config *c, const char *arg)
+{
+	int64_t one, all;
+
+	return sscanf(arg, "%" SCNd64 ":%" SCNd64, &one, &all) == 2 &&
+	       one == c->max_package_copy_bytes &&
+	       all == c->max_package_copies_bytes;
+}
+
 /* A package that is not there any more is one that the zygote leaves out. */
 static bool may_have(const struct config *c, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
-	static const char read[] = "read=";
+	static const char read[] = "read=", copies[] = "copies=";
 	enum standing how;
 
 	if (strncmp(arg, unshown, strlen(unshown)) == 0)
@@ -301,6 +323,8 @@ static bool may_have(const struct config *c, char *arg)
 		return *arg == '/' && manifest_path_ok(arg + 1) &&
 		       grants_any_read(c, arg);
 	}
+	if (strncmp(arg, copies, strlen(copies)) == 0)
+		return are_bounds(c, arg + strlen(copies));
 	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
 }
 

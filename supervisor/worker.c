@@ -344,13 +344,74 @@ static void on_reaped(struct crew_hand *hand, int status,
 	env->on_over(env->arg, r, &e);
 }
 
+static void tell_too_large(struct run *r, const struct crew_lack *lack)
+{
+	static const char *const names[] = {"max_package_copy_bytes",
+					    "max_package_copies_bytes"};
+	const char *name = names[lack->by_all];
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "limit", json_object_new_string(name));
+	/* what others' packages have is nobody's to know */
+	if (!lack->by_all)
+		json_object_object_add(
+		    d, "used", json_object_new_int64((int64_t)lack->used));
+	json_object_object_add(d, "allowed",
+			       json_object_new_int64((int64_t)lack->allowed));
+	json_object_object_add(d, "unit", json_object_new_string("bytes"));
+	json_object_object_add(
+	    d, "whoCanRaise",
+	    json_object_new_string("the operator, in [sandbox] of paddock.conf"));
+	run_set_error(r, "RESOURCE_LIMIT", d,
+		      "%s is granted by its digest, so that its runs see a copy "
+		      "of its package, and %s in [sandbox] of paddock.conf is "
+		      "less than %s: the operator can raise it",
+		      r->template->id, name,
+		      lack->by_all ? "all such packages have together"
+				   : "that package has");
+}
+
+/* R's program was not shown what it needs. */
+static void tell_lack(struct run *r, const struct crew_lack *lack)
+{
+	const char *id = r->template->id;
+
+	if (lack->is_copy && lack->err == EFBIG)
+		tell_too_large(r, lack);
+	else if (lack->is_copy)
+		run_set_error(
+		    r, "EXECUTION_ERROR", NULL,
+		    "%s could not be shown its package: its grant is bound to a "
+		    "digest, and %s when programs were prepared; that is tried "
+		    "anew, so a run in some seconds may do better, if the files "
+		    "are as they were granted; else the operator, whose log "
+		    "says more, can have them loaded by SIGHUP and grant the new "
+		    "digest",
+		    id,
+		    lack->err == ESTALE
+			? "the files there had another"
+			: "the files there could not be copied");
+	else if (lack->is_read)
+		run_set_error(r, "PERMISSION_NOT_ALLOWED", NULL,
+			      "%s could not be shown what it asks to read: %s; "
+			      "that is tried anew, so a run in some seconds may "
+			      "do better",
+			      id, lack->why);
+	else
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "%s could not be shown its package, which was not "
+			      "the folder that was loaded when programs were "
+			      "prepared; that is tried anew, so a run in some "
+			      "seconds may do better",
+			      id);
+}
+
 /* A program that is no more what was loaded, or cannot be shown: R fails. */
 static bool is_stale(struct run *r, struct crew *crew,
 		     const struct crew_job *job)
 {
-	const char *lacks;
+	struct crew_lack lack;
 	char why[1024];
-	bool is_read;
 
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		return false;
@@ -365,20 +426,11 @@ static bool is_stale(struct run *r, struct crew *crew,
 			      r->template->id, r->template->version_text);
 		return true;
 	}
-	lacks = crew_lacks(crew, job, &is_read);
-	if (lacks == NULL)
+	if (!crew_lacks(crew, job, &lack))
 		return false;
 	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
-		 r->template->id, lacks);
-	run_set_error(r, is_read ? "PERMISSION_NOT_ALLOWED" : "EXECUTION_ERROR",
-		      NULL,
-		      "%s could not be shown %s%s; that is tried anew, so a run "
-		      "in some seconds may do better",
-		      r->template->id,
-		      is_read ? "what it asks to read: "
-			      : "its package, which was not the folder that was "
-				"loaded when programs were prepared",
-		      is_read ? lacks : "");
+		 r->template->id, lack.why);
+	tell_lack(r, &lack);
 	return true;
 }
 

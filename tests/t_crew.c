@@ -165,6 +165,8 @@ static void start(const char *name)
 	free(path);
 }
 
+static const char *package_digest = "first";
+
 static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
 		    uint64_t bytes)
 {
@@ -172,6 +174,7 @@ static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
 			       .cpu_ms = what,
 			       .memory_bytes = bytes,
 			       .package = "/package",
+			       .digest = package_digest,
 			       .open_files = bytes};
 	int ends[2];
 	int rc;
@@ -496,9 +499,11 @@ static int files_of(int wanted)
 /* Who shares our uid has fewer than we: it could use up what we send with. */
 static void test_files(const char *name, bool shared)
 {
-	struct crew_package packages[] = {{.path = (char *)"/package"}};
+	struct crew_package packages[] = {
+	    {.path = (char *)"/package", .digest = "first"}};
 	const struct crew_tree tree = {.packages = packages, .n_packages = 1};
 	struct rlimit own;
+	struct hand h;
 
 	start(name);
 	crew_set_tree(crew, &tree);
@@ -509,6 +514,10 @@ static void test_files(const char *name, bool shared)
 	is_int(files_of((int)own.rlim_cur), (int)own.rlim_cur - (shared ? 256 : 0),
 	       "%s: as many as we have are %s", name,
 	       shared ? "fewer than ours" : "a program's");
+	package_digest = "second";
+	is_int(ask_with(&h, CREW_PROGRAM, TELL_FILES, 16), -ESTALE,
+	       "%s: who was loaded with another digest is not shown it", name);
+	package_digest = "first";
 	stop(name);
 }
 

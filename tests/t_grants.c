@@ -211,9 +211,45 @@ static void shipped(void)
 	template_unref(t);
 }
 
+/* Whose runs use what a digest is of alone. */
+static void by_digest(void)
+{
+	static const struct {
+		const char *members, *config;
+		bool is;
+		const char *name;
+	} them[] = {
+	    {READS, T "read_paths = /srv\ndigest = " A "\n", true, "by its own"},
+	    {READS, "[grant \"*\"]\nread_paths = /srv\ndigest = " B " " A "\n",
+	     true, "by one of several, for all"},
+	    {READS, T "read_paths = /srv\n[grant \"*\"]\nlocks = yes\ndigest = " A
+		    "\n", true, "by one of its grants"},
+	    {READS, T "read_paths = /srv\n", false, "by its name"},
+	    {READS, T "read_paths = /srv\ndigest = " B "\n", false,
+	     "by another's"},
+	    {READS, "[grant \"u\"]\nread_paths = /srv\ndigest = " A "\n", false,
+	     "of another name"},
+	    {"", T "read_paths = /srv\ndigest = " A "\n", false,
+	     "and asks for nothing"},
+	    {READS, "", false, "nothing"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(them); i++) {
+		struct config *c = config_new(0);
+		struct template *t = with(them[i].members);
+
+		is_int(parse(c, them[i].config), 0, "a configuration");
+		is_int(grants_by_digest(t, c), them[i].is,
+		       "granted by digest? %s", them[i].name);
+		config_free(c);
+		template_unref(t);
+	}
+}
+
 int main(void)
 {
 	table();
+	by_digest();
 	tools();
 	hosts();
 	others();

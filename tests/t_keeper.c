@@ -90,6 +90,18 @@ static char *stale(const char *path)
 	return as_package(path, "/else");
 }
 
+#define HEX16 "0123456789abcdef"
+#define DIGEST HEX16 HEX16 HEX16 HEX16
+
+/* The same, to be copied. */
+static char *copied(const char *path, const char *digest)
+{
+	char *whole = package(path);
+	char *name = strstr(whole, root);
+
+	return xasprintf("%.*s%s:%s", (int)(name - whole), whole, digest, name);
+}
+
 static void allows(void)
 {
 	const struct {
@@ -121,6 +133,21 @@ static void allows(void)
 	    {"program", package("/sets/."), NULL, false, false, "itself"},
 	    {"program", package("/sets/one/../../else"), NULL, false, false,
 	     "a way out of it"},
+	    {"program", copied("/sets/one", DIGEST), NULL, true, true,
+	     "one to be copied"},
+	    {"program", copied("/sets/one", DIGEST "a"), NULL, false, false,
+	     "one with more than a digest"},
+	    {"program", copied("/sets/one", "abc"), NULL, false, false,
+	     "one with less"},
+	    {"program", copied("/else", DIGEST), NULL, false, false,
+	     "a copy of a folder elsewhere"},
+	    {"program", "copies=67108864:268435456", NULL, true, true,
+	     "how much may be copied"},
+	    {"program", "copies=67108865:268435456", NULL, false, false,
+	     "more of one"},
+	    {"program", "copies=67108864:268435457", NULL, false, false,
+	     "more of all"},
+	    {"program", "copies=", NULL, false, false, "no number of bytes"},
 	    {"program", "package=0:0:/", NULL, false, false, "all"},
 	    {"program", xstrdup("package=0:0:/none"), NULL, true, true, "nothing that is there"},
 	    {"program", "package=", NULL, false, false, "nothing"},
@@ -161,6 +188,7 @@ static void allows(void)
 	    {package("/sets/one"), true, "a package"},
 	    {package("/else/two"), true, "one that a link leads to"},
 	    {package("/alone"), true, "a folder of the configuration"},
+	    {copied("/sets/one", DIGEST), true, "one to be copied"},
 	    {stale("/sets/one"), false, "what is another folder by now"},
 	    {package("/way/two"), false, "a link"},
 	    {package("/way/one"), false, "what lies behind a link"},

@@ -42,13 +42,15 @@ static int usage(const char *argument)
 }
 
 /*
- * What a zygote of programs is told: "package=DEVICE:INODE:DIR", "unshown=" the
- * same, of one that is not there, "read=PATH" and "weak".
+ * What a zygote of programs is told: "package=DEVICE:INODE:[DIGEST:]DIR",
+ * "unshown=" the same, of one that is not there, "read=PATH", "weak", and with a
+ * digest "copies=BYTES:BYTES", of one and of all.
  */
 struct kept {
 	struct tree_path *packages, *reads;
 	size_t n_packages, n_reads;
 	bool weak;
+	uint64_t copy_bytes, copies_bytes;
 };
 
 static bool keep_package(struct kept *k, const char *arg, int err)
@@ -58,7 +60,13 @@ static bool keep_package(struct kept *k, const char *arg, int err)
 
 	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p.id.dev, &p.id.ino,
 		   &n) != 2 ||
-	    n == 0 || arg[n] != '/')
+	    n == 0)
+		return false;
+	if (crew_digest_len(arg + n) > 0) {
+		memcpy(p.digest, arg + n, CREW_DIGEST_DIGITS);
+		n += (int)crew_digest_len(arg + n);
+	}
+	if (arg[n] != '/')
 		return false;
 	p.path = xstrdup(arg + n);
 	k->packages[k->n_packages++] = p;
@@ -69,7 +77,7 @@ static bool keep_package(struct kept *k, const char *arg, int err)
 static bool keep_argument(struct kept *k, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
-	static const char read[] = "read=";
+	static const char read[] = "read=", copies[] = "copies=";
 	bool good = true;
 
 	if (strcmp(arg, "weak") == 0)
@@ -78,6 +86,9 @@ static bool keep_argument(struct kept *k, char *arg)
 		good = keep_package(k, arg + strlen(package), 0);
 	else if (strncmp(arg, unshown, strlen(unshown)) == 0)
 		good = keep_package(k, arg + strlen(unshown), -ESTALE);
+	else if (strncmp(arg, copies, strlen(copies)) == 0)
+		good = sscanf(arg + strlen(copies), "%" SCNu64 ":%" SCNu64,
+			      &k->copy_bytes, &k->copies_bytes) == 2;
 	else if (strncmp(arg, read, strlen(read)) == 0 &&
 		 k->n_reads < TREE_READS_MAX)
 		k->reads[k->n_reads++].path = xstrdup(arg + strlen(read));
@@ -136,7 +147,9 @@ int main(int argc, char **argv)
 			     .n_packages = k.n_packages,
 			     .reads = k.reads,
 			     .n_reads = k.n_reads,
-			     .no_userns = k.weak};
+			     .no_userns = k.weak,
+			     .copy_bytes = k.copy_bytes,
+			     .copies_bytes = k.copies_bytes};
 	/* no stdio to flush, nothing to finalize */
 	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &tree));
 }

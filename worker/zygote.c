@@ -89,7 +89,9 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 /* Why P is not there for programs, as a clause about it. */
 static void explain(const struct tree_path *p, char *text, size_t size)
 {
-	if (p->err == -ELOOP)
+	if (p->why != NULL)
+		snprintf(text, size, "%.100s: %s", p->path, p->why);
+	else if (p->err == -ELOOP)
 		snprintf(text, size,
 			 "%.400s leads through a symbolic link%s%.*s, and links "
 			 "are not followed",
@@ -113,7 +115,9 @@ static void tell_unshown(const struct tree_path *list, size_t n, bool reads)
 		struct crew_note note = {.type = CREW_UNSHOWN,
 					 .seq = (uint32_t)i,
 					 .pid = reads,
-					 .err = -list[i].err};
+					 .err = -list[i].err,
+					 .used = list[i].used,
+					 .used_by_all = list[i].used_by_all};
 
 		if (list[i].err == 0)
 			continue;

@@ -398,12 +398,16 @@ static void test_slots_come_back(void)
 static void test_slots_of_unsent(void)
 {
 	int small = 1, sent = 0, refused = 0;
+	siginfo_t stopped;
 
 	start("full");
 	until(&reports, 1);
 	setsockopt(LIST_FIRST(&crew->zygotes)->control, SOL_SOCKET, SO_SNDBUF,
 		   &small, sizeof(small));
 	kill(crew_zygote_pid(crew, CREW_LUA), SIGSTOP);
+	/* it is once that is told: until then it takes some more */
+	waitid(P_PID, (id_t)crew_zygote_pid(crew, CREW_LUA), &stopped,
+	       WSTOPPED | WNOWAIT);
 	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
 		sent++;
 	ok(sent > 0 && sent < SLOTS / 2, "a stopped zygote takes few orders");

@@ -31,7 +31,9 @@ static void problem(struct catalogue *c, const char *path, const char *why)
 	    .path = xstrdup(path), .why = xstrdup(why)};
 }
 
-static void load_package(struct catalogue *c, const char *path)
+/* At PATH, which is told of as NAMED. */
+static void load_package(struct catalogue *c, const char *path,
+			 const char *named)
 {
 	char why[WHY_BYTES];
 	struct template *t;
@@ -40,7 +42,7 @@ static void load_package(struct catalogue *c, const char *path)
 		return;
 	t = template_load(path, why, sizeof(why));
 	if (t == NULL) {
-		problem(c, path, why);
+		problem(c, named, why);
 		return;
 	}
 	c->all = xrealloc(c->all, (c->n + 1) * sizeof(struct template *));
@@ -62,7 +64,7 @@ static bool look_at(struct catalogue *c, int fd, const char *dir,
 
 	package = fstatat(fd, manifest, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (package) {
-		load_package(c, path);
+		load_package(c, path, strcmp(name, ".") == 0 ? dir : path);
 	} else if (errno != ENOENT && errno != ENOTDIR) {
 		why_set(why, sizeof(why), "cannot look into it: %s",
 			strerror(errno));

@@ -368,8 +368,10 @@ static int check_paths(struct check *c, struct json_object *paths)
 
 		if (!manifest_path_ok(path + 1))
 			return fail(c, "/permissions/readPaths/%zu",
-				    "\"%s\" is not a plain absolute path", i,
-				    path);
+				    "\"%s\" is not a plain absolute path, such "
+				    "as /srv/data: not / itself, and without . "
+				    "and ..",
+				    i, path);
 	}
 	return 0;
 }

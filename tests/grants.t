@@ -292,6 +292,10 @@ subtest 'the command' => sub {
 	     'a tool that there is not is nobody\'s to grant');
 	like($do->('template', 'grant', "$at/flies-1.0.0")->{out}, qr/^# tools: there is no tool fly\ntools = create_tab\n# what/m,
 	     'nor does it get into a line that paddockd would refuse');
+	write_file("$cli->{root}/wrong/template.json", '{"templateId": "wrong", "version": "1.0.0", "name": "w", "description": "w", ' .
+		   '"runtime": {"type": "lua"}, "inputsSchema": {"type": "object"}, "permissions": {"readPaths": ["/a/../b"]}}');
+	like($do->('template', 'check', "$cli->{root}/wrong")->{err}, qr{/wrong: template\.json#/permissions/readPaths/0: "/a/\.\./b" is not a plain absolute path, such as /srv/data: },
+	     'a package by its folder\'s own path, with what would pass');
 	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'nor what would act in a shell');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
 	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');

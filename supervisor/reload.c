@@ -31,7 +31,7 @@ struct reload {
 	void *arg;
 	struct load *load; /* under way, or NULL */
 	bool again;	   /* asked for meanwhile */
-	struct catalogue *old; /* being freed, or NULL */
+	struct catalogue *old; /* being freed, while free_more is pending */
 	struct event *free_more;
 };
 
@@ -45,25 +45,32 @@ struct load {
 
 /* ---- what was there goes, a little in each turn ---- */
 
-static void free_more(evutil_socket_t fd, short what, void *arg)
+static void free_soon(struct reload *r)
 {
 	static const struct timeval now = {0};
+
+	event_add(r->free_more, &now);
+}
+
+static void free_more(evutil_socket_t fd, short what, void *arg)
+{
 	struct reload *r = arg;
 
 	(void)fd, (void)what;
 	if (catalogue_shrink(r->old, FREED_AT_ONCE)) {
-		event_add(r->free_more, &now);
+		free_soon(r);
 		return;
 	}
 	catalogue_free(r->old);
 	r->old = NULL;
 }
 
+/* What a reload before this one left to be freed goes at once. */
 static void let_go(struct reload *r, struct catalogue *c)
 {
-	catalogue_free(r->old); /* two reloads at once: then it is so */
+	catalogue_free(r->old);
 	r->old = c;
-	free_more(-1, 0, r);
+	free_soon(r);
 }
 
 /* ---- the swap ---- */

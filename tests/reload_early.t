@@ -75,4 +75,19 @@ sub go { write_file("$_[0]{build}/go", '') }
 	ok($s->ready, '  whose measure does');
 	$s->stop;
 }
+{
+	my $s = Daemon->new(templates => {map { ("many_$_" => lua('return inputs')) } 1 .. 800});
+	my @gone = grep { !/many_1-1/ } glob "$s->{root}/templates/*";
+
+	$s->ready;
+	remove_tree(@gone);
+	for (my $n = 0; $n < 8 && alive($s->{pid}); $n = () = $s->log_text =~ /reload=done templates=1\b/g) {
+		$s->signal('HUP');
+	}
+	my $c = $s->client->greeted;
+	same_json($c->run_sync('many_1', {n => 1})->{result}, {n => 1},
+		  'HUPs while hundreds of templates are still being freed end no server');
+	$c->hang_up;
+	$s->stop;
+}
 done_testing;

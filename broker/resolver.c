@@ -6,20 +6,15 @@
 #include "broker/resolver.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ORDER_FD 3
+#include "broker/helper.h"
 
 static struct { /* id 0 and pid 0: free */
 	uint32_t id;
@@ -28,7 +23,7 @@ static struct { /* id 0 and pid 0: free */
 
 static void answer(const struct resolver_answer *a)
 {
-	(void)!send(ORDER_FD, a, sizeof(*a), MSG_NOSIGNAL);
+	(void)!send(HELPER_FD, a, sizeof(*a), MSG_NOSIGNAL);
 }
 
 static void answer_late(uint32_t id)
@@ -116,21 +111,18 @@ static void reap(void)
 			}
 }
 
-static bool obey(void)
+static void obey(const void *order)
 {
 	struct resolver_order o;
-	ssize_t n = recv(ORDER_FD, &o, sizeof(o), 0);
 	size_t i;
 
-	if (n != sizeof(o))
-		return n < 0 && errno == EINTR;
+	memcpy(&o, order, sizeof(o));
 	o.host[sizeof(o.host) - 1] = '\0';
 	i = find(o.id);
 	if (o.look_up != 0)
 		begin(&o);
 	else if (o.id != 0 && i < RESOLVER_AT_ONCE)
 		kill(children[i].pid, SIGKILL);
-	return true;
 }
 
 static void end_all(void)
@@ -142,57 +134,20 @@ static void end_all(void)
 		;
 }
 
-static void on_child(int sig)
-{
-	(void)sig; /* it ends ppoll() */
-}
-
-static _Noreturn void serve(int sock, int (*prepare)(void))
-{
-	struct sigaction sa = {.sa_handler = on_child};
-	struct pollfd p = {.fd = ORDER_FD, .events = POLLIN};
-	sigset_t set;
-
-	sigfillset(&set);
-	sigprocmask(SIG_SETMASK, &set, NULL); /* it ends with its socket */
-	sigaction(SIGCHLD, &sa, NULL);
-	sigdelset(&set, SIGCHLD);
-	prctl(PR_SET_NAME, "paddock-names");
-	/* one server after the other, within the time of a lookup */
-	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
-	if (dup2(sock, ORDER_FD) < 0)
-		_exit(1);
-	syscall(SYS_close_range, ORDER_FD + 1u, ~0u, 0u);
-	if (prepare != NULL && prepare() < 0)
-		_exit(1);
-	for (;;) {
-		int n = ppoll(&p, 1, NULL, &set);
-
-		if (n < 0 && errno != EINTR)
-			break;
-		reap();
-		if (n > 0 && !obey())
-			break;
-	}
-	end_all();
-	_exit(0);
-}
-
 int resolver_fork(int (*prepare)(void), pid_t *pid)
 {
-	int ends[2];
+	static const struct helper kind = {
+	    .order_size = sizeof(struct resolver_order),
+	    .obey = obey,
+	    .reap = reap,
+	    .end = end_all};
+	int sock = helper_fork("paddock-names", pid);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return -errno;
-	*pid = fork();
-	if (*pid == 0)
-		serve(ends[1], prepare);
-	close(ends[1]);
-	if (*pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-		int rc = -errno;
-
-		close(ends[0]);
-		return rc;
-	}
-	return ends[0];
+	if (sock < 0 || *pid > 0)
+		return sock;
+	/* one server after the other, within the time of a lookup */
+	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
+	if (prepare != NULL && prepare() < 0)
+		_exit(1);
+	helper_serve(&kind);
 }

@@ -7,22 +7,13 @@
 #include "broker/starter.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "broker/helper.h"
 #include "ipc/pass.h"
-
-#define ORDER_FD 3
 
 static struct {
 	const struct launch_plan *plan;
@@ -37,7 +28,7 @@ static void tell(enum starter_note_kind kind, int32_t value, const char *why,
 	    .kind = kind, .start = it.start, .value = value};
 
 	snprintf(n.why, sizeof(n.why), "%s", why);
-	(void)pass_send(ORDER_FD, &n, sizeof(n), fd, 0);
+	(void)pass_send(HELPER_FD, &n, sizeof(n), fd, 0);
 	if (fd >= 0)
 		close(fd);
 }
@@ -85,71 +76,27 @@ static void reap(void)
 	}
 }
 
-/* False: there is nobody any more to take orders from. */
-static bool obey(void)
+static void obey(const void *order)
 {
-	struct starter_order o;
-	ssize_t n = recv(ORDER_FD, &o, sizeof(o), 0);
+	const struct starter_order *o = order;
 
-	if (n != sizeof(o))
-		return n < 0 && errno == EINTR;
-	if (o.kind == STARTER_START)
-		start(o.start);
-	else if (o.kind == STARTER_STOP && o.start == it.start)
+	if (o->kind == STARTER_START)
+		start(o->start);
+	else if (o->kind == STARTER_STOP && o->start == it.start)
 		stop();
-	return true;
-}
-
-static void on_child(int sig)
-{
-	(void)sig; /* it ends ppoll() */
-}
-
-static _Noreturn void serve(int sock)
-{
-	struct sigaction sa = {.sa_handler = on_child};
-	struct pollfd p = {.fd = ORDER_FD, .events = POLLIN};
-	sigset_t blocked, none;
-
-	sigfillset(&blocked);
-	sigprocmask(SIG_SETMASK, &blocked, NULL); /* it ends with its socket */
-	sigaction(SIGCHLD, &sa, NULL);
-	sigfillset(&none);
-	sigdelset(&none, SIGCHLD);
-	prctl(PR_SET_NAME, "paddock-starter");
-	if (dup2(sock, ORDER_FD) < 0)
-		_exit(1);
-	syscall(SYS_close_range, ORDER_FD + 1u, ~0u, 0u);
-	for (;;) {
-		int n = ppoll(&p, 1, NULL, &none);
-
-		if (n < 0 && errno != EINTR)
-			break;
-		reap();
-		if (n > 0 && !obey())
-			break;
-	}
-	stop();
-	_exit(0);
 }
 
 int starter_fork(const struct launch_plan *plan, pid_t *pid)
 {
-	int ends[2];
+	static const struct helper kind = {
+	    .order_size = sizeof(struct starter_order),
+	    .obey = obey,
+	    .reap = reap,
+	    .end = stop};
+	int sock = helper_fork("paddock-starter", pid);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return -errno;
-	*pid = fork();
-	if (*pid == 0) {
-		it.plan = plan;
-		serve(ends[1]);
-	}
-	close(ends[1]);
-	if (*pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-		int rc = -errno;
-
-		close(ends[0]);
-		return rc;
-	}
-	return ends[0];
+	if (sock < 0 || *pid > 0)
+		return sock;
+	it.plan = plan;
+	helper_serve(&kind);
 }

@@ -21,8 +21,8 @@ struct helper {
 
 /*
  * Fork it, called NAME in ps(1): the end of the socket, close-on-exec and
- * non-blocking, and *PID; or -errno. In it *PID is 0, and no signal but
- * SIGKILL comes. Single-threaded, before any event base.
+ * non-blocking, and *PID; or -errno. In it *PID is 0, and signals are blocked.
+ * Single-threaded, before any event base.
  */
 int helper_fork(const char *name, pid_t *pid);
 

@@ -2,13 +2,11 @@
 #ifndef BROKER_RENDERERS_H
 #define BROKER_RENDERERS_H
 
-#include <sys/types.h>
-
 /*
- * Of the pages' processes below WORLD, the PID 1 of launch.h: 1: each has a
+ * Of the pages' processes, asked by the PID 1 of launch.h: 1: each has a
  * filter of system calls and a pid namespace below Chromium's; 0: one has
  * not; -ENOENT: there is none. Costs a look at every process there is.
  */
-int renderers_sandboxed(pid_t world);
+int renderers_sandboxed(void);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,12 +20,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "broker/proc_file.h"
 #include "broker/renderers.h"
 
 #define TICK_MS 250
 #define TICKS_A_LOOK 4	   /* at the pages' sandbox */
 #define TICKS_TO_DIE 8	   /* for who was killed, before the next one is */
-#define TEXT_MAX 4096
 
 struct process {
 	pid_t pid;
@@ -58,27 +57,12 @@ static void tell(enum watch_kind kind, uint64_t used, uint64_t allowed)
 
 /* ---- measuring ---- */
 
-static size_t slurp(pid_t pid, const char *name, char text[TEXT_MAX])
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, TEXT_MAX - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* Chromium itself, or a script that started it: all others have a type. */
 static bool is_main(pid_t pid)
 {
 	static const char type[] = "--type=";
-	char text[TEXT_MAX];
-	size_t n = slurp(pid, "cmdline", text);
+	char text[PROC_FILE_MAX];
+	size_t n = proc_file(pid, "cmdline", text);
 
 	return memmem(text, n, type, sizeof(type) - 1) == NULL;
 }
@@ -86,10 +70,10 @@ static bool is_main(pid_t pid)
 /* What it shares is counted where it lies, or not at all. */
 static uint64_t own_bytes(pid_t pid)
 {
-	char text[TEXT_MAX], *end;
+	char text[PROC_FILE_MAX], *end;
 	uint64_t resident, shared;
 
-	if (slurp(pid, "statm", text) == 0)
+	if (proc_file(pid, "statm", text) == 0)
 		return 0;
 	strtoull(text, &end, 10); /* the whole address space */
 	resident = strtoull(end, &end, 10);
@@ -102,8 +86,8 @@ static uint64_t own_bytes(pid_t pid)
 static uint64_t own_threads(pid_t pid)
 {
 	static const char key[] = "\nThreads:";
-	char text[TEXT_MAX];
-	const char *at = slurp(pid, "status", text) > 0 ? strstr(text, key)
+	char text[PROC_FILE_MAX];
+	const char *at = proc_file(pid, "status", text) > 0 ? strstr(text, key)
 							: NULL;
 
 	return at == NULL ? 0 : strtoull(at + sizeof(key) - 1, NULL, 10);
@@ -194,7 +178,7 @@ static void look_at_use(void)
 
 static void look_at_pages(void)
 {
-	int held = renderers_sandboxed(1);
+	int held = renderers_sandboxed();
 
 	if (held >= 0 && held != it.held) {
 		it.held = held;

@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "base/why.h"
 #include "broker/view.h"
+#include "ipc/pass.h"
 
 #define WORLD                                                                  \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET |           \
@@ -77,34 +78,12 @@ static int map_ids(const struct child *c)
 	return rc;
 }
 
-static void tell(const struct child *c, const struct report *r, int fd)
-{
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {.space = {0}};
-	struct iovec iov = {.iov_base = (void *)r, .iov_len = sizeof(*r)};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *h;
-
-	if (fd >= 0) {
-		m.msg_control = control.space;
-		m.msg_controllen = sizeof(control.space);
-		h = CMSG_FIRSTHDR(&m);
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(h), &fd, sizeof(fd));
-	}
-	(void)!sendmsg(c->report, &m, MSG_NOSIGNAL);
-}
-
 static _Noreturn void fail(const struct child *c, const char *step, int rc)
 {
 	struct report r = {.err = -rc};
 
 	snprintf(r.step, sizeof(r.step), "%s", step);
-	tell(c, &r, -1);
+	(void)pass_send(c->report, &r, sizeof(r), -1, 0);
 	_exit(1);
 }
 
@@ -252,40 +231,24 @@ static _Noreturn void init(const struct child *c)
 		fail(c, "fork", -errno);
 	if (pid == 0)
 		become_chromium(c);
-	tell(c, &r, fd);
+	(void)pass_send(c->report, &r, sizeof(r), fd, 0);
 	watch(c, pid);
 }
 
 /* ---- out here ---- */
 
+/* The listener's descriptor; -1: R says why there is none. */
 static int hear(int from, struct report *r)
 {
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {.iov_base = r, .iov_len = sizeof(*r)};
-	struct msghdr m = {.msg_iov = &iov,
-			   .msg_iovlen = 1,
-			   .msg_control = control.space,
-			   .msg_controllen = sizeof(control.space)};
-	struct timeval patience = {.tv_sec = SETUP_S};
-	struct cmsghdr *h;
+	const struct timeval patience = {.tv_sec = SETUP_S};
 	ssize_t n;
 	int fd;
 
 	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	do
-		n = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	h = n == (ssize_t)sizeof(*r) ? CMSG_FIRSTHDR(&m) : NULL;
-	if (h == NULL) {
-		if (n != (ssize_t)sizeof(*r))
-			*r = (struct report){.err = n < 0 ? errno : EPIPE,
-					     .step = "be set up"};
-		return -1;
-	}
-	memcpy(&fd, CMSG_DATA(h), sizeof(fd));
+	n = pass_recv(from, r, sizeof(*r), &fd, NULL);
+	if (n != (ssize_t)sizeof(*r))
+		*r = (struct report){.err = n < 0 ? (int)-n : EPIPE,
+				     .step = "be set up"};
 	return fd;
 }
 

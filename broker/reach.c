@@ -6,7 +6,6 @@
  */
 #include "broker/reach.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -19,6 +18,7 @@
 
 #include "base/hosts.h"
 #include "base/log.h"
+#include "ipc/host_pattern.h"
 
 #define ANSWER_MAX 4096
 
@@ -46,20 +46,13 @@ int reach_init(const char *deny)
 
 const char *reach_host(const char *host)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} a = {.any = {0}};
+	struct sockaddr_storage address;
 
-	if (hosts_have_name(denied, host))
+	if (hosts_have_name(denied, host) ||
+	    (host_is_address(host, &address) &&
+	     hosts_have_address(denied, (struct sockaddr *)&address)))
 		return DENIED;
-	if (strchr(host, ':') != NULL &&
-	    inet_pton(AF_INET6, host, &a.in6.sin6_addr) == 1)
-		a.any.sa_family = AF_INET6;
-	else if (inet_aton(host, &a.in.sin_addr) != 0)
-		a.any.sa_family = AF_INET;
-	return hosts_have_address(denied, &a.any) ? DENIED : NULL;
+	return NULL;
 }
 
 const char *reach_url(const char *url, enum url_trust trust)

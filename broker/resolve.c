@@ -6,7 +6,6 @@
  */
 #include "broker/resolve.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/share.h"
+#include "ipc/host_pattern.h"
 
 TAILQ_HEAD(lookups, lookup);
 
@@ -178,13 +178,11 @@ static void on_answer(evutil_socket_t sock, short what, void *arg)
 
 bool resolve_number(const char *host, union resolver_address *address)
 {
-	memset(address, 0, sizeof(*address));
-	if (strchr(host, ':') != NULL) {
-		address->any.sa_family = AF_INET6;
-		return inet_pton(AF_INET6, host, &address->in6.sin6_addr) == 1;
-	}
-	address->any.sa_family = AF_INET;
-	return inet_aton(host, &address->in.sin_addr) != 0;
+	struct sockaddr_storage found;
+	bool is_address = host_is_address(host, &found);
+
+	memcpy(address, &found, sizeof(*address));
+	return is_address;
 }
 
 struct lookup *resolve(struct resolver *r, const struct resolve_for *who,

@@ -1,3 +1,8 @@
+/*
+ * url_policy.c - tables of addresses, names, ports and schemes that no page, or
+ * none of a remote requestor, may reach. The broker asks it before it opens,
+ * resolves and connects; every answer but NULL is a reason to refuse.
+ */
 #include "broker/url_policy.h"
 
 #include <arpa/inet.h>
@@ -8,6 +13,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "ipc/host_pattern.h"
 
 /* ---- addresses ---- */
 
@@ -144,18 +150,6 @@ static bool is_or_below(const char *host, const char *name)
 	       (h == n || host[h - n - 1] == '.');
 }
 
-/* As browsers decide: the last label is a number, however it is written. */
-static bool numeric(const char *host)
-{
-	const char *last = strrchr(host, '.');
-
-	last = last == NULL ? host : last + 1;
-	if (strncasecmp(last, "0x", 2) == 0)
-		return strspn(last + 2, "0123456789abcdefABCDEF") ==
-		       strlen(last + 2);
-	return *last != '\0' && strspn(last, "0123456789") == strlen(last);
-}
-
 static bool name_ok(const char *host)
 {
 	const unsigned char *p = (const unsigned char *)host;
@@ -186,7 +180,7 @@ const char *url_policy_host(const char *host, enum url_trust trust)
 		bare[n - 1] = '\0';
 	if (!name_ok(bare))
 		return "not a host";
-	if (numeric(bare))
+	if (host_is_numeric(bare))
 		return inet_aton(bare, &in) != 0
 			   ? address4(ntohl(in.s_addr), trust)
 			   : "not a host";

@@ -29,8 +29,7 @@ static unsigned number(const char *p, size_t n, unsigned max)
 	return v <= max ? v : 0;
 }
 
-/* As browsers decide: a last label that is a number makes an address. */
-static bool is_numeric(const char *host)
+bool host_is_numeric(const char *host)
 {
 	const char *last = strrchr(host, '.');
 
@@ -70,7 +69,7 @@ static int take_name(struct host_pattern *p, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		p->name[i] = (char)tolower((unsigned char)s[i]);
 	p->name[n] = '\0';
-	return strlen(p->name) == n && is_name(p->name) && !is_numeric(p->name)
+	return strlen(p->name) == n && is_name(p->name) && !host_is_numeric(p->name)
 		   ? 0
 		   : -EINVAL;
 }
@@ -170,7 +169,7 @@ bool host_is_address(const char *host, struct sockaddr_storage *address)
 		return inet_pton(AF_INET6, host, &in6->sin6_addr) == 1;
 	}
 	address->ss_family = AF_INET;
-	return is_numeric(host) && inet_aton(host, &in->sin_addr) != 0;
+	return host_is_numeric(host) && inet_aton(host, &in->sin_addr) != 0;
 }
 
 bool host_pattern_has(const struct host_pattern *p,

@@ -51,6 +51,12 @@ bool host_pattern_matches(const struct host_pattern *p, const char *host,
 bool host_pattern_has(const struct host_pattern *p,
 		      const struct sockaddr *address, unsigned port);
 
+/*
+ * Is HOST an address of IPv4 to browsers, or none at all: is its last label a
+ * number, however it is written?
+ */
+bool host_is_numeric(const char *host);
+
 /* HOST as an address, however a browser writes it; false: it is a name. */
 bool host_is_address(const char *host, struct sockaddr_storage *address);
 

@@ -2,10 +2,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -96,4 +98,20 @@ char *buf_take(struct buf *b, size_t *len)
 		*len = held;
 	*b = (struct buf){.max = b->max};
 	return p;
+}
+
+char *buf_file(const char *path, size_t max)
+{
+	struct buf b = {.max = max};
+	char piece[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	do
+		n = read(fd, piece, sizeof(piece));
+	while (n > 0 ? buf_add(&b, piece, (size_t)n) == 0
+		     : n < 0 && errno == EINTR);
+	if (fd >= 0)
+		close(fd);
+	return buf_take(&b, NULL);
 }

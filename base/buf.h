@@ -44,4 +44,10 @@ void buf_drop(struct buf *b, size_t n); /* forgets the first N bytes */
 /* Gives the bytes away, NUL-terminated; the caller owns them. B is empty. */
 char *buf_take(struct buf *b, size_t *len);
 
+/*
+ * The text, to about MAX bytes and as far as it can be read, of a file whose
+ * size is not known before, as in /proc. The caller's; "" when there is none.
+ */
+char *buf_file(const char *path, size_t max);
+
 #endif

@@ -55,26 +55,10 @@ static const uint32_t spares[] = {UNUSED_FIRST, UNUSED_FIRST + 1,
 
 /* ---- files ---- */
 
-static char *read_text(const char *path)
-{
-	struct buf b = {.max = FILE_MAX};
-	char piece[4096], *text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
-		buf_add(&b, piece, (size_t)n);
-	if (fd >= 0)
-		close(fd);
-	text = xstrndup(buf_len(&b) > 0 ? buf_data(&b) : "", buf_len(&b));
-	buf_fini(&b);
-	return text;
-}
-
 void idrange_read(struct idrange_view *v)
 {
 	for (size_t i = 0; i < IDRANGE_FILES; i++)
-		v->text[i] = read_text(files[i].path);
+		v->text[i] = buf_file(files[i].path, FILE_MAX);
 }
 
 void idrange_forget(struct idrange_view *v)

@@ -343,26 +343,10 @@ static int make_v2(const struct cgroup_home *home, const char *name)
 	return geteuid() == 0 ? use_top(top, name) : -EACCES;
 }
 
-static char *read_proc(const char *path)
-{
-	struct buf b = {.max = MOUNTINFO_MAX};
-	char piece[4096], *text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	while (fd >= 0 && (n = read(fd, piece, sizeof(piece))) > 0)
-		buf_add(&b, piece, (size_t)n);
-	if (fd >= 0)
-		close(fd);
-	text = xstrndup(buf_len(&b) > 0 ? buf_data(&b) : "", buf_len(&b));
-	buf_fini(&b);
-	return text;
-}
-
 static void find_home(struct cgroup_home *home)
 {
-	char *self = read_proc("/proc/self/cgroup");
-	char *mounts = read_proc("/proc/self/mountinfo");
+	char *self = buf_file("/proc/self/cgroup", MOUNTINFO_MAX);
+	char *mounts = buf_file("/proc/self/mountinfo", MOUNTINFO_MAX);
 
 	cgroup_find(self, mounts, home);
 	free(self);

@@ -597,25 +597,29 @@ struct json_object *grants_of(const struct template *t, const struct config *c)
 	return o;
 }
 
+const char *grants_unused(const struct config_grant *g,
+			  const struct catalogue *all)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (!is_for(g, all->all[i]))
+			continue;
+		if (holds(g, all->all[i]))
+			return NULL;
+		known = true;
+	}
+	return known ? "its digest is no package's that is there"
+		     : "there is no such template";
+}
+
 void grants_log(const struct catalogue *all, const struct config *c)
 {
 	for (size_t i = 0; i < c->n_grants; i++) {
-		const struct config_grant *g = &c->grants[i];
-		bool known = false, held = false;
+		const char *why = grants_unused(&c->grants[i], all);
 
-		for (size_t j = 0; j < all->n && !held; j++) {
-			known |= is_for(g, all->all[j]);
-			held = is_for(g, all->all[j]) && holds(g, all->all[j]);
-		}
-		if (!known)
-			log_warn("grants",
-				 "grant=\"%s\" used=no msg=\"there is no such "
-				 "template\"",
-				 g->name);
-		else if (!held)
-			log_warn("grants",
-				 "grant=\"%s\" used=no msg=\"its digest is no "
-				 "package's that is there\"",
-				 g->name);
+		if (why != NULL)
+			log_warn("grants", "grant=\"%s\" used=no msg=\"%s\"",
+				 c->grants[i].name, why);
 	}
 }

@@ -51,7 +51,11 @@ struct json_object *grants_hosts(const struct template *t,
 struct json_object *grants_view(const struct template *t,
 				const struct config *c, bool hosts);
 
-/* Lines of the log for what is granted to nobody: a name or digest is wrong. */
+/* Why G grants nothing to any of ALL: a name or digest is wrong. NULL: it does. */
+const char *grants_unused(const struct config_grant *g,
+			  const struct catalogue *all);
+
+/* A line of the log for each of these. */
 void grants_log(const struct catalogue *all, const struct config *c);
 
 /*

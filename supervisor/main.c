@@ -279,6 +279,13 @@ static int check(const struct catalogue *cat, const struct config *c,
 		print_grants(cat, c);
 	for (size_t i = 0; !grants && i < cat->n; i++)
 		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
+	for (size_t i = 0; !grants && i < c->n_grants; i++) {
+		const char *why = grants_unused(&c->grants[i], cat);
+
+		if (why != NULL)
+			fprintf(stderr, "paddockd: [grant \"%s\"] is not used: "
+				"%s\n", c->grants[i].name, why);
+	}
 	for (size_t i = 0; i < cat->n_problems; i++)
 		fprintf(stderr, "paddockd: %s: %s\n", cat->problems[i].path,
 			cat->problems[i].why);

@@ -314,6 +314,9 @@ subtest 'the command' => sub {
 	is($r->{status}, 2, 'a daemon takes none of it');
 	like($r->{err}, qr/--grant is for a private server/, 'and that is said');
 
+	my $said = `$BUILD/paddockd --check --templates $at --grant raeds:locks=yes --grant locks:locks=yes 2>&1 >/dev/null`;
+	like($said, qr/^paddockd: \[grant "raeds"\] is not used: there is no such template\n\z/m, '--check tells of a grant that nobody has, and of no other');
+
 	$r = $do->('doctor', @private);
 	like($r->{out}, qr/^missing +a grant for $_: .*paddock template show $_ /m, "doctor names $_")
 	    for qw(tabs reads dials keys locks lua_reads);

@@ -42,24 +42,34 @@ static void expand(const unsigned char *p, uint32_t w[64])
 
 static void take_block(struct sha256 *s, const unsigned char *p)
 {
-	uint32_t w[64], v[8];
+	uint32_t a = s->h[0], b = s->h[1], c = s->h[2], d = s->h[3];
+	uint32_t e = s->h[4], f = s->h[5], g = s->h[6], h = s->h[7];
+	uint32_t w[64];
 
 	expand(p, w);
-	memcpy(v, s->h, sizeof(v));
 	for (size_t i = 0; i < 64; i++) {
-		uint32_t a = v[0], e = v[4];
-		uint32_t one = v[7] +
-			       (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) +
-			       ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
+		uint32_t one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) +
+			       ((e & f) ^ (~e & g)) + k[i] + w[i];
 		uint32_t two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) +
-			       ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+			       ((a & b) ^ (a & c) ^ (b & c));
 
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[0] = one + two;
-		v[4] += one;
+		h = g;
+		g = f;
+		f = e;
+		e = d + one;
+		d = c;
+		c = b;
+		b = a;
+		a = one + two;
 	}
-	for (size_t i = 0; i < 8; i++)
-		s->h[i] += v[i];
+	s->h[0] += a;
+	s->h[1] += b;
+	s->h[2] += c;
+	s->h[3] += d;
+	s->h[4] += e;
+	s->h[5] += f;
+	s->h[6] += g;
+	s->h[7] += h;
 }
 
 void sha256_begin(struct sha256 *s)

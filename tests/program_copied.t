@@ -4,8 +4,6 @@
 # when it was made. PADDOCK_ROUNDS: starts to try.
 use strict;
 use warnings;
-use Digest::SHA qw(sha256_hex);
-use File::Find;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Cage;
@@ -17,16 +15,6 @@ my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 40;
 my $NOBODY = 65534;
 my $BREAKS = "#!/usr/bin/perl\nsyscall(272, 0x10000000); print 1\n"; # unshare
 my ($GOOD, $EVIL) = ("w=good\n", "w=evil\n");
-
-# As package.h has it, of what lies there.
-sub digest_of {
-	my ($dir) = @_;
-	my %bytes;
-
-	find({no_chdir => 1, wanted => sub {
-		$bytes{substr $_, 1 + length $dir} = read_file($_) if -f $_ }}, $dir);
-	return sha256_hex(join '', map { "$_\0" . pack('Q<', length $bytes{$_}) . $bytes{$_} } sort keys %bytes);
-}
 
 # In place: the same inode.
 sub put_in {

@@ -11,10 +11,12 @@ use bytes ();
 
 use Carp qw(croak);
 use Cwd qw(abs_path);
+use Digest::SHA qw(sha256_hex);
 use Errno qw(EAGAIN EINTR EPIPE);
 use Exporter qw(import);
 use Fcntl qw(F_GETFL F_SETFL O_NONBLOCK);
 use File::Basename qw(dirname);
+use File::Find;
 use File::Path qw(make_path remove_tree);
 use File::Temp qw(tempdir);
 use JSON::PP ();
@@ -25,7 +27,7 @@ use Time::HiRes qw(time);
 our @EXPORT = qw(json_of json_to true false null same_json answer_ok
 		 refused strays_gone children_of as_root read_file write_file
 		 alive rss_kb peak_kb lua until_true
-		 schema_errors %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM);
+		 schema_errors digest_of %said $BUILD $TOP $PATIENCE $SANITIZED $ROOM);
 
 use constant { true => JSON::PP::true, false => JSON::PP::false,
 	       null => undef };
@@ -298,6 +300,16 @@ sub lua {
 	my ($code, %manifest) = @_;
 
 	return {code => $code, %manifest};
+}
+
+# A package's, as package.h has it, of what lies there.
+sub digest_of {
+	my ($dir) = @_;
+	my %bytes;
+
+	find({no_chdir => 1, wanted => sub {
+		$bytes{substr $_, 1 + length $dir} = read_file($_) if -f $_ }}, $dir);
+	return sha256_hex(join '', map { "$_\0" . pack('Q<', length $bytes{$_}) . $bytes{$_} } sort keys %bytes);
 }
 
 sub write_templates {

@@ -42,6 +42,13 @@ my $not = 'returns {"code":"CALL_NOT_ALLOWED","ok":false}';
      lua => 'return 1', manifest => {permissions => {secrets => ['PADDOCK_TEST_SECRET']}}],
     [810, 'locks', 'refused PERMISSION_NOT_ALLOWED "key":"locks"', sh => 'echo 1',
      manifest => {permissions => {locks => JSON::PP::true}}],
+    [812, 'another program than the one whose digest has the grant, put there by itself', 'returns 0',
+     sh => 'cd /template; n=0; t() { "$@" 2>/dev/null && n=$((n + 1)); }; ' .
+	 't eval "echo x >main"; t eval "echo x >>template.json"; t touch new; t mkdir new; t rm -f main; ' .
+	 't mv main other; t chmod 777 main; t touch main; t truncate -s 0 main; t ln main other; ' .
+	 't test -n "$(ls -A /.paddock)"; echo $n',
+     limits => {maxTimeoutMs => 600_000}, # redteam_grants.t has its digest
+     manifest => {permissions => {readPaths => ['/usr/share/doc']}}],
     [811, 'nothing', 'returns 1', lua => 'return 1', manifest => {tools => [],
      permissions => {locks => JSON::PP::false, readPaths => [], network => [], secrets => []}}],
 )

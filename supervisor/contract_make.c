@@ -1,18 +1,18 @@
-/* contract_make.c - run_task_template, and a template's own tool. */
+/*
+ * contract_make.c - run_task_template, and a template's own tool, from tools.c
+ * on. Whatever is wrong with what is asked for is refused to the call.
+ */
 #include "supervisor/contract_make_int.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "proto/json.h"
-#include "supervisor/admit.h"
 #include "supervisor/answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
 #include "supervisor/call_make.h"
-#include "supervisor/conform.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
 #include "supervisor/tools.h"
@@ -388,115 +388,7 @@ static void no_session(struct call *c, const char *id)
 	call_refuse(c, &r);
 }
 
-/* ---- what T takes ---- */
-
-/* Whose inputs they are: a member of the call's message. */
-struct inputs {
-	struct template *template; /* lent */
-	struct json_object *in; /* KEY of this; borrowed from the message */
-	const char *key;
-	const char *prefix; /* of pointers into them, for the client */
-	void (*pass)(struct call *c, struct template *t);
-};
-
-/* call.state while they are checked on a thread. */
-struct checked {
-	struct call *call;
-	struct conform_job *job; /* NULL: it is over */
-	struct inputs inputs;
-};
-
-static void checked_free(void *state)
-{
-	struct checked *k = state;
-
-	if (k->job != NULL)
-		conform_cancel(k->job);
-	free(k);
-}
-
-static void refuse_costly(struct refusal *r, const struct conform *v,
-			  const struct inputs *i)
-{
-	struct json_object *d = conform_details(v, "inputsSchema");
-	char *pointer = xasprintf("%s%s", i->prefix, v->err.pointer);
-	char *text = conform_text(v, i->template, "inputsSchema");
-
-	json_object_object_add(d, "pointer", json_object_new_string(pointer));
-	refuse(r, "RESOURCE_LIMIT", d, "%s", text);
-	free(pointer);
-	free(text);
-}
-
-static void settle_inputs(struct call *c, const struct inputs *i,
-			  const struct conform *v)
-{
-	struct refusal r = {0};
-
-	if (v->rc == 0) {
-		i->pass(c, i->template);
-		return;
-	}
-	if (v->rc == -EINVAL)
-		contract_invalid(&r, i->prefix, &v->err);
-	else
-		refuse_costly(&r, v, i);
-	call_refuse(c, &r);
-}
-
-static void on_checked(void *arg, const struct conform *v,
-		       struct json_object *tree)
-{
-	struct checked *k = arg;
-	struct inputs i = k->inputs;
-	struct call *c = k->call;
-
-	k->job = NULL;
-	c->state = NULL;
-	c->state_free = NULL;
-	checked_free(k);
-	json_object_object_add(i.in, i.key, tree);
-	settle_inputs(c, &i, v);
-}
-
-/* Nobody else may know of any part of them meanwhile. */
-static void check_later(struct call *c, const struct inputs *i,
-			const struct conform *v)
-{
-	struct json_object *tree;
-	struct refusal r = {0};
-	struct checked *k;
-
-	if (!admit_cpu(c->session->requestor, &r)) {
-		call_refuse(c, &r);
-		return;
-	}
-	tree = json_object_get(json_member(i->in, i->key));
-	k = xcalloc(1, sizeof(*k));
-	json_object_object_del(i->in, i->key);
-	*k = (struct checked){.call = c, .inputs = *i};
-	k->job = conform_later(c->session->server->offload,
-			       c->session->requestor, v, i->template,
-			       i->template->inputs, tree, tree, on_checked, k);
-	c->state = k;
-	c->state_free = checked_free;
-	if (k->job != NULL)
-		return;
-	json_object_put(tree);
-	conform_refuse_more(&r);
-	call_refuse(c, &r);
-}
-
-static void check_inputs(struct call *c, const struct inputs *i)
-{
-	struct conform v;
-
-	if (conform_now(&v, c->session->requestor, i->template->inputs,
-			json_member(i->in, i->key)))
-		settle_inputs(c, i, &v);
-	else
-		check_later(c, i, &v);
-}
+/* ---- what C asks for ---- */
 
 /* What C asks for may be run; its session is there, or it names none. */
 static void submit_view(struct call *c, struct template *t)
@@ -510,11 +402,11 @@ static void submit_view(struct call *c, struct template *t)
 static void check_view(struct call *c, struct template *t,
 		       struct json_object *args)
 {
-	check_inputs(c, &(struct inputs){.template = t,
-					 .in = args,
-					 .key = "inputs",
-					 .prefix = "/inputs",
-					 .pass = submit_view});
+	make_check_inputs(c, &(struct make_inputs){.template = t,
+						   .in = args,
+						   .key = "inputs",
+						   .prefix = "/inputs",
+						   .pass = submit_view});
 }
 
 /* What ARGS ask for, when it may be run; else C has been answered. */
@@ -574,9 +466,9 @@ void contract_call_template(struct call *c, struct template *t,
 			    struct json_object *args)
 {
 	(void)args;
-	check_inputs(c, &(struct inputs){.template = t,
-					 .in = c->msg.params,
-					 .key = "arguments",
-					 .prefix = "",
-					 .pass = submit_output});
+	make_check_inputs(c, &(struct make_inputs){.template = t,
+						   .in = c->msg.params,
+						   .key = "arguments",
+						   .prefix = "",
+						   .pass = submit_output});
 }

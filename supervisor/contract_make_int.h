@@ -1,6 +1,10 @@
 /*
- * contract_make_int.h - between contract_make.c and contract_once.c alone:
- * a call that makes a run, or finds the one that it asks for again.
+ * contract_make_int.h - between these alone: a call that makes a run, or finds
+ * the one that it asks for again.
+ *
+ *   contract_inputs.c  are its inputs what the template takes?
+ *   contract_once.c    is there a run already, by its idempotencyKey?
+ *   contract_make.c    all the rest
  */
 #ifndef SUPERVISOR_CONTRACT_MAKE_INT_H
 #define SUPERVISOR_CONTRACT_MAKE_INT_H
@@ -20,6 +24,18 @@ struct ask {
 	bool deduplicated;
 	struct json_object *token; /* owned: a task's, for progress */
 };
+
+/* Whose inputs they are: a member of the call's message. */
+struct make_inputs {
+	struct template *template; /* lent */
+	struct json_object *in; /* KEY of this; borrowed from the message */
+	const char *key;
+	const char *prefix; /* of pointers into them, for the client */
+	void (*pass)(struct call *c, struct template *t);
+};
+
+/* PASS is called, now or later, when they are what it takes; else C is refused. */
+void make_check_inputs(struct call *c, const struct make_inputs *i);
 
 /* Make the run that C's ask is for. */
 void make_run(struct call *c);

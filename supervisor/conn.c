@@ -18,6 +18,8 @@
 
 #define READ_BYTES 65536
 #define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
+#define LINES_EACH 4	      /* largest messages, unended, of one requestor */
+#define LINE_LEAST 65536      /* bytes that each may have */
 #define STALL_S 1	      /* how often it is asked who reads no more */
 
 struct conn {
@@ -25,6 +27,7 @@ struct conn {
 	struct session session;
 	int in, out;
 	struct lines lines;
+	size_t held; /* of these, as counted in requestor.line_bytes */
 	struct buf unsent;
 	struct event *readable;
 	struct event *writable;
@@ -168,24 +171,50 @@ static void on_line(void *arg, const char *text, size_t len)
 static void on_too_long(void *arg)
 {
 	struct conn *c = arg;
+	long long max = (long long)c->server->config->max_message_bytes;
 	char why[160];
 
 	c->lines.paused = true;
-	snprintf(why, sizeof(why),
-		 "a message of more than %lld bytes came; this server takes at "
-		 "most that (its max_message_bytes)",
-		 (long long)c->server->config->max_message_bytes);
+	if (c->lines.max < (size_t)max)
+		snprintf(why, sizeof(why),
+			 "%zu bytes of messages of yours have not ended, and "
+			 "%lld may; end them, and send this again",
+			 c->session.requestor->line_bytes, LINES_EACH * max);
+	else
+		snprintf(why, sizeof(why),
+			 "a message of more than %lld bytes came; this server "
+			 "takes at most that (its max_message_bytes)", max);
 	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, why);
 }
 
 static const struct lines_ops ops = {on_line, on_too_long};
+
+static void count_lines(struct conn *c)
+{
+	size_t now = buf_len(&c->lines.held) + buf_len(&c->lines.rest);
+
+	c->session.requestor->line_bytes += now - c->held;
+	c->held = now;
+}
+
+/* N bytes came, of which a large message waits for no more than there is room. */
+static void add(struct conn *c, const char *data, size_t n)
+{
+	size_t max = (size_t)c->server->config->max_message_bytes;
+	size_t others = c->session.requestor->line_bytes - c->held;
+	size_t room = others < LINES_EACH * max ? LINES_EACH * max - others : 0;
+
+	c->lines.max = room > max ? max : room > LINE_LEAST ? room : LINE_LEAST;
+	lines_add(&c->lines, data, n, &ops, c);
+	count_lines(c);
+}
 
 static void on_turn(void *arg)
 {
 	struct conn *c = arg;
 
 	c->lines.paused = false;
-	lines_add(&c->lines, "", 0, &ops, c);
+	add(c, "", 0);
 	go_on(c);
 }
 
@@ -215,14 +244,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	}
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
 		c->lines.paused = true;
-		lines_add(&c->lines, data, (size_t)n, &ops, c);
+		add(c, data, (size_t)n);
 		turn_ask(&c->server->turns, &c->session.requestor->turns,
 			 &c->turn);
 		return;
 	}
 	c->lines.paused = false;
 	if (n > 0)
-		lines_add(&c->lines, data, (size_t)n, &ops, c);
+		add(c, data, (size_t)n);
 	go_on(c);
 }
 
@@ -385,6 +414,7 @@ void conn_free(struct conn *c)
 	turn_leave(&c->turn);
 	forget_intake(c);
 	lines_fini(&c->lines);
+	count_lines(c);
 	buf_fini(&c->unsent);
 	free(c);
 }

@@ -218,6 +218,51 @@ static void test_rest(void)
 	end();
 }
 
+/* All but the end of the largest message; does the server say something? */
+static bool is_refused(struct client *k, const char *text, size_t len)
+{
+	char in[512] = "";
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < 32768 ? len - at : 32768;
+		say(k, text + at, n);
+		event_base_loop(server.base, EVLOOP_NONBLOCK);
+	}
+	event_base_loop(server.base, EVLOOP_NONBLOCK);
+	return read(k->ends[0], in, sizeof(in) - 1) > 0 &&
+	       strstr(in, "of messages of yours have not ended, and 4194304 "
+			  "may") != NULL;
+}
+
+/* What one user's streams hold of messages that do not end has a bound. */
+static void test_unended(void)
+{
+	size_t len = (size_t)config.max_message_bytes - 1000;
+	char *text = xcalloc(len, 1);
+	struct client all[5], other;
+
+	begin();
+	memset(text, 'x', len);
+	for (int i = 0; i < 5; i++) {
+		come(&all[i], &who[0]);
+		ok(is_refused(&all[i], text, len) == (i == 4),
+		   i == 4 ? "what is over it is refused"
+			  : "so many messages may be on their way");
+	}
+	come(&other, &who[1]);
+	ok(!is_refused(&other, text, len), "another's are its own");
+	go(&all[0]);
+	ok(!is_refused(&all[4], "\n", 1), "the rest of it is let go");
+	ok(!is_refused(&all[4], text, len), "there is room when one has gone");
+	for (int i = 1; i < 5; i++)
+		go(&all[i]);
+	go(&other);
+	ok(who[0].line_bytes == 0 && who[1].line_bytes == 0,
+	   "none of it is counted any more");
+	free(text);
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -226,5 +271,6 @@ int main(void)
 	test_large();
 	test_gone();
 	test_rest();
+	test_unended();
 	return tap_done();
 }

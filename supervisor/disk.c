@@ -63,7 +63,7 @@ enum disk_room disk_room_lately(const struct config *c)
 	static int64_t asked_ms;
 	int64_t now = clock_mono_ms();
 
-	if (of != c || now - asked_ms >= LATELY_MS) {
+	if (of == NULL || of != c || now - asked_ms >= LATELY_MS) {
 		room = disk_room(c, 0);
 		asked_ms = now;
 		of = c;

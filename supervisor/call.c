@@ -221,11 +221,15 @@ void call_drop(struct call *c, bool cancel_run)
 /* ANSWER is complete: it leaves, alone or with its batch. */
 void call_send(struct call *c, struct buf *answer)
 {
+	const struct session_ops *ops = c->session->ops;
+
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
+	else if (ops->answer_taken != NULL && intake_is_large(buf_len(answer)))
+		ops->answer_taken(c->session->arg, c->route, answer);
 	else
-		c->session->ops->answer(c->session->arg, c->route,
-					buf_data(answer), buf_len(answer));
+		ops->answer(c->session->arg, c->route, buf_data(answer),
+			    buf_len(answer));
 	buf_fini(answer);
 	call_free(c);
 }

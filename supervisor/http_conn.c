@@ -16,6 +16,7 @@
 #include "base/utf8.h"
 #include "proto/rpc.h"
 #include "supervisor/http_conn_int.h"
+#include "supervisor/session.h"
 
 #define READ_BYTES 65536
 #define RETRY_AFTER "Retry-After: 1\r\n"
@@ -518,9 +519,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		take(c, data, (size_t)n);
 }
 
+/* No more than SESSION_WRITE_BYTES at once, however fast it is read. */
 int http_conn_write(struct http_conn *c)
 {
+	size_t wrote = 0;
+
 	while (buf_len(&c->unsent) > 0) {
+		if (wrote >= SESSION_WRITE_BYTES)
+			return -EAGAIN;
 		ssize_t n = send(c->fd, buf_data(&c->unsent),
 				 buf_len(&c->unsent), MSG_NOSIGNAL);
 
@@ -528,6 +534,7 @@ int http_conn_write(struct http_conn *c)
 			continue;
 		if (n < 0)
 			return -errno;
+		wrote += (size_t)n;
 		buf_drop(&c->unsent, (size_t)n);
 		weigh(c, weight(c));
 		c->moved_ms = clock_mono_ms();

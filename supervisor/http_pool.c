@@ -187,7 +187,8 @@ void http_pool_fini(struct http_pool *p, int64_t until_ms)
 	struct http_conn *c;
 
 	TAILQ_FOREACH(c, &p->all, link) /* a slow one keeps no other waiting */
-		http_conn_write(c);
+		for (int i = 0; i < 8 && http_conn_write(c) == -EAGAIN; i++)
+			; /* all that its socket takes */
 	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
 		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
 		int64_t left;

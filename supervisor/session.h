@@ -18,6 +18,7 @@
 #define SESSION_CALLS_MAX 2048 /* under way at once */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
 #define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
+#define SESSION_WRITE_BYTES (1u << 20) /* at once: 0.5 ms */
 
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
@@ -31,6 +32,8 @@ struct session_ops {
 	 * there will be none, for it was cancelled. ROUTE is used no more.
 	 */
 	void (*answer)(void *arg, void *route, const char *text, size_t len);
+	/* The same, of a large one whose bytes are taken. NULL: answer() copies. */
+	void (*answer_taken)(void *arg, void *route, struct buf *answer);
 	/* Is there a way for what belongs to no request? NULL: always. */
 	bool (*reachable)(void *arg);
 	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */

@@ -65,7 +65,7 @@ sub schemas {
      say => sub { "GET /nothing HTTP/1.1\r\nHost: 127.0.0.1:$_[0]{port}\r\n\r\n" x 300 }],
     [6, 'connections that come and go', over => 'http', conns => 16, parting => 1,
      say => sub { "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:$_[0]{port}\r\n\r\n" }],
-    ['6b', 'sessions that come and go', over => 'http', conns => 16, parting => 1,
+    ['6b', 'sessions that come and go', long => 1, over => 'http', conns => 16, parting => 1,
      say => sub { post(initialize(), undef, $_[0]{port}) }],
     ['6c', 'connections of the socket that come and go', long => 1, conns => 16, parting => 1, say => $hello],
     [7, 'a batch of 128', first => $old_hello,
@@ -75,7 +75,7 @@ sub schemas {
      say => sub { '[' . join(',', map { $_ % 2 ? request($_, 'tools/list', '{}') : call_text($_, 'list_task_templates', '{}') } 1 .. 128) . "]\n" }],
 
     # ---- large messages ----
-    [10, 'a ping of 3.6 MB', first => $hello,
+    [10, 'a ping of 3.6 MB', long => 1, first => $hello,
      say => sub { line(request(1, 'ping', '{"a":' . list_of(3.6 * $MB, '0,') . '}')) }],
     [11, 'a ping of 16 MB, a million values', first => $hello,
      say => sub { line(request(1, 'ping', '{"a":' . list_of(1.9 * $MB, '0,') . ',"b":"' . 'x' x (14 * $MB) . '"}')) }],
@@ -94,7 +94,7 @@ sub schemas {
     [13, 'inputs of 15 MB', long => 1, first => $hello, say => sub { line(call_text(1, 'fill', '{"n":1,"t":"' . 'x' x (15 * $MB) . '"}')) }],
     ['13b', 'inputs of half a million values', first => $hello,
      say => sub { line(call_text(1, 'fill', '{"n":1,"t":' . list_of($MB, '0,') . '}')) }],
-    ['13c', 'the same, with a key', first => $hello,
+    ['13c', 'the same, with a key', long => 1, first => $hello,
      say => sub { line(call_text(1, 'run_task_template', '{"templateId":"fill","inputs":{"n":1,"t":' .
 				 list_of($MB, '0,') . '},"options":{"idempotencyKey":"k"}}')) }],
     ['13d', 'inputs for a tool of the contract', long => 1, first => $hello,
@@ -102,7 +102,7 @@ sub schemas {
     ['13e', 'a tool that is not there, with much', long => 1, first => $hello,
      say => sub { line(call_text(1, 'x' x $MB, '{"runId":' . list_of($MB, '0,') . '}')) }],
     [14, 'inputs that come back', first => $hello, say => sub { line(call_text(1, 'echo', '{"t":"' . 'x' x (4 * $MB) . '"}')) }],
-    ['14b', 'many values that come back', first => $hello, say => sub { line(call_text(1, 'echo', '{"t":' . list_of($MB, '0,') . '}')) }],
+    ['14b', 'many values that come back', long => 1, first => $hello, say => sub { line(call_text(1, 'echo', '{"t":' . list_of($MB, '0,') . '}')) }],
     ['14c', 'large answers to questions', conns => 2, parting => 1, templates => {
 	asks => lua('return run.sample{maxTokens = 9, messages = {{role = "user", content = {type = "text", text = "?"}}}}')},
      say => sub {

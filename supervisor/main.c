@@ -362,8 +362,8 @@ static int before_start(const struct config *c, const struct flags *f)
 	cgroup_init();
 	if (!privs_leave_root())
 		return 0;
-	/* one client's server takes it when a run is asked for */
-	if (!f->stdio &&
+	/* made when it is ready; one client's: taken when a run is asked for */
+	if (!f->stdio && access(c->state_dir, F_OK) == 0 &&
 	    privs_give_state(c->state_dir, why, sizeof(why)) < 0 &&
 	    !privs_may_write(c->state_dir)) {
 		log_error("server", "why=\"%s\"", why);

@@ -131,10 +131,10 @@ my @asked = (
 	 $form->(p => $several->(30_000, default => $choices->(30_000))), undef,
 	 'INVALID_PARAMETER'],
 	['100000 chosen', elicit => $form->(p => $several->(1000)),
-	 $accept->(p => [('v1000') x 100_000]), 'INPUT_INVALID'],
+	 $accept->(p => [('v1000') x 100_000]), ''],
 	['names that were not asked for', elicit =>
 	 $form->(p => {type => 'boolean'}),
-	 $accept->(p => true, map { ("n$_" => 1) } 1 .. 20_000), 'INPUT_INVALID'],
+	 $accept->(p => true, map { ("n$_" => 1) } 1 .. 20_000), ''],
 	['what a model says, 20000 blocks', sample => undef,
 	 {role => 'assistant', model => 'm', content => [
 		 ({type => 'text', text => 'x'}) x 20_000]}, ''],

@@ -120,6 +120,8 @@ int broker_log_open(struct broker_log *l)
 	close(ends[1]);
 	if (high < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
 		close(ends[0]);
+		if (high >= 0)
+			close(high);
 		return -EMFILE;
 	}
 	l->fd = ends[0];

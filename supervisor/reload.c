@@ -37,7 +37,7 @@ struct reload {
 
 /* What the thread works on. */
 struct load {
-	struct reload *reload; /* NULL: nobody waits */
+	struct reload *reload; /* that waits for it, unless it is cancelled */
 	struct offload_job *job;
 	struct config *config;
 	struct catalogue *catalogue; /* once it is loaded */
@@ -127,15 +127,12 @@ static void reopen_logs(const struct config *c)
 			  strerror(-rc));
 }
 
-static int try_logs(const struct config *now, const struct config *old)
+/* On failure end() opens those again that there were. */
+static int open_logs(const struct config *c)
 {
-	int rc = audit_open(now->audit_file);
+	int rc = audit_open(c->audit_file);
 
-	if (rc == 0)
-		rc = log_open(now->log_file);
-	if (rc < 0)
-		audit_open(old->audit_file);
-	return rc;
+	return rc == 0 ? log_open(c->log_file) : rc;
 }
 
 /* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
@@ -147,16 +144,15 @@ static int swap_in(struct reload *r, struct config *config,
 	struct config old;
 	int rc;
 
-	keep_fixed(config, srv->config);
-	rc = try_logs(config, srv->config);
+	rc = open_logs(config);
 	if (rc < 0) {
 		snprintf(why, size, "a log file cannot be opened: %s",
 			 strerror(-rc));
-		keep_fixed(srv->config, config);
 		catalogue_free(catalogue);
 		config_free(config);
 		return -EINVAL;
 	}
+	keep_fixed(config, srv->config);
 	old = *srv->config; /* others hold its address */
 	*srv->config = *config;
 	*config = old;
@@ -278,9 +274,7 @@ void reload_ask(struct reload *r)
 	if (l->job != NULL)
 		return;
 	r->load = NULL;
-	l->config = NULL;
 	drop(l);
-	config_free(config);
 	end(r, "there is no thread to load the templates on");
 }
 

@@ -181,7 +181,8 @@ static const struct config_key keys[] = {
     {KEY("sandbox", max_package_copies_bytes, BYTES), .def = 256 * MIB, .min = 0,
      .max = TIB,
      .help = "The same of all such packages together. While programs are "
-	     "prepared anew, there are two copies of each."},
+	     "prepared anew, there are two copies of each, and runs that go on "
+	     "keep those that they began with."},
     {KEY("sandbox", require_isolation, CHOICE), .optional = true,
      .choices = isolations,
      .help = "Refuse to start with less. Unset: take what the machine has."},

@@ -112,6 +112,22 @@ static const struct config_requestor *section_of(const struct config *c,
 	return NULL;
 }
 
+/* What Q has by SECTION (NULL: none). Has what it may see changed? */
+static bool apply_one(struct requestor *q, const struct config_requestor *section)
+{
+	const struct config_requestor *was = q->section;
+
+	if (section == NULL) {
+		if (was != &none)
+			dismiss(q);
+		return false;
+	}
+	apply(q, section);
+	return !same(was->templates, section->templates) ||
+	       !same(was->browser_tools, section->browser_tools) ||
+	       !same(was->trust_level, section->trust_level);
+}
+
 bool requestors_apply(struct requestors *all, const struct config *c)
 {
 	bool changed = false;
@@ -121,22 +137,8 @@ bool requestors_apply(struct requestors *all, const struct config *c)
 	for (size_t i = 0; i < c->n_requestors; i++)
 		find_or_add(all, c->requestors[i].name);
 	HASH_ITER(hh, all->by_name, q, next) {
-		const struct config_requestor *was = q->section;
-		const struct config_requestor *is = section_of(c, q->name);
-
-		if (is == NULL && was == &none) {
-			set_store(all, q); /* it never had one, or is gone */
-			continue;
-		}
-		if (is != NULL)
-			changed = changed ||
-				  !same(was->templates, is->templates) ||
-				  !same(was->browser_tools, is->browser_tools) ||
-				  !same(was->trust_level, is->trust_level);
-		if (is != NULL)
-			apply(q, is);
-		else
-			dismiss(q);
+		if (apply_one(q, section_of(c, q->name)))
+			changed = true;
 		set_store(all, q);
 	}
 	return changed;

@@ -24,6 +24,7 @@
 #define MSG_DETAILS_MAX 16384u	/* bytes: an error's details, JSON text */
 #define MSG_ERROR_CODE_MAX 64u	/* bytes: [A-Z_], FAIL's error code */
 #define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
+#define MSG_ASK_VALUES_MAX 20000 /* in the JSON of that */
 #define MSG_ASK_MAX (1u << 20)	/* bytes: CALL's or INPUT's parameters */
 #define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
 #define MSG_SEQ_MAX UINT32_MAX	/* CALL's or INPUT's number */

@@ -48,6 +48,7 @@ struct scan {
 	    *open[JSON_DEPTH_MAX]; /* borrowed, outermost first */
 	size_t depth;
 	size_t values; /* in the tree so far */
+	size_t values_max;
 	struct buf key; /* the name whose value comes next, NUL-ended */
 };
 
@@ -325,9 +326,9 @@ static int scan_all(struct scan *s)
 		rc = take[s->want](s);
 		if (rc != 0)
 			return rc;
-		if (s->values > JSON_VALUES_MAX) {
-			json_lex_fail(x, x->at, "more than %d values",
-				      JSON_VALUES_MAX);
+		if (s->values > s->values_max) {
+			json_lex_fail(x, x->at, "more than %zu values",
+				      s->values_max);
 			return -EMSGSIZE;
 		}
 	}
@@ -336,8 +337,15 @@ static int scan_all(struct scan *s)
 int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err)
 {
+	return json_parse_few(out, text, len, JSON_VALUES_MAX, err);
+}
+
+int json_parse_few(struct json_object **out, const char *text, size_t len,
+		   size_t values_max, struct json_error *err)
+{
 	struct json_error unread = {0};
-	struct scan s = {.x = {.text = text,
+	struct scan s = {.values_max = values_max,
+			 .x = {.text = text,
 			       .len = len,
 			       .err = err != NULL ? err : &unread}};
 	int rc;

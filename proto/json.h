@@ -41,6 +41,10 @@ struct json_span {
 int json_parse(struct json_object **out, const char *text, size_t len,
 	       struct json_error *err);
 
+/* The same, with -EMSGSIZE for more than VALUES_MAX: the tree stays small. */
+int json_parse_few(struct json_object **out, const char *text, size_t len,
+		   size_t values_max, struct json_error *err);
+
 /*
  * Find where the value of member KEY lies in TEXT, an object that
  * json_parse() accepts. 0, or -ENOENT. Only its own members are looked at.

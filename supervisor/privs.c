@@ -78,7 +78,7 @@ static const struct passwd *find_user(const char *user)
 	char *end;
 	unsigned long id = strtoul(user, &end, 10);
 
-	if (pw == NULL && *user != '\0' && *end == '\0')
+	if (pw == NULL && *user != '\0' && *end == '\0' && id < UINT32_MAX)
 		pw = getpwuid((uid_t)id);
 	return pw;
 }

@@ -270,12 +270,17 @@ static int whole(struct worker *w)
 	struct ask *a = w->asking;
 	char *tool = a->tool; /* an answer frees A before this returns */
 	struct worker_ask ask = {a->seq, a->kind, tool, NULL};
-	int rc = json_parse(&ask.params, buf_data(&w->params),
-			    buf_len(&w->params), NULL);
+	/* it is read, measured and let go on the loop */
+	int rc = json_parse_few(&ask.params, buf_data(&w->params),
+				buf_len(&w->params), MSG_ASK_VALUES_MAX, NULL);
 
 	buf_fini(&w->params);
 	w->asking = NULL;
 	w->phase = PHASE_TALKING;
+	if (rc == -EMSGSIZE)
+		return worker_violation(
+		    w, "a question whose parameters have more than 20000 values, "
+		       "or too many levels");
 	if (rc < 0 || !json_object_is_type(ask.params, json_type_object)) {
 		json_object_put(ask.params);
 		return worker_violation(

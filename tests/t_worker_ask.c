@@ -52,6 +52,29 @@ static void takes_parts(void)
 	end();
 }
 
+/* {"a":[1,1,…]} of N values in all: it is read on the loop. */
+static int hear_many(size_t n)
+{
+	char text[2 * (MSG_ASK_VALUES_MAX + 8)] = "{\"a\":[1";
+	struct msg m = {.type = MSG_INPUT,
+			.input = {1, MSG_INPUT_ELICIT, 0, {text, 0}}};
+	size_t len = strlen(text);
+
+	for (size_t i = 3; i < n; i++, len += 2)
+		memcpy(text + len, ",1", 2);
+	memcpy(text + len, "]}", 2);
+	m.input.total = m.input.head.n = len + 2;
+	return hear(&m);
+}
+
+static void takes_so_many(void)
+{
+	begin();
+	is_int(hear_many(MSG_ASK_VALUES_MAX), 0, "a question has many values");
+	is_int(hear_many(MSG_ASK_VALUES_MAX + 1), -EPROTO, "but no more");
+	end();
+}
+
 static void shows(void)
 {
 	const struct isolation iso = {0};
@@ -172,6 +195,7 @@ int main(void)
 	set_up();
 	asks_and_answers();
 	takes_parts();
+	takes_so_many();
 	shows();
 	refuses();
 	is_cancelled();

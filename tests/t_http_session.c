@@ -91,7 +91,7 @@ static void test_all(void)
 }
 
 static void forget(void *arg, enum client_task_end how,
-		   struct json_object *value, const char *why)
+		   struct rpc_msg *value, const char *why)
 {
 	(void)how, (void)value, (void)why;
 	*(bool *)arg = true;

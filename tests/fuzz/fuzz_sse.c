@@ -348,8 +348,9 @@ static void begin(void)
 	srv.base = base;
 	srv.config = &config;
 	LIST_INIT(&srv.sessions);
+	TAILQ_INIT(&requestor.http_ended);
 	http_pool_init(&pool, base, &ops, NULL);
-	http_sessions_init(&sessions, &srv, &pool.unread);
+	http_sessions_init(&sessions, &srv, &pool.held);
 	for (size_t i = 0; i < CONNS; i++)
 		readers[i].fd = -1;
 }
@@ -364,9 +365,9 @@ static void end(void)
 	last_tag = 0;
 	http_pool_fini(&pool, 0);
 	turn();
-	assert(pool.n == 0 && pool.unread == 0 && pool.bodies == 0);
+	assert(pool.n == 0 && pool.held.unread == 0 && pool.held.bodies == 0);
 	assert(sessions.n == 0 && sessions.n_read == 0 && sessions.ended_bytes == 0);
-	assert(requestor.http_unread == 0 && requestor.http_live == 0 &&
+	assert(requestor.http.unread == 0 && requestor.http_live == 0 &&
 	       requestor.http_live_bytes == 0 && requestor.http_streams == 0);
 }
 

@@ -267,7 +267,8 @@ static void live(void)
 	shares();
 	run_in(3, &big, burn, &use);
 	ok(use.cpu_user_us < 0 || use.cpu_user_us + use.cpu_system_us >= 90000,
-	   "CPU time is counted where a group can");
+	   "CPU time is counted where a group can: %lld us",
+	   (long long)use.cpu_user_us);
 	run_in(3, &big, fork_eight, &use);
 	ok(use.cpu_user_us + use.cpu_system_us < 90000,
 	   "and not the next one's, either");

@@ -98,6 +98,7 @@ void throttle_tell(struct throttle *t, int64_t now_ms, bool final,
 			continue;
 		if (e->held > 0)
 			tell(arg, e->key.kind, e->key.who, e->held);
+		/* NOLINTNEXTLINE(clang-analyzer-*): uthash's links are whole */
 		HASH_DEL(t->by_key, e);
 		free(e);
 	}

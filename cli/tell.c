@@ -106,6 +106,7 @@ static void add_number(struct buf *out, const struct spec *s, va_list *ap)
 {
 	char text[128];
 
+	/* NOLINTBEGIN(bugprone-branch-clone): another type each */
 	if (s->kind == 'f')
 		snprintf(text, sizeof(text), s->text, va_arg(*ap, double));
 	else if (s->size == 'L')
@@ -116,6 +117,7 @@ static void add_number(struct buf *out, const struct spec *s, va_list *ap)
 		snprintf(text, sizeof(text), s->text, va_arg(*ap, size_t));
 	else
 		snprintf(text, sizeof(text), s->text, va_arg(*ap, int));
+	/* NOLINTEND(bugprone-branch-clone) */
 	buf_add_str(out, text);
 }
 #pragma GCC diagnostic pop

@@ -194,7 +194,8 @@ void contract_list_templates(struct call *c, struct json_object *args)
 	struct listing *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct listing){.call = c,
-			      .all = xcalloc(cat->n + 1, sizeof(*l->all)),
+			      .all = xcalloc(cat->n + 1,
+					    sizeof(struct template *)),
 			      .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(c->requestor, cat->all[i]) &&

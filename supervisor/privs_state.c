@@ -100,7 +100,7 @@ int privs_walk(const char *path, enum privs_links links, struct privs_way *w)
 	*w = (struct privs_way){.fd = -1};
 	if (*path != '/' || strlen(path) >= sizeof(k.rest))
 		return -EINVAL;
-	strcpy(k.rest, path);
+	memcpy(k.rest, path, strlen(path) + 1);
 	rc = begin(&k);
 	while (rc == 0 && (slash = strchr(k.rest, '/')) != NULL) {
 		size_t n = (size_t)(slash - k.rest);

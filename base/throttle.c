@@ -12,6 +12,11 @@
 
 #include "base/mem.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 struct throttle_key {
 	const void *kind;
 	char who[THROTTLE_WHO_MAX]; /* with NULs to its end */

@@ -257,6 +257,10 @@ static void hand_on(struct worker *w, const struct worker_ask *ask)
 	if (r->state == RUN_CANCELLING)
 		worker_fail_ask(r, ask->seq, "RUN_CANCELED",
 				"the run is being cancelled");
+	else if (ask->params == NULL)
+		worker_fail_ask(r, ask->seq, "INVALID_PARAMETER",
+				"a question has at most 20000 values, in at most "
+				"as many levels as any JSON here");
 	else if (env->on_ask == NULL)
 		worker_refuse_ask(r, ask, NULL);
 	else {
@@ -277,17 +281,14 @@ static int whole(struct worker *w)
 	buf_fini(&w->params);
 	w->asking = NULL;
 	w->phase = PHASE_TALKING;
-	if (rc == -EMSGSIZE)
-		return worker_violation(
-		    w, "a question whose parameters have more than 20000 values, "
-		       "or too many levels");
-	if (rc < 0 || !json_object_is_type(ask.params, json_type_object)) {
+	if (rc != -EMSGSIZE &&
+	    (rc < 0 || !json_object_is_type(ask.params, json_type_object))) {
 		json_object_put(ask.params);
 		return worker_violation(
 		    w, "a question whose parameters are not a JSON object");
 	}
 	a->tool = NULL;
-	hand_on(w, &ask);
+	hand_on(w, &ask); /* without parameters: there were too many */
 	json_object_put(ask.params);
 	free(tool);
 	return 0;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # paddock: `make run` shows it at work, `make check` tests it. Both install
 # what is missing on Debian 12. `make help` lists the rest.
 

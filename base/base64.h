@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base64.h - RFC 4648, section 4: the standard alphabet, padded. */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buf.h - a byte buffer that grows up to a bound. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H

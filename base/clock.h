@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h - the two clocks that paddock reads. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embed.h - a file of the source tree as bytes of the binary.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of packages, for who digests them (the supervisor) and who copies
  * them (the zygote of programs). What is wrong with one is its author's fault:

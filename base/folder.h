@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folder.h - all plain files below a folder that nobody trusts: found in one
  * order, within bounds, through no link and into no other mount.

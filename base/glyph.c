@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * glyph.c - one table of code points. The log, the command and its file names
  * ask it about each character of somebody's text. It cannot fail.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * glyph.h - which characters do something else than show themselves: in a
  * terminal, a log, or to who reads. Text of others is shown without them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hex.h - hexadecimal digits, of either case. */
 #ifndef BASE_HEX_H
 #define BASE_HEX_H

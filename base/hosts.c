@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hosts.c - a word is an address with or without a prefix's length, or a
  * name. Addresses are kept in IPv6's form, IPv4 as ::ffff:0:0/96, so that one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hosts.h - a list of hosts and networks, as people write it: example.com
  * (that name and all below it), 192.0.2.7, 192.0.2.0/24, 2001:db8::/32.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * id.h - names that order by time and cannot be guessed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idrange.c - finds ids for servers that root starts, and locks them, so that
  * no two servers, and no user's subordinate ids, are the same. The server asks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idrange.h - user and group ids that nobody on this machine has: by what the
  * files of passwd(5), group(5), subuid(5) and subgid(5) say, and the maps of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mem.h - allocation that cannot fail, for sizes that we chose ourselves. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* near.h - "did you mean": the known word nearest to one that is not known. */
 #ifndef BASE_NEAR_H
 #define BASE_NEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths without links, for whoever checks a path and uses it afterwards: the
  * packages of templates, what they may read, and what the cage is built of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nolink.h - files by their paths, through no symbolic link.
  *

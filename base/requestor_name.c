@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requestor_name.c - the rule for a requestor's name, for the configuration's
  * reader and for "paddock token". It only looks; its callers refuse.

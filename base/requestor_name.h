@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requestor_name.h - what a requestor may be called: the server's
  * configuration and who makes sections for it have one rule.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SHA-256 as FIPS 180-4 describes it. The zygote of programs calls it for
  * packages that are granted by their digest. It cannot fail.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.c - the one rule by which queues, connections, sessions and calls are
  * shared between those who ask. Who is refused by it is told what they have

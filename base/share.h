@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* share.h - what one may have of something that is there for all. Pure. */
 #ifndef BASE_SHARE_H
 #define BASE_SHARE_H

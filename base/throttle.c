@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * throttle.c - counts lines by kind and account; base/log.c and the audit log
  * ask it before each. Its failures: none; when there are too many accounts,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * throttle.h - how often a line may be written, so that nobody fills a disk
  * with them: each kind of line so many times a minute for each account, and

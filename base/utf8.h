@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.h - is it UTF-8, and where may it be cut? RFC 3629, section 4. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H

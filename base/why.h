@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* why.h - one sentence for people, into a bounded buffer of the caller's. */
 #ifndef BASE_WHY_H
 #define BASE_WHY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bare.h - a DevTools client with nothing of paddock's around it: no world of
  * its own for Chromium, no proxy, no policy, no worker. It takes the steps that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench.c - what a run costs, against a bare fork on the same machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser.c - pages by batch_extract_pages, and what paddock adds to the time
  * and CPU time that Chromium takes for them: the same steps, by a DevTools

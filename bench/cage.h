@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cage.h - the cage alone: a zygote, driven as the supervisor drives it; what
  * a worker costs until READY, and its end, in us of CPU.

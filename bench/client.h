@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.h - an MCP client over stdio of a server that it starts. */
 #ifndef BENCH_CLIENT_H
 #define BENCH_CLIENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http.c - calls over HTTP: paddock, each run in a cage of its own, beside the
  * official SDK's server, which calls a function in its own process, and which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_client.h - keep-alive HTTP/1.1 connections to one MCP endpoint, one
  * request under way on each; answers as JSON or as a stream of events. Anything

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measure.h - clocks, what processes cost, and the floor that all figures are
  * held against. All of it ends the program when it cannot measure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sdk_server.mjs TEMPLATES - word_count by the official TypeScript SDK, in
 // process, and programs of TEMPLATES by bubblewrap, over HTTP with sessions.
 // Prints its two endpoints: JSON answers, event streams.

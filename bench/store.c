@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.c - what a run costs the store: microseconds by the clock and of
  * CPU, for a lazy first row and a promised last one, 64 runs at a time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* click, type_text, press_key: what a person would do with mouse and keys. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* get_page_info, get_page_content, find_element, screenshot. */
 #include <string.h>
 

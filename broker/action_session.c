@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keep_session, close_session, list_sessions. */
 #include "broker/broker.h"
 #include "broker/pack.h"

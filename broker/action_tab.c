@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* create_tab, navigate, close_tab: where a tab is. */
 #include <stdlib.h>
 #include <string.h>

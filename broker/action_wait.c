@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wait_for_stable, wait: until a page is as it should be. */
 #include <string.h>
 

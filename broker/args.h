@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* args.h - who calls, and its arguments against its action's table. */
 #ifndef BROKER_ARGS_H
 #define BROKER_ARGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * broker.h - what the files of this room share: the broker, its calls, its
  * sessions, their tabs.

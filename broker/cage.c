@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cage.c - main.c calls it after the last fork and before the first byte from
  * Chromium. Without seccomp there is no broker; without Landlock it says so,

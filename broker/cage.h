@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cage.h - how the broker locks itself in, once it has all that it needs: what
  * it hears from then on was made by pages.

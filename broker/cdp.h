@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cdp.h - the Chrome DevTools Protocol over a pair of pipes: calls, their
  * answers, events. cdp_parse.h is what comes.

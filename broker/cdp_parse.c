@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/cdp_parse.h"
 
 #include <string.h>

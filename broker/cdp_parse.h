@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cdp_parse.h - messages out of what Chromium sends on its debugging pipe:
  * JSON, each ended by a NUL. Pure; the same bytes give the same messages

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chromium.h - the one Chromium: started when something needs it, stopped
  * when nothing has for a while, started again when it died.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chromium_args.c - which Chromium, and how it is started. main.c asks before
  * the broker locks itself in; what is not found is said when it is needed.

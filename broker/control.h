@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* control.h - the supervisor's own requests; no action of a page. */
 #ifndef BROKER_CONTROL_H
 #define BROKER_CONTROL_H

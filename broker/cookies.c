@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a session's cookies change; what they are is told to nobody. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fiber.h - a call's own stack, so that an action reads from top to bottom
  * while the loop does other things.

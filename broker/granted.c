@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * granted.c - an operator's patterns against a host and its addresses. A name
  * opens where it leads only when that is public: who owns a public name could

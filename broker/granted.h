@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * granted.h - the hosts that an operator granted a template: what its pages
  * may reach of what the policy lets them. Loopback, private networks and this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guest.c - whose hosts bound a session's pages. Called when calls begin and
  * lead somewhere, when tabs and runs end, and by the proxy for each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guest.h - a session's bounds beside its trust: the hosts of the template
  * that made it, for as long as it lasts; and of templates whose runs were let

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * helper.c - what starter.c and resolver.c have in common. A helper without a
  * broker ends; one that cannot be forked is told to main.c, which then ends.

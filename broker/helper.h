@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * helper.h - a process beside the broker that does what the broker itself must
  * not be able to do: it takes orders, and ends with the broker. One packet each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch.h - Chromium's own world: user, pid, mount, ipc, uts and network
  * namespaces, with a PID 1 of ours that dies with this process, and all else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - paddock-browser: flags, giving up root, the loop. */
 #include <errno.h>
 #include <event2/event.h>

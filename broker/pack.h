@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h - small JSON trees from a list, and out of one. */
 #ifndef BROKER_PACK_H
 #define BROKER_PACK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // page.js - what paddock-browser knows of a page. It runs in a world of its
 // own: the page's scripts share the document with it, and nothing else.
 (() => {

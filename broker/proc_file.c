@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proc_file.c - for renderers.c and watch.c, in PID 1 of Chromium's world. A
  * process that has ended meanwhile says nothing.

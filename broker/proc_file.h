@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* proc_file.h - what /proc says of a process. */
 #ifndef BROKER_PROC_FILE_H
 #define BROKER_PROC_FILE_H

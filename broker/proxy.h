@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proxy.h - Chromium's only way out: a SOCKS 5 server (RFC 1928) that asks
  * the policy about host and port, resolves, asks about each address, and

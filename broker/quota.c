@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quota.c - what each requestor has of the broker's sessions, tabs and calls,
  * and whether it may have one more. session.c, tab.c and call.c ask before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reach.c - whose an address is, the kernel is asked each time (a route's
  * type, rtnetlink(7)): so what is said holds for all interfaces and families

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reach.h - what pages may not reach beside url_policy.h's tables: what the
  * operator denies, at any trust level, and at remote this machine itself, by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * renderers.c - watch.c asks it now and then, in PID 1 of Chromium's world,
  * whose /proc has no process but that world's. Nothing fails: what cannot be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* renderers.h - whether Chromium's own sandbox holds the pages, by /proc. */
 #ifndef BROKER_RENDERERS_H
 #define BROKER_RENDERERS_H

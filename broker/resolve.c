@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve.c - lives in the broker's loop. Counts are made anew from two short
  * lists each time, so nothing can be counted twice or forgotten; who has the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve.h - names to addresses, by the host's own rules (getaddrinfo(3)), in
  * a process of their own: resolver.h. What waits, and whose turn it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolver.c - forked by main.c. A child's memory is thrown away with its
  * lookup, whatever a name server did to it. What cannot be forked or answered

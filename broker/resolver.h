@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolver.h - the process that asks the name servers, so that what they
  * answer is read where there is nothing else. A lookup is a child of it, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * socks.h - what a client of SOCKS 5 says (RFC 1928), as far as we serve it:
  * no authentication, CONNECT. Pure.

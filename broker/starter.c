@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * starter.c - forked by main.c before the broker gives up what starting
  * Chromium takes. No byte of a page comes here: orders are two numbers. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * starter.h - the process that starts Chromium, so that the broker, which
  * hears what pages make Chromium say, need not be able to start anything. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tab_event.c - what Chromium tells of tabs, unasked. */
 #include "broker/broker.h"
 

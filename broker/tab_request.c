@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tab_request.c - requests of a tab's page that are under way. */
 #include "broker/broker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * url_policy.c - tables of addresses, names, ports and schemes that no page, or
  * none of a remote requestor, may reach. The broker asks it before it opens,

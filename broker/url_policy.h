@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * url_policy.h - what a page may reach. Pure functions over tables.
  *

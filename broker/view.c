@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.c - made by launch.c's child, in namespaces of its own, from binds on a
  * small tmpfs that becomes the root. What a host does not have is left out; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.h - what Chromium sees of the host's files: a root of its own with
  * what a browser needs, each read-only, and memory to write to. Whatever is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch.c - the life of PID 1, from launch.c's last step on. A note is sent
  * before the process it is about is killed, so that who hears of the death has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch.h - PID 1 of Chromium's world: it reaps, ends with Chromium, ends who
  * uses the most when all use too much, and tells of it. It sees the world's own

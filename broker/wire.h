@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.h - the supervisor's socket: whole CALLs in, whole ANSWERs out. */
 #ifndef BROKER_WIRE_H
 #define BROKER_WIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire_parse.h - whole CALLs out of the supervisor's frames. Pure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * world.c - chromium.c's ear. Notes of a start that is not the last one are
  * dropped, with the descriptors that they bring. Both peers are ours; the

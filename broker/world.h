@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * world.h - the broker's side of starter.h and watch.h: Chromium's world as it
  * is started, stopped, ends, and what its PID 1 tells of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answer.h - what a tool answered. */
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H

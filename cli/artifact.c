@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* artifact.c - "paddock artifact ls", "get" and "cat". */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ask.h - one tool call, for subcommands that do little else. */
 #ifndef CLI_ASK_H
 #define CLI_ASK_H

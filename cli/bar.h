@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bar.h - a progress bar as one line of text; a pure function. */
 #ifndef CLI_BAR_H
 #define CLI_BAR_H

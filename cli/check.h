@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h - what paddockd --check says of templates. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H

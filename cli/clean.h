@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clean.h - untrusted text for a terminal: nothing in it may act. */
 #ifndef CLI_CLEAN_H
 #define CLI_CLEAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what every subcommand of paddock knows. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client.h - paddock as an MCP client: newline-delimited JSON-RPC with the
  * daemon, over its socket, or with a private server, over pipes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client_config.c - "paddock client-config": how MCP clients start paddockd. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* command.c - finding a subcommand, and help on it. */
 #include "cli/cli.h"
 #include "cli/tell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* complete.c - what the shell's completion asks; see etc/completion. */
 #include <stdio.h>
 #include <stdlib.h>

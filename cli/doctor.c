@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.c - "paddock doctor": does it work here, and what would help. */
 #include <inttypes.h>
 #include <stdbool.h>

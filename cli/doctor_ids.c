@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doctor_ids.c - for "paddock doctor": the locks of base/idrange.c, beside what
  * the files of users say now. A server looks at these when it starts; a range

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_ids.h - which user ids servers that root started hold for runs. */
 #ifndef CLI_DOCTOR_IDS_H
 #define CLI_DOCTOR_IDS_H

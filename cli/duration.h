@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* duration.h - "90", "1m30s", "1.5h", "250ms" as milliseconds. */
 #ifndef CLI_DURATION_H
 #define CLI_DURATION_H

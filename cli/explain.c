@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - "paddock explain": why a run ended as it did, what would help. */
 #include <inttypes.h>
 #include <signal.h>

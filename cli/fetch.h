@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fetch.h - the bytes of an artifact, piece by piece, checked at the end. */
 #ifndef CLI_FETCH_H
 #define CLI_FETCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.h - JSON files that the user names. */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grant.c - "paddock template grant", and asked and granted for "template
  * show" and "template check". What packages say goes through clean_add(): a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grant.h - what a template asks for and is granted, for people. */
 #ifndef CLI_GRANT_H
 #define CLI_GRANT_H

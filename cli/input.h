@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input.h - a run's inputs from the command line, typed by the inputsSchema. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H

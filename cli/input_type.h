@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* input_type.h - what a schema says of a value's type; for input.c. */
 #ifndef CLI_INPUT_TYPE_H
 #define CLI_INPUT_TYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * last_words.h - what a program's complaints mean in a cage: the kernel answers
  * with an errno, and only the program's own words have it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.h - the way to a server: its socket, or a private one over pipes. */
 #ifndef CLI_LINK_H
 #define CLI_LINK_H

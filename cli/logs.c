@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* logs.c - "paddock logs": what a run has logged, and goes on to log. */
 #include <errno.h>
 #include <stdio.h>

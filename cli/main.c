@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - paddock: the table of subcommands; flags; no logic. */
 #include <locale.h>
 #include <poll.h>

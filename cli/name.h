@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* name.h - file names from artifact names, which are untrusted. */
 #ifndef CLI_NAME_H
 #define CLI_NAME_H

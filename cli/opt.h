@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt.h - flags by table: parsing, help and completion come from one place. */
 #ifndef CLI_OPT_H
 #define CLI_OPT_H

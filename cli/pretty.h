@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pretty.h - JSON for people to read. */
 #ifndef CLI_PRETTY_H
 #define CLI_PRETTY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.h - run paddockd for what it says, not as a server. */
 #ifndef CLI_PROGRAM_H
 #define CLI_PROGRAM_H

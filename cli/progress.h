@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - a run's progress on stderr: a bar, lines, or nothing. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

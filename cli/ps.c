@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ps.c - "paddock ps": the runs there are. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - refusals and ended runs, told to people on stderr. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H

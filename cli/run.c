@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - "paddock run": one run, from its inputs to its artifacts. */
 #include <errno.h>
 #include <inttypes.h>

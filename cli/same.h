@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* same.h - whether two JSON values say the same. */
 #ifndef CLI_SAME_H
 #define CLI_SAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* say.h - words for people: on stderr, cleaned of what could act there. */
 #ifndef CLI_SAY_H
 #define CLI_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.h - "paddock schema": check instances, or run the official suite. */
 #ifndef CLI_SCHEMA_H
 #define CLI_SCHEMA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.c - "paddock selftest": does the cage hold on this machine? */
 #include "cli/selftest.h"
 

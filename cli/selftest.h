@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.h - the attacks of "paddock selftest". */
 #ifndef CLI_SELFTEST_H
 #define CLI_SELFTEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * selftest_browser.c - selftest.c calls it last. Addresses that no page may
  * reach are asked for, then a tab is opened, and the server asked how what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest_browser.h - the part of "paddock selftest" that needs a browser. */
 #ifndef CLI_SELFTEST_BROWSER_H
 #define CLI_SELFTEST_BROWSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest_table.c - what "paddock selftest" tries, and what comes of it. */
 #include "cli/selftest.h"
 

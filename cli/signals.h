@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signals.h - SIGINT, SIGTERM and SIGHUP as something that poll() sees. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* state_dir.h - a folder for a private server's state, while it lives. */
 #ifndef CLI_STATE_DIR_H
 #define CLI_STATE_DIR_H

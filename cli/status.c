@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.c - "paddock status" and "paddock cancel". */
 #include <inttypes.h>
 #include <stdio.h>

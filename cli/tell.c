@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tell.c - every line with somebody else's words in it goes through here. A
  * write that fails is noticed at the end, by main(), as for all of stdout.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tell.h - printf(3) for words that are not all ours: what %s brings is shown
  * without what could act in a terminal or begin another line (clean.h); the

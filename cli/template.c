@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template.c - "paddock template ls", "show" and "check". */
 #include <inttypes.h>
 #include <stdio.h>

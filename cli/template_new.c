@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template_new.c - "paddock template new": a package that works already. */
 #include <errno.h>
 #include <stdio.h>

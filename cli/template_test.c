@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template_test.c - "paddock template test": a package's own tests, as TAP. */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.c - "paddock token": a secret for a caller, and what the server keeps. */
 #include <openssl/sha.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chan.h - whole frames over one end of a SOCK_SEQPACKET pair; unix(7).
  *

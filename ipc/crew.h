@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crew.h - the control socketpair between supervisor and zygote.
  *

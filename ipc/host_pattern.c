@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_pattern.c - patterns of hosts, parsed and compared. The supervisor checks by
  * them what an operator grants, the broker what pages reach. Nothing fails

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_pattern.h - patterns of hosts: which a template's pages may reach. One word
  * each, as an operator writes it and as the broker is told it:

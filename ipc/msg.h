@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * msg.h - the messages of a run, one msgpack array a frame.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pass.h - one packet over a local socket, and a descriptor with it. */
 #ifndef IPC_PASS_H
 #define IPC_PASS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan.h - a frame's msgpack, before anything trusts it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault.h - where something is not what it should be, and what would pass. */
 #ifndef PROTO_FAULT_H
 #define PROTO_FAULT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * form.h - what may be asked of a person: the requestedSchema of an
  * elicitation (MCP 2025-11-25, client/elicitation). A flat object of strings,

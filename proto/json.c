@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One pass and no recursion: a stack of open containers, and a table of what
  * may come next. A member is looked up in its object's own hash (seeded by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.h - strict JSON text (RFC 8259) to json-c trees and back.
  *

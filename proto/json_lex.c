@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strings are checked in whole: escapes, surrogate pairs, UTF-8, no raw
  * control characters. Numbers follow RFC 8259, section 6; -0 is the integer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json_lex.h - JSON's blanks, strings and numbers; for json.c alone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a value lies in text that json_parse() has accepted. Nothing is
  * checked again, so other text gives a useless span, but never one beyond it.

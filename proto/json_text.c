@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json-c prints a double that has no text of its own by "%.17g" (0.1 becomes
  * 0.10000000000000001) and knows NaN. So, before printing, each such double

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mcp.h - the shapes of the Model Context Protocol; pure functions.
  *

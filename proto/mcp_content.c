@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_content.c - content blocks: what clients check, what revisions have. */
 #include "proto/mcp.h"
 

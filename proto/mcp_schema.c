@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/mcp_schema.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcp_schema.h - JSON Schemas as MCP lets a tool show them. */
 #ifndef PROTO_MCP_SCHEMA_H
 #define PROTO_MCP_SCHEMA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rpc.h - JSON-RPC 2.0 messages; https://www.jsonrpc.org/specification
  */

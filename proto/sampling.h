@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sampling.h - what a client's model may be asked, and what it answers (MCP,
  * client/sampling).

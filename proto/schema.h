@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema.h - JSON Schema 2020-12: compile once, then validate.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_build.h - what schema_compile.c and schema_build.c share. */
 #ifndef PROTO_SCHEMA_BUILD_H
 #define PROTO_SCHEMA_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why did no alternative of anyOf or oneOf pass? Each is run for its errors.
  * The nearest is of the right type and tag, then has the fewest errors. When

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses and names of hosts, and e-mail addresses. */
 #include "proto/schema_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RFC 3339: dates, times, durations. */
 #include "proto/schema_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RFC 3986 (URI), 3987 (IRI) and 6570 (templates): is the syntax right? */
 #include "proto/schema_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schema_int.h - what the files schema_*.c share. Nobody else includes this.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The metaschemas that the standard publishes, without their comments, for
  * schemas that refer to them. (Whether a schema is valid is decided by

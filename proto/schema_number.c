@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers are compared by their doubles first: rounding keeps the order, so
  * two that differ have told. Only equal doubles need the decimal text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PCRE2 counts the steps of a match afresh at each place where it may start,
  * and does not count every step. So an expression that is not anchored gets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ECMA-262 regular expressions (with the flag u, as JSON Schema wants them)
  * rewritten for PCRE2: what means something else there, or nothing here, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_regex.h - what the two files schema_regex*.c share. */
 #ifndef PROTO_SCHEMA_REGEX_H
 #define PROTO_SCHEMA_REGEX_H

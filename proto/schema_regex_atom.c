@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Characters, escapes and classes. */
 #include "proto/schema_regex.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * References are resolved as RFC 3986 says (section 5.2), and compared as
  * they are spelt: no case folding, no decoding.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caps.h - capabilities(7): few in the zygote, none in a worker. */
 #ifndef SANDBOX_CAPS_H
 #define SANDBOX_CAPS_H

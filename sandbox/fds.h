@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fds.h - which descriptors a process keeps. */
 #ifndef SANDBOX_FDS_H
 #define SANDBOX_FDS_H

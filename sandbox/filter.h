@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter.h - which system calls are left; seccomp(2). */
 #ifndef SANDBOX_FILTER_H
 #define SANDBOX_FILTER_H

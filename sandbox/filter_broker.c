@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_broker.c - what is left to the browser's broker, which hears what
  * hostile pages make Chromium say, and to the process that resolves names for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_int.h - what the filters' tables share; nobody else includes it.
  *

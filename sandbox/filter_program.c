@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/filter_int.h"
 
 #include <asm/termbits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ids.h - who the zygote and its workers are. */
 #ifndef SANDBOX_IDS_H
 #define SANDBOX_IDS_H

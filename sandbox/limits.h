@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - setrlimit(2), and a timer on a worker's CPU time. */
 #ifndef SANDBOX_LIMITS_H
 #define SANDBOX_LIMITS_H

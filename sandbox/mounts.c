@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the zygote of programs, and each worker of it, get files of the host to
  * see. A failure of any call is the caller's, who leaves that path out or

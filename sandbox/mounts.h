@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mounts.h - mounts by descriptors: what was opened and looked at is what is
  * shown, whatever its path leads to meanwhile. Needs Linux 5.12; an older

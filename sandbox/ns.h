@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ns.h - the namespaces that all workers share; namespaces(7). */
 #ifndef SANDBOX_NS_H
 #define SANDBOX_NS_H

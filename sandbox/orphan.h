@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orphan.h - dying with one's parent, and showing nobody one's memory. */
 #ifndef SANDBOX_ORPHAN_H
 #define SANDBOX_ORPHAN_H

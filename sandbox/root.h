@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* root.h - an empty root directory that nothing can be written to. */
 #ifndef SANDBOX_ROOT_H
 #define SANDBOX_ROOT_H

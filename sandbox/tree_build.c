@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The root of all programs, built in their zygote: the host's read-only, and
  * hidden what some of them are shown. What all need and cannot have is the end

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A copy of a package, for the programs that have more than others by its
  * digest: made by their zygote, from one reading of each file, which is both

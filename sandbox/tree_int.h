@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree_int.h - what the tree's builder and its workers share; nobody else
  * includes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is one run's of the tree that tree_build.c built: done by a worker just
  * cloned, in a mount and a PID namespace of its own. Any failure but of a

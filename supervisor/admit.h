@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* admit.h - may a requestor make one more run? Pure, but for the clock. */
 #ifndef SUPERVISOR_ADMIT_H
 #define SUPERVISOR_ADMIT_H

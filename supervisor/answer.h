@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer.h - what the call that made a run answers once the run has ended:
  * the same at once, by tasks/result, and after a restart.

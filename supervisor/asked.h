@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asked.h - a request of ours to a client, and what became of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * audit.h - who did what, which run, with what outcome: a JSON line each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blob.h - an artifact while it arrives: a file under STATE/artifacts/tmp/,
  * named for its instance so that a later recovery can remove it.

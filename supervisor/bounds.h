@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bounds.h - what a run is held to, in one table: which key of the manifest,
  * of [limits] and of a requestor's section says it, and who can change it.

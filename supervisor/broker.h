@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * broker.h - paddock-browser as a child of ours: started when something is
  * asked of it, started again when it ends, and ended with us. What may be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * broker_calls.h - what is asked of paddock-browser, and what it answers, as
  * frames (PROTOCOL.md, "The broker"). No descriptor, no process: broker.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * broker_log.c - broker.c opens it for each start. A program that writes too
  * much, or no lines, loses what is too much, and how much is told; it is never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * broker_log.h - what paddock-browser writes to its standard error, as lines of
  * our log: it has no descriptor of the log itself. They are a claim as all that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser.h - who may do what with the browser: runs by run.call, clients by
  * tools of their own. What is asked goes to the broker, which checks

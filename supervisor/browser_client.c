@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* browser_client.c - what clients call of the browser, and give to runs. */
 #include "supervisor/browser_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_int.h - what the parts of browser.h share; nobody else includes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* browser_run.c - what runs call of the browser, and their own sessions. */
 #include "supervisor/browser_int.h"
 

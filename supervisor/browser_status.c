@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* browser_status.c - how the browser is, for clients and for the log. */
 #include "supervisor/browser_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser_tools.h - the browser's actions as tools, defined by the table that
  * the broker checks them by.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.h - one request under way, from its arrival to its one answer.
  */

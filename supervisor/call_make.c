@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Large answers, made on the threads of offload.c; call.c, tasks.c,
  * resources.c and the contract's tools call it. The call is held meanwhile, so

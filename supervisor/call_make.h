@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_make.h - answers that are made of much text: on a thread. Escaping,
  * printing and copying 8 MB takes the loop 100 ms and more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cgroup.h - what workers use together, held and counted by the kernel.
  *

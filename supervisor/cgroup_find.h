@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cgroup_find.h - where this process is in the trees of cgroups, from two
  * texts of proc(5). Pure: nothing is looked at but the texts.

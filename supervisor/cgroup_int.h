@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cgroup_int.h - what the parts of cgroup share; nobody else includes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client_task.h - a request of ours that the client may make a task of its
  * own (MCP 2025-11-25): asked, and then polled and fetched.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion.h - completion/complete: what an argument may be. */
 #ifndef SUPERVISOR_COMPLETION_H
 #define SUPERVISOR_COMPLETION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inih cuts lines and names at fixed sizes without a word, passes over empty
  * sections, and does not tell the handler where it is. So the lines are dealt

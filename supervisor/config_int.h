@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config_int.h - between config.c and config_file.c alone. */
 #ifndef SUPERVISOR_CONFIG_INT_H
 #define SUPERVISOR_CONFIG_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/config_keys.h"
 
 #include <stddef.h>

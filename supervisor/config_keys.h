@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * config_keys.h - the one table of keys, and what a value of each type is.
  */

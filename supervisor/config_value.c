@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values: text to a field of its type, and back. */
 #include "supervisor/config_keys.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conform.c - checks by templates' schemas, which nobody trusts to be cheap.
  * contract_make.c has inputs checked here, runs.c outputs. What cannot be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conform.h - does a value conform to a template's schema? Cheap checks are
  * made at once, on the loop; dear ones on a thread, by offload.h. Both take

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conn.h - one MCP client on a stream of bytes, a message a line.
  */

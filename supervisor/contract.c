@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract.c - the contract's tools that are not about runs. */
 #include "supervisor/contract.h"
 

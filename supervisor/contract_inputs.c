@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contract_inputs.c - what contract_make.c does first: is what a template is
  * given what its schema takes? A check that takes long is done on a thread; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contract_list.c - the contract's list_task_templates. There may be thousands
  * of templates with long schemas: their views are printed a piece at a time,

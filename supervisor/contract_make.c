@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contract_make.c - run_task_template, and a template's own tool, from tools.c
  * on. Whatever is wrong with what is asked for is refused to the call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contract_make_int.h - between these alone: a call that makes a run, or finds
  * the one that it asks for again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract_once.c - the same idempotencyKey again: no second run is made. */
 #include "supervisor/contract_make_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contract_runs.c - the tools that ask about runs, or end them. */
 #include "supervisor/contract.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crew.h - the zygote and the processes that it clones for us.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crew_int.h - what the parts of the crew share; nobody else includes it.
  *

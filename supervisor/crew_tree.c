@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What programs see of the host: the tree that their zygotes are told to
  * build, what of it one could not show, and a job's place in it. The crew and

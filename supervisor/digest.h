@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.h - SHA-256 of a JSON value, whatever the order of its members.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * disk.c - free space of the state's file system, by statvfs(3). Asked before
  * artifacts and large rows are written, and before runs are made; for readyz

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * disk.h - is there room on the state's file system for what need not be
  * written? Some of it is kept for what was promised: rows of runs, their ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a template may read of the host: PATH below a granted folder, opened
  * from that folder's own descriptor. Asked when programs are shown their paths

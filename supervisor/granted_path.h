@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * granted_path.h - is a path of the host among those that an operator granted?
  *

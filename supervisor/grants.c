@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grants.c - asked and granted. The kinds of permissions are the table below;
  * who asks is a manifest, who grants the configuration, or etc/shipped.conf

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grants.h - what a manifest asks for and what is granted: a run gets both
  * or nothing. One table of kinds; pure functions over template and config.

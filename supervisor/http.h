@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http.h - Streamable HTTP: one TCP listener, what it serves at which path,
  * and who may come.

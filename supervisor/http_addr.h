@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_addr.h - where HTTP is served, and whether a request may say that it
  * is meant for there (DNS rebinding: a page's name may lead to loopback).

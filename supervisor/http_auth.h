@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_auth.h - who asks, by the bearer token of the request (RFC 6750).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_conn.h - HTTP/1 connections: bytes in and out, time limits, and one
  * request after the other. What a request means is not known here.

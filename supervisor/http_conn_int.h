@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_conn_int.h - between http_conn.c and http_pool.c alone. */
 #ifndef SUPERVISOR_HTTP_CONN_INT_H
 #define SUPERVISOR_HTTP_CONN_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_field.h - the header fields of one request: which are wanted, which
  * may come once, and what they must not say.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_mcp.h - the endpoint of Streamable HTTP: what POST, GET and DELETE
  * mean, for the revisions that have sessions.

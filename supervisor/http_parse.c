@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The head is gathered whole and checked byte by byte, for what llhttp lets
  * pass (bare newlines, folded lines, other versions); llhttp then reads it,

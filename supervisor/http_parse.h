@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_parse.h - one HTTP/1 request at a time out of a stream of bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_payer.h - what one requestor's connections hold of what is there for
  * all of them; http_conn.h counts it, and says what follows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All connections of a listener; http_conn.h. */
 #include "supervisor/http_conn_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_session.h - MCP sessions over HTTP: made by initialize, named by
  * Mcp-Session-Id, each its requestor's alone. An id says which conversation,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_site.h - which path is what, and who may come there: Host, Origin,
  * method and token are checked here, before anything is read of a body.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_stream.h - the way of one request's messages to its client: a plain
  * answer, or a stream of events that outlives its connection. A stream is

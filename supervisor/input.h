@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.h - a run's questions reach the right client, and the answers the
  * run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_int.h - what the parts of input share; nobody else includes it.
  *

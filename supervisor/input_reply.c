@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_reply.c - what a client answered to a question, checked and made the
  * text that the worker gets: at once, or when it is large on a thread. Nothing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Large messages of clients, on the threads of offload.c; conn.c and
  * http_stream.c hand them in. What a call needs of the text, its inputs as

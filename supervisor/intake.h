@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intake.h - large messages: to trees, and trees to nothing, on a thread. A
  * tree costs up to 100 ns for each value to make and as much to let go, so

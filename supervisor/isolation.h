@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * isolation.h - what the self-test measured, as a level and a report.
  */

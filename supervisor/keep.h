@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keep.h - an artifact that a worker sent: into the store, or refused. */
 #ifndef SUPERVISOR_KEEP_H
 #define SUPERVISOR_KEEP_H

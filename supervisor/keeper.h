@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keeper.h - a child that keeps root when this process gives it up, and does
  * with it what is listed here, to what it was started with, and nothing else.

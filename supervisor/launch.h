@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch.h - how a zygote is started: by this process, or by the keeper.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lines.h - newline-delimited messages out of a stream of bytes.
  */

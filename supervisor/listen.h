@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listen.h - the unix socket: the same messages as on stdin and stdout, a
  * session a connection; who asks is the peer's uid (SO_PEERCRED, unix(7)).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* logging.h - logging/setLevel, and what runs log as notifications/message. */
 #ifndef SUPERVISOR_LOGGING_H
 #define SUPERVISOR_LOGGING_H

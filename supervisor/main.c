@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - paddockd: arguments, start and stop; no logic. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * manifest.h - template.json: what it must say, and what holds where it is
  * silent. Pure: no byte is read from the disk here.

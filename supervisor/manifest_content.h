@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest_content.h - what a manifest offers to read: resources, prompts. */
 #ifndef SUPERVISOR_MANIFEST_CONTENT_H
 #define SUPERVISOR_MANIFEST_CONTENT_H

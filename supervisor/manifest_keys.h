@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest_keys.h - keys of the manifest that its schema does not know. */
 #ifndef SUPERVISOR_MANIFEST_KEYS_H
 #define SUPERVISOR_MANIFEST_KEYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * methods.h - the methods that a client may call: the only list of them.
  */

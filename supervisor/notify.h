@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notify.h - what a service manager is told; sd_notify(3), by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offers.h - what templates offer beside their tools: resources and prompts,
  * those of the newest version of each, in the order of the catalogue.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offload.c - threads for work that would keep the loop away too long: jobs
  * in lanes, one a requestor, lanes in a ring. Whoever checks, parses or lists

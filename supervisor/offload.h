@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offload.h - work on data of others that may take longer than the loop can
  * be away: it is done on one of a few threads, with a deadline, in turns.

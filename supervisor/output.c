@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Large results of workers, on the threads of offload.c; runs.c hands them in
  * when the worker is gone. What is wrong with one is told, and its run fails.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output.h - what a worker gave as its result, when that is large: read on a
  * thread, from text to a tree, and to the text that its run's view has.

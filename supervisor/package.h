@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package.h - the files of a template package, read without trusting them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placeholder.h - names in braces that a value takes the place of: {id} in
  * a URI template (RFC 6570, level 1), {{topic}} in a prompt. Pure functions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * privs.h - what this process is allowed to do, before it reads a client's
  * first byte. Started as root it becomes somebody else, who has one

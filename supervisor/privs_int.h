@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * privs_int.h - what the parts of privs share; nobody else includes it.
  *

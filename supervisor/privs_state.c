@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is done with root's rights along paths that others may have a part in:
  * the keeper's, when it opens a log or gives the state folder away. Each folder

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * programs.h - templates that are programs: what they may see, and whether
  * one may run here.

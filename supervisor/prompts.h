@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prompts.h - the prompts that templates offer: prompts/list, prompts/get. */
 #ifndef SUPERVISOR_PROMPTS_H
 #define SUPERVISOR_PROMPTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * question.h - what a template asks of a client: a user's answer, or a
  * model's. Which questions pass, who can be asked, and which answers do.

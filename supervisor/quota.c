@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/quota.h"
 
 #define WHOLE 1000 /* thousandths */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quota.h - what somebody may use in a time: calls by the second, CPU time by
  * the hour. Pure: NOW_MS is a clock that never goes back. All-zero: unused.

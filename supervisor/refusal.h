@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * refusal.h - why something was not done: what came, what would pass, who
  * can change it. It becomes a tool result with isError.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reload.c - another configuration and other templates, in mid-life: all of
  * them or none. daemon.c asks for it at a HUP. Packages are read and compiled on

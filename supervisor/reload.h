@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reload.h - the configuration and all templates read again, and put in place
  * of what is there, or not at all.

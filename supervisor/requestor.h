@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requestor.h - who asks, which is never what a client says of itself; what
  * each may use, and has used.

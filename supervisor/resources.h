@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resources.h - what can be read by URI: paddock's own (own_uri.h), and
  * what templates offer. A requestor reads its own runs alone; another's

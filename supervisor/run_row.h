@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_row.h - a run as the store keeps it, and a queued one back from there.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_steps.h - the steps of a run, as the supervisor saw them declared.
  *

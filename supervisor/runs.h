@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.h - every run that this instance has not finished: created, queued,
  * started, ended, recorded, told, and then forgotten (the store remembers).

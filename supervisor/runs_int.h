@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs_int.h - what the parts of runs share; nobody else includes it.
  *

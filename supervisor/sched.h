@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sched.h - whose turn it is: deficit round robin over lanes, one a
  * requestor. A lane is first in, first out; a turn is one item, whatever it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Semantic Versioning 2.0.0; https://semver.org */
 #include "supervisor/template.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.h - one client's conversation: what was negotiated, and the calls
  * that are under way. It knows nothing of how bytes travel.

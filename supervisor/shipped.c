@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shipped.c - which packages are paddock's own. The folder is held open from
  * the first question on, so that its number is nobody else's meanwhile. Where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shipped.h - the templates that come with paddock, and what they may have
  * without an operator's word: etc/shipped.conf, which is part of the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sse.h - the events of one stream, kept so that a client that lost its
  * connection can have them again; and how they are written

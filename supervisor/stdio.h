@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stdio.h - one MCP client on stdin and stdout, a message a line.
  *

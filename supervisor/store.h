@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - what survives: runs and artifacts in a state directory.
  *

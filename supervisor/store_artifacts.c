@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/store_int.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/store_int.h"
 
 void store_put_run(struct store *s, const struct store_run *run,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_file.h - the files of a state directory: where they are, and how
  * they come to be, so that what is named has reached the disk. 0 or -errno.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_int.h - what the parts of the store share; nobody else includes it.
  *

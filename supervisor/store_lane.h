@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_lane.h - large reads wait their turn by requestor: what one asks for
  * delays another's by a few of them alone. Used by store.c on its caller's thread.

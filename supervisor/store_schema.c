@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/store_schema.h"
 
 /* FULL: a commit that was reported is on the disk. Memory stays modest. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_schema.h - the tables, and every statement that touches them. */
 #ifndef SUPERVISOR_STORE_SCHEMA_H
 #define SUPERVISOR_STORE_SCHEMA_H

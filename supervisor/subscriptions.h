@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * subscriptions.h - resources/subscribe: a session is told when what it
  * reads by a URI has changed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * task.h - a run as a task of MCP 2025-11-25: what tasks/get says of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * task_feed.h - what the session that made a task is told of it unasked:
  * progress by the token of its call, and each change of its status.

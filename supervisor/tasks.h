@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tasks.h - the methods tasks/get, tasks/result, tasks/list, tasks/cancel of
  * MCP 2025-11-25. A requestor sees its own tasks, made by whichever session.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template_files.h - the files that resources and prompts of a template name. */
 #ifndef SUPERVISOR_TEMPLATE_FILES_H
 #define SUPERVISOR_TEMPLATE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tools.h - the tools that clients see: the contract's seven, whose
  * definitions are contract.json, then each template by its own name.

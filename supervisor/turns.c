@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turns of connections at the loop; conn.c and http_conn.c ask for them. Who
  * waits is served by a timer of no time, which comes once after each look of

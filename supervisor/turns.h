@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * turns.h - whose message is handled next. The server has one thread for all
  * clients: each message is a turn, turns go round the requestors, and within

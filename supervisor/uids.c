@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uids.c - reserves the workers' user ids when root starts the server; main.c
  * asks before anything else is started, the keeper and launch.c hand the range

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uids.h - the user ids that a server which root started gives to its workers:
  * a range that is nobody's and no other server's. Without root there is none:

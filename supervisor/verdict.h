@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verdict.h - how a run ended, from what its worker said and how it died.
  */

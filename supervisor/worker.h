@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.h - the supervisor's view of one worker: what goes to it, what it
  * says, and how it ends. Whatever it says is a claim.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_ask.c - what a worker asks in mid-run, and the answers it gets. */
 #include "supervisor/worker_int.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_hear.c - what a worker says: each message, and when it is legal. */
 #include "supervisor/worker_int.h"
 

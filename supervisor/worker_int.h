@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_int.h - what the parts of a worker share; nobody else includes it.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # ajv.t - paddock's JSON Schema beside ajv's, over generated pairs of a schema
 # and an instance. Where the two disagree, a fault of ajv's has foretold it:
 # the generator puts the schema in other words that ajv gets right (see

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Large answers to a client that does not read: they are made as it reads.
 use strict;
 use warnings;

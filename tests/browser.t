@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser.t - paddock-browser's actions, in real Chromium, on pages that are
 # right and pages that are not.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Many pages, many logins, a browser that is killed, and nothing left of 200
 # runs. PADDOCK_SOAK=1: of 1,000.
 use strict;

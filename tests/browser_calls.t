@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Who may do what with the browser, and what comes of it when it is slow, is
 # called off, or dies. fake_browser.pl stands in for paddock-browser.
 use strict;

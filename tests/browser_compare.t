@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # multi_tab_compare beside pages whose differences are known: compare.json has
 # sets of pages, and what the first of each differs from the others in.
 use strict;

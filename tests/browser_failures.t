@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The templates that drive a browser, in real Chromium: pages that fail, and
 # forms that do not let in.
 use strict;

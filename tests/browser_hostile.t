@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_hostile.t - a browser's broker that was taken over: whatever it says,
 # or does not, the server lives, who waited is told, and the next call works.
 # fake_browser.pl misbehaves as pages' addresses tell it.

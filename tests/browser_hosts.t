@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_hosts.t - what the browser opens for a template: hosts that are
 # granted, on every request, in its own session and in one that it was given;
 # this machine and private networks only where the grant names them.

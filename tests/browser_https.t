@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_https.t - pages behind TLS: the policy meets them as any other, and a
 # certificate that nobody vouches for is a failure with its name.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_hunger.t - a page that takes memory, or threads, until the browser
 # has no more ends alone, and is told why; the pages of others go on.
 use strict;

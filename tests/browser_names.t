@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_names.t - pages that ask for names whose servers never answer, and
 # pages that hold connections, keep no other session from its own. In a
 # network with a name server of ours.

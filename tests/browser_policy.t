@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_policy.t - what pages of paddock-browser may reach, whose sessions
 # they are in, and what is left when something dies.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_reach.t - a page reaches this machine by none of its addresses, as
 # they are at that moment, unless its trust is local; and what the operator
 # denies not at all. In a network namespace with addresses that look public.

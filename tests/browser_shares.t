@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_shares.t - one requestor takes all that it can get of the browser's
 # sessions, tabs and calls: another finds room, and is told nothing of the first.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The templates that drive a browser, in real Chromium: each from
 # run_task_template by get_task_run to get_artifact, by stdio and by HTTP, at
 # once and later.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # browser_view.t - what Chromium sees of the host's files: what is in these
 # tables, and nothing else, wherever a state, logs or homes may lie.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients of several tokens, revisions and transports at random, while templates
 # and a token go and come, workers and zygotes are killed and the disk is full:
 # each request is answered once, or cancelled; every run ends once, as its

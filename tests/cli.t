@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # cli.t - the command paddock: every exit status, on and off a terminal.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config_help.h - configurations as text. */
 #ifndef TESTS_CONFIG_HELP_H
 #define TESTS_CONFIG_HELP_H

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # conformance.t - the official conformance suite for MCP 2025-11-25.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # content.t - what templates offer beside their tools: resources, prompts,
 # completion of their arguments.
 use strict;

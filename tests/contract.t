@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The seven tools of the template-run contract, to the letter.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The template-run contract by examples: each is valid by the schema that the
 # tool or template declares, and is so no more once a member is of another type.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cppcheck.h - macros of system headers, as cppcheck should read them. */
 #define HASH_ITER(hh, head, el, tmp)                                           \
 	for ((el) = (head), (tmp) = (head); (el); (el) = (tmp))

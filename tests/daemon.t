@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The daemon as an operator and a service manager have it: readiness, signals,
 # reload and rotation under load, drain, sockets, peers, the audit log.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deny.c - run a command where some system calls fail, as on a machine that
  * forbids them: deny WHAT... -- COMMAND [ARGUMENT]...

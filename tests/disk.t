@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What one requestor may have in the store, and what is left of the disk for
 # what was promised, whatever others write.
 use strict;

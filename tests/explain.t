@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # "paddock explain": programs that met what the kernel holds them to, which it
 # tells them alone, by an errno; and limits without which a run went on.
 use strict;

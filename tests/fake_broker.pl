@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # A stand-in for paddock-browser that was taken over before it locked itself in:
 # it tries what is in FILE.todo, a JSON array of [name, what, with], and writes
 # what came of it to its own file with ".told", a JSON object a line.

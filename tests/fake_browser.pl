@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # A stand-in for paddock-browser, without a browser: pages are what their
 # addresses say. What it is told goes, a JSON object a line, to its own file
 # with ".told".

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Whatever takes an id: one of another requestor's is answered byte for byte
 # as one that there never was, over HTTP and over the socket.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # grants.t - what a manifest asks for it has when the operator grants it: each
 # key asked for and not granted, granted to all, to one, to a package as it is;
 # before and after a reload, by root and by nobody, and none for a copy of what

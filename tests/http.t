@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Streamable HTTP: sessions, answers, who asks, and how it starts and ends.
 use strict;
 use warnings;

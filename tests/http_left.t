@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Streams over HTTP that nobody comes back for: what is kept of them, and how
 # many there may be, has bounds.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # How much one requestor may hold over HTTP, and that it is no other's loss.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients over HTTP that do right and wrong at random: each request is answered
 # once, where it belongs, and nobody sees what is another's. PADDOCK_SEED picks
 # what they do, PADDOCK_STEPS how much.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # /readyz: whether a run would be started now, and why not.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients over HTTP that do not read: what is kept for them has bounds, and all
 # that they read after all is there.
 use strict;

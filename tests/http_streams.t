@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Streams of events: what comes first, what is replayed to whom, what a lost
 # connection costs, and that a thousand idle ones cost the others nothing.
 use strict;

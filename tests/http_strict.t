@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What HTTP must not be taken for: requests that two readers could read
 # differently, hosts and pages that do not belong here, and callers without a
 # token. A refusal says why, and closes when nobody knows what follows.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Descriptors that another program of the server's user has sent, and nobody
 # received: the kernel then refuses the server its own, which is told by its
 # name and passes with that program.

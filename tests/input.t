@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a template asks reaches the client that waits for it, and the answer
 # the template.
 use strict;

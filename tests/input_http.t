@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # By which stream a question reaches a client over HTTP.
 use strict;
 use warnings;

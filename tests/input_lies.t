@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients that answer a question by a task of their own, and then lie, fail,
 # dawdle or fall silent: the template hears what came, and nothing waits longer
 # than the question does.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # More questions than a client may be asked at once, of tasks whose time has
 # passed meanwhile: while all are walked through some are refused, which ends
 # what tells of their tasks. Each question ends once, and the server lives.

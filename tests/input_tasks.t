@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a task asks, and clients that answer by a task of their own.
 use strict;
 use warnings;

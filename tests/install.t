@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # "make install" into a folder of its own: what is there, with which modes,
 # whether the programs find each other there, and that uninstall takes it away.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # How well runs are caged here: measured, reported, and never silently less.
 # deny.c makes a machine that forbids what this one may allow.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_help.h - a worker's Lua runtime, with the test as its supervisor:
  * templates go in, what the supervisor would hear comes out as one line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_help.h - texts to parse. */
 #ifndef TESTS_JSON_HELP_H
 #define TESTS_JSON_HELP_H

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # layers.t - the include graph points one way; see ARCHITECTURE.md.
 use strict;
 use warnings;

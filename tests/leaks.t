@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # leaks.t - last of the suite: nothing is left that was not there before.
 use strict;
 use warnings;

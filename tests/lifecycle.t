@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The life of runs: how they are told of, how they end, and who else notices.
 use strict;
 use warnings;

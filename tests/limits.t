@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Every limit of a run, met: which it was, how much was used, how much is
 # allowed, and who can raise it; and that no group of processes is left.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # list_task_templates of much more than the loop prints at a time: it is whole,
 # also when others are served, calls are cancelled, clients go or templates are
 # reloaded between its pieces.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a Lua template can do, as a client sees it.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The manual pages name what there is: flags, commands, keys, calls. (That
 # paddock.conf(5) has every key word for word is t_manual.c's to see.)
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The rules of MCP 2025-11-25 that come before all others: messages, versions,
 # lines, schemas, tools.
 use strict;

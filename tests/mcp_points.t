@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Each rule of MCP 2025-11-25 for servers has a number, and a test whose name
 # begins with "MCP N:".
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* msg_help.h - good messages of each type, and whether two are the same. */
 #ifndef TESTS_MSG_HELP_H
 #define TESTS_MSG_HELP_H

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # mutants.t - each small bug of tests/mutate/*.list can still be put in, and
 # the tests that are to notice it are there; make mutate tries them.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # README.md, as a newcomer takes it: every command as it is written there,
 # every block of code as it stands, by a user without privileges in a copy of
 # the tree that has nothing but the built programs and etc/.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # notices.t - what a client is told unasked: what its runs log, and that what
 # it subscribed to, or a list, has changed.
 use strict;

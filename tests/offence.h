@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* offence.h - what msg_get() makes of a frame, for tests of messages. */
 #ifndef TESTS_OFFENCE_H
 #define TESTS_OFFENCE_H

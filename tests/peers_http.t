@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # peers_http.t - official MCP clients over HTTP.
 use strict;
 use warnings;

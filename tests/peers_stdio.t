@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # peers_stdio.t - official MCP clients over stdio.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Started as root, paddockd serves as somebody else with one capability left,
 # and a keeper does the few things that only root can.
 use strict;

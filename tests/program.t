@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Any program as a template: what it is given, what it can say, how it ends,
 # and what it cannot do. All of it as root, and as an ordinary user.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # A program whose grant is bound to its package's digest runs what that digest is
 # of, whoever writes to the package meanwhile: what it sees is a copy, compared
 # when it was made. PADDOCK_ROUNDS: starts to try.

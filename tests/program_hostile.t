@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Programs that turn against their shim, their pipes and their tree: each can
 # spoil its own run, and no more. As root, and as an ordinary user.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # How programs talk among their own processes: what interpreters bring for
 # that works in the cage, where descriptors cannot be sent. As root, and as an
 # ordinary user.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program does to the inodes that it sees, it does to nobody else's: a
 # lock, a FIFO, a device's times, and the time of the last reading.
 use strict;

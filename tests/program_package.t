@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Which programs run: one whose package is as it was loaded, which reads what
 # the operator allows, where the machine can cage it.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program is shown of the host is what was checked: a package or a path
 # that others put a link or another folder in the place of is shown to nobody,
 # by whatever kind of link, whenever that is done; and says so.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What was promised: that CPU time is charged however a run ends, that what is
 # said to be cancelled is so on the disk, that an artifact lives as long as was
 # said, and that questions have a bound together.

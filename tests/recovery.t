@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What survives: kill -9, two servers at once, a state folder that fails.
 # PADDOCK_ROUNDS says how often the supervisor is killed; 10 by default.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # redteam_broker.t - a browser's broker that was taken over before it locked
 # itself in, where root starts paddockd: what its user id alone keeps it from,
 # and what it may make of the server's log.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What one client may try against the others, over HTTP; the table is
 # tests/redteam/clients.pl. Beside each attack another client works, whose runs,
 # session and stream must notice nothing.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What the kernel counts for all of a user's processes, used up by one program
 # while others run; the table is tests/redteam/counters.pl.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to reach outside of its cage; the table is
 # tests/redteam/escape.pl.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Workers that say what comes to mind, in any order, to a real supervisor:
 # legal words, words with odd fields, bytes that were changed, and any end.
 # PADDOCK_ROUNDS says how many; PADDOCK_SEED repeats what was found.

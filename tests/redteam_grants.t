@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What templates ask for and are not granted; the table is
 # tests/redteam/grants.pl.
 use strict;

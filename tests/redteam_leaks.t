@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to learn of others; the table is
 # tests/redteam/leaks.pl.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may say to its shim that it should not; the table is
 # tests/redteam/lines.pl.
 use strict;

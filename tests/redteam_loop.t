@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients that do their worst to the server's loop, while others are served;
 # the table is tests/redteam/loop.pl. Whose message comes before whose is told
 # by t_turns, t_conn and t_http_conn, and how long it takes by bench/latency.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What the code of a Lua template may try; the table is tests/redteam/lua.pl.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Every system call that a program's filter denies, tried in the real cage:
 # what comes of each is what the table in tests/golden says.
 use strict;

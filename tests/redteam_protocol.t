@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a worker that was taken over may try on the supervisor; the table is
 # tests/redteam/protocol.pl.
 use strict;

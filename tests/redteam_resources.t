@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to have more of than it is given; the table is
 # tests/redteam/resources.pl.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Schemas that are dear to check cost nobody but their requestor, and that
 # within bounds: as what templates take and give (tests/redteam/schemas.pl), as
 # forms, and in manifests. Others are served meanwhile.

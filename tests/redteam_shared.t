@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try by what runs share; the table is
 # tests/redteam/shared.pl.
 use strict;

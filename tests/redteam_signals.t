@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to end, stop or outlive; the table is
 # tests/redteam/signals.pl.
 use strict;

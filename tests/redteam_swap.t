@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # A package, and a path that may be read, are swapped all the time for links and
 # other folders while runs start and zygotes are renewed: a run is shown what
 # was checked, or it fails and says so. PADDOCK_ROUNDS: starts to try.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Mistakes that were made once, each in a form that shows when it comes back.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # HUPs while the server still measures what it can run: what it waits for may
 # be gone, or come, meanwhile.
 use strict;

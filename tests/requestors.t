@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Several requestors: who is who, what each may use, see and know of others.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Requestors by their tokens: limits, isolation, and what a reload changes.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # resources.t - what can be read by URI, and by whom.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Whatever a client of an older revision of MCP hears has the members that its
 # revision has, and none that came later.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rogue.c - a paddock-worker whose workers misbehave, each as the code of
  * its template says: "rogue NAME". No cage: it runs nobody's code.

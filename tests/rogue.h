@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rogue.h - a paddock-worker that stands in for the real one, for tests: it
  * takes the supervisor's orders, and its workers misbehave. No cage: it runs

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Workers that were taken over: rogue.c stands in for paddock-worker, and each
 # of its workers breaks the run protocol in a way of its own.
 use strict;

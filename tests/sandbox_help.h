@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox_help.h - children that we can spare. */
 #ifndef TESTS_SANDBOX_HELP_H
 #define TESTS_SANDBOX_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sanitized.c - linked into all programs of a sanitized build (make asan).
  *

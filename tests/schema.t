@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # "paddock schema": files, and the official suite where it is installed.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Calls whose inputs, and runs whose outputs, are checked on a thread: they are
 # cancelled, deduplicated, drained and answered as all others.
 use strict;

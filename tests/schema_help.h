@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema_help.h - schemas and instances as text, and what the resolver knows. */
 #ifndef TESTS_SCHEMA_HELP_H
 #define TESTS_SCHEMA_HELP_H

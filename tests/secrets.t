@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Secrets of the server's are looked for wherever a run, or who reads what it
 # left, could look: in the memory of workers, programs and zygotes, in /proc,
 # in logs, the store, artifacts and cores. What holds a secret by right is

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # "paddock selftest": an operator's own attacks, on this machine. deny.c makes
 # one that forbids what this one may allow.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Clients that are broken, or mean to break the server.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The start of a session: revisions, tools/list, batches, unknown names.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Nothing that one requestor is told says anything of another: all refusals,
 # views, lists, profiles and pages that ada can get, from a server where nobody
 # else does anything, and from one where bob does all he can. Letter by letter.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # soak_http.t - many clients over HTTP, many tasks in flight, and kill -9 in the
 # middle: each task that was acknowledged comes to one end, and its result can
 # be read. PADDOCK_SOAK="CLIENTS TASKS" is how many.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Many runs, and SIGKILL at random to what works for them: workers, what
 # programs have begun, zygotes, and the supervisor at the end of each round.
 # Every run that was promised comes to one end, and nothing is left of any.

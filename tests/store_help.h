@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_help.h - what the tests of the store share: a folder, an answer. */
 #ifndef TESTS_STORE_HELP_H
 #define TESTS_STORE_HELP_H

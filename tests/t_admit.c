@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_admit.c - who may make one more run, and what the others are told. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_audit.c - who did what, with what outcome: a JSON line each. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_base.c - buffers, the clocks, memory, the log. */
 #include <errno.h>
 #include <limits.h>

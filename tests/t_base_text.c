@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_base_text.c - UTF-8, hexadecimals, base64. */
 #include <errno.h>
 #include <stdlib.h>

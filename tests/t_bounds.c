@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_bounds.c - what a run is held to, and who could change it. */
 #include <stdlib.h>
 #include <string.h>

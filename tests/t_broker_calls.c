@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the supervisor asks of paddock-browser, and what it takes from it. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The browser's broker that was taken over, within its cage: what it may try,
  * each with the one outcome that is right; and the same of the process that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Chromium sends on its debugging pipe, as messages. */
 #include "broker/cdp_parse.h"
 

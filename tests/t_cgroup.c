@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_cgroup.c - where we are in the trees of cgroups; and, as root, limits. */
 #include <errno.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_cli_input.c - -i KEY=VALUE, typed by the inputsSchema. */
 #include "cli/input.h"
 

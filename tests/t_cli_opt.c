@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_cli_opt.c - flags by table. */
 #include "cli/opt.h"
 

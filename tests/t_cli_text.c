@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_cli_text.c - durations, file names, the bar, pretty JSON, cleaned text. */
 #include <errno.h>
 #include <fcntl.h>

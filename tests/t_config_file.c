@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files and folders of the configuration, and what documents it. */
 #include "supervisor/config.h"
 

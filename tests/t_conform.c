@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_conform.c - checks by a template's schema, here and on a thread. */
 #include "supervisor/conform.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_conn.c - two clients on streams of lines: whose message comes first. */
 #include "supervisor/conn.h"
 

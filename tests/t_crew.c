@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_crew.c - zygotes that die at bad moments. This program, exec'd as
  * "paddock-worker", is a zygote itself, which misbehaves as an order's cpu_ms

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_digest.c - equal values, equal digests; others, others. */
 #include <stdlib.h>
 

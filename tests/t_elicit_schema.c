@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_elicit_schema.c - what may be asked of clients, and what they answer. */
 #include <stdlib.h>
 

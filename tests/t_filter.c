@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the filters let pass, call by call. */
 #include <errno.h>
 #include <fcntl.h>

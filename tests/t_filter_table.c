@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_filter_table.c - each filter's answer to every system call number of
  * every architecture, against the tables in tests/golden.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_granted.c - hosts that a template was granted: which names and addresses
  * its pages reach, and that no name opens what only an address may.

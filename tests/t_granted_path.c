@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_granted_path.c - what lies below a granted folder, and what only seems to. */
 #include "supervisor/granted_path.h"
 

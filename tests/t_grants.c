@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_grants.c - what is asked for and granted: one table of manifests,
  * configurations and what comes of them.

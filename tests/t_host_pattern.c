@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_host_pattern.c - which patterns of hosts are patterns, and what they match. */
 #include "ipc/host_pattern.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list of hosts and networks, as the configuration has it. */
 #include "base/hosts.h"
 

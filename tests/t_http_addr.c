@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_addr.c - which Host and Origin may come to which address. */
 #include "base/mem.h"
 #include "supervisor/http_addr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_conn.c - how long connections may take, and what they may hold. */
 #include <errno.h>
 #include <fcntl.h>

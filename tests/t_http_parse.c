@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_parse.c - requests out of bytes, however they are cut. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_session.c - which session ends when there are too many, or idle. */
 #include <event2/event.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_stream.c - what of an answer's stream can be taken up again. */
 #include <stdlib.h>
 #include <string.h>

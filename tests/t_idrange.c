@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_idrange.c - which ids are nobody's, by made-up files; and who holds which. */
 #include "base/idrange.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_input.c - a run's questions: whom they are asked of, when they move, are
  * held, taken back and dropped. Sessions and the worker are us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_intake.c - large messages are read and let go on a thread. */
 #include "supervisor/intake.h"
 

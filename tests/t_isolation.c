@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_isolation.c - what was measured, as a level; nothing is silent. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run of the Lua runtime: what it says, how it fails and is cancelled. */
 #include "tests/job_help.h"
 

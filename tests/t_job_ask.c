@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.elicit(), run.sample() and run.call(), with us as the supervisor. */
 #include "tests/job_help.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Templates that mean harm; the limits that hold them. */
 #include <seccomp.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What templates return, and decode. */
 #include "tests/job_help.h"
 

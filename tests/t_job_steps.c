@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps, their timeouts, and maps of them. */
 #include "tests/job_help.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_json_tree.c - trees of JSON: how they grow, are written, and searched. */
 #include "proto/json.h"
 

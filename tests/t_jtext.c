@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_jtext.c - JSON as a program's shim reads it: strictly, in place. */
 #include "worker/jtext.h"
 

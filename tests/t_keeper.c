@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_keeper.c - what the keeper starts: what its own view allows, nothing else. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_lines.c - messages out of bytes, however they are cut. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_manifest_content.c - resources and prompts of a manifest. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_manual.c - the manual has every key of the configuration, as it is. */
 #include <stdlib.h>
 

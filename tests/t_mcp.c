@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_mcp.c - the protocol's shapes, as text. */
 #include <stdlib.h>
 

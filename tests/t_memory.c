@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_memory.c - the zygote's memory, laid out for its clones. */
 #include "worker/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of any content, by a generator. */
 #include "ipc/msg.h"
 

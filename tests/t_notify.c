@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_notify.c - what a service manager passes, and what it hears. */
 #include <errno.h>
 #include <fcntl.h>

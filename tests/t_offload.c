@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_offload.c - jobs on threads: turns, deadlines, cancelling, what they cost. */
 #include "supervisor/offload.h"
 

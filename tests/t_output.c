@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_output.c - large results of workers are read on a thread. */
 #include "supervisor/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_quota.c - calls a second, CPU time an hour. */
 #include "supervisor/quota.h"
 #include "tests/tap.h"

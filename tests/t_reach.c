@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel's answer says of whose an address is; what is none is nobody's. */
 #include "broker/reach.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_requestor.c - who is who, and what becomes of that at a reload. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose name is resolved next: one session, or one requestor, never keeps
  * another's from their turn. The resolver's process is this one.

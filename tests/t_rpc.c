@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_rpc.c - what is a JSON-RPC message, of which kind, and what is wrong. */
 #include "proto/rpc.h"
 

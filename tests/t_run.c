@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_run.c - every state x event, and what a refused one leaves alone. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_run_row.c - a queued run that comes back from its row. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_run_steps.c - what a worker may say of its steps, and what comes of it. */
 #include <errno.h>
 

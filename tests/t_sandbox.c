@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cage's other steps, each by itself, in children that we can spare. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_sched.c - deficit round robin: shares, limits, what is put back. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON Schema validator: verdicts beyond the official suite, errors. */
 #include "proto/schema.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Schemas that are refused, and what validating may cost. */
 #include "proto/schema.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What schemas say of texts: patterns, formats, URIs. */
 #include "proto/schema.h"
 

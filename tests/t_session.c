@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
 #include "supervisor/session.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a SOCKS 5 client says. */
 #include "broker/socks.h"
 

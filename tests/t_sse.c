@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_sse.c - what a stream keeps, and how its events are written. */
 #include <stdlib.h>
 #include <string.h>

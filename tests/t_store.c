@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store when all is well: what is put can be got, counted and paged. */
 #include "supervisor/store.h"
 

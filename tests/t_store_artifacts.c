@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts: their bytes, whose they are, and how they end. */
 #include "supervisor/store.h"
 

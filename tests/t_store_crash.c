@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What outlives a supervisor, and who takes it over, once. */
 #include "supervisor/store.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store when the world fails it: no room, no right, no sense. */
 #include "supervisor/store.h"
 

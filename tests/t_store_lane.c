@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads of one requestor delay another's by a few alone. */
 #include "supervisor/store_lane.h"
 

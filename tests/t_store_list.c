@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and totals, against a model that is searched by brute force. */
 #include "supervisor/store.h"
 

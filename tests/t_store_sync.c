@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_store_sync.c - what was told is on the disk: after every commit the log of
  * the database is synced before anybody hears of it, and an artifact's bytes and

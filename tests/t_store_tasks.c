@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are tasks: pages, expiry, recovery, and a file of version 1. */
 #include "supervisor/store.h"
 

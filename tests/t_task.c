@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every state of a run, and of a row, as a task. */
 #include "supervisor/task.h"
 

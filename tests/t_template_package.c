@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages on disk. */
 #include "supervisor/template.h"
 

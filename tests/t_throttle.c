@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_throttle.c - how many lines a minute there are, and who is told of the rest. */
 #include <stdlib.h>
 #include <unistd.h>

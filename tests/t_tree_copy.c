@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_tree_copy.c - the copy of a package that is granted by its digest: it has
  * that digest, as the supervisor takes it, or there is none.

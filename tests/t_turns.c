@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_turns.c - whose message is handled next. */
 #include "supervisor/turns.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* t_verdict.c - how a run ended, from what its worker said and how it died. */
 #include <signal.h>
 #include <stdlib.h>

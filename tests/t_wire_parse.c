@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What paddock-browser reads from the supervisor: CALLs, and who calls. */
 #include "broker/granted.h"
 #include "broker/wire_parse.h"

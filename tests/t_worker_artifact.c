@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts that a worker sends: how many it may, how large, and whose bytes. */
 #include "tests/worker_help.h"
 

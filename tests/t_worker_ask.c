@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What workers ask, as the supervisor hears it, and its answers. */
 #include "tests/worker_help.h"
 

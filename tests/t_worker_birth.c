@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_worker_birth.c - what was decided about a run before its worker was there
  * is done once it is. This program, exec'd as "paddock-worker", is the zygote:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Workers that ask a lot, fast, or at length. */
 #include "tests/worker_help.h"
 

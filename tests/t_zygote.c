@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Workers that the real paddock-worker gives birth to, and their cage. */
 #include <dirent.h>
 

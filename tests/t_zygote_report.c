@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the real paddock-worker says of its cage, on machines that lack some. */
 #include "tests/zygote_help.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tap.h - Test Anything Protocol, for unit tests run by prove(1). */
 #ifndef TESTS_TAP_H
 #define TESTS_TAP_H

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Tasks of MCP 2025-11-25, by the numbers of a checklist of its rules.
 use strict;
 use warnings;

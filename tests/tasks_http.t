@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Tasks over HTTP: which stream brings what, who gives up, whose they are.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Tasks over time: kill -9, restarts, races, pages while they come and go, and
 # requestors that are not the same.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template_help.h - manifests as text. */
 #ifndef TESTS_TEMPLATE_HELP_H
 #define TESTS_TEMPLATE_HELP_H

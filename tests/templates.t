@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The templates that ship: their own tests, and their results beside those of
 # programs that others trust.
 use strict;

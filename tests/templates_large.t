@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The templates that ship, on as much as they are made for.
 use strict;
 use warnings;

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The templates that ship as examples of programs pass their own tests,
 # as root and as an ordinary user.
 use strict;

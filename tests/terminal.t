@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # Nothing that others say acts in a terminal or begins a line of its own: every
 # subcommand on a terminal, with hostile names, keys, messages, files, logs and
 # errors; and the daemon's log.

@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # The user ids of workers, where root starts the server: nobody else's, no
 # other server's, and another for each run.
 use strict;

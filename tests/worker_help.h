@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker_help.h - a worker that is us; what happens to its run is written down. */
 #ifndef TESTS_WORKER_HELP_H
 #define TESTS_WORKER_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zygote_help.h - the real paddock-worker, with us as its supervisor. */
 #ifndef TESTS_ZYGOTE_HELP_H
 #define TESTS_ZYGOTE_HELP_H

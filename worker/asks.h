@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asks.h - what this run asked of its supervisor, until it is answered.
  */

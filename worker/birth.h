@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* birth.h - from a clone of the zygote to a caged worker. */
 #ifndef WORKER_BIRTH_H
 #define WORKER_BIRTH_H

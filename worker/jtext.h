@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jtext.h - JSON text, looked at where it lies: nothing is copied or built.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lua_artifact.h - run.artifact(): bytes that are kept beside the result. */
 #ifndef WORKER_LUA_ARTIFACT_H
 #define WORKER_LUA_ARTIFACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_ask.h - run.elicit(), run.sample() and run.call(): what a template asks
  * in mid-run. The task waits; the others go on.

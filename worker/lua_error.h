@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_error.h - errors with a code, and whose fault they are.
  *

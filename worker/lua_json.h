@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_json.h - Lua values to JSON text and back; run.json, run.null, run.array.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_lib.h - the standard libraries, less what reaches out of the state
  * and what shows an address.

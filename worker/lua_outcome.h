@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lua_outcome.h - how a run ended, as its last message says it. */
 #ifndef WORKER_LUA_OUTCOME_H
 #define WORKER_LUA_OUTCOME_H

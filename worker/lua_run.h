@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lua_run.h - the table that templates get as run: what each call does. */
 #ifndef WORKER_LUA_RUN_H
 #define WORKER_LUA_RUN_H

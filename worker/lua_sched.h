@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_sched.h - the tasks of a run: Lua coroutines of ours that take turns.
  *

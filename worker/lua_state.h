@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_state.h - a Lua 5.4 state that an untrusted template may have: what
  * memory it gets, and which libraries.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/lua_steps.h"
 
 #include <lauxlib.h>

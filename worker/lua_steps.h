@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lua_steps.h - run.step(), and the engine under it that run.map() shares:
  * attempts, retries, timeouts, and what becomes of a step's error.

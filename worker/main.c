@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* paddock-worker: the zygote of the supervisor's workers. */
 #include <errno.h>
 #include <inttypes.h>

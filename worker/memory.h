@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory.h - the zygote's memory, laid out for its clones.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nap.h - sleeping, in a cage that blocks no signal: on a futex, or until the
  * run's socket has something to say.

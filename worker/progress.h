@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* progress.h - how far the run is: told often, sent now and then. */
 #ifndef WORKER_PROGRESS_H
 #define WORKER_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.h - a worker that tries what no worker may do. */
 #ifndef WORKER_SELFTEST_H
 #define WORKER_SELFTEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/selftest_program.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* selftest_program.h - a program that tries what no program may do. */
 #ifndef WORKER_SELFTEST_PROGRAM_H
 #define WORKER_SELFTEST_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim.h - one run of a program: PID 1 of its namespaces, and trusted.
  *

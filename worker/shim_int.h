@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shim_int.h - what the parts of a shim share; nobody else includes it. */
 #ifndef WORKER_SHIM_INT_H
 #define WORKER_SHIM_INT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signals.h - what may come from outside: cancelling, the CPU limit, and
  * the system call that the cage refuses. The last two are last words.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.h - the steps of this run: what was declared, what runs, for how
  * long it may. Each change is told to the supervisor at once.

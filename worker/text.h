@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - texts fit to be sent: bounded, UTF-8, quoted. Async-signal-safe. */
 #ifndef WORKER_TEXT_H
 #define WORKER_TEXT_H

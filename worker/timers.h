@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timers.h - the clocks of steps with a timeout.
  *

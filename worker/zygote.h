@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zygote.h - the process that workers are cloned from; see ipc/crew.h. */
 #ifndef WORKER_ZYGOTE_H
 #define WORKER_ZYGOTE_H

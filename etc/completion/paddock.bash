@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # paddock.bash - completion; paddock itself knows its commands and flags.
 _paddock()
 {

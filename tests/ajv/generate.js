@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // generate.js AJV DIR PAIRS SEED - writes DIR/NNNNN.json in the form of the
 // official test suite, with the verdicts of the ajv in the folder AJV. A test

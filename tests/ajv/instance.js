@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // Instances made to fit a schema, with no promise: the schemas that concern
 // one value are gathered, and their keywords followed as far as is simple.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // Regular expressions of ECMA-262 with the flag u, each with a way to make
 // strings that it is likely to match.

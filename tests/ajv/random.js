@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // A seeded source of choices (xorshift32): the same ones on every machine.
 

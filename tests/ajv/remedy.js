@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // Where ajv departs from the specification, as one of its known faults, the
 // schema can be put in other words that it gets right. With these a pair's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // Schemas over all the keywords of 2020-12. A schema that looks at the same
 // value as the one around it refers only to definitions further down, so that

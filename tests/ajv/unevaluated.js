@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // "unevaluatedItems" from the text of Core 11.2, asking ajv only whether
 // subschemas pass. Its own counts as evaluated what a failed branch looked at.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // JSON values whose numbers keep their text, so that 1, 1.0 and 10e-1 are
 // three different things to write and one to mean.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server of HTTPS on a port of loopback, which it prints; then a line for
 each request that reaches it. It ends with its input."""
 import http.server

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A browser's broker that says anything, while calls are made, sent and
  * forgotten: two bytes a step, and what a step is to say. Whoever asked and

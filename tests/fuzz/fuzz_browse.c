@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls and requests of the supervisor's, and a Chromium that answers right,
  * wrong, late, never and dies: two bytes a step, and what a step is to say. The

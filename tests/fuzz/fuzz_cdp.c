@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes from Chromium's pipe: in one piece, byte by byte and in uneven
  * pieces they come to the same messages; and as events, whose texts are pages'

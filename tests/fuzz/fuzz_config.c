@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a paddock.conf: what is good prints as what reads the same. */
 #include <assert.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a pattern and, after a newline, a host: what is a pattern of a
  * name matches that name, and no pattern matches what its kind does not have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as HTTP requests: whole, byte by byte, and in uneven pieces they
  * have to come to the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as the files of users and groups: the first byte says which. What
  * is picked is free by them and in no other's block.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes through the scanner. What passes must pass json-c's own parser
  * too, come back from its text as the same tree, and be found where it lies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_jtext.c - what passes as JSON can be walked, and nothing beyond it. */
 #include <stdint.h>
 #include <stdlib.h>

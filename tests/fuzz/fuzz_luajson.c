@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What decodes must encode to a text that decodes to the same text. */
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a template.json: a template that is whole, or a reason. */
 #include <assert.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_msg.c - any frame: what msg_get() accepts means the same once encoded
  * again, as msgpack-c reads both.

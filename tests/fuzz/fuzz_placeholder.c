@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A text and, after the first newline, a URI: the parts of the text are all
  * of it, and what matches has a value for each name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any JSON as what a template asks, and as what a client answers. */
 #include <assert.h>
 #include <stdint.h>

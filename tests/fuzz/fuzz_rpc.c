@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a message, and the answer to it: one whole line of JSON. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Input: a schema, a line "---", an instance. Whatever they are, compiling and
  * checking end, explaining agrees with the verdict, and a budget is kept.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_shim.c - whatever a program writes to its descriptor 3, its shim says
  * what the protocol allows, and ends by itself. A shim a session: it exits, in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a SOCKS client's: what is whole stays so whatever follows, what
  * is not needs more, and a host is a text that the policy can judge.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams of one session, as their client loses and takes up connections: two
  * bytes a step. Whatever the order, a connection hears of its own stream

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_url_policy.c - any URL: what may be at remote may be at local, and the
  * host that was read from it is judged the same when a connection asks.

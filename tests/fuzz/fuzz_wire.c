@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any frames, of which the first two bytes of each are its length: CALLs that
  * rise, whose arguments are in their table's bounds, or a refusal.

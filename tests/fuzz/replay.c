@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.c - a fuzz target without libFuzzer: each file of the directories
  * named goes through it once; a line of TAP a directory.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Artifact.pm - the bytes of an artifact, as a client gets them.
 package Artifact;
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Broker.pm - drive the real paddock-browser over its socket, as the
 # supervisor would.
 package Broker;

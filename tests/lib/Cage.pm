@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cage.pm - can this machine make what programs are caged in? util-linux is
 # asked, not paddock: a test may leave programs out where the machine cannot,
 # and fails where it can and paddock does not.

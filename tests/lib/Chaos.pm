@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Chaos.pm - Storm, and what the world does meanwhile: clients on the socket
 # and on stdio of a second server on the same state, HUPs that take templates
 # and a token away and bring them back, workers and zygotes that are killed, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cli.pm - drive the command paddock: off a terminal, on one, and against a
 # server that a test makes up.
 package Cli;

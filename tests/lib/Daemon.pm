@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Daemon.pm - paddockd as a daemon, its clients on the socket, and a stand-in
 # for the service manager that started it.
 package Daemon;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Http.pm - paddockd as a daemon that serves HTTP, and clients of that: with
 # the calls of Paddock.pm (init, call, tool, run, ...), or byte by byte.
 #

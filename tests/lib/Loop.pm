@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Loop.pm - worst cases for the server's one loop, from a table: a process of
 # its own does its worst, for as long as it lives, while others are served.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Mutant.pm - the list of small bugs that tests have to notice, read and
 # applied: tests/mutate/run puts each in, mutants.t looks whether each can be.
 # A list that cannot be read dies with the line that is wrong.

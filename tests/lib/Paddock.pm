@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Paddock.pm - drive the real paddockd over stdio, as a client would.
 #
 # A test makes an instance, talks to it, and stops it; stop() checks that it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Pages.pm - the templates that drive a browser, for the tests that run them.
 package Pages;
 

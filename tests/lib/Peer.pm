@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Peer.pm - official clients against the real paddockd. A script in tests/peers
 # prints one line a check, which becomes a test here.
 package Peer;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Redteam.pm - try a table of attacks on a real paddockd.
 #
 # A table is tests/redteam/NAME.pl: a list of

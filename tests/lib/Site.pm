@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Site.pm - tests/browser/site on a port of loopback: pages for a browser to
 # get right, and a server that misbehaves as told.
 package Site;

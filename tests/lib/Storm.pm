@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Storm.pm - clients over HTTP that do at random what is right and what is not,
 # several sessions of several requestors at once, and a book of what must hold
 # of all that comes back. What is done follows from the seed; what overlaps does

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Task.pm - tools called as tasks, and what a session is told of them.
 package Task;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // client2.mjs - the TypeScript client 2, alone and under ext-tasks: what it
 // does of itself, and that it takes every answer.
 import {createTaskSessionFromClient, resultFromTaskOutcome, toolDeclarationFromMcpTool}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // connect.mjs - the server under test, as tests/lib/Peer.pm tells of it: a
 // command to speak to over stdio, or a URL. Each client is one of its own.
 import {openSync, cpSync, readFileSync, writeFileSync} from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // from_peers.mjs - for node --import: packages come from $PADDOCK_PEERS, where
 // the Makefile has installed them, not from beside the file that imports them.
 import {registerHooks, isBuiltin} from 'node:module';

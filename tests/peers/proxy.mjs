@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // proxy.mjs - between a client and the server, so that connections can be cut.
 import {connect, createServer} from 'node:net';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sdk_http.mjs - the TypeScript SDK 1 over HTTP: streams that are cut and taken
 // up again, sessions that end.
 import {Client} from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sdk_input.mjs - the TypeScript SDK 1: questions to the user and the model, in
 // a call, in a task, and as tasks of the client's own.
 import {InMemoryTaskMessageQueue, InMemoryTaskStore}

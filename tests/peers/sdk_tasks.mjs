@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sdk_tasks.mjs - the TypeScript SDK 1: tools called as tasks.
 import {CallToolResultSchema, CreateTaskResultSchema, TaskStatusNotificationSchema}
 	from '@modelcontextprotocol/sdk/types.js';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sdk_tools.mjs - the TypeScript SDK 1: tools, progress, errors, cancelling,
 // resources, lists that change.
 import {CallToolResultSchema} from '@modelcontextprotocol/sdk/types.js';

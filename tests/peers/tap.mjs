@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tap.mjs - one line a check, for tests/lib/Peer.pm. A script that throws, or
 // waits for ever, ends in a check that failed.
 import {isDeepStrictEqual, inspect} from 'node:util';

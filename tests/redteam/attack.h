@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attack.h - programs that attack, all in one: which is said by the inputs,
  * {"do": NAME}. Each prints what it came to, as JSON, unless it is the end of

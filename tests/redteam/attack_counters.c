@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attack_counters.c - what the kernel counts for a user or for the machine,
  * used up and held; and a program that needs a little of each, which goes by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack_escape.c - to reach what is outside: system calls by name. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack_leaks.c - to know what is not its own. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack_resources.c - to have more than is allowed. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack_shared.c - by what all runs, or the shim and its program, share. */
 #include <errno.h>
 #include <fcntl.h>

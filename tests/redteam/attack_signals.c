@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attack_signals.c - to end, stop or outlive what is not its own. */
 #include <errno.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What one client may try to take from the others, or from the machine; each
 # gives its outcome in words. See tests/redteam_clients.t for what there is: $eve
 # and $ada are clients with tokens, $s the server, $room its limits.

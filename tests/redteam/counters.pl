@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the kernel counts for a user, or for the machine: used up by one program
 # and held, while others that need a little of each start and end, beside it
 # and, as the server's user, outside of the cage. See tests/lib/Redteam.pm.

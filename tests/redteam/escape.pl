@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to reach outside of its cage. See tests/lib/Redteam.pm.
 #
 # Three answers are right: a violation, which ends the run and names the call;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a manifest may ask for, and a template try, without the operator's word.
 # See tests/lib/Redteam.pm; redteam_grants.t has the configuration that these
 # are tried with. What pages may try of the hosts that are granted is in

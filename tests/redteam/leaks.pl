@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a run may try to learn of others. See tests/lib/Redteam.pm.
 #
 # 88: a lock on a file that all runs see can be had, so two runs that agree

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try on its shim by descriptor 3, and by what it leaves: the
 # attacks 22 to 50 in the words of a program. See tests/lib/Redteam.pm.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Worst cases for the loop; see tests/lib/Loop.pm. While each goes on another
 # client's ping is answered: tests/redteam_loop.t, and bench/latency tells when.
 use strict;

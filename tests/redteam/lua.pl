@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the code of a Lua template may try. See tests/lib/Redteam.pm.
 #
 # 102, 106, 112, 113: a loop that never calls into run cannot be stopped by

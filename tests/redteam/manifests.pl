@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Packages that are dear to load, by what their inputsSchema has as
 # /properties/v. A row:
 #   [number, what is tried, what is said of it ('loads': nothing), schema => JSON]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a worker that was taken over may try on the supervisor. See
 # tests/lib/Redteam.pm, and ipc/PROTOCOL.md.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try to have more of. See tests/lib/Redteam.pm.
 #
 # 4, 5, 9 - 11: what a whole tree uses is looked at ten times a second, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rogue.c - a paddock-worker whose workers do what a script says, which comes
  * to them as the code of their template:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Schemas that are dear to check, with values that make them so. Each is tried
 # as what a template takes, and as what it gives. A row:
 #   [number, what is tried, the outcome, schema => JSON, value => JSON]

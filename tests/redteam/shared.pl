@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a program may try by what all runs share: the kernel, the files of the
 # host, and its shim. See tests/lib/Redteam.pm.
 #

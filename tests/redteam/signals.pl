@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a run may try to end, stop or outlive. See tests/lib/Redteam.pm.
 #
 # 93: the shim is PID 1, which takes no signal from within that it does not

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """profile.py COUNT - CSV texts, and what Python makes of them.
 
 One JSON object a line: {"name", "inputs", "rows", "warnings", "columns"}.

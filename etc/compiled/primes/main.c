@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The primes up to {"limit":N}: how many, and the greatest. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What "paddock selftest" tries in Lua: inputs.try says which.
 
 -- The error that FN ends with, without where it was.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What "paddock selftest" tries by system calls: the input "try" says which.
 
 The outcome is an errno's name, "done", or {"skip": why}; what the cage reports

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What "paddock selftest" tries in a shell: the input "try" says which.
 inputs=$(cat)
 inputs=${inputs#*'"try"'*'"'}

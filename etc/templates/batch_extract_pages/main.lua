@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- batch_extract_pages: many pages, each in a tab of its own.
 --
 -- A page is a step; one that does not come in time is tried once more. What a

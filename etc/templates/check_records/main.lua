@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- check_records: records against rules, a step per record.
 --
 -- A record that breaks a rule fails its step, so the run's status tells how

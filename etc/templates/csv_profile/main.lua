@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- csv_profile: what is in a CSV text, column by column.
 --
 -- The text is read once and turned into one string per block of cells and

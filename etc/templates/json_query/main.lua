@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- json_query: JSONPath (RFC 9535, without functions) or a JSON Pointer
 -- (RFC 6901) over a document.
 --

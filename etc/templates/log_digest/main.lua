@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- log_digest: what an access log says, in one pass over one big string.
 --
 -- No table is made per line: a pattern takes a line apart where it stands,

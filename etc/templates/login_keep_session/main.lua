@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- login_keep_session: log in by a form, and keep the session.
 --
 -- Whether it went well is what the page shows: the marker that was asked for,

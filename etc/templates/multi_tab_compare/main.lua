@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- multi_tab_compare: pages side by side: the first with each other one.
 
 local STABLE_MS = 5000

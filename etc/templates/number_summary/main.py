@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Summarise numbers: shares of them in processes, the order by SQLite."""
 import asyncio
 import json

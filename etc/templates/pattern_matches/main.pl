@@ -1,4 +1,5 @@
 #!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
 # All matches of a pattern: where each is, and what its groups hold.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- text_diff: the shortest edit script between two texts, as a unified diff.
 --
 -- E. W. Myers, "An O(ND) difference algorithm and its variations" (1986), the

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Digests of texts: computed in a worker thread, sorted by a child process.
 'use strict';
 const {createHash} = require('node:crypto');

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The most frequent words of a text, by coreutils.
 set -o pipefail
 export LC_ALL=C

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run, inputs)
 	return run.reply{content = {{type = "text",
 		text = "Called with " .. run.json.encode(inputs)}}}

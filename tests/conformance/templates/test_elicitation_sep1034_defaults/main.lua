@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run)
 	local answer = run.elicit{message = "Please look at the values, and change what is wrong", schema = {
 		type = "object",

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run)
 	local answer = run.elicit{message = "Please choose", schema = {
 		type = "object",

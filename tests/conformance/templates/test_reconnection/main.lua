@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run)
 	run.sleep(100)
 	return run.reply{content = {{type = "text",

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run)
 	for _, line in ipairs{"Tool execution started", "Tool processing data",
 			      "Tool execution completed"} do

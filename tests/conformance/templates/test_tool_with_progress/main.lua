@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run)
 	for done = 0, 100, 50 do
 		run.progress(done, 100)

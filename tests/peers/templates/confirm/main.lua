@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run, inputs)
 	local answer = run.elicit{message = "Delete " .. inputs.file .. "?", schema = {
 		type = "object",

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 return function(run, inputs)
 	for i = 1, inputs.to do
 		run.progress(i, inputs.to, "at " .. i)

@@ -48,11 +48,16 @@ int cli_read_json(struct json_object **out, const char *path)
 
 	*out = NULL;
 	if (rc != 0) {
-		tell_to(stderr, "paddock: %s: %s\n", path, strerror(-rc));
+		tell_to(stderr, "paddock: %s: %s\n",
+			strcmp(path, "-") == 0 ? "stdin" : path, strerror(-rc));
 	} else {
 		rc = json_parse(out, buf_data(&b), buf_len(&b), &err);
-		if (rc != 0)
-			tell_to(stderr, "paddock: %s: %s\n", path, err.text);
+		if (rc != 0) {
+			json_error_place(&err, buf_len(&b) > 0 ? buf_data(&b) : "");
+			tell_to(stderr, "paddock: %s is not JSON: %s\n",
+				strcmp(path, "-") == 0 ? "stdin" : path,
+				err.text);
+		}
 	}
 	buf_fini(&b);
 	return rc;

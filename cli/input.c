@@ -67,16 +67,33 @@ char *input_read_file(const char *path, size_t *len, char *why, size_t size)
 
 /* ---- values ---- */
 
-static int no_json(const struct put *p, unsigned types,
-		   const struct json_error *err)
+static int no_json(const struct put *p, const char *text,
+		   struct json_error *err)
+{
+	json_error_place(err, text);
+	return why_set(p->why, p->size, "%s is not JSON: %s", p->key, err->text);
+}
+
+/* Was TEXT meant to be a list or an object? Then its fault is worth telling. */
+static bool looks_json(const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	return *text == '[' || *text == '{';
+}
+
+/* ERR with a text: it is not JSON at all. */
+static int no_type(const struct put *p, unsigned types, const char *text,
+		   struct json_error *err)
 {
 	char names[INPUT_TYPES_SIZE];
+	bool broken = err->text[0] != '\0' && looks_json(text);
 
-	if (types == 0)
-		return why_set(p->why, p->size, "%s is not JSON: %s", p->key,
-			       err->text);
 	input_type_names(names, types);
-	return why_set(p->why, p->size, "%s has to be %s", p->key, names);
+	if (broken)
+		json_error_place(err, text);
+	return why_set(p->why, p->size, "%s has to be %s%s%s", p->key, names,
+		       broken ? ", and this is not JSON: " : "",
+		       broken ? err->text : "");
 }
 
 /* Text where the schema takes text, and JSON is not wanted there as well. */
@@ -101,7 +118,7 @@ static int typed(const struct put *p, struct json_object **out,
 		return 0;
 	}
 	if (types != 0 && (types & INPUT_STRING) == 0)
-		return no_json(p, types, &err);
+		return no_type(p, types, text, &err);
 	if (!utf8_ok(text, len))
 		return why_set(p->why, p->size, "%s is not UTF-8 text", p->key);
 	*out = json_object_new_string_len(text, (int)len);
@@ -153,7 +170,7 @@ static int put_json(const struct put *p, const char *text, size_t len)
 	struct json_error err;
 
 	if (json_parse(&v, text, len, &err) < 0)
-		return no_json(p, 0, &err);
+		return no_json(p, text, &err);
 	return set(p, v);
 }
 

@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text_place.h"
 #include "base/utf8.h"
 #include "proto/json_lex.h"
 
@@ -361,6 +363,22 @@ int json_parse_few(struct json_object **out, const char *text, size_t len,
 	}
 	*out = s.root;
 	return rc;
+}
+
+void json_error_place(struct json_error *err, const char *text)
+{
+	const char *why = strstr(err->text, ": ");
+	char whole[sizeof(err->text) + 48];
+	size_t line, column;
+
+	if (why == NULL)
+		return; /* it does not say where */
+	text_place(text, err->at, &line, &column);
+	snprintf(whole, sizeof(whole), "line %zu, column %zu%s", line, column,
+		 why);
+	whole[sizeof(err->text) - 1] = '\0';
+	utf8_mend(whole);
+	memcpy(err->text, whole, sizeof(err->text));
 }
 
 struct json_object *json_member(struct json_object *obj, const char *key)

@@ -20,7 +20,7 @@
 #define JSON_DEPTH_MAX 64
 #define JSON_VALUES_MAX 1000000 /* a tree costs up to 190 bytes for each */
 
-/* What was wrong and where, for people: "byte 17: duplicate key \"a\"". */
+/* What was wrong and where: "byte 17: duplicate key \"a\"". */
 struct json_error {
 	size_t at; /* offset in bytes from the start of the text */
 	char text[160];
@@ -66,6 +66,12 @@ int json_next(struct json_span *out, const char *text, size_t len, size_t *at);
  * The strings in it must be UTF-8. LEN may be NULL.
  */
 const char *json_text(struct json_object *obj, size_t *len);
+
+/*
+ * Of TEXT, which a person wrote, ERR then says the line and the column instead
+ * of the byte: "line 3, column 7: duplicate key \"a\"".
+ */
+void json_error_place(struct json_error *err, const char *text);
 
 /* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
 struct json_object *json_member(struct json_object *obj, const char *key);

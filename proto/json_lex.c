@@ -149,10 +149,9 @@ static int measure_string(struct json_lex *x, size_t *end, bool *plain)
 		}
 	}
 	if (at >= x->len)
-		return json_lex_fail(x, x->len,
-				     "the string that starts at byte "
-				     "%zu has no closing quote",
-				     x->at);
+		return json_lex_fail(x, x->at,
+				     "the string that starts here has no "
+				     "closing quote");
 	*end = at;
 	return 0;
 }

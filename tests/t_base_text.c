@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "base/hex.h"
 #include "base/mem.h"
+#include "base/text_place.h"
 #include "base/utf8.h"
 #include "tests/tap.h"
 
@@ -58,6 +59,27 @@ static void test_utf8(void)
 		free(copy);
 	}
 	ok(utf8_ok("a\0b", 3), "UTF-8: NUL is a character");
+}
+
+static void test_place(void)
+{
+	static const struct {
+		const char *text;
+		size_t at, line, column;
+	} places[] = {
+	    {"", 0, 1, 1},	       {"abc", 3, 1, 4},
+	    {"a\nb", 1, 1, 2},	       {"a\nb", 2, 2, 1},
+	    {"\n\n\n", 3, 4, 1},      {"\xC3\xA9z", 2, 1, 2},
+	    {"\x80\x80z", 2, 1, 3},    {"ab\n\xE2\x82\xACz\xFFz", 8, 2, 4},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		size_t line, column;
+
+		text_place(places[i].text, places[i].at, &line, &column);
+		ok(line == places[i].line && column == places[i].column,
+		   "place %zu: line %zu, column %zu", i, line, column);
+	}
 }
 
 static void test_utf8_put(void)
@@ -199,6 +221,7 @@ int main(void)
 {
 	test_utf8();
 	test_utf8_put();
+	test_place();
 	test_utf8_cut();
 	test_utf8_mend();
 	test_hex();

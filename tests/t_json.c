@@ -223,10 +223,10 @@ static const struct {
     {"U+0000 in a name", "{\"a\\u0000\":1}", 1, "\\u0000 in a member's name"},
 
     {"single quotes", "'a'", 0, "found '''"},
-    {"an open string", "\"abc", 4, "starts at byte 0 has no closing quote"},
-    {"an open string that ends in a backslash", "\"abc\\", 5, "no closing"},
-    {"an open string that ends in a quote", "[\"abc\\\"", 7,
-     "starts at byte 1"},
+    {"an open string", "\"abc", 0, "starts here has no closing quote"},
+    {"an open string that ends in a backslash", "\"abc\\", 0, "no closing"},
+    {"an open string that ends in a quote", "[\"abc\\\"", 1,
+     "starts here"},
     {"a raw newline", "\"a\nb\"", 2, "control character 0x0A"},
     {"a raw tab", "\"\t\"", 1, "write it as \\u0009"},
     {"a raw newline in a name", "{\"a\n\":1}", 3, "control character"},
@@ -287,6 +287,28 @@ static void test_bad(void)
 			printf("# %s\n", err.text);
 	}
 	is_int(json_parse(&v, "[", 1, NULL), -EBADMSG, "nobody need read why");
+}
+
+/* What people wrote is told by line and column. */
+static void test_place(void)
+{
+	static const struct {
+		const char *text, *says;
+	} at[] = {
+	    {"", "line 1, column 1: expected a value, found the end"},
+	    {"{\n  \"a\": 1,\n  \"a\": 2\n}", "line 3, column 3: duplicate key \"a\""},
+	    {"[\"\xC3\xA9\xE2\x82\xAC\", x]",
+	     "line 1, column 8: expected a value, found 'x'"},
+	    {"[1,\r\n2", "line 2, column 2: expected ',' or ']', found the end"},
+	};
+	struct json_object *v;
+	struct json_error err;
+
+	for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+		json_parse(&v, at[i].text, strlen(at[i].text), &err);
+		json_error_place(&err, at[i].text);
+		is_str(err.text, at[i].says, "place %zu", i);
+	}
 }
 
 /* Bytes of value 0 cannot stand in the tables above. */
@@ -459,6 +481,7 @@ int main(void)
 	test_values();
 	test_good();
 	test_bad();
+	test_place();
 	test_nul();
 	test_len();
 	test_numbers();

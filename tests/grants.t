@@ -156,10 +156,12 @@ subtest 'taken back' => sub {
 	(my $c = $s->client)->init;
 	is_refused($c, 'waits', 'not all is granted');
 	my $v;
-	$s->write_config($config . "[grant \"waits\"]\nlocks = yes\nread_paths = $room/data $room/other\n");
+	$s->write_config($config . "[grant \"waits\"]\nlocks = yes\nread_paths = $room/data $room/other\n" .
+	    "[grant \"tabs\"]\ntools = create_tab navigate\n");
 	is($s->reload, 'done', 'it is granted by a reload');
 	my ($first, $second) = map { $c->run_async("waits") } 1 .. 2;
 	$c->get_until($first, 'to run', sub { $_[0]{progress}{totalSteps} });
+	my $lua = $c->run_async('tabs');
 	$s->write_config($config);
 	is($s->reload, 'done', 'and taken back');
 	is_refused($c, 'waits', 'what begins then is refused');
@@ -171,6 +173,9 @@ subtest 'taken back' => sub {
 	is($v->{status}, 'failed', 'what waited for its turn has none');
 	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'for that reason');
 	same_json($v->{error}{details}{key}, 'read_paths', 'with its details');
+	$v = $c->ended($lua);
+	is("$v->{status} " . ($v->{error}{errorCode} // ''), 'failed PERMISSION_NOT_ALLOWED',
+	   'so has one in Lua, whose tools only a call would ask for');
 	is($c->run_sync('plain')->{status}, 'succeeded', 'others go on');
 	$s->write_config("[grant \"waits\"]\nread_paths = relative\n");
 	like($s->reload, qr/^refused.*paddock.conf:2: read_paths/, 'a wrong one changes nothing');

@@ -385,6 +385,31 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 
 /* ---- GET, DELETE ---- */
 
+/*
+ * The official clients come back for a stream that ended without an answer,
+ * again and again, and take 405 alone as the last word.
+ */
+static void resume(struct http_session *s, struct http_conn *c,
+		   const char *last)
+{
+	switch (http_stream_resume(s, c, last)) {
+	case HTTP_RESUMED:
+		break;
+	case HTTP_RESUME_OVER:
+		http_conn_fields(c, HTTP_MCP_ALLOW);
+		http_conn_refuse(c, 405, "the stream of that Last-Event-ID is "
+					 "over, and nothing that came after it "
+					 "is kept; a GET without one hears what "
+					 "is new");
+		break;
+	case HTTP_RESUME_NONE:
+		http_conn_refuse(c, 400, "this session never had an event of "
+					 "that Last-Event-ID; a GET without "
+					 "one hears what is new");
+		break;
+	}
+}
+
 static void on_get(struct http_session *s, struct http_conn *c,
 		   const struct http_request *r)
 {
@@ -396,10 +421,8 @@ static void on_get(struct http_session *s, struct http_conn *c,
 					 "some, or try again later");
 	} else if (last == NULL) {
 		http_stream_listen(s, c);
-	} else if (!http_stream_resume(s, c, last)) {
-		http_conn_refuse(c, 400, "the stream of that Last-Event-ID is "
-					 "not kept (any more); a GET without "
-					 "one hears what is new");
+	} else {
+		resume(s, c, last);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include "supervisor/http_conn.h"
 #include "supervisor/http_session.h"
 
+#define HTTP_MCP_ALLOW "Allow: GET, POST, DELETE\r\n"
+
 /*
  * Is the head of R such that its body is wanted? False: C has its refusal.
  * Who asks has been found out.

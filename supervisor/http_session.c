@@ -110,6 +110,7 @@ struct http_session *http_session_new(struct http_sessions *all,
 	s->all = all;
 	new_id(s->id);
 	LIST_INIT(&s->live);
+	TAILQ_INIT(&s->unrelated);
 	TAILQ_INIT(&s->kept);
 	TAILQ_INIT(&s->held);
 	session_init(&s->session, all->server, requestor, &http_stream_ops, s);

@@ -45,7 +45,9 @@ struct http_session {
 	unsigned tokens; /* of the requestor, when it began */
 	int64_t used_ms;
 	uint64_t last_stream; /* number of the newest */
-	struct http_stream *unrelated; /* what belongs to no request; or NULL */
+	/* of what belongs to no request: whom a client asked for last is first */
+	TAILQ_HEAD(http_unrelated, http_stream) unrelated;
+	size_t n_unrelated;
 	LIST_HEAD(http_live, http_stream) live; /* their answers are to come */
 	TAILQ_HEAD(http_kept, http_stream) kept; /* ended, for replay */
 	size_t n_live, n_kept, kept_bytes;

@@ -153,7 +153,7 @@ static const struct page {
 		      const struct http_request *r);
 } pages[] = {
     {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
-     "Allow: GET, POST, DELETE\r\n", mcp_head, mcp},
+     HTTP_MCP_ALLOW, mcp_head, mcp},
     {"/healthz", LOOKS, "Allow: GET, HEAD\r\n", NULL, healthz},
     {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
 };

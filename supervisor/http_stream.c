@@ -203,6 +203,18 @@ static void end(struct http_stream *st)
 	http_session_used(s);
 }
 
+static void unrelated_free(struct http_stream *st)
+{
+	size_t bytes = st->sse.bytes;
+
+	hang_up(st);
+	sse_fini(&st->sse);
+	count_live(st, bytes);
+	TAILQ_REMOVE(&st->owner->unrelated, st, link);
+	st->owner->n_unrelated--;
+	free(st);
+}
+
 void http_streams_end(struct http_session *s)
 {
 	struct http_stream *st, *after;
@@ -220,16 +232,8 @@ void http_streams_end(struct http_session *s)
 		hang_up(st);
 		forget(st);
 	}
-	st = s->unrelated;
-	if (st != NULL) {
-		size_t bytes = st->sse.bytes;
-
-		hang_up(st);
-		sse_fini(&st->sse);
-		count_live(st, bytes);
-		free(st);
-	}
-	s->unrelated = NULL;
+	while ((st = TAILQ_FIRST(&s->unrelated)) != NULL)
+		unrelated_free(st);
 }
 
 /* ---- events ---- */
@@ -265,8 +269,10 @@ static void on_gone(void *watcher)
 	grown(st); /* who was told nothing cannot come back for the rest */
 	if (st->held || st->intake != NULL)
 		http_stream_free(st);
-	else if (!st->ended)
-		session_unheard(&s->session, st == s->unrelated ? NULL : st);
+	else if (!st->unrelated && !st->ended)
+		session_unheard(&s->session, st);
+	else if (st->unrelated && st->sse.last > 0)
+		session_unheard(&s->session, NULL);
 }
 
 static void on_drained(void *watcher)
@@ -342,27 +348,88 @@ void http_streams_grow(evutil_socket_t fd, short what, void *sessions)
 	await(all, now_ms);
 }
 
+/* ---- what belongs to no request ---- */
+
+/* The one that somebody hears and was asked for last, or would be; or NULL. */
+static struct http_stream *voice(const struct http_session *s)
+{
+	struct http_stream *st;
+
+	TAILQ_FOREACH(st, &s->unrelated, link)
+		if (st->conn != NULL)
+			return st;
+	return TAILQ_FIRST(&s->unrelated);
+}
+
+/* Of as many as there may be the oldest that nobody hears ends, or the oldest. */
+static void leave_room(struct http_session *s)
+{
+	struct http_stream *st, *oldest;
+
+	if (s->n_unrelated < HTTP_UNRELATED_MAX)
+		return;
+	oldest = TAILQ_LAST(&s->unrelated, http_unrelated);
+	TAILQ_FOREACH_REVERSE(st, &s->unrelated, http_unrelated, link)
+		if (st->conn == NULL)
+			break;
+	unrelated_free(st != NULL ? st : oldest);
+}
+
+static struct http_stream *unrelated_new(struct http_session *s)
+{
+	struct http_stream *st;
+
+	leave_room(s);
+	st = stream_new(s);
+	st->unrelated = st->begun = true;
+	TAILQ_INSERT_HEAD(&s->unrelated, st, link);
+	s->n_unrelated++;
+	return st;
+}
+
 void http_stream_listen(struct http_session *s, struct http_conn *conn)
 {
-	struct http_stream *st = s->unrelated;
+	struct http_stream *st = unrelated_new(s);
 
-	if (st == NULL)
-		st = s->unrelated = stream_new(s);
-	hang_up(st);
-	st->begun = true;
-	st->sent = st->sse.last;
 	attach(st, conn);
 	http_conn_begin(conn);
 	prime(st);
 	session_reached(&s->session);
 }
 
+static void raise_voice(struct http_stream *st)
+{
+	TAILQ_REMOVE(&st->owner->unrelated, st, link);
+	TAILQ_INSERT_HEAD(&st->owner->unrelated, st, link);
+}
+
+/*
+ * ST is taken up by another connection. The one that it had, if it is not dead,
+ * stays open as a stream of its own, at which nothing comes any more.
+ */
+static void part_from(struct http_stream *st)
+{
+	struct http_conn *before = st->conn;
+	struct http_stream *other;
+
+	raise_voice(st); /* so that it is not itself the one that ends */
+	if (before == NULL)
+		return;
+	other = unrelated_new(st->owner);
+	detach(st);
+	attach(other, before);
+	raise_voice(st);
+}
+
+/* ---- taken up again ---- */
+
 static struct http_stream *find(struct http_session *s, uint64_t number)
 {
 	struct http_stream *st;
 
-	if (s->unrelated != NULL && s->unrelated->sse.number == number)
-		return s->unrelated;
+	TAILQ_FOREACH(st, &s->unrelated, link)
+		if (st->sse.number == number)
+			return st;
 	LIST_FOREACH(st, &s->live, live)
 		if (st->sse.number == number && st->begun)
 			return st;
@@ -372,25 +439,33 @@ static struct http_stream *find(struct http_session *s, uint64_t number)
 	return NULL;
 }
 
-bool http_stream_resume(struct http_session *s, struct http_conn *conn,
-			const char *event_id)
+enum http_resume http_stream_resume(struct http_session *s,
+				    struct http_conn *conn,
+				    const char *event_id)
 {
 	struct http_stream *st;
 	uint64_t number, seq;
 
-	if (!sse_read_id(event_id, &number, &seq))
-		return false;
+	if (!sse_read_id(event_id, &number, &seq) || number > s->last_stream)
+		return HTTP_RESUME_NONE;
 	st = find(s, number);
-	if (st == NULL || seq > st->sse.last)
-		return false;
-	hang_up(st);
+	if (st == NULL)
+		return HTTP_RESUME_OVER;
+	if (seq > st->sse.last)
+		return HTTP_RESUME_NONE;
+	if (st->ended && seq == st->sse.last)
+		return HTTP_RESUME_OVER;
+	if (st->unrelated)
+		part_from(st);
+	else
+		hang_up(st);
 	st->sent = seq;
 	attach(st, conn);
 	http_conn_begin(conn);
 	pump(st);
-	if (st == s->unrelated)
+	if (st->unrelated)
 		session_reached(&s->session);
-	return true;
+	return HTTP_RESUMED;
 }
 
 /* ---- what a session says ---- */
@@ -406,7 +481,7 @@ static enum sse_kind kind_of(const char *text, size_t len)
 static void on_send(void *arg, void *route, const char *text, size_t len)
 {
 	struct http_session *s = arg;
-	struct http_stream *st = route != NULL ? route : s->unrelated;
+	struct http_stream *st = route != NULL ? route : voice(s);
 
 	size_t bytes;
 
@@ -482,9 +557,9 @@ static void on_answer(void *arg, void *route, const char *text, size_t len)
 
 static bool is_reachable(void *arg)
 {
-	const struct http_session *s = arg;
+	const struct http_stream *st = voice(arg);
 
-	return s->unrelated != NULL && s->unrelated->conn != NULL;
+	return st != NULL && st->conn != NULL;
 }
 
 static bool is_heard(void *arg, void *route)

@@ -27,6 +27,7 @@
 #define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
 #define HTTP_KEPT_ALL (64u << 20) /* of all: each has its share, or… */
 #define HTTP_KEPT_LEAST (4u << 20) /* …so many, if that is less */
+#define HTTP_UNRELATED_MAX 8 /* streams by GET that a session has at a time */
 #define HTTP_RETRY_MS 500	   /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
@@ -37,13 +38,14 @@ struct http_stream {
 	uint64_t sent; /* the newest event that CONN was given */
 	bool begun;    /* it is a stream of events; else an answer is due */
 	bool ended;    /* it has all its events */
+	bool unrelated; /* it is no request's, but a GET's; in owner.unrelated */
 	bool held;     /* its request has not been begun */
 	struct intake *intake; /* nor while it is being read; or NULL */
 	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
 	int64_t since_ms; /* when it became young */
 	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
 	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
-	/* in owner.held, all.young, its requestor's http_ended */
+	/* in owner.held, owner.unrelated, all.young, its requestor's http_ended */
 	TAILQ_ENTRY(http_stream) link;
 };
 
@@ -67,14 +69,23 @@ void http_stream_begin(struct http_stream *st);
 void http_stream_begin_soon(struct http_stream *st);
 void http_streams_grow(evutil_socket_t fd, short what, void *sessions);
 
-/* CONN listens to what belongs to no request; who did before hears no more. */
-void http_stream_listen(struct http_session *s, struct http_conn *conn);
 /*
- * CONN goes on after the event EVENT_ID, of that stream alone. False: it is
- * not kept (any more).
+ * CONN listens to what belongs to no request. Each message goes to one stream
+ * alone, which is from now on this one; those that were opened before stay
+ * open, for a client whose stream ends comes back for it, and that for ever.
+ * Of too many one that nobody hears ends, else the oldest, and is over.
  */
-bool http_stream_resume(struct http_session *s, struct http_conn *conn,
-			const char *event_id);
+void http_stream_listen(struct http_session *s, struct http_conn *conn);
+
+enum http_resume {
+	HTTP_RESUMED,
+	HTTP_RESUME_OVER, /* it has ended, and nothing that is kept is left */
+	HTTP_RESUME_NONE, /* there never was such an event */
+};
+/* CONN goes on after the event EVENT_ID, of that stream alone. */
+enum http_resume http_stream_resume(struct http_session *s,
+				    struct http_conn *conn,
+				    const char *event_id);
 
 /* May the requestor of S have one more connection for a stream? */
 bool http_stream_allowed(const struct http_session *s);

@@ -112,8 +112,28 @@ my $c = $s->client->greeted;
 		is(scalar @others, 0, 'MCP 36: with messages of its own alone');
 	}
 }
-for ('9999-1', 'x', '1', '1-99999', '-1-1') {
+for ('9999-1', 'x', '1', '-1-1') {
 	is($c->listen($_)->{status}, 400, "Last-Event-ID $_ is no stream's");
+}
+
+# A stream that is over, and has nothing left: official clients would ask for
+# it again and again, whatever they are told but this.
+sub is_over {
+	my ($client, $id, $name) = @_;
+	my $again = $client->listen($id);
+
+	is($again->{status}, 405, "$name: to come back for it is refused for good");
+	is($again->{headers}{allow}, 'GET, POST, DELETE', '... with what may be asked');
+	like($again->body, qr/is over, and nothing/, '... and why');
+	return;
+}
+
+{
+	my $conn = call_slow($c, 14, say => 'x');
+
+	$conn->head;
+	my @all = all_of($conn);
+	is_over($c, $all[-1]{id}, 'a stream that was heard to its end');
 }
 { # the newer connection has it
 	my $conn = call_slow($c, 20, say => 'x', ms => 1500);
@@ -137,6 +157,19 @@ for ('9999-1', 'x', '1', '1-99999', '-1-1') {
 	is_deeply([grep { exists $_->{json}{id} } all_of($conn)], [],
 		  'MCP 8: it gets no answer, and its stream ends');
 	ok(!$conn->{cut}, 'properly');
+}
+{
+	my $conn = call_slow($c, 22, say => 'x', ms => 30000);
+
+	$conn->head;
+	my @some = map { $conn->message->{id} } 1 .. 2;
+	$c->notify('notifications/cancelled', {requestId => 22});
+	all_of($conn);
+	is_over($c, $some[1], 'one that was cancelled');
+	my @rest = all_of($c->listen($some[0]));
+
+	is(scalar @rest, 1, 'but who missed something of it gets that');
+	is_over($c, $rest[0]{id}, 'and then it is over');
 }
 
 # ---- what belongs to no request ----
@@ -176,16 +209,53 @@ sub tools_changed {
 	ok(tools_changed($again),
 	   'and what was missed, after the last event that was heard');
 	my $newer = $c->listen;
-	all_of($again);
-	ok(!$again->{cut}, 'MCP 35: a newer GET has it alone');
-	is($newer->message->{data}, '', 'and goes on from now');
+	is($newer->message->{data}, '', 'a newer GET begins anew');
+	more_templates(3);
+	ok(tools_changed($newer), 'MCP 35: what is new comes there');
 	$newer->hang_up;
+	more_templates(4);
+	my $told = tools_changed($again);
+	ok($told, 'the older one was not ended: it has the next, once it is alone');
+	ok(!grep({ $_->{json} } all_of_now($again)), 'and of what came before nothing')
+}
+# What has come so far, without waiting.
+sub all_of_now {
+	my ($conn) = @_;
+	my @all;
+
+	push @all, $conn->event while $conn->{body} =~ /\n\n/;
+	return @all;
+}
+{ # the stream that is taken up goes to the newer connection; the older stays
+	my $one = $s->client->greeted;
+	my $first = $one->listen;
+	my $id = $first->message->{id};
+	my $second = $one->listen($id);
+
+	is($second->{status}, 200, 'a stream is taken up while its connection lives');
+	more_templates(5);
+	ok(tools_changed($second), 'MCP 35: the newer one has what comes');
+	is($first->event->{comment}, ':', 'the older one is silent, and not ended');
+	ok(!grep({ $_->{json} } all_of_now($first)), 'nor told the same');
+	$one->end;
+	all_of($first);
+	ok($first->{done} && !$first->{cut}, 'until the session ends');
+}
+{ # as many as there may be
+	my $one = $s->client->greeted;
+	my @get = map { my $get = $one->listen; [$get, $get->message->{id}] } 1 .. 9;
+
+	all_of($get[0][0]);
+	ok(!$get[0][0]{cut}, 'the ninth stream ends the first');
+	is_over($one, $get[0][1], 'the first of nine');
+	is($get[1][0]->event->{comment}, ':', 'the second lives');
+	$one->end;
 }
 
 {
 	my $late = $s->client->greeted;
 
-	more_templates(3);
+	more_templates(6);
 	my $get = $late->listen;
 	ok(tools_changed($get), 'what changed before a client listened is told then');
 	$get->hang_up;

@@ -110,7 +110,7 @@ static bool resumes(int number, int seq, const char *text)
 	bool taken;
 
 	snprintf(id, sizeof(id), "%d-%d", number, seq);
-	taken = http_stream_resume(s, c, id);
+	taken = http_stream_resume(s, c, id) == HTTP_RESUMED;
 	if (!taken)
 		http_conn_refuse(c, 400, "no");
 	in[0] = '\0';
@@ -232,6 +232,100 @@ static void test_behind(void)
 	end();
 }
 
+/* ---- streams of no request ---- */
+
+struct ear { /* a client that listens by a GET */
+	int fd;
+	struct http_conn *conn; /* the server's end */
+	char heard[8192];
+};
+
+static struct ear listens(void)
+{
+	struct ear e = {.fd = 0};
+
+	e.fd = come(&e.conn);
+	http_stream_listen(s, e.conn);
+	return e;
+}
+
+static void loop(int turns)
+{
+	while (turns-- > 0)
+		event_base_loop(srv.base, EVLOOP_NONBLOCK);
+}
+
+static const char *hears(struct ear *e)
+{
+	ssize_t n;
+
+	loop(4);
+	n = read(e->fd, e->heard, sizeof(e->heard) - 1);
+	e->heard[n > 0 ? n : 0] = '\0';
+	return e->heard;
+}
+
+static void say(const char *text)
+{
+	http_stream_ops.send(s, NULL, text, strlen(text));
+}
+
+static struct http_stream *stream_of(const struct ear *e)
+{
+	struct http_stream *st;
+
+	TAILQ_FOREACH(st, &s->unrelated, link)
+		if (st->conn == e->conn)
+			return st;
+	return NULL;
+}
+
+/* Each message is on one of them, and one that nobody hears goes first. */
+static void test_unrelated(void)
+{
+	struct ear e[HTTP_UNRELATED_MAX + 2];
+	struct http_stream *st;
+	struct http_conn *conn;
+	char id[32];
+	int other;
+
+	begin();
+	e[0] = listens();
+	e[1] = listens();
+	hears(&e[0]);
+	hears(&e[1]);
+	say("{\"method\":\"a\"}");
+	ok(strstr(hears(&e[1]), "\"a\"") != NULL, "the newest stream has it");
+	is_str(hears(&e[0]), "", "and no other");
+	close(e[1].fd);
+	loop(4);
+	say("{\"method\":\"b\"}");
+	ok(strstr(hears(&e[0]), "\"b\"") != NULL,
+	   "when its client is gone the one before has what comes");
+	for (int i = 2; i < HTTP_UNRELATED_MAX; i++)
+		e[i] = listens();
+	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "as many as may be");
+	e[HTTP_UNRELATED_MAX] = listens();
+	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "and never more");
+	ok(stream_of(&e[0]) != NULL, "the one that nobody hears ended, not the oldest");
+	e[HTTP_UNRELATED_MAX + 1] = listens();
+	ok(stream_of(&e[0]) == NULL, "then the oldest");
+	is_str(hears(&e[0]), "0\r\n\r\n", "properly");
+	st = stream_of(&e[2]);
+	snprintf(id, sizeof(id), "%d-0", (int)st->sse.number);
+	other = come(&conn);
+	is_int(http_stream_resume(s, conn, id), HTTP_RESUMED,
+	       "the oldest is taken up by another, when there are so many");
+	ok(st->conn == conn, "it is that one's");
+	ok(stream_of(&e[2]) != NULL, "and who had it has a stream, too");
+	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "still not more");
+	end();
+	close(other);
+	for (size_t i = 0; i < ARRAY_LEN(e); i++)
+		if (i != 1)
+			close(e[i].fd);
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -239,5 +333,6 @@ int main(void)
 	test_large();
 	test_kept_of_all();
 	test_behind();
+	test_unrelated();
 	return tap_done();
 }

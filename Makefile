@@ -112,18 +112,20 @@ deps-bench: deps-check
 deps-lint:
 	$(call install,$(DEPS) $(DEPS_CHECK) $(DEPS_LINT))
 
-# Official peers for tests and bench, pinned: programs of npm's, which does not
-# trust the machine's own certificates by itself. The stamp comes last.
+# Peers for tests and bench, the official ones and those that people use,
+# pinned: programs of npm's, which does not trust the machine's own certificates
+# by itself. What they would bring along and the tests never load is overridden
+# by an empty package. The whole is put in place at once, the stamp last.
 PEERS   = $(abspath $(B)/peers)
 NPM_CA := $(wildcard /etc/ssl/certs/ca-certificates.crt)
 export PADDOCK_PEERS = $(PEERS)
 deps-peers: $(PEERS)/installed
 $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | deps-debian
-	@echo 'installing the official peers into $(B)/peers (300 MB)'
-	$(Q)rm -rf $(PEERS) && mkdir -p $(PEERS) && cp $^ $(PEERS)
-	$(Q)NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-$(NPM_CA)} npm ci --prefix $(PEERS) --ignore-scripts \
-	    --no-audit --no-fund --fetch-retries=2 >$(PEERS)/npm.log 2>&1 || { cat $(PEERS)/npm.log; exit 1; }
-	$(Q)touch $@
+	@echo 'installing the peers into $(B)/peers (650 MB)'
+	$(Q)rm -rf $(PEERS).new && mkdir -p $(PEERS).new && cp $^ $(PEERS).new
+	$(Q)NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-$(NPM_CA)} npm ci --prefix $(PEERS).new --ignore-scripts \
+	    --no-audit --no-fund --fetch-retries=2 >$(PEERS).new/npm.log 2>&1 || { cat $(PEERS).new/npm.log; exit 1; }
+	$(Q)rm -rf $(PEERS) && mv $(PEERS).new $(PEERS) && touch $@
 
 # ---- programs ----
 

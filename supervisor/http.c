@@ -112,6 +112,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 			 h->refused, h->pool.n);
 	h->refused = 0;
 	http_pool_tick(&h->pool);
+	http_waits_refuse(&h->site.early, HTTP_EARLY_MS, HTTP_SITE_STARTS);
 	http_sessions_sweep(&h->site.sessions,
 			    h->site.server->config->session_idle_ms);
 	next_tick(h);
@@ -185,6 +186,7 @@ static void start(struct http *h, struct server *srv)
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
 	h->connections_max = make_room();
 	h->site.connections_max = h->connections_max;
+	http_waits_init(&h->site.early);
 	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
 	h->pool.turns = &srv->turns;
 	http_sessions_init(&h->site.sessions, srv, &h->pool.held);
@@ -225,8 +227,10 @@ int http_open(struct http **out, struct server *srv)
 
 void http_ready(struct http *h)
 {
-	if (h != NULL)
-		h->site.ready = true;
+	if (h == NULL)
+		return;
+	h->site.ready = true;
+	http_waits_go(&h->site.early);
 }
 
 void http_look(struct http *h)
@@ -245,6 +249,7 @@ static void stop(struct http *h)
 	event_del(h->readable);
 	event_del(h->rest);
 	close(h->fd);
+	http_waits_refuse(&h->site.early, 0, HTTP_SITE_ENDS);
 }
 
 void http_drain(struct http *h)

@@ -16,8 +16,8 @@
 struct http;
 
 /*
- * Listen where the configuration says; it accepts at once, but serves no MCP
- * before http_ready(). 0, or the exit status after a line that says why.
+ * Listen where the configuration says; it accepts at once, but who asks for MCP
+ * waits for http_ready(). 0, or the exit status after a line that says why.
  */
 int http_open(struct http **out, struct server *srv);
 /* For each of these NULL is fine: then there is no HTTP. */

@@ -294,6 +294,16 @@ char *http_conn_take_body(struct http_conn *c, size_t *len)
 	return http_parse_take_body(c->parse, len);
 }
 
+void http_conn_again(struct http_conn *c)
+{
+	struct http_pool *p = c->pool;
+
+	if (p->turns != NULL)
+		turn_wait(p->turns, c->lane, &c->turn);
+	else
+		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+}
+
 int64_t http_conn_head_ms(const struct http_conn *c)
 {
 	return c->told_ms;

@@ -134,6 +134,9 @@ const struct http_request *http_conn_request(const struct http_conn *c);
 /* Its body, as the caller's; the request has none from then on. */
 char *http_conn_take_body(struct http_conn *c, size_t *len);
 
+/* It cannot be answered yet: it is told again, in C's next turn. */
+void http_conn_again(struct http_conn *c);
+
 /* When its head was there; monotonic. */
 int64_t http_conn_head_ms(const struct http_conn *c);
 

@@ -81,6 +81,11 @@ static void mcp(struct http_site *site, struct http_conn *c,
 {
 	struct requestor *requestor = http_conn_user(c);
 
+	if (!site->ready) {
+		if (!http_waits_add(&site->early, c))
+			http_wait_not(c, HTTP_SITE_STARTS);
+		return;
+	}
 	/* its body came after a reload: is the token still good? */
 	if (http_conn_head_ms(c) <= site->looked_ms)
 		requestor = http_auth(site->server, site->addr.loopback, c, r);
@@ -128,12 +133,6 @@ static bool mcp_head(struct http_site *site, struct http_conn *c,
 {
 	struct requestor *requestor;
 
-	if (!site->ready) {
-		http_conn_fields(c, "Retry-After: 1\r\n");
-		http_conn_refuse(c, 503, "the server starts: its cage is still "
-					 "being measured");
-		return false;
-	}
 	requestor = http_auth(site->server, site->addr.loopback, c, r);
 	if (requestor != NULL && !has_room(site, c, requestor))
 		return false;

@@ -9,11 +9,17 @@
 #include "supervisor/http_addr.h"
 #include "supervisor/http_conn.h"
 #include "supervisor/http_session.h"
+#include "supervisor/http_wait.h"
+
+#define HTTP_EARLY_MS 10000 /* for who comes before the server is ready */
+#define HTTP_SITE_STARTS "the server starts: its cage is still being measured"
+#define HTTP_SITE_ENDS "the server is about to end"
 
 struct http_site {
 	struct server *server;
 	struct http_addr addr; /* that it is served at */
 	bool ready;	       /* MCP is served, too */
+	struct http_waits early; /* and until then so many wait for it */
 	int64_t looked_ms;     /* tokens may have changed then; monotonic */
 	struct http_sessions sessions;
 	size_t connections_max;

@@ -141,6 +141,14 @@ sub fill {
 	}
 }
 
+# Some more bytes if there are any now.
+sub fill_now {
+	my ($self) = @_;
+
+	1 while sysread $self->{fh}, $self->{in}, 1 << 18, length $self->{in};
+	return;
+}
+
 # The bytes up to RE, taken with what it matches; undef at the end.
 sub up_to {
 	my ($self, $re) = @_;

@@ -68,6 +68,11 @@ static const struct filter_rule shared_rules[] = {
     {SCMP_SYS(wait4), ALLOW, 0, {}},
     {SCMP_SYS(exit), ALLOW, 0, {}},
     {SCMP_SYS(exit_group), ALLOW, 0, {}},
+#ifdef __SANITIZE_ADDRESS__ /* its runtime, which is in test builds alone */
+    {SCMP_SYS(sigaltstack), ALLOW, 0, {}},
+    {SCMP_SYS(sched_yield), ALLOW, 0, {}},
+    {SCMP_SYS(prlimit64), ALLOW, 1, {EQ(2, 0)}},
+#endif
 };
 
 static const struct filter_rule broker_rules[] = {
@@ -95,9 +100,6 @@ static const struct filter_rule broker_rules[] = {
 #else /* the sanitizer's runtime, which is in test builds alone */
     {SCMP_SYS(mprotect), ALLOW, 0, {}},
     {SCMP_SYS(mmap), ALLOW, 0, {}},
-    {SCMP_SYS(sigaltstack), ALLOW, 0, {}},
-    {SCMP_SYS(sched_yield), ALLOW, 0, {}},
-    {SCMP_SYS(prlimit64), ALLOW, 1, {EQ(2, 0)}},
 #endif
     /* What libraries try by themselves and can do without. */
     {SCMP_SYS(open), SCMP_ACT_ERRNO(EPERM), 0, {}},

@@ -184,10 +184,14 @@ static void copies(void)
 
 int main(void)
 {
+	char *cmd;
+
 	sums();
 	umask(022);
 	make_package();
 	copies();
-	is_int(system(xasprintf("rm -r %s", root)), 0, "all is gone");
+	cmd = xasprintf("rm -r %s", root);
+	is_int(system(cmd), 0, "all is gone");
+	free(cmd);
 	return tap_done();
 }

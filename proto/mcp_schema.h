@@ -13,4 +13,12 @@
  */
 struct json_object *mcp_schema(struct json_object *schema);
 
+/*
+ * The outputSchema of a tool that answers by SCHEMA or by OTHER (both lent and
+ * of objects): {type: object, anyOf: [SCHEMA, OTHER]}, in which the references
+ * of SCHEMA lead where they led. OTHER has none. The caller owns it.
+ */
+struct json_object *mcp_schema_either(struct json_object *schema,
+				      struct json_object *other);
+
 #endif

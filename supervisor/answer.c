@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.c - what is answered of a run that a tool made or is asked about, for
+ * contract_make.c, contract_runs.c and tasks.c. The first item is what clients
+ * expect there: the output, the reply's own, the view, or why it failed.
+ */
 #include "supervisor/answer.h"
+#include "supervisor/answer_int.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/refusal.h"
 #include "supervisor/view.h"
 
-/* A part of a view, as text: the whole need not fit into a tree. */
-struct part {
-	const char *text; /* NULL: there is none */
-	size_t len;
-};
-
-static struct part part_of(struct part whole, const char *key)
+struct part answer_part(struct part whole, const char *key)
 {
 	struct json_span at;
 
@@ -24,7 +25,7 @@ static struct part part_of(struct part whole, const char *key)
 	return (struct part){whole.text + at.off, at.len};
 }
 
-static struct json_object *tree_of(struct part part)
+struct json_object *answer_tree(struct part part)
 {
 	struct json_object *tree = NULL;
 
@@ -50,39 +51,52 @@ static void add_run_id(struct json_object *result, const struct answer_source *a
 	json_object_object_add(result, "_meta", meta);
 }
 
-static struct json_object *text_block(struct json_object *value)
+static void say_value(struct json_object *content, struct json_object *value)
 {
-	struct json_object *block = json_object_new_object();
-	size_t len;
-	const char *text = json_text(value, &len);
+	answer_say(content, json_text(value, NULL));
+}
 
-	json_object_object_add(block, "type", json_object_new_string("text"));
-	json_object_object_add(block, "text",
-			       json_object_new_string_len(text, (int)len));
-	return block;
+/*
+ * A tool with an outputSchema answers by it, or clients throw its answer away.
+ * Such a reply that has no structuredContent gets what each such schema allows:
+ * which run it is of. An error's was not checked, and goes as text alone.
+ */
+static struct json_object *fitting(const struct answer_source *a,
+				   struct json_object *structured, bool is_error)
+{
+	if (!a->promised)
+		return json_object_get(structured);
+	if (is_error)
+		return NULL;
+	return structured != NULL ? json_object_get(structured)
+				  : view_content_handle(a->id, a->status);
 }
 
 /* The template made the whole tool result; content is what it must have. */
-static struct json_object *reply(struct part value, enum mcp_revision revision)
+static struct json_object *reply(const struct answer_source *a,
+				 struct part value, enum mcp_revision revision)
 {
-	struct json_object *tree = tree_of(value);
+	struct json_object *tree = answer_tree(value), *fits;
 	struct json_object *result = json_object_new_object();
 	struct json_object *given = json_member(tree, "content");
 	struct json_object *structured = json_member(tree, "structuredContent");
 	struct json_object *content = json_object_new_array();
+	bool bad = json_object_get_boolean(json_member(tree, "isError"));
 	size_t n = given != NULL ? json_object_array_length(given) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		json_object_array_add(
 		    content, mcp_block_for(json_object_array_get_idx(given, i),
 					   revision));
-	if (given == NULL && structured != NULL)
-		json_object_array_add(content, text_block(structured));
+	if (structured != NULL && (given == NULL || (bad && a->promised)))
+		say_value(content, structured);
 	json_object_object_add(result, "content", content);
-	if (structured != NULL && mcp_has(revision, MCP_STRUCTURED))
-		json_object_object_add(result, "structuredContent",
-				       json_object_get(structured));
-	if (json_object_get_boolean(json_member(tree, "isError")))
+	fits = fitting(a, structured, bad);
+	if (fits != NULL && mcp_has(revision, MCP_STRUCTURED))
+		json_object_object_add(result, "structuredContent", fits);
+	else
+		json_object_put(fits);
+	if (bad)
 		json_object_object_add(result, "isError",
 				       json_object_new_boolean(true));
 	json_object_put(tree);
@@ -105,9 +119,9 @@ static struct json_object *plain(struct part value, enum mcp_revision revision)
 static struct json_object *refused(const struct answer_source *a,
 				   struct part error)
 {
-	struct json_object *code = tree_of(part_of(error, "errorCode"));
-	struct json_object *why = tree_of(part_of(error, "message"));
-	struct json_object *details = tree_of(part_of(error, "details"));
+	struct json_object *code = answer_tree(answer_part(error, "errorCode"));
+	struct json_object *why = answer_tree(answer_part(error, "message"));
+	struct json_object *details = answer_tree(answer_part(error, "details"));
 	struct json_object *o, *result;
 	const char *text;
 	size_t len;
@@ -129,26 +143,52 @@ static struct json_object *refused(const struct answer_source *a,
 	return result;
 }
 
+/* The whole view; it need not fit into a tree, nor need it with one more. */
+static struct json_object *viewed(const struct answer_source *a,
+				  struct part whole, enum mcp_revision revision)
+{
+	bool structured = mcp_has(revision, MCP_STRUCTURED);
+	struct json_object *result;
+	char *again = NULL;
+
+	if (a->deduplicated) {
+		again = xasprintf("%.*s,\"deduplicated\":true}",
+				  (int)whole.len - 1, whole.text);
+		whole = (struct part){again, strlen(again)};
+	}
+	result = mcp_tool_result(whole.text, whole.len,
+				 structured ? whole.text : NULL, whole.len,
+				 ended_badly(a) && !a->looked_up);
+	free(again);
+	return result;
+}
+
+static struct json_object *called(const struct answer_source *a,
+				  struct part whole, enum mcp_revision revision)
+{
+	struct part value = answer_part(whole, "result");
+	bool none = value.text == NULL ||
+		    strncmp(value.text, "null", value.len) == 0;
+	struct json_object *result;
+
+	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
+		result = reply(a, value, revision);
+	else if (ended_badly(a))
+		return refused(a, answer_part(whole, "error"));
+	else
+		result = plain(value, revision);
+	add_run_id(result, a);
+	return result;
+}
+
 struct json_object *answer_make(const struct answer_source *a,
 				enum mcp_revision revision)
 {
 	struct part whole = {a->view, strlen(a->view)};
-	struct part value = part_of(whole, "result");
-	bool bad = ended_badly(a), none = value.text == NULL;
-	struct json_object *result;
+	struct json_object *result = a->form == STORE_TASK_VIEW
+					 ? viewed(a, whole, revision)
+					 : called(a, whole, revision);
 
-	if (a->form == STORE_TASK_VIEW)
-		return mcp_tool_result(
-		    a->view, whole.len,
-		    mcp_has(revision, MCP_STRUCTURED) ? a->view : NULL, whole.len,
-		    bad);
-	none = none || strncmp(value.text, "null", value.len) == 0;
-	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
-		result = reply(value, revision);
-	else if (bad)
-		return refused(a, part_of(whole, "error"));
-	else
-		result = plain(value, revision);
-	add_run_id(result, a);
+	answer_more(json_member(result, "content"), a, whole, revision);
 	return result;
 }

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.h - what the call that made a run answers once the run has ended:
- * the same at once, by tasks/result, and after a restart.
+ * answer.h - what a tool answers of a run: the same at once, by tasks/result,
+ * by get_task_run, and after a restart.
  */
 #ifndef SUPERVISOR_ANSWER_H
 #define SUPERVISOR_ANSWER_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "proto/mcp.h"
 #include "supervisor/store.h"
 
+#define ANSWER_LINKS 100 /* to artifacts; get_task_run lists all */
+
 struct answer_source {
 	const char *id;
-	enum store_status status; /* an ended one */
-	enum store_task form;	  /* of the call that asks, not _NONE */
-	const char *view;	  /* the terminal view: JSON text of an object */
+	enum store_status status;
+	enum store_task form;	/* of the call that asks, not _NONE */
+	const char *view;	/* the view, as a rule the last: JSON text */
+	bool looked_up;		/* by who asks how a run went: no error is its own */
+	bool deduplicated;	/* another call has made the run; form _VIEW */
+	bool promised;		/* the tool has an outputSchema; not form _VIEW */
 };
 
 /* The CallToolResult; the caller owns it. Everything in A is lent. */
 struct json_object *answer_make(const struct answer_source *a,
 				enum mcp_revision revision);
+
+/* A text block of TEXT, which is lent, to CONTENT. */
+void answer_say(struct json_object *content, const char *text);
 
 #endif

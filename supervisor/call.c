@@ -261,12 +261,16 @@ void call_error(struct call *c, int code, struct json_object *data,
 	call_send(c, &answer);
 }
 
-static struct json_object *make_tool_result(const struct making *m)
+static struct json_object *make_tool_result(struct making *m)
 {
 	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	struct json_object *result =
+	    mcp_tool_result(m->text, m->len, structured ? m->text : NULL,
+			    m->len, m->is_error);
 
-	return mcp_tool_result(m->text, m->len, structured ? m->text : NULL,
-			       m->len, m->is_error);
+	if (m->note != NULL)
+		answer_say(json_member(result, "content"), m->note);
+	return result;
 }
 
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
@@ -294,6 +298,19 @@ void call_tool_result(struct call *c, struct json_object *obj, bool is_error)
 	const char *text = json_text(obj, &len);
 
 	call_tool_text(c, text, len, is_error);
+	json_object_put(obj);
+}
+
+void call_tool_noted(struct call *c, struct json_object *obj, const char *note)
+{
+	size_t len;
+	const char *text = json_text(obj, &len);
+
+	call_make(c, &(struct making){.make = make_tool_result,
+				      .revision = c->session->revision,
+				      .text = text,
+				      .len = len,
+				      .note = note});
 	json_object_put(obj);
 }
 

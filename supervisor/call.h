@@ -71,6 +71,8 @@ void call_send(struct call *c, struct buf *answer);
 
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
 void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
+/* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
+void call_tool_noted(struct call *c, struct json_object *obj, const char *note);
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
 /* The same; TEXT is taken. */
 void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error);

@@ -58,7 +58,7 @@ static void drop(void *arg)
 	buf_fini(&d->answer);
 	json_object_put(d->m.head);
 	free((char *)d->m.text);
-	free((char *)d->m.id);
+	free((char *)d->m.answer.id);
 	free((char *)d->m.uri);
 	free((char *)d->m.mime_type);
 	free(d);
@@ -82,7 +82,7 @@ static void make_later(struct call *c, const struct making *m)
 	d->call = c;
 	d->m = *m;
 	d->m.text = m->taken ? m->text : copy(m->text, m->len);
-	d->m.id = xstrdup_opt(m->id);
+	d->m.answer.id = xstrdup_opt(m->answer.id);
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
 	call_hold_read(c);
@@ -96,13 +96,14 @@ static void make_later(struct call *c, const struct making *m)
 
 void call_make(struct call *c, const struct making *m)
 {
+	struct making now = *m;
 	struct json_object *result;
 
 	if (intake_is_large(m->len)) {
 		make_later(c, m);
 		return;
 	}
-	result = m->make(m);
+	result = now.make(&now);
 	if (m->taken)
 		free((char *)m->text);
 	call_result(c, result);

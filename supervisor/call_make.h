@@ -6,19 +6,19 @@
 #ifndef SUPERVISOR_CALL_MAKE_H
 #define SUPERVISOR_CALL_MAKE_H
 
+#include "supervisor/answer.h"
 #include "supervisor/call.h"
 
 /* What an answer is made of; which of it is used is up to MAKE. */
 struct making {
 	/* The result, of nothing else than M and constants. */
-	struct json_object *(*make)(const struct making *m);
+	struct json_object *(*make)(struct making *m);
 	enum mcp_revision revision;
 	const char *text; /* LEN bytes */
 	size_t len;
 	bool taken; /* TEXT is not lent, but taken */
-	const char *id;	  /* of a run */
-	enum store_status status;
-	enum store_task form;
+	struct answer_source answer; /* of a run; its view is TEXT */
+	const char *note; /* lent for good: what is said after it */
 	bool is_error;
 	const char *uri, *mime_type;
 	/* Taken, and nobody else has a reference to any part of it; or NULL. */

@@ -118,7 +118,7 @@ static void refuse_artifact(struct call *c, const char *id,
 	call_refuse(c, &r);
 }
 
-static struct json_object *make_artifact(const struct making *m)
+static struct json_object *make_artifact(struct making *m)
 {
 	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
 	struct json_object *v = m->head, *result;

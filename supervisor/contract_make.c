@@ -10,10 +10,9 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
-#include "supervisor/answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
-#include "supervisor/call_make.h"
+#include "supervisor/call_answer.h"
 #include "supervisor/task.h"
 #include "supervisor/task_feed.h"
 #include "supervisor/tools.h"
@@ -37,73 +36,49 @@ static bool ended_badly(const struct run *r)
 	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
 }
 
-/* VIEW, which need not fit into a tree: its depth may be one over the most. */
-void make_answer_again(struct call *c, const char *view, bool is_error)
-{
-	char *text = xasprintf("%.*s,\"deduplicated\":true}",
-			       (int)strlen(view) - 1, view);
-
-	call_tool_text(c, text, strlen(text), is_error);
-	free(text);
-}
-
-static void show_view(struct call *c, const char *view, bool is_error)
+static void late_view(struct call *c, const struct store_run *row)
 {
 	const struct ask *ask = c->state;
 
-	if (ask->deduplicated)
-		make_answer_again(c, view, is_error);
-	else
-		call_tool_text(c, view, strlen(view), is_error);
-}
-
-static void late_view(struct call *c, const struct store_run *row)
-{
-	show_view(c, row->view,
-		  row->status == STORE_FAILED || row->status == STORE_CANCELED);
+	call_answer(c, &(struct answer_source){.id = row->id,
+					       .status = row->status,
+					       .form = STORE_TASK_VIEW,
+					       .deduplicated = ask->deduplicated,
+					       .view = row->view});
 }
 
 /* run_task_template: exactly what get_task_run gives. */
 static void present_view(struct call *c, struct run *r)
 {
+	const struct ask *ask = c->state;
+
 	if (!call_late(c, r, late_view))
-		show_view(c, r->view, ended_badly(r));
-}
-
-static struct json_object *make_output(const struct making *m)
-{
-	return answer_make(&(struct answer_source){.id = m->id,
-						   .status = m->status,
-						   .form = m->form,
-						   .view = m->text},
-			   m->revision);
-}
-
-static void show_output(struct call *c, const struct answer_source *a)
-{
-	call_make(c, &(struct making){.make = make_output,
-				      .revision = c->session->revision,
-				      .id = a->id,
-				      .status = a->status,
-				      .form = a->form,
-				      .text = a->view,
-				      .len = strlen(a->view)});
+		call_answer(c, &(struct answer_source){
+				   .id = r->id,
+				   .status = run_stored_status(r),
+				   .form = STORE_TASK_VIEW,
+				   .deduplicated = ask->deduplicated,
+				   .view = r->view});
 }
 
 static void late_output(struct call *c, const struct store_run *row)
 {
-	show_output(c, &(struct answer_source){.id = row->id,
-					       .status = row->status,
-					       .form = STORE_TASK_OUTPUT,
-					       .view = row->view});
+	call_answer(c, &(struct answer_source){
+			   .id = row->id,
+			   .status = row->status,
+			   .form = STORE_TASK_OUTPUT,
+			   .promised = call_promised(c, row->template_id),
+			   .view = row->view});
 }
 
 static void late_reply(struct call *c, const struct store_run *row)
 {
-	show_output(c, &(struct answer_source){.id = row->id,
-					       .status = row->status,
-					       .form = STORE_TASK_REPLY,
-					       .view = row->view});
+	call_answer(c, &(struct answer_source){
+			   .id = row->id,
+			   .status = row->status,
+			   .form = STORE_TASK_REPLY,
+			   .promised = call_promised(c, row->template_id),
+			   .view = row->view});
 }
 
 /* A template's own tool: its plain output, or its reply. */
@@ -114,11 +89,12 @@ static void present_output(struct call *c, struct run *r)
 	if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
 		call_audit_refused(c, r->error.code);
 	if (!call_late(c, r, reply ? late_reply : late_output))
-		show_output(c, &(struct answer_source){
+		call_answer(c, &(struct answer_source){
 				   .id = r->id,
 				   .status = run_stored_status(r),
 				   .form = reply ? STORE_TASK_REPLY
 						 : STORE_TASK_OUTPUT,
+				   .promised = call_promised(c, r->template->id),
 				   .view = r->view});
 }
 
@@ -135,6 +111,17 @@ void make_deduplicated_meta(struct json_object *meta)
 			       json_object_new_boolean(true));
 }
 
+/* What is handed out now may be gone before its end is asked for: NULL, or so. */
+static const char *mortal(const struct call *c)
+{
+	return c->server->with_client
+		   ? "This server serves your client alone, over stdio: it ends "
+		     "with it, and then this run is ended, too. For runs that "
+		     "outlive their client start the daemon, paddockd, and "
+		     "point the client to its socket or URL."
+		   : NULL;
+}
+
 static void answer_handle(struct call *c, struct run *r)
 {
 	const struct ask *ask = c->state;
@@ -142,7 +129,7 @@ static void answer_handle(struct call *c, struct run *r)
 
 	if (ask->deduplicated)
 		make_deduplicated(v);
-	call_tool_result(c, v, false);
+	call_tool_noted(c, v, mortal(c));
 }
 
 /*
@@ -153,7 +140,7 @@ static void answer_created(struct call *c, struct run *r, bool feed)
 {
 	struct ask *ask = c->state;
 	struct json_object *token = json_object_get(ask->token);
-	struct json_object *result = task_created(r);
+	struct json_object *result = task_created(r, mortal(c));
 	struct session *s = c->session;
 
 	if (ask->deduplicated)

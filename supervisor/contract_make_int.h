@@ -49,8 +49,6 @@ void make_wait(struct call *c, struct run *r);
 void make_answer(struct call *c, struct run *r);
 /* C (the argument) has waited in line long enough for the run it watches. */
 void make_inline_wait(evutil_socket_t fd, short what, void *arg);
-/* VIEW is the answer, of a run that another call has made. */
-void make_answer_again(struct call *c, const char *view, bool is_error);
 /* That, in an answer of ours and in its _meta. */
 void make_deduplicated(struct json_object *o);
 void make_deduplicated_meta(struct json_object *meta);

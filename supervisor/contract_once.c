@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/call_answer.h"
 #include "supervisor/intake.h"
 #include "supervisor/offload.h"
 #include "supervisor/task.h"
@@ -90,7 +91,11 @@ static void again(struct call *c, const struct store_run *row)
 		v = view_row_handle(row);
 		bad = false;
 	} else if (row->view != NULL) {
-		make_answer_again(c, row->view, bad);
+		call_answer(c, &(struct answer_source){.id = row->id,
+						       .status = row->status,
+						       .form = STORE_TASK_VIEW,
+						       .deduplicated = true,
+						       .view = row->view});
 		return;
 	} else {
 		v = view_row(row);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "supervisor/call_answer.h"
 #include "supervisor/view.h"
 
 static struct json_object *args_of(const struct call *c)
@@ -37,6 +38,16 @@ static bool store_failed(struct call *c, const struct store_result *res)
 	return res->rc != 0;
 }
 
+static void answer_view(struct call *c, const char *id, enum store_status status,
+			const char *view)
+{
+	call_answer(c, &(struct answer_source){.id = id,
+					       .status = status,
+					       .form = STORE_TASK_VIEW,
+					       .looked_up = true,
+					       .view = view});
+}
+
 static void on_row(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
@@ -44,8 +55,8 @@ static void on_row(void *arg, const struct store_result *res)
 	if (!call_release(c) || store_failed(c, res))
 		return;
 	if (res->runs[0].view != NULL)
-		call_tool_text(c, res->runs[0].view, strlen(res->runs[0].view),
-			       false);
+		answer_view(c, res->runs[0].id, res->runs[0].status,
+			    res->runs[0].view);
 	else
 		call_tool_result(c, view_row(&res->runs[0]), false);
 }
@@ -59,7 +70,10 @@ void contract_get_run(struct call *c, struct json_object *args)
 	if (r != NULL) {
 		requestor_polled(c->session->requestor, &r->polled_ms,
 				 VIEW_POLL_AFTER_MS);
-		call_tool_result(c, view_run(r, &srv->isolation), false);
+		if (r->view != NULL) /* it has ended, and is being recorded */
+			answer_view(c, r->id, run_stored_status(r), r->view);
+		else
+			call_tool_result(c, view_run(r, &srv->isolation), false);
 		return;
 	}
 	call_hold_read(c);

@@ -21,6 +21,12 @@
 	"async gives a runId at once, and get_task_run tells how it goes. "    \
 	"Artifacts are read by get_artifact."
 
+/* To one that has a server to itself. */
+#define INSTRUCTIONS_STDIO                                                     \
+	" This server ends with your client, and its runs do: for those that " \
+	"are to go on, the user starts the daemon, paddockd, and points the "  \
+	"client to its socket or URL."
+
 static struct json_object *server_info(enum mcp_revision rev)
 {
 	struct json_object *info = json_object_new_object();
@@ -101,7 +107,10 @@ static void initialize(struct call *c)
 			       capabilities(s));
 	json_object_object_add(result, "serverInfo", server_info(s->revision));
 	json_object_object_add(result, "instructions",
-			       json_object_new_string(INSTRUCTIONS));
+			       json_object_new_string(
+				   s->server->with_client
+				       ? INSTRUCTIONS INSTRUCTIONS_STDIO
+				       : INSTRUCTIONS));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
 		 mcp_revision_name(s->revision));
 	call_result(c, result);

@@ -147,7 +147,7 @@ struct json_object *resources_contents(const char *uri, const char *mime_type,
 	return o;
 }
 
-static struct json_object *make_contents(const struct making *m)
+static struct json_object *make_contents(struct making *m)
 {
 	struct json_object *result = json_object_new_object();
 	struct json_object *contents = json_object_new_array_ext(1);

@@ -46,6 +46,7 @@ void stdio_open(struct server *srv)
 	io->in_flags = make_nonblocking(STDIN_FILENO);
 	io->out_flags = make_nonblocking(STDOUT_FILENO);
 	srv->transport = io;
+	srv->with_client = true;
 	srv->on_ready = on_ready;
 }
 

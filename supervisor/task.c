@@ -260,14 +260,15 @@ struct json_object *task_row_view(const struct store_run *row)
 	});
 }
 
-struct json_object *task_created(const struct run *r)
+struct json_object *task_created(const struct run *r, const char *note)
 {
 	struct json_object *result = json_object_new_object();
 	struct json_object *meta = json_object_new_object();
 	struct task_fields f = fields(r);
 	char *text = xasprintf("%s is under way as task %s; its result follows "
-			       "when it has ended.",
-			       r->template->id, r->id);
+			       "when it has ended.%s%s",
+			       r->template->id, r->id, note != NULL ? " " : "",
+			       note != NULL ? note : "");
 
 	f.status = TASK_WORKING;
 	if (f.queued)

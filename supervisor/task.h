@@ -48,9 +48,10 @@ struct json_object *task_row_view(const struct store_run *row);
 
 /*
  * The CreateTaskResult of R, whose row is durable. It says "working", as a
- * task begins, whatever has become of R meanwhile.
+ * task begins, whatever has become of R meanwhile. NOTE (lent, or NULL) is
+ * told with it.
  */
-struct json_object *task_created(const struct run *r);
+struct json_object *task_created(const struct run *r, const char *note);
 
 /*
  * {"io.modelcontextprotocol/related-task": {"taskId": ID}}: the _meta of what

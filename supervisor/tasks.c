@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
-#include "supervisor/answer.h"
-#include "supervisor/call_make.h"
+#include "supervisor/call_answer.h"
 #include "supervisor/audit.h"
 #include "supervisor/input.h"
 #include "supervisor/page.h"
@@ -178,23 +177,6 @@ static void cancelled(struct call *c)
 	call_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
-static struct json_object *make_answer(const struct making *m)
-{
-	struct answer_source a = {.id = m->id,
-				  .status = m->status,
-				  .form = m->form,
-				  .view = m->text};
-	struct json_object *result = answer_make(&a, m->revision);
-	struct json_object *meta = json_member(result, "_meta");
-
-	if (meta == NULL) {
-		meta = json_object_new_object();
-		json_object_object_add(result, "_meta", meta);
-	}
-	task_add_related(meta, a.id);
-	return result;
-}
-
 /* The task is over and recorded: what its call would have been answered. */
 static void give(struct call *c, const struct answer_source *a)
 {
@@ -203,13 +185,7 @@ static void give(struct call *c, const struct answer_source *a)
 		return;
 	}
 	retrieved(c);
-	call_make(c, &(struct making){.make = make_answer,
-				      .revision = c->session->revision,
-				      .id = a->id,
-				      .status = a->status,
-				      .form = a->form,
-				      .text = a->view,
-				      .len = strlen(a->view)});
+	call_answer_task(c, a);
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
@@ -235,6 +211,8 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 				  .id = r->id,
 				  .status = run_stored_status(r),
 				  .form = task_form(r),
+				  .promised = call_promised(w->call,
+							    r->template->id),
 				  .view = r->view});
 }
 
@@ -272,6 +250,7 @@ static void give_row(struct call *c, const struct store_run *row)
 		    .id = row->id,
 		    .status = row->status,
 		    .form = row->task,
+		    .promised = call_promised(c, row->template_id),
 		    .view = made == NULL ? row->view : json_text(made, NULL)});
 	json_object_put(made);
 }

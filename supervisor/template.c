@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/why.h"
+#include "proto/json.h"
 #include "supervisor/keeper.h"
 #include "supervisor/manifest.h"
 #include "supervisor/package.h"
@@ -207,6 +208,13 @@ void template_unref(struct template *t)
 	free(t->reads);
 	free(t->auto_pointer);
 	free(t);
+}
+
+bool template_promises(const struct template *t)
+{
+	const char *type = json_member_str(t->outputs_json, "type");
+
+	return type != NULL && strcmp(type, "object") == 0;
 }
 
 bool template_auto_async(const struct template *t, struct json_object *inputs)

@@ -111,6 +111,11 @@ const struct template_file *template_file(const struct template *t,
 
 /* Does T run ASYNC by its own rule (autoAsync) for INPUTS? */
 bool template_auto_async(const struct template *t, struct json_object *inputs);
+/*
+ * Is T's output always an object, by its outputsSchema? Then its tool has an
+ * outputSchema, as MCP has it, and keeps to it in every answer.
+ */
+bool template_promises(const struct template *t);
 
 /* Semantic Versioning 2.0.0: parse (false: not one), order as strcmp(3). */
 bool semver_parse(struct semver *out, const char *text);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "proto/json.h"
@@ -13,6 +15,8 @@
 #include "supervisor/browser_tools.h"
 #include "supervisor/contract.h"
 #include "supervisor/page.h"
+
+EMBED(handle_json, "supervisor/handle_schema.json");
 
 #define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
 
@@ -79,12 +83,20 @@ static struct json_object *for_revision(struct json_object *definition,
 	return tool;
 }
 
-/* A client checks outputSchema even of a handle: only sync tools have one. */
-static bool publishes_output(const struct template *t)
+/* What T's tool answers: its output, or a handle of its run in place of that. */
+static struct json_object *output_schema(const struct template *t)
 {
-	const char *type = json_member_str(t->outputs_json, "type");
+	static struct json_object *handle;
+	struct json_object *o, *shown;
 
-	return t->mode == MODE_SYNC && type != NULL && strcmp(type, "object") == 0;
+	if (handle == NULL &&
+	    json_parse(&handle, handle_json,
+		       (size_t)(handle_json_end - handle_json), NULL) < 0)
+		abort();
+	shown = mcp_schema(t->outputs_json);
+	o = mcp_schema_either(shown, handle);
+	json_object_put(shown);
+	return o;
 }
 
 static struct json_object *execution(enum template_task task)
@@ -108,9 +120,8 @@ static struct json_object *template_tool(const struct template *t)
 	json_object_object_add(tool, "description",
 			       json_object_new_string(t->description));
 	json_object_object_add(tool, "inputSchema", mcp_schema(t->inputs_json));
-	if (publishes_output(t))
-		json_object_object_add(tool, "outputSchema",
-				       mcp_schema(t->outputs_json));
+	if (template_promises(t))
+		json_object_object_add(tool, "outputSchema", output_schema(t));
 	if (t->annotations != NULL)
 		add(tool, "annotations", t->annotations);
 	json_object_object_add(tool, "execution", execution(t->task));

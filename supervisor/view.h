@@ -23,6 +23,8 @@ struct json_object *view_row(const struct store_run *row);
 /* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
 struct json_object *view_handle(const struct run *r);
 struct json_object *view_row_handle(const struct store_run *row);
+/* {runId, status, mode}: of an ended one whose output is content alone. */
+struct json_object *view_content_handle(const char *id, enum store_status status);
 
 /* One line of list_task_runs. */
 struct json_object *view_summary(const struct store_run *row);

@@ -257,6 +257,48 @@ static void check_schemas(void)
 	}
 }
 
+/* The output, or a handle: what referred to the root refers to where it went. */
+static void check_either(void)
+{
+	static const struct {
+		const char *schema, *want;
+	} cases[] = {
+	    {"{\"type\":\"object\"}", "{\"type\":\"object\"}"},
+	    {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#\"}}}",
+	     "{\"$ref\":\"#/anyOf/0/$defs/a\",\"$defs\":{\"a\":{\"$ref\":"
+	     "\"#/anyOf/0\"}}}"},
+	    {"{\"allOf\":[{\"not\":{\"$ref\":\"#/not\"}}],\"items\":false}",
+	     "{\"allOf\":[{\"not\":{\"$ref\":\"#/anyOf/0/not\"}}],"
+	     "\"items\":false}"},
+	    /* anchors and other documents are found where they were */
+	    {"{\"anyOf\":[{\"$ref\":\"#an\"},{\"$ref\":\"x.json#/a\"}]}",
+	     "{\"anyOf\":[{\"$ref\":\"#an\"},{\"$ref\":\"x.json#/a\"}]}"},
+	    /* a property's name, and what is data, are no references */
+	    {"{\"properties\":{\"$ref\":{\"$ref\":\"#\"},\"const\":{\"$ref\":"
+	     "\"#\"}},\"const\":{\"$ref\":\"#\"}}",
+	     "{\"properties\":{\"$ref\":{\"$ref\":\"#/anyOf/0\"},\"const\":{"
+	     "\"$ref\":\"#/anyOf/0\"}},\"const\":{\"$ref\":\"#\"}}"},
+	    /* what has a name of its own is a root itself */
+	    {"{\"$defs\":{\"a\":{\"$id\":\"urn:a\",\"$ref\":\"#/x\"}}}",
+	     "{\"$defs\":{\"a\":{\"$id\":\"urn:a\",\"$ref\":\"#/x\"}}}"},
+	    {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\"}",
+	     "{}"},
+	};
+	struct json_object *other = parse("{\"title\":\"handle\"}"), *schema;
+	char want[512];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		schema = parse(cases[i].schema);
+		snprintf(want, sizeof(want),
+			 "{\"type\":\"object\",\"anyOf\":[%s,"
+			 "{\"title\":\"handle\"}]}",
+			 cases[i].want);
+		is_json(mcp_schema_either(schema, other), want, cases[i].schema);
+		is_json(schema, cases[i].schema, "the schema is only lent");
+	}
+	json_object_put(other);
+}
+
 /* What a revision has no kind of content for becomes a text. */
 static void check_blocks(void)
 {
@@ -290,6 +332,7 @@ static void check_blocks(void)
 int main(void)
 {
 	check_schemas();
+	check_either();
 	check_blocks();
 	check_revisions();
 	check_results();

@@ -186,7 +186,7 @@ static void test_polls(struct requestor *q, struct template *t)
 static void test_created(struct requestor *q, struct template *t)
 {
 	struct run *r = a_run(q, t, RUN_FAILED);
-	struct json_object *v = task_created(r);
+	struct json_object *v = task_created(r, NULL);
 	struct json_object *task = json_member(v, "task");
 
 	is_str(member(task, "status"), "working",

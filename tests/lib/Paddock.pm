@@ -251,7 +251,7 @@ my %judge = (
     maximum => sub { $_[1] > $_[0] ? "$_[2] is above $_[0]" : () },
     minLength => sub { length $_[1] < $_[0] ? "$_[2] is too short" : () },
     maxLength => sub { length $_[1] > $_[0] ? "$_[2] is too long" : () },
-    (map { $_ => sub { () } } qw(title description default then else writeOnly $schema)),
+    (map { $_ => sub { () } } qw(title description default then else writeOnly $schema $defs)),
 );
 
 # What is wrong with VALUE by SCHEMA; dies of a keyword that it cannot judge.
@@ -829,13 +829,14 @@ sub progress_of {
 
 # ---- judgements on answers ----
 
-# A success of a tool: structuredContent, the same as text, and no isError.
+# A success of a tool: structuredContent, the same as text, and no isError. What
+# comes after the first item is told to who reads, and is no second value.
 sub answer_ok {
 	my ($r, $name) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return ok(defined $r->{structuredContent} && !$r->{isError} &&
-		  @{$r->{content}} == 1 && $r->{content}[0]{type} eq 'text' &&
+		  $r->{content}[0]{type} eq 'text' &&
 		  json_of(json_to_text($r->{content}[0]{text})) eq
 		  json_of($r->{structuredContent}), $name)
 	    || diag(substr json_of($r), 0, 2000);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call_answer.c - the answers of answer.c on the way to their calls, which
+ * contract_make.c, contract_once.c, contract_runs.c and tasks.c have.
+ */
+#include "supervisor/call_answer.h"
+
+#include <string.h>
+
+#include "proto/json.h"
+#include "supervisor/call_make.h"
+#include "supervisor/catalogue.h"
+#include "supervisor/task.h"
+
+static struct json_object *make(struct making *m)
+{
+	m->answer.view = m->text;
+	return answer_make(&m->answer, m->revision);
+}
+
+static struct json_object *make_of_task(struct making *m)
+{
+	struct json_object *result = make(m);
+	struct json_object *meta = json_member(result, "_meta");
+
+	if (meta == NULL) {
+		meta = json_object_new_object();
+		json_object_object_add(result, "_meta", meta);
+	}
+	task_add_related(meta, m->answer.id);
+	return result;
+}
+
+static void answer_by(struct call *c, const struct answer_source *a,
+		      struct json_object *(*maker)(struct making *m))
+{
+	call_make(c, &(struct making){.make = maker,
+				      .revision = c->session->revision,
+				      .answer = *a,
+				      .text = a->view,
+				      .len = strlen(a->view)});
+}
+
+void call_answer(struct call *c, const struct answer_source *a)
+{
+	answer_by(c, a, make);
+}
+
+void call_answer_task(struct call *c, const struct answer_source *a)
+{
+	answer_by(c, a, make_of_task);
+}
+
+bool call_promised(const struct call *c, const char *template_id)
+{
+	const struct template *t =
+	    catalogue_newest(c->server->catalogue, template_id);
+
+	return t != NULL && template_promises(t);
+}

@@ -28,7 +28,7 @@ int ask(const struct cli *cli, struct client *c, const char *tool,
 	}
 	if (cli->json)
 		pretty_print(a.value, true);
-	rc = report_refusal(a.value);
+	rc = report_refusal(a.value, NULL);
 	answer_fini(&a);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - "paddock explain": why a run ended as it did, what would help. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -7,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/ask.h"
-#include "cli/bar.h"
 #include "cli/clean.h"
 #include "cli/cli.h"
+#include "cli/cure.h"
 #include "cli/last_words.h"
 #include "cli/pretty.h"
 #include "cli/report.h"
@@ -45,6 +47,16 @@ static void tell(struct json_object *list, const char *fmt, ...)
 	free(text);
 }
 
+/* TEXT begins small and has no full stop, as report.c shows it. */
+static void tell_sentence(struct json_object *list, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n > 0)
+		tell(list, "%c%s%s", toupper((unsigned char)text[0]), text + 1,
+		     text[n - 1] == '.' ? "" : ".");
+}
+
 static const char *detail(const struct story *s, const char *key)
 {
 	return json_member_str(s->details, key);
@@ -65,26 +77,34 @@ static void about_execution(struct story *s)
 {
 	const char *code = detail(s, "templateCode");
 	const char *said = detail(s, "stderr");
+	struct json_object *status = json_member(s->details, "exitCode");
 	const struct last_words *w = said != NULL ? last_words(said) : NULL;
+	char *help = cure_hint("EXECUTION_ERROR", s->details,
+			       json_member_str(s->view, "runId"));
 
-	if (w != NULL) {
+	if (w != NULL)
 		tell(s->why, "Its program gave up. %s", w->why);
-		tell(s->help, "%s", w->help);
-		return;
-	}
-	if (code != NULL)
+	else if (code != NULL)
 		tell(s->why, "The template itself gave up, with its code %s.",
 		     code);
+	else if (status != NULL)
+		tell(s->why, "Its program ended with status %s, which says that "
+			     "it failed.",
+		     json_object_get_string(status));
 	else
 		tell(s->why, "The template's code raised an error that it did "
 			     "not handle.");
-	tell(s->help, "Look at the inputs first; if they are right, the "
-		      "template's author has to mend it.");
+	tell_sentence(s->help, w != NULL ? w->help : help);
+	free(help);
 }
 
 static void about_output(struct story *s)
 {
-	tell(s->why, "What it returned is not what its outputsSchema promises.");
+	if (s->details != NULL && detail(s, "keyword") != NULL)
+		tell(s->why, "What it returned is not what its outputsSchema "
+			     "promises.");
+	else
+		tell(s->why, "What it returned is no result.");
 	tell(s->help, "The template's author has to mend it.");
 }
 
@@ -203,7 +223,7 @@ static const struct {
 	const char *limit, *of, *help;
 } limits[] = {
     {"timeout", "the time from its start to its end",
-     "Give it more with --timeout; paddock template show tells its most."},
+     "\"paddock template show\" tells how much it may have at most."},
     {"cpu", "the CPU time of it and all that it starts", NULL},
     {"memory",
      "the memory of it and all that it starts, with what a program writes to "
@@ -228,22 +248,18 @@ static const struct {
 
 static void about_limit(struct story *s)
 {
-	struct json_object *allowed = json_member(s->details, "allowed");
 	struct json_object *used = json_member(s->details, "used");
-	const char *limit = detail(s, "limit");
-	const char *unit = detail(s, "unit"), *who = detail(s, "whoCanRaise");
-	const char *room = detail(s, "room");
+	const char *limit = detail(s, "limit"), *room = detail(s, "room");
+	const char *unit = detail(s, "unit");
+	char *needed = cure_limit(s->details), *who = cure_who(s->details);
+	char part[AMOUNT_SIZE];
 
-	tell(s->why, "It met the limit %s, which allows %s%s%s; it wanted %s.",
-	     limit != NULL ? limit : "on resources",
-	     allowed != NULL ? json_object_get_string(allowed) : "less",
-	     unit != NULL ? " " : "", unit != NULL ? unit : "",
-	     room != NULL   ? "more than its part"
-	     : used != NULL ? json_object_get_string(used)
-			    : "more");
-	if (room != NULL && used != NULL)
+	tell(s->why, "It met the limit %s.", limit != NULL ? limit : "on resources");
+	if (needed != NULL)
+		tell_sentence(s->why, needed);
+	if (room != NULL && used != NULL && unit != NULL)
 		tell(s->why, "The part of %s is %s, and it was full.", room,
-		     json_object_get_string(used));
+		     amount(part, json_object_get_int64(used), unit));
 	tell(s->help, "Ask for less at once.");
 	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++) {
 		if (strcmp(limits[i].limit, limit) != 0)
@@ -253,21 +269,16 @@ static void about_limit(struct story *s)
 			tell(s->help, "%s", limits[i].help);
 	}
 	if (who != NULL)
-		tell(s->help, "Or let the limit be raised, which is up to %s.",
-		     who);
+		tell(s->help, "Or %s.", who);
 	else
 		tell(s->help, "Nobody can raise it: it is fixed.");
+	free(needed);
+	free(who);
 }
 
 static void about_timeout(struct story *s)
 {
-	struct json_object *m = json_member(s->view, "metrics");
-	char time[BAR_TIME_SIZE];
-
-	bar_time(time, json_object_get_int64(json_member(m, "elapsedMs")));
-	tell(s->why, "It was still running after %s, which was all the time that "
-		     "it had.",
-	     time);
+	tell(s->why, "It was still running when its time was over.");
 	about_limit(s);
 }
 
@@ -346,7 +357,7 @@ static void about_error(struct story *s)
 		tell(s->why, "%s: %s", code != NULL ? code : "The message",
 		     message);
 	if (json_object_array_length(s->help) == 0 && hint != NULL)
-		tell(s->help, "%s", hint);
+		tell_sentence(s->help, hint);
 }
 
 /* The limits that it met and was not ended for. */
@@ -361,18 +372,19 @@ static void about_met(struct story *s)
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *d = json_object_array_get_idx(met, i);
 		const char *limit = json_member_str(d, "limit");
-		const char *who = json_member_str(d, "whoCanRaise");
+		char *needed = cure_limit(d), *who = cure_who(d);
 
-		if (limit == NULL ||
-		    (ended != NULL && strcmp(limit, ended) == 0))
-			continue;
-		tell(s->why, "It got no more than the limit %s allows, which is "
-			     "%s %s.",
-		     limit, json_object_get_string(json_member(d, "allowed")),
-		     json_member_str(d, "unit"));
-		if (who != NULL)
-			tell(s->help, "Who can raise the limit %s is %s.", limit,
-			     who);
+		if (limit != NULL && needed != NULL &&
+		    (ended == NULL || strcmp(limit, ended) != 0)) {
+			tell(s->why, "It got no more than the limit %s allows: "
+				     "%s.",
+			     limit, needed);
+			if (who != NULL)
+				tell(s->help, "As for the limit %s, %s.", limit,
+				     who);
+		}
+		free(needed);
+		free(who);
 	}
 }
 

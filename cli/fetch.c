@@ -79,7 +79,7 @@ static int next_piece(struct fetch *f)
 	rc = client_tool(f->client, "get_artifact", args, &a);
 	if (rc != 0)
 		return rc;
-	rc = a.good ? take(f, a.value) : report_refusal(a.value);
+	rc = a.good ? take(f, a.value) : report_refusal(a.value, NULL);
 	answer_fini(&a);
 	return rc;
 }

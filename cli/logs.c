@@ -57,7 +57,7 @@ static int read_on(struct client *c, const char *run, size_t *seen)
 	if (rc < 0)
 		return client_trouble();
 	if (!a.good) {
-		rc = report_refusal(a.value);
+		rc = report_refusal(a.value, NULL);
 		answer_fini(&a);
 		return rc;
 	}

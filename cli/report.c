@@ -9,36 +9,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/bar.h"
-#include "cli/cli.h"
+#include "cli/cure.h"
 #include "cli/say.h"
 #include "proto/json.h"
-
-/* The server's hints name tools; these name commands. */
-static const struct {
-	const char *code, *hint;
-} hints[] = {
-    {"TEMPLATE_NOT_FOUND", "\"paddock template ls\" shows those that there are"},
-    {"TEMPLATE_VERSION_UNSUPPORTED",
-     "leave the version out for the newest; \"paddock template ls\" shows all"},
-    {"RUN_NOT_FOUND", "\"paddock ps -a\" shows your runs"},
-    {"ARTIFACT_NOT_FOUND", "\"paddock artifact ls RUN\" shows a run's"},
-    {"INVALID_PARAMETER", "\"paddock template show TEMPLATE\" tells what inputs "
-			  "it takes"},
-    {"RUN_TIMEOUT", "allow more time (--timeout), as far as the template's "
-		    "maxTimeoutMs goes, or ask for less"},
-    {"RESOURCE_LIMIT", "\"paddock explain RUN\" tells which limit it was, and "
-		       "who can raise it"},
-    {"QUOTA_EXCEEDED", "wait until something of yours expires, or have it "
-		       "raised"},
-};
-
-const char *report_hint(const char *code)
-{
-	for (size_t i = 0; code != NULL && i < ARRAY_LEN(hints); i++)
-		if (strcmp(hints[i].code, code) == 0)
-			return hints[i].hint;
-	return NULL;
-}
 
 #define PLAIN                                                                  \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:-"
@@ -76,30 +49,56 @@ static bool say_grant(struct json_object *details)
 	return plain;
 }
 
-static void say_hint(struct json_object *from)
+/* What would help; as a hint, or as a line of a run's end. */
+static void say_cure(struct json_object *from, const char *about,
+		     const char *prefix)
 {
 	const char *code = json_member_str(from, "errorCode");
-	const char *hint = report_hint(code);
+	struct json_object *details = json_member(from, "details");
+	char *own;
 
 	if (code != NULL && strcmp(code, "PERMISSION_NOT_ALLOWED") == 0 &&
-	    say_grant(json_member(from, "details")))
+	    say_grant(details))
 		return;
-	if (hint == NULL)
-		hint = json_member_str(from, "recoverHint");
-	if (hint != NULL)
-		say_more("  hint: %s", hint);
+	own = cure_hint(code, details, about);
+	if (own != NULL)
+		say_more("  %s%s", prefix, own);
+	else if (json_member_str(from, "recoverHint") != NULL)
+		say_more("  %s%s", prefix, json_member_str(from, "recoverHint"));
+	free(own);
 }
 
-/* Which argument it is about, and what would pass. */
-static void say_where(struct json_object *details)
+/* "/inputs/o/deep" as -i takes it: "o.deep". NULL: it is no input. */
+static char *input_name(const char *pointer)
 {
-	const char *pointer = json_member_str(details, "pointer");
-	const char *expected = json_member_str(details, "expected");
+	static const char inputs[] = "/inputs/";
+	char *name;
 
-	if (pointer != NULL)
-		say_more("  at: %s%s%s", pointer[0] != '\0' ? pointer : "/",
-			 expected != NULL ? ", where this would pass: " : "",
-			 expected != NULL ? expected : "");
+	if (pointer == NULL || strncmp(pointer, inputs, strlen(inputs)) != 0)
+		return NULL;
+	name = xstrdup(pointer + strlen(inputs));
+	for (char *at = name; *at != '\0'; at++)
+		if (*at == '/')
+			*at = '.';
+	return name;
+}
+
+/* The server's sentence, which names inputs as its schemas do: "/n is 0". */
+static void say_refusal(const char *error, const char *pointer)
+{
+	static const char whole[] = "the value lacks the member ";
+	char *name = input_name(pointer);
+	size_t n = name != NULL ? strlen(pointer) - strlen("/inputs") : 0;
+
+	if (name != NULL &&
+	    strncmp(error, pointer + strlen("/inputs"), n) == 0)
+		say("the input %s%s", name, error + n);
+	else if (pointer != NULL && strcmp(pointer, "/inputs") == 0 &&
+		 strncmp(error, whole, strlen(whole)) == 0)
+		say("the input %s is missing", error + strlen(whole));
+	else
+		say("%s", error);
+	free(name);
 }
 
 static void say_retry(struct json_object *details)
@@ -115,10 +114,21 @@ static void say_retry(struct json_object *details)
 
 static void say_who(struct json_object *details)
 {
-	const char *who = json_member_str(details, "whoCanRaise");
+	char *who = cure_who(details);
 
 	if (who != NULL)
-		say_more("  who can raise it: %s", who);
+		say_more("  %s", who);
+	free(who);
+}
+
+static void say_limit(struct json_object *details)
+{
+	char *limit = cure_limit(details);
+
+	if (limit != NULL)
+		say_more("  %s", limit);
+	free(limit);
+	say_who(details);
 }
 
 /* Whose fault a refusal is; any other is paddock's own, or the server's. */
@@ -142,19 +152,20 @@ static int fault_exit(const char *code)
 	return CLI_TROUBLE;
 }
 
-int report_refusal(struct json_object *refusal)
+int report_refusal(struct json_object *refusal, const char *about)
 {
 	const char *code = json_member_str(refusal, "errorCode");
 	const char *error = json_member_str(refusal, "error");
+	struct json_object *details = json_member(refusal, "details");
 
-	say("%s", error != NULL ? error
-				: "the server refuses, and does not say why");
+	say_refusal(error != NULL ? error
+				  : "the server refuses, and does not say why",
+		    json_member_str(details, "pointer"));
 	if (code != NULL)
 		say_more("  code: %s", code);
-	say_where(json_member(refusal, "details"));
-	say_hint(refusal);
-	say_who(json_member(refusal, "details"));
-	say_retry(json_member(refusal, "details"));
+	say_who(details);
+	say_retry(details);
+	say_cure(refusal, about, "hint: ");
 	return fault_exit(code);
 }
 
@@ -243,6 +254,50 @@ void report_end(struct json_object *view)
 	if (own != NULL)
 		say_more("  the template's code: %s", own);
 	say_steps(json_member(view, "steps"));
-	if (error != NULL)
-		say_hint(error);
+	if (json_member(json_member(error, "details"), "limit") != NULL)
+		say_limit(json_member(error, "details"));
+	else if (error != NULL)
+		say_cure(error, id, "");
+}
+
+/* A word for a shell: as it is where that is safe, else in single quotes. */
+static void add_word(struct buf *b, const char *word)
+{
+	bool plain = word[0] != '\0' && word[strspn(word, PLAIN)] == '\0' &&
+		     strchr(word, ' ') == NULL;
+
+	buf_add_str(b, plain ? " " : " \'");
+	for (; *word != '\0'; word++) {
+		if (*word == '\'')
+			buf_add_str(b, "\'\\\'");
+		buf_add(b, word, 1);
+	}
+	buf_add_str(b, plain ? "" : "\'");
+}
+
+/* The run is found where it was made: FLAG and its value, where one was given. */
+static void add_flag(struct buf *b, const char *flag, const char *value)
+{
+	if (value == NULL)
+		return;
+	buf_add_str(b, flag);
+	add_word(b, value);
+}
+
+void report_explain(const struct cli *cli, struct json_object *view)
+{
+	const char *id = json_member_str(view, "runId");
+	int exit = report_status(view);
+	struct buf b = {0};
+
+	if (id == NULL || exit == CLI_OK || exit == CLI_CANCELED)
+		return;
+	add_flag(&b, " --socket", cli->socket);
+	add_flag(&b, " --state-dir", cli->state_dir);
+	add_flag(&b, " --config", cli->config);
+	for (size_t i = 0; i < cli->templates.n; i++)
+		add_flag(&b, " --templates", cli->templates.item[i]);
+	say_more("  hint: paddock explain %s%.*s", id, (int)buf_len(&b),
+		 buf_len(&b) > 0 ? buf_data(&b) : "");
+	buf_fini(&b);
 }

@@ -5,15 +5,19 @@
 
 #include <json-c/json.h>
 
-/* What was refused, why, and what would help. CLI_TROUBLE. */
-int report_refusal(struct json_object *refusal);
+#include "cli/cli.h"
+
+/*
+ * What was refused, why, and what would help; the exit status. ABOUT is the
+ * template or the run that was named, or NULL.
+ */
+int report_refusal(struct json_object *refusal, const char *about);
 
 /* The exit status that a run's VIEW stands for. */
 int report_status(struct json_object *view);
 /* How a run that did not succeed ended, with its failed steps. */
 void report_end(struct json_object *view);
-
-/* What the user of this command can do about CODE; NULL: nothing is known. */
-const char *report_hint(const char *code);
+/* The last line of one that failed: how to ask more of it, with CLI's flags. */
+void report_explain(const struct cli *cli, struct json_object *view);
 
 #endif

@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/amount.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/cure.h"
 #include "cli/duration.h"
 #include "cli/fetch.h"
 #include "cli/file.h"
@@ -43,7 +46,7 @@ static const struct opt opts[] = {
     {"grant", 0, OPT_LIST, &flags.grants, "[TEMPLATE:]KEY=VALUE",
      "use a private server that grants this to the template"},
     {"timeout", 't', OPT_TEXT, &flags.timeout, "DURATION",
-     "end the run after that: 90, 1m30s, 500ms"},
+     "end the run after that: 90s, 5m, 1m30s, 1500ms; a bare number is seconds"},
     {"mode", 0, OPT_TEXT, &flags.mode, "MODE",
      "sync or auto wait for the end; async prints the run's id at once"},
     {"out", 'o', OPT_TEXT, &flags.out, "DIR",
@@ -86,8 +89,8 @@ static int read_flags(struct job *j, const char *operand)
 		return usage_error("--mode has to be sync, async or auto");
 	if (flags.timeout != NULL &&
 	    duration_parse(&j->timeout_ms, flags.timeout) < 0)
-		return usage_error("--timeout has to be a duration: 90 (seconds), "
-				   "1m30s, 1.5h, 500ms");
+		return usage_error("--timeout has to be a duration: 90s, 5m, 1m30s, "
+				   "1500ms; a bare number is seconds");
 	if (flags.key != NULL &&
 	    (flags.key[0] == '\0' || strlen(flags.key) > 200))
 		return usage_error("--idempotency-key has to be 1 to 200 bytes");
@@ -147,26 +150,46 @@ static int put_inputs(struct job *j, struct json_object *schema)
 	return rc < 0 ? usage_error(why) : 0;
 }
 
-/* The schema is needed for -i alone; the server checks all inputs again. */
-static int type_inputs(struct job *j)
+/*
+ * Of T, a template's entry, LIMIT is the most time that a run may have. Said
+ * before it runs, not when its time is over.
+ */
+static void say_cut(const struct job *j, struct json_object *t)
 {
-	struct json_object *args = json_object_new_object();
-	struct json_object *t;
+	struct json_object *limit =
+	    json_member(json_member(t, "effectiveLimits"), "maxTimeoutMs");
+	int64_t most = json_object_get_int64(json_member(limit, "allowed"));
+	char *who = cure_who(limit), had[AMOUNT_SIZE];
+
+	if (limit != NULL && j->timeout_ms > most)
+		say("--timeout %s is cut to %s, the most that a run of %s may "
+		    "have%s%s",
+		    flags.timeout, amount(had, most, "ms"), j->template, who != NULL ? "; " : "",
+		    who != NULL ? who : "");
+	free(who);
+}
+
+/*
+ * What the template takes, for -i, and the most time it may have, for -t; the
+ * server checks all of it again.
+ */
+static int look_up_template(struct job *j)
+{
+	struct json_object *args, *t;
 	struct answer a;
 	int rc;
 
-	if (flags.inputs.n == 0) {
-		json_object_put(args);
+	if (flags.inputs.n == 0 && j->timeout_ms == 0)
 		return 0;
-	}
-	json_object_object_add(args, "templateId",
-			       json_object_new_string(j->template));
+	args = ask_args("templateId", j->template);
 	rc = client_tool(j->client, "list_task_templates", args, &a);
 	if (rc != 0)
 		return rc;
 	t = a.good ? pick(j, json_member(a.value, "templates")) : NULL;
 	/* an unknown template: let run_task_template say what is near */
 	rc = put_inputs(j, json_member(t, "inputsSchema"));
+	if (rc == 0)
+		say_cut(j, t);
 	answer_fini(&a);
 	return rc;
 }
@@ -389,6 +412,7 @@ static int show_end(struct job *j, struct json_object *view)
 	fflush(stdout);
 	report_end(view);
 	rc = write_artifacts(j, view);
+	report_explain(j->cli, view);
 	if (client_signal() != 0 && status == CLI_CANCELED)
 		status = CLI_SIGNALED + client_signal();
 	return status != CLI_OK ? status : rc;
@@ -407,7 +431,7 @@ static int refused(const struct job *j, struct json_object *refusal)
 {
 	if (j->cli->json)
 		pretty_print(refusal, true);
-	return report_refusal(refusal);
+	return report_refusal(refusal, j->template);
 }
 
 static int settle(struct job *j, struct answer *a, bool async)
@@ -442,7 +466,7 @@ static int run_it(struct job *j)
 		say_more("  hint: start paddockd, or leave --mode async out");
 		return CLI_TROUBLE;
 	}
-	rc = type_inputs(j);
+	rc = look_up_template(j);
 	if (rc != 0)
 		return rc;
 	make_key(j);

@@ -14,7 +14,8 @@
 static const struct kind {
 	const char *name, *unit; /* in details */
 	const char *manifest;	 /* in its limits */
-	const char *key;	 /* max_KEY and default_KEY in [limits] */
+	const char *key;	 /* max_KEY in [limits] */
+	const char *def_key;	 /* there, too */
 	size_t run, template;	 /* in their limits */
 	size_t def, max;	 /* in the configuration */
 	size_t requestor;	 /* in the section; 0 there: no limit */
@@ -22,6 +23,7 @@ static const struct kind {
 #define KIND(field, max_field)                                                 \
 	.run = offsetof(struct run_limits, field),                             \
 	.template = offsetof(struct template_limits, field),                   \
+	.def_key = "default_" #field,                                          \
 	.def = offsetof(struct config, default_##field),                       \
 	.max = offsetof(struct config, max_##max_field)
 #define OF_REQUESTOR(field)                                                    \
@@ -74,54 +76,100 @@ static void lower(int64_t *limit, enum bound_by *by, int64_t v,
 	*by = who;
 }
 
-static void set(struct run *r, const struct config *c, enum bound b,
-		int64_t wish)
+/* Of one limit: what T, Q and C allow together, and which of them says so. */
+static int64_t effective(enum bound_by *by, const struct template *t,
+			 const struct config_requestor *q,
+			 const struct config *c, enum bound b, int64_t wish)
 {
 	const struct kind *k = &kinds[b];
-	const struct config_requestor *q = r->requestor->section;
-	int64_t limit = at(&r->template->limits, k->template);
-	enum bound_by by = BY_MANIFEST;
+	int64_t limit = at(&t->limits, k->template);
 
+	*by = BY_MANIFEST;
 	if (limit == TEMPLATE_UNSAID) {
 		limit = at(c, k->def);
-		by = BY_DEFAULT;
+		*by = BY_DEFAULT;
 	}
 	if (wish > 0)
-		lower(&limit, &by, wish, BY_CALLER);
+		lower(&limit, by, wish, BY_CALLER);
 	if (k->requestor != NONE && at(q, k->requestor) > 0)
-		lower(&limit, &by, at(q, k->requestor), BY_REQUESTOR);
-	lower(&limit, &by, at(c, k->max), BY_SERVER);
-	memcpy((char *)&r->limits + k->run, &limit, sizeof(limit));
-	r->limits.by[b] = by;
+		lower(&limit, by, at(q, k->requestor), BY_REQUESTOR);
+	lower(&limit, by, at(c, k->max), BY_SERVER);
+	return limit;
 }
 
 void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms)
 {
-	for (int b = 0; b < BOUNDS; b++)
-		set(r, c, (enum bound)b, b == BOUND_TIMEOUT ? timeout_ms : 0);
+	r->limits.wished_ms = timeout_ms;
+	for (int b = 0; b < BOUNDS; b++) {
+		int64_t limit = effective(
+		    &r->limits.by[b], r->template, r->requestor->section, c,
+		    (enum bound)b, b == BOUND_TIMEOUT ? timeout_ms : 0);
+
+		memcpy((char *)&r->limits + kinds[b].run, &limit, sizeof(limit));
+	}
 }
 
-char *bounds_who(const struct run *r, enum bound b)
+static char *who_can_raise(enum bound_by by, enum bound b,
+			   const struct requestor *q)
 {
 	const struct kind *k = &kinds[b];
 
-	switch (r->limits.by[b]) {
+	switch (by) {
 	case BY_CALLER:
 		return xasprintf("the caller: options.timeoutMs, up to the "
 				 "template's limits.%s",
 				 k->manifest);
 	case BY_REQUESTOR:
 		return xasprintf("the operator: max_%s in [requestor \"%s\"]",
-				 k->key, r->requestor->name);
+				 k->key, q->name);
 	case BY_SERVER:
 		return xasprintf("the operator: max_%s in [limits]", k->key);
-	case BY_MANIFEST:
 	case BY_DEFAULT:
+		return xasprintf("the operator: %s in [limits], or the "
+				 "template's author: limits.%s, up to the "
+				 "server's max_%s",
+				 k->def_key, k->manifest, k->key);
+	case BY_MANIFEST:
 		break;
 	}
 	return xasprintf("the template's author: limits.%s, up to the server's "
 			 "max_%s",
 			 k->manifest, k->key);
+}
+
+char *bounds_who(const struct run *r, enum bound b)
+{
+	return who_can_raise(r->limits.by[b], b, r->requestor);
+}
+
+struct json_object *bounds_view(const struct template *t,
+				const struct requestor *q,
+				const struct config *c)
+{
+	static const char *const names[] = {[BY_MANIFEST] = "manifest",
+					    [BY_DEFAULT] = "default",
+					    [BY_REQUESTOR] = "requestor",
+					    [BY_SERVER] = "server"};
+	struct json_object *all = json_object_new_object();
+
+	for (int b = 0; b < BOUNDS; b++) {
+		enum bound_by by;
+		int64_t limit =
+		    effective(&by, t, q->section, c, (enum bound)b, 0);
+		char *who = who_can_raise(by, (enum bound)b, q);
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "allowed", json_object_new_int64(limit));
+		json_object_object_add(o, "unit",
+				       json_object_new_string(kinds[b].unit));
+		json_object_object_add(o, "setBy",
+				       json_object_new_string(names[by]));
+		json_object_object_add(o, "whoCanRaise",
+				       json_object_new_string(who));
+		json_object_object_add(all, kinds[b].manifest, o);
+		free(who);
+	}
+	return all;
 }
 
 struct json_object *bounds_details(const struct run *r, enum bound b,

@@ -20,6 +20,15 @@
 void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
 
 /*
+ * What a run of T for Q would be held to without a wish of its caller's, by
+ * the manifest's keys: {maxTimeoutMs: {allowed, unit, setBy, whoCanRaise}, …},
+ * where setBy is manifest, default, requestor or server; the caller's.
+ */
+struct json_object *bounds_view(const struct template *t,
+				const struct requestor *q,
+				const struct config *c);
+
+/*
  * Details for R's limit B, of which USED (below 0: nobody knows how much, and
  * they do not say); the caller's.
  */

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/bounds.h"
 #include "supervisor/browser.h"
 #include "supervisor/call_make.h"
 #include "supervisor/grants.h"
@@ -25,6 +26,7 @@ struct listing {
 	struct call *call;
 	struct template **all; /* users of them: a reload may come between */
 	size_t n, next;
+	bool whole; /* one template was asked for */
 	struct buf text;
 	struct turn turn;
 };
@@ -151,6 +153,11 @@ static void add_view(struct listing *l, const struct template *t)
 	const char *text;
 	size_t len;
 
+	/* of all of them that would be long, for models above all */
+	if (l->whole)
+		json_object_object_add(
+		    v, "effectiveLimits",
+		    bounds_view(t, l->call->requestor, s->server->config));
 	text = json_text(v, &len);
 	buf_add(&l->text, l->next > 0 ? "," : "", l->next > 0);
 	buf_add(&l->text, text, len);
@@ -197,6 +204,7 @@ void contract_list_templates(struct call *c, struct json_object *args)
 	*l = (struct listing){.call = c,
 			      .all = xcalloc(cat->n + 1,
 					    sizeof(struct template *)),
+			      .whole = only != NULL,
 			      .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(c->requestor, cat->all[i]) &&

@@ -126,8 +126,8 @@ static void on_idem(void *arg, const struct store_result *res)
 		make_run(c);
 	else {
 		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
-		       "whether idempotencyKey was used before cannot be read "
-		       "now: %s",
+		       "the server cannot look now whether it made this run "
+		       "before: %s",
 		       store_says(res->rc));
 		call_refuse(c, &refusal);
 	}

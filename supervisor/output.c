@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "base/why.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "supervisor/intake.h"
 #include "supervisor/offload.h"
 
+#define EXCERPT_BYTES 60 /* of what is wrong */
 #define CPU_MS 20000 /* far above what the longest output can take */
 
 struct output_job {
@@ -47,6 +50,52 @@ const char *output_reply_fault(struct json_object *reply)
 	return NULL;
 }
 
+/* ---- what is not JSON ---- */
+
+/* The line of TEXT that AT is in: from near AT, as far as one likes to read. */
+static size_t excerpt(const char *text, size_t len, size_t *at)
+{
+	size_t from = *at, end;
+
+	while (from > 0 && text[from - 1] != '\n' && *at - from < EXCERPT_BYTES / 2)
+		from--;
+	if (from > 0 && text[from - 1] != '\n')
+		while (from < *at && ((unsigned char)text[from] & 0xC0) == 0x80)
+			from++;
+	*at = from;
+	for (end = from; end < len && text[end] != '\n'; end++)
+		if (end - from >= EXCERPT_BYTES)
+			break;
+	return utf8_cut(text + from, len - from, end - from);
+}
+
+static bool is_blank(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\0' || strchr(" \t\r\n", text[i]) == NULL)
+			return false;
+	return true;
+}
+
+void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
+		  struct json_error *err)
+{
+	size_t at = err->at, n;
+
+	if (is_blank(text, len)) {
+		why_set(why, OUTPUT_WHY_SIZE,
+			"its stdout is empty, and the result belongs there");
+		return;
+	}
+	n = excerpt(text, len, &at);
+	json_error_place(err, text);
+	why_set(why, OUTPUT_WHY_SIZE,
+		"%s, in \"%.*s%s\"; stdout is for the result alone, and log "
+		"lines belong on stderr",
+		err->text, (int)n, text + at,
+		at + n < len && text[at + n] != '\n' ? "\xE2\x80\xA6" : "");
+}
+
 /* ---- on a thread ---- */
 
 static void let_tree_go(struct output *out)
@@ -77,7 +126,7 @@ static void work(struct offload_job *j, void *arg)
 	out->content_at = -1;
 	if (json_parse(&out->tree, job->raw, job->raw_len, &err) < 0) {
 		out->fault = "a result that is not JSON";
-		snprintf(out->why, sizeof(out->why), "%s", err.text);
+		output_stray(out->why, job->raw, job->raw_len, &err);
 	}
 	free(job->raw);
 	job->raw = NULL;

@@ -13,16 +13,27 @@
 struct offload;
 struct requestor;
 
+#define OUTPUT_WHY_SIZE 512
+
 /* What came of it; who is given it takes what it needs, and sets that NULL. */
 struct output {
 	struct json_object *tree; /* NULL: JSON null, or a fault */
 	char *text;		  /* the tree, compact */
 	size_t len;
 	const char *fault; /* "a result that is not JSON", or NULL */
-	char why[160];	   /* more of that, or "" */
+	char why[OUTPUT_WHY_SIZE]; /* more of that, or "" */
 	int content_at;	   /* a reply's block that is none, or -1 */
 	const char *content_expected; /* of that */
 };
+
+struct json_error;
+
+/*
+ * Why LEN bytes at TEXT are no result, which ERR says: where, what stands
+ * there, and where log lines belong, which are the usual reason.
+ */
+void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
+		  struct json_error *err);
 
 /* Why REPLY cannot be passed on as a tool's result; NULL: it can. */
 const char *output_reply_fault(struct json_object *reply);

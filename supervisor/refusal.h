@@ -19,9 +19,6 @@ void refuse(struct refusal *r, const char *code, struct json_object *details,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void refusal_fini(struct refusal *r);
 
-/* What a caller can do about CODE; a static text, never NULL. */
-const char *refusal_hint(const char *code);
-
 /* {error, errorCode, recoverHint, details?}; the caller owns it. */
 struct json_object *refusal_json(const char *code, const char *message,
 				 struct json_object *details);

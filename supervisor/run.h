@@ -77,6 +77,7 @@ enum bound_by { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
 /* What this run is held to: min(template, requestor, server). */
 struct run_limits {
 	int64_t timeout_ms;
+	int64_t wished_ms; /* of time, by the caller; 0: no wish */
 	int64_t cpu_ms;
 	int64_t memory_bytes;
 	int64_t processes;  /* a program's */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "proto/json.h"
-#include "supervisor/refusal.h"
+#include "supervisor/hint.h"
 
 #define META "io.modelcontextprotocol/"
 #define QUEUED_POLL_MS 1000 /* at least: it does not end while it waits */
@@ -105,13 +105,17 @@ static const char *reply_text(const struct run *r)
 static char *failure(const struct run *r)
 {
 	const char *code = r->error.code, *text = reply_text(r);
+	char *hint, *failure_text;
 
 	if (strcmp(code, "RUN_INTERRUPTED") == 0)
 		return xstrdup(restarted);
 	if (text != NULL && strcmp(code, "EXECUTION_ERROR") == 0)
 		return xasprintf("The tool answered with an error: %s", text);
-	return xasprintf("%s (%s). What to do: %s.", r->error.message, code,
-			 refusal_hint(code));
+	hint = hint_of(code, r->error.details);
+	failure_text = xasprintf("%s (%s). What to do: %s.", r->error.message,
+				 code, hint);
+	free(hint);
+	return failure_text;
 }
 
 static char *cut(char *text)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/amount.h"
 #include "base/mem.h"
 #include "ipc/crew.h"
 #include "proto/json.h"
@@ -123,16 +124,16 @@ static void blame_memory(struct run *r, const struct ending *e)
 {
 	int64_t allowed = r->limits.memory_bytes;
 	int64_t used = most(e->group.peak_bytes, allowed);
-	char why[256];
+	char why[256], room[AMOUNT_SIZE];
 
 	bounds_meet(r, BOUND_MEMORY, used);
 	if (e->have_result || (r->error.code != NULL && !is_effect(r)))
 		return;
 	snprintf(why, sizeof(why),
 		 "the program and what it started needed more memory than the "
-		 "%lld bytes that they may have together, with what they write "
-		 "to /work and /tmp",
-		 (long long)allowed);
+		 "%s that they may have together, with what they write to "
+		 "/work and /tmp",
+		 amount(room, allowed, "bytes"));
 	blame_limit(r, BOUND_MEMORY, used, why);
 }
 
@@ -167,12 +168,13 @@ static void blame_cage(struct run *r, int guard)
 static void blame_death(struct run *r, const struct ending *e)
 {
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
+	char time[AMOUNT_SIZE];
 
 	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
 		run_set_error(r, "RESOURCE_LIMIT",
 			      bounds_details(r, BOUND_CPU, r->use.cpu_ms),
-			      "the run used its %lld ms of CPU time",
-			      (long long)r->limits.cpu_ms);
+			      "the run used its %s of CPU time",
+			      amount(time, r->limits.cpu_ms, "ms"));
 	else if (sig == SIGSYS)
 		run_set_error(r, "SANDBOX_VIOLATION",
 			      detail("syscall", "unknown"),
@@ -290,6 +292,7 @@ void verdict_weigh(struct run *r, const struct ending *e)
 	weigh_use(&r->use, e);
 }
 
+/* A program's output is its own; Lua's was made by our runtime. */
 void verdict_bad_result(struct run *r, const char *offence, const char *why)
 {
 	if (r->template->runtime != RUNTIME_PROGRAM)

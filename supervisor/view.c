@@ -2,11 +2,12 @@
 #include "supervisor/view.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "supervisor/bounds.h"
-#include "supervisor/refusal.h"
+#include "supervisor/hint.h"
 
 static const char *const statuses[STORE_STATUSES] = {
     [STORE_QUEUED] = "queued",
@@ -119,6 +120,7 @@ static struct json_object *error_view(const char *code, const char *message,
 {
 	struct json_object *e = json_object_new_object();
 	struct json_object *d = json_object_new_object();
+	char *hint = hint_of(code, details);
 
 	if (details != NULL) {
 		json_object_object_foreach(details, key, value)
@@ -127,7 +129,8 @@ static struct json_object *error_view(const char *code, const char *message,
 	add_str(d, "runId", run_id); /* last: details are a worker's */
 	add_str(e, "errorCode", code);
 	add_str(e, "message", message);
-	add_str(e, "recoverHint", refusal_hint(code));
+	add_str(e, "recoverHint", hint);
+	free(hint);
 	json_object_object_add(e, "details", d);
 	return e;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/amount.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -76,6 +77,22 @@ static void after_ms(struct event *ev, int64_t ms)
 	event_add(ev, &tv);
 }
 
+/* The caller may have asked for more than it got. */
+static void tell_timeout(struct run *r)
+{
+	char had[AMOUNT_SIZE], wished[AMOUNT_SIZE];
+	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
+
+	amount(had, r->limits.timeout_ms, "ms");
+	amount(wished, r->limits.wished_ms, "ms");
+	run_set_error(r, "RUN_TIMEOUT",
+		      bounds_details(r, BOUND_TIMEOUT, r->limits.timeout_ms),
+		      "the run did not end within the %s that it had%s%s%s", had,
+		      cut ? "; " : "", cut ? wished : "",
+		      cut ? " were asked for, which is more than it may have"
+			  : "");
+}
+
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
@@ -87,11 +104,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	else if (w->silent)
 		worker_violation(w, "it closed its socket and lived on");
 	else
-		run_set_error(r, "RUN_TIMEOUT",
-			      bounds_details(r, BOUND_TIMEOUT,
-					     r->limits.timeout_ms),
-			      "the run did not end within its %lld ms",
-			      (long long)r->limits.timeout_ms);
+		tell_timeout(r);
 	worker_kill(w, SIGKILL);
 	if (w->hand.pid == 0)
 		crew_overdue(w->env->crew, &w->hand);

@@ -278,7 +278,6 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	return artifact_bytes(w, m->artifact.head);
 }
 
-/* A program's output is its own; Lua's was made by our runtime. */
 static int bad_result(struct worker *w, const char *offence, const char *why)
 {
 	struct run *r = w->run;
@@ -287,9 +286,16 @@ static int bad_result(struct worker *w, const char *offence, const char *why)
 	r->result = NULL;
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		return worker_violation(w, offence);
-	run_set_error(r, "OUTPUT_INVALID", NULL, "the program wrote %s%s%s",
-		      offence, why[0] != '\0' ? ": " : "", why);
+	verdict_bad_result(r, offence, why);
 	return 0;
+}
+
+static int not_json(struct worker *w, struct json_error *err)
+{
+	char why[OUTPUT_WHY_SIZE];
+
+	output_stray(why, buf_data(&w->result), buf_len(&w->result), err);
+	return bad_result(w, "a result that is not JSON", why);
 }
 
 static int result_done(struct worker *w)
@@ -306,7 +312,7 @@ static int result_done(struct worker *w)
 		return 0; /* it is read when the worker is gone */
 	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
 		       &err) < 0)
-		return bad_result(w, "a result that is not JSON", err.text);
+		return not_json(w, &err);
 	buf_fini(&w->result);
 	fault = w->reply ? output_reply_fault(r->result) : NULL;
 	if (fault != NULL)

@@ -154,16 +154,19 @@ sub doctor {
 	like($r->{out}, qr/step fetch failed with NO_ROUTE/, 'explain says why');
 	$r = private(['explain', $id, '--json']);
 	is(ref json_to($r->{out})->{why}, 'ARRAY', 'also as JSON');
-	for (['eats', 'memory', 'author: limits\.maxMemoryBytes'],
-	     ['burns', 'cpu', 'author: limits\.maxCpuMs'],
-	     ['dawdles', 'timeout', 'author: limits\.maxTimeoutMs'],
-	     ['tells', 'output_bytes', 'author: limits\.maxOutputBytes'],
-	     ['heaps', 'artifact_bytes', 'author: limits\.maxArtifactBytes']) {
-		my ($template, $limit, $who) = @$_;
+	for (['eats', 'memory', 'it needed [\d.]+ MiB of memory and may have 4 MiB', 'maxMemoryBytes'],
+	     ['burns', 'cpu', 'it (?:needed|had) \S+ m?s of CPU time(?: and may have 100 ms|, which is all that it may have)', 'maxCpuMs'],
+	     ['dawdles', 'timeout', 'it had 100 ms of time, which is all that it may have', 'maxTimeoutMs'],
+	     ['tells', 'output_bytes', 'it needed [\d.]+ \w+ of output and may have 100 bytes', 'maxOutputBytes'],
+	     ['heaps', 'artifact_bytes', 'it needed 1000 bytes of artifacts and may have 100 bytes', 'maxArtifactBytes']) {
+		my ($template, $limit, $needed, $key) = @$_;
+		my $who = qr/the template's author can raise it: limits\.$key, up to the server's max_/;
 
-		($id) = private(['run', $template])->{err} =~ /($run) failed/;
+		$r = private(['run', $template]);
+		like($r->{err}, qr/^  $needed\n  $who\w+\n  hint: paddock explain /m, "$template: how much it needed, and who can raise that");
+		($id) = $r->{err} =~ /($run) failed/;
 		$r = private(['explain', $id]);
-		like($r->{out}, qr/limit $limit, which allows \d+ \w+; it wanted \d+\..*That is a limit of .*up to the template's $who, up to the server's max_/s,
+		like($r->{out}, qr/limit $limit\.\n  (?i:$needed)\..*That is a limit of .*Or $who/s,
 		     "explain tells of the limit $limit, and who can raise it");
 	}
 	SKIP: {
@@ -227,7 +230,7 @@ for ([[], qr/say what to do/, 'no command'],
 said(private(['run', 'goood']), 4, qr/did you mean "good".*TEMPLATE_NOT_FOUND/s,
      'an unknown template is not there');
 said(private(['run', 'good', '--input', '-'], in => '{"n":"x"}'), 2,
-     qr/INVALID_PARAMETER.*\/inputs\/n/s, 'wrong inputs are the caller\'s');
+     qr/the input n is "x"; it must be an integer\n  code: INVALID_PARAMETER\n  hint: "paddock template show good" tells/, 'wrong inputs are the caller\'s');
 said(private(['run', 'good', '--mode', 'async']), 125, qr/start paddockd/,
      'async needs the daemon');
 said(private(['status', 'run_x']), 4, qr/RUN_NOT_FOUND/, 'an unknown run');

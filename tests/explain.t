@@ -10,15 +10,16 @@ use Cli;
 use Paddock;
 use Test::More;
 
-my $author = qr/the template's author: limits/;
+my $raise = qr/the template's author can raise it: limits/;
 
 sub pl { my ($code, %m) = @_; return {program => "#!/usr/bin/perl\n$code\n", %m} }
 
 sub limited {
 	my ($limit, $code, $key, $most, $more) = @_;
+	my $may = qr/may have \Q@{[$most >> 20 ? ($most >> 20) . ' MiB' : $most]}\E/;
 
 	return [pl($code, limits => {$key => $most}), 'RESOURCE_LIMIT',
-		qr/It met the limit $limit, which allows $most \w+; it wanted .*$more.*$author\.$key, up to/s];
+		qr/It met the limit $limit\..*$may.*$more.*$raise\.$key, up to/s];
 }
 
 # by name: the template, the code that it fails with, what is explained
@@ -26,9 +27,9 @@ my %cases = (
     forks => limited('processes', 'for (1 .. 20) { my $p = fork // die "fork: $!\n";
 	if (!$p) { sleep 60; exit } } sleep 60', 'maxProcesses', 8, ''),
     many => limited('files', 'for (1 .. 99) { open my $f, ">", "/work/$_" or die "$!\n" }',
-		    'maxFiles', 40, 'The part of /work is 41, and it was full'),
+		    'maxFiles', 40, 'The part of /work is 41 files, and it was full'),
     tmp => limited('memory', '$| = 1; open F, ">", "/tmp/x"; for (1 .. 40) { print F "x" x 1e6 or die "$!\n" }',
-		   'maxMemoryBytes', 32 << 20, 'The part of /tmp is 8388608, and it was full'),
+		   'maxMemoryBytes', 32 << 20, 'The part of /tmp is 8 MiB, and it was full'),
     bytes => limited('artifact_bytes', 'open F, ">&=3"; open A, "<&=4";
 	for (1, 2) { syswrite F, qq({"artifact":{"id":$_,"name":"a$_","data":"xxxxxx"}}\n); <A> }',
 		     'maxArtifactBytes', 10, 'of the 10 that all artifacts may have together 4 are left'),
@@ -46,10 +47,10 @@ my %cases = (
 	       qr/system call ptrace.*Its arguments were 0x10, 0x1, 0x0, 0x0, .*\bThat was liar, process 2 of.*Nothing in the manifest/s],
     fewer => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',
 		 limits => {maxArtifacts => 2}), undef,
-	      qr/got no more than the limit artifacts allows, which is 2 artifacts.*$author\.maxArtifacts/s],
+	      qr/got no more than the limit artifacts allows: it needed 3 artifacts and may have 2\..*$raise\.maxArtifacts/s],
     talks => [lua('for i = 1, 99 do run.log("info", ("x"):rep(99)) end return 1',
 		  limits => {maxLoggedBytes => 1000}), undef,
-	      qr/got no more than the limit logged_bytes allows.*$author\.maxLoggedBytes/s],
+	      qr/got no more than the limit logged_bytes allows: it needed \S+ \w+ of log and may have 1000 bytes.*$raise\.maxLoggedBytes/s],
 );
 
 sub explained {

@@ -211,7 +211,8 @@ CONF
 	$o = Paddock->new(templates => \%templates,
 			  config => {default_memory_bytes => '6M'});
 	$o->init;
-	met($o->run_sync('any_memory'), 'memory', 6 << 20, 'bytes', $author);
+	met($o->run_sync('any_memory'), 'memory', 6 << 20, 'bytes',
+	    qr/^the operator: default_memory_bytes in \[limits\], or \Q@{["the template's author: limits.maxMemoryBytes, up to the server's max_memory_bytes"]}\E$/);
 	$o->stop;
 
 	$o = Paddock->new(templates => \%templates,

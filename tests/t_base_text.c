@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/amount.h"
 #include "base/base64.h"
 #include "base/hex.h"
 #include "base/mem.h"
@@ -59,6 +60,40 @@ static void test_utf8(void)
 		free(copy);
 	}
 	ok(utf8_ok("a\0b", 3), "UTF-8: NUL is a character");
+}
+
+static void test_amount(void)
+{
+	static const struct {
+		int64_t n;
+		const char *unit, *want;
+	} amounts[] = {
+	    {0, "bytes", "0 bytes"},
+	    {1023, "bytes", "1023 bytes"},
+	    {1024, "bytes", "1 KiB"},
+	    {134217728, "bytes", "128 MiB"},
+	    {8937307, "bytes", "8.5 MiB"},
+	    {1073741823, "bytes", "1023.9 MiB"},
+	    {INT64_MAX, "bytes", "8388607.9 TiB"},
+	    {0, "ms", "0 ms"},
+	    {700, "ms", "700 ms"},
+	    {1500, "ms", "1.5 s"},
+	    {1234, "ms", "1.2 s"},
+	    {59000, "ms", "59 s"},
+	    {60000, "ms", "1 min"},
+	    {90000, "ms", "90 s"},
+	    {300000, "ms", "5 min"},
+	    {3600000, "ms", "1 h"},
+	    {5400000, "ms", "90 min"},
+	    {172800000, "ms", "2 days"},
+	    {12, "files", "12 files"},
+	    {-1, "bytes", "-1 bytes"},
+	};
+	char out[AMOUNT_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LEN(amounts); i++)
+		is_str(amount(out, amounts[i].n, amounts[i].unit),
+		       amounts[i].want, "amount %zu", i);
 }
 
 static void test_place(void)
@@ -222,6 +257,7 @@ int main(void)
 	test_utf8();
 	test_utf8_put();
 	test_place();
+	test_amount();
 	test_utf8_cut();
 	test_utf8_mend();
 	test_hex();

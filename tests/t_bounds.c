@@ -21,8 +21,8 @@ static const struct {
      "max_run_timeout_ms",
      "the manifest's"},
     {TEMPLATE_UNSAID, 600, 0, 1000, 0, 600,
-     "the template's author: limits.maxTimeoutMs, up to the server's "
-     "max_run_timeout_ms",
+     "the operator: default_timeout_ms in [limits], or the template's author: "
+     "limits.maxTimeoutMs, up to the server's max_run_timeout_ms",
      "the default"},
     {5000, 600, 0, 1000, 0, 1000, "the operator: max_run_timeout_ms in [limits]",
      "the server's"},
@@ -60,6 +60,31 @@ static void effective(void)
 		config_free(c);
 	}
 	section = (struct config_requestor){0};
+}
+
+/* What a run would be held to, before there is one. */
+static void views(void)
+{
+	struct config *c = config_new(0);
+	struct template t = {.limits = {.timeout_ms = 500, .cpu_ms = 1 << 30}};
+	struct json_object *all, *o;
+
+	t.limits.memory_bytes = TEMPLATE_UNSAID;
+	section.max_memory_bytes = 4096;
+	all = bounds_view(&t, &alice, c);
+	is_int(json_object_object_length(all), BOUNDS, "each limit is shown");
+	is_str(json_text(json_member(all, "maxTimeoutMs"), NULL),
+	       "{\"allowed\":500,\"unit\":\"ms\",\"setBy\":\"manifest\","
+	       "\"whoCanRaise\":\"the template's author: limits.maxTimeoutMs, up "
+	       "to the server's max_run_timeout_ms\"}",
+	       "how much, and who can raise it");
+	o = json_member(all, "maxMemoryBytes");
+	is_str(json_member_str(o, "setBy"), "requestor", "the requestor's section");
+	o = json_member(all, "maxCpuMs");
+	is_str(json_member_str(o, "setBy"), "server", "the server's own bound");
+	json_object_put(all);
+	section = (struct config_requestor){0};
+	config_free(c);
 }
 
 /* Every limit has a default, a maximum, a name, a unit and somebody. */
@@ -138,6 +163,7 @@ static void meets(void)
 int main(void)
 {
 	effective();
+	views();
 	meets();
 	all();
 	corrects();

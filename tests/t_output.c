@@ -99,6 +99,40 @@ static void test_read(void)
 	}
 }
 
+/* What a program wrote to its stdout that is no JSON, told to its author. */
+static void test_stray(void)
+{
+	static const struct {
+		const char *text, *why;
+	} strays[] = {
+	    {" \n", "its stdout is empty, and the result belongs there"},
+	    {"Loading\xE2\x80\xA6 \033[1m\n{}",
+	     "line 1, column 1: expected a value, found 'L', in \"Loading\xE2\x80\xA6 "
+	     "?[1m\"; stdout is for the result alone, and log lines belong on "
+	     "stderr"},
+	    {"{\"a\": 1}\nDone in 3 s\n",
+	     "line 2, column 1: expected nothing more after the value, found "
+	     "'D', in \"Done in 3 s\"; stdout is for the result alone, and log "
+	     "lines belong on stderr"},
+	    {"[0123456789012345678901234567890123456789012345678901234567890]",
+	     "line 1, column 2: a number has no leading zero, in "
+	     "\"[01234567890123456789012345678901234567890123456789012345678"
+	     "\xE2\x80\xA6\"; stdout is for the result alone, and log lines "
+	     "belong on stderr"},
+	};
+	char why[OUTPUT_WHY_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LEN(strays); i++) {
+		struct json_error err;
+		struct json_object *v;
+		size_t len = strlen(strays[i].text);
+
+		json_parse(&v, strays[i].text, len, &err);
+		output_stray(why, strays[i].text, len, &err);
+		is_str(why, strays[i].why, "what is no result, %zu", i);
+	}
+}
+
 static void test_cancel(void)
 {
 	output_cancel(read_one("{\"a\":[1,2,3]}", false));
@@ -116,6 +150,7 @@ int main(void)
 	offload = offload_new(base, 1);
 	test_read();
 	test_cancel();
+	test_stray();
 	offload_free(offload);
 	event_base_free(base);
 	return tap_done();

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cure.c - the server's hints name tools and their arguments; these name
+ * commands, flags and keys. report.c and explain.c show them. What comes from
+ * the server is a stranger's text: who prints it cleans it.
+ */
+#include "cli/cure.h"
+
+#include <stdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "base/mem.h"
+#include "proto/json.h"
+
+/* ---- limits ---- */
+
+static const struct {
+	const char *limit, *of;
+} limits[] = {
+    {"timeout", "time"},
+    {"cpu", "CPU time"},
+    {"memory", "memory"},
+    {"output_bytes", "output"},
+    {"artifact_bytes", "artifacts"},
+    {"logged_bytes", "log"},
+};
+
+const char *cure_limit_of(const char *limit)
+{
+	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++)
+		if (strcmp(limits[i].limit, limit) == 0)
+			return limits[i].of;
+	return NULL;
+}
+
+char *cure_limit(struct json_object *details)
+{
+	struct json_object *used = json_member(details, "used");
+	struct json_object *allowed = json_member(details, "allowed");
+	const char *unit = json_member_str(details, "unit");
+	const char *of = cure_limit_of(json_member_str(details, "limit"));
+	char had[AMOUNT_SIZE], most[AMOUNT_SIZE];
+
+	if (!json_object_is_type(allowed, json_type_int) || unit == NULL)
+		return NULL;
+	amount(most, json_object_get_int64(allowed), unit);
+	if (json_object_is_type(used, json_type_int) &&
+	    json_object_get_int64(used) == json_object_get_int64(allowed))
+		return xasprintf("it had %s%s%s, which is all that it may have",
+				 most, of != NULL ? " of " : "",
+				 of != NULL ? of : "");
+	if (!json_object_is_type(used, json_type_int) ||
+	    json_object_get_int64(used) < json_object_get_int64(allowed))
+		return xasprintf("it may have %s%s%s", most,
+				 of != NULL ? " of " : "", of != NULL ? of : "");
+	amount(had, json_object_get_int64(used), unit);
+	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
+		snprintf(had, sizeof(had), "%s", json_object_get_string(used));
+		snprintf(most, sizeof(most), "%s %.32s",
+			 json_object_get_string(allowed), unit);
+	}
+	if (of == NULL) /* its unit is its name */
+		most[strcspn(most, " ")] = '\0';
+	return xasprintf("it needed %s%s%s and may have %s", had,
+			 of != NULL ? " of " : "", of != NULL ? of : "", most);
+}
+
+/* What a caller of tools gives as an argument, one of the command as a flag. */
+static const struct {
+	const char *theirs, *ours;
+} words[] = {{"the caller: options.timeoutMs", "you can raise it: --timeout"}};
+
+char *cure_who(struct json_object *details)
+{
+	const char *who = json_member_str(details, "whoCanRaise");
+	const char *colon = who != NULL ? strstr(who, ": ") : NULL;
+
+	if (who == NULL)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i].theirs);
+
+		if (strncmp(who, words[i].theirs, n) == 0)
+			return xasprintf("%s%s", words[i].ours, who + n);
+	}
+	if (colon == NULL)
+		return xasprintf("who can raise it: %s", who);
+	return xasprintf("%.*s can raise it: %s", (int)(colon - who), who,
+			 colon + 2);
+}
+
+/* ---- hints ---- */
+
+static char *inputs(struct json_object *details, const char *about)
+{
+	(void)details;
+	return xasprintf("\"paddock template show %s\" tells what inputs it "
+			 "takes",
+			 about != NULL ? about : "TEMPLATE");
+}
+
+/* Who ended the run: the template by a code of its own, a program, a fault. */
+static char *execution(struct json_object *details, const char *about)
+{
+	if (json_member(details, "templateCode") != NULL)
+		return xstrdup("the template ended the run itself; its message "
+			       "says why");
+	if (json_member(details, "exitCode") != NULL)
+		return xasprintf("\"paddock logs %s\" shows all that the program "
+				 "wrote to stderr",
+				 about != NULL ? about : "RUN");
+	return xstrdup("if the message names an input, correct that; else the "
+		       "template's author has to mend it");
+}
+
+static const struct {
+	const char *code, *hint;
+	char *(*of)(struct json_object *details, const char *about);
+} hints[] = {
+    {"TEMPLATE_NOT_FOUND", "\"paddock template ls\" shows those that there are",
+     NULL},
+    {"TEMPLATE_VERSION_UNSUPPORTED",
+     "leave the version out for the newest; \"paddock template ls\" shows all",
+     NULL},
+    {"RUN_NOT_FOUND", "\"paddock ps -a\" shows your runs", NULL},
+    {"ARTIFACT_NOT_FOUND", "\"paddock artifact ls RUN\" shows a run's", NULL},
+    {"INVALID_PARAMETER", NULL, inputs},
+    {"RUN_TIMEOUT", "ask for less at once, or allow more time", NULL},
+    {"RESOURCE_LIMIT", "ask for less at once, or have the limit raised", NULL},
+    {"QUOTA_EXCEEDED", "wait until something of yours expires, or have it "
+		       "raised",
+     NULL},
+    {"QUEUE_FULL", "try again when some of the runs that wait have ended",
+     NULL},
+    {"STEP_EXECUTION_FAILED",
+     "if a step's message names an input, correct that; else the template's "
+     "author has to mend it",
+     NULL},
+    {"EXECUTION_ERROR", NULL, execution},
+    {"OUTPUT_INVALID", "the template's author has to mend what it returns",
+     NULL},
+    {"WORKER_CRASHED",
+     "run it again; if it dies again, the template's author has to mend it",
+     NULL},
+    {"RUN_INTERRUPTED", "the server was stopped meanwhile; run it again", NULL},
+};
+
+char *cure_hint(const char *code, struct json_object *details,
+		const char *about)
+{
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(hints); i++)
+		if (strcmp(hints[i].code, code) == 0)
+			return hints[i].of != NULL ? hints[i].of(details, about)
+						   : xstrdup(hints[i].hint);
+	return NULL;
+}

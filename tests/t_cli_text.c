@@ -99,6 +99,11 @@ static void test_tell(void)
 
 /* ---- exit statuses ---- */
 
+static int refused(struct json_object *refusal)
+{
+	return report_refusal(refusal, NULL);
+}
+
 static int status_of(const char *json, int (*of)(struct json_object *))
 {
 	struct json_object *o = NULL;
@@ -141,7 +146,7 @@ static void test_statuses(void)
 		int status;
 
 		dup2(nothing, STDERR_FILENO); /* it says why, too */
-		status = status_of(refusals[i].json, report_refusal);
+		status = status_of(refusals[i].json, refused);
 		dup2(quiet, STDERR_FILENO);
 		is_int(status, refusals[i].want, "exit status of %s",
 		       refusals[i].json);

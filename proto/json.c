@@ -381,6 +381,13 @@ void json_error_place(struct json_error *err, const char *text)
 	memcpy(err->text, whole, sizeof(err->text));
 }
 
+const char *json_error_reason(const struct json_error *err)
+{
+	const char *why = strstr(err->text, ": ");
+
+	return why != NULL ? why + 2 : err->text;
+}
+
 struct json_object *json_member(struct json_object *obj, const char *key)
 {
 	struct json_object *v = NULL;

@@ -15,6 +15,7 @@
 #define PROTO_JSON_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define JSON_DEPTH_MAX 64
@@ -60,6 +61,14 @@ int json_find(struct json_span *out, const char *text, size_t len,
 int json_next(struct json_span *out, const char *text, size_t len, size_t *at);
 
 /*
+ * The offset in TEXT, which json_parse() accepts, of what POINTER (RFC 6901)
+ * leads to, or of the name before it where that is asked for and it is a
+ * member. A pointer that leads nowhere: of the last part of it that is there.
+ */
+size_t json_locate(const char *text, size_t len, const char *pointer,
+		   bool name);
+
+/*
  * The tree as compact text, lent by OBJ until its next json_text(); "null" for
  * NULL, and for what JSON cannot say (NaN, infinities). A double that has no
  * text of its own is written by 15 to 17 digits, as few as read back the same.
@@ -72,6 +81,8 @@ const char *json_text(struct json_object *obj, size_t *len);
  * of the byte: "line 3, column 7: duplicate key \"a\"".
  */
 void json_error_place(struct json_error *err, const char *text);
+/* What was wrong alone, for who tells where in another way. Borrowed. */
+const char *json_error_reason(const struct json_error *err);
 
 /* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
 struct json_object *json_member(struct json_object *obj, const char *key);

@@ -4,8 +4,11 @@
  * checked again, so other text gives a useless span, but never one beyond it.
  */
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "proto/json.h"
 #include "proto/json_lex.h"
 
@@ -80,8 +83,9 @@ static size_t past(const char *text, size_t len, size_t at, char c)
 	return at < len && text[at] == c ? at + 1 : 0;
 }
 
-int json_find(struct json_span *out, const char *text, size_t len,
-	      const char *key)
+/* The member KEY: where its name's quote is, and its value. */
+static int find_member(size_t *at_name, struct json_span *out,
+		       const char *text, size_t len, const char *key)
 {
 	struct json_error unread;
 	struct json_lex x = {.text = text, .len = len, .err = &unread};
@@ -97,6 +101,7 @@ int json_find(struct json_span *out, const char *text, size_t len,
 			break;
 		*out = take_value(text, len, &at);
 		if (is_key(&x, name - 1, key, n)) {
+			*at_name = name - 1;
 			rc = 0;
 			break;
 		}
@@ -104,6 +109,14 @@ int json_find(struct json_span *out, const char *text, size_t len,
 	}
 	buf_fini(&x.scratch);
 	return rc;
+}
+
+int json_find(struct json_span *out, const char *text, size_t len,
+	      const char *key)
+{
+	size_t name;
+
+	return find_member(&name, out, text, len, key);
 }
 
 int json_next(struct json_span *out, const char *text, size_t len, size_t *at)
@@ -115,4 +128,59 @@ int json_next(struct json_span *out, const char *text, size_t len, size_t *at)
 	*out = take_value(text, len, &from);
 	*at = from;
 	return 0;
+}
+
+/* The element TOKEN, an index, of the array TEXT. */
+static int find_element(struct json_span *out, const char *text, size_t len,
+			const char *token)
+{
+	size_t i = 0, at = 0, want = strtoul(token, NULL, 10);
+	int rc;
+
+	if (*token == '\0' || token[strspn(token, "0123456789")] != '\0')
+		return -ENOENT;
+	do
+		rc = json_next(out, text, len, &at);
+	while (rc == 0 && i++ < want);
+	return rc;
+}
+
+/* "a~1b" is "a/b": up to the next '/', the caller's. */
+static char *take_token(const char **pointer)
+{
+	size_t n = strcspn(++*pointer, "/");
+	char *token = xstrndup(*pointer, n), *to = token;
+
+	for (const char *from = token; *from != '\0'; from++)
+		if (from[0] == '~' && (from[1] == '0' || from[1] == '1'))
+			*to++ = *++from == '0' ? '~' : '/';
+		else
+			*to++ = *from;
+	*to = '\0';
+	*pointer += n;
+	return token;
+}
+
+size_t json_locate(const char *text, size_t len, const char *pointer, bool name)
+{
+	struct json_span in, v = {.off = json_lex_space(text, len, 0)};
+	size_t place = v.off;
+	int rc = 0;
+
+	v.len = len - v.off;
+	while (rc == 0 && *pointer == '/' && v.len > 0) {
+		const char *from = text + v.off;
+		char *token = take_token(&pointer);
+		size_t quote = SIZE_MAX;
+
+		rc = *from == '['
+			 ? find_element(&in, from, v.len, token)
+			 : find_member(&quote, &in, from, v.len, token);
+		free(token);
+		if (rc < 0)
+			break;
+		place = v.off + (name && quote < in.off ? quote : in.off);
+		v = (struct json_span){v.off + in.off, in.len};
+	}
+	return place;
 }

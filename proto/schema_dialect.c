@@ -116,6 +116,18 @@ bool schema_dialect_known(const char *uri)
 	return false;
 }
 
+unsigned schema_dialect_vocabs(const char *uri)
+{
+	char *plain = schema_uri_resolve("", uri);
+	unsigned vocabs = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(dialects); i++)
+		if (strcmp(dialects[i].uri, plain) == 0)
+			vocabs = dialects[i].vocabs;
+	free(plain);
+	return vocabs;
+}
+
 int schema_dialect_of(struct schema_compiler *c, const struct schema_node *n,
 		      const char *uri, unsigned *vocabs)
 {

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <uthash.h>
 
+#include "base/near.h"
 #include "proto/schema.h"
 
 /* Bounds on a schema… */
@@ -207,6 +208,9 @@ struct schema_format {
 
 /* The format named NAME, or NULL: it only annotates. */
 const struct schema_format *schema_format_find(const char *name);
+/* Does the standard know it, whether or not it is checked? */
+bool schema_format_is_known(const char *name);
+void schema_format_near(struct near *near); /* try all of them */
 /* What it takes to see whether LEN bytes are so. */
 size_t schema_format_steps(const struct schema_format *f, size_t len);
 
@@ -458,6 +462,8 @@ struct schema_keyword {
 /* NULL: not a keyword where VOCABS are in force. */
 const struct schema_keyword *schema_keyword_find(const char *name,
 						 unsigned vocabs);
+/* Try all keywords that VOCABS bring; see base/near.h. */
+void schema_keyword_near(struct near *near, unsigned vocabs);
 /* The bits of type NAME, or 0. */
 unsigned schema_type_named(const char *name);
 /* What SHAPE asks for, when V (itself; not the subschemas in it) is not so. */
@@ -523,6 +529,8 @@ int schema_load_at(struct schema_compiler *c, struct json_object *json,
 
 /* schema_dialect.c: the vocabularies that "$schema" URI brings. */
 bool schema_dialect_known(const char *uri); /* no metaschema needs be read */
+/* The vocabularies of a dialect that is known by itself; else 0. */
+unsigned schema_dialect_vocabs(const char *uri);
 int schema_dialect_of(struct schema_compiler *c, const struct schema_node *n,
 		      const char *uri, unsigned *vocabs);
 

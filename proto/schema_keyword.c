@@ -108,6 +108,13 @@ const struct schema_keyword *schema_keyword_find(const char *name,
 	return NULL;
 }
 
+void schema_keyword_near(struct near *near, unsigned vocabs)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (table[i].vocabs & vocabs)
+			near_try(near, table[i].name);
+}
+
 void schema_words_of(struct schema_words *w, const struct schema_node *n)
 {
 	*w = (struct schema_words){0};

@@ -3,13 +3,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/embed.h"
 #include "base/mem.h"
-#include "base/why.h"
+#include "base/text_place.h"
 #include "ipc/host_pattern.h"
 #include "proto/json.h"
 #include "supervisor/manifest_content.h"
@@ -19,16 +21,31 @@
 
 EMBED(manifest_schema_file, "etc/template.schema.json");
 
+#define ERRORS_MAX 32 /* that the schema finds */
+
 /* What a check works on, and where it says what is wrong. */
 struct check {
 	struct template *t;
 	struct json_object *m; /* the manifest; borrowed from t */
-	char *why;
-	size_t size;
+	struct findings *f;
+	char place[512]; /* at() */
 };
 
 #define fail(c, pointer, ...)                                                  \
-	why_set((c)->why, (c)->size, "template.json#" pointer ": " __VA_ARGS__)
+	findings_add((c)->f, FINDING_ERROR, MANIFEST_FILE, pointer, __VA_ARGS__)
+
+/* A JSON Pointer with something in it. */
+static const char *at(struct check *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *at(struct check *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->place, sizeof(c->place), fmt, ap);
+	va_end(ap);
+	return c->place;
+}
 
 /* Tools of paddock itself, which clients must find under their own names. */
 static const char *const reserved[] = {
@@ -139,6 +156,38 @@ static const char *reason(const struct schema_error *err)
 	if (n == 0 || strncmp(err->text, err->pointer, n) != 0)
 		return err->text;
 	return err->text + n + strspn(err->text + n, ": ");
+}
+
+/* What ERR says, with its subject: '"name" is 7; it must be a string'. */
+static char *sentence(const struct schema_error *err)
+{
+	static const char *const verbs[] = {"is ",	"must ", "has ",
+					    "takes ",	"lacks ", "needs ",
+					    "refers "};
+	const char *why = reason(err), *slash = strrchr(err->pointer, '/');
+	static const char root[] = "the value ";
+
+	if (slash == NULL)
+		return strncmp(why, root, strlen(root)) == 0
+			   ? xasprintf("the manifest %s", why + strlen(root))
+			   : xstrdup(why);
+	slash++;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (strncmp(why, verbs[i], strlen(verbs[i])) == 0)
+			return slash[strspn(slash, "0123456789")] == '\0'
+				   ? xasprintf("item %s %s", slash, why)
+				   : xasprintf("\"%s\" %s", slash, why);
+	return xstrdup(why);
+}
+
+static int fail_schema(struct check *c, const char *pointer,
+		       const struct schema_error *err)
+{
+	char *text = sentence(err);
+	int rc = fail(c, pointer, "%s", text);
+
+	free(text);
+	return rc;
 }
 
 /* C strings would end there, and so mean something else. */
@@ -318,12 +367,15 @@ static int check_auto(struct check *c)
 /* A template's own limit that was meant for one of ours would bind nobody. */
 static int check_spelling(struct check *c, const char *key)
 {
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-		if (strcasecmp(key, limits[i].key) == 0 &&
-		    strcmp(key, limits[i].key) != 0)
-			return fail(c, "/limits/%s",
-				    "unknown key; did you mean \"%s\"?", key,
-				    limits[i].key);
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		if (strcasecmp(key, limits[i].key) != 0 ||
+		    strcmp(key, limits[i].key) == 0)
+			continue;
+		fail(c, at(c, "/limits/%s", key),
+		     "unknown key \"%s\"; did you mean \"%s\"?", key,
+		     limits[i].key);
+		return findings_of_name(c->f);
+	}
 	return 0;
 }
 
@@ -346,8 +398,8 @@ static int check_limits(struct check *c)
 	json_object_object_foreach(given, key, value)
 	{
 		(void)value;
-		if (rc == 0)
-			rc = check_spelling(c, key);
+		if (check_spelling(c, key) < 0)
+			rc = -EINVAL;
 	}
 	return rc;
 }
@@ -362,25 +414,27 @@ static void take_lower(int64_t *limit, struct json_object *o)
 static int check_paths(struct check *c, struct json_object *paths)
 {
 	size_t n = paths != NULL ? json_object_array_length(paths) : 0;
+	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *path =
 		    json_object_get_string(json_object_array_get_idx(paths, i));
 
 		if (!manifest_path_ok(path + 1))
-			return fail(c, "/permissions/readPaths/%zu",
-				    "\"%s\" is not a plain absolute path, such "
-				    "as /srv/data: not / itself, and without . "
-				    "and ..",
-				    i, path);
+			rc = fail(c, at(c, "/permissions/readPaths/%zu", i),
+				  "\"%s\" is not a plain absolute path, such "
+				  "as /srv/data: not / itself, and without . "
+				  "and ..",
+				  path);
 	}
-	return 0;
+	return rc;
 }
 
 static int check_places(struct check *c, struct json_object *places)
 {
 	size_t n = places != NULL ? json_object_array_length(places) : 0;
 	struct host_pattern p;
+	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *place = json_object_get_string(
@@ -389,12 +443,12 @@ static int check_places(struct check *c, struct json_object *places)
 		if (host_pattern_parse(&p, place, strlen(place)) < 0 ||
 		    p.port == 0 || strchr(place, '/') != NULL ||
 		    (p.kind != HOST_NAME && p.kind != HOST_NET))
-			return fail(c, "/permissions/network/%zu",
-				    "\"%s\" is not a HOST:PORT such as "
-				    "db.example.org:5432",
-				    i, place);
+			rc = fail(c, at(c, "/permissions/network/%zu", i),
+				  "\"%s\" is not a HOST:PORT such as "
+				  "db.example.org:5432",
+				  place);
 	}
-	return 0;
+	return rc;
 }
 
 /* What a program asks for; after the limits, which they lower. */
@@ -403,9 +457,9 @@ static int check_permissions(struct check *c)
 	struct json_object *p = json_member(c->m, "permissions");
 	struct json_object *paths = json_member(p, "readPaths");
 	struct template *t = c->t;
+	int rc = check_paths(c, paths);
 
-	if (check_paths(c, paths) < 0 ||
-	    check_places(c, json_member(p, "network")) < 0)
+	if (check_places(c, json_member(p, "network")) < 0 || rc < 0)
 		return -EINVAL;
 	if (t->runtime != RUNTIME_PROGRAM)
 		return 0;
@@ -428,8 +482,8 @@ static int check_inputs(struct check *c)
 	c->t->inputs_json = json_member(c->m, "inputsSchema");
 	c->t->secret = has_secret(c->t->inputs_json);
 	if (schema_compile(&c->t->inputs, c->t->inputs_json, &opt, &err) < 0)
-		return fail(c, "/inputsSchema%s", "%s", err.pointer,
-			    reason(&err));
+		return fail_schema(c, at(c, "/inputsSchema%s", err.pointer),
+				   &err);
 	return 0;
 }
 
@@ -443,22 +497,43 @@ static int check_outputs(struct check *c)
 	if (c->t->outputs_json == NULL)
 		return 0;
 	if (schema_compile(&c->t->outputs, c->t->outputs_json, &opt, &err) < 0)
-		return fail(c, "/outputsSchema%s", "%s", err.pointer,
-			    reason(&err));
+		return fail_schema(c, at(c, "/outputsSchema%s", err.pointer),
+				   &err);
 	return 0;
 }
 
-static int check_content(struct check *c)
+static int check_resources(struct check *c)
 {
-	return manifest_content_check(c->m, c->why, c->size);
+	return manifest_content_resources(c->m, MANIFEST_FILE, c->f);
 }
 
-/* In this order; each may rely on the schema and on those before it. */
-static int (*const checks[])(struct check *c) = {
-    check_text,	  check_id,	 check_version,	  check_runtime,
-    check_trust,  check_modes,	 check_auto,	  check_limits,
-    check_permissions,
-    check_inputs, check_outputs, check_content,
+static int check_prompts(struct check *c)
+{
+	return manifest_content_prompts(c->m, MANIFEST_FILE, c->f);
+}
+
+/*
+ * In this order. Each relies on the schema for its members, so it is not asked
+ * where an error lies in one of them already.
+ */
+static const struct {
+	int (*ask)(struct check *c);
+	const char *members[5];
+} checks[] = {
+    {check_id, {"templateId", "name", "description"}},
+    {check_version, {"version"}},
+    {check_runtime, {"runtime"}},
+    {check_trust, {"trustLevelSupport"}},
+    {check_modes,
+     {"executionMode", "taskSupport", "stream", "supportsPartialSuccess",
+      "partialSuccessThreshold"}},
+    {check_auto, {"autoAsync"}},
+    {check_limits, {"limits"}},
+    {check_permissions, {"permissions", "runtime"}},
+    {check_inputs, {"inputsSchema"}},
+    {check_outputs, {"outputsSchema"}},
+    {check_resources, {"resources"}},
+    {check_prompts, {"prompts"}},
 };
 
 static struct json_object *schema_doc;
@@ -481,41 +556,98 @@ static void schema_ready(void)
 	assert(rc == 0);
 }
 
-static int against_schema(struct check *c)
+/* What keys there are is manifest_keys.c's to say. */
+static bool is_of_keys(const struct schema_error *err)
 {
-	struct schema_error err = {0};
+	return strcmp(err->keyword, "additionalProperties") == 0;
+}
+
+static void against_schema(struct check *c)
+{
+	struct schema_error *errs = xcalloc(ERRORS_MAX, sizeof(*errs));
+	bool keys;
+	size_t n;
 
 	schema_ready();
-	if (manifest_keys_check(schema_doc, c->m, c->why, c->size) < 0)
-		return -EINVAL;
-	if (schema_validate(schema, c->m, &err) < 0)
-		return fail(c, "%s", "%s", err.pointer, reason(&err));
-	return 0;
+	keys = manifest_keys_check(schema_doc, c->m, MANIFEST_FILE, c->f) == 0;
+	n = schema_validate_all(schema, c->m, errs, ERRORS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (keys || !is_of_keys(&errs[i]))
+			fail_schema(c, errs[i].pointer, &errs[i]);
+	free(errs);
 }
 
-static int check_all(struct check *c)
+static struct json_object *required_members(void)
 {
-	int rc = against_schema(c);
-
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(checks); i++)
-		rc = checks[i](c);
-	return rc;
+	return json_member(schema_doc, "required");
 }
 
-struct template *manifest_parse(const char *text, size_t len, char *why,
-				size_t size)
+/* Is KEY missing though it must be there? */
+static bool is_missing(const struct check *c, const char *key)
+{
+	struct json_object *list = required_members();
+
+	if (json_member(c->m, key) != NULL)
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (strcmp(key, json_object_get_string(
+				    json_object_array_get_idx(list, i))) == 0)
+			return true;
+	return false;
+}
+
+/* Does an error lie in the member KEY, or has it gone missing? */
+static bool is_wrong(const struct check *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (size_t i = 0; i < c->f->n; i++) {
+		const char *p = c->f->all[i].pointer;
+
+		if (p != NULL && *p == '/' && strncmp(p + 1, key, len) == 0 &&
+		    (p[1 + len] == '\0' || p[1 + len] == '/'))
+			return true;
+	}
+	return is_missing(c, key);
+}
+
+/* Everything that is wrong, unless there is too much of it. */
+static void check_all(struct check *c)
+{
+	against_schema(c);
+	if (!json_object_is_type(c->m, json_type_object) || check_text(c) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		bool wrong = c->f->more;
+
+		for (size_t j = 0; j < ARRAY_LEN(checks[i].members); j++)
+			wrong = wrong ||
+				(checks[i].members[j] != NULL &&
+				 is_wrong(c, checks[i].members[j]));
+		if (!wrong)
+			checks[i].ask(c);
+	}
+}
+
+struct template *manifest_parse(const char *text, size_t len,
+				struct findings *f)
 {
 	struct template *t = xcalloc(1, sizeof(*t));
-	struct check c = {.t = t, .why = why, .size = size};
+	struct check c = {.t = t, .f = f};
 	struct json_error err = {0};
+	size_t line, column;
 
 	t->users = 1;
 	if (json_parse(&t->manifest, text, len, &err) < 0) {
-		fail(&c, "", "not JSON: %s", err.text);
+		text_place(text, err.at < len ? err.at : len, &line, &column);
+		fail(&c, NULL, "this is not JSON: %s", json_error_reason(&err));
+		findings_at(f, line, column);
 		goto bad;
 	}
 	c.m = t->manifest;
-	if (check_all(&c) < 0)
+	check_all(&c);
+	findings_place(f, MANIFEST_FILE, text, len);
+	if (findings_errors(f) > 0)
 		goto bad;
 	t->annotations = json_member(c.m, "annotations");
 	t->resources = json_member(c.m, "resources");

@@ -9,15 +9,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "supervisor/findings.h"
 #include "supervisor/template.h"
+
+#define MANIFEST_FILE "template.json"
 
 /*
  * Check LEN bytes of a template.json. A template without dir, code and digest
- * (one user: the caller's), or NULL with the first thing that is wrong in WHY
- * (SIZE bytes): "template.json#/json/pointer: what came, what would pass".
+ * (one user: the caller's), or NULL with all that is wrong added to F, which
+ * has no errors yet: what came, what would pass, and where.
  */
-struct template *manifest_parse(const char *text, size_t len, char *why,
-				size_t size);
+struct template *manifest_parse(const char *text, size_t len,
+				struct findings *f);
 
 /* What each of its schemas may cost to compile: some 60 ms. */
 #define MANIFEST_SCHEMA_STEPS 3000000

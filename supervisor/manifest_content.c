@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
-#include "base/why.h"
 #include "proto/json.h"
 #include "supervisor/manifest.h"
 #include "supervisor/placeholder.h"
@@ -19,15 +19,29 @@
 
 /* Where we are, and where it is said what is wrong there. */
 struct look {
-	char *why;
-	size_t size;
+	const char *file;
+	struct findings *f;
 	char at[128]; /* JSON Pointer: "/prompts/0/messages/1/content" */
+	char there[512]; /* below(): a place below that */
 	struct json_object *args; /* of the prompt; NULL: none */
 };
 
-#define fail(l, below, fmt, ...)                                               \
-	why_set((l)->why, (l)->size, "template.json#%s" below ": " fmt,        \
-		(l)->at, ##__VA_ARGS__)
+/* At what is BELOW: "/file", "/%zu" with what follows, or "". */
+static const char *below(struct look *l, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *below(struct look *l, const char *fmt, ...)
+{
+	size_t n = (size_t)snprintf(l->there, sizeof(l->there), "%s", l->at);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(l->there + n, sizeof(l->there) - n, fmt, ap);
+	va_end(ap);
+	return l->there;
+}
+
+#define fail(l, where, ...)                                                    \
+	findings_add((l)->f, FINDING_ERROR, (l)->file, where, __VA_ARGS__)
 
 static size_t length(struct json_object *list)
 {
@@ -46,7 +60,7 @@ static int check_file(struct look *l, struct json_object *o)
 
 	if (file == NULL || manifest_path_ok(file))
 		return 0;
-	return fail(l, "/file",
+	return fail(l, below(l, "/file"),
 		    "\"%s\" is not the plain relative path of a file in the "
 		    "package",
 		    file);
@@ -94,15 +108,15 @@ static int check_uri(struct look *l, const char *key, const char *uri,
 		     const char *also)
 {
 	if (!is_uri(uri, also))
-		return fail(l, "/%s",
+		return fail(l, below(l, "/%s", key),
 			    "\"%s\" is not an absolute URI such as "
 			    "notes://today",
-			    key, uri);
+			    uri);
 	if (strncasecmp(uri, OWN_SCHEME, strlen(OWN_SCHEME)) == 0)
-		return fail(l, "/%s",
+		return fail(l, below(l, "/%s", key),
 			    "\"%s\" begins with " OWN_SCHEME
 			    ", which is paddock's own; choose another scheme",
-			    key, uri);
+			    uri);
 	return 0;
 }
 
@@ -113,11 +127,11 @@ static int check_resource(struct look *l, struct json_object *o)
 	const char *fault;
 
 	if (!one_of(o, "uri", "uriTemplate"))
-		return fail(l, "",
+		return fail(l, l->at,
 			    "a resource has either \"uri\" or "
 			    "\"uriTemplate\"");
 	if (!one_of(o, "file", "text"))
-		return fail(l, "",
+		return fail(l, l->at,
 			    "a resource has either \"file\" or \"text\"");
 	if (uri != NULL && check_uri(l, "uri", uri, "") < 0)
 		return -EINVAL;
@@ -125,20 +139,22 @@ static int check_resource(struct look *l, struct json_object *o)
 		return -EINVAL;
 	fault = pattern != NULL ? placeholder_uri_fault(pattern) : NULL;
 	if (fault != NULL)
-		return fail(l, "/uriTemplate", "\"%s\" %s", pattern, fault);
+		return fail(l, below(l, "/uriTemplate"), "\"%s\" %s", pattern, fault);
 	return check_file(l, o);
 }
 
 static int check_resources(struct look *l, struct json_object *list)
 {
-	for (size_t i = 0; i < length(list); i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < length(list) && !l->f->more; i++) {
 		snprintf(l->at, sizeof(l->at), "/resources/%zu", i);
 		if (check_resource(l, json_object_array_get_idx(list, i)) < 0)
-			return -EINVAL;
+			rc = -EINVAL;
 		if (repeats(list, i, "uri") || repeats(list, i, "uriTemplate"))
-			return fail(l, "", "an earlier one has the same URI");
+			rc = fail(l, l->at, "an earlier one has the same URI");
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- prompts ---- */
@@ -168,10 +184,10 @@ static int check_filled(struct look *l, struct json_object *o)
 		while (text != NULL &&
 		       placeholder_next(&p, PLACEHOLDER_PROMPT, &text))
 			if (p.is_name && !is_argument(l->args, p.text, p.len))
-				return fail(l, "/%s",
+				return fail(l, below(l, "/%s", filled[i]),
 					    "{{%.*s}} is none of the prompt's "
 					    "arguments",
-					    filled[i], (int)p.len, p.text);
+					    (int)p.len, p.text);
 	}
 	return 0;
 }
@@ -203,10 +219,10 @@ static int check_members(struct look *l, const struct kind *k,
 {
 	for (size_t i = 0; i < 2 && k->needs[i] != NULL; i++)
 		if (json_member(o, k->needs[i]) == NULL)
-			return fail(l, "", "content of type %s has \"%s\"",
+			return fail(l, l->at, "content of type %s has \"%s\"",
 				    k->type, k->needs[i]);
 	if (k->either[0] != NULL && !one_of(o, k->either[0], k->either[1]))
-		return fail(l, "", "content of type %s has either \"%s\" or "
+		return fail(l, l->at, "content of type %s has either \"%s\" or "
 			    "\"%s\"",
 			    k->type, k->either[0], k->either[1]);
 	json_object_object_foreach(o, key, value)
@@ -214,9 +230,9 @@ static int check_members(struct look *l, const struct kind *k,
 		(void)value;
 		if (strcmp(key, "type") != 0 && !is_among(key, k->needs, 2) &&
 		    !is_among(key, k->either, 2) && !is_among(key, k->also, 3))
-			return fail(l, "/%s", "content of type %s has no such "
-				    "key",
-				    key, k->type);
+			return fail(l, below(l, "/%s", key),
+				    "content of type %s has no such key",
+				    k->type);
 	}
 	return 0;
 }
@@ -233,7 +249,7 @@ static int check_data(struct look *l, struct json_object *o)
 	bytes = xcalloc(1, n / 4 * 3 + 3);
 	rc = base64_decode(bytes, &len, data, n);
 	free(bytes);
-	return rc < 0 ? fail(l, "/data", "is not base64 (RFC 4648, section 4)")
+	return rc < 0 ? fail(l, below(l, "/data"), "the data is not base64 (RFC 4648, section 4)")
 		      : 0;
 }
 
@@ -252,7 +268,7 @@ static int check_content(struct look *l, struct json_object *o)
 		return 0;
 	strncat(l->at, "/resource", sizeof(l->at) - strlen(l->at) - 1);
 	if (!one_of(inner, "text", "file"))
-		return fail(l, "", "a resource has either \"file\" or "
+		return fail(l, l->at, "a resource has either \"file\" or "
 			    "\"text\"");
 	if (check_filled(l, inner) < 0 || check_file(l, inner) < 0)
 		return -EINVAL;
@@ -265,16 +281,17 @@ static int check_arguments(struct look *l, struct json_object *o)
 
 	for (size_t i = 0; i < length(l->args); i++)
 		if (repeats(l->args, i, "name"))
-			return fail(l, "/arguments/%zu",
-				    "an earlier one has the same name", i);
+			return fail(l, below(l, "/arguments/%zu", i),
+				    "an earlier one has the same name");
 	if (complete == NULL)
 		return 0;
 	json_object_object_foreach(complete, key, values)
 	{
 		(void)values;
 		if (!is_argument(l->args, key, strlen(key)))
-			return fail(l, "/complete/%s",
-				    "is none of the prompt's arguments", key);
+			return fail(l, below(l, "/complete/%s", key),
+				    "\"%s\" is none of the prompt's arguments",
+				    key);
 	}
 	return 0;
 }
@@ -282,38 +299,47 @@ static int check_arguments(struct look *l, struct json_object *o)
 static int check_prompt(struct look *l, struct json_object *o, size_t i)
 {
 	struct json_object *messages = json_member(o, "messages");
+	int rc;
 
 	l->args = json_member(o, "arguments");
-	if (check_arguments(l, o) < 0)
-		return -EINVAL;
-	for (size_t j = 0; j < length(messages); j++) {
+	rc = check_arguments(l, o);
+	for (size_t j = 0; j < length(messages) && !l->f->more; j++) {
 		struct json_object *m = json_object_array_get_idx(messages, j);
 
 		snprintf(l->at, sizeof(l->at),
 			 "/prompts/%zu/messages/%zu/content", i, j);
 		if (check_content(l, json_member(m, "content")) < 0)
-			return -EINVAL;
+			rc = -EINVAL;
 	}
-	return 0;
+	return rc;
 }
 
 static int check_prompts(struct look *l, struct json_object *list)
 {
-	for (size_t i = 0; i < length(list); i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < length(list) && !l->f->more; i++) {
 		snprintf(l->at, sizeof(l->at), "/prompts/%zu", i);
 		if (repeats(list, i, "name"))
-			return fail(l, "", "an earlier one has the same name");
+			rc = fail(l, l->at, "an earlier one has the same name");
 		if (check_prompt(l, json_object_array_get_idx(list, i), i) < 0)
-			return -EINVAL;
+			rc = -EINVAL;
 	}
-	return 0;
+	return rc;
 }
 
-int manifest_content_check(struct json_object *manifest, char *why, size_t size)
+int manifest_content_resources(struct json_object *manifest, const char *file,
+			       struct findings *f)
 {
-	struct look l = {.why = why, .size = size};
+	struct look l = {.file = file, .f = f};
 
-	if (check_resources(&l, json_member(manifest, "resources")) < 0)
-		return -EINVAL;
+	return check_resources(&l, json_member(manifest, "resources"));
+}
+
+int manifest_content_prompts(struct json_object *manifest, const char *file,
+			     struct findings *f)
+{
+	struct look l = {.file = file, .f = f};
+
 	return check_prompts(&l, json_member(manifest, "prompts"));
 }

@@ -4,13 +4,16 @@
 #define SUPERVISOR_MANIFEST_CONTENT_H
 
 #include <json-c/json.h>
-#include <stddef.h>
+
+#include "supervisor/findings.h"
 
 /*
- * Check what the schema of the manifest, which MANIFEST fits, cannot say of
- * its resources and prompts. 0, or -EINVAL with WHY (SIZE bytes).
+ * Check what the schema of the manifest, which MANIFEST fits there, cannot say
+ * of its resources, or of its prompts. 0, or -EINVAL with errors of FILE in F.
  */
-int manifest_content_check(struct json_object *manifest, char *why,
-			   size_t size);
+int manifest_content_resources(struct json_object *manifest, const char *file,
+			       struct findings *f);
+int manifest_content_prompts(struct json_object *manifest, const char *file,
+			     struct findings *f);
 
 #endif

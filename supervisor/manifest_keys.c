@@ -7,16 +7,16 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/near.h"
-#include "base/why.h"
 #include "proto/json.h"
 
 #define POINTER_MAX 512 /* bytes; a longer one is cut */
 
 struct walk {
 	struct buf pointer;
-	char *why;
-	size_t size;
+	const char *file;
+	struct findings *f;
 };
 
 static int walk(struct walk *w, struct json_object *schema,
@@ -56,6 +56,7 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 	struct buf list = {0};
 	struct near near;
 	size_t before = push(w, key);
+	char *pointer;
 
 	near_init(&near, key);
 	json_object_object_foreach(known, name, member)
@@ -65,16 +66,17 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 		(void)buf_printf(&list, "%s%s", buf_len(&list) > 0 ? ", " : "",
 				 name);
 	}
+	pointer = xstrndup(buf_data(&w->pointer), buf_len(&w->pointer));
 	if (near.best != NULL)
-		why_set(w->why, w->size,
-			"template.json#%.*s: unknown key; did you mean \"%s\"?",
-			(int)buf_len(&w->pointer), buf_data(&w->pointer),
-			near.best);
+		findings_add(w->f, FINDING_ERROR, w->file, pointer,
+			     "unknown key \"%s\"; did you mean \"%s\"?", key,
+			     near.best);
 	else
-		why_set(w->why, w->size,
-			"template.json#%.*s: unknown key; known here: %.*s",
-			(int)buf_len(&w->pointer), buf_data(&w->pointer),
-			(int)buf_len(&list), buf_data(&list));
+		findings_add(w->f, FINDING_ERROR, w->file, pointer,
+			     "unknown key \"%s\"; known here: %.*s", key,
+			     (int)buf_len(&list), buf_data(&list));
+	findings_of_name(w->f);
+	free(pointer);
 	pop(w, before);
 	buf_fini(&list);
 	return -EINVAL;
@@ -93,15 +95,18 @@ static int walk_object(struct walk *w, struct json_object *schema,
 		struct json_object *sub = json_member(known, key);
 		size_t before;
 
-		if (sub == NULL && is_false(others))
-			return unknown(w, known, key);
+		if (w->f->more)
+			break;
+		if (sub == NULL && is_false(others)) {
+			rc = unknown(w, known, key);
+			continue;
+		}
 		before = push(w, key);
-		rc = walk(w, sub != NULL ? sub : others, member);
+		if (walk(w, sub != NULL ? sub : others, member) < 0)
+			rc = -EINVAL;
 		pop(w, before);
-		if (rc < 0)
-			return rc;
 	}
-	return 0;
+	return rc;
 }
 
 static int walk_array(struct walk *w, struct json_object *items,
@@ -111,12 +116,13 @@ static int walk_array(struct walk *w, struct json_object *items,
 	char index[24];
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	for (size_t i = 0; i < n && !w->f->more; i++) {
 		size_t before;
 
 		snprintf(index, sizeof(index), "%zu", i);
 		before = push(w, index);
-		rc = walk(w, items, json_object_array_get_idx(value, i));
+		if (walk(w, items, json_object_array_get_idx(value, i)) < 0)
+			rc = -EINVAL;
 		pop(w, before);
 	}
 	return rc;
@@ -136,10 +142,10 @@ static int walk(struct walk *w, struct json_object *schema,
 }
 
 int manifest_keys_check(struct json_object *schema, struct json_object *value,
-			char *why, size_t size)
+			const char *file, struct findings *f)
 {
 	struct walk w = {
-	    .pointer = {.max = POINTER_MAX}, .why = why, .size = size};
+	    .pointer = {.max = POINTER_MAX}, .file = file, .f = f};
 	int rc = walk(&w, schema, value);
 
 	buf_fini(&w.pointer);

@@ -4,14 +4,15 @@
 #define SUPERVISOR_MANIFEST_KEYS_H
 
 #include <json-c/json.h>
-#include <stddef.h>
+
+#include "supervisor/findings.h"
 
 /*
  * Walk VALUE beside SCHEMA (its properties, items and additionalProperties).
- * 0, or -EINVAL for the first member where SCHEMA closes its object to others,
- * with WHY: "template.json#/pointer: unknown key; did you mean …".
+ * 0, or -EINVAL with an error of FILE in F for each member where SCHEMA closes
+ * its object to others: "unknown key "limitz"; did you mean "limits"?".
  */
 int manifest_keys_check(struct json_object *schema, struct json_object *value,
-			char *why, size_t size);
+			const char *file, struct findings *f);
 
 #endif

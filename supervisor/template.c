@@ -8,81 +8,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "base/why.h"
 #include "proto/json.h"
-#include "supervisor/keeper.h"
+#include "supervisor/entry.h"
+#include "supervisor/findings.h"
 #include "supervisor/manifest.h"
 #include "supervisor/package.h"
 #include "supervisor/shipped.h"
 #include "supervisor/template_files.h"
-
-#define MANIFEST "template.json"
-#define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
-
-/* The text of a Lua entry, into T. */
-static int load_lua(struct template *t, int fd, char *why, size_t size)
-{
-	int rc = package_read(fd, t->entry, &t->code, &t->code_len, why, size);
-
-	if (rc < 0)
-		return rc;
-	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
-		return why_set(why, size,
-			       "%s is precompiled Lua, but must be source",
-			       t->entry);
-	if (!utf8_ok(t->code, t->code_len) ||
-	    memchr(t->code, '\0', t->code_len) != NULL)
-		return why_set(
-		    why, size, "%s is not text in UTF-8 (see byte %zu)",
-		    t->entry,
-		    strnlen(t->code, utf8_valid_len(t->code, t->code_len)));
-	return 0;
-}
-
-/* Started by root, workers are somebody else, with the rights of others. */
-static int can_others(int fd, const struct stat *file, const char *entry,
-		      char *why, size_t size)
-{
-	const mode_t need = S_IROTH | S_IXOTH;
-	struct stat dir;
-
-	if ((geteuid() != 0 && keeper_pid() == 0) ||
-	    (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
-	     (file->st_mode & need) == need))
-		return 0;
-	return why_set(why, size,
-		       "others may not read and execute the folder and %s, but "
-		       "workers are others here (chmod -R o+rX would do)",
-		       entry);
-}
-
-static int look_at_program(struct template *t, int fd, char *why, size_t size)
-{
-	struct stat st;
-	int file = package_open_file(fd, t->entry, &st, why, size);
-
-	if (file < 0)
-		return file;
-	close(file);
-	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
-		return why_set(why, size,
-			       "%s is not executable (chmod +x would do)",
-			       t->entry);
-	return can_others(fd, &st, t->entry, why, size);
-}
-
-static int load_entry(struct template *t, int fd, char *why, size_t size)
-{
-	char reason[512];
-	int rc = t->runtime == RUNTIME_LUA
-		     ? load_lua(t, fd, reason, sizeof(reason))
-		     : look_at_program(t, fd, reason, sizeof(reason));
-
-	if (rc < 0)
-		why_set(why, size, "template.json#/runtime/entry: %s", reason);
-	return rc;
-}
 
 /* The digest is of what T was made of: read anew, and compared. */
 static int take_digest(struct template *t, int fd, const char *text, size_t len,
@@ -93,7 +26,7 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	    xcalloc(t->n_files + 2, sizeof(*kept));
 	int rc;
 
-	kept[n++] = (struct package_bytes){MANIFEST, text, len};
+	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
 	if (t->runtime == RUNTIME_LUA)
 		kept[n++] = (struct package_bytes){t->entry, t->code,
 						   t->code_len};
@@ -105,19 +38,35 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	return rc;
 }
 
-static struct template *load(int fd, char *why, size_t size)
+/* What T's manifest names, and then the whole of it. */
+static int load_files(struct template *t, int fd, const char *text, size_t len,
+		      struct findings *f)
 {
-	struct template *t = NULL;
-	char *text;
+	char why[1024];
+	int rc = entry_load(t, fd, f);
+
+	if (template_files_load(t, fd, f) < 0 || rc < 0)
+		return -EINVAL;
+	if (package_stamp(fd, t->stamp, why, sizeof(why)) < 0 ||
+	    take_digest(t, fd, text, len, why, sizeof(why)) < 0)
+		return findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+	return 0;
+}
+
+static struct template *load(int fd, struct findings *f)
+{
+	struct template *t;
+	char *text, why[1024];
 	size_t len;
 
-	if (package_read(fd, MANIFEST, &text, &len, why, size) < 0)
+	if (package_read(fd, MANIFEST_FILE, &text, &len, why, sizeof(why)) <
+	    0) {
+		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
 		return NULL;
-	t = manifest_parse(text, len, why, size);
-	if (t != NULL && (load_entry(t, fd, why, size) < 0 ||
-			  template_files_load(t, fd, why, size) < 0 ||
-			  package_stamp(fd, t->stamp, why, size) < 0 ||
-			  take_digest(t, fd, text, len, why, size) < 0)) {
+	}
+	t = manifest_parse(text, len, f);
+	if (t != NULL && load_files(t, fd, text, len, f) < 0) {
+		findings_place(f, MANIFEST_FILE, text, len);
 		template_unref(t);
 		t = NULL;
 	}
@@ -127,20 +76,21 @@ static struct template *load(int fd, char *why, size_t size)
 	return t;
 }
 
-/* DIR's own path is found first, and what is read is what lies there. */
-struct template *template_load(const char *dir, char *why, size_t size)
+static struct template *load_all(const char *dir, struct findings *f)
 {
-	char *path = realpath(dir, NULL);
+	char *path = realpath(dir, NULL), why[1024];
 	struct template *t = NULL;
 	int fd = -1;
 
 	if (path == NULL)
-		why_set(why, size, "cannot open the folder: %s",
+		why_set(why, sizeof(why), "cannot open the folder: %s",
 			strerror(errno));
 	else
-		fd = package_open(path, why, size);
-	if (fd >= 0)
-		t = load(fd, why, size);
+		fd = package_open(path, why, sizeof(why));
+	if (fd < 0)
+		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+	else
+		t = load(fd, f);
 	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
 		t->dir = path;
 		path = NULL;
@@ -148,6 +98,20 @@ struct template *template_load(const char *dir, char *why, size_t size)
 	if (fd >= 0)
 		close(fd);
 	free(path);
+	return t;
+}
+
+/* DIR's own path is found first, and what is read is what lies there. */
+struct template *template_load(const char *dir, char *why, size_t size)
+{
+	struct findings f = {0};
+	struct template *t = load_all(dir, &f);
+
+	if (t == NULL) {
+		findings_sort(&f);
+		findings_first(&f, why, size);
+	}
+	findings_fini(&f);
 	return t;
 }
 

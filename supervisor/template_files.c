@@ -7,16 +7,15 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/why.h"
 #include "proto/json.h"
+#include "supervisor/manifest.h"
 #include "supervisor/package.h"
 
 struct load {
 	struct template *t;
 	int fd;
 	size_t bytes;
-	char *why;
-	size_t size;
+	struct findings *f;
 };
 
 const struct template_file *template_file(const struct template *t,
@@ -34,23 +33,23 @@ static int load_file(struct load *l, struct json_object *o, const char *at)
 	const char *path = json_member_str(o, "file");
 	struct template *t = l->t;
 	struct template_file f = {.path = path};
-	char reason[512];
+	char reason[512], place[160];
 
 	if (path == NULL || template_file(t, path) != NULL)
 		return 0;
+	snprintf(place, sizeof(place), "%s/file", at);
 	if (package_read(l->fd, path, &f.data, &f.len, reason,
 			 sizeof(reason)) < 0)
-		return why_set(l->why, l->size, "template.json#%s/file: %s", at,
-			       reason);
+		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+				    "%s", reason);
 	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(f));
 	t->files[t->n_files++] = f;
 	l->bytes += f.len;
 	if (l->bytes > TEMPLATE_FILES_MAX)
-		return why_set(l->why, l->size,
-			       "template.json#%s/file: with %s the files of "
-			       "resources and prompts have more than %zu bytes "
-			       "together",
-			       at, path, TEMPLATE_FILES_MAX);
+		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+				    "with %s the files of resources and "
+				    "prompts have more than %zu bytes together",
+				    path, TEMPLATE_FILES_MAX);
 	return 0;
 }
 
@@ -61,37 +60,41 @@ static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
 	char at[128];
 	int rc = 0;
 
-	for (size_t j = 0; rc == 0 && j < n; j++) {
+	for (size_t j = 0; l->bytes <= TEMPLATE_FILES_MAX && !l->f->more &&
+	     j < n; j++) {
 		struct json_object *content = json_member(
 		    json_object_array_get_idx(messages, j), "content");
 
 		snprintf(at, sizeof(at), "/prompts/%zu/messages/%zu/content", i,
 			 j);
-		rc = load_file(l, content, at);
+		if (load_file(l, content, at) < 0)
+			rc = -EINVAL;
 		snprintf(at, sizeof(at),
 			 "/prompts/%zu/messages/%zu/content/resource", i, j);
-		if (rc == 0)
-			rc = load_file(l, json_member(content, "resource"), at);
+		if (load_file(l, json_member(content, "resource"), at) < 0)
+			rc = -EINVAL;
 	}
 	return rc;
 }
 
-int template_files_load(struct template *t, int fd, char *why, size_t size)
+int template_files_load(struct template *t, int fd, struct findings *f)
 {
-	struct load l = {.t = t, .fd = fd, .why = why, .size = size};
+	struct load l = {.t = t, .fd = fd, .f = f};
 	size_t n = t->resources ? json_object_array_length(t->resources) : 0;
 	char at[64];
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++) {
 		snprintf(at, sizeof(at), "/resources/%zu", i);
-		rc = load_file(&l, json_object_array_get_idx(t->resources, i),
-			       at);
+		if (load_file(&l, json_object_array_get_idx(t->resources, i),
+			      at) < 0)
+			rc = -EINVAL;
 	}
 	n = t->prompts ? json_object_array_length(t->prompts) : 0;
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = load_prompt(&l, json_object_array_get_idx(t->prompts, i),
-				 i);
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++)
+		if (load_prompt(&l, json_object_array_get_idx(t->prompts, i),
+				i) < 0)
+			rc = -EINVAL;
 	return rc;
 }
 

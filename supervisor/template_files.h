@@ -3,15 +3,17 @@
 #ifndef SUPERVISOR_TEMPLATE_FILES_H
 #define SUPERVISOR_TEMPLATE_FILES_H
 
+#include "supervisor/findings.h"
 #include "supervisor/template.h"
 
 #define TEMPLATE_FILES_MAX ((size_t)8 << 20) /* bytes of all of them */
 
 /*
  * Read them from the package FD into T: what clients are given is what was
- * there when the digest was taken. 0, or -EINVAL with WHY (SIZE bytes).
+ * there when the digest was taken. 0, or -EINVAL with an error in F for each
+ * that cannot be had.
  */
-int template_files_load(struct template *t, int fd, char *why, size_t size);
+int template_files_load(struct template *t, int fd, struct findings *f);
 void template_files_free(struct template *t);
 
 #endif

@@ -170,7 +170,7 @@ static void problems(const struct catalogue *c)
 	ok(why_of(c, "two/twin") != NULL, "in another folder, too");
 	ok(why_of(c, "one/broken") != NULL &&
 	       strncmp(why_of(c, "one/broken"),
-		       "template.json#: not JSON: ", 26) == 0,
+		       "template.json:1:12: this is not JSON: ", 38) == 0,
 	   "what is broken says why");
 	free(back);
 	free(want);
@@ -183,7 +183,7 @@ static void logging(void)
 
 	ok(f != NULL && fgets(line, sizeof(line), f) != NULL, "it is logged");
 	want = xasprintf("level=warn part=catalogue skipped=\"%s/one/broken\" "
-			 "msg=\"template.json#: not JSON: ",
+			 "msg=\"template.json:1:12: this is not JSON: ",
 			 root);
 	ok(strstr(line, want) != NULL, "with its path and reason: %s",
 	   strtok(line, "\n"));

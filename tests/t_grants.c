@@ -12,12 +12,12 @@
 #include "proto/json.h"
 #include "supervisor/manifest.h"
 #include "supervisor/shipped.h"
+#include "tests/findings_help.h"
 #include "tests/tap.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-static char why[512];
 
 static int parse(struct config *c, const char *text)
 {
@@ -32,7 +32,7 @@ static struct template *with(const char *members)
 			       "\"runtime\":{\"type\":\"program\",\"entry\":\"e\"},"
 			       "\"inputsSchema\":{\"type\":\"object\"}%s%s}",
 			       *members ? "," : "", members);
-	struct template *t = manifest_parse(text, strlen(text), why, sizeof(why));
+	struct template *t = manifest_of(text, strlen(text));
 
 	free(text);
 	if (t == NULL) {

@@ -220,6 +220,61 @@ static void test_next(void)
 	}
 }
 
+/* In this text the byte that each pointer leads to begins with BEGINS. */
+static const char located[] =
+    " {\"a\" : [10, {\"b\":{}}, [20]], \"a/b\":1, \"~\":2, \"\":3,"
+    " \"c\\u0064\": \"4\", \"e\":{\"a\":5}}";
+
+static const struct {
+	const char *pointer;
+	bool name;
+	const char *begins;
+} locates[] = {
+    {"", false, "{\"a\" :"},
+    {"", true, "{\"a\" :"},
+    {"/a", false, "[10"},
+    {"/a", true, "\"a\" :"},
+    {"/a/0", false, "10,"},
+    {"/a/0", true, "10,"},
+    {"/a/1/b", false, "{}}"},
+    {"/a/1/b", true, "\"b\":"},
+    {"/a/2/0", false, "20]"},
+    {"/a~1b", false, "1,"},
+    {"/~0", false, "2,"},
+    {"/", false, "3,"},
+    {"/cd", false, "\"4\""},
+    {"/cd", true, "\"c\\u0064\""},
+    {"/e/a", false, "5}"},
+    {"/x", false, "{\"a\" :"},
+    {"/x/y", true, "{\"a\" :"},
+    {"/a/3", false, "[10"},
+    {"/a/3", true, "\"a\" :"},
+    {"/a/x", false, "[10"},
+    {"/a/-1", false, "[10"},
+    {"/a/99999999999999999999999", false, "[10"},
+    {"/a/1/c", false, "{\"b\""},
+    {"/e/a/b", false, "5}"},
+    {"nonsense", false, "{\"a\" :"},
+};
+
+static void test_locate(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(locates); i++) {
+		const char *begins = locates[i].begins;
+		size_t at = json_locate(located, strlen(located),
+					locates[i].pointer, locates[i].name);
+
+		ok(at < strlen(located) &&
+		       strncmp(located + at, begins, strlen(begins)) == 0,
+		   "locate %s%s: %s", locates[i].pointer,
+		   locates[i].name ? ", its name" : "", located + at);
+	}
+	is_int((long long)json_locate("7", 1, "/a", true), 0,
+	       "locate in what has no members");
+	is_int((long long)json_locate("", 0, "/a", true), 0,
+	       "locate in nothing");
+}
+
 static void test_members(void)
 {
 	static const char text[] = "{\"s\":\"x\",\"n\":null,\"i\":1,\"o\":{}}";
@@ -247,6 +302,7 @@ int main(void)
 	test_text();
 	test_find();
 	test_next();
+	test_locate();
 	test_members();
 	return tap_done();
 }

@@ -10,9 +10,8 @@
 #include "proto/json.h"
 #include "supervisor/manifest.h"
 #include "supervisor/template_files.h"
+#include "tests/findings_help.h"
 #include "tests/tap.h"
-
-static char why[1024];
 
 /* A manifest with KEY set to the JSON text VALUE; the caller's. */
 static char *manifest(const char *key, const char *value)
@@ -29,8 +28,7 @@ static struct template *parse(const char *key, const char *value)
 	char *text = manifest(key, value);
 	struct template *t;
 
-	why[0] = '\0';
-	t = manifest_parse(text, strlen(text), why, sizeof(why));
+	t = manifest_of(text, strlen(text));
 	free(text);
 	return t;
 }
@@ -95,7 +93,7 @@ static const struct {
      "\"messages\":[]}]",
      "/prompts/0/arguments/1: an earlier one has the same name"},
     {"prompts", "[{\"name\":\"p\",\"messages\":[],\"complete\":{\"x\":[]}}]",
-     "/prompts/0/complete/x: is none of the prompt's arguments"},
+     "/prompts/0/complete/x: \"x\" is none of the prompt's arguments"},
     {"prompts", MESSAGE("\"type\":\"text\""),
      "/prompts/0/messages/0/content: content of type text has \"text\""},
     {"prompts", MESSAGE("\"type\":\"text\",\"text\":\"\",\"data\":\"\""),
@@ -105,7 +103,7 @@ static const struct {
      "/prompts/0/messages/0/content/text: {{y}} is none of the prompt's "
      "arguments"},
     {"prompts", MESSAGE("\"type\":\"text\",\"text\":\"\",\"txet\":1"),
-     "/prompts/0/messages/0/content/txet: unknown key; did you mean "
+     "/prompts/0/messages/0/content/txet: unknown key \"txet\"; did you mean "
      "\"text\"?"},
     {"prompts", MESSAGE("\"type\":\"image\",\"mimeType\":\"a/b\""),
      "/prompts/0/messages/0/content: content of type image has either "
@@ -113,7 +111,7 @@ static const struct {
     {"prompts", MESSAGE("\"type\":\"image\",\"data\":\"\""),
      "/prompts/0/messages/0/content: content of type image has \"mimeType\""},
     {"prompts", MESSAGE("\"type\":\"image\",\"mimeType\":\"a/b\",\"data\":\"A\""),
-     "/prompts/0/messages/0/content/data: is not base64 (RFC 4648, section "
+     "/prompts/0/messages/0/content/data: the data is not base64 (RFC 4648, section "
      "4)"},
     {"prompts", MESSAGE("\"type\":\"audio\",\"mimeType\":\"a/b\",\"file\":\"/a\""),
      "/prompts/0/messages/0/content/file: \"/a\" is not the plain relative "
@@ -179,6 +177,7 @@ static struct template *load(const char *key, const char *value)
 	free(text);
 	why[0] = '\0';
 	t = template_load(dir, why, sizeof(why));
+	point();
 	return t;
 }
 

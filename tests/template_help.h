@@ -10,14 +10,13 @@
 #include "proto/json.h"
 #include "supervisor/manifest.h"
 #include "supervisor/template.h"
+#include "tests/findings_help.h"
 #include "tests/tap.h"
 
 static const char smallest[] =
     "{\"templateId\":\"t\",\"version\":\"1.2.3\",\"name\":\"T\","
     "\"description\":\"Does.\",\"runtime\":{\"type\":\"lua\"},"
     "\"inputsSchema\":{\"type\":\"object\"}}";
-
-static char why[1024];
 
 /* The smallest manifest with member KEY set to the JSON text VALUE (NULL:
  * left out); the caller's. */

@@ -10,12 +10,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char why[200] = "";
-	struct template *t =
-	    manifest_parse((const char *)data, size, why, sizeof(why));
+	struct findings f = {0};
+	struct template *t = manifest_parse((const char *)data, size, &f);
+	char why[200];
 
+	assert((t == NULL) == (findings_errors(&f) > 0));
+	findings_sort(&f);
+	findings_first(&f, why, sizeof(why));
+	for (size_t i = 0; i < f.n; i++) {
+		assert(strcmp(f.all[i].file, MANIFEST_FILE) == 0);
+		assert(f.all[i].line > 0 && f.all[i].column > 0);
+		assert(f.all[i].line <= size + 1 && f.all[i].column <= size + 1);
+	}
+	findings_fini(&f);
 	if (t == NULL) {
-		assert(strncmp(why, "template.json#", 14) == 0);
+		assert(strncmp(why, MANIFEST_FILE ":", 14) == 0);
 		return 0;
 	}
 	assert(t->id != NULL && strlen(t->id) <= 64 && t->inputs != NULL);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* findings_help.h - what is wrong with a manifest, as one line in why. */
+#ifndef TESTS_FINDINGS_HELP_H
+#define TESTS_FINDINGS_HELP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/manifest.h"
+
+static char why[1024];
+
+/*
+ * The first error of F as "template.json#/pointer: text", where it is in the
+ * manifest, to why: most tests look at what is wrong, not at where it stands.
+ */
+static inline void first_error(struct findings *f)
+{
+	const struct finding *g = NULL;
+
+	findings_sort(f);
+	if (f->n > 0 && f->all[0].level == FINDING_ERROR)
+		g = &f->all[0];
+	if (g != NULL && g->file != NULL)
+		snprintf(why, sizeof(why), "%s#%s: %s", g->file,
+			 g->pointer != NULL ? g->pointer : "", g->text);
+	else
+		snprintf(why, sizeof(why), "%s", g != NULL ? g->text : "");
+}
+
+/* manifest_parse(), with its first error in why. */
+static inline struct template *manifest_of(const char *text, size_t len)
+{
+	struct findings f = {0};
+	struct template *t = manifest_parse(text, len, &f);
+
+	first_error(&f);
+	findings_fini(&f);
+	return t;
+}
+
+/* "template.json:1:7: text (/pointer)", as a load says, in the form above. */
+static inline void point(void)
+{
+	char *from = strchr(why, ' '), *to = strrchr(why, '(');
+	size_t file = strcspn(why, ":");
+	char *whole;
+
+	if (from == NULL || to == NULL || to[1] != '/' || why[file] != ':' ||
+	    strncmp(why, "template.json", file) != 0)
+		return;
+	whole = xasprintf("%.*s#%.*s: %.*s", (int)file, why,
+			  (int)strcspn(to + 1, ")"), to + 1,
+			  (int)(to - 1 - (from + 1)), from + 1);
+	snprintf(why, sizeof(why), "%s", whole);
+	free(whole);
+}
+
+#endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Peer.pm - official clients against the real paddockd. A script in tests/peers
+# Peer.pm - clients of others against the real paddockd. A script in tests/peers
 # prints one line a check, which becomes a test here.
 package Peer;
 
@@ -20,24 +20,32 @@ my $HERE = "$TOP/tests/peers";
 # The command of the node that came with the peers.
 sub node {
 	my ($found) = grep { -x } glob "$PEERS/node_modules/node-linux-*/bin/node";
+	my $same = (read_file("$PEERS/package.json") // '') eq
+	    (read_file("$HERE/package.json") // 'none');
 
-	return $found if defined $found;
-	fail('the official peers are installed');
-	diag("no node in $PEERS: run make deps-peers");
+	return $found if defined $found && $same;
+	fail('the peers of tests/peers/package.json are installed');
+	diag("$PEERS has none, or others: run make deps-peers");
 	done_testing();
 	exit 1;
 }
 
-# Pass on what the script says.
+# Pass on what the script says; what else the clients print is of interest when
+# it goes wrong alone.
 sub relay {
 	my ($script, %env) = @_;
 	my $node = node();
+
+	open my $aside, '+>', undef or die "a file: $!\n";
+
 	my $pid = open my $from, '-|';
 
 	defined $pid or die "fork: $!\n";
 	if ($pid == 0) {
 		%ENV = (PATH => $ENV{PATH}, PADDOCK_PEERS => abs_path($PEERS),
-			PADDOCK_PATIENCE => $PATIENCE, %env);
+			PADDOCK_PATIENCE => $PATIENCE,
+			MCP_USE_ANONYMIZED_TELEMETRY => 'false', %env);
+		open STDERR, '>&', $aside or POSIX::_exit(127);
 		exec $node, '--import', "$HERE/from_peers.mjs", "$HERE/$script.mjs"
 		    or POSIX::_exit(127);
 	}
@@ -51,7 +59,14 @@ sub relay {
 		}
 	}
 	close $from;
-	return $?;
+
+	my $status = $?;
+
+	if ($status) {
+		seek $aside, 0, 0;
+		diag(substr "  aside: $_", 0, 300) for grep { length } map { chomp; $_ } <$aside>;
+	}
+	return $status;
 }
 
 # A folder of its own with the templates of the peers, and CONFIG, too.
@@ -91,7 +106,8 @@ sub peer_http {
 
 	$server->start;
 	my $status = relay($script, env($server), PADDOCK_URL => $server->url,
-			   PADDOCK_PID => $server->{pid});
+			   PADDOCK_PID => $server->{pid},
+			   PADDOCK_TOKENS => json_of($server->{tokens} // {}));
 
 	is($status, 0, "$script: comes to its end")
 	    or diag(join "\n", map { "  log: $_" } $server->last_log);

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// proxy.mjs - between a client and the server, so that connections can be cut.
+// proxy.mjs - between a client and the server, so that connections can be cut,
+// requests counted, and a server that came back be found at another port.
 import {connect, createServer} from 'node:net';
 
-// {url, cut}: cut() breaks each connection on which TEXT has passed to the
-// client; what comes later goes through.
+// A request line, wherever it is in what a client sends.
+const REQUEST = /(GET|POST|DELETE) \/\S* HTTP\/1\.1\r\n/g;
+
+// {url, cut, requests, lead}: cut() breaks each connection on which TEXT has
+// passed to the client; what comes later goes through. requests() are the
+// methods since it was asked last; lead() says where the server is now.
 export async function proxy(to) {
 	const pairs = new Set();
+	let methods = [];
 	const server = createServer((near) => {
 		const far = connect(to.port, to.hostname);
 		const pair = {near, far, seen: ''};
+		let asked = '';
 		const end = () => {
 			near.destroy();
 			far.destroy();
@@ -17,6 +24,13 @@ export async function proxy(to) {
 
 		pairs.add(pair);
 		far.on('data', (bytes) => (pair.seen += bytes));
+		near.on('data', (bytes) => {
+			const all = [...(asked += bytes.toString('latin1')).matchAll(REQUEST)];
+			const last = all.at(-1);
+
+			methods.push(...all.map((m) => m[1]));
+			asked = asked.slice(last ? last.index + last[0].length : 0).slice(-64);
+		});
 		near.pipe(far);
 		far.pipe(near);
 		for (const socket of [near, far])
@@ -32,6 +46,8 @@ export async function proxy(to) {
 			hit.forEach((pair) => pair.near.destroy());
 			return hit.length;
 		},
+		requests: () => methods.splice(0),
+		lead: (elsewhere) => (to = elsewhere),
 		close: () => server.close(),
 	};
 }

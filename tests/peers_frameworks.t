@@ -1,0 +1,16 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# peers_frameworks.t - clients that exist: those of frameworks, and bridges.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Http qw(sha256_hex);
+use Peer;
+use Test::More;
+
+my @OVER_HTTP = qw(ai-sdk langchain openai-agents mastra mcp-use genkit mcp-remote
+		   supergateway);
+
+peer_http('frameworks_http', tokens => {map { $_ => sha256_hex($_) } @OVER_HTTP});
+done_testing();

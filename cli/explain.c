@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/cure.h"
 #include "cli/last_words.h"
+#include "cli/missing.h"
 #include "cli/pretty.h"
 #include "cli/report.h"
 #include "cli/tell.h"
@@ -388,16 +389,31 @@ static void about_met(struct story *s)
 	}
 }
 
+static void tell_missing(void *arg, const char *line)
+{
+	struct story *s = arg;
+
+	tell(s->why, "Of what it made, %s", line);
+}
+
+/* It is no whole success for steps that failed, for what was not kept, or both. */
+static void about_part(struct story *s)
+{
+	if (missing_count(s->view) == 0)
+		tell(s->why, "Some of its steps failed, but enough succeeded for "
+			     "a result.");
+	about_steps(s);
+}
+
 static void about_end(struct story *s, const char *status)
 {
 	about_met(s);
+	missing_tell(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);
 		about_steps(s);
 	} else if (strcmp(status, "partial_success") == 0) {
-		tell(s->why, "Some of its steps failed, but enough succeeded for "
-			     "a result.");
-		about_steps(s);
+		about_part(s);
 	} else if (strcmp(status, "queued") == 0) {
 		tell(s->why, "It waits until one of the runs before it has ended.");
 	}

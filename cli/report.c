@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/bar.h"
 #include "cli/cure.h"
+#include "cli/missing.h"
 #include "cli/say.h"
 #include "proto/json.h"
 
@@ -229,6 +230,12 @@ static void say_steps(struct json_object *steps)
 		say_more("  and %zu more", failed - shown);
 }
 
+static void say_line(void *arg, const char *line)
+{
+	(void)arg;
+	say_more("  %s", line);
+}
+
 void report_end(struct json_object *view)
 {
 	const char *id = json_member_str(view, "runId");
@@ -236,7 +243,8 @@ void report_end(struct json_object *view)
 	struct json_object *error = json_member(view, "error");
 	const char *own; /* what run.error() of the template was given */
 
-	if (status == NULL || strcmp(status, "succeeded") == 0)
+	if (status == NULL || (strcmp(status, "succeeded") == 0 &&
+			       missing_count(view) == 0))
 		return;
 	if (strcmp(status, "canceled") == 0) {
 		say("cancelled %s", id);
@@ -244,6 +252,8 @@ void report_end(struct json_object *view)
 	}
 	if (strcmp(status, "partial_success") == 0)
 		say("%s succeeded in part", id);
+	else if (strcmp(status, "succeeded") == 0)
+		say("%s succeeded, but not all that it made was kept", id);
 	else if (strcmp(status, "failed") == 0)
 		say("%s failed: %s", id, json_member_str(error, "message"));
 	else
@@ -254,6 +264,7 @@ void report_end(struct json_object *view)
 	if (own != NULL)
 		say_more("  the template's code: %s", own);
 	say_steps(json_member(view, "steps"));
+	missing_tell(view, say_line, NULL);
 	if (json_member(json_member(error, "details"), "limit") != NULL)
 		say_limit(json_member(error, "details"));
 	else if (error != NULL)

@@ -182,6 +182,15 @@ static const struct field drop_fields[] = {
     SEQ(drop.seq),
 };
 
+static const struct field lost_fields[] = {
+    INT(lost.kind, MSG_LOST_KINDS - 1, "3, the last kind"),
+    INT(lost.told, 1, "1"),
+    COUNT(lost.count),
+    COUNT(lost.size),
+    NAME(lost.name),
+    TEXT(lost.why),
+};
+
 static const char *check_run(const struct msg *m)
 {
 	const struct msg_run *r = &m->run;
@@ -275,6 +284,11 @@ static const char *check_drop(const struct msg *m)
 	return m->drop.seq != 0 ? NULL : "drop.seq is 0, which is ARTIFACT's";
 }
 
+static const char *check_lost(const struct msg *m)
+{
+	return m->lost.count != 0 ? NULL : "lost.count is 0";
+}
+
 /* A message: its fields in their order, and what they must be together. */
 struct shape {
 	const char *name;
@@ -306,6 +320,7 @@ static const struct shape shapes[] = {
     [MSG_INPUT] = {SHAPE(INPUT, input_fields, "4 fields"),
 		   .check = check_input},
     [MSG_DROP] = {SHAPE(DROP, drop_fields, "1 field"), .check = check_drop},
+    [MSG_LOST] = {SHAPE(LOST, lost_fields, "6 fields"), .check = check_lost},
 };
 
 static const struct shape *shape_of(uint64_t type)

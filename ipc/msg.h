@@ -54,6 +54,7 @@ enum msg_type {
 	MSG_CALL = 23,
 	MSG_INPUT = 24,
 	MSG_DROP = 25,
+	MSG_LOST = 26,
 };
 
 /* A borrowed piece of the frame, or of the caller's memory; not NUL-ended. */
@@ -81,6 +82,15 @@ enum msg_input_kind {
 	MSG_INPUT_ELICIT, /* of the user */
 	MSG_INPUT_SAMPLE, /* of the client's model */
 	MSG_INPUT_KINDS
+};
+
+/* Why what a template made is no artifact. */
+enum msg_lost_kind {
+	MSG_LOST_REFUSED, /* by the last ANSWER of seq 0, which said why */
+	MSG_LOST_LIMIT,	  /* artifact_bytes, so it was not sent */
+	MSG_LOST_UNFIT,	  /* a file that cannot be one */
+	MSG_LOST_NO_FILE, /* not a plain file, which none is kept of */
+	MSG_LOST_KINDS
 };
 
 struct msg_run {
@@ -163,6 +173,14 @@ struct msg {
 		struct {
 			uint32_t seq; /* of a CALL or INPUT */
 		} drop;
+		struct {
+			enum msg_lost_kind kind;
+			bool told;	/* the template knows, and went on */
+			uint64_t count; /* of what is lost like this, from 1 */
+			uint64_t size;	/* the first one's */
+			struct str name; /* the first one's */
+			struct str why;
+		} lost;
 	};
 };
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/missing.h"
 #include "supervisor/worker.h"
 
 struct kept { /* an artifact on its way to the store */
@@ -42,14 +43,18 @@ static void on_kept(void *arg, const struct store_result *res)
 	if (r == NULL) {
 		; /* it has ended, and does not list it */
 	} else if (res->rc != 0) {
+		struct refusal why = {0};
+
 		r->artifact_bytes -= k->artifact.size;
-		worker_answer(r, false, "the artifact could not be stored; the "
-					"server's log says why");
+		refuse(&why, "STORE_UNAVAILABLE", NULL,
+		       "this server could not keep it: %s", store_says(res->rc));
+		worker_answer_refused(r, &k->artifact, &why);
 	} else {
 		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
 							  sizeof(*r->artifacts));
 		r->artifacts[r->n_artifacts++] = k->artifact;
-		worker_answer(r, true, k->artifact.id);
+		missing_kept(r, k->artifact.name);
+		worker_answer_kept(r, k->artifact.id);
 		k->artifact = (struct run_artifact){0};
 	}
 	kept_free(k);
@@ -57,11 +62,11 @@ static void on_kept(void *arg, const struct store_result *res)
 
 static void refuse_artifact(struct kept *k, struct run *r)
 {
-	char *why = worker_no_room(r, k->artifact.size);
+	struct refusal why = {0};
 
+	requestor_no_room(k->requestor, k->artifact.size, &why);
 	r->artifact_bytes -= k->artifact.size;
-	worker_answer(r, false, why);
-	free(why);
+	worker_answer_refused(r, &k->artifact, &why);
 }
 
 static void put(struct kept *k)

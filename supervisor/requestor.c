@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/config_keys.h"
+#include "supervisor/refusal.h"
 #include "supervisor/verdict.h"
 
 #define LOGGED_AT_ONCE 32
@@ -423,34 +424,23 @@ char *requestor_who(const struct requestor *q, const struct requestor_over *o)
 			 q->name);
 }
 
-char *requestor_no_room(const struct requestor *q, int64_t size)
+bool requestor_no_room(const struct requestor *q, int64_t size,
+		       struct refusal *why)
 {
 	struct requestor_over o;
-	char *who, *why;
-
-	if (!requestor_is_over(q, size, true, &o))
-		return NULL;
-	who = requestor_who(q, &o);
-	why = xasprintf("an artifact of %lld bytes is over what you may have "
-			"stored: %lld of %lld bytes are used, until older ones "
-			"expire; who can raise that is %s",
-			(long long)size, (long long)o.used,
-			(long long)o.allowed, who);
-	free(who);
-	return why;
-}
-
-struct json_object *requestor_room(const struct requestor *q, int64_t size)
-{
-	struct requestor_over o;
-	struct json_object *d;
 	char *who;
 
-	requestor_is_over(q, size, true, &o);
+	if (!requestor_is_over(q, size, true, &o))
+		return false;
 	who = requestor_who(q, &o);
-	d = verdict_limit(o.key, o.used + size, o.allowed, "bytes", who);
+	refuse(why, "RESOURCE_LIMIT",
+	       verdict_limit(o.key, o.used + size, o.allowed, "bytes", who),
+	       "an artifact of %lld bytes is over what you may have stored: %lld "
+	       "of %lld bytes are used, until older ones expire; who can raise "
+	       "that is %s",
+	       (long long)size, (long long)o.used, (long long)o.allowed, who);
 	free(who);
-	return d;
+	return true;
 }
 
 void requestor_keep(struct requestor *q, int64_t size)

@@ -29,6 +29,7 @@
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
 
 struct http_stream;
+struct refusal;
 
 struct requestor {
 	char *name; /* a section's, "uid:1000" or "anonymous" */
@@ -152,10 +153,9 @@ bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
 bool requestor_has_room(const struct requestor *q, int64_t size);
 /* Who can raise O, the caller's. */
 char *requestor_who(const struct requestor *q, const struct requestor_over *o);
-/* NULL: there is room for an artifact. Else why not; the caller's. */
-char *requestor_no_room(const struct requestor *q, int64_t size);
-/* The same as RESOURCE_LIMIT's details; the caller's. */
-struct json_object *requestor_room(const struct requestor *q, int64_t size);
+/* Is there no room for an artifact of SIZE? Then WHY says so. */
+bool requestor_no_room(const struct requestor *q, int64_t size,
+		       struct refusal *why);
 /* One of SIZE is on its way to the store, which will take it or not. */
 void requestor_keep(struct requestor *q, int64_t size);
 void requestor_kept_one(struct requestor *q, int64_t size, bool taken);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/missing.h"
 
 /*
  * Where each event leads; an empty cell (RUN_NONE, 0) refuses it. Once
@@ -163,6 +164,7 @@ void run_free(struct run *r)
 		free(r->artifacts[i].mime_type);
 	}
 	free(r->artifacts);
+	missing_free(r->missing);
 	if (r->log != NULL)
 		buf_fini(r->log);
 	free(r->log);

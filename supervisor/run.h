@@ -118,6 +118,7 @@ struct run_said {
 };
 
 struct worker;
+struct missing;
 struct run;
 
 /* Told of everything that changes about a run, until it is removed. */
@@ -162,6 +163,7 @@ struct run {
 	size_t n_artifacts;
 	int64_t artifact_bytes;	       /* of these, and of one on its way */
 	bool made_artifacts;	       /* some may be in the store */
+	struct missing *missing;       /* what could not be kept; or NULL */
 	struct buf *log;	       /* bounded text, or NULL */
 	bool log_full;		       /* and says so */
 	int64_t met[BOUNDS];	       /* limits that it met: bounds_met() */

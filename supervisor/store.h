@@ -137,6 +137,8 @@ const char *store_sick(struct store *s);
  * without a path, which WHY and store_sick() have for the log.
  */
 const char *store_says(int rc);
+/* What would mend it, for the operator: after the path, and what it is. */
+const char *store_remedy(int rc);
 const char *store_sick_says(struct store *s); /* or NULL: it is well */
 
 enum store_urgency {

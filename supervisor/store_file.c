@@ -58,7 +58,11 @@ static int make_dir(const char *dir)
 	/* someone else's folder may be closed to reading: then do without */
 	rc = file_sync(parent);
 	free(parent);
-	return rc == -EACCES ? 0 : rc;
+	if (rc == -EACCES)
+		return 0;
+	if (rc != 0)
+		rmdir(dir); /* or the next try would take it for safe */
+	return rc;
 }
 
 int file_mkdirs(const char *dir)

@@ -231,7 +231,6 @@ int store_sql_step(struct store *s, sqlite3_stmt *st);
 int store_sql_failed(struct store *s);
 /* Put -RC at PATH into S->why, with what would mend it; RC. */
 int store_failed(struct store *s, int rc, const char *path);
-const char *store_remedy(int rc);
 
 void store_bind_text(sqlite3_stmt *st, int at, const char *text);
 /* Column AT, "" for null; lent until the next step. */

@@ -15,6 +15,7 @@
 #include "proto/mcp.h"
 #include "proto/schema.h"
 #include "supervisor/bounds.h"
+#include "supervisor/missing.h"
 
 #define BLOCK_BYTES 512 /* getrusage(2): as the file system counts I/O */
 
@@ -284,7 +285,7 @@ enum run_event verdict_checked(struct run *r, const struct conform *c)
 	if (c->rc != 0)
 		return EV_FAIL;
 	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
-	return weigh_steps(r);
+	return missing_weigh(r, weigh_steps(r));
 }
 
 void verdict_weigh(struct run *r, const struct ending *e)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "supervisor/bounds.h"
 #include "supervisor/hint.h"
+#include "supervisor/missing.h"
 
 static const char *const statuses[STORE_STATUSES] = {
     [STORE_QUEUED] = "queued",
@@ -137,7 +138,7 @@ static struct json_object *error_view(const char *code, const char *message,
 
 static void add_end(struct json_object *v, const struct run *r)
 {
-	struct json_object *met = bounds_met(r);
+	struct json_object *met = bounds_met(r), *missing = missing_view(r);
 
 	json_object_object_add(v, "artifacts", artifacts_view(r));
 	if (r->result_text == NULL &&
@@ -146,6 +147,8 @@ static void add_end(struct json_object *v, const struct run *r)
 		json_object_object_add(v, "result", json_object_get(r->result));
 	if (met != NULL)
 		json_object_object_add(v, "limitsMet", met);
+	if (missing != NULL)
+		json_object_object_add(v, "missingArtifacts", missing);
 	if (r->error.code != NULL)
 		json_object_object_add(v, "error",
 				       error_view(r->error.code,

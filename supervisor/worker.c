@@ -45,8 +45,7 @@ static void worker_free(struct worker *w)
 	blob_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
-	free(w->refused);
-	json_object_put(w->over);
+	refusal_fini(&w->refusal);
 	worker_ask_fini(w);
 	buf_fini(&w->result);
 	free(w);

@@ -45,6 +45,7 @@ typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
 
 /* What every worker is started with; owned by runs.c. */
 struct ending; /* verdict.h */
+struct refusal;
 struct worker_env {
 	struct event_base *base;
 	struct crew *crew;
@@ -52,7 +53,7 @@ struct worker_env {
 	void (*on_news)(void *arg, struct run *r);
 	/*
 	 * R's worker has sent a whole artifact, whose bytes are in TMP_PATH
-	 * (taken). Answer by worker_answer(), now or later.
+	 * (taken). Answer by worker_answer_kept() or _refused(), now or later.
 	 */
 	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
 			    char *tmp_path, const char *sha256);
@@ -79,10 +80,11 @@ int worker_start(const struct worker_env *env, struct run *r);
 /* R is CANCELLING: SIGTERM, and SIGKILL when the grace is over. */
 void worker_cancel(struct run *r);
 
-/* Why R's requestor has no room for SIZE bytes more, the caller's; or NULL. */
-char *worker_no_room(struct run *r, int64_t size);
-/* The answer to an ARTIFACT: its id, or (OK false) why it was not kept. */
-void worker_answer(struct run *r, bool ok, const char *text);
+/* The answer to an ARTIFACT: it is kept, as ID… */
+void worker_answer_kept(struct run *r, const char *id);
+/* …or it is not, WHY (taken): R's view and its end will tell, too. */
+void worker_answer_refused(struct run *r, const struct run_artifact *a,
+			   struct refusal *why);
 
 /*
  * The answer to R's question SEQ: LEN bytes of JSON text, copied, sent as the

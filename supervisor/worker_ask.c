@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "ipc/msg.h"
 #include "proto/json.h"
+#include "supervisor/missing.h"
 
 #define UNSENT_MAX (16u << 20) /* bytes of answers, for one worker */
 
@@ -171,7 +172,7 @@ static void send_later(struct worker *w, struct ask *a, bool ok,
 		worker_ask_flush(w);
 }
 
-void worker_answer(struct run *r, bool ok, const char *text)
+static void answer_artifact(struct run *r, bool ok, const char *text)
 {
 	struct worker *w = r->worker;
 	size_t len = strlen(text);
@@ -180,6 +181,28 @@ void worker_answer(struct run *r, bool ok, const char *text)
 		return; /* it died, or broke out */
 	send_later(w, xcalloc(1, sizeof(struct ask)), ok, text,
 		   len < MSG_TEXT_MAX ? len : MSG_TEXT_MAX);
+}
+
+void worker_answer_kept(struct run *r, const char *id)
+{
+	answer_artifact(r, true, id);
+}
+
+void worker_answer_refused(struct run *r, const struct run_artifact *a,
+			   struct refusal *why)
+{
+	struct missing_one one = {.name = {a->name, strlen(a->name)},
+				  .size = a->size,
+				  .count = 1,
+				  .told = true};
+	char *text = xasprintf("%s %s", why->code, why->message);
+
+	missing_add(r, &one, why);
+	refusal_fini(&r->worker->refusal);
+	r->worker->refusal = *why;
+	*why = (struct refusal){0};
+	answer_artifact(r, false, text);
+	free(text);
 }
 
 static struct ask *find(struct worker *w, uint32_t seq)

@@ -16,12 +16,11 @@
 #include "proto/mcp.h"
 #include "supervisor/bounds.h"
 #include "supervisor/intake.h"
+#include "supervisor/missing.h"
 #include "supervisor/output.h"
 #include "supervisor/disk.h"
 #include "supervisor/verdict.h"
 
-#define NOT_WRITTEN                                                            \
-	"the artifact's file could not be written; the server's log says why"
 #define DISK_LOOK_BYTES (1u << 20) /* of an artifact, after which to look again */
 #define LOG_LAST_MAX 512 /* what is said then */
 #define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
@@ -147,15 +146,31 @@ void worker_unpromise(struct worker *w)
 	w->promised = 0;
 }
 
-/* Why SIZE bytes of an artifact may not be written now, the caller's; or NULL. */
-static char *no_disk(const struct worker *w, int64_t size)
+/* The world's fault, SAYS: what W sends now is not kept. */
+static void unavailable(struct worker *w, const char *says)
+{
+	refuse(&w->refusal, "STORE_UNAVAILABLE", NULL,
+	       "this server could not keep it: %s", says);
+}
+
+/* May SIZE bytes of an artifact be written now, as to the disk? */
+static bool disk_has_room(struct worker *w, int64_t size)
 {
 	const struct config *c = w->env->config;
 	const char *says = c == NULL ? NULL : disk_says(disk_room(c, size));
 
-	return says == NULL ? NULL
-			    : xasprintf("the artifact is not kept by this "
-					"server: %s", says);
+	if (says != NULL)
+		unavailable(w, says);
+	return says == NULL;
+}
+
+/* A file of it failed with ERR: the operator is told more than the client. */
+static void not_written(struct worker *w, int err)
+{
+	log_error("worker", "run=%s requestor=%s artifact=refused err=\"%s; %s\"",
+		  w->run->id, w->run->requestor->name, strerror(err),
+		  store_remedy(-err));
+	unavailable(w, store_says(-err));
 }
 
 static int artifact_done(struct worker *w)
@@ -164,15 +179,19 @@ static int artifact_done(struct worker *w)
 	char sha256[65];
 	char *path = w->blob == NULL ? NULL : blob_finish(w->blob, sha256);
 
+	if (w->blob != NULL && path == NULL)
+		not_written(w, errno);
 	w->blob = NULL;
 	worker_unpromise(w);
 	w->artifact = (struct run_artifact){0};
 	w->phase = PHASE_ANSWER;
 	if (path == NULL) {
+		struct refusal why = w->refusal;
+
+		w->refusal = (struct refusal){0};
+		worker_answer_refused(w->run, &a, &why);
 		free(a.name);
 		free(a.mime_type);
-		worker_answer(w->run, false,
-			      w->refused != NULL ? w->refused : NOT_WRITTEN);
 		return 0;
 	}
 	w->env->on_artifact(w->env->arg, w->run, &a, path, sha256);
@@ -182,8 +201,7 @@ static int artifact_done(struct worker *w)
 /* Others write, too: is there still room for what is on its way? */
 static void look_at_disk(struct worker *w)
 {
-	w->refused = no_disk(w, 0);
-	if (w->refused == NULL)
+	if (disk_has_room(w, 0))
 		return;
 	blob_free(w->blob);
 	w->blob = NULL;
@@ -203,67 +221,58 @@ static int artifact_bytes(struct worker *w, struct str s)
 	return w->body_got == w->body_total ? artifact_done(w) : 0;
 }
 
-/* It may not have what it wants; WHAT and its FAIL, if that is its end, say so. */
-static char *over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
-		  const char *what)
+/* It may not have what it wants, says WHAT. */
+static void over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
+		 const char *what)
 {
 	char *who = bounds_who(w->run, b);
-	char *text = xasprintf("%s: %lld, of %lld allowed; who can raise that is "
-			       "%s",
-			       what, (long long)used, (long long)allowed, who);
 
-	free(who);
 	bounds_meet(w->run, b, used);
-	json_object_put(w->over);
-	w->over = bounds_details(w->run, b, used);
-	return text;
+	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, used),
+	       "%s: %lld, of %lld allowed; who can raise that is %s", what,
+	       (long long)used, (long long)allowed, who);
+	free(who);
 }
 
-char *worker_no_room(struct run *r, int64_t size)
-{
-	struct worker *w = r->worker;
-	char *why = requestor_no_room(r->requestor, size);
-
-	if (why == NULL)
-		return NULL;
-	json_object_put(w->over);
-	w->over = requestor_room(r->requestor, size);
-	return why;
-}
-
-/* Why W may not have an artifact of SIZE more, the caller's; NULL: it may. */
-static char *why_refuse(struct worker *w, uint64_t size)
+static void over_bytes(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
-	char *why;
 
-	if ((int64_t)r->n_artifacts >= r->limits.artifacts)
-		return over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
-			    r->limits.artifacts,
-			    "the run would have more artifacts than it may");
-	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes))
-		return over(w, BOUND_ARTIFACT_BYTES,
-			    r->artifact_bytes +
-				(int64_t)(size < INT64_MAX / 2 ? size
-							       : INT64_MAX / 2),
-			    r->limits.artifact_bytes,
-			    "the run's artifacts would hold more than they may");
-	why = worker_no_room(w->run, (int64_t)size);
-	return why != NULL ? why : no_disk(w, (int64_t)size);
+	over(w, BOUND_ARTIFACT_BYTES,
+	     r->artifact_bytes +
+		 (int64_t)(size < INT64_MAX / 2 ? size : INT64_MAX / 2),
+	     r->limits.artifact_bytes,
+	     "the run's artifacts would hold more than they may");
+}
+
+/* May W have an artifact of SIZE more? Its refusal says why not. */
+static bool may_have(struct worker *w, uint64_t size)
+{
+	const struct run *r = w->run;
+
+	if ((int64_t)r->n_artifacts >= r->limits.artifacts) {
+		over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
+		     r->limits.artifacts,
+		     "the run would have more artifacts than it may");
+		return false;
+	}
+	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes)) {
+		over_bytes(w, size);
+		return false;
+	}
+	return !requestor_no_room(r->requestor, (int64_t)size, &w->refusal) &&
+	       disk_has_room(w, (int64_t)size);
 }
 
 static int on_artifact(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
 
-	free(w->refused);
-	w->refused = why_refuse(w, m->artifact.total);
-	if (w->refused == NULL) {
+	refusal_fini(&w->refusal);
+	if (may_have(w, m->artifact.total)) {
 		w->blob = blob_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)
-			log_error("worker", "run=%s requestor=%s artifact=refused "
-				  "err=\"%s\"",
-				  r->id, r->requestor->name, strerror(errno));
+			not_written(w, errno);
 		w->promised = (int64_t)m->artifact.total;
 		requestor_keep(r->requestor, w->promised);
 	}
@@ -276,6 +285,29 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	w->body_total = m->artifact.total;
 	w->body_got = 0;
 	return artifact_bytes(w, m->artifact.head);
+}
+
+/* What nobody sent, as it could not be kept. Of what was refused we know why. */
+static int on_lost(struct worker *w, const struct msg *m)
+{
+	struct missing_one one = {.name = m->lost.name,
+				  .size = (int64_t)m->lost.size,
+				  .count = m->lost.count,
+				  .told = m->lost.told,
+				  .no_file = m->lost.kind == MSG_LOST_NO_FILE};
+
+	if (m->lost.kind == MSG_LOST_REFUSED)
+		return missing_untold(w->run)
+			   ? 0
+			   : worker_violation(w, "a LOST of what was not refused");
+	refusal_fini(&w->refusal);
+	if (m->lost.kind == MSG_LOST_LIMIT)
+		over_bytes(w, m->lost.size);
+	else
+		refuse(&w->refusal, "EXECUTION_ERROR", NULL, "%.*s",
+		       (int)m->lost.why.n, m->lost.why.p);
+	missing_add(w->run, &one, &w->refusal);
+	return 0;
 }
 
 static int bad_result(struct worker *w, const char *offence, const char *why)
@@ -355,8 +387,11 @@ static int on_chunk(struct worker *w, const struct msg *m)
 }
 
 /* What a worker may report of itself; anything else is ours to say. */
-static bool may_claim(const struct run *r, struct str code)
+static bool may_claim(const struct worker *w, struct str code)
 {
+	const struct run *r = w->run;
+	const char *met = w->refusal.code;
+
 	static const struct {
 		const char *code;
 		bool of_program; /* alone: its end is not its worker's */
@@ -365,6 +400,9 @@ static bool may_claim(const struct run *r, struct str code)
 		     {"RUN_CANCELED", false},	 {"OUTPUT_INVALID", false},
 		     {"WORKER_CRASHED", true}};
 
+	if (met != NULL && strlen(met) == code.n &&
+	    memcmp(met, code.p, code.n) == 0)
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		if (strlen(codes[i].code) == code.n &&
 		    memcmp(codes[i].code, code.p, code.n) == 0)
@@ -378,7 +416,7 @@ static int on_fail(struct worker *w, const struct msg *m)
 	struct json_object *details = NULL;
 	char code[72];
 
-	if (!may_claim(w->run, m->fail.error_code))
+	if (!may_claim(w, m->fail.error_code))
 		return worker_violation(
 		    w, "a FAIL whose code is not a worker's to give");
 	if (m->fail.details.n > 0 &&
@@ -392,8 +430,8 @@ static int on_fail(struct worker *w, const struct msg *m)
 	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
 		if (details != NULL)
 			bounds_correct(w->run, details);
-		else
-			details = json_object_get(w->over); /* what it met last */
+		else /* what it met last */
+			details = json_object_get(w->refusal.details);
 	}
 	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
 		verdict_signal(w->run, SIGTERM); /* not from us; it stays */
@@ -419,6 +457,7 @@ static const struct {
     [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
     [MSG_LOG] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_log},
     [MSG_ARTIFACT] = {IN(PHASE_TALKING), on_artifact},
+    [MSG_LOST] = {IN(PHASE_TALKING), on_lost},
     [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
     [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
 		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),

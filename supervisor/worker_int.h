@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 #include "supervisor/blob.h"
+#include "supervisor/refusal.h"
 #include "supervisor/turns.h"
 #include "supervisor/worker.h"
 
@@ -47,9 +48,8 @@ struct worker {
 	enum phase phase;
 	uint64_t body_total, body_got;
 	struct blob *blob; /* NULL: refused; its bytes are let go */
-	char *refused; /* why, for the template; owned */
+	struct refusal refusal; /* of the artifact that came last, if it was */
 	int64_t promised; /* bytes of BLOB, in its requestor's account */
-	struct json_object *over; /* the limit that was why, or NULL; owned */
 	struct run_artifact artifact;
 	struct asks asked;  /* in their order; those without an answer */
 	struct asks answers; /* to be sent, in this order; ARTIFACT's too */

@@ -30,11 +30,11 @@ my %cases = (
 		    'maxFiles', 40, 'The part of /work is 41 files, and it was full'),
     tmp => limited('memory', '$| = 1; open F, ">", "/tmp/x"; for (1 .. 40) { print F "x" x 1e6 or die "$!\n" }',
 		   'maxMemoryBytes', 32 << 20, 'The part of /tmp is 8 MiB, and it was full'),
-    bytes => limited('artifact_bytes', 'open F, ">&=3"; open A, "<&=4";
-	for (1, 2) { syswrite F, qq({"artifact":{"id":$_,"name":"a$_","data":"xxxxxx"}}\n); <A> }',
+    bytes => limited('artifact_bytes', 'open F, ">&=3";
+	for (1, 2) { syswrite F, qq({"artifact":{"name":"a$_","data":"xxxxxx"}}\n) } sleep 9',
 		     'maxArtifactBytes', 10, 'of the 10 that all artifacts may have together 4 are left'),
-    number => limited('artifacts', 'open F, ">&=3"; open A, "<&=4";
-	for (1, 2) { syswrite F, qq({"artifact":{"id":$_,"name":"a$_","data":"x"}}\n); <A> }',
+    number => limited('artifacts', 'open F, ">&=3";
+	for (1, 2) { syswrite F, qq({"artifact":{"name":"a$_","data":"x"}}\n) } sleep 9',
 		      'maxArtifacts', 1, 'more artifacts than it may: 2, of 1 allowed'),
     open => [pl('for (1 .. 99) { open $f[$_], "<", "/dev/null" or die "$!\n" }',
 		limits => {maxOpenFiles => 40}), 'EXECUTION_ERROR',
@@ -46,8 +46,11 @@ my %cases = (
     traces => [pl('$0 = "liar"; syscall(101, 16, 1, 0, 0)'), 'SANDBOX_VIOLATION',
 	       qr/system call ptrace.*Its arguments were 0x10, 0x1, 0x0, 0x0, .*\bThat was liar, process 2 of.*Nothing in the manifest/s],
     fewer => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',
-		 limits => {maxArtifacts => 2}), undef,
-	      qr/got no more than the limit artifacts allows: it needed 3 artifacts and may have 2\..*$raise\.maxArtifacts/s],
+		 limits => {maxArtifacts => 2}), 'RESOURCE_LIMIT',
+	      qr/needed 3 artifacts and may have 2.*out\/3, which was not kept.*$raise\.maxArtifacts/s],
+    enough => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',
+		  limits => {maxArtifacts => 2}, supportsPartialSuccess => Paddock::true), undef,
+	       qr/partial_success\n.*got no more than the limit artifacts allows: it needed 3 artifacts and may have 2\..*not kept: 3: .*$raise\.maxArtifacts/s],
     talks => [lua('for i = 1, 99 do run.log("info", ("x"):rep(99)) end return 1',
 		  limits => {maxLoggedBytes => 1000}), undef,
 	      qr/got no more than the limit logged_bytes allows: it needed \S+ \w+ of log and may have 1000 bytes.*$raise\.maxLoggedBytes/s],

@@ -244,7 +244,8 @@ static void kept(struct heard *h)
 		h->t.on_ask(h, 0);
 	else
 		answer(h, 0, !h->t.refuse,
-		       h->t.refuse ? "the disk is full" : "art_1");
+		       h->t.refuse ? "STORE_UNAVAILABLE the disk is full"
+				    : "art_1");
 }
 
 static void body_done(struct heard *h)
@@ -341,6 +342,12 @@ static void hear_msg(struct heard *h, const struct msg *m)
 		say(h, "drop:%u", m->drop.seq);
 		if (h->t.on_drop != NULL)
 			h->t.on_drop(h, m->drop.seq);
+		break;
+	case MSG_LOST:
+		say(h, "lost:%d:%d:%llu:%llu:%.*s:%.*s", (int)m->lost.kind,
+		    m->lost.told, (unsigned long long)m->lost.count,
+		    (unsigned long long)m->lost.size, STR(m->lost.name),
+		    STR(m->lost.why));
 		break;
 	case MSG_FAIL:
 		say(h, "FAIL:%.*s:%.*s:%.*s", STR(m->fail.error_code),

@@ -72,6 +72,13 @@ static const struct msg samples[] = {
 	       .total = 70000,
 	       .head = S("{\"m")}},
     {.type = MSG_DROP, .drop = {.seq = 7}},
+    {.type = MSG_LOST,
+     .lost = {.kind = MSG_LOST_UNFIT,
+	      .told = true,
+	      .count = 2,
+	      .size = 70000,
+	      .name = S("a/b"),
+	      .why = S("too deep")}},
 };
 
 static bool same_str(struct str a, struct str b)
@@ -151,6 +158,13 @@ static bool same(const struct msg *a, const struct msg *b)
 		       same_str(a->input.head, b->input.head);
 	case MSG_DROP:
 		return a->drop.seq == b->drop.seq;
+	case MSG_LOST:
+		return a->lost.kind == b->lost.kind &&
+		       a->lost.told == b->lost.told &&
+		       a->lost.count == b->lost.count &&
+		       a->lost.size == b->lost.size &&
+		       same_str(a->lost.name, b->lost.name) &&
+		       same_str(a->lost.why, b->lost.why);
 	}
 	return false;
 }

@@ -249,6 +249,12 @@ sub out {
 		  ['deep/er/file', 'plain'],
 		  'plain files in out/ are artifacts; no link, FIFO, device, set-id');
 	like($s->run_log($v->{runId}), qr/out\/setid is no artifact: it is set-id/, '…and it says why');
+	same_json({map { $_->{name} => $_->{message} } grep { $_->{name} ne 'dev' } @{$v->{missingArtifacts}}},
+		  {(map { $_ => 'it is not a plain file' } qw(env fifo link up)), setid => 'it is set-id',
+		   map { $_ => 'an artifact\'s name is 1 to 256 bytes of UTF-8 without control characters' }
+		   "bad\x{fffd}", 'odd?name'}, 'so does the run');
+	is("$v->{status} $v->{error}{details}{missing}", 'failed 3',
+	   'which fails for the files, and not for links and FIFOs');
 	is_deeply(done($s, 'outlink')->{artifacts}, [], 'out/ itself may not lead elsewhere');
 }
 

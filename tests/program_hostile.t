@@ -135,19 +135,29 @@ sub out {
 		  'of odd names those that can be shown are kept');
 	is(scalar(() = log_of($s, $v) =~ /an artifact's name is 1 to 256 bytes of UTF-8 without control/g), 3,
 	   'and the others told of');
+	unlike(log_of($s, $v), qr/^line|\e/m, 'where no name begins a line');
+	same_json([map { $_->{name} } @{$v->{missingArtifacts}}], ["?[31m", 'new?line', "\x{fffd}\x{fffd}"],
+		  'and no more in the view');
+	is("$v->{status} $v->{error}{errorCode}", 'failed EXECUTION_ERROR', 'and fail the run');
 	$v = $s->run_sync('sparse');
 	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [1 << 20], 'holes are bytes, too');
 	like(log_of($s, $v), qr/it has 1048576 bytes, and of the 1572864 .* 524288 are left; who can raise that is/,
 	     'which are counted together');
 	$v = $s->run_sync('hoard');
-	is(@{$v->{artifacts}}, 3, 'no more than so many are kept');
+	is(join(' ', map { $_->{name} } @{$v->{artifacts}}), '1 10 100', 'no more than so many are kept, in the order of their names');
+	is("$v->{status} $v->{error}{errorCode} $v->{error}{details}{missing}", 'failed RESOURCE_LIMIT 297', 'and the run fails for the others');
+	is(@{$v->{missingArtifacts}}, 50, 'of which so many are listed,');
+	is($v->{missingArtifacts}[49]{count}, 248, 'and the rest counted');
 	is(scalar(() = log_of($s, $v) =~ /would have more artifacts than it may: 4, of 3 allowed/g), 100,
 	   'a hundred times that is told');
 	like(log_of($s, $v), qr/too many files of out\/ are no artifacts; the rest is dropped/, 'and then no more');
-	like(log_of($s, $s->run_sync('crowd')), qr/out\/ has too many files and folders/,
+	like(log_of($s, $s->run_sync('crowd')), qr/out\/ has more than 10000 files and folders/,
 	     'nor is all of what is endless looked at');
-	like(log_of($s, $s->run_sync($_)), qr/out is no folder that can be opened/, "out is no folder: $_")
-	    for qw(linked fifo shut);
+	for (qw(linked fifo shut)) {
+		$v = $s->run_sync($_);
+		like(log_of($s, $v), qr/out is no folder that can be opened/, "out is no folder: $_");
+		is($v->{status}, 'failed', '  so the run fails');
+	}
 	$v = $s->run_sync('survivor');
 	ok($v->{status} eq 'succeeded' && @{$v->{artifacts}} == 50 && log_of($s, $v) !~ /is no artifact/,
 	   'who survives its program changes out/ no more while it is read')

@@ -222,23 +222,33 @@ static const struct trial artifacts[] = {
     {.name = "what the supervisor refuses is an error with its text",
      T("local ok, e = pcall(run.artifact, {name = 'a', data = 'x'}) "
        "return {e.code, e.message}"),
-     "*VALUE:[\"RESOURCE_LIMIT\",\"the disk is full\"]",
+     "*VALUE:[\"STORE_UNAVAILABLE\",\"the disk is full\"]",
      .refuse = true},
     {.name = "uncaught, it fails the run",
      T("run.artifact{name = 'a', data = 'x'}"),
-     "*FAIL:RESOURCE_LIMIT:the disk is full:",
+     "*FAIL:STORE_UNAVAILABLE:the disk is full:",
+     .refuse = true},
+    {.name = "a template cannot give it another code",
+     T("local ok, e = pcall(run.artifact, {name = 'a', data = 'x'}) "
+       "e.code = 'RUN_TIMEOUT' error(e)"),
+     "*FAIL:STORE_UNAVAILABLE:the disk is full:",
+     .refuse = true},
+    {.name = "what was refused is not counted",
+     T("for i = 1, 9 do pcall(run.artifact, {name = 'a', "
+       "data = ('x'):rep(1048576)}) end return 1"),
+     "@a:*@a:*@a:*@a:*@a:*@a:*@a:*@a:*@a:* VALUE:1",
      .refuse = true},
     {.name = "over the run's own limit nothing is sent",
      T("run.artifact{name = 'a', data = ('x'):rep(1048576)} "
        "run.artifact{name = 'b', data = 'x'}"),
-     "@a:* FAIL:RESOURCE_LIMIT:*:{\"allowed\":1048576,\"limit\":"
+     "@a:* lost:1:1:1:1:b: FAIL:RESOURCE_LIMIT:*:{\"allowed\":1048576,\"limit\":"
      "\"artifact_bytes\",\"unit\":\"bytes\",\"used\":1048577,"
      "\"whoCanRaise\":\"template limits.maxArtifactBytes, or the server's "
      "[limits]\"}"},
     {.name = "in a step too, it is the limit that failed",
      T("run.step('s', function() run.artifact{name = 'b', "
        "data = ('x'):rep(1048577)} end)"),
-     "+0:s >0#1 !0:RESOURCE_LIMIT:* FAIL:RESOURCE_LIMIT:*artifact_bytes*"},
+     "+0:s >0#1 lost:1:1:1:1048577:b: !0:RESOURCE_LIMIT:* FAIL:RESOURCE_LIMIT:*artifact_bytes*"},
     {.name = "a name is needed",
      T("run.artifact{data = 'x'}"),
      "FAIL:EXECUTION_ERROR:main.lua:1: run.artifact: name must be *"},

@@ -165,6 +165,14 @@ static struct msg any_msg(enum msg_type type)
 	case MSG_DROP:
 		m.drop.seq = (uint32_t)any_up_to(MSG_SEQ_MAX - 1) + 1;
 		break;
+	case MSG_LOST:
+		m.lost.kind = (enum msg_lost_kind)any(MSG_LOST_KINDS);
+		m.lost.told = any(2) != 0;
+		m.lost.count = any_up_to(MSG_INT_MAX - 1) + 1;
+		m.lost.size = any_up_to(MSG_INT_MAX);
+		m.lost.name = any_text(1, MSG_NAME_MAX);
+		m.lost.why = any_text(0, MSG_TEXT_MAX);
+		break;
 	}
 	return m;
 }
@@ -172,7 +180,7 @@ static struct msg any_msg(enum msg_type type)
 static const enum msg_type types[] = {
     MSG_RUN,  MSG_CHUNK, MSG_ANSWER,   MSG_READY,  MSG_PROGRESS,
     MSG_STEP, MSG_LOG,	 MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
-    MSG_CALL, MSG_INPUT, MSG_DROP,
+    MSG_CALL, MSG_INPUT, MSG_DROP,     MSG_LOST,
 };
 
 static void round_trips_of_any(void)

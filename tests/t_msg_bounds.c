@@ -47,6 +47,10 @@ static char long_head[MSG_CHUNK_MAX + 1];
 	{                                                                      \
 		.type = MSG_DROP, .drop = { __VA_ARGS__ }                      \
 	}
+#define LOST(...)                                                              \
+	{                                                                      \
+		.type = MSG_LOST, .lost = { __VA_ARGS__ }                      \
+	}
 #define PROGRESS(...)                                                          \
 	{                                                                      \
 		.type = MSG_PROGRESS, .progress = { __VA_ARGS__ }              \
@@ -179,6 +183,18 @@ static const struct {
     {DROP(.seq = MSG_SEQ_MAX), OK, "DROP of the last number"},
     {DROP(.seq = 0), "drop.seq is 0, which is ARTIFACT's",
      "DROP without a number"},
+
+    {LOST(.count = 1, .name = S("a")), OK, "LOST of one that was refused"},
+    {LOST(.kind = MSG_LOST_KINDS, .count = 1, .name = S("a")),
+     "lost.kind is over 3, the last kind", "LOST of kind 4"},
+    {LOST(.count = 0, .name = S("a")), "lost.count is 0", "LOST of none"},
+    {LOST(.count = MSG_INT_MAX + 1, .name = S("a")),
+     "lost.count is over 2^53", "LOST of too many"},
+    {LOST(.count = 1), "lost.name is empty or over 256 bytes",
+     "LOST without a name"},
+    {LOST(.count = 1, .name = S("a\nb")),
+     "lost.name is not UTF-8 or has a control character",
+     "LOST of a name that begins a line"},
 
     {PROGRESS(.total = 0), OK, "PROGRESS of 0 in 0"},
     {PROGRESS(.done = 5, .total = 1), OK,
@@ -363,7 +379,8 @@ static const struct {
     {"an INPUT of nothing", BYTES("\x91\x18"),
      "INPUT with other than 4 fields"},
     {"a DROP of nothing", BYTES("\x91\x19"), "DROP with other than 1 field"},
-    {"type 26", BYTES("\x91\x1a"), "an unknown message type"},
+    {"a LOST of nothing", BYTES("\x91\x1a"), "LOST with other than 6 fields"},
+    {"type 27", BYTES("\x91\x1b"), "an unknown message type"},
     {"type 2^32 + 16", BYTES("\x91\xcf\0\0\0\x01\0\0\0\x10"),
      "an unknown message type"},
     {"type 2^64 - 1", BYTES("\x91\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),

@@ -15,7 +15,7 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 	free(tmp_path);
 	free(a->name);
 	free(a->mime_type);
-	worker_answer(r, true, "art_1");
+	worker_answer_kept(r, "art_1");
 }
 
 static void start(int64_t most, int64_t bytes)
@@ -58,10 +58,10 @@ static void counts(void)
 	is_str(noted(), "{a 1}(0 ok art_1){a 0}(0 ok art_1)",
 	       "as many artifacts as maxArtifacts says are taken");
 	artifact("x");
-	ok(strstr(it.line, "(0 not the run would have more artifacts than it "
+	ok(strstr(it.line, "(0 not RESOURCE_LIMIT the run would have more artifacts than it "
 			   "may: 3, of 2 allowed;") == it.line,
 	   "one more is refused, with the figures");
-	limit = json_member_str(it.w->over, "limit");
+	limit = json_member_str(it.w->refusal.details, "limit");
 	is_str(limit, "artifacts", "by the limit's name");
 	is_int(it.r->n_artifacts, 2, "and is none of the run's");
 	over();
@@ -75,7 +75,7 @@ static void weighs(void)
 	is_str(noted(), "{a 5}(0 ok art_1){a 5}(0 ok art_1)",
 	       "bytes are taken up to maxArtifactBytes");
 	artifact("1");
-	ok(strstr(it.line, "(0 not the run's artifacts would hold more than "
+	ok(strstr(it.line, "(0 not RESOURCE_LIMIT the run's artifacts would hold more than "
 			   "they may: 11, of 10 allowed;") == it.line,
 	   "and not one more");
 	over();
@@ -107,7 +107,7 @@ static void promises(void)
 	hear(&rest);
 	worker_ask_flush(it.w);
 	read_one();
-	ok(strstr(it.line, "(0 not an artifact of 10 bytes is over what you may "
+	ok(strstr(it.line, "(0 not RESOURCE_LIMIT an artifact of 10 bytes is over what you may "
 			   "have stored: 0 of 9 bytes are used") == it.line,
 	   "one that its requestor has no room for is refused");
 	is_int(requestor_kept(q), 0, "and not counted");

@@ -123,8 +123,7 @@ static void end(void)
 	run_watch_del(&it.watch);
 	worker_ask_fini(it.w);
 	buf_fini(&it.w->result);
-	free(it.w->refused);
-	json_object_put(it.w->over);
+	refusal_fini(&it.w->refusal);
 	event_free(it.w->writable);
 	event_free(it.w->deadline);
 	close(it.w->fd);

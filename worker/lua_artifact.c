@@ -16,11 +16,17 @@
 
 static uint64_t used;
 static uint64_t allowed;
+static char refusal[TEXT_CODE_SIZE]; /* the last one's code */
 
 void lua_artifact_limit(uint64_t bytes)
 {
 	allowed = bytes;
 	used = 0;
+}
+
+const char *lua_artifact_refusal(void)
+{
+	return refusal;
 }
 
 static void set_int(lua_State *L, const char *key, uint64_t v)
@@ -35,9 +41,26 @@ static void set_text(lua_State *L, const char *key, const char *s)
 	lua_setfield(L, -2, key);
 }
 
+/* The supervisor does not know of what it was never sent. */
+static void send_lost(struct str name, size_t size)
+{
+	struct msg m = {.type = MSG_LOST};
+
+	m.lost.kind = MSG_LOST_LIMIT;
+	m.lost.told = true;
+	m.lost.count = 1;
+	m.lost.size = size;
+	m.lost.name = name;
+	progress_flush();
+	link_send(&m);
+}
+
 static int over_limit(lua_State *L, uint64_t would_use)
 {
-	lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT",
+	static const char over[] = "RESOURCE_LIMIT";
+
+	strcpy(refusal, over);
+	lua_error_push(L, LUA_ERROR_LIMIT, over,
 		       "the run's artifacts would hold %llu bytes, of %llu "
 		       "allowed",
 		       (unsigned long long)would_use,
@@ -80,9 +103,10 @@ static struct str name_field(lua_State *L, const char *key,
 }
 
 /* Answers to what other tasks asked may come first. */
-static int get_answer(lua_State *L)
+static int get_answer(lua_State *L, size_t size)
 {
 	struct msg m;
+	size_t at;
 
 	link_recv(&m);
 	while (m.type != MSG_ANSWER || m.answer.seq != 0) {
@@ -90,8 +114,11 @@ static int get_answer(lua_State *L)
 		link_recv(&m);
 	}
 	if (!m.answer.ok) {
-		lua_error_push(L, LUA_ERROR_LIMIT, "RESOURCE_LIMIT", "%.*s",
-			       (int)m.answer.head.n, m.answer.head.p);
+		used -= size;
+		at = text_refusal(refusal, m.answer.head.p, m.answer.head.n);
+		lua_error_push(L, LUA_ERROR_LIMIT, refusal, "%.*s",
+			       (int)(m.answer.head.n - at),
+			       m.answer.head.p + at);
 		return lua_error(L);
 	}
 	lua_pushlstring(L, m.answer.head.p, m.answer.head.n);
@@ -110,10 +137,12 @@ int lua_artifact_artifact(lua_State *L)
 	data = field(L, "data", NULL);
 	lua_steps_need_task(L);
 	lua_sched_check(L);
-	if (data.n > allowed - used || data.n > MSG_BODY_MAX)
+	if (data.n > allowed - used || data.n > MSG_BODY_MAX) {
+		send_lost(m.artifact.name, data.n);
 		return over_limit(L, used + data.n);
+	}
 	used += data.n;
 	progress_flush();
 	link_send_body(&m, data.p, data.n);
-	return get_answer(L);
+	return get_answer(L, data.n);
 }

@@ -18,7 +18,8 @@ enum lua_error_kind {
 	LUA_ERROR_TYPED,     /* run.error() */
 	LUA_ERROR_STEP,	     /* what a step raises that failed for good */
 	LUA_ERROR_CANCELLED, /* the run is to end */
-	LUA_ERROR_LIMIT,     /* a limit of the run, named in the details */
+	LUA_ERROR_LIMIT,     /* of the run, or what the server cannot keep: its
+				code is the run's, and details name a limit */
 	LUA_ERROR_MEMORY,    /* that one */
 	LUA_ERROR_KINDS
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "worker/link.h"
+#include "worker/lua_artifact.h"
 #include "worker/lua_error.h"
 #include "worker/lua_json.h"
 #include "worker/lua_run.h"
@@ -191,7 +192,7 @@ static void send_artifact_limit(lua_State *L, int err)
 
 	if (push_details(L, err) == DETAILS_JSON)
 		text_add(&t, lua_tostring(L, -1));
-	send_fail("RESOURCE_LIMIT", message, n,
+	send_fail(lua_artifact_refusal(), message, n,
 		  t.n > 1 && t.p[0] == '{' ? &t : NULL);
 }
 

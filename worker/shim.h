@@ -14,6 +14,7 @@
  *   shim_steps.c  the steps among that, by name
  *   shim_asks.c   the questions among that, and their answers
  *   shim_files.c  files of the program's that become artifacts
+ *   shim_out.c    what it left in out/, when it has ended
  *   shim_watch.c  what all its processes use together
  */
 #ifndef WORKER_SHIM_H

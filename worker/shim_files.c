@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/shim_int.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -18,26 +17,25 @@
 #include "worker/progress.h"
 #include "worker/text.h"
 
-#define OUT "out"
-#define REFUSED_MAX 100 /* of out/, before no more is tried */
-#define ENTRIES_MAX 10000
-#define DEPTH_MAX 16
-#define LOG_WARNING 4
-
-static const char *take_answer(struct shim *s, char *id)
+/* What was refused takes nothing of what all may have. */
+static const char *take_answer(struct shim *s, uint64_t size, char *id)
 {
 	static char why[MSG_TEXT_MAX + 1];
 	struct buf body = {0};
 	bool ok = shim_await_artifact(s, &body);
+	const char *text = buf_len(&body) > 0 ? buf_data(&body) : "";
 	size_t n = buf_len(&body) < MSG_TEXT_MAX ? buf_len(&body) : MSG_TEXT_MAX;
+	size_t at = ok ? 0 : text_refusal(s->refusal, text, n);
 	char *to = ok ? id : why;
 
-	memcpy(to, buf_data(&body), n);
-	to[n] = '\0';
+	memcpy(to, text + at, n - at);
+	to[n - at] = '\0';
 	buf_fini(&body);
-	s->over = !ok; /* by what, the supervisor knows */
-	s->over_bytes = 0;
-	return ok ? NULL : why;
+	if (ok)
+		return NULL;
+	s->refused = BY_SUPERVISOR;
+	s->artifact_bytes -= size;
+	return why;
 }
 
 static const char *fault(struct shim *s, uint64_t size, struct str name,
@@ -46,15 +44,18 @@ static const char *fault(struct shim *s, uint64_t size, struct str name,
 	static char why[256];
 	uint64_t left = s->run.artifact_bytes - s->artifact_bytes;
 
+	s->refused = UNFIT;
 	if (!text_is_name(name.p, name.n, MSG_NAME_MAX))
 		return "an artifact's name is 1 to 256 bytes of UTF-8 without "
 		       "control characters";
 	if (!text_is_name(mime_type.p, mime_type.n, MSG_NAME_MAX))
 		return "an artifact's mimeType is 1 to 256 bytes of UTF-8 "
 		       "without control characters";
+	s->refused = NOT_REFUSED;
 	if (size <= MSG_BODY_MAX && size <= left)
 		return NULL;
-	s->over = true;
+	s->refused = BY_LIMIT;
+	memcpy(s->refusal, "RESOURCE_LIMIT", sizeof("RESOURCE_LIMIT"));
 	s->over_bytes = s->artifact_bytes + size;
 	snprintf(why, sizeof(why),
 		 "it has %llu bytes, and of the %llu that all artifacts may have "
@@ -80,11 +81,10 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n,
 	m.artifact.mime_type = mime_type;
 	progress_flush();
 	link_send_body(&m, p, n);
-	return take_answer(s, id);
+	return take_answer(s, n, id);
 }
 
-/* PATH below the folder AT, through no link and onto no other file system. */
-static int open_below(int at, const char *path, uint64_t flags)
+int shim_open_below(int at, const char *path, uint64_t flags)
 {
 	struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY,
 			       .resolve = RESOLVE_BENEATH |
@@ -127,8 +127,10 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	if (why != NULL)
 		return why;
 	n = pread(fd, head, sizeof(head), 0);
-	if (n < 0)
+	if (n < 0) {
+		s->refused = UNFIT;
 		return "the file cannot be read";
+	}
 	if ((uint64_t)n > size)
 		n = (ssize_t)size;
 	s->artifact_bytes += size;
@@ -139,17 +141,18 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	progress_flush();
 	link_send(&m);
 	send_rest(fd, (uint64_t)n, size);
-	return take_answer(s, id);
+	return take_answer(s, size, id);
 }
 
 /* Opening a FIFO would not wait; but nothing that is no file is opened. */
-static const char *file_below(struct shim *s, int at, const char *path,
-			      struct str name, struct str mime_type, char *id)
+const char *shim_file_below(struct shim *s, int at, const char *path,
+			    struct str name, struct str mime_type, char *id)
 {
 	const char *why;
 	struct stat st;
-	int fd = open_below(at, path, O_RDONLY | O_NONBLOCK);
+	int fd = shim_open_below(at, path, O_RDONLY | O_NONBLOCK);
 
+	s->refused = UNFIT;
 	if (fd == -ELOOP || fd == -EXDEV)
 		return "it leads through a symbolic link, or out of /work";
 	if (fd < 0)
@@ -172,121 +175,7 @@ const char *shim_file(struct shim *s, const char *path, struct str name,
 
 	if (work < 0)
 		return "/work cannot be opened";
-	why = file_below(s, work, path, name, mime_type, id);
+	why = shim_file_below(s, work, path, name, mime_type, id);
 	close(work);
 	return why;
-}
-
-/* ---- out/ ---- */
-
-static struct {
-	int root; /* out/ itself */
-	size_t refused, entries;
-	bool full; /* no more is looked at */
-} out;
-
-static void skip(const char *path, const char *why)
-{
-	char text[1024];
-	int n = snprintf(text, sizeof(text), "out/%s is no artifact: %s", path,
-			 why);
-
-	shim_log(LOG_WARNING, text,
-		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
-}
-
-static void collect_folder(struct shim *s, int fd, const char *prefix,
-			   int depth);
-
-static void collect_one(struct shim *s, int at, const char *name,
-			const char *path, int depth)
-{
-	static char id[MSG_TEXT_MAX + 1];
-	struct str as = {path, strlen(path)};
-	const char *why = NULL;
-	struct stat st;
-
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-		skip(path, "it cannot be looked at");
-		return;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		int fd = depth < DEPTH_MAX
-			     ? open_below(at, name, O_RDONLY | O_DIRECTORY)
-			     : -ELOOP;
-
-		if (fd >= 0)
-			collect_folder(s, fd, path, depth + 1);
-		else
-			skip(path, depth < DEPTH_MAX ? "it cannot be opened"
-						     : "it lies too deep");
-		return;
-	}
-	if (!S_ISREG(st.st_mode))
-		why = "it is not a plain file";
-	else if ((st.st_mode & (S_ISUID | S_ISGID)) != 0)
-		why = "it is set-id";
-	else
-		why = file_below(s, at, name, as, mime_of(as), id);
-	if (why == NULL)
-		return;
-	skip(path, why);
-	if (++out.refused == REFUSED_MAX)
-		out.full = true;
-}
-
-/* Takes FD. */
-static void collect_folder(struct shim *s, int fd, const char *prefix, int depth)
-{
-	DIR *d = fdopendir(fd);
-	struct dirent *e;
-
-	if (d == NULL) {
-		close(fd);
-		return;
-	}
-	while (!out.full && (e = readdir(d)) != NULL) {
-		char *path;
-
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (++out.entries > ENTRIES_MAX) {
-			out.full = true;
-			break;
-		}
-		path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "",
-				 e->d_name);
-		collect_one(s, fd, e->d_name, path, depth);
-		free(path);
-	}
-	closedir(d);
-}
-
-static void tell(const char *what, const char *of)
-{
-	char text[256];
-	int n = snprintf(text, sizeof(text), "%s%s", what, of);
-
-	shim_log(LOG_WARNING, text, (size_t)n);
-}
-
-void shim_collect(struct shim *s)
-{
-	static const char rest[] = "; the rest is dropped";
-	int work = openat(AT_FDCWD, TREE_WORK,
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = work >= 0 ? open_below(work, OUT, O_RDONLY | O_DIRECTORY)
-			   : -EACCES;
-
-	if (fd >= 0)
-		collect_folder(s, fd, "", 0);
-	else if (fd != -ENOENT)
-		tell("out is no folder that can be opened",
-		     ", so nothing in it is an artifact");
-	if (out.entries > ENTRIES_MAX)
-		tell("out/ has too many files and folders", rest);
-	else if (out.full)
-		tell("too many files of out/ are no artifacts", rest);
-	if (work >= 0)
-		close(work);
 }

@@ -10,6 +10,7 @@
 #include "ipc/msg.h"
 #include "worker/jtext.h"
 #include "worker/shim.h"
+#include "worker/text.h"
 
 /* Our ends of the program's descriptors. -1: closed. */
 struct shim_pipes {
@@ -19,6 +20,15 @@ struct shim_pipes {
 	int lines;   /* from its 3 */
 	int answers; /* to its 4 */
 	int listener; /* system calls that are to be reported */
+};
+
+/* Why the last artifact is none. */
+enum shim_refused {
+	NOT_REFUSED, /* it is one; or it makes no sense */
+	BY_LIMIT,    /* artifact_bytes: the supervisor never heard of it */
+	BY_SUPERVISOR,
+	UNFIT,	     /* no file of that kind, or name, can be one */
+	NO_FILE,     /* it is not a plain file */
 };
 
 struct shim {
@@ -32,8 +42,9 @@ struct shim {
 	pid_t pid;  /* the program's */
 	struct shim_pipes pipes;
 	uint64_t artifact_bytes; /* so far */
-	bool over;		 /* the last one was refused for a limit: */
-	uint64_t over_bytes;	 /* all would be so many; 0: another limit */
+	enum shim_refused refused; /* the last one, and by whom */
+	uint64_t over_bytes;	 /* BY_LIMIT: all would be so many */
+	char refusal[TEXT_CODE_SIZE]; /* its code */
 	struct buf answers;	 /* for its descriptor 4 */
 };
 
@@ -134,7 +145,17 @@ const char *shim_file(struct shim *s, const char *path, struct str name,
 const char *shim_bytes(struct shim *s, const char *p, size_t n,
 		       struct str name, struct str mime_type, char *id);
 
-void shim_collect(struct shim *s); /* what it left in out/ */
+/* The same for PATH below the folder AT, which is in /work. */
+const char *shim_file_below(struct shim *s, int at, const char *path,
+			    struct str name, struct str mime_type, char *id);
+
+/* Open that, through no link and onto no other file system. -errno. */
+int shim_open_below(int at, const char *path, uint64_t flags);
+
+/* ---- shim_out.c ---- */
+
+/* What it left in out/ becomes artifacts; what does not is told of. */
+void shim_collect(struct shim *s);
 
 /* ---- shim_rooms.c ---- */
 

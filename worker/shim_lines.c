@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
+#include "worker/link.h"
 #include "worker/mime.h"
 #include "worker/progress.h"
 #include "worker/text.h"
@@ -154,6 +155,43 @@ static void answer_artifact(struct shim *s, struct jtext id, const char *art)
 		shim_answer(s, text, t.n);
 }
 
+/* Is it right, but for a limit or the world? */
+static bool is_refusal(const struct shim *s)
+{
+	return s->refused == BY_LIMIT || s->refused == BY_SUPERVISOR;
+}
+
+/* The program is told, and may go on without. */
+static void answer_refusal(struct shim *s, struct jtext id, const char *why)
+{
+	static char text[2 * MSG_TEXT_MAX + 512];
+	struct text t = {.p = text, .size = sizeof(text)};
+
+	text_add(&t, "{\"id\":");
+	text_add_n(&t, id.p, id.n);
+	text_add(&t, ",\"ok\":false,\"error\":{\"code\":");
+	text_add_quoted(&t, s->refusal, strlen(s->refusal));
+	text_add(&t, ",\"message\":");
+	text_add_quoted(&t, why, strlen(why));
+	text_add(&t, "}}");
+	if (!t.full)
+		shim_answer(s, text, t.n);
+}
+
+/* The supervisor does not know of what it was never sent. */
+static void send_lost(const struct shim *s, struct str name)
+{
+	struct msg m = {.type = MSG_LOST};
+
+	m.lost.kind = MSG_LOST_LIMIT;
+	m.lost.told = true;
+	m.lost.count = 1;
+	m.lost.size = s->over_bytes - s->artifact_bytes;
+	m.lost.name = name;
+	progress_flush();
+	link_send(&m);
+}
+
 static const char *on_artifact(struct shim *s, struct jtext v)
 {
 	static char id[MSG_TEXT_MAX + 1];
@@ -166,6 +204,7 @@ static const char *on_artifact(struct shim *s, struct jtext v)
 			  "only one with a path may lack its name";
 	bool asks = jtext_member(v, "id", &ask);
 
+	s->refused = NOT_REFUSED;
 	if (asks && !shim_is_id(ask))
 		why = "an artifact's id is a string or a number, of at most "
 		      "256 bytes";
@@ -174,8 +213,14 @@ static const char *on_artifact(struct shim *s, struct jtext v)
 				    mime_n > 0 ? (struct str){mime, mime_n}
 					       : mime_of((struct str){name, name_n}),
 				    id);
-	if (why == NULL && asks)
+	if (why != NULL && s->refused == BY_LIMIT)
+		send_lost(s, (struct str){name, name_n});
+	if (why == NULL && asks) {
 		answer_artifact(s, ask, id);
+	} else if (asks && is_refusal(s)) {
+		answer_refusal(s, ask, why);
+		why = NULL;
+	}
 	free(path);
 	free(name);
 	free(mime);
@@ -290,7 +335,7 @@ static bool is_blank(struct str line)
 	return true;
 }
 
-/* A limit of which the shim knows nothing is the last that it was told of. */
+/* Nobody waits for an answer. What it was, the supervisor knows; but for ours. */
 _Noreturn static void over(const struct shim *s, uint64_t number,
 			   const char *why)
 {
@@ -299,7 +344,7 @@ _Noreturn static void over(const struct shim *s, uint64_t number,
 	snprintf(details, sizeof(details),
 		 "{\"limit\":\"artifact_bytes\",\"used\":%llu}",
 		 (unsigned long long)s->over_bytes);
-	shim_fail("RESOURCE_LIMIT", s->over_bytes > 0 ? details : NULL,
+	shim_fail(s->refusal, s->refused == BY_LIMIT ? details : NULL,
 		  "line %llu of descriptor 3: %s", (unsigned long long)number,
 		  why);
 }
@@ -318,7 +363,7 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 			  "%zu)",
 			  (unsigned long long)number, why, at);
 	why = take_line(s, value);
-	if (why != NULL && s->over)
+	if (why != NULL && is_refusal(s))
 		over(s, number, why);
 	if (why != NULL)
 		shim_fail("EXECUTION_ERROR", NULL,

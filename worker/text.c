@@ -58,6 +58,20 @@ bool text_is_name(const char *p, size_t n, size_t max)
 	return true;
 }
 
+size_t text_refusal(char *code, const char *p, size_t n)
+{
+	const char *blank = memchr(p, ' ', n);
+	size_t len = blank != NULL ? (size_t)(blank - p) : 0;
+
+	if (len == 0 || len >= TEXT_CODE_SIZE) { /* it says so always */
+		memcpy(code, "STORE_UNAVAILABLE", sizeof("STORE_UNAVAILABLE"));
+		return 0;
+	}
+	memcpy(code, p, len);
+	code[len] = '\0';
+	return len + 1;
+}
+
 void text_add_n(struct text *t, const char *p, size_t n)
 {
 	if (n > t->size - t->n) {

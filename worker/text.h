@@ -17,6 +17,13 @@ size_t text_clean(char *out, size_t max, const char *p, size_t n);
 /* 1 to MAX bytes of UTF-8 without control characters: fit to be a name. */
 bool text_is_name(const char *p, size_t n, size_t max);
 
+/*
+ * Why an artifact was refused: of the N bytes at P the code goes to CODE
+ * (TEXT_CODE_SIZE bytes); where the words begin.
+ */
+#define TEXT_CODE_SIZE 65u
+size_t text_refusal(char *code, const char *p, size_t n);
+
 /* JSON being written into a fixed room; what does not fit sets full. */
 struct text {
 	char *p;

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * faults.c - preloaded into paddockd or paddock: calls that write fail as a
+ * file, which a test changes while they run, says. PADDOCK_FAULTS names it: one
+ * fault a line, "CALL ERRNO PATH", where PATH is a part of the path that is
+ * written to. What failed is noted beside it, in FILE.hit, so that a test knows
+ * that its fault was met.
+ *
+ * CALL is open (for writing), write, half (of what is to be written), fsync,
+ * rename or mkdir. Programs of a cage
+ * never see this: the library is for the process that was started with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char file[4096], hit[4104];
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *name = getenv("PADDOCK_FAULTS");
+
+	snprintf(file, sizeof(file), "%s", name != NULL ? name : "");
+	snprintf(hit, sizeof(hit), "%s.hit", file);
+	unsetenv("LD_PRELOAD");
+	unsetenv("PADDOCK_FAULTS");
+}
+
+static void note(const char *line, size_t n)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, hit,
+			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return;
+	(void)!syscall(SYS_write, fd, line, n);
+	(void)syscall(SYS_close, fd);
+}
+
+/* The errno that CALL of PATH is to fail with, or 0. */
+static int fault(const char *call, const char *path)
+{
+	char text[4096], name[32], part[1024], line[1200];
+	int fd, err, used, found = 0;
+	long n;
+
+	if (file[0] == '\0')
+		return 0;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	(void)syscall(SYS_close, fd);
+	text[n > 0 ? n : 0] = '\0';
+	for (const char *p = text; sscanf(p, "%31s %d %1023s%n", name, &err, part, &used) == 3;
+	     p += used) {
+		if (strcmp(name, call) != 0 || strstr(path, part) == NULL)
+			continue;
+		found = snprintf(line, sizeof(line), "%s %s\n", call, part);
+		note(line, (size_t)found);
+		return err;
+	}
+	return 0;
+}
+
+static int fault_of_fd(const char *call, int fd)
+{
+	char link[64], path[4096];
+	int saved = errno, err = 0;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = file[0] != '\0' ? readlink(link, path, sizeof(path) - 1) : -1;
+	if (n > 0) {
+		path[n] = '\0';
+		err = fault(call, path);
+	}
+	errno = saved;
+	return err;
+}
+
+static bool fails(int err)
+{
+	if (err != 0)
+		errno = err;
+	return err != 0;
+}
+
+static int open_it(int at, const char *path, int flags, mode_t mode)
+{
+	if ((flags & O_ACCMODE) != O_RDONLY && fails(fault("open", path)))
+		return -1;
+	return (int)syscall(SYS_openat, at, path, flags, mode);
+}
+
+#define MODE(flags, mode)                                                      \
+	do {                                                                   \
+		va_list ap;                                                    \
+		va_start(ap, flags);                                           \
+		mode = ((flags) & (O_CREAT | __O_TMPFILE)) != 0                \
+			   ? va_arg(ap, mode_t)                                \
+			   : 0;                                                \
+		va_end(ap);                                                    \
+	} while (0)
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode;
+
+	MODE(flags, mode);
+	return open_it(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+	mode_t mode;
+
+	MODE(flags, mode);
+	return open_it(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int at, const char *path, int flags, ...)
+{
+	mode_t mode;
+
+	MODE(flags, mode);
+	return open_it(at, path, flags, mode);
+}
+
+int mkostemp(char *path, int flags)
+{
+	static unsigned n;
+	size_t len = strlen(path);
+
+	snprintf(path + len - 6, 7, "%06x", (unsigned)getpid() * 64 + n++ % 64);
+	return open_it(AT_FDCWD, path, flags | O_RDWR | O_CREAT | O_EXCL, 0600);
+}
+
+int mkostemp64(char *path, int flags)
+{
+	return mkostemp(path, flags);
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+	int err = fault_of_fd("write", fd);
+
+	if (err == 0 && n > 1 && fault_of_fd("half", fd) != 0)
+		n /= 2; /* as at the last bytes of a disk */
+	return fails(err) ? -1 : syscall(SYS_write, fd, p, n);
+}
+
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return fails(fault_of_fd("write", fd))
+		   ? -1
+		   : syscall(SYS_pwrite64, fd, p, n, at);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return pwrite64(fd, p, n, at);
+}
+
+int fsync(int fd)
+{
+	return fails(fault_of_fd("fsync", fd)) ? -1
+					       : (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+	return fails(fault_of_fd("fsync", fd)) ? -1
+					       : (int)syscall(SYS_fdatasync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	return fails(fault("rename", to))
+		   ? -1
+		   : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	return fails(fault("mkdir", path))
+		   ? -1
+		   : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}

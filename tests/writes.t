@@ -1,0 +1,186 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Nothing is said to have succeeded that did not: with each kind of write failing
+# in turn, the run's state, the answer, the command's status and its stderr tell
+# what is missing, and why. What was acknowledged stays; with room again the
+# server goes on by itself.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Cli;
+use Http;
+use Paddock;
+use Test::More;
+
+my $box = Paddock::fresh_root();
+my $lib = "$box/faults.so";
+my $cc = $ENV{CC} // 'cc';
+my $have_lib = !$SANITIZED && # whose libraries want to be the first
+    system("$cc -D_GNU_SOURCE -shared -fPIC -o $lib $FindBin::Bin/faults.c") == 0;
+
+chmod 0777, $box;
+
+# ---- templates ----
+
+sub sh { my ($code, %m) = @_; return {program => "#!/bin/bash\n$code\n", %m} }
+
+my $leaves = 'mkdir -p out/b; printf 12345 >out/a.txt; printf 123456789 >out/b/c.txt; echo 1';
+my $says = '{"artifact":{%s"name":"a.txt","data":"12345"}}\n';
+my %templates = (
+    lua => lua('return run.artifact{name = "a.txt", data = "12345"}'),
+    caught => lua('local ok, e = pcall(run.artifact, {name = "a.txt", data = "12345"})
+	return ok and e or {code = e.code, message = e.message}'),
+    step => lua('return run.step("s", function() return run.artifact{name = "a.txt", data = "12345"} end)'),
+    again => lua('while not pcall(run.artifact, {name = "a.txt", data = "12345"}) do run.sleep(5) end return 1'),
+    told => sh(sprintf("printf '$says' >&3; read -r x <&4; printf %%s \"\$x\"", '"id":7,')),
+    untold => sh(sprintf("printf '$says' >&3; echo 1", '')),
+    out => sh($leaves),
+    part => sh($leaves, supportsPartialSuccess => true),
+    echo => lua('return inputs'),
+    doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
+		limits => {maxTimeoutMs => 600000}),
+    waits => lua('run.progress(0, 1, "waiting") return run.elicit{message = "go on?", schema = {type = "object", properties = {}}}',
+		 limits => {maxTimeoutMs => 600000}),
+);
+
+# How each ends when the artifact cannot be kept: status, what is missing, where
+# the code is, the command's status.
+my %ends = (
+    lua => ['failed', 'a.txt', 'error', 1],
+    caught => ['succeeded', 'a.txt', 'result', 0],
+    step => ['failed', 'a.txt', 'error', 1],
+    told => ['succeeded', 'a.txt', 'answer', 0],
+    untold => ['failed', 'a.txt', 'error', 1],
+    out => ['failed', 'a.txt b/c.txt', 'error', 1],
+    part => ['partial_success', 'a.txt b/c.txt', 'none', 3],
+);
+
+# What V says of its failure: its code, its message.
+my %failure = (
+    error => sub { my $e = $_[0]{error} // {}; ($e->{errorCode}, $e->{message}) },
+    result => sub { my $e = $_[0]{result}; ref $e ? ($e->{code}, $e->{message}) : () },
+    answer => sub { my $e = (ref $_[0]{result} ? $_[0]{result}{error} : undef) // {}; ($e->{code}, $e->{message}) },
+    none => sub { my $m = ($_[0]{missingArtifacts} // [])->[0] // {}; ($m->{errorCode}, $m->{message}) },
+);
+
+# ---- faults ----
+
+# by name: the call, its errno, where; what clients are told
+my %E = (EIO => 5, EMFILE => 24, EFBIG => 27, ENOSPC => 28, EROFS => 30, EDQUOT => 122);
+my %words = (EIO => 'its disk fails', EMFILE => 'it has too many files open',
+	     EFBIG => 'a file of its state may not grow', ENOSPC => 'its disk is full',
+	     EROFS => 'its state cannot be written', EDQUOT => 'its disk quota is used up');
+my ($tmp, $kept) = ('/artifacts/tmp/', '/artifacts/run_');
+my @faults = map { {name => "$_->[0] of $_->[2] gives $_->[1]", line => "$_->[0] $E{$_->[1]} $_->[2]\n",
+		    says => $words{$_->[1]}} } (
+    (map { ['write', $_, $tmp] } qw(ENOSPC EDQUOT EIO EROFS EFBIG)),
+    (map { ['open', $_, $tmp] } qw(ENOSPC EROFS EMFILE)),
+    (map { ['fsync', $_, $tmp] } qw(ENOSPC EIO)),
+    (map { ['rename', $_, $kept] } qw(ENOSPC EIO EROFS)),
+    (map { ['mkdir', $_, $kept] } qw(ENOSPC EDQUOT)),
+    (map { ['fsync', $_, $kept] } qw(EIO)),
+);
+
+sub fault { my ($s, $line) = @_; unlink "$s->{faults}.hit"; write_file("$s->{faults}.new", $line // '');
+	    rename "$s->{faults}.new", $s->{faults} or die "$s->{faults}: $!\n" }
+sub met { return -s "$_[0]{faults}.hit" }
+
+my $n = 0;
+
+sub server {
+	my ($class, %o) = @_;
+	my $faults = "$box/faults." . $n++;
+
+	write_file($faults, '');
+	chmod 0666, $faults;
+	my $s = $class->new(templates => {%templates}, %o,
+			    env => {LD_PRELOAD => $lib, PADDOCK_FAULTS => $faults});
+	$s->{faults} = $faults;
+	return $s;
+}
+
+sub cage_less { return $_[0] =~ /ISOLATION_TOO_WEAK/ }
+
+# V is how TEMPLATE ends when what it makes cannot be kept, for CODE and SAYS.
+sub tells_all {
+	my ($v, $template, $code, $says, $name) = @_;
+	my ($status, $missing, $where) = @{$ends{$template}};
+	my @said = $failure{$where}->($v);
+	my @list = @{$v->{missingArtifacts} // []};
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($v->{status} eq $status && join(' ', map { $_->{name} } @list) eq $missing
+		  && !(grep { $_->{errorCode} ne $code || $_->{message} !~ $says } @list)
+		  && ($said[0] // '') eq $code && $said[1] =~ $says
+		  && !@{$v->{artifacts}} && "@said" !~ m{\Q$box\E|/artifacts|log says}, $name)
+	    || diag(json_of($v));
+}
+
+sub command_tells_all {
+	my ($cli, $s, $template, $says, $name) = @_;
+	my $r = $cli->run(['run', $template, '--socket', $s->{socket}]);
+	my ($status, $missing, undef, $exit) = @{$ends{$template}};
+	my $all = join '.*', map { quotemeta } split / /, $missing;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($r->{status} == $exit && $r->{err} =~ $says && $r->{err} !~ /wrote/ &&
+	   ($template =~ /lua|step/ ? 1 : $r->{err} =~ /$all/s), $name)
+	    || diag("status $r->{status}\nstdout: $r->{out}\nstderr: $r->{err}");
+}
+
+# ---- each kind of write of an artifact ----
+
+sub artifacts_by {
+	my ($way, $s, $c) = @_;
+	my $cli = Cli->new;
+	my $before = $c->run_sync('lua');
+
+	my @which = sort keys %ends;
+	if (cage_less(json_of($c->run(out => {}, mode => 'sync')))) {
+		note('programs are not caged here');
+		@which = grep { $templates{$_}{code} } @which;
+	}
+	for my $f (@faults) {
+		my $re = qr/this server could not keep it: \Q$f->{says}\E/;
+
+		fault($s, $f->{line});
+		tells_all($c->run_sync($_), $_, 'STORE_UNAVAILABLE', $re, "$way: $f->{name}: $_") for @which;
+		command_tells_all($cli, $s, $_, $re, "command: $f->{name}: $_")
+		    for $s->{socket} ? @which : ();
+		ok(met($s), '  the fault was met');
+	}
+	my $id = $c->run_async('again');
+	ok(until_true('the fault', sub { met($s) }), "$way: one tries again…");
+	fault($s);
+	my $v = $c->ended($id);
+	is($v->{status}, 'succeeded', '  and succeeds without a restart');
+	is(scalar @{$v->{artifacts}}, 1, '  with its artifact');
+	ok(!exists $v->{missingArtifacts}, '  and nothing is missing');
+	for (@which) {
+		$v = $c->run_sync($_);
+		ok($v->{status} eq 'succeeded' && @{$v->{artifacts}} && !exists $v->{missingArtifacts},
+		   "$way: $_ goes on by itself") or diag(json_of($v));
+	}
+	is($c->tool(get_artifact => {artifactId => $before->{result}})->{view}{complete}, true,
+	   "$way: what was kept before is there");
+}
+
+SKIP: {
+	skip 'sanitizers want to be preloaded first', 1 if $SANITIZED;
+	ok($have_lib, 'tests/faults.c is built') or skip 'no compiler', 1;
+	subtest 'artifacts over stdio' => sub {
+		my $s = server('Paddock');
+		$s->init;
+		artifacts_by(stdio => $s, $s);
+		$s->stop;
+	};
+	subtest 'artifacts over HTTP, and the command' => sub {
+		my $s = server('Http');
+		artifacts_by(http => $s, $s->client->greeted);
+		$s->stop(undef, 'TERM');
+	};
+}
+
+ok(strays_gone(), 'no process is left');
+done_testing();

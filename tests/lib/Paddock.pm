@@ -37,7 +37,7 @@ our $TOP = abs_path(dirname(__FILE__) . '/../..');
 our $BUILD = abs_path($ENV{PADDOCK_BUILD} // "$TOP/build") // 'build';
 our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 30; # seconds a wait may last
 our $SANITIZED = -e "$BUILD/paddock-sanitized"; # see make asan
-our $ROOM = $SANITIZED ? 6 : 1; # so many times the usual memory is fine
+our $ROOM = $SANITIZED ? 12 : 1; # so many times the usual memory is fine: what is freed stays a while, and its shadow
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 my %live;    # pid => instance, of servers that we have to reap

@@ -79,6 +79,20 @@ static void show_artifacts(struct json_object *list)
 	}
 }
 
+static bool says(struct json_object *view, const char *flag)
+{
+	return json_object_get_boolean(json_member(view, flag));
+}
+
+static const char *status_of(struct json_object *view)
+{
+	if (says(view, "cancelRequested"))
+		return "running, asked to stop";
+	if (says(view, "awaitingInput"))
+		return "running, waits for an answer";
+	return json_member_str(view, "status");
+}
+
 static void show(struct json_object *view)
 {
 	struct json_object *m = json_member(view, "metrics");
@@ -93,10 +107,7 @@ static void show(struct json_object *view)
 		     ? json_member_str(view, "templateVersion")
 		     : "");
 	line("template", template);
-	line("status", json_object_get_boolean(
-			   json_member(view, "cancelRequested"))
-			   ? "running, asked to stop"
-			   : json_member_str(view, "status"));
+	line("status", status_of(view));
 	show_steps(view);
 	line("message", json_member_str(view, "message"));
 	line_time("created", json_member(view, "createdAt"));
@@ -146,13 +157,17 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	json_object_object_add(v, "runId", json_object_new_string(id));
 	if (cli->json)
 		pretty_print(v, true);
-	else if (json_object_get_boolean(json_member(v, "cancelRequested")))
+	else if (says(v, "cancelRequested") && reason == NULL)
 		tell_out("%s\n", id);
-	if (!json_object_get_boolean(json_member(v, "cancelRequested")))
+	if (!says(v, "cancelRequested")) {
 		say("%s: nothing to cancel: %s", id,
 		    reason != NULL ? reason : json_member_str(v, "currentStatus"));
+	} else if (reason != NULL) { /* it is known to be asked for, no more */
+		say("%s is not cancelled yet: %s", id, reason);
+		rc = CLI_TROUBLE;
+	}
 	json_object_put(v);
-	return 0;
+	return rc;
 }
 
 static int cancel(const struct cli *cli, int n, const char *const *arg)

@@ -7,6 +7,7 @@
 
 #include "proto/json.h"
 #include "supervisor/call_answer.h"
+#include "supervisor/elsewhere.h"
 #include "supervisor/view.h"
 
 static struct json_object *args_of(const struct call *c)
@@ -48,17 +49,28 @@ static void answer_view(struct call *c, const char *id, enum store_status status
 					       .view = view});
 }
 
-static void on_row(void *arg, const struct store_result *res)
+static void present_row(struct call *c, const struct elsewhere_end *end)
 {
-	struct call *c = arg;
+	const struct store_run *row = end->res->runs;
 
-	if (!call_release(c) || store_failed(c, res))
+	if (store_failed(c, end->res))
 		return;
-	if (res->runs[0].view != NULL)
-		answer_view(c, res->runs[0].id, res->runs[0].status,
-			    res->runs[0].view);
+	if (row->status <= STORE_RUNNING)
+		call_tool_result(c, view_open_row(row, end->silent), false);
+	else if (row->view != NULL)
+		answer_view(c, row->id, row->status, row->view);
 	else
-		call_tool_result(c, view_row(&res->runs[0]), false);
+		call_tool_result(c, view_row(row), false);
+}
+
+static void present_ours(struct call *c, struct run *r)
+{
+	requestor_polled(c->session->requestor, &r->polled_ms,
+			 VIEW_POLL_AFTER_MS);
+	if (r->view != NULL) /* it has ended, and is being recorded */
+		answer_view(c, r->id, run_stored_status(r), r->view);
+	else
+		call_tool_result(c, view_run(r, &c->server->isolation), false);
 }
 
 void contract_get_run(struct call *c, struct json_object *args)
@@ -67,17 +79,13 @@ void contract_get_run(struct call *c, struct json_object *args)
 	const char *id = json_member_str(args, "runId");
 	struct run *r = runs_find(server_runs(srv), c->session->requestor, id);
 
-	if (r != NULL) {
-		requestor_polled(c->session->requestor, &r->polled_ms,
-				 VIEW_POLL_AFTER_MS);
-		if (r->view != NULL) /* it has ended, and is being recorded */
-			answer_view(c, r->id, run_stored_status(r), r->view);
-		else
-			call_tool_result(c, view_run(r, &srv->isolation), false);
-		return;
-	}
-	call_hold_read(c);
-	store_get_run(srv->store, c->session->requestor->name, id, on_row, c);
+	if (r != NULL)
+		present_ours(c, r);
+	else
+		elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_VIEW,
+						     .id = id,
+						     .done = present_row,
+						     .ours = present_ours});
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -129,18 +137,35 @@ static void answer_cancel(struct call *c, bool requested, const char *status,
 	call_tool_result(c, v, false);
 }
 
-static void on_cancel_row(void *arg, const struct store_result *res)
+/* Why what was wanted of ROW did not come about; NULL: it did. */
+static const char *why_not(const struct elsewhere_end *end)
 {
-	struct call *c = arg;
-	enum store_status status;
+	const struct store_run *row = end->res->runs;
+	bool stopped = row->status == STORE_CANCELED || row->cancelling;
 
-	if (!call_release(c) || store_failed(c, res))
+	if (end->silent)
+		return "another server has this run and does not answer now; "
+		       "it ends the run as soon as it can";
+	if (stopped && end->asked)
+		return NULL;
+	if (row->status <= STORE_RUNNING)
+		return row->cancelling ? NULL : "the run has ended, but that is not recorded yet";
+	if (end->died && row->status == STORE_FAILED)
+		return "the server that ran it has died, which has interrupted "
+		       "the run";
+	return "the run has ended already";
+}
+
+static void present_end(struct call *c, const struct elsewhere_end *end)
+{
+	const struct store_run *row = end->res->runs;
+	const char *why;
+
+	if (store_failed(c, end->res))
 		return;
-	status = res->runs[0].status;
-	answer_cancel(c, false, view_status(status),
-		      status == STORE_QUEUED || status == STORE_RUNNING
-			  ? "another running server owns this run; ask that one"
-			  : "the run has ended already");
+	why = why_not(end);
+	answer_cancel(c, why == NULL || end->silent, view_status(row->status),
+		      why);
 }
 
 static void present_cancel(struct call *c, struct run *r)
@@ -148,24 +173,28 @@ static void present_cancel(struct call *c, struct run *r)
 	answer_cancel(c, true, run_status(r), NULL);
 }
 
+static void cancel_ours(struct call *c, struct run *r)
+{
+	/* asked for already counts as asked for */
+	runs_cancel(server_runs(c->server), r);
+	c->present = present_cancel;
+	if (run_terminal(r)) /* it was queued: once that is durable */
+		call_watch(c, r);
+	else
+		present_cancel(c, r);
+}
+
 void contract_cancel_run(struct call *c, struct json_object *args)
 {
-	struct server *srv = c->session->server;
-	struct runs *runs = server_runs(srv);
+	struct runs *runs = server_runs(c->server);
 	const char *id = json_member_str(args, "runId");
 	struct run *r = runs_find(runs, c->session->requestor, id);
 
-	if (r != NULL) {
-		/* asked for already counts as asked for */
-		runs_cancel(runs, r);
-		c->present = present_cancel;
-		if (run_terminal(r)) /* it was queued: once that is durable */
-			call_watch(c, r);
-		else
-			present_cancel(c, r);
-		return;
-	}
-	call_hold(c);
-	store_get_run(srv->store, c->session->requestor->name, id, on_cancel_row,
-		      c);
+	if (r != NULL)
+		cancel_ours(c, r);
+	else
+		elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_CANCEL,
+						     .id = id,
+						     .done = present_end,
+						     .ours = cancel_ours});
 }

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "proto/json.h"
 #include "supervisor/call_make.h"
+#include "supervisor/elsewhere.h"
 #include "supervisor/own_uri.h"
 #include "supervisor/page.h"
 #include "supervisor/placeholder.h"
@@ -191,67 +192,83 @@ static void answer_json(struct call *c, struct json_object *obj)
 	json_object_put(obj);
 }
 
-static void on_run_row(void *arg, const struct store_result *res)
+static void give_run(struct call *c, const struct elsewhere_end *end)
 {
-	struct call *c = arg;
+	const struct store_run *row = end->res->runs;
 
-	if (!call_release(c))
-		return;
-	if (res->rc != 0)
+	if (end->res->rc != 0)
 		resources_not_found(c, uri_of(c));
-	else if (res->runs[0].view != NULL)
-		answer_bytes(c, "application/json", res->runs[0].view,
-			     strlen(res->runs[0].view));
+	else if (row->status <= STORE_RUNNING)
+		answer_json(c, view_open_row(row, end->silent));
+	else if (row->view != NULL)
+		answer_bytes(c, "application/json", row->view,
+			     strlen(row->view));
 	else
-		answer_json(c, view_row(&res->runs[0]));
+		answer_json(c, view_row(row));
+}
+
+static void give_our_run(struct call *c, struct run *r)
+{
+	answer_json(c, view_run(r, &c->server->isolation));
+}
+
+/* The run that U names, from who has it. */
+static void read_of_run(struct call *c, const struct own_uri *u,
+			const struct elsewhere *ask)
+{
+	struct elsewhere whole = *ask;
+	struct run *r = runs_find(server_runs(c->server), c->session->requestor,
+				  u->run_id);
+
+	whole.id = u->run_id;
+	if (r != NULL)
+		ask->ours(c, r);
+	else
+		elsewhere_ask(c, &whole);
 }
 
 static void read_run(struct call *c, const struct own_uri *u)
 {
-	struct server *srv = c->session->server;
-	struct run *r = runs_find(server_runs(srv), c->session->requestor,
-				  u->run_id);
-
-	if (r != NULL) {
-		answer_json(c, view_run(r, &srv->isolation));
-		return;
-	}
-	call_hold_read(c);
-	store_get_run(srv->store, c->session->requestor->name, u->run_id,
-		      on_run_row, c);
+	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_VIEW,
+					      .done = give_run,
+					      .ours = give_our_run});
 }
 
-static void on_log_row(void *arg, const struct store_result *res)
+static void give_log(struct call *c, const struct elsewhere_end *end)
 {
-	struct call *c = arg;
+	const struct store_run *row = end->res->runs;
 	const char *log;
 
-	if (!call_release(c))
-		return;
-	if (res->rc != 0) {
+	if (end->res->rc != 0) {
 		resources_not_found(c, uri_of(c));
 		return;
 	}
-	log = res->runs[0].log != NULL ? res->runs[0].log : "";
+	if (end->silent) {
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the server that runs %s does not answer now, and it "
+			   "alone has the log until the run ends; ask again "
+			   "later",
+			   row->id);
+		return;
+	}
+	log = row->log != NULL ? row->log : "";
 	answer_bytes(c, "text/plain", log, strlen(log));
+}
+
+static void give_our_log(struct call *c, struct run *r)
+{
+	if (r->log != NULL)
+		answer_bytes(c, "text/plain", buf_data(r->log),
+			     buf_len(r->log));
+	else
+		answer_bytes(c, "text/plain", "", 0);
 }
 
 static void read_log(struct call *c, const struct own_uri *u)
 {
-	struct server *srv = c->session->server;
-	struct run *r = runs_find(server_runs(srv), c->session->requestor,
-				  u->run_id);
-
-	if (r != NULL && r->log != NULL) {
-		answer_bytes(c, "text/plain", buf_data(r->log),
-			     buf_len(r->log));
-	} else if (r != NULL) {
-		answer_bytes(c, "text/plain", "", 0);
-	} else {
-		call_hold_read(c);
-		store_get_run(srv->store, c->session->requestor->name,
-			      u->run_id, on_log_row, c);
-	}
+	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_LOG,
+					      .done = give_log,
+					      .ours = give_our_log});
 }
 
 /* One that is larger than may go inline is read by get_artifact, in pieces. */

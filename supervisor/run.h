@@ -188,6 +188,7 @@ struct run {
 	int64_t row_bytes;	       /* of its row, as its requestor is charged */
 	const char *unrecorded;	       /* ENDED: the store failed; why */
 	char *view;		       /* ENDED: its terminal view, JSON text */
+	struct run_shown *shown;       /* runs_mail.c's, while others ask */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
 	struct sched_item queued;      /* while it waits for a worker */
 	UT_hash_handle hh;	       /* in runs.by_id */

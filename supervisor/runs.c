@@ -322,6 +322,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	st = xcalloc(1, sizeof(*st));
 	*st = (struct stored){s, r, wish->promised ? done : NULL, arg};
 	runs_enqueue(s, r);
+	runs_mail_look(s);
 	starts = runs_next(s) == r;
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
@@ -425,6 +426,8 @@ void runs_reclaim(struct runs *s, runs_served served, void *arg,
 	if (res->n_runs + res->interrupted > 0)
 		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
 			 res->interrupted + res->n_runs - again);
+	if (again > 0) /* their owners may have died before they were read */
+		runs_mail_read(s);
 	runs_pump(s);
 }
 
@@ -487,6 +490,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .instance = env->instance,
 	};
 	runs_queue_init(s);
+	runs_mail_init(s);
 	return s;
 }
 
@@ -498,6 +502,7 @@ void runs_free(struct runs *s)
 		return;
 	HASH_ITER(hh, s->by_id, r, after)
 		runs_forget(s, r);
+	runs_mail_fini(s);
 	runs_queue_fini(s);
 	free(s->state_dir);
 	free(s);

@@ -98,6 +98,9 @@ void runs_pump(struct runs *s);
  */
 void runs_interrupt(struct runs *s, bool queued);
 
+/* The store is about to close what nudges us. */
+void runs_mail_deaf(struct runs *s);
+
 /* Tell the watches of ended runs that the store cannot record them now. */
 void runs_tell_unrecorded(struct runs *s, const char *why);
 

@@ -23,6 +23,7 @@ void runs_forget(struct runs *s, struct run *r)
 {
 	HASH_DEL(s->by_id, r);
 	input_forget(r);
+	runs_mail_forget(r);
 	browser_forget(r);
 	if (r->result_text != NULL) {
 		intake_let_go(s->env.offload, r->requestor, r->result);

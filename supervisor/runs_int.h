@@ -5,6 +5,7 @@
  *   runs.c        creation, look-up, cancelling; what workers tell; a new server
  *   runs_queue.c  which start, and when
  *   runs_end.c    the end: view, row, who is told
+ *   runs_mail.c   what other instances on the same state ask of ours
  */
 #ifndef SUPERVISOR_RUNS_INT_H
 #define SUPERVISOR_RUNS_INT_H
@@ -14,8 +15,11 @@
 
 #define RUNS_UNRECORDED_MAX (16u << 20) /* bytes of views: no run begins above */
 
+struct runs_mail; /* runs_mail.c */
+
 struct runs {
 	struct runs_env env;
+	struct runs_mail *mail;
 	char *state_dir;
 	struct worker_env workers;
 	struct run *by_id;
@@ -48,5 +52,15 @@ void runs_resume(struct runs *s);
 /* EV ends R, which has no worker: steps, view, row; NEWS_ENDED follows. */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
 void runs_forget(struct runs *s, struct run *r);
+
+/* ---- runs_mail.c ---- */
+
+void runs_mail_init(struct runs *s);
+void runs_mail_fini(struct runs *s);
+/* There are runs: see now and then what is asked of them. */
+void runs_mail_look(struct runs *s);
+void runs_mail_read(struct runs *s); /* the same, and at once */
+/* R is about to be freed. */
+void runs_mail_forget(struct run *r);
 
 #endif

@@ -268,6 +268,11 @@ static void recover(struct server *srv)
 	store_recover(srv->store, on_recovered, srv);
 }
 
+void server_recover(struct server *srv)
+{
+	recover(srv);
+}
+
 static void recover_again(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
@@ -518,6 +523,8 @@ void server_fini(struct server *srv)
 	browser_stop(srv->browser);
 	crew_stop(srv->crew);
 	event_done(srv->on_store); /* its descriptor is closed next */
+	if (srv->runs != NULL)
+		runs_mail_deaf(srv->runs); /* as is that of its nudges */
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
 	/* what the store answered at its end has asked it, by the runs */

@@ -85,6 +85,9 @@ void server_fini(struct server *srv);
  */
 struct runs *server_runs(struct server *srv);
 
+/* An instance on this state seems to be dead: take over what it had. */
+void server_recover(struct server *srv);
+
 /* Serve, and start what waits, once all that can run has been measured. */
 void server_look(struct server *srv);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -282,6 +283,8 @@ static void free_store(struct store *s)
 {
 	if (s->event_fd >= 0)
 		close(s->event_fd);
+	if (s->nudge_fd >= 0)
+		close(s->nudge_fd);
 	pthread_cond_destroy(&s->idle);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -305,6 +308,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	STAILQ_INIT(&s->kept);
 	init_waiting(s);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	rc = s->event_fd < 0 ? errno : start_thread(s);
 	if (rc == 0)
 		return s;
@@ -331,6 +335,16 @@ static void submit(struct store *s, struct store_req *r)
 int store_fd(const struct store *s)
 {
 	return s->event_fd;
+}
+
+int store_nudge_fd(const struct store *s)
+{
+	return s->nudge_fd;
+}
+
+bool store_is_nudged(const struct store *s)
+{
+	return atomic_load(&s->nudged);
 }
 
 void store_dispatch(struct store *s)

@@ -3,7 +3,8 @@
  * store.h - what survives: runs and artifacts in a state directory.
  *
  *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
- *   STATE/instances/ID         locked for as long as its supervisor lives
+ *   STATE/instances/ID         locked for as long as its supervisor lives;
+ *                              touched by another that has written to it
  *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them
  *
  * Calls return at once. One thread owns the database: it takes what has been
@@ -45,6 +46,14 @@ enum store_task {
 	STORE_TASK_REPLY = 3,  /* the same, which made the whole result */
 };
 
+/* Whose an open run is, as who reads its row finds it. */
+enum store_owner {
+	STORE_OWNER_NONE = 0, /* it has ended, or it was not looked for */
+	STORE_OWNER_SELF,
+	STORE_OWNER_OTHER, /* another instance, which lives */
+	STORE_OWNER_DEAD,  /* store_recover() takes it over */
+};
+
 struct store_run {
 	char id[ID_SIZE];
 	const char *requestor;
@@ -69,6 +78,13 @@ struct store_run {
 	const char *view;	/* JSON: the whole terminal view; NULL until
 				   then, and for a run that was interrupted */
 	const char *log;	/* text, or NULL */
+
+	/* Of an open run, read by its id; view, log, task_note as shown then: */
+	enum store_owner owner;
+	bool awaiting;		/* it waits for an answer of its client's */
+	int64_t shown_until_ms;	/* its owner keeps what it shows fresh until */
+	int64_t log_until_ms;	/* …and its log */
+	int64_t shown_seq, log_seq; /* one more with each change of those */
 };
 
 /*
@@ -77,6 +93,19 @@ struct store_run {
  */
 #define STORE_ROW_BYTES 512
 int64_t store_row_bytes(const struct store_run *run);
+
+/* What one instance may ask another for, about a run; never renumber. */
+enum store_mail {
+	STORE_MAIL_CANCEL = 1,
+	STORE_MAIL_WATCH = 2, /* show its view */
+	STORE_MAIL_LOG = 3,   /* show its log */
+};
+
+struct store_letter {
+	char run_id[ID_SIZE];
+	enum store_mail kind;
+	int64_t until_ms; /* nobody needs it any more then */
+};
 
 struct store_artifact {
 	char id[ID_SIZE];
@@ -107,6 +136,8 @@ struct store_result {
 	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
 	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
 	size_t interrupted;	/* recover: runs that were running */
+	const struct store_letter *mail; /* read_mail */
+	size_t n_mail;
 };
 
 typedef void (*store_done)(void *arg, const struct store_result *res);
@@ -162,7 +193,10 @@ enum store_urgency {
 void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg);
 
-/* One run of REQUESTOR's: 0 and runs[0], or -ENOENT. */
+/*
+ * One run of REQUESTOR's: 0 and runs[0], or -ENOENT. Of an open one whose owner
+ * shows it (store_show()) view, log and task_note are what was shown last.
+ */
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg);
 
@@ -183,7 +217,7 @@ struct store_filter {
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg);
 
-/* The same without inputs, options, view and log. */
+/* One run as store_get_run(), without inputs, options, view and log. */
 void store_get_task(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg);
 
@@ -227,6 +261,31 @@ void store_usage(struct store *s, const char *requestor, store_done done,
  * inputs and options. Stray files are removed.
  */
 void store_recover(struct store *s, store_done done, void *arg);
+
+/*
+ * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge
+ * it. One row a run and kind, which the run's end removes. DONE (may be NULL):
+ * 0 once that is durable, also when there is no such run or it is ours.
+ */
+void store_send_mail(struct store *s, const char *requestor, const char *id,
+		     enum store_mail kind, int64_t until_ms, store_done done,
+		     void *arg);
+/* What this instance is asked for, and may have been before: in mail. */
+void store_read_mail(struct store *s, store_done done, void *arg);
+
+/*
+ * Readable after a nudge: the caller reads it empty, then asks for the mail.
+ * Owned by the store; -1: there are none here.
+ */
+int store_nudge_fd(const struct store *s);
+/* Do nudges come? Else the mail is to be looked for more often. */
+bool store_is_nudged(const struct store *s);
+
+/*
+ * Show to other instances how our open RUN goes: id, requestor, awaiting,
+ * task_note, view, log (NULL: as before), and until when they are kept fresh.
+ */
+void store_show(struct store *s, const struct store_run *run);
 
 /* Forget what expired before NOW_MS: tasks, artifacts' files, then runs. */
 void store_sweep(struct store *s, int64_t now_ms);

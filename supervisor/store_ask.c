@@ -125,3 +125,29 @@ void store_sweep(struct store *s, int64_t now_ms)
 {
 	store_ask(s, &store_op_sweep, &(struct store_req){.time_ms = now_ms});
 }
+
+void store_send_mail(struct store *s, const char *requestor, const char *id,
+		     enum store_mail kind, int64_t until_ms, store_done done,
+		     void *arg)
+{
+	store_ask(s, &store_op_send_mail,
+	    &(struct store_req){.hurry = true,
+				.requestor = requestor,
+				.id = id,
+				.kind = kind,
+				.time_ms = until_ms,
+				.done = done,
+				.arg = arg});
+}
+
+void store_read_mail(struct store *s, store_done done, void *arg)
+{
+	store_ask(s, &store_op_read_mail,
+	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
+}
+
+void store_show(struct store *s, const struct store_run *run)
+{
+	store_ask(s, &store_op_show,
+	    &(struct store_req){.hurry = true, .run = *run});
+}

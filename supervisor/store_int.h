@@ -10,6 +10,7 @@
  *   store_sql.c      the database: open, statements, errors in words
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
+ *   store_mail.c     what instances ask of each other, and show
  *   store_recover.c  instances: our lock, and what the dead left behind
  *   store_sweep.c    what has expired
  *   store_file.c     files
@@ -21,6 +22,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 
 #include "supervisor/store.h"
@@ -51,7 +53,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_task, store_op_list_tasks, store_op_find_idem,
     store_op_list_runs, store_op_put_artifact,
     store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
-    store_op_recover, store_op_sweep;
+    store_op_recover, store_op_sweep, store_op_send_mail,
+    store_op_read_mail, store_op_show;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_lane.c */
@@ -85,6 +88,7 @@ struct store_req {
 	int64_t offset;
 	int64_t limit;
 	int64_t time_ms;
+	enum store_mail kind;
 	struct store_recovery *recovery;
 
 	/* what came of it; owned */
@@ -93,7 +97,8 @@ struct store_req {
 	char **row_text; /* a block per row */
 	size_t rows_cap;
 	struct store_artifact found;
-	char *found_text;
+	char *found_text; /* an artifact's; what is shown; whom mail is for */
+	struct store_letter *letters;
 	void *data;
 	char *why;
 
@@ -143,6 +148,7 @@ enum store_stmt {
 	STMT_CLAIM_RUNNING_ARTIFACTS,
 	STMT_CLAIM_RUNNING,
 	STMT_CLAIM_QUEUED,
+	STMT_CLAIM_MAIL,
 	STMT_ARTIFACT_LIVES,
 	STMT_EXPIRED_TASKS,
 	STMT_EXPIRED_ARTIFACTS,
@@ -151,6 +157,11 @@ enum store_stmt {
 	STMT_ARTIFACT_GONE,
 	STMT_DROP_ARTIFACTS,
 	STMT_DROP_RUN,
+	STMT_SHOWN,
+	STMT_SHOW,
+	STMT_SEND_MAIL,
+	STMT_READ_MAIL,
+	STMT_EXPIRED_MAIL,
 	STORE_STMTS
 };
 
@@ -160,6 +171,8 @@ struct store {
 	char *instance;
 	pthread_t thread;
 	int event_fd;
+	int nudge_fd; /* inotify(7) on our lock's file, or -1… */
+	atomic_bool nudged; /* …and it is watched */
 	struct store_lane *lanes; /* the caller's thread's */
 
 	pthread_mutex_t lock; /* over this part */
@@ -239,6 +252,17 @@ const char *store_text(sqlite3_stmt *st, int at);
 /* Take the lock of S's instance, unless it is held. 0 or -errno, why set. */
 int store_instance_lock(struct store *s);
 void store_instance_unlock(struct store *s); /* and remove its file */
+
+/* Does the instance NAME hold its lock? */
+bool store_instance_lives(const struct store *s, const char *name);
+char *store_instance_path(const struct store *s, const char *name);
+
+/*
+ * RUN, whose row was read for R, is open: whose is it, and what does that one
+ * show of it? With BULK also its view and log. 0 or -errno.
+ */
+int store_read_shown(struct store *s, struct store_req *r,
+		     struct store_run *run, bool bulk);
 
 /* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
 void store_run_row(struct store_req *r, sqlite3_stmt *st);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ struct store_recovery {
 	struct store *s;
 };
 
-static char *instance_path(const struct store *s, const char *name)
+char *store_instance_path(const struct store *s, const char *name)
 {
 	return xasprintf("%s/" STORE_INSTANCES_DIR "/%s", s->dir, name);
 }
@@ -58,10 +59,30 @@ static int lock_file(const char *path, int flags)
 	return rc;
 }
 
+bool store_instance_lives(const struct store *s, const char *name)
+{
+	char *path = store_instance_path(s, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool lives = fd < 0 ? errno != ENOENT : flock(fd, LOCK_SH | LOCK_NB) != 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return lives;
+}
+
+/* Who has written to us touches our file. */
+static void hear_nudges(struct store *s, const char *path)
+{
+	atomic_store(&s->nudged,
+		     s->nudge_fd >= 0 &&
+			 inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0);
+}
+
 int store_instance_lock(struct store *s)
 {
 	char *dir = xasprintf("%s/" STORE_INSTANCES_DIR, s->dir);
-	char *path = instance_path(s, s->instance);
+	char *path = store_instance_path(s, s->instance);
 	struct stat st;
 	int rc = 0, fd = s->instance_fd;
 
@@ -82,6 +103,8 @@ int store_instance_lock(struct store *s)
 	}
 	if (rc != 0)
 		store_failed(s, rc, path);
+	else
+		hear_nudges(s, path);
 out:
 	free(path);
 	free(dir);
@@ -94,7 +117,7 @@ void store_instance_unlock(struct store *s)
 
 	if (s->instance_fd < 0)
 		return;
-	path = instance_path(s, s->instance);
+	path = store_instance_path(s, s->instance);
 	unlink(path);
 	free(path);
 	close(s->instance_fd);
@@ -109,7 +132,7 @@ static int on_instance(void *arg, const char *name)
 
 	if (name[0] == '.' || strcmp(name, v->s->instance) == 0)
 		return 0;
-	path = instance_path(v->s, name);
+	path = store_instance_path(v->s, name);
 	fd = lock_file(path, 0);
 	free(path);
 	if (fd < 0)
@@ -270,13 +293,16 @@ static int claim(struct store *s, struct store_req *r, const char *instance)
 		return rc;
 	while ((rc = store_sql_step(s, st)) == 1)
 		store_run_row(r, st);
-	return rc;
+	/* what was asked about those that are ours now is asked of us */
+	if (rc == 0)
+		rc = claim_stmt(s, STMT_CLAIM_MAIL, instance, now, &st);
+	return rc == 0 ? store_sql_step(s, st) : rc;
 }
 
 /* A row was written after its instance had its file: no file, no life. */
 static bool is_missing(const struct store *s, const char *instance)
 {
-	char *path = instance_path(s, instance);
+	char *path = store_instance_path(s, instance);
 	bool missing = access(path, F_OK) != 0 && errno == ENOENT;
 
 	free(path);
@@ -371,7 +397,7 @@ static void bury(struct store *s, struct store_req *r)
 
 	file_each(tmp, on_tmp, r->recovery);
 	for (size_t i = 0; i < v->n_dead; i++) {
-		char *path = instance_path(s, v->dead[i]);
+		char *path = store_instance_path(s, v->dead[i]);
 
 		unlink(path);
 		free(path);

@@ -65,12 +65,14 @@ void store_req_forget(struct store_req *r)
 	free(r->rows);
 	free(r->row_text);
 	free(r->found_text);
+	free(r->letters);
 	free(r->data);
 	free(r->why);
 	r->rows = NULL;
 	r->row_text = NULL;
 	r->rows_cap = 0;
 	r->found_text = NULL;
+	r->letters = NULL;
 	r->data = NULL;
 	r->why = NULL;
 	r->res = (struct store_result){.why = ""};

@@ -194,12 +194,16 @@ static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
 static int get_by_id(struct store *s, struct store_req *r, enum store_stmt which)
 {
 	sqlite3_stmt *st = store_sql(s, which);
+	int rc;
 
 	if (st == NULL)
 		return store_sql_failed(s);
 	store_bind_text(st, 1, r->requestor);
 	store_bind_text(st, 2, r->id);
-	return read_one(s, r, st, "run");
+	rc = read_one(s, r, st, "run");
+	if (rc != 0 || r->over || r->rows[0].status > STORE_RUNNING)
+		return rc;
+	return store_read_shown(s, r, &r->rows[0], which == STMT_GET_RUN);
 }
 
 static int get_run(struct store *s, struct store_req *r)

@@ -162,7 +162,39 @@ static const char account[] =
     "END;"
     "PRAGMA user_version=3;";
 
-const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account};
+/*
+ * What instances say to each other about runs that are open: mail to a run's
+ * owner, and what the owner shows of it while somebody asks. A run's end takes
+ * both away.
+ */
+static const char mail[] =
+    "CREATE TABLE mail("
+    " run TEXT NOT NULL,"
+    " kind INTEGER NOT NULL,"
+    " instance TEXT NOT NULL,"
+    " until_ms INTEGER NOT NULL,"
+    " PRIMARY KEY(run, kind)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX mail_to ON mail(instance);"
+    "CREATE TABLE shown("
+    " run TEXT PRIMARY KEY NOT NULL,"
+    " requestor TEXT NOT NULL,"
+    " awaiting INTEGER NOT NULL,"
+    " until_ms INTEGER NOT NULL,"
+    " log_until_ms INTEGER NOT NULL,"
+    " seq INTEGER NOT NULL,"
+    " log_seq INTEGER NOT NULL,"
+    " note TEXT,"
+    " view TEXT,"
+    " log TEXT) STRICT;"
+    "CREATE TRIGGER runs_over AFTER UPDATE OF ended ON runs"
+    " WHEN old.ended = 0 AND new.ended = 1 BEGIN"
+    " DELETE FROM mail WHERE run = new.id;"
+    " DELETE FROM shown WHERE run = new.id;"
+    "END;"
+    "PRAGMA user_version=4;";
+
+const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
+						       mail};
 
 /* The order that store_run_row() reads; a list stops before the bulk. */
 #define HEAD(t)                                                                \
@@ -255,7 +287,8 @@ const char *const store_statements[STORE_STMTS] = {
 	" WHERE status = 1 AND ended = 0 AND instance = ?1)",
     [STMT_CLAIM_RUNNING] =
 	"UPDATE runs INDEXED BY runs_open"
-	" SET status = CASE WHEN cancelling THEN 5 ELSE 3 END, ended = 1,"
+	" SET status = CASE WHEN cancelling OR EXISTS (SELECT 1 FROM mail"
+	" WHERE run = id AND kind = 1) THEN 5 ELSE 3 END, ended = 1,"
 	" updated_ms = ?3, finished_ms = ?3,"
 	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"
 	" options = NULL, view = NULL, instance = ?2, bytes = " ROW_BYTES
@@ -264,6 +297,7 @@ const char *const store_statements[STORE_STMTS] = {
 	"UPDATE runs INDEXED BY runs_open SET instance = ?2"
 	" WHERE status = 0 AND ended = 0 AND instance = ?1"
 	" RETURNING " HEAD("") ", " BULK,
+    [STMT_CLAIM_MAIL] = "UPDATE mail SET instance = ?2 WHERE instance = ?1",
     [STMT_ARTIFACT_LIVES] = "SELECT 1 FROM artifacts"
 			    " WHERE id = ?1 AND run_id = ?2 AND gone = 0",
     [STMT_EXPIRED_ARTIFACTS] =
@@ -281,4 +315,25 @@ const char *const store_statements[STORE_STMTS] = {
 	"SELECT id, run_id FROM artifacts WHERE run_id = ?1 AND gone = 0",
     [STMT_DROP_ARTIFACTS] = "DELETE FROM artifacts WHERE run_id = ?1",
     [STMT_DROP_RUN] = "DELETE FROM runs WHERE requestor = ?2 AND id = ?1",
+    [STMT_SHOWN] =
+	"SELECT instance, awaiting, until_ms, log_until_ms, seq, log_seq,"
+	" note, shown.view, shown.log FROM runs LEFT JOIN shown"
+	" ON shown.run = runs.id AND shown.requestor = runs.requestor"
+	" WHERE runs.requestor = ?1 AND runs.id = ?2",
+    [STMT_SHOW] =
+	"INSERT INTO shown SELECT id, requestor, ?4, ?5, ?6, ?8 IS NOT NULL,"
+	" ?9 IS NOT NULL, ?7, ?8, ?9 FROM runs WHERE requestor = ?1"
+	" AND id = ?2 AND instance = ?3 AND ended = 0"
+	" ON CONFLICT(run) DO UPDATE SET awaiting = ?4, until_ms = ?5,"
+	" log_until_ms = ?6, note = ?7,"
+	" seq = seq + excluded.seq, log_seq = log_seq + excluded.log_seq,"
+	" view = coalesce(?8, view), log = coalesce(?9, log)",
+    [STMT_SEND_MAIL] =
+	"INSERT INTO mail SELECT id, ?4, instance, ?5 FROM runs"
+	" WHERE requestor = ?1 AND id = ?2 AND ended = 0 AND instance <> ?3"
+	" ON CONFLICT(run, kind) DO UPDATE SET instance = excluded.instance,"
+	" until_ms = max(until_ms, excluded.until_ms) RETURNING instance",
+    [STMT_READ_MAIL] = "SELECT run, kind, until_ms FROM mail"
+		       " INDEXED BY mail_to WHERE instance = ?1 LIMIT ?2",
+    [STMT_EXPIRED_MAIL] = "DELETE FROM mail WHERE until_ms < ?1",
 };

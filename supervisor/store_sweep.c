@@ -136,12 +136,26 @@ static int forget_tasks(struct store *s, int64_t now_ms, bool *more)
 	return rc;
 }
 
+/* Few are there at a time: one a run and kind. */
+static int forget_mail(struct store *s, int64_t now_ms)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_EXPIRED_MAIL);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	sqlite3_bind_int64(st, 1, now_ms);
+	return store_sql_step(s, st);
+}
+
 static int sweep(struct store *s, struct store_req *r)
 {
 	struct pairs files = {0}, runs = {0};
 	bool more_tasks = false;
 	int rc = forget_tasks(s, r->time_ms, &more_tasks);
 	size_t dropped = 0;
+
+	if (rc == 0)
+		rc = forget_mail(s, r->time_ms);
 
 	if (rc == 0)
 		rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);

@@ -58,7 +58,9 @@ enum task_status task_status(const struct run *r)
 
 enum task_status task_row_status(const struct store_run *row)
 {
-	return row->cancelling ? TASK_CANCELLED : of_row[row->status];
+	if (row->cancelling)
+		return TASK_CANCELLED;
+	return row->awaiting ? TASK_INPUT_REQUIRED : of_row[row->status];
 }
 
 enum store_task task_form(const struct run *r)
@@ -139,7 +141,7 @@ char *task_note(const struct run *r)
 	return NULL;
 }
 
-static char *message(const struct run *r)
+char *task_message(const struct run *r)
 {
 	switch (r->state) {
 	case RUN_QUEUED:
@@ -158,17 +160,15 @@ static char *message(const struct run *r)
 
 static const char *row_message(const struct store_run *row)
 {
+	enum task_status status = task_row_status(row);
+
+	if (status == TASK_CANCELLED)
+		return "The task was cancelled.";
 	if (row->task_note != NULL)
 		return row->task_note;
-	switch (task_row_status(row)) {
-	case TASK_FAILED: /* its server died, and left no word */
+	if (status == TASK_FAILED) /* its server died, and left no word */
 		return restarted;
-	case TASK_CANCELLED:
-		return "The task was cancelled.";
-	default:
-		return row->status == STORE_QUEUED ? "Waiting for a worker."
-						   : NULL;
-	}
+	return row->status == STORE_QUEUED ? "Waiting for a worker." : NULL;
 }
 
 /* ---- the Task ---- */
@@ -242,7 +242,7 @@ int task_poll_ms(const struct run *r)
 struct json_object *task_view(const struct run *r)
 {
 	struct task_fields f = fields(r);
-	char *text = message(r);
+	char *text = task_message(r);
 	struct json_object *v;
 
 	f.message = text;

@@ -61,6 +61,9 @@ struct json_object *task_related(const char *id);
 /* The same into META (lent), which may have other members. */
 void task_add_related(struct json_object *meta, const char *id);
 
+/* Its statusMessage; NULL: there is none. The caller owns it. */
+char *task_message(const struct run *r);
+
 /* The outcome of R in words, for its row; NULL: no task, or there are none. */
 char *task_note(const struct run *r);
 

@@ -11,6 +11,7 @@
 #include "proto/json.h"
 #include "supervisor/call_answer.h"
 #include "supervisor/audit.h"
+#include "supervisor/elsewhere.h"
 #include "supervisor/input.h"
 #include "supervisor/page.h"
 #include "supervisor/task.h"
@@ -91,16 +92,33 @@ static void show(struct call *c, struct run *r)
 	input_task_known(srv, r);
 }
 
-static void on_get(void *arg, const struct store_result *res)
+static void show_row(struct call *c, const struct elsewhere_end *end)
 {
-	struct call *c = arg;
-	const struct store_run *row;
-	struct run *r = looked_up(c, res, &row);
+	struct store_run row;
 
-	if (r != NULL)
-		show(c, r);
-	else if (row != NULL)
-		call_result(c, task_row_view(row));
+	if (none(c, end->res))
+		return;
+	row = end->res->runs[0];
+	if (end->silent) { /* what its owner has shown once is old */
+		row.awaiting = false;
+		row.task_note = NULL;
+	}
+	call_result(c, task_row_view(&row));
+}
+
+/* R, which is the task that C asks about, if it is one. */
+static void if_task(struct call *c, struct run *r,
+		    void (*serve)(struct call *c, struct run *r))
+{
+	if (r->durable && task_lives(r))
+		serve(c, r);
+	else
+		not_found(c);
+}
+
+static void show_ours(struct call *c, struct run *r)
+{
+	if_task(c, r, show);
 }
 
 void tasks_get(struct call *c)
@@ -116,9 +134,11 @@ void tasks_get(struct call *c)
 		show(c, r);
 		return;
 	}
-	call_hold(c);
-	store_get_task(c->session->server->store, c->session->requestor->name,
-		       id, on_get, c);
+	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_TASK,
+					     .id = id,
+					     .done = show_row,
+					     .ours = show_ours,
+					     .fits = task_row_lives});
 }
 
 /* ---- tasks/result ---- */
@@ -269,8 +289,10 @@ static void on_result(void *arg, const struct store_result *res)
 		cancelled(c);
 	else if (task_over(task_row_status(row)))
 		give_row(c, row);
-	else
+	else {
+		elsewhere_died(c->server, row);
 		call_after(c, ELSEWHERE_POLL_MS, look_for_result);
+	}
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg)
@@ -403,22 +425,25 @@ static void cancel_live(struct call *c, struct run *r)
 		       on_cancelled, c);
 }
 
-static void on_cancel(void *arg, const struct store_result *res)
+static void cancel_row(struct call *c, const struct elsewhere_end *end)
 {
-	struct call *c = arg;
-	const struct store_run *row;
-	struct run *r = looked_up(c, res, &row);
+	const struct store_run *row = end->res->runs;
 
-	if (r != NULL)
-		cancel_live(c, r);
-	else if (row == NULL)
+	if (none(c, end->res))
 		return;
-	else if (task_over(task_row_status(row)))
+	if (end->silent)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "another server has this task and does not answer "
+			   "now; it cancels the task as soon as it can");
+	else if (!end->asked || task_row_status(row) != TASK_CANCELLED)
 		is_over(c, task_row_status(row));
 	else
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "another running server owns this task; ask that "
-			   "one to cancel it");
+		call_result(c, task_row_view(row));
+}
+
+static void cancel_ours(struct call *c, struct run *r)
+{
+	if_task(c, r, cancel_live);
 }
 
 void tasks_cancel(struct call *c)
@@ -433,9 +458,11 @@ void tasks_cancel(struct call *c)
 		cancel_live(c, r);
 		return;
 	}
-	call_hold(c);
-	store_get_task(c->session->server->store, c->session->requestor->name,
-		       id, on_cancel, c);
+	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_CANCEL,
+					     .id = id,
+					     .done = cancel_row,
+					     .ours = cancel_ours,
+					     .fits = task_row_lives});
 }
 
 /* ---- what is declared ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "proto/json.h"
 #include "supervisor/bounds.h"
 #include "supervisor/hint.h"
 #include "supervisor/missing.h"
@@ -243,6 +244,42 @@ struct json_object *view_row(const struct store_run *row)
 			 "ended");
 	if (row->status == STORE_CANCELED)
 		add_lost(v, row, "RUN_CANCELED", "the run was cancelled");
+	return v;
+}
+
+/* What has changed without its owner: time has passed, or it is to end. */
+static void bring_up_to_date(struct json_object *v, const struct store_run *row)
+{
+	struct json_object *m = json_member(v, "metrics");
+	int64_t now = clock_wall_ms();
+	int64_t start = row->started_ms > 0 ? row->started_ms : now;
+
+	if (json_object_is_type(m, json_type_object) && now >= start) {
+		add_int(m, "elapsedMs", now - start);
+		add_int(m, "queuedMs", start - row->created_ms);
+	}
+	add_str(v, "status", view_status(row->status));
+	if (row->cancelling)
+		json_object_object_add(v, "cancelRequested",
+				       json_object_new_boolean(true));
+}
+
+struct json_object *view_open_row(const struct store_run *row, bool silent)
+{
+	struct json_object *v = NULL;
+
+	if (!silent && row->view != NULL)
+		json_parse(&v, row->view, strlen(row->view), NULL);
+	if (json_object_is_type(v, json_type_object)) {
+		bring_up_to_date(v, row);
+		return v;
+	}
+	json_object_put(v);
+	v = view_row(row);
+	if (silent)
+		add_str(v, "message",
+			"the server that runs this does not answer now, so "
+			"that it is not known how far it is");
 	return v;
 }
 

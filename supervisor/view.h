@@ -20,6 +20,12 @@ struct json_object *view_run(const struct run *r, const struct isolation *iso);
 /* The same of a row without a view: another instance's, or interrupted. */
 struct json_object *view_row(const struct store_run *row);
 
+/*
+ * The same of an open row, as its owner shows it; SILENT: it does not answer,
+ * and how far the run is, is not known.
+ */
+struct json_object *view_open_row(const struct store_run *row, bool silent);
+
 /* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
 struct json_object *view_handle(const struct run *r);
 struct json_object *view_row_handle(const struct store_run *row);

@@ -22,7 +22,7 @@ struct json_object *answer_tree(struct part part);
 
 /*
  * To CONTENT, a result's: in what the run of A, whose view is WHOLE, was a
- * success only in part, and links to what it left. A revision that has no
+ * success only in part, what of it could not be kept, and links to what it left. A revision that has no
  * links gets their text.
  */
 void answer_more(struct json_object *content, const struct answer_source *a,

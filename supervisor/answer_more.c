@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer_more.c - what an answer says after its first item, for answer.c: which
- * steps of a partial success failed, and links to the run's artifacts. A model
- * reads this and needs no other call to learn it. All is made of the view, so
+ * steps of a partial success failed, what could not be kept, and links to the
+ * run's artifacts. A model reads this and needs no other call to learn it. All is made of the view, so
  * that it is the same at once and after a restart.
  */
 #include "supervisor/answer_int.h"
@@ -17,6 +17,7 @@
 #include "supervisor/own_uri.h"
 
 #define STEPS_NAMED 10	  /* failed ones; the view has all */
+#define MISSING_NAMED 10  /* likewise */
 #define STEP_WHY_BYTES 200 /* of what one of them says */
 
 void answer_say(struct json_object *content, const char *text)
@@ -86,6 +87,46 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 	buf_add_str(&all, failed > 0 ? "" : ".");
 	say_text(content, &all);
 	buf_fini(&named);
+}
+
+/* ---- what could not be kept ---- */
+
+static void name_missing(struct buf *out, struct json_object *item)
+{
+	const char *why = json_member_str(item, "message");
+	int64_t count = json_object_get_int64(json_member(item, "count"));
+	size_t n = why != NULL ? strlen(why) : 0;
+
+	buf_printf(out, "\n- %s", json_member_str(item, "name"));
+	if (count > 1)
+		buf_printf(out, " and %lld more", (long long)count - 1);
+	if (n > 0)
+		buf_printf(out, ": %.*s%s",
+			   (int)utf8_cut(why, n, STEP_WHY_BYTES), why,
+			   n > STEP_WHY_BYTES ? "…" : "");
+}
+
+static void say_missing(struct json_object *content, struct json_object *list)
+{
+	size_t n = list != NULL ? json_object_array_length(list) : 0;
+	struct buf text = {0};
+	int64_t more = 0;
+
+	if (n == 0)
+		return;
+	buf_add_str(&text, "Of what this run made, this is not kept:");
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		int64_t count = json_object_get_int64(json_member(item, "count"));
+
+		if (i < MISSING_NAMED)
+			name_missing(&text, item);
+		else
+			more += count > 0 ? count : 1;
+	}
+	if (more > 0)
+		buf_printf(&text, "\n- and %lld more", (long long)more);
+	say_text(content, &text);
 }
 
 /* ---- artifacts ---- */
@@ -166,13 +207,17 @@ void answer_more(struct json_object *content, const struct answer_source *a,
 {
 	struct json_object *artifacts =
 	    answer_tree(answer_part(whole, "artifacts"));
+	struct json_object *missing =
+	    answer_tree(answer_part(whole, "missingArtifacts"));
 	struct json_object *steps = NULL;
 
 	if (a->status == STORE_PARTIAL_SUCCESS) {
 		steps = answer_tree(answer_part(whole, "steps"));
 		say_steps(content, steps);
 	}
+	say_missing(content, missing);
 	add_links(content, artifacts, a->id, rev);
+	json_object_put(missing);
 	json_object_put(artifacts);
 	json_object_put(steps);
 }

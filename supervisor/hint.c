@@ -222,8 +222,8 @@ static const struct {
 			       "can",
      NULL},
     {"STORE_UNAVAILABLE",
-     "nothing was started; the operator has to mend the state directory, then "
-     "call again",
+     "try again later; the operator has to give the server a state folder that "
+     "it can write to, with room in it",
      NULL},
     {"SESSION_NOT_FOUND", "leave sessionId out for a session of the run's own",
      NULL},

@@ -129,6 +129,18 @@ sub command_tells_all {
 	    || diag("status $r->{status}\nstdout: $r->{out}\nstderr: $r->{err}");
 }
 
+# A template's own tool, whose output is its own, says it in its text.
+sub own_tool_tells_all {
+	my ($c, $template, $says, $name) = @_;
+	my ($status, $missing) = @{$ends{$template}};
+	my $r = $c->tool($template);
+	my $text = join "\n", map { $_->{text} // '' } @{$r->{content}};
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(!$r->{isError} == ($status ne 'failed') && (grep { $text =~ /^- \Q$_\E: .*$says/m } split ' ', $missing)
+	   && ($text =~ /^This is a partial success\b/m) == ($status eq 'partial_success'), $name) || diag(json_of($r));
+}
+
 # ---- each kind of write of an artifact ----
 
 sub artifacts_by {
@@ -146,6 +158,7 @@ sub artifacts_by {
 
 		fault($s, $f->{line});
 		tells_all($c->run_sync($_), $_, 'STORE_UNAVAILABLE', $re, "$way: $f->{name}: $_") for @which;
+		own_tool_tells_all($c, $_, $re, "$way, its own tool: $f->{name}: $_") for @which;
 		command_tells_all($cli, $s, $_, $re, "command: $f->{name}: $_")
 		    for $s->{socket} ? @which : ();
 		ok(met($s), '  the fault was met');

@@ -15,6 +15,7 @@
 #include "cli/fetch.h"
 #include "cli/name.h"
 #include "cli/pretty.h"
+#include "cli/save.h"
 #include "cli/say.h"
 #include "cli/tell.h"
 #include "proto/json.h"
@@ -148,7 +149,7 @@ static int get_here(const struct cli *cli, struct client *c,
 
 	json_object_array_add(list, json_object_get(artifact));
 	json_object_object_add(view, "artifacts", list);
-	rc = fetch_all(c, view, ".", cli->quiet);
+	rc = save_all(c, view, ".", cli->quiet);
 	json_object_put(view);
 	return rc;
 }
@@ -181,7 +182,7 @@ static int get(const struct cli *cli, int n, const char *const *arg)
 	else
 		rc = describe(c, arg[0], &a);
 	if (rc == 0 && flags.out != NULL)
-		rc = fetch_file(c, json_member_str(a, "artifactId"), flags.out);
+		rc = save_file(c, json_member_str(a, "artifactId"), flags.out);
 	else if (rc == 0)
 		rc = get_here(cli, c, a);
 	json_object_put(a);
@@ -234,9 +235,9 @@ static int cat(const struct cli *cli, int n, const char *const *arg)
 		id = json_member_str(a, "artifactId");
 	}
 	if (rc == 0 && !isatty(STDOUT_FILENO)) {
-		rc = fetch_file(c, id, "-");
+		rc = save_file(c, id, "-");
 	} else if (rc == 0) {
-		rc = fetch_artifact(c, id, collect, &b);
+		rc = fetch_artifact(c, id, "memory", collect, &b);
 		if (rc == 0)
 			show_text(&b);
 	}

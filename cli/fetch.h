@@ -11,20 +11,11 @@
 typedef int (*fetch_sink)(void *arg, const void *p, size_t n);
 
 /*
- * Give every byte of artifact ID to SINK. 0, or an exit status, and then it
- * has been said why; for what SINK returned, too.
+ * Give every byte of artifact ID to SINK, which puts it into what people call
+ * TO. 0, or an exit status, and then it has been said why; for what SINK
+ * returned, too.
  */
-int fetch_artifact(struct client *c, const char *id, fetch_sink sink, void *arg);
-
-/*
- * Fetch all of VIEW's artifacts into folder DIR, which is made, each under a
- * name made harmless and not in use yet; each path goes to stderr unless
- * QUIET. 0, or an exit status.
- */
-int fetch_all(struct client *c, struct json_object *view, const char *dir,
-	      bool quiet);
-
-/* Into the file at PATH, which is overwritten, or "-" for stdout. */
-int fetch_file(struct client *c, const char *id, const char *path);
+int fetch_artifact(struct client *c, const char *id, const char *to,
+		   fetch_sink sink, void *arg);
 
 #endif

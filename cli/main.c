@@ -157,10 +157,11 @@ int main(int argc, char **argv)
 	} else {
 		rc = dispatch(&cli, argc - 1, argv + 1);
 	}
-	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left() &&
-	    rc == CLI_OK) {
-		say("stdout cannot be written to");
-		rc = CLI_TROUBLE;
+	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left()) {
+		say("stdout cannot be written to, so what was to be shown there "
+		    "is not whole");
+		if (rc == CLI_OK || rc == CLI_PARTIAL)
+			rc = CLI_TROUBLE;
 	}
 	return rc;
 }

@@ -15,12 +15,12 @@
 #include "cli/client.h"
 #include "cli/cure.h"
 #include "cli/duration.h"
-#include "cli/fetch.h"
 #include "cli/file.h"
 #include "cli/input.h"
 #include "cli/pretty.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/save.h"
 #include "cli/say.h"
 #include "cli/tell.h"
 #include "proto/json.h"
@@ -395,7 +395,7 @@ static int write_artifacts(struct job *j, struct json_object *view)
 		return 0;
 	dir = flags.out != NULL ? xstrdup(flags.out)
 				: xasprintf(DEFAULT_OUT "/%s", id);
-	rc = fetch_all(j->client, view, dir, j->cli->quiet);
+	rc = save_all(j->client, view, dir, j->cli->quiet);
 	free(dir);
 	return rc;
 }
@@ -409,13 +409,15 @@ static int show_end(struct job *j, struct json_object *view)
 		pretty_print(view, true);
 	else if (json_object_object_get_ex(view, "result", &result))
 		pretty_print(result, false);
-	fflush(stdout);
+	fflush(stdout); /* what fails is noticed by main() */
 	report_end(view);
 	rc = write_artifacts(j, view);
 	report_explain(j->cli, view);
 	if (client_signal() != 0 && status == CLI_CANCELED)
 		status = CLI_SIGNALED + client_signal();
-	return status != CLI_OK ? status : rc;
+	/* a result without its artifacts is neither success nor part of one */
+	return rc != 0 && (status == CLI_OK || status == CLI_PARTIAL) ? rc
+								      : status;
 }
 
 static int show_handle(const struct job *j, struct json_object *handle)

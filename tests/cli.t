@@ -357,8 +357,9 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 
 	is($r->{status}, 0, 'artifacts with hostile names are written');
 	is(join(' ', sort grep { !/^\.\.?$/ } readdir $d),
-	   '_rf a_b artifact bashrc evil passwd same same-2',
+	   '_rf a_b artifact bashrc etc evil same same-2',
 	   'under harmless ones, in their folder');
+	ok(-f "$cli->{here}/evil/etc/passwd", 'and in those below it that they name');
 }
 {
 	my %piece = (size => 9, mimeType => 'a/b', offset => 0,

@@ -194,3 +194,10 @@ int mkdir(const char *path, mode_t mode)
 		   ? -1
 		   : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
+
+int mkdirat(int at, const char *path, mode_t mode)
+{
+	return fails(fault("mkdir", path))
+		   ? -1
+		   : (int)syscall(SYS_mkdirat, at, path, mode);
+}

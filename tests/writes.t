@@ -179,6 +179,87 @@ sub artifacts_by {
 	   "$way: what was kept before is there");
 }
 
+# ---- the command's own files ----
+
+sub files_below {
+	my ($dir) = @_;
+
+	return sort map { s{^\Q$dir\E/}{}r } grep { -f && !-l } map { glob("$dir/$_") } qw(* */* */*/*);
+}
+
+sub saved {
+	my $cli = Cli->new(templates => {
+		folders => lua('for _, n in ipairs(inputs.names) do run.artifact{name = n, data = n} end return 1')});
+	my $save = sub {
+		my ($names, %o) = @_;
+		return $cli->run_private(['run', 'folders', '-o', 'to', '-i', 'names:=' . json_of($names)], %o);
+	};
+	my @fault = (env => {LD_PRELOAD => $lib, PADDOCK_FAULTS => "$box/faults.cli"});
+	my $to = "$cli->{here}/to";
+	my $r = $save->([qw(a/r.txt b/r.txt ../up.txt /abs.txt a/../../x/./y.txt c/ p p/q)]);
+
+	said($r, 0, qr{wrote to/a/r\.txt\n.*wrote to/b/r\.txt\n}s, 'artifacts keep their folders');
+	same_json([files_below($to)], [sort qw(a/r.txt b/r.txt up.txt abs.txt a/x/y.txt c/artifact p p-2/q)],
+		  'and none leads out of the folder');
+	is(read_file("$to/b/r.txt"), 'b/r.txt', 'each is its own');
+	$r = $save->(['a/r.txt']);
+	said($r, 0, qr{wrote to/a/r-2\.txt}, 'none is overwritten');
+	mkdir "$cli->{root}/elsewhere";
+	symlink "$cli->{root}/elsewhere", "$to/link" or die;
+	symlink "$cli->{root}/elsewhere/f", "$to/file" or die;
+	$r = $save->([qw(link/f file)]);
+	said($r, 0, qr{wrote to/link-2/f\n.*wrote to/file-2\n}s, 'no link is followed');
+	is(scalar(() = glob "$cli->{root}/elsewhere/*"), 0, '  and nothing is elsewhere');
+	my ($run) = $cli->run_private(['run', 'folders', '--json', '-i', 'names:=["d/one"]'])->{out} =~ /(run_\w+)/;
+	$r = $cli->run_private(['artifact', 'get', $run, 'd/one']);
+	said($r, 0, qr{wrote \./d/one$}m, 'artifact get does as run does');
+
+	return note('sanitizers want to be preloaded first') if !$have_lib;
+	write_file("$box/faults.cli", "write 28 /to/bad\n");
+	system('rm', '-rf', $to);
+	$r = $save->([qw(a bad/1 bad2 c)], @fault);
+	said($r, 125, qr{to/bad/1: No space left on device\n.*to/bad2: No space left on device\n.*2 of its 4 artifacts were not written\n.*paddock artifact get run_}s,
+	     'of those that do not fit into a full folder each is told of');
+	same_json([files_below($to)], [qw(a c)], '  and what fits is there, and nothing in part');
+	is($r->{out}, "1\n", '  with the result');
+	for (['open', 30, 'one', 'Read-only file system', '/one'], ['mkdir', 28, 'bad', 'No space left on device', ''],
+	     ['write', 5, '/bad/', 'Input/output error', '/one']) {
+		my ($call, $errno, $part, $why, $path) = @$_;
+
+		system('rm', '-rf', $to);
+		write_file("$box/faults.cli", "$call $errno $part\n");
+		said($save->(['bad/one'], @fault), 125, qr{to/bad$path: $why\n}, "$call fails: $why");
+	}
+	write_file("$box/faults.cli", "write 28 /got\n");
+	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
+	said($r, 125, qr/^paddock: got: No space left on device\n/, 'so does artifact get -o FILE');
+	ok(!-e "$cli->{here}/got", '  and leaves no part of it');
+	write_file("$cli->{here}/got", 'before');
+	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
+	said($r, 125, qr/so got is not whole/, '  nor hides that it was overwritten');
+}
+
+sub full_stdout {
+	my $cli = Cli->new(templates => {%templates});
+	my $run = sub { $cli->run_private(@_, full => 1) };
+
+	for (['run', 'echo'], ['run', '--json', 'echo'], ['run', 'part', '--no-artifacts'], ['ps', '-a'], ['ps', '-a', '--json'],
+	     ['template', 'ls'], ['template', 'show', 'echo']) {
+		said($run->($_), 125, qr/stdout cannot be written to/, "@$_: a stdout that is full is told of");
+	}
+	my $r = $cli->run_private(['run', 'echo', '--json']);
+	my ($id) = $r->{out} =~ /(run_\w+)/;
+	said($run->(['logs', $id]), 0, qr/^$/, 'but not by who has nothing to say');
+	said($run->(['run', 'caught', '--json']), 125, qr/stdout/, 'with artifacts, too');
+	$r = $cli->run_private(['run', 'lua', '-o', 'kept', '--json']);
+	my ($art) = $r->{out} =~ /(art_\w+)/;
+	said($run->(['artifact', 'cat', $art]), 125, qr/^paddock: stdout: No space left on device/, 'artifact cat says why');
+	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
+}
+
+subtest 'the files of the command' => \&saved;
+subtest 'a stdout that is full' => \&full_stdout;
+
 SKIP: {
 	skip 'sanitizers want to be preloaded first', 1 if $SANITIZED;
 	ok($have_lib, 'tests/faults.c is built') or skip 'no compiler', 1;

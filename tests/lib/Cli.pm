@@ -64,7 +64,7 @@ sub nobody_reads {
 }
 
 # Start it; then finish() it. in: its stdin. tty: a terminal is its stderr and
-# its stdin, and columns how wide; all_tty: its stdout as well. unread: nobody reads its stdout. user: as whom.
+# its stdin, and columns how wide; all_tty: its stdout as well. unread: nobody reads its stdout. full: /dev/full is. user: as whom.
 sub start {
 	my ($self, $args, %o) = @_;
 	my $at = "$self->{root}/run." . $self->{n}++;
@@ -80,7 +80,7 @@ sub start {
 	if ($p->{pid} == 0) {
 		eval {
 			open STDIN, '<', "$at.in" or die $!;
-			open STDOUT, '>', $p->{out_path} or die $!;
+			open STDOUT, '>', $o{full} ? '/dev/full' : $p->{out_path} or die $!;
 			nobody_reads() if $o{unread};
 			open STDERR, '>', $p->{err_path} or die $!;
 			enter_pty($p->{master}, $slave, $o{all_tty}) if $slave;

@@ -61,6 +61,8 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	else if (rc == 0)
 		for (size_t i = 0; i < json_object_array_length(list); i++)
 			show(json_object_array_get_idx(list, i));
+	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
+		say("%s has no artifacts", arg[0]);
 	json_object_put(view);
 	json_object_put(none);
 	return rc;
@@ -91,7 +93,7 @@ static int no_such_name(struct json_object *list, const char *run,
 		    near.best);
 	else
 		say("%s has no artifact \"%s\"", run, name);
-	return CLI_TROUBLE;
+	return CLI_ABSENT;
 }
 
 /* Of RUN the one called NAME; without NAME the only one. Copies to *OUT. */
@@ -104,7 +106,7 @@ static int pick(struct json_object *view, const char *run, const char *name,
 	if (!json_object_is_type(list, json_type_array) ||
 	    json_object_array_length(list) == 0) {
 		say("%s has no artifacts", run);
-		return CLI_TROUBLE;
+		return CLI_ABSENT;
 	}
 	n = json_object_array_length(list);
 	if (name == NULL && n > 1) {

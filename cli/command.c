@@ -5,9 +5,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/near.h"
+#include "cli/wrap.h"
 
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
 {
@@ -101,39 +104,63 @@ static void show_opt(const struct opt *o)
 			 o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
 
 	if (n >= HELP_COLUMN)
-		tell_out("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
+		tell_out("%s\n%*s", left, HELP_COLUMN, "");
 	else
-		tell_out("%-*s%s\n", HELP_COLUMN, left, o->help);
+		tell_out("%-*s", HELP_COLUMN, left);
+	wrap_out(o->help, HELP_COLUMN, HELP_COLUMN, wrap_columns(STDOUT_FILENO));
+}
+
+/* The flags that go with all, by name: each help would be theirs else. */
+static void name_global(void)
+{
+	struct cli none = {0};
+	struct opt global[CLI_FLAGS];
+	struct buf b = {0};
+
+	cli_flags(global, &none);
+	buf_add_str(&b, "Flags of every command, which \"paddock help\" "
+			"explains:");
+	for (size_t i = 0; i < CLI_FLAGS; i++)
+		buf_printf(&b, " --%s%s", global[i].name,
+			   i + 1 < CLI_FLAGS ? "," : "");
+	buf_add(&b, "", 1);
+	wrap_out(buf_data(&b), 0, 2, wrap_columns(STDOUT_FILENO));
+	buf_fini(&b);
 }
 
 void help_command(const struct cli *cli, const struct command *cmd)
 {
-	struct cli copy = *cli;
-	struct opt global[CLI_FLAGS];
-
+	(void)cli;
 	tell_out("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
 	       cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
 	if (cmd->n_opts > 0)
 		puts("");
 	for (size_t i = 0; i < cmd->n_opts; i++)
 		show_opt(&cmd->opts[i]);
-	puts("\nFlags of every command:");
-	cli_flags(global, &copy);
-	for (size_t i = 0; i < CLI_FLAGS; i++)
-		show_opt(&global[i]);
 	if (cmd->text != NULL)
 		puts(""), fputs(cmd->text, stdout); /* ours, with its lines */
+	puts("");
+	name_global();
 }
 
 void help_all(const struct cli *cli)
 {
+	struct cli none = {0};
+	struct opt global[CLI_FLAGS];
+
 	puts("usage: paddock COMMAND [FLAG]... [OPERAND]...\n");
 	for (size_t i = 0; i < cli->n_commands; i++) {
 		const struct command *c = cli->commands[i];
 
-		if (!c->hidden)
-			tell_out("  %-18s %s\n", c->name, c->summary);
+		if (c->hidden)
+			continue;
+		tell_out("  %-18s ", c->name);
+		wrap_out(c->summary, 21, 21, wrap_columns(STDOUT_FILENO));
 	}
+	puts("\nFlags of every command:");
+	cli_flags(global, &none);
+	for (size_t i = 0; i < CLI_FLAGS; i++)
+		show_opt(&global[i]);
 	puts("\n\"paddock help COMMAND\" tells more; \"paddock --version\" the "
 	     "version.\n"
 	     "Results go to stdout, all else to stderr.");

@@ -3,16 +3,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/bar.h"
+#include "cli/clean.h"
 #include "cli/cli.h"
 #include "cli/pretty.h"
+#include "cli/say.h"
 #include "cli/tell.h"
+#include "cli/wrap.h"
 #include "proto/json.h"
 
+#define TEMPLATE_COLUMNS 24 /* off a terminal */
+#define OTHER_COLUMNS 67 /* of the rest, with "1 min 02 s ago" */
 #define PAGE 100 /* as much as list_task_runs gives at once */
 
 static struct {
@@ -68,26 +75,67 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
+/* Ids stay whole, to be copied; on a terminal a template's name gives way. */
+static int template_columns(struct json_object *list)
+{
+	size_t left = wrap_columns(STDOUT_FILENO), longest = strlen("TEMPLATE");
+
+	if (!isatty(STDOUT_FILENO))
+		return TEMPLATE_COLUMNS;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *t = json_member_str(
+		    json_object_array_get_idx(list, i), "templateId");
+		size_t wide = t != NULL ? clean_width(t, strlen(t)) : 0;
+
+		longest = wide > longest ? wide : longest;
+	}
+	left = left > OTHER_COLUMNS + strlen("TEMPLATE") ? left - OTHER_COLUMNS
+							 : strlen("TEMPLATE");
+	return (int)(left < longest ? left : longest);
+}
+
+static void show_row(struct json_object *r, int columns, bool cut)
+{
+	const char *template = json_member_str(r, "templateId");
+	int64_t age = clock_wall_ms() -
+		      json_object_get_int64(json_member(r, "createdAt"));
+	struct buf name = {0};
+	char ago[BAR_TIME_SIZE];
+
+	bar_time(ago, age > 0 ? age : 0);
+	if (template != NULL)
+		clean_add(&name, template, strlen(template),
+			  cut ? (size_t)columns : CLEAN_NO_LIMIT);
+	buf_add(&name, "", 1);
+	tell_out("%-30s  %-*s  %-15s  %s ago\n", json_member_str(r, "runId"),
+		 columns, buf_data(&name), json_member_str(r, "status"), ago);
+	buf_fini(&name);
+}
+
 static void show(struct json_object *list)
 {
 	size_t n = json_object_array_length(list);
-	int64_t now = clock_wall_ms();
+	bool cut = isatty(STDOUT_FILENO);
+	int columns = template_columns(list);
 
 	if (n > 0)
-		tell_out("%-30s  %-24s  %-15s  %s\n", "RUN", "TEMPLATE", "STATUS",
-		       "CREATED");
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *r = json_object_array_get_idx(list, i);
-		int64_t age = now - json_object_get_int64(
-					json_member(r, "createdAt"));
-		char ago[BAR_TIME_SIZE];
+		tell_out("%-30s  %-*s  %-15s  %s\n", "RUN", columns, "TEMPLATE",
+			 "STATUS", "CREATED");
+	for (size_t i = 0; i < n; i++)
+		show_row(json_object_array_get_idx(list, i), columns, cut);
+	fflush(stdout);
+}
 
-		bar_time(ago, age > 0 ? age : 0);
-		tell_out("%-30s  %-24s  %-15s  %s ago\n",
-		       json_member_str(r, "runId"),
-		       json_member_str(r, "templateId"),
-		       json_member_str(r, "status"), ago);
-	}
+/* Nothing at all would look like a fault; stdout stays as scripts want it. */
+static void say_none(void)
+{
+	if (flags.template != NULL || flags.status != NULL)
+		say("there are no such runs");
+	else if (flags.all)
+		say("there are no runs");
+	else
+		say("no runs are queued or running; \"paddock ps -a\" shows "
+		    "those that have ended, too");
 }
 
 static int ps(const struct cli *cli, int n, const char *const *arg)
@@ -112,6 +160,8 @@ static int ps(const struct cli *cli, int n, const char *const *arg)
 		pretty_print(list, true);
 	else if (rc == 0)
 		show(list);
+	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
+		say_none();
 	json_object_put(list);
 	return rc;
 }

@@ -544,9 +544,11 @@ const struct command cmd_run = {
 	"stderr.\n"
 	"Ctrl-C cancels the run; a second one leaves at once.\n"
 	"\n"
-	"Exit status: 0 succeeded, 1 failed, 3 succeeded in part, 124 timed "
-	"out,\n"
-	"125 trouble with paddock itself, 130 cancelled, 2 wrong usage.\n",
+	"Exit status: 0 succeeded, 1 failed, 2 wrong usage or inputs, 3 "
+	"succeeded in\n"
+	"part, 4 no such template, 124 timed out, 125 trouble with paddock "
+	"itself,\n"
+	"130 cancelled.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .min = 1,

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/amount.h"
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/bar.h"
@@ -12,10 +14,11 @@
 #include "cli/clean.h"
 #include "cli/cli.h"
 #include "cli/grant.h"
-#include "cli/input_type.h"
+#include "cli/outline.h"
 #include "cli/pretty.h"
 #include "cli/say.h"
 #include "cli/tell.h"
+#include "cli/wrap.h"
 #include "proto/json.h"
 
 static size_t length(struct json_object *list)
@@ -40,6 +43,7 @@ static void put(const char *text, size_t columns)
 /* ---- ls ---- */
 
 #define LINE_COLUMNS 100
+#define TEXT_COLUMNS 40
 
 static void show_row(struct json_object *t)
 {
@@ -90,6 +94,8 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	for (size_t i = 0; !cli->json && i < length(list); i++)
 		show_row(json_object_array_get_idx(list, i));
 	fflush(stdout);
+	if (length(list) == 0 && !cli->quiet)
+		say("there are no templates for you here");
 	if (private)
 		say_problems(cli);
 	json_object_put(v);
@@ -98,67 +104,48 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 
 /* ---- show ---- */
 
-static bool in_list(struct json_object *list, const char *name)
+/* "  name       1 min      server: default_timeout_ms" */
+static void show_limit(const char *name, const char *value, const char *by)
 {
-	for (size_t i = 0; i < length(list); i++) {
-		const char *s = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+	struct buf cut = {0};
 
-		if (s != NULL && strcmp(s, name) == 0)
-			return true;
-	}
-	return false;
+	clean_add(&cut, name, strlen(name), TEXT_COLUMNS);
+	buf_add(&cut, "", 1);
+	tell_out("  %-20s  %-16s  %s\n", buf_data(&cut), value, by);
+	buf_fini(&cut);
 }
 
-static void show_choices(struct json_object *schema)
+/* What a run is held to and who says so; then what the template says alone. */
+static void show_limits(struct json_object *limits,
+			struct json_object *effective)
 {
-	struct json_object *list = json_member(schema, "enum");
+	char text[AMOUNT_SIZE];
 
-	for (size_t i = 0; i < length(list); i++) {
-		fputs(i > 0 ? ", " : " one of ", stdout);
-		put(json_text(json_object_array_get_idx(list, i), NULL), 40);
-	}
-}
+	if (!json_object_is_type(effective, json_type_object))
+		effective = NULL; /* an older server */
+	if (effective == NULL &&
+	    (!json_object_is_type(limits, json_type_object) ||
+	     json_object_object_length(limits) == 0))
+		return;
+	puts("\nLimits, and who sets them (server: a key of [limits] in paddock.conf):");
+	if (effective != NULL) {
+		json_object_object_foreach(effective, key, v) {
+			const char *unit = json_member_str(v, "unit");
 
-static void show_input(struct json_object *root, const char *name,
-		       struct json_object *schema)
-{
-	struct json_object *given;
-	char types[INPUT_TYPES_SIZE];
-	unsigned mask = input_types(root, schema);
-
-	fputs("  ", stdout);
-	put(name, 40);
-	if (json_member(schema, "enum") != NULL) {
-		show_choices(schema);
-	} else if (mask != 0) {
-		input_type_names(types, mask);
-		tell_out("  %s", types);
+			show_limit(key,
+				   amount(text,
+					  json_object_get_int64(
+					      json_member(v, "allowed")),
+					  unit != NULL ? unit : ""),
+				   json_member_str(v, "setBy"));
+		}
 	}
-	if (in_list(json_member(root, "required"), name))
-		fputs(", required", stdout);
-	else if (json_object_object_get_ex(schema, "default", &given)) {
-		fputs(", else ", stdout);
-		put(json_text(given, NULL), 60);
-	}
-	putchar('\n');
-	if (json_member_str(schema, "description") != NULL) {
-		fputs("      ", stdout);
-		put(json_member_str(schema, "description"), CLEAN_NO_LIMIT);
-		putchar('\n');
-	}
-}
-
-static void show_limits(struct json_object *limits)
-{
 	if (!json_object_is_type(limits, json_type_object))
 		return;
-	puts("\nLimits:");
-	json_object_object_foreach(limits, name, value) {
-		fputs("  ", stdout);
-		put(name, 40);
-		tell_out(" %s\n", json_text(value, NULL));
-	}
+	json_object_object_foreach(limits, name, value)
+		if (json_member(effective, name) == NULL)
+			show_limit(name, json_text(value, NULL),
+				   "the template itself");
 }
 
 /* "  uri  type" or "  name ARGUMENT [ARGUMENT]", and what it is. */
@@ -204,21 +191,16 @@ static void show_offers(const char *title, struct json_object *list)
 
 static void show(struct json_object *t)
 {
-	struct json_object *schema = json_member(t, "inputsSchema");
-	struct json_object *props = json_member(schema, "properties");
-
 	tell_out("%s %s  ", json_member_str(t, "templateId"),
 	       json_member_str(t, "version"));
 	put(json_member_str(t, "name"), CLEAN_NO_LIMIT);
 	putchar('\n');
-	put(json_member_str(t, "description"), CLEAN_NO_LIMIT);
-	if (json_object_is_type(props, json_type_object)) {
-		puts("\n\nInputs:");
-		json_object_object_foreach(props, name, value) {
-			show_input(schema, name, value);
-		}
-	}
-	show_limits(json_member(t, "limits"));
+	if (json_member_str(t, "description") != NULL)
+		wrap_out(json_member_str(t, "description"), 0, 0,
+			 wrap_columns(STDOUT_FILENO));
+	outline_show("Inputs", json_member(t, "inputsSchema"));
+	outline_show("Result", json_member(t, "outputsSchema"));
+	show_limits(json_member(t, "limits"), json_member(t, "effectiveLimits"));
 	grant_show(json_member(t, "permissions"));
 	show_offers("Resources", json_member(t, "resources"));
 	show_offers("Prompts", json_member(t, "prompts"));

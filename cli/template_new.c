@@ -78,7 +78,7 @@ static bool id_good(const char *id)
 	       strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
-/* 0, or CLI_TROUBLE, and it has been said why. */
+/* 0, or an exit status, and it has been said why. */
 static int write_file(const char *dir, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, name);
@@ -97,6 +97,10 @@ static int make_folder(const char *path)
 {
 	if (mkdir(path, 0777) == 0)
 		return 0;
+	if (errno == EEXIST) {
+		say("%s exists; nothing was written", path);
+		return CLI_USAGE;
+	}
 	say("%s: %s", path, strerror(errno));
 	return CLI_TROUBLE;
 }

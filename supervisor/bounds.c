@@ -19,6 +19,7 @@ static const struct kind {
 	size_t run, template;	 /* in their limits */
 	size_t def, max;	 /* in the configuration */
 	size_t requestor;	 /* in the section; 0 there: no limit */
+	bool of_programs;	 /* Lua has none of these */
 } kinds[BOUNDS] = {
 #define KIND(field, max_field)                                                 \
 	.run = offsetof(struct run_limits, field),                             \
@@ -37,11 +38,14 @@ static const struct kind {
 		      KIND(memory_bytes, memory_bytes),
 		      OF_REQUESTOR(memory_bytes)},
     [BOUND_PROCESSES] = {"processes", "processes", "maxProcesses", "processes",
-			 KIND(processes, processes), OF_REQUESTOR(processes)},
+			 KIND(processes, processes), OF_REQUESTOR(processes),
+			  .of_programs = true},
     [BOUND_OPEN_FILES] = {"open_files", "files", "maxOpenFiles", "open_files",
-			  KIND(open_files, open_files), .requestor = NONE},
+			  KIND(open_files, open_files), .requestor = NONE,
+			  .of_programs = true},
     [BOUND_FILES] = {"files", "files", "maxFiles", "files",
-		     KIND(files, files), .requestor = NONE},
+		     KIND(files, files), .requestor = NONE,
+			  .of_programs = true},
     [BOUND_OUTPUT] = {"output_bytes", "bytes", "maxOutputBytes", "output_bytes",
 		      KIND(output_bytes, output_bytes), .requestor = NONE},
     [BOUND_LOG] = {"logged_bytes", "bytes", "maxLoggedBytes", "logged_bytes",
@@ -142,31 +146,52 @@ char *bounds_who(const struct run *r, enum bound b)
 	return who_can_raise(r->limits.by[b], b, r->requestor);
 }
 
+/* Who says so, by which key of paddock.conf. */
+static char *set_by(enum bound_by by, enum bound b, const struct requestor *q)
+{
+	const struct kind *k = &kinds[b];
+
+	switch (by) {
+	case BY_REQUESTOR:
+		return xasprintf("requestor \"%s\": max_%s", q->name,
+				 k->key);
+	case BY_SERVER:
+		return xasprintf("server: max_%s", k->key);
+	case BY_DEFAULT:
+		return xasprintf("server: %s", k->def_key);
+	case BY_CALLER:
+	case BY_MANIFEST:
+		break;
+	}
+	return xstrdup("manifest");
+}
+
 struct json_object *bounds_view(const struct template *t,
 				const struct requestor *q,
 				const struct config *c)
 {
-	static const char *const names[] = {[BY_MANIFEST] = "manifest",
-					    [BY_DEFAULT] = "default",
-					    [BY_REQUESTOR] = "requestor",
-					    [BY_SERVER] = "server"};
 	struct json_object *all = json_object_new_object();
 
-	for (int b = 0; b < BOUNDS; b++) {
+	for (int i = 0; i < BOUNDS; i++) {
+		enum bound b = (enum bound)i;
 		enum bound_by by;
-		int64_t limit =
-		    effective(&by, t, q->section, c, (enum bound)b, 0);
-		char *who = who_can_raise(by, (enum bound)b, q);
-		struct json_object *o = json_object_new_object();
+		int64_t limit = effective(&by, t, q->section, c, b, 0);
+		struct json_object *o;
+		char *set, *who;
 
+		if (kinds[b].of_programs && t->runtime != RUNTIME_PROGRAM)
+			continue;
+		set = set_by(by, b, q);
+		who = who_can_raise(by, b, q);
+		o = json_object_new_object();
 		json_object_object_add(o, "allowed", json_object_new_int64(limit));
 		json_object_object_add(o, "unit",
 				       json_object_new_string(kinds[b].unit));
-		json_object_object_add(o, "setBy",
-				       json_object_new_string(names[by]));
+		json_object_object_add(o, "setBy", json_object_new_string(set));
 		json_object_object_add(o, "whoCanRaise",
 				       json_object_new_string(who));
 		json_object_object_add(all, kinds[b].manifest, o);
+		free(set);
 		free(who);
 	}
 	return all;

@@ -22,7 +22,8 @@ void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
 /*
  * What a run of T for Q would be held to without a wish of its caller's, by
  * the manifest's keys: {maxTimeoutMs: {allowed, unit, setBy, whoCanRaise}, …},
- * where setBy is manifest, default, requestor or server; the caller's.
+ * where setBy is "manifest", "server: max_cpu_ms" (a key of [limits]) or
+ * "requestor \"alice\": max_cpu_ms"; the caller's.
  */
 struct json_object *bounds_view(const struct template *t,
 				const struct requestor *q,

@@ -69,25 +69,11 @@ static size_t excerpt(const char *text, size_t len, size_t *at)
 	return utf8_cut(text + from, len - from, end - from);
 }
 
-static bool is_blank(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (text[i] == '\0' || strchr(" \t\r\n", text[i]) == NULL)
-			return false;
-	return true;
-}
-
 void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
 		  struct json_error *err)
 {
-	size_t at = err->at, n;
+	size_t at = err->at, n = excerpt(text, len, &at);
 
-	if (is_blank(text, len)) {
-		why_set(why, OUTPUT_WHY_SIZE,
-			"its stdout is empty, and the result belongs there");
-		return;
-	}
-	n = excerpt(text, len, &at);
 	json_error_place(err, text);
 	why_set(why, OUTPUT_WHY_SIZE,
 		"%s, in \"%.*s%s\"; stdout is for the result alone, and log "

@@ -108,11 +108,15 @@ sub doctor {
 	$r = private(['artifact', 'get', $id]);
 	said($r, 2, qr/has 2 artifacts/, 'which of several has to be said');
 	$r = private(['artifact', 'get', $id, 'b.bim']);
-	said($r, 125, qr/did you mean "b\.bin"/, 'a mistyped name is noticed');
+	said($r, 4, qr/did you mean "b\.bin"/, 'a mistyped name is noticed');
 	$r = private(['cancel', $id]);
 	said($r, 0, qr/nothing to cancel/, 'cancelling what has ended is no error');
 	$r = private(['ps']);
 	is($r->{out}, '', 'ps shows nothing that has ended');
+	said($r, 0, qr/\Apaddock: no runs are queued or running; "paddock ps -a" shows those that have ended, too\n\z/,
+	     'and says so on stderr');
+	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
+	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');
 	$r = private(['ps', '-a']);
 	like($r->{out}, qr/^$id +good +succeeded /m, 'ps -a does');
 	$r = private(['ps', '-a', '--json']);
@@ -499,7 +503,7 @@ said($cli->run(['--templates', 'x', 'run', 'good']), 2, qr/flags follow it/,
 	$r = $cli->run(['template', 'new', 'hello']);
 	said($r, 0, qr/next: paddock template test/, 'template new writes one');
 	is($r->{out}, "./hello\n", 'and says where');
-	said($cli->run(['template', 'new', 'hello']), 125, qr/exists/,
+	said($cli->run(['template', 'new', 'hello']), 2, qr/exists; nothing was written/,
 	     'but not over another');
 	$r = $cli->run(['template', 'check', 'hello']);
 	is($r->{out}, "hello 0.1.0 is good\n", 'it is good');

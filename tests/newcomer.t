@@ -168,7 +168,7 @@ my %expect = (
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    like($r->{out}, qr/^  a  a text, required$/m, 'it tells the inputs');
+	    like($r->{out}, qr/^  a  a text, .*required$/m, 'it tells the inputs');
     },
     'build/paddock run text_diff -i a=@etc/examples/relay_old.conf ' .
 	'-i b=@etc/examples/relay_new.conf' => sub {

@@ -69,6 +69,7 @@ static void views(void)
 	struct template t = {.limits = {.timeout_ms = 500, .cpu_ms = 1 << 30}};
 	struct json_object *all, *o;
 
+	t.runtime = RUNTIME_PROGRAM;
 	t.limits.memory_bytes = TEMPLATE_UNSAID;
 	section.max_memory_bytes = 4096;
 	all = bounds_view(&t, &alice, c);
@@ -79,9 +80,18 @@ static void views(void)
 	       "to the server's max_run_timeout_ms\"}",
 	       "how much, and who can raise it");
 	o = json_member(all, "maxMemoryBytes");
-	is_str(json_member_str(o, "setBy"), "requestor", "the requestor's section");
+	is_str(json_member_str(o, "setBy"), "requestor \"alice\": max_memory_bytes",
+	       "the requestor's section");
 	o = json_member(all, "maxCpuMs");
-	is_str(json_member_str(o, "setBy"), "server", "the server's own bound");
+	is_str(json_member_str(o, "setBy"), "server: max_cpu_ms",
+	       "the server's own bound");
+	json_object_put(all);
+	t.runtime = RUNTIME_LUA;
+	t.limits.timeout_ms = TEMPLATE_UNSAID;
+	all = bounds_view(&t, &alice, c);
+	ok(json_member(all, "maxProcesses") == NULL, "Lua has no processes");
+	is_str(json_member_str(json_member(all, "maxTimeoutMs"), "setBy"),
+	       "server: default_timeout_ms", "the server's default");
 	json_object_put(all);
 	section = (struct config_requestor){0};
 	config_free(c);

@@ -87,18 +87,35 @@ struct json_object *check_templates(const struct cli *cli, const char *dir)
 	return o;
 }
 
-struct json_object *check_grants(const struct cli *cli, const char *dir)
+/* The array that WHAT prints. NULL: there is none, and it was said why. */
+static struct json_object *ask_list(const struct cli *cli, const char *what,
+				    const char *dir)
 {
 	struct buf out = {0}, err = {0};
-	struct json_object *o = NULL;
+	struct json_object *o = NULL, *why;
 
-	if (ask(cli, "--print-grants", dir, &out, &err) == 0 &&
+	if (ask(cli, what, dir, &out, &err) == 0 &&
 	    (json_parse(&o, buf_data(&out), buf_len(&out), NULL) < 0 ||
 	     !json_object_is_type(o, json_type_array))) {
 		json_object_put(o);
-		o = json_object_new_array(); /* the configuration is wrong */
+		o = NULL;
+		why = lines(&err, PREFIX); /* the configuration is wrong */
+		for (size_t i = 0; i < json_object_array_length(why); i++)
+			say("%s", json_object_get_string(
+				      json_object_array_get_idx(why, i)));
+		json_object_put(why);
 	}
 	buf_fini(&out);
 	buf_fini(&err);
 	return o;
+}
+
+struct json_object *check_grants(const struct cli *cli, const char *dir)
+{
+	return ask_list(cli, "--print-grants", dir);
+}
+
+struct json_object *check_faults(const struct cli *cli, const char *dir)
+{
+	return ask_list(cli, "--print-faults", dir);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h - what paddockd --check says of templates. */
+/* check.h - what paddockd says of templates that it only looks at. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
@@ -19,5 +19,11 @@ struct json_object *check_templates(const struct cli *cli, const char *dir);
  * array. Those that cannot be loaded are left out.
  */
 struct json_object *check_grants(const struct cli *cli, const char *dir);
+
+/*
+ * All that is wrong with them: [{path, templateId?, version?, lua?, faults,
+ * more?}], as supervisor/checkup.h has it; Lua is not compiled by then.
+ */
+struct json_object *check_faults(const struct cli *cli, const char *dir);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "cli/opt.h"
 
-#define PROGRAM_OUTPUT_MAX ((size_t)1 << 20)
+#define PROGRAM_OUTPUT_MAX ((size_t)64 << 20)
 
 /*
  * Run ARGS (without the program itself) to its end; what it writes is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c - "paddock template ls", "show" and "check". */
+/* template.c - "paddock template ls" and "show". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,59 +233,6 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 	return CLI_OK;
 }
 
-/* ---- check ---- */
-
-/* A package that asks for what it is not granted is good, and yet not run. */
-static void say_grants(struct json_object *list)
-{
-	for (size_t i = 0; i < length(list); i++) {
-		struct json_object *t = json_object_array_get_idx(list, i);
-		struct json_object *p = json_member(t, "permissions");
-
-		if (!grant_is_missing(p))
-			continue;
-		putchar('\n');
-		put(json_member_str(t, "templateId"), CLEAN_NO_LIMIT);
-		putchar(' ');
-		put(json_member_str(t, "version"), CLEAN_NO_LIMIT);
-		putchar('\n');
-		grant_show(p);
-	}
-}
-
-static int check(const struct cli *cli, int n, const char *const *arg)
-{
-	struct json_object *o = check_templates(cli, arg[0]);
-	struct json_object *good = json_member(o, "templates");
-	struct json_object *bad = json_member(o, "problems"), *grants;
-	bool fine;
-
-	(void)n;
-	if (o == NULL)
-		return CLI_TROUBLE;
-	fine = length(bad) == 0 && length(good) > 0;
-	grants = length(good) > 0 ? check_grants(cli, arg[0]) : NULL;
-	if (grants != NULL && cli->json)
-		json_object_object_add(o, "grants", json_object_get(grants));
-	if (cli->json)
-		pretty_print(o, true);
-	for (size_t i = 0; !cli->json && i < length(good); i++)
-		tell_out("%s is good\n", json_object_get_string(
-					   json_object_array_get_idx(good, i)));
-	if (!cli->json)
-		say_grants(grants);
-	json_object_put(grants);
-	fflush(stdout);
-	for (size_t i = 0; i < length(bad); i++)
-		say("%s", json_object_get_string(
-			      json_object_array_get_idx(bad, i)));
-	if (length(good) + length(bad) == 0)
-		say("%s: neither it nor a folder in it has a template.json",
-		    arg[0]);
-	json_object_put(o);
-	return fine ? CLI_OK : CLI_FAILED;
-}
-
 const struct command cmd_template_ls = {
     .name = "template ls",
     .args = "",
@@ -300,14 +247,4 @@ const struct command cmd_template_show = {
     .min = 1,
     .max = 1,
     .run = show_template,
-};
-
-const struct command cmd_template_check = {
-    .name = "template check",
-    .args = "DIR",
-    .summary = "whether a package, or a folder of them, is good, and granted "
-	       "what it asks for",
-    .min = 1,
-    .max = 1,
-    .run = check,
 };

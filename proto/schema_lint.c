@@ -245,7 +245,7 @@ static void required(struct lint *l, const struct frame *f)
 		before = push(l, "required");
 		inner = push_index(l, i);
 		remark(l, false, false,
-		       "\"%s\" is required, but none of the properties%s%s%s",
+		       "\"%s\" is required, but is none of the properties%s%s%s",
 		       key, near.best != NULL ? "; did you mean \"" : "",
 		       near.best != NULL ? near.best : "",
 		       near.best != NULL ? "\"?" : "");

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/shown.h"
 #include "sandbox/mounts.h"
 
 #define COPIED_MAX ((off_t)16 << 20)
@@ -26,9 +27,8 @@
  * is copied: what is done to its inode is not done to the host's.
  */
 static const char *const shared[] = {
-    "/usr",		"/bin",		   "/sbin",	     "/lib",
-    "/lib32",		"/lib64",	   "/libx32",	     "/etc/ld.so.cache",
-    "/etc/alternatives", "/etc/ssl/certs", "/etc/localtime",
+    SHOWN_FOLDERS,    "/etc/ld.so.cache", "/etc/alternatives",
+    "/etc/ssl/certs", "/etc/localtime",
 };
 static bool is_layered[ARRAY_LEN(shared)];
 

@@ -129,15 +129,23 @@ void findings_place(struct findings *f, const char *file, const char *text,
 	}
 }
 
+/* The package itself, its manifest, its files. */
+static int rank(const struct finding *g)
+{
+	if (g->file == NULL)
+		return 0;
+	return strcmp(g->file, "template.json") == 0 ? 1 : 2;
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 	int rc = (int)x->level - (int)y->level;
 
-	if (rc == 0 && (x->file == NULL || y->file == NULL))
-		rc = (x->file != NULL) - (y->file != NULL);
-	else if (rc == 0)
-		rc = -strcmp(x->file, y->file); /* template.json, main.lua */
+	if (rc == 0)
+		rc = rank(x) - rank(y);
+	if (rc == 0 && x->file != NULL)
+		rc = strcmp(x->file, y->file);
 	if (rc == 0)
 		rc = (x->line > y->line) - (x->line < y->line);
 	if (rc == 0)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/audit.h"
+#include "supervisor/checkup.h"
 #include "supervisor/daemon.h"
 #include "supervisor/grants.h"
 #include "supervisor/keeper.h"
@@ -38,6 +39,8 @@ static const char usage[] =
     "  --check                    check configuration and templates, then exit\n"
     "  --print-grants             print what each template asks for and is\n"
     "                             granted, as JSON, then exit\n"
+    "  --print-faults             print all that is wrong with each template,\n"
+    "                             as JSON, then exit\n"
     "  --print-config             print every setting, then exit\n"
     "  --templates DIR            take templates from DIR (repeatable)\n"
     "  --grant [TEMPLATE:]KEY=VALUE\n"
@@ -54,7 +57,7 @@ static const char usage[] =
     "  --version                  print the version, then exit\n"
     "  --help                     print this, then exit\n";
 
-enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_TEMPLATES,
+enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_PRINT_FAULTS, OPT_TEMPLATES,
        OPT_GRANT,
        OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
        OPT_HELP };
@@ -64,6 +67,7 @@ static const struct option options[] = {
     {"config", required_argument, NULL, OPT_CONFIG},
     {"check", no_argument, NULL, OPT_CHECK},
     {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
+    {"print-faults", no_argument, NULL, OPT_PRINT_FAULTS},
     {"print-config", no_argument, NULL, OPT_PRINT},
     {"templates", required_argument, NULL, OPT_TEMPLATES},
     {"grant", required_argument, NULL, OPT_GRANT},
@@ -97,6 +101,7 @@ struct flags {
 	uid_t uid; /* who started us: a reload is somebody else's */
 	bool stdio, check, print;
 	bool grants; /* a check, too, which prints them */
+	bool faults; /* likewise */
 	const char *config_file;
 	enum isolation_level require;
 	struct {
@@ -161,6 +166,9 @@ static int read_flags(struct flags *f, int argc, char **argv)
 			break;
 		case OPT_PRINT_GRANTS:
 			f->check = f->grants = true;
+			break;
+		case OPT_PRINT_FAULTS:
+			f->check = f->faults = true;
 			break;
 		case OPT_REQUIRE:
 			good = set_require(f, optarg);
@@ -261,6 +269,14 @@ static const char *browser_path(void)
 	return program_path("paddock-browser", path);
 }
 
+/* LIST, which is put, on a line. */
+static void print_json(struct json_object *list)
+{
+	puts(json_object_to_json_string_ext(
+	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(list);
+}
+
 /* {templateId, version, path, digest, permissions, section}: of each. */
 static void print_grants(const struct catalogue *cat, const struct config *c)
 {
@@ -268,26 +284,32 @@ static void print_grants(const struct catalogue *cat, const struct config *c)
 
 	for (size_t i = 0; i < cat->n; i++)
 		json_object_array_add(list, grants_of(cat->all[i], c));
-	puts(json_object_to_json_string_ext(
-	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(list);
+	print_json(list);
 }
 
-static int check(const struct catalogue *cat, const struct config *c,
-		 bool grants)
+static void print_good(const struct catalogue *cat, const struct config *c)
 {
-	if (grants)
-		print_grants(cat, c);
-	for (size_t i = 0; !grants && i < cat->n; i++)
+	for (size_t i = 0; i < cat->n; i++)
 		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
-	for (size_t i = 0; !grants && i < c->n_grants; i++) {
+	for (size_t i = 0; i < c->n_grants; i++) {
 		const char *why = grants_unused(&c->grants[i], cat);
 
 		if (why != NULL)
 			fprintf(stderr, "paddockd: [grant \"%s\"] is not used: "
 				"%s\n", c->grants[i].name, why);
 	}
-	for (size_t i = 0; i < cat->n_problems; i++)
+}
+
+static int check(const struct catalogue *cat, const struct config *c,
+		 const struct flags *f)
+{
+	if (f->faults)
+		print_json(checkup_all(cat));
+	else if (f->grants)
+		print_grants(cat, c);
+	else
+		print_good(cat, c);
+	for (size_t i = 0; !f->faults && i < cat->n_problems; i++)
 		fprintf(stderr, "paddockd: %s: %s\n", cat->problems[i].path,
 			cat->problems[i].why);
 	return cat->n_problems == 0 ? 0 : EX_CONFIG;
@@ -403,7 +425,7 @@ static int serve(struct config *config, struct flags *f)
 
 	if (!f->check)
 		daemon_hold_signals();
-	status = f->check ? check(cat, config, f->grants) : before_start(config, f);
+	status = f->check ? check(cat, config, f) : before_start(config, f);
 	if (f->check || status != 0) {
 		catalogue_free(cat);
 		config_free(config);

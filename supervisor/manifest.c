@@ -165,12 +165,14 @@ static char *sentence(const struct schema_error *err)
 					    "takes ",	"lacks ", "needs ",
 					    "refers "};
 	const char *why = reason(err), *slash = strrchr(err->pointer, '/');
-	static const char root[] = "the value ";
+	static const char root[] = "the value ", whole[] = "the schema: ";
 
+	if (slash == NULL && strncmp(why, root, strlen(root)) == 0)
+		return xasprintf("the manifest %s", why + strlen(root));
+	if (slash == NULL && strncmp(why, whole, strlen(whole)) == 0)
+		return xasprintf("the schema %s", why + strlen(whole));
 	if (slash == NULL)
-		return strncmp(why, root, strlen(root)) == 0
-			   ? xasprintf("the manifest %s", why + strlen(root))
-			   : xstrdup(why);
+		return xstrdup(why);
 	slash++;
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
 		if (strncmp(why, verbs[i], strlen(verbs[i])) == 0)

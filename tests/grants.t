@@ -300,7 +300,7 @@ subtest 'the command' => sub {
 	     'nor does it get into a line that paddockd would refuse');
 	write_file("$cli->{root}/wrong/template.json", '{"templateId": "wrong", "version": "1.0.0", "name": "w", "description": "w", ' .
 		   '"runtime": {"type": "lua"}, "inputsSchema": {"type": "object"}, "permissions": {"readPaths": ["/a/../b"]}}');
-	like($do->('template', 'check', "$cli->{root}/wrong")->{err}, qr{/wrong: template\.json:1:\d+: "/a/\.\./b" is not a plain absolute path, such as /srv/data: .*\(/permissions/readPaths/0\)},
+	like($do->('template', 'check', "$cli->{root}/wrong")->{err}, qr{/wrong/template\.json:1:\d+: error: "/a/\.\./b" is not a plain absolute path, such as /srv/data: .*\(/permissions/readPaths/0\)},
 	     'a package by its folder\'s own path, with what would pass');
 	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'nor what would act in a shell');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);

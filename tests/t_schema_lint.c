@@ -14,7 +14,7 @@
 	pointer ": \"" key "\" is no keyword of JSON Schema, so nothing is "   \
 	"checked by it; did you mean \"" near "\"?\n"
 #define LACKS(pointer, key)                                                    \
-	pointer ": \"" key "\" is required, but none of the properties"
+	pointer ": \"" key "\" is required, but is none of the properties"
 #define FORMAT(pointer, name)                                                  \
 	pointer ": \"" name "\" is no format of JSON Schema, so it says "      \
 	"nothing"

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/shown.h"
 #include "sandbox/fds.h"
 
 #define ARGS_MAX 64 /* as many as a manifest may list */
@@ -85,7 +86,7 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	char *argv[ARGS_MAX + 2];
 	char *envp[] = {id,
 			(char *)"PADDOCK_TEMPLATE_DIR=" TREE_TEMPLATE,
-			(char *)"PATH=/usr/local/bin:/usr/bin:/bin",
+			(char *)"PATH=" SHOWN_PATH,
 			(char *)"HOME=" TREE_WORK,
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template_check.c - "paddock template check": all that is wrong with a
+ * package, at once, each by the place where an editor finds it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/check.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/grant.h"
+#include "cli/pretty.h"
+#include "cli/probe.h"
+#include "cli/say.h"
+#include "cli/tell.h"
+#include "proto/json.h"
+
+static const char *const severities[] = {"error", "warning"};
+
+struct check {
+	const struct cli *cli;
+	const char *dir;	 /* as it was given… */
+	char *real;		 /* …and where that is */
+	struct json_object *all; /* of check_faults() */
+	struct json_object *said; /* with --json */
+	struct probe *probe;
+	size_t good, errors;
+	int rc; /* trouble */
+};
+
+static size_t length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array)
+		   ? json_object_array_length(list)
+		   : 0;
+}
+
+static struct json_object *item(struct json_object *list, size_t i)
+{
+	return json_object_array_get_idx(list, i);
+}
+
+static bool is_error(struct json_object *fault)
+{
+	const char *severity = json_member_str(fault, "severity");
+
+	return severity != NULL && strcmp(severity, severities[0]) == 0;
+}
+
+static size_t errors_of(struct json_object *package)
+{
+	struct json_object *list = json_member(package, "faults");
+	size_t n = 0;
+
+	for (size_t i = 0; i < length(list); i++)
+		n += is_error(item(list, i));
+	return n;
+}
+
+/* A package's path as it follows from what the caller called the folder. */
+static char *named(const struct check *c, struct json_object *package)
+{
+	const char *path = json_member_str(package, "path");
+	size_t n = strlen(c->real), dir = strlen(c->dir);
+
+	while (dir > 1 && c->dir[dir - 1] == '/')
+		dir--;
+	if (path == NULL)
+		path = c->real;
+	if (strncmp(path, c->real, n) != 0 || (path[n] != '\0' && path[n] != '/'))
+		return xstrdup(path);
+	return xasprintf("%.*s%s", (int)dir, c->dir, path + n);
+}
+
+/* ---- Lua ---- */
+
+static void probe(struct check *c, struct json_object *package)
+{
+	const char *entry = json_member_str(package, "lua");
+	const char *path = json_member_str(package, "path");
+	struct json_object *fault = NULL;
+	int rc;
+
+	if (entry == NULL || path == NULL || c->rc != 0)
+		return;
+	if (c->probe == NULL)
+		c->probe = probe_open(c->cli);
+	rc = c->probe == NULL ? client_trouble()
+			      : probe_lua(c->probe, path, entry, &fault);
+	if (rc != 0)
+		c->rc = rc;
+	if (fault != NULL)
+		json_object_array_add(json_member(package, "faults"), fault);
+}
+
+/* ---- what is said ---- */
+
+/* "DIR/template.json:3:7: warning: text (/pointer)", as compilers do. */
+static void say_fault(const char *path, struct json_object *f)
+{
+	const char *file = json_member_str(f, "file");
+	const char *pointer = json_member_str(f, "pointer");
+	long long line = json_object_get_int64(json_member(f, "line"));
+	long long column = json_object_get_int64(json_member(f, "column"));
+	bool shown = pointer != NULL && *pointer != '\0';
+
+	tell_to(stderr, "%s", path);
+	if (file != NULL)
+		tell_to(stderr, "/%s", file);
+	if (line > 0)
+		tell_to(stderr, ":%lld", line);
+	if (column > 0)
+		tell_to(stderr, ":%lld", column);
+	tell_to(stderr, ": %s: %s%s%s%s\n", json_member_str(f, "severity"),
+		json_member_str(f, "message"), shown ? " (" : "",
+		shown ? pointer : "", shown ? ")" : "");
+}
+
+static void note_fault(struct check *c, const char *path,
+		       struct json_object *f)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "path", json_object_new_string(path));
+	json_object_object_foreach(f, key, value) {
+		json_object_object_add(o, key, json_object_get(value));
+	}
+	json_object_array_add(json_member(c->said, "faults"), o);
+}
+
+/* Errors, or warnings: of all packages. */
+static void each_fault(struct check *c, const char *severity)
+{
+	for (size_t i = 0; i < length(c->all); i++) {
+		struct json_object *list =
+		    json_member(item(c->all, i), "faults");
+		char *path = named(c, item(c->all, i));
+
+		for (size_t j = 0; j < length(list); j++) {
+			struct json_object *f = item(list, j);
+
+			if (strcmp(json_member_str(f, "severity"), severity))
+				continue;
+			say_fault(path, f);
+			note_fault(c, path, f);
+		}
+		if (json_member(item(c->all, i), "more") != NULL &&
+		    strcmp(severity, severities[1]) == 0)
+			say("%s: there is more than this, which is shown once "
+			    "some of it is mended", path);
+		free(path);
+	}
+}
+
+static void say_good(struct check *c, struct json_object *package)
+{
+	size_t warnings = length(json_member(package, "faults"));
+	const char *id = json_member_str(package, "templateId");
+	const char *version = json_member_str(package, "version");
+	char *name = xasprintf("%s %s", id, version);
+
+	json_object_array_add(json_member(c->said, "templates"),
+			      json_object_new_string(name));
+	free(name);
+	if (c->cli->json)
+		return;
+	tell_out("%s %s is good", id, version);
+	if (warnings > 0)
+		tell_out(", with %zu warning%s", warnings,
+			 warnings == 1 ? "" : "s");
+	tell_out("\n");
+}
+
+/* A package that asks for what it is not granted is good, and yet not run. */
+static void say_grants(struct check *c)
+{
+	struct json_object *list = check_grants(c->cli, c->dir);
+
+	if (list != NULL)
+		json_object_object_add(c->said, "grants",
+				       json_object_get(list));
+	for (size_t i = 0; !c->cli->json && i < length(list); i++) {
+		struct json_object *p = json_member(item(list, i), "permissions");
+
+		if (!grant_is_missing(p))
+			continue;
+		tell_out("\n%s %s\n",
+			 json_member_str(item(list, i), "templateId"),
+			 json_member_str(item(list, i), "version"));
+		grant_show(p);
+	}
+	json_object_put(list);
+}
+
+static void say_all(struct check *c)
+{
+	c->said = json_object_new_object();
+	json_object_object_add(c->said, "templates", json_object_new_array());
+	json_object_object_add(c->said, "faults", json_object_new_array());
+	for (size_t i = 0; i < length(c->all); i++) {
+		size_t errors = errors_of(item(c->all, i));
+
+		c->errors += errors;
+		if (errors > 0)
+			continue;
+		c->good++;
+		say_good(c, item(c->all, i));
+	}
+	if (c->good > 0)
+		say_grants(c);
+	fflush(stdout);
+	for (size_t i = 0; i < ARRAY_LEN(severities); i++)
+		each_fault(c, severities[i]);
+	if (length(c->all) == 0)
+		say("%s: neither it nor a folder in it has a template.json",
+		    c->dir);
+	if (c->cli->json)
+		pretty_print(c->said, true);
+	json_object_put(c->said);
+}
+
+static int check(const struct cli *cli, int n, const char *const *arg)
+{
+	struct check c = {.cli = cli, .dir = arg[0]};
+
+	(void)n;
+	c.real = realpath(arg[0], NULL);
+	if (c.real == NULL) {
+		say("%s: %s", arg[0], strerror(errno));
+		return errno == ENOENT ? CLI_ABSENT : CLI_USAGE;
+	}
+	c.all = check_faults(cli, arg[0]);
+	if (c.all == NULL)
+		c.rc = CLI_TROUBLE;
+	for (size_t i = 0; i < length(c.all); i++)
+		probe(&c, item(c.all, i));
+	probe_close(c.probe);
+	if (c.all != NULL)
+		say_all(&c);
+	json_object_put(c.all);
+	free(c.real);
+	if (c.rc != 0)
+		return c.rc;
+	return c.errors == 0 && c.good > 0 ? CLI_OK : CLI_FAILED;
+}
+
+const struct command cmd_template_check = {
+    .name = "template check",
+    .args = "DIR",
+    .summary = "all that is wrong with a package, or a folder of them, and "
+	       "what it is not granted",
+    .text = "Each fault is told as FILE:LINE:COLUMN, errors before warnings; "
+	    "columns count\ncharacters. Lua is compiled in a cage, and what a "
+	    "program needs to be started\nis looked for; warnings alone end "
+	    "with status 0.\n",
+    .min = 1,
+    .max = 1,
+    .run = check,
+};

@@ -13,12 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/glyph.h"
 #include "base/mem.h"
 #include "base/throttle.h"
 
 #define LINE_MAX_BYTES 2048
+#define HELD_MAX_BYTES ((size_t)256 << 10)
 
 static const char *const names_of[] = {
     [LOG_LEVEL_ERROR] = "error",
@@ -30,6 +32,11 @@ static const char *const names_of[] = {
 static enum log_level threshold = LOG_LEVEL_INFO;
 static int log_fd = STDERR_FILENO;
 static int (*opener)(const char *path);
+static struct { /* lines, until it is known where they go */
+	pthread_mutex_t lock;
+	bool on;
+	struct buf lines;
+} early = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int log_level_of(const char *name)
 {
@@ -49,8 +56,7 @@ void log_open_by(int (*open_file)(const char *path))
 	opener = open_file;
 }
 
-/* The descriptor of ours that PATH names, which needs no rights; or -1. */
-static int held_fd(const char *path)
+int log_held_fd(const char *path)
 {
 	int fd = -1, end = 0;
 
@@ -67,7 +73,7 @@ static int held_fd(const char *path)
 
 int log_file(const char *path)
 {
-	int fd = held_fd(path);
+	int fd = log_held_fd(path);
 
 	if (fd >= 0) {
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -79,6 +85,24 @@ int log_file(const char *path)
 		  0640);
 
 	return fd < 0 ? -errno : fd;
+}
+
+void log_hold(bool on)
+{
+	pthread_mutex_lock(&early.lock);
+	early.on = on;
+	buf_fini(&early.lines);
+	pthread_mutex_unlock(&early.lock);
+}
+
+static void let_go(void)
+{
+	pthread_mutex_lock(&early.lock);
+	if (early.on && buf_len(&early.lines) > 0)
+		(void)!write(log_fd, buf_data(&early.lines),
+			     buf_len(&early.lines));
+	pthread_mutex_unlock(&early.lock);
+	log_hold(false);
 }
 
 int log_open(const char *path)
@@ -93,6 +117,7 @@ int log_open(const char *path)
 	if (log_fd != STDERR_FILENO)
 		close(log_fd);
 	log_fd = fd;
+	let_go();
 	return 0;
 }
 
@@ -208,8 +233,71 @@ static void begin_line(struct line *l, enum log_level level, const char *part)
 
 static void write_line(struct line *l)
 {
+	bool wait;
+
 	l->text[l->n++] = '\n';
-	(void)!write(log_fd, l->text, l->n);
+	pthread_mutex_lock(&early.lock);
+	wait = early.on;
+	if (wait && buf_len(&early.lines) < HELD_MAX_BYTES)
+		buf_add(&early.lines, l->text, l->n);
+	pthread_mutex_unlock(&early.lock);
+	if (!wait)
+		(void)!write(log_fd, l->text, l->n);
+}
+
+/* ---- to whoever started us ---- */
+
+static void put_plain(struct line *l, const char *s)
+{
+	size_t left = strlen(s), len;
+
+	for (; left > 0; s += len, left -= len) {
+		int32_t point = glyph_at(s, left, &len);
+
+		if (point < 0 || glyph_acts(point))
+			put(l, "?", 1);
+		else
+			put(l, s, len);
+	}
+}
+
+static void say(const char *text)
+{
+	struct line l = {.n = 0};
+
+	put_plain(&l, program_invocation_short_name);
+	put_plain(&l, ": ");
+	put_plain(&l, text);
+	l.text[l.n++] = '\n';
+	(void)!write(STDERR_FILENO, l.text, l.n);
+}
+
+void log_plain(const char *fmt, ...)
+{
+	char text[LINE_MAX_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(text);
+}
+
+void log_tell(enum log_level level, const char *part, const char *fmt, ...)
+{
+	char text[LINE_MAX_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(text);
+	if (log_fd == STDERR_FILENO && !early.on)
+		return;
+	if (level == LOG_LEVEL_ERROR)
+		log_error(part, "why=\"%s\"", text);
+	else
+		log_warn(part, "why=\"%s\"", text);
 }
 
 /* ---- how many ---- */

@@ -24,6 +24,16 @@ void log_set_level(enum log_level level);
  */
 int log_open(const char *path);
 
+/*
+ * ON: lines wait in memory, at most 256 KiB of them, until log_open() says where
+ * they go: a file may be another server's until it is known that the start is
+ * ours. Not ON: they are dropped.
+ */
+void log_hold(bool on);
+
+/* The descriptor of ours that PATH names (/dev/stderr, /dev/fd/N); or -1. */
+int log_held_fd(const char *path);
+
 /* Open a file to append lines to: its descriptor, or -errno. */
 int log_file(const char *path);
 /* From now on OPEN_FILE does that; it may do for others what they may not. */
@@ -54,6 +64,18 @@ void log_debug(const char *part, const char *fmt, ...)
 /* A warning that anybody may cause: once a minute, with how many there were. */
 void log_rarely(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * A sentence to whoever started us: a line on stderr, after the program's name.
+ * Whatever comes in it, it is one line, in which nothing acts.
+ */
+void log_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * The same for what keeps this program from its work at the start; it is logged
+ * as well, when the log is not stderr, as an error or else a warning.
+ */
+void log_tell(enum log_level level, const char *part, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
  * Time has passed: tell what was held back in minutes that are over (FINAL:

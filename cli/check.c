@@ -77,7 +77,7 @@ struct json_object *check_templates(const struct cli *cli, const char *dir)
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL;
 
-	if (ask(cli, "--check", dir, &out, &err) == 0) {
+	if (ask(cli, "--check=templates", dir, &out, &err) == 0) {
 		o = json_object_new_object();
 		json_object_object_add(o, "templates", lines(&out, ""));
 		json_object_object_add(o, "problems", lines(&err, PREFIX));

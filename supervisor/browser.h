@@ -26,6 +26,8 @@ void browser_stop(struct browser *b); /* the program; NULL is fine */
 void browser_free(struct browser *b); /* and what is left; NULL is fine */
 bool browser_exited(struct browser *b, pid_t pid, int status);
 
+/* The program that would be started; NULL: there is none. */
+const char *browser_chromium(const struct config *config);
 /* Why there is no browser here, and what would help; NULL: there is one. */
 const char *browser_lacks(const struct config *config);
 

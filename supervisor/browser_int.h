@@ -20,8 +20,6 @@ struct browser {
 	struct broker *broker;
 };
 
-/* Chromium, as configured, or where it is usual; NULL: there is none. */
-const char *browser_chromium(const struct config *config);
 
 /* The body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's own. */
 struct json_object *browser_body(const struct requestor *q,

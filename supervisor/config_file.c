@@ -214,6 +214,16 @@ static int look_at_line(struct reading *r, const char *line, size_t n)
 	return *line == '[' ? look_at_section(r, line) : 0;
 }
 
+/* inih ends a value at " ;" alone; people end it at " #" as often. */
+static void cut_comment(char *line)
+{
+	for (char *p = line; (p = strchr(p, '#')) != NULL; p++)
+		if (p > line && (p[-1] == ' ' || p[-1] == '\t')) {
+			memcpy(p, "\n", 2);
+			return;
+		}
+}
+
 /* As fgets(3), for inih: the next line, or NULL to stop. */
 static char *next_line(char *line, int room, void *arg)
 {
@@ -236,7 +246,10 @@ static char *next_line(char *line, int room, void *arg)
 	memcpy(line, start, n);
 	line[n] = '\0';
 	r->at += n;
-	return look_at_line(r, line, n) < 0 ? NULL : line;
+	if (look_at_line(r, line, n) < 0)
+		return NULL;
+	cut_comment(line);
+	return line;
 }
 
 /* Of this file, has KEY of slot I come before? It has now. */

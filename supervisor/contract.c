@@ -15,6 +15,7 @@
 #include "supervisor/browser.h"
 #include "supervisor/call_make.h"
 #include "supervisor/disk.h"
+#include "supervisor/health.h"
 #include "supervisor/grants.h"
 #include "supervisor/programs.h"
 #include "supervisor/tools.h"
@@ -269,7 +270,7 @@ static struct json_object *own_limits_view(const struct requestor *q)
 static struct json_object *store_view(const struct server *srv)
 {
 	enum disk_room room = disk_room_lately(srv->config);
-	const char *sick = store_sick_says(srv->store);
+	const char *sick = health_state(srv->config, srv->store);
 	const char *reason = sick != NULL ? sick : disk_says(room);
 	struct json_object *v = json_object_new_object();
 
@@ -326,6 +327,7 @@ static void on_usage(void *arg, const struct store_result *res)
 		    programs_view(&c->session->server->isolation));
 	json_object_object_add(v, "usage", usage);
 	json_object_object_add(v, "store", store_view(c->session->server));
+	json_object_object_add(v, "health", health_view(c->session->server));
 	call_tool_result(c, v, false);
 }
 

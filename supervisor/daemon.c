@@ -16,6 +16,7 @@
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
 #include "supervisor/disk.h"
+#include "supervisor/health.h"
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
 #include "supervisor/notify.h"
@@ -107,11 +108,13 @@ static void on_usr1(struct daemon *d)
 {
 	struct server *srv = d->server;
 	const char *sick = srv->store == NULL ? NULL : store_sick(srv->store);
+	const char *why = health_reason(srv);
 
 	log_info("daemon",
 		 "status=%s running=%zu queued=%zu connections=%zu "
 		 "http_connections=%zu http_sessions=%zu "
-		 "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\"",
+		 "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\" "
+		 "ready=%s why=\"%s\"",
 		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
 		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
@@ -121,7 +124,8 @@ static void on_usr1(struct daemon *d)
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
 		 disk_name(disk_room(srv->config, 0)),
-		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok");
+		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok",
+		 why == NULL ? "yes" : "no", why == NULL ? "" : why);
 	log_requestors(srv);
 	offload_log(srv->offload);
 	browser_log(srv->browser);
@@ -260,50 +264,80 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 	tell_manager(arg, "WATCHDOG=1");
 }
 
-static void on_ready(struct server *srv)
+static void keep_watchdog(struct daemon *d)
 {
-	struct daemon *d = srv->daemon;
 	int64_t ms = notify_watchdog_ms();
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
+	if (ms <= 0)
+		return;
+	d->watchdog = event_new(d->server->base, -1, EV_PERSIST, on_watchdog, d);
+	event_add(d->watchdog, &tv);
+}
+
+/* The state has been tried: what does not pass by itself ends the start. */
+static void on_opened(struct server *srv, int rc, const char *why)
+{
+	struct daemon *d = srv->daemon;
+	int status = rc == 0 ? 0 : store_ends_start(rc);
+
+	srv->on_opened = NULL;
 	if (d->draining)
 		return;
-	server_runs(srv); /* a daemon takes over what others left at once */
+	if (rc != 0)
+		log_tell(status != 0 ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
+			 "daemon", "the state folder cannot be used: %s", why);
+	if (status != 0) {
+		server_stop(srv, status);
+		return;
+	}
 	listen_start(d->listener);
 	http_ready(d->http);
 	d->ready = true;
 	tell_manager(d, "READY=1\nSTATUS=serving");
 	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
 		 srv->config->socket, http_url(d->http), srv->catalogue->n);
-	if (ms > 0) {
-		d->watchdog =
-		    event_new(srv->base, -1, EV_PERSIST, on_watchdog, d);
-		event_add(d->watchdog, &tv);
+	keep_watchdog(d);
+}
+
+static void on_ready(struct server *srv)
+{
+	struct daemon *d = srv->daemon;
+
+	if (d->draining)
+		return;
+	srv->on_opened = on_opened;
+	server_runs(srv); /* a daemon takes over what others left at once */
+}
+
+static int open_sockets(struct server *srv, char *why, size_t size)
+{
+	struct daemon *d = srv->daemon;
+	int passed = notify_listen_fds();
+
+	if (passed > 1) {
+		snprintf(why, size, "the service manager passes %d sockets, and "
+			 "one is enough", passed);
+		return EX_CONFIG;
 	}
+	d->listener = listen_open(srv, srv->config->socket,
+				  passed == 1 ? FIRST_PASSED_FD : -1, why, size);
+	if (d->listener == NULL)
+		return EX_UNAVAILABLE;
+	return srv->config->listen == NULL ? 0
+					   : http_open(&d->http, srv, why, size);
 }
 
 int daemon_open(struct server *srv)
 {
-	struct daemon *d = srv->daemon;
-	int passed = notify_listen_fds(), status;
-	char why[256];
+	char why[512];
+	int status = open_sockets(srv, why, sizeof(why));
 
-	if (passed > 1) {
-		log_error("daemon", "sockets=%d msg=\"one is enough\"", passed);
-		return EX_CONFIG;
-	}
-	d->listener = listen_open(srv, srv->config->socket,
-				  passed == 1 ? FIRST_PASSED_FD : -1, why,
-				  sizeof(why));
-	if (d->listener == NULL) {
-		log_error("daemon", "socket=none why=\"%s\"", why);
-		return EX_UNAVAILABLE;
-	}
-	status = srv->config->listen == NULL ? 0 : http_open(&d->http, srv);
 	if (status != 0)
-		return status;
-	srv->on_ready = on_ready;
-	return 0;
+		log_tell(LOG_LEVEL_ERROR, "daemon", "%s", why);
+	else
+		srv->on_ready = on_ready;
+	return status;
 }
 
 void daemon_close(struct server *srv)

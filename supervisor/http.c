@@ -139,9 +139,9 @@ static size_t make_room(void)
 		   : lim.rlim_cur / 2;
 }
 
-static int bind_listen(struct http *h)
+/* A socket that listens at A, which gets its port; or -errno. */
+static int bind_listen(struct http_addr *a)
 {
-	struct http_addr *a = &h->site.addr;
 	int on = 1;
 	int fd = socket(a->addr.ss_family,
 			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -159,23 +159,47 @@ static int bind_listen(struct http *h)
 		close(fd);
 		return rc;
 	}
-	h->fd = fd;
-	return 0;
+	return fd;
 }
 
-static int check(const struct http *h, const struct config *config)
+/* What CONFIG alone tells. 0, or the status. */
+static int check(struct http_addr *a, const struct config *config, char *why,
+		 size_t size)
 {
-	bool tokens = http_auth_possible(config);
+	bool good = http_addr_parse(a, config->listen);
 
-	if (!h->site.addr.loopback && !tokens) {
-		log_error("http", "listen=\"%s\" msg=\"this address is not "
-				  "loopback, and no [requestor] has a "
-				  "token_sha256: anybody could come. Make one "
-				  "by paddock token, or listen on 127.0.0.1\"",
-			  config->listen);
-		return EX_CONFIG;
-	}
-	return 0;
+	if (good && (a->loopback || http_auth_possible(config)))
+		return 0;
+	if (!good)
+		snprintf(why, size, "listen is %s; expected ADDR:PORT, such as "
+			 "127.0.0.1:8080", config->listen);
+	else
+		snprintf(why, size, "listen is %s, which is not loopback, and no "
+			 "[requestor] has a token_sha256: anybody could come; "
+			 "make one by paddock token, or listen on 127.0.0.1",
+			 config->listen);
+	return EX_CONFIG;
+}
+
+static int explain(const struct config *config, int rc, char *why, size_t size)
+{
+	snprintf(why, size, "%s cannot be listened at: %s; end what has it, or "
+		 "name another address or port by listen",
+		 config->listen, strerror(-rc));
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_UNAVAILABLE;
+}
+
+int http_try(const struct config *c, bool bind, char *why, size_t size)
+{
+	struct http_addr a;
+	int status = check(&a, c, why, size);
+	int fd = status == 0 && bind ? bind_listen(&a) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	else if (status == 0 && bind)
+		status = explain(c, fd, why, size);
+	return status;
 }
 
 static void start(struct http *h, struct server *srv)
@@ -198,24 +222,18 @@ static void start(struct http *h, struct server *srv)
 	next_tick(h);
 }
 
-int http_open(struct http **out, struct server *srv)
+int http_open(struct http **out, struct server *srv, char *why, size_t size)
 {
-	const char *where = srv->config->listen;
 	struct http *h = xcalloc(1, sizeof(*h));
-	int rc = 0, status;
+	int status;
 
 	h->site.server = srv;
 	h->fd = -1;
-	if (!http_addr_parse(&h->site.addr, where))
-		rc = -EINVAL;
-	status = rc == 0 ? check(h, srv->config) : 0;
-	if (rc == 0 && status == 0)
-		rc = bind_listen(h);
-	if (rc < 0) {
-		log_error("http", "listen=\"%s\" err=\"%s\"", where,
-			  strerror(-rc));
-		status = EX_UNAVAILABLE;
-	}
+	status = check(&h->site.addr, srv->config, why, size);
+	if (status == 0)
+		h->fd = bind_listen(&h->site.addr);
+	if (status == 0 && h->fd < 0)
+		status = explain(srv->config, h->fd, why, size);
 	if (status != 0) {
 		free(h);
 		return status;

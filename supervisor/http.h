@@ -17,9 +17,14 @@ struct http;
 
 /*
  * Listen where the configuration says; it accepts at once, but who asks for MCP
- * waits for http_ready(). 0, or the exit status after a line that says why.
+ * waits for http_ready(). 0, or the exit status with WHY (SIZE bytes).
  */
-int http_open(struct http **out, struct server *srv);
+int http_open(struct http **out, struct server *srv, char *why, size_t size);
+/*
+ * Could it? By what C says, and when BIND by the port, which is let go again.
+ * 0, or the status of a start that ends by it, with WHY.
+ */
+int http_try(const struct config *c, bool bind, char *why, size_t size);
 /* For each of these NULL is fine: then there is no HTTP. */
 void http_ready(struct http *h);
 /* End the sessions of requestors that a reload has locked out. */

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/admit.h"
-#include "supervisor/disk.h"
+#include "supervisor/health.h"
 #include "supervisor/http_auth.h"
 #include "supervisor/http_mcp.h"
 
@@ -39,27 +39,12 @@ static void healthz(struct http_site *site, struct http_conn *c,
 	http_conn_reply(c, 200, JSON, text, sizeof(text) - 1);
 }
 
-/* Why no run would be started now; NULL: one would. */
-static const char *not_ready(const struct http_site *site)
-{
-	struct server *srv = site->server;
-
-	if (!site->ready)
-		return "the cage is still being measured";
-	if (srv->draining)
-		return "the server is draining: it is about to end";
-	if (srv->store != NULL && store_sick_says(srv->store) != NULL)
-		return store_sick_says(srv->store);
-	return disk_room_lately(srv->config) == DISK_SPENT
-		   ? disk_says(DISK_SPENT)
-		   : NULL;
-}
-
 static void readyz(struct http_site *site, struct http_conn *c,
 		   const struct http_request *r)
 {
 	struct json_object *o = json_object_new_object();
-	const char *why = not_ready(site), *text;
+	const char *why = health_reason(site->server), *text;
+	const char *warning = why == NULL ? health_warning(site->server) : NULL;
 	size_t len;
 
 	(void)r;
@@ -68,9 +53,9 @@ static void readyz(struct http_site *site, struct http_conn *c,
 							  : "ready"));
 	if (why != NULL)
 		json_object_object_add(o, "reason", json_object_new_string(why));
-	else if (disk_room_lately(site->server->config) != DISK_ROOM)
-		json_object_object_add(
-		    o, "warning", json_object_new_string(disk_says(DISK_LOW)));
+	if (warning != NULL)
+		json_object_object_add(o, "warning",
+				       json_object_new_string(warning));
 	text = json_text(o, &len);
 	http_conn_reply(c, why != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);

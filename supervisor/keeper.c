@@ -199,6 +199,7 @@ _Noreturn static void keep(int sock)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
 	prctl(PR_SET_NAME, "paddock-keeper");
+	log_hold(false); /* its own lines go to stderr, at once */
 	prctl(PR_SET_DUMPABLE, 0);
 	dup2(sock, ORDER_FD);
 	close_range(ORDER_FD + 1, ~0u, 0);

@@ -2,12 +2,14 @@
 #include "supervisor/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -18,6 +20,7 @@
 #include "proto/rpc.h"
 #include "supervisor/admit.h"
 #include "supervisor/conn.h"
+#include "supervisor/store_file.h"
 
 #define CONNECTIONS_MAX 256
 #define BACKLOG 64
@@ -155,20 +158,44 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 
 /* ---- the socket ---- */
 
-/* Is there a socket at ADDR that nobody serves? connect(2) follows links. */
-static bool is_stale(const struct sockaddr_un *addr)
+static bool set_addr(struct sockaddr_un *addr, const char *path)
+{
+	*addr = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(addr->sun_path))
+		return false;
+	memcpy(addr->sun_path, path, strlen(path));
+	return true;
+}
+
+/* Of connect(2), which follows links: 0 or -errno. */
+static int knock(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct stat st;
-	bool refused = fd >= 0 &&
-		       connect(fd, (const struct sockaddr *)addr,
-			       sizeof(*addr)) < 0 &&
-		       errno == ECONNREFUSED;
+	int rc = fd < 0 || connect(fd, (const struct sockaddr *)addr,
+				   sizeof(*addr)) < 0
+		     ? -errno
+		     : 0;
 
 	if (fd >= 0)
 		close(fd);
-	return refused && lstat(addr->sun_path, &st) == 0 &&
+	return rc;
+}
+
+/* Is there a socket at ADDR that nobody serves? */
+static bool is_stale(const struct sockaddr_un *addr)
+{
+	struct stat st;
+
+	return knock(addr) == -ECONNREFUSED && lstat(addr->sun_path, &st) == 0 &&
 	       S_ISSOCK(st.st_mode);
+}
+
+bool listen_is_served(const char *path)
+{
+	struct sockaddr_un addr;
+	int rc = set_addr(&addr, path) ? knock(&addr) : -ENAMETOOLONG;
+
+	return rc == 0 || rc == -EAGAIN; /* it has many to greet */
 }
 
 /* As root, where others may have put links: as the keeper would. */
@@ -189,43 +216,111 @@ static int bind_at(int fd, const struct sockaddr_un *addr)
 	return rc < 0 ? -errno : 0;
 }
 
+/* Does PATH lie in the state folder itself, which is made with its parents? */
+static bool is_in(const char *path, const char *state_dir)
+{
+	size_t n = strlen(state_dir);
+
+	return strncmp(path, state_dir, n) == 0 && path[n] == '/' &&
+	       strchr(path + n + 1, '/') == NULL;
+}
+
 /* The folder that a default path lies in, when nothing made it before. */
-static void make_folder(const char *path)
+static void make_folder(const char *path, const char *state_dir)
 {
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
 
 	if (slash != NULL && slash != dir) {
 		*slash = '\0';
+		if (getuid() != 0 && is_in(path, state_dir))
+			file_mkdirs(dir);
 		mkdir(dir, getuid() == 0 ? 0755 : 0700);
 	}
 	free(dir);
 }
 
-static int open_path(const char *path, char *why, size_t size)
+/* -RC is why PATH cannot be listened at. */
+static void explain(const char *path, int rc, char *why, size_t size)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd, rc;
+	if (rc == -ENAMETOOLONG)
+		snprintf(why, size, "%s: a socket's path has at most %zu bytes; "
+			 "name a shorter one by socket", path,
+			 sizeof((struct sockaddr_un){0}.sun_path) - 1);
+	else if (rc == -EADDRINUSE)
+		snprintf(why, size, "%s: another paddockd serves it, or it is no "
+			 "socket; end that one, or name another by socket",
+			 path);
+	else
+		snprintf(why, size, "%s: %s; make the folder of that socket and "
+			 "let this user write there, or name another by socket",
+			 path, strerror(-rc));
+}
 
-	if (strlen(path) >= sizeof(addr.sun_path)) {
-		snprintf(why, size, "%s: a socket's path has at most %zu bytes",
-			 path, sizeof(addr.sun_path) - 1);
-		return -ENAMETOOLONG;
+static int status_of(int rc)
+{
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM
+	       : rc == -ENAMETOOLONG	     ? EX_CONFIG
+					     : EX_UNAVAILABLE;
+}
+
+static int open_path(const char *path, const char *state_dir, char *why,
+		     size_t size)
+{
+	struct sockaddr_un addr;
+	int fd = -1, rc = 0;
+
+	if (!set_addr(&addr, path))
+		rc = -ENAMETOOLONG;
+	if (rc == 0) {
+		make_folder(path, state_dir);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			    0);
+		rc = fd < 0 ? -errno : bind_at(fd, &addr);
 	}
-	memcpy(addr.sun_path, path, strlen(path));
-	make_folder(path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	rc = fd < 0 ? -errno : bind_at(fd, &addr);
 	if (rc == 0 && listen(fd, BACKLOG) < 0)
 		rc = -errno;
 	if (rc == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	snprintf(why, size, "%s: %s", path,
-		 rc == -EADDRINUSE ? "another paddockd serves it, or it is no "
-				     "socket"
-				   : strerror(-rc));
+	explain(path, rc, why, size);
 	return rc;
+}
+
+/* May a socket be made in the folder of PATH, or that folder? 0 or -errno. */
+static int try_folder(const char *path)
+{
+	char *dir = xstrdup(path), *slash;
+	int rc = -ENOENT;
+
+	for (int i = 0; rc == -ENOENT && i < 2; i++) { /* see make_folder() */
+		slash = strrchr(dir, '/');
+		if (slash == NULL)
+			break;
+		slash[slash == dir] = '\0';
+		rc = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0
+			 ? 0
+			 : -errno;
+	}
+	free(dir);
+	return rc;
+}
+
+int listen_try(const struct config *c, char *why, size_t size)
+{
+	const char *path = c->socket;
+	struct sockaddr_un addr;
+	struct stat st;
+	int rc = set_addr(&addr, path) ? 0 : -ENAMETOOLONG;
+
+	if (rc == 0 && lstat(path, &st) == 0 && !is_stale(&addr))
+		rc = -EADDRINUSE;
+	if (rc == 0 && (getuid() == 0 || !is_in(path, c->state_dir)))
+		rc = try_folder(path);
+	if (rc == 0)
+		return 0;
+	explain(path, rc, why, size);
+	return status_of(rc);
 }
 
 static int option(int fd, int name)
@@ -254,7 +349,8 @@ struct listener *listen_open(struct server *srv, const char *path, int fd,
 	struct stat st;
 	bool passed = fd >= 0;
 
-	fd = passed ? check_passed(fd, why, size) : open_path(path, why, size);
+	fd = passed ? check_passed(fd, why, size)
+		    : open_path(path, srv->config->state_dir, why, size);
 	if (fd < 0)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));

@@ -17,6 +17,13 @@ struct listener;
  */
 struct listener *listen_open(struct server *srv, const char *path, int fd,
 			     char *why, size_t size);
+/*
+ * Could the socket of C be listened at? No socket is made. 0, or the status of a start that
+ * ends by it, with WHY.
+ */
+int listen_try(const struct config *c, char *why, size_t size);
+/* Does somebody listen there? */
+bool listen_is_served(const char *path);
 void listen_start(struct listener *l); /* accept, from now on */
 void listen_stop(struct listener *l);  /* accept no more; those there stay */
 void listen_close(struct listener *l); /* all of it; NULL is fine */

@@ -14,10 +14,9 @@
 #include "base/mem.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/audit.h"
-#include "supervisor/checkup.h"
 #include "supervisor/daemon.h"
-#include "supervisor/grants.h"
 #include "supervisor/keeper.h"
+#include "supervisor/precheck.h"
 #include "supervisor/privs.h"
 #include "supervisor/programs.h"
 #include "supervisor/server.h"
@@ -36,7 +35,8 @@ static const char usage[] =
     "\n"
     "  --stdio                    serve one client on stdin and stdout\n"
     "  --config FILE              read FILE, and conf.d beside it\n"
-    "  --check                    check configuration and templates, then exit\n"
+    "  --check                    check all that a start needs, then exit;\n"
+    "                             --check=templates: them alone\n"
     "  --print-grants             print what each template asks for and is\n"
     "                             granted, as JSON, then exit\n"
     "  --print-faults             print all that is wrong with each template,\n"
@@ -65,7 +65,7 @@ enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_
 static const struct option options[] = {
     {"stdio", no_argument, NULL, OPT_STDIO},
     {"config", required_argument, NULL, OPT_CONFIG},
-    {"check", no_argument, NULL, OPT_CHECK},
+    {"check", optional_argument, NULL, OPT_CHECK},
     {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
     {"print-faults", no_argument, NULL, OPT_PRINT_FAULTS},
     {"print-config", no_argument, NULL, OPT_PRINT},
@@ -102,6 +102,7 @@ struct flags {
 	bool stdio, check, print;
 	bool grants; /* a check, too, which prints them */
 	bool faults; /* likewise */
+	bool templates_alone; /* are looked at by that check */
 	const char *config_file;
 	enum isolation_level require;
 	struct {
@@ -143,6 +144,16 @@ static bool set_require(struct flags *f, const char *name)
 	return true;
 }
 
+static bool set_check(struct flags *f, const char *what)
+{
+	f->check = true;
+	f->templates_alone = what != NULL;
+	if (what == NULL || strcmp(what, "templates") == 0)
+		return true;
+	log_plain("--check=%s: expected --check, or --check=templates", what);
+	return false;
+}
+
 /* -1: go on; else the status to exit with. */
 static int read_flags(struct flags *f, int argc, char **argv)
 {
@@ -159,16 +170,16 @@ static int read_flags(struct flags *f, int argc, char **argv)
 			f->config_file = optarg;
 			break;
 		case OPT_CHECK:
-			f->check = true;
+			good = set_check(f, optarg);
 			break;
 		case OPT_PRINT:
 			f->print = true;
 			break;
 		case OPT_PRINT_GRANTS:
-			f->check = f->grants = true;
+			f->check = f->grants = f->templates_alone = true;
 			break;
 		case OPT_PRINT_FAULTS:
-			f->check = f->faults = true;
+			f->check = f->faults = f->templates_alone = true;
 			break;
 		case OPT_REQUIRE:
 			good = set_require(f, optarg);
@@ -269,52 +280,6 @@ static const char *browser_path(void)
 	return program_path("paddock-browser", path);
 }
 
-/* LIST, which is put, on a line. */
-static void print_json(struct json_object *list)
-{
-	puts(json_object_to_json_string_ext(
-	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(list);
-}
-
-/* {templateId, version, path, digest, permissions, section}: of each. */
-static void print_grants(const struct catalogue *cat, const struct config *c)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < cat->n; i++)
-		json_object_array_add(list, grants_of(cat->all[i], c));
-	print_json(list);
-}
-
-static void print_good(const struct catalogue *cat, const struct config *c)
-{
-	for (size_t i = 0; i < cat->n; i++)
-		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
-	for (size_t i = 0; i < c->n_grants; i++) {
-		const char *why = grants_unused(&c->grants[i], cat);
-
-		if (why != NULL)
-			fprintf(stderr, "paddockd: [grant \"%s\"] is not used: "
-				"%s\n", c->grants[i].name, why);
-	}
-}
-
-static int check(const struct catalogue *cat, const struct config *c,
-		 const struct flags *f)
-{
-	if (f->faults)
-		print_json(checkup_all(cat));
-	else if (f->grants)
-		print_grants(cat, c);
-	else
-		print_good(cat, c);
-	for (size_t i = 0; !f->faults && i < cat->n_problems; i++)
-		fprintf(stderr, "paddockd: %s: %s\n", cat->problems[i].path,
-			cat->problems[i].why);
-	return cat->n_problems == 0 ? 0 : EX_CONFIG;
-}
-
 static enum isolation_level required(const struct config *c,
 				     const struct flags *f)
 {
@@ -371,15 +336,10 @@ static int before_start(const struct config *c, const struct flags *f)
 					   .log = c->log_file,
 					   .audit = c->audit_file};
 	char why[512];
-	int rc = privs_choose(c->user, why, sizeof(why));
+	int rc = uids_take(why, sizeof(why));
 
 	if (rc < 0) {
-		log_error("server", "why=\"%s\"", why);
-		return EX_CONFIG;
-	}
-	rc = uids_take(why, sizeof(why));
-	if (rc < 0) {
-		log_error("server", "why=\"%s\"", why);
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
 		return EX_UNAVAILABLE;
 	}
 	cgroup_init();
@@ -389,21 +349,17 @@ static int before_start(const struct config *c, const struct flags *f)
 	if (!f->stdio && access(c->state_dir, F_OK) == 0 &&
 	    privs_give_state(c->state_dir, why, sizeof(why)) < 0 &&
 	    !privs_may_write(c->state_dir)) {
-		log_error("server", "why=\"%s\"", why);
-		if (c->log_file != NULL)
-			fprintf(stderr, "paddockd: %s\n", why);
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
 		return EX_NOPERM;
 	}
 	view = (struct view){f, c};
-	privs_give(c->log_file);
-	privs_give(c->audit_file);
 	rc = keeper_start(&paths);
-	if (rc < 0) {
-		log_error("server", "keeper=none err=\"%s\"", strerror(-rc));
-		return EX_UNAVAILABLE;
-	}
-	log_open_by(keeper_open);
-	return 0;
+	if (rc == 0)
+		return 0;
+	log_tell(LOG_LEVEL_ERROR, "server",
+		 "no process can be started that keeps root's rights: %s",
+		 strerror(-rc));
+	return EX_UNAVAILABLE;
 }
 
 static int drop_privileges(void)
@@ -412,21 +368,54 @@ static int drop_privileges(void)
 
 	if (rc == 0)
 		return 0;
-	log_error("server", "why=\"root cannot be given up: %s\"",
-		  strerror(-rc));
+	log_tell(LOG_LEVEL_ERROR, "server", "root cannot be given up: %s",
+		 strerror(-rc));
 	return EX_NOPERM;
+}
+
+/*
+ * From here on the start is ours: nobody else has the socket, and so the logs.
+ * They are theirs who will serve.
+ */
+static int open_logs(const struct config *c)
+{
+	const char *file = c->log_file;
+	int rc;
+
+	privs_give(file);
+	rc = log_open(file);
+	if (rc == 0) {
+		file = c->audit_file;
+		privs_give(file);
+		rc = audit_open(file);
+	}
+	if (keeper_pid() != 0)
+		log_open_by(keeper_open);
+	if (rc == 0)
+		return 0;
+	log_tell(LOG_LEVEL_ERROR, "server", "%s cannot be opened: %s", file,
+		 strerror(-rc));
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
+}
+
+static int open_transport(struct server *srv, const struct flags *f)
+{
+	if (!f->stdio)
+		return daemon_open(srv);
+	stdio_open(srv);
+	return 0;
 }
 
 static int serve(struct config *config, struct flags *f)
 {
-	struct catalogue *cat = server_templates(config, NULL, NULL);
 	struct server srv = {.others = !f->stdio};
+	struct catalogue *cat;
 	int status;
 
-	if (!f->check)
-		daemon_hold_signals();
-	status = f->check ? check(cat, config, f) : before_start(config, f);
-	if (f->check || status != 0) {
+	daemon_hold_signals();
+	cat = server_templates(config, NULL, NULL);
+	status = before_start(config, f);
+	if (status != 0) {
 		catalogue_free(cat);
 		config_free(config);
 		return status;
@@ -435,11 +424,10 @@ static int serve(struct config *config, struct flags *f)
 			      required(config, f));
 	if (status == 0) {
 		daemon_watch(&srv, read_config, f);
-		if (f->stdio)
-			stdio_open(&srv);
-		else
-			status = daemon_open(&srv);
+		status = open_transport(&srv, f);
 	}
+	if (status == 0)
+		status = open_logs(config);
 	if (status == 0)
 		status = drop_privileges();
 	if (status == 0)
@@ -452,32 +440,17 @@ static int serve(struct config *config, struct flags *f)
 	return status;
 }
 
-/* Before the logs are opened: they are theirs. */
-static int choose_user(const struct config *c)
+static int check(struct config *config, const struct flags *f)
 {
-	char why[512];
+	const struct precheck p = {.stdio = f->stdio,
+				   .templates_alone = f->templates_alone,
+				   .grants = f->grants,
+				   .faults = f->faults,
+				   .require = required(config, f),
+				   .worker = worker_path(),
+				   .browser = browser_path()};
 
-	if (privs_choose(c->user, why, sizeof(why)) < 0) {
-		log_error("server", "why=\"%s\"", why);
-		return EX_CONFIG;
-	}
-	if (privs_leave_root())
-		log_open_by(privs_open_log);
-	return 0;
-}
-
-static int open_logs(const struct config *c)
-{
-	const char *file = c->log_file;
-	int rc = log_open(file);
-
-	if (rc == 0) {
-		file = c->audit_file;
-		rc = audit_open(file);
-	}
-	if (rc < 0)
-		fprintf(stderr, "paddockd: %s: %s\n", file, strerror(-rc));
-	return rc;
+	return precheck(config, &p);
 }
 
 /* Nothing that is opened later may be taken for one of the first three. */
@@ -505,7 +478,7 @@ int main(int argc, char **argv)
 		return status;
 	config = read_config(&f, why, sizeof(why));
 	if (config == NULL) {
-		fprintf(stderr, "paddockd: %s\n", why);
+		log_plain("%s", why);
 		return EX_CONFIG;
 	}
 	if (f.print) {
@@ -514,14 +487,14 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
-	status = f.check ? 0 : choose_user(config);
-	if (status != 0) {
-		config_free(config);
-		return status;
-	}
-	if (open_logs(config) < 0) {
-		config_free(config);
-		return EX_CONFIG;
-	}
-	return serve(config, &f);
+	log_hold(f.check || config->log_file != NULL); /* a check's are told */
+	if (f.check)
+		return check(config, &f);
+	status = precheck_user(config);
+	if (status == 0)
+		status = precheck_start(config, f.stdio);
+	if (status == 0)
+		return serve(config, &f);
+	config_free(config);
+	return status;
 }

@@ -99,12 +99,8 @@ int64_t notify_watchdog_ms(void)
 
 int notify_listen_fds(void)
 {
-	int n;
-
 	read_variables();
-	n = from_manager.fds;
-	from_manager.fds = 0;
-	for (int fd = FIRST_FD; fd < FIRST_FD + n; fd++)
+	for (int fd = FIRST_FD; fd < FIRST_FD + from_manager.fds; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-	return n;
+	return from_manager.fds;
 }

@@ -174,8 +174,11 @@ static bool is_plain(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
 }
 
-/* With root's rights, through no link; where they may write, none is made. */
-static int open_as_root(const char *path)
+/*
+ * With root's rights, through no link; where they may write, none is made. TRY:
+ * only look whether it could be done, 0.
+ */
+static int open_as_root(const char *path, bool try)
 {
 	struct privs_way w;
 	int rc = privs_walk(path, PRIVS_NO_LINKS, &w);
@@ -183,17 +186,19 @@ static int open_as_root(const char *path)
 	int fd = -1;
 
 	if (rc == 0) {
-		fd = openat(w.fd, w.name, theirs ? APPEND & ~O_CREAT : APPEND,
-			    0640);
+		fd = openat(w.fd, w.name,
+			    theirs || try ? APPEND & ~O_CREAT : APPEND, 0640);
 		rc = fd < 0 ? -errno : theirs && !is_plain(fd) ? -EACCES : 0;
 	}
-	if (rc == 0 && fchown(fd, them.uid, them.gid) != 0)
+	if (rc == -ENOENT && try && !theirs && w.fd >= 0)
+		rc = 0; /* it would be made */
+	if (rc == 0 && !try && fchown(fd, them.uid, them.gid) != 0)
 		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
 			 strerror(errno));
-	if (rc != 0 && fd >= 0)
+	if ((rc != 0 || try) && fd >= 0)
 		close(fd);
 	privs_walked(&w);
-	return rc == 0 ? fd : rc;
+	return rc == 0 && !try ? fd : rc;
 }
 
 static void files_as_them(void)
@@ -220,13 +225,60 @@ int privs_open_log(const char *path)
 	if (fd < 0)
 		fd = -errno;
 	files_as_root();
-	return fd == -EACCES || fd == -EPERM ? open_as_root(path) : fd;
+	return fd == -EACCES || fd == -EPERM ? open_as_root(path, false) : fd;
+}
+
+/* May a file be made in the folder of PATH? */
+static int try_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash == NULL   ? xstrdup(".")
+		    : slash == path ? xstrdup("/")
+				    : xstrndup(path, (size_t)(slash - path));
+	int rc = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0
+		     ? 0
+		     : -errno;
+
+	free(dir);
+	return rc;
+}
+
+static int try_log(const char *path)
+{
+	int fd = open(path, APPEND & ~(O_CREAT | O_NOFOLLOW));
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	/* ENXIO: a FIFO whose reader comes later */
+	return errno == ENOENT ? try_folder(path) : errno == ENXIO ? 0 : -errno;
+}
+
+int privs_try_log(const char *path)
+{
+	int rc;
+
+	if (!them.leave)
+		return try_log(path);
+	files_as_them();
+	rc = try_log(path);
+	files_as_root();
+	return rc == -EACCES || rc == -EPERM ? open_as_root(path, true) : rc;
 }
 
 int privs_give_state(const char *dir, char *why, size_t size)
 {
-	return them.leave ? privs_hand_over(dir, them.uid, them.gid, why, size)
-			  : 0;
+	return them.leave
+		   ? privs_hand_over(dir, them.uid, them.gid, false, why, size)
+		   : 0;
+}
+
+int privs_try_state(const char *dir, char *why, size_t size)
+{
+	return them.leave
+		   ? privs_hand_over(dir, them.uid, them.gid, true, why, size)
+		   : 0;
 }
 
 bool privs_may_write(const char *dir)

@@ -31,11 +31,20 @@ void privs_give(const char *path);
 int privs_open_log(const char *path);
 
 /*
+ * Could that be done, or by an ordinary user log_file()? Nothing is made. 0 or
+ * -errno.
+ */
+int privs_try_log(const char *path);
+
+/*
  * For the keeper. Make the state folder DIR, or take over one that root has
  * used before. 0, or -EPERM with WHY: it is somebody else's, or has other
  * files in it. What cannot be made is the store's to tell.
  */
 int privs_give_state(const char *dir, char *why, size_t size);
+
+/* Would that be done? Nothing is given; what is missing would be made. */
+int privs_try_state(const char *dir, char *why, size_t size);
 
 /* May they make files in the folder DIR, whosever it is? */
 bool privs_may_write(const char *dir);

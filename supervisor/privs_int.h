@@ -39,8 +39,8 @@ struct privs_way {
 int privs_walk(const char *path, enum privs_links links, struct privs_way *w);
 void privs_walked(struct privs_way *w);
 
-/* privs_give_state(), to UID and GID. */
-int privs_hand_over(const char *dir, uid_t uid, gid_t gid, char *why,
+/* privs_give_state(), to UID and GID; TRY: privs_try_state(). */
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
 		    size_t size);
 
 #endif

@@ -234,13 +234,14 @@ static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 	return -EPERM;
 }
 
-int privs_hand_over(const char *dir, uid_t uid, gid_t gid, char *why,
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
 		    size_t size)
 {
 	char *path = xasprintf("%s/.", dir); /* the folder is the way's end */
 	struct privs_way w;
 	struct stat st;
-	int rc = privs_walk(path, PRIVS_MAKE, &w), fd = -1;
+	int rc = privs_walk(path, try ? PRIVS_ROOTS_LINKS : PRIVS_MAKE, &w);
+	int fd = -1;
 
 	free(path);
 	if (rc == -ELOOP)
@@ -257,7 +258,7 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, char *why,
 		rc = w.made && fstat(fd, &st) != 0
 			 ? -errno
 			 : may_give(fd, &st, dir, uid, why, size);
-		if (rc == 0) {
+		if (rc == 0 && !try) {
 			give_folder(&(struct heir){uid, gid, st.st_dev}, fd, 0);
 			fd = -1;
 		}

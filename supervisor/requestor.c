@@ -202,29 +202,43 @@ bool requestor_is_anonymous(const struct requestor *q)
 	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
 }
 
+/* Before the store has told what it keeps for Q, that is left out. */
+static void log_one(struct requestor *q)
+{
+	const char *status = q->gone ? "gone" : q->lane.held ? "held" : "ok";
+	long long cpu_ms = (long long)requestor_cpu_ms(q);
+
+	if (q->usage_known)
+		log_info("requestor",
+			 "requestor=%s status=%s running=%zu queued=%zu "
+			 "cpu_ms=%lld artifact_bytes=%lld store_bytes=%lld "
+			 "refused=%llu rate_limited=%llu lookups_failed=%llu "
+			 "overpolls=%llu",
+			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
+			 (long long)requestor_kept(q),
+			 (long long)requestor_stored(q),
+			 (unsigned long long)q->refused,
+			 (unsigned long long)q->rate_limited,
+			 (unsigned long long)q->lookups_failed,
+			 (unsigned long long)q->overpolls);
+	else
+		log_info("requestor",
+			 "requestor=%s status=%s running=%zu queued=%zu "
+			 "cpu_ms=%lld refused=%llu rate_limited=%llu "
+			 "lookups_failed=%llu overpolls=%llu",
+			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
+			 (unsigned long long)q->refused,
+			 (unsigned long long)q->rate_limited,
+			 (unsigned long long)q->lookups_failed,
+			 (unsigned long long)q->overpolls);
+}
 
 struct requestor *requestors_log(struct requestors *all, struct requestor *from)
 {
 	struct requestor *q = from != NULL ? from : all->by_name;
 
 	for (int i = 0; q != NULL && i < LOGGED_AT_ONCE; i++) {
-		char kept[24] = "unknown";
-
-		if (q->usage_known)
-			snprintf(kept, sizeof(kept), "%lld",
-				 (long long)requestor_kept(q));
-		log_info("requestor",
-			 "requestor=%s status=%s running=%zu queued=%zu "
-			 "cpu_ms=%lld artifact_bytes=%s store_bytes=%lld refused=%llu "
-			 "rate_limited=%llu lookups_failed=%llu overpolls=%llu",
-			 q->name, q->gone ? "gone" : q->lane.held ? "held" : "ok",
-			 q->lane.running, q->lane.queued,
-			 (long long)requestor_cpu_ms(q), kept,
-			 (long long)requestor_stored(q),
-			 (unsigned long long)q->refused,
-			 (unsigned long long)q->rate_limited,
-			 (unsigned long long)q->lookups_failed,
-			 (unsigned long long)q->overpolls);
+		log_one(q);
 		q = q->hh.next;
 	}
 	return q;

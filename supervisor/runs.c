@@ -15,6 +15,7 @@
 #include "supervisor/conform.h"
 #include "supervisor/keep.h"
 #include "supervisor/grants.h"
+#include "supervisor/health.h"
 #include "supervisor/intake.h"
 #include "supervisor/output.h"
 #include "supervisor/programs.h"
@@ -240,7 +241,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
 		       struct refusal *r)
 {
-	const char *sick = store_sick_says(s->env.store);
+	const char *sick = health_state(s->env.config, s->env.store);
 	const struct admit ask = {
 	    .config = s->env.config,
 	    .sched = &s->sched,

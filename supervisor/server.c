@@ -19,6 +19,7 @@
 #include "supervisor/browser.h"
 #include "supervisor/contract.h"
 #include "supervisor/grants.h"
+#include "supervisor/health.h"
 #include "supervisor/input.h"
 #include "supervisor/keep.h"
 #include "supervisor/keeper.h"
@@ -50,10 +51,13 @@ static void check_level(struct server *srv)
 	if (iso->level >= srv->require)
 		return;
 	isolation_lacks(iso, srv->require, lacks, sizeof(lacks));
-	log_error("server",
-		  "isolation=%s required=%s lacks=\"%s\" why=\"%s\"",
-		  isolation_name(iso->level), isolation_name(srv->require),
-		  lacks, iso->report.text);
+	log_tell(LOG_LEVEL_ERROR, "server",
+		 "runs would be caged as %s, but %s is required, which lacks %s%s%s%s; "
+		 "paddock doctor says what would help, or require less "
+		 "(require_isolation)",
+		 isolation_name(iso->level), isolation_name(srv->require),
+		 lacks, iso->report.text[0] != '\0' ? " (" : "",
+		 iso->report.text, iso->report.text[0] != '\0' ? ")" : "");
 	server_stop(srv, EX_UNAVAILABLE);
 }
 
@@ -65,10 +69,15 @@ static bool has_programs(const struct catalogue *c)
 	return false;
 }
 
+bool server_is_measured(const struct server *srv)
+{
+	return srv->isolation.view != NULL &&
+	       (srv->programs_known || !has_programs(srv->catalogue));
+}
+
 void server_look(struct server *srv)
 {
-	if (srv->isolation.view == NULL || srv->exit_status != 0 ||
-	    (has_programs(srv->catalogue) && !srv->programs_known))
+	if (srv->exit_status != 0 || !server_is_measured(srv))
 		return;
 	if (!srv->told_ready && srv->on_ready != NULL) {
 		srv->told_ready = true;
@@ -158,8 +167,9 @@ static void on_report(void *arg, enum crew_kind kind,
 		 more && report->text[0] != '\0' ? "; " : "",
 		 more ? "cgroup: " : "", cgroup_why());
 	if (srv->isolation.level == ISOLATION_NONE) {
-		log_error("server", "isolation=none msg=\"a worker cannot be "
-				    "caged here; nothing is run\"");
+		log_tell(LOG_LEVEL_ERROR, "server",
+			 "a worker cannot be caged here, so nothing is run: %s",
+			 report->text);
 		server_stop(srv, EX_UNAVAILABLE);
 		return;
 	}
@@ -173,7 +183,8 @@ static void on_broken(void *arg, enum crew_kind kind, const char *why)
 		on_programs(arg, NULL, why);
 		return;
 	}
-	log_error("server", "isolation=none why=\"%s\"", why);
+	log_tell(LOG_LEVEL_ERROR, "server",
+		 "no worker can be caged here, so nothing is run: %s", why);
 	server_stop(arg, EX_UNAVAILABLE);
 }
 
@@ -221,10 +232,11 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 	const char *why = store_sick_says(srv->store);
 
 	(void)fd, (void)what;
+	health_watch(srv);
 	if (why == NULL)
 		return;
 	runs_tell_unrecorded(srv->runs, why);
-	store_sweep(srv->store, clock_wall_ms()); /* is it mended? */
+	store_probe(srv->store, NULL, NULL); /* is it mended? */
 }
 
 static struct event *every(struct server *srv, int seconds, event_callback_fn fn)
@@ -288,7 +300,7 @@ static void on_recovered(void *arg, const struct store_result *res)
 	struct server *srv = arg;
 
 	if (res->rc != 0) {
-		log_error("server", "recovery=failed err=\"%s\"", res->why);
+		log_debug("server", "recovery=failed err=\"%s\"", res->why);
 		event_base_once(srv->base, -1, EV_TIMEOUT, recover_again, srv,
 				&later);
 	} else {
@@ -344,6 +356,17 @@ static void on_drop(void *arg, struct run *r, uint32_t seq)
 	browser_drop(r, seq);
 }
 
+static void on_probed(void *arg, const struct store_result *res)
+{
+	struct server *srv = arg;
+
+	srv->opened = true;
+	if (srv->on_opened != NULL)
+		srv->on_opened(srv, res->rc, res->why);
+	else if (res->rc != 0)
+		log_error("store", "msg=\"%s\"", res->why);
+}
+
 struct runs *server_runs(struct server *srv)
 {
 	struct runs_env env = {.base = srv->base,
@@ -365,7 +388,8 @@ struct runs *server_runs(struct server *srv)
 	keeper_give_state(); /* what is wrong, the store tells */
 	srv->store = store_start(srv->config->state_dir, srv->instance);
 	if (srv->store == NULL) { /* no thread, no descriptor: so early? */
-		log_error("server", "store=none err=\"%s\"", strerror(errno));
+		log_tell(LOG_LEVEL_ERROR, "server",
+			 "the store cannot be started: %s", strerror(errno));
 		exit(EX_UNAVAILABLE);
 	}
 	env.store = srv->store;
@@ -373,6 +397,7 @@ struct runs *server_runs(struct server *srv)
 	srv->on_store = event_new(srv->base, store_fd(srv->store),
 				  EV_READ | EV_PERSIST, on_store, srv);
 	event_add(srv->on_store, NULL);
+	store_probe(srv->store, on_probed, srv);
 	srv->sweep = every(srv, SWEEP_EVERY_S, on_sweep);
 	srv->sick = every(srv, SICK_EVERY_S, on_sick);
 	on_sweep(-1, 0, srv);
@@ -474,8 +499,9 @@ int server_start(struct server *srv, struct config *config,
 	LIST_INIT(&srv->sessions);
 	id_new(srv->instance, "inst");
 	if (!have_seccomp()) {
-		log_error("server", "isolation=none why=\"this kernel has no "
-				    "seccomp; nothing can be run safely\"");
+		log_tell(LOG_LEVEL_ERROR, "server",
+			 "this kernel has no seccomp, so nothing can be run "
+			 "safely; use one with CONFIG_SECCOMP_FILTER");
 		return EX_UNAVAILABLE;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -484,8 +510,9 @@ int server_start(struct server *srv, struct config *config,
 	server_limit_groups(config);
 	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
 	if (srv->crew == NULL) {
-		log_error("server", "worker=\"%s\" err=\"%s\"", worker_path,
-			  strerror(errno));
+		log_tell(LOG_LEVEL_ERROR, "server",
+			 "%s, which runs are started by, cannot be started: %s",
+			 worker_path, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
 	srv->browser = browser_new(srv, browser_path);

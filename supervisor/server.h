@@ -35,6 +35,7 @@ struct server {
 	bool with_client; /* it serves one on stdin, and ends when that goes */
 	bool programs_known; /* it is measured whether they can be caged */
 	bool told_ready;
+	bool opened;	/* the store has answered, whatever it said */
 	bool quiet;	/* runs are accepted and queued, but none is started */
 	bool recovering; /* the store looks for dead instances, or will again */
 	bool draining;	/* nor accepted: this instance is ending */
@@ -53,6 +54,8 @@ struct server {
 	int64_t flush_until_ms; /* the loop has ended: for clients to read */
 	/* Called once the cage has been measured and is good enough. */
 	void (*on_ready)(struct server *srv);
+	/* Called once the store has been tried: 0, or -errno with WHY. */
+	void (*on_opened)(struct server *srv, int rc, const char *why);
 	void *transport; /* of stdio.c */
 };
 
@@ -90,6 +93,9 @@ void server_recover(struct server *srv);
 
 /* Serve, and start what waits, once all that can run has been measured. */
 void server_look(struct server *srv);
+
+/* Is it known how well all that can run is caged? */
+bool server_is_measured(const struct server *srv);
 
 /* Hold the groups of all workers to what C lets them use together. */
 void server_limit_groups(const struct config *c);

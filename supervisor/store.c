@@ -77,12 +77,16 @@ static void backoff(struct store *s)
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 
-/* Say once that it began to fail, and once that it is over. LOCK is held. */
+/*
+ * Say once that it began to fail, and once that it is over; but what fails at
+ * the first use, who asked tells. LOCK is held.
+ */
 static void diagnose(struct store *s)
 {
-	bool sick = s->why[0] != '\0';
+	bool sick = s->why[0] != '\0', used = s->used;
 
-	if (sick && s->sick[0] == '\0')
+	s->used = true;
+	if (sick && s->sick[0] == '\0' && used)
 		log_error("store", "msg=\"%s\"", s->why);
 	else if (!sick && s->sick[0] != '\0')
 		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);

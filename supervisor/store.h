@@ -171,6 +171,23 @@ const char *store_says(int rc);
 /* What would mend it, for the operator: after the path, and what it is. */
 const char *store_remedy(int rc);
 const char *store_sick_says(struct store *s); /* or NULL: it is well */
+/*
+ * With which status (sysexits(3)) a daemon ends that finds -errno when it
+ * starts; 0: that may pass while it serves, so it starts.
+ */
+int store_ends_start(int rc);
+
+/*
+ * Does what lies in STATE_DIR look like a state folder of ours, or like none yet?
+ * Only read, as far as that tells anything without SQLite. 0, or -errno with WHY
+ * as store_result has both.
+ */
+int store_look(const char *state_dir, char *why, size_t size);
+/*
+ * May files be made in STATE_DIR and its folders? What is missing would be made.
+ * 0, or -errno and in AT (the caller's) which of them.
+ */
+int store_folders(const char *state_dir, char **at);
 
 enum store_urgency {
 	STORE_LAZY, /* may wait 50 ms for company: for another put of the same
@@ -286,6 +303,12 @@ bool store_is_nudged(const struct store *s);
  * task_note, view, log (NULL: as before), and until when they are kept fresh.
  */
 void store_show(struct store *s, const struct store_run *run);
+
+/*
+ * Can it be written? Something is, which changes nothing. A state folder that is
+ * missing is made.
+ */
+void store_probe(struct store *s, store_done done, void *arg);
 
 /* Forget what expired before NOW_MS: tasks, artifacts' files, then runs. */
 void store_sweep(struct store *s, int64_t now_ms);

@@ -151,3 +151,9 @@ void store_show(struct store *s, const struct store_run *run)
 	store_ask(s, &store_op_show,
 	    &(struct store_req){.hurry = true, .run = *run});
 }
+
+void store_probe(struct store *s, store_done done, void *arg)
+{
+	store_ask(s, &store_op_probe,
+	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
+}

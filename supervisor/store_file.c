@@ -46,6 +46,15 @@ static int is_dir(const char *path)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
+int file_folder_ok(const char *path)
+{
+	int rc = is_dir(path);
+
+	if (rc == 0 && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0)
+		rc = -errno;
+	return rc;
+}
+
 /* One folder, whose name is on the disk when this returns 0. */
 static int make_dir(const char *dir)
 {

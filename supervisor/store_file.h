@@ -19,6 +19,9 @@
 /* Make DIR and its parents, 0700 each; those that exist stay as they are. */
 int file_mkdirs(const char *dir);
 
+/* Is PATH a folder that files may be made in? 0 or -errno. */
+int file_folder_ok(const char *path);
+
 int file_sync(const char *path); /* a file's data, or a folder's names */
 
 /* May NAME be one component of a path? */

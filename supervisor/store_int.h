@@ -13,6 +13,7 @@
  *   store_mail.c     what instances ask of each other, and show
  *   store_recover.c  instances: our lock, and what the dead left behind
  *   store_sweep.c    what has expired
+ *   store_probe.c    can it be used at all
  *   store_file.c     files
  *
  * All but store.c, store_ask.c, store_lane.c and store_req.c is run by the store's thread alone.
@@ -54,7 +55,7 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_list_runs, store_op_put_artifact,
     store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
     store_op_recover, store_op_sweep, store_op_send_mail,
-    store_op_read_mail, store_op_show;
+    store_op_read_mail, store_op_show, store_op_probe;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_lane.c */
@@ -191,6 +192,7 @@ struct store {
 	bool stopping;
 	bool stopped;	    /* nothing is taken any more */
 	bool abandon;	    /* time is up: what is left fails */
+	bool used;	    /* it has been asked before */
 	unsigned long commits;
 	char sick[STORE_WHY_SIZE]; /* "" is well */
 	int sick_rc;
@@ -240,6 +242,8 @@ sqlite3_stmt *store_sql(struct store *s, enum store_stmt which);
 int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
 /* Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset. */
 int store_sql_step(struct store *s, sqlite3_stmt *st);
+/* Write what is there already, for a page to be written. 0 or -errno. */
+int store_sql_touch(struct store *s);
 /* Put what SQLite says last into S->why; -errno. */
 int store_sql_failed(struct store *s);
 /* Put -RC at PATH into S->why, with what would mend it; RC. */

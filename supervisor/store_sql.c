@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,42 +40,44 @@ static const struct verdict {
 
 static const struct fault {
 	int rc;
+	int status; /* of a start that finds it; 0: it may pass */
 	const char *said; /* to clients, of the server: no path, no figure */
 	const char *text; /* to the operator, after the path */
 } remedies[] = {
-    {-ENOSPC, "its disk is full",
+    {-ENOSPC, 0, "its disk is full",
      "free space on that file system, or move state_dir"},
-    {-EDQUOT, "its disk quota is used up",
+    {-EDQUOT, 0, "its disk quota is used up",
      "free space within the quota, or have it raised"},
-    {-EFBIG, "a file of its state may not grow",
+    {-EFBIG, EX_UNAVAILABLE, "a file of its state may not grow",
      "raise the limit on the size of files (ulimit -f)"},
-    {-EROFS, "its state cannot be written",
+    {-EROFS, EX_UNAVAILABLE, "its state cannot be written",
      "make it writable, or set another state_dir"},
-    {-EACCES, "it may not read or write its state",
+    {-EACCES, EX_NOPERM, "it may not read or write its state",
      "let this user read and write there, or set another state_dir"},
-    {-EPERM, "it may not read or write its state",
+    {-EPERM, EX_NOPERM, "it may not read or write its state",
      "let this user read and write there, or set another state_dir"},
-    {-ENOTDIR, "its state is not where it should be",
+    {-ENOTDIR, EX_CONFIG, "its state is not where it should be",
      "a file is where a folder should be: set another state_dir"},
-    {-EBUSY, "another process holds its state",
+    {-EBUSY, EX_UNAVAILABLE, "another process holds its state",
      "another process holds it; see which (fuser), and end it"},
-    {-EUCLEAN, "its record of runs is damaged",
+    {-EUCLEAN, EX_UNAVAILABLE, "its record of runs is damaged",
      "it is damaged: stop paddockd, and move it away or restore it"},
-    {-ENOTSUP, "its record of runs is a newer paddock's",
+    {-ENOTSUP, EX_UNAVAILABLE, "its record of runs is a newer paddock's",
      "a newer paddock wrote it: run that one, or set another state_dir"},
-    {-ENOMEM, "it lacks memory", "give the supervisor more memory"},
-    {-EMFILE, "it has too many files open",
+    {-ENOMEM, 0, "it lacks memory", "give the supervisor more memory"},
+    {-EMFILE, 0, "it has too many files open",
      "raise the limit on open files (ulimit -n)"},
-    {-EIO, "its disk fails", "check the disk (dmesg)"},
-    {-E2BIG, "it is more than a record may hold",
+    {-EIO, EX_UNAVAILABLE, "its disk fails", "check the disk (dmesg)"},
+    {-E2BIG, 0, "it is more than a record may hold",
      "make its result smaller, or an artifact"},
-    {-ECANCELED, "it is being stopped", "start it again"},
+    {-ECANCELED, 0, "it is being stopped", "start it again"},
 };
 
 static const struct fault *fault_of(int rc)
 {
-	static const struct fault other = {
-	    0, "its state cannot be used", "check the path and its owner"};
+	static const struct fault other = {0, EX_UNAVAILABLE,
+					   "its state cannot be used",
+					   "check the path and its owner"};
 
 	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
 		if (remedies[i].rc == rc)
@@ -90,6 +93,11 @@ const char *store_says(int rc)
 const char *store_remedy(int rc)
 {
 	return fault_of(rc)->text;
+}
+
+int store_ends_start(int rc)
+{
+	return fault_of(rc)->status;
 }
 
 int store_failed(struct store *s, int rc, const char *path)
@@ -235,6 +243,15 @@ static int check_schema(struct store *s)
 	if (version >= 0 && version < STORE_SCHEMA_VERSION)
 		return raise_schema(s);
 	return store_failed(s, -ENOTSUP, s->db_path);
+}
+
+int store_sql_touch(struct store *s)
+{
+	char sql[48];
+
+	snprintf(sql, sizeof(sql), "PRAGMA user_version=%d",
+		 STORE_SCHEMA_VERSION);
+	return exec(s, sql);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "supervisor/uids.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ static bool take(void *arg, uint32_t first)
 {
 	int fd = *(int *)arg;
 
-	return !is_named(first) && idrange_lock(fd, first, IDRANGE_BLOCK) == 0;
+	return !is_named(first) &&
+	       (fd < 0 || idrange_lock(fd, first, IDRANGE_BLOCK) == 0);
 }
 
 /* The folder is made here: a private server may come before any daemon. */
@@ -60,27 +62,27 @@ static int open_locks(void)
 	return idrange_open(IDRANGE_LOCKS);
 }
 
-int uids_take(char *why, size_t size)
+static int no_locks(int rc, char *why, size_t size)
+{
+	snprintf(why, size,
+		 "no user ids can be reserved for runs: %s: %s; make it "
+		 "writable for root, or start paddockd as another user",
+		 IDRANGE_LOCKS, strerror(-rc));
+	return rc;
+}
+
+/* FD holds the lock, or is -1. */
+static int pick(int fd, char *why, size_t size)
 {
 	struct idrange_view v;
 	uint32_t first;
-	int fd;
 
-	if (geteuid() != 0)
-		return 0;
-	fd = open_locks();
-	if (fd < 0) {
-		snprintf(why, size,
-			 "no user ids can be reserved for runs: %s: %s; make it "
-			 "writable for root, or start paddockd as another user",
-			 IDRANGE_LOCKS, strerror(-fd));
-		return fd;
-	}
 	idrange_read(&v);
 	first = idrange_pick(&v, salt(), take, &fd);
 	idrange_forget(&v);
 	if (first == 0) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		snprintf(why, size,
 			 "no %u user ids in a row are free for runs, by "
 			 "/etc/subuid, /etc/subgid and /proc/self/uid_map; free "
@@ -93,6 +95,27 @@ int uids_take(char *why, size_t size)
 	snprintf(argument, sizeof(argument), "ids=%u", first);
 	log_info("server", "uids=%u-%u", first, first + CREW_SLOTS);
 	return 0;
+}
+
+int uids_take(char *why, size_t size)
+{
+	int fd;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = open_locks();
+	return fd < 0 ? no_locks(fd, why, size) : pick(fd, why, size);
+}
+
+int uids_try(char *why, size_t size)
+{
+	int fd;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = open(IDRANGE_LOCKS, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 && errno != ENOENT ? no_locks(-errno, why, size)
+					 : pick(fd, why, size);
 }
 
 uid_t uids_browser(void)

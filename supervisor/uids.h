@@ -17,6 +17,12 @@
 int uids_take(char *why, size_t size);
 
 /*
+ * For a moment, in which no template's code is run: the same without a file
+ * being made, and so without a lock where no other server has ever had one.
+ */
+int uids_try(char *why, size_t size);
+
+/*
  * A zygote's ARGV (lent) with what it is told of the range behind the first:
  * "ids=1879048704". The array is the caller's to free.
  */

@@ -154,8 +154,8 @@ sub with_worker {
 	is(exit_of($d), $EX_UNAVAILABLE,
 	   'less isolation than is required: exit 69');
 	is($d->{manager}->heard(qr/READY/), 0, 'and never ready');
-	like($d->log_text, qr/required=full lacks="[^"]*cgroup/,
-	     'the log says what is missing');
+	like($d->log_text, qr/^paddockd: .* but full is required, which lacks [^(]*cgroup/m,
+	     'it is said what is missing');
 	ok(!-e $d->{state}, 'no state was made or taken over');
 }
 
@@ -543,7 +543,7 @@ cut_short('no drain at all', {drain_timeout_ms => 0}, ['TERM']);
 	my $line = $d->log_has(qr/(status=quiet .*)/);
 	like($line, qr/^status=quiet[ ]running=0[ ]queued=1[ ]connections=1
 	     [ ]http_connections=0[ ]http_sessions=0[ ]templates=4[ ]zygote=\d+[ ]isolation=\w+[ ]up_s=\d+[ ]disk=ok
-	     [ ]store="ok"$/x,
+	     [ ]store="ok"[ ]ready=yes[ ]why=""$/x,
 	     'USR1: a line of status');
 	$d->reload;
 	is($c->get($run)->{status}, 'queued', 'a reload does not end quiet');

@@ -114,7 +114,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			  config => "[server]\nuser = nosuchuser\n");
 	$t->start;
 	is($t->wait_exit >> 8, 78, 'a user that there is not: exit 78');
-	like($t->log_text, qr/user is \\"nosuchuser\\"; there is no such user/,
+	like($t->log_text, qr/user is "nosuchuser"; there is no such user/,
 	     'and it says so');
 }
 

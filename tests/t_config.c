@@ -299,8 +299,9 @@ static void values(void)
 			"log_file = /var/log/p\nlog_file_x = 1\n"),
 	       -EINVAL, "the first error stops it");
 	is_int(parse(c,
-		     "[server]\nlisten: localhost:80\ntemplates=/a /b\n\t/c\n"
-		     "publish_templates = no\nissuer = https://i.example/x\n"
+		     "[server] # what it is\nlisten: localhost:80 # and why\n"
+		     "templates=/a /b\t# two\n\t/c # one more\n"
+		     "publish_templates = no\nlog_file = /l#o ; g\nissuer = https://i.example/x\n"
 		     "[limits]\nmax_run_timeout_ms = 10s\n"
 		     "inline_wait_ms=0\nmax_ttl_ms = 2d\n"
 		     "artifact_ttl_ms = 5m\ndrain_timeout_ms = 1500ms\n"
@@ -317,6 +318,7 @@ static void values(void)
 	is_int(c->n_templates, 3, "a list goes on in the next line");
 	is_str(c->n_templates == 3 ? c->templates[2] : NULL, "/c",
 	       "with what is there");
+	is_str(c->log_file, "/l#o", "a comment has a space before it");
 	ok(c->templates_given, "templates were given");
 	ok(!c->publish_templates, "no is false");
 	is_str(c->issuer, "https://i.example/x", "text is as it came");

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_probe.c - can the state be used at all? Before the start without a
+ * trace, by what lies there; for a store that is open by writing. health.c and
+ * server.c ask; what they find is told as any request's failure is.
+ */
+#include "supervisor/store_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/store_file.h"
+#include "supervisor/store_schema.h"
+
+/* https://www.sqlite.org/fileformat2.html, "The Database Header" */
+#define HEADER_BYTES 100
+#define MAGIC "SQLite format 3" /* and its NUL */
+#define USER_VERSION_AT 60
+
+static uint32_t number_at(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/* What SQLite would say of the file's first bytes; an empty one is new. */
+static int judge(const unsigned char *header, size_t len)
+{
+	if (len == 0)
+		return 0;
+	if (len < HEADER_BYTES || memcmp(header, MAGIC, sizeof(MAGIC)) != 0)
+		return -EUCLEAN;
+	return number_at(header + USER_VERSION_AT) > STORE_SCHEMA_VERSION
+		   ? -ENOTSUP
+		   : 0;
+}
+
+/*
+ * Before this process has it open by SQLite: closing a second descriptor would
+ * drop SQLite's locks. A version that waits in the log beside it is not seen.
+ */
+static int look_at_db(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	unsigned char header[HEADER_BYTES];
+	ssize_t n;
+	int rc;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	n = pread(fd, header, sizeof(header), 0);
+	rc = n < 0 ? -errno : judge(header, (size_t)n);
+	close(fd);
+	return rc;
+}
+
+static int fail(char *why, size_t size, const char *path, int rc)
+{
+	snprintf(why, size, "%s: %s; %s", path, strerror(-rc),
+		 store_remedy(rc));
+	return rc;
+}
+
+int store_look(const char *state_dir, char *why, size_t size)
+{
+	char *path = xasprintf("%s/" STORE_DB, state_dir);
+	int rc = look_at_db(path);
+
+	if (rc != 0)
+		fail(why, size, path, rc);
+	free(path);
+	return rc;
+}
+
+int store_folders(const char *state_dir, char **at)
+{
+	static const char *const names[] = {"", "/" STORE_INSTANCES_DIR,
+					    "/" STORE_ARTIFACTS_DIR,
+					    "/" STORE_TMP_DIR};
+
+	int rc;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		*at = xasprintf("%s%s", state_dir, names[i]);
+		rc = file_folder_ok(*at);
+		if (rc != 0 && rc != -ENOENT)
+			return rc;
+		free(*at);
+		*at = NULL;
+	}
+	return 0;
+}
+
+static int look_at_folders(struct store *s, struct store_req *r)
+{
+	char *at;
+	int rc = store_folders(s->dir, &at);
+
+	(void)r;
+	if (rc != 0)
+		store_failed(s, rc, at);
+	free(at);
+	return rc;
+}
+
+static int touch(struct store *s, struct store_req *r)
+{
+	(void)r;
+	return store_sql_touch(s);
+}
+
+const struct store_op store_op_probe = {
+    .name = "probe", .writes = true, .prep = look_at_folders, .exec = touch};

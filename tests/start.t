@@ -1,0 +1,227 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# It starts whole or not at all: each thing that makes runs impossible, with a
+# log file and without, as root and as an ordinary user, for a daemon, a server
+# of one client and --check: the exit status, one line that says why, and
+# nothing left behind.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Daemon;
+use File::Copy qw(copy);
+use File::Find;
+use Http;
+use Paddock;
+use POSIX qw(WNOHANG);
+use Socket;
+use Test::More;
+
+my $NOBODY = 65534;
+my ($UNAVAILABLE, $NOPERM, $CONFIG) = (69, 77, 78);
+my @users = as_root() ? (['root', undef], ['nobody', $NOBODY]) : (['this user', undef]);
+
+# ---- one start, to its end ----
+
+sub files {
+	my ($dir) = @_;
+	my @all;
+
+	find({no_chdir => 1, wanted => sub { push @all, $_ }}, $dir);
+	return join ' ', sort @all;
+}
+
+# Run paddockd with ARGS as USER below ROOT, its stdin at its end: {status,
+# lines of stderr, out}. It is given up after the usual patience.
+sub start {
+	my ($root, $user, @args) = @_;
+	my $build = -e "$root/build" ? "$root/build" : $BUILD;
+	my $said = Paddock::fresh_root();
+	my $pid = fork // die "fork: $!\n";
+
+	if ($pid == 0) {
+		open STDIN, '<', '/dev/null' or die;
+		open STDOUT, '>', "$said/out" or die;
+		open STDERR, '>', "$said/err" or die;
+		if (defined $user) {
+			$( = $) = "$user $user";
+			POSIX::setuid($user);
+		}
+		%ENV = (PATH => $ENV{PATH}, HOME => $root);
+		exec {"$build/paddockd"} 'paddockd', @args or POSIX::_exit(127);
+	}
+	my $status;
+	until_true('the end of a start', sub {
+		waitpid($pid, WNOHANG) == $pid or return 0;
+		$status = $?;
+		return 1;
+	}) or do { kill KILL => $pid; waitpid $pid, 0 };
+	return {status => defined $status ? $status >> 8 : undef,
+		out => read_file("$said/out"),
+		lines => [split /\n/, read_file("$said/err")]};
+}
+
+# What every start below has; a fault changes something of it.
+sub usual {
+	my ($user) = @_;
+	my $root = Paddock::fresh_root($user);
+
+	mkdir "$root/templates";
+	return {root => $root, user => $user, state => "$root/state", socket => "$root/sock",
+		templates => "$root/templates", config => '', more => []};
+}
+
+sub args {
+	my ($c, $mode) = @_;
+
+	write_file("$c->{root}/c.conf", $c->{config});
+	return (($mode eq 'daemon' ? () : "--$mode"), '--config', "$c->{root}/c.conf",
+		'--templates', $c->{templates}, '--state-dir', $c->{state},
+		'--socket', $c->{socket}, '--log-level', 'error', @{$c->{more}});
+}
+
+# ---- the faults ----
+
+sub database {
+	my ($c, $bytes) = @_;
+
+	mkdir $c->{state}, 0700;
+	write_file("$c->{state}/paddock.db", $bytes);
+	chown $c->{user} // 0, $c->{user} // 0, $c->{state}, "$c->{state}/paddock.db" if as_root();
+}
+
+sub taken { # a socket that somebody listens at; it lives as long as the case
+	my ($c, $domain, $addr) = @_;
+
+	socket my $fh, $domain, SOCK_STREAM, 0 or die "socket: $!\n";
+	bind $fh, $addr or die "bind: $!\n";
+	listen $fh, 1 or die "listen: $!\n";
+	chmod 0666, $c->{socket} if $domain == AF_UNIX;
+	push @{$c->{held}}, $fh;
+	return $fh;
+}
+
+sub uncaged { # a worker program that is none
+	my ($c) = @_;
+
+	mkdir "$c->{root}/build";
+	copy("$BUILD/paddockd", "$c->{root}/build/paddockd") or die "copy: $!\n";
+	write_file("$c->{root}/build/paddock-worker", "#!/bin/sh\nexit 0\n");
+	chmod 0755, "$c->{root}/build", glob "$c->{root}/build/*";
+}
+
+# name, what makes it, what is said, the status of a daemon, of --stdio ('on': it
+# serves its client all the same, with one line; undef: it does not concern it)
+# and of --check. after: it is found when the log is open.
+my @faults = (
+    ['a folder of templates that is not there', sub { $_[0]{templates} .= '/none' },
+     qr{/templates/none, which templates names, is not there}, $CONFIG, $CONFIG, $CONFIG],
+    ['a file for a folder of templates', sub { write_file($_[0]{templates} .= '/file', '') },
+     qr{is no folder}, $CONFIG, $CONFIG, $CONFIG],
+    ['a state folder of another\'s', sub {
+	    mkdir $_[0]{state};
+	    write_file("$_[0]{state}/thesis.tex", '');
+	    chown $_[0]{user} ? 0 : 4242, 0, $_[0]{state} if as_root();
+	    chmod 0555, $_[0]{state} },
+     qr{state}, $NOPERM, 'on', $NOPERM],
+    ['a state folder in a place where none can be made', sub {
+	    mkdir "$_[0]{root}/closed", 0555;
+	    $_[0]{state} = "$_[0]{root}/closed/a/b" },
+     qr{the state folder cannot be used: \S+/closed: Permission denied; let this user}, $NOPERM, 'on',
+     $NOPERM, ordinary => 1],
+    ['a file for a state folder', sub { write_file($_[0]{state}, '') },
+     qr{the state folder cannot be used: \S+/state: Not a directory}, $CONFIG, 'on', $CONFIG],
+    ['a store that is none', sub { database($_[0], 'not a database, ' x 4096) },
+     qr{paddock\.db: .*it is damaged}, $UNAVAILABLE, 'on', $UNAVAILABLE],
+    ['a newer paddock\'s store', sub {
+	    database($_[0], pack 'a16 x44 N x36', "SQLite format 3\0", 4711) },
+     qr{paddock\.db: .*a newer paddock wrote it}, $UNAVAILABLE, 'on', $UNAVAILABLE],
+    ['a folder for the socket that is not there', sub { $_[0]{socket} = "$_[0]{root}/no/such/sock" },
+     qr{/no/such/sock: No such file or directory; make the folder}, $UNAVAILABLE, undef, $UNAVAILABLE],
+    ['a folder for the socket that is another\'s', sub {
+	    mkdir "$_[0]{root}/closed", 0555;
+	    $_[0]{socket} = "$_[0]{root}/closed/sock" },
+     qr{/closed/sock: Permission denied}, $NOPERM, undef, $NOPERM, ordinary => 1],
+    ['a file in place of the socket', sub { write_file($_[0]{socket}, '') },
+     qr{it is no socket}, $UNAVAILABLE, undef, $UNAVAILABLE],
+    ['a path too long for a socket', sub { $_[0]{socket} = "$_[0]{root}/" . 'x' x 108 },
+     qr{at most 107 bytes}, $CONFIG, undef, $CONFIG],
+    ['a socket that is served', sub { taken($_[0], AF_UNIX, pack_sockaddr_un($_[0]{socket})) },
+     qr{/sock: another paddockd serves it}, $UNAVAILABLE, undef, 0],
+    ['a port that is taken', sub {
+	    my ($port) = unpack_sockaddr_in(getsockname taken($_[0], AF_INET, pack_sockaddr_in(0, INADDR_LOOPBACK)));
+	    $_[0]{config} .= "[server]\nlisten = 127.0.0.1:$port\n" },
+     qr{127\.0\.0\.1:\d+ cannot be listened at: Address already in use}, $UNAVAILABLE, undef, $UNAVAILABLE],
+    ['an address beyond loopback without a token', sub {
+	    $_[0]{config} .= "[server]\nlisten = 0.0.0.0:0\n" },
+     qr{0\.0\.0\.0:0, which is not loopback, and no \[requestor\] has a token}, $CONFIG, undef, $CONFIG],
+    ['an address that is not here', sub { 
+	    $_[0]{config} .= "[server]\nlisten = 192.0.2.1:0\n[requestor \"ada\"]\ntoken_sha256 = " . 'ab' x 32 . "\n" },
+     qr{192\.0\.2\.1:0 cannot be listened at: }, $UNAVAILABLE, undef, $UNAVAILABLE],
+    ['an audit log without its folder', sub {
+	    $_[0]{config} .= "[server]\naudit_file = $_[0]{root}/no/audit\n" },
+     qr{audit_file is \S+/no/audit, which cannot be opened: No such}, $CONFIG, $CONFIG, $CONFIG],
+    ['an audit log that may not be written', sub {
+	    mkdir "$_[0]{root}/closed", 0555;
+	    $_[0]{config} .= "[server]\naudit_file = $_[0]{root}/closed/audit\n" },
+     qr{audit_file is \S+/closed/audit, which cannot be opened: Permission}, $NOPERM, $NOPERM, $NOPERM,
+     ordinary => 1],
+    ['a section without a token', sub { $_[0]{config} .= "[requestor \"ada\"]\nweight = 2\n" },
+     qr{\[requestor "ada"\] needs a token_sha256 or a uid}, $CONFIG, $CONFIG, $CONFIG],
+    ['a user that there is not', sub { $_[0]{config} .= "[server]\nuser = nobody-at-all\n" },
+     qr{there is no such user}, $CONFIG, $CONFIG, $CONFIG, root => 1],
+    ['a worker that cannot be caged', \&uncaged, qr{nothing is run}, $UNAVAILABLE, $UNAVAILABLE,
+     $UNAVAILABLE, after => 1],
+    ['less isolation than is required', sub { push @{$_[0]{more}}, '--require-isolation', 'full' },
+     qr{caged as \w+, but full is required, which lacks \S}, $UNAVAILABLE, $UNAVAILABLE,
+     $UNAVAILABLE, after => 1, ordinary => 1],
+);
+
+sub one {
+	my ($fault, $mode, $user, $log) = @_;
+	my ($name, $make, $says, $daemon, $stdio, $check, %o) = @$fault;
+	my $want = {daemon => $daemon, stdio => $stdio, check => $check}->{$mode};
+	my $c = usual($user);
+	my $file = "$c->{root}/the.log";
+
+	return 1 unless defined $want;
+	$make->($c);
+	push @{$c->{more}}, '--log-file', $file if $log;
+	my @args = args($c, $mode);
+	my $before = files($c->{root});
+	my $r = start($c->{root}, $c->{user}, @args);
+	my ($status, $lines) = $want eq 'on' ? (0, 1) : ($want, $want ? 1 : 0);
+	my $logged = $log && read_file($file);
+	my @wrong = (($r->{status} // 'none') == $status ? () : "status " . ($r->{status} // 'none'),
+		     @{$r->{lines}} == $lines ? () : scalar(@{$r->{lines}}) . ' lines',
+		     (map { /^paddockd: / && $_ =~ $says ? () : "not the line: $_" } @{$r->{lines}}));
+
+	$o{after} = 0 if $mode eq 'check';
+	if ($log && $want ne 'on' && !$o{after}) {
+		push @wrong, 'there is a log' if defined $logged;
+	} elsif ($log && $o{after}) {
+		push @wrong, 'not in the log' unless ($logged // '') =~ /level=error .*$says/;
+	}
+	unlink $file;
+	push @wrong, 'left: ' . files($c->{root}) if files($c->{root}) ne $before;
+	push @wrong, 'a process' unless strays_gone();
+	chmod 0755, "$c->{root}/closed", $c->{state};
+	diag("$name, $mode: $_") for @wrong, @wrong ? @{$r->{lines}} : ();
+	return !@wrong;
+}
+
+for my $fault (@faults) {
+	my ($name, undef, undef, undef, undef, undef, %o) = @$fault;
+
+	for (@users) {
+		my ($who, $user) = @$_;
+		my $is_root = as_root() && !defined $user;
+
+		next if $is_root ? $o{ordinary} : $o{root};
+		for my $mode ('daemon', 'stdio', 'check') {
+			ok(!(grep { !one($fault, $mode, $user, $_) } 0, 1),
+			   "$name, $mode, as $who: status, one line, no trace, with a log file or not");
+		}
+	}
+}
+done_testing;

@@ -205,6 +205,7 @@ struct store {
 	sqlite3_stmt *stmt[STORE_STMTS];
 	int instance_fd; /* locked */
 	bool damaged;	 /* the database is to be opened afresh */
+	bool unsynced;	 /* its log may have a hole: none of it is believed */
 	char why[STORE_WHY_SIZE];
 	int why_rc; /* of the last failure, the text of which is WHY */
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -108,20 +109,89 @@ int store_failed(struct store *s, int rc, const char *path)
 	return rc;
 }
 
+/*
+ * What the system said of the call that failed last, on this thread: SQLite's
+ * sqlite3_system_errno() is errno, which other calls have changed by then. Of
+ * writes we see it ourselves; of most others SQLite tells its log alone, as
+ * "os_unix.c:123: (28) fsync(…) - …".
+ */
+static _Thread_local int said_errno;
+
+static ssize_t heard(ssize_t n)
+{
+	if (n < 0)
+		said_errno = errno;
+	return n;
+}
+
+static ssize_t hear_write(int fd, const void *p, size_t n)
+{
+	return heard(write(fd, p, n));
+}
+
+static ssize_t hear_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return heard(pwrite(fd, p, n, at));
+}
+
+static ssize_t hear_pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return heard(pwrite64(fd, p, n, at));
+}
+
+static void hear_writes(void)
+{
+	static const struct {
+		const char *name;
+		sqlite3_syscall_ptr fn;
+	} calls[] = {{"write", (sqlite3_syscall_ptr)hear_write},
+		     {"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
+		     {"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		vfs->xSetSystemCall(vfs, calls[i].name, calls[i].fn);
+}
+
+static void on_log(void *arg, int code, const char *text)
+{
+	const char *at = strstr(text, ": (");
+
+	(void)arg, (void)code;
+	if (strncmp(text, "os_unix.c:", strlen("os_unix.c:")) == 0 && at != NULL)
+		said_errno = (int)strtol(at + 3, NULL, 10);
+}
+
+static int system_errno(struct store *s)
+{
+	int err = said_errno != 0 ? said_errno : sqlite3_system_errno(s->db);
+
+	said_errno = 0;
+	return err;
+}
+
+/* Only the write failed, and what is open can be read meanwhile. */
+static bool may_come_back(int err)
+{
+	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EROFS;
+}
+
 int store_sql_failed(struct store *s)
 {
 	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
 	const struct verdict *v = &other;
-	int code = sqlite3_extended_errcode(s->db), rc;
+	int code = sqlite3_extended_errcode(s->db), rc, err = system_errno(s);
 
 	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
 		if (verdicts[i].code == (code & 0xFF))
 			v = &verdicts[i];
 	rc = v->rc;
-	if (v->sys && sqlite3_system_errno(s->db) != 0)
-		rc = -sqlite3_system_errno(s->db);
-	if (v->reopen)
+	if (v->sys && err != 0)
+		rc = -err;
+	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
 		s->damaged = true;
+	if (code == SQLITE_IOERR_FSYNC)
+		s->unsynced = s->damaged = true;
 	s->why_rc = rc;
 	snprintf(s->why, sizeof(s->why), "%s: %s (%s, %d); %s", s->db_path,
 		 strerror(-rc), sqlite3_errmsg(s->db), code, store_remedy(rc));
@@ -270,8 +340,34 @@ static int make_file(struct store *s)
 /* Nobody asks SQLite how much memory it has, which would cost a lock. */
 static void configure(void)
 {
+	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	if (sqlite3_initialize() == SQLITE_OK)
+		hear_writes();
+}
+
+/*
+ * Once fsync(2) has failed, a later one says nothing of those bytes: they may be
+ * missing in the middle of the log, and with them all that follows. So all that
+ * is in it goes to the database, and the log begins anew, before anything is
+ * read or written.
+ */
+static int resync(struct store *s)
+{
+	int code, n = 0;
+
+	if (!s->unsynced)
+		return 0;
+	do {
+		code = sqlite3_wal_checkpoint_v2(s->db, "main",
+						 SQLITE_CHECKPOINT_TRUNCATE,
+						 NULL, NULL);
+	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
+	if (code != SQLITE_OK)
+		return store_sql_failed(s);
+	s->unsynced = false;
+	return 0;
 }
 
 static int open_db(struct store *s)
@@ -290,6 +386,8 @@ static int open_db(struct store *s)
 				     : store_failed(s, -ENOMEM, s->db_path);
 	sqlite3_busy_handler(s->db, on_busy, s);
 	rc = exec(s, store_pragmas);
+	if (rc == 0)
+		rc = resync(s);
 	return rc == 0 ? check_schema(s) : rc;
 }
 

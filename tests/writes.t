@@ -40,8 +40,6 @@ my %templates = (
     echo => lua('return inputs'),
     doze => lua('run.progress(0, 1, "dozing") while true do run.sleep(60000) end',
 		limits => {maxTimeoutMs => 600000}),
-    waits => lua('run.progress(0, 1, "waiting") return run.elicit{message = "go on?", schema = {type = "object", properties = {}}}',
-		 limits => {maxTimeoutMs => 600000}),
 );
 
 # How each ends when the artifact cannot be kept: status, what is missing, where
@@ -179,6 +177,79 @@ sub artifacts_by {
 	   "$way: what was kept before is there");
 }
 
+# ---- the record of runs ----
+
+my @db_faults = map { my ($call, $errno, $where) = @$_;
+    {name => "$call of $where gives $errno", line => "$call $E{$errno} /$where\n", says => $words{$errno},
+     reads => $call eq 'write' && $errno ne 'EIO'} } (
+    (map { ['write', $_, 'paddock.db'] } qw(ENOSPC EDQUOT EFBIG EROFS EIO)),
+    (map { ['fsync', $_, 'paddock.db'] } qw(ENOSPC EIO)),
+);
+
+# The same for all: what the server refuses, since it cannot record it.
+sub unrecorded {
+	my ($r, $says, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($r->{isError} && ($r->{view}{errorCode} // '') eq 'STORE_UNAVAILABLE'
+	   && $r->{view}{error} =~ /$says/ && $r->{view}{error} !~ m{idempotency|$box|paddock\.db}i, $name)
+	    || diag(json_of($r));
+}
+
+sub rows_by {
+	my ($way, $s, $c) = @_;
+	my $cli = Cli->new;
+
+	for my $f (@db_faults) {
+		my $re = qr/\Q$f->{says}\E/;
+		my $name = "$way: $f->{name}";
+		my $kept = $c->run_sync('lua');
+		my $key = "key of $f->{name}";
+		my $once = $c->run_sync(echo => {n => 1}, idempotencyKey => $key);
+		my ($going, $last) = map { $c->run_async('doze') } 1, 2;
+
+		$c->saying($_, 'dozing') for $going, $last;
+		fault($s, $f->{line});
+		unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $re, "$name: a run is refused");
+		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, '  so is one that would be promised');
+		unrecorded($c->run(echo => {n => 4}, mode => 'sync', idempotencyKey => "$key 4"), $re, '  and one with a key');
+		unrecorded($c->tool(echo => {n => 5}), $re, '  and a template\'s own tool');
+		if ($s->{socket}) {
+			my $r = $cli->run(['run', 'echo', '--socket', $s->{socket}]);
+
+			said($r, 125, qr/$re.*code: STORE_UNAVAILABLE/s, '  the command says so');
+			is($r->{out}, '', '  and shows no result');
+			is($s->fetch('GET', '/readyz')->{status}, 503, '  readyz says no');
+		}
+		ok(met($s), '  the fault was met');
+		$c->tool(cancel_task_run => {runId => $going});
+		if ($f->{reads}) {
+			is($c->get($going)->{status}, 'running', '  an end that is not recorded is not told');
+			is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true,
+			   '  what was kept can be read');
+		} else { # what is there, nobody knows
+			unrecorded($c->tool(get_task_run => {runId => $once->{runId}}), $re, '  nor is anything read');
+		}
+		my $again = sub { $c->run(echo => {n => 1}, mode => 'sync', idempotencyKey => $key) };
+		is($again->()->{view}{runId}, $once->{runId}, '  and found again by its key') if $f->{reads};
+		fault($s);
+		ok(until_true('the key', sub { ($again->()->{view}{runId} // '') eq $once->{runId} }), '  what was told stays');
+		is($c->ended($going)->{status}, 'canceled', '  with room again the end is recorded');
+		$c->tool(cancel_task_run => {runId => $last});
+		is($c->ended($last)->{status}, 'canceled', '  and told');
+		my $r = $c->run(echo => {n => 6}, mode => 'sync');
+		is($r->{view}{status}, 'succeeded', '  and runs are made, without a restart') or diag(json_of($r));
+		is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true, '  and artifacts read');
+	}
+	fault($s, $db_faults[0]{line});
+	$c->run(echo => {n => 7}, mode => 'sync');
+	fault($s);
+	# nobody reads, nothing waits: it is the server that finds out
+	my $tries = 0;
+	ok(until_true('runs', sub { $tries++; !$c->run(echo => {n => 8}, mode => 'sync')->{isError} }),
+	   "$way: it finds out itself that it can write again");
+}
+
 # ---- the command's own files ----
 
 sub files_below {
@@ -263,6 +334,17 @@ subtest 'a stdout that is full' => \&full_stdout;
 SKIP: {
 	skip 'sanitizers want to be preloaded first', 1 if $SANITIZED;
 	ok($have_lib, 'tests/faults.c is built') or skip 'no compiler', 1;
+	subtest 'rows over stdio' => sub {
+		my $s = server('Paddock');
+		$s->init;
+		rows_by(stdio => $s, $s);
+		$s->stop;
+	};
+	subtest 'rows over HTTP, and the command' => sub {
+		my $s = server('Http');
+		rows_by(http => $s, $s->client->greeted);
+		$s->stop(undef, 'TERM');
+	};
 	subtest 'artifacts over stdio' => sub {
 		my $s = server('Paddock');
 		$s->init;

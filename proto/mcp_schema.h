@@ -6,17 +6,19 @@
 #include <json-c/json.h>
 
 /*
- * SCHEMA (lent, an object) for a tool's inputSchema or outputSchema: MCP knows
- * only objects as the "properties" of these, so what is true or false there is
- * put in other words. SCHEMA itself when there is nothing to change. The
- * caller owns it.
+ * What a tool shows as its inputSchema for arguments that SCHEMA (lent, an
+ * object) checks: true and false among "properties" are put in other words, as
+ * MCP has it, expressions are spelt as JavaScript wants them, and what hosts of
+ * models refuse at the top is left out. It lets through all that SCHEMA does.
+ * The caller owns it.
  */
-struct json_object *mcp_schema(struct json_object *schema);
+struct json_object *mcp_schema_inputs(struct json_object *schema);
 
 /*
  * The outputSchema of a tool that answers by SCHEMA or by OTHER (both lent and
  * of objects): {type: object, anyOf: [SCHEMA, OTHER]}, in which the references
- * of SCHEMA lead where they led. OTHER has none. The caller owns it.
+ * of SCHEMA lead where they led; it is any object when they name a schema by
+ * its $id. OTHER has none. The caller owns it.
  */
 struct json_object *mcp_schema_either(struct json_object *schema,
 				      struct json_object *other);

@@ -180,6 +180,11 @@ struct schema_regex {
 /* 0, or -EINVAL with WHY (a clause) filled. */
 int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
 			   struct schema_text *why);
+/*
+ * P as ECMA-262 spells it with the flag u, without the leniency of the above;
+ * NULL when it is no expression. The caller frees it.
+ */
+char *schema_regex_strict(const char *p, size_t len);
 /* The PCRE2 name of an ECMA-262 property expression, or false. */
 bool schema_regex_property(struct schema_text *out, const char *p, size_t len);
 

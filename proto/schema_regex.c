@@ -4,7 +4,8 @@
  * rewritten for PCRE2: what means something else there, or nothing here, is
  * spelt out or refused. Leniency where schemas in the wild need it: any
  * punctuation may be escaped, "{" "}" "]" may stand for themselves, and
- * "[\w-.]" has a literal hyphen.
+ * "[\w-.]" has a literal hyphen. The strict spelling is kept beside, for
+ * clients whose regular expressions know no leniency.
  */
 #include "proto/schema_regex.h"
 
@@ -27,6 +28,14 @@ int regex_bad(struct regex *r, const char *why)
 void regex_put(struct regex *r, const char *s)
 {
 	buf_add_str(&r->out, s);
+}
+
+void regex_spell(struct regex *r, const char *from, const char *to,
+		 const char *with)
+{
+	buf_add(&r->strict, r->spelt, (size_t)(from - r->spelt));
+	buf_add_str(&r->strict, with);
+	r->spelt = to;
 }
 
 static uint32_t heavier(uint32_t a, uint32_t b)
@@ -311,6 +320,7 @@ static int brace(struct regex *r)
 	const char *end = counts(r->p, r->end, &min, &max);
 
 	if (end == NULL) {
+		regex_spell(r, start, r->p, "\\{");
 		regex_literal(r, '{');
 		return 0;
 	}
@@ -354,10 +364,38 @@ static int term(struct regex *r)
 		return quantify(r, 0, 1, "?", 1);
 	case '{':
 		return brace(r);
+	case '}':
+	case ']':
+		regex_spell(r, r->p - 1, r->p, c == '}' ? "\\}" : "\\]");
+		regex_literal(r, (unsigned char)c);
+		return 0;
 	default:
 		regex_literal(r, (unsigned char)c);
 		return 0;
 	}
+}
+
+static int translate(struct regex *r, const char *p, size_t len)
+{
+	int rc;
+
+	r->p = r->spelt = p;
+	r->end = p + len;
+	rc = len > SCHEMA_PATTERN_MAX
+		 ? regex_bad(r, "it is longer than 4096 bytes")
+		 : find_groups(r);
+	while (rc == 0 && !regex_at_end(r))
+		rc = term(r);
+	if (rc == 0 && r->depth > 0)
+		rc = regex_bad(r, "a ( is not closed");
+	return rc;
+}
+
+static void regex_free(struct regex *r)
+{
+	buf_fini(&r->out);
+	buf_fini(&r->strict);
+	free(r);
 }
 
 int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
@@ -366,23 +404,32 @@ int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
 	struct regex *r = xcalloc(1, sizeof(*r));
 	int rc;
 
-	r->p = p;
-	r->end = p + len;
 	r->why = why;
-	rc = len > SCHEMA_PATTERN_MAX
-		 ? regex_bad(r, "it is longer than 4096 bytes")
-		 : find_groups(r);
-	while (rc == 0 && !regex_at_end(r))
-		rc = term(r);
-	if (rc == 0 && r->depth > 0)
-		rc = regex_bad(r, "a ( is not closed");
+	rc = translate(r, p, len);
 	if (rc == 0) {
 		regex_item(r, false);
 		out->weight = heavier(r->level[0].weight, (uint32_t)len);
 		out->per_byte = r->per_byte;
 		out->text = buf_take(&r->out, &out->len);
 	}
-	buf_fini(&r->out);
-	free(r);
+	regex_free(r);
 	return rc;
+}
+
+char *schema_regex_strict(const char *p, size_t len)
+{
+	struct regex *r = xcalloc(1, sizeof(*r));
+	struct schema_text why;
+	char *strict = NULL;
+	char text[256];
+	size_t n;
+
+	schema_text_init(&why, text, sizeof(text));
+	r->why = &why;
+	if (translate(r, p, len) == 0) {
+		regex_spell(r, r->end, r->end, "");
+		strict = buf_take(&r->strict, &n);
+	}
+	regex_free(r);
+	return strict;
 }

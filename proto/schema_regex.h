@@ -34,6 +34,9 @@ struct regex {
 	uint32_t item;	 /* weight of the last item */
 	bool repeatable; /* the last item may be quantified */
 	uint32_t per_byte;
+	bool in_class;
+	const char *spelt; /* so far it is in strict, as ECMA-262 has it */
+	struct buf strict;
 };
 
 static inline bool regex_at_end(const struct regex *r)
@@ -48,6 +51,9 @@ void regex_put(struct regex *r, const char *s);
 /* The item before is done with; the next one begins. */
 void regex_item(struct regex *r, bool repeatable);
 void regex_literal(struct regex *r, uint32_t cp);
+/* [FROM, TO) is leniency: ECMA-262 spells it WITH. */
+void regex_spell(struct regex *r, const char *from, const char *to,
+		 const char *with);
 
 /* schema_regex_atom.c */
 uint32_t regex_take_char(struct regex *r); /* one of valid UTF-8 */

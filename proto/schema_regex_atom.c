@@ -9,6 +9,7 @@
 #include "base/hex.h"
 
 #define CODE_POINT_MAX 0x10FFFFu
+#define SYNTAX "^$\\.*+?()[]{}|/" /* ECMA-262 lets these be escaped */
 
 /* \s as PCRE2 has it in a class; ECMA-262 counts the BOM and all of Zs. */
 #define SPACE                                                                  \
@@ -120,6 +121,8 @@ int regex_take_escape(struct regex *r, uint32_t *out)
 	if (ispunct((unsigned char)c) || c == ' ') {
 		r->p++;
 		*out = (unsigned char)c;
+		if (strchr(r->in_class ? SYNTAX "-" : SYNTAX, c) == NULL)
+			regex_spell(r, r->p - 2, r->p, (char[]){c, '\0'});
 		return 1;
 	}
 	return 0;
@@ -216,14 +219,30 @@ static int class_atom(struct regex *r, uint32_t *out)
 	return rc != 0 ? rc : regex_bad_escape(r);
 }
 
+/* At a hyphen that is none of a range: as itself it may be the last alone. */
+static void literal_hyphen(struct regex *r, const char *at)
+{
+	put_range(r, '-', '-');
+	regex_spell(r, at, at + 1, "\\-");
+}
+
 static int class_range(struct regex *r)
 {
 	uint32_t lo = 0, hi = 0;
 	int rc = class_atom(r, &lo);
+	const char *hyphen = r->p;
+	bool last = !regex_next_is(r, "-") || r->p + 1 == r->end ||
+		    r->p[1] == ']';
 
-	if (rc <= 0)
+	if (rc < 0)
 		return rc;
-	if (!regex_next_is(r, "-") || r->p + 1 == r->end || r->p[1] == ']') {
+	if (rc == 0 && !last) { /* [\d-a] */
+		r->p++;
+		literal_hyphen(r, hyphen);
+	}
+	if (rc == 0)
+		return 0;
+	if (last) {
 		put_range(r, lo, lo);
 		return 0;
 	}
@@ -231,9 +250,9 @@ static int class_range(struct regex *r)
 	rc = class_atom(r, &hi);
 	if (rc < 0)
 		return rc;
-	if (rc == 0) { /* [a-\d]: the hyphen is one */
+	if (rc == 0) { /* [a-\d] */
 		put_range(r, lo, lo);
-		put_range(r, '-', '-');
+		literal_hyphen(r, hyphen);
 		return 0;
 	}
 	if (lo > hi)
@@ -252,8 +271,10 @@ int regex_class(struct regex *r)
 	regex_item(r, true);
 	regex_put(r, negated ? "[^" : "[");
 	body = r->out.len;
+	r->in_class = true;
 	while (rc == 0 && !regex_at_end(r) && *r->p != ']')
 		rc = class_range(r);
+	r->in_class = false;
 	if (rc != 0)
 		return rc;
 	if (!regex_accept(r, "]"))

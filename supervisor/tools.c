@@ -87,16 +87,12 @@ static struct json_object *for_revision(struct json_object *definition,
 static struct json_object *output_schema(const struct template *t)
 {
 	static struct json_object *handle;
-	struct json_object *o, *shown;
 
 	if (handle == NULL &&
 	    json_parse(&handle, handle_json,
 		       (size_t)(handle_json_end - handle_json), NULL) < 0)
 		abort();
-	shown = mcp_schema(t->outputs_json);
-	o = mcp_schema_either(shown, handle);
-	json_object_put(shown);
-	return o;
+	return mcp_schema_either(t->outputs_json, handle);
 }
 
 static struct json_object *execution(enum template_task task)
@@ -119,7 +115,8 @@ static struct json_object *template_tool(const struct template *t)
 	json_object_object_add(tool, "title", json_object_new_string(t->name));
 	json_object_object_add(tool, "description",
 			       json_object_new_string(t->description));
-	json_object_object_add(tool, "inputSchema", mcp_schema(t->inputs_json));
+	json_object_object_add(tool, "inputSchema",
+			       mcp_schema_inputs(t->inputs_json));
 	if (template_promises(t))
 		json_object_object_add(tool, "outputSchema", output_schema(t));
 	if (t->annotations != NULL)

@@ -163,6 +163,40 @@ static void test_long_subjects(void)
 	free(as);
 }
 
+/* What is lenient is spelt as JavaScript wants it with the flag u; all else stays. */
+static void test_strict(void)
+{
+	static const struct {
+		const char *pattern, *want;
+	} cases[] = {
+	    {"", ""},
+	    {"^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$", "^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$"},
+	    {"\\^\\$\\\\\\.\\*\\+\\?\\(\\)\\[\\]\\{\\}\\|\\/",
+	     "\\^\\$\\\\\\.\\*\\+\\?\\(\\)\\[\\]\\{\\}\\|\\/"},
+	    {"^\\-+\\@\\_\\ \\\"$", "^-+@_ \"$"},
+	    {"[\\-\\@\\]]\\-", "[\\-@\\]]-"},
+	    {"[\\w-\\.]", "[\\w\\-\\.]"},
+	    {"[a-\\d]", "[a\\-\\d]"},
+	    {"[\\d-z-]", "[\\d\\-z-]"},
+	    {"[-a-c-e]", "[-a-c-e]"},
+	    {"a{,3}", "a\\{,3\\}"},
+	    {"{a}]", "\\{a\\}\\]"},
+	    {"[{}]", "[{}]"},
+	    {"\u00e9\\-\u00e9", "\u00e9-\u00e9"},
+	    {"(", NULL},
+	    {"(?i)a", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *strict = schema_regex_strict(cases[i].pattern,
+						   strlen(cases[i].pattern));
+
+		is_str(strict, cases[i].want, "\"%s\" in strict words",
+		       cases[i].pattern);
+		free(strict);
+	}
+}
+
 static void test_formats(void)
 {
 	static const struct {
@@ -265,6 +299,7 @@ int main(void)
 {
 	test_patterns();
 	test_long_subjects();
+	test_strict();
 	test_formats();
 	test_uris();
 	return tap_done();

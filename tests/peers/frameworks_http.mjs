@@ -7,7 +7,7 @@ import {is, main, ok, rejection, until, within} from './tap.mjs';
 
 const url = new URL(process.env.PADDOCK_URL);
 const tokens = JSON.parse(process.env.PADDOCK_TOKENS);
-const WANTED = ['run_task_template', 'get_task_run', 'greet', 'idle', 'bulk'];
+const WANTED = ['run_task_template', 'get_task_run', 'greet', 'idle', 'bulk', 'awkward', 'awkward_too'];
 const IDLE_MS = 10000;
 let clients = [];
 
@@ -42,6 +42,14 @@ async function calling() {
 		const failed = await call('fail', {});
 
 		ok(failed.refused && failed.text.includes('NO_LUCK'), `${name}: a run that failed`, failed);
+	});
+}
+
+// A client that cannot read one tool's schemas may list none at all.
+async function awkward() {
+	await each(async ({name, call}) => {
+		for (const tool of ['awkward', 'awkward_too'])
+			is(valueOf(await call(tool, {word: 'a.b-@'})), {word: 'a.b-@'}, `${name}: ${tool} schemas`);
 	});
 }
 
@@ -84,4 +92,4 @@ async function end() {
 	});
 }
 
-await main(connecting, calling, aborting, silence, end);
+await main(connecting, calling, awkward, aborting, silence, end);

@@ -179,12 +179,13 @@ static struct json_object *shown(struct showing *s, struct json_object *schema)
 /* Clients that know but an older draft stumble over the default's name. */
 static struct json_object *dialect_of(struct json_object *schema)
 {
-	struct json_object *dialect = json_member(schema, "$schema");
+	const char *uri = json_member_str(schema, "$schema");
+	size_t n = strlen(DEFAULT_DIALECT);
 
-	return dialect != NULL && strcmp(json_object_get_string(dialect),
-					 DEFAULT_DIALECT) != 0
-		   ? dialect
-		   : NULL;
+	if (uri == NULL || (strncmp(uri, DEFAULT_DIALECT, n) == 0 &&
+			    uri[n + strspn(uri + n, "#")] == '\0'))
+		return NULL;
+	return json_member(schema, "$schema");
 }
 
 struct json_object *mcp_schema_inputs(struct json_object *schema)

@@ -64,9 +64,10 @@ static void for_hosts(struct json_object *schema, struct findings *f)
 	for (size_t i = 0; i < ARRAY_LEN(combined); i++)
 		if (json_member(schema, combined[i]) != NULL)
 			warn_member(f, "inputsSchema", combined[i],
-				    "hosts of models leave out a tool with "
-				    "\"%s\" at the top of its inputs; it may "
-				    "be in a property");
+				    "\"%s\" at the top of the inputs is checked, "
+				    "but not shown to clients, since hosts of "
+				    "models refuse it; what the properties' "
+				    "descriptions say is all they see");
 }
 
 static void dialect(struct json_object *schema, const char *member,

@@ -251,6 +251,8 @@ static void check_inputs(void)
 	    {"{\"properties\":{\"properties\":true}}",
 	     "{\"properties\":{\"properties\":{}}}"},
 	    {"{" DEFAULT "}", "{}"},
+	    {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema#\"}",
+	     "{}"},
 	    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",
 	     "{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}"},
 	    {"{\"$id\":\"urn:a\",\"$ref\":\"#/$defs/b\"}",

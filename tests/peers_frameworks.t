@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Http qw(sha256_hex);
+use Paddock;
 use Peer;
 use Test::More;
 
@@ -13,4 +14,5 @@ my @OVER_HTTP = qw(ai-sdk langchain openai-agents mastra mcp-use genkit mcp-remo
 		   supergateway);
 
 peer_http('frameworks_http', tokens => {map { $_ => sha256_hex($_) } @OVER_HTTP});
+peer_stdio('frameworks_stdio', dirs => ["$TOP/etc/templates"]);
 done_testing();

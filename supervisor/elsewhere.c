@@ -9,8 +9,6 @@
 
 #define LOOK_FIRST_MS 10 /* then twice as long each time, up to… */
 #define LOOK_LAST_MS 250
-#define WATCH_MS 5000	/* the owner shows a run so long after each request */
-#define RENEW_MS 2500	/* asked again when there is less of it left */
 #define FOREVER INT64_MAX
 
 static const struct want {
@@ -109,7 +107,7 @@ static void send_mail(struct call *c, bool wait)
 	const struct waiting *w = c->state;
 	int64_t until = w->ask.want == ELSEWHERE_CANCEL
 			    ? FOREVER /* the run's end ends it */
-			    : clock_wall_ms() + WATCH_MS;
+			    : clock_wall_ms() + ELSEWHERE_WATCH_MS;
 
 	if (wait)
 		call_hold(c);
@@ -166,7 +164,7 @@ static void on_look(void *arg, const struct store_result *res)
 		return;
 	}
 	until = fresh_until(row, w->ask.want);
-	if (until > now && until < now + RENEW_MS)
+	if (until > now && until < now + ELSEWHERE_RENEW_MS)
 		send_mail(c, false);
 	if (until > now || row->owner == STORE_OWNER_SELF)
 		finish(c, res, false);

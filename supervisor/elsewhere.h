@@ -9,6 +9,9 @@
 
 #include "supervisor/call.h"
 
+#define ELSEWHERE_WATCH_MS 5000 /* an owner shows it so long after each request */
+#define ELSEWHERE_RENEW_MS 2500 /* asked again when there is less of it left */
+
 enum elsewhere_want {
 	ELSEWHERE_TASK,	  /* the row alone, with what is new */
 	ELSEWHERE_VIEW,	  /* the whole row */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/elsewhere_watch.h"
 #include "supervisor/own_uri.h"
 #include "supervisor/resources.h"
 #include "supervisor/runs.h"
@@ -18,6 +19,7 @@ struct subscription {
 	enum own_uri_kind kind;
 	struct run *run; /* borrowed, while it goes on and is watched */
 	struct run_watch watch;
+	struct elsewhere_watch *away; /* or NULL; another instance has the run */
 	char digest[65]; /* of the template that offers it; "": none does */
 	bool told;
 	int64_t told_ms;
@@ -29,6 +31,7 @@ static void forget(struct subscription *u)
 {
 	if (u->run != NULL)
 		run_watch_del(&u->watch);
+	elsewhere_watch_free(u->away);
 	LIST_REMOVE(u, link);
 	u->session->n_subscriptions--;
 	event_free(u->later);
@@ -107,6 +110,17 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 		changed(u);
 }
 
+static void on_news_elsewhere(void *arg, enum elsewhere_news news, struct run *r)
+{
+	struct subscription *u = arg;
+
+	if (news == ELSEWHERE_OURS) {
+		u->run = r;
+		run_watch_add(r, &u->watch);
+	}
+	changed(u);
+}
+
 /* ---- resources/subscribe ---- */
 
 static const char *uri_of(const struct call *c)
@@ -145,10 +159,30 @@ static bool too_many(struct call *c)
 	return true;
 }
 
-/* It is there, and will not change any more. */
+/* U's run, which this instance does not have: does it go on elsewhere? */
+static void watch_elsewhere(struct subscription *u, const struct own_uri *uri,
+			    const struct store_run *row)
+{
+	struct elsewhere_watcher w = {
+	    .server = u->session->server,
+	    .requestor = u->session->requestor,
+	    .kind = u->kind == OWN_URI_IS_LOG ? STORE_MAIL_LOG
+					      : STORE_MAIL_WATCH,
+	    .on_news = on_news_elsewhere,
+	    .arg = u,
+	};
+
+	if (row->status > STORE_RUNNING || row->owner == STORE_OWNER_SELF)
+		return;
+	snprintf(w.run_id, sizeof(w.run_id), "%s", uri->run_id);
+	u->away = elsewhere_watch_new(&w, row);
+}
+
+/* It is there, but not ours: it has ended, or goes on elsewhere. */
 static void on_row(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
+	struct subscription *s;
 	const char *uri;
 	struct own_uri u;
 
@@ -165,7 +199,9 @@ static void on_row(void *arg, const struct store_result *res)
 	if (find(c->session, uri) == NULL) { /* a twin of this call may have */
 		if (too_many(c))
 			return;
-		add(c->session, uri, u.kind);
+		s = add(c->session, uri, u.kind);
+		if (u.kind != OWN_URI_IS_ARTIFACT)
+			watch_elsewhere(s, &u, res->runs);
 	}
 	done(c);
 }

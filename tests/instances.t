@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Cli;
+use File::stat ();
 use Paddock;
 use Task;
 use Test::More;
@@ -122,6 +123,29 @@ sub shows_and_ends {
 	stop_both($a, $b, $as);
 }
 
+# What is told of a run costs its server no write, until somebody else asks.
+sub unasked {
+	my ($user, $as) = @_;
+	my ($a, $b) = pair($user);
+	my $written = sub { return join ' ', map { $_->size, $_->mtime }
+			    grep { $_ } map { File::stat::stat("$a->{state}/$_") }
+				qw(paddock.db paddock.db-wal) };
+	my ($run, $asked, $before);
+
+	$run = start_task($a, 'asks');
+	$asked = has_asked($a);
+	is($b->tool(list_task_runs => {status => 'running'})->{view}{total}, 1,
+	   "$as: a run is there");
+	$before = $written->();
+	answer_it($a, $asked);
+	$a->saying($run, 'half of it');
+	has_asked($a);
+	is($written->(), $before, '  its progress and its log are not written');
+	is($b->get($run)->{message}, 'half of it', '  until another server asks');
+	isnt($written->(), $before, '  by rows');
+	stop_both($a, $b, $as);
+}
+
 sub tasks {
 	my ($user, $as) = @_;
 	my ($a, $b) = pair($user);
@@ -133,8 +157,18 @@ sub tasks {
 	is($v->{status}, 'input_required', "$as: a task elsewhere that asks is shown so");
 	ok($b->get($task)->{awaitingInput}, '  and as a run as well');
 	$waits = $b->request('tasks/result', {taskId => $task});
+	$b->call('resources/subscribe', {uri => "paddock://runs/$task$_"}) for '', '/log';
 	answer_it($a, $asked);
 	$asked = has_asked($a);
+	until_true('both to be told of', sub {
+		$b->turn(50);
+		my %told = map { $_->{params}{uri} => 1 } grep {
+			$_->{method} eq 'notifications/resources/updated' } @{$b->{notes}};
+		return keys %told == 2;
+	});
+	is(scalar(grep { $_->{method} eq 'notifications/resources/updated' &&
+	       $_->{params}{uri} =~ m{/log$} } @{$b->{notes}}) > 0, 1,
+	   "$as: who has subscribed to it elsewhere is told");
 	$v = $b->get_until($task, 'to go on', sub { ($_->{message} // '') eq 'half of it' });
 	same_json($v->{progress}, {totalSteps => 2, doneSteps => 1},
 		  "$as: it is shown how it goes on");
@@ -368,6 +402,7 @@ sub command {
 
 for my $case (as_root() ? ([undef, 'root'], [$NOBODY, 'nobody']) : [undef, 'us']) {
 	shows_and_ends(@$case);
+	unasked(@$case);
 	tasks(@$case);
 	strangers(@$case);
 	silent(@$case);

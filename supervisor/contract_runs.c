@@ -143,7 +143,7 @@ static const char *why_not(const struct elsewhere_end *end)
 	const struct store_run *row = end->res->runs;
 	bool stopped = row->status == STORE_CANCELED || row->cancelling;
 
-	if (end->silent)
+	if (end->silent != NULL)
 		return "another server has this run and does not answer now; "
 		       "it ends the run as soon as it can";
 	if (stopped && end->asked)
@@ -156,16 +156,29 @@ static const char *why_not(const struct elsewhere_end *end)
 	return "the run has ended already";
 }
 
+/* True: who has the run cannot be asked to end it, and C has been answered. */
+static bool cannot_ask(struct call *c, const struct elsewhere_end *end)
+{
+	struct refusal r = {0};
+
+	if (end->res->rc == 0 || end->silent == NULL)
+		return false;
+	refuse(&r, "STORE_UNAVAILABLE", NULL, "the run was not cancelled: %s",
+	       end->silent);
+	call_refuse(c, &r);
+	return true;
+}
+
 static void present_end(struct call *c, const struct elsewhere_end *end)
 {
 	const struct store_run *row = end->res->runs;
 	const char *why;
 
-	if (store_failed(c, end->res))
+	if (cannot_ask(c, end) || store_failed(c, end->res))
 		return;
 	why = why_not(end);
-	answer_cancel(c, why == NULL || end->silent, view_status(row->status),
-		      why);
+	answer_cancel(c, why == NULL || end->silent != NULL,
+		      view_status(row->status), why);
 }
 
 static void present_cancel(struct call *c, struct run *r)

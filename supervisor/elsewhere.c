@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/elsewhere.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -26,6 +27,7 @@ struct waiting { /* call.state */
 	struct elsewhere ask;
 	char *id;
 	bool asked, died;
+	int sent_rc; /* of the last request to its owner */
 	int64_t look_ms; /* until the next look */
 	int64_t until_ms; /* mono; 0: nobody was asked yet */
 };
@@ -52,10 +54,16 @@ static struct waiting leave(struct call *c)
 static void finish(struct call *c, const struct store_result *res, bool silent)
 {
 	struct waiting w = leave(c);
+	char why[256] = "the server that runs this does not answer now";
 
+	if (w.sent_rc != 0)
+		snprintf(why, sizeof(why), "the server that runs this cannot be "
+					   "asked now, since this one cannot "
+					   "write to it: %s",
+			 store_says(w.sent_rc));
 	w.ask.done(c, &(struct elsewhere_end){.res = res,
 					      .asked = w.asked,
-					      .silent = silent,
+					      .silent = silent ? why : NULL,
 					      .died = w.died});
 	free(w.id);
 }
@@ -94,12 +102,19 @@ static void on_sent(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
 
+	struct waiting *w = c->state;
+
 	if (!call_release(c))
 		return;
-	if (res->rc != 0)
-		finish(c, res, false);
-	else
+	w->sent_rc = res->rc;
+	if (res->rc == 0)
 		look_later(c);
+	else if (w->ask.want == ELSEWHERE_CANCEL)
+		finish(c, res, true);
+	else { /* what can be read is told */
+		w->until_ms = 1;
+		look(-1, 0, c);
+	}
 }
 
 static void send_mail(struct call *c, bool wait)

@@ -22,7 +22,8 @@ enum elsewhere_want {
 struct elsewhere_end {
 	const struct store_result *res; /* of store_get_run(), or _get_task() */
 	bool asked;  /* its owner was asked */
-	bool silent; /* and has not answered: what it shows is old, or nothing */
+	const char *silent; /* why what is shown is old, or nothing: its owner
+			       does not answer, or cannot be asked; or NULL */
 	bool died;   /* its owner was found dead; it has been seen to since */
 };
 

@@ -127,6 +127,18 @@ static const char *uri_of(const struct call *c)
 	return json_member_str(c->msg.params, "uri");
 }
 
+/* True: the store has no answer, and C has got one. */
+static bool none(struct call *c, const struct store_result *res)
+{
+	if (res->rc == -ENOENT)
+		resources_not_found(c, uri_of(c));
+	else if (res->rc != 0)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s",
+			   store_says(res->rc));
+	return res->rc != 0;
+}
+
 /* Bytes that are UTF-8 go as text; any others as a blob. */
 struct json_object *resources_contents(const char *uri, const char *mime_type,
 				       const char *bytes, size_t len)
@@ -196,9 +208,9 @@ static void give_run(struct call *c, const struct elsewhere_end *end)
 {
 	const struct store_run *row = end->res->runs;
 
-	if (end->res->rc != 0)
-		resources_not_found(c, uri_of(c));
-	else if (row->status <= STORE_RUNNING)
+	if (none(c, end->res))
+		return;
+	if (row->status <= STORE_RUNNING)
 		answer_json(c, view_open_row(row, end->silent));
 	else if (row->view != NULL)
 		answer_bytes(c, "application/json", row->view,
@@ -239,16 +251,12 @@ static void give_log(struct call *c, const struct elsewhere_end *end)
 	const struct store_run *row = end->res->runs;
 	const char *log;
 
-	if (end->res->rc != 0) {
-		resources_not_found(c, uri_of(c));
+	if (none(c, end->res))
 		return;
-	}
-	if (end->silent) {
+	if (end->silent != NULL) {
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the server that runs %s does not answer now, and it "
-			   "alone has the log until the run ends; ask again "
-			   "later",
-			   row->id);
+			   "the log of %s is not to be had until it ends: %s",
+			   row->id, end->silent);
 		return;
 	}
 	log = row->log != NULL ? row->log : "";

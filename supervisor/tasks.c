@@ -99,7 +99,7 @@ static void show_row(struct call *c, const struct elsewhere_end *end)
 	if (none(c, end->res))
 		return;
 	row = end->res->runs[0];
-	if (end->silent) { /* what its owner has shown once is old */
+	if (end->silent != NULL) { /* what its owner has shown once is old */
 		row.awaiting = false;
 		row.task_note = NULL;
 	}
@@ -429,9 +429,12 @@ static void cancel_row(struct call *c, const struct elsewhere_end *end)
 {
 	const struct store_run *row = end->res->runs;
 
-	if (none(c, end->res))
+	if (end->res->rc != 0 && end->silent != NULL)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the task was not cancelled: %s", end->silent);
+	else if (none(c, end->res))
 		return;
-	if (end->silent)
+	else if (end->silent != NULL)
 		call_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "another server has this task and does not answer "
 			   "now; it cancels the task as soon as it can");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "proto/json.h"
 #include "supervisor/bounds.h"
 #include "supervisor/hint.h"
@@ -264,11 +265,12 @@ static void bring_up_to_date(struct json_object *v, const struct store_run *row)
 				       json_object_new_boolean(true));
 }
 
-struct json_object *view_open_row(const struct store_run *row, bool silent)
+struct json_object *view_open_row(const struct store_run *row, const char *silent)
 {
 	struct json_object *v = NULL;
+	char *why;
 
-	if (!silent && row->view != NULL)
+	if (silent == NULL && row->view != NULL)
 		json_parse(&v, row->view, strlen(row->view), NULL);
 	if (json_object_is_type(v, json_type_object)) {
 		bring_up_to_date(v, row);
@@ -276,10 +278,11 @@ struct json_object *view_open_row(const struct store_run *row, bool silent)
 	}
 	json_object_put(v);
 	v = view_row(row);
-	if (silent)
-		add_str(v, "message",
-			"the server that runs this does not answer now, so "
-			"that it is not known how far it is");
+	if (silent == NULL)
+		return v;
+	why = xasprintf("it is not known how far this is: %s", silent);
+	add_str(v, "message", why);
+	free(why);
 	return v;
 }
 

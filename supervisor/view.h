@@ -21,10 +21,10 @@ struct json_object *view_run(const struct run *r, const struct isolation *iso);
 struct json_object *view_row(const struct store_run *row);
 
 /*
- * The same of an open row, as its owner shows it; SILENT: it does not answer,
- * and how far the run is, is not known.
+ * The same of an open row, as its owner shows it; or SILENT, a sentence without
+ * its stop, says why that is not known (else it is NULL).
  */
-struct json_object *view_open_row(const struct store_run *row, bool silent);
+struct json_object *view_open_row(const struct store_run *row, const char *silent);
 
 /* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
 struct json_object *view_handle(const struct run *r);

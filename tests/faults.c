@@ -7,7 +7,7 @@
  * that its fault was met.
  *
  * CALL is open (for writing), write, half (of what is to be written), fsync,
- * rename or mkdir. Programs of a cage
+ * rename, mkdir or watch (by inotify). Programs of a cage
  * never see this: the library is for the process that was started with it.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -200,4 +201,11 @@ int mkdirat(int at, const char *path, mode_t mode)
 	return fails(fault("mkdir", path))
 		   ? -1
 		   : (int)syscall(SYS_mkdirat, at, path, mode);
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+	return fails(fault("watch", path))
+		   ? -1
+		   : (int)syscall(SYS_inotify_add_watch, fd, path, mask);
 }

@@ -12,6 +12,15 @@ use Task;
 use Test::More;
 
 my $NOBODY = 65534;
+my $box = Paddock::fresh_root();
+my $lib = "$box/faults.so";
+my $cc = $ENV{CC} // 'cc';
+
+my $have_lib = !$SANITIZED && # whose libraries want to be the first
+    system("$cc -D_GNU_SOURCE -shared -fPIC -o $lib $FindBin::Bin/faults.c") == 0;
+
+chmod 0777, $box;
+
 my $ask = 'run.elicit{message = "go on?", schema = {type = "object",
     properties = {name = {type = "string"}}}}';
 my %templates = (
@@ -41,13 +50,26 @@ sub server {
 	return Paddock->new(templates => \%templates, @_);
 }
 
+# What makes calls of a server fail, as tests/faults.c has it, from the start.
+sub faulty {
+	my ($line) = @_;
+	my $file = "$box/faults." . scalar(@{[glob "$box/faults.*"]});
+
+	return () unless defined $line;
+	write_file($file, "$line\n");
+	chmod 0666, $file;
+	return (faults => $file, env => {LD_PRELOAD => $lib, PADDOCK_FAULTS => $file});
+}
+
 # Two on one state, as USER; the first with LIMITS of its own.
 sub pair {
 	my ($user, %limits) = @_;
-	my $a = server(user => $user, config => {default_ttl_ms => 3_600_000, %limits});
+	my ($fault_a, $fault_b) = map { delete $limits{$_} } qw(fault_a fault_b);
+	my $a = server(user => $user, faulty($fault_a),
+		       config => {default_ttl_ms => 3_600_000, %limits});
 
 	$a->init(undef, \%can); # the file of its configuration will be the other's
-	my $b = server(user => $user, root => $a->{root},
+	my $b = server(user => $user, root => $a->{root}, faulty($fault_b),
 		       config => {default_ttl_ms => 3_600_000});
 	$b->init(undef, \%can);
 	return ($a, $b);
@@ -199,6 +221,44 @@ sub tasks {
 	    for qw(tasks/get tasks/cancel);
 	is($a->get($run)->{status}, 'running', '  and goes on');
 	stop_both($a, $b, $as);
+}
+
+# Where nudges are not to be had, and where nothing can be written.
+sub hindered {
+	my ($user, $as) = @_;
+
+  SKIP: {
+	skip 'no faults: no compiler, or a sanitized build', 14 unless $have_lib;
+	my ($a, $b) = pair($user, fault_a => 'watch 28 /instances/',
+			   fault_b => 'none 0 none');
+	my ($run, $v);
+
+	$run = start_task($a, 'doze');
+	$a->saying($run, 'dozing');
+	ok(-s "$a->{faults}.hit", "$as: a server that cannot be nudged");
+	is($b->get($run)->{message}, 'dozing', '  shows its run all the same');
+	like($b->run_log($run), qr/I lie down/, '  and its log');
+	ok(cancel($b, $run)->{view}{cancelRequested}, '  and ends it');
+	is($a->ended($run)->{status}, 'canceled', '  so that it is canceled');
+
+	$run = start_task($a, 'doze');
+	$a->saying($run, 'dozing');
+	write_file("$b->{faults}", "write 28 /paddock.db-wal\n");
+	refused($v = cancel($b, $run), 'STORE_UNAVAILABLE',
+		"$as: a server that cannot write says so, for one that is to be ended");
+	like($v->{view}{error}, qr/was not cancelled: .* its disk is full/, '  and why');
+	like($b->call('tasks/cancel', {taskId => $run})->{error}{message},
+	     qr/was not cancelled: .* its disk is full/, '  of a task as well');
+	$v = $b->get($run);
+	ok($v->{status} eq 'running' && $v->{message} =~ /not known how far.* its disk is full/,
+	   '  one that is looked at is shown as far as it is known') or diag(json_of($v));
+	like($b->call('resources/read', {uri => "paddock://runs/$run/log"})->{error}{message},
+	     qr/not to be had until it ends: .* its disk is full/, '  but not its log');
+	write_file("$b->{faults}", "none 0 none\n");
+	ok(cancel($b, $run)->{view}{cancelRequested}, '  that is over with its cause');
+	is($a->ended($run)->{status}, 'canceled', '  and the run ends');
+	stop_both($a, $b, $as);
+  }
 }
 
 # The same for an id that is another's as for one that nobody has.
@@ -404,6 +464,7 @@ for my $case (as_root() ? ([undef, 'root'], [$NOBODY, 'nobody']) : [undef, 'us']
 	shows_and_ends(@$case);
 	unasked(@$case);
 	tasks(@$case);
+	hindered(@$case);
 	strangers(@$case);
 	silent(@$case);
 	died(@$case);

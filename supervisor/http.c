@@ -15,6 +15,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/http_auth.h"
+#include "supervisor/http_keep.h"
+#include "supervisor/http_recall.h"
 #include "supervisor/http_site.h"
 
 #define BACKLOG 256
@@ -113,6 +115,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	h->refused = 0;
 	http_pool_tick(&h->pool);
 	http_waits_refuse(&h->site.early, HTTP_EARLY_MS, HTTP_SITE_STARTS);
+	http_recalls_tick(&h->site.sessions, clock_mono_ms());
+	http_keep_tick(&h->site.sessions);
 	http_sessions_sweep(&h->site.sessions,
 			    h->site.server->config->session_idle_ms);
 	next_tick(h);

@@ -9,6 +9,7 @@
 #include "proto/rpc.h"
 #include "supervisor/call.h"
 #include "supervisor/http_field.h"
+#include "supervisor/http_recall.h"
 #include "supervisor/http_stream.h"
 #include "supervisor/intake.h"
 #include "supervisor/methods.h"
@@ -97,7 +98,23 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 
 /* ---- the session ---- */
 
-/* NULL: C has been told. */
+void http_mcp_no_session(struct http_conn *c)
+{
+	http_conn_refuse(c, 404, "there is no such session, or it has ended; "
+				 "initialize another");
+}
+
+void http_mcp_no_room(const struct http_sessions *all,
+		      const struct requestor *requestor, struct http_conn *c)
+{
+	log_warn("http", "session=refused requestor=%s sessions=%zu",
+		 requestor->name, all->n);
+	http_conn_fields(c, RETRY_SOON);
+	http_conn_refuse(c, 503, "all sessions that this server has room for "
+				 "are at work; end one, or try again later");
+}
+
+/* NULL: C has been told, or will be. */
 static struct http_session *session_of(struct http_sessions *all,
 				       struct requestor *requestor,
 				       struct http_conn *c,
@@ -113,12 +130,13 @@ static struct http_session *session_of(struct http_sessions *all,
 		return NULL;
 	}
 	s = http_session_find(all, requestor, id);
-	if (s == NULL || !s->told_id) {
-		http_conn_refuse(c, 404, "there is no such session, or it has "
-					 "ended; initialize another");
-		return NULL;
-	}
-	return s;
+	if (s != NULL && s->told_id)
+		return s;
+	if (s != NULL || !http_recall_may(all, id))
+		http_mcp_no_session(c);
+	else if (is_within_rate(requestor, c))
+		http_recall(all, requestor, c, id);
+	return NULL;
 }
 
 static struct http_session *new_session(struct http_sessions *all,
@@ -127,14 +145,9 @@ static struct http_session *new_session(struct http_sessions *all,
 {
 	struct http_session *s = http_session_new(all, requestor);
 
-	if (s != NULL)
-		return s;
-	log_warn("http", "session=refused requestor=%s sessions=%zu",
-		 requestor->name, all->n);
-	http_conn_fields(c, RETRY_SOON);
-	http_conn_refuse(c, 503, "all sessions that this server has room for "
-				 "are at work; end one, or try again later");
-	return NULL;
+	if (s == NULL)
+		http_mcp_no_room(all, requestor, c);
+	return s;
 }
 
 /* ---- POST ---- */
@@ -444,6 +457,5 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		on_get(s, c, r);
 		return;
 	}
-	http_session_end(s, "the client ended it");
-	http_conn_reply(c, 204, NULL, NULL, 0);
+	http_recall_ended(s, c);
 }

@@ -23,6 +23,11 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r);
 void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		      struct http_conn *c, const struct http_request *r);
 
+/* Refusals of C: there is no such session, whoever's; or no room for one. */
+void http_mcp_no_session(struct http_conn *c);
+void http_mcp_no_room(const struct http_sessions *all,
+		      const struct requestor *requestor, struct http_conn *c);
+
 /* For http_session.c: a large answer is awaited no more; with what waited. */
 void http_mcp_eased(void *session);
 void http_mcp_go_on(evutil_socket_t fd, short what, void *session);

@@ -3,13 +3,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/admit.h"
+#include "supervisor/http_keep.h"
 #include "supervisor/http_mcp.h"
+#include "supervisor/http_recall.h"
 #include "supervisor/http_stream.h"
 
 void http_sessions_init(struct http_sessions *all, struct server *srv,
@@ -21,14 +24,20 @@ void http_sessions_init(struct http_sessions *all, struct server *srv,
 	TAILQ_INIT(&all->holding);
 	TAILQ_INIT(&all->young);
 	TAILQ_INIT(&all->by_use);
+	TAILQ_INIT(&all->recalls);
+	http_keep_init(all);
 }
 
 void http_sessions_fini(struct http_sessions *all)
 {
 	struct http_session *s;
 
+	http_recalls_fini(all);
+	http_keep_all(all);
+	all->closing = true;
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
+	http_keep_fini(all);
 	event_free(all->go_on);
 	event_free(all->grow);
 }
@@ -43,8 +52,7 @@ static void new_id(char out[HTTP_SESSION_ID_SIZE])
 		snprintf(out + 2 * i, 3, "%02x", random[i]);
 }
 
-/* Nobody waits for anything in it, and it waits for no task of its client's. */
-static bool is_idle(const struct http_session *s)
+bool http_session_is_idle(const struct http_session *s)
 {
 	return s->n_read == 0 && s->n_live == 0 && s->session.n_calls == 0 &&
 	       s->session.n_askeds == 0 &&
@@ -58,7 +66,7 @@ static bool make_room(struct http_sessions *all,
 	struct http_session *s;
 
 	TAILQ_FOREACH(s, &all->by_use, link)
-		if (is_idle(s) && s->session.requestor == requestor)
+		if (http_session_is_idle(s) && s->session.requestor == requestor)
 			break;
 	if (s != NULL)
 		http_session_end(s, "room for another");
@@ -75,7 +83,7 @@ static const struct requestor *richest(const struct http_sessions *all)
 		const struct requestor *q = s->session.requestor;
 
 		if ((most == NULL || q->http_sessions > most->http_sessions) &&
-		    is_idle(s))
+		    http_session_is_idle(s))
 			most = q;
 	}
 	return most;
@@ -99,8 +107,10 @@ static bool has_room(struct http_sessions *all, const struct requestor *q)
 	return all->n < HTTP_SESSIONS_MAX || make_room(all, richest(all));
 }
 
-struct http_session *http_session_new(struct http_sessions *all,
-				      struct requestor *requestor)
+/* Of the id ID. */
+static struct http_session *session_new(struct http_sessions *all,
+					struct requestor *requestor,
+					const char *id)
 {
 	struct http_session *s;
 
@@ -108,7 +118,7 @@ struct http_session *http_session_new(struct http_sessions *all,
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->all = all;
-	new_id(s->id);
+	memcpy(s->id, id, sizeof(s->id));
 	LIST_INIT(&s->live);
 	TAILQ_INIT(&s->unrelated);
 	TAILQ_INIT(&s->kept);
@@ -117,11 +127,36 @@ struct http_session *http_session_new(struct http_sessions *all,
 	s->session.via = TRUST_REMOTE;
 	s->tokens = requestor->tokens;
 	s->session.eased = http_mcp_eased;
+	s->session.changed = http_keep_changed;
 	HASH_ADD_STR(all->by_id, id, s);
 	TAILQ_INSERT_TAIL(&all->by_use, s, link);
 	s->used_ms = clock_mono_ms();
 	all->n++;
 	requestor->http_sessions++;
+	return s;
+}
+
+struct http_session *http_session_new(struct http_sessions *all,
+				      struct requestor *requestor)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+
+	new_id(id);
+	return session_new(all, requestor, id);
+}
+
+/*
+ * Its streams begin where no server before can have come, for none has a
+ * million in a second: what was heard then is known by its number.
+ */
+struct http_session *http_session_again(struct http_sessions *all,
+					struct requestor *requestor,
+					const char *id)
+{
+	struct http_session *s = session_new(all, requestor, id);
+
+	if (s != NULL)
+		s->lost = s->last_stream = (uint64_t)clock_wall_ms() * 1000;
 	return s;
 }
 
@@ -153,6 +188,10 @@ void http_session_end(struct http_session *s, const char *why)
 		log_info("http", "session=%.8s requestor=%s ended=yes "
 				 "why=\"%s\"",
 			 s->id, s->session.requestor->name, why);
+	if (all->closing)
+		http_keep_leave(s);
+	else
+		http_keep_drop(s, NULL, NULL);
 	session_fini(&s->session);
 	http_streams_end(s);
 	HASH_DELETE(hh, all->by_id, s);
@@ -160,6 +199,16 @@ void http_session_end(struct http_session *s, const char *why)
 	all->n--;
 	s->session.requestor->http_sessions--;
 	free(s);
+}
+
+/* Sessions that nobody has come back for go with their requestor. */
+static void drop_kept(struct http_sessions *all, bool anybody)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, all->server->requestors.by_name, q, next)
+		if (requestor_is_anonymous(q) ? !anybody : requestor_gone(q))
+			http_keep_gone(all, q);
 }
 
 void http_sessions_look(struct http_sessions *all)
@@ -174,6 +223,7 @@ void http_sessions_look(struct http_sessions *all)
 		if (requestor_is_anonymous(q) ? !anybody : s->tokens != q->tokens)
 			http_session_end(s, "its token is good no more");
 	}
+	drop_kept(all, anybody);
 }
 
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)
@@ -184,7 +234,7 @@ void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)
 	for (s = TAILQ_FIRST(&all->by_use); s != NULL && s->used_ms < since;
 	     s = after) {
 		after = TAILQ_NEXT(s, link);
-		if (is_idle(s))
+		if (http_session_is_idle(s))
 			http_session_end(s, "idle");
 	}
 }

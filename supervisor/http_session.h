@@ -21,6 +21,7 @@
 #define HTTP_SESSION_ID_SIZE 41 /* 160 random bits in hex, with NUL */
 
 struct http_stream;
+struct http_recall; /* of http_recall.c */
 
 /* All sessions of a server. */
 struct http_sessions {
@@ -35,6 +36,12 @@ struct http_sessions {
 	struct event *go_on; /* with those */
 	TAILQ_HEAD(http_young, http_stream) young; /* oldest first */
 	struct event *grow; /* due when the first of them is */
+	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
+	struct event *keep; /* due for those */
+	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
+	TAILQ_HEAD(http_recalls, http_recall) recalls; /* that wait for it */
+	size_t n_recalls;
+	bool closing; /* the server ends, the sessions go on */
 };
 
 struct http_session {
@@ -45,6 +52,12 @@ struct http_session {
 	unsigned tokens; /* of the requestor, when it began */
 	int64_t used_ms;
 	uint64_t last_stream; /* number of the newest */
+	uint64_t lost; /* streams up to this number were a server's before */
+	bool has_row;  /* the store has it, or was asked to keep it */
+	bool changed;  /* since then */
+	int64_t row_ms; /* when the store was asked last; monotonic */
+	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
+	TAILQ_ENTRY(http_session) row; /* in all.rows, while it has one */
 	/* of what belongs to no request: whom a client asked for last is first */
 	TAILQ_HEAD(http_unrelated, http_stream) unrelated;
 	size_t n_unrelated;
@@ -70,6 +83,10 @@ void http_sessions_fini(struct http_sessions *all);
  */
 struct http_session *http_session_new(struct http_sessions *all,
 				      struct requestor *requestor);
+/* The same, whose client knows its ID: it was begun at a server before. */
+struct http_session *http_session_again(struct http_sessions *all,
+					struct requestor *requestor,
+					const char *id);
 /* REQUESTOR's session ID, now used; NULL: there is none, whoever's. */
 struct http_session *http_session_find(struct http_sessions *all,
 				       const struct requestor *requestor,
@@ -77,6 +94,8 @@ struct http_session *http_session_find(struct http_sessions *all,
 /* Its calls are dropped, their runs go on; its streams end. */
 void http_session_end(struct http_session *s, const char *why);
 void http_session_used(struct http_session *s);
+/* Nobody waits for anything in it, and it waits for no task of its client's. */
+bool http_session_is_idle(const struct http_session *s);
 
 /* Ends those whose token, or want of one, was good and is so no more. */
 void http_sessions_look(struct http_sessions *all);

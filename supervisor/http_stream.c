@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "base/share.h"
 #include "proto/json.h"
-#include "supervisor/intake.h"
 #include "supervisor/admit.h"
+#include "supervisor/http_recall.h"
+#include "supervisor/intake.h"
 
 /* ---- who listens ---- */
 
@@ -381,7 +382,7 @@ static struct http_stream *unrelated_new(struct http_session *s)
 
 	leave_room(s);
 	st = stream_new(s);
-	st->unrelated = st->begun = true;
+	st->unrelated = st->sse.unrelated = st->begun = true;
 	TAILQ_INSERT_HEAD(&s->unrelated, st, link);
 	s->n_unrelated++;
 	return st;
@@ -423,18 +424,21 @@ static void part_from(struct http_stream *st)
 
 /* ---- taken up again ---- */
 
-static struct http_stream *find(struct http_session *s, uint64_t number)
+static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 {
 	struct http_stream *st;
 
-	TAILQ_FOREACH(st, &s->unrelated, link)
-		if (st->sse.number == number)
-			return st;
+	if (id->unrelated) {
+		TAILQ_FOREACH(st, &s->unrelated, link)
+			if (st->sse.number == id->number)
+				return st;
+		return NULL;
+	}
 	LIST_FOREACH(st, &s->live, live)
-		if (st->sse.number == number && st->begun)
+		if (st->sse.number == id->number && st->begun)
 			return st;
 	TAILQ_FOREACH(st, &s->kept, kept)
-		if (st->sse.number == number)
+		if (st->sse.number == id->number)
 			return st;
 	return NULL;
 }
@@ -444,22 +448,26 @@ enum http_resume http_stream_resume(struct http_session *s,
 				    const char *event_id)
 {
 	struct http_stream *st;
-	uint64_t number, seq;
+	struct sse_id id;
 
-	if (!sse_read_id(event_id, &number, &seq) || number > s->last_stream)
+	if (!sse_read_id(event_id, &id) || id.number > s->last_stream)
 		return HTTP_RESUME_NONE;
-	st = find(s, number);
+	if (id.unrelated && id.number <= s->lost) {
+		http_stream_listen(s, conn);
+		return HTTP_RESUMED;
+	}
+	st = find(s, &id);
 	if (st == NULL)
 		return HTTP_RESUME_OVER;
-	if (seq > st->sse.last)
+	if (id.seq > st->sse.last)
 		return HTTP_RESUME_NONE;
-	if (st->ended && seq == st->sse.last)
+	if (st->ended && id.seq == st->sse.last)
 		return HTTP_RESUME_OVER;
 	if (st->unrelated)
 		part_from(st);
 	else
 		hang_up(st);
-	st->sent = seq;
+	st->sent = id.seq;
 	attach(st, conn);
 	http_conn_begin(conn);
 	pump(st);
@@ -500,16 +508,20 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	}
 }
 
-/* The session is the client's once initialize has been answered well. */
-static void tell_id(struct http_session *s, struct http_conn *conn)
+/*
+ * The session is the client's once initialize has been answered well. True:
+ * so it is now.
+ */
+static bool tell_id(struct http_session *s, struct http_conn *conn)
 {
 	char line[HTTP_SESSION_ID_SIZE + 32];
 
 	if (s->told_id || !s->session.greeted)
-		return;
+		return false;
 	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
 	http_conn_fields(conn, line);
 	s->told_id = true;
+	return true;
 }
 
 /* 200, unless what came is no message, or too much came. */
@@ -526,14 +538,21 @@ static int status_of(const struct http_stream *st)
 	return 429;
 }
 
+/* A plain answer; ST is no more. */
 static void reply(struct http_stream *st, const char *text, size_t len)
 {
-	if (text == NULL) { /* cancelled */
-		http_conn_reply(st->conn, 202, NULL, NULL, 0);
-		return;
-	}
-	tell_id(st->owner, st->conn);
-	http_conn_reply(st->conn, status_of(st), "application/json", text, len);
+	struct http_session *s = st->owner;
+	struct http_conn *conn = st->conn;
+	bool first = text != NULL && tell_id(s, conn);
+	int status = text != NULL ? status_of(st) : 202; /* it was cancelled */
+
+	http_stream_free(st);
+	if (first)
+		http_recall_begun(s, conn, text, len);
+	else
+		http_conn_reply(conn, status,
+				text != NULL ? "application/json" : NULL, text,
+				len);
 }
 
 static void on_answer(void *arg, void *route, const char *text, size_t len)
@@ -544,7 +563,8 @@ static void on_answer(void *arg, void *route, const char *text, size_t len)
 	if (!st->begun) {
 		if (st->conn != NULL)
 			reply(st, text, len);
-		http_stream_free(st);
+		else
+			http_stream_free(st);
 		return;
 	}
 	live_less(st);

@@ -16,6 +16,7 @@ void logging_set_level(struct call *c)
 		return;
 	}
 	c->session->log_level = (unsigned)level;
+	session_changed(c->session);
 	call_result(c, json_object_new_object());
 }
 

@@ -118,10 +118,17 @@ void session_lists_changed(struct server *srv)
 		turn_ask(&srv->turns, &srv->chores, &srv->telling);
 }
 
+void session_changed(struct session *s)
+{
+	if (s->changed != NULL && !s->over)
+		s->changed(s->arg);
+}
+
 void session_reached(struct session *s)
 {
 	if (s->stale)
 		tell_lists(s);
+	subscriptions_reached(s);
 	task_feeds_reachable(s);
 }
 

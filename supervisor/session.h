@@ -56,6 +56,8 @@ struct session {
 	/* A large answer is awaited no more, or a batch has been taken: what
 	 * comes next may be. Set by who reads, or NULL. */
 	void (*eased)(void *arg);
+	/* Its level or subscriptions are others. Set by who keeps them, or NULL. */
+	void (*changed)(void *arg);
 	bool greeted; /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
 	bool stale;   /* its lists have changed: it could not be told */
@@ -97,6 +99,8 @@ void session_tell(struct session *s, void *route, const char *method,
  * a few in a turn, once there is a way for it.
  */
 void session_lists_changed(struct server *srv);
+/* What a client has set for S is something else now. */
+void session_changed(struct session *s);
 bool session_reachable(const struct session *s);
 /* Its client does not read what was sent to it. */
 bool session_behind(const struct session *s);

@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-#define ID "%" PRIu64 "-%" PRIu64
+#define ID "%s%" PRIu64 "-%" PRIu64
+#define UNRELATED "g" /* of a GET */
 
 void sse_init(struct sse *s, uint64_t number)
 {
@@ -101,16 +102,21 @@ const struct sse_event *sse_after(const struct sse *s, uint64_t seq)
 	return found;
 }
 
+static const char *mark(const struct sse *s)
+{
+	return s->unrelated ? UNRELATED : "";
+}
+
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
 {
-	buf_printf(out, "id: " ID "\nretry: %d\ndata: \n\n", s->number, s->last,
-		   retry_ms);
+	buf_printf(out, "id: " ID "\nretry: %d\ndata: \n\n", mark(s), s->number,
+		   s->last, retry_ms);
 }
 
 void sse_put_event(struct buf *out, const struct sse *s,
 		   const struct sse_event *e)
 {
-	buf_printf(out, "id: " ID "\ndata: ", s->number, e->seq);
+	buf_printf(out, "id: " ID "\ndata: ", mark(s), s->number, e->seq);
 	buf_add(out, e->text, e->len);
 	buf_add(out, "\n\n", 2);
 }
@@ -129,10 +135,11 @@ static bool read_number(const char *s, char end, uint64_t *out,
 	return errno == 0 && *stop == end;
 }
 
-bool sse_read_id(const char *id, uint64_t *number, uint64_t *seq)
+bool sse_read_id(const char *text, struct sse_id *id)
 {
 	const char *rest, *end;
 
-	return read_number(id, '-', number, &rest) &&
-	       read_number(rest, '\0', seq, &end);
+	id->unrelated = text[0] == UNRELATED[0];
+	return read_number(text + id->unrelated, '-', &id->number, &rest) &&
+	       read_number(rest, '\0', &id->seq, &end);
 }

@@ -34,6 +34,7 @@ struct sse_event {
 
 struct sse {
 	uint64_t number; /* of the stream, in its session */
+	bool unrelated;	 /* it is of no request: its ids say so */
 	uint64_t last;	 /* the newest event's; 0: none yet */
 	size_t bytes;	 /* kept */
 	size_t of[SSE_KINDS]; /* of these, of each kind */
@@ -62,6 +63,10 @@ void sse_put_event(struct buf *out, const struct sse *s,
 		   const struct sse_event *e);
 
 /* An id of ours, taken apart. False: it is none. */
-bool sse_read_id(const char *id, uint64_t *number, uint64_t *seq);
+struct sse_id {
+	uint64_t number, seq;
+	bool unrelated;
+};
+bool sse_read_id(const char *text, struct sse_id *id);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - what survives: runs and artifacts in a state directory.
+ * store.h - what survives: runs, artifacts and sessions in a state directory.
  *
  *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
  *   STATE/instances/ID         locked for as long as its supervisor lives;
@@ -119,6 +119,25 @@ struct store_artifact {
 	int64_t expires_ms;	/* 0: the run has not ended yet */
 };
 
+/*
+ * A conversation over HTTP, of which a client knows the id; what is stored is
+ * its SHA-256, so that nobody goes on with it who has read the database.
+ */
+struct store_session {
+	const char *key;	/* that, hex */
+	const char *requestor;
+	const char *credential; /* what REQUESTOR showed, hashed; "": nothing */
+	const char *revision;	/* that was negotiated */
+	const char *client;	/* JSON: the capabilities that it declared */
+	const char *uris;	/* JSON: what it is subscribed to */
+	int log_level;
+	int64_t used_ms;	/* last; of too many the longest unused go */
+	int64_t expires_ms;
+};
+
+#define STORE_SESSIONS_EACH 2048 /* of one requestor */
+#define STORE_SESSIONS_MAX 8192
+
 /* What DONE is told. Only the fields that its request fills are set. */
 struct store_result {
 	int rc;			/* 0, or -errno: -ENOENT not found, -EIO,
@@ -131,6 +150,7 @@ struct store_result {
 	size_t n_runs;
 	int64_t total;		/* list: how many match in all */
 	const struct store_artifact *artifact;
+	const struct store_session *session; /* get_session */
 	const void *data;	/* read_artifact: the bytes of the range */
 	size_t len;
 	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
@@ -271,6 +291,19 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg);
 
+/* Insert it, or replace the one of that key; more than so many go. */
+void store_put_session(struct store *s, const struct store_session *session,
+		       enum store_urgency urgency, store_done done, void *arg);
+
+/* The one of that key, whoever's, or -ENOENT: or it expired before NOW_MS. */
+void store_get_session(struct store *s, const char *key, int64_t now_ms,
+		       store_done done, void *arg);
+
+/* It is gone for good: STORE_MUST. So are all of REQUESTOR's by the other. */
+void store_drop_session(struct store *s, const char *key, store_done done,
+			void *arg);
+void store_drop_sessions(struct store *s, const char *requestor);
+
 /*
  * Take over from supervisors that died (their instance file is not locked),
  * each by exactly one survivor: what they ran becomes failed without a view;
@@ -310,7 +343,7 @@ void store_show(struct store *s, const struct store_run *run);
  */
 void store_probe(struct store *s, store_done done, void *arg);
 
-/* Forget what expired before NOW_MS: tasks, artifacts' files, then runs. */
+/* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
 void store_sweep(struct store *s, int64_t now_ms);
 
 #endif

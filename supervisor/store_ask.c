@@ -115,6 +115,45 @@ void store_usage(struct store *s, const char *requestor, store_done done,
 				.arg = arg});
 }
 
+void store_put_session(struct store *s, const struct store_session *session,
+		       enum store_urgency urgency, store_done done, void *arg)
+{
+	store_ask(s, &store_op_put_session,
+	    &(struct store_req){.hurry = urgency != STORE_LAZY,
+				.must = urgency == STORE_MUST,
+				.session = *session,
+				.done = done,
+				.arg = arg});
+}
+
+void store_get_session(struct store *s, const char *key, int64_t now_ms,
+		       store_done done, void *arg)
+{
+	store_ask(s, &store_op_get_session,
+	    &(struct store_req){.hurry = true,
+				.key = key,
+				.time_ms = now_ms,
+				.done = done,
+				.arg = arg});
+}
+
+void store_drop_session(struct store *s, const char *key, store_done done,
+			void *arg)
+{
+	store_ask(s, &store_op_drop_session,
+	    &(struct store_req){.hurry = done != NULL,
+				.must = true,
+				.key = key,
+				.done = done,
+				.arg = arg});
+}
+
+void store_drop_sessions(struct store *s, const char *requestor)
+{
+	store_ask(s, &store_op_drop_sessions,
+	    &(struct store_req){.must = true, .requestor = requestor});
+}
+
 void store_recover(struct store *s, store_done done, void *arg)
 {
 	store_ask(s, &store_op_recover,

@@ -11,6 +11,7 @@
  *   store_runs.c     rows of runs
  *   store_artifacts.c  rows of artifacts, and their files
  *   store_mail.c     what instances ask of each other, and show
+ *   store_sessions.c  rows of sessions
  *   store_recover.c  instances: our lock, and what the dead left behind
  *   store_sweep.c    what has expired
  *   store_probe.c    can it be used at all
@@ -54,8 +55,10 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_task, store_op_list_tasks, store_op_find_idem,
     store_op_list_runs, store_op_put_artifact,
     store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
-    store_op_recover, store_op_sweep, store_op_send_mail,
-    store_op_read_mail, store_op_show, store_op_probe;
+    store_op_put_session, store_op_get_session, store_op_drop_session,
+    store_op_drop_sessions, store_op_recover, store_op_sweep,
+    store_op_send_mail, store_op_read_mail, store_op_show,
+    store_op_probe;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_lane.c */
@@ -81,6 +84,7 @@ struct store_req {
 	/* what was asked; strings are in text */
 	struct store_run run;
 	struct store_artifact artifact;
+	struct store_session session;
 	struct store_filter filter;
 	const char *requestor;
 	const char *id;
@@ -98,7 +102,8 @@ struct store_req {
 	char **row_text; /* a block per row */
 	size_t rows_cap;
 	struct store_artifact found;
-	char *found_text; /* an artifact's; what is shown; whom mail is for */
+	struct store_session found_session;
+	char *found_text; /* an artifact's, a session's; what is shown; whom mail is for */
 	struct store_letter *letters;
 	void *data;
 	char *why;
@@ -145,6 +150,14 @@ enum store_stmt {
 	STMT_GET_ARTIFACT,
 	STMT_EXPIRE_ARTIFACTS,
 	STMT_USAGE,
+	STMT_CHANGE_SESSION,
+	STMT_ADD_SESSION,
+	STMT_TRIM_SESSIONS_OF,
+	STMT_TRIM_SESSIONS,
+	STMT_GET_SESSION,
+	STMT_DROP_SESSION,
+	STMT_DROP_SESSIONS,
+	STMT_EXPIRED_SESSIONS,
 	STMT_INSTANCES,
 	STMT_CLAIM_RUNNING_ARTIFACTS,
 	STMT_CLAIM_RUNNING,

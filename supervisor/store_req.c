@@ -19,7 +19,9 @@ static const size_t strings[] = {
     FIELD(run.task_note),   FIELD(run.log),	    FIELD(artifact.requestor), FIELD(artifact.name),
     FIELD(artifact.mime_type), FIELD(artifact.sha256), FIELD(filter.requestor),
     FIELD(filter.template_id), FIELD(requestor),    FIELD(id),
-    FIELD(key),		    FIELD(tmp_path),
+    FIELD(key),		    FIELD(tmp_path),	    FIELD(session.key),
+    FIELD(session.requestor), FIELD(session.credential),
+    FIELD(session.revision), FIELD(session.client), FIELD(session.uris),
 };
 
 static const char **string_at(struct store_req *r, size_t offset)

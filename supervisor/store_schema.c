@@ -193,8 +193,25 @@ static const char mail[] =
     "END;"
     "PRAGMA user_version=4;";
 
+/* Sessions over HTTP: few, small, and each changed now and then. */
+static const char sessions[] =
+    "CREATE TABLE sessions("
+    " key TEXT PRIMARY KEY NOT NULL,"
+    " requestor TEXT NOT NULL,"
+    " credential TEXT NOT NULL,"
+    " revision TEXT NOT NULL,"
+    " client TEXT NOT NULL,"
+    " uris TEXT NOT NULL,"
+    " log_level INTEGER NOT NULL,"
+    " used_ms INTEGER NOT NULL,"
+    " expires_ms INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX sessions_of ON sessions(requestor, used_ms);"
+    "CREATE INDEX sessions_used ON sessions(used_ms);"
+    "CREATE INDEX sessions_expiry ON sessions(expires_ms);"
+    "PRAGMA user_version=5;";
+
 const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
-						       mail};
+							mail, sessions};
 
 /* The order that store_run_row() reads; a list stops before the bulk. */
 #define HEAD(t)                                                                \
@@ -279,6 +296,32 @@ const char *const store_statements[STORE_STMTS] = {
 	"UPDATE artifacts SET expires_ms = ?2 WHERE run_id = ?1",
     [STMT_USAGE] = "SELECT artifact_bytes, row_bytes FROM usage"
 		   " WHERE requestor = ?1",
+    [STMT_CHANGE_SESSION] =
+	"UPDATE sessions SET requestor = ?2, credential = ?3, revision = ?4,"
+	" client = ?5, uris = ?6, log_level = ?7, used_ms = ?8,"
+	" expires_ms = ?9 WHERE key = ?1",
+    [STMT_ADD_SESSION] = "INSERT INTO sessions(key, requestor, credential,"
+			 " revision, client, uris, log_level, used_ms,"
+			 " expires_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+			 " ?9)",
+    [STMT_TRIM_SESSIONS_OF] =
+	"DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions"
+	" INDEXED BY sessions_of WHERE requestor = ?1 ORDER BY used_ms DESC"
+	" LIMIT -1 OFFSET " STORE_TEXT(STORE_SESSIONS_EACH) ")",
+    [STMT_TRIM_SESSIONS] =
+	"DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions"
+	" INDEXED BY sessions_used ORDER BY used_ms DESC"
+	" LIMIT -1 OFFSET " STORE_TEXT(STORE_SESSIONS_MAX) ")",
+    [STMT_GET_SESSION] =
+	"SELECT key, requestor, credential, revision, client, uris, log_level,"
+	" used_ms, expires_ms FROM sessions WHERE key = ?1"
+	" AND expires_ms > ?2",
+    [STMT_DROP_SESSION] = "DELETE FROM sessions WHERE key = ?1",
+    [STMT_DROP_SESSIONS] =
+	"DELETE FROM sessions WHERE requestor = ?1",
+    [STMT_EXPIRED_SESSIONS] =
+	"DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions"
+	" INDEXED BY sessions_expiry WHERE expires_ms <= ?1 LIMIT ?2)",
     [STMT_INSTANCES] = "SELECT DISTINCT instance FROM runs"
 		       " INDEXED BY runs_open WHERE ended = 0",
     [STMT_CLAIM_RUNNING_ARTIFACTS] =

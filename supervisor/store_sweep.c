@@ -121,10 +121,11 @@ static int drop_all(struct store *s, const struct pairs *p,
 	return rc < 0 ? rc : 0;
 }
 
-/* Their runs stay; *MORE: there may be others. 0 or -errno. */
-static int forget_tasks(struct store *s, int64_t now_ms, bool *more)
+/* WHICH changes a few of what has expired; *MORE: there may be others. */
+static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
+		       bool *more)
 {
-	sqlite3_stmt *st = store_sql(s, STMT_EXPIRED_TASKS);
+	sqlite3_stmt *st = store_sql(s, which);
 	int rc;
 
 	if (st == NULL)
@@ -132,7 +133,7 @@ static int forget_tasks(struct store *s, int64_t now_ms, bool *more)
 	sqlite3_bind_int64(st, 1, now_ms);
 	sqlite3_bind_int(st, 2, SWEEP_ROWS);
 	rc = store_sql_step(s, st);
-	*more = rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
+	*more |= rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
 	return rc;
 }
 
@@ -150,13 +151,15 @@ static int forget_mail(struct store *s, int64_t now_ms)
 static int sweep(struct store *s, struct store_req *r)
 {
 	struct pairs files = {0}, runs = {0};
-	bool more_tasks = false;
-	int rc = forget_tasks(s, r->time_ms, &more_tasks);
+	bool more = false;
+	/* of a task that has expired the run stays */
+	int rc = forget_some(s, STMT_EXPIRED_TASKS, r->time_ms, &more);
 	size_t dropped = 0;
 
 	if (rc == 0)
 		rc = forget_mail(s, r->time_ms);
-
+	if (rc == 0)
+		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)
 		rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
 	if (rc == 0)
@@ -165,7 +168,7 @@ static int sweep(struct store *s, struct store_req *r)
 		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
 	if (rc == 0)
 		rc = drop_all(s, &runs, drop_run, &dropped);
-	r->again = more_tasks ||
+	r->again = more ||
 		   (dropped > 0 &&
 		    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
 	free_pairs(&files);

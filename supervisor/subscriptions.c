@@ -21,6 +21,7 @@ struct subscription {
 	struct run_watch watch;
 	struct elsewhere_watch *away; /* or NULL; another instance has the run */
 	char digest[65]; /* of the template that offers it; "": none does */
+	bool missed; /* it may have changed while nobody could tell */
 	bool told;
 	int64_t told_ms;
 	struct event *later; /* a change, held back by the rate */
@@ -35,6 +36,7 @@ static void forget(struct subscription *u)
 	LIST_REMOVE(u, link);
 	u->session->n_subscriptions--;
 	event_free(u->later);
+	session_changed(u->session);
 	free(u->uri);
 	free(u);
 }
@@ -140,6 +142,7 @@ static struct subscription *add(struct session *s, const char *uri,
 	u->later = evtimer_new(s->server->base, on_later, u);
 	LIST_INSERT_HEAD(&s->subscriptions, u, link);
 	s->n_subscriptions++;
+	session_changed(s);
 	return u;
 }
 
@@ -338,5 +341,64 @@ void subscriptions_gone(struct session *s)
 	for (u = LIST_FIRST(&s->subscriptions); u != NULL; u = after) {
 		after = LIST_NEXT(u, link);
 		forget(u);
+	}
+}
+
+/* ---- after a restart ---- */
+
+struct json_object *subscriptions_list(const struct session *s, size_t bytes)
+{
+	struct json_object *uris = json_object_new_array();
+	const struct subscription *u;
+	size_t n = 0;
+
+	LIST_FOREACH(u, &s->subscriptions, link) {
+		n += strlen(u->uri);
+		if (n > bytes)
+			break;
+		json_object_array_add(uris, json_object_new_string(u->uri));
+	}
+	return uris;
+}
+
+/* What it is about may be gone: then nothing comes. */
+static void restore(struct session *s, const char *uri)
+{
+	struct own_uri own = own_uri_parse(uri);
+	struct subscription *u = add(s, uri, own.kind);
+
+	u->missed = own.kind != OWN_URI_IS_ARTIFACT;
+	if (own.kind == OWN_URI_NONE)
+		look_again(u);
+	if (own.kind != OWN_URI_IS_RUN && own.kind != OWN_URI_IS_LOG)
+		return;
+	u->run = runs_find(server_runs(s->server), s->requestor, own.run_id);
+	if (u->run != NULL)
+		run_watch_add(u->run, &u->watch);
+}
+
+void subscriptions_restore(struct session *s, struct json_object *uris)
+{
+	size_t n = json_object_is_type(uris, json_type_array)
+		       ? json_object_array_length(uris)
+		       : 0;
+
+	for (size_t i = 0; i < n && i < SUBSCRIPTIONS_MAX; i++) {
+		struct json_object *uri = json_object_array_get_idx(uris, i);
+
+		if (json_object_is_type(uri, json_type_string))
+			restore(s, json_object_get_string(uri));
+	}
+}
+
+void subscriptions_reached(struct session *s)
+{
+	struct subscription *u;
+
+	LIST_FOREACH(u, &s->subscriptions, link) {
+		if (!u->missed)
+			continue;
+		u->missed = false;
+		changed(u);
 	}
 }

@@ -21,6 +21,15 @@ void subscriptions_drop(struct call *c); /* resources/unsubscribe */
 /* There are other templates now. */
 void subscriptions_reloaded(struct server *srv);
 
+/* Their URIs, BYTES of them at most; the caller's. */
+struct json_object *subscriptions_list(const struct session *s, size_t bytes);
+/*
+ * S, which has none, has those of URIS (lent) again, as a server before had
+ * them: what may have changed since is told as soon as there is a way.
+ */
+void subscriptions_restore(struct session *s, struct json_object *uris);
+void subscriptions_reached(struct session *s);
+
 /* S ends. */
 void subscriptions_gone(struct session *s);
 

@@ -70,7 +70,7 @@ sub server {
 		return @ended == 48;
 	});
 	$s->client('bob')->greeted->tool('large', {ms => 0, size => 1});
-	is($left[0][0]->listen($left[0][1])->{status}, 400,
+	is($left[0][0]->listen($left[0][1])->{status}, 405,
 	   'of all that has ended the oldest is kept no longer');
 	my $conn = $left[-1][0]->listen($left[-1][1]);
 

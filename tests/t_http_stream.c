@@ -312,7 +312,7 @@ static void test_unrelated(void)
 	ok(stream_of(&e[0]) == NULL, "then the oldest");
 	is_str(hears(&e[0]), "0\r\n\r\n", "properly");
 	st = stream_of(&e[2]);
-	snprintf(id, sizeof(id), "%d-0", (int)st->sse.number);
+	snprintf(id, sizeof(id), "g%d-0", (int)st->sse.number);
 	other = come(&conn);
 	is_int(http_stream_resume(s, conn, id), HTTP_RESUMED,
 	       "the oldest is taken up by another, when there are so many");

@@ -47,6 +47,12 @@ static void test_order(void)
 	buf_add(&out, "", 1);
 	is_str(buf_data(&out), "id: 7-3\nretry: 500\ndata: \n\n",
 	       "MCP 32: the first has an id and empty data");
+	buf_drop(&out, buf_len(&out));
+	s.unrelated = true;
+	sse_put_priming(&out, &s, 500);
+	buf_add(&out, "", 1);
+	is_str(buf_data(&out), "id: g7-3\nretry: 500\ndata: \n\n",
+	       "of no request: that can be told without the stream");
 	buf_fini(&out);
 	sse_fini(&s);
 }
@@ -102,15 +108,21 @@ static void test_ids(void)
 		   {"-1", false},   {"+7-1", false},
 		   {" 7-1", false}, {"7-1 ", false},
 		   {"7-1-1", false}, {"7- 1", false},
-		   {"x-1", false},  {"18446744073709551616-1", false}};
-	uint64_t number, seq;
+		   {"x-1", false},  {"g7-1", true},
+		   {"g", false},    {"gg7-1", false},
+		   {"g-7-1", false},  {"18446744073709551616-1", false}};
+	struct sse_id id;
 
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
-		ok(sse_read_id(ids[i].id, &number, &seq) == ids[i].good,
+		ok(sse_read_id(ids[i].id, &id) == ids[i].good,
 		   "\"%s\" is %san id of ours", ids[i].id,
 		   ids[i].good ? "" : "not ");
-	sse_read_id("12-345", &number, &seq);
-	ok(number == 12 && seq == 345, "an id is taken apart");
+	sse_read_id("12-345", &id);
+	ok(id.number == 12 && id.seq == 345 && !id.unrelated,
+	   "an id is taken apart");
+	sse_read_id("g12-345", &id);
+	ok(id.number == 12 && id.seq == 345 && id.unrelated,
+	   "and tells a stream that is of no request");
 }
 
 int main(void)

@@ -14,6 +14,7 @@ use Test::More;
 
 our @EXPORT = qw(peer_stdio peer_http node $PEERS);
 
+our $restart; # of the server that a script speaks to
 our $PEERS = $ENV{PADDOCK_PEERS} // "$BUILD/peers";
 my $HERE = "$TOP/tests/peers";
 
@@ -54,6 +55,8 @@ sub relay {
 		if ($line =~ /^(not )?ok - (.*)/) {
 			local $Test::Builder::Level = $Test::Builder::Level + 2;
 			ok(!$1, "$script: $2");
+		} elsif ($line =~ /^do restart (\w+)$/) {
+			$restart->($1);
 		} else {
 			diag($line =~ s/^# //r);
 		}
@@ -99,12 +102,30 @@ sub peer_stdio {
 	return;
 }
 
-# All clients of SCRIPT have one server.
+# The same server again, after it ended by HOW; SCRIPT is told by a file.
+sub restart {
+	my ($server, $how, $n) = @_;
+	my $listen = '127.0.0.1:' . $server->port;
+
+	$server->signal($how);
+	ok(defined $server->wait_exit, "the server ends by $how");
+	my $next = $server->again(args => [], listen => $listen,
+				  tokens => $server->{tokens});
+
+	$next->ready;
+	write_file("$next->{root}/restarted.$n", '');
+	return $next;
+}
+
+# All clients of SCRIPT have one server, and the same again when it asks for
+# that by a line "do restart KILL".
 sub peer_http {
 	my ($script, %o) = @_;
 	my $server = prepared('Http', %o);
+	my $n = 0;
 
 	$server->start;
+	local $restart = sub { $server = restart($server, $_[0], ++$n) };
 	my $status = relay($script, env($server), PADDOCK_URL => $server->url,
 			   PADDOCK_PID => $server->{pid},
 			   PADDOCK_TOKENS => json_of($server->{tokens} // {}));

@@ -176,12 +176,14 @@ sub on_event {
 	my $s = $q->{session};
 
 	return if $block =~ /^:/; # a comment
-	return $self->fault("an event without an id: $block") unless ($e{id} // '') =~ /^(\d+)-(\d+)$/;
+	return $self->fault("an event without an id: $block") unless ($e{id} // '') =~ /^(g?\d+)-(\d+)$/;
 	my ($n, $seq) = ($1, $2);
 
-	$q->{stream} //= $q->{listens} && $s->{listens} ? $s->{listens} : $n;
-	$s->{listens} = $n if $q->{listens};
-	$self->fault("an event of stream $n came by stream $q->{stream}") if $n != $q->{stream};
+	$self->fault("a GET began the stream $n, which there was") if $q->{listens} && !defined $q->{stream} && $s->{begun}{$n}++;
+	$q->{stream} //= $n;
+	# whose stream is taken up by another goes on with one of its own
+	@$q{qw(stream seq)} = ($n, undef) if $n ne $q->{stream} && $n =~ /^g/ && $s->{resumed}{$q->{stream}};
+	$self->fault("an event of stream $n came by stream $q->{stream}") if $n ne $q->{stream};
 	$self->fault("the event $e{id} came after $n-$q->{seq}") if $seq <= ($q->{seq} // -1);
 	$q->{seq} = $seq;
 	# what an older connection brought may be read after a newer one's
@@ -517,7 +519,7 @@ my @rude = ("GET / HTTP/9.9\r\n\r\n", "\x16\x03\x01\x02\x00", "POST /mcp HTTP/1.
 	    "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	    "GET /mcp HTTP/1.1\r\nX: " . 'x' x 20000, "\r\n\r\n\r\n", "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
 	    "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999\r\n\r\n{\"jsonrpc\"");
-my @ids = ('', 'x', '0-0', '1-99999', '999-1', '18446744073709551616-0', '-1-1', '1-1,2-2');
+my @ids = ('', 'x', '0-0', 'g1-0', 'g999-1', 'gg1-1', '1-99999', '999-1', '18446744073709551616-0', '-1-1', '1-1,2-2');
 
 our %do = (
 	greet => sub { $_[0]->greet if @{$_[0]{sessions}} < $SESSIONS },
@@ -604,12 +606,12 @@ our %do = (
 	listen => sub {
 		my ($self, $s) = @_;
 		my $last = rand() < 0.6 ? undef : rand() < 0.7 && @{$s->{events}} ? one_of(@{$s->{events}}) : one_of(@ids);
-		my ($n, $seq) = ($last // '') =~ /^(\d+)-(\d+)$/;
+		my ($n, $seq) = ($last // '') =~ /^(g?\d+)-(\d+)$/;
 
 		$s->{resumed}{$n} = 1 if defined $n; # by another connection it goes on
 		$self->send($self->connect, $self->bytes_of(GET => $self->headers($s, 'Content-Type' => undef,
 			Accept => 'text/event-stream', 'Last-Event-ID' => $last)),
-			{session => $s, owner => $s->{owner}, want => '200|400|404|429', endless => 1, broken => 1,
+			{session => $s, owner => $s->{owner}, want => '200|400|404|405|429', endless => 1, broken => 1,
 			 text => 'GET after ' . ($last // 'nothing'), listens => !defined $last, stream => $n, seq => $seq});
 	},
 	cut => sub {

@@ -24,6 +24,7 @@
 #define ROUNDS_MAX 200
 #define UNRELATED 0 /* the tag of what belongs to no request */
 #define PAD_MAX 40000
+#define OF_GET (UINT64_C(1) << 63) /* in a number: the stream is of no request */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -91,9 +92,15 @@ static void on_event(struct reader *r, char *text)
 {
 	unsigned long long number, seq;
 	char *payload = strstr(text, "data: ");
-	int tag, n = sscanf(text, "id: %llu-%llu", &number, &seq);
+	bool of_get = strncmp(text, "id: g", 5) == 0;
+	int tag, n = of_get ? sscanf(text, "id: g%llu-%llu", &number, &seq)
+			    : sscanf(text, "id: %llu-%llu", &number, &seq);
 
 	assert(n == 2 && payload != NULL);
+	number |= of_get ? OF_GET : 0;
+	/* whose stream another took up goes on with one of its own */
+	if (r->number != number && (r->number & number & OF_GET) != 0)
+		r->number = r->seq = 0;
 	assert(r->number == 0 || r->number == number);
 	r->number = number;
 	payload += strlen("data: ");
@@ -284,9 +291,10 @@ static void resume(struct reader *r, uint64_t number, uint64_t seq)
 {
 	char id[64];
 
-	snprintf(id, sizeof(id), "%llu-%llu", (unsigned long long)number,
+	snprintf(id, sizeof(id), "%s%llu-%llu", (number & OF_GET) != 0 ? "g" : "",
+		 (unsigned long long)(number & ~OF_GET),
 		 (unsigned long long)seq);
-	if (!http_stream_resume(session, request(r), id)) {
+	if (http_stream_resume(session, request(r), id) != HTTP_RESUMED) {
 		http_conn_reply(came, 400, NULL, NULL, 0);
 		cut(r);
 		return;
@@ -307,7 +315,8 @@ static void resume_own(uint8_t arg)
 
 static void resume_any(uint8_t arg)
 {
-	resume(reader_at(arg), arg / CONNS % 16U, arg % 5U);
+	resume(reader_at(arg),
+	       (arg / CONNS % 16U) | (arg % 2 == 0 ? OF_GET : 0), arg % 5U);
 }
 
 static void (*const steps[])(uint8_t arg) = {

@@ -190,7 +190,7 @@ sub ends {
 	is($e->{errorCode}, 'WORKER_CRASHED', 'a signal is a crash');
 	is($e->{details}{signal}, 'SIGSEGV', '…which is named');
 	like(error_of(done($s, 'missing'))->{message},
-	     qr/^main could not be started: it could not be executed: No such file/,
+	     qr/^main could not be started: the interpreter of its #! line, or the loader .* is not there .*: No such file/,
 	     'no interpreter');
 
 	my $run = $s->run_async('stubborn');

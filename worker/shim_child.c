@@ -117,6 +117,26 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	tell(SYNC_FD, STAGE_EXEC, errno);
 }
 
+/* The file itself is there: what ERR, of execve(2), is about. */
+static const char *not_executed(int err)
+{
+	static const struct {
+		int err;
+		const char *what;
+	} causes[] = {
+	    {ENOENT, "the interpreter of its #! line, or the loader that it "
+		     "was linked for, is not there (a #! line that ends with "
+		     "CR LF names another one)"},
+	    {ENOEXEC, "it is neither a program for this machine nor a script "
+		      "with a #! line"},
+	    {EACCES, "it, or its interpreter, may not be executed"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (causes[i].err == err)
+			return causes[i].what;
+	return "it could not be executed";
+}
+
 /* What it said, now that it has become another program, or ended. */
 static int hear_start(struct shim *s, int sync, const char **what)
 {
@@ -129,7 +149,7 @@ static int hear_start(struct shim *s, int sync, const char **what)
 			s->pipes.listener = f.listener;
 			continue;
 		}
-		*what = f.stage == STAGE_EXEC ? "it could not be executed"
+		*what = f.stage == STAGE_EXEC ? not_executed(f.err)
 					      : "its cage could not be closed";
 		return -f.err;
 	}

@@ -182,7 +182,7 @@ $(B)/obj/%.o: %.c
 $(B)/obj/supervisor/contract.o: supervisor/contract.json
 $(B)/obj/supervisor/browser_tools.o: supervisor/browser_shapes.json
 $(B)/obj/supervisor/tools.o: supervisor/handle_schema.json
-$(B)/obj/supervisor/manifest.o: etc/template.schema.json
+$(B)/obj/supervisor/manifest_shape.o: etc/template.schema.json
 $(B)/obj/supervisor/shipped.o: etc/shipped.conf
 $(B)/obj/broker/script.o: broker/page.js
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/manifest.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,19 +8,14 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/embed.h"
 #include "base/mem.h"
 #include "base/text_place.h"
 #include "ipc/host_pattern.h"
 #include "proto/json.h"
 #include "supervisor/manifest_content.h"
-#include "supervisor/manifest_keys.h"
+#include "supervisor/manifest_shape.h"
 
 #define MIB (INT64_C(1) << 20)
-
-EMBED(manifest_schema_file, "etc/template.schema.json");
-
-#define ERRORS_MAX 32 /* that the schema finds */
 
 /* What a check works on, and where it says what is wrong. */
 struct check {
@@ -105,13 +99,6 @@ static const struct {
     {"maxConcurrency", NO_FIELD, 0},
 };
 
-const char *manifest_schema_text(size_t *len)
-{
-	*len = (uintptr_t)manifest_schema_file_end -
-	       (uintptr_t)manifest_schema_file;
-	return manifest_schema_file;
-}
-
 bool manifest_path_ok(const char *path)
 {
 	for (const char *part = path;; part++) {
@@ -146,50 +133,6 @@ static char *copy(struct json_object *obj, const char *key)
 	const char *text = json_member_str(obj, key);
 
 	return text != NULL ? xstrdup(text) : NULL;
-}
-
-/* What ERR says, less the pointer that it begins with: ours comes before. */
-static const char *reason(const struct schema_error *err)
-{
-	size_t n = strlen(err->pointer);
-
-	if (n == 0 || strncmp(err->text, err->pointer, n) != 0)
-		return err->text;
-	return err->text + n + strspn(err->text + n, ": ");
-}
-
-/* What ERR says, with its subject: '"name" is 7; it must be a string'. */
-static char *sentence(const struct schema_error *err)
-{
-	static const char *const verbs[] = {"is ",	"must ", "has ",
-					    "takes ",	"lacks ", "needs ",
-					    "refers "};
-	const char *why = reason(err), *slash = strrchr(err->pointer, '/');
-	static const char root[] = "the value ", whole[] = "the schema: ";
-
-	if (slash == NULL && strncmp(why, root, strlen(root)) == 0)
-		return xasprintf("the manifest %s", why + strlen(root));
-	if (slash == NULL && strncmp(why, whole, strlen(whole)) == 0)
-		return xasprintf("the schema %s", why + strlen(whole));
-	if (slash == NULL)
-		return xstrdup(why);
-	slash++;
-	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-		if (strncmp(why, verbs[i], strlen(verbs[i])) == 0)
-			return slash[strspn(slash, "0123456789")] == '\0'
-				   ? xasprintf("item %s %s", slash, why)
-				   : xasprintf("\"%s\" %s", slash, why);
-	return xstrdup(why);
-}
-
-static int fail_schema(struct check *c, const char *pointer,
-		       const struct schema_error *err)
-{
-	char *text = sentence(err);
-	int rc = fail(c, pointer, "%s", text);
-
-	free(text);
-	return rc;
 }
 
 /* C strings would end there, and so mean something else. */
@@ -484,8 +427,7 @@ static int check_inputs(struct check *c)
 	c->t->inputs_json = json_member(c->m, "inputsSchema");
 	c->t->secret = has_secret(c->t->inputs_json);
 	if (schema_compile(&c->t->inputs, c->t->inputs_json, &opt, &err) < 0)
-		return fail_schema(c, at(c, "/inputsSchema%s", err.pointer),
-				   &err);
+		return manifest_shape_fail(c->f, "/inputsSchema", &err);
 	return 0;
 }
 
@@ -499,8 +441,7 @@ static int check_outputs(struct check *c)
 	if (c->t->outputs_json == NULL)
 		return 0;
 	if (schema_compile(&c->t->outputs, c->t->outputs_json, &opt, &err) < 0)
-		return fail_schema(c, at(c, "/outputsSchema%s", err.pointer),
-				   &err);
+		return manifest_shape_fail(c->f, "/outputsSchema", &err);
 	return 0;
 }
 
@@ -538,66 +479,6 @@ static const struct {
     {check_prompts, {"prompts"}},
 };
 
-static struct json_object *schema_doc;
-static struct schema *schema;
-
-/* Ours, and tested: it parses and compiles, or the build is broken. */
-static void schema_ready(void)
-{
-	struct schema_error err;
-	const char *text;
-	size_t len;
-	int rc;
-
-	if (schema != NULL)
-		return;
-	text = manifest_schema_text(&len);
-	rc = json_parse(&schema_doc, text, len, NULL);
-	if (rc == 0)
-		rc = schema_compile(&schema, schema_doc, NULL, &err);
-	assert(rc == 0);
-}
-
-/* What keys there are is manifest_keys.c's to say. */
-static bool is_of_keys(const struct schema_error *err)
-{
-	return strcmp(err->keyword, "additionalProperties") == 0;
-}
-
-static void against_schema(struct check *c)
-{
-	struct schema_error *errs = xcalloc(ERRORS_MAX, sizeof(*errs));
-	bool keys;
-	size_t n;
-
-	schema_ready();
-	keys = manifest_keys_check(schema_doc, c->m, MANIFEST_FILE, c->f) == 0;
-	n = schema_validate_all(schema, c->m, errs, ERRORS_MAX);
-	for (size_t i = 0; i < n; i++)
-		if (keys || !is_of_keys(&errs[i]))
-			fail_schema(c, errs[i].pointer, &errs[i]);
-	free(errs);
-}
-
-static struct json_object *required_members(void)
-{
-	return json_member(schema_doc, "required");
-}
-
-/* Is KEY missing though it must be there? */
-static bool is_missing(const struct check *c, const char *key)
-{
-	struct json_object *list = required_members();
-
-	if (json_member(c->m, key) != NULL)
-		return false;
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (strcmp(key, json_object_get_string(
-				    json_object_array_get_idx(list, i))) == 0)
-			return true;
-	return false;
-}
-
 /* Does an error lie in the member KEY, or has it gone missing? */
 static bool is_wrong(const struct check *c, const char *key)
 {
@@ -610,13 +491,13 @@ static bool is_wrong(const struct check *c, const char *key)
 		    (p[1 + len] == '\0' || p[1 + len] == '/'))
 			return true;
 	}
-	return is_missing(c, key);
+	return manifest_shape_lacks(c->m, key);
 }
 
 /* Everything that is wrong, unless there is too much of it. */
 static void check_all(struct check *c)
 {
-	against_schema(c);
+	manifest_shape_check(c->m, c->f);
 	if (!json_object_is_type(c->m, json_type_object) || check_text(c) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

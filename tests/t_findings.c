@@ -93,6 +93,8 @@ static void bounds(void)
 	is_int((long long)f.n, FINDINGS_MAX, "there is always room");
 	is_int((long long)findings_errors(&f), 1, "for an error");
 	ok(f.all[f.n - 1].name, "of which more can be said");
+	findings_sort(&f);
+	is_int(f.all[0].level, FINDING_ERROR, "and which comes first");
 	findings_fini(&f);
 	ok(f.n == 0 && f.all == NULL && !f.more, "empty again");
 	for (int i = 0; i <= FINDINGS_MAX; i++)

@@ -4,9 +4,26 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "proto/json.h"
 #include "supervisor/manifest.h"
+#include "supervisor/manifest_lint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What is said of it beside must have a place in it as well. */
+static void lint(const char *text, size_t len, struct findings *f)
+{
+	struct json_object *tree = NULL;
+
+	if (json_parse(&tree, text, len, NULL) < 0)
+		return;
+	manifest_lint(tree, f);
+	findings_place(f, MANIFEST_FILE, text, len);
+	findings_sort(f);
+	for (size_t i = 0; i < f->n; i++)
+		assert(f->all[i].line > 0 && f->all[i].column > 0);
+	json_object_put(tree);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -22,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(f.all[i].line > 0 && f.all[i].column > 0);
 		assert(f.all[i].line <= size + 1 && f.all[i].column <= size + 1);
 	}
+	lint((const char *)data, size, &f);
 	findings_fini(&f);
 	if (t == NULL) {
 		assert(strncmp(why, MANIFEST_FILE ":", 14) == 0);

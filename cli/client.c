@@ -24,6 +24,10 @@
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES ((size_t)256 << 20)
+#define NO_REQUEST (-1) /* an id that no answer has */
+#define LIMITED_LEAST_MS 50
+#define LIMITED_MOST_MS 10000
+#define LIMITED_PATIENCE_MS 60000
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
 /* An answer that came while another was waited for. */
@@ -45,6 +49,7 @@ struct client {
 	void *progress_arg;
 	int64_t progress_id;
 	char *server_version;
+	bool updated;	/* since client_wait_update() */
 	bool quiet_end; /* a greeting is tried: say nothing when it fails */
 };
 
@@ -175,6 +180,8 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 	struct json_object *token = json_member(m->params, "progressToken");
 	struct json_object *total = json_member(m->params, "total");
 
+	if (strcmp(m->method, "notifications/resources/updated") == 0)
+		c->updated = true;
 	if (strcmp(m->method, "notifications/progress") != 0 ||
 	    c->progress == NULL ||
 	    !json_object_is_type(token, json_type_int) ||
@@ -342,12 +349,22 @@ int64_t client_send_tool(struct client *c, const char *tool,
 	return request(c, "tools/call", params);
 }
 
-int64_t client_send_read(struct client *c, const char *uri)
+static int64_t send_uri(struct client *c, const char *method, const char *uri)
 {
 	struct json_object *params = json_object_new_object();
 
 	json_object_object_add(params, "uri", json_object_new_string(uri));
-	return request(c, "resources/read", params);
+	return request(c, method, params);
+}
+
+int64_t client_send_read(struct client *c, const char *uri)
+{
+	return send_uri(c, "resources/read", uri);
+}
+
+int64_t client_send_subscribe(struct client *c, const char *uri)
+{
+	return send_uri(c, "resources/subscribe", uri);
 }
 
 void client_cancel(struct client *c, int64_t id)
@@ -370,24 +387,70 @@ int client_wait(struct client *c, int64_t id, int ms, struct answer *a)
 	return 0;
 }
 
+int client_wait_update(struct client *c, int ms)
+{
+	int64_t end = clock_mono_ms() + ms, left;
+
+	while (!c->updated) {
+		int rc;
+
+		left = end - clock_mono_ms();
+		rc = pump(c, left > 0 ? (int)left : 0);
+		if (rc < 0)
+			return rc;
+	}
+	c->updated = false;
+	return 0;
+}
+
+int client_pause(struct client *c, int64_t ms)
+{
+	struct rpc_msg none;
+	int rc = wait_message(c, NO_REQUEST, (int)ms, &none);
+
+	return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+int64_t client_limited(const struct answer *a)
+{
+	const char *code = json_member_str(a->value, "errorCode");
+	int64_t ms = json_object_get_int64(
+	    json_member(json_member(a->value, "details"), "retryAfterMs"));
+
+	if (a->good || code == NULL || strcmp(code, "RATE_LIMITED") != 0)
+		return 0;
+	return ms < LIMITED_LEAST_MS  ? LIMITED_LEAST_MS
+	       : ms > LIMITED_MOST_MS ? LIMITED_MOST_MS
+				      : ms;
+}
+
 int client_tool(struct client *c, const char *tool, struct json_object *args,
 		struct answer *a)
 {
-	int64_t id = client_send_tool(c, tool, args);
-	int rc = client_wait(c, id, CLIENT_FOREVER, a);
+	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, ms;
+	int rc;
 
+	do {
+		rc = client_wait(c,
+				 client_send_tool(c, tool,
+						  json_object_get(args)),
+				 CLIENT_FOREVER, a);
+		ms = rc == 0 ? client_limited(a) : 0;
+		if (ms == 0 || clock_mono_ms() > patience)
+			break;
+		answer_fini(a);
+		rc = client_pause(c, ms);
+	} while (rc == 0);
+	json_object_put(args);
 	return rc < 0 ? client_trouble() : 0;
 }
 
 /* ---- open, close ---- */
 
-static int greet(struct client *c, int ms)
+static struct json_object *greeting(void)
 {
 	struct json_object *params = json_object_new_object();
 	struct json_object *info = json_object_new_object();
-	const char *version;
-	struct rpc_msg m;
-	int rc;
 
 	json_object_object_add(
 	    params, "protocolVersion",
@@ -397,7 +460,41 @@ static int greet(struct client *c, int ms)
 	json_object_object_add(info, "version",
 			       json_object_new_string(PADDOCK_VERSION));
 	json_object_object_add(params, "clientInfo", info);
-	rc = wait_message(c, request(c, "initialize", params), ms, &m);
+	return params;
+}
+
+/* Who asks too often waits, here, too: 0 and the answer in *M. */
+static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
+{
+	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
+
+	for (;;) {
+		int rc = wait_message(c, request(c, "initialize", greeting()),
+				      ms, m);
+		struct answer a = {0};
+		int64_t again;
+
+		if (rc < 0)
+			return rc;
+		if (m->error != NULL)
+			answer_read(&a, m);
+		again = m->error != NULL ? client_limited(&a) : 0;
+		answer_fini(&a);
+		if (again == 0 || clock_mono_ms() > patience)
+			return 0;
+		rpc_fini(m);
+		rc = client_pause(c, again);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static int greet(struct client *c, int ms)
+{
+	const char *version;
+	struct rpc_msg m;
+	int rc = exchange_greetings(c, ms, &m);
+
 	if (rc < 0)
 		return rc;
 	version = json_member_str(json_member(m.result, "serverInfo"), "version");

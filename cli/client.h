@@ -45,6 +45,8 @@ int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args);
 /* Read the resource URI; the answer's value is its one content. */
 int64_t client_send_read(struct client *c, const char *uri);
+/* Be told by client_wait_update() when the resource URI has changed. */
+int64_t client_send_subscribe(struct client *c, const char *uri);
 /* Sends notifications/cancelled for ID. */
 void client_cancel(struct client *c, int64_t id);
 /*
@@ -55,7 +57,17 @@ void client_cancel(struct client *c, int64_t id);
 int client_wait(struct client *c, int64_t id, int ms, struct answer *a);
 
 /*
- * Both in one. 0, also for a refusal; else the exit status: the server has
+ * Until something that was subscribed to has changed since the last time: 0;
+ * else as client_wait().
+ */
+int client_wait_update(struct client *c, int ms);
+/* Nothing but time is waited for: 0, or as client_wait(). */
+int client_pause(struct client *c, int64_t ms);
+/* Asked too often: after how many ms A says to ask again; 0: it is another. */
+int64_t client_limited(const struct answer *a);
+
+/*
+ * Both in one; who asks too often waits and asks again, for a while. 0, also for a refusal; else the exit status: the server has
  * gone, or a signal came.
  */
 int client_tool(struct client *c, const char *tool, struct json_object *args,

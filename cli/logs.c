@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask.h"
 #include "cli/clean.h"
@@ -14,8 +15,13 @@
 #include "cli/tell.h"
 #include "proto/json.h"
 
-#define POLL_MS 300
-#define NO_REQUEST (-1) /* an id that no answer has */
+/*
+ * The server tells when there is more; what it tells of often is read so often.
+ * A server may not tell (of a run that another one has): asked now and then.
+ */
+#define READ_EVERY_MS 250
+#define VIEW_EVERY_MS 1000 /* pollAfterMs of the contract */
+#define UNASKED_MS 1000
 
 static struct {
 	bool follow;
@@ -44,6 +50,23 @@ static void show(const char *text, size_t len)
 	fflush(stdout);
 }
 
+/* Who asks too often is told when to ask again, and does. */
+static int read_log(struct client *c, const char *uri, struct answer *a)
+{
+	for (;;) {
+		int rc = client_wait(c, client_send_read(c, uri),
+				     CLIENT_FOREVER, a);
+		int64_t ms = rc == 0 ? client_limited(a) : 0;
+
+		if (ms == 0)
+			return rc;
+		answer_fini(a);
+		rc = client_pause(c, ms);
+		if (rc < 0)
+			return rc;
+	}
+}
+
 /* Show what is new since *SEEN. 0, or the exit status. */
 static int read_on(struct client *c, const char *run, size_t *seen)
 {
@@ -51,13 +74,13 @@ static int read_on(struct client *c, const char *run, size_t *seen)
 	struct json_object *text;
 	struct answer a;
 	size_t len;
-	int rc = client_wait(c, client_send_read(c, uri), CLIENT_FOREVER, &a);
+	int rc = read_log(c, uri, &a);
 
 	free(uri);
 	if (rc < 0)
 		return client_trouble();
 	if (!a.good) {
-		rc = report_refusal(a.value, NULL);
+		rc = report_refusal(a.value, run);
 		answer_fini(&a);
 		return rc;
 	}
@@ -78,26 +101,64 @@ static bool has_ended(struct json_object *view)
 				  strcmp(status, "running") != 0);
 }
 
+/* A server that refuses to tell is asked now and then. */
+static int subscribe(struct client *c, const char *run, const char *what)
+{
+	char *uri = xasprintf("paddock://runs/%s%s", run, what);
+	struct answer a;
+	int rc = client_wait(c, client_send_subscribe(c, uri), CLIENT_FOREVER,
+			     &a);
+
+	free(uri);
+	if (rc < 0)
+		return client_trouble();
+	answer_fini(&a);
+	return 0;
+}
+
+/* Until there may be more to read, and then as long as one should wait. */
+static int wait_for_more(struct client *c)
+{
+	int rc = client_wait_update(c, UNASKED_MS);
+
+	if (rc == 0)
+		rc = client_pause(c, READ_EVERY_MS);
+	return rc < 0 && rc != -ETIMEDOUT ? client_trouble() : 0;
+}
+
+/* Has RUN ended? Asked no more often than once in VIEW_EVERY_MS. */
+static int look(const struct cli *cli, struct client *c, const char *run,
+		int64_t *next_ms, bool *ended)
+{
+	struct json_object *view;
+	int rc;
+
+	if (clock_mono_ms() < *next_ms)
+		return 0;
+	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
+	rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+	*ended = rc == 0 && has_ended(view);
+	json_object_put(view);
+	return rc;
+}
+
 /* What is logged before the end is read after it is known. */
 static int follow(const struct cli *cli, struct client *c, const char *run)
 {
+	int64_t look_ms = 0;
 	size_t seen = 0;
 	bool ended = false;
-	int rc = 0;
+	int rc = subscribe(c, run, "");
 
+	if (rc == 0)
+		rc = subscribe(c, run, "/log");
 	while (rc == 0) {
-		struct json_object *view = NULL;
-		struct answer nothing;
-
-		rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
-		ended = rc != 0 || has_ended(view);
-		json_object_put(view);
+		rc = look(cli, c, run, &look_ms, &ended);
 		if (rc == 0)
 			rc = read_on(c, run, &seen);
 		if (rc != 0 || ended)
 			break;
-		if (client_wait(c, NO_REQUEST, POLL_MS, &nothing) != -ETIMEDOUT)
-			rc = client_trouble();
+		rc = wait_for_more(c);
 	}
 	return rc;
 }

@@ -25,7 +25,8 @@
 #include "cli/tell.h"
 #include "proto/json.h"
 
-#define POLL_MS 500
+#define POLL_MS 1000 /* pollAfterMs of the contract */
+#define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */
 #define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
 #define ID_WAIT_MS 250 /* for the run's id once it is to be cancelled */
 #define KEY_PREFIX "paddock-"
@@ -362,7 +363,8 @@ static int follow(struct job *j, struct answer *a)
 	char *id = xstrdup(json_member_str(a->value, "runId"));
 	int rc = 0;
 
-	while (rc == 0 && a->good && !ended(a->value)) {
+	while (rc == 0 &&
+	       ((a->good && !ended(a->value)) || client_limited(a) > 0)) {
 		struct json_object *args = json_object_new_object();
 
 		rc = pause_a_while(j, id);
@@ -376,7 +378,7 @@ static int follow(struct job *j, struct answer *a)
 		} else {
 			json_object_put(args);
 		}
-		if (rc == 0)
+		if (rc == 0 && a->good)
 			show_progress(j, a->value);
 	}
 	free(id);
@@ -454,12 +456,34 @@ static int settle(struct job *j, struct answer *a, bool async)
 	return show_end(j, a->value);
 }
 
+/*
+ * Who asks too often is told when to ask again, and does; the key sees to it
+ * that there is one run. 0 and the answer, or an exit status.
+ */
+static int ask_for_run(struct job *j, const char *mode, struct answer *a)
+{
+	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, call, ms;
+	int rc;
+
+	for (;;) {
+		call = client_send_tool(j->client, "run_task_template",
+					arguments(j, mode));
+		client_on_progress(j->client, call, on_progress, j);
+		rc = wait_answer(j, call, a);
+		ms = rc == 0 && !j->cancelling ? client_limited(a) : 0;
+		if (ms == 0 || clock_mono_ms() > patience)
+			return rc;
+		answer_fini(a);
+		if (client_pause(j->client, ms) < 0)
+			return client_trouble();
+	}
+}
+
 static int run_it(struct job *j)
 {
 	const char *mode = flags.mode != NULL ? flags.mode : "auto";
 	bool async = strcmp(mode, "async") == 0;
 	struct answer a;
-	int64_t call;
 	int rc;
 
 	if (async && client_is_private(j->client)) {
@@ -473,10 +497,7 @@ static int run_it(struct job *j)
 		return rc;
 	make_key(j);
 	progress_init(&j->progress, j->template, j->cli->quiet);
-	call = client_send_tool(j->client, "run_task_template",
-				arguments(j, mode));
-	client_on_progress(j->client, call, on_progress, j);
-	rc = wait_answer(j, call, &a);
+	rc = ask_for_run(j, mode, &a);
 	progress_hide(&j->progress);
 	if (rc == 0) {
 		rc = settle(j, &a, async);

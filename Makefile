@@ -306,6 +306,9 @@ LIBEXECDIR = $(PREFIX)/libexec/paddock
 SHAREDIR   = $(PREFIX)/share/paddock
 MANDIR     = $(PREFIX)/share/man
 COMPDIR    = $(PREFIX)/share/bash-completion/completions
+FISHDIR    = $(PREFIX)/share/fish/vendor_completions.d
+# Where Debian's zsh looks in /usr; elsewhere all do in site-functions.
+ZSHDIR     = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 UNITDIR    = $(PREFIX)/lib/systemd/system
 D          = $(DESTDIR)
 INSTALL    = install
@@ -315,7 +318,7 @@ MANUALS = $(notdir $(wildcard man/*.[158]))
 
 install: all
 	$(INSTALL) -d $(D)$(BINDIR) $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(SYSCONFDIR)/paddock/conf.d \
-	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR)
+	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR) $(D)$(FISHDIR) $(D)$(ZSHDIR)
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
 	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(D)$(LIBEXECDIR)
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
@@ -325,6 +328,8 @@ install: all
 	    $(INSTALL) -m 640 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done
 	$(INSTALL) -m 644 etc/completion/paddock.bash $(D)$(COMPDIR)/paddock
+	$(INSTALL) -m 644 etc/completion/paddock.fish $(D)$(FISHDIR)/paddock.fish
+	$(INSTALL) -m 644 etc/completion/paddock.zsh $(D)$(ZSHDIR)/_paddock
 	sed 's,@BINDIR@,$(BINDIR),' etc/paddockd.service >$(D)$(UNITDIR)/paddockd.service
 	chmod 644 $(D)$(UNITDIR)/paddockd.service
 	$(INSTALL) -m 644 etc/paddockd.socket $(D)$(UNITDIR)
@@ -332,7 +337,7 @@ install: all
 # The operator's files stay: configuration, templates, state.
 uninstall:
 	rm -f $(D)$(BINDIR)/paddock $(D)$(BINDIR)/paddockd $(D)$(COMPDIR)/paddock \
-	    $(D)$(UNITDIR)/paddockd.service $(D)$(UNITDIR)/paddockd.socket \
+	    $(D)$(FISHDIR)/paddock.fish $(D)$(ZSHDIR)/_paddock $(D)$(UNITDIR)/paddockd.service $(D)$(UNITDIR)/paddockd.socket \
 	    $(foreach m,$(MANUALS),$(D)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(m))
 	rm -rf $(D)$(LIBEXECDIR) $(D)$(SHAREDIR)
 	rmdir $(D)$(SYSCONFDIR)/paddock/conf.d $(D)$(SYSCONFDIR)/paddock/templates 2>/dev/null || true

@@ -521,14 +521,14 @@ static struct client *client_new(void)
 }
 
 /* NULL: nothing answers at PATH; *WHY is then -errno. */
-static struct client *open_socket(const char *path, int *why)
+static struct client *open_socket(const char *path, int ms, int *why)
 {
 	struct client *c = client_new();
 
 	*why = link_connect(&c->link, path);
 	c->quiet_end = true;
 	if (*why == 0)
-		*why = greet(c, GREET_MS);
+		*why = greet(c, ms);
 	c->quiet_end = false;
 	if (*why == 0)
 		return c;
@@ -567,7 +567,7 @@ struct client *client_open(const struct cli *cli)
 
 	signals_watch();
 	if (cli->socket != NULL) {
-		c = open_socket(cli->socket, &why);
+		c = open_socket(cli->socket, GREET_MS, &why);
 		if (c == NULL && why != -EINTR)
 			say("no server answers at %s: %s", cli->socket,
 			    strerror(-why));
@@ -576,7 +576,7 @@ struct client *client_open(const struct cli *cli)
 	if (wants_private(cli))
 		return open_private(cli);
 	usual = link_usual_socket();
-	c = open_socket(usual, &why);
+	c = open_socket(usual, GREET_MS, &why);
 	if (c == NULL && why != -ENOENT && why != -ECONNREFUSED &&
 	    why != -EINTR && !cli->quiet)
 		say("the daemon at %s does not answer (%s); using a private "
@@ -584,6 +584,19 @@ struct client *client_open(const struct cli *cli)
 		    usual, strerror(-why));
 	free(usual);
 	return c != NULL || why == -EINTR ? c : open_private(cli);
+}
+
+struct client *client_open_daemon(const struct cli *cli, int ms)
+{
+	char *path = cli->socket != NULL ? xstrdup(cli->socket)
+					 : link_usual_socket();
+	struct client *c;
+	int why;
+
+	signals_watch();
+	c = open_socket(path, ms, &why);
+	free(path);
+	return c;
 }
 
 void client_close(struct client *c)

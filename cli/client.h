@@ -23,6 +23,11 @@ struct client; /* opaque */
  * ends with the client. NULL: it has been said why.
  */
 struct client *client_open(const struct cli *cli);
+/*
+ * To the daemon alone, at CLI's socket or the usual one, which has MS to
+ * answer. NULL, and nothing is said: there is none.
+ */
+struct client *client_open_daemon(const struct cli *cli, int ms);
 /* Ends the private server and waits for it. NULL is fine. */
 void client_close(struct client *c);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/near.h"
 #include "cli/cli.h"
 #include "cli/link.h"
 #include "cli/pretty.h"
@@ -36,28 +35,17 @@ static const struct {
     {"cursor", "mcpServers", false, false, "~/.cursor/mcp.json"},
 };
 
+/* Which of clients[]; opt.c lets no other name through. */
 static int find(const char *name)
 {
-	struct near near;
-
 	if (name == NULL) {
 		say("name the client: --client claude-code, claude-desktop, "
 		    "vscode or cursor");
 		return -1;
 	}
-	near_init(&near, name);
-	for (size_t i = 0; i < ARRAY_LEN(clients); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(clients); i++)
 		if (strcmp(clients[i].name, name) == 0)
 			return (int)i;
-		near_try(&near, clients[i].name);
-	}
-	if (near.best != NULL)
-		say("--client %s is not known; did you mean %s?", name,
-		    near.best);
-	else
-		say("--client %s is not known: claude-code, claude-desktop, "
-		    "vscode and cursor are",
-		    name);
 	return -1;
 }
 

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* complete.c - what the shell's completion asks; see etc/completion. */
+/*
+ * complete.c - what the shells' completions ask; see etc/completion. A line is
+ * a candidate, or "@files" or "@dirs", which the shell knows better; behind a
+ * tab there may be a word about it. Nobody waits for a server here, and none
+ * is started but to look at templates: who has no answer offers nothing.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/ask.h"
@@ -11,21 +17,51 @@
 #include "cli/tell.h"
 #include "proto/json.h"
 
+#define SERVER_MS 500	/* for a daemon to answer */
+#define PATIENCE_S 3	/* then it is all given up */
+#define RUNS_MAX 50	/* the newest */
+#define FILES "@files"
+#define DIRS "@dirs"
+
 /* Before the word to complete there are N; each candidate is a line. */
 struct ask_words {
+	const struct cli *cli;
 	const char *const *word;
 	int n;
-	const char *last; /* as far as it is typed */
+	const char *last;   /* as far as it is typed */
+	char prefix[64];    /* of each candidate: "--status=" */
+	struct cli seen;    /* what the words before say of a server */
 };
 
-static void offer(const struct ask_words *w, const char *word, size_t len)
+/* Nothing that a shell would act on is put on somebody's line: no artifact's
+ * name with a blank or a "$(", say. */
+#define PLAIN                                                                  \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+@%:,/-"
+
+static void offer_about(const struct ask_words *w, const char *word, size_t len,
+			const char *about)
 {
-	if (strncmp(word, w->last, strlen(w->last)) == 0)
-		tell_out("%.*s\n", (int)len, word);
+	if (strncmp(word, w->last, strlen(w->last)) != 0 ||
+	    strlen(w->last) > len || len == 0 || strspn(word, PLAIN) < len)
+		return;
+	tell_out("%s%.*s", w->prefix, (int)len, word);
+	if (about != NULL) {
+		putchar('\t');
+		tell_out("%s", about);
+	}
+	putchar('\n');
 }
 
-static void offer_commands(const struct cli *cli, const struct ask_words *w)
+static void offer(const struct ask_words *w, const char *word)
 {
+	offer_about(w, word, strlen(word), NULL);
+}
+
+/* ---- commands and flags ---- */
+
+static void offer_commands(const struct ask_words *w)
+{
+	const struct cli *cli = w->cli;
 	const char *before = "";
 
 	for (size_t i = 0; i < cli->n_commands; i++) {
@@ -35,27 +71,26 @@ static void offer_commands(const struct cli *cli, const struct ask_words *w)
 		if (cli->commands[i]->hidden ||
 		    (strlen(before) >= len && strncmp(before, name, len) == 0))
 			continue;
-		offer(w, name, len);
+		offer_about(w, name, len, NULL);
 		before = name;
 	}
 }
 
-static void offer_seconds(const struct cli *cli, const struct ask_words *w)
+static void offer_seconds(const struct ask_words *w, const char *first)
 {
-	for (size_t i = 0; i < cli->n_commands; i++) {
-		const char *name = cli->commands[i]->name;
+	for (size_t i = 0; i < w->cli->n_commands; i++) {
+		const char *name = w->cli->commands[i]->name;
 		size_t len = strcspn(name, " ");
 
-		if (name[len] == ' ' && strlen(w->word[0]) == len &&
-		    strncmp(name, w->word[0], len) == 0)
-			offer(w, name + len + 1, strlen(name + len + 1));
+		if (name[len] == ' ' && strlen(first) == len &&
+		    strncmp(name, first, len) == 0)
+			offer(w, name + len + 1);
 	}
 }
 
-static void offer_flags(const struct cli *cli, const struct command *cmd,
-			const struct ask_words *w)
+static void offer_flags(const struct command *cmd, const struct ask_words *w)
 {
-	struct cli copy = *cli;
+	struct cli copy = *w->cli;
 	struct opt global[CLI_FLAGS];
 	char word[64];
 
@@ -66,51 +101,280 @@ static void offer_flags(const struct cli *cli, const struct command *cmd,
 					  : &global[i - cmd->n_opts];
 
 		snprintf(word, sizeof(word), "--%s", o->name);
-		offer(w, word, strlen(word));
+		offer(w, word);
 	}
 }
 
-/* Their names, from the packages themselves: no server is asked. */
-static void offer_templates(const struct cli *cli, const struct ask_words *w)
+/* ---- what a server knows ---- */
+
+/* The answer of the daemon that the words before mean, if it comes soon. */
+static struct json_object *ask_daemon(const struct ask_words *w,
+				      const char *tool, struct json_object *args)
 {
-	struct cli seen = {.config = cli->config};
-	struct json_object *o, *list;
+	struct client *c = NULL;
+	struct answer a = {0};
+	struct json_object *v = NULL;
 
-	for (int i = 0; i + 1 < w->n; i++)
-		if (strcmp(w->word[i], "--templates") == 0)
-			opt_list_add(&seen.templates, w->word[i + 1]);
-	o = check_templates(&seen, NULL);
-	list = json_member(o, "templates");
-	for (size_t i = 0; o != NULL && i < json_object_array_length(list); i++) {
-		const char *name = json_object_get_string(
-		    json_object_array_get_idx(list, i));
-
-		offer(w, name, strcspn(name, " "));
+	if (w->seen.templates.n == 0 && w->seen.config == NULL &&
+	    w->seen.state_dir == NULL)
+		c = client_open_daemon(&w->seen, SERVER_MS);
+	if (c == NULL) {
+		json_object_put(args);
+		return NULL;
 	}
-	json_object_put(o);
-	opt_list_free(&seen.templates);
+	if (client_wait(c, client_send_tool(c, tool, args), SERVER_MS, &a) == 0 &&
+	    a.good)
+		v = json_object_get(a.value);
+	answer_fini(&a);
+	client_close(c);
+	return v;
 }
 
-static bool takes_template(const struct command *cmd)
+static size_t length(struct json_object *list)
 {
-	return strncmp(cmd->args, "TEMPLATE", strlen("TEMPLATE")) == 0;
+	return json_object_is_type(list, json_type_array)
+		   ? json_object_array_length(list)
+		   : 0;
+}
+
+static void offer_runs_in(const struct ask_words *w, const char *status)
+{
+	struct json_object *args = ask_args(status != NULL ? "status" : NULL,
+					    status);
+	struct json_object *v, *list;
+
+	json_object_object_add(args, "limit", json_object_new_int(RUNS_MAX));
+	v = ask_daemon(w, "list_task_runs", args);
+	list = json_member(v, "runs");
+	for (size_t i = 0; i < length(list); i++) {
+		struct json_object *r = json_object_array_get_idx(list, i);
+		const char *id = json_member_str(r, "runId");
+		char *about = xasprintf("%s, %s",
+					json_member_str(r, "templateId"),
+					json_member_str(r, "status"));
+
+		if (id != NULL)
+			offer_about(w, id, strlen(id), about);
+		free(about);
+	}
+	json_object_put(v);
+}
+
+/* Only what is not over can be cancelled. */
+static void offer_runs(const struct command *cmd, const struct ask_words *w)
+{
+	if (strcmp(cmd->name, "cancel") != 0) {
+		offer_runs_in(w, NULL);
+		return;
+	}
+	offer_runs_in(w, "running");
+	offer_runs_in(w, "queued");
+}
+
+static void offer_artifacts(const struct ask_words *w, const char *run)
+{
+	struct json_object *v = ask_daemon(w, "get_task_run",
+					   ask_args("runId", run));
+	struct json_object *list = json_member(v, "artifacts");
+
+	for (size_t i = 0; i < length(list); i++) {
+		const char *name = json_member_str(
+		    json_object_array_get_idx(list, i), "name");
+
+		if (name != NULL)
+			offer(w, name);
+	}
+	json_object_put(v);
+}
+
+/* Those of the daemon; else their packages are looked at. */
+static void offer_templates(const struct ask_words *w)
+{
+	struct json_object *v =
+	    ask_daemon(w, "list_task_templates", json_object_new_object());
+	bool asked = v != NULL;
+	struct json_object *list;
+
+	if (!asked)
+		v = check_templates(&w->seen, NULL);
+	list = json_member(v, "templates");
+	for (size_t i = 0; i < length(list); i++) {
+		struct json_object *t = json_object_array_get_idx(list, i);
+		const char *name = asked ? json_member_str(t, "templateId")
+					 : json_object_get_string(t);
+
+		if (name != NULL)
+			offer_about(w, name, strcspn(name, " "), NULL);
+	}
+	json_object_put(v);
+}
+
+/* ---- values and operands ---- */
+
+/* By what a flag's value is called. */
+static void offer_value(const struct ask_words *w, const struct opt *o)
+{
+	const char *const *may = opt_values(o);
+
+	for (; may != NULL && *may != NULL; may++)
+		offer(w, *may);
+	if (strcmp(o->arg, "TEMPLATE") == 0)
+		offer_templates(w);
+	else if (strcmp(o->arg, "DIR") == 0)
+		puts(DIRS);
+	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
+		puts(FILES);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* The operand of that NUMBER, from 0; BEFORE is the one ahead of it. */
+static void offer_operand(const struct command *cmd, const struct ask_words *w,
+			  int number, const char *before)
+{
+	const char *args = cmd->args;
+
+	if (cmd->raw != NULL)
+		puts(FILES);
+	else if (cmd->max >= 0 && number >= cmd->max)
+		return;
+	else if (number == 1 && begins(args, "ARTIFACT"))
+		offer_artifacts(w, before);
+	else if (begins(args, "RUN") || begins(args, "ARTIFACT"))
+		offer_runs(cmd, w);
+	else if (begins(args, "TEMPLATE"))
+		offer_templates(w);
+	else if (strstr(args, "DIR") != NULL)
+		puts(DIRS);
+	else if (begins(args, "[COMMAND") && number == 0)
+		offer_commands(w);
+	else if (begins(args, "[COMMAND"))
+		offer_seconds(w, before);
+}
+
+/* ---- the words before ---- */
+
+static const struct opt *find_opt(const struct command *cmd,
+				  const struct opt global[CLI_FLAGS],
+				  const char *word)
+{
+	for (size_t i = 0; i < cmd->n_opts + CLI_FLAGS; i++) {
+		const struct opt *o = i < cmd->n_opts
+					  ? &cmd->opts[i]
+					  : &global[i - cmd->n_opts];
+		size_t n = strlen(o->name);
+
+		if (word[0] == '-' && word[1] != '-'
+			? o->letter != 0 && word[1] == o->letter &&
+			      word[2] == '\0'
+			: begins(word, "--") && begins(word + 2, o->name) &&
+			      (word[2 + n] == '\0' || word[2 + n] == '='))
+			return o;
+	}
+	return NULL;
+}
+
+static void note(struct ask_words *w, const struct opt *o, const char *value)
+{
+	if (strcmp(o->name, "socket") == 0)
+		w->seen.socket = value;
+	else if (strcmp(o->name, "config") == 0)
+		w->seen.config = value;
+	else if (strcmp(o->name, "state-dir") == 0)
+		w->seen.state_dir = value;
+	else if (strcmp(o->name, "templates") == 0)
+		opt_list_add(&w->seen.templates, value);
+}
+
+/* What stands on the line behind the command's name. */
+struct line {
+	const struct opt *open; /* its value comes next; NULL: none does */
+	const char *before;	/* the last operand */
+	int operands;
+};
+
+static void read_line(struct ask_words *w, const struct command *cmd,
+		      const struct opt global[CLI_FLAGS], int words,
+		      struct line *l)
+{
+	for (int i = words; i < w->n; i++) {
+		const char *word = w->word[i], *at = strchr(word, '=');
+		const struct opt *o = find_opt(cmd, global, word);
+		bool takes = o != NULL && o->kind != OPT_FLAG;
+
+		if (l->open != NULL) {
+			note(w, l->open, word);
+			l->open = NULL;
+		} else if (takes && at == NULL) {
+			l->open = o;
+		} else if (takes) {
+			note(w, o, at + 1);
+		} else if (word[0] != '-') {
+			l->operands++;
+			l->before = word;
+		}
+	}
+}
+
+/* "--status=r": the value is what is asked for. */
+static const struct opt *open_within(struct ask_words *w,
+				     const struct command *cmd,
+				     const struct opt global[CLI_FLAGS])
+{
+	const char *equals = strchr(w->last, '=');
+	const struct opt *o;
+
+	if (equals == NULL || !begins(w->last, "--"))
+		return NULL;
+	o = find_opt(cmd, global, w->last);
+	if (o == NULL || o->kind == OPT_FLAG)
+		return NULL;
+	snprintf(w->prefix, sizeof(w->prefix), "%.*s",
+		 (int)(equals + 1 - w->last), w->last);
+	w->last = equals + 1;
+	return o;
+}
+
+/* WORDS of the line are the command's name. */
+static void offer_next(struct ask_words *w, const struct command *cmd, int words)
+{
+	struct cli copy = *w->cli;
+	struct opt global[CLI_FLAGS];
+	struct line l = {.before = ""};
+
+	cli_flags(global, &copy);
+	read_line(w, cmd, global, words, &l);
+	if (l.open == NULL)
+		l.open = open_within(w, cmd, global);
+	if (l.open != NULL)
+		offer_value(w, l.open);
+	else if (w->last[0] == '-' && cmd->raw == NULL)
+		offer_flags(cmd, w);
+	else
+		offer_operand(cmd, w, l.operands, l.before);
 }
 
 static int complete(const struct cli *cli, int n, const char *const *arg)
 {
-	struct ask_words w = {.word = arg, .n = n - 1, .last = arg[n - 1]};
+	struct ask_words w = {.cli = cli, .word = arg, .n = n - 1,
+			      .last = arg[n - 1]};
 	const struct command *cmd;
 	int words;
 
+	alarm(PATIENCE_S);
+	if (freopen("/dev/null", "w", stderr) == NULL)
+		return CLI_TROUBLE; /* the line is being typed: say nothing */
 	cmd = command_find(cli, w.n, arg, &words);
-	if (w.n == 0 || (w.n == 1 && strcmp(arg[0], "help") == 0))
-		offer_commands(cli, &w);
-	else if (cmd == NULL)
-		offer_seconds(cli, &w);
-	else if (w.last[0] == '-')
-		offer_flags(cli, cmd, &w);
-	else if (takes_template(cmd))
-		offer_templates(cli, &w);
+	if (w.n == 0)
+		offer_commands(&w);
+	else if (cmd != NULL)
+		offer_next(&w, cmd, words);
+	else if (w.n == 1)
+		offer_seconds(&w, arg[0]);
+	opt_list_free(&w.seen.templates);
 	return CLI_OK;
 }
 

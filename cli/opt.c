@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "base/why.h"
@@ -67,6 +68,63 @@ static int unknown(const struct parse *p, const char *name, size_t len)
 	return -EINVAL;
 }
 
+/* ---- values ---- */
+
+static const char *const modes[] = {"sync", "async", "auto", NULL};
+static const char *const statuses[] = {"queued",    "running",
+				       "succeeded", "partial_success",
+				       "failed",    "canceled",
+				       NULL};
+static const char *const clients[] = {"claude-code", "claude-desktop", "vscode",
+				      "cursor", NULL};
+
+static const struct {
+	const char *arg;
+	const char *const *values;
+} values[] = {{"MODE", modes}, {"STATUS", statuses}, {"CLIENT", clients}};
+
+const char *const *opt_values(const struct opt *o)
+{
+	for (size_t i = 0; o->arg != NULL && i < ARRAY_LEN(values); i++)
+		if (strcmp(values[i].arg, o->arg) == 0)
+			return values[i].values;
+	return NULL;
+}
+
+/* "--mode is "asynk"; it has to be sync, async or auto" */
+static int check_value(const struct parse *p, const struct opt *o,
+		       const char *value)
+{
+	const char *const *may = opt_values(o);
+	struct buf all = {0};
+	struct near near;
+	size_t i;
+	int rc;
+
+	near_init(&near, value);
+	for (i = 0; may != NULL && may[i] != NULL; i++) {
+		if (strcmp(may[i], value) == 0)
+			return 0;
+		near_try(&near, may[i]);
+	}
+	if (may == NULL)
+		return 0;
+	if (near.best != NULL)
+		return why_set(p->why, p->size,
+			       "--%s cannot be \"%s\"; did you mean \"%s\"?",
+			       o->name, value, near.best);
+	for (i = 0; may[i] != NULL; i++)
+		buf_printf(&all, "%s%s",
+			   i == 0		  ? ""
+			   : may[i + 1] == NULL ? " or "
+						  : ", ",
+			   may[i]);
+	rc = why_set(p->why, p->size, "--%s cannot be \"%s\"; it has to be %.*s",
+		     o->name, value, (int)buf_len(&all), buf_data(&all));
+	buf_fini(&all);
+	return rc;
+}
+
 /* VALUE NULL: none was attached, so the next word is taken. */
 static int apply(struct parse *p, const struct opt *o, const char *value)
 {
@@ -82,6 +140,8 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 	if (value == NULL)
 		return why_set(p->why, p->size, "--%s needs a value: %s",
 			       o->name, o->arg);
+	if (check_value(p, o, value) < 0)
+		return -EINVAL;
 	if (o->kind == OPT_LIST)
 		opt_list_add(o->to, value);
 	else

@@ -25,6 +25,9 @@ struct opt {
 	const char *help;
 };
 
+/* What the value of O may be, to its NULL, by what it is called; NULL: anything. */
+const char *const *opt_values(const struct opt *o);
+
 struct opt_set {
 	const struct opt *opts;
 	size_t n;

@@ -80,14 +80,8 @@ static int usage_error(const char *why)
 
 static int read_flags(struct job *j, const char *operand)
 {
-	static const char *const modes[] = {"sync", "async", "auto"};
-	bool known = flags.mode == NULL;
 	char *at;
 
-	for (size_t i = 0; !known && i < ARRAY_LEN(modes); i++)
-		known = strcmp(flags.mode, modes[i]) == 0;
-	if (!known)
-		return usage_error("--mode has to be sync, async or auto");
 	if (flags.timeout != NULL &&
 	    duration_parse(&j->timeout_ms, flags.timeout) < 0)
 		return usage_error("--timeout has to be a duration: 90s, 5m, 1m30s, "

@@ -85,6 +85,8 @@ sub expected {
 		"$prefix/libexec/paddock/paddock-browser" => '755',
 		"$prefix/share/paddock/template.schema.json" => '644',
 		"$prefix/share/bash-completion/completions/paddock" => '644',
+		"$prefix/share/fish/vendor_completions.d/paddock.fish" => '644',
+		"$prefix/share/zsh/" . ($prefix eq '/usr' ? 'vendor-completions' : 'site-functions') . '/_paddock' => '644',
 		"$prefix/lib/systemd/system/paddockd.service" => '644',
 		"$prefix/lib/systemd/system/paddockd.socket" => '644',
 		'/etc/paddock/paddock.conf' => '640',

@@ -1,11 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-# paddock.bash - completion; paddock itself knows its commands and flags.
+# paddock.bash - completion; paddock itself knows its commands, flags and runs.
 _paddock()
 {
-	local IFS=$'\n'
+	local cur=${COMP_WORDS[COMP_CWORD]} word line skip
+	local -a words=()
 
-	mapfile -t COMPREPLY < <(
-		paddock complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null
-	)
+	# bash takes "--status=r" for three words.
+	for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+		if ((${#words[@]})) && [[ $word == '=' || ${words[-1]} == --*= ]]; then
+			words[-1]+=$word
+		else
+			words+=("$word")
+		fi
+	done
+	[[ $cur == '=' ]] && cur=
+	skip=${words[-1]%"$cur"}
+	COMPREPLY=()
+	while IFS= read -r line; do
+		case $line in
+		@files | @dirs)
+			compopt -o filenames 2>/dev/null
+			[[ $line == @files ]] && word=-f || word=-d
+			mapfile -t COMPREPLY < <(compgen "$word" -- "$cur")
+			;;
+		*)
+			line=${line%%$'\t'*}
+			COMPREPLY+=("${line#"$skip"}")
+			;;
+		esac
+	done < <(paddock complete -- "${words[@]}" 2>/dev/null)
 }
-complete -o default -F _paddock paddock
+complete -F _paddock paddock

@@ -221,9 +221,9 @@ static void offer_value(const struct ask_words *w, const struct opt *o)
 	if (strcmp(o->arg, "TEMPLATE") == 0)
 		offer_templates(w);
 	else if (strcmp(o->arg, "DIR") == 0)
-		puts(DIRS);
+		tell_out("%s\n", DIRS);
 	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
-		puts(FILES);
+		tell_out("%s\n", FILES);
 }
 
 static bool begins(const char *text, const char *with)
@@ -238,7 +238,7 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	const char *args = cmd->args;
 
 	if (cmd->raw != NULL)
-		puts(FILES);
+		tell_out("%s\n", FILES);
 	else if (cmd->max >= 0 && number >= cmd->max)
 		return;
 	else if (number == 1 && begins(args, "ARTIFACT"))
@@ -248,7 +248,7 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	else if (begins(args, "TEMPLATE"))
 		offer_templates(w);
 	else if (strstr(args, "DIR") != NULL)
-		puts(DIRS);
+		tell_out("%s\n", DIRS);
 	else if (begins(args, "[COMMAND") && number == 0)
 		offer_commands(w);
 	else if (begins(args, "[COMMAND"))

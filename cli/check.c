@@ -87,6 +87,20 @@ struct json_object *check_templates(const struct cli *cli, const char *dir)
 	return o;
 }
 
+void check_say_skipped(const struct cli *cli)
+{
+	struct json_object *checked = check_templates(cli, NULL);
+	struct json_object *list = json_member(checked, "problems");
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++)
+		say("skipped %s", json_object_get_string(
+				      json_object_array_get_idx(list, i)));
+	json_object_put(checked);
+}
+
 /* The array that WHAT prints. NULL: there is none, and it was said why. */
 static struct json_object *ask_list(const struct cli *cli, const char *what,
 				    const char *dir)

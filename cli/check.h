@@ -15,6 +15,12 @@
 struct json_object *check_templates(const struct cli *cli, const char *dir);
 
 /*
+ * Say which of those that CLI's flags name are left out, and why: what a
+ * private server of them does not tell.
+ */
+void check_say_skipped(const struct cli *cli);
+
+/*
  * What templates ask for and are granted, likewise: paddockd --print-grants'
  * array. Those that cannot be loaded are left out.
  */

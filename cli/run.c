@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ask.h"
+#include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/cure.h"
@@ -427,9 +428,14 @@ static int show_handle(const struct job *j, struct json_object *handle)
 
 static int refused(const struct job *j, struct json_object *refusal)
 {
+	int status;
+
 	if (j->cli->json)
 		pretty_print(refusal, true);
-	return report_refusal(refusal, j->template);
+	status = report_refusal(refusal, j->template);
+	if (status == CLI_ABSENT && client_is_private(j->client))
+		check_say_skipped(j->cli); /* it may be there, and broken */
+	return status;
 }
 
 static int settle(struct job *j, struct answer *a, bool async)

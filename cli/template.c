@@ -61,18 +61,6 @@ static void show_row(struct json_object *t)
 	putchar('\n');
 }
 
-/* Those that cannot be loaded: a private server does not say, --check does. */
-static void say_problems(const struct cli *cli)
-{
-	struct json_object *checked = check_templates(cli, NULL);
-	struct json_object *list = json_member(checked, "problems");
-
-	for (size_t i = 0; i < length(list); i++)
-		say("skipped %s", json_object_get_string(
-				      json_object_array_get_idx(list, i)));
-	json_object_put(checked);
-}
-
 static int ls(const struct cli *cli, int n, const char *const *arg)
 {
 	struct client *c = client_open(cli);
@@ -97,7 +85,7 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	if (length(list) == 0 && !cli->quiet)
 		say("there are no templates for you here");
 	if (private)
-		say_problems(cli);
+		check_say_skipped(cli);
 	json_object_put(v);
 	return CLI_OK;
 }
@@ -220,6 +208,8 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 		say("there is no template \"%s\"", arg[0]);
 		say_more("  hint: \"paddock template ls\" shows those that there "
 			 "are");
+		if (cli->templates.n > 0)
+			check_say_skipped(cli);
 		json_object_put(v);
 		return CLI_ABSENT;
 	}

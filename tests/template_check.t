@@ -243,6 +243,12 @@ for my $name (qw(good syntax bsh)) {
 	     'template ls says the first, by its place, and how many more');
 }
 
+for (['run', 'all'], ['template', 'show', 'all']) {
+	my $r = $cli->run([@$_, '--templates', "$cli->{here}/all", '--state-dir', "$cli->{root}/state"]);
+
+	said($r, 4, qr{^paddock: skipped .*/all: template\.json:3:2: unknown key "limitz"}m, "@$_: that it is there, and broken");
+}
+
 # ---- hostile packages ----
 
 {

@@ -20,6 +20,7 @@ struct subscription {
 	struct run *run; /* borrowed, while it goes on and is watched */
 	struct run_watch watch;
 	struct elsewhere_watch *away; /* or NULL; another instance has the run */
+	struct revisit *revisit; /* or NULL; after a restart */
 	char digest[65]; /* of the template that offers it; "": none does */
 	bool missed; /* it may have changed while nobody could tell */
 	bool told;
@@ -28,8 +29,15 @@ struct subscription {
 	LIST_ENTRY(subscription) link; /* in session.subscriptions */
 };
 
+/* The store is asked for the run of a subscription. */
+struct revisit {
+	struct subscription *of; /* NULL: that is gone */
+};
+
 static void forget(struct subscription *u)
 {
+	if (u->revisit != NULL)
+		u->revisit->of = NULL;
 	if (u->run != NULL)
 		run_watch_del(&u->watch);
 	elsewhere_watch_free(u->away);
@@ -361,6 +369,37 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes)
 	return uris;
 }
 
+/* Does its run go on, at another instance? */
+static void on_revisit(void *arg, const struct store_result *res)
+{
+	struct revisit *v = arg;
+	struct subscription *u = v->of;
+	struct own_uri own;
+
+	free(v);
+	if (u == NULL)
+		return;
+	u->revisit = NULL;
+	own = own_uri_parse(u->uri);
+	if (res->rc == 0)
+		watch_elsewhere(u, &own, res->runs);
+}
+
+static void watch_again(struct subscription *u, const struct own_uri *own)
+{
+	struct session *s = u->session;
+
+	u->run = runs_find(server_runs(s->server), s->requestor, own->run_id);
+	if (u->run != NULL) {
+		run_watch_add(u->run, &u->watch);
+		return;
+	}
+	u->revisit = xcalloc(1, sizeof(*u->revisit));
+	u->revisit->of = u;
+	store_get_task(s->server->store, s->requestor->name, own->run_id,
+		       on_revisit, u->revisit);
+}
+
 /* What it is about may be gone: then nothing comes. */
 static void restore(struct session *s, const char *uri)
 {
@@ -370,11 +409,8 @@ static void restore(struct session *s, const char *uri)
 	u->missed = own.kind != OWN_URI_IS_ARTIFACT;
 	if (own.kind == OWN_URI_NONE)
 		look_again(u);
-	if (own.kind != OWN_URI_IS_RUN && own.kind != OWN_URI_IS_LOG)
-		return;
-	u->run = runs_find(server_runs(s->server), s->requestor, own.run_id);
-	if (u->run != NULL)
-		run_watch_add(u->run, &u->watch);
+	if (own.kind == OWN_URI_IS_RUN || own.kind == OWN_URI_IS_LOG)
+		watch_again(u, &own);
 }
 
 void subscriptions_restore(struct session *s, struct json_object *uris)

@@ -72,6 +72,26 @@ static void test_own(void)
 	end();
 }
 
+/* One of before comes back: it is one as any other. */
+static void test_again(void)
+{
+	static const char id[HTTP_SESSION_ID_SIZE] =
+	    "0123456789012345678901234567890123456789";
+	char own[HTTP_SESSION_ID_SIZE];
+	struct http_session *s;
+
+	begin();
+	memcpy(own, http_session_new(&all, user(1))->id, sizeof(own));
+	open_all(user(1), HTTP_SESSIONS_EACH - 1);
+	s = http_session_again(&all, user(1), id);
+	ok(s != NULL && is_there(user(1), id), "a session comes back at the bound");
+	ok(!is_there(user(1), own), "for one that was idle longest");
+	is_int(user(1)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
+	ok(s->lost == s->last_stream && s->lost > UINT32_MAX,
+	   "its streams begin where those before cannot have come");
+	end();
+}
+
 static void test_all(void)
 {
 	struct http_session *s;
@@ -142,6 +162,7 @@ int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	test_own();
+	test_again();
 	test_all();
 	test_polled();
 	return tap_done();

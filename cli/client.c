@@ -120,6 +120,9 @@ static int gone(struct client *c, const char *what)
 	else if (WEXITSTATUS(status) == EX_CONFIG)
 		say("the private server does not start with these flags and "
 		    "this configuration");
+	else if (WEXITSTATUS(status) == EX_UNAVAILABLE ||
+		 WEXITSTATUS(status) == EX_NOPERM)
+		say("the private server cannot start here");
 	else
 		say("the private server stopped, with status %d: %s",
 		    WEXITSTATUS(status), what);

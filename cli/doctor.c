@@ -102,31 +102,38 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 		add(advice, "programs, which run weakly caged", weak);
 }
 
-static bool takes_runs(struct json_object *o)
+static struct json_object *health_of(struct json_object *o)
 {
-	struct json_object *store = json_member(json_member(o, "profile"),
-						"store");
-
-	return json_member_str(store, "reason") == NULL ||
-	       json_object_get_boolean(json_member(store, "available"));
+	return json_member(json_member(o, "profile"), "health");
 }
 
-/* Its record of runs: does it take them, and all that they give? */
-static void check_store(struct json_object *o, struct json_object *advice)
+/* What readyz would say. */
+static bool takes_runs(struct json_object *o)
 {
-	struct json_object *store = json_member(json_member(o, "profile"),
-						"store");
-	const char *reason = json_member_str(store, "reason");
-	char *text;
+	return json_object_get_boolean(json_member(health_of(o), "ready"));
+}
 
-	if (reason == NULL)
-		return;
-	text = xasprintf("the server says of its state: %s; its log says where "
-			 "that is", reason);
-	add(advice,
-	    takes_runs(o) ? "room on the disk" : "a state folder that takes runs",
-	    text);
-	free(text);
+/* All that keeps runs from being started, or may soon. */
+static void check_health(struct json_object *o, struct json_object *advice)
+{
+	struct json_object *list = json_member(health_of(o), "checks");
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *c = json_object_array_get_idx(list, i);
+		const char *says = json_member_str(c, "says");
+		const char *cure = json_member_str(c, "cure");
+		char *text;
+
+		if (says == NULL)
+			continue;
+		text = cure == NULL ? xstrdup(says)
+				    : xasprintf("%s; %s", says, cure);
+		add(advice, json_member_str(c, "name"), text);
+		free(text);
+	}
 }
 
 static void check_version(struct json_object *o, struct json_object *advice)
@@ -432,6 +439,7 @@ static void show(struct json_object *o, struct json_object *advice)
 	line("kernel", json_member_str(o, "kernel"));
 	line("requestor", json_member_str(profile, "requestor"));
 	line("trust", json_member_str(profile, "trustLevel"));
+	line("ready", takes_runs(o) ? "yes" : "no");
 	line("isolation",
 	     json_member_str(json_member(profile, "isolation"), "level"));
 	if (json_member(profile, "programs") != NULL)
@@ -470,7 +478,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	if (rc == 0) {
 		check_isolation(o, advice);
 		check_programs(o, advice);
-		check_store(o, advice);
+		check_health(o, advice);
 		check_browser(o, advice);
 		check_broker(o, advice);
 		check_version(o, advice);

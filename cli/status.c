@@ -120,12 +120,73 @@ static void show(struct json_object *view)
 	show_artifacts(json_member(view, "artifacts"));
 }
 
+/* ---- the server ---- */
+
+static void show_checks(struct json_object *list)
+{
+	size_t n = json_object_is_type(list, json_type_array)
+		       ? json_object_array_length(list)
+		       : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *c = json_object_array_get_idx(list, i);
+
+		if (json_member_str(c, "says") == NULL)
+			continue;
+		line(json_member_str(c, "verdict"),
+		     json_member_str(c, "says"));
+		line("", json_member_str(c, "cure"));
+	}
+}
+
+static void show_server(struct client *c, struct json_object *profile)
+{
+	struct json_object *health = json_member(profile, "health");
+	struct json_object *usage = json_member(profile, "usage");
+	char text[64];
+
+	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
+	line("version", json_member_str(profile, "runtimeVersion"));
+	line("ready", json_object_get_boolean(json_member(health, "ready"))
+			  ? "yes"
+			  : "no");
+	show_checks(json_member(health, "checks"));
+	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
+		 json_object_get_int64(json_member(usage, "running")),
+		 json_object_get_int64(json_member(usage, "queued")));
+	line("your runs", text);
+}
+
+/* Would it start a run now? As readyz says. */
+static int server_status(const struct cli *cli)
+{
+	struct client *c = client_open(cli);
+	struct json_object *v = NULL;
+	int rc;
+
+	if (c == NULL)
+		return client_trouble();
+	rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &v);
+	if (rc == 0 && cli->json)
+		pretty_print(json_member(v, "health"), true);
+	else if (rc == 0)
+		show_server(c, v);
+	if (rc == 0 && !json_object_get_boolean(
+			   json_member(json_member(v, "health"), "ready")))
+		rc = CLI_TROUBLE;
+	json_object_put(v);
+	client_close(c);
+	return rc;
+}
+
 static int status(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *view;
-	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
+	int rc;
 
-	(void)n;
+	if (n == 0)
+		return server_status(cli);
+	rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
 	if (rc == 0 && cli->json)
 		pretty_print(view, true);
 	else if (rc == 0)
@@ -136,9 +197,8 @@ static int status(const struct cli *cli, int n, const char *const *arg)
 
 const struct command cmd_status = {
     .name = "status",
-    .args = "RUN",
-    .summary = "the state of a run",
-    .min = 1,
+    .args = "[RUN]",
+    .summary = "the state of a run, or of the server",
     .max = 1,
     .run = status,
 };

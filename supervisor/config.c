@@ -308,6 +308,15 @@ static int add_templates(struct config *c, const char *path, char *why,
 	return 0;
 }
 
+/* Whoever reads it in a log, or --print-config, sees one line. */
+static bool has_control(const char *value)
+{
+	for (const unsigned char *p = (const unsigned char *)value; *p != 0; p++)
+		if (*p < ' ' || *p == 0x7F)
+			return true;
+	return false;
+}
+
 int config_set(struct config *c, const char *section, const char *key,
 	       const char *value, char *why, size_t size)
 {
@@ -319,6 +328,10 @@ int config_set(struct config *c, const char *section, const char *key,
 	if (k == NULL || config_section_is_named(section))
 		return why_set(why, size, "%s: unknown key in [%s]", key,
 			       section);
+	if (has_control(value))
+		return why_set(why, size, "%s = \"%s\": there is a control "
+			       "character, such as a line break, in it", key,
+			       value);
 	text = absolute(k, value);
 	if (k->type == CONFIG_DIRS)
 		rc = add_templates(c, text, why, size);

@@ -327,7 +327,10 @@ static void on_usage(void *arg, const struct store_result *res)
 		    programs_view(&c->session->server->isolation));
 	json_object_object_add(v, "usage", usage);
 	json_object_object_add(v, "store", store_view(c->session->server));
-	json_object_object_add(v, "health", health_view(c->session->server));
+	json_object_object_add(
+	    v, "health",
+	    health_view(c->session->server,
+			session_trust(c->session) == TRUST_LOCAL));
 	call_tool_result(c, v, false);
 }
 

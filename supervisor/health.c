@@ -7,6 +7,7 @@
  */
 #include "supervisor/health.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,33 @@ static const char *state(struct server *srv, enum health_verdict *v)
 	return health_state(srv->config, srv->store);
 }
 
+/* Of the folder, for the operator: which, why, and what would mend it. */
+static const char *state_where(struct server *srv)
+{
+	static char text[HEALTH_WHY];
+	const char *at = NULL;
+	const char *why = srv->store == NULL ? NULL : store_sick(srv->store);
+	int rc;
+
+	if (why != NULL || srv->store == NULL)
+		return why;
+	rc = state_lately(srv->config->state_dir, &at);
+	if (rc == 0)
+		return NULL;
+	snprintf(text, sizeof(text), "%s: %s; %s", at, strerror(-rc),
+		 store_remedy(rc));
+	return text;
+}
+
+static const char *disk_where(struct server *srv)
+{
+	static char text[HEALTH_WHY];
+
+	snprintf(text, sizeof(text), "make room where %s is, or set a lower "
+		 "disk_reserve_bytes", srv->config->state_dir);
+	return text;
+}
+
 static const char *disk(struct server *srv, enum health_verdict *v)
 {
 	enum disk_room room = disk_room_lately(srv->config);
@@ -92,6 +120,7 @@ static const struct check {
 	/* while it serves: what is wrong, for clients to read; NULL: nothing */
 	const char *(*now)(struct server *srv, enum health_verdict *v);
 	const char *cure; /* of that, by the operator */
+	const char *(*where)(struct server *srv); /* with paths; NULL: that */
 } checks[] = {
     {.name = "the folders of templates", .before = health_templates},
     {.name = "a log", .before = health_log},
@@ -105,11 +134,13 @@ static const struct check {
     /* one client is answered why, and lists what there is all the same */
     {.name = "a state folder that takes runs", .before = health_state_before,
      .stdio_warns = true, .now = state,
-     .cure = "the log of the server says where that is, and what would help"},
+     .cure = "the log of the server says where that is, and what would help",
+     .where = state_where},
     {.name = "room on the disk", .before = health_disk_before,
      .only_warns = true, .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
-	     "says where"},
+	     "says where",
+     .where = disk_where},
     {.name = "the browser", .before = health_browser, .only_warns = true},
 };
 
@@ -173,25 +204,27 @@ static void add(struct json_object *o, const char *key, const char *text)
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static struct json_object *one_view(struct server *srv, size_t i)
+static struct json_object *one_view(struct server *srv, size_t i, bool local)
 {
 	static const char *const names[] = {[HEALTH_WELL] = "well",
 					    [HEALTH_WARNS] = "warning",
 					    [HEALTH_FAILS] = "failing"};
 	struct json_object *o = json_object_new_object();
 	enum health_verdict v;
-	const char *says = look(srv, i, &v);
+	const char *says = look(srv, i, &v), *where = NULL;
 
+	if (says != NULL && local && checks[i].where != NULL)
+		where = checks[i].where(srv);
 	add(o, "name", checks[i].name);
 	add(o, "verdict", names[v]);
 	if (says != NULL) {
 		add(o, "says", says);
-		add(o, "cure", checks[i].cure);
+		add(o, "cure", where != NULL ? where : checks[i].cure);
 	}
 	return o;
 }
 
-struct json_object *health_view(struct server *srv)
+struct json_object *health_view(struct server *srv, bool local)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *list = json_object_new_array();
@@ -202,7 +235,7 @@ struct json_object *health_view(struct server *srv)
 		add(o, "reason", why);
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
-			json_object_array_add(list, one_view(srv, i));
+			json_object_array_add(list, one_view(srv, i, local));
 	json_object_object_add(o, "checks", list);
 	return o;
 }

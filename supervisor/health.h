@@ -48,8 +48,11 @@ const char *health_warning(struct server *srv);
 /* The part of that which is the store's and its folder's alone. */
 const char *health_state(const struct config *config, struct store *store);
 
-/* {ready, reason, checks: [{name, verdict, says, cure}]} */
-struct json_object *health_view(struct server *srv);
+/*
+ * {ready, reason, checks: [{name, verdict, says, cure}]}. LOCAL: the cure may
+ * name paths of this machine.
+ */
+struct json_object *health_view(struct server *srv, bool local);
 
 /* Once a second: what is not well any more, or again, is logged once. */
 void health_watch(struct server *srv);

@@ -63,6 +63,16 @@ enum run_state run_next(enum run_state state, enum run_event ev)
 	return next[state][ev];
 }
 
+static void log_start(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s version=%s requestor=%s started=yes "
+		 "waited_ms=%lld",
+		 r->id, r->template->id, r->template->version_text,
+		 r->requestor->name,
+		 (long long)(r->started_mono_ms - r->created_mono_ms));
+}
+
 int run_apply(struct run *r, enum run_event ev)
 {
 	enum run_state to = run_next(r->state, ev);
@@ -78,6 +88,7 @@ int run_apply(struct run *r, enum run_event ev)
 	if (to == RUN_RUNNING && r->started_ms == 0) {
 		r->started_ms = r->updated_ms;
 		r->started_mono_ms = clock_mono_ms();
+		log_start(r);
 	}
 	if (run_terminal(r)) {
 		r->finished_ms = r->updated_ms;

@@ -111,26 +111,14 @@ static bool is_granted(const struct runs *s, struct run *r)
 	return false;
 }
 
-static void log_start(const struct run *r)
-{
-	log_info("run",
-		 "run=%s template=%s version=%s requestor=%s started=yes "
-		 "waited_ms=%lld",
-		 r->id, r->template->id, r->template->version_text,
-		 r->requestor->name,
-		 (long long)(r->started_mono_ms - r->created_mono_ms));
-}
-
 void runs_start(struct runs *s, struct run *r)
 {
 	bool first = r->state == RUN_QUEUED;
 	int rc;
 
 	sched_start(&s->sched, &r->queued);
-	if (first) {
+	if (first)
 		run_apply(r, EV_START);
-		log_start(r);
-	}
 	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
 	if (rc < 0) {
 		runs_unborn(s, r, rc);

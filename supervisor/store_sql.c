@@ -402,6 +402,15 @@ static bool usable(struct store *s)
 	return !moved;
 }
 
+/* Where nothing can be, as in /proc, it is not a row that is not found. */
+static int no_folder(struct store *s, int rc)
+{
+	store_failed(s, rc, s->dir);
+	if (rc == -ENOENT)
+		s->why_rc = rc = -ENXIO;
+	return rc;
+}
+
 int store_sql_open(struct store *s)
 {
 	int rc;
@@ -411,7 +420,7 @@ int store_sql_open(struct store *s)
 	store_sql_close(s);
 	rc = file_mkdirs(s->dir);
 	if (rc != 0)
-		return store_failed(s, rc, s->dir);
+		return no_folder(s, rc);
 	rc = store_instance_lock(s);
 	if (rc == 0)
 		rc = open_db(s);

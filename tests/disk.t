@@ -139,7 +139,7 @@ SKIP: {
 	$ada->tool(cancel_task_run => {runId => $going});
 	is($ada->ended($going)->{status}, 'canceled', 'what goes on ends, and that is recorded');
 	my $doctor = `$BUILD/paddock doctor --socket $s->{socket} 2>&1`;
-	like($doctor, qr/missing +a state folder that takes runs: .*nearly full/, 'doctor tells');
+	like($doctor, qr/missing +room on the disk: .*nearly full/, 'doctor tells');
 	$s->signal('USR1');
 	ok($s->log_has(qr/disk=spent/), 'and so does the log, when it is asked for');
 	unlink "$inside/filler";

@@ -118,6 +118,11 @@ my @faults = (
      qr{/templates/none, which templates names, is not there}, $CONFIG, $CONFIG, $CONFIG],
     ['a file for a folder of templates', sub { write_file($_[0]{templates} .= '/file', '') },
      qr{is no folder}, $CONFIG, $CONFIG, $CONFIG],
+    ['a line break in a name', sub {
+	    $_[0]{templates} .= "/none\npaddockd: forged" },
+     qr{/none\?paddockd: forged": there is a control character}, $CONFIG, $CONFIG, $CONFIG],
+    ['a browser that is not there', sub { $_[0]{config} .= "[browser]\nchromium = /no/such/chromium\n" },
+     qr{chromium in \[browser\] is /no/such/chromium, which is no program}, undef, 'on', $CONFIG],
     ['a state folder of another\'s', sub {
 	    mkdir $_[0]{state};
 	    write_file("$_[0]{state}/thesis.tex", '');
@@ -210,6 +215,14 @@ sub one {
 	return !@wrong;
 }
 
+# Nothing is wrong: --check says so, and leaves no trace.
+for (@users) {
+	my ($who, $user) = @$_;
+
+	ok(one(['nothing', sub { }, qr/^$/, undef, 'on', 0], 'check', $user, $_),
+	   "all is well, as $who: --check says nothing and makes nothing" . ($_ ? ', log file or not' : '')) for 0, 1;
+}
+
 for my $fault (@faults) {
 	my ($name, undef, undef, undef, undef, undef, %o) = @$fault;
 
@@ -223,5 +236,102 @@ for my $fault (@faults) {
 			   "$name, $mode, as $who: status, one line, no trace, with a log file or not");
 		}
 	}
+}
+
+# ---- what is whose ----
+
+my %echo = (echo => lua('return inputs'));
+
+sub private_user { return as_root() ? (user => $NOBODY) : () }
+
+{
+	my $root = Paddock::fresh_root(as_root() ? $NOBODY : undef);
+	my $log = "$root/the.log";
+	my %same = (templates => \%echo, root => $root, level => 'info', private_user(),
+		    args => ['--log-file', $log]);
+	my $d = Daemon->new(%same);
+
+	until_true('the daemon', sub { (read_file($log) // '') =~ /ready=yes/ });
+	my $own = sub { join '', grep { !/part=conn / } split /^/, read_file($log) }; # but who knocked
+	my $before = $own->();
+	my $second = $d->again(level => 'info', kept_socket => 1);
+	is(($second->wait_exit // 0) >> 8, $UNAVAILABLE, 'a second daemon on socket and log: exit 69');
+	like($second->log_text, qr/^paddockd: [^\n]*another paddockd serves it[^\n]*\n\z/,
+	     '  which says why, once, on stderr');
+	is($own->(), $before, '  and wrote nothing into the first one\'s log');
+	$_->init for my @two = map { Paddock->new(%same, templates => undef) } 1, 2;
+	same_json($_->run_sync(echo => {a => 1})->{result}, {a => 1}, 'one client\'s servers start beside it')
+	    for @two;
+	$_->{shared} = 1 for @two;
+	$_->stop for @two;
+	$d->stop;
+}
+
+# ---- lines that nobody forges ----
+
+{
+	my $d = Daemon->new(templates => \%echo, idle => 1, private_user(),
+			    root => Paddock::fresh_root(as_root() ? $NOBODY : undef));
+
+	write_file("$d->{root}/templates/x\nts=0 level=error part=forged/template.json", '{}');
+	$d->start;
+	$d->ready;
+	like($d->log_text, qr/^ts=\S+ level=warn part=catalogue skipped="[^"\n]*\/x\?ts=0 level=error part=forged/m,
+	     'a folder with a line break in its name is told of in one line');
+	unlike($d->log_text, qr/^ts=0/m, '  and begins none');
+	my $r = start($d->{root}, $d->{user}, '--check', '--templates', "$d->{root}/templates",
+		      '--state-dir', $d->{state});
+	is(scalar(grep { !/^paddockd: / } @{$r->{lines}}), 0, '  nor on stderr of --check');
+	my $c = $d->client->greeted;
+	my $run = $c->run_sync(echo => {a => 1})->{runId};
+	ok($d->log_has(qr/part=run run=$run template=echo version=1\.0\.0 requestor=\S+ started=yes waited_ms=\d+$/m),
+	   'the log has a line for a run\'s start');
+	$d->signal('USR1');
+	ok($d->log_has(qr/ready=yes why=""$/m), 'a line of status says that it is ready');
+	ok($d->log_has(qr/part=requestor requestor=\S+ status=ok .* overpolls=\d+$/m), '  and one of each requestor');
+	unlike($d->log_text, qr/=unknown/, '  knows what it tells');
+	$d->stop;
+}
+
+# ---- while it serves ----
+
+# What readyz, "paddock status" and "paddock doctor" say: whether runs are
+# started, and why not.
+sub told {
+	my ($s) = @_;
+	my $r = $s->fetch(GET => '/readyz')->{json};
+	my @said = map { my $all = `$BUILD/paddock $_ --socket $s->{socket} 2>&1`; [$? >> 8, $all] } qw(status doctor);
+
+	return {status => $r->{status}, reason => $r->{reason},
+		alike => !(grep { ($_->[0] == 0) != ($r->{status} eq 'ready') ||
+				      defined $r->{reason} && index($_->[1], $r->{reason}) < 0 } @said)};
+}
+
+{
+	my $root = Paddock::fresh_root(as_root() ? $NOBODY : undef);
+	my $s = Http->new(templates => \%echo, root => $root, private_user());
+	my $c = $s->client->greeted;
+
+	$c->run_sync(echo => {a => 1});
+	is(told($s)->{status}, 'ready', 'a daemon whose state is well is ready');
+	chown 0, 0, $s->{state} if as_root();
+	chmod 0555, $s->{state};
+	ok(until_true('it to notice', sub { told($s)->{status} eq 'not ready' }), 'once its state is closed to it, it is not');
+	my $now = told($s);
+	is($now->{reason}, 'it may not read or write its state', '  and says why');
+	ok($now->{alike}, '  which status and doctor say as well');
+	refused($c->run(echo => {a => 2}), 'STORE_UNAVAILABLE', '  and a run is refused');
+	ok($s->log_has(qr/level=error part=health state=failing path="$s->{state}" err="Permission denied"/),
+	   '  the log says which folder');
+	like(`$BUILD/paddock status --socket $s->{socket} 2>&1`, qr/^failing +it may not .*\n +\Q$s->{state}\E: Permission denied; let this user/m,
+	     '  and to a local user so does status');
+	unlike(json_of($c->tool('get_runtime_profile')->{view}{health}), qr{\Q$s->{state}}, '  but no remote one hears of it');
+	chmod 0700, $s->{state};
+	chown $NOBODY, $NOBODY, $s->{state} if as_root();
+	ok(until_true('it to be mended', sub { told($s)->{status} eq 'ready' }), 'once that is mended it is ready');
+	is($c->run_sync(echo => {a => 3})->{status}, 'succeeded', '  and runs run, without a restart');
+	ok($s->log_has(qr/part=health state=ok/), '  which the log says');
+	is(scalar(() = $s->log_text =~ /state=failing/g), 1, '  as it said the failure: once');
+	$s->stop;
 }
 done_testing;

@@ -80,10 +80,20 @@ static char *named(const struct check *c, struct json_object *package)
 
 /* ---- Lua ---- */
 
+/* Where PACKAGE lies: JSON has no path that is not UTF-8, but we were given it. */
+static const char *place(const struct check *c, struct json_object *package)
+{
+	char *manifest = xasprintf("%s/template.json", c->real);
+	bool whole = access(manifest, F_OK) == 0;
+
+	free(manifest);
+	return whole ? c->real : json_member_str(package, "path");
+}
+
 static void probe(struct check *c, struct json_object *package)
 {
 	const char *entry = json_member_str(package, "lua");
-	const char *path = json_member_str(package, "path");
+	const char *path = place(c, package);
 	struct json_object *fault = NULL;
 	int rc;
 

@@ -263,6 +263,10 @@ for (['run', 'all'], ['template', 'show', 'all']) {
 	unlike($text, qr/[\x00-\x08\x0b-\x1f\x7f-\x9f\x{202e}]|^FORGED/m, 'nothing acts on a terminal');
 	like($text, qr/evil/, 'though it is shown');
 	ok(eval { json_to(check('evil', '--json')->{out}) }, 'JSON is JSON');
+	rename "$cli->{here}/evil", "$cli->{here}/evil\xff" or die $!;
+	$r = check("evil\xff", '--json');
+	ok(eval { json_to($r->{out}) }, 'also of a folder whose name is no text');
+	is($r->{status}, 1, 'whose code is compiled as well');
 }
 {
 	my $from = time;

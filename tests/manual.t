@@ -78,6 +78,34 @@ LUA
 	$s->stop;
 }
 
+# mdoc takes quotation marks around a word of a macro's line for its own: JSON
+# in one has to write them as \\&". Headings and words with blanks are quoted.
+for my $name (sort keys %page) {
+	my @eaten = grep { /^\.(?!\\")(?!S[hs] )/ && /(?:^|(?<=\s))"(?:[^"\s]*"|[^"]*"(?=\S))/ }
+	    split /\n/, $page{$name};
+
+	same_json(\@eaten, [], "$name keeps its quotation marks");
+}
+
+# And as it is read, where there is what shows it.
+SKIP: {
+	my ($man) = grep { -x "$_/man" } split /:/, $ENV{PATH};
+
+	skip 'man is not installed', 2 if !$man;
+	local $ENV{MANWIDTH} = 200;
+	my $text = said('man', '-l', "$TOP/man/paddock-template.5") // '';
+
+	skip 'man shows no page here', 2 if $text !~ /paddock-template/;
+	like($text, qr/\{"id": 2, "ok": true, "value": \.\.\.\}/, 'an answer on descriptor 4 is JSON as it is read');
+	like($text, qr/"writeOnly": true.*\["local"\]/s, 'and so are values of the manifest');
+}
+
+# Where people look for what the browser may open, it is told.
+for my $name (qw(paddock.conf.5 paddock-template.5)) {
+	like($page{$name}, qr/$_/, "$name tells of $_")
+	    for 'ports 80, 443, 8080 and 8443', 'loopback and private networks', 'trust level', 'hosts';
+}
+
 SKIP: {
 	skip 'mandoc is not installed', scalar keys %page
 	    unless grep { -x "$_/mandoc" } split /:/, $ENV{PATH};

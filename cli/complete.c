@@ -235,7 +235,7 @@ static bool begins(const char *text, const char *with)
 static void offer_operand(const struct command *cmd, const struct ask_words *w,
 			  int number, const char *before)
 {
-	const char *args = cmd->args;
+	const char *args = cmd->args + strspn(cmd->args, "["); /* it may be left out */
 
 	if (cmd->raw != NULL)
 		tell_out("%s\n", FILES);
@@ -249,9 +249,9 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 		offer_templates(w);
 	else if (strstr(args, "DIR") != NULL)
 		tell_out("%s\n", DIRS);
-	else if (begins(args, "[COMMAND") && number == 0)
+	else if (begins(args, "COMMAND") && number == 0)
 		offer_commands(w);
-	else if (begins(args, "[COMMAND"))
+	else if (begins(args, "COMMAND"))
 		offer_seconds(w, before);
 }
 

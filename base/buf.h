@@ -22,7 +22,7 @@ void buf_fini(struct buf *b); /* frees the bytes; B is empty again */
 
 static inline const char *buf_data(const struct buf *b)
 {
-	return b->data + b->off;
+	return b->off > 0 ? b->data + b->off : b->data;
 }
 
 static inline size_t buf_len(const struct buf *b)

@@ -306,10 +306,12 @@ static void test_ended(void)
 }
 
 static int64_t expires_ms;
+static int level;
 
 static void on_row(void *arg, const struct store_result *res)
 {
 	expires_ms = res->session != NULL ? res->session->expires_ms : 0;
+	level = res->session != NULL ? res->session->log_level : -1;
 	help_done(arg, res);
 }
 
@@ -347,9 +349,34 @@ static void test_touched(void)
 	http_keep_tick(&all);
 	ok(lasts(used) >= then[0] + 60000, "but now and then, and lasts longer");
 	ok(lasts(idle) == then[1], "without a use it does not");
-	http_keep_changed(idle);
-	http_keep_changed(idle);
-	used->session.log_level = 1;
+	end();
+}
+
+/* What a client sets is in the row soon, and at the latest when the server ends. */
+static void test_changed(void)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_session *s, copy;
+
+	begin();
+	s = session(ada);
+	http_keep(s, STORE_NOW, NULL, NULL);
+	memcpy(id, s->id, sizeof(id));
+	s->session.log_level = 2;
+	session_changed(&s->session);
+	session_changed(&s->session);
+	lasts(s);
+	is_int(level, MCP_LEVEL_INFO, "a change is not written at once");
+	while (s->changed)
+		event_base_loop(srv.base, EVLOOP_ONCE);
+	lasts(s);
+	is_int(level, 2, "but soon, with those that came with it");
+	s->session.log_level = 5;
+	session_changed(&s->session);
+	copy = *s;
+	http_sessions_fini(&all);
+	ok(lasts(&copy) > 0 && level == 5, "and before the server ends");
+	http_sessions_init(&all, &srv, &pool.held);
 	end();
 }
 
@@ -363,5 +390,6 @@ int main(void)
 	test_none();
 	test_ended();
 	test_touched();
+	test_changed();
 	return tap_done();
 }

@@ -66,9 +66,34 @@ static const char *const expected[WANTS] = {
     [WANT_END] = "nothing more after the value",
 };
 
+/* What people write who take JSON for JavaScript. */
+static const char *habit(const struct json_lex *x)
+{
+	size_t at = x->at;
+	char c = at < x->len ? x->text[at] : ' ';
+	char next = at + 1 < x->len ? x->text[at + 1] : ' ';
+
+	if (c == '/' && (next == '/' || next == '*'))
+		return "; JSON has no comments";
+	if (c == '\'')
+		return "; texts and names are in double quotes";
+	if (c != '}' && c != ']')
+		return "";
+	while (at > 0 && json_lex_space(x->text, at, at - 1) == at)
+		at--;
+	return at > 0 && x->text[at - 1] == ','
+		   ? "; the comma before it is one too many"
+		   : "";
+}
+
 static int unexpected(struct scan *s)
 {
-	return json_lex_unexpected(&s->x, s->x.at, expected[s->want]);
+	int rc = json_lex_unexpected(&s->x, s->x.at, expected[s->want]);
+	char *text = s->x.err->text;
+	size_t n = strlen(text);
+
+	snprintf(text + n, sizeof(s->x.err->text) - n, "%s", habit(&s->x));
+	return rc;
 }
 
 /* Hang V, which the tree then owns, where the scan stands. */

@@ -192,7 +192,7 @@ finds(package_of(all => '"limitz": {}, "version2": 1, "taskSupport": "no", "inpu
       'main:1:1: error: the interpreter /bin/bsh of the #! line is not there; did you mean /bin/sh?',
       'tests/a.json:2:23: error: no run ends so: a status is succeeded, partial_success, failed, canceled or refused; did you mean succeeded? (/expect/status)',
       'tests/a.json:2:35: error: unknown key "resutl"; did you mean "result"? (/expect/resutl)',
-      'tests/b.json:2:11: error: this is not JSON: expected a value, found \']\'',
+      'tests/b.json:2:11: error: this is not JSON: expected a value, found \']\'; the comma before it is one too many',
       'tests/c.json:1:1: error: a test is an object of "inputs" and "expect"',
       'tests/d.json:1:1: error: a test has "expect", an object of "status" and "result" or "errorCode" (/expect)',
       'template.json:3:87: warning: "propertis" is no keyword of JSON Schema, so nothing is checked by it; did you mean "properties"? (/inputsSchema/propertis)',

@@ -125,6 +125,7 @@ static void arguments(struct opt_list *args, const struct cli *cli,
 {
 	opt_list_add(args, program);
 	opt_list_add(args, "--stdio");
+	opt_list_add(args, "--no-takeover");
 	if (cli->config != NULL) {
 		opt_list_add(args, "--config");
 		opt_list_add(args, cli->config);

@@ -139,16 +139,24 @@ static void ask_owner(struct call *c, const struct store_run *row)
 	if (w->until_ms == 0)
 		w->until_ms =
 		    clock_mono_ms() + wants[w->ask.want].patience_ms;
-	if (elsewhere_died(c->server, row)) {
-		w->died = true;
-		w->asked = false; /* but who comes after it may be */
+	/* what waits is cancelled by who takes over, who has to know of it */
+	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
+			 (row->status == STORE_RUNNING ||
+			  w->ask.want != ELSEWHERE_CANCEL))) {
+		w->died |= elsewhere_died(c->server, row);
 		look_later(c);
-	} else if (!w->asked) {
+	} else {
 		w->asked = true;
 		send_mail(c, true);
-	} else {
-		look_later(c);
 	}
+}
+
+/* It waits for a server that takes it over, and nobody knows more of it. */
+static bool is_left(const struct server *srv, const struct waiting *w,
+		    const struct store_run *row)
+{
+	return row->owner == STORE_OWNER_DEAD && row->status == STORE_QUEUED &&
+	       srv->passing && w->ask.want != ELSEWHERE_CANCEL;
 }
 
 static bool is_patient(const struct waiting *w)
@@ -181,7 +189,8 @@ static void on_look(void *arg, const struct store_result *res)
 	until = fresh_until(row, w->ask.want);
 	if (until > now && until < now + ELSEWHERE_RENEW_MS)
 		send_mail(c, false);
-	if (until > now || row->owner == STORE_OWNER_SELF)
+	if (until > now || row->owner == STORE_OWNER_SELF ||
+	    is_left(c->server, w, row))
 		finish(c, res, false);
 	else if (is_patient(w))
 		ask_owner(c, row);

@@ -34,6 +34,8 @@ static const char usage[] =
     "stdout.\n"
     "\n"
     "  --stdio                    serve one client on stdin and stdout\n"
+    "  --no-takeover              leave what waits in a server that ended to the\n"
+    "                             next one: this one ends soon\n"
     "  --config FILE              read FILE, and conf.d beside it\n"
     "  --check                    check all that a start needs, then exit;\n"
     "                             --check=templates: them alone\n"
@@ -57,13 +59,14 @@ static const char usage[] =
     "  --version                  print the version, then exit\n"
     "  --help                     print this, then exit\n";
 
-enum { OPT_STDIO = 256, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_PRINT_FAULTS, OPT_TEMPLATES,
+enum { OPT_STDIO = 256, OPT_NO_TAKEOVER, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_PRINT_FAULTS, OPT_TEMPLATES,
        OPT_GRANT,
        OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
        OPT_HELP };
 
 static const struct option options[] = {
     {"stdio", no_argument, NULL, OPT_STDIO},
+    {"no-takeover", no_argument, NULL, OPT_NO_TAKEOVER},
     {"config", required_argument, NULL, OPT_CONFIG},
     {"check", optional_argument, NULL, OPT_CHECK},
     {"print-grants", no_argument, NULL, OPT_PRINT_GRANTS},
@@ -99,7 +102,7 @@ static const struct {
 
 struct flags {
 	uid_t uid; /* who started us: a reload is somebody else's */
-	bool stdio, check, print;
+	bool stdio, passing, check, print;
 	bool grants; /* a check, too, which prints them */
 	bool faults; /* likewise */
 	bool templates_alone; /* are looked at by that check */
@@ -165,6 +168,9 @@ static int read_flags(struct flags *f, int argc, char **argv)
 		switch (opt) {
 		case OPT_STDIO:
 			f->stdio = true;
+			break;
+		case OPT_NO_TAKEOVER:
+			f->passing = true;
 			break;
 		case OPT_CONFIG:
 			f->config_file = optarg;
@@ -408,7 +414,7 @@ static int open_transport(struct server *srv, const struct flags *f)
 
 static int serve(struct config *config, struct flags *f)
 {
-	struct server srv = {.others = !f->stdio};
+	struct server srv = {.others = !f->stdio, .passing = f->passing};
 	struct catalogue *cat;
 	int status;
 

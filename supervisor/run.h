@@ -183,6 +183,7 @@ struct run {
 	void *reading_arg;	       /* runs.c's, with that */
 	struct conform_job *checked;   /* …while it is checked, on a thread… */
 	struct runs *checked_by;       /* …for these */
+	bool taken_over;	       /* it waited in another instance */
 	unsigned starts;	       /* tries to get one that failed */
 	bool durable;		       /* a row of it has been committed */
 	int64_t row_bytes;	       /* of its row, as its requestor is charged */

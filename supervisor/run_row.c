@@ -118,6 +118,7 @@ struct run *run_row_revive(const struct store_run *row,
 	r->inputs = xstrdup(row->inputs);
 	r->inputs_len = strlen(row->inputs);
 	r->durable = true;
+	r->taken_over = true;
 	r->row_bytes = store_row_bytes(row);
 	return r;
 }

@@ -437,7 +437,8 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (run_terminal(r) || (r->state == RUN_QUEUED && !queued))
+		if (run_terminal(r) || (r->state == RUN_QUEUED &&
+					(!queued || r->taken_over)))
 			continue;
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server was stopped before the run had ended");

@@ -93,8 +93,9 @@ void runs_reclaim(struct runs *s, runs_served served, void *arg,
 void runs_pump(struct runs *s);
 
 /*
- * End what runs, as interrupted, and with QUEUED what waits too; their rows
- * are asked for. What is left waiting is the next instance's to take over.
+ * End what runs, as interrupted, and with QUEUED what waits too, unless it was
+ * taken over; their rows are asked for. What is left waiting is the next
+ * instance's to take over.
  */
 void runs_interrupt(struct runs *s, bool queued);
 

@@ -277,7 +277,8 @@ static void recover(struct server *srv)
 	if (srv->recovering)
 		return;
 	srv->recovering = true;
-	store_recover(srv->store, on_recovered, srv);
+	(srv->passing ? store_recover_begun : store_recover)(
+	    srv->store, on_recovered, srv);
 }
 
 void server_recover(struct server *srv)

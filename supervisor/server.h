@@ -32,6 +32,7 @@ struct server {
 	struct requestors requestors;
 	struct requestor *local; /* borrowed from them: whose uid is ours */
 	bool others;	/* it serves every local user, not LOCAL alone */
+	bool passing;	/* it ends soon: what waited elsewhere is left waiting */
 	bool with_client; /* it serves one on stdin, and ends when that goes */
 	bool programs_known; /* it is measured whether they can be caged */
 	bool told_ready;

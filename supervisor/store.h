@@ -308,9 +308,11 @@ void store_drop_sessions(struct store *s, const char *requestor);
  * Take over from supervisors that died (their instance file is not locked),
  * each by exactly one survivor: what they ran becomes failed without a view;
  * what they had queued becomes this instance's and comes back in runs, with
- * inputs and options. Stray files are removed.
+ * inputs and options, but for what was to be cancelled. Stray files are removed.
  */
 void store_recover(struct store *s, store_done done, void *arg);
+/* The same, but what they had queued is left to the next that wants it. */
+void store_recover_begun(struct store *s, store_done done, void *arg);
 
 /*
  * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge

@@ -160,6 +160,13 @@ void store_recover(struct store *s, store_done done, void *arg)
 	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
 }
 
+void store_recover_begun(struct store *s, store_done done, void *arg)
+{
+	store_ask(s, &store_op_recover,
+	    &(struct store_req){
+		.hurry = true, .begun = true, .done = done, .arg = arg});
+}
+
 void store_sweep(struct store *s, int64_t now_ms)
 {
 	store_ask(s, &store_op_sweep, &(struct store_req){.time_ms = now_ms});

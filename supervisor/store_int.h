@@ -74,6 +74,7 @@ struct store_req {
 	bool must;		/* is kept when it fails */
 	bool stays;		/* in the queue, while the others go */
 	bool over;		/* has its own verdict already: do no more */
+	bool begun;		/* recover: what has begun, alone */
 	bool synced;		/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
 	bool placed;		/* put_artifact: the file has its name */
@@ -161,6 +162,7 @@ enum store_stmt {
 	STMT_INSTANCES,
 	STMT_CLAIM_RUNNING_ARTIFACTS,
 	STMT_CLAIM_RUNNING,
+	STMT_CLAIM_CANCELLED,
 	STMT_CLAIM_QUEUED,
 	STMT_CLAIM_MAIL,
 	STMT_ARTIFACT_LIVES,

@@ -287,8 +287,13 @@ static int claim(struct store *s, struct store_req *r, const char *instance)
 		rc = store_sql_step(s, st);
 	if (rc == 0) {
 		r->res.interrupted += (size_t)sqlite3_changes(s->db);
-		rc = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now, &st);
+		rc = claim_stmt(s, STMT_CLAIM_CANCELLED, instance, now, &st);
 	}
+	if (rc == 0)
+		rc = store_sql_step(s, st);
+	if (rc != 0 || r->begun)
+		return rc;
+	rc = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now, &st);
 	if (rc != 0)
 		return rc;
 	while ((rc = store_sql_step(s, st)) == 1)

@@ -236,6 +236,14 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
 	PICK("runs_template", "status = " n                                    \
 	     " AND ended = 1 AND template_id = ?2")
 
+/* An open run of instance ?1, which is dead, ends now: ?3. */
+#define OVER                                                                   \
+	" ended = 1, updated_ms = ?3, finished_ms = ?3,"                       \
+	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"               \
+	" options = NULL, view = NULL, instance = ?2, bytes = " ROW_BYTES
+/* Somebody asked for its end, which was not read any more. */
+#define TO_CANCEL "EXISTS (SELECT 1 FROM mail WHERE run = id AND kind = 1)"
+
 const char *const store_statements[STORE_STMTS] = {
     [STMT_BEGIN_READ] = "BEGIN",
     [STMT_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -330,12 +338,11 @@ const char *const store_statements[STORE_STMTS] = {
 	" WHERE status = 1 AND ended = 0 AND instance = ?1)",
     [STMT_CLAIM_RUNNING] =
 	"UPDATE runs INDEXED BY runs_open"
-	" SET status = CASE WHEN cancelling OR EXISTS (SELECT 1 FROM mail"
-	" WHERE run = id AND kind = 1) THEN 5 ELSE 3 END, ended = 1,"
-	" updated_ms = ?3, finished_ms = ?3,"
-	" expires_ms = max(?4, task_expires_ms), inputs = NULL,"
-	" options = NULL, view = NULL, instance = ?2, bytes = " ROW_BYTES
-	" WHERE status = 1 AND ended = 0 AND instance = ?1",
+	" SET status = CASE WHEN cancelling OR " TO_CANCEL " THEN 5 ELSE 3 END,"
+	OVER " WHERE status = 1 AND ended = 0 AND instance = ?1",
+    [STMT_CLAIM_CANCELLED] =
+	"UPDATE runs INDEXED BY runs_open SET status = 5," OVER
+	" WHERE status = 0 AND ended = 0 AND instance = ?1 AND " TO_CANCEL,
     [STMT_CLAIM_QUEUED] =
 	"UPDATE runs INDEXED BY runs_open SET instance = ?2"
 	" WHERE status = 0 AND ended = 0 AND instance = ?1"

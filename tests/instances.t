@@ -460,6 +460,45 @@ sub command {
 	$s->stop;
 }
 
+# What waited in a server that ended waits for the next, whoever looks meanwhile.
+sub left_waiting {
+	my ($user, $as) = @_;
+	my $cli = Cli->new(templates => \%templates, user => $user);
+	my %same = (user => $user, root => $cli->{root}, config => {max_concurrent_runs => 1});
+	my $paddock = sub { return $cli->run_private([@_], user => $user) };
+	my ($s, $begun, $next, $waits, $unwanted, $r);
+
+	chown $user, $user, glob("$cli->{root}/*") if defined $user;
+	$s = server(%same);
+	$s->init;
+	($begun, $next) = map { $s->run_async('doze') } 1, 2;
+	($waits, $unwanted) = map { $s->run_async('quick') } 1, 2;
+	$s->saying($begun, 'dozing');
+	$s->kill9;
+	strays_gone();
+	$r = $paddock->('ps');
+	is_deeply([map { $r->{out} =~ /^\Q$_\E .* queued/m ? 1 : 0 } $next, $waits, $unwanted],
+		  [1, 1, 1], "$as: the command looks, and leaves waiting what waits");
+	like($paddock->(status => $begun)->{out}, qr/status\s+failed/, '  what had begun is over');
+	like($paddock->(status => $waits)->{out}, qr/status\s+queued/, '  one that waits is shown');
+	is($paddock->(logs => $waits)->{status}, 0, '  it has no log, which is no fault');
+	$r = $paddock->(cancel => $unwanted);
+	is_deeply([@$r{qw(status out)}], [0, "$unwanted\n"], '  and one that waits is cancelled')
+	    or diag(json_of($r));
+	like($paddock->(status => $unwanted)->{out}, qr/status\s+canceled/, '  at once');
+
+	$s = server(%same);
+	$s->init;
+	$s->saying($next, 'dozing');
+	is($s->get($waits)->{status}, 'queued', "$as: the next server takes them over");
+	$s->stop('  and ends before their turn has come');
+	$s = server(%same);
+	$s->init;
+	is($s->ended($waits)->{status}, 'succeeded', '  so that the one after it runs it');
+	is($s->get($next)->{error}{errorCode}, 'RUN_INTERRUPTED', '  but for what it had begun');
+	$s->stop;
+}
+
 for my $case (as_root() ? ([undef, 'root'], [$NOBODY, 'nobody']) : [undef, 'us']) {
 	shows_and_ends(@$case);
 	unasked(@$case);
@@ -470,6 +509,7 @@ for my $case (as_root() ? ([undef, 'root'], [$NOBODY, 'nobody']) : [undef, 'us']
 	died(@$case);
 	races(@$case);
 	command(@$case);
+	left_waiting(@$case);
 }
 
 done_testing();

@@ -198,36 +198,61 @@ static void test_shown(struct store *owner, struct store *other)
 	   "with its end what was shown is gone, and stays so");
 }
 
+static int recover(struct store *s,
+		   void (*how)(struct store *s, store_done done, void *arg))
+{
+	struct answer a = {0};
+	int n;
+
+	how(s, help_done, &a);
+	help_wait(s, &a);
+	n = a.rc != 0 ? a.rc : (int)a.n;
+	help_clear(&a);
+	return n;
+}
+
+static enum store_status status_of(struct store *s, const struct store_run *run)
+{
+	return look(s, "alice", run->id, false).run.status;
+}
+
 /* OWNER ends with open runs, as a dead one; OTHER takes them over. */
 static void test_death(const char *dir, struct store *other)
 {
+	enum { TO_CANCEL, WATCHED, WAITS, WAITS_TO_CANCEL, RUNS };
 	struct store *owner = store_start(dir, "inst_dying");
-	struct store_run runs[3] = {help_run("alice", STORE_RUNNING),
-				    help_run("alice", STORE_RUNNING),
-				    help_run("alice", STORE_QUEUED)};
-	struct answer a = {0};
+	struct store_run runs[RUNS];
 	struct mail m;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < RUNS; i++) {
+		runs[i] = help_run("alice", i < WAITS ? STORE_RUNNING : STORE_QUEUED);
 		help_put(owner, &runs[i], STORE_NOW);
-	ask_for(other, "alice", runs[0].id, STORE_MAIL_CANCEL, INT64_MAX);
-	ask_for(other, "alice", runs[1].id, STORE_MAIL_WATCH, INT64_MAX);
-	ask_for(other, "alice", runs[2].id, STORE_MAIL_CANCEL, INT64_MAX);
+		ask_for(other, "alice", runs[i].id,
+			i == TO_CANCEL || i == WAITS_TO_CANCEL ? STORE_MAIL_CANCEL
+							       : STORE_MAIL_WATCH,
+			INT64_MAX);
+	}
 	store_stop(owner, 10000);
-	is_int(look(other, "alice", runs[1].id, false).run.owner,
+	is_int(look(other, "alice", runs[WATCHED].id, false).run.owner,
 	       STORE_OWNER_DEAD, "whose lock is free is dead");
-	store_recover(other, help_done, &a);
-	help_wait(other, &a);
-	is_int(look(other, "alice", runs[0].id, false).run.status,
-	       STORE_CANCELED, "what was to be cancelled is");
-	is_int(look(other, "alice", runs[1].id, false).run.status,
-	       STORE_FAILED, "what was watched is interrupted");
+	is_int(recover(other, store_recover_begun), 0,
+	       "what waits can be left to others");
+	is_int(status_of(other, &runs[TO_CANCEL]), STORE_CANCELED,
+	       "what was to be cancelled is");
+	is_int(status_of(other, &runs[WATCHED]), STORE_FAILED,
+	       "what was watched is interrupted");
+	is_int(status_of(other, &runs[WAITS_TO_CANCEL]), STORE_CANCELED,
+	       "what waits and was to be cancelled is as well");
+	ok(look(other, "alice", runs[WAITS].id, false).run.owner ==
+		   STORE_OWNER_DEAD &&
+	       status_of(other, &runs[WAITS]) == STORE_QUEUED,
+	   "the rest waits on");
+	is_int(recover(other, store_recover), 1, "until somebody takes it over");
 	m = mail_of(other);
-	ok(m.n == 1 && strcmp(m.all[0].run_id, runs[2].id) == 0,
-	   "what was asked about a run that waits goes with it");
-	is_int(look(other, "alice", runs[2].id, false).run.owner,
+	ok(m.n == 1 && strcmp(m.all[0].run_id, runs[WAITS].id) == 0,
+	   "what was asked about it goes with it");
+	is_int(look(other, "alice", runs[WAITS].id, false).run.owner,
 	       STORE_OWNER_SELF, "to its new owner");
-	help_clear(&a);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/append.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/glyph.h"
@@ -30,7 +31,7 @@ static const char *const names_of[] = {
 };
 
 static enum log_level threshold = LOG_LEVEL_INFO;
-static int log_fd = STDERR_FILENO;
+static struct append out = {.fd = STDERR_FILENO}; /* under early.lock */
 static int (*opener)(const char *path);
 static struct { /* lines, until it is known where they go */
 	pthread_mutex_t lock;
@@ -99,8 +100,8 @@ static void let_go(void)
 {
 	pthread_mutex_lock(&early.lock);
 	if (early.on && buf_len(&early.lines) > 0)
-		(void)!write(log_fd, buf_data(&early.lines),
-			     buf_len(&early.lines));
+		(void)append_line(&out, buf_data(&early.lines),
+				  buf_len(&early.lines));
 	pthread_mutex_unlock(&early.lock);
 	log_hold(false);
 }
@@ -114,9 +115,12 @@ int log_open(const char *path)
 		if (fd < 0)
 			return fd;
 	}
-	if (log_fd != STDERR_FILENO)
-		close(log_fd);
-	log_fd = fd;
+	pthread_mutex_lock(&early.lock);
+	if (out.fd != STDERR_FILENO)
+		close(out.fd);
+	out.fd = fd;
+	out.torn = false; /* another file may be there */
+	pthread_mutex_unlock(&early.lock);
 	let_go();
 	return 0;
 }
@@ -231,20 +235,6 @@ static void begin_line(struct line *l, enum log_level level, const char *part)
 				part);
 }
 
-static void write_line(struct line *l)
-{
-	bool wait;
-
-	l->text[l->n++] = '\n';
-	pthread_mutex_lock(&early.lock);
-	wait = early.on;
-	if (wait && buf_len(&early.lines) < HELD_MAX_BYTES)
-		buf_add(&early.lines, l->text, l->n);
-	pthread_mutex_unlock(&early.lock);
-	if (!wait)
-		(void)!write(log_fd, l->text, l->n);
-}
-
 /* ---- to whoever started us ---- */
 
 static void put_plain(struct line *l, const char *s)
@@ -272,6 +262,60 @@ static void say(const char *text)
 	(void)!write(STDERR_FILENO, l.text, l.n);
 }
 
+/* Lines before the last one were lost, for ERR: it is told where they are not. */
+static void tell_lost(uint64_t lost, int err)
+{
+	struct line l;
+
+	begin_line(&l, LOG_LEVEL_WARN, "log");
+	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
+				"lost=%llu err=\"%s\"\n",
+				(unsigned long long)lost, strerror(err));
+	(void)append_line(&out, l.text, l.n);
+}
+
+/* EARLY.LOCK is held. True: it begins to fail, which stderr is to know. */
+static bool append(const struct line *l)
+{
+	int was = out.err;
+	uint64_t lost;
+
+	if (append_line(&out, l->text, l->n) < 0)
+		return was == 0 && out.fd != STDERR_FILENO;
+	lost = append_lost(&out);
+	if (lost > 0)
+		tell_lost(lost, was);
+	return false;
+}
+
+static void write_line(struct line *l)
+{
+	bool fails = false;
+	int err;
+
+	l->text[l->n++] = '\n';
+	pthread_mutex_lock(&early.lock);
+	if (!early.on)
+		fails = append(l);
+	else if (buf_len(&early.lines) < HELD_MAX_BYTES)
+		buf_add(&early.lines, l->text, l->n);
+	err = out.err;
+	pthread_mutex_unlock(&early.lock);
+	if (fails)
+		log_plain("the log cannot be written, so its lines are lost: %s",
+			  strerror(err));
+}
+
+int log_failing(void)
+{
+	int err;
+
+	pthread_mutex_lock(&early.lock);
+	err = out.err;
+	pthread_mutex_unlock(&early.lock);
+	return -err;
+}
+
 void log_plain(const char *fmt, ...)
 {
 	char text[LINE_MAX_BYTES];
@@ -292,7 +336,7 @@ void log_tell(enum log_level level, const char *part, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	say(text);
-	if (log_fd == STDERR_FILENO && !early.on)
+	if (out.fd == STDERR_FILENO && !early.on)
 		return;
 	if (level == LOG_LEVEL_ERROR)
 		log_error(part, "why=\"%s\"", text);

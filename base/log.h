@@ -66,6 +66,13 @@ void log_rarely(const char *part, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
+ * Lines that the file cannot take, for it is full, are lost. The first one that is
+ * written again is followed by how many they were; that it began to fail is told
+ * on stderr. -errno while it fails, or 0.
+ */
+int log_failing(void);
+
+/*
  * A sentence to whoever started us: a line on stderr, after the program's name.
  * Whatever comes in it, it is one line, in which nothing acts.
  */

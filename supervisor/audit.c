@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/append.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -14,7 +15,7 @@
 
 #define CLAIM_MAX 128 /* bytes */
 
-static int audit_fd = -1;
+static struct append file = {.fd = -1};
 static struct throttle throttle; /* of what costs its requestor nothing */
 
 int audit_open(const char *path)
@@ -26,9 +27,9 @@ int audit_open(const char *path)
 		if (fd < 0)
 			return fd;
 	}
-	if (audit_fd >= 0)
-		close(audit_fd);
-	audit_fd = fd;
+	if (file.fd >= 0)
+		close(file.fd);
+	file = (struct append){.fd = fd, .lost = file.lost};
 	return 0;
 }
 
@@ -50,20 +51,52 @@ static struct json_object *entry(const char *what, const char *requestor)
 	return o;
 }
 
-/* One line, one write(2); O takes its leave. */
-static void write_entry(struct json_object *o)
+/* One line; O takes its leave. 0, or -errno. */
+static int put_entry(struct json_object *o)
 {
-	const char *text;
-	char *line;
 	size_t len;
+	const char *text = json_text(o, &len);
+	char *line = xstrndup(text, len + 1);
+	int rc;
 
-	text = json_text(o, &len);
-	line = xstrndup(text, len + 1);
 	line[len] = '\n';
-	if (write(audit_fd, line, len + 1) != (ssize_t)(len + 1))
-		log_error("audit", "written=no errno=%d", errno);
+	rc = append_line(&file, line, len + 1);
 	free(line);
 	json_object_put(o);
+	return rc;
+}
+
+/* Entries before the last one are not there: the file itself says so. */
+static void tell_lost(uint64_t lost)
+{
+	struct json_object *o = entry("lost", NULL);
+
+	json_object_object_add(o, "count", json_object_new_int64((int64_t)lost));
+	(void)put_entry(o);
+	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
+}
+
+/* The log tells when it begins to fail, and when that is over. */
+static void write_entry(struct json_object *o)
+{
+	int was = file.err;
+	uint64_t lost;
+
+	if (put_entry(o) < 0) {
+		if (was == 0)
+			log_error("audit", "written=no err=\"%s\" msg=\"entries "
+				  "are lost until it can be written\"",
+				  strerror(file.err));
+		return;
+	}
+	lost = append_lost(&file);
+	if (lost > 0)
+		tell_lost(lost);
+}
+
+int audit_failing(void)
+{
+	return -file.err;
 }
 
 /* Entries like WHAT were held back. */
@@ -84,7 +117,7 @@ static bool may_write(const char *what, const struct requestor *q)
 	uint64_t held;
 	bool pass;
 
-	if (audit_fd < 0)
+	if (file.fd < 0)
 		return false;
 	pass = throttle_pass(&throttle, what, q->name, strlen(q->name),
 			     AUDIT_MINUTE_MAX, clock_mono_ms(), &held);
@@ -95,7 +128,7 @@ static bool may_write(const char *what, const struct requestor *q)
 
 void audit_held_back(bool final)
 {
-	if (audit_fd >= 0)
+	if (file.fd >= 0)
 		throttle_tell(&throttle, clock_mono_ms(), final, tell_held,
 			      NULL);
 }
@@ -104,7 +137,7 @@ void audit_run(const char *what, const struct run *r)
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (file.fd < 0)
 		return;
 	o = entry(what, r->requestor->name);
 	add(o, "runId", r->id);
@@ -147,7 +180,7 @@ void audit_end(const struct run *r, const struct isolation *iso)
 {
 	struct json_object *o;
 
-	if (audit_fd < 0)
+	if (file.fd < 0)
 		return;
 	o = entry("run_ended", r->requestor->name);
 	add(o, "runId", r->id);

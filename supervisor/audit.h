@@ -20,6 +20,10 @@ void audit_held_back(bool final);
    log. 0, or -errno with the old file still in use. */
 int audit_open(const char *path);
 
+/* -errno while entries cannot be written, or 0. They are lost then, and the first
+   that is written again is followed by an entry "lost", with how many. */
+int audit_failing(void);
+
 /* WHO did WHAT ("run_created", "run_cancel_asked"), and R is the run. */
 void audit_run(const char *what, const struct run *r);
 /* R's question SEQ was asked ("input_asked"), answered or refused; HOW: by

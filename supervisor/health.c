@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "supervisor/audit.h"
 #include "supervisor/disk.h"
 #include "supervisor/health_int.h"
 
@@ -109,6 +110,33 @@ static const char *disk(struct server *srv, enum health_verdict *v)
 	return disk_says(room);
 }
 
+/* WHAT lost lines for -RC, and still does. */
+static const char *loses(enum health_verdict *v, const char *what, int rc,
+			 char *says, size_t size)
+{
+	if (rc == 0)
+		return NULL;
+	*v = HEALTH_WARNS;
+	snprintf(says, size, "%s cannot be written: %s", what, strerror(-rc));
+	return says;
+}
+
+static const char *logs(struct server *srv, enum health_verdict *v)
+{
+	static char says[128];
+
+	(void)srv;
+	return loses(v, "its log", log_failing(), says, sizeof(says));
+}
+
+static const char *audits(struct server *srv, enum health_verdict *v)
+{
+	static char says[128];
+
+	(void)srv;
+	return loses(v, "its audit log", audit_failing(), says, sizeof(says));
+}
+
 /* ---- the table ---- */
 
 static const struct check {
@@ -123,8 +151,10 @@ static const struct check {
 	const char *(*where)(struct server *srv); /* with paths; NULL: that */
 } checks[] = {
     {.name = "the folders of templates", .before = health_templates},
-    {.name = "a log", .before = health_log},
-    {.name = "an audit log", .before = health_audit},
+    {.name = "a log", .before = health_log, .now = logs,
+     .cure = "make room where it is; then it is written again"},
+    {.name = "an audit log", .before = health_audit, .now = audits,
+     .cure = "make room where it is; then it is written again"},
     {.name = "a socket", .before = health_socket},
     {.name = "a port", .before = health_listen},
     {.name = "a cage that is measured", .now = cage,

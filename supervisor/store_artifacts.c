@@ -109,7 +109,8 @@ static int put_artifact(struct store *s, struct store_req *r)
 
 		store_failed(s, rc, path);
 		free(path);
-		if (may_pass(rc))
+		/* else it is told at once, and says nothing of the record */
+		if (r->must && may_pass(rc))
 			return rc;
 		store_req_fail(r, rc, "%s", s->why);
 		s->why[0] = '\0';

@@ -33,6 +33,8 @@ my %templates = (
 	return ok and e or {code = e.code, message = e.message}'),
     step => lua('return run.step("s", function() return run.artifact{name = "a.txt", data = "12345"} end)'),
     again => lua('while not pcall(run.artifact, {name = "a.txt", data = "12345"}) do run.sleep(5) end return 1'),
+    lingers => lua('pcall(run.artifact, {name = "a.txt", data = "1"}) run.progress(0, 1, "tried") while true do run.sleep(60000) end',
+		   limits => {maxTimeoutMs => 600000}),
     told => sh(sprintf("printf '$says' >&3; read -r x <&4; printf %%s \"\$x\"", '"id":7,')),
     untold => sh(sprintf("printf '$says' >&3; echo 1", '')),
     out => sh($leaves),
@@ -56,7 +58,7 @@ my %ends = (
 
 # What V says of its failure: its code, its message.
 my %failure = (
-    error => sub { my $e = $_[0]{error} // {}; ($e->{errorCode}, $e->{message}) },
+    error => sub { my $e = ref $_[0]{error} ? $_[0]{error} : {}; ($e->{errorCode}, $e->{message}) },
     result => sub { my $e = $_[0]{result}; ref $e ? ($e->{code}, $e->{message}) : () },
     answer => sub { my $e = (ref $_[0]{result} ? $_[0]{result}{error} : undef) // {}; ($e->{code}, $e->{message}) },
     none => sub { my $m = ($_[0]{missingArtifacts} // [])->[0] // {}; ($m->{errorCode}, $m->{message}) },
@@ -108,7 +110,7 @@ sub tells_all {
 	my @list = @{$v->{missingArtifacts} // []};
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return ok($v->{status} eq $status && join(' ', map { $_->{name} } @list) eq $missing
+	return ok(($v->{status} // '') eq $status && join(' ', map { $_->{name} } @list) eq $missing
 		  && !(grep { $_->{errorCode} ne $code || $_->{message} !~ $says } @list)
 		  && ($said[0] // '') eq $code && $said[1] =~ $says
 		  && !@{$v->{artifacts}} && "@said" !~ m{\Q$box\E|/artifacts|log says}, $name)
@@ -161,6 +163,11 @@ sub artifacts_by {
 		    for $s->{socket} ? @which : ();
 		ok(met($s), '  the fault was met');
 	}
+	fault($s, "rename 28 $kept\n");
+	my $tried = $c->run_async('lingers');
+	$c->saying($tried, 'tried');
+	is($c->run_sync(echo => {n => 1})->{status}, 'succeeded', 'what cannot be kept of one run hinders no other');
+	$c->tool(cancel_task_run => {runId => $tried});
 	my $id = $c->run_async('again');
 	ok(until_true('the fault', sub { met($s) }), "$way: one tries again…");
 	fault($s);
@@ -250,6 +257,54 @@ sub rows_by {
 	   "$way: it finds out itself that it can write again");
 }
 
+# ---- the logs ----
+
+sub logs {
+	my $root = Paddock::fresh_root();
+	my ($log, $audit) = ("$root/the.log", "$root/the.audit");
+	my $s = server('Http', root => $root, unready => 1, config => "[server]\nlog_file = $log\naudit_file = $audit\n");
+
+	($s->{port}) = until_true('the port', sub { (read_file($log) // '') =~ /ready=yes/ && read_file($log) =~ m{url="http://\S+:(\d+)/mcp"} && $1 });
+	my $c = $s->client->greeted;
+	my $warning = sub { json_to($s->fetch('GET', '/readyz')->{body})->{warning} };
+
+	for (['write', 'ENOSPC', 'No space left on device'], ['half', 'ENOSPC', 'No space left on device'],
+	     ['write', 'EIO', 'Input/output error'], ['half', 'EDQUOT', 'Disk quota exceeded']) {
+		my ($call, $errno, $why) = @$_;
+
+		write_file($_, '') for $log, $audit;
+		fault($s, "$call $E{$errno} /the.\n");
+		my $v = $c->run_sync(echo => {n => 1});
+		is($v->{status}, 'succeeded', "$call gives $errno for both logs: runs go on");
+		ok(met($s), '  the fault was met');
+		is($warning->(), "its log cannot be written: $why", '  and readyz warns');
+		fault($s, "$call $E{$errno} /the.audit\n");
+		$v = $c->run_sync(echo => {n => 2});
+		is($warning->(), "its audit log cannot be written: $why", '  also of the audit log alone');
+		fault($s);
+		$v = $c->run_sync(echo => {n => 3});
+		is($warning->(), undef, '  with room again it does no more');
+		$c->run_sync(echo => {n => 4});
+		my @lines = split /\n/, read_file($log);
+		my @whole = grep { /^ts=\S+ level=\w+ part=\S+ / } @lines;
+		ok(scalar(grep { /part=log lost=[1-9]\d* err="$why"$/ } @whole), '  the log says how many lines are lost, and why')
+		    or diag(read_file($log));
+		ok(scalar(grep { /part=audit written=yes lost=\d+$/ } @whole), '  and how many entries the other lost')
+		    or diag(read_file($log));
+		is(scalar(grep { /\bts=.*\bts=/ } @lines), 0, '  no line is within another');
+		my @entries = map { eval { json_to($_) } // {torn => $_} } split /\n/, read_file($audit);
+		my ($lost) = grep { ($_->{event} // '') eq 'lost' } @entries;
+		cmp_ok($lost->{count} // 0, '>=', 4, '  the audit log says how many entries are lost');
+		cmp_ok(scalar(grep { $_->{torn} } @entries), $call eq 'half' ? '>=' : '==', $call eq 'half' ? 1 : 0,
+		       '  of which nothing joins another');
+		is(scalar(grep { ($_->{event} // '') eq 'run_ended' && ($_->{runId} // '') eq $v->{runId} } @entries), 1,
+		   '  and goes on');
+	}
+	my @told = (read_file($s->{log}) // '') =~ /^paddockd: the log cannot be written, so its lines are lost: (.*)$/mg;
+	is(scalar @told, 4, 'each time stderr was told') or diag(read_file($s->{log}));
+	$s->stop(undef, 'TERM');
+}
+
 # ---- the command's own files ----
 
 sub files_below {
@@ -334,6 +389,7 @@ subtest 'a stdout that is full' => \&full_stdout;
 SKIP: {
 	skip 'sanitizers want to be preloaded first', 1 if $SANITIZED;
 	ok($have_lib, 'tests/faults.c is built') or skip 'no compiler', 1;
+	subtest 'the logs' => \&logs;
 	subtest 'rows over stdio' => sub {
 		my $s = server('Paddock');
 		$s->init;

@@ -15,6 +15,11 @@
 #include "supervisor/http_recall.h"
 #include "supervisor/http_stream.h"
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in session_new() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 void http_sessions_init(struct http_sessions *all, struct server *srv,
 			const struct http_payer *conns)
 {

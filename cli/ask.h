@@ -19,4 +19,8 @@ int ask(const struct cli *cli, struct client *c, const char *tool,
 int ask_once(const struct cli *cli, const char *tool, struct json_object *args,
 	     struct json_object **out);
 
+/* All that list_task_templates lists, in as many answers as it takes. */
+int ask_templates(const struct cli *cli, struct client *c,
+		  struct json_object **out);
+
 #endif

@@ -18,6 +18,7 @@
 #include "cli/link.h"
 #include "cli/say.h"
 #include "cli/signals.h"
+#include "cli/whole.h"
 #include "proto/json.h"
 #include "proto/mcp.h"
 #include "proto/rpc.h"
@@ -387,7 +388,10 @@ int client_wait(struct client *c, int64_t id, int ms, struct answer *a)
 		return rc;
 	answer_read(a, &m);
 	rpc_fini(&m);
-	return 0;
+	rc = whole_result(c, a);
+	if (rc < 0)
+		answer_fini(a);
+	return rc;
 }
 
 int client_wait_update(struct client *c, int ms)

@@ -182,7 +182,7 @@ static int take_grants(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
 	struct json_object *v, *list, *lack = json_object_new_array();
-	int rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), &v);
+	int rc = ask_templates(cli, c, &v);
 
 	json_object_object_add(o, "notGranted", lack);
 	if (rc != 0)

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/report.h"
 #include "cli/tell.h"
+#include "cli/whole.h"
 #include "proto/json.h"
 
 /*
@@ -50,47 +51,28 @@ static void show(const char *text, size_t len)
 	fflush(stdout);
 }
 
-/* Who asks too often is told when to ask again, and does. */
-static int read_log(struct client *c, const char *uri, struct answer *a)
-{
-	for (;;) {
-		int rc = client_wait(c, client_send_read(c, uri),
-				     CLIENT_FOREVER, a);
-		int64_t ms = rc == 0 ? client_limited(a) : 0;
-
-		if (ms == 0)
-			return rc;
-		answer_fini(a);
-		rc = client_pause(c, ms);
-		if (rc < 0)
-			return rc;
-	}
-}
-
 /* Show what is new since *SEEN. 0, or the exit status. */
 static int read_on(struct client *c, const char *run, size_t *seen)
 {
 	char *uri = xasprintf("paddock://runs/%s/log", run);
-	struct json_object *text;
+	struct buf text = {0};
 	struct answer a;
-	size_t len;
-	int rc = read_log(c, uri, &a);
+	int rc = whole_text(c, uri, *seen, &text, &a);
 
 	free(uri);
-	if (rc < 0)
+	if (rc < 0) {
+		buf_fini(&text);
 		return client_trouble();
+	}
 	if (!a.good) {
 		rc = report_refusal(a.value, run);
-		answer_fini(&a);
-		return rc;
+	} else if (buf_len(&text) > 0) {
+		show(buf_data(&text), buf_len(&text));
+		*seen += buf_len(&text);
 	}
-	text = json_member(a.value, "text");
-	len = text == NULL ? 0 : (size_t)json_object_get_string_len(text);
-	if (len > *seen)
-		show(json_object_get_string(text) + *seen, len - *seen);
-	*seen = len;
 	answer_fini(&a);
-	return 0;
+	buf_fini(&text);
+	return rc;
 }
 
 static bool has_ended(struct json_object *view)

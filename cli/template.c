@@ -71,7 +71,7 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	(void)n, (void)arg;
 	if (c == NULL)
 		return client_trouble();
-	rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), &v);
+	rc = ask_templates(cli, c, &v);
 	private = client_is_private(c);
 	client_close(c);
 	if (rc != 0)

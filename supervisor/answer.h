@@ -22,9 +22,15 @@ struct answer_source {
 	bool looked_up;		/* by who asks how a run went: no error is its own */
 	bool deduplicated;	/* another call has made the run; form _VIEW */
 	bool promised;		/* the tool has an outputSchema; not form _VIEW */
+	size_t max;		/* bytes of the message… */
+	unsigned level; /* …for which the level below this gave too many */
 };
 
-/* The CallToolResult; the caller owns it. Everything in A is lent. */
+/*
+ * The CallToolResult; the caller owns it. Everything in A is lent. What is long
+ * gives way: at level 1 a text to its beginning, at 2 structuredContent, too, to
+ * what names a resource that has the whole.
+ */
 struct json_object *answer_make(const struct answer_source *a,
 				enum mcp_revision revision);
 

@@ -3,7 +3,8 @@
  * answer_int.h - between these alone: what the call that made a run answers.
  *
  *   answer.c       the result, and its first item
- *   answer_more.c  what comes after that: what is missing, and where more is
+ *   answer_more.c  what comes after that: what failed, and what there is more
+ *   answer_rest.c  where the rest is of what a message has no room for
  */
 #ifndef SUPERVISOR_ANSWER_INT_H
 #define SUPERVISOR_ANSWER_INT_H
@@ -19,6 +20,19 @@ struct part {
 struct part answer_part(struct part whole, const char *key);
 /* As a tree, the caller's; NULL: there is none. */
 struct json_object *answer_tree(struct part part);
+
+/*
+ * To CONTENT, which has not all of WHOLE: LEAD, a sentence that says so, why,
+ * and where all of it is, with links. WHOLE is the run's result, or its view
+ * when IS_VIEW.
+ */
+void answer_rest(struct json_object *content, const struct answer_source *a,
+		 const char *lead, struct part whole, bool is_view,
+		 enum mcp_revision rev);
+/* Where all of it is; the caller's. */
+char *answer_uri(const struct answer_source *a, bool is_view);
+/* Why it is not here: a sentence, the caller's. */
+char *answer_why_not(const struct answer_source *a, size_t bytes);
 
 /*
  * To CONTENT, a result's: in what the run of A, whose view is WHOLE, was a

@@ -219,11 +219,41 @@ void call_drop(struct call *c, bool cancel_run)
 
 /* ---- the answer ---- */
 
+#define ERROR_BYTES 2048 /* of an error's message, with an id of RPC_ID_MAX */
+
+size_t call_room(const struct call *c)
+{
+	size_t most = (size_t)c->server->config->max_answer_bytes, used = 0;
+
+	if (c->batch != NULL)
+		used = buf_len(&c->batch->answers) +
+		       c->batch->waiting * ERROR_BYTES;
+	return used < most ? most - used : 0;
+}
+
+/* Who reads lines has a bound for them, and drops its session at a longer one. */
+static void shorten(const struct call *c, struct buf *answer)
+{
+	size_t len = buf_len(answer);
+	char *why;
+
+	if (len <= ERROR_BYTES || len <= call_room(c))
+		return;
+	why = xasprintf("the answer has %zu bytes, and no message of this server "
+			"has more than %lld (its max_answer_bytes)%s",
+			len, (long long)c->server->config->max_answer_bytes,
+			c->batch != NULL ? "; ask for it in no batch" : "");
+	buf_fini(answer);
+	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, why, NULL);
+	free(why);
+}
+
 /* ANSWER is complete: it leaves, alone or with its batch. */
 void call_send(struct call *c, struct buf *answer)
 {
 	const struct session_ops *ops = c->session->ops;
 
+	shorten(c, answer);
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
 	else if (ops->answer_taken != NULL && intake_is_large(buf_len(answer)))
@@ -261,13 +291,23 @@ void call_error(struct call *c, int code, struct json_object *data,
 	call_send(c, &answer);
 }
 
+#define BEGINNING 65536 /* bytes of a text that is too long with its twin */
+
 static struct json_object *make_tool_result(struct making *m)
 {
 	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	size_t most = structured && m->level > 0 && m->len > BEGINNING
+			  ? BEGINNING
+			  : m->len;
+	size_t len = utf8_cut(m->text, m->len, most);
 	struct json_object *result =
-	    mcp_tool_result(m->text, m->len, structured ? m->text : NULL,
-			    m->len, m->is_error);
+	    mcp_tool_result(m->text, len, structured ? m->text : NULL, m->len,
+			    m->is_error);
 
+	if (len < m->len)
+		answer_say(json_member(result, "content"),
+			   "The text above is the beginning alone; "
+			   "structuredContent has all of it.");
 	if (m->note != NULL)
 		answer_say(json_member(result, "content"), m->note);
 	return result;
@@ -276,6 +316,7 @@ static struct json_object *make_tool_result(struct making *m)
 void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
 {
 	call_make(c, &(struct making){.make = make_tool_result,
+				      .gives_way = true,
 				      .revision = c->session->revision,
 				      .text = text,
 				      .len = len,
@@ -286,6 +327,7 @@ void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error)
 {
 	call_make(c, &(struct making){.make = make_tool_result,
 				      .revision = c->session->revision,
+				      .gives_way = true,
 				      .text = text,
 				      .taken = true,
 				      .len = len,

@@ -66,6 +66,11 @@ void call_result(struct call *c, struct json_object *result);
 void call_error(struct call *c, int code, struct json_object *data,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/*
+ * How long C's answer may be: max_answer_bytes, less what else is in its batch.
+ * A longer one is an error instead, which says that.
+ */
+size_t call_room(const struct call *c);
 /* Its whole message is there: it leaves, alone or with its batch. Taken. */
 void call_send(struct call *c, struct buf *answer);
 

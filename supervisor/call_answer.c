@@ -15,6 +15,8 @@
 static struct json_object *make(struct making *m)
 {
 	m->answer.view = m->text;
+	m->answer.level = m->level;
+	m->answer.max = m->max;
 	return answer_make(&m->answer, m->revision);
 }
 
@@ -37,6 +39,7 @@ static void answer_by(struct call *c, const struct answer_source *a,
 	call_make(c, &(struct making){.make = maker,
 				      .revision = c->session->revision,
 				      .answer = *a,
+				      .gives_way = true,
 				      .text = a->view,
 				      .len = strlen(a->view)});
 }

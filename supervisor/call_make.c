@@ -24,17 +24,40 @@ struct made {
 	bool told;
 };
 
+/* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
+static void put_answer(struct buf *answer, const char *id, struct making *m)
+{
+	for (m->level = 0;; m->level++) {
+		struct json_object *result = m->make(m);
+
+		m->head = NULL;
+		if (result == NULL)
+			return;
+		rpc_put_result(answer, id, result);
+		json_object_put(result);
+		if (!m->gives_way || buf_len(answer) <= m->max ||
+		    m->level + 1 == MAKING_LEVELS)
+			return;
+		buf_fini(answer);
+	}
+}
+
+static void leave(struct call *c, struct buf *answer, const struct making *m)
+{
+	if (m->fault[0] != '\0')
+		call_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
+	else
+		call_send(c, answer);
+}
+
 /* ---- on a thread ---- */
 
 static void work(struct offload_job *j, void *arg)
 {
 	struct made *d = arg;
-	struct json_object *result = d->m.make(&d->m);
 
 	(void)j;
-	d->m.head = NULL;
-	rpc_put_result(&d->answer, d->call->msg.id, result);
-	json_object_put(result);
+	put_answer(&d->answer, d->call->msg.id, &d->m);
 }
 
 /* ---- on the loop ---- */
@@ -46,7 +69,7 @@ static void on_made(void *arg, const struct offload_end *end)
 	(void)end;
 	d->told = true;
 	if (call_release(d->call))
-		call_send(d->call, &d->answer);
+		leave(d->call, &d->answer, &d->m);
 }
 
 static void drop(void *arg)
@@ -97,14 +120,15 @@ static void make_later(struct call *c, const struct making *m)
 void call_make(struct call *c, const struct making *m)
 {
 	struct making now = *m;
-	struct json_object *result;
+	struct buf answer = {0};
 
+	now.max = call_room(c);
 	if (intake_is_large(m->len)) {
-		make_later(c, m);
+		make_later(c, &now);
 		return;
 	}
-	result = now.make(&now);
+	put_answer(&answer, c->msg.id, &now);
 	if (m->taken)
 		free((char *)m->text);
-	call_result(c, result);
+	leave(c, &answer, &now);
 }

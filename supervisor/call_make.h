@@ -8,11 +8,22 @@
 
 #include "supervisor/answer.h"
 #include "supervisor/call.h"
+#include "supervisor/own_uri.h"
+
+#define MAKING_LEVELS 3
 
 /* What an answer is made of; which of it is used is up to MAKE. */
 struct making {
-	/* The result, of nothing else than M and constants. */
+	/*
+	 * The result, of nothing else than M and constants. NULL: there is
+	 * none, and FAULT says why.
+	 */
 	struct json_object *(*make)(struct making *m);
+	/* It can be shorter: made again with the next LEVEL while it is too long. */
+	bool gives_way;
+	unsigned level; /* below MAKING_LEVELS; 0: all that is asked for */
+	size_t max;	/* bytes of the message; see call_room() */
+	char fault[512];
 	enum mcp_revision revision;
 	const char *text; /* LEN bytes */
 	size_t len;
@@ -21,6 +32,9 @@ struct making {
 	const char *note; /* lent for good: what is said after it */
 	bool is_error;
 	const char *uri, *mime_type;
+	const char *part;      /* lent for good: the member of TEXT that is meant… */
+	struct own_piece piece; /* …and so much of it */
+	size_t all;	       /* bytes that there are, when TEXT is a piece */
 	/* Taken, and nobody else has a reference to any part of it; or NULL. */
 	struct json_object *head;
 };

@@ -454,6 +454,16 @@ static void manual_key(const struct config_key *k, FILE *out)
 		fprintf(out, "Default: %s.\n", k->def_text);
 }
 
+#define ANSWER_REST 65536 /* bytes, of what an answer has beside an artifact */
+
+int64_t config_inline_bytes(const struct config *c)
+{
+	int64_t room = (c->max_answer_bytes - ANSWER_REST) / 8 * 3;
+
+	return room < c->max_artifact_inline_bytes ? room
+						   : c->max_artifact_inline_bytes;
+}
+
 void config_manual(FILE *out)
 {
 	size_t n;

@@ -86,6 +86,7 @@ struct config {
 	int64_t session_idle_ms;	  /* 1800000; over HTTP */
 	int64_t sse_keepalive_ms;	  /* 15000 */
 	int64_t max_message_bytes;	  /* 16 MiB: one message of a client's */
+	int64_t max_answer_bytes;	  /* 8 MiB: and one to a client */
 	int64_t max_memory_bytes;	  /* 1 GiB: a template's at the most */
 	int64_t max_cpu_ms;		  /* 900000 */
 	int64_t max_output_bytes;	  /* 64 MiB */
@@ -179,6 +180,12 @@ void config_clear_templates(struct config *c); /* --templates replaces */
  */
 int config_add_grant(struct config *c, const char *text, char *why,
 		     size_t size);
+
+/*
+ * Of an artifact, in one answer: max_artifact_inline_bytes, or fewer, for they
+ * are told twice, as base64, in a message of max_answer_bytes.
+ */
+int64_t config_inline_bytes(const struct config *c);
 
 /* Every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);

@@ -109,6 +109,10 @@ static const struct config_key keys[] = {
 	     "comment, so that nobody between takes it for dead."},
     {KEY("limits", max_message_bytes, BYTES), .def = 16 * MIB, .min = 64 * KIB,
      .max = GIB, .help = "The longest message that a client may send."},
+    {KEY("limits", max_answer_bytes, BYTES), .def = 8 * MIB, .min = 2 * MIB, .max = GIB,
+     .help = "The longest message that a client is sent. Of a longer result it gets "
+	     "the beginning, and a link by which it reads the whole in parts. Many "
+	     "clients drop a connection whose message has 10 MiB."},
     {KEY("limits", max_memory_bytes, BYTES), .def = GIB, .min = MIB, .max = TIB,
      .help = "The most memory that a template may ask for."},
     {KEY("limits", max_cpu_ms, MS), .def = 900000, .min = 1, .max = 7 * DAY_MS,

@@ -176,7 +176,7 @@ static void get_artifact(struct call *c, struct json_object *args)
 {
 	struct server *srv = c->session->server;
 	struct json_object *given = json_member(args, "limit");
-	int64_t most = srv->config->max_artifact_inline_bytes;
+	int64_t most = config_inline_bytes(srv->config);
 	int64_t limit = given == NULL ? most : json_object_get_int64(given);
 	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
 	struct refusal r = {0};
@@ -186,7 +186,8 @@ static void get_artifact(struct call *c, struct json_object *args)
 			 (long long)most);
 		snprintf(err.text, sizeof(err.text),
 			 "/limit is %lld, but this server gives at most %lld "
-			 "bytes at once (its max_artifact_inline_bytes)",
+			 "bytes at once (its max_artifact_inline_bytes, as far as "
+			 "max_answer_bytes has room for it)",
 			 (long long)limit, (long long)most);
 		contract_invalid(&r, "", &err);
 		call_refuse(c, &r);
@@ -210,7 +211,8 @@ static struct json_object *limits_view(const struct config *cfg)
 	} all[] = {
 	    {"maxConcurrentRuns", cfg->max_concurrent_runs},
 	    {"maxRunTimeoutMs", cfg->max_run_timeout_ms},
-	    {"maxArtifactInlineBytes", cfg->max_artifact_inline_bytes},
+	    {"maxArtifactInlineBytes", config_inline_bytes(cfg)},
+	    {"maxAnswerBytes", cfg->max_answer_bytes},
 	    {"maxQueuedRuns", cfg->max_queued_runs},
 	    {"maxTtlMs", cfg->max_ttl_ms},
 	    {"artifactTtlMs", cfg->artifact_ttl_ms},

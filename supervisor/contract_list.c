@@ -27,6 +27,7 @@ struct listing {
 	struct template **all; /* users of them: a reload may come between */
 	size_t n, next;
 	bool whole; /* one template was asked for */
+	size_t first; /* of all, where this list begins */
 	struct buf text;
 	struct turn turn;
 };
@@ -159,9 +160,15 @@ static void add_view(struct listing *l, const struct template *t)
 		    v, "effectiveLimits",
 		    bounds_view(t, l->call->requestor, s->server->config));
 	text = json_text(v, &len);
-	buf_add(&l->text, l->next > 0 ? "," : "", l->next > 0);
+	buf_add(&l->text, ",", l->next > 0);
 	buf_add(&l->text, text, len);
 	json_object_put(v);
+}
+
+/* Is there all that one answer has room for? One that is longer is cut short. */
+static bool is_full(const struct listing *l)
+{
+	return l->next == l->n || buf_len(&l->text) > call_room(l->call) / 4;
 }
 
 /* A piece more. */
@@ -169,7 +176,7 @@ static void go_on(struct listing *l)
 {
 	size_t until = buf_len(&l->text) + PIECE_BYTES;
 
-	for (; l->next < l->n && buf_len(&l->text) < until; l->next++)
+	for (; !is_full(l) && buf_len(&l->text) < until; l->next++)
 		add_view(l, l->all[l->next]);
 }
 
@@ -178,7 +185,10 @@ static void answer(struct listing *l)
 	size_t len;
 	char *text;
 
-	buf_add_str(&l->text, "]}");
+	if (l->next < l->n)
+		buf_printf(&l->text, "],\"nextOffset\":%zu}", l->first + l->next);
+	else
+		buf_add_str(&l->text, "]}");
 	text = buf_take(&l->text, &len);
 	call_tool_text_taken(l->call, text, len, false);
 }
@@ -189,7 +199,7 @@ static void take_turn(void *arg)
 	struct call *c = l->call;
 
 	go_on(l);
-	if (l->next < l->n)
+	if (!is_full(l))
 		turn_wait(&c->server->turns, &c->requestor->turns, &l->turn);
 	else
 		answer(l);
@@ -199,22 +209,25 @@ void contract_list_templates(struct call *c, struct json_object *args)
 {
 	const struct catalogue *cat = c->server->catalogue;
 	const char *only = json_member_str(args, "templateId");
+	int64_t skip = json_object_get_int64(json_member(args, "offset"));
 	struct listing *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct listing){.call = c,
+			      .first = (size_t)skip,
 			      .all = xcalloc(cat->n + 1,
 					    sizeof(struct template *)),
 			      .whole = only != NULL,
 			      .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(c->requestor, cat->all[i]) &&
-		    (only == NULL || strcmp(only, cat->all[i]->id) == 0))
+		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
+		    skip-- <= 0)
 			l->all[l->n++] = template_ref(cat->all[i]);
 	c->state = l;
 	c->state_free = listing_free;
 	buf_add_str(&l->text, "{\"templates\":[");
 	go_on(l);
-	if (l->next == l->n) {
+	if (is_full(l)) {
 		answer(l);
 		return;
 	}

@@ -5,10 +5,17 @@
  *   paddock://isolation                            how well runs are caged
  *   paddock://runs/{runId}                         a run, as get_task_run
  *   paddock://runs/{runId}/log                     what a run has logged
+ *   paddock://runs/{runId}/result                  what it gave, alone
  *   paddock://runs/{runId}/artifacts/{artifactId}  an artifact's bytes
+ *
+ * Of a run and what it has, ?offset=N&limit=N is a part, in bytes.
  */
 #ifndef SUPERVISOR_OWN_URI_H
 #define SUPERVISOR_OWN_URI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/id.h"
 
@@ -20,11 +27,22 @@ enum own_uri_kind {
 	OWN_URI_IS_ISOLATION,
 	OWN_URI_IS_RUN,
 	OWN_URI_IS_LOG,
+	OWN_URI_IS_RESULT,
 	OWN_URI_IS_ARTIFACT,
 };
 
+/* Of something's bytes. */
+struct own_piece {
+	bool asked; /* else all is meant */
+	int64_t offset, limit; /* 0: as many as may be */
+};
+
+/* So much text goes into a message of MAX bytes, whatever JSON makes of it. */
+#define OWN_PIECE_BYTES(max) ((max) > 131072 ? ((max)-65536) / 2 : 32768)
+
 struct own_uri {
 	enum own_uri_kind kind;
+	struct own_piece piece;
 	char run_id[ID_SIZE];
 	char artifact_id[ID_SIZE];
 };

@@ -83,13 +83,25 @@ bool page_begin(struct page *p, struct call *c, size_t size)
 	return true;
 }
 
+/* Has what is there a quarter of what a message may be? The next one fits, then. */
+static bool is_long(struct page *p)
+{
+	size_t n = json_object_array_length(p->list), len;
+
+	for (; p->counted < n; p->counted++) {
+		json_text(json_object_array_get_idx(p->list, p->counted), &len);
+		p->bytes += len;
+	}
+	return p->bytes > call_room(p->call) / 4;
+}
+
 bool page_wants(struct page *p, const char *owner, size_t place)
 {
 	int order = strcmp(owner, p->after);
 
 	if (order < 0 || (order == 0 && (long)place <= p->after_place))
 		return false;
-	if (json_object_array_length(p->list) >= p->size) {
+	if (json_object_array_length(p->list) >= p->size || is_long(p)) {
 		p->more = true;
 		return false;
 	}

@@ -33,10 +33,12 @@ struct page {
 	char last[PAGE_OWNER_MAX + 1]; /* the newest entry */
 	long last_place;
 	bool more;
+	size_t counted; /* of the list, what… */
+	size_t bytes;	/* …these are as text; enough ends a page, too */
 };
 
 /*
- * Begin C's page, of SIZE entries at the most. False: its cursor is none of
+ * Begin C's page, of SIZE entries at the most, fewer when they are long. False: its cursor is none of
  * ours, and C was answered.
  */
 bool page_begin(struct page *p, struct call *c, size_t size);

@@ -273,6 +273,7 @@ static void (*const adders[])(struct call *c, const struct own_uri *uri) = {
     [OWN_URI_IS_ISOLATION] = add_isolation,
     [OWN_URI_IS_RUN] = add_run,
     [OWN_URI_IS_LOG] = add_run,
+    [OWN_URI_IS_RESULT] = add_run,
     [OWN_URI_IS_ARTIFACT] = add_artifact,
 };
 
@@ -301,6 +302,8 @@ void subscriptions_add(struct call *c)
 	if (too_many(c))
 		return;
 	u = own_uri_parse(uri);
+	if (u.piece.asked) /* of something: that is what changes */
+		u.kind = OWN_URI_NONE;
 	adders[u.kind](c, &u);
 }
 

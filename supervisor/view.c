@@ -313,13 +313,14 @@ struct json_object *view_row_handle(const struct store_run *row)
 		      row->version);
 }
 
-struct json_object *view_content_handle(const char *id, enum store_status status)
+struct json_object *view_ended_handle(const char *id, enum store_status status,
+				      const char *mode)
 {
 	struct json_object *v = json_object_new_object();
 
 	add_str(v, "runId", id);
 	add_str(v, "status", statuses[status]);
-	add_str(v, "mode", "content");
+	add_str(v, "mode", mode);
 	return v;
 }
 

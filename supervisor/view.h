@@ -29,8 +29,9 @@ struct json_object *view_open_row(const struct store_run *row, const char *silen
 /* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
 struct json_object *view_handle(const struct run *r);
 struct json_object *view_row_handle(const struct store_run *row);
-/* {runId, status, mode}: of an ended one whose output is content alone. */
-struct json_object *view_content_handle(const char *id, enum store_status status);
+/* {runId, status, mode}: of an ended one whose output is elsewhere. */
+struct json_object *view_ended_handle(const char *id, enum store_status status,
+				      const char *mode);
 
 /* One line of list_task_runs. */
 struct json_object *view_summary(const struct store_run *row);

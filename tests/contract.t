@@ -88,7 +88,7 @@ sub invalid {
 	answer_ok($r, 'get_runtime_profile answers in both ways');
 	same_json($v->{limits}, {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
-		maxArtifactInlineBytes => 262144, maxQueuedRuns => 3,
+		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 7200000, artifactTtlMs => 86400000,
 		inlineWaitMs => 200, maxCpuMs => 900000,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,

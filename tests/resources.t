@@ -26,8 +26,8 @@ is_deeply([map { $_->{uri} } @{ $p->call('resources/list')->{result}{resources} 
 is_deeply([sort map { $_->{uriTemplate} }
 	   @{ $p->call('resources/templates/list')->{result}{resourceTemplates} }],
 	  ['paddock://runs/{runId}', 'paddock://runs/{runId}/artifacts/{artifactId}',
-	   'paddock://runs/{runId}/log'],
-	  'runs, logs and artifacts are templates');
+	   'paddock://runs/{runId}/log', 'paddock://runs/{runId}/result{?offset,limit}'],
+	  'runs, results, logs and artifacts are templates');
 
 my $level = json_to(reads('paddock://isolation')->{result}{contents}[0]{text})->{level};
 like($level, qr/^(?:restricted|container|userns|full)$/, 'it says how runs are caged');

@@ -16,7 +16,8 @@
 #define FLOOD 500
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n"
 
-static struct config config = {.max_message_bytes = 1 << 20};
+static struct config config = {.max_message_bytes = 1 << 20,
+			       .max_answer_bytes = 8 << 20};
 static struct server server = {.config = &config};
 static struct config_requestor section;
 static struct requestor who[2];

@@ -284,9 +284,11 @@ static void on_opened(struct server *srv, int rc, const char *why)
 	srv->on_opened = NULL;
 	if (d->draining)
 		return;
-	if (rc != 0)
-		log_tell(status != 0 ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
-			 "daemon", "the state folder cannot be used: %s", why);
+	if (status != 0)
+		log_tell(LOG_LEVEL_ERROR, "daemon",
+			 "the state folder cannot be used: %s", why);
+	else if (rc != 0)
+		log_error("store", "msg=\"%s\"", why);
 	if (status != 0) {
 		server_stop(srv, status);
 		return;

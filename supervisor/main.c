@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,6 +480,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_fds();
+	signal(SIGPIPE, SIG_IGN); /* whoever reads stderr may have left */
 	status = read_flags(&f, argc, argv);
 	if (status >= 0)
 		return status;

@@ -398,7 +398,8 @@ struct runs *server_runs(struct server *srv)
 	srv->on_store = event_new(srv->base, store_fd(srv->store),
 				  EV_READ | EV_PERSIST, on_store, srv);
 	event_add(srv->on_store, NULL);
-	store_probe(srv->store, on_probed, srv);
+	/* one client waits for its first answer: no commit for its sake */
+	(srv->others ? store_probe : store_open)(srv->store, on_probed, srv);
 	srv->sweep = every(srv, SWEEP_EVERY_S, on_sweep);
 	srv->sick = every(srv, SICK_EVERY_S, on_sick);
 	on_sweep(-1, 0, srv);

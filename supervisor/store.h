@@ -344,6 +344,8 @@ void store_show(struct store *s, const struct store_run *run);
  * missing is made.
  */
 void store_probe(struct store *s, store_done done, void *arg);
+/* Can it be opened? Nothing is written, but for what is missing. */
+void store_open(struct store *s, store_done done, void *arg);
 
 /* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
 void store_sweep(struct store *s, int64_t now_ms);

@@ -203,3 +203,9 @@ void store_probe(struct store *s, store_done done, void *arg)
 	store_ask(s, &store_op_probe,
 	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
 }
+
+void store_open(struct store *s, store_done done, void *arg)
+{
+	store_ask(s, &store_op_open,
+	    &(struct store_req){.hurry = true, .done = done, .arg = arg});
+}

@@ -58,7 +58,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_put_session, store_op_get_session, store_op_drop_session,
     store_op_drop_sessions, store_op_recover, store_op_sweep,
     store_op_send_mail, store_op_read_mail, store_op_show,
-    store_op_probe;
+    store_op_probe,
+    store_op_open;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_lane.c */

@@ -11,12 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/store_file.h"
 #include "supervisor/store_schema.h"
 
 #define BUSY_TRIES 500 /* of 10 ms each: others' transactions are short */
 #define BUSY_STEP_NS (10 * 1000000L)
+#define BUSY_MS 5000 /* as long as those take, in all */
 
 /* What SQLite's primary codes come to; SYS: the system's errno says more. */
 static const struct verdict {
@@ -264,12 +266,14 @@ static int on_busy(void *arg, int count)
 
 static int exec(struct store *s, const char *sql)
 {
+	int64_t until_ms = clock_mono_ms() + BUSY_MS;
 	int code, n = 0;
 
-	/* the change to WAL does not ask the busy handler */
+	/* the change to WAL does not ask the busy handler; all else does */
 	do {
 		code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-	} while (code == SQLITE_BUSY && store_pause(s, n++));
+	} while (code == SQLITE_BUSY && clock_mono_ms() < until_ms &&
+		 store_pause(s, n++));
 	return code == SQLITE_OK ? 0 : store_sql_failed(s);
 }
 

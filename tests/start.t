@@ -10,6 +10,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Daemon;
 use File::Copy qw(copy);
+use Fcntl qw(F_SETLK);
 use File::Find;
 use Http;
 use Paddock;
@@ -138,6 +139,13 @@ my @faults = (
      qr{the state folder cannot be used: \S+/state: Not a directory}, $CONFIG, 'on', $CONFIG],
     ['a store that is none', sub { database($_[0], 'not a database, ' x 4096) },
      qr{paddock\.db: .*it is damaged}, $UNAVAILABLE, 'on', $UNAVAILABLE],
+    ['a store whose tables are damaged', sub {
+	    database($_[0], pack 'a16 n C2 C4 x4 N x12 N x4 N N x4 N x28', "SQLite format 3\0",
+		     4096, 1, 1, 0, 64, 32, 32, 2, 4, 1, 1, 3);
+	    open my $f, '>>', "$_[0]{state}/paddock.db" or die;
+	    print {$f} "\xff" x (2 * 4096 - 100);
+	    close $f },
+     qr{paddock\.db: .*it is damaged}, $UNAVAILABLE, 'on', $UNAVAILABLE],
     ['a newer paddock\'s store', sub {
 	    database($_[0], pack 'a16 x44 N x36', "SQLite format 3\0", 4711) },
      qr{paddock\.db: .*a newer paddock wrote it}, $UNAVAILABLE, 'on', $UNAVAILABLE],
@@ -249,9 +257,11 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	my $log = "$root/the.log";
 	my %same = (templates => \%echo, root => $root, level => 'info', private_user(),
 		    args => ['--log-file', $log]);
+	write_file("$root/templates/broken/template.json", '{}');
 	my $d = Daemon->new(%same);
 
 	until_true('the daemon', sub { (read_file($log) // '') =~ /ready=yes/ });
+	like(read_file($log), qr/part=catalogue skipped="[^"]*broken"/, 'the log has what was found before it was opened');
 	my $own = sub { join '', grep { !/part=conn / } split /^/, read_file($log) }; # but who knocked
 	my $before = $own->();
 	my $second = $d->again(level => 'info', kept_socket => 1);
@@ -265,6 +275,41 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	$_->{shared} = 1 for @two;
 	$_->stop for @two;
 	$d->stop;
+}
+
+{
+	my $c = usual($users[-1][1]);
+	my $wrlck = 1;
+
+	database($c, '');
+	open my $f, '+<', "$c->{state}/paddock.db" or die;
+	# where SQLite locks a database: https://www.sqlite.org/lockingv3.html
+	fcntl($f, F_SETLK, pack('s s x4 q q i x4', $wrlck, 0, 0x40000000, 512, 0)) or die "fcntl: $!\n";
+	my $r = start($c->{root}, $c->{user}, args($c, 'daemon'));
+	is($r->{status}, $UNAVAILABLE, 'a store that another process holds: exit 69');
+	is(scalar @{$r->{lines}}, 1, '  in one line') or diag(@{$r->{lines}});
+	like($r->{lines}[0], qr/another process holds it; see which/, '  which says why');
+	ok(!-e $c->{socket}, '  without a socket left');
+}
+SKIP: {
+	skip 'a file system of its own takes root', 1
+	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	my $root = Paddock::fresh_root();
+
+	mkdir "$root/state";
+	my $s = Http->new(templates => \%echo, root => $root,
+		wrap => ['unshare', '-m', 'sh', '-c', "mount -t tmpfs -o size=8m none $root/state && " .
+			 "head -c 16M /dev/zero >$root/state/filler; exec \"\$\@\"", 'sh']);
+
+	like($s->log_text, qr/^paddockd: the disk of the state folder \S+ is nearly full: make room/m,
+	     'a full disk does not end the start, but is told');
+	is($s->fetch(GET => '/readyz')->{status}, 503, '  and it is not ready');
+	unlink "/proc/$s->{pid}/root$root/state/filler" or die "$!";
+	ok(until_true('it to be ready', sub { $s->fetch(GET => '/readyz')->{status} == 200 }),
+	   '  until there is room');
+	is($s->client->greeted->run_sync(echo => {a => 1})->{status}, 'succeeded', '  and then it runs');
+	cmp_ok(scalar(() = $s->log_text =~ /part=store msg=/g), '<=', 2, '  the log says it once, and that it is over');
+	$s->stop;
 }
 
 # ---- lines that nobody forges ----

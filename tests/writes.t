@@ -257,6 +257,125 @@ sub rows_by {
 	   "$way: it finds out itself that it can write again");
 }
 
+# ---- limits ----
+
+# What two artifacts of 5 and 9 bytes meet: the manifest's limits, the limit that
+# is told, who can raise it, what is kept.
+my $author = qr/^the template's author: limits\./;
+my @limits = (
+    ['maxArtifacts', {maxArtifacts => 1}, 'artifacts', $author, 'a.txt'],
+    ['maxArtifacts of none', {maxArtifacts => 0}, 'artifacts', $author, ''],
+    ['maxArtifactBytes', {maxArtifactBytes => 6}, 'artifact_bytes', $author, 'a.txt'],
+    ['artifact_bytes of the requestor', {}, 'artifact_bytes', qr/^the operator: artifact_bytes in \[requestor "ada"\]$/, 'a.txt'],
+);
+my $two = 'run.artifact{name = "a.txt", data = "12345"} run.artifact{name = "b/c.txt", data = "123456789"}';
+my %both = (
+    lua => [lua("$two return 1"), 'failed'],
+    caught => [lua("return pcall(function() $two end)"), 'succeeded'],
+    both => [lua("return pcall(function() $two end)", supportsPartialSuccess => true), 'partial_success'],
+    out => [sh($leaves), 'failed'],
+    part => [sh($leaves, supportsPartialSuccess => true), 'partial_success'],
+);
+
+sub limits_hold {
+	my %t = map { my $l = $_; map { ("${_}_$l" => {%{$both{$_}[0]}, limits => $limits[$l][1]}) } keys %both }
+	    0 .. $#limits;
+	my $new = sub {
+		my $s = Http->new(templates => {%t}, config =>
+		    "[requestor \"ada\"]\ntoken_sha256 = " . Http::sha256_hex('t') . "\n$_[0]");
+		$s->{tokens} = {ada => 't'};
+		return $s;
+	};
+	my $s = $new->('');
+
+	for my $l (0 .. $#limits) {
+		my ($name, undef, $limit, $who, $kept) = @{$limits[$l]};
+		my $own = $who =~ /operator/;
+
+		for my $template (sort keys %both) {
+			my $at = $own ? $new->("artifact_bytes = 10\n") : $s;
+			my $v = $at->client('ada')->greeted->run_sync("${template}_$l");
+
+			$at->stop(undef, 'TERM') if $own;
+			tells_limit($v, $template, $limit, $who, $kept, "$name: $template")
+			    unless cage_less(json_of($v));
+		}
+	}
+	$s->stop(undef, 'TERM');
+}
+
+sub tells_limit {
+	my ($v, $template, $limit, $who, $kept, $name) = @_;
+	my $e = ref $v->{error} ? $v->{error} : {};
+	my $m = ($v->{missingArtifacts} // [])->[0] // {};
+	my $fails = $both{$template}[1] eq 'failed';
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(($v->{status} // '') eq $both{$template}[1] && ($e->{errorCode} // '') eq ($fails ? 'RESOURCE_LIMIT' : '')
+	   && join(' ', map { $_->{name} } @{$v->{artifacts}}) eq $kept
+	   && (grep { ($_->{errorCode} // '') eq 'RESOURCE_LIMIT' && $_->{details}{limit} eq $limit &&
+			  $_->{details}{whoCanRaise} =~ $who } $m, $fails ? $e : ()) == ($fails ? 2 : 1),
+	   "$name ends as it should, and says who can raise what") || diag(json_of($v));
+}
+
+# ---- file systems ----
+
+# The state has a file system of its own: 24 MiB, of which nothing is kept back.
+sub mounted {
+	my $root = Paddock::fresh_root();
+	my %big = (keeps => lua('return run.artifact{name = "a", data = ("x"):rep(1 << 20)}'),
+		   leaves => sh('mkdir out; head -c 1048576 /dev/zero >out/a; echo 1'), echo => $templates{echo});
+
+	mkdir "$root/state";
+	my $s = Http->new(templates => \%big, root => $root, config => "[limits]\ndisk_reserve_bytes = none\n",
+		wrap => ['unshare', '-m', 'sh', '-c',
+			 "mount -t tmpfs -o size=24m none $root/state && exec \"\$\@\"", 'sh']);
+	my $c = $s->client->greeted;
+	my $inside = "/proc/$s->{pid}/root$root/state";
+	my $cli = Cli->new;
+	my $kept = $c->run_sync('keeps');
+	my $artifact = sub { $c->tool(get_artifact => {artifactId => $kept->{result}, limit => 1})->{view}{bytesReturned} };
+	my $cage = !cage_less(json_of($c->run(leaves => {}, mode => 'sync')));
+
+	my $left = sub { my ($n, $size) = split ' ', `stat -f -c '%a %S' $inside`; $n * $size };
+	open my $f, '>>', "$inside/filler" or die "$inside: $!\n";
+	while ((my $much = $left->() - (512 << 10)) > 4096) {
+		syswrite $f, 'x' x ($much > 1 << 20 ? 1 << 20 : $much) or last;
+	}
+	close $f;
+	for (['keeps', 'failed', 1], $cage ? ['leaves', 'failed', 1] : ()) {
+		my ($template, $status, $exit) = @$_;
+		my $v = $c->run_sync($template);
+
+		is("$v->{status} $v->{error}{errorCode}", "$status STORE_UNAVAILABLE", "a full disk: $template");
+		like($v->{error}{message}, qr/this server could not keep it: its disk is full/, '  for the disk is full');
+		is($v->{missingArtifacts}[0]{size}, 1 << 20, '  and it is missing');
+		said($cli->run(['run', $template, '--socket', $s->{socket}]), $exit, qr/its disk is full.*code: STORE_UNAVAILABLE/s,
+		     '  the command says so');
+	}
+	is($c->run_sync(echo => {n => 1})->{status}, 'succeeded', '  what fits goes on');
+	ok(!glob("$inside/artifacts/tmp/*"), '  nothing is left of what did not');
+	unlink "$inside/filler";
+	is($c->run_sync('keeps')->{status}, 'succeeded', '  and with room again it is kept');
+
+	# a file system with open files cannot be made read-only from outside: what
+	# is opened from now on is
+	my $in = sub { system('nsenter', '-t', $s->{pid}, '-m', @_) };
+	ok(!$in->('mount', '--bind', "$root/state", "$root/state") && !$in->('mount', '-o', 'remount,bind,ro', "$root/state"),
+	   'it becomes read-only');
+	my $says = qr/its state cannot be written/;
+	ok(until_true('readyz', sub { $s->fetch('GET', '/readyz')->{status} == 503 }), '  readyz says no');
+	unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $says, '  no run is recorded');
+	unrecorded($c->run('keeps', {}, mode => 'async'), $says, '  nor promised');
+	said($cli->run(['run', 'keeps', '--socket', $s->{socket}]), 125, $says, '  the command says so');
+	is($artifact->(), 1, '  and what is there is read');
+	is($in->('umount', "$root/state"), 0, '  it is mended');
+	ok(until_true('readyz', sub { $s->fetch('GET', '/readyz')->{status} == 200 }), '  readyz says yes');
+	is($c->run_sync('keeps')->{status}, 'succeeded', '  and artifacts are kept again');
+	is($artifact->(), 1, '  and all is there');
+	$s->stop(undef, 'TERM');
+}
+
 # ---- the logs ----
 
 sub logs {
@@ -383,6 +502,12 @@ sub full_stdout {
 	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
 }
 
+subtest 'limits' => \&limits_hold;
+SKIP: {
+	skip 'a file system of its own takes root', 1
+	    unless as_root() && system('unshare -m true 2>/dev/null') == 0;
+	subtest 'file systems' => \&mounted;
+}
 subtest 'the files of the command' => \&saved;
 subtest 'a stdout that is full' => \&full_stdout;
 

@@ -68,7 +68,7 @@ static void manifests(void)
 	       M "11:3: error: an earlier one has the same name (/prompts/1)\n",
 	       "each fault, in the order of the file, where it is");
 	is_all("{\r\n\"a\": [1,]}", M "2:9: error: this is not JSON: expected "
-	       "a value, found ']' (none)\n", "a fault of syntax alone");
+	       "a value, found ']'; the comma before it is one too many (none)\n", "a fault of syntax alone");
 	is_all("[]", M "1:1: error: the manifest is an array; it must "
 	       "be an object ()\n", "no object at all");
 	is_all("", M "1:1: error: this is not JSON: expected a value, found the "

@@ -382,7 +382,10 @@ const char *const store_statements[STORE_STMTS] = {
 	"INSERT INTO mail SELECT id, ?4, instance, ?5 FROM runs"
 	" WHERE requestor = ?1 AND id = ?2 AND ended = 0 AND instance <> ?3"
 	" ON CONFLICT(run, kind) DO UPDATE SET instance = excluded.instance,"
-	" until_ms = max(until_ms, excluded.until_ms) RETURNING instance",
+	" until_ms = max(until_ms, excluded.until_ms)"
+	/* what is there already, or nearly, is asked for: no write */
+	" WHERE until_ms < excluded.until_ms - 1000"
+	" OR instance <> excluded.instance RETURNING instance",
     [STMT_READ_MAIL] = "SELECT run, kind, until_ms FROM mail"
 		       " INDEXED BY mail_to WHERE instance = ?1 LIMIT ?2",
     [STMT_EXPIRED_MAIL] = "DELETE FROM mail WHERE until_ms < ?1",

@@ -406,6 +406,43 @@ sub races {
 	stop_both($a, $b, $as);
 }
 
+# A server ends, in order or by kill -9, while another asks it to end a run.
+sub ends_meanwhile {
+	my ($user, $as) = @_;
+	my $root = Paddock::fresh_root($user);
+	my $b = server(user => $user, root => $root);
+	my (@wrong, %how);
+
+	$b->init;
+	for my $n (1 .. 6) {
+		my $a = server(user => $user, root => $root);
+
+		$a->init;
+		my $run = $a->run_async('doze');
+		$a->saying($run, 'dozing');
+		my @ids = map { $b->ask(cancel_task_run => {runId => $run}) } 1, 2;
+		$b->turn(0) for 1 .. $n;
+		if ($n % 2) {
+			$a->kill9;
+		} else {
+			$a->{shared} = 1;
+			$a->stop;
+		}
+		strays_gone();
+		my @v = map { $b->result($_)->{view} } @ids;
+		my $end = $b->ended($run);
+
+		$how{$end->{status}}++;
+		push @wrong, json_of([$end, @v])
+		    unless $end->{error}{errorCode} =~ /^RUN_(CANCELED|INTERRUPTED)$/ &&
+		    !grep { $_->{cancelRequested} ? $end->{status} ne 'canceled'
+				: ($_->{reason} // '') !~ /ended already|has died/ } @v;
+	}
+	same_json(\@wrong, [], "$as: to ask a server that ends: the answers fit the end: " .
+		  json_of(\%how));
+	$b->stop;
+}
+
 sub command {
 	my ($user, $as) = @_;
 	my $cli = Cli->new(templates => \%templates, user => $user);
@@ -508,6 +545,7 @@ for my $case (as_root() ? ([undef, 'root'], [$NOBODY, 'nobody']) : [undef, 'us']
 	silent(@$case);
 	died(@$case);
 	races(@$case);
+	ends_meanwhile(@$case);
 	command(@$case);
 	left_waiting(@$case);
 }

@@ -472,6 +472,15 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
+/* What was to be shown on stdout is there, or STATUS is no success. */
+static int shown(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	log_plain("stdout cannot be written to: %s", strerror(errno));
+	return status == 0 ? EXIT_FAILURE : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct flags f = {.uid = getuid()};
@@ -483,7 +492,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* whoever reads stderr may have left */
 	status = read_flags(&f, argc, argv);
 	if (status >= 0)
-		return status;
+		return shown(status);
 	config = read_config(&f, why, sizeof(why));
 	if (config == NULL) {
 		log_plain("%s", why);
@@ -492,12 +501,12 @@ int main(int argc, char **argv)
 	if (f.print) {
 		config_print(config, stdout);
 		config_free(config);
-		return 0;
+		return shown(0);
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
 	log_hold(f.check || config->log_file != NULL); /* a check's are told */
 	if (f.check)
-		return check(config, &f);
+		return shown(check(config, &f));
 	status = precheck_user(config);
 	if (status == 0)
 		status = precheck_start(config, f.stdio);

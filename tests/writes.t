@@ -499,6 +499,12 @@ sub full_stdout {
 	$r = $cli->run_private(['run', 'lua', '-o', 'kept', '--json']);
 	my ($art) = $r->{out} =~ /(art_\w+)/;
 	said($run->(['artifact', 'cat', $art]), 125, qr/^paddock: stdout: No space left on device/, 'artifact cat says why');
+	for ('--version', '--help', '--print-config', '--check --print-grants') {
+		my $said = `$BUILD/paddockd $_ --templates $cli->{root}/templates 2>&1 >/dev/full`;
+
+		is($? >> 8, 1, "paddockd $_ fails");
+		is($said, "paddockd: stdout cannot be written to: No space left on device\n", '  and says why');
+	}
 	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
 }
 

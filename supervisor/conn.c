@@ -24,6 +24,7 @@
 #define STALL_S 1	      /* how often it is asked who reads no more */
 
 struct conn {
+	bool lost; /* its client is there, and did not get all */
 	struct server *server;
 	struct session session;
 	int in, out;
@@ -306,6 +307,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (rc < 0 && rc != -EAGAIN) {
+		c->lost = rc != -EPIPE && rc != -ECONNRESET;
 		closed(c, "output", strerror(-rc));
 		return;
 	}
@@ -425,6 +427,11 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->turn = (struct turn){.take = on_turn, .arg = c};
 	read_more(c);
 	return c;
+}
+
+bool conn_lost(const struct conn *c)
+{
+	return c->lost;
 }
 
 void conn_free(struct conn *c)

@@ -19,6 +19,9 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 		      int out, void (*on_closed)(void *arg, struct conn *c),
 		      void *arg);
 
+/* Did C's end come of output that could not be written, though nobody left? */
+bool conn_lost(const struct conn *c);
+
 /* Unsent bytes are lost, but at the server's end. Runs go on. NULL is fine. */
 void conn_free(struct conn *c);
 

@@ -16,8 +16,7 @@ struct stdio {
 
 static void on_closed(void *arg, struct conn *c)
 {
-	(void)c;
-	server_stop(arg, 0);
+	server_stop(arg, conn_lost(c) ? EXIT_FAILURE : 0);
 }
 
 /* A terminal's description is shared with others: it stays as it is. */

@@ -505,6 +505,11 @@ sub full_stdout {
 		is($? >> 8, 1, "paddockd $_ fails");
 		is($said, "paddockd: stdout cannot be written to: No space left on device\n", '  and says why');
 	}
+	my $ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+	my $log = `echo '$ping' | $BUILD/paddockd --stdio --state-dir $cli->{root}/state --templates $cli->{root}/templates 2>&1 >/dev/full`;
+
+	is($? >> 8, 1, 'a server whose answers go nowhere fails');
+	like($log, qr/output=closed err="No space left on device"/, '  and its log says why');
 	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
 }
 

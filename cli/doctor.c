@@ -107,10 +107,11 @@ static struct json_object *health_of(struct json_object *o)
 	return json_member(json_member(o, "profile"), "health");
 }
 
-/* What readyz would say. */
+/* What readyz would say; a server of another version may not. */
 static bool takes_runs(struct json_object *o)
 {
-	return json_object_get_boolean(json_member(health_of(o), "ready"));
+	return health_of(o) == NULL ||
+	       json_object_get_boolean(json_member(health_of(o), "ready"));
 }
 
 /* All that keeps runs from being started, or may soon. */

@@ -139,6 +139,15 @@ static void show_checks(struct json_object *list)
 	}
 }
 
+/* A server of another version may not say. */
+static bool is_ready(struct json_object *profile)
+{
+	struct json_object *health = json_member(profile, "health");
+
+	return health == NULL ||
+	       json_object_get_boolean(json_member(health, "ready"));
+}
+
 static void show_server(struct client *c, struct json_object *profile)
 {
 	struct json_object *health = json_member(profile, "health");
@@ -147,9 +156,7 @@ static void show_server(struct client *c, struct json_object *profile)
 
 	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
 	line("version", json_member_str(profile, "runtimeVersion"));
-	line("ready", json_object_get_boolean(json_member(health, "ready"))
-			  ? "yes"
-			  : "no");
+	line("ready", is_ready(profile) ? "yes" : "no");
 	show_checks(json_member(health, "checks"));
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
 		 json_object_get_int64(json_member(usage, "running")),
@@ -171,8 +178,7 @@ static int server_status(const struct cli *cli)
 		pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
 		show_server(c, v);
-	if (rc == 0 && !json_object_get_boolean(
-			   json_member(json_member(v, "health"), "ready")))
+	if (rc == 0 && !is_ready(v))
 		rc = CLI_TROUBLE;
 	json_object_put(v);
 	client_close(c);

@@ -168,8 +168,8 @@ static void on_report(void *arg, enum crew_kind kind,
 		 more ? "cgroup: " : "", cgroup_why());
 	if (srv->isolation.level == ISOLATION_NONE) {
 		log_tell(LOG_LEVEL_ERROR, "server",
-			 "a worker cannot be caged here, so nothing is run: %s",
-			 report->text);
+			 "a worker cannot be caged here, so nothing is run%s%s",
+			 report->text[0] != '\0' ? ": " : "", report->text);
 		server_stop(srv, EX_UNAVAILABLE);
 		return;
 	}

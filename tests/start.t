@@ -32,10 +32,12 @@ sub files {
 	return join ' ', sort @all;
 }
 
-# Run paddockd with ARGS as USER below ROOT, its stdin at its end: {status,
+sub start { return ends(paddockd => @_) }
+
+# Run PROGRAM with ARGS as USER below ROOT, its stdin at its end: {status,
 # lines of stderr, out}. It is given up after the usual patience.
-sub start {
-	my ($root, $user, @args) = @_;
+sub ends {
+	my ($program, $root, $user, @args) = @_;
 	my $build = -e "$root/build" ? "$root/build" : $BUILD;
 	my $said = Paddock::fresh_root();
 	my $pid = fork // die "fork: $!\n";
@@ -49,7 +51,7 @@ sub start {
 			POSIX::setuid($user);
 		}
 		%ENV = (PATH => $ENV{PATH}, HOME => $root);
-		exec {"$build/paddockd"} 'paddockd', @args or POSIX::_exit(127);
+		exec {"$build/$program"} $program, @args or POSIX::_exit(127);
 	}
 	my $status;
 	until_true('the end of a start', sub {
@@ -223,6 +225,9 @@ sub one {
 	return !@wrong;
 }
 
+my $lock = '/run/paddock/ids.lock'; # which a server that root starts makes
+my $had_lock = -e $lock;
+
 # Nothing is wrong: --check says so, and leaves no trace.
 for (@users) {
 	my ($who, $user) = @$_;
@@ -230,6 +235,8 @@ for (@users) {
 	ok(one(['nothing', sub { }, qr/^$/, undef, 'on', 0], 'check', $user, $_),
 	   "all is well, as $who: --check says nothing and makes nothing" . ($_ ? ', log file or not' : '')) for 0, 1;
 }
+
+is(-e $lock, $had_lock, '  nor a lock for user ids');
 
 for my $fault (@faults) {
 	my ($name, undef, undef, undef, undef, undef, %o) = @$fault;
@@ -310,6 +317,25 @@ SKIP: {
 	is($s->client->greeted->run_sync(echo => {a => 1})->{status}, 'succeeded', '  and then it runs');
 	cmp_ok(scalar(() = $s->log_text =~ /part=store msg=/g), '<=', 2, '  the log says it once, and that it is over');
 	$s->stop;
+}
+
+# ---- the command, whose private server does not start ----
+
+for (['--templates', qr{/templates/none, which templates names, is not there}, 2, sub { $_[0]{templates} .= '/none' }],
+     ['a cage', qr{but full is required, which lacks \S}, 125,
+      sub { $_[0]{config} .= "[sandbox]\nrequire_isolation = full\n" }]) {
+	my ($what, $says, $status, $make) = @$_;
+	my $c = usual($users[-1][1]);
+
+	$make->($c);
+	write_file("$c->{root}/c.conf", $c->{config});
+	for my $command (['template', 'ls'], ['status'], ['doctor']) {
+		my $r = ends('paddock', $c->{root}, $c->{user}, @$command, '--config', "$c->{root}/c.conf",
+			     '--templates', $c->{templates}, '--state-dir', $c->{state});
+
+		is($r->{status}, $status, "$what, paddock @$command: status $status");
+		is(scalar(grep { $_ =~ $says } @{$r->{lines}}), 1, '  and why, once') or diag(@{$r->{lines}});
+	}
 }
 
 # ---- lines that nobody forges ----

@@ -286,7 +286,7 @@ void runs_mail_read(struct runs *s)
 void runs_mail_init(struct runs *s)
 {
 	struct runs_mail *m = xcalloc(1, sizeof(*m));
-	int fd = store_nudge_fd(s->env.store);
+	int fd = s->env.store != NULL ? store_nudge_fd(s->env.store) : -1;
 
 	m->runs = s;
 	TAILQ_INIT(&m->shown);

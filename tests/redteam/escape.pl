@@ -63,7 +63,7 @@ sub no_artifacts {
      sh => 'mkdir out; mkfifo out/f; echo 1'],
     ['56b', 'a FIFO named as an artifact', 'EXECUTION_ERROR not a plain file', also => \&no_artifacts,
      sh => 'mkfifo f; echo \'{"artifact":{"id":1,"path":"f"}}\' >&3; read -r a <&4; echo 1'],
-    [57, 'set-id artifacts', 'returns 1', also => \&no_artifacts,
+    [57, 'set-id artifacts', 'EXECUTION_ERROR', also => \&no_artifacts,
      sh => 'mkdir out; cp /bin/true out/t; chmod 6755 out/t; echo 1'],
     refused_as(58, 'a device', 'mknod', 'EPERM ENOSYS'),
     violation(59, 'a user namespace', 'unshare'),

@@ -8,5 +8,5 @@ use lib "$FindBin::Bin/lib";
 use Peer;
 use Test::More;
 
-peer_http($_) for qw(sdk_tools sdk_tasks sdk_input sdk_http sdk_restart sdk_aborts client2);
+peer_http($_) for qw(sdk_tools sdk_tasks sdk_input sdk_http sdk_restart sdk_aborts sdk_answers client2);
 done_testing();

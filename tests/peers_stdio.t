@@ -8,5 +8,5 @@ use lib "$FindBin::Bin/lib";
 use Peer;
 use Test::More;
 
-peer_stdio($_) for qw(sdk_tools sdk_tasks sdk_input client2);
+peer_stdio($_) for qw(sdk_tools sdk_tasks sdk_input sdk_answers client2);
 done_testing();

@@ -1,0 +1,4 @@
+return function(run, inputs)
+  run.artifact{name = "size.txt", mimeType = "text/plain", data = tostring(inputs.bytes)}
+  return {text = string.rep("x", inputs.bytes)}
+end

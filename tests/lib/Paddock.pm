@@ -251,7 +251,7 @@ my %judge = (
     maximum => sub { $_[1] > $_[0] ? "$_[2] is above $_[0]" : () },
     minLength => sub { length $_[1] < $_[0] ? "$_[2] is too short" : () },
     maxLength => sub { length $_[1] > $_[0] ? "$_[2] is too long" : () },
-    (map { $_ => sub { () } } qw(title description default then else writeOnly $schema $defs)),
+    (map { $_ => sub { () } } qw(title description default then else writeOnly $schema $defs format)),
 );
 
 # What is wrong with VALUE by SCHEMA; dies of a keyword that it cannot judge.

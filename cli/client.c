@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.c - requests, answers and notifications over a connection that
+ * client_open.c made. A server that goes, or talks nonsense, is told of once;
+ * every wait then ends with -EPIPE.
+ */
 #include "cli/client.h"
 
 #include <errno.h>
@@ -7,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -15,44 +19,17 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/link.h"
+#include "cli/client_int.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/whole.h"
 #include "proto/json.h"
-#include "proto/mcp.h"
-#include "proto/rpc.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES ((size_t)256 << 20)
 #define NO_REQUEST (-1) /* an id that no answer has */
 #define LIMITED_LEAST_MS 50
 #define LIMITED_MOST_MS 10000
-#define LIMITED_PATIENCE_MS 60000
-#define GREET_MS 10000 /* for a daemon; a private server may start slowly */
-
-/* An answer that came while another was waited for. */
-struct early {
-	TAILQ_ENTRY(early) link;
-	struct rpc_msg msg;
-};
-TAILQ_HEAD(early_list, early);
-
-struct client {
-	struct link link;
-	bool is_private;
-	bool gone; /* and that has been said */
-	struct buf rx, tx;
-	size_t scanned; /* bytes of rx without a newline */
-	int64_t last_id;
-	struct early_list early;
-	client_progress progress;
-	void *progress_arg;
-	int64_t progress_id;
-	char *server_version;
-	bool updated;	/* since client_wait_update() */
-	bool quiet_end; /* a greeting is tried: say nothing when it fails */
-};
 
 bool client_is_private(const struct client *c)
 {
@@ -140,7 +117,7 @@ static void put(struct client *c, const struct buf *message)
 	buf_add_str(&c->tx, "\n");
 }
 
-static void notify(struct client *c, const char *method,
+void client_notify(struct client *c, const char *method,
 		   struct json_object *params)
 {
 	struct buf b = {0};
@@ -152,7 +129,7 @@ static void notify(struct client *c, const char *method,
 }
 
 /* Takes PARAMS. */
-static int64_t request(struct client *c, const char *method,
+int64_t client_request(struct client *c, const char *method,
 		       struct json_object *params)
 {
 	struct buf b = {0};
@@ -321,7 +298,7 @@ static bool take_early(struct client *c, int64_t id, struct rpc_msg *out)
 	return false;
 }
 
-static int wait_message(struct client *c, int64_t id, int ms,
+int client_wait_message(struct client *c, int64_t id, int ms,
 			struct rpc_msg *out)
 {
 	int64_t end = clock_mono_ms() + ms;
@@ -350,7 +327,7 @@ int64_t client_send_tool(struct client *c, const char *tool,
 	json_object_object_add(params, "_meta", meta);
 	json_object_object_add(params, "name", json_object_new_string(tool));
 	json_object_object_add(params, "arguments", args);
-	return request(c, "tools/call", params);
+	return client_request(c, "tools/call", params);
 }
 
 static int64_t send_uri(struct client *c, const char *method, const char *uri)
@@ -358,7 +335,7 @@ static int64_t send_uri(struct client *c, const char *method, const char *uri)
 	struct json_object *params = json_object_new_object();
 
 	json_object_object_add(params, "uri", json_object_new_string(uri));
-	return request(c, method, params);
+	return client_request(c, method, params);
 }
 
 int64_t client_send_read(struct client *c, const char *uri)
@@ -376,13 +353,13 @@ void client_cancel(struct client *c, int64_t id)
 	struct json_object *params = json_object_new_object();
 
 	json_object_object_add(params, "requestId", json_object_new_int64(id));
-	notify(c, "notifications/cancelled", params);
+	client_notify(c, "notifications/cancelled", params);
 }
 
 int client_wait(struct client *c, int64_t id, int ms, struct answer *a)
 {
 	struct rpc_msg m;
-	int rc = wait_message(c, id, ms, &m);
+	int rc = client_wait_message(c, id, ms, &m);
 
 	if (rc < 0)
 		return rc;
@@ -413,7 +390,7 @@ int client_wait_update(struct client *c, int ms)
 int client_pause(struct client *c, int64_t ms)
 {
 	struct rpc_msg none;
-	int rc = wait_message(c, NO_REQUEST, (int)ms, &none);
+	int rc = client_wait_message(c, NO_REQUEST, (int)ms, &none);
 
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
@@ -450,177 +427,4 @@ int client_tool(struct client *c, const char *tool, struct json_object *args,
 	} while (rc == 0);
 	json_object_put(args);
 	return rc < 0 ? client_trouble() : 0;
-}
-
-/* ---- open, close ---- */
-
-static struct json_object *greeting(void)
-{
-	struct json_object *params = json_object_new_object();
-	struct json_object *info = json_object_new_object();
-
-	json_object_object_add(
-	    params, "protocolVersion",
-	    json_object_new_string(mcp_revision_name(MCP_2025_11_25)));
-	json_object_object_add(params, "capabilities", json_object_new_object());
-	json_object_object_add(info, "name", json_object_new_string("paddock"));
-	json_object_object_add(info, "version",
-			       json_object_new_string(PADDOCK_VERSION));
-	json_object_object_add(params, "clientInfo", info);
-	return params;
-}
-
-/* Who asks too often waits, here, too: 0 and the answer in *M. */
-static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
-{
-	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
-
-	for (;;) {
-		int rc = wait_message(c, request(c, "initialize", greeting()),
-				      ms, m);
-		struct answer a = {0};
-		int64_t again;
-
-		if (rc < 0)
-			return rc;
-		if (m->error != NULL)
-			answer_read(&a, m);
-		again = m->error != NULL ? client_limited(&a) : 0;
-		answer_fini(&a);
-		if (again == 0 || clock_mono_ms() > patience)
-			return 0;
-		rpc_fini(m);
-		rc = client_pause(c, again);
-		if (rc < 0)
-			return rc;
-	}
-}
-
-static int greet(struct client *c, int ms)
-{
-	const char *version;
-	struct rpc_msg m;
-	int rc = exchange_greetings(c, ms, &m);
-
-	if (rc < 0)
-		return rc;
-	version = json_member_str(json_member(m.result, "serverInfo"), "version");
-	if (version != NULL)
-		c->server_version = xstrdup(version);
-	if (m.error != NULL) {
-		say("the server at %s refuses to talk: %s", c->link.peer,
-		    json_member_str(m.error, "message"));
-		rc = -EPROTO;
-	}
-	rpc_fini(&m);
-	notify(c, "notifications/initialized", NULL);
-	return rc;
-}
-
-static struct client *client_new(void)
-{
-	struct client *c = xcalloc(1, sizeof(*c));
-
-	TAILQ_INIT(&c->early);
-	c->link = (struct link){
-	    .in = -1, .out = -1, .pid = -1, .pidfd = -1, .log = -1};
-	return c;
-}
-
-/* NULL: nothing answers at PATH; *WHY is then -errno. */
-static struct client *open_socket(const char *path, int ms, int *why)
-{
-	struct client *c = client_new();
-
-	*why = link_connect(&c->link, path);
-	c->quiet_end = true;
-	if (*why == 0)
-		*why = greet(c, ms);
-	c->quiet_end = false;
-	if (*why == 0)
-		return c;
-	client_close(c);
-	return NULL;
-}
-
-static struct client *open_private(const struct cli *cli)
-{
-	struct client *c = client_new();
-	char why[512];
-
-	if (link_spawn(&c->link, cli, why, sizeof(why)) < 0) {
-		say("%s", why);
-		client_close(c);
-		return NULL;
-	}
-	c->is_private = true;
-	if (greet(c, CLIENT_FOREVER) == 0)
-		return c;
-	client_close(c);
-	return NULL;
-}
-
-static bool wants_private(const struct cli *cli)
-{
-	return cli->templates.n > 0 || cli->state_dir != NULL ||
-	       cli->config != NULL || cli->grants.n > 0;
-}
-
-struct client *client_open(const struct cli *cli)
-{
-	struct client *c;
-	char *usual;
-	int why = 0;
-
-	signals_watch();
-	if (cli->socket != NULL) {
-		c = open_socket(cli->socket, GREET_MS, &why);
-		if (c == NULL && why != -EINTR)
-			say("no server answers at %s: %s", cli->socket,
-			    strerror(-why));
-		return c;
-	}
-	if (wants_private(cli))
-		return open_private(cli);
-	usual = link_usual_socket();
-	c = open_socket(usual, GREET_MS, &why);
-	if (c == NULL && why != -ENOENT && why != -ECONNREFUSED &&
-	    why != -EINTR && !cli->quiet)
-		say("the daemon at %s does not answer (%s); using a private "
-		    "server",
-		    usual, strerror(-why));
-	free(usual);
-	return c != NULL || why == -EINTR ? c : open_private(cli);
-}
-
-struct client *client_open_daemon(const struct cli *cli, int ms)
-{
-	char *path = cli->socket != NULL ? xstrdup(cli->socket)
-					 : link_usual_socket();
-	struct client *c;
-	int why;
-
-	signals_watch();
-	c = open_socket(path, ms, &why);
-	free(path);
-	return c;
-}
-
-void client_close(struct client *c)
-{
-	struct early *e;
-
-	if (c == NULL)
-		return;
-	link_end(&c->link);
-	link_fini(&c->link);
-	while ((e = TAILQ_FIRST(&c->early)) != NULL) {
-		TAILQ_REMOVE(&c->early, e, link);
-		rpc_fini(&e->msg);
-		free(e);
-	}
-	buf_fini(&c->rx);
-	buf_fini(&c->tx);
-	free(c->server_version);
-	free(c);
 }

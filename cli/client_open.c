@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_open.c - the beginning and the end of a connection: which server, the
+ * greeting, and for a private one its end. client.c has what lies between. Who
+ * gets no connection has been told why, but for client_open_daemon().
+ */
+#include "cli/client_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "proto/json.h"
+#include "proto/mcp.h"
+
+#define GREET_MS 10000 /* for a daemon; a private server may start slowly */
+
+static struct json_object *greeting(void)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *info = json_object_new_object();
+
+	json_object_object_add(
+	    params, "protocolVersion",
+	    json_object_new_string(mcp_revision_name(MCP_2025_11_25)));
+	json_object_object_add(params, "capabilities", json_object_new_object());
+	json_object_object_add(info, "name", json_object_new_string("paddock"));
+	json_object_object_add(info, "version",
+			       json_object_new_string(PADDOCK_VERSION));
+	json_object_object_add(params, "clientInfo", info);
+	return params;
+}
+
+/* Who asks too often waits, here, too: 0 and the answer in *M. */
+static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
+{
+	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
+
+	for (;;) {
+		int rc = client_wait_message(c, client_request(c, "initialize", greeting()),
+				      ms, m);
+		struct answer a = {0};
+		int64_t again;
+
+		if (rc < 0)
+			return rc;
+		if (m->error != NULL)
+			answer_read(&a, m);
+		again = m->error != NULL ? client_limited(&a) : 0;
+		answer_fini(&a);
+		if (again == 0 || clock_mono_ms() > patience)
+			return 0;
+		rpc_fini(m);
+		rc = client_pause(c, again);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static int greet(struct client *c, int ms)
+{
+	const char *version;
+	struct rpc_msg m;
+	int rc = exchange_greetings(c, ms, &m);
+
+	if (rc < 0)
+		return rc;
+	version = json_member_str(json_member(m.result, "serverInfo"), "version");
+	if (version != NULL)
+		c->server_version = xstrdup(version);
+	if (m.error != NULL) {
+		say("the server at %s refuses to talk: %s", c->link.peer,
+		    json_member_str(m.error, "message"));
+		rc = -EPROTO;
+	}
+	rpc_fini(&m);
+	client_notify(c, "notifications/initialized", NULL);
+	return rc;
+}
+
+static struct client *client_new(void)
+{
+	struct client *c = xcalloc(1, sizeof(*c));
+
+	TAILQ_INIT(&c->early);
+	c->link = (struct link){
+	    .in = -1, .out = -1, .pid = -1, .pidfd = -1, .log = -1};
+	return c;
+}
+
+/* NULL: nothing answers at PATH; *WHY is then -errno. */
+static struct client *open_socket(const char *path, int ms, int *why)
+{
+	struct client *c = client_new();
+
+	*why = link_connect(&c->link, path);
+	c->quiet_end = true;
+	if (*why == 0)
+		*why = greet(c, ms);
+	c->quiet_end = false;
+	if (*why == 0)
+		return c;
+	client_close(c);
+	return NULL;
+}
+
+static struct client *open_private(const struct cli *cli)
+{
+	struct client *c = client_new();
+	char why[512];
+
+	if (link_spawn(&c->link, cli, why, sizeof(why)) < 0) {
+		say("%s", why);
+		client_close(c);
+		return NULL;
+	}
+	c->is_private = true;
+	if (greet(c, CLIENT_FOREVER) == 0)
+		return c;
+	client_close(c);
+	return NULL;
+}
+
+static bool wants_private(const struct cli *cli)
+{
+	return cli->templates.n > 0 || cli->state_dir != NULL ||
+	       cli->config != NULL || cli->grants.n > 0;
+}
+
+struct client *client_open(const struct cli *cli)
+{
+	struct client *c;
+	char *usual;
+	int why = 0;
+
+	signals_watch();
+	if (cli->socket != NULL) {
+		c = open_socket(cli->socket, GREET_MS, &why);
+		if (c == NULL && why != -EINTR)
+			say("no server answers at %s: %s", cli->socket,
+			    strerror(-why));
+		return c;
+	}
+	if (wants_private(cli))
+		return open_private(cli);
+	usual = link_usual_socket();
+	c = open_socket(usual, GREET_MS, &why);
+	if (c == NULL && why != -ENOENT && why != -ECONNREFUSED &&
+	    why != -EINTR && !cli->quiet)
+		say("the daemon at %s does not answer (%s); using a private "
+		    "server",
+		    usual, strerror(-why));
+	free(usual);
+	return c != NULL || why == -EINTR ? c : open_private(cli);
+}
+
+struct client *client_open_daemon(const struct cli *cli, int ms)
+{
+	char *path = cli->socket != NULL ? xstrdup(cli->socket)
+					 : link_usual_socket();
+	struct client *c;
+	int why;
+
+	signals_watch();
+	c = open_socket(path, ms, &why);
+	free(path);
+	return c;
+}
+
+void client_close(struct client *c)
+{
+	struct early *e;
+
+	if (c == NULL)
+		return;
+	link_end(&c->link);
+	link_fini(&c->link);
+	while ((e = TAILQ_FIRST(&c->early)) != NULL) {
+		TAILQ_REMOVE(&c->early, e, link);
+		rpc_fini(&e->msg);
+		free(e);
+	}
+	buf_fini(&c->rx);
+	buf_fini(&c->tx);
+	free(c->server_version);
+	free(c);
+}

@@ -360,4 +360,5 @@ void daemon_close(struct server *srv)
 		event_free(d->drain);
 	free(d);
 	srv->daemon = NULL;
+	srv->on_opened = NULL; /* the store may answer yet */
 }

@@ -292,6 +292,11 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	open my $f, '+<', "$c->{state}/paddock.db" or die;
 	# where SQLite locks a database: https://www.sqlite.org/lockingv3.html
 	fcntl($f, F_SETLK, pack('s s x4 q q i x4', $wrlck, 0, 0x40000000, 512, 0)) or die "fcntl: $!\n";
+	my $d = Daemon->new(root => $c->{root}, private_user());
+
+	$d->log_has(qr/part=server isolation=/); # now it waits for the store
+	$d->stop('a daemon that is told to end while it waits for its store ends');
+	unlink "$c->{root}/log.0";
 	my $r = start($c->{root}, $c->{user}, args($c, 'daemon'));
 	is($r->{status}, $UNAVAILABLE, 'a store that another process holds: exit 69');
 	is(scalar @{$r->{lines}}, 1, '  in one line') or diag(@{$r->{lines}});

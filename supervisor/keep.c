@@ -47,7 +47,7 @@ static void on_kept(void *arg, const struct store_result *res)
 
 		r->artifact_bytes -= k->artifact.size;
 		refuse(&why, "STORE_UNAVAILABLE", NULL,
-		       "this server could not keep it: %s", store_says(res->rc));
+		       "this server could not keep the artifact: %s", store_says(res->rc));
 		worker_answer_refused(r, &k->artifact, &why);
 	} else {
 		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *

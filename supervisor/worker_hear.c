@@ -150,7 +150,7 @@ void worker_unpromise(struct worker *w)
 static void unavailable(struct worker *w, const char *says)
 {
 	refuse(&w->refusal, "STORE_UNAVAILABLE", NULL,
-	       "this server could not keep it: %s", says);
+	       "this server could not keep the artifact: %s", says);
 }
 
 /* May SIZE bytes of an artifact be written now, as to the disk? */
@@ -167,9 +167,10 @@ static bool disk_has_room(struct worker *w, int64_t size)
 /* A file of it failed with ERR: the operator is told more than the client. */
 static void not_written(struct worker *w, int err)
 {
-	log_error("worker", "run=%s requestor=%s artifact=refused err=\"%s; %s\"",
-		  w->run->id, w->run->requestor->name, strerror(err),
-		  store_remedy(-err));
+	log_error("worker", "run=%s requestor=%s artifact=refused "
+		  "err=\"%s: %s; %s\"",
+		  w->run->id, w->run->requestor->name, w->env->state_dir,
+		  strerror(err), store_remedy(-err));
 	unavailable(w, store_says(-err));
 }
 

@@ -154,7 +154,7 @@ sub artifacts_by {
 		@which = grep { $templates{$_}{code} } @which;
 	}
 	for my $f (@faults) {
-		my $re = qr/this server could not keep it: \Q$f->{says}\E/;
+		my $re = qr/this server could not keep the artifact: \Q$f->{says}\E/;
 
 		fault($s, $f->{line});
 		tells_all($c->run_sync($_), $_, 'STORE_UNAVAILABLE', $re, "$way: $f->{name}: $_") for @which;
@@ -348,7 +348,7 @@ sub mounted {
 		my $v = $c->run_sync($template);
 
 		is("$v->{status} $v->{error}{errorCode}", "$status STORE_UNAVAILABLE", "a full disk: $template");
-		like($v->{error}{message}, qr/this server could not keep it: its disk is full/, '  for the disk is full');
+		like($v->{error}{message}, qr/this server could not keep the artifact: its disk is full/, '  for the disk is full');
 		is($v->{missingArtifacts}[0]{size}, 1 << 20, '  and it is missing');
 		said($cli->run(['run', $template, '--socket', $s->{socket}]), $exit, qr/its disk is full.*code: STORE_UNAVAILABLE/s,
 		     '  the command says so');

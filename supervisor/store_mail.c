@@ -14,8 +14,6 @@
 
 #include "base/mem.h"
 
-#define MAIL_MAX 4096 /* letters at a time; the others come with the next */
-
 enum { /* of STMT_SHOWN */
 	COL_INSTANCE,
 	COL_AWAITING,
@@ -137,6 +135,7 @@ static void nudge(struct store *s, struct store_req *r)
 	free(path);
 }
 
+/* All of it: three letters at most for each run that we have not ended. */
 static int read_mail(struct store *s, struct store_req *r)
 {
 	sqlite3_stmt *st = store_sql(s, STMT_READ_MAIL);
@@ -146,7 +145,6 @@ static int read_mail(struct store *s, struct store_req *r)
 	if (st == NULL)
 		return store_sql_failed(s);
 	store_bind_text(st, 1, s->instance);
-	sqlite3_bind_int(st, 2, MAIL_MAX);
 	while ((rc = store_sql_step(s, st)) == 1) {
 		struct store_letter *l;
 

@@ -387,6 +387,6 @@ const char *const store_statements[STORE_STMTS] = {
 	" WHERE until_ms < excluded.until_ms - 1000"
 	" OR instance <> excluded.instance RETURNING instance",
     [STMT_READ_MAIL] = "SELECT run, kind, until_ms FROM mail"
-		       " INDEXED BY mail_to WHERE instance = ?1 LIMIT ?2",
+		       " INDEXED BY mail_to WHERE instance = ?1",
     [STMT_EXPIRED_MAIL] = "DELETE FROM mail WHERE until_ms < ?1",
 };

@@ -325,6 +325,15 @@ sub silent {
 	$run = $a->run_async('doze');
 	$a->saying($run, 'dozing');
 	kill STOP => $a->{pid};
+	my $c = server(user => $user, root => $a->{root});
+	$c->init;
+	%id = map { $_ => $c->ask($_ => {runId => $run}) } qw(get_task_run cancel_task_run);
+	$c->request('resources/read', {uri => "paddock://runs/$run/log"});
+	$c->request('tasks/get', {taskId => $run});
+	$c->notify('notifications/cancelled', {requestId => $_}) for values %id;
+	$c->call('ping');
+	$c->{shared} = 1;
+	$c->stop("$as: who has asked may leave before there is an answer");
 	cancel($b, $run);
 	$a->kill9;
 	strays_gone();

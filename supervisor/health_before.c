@@ -100,6 +100,8 @@ int health_state_before(const struct health_case *c, char *why, size_t size)
 	if (status != 0)
 		return status;
 	rc = look_at_way(dir, &at);
+	if (rc == 0 && !privs_may_reach(at, strcmp(at, dir) != 0))
+		rc = -EACCES;
 	if (rc < 0)
 		snprintf(text, sizeof(text), "%s: %s; %s", at, strerror(-rc),
 			 store_remedy(rc));

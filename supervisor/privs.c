@@ -281,16 +281,27 @@ int privs_try_state(const char *dir, char *why, size_t size)
 		   : 0;
 }
 
-bool privs_may_write(const char *dir)
+/* As access(2), of them. */
+static bool they_may(const char *path, int mode)
 {
 	bool may;
 
 	if (!them.leave)
 		return true;
 	files_as_them();
-	may = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0;
+	may = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 	files_as_root();
 	return may;
+}
+
+bool privs_may_write(const char *dir)
+{
+	return they_may(dir, W_OK | X_OK);
+}
+
+bool privs_may_reach(const char *path, bool below)
+{
+	return they_may(path, below ? X_OK : F_OK);
 }
 
 int privs_unlink_socket(const char *path)

@@ -49,6 +49,9 @@ int privs_try_state(const char *dir, char *why, size_t size);
 /* May they make files in the folder DIR, whosever it is? */
 bool privs_may_write(const char *dir);
 
+/* Can they come to PATH, or where BELOW to what will lie in that folder? */
+bool privs_may_reach(const char *path, bool below);
+
 /* For the keeper: remove PATH if it is a socket. 0 or -errno. */
 int privs_unlink_socket(const char *path);
 

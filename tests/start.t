@@ -137,6 +137,16 @@ my @faults = (
 	    $_[0]{state} = "$_[0]{root}/closed/a/b" },
      qr{the state folder cannot be used: \S+/closed: Permission denied; let this user}, $NOPERM, 'on',
      $NOPERM, ordinary => 1],
+    ['a state folder below one that is root\'s alone', sub {
+	    mkdir "$_[0]{root}/closed", 0700;
+	    mkdir $_[0]{state} = "$_[0]{root}/closed/state", 0700 },
+     qr{the state folder cannot be used: \S+/closed/state: Permission denied; let this user}, $NOPERM, 'on',
+     $NOPERM, root => 1],
+    ['no state folder yet below one that is root\'s alone', sub {
+	    mkdir "$_[0]{root}/closed", 0700;
+	    $_[0]{state} = "$_[0]{root}/closed/state" },
+     qr{the state folder cannot be used: \S+/closed: Permission denied; let this user}, $NOPERM, 'on',
+     $NOPERM, root => 1],
     ['a file for a state folder', sub { write_file($_[0]{state}, '') },
      qr{the state folder cannot be used: \S+/state: Not a directory}, $CONFIG, 'on', $CONFIG],
     ['a store that is none', sub { database($_[0], 'not a database, ' x 4096) },

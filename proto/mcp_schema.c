@@ -27,11 +27,20 @@ static const char *const not_on_top[] = {"if",	  "then", "else",
 					 "not",	  "unevaluatedProperties",
 					 NULL};
 
+/* What older drafts do not have: without its dialect it says something else. */
+static const char *const newer[] = {"$anchor",	       "$dynamicAnchor",
+				    "$dynamicRef",     "prefixItems",
+				    "dependentSchemas", "dependentRequired",
+				    "minContains",     "maxContains",
+				    "unevaluatedItems", "unevaluatedProperties",
+				    NULL};
+
 struct showing {
 	struct json_object *doc; /* the root */
 	const char *root;	 /* where it has gone; "" when it has not */
 	bool into_top;		 /* a reference leads into one of the above */
 	bool by_name;		 /* or to a schema by its own name */
+	bool needs_dialect;	 /* it has what older drafts do not know */
 };
 
 static bool is_one_of(const char *key, const char *const *keys)
@@ -171,8 +180,12 @@ static struct json_object *shown(struct showing *s, struct json_object *schema)
 		return json_object_get(schema);
 	}
 	o = json_object_new_object();
-	json_object_object_foreach(schema, keyword, value)
+	json_object_object_foreach(schema, keyword, value) {
 		json_object_object_add(o, keyword, value_shown(s, keyword, value));
+		if (is_one_of(keyword, newer) &&
+		    (schema != s->doc || !is_one_of(keyword, not_on_top)))
+			s->needs_dialect = true;
+	}
 	return o;
 }
 
@@ -193,7 +206,7 @@ struct json_object *mcp_schema_inputs(struct json_object *schema)
 	struct showing s = {.doc = schema, .root = ""};
 	struct json_object *o = shown(&s, schema);
 
-	if (dialect_of(schema) == NULL)
+	if (dialect_of(schema) == NULL && !s.needs_dialect)
 		json_object_object_del(o, "$schema");
 	if (!s.by_name) /* two tools may have the same */
 		json_object_object_del(o, "$id");

@@ -9,7 +9,8 @@
  * What a tool shows as its inputSchema for arguments that SCHEMA (lent, an
  * object) checks: true and false among "properties" are put in other words, as
  * MCP has it, expressions are spelt as JavaScript wants them, and what hosts of
- * models refuse at the top is left out. It lets through all that SCHEMA does.
+ * models refuse at the top is left out, and the default dialect's name, unless
+ * SCHEMA has what only that knows. It lets through all that SCHEMA does.
  * The caller owns it.
  */
 struct json_object *mcp_schema_inputs(struct json_object *schema);

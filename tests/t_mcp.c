@@ -251,6 +251,12 @@ static void check_inputs(void)
 	    {"{\"properties\":{\"properties\":true}}",
 	     "{\"properties\":{\"properties\":{}}}"},
 	    {"{" DEFAULT "}", "{}"},
+	    /* what only it knows has its name, but for what is not shown */
+	    {"{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}",
+	     "{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}"},
+	    {"{" DEFAULT ",\"unevaluatedProperties\":false}", "{}"},
+	    {"{" DEFAULT ",\"properties\":{\"prefixItems\":{}}}",
+	     "{\"properties\":{\"prefixItems\":{}}}"},
 	    {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema#\"}",
 	     "{}"},
 	    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",

@@ -183,7 +183,7 @@ static const struct field drop_fields[] = {
 };
 
 static const struct field lost_fields[] = {
-    INT(lost.kind, MSG_LOST_KINDS - 1, "3, the last kind"),
+    INT(lost.kind, MSG_LOST_KINDS - 1, "4, the last kind"),
     INT(lost.told, 1, "1"),
     COUNT(lost.count),
     COUNT(lost.size),

@@ -90,6 +90,7 @@ enum msg_lost_kind {
 	MSG_LOST_LIMIT,	  /* artifact_bytes, so it was not sent */
 	MSG_LOST_UNFIT,	  /* a file that cannot be one */
 	MSG_LOST_NO_FILE, /* not a plain file, which none is kept of */
+	MSG_LOST_ROOM,	  /* WHY is full ("memory", "files"): ends may be cut */
 	MSG_LOST_KINDS
 };
 

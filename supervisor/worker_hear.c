@@ -288,6 +288,20 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	return artifact_bytes(w, m->artifact.head);
 }
 
+/* A part of its memory, or of its files, is /work, and that is full. */
+static void full(struct worker *w, struct str limit)
+{
+	enum bound b = limit.n == 5 && memcmp(limit.p, "files", 5) == 0
+			   ? BOUND_FILES
+			   : BOUND_MEMORY;
+	char *who = bounds_who(w->run, b);
+
+	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, -1),
+	       "it was full when the program ended, so what was written last may "
+	       "be cut short; who can raise that is %s", who);
+	free(who);
+}
+
 /* What nobody sent, as it could not be kept. Of what was refused we know why. */
 static int on_lost(struct worker *w, const struct msg *m)
 {
@@ -295,7 +309,8 @@ static int on_lost(struct worker *w, const struct msg *m)
 				  .size = (int64_t)m->lost.size,
 				  .count = m->lost.count,
 				  .told = m->lost.told,
-				  .no_file = m->lost.kind == MSG_LOST_NO_FILE};
+				  .no_file = m->lost.kind == MSG_LOST_NO_FILE ||
+					     m->lost.kind == MSG_LOST_ROOM};
 
 	if (m->lost.kind == MSG_LOST_REFUSED)
 		return missing_untold(w->run)
@@ -304,6 +319,8 @@ static int on_lost(struct worker *w, const struct msg *m)
 	refusal_fini(&w->refusal);
 	if (m->lost.kind == MSG_LOST_LIMIT)
 		over_bytes(w, m->lost.size);
+	else if (m->lost.kind == MSG_LOST_ROOM)
+		full(w, m->lost.why);
 	else
 		refuse(&w->refusal, "EXECUTION_ERROR", NULL, "%.*s",
 		       (int)m->lost.why.n, m->lost.why.p);

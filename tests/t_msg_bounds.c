@@ -186,7 +186,7 @@ static const struct {
 
     {LOST(.count = 1, .name = S("a")), OK, "LOST of one that was refused"},
     {LOST(.kind = MSG_LOST_KINDS, .count = 1, .name = S("a")),
-     "lost.kind is over 3, the last kind", "LOST of kind 4"},
+     "lost.kind is over 4, the last kind", "LOST of kind 5"},
     {LOST(.count = 0, .name = S("a")), "lost.count is 0", "LOST of none"},
     {LOST(.count = MSG_INT_MAX + 1, .name = S("a")),
      "lost.count is over 2^53", "LOST of too many"},

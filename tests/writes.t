@@ -318,6 +318,25 @@ sub tells_limit {
 	   "$name ends as it should, and says who can raise what") || diag(json_of($v));
 }
 
+# A program that does not look at what its writes say.
+sub a_full_work {
+	my $s = Paddock->new(templates => {
+		cuts => sh('mkdir out; head -c 100000000 /dev/zero >out/big 2>/dev/null; echo 1',
+			   limits => {maxMemoryBytes => 32 << 20}),
+		fits => sh('mkdir out; echo x >out/small; echo 1', limits => {maxMemoryBytes => 32 << 20})});
+	$s->init;
+	my $v = $s->run_sync('cuts');
+	my $m = ($v->{missingArtifacts} // [])->[0] // {};
+
+	return $s->stop if cage_less(json_of($v));
+	is($v->{status}, 'succeeded', 'a program that went on with a full /work succeeds, as it says')
+	    or diag(json_of($v));
+	is("$m->{name} $m->{errorCode} $m->{details}{limit}", '/work RESOURCE_LIMIT memory', '  but what it left may be cut short');
+	like("$m->{message} $m->{details}{whoCanRaise}", qr/may be cut short.*the template's author: limits\.maxMemoryBytes/, '  which is said, with who can raise it');
+	ok(!exists $s->run_sync('fits')->{missingArtifacts}, '  of what is whole nothing is said');
+	$s->stop;
+}
+
 # ---- file systems ----
 
 # The state has a file system of its own: 24 MiB, of which nothing is kept back.
@@ -513,6 +532,7 @@ sub full_stdout {
 	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
 }
 
+subtest 'a /work that is full' => \&a_full_work;
 subtest 'limits' => \&limits_hold;
 SKIP: {
 	skip 'a file system of its own takes root', 1

@@ -118,6 +118,7 @@ _Noreturn static void send_result(void)
 	const struct buf *reply = shim_reply(), *output = shim_output();
 	struct msg m = {.type = MSG_RESULT};
 
+	shim_doubt();
 	m.result.kind = reply != NULL ? MSG_RESULT_REPLY : MSG_RESULT_VALUE;
 	steps_close();
 	progress_flush();

@@ -157,6 +157,9 @@ int shim_open_below(int at, const char *path, uint64_t flags);
 /* What it left in out/ becomes artifacts; what does not is told of. */
 void shim_collect(struct shim *s);
 
+/* It succeeded, as it says: is what it left whole? */
+void shim_doubt(void);
+
 /* ---- shim_rooms.c ---- */
 
 /* A file system of the program's that is full: of what the kernel said ENOSPC. */

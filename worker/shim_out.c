@@ -30,6 +30,7 @@
 
 static struct {
 	size_t refused, no_files, entries;
+	bool kept;	  /* some of it is an artifact */
 	bool full;	  /* no more is tried: what follows is counted… */
 	uint64_t left;	  /* …here, and the first… */
 	char *first;	  /* …is called this */
@@ -188,6 +189,8 @@ static void collect_file(struct shim *s, int at, const char *name,
 	}
 	if (why != NULL)
 		lose(s, path, (uint64_t)st->st_size, why);
+	else
+		out.kept = true;
 }
 
 static void collect_one(struct shim *s, int at, const char *name,
@@ -235,6 +238,15 @@ static void collect_folder(struct shim *s, int fd, const char *prefix, int depth
 static void log_warning(const char *text)
 {
 	shim_log(LOG_WARNING, text, strlen(text));
+}
+
+/* A program need not look at what a write says, and cp(1) in a script does not. */
+void shim_doubt(void)
+{
+	struct shim_room r;
+
+	if (out.kept && shim_full(&r) && strcmp(r.path, TREE_WORK) == 0)
+		send_lost(MSG_LOST_ROOM, TREE_WORK, r.used, 1, r.limit);
 }
 
 void shim_collect(struct shim *s)

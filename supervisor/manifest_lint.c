@@ -81,8 +81,9 @@ static void dialect(struct json_object *schema, const char *member,
 	if (strncmp(uri, DEFAULT_DIALECT, n) == 0 &&
 	    uri[n + strspn(uri + n, "#")] == '\0')
 		warn_member(f, member, "$schema",
-			    "\"%s\" says what holds without it; paddock does "
-			    "not publish it, since some clients refuse it");
+			    "\"%s\" says what holds without it; paddock "
+			    "publishes it only for keywords that older drafts "
+			    "lack, since some clients refuse it");
 	else
 		warn_member(f, member, "$schema",
 			    "\"%s\" names another dialect than MCP's, "

@@ -135,6 +135,10 @@ static const struct {
      NULL},
     {"QUEUE_FULL", "try again when some of the runs that wait have ended",
      NULL},
+    {"STORE_UNAVAILABLE",
+     "the server's state directory has to be mended, or room made there; then "
+     "try again",
+     NULL},
     {"STEP_EXECUTION_FAILED",
      "if a step's message names an input, correct that; else the template's "
      "author has to mend it",

@@ -20,9 +20,13 @@
 #include "cli/pretty.h"
 #include "cli/report.h"
 #include "cli/tell.h"
+#include "cli/there.h"
 #include "proto/json.h"
 
+#define LINES_MAX 20 /* of a message */
+
 struct story {
+	const char *words; /* that name the run to a further command */
 	struct json_object *view, *error, *details;
 	struct json_object *why, *help; /* arrays of sentences */
 };
@@ -80,8 +84,7 @@ static void about_execution(struct story *s)
 	const char *said = detail(s, "stderr");
 	struct json_object *status = json_member(s->details, "exitCode");
 	const struct last_words *w = said != NULL ? last_words(said) : NULL;
-	char *help = cure_hint("EXECUTION_ERROR", s->details,
-			       json_member_str(s->view, "runId"));
+	char *help = cure_hint("EXECUTION_ERROR", s->details, s->words);
 
 	if (w != NULL)
 		tell(s->why, "Its program gave up. %s", w->why);
@@ -305,7 +308,7 @@ static void about_canceled(struct story *s)
 	tell(s->why, "Somebody asked for that.");
 	tell(s->help, "What it had produced can still be read: paddock artifact "
 		      "ls %s",
-	     json_member_str(s->view, "runId"));
+	     s->words);
 }
 
 static const struct {
@@ -345,6 +348,21 @@ static void about_steps(struct story *s)
 	}
 }
 
+/* With the way to an error in Lua, a line each. */
+static void tell_message(struct json_object *list, const char *code,
+			 const char *message)
+{
+	size_t n = strcspn(message, "\n");
+
+	tell(list, "%s: %.*s", code, (int)n, message);
+	for (int i = 0; message[n] == '\n' && i < LINES_MAX; i++) {
+		message += n + 1;
+		message += strspn(message, "\t ");
+		n = strcspn(message, "\n");
+		tell(list, "  %.*s", (int)n, message);
+	}
+}
+
 static void about_error(struct story *s)
 {
 	const char *code = json_member_str(s->error, "errorCode");
@@ -355,8 +373,8 @@ static void about_error(struct story *s)
 		if (strcmp(codes[i].code, code) == 0)
 			codes[i].about(s);
 	if (message != NULL)
-		tell(s->why, "%s: %s", code != NULL ? code : "The message",
-		     message);
+		tell_message(s->why, code != NULL ? code : "The message",
+			     message);
 	if (json_object_array_length(s->help) == 0 && hint != NULL)
 		tell_sentence(s->help, hint);
 }
@@ -451,6 +469,7 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 {
 	struct story s = {0};
 	const char *status;
+	char *words;
 	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &s.view);
 
 	(void)n;
@@ -460,6 +479,8 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 	s.details = json_member(s.error, "details");
 	s.why = json_object_new_array();
 	s.help = json_object_new_array();
+	words = there_run(cli, arg[0]);
+	s.words = words;
 	status = json_member_str(s.view, "status");
 	if (status == NULL)
 		status = "unknown";
@@ -468,6 +489,7 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 		show_json(&s, status);
 	else
 		show(&s, status);
+	free(words);
 	json_object_put(s.why);
 	json_object_put(s.help);
 	json_object_put(s.view);

@@ -12,6 +12,7 @@
 #include "cli/cure.h"
 #include "cli/missing.h"
 #include "cli/say.h"
+#include "cli/there.h"
 #include "proto/json.h"
 
 #define PLAIN                                                                  \
@@ -236,7 +237,41 @@ static void say_line(void *arg, const char *line)
 	say_more("  %s", line);
 }
 
-void report_end(struct json_object *view)
+/* What explains itself by the line before is not said twice. */
+static void say_why(const struct cli *cli, struct json_object *error,
+		    const char *id)
+{
+	const char *limit = json_member_str(json_member(error, "details"),
+					    "limit");
+	char *words;
+
+	if (limit != NULL && strcmp(limit, "timeout") == 0) {
+		say_who(json_member(error, "details"));
+	} else if (limit != NULL) {
+		say_limit(json_member(error, "details"));
+	} else if (error != NULL) {
+		words = there_run(cli, id);
+		say_cure(error, words, "");
+		free(words);
+	}
+}
+
+/* Of an error in Lua the way to it is for "paddock explain". */
+static void say_failed(const char *id, const char *message)
+{
+	const char *trace = message != NULL ? strstr(message, "\nstack traceback:")
+					    : NULL;
+
+	if (message == NULL)
+		say("%s failed", id);
+	else
+		say("%s failed: %.*s", id,
+		    (int)(trace != NULL ? (size_t)(trace - message)
+					: strlen(message)),
+		    message);
+}
+
+void report_end(const struct cli *cli, struct json_object *view)
 {
 	const char *id = json_member_str(view, "runId");
 	const char *status = json_member_str(view, "status");
@@ -255,7 +290,7 @@ void report_end(struct json_object *view)
 	else if (strcmp(status, "succeeded") == 0)
 		say("%s succeeded, but not all that it made was kept", id);
 	else if (strcmp(status, "failed") == 0)
-		say("%s failed: %s", id, json_member_str(error, "message"));
+		say_failed(id, json_member_str(error, "message"));
 	else
 		return;
 	if (json_member_str(error, "errorCode") != NULL)
@@ -265,50 +300,18 @@ void report_end(struct json_object *view)
 		say_more("  the template's code: %s", own);
 	say_steps(json_member(view, "steps"));
 	missing_tell(view, say_line, NULL);
-	if (json_member(json_member(error, "details"), "limit") != NULL)
-		say_limit(json_member(error, "details"));
-	else if (error != NULL)
-		say_cure(error, id, "");
-}
-
-/* A word for a shell: as it is where that is safe, else in single quotes. */
-static void add_word(struct buf *b, const char *word)
-{
-	bool plain = word[0] != '\0' && word[strspn(word, PLAIN)] == '\0' &&
-		     strchr(word, ' ') == NULL;
-
-	buf_add_str(b, plain ? " " : " \'");
-	for (; *word != '\0'; word++) {
-		if (*word == '\'')
-			buf_add_str(b, "\'\\\'");
-		buf_add(b, word, 1);
-	}
-	buf_add_str(b, plain ? "" : "\'");
-}
-
-/* The run is found where it was made: FLAG and its value, where one was given. */
-static void add_flag(struct buf *b, const char *flag, const char *value)
-{
-	if (value == NULL)
-		return;
-	buf_add_str(b, flag);
-	add_word(b, value);
+	say_why(cli, error, id);
 }
 
 void report_explain(const struct cli *cli, struct json_object *view)
 {
 	const char *id = json_member_str(view, "runId");
 	int exit = report_status(view);
-	struct buf b = {0};
+	char *words;
 
 	if (id == NULL || exit == CLI_OK || exit == CLI_CANCELED)
 		return;
-	add_flag(&b, " --socket", cli->socket);
-	add_flag(&b, " --state-dir", cli->state_dir);
-	add_flag(&b, " --config", cli->config);
-	for (size_t i = 0; i < cli->templates.n; i++)
-		add_flag(&b, " --templates", cli->templates.item[i]);
-	say_more("  hint: paddock explain %s%.*s", id, (int)buf_len(&b),
-		 buf_len(&b) > 0 ? buf_data(&b) : "");
-	buf_fini(&b);
+	words = there_run(cli, id);
+	say_more("  hint: paddock explain %s", words);
+	free(words);
 }

@@ -16,7 +16,7 @@ int report_refusal(struct json_object *refusal, const char *about);
 /* The exit status that a run's VIEW stands for. */
 int report_status(struct json_object *view);
 /* How a run that did not succeed ended, with its failed steps. */
-void report_end(struct json_object *view);
+void report_end(const struct cli *cli, struct json_object *view);
 /* The last line of one that failed: how to ask more of it, with CLI's flags. */
 void report_explain(const struct cli *cli, struct json_object *view);
 

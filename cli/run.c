@@ -407,7 +407,7 @@ static int show_end(struct job *j, struct json_object *view)
 	else if (json_object_object_get_ex(view, "result", &result))
 		pretty_print(result, false);
 	fflush(stdout); /* what fails is noticed by main() */
-	report_end(view);
+	report_end(j->cli, view);
 	rc = write_artifacts(j, view);
 	report_explain(j->cli, view);
 	if (client_signal() != 0 && status == CLI_CANCELED)

@@ -78,7 +78,7 @@ sub the_rest {
 	said($r, 124, qr/--timeout 90s is cut to 300 ms.*the 300 ms that it had; 90 s were asked for.*the template's author can raise it: limits\.maxTimeoutMs, up to the server's max_run_timeout_ms\n  hint: /s,
 	     'a run that then meets it says so, too');
 	$r = $cli->run_private(['run', 'slow', '-t', '200ms'], @as);
-	said($r, 124, qr/it had 200 ms of time, which is all that it may have\n  you can raise it: --timeout, up to the template's limits\.maxTimeoutMs\n/, 'what the user may raise names the flag');
+	said($r, 124, qr/within the 200 ms that it had\n  code: RUN_TIMEOUT\n  you can raise it: --timeout, up to the template's limits\.maxTimeoutMs\n/, 'what the user may raise names the flag');
 	said($cli->run_private(['run', 'good', '-t', '5x'], @as), 2, qr/90s, 5m, 1m30s, 1500ms; a bare number is seconds/, 'what a duration is');
 	like($cli->run_private(['template', 'show', 'slow'], @as)->{out},
 	     qr/^Limits, and who sets them .*:\n  maxTimeoutMs +300 ms +manifest\n  maxCpuMs +1 min +server: default_cpu_ms\n/m, 'template show has the limits, with who sets each');
@@ -94,9 +94,16 @@ sub the_rest {
 		my ($words) = $r->{err} =~ /hint: paddock (.*)\n\z/;
 		my $told = $cli->run([split ' ', $words // ''], @as);
 		is($told->{status}, 0, '  which works as it stands');
+		unlike($r->{err}, qr/stack traceback/, '  without the way through the code');
 		like($told->{out}, qr/^$run of $name: failed\n/, '  for a private server\'s run, too');
 	}
 	unlike($cli->run_private(['run', $_], @as)->{err}, qr/details|recoverHint|look at the inputs first/i, "$_: no riddle") for qw(typo gives slow);
+	$r = $cli->run(['run', 'typo', '--templates', "$cli->{root}/templates", '--state-dir', "$cli->{here}/it's \$(a state)"], @as);
+	my ($command) = $r->{err} =~ /hint: (paddock explain .*)\n\z/;
+	$r = defined $user ? '' : qx(PATH="$BUILD:\$PATH"; $command);
+	like($r, qr/^$run of typo: failed\n  The template's code raised an error.*\n  EXECUTION_ERROR: main\.lua:\d+: attempt to index a nil value .*\n    stack traceback:\n    main\.lua/m,
+	     'a hint can be copied to a shell, whatever the flags were; and explain has the way to the error')
+	    if !defined $user;
 	programs($cli, @as);
 
 	# ---- what fits ----
@@ -128,7 +135,7 @@ sub programs {
 	return note('programs are not caged here') if $r->{err} =~ /ISOLATION_TOO_WEAK/;
 	said($r, 1, qr/failed: the program wrote a result that is not JSON: line 1, column 1: expected a value, found 'L', in "Loading \?\[1mdata"; stdout is for the result alone, and log lines belong on stderr\n/,
 	     'stray output is shown, cleaned, with where it belongs');
-	said($cli->run_private(['run', 'leaves'], @as), 1, qr/exited with status 3: no such table\n  code: EXECUTION_ERROR\n  "paddock logs $run" shows all that the program wrote to stderr\n/,
+	said($cli->run_private(['run', 'leaves'], @as), 1, qr/exited with status 3: no such table\n  code: EXECUTION_ERROR\n  "paddock logs $run --state-dir \S+ --templates \S+" shows all that the program wrote to stderr\n/,
 	     'a program that gives up: where it said why');
 }
 

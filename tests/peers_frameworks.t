@@ -13,6 +13,7 @@ use Test::More;
 my @OVER_HTTP = qw(ai-sdk langchain openai-agents mastra mcp-use genkit mcp-remote
 		   supergateway);
 
-peer_http('frameworks_http', tokens => {map { $_ => sha256_hex($_) } @OVER_HTTP});
+peer_http('frameworks_http', config => "[limits]\nmax_concurrent_runs = 16\n",
+	  tokens => {map { $_ => sha256_hex($_) } @OVER_HTTP});
 peer_stdio('frameworks_stdio', dirs => ["$TOP/etc/templates"]);
 done_testing();

@@ -67,7 +67,10 @@ sub relay {
 
 	if ($status) {
 		seek $aside, 0, 0;
-		diag(substr "  aside: $_", 0, 300) for grep { length } map { chomp; $_ } <$aside>;
+		my @said = grep { /\S/ } <$aside>;
+		splice @said, 0, -20;
+		chomp @said;
+		diag(substr "  aside: $_", 0, 300) for @said;
 	}
 	return $status;
 }
@@ -109,9 +112,9 @@ sub restart {
 
 	$server->signal($how);
 	ok(defined $server->wait_exit, "the server ends by $how");
-	my $next = $server->again(args => [], listen => $listen,
-				  tokens => $server->{tokens});
+	my $next = $server->again(args => [], listen => $listen);
 
+	$next->{tokens} = $server->{tokens}; # as its configuration has them
 	$next->ready;
 	write_file("$next->{root}/restarted.$n", '');
 	return $next;

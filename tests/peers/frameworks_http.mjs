@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // frameworks_http.mjs - clients that exist, over HTTP: each has a token, and a
 // way to the server that counts its requests.
-import {aborting, awkward, calling, connecting, each, end} from './journey.mjs';
+import {existsSync} from 'node:fs';
+import {aborting, awkward, calling, connecting, each, end, valueOf, waiting} from './journey.mjs';
 import {proxy} from './proxy.mjs';
-import {main, ok} from './tap.mjs';
+import {is, main, ok, until} from './tap.mjs';
 
-const url = new URL(process.env.PADDOCK_URL);
-const tokens = JSON.parse(process.env.PADDOCK_TOKENS);
+const {PADDOCK_TEMPLATES, PADDOCK_TOKENS, PADDOCK_URL} = process.env;
+const url = new URL(PADDOCK_URL);
+const tokens = JSON.parse(PADDOCK_TOKENS);
 const IDLE_MS = 10000;
 
 const overHttp = () => connecting(Object.keys(tokens), async (client) => {
@@ -25,4 +27,34 @@ async function silence() {
 	});
 }
 
-await main(overHttp, calling, awkward, aborting, silence, end);
+let restarts = 0;
+
+async function restarted(signal) {
+	const done = `${PADDOCK_TEMPLATES}/../restarted.${++restarts}`;
+
+	process.stdout.write(`do restart ${signal}\n`);
+	await until('the server to come again', () => existsSync(done));
+}
+
+const called = (what) => each(async ({name, call}) =>
+	is(valueOf(await call('greet', {name: 'Cy'})), {greeting: 'Hello, Cy!'}, `${name}: calls after ${what}`));
+
+async function restart() {
+	await restarted('TERM');
+	await called('a restart');
+}
+
+async function crash() {
+	const calls = new Map();
+
+	await each(async (client) => calls.set(client.name, (await waiting(client)).call));
+	await restarted('KILL');
+	await each(async ({name}) => {
+		const how = await calls.get(name).then((answer) => answer.refused && answer.text, (e) => e.message);
+
+		ok(how, `${name}: hears what became of a call when the server was killed`, how);
+	});
+	await called('a crash');
+}
+
+await main(overHttp, calling, awkward, aborting, silence, restart, crash, end);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // proxy.mjs - between a client and the server, so that connections can be cut,
-// requests counted, and a server that came back be found at another port.
+// and requests counted.
 import {connect, createServer} from 'node:net';
 
 // A request line, wherever it is in what a client sends.
 const REQUEST = /(GET|POST|DELETE) \/\S* HTTP\/1\.1\r\n/g;
 
-// {url, cut, requests, lead}: cut() breaks each connection on which TEXT has
+// {url, cut, requests}: cut() breaks each connection on which TEXT has
 // passed to the client; what comes later goes through. requests() are the
-// methods since it was asked last; lead() says where the server is now.
+// methods since it was asked last.
 export async function proxy(to) {
 	const pairs = new Set();
 	let methods = [];
@@ -47,7 +47,6 @@ export async function proxy(to) {
 			return hit.length;
 		},
 		requests: () => methods.splice(0),
-		lead: (elsewhere) => (to = elsewhere),
 		close: () => server.close(),
 	};
 }

@@ -11,13 +11,14 @@
 #include "proto/json.h"
 #include "supervisor/admit.h"
 #include "supervisor/http_recall.h"
+#include "supervisor/http_stream_int.h"
 #include "supervisor/intake.h"
 
 /* ---- who listens ---- */
 
 static const struct http_watch watch;
 
-static void attach(struct http_stream *st, struct http_conn *conn)
+void http_stream_attach(struct http_stream *st, struct http_conn *conn)
 {
 	st->conn = conn;
 	st->owner->n_read++;
@@ -26,7 +27,7 @@ static void attach(struct http_stream *st, struct http_conn *conn)
 	http_conn_watch(conn, &watch, st);
 }
 
-static void detach(struct http_stream *st)
+void http_stream_detach(struct http_stream *st)
 {
 	if (st->conn == NULL)
 		return;
@@ -49,20 +50,20 @@ bool http_stream_allowed(const struct http_session *s)
 }
 
 /* The connection gets a whole response here; it may serve another request. */
-static void hang_up(struct http_stream *st)
+void http_stream_hang_up(struct http_stream *st)
 {
 	struct http_conn *conn = st->conn;
 
 	if (conn == NULL)
 		return;
-	detach(st);
+	http_stream_detach(st);
 	http_conn_end(conn);
 }
 
 /* ---- life ---- */
 
 /* ST, not ended, keeps other events than before; it kept BYTES. */
-static void count_live(struct http_stream *st, size_t bytes)
+void http_stream_weigh(struct http_stream *st, size_t bytes)
 {
 	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
 }
@@ -77,7 +78,7 @@ static void live_less(struct http_stream *st)
 	s->session.requestor->http_live_bytes -= st->sse.bytes;
 }
 
-static struct http_stream *stream_new(struct http_session *s)
+struct http_stream *http_stream_make(struct http_session *s)
 {
 	struct http_stream *st = xcalloc(1, sizeof(*st));
 
@@ -89,12 +90,12 @@ static struct http_stream *stream_new(struct http_session *s)
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn)
 {
-	struct http_stream *st = stream_new(s);
+	struct http_stream *st = http_stream_make(s);
 
 	LIST_INSERT_HEAD(&s->live, st, live);
 	s->n_live++;
 	s->session.requestor->http_live++;
-	attach(st, conn);
+	http_stream_attach(st, conn);
 	return st;
 }
 
@@ -104,7 +105,7 @@ static void forget(struct http_stream *st)
 	struct http_session *s = st->owner;
 	struct requestor *q = s->session.requestor;
 
-	detach(st);
+	http_stream_detach(st);
 	TAILQ_REMOVE(&s->kept, st, kept);
 	TAILQ_REMOVE(&q->http_ended, st, link);
 	s->n_kept--;
@@ -146,7 +147,7 @@ static void grown(struct http_stream *st)
 
 void http_stream_free(struct http_stream *st)
 {
-	detach(st);
+	http_stream_detach(st);
 	grown(st);
 	if (st->held)
 		http_stream_unhold(st);
@@ -204,18 +205,6 @@ static void end(struct http_stream *st)
 	http_session_used(s);
 }
 
-static void unrelated_free(struct http_stream *st)
-{
-	size_t bytes = st->sse.bytes;
-
-	hang_up(st);
-	sse_fini(&st->sse);
-	count_live(st, bytes);
-	TAILQ_REMOVE(&st->owner->unrelated, st, link);
-	st->owner->n_unrelated--;
-	free(st);
-}
-
 void http_streams_end(struct http_session *s)
 {
 	struct http_stream *st, *after;
@@ -225,22 +214,22 @@ void http_streams_end(struct http_session *s)
 		if (st->conn != NULL && !st->begun)
 			http_conn_reply(st->conn, 404, NULL, NULL, 0);
 		else
-			hang_up(st);
+			http_stream_hang_up(st);
 		http_stream_free(st);
 	}
 	for (st = TAILQ_FIRST(&s->kept); st != NULL; st = after) {
 		after = TAILQ_NEXT(st, kept);
-		hang_up(st);
+		http_stream_hang_up(st);
 		forget(st);
 	}
 	while ((st = TAILQ_FIRST(&s->unrelated)) != NULL)
-		unrelated_free(st);
+		http_stream_unrelated_free(st);
 }
 
 /* ---- events ---- */
 
 /* As much as the connection takes for now; DRAINED asks again. */
-static void pump(struct http_stream *st)
+void http_stream_pump(struct http_stream *st)
 {
 	const struct sse_event *e;
 	struct buf out = {0};
@@ -258,7 +247,7 @@ static void pump(struct http_stream *st)
 	buf_fini(&out);
 	http_conn_due(st->conn, sse_bytes_after(&st->sse, st->sent));
 	if (e == NULL && st->ended)
-		hang_up(st);
+		http_stream_hang_up(st);
 }
 
 static void on_gone(void *watcher)
@@ -266,7 +255,7 @@ static void on_gone(void *watcher)
 	struct http_stream *st = watcher;
 	struct http_session *s = st->owner;
 
-	detach(st);
+	http_stream_detach(st);
 	grown(st); /* who was told nothing cannot come back for the rest */
 	if (st->held || st->intake != NULL)
 		http_stream_free(st);
@@ -278,7 +267,7 @@ static void on_gone(void *watcher)
 
 static void on_drained(void *watcher)
 {
-	pump(watcher);
+	http_stream_pump(watcher);
 }
 
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
@@ -287,7 +276,7 @@ static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
  * Clients of older revisions take the empty event for a message; without an
  * id from the start they cannot come back before the first event, either.
  */
-static void prime(struct http_stream *st)
+void http_stream_prime(struct http_stream *st)
 {
 	struct buf out = {0};
 
@@ -307,7 +296,7 @@ void http_stream_begin(struct http_stream *st)
 	if (st->conn == NULL)
 		return;
 	http_conn_begin(st->conn);
-	prime(st);
+	http_stream_prime(st);
 }
 
 static void await(struct http_sessions *all, int64_t now_ms)
@@ -349,133 +338,6 @@ void http_streams_grow(evutil_socket_t fd, short what, void *sessions)
 	await(all, now_ms);
 }
 
-/* ---- what belongs to no request ---- */
-
-/* The one that somebody hears and was asked for last, or would be; or NULL. */
-static struct http_stream *voice(const struct http_session *s)
-{
-	struct http_stream *st;
-
-	TAILQ_FOREACH(st, &s->unrelated, link)
-		if (st->conn != NULL)
-			return st;
-	return TAILQ_FIRST(&s->unrelated);
-}
-
-/* Of as many as there may be the oldest that nobody hears ends, or the oldest. */
-static void leave_room(struct http_session *s)
-{
-	struct http_stream *st, *oldest;
-
-	if (s->n_unrelated < HTTP_UNRELATED_MAX)
-		return;
-	oldest = TAILQ_LAST(&s->unrelated, http_unrelated);
-	TAILQ_FOREACH_REVERSE(st, &s->unrelated, http_unrelated, link)
-		if (st->conn == NULL)
-			break;
-	unrelated_free(st != NULL ? st : oldest);
-}
-
-static struct http_stream *unrelated_new(struct http_session *s)
-{
-	struct http_stream *st;
-
-	leave_room(s);
-	st = stream_new(s);
-	st->unrelated = st->sse.unrelated = st->begun = true;
-	TAILQ_INSERT_HEAD(&s->unrelated, st, link);
-	s->n_unrelated++;
-	return st;
-}
-
-void http_stream_listen(struct http_session *s, struct http_conn *conn)
-{
-	struct http_stream *st = unrelated_new(s);
-
-	attach(st, conn);
-	http_conn_begin(conn);
-	prime(st);
-	session_reached(&s->session);
-}
-
-static void raise_voice(struct http_stream *st)
-{
-	TAILQ_REMOVE(&st->owner->unrelated, st, link);
-	TAILQ_INSERT_HEAD(&st->owner->unrelated, st, link);
-}
-
-/*
- * ST is taken up by another connection. The one that it had, if it is not dead,
- * stays open as a stream of its own, at which nothing comes any more.
- */
-static void part_from(struct http_stream *st)
-{
-	struct http_conn *before = st->conn;
-	struct http_stream *other;
-
-	raise_voice(st); /* so that it is not itself the one that ends */
-	if (before == NULL)
-		return;
-	other = unrelated_new(st->owner);
-	detach(st);
-	attach(other, before);
-	raise_voice(st);
-}
-
-/* ---- taken up again ---- */
-
-static struct http_stream *find(struct http_session *s, const struct sse_id *id)
-{
-	struct http_stream *st;
-
-	if (id->unrelated) {
-		TAILQ_FOREACH(st, &s->unrelated, link)
-			if (st->sse.number == id->number)
-				return st;
-		return NULL;
-	}
-	LIST_FOREACH(st, &s->live, live)
-		if (st->sse.number == id->number && st->begun)
-			return st;
-	TAILQ_FOREACH(st, &s->kept, kept)
-		if (st->sse.number == id->number)
-			return st;
-	return NULL;
-}
-
-enum http_resume http_stream_resume(struct http_session *s,
-				    struct http_conn *conn,
-				    const char *event_id)
-{
-	struct http_stream *st;
-	struct sse_id id;
-
-	if (!sse_read_id(event_id, &id) || id.number > s->last_stream)
-		return HTTP_RESUME_NONE;
-	if (id.unrelated && id.number <= s->lost) {
-		http_stream_listen(s, conn);
-		return HTTP_RESUMED;
-	}
-	st = find(s, &id);
-	if (st == NULL)
-		return HTTP_RESUME_OVER;
-	if (id.seq > st->sse.last)
-		return HTTP_RESUME_NONE;
-	if (st->ended && id.seq == st->sse.last)
-		return HTTP_RESUME_OVER;
-	if (st->unrelated)
-		part_from(st);
-	else
-		hang_up(st);
-	st->sent = id.seq;
-	attach(st, conn);
-	http_conn_begin(conn);
-	pump(st);
-	if (st->unrelated)
-		session_reached(&s->session);
-	return HTTP_RESUMED;
-}
-
 /* ---- what a session says ---- */
 
 /* A request of ours has an id. */
@@ -489,7 +351,7 @@ static enum sse_kind kind_of(const char *text, size_t len)
 static void on_send(void *arg, void *route, const char *text, size_t len)
 {
 	struct http_session *s = arg;
-	struct http_stream *st = route != NULL ? route : voice(s);
+	struct http_stream *st = route != NULL ? route : http_stream_voice(s);
 
 	size_t bytes;
 
@@ -498,13 +360,13 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	http_stream_begin(st);
 	bytes = st->sse.bytes;
 	sse_add(&st->sse, text, len, kind_of(text, len));
-	count_live(st, bytes);
-	pump(st);
+	http_stream_weigh(st, bytes);
+	http_stream_pump(st);
 	if (s->session.requestor->http_live_bytes > HTTP_LIVE_BYTES) {
 		bytes = st->sse.bytes;
 		sse_trim(&st->sse, HTTP_LIVE_TIGHT);
-		count_live(st, bytes);
-		pump(st);
+		http_stream_weigh(st, bytes);
+		http_stream_pump(st);
 	}
 }
 
@@ -571,13 +433,13 @@ static void on_answer(void *arg, void *route, const char *text, size_t len)
 	if (text != NULL)
 		sse_add(&st->sse, text, len, SSE_LAST);
 	end(st);
-	pump(st);
+	http_stream_pump(st);
 	keep_bounds(s);
 }
 
 static bool is_reachable(void *arg)
 {
-	const struct http_stream *st = voice(arg);
+	const struct http_stream *st = http_stream_voice(arg);
 
 	return st != NULL && st->conn != NULL;
 }
@@ -610,7 +472,7 @@ static void on_part(void *arg, void *route)
 	if (s->session.revision < MCP_2025_11_25)
 		return;
 	http_stream_begin(route);
-	hang_up(route);
+	http_stream_hang_up(route);
 }
 
 const struct session_ops http_stream_ops = {.send = on_send,

@@ -86,6 +86,15 @@ static bool admit_store(const struct admit *a, struct requestor *q,
 	return true;
 }
 
+struct json_object *admit_store_details(void)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(ADMIT_STORE_MS));
+	return d;
+}
+
 /* Nothing of the machine's is told but that its disk is nearly full. */
 static bool admit_disk(const struct admit *a, struct refusal *r)
 {

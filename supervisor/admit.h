@@ -8,6 +8,7 @@
 #include "supervisor/requestor.h"
 #include "supervisor/sched.h"
 
+#define ADMIT_STORE_MS 1000 /* so often it is looked whether it can be written */
 #define ADMIT_RETRY_MS 1000 /* when a queue is full; a guess */
 
 struct admit { /* all lent */
@@ -33,5 +34,8 @@ struct json_object *admit_details(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,
 				  const char *who_can_raise,
 				  int64_t retry_after_ms);
+
+/* STORE_UNAVAILABLE's, of a record that cannot be written; the caller's. */
+struct json_object *admit_store_details(void);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "proto/json.h"
+#include "supervisor/admit.h"
 #include "supervisor/audit.h"
 #include "supervisor/browser.h"
 #include "supervisor/call_answer.h"
@@ -216,7 +217,7 @@ static void on_promised(void *arg, struct run *r, const char *why)
 		make_answer(c, r);
 		return;
 	}
-	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+	refuse(&refusal, "STORE_UNAVAILABLE", admit_store_details(),
 	       "the run was not started, since it cannot be recorded: %s", why);
 	call_refuse(c, &refusal);
 }

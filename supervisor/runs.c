@@ -265,7 +265,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 				     ADMIT_RETRY_MS),
 		       "the server is being shut down and takes no more runs");
 	else if (sick != NULL)
-		refuse(r, "STORE_UNAVAILABLE", NULL,
+		refuse(r, "STORE_UNAVAILABLE", admit_store_details(),
 		       "the server cannot record runs now: %s", sick);
 	return r->code == NULL && admit_run(&ask, q, r);
 }

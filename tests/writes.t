@@ -227,9 +227,12 @@ sub rows_by {
 			said($r, 125, qr/$re.*code: STORE_UNAVAILABLE/s, '  the command says so');
 			is($r->{out}, '', '  and shows no result');
 			is($s->fetch('GET', '/readyz')->{status}, 503, '  readyz says no');
+			is(scalar @{$s->client->greeted->tool('list_task_templates')->{view}{templates}}, scalar keys %templates,
+			   '  and sessions begin and go on');
 		}
 		ok(met($s), '  the fault was met');
 		$c->tool(cancel_task_run => {runId => $going});
+		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
 		if ($f->{reads}) {
 			is($c->get($going)->{status}, 'running', '  an end that is not recorded is not told');
 			is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true,

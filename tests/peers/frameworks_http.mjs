@@ -2,7 +2,7 @@
 // frameworks_http.mjs - clients that exist, over HTTP: each has a token, and a
 // way to the server that counts its requests.
 import {existsSync} from 'node:fs';
-import {aborting, awkward, calling, connecting, each, end, valueOf, waiting} from './journey.mjs';
+import {aborting, awkward, calling, connecting, each, end, large, valueOf, waiting} from './journey.mjs';
 import {proxy} from './proxy.mjs';
 import {is, main, ok, until} from './tap.mjs';
 
@@ -57,4 +57,4 @@ async function crash() {
 	await called('a crash');
 }
 
-await main(overHttp, calling, awkward, aborting, silence, restart, crash, end);
+await main(overHttp, calling, awkward, aborting, silence, large, restart, crash, end);

@@ -2,7 +2,7 @@
 // frameworks_stdio.mjs - clients that exist, over stdio: each has a server of
 // its own, with a state of its own, and the templates that ship.
 import {readFileSync, readdirSync} from 'node:fs';
-import {aborting, awkward, calling, connecting, each, end, valueOf} from './journey.mjs';
+import {aborting, awkward, calling, connecting, each, end, large, valueOf} from './journey.mjs';
 import {main, ok} from './tap.mjs';
 
 const [command, ...args] = JSON.parse(process.env.PADDOCK_COMMAND);
@@ -40,4 +40,4 @@ async function shippedTemplates() {
 	});
 }
 
-await main(overStdio, calling, awkward, shippedTemplates, aborting, end);
+await main(overStdio, calling, awkward, shippedTemplates, aborting, large, end);

@@ -75,6 +75,26 @@ export async function aborting() {
 	});
 }
 
+const SIX_MB = 6000000;
+const LONG = 8600000; // more than a message may have
+
+// In one message, twice, it would be more than most clients read.
+export async function large() {
+	await each(async ({name, call}) => {
+		const whole = await call('bulk', {of: 'x', times: SIX_MB});
+
+		ok(whole.structured ? whole.structured.text.length === SIX_MB : whole.text.startsWith('{"text":"xxxxxxxx'),
+			`${name}: a result of 6 MB`, Object.keys(whole.structured ?? {}));
+
+		// in JSON twice as long
+		const link = await call('bulk', {of: '"', times: LONG / 2});
+		const uri = link.structured?.resultUri ?? link.links[0];
+
+		ok(uri?.startsWith('paddock://runs/') && !link.refused, `${name}: of one that is longer, a link`,
+			JSON.stringify(link).slice(0, 1000));
+	});
+}
+
 export async function end() {
 	await each(async (client) => {
 		is(valueOf(await client.call('greet', {name: 'Bo'})), {greeting: 'Hello, Bo!'}, `${client.name}: goes on`);

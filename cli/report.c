@@ -90,9 +90,9 @@ static void say_refusal(const char *error, const char *pointer)
 {
 	static const char whole[] = "the value lacks the member ";
 	char *name = input_name(pointer);
-	size_t n = name != NULL ? strlen(pointer) - strlen("/inputs") : 0;
+	size_t n = name != NULL ? strlen(name) + 1 : 0; /* with its "/" */
 
-	if (name != NULL &&
+	if (name != NULL && pointer != NULL &&
 	    strncmp(error, pointer + strlen("/inputs"), n) == 0)
 		say("the input %s%s", name, error + n);
 	else if (pointer != NULL && strcmp(pointer, "/inputs") == 0 &&

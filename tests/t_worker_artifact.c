@@ -2,6 +2,8 @@
 /* Artifacts that a worker sends: how many it may, how large, and whose bytes. */
 #include "tests/worker_help.h"
 
+#include "supervisor/missing.h"
+
 static char dir[] = "artifacts.XXXXXX";
 
 static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
@@ -114,6 +116,84 @@ static void promises(void)
 	over();
 }
 
+static int lost(enum msg_lost_kind kind, bool told)
+{
+	struct msg m = {.type = MSG_LOST,
+			.lost = {.kind = kind,
+				 .told = told,
+				 .count = 1,
+				 .size = 7,
+				 .name = {"b", 1},
+				 .why = {"odd", 3}}};
+
+	return hear(&m);
+}
+
+static int fail(const char *code)
+{
+	struct msg m = {.type = MSG_FAIL,
+			.fail = {.error_code = {code, strlen(code)},
+				 .message = {"no", 2}}};
+
+	return hear(&m);
+}
+
+/* What MISSING_VIEW has of the last one, or "-". */
+static const char *missing(const char *key)
+{
+	static char text[256];
+	struct json_object *list = missing_view(it.r);
+	size_t n = list != NULL ? json_object_array_length(list) : 0;
+	const char *is = n > 0 ? json_member_str(json_object_array_get_idx(
+						     list, n - 1), key)
+			       : NULL;
+
+	snprintf(text, sizeof(text), "%s", is != NULL ? is : "-");
+	json_object_put(list);
+	return text;
+}
+
+/* What a worker says of what is lost is a claim, as all else. */
+static void claims(void)
+{
+	start(0, 10);
+	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO,
+	       "nothing was refused, so nothing is lost by that");
+	over();
+	start(0, 10);
+	artifact("x");
+	is_str(missing("errorCode"), "RESOURCE_LIMIT", "what is refused is missing");
+	is_int(lost(MSG_LOST_REFUSED, false), 0, "and may be told to be lost");
+	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO, "once");
+	over();
+	start(9, 5);
+	is_int(lost(MSG_LOST_LIMIT, true), 0, "what was too large to be sent");
+	is_str(missing("message"),
+	       "the run's artifacts would hold more than they may: 7, of 5 "
+	       "allowed; who can raise that is the template's author: "
+	       "limits.maxArtifactBytes, up to the server's max_artifact_bytes",
+	       "is told in our words");
+	is_int(lost(MSG_LOST_UNFIT, false), 0, "a file that cannot be one");
+	is_str(missing("message"), "odd", "is told in the worker's");
+	over();
+}
+
+static void last_words(void)
+{
+	start(0, 10);
+	is_int(fail("STORE_UNAVAILABLE"), -EPROTO,
+	       "no worker says of itself that the store failed");
+	over();
+	start(9, 10);
+	it.env.state_dir = "/proc/nowhere";
+	artifact("x");
+	is_str(missing("errorCode"), "STORE_UNAVAILABLE",
+	       "an artifact that cannot be written is the store's failure");
+	is_int(fail("STORE_UNAVAILABLE"), 0, "of which its run may die");
+	is_str(it.r->error.code, "STORE_UNAVAILABLE", "by that code");
+	over();
+}
+
 int main(void)
 {
 	char *cmd;
@@ -125,6 +205,8 @@ int main(void)
 	counts();
 	weighs();
 	promises();
+	claims();
+	last_words();
 	cmd = xasprintf("rm -rf '%s'", dir);
 	rc = system(cmd);
 	free(cmd);

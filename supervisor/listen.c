@@ -243,16 +243,18 @@ static void make_folder(const char *path, const char *state_dir)
 static void explain(const char *path, int rc, char *why, size_t size)
 {
 	if (rc == -ENAMETOOLONG)
-		snprintf(why, size, "%s: a socket's path has at most %zu bytes; "
-			 "name a shorter one by socket", path,
+		snprintf(why, size, "the socket cannot be made at %s: such a path "
+			 "has at most %zu bytes; name a shorter one by socket", path,
 			 sizeof((struct sockaddr_un){0}.sun_path) - 1);
 	else if (rc == -EADDRINUSE)
-		snprintf(why, size, "%s: another paddockd serves it, or it is no "
-			 "socket; end that one, or name another by socket",
+		snprintf(why, size, "the socket cannot be made at %s: another paddockd "
+			 "serves it, or it is no socket; end that one, or name "
+			 "another by socket",
 			 path);
 	else
-		snprintf(why, size, "%s: %s; make the folder of that socket and "
-			 "let this user write there, or name another by socket",
+		snprintf(why, size, "the socket cannot be made at %s: %s; make its "
+			 "folder and let this user write there, or name another "
+			 "by socket",
 			 path, strerror(-rc));
 }
 

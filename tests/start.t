@@ -162,7 +162,7 @@ my @faults = (
 	    database($_[0], pack 'a16 x44 N x36', "SQLite format 3\0", 4711) },
      qr{paddock\.db: .*a newer paddock wrote it}, $UNAVAILABLE, 'on', $UNAVAILABLE],
     ['a folder for the socket that is not there', sub { $_[0]{socket} = "$_[0]{root}/no/such/sock" },
-     qr{/no/such/sock: No such file or directory; make the folder}, $UNAVAILABLE, undef, $UNAVAILABLE],
+     qr{/no/such/sock: No such file or directory; make its folder}, $UNAVAILABLE, undef, $UNAVAILABLE],
     ['a folder for the socket that is another\'s', sub {
 	    mkdir "$_[0]{root}/closed", 0555;
 	    $_[0]{socket} = "$_[0]{root}/closed/sock" },

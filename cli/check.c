@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "cli/link.h"
 #include "cli/program.h"
 #include "cli/say.h"
@@ -87,18 +90,59 @@ struct json_object *check_templates(const struct cli *cli, const char *dir)
 	return o;
 }
 
-void check_say_skipped(const struct cli *cli)
+/* "/srv/t/greet: template.json:1:1: ...": is its folder called NAME? Then it. */
+static char *folder_of(const char *line, const char *name)
 {
+	const char *end = strstr(line, ": ");
+	size_t n = end != NULL ? (size_t)(end - line) : 0, len;
+
+	len = name != NULL ? strlen(name) : 0;
+	return len > 0 && n > len && line[n - len - 1] == '/' &&
+		       memcmp(line + n - len, name, len) == 0
+		   ? xstrndup(line, n)
+		   : NULL;
+}
+
+char *check_say_skipped(const struct cli *cli, const char *name)
+{
+	char *folder = NULL;
 	struct json_object *checked = check_templates(cli, NULL);
 	struct json_object *list = json_member(checked, "problems");
 	size_t n = json_object_is_type(list, json_type_array)
 		       ? json_object_array_length(list)
 		       : 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && folder == NULL; i++) {
+		const char *line = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		folder = folder_of(line, name);
+		if (folder != NULL)
+			say("skipped %s", line);
+	}
+	for (size_t i = 0; i < n && folder == NULL; i++)
 		say("skipped %s", json_object_get_string(
 				      json_object_array_get_idx(list, i)));
 	json_object_put(checked);
+	return folder;
+}
+
+int check_folder(const char *dir)
+{
+	struct stat st;
+	int rc = stat(dir, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+
+	if (rc == ENOTDIR)
+		say("%s: this is no folder; name the one that has template.json",
+		    dir);
+	else if (rc != 0)
+		say("%s: %s", dir, strerror(rc));
+	return rc == 0 ? CLI_OK : rc == ENOENT ? CLI_ABSENT : CLI_USAGE;
+}
+
+void check_say_none(const char *dir)
+{
+	say("%s: neither it nor a folder in it has a template.json", dir);
 }
 
 /* The array that WHAT prints. NULL: there is none, and it was said why. */

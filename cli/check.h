@@ -16,9 +16,15 @@ struct json_object *check_templates(const struct cli *cli, const char *dir);
 
 /*
  * Say which of those that CLI's flags name are left out, and why: what a
- * private server of them does not tell.
+ * private server of them does not tell. Is one in a folder called NAME (NULL:
+ * none is looked for), then that alone, and its folder is returned, the caller's.
  */
-void check_say_skipped(const struct cli *cli);
+char *check_say_skipped(const struct cli *cli, const char *name);
+
+/* 0: DIR is there; else it was said, and the exit status. */
+int check_folder(const char *dir);
+/* Say that there is no package in DIR. */
+void check_say_none(const char *dir);
 
 /*
  * What templates ask for and are granted, likewise: paddockd --print-grants'

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client_config.c - "paddock client-config": how MCP clients start paddockd. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -106,6 +108,32 @@ static struct json_object *local(const struct cli *cli, bool typed)
 	return o;
 }
 
+/* A client that cannot start it seldom says why. */
+static bool are_there(const struct cli *cli)
+{
+	if (cli->config != NULL && access(cli->config, F_OK) != 0) {
+		say("%s, which --config names: %s", cli->config,
+		    strerror(errno));
+		return false;
+	}
+	for (size_t i = 0; i < cli->templates.n; i++)
+		if (access(cli->templates.item[i], F_OK) != 0) {
+			say("%s, which --templates names: %s",
+			    cli->templates.item[i], strerror(errno));
+			return false;
+		}
+	return true;
+}
+
+static bool is_url(const char *url)
+{
+	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
+		return true;
+	say("--url is \"%s\"; it has to begin with http:// or https://, as "
+	    "http://127.0.0.1:8080/mcp does", url);
+	return false;
+}
+
 static int config(const struct cli *cli, int n, const char *const *arg)
 {
 	int i = find(flags.client);
@@ -119,6 +147,8 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 		    "as a connector, in its settings", clients[i].name);
 		return CLI_USAGE;
 	}
+	if (flags.url != NULL ? !is_url(flags.url) : !are_there(cli))
+		return CLI_USAGE;
 	servers = json_object_new_object();
 	json_object_object_add(servers, "paddock",
 			       flags.url != NULL

@@ -7,12 +7,12 @@
 #include "cli/cure.h"
 
 #include <stdio.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/amount.h"
 #include "base/mem.h"
+#include "cli/there.h"
 #include "proto/json.h"
 
 /* ---- limits ---- */
@@ -94,12 +94,17 @@ char *cure_who(struct json_object *details)
 
 /* ---- hints ---- */
 
+#define IDEM_POINTER "/options/idempotencyKey"
+
 static char *inputs(struct json_object *details, const char *about)
 {
-	(void)details;
-	return xasprintf("\"paddock template show %s\" tells what inputs it "
+	if (json_member_str(details, "pointer") != NULL &&
+	    strcmp(json_member_str(details, "pointer"), IDEM_POINTER) == 0)
+		return xstrdup("give the inputs that it was used with, or another "
+			       "--idempotency-key");
+	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
 			 "takes",
-			 about != NULL ? about : "TEMPLATE");
+			 about != NULL ? about : "TEMPLATE", there());
 }
 
 /* Who ended the run: the template by a code of its own, a program, a fault. */
@@ -116,48 +121,56 @@ static char *execution(struct json_object *details, const char *about)
 		       "template's author has to mend it");
 }
 
+/* LOOK is a command, and the hint what that shows. */
 static const struct {
-	const char *code, *hint;
+	const char *code, *look, *hint;
 	char *(*of)(struct json_object *details, const char *about);
 } hints[] = {
-    {"TEMPLATE_NOT_FOUND", "\"paddock template ls\" shows those that there are",
+    {"TEMPLATE_NOT_FOUND", "template ls", "shows those that there are", NULL},
+    {"TEMPLATE_VERSION_UNSUPPORTED", "template ls",
+     "shows all; leave the version out for the newest", NULL},
+    {"RUN_NOT_FOUND", "ps -a", "shows your runs", NULL},
+    {"ARTIFACT_NOT_FOUND", "artifact ls RUN", "shows a run's", NULL},
+    {"INVALID_PARAMETER", NULL, NULL, inputs},
+    {"RUN_TIMEOUT", NULL, "ask for less at once, or allow more time", NULL},
+    {"RESOURCE_LIMIT", NULL, "ask for less at once, or have the limit raised",
      NULL},
-    {"TEMPLATE_VERSION_UNSUPPORTED",
-     "leave the version out for the newest; \"paddock template ls\" shows all",
+    {"QUOTA_EXCEEDED", NULL,
+     "wait until something of yours expires, or have it raised", NULL},
+    {"QUEUE_FULL", NULL, "try again when some of the runs that wait have ended",
      NULL},
-    {"RUN_NOT_FOUND", "\"paddock ps -a\" shows your runs", NULL},
-    {"ARTIFACT_NOT_FOUND", "\"paddock artifact ls RUN\" shows a run's", NULL},
-    {"INVALID_PARAMETER", NULL, inputs},
-    {"RUN_TIMEOUT", "ask for less at once, or allow more time", NULL},
-    {"RESOURCE_LIMIT", "ask for less at once, or have the limit raised", NULL},
-    {"QUOTA_EXCEEDED", "wait until something of yours expires, or have it "
-		       "raised",
-     NULL},
-    {"QUEUE_FULL", "try again when some of the runs that wait have ended",
-     NULL},
-    {"STORE_UNAVAILABLE",
+    {"STORE_UNAVAILABLE", NULL,
      "the server's state directory has to be mended, or room made there; then "
      "try again",
      NULL},
-    {"STEP_EXECUTION_FAILED",
+    {"STEP_EXECUTION_FAILED", NULL,
      "if a step's message names an input, correct that; else the template's "
      "author has to mend it",
      NULL},
-    {"EXECUTION_ERROR", NULL, execution},
-    {"OUTPUT_INVALID", "the template's author has to mend what it returns",
+    {"EXECUTION_ERROR", NULL, NULL, execution},
+    {"OUTPUT_INVALID", NULL, "the template's author has to mend what it returns",
      NULL},
-    {"WORKER_CRASHED",
+    {"WORKER_CRASHED", NULL,
      "run it again; if it dies again, the template's author has to mend it",
      NULL},
-    {"RUN_INTERRUPTED", "the server was stopped meanwhile; run it again", NULL},
+    {"RUN_INTERRUPTED", NULL, "the server was stopped meanwhile; run it again",
+     NULL},
 };
 
 char *cure_hint(const char *code, struct json_object *details,
 		const char *about)
 {
-	for (size_t i = 0; code != NULL && i < ARRAY_LEN(hints); i++)
-		if (strcmp(hints[i].code, code) == 0)
-			return hints[i].of != NULL ? hints[i].of(details, about)
-						   : xstrdup(hints[i].hint);
-	return NULL;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(hints) &&
+	       (code == NULL || strcmp(hints[i].code, code) != 0))
+		i++;
+	if (i == ARRAY_LEN(hints))
+		return NULL;
+	if (hints[i].of != NULL)
+		return hints[i].of(details, about);
+	if (hints[i].look != NULL)
+		return xasprintf("\"paddock %s%s\" %s", hints[i].look, there(),
+				 hints[i].hint);
+	return xstrdup(hints[i].hint);
 }

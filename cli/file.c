@@ -16,13 +16,14 @@ static int read_all(struct buf *b, FILE *f)
 {
 	size_t n;
 
+	errno = 0;
 	do {
 		n = fread(buf_room(b, READ_BYTES), 1, READ_BYTES, f);
 		buf_wrote(b, n);
 		if (buf_len(b) > FILE_BYTES_MAX)
 			return -EFBIG;
 	} while (n > 0);
-	return ferror(f) ? -EIO : 0;
+	return !ferror(f) ? 0 : errno != 0 ? -errno : -EIO;
 }
 
 static int read_path(struct buf *b, const char *path)

@@ -175,12 +175,17 @@ static void show_section(struct json_object *t)
 
 static int grant(const struct cli *cli, int n, const char *const *arg)
 {
-	struct json_object *list = check_grants(cli, arg[0]);
-	size_t found = length(list);
+	struct json_object *list;
+	int rc = check_folder(arg[0]);
+	size_t found;
 
 	(void)n;
+	if (rc != 0)
+		return rc;
+	list = check_grants(cli, arg[0]);
 	if (list == NULL)
 		return CLI_TROUBLE;
+	found = length(list);
 	if (cli->json)
 		pretty_print(list, true);
 	for (size_t i = 0; !cli->json && i < found; i++) {

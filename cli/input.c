@@ -17,6 +17,7 @@
 #include "proto/json.h"
 
 #define READ_BYTES 65536
+#define NAMED_MAX 8 /* inputs, in a message */
 
 /* What is being put where. */
 struct put {
@@ -197,10 +198,34 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 
 /* ---- keys ---- */
 
+/* To B: that there is no such input, and the first of those that there are. */
+static const char *no_input(const struct put *p, struct json_object *known,
+			    struct buf *b)
+{
+	size_t named = 0;
+
+	buf_printf(b, "this template takes no input \"%s\"; it takes ", p->key);
+	if (json_object_is_type(known, json_type_object)) {
+		json_object_object_foreach(known, name, schema) {
+			(void)schema;
+			if (named++ < NAMED_MAX)
+				buf_printf(b, "%s\"%s\"", named > 1 ? ", " : "",
+					   name);
+		}
+	}
+	if (named > NAMED_MAX)
+		buf_printf(b, " and %zu more", named - NAMED_MAX);
+	buf_add_str(b, named == 0 ? "none at all" : "");
+	buf_add(b, "", 1);
+	return buf_data(b);
+}
+
 static int unknown_key(const struct put *p)
 {
 	struct json_object *known = json_member(p->schema, "properties");
+	struct buf b = {0};
 	struct near near;
+	int rc;
 
 	near_init(&near, p->key);
 	if (json_object_is_type(known, json_type_object)) {
@@ -214,8 +239,9 @@ static int unknown_key(const struct put *p)
 			       "this template takes no input \"%s\"; did you "
 			       "mean \"%s\"?",
 			       p->key, near.best);
-	return why_set(p->why, p->size, "this template takes no input \"%s\"",
-		       p->key);
+	rc = why_set(p->why, p->size, "%s", no_input(p, known, &b));
+	buf_fini(&b);
+	return rc;
 }
 
 /* "a.b" where a is an object: IN puts b into it. HEAD is "a", owned. */

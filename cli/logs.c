@@ -51,8 +51,20 @@ static void show(const char *text, size_t len)
 	fflush(stdout);
 }
 
+/* A resource that is not there has no words of its own, a run has. */
+static int refused(const struct cli *cli, struct client *c, const char *run,
+		   struct json_object *refusal)
+{
+	struct json_object *view = NULL;
+	int rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+
+	json_object_put(view);
+	return rc != 0 ? rc : report_refusal(refusal, run);
+}
+
 /* Show what is new since *SEEN. 0, or the exit status. */
-static int read_on(struct client *c, const char *run, size_t *seen)
+static int read_on(const struct cli *cli, struct client *c, const char *run,
+		   size_t *seen)
 {
 	char *uri = xasprintf("paddock://runs/%s/log", run);
 	struct buf text = {0};
@@ -65,7 +77,7 @@ static int read_on(struct client *c, const char *run, size_t *seen)
 		return client_trouble();
 	}
 	if (!a.good) {
-		rc = report_refusal(a.value, run);
+		rc = refused(cli, c, run, a.value);
 	} else if (buf_len(&text) > 0) {
 		show(buf_data(&text), buf_len(&text));
 		*seen += buf_len(&text);
@@ -137,7 +149,7 @@ static int follow(const struct cli *cli, struct client *c, const char *run)
 	while (rc == 0) {
 		rc = look(cli, c, run, &look_ms, &ended);
 		if (rc == 0)
-			rc = read_on(c, run, &seen);
+			rc = read_on(cli, c, run, &seen);
 		if (rc != 0 || ended)
 			break;
 		rc = wait_for_more(c);
@@ -155,7 +167,7 @@ static int logs(const struct cli *cli, int n, const char *const *arg)
 	if (c == NULL)
 		return client_trouble();
 	rc = flags.follow ? follow(cli, c, arg[0])
-			  : read_on(c, arg[0], &seen);
+			  : read_on(cli, c, arg[0], &seen);
 	client_close(c);
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/say.h"
 #include "cli/schema.h"
+#include "cli/there.h"
 
 static const struct command cmd_schema = {
     .name = "schema",
@@ -122,6 +123,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
 					  {global, CLI_FLAGS}},
 		       2, &operands, argc - skip, words + skip, why, sizeof(why));
+	there_set(cli);
 	rc = rc < 0 ? wrong(why, cmd) : call(cli, cmd, &operands);
 	opt_list_free(&operands);
 	opt_list_free(&cli->templates);

@@ -10,8 +10,8 @@
 #include "base/amount.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/absent.h"
 #include "cli/ask.h"
-#include "cli/check.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/cure.h"
@@ -24,6 +24,7 @@
 #include "cli/save.h"
 #include "cli/say.h"
 #include "cli/tell.h"
+#include "cli/there.h"
 #include "proto/json.h"
 
 #define POLL_MS 1000 /* pollAfterMs of the contract */
@@ -433,8 +434,9 @@ static int refused(const struct job *j, struct json_object *refusal)
 	if (j->cli->json)
 		pretty_print(refusal, true);
 	status = report_refusal(refusal, j->template);
-	if (status == CLI_ABSENT && client_is_private(j->client))
-		check_say_skipped(j->cli); /* it may be there, and broken */
+	if (status == CLI_ABSENT)
+		absent_template(j->cli, j->template,
+				client_is_private(j->client));
 	return status;
 }
 
@@ -489,7 +491,14 @@ static int run_it(struct job *j)
 	if (async && client_is_private(j->client)) {
 		say("--mode async needs the daemon, since a private server ends "
 		    "with this command");
-		say_more("  hint: start paddockd, or leave --mode async out");
+		if (there()[0] != '\0' || flags.grants.n > 0)
+			say_more("  hint: leave out --mode async, or what makes "
+				 "the server a private one:%s%s",
+				 there(),
+				 flags.grants.n > 0 ? " --grant" : "");
+		else
+			say_more("  hint: start paddockd, or leave --mode async "
+				 "out");
 		return CLI_TROUBLE;
 	}
 	rc = look_up_template(j);

@@ -21,6 +21,7 @@
 #include "cli/fetch.h"
 #include "cli/name.h"
 #include "cli/say.h"
+#include "cli/there.h"
 #include "proto/json.h"
 
 #define NAMES_MAX 1000 /* a.csv, a-2.csv, … */
@@ -197,7 +198,7 @@ static void say_failed(struct json_object *view, size_t failed, size_t n)
 		say("%zu of its %zu artifacts were not written", failed, n);
 	if (id != NULL)
 		say_more("  hint: the server keeps them for a while: paddock "
-			 "artifact get %s NAME", id);
+			 "artifact get %s NAME%s", id, there());
 }
 
 int save_all(struct client *c, struct json_object *view, const char *dir,

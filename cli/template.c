@@ -8,6 +8,7 @@
 
 #include "base/amount.h"
 #include "base/mem.h"
+#include "cli/absent.h"
 #include "cli/ask.h"
 #include "cli/bar.h"
 #include "cli/check.h"
@@ -18,6 +19,7 @@
 #include "cli/pretty.h"
 #include "cli/say.h"
 #include "cli/tell.h"
+#include "cli/there.h"
 #include "cli/wrap.h"
 #include "proto/json.h"
 
@@ -85,7 +87,7 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	if (length(list) == 0 && !cli->quiet)
 		say("there are no templates for you here");
 	if (private)
-		check_say_skipped(cli);
+		free(check_say_skipped(cli, NULL));
 	json_object_put(v);
 	return CLI_OK;
 }
@@ -206,10 +208,9 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 	list = json_member(v, "templates");
 	if (length(list) == 0) {
 		say("there is no template \"%s\"", arg[0]);
-		say_more("  hint: \"paddock template ls\" shows those that there "
-			 "are");
-		if (cli->templates.n > 0)
-			check_say_skipped(cli);
+		say_more("  hint: \"paddock template ls%s\" shows those that "
+			 "there are", there());
+		absent_template(cli, arg[0], cli->templates.n > 0);
 		json_object_put(v);
 		return CLI_ABSENT;
 	}

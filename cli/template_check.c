@@ -228,8 +228,7 @@ static void say_all(struct check *c)
 	for (size_t i = 0; i < ARRAY_LEN(severities); i++)
 		each_fault(c, severities[i]);
 	if (length(c->all) == 0)
-		say("%s: neither it nor a folder in it has a template.json",
-		    c->dir);
+		check_say_none(c->dir);
 	if (c->cli->json)
 		pretty_print(c->said, true);
 	json_object_put(c->said);
@@ -240,6 +239,9 @@ static int check(const struct cli *cli, int n, const char *const *arg)
 	struct check c = {.cli = cli, .dir = arg[0]};
 
 	(void)n;
+	c.rc = check_folder(arg[0]);
+	if (c.rc != 0)
+		return c.rc;
 	c.real = realpath(arg[0], NULL);
 	if (c.real == NULL) {
 		say("%s: %s", arg[0], strerror(errno));

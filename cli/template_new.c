@@ -113,16 +113,15 @@ static void title_of(char *title, const char *id)
 	title[0] = (char)(title[0] - 'a' + 'A');
 }
 
-static int write_package(const char *id)
+/* Into the folder ID, which is there, and empty. */
+static int fill(const char *id, const char *tests)
 {
 	char title[ID_MAX_BYTES + 1];
-	char *tests = xasprintf("%s/tests", id), *text;
-	int rc = make_folder(id);
+	char *text;
+	int rc = make_folder(tests);
 
 	title_of(title, id);
 	text = xasprintf(manifest, id, title);
-	if (rc == 0)
-		rc = make_folder(tests);
 	if (rc == 0)
 		rc = write_file(id, "template.json", text);
 	if (rc == 0)
@@ -132,6 +131,37 @@ static int write_package(const char *id)
 	if (rc == 0)
 		rc = write_file(tests, "name_is_required.json", bad_test);
 	free(text);
+	return rc;
+}
+
+/* A half would be in the way of the next try. What is not there stays away. */
+static void take_back(const char *id)
+{
+	static const char *const made[] = {
+	    "tests/name_is_required.json", "tests/greets.json", "main.lua",
+	    "template.json", "tests", ""};
+
+	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+		char *path = xasprintf("%s/%s", id, made[i]);
+
+		(void)remove(path); /* the folder was made by us, so all in it */
+		free(path);
+	}
+}
+
+static int write_package(const char *id)
+{
+	char *tests = xasprintf("%s/tests", id);
+	int rc = make_folder(id);
+
+	if (rc == 0) {
+		rc = fill(id, tests);
+		if (rc != 0) {
+			take_back(id);
+			say_more("  nothing is left of %s; it can be tried "
+				 "again", id);
+		}
+	}
 	free(tests);
 	return rc;
 }

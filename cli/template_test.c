@@ -245,6 +245,7 @@ static int test_all(struct bench *b, const char *dir)
 {
 	struct dirent **names = NULL;
 	int n, rc = 0;
+	bool any = false;
 
 	if (is_package(dir))
 		return test_package(b, dir);
@@ -252,12 +253,18 @@ static int test_all(struct bench *b, const char *dir)
 	for (int i = 0; i < n; i++) {
 		char *child = xasprintf("%s/%s", dir, names[i]->d_name);
 
-		if (rc == 0 && is_package(child))
+		if (rc == 0 && is_package(child)) {
+			any = true;
 			rc = test_package(b, child);
+		}
 		free(child);
 		free(names[i]);
 	}
 	free(names);
+	if (rc == 0 && !any) {
+		check_say_none(dir);
+		b->failed++;
+	}
 	return rc;
 }
 
@@ -304,8 +311,10 @@ static int with_server(const struct cli *cli, const char *dir,
 static int run_tests(const struct cli *cli, const char *const *arg)
 {
 	char *state_dir;
-	int rc;
+	int rc = check_folder(arg[0]);
 
+	if (rc != 0)
+		return rc;
 	if (!all_good(cli, arg[0]))
 		return CLI_FAILED;
 	state_dir = state_dir_make();

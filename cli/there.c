@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * there.c - hints are commands to be copied: a run of a private server is found
- * by the flags alone that it was made with. report.c and explain.c use it.
+ * by the flags alone that it was made with. report.c, explain.c and cure.c use it.
  */
 #include "cli/there.h"
 
@@ -12,10 +12,18 @@
 #define PLAIN                                                                  \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-"
 
+static const struct cli *told;
+static char *flags; /* as there() was first asked for them */
+
+bool there_plain(const char *word)
+{
+	return word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
+}
+
 /* As it is where a shell leaves it so, else in single quotes. */
 static void add_word(struct buf *b, const char *word)
 {
-	bool plain = word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
+	bool plain = there_plain(word);
 
 	buf_add_str(b, plain ? " " : " '");
 	for (; *word != '\0'; word++) {
@@ -45,4 +53,16 @@ char *there_run(const struct cli *cli, const char *run)
 	for (size_t i = 0; i < cli->templates.n; i++)
 		add_flag(&b, " --templates", cli->templates.item[i]);
 	return buf_take(&b, NULL);
+}
+
+void there_set(const struct cli *cli)
+{
+	told = cli;
+}
+
+const char *there(void)
+{
+	if (flags == NULL && told != NULL)
+		flags = there_run(told, "");
+	return flags != NULL ? flags : "";
 }

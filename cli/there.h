@@ -3,6 +3,8 @@
 #ifndef CLI_THERE_H
 #define CLI_THERE_H
 
+#include <stdbool.h>
+
 #include "cli/cli.h"
 
 /*
@@ -10,5 +12,13 @@
  * "run_… --state-dir DIR". The caller's.
  */
 char *there_run(const struct cli *cli, const char *run);
+
+/* Once the flags of all commands are read. CLI outlives the last there(). */
+void there_set(const struct cli *cli);
+/* Those flags alone: " --state-dir DIR"; "" of the usual server. */
+const char *there(void);
+
+/* May WORD stand in a shell as it is? */
+bool there_plain(const char *word);
 
 #endif

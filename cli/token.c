@@ -68,7 +68,7 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 		return CLI_OK;
 	}
 	puts(text);
-	say_more("The caller sends that; it is shown this once. For paddock.conf:");
+	say_more("# The caller sends that; it is shown this once. For paddock.conf:");
 	say_more("[requestor \"%s\"]", name);
 	say_more("token_sha256 = %s", hex);
 	return CLI_OK;

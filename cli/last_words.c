@@ -31,6 +31,10 @@ static const struct last_words
 	     "package, and may write to /work, /tmp and /dev/shm alone.",
 	     "What else it has to read its manifest can name in "
 	     "permissions.readPaths, and the operator grant."},
+    head = {"The #! line of its program ends with CR LF, as files of Windows "
+	    "do, or has more than one word after /usr/bin/env.",
+	    "Its author has to save the file with LF alone; \"paddock template "
+	    "check\" tells which it is."},
     denied = {"The sandbox says so to calls that programs can do without.",
 	      "Nothing in the manifest or the configuration can allow them."};
 
@@ -51,6 +55,8 @@ static const struct {
     {"name resolution", &network},
     {"EAI_AGAIN", &network},
     {"EAFNOSUPPORT", &network},
+    {"in shebang lines", &head}, /* env(1) */
+    {"\\r': No such file", &head},
     {"Read-only file system", &reads},
     {"No such file or directory", &reads},
     {"Operation not permitted", &denied},

@@ -293,8 +293,12 @@ static int wait_answer(struct job *j, int64_t call, struct answer *a)
 
 		if (rc == 0)
 			return 0;
-		if (rc == -EPIPE)
+		if (rc == -EPIPE) {
+			say_more("  hint: \"paddock ps -a%s\" tells what became "
+				 "of the run, once a server is there again",
+				 there());
 			return client_trouble();
+		}
 		if (rc == -ETIMEDOUT && j->cancelling) {
 			say("the server does not end the run");
 			return client_trouble();

@@ -301,8 +301,11 @@ static int check_line(struct reading *r, const struct config_key *k,
 			k->name);
 	else if (twice(r, slot, k))
 		why_set(reason, sizeof(reason),
-			"%s: the key came before in this file and section",
-			k->name);
+			"%s: the key came before in this file and section%s",
+			k->name,
+			config_key_is_list(k)
+			    ? "; name all in one line, with spaces between them"
+			    : "");
 	else
 		return 0;
 	return fail(r, reason);

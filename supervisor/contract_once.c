@@ -126,8 +126,8 @@ static void on_idem(void *arg, const struct store_result *res)
 		make_run(c);
 	else {
 		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
-		       "the server cannot look now whether it made this run "
-		       "before: %s",
+		       "no run can be started now, since the server cannot read "
+		       "which there are: %s",
 		       store_says(res->rc));
 		call_refuse(c, &refusal);
 	}

@@ -77,13 +77,18 @@ static char *about_argument(struct json_object *d)
 {
 	const char *pointer = json_member_str(d, "pointer");
 	const char *expected = json_member_str(d, "expected");
+	const char *keyword = json_member_str(d, "keyword");
 	char *name, *hint;
 
 	if (pointer == NULL || pointer[0] != '/')
 		return NULL;
 	name = argument(pointer);
-	hint = xasprintf("correct %s%s%s and call again", name,
-			 expected != NULL ? ", where this would pass: " : "",
+	hint = xasprintf("%s %s and call again%s%s",
+			 keyword != NULL &&
+				 strcmp(keyword, "additionalProperties") == 0
+			     ? "correct or leave out"
+			     : "correct",
+			 name, expected != NULL ? "; what would pass: " : "",
 			 expected != NULL ? expected : "");
 	free(name);
 	return hint;

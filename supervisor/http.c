@@ -187,9 +187,12 @@ static int check(struct http_addr *a, const struct config *config, char *why,
 
 static int explain(const struct config *config, int rc, char *why, size_t size)
 {
-	snprintf(why, size, "%s cannot be listened at: %s; end what has it, or "
-		 "name another address or port by listen",
-		 config->listen, strerror(-rc));
+	snprintf(why, size, "%s cannot be listened at: %s; %s by listen",
+		 config->listen, strerror(-rc),
+		 rc == -EADDRNOTAVAIL
+		     ? "name an address that this machine has, such as "
+		       "127.0.0.1,"
+		     : "end what has it, or name another address or port");
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_UNAVAILABLE;
 }
 

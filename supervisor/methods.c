@@ -17,8 +17,9 @@
 
 #define INSTRUCTIONS                                                           \
 	"Each template is a tool of its own name; its arguments are the "      \
-	"template's inputs. For anything long, run_task_template with mode "   \
-	"async gives a runId at once, and get_task_run tells how it goes. "    \
+	"template's inputs. For anything long, run_task_template with "        \
+	"options {\"mode\": \"async\"} gives a runId at once, and "              \
+	"get_task_run tells how it goes. "                                     \
 	"Artifacts are read by get_artifact."
 
 /* To one that has a server to itself. */

@@ -427,8 +427,8 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	$p = $cli->start(['run', 'stubborn', @there]);
 	$p->wait_shown(qr/1\/3 working/);
 	$daemon->kill9;
-	said($p->finish, 125, qr/no more from the server/,
-	     'a daemon that dies is noticed');
+	said($p->finish, 125, qr/no more from the server .*\n  hint: "paddock ps -a --socket \S+" tells what became of the run, once a server is there again$/m,
+	     'a daemon that dies is noticed, and where its run can be looked for');
 }
 
 { # the file for bash, by bash itself

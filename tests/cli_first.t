@@ -16,6 +16,7 @@ my $unknown = 'run_' . 'a' x 26;
 my $cli = Cli->new(templates => {
 	good => lua('return inputs.n or 1', inputsSchema => {type => 'object', additionalProperties => JSON::PP::false,
 		required => ['n'], properties => {n => {type => 'integer'}, label => {type => 'string'}}}),
+	crlf => {program => "#!/usr/bin/env sh\r\necho 1\n"},
 	leaves => {program => "#!/bin/sh\necho 'no such table' >&2\nexit 3\n"}});
 my $here = $cli->{here};
 
@@ -74,10 +75,13 @@ my ($words) = $r->{err} =~ /hint: "paddock ([^"]+)" tells/;
 like($cli->run([split ' ', $words // ''])->{out}, qr/^  n  an integer, required$/m, '  and there it is');
 $r = $cli->run_private(['run', 'leaves']);
 SKIP: {
-	skip 'programs are not caged here', 2 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
+	skip 'programs are not caged here', 3 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
 	like($r->{err}, qr/"paddock logs $run --state-dir [^"]+" shows all/, 'a program that gives up: where its log is');
 	($words) = $r->{err} =~ /"paddock ([^"]+)" shows all/;
 	like($cli->run([split ' ', $words // ''])->{out}, qr/no such table/, '  and there it is');
+	$r = $cli->run_private(['run', 'crlf']);
+	($words) = $r->{err} =~ /hint: paddock ([^\n]+)\n\z/;
+	like($cli->run([split ' ', $words // ''])->{out}, qr/CR LF, as files of Windows.*template check/s, 'a #! line for env that ends with CR LF is told as that');
 }
 said($cli->run_private(['run', 'good', '--mode', 'async', '-i', 'n=1']), 125, qr/hint: leave out --mode async, or what makes the server a private one: --state-dir \S+ --templates \S+\n\z/,
      'a daemon is of no use to who asks for a private server');

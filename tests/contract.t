@@ -108,6 +108,8 @@ sub invalid {
 	same_json($v->{requestorLimits}, {}, 'without a section, no more limits');
 	invalid($s->tool(get_runtime_profile => {verbose => true}), '/verbose',
 		'additionalProperties', qr/verbose/, 'an argument too many');
+	is($s->tool(get_runtime_profile => {verbose => true})->{view}{recoverHint},
+	   'correct or leave out verbose and call again; what would pass: no members', 'which the hint says in a sentence');
 }
 
 # ---- list_task_templates ----
@@ -142,6 +144,8 @@ sub invalid {
 		'a misspelled argument: the nearest is named');
 	invalid($s->tool(list_task_templates => {templateId => 7}),
 		'/templateId', 'type', qr/./, 'a number for an id');
+	is($s->tool(list_task_templates => {templateId => 7})->{view}{recoverHint},
+	   'correct templateId and call again; what would pass: a string', 'with a hint that reads');
 }
 
 # ---- run_task_template: modes ----

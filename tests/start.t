@@ -182,7 +182,7 @@ my @faults = (
      qr{0\.0\.0\.0:0, which is not loopback, and no \[requestor\] has a token}, $CONFIG, undef, $CONFIG],
     ['an address that is not here', sub { 
 	    $_[0]{config} .= "[server]\nlisten = 192.0.2.1:0\n[requestor \"ada\"]\ntoken_sha256 = " . 'ab' x 32 . "\n" },
-     qr{192\.0\.2\.1:0 cannot be listened at: }, $UNAVAILABLE, undef, $UNAVAILABLE],
+     qr{192\.0\.2\.1:0 cannot be listened at: Cannot assign requested address; name an address that this machine has, such as 127\.0\.0\.1, by listen}, $UNAVAILABLE, undef, $UNAVAILABLE],
     ['an audit log without its folder', sub {
 	    $_[0]{config} .= "[server]\naudit_file = $_[0]{root}/no/audit\n" },
      qr{audit_file is \S+/no/audit, which cannot be opened: No such}, $CONFIG, $CONFIG, $CONFIG],

@@ -72,7 +72,8 @@ static const struct {
     {GRANT "tool = click\n",
      "f:2: tool: unknown key in [grant \"a\"]; did you mean tools?"},
     {GRANT "tools = click\ntools = navigate\n",
-     "f:3: tools: the key came before in this file and section"},
+     "f:3: tools: the key came before in this file and section; name all in "
+     "one line, with spaces between them"},
     {GRANT "tools = none\n",
      "f:2: tools = \"none\": expected all, or with spaces between them: "
      "create_tab, navigate, wait_for_stable, get_page_info, get_page_content, "

@@ -70,8 +70,8 @@ static const char *const expected[WANTS] = {
 static const char *habit(const struct json_lex *x)
 {
 	size_t at = x->at;
-	char c = at < x->len ? x->text[at] : ' ';
-	char next = at + 1 < x->len ? x->text[at + 1] : ' ';
+	int c = at < x->len ? x->text[at] : ' ';
+	int next = at + 1 < x->len ? x->text[at + 1] : ' ';
 
 	if (c == '/' && (next == '/' || next == '*'))
 		return "; JSON has no comments";

@@ -82,6 +82,7 @@ ok(!exists $l->{nextCursor}, 'one page has them all');
 is_deeply([ map { $_->{uriTemplate} }
 	    @{ $p->call('resources/templates/list')->{result}{resourceTemplates} } ],
 	  [ 'paddock://runs/{runId}', 'paddock://runs/{runId}/log',
+	    'paddock://runs/{runId}/result{?offset,limit}',
 	    'paddock://runs/{runId}/artifacts/{artifactId}', 'notes://{day}/of/{month}' ],
 	  'those with names in braces have a list of their own');
 
@@ -193,7 +194,7 @@ $p = Paddock->new(templates => { map { my $t = $_; ("many_$t" => lua('',
 	prompts => [ map { { name => "p$t.$_", messages => \@said } } 1 .. 90 ])) } 'a', 'b' });
 $p->init;
 for ([ 'resources/list', 'resources', 'uri', 181 ], [ 'prompts/list', 'prompts', 'name', 180 ],
-     [ 'resources/templates/list', 'resourceTemplates', 'uriTemplate', 183 ]) {
+     [ 'resources/templates/list', 'resourceTemplates', 'uriTemplate', 184 ]) {
 	my ($method, $key, $name, $want) = @$_;
 	my ($cursor, @all, @pages);
 

@@ -171,6 +171,12 @@ static void offer_runs(const struct command *cmd, const struct ask_words *w)
 	offer_runs_in(w, "queued");
 }
 
+/* On a line the one would be a flag, such as -oFILE, and the other our FILES. */
+static bool is_more_than_name(const char *name)
+{
+	return name[0] == '-' || name[0] == '@';
+}
+
 static void offer_artifacts(const struct ask_words *w, const char *run)
 {
 	struct json_object *v = ask_daemon(w, "get_task_run",
@@ -181,7 +187,7 @@ static void offer_artifacts(const struct ask_words *w, const char *run)
 		const char *name = json_member_str(
 		    json_object_array_get_idx(list, i), "name");
 
-		if (name != NULL)
+		if (name != NULL && !is_more_than_name(name))
 			offer(w, name);
 	}
 	json_object_put(v);

@@ -13,7 +13,7 @@ use Socket ();
 use Test::More;
 use Time::HiRes qw(time);
 
-my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
+my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
 my %templates = (good => lua("$artifacts return 1"), goes => lua('return 1'), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
 my $run = qr/run_[a-z2-7]{26}/;
 my $cli = Cli->new(templates => \%templates);

@@ -143,6 +143,9 @@ struct client *client_open(const struct cli *cli)
 		if (c == NULL && why != -EINTR)
 			say("no server answers at %s: %s", cli->socket,
 			    strerror(-why));
+		if (c == NULL && (why == -ENOENT || why == -ECONNREFUSED))
+			say_more("  hint: start paddockd with that --socket, or "
+				 "leave the flag out for a private server");
 		return c;
 	}
 	if (wants_private(cli))

@@ -212,7 +212,7 @@ static const struct {
      about_version},
     {"TRUST_LEVEL_NOT_ALLOWED",
      "use a connection of a trust level that the template lists, or another "
-     "template",
+     "template; its author can list this level in trustLevelSupport",
      NULL},
     {"INVALID_PARAMETER", "correct the arguments and call again",
      about_argument},

@@ -89,6 +89,8 @@ said($cli->run_private(['run', 'good', '-i', 'm.n=1']), 2, qr/takes no input "m\
 is($cli->run_private(['run', 'good', '-i', 'n=1', '--idempotency-key', 'k'])->{status}, 0, 'a key is used');
 said($cli->run_private(['run', 'good', '-i', 'n=2', '--idempotency-key', 'k']), 2, qr/hint: give the inputs that it was used with, or another --idempotency-key\n\z/, 'and used again for something else');
 
+said($cli->run(['ps', '--socket', 'nowhere']), 125, qr/no server answers at nowhere: No such file or directory\n  hint: start paddockd with that --socket, or leave the flag out for a private server\n\z/, 'a socket that nobody serves');
+
 # ---- a run that is not there ----
 for (['logs'], ['logs', '-f'], ['explain'], ['status']) {
 	said($cli->run_private([@$_, $unknown]), 4, qr/\Apaddock: you have no run "$unknown"\n  code: RUN_NOT_FOUND\n  hint: "paddock ps -a --state-dir \S+ --templates \S+" shows your runs\n\z/, "@$_: that it is not there");

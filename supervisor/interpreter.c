@@ -74,14 +74,18 @@ static enum standing kind_of(const struct stat *st)
 /* PATH is absolute. */
 static enum standing stands(const struct look *l, const char *path)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX], why[512];
 	struct stat st;
+	int file;
 
-	if (strncmp(path, PACKAGE_DIR, strlen(PACKAGE_DIR)) == 0)
-		return fstatat(l->package, path + strlen(PACKAGE_DIR), &st,
-			       AT_SYMLINK_NOFOLLOW) == 0
-			   ? kind_of(&st)
-			   : MISSING;
+	if (strncmp(path, PACKAGE_DIR, strlen(PACKAGE_DIR)) == 0) {
+		file = package_open_file(l->package, path + strlen(PACKAGE_DIR),
+					 &st, why, sizeof(why));
+		if (file < 0)
+			return MISSING;
+		close(file);
+		return kind_of(&st);
+	}
 	if (!is_shown(l->t, path))
 		return NOT_SHOWN;
 	if (realpath(path, real) == NULL || stat(real, &st) != 0)
@@ -217,6 +221,12 @@ static void check_command(struct look *l, const char *name)
 	free(near);
 }
 
+/* Options of env whose value is the next word. */
+static bool takes_next(const char *word)
+{
+	return strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0;
+}
+
 /* The kernel gives env all of REST as one argument; env -S takes it apart. */
 static void check_env(struct look *l, char *rest)
 {
@@ -229,10 +239,12 @@ static void check_env(struct look *l, char *rest)
 			  "it apart", rest, rest);
 		return;
 	}
-	do
-		word = strsep(&at, " \t");
-	while (word != NULL &&
-	       (word[0] == '\0' || word[0] == '-' || strchr(word, '=')));
+	if (split && strpbrk(at, "'\"\\$") != NULL)
+		return; /* env has a syntax of its own for these */
+	while ((word = strsep(&at, " \t")) != NULL &&
+	       (word[0] == '\0' || word[0] == '-' || strchr(word, '=')))
+		if (takes_next(word))
+			(void)strsep(&at, " \t");
 	if (word == NULL)
 		fail_line(l, "the #! line does not tell env what to start");
 	else
@@ -383,8 +395,10 @@ static void check_elf(struct look *l)
 			fail(l, "this program is cut short");
 			return;
 		}
-		if (p.p_type == PT_INTERP)
+		if (p.p_type == PT_INTERP) { /* the first is the kernel's */
 			check_loader(l, (off_t)p.p_offset, p.p_filesz);
+			return;
+		}
 	}
 }
 

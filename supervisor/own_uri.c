@@ -48,15 +48,17 @@ static bool take_piece(struct own_piece *piece, const char **text)
 
 	piece->asked = **text == '?';
 	for (; **text == before; before = '&') {
+		bool good;
+
 		++*text;
 		if (!offset && take_word("offset=", text))
-			offset = take_number(&piece->offset, text);
-		else if (limit || !take_word("limit=", text))
-			return false;
+			good = offset = take_number(&piece->offset, text);
+		else if (!limit && take_word("limit=", text))
+			good = limit = take_number(&piece->limit, text) &&
+				       piece->limit > 0;
 		else
-			limit = take_number(&piece->limit, text) &&
-				piece->limit > 0;
-		if (!offset && !limit)
+			return false;
+		if (!good)
 			return false;
 	}
 	return **text == '\0';

@@ -127,6 +127,7 @@ for ([bsh => "#!/bin/bsh\n", 'main:1:1: error: the interpreter /bin/bsh of the #
 	}
 }
 for ([sh => "#!/bin/sh\n"], [blank => "#! /bin/sh -e\n"], [envsh => "#!/usr/bin/env sh\n"], [split => "#!/usr/bin/env -S A=1 perl -w\n"],
+     [unset => "#!/usr/bin/env -S -i -u HOME -C /tmp perl\n"], [quoted => "#!/usr/bin/env -S 'perl' -w\n"],
      [own => "#!/template/main2\n", main2 => "#!/bin/sh\n"]) {
 	my ($name, $text, %more) = @$_;
 
@@ -136,6 +137,10 @@ for ([sh => "#!/bin/sh\n"], [blank => "#! /bin/sh -e\n"], [envsh => "#!/usr/bin/
 }
 finds(package_of(ownless => '', main => "#!/template/main2\n"), 'an interpreter that the package has not',
       'main:1:1: error: the interpreter /template/main2 of the #! line is not there');
+finds(package_of(above => '', main => "#!/template/../sh/main\n"), 'an interpreter beside the package',
+      'main:1:1: error: the interpreter /template/../sh/main of the #! line is not there');
+finds(package_of(besides => '', main => "#!/template/$cli->{here}/sh/main\n"), 'nor is an absolute path below it',
+      "main:1:1: error: the interpreter /template/$cli->{here}/sh/main of the #! line is not there");
 chmod 0644, "$cli->{here}/sh/main";
 finds('sh', 'one that is not executable', 'template.json:2:42: error: main is not executable (chmod +x would do) (/runtime/entry)');
 {

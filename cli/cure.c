@@ -49,7 +49,7 @@ char *cure_limit(struct json_object *details)
 	amount(most, json_object_get_int64(allowed), unit);
 	if (json_object_is_type(used, json_type_int) &&
 	    json_object_get_int64(used) == json_object_get_int64(allowed))
-		return xasprintf("it had %s%s%s, which is all that it may have",
+		return xasprintf("it had %s%s%s, and no more was allowed",
 				 most, of != NULL ? " of " : "",
 				 of != NULL ? of : "");
 	if (!json_object_is_type(used, json_type_int) ||

@@ -80,17 +80,30 @@ static int usage_error(const char *why)
 	return CLI_USAGE;
 }
 
+static int bad_timeout(const char *text)
+{
+	say("--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
+	    "1500ms; a bare number is seconds",
+	    text);
+	return CLI_USAGE;
+}
+
+static int bad_key(const char *text)
+{
+	say("--idempotency-key has %zu bytes; 1 to 200 would pass", strlen(text));
+	return CLI_USAGE;
+}
+
 static int read_flags(struct job *j, const char *operand)
 {
 	char *at;
 
 	if (flags.timeout != NULL &&
 	    duration_parse(&j->timeout_ms, flags.timeout) < 0)
-		return usage_error("--timeout has to be a duration: 90s, 5m, 1m30s, "
-				   "1500ms; a bare number is seconds");
+		return bad_timeout(flags.timeout);
 	if (flags.key != NULL &&
 	    (flags.key[0] == '\0' || strlen(flags.key) > 200))
-		return usage_error("--idempotency-key has to be 1 to 200 bytes");
+		return bad_key(flags.key);
 	j->template = xstrdup(operand);
 	at = strchr(j->template, '@');
 	if (at != NULL) {
@@ -111,7 +124,7 @@ static int read_input_file(struct job *j)
 	if (cli_read_json(&j->inputs, flags.file) < 0)
 		return CLI_USAGE;
 	if (!json_object_is_type(j->inputs, json_type_object))
-		return usage_error("--input has to be a JSON object");
+		return usage_error("--input has to be a JSON object, {…}");
 	return 0;
 }
 

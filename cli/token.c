@@ -48,12 +48,13 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 
 	if (!requestor_name_ok(name, strlen(name)) ||
 	    strcmp(name, "anonymous") == 0) {
-		say("a caller is called by " REQUESTOR_NAME_RULE
-		    ", and not \"anonymous\"");
+		say("\"%.64s\" cannot be a caller's name; a name is "
+		    REQUESTOR_NAME_RULE ", and not \"anonymous\"",
+		    name);
 		return CLI_USAGE;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-		say("there are no random bytes to be had");
+		say("the kernel gave no random bytes, so no token was made");
 		return CLI_TROUBLE;
 	}
 	encode(text, bytes);
@@ -79,7 +80,8 @@ const struct command cmd_token = {
     .args = "[NAME]",
     .summary = "make a token for a caller over HTTP",
     .text = "The token goes to stdout, the section for paddock.conf, which "
-	    "holds its SHA-256,\nto stderr.\n",
+	    "holds its SHA-256,\nto stderr. Without NAME the caller is called "
+	    DEFAULT_NAME ".\n",
     .max = 1,
     .run = token,
 };

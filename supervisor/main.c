@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "supervisor/cgroup.h"
 #include "supervisor/audit.h"
 #include "supervisor/daemon.h"
@@ -131,7 +132,29 @@ static bool set_key(struct flags *f, int opt, const char *value)
 		f->set[f->n_set++].value = value;
 		return true;
 	}
-	return false; /* getopt_long() has said what is wrong */
+	return false;
+}
+
+/* OPT is ':' or '?', as getopt_long(3) tells what it cannot take. */
+static bool bad_flag(int opt, const char *flag)
+{
+	struct near near;
+	char word[NEAR_WORD_MAX + 3];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(flag, "="), flag);
+	near_init(&near, word + strspn(word, "-"));
+	for (const struct option *o = options; o->name != NULL; o++)
+		near_try(&near, o->name);
+	if (opt == ':')
+		fprintf(stderr, "paddockd: %s needs a value; see --help\n", word);
+	else if (optopt != 0 && strncmp(flag, "--", 2) == 0)
+		fprintf(stderr, "paddockd: %s takes no value; see --help\n", word);
+	else if (near.best != NULL)
+		fprintf(stderr, "paddockd: there is no flag %s; did you mean --%s?\n",
+			word, near.best);
+	else
+		fprintf(stderr, "paddockd: there is no flag %s; see --help\n", word);
+	return false;
 }
 
 static bool set_require(struct flags *f, const char *name)
@@ -163,10 +186,15 @@ static int read_flags(struct flags *f, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	opterr = 0; /* bad_flag() says it */
+	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		bool good = true;
 
 		switch (opt) {
+		case ':':
+		case '?':
+			good = bad_flag(opt, argv[optind - 1]);
+			break;
 		case OPT_STDIO:
 			f->stdio = true;
 			break;

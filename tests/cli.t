@@ -159,8 +159,8 @@ sub doctor {
 	$r = private(['explain', $id, '--json']);
 	is(ref json_to($r->{out})->{why}, 'ARRAY', 'also as JSON');
 	for (['eats', 'memory', 'it needed [\d.]+ MiB of memory and may have 4 MiB', 'maxMemoryBytes'],
-	     ['burns', 'cpu', 'it (?:needed|had) \S+ m?s of CPU time(?: and may have 100 ms|, which is all that it may have)', 'maxCpuMs'],
-	     ['dawdles', 'timeout', '(?:it had 100 ms of time, which is all that it may have|code: RUN_TIMEOUT)', 'maxTimeoutMs'],
+	     ['burns', 'cpu', 'it (?:needed|had) \S+ m?s of CPU time(?: and may have 100 ms|, and no more was allowed)', 'maxCpuMs'],
+	     ['dawdles', 'timeout', '(?:it had 100 ms of time, and no more was allowed|code: RUN_TIMEOUT)', 'maxTimeoutMs'],
 	     ['tells', 'output_bytes', 'it needed [\d.]+ \w+ of output and may have 100 bytes', 'maxOutputBytes'],
 	     ['heaps', 'artifact_bytes', 'it needed 1000 bytes of artifacts and may have 100 bytes', 'maxArtifactBytes']) {
 		my ($template, $limit, $needed, $key) = @$_;

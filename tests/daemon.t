@@ -760,11 +760,19 @@ SKIP: {
 		is($status, $EX_CONFIG, "@$_: exit 78" =~ s/\Q$dir\E/DIR/r);
 		like($err, qr/^paddockd: \S/m, 'and says why');
 	}
-	for (['--chekc'], ['--config'], ['serve'], ['--check', 'now'],
-	     ['--require-isolation', 'some']) {
-		($status, $out, $err) = paddockd($dir, @$_);
-		is($status, 2, "@$_: exit 2");
-		like($err, qr/^paddockd: \S/, 'and says why');
+	for ([qr/there is no flag --chekc; did you mean --check\?/, '--chekc'],
+	     [qr/there is no flag --xyzzy; see --help/, '--xyzzy=1'],
+	     [qr/there is no flag -x; see --help/, '-x'],
+	     [qr/--config needs a value; see --help/, '--config'],
+	     [qr/--stdio takes no value; see --help/, '--stdio=yes'],
+	     [qr/"serve" is not a flag; see --help/, 'serve'],
+	     [qr/"now" is not a flag; see --help/, '--check', 'now'],
+	     [qr/--require-isolation is "some"; .* would pass/, '--require-isolation', 'some']) {
+		my ($why, @flags) = @$_;
+
+		($status, $out, $err) = paddockd($dir, @flags);
+		is($status, 2, "@flags: exit 2");
+		like($err, qr/\Apaddockd: $why\n\z/, 'and says why, in one line');
 	}
 	for (['--version', qr/^paddockd \d+\.\d+\.\d+\n$/],
 	     ['--help', qr/^usage: paddockd .*--require-isolation/s]) {

@@ -285,8 +285,8 @@ subtest 'the command' => sub {
 		  'in JSON, too');
 	is($do->('template', 'check', "$at/plain-1.0.0")->{out}, "plain 1.0.0 is good\n", 'who asks for nothing has no more to say');
 	$r = $do->('template', 'grant', "$cli->{root}/nowhere");
-	is($r->{status}, 2, 'no package');
-	like($r->{err}, qr/there is no good package/, 'is said to be none');
+	is($r->{status}, 4, 'no folder');
+	like($r->{err}, qr{nowhere: No such file or directory\n\z}, 'is said not to be there');
 
 	my @private = ('--templates', $at, '--state-dir', "$cli->{root}/state");
 	$r = $do->('run', 'reads', @private);

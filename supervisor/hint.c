@@ -27,7 +27,8 @@ static char *any_of(struct json_object *list)
 		       : 0;
 	struct buf b = {0};
 
-	for (size_t i = 0; i < n && i < LIST_MAX; i++)
+	n = n < LIST_MAX ? n : LIST_MAX;
+	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%s",
 			   i == 0	? ""
 			   : i + 1 == n ? " or "
@@ -105,47 +106,6 @@ static char *about_wait(struct json_object *d)
 			 amount(time, json_object_get_int64(ms), "ms"));
 }
 
-static char *about_quota(struct json_object *d)
-{
-	const char *who = json_member_str(d, "whoCanRaise");
-
-	return who == NULL ? NULL
-			   : xasprintf("wait until something of yours expires, "
-				       "or have it raised, by %s",
-				       who);
-}
-
-static char *about_limit(struct json_object *d)
-{
-	const char *who = json_member_str(d, "whoCanRaise");
-
-	return who == NULL ? NULL
-			   : xasprintf("ask for less, or have the limit raised, "
-				       "by %s",
-				       who);
-}
-
-static char *about_time(struct json_object *d)
-{
-	const char *who = json_member_str(d, "whoCanRaise");
-
-	return who == NULL ? NULL
-			   : xasprintf("ask for less at once, or have it given "
-				       "more time, by %s",
-				       who);
-}
-
-static char *about_step(struct json_object *d)
-{
-	const char *step = json_member_str(d, "failedStep");
-
-	return step == NULL ? NULL
-			    : xasprintf("the step %s failed; if what it says is "
-					"about the inputs, correct them, else the "
-					"template's author has to mend it",
-					step);
-}
-
 /* Who ended the run: the template by a code of its own, a program, a fault. */
 static char *about_execution(struct json_object *d)
 {
@@ -178,32 +138,44 @@ static char *about_output(struct json_object *d)
 	return hint;
 }
 
-static char *about_address(struct json_object *d)
+/* A detail that is a text says what the matter is: what is said around it. */
+static const struct {
+	const char *code, *detail, *before, *after;
+} around[] = {
+    {"QUOTA_EXCEEDED", "whoCanRaise",
+     "wait until something of yours expires, or have it raised, by ", ""},
+    {"RESOURCE_LIMIT", "whoCanRaise",
+     "ask for less, or have the limit raised, by ", ""},
+    {"RUN_TIMEOUT", "whoCanRaise",
+     "ask for less at once, or have it given more time, by ", ""},
+    {"STEP_EXECUTION_FAILED", "failedStep", "the step ",
+     " failed; if what it says is about the inputs, correct them, else the "
+     "template's author has to mend it"},
+    {"URL_NOT_ALLOWED", "reason",
+     "take another address; this one is ruled out by: ", ""},
+    {"PROTOCOL_VIOLATION", "offence",
+     "nothing that you send changes that; the template's author has to look "
+     "for its reason: ", ""},
+};
+
+/* NULL: there is no such detail. */
+static char *about_text(const char *code, struct json_object *d)
 {
-	const char *reason = json_member_str(d, "reason");
+	for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+		const char *text = json_member_str(d, around[i].detail);
 
-	return reason == NULL ? NULL
-			      : xasprintf("take another address; this one is "
-					  "ruled out by: %s",
-					  reason);
-}
-
-static char *about_protocol(struct json_object *d)
-{
-	const char *offence = json_member_str(d, "offence");
-
-	return offence == NULL ? NULL
-			       : xasprintf("nothing that you send changes that; "
-					   "the template's author has to look "
-					   "for its reason: %s",
-					   offence);
+		if (text != NULL && strcmp(around[i].code, code) == 0)
+			return xasprintf("%s%s%s", around[i].before, text,
+					 around[i].after);
+	}
+	return NULL;
 }
 
 /* ---- by the code ---- */
 
 static const struct {
 	const char *code, *hint;
-	char *(*about)(struct json_object *details); /* NULL: the hint it is */
+	char *(*about)(struct json_object *details); /* NULL: about_text(), or the hint */
 } hints[] = {
     {"TEMPLATE_NOT_FOUND",
      "call list_task_templates for the templates that there are", NULL},
@@ -218,7 +190,7 @@ static const struct {
      about_argument},
     {"QUEUE_FULL", "try again when some of the runs that wait have ended",
      about_wait},
-    {"QUOTA_EXCEEDED", "wait until something of yours expires", about_quota},
+    {"QUOTA_EXCEEDED", "wait until something of yours expires", NULL},
     {"ISOLATION_TOO_WEAK",
      "the operator has to give programs a stronger cage; Lua templates run all "
      "the same",
@@ -235,7 +207,7 @@ static const struct {
     {"ELEMENT_NOT_FOUND", "look at the page again: get_page_info, find_element",
      NULL},
     {"URL_NOT_ALLOWED", "take an address that the server's policy allows",
-     about_address},
+     NULL},
     {"NAVIGATION_TIMEOUT", "try again, or allow more (timeoutMs)", NULL},
     {"PAGE_CRASHED", "open a new tab and begin again", NULL},
     {"CALL_NOT_ALLOWED", "the message says who can allow it, if anybody can",
@@ -245,7 +217,7 @@ static const struct {
      NULL},
     {"RUN_NOT_FOUND", "check the runId; list_task_runs names yours", NULL},
     {"RUN_TIMEOUT", "allow more time (options.timeoutMs) or ask for less",
-     about_time},
+     NULL},
     {"INPUT_TIMEOUT", "run it again, and answer its question in time", NULL},
     {"INPUT_FAILED", "use a client that answers such questions", NULL},
     {"RUN_CANCELED", "start a new run", NULL},
@@ -254,7 +226,7 @@ static const struct {
     {"STEP_EXECUTION_FAILED",
      "steps says which failed, and of what; if that is about the inputs, "
      "correct them",
-     about_step},
+     NULL},
     {"EXECUTION_ERROR",
      "the message says what went wrong: if it names an input, correct that, "
      "else the template's author has to mend it",
@@ -267,11 +239,11 @@ static const struct {
     {"SANDBOX_VIOLATION",
      "the template tried what no template may; its author has to do without",
      NULL},
-    {"RESOURCE_LIMIT", "ask for less at once", about_limit},
+    {"RESOURCE_LIMIT", "ask for less at once", NULL},
     {"PROTOCOL_VIOLATION",
      "nothing that you send changes that; the template's author has to look "
      "for the reason",
-     about_protocol},
+     NULL},
     {"ARTIFACT_NOT_FOUND", "check the artifactId; get_task_run lists a run's",
      NULL},
     {"ARTIFACT_EXPIRED", "run the template again", NULL},
@@ -284,7 +256,8 @@ char *hint_of(const char *code, struct json_object *details)
 	for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
 		if (strcmp(hints[i].code, code) != 0)
 			continue;
-		hint = hints[i].about != NULL ? hints[i].about(details) : NULL;
+		hint = hints[i].about != NULL ? hints[i].about(details)
+					      : about_text(code, details);
 		return hint != NULL ? hint : xstrdup(hints[i].hint);
 	}
 	return xstrdup("the message says what is wrong");

@@ -169,7 +169,7 @@ static struct json_object *block_within(struct json_object *block, size_t *room)
 	return o;
 }
 
-/* The blocks GIVEN, as many as a message has room for; are these all, as they are? */
+/* The blocks GIVEN, as many as a message has room for; are these all, and whole? */
 static bool add_blocks(struct json_object *content, struct json_object *given,
 		       const struct answer_source *a, enum mcp_revision revision)
 {
@@ -284,15 +284,17 @@ static struct json_object *refused(const struct answer_source *a,
 /* The view WHOLE less its result VALUE, which need not be there; NULL: no such. */
 static struct json_object *less_result(struct part whole, struct part value)
 {
-	const char *from = value.text - strlen(RESULT_KEY);
+	const size_t key = strlen(RESULT_KEY);
 	struct buf rest = {0};
 	struct json_object *o;
+	const char *from;
 
 	if (value.text == NULL)
 		return answer_tree(whole);
-	if (from <= whole.text ||
-	    memcmp(from, RESULT_KEY, strlen(RESULT_KEY)) != 0)
+	if ((size_t)(value.text - whole.text) <= key ||
+	    memcmp(value.text - key, RESULT_KEY, key) != 0)
 		return NULL; /* not as we write it */
+	from = value.text - key;
 	buf_add(&rest, whole.text, (size_t)(from - whole.text));
 	buf_add_str(&rest, value.text + value.len);
 	o = answer_tree((struct part){buf_data(&rest), buf_len(&rest)});

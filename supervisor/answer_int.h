@@ -36,8 +36,8 @@ char *answer_why_not(const struct answer_source *a, size_t bytes);
 
 /*
  * To CONTENT, a result's: in what the run of A, whose view is WHOLE, was a
- * success only in part, what of it could not be kept, and links to what it left. A revision that has no
- * links gets their text.
+ * success only in part, what of it could not be kept, and links to what it left.
+ * A revision that has no links gets their text.
  */
 void answer_more(struct json_object *content, const struct answer_source *a,
 		 struct part whole, enum mcp_revision rev);

@@ -2,8 +2,8 @@
 /*
  * answer_more.c - what an answer says after its first item, for answer.c: which
  * steps of a partial success failed, what could not be kept, and links to the
- * run's artifacts. A model reads this and needs no other call to learn it. All is made of the view, so
- * that it is the same at once and after a restart.
+ * run's artifacts. A model reads this and needs no other call to learn it. All
+ * is made of the view, so that it is the same at once and after a restart.
  */
 #include "supervisor/answer_int.h"
 
@@ -18,7 +18,7 @@
 
 #define STEPS_NAMED 10	  /* failed ones; the view has all */
 #define MISSING_NAMED 10  /* likewise */
-#define STEP_WHY_BYTES 200 /* of what one of them says */
+#define WHY_BYTES 200	  /* of what is said of one of these */
 
 void answer_say(struct json_object *content, const char *text)
 {
@@ -39,6 +39,16 @@ static void say_text(struct json_object *content, struct buf *text)
 	buf_fini(text);
 }
 
+/* ": WHY", as far as that is told; NULL: nobody knows. */
+static void add_why(struct buf *out, const char *why)
+{
+	size_t n = why != NULL ? strlen(why) : 0;
+
+	if (n > 0)
+		buf_printf(out, ": %.*s%s", (int)utf8_cut(why, n, WHY_BYTES),
+			   why, n > WHY_BYTES ? "…" : "");
+}
+
 /* ---- partial success ---- */
 
 static bool is_failed(struct json_object *step)
@@ -52,16 +62,11 @@ static void name_step(struct buf *out, struct json_object *step)
 {
 	struct json_object *error = json_member(step, "error");
 	const char *code = json_member_str(error, "code");
-	const char *why = json_member_str(error, "message");
-	size_t n = why != NULL ? strlen(why) : 0;
 
 	buf_printf(out, "\n- %s", json_member_str(step, "name"));
 	if (code != NULL)
 		buf_printf(out, ": %s", code);
-	if (n > 0)
-		buf_printf(out, ": %.*s%s",
-			   (int)utf8_cut(why, n, STEP_WHY_BYTES), why,
-			   n > STEP_WHY_BYTES ? "…" : "");
+	add_why(out, json_member_str(error, "message"));
 }
 
 static void say_steps(struct json_object *content, struct json_object *steps)
@@ -93,17 +98,12 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 
 static void name_missing(struct buf *out, struct json_object *item)
 {
-	const char *why = json_member_str(item, "message");
 	int64_t count = json_object_get_int64(json_member(item, "count"));
-	size_t n = why != NULL ? strlen(why) : 0;
 
 	buf_printf(out, "\n- %s", json_member_str(item, "name"));
 	if (count > 1)
 		buf_printf(out, " and %lld more", (long long)count - 1);
-	if (n > 0)
-		buf_printf(out, ": %.*s%s",
-			   (int)utf8_cut(why, n, STEP_WHY_BYTES), why,
-			   n > STEP_WHY_BYTES ? "…" : "");
+	add_why(out, json_member_str(item, "message"));
 }
 
 static void say_missing(struct json_object *content, struct json_object *list)

@@ -66,9 +66,10 @@ void answer_rest(struct json_object *content, const struct answer_source *a,
 	char *uri = answer_uri(a, is_view), *why = answer_why_not(a, whole.len);
 	size_t each = OWN_PIECE_BYTES(a->max);
 	bool one = whole.len <= each, links = mcp_has(rev, MCP_RESOURCE_LINKS);
-	char *text = xasprintf(
-	    "%s Why: %s. %s %s%s.", lead, why, one ? "The whole is the resource" : "The whole is read in parts, from", uri,
-	    one ? "" : "?offset=0 on");
+	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, why,
+			       one ? "The whole is the resource"
+				   : "The whole is read in parts, from",
+			       uri, one ? "" : "?offset=0 on");
 
 	answer_say(content, text);
 	if (links && one)

@@ -40,9 +40,9 @@ struct making {
 };
 
 /*
- * C is answered by what M (whose texts are lent, unless taken) makes: at once, or when it
- * has much text as soon as a thread has made it. C's client counts as one that
- * awaits a large answer until then.
+ * C is answered by what M (whose texts are lent, unless taken) makes: at once,
+ * or when it has much text as soon as a thread has made it. C's client counts as
+ * one that awaits a large answer until then.
  */
 void call_make(struct call *c, const struct making *m);
 

@@ -65,7 +65,7 @@ void missing_add(struct run *r, const struct missing_one *one,
 	    .name = xstrndup(one->name.p, one->name.n),
 	    .size = one->size,
 	    .count = one->count,
-	    .told = one->told,
+	    .told = one->told && !one->no_file, /* which counts as neither */
 	    .no_file = one->no_file,
 	    .code = xstrdup(why->code),
 	    .message = xstrndup(why->message,

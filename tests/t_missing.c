@@ -119,6 +119,25 @@ static void what_is_kept_later_is_not_missing(void)
 	free_run(r);
 }
 
+static void no_file_counts_as_neither(void)
+{
+	struct run *r = new_run(false);
+	struct refusal why = {0};
+
+	refuse(&why, "EXECUTION_ERROR", NULL, "no file");
+	missing_add(r, &(struct missing_one){.name = {"a", 1},
+					     .count = 1,
+					     .told = true,
+					     .no_file = true},
+		    &why);
+	refusal_fini(&why);
+	missing_kept(r, "a");
+	lack(r, LOST, "b", 1, "STORE_UNAVAILABLE", "full");
+	is_int(missing_weigh(r, EV_SUCCEED), EV_FAIL,
+	       "what a worker was told of a link makes up for no file");
+	free_run(r);
+}
+
 static void told_becomes_lost(void)
 {
 	struct run *r = new_run(false);
@@ -157,6 +176,7 @@ int main(void)
 	ends_runs();
 	blames_the_first_that_counts();
 	what_is_kept_later_is_not_missing();
+	no_file_counts_as_neither();
 	told_becomes_lost();
 	is_bounded();
 	return tap_done();

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "proto/json.h"
+#include "supervisor/http_drop.h"
 #include "supervisor/subscriptions.h"
 
 #define KEEP_MS 20     /* changes of a session that come together are one row */
@@ -31,6 +32,7 @@ void http_keep_init(struct http_sessions *all)
 void http_keep_fini(struct http_sessions *all)
 {
 	event_free(all->keep);
+	http_drops_fini(all);
 }
 
 struct store *http_keep_store(const struct http_sessions *all)
@@ -196,9 +198,8 @@ bool http_keep_drop(struct http_session *s, store_done done, void *arg)
 	if (!s->has_row)
 		return false;
 	http_keep_key(key, s->id);
-	store_drop_session(s->all->server->store, key, done, arg);
 	http_keep_leave(s);
-	return true;
+	return http_drop(s->all, s->session.requestor, key, done, arg);
 }
 
 /* Is S's row older than its last use? */

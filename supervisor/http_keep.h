@@ -35,7 +35,8 @@ bool http_keep(struct http_session *s, enum store_urgency urgency,
 	       store_done done, void *arg);
 /* What is kept of the session (a http_session) has changed: so it is, soon. */
 void http_keep_changed(void *session);
-/* S ends, and is not to be had again. DONE as above, if S was kept. */
+/* S ends, and is not to be had again. DONE as above, if S was kept and can be
+   dropped (http_drop()). */
 bool http_keep_drop(struct http_session *s, store_done done, void *arg);
 /* S ends here alone: another process may go on with it. */
 void http_keep_leave(struct http_session *s);

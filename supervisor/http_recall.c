@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "supervisor/admit.h"
+#include "supervisor/http_drop.h"
 #include "supervisor/http_keep.h"
 #include "supervisor/http_mcp.h"
 #include "supervisor/http_wait.h"
@@ -111,12 +112,22 @@ static void refuse_late(struct http_recall *r, struct http_conn *conn)
 static const struct recall_kind lookup = {.late_ms = HTTP_RECALL_MS,
 					  .late = refuse_late};
 
+static bool is_over(const struct http_sessions *all, const char *id)
+{
+	char key[HTTP_KEY_SIZE];
+
+	http_keep_key(key, id);
+	return http_drop_is(all, key);
+}
+
 /* The row has been read, or not: R's session is here, or C is refused. */
 static void look_up(struct http_recall *r, struct http_conn *c,
 		    struct http_sessions *all, const struct store_result *res)
 {
 	struct requestor *q = r->requestor;
-	bool theirs = res->rc == 0 && http_keep_is_theirs(res->session, q);
+	bool over = is_over(all, r->id); /* meanwhile */
+	bool theirs = res->rc == 0 && !over &&
+		      http_keep_is_theirs(res->session, q);
 
 	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
 		http_conn_again(c);
@@ -125,7 +136,7 @@ static void look_up(struct http_recall *r, struct http_conn *c,
 			http_conn_again(c);
 		else
 			http_mcp_no_room(all, q, c);
-	} else if (res->rc == 0 || res->rc == -ENOENT) {
+	} else if (over || res->rc == 0 || res->rc == -ENOENT) {
 		requestor_missed(q);
 		http_mcp_no_session(c);
 	} else {
@@ -159,6 +170,11 @@ void http_recall(struct http_sessions *all, struct requestor *q,
 	size_t own = q->http_recalls;
 	char key[HTTP_KEY_SIZE];
 
+	if (is_over(all, id)) {
+		requestor_missed(q);
+		http_mcp_no_session(c);
+		return;
+	}
 	if ((int64_t)own >= admit_share(HTTP_RECALLS_MAX,
 					(int64_t)(all->n_recalls - own))) {
 		http_wait_not(c, LATE);
@@ -235,7 +251,11 @@ void http_recall_ended(struct http_session *s, struct http_conn *c)
 
 	if (s->has_row && http_keep_store(s->all) != NULL) {
 		r = enter(s->all, s->session.requestor, c, s->id, &farewell);
-		http_keep_drop(s, on_done, r);
+		if (!http_keep_drop(s, on_done, r)) {
+			leave(r);
+			free_recall(r);
+			r = NULL;
+		}
 	}
 	http_session_end(s, "the client ended it");
 	if (r == NULL)

@@ -41,6 +41,7 @@ struct http_sessions {
 	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
 	TAILQ_HEAD(http_recalls, http_recall) recalls; /* that wait for it */
 	size_t n_recalls;
+	struct http_drop *drops; /* rows of sessions that are over, by key */
 	bool closing; /* the server ends, the sessions go on */
 };
 

@@ -61,6 +61,7 @@ struct requestor {
 	size_t http_sessions, http_streams; /* that it has now */
 	size_t http_conns; /* on which it asked last */
 	size_t http_recalls; /* of these, that wait for the store */
+	size_t http_drops;   /* rows of sessions that the store is to drop */
 	size_t http_live;	/* streams whose answers are to come */
 	size_t http_live_bytes; /* that these, and unrelated ones, keep */
 	TAILQ_HEAD(http_ended, http_stream) http_ended; /* the oldest first */

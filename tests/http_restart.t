@@ -197,7 +197,7 @@ for my $how (qw(KILL TERM)) {
 	is(status($new), 200, 'a session begins though it cannot be kept');
 	is(status($c), 200, 'and one that there was goes on');
 	is($c->end, 204, 'and ends');
-	is(status($c), 503, '... at once, as far as anybody can tell');
+	is(status($c), 404, '... for good, though its row is still there');
 	my $other = $s->client('bob');
 	$other->{session} = '1' x 40;
 	my $r = $other->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response;

@@ -4,6 +4,7 @@
  * until the session is kept, a request until it is back. The store is asked for
  * what it has done by this test alone, so nothing is left to chance.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "supervisor/http_drop.h"
 #include "supervisor/http_keep.h"
 #include "supervisor/http_recall.h"
 #include "tests/store_help.h"
@@ -380,6 +382,60 @@ static void test_changed(void)
 	end();
 }
 
+/* As many as there is room for; none of them is done before loop(). */
+static int drop_many(struct requestor *q, int from)
+{
+	char key[HTTP_KEY_SIZE];
+	int n = -1;
+
+	do
+		snprintf(key, sizeof(key), "%064x", (unsigned)(from + ++n));
+	while (n <= HTTP_DROPS_MAX && http_drop(&all, q, key, NULL, NULL));
+	return n;
+}
+
+/* On a full disk nothing is dropped, for as long as nobody makes room there. */
+static void test_dropped(void)
+{
+	char id[HTTP_SESSION_ID_SIZE], key[HTTP_KEY_SIZE];
+	struct http_conn *c;
+	struct http_session *s;
+	int fd, before, n;
+
+	begin();
+	s = session(ada);
+	memcpy(id, s->id, sizeof(id));
+	http_keep_key(key, id);
+	http_keep(s, STORE_NOW, NULL, NULL);
+	store_works();
+	fd = come(&c);
+	before = told;
+	http_session_end(s, "a test");
+	ok(http_drop_is(&all, key), "a session that ends is over");
+	http_recall(&all, ada, c, id);
+	is_int((long long)all.n_recalls, 0, "before the store has let go of it");
+	is_int(status(fd), 404, "and its client is told so");
+	is_int(told - before, 0, "and not that it is back");
+	store_works();
+	ok(!http_drop_is(&all, key) && !is_kept(id), "then there is no row");
+	close(fd);
+
+	n = drop_many(ada, 0);
+	ok(n > 0 && n < HTTP_DROPS_MAX, "a requestor drops so many at once");
+	ok(drop_many(bob, 10000) > 0, "and leaves some to others");
+	store_works();
+	loop();
+	is_int((long long)(ada->http_drops + bob->http_drops), 0,
+	       "what is dropped counts no more");
+	ok(drop_many(ada, 0) == n, "so that there is room again");
+	http_sessions_fini(&all);
+	store_works();
+	loop();
+	is_int((long long)ada->http_drops, 0, "a server may end meanwhile");
+	http_sessions_init(&all, &srv, &pool.held);
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -389,6 +445,7 @@ int main(void)
 	test_lookup();
 	test_none();
 	test_ended();
+	test_dropped();
 	test_touched();
 	test_changed();
 	return tap_done();

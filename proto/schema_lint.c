@@ -6,7 +6,6 @@
  */
 #include "proto/schema_lint.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/mem.h"
 #include "base/near.h"
 #include "proto/json.h"
+#include "proto/json_pointer.h"
 #include "proto/schema_int.h"
 
 #define DEPTH_MAX (2 * JSON_DEPTH_MAX)
@@ -36,32 +36,6 @@ struct lint {
 
 static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
 		 const struct frame *in, unsigned depth);
-
-static size_t push(struct lint *l, const char *token)
-{
-	size_t before = buf_len(&l->pointer);
-
-	(void)buf_add(&l->pointer, "/", 1);
-	for (const char *c = token; *c != '\0'; c++)
-		if (*c == '~' || *c == '/')
-			(void)buf_add(&l->pointer, *c == '~' ? "~0" : "~1", 2);
-		else
-			(void)buf_add(&l->pointer, c, 1);
-	return before;
-}
-
-static size_t push_index(struct lint *l, size_t i)
-{
-	char token[24];
-
-	snprintf(token, sizeof(token), "%zu", i);
-	return push(l, token);
-}
-
-static void pop(struct lint *l, size_t before)
-{
-	l->pointer.len = l->pointer.off + before;
-}
 
 static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -96,7 +70,7 @@ static bool is_annotation(const char *key)
 
 static void unknown(struct lint *l, const char *key, unsigned vocabs)
 {
-	size_t before = push(l, key);
+	size_t before = json_pointer_push(&l->pointer, key);
 	struct near near;
 
 	near_init(&near, key);
@@ -112,7 +86,7 @@ static void unknown(struct lint *l, const char *key, unsigned vocabs)
 		       "checked by it; a name that begins with x- may be used "
 		       "for notes",
 		       key);
-	pop(l, before);
+	json_pointer_pop(&l->pointer, before);
 }
 
 static void misshapen(struct lint *l, const char *key, const char *expected,
@@ -242,15 +216,15 @@ static void required(struct lint *l, const struct frame *f)
 			continue;
 		if (strlen(key) < NEAR_MIN)
 			near.best = NULL; /* "a" is near to "b", and to all */
-		before = push(l, "required");
-		inner = push_index(l, i);
+		before = json_pointer_push(&l->pointer, "required");
+		inner = json_pointer_push_index(&l->pointer, i);
 		remark(l, false, false,
 		       "\"%s\" is required, but is none of the properties%s%s%s",
 		       key, near.best != NULL ? "; did you mean \"" : "",
 		       near.best != NULL ? near.best : "",
 		       near.best != NULL ? "\"?" : "");
-		pop(l, inner);
-		pop(l, before);
+		json_pointer_pop(&l->pointer, inner);
+		json_pointer_pop(&l->pointer, before);
 	}
 }
 
@@ -280,10 +254,10 @@ static void walk_list(struct lint *l, struct json_object *list, unsigned vocabs,
 {
 	for (size_t i = 0; i < json_object_array_length(list) && !l->over;
 	     i++) {
-		size_t before = push_index(l, i);
+		size_t before = json_pointer_push_index(&l->pointer, i);
 
 		walk(l, json_object_array_get_idx(list, i), vocabs, in, depth);
-		pop(l, before);
+		json_pointer_pop(&l->pointer, before);
 	}
 }
 
@@ -292,12 +266,12 @@ static void walk_map(struct lint *l, struct json_object *map, unsigned vocabs,
 {
 	json_object_object_foreach(map, name, sub)
 	{
-		size_t before = push(l, name);
+		size_t before = json_pointer_push(&l->pointer, name);
 
 		/* "dependencies" has names for a value as well */
 		if (!l->over && !json_object_is_type(sub, json_type_array))
 			walk(l, sub, vocabs, in, depth);
-		pop(l, before);
+		json_pointer_pop(&l->pointer, before);
 	}
 }
 
@@ -342,7 +316,7 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 			unknown(l, key, vocabs);
 		return;
 	}
-	before = push(l, key);
+	before = json_pointer_push(&l->pointer, key);
 	expected = schema_shape_wrong(k->shape, val);
 	if (expected != NULL)
 		misshapen(l, key, expected, val);
@@ -350,7 +324,7 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 		format(l, json_object_get_string(val));
 	else
 		walk_below(l, k, val, vocabs, f, depth + 1);
-	pop(l, before);
+	json_pointer_pop(&l->pointer, before);
 }
 
 /* IN is the schema that looks at the same value as SCHEMA; NULL: none does. */

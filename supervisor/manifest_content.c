@@ -12,6 +12,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 #include "proto/json.h"
+#include "proto/json_pointer.h"
 #include "supervisor/manifest.h"
 #include "supervisor/placeholder.h"
 
@@ -287,11 +288,15 @@ static int check_arguments(struct look *l, struct json_object *o)
 		return 0;
 	json_object_object_foreach(complete, key, values)
 	{
+		char *place;
+
 		(void)values;
-		if (!is_argument(l->args, key, strlen(key)))
-			return fail(l, below(l, "/complete/%s", key),
-				    "\"%s\" is none of the prompt's arguments",
-				    key);
+		if (is_argument(l->args, key, strlen(key)))
+			continue;
+		place = json_pointer_below(below(l, "/complete"), key);
+		fail(l, place, "\"%s\" is none of the prompt's arguments", key);
+		free(place);
+		return -EINVAL;
 	}
 	return 0;
 }

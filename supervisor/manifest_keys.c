@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "proto/json.h"
+#include "proto/json_pointer.h"
 
 #define POINTER_MAX 512 /* bytes; a longer one is cut */
 
@@ -22,28 +22,6 @@ struct walk {
 static int walk(struct walk *w, struct json_object *schema,
 		struct json_object *value);
 
-/* One more token of the pointer; returns what takes it off again. */
-static size_t push(struct walk *w, const char *token)
-{
-	size_t before = buf_len(&w->pointer);
-
-	(void)buf_add(&w->pointer, "/", 1); /* no room: the pointer is cut */
-	for (const char *c = token; *c != '\0'; c++) {
-		const char *out = *c == '~' ? "~0" : "~1";
-
-		if (*c == '~' || *c == '/')
-			(void)buf_add(&w->pointer, out, 2);
-		else
-			(void)buf_add(&w->pointer, c, 1);
-	}
-	return before;
-}
-
-static void pop(struct walk *w, size_t before)
-{
-	w->pointer.len = w->pointer.off + before;
-}
-
 static bool is_false(struct json_object *o)
 {
 	return json_object_is_type(o, json_type_boolean) &&
@@ -55,7 +33,7 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 {
 	struct buf list = {0};
 	struct near near;
-	size_t before = push(w, key);
+	size_t before = json_pointer_push(&w->pointer, key);
 	char *pointer;
 
 	near_init(&near, key);
@@ -77,7 +55,7 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 			     (int)buf_len(&list), buf_data(&list));
 	findings_of_name(w->f);
 	free(pointer);
-	pop(w, before);
+	json_pointer_pop(&w->pointer, before);
 	buf_fini(&list);
 	return -EINVAL;
 }
@@ -101,10 +79,10 @@ static int walk_object(struct walk *w, struct json_object *schema,
 			rc = unknown(w, known, key);
 			continue;
 		}
-		before = push(w, key);
+		before = json_pointer_push(&w->pointer, key);
 		if (walk(w, sub != NULL ? sub : others, member) < 0)
 			rc = -EINVAL;
-		pop(w, before);
+		json_pointer_pop(&w->pointer, before);
 	}
 	return rc;
 }
@@ -113,17 +91,14 @@ static int walk_array(struct walk *w, struct json_object *items,
 		      struct json_object *value)
 {
 	size_t n = json_object_array_length(value);
-	char index[24];
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !w->f->more; i++) {
-		size_t before;
+		size_t before = json_pointer_push_index(&w->pointer, i);
 
-		snprintf(index, sizeof(index), "%zu", i);
-		before = push(w, index);
 		if (walk(w, items, json_object_array_get_idx(value, i)) < 0)
 			rc = -EINVAL;
-		pop(w, before);
+		json_pointer_pop(&w->pointer, before);
 	}
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include "base/near.h"
 #include "base/text_place.h"
 #include "proto/json.h"
+#include "proto/json_pointer.h"
 #include "supervisor/package.h"
 
 #define FOLDER "tests/"
@@ -47,7 +48,7 @@ static void check_keys(struct test *t, struct json_object *o,
 		if (i < n || t->f->more)
 			continue;
 		near = near_word(key, known, n);
-		place = xasprintf("%s/%s", pointer, key);
+		place = json_pointer_below(pointer, key);
 		findings_add(t->f, level, t->file, place,
 			     "unknown key \"%s\"%s%s%s", key,
 			     near != NULL ? "; did you mean \"" : "",

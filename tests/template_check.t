@@ -202,6 +202,12 @@ finds(package_of(all => '"limitz": {}, "version2": 1, "taskSupport": "no", "inpu
       'tests/d.json:1:1: error: a test has "expect", an object of "status" and "result" or "errorCode" (/expect)',
       'template.json:3:87: warning: "propertis" is no keyword of JSON Schema, so nothing is checked by it; did you mean "properties"? (/inputsSchema/propertis)',
       'tests/a.json:2:49: warning: unknown key "x" (/x)');
+finds(package_of(slashes => '"inputsSchema": {"type": "object", "a/b~": 1}, "prompts": [{"name": "p", "description": "d", ' .
+		 '"complete": {"c/d": []}, "messages": [{"role": "user", "content": {"type": "text", "text": "t"}}]}]',
+		 'tests/a.json' => '{"inputs": {}, "expect": {"g/h": 1}}'), 'names with what a pointer escapes',
+      'template.json:3:115: error: "c/d" is none of the prompt\'s arguments (/prompts/0/complete/c~1d)',
+      'tests/a.json:1:27: error: unknown key "g/h" (/expect/g~1h)',
+      'template.json:3:37: warning: "a/b~" is no keyword of JSON Schema, so nothing is checked by it; a name that begins with x- may be used for notes (/inputsSchema/a~1b~0)');
 finds(package_of(json => '', 'template.json' => "{\n\t\"a\": 1,\n\t\"b\": \"\xc3\xa4\" 2}\n"), 'a manifest that is not JSON',
       "template.json:3:11: error: this is not JSON: expected ',' or '}', found '2'");
 finds(package_of(sad => '', 'template.json' => '{"runtime": {"type": "lua"}}', 'main.lua' => 'x ='), 'code is compiled though the manifest is wrong',

@@ -168,7 +168,8 @@ static void add_view(struct listing *l, const struct template *t)
 /* Is there all that one answer has room for? One that is longer is cut short. */
 static bool is_full(const struct listing *l)
 {
-	return l->next == l->n || buf_len(&l->text) > call_room(l->call) / 4;
+	return l->next == l->n ||
+	       (l->next > 0 && buf_len(&l->text) > call_room(l->call) / 4);
 }
 
 /* A piece more. */

@@ -125,8 +125,8 @@ static void blame(struct run *r)
 			       json_object_new_int64((int64_t)m->lost));
 	json_object_object_add(d, "artifact", json_object_new_string(i->name));
 	if (m->lost == 1)
-		run_set_error(r, i->code, d, "the program left out/%s, which was "
-			      "not kept: %s", i->name, i->message);
+		run_set_error(r, i->code, d, "of what the program left in out/, %s "
+			      "was not kept: %s", i->name, i->message);
 	else
 		run_set_error(r, i->code, d,
 			      "%llu files that the program left in out/ were not "

@@ -151,12 +151,15 @@ sub out {
 	is(scalar(() = log_of($s, $v) =~ /would have more artifacts than it may: 4, of 3 allowed/g), 100,
 	   'a hundred times that is told');
 	like(log_of($s, $v), qr/too many files of out\/ are no artifacts; the rest is dropped/, 'and then no more');
-	like(log_of($s, $s->run_sync('crowd')), qr/out\/ has more than 10000 files and folders/,
-	     'nor is all of what is endless looked at');
+	$v = $s->run_sync('crowd');
+	like(log_of($s, $v), qr/out\/ has more than 10000 files and folders/, 'nor is all of what is endless looked at');
+	is($v->{error}{message}, 'of what the program left in out/, (the rest) was not kept: out/ has more than 10000 files and folders; ' .
+	   'the rest is dropped', 'and why is the cause');
 	for (qw(linked fifo shut)) {
 		$v = $s->run_sync($_);
 		like(log_of($s, $v), qr/out is no folder that can be opened/, "out is no folder: $_");
-		is($v->{status}, 'failed', '  so the run fails');
+		is($v->{error}{message}, 'of what the program left in out/, (all of it) was not kept: out is no folder that can be opened, ' .
+		   'so nothing in it is an artifact', '  so the run fails, and says so');
 	}
 	$v = $s->run_sync('survivor');
 	ok($v->{status} eq 'succeeded' && @{$v->{artifacts}} == 50 && log_of($s, $v) !~ /is no artifact/,

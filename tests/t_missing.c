@@ -93,8 +93,8 @@ static void blames_the_first_that_counts(void)
 	lack(r, LOST, "b.txt", 1, "STORE_UNAVAILABLE", "its disk is full");
 	missing_weigh(r, EV_SUCCEED);
 	is_str(r->error.code, "STORE_UNAVAILABLE", "the cause is the first loss's");
-	is_str(r->error.message, "the program left out/b.txt, which was not "
-				 "kept: its disk is full", "and so are the words");
+	is_str(r->error.message, "of what the program left in out/, b.txt "
+				 "was not kept: its disk is full", "and so are the words");
 	is_str(json_text(r->error.details, NULL),
 	       "{\"missing\":1,\"artifact\":\"b.txt\"}", "with how many, and which");
 	free_run(r);

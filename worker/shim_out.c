@@ -23,6 +23,8 @@
 #include "worker/text.h"
 
 #define OUT "out"
+#define ALL "(all of it)" /* in the place of a name… */
+#define REST "(the rest)" /* …where nobody knows them */
 #define REFUSED_MAX 100 /* of out/, before no more is tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
@@ -265,7 +267,7 @@ void shim_collect(struct shim *s)
 		collect_folder(s, fd, "", 0);
 	} else if (fd != -ENOENT) {
 		log_warning(no_folder);
-		send_lost(MSG_LOST_UNFIT, OUT, 0, 1, no_folder);
+		send_lost(MSG_LOST_UNFIT, ALL, 0, 1, no_folder);
 	}
 	if (out.left > 0) {
 		log_warning("too many files of out/ are no artifacts; the rest "
@@ -274,8 +276,7 @@ void shim_collect(struct shim *s)
 	}
 	if (out.entries > ENTRIES_MAX) {
 		log_warning(too_many);
-		send_lost(MSG_LOST_UNFIT, "(what else is in out/)", 0, 1,
-			  too_many);
+		send_lost(MSG_LOST_UNFIT, REST, 0, 1, too_many);
 	}
 	if (work >= 0)
 		close(work);

@@ -170,9 +170,22 @@ static bool too_many(struct call *c)
 	return true;
 }
 
-/* U's run, which this instance does not have: does it go on elsewhere? */
-static void watch_elsewhere(struct subscription *u, const struct own_uri *uri,
-			    const struct store_run *row)
+/* Is the run of U, whose URI is URI, ours? Then U hears of it. */
+static bool watch_ours(struct subscription *u, const struct own_uri *uri)
+{
+	u->run = runs_find(server_runs(u->session->server),
+			   u->session->requestor, uri->run_id);
+	if (u->run != NULL)
+		run_watch_add(u->run, &u->watch);
+	return u->run != NULL;
+}
+
+/*
+ * U's run, which we did not have before ROW was read: is it ours since, as the
+ * dead's are, or does it go on elsewhere?
+ */
+static void watch_row(struct subscription *u, const struct own_uri *uri,
+		      const struct store_run *row)
 {
 	struct elsewhere_watcher w = {
 	    .server = u->session->server,
@@ -183,7 +196,8 @@ static void watch_elsewhere(struct subscription *u, const struct own_uri *uri,
 	    .arg = u,
 	};
 
-	if (row->status > STORE_RUNNING || row->owner == STORE_OWNER_SELF)
+	if (watch_ours(u, uri) || row->status > STORE_RUNNING ||
+	    row->owner == STORE_OWNER_SELF)
 		return;
 	snprintf(w.run_id, sizeof(w.run_id), "%s", uri->run_id);
 	u->away = elsewhere_watch_new(&w, row);
@@ -212,7 +226,7 @@ static void on_row(void *arg, const struct store_result *res)
 			return;
 		s = add(c->session, uri, u.kind);
 		if (u.kind != OWN_URI_IS_ARTIFACT)
-			watch_elsewhere(s, &u, res->runs);
+			watch_row(s, &u, res->runs);
 	}
 	done(c);
 }
@@ -372,7 +386,7 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes)
 	return uris;
 }
 
-/* Does its run go on, at another instance? */
+/* Its run's row has been read, or not: does it go on? */
 static void on_revisit(void *arg, const struct store_result *res)
 {
 	struct revisit *v = arg;
@@ -385,18 +399,15 @@ static void on_revisit(void *arg, const struct store_result *res)
 	u->revisit = NULL;
 	own = own_uri_parse(u->uri);
 	if (res->rc == 0)
-		watch_elsewhere(u, &own, res->runs);
+		watch_row(u, &own, res->runs);
 }
 
 static void watch_again(struct subscription *u, const struct own_uri *own)
 {
 	struct session *s = u->session;
 
-	u->run = runs_find(server_runs(s->server), s->requestor, own->run_id);
-	if (u->run != NULL) {
-		run_watch_add(u->run, &u->watch);
+	if (watch_ours(u, own))
 		return;
-	}
 	u->revisit = xcalloc(1, sizeof(*u->revisit));
 	u->revisit->of = u;
 	store_get_task(s->server->store, s->requestor->name, own->run_id,
@@ -412,7 +423,8 @@ static void restore(struct session *s, const char *uri)
 	u->missed = own.kind != OWN_URI_IS_ARTIFACT;
 	if (own.kind == OWN_URI_NONE)
 		look_again(u);
-	if (own.kind == OWN_URI_IS_RUN || own.kind == OWN_URI_IS_LOG)
+	if (own.kind == OWN_URI_IS_RUN || own.kind == OWN_URI_IS_LOG ||
+	    own.kind == OWN_URI_IS_RESULT)
 		watch_again(u, &own);
 }
 

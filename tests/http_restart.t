@@ -45,7 +45,7 @@ sub database { return join '', map { read_file($_) // '' } glob "$s->{root}/stat
 sub hears_of {
 	my ($conn, $method) = @_;
 
-	$conn->head;
+	$conn->head unless $conn->{status};
 	while (my $e = $conn->message) {
 		return $e if ($e->{json}{method} // '') eq $method;
 	}
@@ -206,5 +206,25 @@ for my $how (qw(KILL TERM)) {
 }
 $s->{kept_socket} = 1;
 $s->stop('the server ends');
+
+# ---- a run that waited goes on at the next server, and so does who waits for its result ----
+{
+	$s = Http->new(templates => $templates, tokens => \%tokens, config => "[limits]\nmax_concurrent_runs = 1\n");
+	my $c = $s->client('ada')->greeted;
+
+	$c->saying($c->run_async('doze'), 'dozing');
+	my $run = $c->run_async('doze');
+	ok($c->call('resources/subscribe', {uri => "paddock://runs/$run/result"})->{result}, 'the result of one that waits is subscribed to');
+	until_true('it to be kept', sub { database() =~ m{runs\\?/$run\\?/result} });
+	restarted('KILL');
+	my $get = moved($c)->listen;
+	ok(hears_of($get, 'notifications/resources/updated'), 'at the next server it may have changed');
+	$c->saying($run, 'dozing');
+	$c->tool(cancel_task_run => {runId => $run});
+	my $last = hears_of($get, 'notifications/resources/updated');
+	is($last->{json}{params}{uri}, "paddock://runs/$run/result", 'and when it does, its client hears of it');
+	$get->hang_up;
+	$s->stop('that server ends');
+}
 
 done_testing;

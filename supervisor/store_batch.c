@@ -79,10 +79,12 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 		rc = store_sql_run(s, STMT_COMMIT);
 	if (rc != 0 && !sqlite3_get_autocommit(s->db)) {
 		char why[STORE_WHY_SIZE];
+		int why_rc = s->why_rc;
 
 		memcpy(why, s->why, sizeof(why)); /* not the rollback's */
 		store_sql_run(s, STMT_ROLLBACK);
 		memcpy(s->why, why, sizeof(why));
+		s->why_rc = why_rc;
 	}
 	return rc;
 }
@@ -151,6 +153,16 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 }
 
 /*
+ * That sessions end is kept while nothing can be written, but no more of it
+ * than there can be rows: DROPS so far. Those rows expire all the same.
+ */
+static void keep_bounds(struct store_req *r, size_t *drops)
+{
+	if (r->op == &store_op_drop_session && ++*drops > STORE_SESSIONS_MAX)
+		r->must = false;
+}
+
+/*
  * The batch failed with RC. Try each request by itself, so that what one
  * asked for fails that one alone, and so that reads are served while nothing
  * can be written. When it is the world's fault, find that out soon.
@@ -166,6 +178,7 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 	char why[STORE_WHY_SIZE];
 	bool failed = false;
 	struct store_req *r;
+	size_t drops = 0;
 
 	memcpy(why, s->why, sizeof(why));
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
@@ -173,6 +186,7 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 		int *left = &tries[r->op->writes], verdict = rc;
 
 		STAILQ_REMOVE_HEAD(batch, link);
+		keep_bounds(r, &drops);
 		if (*left > 0 && !overtakes(r, kept)) {
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);

@@ -96,14 +96,14 @@ void log_hold(bool on)
 	pthread_mutex_unlock(&early.lock);
 }
 
+/* Under one lock with what says where they go: none comes in between. */
 static void let_go(void)
 {
-	pthread_mutex_lock(&early.lock);
 	if (early.on && buf_len(&early.lines) > 0)
 		(void)append_line(&out, buf_data(&early.lines),
 				  buf_len(&early.lines));
-	pthread_mutex_unlock(&early.lock);
-	log_hold(false);
+	early.on = false;
+	buf_fini(&early.lines);
 }
 
 int log_open(const char *path)
@@ -120,8 +120,8 @@ int log_open(const char *path)
 		close(out.fd);
 	out.fd = fd;
 	out.torn = false; /* another file may be there */
-	pthread_mutex_unlock(&early.lock);
 	let_go();
+	pthread_mutex_unlock(&early.lock);
 	return 0;
 }
 

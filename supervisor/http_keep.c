@@ -6,12 +6,10 @@
  */
 #include "supervisor/http_keep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/sha256.h"
 #include "proto/json.h"
 #include "supervisor/http_drop.h"

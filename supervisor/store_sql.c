@@ -188,7 +188,7 @@ int store_sql_failed(struct store *s)
 		if (verdicts[i].code == (code & 0xFF))
 			v = &verdicts[i];
 	rc = v->rc;
-	if (v->sys && err != 0)
+	if (v->sys && err != 0 && err != ENOENT) /* that is a row's */
 		rc = -err;
 	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
 		s->damaged = true;
@@ -204,6 +204,7 @@ sqlite3_stmt *store_sql(struct store *s, enum store_stmt which)
 {
 	sqlite3_stmt **st = &s->stmt[which];
 
+	said_errno = 0; /* what SQLite got over is no cause of what is to come */
 	if (*st == NULL)
 		sqlite3_prepare_v3(s->db, store_statements[which], -1,
 				   SQLITE_PREPARE_PERSISTENT, st, NULL);

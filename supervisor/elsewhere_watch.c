@@ -2,7 +2,10 @@
 #include "supervisor/elsewhere_watch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,18 +20,34 @@ struct mark {
 	int64_t seq;
 };
 
-struct elsewhere_watch {
-	struct elsewhere_watcher w;
+struct look_key {
+	const struct requestor *requestor;
+	enum store_mail kind;
+	char run_id[ID_SIZE];
+};
+
+/* Very many may watch one run: the store is asked once for all of them. */
+struct elsewhere_look {
+	struct server *server;
+	struct look_key key;
 	struct mark seen;
 	struct event *look; /* NULL: no more */
 	bool reading;	    /* a look is under way… */
 	bool gone;	    /* …and nobody waits for it */
+	LIST_HEAD(, elsewhere_watch) watches;
+	UT_hash_handle hh; /* in server.looks, while LOOK */
 };
 
-static struct mark mark_of(const struct elsewhere_watch *e,
+struct elsewhere_watch {
+	struct elsewhere_watcher w;
+	struct elsewhere_look *of;
+	LIST_ENTRY(elsewhere_watch) link;
+};
+
+static struct mark mark_of(const struct elsewhere_look *l,
 			   const struct store_run *row)
 {
-	bool log = e->w.kind == STORE_MAIL_LOG;
+	bool log = l->key.kind == STORE_MAIL_LOG;
 
 	if (log) /* nothing else is its log's */
 		return (struct mark){.seq = row->log_seq};
@@ -44,92 +63,133 @@ static bool differ(const struct mark *a, const struct mark *b)
 	       a->awaiting != b->awaiting || a->seq != b->seq;
 }
 
-static void stop_looking(struct elsewhere_watch *e)
+static void stop_looking(struct elsewhere_look *l)
 {
-	if (e->look != NULL)
-		event_free(e->look);
-	e->look = NULL;
+	if (l->look == NULL)
+		return;
+	event_free(l->look);
+	l->look = NULL;
+	HASH_DEL(l->server->looks, l);
 }
 
-static void keep_asking(struct elsewhere_watch *e, const struct store_run *row)
+static void keep_asking(struct elsewhere_look *l, const struct store_run *row)
 {
-	int64_t until = e->w.kind == STORE_MAIL_LOG ? row->log_until_ms
-						    : row->shown_until_ms;
+	const struct look_key *k = &l->key;
+	int64_t until = k->kind == STORE_MAIL_LOG ? row->log_until_ms
+						  : row->shown_until_ms;
 
-	if (!elsewhere_died(e->w.server, row) &&
+	if (!elsewhere_died(l->server, row) &&
 	    until < clock_wall_ms() + ELSEWHERE_RENEW_MS)
-		store_send_mail(e->w.server->store, e->w.requestor->name,
-				e->w.run_id, e->w.kind,
-				clock_wall_ms() + ELSEWHERE_WATCH_MS, NULL, NULL);
+		store_send_mail(l->server->store, k->requestor->name, k->run_id,
+				k->kind, clock_wall_ms() + ELSEWHERE_WATCH_MS,
+				NULL, NULL);
 }
 
-static void last(struct elsewhere_watch *e, enum elsewhere_news news,
+static void tell(struct elsewhere_look *l, enum elsewhere_news news,
 		 struct run *r)
 {
-	stop_looking(e);
-	e->w.on_news(e->w.arg, news, r);
+	struct elsewhere_watch *w;
+
+	LIST_FOREACH(w, &l->watches, link)
+		w->w.on_news(w->w.arg, news, r);
+}
+
+static void last(struct elsewhere_look *l, enum elsewhere_news news,
+		 struct run *r)
+{
+	stop_looking(l);
+	tell(l, news, r);
 }
 
 static void on_look(void *arg, const struct store_result *res)
 {
-	struct elsewhere_watch *e = arg;
+	struct elsewhere_look *l = arg;
 	const struct store_run *row = res->runs;
 	struct mark now;
 	struct run *r;
 
-	e->reading = false;
-	if (e->gone) {
-		free(e);
+	l->reading = false;
+	if (l->gone) {
+		free(l);
 		return;
 	}
-	r = runs_find(e->w.server->runs, e->w.requestor, e->w.run_id);
+	r = runs_find(l->server->runs, l->key.requestor, l->key.run_id);
 	if (r != NULL) {
-		last(e, ELSEWHERE_OURS, r);
+		last(l, ELSEWHERE_OURS, r);
 	} else if (res->rc == -ENOENT ||
 		   (res->rc == 0 && row->status > STORE_RUNNING)) {
-		last(e, ELSEWHERE_OVER, NULL);
+		last(l, ELSEWHERE_OVER, NULL);
 	} else if (res->rc == 0) {
-		now = mark_of(e, row);
-		keep_asking(e, row);
-		if (!differ(&now, &e->seen))
+		now = mark_of(l, row);
+		keep_asking(l, row);
+		if (!differ(&now, &l->seen))
 			return;
-		e->seen = now;
-		e->w.on_news(e->w.arg, ELSEWHERE_CHANGED, NULL);
+		l->seen = now;
+		tell(l, ELSEWHERE_CHANGED, NULL);
 	}
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)
 {
-	struct elsewhere_watch *e = arg;
+	struct elsewhere_look *l = arg;
 
 	(void)fd, (void)what;
-	if (e->reading)
+	if (l->reading)
 		return;
-	e->reading = true;
-	store_get_task(e->w.server->store, e->w.requestor->name, e->w.run_id,
-		       on_look, e);
+	l->reading = true;
+	store_get_task(l->server->store, l->key.requestor->name, l->key.run_id,
+		       on_look, l);
+}
+
+static struct elsewhere_look *look_new(struct server *srv,
+				       const struct look_key *key,
+				       const struct store_run *row)
+{
+	static const struct timeval every = {.tv_sec = LOOK_S};
+	struct elsewhere_look *l = xcalloc(1, sizeof(*l));
+
+	l->server = srv;
+	memcpy(&l->key, key, sizeof(l->key));
+	l->seen = mark_of(l, row);
+	LIST_INIT(&l->watches);
+	HASH_ADD(hh, srv->looks, key, sizeof(l->key), l);
+	l->look = event_new(srv->base, -1, EV_PERSIST, look, l);
+	event_add(l->look, &every);
+	keep_asking(l, row);
+	return l;
 }
 
 struct elsewhere_watch *elsewhere_watch_new(const struct elsewhere_watcher *w,
 					    const struct store_run *row)
 {
-	static const struct timeval every = {.tv_sec = LOOK_S};
 	struct elsewhere_watch *e = xcalloc(1, sizeof(*e));
+	struct look_key key;
 
+	memset(&key, 0, sizeof(key)); /* it is compared with what lies between */
+	key.requestor = w->requestor;
+	key.kind = w->kind;
+	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);
 	e->w = *w;
-	e->seen = mark_of(e, row);
-	e->look = event_new(w->server->base, -1, EV_PERSIST, look, e);
-	event_add(e->look, &every);
-	keep_asking(e, row);
+	HASH_FIND(hh, w->server->looks, &key, sizeof(key), e->of);
+	if (e->of == NULL)
+		e->of = look_new(w->server, &key, row);
+	LIST_INSERT_HEAD(&e->of->watches, e, link);
 	return e;
 }
 
 void elsewhere_watch_free(struct elsewhere_watch *w)
 {
+	struct elsewhere_look *l;
+
 	if (w == NULL)
 		return;
-	stop_looking(w);
-	w->gone = true;
-	if (!w->reading)
-		free(w);
+	l = w->of;
+	LIST_REMOVE(w, link);
+	free(w);
+	if (!LIST_EMPTY(&l->watches))
+		return;
+	stop_looking(l);
+	l->gone = true;
+	if (!l->reading)
+		free(l);
 }

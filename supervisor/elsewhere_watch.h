@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * elsewhere_watch.h - told when a run that another instance has changes: looked
- * for once a second, since its owner shows it no more often.
+ * for once a second, since its owner shows it no more often, and once for all
+ * who watch it: a requestor's subscriptions may be hundreds of thousands.
  */
 #ifndef SUPERVISOR_ELSEWHERE_WATCH_H
 #define SUPERVISOR_ELSEWHERE_WATCH_H

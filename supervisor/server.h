@@ -29,6 +29,7 @@ struct server {
 	struct browser *browser;
 	struct store *store; /* NULL until server_runs() is first asked */
 	struct runs *runs;   /* likewise */
+	struct elsewhere_look *looks; /* at runs of others, that are watched */
 	struct requestors requestors;
 	struct requestor *local; /* borrowed from them: whose uid is ours */
 	bool others;	/* it serves every local user, not LOCAL alone */

@@ -108,9 +108,7 @@ char *check_say_skipped(const struct cli *cli, const char *name)
 	char *folder = NULL;
 	struct json_object *checked = check_templates(cli, NULL);
 	struct json_object *list = json_member(checked, "problems");
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n && folder == NULL; i++) {
 		const char *line = json_object_get_string(

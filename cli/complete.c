@@ -130,13 +130,6 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 	return v;
 }
 
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array)
-		   ? json_object_array_length(list)
-		   : 0;
-}
-
 static void offer_runs_in(const struct ask_words *w, const char *status)
 {
 	struct json_object *args = ask_args(status != NULL ? "status" : NULL,
@@ -146,7 +139,7 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 	json_object_object_add(args, "limit", json_object_new_int(RUNS_MAX));
 	v = ask_daemon(w, "list_task_runs", args);
 	list = json_member(v, "runs");
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *r = json_object_array_get_idx(list, i);
 		const char *id = json_member_str(r, "runId");
 		char *about = xasprintf("%s, %s",
@@ -183,7 +176,7 @@ static void offer_artifacts(const struct ask_words *w, const char *run)
 					   ask_args("runId", run));
 	struct json_object *list = json_member(v, "artifacts");
 
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		const char *name = json_member_str(
 		    json_object_array_get_idx(list, i), "name");
 
@@ -204,7 +197,7 @@ static void offer_templates(const struct ask_words *w)
 	if (!asked)
 		v = check_templates(&w->seen, NULL);
 	list = json_member(v, "templates");
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);
 		const char *name = asked ? json_member_str(t, "templateId")
 					 : json_object_get_string(t);

@@ -66,9 +66,7 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 	struct json_object *profile = json_member(o, "profile");
 	struct json_object *list =
 	    json_member(json_member(profile, "isolation"), "missing");
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = json_object_get_string(
@@ -118,9 +116,7 @@ static bool takes_runs(struct json_object *o)
 static void check_health(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *list = json_member(health_of(o), "checks");
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_array_get_idx(list, i);

@@ -332,9 +332,7 @@ static const struct {
 static void about_steps(struct story *s)
 {
 	struct json_object *steps = json_member(s->view, "steps");
-	size_t n = json_object_is_type(steps, json_type_array)
-		       ? json_object_array_length(steps)
-		       : 0;
+	size_t n = json_length(steps);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *step = json_object_array_get_idx(steps, i);
@@ -384,9 +382,7 @@ static void about_met(struct story *s)
 {
 	struct json_object *met = json_member(s->view, "limitsMet");
 	const char *ended = detail(s, "limit");
-	size_t n = json_object_is_type(met, json_type_array)
-		       ? json_object_array_length(met)
-		       : 0;
+	size_t n = json_length(met);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *d = json_object_array_get_idx(met, i);

@@ -20,13 +20,6 @@
 #include "cli/tell.h"
 #include "proto/json.h"
 
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array)
-		   ? json_object_array_length(list)
-		   : 0;
-}
-
 static const char *item(struct json_object *list, size_t i)
 {
 	return json_object_get_string(json_object_array_get_idx(list, i));
@@ -45,7 +38,7 @@ static void put(const char *text)
 
 static bool has(struct json_object *list, const char *word)
 {
-	for (size_t i = 0; i < length(list); i++)
+	for (size_t i = 0; i < json_length(list); i++)
 		if (strcmp(item(list, i), word) == 0)
 			return true;
 	return false;
@@ -56,7 +49,7 @@ static const char *reason(struct json_object *permissions, const char *shown)
 {
 	struct json_object *missing = json_member(permissions, "missing");
 
-	for (size_t i = 0; i < length(missing); i++) {
+	for (size_t i = 0; i < json_length(missing); i++) {
 		struct json_object *o = json_object_array_get_idx(missing, i);
 		const char *key = json_member_str(o, "key");
 
@@ -85,7 +78,7 @@ static void show_kind(struct json_object *permissions, const char *what,
 
 	if (json_object_is_type(asked, json_type_boolean))
 		show_word(what, "yes", granted != NULL, why);
-	for (size_t i = 0; i < length(asked); i++)
+	for (size_t i = 0; i < json_length(asked); i++)
 		show_word(what, item(asked, i), has(granted, item(asked, i)),
 			  why);
 }
@@ -94,9 +87,9 @@ static void show_hosts(struct json_object *hosts)
 {
 	if (hosts == NULL)
 		return; /* it is not ours to know */
-	for (size_t i = 0; i < length(hosts); i++)
+	for (size_t i = 0; i < json_length(hosts); i++)
 		show_word("hosts", item(hosts, i), true, NULL);
-	if (length(hosts) == 0)
+	if (json_length(hosts) == 0)
 		show_word("hosts", "none: the browser opens no page for it",
 			  true, NULL);
 }
@@ -146,7 +139,7 @@ static void put_lines(const char *text)
 
 bool grant_is_missing(struct json_object *permissions)
 {
-	return length(json_member(permissions, "missing")) > 0;
+	return json_length(json_member(permissions, "missing")) > 0;
 }
 
 void grant_show_missing(struct json_object *permissions)
@@ -185,7 +178,7 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 	list = check_grants(cli, arg[0]);
 	if (list == NULL)
 		return CLI_TROUBLE;
-	found = length(list);
+	found = json_length(list);
 	if (cli->json)
 		pretty_print(list, true);
 	for (size_t i = 0; !cli->json && i < found; i++) {

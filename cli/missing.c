@@ -18,9 +18,7 @@ static struct json_object *list_of(struct json_object *view, size_t *n)
 {
 	struct json_object *list = json_member(view, "missingArtifacts");
 
-	*n = json_object_is_type(list, json_type_array)
-		 ? json_object_array_length(list)
-		 : 0;
+	*n = json_length(list);
 	return list;
 }
 

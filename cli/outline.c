@@ -36,13 +36,6 @@ struct outline {
 	unsigned n_open;
 };
 
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array)
-		   ? json_object_array_length(list)
-		   : 0;
-}
-
 /* ---- what a value may be, in a phrase ---- */
 
 static void add_cut(struct buf *b, const char *text)
@@ -53,7 +46,7 @@ static void add_cut(struct buf *b, const char *text)
 static void add_choices(struct buf *b, struct json_object *list)
 {
 	buf_add_str(b, "one of ");
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		buf_add_str(b, i > 0 ? ", " : "");
 		add_cut(b, json_text(json_object_array_get_idx(list, i), NULL));
 	}
@@ -140,7 +133,7 @@ static void show_value(struct outline *o, struct json_object *schema,
 
 static bool in_list(struct json_object *list, const char *name)
 {
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		const char *s = json_object_get_string(
 		    json_object_array_get_idx(list, i));
 
@@ -233,9 +226,9 @@ static void show_branches(struct outline *o, struct json_object *list,
 	const char *word = "either";
 	size_t open = 0;
 
-	for (size_t i = 0; i < length(list); i++)
+	for (size_t i = 0; i < json_length(list); i++)
 		open += has_members(o, json_object_array_get_idx(list, i));
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *s = json_object_array_get_idx(list, i);
 
 		if (!has_members(o, s))
@@ -273,7 +266,7 @@ static void show_value(struct outline *o, struct json_object *schema,
 	}
 	o->open[o->n_open++] = s;
 	show_members(o, s, depth);
-	for (size_t i = 0; i < length(all); i++)
+	for (size_t i = 0; i < json_length(all); i++)
 		show_value(o, json_object_array_get_idx(all, i), depth);
 	show_branches(o, json_member(s, "anyOf"), depth);
 	show_branches(o, json_member(s, "oneOf"), depth);
@@ -290,9 +283,9 @@ void outline_show(const char *title, struct json_object *schema)
 	struct json_object *s = input_resolve(schema, schema);
 
 	if (!has_members(&o, s) && input_items(schema, s) == NULL &&
-	    length(json_member(s, "anyOf")) + length(json_member(s, "oneOf")) +
-		    length(json_member(s, "allOf")) ==
-		0)
+	    json_length(json_member(s, "anyOf")) == 0 &&
+	    json_length(json_member(s, "oneOf")) == 0 &&
+	    json_length(json_member(s, "allOf")) == 0)
 		return;
 	tell_out("\n%s:\n", title);
 	show_value(&o, s, 1);

@@ -62,9 +62,7 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 		rc = ask(cli, c, "list_task_runs", arguments(status, offset),
 			 &page);
 		runs = json_member(page, "runs");
-		n = json_object_is_type(runs, json_type_array)
-			? json_object_array_length(runs)
-			: 0;
+		n = json_length(runs);
 		for (size_t i = 0; i < n; i++)
 			json_object_array_add(
 			    list,

@@ -27,9 +27,7 @@ static bool say_grant(struct json_object *details)
 	struct json_object *asked = json_member(details, "asked");
 	const char *key = json_member_str(details, "key");
 	const char *who = json_member_str(details, "whoCanGrant");
-	size_t n = json_object_is_type(asked, json_type_array)
-		       ? json_object_array_length(asked)
-		       : 0;
+	size_t n = json_length(asked);
 	struct buf b = {0};
 	char *words;
 	bool plain;
@@ -210,9 +208,7 @@ static void say_step(struct json_object *step)
 
 static void say_steps(struct json_object *steps)
 {
-	size_t n = json_object_is_type(steps, json_type_array)
-		       ? json_object_array_length(steps)
-		       : 0;
+	size_t n = json_length(steps);
 	size_t shown = 0, failed = 0;
 
 	for (size_t i = 0; i < n; i++) {

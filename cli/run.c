@@ -131,9 +131,7 @@ static int read_input_file(struct job *j)
 /* The template's entry in the list: that version, else the first. Borrowed. */
 static struct json_object *pick(const struct job *j, struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; j->version != NULL && i < n; i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);

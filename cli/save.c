@@ -205,9 +205,7 @@ int save_all(struct client *c, struct json_object *view, const char *dir,
 	     bool quiet)
 {
 	struct json_object *list = json_member(view, "artifacts");
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 	size_t failed = 0;
 	int fd, rc = n > 0 ? make_folders(dir) : 0, first = 0;
 

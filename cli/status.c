@@ -62,9 +62,7 @@ static void show_steps(struct json_object *view)
 
 static void show_artifacts(struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *a = json_object_array_get_idx(list, i);
@@ -124,9 +122,7 @@ static void show(struct json_object *view)
 
 static void show_checks(struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *c = json_object_array_get_idx(list, i);

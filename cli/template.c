@@ -23,13 +23,6 @@
 #include "cli/wrap.h"
 #include "proto/json.h"
 
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array)
-		   ? json_object_array_length(list)
-		   : 0;
-}
-
 /* Untrusted TEXT on stdout, in at most COLUMNS. */
 static void put(const char *text, size_t columns)
 {
@@ -81,10 +74,10 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	list = json_member(v, "templates");
 	if (cli->json)
 		pretty_print(list, true);
-	for (size_t i = 0; !cli->json && i < length(list); i++)
+	for (size_t i = 0; !cli->json && i < json_length(list); i++)
 		show_row(json_object_array_get_idx(list, i));
 	fflush(stdout);
-	if (length(list) == 0 && !cli->quiet)
+	if (json_length(list) == 0 && !cli->quiet)
 		say("there are no templates for you here");
 	if (private)
 		free(check_say_skipped(cli, NULL));
@@ -149,7 +142,7 @@ static void show_offer(struct json_object *o)
 		what = json_member_str(o, keys[i]);
 	fputs("  ", stdout);
 	put(what, LINE_COLUMNS);
-	for (size_t i = 0; i < length(args); i++) {
+	for (size_t i = 0; i < json_length(args); i++) {
 		struct json_object *a = json_object_array_get_idx(args, i);
 		bool must = json_object_get_boolean(json_member(a, "required"));
 
@@ -173,9 +166,9 @@ static void show_offer(struct json_object *o)
 
 static void show_offers(const char *title, struct json_object *list)
 {
-	if (length(list) > 0)
+	if (json_length(list) > 0)
 		tell_out("\n%s:\n", title);
-	for (size_t i = 0; i < length(list); i++)
+	for (size_t i = 0; i < json_length(list); i++)
 		show_offer(json_object_array_get_idx(list, i));
 }
 
@@ -206,7 +199,7 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
-	if (length(list) == 0) {
+	if (json_length(list) == 0) {
 		say("there is no template \"%s\"", arg[0]);
 		say_more("  hint: \"paddock template ls%s\" shows those that "
 			 "there are", there());
@@ -214,7 +207,7 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 		json_object_put(v);
 		return CLI_ABSENT;
 	}
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		if (cli->json)
 			pretty_print(json_object_array_get_idx(list, i), true);
 		else

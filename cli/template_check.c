@@ -34,13 +34,6 @@ struct check {
 	int rc; /* trouble */
 };
 
-static size_t length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array)
-		   ? json_object_array_length(list)
-		   : 0;
-}
-
 static struct json_object *item(struct json_object *list, size_t i)
 {
 	return json_object_array_get_idx(list, i);
@@ -58,7 +51,7 @@ static size_t errors_of(struct json_object *package)
 	struct json_object *list = json_member(package, "faults");
 	size_t n = 0;
 
-	for (size_t i = 0; i < length(list); i++)
+	for (size_t i = 0; i < json_length(list); i++)
 		n += is_error(item(list, i));
 	return n;
 }
@@ -147,12 +140,12 @@ static void note_fault(struct check *c, const char *path,
 /* Errors, or warnings: of all packages. */
 static void each_fault(struct check *c, const char *severity)
 {
-	for (size_t i = 0; i < length(c->all); i++) {
+	for (size_t i = 0; i < json_length(c->all); i++) {
 		struct json_object *list =
 		    json_member(item(c->all, i), "faults");
 		char *path = named(c, item(c->all, i));
 
-		for (size_t j = 0; j < length(list); j++) {
+		for (size_t j = 0; j < json_length(list); j++) {
 			struct json_object *f = item(list, j);
 
 			if (strcmp(json_member_str(f, "severity"), severity))
@@ -170,7 +163,7 @@ static void each_fault(struct check *c, const char *severity)
 
 static void say_good(struct check *c, struct json_object *package)
 {
-	size_t warnings = length(json_member(package, "faults"));
+	size_t warnings = json_length(json_member(package, "faults"));
 	const char *id = json_member_str(package, "templateId");
 	const char *version = json_member_str(package, "version");
 	char *name = xasprintf("%s %s", id, version);
@@ -195,7 +188,7 @@ static void say_grants(struct check *c)
 	if (list != NULL)
 		json_object_object_add(c->said, "grants",
 				       json_object_get(list));
-	for (size_t i = 0; !c->cli->json && i < length(list); i++) {
+	for (size_t i = 0; !c->cli->json && i < json_length(list); i++) {
 		struct json_object *p = json_member(item(list, i), "permissions");
 
 		if (!grant_is_missing(p))
@@ -213,7 +206,7 @@ static void say_all(struct check *c)
 	c->said = json_object_new_object();
 	json_object_object_add(c->said, "templates", json_object_new_array());
 	json_object_object_add(c->said, "faults", json_object_new_array());
-	for (size_t i = 0; i < length(c->all); i++) {
+	for (size_t i = 0; i < json_length(c->all); i++) {
 		size_t errors = errors_of(item(c->all, i));
 
 		c->errors += errors;
@@ -227,7 +220,7 @@ static void say_all(struct check *c)
 	fflush(stdout);
 	for (size_t i = 0; i < ARRAY_LEN(severities); i++)
 		each_fault(c, severities[i]);
-	if (length(c->all) == 0)
+	if (json_length(c->all) == 0)
 		check_say_none(c->dir);
 	if (c->cli->json)
 		pretty_print(c->said, true);
@@ -250,7 +243,7 @@ static int check(const struct cli *cli, int n, const char *const *arg)
 	c.all = check_faults(cli, arg[0]);
 	if (c.all == NULL)
 		c.rc = CLI_TROUBLE;
-	for (size_t i = 0; i < length(c.all); i++)
+	for (size_t i = 0; i < json_length(c.all); i++)
 		probe(&c, item(c.all, i));
 	probe_close(c.probe);
 	if (c.all != NULL)

@@ -54,9 +54,7 @@ static bool is_format(struct json_object *v)
 
 static bool is_list(struct json_object *v, bool (*each)(struct json_object *))
 {
-	size_t n = json_object_is_type(v, json_type_array)
-		       ? json_object_array_length(v)
-		       : 0;
+	size_t n = json_length(v);
 
 	for (size_t i = 0; i < n; i++)
 		if (!each(json_object_array_get_idx(v, i)))

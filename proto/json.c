@@ -413,6 +413,13 @@ const char *json_error_reason(const struct json_error *err)
 	return why != NULL ? why + 2 : err->text;
 }
 
+size_t json_length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array)
+		   ? json_object_array_length(list)
+		   : 0;
+}
+
 struct json_object *json_member(struct json_object *obj, const char *key)
 {
 	struct json_object *v = NULL;

@@ -86,6 +86,8 @@ const char *json_error_reason(const struct json_error *err);
 
 /* Member KEY of OBJ, borrowed; NULL when OBJ is no object, has none, or null. */
 struct json_object *json_member(struct json_object *obj, const char *key);
+/* How many elements it has when it is an array; else 0. */
+size_t json_length(struct json_object *list);
 /* Its text, up to a NUL, when it is a string; else NULL. Borrowed. */
 const char *json_member_str(struct json_object *obj, const char *key);
 

@@ -98,9 +98,7 @@ static bool check_message(struct json_object *message, unsigned *needs,
 static bool check_messages(struct json_object *v, unsigned *needs,
 			   struct fault *f)
 {
-	size_t n = json_object_is_type(v, json_type_array)
-		       ? json_object_array_length(v)
-		       : 0;
+	size_t n = json_length(v);
 
 	for (size_t i = 0; i < n; i++) {
 		struct fault message = *f;
@@ -181,9 +179,7 @@ static bool check_context(struct json_object *v, unsigned *needs,
 
 static bool check_tools(struct json_object *v, unsigned *needs, struct fault *f)
 {
-	size_t n = json_object_is_type(v, json_type_array)
-		       ? json_object_array_length(v)
-		       : 0;
+	size_t n = json_length(v);
 
 	*needs |= SAMPLING_TOOLS;
 	for (size_t i = 0; i < n; i++) {

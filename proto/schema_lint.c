@@ -199,9 +199,7 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 static void required(struct lint *l, const struct frame *f)
 {
 	struct json_object *list = json_member(f->schema, "required");
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n && !l->over; i++) {
 		struct json_object *o = json_object_array_get_idx(list, i);

@@ -146,9 +146,7 @@ static void sessions_answered(void *arg, const struct broker_answer *answer)
 	bool found = false;
 	size_t n;
 
-	n = answer->ok && json_object_is_type(list, json_type_array)
-		? json_object_array_length(list)
-		: 0;
+	n = answer->ok ? json_length(list) : 0;
 	for (size_t i = 0; !found && i < n; i++)
 		found = may_give(json_object_array_get_idx(list, i), a);
 	c->state = NULL;

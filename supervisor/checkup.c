@@ -45,9 +45,7 @@ static void set(struct json_object *o, const char *key, const char *text)
 /* Those that are paths; borrowed. */
 static void take_reads(struct template *t, struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 
 	t->reads = xcalloc(n + 1, sizeof(*t->reads));
 	for (size_t i = 0; i < n; i++) {

@@ -22,9 +22,7 @@
 /* "a, b or c"; NULL: there are none. */
 static char *any_of(struct json_object *list)
 {
-	size_t n = json_object_is_type(list, json_type_array)
-		       ? json_object_array_length(list)
-		       : 0;
+	size_t n = json_length(list);
 	struct buf b = {0};
 
 	n = n < LIST_MAX ? n : LIST_MAX;

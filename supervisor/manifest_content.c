@@ -44,11 +44,6 @@ static const char *below(struct look *l, const char *fmt, ...)
 #define fail(l, where, ...)                                                    \
 	findings_add((l)->f, FINDING_ERROR, (l)->file, where, __VA_ARGS__)
 
-static size_t length(struct json_object *list)
-{
-	return list != NULL ? json_object_array_length(list) : 0;
-}
-
 /* Has O exactly one of members A and B? */
 static bool one_of(struct json_object *o, const char *a, const char *b)
 {
@@ -148,7 +143,7 @@ static int check_resources(struct look *l, struct json_object *list)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < length(list) && !l->f->more; i++) {
+	for (size_t i = 0; i < json_length(list) && !l->f->more; i++) {
 		snprintf(l->at, sizeof(l->at), "/resources/%zu", i);
 		if (check_resource(l, json_object_array_get_idx(list, i)) < 0)
 			rc = -EINVAL;
@@ -162,7 +157,7 @@ static int check_resources(struct look *l, struct json_object *list)
 
 static bool is_argument(struct json_object *args, const char *name, size_t len)
 {
-	for (size_t i = 0; i < length(args); i++) {
+	for (size_t i = 0; i < json_length(args); i++) {
 		const char *known = json_member_str(
 		    json_object_array_get_idx(args, i), "name");
 
@@ -280,7 +275,7 @@ static int check_arguments(struct look *l, struct json_object *o)
 {
 	struct json_object *complete = json_member(o, "complete");
 
-	for (size_t i = 0; i < length(l->args); i++)
+	for (size_t i = 0; i < json_length(l->args); i++)
 		if (repeats(l->args, i, "name"))
 			return fail(l, below(l, "/arguments/%zu", i),
 				    "an earlier one has the same name");
@@ -308,7 +303,7 @@ static int check_prompt(struct look *l, struct json_object *o, size_t i)
 
 	l->args = json_member(o, "arguments");
 	rc = check_arguments(l, o);
-	for (size_t j = 0; j < length(messages) && !l->f->more; j++) {
+	for (size_t j = 0; j < json_length(messages) && !l->f->more; j++) {
 		struct json_object *m = json_object_array_get_idx(messages, j);
 
 		snprintf(l->at, sizeof(l->at),
@@ -323,7 +318,7 @@ static int check_prompts(struct look *l, struct json_object *list)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < length(list) && !l->f->more; i++) {
+	for (size_t i = 0; i < json_length(list) && !l->f->more; i++) {
 		snprintf(l->at, sizeof(l->at), "/prompts/%zu", i);
 		if (repeats(list, i, "name"))
 			rc = fail(l, l->at, "an earlier one has the same name");

@@ -22,11 +22,6 @@ static void add(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static size_t length(struct json_object *list)
-{
-	return list != NULL ? json_object_array_length(list) : 0;
-}
-
 const struct offer *prompts_find(const struct call *c, const char *name)
 {
 	const struct session *s = c->session;
@@ -55,7 +50,7 @@ static struct json_object *definition(const struct offer *offer,
 	struct json_object *o = named(offer->def, rev);
 	struct json_object *list = json_object_new_array();
 
-	for (size_t i = 0; i < length(args); i++) {
+	for (size_t i = 0; i < json_length(args); i++) {
 		struct json_object *def = json_object_array_get_idx(args, i);
 		struct json_object *required = json_member(def, "required");
 		struct json_object *arg = named(def, rev);
@@ -226,7 +221,7 @@ static struct json_object *messages(struct making *m, enum mcp_revision rev)
 	struct json_object *list = json_object_new_array();
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < length(given); i++) {
+	for (size_t i = 0; rc == 0 && i < json_length(given); i++) {
 		struct json_object *from = json_object_array_get_idx(given, i);
 		struct json_object *content = json_object_new_object();
 		struct json_object *message = json_object_new_object();
@@ -249,7 +244,7 @@ static int check_arguments(struct making *m)
 {
 	struct json_object *known = json_member(m->offer->def, "arguments");
 
-	for (size_t i = 0; i < length(known); i++) {
+	for (size_t i = 0; i < json_length(known); i++) {
 		struct json_object *def = json_object_array_get_idx(known, i);
 		const char *name = json_member_str(def, "name");
 		struct json_object *value = json_member(m->args, name);

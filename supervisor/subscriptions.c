@@ -430,9 +430,7 @@ static void restore(struct session *s, const char *uri)
 
 void subscriptions_restore(struct session *s, struct json_object *uris)
 {
-	size_t n = json_object_is_type(uris, json_type_array)
-		       ? json_object_array_length(uris)
-		       : 0;
+	size_t n = json_length(uris);
 
 	for (size_t i = 0; i < n && i < SUBSCRIPTIONS_MAX; i++) {
 		struct json_object *uri = json_object_array_get_idx(uris, i);

@@ -66,7 +66,8 @@ bool http_drop(struct http_sessions *all, struct requestor *q, const char *key,
 	d->arg = arg;
 	HASH_ADD_STR(all->drops, key, d);
 	q->http_drops++;
-	store_drop_session(all->server->store, key, on_dropped, d);
+	store_drop_session(all->server->store, key,
+			   done != NULL ? STORE_NOW : STORE_LAZY, on_dropped, d);
 	return true;
 }
 

@@ -300,12 +300,11 @@ void store_get_session(struct store *s, const char *key, int64_t now_ms,
 		       store_done done, void *arg);
 
 /*
- * It is gone for good: STORE_MUST, but while nothing can be written no more than
- * STORE_SESSIONS_MAX of these wait; after so many DONE hears that it failed, and
- * the row lasts until it expires. So are all of REQUESTOR's by the other.
+ * It is gone for good, however lazily: it waits for as long as nothing can be
+ * written. So are all of REQUESTOR's by the other.
  */
-void store_drop_session(struct store *s, const char *key, store_done done,
-			void *arg);
+void store_drop_session(struct store *s, const char *key,
+			enum store_urgency urgency, store_done done, void *arg);
 void store_drop_sessions(struct store *s, const char *requestor);
 
 /*

@@ -137,11 +137,11 @@ void store_get_session(struct store *s, const char *key, int64_t now_ms,
 				.arg = arg});
 }
 
-void store_drop_session(struct store *s, const char *key, store_done done,
-			void *arg)
+void store_drop_session(struct store *s, const char *key,
+			enum store_urgency urgency, store_done done, void *arg)
 {
 	store_ask(s, &store_op_drop_session,
-	    &(struct store_req){.hurry = done != NULL,
+	    &(struct store_req){.hurry = urgency != STORE_LAZY,
 				.must = true,
 				.key = key,
 				.done = done,

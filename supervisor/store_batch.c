@@ -153,16 +153,6 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 }
 
 /*
- * That sessions end is kept while nothing can be written, but no more of it
- * than there can be rows: DROPS so far. Those rows expire all the same.
- */
-static void keep_bounds(struct store_req *r, size_t *drops)
-{
-	if (r->op == &store_op_drop_session && ++*drops > STORE_SESSIONS_MAX)
-		r->must = false;
-}
-
-/*
  * The batch failed with RC. Try each request by itself, so that what one
  * asked for fails that one alone, and so that reads are served while nothing
  * can be written. When it is the world's fault, find that out soon.
@@ -178,7 +168,6 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 	char why[STORE_WHY_SIZE];
 	bool failed = false;
 	struct store_req *r;
-	size_t drops = 0;
 
 	memcpy(why, s->why, sizeof(why));
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
@@ -186,7 +175,6 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 		int *left = &tries[r->op->writes], verdict = rc;
 
 		STAILQ_REMOVE_HEAD(batch, link);
-		keep_bounds(r, &drops);
 		if (*left > 0 && !overtakes(r, kept)) {
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_store_sessions.c - rows of sessions: kept, changed, dropped, expired,
- * bounded, also while nothing can be written; in a file that an older paddock
- * made, too.
+ * bounded; in a file that an older paddock made, too.
  */
 #include <sqlite3.h>
 #include <string.h>
@@ -83,7 +82,7 @@ static void test_row(struct store *s)
 	is_int(get(s, "k1", NOW + 150), 0, "and lasts longer");
 	is_str(got.text, "k1 ada c 2025-11-25 {} []", "what it is now");
 	is_int(get(s, "k1", NOW + 200), -ENOENT, "one that expired is none");
-	store_drop_session(s, "k1", help_done, &a);
+	store_drop_session(s, "k1", STORE_NOW, help_done, &a);
 	help_wait(s, &a);
 	is_int(a.rc, 0, "one is dropped");
 	is_int(get(s, "k1", NOW), -ENOENT, "and gone");
@@ -136,34 +135,6 @@ static void test_bounds(struct store *s)
 	is_int(get(s, "q0-2047", NOW), 0, "those that were used later stay");
 }
 
-static void drop_many(struct store *s, int n)
-{
-	for (int i = 0; i < n; i++)
-		store_drop_session(s, "k", NULL, NULL);
-}
-
-/* Sessions go on ending while nothing can be written. */
-static void test_unwritable(void)
-{
-	char *dir = help_dir(), *file = help_file(dir, "file", "x");
-	struct store *s = store_start(file, "inst_u");
-	size_t bytes;
-
-	drop_many(s, STORE_SESSIONS_MAX);
-	is_int(get(s, "k", NOW), -ENOTDIR, "a state that cannot be used");
-	bytes = store_bytes(s);
-	ok(bytes > 0, "keeps what is to be dropped");
-	drop_many(s, 1000);
-	get(s, "k", NOW);
-	ok(store_bytes(s) == bytes, "but no more of it than there can be rows");
-	unlink(file);
-	is_int(get(s, "k", NOW), -ENOENT, "and is rid of it");
-	is_int((int)store_bytes(s), 0, "once it is mended");
-	store_stop(s, 10000);
-	free(file);
-	help_remove(dir);
-}
-
 /* As a paddock of before had it: then it had no sessions. */
 static void test_version_4(void)
 {
@@ -201,6 +172,5 @@ int main(void)
 	store_stop(s, 10000);
 	help_remove(dir);
 	test_version_4();
-	test_unwritable();
 	return tap_done();
 }

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elsewhere.c - a call that waits for another instance's word: look at the row,
+ * write to its owner, look again until the row says it or patience ends. Of
+ * contract_runs.c, tasks.c and resources.c; what fails is told to the call.
+ */
 #include "supervisor/elsewhere.h"
 
 #include <stdio.h>
@@ -101,7 +106,6 @@ static void look_later(struct call *c)
 static void on_sent(void *arg, const struct store_result *res)
 {
 	struct call *c = arg;
-
 	struct waiting *w = c->state;
 
 	if (!call_release(c))

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elsewhere_watch.c - a table of the runs of others that somebody watches, each
+ * looked at once a second, for subscriptions.c. A look that fails is made again
+ * at the next second.
+ */
 #include "supervisor/elsewhere_watch.h"
 
 #include <errno.h>

@@ -138,7 +138,6 @@ int store_folders(const char *state_dir, char **at)
 	static const char *const names[] = {"", "/" STORE_INSTANCES_DIR,
 					    "/" STORE_ARTIFACTS_DIR,
 					    "/" STORE_TMP_DIR};
-
 	int rc;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -390,7 +390,7 @@ for (['/dev/null', O_RDONLY, 'an empty stdin'],
 	my ($status, $s) = run_with(open_file("$folder/in", O_RDONLY),
 				    open_file('/dev/full', O_WRONLY));
 
-	is($status, 0, 'a full stdout ends it');
+	is($status, 1 << 8, 'a full stdout ends it, as a failure');
 	like($s->log_text, qr/output=closed/, 'the log says why');
 }
 for my $gone ('<&-', '>&-', '<&- >&-', '2>&-', '<&- >&- 2>&-') {

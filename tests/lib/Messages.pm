@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Messages.pm - what the sources can say to a person: every string literal of
+# two words or more, as the compiler joins it, each once a room.
+package Messages;
+use strict;
+use warnings;
+use Exporter 'import';
+
+our @EXPORT = qw(messages);
+
+# What only machines read.
+my $MACHINES = qr{^(?:proto/schema_meta|supervisor/store_(?:sql|schema))\.c\z};
+my $SQL      = qr/^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|REPLACE|WITH) /;
+my $QUIET    = qr/^(?:_Static_assert|__asm__|assert|EMBED)\z/;
+
+my $TOKEN = qr{
+	/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])+' | [A-Za-z_]\w* | \s+ | .
+}xs;
+
+# The literals of TEXT, adjacent ones joined; PRIu64 and its like are digits' places.
+sub literals {
+	my ($text) = @_;
+	my ( @found, @calls, $word, $now );
+
+	for my $t ( $text =~ /$TOKEN/g ) {
+		next if $t =~ m{^(?:\s|/\*|//)};
+		if ( $t =~ /^"/ ) {
+			$now = ( $now // '' ) . substr $t, 1, -1;
+			next;
+		}
+		if ( defined $now && $t =~ /^PRI\w+\z/ ) {
+			$now .= 'd';
+			next;
+		}
+		push @found, $now if defined $now && !grep { defined && /$QUIET/ } @calls;
+		undef $now;
+		push @calls, $word if $t eq '(';
+		pop @calls if $t eq ')';
+		$word = $t =~ /^\w/ ? $t : undef;
+	}
+	return @found;
+}
+
+# "ROOM: text" of each message, sorted.
+sub messages {
+	my %seen;
+
+	for my $file ( glob('{base,proto,ipc,sandbox,worker,supervisor,broker,cli}/*.[ch]'),
+		glob('{base,proto,ipc,sandbox,worker,supervisor,broker,cli}/*/*.[ch]') )
+	{
+		next if $file =~ $MACHINES;
+		my ($room) = split m{/}, $file;
+		open my $in, '<', $file or die "$file: $!";
+		local $/;
+		$seen{"$room: $_"} = 1 for grep { !/$SQL/ && /[A-Za-z]{2,} [A-Za-z%'(\\]/ } literals(<$in>);
+	}
+	return sort keys %seen;
+}
+
+1;

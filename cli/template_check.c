@@ -148,7 +148,7 @@ static void each_fault(struct check *c, const char *severity)
 		for (size_t j = 0; j < json_length(list); j++) {
 			struct json_object *f = item(list, j);
 
-			if (strcmp(json_member_str(f, "severity"), severity))
+			if (strcmp(json_member_str(f, "severity"), severity) != 0)
 				continue;
 			say_fault(path, f);
 			note_fault(c, path, f);

@@ -152,7 +152,7 @@ bool http_keep(struct http_session *s, enum store_urgency urgency,
 
 static void write_soon(struct http_sessions *all)
 {
-	static const struct timeval tv = {.tv_usec = KEEP_MS * 1000};
+	static const struct timeval tv = {.tv_usec = KEEP_MS * 1000L};
 
 	if (!TAILQ_EMPTY(&all->changed) && !evtimer_pending(all->keep, NULL))
 		evtimer_add(all->keep, &tv);

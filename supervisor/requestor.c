@@ -361,7 +361,7 @@ void requestor_charge(struct requestor *q, int64_t cpu_ms)
 
 /* A tenth of the loop's time is one requestor's for checks, at the most. */
 #define STEPS_BACK_PER_MS (SCHEMA_STEPS_PER_MS / 10)
-#define STEPS_AT_ONCE (10 * SCHEMA_STEPS_INLINE)
+#define STEPS_AT_ONCE (UINT64_C(10) * SCHEMA_STEPS_INLINE)
 
 uint64_t requestor_steps(struct requestor *q)
 {
@@ -385,7 +385,7 @@ void requestor_stepped(struct requestor *q, uint64_t steps)
 		q->steps_due %= SCHEMA_STEPS_PER_MS;
 		requestor_hold(q);
 	}
-	if (q->steps_spent < STEPS_AT_ONCE - 2 * SCHEMA_STEPS_INLINE)
+	if (q->steps_spent < STEPS_AT_ONCE - UINT64_C(2) * SCHEMA_STEPS_INLINE)
 		return;
 	now_ms = clock_mono_ms();
 	back = (uint64_t)(now_ms - q->steps_ms) * STEPS_BACK_PER_MS;

@@ -2,6 +2,7 @@
 #include "worker/lua_artifact.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "worker/asks.h"
@@ -59,7 +60,7 @@ static int over_limit(lua_State *L, uint64_t would_use)
 {
 	static const char over[] = "RESOURCE_LIMIT";
 
-	strcpy(refusal, over);
+	snprintf(refusal, sizeof(refusal), "%s", over);
 	lua_error_push(L, LUA_ERROR_LIMIT, over,
 		       "the run's artifacts would hold %llu bytes, of %llu "
 		       "allowed",

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
+#include "cli/say.h"
 #include "cli/tell.h"
 #include "proto/json.h"
 
@@ -61,5 +64,19 @@ int cli_read_json(struct json_object **out, const char *path)
 		}
 	}
 	buf_fini(&b);
+	return rc;
+}
+
+int cli_new_file(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "wxe");
+	int rc = f == NULL || fputs(text, f) < 0 ? -errno : 0;
+
+	if (f != NULL && fclose(f) != 0 && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		say("%s: %s", path, strerror(-rc));
+	free(path);
 	return rc;
 }

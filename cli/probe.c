@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/ask.h"
+#include "cli/file.h"
 #include "cli/say.h"
 #include "cli/state_dir.h"
 #include "proto/json.h"
@@ -53,28 +54,14 @@ static const char loader[] =
     "\treturn {stage = \"value\", why = type(got)}\n"
     "end\n";
 
-static bool write_file(const char *dir, const char *name, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "wxe");
-	bool good = f != NULL && fputs(text, f) >= 0;
-
-	if (f != NULL && fclose(f) != 0)
-		good = false;
-	if (!good)
-		say("%s: %s", path, strerror(errno));
-	free(path);
-	return good;
-}
-
 static bool open_server(struct probe *p, const struct cli *cli)
 {
 	struct cli private = {.verbose = cli->verbose,
 			      .config = cli->config,
 			      .state_dir = p->state_dir};
 
-	if (!write_file(p->template_dir, "template.json", manifest) ||
-	    !write_file(p->template_dir, "main.lua", loader))
+	if (cli_new_file(p->template_dir, "template.json", manifest) < 0 ||
+	    cli_new_file(p->template_dir, "main.lua", loader) < 0)
 		return false;
 	opt_list_add(&p->templates, p->template_dir);
 	private.templates = p->templates;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/file.h"
 #include "cli/say.h"
 #include "cli/tell.h"
 
@@ -79,20 +80,6 @@ static bool id_good(const char *id)
 }
 
 /* 0, or an exit status, and it has been said why. */
-static int write_file(const char *dir, const char *name, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, name);
-	FILE *f = fopen(path, "wxe");
-	bool good = f != NULL && fputs(text, f) >= 0;
-
-	if (f != NULL && fclose(f) != 0)
-		good = false;
-	if (!good)
-		say("%s: %s", path, strerror(errno));
-	free(path);
-	return good ? 0 : CLI_TROUBLE;
-}
-
 static int make_folder(const char *path)
 {
 	if (mkdir(path, 0777) == 0)
@@ -122,14 +109,11 @@ static int fill(const char *id, const char *tests)
 
 	title_of(title, id);
 	text = xasprintf(manifest, id, title);
-	if (rc == 0)
-		rc = write_file(id, "template.json", text);
-	if (rc == 0)
-		rc = write_file(id, "main.lua", code);
-	if (rc == 0)
-		rc = write_file(tests, "greets.json", good_test);
-	if (rc == 0)
-		rc = write_file(tests, "name_is_required.json", bad_test);
+	if (rc == 0 && (cli_new_file(id, "template.json", text) < 0 ||
+			cli_new_file(id, "main.lua", code) < 0 ||
+			cli_new_file(tests, "greets.json", good_test) < 0 ||
+			cli_new_file(tests, "name_is_required.json", bad_test) < 0))
+		rc = CLI_TROUBLE;
 	free(text);
 	return rc;
 }

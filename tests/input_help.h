@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_help.h - clients and a run whose template asks them: sessions and the
+ * worker are the test. What is asked, answered and taken back is noted, by the
+ * client's name and the route.
+ */
+#ifndef TESTS_INPUT_HELP_H
+#define TESTS_INPUT_HELP_H
+
+#include "tests/worker_help.h"
+
+#include "base/clock.h"
+#include "supervisor/call.h"
+#include "supervisor/input.h"
+#include "supervisor/runs_int.h"
+#include "supervisor/task_feed.h"
+#include "supervisor/tasks.h"
+
+#define QUESTION                                                               \
+	"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","         \
+	"\"properties\":{}}}"
+#define ACCEPT "{\"action\":\"accept\",\"content\":{}}"
+#define ACCEPTED "(1 ok {\"content\":{},\"action\":\"accept\"})"
+
+/* A client; its name is what is noted. */
+struct client {
+	struct session session;
+	const char *name;
+	bool reachable, behind, deaf; /* deaf: nobody reads its routes */
+	struct json_object *asked;    /* the id of what it was asked last */
+};
+
+static struct server srv;
+static struct config config = {.state_dir = (char *)(uintptr_t)""};
+static struct store *no_store;
+static bool off;
+
+static const char *where(const void *route)
+{
+	return route != NULL ? route : "-";
+}
+
+/* Noted as NAME.ROUTE:METHOD, or NAME.ROUTE:cancelled(REASON). */
+static void on_send(void *arg, void *route, const char *text, size_t len)
+{
+	struct client *c = arg;
+	struct json_object *m = NULL, *params, *id;
+	const char *method;
+
+	if (json_parse(&m, text, len, NULL) < 0)
+		abort();
+	method = json_member_str(m, "method");
+	params = json_member(m, "params");
+	id = json_member(m, "id");
+	if (strcmp(method, "notifications/cancelled") == 0)
+		note("{%s.%s: forget: %s}", c->name, where(route),
+		     json_member_str(params, "reason"));
+	else if (id != NULL)
+		note("{%s.%s: %s}", c->name, where(route), method);
+	if (id != NULL) {
+		json_object_put(c->asked);
+		c->asked = json_object_get(id);
+	}
+	json_object_put(m);
+}
+
+static void on_answer(void *arg, void *route, const char *text, size_t len)
+{
+	struct client *c = arg;
+
+	(void)text, (void)len;
+	note("{%s.%s: answered}", c->name, where(route));
+}
+
+static bool is_reachable(void *arg)
+{
+	return ((struct client *)arg)->reachable;
+}
+
+static bool is_heard(void *arg, void *route)
+{
+	(void)route;
+	return !((struct client *)arg)->deaf;
+}
+
+static bool is_behind(void *arg)
+{
+	return ((struct client *)arg)->behind;
+}
+
+static const struct session_ops ops = {.send = on_send,
+				       .answer = on_answer,
+				       .reachable = is_reachable,
+				       .heard = is_heard,
+				       .behind = is_behind};
+
+static void client_begin(struct client *c, const char *name)
+{
+	*c = (struct client){.name = name};
+	session_init(&c->session, &srv, requestors_of_uid(&it.all, 7), &ops, c);
+	c->session.greeted = c->session.initialized = true;
+	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) < 0)
+		abort();
+}
+
+static void client_end(struct client *c)
+{
+	session_fini(&c->session);
+	json_object_put(c->asked);
+}
+
+/* The client answers what it was asked last. */
+static void says(struct client *c, const char *result)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}",
+		 json_text(c->asked, NULL), result);
+	session_receive(&c->session, NULL, text, strlen(text));
+}
+
+static void accepts(struct client *c)
+{
+	says(c, "\"result\":" ACCEPT);
+}
+
+/* ---- who waits ---- */
+
+static void present(struct call *c, struct run *r)
+{
+	(void)r;
+	call_result(c, json_object_new_object());
+}
+
+static struct call *call_of(struct client *c, const char *route, const char *params)
+{
+	struct rpc_msg m;
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":"
+		 "\"tasks/result\",\"params\":%s}",
+		 route, params);
+	rpc_parse(&m, text, strlen(text));
+	return call_new(&c->session, (void *)(uintptr_t)route, &m, NULL);
+}
+
+/* C waits for the run by a plain call that came by ROUTE. */
+static struct call *waits(struct client *c, const char *route)
+{
+	struct call *call = call_of(c, route, "{}");
+
+	call->present = present;
+	call_watch(call, it.r);
+	return call;
+}
+
+/* ---- the run ---- */
+
+static void start(bool task)
+{
+	begin();
+	it.env.on_ask = input_ask;
+	it.env.on_drop = input_drop;
+	it.env.ask_arg = &srv;
+	it.r->limits.timeout_ms = 600000;
+	it.r->durable = true;
+	it.r->requestor = requestors_of_uid(&it.all, 7);
+	if (task) {
+		it.r->task.form = STORE_TASK_OUTPUT;
+		it.r->task.expires_ms = clock_wall_ms() + 600000;
+	}
+	HASH_ADD_STR(srv.runs->by_id, id, it.r);
+	/* what is noted of states is told in other tests */
+	run_watch_del(&it.watch);
+	it.watch.on_news = NULL;
+}
+
+static void no_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	(void)w, (void)r, (void)news;
+}
+
+static void stop(void)
+{
+	HASH_DEL(srv.runs->by_id, it.r);
+	input_forget(it.r);
+	it.watch.on_news = no_news; /* end() removes it */
+	run_watch_add(it.r, &it.watch);
+	end();
+}
+
+/* All that the worker was answered is noted. */
+static const char *heard(void)
+{
+	noted();
+	read_one();
+	return noted();
+}
+
+static void set_up_server(void)
+{
+	set_up();
+	srv.base = it.base;
+	srv.config = &config;
+	LIST_INIT(&srv.sessions);
+	srv.runs = runs_new(&(struct runs_env){.base = it.base,
+					       .config = &config,
+					       .store = no_store,
+					       .instance = "",
+					       .on_ask = input_ask,
+					       .quiet = &off,
+					       .draining = &off});
+}
+
+#endif

@@ -413,6 +413,18 @@ const char *json_error_reason(const struct json_error *err)
 	return why != NULL ? why + 2 : err->text;
 }
 
+void json_set_mended(struct json_object *o, const char *key, const char *text)
+{
+	char *good;
+
+	if (text == NULL)
+		return;
+	good = xstrdup(text);
+	utf8_mend(good);
+	json_object_object_add(o, key, json_object_new_string(good));
+	free(good);
+}
+
 size_t json_length(struct json_object *list)
 {
 	return json_object_is_type(list, json_type_array)

@@ -76,6 +76,9 @@ size_t json_locate(const char *text, size_t len, const char *pointer,
  */
 const char *json_text(struct json_object *obj, size_t *len);
 
+/* KEY of O becomes TEXT, in which what is no UTF-8 is replaced; NULL: nothing. */
+void json_set_mended(struct json_object *o, const char *key, const char *text);
+
 /*
  * Of TEXT, which a person wrote, ERR then says the line and the column instead
  * of the byte: "line 3, column 7: duplicate key \"a\"".

@@ -33,15 +33,6 @@ struct checkup {
 	struct json_object *said;
 };
 
-static void set(struct json_object *o, const char *key, const char *text)
-{
-	char *good = xstrdup(text);
-
-	utf8_mend(good);
-	json_object_object_add(o, key, json_object_new_string(good));
-	free(good);
-}
-
 /* Those that are paths; borrowed. */
 static void take_reads(struct template *t, struct json_object *list)
 {
@@ -88,7 +79,7 @@ static void check_code(struct checkup *c)
 	if (t == NULL)
 		return;
 	if (entry_load(t, c->fd, &c->f) == 0 && t->runtime == RUNTIME_LUA)
-		set(c->said, "lua", t->entry);
+		json_set_mended(c->said, "lua", t->entry);
 	if (t->runtime == RUNTIME_PROGRAM)
 		interpreter_check(t, c->fd, &c->f);
 	template_unref(t);
@@ -133,16 +124,16 @@ static struct json_object *checkup(const char *path, const char *named,
 	const char *id, *version;
 
 	c.said = json_object_new_object();
-	set(c.said, "path", named);
+	json_set_mended(c.said, "path", named);
 	check_package(&c);
 	if (why != NULL && findings_errors(&c.f) == 0)
 		findings_add(&c.f, FINDING_ERROR, NULL, NULL, "%s", why);
 	id = json_member_str(c.tree, "templateId");
 	version = json_member_str(c.tree, "version");
 	if (id != NULL)
-		set(c.said, "templateId", id);
+		json_set_mended(c.said, "templateId", id);
 	if (version != NULL)
-		set(c.said, "version", version);
+		json_set_mended(c.said, "version", version);
 	findings_sort(&c.f);
 	json_object_object_add(c.said, "faults", findings_json(&c.f));
 	if (c.f.more)

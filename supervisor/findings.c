@@ -207,19 +207,6 @@ void findings_first(const struct findings *f, char *why, size_t size)
 	}
 }
 
-/* A file may be called anything. */
-static void set(struct json_object *o, const char *key, const char *text)
-{
-	char *good;
-
-	if (text == NULL)
-		return;
-	good = xstrdup(text);
-	utf8_mend(good);
-	json_object_object_add(o, key, json_object_new_string(good));
-	free(good);
-}
-
 static void set_count(struct json_object *o, const char *key, size_t n)
 {
 	if (n > 0)
@@ -235,12 +222,12 @@ struct json_object *findings_json(const struct findings *f)
 		const struct finding *g = &f->all[i];
 		struct json_object *o = json_object_new_object();
 
-		set(o, "severity", severities[g->level]);
-		set(o, "file", g->file);
+		json_set_mended(o, "severity", severities[g->level]);
+		json_set_mended(o, "file", g->file);
 		set_count(o, "line", g->line);
 		set_count(o, "column", g->column);
-		set(o, "pointer", g->pointer);
-		set(o, "message", g->text);
+		json_set_mended(o, "pointer", g->pointer);
+		json_set_mended(o, "message", g->text);
 		json_object_array_add(list, o);
 	}
 	return list;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "proto/json.h"
 #include "supervisor/entry.h"
 #include "supervisor/findings.h"

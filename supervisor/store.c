@@ -378,7 +378,8 @@ static bool all_told(struct store *s)
 	bool told;
 
 	pthread_mutex_lock(&s->lock);
-	told = STAILQ_EMPTY(&s->finished) && STAILQ_EMPTY(&s->queue);
+	told = !s->busy && STAILQ_EMPTY(&s->finished) &&
+	       STAILQ_EMPTY(&s->queue);
 	pthread_mutex_unlock(&s->lock);
 	return told;
 }

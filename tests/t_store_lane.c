@@ -57,6 +57,72 @@ static void test_stop(int timeout_ms)
 	help_remove(dir);
 }
 
+static atomic_bool asked_again;
+
+/* Is the thread that stops the store at rest, in store_stop() itself? */
+static bool main_waits(void)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	f = fopen(path, "re");
+	if (f == NULL)
+		return true;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'S';
+	fclose(f);
+	return atomic_load(&asked_again) && state == 'S';
+}
+
+static int slow_exec(struct store *s, struct store_req *r)
+{
+	(void)s;
+	(void)r;
+	while (!main_waits())
+		sched_yield();
+	return 0;
+}
+
+static const struct store_op slow_op = {.name = "slow", .exec = slow_exec};
+
+struct asks_again {
+	struct store *s;
+	struct answer last;
+};
+
+/* What is told last at the end asks once more; the thread has begun with it. */
+static void ask_again(void *arg, const struct store_result *res)
+{
+	struct asks_again *again = arg;
+	struct store_req asked = {
+	    .done = help_done, .arg = &again->last, .hurry = true};
+	bool taken = false;
+
+	(void)res;
+	store_ask(again->s, &slow_op, &asked);
+	while (!taken) {
+		pthread_mutex_lock(&again->s->lock);
+		taken = STAILQ_EMPTY(&again->s->queue);
+		pthread_mutex_unlock(&again->s->lock);
+		sched_yield();
+	}
+	atomic_store(&asked_again, true);
+}
+
+static void test_stop_while_busy(void)
+{
+	char *dir = help_dir();
+	struct asks_again again = {.s = store_start(dir, "inst_a")};
+
+	store_get_run(again.s, "alice", "run_x", ask_again, &again);
+	store_stop(again.s, 10000);
+	is_int(again.last.calls, 1,
+	       "what was asked while it stopped, and is under way, is told");
+	help_clear(&again.last);
+	help_remove(dir);
+}
+
 /* A write is not held up, and a read sees what was written before it. */
 static void test_writes(void)
 {
@@ -85,6 +151,7 @@ int main(void)
 	test_fair();
 	test_stop(10000);
 	test_stop(0);
+	test_stop_while_busy();
 	test_writes();
 	return tap_done();
 }

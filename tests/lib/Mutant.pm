@@ -5,7 +5,8 @@
 #
 #	== what would be wrong
 #	file [function]
-#	-what stands there once, after the function's name when there is one
+#	-what stands there once, after the function's name when there is one,
+#	 however it is broken into lines and spaced
 #	+what it becomes; both may have several lines
 #	by test...		which notice it, the quickest first
 #	survives why		when none can
@@ -52,24 +53,36 @@ sub mutants_read {
 	return @all;
 }
 
+# A regex for CODE however it is broken into lines and spaced.
+sub however_spaced {
+	my ($code) = @_;
+	my $re = join '\s*', map { quotemeta } grep { /\S/ } split //, $code;
+
+	$re = "\\b$re" if $code =~ /^\s*\w/;
+	$re .= '\b' if $code =~ /\w\s*$/;
+	return qr/$re/;
+}
+
 # TEXT with the bug in it; dies when its place is not there exactly once.
 sub mutant_apply {
 	my ($m, $text) = @_;
-	my $from = 0;
+	my ($from, $end) = (0, length $text);
 
 	if ($m->{function}) {
-		$text =~ /^[^\s#\/].*\b\Q$m->{function}\E\([^;]*?\)\n\{/mg
+		$text =~ /^(?:[^\s#\/].*)?\b\Q$m->{function}\E\([^;]*?\)\n\{/mg
 		    or die "$m->{at}: $m->{file} has no function $m->{function}\n";
 		$from = pos $text;
+		$end = index($text, "\n}\n", $from) + 1;
 	}
-	my $end = $m->{function} ? index($text, "\n}\n", $from) + 1 : length $text;
-	my $at = index $text, $m->{old}, $from;
+	my $where = however_spaced($m->{old});
+	my $body = substr $text, $from, $end - $from;
+	my @at;
 
-	die "$m->{at}: $m->{file} has not what is to be replaced\n"
-	    if $at < 0 || $at > $end;
-	die "$m->{at}: $m->{file} has what is to be replaced more than once\n"
-	    if (my $next = index $text, $m->{old}, $at + 1) >= 0 && index($text, $m->{old}, $at + 1) < $end;
-	substr $text, $at, length $m->{old}, $m->{new};
+	push @at, [$from + $-[0], $+[0] - $-[0]] while $body =~ /$where/g;
+	die "$m->{at}: $m->{file} has not what is to be replaced\n" if !@at;
+	die "$m->{at}: $m->{file} has what is to be replaced more than once\n" if @at > 1;
+	(my $new = $m->{new}) =~ s/^\s+|\s+$//g;
+	substr $text, $at[0][0], $at[0][1], $new;
 	return $text;
 }
 

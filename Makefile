@@ -18,12 +18,12 @@ BASEFLAGS = -std=gnu17 -D_GNU_SOURCE -DPADDOCK_VERSION='"$(VERSION)"' -I. \
 ALLCFLAGS = $(BASEFLAGS) -MMD -MP $(WARN) $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 ALLLDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
-# What each room links. The worker is static: its start is part of every run.
+# What each component links. The worker is static: its start is part of every run.
 LIBS_SUPERVISOR = -levent_core -lsqlite3 -linih -lcrypto -lcap -lpthread
 LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lcrypto
-LIBS_BROKER = -levent_core -ljson-c -lmsgpackc -lseccomp
+LIBS_BROWSER = -levent_core -ljson-c -lmsgpackc -lseccomp
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's
@@ -39,9 +39,10 @@ LLHTTP        = $(B)/lib/llhttp.a
 LIBS_LLHTTP   = $(LLHTTP)
 endif
 
-# A room is a folder: main.c is its program, the rest an archive.
-ROOMS    = base ipc proto sandbox worker supervisor broker cli
-sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c))
+# A component is a folder with those below it: main.c is its program, the rest
+# an archive.
+COMPONENTS = base ipc proto sandbox worker supervisor browser cli
+sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
 PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock
@@ -156,17 +157,17 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
-$(B)/paddock-browser: $(B)/obj/broker/main.o $(SANITIZED) $(call archives,broker sandbox ipc base)
+$(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,browser sandbox proto ipc base)
 	@echo '  LD $@'
-	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROKER)
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROWSER)
 
-define room
+define component
 $(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	$$(Q)ar rcs $$@ $$^
 endef
-$(foreach r,$(ROOMS),$(eval $(call room,$(r))))
+$(foreach r,$(COMPONENTS),$(eval $(call component,$(r))))
 
 $(B)/lib/llhttp.a: $(foreach f,api http llhttp,$(B)/obj/llhttp/$(f).o)
 	@mkdir -p $(@D)
@@ -183,19 +184,19 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(ALLCFLAGS) -c -o $@ $<
 
 # Embedded files; see base/embed.h.
-$(B)/obj/supervisor/contract.o: supervisor/contract.json
-$(B)/obj/supervisor/browser_tools.o: supervisor/browser_shapes.json
-$(B)/obj/supervisor/tools.o: supervisor/handle_schema.json
-$(B)/obj/supervisor/manifest_shape.o: etc/template.schema.json
-$(B)/obj/supervisor/shipped.o: etc/shipped.conf
-$(B)/obj/broker/script.o: broker/page.js
+$(B)/obj/supervisor/tools/contract_tools.o: supervisor/tools/contract_tools.json
+$(B)/obj/supervisor/browser/browser_tools.o: supervisor/browser/browser_tools.json
+$(B)/obj/supervisor/tools/tools.o: supervisor/tools/handle_schema.json
+$(B)/obj/supervisor/templates/manifest_shape.o: etc/template.schema.json
+$(B)/obj/supervisor/templates/template_shipped.o: etc/shipped.conf
+$(B)/obj/browser/actions/script.o: browser/actions/page.js
 
 # ---- tests ----
 
 # SANITIZED: an object that a sanitized build links everywhere (make asan).
 
 # Tests of the serving side link all of it; the command is another program.
-SERVING      = $(filter-out cli,$(ROOMS))
+SERVING      = $(filter-out cli,$(COMPONENTS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
                $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
 
@@ -278,7 +279,7 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(BENC
 
 # ---- lint ----
 
-ALL_C = $(wildcard $(foreach r,$(ROOMS),$(r)/*.c))
+ALL_C = $(wildcard $(foreach r,$(COMPONENTS),$(r)/*.c $(r)/*/*.c $(r)/*/*/*.c))
 TIDY  = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-cert-dcl37-c,-cert-dcl51-cpp,-cert-err33-c,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
 # cppcheck reads no system header: what it must know of their macros. It
@@ -291,7 +292,7 @@ lint: deps-lint
 	+$(MAKE) B=$(B)/clang CC=$(CLANG) all
 	+$(MAKE) B=$(B)/analyze EXTRA_CFLAGS=-fanalyzer all
 	cppcheck --quiet --language=c --std=c17 --enable=warning,performance,portability --inline-suppr \
-	    $(CPPCHECK) --error-exitcode=1 -I. $(ROOMS)
+	    $(CPPCHECK) --error-exitcode=1 -I. $(COMPONENTS)
 	printf '%s\n' $(ALL_C) | xargs -P2 -I{} clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' {} -- $(BASEFLAGS)
 
 clean:

@@ -17,9 +17,9 @@
 
 #include "base/mem.h"
 #include "bench/measure.h"
-#include "broker/broker.h"
-#include "broker/cdp.h"
-#include "broker/pack.h"
+#include "browser/browser.h"
+#include "browser/cdp/cdp.h"
+#include "proto/json/json_pack.h"
 
 #define NOBODY 65534
 #define QUIET_MS 500 /* as wait_for_stable has it by default */

@@ -11,7 +11,7 @@
 
 #include "bench/measure.h"
 #include "ipc/chan.h"
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 
 #define CAGE_RUNS 3000
 

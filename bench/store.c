@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/store.h"
-#include "supervisor/store_int.h"
+#include "supervisor/store/store.h"
+#include "supervisor/store/store_impl.h"
 
 #define AT_ONCE 64
 #define VIEW_BYTES 1400

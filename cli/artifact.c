@@ -8,17 +8,17 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/near.h"
-#include "cli/ask.h"
-#include "cli/clean.h"
+#include "base/text/suggest.h"
+#include "cli/tool_call.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/fetch.h"
-#include "cli/name.h"
-#include "cli/pretty.h"
-#include "cli/save.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/artifact_fetch.h"
+#include "cli/file_name.h"
+#include "cli/json_pretty.h"
+#include "cli/artifact_write.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 static struct {
 	const char *out;

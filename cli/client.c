@@ -19,11 +19,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/client_int.h"
-#include "cli/say.h"
+#include "cli/client_private.h"
+#include "cli/message.h"
 #include "cli/signals.h"
-#include "cli/whole.h"
-#include "proto/json.h"
+#include "cli/full_result.h"
+#include "proto/json/json.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES ((size_t)256 << 20)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/answer.h"
+#include "cli/tool_result.h"
 #include "cli/cli.h"
 
 struct client; /* opaque */

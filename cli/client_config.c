@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/link.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
+#include "cli/transport.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
 
 static struct {
 	const char *client;

@@ -4,7 +4,7 @@
  * greeting, and for a private one its end. client.c has what lies between. Who
  * gets no connection has been told why, but for client_open_daemon().
  */
-#include "cli/client_int.h"
+#include "cli/client_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/say.h"
+#include "cli/message.h"
 #include "cli/signals.h"
-#include "proto/json.h"
-#include "proto/mcp.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
 
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 

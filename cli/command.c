@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.c - finding a subcommand, and help on it. */
 #include "cli/cli.h"
-#include "cli/tell.h"
+#include "cli/safe_printf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/near.h"
-#include "cli/wrap.h"
+#include "base/text/suggest.h"
+#include "cli/text_wrap.h"
 
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
 {

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/check.h"
+#include "cli/tool_call.h"
+#include "cli/template_findings.h"
 #include "cli/cli.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 #define SERVER_MS 500	/* for a daemon to answer */
 #define PATIENCE_S 3	/* then it is all given up */

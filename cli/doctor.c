@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/check.h"
+#include "cli/tool_call.h"
+#include "cli/template_findings.h"
 #include "cli/cli.h"
-#include "cli/grant.h"
-#include "cli/doctor_ids.h"
-#include "cli/link.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/grants_text.h"
+#include "cli/doctor_uids.h"
+#include "cli/transport.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 #define LOOKS 20 /* at a tab that has just been opened */
 

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/amount.h"
+#include "base/text/quantity.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/clean.h"
+#include "cli/tool_call.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/cure.h"
-#include "cli/last_words.h"
-#include "cli/missing.h"
-#include "cli/pretty.h"
+#include "cli/remedy.h"
+#include "cli/cage_hints.h"
+#include "cli/lost_artifacts.h"
+#include "cli/json_pretty.h"
 #include "cli/report.h"
-#include "cli/tell.h"
-#include "cli/there.h"
-#include "proto/json.h"
+#include "cli/safe_printf.h"
+#include "cli/server_flags.h"
+#include "proto/json/json.h"
 
 #define LINES_MAX 20 /* of a message */
 

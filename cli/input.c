@@ -10,11 +10,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/near.h"
-#include "base/utf8.h"
-#include "base/why.h"
+#include "base/text/suggest.h"
+#include "base/text/utf8.h"
+#include "base/text/errmsg.h"
 #include "cli/input_type.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 #define READ_BYTES 65536
 #define NAMED_MAX 8 /* inputs, in a message */

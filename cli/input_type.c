@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 #define REFS_MAX 16 /* that follow each other, or alternatives in each other */
 

@@ -8,13 +8,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/clean.h"
+#include "cli/tool_call.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "cli/tell.h"
-#include "cli/whole.h"
-#include "proto/json.h"
+#include "cli/safe_printf.h"
+#include "cli/full_result.h"
+#include "proto/json/json.h"
 
 /*
  * The server tells when there is more; what it tells of often is read so often.

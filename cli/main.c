@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/say.h"
+#include "cli/message.h"
 #include "cli/schema.h"
-#include "cli/there.h"
+#include "cli/server_flags.h"
 
 static const struct command cmd_schema = {
     .name = "schema",

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/near.h"
-#include "base/why.h"
+#include "base/text/suggest.h"
+#include "base/text/errmsg.h"
 
 struct parse {
 	const struct opt_set *sets;

@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/bar.h"
+#include "cli/progress_bar.h"
 #include "cli/client.h"
-#include "cli/say.h"
+#include "cli/message.h"
 
 #define TICK_MS 100
 #define SHOW_AFTER_MS 150 /* a run that is over at once needs no bar */

@@ -8,15 +8,15 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/bar.h"
-#include "cli/clean.h"
+#include "cli/tool_call.h"
+#include "cli/progress_bar.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "cli/wrap.h"
-#include "proto/json.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "cli/text_wrap.h"
+#include "proto/json/json.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */
 #define OTHER_COLUMNS 67 /* of the rest, with "1 min 02 s ago" */

@@ -8,12 +8,12 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/bar.h"
-#include "cli/cure.h"
-#include "cli/missing.h"
-#include "cli/say.h"
-#include "cli/there.h"
-#include "proto/json.h"
+#include "cli/progress_bar.h"
+#include "cli/remedy.h"
+#include "cli/lost_artifacts.h"
+#include "cli/message.h"
+#include "cli/server_flags.h"
+#include "proto/json/json.h"
 
 #define PLAIN                                                                  \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:-"

@@ -7,25 +7,25 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/amount.h"
+#include "base/text/quantity.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/absent.h"
-#include "cli/ask.h"
+#include "cli/template_locate.h"
+#include "cli/tool_call.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "cli/cure.h"
+#include "cli/remedy.h"
 #include "cli/duration.h"
-#include "cli/file.h"
+#include "cli/json_file.h"
 #include "cli/input.h"
-#include "cli/pretty.h"
+#include "cli/json_pretty.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/save.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "cli/there.h"
-#include "proto/json.h"
+#include "cli/artifact_write.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "cli/server_flags.h"
+#include "proto/json/json.h"
 
 #define POLL_MS 1000 /* pollAfterMs of the contract */
 #define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/file.h"
-#include "cli/tell.h"
-#include "proto/schema.h"
+#include "cli/json_file.h"
+#include "cli/safe_printf.h"
+#include "proto/schema/schema.h"
 
 #define ERRORS_SHOWN 50u
 

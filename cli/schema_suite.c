@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "cli/file.h"
-#include "cli/tell.h"
-#include "proto/schema.h"
+#include "proto/json/json.h"
+#include "cli/json_file.h"
+#include "cli/safe_printf.h"
+#include "proto/schema/schema.h"
 
 #define REMOTE_BASE "http://localhost:1234/"
 

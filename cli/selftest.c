@@ -10,15 +10,15 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/clean.h"
+#include "cli/tool_call.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
 #include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 #define SHOWN 400 /* columns of an outcome that is not what it should be */
 #define DATA "/usr/share/paddock/selftest"

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/tool_call.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 #define LOOKS 30 /* a tenth of a second each: its sandbox takes a moment */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/say.h"
+#include "cli/message.h"
 
 #define STATE_TEMPLATE "paddock-test-XXXXXX"
 #define OPEN_FILES 16

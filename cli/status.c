@@ -6,15 +6,15 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/bar.h"
-#include "cli/clean.h"
+#include "cli/tool_call.h"
+#include "cli/progress_bar.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/pretty.h"
+#include "cli/json_pretty.h"
 #include "cli/report.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 /* "name:     value", when there is a value. */
 static void line(const char *name, const char *value)

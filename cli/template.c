@@ -6,22 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/amount.h"
+#include "base/text/quantity.h"
 #include "base/mem.h"
-#include "cli/absent.h"
-#include "cli/ask.h"
-#include "cli/bar.h"
-#include "cli/check.h"
-#include "cli/clean.h"
+#include "cli/template_locate.h"
+#include "cli/tool_call.h"
+#include "cli/progress_bar.h"
+#include "cli/template_findings.h"
+#include "cli/sanitize.h"
 #include "cli/cli.h"
-#include "cli/grant.h"
-#include "cli/outline.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "cli/there.h"
-#include "cli/wrap.h"
-#include "proto/json.h"
+#include "cli/grants_text.h"
+#include "cli/schema_outline.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "cli/server_flags.h"
+#include "cli/text_wrap.h"
+#include "proto/json/json.h"
 
 /* Untrusted TEXT on stdout, in at most COLUMNS. */
 static void put(const char *text, size_t columns)

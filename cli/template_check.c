@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/check.h"
+#include "cli/template_findings.h"
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "cli/grant.h"
-#include "cli/pretty.h"
-#include "cli/probe.h"
-#include "cli/say.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/grants_text.h"
+#include "cli/json_pretty.h"
+#include "cli/lua_check.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 static const char *const severities[] = {"error", "warning"};
 

@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/file.h"
-#include "cli/say.h"
-#include "cli/tell.h"
+#include "cli/json_file.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
 
 #define ID_MAX_BYTES 64
 

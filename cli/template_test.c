@@ -8,16 +8,16 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/ask.h"
-#include "cli/check.h"
+#include "cli/tool_call.h"
+#include "cli/template_findings.h"
 #include "cli/cli.h"
-#include "cli/file.h"
-#include "cli/pretty.h"
-#include "cli/same.h"
-#include "cli/say.h"
+#include "cli/json_file.h"
+#include "cli/json_pretty.h"
+#include "proto/json/json_diff.h"
+#include "cli/message.h"
 #include "cli/state_dir.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 
 #define SHOWN 400 /* bytes of a value that differs */
 

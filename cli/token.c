@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/base64.h"
-#include "base/requestor_name.h"
+#include "base/text/base64.h"
+#include "base/text/requestor_name.h"
 #include "cli/cli.h"
-#include "cli/pretty.h"
-#include "cli/say.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
 
 #define TOKEN_BYTES ((size_t)32)
 #define DEFAULT_NAME "alice"

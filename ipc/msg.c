@@ -7,11 +7,11 @@
 #include <msgpack/pack.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "ipc/scan.h"
+#include "base/text/utf8.h"
+#include "ipc/msgpack_scan.h"
 
 /*
- * msgpack-c encodes; scan.c decodes. By the time that a frame has been
+ * msgpack-c encodes; msgpack_scan.c decodes. By the time that a frame has been
  * proven flat, bounded and consumed, each field has been read: msgpack-c
  * would only read it again, into a zone from the heap. The tests and the
  * fuzz target hold the two readings against each other.

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "sandbox/filter_int.h"
+#include "sandbox/filter_private.h"
 #include "sandbox/sandbox.h"
 
 #define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/filter_int.h"
+#include "sandbox/filter_private.h"
 
 #include <asm/termbits.h>
 #include <errno.h>

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "sandbox/ids.h"
-#include "sandbox/limits.h"
+#include "sandbox/uids.h"
+#include "sandbox/rlimits.h"
 
 #define MAP_MAX 64 /* bytes in one line of a uid_map */
 

@@ -12,12 +12,12 @@
 #include "sandbox/caps.h"
 #include "sandbox/fds.h"
 #include "sandbox/filter.h"
-#include "sandbox/ids.h"
+#include "sandbox/uids.h"
 #include "sandbox/landlock.h"
-#include "sandbox/limits.h"
+#include "sandbox/rlimits.h"
 #include "sandbox/ns.h"
-#include "sandbox/orphan.h"
-#include "sandbox/root.h"
+#include "sandbox/pdeathsig.h"
+#include "sandbox/empty_root.h"
 
 #define ALLOW_NS                                                               \
 	"allow user namespaces: sysctl user.max_user_namespaces, "             \

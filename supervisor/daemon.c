@@ -11,18 +11,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/audit.h"
-#include "supervisor/browser.h"
-#include "supervisor/disk.h"
-#include "supervisor/health.h"
-#include "supervisor/http.h"
-#include "supervisor/listen.h"
-#include "supervisor/notify.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/health/health.h"
+#include "supervisor/streamable_http/http_listen.h"
+#include "supervisor/stdio/unix_listen.h"
+#include "supervisor/start/sdnotify.h"
 #include "supervisor/reload.h"
-#include "supervisor/session.h"
-#include "supervisor/subscriptions.h"
+#include "supervisor/session/session.h"
+#include "supervisor/methods/subscriptions.h"
 
 #define DRAIN_LOOK_MS 20
 #define FIRST_PASSED_FD 3

@@ -11,19 +11,19 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "base/near.h"
-#include "supervisor/cgroup.h"
-#include "supervisor/audit.h"
+#include "base/text/suggest.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/run/audit.h"
 #include "supervisor/daemon.h"
-#include "supervisor/keeper.h"
-#include "supervisor/precheck.h"
-#include "supervisor/privs.h"
-#include "supervisor/programs.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/start/start_check.h"
+#include "supervisor/spawn/privs.h"
+#include "supervisor/exec/programs.h"
 #include "supervisor/server.h"
-#include "supervisor/stdio.h"
-#include "supervisor/uids.h"
+#include "supervisor/stdio/stdio.h"
+#include "supervisor/spawn/uid_range.h"
 
 #define EXIT_USAGE 2
 

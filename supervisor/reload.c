@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/audit.h"
-#include "supervisor/browser.h"
-#include "supervisor/grants.h"
-#include "supervisor/programs.h"
-#include "supervisor/session.h"
-#include "supervisor/subscriptions.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/session/session.h"
+#include "supervisor/methods/subscriptions.h"
 
 #define LOAD_CPU_MS 600000 /* thousands of large packages take a while */
 #define FREED_AT_ONCE 2	   /* templates, in one turn of the loop */

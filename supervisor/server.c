@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/audit.h"
-#include "supervisor/cgroup.h"
-#include "supervisor/browser.h"
-#include "supervisor/contract.h"
-#include "supervisor/grants.h"
-#include "supervisor/health.h"
-#include "supervisor/input.h"
-#include "supervisor/keep.h"
-#include "supervisor/keeper.h"
-#include "supervisor/programs.h"
-#include "supervisor/requestor.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/tools/contract_tools.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/health/health.h"
+#include "supervisor/input/input.h"
+#include "supervisor/exec/artifact_save.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/requestor/requestor.h"
 
 /* The others are a uid of its own per run, Landlock, and an empty process. */
 #define PROGRAM_GUARDS                                                         \
@@ -459,7 +459,7 @@ void server_limit_groups(const struct config *c)
 	int64_t runs = c->max_concurrent_runs < CREW_SLOTS
 			   ? c->max_concurrent_runs
 			   : CREW_SLOTS;
-	/* as sandbox/limits.c: a quarter is malloc's waste */
+	/* as sandbox/rlimits.c: a quarter is malloc's waste */
 	int64_t one = c->max_memory_bytes + c->max_memory_bytes / 4 +
 		      SHIM_START_BYTES;
 	const struct cgroup_limits lua = {

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "supervisor/catalogue.h"
-#include "supervisor/config.h"
-#include "supervisor/crew.h"
-#include "supervisor/isolation.h"
-#include "supervisor/offload.h"
-#include "supervisor/requestor.h"
-#include "supervisor/runs.h"
-#include "supervisor/store.h"
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/spawn/isolation.h"
+#include "supervisor/threads/thread_pool.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/store/store.h"
 
 struct server {
 	struct event_base *base;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 #include "tests/tap.h"
 
 static char why[512];

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/manifest.h"
+#include "supervisor/templates/manifest.h"
 
 static char why[1024];
 

@@ -10,11 +10,11 @@
 #include "tests/worker_help.h"
 
 #include "base/clock.h"
-#include "supervisor/call.h"
-#include "supervisor/input.h"
-#include "supervisor/runs_int.h"
-#include "supervisor/task_feed.h"
-#include "supervisor/tasks.h"
+#include "supervisor/session/request.h"
+#include "supervisor/input/input.h"
+#include "supervisor/exec/runs_private.h"
+#include "supervisor/session/task_notify.h"
+#include "supervisor/methods/tasks.h"
 
 #define QUESTION                                                               \
 	"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","         \

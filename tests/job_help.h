@@ -25,11 +25,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "ipc/chan.h"
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 #include "ipc/msg.h"
 #include "sandbox/filter.h"
 #include "tests/tap.h"
-#include "worker/job.h"
+#include "worker/lua/lua_job.h"
 
 #define PATIENCE_MS 60000 /* for a worker that hangs: none should */
 #define ASKED_MAX 100

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 /* Parse a copy without a byte to spare, so that a read beyond it shows. */

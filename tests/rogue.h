@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 
 /* A child of the supervisor's, as a worker is: the life of one. */
 static pid_t rogue_birth(int fd, void (*misbehave)(void))

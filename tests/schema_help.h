@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "proto/schema.h"
-#include "proto/schema_int.h"
+#include "proto/json/json.h"
+#include "proto/schema/schema.h"
+#include "proto/schema/schema_private.h"
 #include "tests/tap.h"
 
 #define META "{\"$schema\":\"https://example.com/meta\","

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/store.h"
-#include "supervisor/store_int.h"
+#include "supervisor/store/store.h"
+#include "supervisor/store/store_impl.h"
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/admit.h"
+#include "proto/json/json.h"
+#include "supervisor/requestor/admission.h"
 #include "tests/tap.h"
 
 static struct requestors all;

@@ -3,12 +3,12 @@
  * t_answer.c - what is answered of a run: which items, in which revision, and
  * how it gives way when it is too long.
  */
-#include "supervisor/answer.h"
+#include "supervisor/run/run_result.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 #define ID "run_aaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/audit.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
 #include "tests/tap.h"
 
 #define LONGEST 128 /* bytes of a client's text that are kept */

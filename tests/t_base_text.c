@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/amount.h"
-#include "base/base64.h"
-#include "base/hex.h"
+#include "base/text/quantity.h"
+#include "base/text/base64.h"
+#include "base/text/hex.h"
 #include "base/mem.h"
-#include "base/text_place.h"
-#include "base/utf8.h"
+#include "base/text/text_position.h"
+#include "base/text/utf8.h"
 #include "tests/tap.h"
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "supervisor/blob.h"
+#include "supervisor/state/artifact_file.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/bounds.h"
+#include "proto/json/json.h"
+#include "supervisor/run/limits.h"
 #include "tests/tap.h"
 
 static struct config_requestor section;

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "proto/json.h"
-#include "supervisor/broker_calls.h"
+#include "proto/json/json.h"
+#include "supervisor/browser/browser_rpc.h"
 #include "tests/tap.h"
 
 #define NOTES_MAX 4096

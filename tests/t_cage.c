@@ -4,7 +4,7 @@
  * each with the one outcome that is right; and the same of the process that
  * resolves names.
  */
-#include "broker/cage.h"
+#include "browser/process/browser_sandbox.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

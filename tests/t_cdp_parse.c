@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Chromium sends on its debugging pipe, as messages. */
-#include "broker/cdp_parse.h"
+#include "browser/cdp/cdp_parse.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "broker/pack.h"
+#include "base/text/utf8.h"
+#include "proto/json/json_pack.h"
 #include "tests/tap.h"
 
 static struct cdp_parse parse;

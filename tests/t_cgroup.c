@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/cgroup_int.h"
+#include "supervisor/spawn/cgroup_private.h"
 #include "tests/tap.h"
 
 #define V2 "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"

@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/bar.h"
-#include "cli/clean.h"
+#include "cli/progress_bar.h"
+#include "cli/sanitize.h"
 #include "cli/duration.h"
-#include "cli/name.h"
-#include "cli/pretty.h"
+#include "cli/file_name.h"
+#include "cli/json_pretty.h"
 #include "cli/report.h"
-#include "cli/same.h"
-#include "cli/tell.h"
-#include "proto/json.h"
+#include "proto/json/json_diff.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 /* ---- durations ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
-#include "supervisor/config_keys.h"
+#include "supervisor/config/config_keys.h"
 #include "tests/config_help.h"
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and folders of the configuration, and what documents it. */
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/config_keys.h"
+#include "supervisor/config/config_keys.h"
 #include "tests/config_help.h"
 
 /* Takes N bytes of MARK off the lines that begin with it. */

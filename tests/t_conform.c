@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_conform.c - checks by a template's schema, here and on a thread. */
-#include "supervisor/conform.h"
+#include "supervisor/threads/validation.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 static const struct config_requestor unlimited;

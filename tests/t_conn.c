@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_conn.c - two clients on streams of lines: whose message comes first. */
-#include "supervisor/conn.h"
+#include "supervisor/stdio/stream_conn.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
 #include "tests/tap.h"
 

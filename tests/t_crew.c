@@ -4,7 +4,7 @@
  * "paddock-worker", is a zygote itself, which misbehaves as an order's cpu_ms
  * says, or as the name says that it was exec'd by.
  */
-#include "supervisor/crew.h"
+#include "supervisor/spawn/spawner.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/crew_int.h"
+#include "supervisor/spawn/spawner_private.h"
 #include "tests/tap.h"
 
 /* ---- the zygote ---- */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/digest.h"
+#include "proto/json/json.h"
+#include "supervisor/run/inputs_digest.h"
 #include "tests/tap.h"
 
 static void digest(char out[DIGEST_SIZE], const char *text, bool secret)

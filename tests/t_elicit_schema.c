@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/form.h"
-#include "proto/json.h"
-#include "proto/sampling.h"
-#include "supervisor/question.h"
+#include "proto/mcp/elicit_form.h"
+#include "proto/json/json.h"
+#include "proto/mcp/sampling.h"
+#include "supervisor/input/input_request.h"
 #include "tests/tap.h"
 
 static struct json_object *parse(const char *text)

@@ -9,9 +9,9 @@
 #include <uthash.h>
 
 #include "base/clock.h"
-#include "supervisor/elsewhere_watch.h"
-#include "supervisor/run.h"
-#include "supervisor/runs.h"
+#include "supervisor/tools/remote_run_watch.h"
+#include "supervisor/run/run.h"
+#include "supervisor/exec/runs.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_findings.c - all that is wrong, where it is, and no more than is kept. */
-#include "supervisor/findings.h"
+#include "supervisor/package/diagnostics.h"
 
 #include <errno.h>
 
-#include "proto/json.h"
-#include "supervisor/manifest.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
 #include "tests/findings_help.h"
 #include "tests/tap.h"
 

@@ -3,14 +3,14 @@
  * t_granted.c - hosts that a template was granted: which names and addresses
  * its pages reach, and that no name opens what only an address may.
  */
-#include "broker/granted.h"
+#include "browser/net/host_grants.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "broker/reach.h"
+#include "browser/net/net_deny.h"
 #include "tests/tap.h"
 
 /* A list, a host and port, where it leads (NULL: not asked): may it be? */

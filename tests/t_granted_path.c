@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_granted_path.c - what lies below a granted folder, and what only seems to. */
-#include "supervisor/granted_path.h"
+#include "supervisor/grants/granted_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

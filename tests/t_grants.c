@@ -3,15 +3,15 @@
  * t_grants.c - what is asked for and granted: one table of manifests,
  * configurations and what comes of them.
  */
-#include "supervisor/grants.h"
+#include "supervisor/grants/grants.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/manifest.h"
-#include "supervisor/shipped.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/templates/template_shipped.h"
 #include "tests/findings_help.h"
 #include "tests/tap.h"
 

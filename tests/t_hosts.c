@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list of hosts and networks, as the configuration has it. */
-#include "base/hosts.h"
+#include "base/text/host_list.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

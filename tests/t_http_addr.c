@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_addr.c - which Host and Origin may come to which address. */
 #include "base/mem.h"
-#include "supervisor/http_addr.h"
+#include "supervisor/http/http_addr.h"
 #include "tests/tap.h"
 
 static const struct {

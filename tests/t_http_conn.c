@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/http_conn.h"
+#include "supervisor/http/http_conn.h"
 #include "tests/tap.h"
 
 #define SOON_MS 30	/* a limit that is to be met */

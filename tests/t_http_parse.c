@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/http_field.h"
-#include "supervisor/http_parse.h"
+#include "supervisor/http/http_field.h"
+#include "supervisor/http/http_parse.h"
 #include "tests/tap.h"
 
 #define BODY_MAX 64

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "supervisor/http_drop.h"
-#include "supervisor/http_keep.h"
-#include "supervisor/http_recall.h"
+#include "base/os/log.h"
+#include "supervisor/streamable_http/http_session_delete.h"
+#include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/streamable_http/http_store_wait.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

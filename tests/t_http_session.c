@@ -3,12 +3,12 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/client_task.h"
-#include "supervisor/asked.h"
-#include "supervisor/http_session.h"
+#include "proto/json/json.h"
+#include "supervisor/session/client_task.h"
+#include "supervisor/session/client_request.h"
+#include "supervisor/streamable_http/http_session.h"
 #include "tests/tap.h"
 
 #define ANY_TIME (-60000) /* whoever has been idle for less than no time */

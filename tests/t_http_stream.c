@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/http_conn.h"
-#include "supervisor/http_stream.h"
+#include "supervisor/http/http_conn.h"
+#include "supervisor/streamable_http/http_stream.h"
 #include "tests/tap.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/http_wait.h"
+#include "supervisor/http/http_waitq.h"
 #include "tests/tap.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_idrange.c - which ids are nobody's, by made-up files; and who holds which. */
-#include "base/idrange.h"
+#include "base/os/id_range.h"
 
 #include <errno.h>
 #include <signal.h>

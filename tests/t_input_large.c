@@ -5,8 +5,8 @@
  */
 #include "tests/input_help.h"
 
-#include "supervisor/intake.h"
-#include "supervisor/offload.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
 
 /* As says(), in a message that is read on a thread. */
 static void says_at_length(struct client *c, const char *result)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_intake.c - large messages are read and let go on a thread. */
-#include "supervisor/intake.h"
+#include "supervisor/threads/rpc_async.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/offload.h"
+#include "proto/json/json.h"
+#include "supervisor/threads/thread_pool.h"
 #include "tests/tap.h"
 
 #define LARGE ((size_t)200000)

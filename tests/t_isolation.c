@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "proto/json.h"
-#include "supervisor/isolation.h"
+#include "proto/json/json.h"
+#include "supervisor/spawn/isolation.h"
 #include "tests/tap.h"
 
 #define ALL 0xFFFFu

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_json.c - the strict scanner, against RFC 8259's corners and json-c's. */
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_json_tree.c - trees of JSON: how they grow, are written, and searched. */
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 #include <math.h>
 

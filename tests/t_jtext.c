@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_jtext.c - JSON as a program's shim reads it: strictly, in place. */
-#include "worker/jtext.h"
+#include "base/text/json_view.h"
 
 #include <stdlib.h>
 #include <string.h>

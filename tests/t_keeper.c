@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/keeper.h"
-#include "supervisor/programs.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/exec/programs.h"
 #include "tests/tap.h"
 
 static char root[] = "/tmp/paddock-keeper-XXXXXX";

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "supervisor/lines.h"
+#include "supervisor/stdio/line_reader.h"
 #include "tests/tap.h"
 
 static char seen[256];

@@ -2,7 +2,7 @@
 /* t_manual.c - the manual has every key of the configuration, as it is. */
 #include <stdlib.h>
 
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 #include "tests/tap.h"
 
 #define PAGE "man/paddock.conf.5"

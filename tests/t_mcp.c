@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "proto/mcp.h"
-#include "proto/mcp_schema.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
+#include "proto/mcp/mcp_schema.h"
 #include "tests/tap.h"
 
 static struct json_object *parse(const char *text)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_missing.c - what could not be kept: what it makes of a run, and how it is told. */
-#include "supervisor/missing.h"
+#include "supervisor/run/lost_artifacts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 enum what { NONE, TOLD, LOST, NO_FILE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ipc/msg.h"
 
-#include "ipc/scan.h"
+#include "ipc/msgpack_scan.h"
 #include "tests/msg_help.h"
 
 static void round_trips(void)

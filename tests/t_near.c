@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/near.h"
+#include "base/text/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "supervisor/notify.h"
+#include "supervisor/start/sdnotify.h"
 #include "tests/tap.h"
 
 #define SELF "self" /* stands for the pid of who asks */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_offload.c - jobs on threads: turns, deadlines, cancelling, what they cost. */
-#include "supervisor/offload.h"
+#include "supervisor/threads/thread_pool.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "supervisor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/tap.h"
 
 #define HASH_A "8766b9cb08e6040b704f1e3ee1e186efccf2635b1d2634d6525333007e6aeae1"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_output.c - large results of workers are read on a thread. */
-#include "supervisor/output.h"
+#include "supervisor/threads/output_parse.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/offload.h"
+#include "proto/json/json.h"
+#include "supervisor/threads/thread_pool.h"
 #include "tests/tap.h"
 
 static struct event_base *base;

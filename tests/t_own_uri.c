@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_own_uri.c - what paddock's own URIs name, and which part of it. */
-#include "supervisor/own_uri.h"
+#include "supervisor/run/resource_uri.h"
 
 #include "tests/tap.h"
 

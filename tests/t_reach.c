@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel's answer says of whose an address is; what is none is nobody's. */
-#include "broker/reach.h"
+#include "browser/net/net_deny.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

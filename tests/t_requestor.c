@@ -2,8 +2,8 @@
 /* t_requestor.c - who is who, and what becomes of that at a reload. */
 #include <stdlib.h>
 
-#include "base/log.h"
-#include "supervisor/requestor.h"
+#include "base/os/log.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/tap.h"
 
 /* SHA-256 of "secret-a" and of "secret-b" */

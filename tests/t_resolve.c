@@ -3,7 +3,7 @@
  * Whose name is resolved next: one session, or one requestor, never keeps
  * another's from their turn. The resolver's process is this one.
  */
-#include "broker/resolve.h"
+#include "browser/net/resolve.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

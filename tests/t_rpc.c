@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_rpc.c - what is a JSON-RPC message, of which kind, and what is wrong. */
-#include "proto/rpc.h"
+#include "proto/mcp/rpc.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 /* Parse a copy without a byte to spare, so that a read beyond it shows. */

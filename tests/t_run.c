@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/run.h"
+#include "supervisor/run/run.h"
 #include "tests/tap.h"
 
 #define QUEUED RUN_QUEUED

@@ -2,7 +2,7 @@
 /* t_run_row.c - a queued run that comes back from its row. */
 #include <stdio.h>
 
-#include "supervisor/run_row.h"
+#include "supervisor/run/run_row.h"
 #include "tests/tap.h"
 
 /* The trust of a run of a template for TRUSTS whose row has OPTIONS. */

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/run_steps.h"
+#include "proto/json/json.h"
+#include "supervisor/run/run_steps.h"
 #include "tests/tap.h"
 
 static struct str s(const char *text)

@@ -19,11 +19,11 @@
 #include "sandbox/caps.h"
 #include "sandbox/fds.h"
 #include "sandbox/filter.h"
-#include "sandbox/ids.h"
+#include "sandbox/uids.h"
 #include "sandbox/landlock.h"
-#include "sandbox/limits.h"
-#include "sandbox/orphan.h"
-#include "sandbox/program.h"
+#include "sandbox/rlimits.h"
+#include "sandbox/pdeathsig.h"
+#include "sandbox/sandbox_program.h"
 #include "tests/sandbox_help.h"
 
 static long word = 7;

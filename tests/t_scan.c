@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ipc/scan.h"
+#include "ipc/msgpack_scan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* t_sched.c - deficit round robin: shares, limits, what is put back. */
 #include <stdlib.h>
 
-#include "supervisor/sched.h"
+#include "supervisor/requestor/sched.h"
 #include "tests/tap.h"
 
 #define MANY 10000

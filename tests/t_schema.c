@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON Schema validator: verdicts beyond the official suite, errors. */
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 
 #include "tests/schema_help.h"
 

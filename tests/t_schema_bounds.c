@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schemas that are refused, and what validating may cost. */
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 
 #include "tests/schema_help.h"
 

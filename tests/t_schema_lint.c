@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/schema_lint.h"
+#include "proto/schema/schema_lint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/tap.h"
 
 #define UNKNOWN(pointer, key, near)                                            \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What schemas say of texts: patterns, formats, URIs. */
-#include "proto/schema.h"
+#include "proto/schema/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "proto/schema_int.h"
+#include "proto/json/json.h"
+#include "proto/schema/schema_private.h"
 #include "tests/tap.h"
 
 static void test_patterns(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "supervisor/template.h"
+#include "supervisor/templates/template.h"
 
 #include "base/mem.h"
 #include "tests/tap.h"

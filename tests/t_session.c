@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
-#include "supervisor/session.h"
+#include "supervisor/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/call.h"
+#include "supervisor/session/request.h"
 #include "tests/tap.h"
 
 #define WAITING 2000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a SOCKS 5 client says. */
-#include "broker/socks.h"
+#include "browser/net/socks.h"
 
 #include <errno.h>
 

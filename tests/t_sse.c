@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/sse.h"
+#include "supervisor/streamable_http/sse.h"
 #include "tests/tap.h"
 
 /* The texts of the events after SEQ, joined. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store when all is well: what is put can be got, counted and paged. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include "tests/store_help.h"
 #include "tests/tap.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Artifacts: their bytes, whose they are, and how they end. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
-#include "supervisor/blob.h"
+#include "supervisor/state/artifact_file.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

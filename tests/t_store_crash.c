@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What outlives a supervisor, and who takes it over, once. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include <signal.h>
 #include <sys/file.h>
 
-#include "supervisor/blob.h"
+#include "supervisor/state/artifact_file.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store when the world fails it: no room, no right, no sense. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "supervisor/blob.h"
-#include "base/log.h"
+#include "supervisor/state/artifact_file.h"
+#include "base/os/log.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads of one requestor delay another's by a few alone. */
-#include "supervisor/store_lane.h"
+#include "supervisor/store/store_readq.h"
 
 #include "tests/store_help.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and totals, against a model that is searched by brute force. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include "tests/store_help.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What instances on one state ask of each other, and show to each other. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include "tests/store_help.h"
 #include "tests/tap.h"

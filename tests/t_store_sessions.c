@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "supervisor/store_int.h"
+#include "supervisor/store/store_impl.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

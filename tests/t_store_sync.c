@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "supervisor/blob.h"
+#include "supervisor/state/artifact_file.h"
 #include "tests/store_help.h"
 #include "tests/tap.h"
 

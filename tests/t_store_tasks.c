@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are tasks: pages, expiry, recovery, and a file of version 1. */
-#include "supervisor/store.h"
+#include "supervisor/store/store.h"
 
 #include "tests/store_help.h"
 #include "tests/tap.h"

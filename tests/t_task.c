@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every state of a run, and of a row, as a task. */
-#include "supervisor/task.h"
+#include "supervisor/run/task_json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "proto/json.h"
-#include "supervisor/tasks.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "supervisor/methods/tasks.h"
 #include "tests/tap.h"
 
 #define RELATED "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"x\"}}"

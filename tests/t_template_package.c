@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packages on disk. */
-#include "supervisor/template.h"
+#include "supervisor/templates/template.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "supervisor/package.h"
+#include "supervisor/package/package.h"
 #include "tests/template_help.h"
 
 static char root[] = "/tmp/t_template.XXXXXX";

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "base/throttle.h"
-#include "supervisor/audit.h"
-#include "supervisor/requestor.h"
+#include "base/os/throttle.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/tap.h"
 
 static struct throttle t;

@@ -3,7 +3,7 @@
  * t_tree_copy.c - the copy of a package that is granted by its digest: it has
  * that digest, as the supervisor takes it, or there is none.
  */
-#include "sandbox/tree_int.h"
+#include "sandbox/rootfs/rootfs_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/os/dir_walk.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "supervisor/package.h"
+#include "supervisor/package/package.h"
 #include "tests/tap.h"
 
 static char root[] = "/tmp/paddock-copy-XXXXXX";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_turns.c - whose message is handled next. */
-#include "supervisor/turns.h"
+#include "supervisor/requestor/fair_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

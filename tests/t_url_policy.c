@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/url_policy.h"
+#include "browser/net/url_policy.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "ipc/crew.h"
-#include "proto/json.h"
-#include "supervisor/bounds.h"
-#include "supervisor/verdict.h"
+#include "ipc/zygote_proto.h"
+#include "proto/json/json.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/run/outcome.h"
 #include "tests/tap.h"
 
 #define CPU_MS 1000 /* the run's limit */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What paddock-browser reads from the supervisor: CALLs, and who calls. */
-#include "broker/granted.h"
-#include "broker/wire_parse.h"
+#include "browser/net/host_grants.h"
+#include "browser/rpc_server_parse.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "broker/args.h"
-#include "broker/pack.h"
+#include "browser/args.h"
+#include "proto/json/json_pack.h"
 #include "ipc/chan.h"
 #include "tests/tap.h"
 

@@ -2,7 +2,7 @@
 /* Artifacts that a worker sends: how many it may, how large, and whose bytes. */
 #include "tests/worker_help.h"
 
-#include "supervisor/missing.h"
+#include "supervisor/run/lost_artifacts.h"
 
 static char dir[] = "artifacts.XXXXXX";
 

@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "ipc/crew.h"
-#include "ipc/pass.h"
-#include "supervisor/crew.h"
-#include "supervisor/verdict.h"
-#include "supervisor/worker_int.h"
+#include "ipc/zygote_proto.h"
+#include "base/os/fdpass.h"
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/run/outcome.h"
+#include "supervisor/exec/worker_private.h"
 #include "tests/tap.h"
 
 /* ---- the zygote ---- */

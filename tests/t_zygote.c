@@ -3,7 +3,7 @@
 #include <dirent.h>
 
 #include "tests/zygote_help.h"
-#include "worker/birth.h"
+#include "worker/clone.h"
 
 #define CROWD 64 /* workers at once */
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json.h"
-#include "supervisor/manifest.h"
-#include "supervisor/template.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/templates/template.h"
 #include "tests/findings_help.h"
 #include "tests/tap.h"
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
 #include "ipc/chan.h"
-#include "proto/json.h"
-#include "supervisor/view.h"
-#include "supervisor/worker_int.h"
+#include "proto/json/json.h"
+#include "supervisor/run/run_json.h"
+#include "supervisor/exec/worker_private.h"
 #include "tests/tap.h"
 
 #define NOTES_MAX 4096

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 #include "tests/tap.h"
 
 #define PATIENCE_MS 20000 /* only a failing test waits that long */

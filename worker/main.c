@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 #include "worker/zygote.h"
 
 #define EXIT_USAGE 2

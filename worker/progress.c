@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "worker/link.h"
+#include "worker/channel.h"
 #include "worker/text.h"
 
 #define INTERVAL_US 50000

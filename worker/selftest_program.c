@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ipc/crew.h"
+#include "ipc/zygote_proto.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
-#include "sandbox/limits.h"
-#include "worker/birth.h"
+#include "sandbox/rlimits.h"
+#include "worker/clone.h"
 
 #define ANSWER_MS 5000 /* far more than it takes */
 #define SELFTEST_PROCESSES 8

@@ -3,7 +3,7 @@
 #ifndef WORKER_SELFTEST_PROGRAM_H
 #define WORKER_SELFTEST_PROGRAM_H
 
-#include "sandbox/tree.h"
+#include "sandbox/rootfs/rootfs.h"
 #include "worker/selftest.h"
 
 /*

@@ -13,8 +13,8 @@
 #include <ucontext.h>
 
 #include "base/mem.h"
-#include "worker/link.h"
-#include "worker/nap.h"
+#include "worker/channel.h"
+#include "worker/wait.h"
 #include "worker/text.h"
 
 #define SYSCALLS 512 /* those with a number below it have a name */

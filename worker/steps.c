@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "worker/link.h"
+#include "worker/channel.h"
 #include "worker/progress.h"
 #include "worker/text.h"
 #include "worker/timers.h"

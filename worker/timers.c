@@ -8,8 +8,8 @@
 #include <sys/time.h>
 
 #include "base/clock.h"
-#include "worker/link.h"
-#include "worker/nap.h"
+#include "worker/channel.h"
+#include "worker/wait.h"
 
 enum timer_state { TIMER_FREE, TIMER_RUNNING, TIMER_DUE };
 

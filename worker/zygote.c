@@ -12,17 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ipc/crew.h"
-#include "ipc/pass.h"
+#include "ipc/zygote_proto.h"
+#include "base/os/fdpass.h"
 #include "sandbox/fds.h"
-#include "sandbox/orphan.h"
+#include "sandbox/pdeathsig.h"
 #include "sandbox/sandbox.h"
-#include "worker/birth.h"
-#include "worker/job.h"
+#include "worker/clone.h"
+#include "worker/lua/lua_job.h"
 #include "worker/memory.h"
 #include "worker/selftest.h"
 #include "worker/selftest_program.h"
-#include "worker/shim.h"
+#include "worker/program/shim.h"
 
 static struct tree tree; /* of programs */
 static unsigned int host_ids; /* as sandbox.h has them */

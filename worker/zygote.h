@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zygote.h - the process that workers are cloned from; see ipc/crew.h. */
+/* zygote.h - the process that workers are cloned from; see ipc/zygote_proto.h. */
 #ifndef WORKER_ZYGOTE_H
 #define WORKER_ZYGOTE_H
 
-#include "sandbox/tree.h"
+#include "sandbox/rootfs/rootfs.h"
 
 #define ZYGOTE_EXIT_UNAVAILABLE 69 /* the cage cannot be built */
 

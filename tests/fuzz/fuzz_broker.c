@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "proto/json.h"
-#include "supervisor/broker_calls.h"
+#include "proto/json/json.h"
+#include "supervisor/browser/browser_rpc.h"
 
 #define CALLS_MAX 64
 #define STEPS_MAX 300

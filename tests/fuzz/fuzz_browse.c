@@ -17,18 +17,18 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "broker/broker.h"
-#include "broker/chromium.h"
-#include "broker/pack.h"
-#include "broker/reach.h"
-#include "broker/resolve.h"
-#include "broker/starter.h"
-#include "broker/wire.h"
+#include "browser/browser.h"
+#include "browser/chromium.h"
+#include "proto/json/json_pack.h"
+#include "browser/net/net_deny.h"
+#include "browser/net/resolve.h"
+#include "browser/process/chromium_starter.h"
+#include "browser/rpc_server.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "ipc/pass.h"
+#include "base/os/fdpass.h"
 
 #define STEPS_MAX 200
 #define CALLS_MAX 300

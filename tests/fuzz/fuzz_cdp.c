@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "broker/broker.h"
-#include "broker/cdp_parse.h"
-#include "broker/chromium.h"
+#include "browser/browser.h"
+#include "browser/cdp/cdp_parse.h"
+#include "browser/chromium.h"
 
 #define MESSAGE_MAX 4096
 

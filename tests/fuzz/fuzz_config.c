@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/config.h"
+#include "supervisor/config/config.h"
 
 #define SHORT 150 /* bytes: no line that print makes longer is too long */
 

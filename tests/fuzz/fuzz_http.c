@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "supervisor/http_parse.h"
+#include "supervisor/http/http_parse.h"
 
 #define BODY_MAX 4096
 #define REQUESTS_MAX 64

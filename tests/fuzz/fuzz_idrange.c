@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/idrange.h"
+#include "base/os/id_range.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

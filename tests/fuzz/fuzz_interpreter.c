@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
-#include "supervisor/interpreter.h"
+#include "base/text/utf8.h"
+#include "supervisor/grants/interpreter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/jtext.h"
+#include "base/text/json_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

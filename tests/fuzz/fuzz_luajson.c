@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/lua_json.h"
-#include "worker/lua_state.h"
+#include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_state.h"
 
 #define MEMORY_MAX (32u << 20) /* bytes of Lua's: no text may claim more */
 

@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "proto/json.h"
-#include "supervisor/manifest.h"
-#include "supervisor/manifest_lint.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/templates/manifest_lint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <msgpack.h>
 
 #include "ipc/msg.h"
-#include "ipc/scan.h"
+#include "ipc/msgpack_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

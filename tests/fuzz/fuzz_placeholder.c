@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "proto/json.h"
-#include "supervisor/own_uri.h"
-#include "supervisor/placeholder.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/package/placeholder.h"
 
 #define FILLED_MAX ((size_t)1 << 16)
 

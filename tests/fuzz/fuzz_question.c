@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stddef.h>
 
-#include "proto/json.h"
-#include "supervisor/question.h"
+#include "proto/json/json.h"
+#include "supervisor/input/input_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

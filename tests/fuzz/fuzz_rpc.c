@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json.h"
-#include "proto/rpc.h"
+#include "proto/json/json.h"
+#include "proto/mcp/rpc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

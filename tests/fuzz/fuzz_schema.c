@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json.h"
-#include "proto/schema.h"
+#include "proto/json/json.h"
+#include "proto/schema/schema.h"
 
 #define MARK "\n---\n"
 #define ERRORS 4

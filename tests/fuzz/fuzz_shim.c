@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "ipc/chan.h"
-#include "ipc/crew.h"
-#include "worker/shim_int.h"
+#include "ipc/zygote_proto.h"
+#include "worker/program/shim_private.h"
 
 #define PIECE 1500 /* that it hears at a time: lines are cut anywhere */
 #define SESSION_MAX (256u << 10)

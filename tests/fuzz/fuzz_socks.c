@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "broker/socks.h"
+#include "browser/net/socks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

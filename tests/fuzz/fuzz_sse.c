@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/http_stream.h"
+#include "supervisor/streamable_http/http_stream.h"
 
 #define STREAMS 6 /* that are written to at the same time */
 #define CONNS 8

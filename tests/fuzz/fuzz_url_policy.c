@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "broker/url_policy.h"
+#include "browser/net/url_policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/args.h"
-#include "broker/wire_parse.h"
+#include "browser/args.h"
+#include "browser/rpc_server_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@ use Exporter 'import';
 our @EXPORT = qw(messages);
 
 # What only machines read.
-my $MACHINES = qr{^(?:proto/schema_meta|supervisor/store_(?:sql|schema))\.c\z};
+my $MACHINES = qr{^(?:proto/schema/schema_meta|supervisor/store/db/store_(?:sql|schema))\.c\z};
 my $SQL      = qr/^(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|REPLACE|WITH) /;
 my $QUIET    = qr/^(?:_Static_assert|__asm__|assert|EMBED)\z/;
 
@@ -45,9 +45,8 @@ sub literals {
 sub messages {
 	my %seen;
 
-	for my $file ( glob('{base,proto,ipc,sandbox,worker,supervisor,broker,cli}/*.[ch]'),
-		glob('{base,proto,ipc,sandbox,worker,supervisor,broker,cli}/*/*.[ch]') )
-	{
+	my @all = qw(base proto ipc sandbox worker supervisor browser cli);
+	for my $file ( split /\n/, `find @all -name '*.[ch]'` ) {
 		next if $file =~ $MACHINES;
 		my ($room) = split m{/}, $file;
 		open my $in, '<', $file or die "$file: $!";

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fdpass.h - one packet over a local socket, and a descriptor with it. */
+#ifndef BASE_OS_FDPASS_H
+#define BASE_OS_FDPASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Send LEN bytes of DATA, and FD (lent; -1: none), with FLAGS of sendmsg(2)
+ * beside MSG_NOSIGNAL. 0 or -errno.
+ */
+int pass_send(int sock, const void *data, size_t len, int fd, int flags);
+
+/*
+ * Wait for one, of SIZE bytes at the most: its length, 0 at the end, or -errno.
+ * *FD is the one descriptor that may come with it, the caller's and closed on
+ * exec, or -1. *WHOLE (NULL is fine): nothing of it was cut off.
+ */
+ssize_t pass_recv(int sock, void *data, size_t size, int *fd, bool *whole);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * id_range.c - finds ids for servers that root starts, and locks them, so that
+ * no two servers, and no user's subordinate ids, are the same. The server asks
+ * at its start, "paddock doctor" later. A line that cannot be read is nobody's
+ * range; without any free block, or any lock, the caller refuses to start.
+ */
+#include "base/os/id_range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define FILE_MAX (16u << 20)
+#define TRIES_MAX 1024 /* blocks of a region */
+
+/* The lines of each: "NAME:FIRST:COUNT", "NAME:x:ID:", "INSIDE OUTSIDE COUNT" */
+enum kind { RANGES, NAMES, MAP };
+
+static const struct {
+	const char *path;
+	enum kind kind;
+} files[IDRANGE_FILES] = {
+    [IDRANGE_SUBUID] = {"/etc/subuid", RANGES},
+    [IDRANGE_SUBGID] = {"/etc/subgid", RANGES},
+    [IDRANGE_PASSWD] = {"/etc/passwd", NAMES},
+    [IDRANGE_GROUP] = {"/etc/group", NAMES},
+    [IDRANGE_UID_MAP] = {"/proc/self/uid_map", MAP},
+    [IDRANGE_GID_MAP] = {"/proc/self/gid_map", MAP},
+};
+
+/*
+ * Of systemd's table of ids (UIDS-GIDS): nobody's; then what containers get
+ * out of, from where no user's ranges begin to lie; then, for a container that
+ * has 16 bits of ids alone, a gap that is nobody's. The first block is left to
+ * the spare ids.
+ */
+#define UNUSED_FIRST 0x70000000u
+static const struct {
+	uint32_t first, last;
+} regions[] = {
+    {UNUSED_FIRST + IDRANGE_BLOCK, 0x7FFDFFFF},
+    {524288, 0x6FFFFFFF},
+    {60600, 61183},
+};
+
+static const uint32_t spares[] = {UNUSED_FIRST, UNUSED_FIRST + 1,
+				  UNUSED_FIRST + 2, UNUSED_FIRST + 3, 60599};
+
+/* ---- files ---- */
+
+void idrange_read(struct idrange_view *v)
+{
+	for (size_t i = 0; i < IDRANGE_FILES; i++)
+		v->text[i] = buf_file(files[i].path, FILE_MAX);
+}
+
+void idrange_forget(struct idrange_view *v)
+{
+	for (size_t i = 0; i < IDRANGE_FILES; i++)
+		free(v->text[i]);
+	*v = (struct idrange_view){{NULL}};
+}
+
+/* A number at *P, which moves behind it and the END that must follow. */
+static bool number(const char **p, char end, uint64_t *value)
+{
+	char *after;
+
+	if (**p < '0' || **p > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(*p, &after, 10);
+	if (errno != 0 || (*after != end && !(end == '\n' && *after == '\0')))
+		return false;
+	*p = *after == '\0' ? after : after + 1;
+	return true;
+}
+
+/* Behind the next COLON on this line; NULL: there is none. */
+static const char *past_colon(const char *p)
+{
+	p += strcspn(p, ":\n");
+	return *p == ':' ? p + 1 : NULL;
+}
+
+static bool read_range(const char *line, uint64_t *first, uint64_t *count)
+{
+	const char *p = past_colon(line);
+
+	return p != NULL && number(&p, ':', first) && number(&p, '\n', count);
+}
+
+static bool read_name(const char *line, uint64_t *first, uint64_t *count)
+{
+	const char *p = past_colon(line);
+
+	p = p != NULL ? past_colon(p) : NULL;
+	*count = 1;
+	return p != NULL && number(&p, ':', first);
+}
+
+static bool read_map(const char *line, uint64_t *first, uint64_t *count)
+{
+	const char *p = line + strspn(line, " ");
+	uint64_t outside;
+
+	if (!number(&p, ' ', first))
+		return false;
+	p += strspn(p, " ");
+	if (!number(&p, ' ', &outside))
+		return false;
+	p += strspn(p, " ");
+	return number(&p, '\n', count);
+}
+
+static bool (*const readers[])(const char *line, uint64_t *first,
+			       uint64_t *count) = {
+    [RANGES] = read_range, [NAMES] = read_name, [MAP] = read_map};
+
+/* ---- what is free ---- */
+
+static void tell_taken(struct idrange_taken *t, enum idrange_file f,
+		       const char *line, uint64_t first, uint64_t count)
+{
+	uint64_t last = first + count - 1;
+
+	t->last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
+	if (count == 1)
+		snprintf(t->why, sizeof(t->why), "%s has %" PRIu64 ", %.*s",
+			 files[f].path, first,
+			 (int)strcspn(line, ":\n"), line);
+	else
+		snprintf(t->why, sizeof(t->why),
+			 "%s gives %" PRIu64 "-%" PRIu64 " to %.*s",
+			 files[f].path, first, last, (int)strcspn(line, ":\n"),
+			 line);
+}
+
+/* Does a line of F have one of these ids? */
+static bool has_one(const char *text, enum idrange_file f, uint32_t first,
+		    uint32_t count, struct idrange_taken *t)
+{
+	uint64_t from, n;
+
+	for (const char *line = text; *line != '\0';
+	     line += strcspn(line, "\n"), line += *line == '\n') {
+		if (!readers[files[f].kind](line, &from, &n) || n == 0)
+			continue;
+		if (n > UINT64_MAX - from)
+			n = UINT64_MAX - from;
+		if (from >= (uint64_t)first + count || from + n <= first)
+			continue;
+		tell_taken(t, f, line, from, n);
+		return true;
+	}
+	return false;
+}
+
+/* Does one line of the map F have all of them? */
+static bool has_all(const char *text, enum idrange_file f, uint32_t first,
+		    uint32_t count, struct idrange_taken *t)
+{
+	uint64_t from, n;
+
+	for (const char *line = text; *line != '\0';
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		if (readers[MAP](line, &from, &n) && from <= first &&
+		    n <= UINT32_MAX && from + n >= (uint64_t)first + count)
+			return true;
+	t->last = first + count - 1;
+	snprintf(t->why, sizeof(t->why), "%s has no %" PRIu32 "-%" PRIu32,
+		 files[f].path, first, t->last);
+	return false;
+}
+
+bool idrange_is_free(const struct idrange_view *v, uint32_t first,
+		     uint32_t count, struct idrange_taken *t)
+{
+	for (int f = 0; f < IDRANGE_FILES; f++) {
+		const char *text = v->text[f];
+
+		if (text == NULL || *text == '\0')
+			continue;
+		if (files[f].kind == MAP
+			? !has_all(text, (enum idrange_file)f, first, count, t)
+			: has_one(text, (enum idrange_file)f, first, count, t))
+			return false;
+	}
+	return true;
+}
+
+uint32_t idrange_pick(const struct idrange_view *v, uint64_t salt,
+		      bool (*take)(void *arg, uint32_t first), void *arg)
+{
+	for (size_t r = 0; r < ARRAY_LEN(regions); r++) {
+		uint32_t blocks = (regions[r].last - regions[r].first + 1) /
+				  IDRANGE_BLOCK;
+		uint32_t at = (uint32_t)(salt % blocks);
+
+		for (int i = 0; i < TRIES_MAX && i < (int)blocks + 1; i++) {
+			uint32_t first =
+			    regions[r].first + at * IDRANGE_BLOCK;
+			struct idrange_taken t = {.last = first};
+
+			if (idrange_is_free(v, first, IDRANGE_BLOCK, &t) &&
+			    take(arg, first))
+				return first;
+			if (t.last > regions[r].last)
+				at = 0;
+			else if (t.last > first)
+				at = (t.last - regions[r].first) /
+					 IDRANGE_BLOCK + 1;
+			else
+				at++;
+			if (at >= blocks)
+				at = 0;
+		}
+	}
+	return 0;
+}
+
+uint32_t idrange_spare(const struct idrange_view *v, struct idrange_taken *t)
+{
+	for (size_t i = 0; i < ARRAY_LEN(spares); i++)
+		if (idrange_is_free(v, spares[i], 1, t))
+			return spares[i];
+	return 0;
+}
+
+/* ---- locks ---- */
+
+int idrange_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* An id's byte of the file stands for it; there need be none. */
+static struct flock lock_on(uint64_t from, uint64_t end)
+{
+	return (struct flock){.l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)from,
+			      .l_len = (off_t)(end - from)};
+}
+
+int idrange_lock(int fd, uint32_t first, uint32_t count)
+{
+	struct flock l = lock_on(first, (uint64_t)first + count);
+
+	if (fcntl(fd, F_OFD_SETLK, &l) == 0)
+		return 0;
+	return errno == EACCES ? -EAGAIN : -errno;
+}
+
+bool idrange_held(int fd, uint64_t from, uint64_t end, uint32_t *first,
+		  uint32_t *count)
+{
+	struct flock l = lock_on(from, end);
+
+	if (from >= end || fcntl(fd, F_OFD_GETLK, &l) != 0 ||
+	    l.l_type == F_UNLCK)
+		return false;
+	*first = (uint32_t)l.l_start;
+	*count = (uint32_t)l.l_len;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log_append.c - see log_append.h. The log and the audit log write by this; who calls
+ * it for one file from several threads holds a lock.
+ */
+#include "base/os/log_append.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static ssize_t write_again(int fd, const char *p, size_t n)
+{
+	ssize_t wrote;
+
+	do
+		wrote = write(fd, p, n);
+	while (wrote < 0 && errno == EINTR);
+	return wrote;
+}
+
+static int lose(struct append *a, int err)
+{
+	a->lost++;
+	a->err = err;
+	return -err;
+}
+
+int append_line(struct append *a, const char *line, size_t n)
+{
+	size_t done = 0;
+
+	if (a->torn && write_again(a->fd, "\n", 1) != 1)
+		return lose(a, errno);
+	a->torn = false;
+	while (done < n) {
+		ssize_t wrote = write_again(a->fd, line + done, n - done);
+
+		if (wrote < 0) {
+			a->torn = done > 0;
+			return lose(a, errno);
+		}
+		done += (size_t)wrote;
+	}
+	a->err = 0;
+	return 0;
+}
+
+uint64_t append_lost(struct append *a)
+{
+	uint64_t lost = a->err == 0 ? a->lost : 0;
+
+	a->lost -= lost;
+	return lost;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/errmsg.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/utf8.h"
+
+int why_set(char *why, size_t size, const char *fmt, ...)
+{
+	size_t len, good = 0;
+	va_list ap;
+
+	if (size == 0)
+		return -EINVAL;
+	va_start(ap, fmt);
+	(void)vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	len = strlen(why);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)why[i] < ' ' || why[i] == 0x7F)
+			why[i] = '?';
+	while ((good += utf8_valid_len(why + good, len - good)) < len) {
+		if (len == size - 1 && len - good < 4) {
+			why[good] = '\0'; /* the cut went through it */
+			break;
+		}
+		why[good] = '?';
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_list.h - a list of hosts and networks, as people write it: example.com
+ * (that name and all below it), 192.0.2.7, 192.0.2.0/24, 2001:db8::/32.
+ * Pure; whoever asks has the name or the address already.
+ */
+#ifndef BASE_TEXT_HOST_LIST_H
+#define BASE_TEXT_HOST_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#define HOSTS_MAX 256		/* words in a list */
+#define HOSTS_WORD_MAX 256	/* bytes of one, with its NUL */
+#define HOSTS_SEPARATORS " \t"	/* between words */
+
+/* Is that, N bytes, a word of such a list? */
+bool hosts_word_ok(const char *word, size_t n);
+
+struct hosts;
+
+/* Copies what LIST has; NULL: a word of it is none, or there are too many. */
+struct hosts *hosts_new(const char *list);
+void hosts_free(struct hosts *h); /* NULL is fine */
+
+/*
+ * Is NAME, a host as a URL has it, without brackets, in H (NULL: an empty one)
+ * as a name? The case of letters and a final dot mean nothing.
+ */
+bool hosts_have_name(const struct hosts *h, const char *name);
+/* Is ADDRESS in it? IPv4 within IPv6 (::ffff:0:0/96) counts as IPv4. */
+bool hosts_have_address(const struct hosts *h, const struct sockaddr *address);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quantity.c - figures in messages, of the server and of the command. It cannot
+ * fail: a unit that it does not know stands as it is.
+ */
+#include "base/text/quantity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct scale {
+	int64_t size;
+	const char *name;
+};
+
+static const struct scale bytes[] = {{1LL << 40, "TiB"}, {1LL << 30, "GiB"},
+				     {1LL << 20, "MiB"}, {1LL << 10, "KiB"}};
+static const struct scale times[] = {
+    {86400000, "days"}, {3600000, "h"}, {60000, "min"}};
+
+/* The largest unit of S, of which N has whole ones alone; NULL: none. */
+static const struct scale *even(const struct scale *s, size_t n_scales,
+				int64_t n)
+{
+	for (size_t i = 0; i < n_scales; i++)
+		if (n >= s[i].size && n % s[i].size == 0)
+			return &s[i];
+	return NULL;
+}
+
+static const struct scale *below(const struct scale *s, size_t n_scales,
+				 int64_t n)
+{
+	for (size_t i = 0; i < n_scales; i++)
+		if (n >= s[i].size)
+			return &s[i];
+	return NULL;
+}
+
+static void in_tenths(char out[AMOUNT_SIZE], int64_t n, const struct scale *s)
+{
+	int64_t tenth = (int64_t)((double)(n % s->size) * 10 / (double)s->size);
+
+	if (tenth == 0)
+		snprintf(out, AMOUNT_SIZE, "%" PRId64 " %s", n / s->size, s->name);
+	else
+		snprintf(out, AMOUNT_SIZE, "%" PRId64 ".%" PRId64 " %s",
+			 n / s->size, tenth, s->name);
+}
+
+const char *amount(char out[AMOUNT_SIZE], int64_t n, const char *unit)
+{
+	static const struct scale second = {1000, "s"};
+	const struct scale *s = NULL;
+
+	if (strcmp(unit, "bytes") == 0)
+		s = below(bytes, ARRAY_LEN(bytes), n);
+	else if (strcmp(unit, "ms") == 0 && n >= second.size)
+		s = even(times, ARRAY_LEN(times), n);
+	if (s == NULL && strcmp(unit, "ms") == 0 && n >= second.size)
+		s = &second;
+	if (s != NULL)
+		in_tenths(out, n, s);
+	else
+		snprintf(out, AMOUNT_SIZE, "%" PRId64 " %.32s", n, unit);
+	return out;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/suggest.h"
+
+#include <string.h>
+
+#define EDITS_MAX 3
+#define BYTES_PER_EDIT 3
+
+static unsigned char fold(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Optimal string alignment over three rows: ROW[i % 3][j] is what it costs to
+ * turn the first i bytes of A into the first j of B. Neither is longer than
+ * NEAR_WORD_MAX.
+ */
+static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
+{
+	unsigned row[3][NEAR_WORD_MAX + 1];
+
+	for (size_t j = 0; j <= nb; j++)
+		row[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= na; i++) {
+		unsigned *now = row[i % 3];
+		const unsigned *last = row[(i - 1) % 3];
+		const unsigned *older = row[(i + 1) % 3];
+
+		now[0] = (unsigned)i;
+		for (size_t j = 1; j <= nb; j++) {
+			unsigned x = fold(a[i - 1]), y = fold(b[j - 1]);
+
+			now[j] = least(least(last[j], now[j - 1]) + 1,
+				       last[j - 1] + (x != y));
+			if (i > 1 && j > 1 && x == fold(b[j - 2]) &&
+			    y == fold(a[i - 2]))
+				now[j] = least(now[j], older[j - 2] + 1);
+		}
+	}
+	return row[na % 3][nb];
+}
+
+void near_init(struct near *n, const char *word)
+{
+	size_t len = strlen(word);
+	unsigned edits =
+	    (unsigned)least((unsigned)(len / BYTES_PER_EDIT), EDITS_MAX);
+
+	*n = (struct near){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
+	if (len == 0 || len > NEAR_WORD_MAX)
+		n->cost = 0; /* nothing costs less */
+}
+
+void near_try(struct near *n, const char *candidate)
+{
+	size_t na = strnlen(n->word, NEAR_WORD_MAX + 1);
+	size_t nb = strnlen(candidate, NEAR_WORD_MAX + 1);
+	size_t gap = na > nb ? na - nb : nb - na;
+	unsigned cost;
+
+	if (gap >= n->cost || na > NEAR_WORD_MAX || nb > NEAR_WORD_MAX)
+		return; /* each byte of the gap costs an edit */
+	cost = distance(n->word, na, candidate, nb);
+	if (cost < n->cost) {
+		n->cost = cost;
+		n->best = candidate;
+	}
+}
+
+const char *near_word(const char *word, const char *const *list, size_t n)
+{
+	struct near found;
+
+	near_init(&found, word);
+	for (size_t i = 0; i < n; i++)
+		near_try(&found, list[i]);
+	return found.best;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* suggest.h - "did you mean": the known word nearest to one that is not known. */
+#ifndef BASE_TEXT_SUGGEST_H
+#define BASE_TEXT_SUGGEST_H
+
+#include <stddef.h>
+
+#define NEAR_WORD_MAX 64 /* bytes; a longer word is near to nothing */
+
+/* A search: near_init(), near_try() for each candidate, then read best. */
+struct near {
+	const char *word; /* lent */
+	const char *best; /* borrowed from near_try(); NULL: none is near */
+	unsigned cost;	  /* of best; before: one more than would be near */
+};
+
+/*
+ * Near are words within one edit for each three bytes of WORD, at least one
+ * and at most three. An edit puts in, leaves out, changes or swaps with its
+ * neighbour one byte; upper and lower case are the same. Of several that are
+ * as near, the first tried stays.
+ */
+void near_init(struct near *n, const char *word);
+void near_try(struct near *n, const char *candidate);
+
+/* The one of LIST (N of them) that is nearest to WORD; NULL: none. Borrowed. */
+const char *near_word(const char *word, const char *const *list, size_t n);
+
+#endif

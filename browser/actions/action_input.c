@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* click, type_text, press_key: what a person would do with mouse and keys. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "browser/browser.h"
+#include "proto/json/json_pack.h"
+
+#define SETTLE_MS 100 /* a click's popup is told of, if it comes by then */
+
+/* FUNCTION's word on the element that is meant; NULL and a fault. */
+static struct json_object *locate(struct call *c, const char *function)
+{
+	const char *element = arg_str(c, "element");
+	const char *selector = arg_str(c, "selector");
+	struct json_object *v, *args;
+
+	if ((element == NULL) == (selector == NULL)) {
+		call_fault(c, "INVALID_PARAMETER", NULL,
+			   "%s: give element or selector, one of them",
+			   c->action->name);
+		return NULL;
+	}
+	args = pack("element?s selector?s", element, selector);
+	if (broker_arg(c->action, "append", 6) != NULL)
+		json_object_object_add(
+		    args, "append",
+		    json_object_new_boolean(arg_bool(c, "append")));
+	v = script(c, function, args, 0);
+	if (v == NULL)
+		return NULL;
+	if (member_bool(v, "badSelector"))
+		call_fault(c, "INVALID_PARAMETER",
+			   pack("pointer:s keyword:s expected:s", "/selector",
+				"format", "a CSS selector"),
+			   "%s: selector is no CSS selector", c->action->name);
+	else if (!member_bool(v, "found"))
+		call_fault(c, "ELEMENT_NOT_FOUND",
+			   pack("element?s selector?s", element, selector),
+			   "%s: the page has no such element%s",
+			   c->action->name,
+			   element == NULL ? ""
+					   : " any more; ids are of one "
+					     "document alone");
+	else
+		return v;
+	json_object_put(v);
+	return NULL;
+}
+
+static int mouse(struct call *c, const char *type, struct json_object *at)
+{
+	struct json_object *r =
+	    call_cdp(c, c->tab->attached, "Input.dispatchMouseEvent",
+		     pack("type:s x:o y:o button:s buttons:i clickCount:i",
+			  type, json_object_get(member(at, "x")),
+			  json_object_get(member(at, "y")),
+			  strcmp(type, "mouseMoved") == 0 ? "none" : "left",
+			  (int64_t)(strcmp(type, "mousePressed") == 0),
+			  (int64_t)(strcmp(type, "mouseMoved") != 0)));
+
+	json_object_put(r);
+	return r == NULL ? -1 : 0;
+}
+
+static int click_at(struct call *c, struct json_object *at)
+{
+	static const char *const types[] = {"mouseMoved", "mousePressed",
+					    "mouseReleased"};
+	int64_t until;
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (mouse(c, types[i], at) < 0)
+			return -1;
+	until = clock_mono_ms() + SETTLE_MS;
+	while (clock_mono_ms() < until)
+		if (call_wait(c, until) < 0)
+			return -1;
+	return 0;
+}
+
+int action_click(struct call *c)
+{
+	struct json_object *at = locate(c, "point");
+	int rc;
+
+	if (at == NULL)
+		return -1;
+	if (!member_bool(at, "visible") || member_bool(at, "covered") ||
+	    member_bool(at, "disabled")) {
+		call_fault(c, "ELEMENT_NOT_FOUND", NULL,
+			   "click: the element is %s",
+			   !member_bool(at, "visible")	? "not visible"
+			   : member_bool(at, "covered") ? "covered by another"
+							: "disabled");
+		json_object_put(at);
+		return -1;
+	}
+	json_object_put(c->tab->popups);
+	c->tab->popups = json_object_new_array();
+	rc = click_at(c, at);
+	json_object_put(at);
+	if (rc < 0)
+		return -1;
+	c->result =
+	    pack("success:b popups:o", 1, json_object_get(c->tab->popups));
+	return 0;
+}
+
+static int key_event(struct call *c, const char *type, const char *key,
+		     const char *code, int64_t vk, const char *text)
+{
+	struct json_object *r =
+	    call_cdp(c, c->tab->attached, "Input.dispatchKeyEvent",
+		     pack("type:s key:s code:s windowsVirtualKeyCode:i text?s",
+			  type, key, code, vk, text));
+
+	json_object_put(r);
+	return r == NULL ? -1 : 0;
+}
+
+static const struct {
+	const char *name, *key, *code;
+	int64_t vk;
+	const char *text;
+} keys[] = {
+    {"Enter", "Enter", "Enter", 13, "\r"},
+    {"Tab", "Tab", "Tab", 9, NULL},
+    {"Escape", "Escape", "Escape", 27, NULL},
+    {"Backspace", "Backspace", "Backspace", 8, NULL},
+    {"Delete", "Delete", "Delete", 46, NULL},
+    {"Space", " ", "Space", 32, " "},
+    {"ArrowUp", "ArrowUp", "ArrowUp", 38, NULL},
+    {"ArrowDown", "ArrowDown", "ArrowDown", 40, NULL},
+    {"ArrowLeft", "ArrowLeft", "ArrowLeft", 37, NULL},
+    {"ArrowRight", "ArrowRight", "ArrowRight", 39, NULL},
+    {"Home", "Home", "Home", 36, NULL},
+    {"End", "End", "End", 35, NULL},
+    {"PageUp", "PageUp", "PageUp", 33, NULL},
+    {"PageDown", "PageDown", "PageDown", 34, NULL},
+};
+
+static int press(struct call *c, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (strcmp(keys[i].name, name) != 0)
+			continue;
+		if (key_event(c,
+			      keys[i].text == NULL ? "rawKeyDown" : "keyDown",
+			      keys[i].key, keys[i].code, keys[i].vk,
+			      keys[i].text) < 0)
+			return -1;
+		return key_event(c, "keyUp", keys[i].key, keys[i].code,
+				 keys[i].vk, NULL);
+	}
+	return call_fault(c, "INVALID_PARAMETER", NULL, "no key %s", name);
+}
+
+int action_press_key(struct call *c)
+{
+	return press(c, arg_str(c, "key"));
+}
+
+int action_type_text(struct call *c)
+{
+	const char *text = arg_str(c, "text");
+	struct json_object *v = locate(c, "focus"), *r;
+	bool editable, empty;
+
+	if (v == NULL)
+		return -1;
+	editable = member_bool(v, "editable");
+	empty = member_bool(v, "empty");
+	json_object_put(v);
+	if (!editable)
+		return call_fault(c, "ELEMENT_NOT_FOUND", NULL,
+				  "type_text: the element takes no text");
+	if (*text == '\0')
+		return empty || arg_bool(c, "append") ? 0 : press(c, "Delete");
+	r = call_cdp(c, c->tab->attached, "Input.insertText",
+		     pack("text:s", text));
+	json_object_put(r);
+	return r == NULL ? -1 : 0;
+}

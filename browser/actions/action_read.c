@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* get_page_info, get_page_content, find_element, screenshot. */
+#include <string.h>
+
+#include "browser/browser.h"
+#include "proto/json/json_pack.h"
+#include "ipc/msg.h"
+
+#define SHOT_PIXELS_MAX 8000 /* of a full page, in each direction */
+#define SHOT_BYTES_MAX (MSG_ANSWER_MAX - 4096) /* in base64 */
+
+/* What FUNCTION says is the answer. */
+static int tell(struct call *c, const char *function, struct json_object *args)
+{
+	struct json_object *v = script(c, function, args, 0);
+
+	if (v == NULL)
+		return -1;
+	if (member_bool(v, "badSelector")) {
+		json_object_put(v);
+		return call_fault(c, "INVALID_PARAMETER",
+				  pack("pointer:s keyword:s expected:s",
+				       "/selector", "format", "a CSS selector"),
+				  "%s: selector is no CSS selector",
+				  c->action->name);
+	}
+	c->result = v;
+	return 0;
+}
+
+/* What of a page is not in its document. */
+static int tell_more(struct call *c)
+{
+	int64_t changes = -1;
+	int status = tab_status(c->tab);
+
+	if (status != 0)
+		json_object_object_add(c->result, "statusCode",
+				       json_object_new_int(status));
+	if (arg_bool(c, "cookies") && session_look_at_cookies(c, &changes) < 0)
+		return -1;
+	if (changes >= 0)
+		json_object_object_add(c->result, "cookieChanges",
+				       json_object_new_int64(changes));
+	return 0;
+}
+
+int action_get_page_info(struct call *c)
+{
+	if (tell(c, "info",
+		 pack("maxElements:i visibleOnly:b", arg_int(c, "maxElements"),
+		      arg_bool(c, "visibleOnly"))) < 0)
+		return -1;
+	return tell_more(c);
+}
+
+int action_get_page_content(struct call *c)
+{
+	return tell(c, "content", pack("maxLength:i", arg_int(c, "maxLength")));
+}
+
+int action_find_element(struct call *c)
+{
+	const char *selector = arg_str(c, "selector");
+	const char *query = arg_str(c, "query");
+
+	if (selector == NULL && query == NULL)
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "find_element: give query or selector");
+	return tell(c, "find",
+		    pack("selector?s query?s type?s maxElements:i", selector,
+			 query, arg_str(c, "type"), arg_int(c, "maxElements")));
+}
+
+static struct json_object *capture(struct call *c, const char *format,
+				   struct json_object *clip, bool beyond)
+{
+	return call_cdp(
+	    c, c->tab->attached, "Page.captureScreenshot",
+	    pack("format:s quality?o clip?o "
+		 "captureBeyondViewport:b",
+		 format,
+		 strcmp(format, "jpeg") == 0 ? json_object_new_int(80) : NULL,
+		 clip, beyond));
+}
+
+static int64_t at_most(int64_t n, int64_t most)
+{
+	return n < most ? n : most;
+}
+
+int action_screenshot(struct call *c)
+{
+	const char *format = arg_str(c, "format");
+	bool full = arg_bool(c, "fullPage");
+	struct json_object *size = script(c, "size", pack(""), 0);
+	struct json_object *clip = NULL, *r;
+	int64_t width, height;
+	size_t n;
+
+	if (size == NULL)
+		return -1;
+	format = format == NULL ? "png" : format;
+	width = member_int(size, full ? "width" : "viewWidth");
+	height = member_int(size, full ? "height" : "viewHeight");
+	json_object_put(size);
+	width = at_most(width, SHOT_PIXELS_MAX);
+	height = at_most(height, SHOT_PIXELS_MAX);
+	if (full)
+		clip = pack("x:i y:i width:i height:i scale:i", (int64_t)0,
+			    (int64_t)0, width, height, (int64_t)1);
+	r = capture(c, format, clip, full);
+	if (r == NULL)
+		return -1;
+	n = (size_t)json_object_get_string_len(member(r, "data"));
+	if (member_str(r, "data") == NULL || n > SHOT_BYTES_MAX) {
+		json_object_put(r);
+		return call_fault(
+		    c, "EXECUTION_ERROR", NULL,
+		    "the screenshot has %zu bytes in base64; %u "
+		    "would pass: take a jpeg, or less of the page",
+		    n, SHOT_BYTES_MAX);
+	}
+	c->result =
+	    pack("mimeType:s data:o width:i height:i",
+		 strcmp(format, "jpeg") == 0 ? "image/jpeg" : "image/png",
+		 json_object_get(member(r, "data")), width, height);
+	json_object_put(r);
+	return 0;
+}

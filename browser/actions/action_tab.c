@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* create_tab, navigate, close_tab: where a tab is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "browser/browser.h"
+#include "browser/chromium.h"
+#include "browser/net/host_grants.h"
+#include "browser/session_access.h"
+#include "proto/json/json_pack.h"
+#include "browser/net/net_deny.h"
+
+static int not_allowed(struct call *c, enum url_trust trust, const char *url,
+		       const char *why)
+{
+	const char *level = trust == URL_LOCAL ? "local" : "remote";
+	struct url_place at;
+
+	c->b->refusals++;
+	url_policy_url(url, URL_LOCAL, &at); /* the rest of it may be secret */
+	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
+		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, why);
+	if (granted_refuses(why))
+		return call_fault(
+		    c, "URL_NOT_ALLOWED",
+		    pack("url:s reason:s key:s whoCanGrant:s", url, why,
+			 "hosts",
+			 "the operator, by hosts in the [grant] of the template "
+			 "in paddock.conf"),
+		    "%.200s is not opened: %s; the operator can grant it, by "
+		    "hosts = %s in its [grant] of paddock.conf",
+		    url, why, at.host);
+	return call_fault(c, "URL_NOT_ALLOWED",
+			  pack("url:s reason:s trustLevel:s", url, why, level),
+			  "%.200s is not allowed at trust level %s: %s", url,
+			  level, why);
+}
+
+/* Of what the page asked for last: redirects lead elsewhere. */
+static int unreached(struct call *c, const char *url, const char *error,
+		     int64_t since)
+{
+	const char *last = c->tab->asked_url;
+	const struct failure *f = NULL;
+	struct url_place at;
+
+	if (last == NULL)
+		last = url;
+	url_policy_url(last, URL_LOCAL, &at);
+	f = session_failure(c->session, at.host, at.port, since);
+	if (f == NULL) {
+		last = url;
+		url_policy_url(url, URL_LOCAL, &at);
+		f = session_failure(c->session, at.host, at.port, since);
+	}
+	if (f != NULL && f->policy)
+		return not_allowed(c, c->session->trust, last, f->why);
+	return call_fault(c, "EXECUTION_ERROR",
+			  pack("netError:s url:s reason?s", error, last,
+			       f == NULL ? NULL : f->why),
+			  "%.200s was not reached: %s", last,
+			  f == NULL ? error : f->why);
+}
+
+static int too_late(struct call *c, const char *url, int64_t timeout)
+{
+	send_cdp(c->b, c->tab->attached, "Page.stopLoading", NULL);
+	return call_fault(
+	    c, "NAVIGATION_TIMEOUT", pack("url:s timeoutMs:i", url, timeout),
+	    "%.200s did not come within %lld ms", url, (long long)timeout);
+}
+
+/* What is there, by Chromium itself: the page may be too busy to say. */
+static int where(struct call *c, char **url, char **title)
+{
+	struct json_object *r, *info;
+
+	r = call_cdp(c, NULL, "Target.getTargetInfo",
+		     pack("targetId:s", c->tab->target));
+	info = member(r, "targetInfo");
+	if (info == NULL) {
+		json_object_put(r);
+		return -1;
+	}
+	*url = xstrdup_opt(member_str(info, "url"));
+	*title = xstrdup_opt(member_str(info, "title"));
+	json_object_put(r);
+	return 0;
+}
+
+struct arrival {
+	bool partial; /* the document had not come whole in time */
+	int status;   /* 0: none */
+	char *url, *title;
+};
+
+static void arrival_fini(struct arrival *a)
+{
+	free(a->url);
+	free(a->title);
+}
+
+/*
+ * Until all of the document of LOADER has come, or UNTIL. A script of it may
+ * lead elsewhere: then that one counts. COMMITS: of before there was any.
+ */
+static int await_document(struct call *c, const char *loader, unsigned commits,
+			  int64_t until, struct arrival *a)
+{
+	struct tab *t = c->tab;
+
+	for (;;) {
+		bool ours = t->commits == commits + 1;
+		const char *want = ours ? loader : t->loader;
+
+		if (t->commits != commits && t->loaded != NULL &&
+		    want != NULL && strcmp(t->loaded, want) == 0)
+			return 0;
+		if (clock_mono_ms() >= until) {
+			a->partial = true;
+			return 0;
+		}
+		if (call_wait(c, until) < 0)
+			return -1;
+	}
+}
+
+/* The session's trust and bounds bind whoever uses it; a run its own hosts. */
+static const char *why_not(struct call *c, const char *url)
+{
+	const char *why = reach_url(url, c->session->trust);
+	struct url_place at;
+
+	if (why != NULL)
+		return why;
+	url_policy_url(url, c->session->trust, &at);
+	if (c->hosts != NULL)
+		why = granted_host(c->hosts, at.host, at.port);
+	guest_sent(c, at.host, at.port);
+	return why != NULL ? why
+			   : guest_reach(c->session, at.host, at.port, NULL);
+}
+
+static int go(struct call *c, const char *url, int64_t timeout,
+	      struct arrival *a)
+{
+	int64_t since = clock_mono_ms(), until = since + timeout;
+	struct json_object *r;
+	unsigned commits = c->tab->commits;
+	const char *why, *error, *loader;
+	char *own = NULL;
+	int rc = 0;
+
+	*a = (struct arrival){0};
+	why = why_not(c, url);
+	if (why != NULL)
+		return not_allowed(c, c->session->trust, url, why);
+	if (c->of_run != NULL)
+		guest_led(c, true); /* it may come later than we wait */
+	/* a script that never ends would keep the next document out */
+	if (c->tab->hung)
+		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
+			 NULL);
+	r = call_cdp_try(c, c->tab->attached, "Page.navigate",
+			 pack("url:s", url), until, &why);
+	if (r == NULL) {
+		if (why == NULL)
+			return -1;
+		return *why == '\0'
+			   ? too_late(c, url, timeout)
+			   : call_fault(c, "EXECUTION_ERROR",
+					pack("url:s netError:s", url, why),
+					"%.200s: %s", url, why);
+	}
+	error = member_str(r, "errorText");
+	loader = member_str(r, "loaderId");
+	if (error != NULL && *error != '\0' &&
+	    strcmp(error, "net::ERR_HTTP_RESPONSE_CODE_FAILURE") != 0)
+		rc = unreached(c, url, error, since);
+	else if (loader != NULL) { /* NULL: within the document */
+		own = xstrdup(loader);
+		if (error == NULL || *error == '\0')
+			rc = await_document(c, own, commits, until, a);
+	}
+	json_object_put(r);
+	free(own);
+	if (rc < 0)
+		return -1;
+	if (c->of_run == NULL && c->tab->commits != commits)
+		guest_led(c, true);
+	a->status = c->tab->status;
+	return where(c, &a->url, &a->title);
+}
+
+static struct json_object *status_of(const struct arrival *a)
+{
+	return a->status == 0 ? NULL : json_object_new_int(a->status);
+}
+
+int action_navigate(struct call *c)
+{
+	struct arrival a;
+
+	if (go(c, arg_str(c, "url"), arg_int(c, "timeoutMs"), &a) < 0)
+		return -1;
+	c->result = pack("success:b partial:b statusCode?o page:o",
+			 !a.partial && a.status < 400, a.partial, status_of(&a),
+			 pack("url:s title:s", a.url, a.title));
+	arrival_fini(&a);
+	return 0;
+}
+
+int action_create_tab(struct call *c)
+{
+	const char *url = arg_str(c, "url");
+	struct arrival a = {0};
+	char id[ID_SIZE], session[ID_SIZE] = "";
+	struct url_place at;
+	const char *why;
+
+	/* before there is anything to undo */
+	why = url == NULL ? NULL : reach_url(url, c->trust);
+	if (why == NULL && url != NULL && c->hosts != NULL &&
+	    url_policy_url(url, c->trust, &at) == NULL)
+		why = granted_host(c->hosts, at.host, at.port);
+	if (why != NULL)
+		return not_allowed(c, c->trust, url, why);
+	if (session_enter(c, arg_str(c, "sessionId"), true) < 0)
+		return -1;
+	if (c->of_run == NULL && c->session->n_tabs == 0 &&
+	    arg_str(c, "sessionId") == NULL && c->in_session == NULL)
+		memcpy(session, c->session->id, sizeof(session));
+	if (tab_open(c) < 0) {
+		session_undo(c, session);
+		return -1;
+	}
+	memcpy(id, c->tab->id, sizeof(id));
+	if (url != NULL && go(c, url, arg_int(c, "timeoutMs"), &a) < 0) {
+		arrival_fini(&a);
+		tab_undo(c, id);
+		session_undo(c, session);
+		return -1;
+	}
+	c->result =
+	    pack("tabId:s sessionId:s url:s title?s partial:b "
+		 "statusCode?o",
+		 id, c->session->id, a.url == NULL ? "about:blank" : a.url,
+		 a.title, a.partial, status_of(&a));
+	arrival_fini(&a);
+	return 0;
+}
+
+int action_close_tab(struct call *c)
+{
+	struct tab *t = c->tab;
+
+	c->tab = NULL;
+	tab_close(t, "SESSION_NOT_FOUND", "its tab was closed", true);
+	return 0;
+}

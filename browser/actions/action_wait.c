@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_for_stable, wait: until a page is as it should be. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "browser/browser.h"
+#include "proto/json/json_pack.h"
+
+#define POLL_MS 50
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The document's own state counts, and what its observer saw: a navigation
+ * within the document changes neither for good.
+ */
+int action_wait_for_stable(struct call *c)
+{
+	int64_t quiet = arg_int(c, "quietMs");
+	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
+	bool loaded = false, stable = false;
+	struct json_object *v, *state = NULL;
+	int64_t left = quiet, at; /* of it, if nothing changes; the next look */
+	unsigned pending = 0;
+
+	while (!stable) {
+		v = script(c, "quiet", pack(""), until);
+		if (c->aborted) {
+			json_object_put(v);
+			break;
+		}
+		pending = tab_requests(c->tab);
+		left = v == NULL ? POLL_MS : quiet - member_int(v, "quietMs");
+		if (v != NULL) {
+			json_object_put(state);
+			state = json_object_get(member(v, "loadState"));
+			loaded = strcmp(json_object_get_string(state),
+					"complete") == 0;
+		}
+		json_object_put(v);
+		stable = loaded && left <= 0 && pending == 0;
+		if (stable || clock_mono_ms() >= until)
+			break;
+		at = clock_mono_ms() + (left > 0 ? left : POLL_MS);
+		if (call_wait(c, sooner(until, at)) < 0)
+			break;
+	}
+	if (c->aborted) {
+		json_object_put(state);
+		return -1;
+	}
+	c->result =
+	    pack("stable:b domStable:b networkPending:i loadState:o", stable,
+		 left <= 0, (int64_t)pending,
+		 state != NULL ? state : json_object_new_string("loading"));
+	return 0;
+}
+
+static int bad_selector(struct call *c)
+{
+	return call_fault(c, "INVALID_PARAMETER",
+			  pack("pointer:s keyword:s expected:s", "/selector",
+			       "format", "a CSS selector"),
+			  "%s: selector is no CSS selector", c->action->name);
+}
+
+int action_wait(struct call *c)
+{
+	int64_t until = clock_mono_ms() + arg_int(c, "timeoutMs");
+	const char *selector = arg_str(c, "selector"),
+		   *text = arg_str(c, "text"), *url = arg_str(c, "urlContains");
+	struct json_object *v = NULL;
+
+	if (selector == NULL && text == NULL && url == NULL)
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "wait: give selector, text or urlContains");
+	for (;;) {
+		json_object_put(v);
+		v = script(c, "look",
+			   pack("selector?s text?s urlContains?s", selector,
+				text, url),
+			   until);
+		if (c->aborted || member_bool(v, "badSelector")) {
+			json_object_put(v);
+			return c->aborted ? -1 : bad_selector(c);
+		}
+		if (member_bool(v, "found") || clock_mono_ms() >= until ||
+		    call_wait(c, sooner(until, clock_mono_ms() + POLL_MS)) < 0)
+			break;
+	}
+	if (c->aborted) {
+		json_object_put(v);
+		return -1;
+	}
+	c->result =
+	    v != NULL ? v
+		      : pack("found:b page:o", 0,
+			     pack("url:s title:s", c->tab->url, c->tab->title));
+	return 0;
+}

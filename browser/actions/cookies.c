@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a session's cookies change; what they are is told to nobody. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "browser/browser.h"
+#include "proto/json/json_pack.h"
+
+#define PATIENCE_MS 2000 /* more cookies than Chromium may send: no answer */
+
+/* FNV-1a, the NUL included, so that no two words are like another two. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	while (*text++ != '\0');
+	return hash;
+}
+
+static uint64_t digest(struct json_object *cookie)
+{
+	static const char *const parts[] = {"domain", "path", "name", "value"};
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		const char *text = member_str(cookie, parts[i]);
+
+		hash = mix(hash, text == NULL ? "" : text);
+	}
+	return hash;
+}
+
+int session_look_at_cookies(struct call *c, int64_t *changes)
+{
+	struct session *s = c->session;
+	struct json_object *r, *all;
+	const char *why;
+	uint64_t sum = 0;
+
+	r = call_cdp_try(c, NULL, "Storage.getCookies",
+			 pack("browserContextId:s", s->context),
+			 clock_mono_ms() + PATIENCE_MS, &why);
+	if (r == NULL && why == NULL)
+		return -1;
+	all = member(r, "cookies");
+	if (!json_object_is_type(all, json_type_array)) {
+		json_object_put(r);
+		return 0;
+	}
+	/* a sum, as their order means nothing */
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		sum += digest(json_object_array_get_idx(all, i));
+	json_object_put(r);
+	if (sum != s->cookies) {
+		s->cookies = sum;
+		s->cookie_changes++;
+	}
+	*changes = s->cookie_changes;
+	return 0;
+}

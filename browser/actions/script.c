@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/embed.h"
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+
+EMBED(page_js, "browser/actions/page.js");
+
+#define TRIES 5 /* a page may navigate between two calls */
+#define PAUSE_MS 20
+
+const char *script_source(void)
+{
+	return page_js; /* a NUL follows it */
+}
+
+/* The world's context in the document that is there now; -1: none. */
+static int64_t world(struct call *c, int64_t until)
+{
+	const char *why;
+	struct json_object *r;
+	int64_t id;
+
+	r = call_cdp_try(
+	    c, c->tab->attached, "Page.createIsolatedWorld",
+	    pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD), until,
+	    &why);
+	if (r == NULL)
+		return -1;
+	id = member_int(r, "executionContextId");
+	json_object_put(r);
+	return id;
+}
+
+static struct json_object *evaluate(struct call *c, int64_t context,
+				    const char *text, int64_t until,
+				    const char **why)
+{
+	struct json_object *r, *v = NULL;
+
+	r = call_cdp_try(c, c->tab->attached, "Runtime.evaluate",
+			 pack("expression:s contextId:i returnByValue:b "
+			      "awaitPromise:b userGesture:b",
+			      text, context, 1, 0, 0),
+			 until, why);
+	if (r == NULL)
+		return NULL;
+	if (member(r, "exceptionDetails") != NULL)
+		*why = "the page's document is not of the usual kind";
+	else
+		v = json_object_get(member(member(r, "result"), "value"));
+	json_object_put(r);
+	return v;
+}
+
+static struct json_object *attempt(struct call *c, const char *text,
+				   int64_t until, const char **why)
+{
+	int64_t context = world(c, until);
+	struct json_object *v;
+
+	*why = NULL;
+	if (context < 0)
+		return NULL;
+	v = evaluate(c, context, text, until, why);
+	if (v != NULL || c->aborted)
+		return v;
+	/* a document that was there before the script was */
+	v = evaluate(c, context, page_js, until, why);
+	json_object_put(v);
+	return c->aborted ? NULL : evaluate(c, context, text, until, why);
+}
+
+struct json_object *script(struct call *c, const char *function,
+			   struct json_object *args, int64_t until)
+{
+	char *text = xasprintf(
+	    "globalThis.paddock ? paddock.%s(%s) : null", function,
+	    json_object_to_json_string_ext(args, JSON_C_TO_STRING_PLAIN));
+	struct json_object *v = NULL;
+	bool soft = until != 0;
+	const char *why = NULL;
+
+	until = soft ? until : INT64_MAX;
+	for (int i = 0;
+	     i < TRIES && v == NULL && !c->aborted && clock_mono_ms() < until;
+	     i++) {
+		v = attempt(c, text, until, &why);
+		if (v == NULL && !c->aborted)
+			call_wait(c, clock_mono_ms() + PAUSE_MS);
+	}
+	free(text);
+	json_object_put(args);
+	if (v == NULL && c->tab != NULL &&
+	    clock_mono_ms() >= (until < c->deadline ? until : c->deadline))
+		c->tab->hung = true;
+	if (v == NULL && !soft && !c->aborted)
+		call_fault(
+		    c, "EXECUTION_ERROR", NULL, "%s: %s", c->action->name,
+		    why == NULL || *why == '\0' ? "the page kept changing"
+						: why);
+	return v;
+}

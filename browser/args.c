@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/args.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text/suggest.h"
+#include "browser/net/host_grants.h"
+#include "proto/json/json_pack.h"
+#include "ipc/host_pattern.h"
+
+static int wrong(struct call *c, const char *name, const char *keyword,
+		 const char *expected)
+{
+	char *pointer = xasprintf("/%s", name);
+	struct json_object *details =
+	    pack("pointer:s keyword:s expected:s", pointer, keyword, expected);
+
+	free(pointer);
+	return call_fault(c, "INVALID_PARAMETER", details,
+			  "%s: %.64s must be %s", c->action->name, name,
+			  expected);
+}
+
+static int unknown(struct call *c, const char *name)
+{
+	struct near near;
+	char *expected;
+	int rc;
+
+	near_init(&near, name);
+	for (const struct broker_arg *a = c->action->args; a->name; a++)
+		near_try(&near, a->name);
+	expected = near.best == NULL ? xstrdup("an argument that it knows")
+				     : xasprintf("%s, perhaps", near.best);
+	rc = wrong(c, name, "additionalProperties", expected);
+	free(expected);
+	return rc;
+}
+
+static int check_string(struct call *c, const struct broker_arg *a,
+			struct json_object *v)
+{
+	size_t n = (size_t)json_object_get_string_len(v);
+	char expected[80];
+
+	snprintf(expected, sizeof(expected),
+		 "a string of %" PRId64 " to %" PRId64 " bytes without a NUL",
+		 a->min, a->max);
+	if (!json_object_is_type(v, json_type_string))
+		return wrong(c, a->name, "type", expected);
+	if (n < (size_t)a->min || n > (size_t)a->max ||
+	    strlen(json_object_get_string(v)) != n)
+		return wrong(c, a->name, "maxLength", expected);
+	return 0;
+}
+
+static int check_integer(struct call *c, const struct broker_arg *a,
+			 struct json_object *v)
+{
+	char expected[64];
+	int64_t n = json_object_get_int64(v);
+
+	snprintf(expected, sizeof(expected),
+		 "an integer from %" PRId64 " to %" PRId64, a->min, a->max);
+	if (json_object_is_type(v, json_type_double) &&
+	    json_object_get_double(v) == (double)n)
+		; /* 5.0 is an integer, too */
+	else if (!json_object_is_type(v, json_type_int))
+		return wrong(c, a->name, "type", expected);
+	return n < a->min || n > a->max ? wrong(c, a->name, "range", expected)
+					: 0;
+}
+
+/* Is S one of LIST's words? */
+static bool listed(const char *list, const char *s)
+{
+	size_t n = strlen(s);
+
+	for (const char *p = list; n > 0 && (p = strstr(p, s)) != NULL; p++)
+		if ((p == list || p[-1] == ' ') &&
+		    (p[n] == ' ' || p[n] == '\0'))
+			return strchr(s, ' ') == NULL;
+	return false;
+}
+
+static int check_choice(struct call *c, const struct broker_arg *a,
+			struct json_object *v)
+{
+	char expected[256];
+
+	snprintf(expected, sizeof(expected), "one of %s", a->values);
+	return json_object_is_type(v, json_type_string) &&
+		       listed(a->values, json_object_get_string(v))
+		   ? 0
+		   : wrong(c, a->name, "enum", expected);
+}
+
+static int check_id(struct call *c, const struct broker_arg *a,
+		    struct json_object *v)
+{
+	const bool tab = a->type == BROKER_TAB_ID;
+	const char *s = json_object_get_string(v);
+
+	if (!json_object_is_type(v, json_type_string))
+		return wrong(c, a->name, "type", "a string");
+	if (id_ok(s, tab ? BROKER_TAB : BROKER_SESSION))
+		return 0;
+	return call_fault(c, "SESSION_NOT_FOUND", NULL,
+			  "there is no such %s: create_tab gives ids",
+			  tab ? "tab" : "session");
+}
+
+static int check(struct call *c, const struct broker_arg *a,
+		 struct json_object *v)
+{
+	switch (a->type) {
+	case BROKER_STRING:
+		return check_string(c, a, v);
+	case BROKER_INTEGER:
+		return check_integer(c, a, v);
+	case BROKER_BOOLEAN:
+		return json_object_is_type(v, json_type_boolean)
+			   ? 0
+			   : wrong(c, a->name, "type", "true or false");
+	case BROKER_CHOICE:
+		return check_choice(c, a, v);
+	case BROKER_SESSION_ID:
+	case BROKER_TAB_ID:
+		return check_id(c, a, v);
+	}
+	return -1;
+}
+
+static int check_all(struct call *c)
+{
+	const struct broker_arg *a;
+
+	json_object_object_foreach(c->args, name, value)
+	{
+		a = broker_arg(c->action, name, strlen(name));
+		if (a == NULL)
+			return unknown(c, name);
+		if (check(c, a, value) < 0)
+			return -1;
+	}
+	for (a = c->action->args; a->name != NULL; a++)
+		if (a->required && member(c->args, a->name) == NULL)
+			return wrong(c, a->name, "required", "given");
+	return 0;
+}
+
+int64_t arg_int(struct call *c, const char *name)
+{
+	const struct broker_arg *a = broker_arg(c->action, name, strlen(name));
+
+	return member(c->args, name) != NULL ? member_int(c->args, name)
+					     : a->value;
+}
+
+bool arg_bool(struct call *c, const char *name)
+{
+	const struct broker_arg *a = broker_arg(c->action, name, strlen(name));
+
+	return member(c->args, name) != NULL ? member_bool(c->args, name)
+					     : a->value != 0;
+}
+
+const char *arg_str(struct call *c, const char *name)
+{
+	return member_str(c->args, name);
+}
+
+/* A run without them reaches nothing; a client without them what its trust may. */
+static int take_hosts(struct call *c, struct json_object *list)
+{
+	if (list == NULL && c->of_run == NULL)
+		return 0;
+	if (list == NULL || json_object_is_type(list, json_type_array))
+		c->hosts = granted_new(list);
+	if (c->hosts != NULL)
+		return 0;
+	return call_fault(c, "INVALID_PARAMETER", NULL,
+			  "hosts must be an array of at most %u patterns of "
+			  "hosts",
+			  HOST_PATTERNS_MAX);
+}
+
+int args_take(struct call *c, struct json_object *body)
+{
+	const char *who = member_str(body, "requestor");
+	const char *trust = member_str(body, "trust");
+	struct json_object *args = member(body, "args");
+	int64_t timeout = member_int(body, "timeoutMs");
+
+	if (who == NULL || trust == NULL || timeout < 1 ||
+	    timeout > BROKER_TIMEOUT_MAX || strlen(who) > BROKER_REQUESTOR_MAX)
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "requestor, trust and timeoutMs must be "
+				  "given, timeoutMs 1 to %d",
+				  BROKER_TIMEOUT_MAX);
+	c->requestor = xstrdup(who);
+	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
+	c->of_run = xstrdup_opt(member_str(body, "run"));
+	c->in_session = xstrdup_opt(member_str(body, "session"));
+	c->deadline = clock_mono_ms() + timeout;
+	if (take_hosts(c, member(body, "hosts")) < 0)
+		return -1;
+	if (args != NULL && !json_object_is_type(args, json_type_object))
+		return call_fault(c, "INVALID_PARAMETER", NULL,
+				  "args must be an object");
+	c->args = args == NULL ? pack("") : json_object_get(args);
+	return check_all(c);
+}

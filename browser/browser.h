@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser.h - what the files of this room share: the broker, its calls, its
+ * sessions, their tabs.
+ *
+ * The broker owns all. A call runs in a fiber and borrows its session and tab:
+ * when one of these ends, its calls are aborted, which every wait of theirs
+ * tells. So a tab is good from one wait that went well to the next.
+ */
+#ifndef BROWSER_BROWSER_H
+#define BROWSER_BROWSER_H
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/id.h"
+#include "browser/process/browser_sandbox.h"
+#include "browser/net/url_policy.h"
+#include "ipc/browser_proto.h"
+
+struct limits {
+	unsigned sessions;
+	unsigned tabs;
+	unsigned tabs_per_session;
+	int64_t session_idle_ms;
+	int64_t session_max_ms;
+	int64_t idle_ms;      /* Chromium without a session */
+	int64_t memory_bytes; /* Chromium's, all processes together */
+	int64_t processes;    /* and threads */
+	const char *chromium; /* NULL: look for it */
+};
+
+TAILQ_HEAD(call_list, call);
+TAILQ_HEAD(session_list, session);
+TAILQ_HEAD(tab_list, tab);
+
+struct broker {
+	bool alone; /* there is one requestor only: all is for it */
+	struct event_base *base;
+	struct limits limits;
+	struct cage cage; /* that it is in */
+	struct wire *wire;
+	struct chromium *chromium;
+	struct resolver *resolver;
+	struct call_list calls;
+	unsigned n_calls;
+	struct session_list sessions;
+	unsigned n_sessions, n_tabs;
+	struct hook *hooks; /* uthash: a DevTools session's tab */
+	uint32_t ways;	    /* addresses given to sessions */
+	uint64_t refusals;  /* by the policy, since the start */
+	struct event *tick;
+};
+
+/* ---- call.c ---- */
+
+struct fault {
+	const char *code; /* static; NULL: none */
+	char *message;
+	struct json_object *details;
+};
+
+struct call {
+	struct broker *b;
+	uint32_t seq;
+	const struct broker_action *action;
+	int (*run)(struct call *c);
+	char *requestor;
+	char *of_run;	  /* NULL: a client's own */
+	char *in_session; /* that the run was given, or NULL */
+	struct granted *hosts; /* of the run's template; NULL: a client's own */
+	enum url_trust trust;
+	struct json_object *args;
+	int64_t deadline;	 /* clock_mono_ms() */
+	struct session *session; /* it works in these */
+	struct tab *tab;
+	struct fiber *fiber;
+	struct event *wake;
+	bool aborted; /* there is a fault, and waiting is over */
+	struct fault fault;
+	struct json_object *result;
+	TAILQ_ENTRY(call) link;
+};
+
+/* ---- quota.c ---- */
+
+enum quota_kind {
+	QUOTA_SESSIONS,	    /* one more session of C's requestor's */
+	QUOTA_TABS,	    /* one more tab of all its sessions */
+	QUOTA_SESSION_TABS, /* one more of C's session */
+	QUOTA_CALLS,	    /* C, which is counted already */
+};
+
+/* May there be one more, for C's requestor? 0, or -1 and a fault. */
+int quota_claim(struct call *c, enum quota_kind kind);
+
+/* ---- call.c ---- */
+
+/* Start a call; it answers by wire_answer(). Takes BODY. */
+void call_start(struct broker *b, uint32_t seq, const char *tool,
+		struct json_object *body);
+/* -1, so that an action can end with it. Takes DETAILS; the first counts. */
+int call_fault(struct call *c, const char *code, struct json_object *details,
+	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* From outside its fiber: end its waiting with this fault. */
+void call_abort(struct call *c, const char *code, const char *message);
+void call_wake(struct call *c);
+
+/* Within C's fiber. 0: woken, or it is UNTIL (clock_mono_ms()); -1: a fault. */
+int call_wait(struct call *c, int64_t until);
+/*
+ * Call Chromium. The result, which the caller puts; or NULL and a fault.
+ * SESSION as cdp_call(); takes PARAMS.
+ */
+struct json_object *call_cdp(struct call *c, const char *session,
+			     const char *method, struct json_object *params);
+/*
+ * The same, at most until UNTIL. NULL, and in *WHY what Chromium said (good
+ * until the next), "" when it said nothing in time, NULL: a fault.
+ */
+struct json_object *call_cdp_try(struct call *c, const char *session,
+				 const char *method, struct json_object *params,
+				 int64_t until, const char **why);
+/* Nobody waits for what comes of it. */
+void send_cdp(struct broker *b, const char *session, const char *method,
+	      struct json_object *params);
+
+/* Arguments, with the defaults of the action's table. */
+int64_t arg_int(struct call *c, const char *name);
+bool arg_bool(struct call *c, const char *name);
+const char *arg_str(struct call *c, const char *name); /* NULL: not given */
+
+/* ---- session.c ---- */
+
+#define FAILURES_KEPT 16
+#define SESSION_REACHED_MAX 512 /* places that are remembered */
+
+struct failure { /* to reach something */
+	char host[URL_HOST_MAX];
+	unsigned port;
+	char why[96];
+	bool policy;
+	int64_t at; /* clock_mono_ms(); 0: none */
+};
+
+struct session {
+	struct broker *b;
+	char id[ID_SIZE];
+	char *requestor;
+	char *of_run; /* NULL: a client made it */
+	enum url_trust trust;
+	bool kept;
+	char *context; /* Chromium's; NULL: being made */
+	uint32_t way;  /* of the proxy, that all of it takes */
+	struct granted *hosts; /* of whose run made it; NULL: a client did */
+	LIST_HEAD(, guest) guests; /* runs of others that work in it */
+	TAILQ_HEAD(reached_list, reached) reached; /* without them */
+	unsigned n_reached;
+	struct tab_list tabs;
+	unsigned n_tabs;
+	int64_t created_wall, used_wall; /* Unix ms */
+	int64_t created, used;		 /* clock_mono_ms() */
+	struct failure failures[FAILURES_KEPT];
+	unsigned n_failures; /* ever */
+	uint64_t cookies;    /* a digest of those that were seen last */
+	int64_t cookie_changes;
+	TAILQ_ENTRY(session) link;
+};
+
+/*
+ * C's session: the one called ID (NULL: its default), or its run's; MAKE: a
+ * new one when it has none. In C->session. 0, or -1 and a fault.
+ */
+int session_enter(struct call *c, const char *id, bool make);
+/* C, which failed, made the session called ID: it goes, if it is there. */
+void session_undo(struct call *c, const char *id);
+/* May C use S? */
+bool session_is_of(const struct session *s, const struct call *c);
+struct session *session_of_way(struct broker *b, uint32_t way);
+void session_used(struct session *s);
+/* Aborts its calls with CODE and WHY; TELL: Chromium, which has it still. */
+void session_close(struct session *s, const char *code, const char *why,
+		   bool tell);
+unsigned sessions_run_ended(struct broker *b, const char *run);
+unsigned sessions_requestor_gone(struct broker *b, const char *requestor);
+void sessions_lost(struct broker *b); /* Chromium ended */
+void sessions_sweep(struct broker *b);
+/* {sessionId…}, for `sessions' and list_sessions; the caller's. */
+struct json_object *session_view(const struct session *s);
+/* Note why HOST was not reached; and find the last since SINCE. */
+void session_failed(struct session *s, const char *host, unsigned port,
+		    const char *why, bool policy);
+const struct failure *session_failure(const struct session *s, const char *host,
+				      unsigned port, int64_t since);
+
+/* ---- cookies.c ---- */
+
+/*
+ * Count in *CHANGES how often C's session was seen with other cookies than
+ * before; as it was, when Chromium does not tell. 0, or -1 and a fault.
+ */
+int session_look_at_cookies(struct call *c, int64_t *changes);
+
+/* ---- tab.c ---- */
+
+#define TAB_REQUESTS_MAX 1000	 /* under way, that are told apart */
+#define TAB_REQUEST_OLD_MS 10000 /* then it is no longer waited for */
+#define TAB_POPUPS_MAX 8	 /* told of */
+
+struct request;
+
+struct tab {
+	struct session *session;
+	char id[ID_SIZE];
+	char *target;	    /* NULL: being made; also the main frame's id */
+	char *attached;	    /* its DevTools session */
+	char *url, *title;  /* as Chromium last said */
+	char *loader;	    /* of the document that is there */
+	unsigned commits;   /* documents that came, ever */
+	char *asked_loader; /* of the document whose request went out last */
+	char *asked_url;
+	int status;		  /* of asked_loader's answer; 0: none */
+	char *loaded;		  /* the loader of the last DOMContentLoaded */
+	char *led_by;	    /* the guest's run that led it where it is, or NULL */
+	bool hung;		  /* the document has not answered in time */
+	struct request *requests; /* uthash */
+	struct json_object *popups; /* an array: what was closed */
+	TAILQ_ENTRY(tab) link;
+};
+
+/* Open one in C->session: C->tab. 0, or -1, a fault, and no tab. */
+int tab_open(struct call *c);
+/* The tab that C made, whose id was ID, goes, if it is still there. */
+void tab_undo(struct call *c, const char *id);
+/* C->tab and C->session from its argument tabId. 0, or -1 and a fault. */
+int tab_take(struct call *c);
+void tab_close(struct tab *t, const char *code, const char *why, bool tell);
+/* The tab whose DevTools session ATTACHED is, or NULL. */
+struct tab *tab_attached(struct broker *b, const char *attached);
+/* It is T's, and says what it asks of the network, until it is let go. */
+void tab_hook(struct tab *t, const char *attached);
+void tab_unhook(struct tab *t, const char *attached);
+
+/* ---- tab_request.c ---- */
+
+unsigned tab_requests(struct tab *t); /* under way, and not old */
+int tab_status(const struct tab *t);  /* HTTP's, of its document; 0: unknown */
+/* LOADER's document asked for it. One that is known already is the same. */
+void tab_request_begin(struct tab *t, const char *id, const char *loader);
+void tab_request_end(struct tab *t, const char *id);
+/* Those of other documents than LOADER's end; NULL: all. */
+void tab_requests_keep(struct tab *t, const char *loader);
+
+/* ---- tab_event.c ---- */
+
+/* An event of Chromium's. */
+void tab_event(struct broker *b, const char *attached, const char *method,
+	       struct json_object *params);
+
+/* ---- script.c ---- */
+
+/*
+ * Call FUNCTION of page.js with ARGS (taken) in C's tab, in a world of its
+ * own that no page's script reaches. What it returns (the caller's, never
+ * NULL: an object or array), or NULL and a fault. UNTIL 0: C's deadline;
+ * else NULL without a fault (see C->aborted) when it is not answered by then.
+ */
+struct json_object *script(struct call *c, const char *function,
+			   struct json_object *args, int64_t until);
+const char *script_source(void);
+#define SCRIPT_WORLD "paddock"
+
+/* ---- actions ---- */
+
+int action_create_tab(struct call *c);
+int action_navigate(struct call *c);
+int action_close_tab(struct call *c);
+int action_wait_for_stable(struct call *c);
+int action_wait(struct call *c);
+int action_get_page_info(struct call *c);
+int action_get_page_content(struct call *c);
+int action_find_element(struct call *c);
+int action_screenshot(struct call *c);
+int action_click(struct call *c);
+int action_type_text(struct call *c);
+int action_press_key(struct call *c);
+int action_keep_session(struct call *c);
+int action_close_session(struct call *c);
+int action_list_sessions(struct call *c);
+
+#endif

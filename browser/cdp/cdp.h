@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cdp.h - the Chrome DevTools Protocol over a pair of pipes: calls, their
+ * answers, events. cdp_parse.h is what comes.
+ */
+#ifndef BROWSER_CDP_CDP_H
+#define BROWSER_CDP_CDP_H
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <stdint.h>
+
+#define CDP_QUEUE_MAX (16u << 20) /* bytes that wait to be written */
+
+struct cdp; /* a connection: its ids, its calls that wait */
+
+struct cdp_ops {
+	/* SESSION: the target's, NULL: the browser's. All lent. */
+	void (*event)(void *arg, const char *session, const char *method,
+		      struct json_object *params);
+	void (*end)(void *arg); /* it closed, or cannot be spoken to */
+};
+
+/* An answer: RESULT, or NULL and ERROR, for people; both NULL: the end. Lent.
+ */
+typedef void cdp_done(void *arg, struct json_object *result, const char *error);
+
+/* Takes both descriptors. */
+struct cdp *cdp_new(struct event_base *base, int in, int out,
+		    const struct cdp_ops *ops, void *arg);
+/* No call is told; ops->end is not called. */
+void cdp_free(struct cdp *c);
+
+/*
+ * Send METHOD to SESSION (NULL: the browser) with PARAMS, which it takes and
+ * which may be NULL. DONE (NULL: nobody cares) is called once, later; the id
+ * is for cdp_forget(), after which it is not.
+ */
+uint32_t cdp_call(struct cdp *c, const char *session, const char *method,
+		  struct json_object *params, cdp_done *done, void *arg);
+void cdp_forget(struct cdp *c, uint32_t id);
+
+#endif

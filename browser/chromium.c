@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/chromium.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "base/text/errmsg.h"
+#include "browser/cdp/cdp.h"
+#include "browser/session_access.h"
+#include "proto/json/json_pack.h"
+#include "browser/net/proxy.h"
+#include "browser/process/chromium_process.h"
+
+#define START_MS 30000
+#define BLAME_MS 5000 /* from the watch's note to Chromium's own of a death */
+#define BACKOFF_FIRST_MS 500 /* after the second early death in a row */
+#define BACKOFF_MAX_MS 30000
+
+enum state { OFF, STARTING, UP };
+
+struct chromium {
+	struct broker *b;
+	enum state state;
+	const char *path; /* NULL: none was found */
+	char *version;
+	struct world *world;
+	struct cdp *cdp;
+	struct proxy *proxy;
+	struct event *patience; /* while starting */
+	uint64_t starts, crashes;
+	unsigned early; /* deaths in a row without an action that went well */
+	int64_t not_before;
+	int64_t idle_since;
+	char why[300]; /* it is not up, when it should be */
+};
+
+/* ---- up and down ---- */
+
+static void wake_all(struct broker *b)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &b->calls, link)
+	call_wake(c);
+}
+
+/* Not from within an event or an answer of its own connection. */
+static void down(struct chromium *ch)
+{
+	ch->state = OFF;
+	world_stop(ch->world);
+	if (ch->patience != NULL)
+		event_free(ch->patience);
+	ch->patience = NULL;
+	cdp_free(ch->cdp);
+	ch->cdp = NULL;
+	proxy_free(ch->proxy);
+	ch->proxy = NULL;
+	sessions_lost(ch->b);
+	wake_all(ch->b);
+}
+
+static void died(struct chromium *ch, const char *how)
+{
+	int64_t wait = 0;
+
+	log_warn("chromium", "died=\"%s\" state=%s sessions=%u", how,
+		 ch->state == UP ? "up" : "starting", ch->b->n_sessions);
+	ch->crashes++;
+	if (ch->early++ > 0)
+		wait = BACKOFF_FIRST_MS << (ch->early < 8 ? ch->early - 2 : 6);
+	if (wait > BACKOFF_MAX_MS)
+		wait = BACKOFF_MAX_MS;
+	ch->not_before = clock_mono_ms() + wait;
+	if (ch->state == STARTING)
+		why_set(ch->why, sizeof(ch->why),
+			"%s does not start: %s; its own sandbox needs user "
+			"namespaces",
+			ch->path, how);
+	down(ch);
+}
+
+static void on_cdp_end(void *arg)
+{
+	died(arg, "it closed its pipe");
+}
+
+static void on_impatient(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	died(arg, "no answer in 30 s");
+}
+
+static void on_cdp_event(void *arg, const char *attached, const char *method,
+			 struct json_object *params)
+{
+	struct chromium *ch = arg;
+
+	tab_event(ch->b, attached, method, params);
+}
+
+static void on_version(void *arg, struct json_object *result, const char *error)
+{
+	struct chromium *ch = arg;
+
+	(void)error;
+	free(ch->version);
+	ch->version = xstrdup_opt(member_str(result, "product"));
+	event_free(ch->patience);
+	ch->patience = NULL;
+	ch->state = UP;
+	ch->why[0] = '\0';
+	ch->idle_since = clock_mono_ms();
+	log_info("chromium", "up=%s pid=%d",
+		 ch->version == NULL ? "?" : ch->version,
+		 (int)world_pid(ch->world));
+	wake_all(ch->b);
+}
+
+static bool on_client(void *arg, uint32_t way, struct proxy_client *client)
+{
+	struct chromium *ch = arg;
+	struct session *s = session_of_way(ch->b, way);
+
+	if (s == NULL) {
+		log_warn("proxy", "refused=\"a connection of no session\"");
+		return false;
+	}
+	*client = (struct proxy_client){s->trust, s->requestor};
+	return true;
+}
+
+static const char *on_reach(void *arg, uint32_t way, const char *host,
+			    unsigned port, const struct sockaddr *address)
+{
+	struct chromium *ch = arg;
+	struct session *s = session_of_way(ch->b, way);
+
+	return s == NULL ? "a session that has ended"
+			 : guest_reach(s, host, port, address);
+}
+
+static void on_unreached(void *arg, uint32_t way, const char *host,
+			 unsigned port, const char *why, bool policy)
+{
+	struct chromium *ch = arg;
+	struct session *s = session_of_way(ch->b, way);
+
+	if (policy)
+		ch->b->refusals++;
+	if (s == NULL)
+		return;
+	if (policy)
+		log_warn("policy",
+			 "session=%s requestor=%s run=%s refused=\"%s\" "
+			 "port=%u reason=\"%s\"",
+			 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run, host, port,
+			 why);
+	session_failed(s, host, port, why, policy);
+}
+
+static void on_up(void *arg, const struct world_ends *ends)
+{
+	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
+					       .end = on_cdp_end};
+	static const struct proxy_ops proxy_ops = {.client = on_client,
+						   .reach = on_reach,
+						   .failed = on_unreached};
+	struct chromium *ch = arg;
+
+	ch->proxy = proxy_new(ch->b->base, ends->listener, ch->b->resolver,
+			      &proxy_ops, ch);
+	if (ch->b->alone)
+		proxy_alone(ch->proxy);
+	ch->cdp = cdp_new(ch->b->base, ends->from, ends->to, &cdp_ops, ch);
+	cdp_call(ch->cdp, NULL, "Target.setDiscoverTargets",
+		 pack("discover:b", 1), NULL, NULL);
+	cdp_call(ch->cdp, NULL, "Browser.getVersion", NULL, on_version, ch);
+}
+
+static void on_failed(void *arg, const char *why)
+{
+	struct chromium *ch = arg;
+
+	log_warn("chromium", "err=\"%s\"", why);
+	why_set(ch->why, sizeof(ch->why), "%s", why);
+	down(ch);
+}
+
+static void on_ended(void *arg, int status)
+{
+	char how[60];
+
+	snprintf(how, sizeof(how), "%s %d",
+		 WIFEXITED(status) ? "status" : "signal",
+		 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	died(arg, how);
+}
+
+/* Nothing can be started any more: another broker can. */
+static void on_lost(void *arg)
+{
+	struct chromium *ch = arg;
+
+	log_error("chromium", "err=\"its starter has ended\"");
+	event_base_loopbreak(ch->b->base);
+}
+
+static int start(struct chromium *ch)
+{
+	const struct timeval patience = {.tv_sec = START_MS / 1000};
+	int rc = world_start(ch->world);
+
+	if (rc < 0)
+		return why_set(ch->why, sizeof(ch->why),
+			       "it cannot be started: %s", strerror(-rc));
+	ch->starts++;
+	ch->state = STARTING;
+	ch->why[0] = '\0';
+	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
+	event_add(ch->patience, &patience);
+	return 0;
+}
+
+static int unavailable(struct call *c, struct chromium *ch)
+{
+	return call_fault(c, "BROWSER_UNAVAILABLE", NULL, "%s", ch->why);
+}
+
+int chromium_ready(struct call *c)
+{
+	struct chromium *ch = c->b->chromium;
+	uint64_t tried = 0;
+
+	while (ch->state != UP) {
+		if (ch->state == OFF) {
+			if (ch->path == NULL || tried == ch->starts + 1)
+				return unavailable(c, ch);
+			if (ch->not_before > clock_mono_ms()) {
+				if (call_wait(c, ch->not_before) < 0)
+					return -1;
+				continue;
+			}
+			if (start(ch) < 0)
+				return unavailable(c, ch);
+			tried = ch->starts + 1; /* one try a call */
+		}
+		if (call_wait(c, INT64_MAX) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct cdp *chromium_cdp(struct chromium *ch)
+{
+	return ch->state == UP ? ch->cdp : NULL;
+}
+
+uint64_t chromium_starts(const struct chromium *ch)
+{
+	return ch->starts;
+}
+
+void chromium_worked(struct chromium *ch)
+{
+	ch->early = 0;
+}
+
+void chromium_stop(struct chromium *ch, const char *why)
+{
+	if (ch->state == OFF)
+		return;
+	log_info("chromium", "stopped=\"%s\"", why);
+	down(ch);
+}
+
+void chromium_sweep(struct chromium *ch)
+{
+	int64_t now = clock_mono_ms();
+
+	if (ch->b->n_sessions > 0 || ch->b->n_calls > 0)
+		ch->idle_since = now;
+	else if (ch->state == UP &&
+		 now - ch->idle_since >= ch->b->limits.idle_ms)
+		chromium_stop(ch, "idle");
+}
+
+/* The figure is the process's own: what others have is none of C's business. */
+char *chromium_ended_one(struct chromium *ch, struct json_object **details)
+{
+	const struct watch_note *n =
+	    ch->world == NULL ? NULL : world_over(ch->world, BLAME_MS);
+	bool memory = n != NULL && n->kind == WATCH_MEMORY;
+	const char *key = memory ? "max_memory" : "max_processes";
+	const char *unit = memory ? "bytes" : "threads";
+
+	if (n == NULL)
+		return NULL;
+	if (details != NULL) {
+		char *who = xasprintf("the operator: %s in [browser]", key);
+
+		*details = pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
+				key, (int64_t)n->used, (int64_t)n->allowed,
+				unit, who);
+		free(who);
+	}
+	return xasprintf("the page's process was ended, for it used the most, "
+			 "%llu %s, when all that the browser may have, %llu, "
+			 "was used; its tab is closed",
+			 (unsigned long long)n->used, unit,
+			 (unsigned long long)n->allowed);
+}
+
+const char *chromium_death_code(struct chromium *ch)
+{
+	return ch->world != NULL && world_over(ch->world, BLAME_MS) != NULL
+		   ? "RESOURCE_LIMIT"
+		   : "PAGE_CRASHED";
+}
+
+void chromium_view(const struct chromium *ch, struct json_object *o)
+{
+	int held = ch->state == UP ? world_held(ch->world) : -1;
+	pid_t pid = ch->world != NULL ? world_pid(ch->world) : -1;
+	bool bad = ch->path == NULL || (ch->state == OFF && ch->why[0] != '\0');
+
+	json_object_object_add(o, "available", json_object_new_boolean(!bad));
+	if (bad)
+		json_object_object_add(o, "reason",
+				       json_object_new_string(ch->why));
+	if (ch->path != NULL)
+		json_object_object_add(o, "path",
+				       json_object_new_string(ch->path));
+	if (ch->version != NULL)
+		json_object_object_add(o, "version",
+				       json_object_new_string(ch->version));
+	json_object_object_add(o, "running",
+			       json_object_new_boolean(ch->state == UP));
+	if (held >= 0)
+		json_object_object_add(o, "sandboxed",
+				       json_object_new_boolean(held));
+	json_object_object_add(
+	    o, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
+	json_object_object_add(o, "starts",
+			       json_object_new_int64((int64_t)ch->starts));
+	json_object_object_add(o, "crashes",
+			       json_object_new_int64((int64_t)ch->crashes));
+}
+
+void chromium_free(struct chromium *ch)
+{
+	if (ch->state != OFF)
+		down(ch);
+	world_free(ch->world);
+	free(ch->version);
+	free(ch);
+}
+
+/* ---- whether there is one ---- */
+
+struct chromium *chromium_new(struct broker *b, const char *path, int starter)
+{
+	static const struct world_ops ops = {.up = on_up,
+					     .failed = on_failed,
+					     .ended = on_ended,
+					     .lost = on_lost};
+	struct chromium *ch = xcalloc(1, sizeof(*ch));
+
+	ch->b = b;
+	ch->path = path;
+	if (starter >= 0)
+		ch->world = world_new(b->base, starter, &ops, ch);
+	if (ch->path == NULL)
+		why_set(ch->why, sizeof(ch->why),
+			"neither chromium-headless-shell nor chromium is in "
+			"PATH or /usr/bin; install one of them, or name its "
+			"path");
+	else if (access(ch->path, X_OK) != 0)
+		why_set(ch->why, sizeof(ch->why), "%s: %s", ch->path,
+			strerror(errno));
+	return ch;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.h - the supervisor's own requests; no action of a page. */
+#ifndef BROWSER_CONTROL_H
+#define BROWSER_CONTROL_H
+
+#include "browser/browser.h"
+
+/* Is TOOL one? Then it is answered, and BODY taken. */
+bool control(struct broker *b, uint32_t seq, const char *tool,
+	     struct json_object *body);
+
+#endif

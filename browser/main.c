@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - paddock-browser: flags, giving up root, the loop. */
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "browser/browser.h"
+#include "browser/process/browser_sandbox.h"
+#include "browser/chromium.h"
+#include "browser/process/chromium_launch.h"
+#include "browser/net/net_deny.h"
+#include "browser/net/resolve.h"
+#include "browser/process/chromium_starter.h"
+#include "browser/rpc_server.h"
+
+#define EXIT_USAGE 2
+#define TICK_MS 1000
+#define COUNTS 3 /* of the numbers are counts; then come times and sizes */
+
+/* Where root goes, if nobody says: an id that nobody has, or nobody's. */
+static const unsigned ids[] = {1879048191, 60512, 65534};
+static int64_t own_uid; /* 0: nobody said */
+
+static const char usage[] =
+    "usage: paddock-browser [option]...\n"
+    "\n"
+    "Only paddockd starts this program, with a socket as descriptor 3.\n"
+    "\n"
+    "  --chromium PATH           that one, not one in PATH or /usr/bin\n"
+    "  --max-sessions N          browser sessions at once\n"
+    "  --max-tabs N              tabs at once, in all\n"
+    "  --max-tabs-per-session N  and in one session\n"
+    "  --session-idle-ms N       a kept session without use ends after this\n"
+    "  --session-max-ms N        and any after this\n"
+    "  --idle-ms N               Chromium without a session ends after this\n"
+    "  --alone                   no share is left for other requestors\n"
+    "  --max-memory N            bytes of Chromium, all processes together\n"
+    "  --max-processes N         and its processes and threads\n"
+    "  --deny LIST               hosts and networks that no page reaches\n"
+    "  --log-level LEVEL         error, warn, info or debug\n"
+    "  --uid N                   where root starts it: whom it becomes\n"
+    "  --version                 print the version, then exit\n"
+    "  --help                    print this, then exit\n";
+
+static struct broker broker = {
+    .limits = {.sessions = 20,
+	       .tabs = 50,
+	       .tabs_per_session = 20,
+	       .session_idle_ms = 600000,
+	       .session_max_ms = 3600000,
+	       .idle_ms = 60000,
+	       .memory_bytes = INT64_C(2) << 30,
+	       .processes = 2000},
+};
+
+static const char *deny; /* NULL: nothing */
+
+enum {
+	OPT_LEVEL = 256,
+	OPT_VERSION,
+	OPT_HELP,
+	OPT_CHROMIUM,
+	OPT_DENY,
+	OPT_ALONE,
+	OPT_NUMBERS
+};
+
+static const struct option options[] = {
+    {"log-level", required_argument, NULL, OPT_LEVEL},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"chromium", required_argument, NULL, OPT_CHROMIUM},
+    {"deny", required_argument, NULL, OPT_DENY},
+    {"alone", no_argument, NULL, OPT_ALONE},
+    {"max-sessions", required_argument, NULL, OPT_NUMBERS},
+    {"max-tabs", required_argument, NULL, OPT_NUMBERS + 1},
+    {"max-tabs-per-session", required_argument, NULL, OPT_NUMBERS + 2},
+    {"session-idle-ms", required_argument, NULL, OPT_NUMBERS + 3},
+    {"session-max-ms", required_argument, NULL, OPT_NUMBERS + 4},
+    {"idle-ms", required_argument, NULL, OPT_NUMBERS + 5},
+    {"max-memory", required_argument, NULL, OPT_NUMBERS + 6},
+    {"max-processes", required_argument, NULL, OPT_NUMBERS + 7},
+    {"uid", required_argument, NULL, OPT_NUMBERS + 8},
+    {0},
+};
+
+/* The limit that a number's flag sets. */
+static void set_number(int which, long long n)
+{
+	struct limits *l = &broker.limits;
+	unsigned *const counts[COUNTS] = {&l->sessions, &l->tabs,
+				    &l->tabs_per_session};
+	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
+				  &l->idle_ms, &l->memory_bytes,
+				  &l->processes, &own_uid};
+
+	if ((size_t)which < ARRAY_LEN(counts))
+		*counts[which] = (unsigned)n;
+	else
+		*times[(size_t)which - ARRAY_LEN(counts)] = n;
+}
+
+static bool take_number(int which, const char *text)
+{
+	const char *name = options[which + OPT_NUMBERS - OPT_LEVEL].name;
+	char *end;
+	const long long most = which < COUNTS ? INT_MAX : INT64_C(1) << 50;
+	long long n;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (errno == 0 && end != text && *end == '\0' && n >= 1 &&
+	    n <= most) {
+		set_number(which, n);
+		return true;
+	}
+	fprintf(stderr, "paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n",
+		name, text, most);
+	return false;
+}
+
+static bool take_level(const char *name)
+{
+	int level = log_level_of(name);
+
+	if (level < 0) {
+		fprintf(stderr,
+			"paddock-browser: --log-level is \"%s\"; error, warn, "
+			"info or debug would pass\n",
+			name);
+		return false;
+	}
+	log_set_level((enum log_level)level);
+	return true;
+}
+
+/* -1: go on; else exit with it. */
+static int take_flag(int opt)
+{
+	switch (opt) {
+	case OPT_LEVEL:
+		return take_level(optarg) ? -1 : EXIT_USAGE;
+	case OPT_CHROMIUM:
+		broker.limits.chromium = optarg;
+		return -1;
+	case OPT_DENY:
+		deny = optarg;
+		return -1;
+	case OPT_ALONE:
+		broker.alone = true;
+		return -1;
+	case OPT_VERSION:
+		puts("paddock-browser " PADDOCK_VERSION);
+		return EXIT_SUCCESS;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	case '?':
+		return EXIT_USAGE; /* getopt_long() has said what is wrong */
+	default:
+		return take_number(opt - OPT_NUMBERS, optarg) ? -1 : EXIT_USAGE;
+	}
+}
+
+static bool is_control(int fd)
+{
+	int domain = -1, type = -1;
+	socklen_t len = sizeof(domain);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+	       domain == AF_UNIX && type == SOCK_SEQPACKET;
+}
+
+static bool become(unsigned id)
+{
+	return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
+}
+
+/* What speaks to Chromium is not root, and neither is Chromium. */
+static int give_up_root(void)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) != 0)
+		return -errno;
+	if (own_uid != 0)
+		return become((unsigned)own_uid) ? 0 : -errno;
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+		if (become(ids[i]))
+			return 0;
+	return -errno;
+}
+
+static void on_signal(evutil_socket_t sig, short what, void *arg)
+{
+	(void)sig, (void)what, (void)arg;
+	event_base_loopbreak(broker.base);
+}
+
+/* Names cannot be resolved any more: by another broker they can. */
+static void on_no_names(void *arg)
+{
+	(void)arg;
+	log_error("main", "err=\"the process that resolves names has ended\"");
+	event_base_loopbreak(broker.base);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what, (void)arg;
+	sessions_sweep(&broker);
+	chromium_sweep(broker.chromium);
+}
+
+/* The processes beside this one; each socket's other end is one's. */
+static struct {
+	char *chromium; /* NULL: there is none */
+	int starter, names;
+	pid_t pids[2];
+} helpers = {.starter = -1, .names = -1};
+
+static int fork_helpers(void)
+{
+	struct launch_plan plan = {
+	    .limits = {(uint64_t)broker.limits.memory_bytes,
+		       (uint64_t)broker.limits.processes}};
+	char **argv;
+
+	helpers.chromium = chromium_find(broker.limits.chromium);
+	argv = chromium_argv(helpers.chromium);
+	plan.argv = argv;
+	if (helpers.chromium != NULL)
+		helpers.starter = starter_fork(&plan, &helpers.pids[0]);
+	free(argv);
+	if (helpers.chromium != NULL && helpers.starter < 0)
+		return helpers.starter;
+	helpers.names = resolver_fork(cage_enter_names, &helpers.pids[1]);
+	return helpers.names < 0 ? helpers.names : 0;
+}
+
+/* Their sockets are closed: so they end, and whatever they started with them. */
+static void await_helpers(void)
+{
+	int status;
+
+	for (size_t i = 0; i < ARRAY_LEN(helpers.pids); i++)
+		while (helpers.pids[i] > 0 &&
+		       waitpid(helpers.pids[i], &status, 0) < 0 &&
+		       errno == EINTR)
+			;
+}
+
+static void prepare(void)
+{
+	static const int signals[] = {SIGTERM, SIGINT};
+	const struct timeval tick = {.tv_sec = TICK_MS / 1000};
+	struct event *event;
+
+	broker.base = event_base_new();
+	if (broker.base == NULL)
+		abort(); /* as xcalloc() does */
+	TAILQ_INIT(&broker.calls);
+	TAILQ_INIT(&broker.sessions);
+	broker.resolver = resolver_new(broker.base, helpers.names,
+				       broker.alone, on_no_names, NULL);
+	broker.chromium =
+	    chromium_new(&broker, helpers.chromium, helpers.starter);
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		event = evsignal_new(broker.base, signals[i], on_signal, NULL);
+		event_add(event, NULL);
+	}
+	broker.tick = event_new(broker.base, -1, EV_PERSIST, on_tick, NULL);
+	event_add(broker.tick, &tick);
+}
+
+/* Nothing that Chromium says has been heard yet. */
+static int lock_in(void)
+{
+	const char *step;
+	int rc = cage_enter(&broker.cage, &step);
+
+	if (rc < 0)
+		log_error("main", "cage=none step=\"%s\" err=\"%s\"", step,
+			  strerror(-rc));
+	else
+		log_info("main", "seccomp=%s limits=%s landlock=%d uid=%u",
+			 broker.cage.seccomp ? "yes" : "no",
+			 broker.cage.limits ? "yes" : "no",
+			 broker.cage.landlock, (unsigned)broker.cage.uid);
+	return rc;
+}
+
+/* What waits in fibers ends as any call does; nobody hears of it any more. */
+static void end_calls(void)
+{
+	struct call *c;
+
+	while (!TAILQ_EMPTY(&broker.calls)) {
+		TAILQ_FOREACH(c, &broker.calls, link)
+		call_abort(c, "PAGE_CRASHED", "the broker ends");
+		event_base_loop(broker.base, EVLOOP_NONBLOCK);
+	}
+}
+
+static void run(void)
+{
+	broker.wire = wire_new(&broker, BROKER_FD);
+	event_base_dispatch(broker.base);
+	end_calls();
+	chromium_free(broker.chromium);
+	resolver_free(broker.resolver);
+	await_helpers();
+}
+
+/* Until something is asked: by then we are where we are to be held. */
+static void await_first(void)
+{
+	struct pollfd p = {.fd = BROKER_FD, .events = POLLIN};
+
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	int opt, rc;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		rc = take_flag(opt);
+		if (rc >= 0)
+			return rc;
+	}
+	if (optind < argc || !is_control(BROKER_FD)) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	await_first();
+	rc = give_up_root();
+	if (rc < 0) {
+		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
+		return EX_NOPERM;
+	}
+	rc = reach_init(deny);
+	if (rc < 0) {
+		log_error("main", "err=\"what pages may reach: %s\"",
+			  strerror(-rc));
+		return rc == -EINVAL ? EXIT_USAGE : EX_OSERR;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return EX_OSERR;
+	rc = fork_helpers();
+	if (rc < 0) {
+		log_error("main", "err=\"forking: %s\"", strerror(-rc));
+		return EX_OSERR;
+	}
+	prepare();
+	if (lock_in() < 0)
+		return EX_UNAVAILABLE;
+	run();
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_grants.c - an operator's patterns against a host and its addresses. A name
+ * opens where it leads only when that is public: who owns a public name could
+ * point it at this machine. Nothing fails; what no pattern has is refused.
+ */
+#include "browser/net/host_grants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "browser/net/net_deny.h"
+#include "browser/net/url_policy.h"
+#include "ipc/host_pattern.h"
+
+static const char not_granted[] = "a host that is not granted to the template";
+static const char not_named[] =
+    "an address of this machine or a private network, which the template's "
+    "grant does not name";
+
+struct granted {
+	unsigned users;
+	size_t n;
+	struct host_pattern all[];
+};
+
+struct granted *granted_new(struct json_object *list)
+{
+	size_t n = list == NULL ? 0 : json_object_array_length(list);
+	struct granted *g;
+	bool good = n <= HOST_PATTERNS_MAX;
+
+	g = xcalloc(1, sizeof(*g) + (good ? n : 0) * sizeof(g->all[0]));
+	g->users = 1;
+	for (; good && g->n < n; g->n++) {
+		struct json_object *o = json_object_array_get_idx(list, g->n);
+
+		good = json_object_is_type(o, json_type_string) &&
+		       host_pattern_parse(
+			   &g->all[g->n], json_object_get_string(o),
+			   (size_t)json_object_get_string_len(o)) == 0;
+	}
+	if (good)
+		return g;
+	granted_unref(g);
+	return NULL;
+}
+
+struct granted *granted_ref(struct granted *g)
+{
+	if (g != NULL)
+		g->users++;
+	return g;
+}
+
+void granted_unref(struct granted *g)
+{
+	if (g != NULL && --g->users == 0)
+		free(g);
+}
+
+/* HOST without a final dot. */
+static const char *bare(const char *host, char room[URL_HOST_MAX])
+{
+	size_t n = strlen(host);
+
+	if (n == 0 || n >= URL_HOST_MAX || host[n - 1] != '.')
+		return host;
+	memcpy(room, host, n - 1);
+	room[n - 1] = '\0';
+	return room;
+}
+
+/* A name that can lead to nothing else but what is local. */
+static bool is_local_name(const char *host)
+{
+	struct sockaddr_storage address;
+
+	return !host_is_address(host, &address) &&
+	       (strchr(host, '.') == NULL ||
+		(url_policy_host(host, URL_REMOTE) != NULL &&
+		 url_policy_host(host, URL_LOCAL) == NULL));
+}
+
+static bool is_public(const struct sockaddr *address)
+{
+	return url_policy_address(address, URL_REMOTE) == NULL &&
+	       reach_address(address, URL_REMOTE) == NULL;
+}
+
+static bool is_named(const struct granted *g, const char *host, unsigned port,
+		     const struct sockaddr *address)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (host_pattern_has(&g->all[i], address, port) ||
+		    (g->all[i].kind == HOST_NAME && is_local_name(host) &&
+		     host_pattern_matches(&g->all[i], host, port)))
+			return true;
+	return false;
+}
+
+const char *granted_address(const struct granted *g, const char *host,
+			    unsigned port, const struct sockaddr *address)
+{
+	char room[URL_HOST_MAX];
+
+	host = bare(host, room);
+	return is_public(address) || is_named(g, host, port, address)
+		   ? NULL
+		   : not_named;
+}
+
+const char *granted_host(const struct granted *g, const char *host,
+			 unsigned port)
+{
+	struct sockaddr_storage address;
+	char room[URL_HOST_MAX];
+	bool matches = false;
+
+	host = bare(host, room);
+	for (size_t i = 0; !matches && i < g->n; i++)
+		matches = host_pattern_matches(&g->all[i], host, port);
+	if (!matches)
+		return not_granted;
+	return host_is_address(host, &address)
+		   ? granted_address(g, host, port, (struct sockaddr *)&address)
+		   : NULL;
+}
+
+bool granted_refuses(const char *why)
+{
+	return strcmp(why, not_granted) == 0 ||
+	       strncmp(why, not_named, strlen(why)) == 0;
+}

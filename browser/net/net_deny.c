@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net_deny.c - whose an address is, the kernel is asked each time (a route's
+ * type, rtnetlink(7)): so what is said holds for all interfaces and families
+ * at this moment, and nothing is kept that may be old. The proxy asks before
+ * it connects. What the kernel does not answer is refused.
+ */
+#include "browser/net/net_deny.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/text/host_list.h"
+#include "base/os/log.h"
+#include "ipc/host_pattern.h"
+
+#define ANSWER_MAX 4096
+
+static struct hosts *denied;
+static int netlink = -1;
+static uint32_t asked; /* questions, so far */
+
+int reach_init(const char *deny)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+
+	denied = deny == NULL ? NULL : hosts_new(deny);
+	if (deny != NULL && denied == NULL)
+		return -EINVAL;
+	netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (netlink < 0 ||
+	    connect(netlink, (struct sockaddr *)&kernel, sizeof(kernel)) != 0)
+		return -errno;
+	return 0;
+}
+
+/* ---- the operator's list ---- */
+
+#define DENIED "a host that the operator denies"
+
+const char *reach_host(const char *host)
+{
+	struct sockaddr_storage address;
+
+	if (hosts_have_name(denied, host) ||
+	    (host_is_address(host, &address) &&
+	     hosts_have_address(denied, (struct sockaddr *)&address)))
+		return DENIED;
+	return NULL;
+}
+
+const char *reach_url(const char *url, enum url_trust trust)
+{
+	struct url_place at;
+	const char *why = url_policy_url(url, trust, &at);
+
+	return why != NULL ? why : reach_host(at.host);
+}
+
+/* ---- this machine ---- */
+
+struct question {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr to;
+	uint8_t address[16];
+};
+
+static bool ask(const struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	bool v4 = address->sa_family == AF_INET;
+	size_t n = v4 ? 4 : 16;
+	struct question q = {
+	    .head = {.nlmsg_len = (uint32_t)(offsetof(struct question, address) +
+					     n),
+		     .nlmsg_type = RTM_GETROUTE,
+		     .nlmsg_flags = NLM_F_REQUEST,
+		     .nlmsg_seq = ++asked},
+	    .route = {.rtm_family = (unsigned char)address->sa_family,
+		      .rtm_dst_len = (unsigned char)(n * 8)},
+	    .to = {.rta_len = (unsigned short)RTA_LENGTH(n),
+		   .rta_type = RTA_DST}};
+
+	memcpy(q.address, v4 ? (const void *)&in->sin_addr
+			     : (const void *)&in6->sin6_addr, n);
+	return send(netlink, &q, q.head.nlmsg_len, MSG_NOSIGNAL) ==
+	       (ssize_t)q.head.nlmsg_len;
+}
+
+/* There is no way to it: whose it is does not matter. */
+static bool leads_nowhere(int err)
+{
+	return err == ENETUNREACH || err == EHOSTUNREACH || err == EACCES;
+}
+
+enum reach_whose reach_read(const void *answer, size_t len)
+{
+	struct nlmsghdr h;
+	struct nlmsgerr e;
+	struct rtmsg r;
+
+	if (len < NLMSG_HDRLEN)
+		return REACH_UNKNOWN;
+	memcpy(&h, answer, sizeof(h));
+	if (h.nlmsg_type == NLMSG_ERROR && len >= NLMSG_LENGTH(sizeof(e))) {
+		memcpy(&e, (const char *)answer + NLMSG_HDRLEN, sizeof(e));
+		return leads_nowhere(-e.error) ? REACH_OTHERS : REACH_UNKNOWN;
+	}
+	if (h.nlmsg_type != RTM_NEWROUTE || len < NLMSG_LENGTH(sizeof(r)))
+		return REACH_UNKNOWN;
+	memcpy(&r, (const char *)answer + NLMSG_HDRLEN, sizeof(r));
+	return r.rtm_type == RTN_UNICAST ? REACH_OTHERS : REACH_OURS;
+}
+
+/* The kernel answers within send(), so the answer is there; an old one goes. */
+static enum reach_whose whose(const struct sockaddr *address)
+{
+	char answer[ANSWER_MAX];
+	struct nlmsghdr h;
+	ssize_t n;
+
+	if (!ask(address))
+		return REACH_UNKNOWN;
+	do {
+		n = recv(netlink, answer, sizeof(answer), MSG_DONTWAIT);
+		if (n < (ssize_t)sizeof(h))
+			return REACH_UNKNOWN;
+		memcpy(&h, answer, sizeof(h));
+	} while (h.nlmsg_seq != asked);
+	return reach_read(answer, (size_t)n);
+}
+
+const char *reach_address(const struct sockaddr *address, enum url_trust trust)
+{
+	if (hosts_have_address(denied, address))
+		return DENIED;
+	if (trust == URL_LOCAL)
+		return NULL;
+	switch (whose(address)) {
+	case REACH_OTHERS:
+		return NULL;
+	case REACH_OURS:
+		return "an address of this machine";
+	case REACH_UNKNOWN:
+		break;
+	}
+	log_warn("policy", "route=unknown err=\"%s\"", strerror(errno));
+	return "an address that the kernel does not know the way to";
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/net/proxy.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "base/fair_share.h"
+#include "browser/net/net_deny.h"
+#include "browser/net/resolve.h"
+#include "browser/net/socks.h"
+
+#define ADDRESSES_MAX 16 /* of a name, that are tried */
+
+struct link {
+	struct proxy *proxy;
+	struct bufferevent *near; /* Chromium */
+	struct bufferevent *far;  /* the server, from connecting on */
+	struct event *patience;
+	struct lookup *lookup;
+	bool greeted, asked;
+	bool near_ended, far_ended;
+	uint32_t way;
+	enum url_trust trust;
+	char *requestor;
+	struct socks_request asked_for;
+	union resolver_address to[ADDRESSES_MAX]; /* all allowed */
+	unsigned n_to, next;
+	TAILQ_ENTRY(link) list;
+};
+
+struct proxy {
+	struct event_base *base;
+	struct event *listening;
+	int listener;
+	const struct proxy_ops *ops;
+	void *arg;
+	struct resolver *resolver;
+	bool alone;
+	unsigned n_links;
+	TAILQ_HEAD(, link) links;
+};
+
+static void link_free(struct link *l)
+{
+	TAILQ_REMOVE(&l->proxy->links, l, list);
+	l->proxy->n_links--;
+	resolve_cancel(l->lookup);
+	event_free(l->patience);
+	bufferevent_free(l->near);
+	if (l->far != NULL)
+		bufferevent_free(l->far);
+	free(l->requestor);
+	free(l);
+}
+
+/* ---- the tunnel ---- */
+
+/* Bytes pass on as long as the other side takes them. */
+static void pass(struct bufferevent *from, struct bufferevent *to)
+{
+	struct evbuffer *out = bufferevent_get_output(to);
+
+	evbuffer_add_buffer(out, bufferevent_get_input(from));
+	if (evbuffer_get_length(out) > PROXY_HELD_MAX) {
+		bufferevent_disable(from, EV_READ);
+		bufferevent_setwatermark(to, EV_WRITE, PROXY_HELD_MAX / 2, 0);
+	}
+}
+
+/* One end said its last word: the other hears it when it has the rest. */
+static void finish(struct link *l, struct bufferevent *to)
+{
+	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
+		return;
+	shutdown(bufferevent_getfd(to), SHUT_WR);
+	if (l->near_ended && l->far_ended)
+		link_free(l);
+}
+
+static void on_tunnel_read(struct bufferevent *bev, void *arg)
+{
+	struct link *l = arg;
+
+	pass(bev, bev == l->near ? l->far : l->near);
+}
+
+static void on_tunnel_write(struct bufferevent *bev, void *arg)
+{
+	struct link *l = arg;
+	bool near = bev == l->near;
+
+	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
+	bufferevent_enable(near ? l->far : l->near, EV_READ);
+	if (near ? l->far_ended : l->near_ended)
+		finish(l, bev);
+}
+
+static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct link *l = arg;
+	bool near = bev == l->near;
+
+	if ((what & BEV_EVENT_EOF) == 0) {
+		link_free(l);
+		return;
+	}
+	*(near ? &l->near_ended : &l->far_ended) = true;
+	pass(bev, near ? l->far : l->near);
+	finish(l, near ? l->far : l->near);
+}
+
+/* ---- the answer ---- */
+
+static void on_last_write(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	link_free(arg);
+}
+
+static void on_near_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev, (void)what;
+	link_free(arg);
+}
+
+/* L ends once TEXT has left. */
+static void end_with(struct link *l, const uint8_t *text, size_t n)
+{
+	bufferevent_disable(l->near, EV_READ);
+	bufferevent_setcb(l->near, NULL, on_last_write, on_near_event, l);
+	bufferevent_write(l->near, text, n);
+}
+
+static void refuse(struct link *l, enum socks_code code)
+{
+	uint8_t text[SOCKS_REPLY_BYTES];
+
+	socks_reply(text, code);
+	end_with(l, text, sizeof(text));
+}
+
+static void fail(struct link *l, const char *why, bool policy,
+		 enum socks_code code)
+{
+	const struct socks_request *r = &l->asked_for;
+
+	l->proxy->ops->failed(l->proxy->arg, l->way, r->host, r->port, why,
+			      policy);
+	refuse(l, code);
+}
+
+/* ---- connecting ---- */
+
+static void try_next(struct link *l);
+
+static void on_far_event(struct bufferevent *bev, short what, void *arg)
+{
+	uint8_t text[SOCKS_REPLY_BYTES];
+	struct link *l = arg;
+	int on = 1;
+
+	if ((what & BEV_EVENT_CONNECTED) == 0) {
+		bufferevent_free(bev);
+		l->far = NULL;
+		try_next(l);
+		return;
+	}
+	setsockopt(bufferevent_getfd(bev), IPPROTO_TCP, TCP_NODELAY, &on,
+		   sizeof(on));
+	event_del(l->patience);
+	socks_reply(text, SOCKS_DONE);
+	bufferevent_write(l->near, text, sizeof(text));
+	bufferevent_setcb(l->near, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, l);
+	bufferevent_setcb(l->far, on_tunnel_read, on_tunnel_write,
+			  on_tunnel_event, l);
+	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+	bufferevent_enable(l->far, EV_READ | EV_WRITE);
+	pass(l->near, l->far); /* what came early */
+}
+
+static int length_of(const union resolver_address *a)
+{
+	return a->any.sa_family == AF_INET ? (int)sizeof(a->in)
+					   : (int)sizeof(a->in6);
+}
+
+static void try_next(struct link *l)
+{
+	while (l->next < l->n_to) {
+		unsigned i = l->next++;
+
+		l->far = bufferevent_socket_new(l->proxy->base, -1,
+						BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_setcb(l->far, NULL, NULL, on_far_event, l);
+		if (bufferevent_socket_connect(l->far,
+					       &l->to[i].any,
+					       length_of(&l->to[i])) == 0)
+			return;
+		bufferevent_free(l->far);
+		l->far = NULL;
+	}
+	fail(l, "nothing answers there", false, SOCKS_REFUSED);
+}
+
+static const char *may_reach(const struct link *l,
+			     const struct sockaddr *address)
+{
+	return l->proxy->ops->reach(l->proxy->arg, l->way, l->asked_for.host,
+				    l->asked_for.port, address);
+}
+
+/* One address that may not be spoils the name. */
+static void on_resolved(void *arg, const union resolver_address *list,
+			unsigned n, const char *error)
+{
+	struct link *l = arg;
+	const uint16_t port = (uint16_t)l->asked_for.port;
+	const char *why;
+
+	l->lookup = NULL;
+	if (n == 0) {
+		fail(l, error, false, SOCKS_UNREACHABLE);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		why = url_policy_address(&list[i].any, l->trust);
+		if (why == NULL)
+			why = reach_address(&list[i].any, l->trust);
+		if (why == NULL)
+			why = may_reach(l, &list[i].any);
+		if (why != NULL) {
+			fail(l, why, true, SOCKS_FORBIDDEN);
+			return;
+		}
+		if (l->n_to == ADDRESSES_MAX)
+			continue;
+		l->to[l->n_to] = list[i];
+		if (list[i].any.sa_family == AF_INET)
+			l->to[l->n_to].in.sin_port = htons(port);
+		else
+			l->to[l->n_to].in6.sin6_port = htons(port);
+		l->n_to++;
+	}
+	try_next(l);
+}
+
+static void go(struct link *l)
+{
+	const struct resolve_for who = {l->requestor, l->way};
+	union resolver_address number;
+	const char *why = url_policy_port(l->asked_for.port, l->trust);
+
+	l->asked = true;
+	bufferevent_disable(l->near, EV_READ);
+	if (why == NULL)
+		why = url_policy_host(l->asked_for.host, l->trust);
+	if (why == NULL)
+		why = reach_host(l->asked_for.host);
+	if (why == NULL)
+		why = may_reach(l, NULL);
+	if (why != NULL) {
+		fail(l, why, true, SOCKS_FORBIDDEN);
+		return;
+	}
+	if (resolve_number(l->asked_for.host, &number)) {
+		on_resolved(l, &number, 1, NULL);
+		return;
+	}
+	l->lookup = resolve(l->proxy->resolver, &who, l->asked_for.host,
+			    on_resolved, l);
+	if (l->lookup == NULL)
+		fail(l, "too many of your names wait to be resolved", false,
+		     SOCKS_FAILED);
+}
+
+/* ---- the request ---- */
+
+/* Chromium's is good, or this is not Chromium. */
+static bool take_greeting(struct link *l, struct evbuffer *in)
+{
+	uint8_t m[SOCKS_MESSAGE_MAX], answer[2] = {SOCKS_VERSION};
+	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
+	int n = socks_greeting(m, got < 0 ? 0 : (size_t)got, &answer[1]);
+
+	if (n == 0)
+		return false;
+	if (n < 0) {
+		link_free(l);
+		return false;
+	}
+	evbuffer_drain(in, (size_t)n);
+	if (answer[1] != SOCKS_NO_AUTH) {
+		end_with(l, answer, sizeof(answer));
+		return false;
+	}
+	l->greeted = true;
+	bufferevent_write(l->near, answer, sizeof(answer));
+	return true;
+}
+
+static void take_request(struct link *l, struct evbuffer *in)
+{
+	uint8_t m[SOCKS_MESSAGE_MAX];
+	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
+	enum socks_code code;
+	int n =
+	    socks_request(m, got < 0 ? 0 : (size_t)got, &l->asked_for, &code);
+
+	if (n < 0)
+		refuse(l, code);
+	if (n <= 0)
+		return;
+	evbuffer_drain(in, (size_t)n);
+	go(l);
+}
+
+static void on_near_read(struct bufferevent *bev, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(bev);
+	struct link *l = arg;
+
+	if (!l->greeted && !take_greeting(l, in))
+		return;
+	if (!l->asked)
+		take_request(l, in);
+}
+
+static void on_impatient(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *l = arg;
+
+	(void)fd, (void)what;
+	if (l->asked)
+		l->proxy->ops->failed(l->proxy->arg, l->way, l->asked_for.host,
+				      l->asked_for.port,
+				      "nothing answers in time", false);
+	link_free(l);
+}
+
+/* One session's pages, or one requestor's, leave connections for others. */
+static bool has_room(const struct proxy *p, const struct link *l)
+{
+	const struct link *o;
+	unsigned mine = 0, session = 0;
+
+	TAILQ_FOREACH(o, &p->links, list)
+	if (strcmp(o->requestor, l->requestor) == 0) {
+		mine++;
+		session += o->way == l->way;
+	}
+	return session < PROXY_SESSION_MAX &&
+	       mine < (p->alone ? PROXY_CONNECTIONS_MAX
+				: share_of(PROXY_CONNECTIONS_MAX,
+					   (int64_t)(p->n_links - mine)));
+}
+
+static bool take_way(struct link *l, int fd)
+{
+	struct sockaddr_in own = {0};
+	struct proxy_client client;
+	socklen_t len = sizeof(own);
+
+	if (getsockname(fd, (struct sockaddr *)&own, &len) != 0)
+		return false;
+	l->way = ntohl(own.sin_addr.s_addr);
+	if (!l->proxy->ops->client(l->proxy->arg, l->way, &client))
+		return false;
+	l->trust = client.trust;
+	l->requestor = xstrdup(client.requestor);
+	return has_room(l->proxy, l);
+}
+
+static void on_accept(evutil_socket_t fd, short what, void *arg)
+{
+	const struct timeval patience = {.tv_sec = PROXY_CONNECT_S};
+	struct proxy *p = arg;
+	struct link *l;
+	int near = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)what;
+	if (near < 0)
+		return;
+	l = xcalloc(1, sizeof(*l));
+	l->proxy = p;
+	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, near)) {
+		close(near);
+		free(l->requestor);
+		free(l);
+		return;
+	}
+	l->near = bufferevent_socket_new(p->base, near, BEV_OPT_CLOSE_ON_FREE);
+	l->patience = evtimer_new(p->base, on_impatient, l);
+	event_add(l->patience, &patience);
+	TAILQ_INSERT_TAIL(&p->links, l, list);
+	p->n_links++;
+	bufferevent_setcb(l->near, on_near_read, NULL, on_near_event, l);
+	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+}
+
+void proxy_alone(struct proxy *p)
+{
+	p->alone = true;
+}
+
+struct proxy *proxy_new(struct event_base *base, int listener,
+			struct resolver *resolver,
+			const struct proxy_ops *ops, void *arg)
+{
+	struct proxy *p = xcalloc(1, sizeof(*p));
+
+	p->base = base;
+	p->listener = listener;
+	p->ops = ops;
+	p->arg = arg;
+	p->resolver = resolver;
+	TAILQ_INIT(&p->links);
+	p->listening =
+	    event_new(base, listener, EV_READ | EV_PERSIST, on_accept, p);
+	event_add(p->listening, NULL);
+	return p;
+}
+
+void proxy_free(struct proxy *p)
+{
+	struct link *l;
+
+	if (p == NULL)
+		return;
+	while ((l = TAILQ_FIRST(&p->links)) != NULL)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		link_free(l);
+	event_free(p->listening);
+	close(p->listener);
+	free(p);
+}

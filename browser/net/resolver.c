@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolver.c - forked by main.c. A child's memory is thrown away with its
+ * lookup, whatever a name server did to it. What cannot be forked or answered
+ * is a name that was not found in time: the page's loss alone.
+ */
+#include "browser/net/resolver.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "browser/process/helper_process.h"
+
+static struct { /* id 0 and pid 0: free */
+	uint32_t id;
+	pid_t pid;
+} children[RESOLVER_AT_ONCE];
+
+static void answer(const struct resolver_answer *a)
+{
+	(void)!send(HELPER_FD, a, sizeof(*a), MSG_NOSIGNAL);
+}
+
+static void answer_late(uint32_t id)
+{
+	const struct resolver_answer a = {.id = id, .error = EAI_AGAIN};
+
+	answer(&a);
+}
+
+/* ---- a lookup's child ---- */
+
+static void take(struct resolver_answer *a, const struct addrinfo *list)
+{
+	for (; list != NULL && a->n < RESOLVER_ADDRESSES; list = list->ai_next)
+		if (list->ai_addrlen <= sizeof(a->all[0]))
+			memcpy(&a->all[a->n++], list->ai_addr,
+			       list->ai_addrlen);
+}
+
+static _Noreturn void look_up(const struct resolver_order *o)
+{
+	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+				       .ai_socktype = SOCK_STREAM};
+	struct resolver_answer a = {.id = o->id};
+	struct addrinfo *list = NULL;
+
+	alarm(RESOLVER_S);
+	a.error = getaddrinfo(o->host, NULL, &hints, &list);
+	if (a.error == 0)
+		take(&a, list);
+	answer(&a);
+	_exit(0);
+}
+
+/* ---- all of them ---- */
+
+static size_t find(uint32_t id)
+{
+	size_t i = 0;
+
+	while (i < RESOLVER_AT_ONCE && children[i].id != id)
+		i++;
+	return i;
+}
+
+static void begin(const struct resolver_order *o)
+{
+	size_t i = find(0);
+	sigset_t none;
+	pid_t pid;
+
+	if (i == RESOLVER_AT_ONCE || o->id == 0 ||
+	    find(o->id) < RESOLVER_AT_ONCE) {
+		answer_late(o->id);
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGALRM, SIG_DFL);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		look_up(o);
+	}
+	if (pid < 0) {
+		answer_late(o->id);
+		return;
+	}
+	children[i].id = o->id;
+	children[i].pid = pid;
+}
+
+/* One that ended by itself has answered; one that was ended has not. */
+static void reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (size_t i = 0; i < RESOLVER_AT_ONCE; i++)
+			if (children[i].pid == pid) {
+				if (!WIFEXITED(status))
+					answer_late(children[i].id);
+				children[i].id = 0;
+				children[i].pid = 0;
+			}
+}
+
+static void obey(const void *order)
+{
+	struct resolver_order o;
+	size_t i;
+
+	memcpy(&o, order, sizeof(o));
+	o.host[sizeof(o.host) - 1] = '\0';
+	i = find(o.id);
+	if (o.look_up != 0)
+		begin(&o);
+	else if (o.id != 0 && i < RESOLVER_AT_ONCE)
+		kill(children[i].pid, SIGKILL);
+}
+
+static void end_all(void)
+{
+	for (size_t i = 0; i < RESOLVER_AT_ONCE; i++)
+		if (children[i].pid > 0)
+			kill(children[i].pid, SIGKILL);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+}
+
+int resolver_fork(int (*prepare)(void), pid_t *pid)
+{
+	static const struct helper kind = {
+	    .order_size = sizeof(struct resolver_order),
+	    .obey = obey,
+	    .reap = reap,
+	    .end = end_all};
+	int sock = helper_fork("paddock-names", pid);
+
+	if (sock < 0 || *pid > 0)
+		return sock;
+	/* one server after the other, within the time of a lookup */
+	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
+	if (prepare != NULL && prepare() < 0)
+		_exit(1);
+	helper_serve(&kind);
+}

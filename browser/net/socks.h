@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * socks.h - what a client of SOCKS 5 says (RFC 1928), as far as we serve it:
+ * no authentication, CONNECT. Pure.
+ */
+#ifndef BROWSER_NET_SOCKS_H
+#define BROWSER_NET_SOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "browser/net/url_policy.h"
+
+#define SOCKS_VERSION 5
+#define SOCKS_MESSAGE_MAX 262 /* bytes of the longest that it may say */
+#define SOCKS_REPLY_BYTES 10
+
+enum socks_code { /* of our answer */
+		  SOCKS_DONE = 0,
+		  SOCKS_FAILED = 1,
+		  SOCKS_FORBIDDEN = 2,
+		  SOCKS_UNREACHABLE = 4,
+		  SOCKS_REFUSED = 5,
+		  SOCKS_NO_SUCH_COMMAND = 7,
+		  SOCKS_NO_SUCH_ADDRESS = 8
+};
+
+enum { SOCKS_NO_AUTH = 0, SOCKS_NO_METHOD = 0xff }; /* methods */
+
+struct socks_request {
+	char host[URL_HOST_MAX]; /* a name, or an address without brackets */
+	unsigned port;
+};
+
+/*
+ * The LEN bytes at P begin with its greeting: its length and in *METHOD our
+ * answer to it; 0: it is not whole; -EPROTO: it is none.
+ */
+int socks_greeting(const uint8_t *p, size_t len, uint8_t *method);
+/*
+ * The same of its request. What is not understood or not served is -EPROTO,
+ * as soon as that can be told, with *CODE to be answered.
+ */
+int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
+		  enum socks_code *code);
+/* Our answer to a request. */
+void socks_reply(uint8_t text[SOCKS_REPLY_BYTES], enum socks_code code);
+
+#endif

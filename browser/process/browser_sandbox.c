@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_sandbox.c - main.c calls it after the last fork and before the first byte from
+ * Chromium. Without seccomp there is no broker; without Landlock it says so,
+ * and the filter alone keeps it from files.
+ */
+#include "browser/process/browser_sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "sandbox/filter.h"
+#include "sandbox/landlock.h"
+
+#define DNS_PORT 53
+#define FILES_MAX 2048		  /* two a connection, and a few */
+#define MEMORY_MAX (UINT64_C(4) << 30) /* far above what answers may hold */
+
+/* ---- limits ---- */
+
+static const struct {
+	int what;
+	rlim_t most;
+} bounds[] = {
+    {RLIMIT_CORE, 0},
+    {RLIMIT_NOFILE, FILES_MAX},
+    {RLIMIT_MEMLOCK, 0},
+    {RLIMIT_MSGQUEUE, 0},
+#ifndef __SANITIZE_ADDRESS__ /* it takes terabytes of addresses */
+    {RLIMIT_AS, MEMORY_MAX},
+#endif
+};
+
+static int limit(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+		struct rlimit own;
+
+		if (getrlimit(bounds[i].what, &own) != 0)
+			return -errno;
+		if (own.rlim_max > bounds[i].most)
+			own.rlim_max = bounds[i].most;
+		own.rlim_cur = own.rlim_max;
+		if (setrlimit(bounds[i].what, &own) != 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* ---- the broker's ---- */
+
+/* Which of the two says no? Only the filter says EPERM. */
+static int try_a_file(void)
+{
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+int cage_enter(struct cage *c, const char **step)
+{
+	const struct landlock_leave leave = {.connect = true};
+	struct sock_fprog filter;
+	int rc, abi;
+
+	*c = (struct cage){.uid = geteuid()};
+	*step = "compile its filter";
+	rc = filter_make(FILTER_BROKER, &filter);
+	if (rc < 0)
+		return rc;
+	c->limits = limit() == 0;
+	abi = landlock_leave(&leave);
+	if (abi > 0 && try_a_file() == -EACCES)
+		c->landlock = abi;
+	/* what a library does once, it has done */
+	json_object_put(pack("a:i", (int64_t)0));
+	*step = "load its filter";
+	rc = filter_load(&filter);
+	if (rc == 0 && try_a_file() != -EPERM)
+		rc = -EINVAL;
+	c->seccomp = rc == 0;
+	return rc;
+}
+
+struct json_object *cage_view(const struct cage *c)
+{
+	return pack("seccomp:b landlock:i limits:b uid:i", c->seccomp,
+		    (int64_t)c->landlock, c->limits, (int64_t)c->uid);
+}
+
+/* ---- the resolver's ---- */
+
+int cage_enter_names(void)
+{
+	/* how names are resolved, and by which libraries */
+	static const char *const read[] = {
+	    "/etc",	"/usr/lib",	 "/usr/lib64", "/lib", "/lib64",
+	    "/usr/etc", "/run/systemd/resolve", "/run/resolvconf",
+	    "/run/NetworkManager", "/run/nscd", "/usr/share/libc-bin", NULL};
+	const struct landlock_leave leave = {.read = read,
+					     .connect_port = DNS_PORT};
+	struct addrinfo *list = NULL;
+	struct sock_fprog filter;
+	int rc = filter_make(FILTER_NAMES, &filter);
+
+	if (rc < 0)
+		return rc;
+	/* libraries are loaded now, once for all names */
+	if (getaddrinfo("localhost", NULL, NULL, &list) == 0)
+		freeaddrinfo(list);
+	(void)limit();
+	(void)landlock_leave(&leave);
+	return filter_load(&filter);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_sandbox.h - how the broker locks itself in, once it has all that it needs: what
+ * it hears from then on was made by pages.
+ */
+#ifndef BROWSER_PROCESS_BROWSER_SANDBOX_H
+#define BROWSER_PROCESS_BROWSER_SANDBOX_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct cage { /* as measured, by trying what is forbidden */
+	bool seccomp;
+	int landlock; /* its ABI; 0: there is none */
+	bool limits;
+	uid_t uid;
+};
+
+/*
+ * Limits, Landlock, seccomp: no file, no process, no socket but for TCP. 0; or
+ * -errno, with *STEP (static), when it is not to go on: there is no filter.
+ * Landlock that a kernel does not have is missing in *C alone.
+ */
+int cage_enter(struct cage *c, const char **step);
+/* The same for the process that resolves names: see resolver_fork(). */
+int cage_enter_names(void);
+
+/* {seccomp, landlock, limits, uid}, the caller's. */
+struct json_object *cage_view(const struct cage *c);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium_init.c - the life of PID 1, from launch.c's last step on. A note is sent
+ * before the process it is about is killed, so that who hears of the death has
+ * the reason. What cannot be read counts as nothing: the cgroup and the
+ * processes' own limits hold all the same.
+ */
+#include "browser/process/chromium_init.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "browser/process/proc_file.h"
+#include "browser/process/renderers.h"
+
+#define TICK_MS 250
+#define TICKS_A_LOOK 4	   /* at the pages' sandbox */
+#define TICKS_TO_DIE 8	   /* for who was killed, before the next one is */
+
+struct process {
+	pid_t pid;
+	uint64_t bytes, threads;
+};
+
+struct world {
+	uint64_t bytes, tasks;
+	struct process main;	 /* Chromium itself */
+	struct process fat, wide; /* of the others: the most bytes, threads */
+};
+
+static struct {
+	int to;
+	pid_t chromium;
+	const struct watch_limits *limits;
+	int held; /* as told last; -1: nothing */
+	pid_t dying;
+	int patience;
+	unsigned ticks;
+} it;
+
+static void tell(enum watch_kind kind, uint64_t used, uint64_t allowed)
+{
+	struct watch_note n = {.kind = kind, .used = used, .allowed = allowed};
+
+	(void)!send(it.to, &n, sizeof(n), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ---- measuring ---- */
+
+/* Chromium itself, or a script that started it: all others have a type. */
+static bool is_main(pid_t pid)
+{
+	static const char type[] = "--type=";
+	char text[PROC_FILE_MAX];
+	size_t n = proc_file(pid, "cmdline", text);
+
+	return memmem(text, n, type, sizeof(type) - 1) == NULL;
+}
+
+/* What it shares is counted where it lies, or not at all. */
+static uint64_t own_bytes(pid_t pid)
+{
+	char text[PROC_FILE_MAX], *end;
+	uint64_t resident, shared;
+
+	if (proc_file(pid, "statm", text) == 0)
+		return 0;
+	strtoull(text, &end, 10); /* the whole address space */
+	resident = strtoull(end, &end, 10);
+	shared = strtoull(end, &end, 10);
+	return resident > shared
+		   ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
+		   : 0;
+}
+
+static uint64_t own_threads(pid_t pid)
+{
+	static const char key[] = "\nThreads:";
+	char text[PROC_FILE_MAX];
+	const char *at = proc_file(pid, "status", text) > 0 ? strstr(text, key)
+							: NULL;
+
+	return at == NULL ? 0 : strtoull(at + sizeof(key) - 1, NULL, 10);
+}
+
+static uint64_t files_at(const char *path)
+{
+	struct statvfs v;
+
+	return statvfs(path, &v) == 0
+		   ? (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize
+		   : 0;
+}
+
+static void count(struct world *w, pid_t pid)
+{
+	struct process p = {pid, own_bytes(pid), own_threads(pid)};
+
+	w->bytes += p.bytes;
+	w->tasks += p.threads;
+	if (is_main(pid)) {
+		if (p.bytes >= w->main.bytes)
+			w->main = p;
+		return;
+	}
+	if (p.bytes > w->fat.bytes)
+		w->fat = p;
+	if (p.threads > w->wide.threads)
+		w->wide = p;
+}
+
+static void measure(struct world *w)
+{
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+
+	*w = (struct world){.bytes = files_at("/tmp") + files_at("/dev/shm")};
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+
+		if (pid > 1)
+			count(w, pid);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/* ---- ending ---- */
+
+/* All pages end with Chromium itself, so it must be the culprit by far. */
+static const struct process *culprit(const struct process *other,
+				     const struct process *main, uint64_t its,
+				     uint64_t allowed)
+{
+	return other->pid == 0 || its > allowed / 2 ? main : other;
+}
+
+static void end(const struct process *p, enum watch_kind kind, uint64_t used,
+		uint64_t allowed)
+{
+	if (p->pid <= 1)
+		return;
+	tell(kind, used, allowed);
+	kill(p->pid, SIGKILL);
+	it.dying = p->pid;
+	it.patience = TICKS_TO_DIE;
+}
+
+static void look_at_use(void)
+{
+	const struct watch_limits *l = it.limits;
+	const struct process *p;
+	struct world w;
+
+	if (it.patience > 0 && kill(it.dying, 0) == 0) {
+		it.patience--;
+		return;
+	}
+	measure(&w);
+	if (w.bytes > l->memory_bytes) {
+		p = culprit(&w.fat, &w.main, w.main.bytes, l->memory_bytes);
+		end(p, WATCH_MEMORY, p->bytes, l->memory_bytes);
+	} else if (w.tasks > l->tasks) {
+		p = culprit(&w.wide, &w.main, w.main.threads, l->tasks);
+		end(p, WATCH_TASKS, p->threads, l->tasks);
+	}
+}
+
+static void look_at_pages(void)
+{
+	int held = renderers_sandboxed();
+
+	if (held >= 0 && held != it.held) {
+		it.held = held;
+		tell(WATCH_HELD, (uint64_t)held, 1);
+	}
+}
+
+/* ---- the life ---- */
+
+static void reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == it.chromium)
+			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+	if (pid < 0 && errno == ECHILD)
+		_exit(128);
+}
+
+static void on_child(int sig)
+{
+	(void)sig; /* it ends ppoll() */
+}
+
+_Noreturn void watch_world(int to, pid_t chromium,
+			   const struct watch_limits *limits)
+{
+	int64_t due = clock_mono_ms();
+	struct sigaction sa = {.sa_handler = on_child};
+	sigset_t child, none;
+
+	it.to = to;
+	it.chromium = chromium;
+	it.limits = limits;
+	it.held = -1;
+	sigaction(SIGCHLD, &sa, NULL);
+	sigemptyset(&none);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	for (;;) {
+		int64_t left = due - clock_mono_ms();
+		struct timespec ts = {.tv_nsec = left * 1000000};
+
+		reap();
+		if (left > 0) { /* or until a child ends */
+			ppoll(NULL, 0, &ts, &none);
+			continue;
+		}
+		due = clock_mono_ms() + TICK_MS;
+		look_at_use();
+		if (it.ticks++ % TICKS_A_LOOK == 0)
+			look_at_pages();
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium_init.h - PID 1 of Chromium's world: it reaps, ends with Chromium, ends who
+ * uses the most when all use too much, and tells of it. It sees the world's own
+ * /proc and nothing else. Where there are cgroups they hold as well; this tells
+ * why, and is there without them.
+ */
+#ifndef BROWSER_PROCESS_CHROMIUM_INIT_H
+#define BROWSER_PROCESS_CHROMIUM_INIT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct watch_limits {
+	uint64_t memory_bytes; /* of all in there together */
+	uint64_t tasks;	       /* processes and threads */
+};
+
+enum watch_kind {
+	WATCH_HELD = 1, /* do pages' processes have Chromium's own sandbox?
+			   USED: 0 or 1; when it is first known, or changes */
+	WATCH_MEMORY,	/* one that had USED bytes is about to be ended */
+	WATCH_TASKS,	/* one with USED threads */
+};
+
+struct watch_note { /* one packet */
+	uint32_t kind;
+	uint64_t used, allowed; /* of one process; of all */
+};
+
+/* Until CHROMIUM, a child, has ended; notes go to TO (lent). */
+_Noreturn void watch_world(int to, pid_t chromium,
+			   const struct watch_limits *limits);
+
+#endif

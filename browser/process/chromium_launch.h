@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium_launch.h - Chromium's own world: user, pid, mount, ipc, uts and network
+ * namespaces, with a PID 1 of ours that dies with this process, and all else
+ * in there with it.
+ *
+ * Its network is a loopback of its own and nothing more; the one thing that
+ * listens there is a socket of ours. Its files are those of view.h.
+ */
+#ifndef BROWSER_PROCESS_CHROMIUM_LAUNCH_H
+#define BROWSER_PROCESS_CHROMIUM_LAUNCH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "browser/process/chromium_init.h"
+
+#define LAUNCH_PORT 1080u /* of every address in there: ours to accept */
+
+struct launched {
+	pid_t pid;    /* PID 1's; kill it, and nothing is left */
+	int to, from; /* Chromium's debugging pipes */
+	int listener; /* accepts what it connects to, non-blocking */
+	int watch;    /* PID 1's notes, packets */
+};
+
+struct launch_plan { /* all lent */
+	char *const *argv; /* [0]: absolute, without links */
+	struct watch_limits limits;
+};
+
+/*
+ * Start PLAN. 0 and *L, which is the caller's; or -errno and in WHY (SIZE
+ * bytes) what failed and what would help. Blocks while it is set up, not
+ * until it works.
+ */
+int launch(struct launched *l, const struct launch_plan *plan, char *why,
+	   size_t size);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chromium_starter.c - forked by main.c before the broker gives up what starting
+ * Chromium takes. No byte of a page comes here: orders are two numbers. What
+ * cannot be started is told by a note with the reason, and tried again only
+ * when the broker says so.
+ */
+#include "browser/process/chromium_starter.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "browser/process/helper_process.h"
+#include "base/os/fdpass.h"
+
+static struct {
+	const struct launch_plan *plan;
+	pid_t world; /* PID 1 of what was started; -1: none */
+	uint32_t start;
+} it = {.world = -1};
+
+static void tell(enum starter_note_kind kind, int32_t value, const char *why,
+		 int fd)
+{
+	struct starter_note n = {
+	    .kind = kind, .start = it.start, .value = value};
+
+	snprintf(n.why, sizeof(n.why), "%s", why);
+	(void)pass_send(HELPER_FD, &n, sizeof(n), fd, 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void stop(void)
+{
+	int status;
+
+	if (it.world <= 0)
+		return;
+	kill(it.world, SIGKILL); /* and the kernel ends all that is in there */
+	while (waitpid(it.world, &status, 0) < 0 && errno == EINTR)
+		;
+	it.world = -1;
+}
+
+static void start(uint32_t number)
+{
+	struct launched l;
+	char why[STARTER_WHY];
+
+	stop();
+	it.start = number;
+	if (launch(&l, it.plan, why, sizeof(why)) < 0) {
+		tell(STARTER_FAILED, 0, why, -1);
+		return;
+	}
+	it.world = l.pid;
+	tell(STARTER_TO, 0, "", l.to);
+	tell(STARTER_FROM, 0, "", l.from);
+	tell(STARTER_LISTENER, 0, "", l.listener);
+	tell(STARTER_WORLD, l.pid, "", l.watch);
+}
+
+static void reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != it.world)
+			continue;
+		it.world = -1;
+		tell(STARTER_ENDED, status, "", -1);
+	}
+}
+
+static void obey(const void *order)
+{
+	const struct starter_order *o = order;
+
+	if (o->kind == STARTER_START)
+		start(o->start);
+	else if (o->kind == STARTER_STOP && o->start == it.start)
+		stop();
+}
+
+int starter_fork(const struct launch_plan *plan, pid_t *pid)
+{
+	static const struct helper kind = {
+	    .order_size = sizeof(struct starter_order),
+	    .obey = obey,
+	    .reap = reap,
+	    .end = stop};
+	int sock = helper_fork("paddock-starter", pid);
+
+	if (sock < 0 || *pid > 0)
+		return sock;
+	it.plan = plan;
+	helper_serve(&kind);
+}

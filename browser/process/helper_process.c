@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * helper_process.c - what chromium_starter.c and resolver.c have in common. A helper without a
+ * broker ends; one that cannot be forked is told to main.c, which then ends.
+ */
+#include "browser/process/helper_process.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void on_child(int sig)
+{
+	(void)sig; /* it ends ppoll() */
+}
+
+static void settle_in(const char *name, int sock)
+{
+	struct sigaction sa = {.sa_handler = on_child};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
+	sigaction(SIGCHLD, &sa, NULL);
+	prctl(PR_SET_NAME, name);
+	if (dup2(sock, HELPER_FD) < 0)
+		_exit(1);
+	syscall(SYS_close_range, HELPER_FD + 1u, ~0u, 0u);
+}
+
+int helper_fork(const char *name, pid_t *pid)
+{
+	int ends[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	*pid = fork();
+	if (*pid == 0) {
+		settle_in(name, ends[1]);
+		return HELPER_FD;
+	}
+	rc = *pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ? -errno : 0;
+	close(ends[1]);
+	if (rc == 0)
+		return ends[0];
+	close(ends[0]);
+	return rc;
+}
+
+/* False: there is nobody any more to take orders from. */
+static bool take_order(const struct helper *h)
+{
+	_Alignas(max_align_t) char order[HELPER_ORDER_MAX];
+	ssize_t n = recv(HELPER_FD, order, h->order_size, 0);
+
+	if (n != (ssize_t)h->order_size)
+		return n < 0 && errno == EINTR;
+	h->obey(order);
+	return true;
+}
+
+_Noreturn void helper_serve(const struct helper *h)
+{
+	struct pollfd p = {.fd = HELPER_FD, .events = POLLIN};
+	sigset_t set;
+
+	assert(h->order_size <= HELPER_ORDER_MAX);
+	sigfillset(&set);
+	sigdelset(&set, SIGCHLD);
+	for (;;) {
+		int n = ppoll(&p, 1, NULL, &set);
+
+		if (n < 0 && errno != EINTR)
+			break;
+		h->reap();
+		if (n > 0 && !take_order(h))
+			break;
+	}
+	h->end();
+	_exit(0);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quota.c - what each requestor has of the broker's sessions, tabs and calls,
+ * and whether it may have one more. session.c, tab.c and call.c ask before
+ * they make one; a refusal is the caller's fault to answer, with figures of
+ * its own requestor and the configured bound, never those of others.
+ */
+#include "browser/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/fair_share.h"
+#include "proto/json/json_pack.h"
+
+#define RETRY_MS 1000 /* when the room is others'; a guess */
+
+static const struct {
+	const char *code, *limit, *unit, *what, *who, *advice;
+} kinds[] = {
+    [QUOTA_SESSIONS] = {"QUOTA_EXCEEDED", "max_sessions", "sessions",
+			"browser sessions", "max_sessions in [browser]",
+			"close_session closes one"},
+    [QUOTA_TABS] = {"QUOTA_EXCEEDED", "max_tabs", "tabs", "tabs",
+		    "max_tabs in [browser]", "close_tab closes one"},
+    [QUOTA_SESSION_TABS] = {"QUOTA_EXCEEDED", "max_tabs_per_session", "tabs",
+			    "tabs of this session",
+			    "max_tabs_per_session in [browser]",
+			    "close_tab closes one"},
+    [QUOTA_CALLS] = {"BROWSER_BUSY", "browser calls", "calls", "calls", NULL,
+		     "try again later"},
+};
+
+static unsigned own_sessions(const struct broker *b, const char *requestor)
+{
+	const struct session *s;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	n += strcmp(s->requestor, requestor) == 0;
+	return n;
+}
+
+static unsigned own_tabs(const struct broker *b, const char *requestor)
+{
+	const struct session *s;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	if (strcmp(s->requestor, requestor) == 0)
+		n += s->n_tabs;
+	return n;
+}
+
+static unsigned own_calls(const struct broker *b, const char *requestor)
+{
+	const struct call *c;
+	unsigned n = 0;
+
+	TAILQ_FOREACH(c, &b->calls, link)
+	n += c->requestor != NULL && strcmp(c->requestor, requestor) == 0;
+	return n;
+}
+
+/* Does one who has MINE, of ALL that there are, have its share of MOST? */
+static bool has_share(const struct broker *b, unsigned mine, unsigned all,
+		      unsigned most)
+{
+	int64_t theirs = all > mine ? all - mine : 0;
+
+	return mine >= (b->alone ? (int64_t)most - theirs
+				 : share_of(most, theirs));
+}
+
+static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
+		  unsigned most)
+{
+	char *who = kinds[kind].who == NULL
+			? xstrdup("nobody: it is fixed")
+			: xasprintf("the operator: %s", kinds[kind].who);
+	struct json_object *details =
+	    pack("limit:s used:i allowed:i unit:s whoCanRaise:s "
+		 "retryAfterMs?o",
+		 kinds[kind].limit, (int64_t)mine, (int64_t)most,
+		 kinds[kind].unit, who,
+		 kind == QUOTA_SESSION_TABS ? NULL
+					    : json_object_new_int(RETRY_MS));
+
+	free(who);
+	return call_fault(c, kinds[kind].code, details,
+			  "no more %s of yours are taken now: you have %u, and "
+			  "there are %u for all; %s",
+			  kinds[kind].what, mine, most, kinds[kind].advice);
+}
+
+int quota_claim(struct call *c, enum quota_kind kind)
+{
+	const struct broker *b = c->b;
+	const struct limits *l = &b->limits;
+	unsigned mine, all, most;
+
+	switch (kind) {
+	case QUOTA_SESSIONS:
+		mine = own_sessions(b, c->requestor);
+		all = b->n_sessions;
+		most = l->sessions;
+		break;
+	case QUOTA_TABS:
+		mine = own_tabs(b, c->requestor);
+		all = b->n_tabs;
+		most = l->tabs;
+		break;
+	case QUOTA_CALLS: /* it is among them already */
+		mine = own_calls(b, c->requestor) - 1;
+		all = b->n_calls - 1;
+		most = BROKER_CALLS_MAX;
+		break;
+	default: /* of one session, which is one requestor's */
+		mine = c->session->n_tabs;
+		most = l->tabs_per_session;
+		return mine < most ? 0 : refuse(c, kind, mine, most);
+	}
+	return has_share(b, mine, all, most) ? refuse(c, kind, mine, most) : 0;
+}

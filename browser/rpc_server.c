@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/rpc_server.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "browser/control.h"
+#include "proto/json/json_pack.h"
+#include "browser/rpc_server_parse.h"
+
+#define FRAMES_PER_WAKE 64
+
+struct answer {
+	uint32_t seq;
+	bool ok, begun;
+	char *text;
+	size_t len, at;
+	TAILQ_ENTRY(answer) link;
+};
+
+struct wire {
+	struct broker *b;
+	int fd;
+	struct event *readable, *writable;
+	struct wire_parse in;
+	TAILQ_HEAD(, answer) answers;
+	unsigned char frame[CHAN_FRAME_MAX];
+};
+
+/* There is nobody else to work for. */
+static void quit(struct wire *w, const char *why)
+{
+	if (why != NULL)
+		log_error("wire", "err=\"%s\"", why);
+	event_base_loopbreak(w->b->base);
+}
+
+/* ---- in ---- */
+
+static const char *take(struct wire *w, size_t len)
+{
+	struct json_object *body;
+	const char *why;
+	int rc = wire_parse(&w->in, w->frame, len, &body, &why);
+
+	if (rc < 0)
+		return why;
+	if (rc > 0 && !control(w->b, w->in.seq, w->in.tool, body))
+		call_start(w->b, w->in.seq, w->in.tool, body);
+	return NULL;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct wire *w = arg;
+	const char *why = NULL;
+	ssize_t n = 1;
+
+	(void)what;
+	for (int i = 0; i < FRAMES_PER_WAKE && why == NULL; i++) {
+		n = chan_recv_now(fd, w->frame);
+		if (n <= 0)
+			break;
+		why = take(w, (size_t)n);
+	}
+	if (why != NULL)
+		quit(w, why);
+	else if (n == 0 || (n < 0 && n != -EAGAIN))
+		quit(w, n == 0 ? NULL : strerror((int)-n));
+}
+
+/* ---- out ---- */
+
+/* The next frame of A, of all that is left of it. */
+static size_t frame(struct wire *w, struct answer *a, size_t *carried)
+{
+	size_t left = a->len - a->at;
+	struct str piece;
+	struct msg m;
+
+	*carried = left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
+	piece = (struct str){a->text + a->at, *carried};
+	if (a->begun)
+		m = (struct msg){.type = MSG_CHUNK, .chunk = {piece}};
+	else
+		m = (struct msg){
+		    .type = MSG_ANSWER,
+		    .answer = {a->seq, a->ok, a->len, piece},
+		};
+	return msg_put(w->frame, &m);
+}
+
+static void flush(struct wire *w)
+{
+	struct answer *a;
+	size_t len, carried;
+	int rc = 0;
+
+	while (rc == 0 && (a = TAILQ_FIRST(&w->answers)) != NULL) {
+		len = frame(w, a, &carried);
+		rc = chan_send(w->fd, w->frame, len);
+		if (rc < 0)
+			break;
+		a->begun = true;
+		a->at += carried;
+		if (a->at < a->len)
+			continue;
+		TAILQ_REMOVE(&w->answers, a, link);
+		free(a->text);
+		free(a);
+	}
+	if (rc == -EAGAIN)
+		event_add(w->writable, NULL);
+	else if (rc < 0)
+		quit(w, NULL); /* gone */
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	flush(arg);
+}
+
+void wire_answer(struct wire *w, uint32_t seq, bool ok,
+		 struct json_object *body)
+{
+	struct answer *a = xcalloc(1, sizeof(*a));
+	const char *text;
+
+	text = json_object_to_json_string_length(
+	    body, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+	    &a->len);
+	if (a->len > MSG_ANSWER_MAX) {
+		char *why = xasprintf("the answer has %zu bytes; %u would "
+				      "pass: ask for less",
+				      a->len, MSG_ANSWER_MAX);
+
+		json_object_put(body);
+		free(a);
+		wire_answer(w, seq, false,
+			    pack("code:s message:s", "EXECUTION_ERROR", why));
+		free(why);
+		return;
+	}
+	a->text = xstrndup(text, a->len);
+	a->seq = seq;
+	a->ok = ok;
+	json_object_put(body);
+	TAILQ_INSERT_TAIL(&w->answers, a, link);
+	flush(w);
+}
+
+struct wire *wire_new(struct broker *b, int fd)
+{
+	struct wire *w = xcalloc(1, sizeof(*w));
+
+	w->b = b;
+	w->fd = fd;
+	evutil_make_socket_nonblocking(fd);
+	TAILQ_INIT(&w->answers);
+	w->readable =
+	    event_new(b->base, fd, EV_READ | EV_PERSIST, on_readable, w);
+	w->writable = event_new(b->base, fd, EV_WRITE, on_writable, w);
+	event_add(w->readable, NULL);
+	return w;
+}
+
+void wire_free(struct wire *w)
+{
+	struct answer *a;
+
+	while ((a = TAILQ_FIRST(&w->answers)) != NULL) {
+		TAILQ_REMOVE(&w->answers, a, link);
+		free(a->text);
+		free(a);
+	}
+	event_free(w->readable);
+	event_free(w->writable);
+	wire_parse_fini(&w->in);
+	close(w->fd);
+	free(w);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc_server_parse.h - whole CALLs out of the supervisor's frames. Pure.
+ */
+#ifndef BROWSER_RPC_SERVER_PARSE_H
+#define BROWSER_RPC_SERVER_PARSE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "ipc/msg.h"
+
+/* All-zero: nothing has come. The CALL whose body is under way, or the last. */
+struct wire_parse {
+	bool under_way;
+	uint32_t seq;
+	char tool[MSG_NAME_MAX + 1];
+	struct buf body;
+	size_t total;
+};
+
+/*
+ * The next frame, of LEN bytes. 1: P->seq and P->tool are a CALL with *BODY,
+ * an object, the caller's; 0: there is more to come; -EPROTO: *WHY (static)
+ * is what the supervisor may not say.
+ */
+int wire_parse(struct wire_parse *p, const void *frame, size_t len,
+	       struct json_object **body, const char **why);
+void wire_parse_fini(struct wire_parse *p);
+
+#endif

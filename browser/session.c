@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/browser.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "browser/chromium.h"
+#include "browser/session_access.h"
+#include "browser/process/chromium_launch.h"
+#include "proto/json/json_pack.h"
+
+/* 127.1.0.0 and on: each session has an address that its traffic comes to. */
+#define WAYS_FIRST 0x7F010000u
+#define WAYS 0xFE0000u
+
+static void wake_calls(struct session *s)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &s->b->calls, link)
+	if (c->session == s)
+		call_wake(c);
+}
+
+void session_used(struct session *s)
+{
+	s->used = clock_mono_ms();
+	s->used_wall = clock_wall_ms();
+}
+
+/* ---- the end ---- */
+
+static void session_free(struct session *s)
+{
+	TAILQ_REMOVE(&s->b->sessions, s, link);
+	s->b->n_sessions--;
+	guest_fini(s);
+	free(s->requestor);
+	free(s->of_run);
+	free(s->context);
+	free(s);
+}
+
+void session_close(struct session *s, const char *code, const char *why,
+		   bool tell)
+{
+	struct tab *t;
+	struct call *c;
+
+	while ((t = TAILQ_FIRST(&s->tabs)) != NULL)
+		tab_close(t, code, why, false);
+	TAILQ_FOREACH(c, &s->b->calls, link)
+	if (c->session == s)
+		call_abort(c, code, why);
+	if (tell && s->context != NULL)
+		send_cdp(s->b, NULL, "Target.disposeBrowserContext",
+			 pack("browserContextId:s", s->context));
+	log_info("session", "session=%s closed=\"%s\"", s->id, why);
+	session_free(s);
+}
+
+static unsigned close_all(struct broker *b,
+			  bool (*match)(const struct session *s,
+					const char *word),
+			  const char *word, const char *why)
+{
+	struct session *s, *next;
+	unsigned n = 0;
+
+	for (s = TAILQ_FIRST(&b->sessions); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (!match(s, word))
+			continue;
+		session_close(s, "SESSION_NOT_FOUND", why, true);
+		n++;
+	}
+	return n;
+}
+
+static bool ends_with_run(const struct session *s, const char *run)
+{
+	return !s->kept && s->of_run != NULL && strcmp(s->of_run, run) == 0;
+}
+
+static bool is_requestors(const struct session *s, const char *requestor)
+{
+	return strcmp(s->requestor, requestor) == 0;
+}
+
+unsigned sessions_run_ended(struct broker *b, const char *run)
+{
+	return close_all(b, ends_with_run, run, "its run ended");
+}
+
+unsigned sessions_requestor_gone(struct broker *b, const char *requestor)
+{
+	return close_all(b, is_requestors, requestor, "its requestor is gone");
+}
+
+void sessions_lost(struct broker *b)
+{
+	struct session *s;
+
+	while ((s = TAILQ_FIRST(&b->sessions)) != NULL)
+		session_close(s, chromium_death_code(b->chromium),
+			      "the browser ended", false);
+}
+
+static bool busy(const struct session *s)
+{
+	const struct call *c;
+
+	TAILQ_FOREACH(c, &s->b->calls, link)
+	if (c->session == s)
+		return true;
+	return false;
+}
+
+static bool expired(const struct session *s, const char *word)
+{
+	const struct limits *l = &s->b->limits;
+	int64_t now = clock_mono_ms();
+
+	(void)word;
+	return now - s->created >= l->session_max_ms ||
+	       (s->kept && !busy(s) && now - s->used >= l->session_idle_ms);
+}
+
+void sessions_sweep(struct broker *b)
+{
+	close_all(b, expired, NULL, "its time is over");
+}
+
+/* ---- the beginning ---- */
+
+static struct session *session_new(struct call *c)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	struct broker *b = c->b;
+
+	s->b = b;
+	id_new(s->id, BROKER_SESSION);
+	s->requestor = xstrdup(c->requestor);
+	s->of_run = xstrdup_opt(c->of_run);
+	s->trust = c->trust;
+	s->kept = c->of_run == NULL;
+	s->created = clock_mono_ms();
+	s->created_wall = clock_wall_ms();
+	s->way = WAYS_FIRST + 1 + b->ways++ % (WAYS - 2);
+	TAILQ_INIT(&s->tabs);
+	LIST_INIT(&s->guests);
+	TAILQ_INIT(&s->reached);
+	guest_enter(s, c);
+	session_used(s);
+	TAILQ_INSERT_TAIL(&b->sessions, s, link);
+	b->n_sessions++;
+	return s;
+}
+
+/* Nothing is granted to its pages, and nothing is stored for them. */
+static void lock_down(struct broker *b, const char *context)
+{
+	send_cdp(b, NULL, "Browser.setDownloadBehavior",
+		 pack("behavior:s browserContextId:s", "deny", context));
+	send_cdp(b, NULL, "Browser.grantPermissions",
+		 pack("permissions:o browserContextId:s",
+		      json_object_new_array(), context));
+}
+
+static int make_context(struct call *c)
+{
+	struct session *s = c->session;
+	struct json_object *r;
+	char proxy[64];
+
+	snprintf(proxy, sizeof(proxy), "socks5://%u.%u.%u.%u:%u", s->way >> 24,
+		 s->way >> 16 & 255, s->way >> 8 & 255, s->way & 255,
+		 LAUNCH_PORT);
+	r = call_cdp(c, NULL, "Target.createBrowserContext",
+		     pack("disposeOnDetach:b proxyServer:s proxyBypassList:s",
+			  1, proxy, "<-loopback>"));
+	if (r == NULL)
+		return -1;
+	s->context = xstrdup_opt(member_str(r, "browserContextId"));
+	json_object_put(r);
+	if (s->context == NULL)
+		return call_fault(c, "EXECUTION_ERROR", NULL,
+				  "Chromium made no context");
+	lock_down(c->b, s->context);
+	log_info("session", "session=%s requestor=%s run=%s trust=%s",
+		 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run,
+		 s->trust == URL_LOCAL ? "local" : "remote");
+	wake_calls(s);
+	return 0;
+}
+
+void session_undo(struct call *c, const char *id)
+{
+	struct session *s;
+
+	c->session = NULL;
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+	if (strcmp(s->id, id) == 0)
+		break;
+	if (s != NULL)
+		session_close(s, "PAGE_CRASHED", "its session was not made",
+			      true);
+}
+
+static int session_make(struct call *c)
+{
+	char id[ID_SIZE];
+
+	if (quota_claim(c, QUOTA_SESSIONS) < 0)
+		return -1;
+	c->session = session_new(c);
+	memcpy(id, c->session->id, sizeof(id));
+	if (make_context(c) == 0)
+		return 0;
+	session_undo(c, id); /* and with it who waits for it, too */
+	return -1;
+}
+
+/* ---- finding ---- */
+
+bool session_is_of(const struct session *s, const struct call *c)
+{
+	if (strcmp(s->requestor, c->requestor) != 0 ||
+	    (s->trust == URL_LOCAL && c->trust != URL_LOCAL))
+		return false;
+	return s->kept || (s->of_run != NULL && c->of_run != NULL &&
+			   strcmp(s->of_run, c->of_run) == 0);
+}
+
+struct session *session_of_way(struct broker *b, uint32_t way)
+{
+	struct session *s;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	if (s->way == way)
+		return s;
+	return NULL;
+}
+
+static struct session *session_called(struct call *c, const char *id)
+{
+	struct session *s;
+
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+	if (strcmp(s->id, id) == 0 && session_is_of(s, c))
+		return s;
+	return NULL;
+}
+
+static struct session *session_of_run(struct call *c)
+{
+	struct session *s;
+
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+	if (c->of_run != NULL && s->of_run != NULL &&
+	    strcmp(s->of_run, c->of_run) == 0 && session_is_of(s, c))
+		return s;
+	return NULL;
+}
+
+int session_enter(struct call *c, const char *id, bool make)
+{
+	if (id == NULL)
+		id = c->in_session;
+	if (id != NULL)
+		c->session = session_called(c, id);
+	else
+		c->session = session_of_run(c);
+	if (c->session == NULL && id == NULL && make) {
+		if (chromium_ready(c) < 0)
+			return -1;
+		/* another call of the run may have been faster */
+		c->session = session_of_run(c);
+		if (c->session == NULL)
+			return session_make(c);
+	}
+	if (c->session == NULL)
+		return call_fault(c, "SESSION_NOT_FOUND", NULL,
+				  id == NULL ? "there is no session yet: "
+					       "create_tab makes one"
+					     : "there is no such session: it "
+					       "was closed, or has expired, "
+					       "or never was yours");
+	while (c->session->context == NULL)
+		if (call_wait(c, INT64_MAX) < 0)
+			return -1;
+	guest_enter(c->session, c);
+	session_used(c->session);
+	return 0;
+}
+
+/* ---- what was not reached ---- */
+
+void session_failed(struct session *s, const char *host, unsigned port,
+		    const char *why, bool policy)
+{
+	struct failure *f = &s->failures[s->n_failures++ % FAILURES_KEPT];
+
+	snprintf(f->host, sizeof(f->host), "%s", host);
+	snprintf(f->why, sizeof(f->why), "%s", why);
+	f->port = port;
+	f->policy = policy;
+	f->at = clock_mono_ms();
+}
+
+const struct failure *session_failure(const struct session *s, const char *host,
+				      unsigned port, int64_t since)
+{
+	const struct failure *f;
+
+	for (unsigned i = 1; i <= FAILURES_KEPT && i <= s->n_failures; i++) {
+		f = &s->failures[(s->n_failures - i) % FAILURES_KEPT];
+		if (f->at >= since && f->port == port &&
+		    strcasecmp(f->host, host) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+/* ---- views ---- */
+
+struct json_object *session_view(const struct session *s)
+{
+	const struct limits *l = &s->b->limits;
+	struct json_object *tabs = json_object_new_array();
+	const struct tab *t;
+	int64_t end = s->created_wall + l->session_max_ms;
+	int64_t idle = s->used_wall + l->session_idle_ms;
+
+	TAILQ_FOREACH(t, &s->tabs, link)
+	json_object_array_add(
+	    tabs, pack("tabId:s url:s title:s", t->id, t->url, t->title));
+	return pack("sessionId:s requestor:s trust:s run:s kept:b createdAt:i "
+		    "lastUsedAt:i expiresAt:i tabs:o",
+		    s->id, s->requestor,
+		    s->trust == URL_LOCAL ? "local" : "remote", s->of_run,
+		    s->kept, s->created_wall, s->used_wall,
+		    s->kept && idle < end ? idle : end, tabs);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_access.c - whose hosts bound a session's pages. Called when calls begin and
+ * lead somewhere, when tabs and runs end, and by the proxy for each
+ * connection; nothing fails.
+ */
+#include "browser/session_access.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "browser/net/host_grants.h"
+
+/* A run that works, or did, in a session that another made. */
+struct guest {
+	char *run;
+	bool over;
+	struct granted *hosts;
+	LIST_ENTRY(guest) link;
+};
+
+/* Places that a session reached without guests, the latest first. */
+struct reached {
+	char *host;
+	unsigned port;
+	TAILQ_ENTRY(reached) link;
+};
+
+/* ---- guests ---- */
+
+static struct guest *find(const struct session *s, const char *run)
+{
+	struct guest *g;
+
+	LIST_FOREACH(g, &s->guests, link)
+	if (strcmp(g->run, run) == 0)
+		return g;
+	return NULL;
+}
+
+static void leave(struct guest *g)
+{
+	LIST_REMOVE(g, link);
+	granted_unref(g->hosts);
+	free(g->run);
+	free(g);
+}
+
+/* G's run is over: it stays while a tab is where it led it. */
+static void look(const struct session *s, struct guest *g)
+{
+	const struct tab *t;
+
+	if (!g->over)
+		return;
+	TAILQ_FOREACH(t, &s->tabs, link)
+	if (t->led_by != NULL && strcmp(t->led_by, g->run) == 0)
+		return;
+	leave(g);
+}
+
+static void look_at_all(const struct session *s)
+{
+	struct guest *g, *next;
+
+	for (g = LIST_FIRST(&s->guests); g != NULL; g = next) {
+		next = LIST_NEXT(g, link);
+		look(s, g);
+	}
+}
+
+static bool made(const struct session *s, const struct call *c)
+{
+	return s->of_run != NULL && strcmp(s->of_run, c->of_run) == 0;
+}
+
+void guest_enter(struct session *s, const struct call *c)
+{
+	struct granted **hosts;
+	struct guest *g;
+
+	if (c->of_run == NULL || c->aborted) /* its run may be over */
+		return;
+	hosts = &s->hosts;
+	if (!made(s, c)) {
+		g = find(s, c->of_run);
+		if (g == NULL) {
+			g = xcalloc(1, sizeof(*g));
+			g->run = xstrdup(c->of_run);
+			LIST_INSERT_HEAD(&s->guests, g, link);
+		}
+		hosts = &g->hosts;
+	}
+	if (*hosts == c->hosts)
+		return;
+	granted_unref(*hosts); /* a reload may have changed the grant */
+	*hosts = granted_ref(c->hosts);
+}
+
+void guest_led(const struct call *c, bool anew)
+{
+	struct tab *t = c->tab;
+	bool is_guest = c->of_run != NULL && !made(c->session, c);
+
+	if (!anew && (!is_guest || t->led_by != NULL))
+		return;
+	free(t->led_by);
+	t->led_by = is_guest ? xstrdup(c->of_run) : NULL;
+	look_at_all(c->session);
+}
+
+void guest_tab_gone(struct tab *t)
+{
+	free(t->led_by);
+	t->led_by = NULL;
+	look_at_all(t->session);
+}
+
+void guest_run_ended(struct broker *b, const char *run)
+{
+	struct session *s;
+	struct guest *g;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	{
+		g = find(s, run);
+		if (g == NULL)
+			continue;
+		g->over = true;
+		look(s, g);
+	}
+}
+
+/* ---- what was reached ---- */
+
+static struct reached *reached(const struct session *s, const char *host,
+			       unsigned port)
+{
+	struct reached *r;
+
+	TAILQ_FOREACH(r, &s->reached, link)
+	if (r->port == port && strcasecmp(r->host, host) == 0)
+		return r;
+	return NULL;
+}
+
+static void forget(struct session *s, struct reached *r)
+{
+	TAILQ_REMOVE(&s->reached, r, link);
+	s->n_reached--;
+	free(r->host);
+	free(r);
+}
+
+static void note(struct session *s, const char *host, unsigned port)
+{
+	struct reached *r = reached(s, host, port);
+
+	if (r != NULL) {
+		TAILQ_REMOVE(&s->reached, r, link);
+		TAILQ_INSERT_HEAD(&s->reached, r, link);
+		return;
+	}
+	if (s->n_reached == SESSION_REACHED_MAX)
+		forget(s, TAILQ_LAST(&s->reached, reached_list));
+	r = xcalloc(1, sizeof(*r));
+	r->host = xstrdup(host);
+	r->port = port;
+	TAILQ_INSERT_HEAD(&s->reached, r, link);
+	s->n_reached++;
+}
+
+void guest_sent(const struct call *c, const char *host, unsigned port)
+{
+	if (c->of_run == NULL)
+		note(c->session, host, port);
+}
+
+/* ---- asked ---- */
+
+static const char *may(const struct granted *g, const char *host, unsigned port,
+		       const struct sockaddr *address)
+{
+	const char *why = granted_host(g, host, port);
+
+	if (why == NULL && address != NULL)
+		why = granted_address(g, host, port, address);
+	return why;
+}
+
+const char *guest_reach(struct session *s, const char *host, unsigned port,
+			const struct sockaddr *address)
+{
+	const char *why = NULL;
+	struct guest *g;
+
+	if (s->hosts != NULL)
+		why = may(s->hosts, host, port, address);
+	if (why != NULL)
+		return why;
+	if (LIST_EMPTY(&s->guests)) {
+		if (address != NULL)
+			note(s, host, port);
+		return NULL;
+	}
+	LIST_FOREACH(g, &s->guests, link)
+	if (why == NULL)
+		why = may(g->hosts, host, port, address);
+	return why != NULL && reached(s, host, port) != NULL ? NULL : why;
+}
+
+void guest_fini(struct session *s)
+{
+	struct guest *g, *after;
+	struct reached *r, *older;
+
+	for (g = LIST_FIRST(&s->guests); g != NULL; g = after) {
+		after = LIST_NEXT(g, link);
+		leave(g);
+	}
+	for (r = TAILQ_FIRST(&s->reached); r != NULL; r = older) {
+		older = TAILQ_NEXT(r, link);
+		forget(s, r);
+	}
+	granted_unref(s->hosts);
+	s->hosts = NULL;
+}

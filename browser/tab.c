@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "browser/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/mem.h"
+#include "browser/session_access.h"
+#include "proto/json/json_pack.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses what is in uthash's tables */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+/* A DevTools session: a tab's own, or one of a frame of another process. */
+struct hook {
+	char *attached;
+	struct tab *tab;
+	UT_hash_handle hh;
+};
+
+/* ---- hooks ---- */
+
+struct tab *tab_attached(struct broker *b, const char *attached)
+{
+	struct hook *h;
+
+	HASH_FIND_STR(b->hooks, attached, h);
+	return h == NULL ? NULL : h->tab;
+}
+
+static void watch_network(struct broker *b, const char *attached)
+{
+	send_cdp(b, attached, "Network.enable",
+		 pack("maxTotalBufferSize:i maxResourceBufferSize:i "
+		      "maxPostDataSize:i",
+		      (int64_t)0, (int64_t)0, (int64_t)0));
+}
+
+void tab_hook(struct tab *t, const char *attached)
+{
+	struct hook *h = xcalloc(1, sizeof(*h));
+
+	h->attached = xstrdup(attached);
+	h->tab = t;
+	HASH_ADD_KEYPTR(hh, t->session->b->hooks, h->attached,
+			strlen(h->attached), h);
+	watch_network(t->session->b, attached);
+}
+
+static void unhook(struct broker *b, struct hook *h)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves the table */
+	HASH_DEL(b->hooks, h);
+	free(h->attached);
+	free(h);
+}
+
+void tab_unhook(struct tab *t, const char *attached)
+{
+	struct broker *b = t->session->b;
+	struct hook *h;
+
+	HASH_FIND_STR(b->hooks, attached, h);
+	if (h != NULL && h->tab == t)
+		unhook(b, h);
+}
+
+static void unhook_all(struct tab *t)
+{
+	struct broker *b = t->session->b;
+	struct hook *h, *next;
+
+	HASH_ITER(hh, b->hooks, h, next)
+	if (h->tab == t)
+		unhook(b, h);
+}
+
+/* ---- life ---- */
+
+void tab_close(struct tab *t, const char *code, const char *why, bool tell)
+{
+	struct broker *b = t->session->b;
+	struct call *c;
+
+	TAILQ_FOREACH(c, &b->calls, link)
+	if (c->tab == t)
+		call_abort(c, code, why);
+	if (tell && t->target != NULL)
+		send_cdp(b, NULL, "Target.closeTarget",
+			 pack("targetId:s", t->target));
+	unhook_all(t);
+	tab_requests_keep(t, NULL);
+	TAILQ_REMOVE(&t->session->tabs, t, link);
+	guest_tab_gone(t);
+	t->session->n_tabs--;
+	b->n_tabs--;
+	json_object_put(t->popups);
+	free(t->target);
+	free(t->attached);
+	free(t->url);
+	free(t->title);
+	free(t->loader);
+	free(t->asked_loader);
+	free(t->asked_url);
+	free(t->loaded);
+	free(t);
+}
+
+static struct tab *tab_new(struct session *s)
+{
+	struct tab *t = xcalloc(1, sizeof(*t));
+
+	t->session = s;
+	id_new(t->id, BROKER_TAB);
+	t->url = xstrdup("about:blank");
+	t->title = xstrdup("");
+	t->popups = json_object_new_array();
+	TAILQ_INSERT_TAIL(&s->tabs, t, link);
+	s->n_tabs++;
+	s->b->n_tabs++;
+	return t;
+}
+
+static int make_target(struct call *c)
+{
+	struct tab *t = c->tab;
+	struct json_object *r;
+
+	r = call_cdp(c, NULL, "Target.createTarget",
+		     pack("url:s browserContextId:s width:i height:i",
+			  "about:blank", t->session->context, (int64_t)1280,
+			  (int64_t)800));
+	if (r == NULL)
+		return -1;
+	t->target = xstrdup_opt(member_str(r, "targetId"));
+	json_object_put(r);
+	if (t->target == NULL)
+		return call_fault(c, "EXECUTION_ERROR", NULL,
+				  "Chromium made no tab");
+	r = call_cdp(c, NULL, "Target.attachToTarget",
+		     pack("targetId:s flatten:b", t->target, 1));
+	if (r == NULL)
+		return -1;
+	t->attached = xstrdup_opt(member_str(r, "sessionId"));
+	json_object_put(r);
+	return t->attached != NULL ? 0
+				   : call_fault(c, "EXECUTION_ERROR", NULL,
+						"Chromium attached to no tab");
+}
+
+static int set_up(struct call *c)
+{
+	struct tab *t = c->tab;
+	struct broker *b = c->b;
+	struct json_object *r;
+
+	tab_hook(t, t->attached);
+	send_cdp(
+	    b, t->attached, "Target.setAutoAttach",
+	    pack("autoAttach:b waitForDebuggerOnStart:b flatten:b", 1, 0, 1));
+	send_cdp(b, t->attached, "Page.setLifecycleEventsEnabled",
+		 pack("enabled:b", 1));
+	send_cdp(b, t->attached, "Page.addScriptToEvaluateOnNewDocument",
+		 pack("source:s worldName:s", script_source(), SCRIPT_WORLD));
+	r = call_cdp(c, t->attached, "Page.enable", NULL);
+	json_object_put(r);
+	return r == NULL ? -1 : 0;
+}
+
+void tab_undo(struct call *c, const char *id)
+{
+	struct session *s;
+	struct tab *t = NULL;
+
+	c->tab = NULL;
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+	{
+		TAILQ_FOREACH(t, &s->tabs, link)
+		if (strcmp(t->id, id) == 0)
+			break;
+		if (t != NULL)
+			break;
+	}
+	if (t != NULL)
+		tab_close(t, "PAGE_CRASHED", "the tab was not made", true);
+}
+
+int tab_open(struct call *c)
+{
+	struct session *s = c->session;
+	char id[ID_SIZE];
+	struct tab *t;
+
+	if (quota_claim(c, QUOTA_SESSION_TABS) < 0 ||
+	    quota_claim(c, QUOTA_TABS) < 0)
+		return -1;
+	t = c->tab = tab_new(s);
+	memcpy(id, t->id, sizeof(id));
+	if (make_target(c) == 0 && set_up(c) == 0)
+		return 0;
+	tab_undo(c, id);
+	return -1;
+}
+
+/* Of what was asked for last, which may not have come, or come to nothing. */
+int tab_status(const struct tab *t)
+{
+	bool here = t->loader != NULL && t->asked_loader != NULL &&
+		    strcmp(t->loader, t->asked_loader) == 0;
+
+	return here ? t->status : 0;
+}
+
+int tab_take(struct call *c)
+{
+	const char *id = arg_str(c, "tabId");
+	struct session *s;
+	struct tab *t;
+
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+	{
+		if (!session_is_of(s, c))
+			continue;
+		TAILQ_FOREACH(t, &s->tabs, link)
+		{
+			if (strcmp(t->id, id) != 0 || t->attached == NULL)
+				continue;
+			c->session = s;
+			c->tab = t;
+			guest_enter(s, c);
+			session_used(s);
+			return 0;
+		}
+	}
+	return call_fault(c, "SESSION_NOT_FOUND", NULL,
+			  "there is no such tab: it was closed, or its session "
+			  "was, or it never was yours");
+}

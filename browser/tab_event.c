@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tab_event.c - what Chromium tells of tabs, unasked. */
+#include "browser/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "browser/chromium.h"
+#include "proto/json/json_pack.h"
+
+#define ID_BYTES_MAX 256 /* of Chromium's own ids, that we keep */
+
+static void wake_calls(struct tab *t)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &t->session->b->calls, link)
+	if (c->tab == t)
+		call_wake(c);
+}
+
+static void set(char **to, const char *value)
+{
+	free(*to);
+	*to = xstrdup_opt(value);
+}
+
+/* ---- events of a tab ---- */
+
+static void on_dialog(struct tab *t, const char *attached,
+		      struct json_object *p)
+{
+	const char *type = member_str(p, "type");
+	bool leave = type != NULL && strcmp(type, "beforeunload") == 0;
+
+	send_cdp(t->session->b, attached, "Page.handleJavaScriptDialog",
+		 pack("accept:b", leave));
+}
+
+static void on_request(struct tab *t, const char *attached,
+		       struct json_object *p)
+{
+	const char *id = member_str(p, "requestId");
+	const char *loader = member_str(p, "loaderId");
+	const char *type = member_str(p, "type");
+	const char *frame = member_str(p, "frameId");
+
+	(void)attached;
+	if (id == NULL || loader == NULL || strlen(id) > ID_BYTES_MAX)
+		return;
+	if (frame != NULL && strcmp(frame, t->target) == 0 &&
+	    strcmp(id, loader) == 0) {
+		set(&t->asked_loader, loader);
+		set(&t->asked_url, member_str(member(p, "request"), "url"));
+		t->status = 0;
+	}
+	/* These stay as long as they like. */
+	if (type != NULL &&
+	    (strcmp(type, "EventSource") == 0 ||
+	     strcmp(type, "WebSocket") == 0 || strcmp(type, "Ping") == 0 ||
+	     strcmp(type, "Media") == 0))
+		return;
+	tab_request_begin(t, id, loader);
+}
+
+static void on_response(struct tab *t, const char *attached,
+			struct json_object *p)
+{
+	const char *loader = member_str(p, "loaderId");
+	const char *id = member_str(p, "requestId");
+
+	(void)attached;
+	if (loader != NULL && id != NULL && t->asked_loader != NULL &&
+	    strcmp(loader, t->asked_loader) == 0 && strcmp(id, loader) == 0)
+		t->status = (int)member_int(member(p, "response"), "status");
+}
+
+static void on_request_end(struct tab *t, const char *attached,
+			   struct json_object *p)
+{
+	const char *id = member_str(p, "requestId");
+
+	(void)attached;
+	if (id != NULL)
+		tab_request_end(t, id);
+	if (t->requests == NULL)
+		wake_calls(t);
+}
+
+/* A new document: what the old one asked for is nobody's any more. */
+static void on_navigated(struct tab *t, const char *attached,
+			 struct json_object *p)
+{
+	struct json_object *frame = member(p, "frame");
+	const char *loader = member_str(frame, "loaderId");
+	const char *url = member_str(frame, "url");
+
+	(void)attached;
+	if (member(frame, "parentId") != NULL || loader == NULL || url == NULL)
+		return;
+	t->commits++;
+	t->hung = false;
+	set(&t->loader, loader);
+	set(&t->url, url);
+	tab_requests_keep(t, loader);
+	wake_calls(t);
+}
+
+static void on_lifecycle(struct tab *t, const char *attached,
+			 struct json_object *p)
+{
+	const char *frame = member_str(p, "frameId");
+	const char *name = member_str(p, "name");
+
+	(void)attached;
+	if (frame == NULL || name == NULL || strcmp(frame, t->target) != 0 ||
+	    strcmp(name, "DOMContentLoaded") != 0)
+		return;
+	set(&t->loaded, member_str(p, "loaderId"));
+	wake_calls(t);
+}
+
+/* A frame in another process: its requests count as the page's. */
+static void on_attached(struct tab *t, const char *attached,
+			struct json_object *p)
+{
+	const char *child = member_str(p, "sessionId");
+	const char *type = member_str(member(p, "targetInfo"), "type");
+
+	(void)attached;
+	if (child == NULL || type == NULL || strcmp(type, "iframe") != 0 ||
+	    tab_attached(t->session->b, child) != NULL)
+		return;
+	tab_hook(t, child);
+	send_cdp(t->session->b, child, "Page.enable", NULL);
+}
+
+static void on_detached(struct tab *t, const char *attached,
+			struct json_object *p)
+{
+	const char *child = member_str(p, "sessionId");
+
+	(void)attached;
+	if (child != NULL && strcmp(child, t->attached) != 0)
+		tab_unhook(t, child);
+}
+
+/* ---- events of the browser ---- */
+
+static struct tab *tab_of_target(struct broker *b, const char *target)
+{
+	struct session *s;
+	struct tab *t;
+
+	if (target == NULL)
+		return NULL;
+	TAILQ_FOREACH(s, &b->sessions, link)
+	TAILQ_FOREACH(t, &s->tabs, link)
+	if (t->target != NULL && strcmp(t->target, target) == 0)
+		return t;
+	return NULL;
+}
+
+/* Is it a page of a session's that has no tab in the making? */
+static bool is_stray(struct broker *b, const char *context)
+{
+	struct session *s;
+	struct tab *t;
+
+	TAILQ_FOREACH(s, &b->sessions, link)
+	if (context != NULL && s->context != NULL &&
+	    strcmp(s->context, context) == 0)
+		break;
+	if (s == NULL)
+		return false;
+	TAILQ_FOREACH(t, &s->tabs, link)
+	if (t->target == NULL)
+		return false;
+	return true;
+}
+
+/* Nobody asked for a popup: it goes as it came, and its opener's call tells. */
+static void on_created(struct broker *b, struct json_object *p)
+{
+	struct json_object *info = member(p, "targetInfo");
+	const char *type = member_str(info, "type");
+	struct tab *opener = tab_of_target(b, member_str(info, "openerId"));
+	const char *url = member_str(info, "url");
+
+	if (type == NULL || strcmp(type, "page") != 0 ||
+	    tab_of_target(b, member_str(info, "targetId")) != NULL ||
+	    (member(info, "openerId") == NULL &&
+	     !is_stray(b, member_str(info, "browserContextId"))))
+		return;
+	send_cdp(b, NULL, "Target.closeTarget",
+		 pack("targetId:s", member_str(info, "targetId")));
+	log_info("tab", "popup=closed tab=%s requestor=%s",
+		 opener == NULL ? "-" : opener->id,
+		 opener == NULL ? "-" : opener->session->requestor);
+	if (opener == NULL ||
+	    json_object_array_length(opener->popups) >= TAB_POPUPS_MAX)
+		return;
+	json_object_array_add(opener->popups,
+			      json_object_new_string(url == NULL ? "" : url));
+	wake_calls(opener);
+}
+
+static void on_changed(struct broker *b, struct json_object *p)
+{
+	struct json_object *info = member(p, "targetInfo");
+	struct tab *t = tab_of_target(b, member_str(info, "targetId"));
+
+	if (t == NULL)
+		return;
+	if (member_str(info, "url") != NULL)
+		set(&t->url, member_str(info, "url"));
+	if (member_str(info, "title") != NULL)
+		set(&t->title, member_str(info, "title"));
+	wake_calls(t);
+}
+
+static void on_crashed(struct broker *b, struct json_object *p)
+{
+	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
+
+	if (t == NULL)
+		return;
+	log_warn("tab", "tab=%s session=%s crashed", t->id, t->session->id);
+	tab_close(t, chromium_death_code(b->chromium),
+		  "the page's process ended; its tab is closed", true);
+}
+
+static void on_destroyed(struct broker *b, struct json_object *p)
+{
+	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
+
+	if (t != NULL)
+		tab_close(t, "PAGE_CRASHED", "the page closed its tab", false);
+}
+
+static const struct {
+	const char *method;
+	void (*of_tab)(struct tab *t, const char *attached,
+		       struct json_object *p);
+	void (*of_browser)(struct broker *b, struct json_object *p);
+} events[] = {
+    {"Page.javascriptDialogOpening", on_dialog, NULL},
+    {"Network.requestWillBeSent", on_request, NULL},
+    {"Network.responseReceived", on_response, NULL},
+    {"Network.loadingFinished", on_request_end, NULL},
+    {"Network.loadingFailed", on_request_end, NULL},
+    {"Page.frameNavigated", on_navigated, NULL},
+    {"Page.lifecycleEvent", on_lifecycle, NULL},
+    {"Target.attachedToTarget", on_attached, NULL},
+    {"Target.detachedFromTarget", on_detached, NULL},
+    {"Target.targetCreated", NULL, on_created},
+    {"Target.targetInfoChanged", NULL, on_changed},
+    {"Target.targetCrashed", NULL, on_crashed},
+    {"Target.targetDestroyed", NULL, on_destroyed},
+};
+
+void tab_event(struct broker *b, const char *attached, const char *method,
+	       struct json_object *params)
+{
+	struct tab *t = attached == NULL ? NULL : tab_attached(b, attached);
+
+	for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+		if (strcmp(events[i].method, method) != 0)
+			continue;
+		if (events[i].of_tab != NULL && t != NULL)
+			events[i].of_tab(t, attached, params);
+		else if (events[i].of_browser != NULL && attached == NULL)
+			events[i].of_browser(b, params);
+		return;
+	}
+}

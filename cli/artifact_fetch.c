@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/artifact_fetch.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/mem.h"
+#include "cli/report.h"
+#include "cli/message.h"
+#include "proto/json/json.h"
+
+#define SHA256_HEX 64
+
+struct fetch {
+	struct client *client;
+	const char *id;
+	const char *to; /* where SINK puts it, for people */
+	fetch_sink sink;
+	void *arg;
+	EVP_MD_CTX *hash;
+	int64_t at;
+	bool complete;
+	char sha256[SHA256_HEX + 1]; /* as the server says; "" when it does not */
+};
+
+/* ---- one piece ---- */
+
+static int bad_piece(const struct fetch *f, const char *what)
+{
+	say("artifact %s: %s", f->id, what);
+	return CLI_TROUBLE;
+}
+
+static int take(struct fetch *f, struct json_object *piece)
+{
+	struct json_object *data = json_member(piece, "data");
+	struct json_object *complete = json_member(piece, "complete");
+	const char *sha256 = json_member_str(piece, "sha256");
+	size_t len, n = (size_t)json_object_get_string_len(data);
+	char *bytes;
+	int rc;
+
+	if (!json_object_is_type(data, json_type_string))
+		return bad_piece(f, "the server sent no data");
+	bytes = xcalloc(n / 4 * 3 + 1, 1);
+	rc = base64_decode(bytes, &len, json_object_get_string(data), n);
+	f->complete = json_object_get_boolean(complete);
+	if (rc < 0 || (len == 0 && !f->complete)) {
+		free(bytes);
+		return bad_piece(f, "the server sent bytes that make no sense");
+	}
+	EVP_DigestUpdate(f->hash, bytes, len);
+	f->at += (int64_t)len;
+	rc = f->sink(f->arg, bytes, len);
+	free(bytes);
+	if (rc < 0) {
+		say("%s: %s", f->to, strerror(-rc));
+		return CLI_TROUBLE;
+	}
+	if (sha256 != NULL)
+		snprintf(f->sha256, sizeof(f->sha256), "%s", sha256);
+	return 0;
+}
+
+static int next_piece(struct fetch *f)
+{
+	struct json_object *args = json_object_new_object();
+	struct answer a;
+	int rc;
+
+	json_object_object_add(args, "artifactId", json_object_new_string(f->id));
+	json_object_object_add(args, "offset", json_object_new_int64(f->at));
+	rc = client_tool(f->client, "get_artifact", args, &a);
+	if (rc != 0)
+		return rc;
+	rc = a.good ? take(f, a.value) : report_refusal(a.value, NULL);
+	answer_fini(&a);
+	return rc;
+}
+
+static int check_hash(const struct fetch *f)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	char hex[2 * EVP_MAX_MD_SIZE + 1];
+	unsigned n = 0;
+
+	EVP_DigestFinal_ex(f->hash, digest, &n);
+	for (unsigned i = 0; i < n; i++)
+		snprintf(hex + (size_t)2 * i, 3, "%02x", digest[i]);
+	if (f->sha256[0] == '\0' || strcmp(f->sha256, hex) == 0)
+		return 0;
+	return bad_piece(f, "what came is not what was stored: its sha256 "
+			    "differs");
+}
+
+int fetch_artifact(struct client *c, const char *id, const char *to,
+		   fetch_sink sink, void *arg)
+{
+	struct fetch f = {
+	    .client = c, .id = id, .to = to, .sink = sink, .arg = arg};
+	int rc = 0;
+
+	f.hash = EVP_MD_CTX_new();
+	if (f.hash == NULL)
+		abort();
+	EVP_DigestInit_ex(f.hash, EVP_sha256(), NULL);
+	while (rc == 0 && !f.complete)
+		rc = next_piece(&f);
+	if (rc == 0)
+		rc = check_hash(&f);
+	EVP_MD_CTX_free(f.hash);
+	return rc;
+}

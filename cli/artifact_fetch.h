@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* artifact_fetch.h - the bytes of an artifact, piece by piece, checked at the end. */
+#ifndef CLI_ARTIFACT_FETCH_H
+#define CLI_ARTIFACT_FETCH_H
+
+#include <json-c/json.h>
+
+#include "cli/client.h"
+
+/* Takes N bytes. 0, or -errno, which ends the fetch. */
+typedef int (*fetch_sink)(void *arg, const void *p, size_t n);
+
+/*
+ * Give every byte of artifact ID to SINK, which puts it into what people call
+ * TO. 0, or an exit status, and then it has been said why; for what SINK
+ * returned, too.
+ */
+int fetch_artifact(struct client *c, const char *id, const char *to,
+		   fetch_sink sink, void *arg);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/file_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text/utf8.h"
+#include "cli/sanitize.h"
+
+#define EXTENSION_MAX 16 /* bytes with its dot; a longer one is just name */
+
+static const char *last_part(const char *name)
+{
+	const char *part = name;
+
+	for (; *name != '\0'; name++)
+		if (*name == '/' || *name == '\\')
+			part = name + 1;
+	return part + strspn(part, ". ");
+}
+
+/* Where the extension begins, or the end when there is none. */
+static size_t stem(const char *name, size_t len)
+{
+	for (size_t i = len; i > 1 && len - i < EXTENSION_MAX; i--)
+		if (name[i - 1] == '.' && i < len)
+			return i - 1;
+	return len;
+}
+
+static void add_clean(struct buf *out, const char *s)
+{
+	size_t n = strlen(s), len;
+
+	for (size_t i = 0; i < n; i += len) {
+		int32_t point = clean_point(s + i, n - i, &len);
+
+		if (point < 0 || clean_acts(point) || (i == 0 && point == '-'))
+			buf_add_str(out, "_");
+		else
+			buf_add(out, s + i, len);
+	}
+}
+
+void name_clean(char out[NAME_SIZE], const char *name)
+{
+	struct buf b = {0};
+	size_t len, dot, keep;
+
+	add_clean(&b, last_part(name));
+	if (buf_len(&b) == 0)
+		buf_add_str(&b, "artifact");
+	len = buf_len(&b);
+	dot = stem(buf_data(&b), len);
+	keep = dot;
+	if (len >= NAME_SIZE)
+		keep = utf8_cut(buf_data(&b), dot, NAME_SIZE - 1 - (len - dot));
+	memcpy(out, buf_data(&b), keep);
+	memcpy(out + keep, buf_data(&b) + dot, len - dot);
+	out[keep + len - dot] = '\0';
+	buf_fini(&b);
+}
+
+void name_numbered(char out[NAME_NUMBERED_SIZE], const char *name, unsigned n)
+{
+	size_t dot = stem(name, strlen(name));
+
+	snprintf(out, NAME_NUMBERED_SIZE, "%.*s-%u%s", (int)dot, name, n,
+		 name + dot);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * full_result.c - a server sends no message beyond its max_answer_bytes: what is longer
+ * it names by a URI, which is read here in parts, for client.c and logs.c.
+ */
+#include "cli/full_result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+/* The part at FROM, to OUT: how many bytes. */
+static size_t take_part(struct buf *out, struct json_object *contents)
+{
+	struct json_object *text = json_member(contents, "text");
+	size_t n = text != NULL ? (size_t)json_object_get_string_len(text) : 0;
+
+	buf_add(out, n > 0 ? json_object_get_string(text) : "", n);
+	return n;
+}
+
+static bool has_next(struct json_object *contents)
+{
+	return json_member_str(json_member(contents, "_meta"), "paddock/next") !=
+	       NULL;
+}
+
+/* Who asks too often is told when to ask again, and does. */
+static int read_part(struct client *c, const char *uri, size_t from,
+		     struct answer *a)
+{
+	char *part = xasprintf("%s?offset=%zu", uri, from);
+	int64_t ms = 1;
+	int rc = 0;
+
+	while (rc == 0 && ms > 0) {
+		rc = client_wait(c, client_send_read(c, part), CLIENT_FOREVER, a);
+		ms = rc == 0 ? client_limited(a) : 0;
+		if (ms > 0) {
+			answer_fini(a);
+			rc = client_pause(c, ms);
+		}
+	}
+	free(part);
+	return rc;
+}
+
+int whole_text(struct client *c, const char *uri, size_t from, struct buf *out,
+	       struct answer *a)
+{
+	for (;;) {
+		int rc = read_part(c, uri, from, a);
+		size_t n;
+
+		if (rc < 0 || !a->good)
+			return rc;
+		n = take_part(out, a->value);
+		from += n;
+		if (n == 0 || !has_next(a->value))
+			return 0;
+		answer_fini(a);
+	}
+}
+
+static int add_result(struct client *c, struct answer *a, const char *uri)
+{
+	struct json_object *result = NULL;
+	struct buf text = {0};
+	struct answer part;
+	int rc = whole_text(c, uri, 0, &text, &part);
+
+	if (rc < 0) {
+		buf_fini(&text);
+		return rc;
+	}
+	if (part.good && json_parse(&result, buf_data(&text), buf_len(&text),
+				    NULL) < 0)
+		part.good = false; /* it cannot be: it was parsed there */
+	buf_fini(&text);
+	if (!part.good) {
+		answer_fini(a);
+		*a = part;
+		return 0;
+	}
+	answer_fini(&part);
+	json_object_object_add(a->value, "result", result);
+	json_object_object_del(a->value, "resultUri");
+	json_object_object_del(a->value, "resultBytes");
+	json_object_object_del(a->value, "resultOmitted");
+	return 0;
+}
+
+int whole_result(struct client *c, struct answer *a)
+{
+	const char *uri = json_member_str(a->value, "resultUri");
+	char *own;
+	int rc;
+
+	if (uri == NULL || json_member_str(a->value, "runId") == NULL)
+		return 0;
+	own = xstrdup(uri);
+	rc = add_result(c, a, own);
+	free(own);
+	return rc;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grants_text.c - "paddock template grant", and asked and granted for "template
+ * show" and "template check". What packages say goes through clean_add(): a
+ * line that would look like another is not shown as something to copy.
+ */
+#include "cli/grants_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/template_findings.h"
+#include "cli/sanitize.h"
+#include "cli/cli.h"
+#include "cli/json_pretty.h"
+#include "cli/message.h"
+#include "cli/safe_printf.h"
+#include "proto/json/json.h"
+
+static const char *item(struct json_object *list, size_t i)
+{
+	return json_object_get_string(json_object_array_get_idx(list, i));
+}
+
+static void put(const char *text)
+{
+	struct buf out = {0};
+
+	clean_add(&out, text, strlen(text), CLEAN_NO_LIMIT);
+	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
+	buf_fini(&out);
+}
+
+/* ---- for show ---- */
+
+static bool has(struct json_object *list, const char *word)
+{
+	for (size_t i = 0; i < json_length(list); i++)
+		if (strcmp(item(list, i), word) == 0)
+			return true;
+	return false;
+}
+
+/* Why none can be granted, of KEY; NULL: it can. */
+static const char *reason(struct json_object *permissions, const char *shown)
+{
+	struct json_object *missing = json_member(permissions, "missing");
+
+	for (size_t i = 0; i < json_length(missing); i++) {
+		struct json_object *o = json_object_array_get_idx(missing, i);
+		const char *key = json_member_str(o, "key");
+
+		if (key != NULL && strcmp(key, shown) == 0)
+			return json_member_str(o, "reason");
+	}
+	return NULL;
+}
+
+static void show_word(const char *what, const char *word, bool granted,
+		      const char *why)
+{
+	tell_out("  %-10s ", what);
+	put(word);
+	if (why != NULL)
+		tell_out(", not granted: %s", why);
+	else if (!granted)
+		fputs(", not granted", stdout);
+	putchar('\n');
+}
+
+static void show_kind(struct json_object *permissions, const char *what,
+		      struct json_object *asked, struct json_object *granted)
+{
+	const char *why = reason(permissions, what);
+
+	if (json_object_is_type(asked, json_type_boolean))
+		show_word(what, "yes", granted != NULL, why);
+	for (size_t i = 0; i < json_length(asked); i++)
+		show_word(what, item(asked, i), has(granted, item(asked, i)),
+			  why);
+}
+
+static void show_hosts(struct json_object *hosts)
+{
+	if (hosts == NULL)
+		return; /* it is not ours to know */
+	for (size_t i = 0; i < json_length(hosts); i++)
+		show_word("hosts", item(hosts, i), true, NULL);
+	if (json_length(hosts) == 0)
+		show_word("hosts", "none: the browser opens no page for it",
+			  true, NULL);
+}
+
+void grant_show(struct json_object *permissions)
+{
+	struct json_object *asked = json_member(permissions, "asked");
+	struct json_object *granted = json_member(permissions, "granted");
+
+	if (!json_object_is_type(asked, json_type_object) ||
+	    json_object_object_length(asked) == 0)
+		return;
+	puts("\nAsks for:");
+	json_object_object_foreach(asked, what, list)
+	{
+		show_kind(permissions, what, list, json_member(granted, what));
+	}
+	show_hosts(json_member(granted, "hosts"));
+	grant_show_missing(permissions);
+}
+
+/* ---- lines for paddock.conf ---- */
+
+/* TEXT is lines; each that would not be shown as it is becomes a remark. */
+static void put_lines(const char *text)
+{
+	char *copy = xstrdup(text), *at = copy, *line;
+
+	while ((line = strsep(&at, "\n")) != NULL) {
+		size_t blank = strspn(line, "\t"), n = strlen(line + blank);
+		struct buf out = {0};
+
+		if (at == NULL && n == 0)
+			break;
+		clean_add(&out, line + blank, n, CLEAN_NO_LIMIT);
+		if (buf_len(&out) != n ||
+		    memcmp(buf_data(&out), line + blank, n) != 0)
+			fputs("# cannot be written here: ", stdout);
+		else if (blank > 0)
+			putchar('\t');
+		fwrite(buf_data(&out), 1, buf_len(&out), stdout);
+		putchar('\n');
+		buf_fini(&out);
+	}
+	free(copy);
+}
+
+bool grant_is_missing(struct json_object *permissions)
+{
+	return json_length(json_member(permissions, "missing")) > 0;
+}
+
+void grant_show_missing(struct json_object *permissions)
+{
+	const char *lines = json_member_str(permissions, "grant");
+
+	if (!grant_is_missing(permissions) || lines == NULL)
+		return;
+	puts("\nUntil that is granted it is not run. In paddock.conf:");
+	put_lines(lines);
+}
+
+/* ---- template grant ---- */
+
+static void show_section(struct json_object *t)
+{
+	fputs("# ", stdout);
+	put(json_member_str(t, "templateId"));
+	putchar(' ');
+	put(json_member_str(t, "version"));
+	fputs(", as it is in ", stdout);
+	put(json_member_str(t, "path"));
+	putchar('\n');
+	put_lines(json_member_str(t, "section"));
+}
+
+static int grant(const struct cli *cli, int n, const char *const *arg)
+{
+	struct json_object *list;
+	int rc = check_folder(arg[0]);
+	size_t found;
+
+	(void)n;
+	if (rc != 0)
+		return rc;
+	list = check_grants(cli, arg[0]);
+	if (list == NULL)
+		return CLI_TROUBLE;
+	found = json_length(list);
+	if (cli->json)
+		pretty_print(list, true);
+	for (size_t i = 0; !cli->json && i < found; i++) {
+		if (i > 0)
+			putchar('\n');
+		show_section(json_object_array_get_idx(list, i));
+	}
+	json_object_put(list);
+	if (found > 0)
+		return CLI_OK;
+	say("%s: there is no good package, nor a folder of them", arg[0]);
+	say_more("  hint: \"paddock template check\" says what is wrong");
+	return CLI_USAGE;
+}
+
+const struct command cmd_template_grant = {
+    .name = "template grant",
+    .args = "DIR",
+    .summary = "the lines of paddock.conf that grant a package what it asks "
+	       "for",
+    .text = "Look at the package first: with its digest the grant holds for it "
+	    "as it is,\nand for no other.\n",
+    .min = 1,
+    .max = 1,
+    .run = grant,
+};

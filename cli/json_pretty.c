@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/json_pretty.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/sanitize.h"
+#include "proto/json/json.h"
+
+#define LINE_COLUMNS ((size_t)78)
+#define INDENT 2
+
+/* ---- one line ---- */
+
+static void add_point(struct buf *out, int32_t point)
+{
+	buf_printf(out, "\\u%04x", (unsigned)point);
+}
+
+/* What JSON lets stand in a string, but a terminal may act on. */
+static void add_escaped(struct buf *out, const char *text, size_t n)
+{
+	size_t len;
+
+	for (size_t i = 0; i < n; i += len) {
+		int32_t point = clean_point(text + i, n - i, &len);
+
+		if (point >= 0x7F && clean_acts(point))
+			add_point(out, point);
+		else
+			buf_add(out, text + i, len);
+	}
+}
+
+static void add_leaf(struct buf *out, struct json_object *v)
+{
+	size_t len;
+	const char *text = json_text(v, &len);
+
+	add_escaped(out, text, len);
+}
+
+void pretty_add_compact(struct buf *out, struct json_object *v)
+{
+	add_leaf(out, v);
+}
+
+static void add_string(struct buf *out, const char *s)
+{
+	struct json_object *v = json_object_new_string(s);
+
+	add_leaf(out, v);
+	json_object_put(v);
+}
+
+/* With blanks after commas and colons. */
+static void add_line(struct buf *out, struct json_object *v)
+{
+	const char *comma = "";
+
+	if (json_object_is_type(v, json_type_array)) {
+		buf_add_str(out, "[");
+		for (size_t i = 0; i < json_object_array_length(v); i++) {
+			buf_add_str(out, i > 0 ? ", " : "");
+			add_line(out, json_object_array_get_idx(v, i));
+		}
+		buf_add_str(out, "]");
+	} else if (json_object_is_type(v, json_type_object)) {
+		buf_add_str(out, "{");
+		json_object_object_foreach(v, key, value) {
+			buf_add_str(out, comma);
+			add_string(out, key);
+			buf_add_str(out, ": ");
+			add_line(out, value);
+			comma = ", ";
+		}
+		buf_add_str(out, "}");
+	} else {
+		add_leaf(out, v);
+	}
+}
+
+/* ---- many ---- */
+
+static bool is_container(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_array) ||
+	       json_object_is_type(v, json_type_object);
+}
+
+/* A bound on how long it is as one line, without writing it: at most MAX+1. */
+static size_t measure(struct json_object *v, size_t max)
+{
+	size_t sum = 2;
+
+	if (json_object_is_type(v, json_type_array)) {
+		for (size_t i = 0;
+		     sum <= max && i < json_object_array_length(v); i++)
+			sum += 2 + measure(json_object_array_get_idx(v, i),
+					   max - sum);
+	} else if (json_object_is_type(v, json_type_object)) {
+		json_object_object_foreach(v, key, value) {
+			if (sum > max)
+				break;
+			sum += 4 + strlen(key) + measure(value, max - sum);
+		}
+	} else if (json_object_is_type(v, json_type_string)) {
+		sum += (size_t)json_object_get_string_len(v);
+	} else {
+		sum = 1;
+	}
+	return sum;
+}
+
+/* Does V fit on the line at column AT? */
+static bool fits(struct json_object *v, size_t at)
+{
+	struct buf line = {0};
+	bool yes;
+
+	if (at >= LINE_COLUMNS || measure(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
+		return false;
+	add_line(&line, v);
+	yes = at + clean_width(buf_data(&line), buf_len(&line)) <= LINE_COLUMNS;
+	buf_fini(&line);
+	return yes;
+}
+
+static void new_line(struct buf *out, unsigned depth)
+{
+	buf_printf(out, "\n%*s", (int)(depth * INDENT), "");
+}
+
+/* AT is where V begins; more follows it on its last line. */
+static void add_at(struct buf *out, struct json_object *v, unsigned depth,
+		   size_t at);
+
+static void add_array(struct buf *out, struct json_object *v, unsigned depth)
+{
+	buf_add_str(out, "[");
+	for (size_t i = 0; i < json_object_array_length(v); i++) {
+		buf_add_str(out, i > 0 ? "," : "");
+		new_line(out, depth + 1);
+		add_at(out, json_object_array_get_idx(v, i), depth + 1,
+		       (size_t)(depth + 1) * INDENT + 1);
+	}
+	new_line(out, depth);
+	buf_add_str(out, "]");
+}
+
+static void add_object(struct buf *out, struct json_object *v, unsigned depth)
+{
+	const char *comma = "";
+
+	buf_add_str(out, "{");
+	json_object_object_foreach(v, key, value) {
+		size_t start = buf_len(out);
+
+		buf_add_str(out, comma);
+		new_line(out, depth + 1);
+		add_string(out, key);
+		buf_add_str(out, ": ");
+		add_at(out, value, depth + 1, buf_len(out) - start);
+		comma = ",";
+	}
+	new_line(out, depth);
+	buf_add_str(out, "}");
+}
+
+static void add_at(struct buf *out, struct json_object *v, unsigned depth,
+		   size_t at)
+{
+	if (!is_container(v) || fits(v, at))
+		add_line(out, v);
+	else if (json_object_is_type(v, json_type_array))
+		add_array(out, v, depth);
+	else
+		add_object(out, v, depth);
+}
+
+void pretty_add(struct buf *out, struct json_object *v)
+{
+	add_at(out, v, 0, 0);
+}
+
+void pretty_print(struct json_object *v, int compact)
+{
+	struct buf out = {0};
+
+	if (compact)
+		pretty_add_compact(&out, v);
+	else
+		pretty_add(&out, v);
+	buf_add_str(&out, "\n");
+	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
+	buf_fini(&out);
+}

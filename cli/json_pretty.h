@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json_pretty.h - JSON for people to read. */
+#ifndef CLI_JSON_PRETTY_H
+#define CLI_JSON_PRETTY_H
+
+#include <json-c/json.h>
+
+#include "base/buf.h"
+
+/*
+ * Append V: indented by two, what fits within a line on one line. The text
+ * stays the same JSON; characters that act on a terminal are escaped.
+ */
+void pretty_add(struct buf *out, struct json_object *v);
+
+/* The same as one line, without blanks. */
+void pretty_add_compact(struct buf *out, struct json_object *v);
+
+/* On stdout with a newline: pretty, or COMPACT. */
+void pretty_print(struct json_object *v, int compact);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A template of our own takes the code of another as its input, and loads it:
+ * what that does meanwhile, it does in a worker that is caged and bounded, and
+ * what it says is shown to people as what a template says. "template check"
+ * calls it for each package with Lua; it fails when no run can be had at all.
+ */
+#include "cli/lua_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/dir_walk.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "cli/tool_call.h"
+#include "cli/json_file.h"
+#include "cli/message.h"
+#include "cli/state_dir.h"
+#include "proto/json/json.h"
+
+#define CODE_BYTES_MAX (1 << 20) /* as a server reads */
+#define WHY_SHOWN "400" /* bytes of what a template says */
+#define CHUNK "e:" /* what Lua puts before its complaints: the chunk's name */
+
+struct probe {
+	struct client *client;
+	struct opt_list templates;
+	char *state_dir, *template_dir;
+};
+
+static const char manifest[] =
+    "{\"templateId\":\"probe\",\"version\":\"1.0.0\",\"name\":\"Probe\","
+    "\"description\":\"Loads Lua, and does not call it.\","
+    "\"runtime\":{\"type\":\"lua\"},"
+    "\"limits\":{\"maxCpuMs\":2000,\"maxTimeoutMs\":30000,"
+    "\"maxMessagesPerSecond\":1000,\"maxLoggedBytes\":1024},"
+    "\"inputsSchema\":{\"type\":\"object\",\"required\":[\"code\"],"
+    "\"properties\":{\"code\":{\"type\":\"string\"}}}}";
+
+/* What it loads may put other functions in the place of these. */
+static const char loader[] =
+    "local load, pcall, type, tostring = load, pcall, type, tostring\n"
+    "return function(run, inputs)\n"
+    "\tlocal chunk, why = load(inputs.code, \"=e\", \"t\")\n"
+    "\tif not chunk then return {stage = \"compile\", why = why} end\n"
+    "\tlocal ok, got = pcall(chunk)\n"
+    "\tif not ok then return {stage = \"load\", why = tostring(got)} end\n"
+    "\tif type(got) == \"function\" then return {stage = \"good\"} end\n"
+    "\treturn {stage = \"value\", why = type(got)}\n"
+    "end\n";
+
+static bool open_server(struct probe *p, const struct cli *cli)
+{
+	struct cli private = {.verbose = cli->verbose,
+			      .config = cli->config,
+			      .state_dir = p->state_dir};
+
+	if (cli_new_file(p->template_dir, "template.json", manifest) < 0 ||
+	    cli_new_file(p->template_dir, "main.lua", loader) < 0)
+		return false;
+	opt_list_add(&p->templates, p->template_dir);
+	private.templates = p->templates;
+	p->client = client_open(&private);
+	return p->client != NULL;
+}
+
+struct probe *probe_open(const struct cli *cli)
+{
+	struct probe *p = xcalloc(1, sizeof(*p));
+
+	p->state_dir = state_dir_make();
+	if (p->state_dir != NULL)
+		p->template_dir = state_dir_make();
+	if (p->template_dir != NULL && open_server(p, cli))
+		return p;
+	probe_close(p);
+	return NULL;
+}
+
+void probe_close(struct probe *p)
+{
+	if (p == NULL)
+		return;
+	client_close(p->client);
+	opt_list_free(&p->templates);
+	if (p->template_dir != NULL)
+		state_dir_remove(p->template_dir);
+	if (p->state_dir != NULL)
+		state_dir_remove(p->state_dir);
+	free(p);
+}
+
+/* ---- its code ---- */
+
+static char *read_code(int fd, size_t size)
+{
+	char *text = xcalloc(1, size + 1);
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + len, size - len);
+		if (n > 0)
+			len += (size_t)n;
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	if (n == 0 && strlen(text) == len && utf8_ok(text, len))
+		return text;
+	free(text);
+	errno = n < 0 ? errno : EAGAIN; /* it was text a moment ago */
+	return NULL;
+}
+
+/* Through no link, as the server reads it: the caller's, or NULL with errno. */
+static char *open_code(const char *dir, const char *entry)
+{
+	int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), file;
+	struct stat st = {0};
+	char *text;
+
+	if (at < 0)
+		return NULL;
+	file = folder_open_file(at, entry, &st);
+	close(at);
+	if (file < 0 || st.st_size > CODE_BYTES_MAX) {
+		errno = file < 0 ? -file : EFBIG;
+		if (file >= 0)
+			close(file);
+		return NULL;
+	}
+	text = read_code(file, (size_t)st.st_size);
+	close(file);
+	return text;
+}
+
+/* ---- what came of it ---- */
+
+/* WHY is Lua's: "e:3: what", or without a place. */
+static struct json_object *fault(const char *entry, const char *said,
+				 const char *why)
+{
+	struct json_object *o = json_object_new_object();
+	char *text, *end = NULL;
+	long line = 0;
+
+	if (strncmp(why, CHUNK, strlen(CHUNK)) == 0)
+		line = strtol(why + strlen(CHUNK), &end, 10);
+	if (line > 0 && strncmp(end, ": ", 2) == 0)
+		why = end + 2;
+	else
+		line = 0;
+	text = xasprintf("%s%." WHY_SHOWN "s", said, why);
+	utf8_mend(text);
+	json_object_object_add(o, "severity", json_object_new_string("error"));
+	json_object_object_add(o, "file", json_object_new_string(entry));
+	if (line > 0)
+		json_object_object_add(o, "line", json_object_new_int64(line));
+	json_object_object_add(o, "message", json_object_new_string(text));
+	free(text);
+	return o;
+}
+
+/* It was loaded, or not, and that is what the probe says. */
+static struct json_object *of_result(const char *entry, struct json_object *r)
+{
+	const char *stage = json_member_str(r, "stage");
+	const char *why = json_member_str(r, "why");
+	char *what;
+	struct json_object *o;
+
+	if (why == NULL)
+		why = "it does not say why";
+	if (stage != NULL && strcmp(stage, "good") == 0)
+		return NULL;
+	if (stage != NULL && strcmp(stage, "compile") == 0)
+		return fault(entry, "Lua cannot compile this: ", why);
+	if (stage == NULL || strcmp(stage, "value") != 0)
+		return fault(entry, "it fails while it is loaded: ", why);
+	what = xasprintf("the file must return a function(run, inputs), but "
+			 "it returns %s%s",
+			 strcmp(why, "nil") == 0 ? "nothing" : "a ",
+			 strcmp(why, "nil") == 0 ? "" : why);
+	o = fault(entry, "", what);
+	free(what);
+	return o;
+}
+
+/* The run failed: what it was that met its end. */
+static struct json_object *of_error(const char *entry, struct json_object *e)
+{
+	const char *code = json_member_str(e, "errorCode");
+	const char *limit =
+	    json_member_str(json_member(e, "details"), "limit");
+	const char *message = json_member_str(e, "message");
+
+	if (code != NULL && strcmp(code, "RESOURCE_LIMIT") == 0 &&
+	    limit != NULL && strncmp(limit, "cpu", 3) == 0)
+		return fault(entry, "", "loading it does not end: it was "
+			     "stopped after 2 seconds of CPU time");
+	if (code != NULL && strcmp(code, "RUN_TIMEOUT") == 0)
+		return fault(entry, "", "loading it does not end: it was "
+			     "stopped after 30 seconds");
+	return fault(entry, "it fails while it is loaded: ",
+		     message != NULL ? message : "the worker did not say why");
+}
+
+static int of_answer(const struct answer *a, const char *entry,
+		     struct json_object **f)
+{
+	const char *status = json_member_str(a->value, "status");
+	const char *why = json_member_str(a->value, "error");
+
+	if (status != NULL && strcmp(status, "succeeded") == 0) {
+		*f = of_result(entry, json_member(a->value, "result"));
+		return 0;
+	}
+	if (status != NULL) {
+		*f = of_error(entry, json_member(a->value, "error"));
+		return 0;
+	}
+	say("%s could not be compiled here: %s", entry,
+	    why != NULL ? why : "the server does not say why");
+	return CLI_TROUBLE;
+}
+
+int probe_lua(struct probe *p, const char *dir, const char *entry,
+	      struct json_object **f)
+{
+	char *text = open_code(dir, entry);
+	struct json_object *args;
+	struct answer a;
+	int rc;
+
+	*f = NULL;
+	if (text == NULL) {
+		say("%s/%s: %s", dir, entry, strerror(errno));
+		return CLI_TROUBLE;
+	}
+	args = ask_args("templateId", "probe");
+	json_object_object_add(args, "inputs", ask_args("code", text));
+	json_object_object_add(args, "options", ask_args("mode", "sync"));
+	free(text);
+	rc = client_tool(p->client, "run_task_template", args, &a);
+	if (rc != 0)
+		return rc;
+	rc = of_answer(&a, entry, f);
+	answer_fini(&a);
+	return rc;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_check.h - does a package's Lua compile, and return a function? Nobody trusts
+ * it, so a worker of a private server finds out, caged as for a run.
+ */
+#ifndef CLI_LUA_CHECK_H
+#define CLI_LUA_CHECK_H
+
+#include <json-c/json.h>
+
+#include "cli/cli.h"
+
+struct probe; /* opaque: the private server */
+
+/* NULL, and it has been said why. */
+struct probe *probe_open(const struct cli *cli);
+void probe_close(struct probe *p); /* NULL is fine */
+
+/*
+ * Try the file ENTRY of the package DIR. 0, with *FAULT {severity, file,
+ * line?, message}, the caller's, or NULL: it is good. Else the exit status:
+ * it could not be tried, and it has been said why.
+ */
+int probe_lua(struct probe *p, const char *dir, const char *entry,
+	      struct json_object **fault);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/sanitize.h"
+
+static void line(const char *prefix, const char *fmt, va_list ap)
+{
+	struct buf out = {0};
+	char *text = xvasprintf(fmt, ap);
+
+	buf_add_str(&out, prefix);
+	clean_add(&out, text, strlen(text), CLEAN_NO_LIMIT);
+	buf_add_str(&out, "\n");
+	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
+	buf_fini(&out);
+	free(text);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	line("paddock: ", fmt, ap);
+	va_end(ap);
+}
+
+void say_more(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	line("", fmt, ap);
+	va_end(ap);
+}
+
+bool say_draws(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term != NULL && *term != '\0' &&
+	       strcmp(term, "dumb") != 0;
+}
+
+bool say_colours(int fd)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return say_draws(fd) && (no == NULL || *no == '\0');
+}

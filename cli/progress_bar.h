@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress_bar.h - a progress bar as one line of text; a pure function. */
+#ifndef CLI_PROGRESS_BAR_H
+#define CLI_PROGRESS_BAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct bar {
+	const char *name;
+	const char *message; /* untrusted; may be NULL */
+	uint64_t done, total; /* total 0: not known */
+	int64_t elapsed_ms;
+	unsigned columns; /* of the terminal; never filled to the last one */
+	bool colour;
+	bool utf8;
+};
+
+/* Append the line, without control characters other than those of colour. */
+void bar_render(struct buf *out, const struct bar *b);
+
+/* "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min" */
+#define BAR_TIME_SIZE 32
+void bar_time(char out[BAR_TIME_SIZE], int64_t ms);
+
+#endif

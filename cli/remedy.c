@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remedy.c - the server's hints name tools and their arguments; these name
+ * commands, flags and keys. report.c and explain.c show them. What comes from
+ * the server is a stranger's text: who prints it cleans it.
+ */
+#include "cli/remedy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/quantity.h"
+#include "base/mem.h"
+#include "cli/server_flags.h"
+#include "proto/json/json.h"
+
+/* ---- limits ---- */
+
+static const struct {
+	const char *limit, *of;
+} limits[] = {
+    {"timeout", "time"},
+    {"cpu", "CPU time"},
+    {"memory", "memory"},
+    {"output_bytes", "output"},
+    {"artifact_bytes", "artifacts"},
+    {"logged_bytes", "log"},
+};
+
+const char *cure_limit_of(const char *limit)
+{
+	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++)
+		if (strcmp(limits[i].limit, limit) == 0)
+			return limits[i].of;
+	return NULL;
+}
+
+char *cure_limit(struct json_object *details)
+{
+	struct json_object *used = json_member(details, "used");
+	struct json_object *allowed = json_member(details, "allowed");
+	const char *unit = json_member_str(details, "unit");
+	const char *of = cure_limit_of(json_member_str(details, "limit"));
+	char had[AMOUNT_SIZE], most[AMOUNT_SIZE];
+
+	if (!json_object_is_type(allowed, json_type_int) || unit == NULL)
+		return NULL;
+	amount(most, json_object_get_int64(allowed), unit);
+	if (json_object_is_type(used, json_type_int) &&
+	    json_object_get_int64(used) == json_object_get_int64(allowed))
+		return xasprintf("it had %s%s%s, and no more was allowed",
+				 most, of != NULL ? " of " : "",
+				 of != NULL ? of : "");
+	if (!json_object_is_type(used, json_type_int) ||
+	    json_object_get_int64(used) < json_object_get_int64(allowed))
+		return xasprintf("it may have %s%s%s", most,
+				 of != NULL ? " of " : "", of != NULL ? of : "");
+	amount(had, json_object_get_int64(used), unit);
+	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
+		snprintf(had, sizeof(had), "%s", json_object_get_string(used));
+		snprintf(most, sizeof(most), "%s %.32s",
+			 json_object_get_string(allowed), unit);
+	}
+	if (of == NULL) /* its unit is its name */
+		most[strcspn(most, " ")] = '\0';
+	return xasprintf("it needed %s%s%s and may have %s", had,
+			 of != NULL ? " of " : "", of != NULL ? of : "", most);
+}
+
+/* What a caller of tools gives as an argument, one of the command as a flag. */
+static const struct {
+	const char *theirs, *ours;
+} words[] = {{"the caller: options.timeoutMs", "you can raise it: --timeout"}};
+
+char *cure_who(struct json_object *details)
+{
+	const char *who = json_member_str(details, "whoCanRaise");
+	const char *colon = who != NULL ? strstr(who, ": ") : NULL;
+
+	if (who == NULL)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i].theirs);
+
+		if (strncmp(who, words[i].theirs, n) == 0)
+			return xasprintf("%s%s", words[i].ours, who + n);
+	}
+	if (colon == NULL)
+		return xasprintf("who can raise it: %s", who);
+	return xasprintf("%.*s can raise it: %s", (int)(colon - who), who,
+			 colon + 2);
+}
+
+/* ---- hints ---- */
+
+#define IDEM_POINTER "/options/idempotencyKey"
+
+static char *inputs(struct json_object *details, const char *about)
+{
+	if (json_member_str(details, "pointer") != NULL &&
+	    strcmp(json_member_str(details, "pointer"), IDEM_POINTER) == 0)
+		return xstrdup("give the inputs that it was used with, or another "
+			       "--idempotency-key");
+	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
+			 "takes",
+			 about != NULL ? about : "TEMPLATE", there());
+}
+
+/* Who ended the run: the template by a code of its own, a program, a fault. */
+static char *execution(struct json_object *details, const char *about)
+{
+	if (json_member(details, "templateCode") != NULL)
+		return xstrdup("the template ended the run itself; its message "
+			       "says why");
+	if (json_member(details, "exitCode") != NULL)
+		return xasprintf("\"paddock logs %s\" shows all that the program "
+				 "wrote to stderr",
+				 about != NULL ? about : "RUN");
+	return xstrdup("if the message names an input, correct that; else the "
+		       "template's author has to mend it");
+}
+
+/* LOOK is a command, and the hint what that shows. */
+static const struct {
+	const char *code, *look, *hint;
+	char *(*of)(struct json_object *details, const char *about);
+} hints[] = {
+    {"TEMPLATE_NOT_FOUND", "template ls", "shows those that there are", NULL},
+    {"TEMPLATE_VERSION_UNSUPPORTED", "template ls",
+     "shows all; leave the version out for the newest", NULL},
+    {"RUN_NOT_FOUND", "ps -a", "shows your runs", NULL},
+    {"ARTIFACT_NOT_FOUND", "artifact ls RUN", "shows a run's", NULL},
+    {"INVALID_PARAMETER", NULL, NULL, inputs},
+    {"RUN_TIMEOUT", NULL, "ask for less at once, or allow more time", NULL},
+    {"RESOURCE_LIMIT", NULL, "ask for less at once, or have the limit raised",
+     NULL},
+    {"QUOTA_EXCEEDED", NULL,
+     "wait until something of yours expires, or have it raised", NULL},
+    {"QUEUE_FULL", NULL, "try again when some of the runs that wait have ended",
+     NULL},
+    {"STORE_UNAVAILABLE", NULL,
+     "the server's state directory has to be mended, or room made there; then "
+     "try again",
+     NULL},
+    {"STEP_EXECUTION_FAILED", NULL,
+     "if a step's message names an input, correct that; else the template's "
+     "author has to mend it",
+     NULL},
+    {"EXECUTION_ERROR", NULL, NULL, execution},
+    {"OUTPUT_INVALID", NULL, "the template's author has to mend what it returns",
+     NULL},
+    {"WORKER_CRASHED", NULL,
+     "run it again; if it dies again, the template's author has to mend it",
+     NULL},
+    {"RUN_INTERRUPTED", NULL, "the server was stopped meanwhile; run it again",
+     NULL},
+};
+
+char *cure_hint(const char *code, struct json_object *details,
+		const char *about)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(hints) &&
+	       (code == NULL || strcmp(hints[i].code, code) != 0))
+		i++;
+	if (i == ARRAY_LEN(hints))
+		return NULL;
+	if (hints[i].of != NULL)
+		return hints[i].of(details, about);
+	if (hints[i].look != NULL)
+		return xasprintf("\"paddock %s%s\" %s", hints[i].look, there(),
+				 hints[i].hint);
+	return xstrdup(hints[i].hint);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server_flags.c - hints are commands to be copied: a run of a private server is found
+ * by the flags alone that it was made with. report.c, explain.c and remedy.c use it.
+ */
+#include "cli/server_flags.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+#define PLAIN                                                                  \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@,+-"
+
+static const struct cli *told;
+static char *flags; /* as there() was first asked for them */
+
+bool there_plain(const char *word)
+{
+	return word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
+}
+
+/* As it is where a shell leaves it so, else in single quotes. */
+static void add_word(struct buf *b, const char *word)
+{
+	bool plain = there_plain(word);
+
+	buf_add_str(b, plain ? " " : " '");
+	for (; *word != '\0'; word++) {
+		if (*word == '\'' && !plain)
+			buf_add_str(b, "'\\'");
+		buf_add(b, word, 1);
+	}
+	buf_add_str(b, plain ? "" : "'");
+}
+
+static void add_flag(struct buf *b, const char *flag, const char *value)
+{
+	if (value == NULL)
+		return;
+	buf_add_str(b, flag);
+	add_word(b, value);
+}
+
+char *there_run(const struct cli *cli, const char *run)
+{
+	struct buf b = {0};
+
+	buf_add_str(&b, run);
+	add_flag(&b, " --socket", cli->socket);
+	add_flag(&b, " --state-dir", cli->state_dir);
+	add_flag(&b, " --config", cli->config);
+	for (size_t i = 0; i < cli->templates.n; i++)
+		add_flag(&b, " --templates", cli->templates.item[i]);
+	return buf_take(&b, NULL);
+}
+
+void there_set(const struct cli *cli)
+{
+	told = cli;
+}
+
+const char *there(void)
+{
+	if (flags == NULL && told != NULL)
+		flags = there_run(told, "");
+	return flags != NULL ? flags : "";
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/template_findings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/transport.h"
+#include "cli/run_daemon.h"
+#include "cli/message.h"
+#include "proto/json/json.h"
+
+#define PREFIX "paddockd: "
+
+/* The lines that begin with PREFIX, without it. */
+static struct json_object *lines(struct buf *b, const char *prefix)
+{
+	size_t skip = strlen(prefix);
+	struct json_object *list = json_object_new_array();
+	size_t len;
+	char *text = buf_take(b, &len), *at = text, *line;
+
+	while ((line = strsep(&at, "\n")) != NULL) {
+		if (strncmp(line, prefix, skip) == 0 && line[skip] != '\0')
+			json_object_array_add(
+			    list, json_object_new_string(line + skip));
+	}
+	free(text);
+	return list;
+}
+
+static void arguments(struct opt_list *args, const struct cli *cli,
+		      const char *what, const char *dir)
+{
+	opt_list_add(args, what);
+	if (cli->config != NULL) {
+		opt_list_add(args, "--config");
+		opt_list_add(args, cli->config);
+	}
+	if (dir != NULL) {
+		opt_list_add(args, "--templates");
+		opt_list_add(args, dir);
+	}
+	for (size_t i = 0; dir == NULL && i < cli->templates.n; i++) {
+		opt_list_add(args, "--templates");
+		opt_list_add(args, cli->templates.item[i]);
+	}
+}
+
+/* paddockd WHAT, to its end: 0, or it could not be run, which was said. */
+static int ask(const struct cli *cli, const char *what, const char *dir,
+	       struct buf *out, struct buf *err)
+{
+	char *program = link_program();
+	struct opt_list args = {0};
+	int rc;
+
+	if (program == NULL) {
+		say("paddockd is neither beside this program nor in PATH");
+		return -1;
+	}
+	arguments(&args, cli, what, dir);
+	rc = program_run(program, &args, out, err);
+	if (rc < 0)
+		say("%s: %s", program, strerror(-rc));
+	else if (rc != 0 && rc != EX_CONFIG)
+		say("%s %s ended with status %d", program, what, rc);
+	opt_list_free(&args);
+	free(program);
+	return rc == 0 || rc == EX_CONFIG ? 0 : -1;
+}
+
+struct json_object *check_templates(const struct cli *cli, const char *dir)
+{
+	struct buf out = {0}, err = {0};
+	struct json_object *o = NULL;
+
+	if (ask(cli, "--check=templates", dir, &out, &err) == 0) {
+		o = json_object_new_object();
+		json_object_object_add(o, "templates", lines(&out, ""));
+		json_object_object_add(o, "problems", lines(&err, PREFIX));
+	}
+	buf_fini(&out);
+	buf_fini(&err);
+	return o;
+}
+
+/* "/srv/t/greet: template.json:1:1: ...": is its folder called NAME? Then it. */
+static char *folder_of(const char *line, const char *name)
+{
+	const char *end = strstr(line, ": ");
+	size_t n = end != NULL ? (size_t)(end - line) : 0, len;
+
+	len = name != NULL ? strlen(name) : 0;
+	return len > 0 && n > len && line[n - len - 1] == '/' &&
+		       memcmp(line + n - len, name, len) == 0
+		   ? xstrndup(line, n)
+		   : NULL;
+}
+
+char *check_say_skipped(const struct cli *cli, const char *name)
+{
+	char *folder = NULL;
+	struct json_object *checked = check_templates(cli, NULL);
+	struct json_object *list = json_member(checked, "problems");
+	size_t n = json_length(list);
+
+	for (size_t i = 0; i < n && folder == NULL; i++) {
+		const char *line = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		folder = folder_of(line, name);
+		if (folder != NULL)
+			say("skipped %s", line);
+	}
+	for (size_t i = 0; i < n && folder == NULL; i++)
+		say("skipped %s", json_object_get_string(
+				      json_object_array_get_idx(list, i)));
+	json_object_put(checked);
+	return folder;
+}
+
+int check_folder(const char *dir)
+{
+	struct stat st;
+	int rc = stat(dir, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+
+	if (rc == ENOTDIR)
+		say("%s: this is no folder; name the one that has template.json",
+		    dir);
+	else if (rc != 0)
+		say("%s: %s", dir, strerror(rc));
+	return rc == 0 ? CLI_OK : rc == ENOENT ? CLI_ABSENT : CLI_USAGE;
+}
+
+void check_say_none(const char *dir)
+{
+	say("%s: neither it nor a folder in it has a template.json", dir);
+}
+
+/* The array that WHAT prints. NULL: there is none, and it was said why. */
+static struct json_object *ask_list(const struct cli *cli, const char *what,
+				    const char *dir)
+{
+	struct buf out = {0}, err = {0};
+	struct json_object *o = NULL, *why;
+
+	if (ask(cli, what, dir, &out, &err) == 0 &&
+	    (json_parse(&o, buf_data(&out), buf_len(&out), NULL) < 0 ||
+	     !json_object_is_type(o, json_type_array))) {
+		json_object_put(o);
+		o = NULL;
+		why = lines(&err, PREFIX); /* the configuration is wrong */
+		for (size_t i = 0; i < json_object_array_length(why); i++)
+			say("%s", json_object_get_string(
+				      json_object_array_get_idx(why, i)));
+		json_object_put(why);
+	}
+	buf_fini(&out);
+	buf_fini(&err);
+	return o;
+}
+
+struct json_object *check_grants(const struct cli *cli, const char *dir)
+{
+	return ask_list(cli, "--print-grants", dir);
+}
+
+struct json_object *check_faults(const struct cli *cli, const char *dir)
+{
+	return ask_list(cli, "--print-faults", dir);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tool_call.h"
+
+#include "cli/json_pretty.h"
+#include "cli/report.h"
+#include "proto/json/json.h"
+
+struct json_object *ask_args(const char *key, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (key != NULL)
+		json_object_object_add(o, key, json_object_new_string(text));
+	return o;
+}
+
+int ask(const struct cli *cli, struct client *c, const char *tool,
+	struct json_object *args, struct json_object **out)
+{
+	struct answer a;
+	int rc = client_tool(c, tool, args, &a);
+
+	*out = NULL;
+	if (rc != 0)
+		return rc;
+	if (a.good) {
+		*out = a.value;
+		return 0;
+	}
+	if (cli->json)
+		pretty_print(a.value, true);
+	rc = report_refusal(a.value, NULL);
+	answer_fini(&a);
+	return rc;
+}
+
+int ask_once(const struct cli *cli, const char *tool, struct json_object *args,
+	     struct json_object **out)
+{
+	struct client *c = client_open(cli);
+	int rc;
+
+	*out = NULL;
+	if (c == NULL) {
+		json_object_put(args);
+		return client_trouble();
+	}
+	rc = ask(cli, c, tool, args, out);
+	client_close(c);
+	return rc;
+}
+
+static int more_templates(const struct cli *cli, struct client *c,
+			  struct json_object *all)
+{
+	struct json_object *list = json_member(all, "templates"), *more, *next;
+
+	while ((next = json_member(all, "nextOffset")) != NULL) {
+		struct json_object *args = ask_args(NULL, NULL);
+		int rc;
+
+		json_object_object_add(args, "offset", json_object_get(next));
+		json_object_object_del(all, "nextOffset");
+		rc = ask(cli, c, "list_task_templates", args, &more);
+		if (rc != 0)
+			return rc;
+		next = json_member(more, "templates");
+		for (size_t i = 0; i < json_object_array_length(next); i++)
+			json_object_array_add(
+			    list, json_object_get(
+				      json_object_array_get_idx(next, i)));
+		next = json_member(more, "nextOffset");
+		if (next != NULL)
+			json_object_object_add(all, "nextOffset",
+					       json_object_get(next));
+		json_object_put(more);
+	}
+	return 0;
+}
+
+int ask_templates(const struct cli *cli, struct client *c,
+		  struct json_object **out)
+{
+	int rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), out);
+
+	if (rc == 0)
+		rc = more_templates(cli, c, *out);
+	if (rc == 0 || *out == NULL)
+		return rc;
+	json_object_put(*out);
+	*out = NULL;
+	return rc;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tool_result.h"
+
+#include <stdio.h>
+
+#include "proto/json/json.h"
+
+void answer_fini(struct answer *a)
+{
+	json_object_put(a->value);
+	*a = (struct answer){0};
+}
+
+static struct json_object *as_refusal(const char *code, const char *message)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(
+	    o, "error",
+	    json_object_new_string(message != NULL ? message : "no reason given"));
+	json_object_object_add(o, "errorCode", json_object_new_string(code));
+	return o;
+}
+
+static void read_rpc_error(struct answer *a, struct json_object *error)
+{
+	struct json_object *data = json_member(error, "data");
+	const char *code = json_member_str(data, "errorCode");
+	char number[32];
+
+	snprintf(number, sizeof(number), "JSON-RPC %d",
+		 json_object_get_int(json_member(error, "code")));
+	a->value = as_refusal(code != NULL ? code : number,
+			      json_member_str(error, "message"));
+	if (data != NULL)
+		json_object_object_add(a->value, "details", json_object_get(data));
+}
+
+/* The first text block, which is JSON or a sentence. */
+static struct json_object *read_text(struct json_object *result, bool good)
+{
+	struct json_object *content = json_member(result, "content");
+	struct json_object *block, *text, *value = NULL;
+
+	if (!json_object_is_type(content, json_type_array))
+		return NULL;
+	block = json_object_array_get_idx(content, 0);
+	text = json_member(block, "text");
+	if (!json_object_is_type(text, json_type_string))
+		return NULL;
+	if (json_parse(&value, json_object_get_string(text),
+		       (size_t)json_object_get_string_len(text), NULL) == 0)
+		return value;
+	return good ? json_object_get(text)
+		    : as_refusal("TOOL_ERROR", json_object_get_string(text));
+}
+
+void answer_read(struct answer *a, const struct rpc_msg *m)
+{
+	struct json_object *structured;
+
+	*a = (struct answer){0};
+	if (m->error != NULL) {
+		read_rpc_error(a, m->error);
+		return;
+	}
+	a->good = !json_object_get_boolean(json_member(m->result, "isError"));
+	if (json_member(m->result, "contents") != NULL) { /* a resource */
+		a->value = json_object_get(json_object_array_get_idx(
+		    json_member(m->result, "contents"), 0));
+		return;
+	}
+	structured = json_member(m->result, "structuredContent");
+	a->value = structured != NULL ? json_object_get(structured)
+				      : read_text(m->result, a->good);
+	if (!a->good && !json_object_is_type(a->value, json_type_object)) {
+		json_object_put(a->value);
+		a->value = as_refusal("TOOL_ERROR", NULL);
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool_result.h - what a tool answered. */
+#ifndef CLI_TOOL_RESULT_H
+#define CLI_TOOL_RESULT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "proto/mcp/rpc.h"
+
+struct answer {
+	bool good;		   /* not isError, and no JSON-RPC error */
+	struct json_object *value; /* owned: the structured content, or what
+				      the text says, or a resource's one
+				      content; a refusal is an object
+				      with error, errorCode, recoverHint */
+};
+
+/* From the response M, which is lent. */
+void answer_read(struct answer *a, const struct rpc_msg *m);
+void answer_fini(struct answer *a);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * msgpack_scan.h - a frame's msgpack, before anything trusts it.
+ *
+ * A frame is one flat array of non-negative integers and strings. All else
+ * that msgpack knows is refused, and nothing is allocated: a header of five
+ * bytes may claim gigabytes.
+ */
+#ifndef IPC_MSGPACK_SCAN_H
+#define IPC_MSGPACK_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCAN_FIELDS_MAX 16u /* elements in a frame's array */
+
+struct scan_field {
+	const char *p; /* a string's bytes, in the frame; NULL: an integer */
+	uint64_t n;    /* a string's length, or the integer */
+};
+
+/*
+ * Take LEN bytes at FRAME apart into F (SCAN_FIELDS_MAX of them) and *COUNT.
+ * 0, or -EBADMSG and the offence in *WHY (a static text, for people).
+ */
+int scan_frame(struct scan_field *f, size_t *count, const void *frame,
+	       size_t len, const char **why);
+
+#endif

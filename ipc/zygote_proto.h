@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zygote_proto.h - the control socketpair between supervisor and zygote.
+ *
+ * Fixed-size records of this machine's own layout, one a packet: both ends
+ * are built together and trust each other. The supervisor sends ORDERs; a
+ * SPAWN order carries the worker's end of the run's socketpair as its one
+ * SCM_RIGHTS descriptor. The zygote sends NOTES.
+ */
+#ifndef IPC_ZYGOTE_PROTO_H
+#define IPC_ZYGOTE_PROTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CREW_CONTROL_FD 3 /* the zygote's end, from exec on */
+#define CREW_RUN_FD 3	  /* the worker's end of its run, from birth on */
+#define CREW_TEXT_MAX 512
+
+enum crew_order_type {
+	CREW_SPAWN = 1,
+};
+
+struct crew_order {
+	uint32_t type;
+	uint32_t seq;	      /* echoed in the answer */
+	uint32_t slot;	      /* 0 to CREW_SLOTS-1; no two live workers share one */
+	uint32_t package;     /* a program's: which of the zygote's packages */
+	uint64_t cpu_ms;      /* CPU time after which the worker is stopped */
+	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
+	uint64_t reads;	      /* a program's: a bit for each folder it may read */
+	uint64_t processes;   /* a program's: how many at once */
+	uint64_t open_files;  /* a program's: in each process */
+	uint64_t files;	      /* a program's: in /work */
+	uint64_t locks;	      /* a program's: 1: on what it may read, granted */
+};
+
+#define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
+
+/* A worker's exit status when it could not be caged: this plus the number of
+ * the guard's bit. */
+#define CREW_EXIT_UNCAGED 100
+
+enum crew_note_type {
+	CREW_SPAWNED = 1, /* pid; or err: why not (errno) */
+	CREW_REPORT = 2,  /* once, after the self-test */
+	CREW_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
+	CREW_UNSHOWN = 4, /* before the report: package or read SEQ is not there
+			     for programs; err, and text: a clause about it */
+};
+
+/* What the self-test measured; a set bit is a protection that held. */
+enum crew_guard {
+	CREW_GUARD_SECCOMP = 1u << 0,
+	CREW_GUARD_NNP = 1u << 1,
+	CREW_GUARD_CAPS = 1u << 2,	/* none left, securebits locked */
+	CREW_GUARD_USERNS = 1u << 3,
+	CREW_GUARD_NETNS = 1u << 4,
+	CREW_GUARD_IPCNS = 1u << 5,
+	CREW_GUARD_UTSNS = 1u << 6,
+	CREW_GUARD_MNTNS = 1u << 7,
+	CREW_GUARD_ROOT = 1u << 8,	/* the root is empty and read-only */
+	CREW_GUARD_UID = 1u << 9,	/* a uid of its own per worker */
+	CREW_GUARD_LANDLOCK = 1u << 10,
+	CREW_GUARD_RLIMITS = 1u << 11,
+	CREW_GUARD_CLOSED = 1u << 12,	/* one descriptor beside null */
+	CREW_GUARD_EMPTY_ENV = 1u << 13,
+	CREW_GUARD_UNDUMPABLE = 1u << 14,
+	CREW_GUARD_PDEATHSIG = 1u << 15,
+	CREW_GUARD_PIDNS = 1u << 16,	/* a program's: it is alone */
+};
+
+struct crew_note {
+	uint32_t type;
+	uint32_t seq;
+	int32_t pid;	      /* UNSHOWN: 0 for a package, 1 for a read */
+	int32_t err;
+	uint32_t guards;      /* REPORT: enum crew_guard bits */
+	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
+	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
+	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
+	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
+	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
+	char text[CREW_TEXT_MAX]; /* REPORT: why each missing guard is missing,
+				     "netns: EPERM (…remedy…); …"; BROKEN: the
+				     cause. NUL-ended, UTF-8 */
+};
+
+/*
+ * A zygote of programs is told of a package by "package=DEVICE:INODE:DIR", or
+ * with "DIGEST:" before DIR, when it is to be copied. How long is that in
+ * S, which begins after the inode? 0: S has none.
+ */
+#define CREW_DIGEST_DIGITS 64u
+
+static inline size_t crew_digest_len(const char *s)
+{
+	size_t n = strspn(s, "0123456789abcdef");
+
+	return n == CREW_DIGEST_DIGITS && s[n] == ':' ? n + 1 : 0;
+}
+
+#endif

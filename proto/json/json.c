@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One pass and no recursion: a stack of open containers, and a table of what
+ * may come next. A member is looked up in its object's own hash (seeded by
+ * json-c), so that duplicates cost no more than the members themselves.
+ */
+#include "proto/json/json.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text/text_position.h"
+#include "base/text/utf8.h"
+#include "proto/json/json_lex.h"
+
+#define QUOTED_MAX 40 /* bytes of a member's name that an error shows */
+
+/*
+ * json-c gives each object 16 slots (640 bytes), so that "[{},{},{}..." would
+ * cost 270 times its text. Those that stay small are fitted when they close,
+ * with room to spare, as json-c wants its tables.
+ */
+#define SMALL_MEMBERS 2
+#define SMALL_SLOTS(n) ((n) > 0 ? 2 * (n) : 1)
+#define ARRAY_SLOTS 4 /* json-c's default is 32 */
+
+/* What may come next. */
+enum want {
+	WANT_VALUE,
+	WANT_FIRST_ITEM,
+	WANT_MORE_ITEMS,
+	WANT_FIRST_KEY,
+	WANT_KEY,
+	WANT_COLON,
+	WANT_MORE_MEMBERS,
+	WANT_END,
+	WANTS,
+};
+
+struct scan {
+	struct json_lex x;
+	enum want want;
+	struct json_object *root; /* owns all that follow */
+	struct json_object
+	    *open[JSON_DEPTH_MAX]; /* borrowed, outermost first */
+	size_t depth;
+	size_t values; /* in the tree so far */
+	size_t values_max;
+	struct buf key; /* the name whose value comes next, NUL-ended */
+};
+
+static const char *const expected[WANTS] = {
+    [WANT_VALUE] = "a value",
+    [WANT_FIRST_ITEM] = "a value or ']'",
+    [WANT_MORE_ITEMS] = "',' or ']'",
+    [WANT_FIRST_KEY] = "a member's name in double quotes or '}'",
+    [WANT_KEY] = "a member's name in double quotes",
+    [WANT_COLON] = "':' after the member's name",
+    [WANT_MORE_MEMBERS] = "',' or '}'",
+    [WANT_END] = "nothing more after the value",
+};
+
+/* What people write who take JSON for JavaScript. */
+static const char *habit(const struct json_lex *x)
+{
+	size_t at = x->at;
+	int c = at < x->len ? x->text[at] : ' ';
+	int next = at + 1 < x->len ? x->text[at + 1] : ' ';
+
+	if (c == '/' && (next == '/' || next == '*'))
+		return "; JSON has no comments";
+	if (c == '\'')
+		return "; texts and names are in double quotes";
+	if (c != '}' && c != ']')
+		return "";
+	while (at > 0 && json_lex_space(x->text, at, at - 1) == at)
+		at--;
+	return at > 0 && x->text[at - 1] == ','
+		   ? "; the comma before it is one too many"
+		   : "";
+}
+
+static int unexpected(struct scan *s)
+{
+	int rc = json_lex_unexpected(&s->x, s->x.at, expected[s->want]);
+	char *text = s->x.err->text;
+	size_t n = strlen(text);
+
+	snprintf(text + n, sizeof(s->x.err->text) - n, "%s", habit(&s->x));
+	return rc;
+}
+
+/* Hang V, which the tree then owns, where the scan stands. */
+static void attach(struct scan *s, struct json_object *v)
+{
+	struct json_object *into = s->depth > 0 ? s->open[s->depth - 1] : NULL;
+	int rc = 0;
+
+	s->values++;
+	if (into == NULL)
+		s->root = v;
+	else if (json_object_is_type(into, json_type_array))
+		rc = json_object_array_add(into, v);
+	else
+		rc = json_object_object_add_ex(into, buf_data(&s->key), v,
+					       JSON_C_OBJECT_ADD_KEY_IS_NEW);
+	if (rc != 0)
+		abort(); /* out of memory, as mem.h does */
+}
+
+static void after_value(struct scan *s)
+{
+	if (s->depth == 0)
+		s->want = WANT_END;
+	else if (json_object_is_type(s->open[s->depth - 1], json_type_array))
+		s->want = WANT_MORE_ITEMS;
+	else
+		s->want = WANT_MORE_MEMBERS;
+}
+
+/* V, whose token is behind, is a whole value. */
+static void add_scalar(struct scan *s, struct json_object *v)
+{
+	attach(s, v);
+	after_value(s);
+}
+
+static int open_container(struct scan *s, struct json_object *v, enum want want)
+{
+	if (v == NULL)
+		abort();
+	attach(s, v);
+	if (s->depth == JSON_DEPTH_MAX) {
+		json_lex_fail(&s->x, s->x.at, "nested deeper than %d levels",
+			      JSON_DEPTH_MAX);
+		return -EMSGSIZE;
+	}
+	s->open[s->depth++] = v;
+	s->want = want;
+	s->x.at++;
+	return 0;
+}
+
+static void fit(struct json_object *obj)
+{
+	int n = json_object_object_length(obj);
+
+	if (n <= SMALL_MEMBERS &&
+	    lh_table_resize(json_object_get_object(obj), SMALL_SLOTS(n)) != 0)
+		abort();
+}
+
+static int close_container(struct scan *s)
+{
+	struct json_object *v = s->open[--s->depth];
+
+	if (json_object_is_type(v, json_type_object))
+		fit(v);
+	s->x.at++;
+	after_value(s);
+	return 0;
+}
+
+static int on_string(struct scan *s)
+{
+	struct json_object *v;
+	const char *p;
+	size_t n;
+
+	if (json_lex_string(&s->x, &p, &n) != 0)
+		return -EBADMSG;
+	v = json_object_new_string_len(p, (int)n);
+	if (v == NULL)
+		abort();
+	add_scalar(s, v);
+	return 0;
+}
+
+static int on_number(struct scan *s)
+{
+	struct json_object *v;
+	int rc = json_lex_number(&s->x, &v);
+
+	if (rc == 0)
+		add_scalar(s, v);
+	return rc;
+}
+
+static int on_word(struct scan *s)
+{
+	static const char *const words[] = {"false", "true", "null"};
+	const char *at = s->x.text + s->x.at;
+	size_t left = s->x.len - s->x.at, w = 0, n = 0;
+	struct json_object *v = NULL;
+
+	for (; w < ARRAY_LEN(words); w++) {
+		n = strlen(words[w]);
+		if (left >= n && memcmp(at, words[w], n) == 0)
+			break;
+	}
+	if (w == ARRAY_LEN(words))
+		return unexpected(s);
+	if (w < 2) {
+		v = json_object_new_boolean(w == 1);
+		if (v == NULL)
+			abort();
+	}
+	s->x.at += n;
+	add_scalar(s, v);
+	return 0;
+}
+
+static int on_value(struct scan *s)
+{
+	static const char bom[] = {'\xEF', '\xBB', '\xBF'};
+
+	switch (s->x.text[s->x.at]) {
+	case '"':
+		return on_string(s);
+	case '{':
+		return open_container(s, json_object_new_object(),
+				      WANT_FIRST_KEY);
+	case '[':
+		return open_container(s, json_object_new_array_ext(ARRAY_SLOTS),
+				      WANT_FIRST_ITEM);
+	case '-':
+	case '0' ... '9':
+		return on_number(s);
+	default:
+		break;
+	}
+	if (s->x.at == 0 && s->x.len >= sizeof(bom) &&
+	    memcmp(s->x.text, bom, sizeof(bom)) == 0)
+		return json_lex_fail(&s->x, 0,
+				     "expected a value, found a byte "
+				     "order mark");
+	return on_word(s);
+}
+
+static int on_first_item(struct scan *s)
+{
+	return s->x.text[s->x.at] == ']' ? close_container(s) : on_value(s);
+}
+
+static int on_more_items(struct scan *s)
+{
+	char c = s->x.text[s->x.at];
+
+	if (c == ']')
+		return close_container(s);
+	if (c != ',')
+		return unexpected(s);
+	s->x.at++;
+	s->want = WANT_VALUE;
+	return 0;
+}
+
+/* N bytes at P as an error shows them: short, without control characters. */
+static const char *quoted(char out[QUOTED_MAX + 4], const char *p, size_t n)
+{
+	size_t k = utf8_cut(p, n, QUOTED_MAX);
+
+	memcpy(out, p, k);
+	for (size_t i = 0; i < k; i++)
+		if ((unsigned char)out[i] < ' ' || out[i] == 0x7F)
+			out[i] = '?';
+	memcpy(out + k, k < n ? "..." : "", k < n ? 4 : 1);
+	return out;
+}
+
+static int on_key(struct scan *s)
+{
+	char name[QUOTED_MAX + 4];
+	size_t start = s->x.at, n;
+	const char *p;
+
+	if (s->x.text[start] != '"')
+		return unexpected(s);
+	if (json_lex_string(&s->x, &p, &n) != 0)
+		return -EBADMSG;
+	if (memchr(p, '\0', n) != NULL) /* json-c's names are C strings */
+		return json_lex_fail(
+		    &s->x, start,
+		    "\\u0000 in a member's name "
+		    "is JSON, but this server does not take it");
+	buf_drop(&s->key, buf_len(&s->key));
+	buf_add(&s->key, p, n);
+	buf_add(&s->key, "", 1);
+	if (json_object_object_get_ex(s->open[s->depth - 1], buf_data(&s->key),
+				      NULL))
+		return json_lex_fail(&s->x, start, "duplicate key \"%s\"",
+				     quoted(name, p, n));
+	s->want = WANT_COLON;
+	return 0;
+}
+
+static int on_first_key(struct scan *s)
+{
+	return s->x.text[s->x.at] == '}' ? close_container(s) : on_key(s);
+}
+
+static int on_colon(struct scan *s)
+{
+	if (s->x.text[s->x.at] != ':')
+		return unexpected(s);
+	s->x.at++;
+	s->want = WANT_VALUE;
+	return 0;
+}
+
+static int on_more_members(struct scan *s)
+{
+	char c = s->x.text[s->x.at];
+
+	if (c == '}')
+		return close_container(s);
+	if (c != ',')
+		return unexpected(s);
+	s->x.at++;
+	s->want = WANT_KEY;
+	return 0;
+}
+
+static int (*const take[WANTS])(struct scan *s) = {
+    [WANT_VALUE] = on_value,
+    [WANT_FIRST_ITEM] = on_first_item,
+    [WANT_MORE_ITEMS] = on_more_items,
+    [WANT_FIRST_KEY] = on_first_key,
+    [WANT_KEY] = on_key,
+    [WANT_COLON] = on_colon,
+    [WANT_MORE_MEMBERS] = on_more_members,
+    [WANT_END] = unexpected,
+};
+
+static int scan_all(struct scan *s)
+{
+	struct json_lex *x = &s->x;
+	int rc = 0;
+
+	if (x->len > INT_MAX) { /* json-c counts bytes by int */
+		json_lex_fail(x, INT_MAX, "longer than %d bytes", INT_MAX);
+		return -EMSGSIZE;
+	}
+	for (;;) {
+		x->at = json_lex_space(x->text, x->len, x->at);
+		if (x->at == x->len)
+			return s->want == WANT_END ? 0 : unexpected(s);
+		rc = take[s->want](s);
+		if (rc != 0)
+			return rc;
+		if (s->values > s->values_max) {
+			json_lex_fail(x, x->at, "more than %zu values",
+				      s->values_max);
+			return -EMSGSIZE;
+		}
+	}
+}
+
+int json_parse(struct json_object **out, const char *text, size_t len,
+	       struct json_error *err)
+{
+	return json_parse_few(out, text, len, JSON_VALUES_MAX, err);
+}
+
+int json_parse_few(struct json_object **out, const char *text, size_t len,
+		   size_t values_max, struct json_error *err)
+{
+	struct json_error unread = {0};
+	struct scan s = {.values_max = values_max,
+			 .x = {.text = text,
+			       .len = len,
+			       .err = err != NULL ? err : &unread}};
+	int rc;
+
+	*s.x.err = (struct json_error){0};
+	rc = scan_all(&s);
+	buf_fini(&s.key);
+	buf_fini(&s.x.scratch);
+	if (rc != 0) {
+		json_object_put(s.root);
+		s.root = NULL;
+	}
+	*out = s.root;
+	return rc;
+}
+
+void json_error_place(struct json_error *err, const char *text)
+{
+	const char *why = strstr(err->text, ": ");
+	char whole[sizeof(err->text) + 48];
+	size_t line, column;
+
+	if (why == NULL)
+		return; /* it does not say where */
+	text_place(text, err->at, &line, &column);
+	snprintf(whole, sizeof(whole), "line %zu, column %zu%s", line, column,
+		 why);
+	whole[sizeof(err->text) - 1] = '\0';
+	utf8_mend(whole);
+	memcpy(err->text, whole, sizeof(err->text));
+}
+
+const char *json_error_reason(const struct json_error *err)
+{
+	const char *why = strstr(err->text, ": ");
+
+	return why != NULL ? why + 2 : err->text;
+}
+
+void json_set_mended(struct json_object *o, const char *key, const char *text)
+{
+	char *good;
+
+	if (text == NULL)
+		return;
+	good = xstrdup(text);
+	utf8_mend(good);
+	json_object_object_add(o, key, json_object_new_string(good));
+	free(good);
+}
+
+size_t json_length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array)
+		   ? json_object_array_length(list)
+		   : 0;
+}
+
+struct json_object *json_member(struct json_object *obj, const char *key)
+{
+	struct json_object *v = NULL;
+
+	if (json_object_is_type(obj, json_type_object))
+		json_object_object_get_ex(obj, key, &v);
+	return v;
+}
+
+const char *json_member_str(struct json_object *obj, const char *key)
+{
+	struct json_object *v = json_member(obj, key);
+
+	return json_object_is_type(v, json_type_string)
+		   ? json_object_get_string(v)
+		   : NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_lex.h - JSON's blanks, strings and numbers; for json.c alone.
+ */
+#ifndef PROTO_JSON_JSON_LEX_H
+#define PROTO_JSON_JSON_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "proto/json/json.h"
+
+struct json_lex {
+	const char *text;
+	size_t len;
+	size_t at;
+	struct buf scratch; /* what a token lends when the text will not do */
+	struct json_error *err;
+};
+
+static inline size_t json_lex_space(const char *text, size_t len, size_t at)
+{
+	while (at < len && (text[at] == ' ' || text[at] == '\t' ||
+			    text[at] == '\n' || text[at] == '\r'))
+		at++;
+	return at;
+}
+
+/*
+ * A string, whose quote is at x->at: its N bytes at *P, borrowed from the
+ * text or from scratch. 0 and x->at past it, or -EBADMSG.
+ */
+int json_lex_string(struct json_lex *x, const char **p, size_t *n);
+
+/* A number likewise: its value in *OUT, which the caller owns. */
+int json_lex_number(struct json_lex *x, struct json_object **out);
+
+/* Write *ERR. Both return -EBADMSG. */
+int json_lex_fail(struct json_lex *x, size_t at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+int json_lex_unexpected(struct json_lex *x, size_t at, const char *expected);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whoever tells where in JSON something is wrong has its pointer by this:
+ * schema_lint.c and the checks of a package. Names may be any text, so what
+ * would end a token is escaped. Nothing here fails: no room cuts the pointer.
+ */
+#include "proto/json/json_pointer.h"
+
+#include <stdio.h>
+
+size_t json_pointer_push(struct buf *p, const char *token)
+{
+	size_t before = buf_len(p);
+
+	(void)buf_add(p, "/", 1);
+	for (const char *c = token; *c != '\0'; c++)
+		if (*c == '~' || *c == '/')
+			(void)buf_add(p, *c == '~' ? "~0" : "~1", 2);
+		else
+			(void)buf_add(p, c, 1);
+	return before;
+}
+
+size_t json_pointer_push_index(struct buf *p, size_t i)
+{
+	char token[24];
+
+	snprintf(token, sizeof(token), "%zu", i);
+	return json_pointer_push(p, token);
+}
+
+void json_pointer_pop(struct buf *p, size_t before)
+{
+	p->len = p->off + before;
+}
+
+char *json_pointer_below(const char *pointer, const char *token)
+{
+	struct buf p = {0};
+
+	buf_add_str(&p, pointer);
+	json_pointer_push(&p, token);
+	return buf_take(&p, NULL);
+}

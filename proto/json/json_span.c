@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a value lies in text that json_parse() has accepted. Nothing is
+ * checked again, so other text gives a useless span, but never one beyond it.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/json/json_lex.h"
+
+/* Past the string whose quote is at AT. */
+static size_t skip_string(const char *text, size_t len, size_t at)
+{
+	for (at++; at < len && text[at] != '"'; at++)
+		if (text[at] == '\\')
+			at++;
+	return at < len ? at + 1 : len;
+}
+
+/* Past the number or word at AT. */
+static size_t skip_plain(const char *text, size_t len, size_t at)
+{
+	static const char ends[] = {',', ']', '}', ' ', '\t', '\r', '\n'};
+
+	while (at < len && memchr(ends, text[at], sizeof(ends)) == NULL)
+		at++;
+	return at;
+}
+
+/* Past the value at AT. */
+static size_t skip_value(const char *text, size_t len, size_t at)
+{
+	size_t depth = 0;
+
+	if (at < len && text[at] != '"' && text[at] != '{' && text[at] != '[')
+		return skip_plain(text, len, at);
+	while (at < len) {
+		char c = text[at];
+
+		if (c == '"')
+			at = skip_string(text, len, at);
+		else
+			at++;
+		if (c == '{' || c == '[')
+			depth++;
+		else if ((c == '}' || c == ']') && depth > 0)
+			depth--;
+		if (depth == 0)
+			break;
+	}
+	return at;
+}
+
+/* The value that is next at *AT, which moves past it. */
+static struct json_span take_value(const char *text, size_t len, size_t *at)
+{
+	struct json_span v = {.off = json_lex_space(text, len, *at)};
+
+	*at = skip_value(text, len, v.off);
+	v.len = *at - v.off;
+	return v;
+}
+
+/* Is the string at AT, quotes, escapes and all, KEY? */
+static bool is_key(struct json_lex *x, size_t at, const char *key, size_t n)
+{
+	const char *p;
+	size_t got;
+
+	x->at = at;
+	return json_lex_string(x, &p, &got) == 0 && got == n &&
+	       memcmp(p, key, n) == 0;
+}
+
+/* Past C and the blanks before it; 0 when something else is there. */
+static size_t past(const char *text, size_t len, size_t at, char c)
+{
+	at = json_lex_space(text, len, at);
+	return at < len && text[at] == c ? at + 1 : 0;
+}
+
+/* The member KEY: where its name's quote is, and its value. */
+static int find_member(size_t *at_name, struct json_span *out,
+		       const char *text, size_t len, const char *key)
+{
+	struct json_error unread;
+	struct json_lex x = {.text = text, .len = len, .err = &unread};
+	size_t n = strlen(key), at = past(text, len, 0, '{'), name;
+	int rc = -ENOENT;
+
+	while (at != 0) {
+		name = past(text, len, at, '"');
+		if (name == 0)
+			break;
+		at = past(text, len, skip_string(text, len, name - 1), ':');
+		if (at == 0)
+			break;
+		*out = take_value(text, len, &at);
+		if (is_key(&x, name - 1, key, n)) {
+			*at_name = name - 1;
+			rc = 0;
+			break;
+		}
+		at = past(text, len, at, ',');
+	}
+	buf_fini(&x.scratch);
+	return rc;
+}
+
+int json_find(struct json_span *out, const char *text, size_t len,
+	      const char *key)
+{
+	size_t name;
+
+	return find_member(&name, out, text, len, key);
+}
+
+int json_next(struct json_span *out, const char *text, size_t len, size_t *at)
+{
+	size_t from = past(text, len, *at, *at == 0 ? '[' : ',');
+
+	if (from == 0 || past(text, len, from, ']') != 0)
+		return -ENOENT;
+	*out = take_value(text, len, &from);
+	*at = from;
+	return 0;
+}
+
+/* The element TOKEN, an index, of the array TEXT. */
+static int find_element(struct json_span *out, const char *text, size_t len,
+			const char *token)
+{
+	size_t i = 0, at = 0, want = strtoul(token, NULL, 10);
+	int rc;
+
+	if (*token == '\0' || token[strspn(token, "0123456789")] != '\0')
+		return -ENOENT;
+	do
+		rc = json_next(out, text, len, &at);
+	while (rc == 0 && i++ < want);
+	return rc;
+}
+
+/* "a~1b" is "a/b": up to the next '/', the caller's. */
+static char *take_token(const char **pointer)
+{
+	size_t n = strcspn(++*pointer, "/");
+	char *token = xstrndup(*pointer, n), *to = token;
+
+	for (const char *from = token; *from != '\0'; from++)
+		if (from[0] == '~' && (from[1] == '0' || from[1] == '1'))
+			*to++ = *++from == '0' ? '~' : '/';
+		else
+			*to++ = *from;
+	*to = '\0';
+	*pointer += n;
+	return token;
+}
+
+size_t json_locate(const char *text, size_t len, const char *pointer, bool name)
+{
+	struct json_span in, v = {.off = json_lex_space(text, len, 0)};
+	size_t place = v.off;
+	int rc = 0;
+
+	v.len = len - v.off;
+	while (rc == 0 && *pointer == '/' && v.len > 0) {
+		const char *from = text + v.off;
+		char *token = take_token(&pointer);
+		size_t quote = SIZE_MAX;
+
+		rc = *from == '['
+			 ? find_element(&in, from, v.len, token)
+			 : find_member(&quote, &in, from, v.len, token);
+		free(token);
+		if (rc < 0)
+			break;
+		place = v.off + (name && quote < in.off ? quote : in.off);
+		v = (struct json_span){v.off + in.off, in.len};
+	}
+	return place;
+}

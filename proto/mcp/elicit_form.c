@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/mcp/elicit_form.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+/* What a property is asked for as; each a bit, since they share keywords. */
+enum kind {
+	KIND_TEXT = 1,
+	KIND_NUMBER = 2,
+	KIND_SWITCH = 4,
+	KIND_CHOICE = 8,  /* of enum */
+	KIND_TITLED = 16, /* of oneOf, each with a title */
+	KIND_CHOICES = 32,
+	KIND_ALL = 63,
+};
+
+/* ---- values of keywords ---- */
+
+static bool is_string(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string);
+}
+
+static bool is_number(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_int) ||
+	       json_object_is_type(v, json_type_double);
+}
+
+static bool is_boolean(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_boolean);
+}
+
+static bool is_count(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_int) &&
+	       json_object_get_int64(v) >= 0;
+}
+
+static bool is_format(struct json_object *v)
+{
+	static const char *const formats[] = {"email", "uri", "date",
+					      "date-time"};
+
+	for (size_t i = 0; is_string(v) && i < ARRAY_LEN(formats); i++)
+		if (strcmp(json_object_get_string(v), formats[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_list(struct json_object *v, bool (*each)(struct json_object *))
+{
+	size_t n = json_length(v);
+
+	for (size_t i = 0; i < n; i++)
+		if (!each(json_object_array_get_idx(v, i)))
+			return false;
+	return n > 0;
+}
+
+static bool is_strings(struct json_object *v)
+{
+	return is_list(v, is_string);
+}
+
+static bool is_option(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_object) &&
+	       json_object_object_length(v) == 2 &&
+	       is_string(json_member(v, "const")) &&
+	       is_string(json_member(v, "title"));
+}
+
+static bool is_options(struct json_object *v)
+{
+	return is_list(v, is_option);
+}
+
+static bool is_items(struct json_object *v)
+{
+	if (!json_object_is_type(v, json_type_object))
+		return false;
+	if (json_member(v, "anyOf") != NULL)
+		return json_object_object_length(v) == 1 &&
+		       is_options(json_member(v, "anyOf"));
+	return json_object_object_length(v) == 2 &&
+	       is_string(json_member(v, "type")) &&
+	       strcmp(json_member_str(v, "type"), "string") == 0 &&
+	       is_strings(json_member(v, "enum"));
+}
+
+/* The keywords that there are, of which kinds; "default" is apart. */
+static const struct keyword {
+	const char *name;
+	unsigned kinds;
+	bool (*fits)(struct json_object *v);
+	const char *expected;
+} keywords[] = {
+    {"type", KIND_ALL, is_string, "a type"},
+    {"title", KIND_ALL, is_string, "a string"},
+    {"description", KIND_ALL, is_string, "a string"},
+    {"minLength", KIND_TEXT, is_count, "a count, 0 or more"},
+    {"maxLength", KIND_TEXT, is_count, "a count, 0 or more"},
+    {"format", KIND_TEXT, is_format,
+     "email, uri, date or date-time; a form is no place for secrets"},
+    {"minimum", KIND_NUMBER, is_number, "a number"},
+    {"maximum", KIND_NUMBER, is_number, "a number"},
+    {"enum", KIND_CHOICE, is_strings, "an array of strings, one at least"},
+    {"enumNames", KIND_CHOICE, is_strings, "a name for each of enum"},
+    {"oneOf", KIND_TITLED, is_options,
+     "an array of {const, title}, both strings, one at least"},
+    {"minItems", KIND_CHOICES, is_count, "a count, 0 or more"},
+    {"maxItems", KIND_CHOICES, is_count, "a count, 0 or more"},
+    {"items", KIND_CHOICES, is_items,
+     "{type: string, enum} or {anyOf: [{const, title}]}"},
+};
+
+static const struct {
+	const char *type;
+	enum kind kind;
+} types[] = {{"string", KIND_TEXT},
+	     {"number", KIND_NUMBER},
+	     {"integer", KIND_NUMBER},
+	     {"boolean", KIND_SWITCH},
+	     {"array", KIND_CHOICES}};
+
+/* 0: of none. */
+static unsigned kind_of(struct json_object *p)
+{
+	const char *type = json_member_str(p, "type");
+	unsigned kind = 0;
+
+	for (size_t i = 0; type != NULL && i < ARRAY_LEN(types); i++)
+		if (strcmp(type, types[i].type) == 0)
+			kind = types[i].kind;
+	if (kind == KIND_TEXT && json_member(p, "oneOf") != NULL)
+		return KIND_TITLED;
+	if (kind == KIND_TEXT && json_member(p, "enum") != NULL)
+		return KIND_CHOICE;
+	return kind;
+}
+
+/* ---- defaults ---- */
+
+/* Is V among OPTIONS: strings, or {const, title}? */
+static bool among(struct json_object *options, struct json_object *v)
+{
+	for (size_t i = 0; i < json_object_array_length(options); i++) {
+		struct json_object *o = json_object_array_get_idx(options, i);
+		struct json_object *c = json_member(o, "const");
+
+		if (json_object_equal(c != NULL ? c : o, v))
+			return true;
+	}
+	return false;
+}
+
+static struct json_object *options_of(struct json_object *p)
+{
+	static const char *const where[] = {"enum", "oneOf", "anyOf"};
+	struct json_object *items = json_member(p, "items");
+	struct json_object *in = items != NULL ? items : p;
+
+	for (size_t i = 0; i < ARRAY_LEN(where); i++)
+		if (json_member(in, where[i]) != NULL)
+			return json_member(in, where[i]);
+	return NULL;
+}
+
+static bool default_fits(struct json_object *p, unsigned kind,
+			 struct json_object *v)
+{
+	bool whole = strcmp(json_member_str(p, "type"), "integer") == 0;
+
+	switch (kind) {
+	case KIND_TEXT:
+		return is_string(v);
+	case KIND_NUMBER:
+		return whole ? json_object_is_type(v, json_type_int)
+			     : is_number(v);
+	case KIND_SWITCH:
+		return is_boolean(v);
+	case KIND_CHOICES:
+		if (!json_object_is_type(v, json_type_array))
+			return false;
+		for (size_t i = 0; i < json_object_array_length(v); i++)
+			if (!among(options_of(p),
+				   json_object_array_get_idx(v, i)))
+				return false;
+		return true;
+	default:
+		return among(options_of(p), v);
+	}
+}
+
+/* ---- a property, the whole ---- */
+
+static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
+			  struct fault *f)
+{
+	if (strcmp(key, "default") == 0)
+		return true; /* when all else is known to be right */
+	if (strcmp(key, "writeOnly") == 0)
+		return fault_at(f, key,
+				"no secret: a form is no place for those");
+	for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
+		const struct keyword *k = &keywords[i];
+
+		if ((k->kinds & kind) == 0 || strcmp(k->name, key) != 0)
+			continue;
+		return k->fits(v) || fault_at(f, key, k->expected);
+	}
+	return fault_at(f, key, "no such keyword for a property of this kind");
+}
+
+static bool check_property(struct json_object *p, struct fault *f)
+{
+	unsigned kind = kind_of(p);
+	struct json_object *names = json_member(p, "enumNames");
+	struct json_object *v;
+
+	if (kind == 0)
+		return fault_at(f, NULL,
+				"a property of type string, number, integer, "
+				"boolean, or an array of choices");
+	json_object_object_foreach(
+	    p, key,
+	    value) if (!check_keyword(key, value, kind, f)) return false;
+	if (kind == KIND_CHOICES && json_member(p, "items") == NULL)
+		return fault_at(f, NULL, "an array with items to choose from");
+	if (names != NULL &&
+	    json_object_array_length(names) !=
+		json_object_array_length(json_member(p, "enum")))
+		return fault_at(f, "enumNames", "a name for each of enum");
+	if (json_object_object_get_ex(p, "default", &v) &&
+	    !default_fits(p, kind, v))
+		return fault_at(f, "default",
+				"a value that the property takes");
+	return true;
+}
+
+static bool check_required(struct json_object *names,
+			   struct json_object *properties, struct fault *f)
+{
+	size_t n;
+
+	if (names == NULL)
+		return true;
+	if (!json_object_is_type(names, json_type_array))
+		return fault_at(f, "required", "an array of properties' names");
+	n = json_object_array_length(names);
+	if (n > FORM_PROPERTIES_MAX)
+		return fault_at(f, "required", "each property's name once");
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *name = json_object_array_get_idx(names, i);
+
+		if (!is_string(name) ||
+		    json_member(properties, json_object_get_string(name)) ==
+			NULL)
+			return fault_at(f, "required",
+					"names of properties that there are");
+	}
+	return true;
+}
+
+static bool check_top(struct json_object *schema, struct fault *f)
+{
+	static const char *const keys[] = {"$schema", "type", "properties",
+					   "required"};
+	const char *type = json_member_str(schema, "type");
+
+	if (type == NULL || strcmp(type, "object") != 0)
+		return fault_at(f, NULL, "a schema of type object");
+	json_object_object_foreach(schema, key, value)
+	{
+		bool known = false;
+
+		(void)value;
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+			known = known || strcmp(keys[i], key) == 0;
+		if (!known)
+			return fault_at(f, key,
+					"type, properties and required alone");
+	}
+	if (!json_object_is_type(json_member(schema, "properties"),
+				 json_type_object))
+		return fault_at(f, "properties", "an object of properties");
+	return true;
+}
+
+/* Is it as small as what people fill in? */
+static bool check_size(struct json_object *properties, struct fault *f)
+{
+	size_t choices = 0;
+
+	if (json_object_object_length(properties) > FORM_PROPERTIES_MAX)
+		return fault_at(f, "properties", "100 properties at the most");
+	json_object_object_foreach(properties, key, p)
+	{
+		struct json_object *options = options_of(p);
+		struct json_object *chosen = json_member(p, "default");
+
+		(void)key;
+		if (json_object_is_type(options, json_type_array))
+			choices += json_object_array_length(options);
+		if (choices > FORM_CHOICES_MAX)
+			return fault_at(f, "properties",
+					"properties with 1000 choices at the "
+					"most, together");
+		if (json_object_is_type(chosen, json_type_array) &&
+		    json_object_array_length(chosen) > FORM_DEFAULTS_MAX)
+			return fault_at(f, "properties",
+					"properties with 100 choices in their "
+					"default at the most");
+	}
+	return true;
+}
+
+bool form_check(struct json_object *schema, struct fault *f)
+{
+	struct json_object *properties = json_member(schema, "properties");
+
+	*f = (struct fault){0};
+	if (!check_top(schema, f) || !check_size(properties, f))
+		return false;
+	json_object_object_foreach(properties, key, p)
+	{
+		*f = (struct fault){0};
+		fault_point(f, "properties");
+		fault_point(f, key);
+		if (!check_property(p, f))
+			return false;
+	}
+	*f = (struct fault){0};
+	return check_required(json_member(schema, "required"), properties, f);
+}
+
+const char *form_newer(struct json_object *schema)
+{
+	json_object_object_foreach(
+	    json_member(schema, "properties"), key,
+	    p) if ((kind_of(p) & (KIND_TITLED | KIND_CHOICES)) != 0) return key;
+	return NULL;
+}

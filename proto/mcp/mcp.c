@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/mcp/mcp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+static const char *const revisions[MCP_REVISIONS] = {
+    [MCP_2024_11_05] = "2024-11-05",
+    [MCP_2025_03_26] = "2025-03-26",
+    [MCP_2025_06_18] = "2025-06-18",
+    [MCP_2025_11_25] = "2025-11-25",
+};
+
+const char *mcp_revision_name(enum mcp_revision rev)
+{
+	return revisions[rev];
+}
+
+/* From which revision to which each is there. */
+static const struct {
+	enum mcp_revision since, until;
+} features[MCP_FEATURES] = {
+    [MCP_BATCHES] = {MCP_2025_03_26, MCP_2025_03_26},
+    [MCP_ANNOTATIONS] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_AUDIO] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_PROGRESS_MESSAGE] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_COMPLETIONS] = {MCP_2025_03_26, MCP_LATEST},
+    [MCP_TASKS] = {MCP_2025_11_25, MCP_2025_11_25},
+    [MCP_STRUCTURED] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_TITLES] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_RESOURCE_LINKS] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_CONTENT_META] = {MCP_2025_06_18, MCP_LATEST},
+    [MCP_ICONS] = {MCP_2025_11_25, MCP_LATEST},
+};
+
+bool mcp_has(enum mcp_revision rev, enum mcp_feature f)
+{
+	return rev >= features[f].since && rev <= features[f].until;
+}
+
+enum mcp_revision mcp_negotiate(const char *name)
+{
+	for (int i = 0; name != NULL && i < MCP_REVISIONS; i++)
+		if (strcmp(revisions[i], name) == 0)
+			return (enum mcp_revision)i;
+	return MCP_LATEST;
+}
+
+static const char *const levels[MCP_LEVELS] = {
+    "emergency", "alert",  "critical", "error",
+    "warning",	 "notice", "info",     "debug"};
+
+const char *mcp_level_name(unsigned level)
+{
+	return levels[level];
+}
+
+int mcp_level_of(const char *name)
+{
+	for (int i = 0; name != NULL && i < MCP_LEVELS; i++)
+		if (strcmp(levels[i], name) == 0)
+			return i;
+	return -EINVAL;
+}
+
+struct json_object *mcp_raw(const char *text, size_t len)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_set_serializer(o, json_object_userdata_to_json_string,
+				   xstrndup(text, len),
+				   json_object_free_userdata);
+	return o;
+}
+
+struct json_object *mcp_tool_result(const char *text, size_t len,
+				    const char *structured,
+				    size_t structured_len, bool is_error)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *content = json_object_new_array_ext(1);
+	struct json_object *block = json_object_new_object();
+
+	json_object_object_add(block, "type", json_object_new_string("text"));
+	json_object_object_add(block, "text",
+			       json_object_new_string_len(text, (int)len));
+	json_object_array_add(content, block);
+	json_object_object_add(result, "content", content);
+	if (structured != NULL)
+		json_object_object_add(result, "structuredContent",
+				       mcp_raw(structured, structured_len));
+	if (is_error)
+		json_object_object_add(result, "isError",
+				       json_object_new_boolean(true));
+	return result;
+}
+
+struct json_object *mcp_progress_token(struct json_object *params)
+{
+	struct json_object *token =
+	    json_member(json_member(params, "_meta"), "progressToken");
+
+	return json_object_is_type(token, json_type_string) ||
+		       json_object_is_type(token, json_type_int)
+		   ? token
+		   : NULL;
+}
+
+struct json_object *mcp_progress(struct json_object *token, uint64_t progress,
+				 uint64_t total, const char *message)
+{
+	struct json_object *p = json_object_new_object();
+
+	json_object_object_add(p, "progressToken", json_object_get(token));
+	json_object_object_add(p, "progress",
+			       json_object_new_uint64(progress));
+	if (total > 0)
+		json_object_object_add(p, "total",
+				       json_object_new_uint64(total));
+	if (message != NULL)
+		json_object_object_add(p, "message",
+				       json_object_new_string(message));
+	return p;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mcp_content.c - content blocks: what clients check, what revisions have. */
+#include "proto/mcp/mcp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/schema/schema_private.h"
+
+/* ---- values ---- */
+
+static bool is_text(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string);
+}
+
+static bool is_word(struct json_object *v, const char *word)
+{
+	return is_text(v) &&
+	       (size_t)json_object_get_string_len(v) == strlen(word) &&
+	       strcmp(json_object_get_string(v), word) == 0;
+}
+
+static bool is_object(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_object);
+}
+
+static bool is_number(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_int) ||
+	       json_object_is_type(v, json_type_double);
+}
+
+static bool is_uri(struct json_object *v)
+{
+	return is_text(v) &&
+	       schema_is_uri(json_object_get_string(v),
+			     (size_t)json_object_get_string_len(v));
+}
+
+bool mcp_uri_ok(const char *text)
+{
+	return schema_is_uri(text, strlen(text));
+}
+
+static bool is_base64(struct json_object *v)
+{
+	size_t n = is_text(v) ? (size_t)json_object_get_string_len(v) : 0, len;
+	char *bytes;
+	int rc;
+
+	if (!is_text(v))
+		return false;
+	bytes = xcalloc(1, n / 4 * 3 + 1);
+	rc = base64_decode(bytes, &len, json_object_get_string(v), n);
+	free(bytes);
+	return rc == 0;
+}
+
+static bool is_share(struct json_object *v)
+{
+	return is_number(v) && json_object_get_double(v) >= 0 &&
+	       json_object_get_double(v) <= 1;
+}
+
+static bool is_time(struct json_object *v)
+{
+	return is_text(v) &&
+	       schema_is_date_time(json_object_get_string(v),
+				   (size_t)json_object_get_string_len(v));
+}
+
+/* ---- objects ---- */
+
+struct member {
+	const char *key;
+	bool (*fits)(struct json_object *v);
+	bool needed;
+};
+
+/* Members that are there fit, and those that are needed are there. */
+static bool all_fit(struct json_object *o, const struct member *m)
+{
+	for (; m->key != NULL; m++) {
+		struct json_object *v;
+
+		if (!json_object_object_get_ex(o, m->key, &v)) {
+			if (m->needed)
+				return false;
+		} else if (!m->fits(v)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool each_fits(struct json_object *list,
+		      bool (*fits)(struct json_object *))
+{
+	if (!json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (!fits(json_object_array_get_idx(list, i)))
+			return false;
+	return true;
+}
+
+static bool is_role(struct json_object *v)
+{
+	return is_word(v, "user") || is_word(v, "assistant");
+}
+
+static bool are_roles(struct json_object *v)
+{
+	return each_fits(v, is_role);
+}
+
+static bool are_texts(struct json_object *v)
+{
+	return each_fits(v, is_text);
+}
+
+static bool is_theme(struct json_object *v)
+{
+	return is_word(v, "light") || is_word(v, "dark");
+}
+
+static bool is_icon(struct json_object *v)
+{
+	static const struct member members[] = {{"src", is_uri, true},
+						{"mimeType", is_text, false},
+						{"sizes", are_texts, false},
+						{"theme", is_theme, false},
+						{0}};
+
+	return is_object(v) && all_fit(v, members);
+}
+
+static bool are_icons(struct json_object *v)
+{
+	return each_fits(v, is_icon);
+}
+
+static bool are_annotations(struct json_object *v)
+{
+	static const struct member members[] = {
+	    {"audience", are_roles, false},
+	    {"priority", is_share, false},
+	    {"lastModified", is_time, false},
+	    {0}};
+
+	return is_object(v) && all_fit(v, members);
+}
+
+/* ResourceContents: its bytes are a text or a blob. */
+static bool is_contents(struct json_object *v)
+{
+	static const struct member members[] = {{"uri", is_uri, true},
+						{"mimeType", is_text, false},
+						{"text", is_text, false},
+						{"blob", is_base64, false},
+						{"_meta", is_object, false},
+						{0}};
+
+	return is_object(v) && all_fit(v, members) &&
+	       (json_member(v, "text") != NULL) !=
+		   (json_member(v, "blob") != NULL);
+}
+
+/* ---- blocks ---- */
+
+static const struct member text_members[] = {{"text", is_text, true}, {0}};
+static const struct member bytes_members[] = {
+    {"data", is_base64, true}, {"mimeType", is_text, true}, {0}};
+static const struct member resource_members[] = {
+    {"resource", is_contents, true}, {0}};
+static const struct member link_members[] = {
+    {"uri", is_uri, true},	   {"name", is_text, true},
+    {"title", is_text, false},	   {"description", is_text, false},
+    {"mimeType", is_text, false}, {"size", is_number, false},
+    {"icons", are_icons, false},   {0}};
+static const struct member any_members[] = {
+    {"annotations", are_annotations, false}, {"_meta", is_object, false}, {0}};
+
+/* ContentBlock of the schema: what each type has. */
+static const struct {
+	const char *type;
+	const struct member *members;
+	const char *expected;
+} blocks[] = {
+    {"text", text_members, "a text block with text, a string"},
+    {"image", bytes_members,
+     "an image block with data, base64, and mimeType, a string"},
+    {"audio", bytes_members,
+     "an audio block with data, base64, and mimeType, a string"},
+    {"resource_link", link_members,
+     "a resource_link block with uri, an absolute URI, and name, a string; "
+     "what else it has as MCP's ResourceLink"},
+    {"resource", resource_members,
+     "a resource block with resource, an object with uri, an absolute URI, "
+     "and either text, a string, or blob, base64"},
+};
+
+static const char *block_fault(struct json_object *block)
+{
+	struct json_object *type = json_member(block, "type");
+
+	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
+		if (!is_word(type, blocks[i].type))
+			continue;
+		if (!all_fit(block, blocks[i].members))
+			return blocks[i].expected;
+		return all_fit(block, any_members)
+			   ? NULL
+			   : "a block whose annotations and _meta are as in "
+			     "MCP, where they are there";
+	}
+	return "a block of type text, image, audio, resource_link or resource";
+}
+
+int mcp_content_fault(struct json_object *content, const char **expected)
+{
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		*expected = block_fault(json_object_array_get_idx(content, i));
+		if (*expected != NULL)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* ---- revisions ---- */
+
+static struct json_object *text_instead(struct json_object *block,
+					const char *text)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *annotations = json_member(block, "annotations");
+
+	json_object_object_add(o, "type", json_object_new_string("text"));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	if (annotations != NULL)
+		json_object_object_add(o, "annotations",
+				       json_object_get(annotations));
+	return o;
+}
+
+static bool knows_member(enum mcp_revision rev, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum mcp_feature since;
+	} newer[] = {{"_meta", MCP_CONTENT_META},
+		     {"lastModified", MCP_CONTENT_META},
+		     {"icons", MCP_ICONS}};
+
+	for (size_t i = 0; i < ARRAY_LEN(newer); i++)
+		if (strcmp(newer[i].name, name) == 0)
+			return mcp_has(rev, newer[i].since);
+	return true;
+}
+
+/* V, a block, or its resource or annotations, with the members REV has. */
+static struct json_object *members_for(struct json_object *v,
+				       enum mcp_revision rev)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_foreach(v, key, value) {
+		bool inner = json_object_is_type(value, json_type_object) &&
+			     strcmp(key, "_meta") != 0;
+
+		if (knows_member(rev, key))
+			json_object_object_add(o, key,
+					       inner ? members_for(value, rev)
+						     : json_object_get(value));
+	}
+	return o;
+}
+
+/* The same, in the kinds of content that REV has. */
+static struct json_object *kind_for(struct json_object *block,
+				    enum mcp_revision rev)
+{
+	const char *type = json_member_str(block, "type");
+	struct json_object *o;
+	char *text;
+
+	if (strcmp(type, "audio") == 0 && !mcp_has(rev, MCP_AUDIO))
+		text = xasprintf("[audio, %s: this client's revision of MCP "
+				 "has no audio]",
+				 json_member_str(block, "mimeType"));
+	else if (strcmp(type, "resource_link") == 0 &&
+		 !mcp_has(rev, MCP_RESOURCE_LINKS))
+		text = xasprintf("%s: %s", json_member_str(block, "name"),
+				 json_member_str(block, "uri"));
+	else
+		return json_object_get(block);
+	o = text_instead(block, text);
+	free(text);
+	return o;
+}
+
+struct json_object *mcp_block_for(struct json_object *block,
+				  enum mcp_revision rev)
+{
+	struct json_object *o = kind_for(block, rev), *known;
+
+	if (rev == MCP_LATEST)
+		return o;
+	known = members_for(o, rev);
+	json_object_put(o);
+	return known;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/mcp/rpc.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+
+__attribute__((format(printf, 3, 4))) static bool
+broken(struct rpc_msg *m, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	m->kind = RPC_BROKEN;
+	m->code = code;
+	va_start(ap, fmt);
+	vsnprintf(m->text, sizeof(m->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static bool has(const struct rpc_msg *m, const char *key)
+{
+	return json_object_object_get_ex(m->root, key, NULL);
+}
+
+/* What stands under KEY, for people. */
+static const char *found(const struct rpc_msg *m, const char *key)
+{
+	static const char *const names[] = {
+	    [json_type_null] = "null",	      [json_type_boolean] = "a boolean",
+	    [json_type_double] = "a number",  [json_type_int] = "an integer",
+	    [json_type_object] = "an object", [json_type_array] = "an array",
+	    [json_type_string] = "a string",
+	};
+
+	if (!has(m, key))
+		return "none";
+	return names[json_object_get_type(json_member(m->root, key))];
+}
+
+/* The string under KEY when a C string can tell all of it; else NULL. */
+static const char *plain_str(const struct rpc_msg *m, const char *key)
+{
+	struct json_object *v = json_member(m->root, key);
+	const char *s = json_member_str(m->root, key);
+
+	if (s == NULL || strlen(s) != (size_t)json_object_get_string_len(v))
+		return NULL;
+	return s;
+}
+
+/* Is N bytes of JSON at P, a string or a number, fit to be an id? */
+static bool is_id(const char *p, size_t n)
+{
+	if (p[0] == '"')
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != '-' && (p[i] < '0' || p[i] > '9'))
+			return false;
+	return true;
+}
+
+size_t rpc_id_key(char out[RPC_ID_MAX + 1], struct json_object *value)
+{
+	enum json_type type = json_object_get_type(value);
+	const char *text;
+	size_t len;
+
+	if (type == json_type_string) {
+		text = json_object_get_string(value);
+		len = (size_t)json_object_get_string_len(value);
+	} else if (type == json_type_int || type == json_type_double) {
+		text = json_text(value, &len);
+	} else {
+		return 0;
+	}
+	if (len > RPC_ID_MAX)
+		return 0;
+	out[0] = type == json_type_string ? '"' : '0';
+	memcpy(out + 1, text, len);
+	return len + 1;
+}
+
+/* Keep the id as it came; whatever is no id is left to check_id(). */
+static void take_id(struct rpc_msg *m, const char *text, size_t len)
+{
+	struct json_object *value = json_member(m->root, "id");
+	enum json_type type = json_object_get_type(value);
+	char key[RPC_ID_MAX + 1];
+	struct json_span at;
+
+	if (type != json_type_string && type != json_type_int &&
+	    type != json_type_double)
+		return;
+	if (json_find(&at, text, len, "id") != 0 ||
+	    !is_id(text + at.off, at.len))
+		return;
+	m->id_too_long = at.len > RPC_ID_MAX;
+	if (m->id_too_long)
+		return;
+	m->id = xstrndup(text + at.off, at.len);
+	m->id_key_len = rpc_id_key(key, value);
+	m->id_key = xcalloc(m->id_key_len, 1);
+	memcpy(m->id_key, key, m->id_key_len);
+}
+
+static bool check_version(struct rpc_msg *m)
+{
+	const char *version = plain_str(m, "jsonrpc");
+
+	if (version != NULL && strcmp(version, "2.0") == 0)
+		return true;
+	return broken(m, RPC_INVALID_REQUEST,
+		      "\"jsonrpc\" must be the string "
+		      "\"2.0\", found %s",
+		      json_member_str(m->root, "jsonrpc") != NULL
+			  ? "another string"
+			  : found(m, "jsonrpc"));
+}
+
+/* One of method, result and error says what the message is. */
+static bool check_kind(struct rpc_msg *m)
+{
+	bool method = has(m, "method"), result = has(m, "result"),
+	     error = has(m, "error");
+
+	if (method + result + error != 1)
+		return broken(m, RPC_INVALID_REQUEST,
+			      "a message has one of \"method\", \"result\" and "
+			      "\"error\", found %s",
+			      method || result || error ? "several" : "none");
+	if (!method)
+		m->kind = RPC_RESPONSE;
+	else
+		m->kind = has(m, "id") ? RPC_REQUEST : RPC_NOTIFICATION;
+	return true;
+}
+
+static bool check_id(struct rpc_msg *m)
+{
+	/* a peer that could not read our id says so by an error without one */
+	bool may_lack = m->kind == RPC_NOTIFICATION ||
+			(has(m, "error") && json_member(m->root, "id") == NULL);
+
+	if (m->id_too_long)
+		return broken(m, RPC_INVALID_REQUEST,
+			      "\"id\" has more than %d bytes, which is the most "
+			      "that this server takes",
+			      RPC_ID_MAX);
+	if (m->id != NULL || may_lack)
+		return true;
+	return broken(m, RPC_INVALID_REQUEST,
+		      "\"id\" must be a string or an "
+		      "integer, found %s",
+		      found(m, "id"));
+}
+
+static bool check_call(struct rpc_msg *m)
+{
+	m->method = plain_str(m, "method");
+	if (m->method == NULL)
+		return broken(m, RPC_INVALID_REQUEST,
+			      "\"method\" must be a "
+			      "string without \\u0000, found %s",
+			      json_member_str(m->root, "method") != NULL
+				  ? "one with"
+				  : found(m, "method"));
+	m->params = json_member(m->root, "params");
+	if (!has(m, "params") ||
+	    json_object_is_type(m->params, json_type_object))
+		return true;
+	m->params = NULL;
+	return broken(m, RPC_INVALID_PARAMS,
+		      "\"params\" must be an object or "
+		      "left out, found %s",
+		      found(m, "params"));
+}
+
+static bool check_response(struct rpc_msg *m)
+{
+	m->result = json_member(m->root, "result");
+	m->error = json_member(m->root, "error");
+	if (!has(m, "error") || json_object_is_type(m->error, json_type_object))
+		return true;
+	m->error = NULL;
+	return broken(m, RPC_INVALID_REQUEST,
+		      "\"error\" must be an object, "
+		      "found %s",
+		      found(m, "error"));
+}
+
+static bool check_container(struct rpc_msg *m)
+{
+	if (json_object_is_type(m->root, json_type_object))
+		return true;
+	if (!json_object_is_type(m->root, json_type_array))
+		return broken(m, RPC_INVALID_REQUEST,
+			      "a message is a JSON object");
+	m->n_parts = json_object_array_length(m->root);
+	if (m->n_parts == 0)
+		return broken(m, RPC_INVALID_REQUEST,
+			      "a batch holds at least "
+			      "one message");
+	m->kind = RPC_BATCH;
+	return false;
+}
+
+static void parse_one(struct rpc_msg *m, const char *text, size_t len)
+{
+	struct json_error err;
+
+	*m = (struct rpc_msg){.bytes = len};
+	if (json_parse(&m->root, text, len, &err) != 0) {
+		broken(m, RPC_PARSE_ERROR,
+		       "not JSON as this server takes it: %s", err.text);
+		return;
+	}
+	if (!check_container(m))
+		return;
+	take_id(m, text, len);
+	if (!check_version(m) || !check_kind(m) || !check_id(m))
+		return;
+	if (m->kind == RPC_RESPONSE)
+		check_response(m);
+	else
+		check_call(m);
+}
+
+/* Each part of the batch M as a message; the whole tree is needed no more. */
+static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
+{
+	struct json_span span;
+	size_t at = 0;
+
+	json_object_put(m->root);
+	m->root = NULL;
+	if (m->n_parts > RPC_BATCH_MAX)
+		return;
+	m->parts = xcalloc(m->n_parts, sizeof(*m->parts));
+	for (size_t i = 0; json_next(&span, text, len, &at) == 0; i++) {
+		struct rpc_msg *part = &m->parts[i];
+
+		assert(i < m->n_parts); /* two readers of one text */
+		parse_one(part, text + span.off, span.len);
+		if (part->kind == RPC_BATCH)
+			broken(part, RPC_INVALID_REQUEST,
+			       "a batch holds messages, not batches");
+	}
+}
+
+void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
+{
+	parse_one(m, text, len);
+	if (m->kind == RPC_BATCH)
+		parse_parts(m, text, len);
+}
+
+void rpc_fini(struct rpc_msg *m)
+{
+	for (size_t i = 0; m->parts != NULL && i < m->n_parts; i++)
+		rpc_fini(&m->parts[i]);
+	free(m->parts);
+	free(m->inputs);
+	json_object_put(m->root);
+	free(m->id);
+	free(m->id_key);
+	*m = (struct rpc_msg){0};
+}
+
+/* A message under way: once a piece does not fit, no more is added. */
+struct draft {
+	struct buf *out;
+	size_t held; /* bytes that OUT had before */
+	int rc;
+};
+
+static void put(struct draft *d, const char *s, size_t n)
+{
+	if (d->rc == 0)
+		d->rc = buf_add(d->out, s, n);
+}
+
+static void put_str(struct draft *d, const char *s)
+{
+	put(d, s, strlen(s));
+}
+
+/* KEY is the text before the value: ",\"params\":". */
+static void put_value(struct draft *d, const char *key, struct json_object *v)
+{
+	size_t n;
+	const char *text = json_text(v, &n);
+
+	put_str(d, key);
+	put(d, text, n);
+}
+
+/* S as a JSON string, up to where it stops being UTF-8. */
+static void put_quoted(struct draft *d, const char *key, const char *s)
+{
+	size_t n = utf8_valid_len(s, strlen(s));
+	struct json_object *v = json_object_new_string_len(s, (int)n);
+
+	if (v == NULL)
+		abort();
+	put_value(d, key, v);
+	json_object_put(v);
+}
+
+static struct draft begin(struct buf *out)
+{
+	struct draft d = {.out = out, .held = buf_len(out)};
+
+	put_str(&d, "{\"jsonrpc\":\"2.0\"");
+	return d;
+}
+
+static void put_id(struct draft *d, const char *id)
+{
+	put_str(d, ",\"id\":");
+	put_str(d, id != NULL ? id : "null");
+}
+
+/* Close the message, or take back what there is of it. */
+static int finish(struct draft *d)
+{
+	put(d, "}", 1);
+	if (d->rc != 0)
+		d->out->len = d->out->off + d->held;
+	return d->rc;
+}
+
+int rpc_put_result(struct buf *out, const char *id, struct json_object *result)
+{
+	struct draft d = begin(out);
+
+	put_id(&d, id);
+	if (result != NULL)
+		put_value(&d, ",\"result\":", result);
+	else
+		put_str(&d, ",\"result\":{}");
+	return finish(&d);
+}
+
+int rpc_put_error(struct buf *out, const char *id, int code,
+		  const char *message, struct json_object *data)
+{
+	struct draft d = begin(out);
+	char number[16];
+
+	put_id(&d, id);
+	snprintf(number, sizeof(number), "%d", code);
+	put_str(&d, ",\"error\":{\"code\":");
+	put_str(&d, number);
+	put_quoted(&d, ",\"message\":", message);
+	if (data != NULL)
+		put_value(&d, ",\"data\":", data);
+	put_str(&d, "}");
+	return finish(&d);
+}
+
+int rpc_put_notification(struct buf *out, const char *method,
+			 struct json_object *params)
+{
+	struct draft d = begin(out);
+
+	put_quoted(&d, ",\"method\":", method);
+	if (params != NULL)
+		put_value(&d, ",\"params\":", params);
+	return finish(&d);
+}
+
+int rpc_put_request(struct buf *out, const char *id, const char *method,
+		    struct json_object *params)
+{
+	struct draft d = begin(out);
+
+	put_id(&d, id);
+	put_quoted(&d, ",\"method\":", method);
+	if (params != NULL)
+		put_value(&d, ",\"params\":", params);
+	return finish(&d);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/mcp/sampling.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+/* ---- content ---- */
+
+/* The kinds of block: what each must have, of which type. */
+static const struct {
+	const char *type;
+	struct {
+		const char *name;
+		enum json_type type;
+	} has[3];
+	unsigned needs;
+	const char *expected;
+} blocks[] = {
+    {"text", {{"text", json_type_string}}, 0, "text, a string"},
+    {"image",
+     {{"data", json_type_string}, {"mimeType", json_type_string}},
+     0,
+     "data and mimeType, strings"},
+    {"audio",
+     {{"data", json_type_string}, {"mimeType", json_type_string}},
+     SAMPLING_AUDIO,
+     "data and mimeType, strings"},
+    {"tool_use",
+     {{"id", json_type_string},
+      {"name", json_type_string},
+      {"input", json_type_object}},
+     SAMPLING_TOOLS,
+     "id and name, strings, and input, an object"},
+    {"tool_result",
+     {{"toolUseId", json_type_string}, {"content", json_type_array}},
+     SAMPLING_TOOLS,
+     "toolUseId, a string, and content, an array"},
+};
+
+static bool check_block(struct json_object *block, unsigned *needs,
+			struct fault *f)
+{
+	const char *type = json_member_str(block, "type");
+
+	for (size_t i = 0; type != NULL && i < ARRAY_LEN(blocks); i++) {
+		if (strcmp(type, blocks[i].type) != 0)
+			continue;
+		*needs |= blocks[i].needs;
+		for (size_t k = 0; k < 3 && blocks[i].has[k].name != NULL; k++)
+			if (!json_object_is_type(
+				json_member(block, blocks[i].has[k].name),
+				blocks[i].has[k].type))
+				return fault_at(f, NULL, blocks[i].expected);
+		return true;
+	}
+	return fault_at(f, "type",
+			"text, image, audio, tool_use or tool_result");
+}
+
+static bool check_content(struct json_object *content, unsigned *needs,
+			  struct fault *f)
+{
+	size_t n;
+
+	fault_point(f, "content");
+	if (!json_object_is_type(content, json_type_array))
+		return check_block(content, needs, f);
+	*needs |= SAMPLING_BLOCKS;
+	n = json_object_array_length(content);
+	for (size_t i = 0; i < n; i++) {
+		struct fault block = *f;
+
+		fault_index(&block, i);
+		if (!check_block(json_object_array_get_idx(content, i), needs,
+				 &block)) {
+			*f = block;
+			return false;
+		}
+	}
+	return n > 0 || fault_at(f, NULL, "a block at least");
+}
+
+static bool check_message(struct json_object *message, unsigned *needs,
+			  struct fault *f)
+{
+	const char *role = json_member_str(message, "role");
+
+	if (role == NULL ||
+	    (strcmp(role, "user") != 0 && strcmp(role, "assistant") != 0))
+		return fault_at(f, "role", "user or assistant");
+	return check_content(json_member(message, "content"), needs, f);
+}
+
+/* ---- parameters ---- */
+
+static bool check_messages(struct json_object *v, unsigned *needs,
+			   struct fault *f)
+{
+	size_t n = json_length(v);
+
+	for (size_t i = 0; i < n; i++) {
+		struct fault message = *f;
+
+		fault_index(&message, i);
+		if (!check_message(json_object_array_get_idx(v, i), needs,
+				   &message)) {
+			*f = message;
+			return false;
+		}
+	}
+	return n > 0 || fault_at(f, NULL, "an array of messages, one at least");
+}
+
+static bool check_count(struct json_object *v, unsigned *needs, struct fault *f)
+{
+	(void)needs;
+	return (json_object_is_type(v, json_type_int) &&
+		json_object_get_int64(v) > 0) ||
+	       fault_at(f, NULL, "an integer above 0");
+}
+
+static bool check_number(struct json_object *v, unsigned *needs,
+			 struct fault *f)
+{
+	(void)needs;
+	return json_object_is_type(v, json_type_int) ||
+	       json_object_is_type(v, json_type_double) ||
+	       fault_at(f, NULL, "a number");
+}
+
+static bool check_string(struct json_object *v, unsigned *needs,
+			 struct fault *f)
+{
+	(void)needs;
+	return json_object_is_type(v, json_type_string) ||
+	       fault_at(f, NULL, "a string");
+}
+
+static bool check_object(struct json_object *v, unsigned *needs,
+			 struct fault *f)
+{
+	(void)needs;
+	return json_object_is_type(v, json_type_object) ||
+	       fault_at(f, NULL, "an object");
+}
+
+static bool check_strings(struct json_object *v, unsigned *needs,
+			  struct fault *f)
+{
+	size_t n;
+
+	(void)needs;
+	if (!json_object_is_type(v, json_type_array))
+		return fault_at(f, NULL, "an array of strings");
+	n = json_object_array_length(v);
+	for (size_t i = 0; i < n; i++)
+		if (!json_object_is_type(json_object_array_get_idx(v, i),
+					 json_type_string))
+			return fault_at(f, NULL, "an array of strings");
+	return true;
+}
+
+static bool check_context(struct json_object *v, unsigned *needs,
+			  struct fault *f)
+{
+	static const char *const all[] = {"none", "thisServer", "allServers"};
+
+	for (size_t i = 0;
+	     json_object_is_type(v, json_type_string) && i < ARRAY_LEN(all);
+	     i++)
+		if (strcmp(json_object_get_string(v), all[i]) == 0) {
+			*needs |= i > 0 ? SAMPLING_CONTEXT : 0;
+			return true;
+		}
+	return fault_at(f, NULL, "none, thisServer or allServers");
+}
+
+static bool check_tools(struct json_object *v, unsigned *needs, struct fault *f)
+{
+	size_t n = json_length(v);
+
+	*needs |= SAMPLING_TOOLS;
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *t = json_object_array_get_idx(v, i);
+
+		if (json_member_str(t, "name") != NULL &&
+		    json_object_is_type(json_member(t, "inputSchema"),
+					json_type_object))
+			continue;
+		fault_index(f, i);
+		return fault_at(f, NULL, "a tool with name and inputSchema");
+	}
+	return n > 0 || fault_at(f, NULL, "an array of tools, one at least");
+}
+
+static bool check_choice(struct json_object *v, unsigned *needs,
+			 struct fault *f)
+{
+	static const char *const all[] = {"auto", "required", "none"};
+	const char *mode = json_member_str(v, "mode");
+
+	*needs |= SAMPLING_TOOLS;
+	for (size_t i = 0; mode != NULL && i < ARRAY_LEN(all); i++)
+		if (strcmp(mode, all[i]) == 0)
+			return true;
+	return fault_at(f, NULL, "{mode: auto, required or none}");
+}
+
+static const struct {
+	const char *name;
+	bool required;
+	bool (*check)(struct json_object *v, unsigned *needs, struct fault *f);
+} params_table[] = {
+    {"messages", true, check_messages},
+    {"maxTokens", true, check_count},
+    {"systemPrompt", false, check_string},
+    {"temperature", false, check_number},
+    {"stopSequences", false, check_strings},
+    {"includeContext", false, check_context},
+    {"modelPreferences", false, check_object},
+    {"metadata", false, check_object},
+    {"tools", false, check_tools},
+    {"toolChoice", false, check_choice},
+};
+
+static bool is_param(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(params_table); i++)
+		if (strcmp(params_table[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+bool sampling_check(struct json_object *params, unsigned *needs,
+		    struct fault *f)
+{
+	*f = (struct fault){0};
+	*needs = 0;
+	if (!json_object_is_type(params, json_type_object))
+		return fault_at(f, NULL, "an object");
+	json_object_object_foreach(params, key, value)
+	{
+		(void)value;
+		if (!is_param(key))
+			return fault_at(
+			    f, key, "a parameter of sampling/createMessage");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(params_table); i++) {
+		const char *name = params_table[i].name;
+		struct json_object *v;
+
+		if (!json_object_object_get_ex(params, name, &v) &&
+		    !params_table[i].required)
+			continue;
+		fault_point(f, name);
+		if (!params_table[i].check(v, needs, f))
+			return false;
+		*f = (struct fault){0};
+	}
+	return true;
+}
+
+bool sampling_result_check(struct json_object *result, struct fault *f)
+{
+	unsigned needs = 0;
+
+	*f = (struct fault){0};
+	if (json_member_str(result, "model") == NULL)
+		return fault_at(f, "model", "a string");
+	return check_message(result, &needs, f);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why did no alternative of anyOf or oneOf pass? Each is run for its errors.
+ * The nearest is of the right type and tag, then has the fewest errors. When
+ * several are as near and quarrel with the same value, what would pass is
+ * put together; otherwise they are listed.
+ */
+#include "proto/schema/schema_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define ERRORS_COUNTED 16u /* of one alternative */
+#define FAR 1000u	   /* of another type or tag */
+
+struct nearest {
+	struct schema_error now, best;
+	struct schema_text list;
+	char listed[400];
+	size_t score, ties;
+	bool alike; /* all ties are about the same place */
+};
+
+/* What one branch has against AT goes to N->now; a score, 0: nothing. */
+static size_t run_branch(struct schema_check *c, const struct schema_node *node,
+			 const struct schema_place *at, struct nearest *n)
+{
+	struct schema_sink own = {
+	    .errs = &n->now, .max = 1, .stop = ERRORS_COUNTED, .base = at};
+	struct schema_sink *sink = c->sink;
+
+	c->sink = &own;
+	schema_run(c, node, at, NULL);
+	c->sink = sink;
+	return own.n + (own.mismatch ? FAR : 0);
+}
+
+static void start(struct nearest *n, size_t score)
+{
+	n->best = n->now;
+	n->score = score;
+	n->ties = 1;
+	n->alike = true;
+	schema_text_init(&n->list, n->listed, sizeof(n->listed));
+	schema_put(&n->list, n->now.text);
+}
+
+/* Changes "is 5; it must be a string" to "…; it must be a string or null". */
+static void also_expect(struct schema_error *e, const char *more)
+{
+	size_t end = strlen(e->text), tail = strlen(e->expected);
+	struct schema_text x = {e->expected, sizeof(e->expected), tail};
+	struct schema_text t = {e->text, sizeof(e->text), end - tail};
+
+	if (strstr(e->expected, more) != NULL)
+		return;
+	schema_putf(&x, " or %s", more);
+	schema_put(&t, e->expected);
+}
+
+static bool ends_with_expected(const struct schema_error *e)
+{
+	size_t end = strlen(e->text), tail = strlen(e->expected);
+
+	return tail > 0 && end >= tail &&
+	       strcmp(e->text + end - tail, e->expected) == 0;
+}
+
+static void tie(struct nearest *n)
+{
+	n->ties++;
+	n->alike = n->alike && strcmp(n->best.pointer, n->now.pointer) == 0 &&
+		   ends_with_expected(&n->best) && ends_with_expected(&n->now);
+	if (n->alike)
+		also_expect(&n->best, n->now.expected);
+	if (strstr(n->listed, n->now.text) != NULL)
+		return;
+	if (n->list.len + 80 < n->list.cap)
+		schema_putf(&n->list, "; or %s", n->now.text);
+}
+
+static void conclude(struct nearest *n, const struct schema_op *op,
+		     const struct schema_place *at)
+{
+	struct schema_error *e = &n->best;
+	struct schema_text t = {e->text, sizeof(e->text), strlen(e->text)};
+	struct schema_text k;
+
+	if (n->ties == 1 && op->nnodes > 1) {
+		schema_putf(&t, " (the nearest of %u alternatives)",
+			    op->nnodes);
+		return;
+	}
+	if (n->ties == 1)
+		return;
+	schema_text_init(&k, e->keyword, sizeof(e->keyword));
+	schema_put(&k, op->keyword);
+	if (n->alike)
+		return;
+	schema_text_init(&k, e->pointer, sizeof(e->pointer));
+	schema_put_pointer(&k, at);
+	schema_text_init(&k, e->expected, sizeof(e->expected));
+	schema_putf(&k, "a value that one of %u alternatives allows",
+		    op->nnodes);
+	schema_text_init(&t, e->text, sizeof(e->text));
+	schema_putf(&t, "no alternative of %u passes: %s", op->nnodes,
+		    n->listed);
+}
+
+bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
+			     const struct schema_place *at)
+{
+	struct nearest *n;
+
+	if (!schema_wanted(c) || !schema_step(c, COST_ERROR))
+		return false;
+	n = xcalloc(1, sizeof(*n));
+	for (uint32_t i = 0; i < op->nnodes && c->rc == 0; i++) {
+		size_t score = run_branch(c, op->nodes[i], at, n);
+
+		if (score == 0)
+			continue;
+		if (n->ties == 0 || score < n->score)
+			start(n, score);
+		else if (score == n->score)
+			tie(n);
+	}
+	if (n->ties == 0) {
+		schema_fail(c, at, op->keyword,
+			    "a value that one of the alternatives allows");
+	} else {
+		conclude(n, op, at);
+		if (n->score >= FAR && c->sink->base == at)
+			c->sink->mismatch = true;
+		schema_sink_add(c, at, &n->best);
+	}
+	free(n);
+	return false;
+}

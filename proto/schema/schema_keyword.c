@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/schema/schema_private.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* draft-07 knows the keyword as well, and means the same. */
+#define V_APPLICATOR_7 (V_APPLICATOR | V_DRAFT7)
+#define V_CORE_7 (V_CORE | V_DRAFT7)
+#define V_VALIDATION_7 (V_VALIDATION | V_DRAFT7)
+#define V_METADATA_7 (V_METADATA | V_DRAFT7)
+#define V_CONTENT_7 (V_CONTENT | V_DRAFT7)
+#define V_FORMAT_7 (V_FORMAT | V_FORMAT_ASSERT | V_DRAFT7)
+
+/* Sorted by name, as strcmp() does; two rows of a name differ by vocabulary. */
+static const struct schema_keyword table[] = {
+    {"$anchor", KW_ANCHOR, V_CORE, SHAPE_ANCHOR},
+    {"$comment", KW_COMMENT, V_CORE_7, SHAPE_STRING},
+    {"$defs", KW_DEFS, V_CORE, SHAPE_SCHEMA_MAP},
+    {"$dynamicAnchor", KW_DYNAMIC_ANCHOR, V_CORE, SHAPE_ANCHOR},
+    {"$dynamicRef", KW_DYNAMIC_REF, V_CORE, SHAPE_URI},
+    {"$id", KW_ID, V_CORE_7, SHAPE_URI},
+    {"$ref", KW_REF, V_CORE_7, SHAPE_URI},
+    {"$schema", KW_SCHEMA, V_CORE_7, SHAPE_URI},
+    {"$vocabulary", KW_VOCABULARY, V_CORE, SHAPE_BOOL_MAP},
+    {"additionalItems", KW_ADDITIONAL_ITEMS, V_DRAFT7, SHAPE_SCHEMA},
+    {"additionalProperties", KW_ADDITIONAL_PROPERTIES, V_APPLICATOR_7,
+     SHAPE_SCHEMA},
+    {"allOf", KW_ALL_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
+    {"anyOf", KW_ANY_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
+    {"const", KW_CONST, V_VALIDATION_7, SHAPE_ANY},
+    {"contains", KW_CONTAINS, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"contentEncoding", KW_CONTENT_ENCODING, V_CONTENT_7, SHAPE_STRING},
+    {"contentMediaType", KW_CONTENT_MEDIA_TYPE, V_CONTENT_7, SHAPE_STRING},
+    {"contentSchema", KW_CONTENT_SCHEMA, V_CONTENT, SHAPE_SCHEMA},
+    {"default", KW_DEFAULT, V_METADATA_7, SHAPE_ANY},
+    {"definitions", KW_DEFINITIONS, V_CORE_7, SHAPE_SCHEMA_MAP},
+    {"dependencies", KW_DEPENDENCIES, V_APPLICATOR_7, SHAPE_DEPENDENCIES},
+    {"dependentRequired", KW_DEPENDENT_REQUIRED, V_VALIDATION, SHAPE_NAMES_MAP},
+    {"dependentSchemas", KW_DEPENDENT_SCHEMAS, V_APPLICATOR, SHAPE_SCHEMA_MAP},
+    {"deprecated", KW_DEPRECATED, V_METADATA, SHAPE_BOOL},
+    {"description", KW_DESCRIPTION, V_METADATA_7, SHAPE_STRING},
+    {"else", KW_ELSE, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"enum", KW_ENUM, V_VALIDATION_7, SHAPE_ARRAY},
+    {"examples", KW_EXAMPLES, V_METADATA_7, SHAPE_ARRAY},
+    {"exclusiveMaximum", KW_EXCLUSIVE_MAXIMUM, V_VALIDATION_7, SHAPE_NUMBER},
+    {"exclusiveMinimum", KW_EXCLUSIVE_MINIMUM, V_VALIDATION_7, SHAPE_NUMBER},
+    {"format", KW_FORMAT, V_FORMAT_7, SHAPE_STRING},
+    {"if", KW_IF, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"items", KW_ITEMS, V_APPLICATOR, SHAPE_SCHEMA},
+    {"items", KW_ITEMS, V_DRAFT7, SHAPE_ITEMS},
+    {"maxContains", KW_MAX_CONTAINS, V_VALIDATION, SHAPE_COUNT},
+    {"maxItems", KW_MAX_ITEMS, V_VALIDATION_7, SHAPE_COUNT},
+    {"maxLength", KW_MAX_LENGTH, V_VALIDATION_7, SHAPE_COUNT},
+    {"maxProperties", KW_MAX_PROPERTIES, V_VALIDATION_7, SHAPE_COUNT},
+    {"maximum", KW_MAXIMUM, V_VALIDATION_7, SHAPE_NUMBER},
+    {"minContains", KW_MIN_CONTAINS, V_VALIDATION, SHAPE_COUNT},
+    {"minItems", KW_MIN_ITEMS, V_VALIDATION_7, SHAPE_COUNT},
+    {"minLength", KW_MIN_LENGTH, V_VALIDATION_7, SHAPE_COUNT},
+    {"minProperties", KW_MIN_PROPERTIES, V_VALIDATION_7, SHAPE_COUNT},
+    {"minimum", KW_MINIMUM, V_VALIDATION_7, SHAPE_NUMBER},
+    {"multipleOf", KW_MULTIPLE_OF, V_VALIDATION_7, SHAPE_POSITIVE},
+    {"not", KW_NOT, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"oneOf", KW_ONE_OF, V_APPLICATOR_7, SHAPE_SCHEMAS},
+    {"pattern", KW_PATTERN, V_VALIDATION_7, SHAPE_STRING},
+    {"patternProperties", KW_PATTERN_PROPERTIES, V_APPLICATOR_7,
+     SHAPE_SCHEMA_MAP},
+    {"prefixItems", KW_PREFIX_ITEMS, V_APPLICATOR, SHAPE_SCHEMAS},
+    {"properties", KW_PROPERTIES, V_APPLICATOR_7, SHAPE_SCHEMA_MAP},
+    {"propertyNames", KW_PROPERTY_NAMES, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"readOnly", KW_READ_ONLY, V_METADATA_7, SHAPE_BOOL},
+    {"required", KW_REQUIRED, V_VALIDATION_7, SHAPE_NAMES},
+    {"then", KW_THEN, V_APPLICATOR_7, SHAPE_SCHEMA},
+    {"title", KW_TITLE, V_METADATA_7, SHAPE_STRING},
+    {"type", KW_TYPE, V_VALIDATION_7, SHAPE_TYPE},
+    {"unevaluatedItems", KW_UNEVALUATED_ITEMS, V_UNEVALUATED, SHAPE_SCHEMA},
+    {"unevaluatedProperties", KW_UNEVALUATED_PROPERTIES, V_UNEVALUATED,
+     SHAPE_SCHEMA},
+    {"uniqueItems", KW_UNIQUE_ITEMS, V_VALIDATION_7, SHAPE_BOOL},
+    {"writeOnly", KW_WRITE_ONLY, V_METADATA_7 | V_CORE, SHAPE_BOOL},
+};
+
+static int by_name(const void *key, const void *row)
+{
+	return strcmp(key, ((const struct schema_keyword *)row)->name);
+}
+
+const struct schema_keyword *schema_keyword_find(const char *name,
+						 unsigned vocabs)
+{
+	const struct schema_keyword *k =
+	    bsearch(name, table, ARRAY_LEN(table), sizeof(table[0]), by_name);
+
+	if (k == NULL || (k->vocabs & vocabs))
+		return k;
+	/* The other row of the same name is its neighbour. */
+	for (int side = -1; side <= 1; side += 2) {
+		const struct schema_keyword *other = k + side;
+
+		if (other >= table && other < table + ARRAY_LEN(table) &&
+		    strcmp(other->name, name) == 0 && (other->vocabs & vocabs))
+			return other;
+	}
+	return NULL;
+}
+
+void schema_keyword_near(struct near *near, unsigned vocabs)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (table[i].vocabs & vocabs)
+			near_try(near, table[i].name);
+}
+
+void schema_words_of(struct schema_words *w, const struct schema_node *n)
+{
+	*w = (struct schema_words){0};
+	if (json_object_get_type(n->json) != json_type_object)
+		return;
+	json_object_object_foreach(n->json, key, val)
+	{
+		const struct schema_keyword *k =
+		    schema_keyword_find(key, n->home->vocabs);
+
+		if (k == NULL)
+			continue;
+		w->val[k->kw] = val;
+		w->has[k->kw] = true;
+	}
+}
+
+unsigned schema_type_named(const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned bits;
+	} types[] = {
+	    {"array", T_ARRAY},	  {"boolean", T_BOOL},	{"integer", T_INT},
+	    {"null", T_NULL},	  {"number", T_NUMBER}, {"object", T_OBJECT},
+	    {"string", T_STRING},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcmp(types[i].name, name) == 0)
+			return types[i].bits;
+	return 0;
+}
+
+static bool is_type(struct json_object *v, enum json_type t)
+{
+	return json_object_get_type(v) == t;
+}
+
+static bool all_elements(struct json_object *v,
+			 bool (*good)(struct json_object *))
+{
+	if (!is_type(v, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(v); i++)
+		if (!good(json_object_array_get_idx(v, i)))
+			return false;
+	return true;
+}
+
+static bool all_members(struct json_object *v,
+			bool (*good)(struct json_object *))
+{
+	if (!is_type(v, json_type_object))
+		return false;
+	json_object_object_foreach(v, key, val)
+	{
+		(void)key;
+		if (!good(val))
+			return false;
+	}
+	return true;
+}
+
+static bool is_string(struct json_object *v)
+{
+	return is_type(v, json_type_string);
+}
+
+static bool is_bool(struct json_object *v)
+{
+	return is_type(v, json_type_boolean);
+}
+
+static bool is_schema(struct json_object *v)
+{
+	return is_type(v, json_type_object) || is_bool(v);
+}
+
+static bool is_names(struct json_object *v)
+{
+	size_t i, j;
+
+	return all_elements(v, is_string) &&
+	       !schema_find_twins(NULL, v, &i, &j);
+}
+
+static bool is_number(struct json_object *v)
+{
+	return schema_type_of(v) & T_NUMBER;
+}
+
+static bool is_positive(struct json_object *v)
+{
+	struct schema_num n, zero = {.integer = true, .buf = "0"};
+
+	if (!is_number(v))
+		return false;
+	schema_num_of(&n, v);
+	return schema_num_cmp(&n, &zero) > 0 && isfinite(n.d);
+}
+
+static bool is_count(struct json_object *v)
+{
+	struct schema_num n;
+
+	if (!is_number(v))
+		return false;
+	schema_num_of(&n, v);
+	return schema_num_is_integer(&n) && n.d >= 0;
+}
+
+static bool is_type_name(struct json_object *v)
+{
+	return is_string(v) && schema_type_named(json_object_get_string(v));
+}
+
+static bool is_types(struct json_object *v)
+{
+	return is_type_name(v) ||
+	       (all_elements(v, is_type_name) &&
+		json_object_array_length(v) > 0 && is_names(v));
+}
+
+static bool is_anchor(struct json_object *v)
+{
+	const char *s;
+
+	if (!is_string(v))
+		return false;
+	s = json_object_get_string(v);
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	while (isalnum((unsigned char)*s) || (*s != '\0' && strchr("-._", *s)))
+		s++;
+	return *s == '\0';
+}
+
+static bool is_uri(struct json_object *v)
+{
+	return is_string(v) &&
+	       json_object_get_string_len(v) <= (int)SCHEMA_URI_MAX &&
+	       schema_is_iri_reference(json_object_get_string(v),
+				       (size_t)json_object_get_string_len(v));
+}
+
+static bool is_array(struct json_object *v)
+{
+	return is_type(v, json_type_array);
+}
+
+static bool is_schemas(struct json_object *v)
+{
+	return is_array(v) && json_object_array_length(v) > 0;
+}
+
+static bool is_items(struct json_object *v)
+{
+	return is_schema(v) || is_array(v);
+}
+
+static bool is_any(struct json_object *v)
+{
+	(void)v;
+	return true;
+}
+
+static bool is_object(struct json_object *v)
+{
+	return is_type(v, json_type_object);
+}
+
+static bool is_names_map(struct json_object *v)
+{
+	return all_members(v, is_names);
+}
+
+static bool is_bool_map(struct json_object *v)
+{
+	return all_members(v, is_bool);
+}
+
+const char *schema_shape_wrong(enum schema_shape shape, struct json_object *v)
+{
+	static const struct {
+		bool (*good)(struct json_object *);
+		const char *expected;
+	} shapes[] = {
+	    [SHAPE_ANY] = {is_any, ""},
+	    [SHAPE_SCHEMA] = {is_schema, "a schema (an object, true or false)"},
+	    [SHAPE_SCHEMAS] = {is_schemas, "a non-empty array of schemas"},
+	    [SHAPE_SCHEMA_MAP] = {is_object, "an object of schemas"},
+	    [SHAPE_ITEMS] = {is_items, "a schema or an array of schemas"},
+	    [SHAPE_DEPENDENCIES] = {is_object,
+				    "an object of schemas and arrays of names"},
+	    [SHAPE_NAMES] = {is_names, "an array of different strings"},
+	    [SHAPE_NAMES_MAP] = {is_names_map,
+				 "an object of arrays of different strings"},
+	    [SHAPE_STRING] = {is_string, "a string"},
+	    [SHAPE_ANCHOR] = {is_anchor, "a name of letters, digits, - . _"},
+	    [SHAPE_URI] = {is_uri, "a URI reference"},
+	    [SHAPE_BOOL] = {is_bool, "true or false"},
+	    [SHAPE_BOOL_MAP] = {is_bool_map, "an object of true and false"},
+	    [SHAPE_NUMBER] = {is_number, "a number"},
+	    [SHAPE_POSITIVE] = {is_positive, "a number above 0"},
+	    [SHAPE_COUNT] = {is_count, "an integer of at least 0"},
+	    [SHAPE_ARRAY] = {is_array, "an array"},
+	    [SHAPE_TYPE] = {is_types,
+			    "array, boolean, integer, null, number, object or "
+			    "string, or an array of different ones of these"},
+	};
+
+	return shapes[shape].good(v) ? NULL : shapes[shape].expected;
+}

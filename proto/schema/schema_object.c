@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/schema/schema_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text/suggest.h"
+
+#define NEAR_LEAST 3u /* bytes of a name that is worth guessing */
+
+static size_t length(const struct schema_place *at)
+{
+	return (size_t)json_object_object_length(at->value);
+}
+
+static struct lh_entry *first_member(const struct schema_place *at)
+{
+	return lh_table_head(json_object_get_object(at->value));
+}
+
+static struct schema_place member(const struct schema_place *at,
+				  const struct lh_entry *e)
+{
+	return (struct schema_place){
+	    .up = at,
+	    .key = lh_entry_k(e),
+	    .value = lh_entry_v(e),
+	};
+}
+
+static bool has(const struct schema_place *at, const char *name)
+{
+	return json_object_object_get_ex(at->value, name, NULL);
+}
+
+bool schema_check_min_properties(struct schema_check *c,
+				 const struct schema_op *op,
+				 const struct schema_place *at,
+				 struct schema_seen *seen)
+{
+	(void)seen;
+	if (length(at) >= op->u.count)
+		return true;
+	return schema_fail_text(c, at, op->keyword, "more members",
+				"has %zu member%s; it must have at least %llu",
+				length(at), length(at) == 1 ? "" : "s",
+				(unsigned long long)op->u.count);
+}
+
+bool schema_check_max_properties(struct schema_check *c,
+				 const struct schema_op *op,
+				 const struct schema_place *at,
+				 struct schema_seen *seen)
+{
+	(void)seen;
+	if (length(at) <= op->u.count)
+		return true;
+	return schema_fail_text(c, at, op->keyword, "fewer members",
+				"has %zu member%s; it may have at most %llu",
+				length(at), length(at) == 1 ? "" : "s",
+				(unsigned long long)op->u.count);
+}
+
+static const struct schema_node *known(const struct schema_members *m,
+				       const char *name, size_t *len)
+{
+	size_t at;
+
+	*len = strlen(name);
+	if (m->slot == NULL)
+		return NULL;
+	at = schema_hash_bytes(0, name, *len);
+	for (at &= m->mask; m->slot[at].name != NULL; at = (at + 1) & m->mask)
+		if (m->slot[at].len == *len &&
+		    memcmp(m->slot[at].name, name, *len) == 0)
+			return m->slot[at].node;
+	return NULL;
+}
+
+/*
+ * A member that is not known, and perhaps should have been called NAME. Where
+ * there are many the first are looked at.
+ */
+static const char *misspelt(struct schema_check *c, const struct schema_op *op,
+			    const struct schema_place *at, const char *name)
+{
+	struct near near;
+	size_t len, n = 0;
+
+	near_init(&near, name);
+	if (op->peers == NULL || strlen(name) < NEAR_LEAST)
+		return NULL;
+	for (struct lh_entry *e = first_member(at);
+	     e != NULL && n++ < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
+	     e = lh_entry_next(e))
+		if (known(op->peers, lh_entry_k(e), &len) == NULL)
+			near_try(&near, lh_entry_k(e));
+	return near.best;
+}
+
+/* NAME must be there; BECAUSE, unless NULL, is the member that asks for it. */
+static bool fail_missing(struct schema_check *c, const struct schema_op *op,
+			 const struct schema_place *at, const char *name,
+			 const char *because)
+{
+	char want[128], why[192];
+	struct schema_text t, w;
+	const char *near;
+
+	if (!schema_wanted(c))
+		return false;
+	schema_text_init(&t, want, sizeof(want));
+	schema_put(&t, "the member ");
+	schema_put_quoted(&t, name, strlen(name));
+	schema_text_init(&w, why, sizeof(why));
+	near = misspelt(c, op, at, name);
+	if (because != NULL) {
+		schema_put(&w, ", which ");
+		schema_put_quoted(&w, because, strlen(because));
+		schema_put(&w, " asks for");
+	} else if (near != NULL) {
+		schema_put(&w, "; was it meant by ");
+		schema_put_quoted(&w, near, strlen(near));
+		schema_put(&w, "?");
+	}
+	return schema_fail_text(c, at, op->keyword, want, "lacks %s%s", want,
+				why);
+}
+
+bool schema_check_required(struct schema_check *c, const struct schema_op *op,
+			   const struct schema_place *at,
+			   struct schema_seen *seen)
+{
+	bool ok = schema_step(c, op->n * COST_LOOKUP);
+
+	(void)seen;
+	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
+		if (has(at, op->u.names[i]))
+			continue;
+		ok = fail_missing(c, op, at, op->u.names[i], NULL);
+		if (schema_enough(c))
+			break;
+	}
+	return ok;
+}
+
+bool schema_check_dependent_required(struct schema_check *c,
+				     const struct schema_op *op,
+				     const struct schema_place *at,
+				     struct schema_seen *seen)
+{
+	bool ok = schema_step(c, op->n * COST_LOOKUP);
+
+	(void)seen;
+	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
+		const struct schema_needs *k = &op->u.needs[i];
+
+		if (!has(at, k->name))
+			continue;
+		if (!schema_step(c, k->n * COST_LOOKUP))
+			return false;
+		for (size_t j = 0; j < k->n; j++) {
+			if (has(at, k->needs[j]))
+				continue;
+			ok = fail_missing(c, op, at, k->needs[j], k->name);
+			if (schema_enough(c))
+				return false;
+		}
+	}
+	return ok;
+}
+
+/* "a", "b" and "c", as far as there is room. */
+static void put_names(struct schema_text *t, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (t->len + 70 > t->cap && i + 1 < n) {
+			schema_putf(t, " and %zu more", n - i);
+			return;
+		}
+		schema_put(t, i == 0 ? "" : i + 1 < n ? ", " : " and ");
+		schema_put_quoted(t, names[i], strlen(names[i]));
+	}
+}
+
+/* The nearest name that the schema knows and the object does not have yet. */
+static const char *meant(struct schema_check *c, const struct schema_members *m,
+			 const struct schema_place *at)
+{
+	struct near near;
+
+	near_init(&near, at->key);
+	for (size_t i = 0; i < m->nnames && i < CHECK_NEAR_MAX &&
+			   schema_step(c, COST_NEAR);
+	     i++)
+		if (!has(at->up, m->names[i]))
+			near_try(&near, m->names[i]);
+	return near.best;
+}
+
+static bool fail_unknown(struct schema_check *c, const struct schema_members *m,
+			 const struct schema_place *at)
+{
+	char want[200], hint[300];
+	const char *near;
+	struct schema_text t, h;
+
+	if (!schema_wanted(c))
+		return false;
+	near = meant(c, m, at);
+	schema_text_init(&t, want, sizeof(want));
+	schema_text_init(&h, hint, sizeof(hint));
+	if (m->nnames > 0) {
+		schema_put(&t, m->npatterns > 0
+				   ? "a name that the schema knows, "
+				     "such as "
+				   : "only ");
+		put_names(&t, m->names, m->nnames);
+	} else {
+		schema_put(&t, m->npatterns > 0 ? "a name that the schema knows"
+						: "no members");
+	}
+	if (near != NULL) {
+		schema_put(&h, "did you mean ");
+		schema_put_quoted(&h, near, strlen(near));
+		schema_put(&h, "?");
+	} else {
+		schema_putf(&h, "allowed: %s", want);
+	}
+	return schema_fail_text(c, at, "additionalProperties", want,
+				"is not a known member; %s", hint);
+}
+
+static bool check_additional(struct schema_check *c,
+			     const struct schema_members *m,
+			     const struct schema_place *at)
+{
+	if (schema_is_false(m->additional) && !c->mark)
+		return fail_unknown(c, m, at);
+	return schema_run(c, m->additional, at, NULL);
+}
+
+/* AT under all schemas that its name picks; *FOUND: there was one. */
+static bool check_member(struct schema_check *c, const struct schema_op *op,
+			 const struct schema_place *at, bool *found)
+{
+	const struct schema_members *m = op->u.members;
+	const struct schema_node *n;
+	size_t len;
+	bool ok = true;
+
+	n = known(m, at->key, &len);
+	*found = n != NULL;
+	if (n != NULL)
+		ok = schema_run(c, n, at, NULL);
+	for (size_t i = 0; i < m->npatterns && (ok || !schema_enough(c)); i++) {
+		int rc = schema_pattern_match(m->patterns[i], c, at->key, len);
+
+		if (rc == 0)
+			continue;
+		*found = true;
+		if (rc < 0)
+			return schema_too_long(c, at, "patternProperties",
+					       "has a name that takes",
+					       m->patterns[i]);
+		ok = schema_run(c, m->pattern_nodes[i], at, NULL) && ok;
+	}
+	if (*found || m->additional == NULL)
+		return ok;
+	*found = true;
+	return check_additional(c, m, at);
+}
+
+bool schema_check_members(struct schema_check *c, const struct schema_op *op,
+			  const struct schema_place *at,
+			  struct schema_seen *seen)
+{
+	bool ok = true, found;
+	size_t i = 0;
+
+	for (struct lh_entry *e = first_member(at); e != NULL;
+	     e = lh_entry_next(e), i++) {
+		struct schema_place child = member(at, e);
+
+		if (!schema_step(c, COST_MEMBER + strlen(child.key) / BYTES_HASHED))
+			return false;
+		if (!check_member(c, op, &child, &found)) {
+			ok = false;
+			if (schema_enough(c))
+				return false;
+		}
+		if (found)
+			schema_seen_add(seen, i);
+	}
+	return ok;
+}
+
+/* A member's name is an instance of its own, at the member's place. */
+bool schema_check_property_names(struct schema_check *c,
+				 const struct schema_op *op,
+				 const struct schema_place *at,
+				 struct schema_seen *seen)
+{
+	bool ok = true;
+
+	(void)seen;
+	for (struct lh_entry *e = first_member(at); e != NULL;
+	     e = lh_entry_next(e)) {
+		struct schema_place name = member(at, e);
+		char quoted[100];
+		struct schema_text t;
+
+		bool pass;
+
+		if (!schema_step(c, COST_NAME + strlen(name.key) / BYTES_HASHED))
+			return false;
+		name.value = json_object_new_string(name.key);
+		pass = schema_passes(c, op->nodes[0], &name, NULL);
+		json_object_put(name.value);
+		if (c->rc != 0)
+			return false;
+		if (pass)
+			continue;
+		ok = false;
+		name.value = lh_entry_v(e);
+		schema_text_init(&t, quoted, sizeof(quoted));
+		schema_put_quoted(&t, name.key, strlen(name.key));
+		schema_fail_text(
+		    c, &name, op->keyword, "a name that propertyNames allows",
+		    "has the name %s, which propertyNames refuses", quoted);
+		if (schema_enough(c))
+			return false;
+	}
+	return ok;
+}
+
+bool schema_check_unevaluated_properties(struct schema_check *c,
+					 const struct schema_op *op,
+					 const struct schema_place *at,
+					 struct schema_seen *seen)
+{
+	bool ok = true;
+	size_t i = 0;
+
+	for (struct lh_entry *e = first_member(at); e != NULL;
+	     e = lh_entry_next(e), i++) {
+		struct schema_place child = member(at, e);
+
+		if (!schema_step(c, 1))
+			return false;
+		if (schema_seen_has(seen, i))
+			continue;
+		schema_seen_add(seen, i);
+		if (schema_is_false(op->nodes[0]) && !c->mark)
+			ok =
+			    schema_fail_text(c, &child, op->keyword, "nothing",
+					     "is a member that the schema does "
+					     "not provide for");
+		else if (!schema_run(c, op->nodes[0], &child, NULL))
+			ok = false;
+		if (!ok && schema_enough(c))
+			break;
+	}
+	return ok;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PCRE2 counts the steps of a match afresh at each place where it may start,
+ * and does not count every step. So an expression that is not anchored gets
+ * its own loop over the starts in front, automatic possessives are off (they
+ * would repeat uncounted), and what is left uncounted is estimated when the
+ * expression is translated, to divide the limit by.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "proto/schema/schema_private.h"
+
+#include <errno.h>
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FIRST_LIMIT 16u /* steps that most matches get along with */
+#define FIRST_PRICE 8u  /* what they are charged */
+#define WEIGHT_UNIT 16u	 /* uncounted steps are cheaper */
+#define LEAST_STEPS 16u	 /* counted ones that a match gets at least */
+#define STEP_PRICE 2u	 /* of a counted step; it may be 70 ns, and is 15 as a rule */
+#define BYTES_PER_STEP 4u  /* of a subject, for each attempt */
+#define BYTES_PER_LIMIT 8u /* of a subject, for the first limit */
+
+struct schema_pattern {
+	pcre2_code *code;
+	size_t bytes;
+	char *text;
+	uint32_t weight;
+	uint32_t per_byte;
+};
+
+struct schema_matcher {
+	pcre2_match_data *data;
+	pcre2_match_context *context;
+};
+
+static pcre2_code *compile(const char *text, size_t len, int *code)
+{
+	const uint32_t flags =
+	    PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+	    PCRE2_NEVER_BACKSLASH_C | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_POSSESS;
+	PCRE2_SIZE at;
+
+	return pcre2_compile((PCRE2_SPTR)text, len, flags, code, &at, NULL);
+}
+
+/* "^(?:…)" where each start has to be tried, but in one counted match. */
+static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
+{
+	pcre2_code *c = compile(re->text, re->len, code);
+	uint32_t options = 0;
+	char *looped;
+
+	if (c == NULL)
+		return NULL;
+	pcre2_pattern_info(c, PCRE2_INFO_ALLOPTIONS, &options);
+	if (options & PCRE2_ANCHORED)
+		return c;
+	pcre2_code_free(c);
+	looped = xasprintf("\\A(?s:.*?)(?:%s)", re->text);
+	c = compile(looped, strlen(looped), code);
+	free(looped);
+	return c;
+}
+
+int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
+		       struct schema_text *why)
+{
+	struct schema_regex re;
+	PCRE2_UCHAR message[160];
+	pcre2_code *code;
+	size_t size = 0;
+	int rc = schema_regex_translate(&re, p, len, why);
+
+	if (rc != 0)
+		return rc;
+	code = compile_counted(&re, &rc);
+	free(re.text);
+	if (code == NULL) {
+		pcre2_get_error_message(rc, message, sizeof(message));
+		schema_put(why, (const char *)message);
+		return -EINVAL;
+	}
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->code = code;
+	(*out)->bytes = sizeof(**out) + len;
+	if (pcre2_pattern_info(code, PCRE2_INFO_SIZE, &size) == 0)
+		(*out)->bytes += size;
+	(*out)->text = xstrndup(p, len);
+	(*out)->weight = 1 + re.weight / WEIGHT_UNIT;
+	(*out)->per_byte = re.per_byte;
+	return 0;
+}
+
+void schema_pattern_free(struct schema_pattern *p)
+{
+	if (p == NULL)
+		return;
+	pcre2_code_free(p->code);
+	free(p->text);
+	free(p);
+}
+
+const char *schema_pattern_text(const struct schema_pattern *p)
+{
+	return p->text;
+}
+
+size_t schema_pattern_bytes(const struct schema_pattern *p)
+{
+	return p->bytes;
+}
+
+static struct schema_matcher *matcher_new(void)
+{
+	struct schema_matcher *m = xcalloc(1, sizeof(*m));
+
+	m->data = pcre2_match_data_create(1, NULL);
+	m->context = pcre2_match_context_create(NULL);
+	if (m->data == NULL || m->context == NULL)
+		abort();
+	pcre2_set_heap_limit(m->context, CHECK_MATCH_KIB);
+	return m;
+}
+
+void schema_matcher_free(struct schema_matcher *m)
+{
+	if (m == NULL)
+		return;
+	pcre2_match_data_free(m->data);
+	pcre2_match_context_free(m->context);
+	free(m);
+}
+
+/* Take PRICE; false: there is not as much left, so it is not even begun. */
+static bool afford(struct schema_check *c, uint64_t price)
+{
+	return c->steps + price <= c->budget->allowed && schema_step(c, price);
+}
+
+static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
+		   const char *s, size_t len, uint64_t steps)
+{
+	pcre2_set_match_limit(m->context, (uint32_t)steps);
+	return pcre2_match(p->code, (PCRE2_SPTR)s, len, 0, 0, m->data,
+			   m->context);
+}
+
+/*
+ * PCRE2 does not tell how many steps a match took: so it is tried within a
+ * small limit first, then within twice as much, each charged as a whole. A
+ * long subject is gone through each time, so there the first limit is larger.
+ */
+int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
+			 const char *s, size_t len)
+{
+	uint64_t weight = p->weight + (uint64_t)p->per_byte * len / WEIGHT_UNIT;
+	uint64_t limit = len / BYTES_PER_LIMIT, price = FIRST_PRICE;
+	int rc = PCRE2_ERROR_MATCHLIMIT;
+
+	if (c->matcher == NULL)
+		c->matcher = matcher_new();
+	if (limit < FIRST_LIMIT)
+		limit = FIRST_LIMIT;
+	else
+		price = limit * STEP_PRICE;
+	for (; rc == PCRE2_ERROR_MATCHLIMIT; limit *= 2) {
+		uint64_t steps = limit / weight;
+
+		if (steps < LEAST_STEPS) {
+			steps = LEAST_STEPS;
+			price = steps * weight * STEP_PRICE;
+		}
+		if (limit > CHECK_MATCH_MAX ||
+		    !afford(c, price + len / BYTES_PER_STEP))
+			return -E2BIG;
+		rc = attempt(p, c->matcher, s, len, steps);
+		price = limit * 2 * STEP_PRICE;
+	}
+	if (rc >= 0)
+		return 1;
+	/* Not UTF-8 matches nothing; the rest are limits. */
+	if (rc == PCRE2_ERROR_NOMATCH ||
+	    (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21))
+		return 0;
+	return -E2BIG;
+}

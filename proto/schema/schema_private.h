@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_private.h - what the files schema_*.c share. Nobody else includes this.
+ *
+ * schema_load.c turns each subschema of a document into a node and finds its
+ * $id and anchors; schema_compile.c gives each node its operations, with
+ * every reference resolved to a node (schema_refs.c); schema_check.c and its
+ * helpers run them. A compiled schema is a graph of nodes that no longer
+ * looks at any keyword.
+ */
+#ifndef PROTO_SCHEMA_SCHEMA_PRIVATE_H
+#define PROTO_SCHEMA_SCHEMA_PRIVATE_H
+
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "base/text/suggest.h"
+#include "proto/schema/schema.h"
+
+/* Bounds on a schema… */
+#define SCHEMA_NODES_MAX                                                       \
+	10000			/* subschemas, those of referred documents too \
+				 */
+#define SCHEMA_DEPTH_MAX 64	/* of subschemas in each other */
+#define SCHEMA_INLINE_MAX 200	/* of $ref, allOf and the like on one value */
+#define SCHEMA_DOCS_MAX 100	/* documents referred to */
+#define SCHEMA_META_MAX 4	/* metaschemas of metaschemas */
+#define SCHEMA_URI_MAX 2048	/* bytes */
+#define SCHEMA_PATTERN_MAX 4096 /* bytes of one regular expression */
+#define SCHEMA_PATTERNS_BYTES                                                  \
+	(4u << 20)		 /* of memory for all of them, compiled */
+#define SCHEMA_ANCHORS_MAX 1000	 /* of one resource */
+#define SCHEMA_RESOURCES_MAX 500 /* $id */
+/* …and on one validation. */
+#define CHECK_DEPTH_MAX 1000 /* subschemas being checked at once */
+#define CHECK_SECRETS_MAX                                                      \
+	1000			 /* writeOnly values; when more, none is shown \
+				  */
+#define CHECK_MATCH_MAX                                                        \
+	2000000		      /* steps of one match: it cannot be asked in between */
+#define CHECK_MATCH_KIB 32768 /* of memory for one match */
+#define CHECK_NEAR_MAX 200    /* names among which a misspelt one is sought */
+
+/* What takes longer than the plainest subschema, in steps… */
+#define COST_ERROR 60  /* an error in words */
+#define COST_LOOKUP 3  /* a member sought by its name */
+#define COST_MEMBER 5  /* a member of a large object, and its name */
+#define COST_HASHED 3  /* a value put into a table, or sought there */
+#define COST_NAME 10   /* a string made of a member's name */
+#define COST_NEAR 40   /* two names compared for how near they are */
+#define COST_SEEN 2    /* what was evaluated, where that counts */
+#define COST_DIVIDE 8  /* numbers that are no integers divided */
+#define COST_NODE 50   /* a subschema compiled */
+#define COST_PATTERN 500 /* a regular expression compiled */
+/* …and bytes that a step is enough for. */
+#define BYTES_EQUAL 256u
+#define BYTES_HASHED 64u
+#define BYTES_COUNTED 32u
+#define BYTES_FORMAT 2u
+#define DIGITS_COMPARED 8u
+#define ITEMS_TABLED 8u /* elements that a table is made for */
+
+/* Types of instances; a double is T_REAL even where it is an integer. */
+enum {
+	T_NULL = 1,
+	T_BOOL = 2,
+	T_OBJECT = 4,
+	T_ARRAY = 8,
+	T_STRING = 16,
+	T_INT = 32,
+	T_REAL = 64,
+	T_NUMBER = T_INT | T_REAL,
+	T_ANY = 127,
+};
+
+/* Vocabularies; draft-07 counts as one. */
+enum {
+	V_CORE = 1,
+	V_APPLICATOR = 2,
+	V_UNEVALUATED = 4,
+	V_VALIDATION = 8,
+	V_METADATA = 16,
+	V_FORMAT = 32,
+	V_FORMAT_ASSERT = 64,
+	V_CONTENT = 128,
+	V_DRAFT7 = 256,
+	V_2020 = V_CORE | V_APPLICATOR | V_UNEVALUATED | V_VALIDATION |
+		 V_METADATA | V_FORMAT | V_CONTENT,
+};
+
+struct schema_check;
+struct schema_compiler;
+struct schema_node;
+struct schema_op;
+struct schema_seen;
+
+/* ---- text for people (schema_text.c) ---- */
+
+/* Writes into a caller's array and cuts there, between characters. */
+struct schema_text {
+	char *p;
+	size_t cap;
+	size_t len;
+};
+
+void schema_text_init(struct schema_text *t, char *p, size_t cap);
+void schema_put(struct schema_text *t, const char *s);
+void schema_putf(struct schema_text *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void schema_putv(struct schema_text *t, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+void schema_put_quoted(struct schema_text *t, const char *s, size_t len);
+/* A scalar as JSON, cut when long; "an object", "an array". */
+void schema_put_value(struct schema_text *t, struct json_object *v);
+void schema_put_types(struct schema_text *t,
+		      unsigned types); /* "a string or null" */
+void schema_put_token(struct schema_text *t, const char *key); /* "/a~1b" */
+
+/* ---- numbers (schema_number.c) ---- */
+
+/* A JSON number: its double, and what is needed to compare it exactly. */
+struct schema_num {
+	double d;
+	uint64_t mag; /* |n| of an integer */
+	bool neg;
+	bool integer;	  /* of json_type_int */
+	const char *text; /* of a double; borrowed, or NULL: see buf */
+	char buf[32];	  /* by schema_num_text(), or "" */
+};
+
+/* N in decimal. N is changed: not for one that threads share. */
+const char *schema_num_text(struct schema_num *n);
+size_t schema_num_steps(const struct schema_num *n); /* to go through it */
+
+void schema_num_of(struct schema_num *n, struct json_object *v);
+int schema_num_cmp(const struct schema_num *a, const struct schema_num *b);
+bool schema_num_is_integer(const struct schema_num *n); /* 1.0 is one */
+bool schema_num_multiple(const struct schema_num *n,
+			 const struct schema_num *of);
+
+/* ---- values (schema_value.c) ---- */
+
+unsigned schema_type_of(struct json_object *v);
+/* Keyed: nobody can make names and values whose hashes are the same. */
+uint64_t schema_hash_bytes(uint64_t h, const void *p, size_t n);
+bool schema_equal(struct schema_check *c, struct json_object *a,
+		  struct json_object *b);
+uint64_t schema_hash(struct schema_check *c, struct json_object *v);
+/* Finds two equal elements of ARRAY; NULL C: no bound. */
+bool schema_find_twins(struct schema_check *c, struct json_object *array,
+		       size_t *first, size_t *second);
+
+/* The values of an enum, found by hash. */
+struct schema_set {
+	struct json_object *array;
+	size_t slots;	/* a power of two */
+	uint32_t *slot; /* index + 1 of an element, or 0 */
+	uint64_t *hash; /* of the element in that slot */
+};
+
+struct schema_set *schema_set_new(struct schema *s, struct schema_check *c,
+				  struct json_object *array);
+bool schema_set_has(struct schema_check *c, const struct schema_set *set,
+		    struct json_object *v);
+
+/* ---- regular expressions (schema_regex.c, schema_pattern.c) ---- */
+
+/* An ECMA-262 expression rewritten for PCRE2. */
+struct schema_regex {
+	char *text; /* free(3) it */
+	size_t len;
+	uint32_t weight;   /* steps of one start that PCRE2 does not count */
+	uint32_t per_byte; /* the same, for each byte of the subject */
+};
+
+/* 0, or -EINVAL with WHY (a clause) filled. */
+int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
+			   struct schema_text *why);
+/*
+ * P as ECMA-262 spells it with the flag u, without the leniency of the above;
+ * NULL when it is no expression. The caller frees it.
+ */
+char *schema_regex_strict(const char *p, size_t len);
+/* The PCRE2 name of an ECMA-262 property expression, or false. */
+bool schema_regex_property(struct schema_text *out, const char *p, size_t len);
+
+struct schema_pattern;
+struct schema_matcher; /* PCRE2's working memory for one validation */
+
+int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
+		       struct schema_text *why);
+void schema_pattern_free(struct schema_pattern *p);
+const char *schema_pattern_text(const struct schema_pattern *p);
+size_t schema_pattern_bytes(const struct schema_pattern *p); /* of memory */
+/* 1: it matches. 0: it does not. -E2BIG: C's steps, or memory, are used up. */
+int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
+			 const char *s, size_t len);
+void schema_matcher_free(struct schema_matcher *m);
+
+/* ---- formats (schema_format*.c) ---- */
+
+typedef bool schema_format_fn(const char *s, size_t len);
+
+struct schema_format {
+	const char *name;
+	const char *expected; /* "a date (YYYY-MM-DD)" */
+	schema_format_fn *good;
+};
+
+/* The format named NAME, or NULL: it only annotates. */
+const struct schema_format *schema_format_find(const char *name);
+/* Does the standard know it, whether or not it is checked? */
+bool schema_format_is_known(const char *name);
+void schema_format_near(struct near *near); /* try all of them */
+/* What it takes to see whether LEN bytes are so. */
+size_t schema_format_steps(const struct schema_format *f, size_t len);
+
+/* By file: times, net, uri, the rest. */
+schema_format_fn schema_is_date, schema_is_time, schema_is_date_time,
+    schema_is_duration;
+schema_format_fn schema_is_ipv4, schema_is_ipv6, schema_is_hostname,
+    schema_is_email, schema_is_idn_email;
+schema_format_fn schema_is_uri, schema_is_uri_reference, schema_is_iri,
+    schema_is_iri_reference, schema_is_uri_template;
+
+/* ---- URIs (schema_uri.c) ---- */
+
+/* REF resolved against BASE (RFC 3986, section 5.2), without its fragment. */
+char *schema_uri_resolve(const char *base, const char *ref);
+/* The fragment of REF, percent-decoded; "" when none. Both: free(3). */
+char *schema_uri_fragment(const char *ref);
+
+/* ---- the graph ---- */
+
+struct schema_anchor {
+	struct schema_anchor *next;
+	const char *name;
+	struct schema_node *node;
+	bool dynamic;
+};
+
+/* A schema resource: what has an $id, or a whole document. */
+struct schema_resource {
+	const char *uri; /* absolute where it can be, no fragment */
+	struct schema_node *root;
+	struct schema_anchor *anchors;
+	unsigned vocabs;
+};
+
+enum {
+	NODE_PLAIN = -1, /* no index */
+	NODE_RAW = -2,	 /* keyword is a whole piece of JSON Pointer */
+};
+
+/* One subschema. Where it stands is for compiling alone. */
+struct schema_node {
+	struct schema_op *ops;
+	uint32_t nops;
+	bool write_only;
+	bool watch;	/* has unevaluated…: what its neighbours see counts */
+	uint8_t colour; /* of the search for endless references */
+	const struct schema_resource *home;
+
+	struct json_object *json;
+	struct schema_node *up;
+	const char *keyword; /* of UP that leads here; NULL at a root */
+	const char *member;  /* below that keyword, or NULL */
+	int index;	     /* likewise, or one of NODE_… */
+	unsigned depth;
+	struct schema_node *next; /* in the order of compiling */
+};
+
+/* A value of the instance and the way to it. */
+struct schema_place {
+	const struct schema_place *up;
+	const char *key; /* NULL: element INDEX, or the root when UP is NULL */
+	size_t index;
+	struct json_object *value;
+};
+
+typedef bool schema_check_fn(struct schema_check *c, const struct schema_op *op,
+			     const struct schema_place *at,
+			     struct schema_seen *seen);
+
+/* One assertion or applicator, and the instances that it concerns. */
+struct schema_op {
+	schema_check_fn *check;
+	const char *keyword;
+	unsigned types;
+	bool in_place; /* its nodes look at the same value */
+	bool last;     /* it says nothing once another op has failed */
+	uint32_t nnodes;
+	struct schema_node **nodes; /* a NULL among them: absent */
+	union {
+		unsigned mask;
+		uint64_t count;
+		struct json_object *value;
+		struct schema_num *num;
+		struct schema_set *set;
+		const char **names; /* COUNT of names is in n */
+		const char *anchor;
+		struct schema_pattern *pattern;
+		const struct schema_format *format;
+		struct schema_members *members;
+		struct schema_contains *contains;
+		struct schema_needs *needs;
+	} u;
+	size_t n;
+	const struct schema_members
+	    *peers; /* of required: beside it, or NULL */
+};
+
+struct schema_member {
+	const char *name;
+	size_t len;
+	struct schema_node *node;
+};
+
+/* properties, patternProperties and additionalProperties together. */
+struct schema_members {
+	struct schema_member *slot; /* open addressing; name NULL: empty */
+	size_t mask;		    /* slots - 1 */
+	const char **names;	    /* in the schema's order */
+	size_t nnames;
+	struct schema_pattern **patterns;
+	struct schema_node **pattern_nodes;
+	size_t npatterns;
+	struct schema_node *additional; /* or NULL */
+	const char *additional_keyword;
+};
+
+struct schema_contains {
+	struct schema_node *node;
+	uint64_t min, max; /* max UINT64_MAX: none */
+};
+
+/* dependentRequired: when NAME is there, NEEDS must be. */
+struct schema_needs {
+	const char *name;
+	const char **needs;
+	size_t n;
+};
+
+struct schema_chunk;
+struct schema_doc;
+struct schema_holder;
+
+struct schema {
+	struct schema_node *root;
+	struct schema_chunk *arena;
+	struct schema_doc *docs; /* by URI */
+	struct schema_holder *kept;
+	struct schema_pattern **patterns;
+	size_t npatterns;
+	size_t pattern_bytes; /* of memory, of all these */
+	bool secrets;	      /* some node is writeOnly */
+};
+
+/* Zeroed memory that lives as long as S. */
+void *schema_alloc(struct schema *s, size_t n, size_t size);
+char *schema_strdup(struct schema *s, const char *p);
+/* Keeps DOC until S is freed; takes the reference. */
+void schema_keep(struct schema *s, struct json_object *doc);
+int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
+			const char *p, size_t len, struct schema_text *why);
+
+/* ---- keywords (schema_keyword.c) ---- */
+
+enum schema_kw {
+	KW_NONE,
+	KW_ADDITIONAL_ITEMS,
+	KW_ADDITIONAL_PROPERTIES,
+	KW_ALL_OF,
+	KW_ANCHOR,
+	KW_ANY_OF,
+	KW_COMMENT,
+	KW_CONST,
+	KW_CONTAINS,
+	KW_CONTENT_ENCODING,
+	KW_CONTENT_MEDIA_TYPE,
+	KW_CONTENT_SCHEMA,
+	KW_DEFAULT,
+	KW_DEFINITIONS,
+	KW_DEFS,
+	KW_DEPENDENCIES,
+	KW_DEPENDENT_REQUIRED,
+	KW_DEPENDENT_SCHEMAS,
+	KW_DEPRECATED,
+	KW_DESCRIPTION,
+	KW_DYNAMIC_ANCHOR,
+	KW_DYNAMIC_REF,
+	KW_ELSE,
+	KW_ENUM,
+	KW_EXAMPLES,
+	KW_EXCLUSIVE_MAXIMUM,
+	KW_EXCLUSIVE_MINIMUM,
+	KW_FORMAT,
+	KW_ID,
+	KW_IF,
+	KW_ITEMS,
+	KW_MAX_CONTAINS,
+	KW_MAX_ITEMS,
+	KW_MAX_LENGTH,
+	KW_MAX_PROPERTIES,
+	KW_MAXIMUM,
+	KW_MIN_CONTAINS,
+	KW_MIN_ITEMS,
+	KW_MIN_LENGTH,
+	KW_MIN_PROPERTIES,
+	KW_MINIMUM,
+	KW_MULTIPLE_OF,
+	KW_NOT,
+	KW_ONE_OF,
+	KW_PATTERN,
+	KW_PATTERN_PROPERTIES,
+	KW_PREFIX_ITEMS,
+	KW_PROPERTIES,
+	KW_PROPERTY_NAMES,
+	KW_READ_ONLY,
+	KW_REF,
+	KW_REQUIRED,
+	KW_SCHEMA,
+	KW_THEN,
+	KW_TITLE,
+	KW_TYPE,
+	KW_UNEVALUATED_ITEMS,
+	KW_UNEVALUATED_PROPERTIES,
+	KW_UNIQUE_ITEMS,
+	KW_VOCABULARY,
+	KW_WRITE_ONLY,
+	KW_COUNT,
+};
+
+/* What a keyword's value has to be. */
+enum schema_shape {
+	SHAPE_ANY,
+	SHAPE_SCHEMA,
+	SHAPE_SCHEMAS,	    /* a non-empty array of them */
+	SHAPE_SCHEMA_MAP,   /* an object of them */
+	SHAPE_ITEMS,	    /* draft-07: one or an array */
+	SHAPE_DEPENDENCIES, /* an object of schemas and arrays of names */
+	SHAPE_NAMES,	    /* an array of different strings */
+	SHAPE_NAMES_MAP,
+	SHAPE_STRING,
+	SHAPE_ANCHOR,
+	SHAPE_URI,
+	SHAPE_BOOL,
+	SHAPE_BOOL_MAP,
+	SHAPE_NUMBER,
+	SHAPE_POSITIVE,
+	SHAPE_COUNT,
+	SHAPE_ARRAY,
+	SHAPE_TYPE,
+};
+
+struct schema_keyword {
+	const char *name;
+	enum schema_kw kw;
+	unsigned vocabs; /* any of these brings it */
+	enum schema_shape shape;
+};
+
+/* NULL: not a keyword where VOCABS are in force. */
+const struct schema_keyword *schema_keyword_find(const char *name,
+						 unsigned vocabs);
+/* Try all keywords that VOCABS bring; see base/text/suggest.h. */
+void schema_keyword_near(struct near *near, unsigned vocabs);
+/* The bits of type NAME, or 0. */
+unsigned schema_type_named(const char *name);
+/* What SHAPE asks for, when V (itself; not the subschemas in it) is not so. */
+const char *schema_shape_wrong(enum schema_shape shape, struct json_object *v);
+
+/* A schema object's members, by keyword. */
+struct schema_words {
+	struct json_object *val[KW_COUNT];
+	bool has[KW_COUNT];
+};
+
+void schema_words_of(struct schema_words *w, const struct schema_node *n);
+
+/* ---- compiling ---- */
+
+struct schema_uri {
+	const char *uri;
+	struct schema_resource *res;
+	UT_hash_handle hh;
+};
+
+/* Nodes by the JSON value that they are of; all zero: empty. */
+struct schema_map {
+	struct schema_node **slot;
+	size_t slots, n;
+};
+
+struct schema_node *schema_node_find(const struct schema_map *m,
+				     const struct json_object *json);
+void schema_node_add(struct schema_map *m, struct schema_node *n);
+void schema_map_fini(struct schema_map *m);
+
+struct schema_compiler {
+	struct schema *s;
+	struct schema_options opt;
+	struct schema_error *err;
+	struct schema_map by_json;
+	struct schema_uri *by_uri;
+	struct schema_node *first, **last; /* nodes yet to be compiled */
+	size_t nnodes, ndocs;
+	unsigned meta_depth;
+	struct schema_check *meter; /* counts what compiling takes */
+};
+
+/* Says what is wrong at N (NULL: the document) and its KEYWORD: -EINVAL. */
+int schema_bad(struct schema_compiler *c, const struct schema_node *n,
+	       const char *keyword, const char *expected, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* That costs STEPS more. 0, or -EINVAL, said by schema_bad(): too many. */
+int schema_spend(struct schema_compiler *c, const struct schema_node *n,
+		 const char *keyword, uint64_t steps);
+
+/* schema_load.c */
+int schema_load_doc(struct schema_compiler *c, struct json_object *doc,
+		    const char *uri, unsigned vocabs,
+		    struct schema_resource **out);
+/* Where N stands in its document. */
+void schema_put_place(struct schema_text *t, const struct schema_node *n);
+int schema_load_at(struct schema_compiler *c, struct json_object *json,
+		   struct schema_node *up, const char *keyword,
+		   const char *member, int index, struct schema_node **out);
+
+/* schema_dialect.c: the vocabularies that "$schema" URI brings. */
+bool schema_dialect_known(const char *uri); /* no metaschema needs be read */
+/* The vocabularies of a dialect that is known by itself; else 0. */
+unsigned schema_dialect_vocabs(const char *uri);
+int schema_dialect_of(struct schema_compiler *c, const struct schema_node *n,
+		      const char *uri, unsigned *vocabs);
+
+/* schema_refs.c */
+struct schema_resource *schema_registered(struct schema_compiler *c,
+					  const char *uri);
+void schema_register(struct schema_compiler *c, const char *uri,
+		     struct schema_resource *res);
+/* The node that REF, found at N under KEYWORD, leads to. */
+int schema_resolve(struct schema_compiler *c, struct schema_node *n,
+		   const char *keyword, const char *ref,
+		   struct schema_node **out, const char **dynamic);
+/* The document at URI: the standard's own or the resolver's. Borrowed. */
+struct json_object *schema_document(struct schema_compiler *c, const char *uri);
+
+/* schema_meta.c: the standard's own schemas as JSON text; NULL: not one. */
+const char *schema_meta_text(const char *uri);
+
+/* schema_compile.c */
+int schema_compile_into(struct schema_compiler *c, struct json_object *doc);
+/* schema_graph.c: no $ref may lead back to itself on one value. */
+int schema_graph_check(struct schema_compiler *c);
+
+/* ---- checking ---- */
+
+/* Which members or elements have been evaluated (for unevaluated…). */
+struct schema_seen {
+	size_t n;
+	uint64_t *bits; /* &word while n <= 64 */
+	uint64_t word;
+};
+
+void schema_seen_init(struct schema_seen *s, struct json_object *v);
+void schema_seen_fini(struct schema_seen *s);
+void schema_seen_add(struct schema_seen *s, size_t i); /* S may be NULL */
+void schema_seen_add_upto(struct schema_seen *s, size_t n);
+bool schema_seen_has(const struct schema_seen *s, size_t i);
+void schema_seen_merge(struct schema_seen *s, const struct schema_seen *from);
+
+/* Where errors go. NULL in a check: only the verdict is wanted. */
+struct schema_sink {
+	struct schema_error *errs;
+	size_t max;			 /* kept */
+	size_t stop;			 /* enough */
+	size_t n;			 /* found */
+	const struct schema_place *base; /* of an alternative, or NULL */
+	bool mismatch; /* the alternative is of another type or tag */
+};
+
+struct schema_check {
+	const struct schema *s;
+	int rc;	   /* -E2BIG, -ETIME: a bound was met */
+	bool all;  /* do not stop at the first failure */
+	bool mark; /* only gather what is writeOnly */
+	bool hide; /* show no value at all */
+	uint64_t steps;	  /* used */
+	uint64_t look_at; /* when so many are: is it too much, is it asked? */
+	struct schema_budget *budget;
+	uint64_t blame_from; /* rc: who spent so many is to blame… */
+	const struct schema_node *blamed; /* …the innermost who did, and… */
+	const struct schema_op *blamed_op; /* …how */
+	size_t nscope;
+	struct schema_matcher *matcher;
+	struct schema_sink *sink;
+	struct schema_error *stop; /* says which bound was met, or NULL */
+	struct json_object **secret;
+	size_t nsecret;
+	size_t depth;
+	/* The resources that were entered on the way, outermost first. */
+	const struct schema_resource *scope[CHECK_DEPTH_MAX];
+};
+
+/* schema_check.c */
+bool schema_run(struct schema_check *c, const struct schema_node *n,
+		const struct schema_place *at, struct schema_seen *seen);
+/*
+ * Does AT pass N? What N evaluated counts only when it does; no error is
+ * reported. While marking, N is walked and the answer is of no interest.
+ */
+bool schema_passes(struct schema_check *c, const struct schema_node *n,
+		   const struct schema_place *at, struct schema_seen *seen);
+bool schema_is_false(const struct schema_node *n);
+/* False: that is too many, or time is up. C may be NULL. */
+bool schema_look(struct schema_check *c);
+static inline bool schema_step(struct schema_check *c, uint64_t n)
+{
+	if (c == NULL)
+		return true;
+	c->steps += n;
+	return c->steps < c->look_at ? c->rc == 0 : schema_look(c);
+}
+bool schema_enough(const struct schema_check *c);   /* after a failure: stop? */
+/* Why there is no verdict: E gets the place in the schema. */
+void schema_blame(struct schema_check *c, struct schema_error *e);
+/* A bound was met at AT: no verdict. Returns false. */
+bool schema_give_up(struct schema_check *c, const struct schema_place *at,
+		    const char *keyword, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* P is not matched to the end: AT has WHAT ("takes") too long. */
+bool schema_too_long(struct schema_check *c, const struct schema_place *at,
+		     const char *keyword, const char *what,
+		     const struct schema_pattern *p);
+/* Likewise, and the limit that was met is no bound on depth. */
+void schema_met(struct schema_check *c, const char *limit, uint64_t allowed);
+
+/* schema_error.c. Each returns false, and formats only when wanted. */
+static inline bool schema_wanted(const struct schema_check *c)
+{
+	return c->sink != NULL;
+}
+bool schema_fail(struct schema_check *c, const struct schema_place *at,
+		 const char *keyword, const char *expected, ...)
+    __attribute__((format(printf, 4, 5)));
+bool schema_fail_text(struct schema_check *c, const struct schema_place *at,
+		      const char *keyword, const char *expected,
+		      const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+void schema_put_pointer(struct schema_text *t, const struct schema_place *at);
+bool schema_is_secret(const struct schema_check *c,
+		      const struct schema_place *at);
+void schema_sink_add(struct schema_check *c, const struct schema_place *at,
+		     const struct schema_error *e);
+/* All branches of OP failed: say which came nearest. schema_explain.c. */
+bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
+			     const struct schema_place *at);
+
+schema_check_fn schema_check_false, schema_check_type, schema_check_enum,
+    schema_check_const, schema_check_minimum, schema_check_maximum,
+    schema_check_exclusive_minimum, schema_check_exclusive_maximum,
+    schema_check_multiple_of, schema_check_min_length, schema_check_max_length,
+    schema_check_pattern, schema_check_format;
+schema_check_fn schema_check_min_items, schema_check_max_items,
+    schema_check_unique_items, schema_check_items, schema_check_contains,
+    schema_check_unevaluated_items;
+schema_check_fn schema_check_min_properties, schema_check_max_properties,
+    schema_check_required, schema_check_dependent_required,
+    schema_check_members, schema_check_property_names,
+    schema_check_unevaluated_properties;
+schema_check_fn schema_check_ref, schema_check_dynamic_ref, schema_check_all_of,
+    schema_check_any_of, schema_check_one_of, schema_check_not, schema_check_if,
+    schema_check_dependent_schemas;
+
+#endif

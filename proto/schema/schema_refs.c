@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/schema/schema_private.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+struct schema_doc {
+	struct schema_doc *next;
+	const char *uri;
+	struct json_object *json;
+};
+
+struct schema_resource *schema_registered(struct schema_compiler *c,
+					  const char *uri)
+{
+	struct schema_uri *u;
+
+	HASH_FIND_STR(c->by_uri, uri, u);
+	return u != NULL ? u->res : NULL;
+}
+
+void schema_register(struct schema_compiler *c, const char *uri,
+		     struct schema_resource *res)
+{
+	struct schema_uri *u = schema_alloc(c->s, 1, sizeof(*u));
+
+	u->uri = uri;
+	u->res = res;
+	HASH_ADD_KEYPTR(hh, c->by_uri, u->uri, strlen(u->uri), u);
+}
+
+static struct json_object *parse_meta(const char *text)
+{
+	struct json_object *doc = NULL;
+
+	if (text != NULL && json_parse(&doc, text, strlen(text), NULL) != 0)
+		abort(); /* our own text */
+	return doc;
+}
+
+struct json_object *schema_document(struct schema_compiler *c, const char *uri)
+{
+	struct json_object *json;
+	struct schema_doc *d;
+
+	for (d = c->s->docs; d != NULL; d = d->next)
+		if (strcmp(d->uri, uri) == 0)
+			return d->json;
+	if (c->ndocs == SCHEMA_DOCS_MAX)
+		return NULL;
+	json = parse_meta(schema_meta_text(uri));
+	if (json == NULL && c->opt.resolver != NULL)
+		json =
+		    json_object_get(c->opt.resolver(uri, c->opt.resolver_arg));
+	if (json == NULL)
+		return NULL;
+	schema_keep(c->s, json);
+	c->ndocs++;
+	d = schema_alloc(c->s, 1, sizeof(*d));
+	*d = (struct schema_doc){c->s->docs, schema_strdup(c->s, uri), json};
+	c->s->docs = d;
+	return json;
+}
+
+/* The resource at URI, loaded now when it is new; NULL: it has been said why.
+ */
+static struct schema_resource *find_resource(struct schema_compiler *c,
+					     struct schema_node *n,
+					     const char *keyword,
+					     const char *uri)
+{
+	struct schema_resource *r = schema_registered(c, uri);
+	struct json_object *doc;
+
+	if (r != NULL)
+		return r;
+	doc = schema_document(c, uri);
+	if (doc == NULL) {
+		schema_bad(c, n, keyword, "a schema that is here",
+			   "%s is not in this schema, and nothing is fetched",
+			   uri);
+		return NULL;
+	}
+	if (schema_load_doc(c, doc, uri, n->home->vocabs, &r) != 0)
+		return NULL;
+	return r;
+}
+
+/* Unescapes the token of a JSON Pointer at P, a "/", into TOKEN; its end. */
+static const char *next_token(const char *p, char *token)
+{
+	for (p++; *p != '\0' && *p != '/'; p++) {
+		if (*p == '~' && (p[1] == '0' || p[1] == '1'))
+			*token++ = *++p == '0' ? '~' : '/';
+		else
+			*token++ = *p;
+	}
+	*token = '\0';
+	return p;
+}
+
+static struct json_object *step_down(struct json_object *v, const char *token)
+{
+	struct json_object *child = NULL;
+	char *end;
+	unsigned long i;
+
+	if (json_object_get_type(v) == json_type_object) {
+		json_object_object_get_ex(v, token, &child);
+		return child;
+	}
+	if (json_object_get_type(v) != json_type_array ||
+	    !isdigit((unsigned char)token[0]) ||
+	    (token[0] == '0' && token[1] != '\0'))
+		return NULL;
+	i = strtoul(token, &end, 10);
+	if (*end != '\0' || i >= json_object_array_length(v))
+		return NULL;
+	return json_object_array_get_idx(v, i);
+}
+
+/*
+ * POINTER may lead through what is no known keyword, where no node is yet:
+ * the target then gets one now, in the resource of the last node passed.
+ */
+static int find_pointer(struct schema_compiler *c, struct schema_resource *r,
+			const char *pointer, struct schema_node **out)
+{
+	char *token = xcalloc(strlen(pointer) + 1, 1);
+	struct schema_node *known = r->root, *n;
+	struct json_object *v = r->root->json;
+	const char *p = pointer, *tail = pointer;
+	int rc = 0;
+
+	while (*p == '/' && v != NULL) {
+		p = next_token(p, token);
+		v = step_down(v, token);
+		n = schema_node_find(&c->by_json, v);
+		if (n != NULL) {
+			known = n;
+			tail = p;
+		}
+	}
+	*out = v != NULL ? known : NULL;
+	if (v != NULL && known->json != v)
+		rc = schema_load_at(c, v, known, schema_strdup(c->s, tail + 1),
+				    NULL, NODE_RAW, out);
+	free(token);
+	return rc;
+}
+
+static struct schema_node *find_anchor(struct schema_compiler *c,
+				       const struct schema_resource *r,
+				       const char *name, const char **dynamic)
+{
+	for (const struct schema_anchor *a = r->anchors;
+	     a != NULL && schema_step(c->meter, 1); a = a->next)
+		if (strcmp(a->name, name) == 0) {
+			*dynamic = a->dynamic ? a->name : NULL;
+			return a->node;
+		}
+	return NULL;
+}
+
+int schema_resolve(struct schema_compiler *c, struct schema_node *n,
+		   const char *keyword, const char *ref,
+		   struct schema_node **out, const char **dynamic)
+{
+	char *uri, *fragment;
+	struct schema_resource *r;
+	int rc = schema_spend(c, n, keyword,
+			      COST_NODE + strlen(ref) + strlen(n->home->uri));
+
+	*out = NULL;
+	*dynamic = NULL;
+	if (rc != 0)
+		return rc;
+	uri = schema_uri_resolve(n->home->uri, ref);
+	fragment = schema_uri_fragment(ref);
+	r = find_resource(c, n, keyword, uri);
+	if (r == NULL) {
+		rc = -EINVAL;
+		goto out;
+	}
+	if (fragment[0] == '\0')
+		*out = r->root;
+	else if (fragment[0] == '/')
+		rc = find_pointer(c, r, fragment, out);
+	else
+		*out = find_anchor(c, r, fragment, dynamic);
+	if (rc == 0)
+		rc = schema_spend(c, n, keyword, 0);
+	if (rc == 0 && *out == NULL)
+		rc = schema_bad(c, n, keyword, "a place that exists",
+				"%s leads nowhere", ref);
+out:
+	free(uri);
+	free(fragment);
+	return rc;
+}

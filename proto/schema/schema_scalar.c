@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/schema/schema_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool schema_check_false(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *at, struct schema_seen *seen)
+{
+	(void)seen;
+	return schema_fail_text(c, at, op->keyword, "nothing",
+				at->up != NULL && at->key != NULL
+				    ? "must not be there"
+				    : "is not allowed: the schema is false");
+}
+
+static bool is_integer(struct schema_check *c, struct json_object *v)
+{
+	struct schema_num n;
+
+	schema_num_of(&n, v);
+	return schema_step(c, schema_num_steps(&n)) && schema_num_is_integer(&n);
+}
+
+bool schema_check_type(struct schema_check *c, const struct schema_op *op,
+		       const struct schema_place *at, struct schema_seen *seen)
+{
+	char want[128];
+	struct schema_text t;
+
+	(void)seen;
+	if ((op->u.mask & T_INT) && (schema_type_of(at->value) & T_REAL) &&
+	    is_integer(c, at->value))
+		return true;
+	if (!schema_wanted(c) || c->rc != 0)
+		return false;
+	schema_text_init(&t, want, sizeof(want));
+	schema_put_types(&t, op->u.mask);
+	return schema_fail(c, at, op->keyword, "%s", want);
+}
+
+#define CHOICES_SHOWN 100 /* there is never room for as many */
+
+/* "a", "b" or "c"; cut when there are many. */
+static void put_choices(struct schema_text *t, struct json_object *list)
+{
+	size_t n = json_object_array_length(list);
+	size_t looked_at = n < CHOICES_SHOWN ? n : CHOICES_SHOWN;
+	bool scalars = true;
+
+	for (size_t i = 0; i < looked_at; i++)
+		if (schema_type_of(json_object_array_get_idx(list, i)) &
+		    (T_OBJECT | T_ARRAY))
+			scalars = false;
+	if (!scalars || n == 0) {
+		schema_putf(t, "one of the %zu values of the enum", n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if ((t->len + 60 > t->cap || i == looked_at) && i + 1 < n) {
+			schema_putf(t, " or %zu more", n - i);
+			return;
+		}
+		schema_put(t, i == 0 ? "" : i + 1 < n ? ", " : " or ");
+		schema_put_value(t, json_object_array_get_idx(list, i));
+	}
+}
+
+bool schema_check_enum(struct schema_check *c, const struct schema_op *op,
+		       const struct schema_place *at, struct schema_seen *seen)
+{
+	char want[200];
+	struct schema_text t;
+
+	(void)seen;
+	if (schema_set_has(c, op->u.set, at->value))
+		return true;
+	if (!schema_wanted(c) || c->rc != 0)
+		return false;
+	schema_text_init(&t, want, sizeof(want));
+	put_choices(&t, op->u.set->array);
+	return schema_fail(c, at, op->keyword, "%s", want);
+}
+
+bool schema_check_const(struct schema_check *c, const struct schema_op *op,
+			const struct schema_place *at, struct schema_seen *seen)
+{
+	char want[128];
+	struct schema_text t;
+
+	(void)seen;
+	if (schema_equal(c, at->value, op->u.value))
+		return true;
+	if (!schema_wanted(c) || c->rc != 0)
+		return false;
+	schema_text_init(&t, want, sizeof(want));
+	if (schema_type_of(op->u.value) & (T_OBJECT | T_ARRAY))
+		schema_put(&t, "the value of the const");
+	else
+		schema_put_value(&t, op->u.value);
+	return schema_fail(c, at, op->keyword, "%s", want);
+}
+
+/* How the instance compares with the keyword's number, in *ORDER. */
+static bool compare(struct schema_check *c, const struct schema_op *op,
+		    const struct schema_place *at, int *order)
+{
+	struct schema_num n;
+
+	schema_num_of(&n, at->value);
+	*order = 0;
+	if (!schema_step(c, schema_num_steps(&n) + schema_num_steps(op->u.num)))
+		return false;
+	*order = schema_num_cmp(&n, op->u.num);
+	return true;
+}
+
+/* It was written when the schema was compiled. */
+static const char *num_text(const struct schema_op *op)
+{
+	return op->u.num->text != NULL ? op->u.num->text : op->u.num->buf;
+}
+
+bool schema_check_minimum(struct schema_check *c, const struct schema_op *op,
+			  const struct schema_place *at,
+			  struct schema_seen *seen)
+{
+	int order;
+
+	(void)seen;
+	if (!compare(c, op, at, &order))
+		return false;
+	return order >= 0 ||
+	       schema_fail(c, at, op->keyword, "a number of at least %.40s",
+			   num_text(op));
+}
+
+bool schema_check_maximum(struct schema_check *c, const struct schema_op *op,
+			  const struct schema_place *at,
+			  struct schema_seen *seen)
+{
+	int order;
+
+	(void)seen;
+	if (!compare(c, op, at, &order))
+		return false;
+	return order <= 0 ||
+	       schema_fail(c, at, op->keyword, "a number of at most %.40s",
+			   num_text(op));
+}
+
+bool schema_check_exclusive_minimum(struct schema_check *c,
+				    const struct schema_op *op,
+				    const struct schema_place *at,
+				    struct schema_seen *seen)
+{
+	int order;
+
+	(void)seen;
+	if (!compare(c, op, at, &order))
+		return false;
+	return order > 0 ||
+	       schema_fail(c, at, op->keyword, "a number above %.40s",
+			   num_text(op));
+}
+
+bool schema_check_exclusive_maximum(struct schema_check *c,
+				    const struct schema_op *op,
+				    const struct schema_place *at,
+				    struct schema_seen *seen)
+{
+	int order;
+
+	(void)seen;
+	if (!compare(c, op, at, &order))
+		return false;
+	return order < 0 ||
+	       schema_fail(c, at, op->keyword, "a number below %.40s",
+			   num_text(op));
+}
+
+bool schema_check_multiple_of(struct schema_check *c,
+			      const struct schema_op *op,
+			      const struct schema_place *at,
+			      struct schema_seen *seen)
+{
+	struct schema_num n;
+
+	(void)seen;
+	schema_num_of(&n, at->value);
+	if (!(n.integer && op->u.num->integer) &&
+	    !schema_step(c, COST_DIVIDE + DIGITS_COMPARED / 2 *
+					      (schema_num_steps(&n) +
+					       schema_num_steps(op->u.num))))
+		return false;
+	return schema_num_multiple(&n, op->u.num) ||
+	       schema_fail(c, at, op->keyword, "a multiple of %.40s",
+			   num_text(op));
+}
+
+/* Code points, in *N: bytes that continue one do not count. */
+static bool length(struct schema_check *c, struct json_object *v, uint64_t *n)
+{
+	const char *s = json_object_get_string(v);
+	int len = json_object_get_string_len(v);
+
+	*n = 0;
+	if (!schema_step(c, (size_t)len / BYTES_COUNTED))
+		return false;
+	for (int i = 0; i < len; i++)
+		*n += ((unsigned char)s[i] & 0xC0) != 0x80;
+	return true;
+}
+
+bool schema_check_min_length(struct schema_check *c, const struct schema_op *op,
+			     const struct schema_place *at,
+			     struct schema_seen *seen)
+{
+	uint64_t n;
+
+	(void)seen;
+	/* A character has four bytes at most, and one at least. */
+	if ((uint64_t)json_object_get_string_len(at->value) / 4 >= op->u.count)
+		return true;
+	if (!length(c, at->value, &n))
+		return false;
+	return n >= op->u.count ||
+	       schema_fail(c, at, op->keyword,
+			   "a string of at least %llu character%s",
+			   (unsigned long long)op->u.count,
+			   op->u.count == 1 ? "" : "s");
+}
+
+bool schema_check_max_length(struct schema_check *c, const struct schema_op *op,
+			     const struct schema_place *at,
+			     struct schema_seen *seen)
+{
+	uint64_t n;
+
+	(void)seen;
+	if ((uint64_t)json_object_get_string_len(at->value) <= op->u.count)
+		return true;
+	if (!length(c, at->value, &n))
+		return false;
+	return n <= op->u.count ||
+	       schema_fail(c, at, op->keyword,
+			   "a string of at most %llu character%s",
+			   (unsigned long long)op->u.count,
+			   op->u.count == 1 ? "" : "s");
+}
+
+bool schema_check_pattern(struct schema_check *c, const struct schema_op *op,
+			  const struct schema_place *at,
+			  struct schema_seen *seen)
+{
+	int rc = schema_pattern_match(
+	    op->u.pattern, c, json_object_get_string(at->value),
+	    (size_t)json_object_get_string_len(at->value));
+
+	(void)seen;
+	if (rc == -E2BIG)
+		return schema_too_long(c, at, op->keyword, "takes", op->u.pattern);
+	return rc == 1 ||
+	       schema_fail(c, at, op->keyword, "a string that matches %.150s",
+			   schema_pattern_text(op->u.pattern));
+}
+
+bool schema_check_format(struct schema_check *c, const struct schema_op *op,
+			 const struct schema_place *at,
+			 struct schema_seen *seen)
+{
+	size_t len = (size_t)json_object_get_string_len(at->value);
+
+	(void)seen;
+	if (!schema_step(c, schema_format_steps(op->u.format, len)))
+		return false;
+	return op->u.format->good(json_object_get_string(at->value), len) ||
+	       schema_fail(c, at, op->keyword, "%s", op->u.format->expected);
+}

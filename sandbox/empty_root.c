@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/empty_root.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define ROOT_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
+/* One inode, the root's own: there is no room for a second. */
+#define ROOT_OPTIONS "size=4k,nr_inodes=1,mode=0555"
+
+/* Directories of which a system has at least one; what is in it is hidden. */
+static const char *const anchors[] = {"/tmp", "/run", "/proc", "/dev", "/var"};
+
+/* Where a directory can be made for a moment. */
+static const char *const scratches[] = {
+    "/run/paddock-XXXXXX", "/tmp/paddock-XXXXXX", "/dev/shm/paddock-XXXXXX"};
+
+static int mount_empty(const char **where)
+{
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_LEN(anchors) && rc == -ENOENT; i++) {
+		*where = anchors[i];
+		rc = 0;
+		if (mount("paddock", anchors[i], "tmpfs", ROOT_FLAGS,
+			  ROOT_OPTIONS) != 0)
+			rc = -errno;
+	}
+	return rc;
+}
+
+/* The old root ends up mounted over the new one; let go of it there. */
+static int pivot(void)
+{
+	if (syscall(SYS_pivot_root, ".", ".") == 0)
+		return umount2(".", MNT_DETACH) == 0 ? 0 : -errno;
+	if (errno != EINVAL)
+		return -errno;
+	/* An initramfs cannot be pivoted away from, but covered. */
+	if (mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0)
+		return -errno;
+	return 0;
+}
+
+static int enter_tmpfs(void)
+{
+	const char *where = NULL;
+	int rc;
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		return -errno;
+	rc = mount_empty(&where);
+	if (rc != 0)
+		return rc;
+	if (chdir(where) != 0)
+		return -errno;
+	rc = pivot();
+	if (rc != 0)
+		return rc;
+	if (chdir("/") != 0 ||
+	    mount(NULL, "/", NULL,
+		  MS_REMOUNT | MS_BIND | MS_RDONLY | ROOT_FLAGS, NULL) != 0)
+		return -errno;
+	return 0;
+}
+
+/* Nothing is in a deleted directory, and nothing can be put there. */
+static int enter_deleted(void)
+{
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_LEN(scratches) && rc != 0; i++) {
+		char path[32];
+
+		strcpy(path, scratches[i]); /* NOLINT: each fits */
+		if (mkdtemp(path) == NULL) {
+			rc = -errno;
+			continue;
+		}
+		/* Searchable: only the owner could see that it is empty. */
+		rc = chmod(path, 0555) == 0 && chdir(path) == 0 ? 0 : -errno;
+		rmdir(path);
+		if (rc == 0 && (chroot(".") != 0 || chdir("/") != 0))
+			rc = -errno;
+	}
+	return rc;
+}
+
+int root_enter(struct sandbox *sb)
+{
+	int rc = -EPERM;
+
+	if (sb->err[SANDBOX_MNTNS] == 0)
+		rc = enter_tmpfs();
+	if (rc != 0)
+		rc = enter_deleted();
+	sb->err[SANDBOX_ROOT] = rc;
+	return rc;
+}

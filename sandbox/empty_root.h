@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* empty_root.h - an empty root directory that nothing can be written to. */
+#ifndef SANDBOX_EMPTY_ROOT_H
+#define SANDBOX_EMPTY_ROOT_H
+
+#include "sandbox/sandbox.h"
+
+/*
+ * In our own mount namespace: a read-only tmpfs with no room, pivoted to.
+ * Without one: chroot to a directory that is deleted already. 0 or -errno,
+ * which is also in err[SANDBOX_ROOT].
+ */
+int root_enter(struct sandbox *sb);
+
+#endif

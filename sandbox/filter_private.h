@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter_private.h - what the filters' tables share; nobody else includes it.
+ *
+ *   filter.c          the worker's and the zygote's tables, and compiling
+ *   filter_program.c  a program's and its shim's
+ *   filter_browser.c   the browser's broker's and its resolver's
+ */
+#ifndef SANDBOX_FILTER_PRIVATE_H
+#define SANDBOX_FILTER_PRIVATE_H
+
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sandbox/filter.h"
+
+#define FILTER_ARGS_MAX 3
+
+/* Comparisons are of all 64 bits, so that no high bits slip through. */
+#define EQ(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
+	}
+#define LT(n, value)                                                           \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_LT, .datum_a = (value)              \
+	}
+#define MASKED(n, mask, value)                                                 \
+	{                                                                      \
+		.arg = (n), .op = SCMP_CMP_MASKED_EQ, .datum_a = (mask),       \
+		.datum_b = (value)                                             \
+	}
+
+#define WITHIN(n, bits) MASKED(n, ~(scmp_datum_t)(bits), 0)
+#define BUT_FOR(n, bits, value) MASKED(n, ~(scmp_datum_t)(bits), value)
+#define INT_EQ(n, value) MASKED(n, UINT32_MAX, (uint32_t)(value))
+
+struct filter_rule {
+	int nr;
+	uint32_t action;
+	unsigned int args;
+	struct scmp_arg_cmp arg[FILTER_ARGS_MAX];
+};
+
+/* Each adds its table to CTX. 0 or -errno. */
+int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
+int filter_add_program(scmp_filter_ctx ctx);
+int filter_add_shim(scmp_filter_ctx ctx);
+int filter_add_no_locks(scmp_filter_ctx ctx);
+int filter_add_broker(scmp_filter_ctx ctx);
+int filter_add_names(scmp_filter_ctx ctx);
+
+/* Better errors for a program, before PROG, which its table made. */
+int filter_refine_program(struct sock_fprog *prog);
+
+#endif

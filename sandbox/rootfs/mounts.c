@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the zygote of programs, and each worker of it, get files of the host to
+ * see. A failure of any call is the caller's, who leaves that path out or
+ * builds no cage at all.
+ */
+#include "sandbox/rootfs/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/os/nofollow.h"
+
+/* The folder NAME in AT, made if it is missing: a descriptor, or -errno. */
+static int step_into(int at, const char *name)
+{
+	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
+		return -errno;
+	return nolink_open(at, name, O_PATH | O_DIRECTORY);
+}
+
+static int make_file(int at, const char *name)
+{
+	int fd = openat(at, name, O_CREAT | O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+				      O_CLOEXEC,
+			0644);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return nolink_open(at, name, O_PATH);
+}
+
+int mounts_point(int root, const char *to, mode_t mode)
+{
+	char path[PATH_MAX], *at = path, *name;
+	int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "%s", to + strspn(to, "/"));
+	while (fd >= 0 && (name = strsep(&at, "/")) != NULL) {
+		int next = at == NULL && !S_ISDIR(mode) ? make_file(fd, name)
+							: step_into(fd, name);
+
+		close(fd);
+		fd = next;
+	}
+	return fd;
+}
+
+/* Who gave us the mounts may have locked how they keep times. */
+static int set_flags(int fd, uint64_t flags)
+{
+	struct mount_attr attr = {.attr_set = flags | MOUNT_ATTR_NOATIME,
+				  .attr_clr = MOUNT_ATTR__ATIME};
+	int rc = 0;
+
+	for (int i = 0; i < 2; i++) {
+		rc = syscall(SYS_mount_setattr, fd, "",
+			     AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+			     sizeof(attr)) == 0
+			 ? 0
+			 : -errno;
+		if (rc != -EPERM)
+			break;
+		attr = (struct mount_attr){.attr_set = flags};
+	}
+	return rc;
+}
+
+/* What is mounted at FD, and all below it, attached nowhere yet. */
+static int copy(int fd, uint64_t flags)
+{
+	int rc, mount = (int)syscall(SYS_open_tree, fd, "",
+				     AT_EMPTY_PATH | AT_RECURSIVE |
+					 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (mount < 0)
+		return -errno;
+	rc = flags != 0 ? set_flags(mount, flags) : 0;
+	if (rc == 0)
+		return mount;
+	close(mount);
+	return rc;
+}
+
+static int attach(int mount, int point)
+{
+	return syscall(SYS_move_mount, mount, "", point, "",
+		       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0
+		   ? 0
+		   : -errno;
+}
+
+int mounts_show(int fd, int root, const char *to, uint64_t flags)
+{
+	int mount, point, rc;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	mount = copy(fd, flags);
+	if (mount < 0)
+		return mount;
+	point = mounts_point(root, to, st.st_mode);
+	rc = point < 0 ? point : attach(mount, point);
+	if (point >= 0)
+		close(point);
+	close(mount);
+	return rc;
+}
+
+int mounts_layer(const char *from, int at, const char *empty)
+{
+	char options[256];
+	int rc;
+
+	/* what files of FROM's could ask of it by their attributes is off */
+	snprintf(options, sizeof(options),
+		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
+		 "nfs_export=off,xino=off",
+		 from, empty);
+	rc = fchdir(at) == 0 && mount("paddock", ".", "overlay",
+				      MS_RDONLY | MS_NOSUID | MS_NODEV |
+					  MS_NOATIME,
+				      options) == 0
+		 ? 0
+		 : -errno;
+	return chdir("/") == 0 ? rc : -errno;
+}

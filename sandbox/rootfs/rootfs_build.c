@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The root of all programs, built in their zygote: the host's read-only, and
+ * hidden what some of them are shown. What all need and cannot have is the end
+ * of the zygote; what one template needs is noted, and the rest goes on.
+ */
+#include "sandbox/rootfs/rootfs_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os/system_paths.h"
+#include "sandbox/rootfs/mounts.h"
+
+#define COPIED_MAX ((off_t)16 << 20)
+
+/*
+ * The host's, read-only; one that is a link there is one here. A single file
+ * is copied: what is done to its inode is not done to the host's.
+ */
+static const char *const shared[] = {
+    SHOWN_FOLDERS,    "/etc/ld.so.cache", "/etc/alternatives",
+    "/etc/ssl/certs", "/etc/localtime",
+};
+static bool is_layered[ARRAY_LEN(shared)];
+
+static const struct {
+	const char *path;
+	unsigned int minor; /* of major 1 */
+} devices[] = {{"/dev/null", 3},
+	       {"/dev/zero", 5},
+	       {"/dev/full", 7},
+	       {"/dev/random", 8},
+	       {"/dev/urandom", 9}};
+
+/* Where it is built, and hides what of the host's was there. */
+static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
+				      "/run", "/home",	"/tmp", "/var"};
+
+static const char *const folders[] = {
+    "/proc", "/dev",	 "/dev/shm",  TREE_TEMPLATE, TREE_WORK,	 "/tmp",
+    "/etc",  "/etc/ssl", TREE_HIDDEN, TREE_PACKAGES, TREE_READS, TREE_EMPTY,
+    TREE_OVER};
+
+static const struct {
+	const char *path, *to;
+} links[] = {
+    {"/dev/fd", "/proc/self/fd"},
+    {"/dev/stdin", "/proc/self/fd/0"},
+    {"/dev/stdout", "/proc/self/fd/1"},
+    {"/dev/stderr", "/proc/self/fd/2"},
+};
+
+struct tree_seen tree_seen[TREE_READS_MAX];
+
+void tree_hidden(char out[TREE_NAME_MAX], enum tree_kind kind, size_t i)
+{
+	snprintf(out, TREE_NAME_MAX, "%s/%zu",
+		 kind == TREE_PACKAGE ? TREE_PACKAGES : TREE_READS, i);
+}
+
+const char *tree_shared(size_t i)
+{
+	for (size_t j = 0; j < ARRAY_LEN(shared); j++)
+		if (is_layered[j] && i-- == 0)
+			return shared[j];
+	return NULL;
+}
+
+/* ---- the new root lies at ".", open as ROOT, the host's at "/" ---- */
+
+/* PATH of the host where we are. */
+static const char *below(char out[PATH_MAX], const char *path)
+{
+	snprintf(out, PATH_MAX, ".%s", path);
+	return out;
+}
+
+static int make_point(int root, const char *path, mode_t mode)
+{
+	int fd = mounts_point(root, path, mode);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int make_all_folders(int root, const char **at)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
+		rc = make_point(root, *at = folders[i], S_IFDIR);
+	return rc;
+}
+
+static int make_link(const char *to, const char *path)
+{
+	char where[PATH_MAX];
+
+	return symlink(to, below(where, path)) == 0 ? 0 : -errno;
+}
+
+static int copy_bytes(int from, int to)
+{
+	static char block[1 << 16];
+	off_t left = COPIED_MAX;
+	ssize_t n;
+
+	while ((n = read(from, block, sizeof(block))) > 0) {
+		left -= n;
+		if (left < 0)
+			return -EFBIG;
+		if (write(to, block, (size_t)n) != n)
+			return -EIO;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_file(const char *path)
+{
+	char where[PATH_MAX];
+	int from = open(path, O_RDONLY | O_CLOEXEC);
+	int to = from >= 0 ? open(below(where, path),
+				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)
+			   : -1;
+	int rc = to < 0 ? -errno : copy_bytes(from, to);
+
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	return rc;
+}
+
+/* What the host has at PATH, which is root's to say. */
+static int show_host(int root, const char *path, uint64_t flags)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : mounts_show(fd, root, path, flags);
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int share(int root, size_t i)
+{
+	const char *path = shared[i];
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISREG(st.st_mode))
+		return copy_file(path);
+	is_layered[i] = S_ISDIR(st.st_mode);
+	if (!S_ISLNK(st.st_mode))
+		return show_host(root, path, MOUNTS_READ_ONLY);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	return make_link(target, path);
+}
+
+static int share_all(int root, const char **at)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(shared) && rc == 0; i++) {
+		*at = shared[i];
+		rc = share(root, i);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(links) && rc == 0; i++)
+		rc = make_link(links[i].to, *at = links[i].path);
+	return rc;
+}
+
+/* ---- devices ---- */
+
+static bool own_devices;
+
+static int make_devices(void)
+{
+	char where[PATH_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
+		if (mknod(below(where, devices[i].path), S_IFCHR,
+			  makedev(1, devices[i].minor)) != 0 ||
+		    chmod(where, 0666) != 0)
+			rc = -errno;
+	return rc;
+}
+
+/* Can the first of those that were made be opened? */
+static bool devices_work(void)
+{
+	char where[PATH_MAX];
+	int fd = open(below(where, devices[0].path), O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void remove_devices(void)
+{
+	char where[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		(void)unlink(below(where, devices[i].path));
+}
+
+/*
+ * Root makes its own, whose times and locks are nobody else's. Who may not has
+ * the host's, which nobody can set times of by a mount that is read-only.
+ */
+static int have_devices(int root, const char **at)
+{
+	int rc = 0;
+
+	own_devices = make_devices() == 0 && devices_work();
+	if (own_devices)
+		return 0;
+	remove_devices();
+	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
+		rc = show_host(root, *at = devices[i].path, MOUNTS_DEVICE);
+	return rc;
+}
+
+/* ---- what is hidden ---- */
+
+/* Through no link: what was asked for and granted is what lies there. */
+static int open_path(const struct tree_path *p)
+{
+	int fd = nolink_open(AT_FDCWD, p->path, O_PATH);
+	struct file_id id, none = {0};
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) != 0 || file_id_of(fd, &id) != 0)
+		rc = -errno;
+	else if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		rc = -EMEDIUMTYPE;
+	else if (!file_id_same(&p->id, &none) && !file_id_same(&p->id, &id))
+		rc = -ESTALE;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+/* What FD is of; takes FD. */
+static int hide_fd(int root, int fd, enum tree_kind kind, size_t i)
+{
+	char to[TREE_NAME_MAX];
+	int rc;
+
+	tree_hidden(to, kind, i);
+	rc = mounts_show(fd, root, to, MOUNTS_READ_ONLY);
+	close(fd);
+	return rc;
+}
+
+static int hide_package(int root, struct tree *t, size_t i, uint64_t *copied)
+{
+	struct tree_path *p = &t->packages[i];
+	char to[TREE_NAME_MAX];
+	int rc, fd = open_path(p);
+
+	if (fd < 0 || p->digest[0] == '\0')
+		return fd < 0 ? fd : hide_fd(root, fd, TREE_PACKAGE, i);
+	tree_hidden(to, TREE_PACKAGE, i);
+	rc = tree_copy(t, p, fd, root, to, copied);
+	close(fd);
+	return rc;
+}
+
+/*
+ * A file, by the folder that it lies in, so that a run has an inode of its own
+ * of it; by itself when it is mounted there. Its name in it, or NULL.
+ */
+static int hide_file(int root, const struct tree_path *p, size_t i, int file,
+		     const char **name)
+{
+	const char *last = strrchr(p->path, '/') + 1;
+	char up[PATH_MAX];
+	int at, fd;
+
+	snprintf(up, sizeof(up), "%.*s", (int)(last - p->path), p->path);
+	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nolink_open_here(at, last, O_PATH) : at;
+	if (fd >= 0) {
+		close(fd);
+		*name = last;
+		return hide_fd(root, at, TREE_READ, i);
+	}
+	if (at >= 0)
+		close(at);
+	return fd == -EXDEV
+		   ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0), TREE_READ, i)
+		   : fd;
+}
+
+/*
+ * Where a template sees what it may read there is a mount point; but not in
+ * what is read-only already, where it sees it anyway.
+ */
+static int hide_read(int root, const struct tree_path *p, size_t i)
+{
+	const char *name = NULL;
+	struct stat st = {0};
+	int fd = open_path(p);
+	int rc = fd < 0 ? fd : fstat(fd, &st) != 0 ? -errno : 0;
+
+	if (rc == 0 && S_ISDIR(st.st_mode))
+		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), TREE_READ, i);
+	else if (rc == 0)
+		rc = hide_file(root, p, i, fd, &name);
+	if (rc == 0)
+		rc = make_point(root, p->path, st.st_mode);
+	if (rc == 0)
+		tree_seen[i] = (struct tree_seen){p->path, name};
+	if (fd >= 0)
+		close(fd);
+	return rc == -EROFS ? 0 : rc;
+}
+
+static void blame(struct tree_path *p)
+{
+	if (p->err == -ELOOP)
+		p->link = nolink_blame(p->path);
+}
+
+/* One that cannot be shown is no other's trouble: it says why. */
+static void hide_all(int root, struct tree *t)
+{
+	uint64_t copied = 0;
+
+	for (size_t i = 0; i < t->n_packages; i++)
+		if (t->packages[i].err == 0)
+			t->packages[i].err = hide_package(root, t, i, &copied);
+	for (size_t i = 0; i < t->n_reads; i++)
+		t->reads[i].err = hide_read(root, &t->reads[i], i);
+	for (size_t i = 0; i < t->n_packages; i++)
+		blame(&t->packages[i]);
+	for (size_t i = 0; i < t->n_reads; i++)
+		blame(&t->reads[i]);
+}
+
+/* ---- the root itself ---- */
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0');
+}
+
+bool tree_is_foreign(const struct tree *t, const char *path)
+{
+	for (size_t i = 0; i < t->n_reads; i++)
+		if (is_within(t->reads[i].path, path) ||
+		    is_within(path, t->reads[i].path))
+			return false;
+	return true;
+}
+
+/* Does anything of T lie in FOLDER? */
+static bool needs(const struct tree *t, const char *folder)
+{
+	for (size_t i = 0; i < t->n_packages; i++)
+		if (is_within(t->packages[i].path, folder))
+			return true;
+	for (size_t i = 0; i < t->n_reads; i++)
+		if (is_within(t->reads[i].path, folder))
+			return true;
+	return false;
+}
+
+/*
+ * Go to a new tmpfs, on a folder that nothing else is needed of: it, open. Of
+ * device files only those work that are made in it before it is read-only.
+ */
+static int enter_new(const struct tree *t)
+{
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_LEN(anchors) && rc == -ENOENT; i++) {
+		if (needs(t, anchors[i]))
+			continue;
+		rc = 0;
+		if (mount("paddock", anchors[i], "tmpfs", MS_NOSUID,
+			  "mode=0755") != 0 ||
+		    chdir(anchors[i]) != 0)
+			rc = -errno;
+	}
+	if (rc == 0)
+		rc = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return rc == -1 ? -errno : rc;
+}
+
+/* The old root ends up mounted over the new one; let go of it there. */
+static int become_root(void)
+{
+	if (syscall(SYS_pivot_root, ".", ".") != 0 ||
+	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
+		return -errno;
+	if (mount(NULL, "/", NULL,
+		  MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOATIME |
+		      (own_devices ? 0 : MS_NODEV),
+		  NULL) != 0)
+		return -errno;
+	return 0;
+}
+
+static int fill(int root, struct tree *t, const char **at)
+{
+	int rc = make_all_folders(root, at);
+
+	if (rc == 0)
+		rc = share_all(root, at);
+	if (rc == 0)
+		rc = have_devices(root, at);
+	if (rc == 0)
+		hide_all(root, t);
+	/* a kernel shows a new /proc only to who sees the old one whole */
+	return rc == 0 ? show_host(root, *at = "/proc", 0) : rc;
+}
+
+int tree_build(struct tree *t, const char **at)
+{
+	mode_t mask = umask(022);
+	int root, rc;
+
+	*at = "/";
+	rc = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
+	root = rc == 0 ? enter_new(t) : rc;
+	rc = root < 0 ? root : fill(root, t, at);
+	if (root >= 0)
+		close(root);
+	umask(mask);
+	if (rc != 0)
+		return rc;
+	*at = "/";
+	return become_root();
+}

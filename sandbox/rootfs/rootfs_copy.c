@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A copy of a package, for the programs that have more than others by its
+ * digest: made by their zygote, from one reading of each file, which is both
+ * hashed and copied. What does not have the digest, is too large or cannot be
+ * read is not shown, and says why; other packages go on.
+ */
+#include "sandbox/rootfs/rootfs_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/dir_walk.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "base/text/errmsg.h"
+#include "sandbox/rootfs/mounts.h"
+
+#define WHY_MAX 400
+#define MODE 0755 /* modes and times are no part of a digest, so all are one */
+#define TIME 315532800 /* 1980: what archivers can have */
+
+struct copy {
+	const struct tree *t;
+	struct tree_path *p;
+	int from, to;
+	uint64_t bytes; /* of all files, by their metadata when listed */
+	uint64_t left;	/* of those */
+	const uint64_t *all;
+	struct sha256 sum;
+};
+
+__attribute__((format(printf, 3, 4))) static int
+fail(struct copy *c, int rc, const char *fmt, ...)
+{
+	char text[WHY_MAX], why[WHY_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	why_set(why, sizeof(why), "%s", text); /* names are the author's */
+	free(c->p->why);
+	c->p->why = xstrdup(why);
+	return rc;
+}
+
+/* Is there room for BYTES, which are all of the package's? */
+static int account(struct copy *c, uint64_t bytes)
+{
+	const struct tree *t = c->t;
+
+	c->bytes = c->left = bytes;
+	c->p->used = bytes;
+	c->p->used_by_all = bytes <= t->copy_bytes;
+	if (bytes > t->copy_bytes)
+		return fail(c, -EFBIG,
+			    "its files have more bytes than "
+			    "max_package_copy_bytes");
+	c->p->used = *c->all + bytes;
+	if (c->p->used > t->copies_bytes)
+		return fail(c, -EFBIG,
+			    "all packages that are copied have more bytes than "
+			    "max_package_copies_bytes");
+	return 0;
+}
+
+/* Root reads what workers could not: that is not given to them by a copy. */
+static int may_have(struct copy *c, const char *name, mode_t mode)
+{
+	mode_t need = S_ISDIR(mode) ? S_IXOTH : S_IROTH;
+
+	if (!c->t->others || (mode & need) != 0)
+		return 0;
+	return fail(c, -EACCES,
+		    "%s: others may not read it, but workers are others here "
+		    "(chmod -R o+rX would do)",
+		    name);
+}
+
+/* The folders that NAME lies in. */
+static int make_folders(struct copy *c, const char *name)
+{
+	char path[FOLDER_PATH_MAX + 1];
+	int rc = 0;
+
+	for (const char *at = name; rc == 0; at++) {
+		struct stat st;
+
+		at = strchr(at, '/');
+		if (at == NULL)
+			break;
+		snprintf(path, sizeof(path), "%.*s", (int)(at - name), name);
+		if (fstatat(c->from, path, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    (mkdirat(c->to, path, MODE) != 0 && errno != EEXIST))
+			rc = fail(c, -errno, "%s: %s", path, strerror(errno));
+		else
+			rc = may_have(c, path, st.st_mode);
+	}
+	return rc;
+}
+
+static int write_all(int fd, const char *data, size_t n)
+{
+	while (n > 0) {
+		ssize_t done = write(fd, data, n);
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done > 0) {
+			data += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+/* SIZE bytes, and no other number of them. */
+static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
+{
+	static char block[1 << 16];
+
+	for (;;) {
+		ssize_t n = read(from, block, sizeof(block));
+		int rc;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if ((uint64_t)n > size || (n == 0 && size > 0))
+			return -ESTALE;
+		if (n == 0)
+			return 0;
+		sha256_add(&c->sum, block, (size_t)n);
+		rc = write_all(to, block, (size_t)n);
+		if (rc != 0)
+			return rc;
+		size -= (uint64_t)n;
+	}
+}
+
+static int copy_open(struct copy *c, const char *name, int from,
+		     const struct stat *st)
+{
+	static const struct timespec times[2] = {{.tv_sec = TIME},
+						 {.tv_sec = TIME}};
+	char head[FOLDER_HEAD_MAX];
+	int to, rc = may_have(c, name, st->st_mode);
+
+	if (rc != 0)
+		return rc;
+	if ((uint64_t)st->st_size > c->left)
+		return fail(c, -ESTALE, "%s: it grew while it was copied", name);
+	c->left -= (uint64_t)st->st_size;
+	sha256_add(&c->sum, head,
+		   folder_file_head(head, name, (uint64_t)st->st_size));
+	to = openat(c->to, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+	if (to < 0)
+		return fail(c, -errno, "%s: %s", name, strerror(errno));
+	rc = copy_bytes(c, from, to, (uint64_t)st->st_size);
+	if (rc == 0 && futimens(to, times) != 0)
+		rc = -errno;
+	close(to);
+	if (rc != 0)
+		return fail(c, rc, "%s: %s", name,
+			    rc == -ESTALE ? "it changed while it was read"
+					  : strerror(-rc));
+	return 0;
+}
+
+static int copy_file(struct copy *c, const char *name)
+{
+	int rc = make_folders(c, name), from;
+	struct stat st;
+
+	if (rc != 0)
+		return rc;
+	from = folder_open_file(c->from, name, &st);
+	if (from < 0)
+		return fail(c, from, "%s: %s", name, strerror(-from));
+	rc = copy_open(c, name, from, &st);
+	close(from);
+	return rc;
+}
+
+static int compare(struct copy *c)
+{
+	char hex[65];
+
+	sha256_end(&c->sum, hex);
+	if (strcmp(hex, c->p->digest) == 0)
+		return 0;
+	return fail(c, -ESTALE,
+		    "its files had the digest %s when programs were prepared, "
+		    "and %s is what it was loaded and granted with",
+		    hex, c->p->digest);
+}
+
+static int copy_all(struct copy *c)
+{
+	char why[WHY_MAX];
+	struct folder *f;
+	int rc = folder_list(c->from, &f, why, sizeof(why));
+
+	if (rc != 0)
+		return fail(c, rc, "%s", why);
+	sha256_begin(&c->sum);
+	rc = account(c, f->bytes);
+	for (size_t i = 0; i < f->n && rc == 0; i++)
+		rc = copy_file(c, f->names[i]);
+	if (rc == 0)
+		rc = compare(c);
+	for (size_t i = 0; i < f->n && rc != 0; i++)
+		(void)unlinkat(c->to, f->names[i], 0);
+	folder_free(f);
+	return rc;
+}
+
+int tree_copy(const struct tree *t, struct tree_path *p, int fd, int root,
+	      const char *to, uint64_t *all)
+{
+	struct copy c = {.t = t, .p = p, .from = fd, .all = all};
+	int rc;
+
+	c.to = mounts_point(root, to, S_IFDIR);
+	if (c.to < 0)
+		return c.to;
+	rc = copy_all(&c);
+	close(c.to);
+	if (rc == 0)
+		*all += c.bytes;
+	return rc;
+}

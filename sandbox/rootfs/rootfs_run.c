@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is one run's of the tree that rootfs_build.c built: done by a worker just
+ * cloned, in a mount and a PID namespace of its own. Any failure but of a
+ * layer, for which there is *BARE, is the end of the worker.
+ */
+#include "sandbox/rootfs/rootfs_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/rootfs/mounts.h"
+
+#define SAFE (MS_NOSUID | MS_NODEV)
+#define HIDDEN TREE_HIDDEN
+
+static int mount_proc(const char *where, const char *options)
+{
+	return mount("proc", where, "proc", SAFE | MS_NOEXEC, options) == 0
+		   ? 0
+		   : -errno;
+}
+
+/* Something empty over WHERE, so that what was there is out of reach. */
+static int cover(const char *where)
+{
+	return mount("paddock", where, "tmpfs", SAFE | MS_NOEXEC | MS_RDONLY,
+		     "size=4k,nr_inodes=1,mode=0555") == 0
+		   ? 0
+		   : -errno;
+}
+
+/*
+ * Twice: the program's, without its shim and without the host's figures, and
+ * ours, in which no process of the program can hide.
+ */
+static int enter_proc(int *proc)
+{
+	int rc = mount_proc("/proc", "hidepid=invisible,subset=pid");
+
+	*proc = -1;
+	if (rc == 0)
+		rc = mount_proc(HIDDEN, "subset=pid");
+	if (rc != 0)
+		return rc;
+	*proc = open(HIDDEN, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *proc < 0 ? -errno : 0;
+}
+
+/* ---- the host's files ---- */
+
+/*
+ * FD's files at AT, below ROOT: with inodes of their own where it is a folder
+ * and that can be had; else bare.
+ */
+static int show_fd(int fd, int root, const char *from, const char *at,
+		   bool layered, bool *bare)
+{
+	struct stat st = {0};
+	int point, rc = fstat(fd, &st) == 0 ? 0 : -errno;
+
+	if (rc != 0)
+		return rc;
+	point = mounts_point(root, at, st.st_mode);
+	if (point < 0)
+		return 0; /* others changed the folder that it is shown in */
+	rc = layered && S_ISDIR(st.st_mode)
+		 ? mounts_layer(from, point, TREE_EMPTY)
+		 : -ENOTSUP;
+	close(point);
+	if (rc == 0)
+		return 0;
+	*bare = true;
+	return mounts_show(fd, root, at, 0);
+}
+
+/*
+ * FROM, where it is hidden, at AT. AT's way is walked without links, since it
+ * may lead through a folder of the host's that was shown before.
+ */
+static int show(const struct tree_run *r, const char *from, const char *at,
+		bool layered, bool *bare)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(from, O_PATH | O_CLOEXEC);
+	int rc = root < 0 || fd < 0
+		     ? -errno
+		     : show_fd(fd, root, from, at, layered && !r->no_layers,
+			       bare);
+
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+	return rc;
+}
+
+/* A folder that files are taken out of: a layer over FROM, or FROM itself. */
+static int open_over(const struct tree_run *r, const char *from, bool *bare)
+{
+	int at = open(TREE_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool over = at >= 0 && !r->locks && !r->no_layers &&
+		    mounts_layer(from, at, TREE_EMPTY) == 0;
+
+	if (at >= 0)
+		close(at);
+	if (!over)
+		*bare = true;
+	return open(over ? TREE_OVER : from,
+		    O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The file NAME, if there is one now, of the folder FROM. */
+static int show_file(const struct tree_run *r, const char *from,
+		     const char *name, const char *where, bool *bare)
+{
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int at = open_over(r, from, bare);
+	int rc = root < 0 || at < 0 ? -errno : 0;
+	int fd = rc == 0 ? nolink_open(at, name, O_PATH) : -1;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		rc = mounts_show(fd, root, where, 0);
+	if (fd >= 0)
+		close(fd);
+	if (at >= 0)
+		close(at);
+	if (root >= 0)
+		close(root);
+	return rc;
+}
+
+/* All programs see them, bare if need be. */
+static void layer_shared(const struct tree_run *r, bool *bare)
+{
+	const char *path;
+
+	for (size_t i = 0; (path = tree_shared(i)) != NULL; i++) {
+		int at = r->no_layers ? -1
+				      : open(path, O_PATH | O_DIRECTORY |
+						       O_CLOEXEC);
+
+		if (at < 0 || mounts_layer(path, at, TREE_EMPTY) != 0)
+			*bare = true;
+		if (at >= 0)
+			close(at);
+	}
+}
+
+static int show_package(const struct tree_run *r, bool *bare)
+{
+	char from[TREE_NAME_MAX];
+
+	if (r->package == TREE_NO_PACKAGE)
+		return 0;
+	tree_hidden(from, TREE_PACKAGE, r->package);
+	return show(r, from, TREE_TEMPLATE, true, bare);
+}
+
+/* What lies in /tmp of the host lies in the run's own here. */
+static int show_reads(const struct tree_run *r, bool *bare)
+{
+	char from[TREE_NAME_MAX];
+	mode_t mask = umask(022);
+	int rc = 0;
+
+	for (size_t i = 0; i < TREE_READS_MAX && rc == 0; i++) {
+		if ((r->reads & UINT64_C(1) << i) == 0 ||
+		    tree_seen[i].at == NULL)
+			continue;
+		tree_hidden(from, TREE_READ, i);
+		rc = tree_seen[i].name != NULL
+			 ? show_file(r, from, tree_seen[i].name,
+				     tree_seen[i].at, bare)
+			 : show(r, from, tree_seen[i].at, !r->locks, bare);
+	}
+	umask(mask);
+	return rc;
+}
+
+/* What a program may write to. Inodes are memory too. */
+static const struct {
+	const char *path, *mode;
+	unsigned part; /* one such of all the bytes */
+	unsigned inodes; /* one such of all that /work may have */
+	unsigned long flags;
+} rooms[] = {
+    {TREE_WORK, "0700", 2, 1, 0},
+    {"/tmp", "1777", 4, 4, MS_NOEXEC},
+    {"/dev/shm", "1777", 4, 16, MS_NOEXEC},
+};
+
+static int mount_room(const struct tree_run *r, size_t i)
+{
+	char options[128];
+
+	snprintf(options, sizeof(options),
+		 "mode=%s,size=%llu,nr_inodes=%llu,uid=%u,gid=%u",
+		 rooms[i].mode, (unsigned long long)r->bytes / rooms[i].part,
+		 (unsigned long long)r->files / rooms[i].inodes + 1, r->uid,
+		 r->gid); /* the folder itself is one */
+	return mount("paddock", rooms[i].path, "tmpfs", SAFE | rooms[i].flags,
+		     options) == 0
+		   ? 0
+		   : -errno;
+}
+
+int tree_enter(const struct tree_run *r, int *proc, bool *bare)
+{
+	int rc;
+
+	*bare = false;
+	layer_shared(r, bare);
+	rc = show_package(r, bare);
+	for (size_t i = 0; i < ARRAY_LEN(rooms) && rc == 0; i++)
+		rc = mount_room(r, i);
+	if (rc == 0)
+		rc = show_reads(r, bare);
+	if (r->locks)
+		*bare = false; /* as it was granted */
+	if (rc == 0)
+		rc = enter_proc(proc);
+	if (rc == 0)
+		rc = cover(HIDDEN);
+	return rc;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/sandbox_program.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sandbox/caps.h"
+#include "sandbox/fds.h"
+#include "sandbox/filter.h"
+#include "sandbox/uids.h"
+#include "sandbox/landlock.h"
+#include "sandbox/rlimits.h"
+#include "sandbox/ns.h"
+#include "sandbox/pdeathsig.h"
+
+/* A shim has descriptors to spare, and its program has an environment. */
+#define LAYERS                                                                 \
+	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
+	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
+
+const unsigned long sandbox_program_clone =
+    CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
+
+/* Those without which there is no cage. */
+static const enum sandbox_layer needed[] = {
+    SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS,
+    SANDBOX_UTSNS,   SANDBOX_MNTNS,  SANDBOX_ROOT,  SANDBOX_CAPS,
+    SANDBOX_NNP};
+
+static int make_filters(struct sandbox *sb)
+{
+	int rc = filter_make(FILTER_SHIM, &sb->worker_filter);
+
+	if (rc == 0)
+		rc = filter_make(FILTER_PROGRAM, &sb->program_filter);
+	if (rc == 0)
+		rc = filter_make(FILTER_NO_LOCKS, &sb->no_locks_filter);
+	return rc == 0 ? caps_prepare() : rc;
+}
+
+/* Root may read what nobody in a namespace may, so it builds the tree first. */
+static bool build_early(struct sandbox *sb, struct tree *t, const char **at)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
+		return false;
+	t->others = true;
+	sb->err[SANDBOX_ROOT] = tree_build(t, at);
+	return true;
+}
+
+/*
+ * Without a user namespace only root gets the others, and a program needs a
+ * uid that is nobody else's on the host.
+ */
+static int replace_userns(struct sandbox *sb, const struct tree *t)
+{
+	int rc = sb->err[SANDBOX_USERNS];
+
+	if (rc == 0 || !t->no_userns || geteuid() != 0)
+		return rc;
+	return sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
+}
+
+int sandbox_build_program(struct sandbox *sb, unsigned int slots,
+			  unsigned int host_ids, struct tree *t,
+			  enum sandbox_layer *failed,
+			  const char **at)
+{
+	bool early;
+	int rc;
+
+	*sb = (struct sandbox){.layers = LAYERS, .slots = slots,
+			       .host_ids = host_ids, .uid_base = -1};
+	*at = NULL;
+	*failed = SANDBOX_SECCOMP;
+	rc = make_filters(sb);
+	if (rc != 0)
+		return sb->err[SANDBOX_SECCOMP] = rc;
+	limits_zygote_program(sb);
+	landlock_find(sb);
+	early = build_early(sb, t, at);
+	if (sb->err[SANDBOX_ROOT] == 0)
+		ns_enter(sb);
+	if (!early && sb->err[SANDBOX_MNTNS] == 0)
+		sb->err[SANDBOX_ROOT] = tree_build(t, at);
+	sandbox_empty_keyring();
+	caps_lock(sb);
+	*failed = SANDBOX_USERNS;
+	rc = replace_userns(sb, t);
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
+		*failed = needed[i];
+		if (sb->err[*failed] != 0)
+			return sb->err[*failed];
+	}
+	*failed = SANDBOX_CAPS;
+	return caps_keep(CAPS_KILL | CAPS_MOUNT);
+}
+
+static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
+		      int *proc)
+{
+	struct tree_run r = {.package = p->package,
+			     .reads = p->reads,
+			     .bytes = p->w.memory_bytes,
+			     .files = p->files,
+			     .uid = sb->own_ids ? sb->first_id + p->w.slot
+						: getuid(),
+			     .gid = sb->own_ids ? sb->first_id + p->w.slot
+						: getgid(),
+			     .locks = p->locks,
+			     .no_layers = sb->err[SANDBOX_USERNS] != 0};
+
+	return tree_enter(&r, proc, &p->bare);
+}
+
+/*
+ * Runs that share a uid get a user namespace each: processes and pending
+ * signals are counted by both, so that none is at another's expense. It comes
+ * with all capabilities over itself, which are given up again.
+ */
+static int enter_own_userns(int proc)
+{
+	struct sandbox own = {0};
+	int rc = ns_enter_own(proc);
+
+	if (rc == 0)
+		caps_lock(&own);
+	return rc != 0 ? rc : own.err[SANDBOX_CAPS];
+}
+
+int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
+			  int *proc, enum sandbox_layer *failed)
+{
+	int rc;
+
+	*failed = SANDBOX_CLOSED;
+	rc = fds_worker(p->w.run_fd);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_ROOT;
+	rc = enter_tree(sb, p, proc);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_UID;
+	rc = ids_worker(sb, p->w.slot);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_USERNS;
+	rc = sb->own_ids ? 0 : enter_own_userns(*proc);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_PDEATHSIG;
+	rc = orphan_guard(SANDBOX_RUN_FD);
+	if (rc != 0)
+		return rc;
+	*failed = SANDBOX_CAPS;
+	return caps_none();
+}
+
+int sandbox_leave_to_program(const struct sandbox *sb,
+			     const struct sandbox_program *p)
+{
+	int rc = landlock_keep_files(sb);
+
+	if (rc == 0)
+		rc = limits_program(p);
+	if (rc == 0 && p->bare)
+		rc = filter_load(&sb->no_locks_filter);
+	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
+}
+
+int sandbox_bound_files(const struct sandbox_program *p)
+{
+	return limits_program_files(p);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/uids.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <unistd.h>
+
+/* gid first: afterwards the right to change it may be gone. */
+static int become(unsigned int id)
+{
+	if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
+		return -errno;
+	return 0;
+}
+
+int ids_zygote_mapped(const struct sandbox *sb)
+{
+	if (setgroups(0, NULL) != 0)
+		return -errno;
+	return become(sb->first_id + sb->slots);
+}
+
+int ids_zygote_direct(struct sandbox *sb)
+{
+	int rc;
+
+	if (sb->host_ids == 0)
+		return -ENOENT;
+	if (setgroups(0, NULL) != 0)
+		return -errno;
+	rc = become(sb->host_ids + sb->slots);
+	if (rc != 0)
+		return rc;
+	sb->own_ids = true;
+	sb->first_id = sb->host_ids;
+	sb->uid_base = (int)sb->host_ids;
+	return 0;
+}
+
+int ids_worker(const struct sandbox *sb, unsigned int slot)
+{
+	if (!sb->own_ids)
+		return 0;
+	return become(sb->first_id + slot);
+}

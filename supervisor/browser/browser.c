@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/browser/browser.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/browser/browser_private.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/spawn/spawn_exec.h"
+#include "supervisor/spawn/uid_range.h"
+
+#define ARGS_MAX 32
+
+static const char *program; /* paddock-browser */
+
+/* ---- is there one? ---- */
+
+static bool is_program(const char *dir, size_t len, const char *name,
+		       char *path, size_t size)
+{
+	snprintf(path, size, "%.*s/%s", (int)len, dir, name);
+	return len > 0 && access(path, X_OK) == 0;
+}
+
+static bool find_in(const char *dirs, const char *name, char *path, size_t size)
+{
+	while (*dirs != '\0') {
+		size_t len = strcspn(dirs, ":");
+
+		if (is_program(dirs, len, name, path, size))
+			return true;
+		dirs += len;
+		dirs += *dirs == ':';
+	}
+	return false;
+}
+
+const char *browser_chromium(const struct config *config)
+{
+	static const char *const names[] = {"chromium-headless-shell",
+					    "chromium"};
+	static char path[4096];
+	const char *dirs = getenv("PATH");
+
+	if (config->chromium != NULL)
+		return access(config->chromium, X_OK) == 0 ? config->chromium
+							   : NULL;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if ((dirs != NULL &&
+		     find_in(dirs, names[i], path, sizeof(path))) ||
+		    find_in("/usr/bin", names[i], path, sizeof(path)))
+			return path;
+	return NULL;
+}
+
+const char *browser_lacks(const struct config *config)
+{
+	if (!config->browser_enabled)
+		return "the operator has switched the browser off (enabled in "
+		       "[browser])";
+	if (program == NULL || access(program, X_OK) != 0)
+		return "the program paddock-browser is not installed beside "
+		       "paddockd";
+	if (browser_chromium(config) == NULL)
+		return config->chromium != NULL
+			   ? "the program that chromium in [browser] names is "
+			     "not there"
+			   : "Chromium is not installed: make deps-browser, or "
+			     "the package chromium-headless-shell or chromium, "
+			     "brings it";
+	return NULL;
+}
+
+static bool needs_browser(const struct template *t)
+{
+	struct json_object *tools = json_member(t->manifest, "tools");
+	size_t n = tools == NULL ? 0 : json_object_array_length(tools);
+
+	for (size_t i = 0; i < n; i++)
+		if (broker_action(json_object_get_string(
+			json_object_array_get_idx(tools, i))) != NULL)
+			return true;
+	return false;
+}
+
+bool browser_allow(const struct template *t, const struct config *config,
+		   struct refusal *r)
+{
+	/* the disk is asked for those alone that need what is there */
+	const char *why = needs_browser(t) ? browser_lacks(config) : NULL;
+
+	if (why == NULL)
+		return true;
+	refuse(r, "BROWSER_UNAVAILABLE", NULL,
+	       "%s needs a browser, and there is none here: %s", t->id, why);
+	return false;
+}
+
+/* ---- the program ---- */
+
+struct argv {
+	char *all[ARGS_MAX];
+	size_t n;
+};
+
+static void add_number(struct argv *a, const char *flag, int64_t value)
+{
+	a->all[a->n++] = xstrdup(flag);
+	a->all[a->n++] = xasprintf("%lld", (long long)value);
+}
+
+static void add_text(struct argv *a, const char *flag, const char *value)
+{
+	a->all[a->n++] = xstrdup(flag);
+	a->all[a->n++] = xstrdup(value);
+}
+
+static int launch(void *arg, int end, int log, pid_t *pid)
+{
+	const struct browser *b = arg;
+	const struct config *c = b->server->config;
+	const char *chromium = browser_chromium(c);
+	struct argv a = {.all = {xstrdup("paddock-browser")}, .n = 1};
+	int rc;
+
+	if (chromium != NULL)
+		add_text(&a, "--chromium", chromium);
+	if (!b->server->others)
+		a.all[a.n++] = xstrdup("--alone");
+	add_number(&a, "--max-sessions", c->browser_max_sessions);
+	add_number(&a, "--max-tabs", c->browser_max_tabs);
+	add_number(&a, "--max-tabs-per-session", c->browser_session_tabs);
+	add_number(&a, "--max-memory", c->browser_max_memory);
+	add_number(&a, "--max-processes", c->browser_max_processes);
+	add_number(&a, "--session-idle-ms", c->browser_session_idle_ms);
+	add_number(&a, "--session-max-ms", c->browser_session_max_ms);
+	add_number(&a, "--idle-ms", c->browser_idle_ms);
+	if (c->browser_deny != NULL)
+		add_text(&a, "--deny", c->browser_deny);
+	add_text(&a, "--log-level", c->log_level);
+	if (geteuid() == 0 && uids_browser() != 0)
+		add_number(&a, "--uid", uids_browser());
+	rc = launch_broker(program, a.all, end, log, pid);
+	if (rc == 0) /* it starts nothing before something is asked */
+		(void)cgroup_place(CGROUP_BROWSER, *pid);
+	for (size_t i = 0; i < a.n; i++)
+		free(a.all[i]);
+	return rc;
+}
+
+struct browser *browser_new(struct server *srv, const char *path)
+{
+	struct browser *b = xcalloc(1, sizeof(*b));
+	const struct broker_env env = {
+	    .base = srv->base, .launch = launch, .arg = b, .shared = srv->others};
+
+	program = path;
+	b->server = srv;
+	b->broker = broker_new(&env);
+	return b;
+}
+
+void browser_stop(struct browser *b)
+{
+	if (b != NULL)
+		broker_stop(b->broker);
+}
+
+void browser_free(struct browser *b)
+{
+	if (b == NULL)
+		return;
+	broker_free(b->broker);
+	free(b);
+}
+
+bool browser_exited(struct browser *b, pid_t pid, int status)
+{
+	return b != NULL && broker_exited(b->broker, pid, status);
+}
+
+/* ---- what it is told ---- */
+
+static void add_str(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(
+	    o, key, text == NULL ? NULL : json_object_new_string(text));
+}
+
+struct json_object *browser_body(const struct requestor *q,
+				 enum template_trust trust, const struct run *r,
+				 struct json_object *args, int64_t timeout_ms)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_str(o, "requestor", q->name);
+	add_str(o, "trust", trust_name(trust));
+	add_str(o, "run", r != NULL ? r->id : NULL);
+	add_str(o, "session", r != NULL ? r->session_id : NULL);
+	json_object_object_add(o, "args", json_object_get(args));
+	json_object_object_add(o, "timeoutMs",
+			       json_object_new_int64(timeout_ms));
+	return o;
+}
+
+void browser_tell(struct browser *b, const char *request, const char *key,
+		  const char *value)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_str(o, key, value);
+	broker_ask(b->broker, request, o, BROWSER_REQUEST_MS, NULL, NULL);
+}
+
+void browser_requestors_changed(struct browser *b)
+{
+	struct requestor *q, *next;
+
+	if (!broker_is_running(b->broker))
+		return;
+	HASH_ITER(hh, b->server->requestors.by_name, q, next)
+	if (requestor_gone(q))
+		browser_tell(b, "requestor_gone", "requestor", q->name);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* browser_client.c - what clients call of the browser, and give to runs. */
+#include "supervisor/browser/browser_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
+
+#define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
+
+/* call.state: an action, or a look for a session. */
+struct client_ask {
+	struct call *call;
+	struct broker_call *asked; /* NULL: it is answered */
+	const struct broker_action *action;
+	char id[ID_SIZE];
+	void (*done)(struct call *c, bool found);
+};
+
+static void client_ask_free(void *state)
+{
+	struct client_ask *a = state;
+
+	if (a->asked != NULL)
+		broker_forget(a->asked);
+	free(a);
+}
+
+static struct client_ask *client_ask_new(struct call *c)
+{
+	struct client_ask *a = xcalloc(1, sizeof(*a));
+
+	a->call = c;
+	c->state = a;
+	c->state_free = client_ask_free;
+	return a;
+}
+
+bool browser_offers(const struct session *s, const struct broker_action *action)
+{
+	return requestor_uses(s->requestor, action->name) &&
+	       browser_lacks(s->server->config) == NULL;
+}
+
+/* Codes that a broker may answer; else it is the browser that failed. */
+static const char *known_code(const char *code)
+{
+	static const char *const codes[] = {
+	    "INVALID_PARAMETER", "URL_NOT_ALLOWED",	"SESSION_NOT_FOUND",
+	    "ELEMENT_NOT_FOUND", "NAVIGATION_TIMEOUT",	"PAGE_CRASHED",
+	    "QUOTA_EXCEEDED",	 "EXECUTION_ERROR",	"RUN_CANCELED",
+	    "BROWSER_BUSY",	 "BROWSER_UNAVAILABLE", "RESOURCE_LIMIT",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (strcmp(codes[i], code) == 0)
+			return codes[i];
+	return "EXECUTION_ERROR";
+}
+
+static void refuse_client(struct call *c, struct json_object *e)
+{
+	struct json_object *details = json_member(e, "details");
+	struct refusal r = {0};
+
+	refuse(&r, known_code(json_member_str(e, "code")),
+	       json_object_get(details), "%s", json_member_str(e, "message"));
+	call_refuse(c, &r);
+}
+
+static void client_answered(void *arg, const struct broker_answer *answer)
+{
+	struct client_ask *a = arg;
+	struct call *c = a->call;
+
+	a->asked = NULL;
+	audit_browser(c->session->requestor, NULL, a->action->name,
+		      answer->ok ? NULL : "failed");
+	if (answer->ok)
+		call_tool_result(c, json_object_get(answer->body), false);
+	else
+		refuse_client(c, answer->body);
+}
+
+/* What may be too much for a client that does not read. */
+static bool is_large(const struct broker_action *action)
+{
+	return strcmp(action->name, "screenshot") == 0 ||
+	       strncmp(action->name, "get_", 4) == 0;
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+	const char *name = json_member_str(c->msg.params, "name");
+
+	(void)fd, (void)what;
+	browser_call(c, broker_action(name),
+		     json_member(c->msg.params, "arguments"));
+}
+
+void browser_call(struct call *c, const struct broker_action *action,
+		  struct json_object *args)
+{
+	struct session *s = c->session;
+	struct browser *b = s->server->browser;
+	struct client_ask *a;
+
+	s->requestor->browses = true;
+	if (is_large(action)) {
+		if (call_crowded(c, on_turn))
+			return;
+		call_reads(c);
+	}
+	a = client_ask_new(c);
+	a->action = action;
+	a->asked = broker_ask(b->broker, action->name,
+			      browser_body(s->requestor, session_trust(s), NULL,
+					   args, CLIENT_CALL_MS),
+			      CLIENT_CALL_MS, client_answered, a);
+}
+
+/* ---- the session that a run is given ---- */
+
+static bool may_give(struct json_object *s, const struct client_ask *a)
+{
+	const char *id = json_member_str(s, "sessionId");
+	const char *trust = json_member_str(s, "trust");
+
+	return id != NULL && trust != NULL && strcmp(id, a->id) == 0 &&
+	       json_object_get_boolean(json_member(s, "kept")) &&
+	       (session_trust(a->call->session) == TRUST_LOCAL ||
+		strcmp(trust, trust_name(TRUST_LOCAL)) != 0);
+}
+
+static void sessions_answered(void *arg, const struct broker_answer *answer)
+{
+	struct client_ask *a = arg;
+	struct call *c = a->call;
+	void (*done)(struct call *, bool) = a->done;
+	struct json_object *list = json_member(answer->body, "sessions");
+	bool found = false;
+	size_t n;
+
+	n = answer->ok ? json_length(list) : 0;
+	for (size_t i = 0; !found && i < n; i++)
+		found = may_give(json_object_array_get_idx(list, i), a);
+	c->state = NULL;
+	c->state_free = NULL;
+	free(a);
+	done(c, found);
+}
+
+void browser_find_session(struct call *c, const char *id,
+			  void (*done)(struct call *c, bool found))
+{
+	struct session *s = c->session;
+	struct browser *b = s->server->browser;
+	struct json_object *body;
+	struct client_ask *a;
+
+	if (!id_ok(id, BROKER_SESSION) || !broker_is_running(b->broker)) {
+		done(c, false);
+		return;
+	}
+	a = client_ask_new(c);
+	snprintf(a->id, sizeof(a->id), "%s", id);
+	a->done = done;
+	body = json_object_new_object();
+	json_object_object_add(body, "requestor",
+			       json_object_new_string(s->requestor->name));
+	a->asked = broker_ask(b->broker, "sessions", body, BROWSER_REQUEST_MS,
+			      sessions_answered, a);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/browser/browser_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "supervisor/browser/browser_rpc.h"
+#include "supervisor/browser/browser_process_log.h"
+
+#define FRAMES_PER_WAKE 256
+#define OVERDUE_MS 10000 /* after its timeout */
+#define RESTART_FIRST_MS 100
+#define RESTART_MAX_MS 5000
+#define FAILED_STARTS_MAX 5 /* in a row, without an answer to anything */
+#define END_MS 3000	    /* from the end of its stream to its own */
+
+#define NEVER_ANSWERED                                                         \
+	"paddock-browser ends before it has answered; the server's log may "   \
+	"say why"
+
+enum life { NONE, RUNNING, ENDING };
+
+struct broker {
+	struct broker_env env;
+	enum life life;
+	pid_t pid;
+	int fd;
+	struct event *readable, *writable;
+	struct event *look;  /* something is asked, or it may be started */
+	struct event *hurry; /* ENDING: it takes too long */
+	int64_t start_at;    /* clock_mono_ms(): not before */
+	int64_t restart_ms;
+	unsigned failed; /* starts */
+	uint64_t starts;
+	struct broker_calls calls;
+	struct broker_log *log;
+};
+
+/* ---- the end of the program ---- */
+
+static void close_channel(struct broker *b)
+{
+	if (b->fd < 0)
+		return;
+	event_free(b->readable);
+	event_free(b->writable);
+	close(b->fd);
+	b->fd = -1;
+}
+
+static void look_in(struct broker *b, int64_t ms)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	event_add(b->look, &tv);
+}
+
+/* One that never answered is not started again at once. */
+static void pause_starts(struct broker *b)
+{
+	if (b->calls.answered) {
+		b->restart_ms = RESTART_FIRST_MS;
+		b->failed = 0;
+	} else {
+		b->failed++;
+	}
+	b->start_at = clock_mono_ms() + b->restart_ms;
+	b->restart_ms *= 2;
+	if (b->restart_ms > RESTART_MAX_MS)
+		b->restart_ms = RESTART_MAX_MS;
+}
+
+/* It said nonsense, or no more: whatever it was at is lost. */
+static void lose(struct broker *b, const char *why)
+{
+	struct timeval tv = {.tv_sec = END_MS / 1000};
+
+	if (b->life != RUNNING)
+		return;
+	log_warn("browser", "broker=%d gone why=\"%s\"", (int)b->pid, why);
+	b->life = ENDING;
+	close_channel(b);
+	event_add(b->hurry, &tv);
+	pause_starts(b);
+	if (b->calls.answered)
+		broker_calls_fail_begun(
+		    &b->calls, "PAGE_CRASHED",
+		    "the browser has ended, and its pages and sessions "
+		    "with it");
+	else
+		broker_calls_fail_begun(&b->calls, "BROWSER_UNAVAILABLE",
+					NEVER_ANSWERED);
+}
+
+static void on_hurry(evutil_socket_t fd, short what, void *arg)
+{
+	const struct broker *b = arg;
+
+	(void)fd, (void)what;
+	if (b->life == ENDING)
+		kill(b->pid, SIGKILL);
+}
+
+bool broker_exited(struct broker *b, pid_t pid, int status)
+{
+	if (b == NULL || b->life == NONE || pid != b->pid)
+		return false;
+	log_info("browser", "broker=%d status=%d", (int)pid, status);
+	lose(b, "it has ended");
+	evtimer_del(b->hurry);
+	b->life = NONE;
+	b->pid = 0;
+	if (!TAILQ_EMPTY(&b->calls.out))
+		look_in(b, 0);
+	return true;
+}
+
+/* ---- what it says ---- */
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	static char frame[CHAN_FRAME_MAX];
+	struct broker *b = arg;
+	const char *why;
+
+	(void)fd, (void)what;
+	for (int i = 0; i < FRAMES_PER_WAKE && b->life == RUNNING; i++) {
+		ssize_t n = chan_recv(b->fd, frame);
+
+		if (n == -EAGAIN)
+			return;
+		if (n <= 0)
+			lose(b, "its end is closed");
+		else if (broker_calls_hear(&b->calls, frame, (size_t)n, &why) <
+			 0)
+			lose(b, why);
+	}
+}
+
+/* ---- what it is told ---- */
+
+static void flush(struct broker *b)
+{
+	static char frame[CHAN_FRAME_MAX];
+	size_t n;
+	int rc = 0;
+
+	while (rc == 0 && (n = broker_calls_frame(&b->calls, frame)) > 0) {
+		rc = chan_send(b->fd, frame, n);
+		if (rc == 0)
+			broker_calls_left(&b->calls);
+	}
+	if (rc == -EAGAIN)
+		event_add(b->writable, NULL);
+	/* any other failure: what can be read says it */
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	flush(arg);
+}
+
+/* ---- starting it ---- */
+
+static int start(struct broker *b)
+{
+	int ends[2], high, log, rc = chan_pair(ends);
+
+	if (rc < 0)
+		return rc;
+	/* the child's ends lie above the numbers that the child assigns */
+	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
+	log = high < 0 ? -errno : broker_log_open(b->log);
+	rc = log < 0 ? log : b->env.launch(b->env.arg, high, log, &b->pid);
+	if (high >= 0)
+		close(high);
+	if (log >= 0)
+		close(log);
+	close(ends[1]);
+	if (rc < 0) {
+		close(ends[0]);
+		return rc;
+	}
+	log_info("browser", "broker=%d started", (int)b->pid);
+	b->life = RUNNING;
+	b->starts++;
+	b->fd = ends[0];
+	broker_calls_begin(&b->calls);
+	b->readable =
+	    event_new(b->env.base, b->fd, EV_READ | EV_PERSIST, on_readable, b);
+	b->writable = event_new(b->env.base, b->fd, EV_WRITE, on_writable, b);
+	event_add(b->readable, NULL);
+	return 0;
+}
+
+static void try_start(struct broker *b)
+{
+	int64_t wait = b->start_at - clock_mono_ms();
+	int rc;
+
+	if (b->failed >= FAILED_STARTS_MAX) {
+		b->failed--; /* the next who asks has it tried again */
+		broker_calls_fail_out(&b->calls, "BROWSER_UNAVAILABLE",
+				      NEVER_ANSWERED);
+		return;
+	}
+	if (wait > 0) {
+		look_in(b, wait);
+		return;
+	}
+	rc = start(b);
+	if (rc == 0)
+		return;
+	log_error("browser", "broker=none err=\"%s\"", strerror(-rc));
+	broker_calls_begin(&b->calls);
+	pause_starts(b);
+	broker_calls_fail_out(
+	    &b->calls, "BROWSER_UNAVAILABLE",
+	    "paddock-browser cannot be started; the server's log says "
+	    "why");
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker *b = arg;
+
+	(void)fd, (void)what;
+	broker_calls_fail_refused(&b->calls);
+	if (b->life == NONE && !TAILQ_EMPTY(&b->calls.out))
+		try_start(b);
+	if (b->life == RUNNING)
+		flush(b);
+}
+
+/* ---- asking ---- */
+
+static void on_overdue(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker_call *c = arg;
+	struct broker *b = c->broker;
+
+	(void)fd, (void)what;
+	if (c->text != NULL && c->seq == 0) { /* it never got a broker */
+		broker_calls_fail(c, "BROWSER_UNAVAILABLE",
+				  "the browser does not start");
+		return;
+	}
+	kill(b->pid, SIGKILL);
+	lose(b, "it does not answer");
+}
+
+struct broker_call *broker_ask(struct broker *b, const char *tool,
+			       struct json_object *body, int64_t timeout_ms,
+			       broker_done done, void *arg)
+{
+	int64_t ms = timeout_ms + OVERDUE_MS;
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+	struct broker_call *c = broker_calls_add(&b->calls, tool, body);
+
+	look_in(b, 0);
+	c->broker = b;
+	c->done = done;
+	c->arg = arg;
+	if (c->len > MSG_ASK_MAX) {
+		c->code = "INVALID_PARAMETER";
+		c->why = "the arguments are over 1 MiB, which is fixed";
+	} else if (done != NULL && broker_calls_full(c, b->env.shared)) {
+		c->code = "BROWSER_BUSY";
+		c->why = "too much of what you asked of the browser waits; try "
+			 "again later";
+	}
+	c->overdue = evtimer_new(b->env.base, on_overdue, c);
+	evtimer_add(c->overdue, &tv);
+	return c;
+}
+
+/* What has begun is sent to its end: its number is the broker's to answer. */
+void broker_forget(struct broker_call *c)
+{
+	struct broker *b = c->broker;
+	struct json_object *body;
+
+	c->done = NULL;
+	if (c->failing)
+		return;
+	if (c->seq == 0) {
+		broker_calls_remove(c);
+		return;
+	}
+	body = json_object_new_object();
+	json_object_object_add(body, "seq", json_object_new_int64(c->seq));
+	broker_ask(b, "cancel", body, 0, NULL, NULL);
+}
+
+bool broker_is_running(const struct broker *b)
+{
+	return b->life == RUNNING;
+}
+
+pid_t broker_pid(const struct broker *b)
+{
+	return b->life == NONE ? 0 : b->pid;
+}
+
+uint64_t broker_starts(const struct broker *b)
+{
+	return b->starts;
+}
+
+/* ---- our own start and end ---- */
+
+struct broker *broker_new(const struct broker_env *env)
+{
+	struct broker *b = xcalloc(1, sizeof(*b));
+
+	b->env = *env;
+	b->fd = -1;
+	b->restart_ms = RESTART_FIRST_MS;
+	b->look = evtimer_new(env->base, on_look, b);
+	b->log = broker_log_new(env->base);
+	b->hurry = evtimer_new(env->base, on_hurry, b);
+	broker_calls_init(&b->calls);
+	return b;
+}
+
+/* It ends by itself when its stream does, and its browser before it. */
+void broker_stop(struct broker *b)
+{
+	const struct timespec nap = {.tv_nsec = 5000000};
+	int64_t until = clock_mono_ms() + END_MS;
+	int status;
+
+	if (b == NULL || b->life == NONE)
+		return;
+	close_channel(b);
+	b->life = NONE;
+	while (clock_mono_ms() < until) {
+		if (waitpid(b->pid, &status, WNOHANG) != 0)
+			return;
+		nanosleep(&nap, NULL);
+	}
+	kill(b->pid, SIGKILL);
+	waitpid(b->pid, &status, 0);
+}
+
+void broker_free(struct broker *b)
+{
+	if (b == NULL)
+		return;
+	broker_calls_fini(&b->calls);
+	broker_log_free(b->log);
+	event_free(b->look);
+	event_free(b->hurry);
+	free(b);
+}

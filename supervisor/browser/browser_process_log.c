@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_process_log.c - broker.c opens it for each start. A program that writes too
+ * much, or no lines, loses what is too much, and how much is told; it is never
+ * waited for.
+ */
+#include "supervisor/browser/browser_process_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+
+#define READS_PER_WAKE 16
+
+struct broker_log {
+	struct event_base *base;
+	struct event *readable; /* NULL: closed */
+	int fd;
+	char line[BROKER_LOG_LINE];
+	size_t n;
+	int64_t left, since; /* lines that may come, as of SINCE */
+	uint64_t lost;
+};
+
+static void refill(struct broker_log *l)
+{
+	int64_t now = clock_mono_ms();
+	int64_t more = (now - l->since) * BROKER_LOG_RATE / 1000;
+
+	if (more <= 0)
+		return;
+	l->since = now;
+	l->left = l->left + more < BROKER_LOG_BURST ? l->left + more
+						    : BROKER_LOG_BURST;
+	if (l->lost > 0)
+		log_warn("browser", "log=lossy lost=%llu",
+			 (unsigned long long)l->lost);
+	l->lost = 0;
+}
+
+static void end_line(struct broker_log *l)
+{
+	refill(l);
+	if (l->n > 0 && l->left > 0) {
+		l->left--;
+		log_relay("browser", l->line, l->n);
+	} else if (l->n > 0) {
+		l->lost++;
+	}
+	l->n = 0;
+}
+
+static void take(struct broker_log *l, const char *p, size_t n)
+{
+	for (; n > 0; p++, n--) {
+		if (*p == '\n')
+			end_line(l);
+		else if (l->n < sizeof(l->line))
+			l->line[l->n++] = *p;
+	}
+}
+
+static void hang_up(struct broker_log *l)
+{
+	end_line(l);
+	if (l->readable != NULL) {
+		event_free(l->readable);
+		close(l->fd);
+	}
+	l->readable = NULL;
+}
+
+/* True: there may be more. */
+static bool read_some(struct broker_log *l)
+{
+	char piece[4096];
+	ssize_t n = read(l->fd, piece, sizeof(piece));
+
+	if (n > 0)
+		take(l, piece, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		hang_up(l);
+	return n > 0;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct broker_log *l = arg;
+
+	(void)fd, (void)what;
+	for (int i = 0; i < READS_PER_WAKE && read_some(l); i++)
+		;
+}
+
+struct broker_log *broker_log_new(struct event_base *base)
+{
+	struct broker_log *l = xcalloc(1, sizeof(*l));
+
+	l->base = base;
+	l->left = BROKER_LOG_BURST;
+	l->since = clock_mono_ms();
+	return l;
+}
+
+int broker_log_open(struct broker_log *l)
+{
+	int ends[2], high;
+
+	hang_up(l);
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -errno;
+	/* above the numbers that a child assigns */
+	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
+	close(ends[1]);
+	if (high < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+		close(ends[0]);
+		if (high >= 0)
+			close(high);
+		return -EMFILE;
+	}
+	l->fd = ends[0];
+	l->readable =
+	    event_new(l->base, l->fd, EV_READ | EV_PERSIST, on_readable, l);
+	event_add(l->readable, NULL);
+	return high;
+}
+
+void broker_log_stop(struct broker_log *l)
+{
+	if (l->readable != NULL)
+		on_readable(l->fd, EV_READ, l);
+	hang_up(l);
+}
+
+void broker_log_free(struct broker_log *l)
+{
+	if (l != NULL)
+		broker_log_stop(l);
+	free(l);
+}

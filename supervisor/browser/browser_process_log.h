@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_process_log.h - what paddock-browser writes to its standard error, as lines of
+ * our log: it has no descriptor of the log itself. They are a claim as all that
+ * it says, and bounded: so many a second, so long.
+ */
+#ifndef SUPERVISOR_BROWSER_BROWSER_PROCESS_LOG_H
+#define SUPERVISOR_BROWSER_BROWSER_PROCESS_LOG_H
+
+#include <event2/event.h>
+
+#define BROKER_LOG_LINE 2048  /* bytes; the rest of a longer one is dropped */
+#define BROKER_LOG_RATE 100   /* lines a second, for long */
+#define BROKER_LOG_BURST 1000 /* and at once */
+
+struct broker_log;
+
+struct broker_log *broker_log_new(struct event_base *base);
+void broker_log_free(struct broker_log *l); /* NULL is fine */
+
+/* For one that is about to start: its end, the caller's; or -errno. */
+int broker_log_open(struct broker_log *l);
+/* What it has said by now is logged, and nothing is read any more. */
+void broker_log_stop(struct broker_log *l);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/browser/browser_rpc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/fair_share.h"
+#include "ipc/browser_proto.h"
+#include "ipc/msg.h"
+#include "proto/json/json.h"
+
+#define UNSENT_MAX (16u << 20) /* bytes of what is asked */
+
+static void call_free(struct broker_call *c)
+{
+	if (c->text != NULL)
+		c->of->unsent -= c->len;
+	c->of->n--;
+	if (c->overdue != NULL)
+		event_free(c->overdue);
+	buf_fini(&c->answer);
+	free(c->tool);
+	free(c->whose);
+	free(c->text);
+	free(c);
+}
+
+/* ---- answers and failures ---- */
+
+/* It is in no list any more. */
+static void tell(struct broker_call *c, const struct broker_answer *a)
+{
+	broker_done done = c->done;
+	void *arg = c->arg;
+
+	c->done = NULL;
+	if (done != NULL)
+		done(arg, a);
+	call_free(c);
+}
+
+static void fail(struct broker_call *c, const char *code, const char *why)
+{
+	struct broker_answer a = {.body = json_object_new_object()};
+
+	json_object_object_add(a.body, "code", json_object_new_string(code));
+	json_object_object_add(a.body, "message", json_object_new_string(why));
+	a.json = json_text(a.body, &a.len);
+	tell(c, &a);
+	json_object_put(a.body);
+}
+
+static bool has_form(struct json_object *body, bool ok)
+{
+	struct json_object *details = json_member(body, "details");
+
+	if (!json_object_is_type(body, json_type_object))
+		return false;
+	return ok || (json_member_str(body, "code") != NULL &&
+		      json_member_str(body, "message") != NULL &&
+		      (details == NULL ||
+		       json_object_is_type(details, json_type_object)));
+}
+
+/* What pages put into an answer may spoil it; that is no fault of others. */
+static void answer(struct broker_call *c, const char *json, size_t len)
+{
+	struct broker_answer a = {.ok = c->ok, .json = json, .len = len};
+
+	if (json_parse(&a.body, json, len, NULL) == 0 && has_form(a.body, a.ok))
+		tell(c, &a);
+	else
+		fail(c, "EXECUTION_ERROR",
+		     "paddock-browser gave an answer of the wrong form");
+	json_object_put(a.body);
+}
+
+/* All in LIST fail; what is asked meanwhile is in another. */
+static void fail_all(struct broker_call_list *list, const char *code,
+		     const char *why)
+{
+	struct broker_call_list now = TAILQ_HEAD_INITIALIZER(now);
+	struct broker_call *c;
+
+	TAILQ_CONCAT(&now, list, link);
+	TAILQ_FOREACH(c, &now, link)
+	c->failing = true;
+	while ((c = TAILQ_FIRST(&now)) != NULL) {
+		TAILQ_REMOVE(&now, c, link);
+		fail(c, code, why);
+	}
+}
+
+void broker_calls_fail(struct broker_call *c, const char *code, const char *why)
+{
+	TAILQ_REMOVE(&c->of->out, c, link);
+	fail(c, code, why);
+}
+
+void broker_calls_fail_out(struct broker_calls *cs, const char *code,
+			   const char *why)
+{
+	fail_all(&cs->out, code, why);
+}
+
+/* What nobody waits for is about what the program knew of. */
+void broker_calls_fail_begun(struct broker_calls *cs, const char *code,
+			     const char *why)
+{
+	struct broker_call_list lost = TAILQ_HEAD_INITIALIZER(lost);
+	struct broker_call *c, *next;
+
+	cs->coming = NULL;
+	TAILQ_CONCAT(&lost, &cs->sent, link);
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->seq == 0 && c->done != NULL)
+			continue;
+		TAILQ_REMOVE(&cs->out, c, link);
+		TAILQ_INSERT_TAIL(&lost, c, link);
+	}
+	fail_all(&lost, code, why);
+}
+
+void broker_calls_fail_refused(struct broker_calls *cs)
+{
+	struct broker_call *c, *after;
+
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		if (c->code == NULL)
+			continue;
+		broker_calls_fail(c, c->code, c->why);
+		after =
+		    TAILQ_FIRST(&cs->out); /* others may have come or gone */
+	}
+}
+
+/* ---- what it says ---- */
+
+static struct broker_call *find(struct broker_calls *cs, uint32_t seq)
+{
+	struct broker_call *c;
+
+	TAILQ_FOREACH(c, &cs->sent, link)
+	if (c->seq == seq)
+		return c;
+	return NULL;
+}
+
+static int take_bytes(struct broker_calls *cs, struct broker_call *c,
+		      struct str s)
+{
+	struct buf text;
+
+	if (s.n > c->total - buf_len(&c->answer))
+		return -EPROTO;
+	buf_add(&c->answer, s.p, s.n);
+	cs->coming = c;
+	if (buf_len(&c->answer) < c->total)
+		return 0;
+	cs->coming = NULL;
+	cs->answered = true;
+	TAILQ_REMOVE(&cs->sent, c, link);
+	text = c->answer;
+	c->answer = (struct buf){0};
+	answer(c, c->total > 0 ? buf_data(&text) : "", buf_len(&text));
+	buf_fini(&text);
+	return 0;
+}
+
+static int take(struct broker_calls *cs, const struct msg *m)
+{
+	struct broker_call *c;
+
+	if (m->type == MSG_CHUNK && cs->coming != NULL)
+		return take_bytes(cs, cs->coming, m->chunk.data);
+	if (m->type != MSG_ANSWER || cs->coming != NULL)
+		return -EPROTO;
+	c = find(cs, m->answer.seq);
+	if (c == NULL)
+		return -EPROTO;
+	c->ok = m->answer.ok;
+	c->total = m->answer.total;
+	return take_bytes(cs, c, m->answer.head);
+}
+
+int broker_calls_hear(struct broker_calls *cs, const void *frame, size_t len,
+		      const char **why)
+{
+	struct msg m;
+
+	if (msg_get(&m, frame, len, why) < 0)
+		return -EPROTO;
+	*why = "an answer to nothing, or too long";
+	return take(cs, &m);
+}
+
+/* ---- what it is told ---- */
+
+void broker_calls_begin(struct broker_calls *cs)
+{
+	cs->answered = false;
+	cs->last_seq = 0;
+}
+
+static struct str next_piece(const struct broker_call *c)
+{
+	size_t left = c->len - c->at;
+
+	return (struct str){c->text + c->at,
+			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
+}
+
+size_t broker_calls_frame(const struct broker_calls *cs, void *frame)
+{
+	const struct broker_call *c = TAILQ_FIRST(&cs->out);
+	struct str s;
+	struct msg m;
+
+	if (c == NULL)
+		return 0;
+	s = next_piece(c);
+	if (c->seq > 0)
+		m = (struct msg){.type = MSG_CHUNK, .chunk = {s}};
+	else
+		m = (struct msg){.type = MSG_CALL,
+				 .call = {cs->last_seq + 1,
+					  {c->tool, strlen(c->tool)},
+					  c->len,
+					  s}};
+	return msg_put(frame, &m);
+}
+
+void broker_calls_left(struct broker_calls *cs)
+{
+	struct broker_call *c = TAILQ_FIRST(&cs->out);
+
+	if (c->seq == 0)
+		c->seq = ++cs->last_seq;
+	c->at += next_piece(c).n;
+	if (c->at < c->len)
+		return;
+	TAILQ_REMOVE(&cs->out, c, link);
+	TAILQ_INSERT_TAIL(&cs->sent, c, link);
+	cs->unsent -= c->len;
+	free(c->text);
+	c->text = NULL;
+}
+
+/* ---- asking ---- */
+
+struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
+				     struct json_object *body)
+{
+	struct broker_call *c = xcalloc(1, sizeof(*c));
+	const char *text = json_text(body, &c->len);
+
+	c->of = cs;
+	c->tool = xstrdup(tool);
+	c->whose = xstrdup_opt(json_member_str(body, "requestor"));
+	cs->n++;
+	c->text = xstrndup(text, c->len);
+	json_object_put(body);
+	cs->unsent += c->len;
+	TAILQ_INSERT_TAIL(&cs->out, c, link);
+	return c;
+}
+
+static bool is_of(const struct broker_call *a, const struct broker_call *b)
+{
+	return a->whose == NULL || b->whose == NULL
+		   ? a->whose == b->whose
+		   : strcmp(a->whose, b->whose) == 0;
+}
+
+struct use {
+	int64_t calls, bytes;
+};
+
+static void count(const struct broker_call_list *list,
+		  const struct broker_call *c, struct use *mine)
+{
+	const struct broker_call *o;
+
+	TAILQ_FOREACH(o, list, link)
+	if (is_of(o, c)) {
+		mine->calls++;
+		mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
+	}
+}
+
+static bool is_over(int64_t mine, int64_t all, int64_t most, bool shared)
+{
+	return mine > (shared ? share_of(most, all - mine) : most);
+}
+
+bool broker_calls_full(const struct broker_call *c, bool shared)
+{
+	const struct broker_calls *cs = c->of;
+	struct use mine = {0};
+
+	count(&cs->out, c, &mine);
+	count(&cs->sent, c, &mine);
+	return is_over(mine.calls, (int64_t)cs->n, BROKER_CALLS_MAX, shared) ||
+	       is_over(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX, shared);
+}
+
+void broker_calls_remove(struct broker_call *c)
+{
+	TAILQ_REMOVE(&c->of->out, c, link);
+	call_free(c);
+}
+
+/* ---- all of them ---- */
+
+void broker_calls_init(struct broker_calls *cs)
+{
+	*cs = (struct broker_calls){0};
+	TAILQ_INIT(&cs->out);
+	TAILQ_INIT(&cs->sent);
+}
+
+void broker_calls_fini(struct broker_calls *cs)
+{
+	struct broker_call *c, *next;
+
+	TAILQ_CONCAT(&cs->out, &cs->sent, link);
+	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		broker_calls_remove(c);
+	}
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* browser_run.c - what runs call of the browser, and their own sessions. */
+#include "supervisor/browser/browser_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/grants/grants.h"
+
+#define KEEP "keep_session" /* of the run's own: for templates alone */
+
+/* One call without an answer. */
+struct pending {
+	struct browser_run *of;
+	uint32_t seq;
+	const struct broker_action *action;
+	struct broker_call *call;
+	LIST_ENTRY(pending) link;
+};
+
+/* A run that has called something; run.browser. */
+struct browser_run {
+	struct browser *browser;
+	struct run *run; /* borrowed */
+	struct run_watch watch;
+	LIST_HEAD(pendings, pending) pending;
+	char own[ID_SIZE]; /* the session that its tabs made, or "" */
+};
+
+static void pending_free(struct pending *p)
+{
+	LIST_REMOVE(p, link);
+	free(p);
+}
+
+static void run_over(struct browser_run *br)
+{
+	struct pending *p, *next;
+
+	for (p = LIST_FIRST(&br->pending); p != NULL; p = next) {
+		next = LIST_NEXT(p, link);
+		broker_forget(p->call);
+		pending_free(p);
+	}
+	if (broker_is_running(br->browser->broker))
+		browser_tell(br->browser, "run_ended", "run", br->run->id);
+	run_watch_del(&br->watch);
+	br->run->browser = NULL;
+	free(br);
+}
+
+void browser_forget(struct run *r)
+{
+	if (r->browser != NULL)
+		run_over(r->browser);
+}
+
+static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	(void)w;
+	if (news == NEWS_ENDED)
+		browser_forget(r);
+}
+
+static struct browser_run *browser_of(struct browser *b, struct run *r)
+{
+	struct browser_run *br = r->browser;
+
+	if (br != NULL)
+		return br;
+	br = r->browser = xcalloc(1, sizeof(*br));
+	br->browser = b;
+	br->run = r;
+	br->watch.on_news = on_news;
+	LIST_INIT(&br->pending);
+	run_watch_add(r, &br->watch);
+	return br;
+}
+
+/* A session has come to be, or stays: the run knows it by its id. */
+static void note_session(struct browser_run *br,
+			 const struct broker_action *action,
+			 struct json_object *result)
+{
+	bool keeps = strcmp(action->name, KEEP) == 0;
+	struct run *r = br->run;
+	const char *id;
+
+	if (!keeps && strcmp(action->name, "create_tab") != 0)
+		return;
+	id = json_member_str(result, "sessionId");
+	if (id != NULL && id_ok(id, BROKER_SESSION)) {
+		snprintf(br->own, sizeof(br->own), "%s", id);
+		if (keeps && r->session_id == NULL)
+			r->session_id = xstrdup(id);
+	}
+}
+
+static void run_answered(void *arg, const struct broker_answer *a)
+{
+	struct pending *p = arg;
+	struct browser_run *br = p->of;
+	struct run *r = br->run;
+	uint32_t seq = p->seq;
+
+	if (a->ok)
+		note_session(br, p->action, a->body);
+	audit_browser(r->requestor, r->id, p->action->name,
+		      a->ok ? NULL : "failed");
+	pending_free(p);
+	worker_answer_ask(r, seq, a->ok, a->json, a->len);
+}
+
+/* Other sessions of its requestor are none of a template's business. */
+static bool is_its_session(const struct run *r, const char *id)
+{
+	return (r->session_id != NULL && strcmp(r->session_id, id) == 0) ||
+	       (r->browser != NULL && strcmp(r->browser->own, id) == 0);
+}
+
+/* Why R may not ASK; NULL: it may. */
+static const char *why_not(const struct browser *b, const struct run *r,
+			   const struct worker_ask *ask)
+{
+	struct json_object *given = json_member(ask->params, "sessionId");
+	const char *no;
+
+	if (broker_action(ask->tool) == NULL)
+		return "there is no such tool to be called";
+	no = grants_tool(r->template, b->server->config, ask->tool);
+	if (no != NULL)
+		return no;
+	if (strcmp(ask->tool, "list_sessions") == 0)
+		return "a template knows its own session alone; clients may "
+		       "list them";
+	if (json_object_is_type(given, json_type_string) &&
+	    !is_its_session(r, json_object_get_string(given)))
+		return "sessionId is neither the session that the run was "
+		       "given nor one that it made";
+	return browser_lacks(b->server->config);
+}
+
+static int64_t time_left(const struct run *r)
+{
+	int64_t left =
+	    r->started_mono_ms + r->limits.timeout_ms - clock_mono_ms();
+
+	if (left < 1)
+		return 1;
+	return left < BROKER_TIMEOUT_MAX ? left : BROKER_TIMEOUT_MAX;
+}
+
+void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
+{
+	const char *no = why_not(b, r, ask);
+	int64_t ms = time_left(r);
+	struct json_object *body;
+	struct pending *p;
+
+	if (no != NULL) {
+		audit_browser(r->requestor, r->id, ask->tool,
+			      "CALL_NOT_ALLOWED");
+		worker_refuse_ask(r, ask, no);
+		return;
+	}
+	r->requestor->browses = true;
+	p = xcalloc(1, sizeof(*p));
+	p->of = browser_of(b, r);
+	p->seq = ask->seq;
+	p->action = broker_action(ask->tool);
+	LIST_INSERT_HEAD(&p->of->pending, p, link);
+	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
+	/* as they are now: what was taken back since the start is not had */
+	json_object_object_add(body, "hosts",
+			       grants_hosts(r->template, b->server->config));
+	p->call = broker_ask(b->broker, ask->tool, body, ms, run_answered, p);
+}
+
+void browser_drop(struct run *r, uint32_t seq)
+{
+	struct pending *p;
+
+	if (r->browser == NULL)
+		return;
+	LIST_FOREACH(p, &r->browser->pending, link)
+	if (p->seq == seq)
+		break;
+	if (p == NULL)
+		return;
+	broker_forget(p->call);
+	pending_free(p);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* browser_status.c - how the browser is, for clients and for the log. */
+#include "supervisor/browser/browser_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/spawn/cgroup.h"
+
+/* ---- for clients ---- */
+
+struct view { /* call.state */
+	struct call *call;
+	struct broker_call *asked; /* NULL: it is answered */
+	void (*done)(struct call *c, struct json_object *view);
+};
+
+static void view_free(void *state)
+{
+	struct view *v = state;
+
+	if (v->asked != NULL)
+		broker_forget(v->asked);
+	free(v);
+}
+
+static void add_bool(struct json_object *o, const char *key, bool value)
+{
+	json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+static void add_str(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+/* Where it is, is the operator's business, and local users'. */
+static struct json_object *known(const struct session *s)
+{
+	const struct config *config = s->server->config;
+	struct json_object *o = json_object_new_object();
+	const char *why = browser_lacks(config);
+	const char *path = browser_chromium(config);
+
+	add_bool(o, "available", why == NULL);
+	if (why != NULL)
+		add_str(o, "reason", why);
+	else if (path != NULL && session_trust(s) == TRUST_LOCAL)
+		add_str(o, "path", path);
+	return o;
+}
+
+/* Who has none would learn from the rest what others do. */
+static bool has_session(const struct session *s, struct json_object *status)
+{
+	return json_member(json_member(status, "requestors"),
+			   s->requestor->name) != NULL;
+}
+
+/* How its broker is locked in, of which it tells what it has measured. */
+static struct json_object *cage_of(const struct browser *b,
+				   struct json_object *status)
+{
+	struct json_object *cage = json_member(status, "cage");
+	struct json_object *o = json_object_new_object();
+	int64_t landlock =
+	    json_object_get_int64(json_member(cage, "landlock"));
+	int64_t uid = json_object_get_int64(json_member(cage, "uid"));
+	bool grouped = cgroup_holds(CGROUP_BROWSER, broker_pid(b->broker));
+
+	add_bool(o, "seccomp",
+		 json_object_get_boolean(json_member(cage, "seccomp")));
+	json_object_object_add(o, "landlock", json_object_new_int64(landlock));
+	add_bool(o, "limits",
+		 json_object_get_boolean(json_member(cage, "limits")));
+	add_bool(o, "ownUser", cage != NULL && uid != (int64_t)geteuid());
+	add_str(o, "cgroup", grouped ? cgroup_name() : "none");
+	return o;
+}
+
+static void on_view(void *arg, const struct broker_answer *answer)
+{
+	static const char *const told[] = {"version", "sandboxed"};
+	struct view *v = arg;
+	struct call *c = v->call;
+	void (*done)(struct call *, struct json_object *) = v->done;
+	struct json_object *o = known(c->session), *is;
+	bool knows = answer->ok && has_session(c->session, answer->body);
+
+	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
+		if ((is = json_member(answer->body, told[i])) != NULL)
+			json_object_object_add(o, told[i], json_object_get(is));
+	if (knows)
+		json_object_object_add(
+		    o, "cage",
+		    cage_of(c->session->server->browser, answer->body));
+	c->state = NULL;
+	c->state_free = NULL;
+	free(v);
+	done(c, o);
+}
+
+static struct broker_call *ask(struct browser *b, broker_done done, void *arg)
+{
+	return broker_ask(b->broker, "status", json_object_new_object(),
+			  BROWSER_REQUEST_MS, done, arg);
+}
+
+void browser_view(struct call *c,
+		  void (*done)(struct call *c, struct json_object *view))
+{
+	struct browser *b = c->session->server->browser;
+	struct view *v;
+
+	if (!c->session->requestor->browses || !broker_is_running(b->broker)) {
+		done(c, known(c->session));
+		return;
+	}
+	v = xcalloc(1, sizeof(*v));
+	v->call = c;
+	v->done = done;
+	c->state = v;
+	c->state_free = view_free;
+	v->asked = ask(b, on_view, v);
+}
+
+/* ---- for the log ---- */
+
+static int64_t number(struct json_object *o, const char *key)
+{
+	return json_object_get_int64(json_member(o, key));
+}
+
+static const char *word(struct json_object *o, const char *key)
+{
+	struct json_object *is = json_member(o, key);
+
+	return is == NULL		     ? "unknown"
+	       : json_object_get_boolean(is) ? "yes"
+					     : "no";
+}
+
+static void on_status(void *arg, const struct broker_answer *answer)
+{
+	const struct browser *b = arg;
+	struct json_object *o = answer->body;
+	struct json_object *all = json_member(o, "requestors");
+	const char *version = json_member_str(o, "version");
+
+	if (!answer->ok) {
+		log_info("browser", "status=unknown why=\"%s\"",
+			 json_member_str(o, "message"));
+		return;
+	}
+	log_info("browser",
+		 "status=%s starts=%llu chromium=\"%s\" chromium_starts=%lld "
+		 "crashes=%lld sandboxed=%s sessions=%lld tabs=%lld calls=%lld "
+		 "refusals=%lld",
+		 json_object_get_boolean(json_member(o, "running")) ? "running"
+								    : "idle",
+		 (unsigned long long)broker_starts(b->broker),
+		 version != NULL ? version : "", (long long)number(o, "starts"),
+		 (long long)number(o, "crashes"), word(o, "sandboxed"),
+		 (long long)number(o, "sessions"), (long long)number(o, "tabs"),
+		 (long long)number(o, "calls"),
+		 (long long)number(o, "refusals"));
+	if (!json_object_is_type(all, json_type_object))
+		return;
+	json_object_object_foreach(all, name, of)
+	{
+		log_info("browser", "requestor=%s sessions=%lld tabs=%lld",
+			 name, (long long)number(of, "sessions"),
+			 (long long)number(of, "tabs"));
+	}
+}
+
+void browser_log(struct browser *b)
+{
+	const char *why = browser_lacks(b->server->config);
+
+	if (broker_is_running(b->broker))
+		ask(b, on_status, b);
+	else
+		log_info("browser", "status=%s starts=%llu why=\"%s\"",
+			 why == NULL ? "off" : "none",
+			 (unsigned long long)broker_starts(b->broker),
+			 why == NULL ? "nothing has asked for it" : why);
+}

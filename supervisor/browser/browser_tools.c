@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/browser/browser_tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+/* {MEMBER: schema}: what the members of results are made of. */
+EMBED(shapes_json, "supervisor/browser/browser_tools.json");
+
+static struct json_object *shapes(void)
+{
+	static struct json_object *all;
+
+	if (all == NULL &&
+	    json_parse(&all, shapes_json,
+		       (size_t)(shapes_json_end - shapes_json), NULL) < 0)
+		abort();
+	return all;
+}
+
+/* Of a run alone: a client has no session of its own to be kept. */
+static bool is_tool(const struct broker_action *a)
+{
+	return strcmp(a->name, "keep_session") != 0;
+}
+
+const struct broker_action *
+browser_tool_next(const struct broker_action *action)
+{
+	const struct broker_action *a =
+	    action == NULL ? broker_actions : action + 1;
+
+	while (a->name != NULL && !is_tool(a))
+		a++;
+	return a->name != NULL ? a : NULL;
+}
+
+const struct broker_action *browser_tool(const char *name)
+{
+	const struct broker_action *a = broker_action(name);
+
+	return a != NULL && is_tool(a) ? a : NULL;
+}
+
+static void add_str(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void add_int(struct json_object *o, const char *key, int64_t n)
+{
+	json_object_object_add(o, key, json_object_new_int64(n));
+}
+
+/* ---- what goes in ---- */
+
+static void add_choices(struct json_object *o, const char *words)
+{
+	struct json_object *list = json_object_new_array();
+
+	while (*words != '\0') {
+		size_t n = strcspn(words, " ");
+
+		json_object_array_add(
+		    list, json_object_new_string_len(words, (int)n));
+		words += n;
+		words += strspn(words, " ");
+	}
+	json_object_object_add(o, "enum", list);
+}
+
+static struct json_object *arg_schema(const struct broker_arg *a)
+{
+	static const char *const types[] = {
+	    [BROKER_STRING] = "string",	    [BROKER_INTEGER] = "integer",
+	    [BROKER_BOOLEAN] = "boolean",   [BROKER_CHOICE] = "string",
+	    [BROKER_SESSION_ID] = "string", [BROKER_TAB_ID] = "string"};
+	struct json_object *o = json_object_new_object();
+
+	add_str(o, "type", types[a->type]);
+	if (a->type == BROKER_STRING && a->min > 0)
+		add_int(o, "minLength", 1);
+	if (a->type == BROKER_STRING) /* of bytes: so many, or fewer */
+		add_int(o, "maxLength", a->max);
+	if (a->type == BROKER_INTEGER) {
+		add_int(o, "minimum", a->min);
+		add_int(o, "maximum", a->max);
+	}
+	if (a->type == BROKER_CHOICE)
+		add_choices(o, a->values);
+	if (a->has_value && a->type == BROKER_BOOLEAN)
+		json_object_object_add(o, "default",
+				       json_object_new_boolean(a->value != 0));
+	else if (a->has_value)
+		add_int(o, "default", a->value);
+	add_str(o, "description", a->about);
+	return o;
+}
+
+static struct json_object *input_schema(const struct broker_action *action)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *properties = json_object_new_object();
+	struct json_object *required = json_object_new_array();
+
+	for (const struct broker_arg *a = action->args; a->name != NULL; a++) {
+		json_object_object_add(properties, a->name, arg_schema(a));
+		if (a->required)
+			json_object_array_add(required,
+					      json_object_new_string(a->name));
+	}
+	add_str(o, "type", "object");
+	json_object_object_add(o, "properties", properties);
+	json_object_object_add(o, "required", required);
+	json_object_object_add(o, "additionalProperties",
+			       json_object_new_boolean(false));
+	return o;
+}
+
+/* ---- what comes out ---- */
+
+/* The next "name:type" or "name:type!" of *LIST, into what it is of. */
+static void add_result(const char **list, struct json_object *properties,
+		       struct json_object *required)
+{
+	size_t all = strcspn(*list, " "), name = strcspn(*list, ":");
+	bool always = (*list)[all - 1] == '!';
+	char *key = xstrndup(*list, name);
+	char *type = xstrndup(*list + name + 1, all - name - 1 - always);
+	struct json_object *shape = json_member(shapes(), key);
+
+	if (shape != NULL) {
+		json_object_get(shape);
+	} else {
+		shape = json_object_new_object();
+		add_str(shape, "type", type);
+	}
+	json_object_object_add(properties, key, shape);
+	if (always)
+		json_object_array_add(required, json_object_new_string(key));
+	free(key);
+	free(type);
+	*list += all;
+	*list += strspn(*list, " ");
+}
+
+static struct json_object *output_schema(const struct broker_action *action)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *properties = json_object_new_object();
+	struct json_object *required = json_object_new_array();
+	const char *list = action->result;
+
+	while (*list != '\0')
+		add_result(&list, properties, required);
+	add_str(o, "type", "object");
+	json_object_object_add(o, "properties", properties);
+	json_object_object_add(o, "required", required);
+	return o;
+}
+
+static struct json_object *annotations(const struct broker_action *action)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "readOnlyHint",
+			       json_object_new_boolean(action->read_only));
+	if (!action->read_only) /* a click may do anything */
+		json_object_object_add(o, "destructiveHint",
+				       json_object_new_boolean(true));
+	json_object_object_add(o, "openWorldHint",
+			       json_object_new_boolean(true));
+	return o;
+}
+
+struct json_object *browser_tool_definition(const struct broker_action *action)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_str(o, "name", action->name);
+	add_str(o, "title", action->title);
+	add_str(o, "description", action->about);
+	json_object_object_add(o, "inputSchema", input_schema(action));
+	json_object_object_add(o, "outputSchema", output_schema(action));
+	json_object_object_add(o, "annotations", annotations(action));
+	return o;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_tools.h - the browser's actions as tools, defined by the table that
+ * the broker checks them by.
+ */
+#ifndef SUPERVISOR_BROWSER_BROWSER_TOOLS_H
+#define SUPERVISOR_BROWSER_BROWSER_TOOLS_H
+
+#include <json-c/json.h>
+
+#include "ipc/browser_proto.h"
+
+/* The tool after ACTION (NULL: the first); NULL: there is none. */
+const struct broker_action *browser_tool_next(const struct broker_action *action);
+/* The tool called NAME, or NULL. */
+const struct broker_action *browser_tool(const char *name);
+
+/* Its definition, as tools/list has it; the caller's. */
+struct json_object *browser_tool_definition(const struct broker_action *action);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/config/config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text/errmsg.h"
+#include "supervisor/config/config_private.h"
+#include "supervisor/config/config_keys.h"
+
+#define SYSTEM_STATE "/var/lib/paddock"
+#define SYSTEM_SOCKET "/run/paddock/paddock.sock"
+#define SYSTEM_CONFIG "/etc/paddock/paddock.conf"
+#define MANUAL_COLUMNS 78
+#define HOME_OF_NOBODY "/nonexistent"
+
+/* An XDG folder of the environment counts when it is absolute. */
+static const char *folder(const char *variable)
+{
+	const char *dir = getenv(variable);
+
+	return dir != NULL && *dir == '/' ? dir : NULL;
+}
+
+static char *home(uid_t uid)
+{
+	const char *dir = folder("HOME");
+	const struct passwd *pw;
+
+	if (dir != NULL)
+		return xstrdup(dir);
+	pw = getpwuid(uid);
+	return xstrdup(pw != NULL && pw->pw_dir != NULL ? pw->pw_dir
+							: HOME_OF_NOBODY);
+}
+
+/* The folder VARIABLE, else REST below the home of UID; with TAIL. */
+static char *xdg(uid_t uid, const char *variable, const char *rest,
+		 const char *tail)
+{
+	const char *dir = folder(variable);
+	char *base, *path;
+
+	if (dir != NULL)
+		return xasprintf("%s/%s", dir, tail);
+	base = home(uid);
+	path = xasprintf("%s/%s/%s", base, rest, tail);
+	free(base);
+	return path;
+}
+
+char *config_default_file(uid_t uid)
+{
+	if (uid == 0)
+		return xstrdup(SYSTEM_CONFIG);
+	return xdg(uid, "XDG_CONFIG_HOME", ".config", "paddock/paddock.conf");
+}
+
+static void default_paths(struct config *c, uid_t uid)
+{
+	const char *runtime = folder("XDG_RUNTIME_DIR");
+
+	if (uid == 0) {
+		c->state_dir = xstrdup(SYSTEM_STATE);
+		c->socket = xstrdup(SYSTEM_SOCKET);
+		return;
+	}
+	c->state_dir = xdg(uid, "XDG_STATE_HOME", ".local/state", "paddock");
+	if (runtime != NULL)
+		c->socket = xasprintf("%s/paddock/paddock.sock", runtime);
+	else
+		c->socket = xasprintf("%s/paddock.sock", c->state_dir);
+}
+
+/* etc/templates beside the folder "build" that EXE lies in; or NULL. */
+static char *source_templates(const char *exe)
+{
+	static const char part[] = "/build/";
+	const char *build = NULL;
+	struct stat st;
+	char *dir;
+
+	for (const char *p = exe; (p = strstr(p, part)) != NULL; p++)
+		build = p;
+	if (build == NULL)
+		return NULL;
+	dir = xasprintf("%.*s/etc/templates", (int)(build - exe), exe);
+	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return dir;
+	free(dir);
+	return NULL;
+}
+
+/* ../share/paddock/templates from a folder "bin" that EXE lies in; or NULL. */
+static char *installed_templates(const char *exe)
+{
+	static const char bin[] = "/bin/";
+	const char *name = strrchr(exe, '/');
+	size_t n = name == NULL ? 0 : (size_t)(name - exe) + 1;
+
+	if (n < strlen(bin) ||
+	    strncmp(exe + n - strlen(bin), bin, strlen(bin)) != 0)
+		return NULL;
+	return xasprintf("%.*s/share/paddock/templates",
+			 (int)(n - strlen(bin)), exe);
+}
+
+char *config_shipped_templates(const char *exe)
+{
+	char *dir = source_templates(exe);
+
+	if (dir == NULL)
+		dir = installed_templates(exe);
+	return dir != NULL ? dir : xstrdup("/usr/share/paddock/templates");
+}
+
+char **config_default_templates(const char *exe, size_t *n)
+{
+	char **list = xcalloc(2, sizeof(char *));
+
+	*n = 1;
+	list[0] = source_templates(exe);
+	if (list[0] != NULL)
+		return list;
+	*n = 2;
+	list[0] = xstrdup("/etc/paddock/templates");
+	list[1] = config_shipped_templates(exe);
+	return list;
+}
+
+/* Whose struct SECTION's keys are in: a named section's own, or config's. */
+static const char *owner(const char *section)
+{
+	return config_section_is_named(section) ? section : "server";
+}
+
+static void defaults(const char *of, void *base)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(owner(keys[i].section), of) == 0)
+			config_key_default(&keys[i], base);
+}
+
+struct config *config_new(uid_t uid)
+{
+	struct config *c = xcalloc(1, sizeof(*c));
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	defaults("server", c);
+	default_paths(c, uid);
+	c->templates = config_default_templates(exe, &c->n_templates);
+	return c;
+}
+
+/* Frees what the keys of BASE own. */
+static void release(const char *of, void *base)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(owner(keys[i].section), of) == 0 &&
+		    config_key_is_text(&keys[i]))
+			free(*(char **)((char *)base + keys[i].offset));
+}
+
+void config_free(struct config *c)
+{
+	if (c == NULL)
+		return;
+	for (size_t i = 0; i < c->n_requestors; i++) {
+		free(c->requestors[i].name);
+		release(CONFIG_REQUESTOR, &c->requestors[i]);
+	}
+	for (size_t i = 0; i < c->n_grants; i++) {
+		free(c->grants[i].name);
+		release(CONFIG_GRANT, &c->grants[i]);
+	}
+	free(c->requestors);
+	free(c->grants);
+	config_clear_templates(c);
+	release("server", c);
+	free(c);
+}
+
+void config_clear_templates(struct config *c)
+{
+	for (size_t i = 0; i < c->n_templates; i++)
+		free(c->templates[i]);
+	free(c->templates);
+	c->templates = NULL;
+	c->n_templates = 0;
+}
+
+size_t config_requestor_index(struct config *c, const char *name, size_t n)
+{
+	struct config_requestor *r;
+
+	for (size_t i = 0; i < c->n_requestors; i++)
+		if (strncmp(c->requestors[i].name, name, n) == 0 &&
+		    c->requestors[i].name[n] == '\0')
+			return i;
+	c->requestors =
+	    xrealloc(c->requestors, (c->n_requestors + 1) * sizeof(*r));
+	r = &c->requestors[c->n_requestors];
+	*r = (struct config_requestor){.name = xstrndup(name, n)};
+	defaults(CONFIG_REQUESTOR, r);
+	return c->n_requestors++;
+}
+
+size_t config_grant_index(struct config *c, const char *name, size_t n)
+{
+	struct config_grant *g;
+
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (strncmp(c->grants[i].name, name, n) == 0 &&
+		    c->grants[i].name[n] == '\0')
+			return i;
+	c->grants = xrealloc(c->grants, (c->n_grants + 1) * sizeof(*g));
+	g = &c->grants[c->n_grants];
+	*g = (struct config_grant){.name = xstrndup(name, n)};
+	defaults(CONFIG_GRANT, g);
+	return c->n_grants++;
+}
+
+static bool same_token(const struct config_requestor *a,
+		       const struct config_requestor *b)
+{
+	return a->token_sha256 != NULL && b->token_sha256 != NULL &&
+	       strcmp(a->token_sha256, b->token_sha256) == 0;
+}
+
+static int check_requestor(const struct config *c, size_t i, const char *file,
+			   char *why, size_t size)
+{
+	const struct config_requestor *a = &c->requestors[i];
+
+	if (a->token_sha256 == NULL && a->uid < 0)
+		return why_set(why, size,
+			       "%s: [requestor \"%s\"] needs a token_sha256 or "
+			       "a uid, by which it is known",
+			       file, a->name);
+	for (size_t j = 0; j < i; j++) {
+		const struct config_requestor *b = &c->requestors[j];
+
+		if (same_token(a, b) || (a->uid >= 0 && a->uid == b->uid))
+			return why_set(why, size,
+				       "%s: [requestor \"%s\"] and [requestor "
+				       "\"%s\"] have the same %s",
+				       file, b->name, a->name,
+				       same_token(a, b) ? "token_sha256"
+							: "uid");
+	}
+	return 0;
+}
+
+int config_check(const struct config *c, const char *file, char *why,
+		 size_t size)
+{
+	if (c->default_ttl_ms > c->max_ttl_ms)
+		return why_set(why, size,
+			       "%s: default_ttl_ms (%" PRId64 ") is above "
+			       "max_ttl_ms (%" PRId64 "); lower the one or "
+			       "raise the other",
+			       file, c->default_ttl_ms, c->max_ttl_ms);
+	for (size_t i = 0; i < c->n_requestors; i++)
+		if (check_requestor(c, i, file, why, size) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* VALUE as an absolute path, if it is one of a path's type; the caller's. */
+static char *absolute(const struct config_key *k, const char *value)
+{
+	char cwd[PATH_MAX];
+	bool path = k->type == CONFIG_PATH || k->type == CONFIG_SOCKET ||
+		    k->type == CONFIG_DIRS;
+
+	if (!path || *value == '/' || *value == '\0' ||
+	    getcwd(cwd, sizeof(cwd)) == NULL)
+		return xstrdup(value);
+	return xasprintf("%s/%s", cwd, value);
+}
+
+/* One folder, as it stands: a flag's value may have spaces in it. */
+static int add_templates(struct config *c, const char *path, char *why,
+			 size_t size)
+{
+	if (*path != '/')
+		return why_set(why, size, "templates = \"%s\": expected a path",
+			       path);
+	c->templates =
+	    xrealloc(c->templates, (c->n_templates + 1) * sizeof(char *));
+	c->templates[c->n_templates++] = xstrdup(path);
+	c->templates_given = true;
+	return 0;
+}
+
+/* Whoever reads it in a log, or --print-config, sees one line. */
+static bool has_control(const char *value)
+{
+	for (const unsigned char *p = (const unsigned char *)value; *p != 0; p++)
+		if (*p < ' ' || *p == 0x7F)
+			return true;
+	return false;
+}
+
+int config_set(struct config *c, const char *section, const char *key,
+	       const char *value, char *why, size_t size)
+{
+	const char *near = NULL;
+	const struct config_key *k = config_key_find(section, key, &near);
+	char *text;
+	int rc;
+
+	if (k == NULL || config_section_is_named(section))
+		return why_set(why, size, "%s: unknown key in [%s]", key,
+			       section);
+	if (has_control(value))
+		return why_set(why, size, "%s = \"%s\": there is a control "
+			       "character, such as a line break, in it", key,
+			       value);
+	text = absolute(k, value);
+	if (k->type == CONFIG_DIRS)
+		rc = add_templates(c, text, why, size);
+	else
+		rc = config_key_set(k, c, text, false, why, size);
+	free(text);
+	return rc;
+}
+
+/* The name before the ':' of TEXT, or all; at *REST is what follows. */
+static bool whose(const char *text, const char **name, size_t *n,
+		  const char **rest)
+{
+	size_t colon = strcspn(text, ":=");
+
+	*name = "*";
+	*n = 1;
+	*rest = text;
+	if (text[colon] != ':')
+		return true;
+	*name = text;
+	*n = colon;
+	*rest = text + colon + 1;
+	return (*n == 1 && *text == '*') || config_is_id(text, colon);
+}
+
+int config_add_grant(struct config *c, const char *text, char *why, size_t size)
+{
+	const struct config_key *k = NULL;
+	const char *name, *rest, *near = NULL;
+	char reason[512], *key;
+	size_t n, len, i;
+	int rc;
+
+	if (!whose(text, &name, &n, &rest))
+		return why_set(why, size,
+			       "--grant %s: %.*s is no templateId; expected "
+			       "[TEMPLATE:]KEY=VALUE",
+			       text, (int)n, name);
+	len = strcspn(rest, "=");
+	key = xstrndup(rest, len);
+	if (rest[len] == '=')
+		k = config_key_find(CONFIG_GRANT, key, &near);
+	free(key);
+	if (k == NULL)
+		return why_set(why, size,
+			       "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
+			       "tools, hosts, read_paths, network, secrets, "
+			       "locks or digest as KEY",
+			       text);
+	i = config_grant_index(c, name, n);
+	rc = config_key_set(k, &c->grants[i], rest + len + 1,
+			    config_key_is_list(k), reason, sizeof(reason));
+	return rc < 0 ? why_set(why, size, "--grant %s", reason) : 0;
+}
+
+static void print_section(const char *section, const void *base, FILE *out)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(keys[i].section, section) == 0)
+			config_key_print(&keys[i], base, out);
+}
+
+void config_print(const struct config *c, FILE *out)
+{
+	for (const char *const *s = config_sections; *s != NULL; s++) {
+		if (config_section_is_named(*s))
+			break;
+		fprintf(out, "%s[%s]\n", s == config_sections ? "" : "\n", *s);
+		print_section(*s, c, out);
+	}
+	for (size_t i = 0; i < c->n_requestors; i++) {
+		fprintf(out, "\n[requestor \"%s\"]\n", c->requestors[i].name);
+		print_section(CONFIG_REQUESTOR, &c->requestors[i], out);
+	}
+	for (size_t i = 0; i < c->n_grants; i++) {
+		fprintf(out, "\n[grant \"%s\"]\n", c->grants[i].name);
+		print_section(CONFIG_GRANT, &c->grants[i], out);
+	}
+}
+
+/* A sentence begins a line, and no line is long: mdoc(7) wants it so. */
+static void manual_text(const char *text, FILE *out)
+{
+	size_t col = 0;
+	bool ends = false;
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, " ");
+
+		if (col > 0 && (ends || col + n >= MANUAL_COLUMNS)) {
+			fputc('\n', out);
+			col = 0;
+		}
+		col += (size_t)fprintf(out, "%s%.*s", col > 0 ? " " : "",
+				       (int)n, text);
+		ends = text[n - 1] == '.';
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static void manual_key(const struct config_key *k, FILE *out)
+{
+	char expected[256], text[300];
+
+	config_key_expected(k, expected, sizeof(expected));
+	fprintf(out, ".It Ic %s\n", k->name);
+	manual_text(k->help, out);
+	snprintf(text, sizeof(text), "Expected: %s.", expected);
+	manual_text(text, out);
+	if (k->type == CONFIG_BOOL)
+		fprintf(out, "Default: %s.\n", k->def != 0 ? "yes" : "no");
+	else if (k->type < CONFIG_BOOL && !k->optional)
+		fprintf(out, "Default: %" PRId64 ".\n", k->def);
+	else if (k->def_text != NULL)
+		fprintf(out, "Default: %s.\n", k->def_text);
+}
+
+#define ANSWER_REST 65536 /* bytes, of what an answer has beside an artifact */
+
+int64_t config_inline_bytes(const struct config *c)
+{
+	int64_t room = (c->max_answer_bytes - ANSWER_REST) / 8 * 3;
+
+	return room < c->max_artifact_inline_bytes ? room
+						   : c->max_artifact_inline_bytes;
+}
+
+void config_manual(FILE *out)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+	const char *section = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (section == NULL || strcmp(section, keys[i].section) != 0) {
+			if (section != NULL)
+				fputs(".El\n", out);
+			section = keys[i].section;
+			fprintf(out, ".Ss \"[%s%s]\"\n.Bl -tag -width Ds\n",
+				section,
+				strcmp(section, CONFIG_REQUESTOR) == 0
+				    ? " NAME"
+				: strcmp(section, CONFIG_GRANT) == 0
+				    ? " TEMPLATE"
+				    : "");
+		}
+		manual_key(&keys[i], out);
+	}
+	fputs(".El\n", out);
+}

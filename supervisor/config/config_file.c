@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inih cuts lines and names at fixed sizes without a word, passes over empty
+ * sections, and does not tell the handler where it is. So the lines are dealt
+ * out here, one by one, and looked at first.
+ */
+#include "supervisor/config/config_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text/suggest.h"
+#include "base/text/requestor_name.h"
+#include "base/text/utf8.h"
+#include "base/text/errmsg.h"
+#include "supervisor/config/config_keys.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 20)
+#define SECTION_MAX 96 /* inih cuts at 49, so its copy is not used */
+
+struct reading {
+	struct config *c;
+	const char *file; /* for people */
+	const char *text;
+	size_t len, at;
+	int line;
+	char section[SECTION_MAX + 1];
+	bool indented;	/* this line begins with a space */
+	bool continues; /* a key came since the section: inih goes on with it */
+	bool brackets;	/* that key's list may have [ADDRESS] */
+	bool failed;	/* WHY is set: deal out no more */
+	/* keys in this file: [0] of the server, [1 + 2 * i] of requestor i,
+	   [2 + 2 * i] of grant i */
+	bool (*seen)[CONFIG_KEYS_MAX];
+	size_t n_seen;
+	char *why;
+	size_t size;
+};
+
+static int fail(struct reading *r, const char *reason)
+{
+	why_set(r->why, r->size, "%s:%d: %s", r->file, r->line, reason);
+	r->failed = true;
+	return -EINVAL;
+}
+
+/* ---- sections that have a name ---- */
+
+static bool is_granted(const char *s, size_t n)
+{
+	return (n == 1 && *s == '*') || config_is_id(s, n);
+}
+
+/* The struct of the section NAME (N bytes), and its slot in SEEN. */
+static void *requestor(struct config *c, const char *name, size_t n,
+		       size_t *slot)
+{
+	size_t i = config_requestor_index(c, name, n);
+
+	*slot = 1 + 2 * i;
+	return &c->requestors[i];
+}
+
+static void *grant(struct config *c, const char *name, size_t n, size_t *slot)
+{
+	size_t i = config_grant_index(c, name, n);
+
+	*slot = 2 + 2 * i;
+	return &c->grants[i];
+}
+
+static const struct named {
+	const char *section;
+	bool (*is_name)(const char *s, size_t n);
+	void *(*find)(struct config *c, const char *name, size_t n,
+		      size_t *slot);
+	const char *expected;
+} named[] = {
+    {CONFIG_REQUESTOR, requestor_name_ok, requestor,
+     "[requestor \"NAME\"] with " REQUESTOR_NAME_RULE " as NAME"},
+    {CONFIG_GRANT, is_granted, grant,
+     "[grant \"TEMPLATE\"] with a templateId as TEMPLATE, or * for all"},
+};
+
+/* Which kind SECTION begins like; NULL: none. */
+static const struct named *kind_of(const char *section)
+{
+	for (size_t i = 0; i < ARRAY_LEN(named); i++)
+		if (strncmp(section, named[i].section,
+			    strlen(named[i].section)) == 0)
+			return &named[i];
+	return NULL;
+}
+
+/* NAME of [KIND "NAME"], N bytes; NULL: it is no such section. */
+static const char *name_in(const struct named *k, const char *section,
+			   size_t *n)
+{
+	const char *s = section + strlen(k->section);
+
+	if (*s != ' ' && *s != '\t')
+		return NULL;
+	s += strspn(s, " \t");
+	if (*s++ != '"')
+		return NULL;
+	*n = strcspn(s, "\"");
+	return strcmp(s + *n, "\"") == 0 && k->is_name(s, *n) ? s : NULL;
+}
+
+static bool plain_section(const char *section)
+{
+	for (const char *const *s = config_sections; *s != NULL; s++)
+		if (strcmp(*s, section) == 0)
+			return !config_section_is_named(section);
+	return false;
+}
+
+static int unknown_section(struct reading *r, const char *section)
+{
+	const struct named *k = kind_of(section);
+	char reason[512];
+	struct near near;
+
+	near_init(&near, section);
+	for (const char *const *s = config_sections; *s != NULL; s++)
+		near_try(&near, *s);
+	if (k != NULL)
+		why_set(reason, sizeof(reason), "[%s]: expected %s", section,
+			k->expected);
+	else if (near.best != NULL)
+		why_set(reason, sizeof(reason),
+			"[%s]: unknown section; did you mean [%s]?", section,
+			near.best);
+	else
+		why_set(reason, sizeof(reason),
+			"[%s]: unknown section; expected [server], [limits], "
+			"[sandbox], [browser], [requestor \"NAME\"] or "
+			"[grant \"TEMPLATE\"]",
+			section);
+	return fail(r, reason);
+}
+
+/* A section begins. What it names exists from here on, even without a key. */
+static int enter_section(struct reading *r, const char *section)
+{
+	const struct named *k = kind_of(section);
+	const char *name;
+	size_t n, slot;
+
+	r->continues = false;
+	snprintf(r->section, sizeof(r->section), "%s", section);
+	if (plain_section(section))
+		return 0;
+	name = k != NULL ? name_in(k, section, &n) : NULL;
+	if (name == NULL)
+		return unknown_section(r, section);
+	if (k->find == requestor && n == strlen("anonymous") &&
+	    strncmp(name, "anonymous", n) == 0)
+		return fail(r, "\"anonymous\" stands for callers without a "
+			       "token; choose another name");
+	(void)k->find(r->c, name, n, &slot);
+	if (r->c->n_requestors > CONFIG_REQUESTORS_MAX)
+		return fail(r, "there are more than 1000 requestors");
+	if (r->c->n_grants > CONFIG_GRANTS_MAX)
+		return fail(r, "there are grants for more than 1000 templates");
+	return 0;
+}
+
+/* LINE begins with '['. One that has no ']' is left for inih to refuse. */
+static int look_at_section(struct reading *r, const char *line)
+{
+	const char *end = strchr(line, ']');
+	char section[SECTION_MAX + 1];
+	size_t n = end != NULL ? (size_t)(end - line - 1) : 0;
+
+	if (end == NULL)
+		return 0;
+	if (n > SECTION_MAX)
+		return fail(r, "the name of the section is too long");
+	end += 1 + strspn(end + 1, " \t\r\n");
+	if (*end != '\0' && *end != ';' && *end != '#')
+		return fail(r, "something follows the ']' of the section");
+	memcpy(section, line + 1, n);
+	section[n] = '\0';
+	return enter_section(r, section);
+}
+
+static int look_at_line(struct reading *r, const char *line, size_t n)
+{
+	const char *bom = "\xEF\xBB\xBF"; /* inih passes over one */
+	size_t blank, end = n;
+
+	if (strlen(line) != n || !utf8_ok(line, n))
+		return fail(r, "this is not text in UTF-8");
+	while (end > 0 && (line[end - 1] == '\n' || line[end - 1] == '\r'))
+		end--;
+	for (size_t i = 0; i < end; i++)
+		if (((unsigned char)line[i] < ' ' && line[i] != '\t') ||
+		    line[i] == 0x7F)
+			return fail(r, "there is a control character");
+	if (r->line == 1 && strncmp(line, bom, strlen(bom)) == 0)
+		line += strlen(bom);
+	blank = strspn(line, " \t");
+	r->indented = blank > 0;
+	if (line[blank] == '[' && blank > 0 && !(r->continues && r->brackets))
+		return fail(r, "a section begins at the start of its line");
+	return *line == '[' ? look_at_section(r, line) : 0;
+}
+
+/* inih ends a value at " ;" alone; people end it at " #" as often. */
+static void cut_comment(char *line)
+{
+	for (char *p = line; (p = strchr(p, '#')) != NULL; p++)
+		if (p > line && (p[-1] == ' ' || p[-1] == '\t')) {
+			memcpy(p, "\n", 2);
+			return;
+		}
+}
+
+/* As fgets(3), for inih: the next line, or NULL to stop. */
+static char *next_line(char *line, int room, void *arg)
+{
+	struct reading *r = arg;
+	const char *start = r->text + r->at, *end;
+	char reason[80];
+	size_t n;
+
+	if (r->failed || r->at == r->len || room < 1)
+		return NULL;
+	end = memchr(start, '\n', r->len - r->at);
+	n = end != NULL ? (size_t)(end - start) + 1 : r->len - r->at;
+	r->line++;
+	if (n >= (size_t)room) {
+		why_set(reason, sizeof(reason),
+			"the line has more than %d bytes", room - 2);
+		fail(r, reason);
+		return NULL;
+	}
+	memcpy(line, start, n);
+	line[n] = '\0';
+	r->at += n;
+	if (look_at_line(r, line, n) < 0)
+		return NULL;
+	cut_comment(line);
+	return line;
+}
+
+/* Of this file, has KEY of slot I come before? It has now. */
+static bool twice(struct reading *r, size_t slot, const struct config_key *key)
+{
+	size_t n, k = (size_t)(key - config_keys(&n));
+	bool before;
+
+	if (slot >= r->n_seen) {
+		r->seen = xrealloc(r->seen, (slot + 1) * sizeof(*r->seen));
+		memset(r->seen + r->n_seen, 0,
+		       (slot + 1 - r->n_seen) * sizeof(*r->seen));
+		r->n_seen = slot + 1;
+	}
+	before = r->seen[slot][k];
+	r->seen[slot][k] = true;
+	return before;
+}
+
+static int unknown_key(struct reading *r, const char *section, const char *name,
+		       const char *near)
+{
+	char reason[512];
+
+	if (near != NULL)
+		why_set(reason, sizeof(reason),
+			"%s: unknown key in [%s]; did you mean %s?", name,
+			section, near);
+	else
+		why_set(reason, sizeof(reason),
+			"%s: unknown key in [%s]; paddockd --print-config "
+			"lists them all",
+			name, section);
+	return fail(r, reason);
+}
+
+/* A line that begins with a space goes on with the key before it. */
+static int check_line(struct reading *r, const struct config_key *k,
+		      size_t slot, bool more)
+{
+	char reason[256];
+
+	if (more && config_key_is_list(k))
+		return 0;
+	if (more)
+		why_set(reason, sizeof(reason),
+			"the line begins with a space, so it would go on with "
+			"%s, which is no list",
+			k->name);
+	else if (twice(r, slot, k))
+		why_set(reason, sizeof(reason),
+			"%s: the key came before in this file and section%s",
+			k->name,
+			config_key_is_list(k)
+			    ? "; name all in one line, with spaces between them"
+			    : "");
+	else
+		return 0;
+	return fail(r, reason);
+}
+
+static int take(struct reading *r, const char *name, const char *value)
+{
+	const struct named *kind = kind_of(r->section);
+	const struct config_key *k;
+	const char *near, *who;
+	char reason[512];
+	void *base = r->c;
+	size_t n = 0, slot = 0;
+	bool more = r->indented && r->continues;
+
+	if (*r->section == '\0')
+		return fail(r, "a key before the first section; begin with "
+			       "[server]");
+	if (kind != NULL) {
+		who = name_in(kind, r->section, &n);
+		base = kind->find(r->c, who, n, &slot);
+	}
+	k = config_key_find(kind != NULL ? kind->section : r->section, name,
+			    &near);
+	if (k == NULL)
+		return unknown_key(r, r->section, name, near);
+	if (check_line(r, k, slot, more) < 0)
+		return -EINVAL;
+	r->continues = true;
+	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_PLACES;
+	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
+		return fail(r, reason);
+	return 0;
+}
+
+/* inih's handler: 1 is good. */
+static int on_key(void *arg, const char *section, const char *name,
+		  const char *value)
+{
+	struct reading *r = arg;
+
+	(void)section;
+	return r->failed || take(r, name, value) < 0 ? 0 : 1;
+}
+
+static int read_text(struct config *c, const char *name, const char *text,
+		     size_t len, char *why, size_t size)
+{
+	struct reading r = {.c = c,
+			    .file = name,
+			    .text = text,
+			    .len = len,
+			    .why = why,
+			    .size = size};
+	int bad = ini_parse_stream(next_line, &r, on_key, &r);
+
+	free(r.seen);
+	if (bad > 0 && (!r.failed || bad < r.line))
+		return why_set(why, size,
+			       "%s:%d: expected KEY = VALUE, [SECTION] or "
+			       "# COMMENT",
+			       name, bad);
+	return r.failed ? -EINVAL : 0;
+}
+
+int config_read_text(struct config *c, const char *name, const char *text,
+		     size_t len, char *why, size_t size)
+{
+	int rc = read_text(c, name, text, len, why, size);
+
+	return rc < 0 ? rc : config_check(c, name, why, size);
+}
+
+/* All of the plain file PATH. 0; -errno, or -EFBIG. */
+static int slurp(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	int rc = 0;
+
+	*text = NULL;
+	*len = 0;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode))
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	else if ((uintmax_t)st.st_size > FILE_BYTES_MAX)
+		rc = -EFBIG;
+	if (rc == 0)
+		*text = xcalloc(1, (size_t)st.st_size + 1);
+	while (rc == 0 && *len < (size_t)st.st_size) {
+		ssize_t n = read(fd, *text + *len, (size_t)st.st_size - *len);
+
+		if (n == 0)
+			break;
+		if (n > 0)
+			*len += (size_t)n;
+		else if (errno != EINTR)
+			rc = -errno;
+	}
+	close(fd);
+	return rc;
+}
+
+static int read_file(struct config *c, const char *path, char *why, size_t size)
+{
+	char *text;
+	size_t len;
+	int rc = slurp(path, &text, &len);
+
+	if (rc == 0)
+		rc = read_text(c, path, text, len, why, size);
+	else
+		why_set(why, size, "%s: %s", path, strerror(-rc));
+	free(text);
+	return rc == 0 || rc == -ENOENT ? rc : -EINVAL;
+}
+
+static int is_conf(const struct dirent *e)
+{
+	const char *dot = strrchr(e->d_name, '.');
+
+	return e->d_name[0] != '.' && dot != NULL && strcmp(dot, ".conf") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int read_dir(struct config *c, const char *dir, char *why, size_t size)
+{
+	struct dirent **list;
+	int rc = 0, n = scandir(dir, &list, is_conf, by_name);
+
+	if (n < 0 && errno != ENOENT)
+		return why_set(why, size, "%s: %s", dir, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", dir, list[i]->d_name);
+
+		if (rc == 0 && read_file(c, path, why, size) < 0)
+			rc = -EINVAL;
+		free(path);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	return rc;
+}
+
+int config_read(struct config *c, const char *file, char *why, size_t size)
+{
+	const char *slash = strrchr(file, '/');
+	int n = slash != NULL ? (int)(slash - file + 1) : 0;
+	char *dir = xasprintf("%.*sconf.d", n, file);
+	int rc = read_file(c, file, why, size);
+
+	if (rc == 0)
+		rc = read_dir(c, dir, why, size);
+	if (rc == 0)
+		rc = config_check(c, file, why, size);
+	free(dir);
+	return rc;
+}

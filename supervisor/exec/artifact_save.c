@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/exec/artifact_save.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/run/lost_artifacts.h"
+#include "supervisor/exec/worker.h"
+
+struct kept { /* an artifact on its way to the store */
+	struct runs *runs;
+	struct store *store;
+	struct requestor *requestor;
+	struct run_artifact artifact;
+	char run_id[ID_SIZE];
+	char *tmp_path;
+	char sha256[65];
+};
+
+static void kept_free(struct kept *k)
+{
+	free(k->artifact.name);
+	free(k->artifact.mime_type);
+	free(k->tmp_path);
+	free(k);
+}
+
+/* Durable, it is the run's, and the template learns its id. */
+static void on_kept(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+	struct run *r = runs_working(k->runs, k->run_id);
+
+	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
+	if (res->rc != 0)
+		log_error("keep", "run=%s requestor=%s artifact=lost err=\"%s\"",
+			  k->run_id, k->requestor->name, res->why);
+	if (r == NULL) {
+		; /* it has ended, and does not list it */
+	} else if (res->rc != 0) {
+		struct refusal why = {0};
+
+		r->artifact_bytes -= k->artifact.size;
+		refuse(&why, "STORE_UNAVAILABLE", NULL,
+		       "this server could not keep the artifact: %s", store_says(res->rc));
+		worker_answer_refused(r, &k->artifact, &why);
+	} else {
+		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
+							  sizeof(*r->artifacts));
+		r->artifacts[r->n_artifacts++] = k->artifact;
+		missing_kept(r, k->artifact.name);
+		worker_answer_kept(r, k->artifact.id);
+		k->artifact = (struct run_artifact){0};
+	}
+	kept_free(k);
+}
+
+static void refuse_artifact(struct kept *k, struct run *r)
+{
+	struct refusal why = {0};
+
+	requestor_no_room(k->requestor, k->artifact.size, &why);
+	r->artifact_bytes -= k->artifact.size;
+	worker_answer_refused(r, &k->artifact, &why);
+}
+
+static void put(struct kept *k)
+{
+	struct store_artifact row = {.requestor = k->requestor->name,
+				     .name = k->artifact.name,
+				     .mime_type = k->artifact.mime_type,
+				     .sha256 = k->sha256,
+				     .size = k->artifact.size,
+				     .created_ms = clock_wall_ms()};
+
+	memcpy(row.id, k->artifact.id, sizeof(row.id));
+	memcpy(row.run_id, k->run_id, sizeof(row.run_id));
+	requestor_keep(k->requestor, k->artifact.size);
+	store_put_artifact(k->store, &row, k->tmp_path, STORE_NOW, on_kept, k);
+}
+
+/* How much its requestor has is known, or cannot be. */
+static void keep(struct kept *k)
+{
+	struct run *r = runs_working(k->runs, k->run_id);
+
+	if (r != NULL && requestor_has_room(k->requestor, k->artifact.size)) {
+		r->made_artifacts = true;
+		put(k);
+		return;
+	}
+	unlink(k->tmp_path);
+	if (r != NULL) /* else it has ended: its artifacts have their expiry */
+		refuse_artifact(k, r);
+	kept_free(k);
+}
+
+static void on_learnt(void *arg, const struct store_result *res)
+{
+	if (res->rc == 0)
+		requestor_set_usage(arg, res->artifact_bytes, res->row_bytes);
+}
+
+static void on_usage(void *arg, const struct store_result *res)
+{
+	struct kept *k = arg;
+
+	on_learnt(k->requestor, res);
+	keep(k);
+}
+
+void keep_learn(struct store *store, struct requestor *q)
+{
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_learnt, q);
+}
+
+void keep_artifact(struct runs *s, struct store *store, struct run *r,
+		   struct run_artifact *a, char *tmp_path, const char *sha256)
+{
+	struct requestor *q = r->requestor;
+	struct kept *k = xcalloc(1, sizeof(*k));
+
+	id_new(a->id, "art");
+	r->artifact_bytes += a->size;
+	*k = (struct kept){.runs = s,
+			   .store = store,
+			   .requestor = q,
+			   .artifact = *a,
+			   .tmp_path = tmp_path};
+	memcpy(k->run_id, r->id, sizeof(k->run_id));
+	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
+	if (q->usage_known) {
+		keep(k);
+		return;
+	}
+	requestor_asks_usage(q);
+	store_usage(store, q->name, on_usage, k);
+}

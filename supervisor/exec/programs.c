@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/exec/programs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/grants/granted_path.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/templates/manifest.h"
+
+/* The shim's own, beside what it keeps of inputs and output. */
+#define SHIM_BYTES (16ll << 20)
+
+enum crew_kind programs_kind(const struct template *t)
+{
+	return t->runtime == RUNTIME_PROGRAM ? CREW_PROGRAM : CREW_LUA;
+}
+
+static void add_read(struct crew_tree *tree, const char *path)
+{
+	for (size_t i = 0; i < tree->n_reads; i++)
+		if (strcmp(tree->reads[i], path) == 0)
+			return;
+	if (tree->n_reads == CREW_READS_MAX) {
+		log_warn("programs",
+			 "read_path=\"%s\" shown=no msg=\"programs may ask for "
+			 "%u paths together\"",
+			 path, CREW_READS_MAX);
+		return;
+	}
+	tree->reads[tree->n_reads++] = (char *)path;
+}
+
+void programs_show(struct crew *c, const struct catalogue *all,
+		   const struct config *config)
+{
+	struct crew_tree tree = {
+	    .weak = config->allow_weak_programs,
+	    .copy_bytes = (uint64_t)config->max_package_copy_bytes,
+	    .copies_bytes = (uint64_t)config->max_package_copies_bytes};
+
+	tree.packages = xcalloc(all->n + 1, sizeof(*tree.packages));
+	tree.reads = xcalloc(CREW_READS_MAX, sizeof(char *));
+	for (size_t i = 0; i < all->n; i++) {
+		const struct template *t = all->all[i];
+		struct crew_package *p = &tree.packages[tree.n_packages];
+
+		if (t->runtime != RUNTIME_PROGRAM)
+			continue;
+		tree.n_packages++;
+		*p = (struct crew_package){
+		    .path = t->dir,
+		    .id = t->folder,
+		    .copied = grants_by_digest(t, config)};
+		memcpy(p->digest, t->digest, sizeof(p->digest));
+		for (size_t j = 0; j < t->n_reads; j++)
+			if (grants_read(t, config, t->reads[j]))
+				add_read(&tree, t->reads[j]);
+	}
+	crew_set_tree(c, &tree);
+	free(tree.packages);
+	free(tree.reads);
+}
+
+/* What is every program's own hides the host's. */
+static const char *hidden_by(const char *path)
+{
+	static const char *const own[] = {"/work", "/template", "/proc"};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (granted_path_names(own[i], path))
+			return own[i];
+	return NULL;
+}
+
+/* Can PATH, which is granted, be shown by what lies there? */
+static bool may_read(const struct template *t, const char *path,
+		     const char *granted, struct refusal *r)
+{
+	const char *own = hidden_by(path);
+	struct file_id id;
+	char why[PATH_MAX + 256];
+	int rc;
+
+	if (own != NULL) {
+		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+		       "%s asks to read %s, which no program can be shown, "
+		       "since each has a %s of its own; files have to lie "
+		       "elsewhere, and be asked for and granted there",
+		       t->id, path, own);
+		return false;
+	}
+	rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
+	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
+		return true; /* or who shows it to programs tells */
+	refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+	       "%s asks to read what it cannot be shown: %s", t->id, why);
+	return false;
+}
+
+static bool may_read_all(const struct template *t, const struct config *config,
+			 struct refusal *r)
+{
+	char *granted = grants_reads(t, config);
+	bool may = true;
+
+	for (size_t i = 0; may && i < t->n_reads; i++)
+		may = may_read(t, t->reads[i], granted, r);
+	free(granted);
+	return may;
+}
+
+bool programs_allow(const struct template *t, const struct config *config,
+		    const struct isolation *iso, struct refusal *r)
+{
+	if (t->runtime != RUNTIME_PROGRAM)
+		return true;
+	if (iso->no_programs[0] != '\0') {
+		refuse(r, "ISOLATION_TOO_WEAK", NULL,
+		       "programs cannot be caged on this machine, so %s is not "
+		       "run: %s",
+		       t->id, iso->no_programs);
+		return false;
+	}
+	return t->n_reads == 0 || may_read_all(t, config, r);
+}
+
+struct json_object *programs_view(const struct isolation *iso)
+{
+	struct json_object *v = json_object_new_object();
+	bool can = iso->no_programs[0] == '\0';
+
+	json_object_object_add(v, "available", json_object_new_boolean(can));
+	if (!can)
+		json_object_object_add(
+		    v, "reason", json_object_new_string(iso->no_programs));
+	else if (iso->weak[0] != '\0')
+		json_object_object_add(v, "weak",
+				       json_object_new_string(iso->weak));
+	return v;
+}
+
+struct crew_job programs_job(const struct run *r)
+{
+	const struct template *t = r->template;
+
+	return (struct crew_job){
+	    .kind = programs_kind(t),
+	    .cpu_ms = (uint64_t)r->limits.cpu_ms,
+	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
+	    .package = t->dir,
+	    .package_id = t->folder,
+	    .digest = t->digest,
+	    .reads = t->reads,
+	    .n_reads = t->n_reads,
+	    .processes = (uint64_t)r->limits.processes,
+	    .open_files = (uint64_t)r->limits.open_files,
+	    .files = (uint64_t)r->limits.files,
+	    .locks = grants_asks_locks(t)};
+}
+
+int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
+{
+	const struct run_limits *l = &r->limits;
+	const struct cgroup_limits limits = {
+	    .memory_bytes = (uint64_t)(l->memory_bytes + SHIM_BYTES +
+				       l->output_bytes) +
+			    r->inputs_len,
+	    .processes = (uint64_t)l->processes + 1};
+
+	return cgroup_run_begin(slot, &limits, pid);
+}
+
+/* ---- by root ---- */
+
+/* Is it WANT that NAME, a link in the folder AT, leads to? */
+static bool leads_to(int at, const char *name, const struct file_id *want)
+{
+	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct file_id id = {0};
+	bool same = fd >= 0 && file_id_of(fd, &id) == 0 &&
+		    file_id_same(&id, want);
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+/* Is one of the links in the folder FD one to WANT? */
+static bool is_linked(int fd, const struct file_id *want)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again >= 0 ? fdopendir(again) : NULL;
+	struct dirent *e;
+	bool found = false;
+
+	if (d == NULL && again >= 0)
+		close(again);
+	while (d != NULL && !found && (e = readdir(d)) != NULL)
+		found = (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN) &&
+			leads_to(fd, e->d_name, want);
+	if (d != NULL)
+		closedir(d);
+	return found;
+}
+
+/* Absolute, and without a part that is no name: such a one names a parent. */
+static bool is_plain(const char *path)
+{
+	size_t len = strlen(path);
+
+	return path[0] == '/' && path[len - 1] != '/' &&
+	       strstr(path, "//") == NULL && strstr(path, "/./") == NULL &&
+	       strstr(path, "/../") == NULL &&
+	       (len < 2 || strcmp(path + len - 2, "/.") != 0) &&
+	       (len < 3 || strcmp(path + len - 3, "/..") != 0);
+}
+
+/* What PATH is of, and the folder that it lies in; through no link. */
+static bool identify(const char *path, struct file_id *id,
+		     struct file_id *parent)
+{
+	const char *slash = strrchr(path, '/');
+	char *up;
+	int fd, at;
+	bool good;
+
+	up = xasprintf("%.*s/", (int)(slash - path), path);
+	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nolink_open(at, slash + 1, O_PATH | O_DIRECTORY) : -1;
+	good = fd >= 0 && file_id_of(fd, id) == 0 && file_id_of(at, parent) == 0;
+	if (fd >= 0)
+		close(fd);
+	if (at >= 0)
+		close(at);
+	free(up);
+	return good;
+}
+
+/* Is FOLDER a package, ID, or one of packages, ID among them? */
+static bool has_package(const char *folder, const struct file_id *id,
+			const struct file_id *parent)
+{
+	int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct file_id own = {0};
+	bool has = false;
+
+	if (fd < 0)
+		return false;
+	if (file_id_of(fd, &own) < 0)
+		has = false;
+	else if (faccessat(fd, "template.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		has = file_id_same(&own, id);
+	else
+		has = file_id_same(&own, parent) || is_linked(fd, id);
+	close(fd);
+	return has;
+}
+
+enum standing { NOT_ALLOWED, ALLOWED, NOT_THERE };
+
+/*
+ * "DEVICE:INODE:[DIGEST:]PATH": is that what lies at PATH, and what catalogue.h
+ * calls a package? Descriptors are compared; and the zygote, which finds another there
+ * by then, shows none.
+ */
+static enum standing package_stands(const struct config *c, const char *arg)
+{
+	struct file_id want, id, parent;
+	bool found = false;
+	int n = 0;
+
+	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &want.dev, &want.ino,
+		   &n) != 2 ||
+	    n == 0)
+		return NOT_ALLOWED;
+	n += (int)crew_digest_len(arg + n);
+	if (!is_plain(arg + n))
+		return NOT_ALLOWED;
+	if (!identify(arg + n, &id, &parent) || !file_id_same(&id, &want))
+		return NOT_THERE;
+	for (size_t i = 0; i < c->n_templates && !found; i++)
+		found = has_package(c->templates[i], &id, &parent);
+	return found ? ALLOWED : NOT_ALLOWED;
+}
+
+/* "BYTES:BYTES": how much may be copied, as it is configured. */
+static bool are_bounds(const struct config *c, const char *arg)
+{
+	int64_t one, all;
+
+	return sscanf(arg, "%" SCNd64 ":%" SCNd64, &one, &all) == 2 &&
+	       one == c->max_package_copy_bytes &&
+	       all == c->max_package_copies_bytes;
+}
+
+/* A package that is not there any more is one that the zygote leaves out. */
+static bool may_have(const struct config *c, char *arg)
+{
+	static const char package[] = "package=", unshown[] = "unshown=";
+	static const char read[] = "read=", copies[] = "copies=";
+	enum standing how;
+
+	if (strncmp(arg, unshown, strlen(unshown)) == 0)
+		return true;
+	if (strncmp(arg, package, strlen(package)) == 0) {
+		how = package_stands(c, arg + strlen(package));
+		if (how == NOT_THERE)
+			memcpy(arg, unshown, strlen(unshown));
+		return how != NOT_ALLOWED;
+	}
+	if (strncmp(arg, read, strlen(read)) == 0) {
+		arg += strlen(read);
+		return *arg == '/' && manifest_path_ok(arg + 1) &&
+		       grants_any_read(c, arg);
+	}
+	if (strncmp(arg, copies, strlen(copies)) == 0)
+		return are_bounds(c, arg + strlen(copies));
+	return strcmp(arg, "weak") == 0 && c->allow_weak_programs;
+}
+
+_Static_assert(sizeof("package=") == sizeof("unshown="), "one for the other");
+
+bool programs_may_start(const struct config *c, char *const argv[])
+{
+	if (argv[0] == NULL)
+		return false;
+	if (argv[1] == NULL)
+		return true; /* Lua's, which sees no file */
+	if (strcmp(argv[1], "program") != 0)
+		return false;
+	for (size_t i = 2; argv[i] != NULL; i++)
+		if (!may_have(c, argv[i]))
+			return false;
+	return true;
+}

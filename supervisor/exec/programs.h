@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * programs.h - templates that are programs: what they may see, and whether
+ * one may run here.
+ */
+#ifndef SUPERVISOR_EXEC_PROGRAMS_H
+#define SUPERVISOR_EXEC_PROGRAMS_H
+
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/spawn/isolation.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/run/run.h"
+
+enum crew_kind programs_kind(const struct template *t);
+
+/* C's programs see the packages of ALL, and what CONFIG grants them to read. */
+void programs_show(struct crew *c, const struct catalogue *all,
+		   const struct config *config);
+
+/* May T run, to which all is granted? A program that may not is refused in R. */
+bool programs_allow(const struct template *t, const struct config *config,
+		    const struct isolation *iso, struct refusal *r);
+
+/* {available, reason?}: can any be caged here? The caller's. */
+struct json_object *programs_view(const struct isolation *iso);
+
+/* What R's worker is for, all that it asks for granted; borrowed from R. */
+struct crew_job programs_job(const struct run *r);
+
+/*
+ * PID is the shim of R, a program's, which waits for its orders: hold it and
+ * what it starts to R's limits, by a cgroup. As cgroup_run_begin().
+ */
+int programs_hold(const struct run *r, uint32_t slot, pid_t pid);
+
+/*
+ * For who starts zygotes with root's rights: does C allow ARGV? That is, no
+ * packages but those in its template folders, no paths but those that
+ * it grants, and nothing that a zygote does not know. A package whose folder
+ * is not the one that ARGV says becomes, there, one that is not shown.
+ */
+bool programs_may_start(const struct config *c, char *const argv[]);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.h - every run that this instance has not finished: created, queued,
+ * started, ended, recorded, told, and then forgotten (the store remembers).
+ */
+#ifndef SUPERVISOR_EXEC_RUNS_H
+#define SUPERVISOR_EXEC_RUNS_H
+
+#include <event2/event.h>
+
+#include "supervisor/templates/catalogue.h"
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/spawn/isolation.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/run/run.h"
+#include "supervisor/store/store.h"
+#include "supervisor/exec/worker.h"
+
+struct runs;
+
+/* What runs need; all lent, for as long as the runs live. */
+struct runs_env {
+	struct event_base *base;
+	const struct config *config;
+	const struct isolation *isolation;
+	struct crew *crew;
+	struct offload *offload;
+	struct turns *turns; /* for what workers say; NULL: at once */
+	struct store *store;
+	const char *instance;
+	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */
+	worker_on_drop on_drop;
+	void *ask_arg;
+	const bool *quiet;    /* start nothing */
+	const bool *draining; /* accept nothing */
+	bool shared;	      /* there may be more than one requestor */
+};
+
+struct runs *runs_new(const struct runs_env *env);
+void runs_free(struct runs *s); /* every run has ended; NULL is fine */
+
+/* What is asked for, beside template and inputs. Strings are lent. */
+struct run_wish {
+	int64_t timeout_ms; /* 0: the template's */
+	int64_t ttl_ms;	    /* 0: the server's default */
+	const char *session_id;
+	enum template_trust trust; /* of the session that asks */
+	const char *idem_key;
+	const char *idem_digest; /* with idem_key */
+	enum store_task task;	 /* not _NONE: it is a task as well… */
+	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
+	char *inputs_text; /* they, as text: taken, when a run is made; or NULL */
+	size_t inputs_len;
+	bool promised; /* its id is given away before it ends: store at once */
+};
+
+/*
+ * Create a run of TEMPLATE for REQUESTOR, whose INPUTS (lent) have been
+ * validated, and start or queue it. NULL, and R says why: QUEUE_FULL,
+ * STORE_UNAVAILABLE. Nobody is told of it before this returns. With
+ * wish.promised, ON_STORED (may be NULL) is called when its row is durable
+ * (WHY NULL) or cannot be written (WHY, lent: the run is being dropped).
+ */
+typedef void (*runs_stored)(void *arg, struct run *run, const char *why);
+struct run *runs_create(struct runs *s, struct requestor *requestor,
+			struct template *template, struct json_object *inputs,
+			const struct run_wish *wish, runs_stored on_stored,
+			void *arg, struct refusal *r);
+
+/* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
+struct run *runs_find(struct runs *s, const struct requestor *requestor,
+		      const char *id);
+/* Anybody's that has a worker, or NULL. */
+struct run *runs_working(struct runs *s, const char *id);
+struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
+			   const char *template_id, const char *key);
+
+/* Ask R to end. 0; -EALREADY: asked before, or it has ended. */
+int runs_cancel(struct runs *s, struct run *r);
+
+/*
+ * Take back what RES (of store_recover()) brings: queue it again, or fail it
+ * when SERVED (NULL: not by us) does not know its requestor, or its template
+ * has changed.
+ */
+typedef struct requestor *(*runs_served)(void *arg, const char *name);
+void runs_reclaim(struct runs *s, runs_served served, void *arg,
+		  const struct catalogue *catalogue,
+		  const struct store_result *res);
+
+/* Start what waits, as far as limits and workers go. */
+void runs_pump(struct runs *s);
+
+/*
+ * End what runs, as interrupted, and with QUEUED what waits too, unless it was
+ * taken over; their rows are asked for. What is left waiting is the next
+ * instance's to take over.
+ */
+void runs_interrupt(struct runs *s, bool queued);
+
+/* The store is about to close what nudges us. */
+void runs_mail_deaf(struct runs *s);
+
+/* Tell the watches of ended runs that the store cannot record them now. */
+void runs_tell_unrecorded(struct runs *s, const char *why);
+
+size_t runs_running(const struct runs *s);
+size_t runs_queued(const struct runs *s);
+/* Those that have begun, until their end is recorded. */
+size_t runs_unrecorded(const struct runs *s);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/exec/runs_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/input/input.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/run_row.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/run/run_json.h"
+
+void runs_forget(struct runs *s, struct run *r)
+{
+	HASH_DEL(s->by_id, r);
+	input_forget(r);
+	runs_mail_forget(r);
+	browser_forget(r);
+	if (r->result_text != NULL) {
+		intake_let_go(s->env.offload, r->requestor, r->result);
+		r->result = NULL;
+	}
+	run_free(r);
+}
+
+struct ended { /* of a terminal row's request */
+	struct runs *runs;
+	struct run *run;
+	size_t bytes; /* of its view */
+};
+
+static void on_ended(void *arg, const struct store_result *res)
+{
+	struct ended *e = arg;
+	struct run *r = e->run;
+
+	if (res->rc != 0) {
+		log_error("runs", "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
+			  r->id, r->requestor->name, run_state_name(r->state), res->why);
+		r->unrecorded = store_says(res->rc);
+	}
+	e->runs->unrecorded -= e->bytes;
+	run_tell(r, NEWS_ENDED);
+	runs_forget(e->runs, r);
+	if (e->bytes > 0 &&
+	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
+		runs_pump(e->runs);
+	free(e);
+}
+
+static void log_end(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
+		 "cpu_ms=%lld rss=%lld",
+		 r->id, r->template->id, r->requestor->name, run_status(r),
+		 r->error.code != NULL ? r->error.code : "-",
+		 (long long)(r->finished_mono_ms - r->created_mono_ms),
+		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes);
+}
+
+/* How long it is remembered: its ttl, and as its artifacts, and its task. */
+static void set_expiry(struct runs *s, struct run *r)
+{
+	int64_t artifact_ttl = s->env.config->artifact_ttl_ms;
+	int64_t ttl = r->limits.ttl_ms;
+
+	if (r->made_artifacts) {
+		store_expire_artifacts(s->env.store, r->id,
+				       r->finished_ms + artifact_ttl);
+		if (ttl < artifact_ttl)
+			ttl = artifact_ttl;
+	}
+	r->expires_ms = r->finished_ms + ttl;
+	if (r->expires_ms < r->task.expires_ms)
+		r->expires_ms = r->task.expires_ms;
+}
+
+/* A log that is large becomes a line that says why it is not there. */
+static void let_log_go(struct run *r)
+{
+	char ts[CLOCK_ISO_SIZE];
+
+	if (r->log == NULL || buf_len(r->log) < DISK_LARGE_BYTES)
+		return;
+	clock_iso(ts, clock_wall_ms());
+	buf_drop(r->log, buf_len(r->log));
+	buf_printf(r->log, "%s notice this log was not kept: the disk of the "
+			   "server is nearly full\n", ts);
+}
+
+/*
+ * While the disk is nearly full a large result is not written: that R ended is
+ * what there is room for. The event that ends it then.
+ */
+static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev)
+{
+	enum disk_room room = disk_room_lately(s->env.config);
+	size_t len = 0;
+
+	if (room == DISK_ROOM)
+		return ev;
+	let_log_go(r);
+	if (r->result_text != NULL)
+		len = r->result_len;
+	else if (r->result != NULL)
+		json_text(r->result, &len);
+	if (len < DISK_LARGE_BYTES || r->error.code != NULL)
+		return ev;
+	run_set_error(r, "STORE_UNAVAILABLE", NULL,
+		      "the template gave its result of %zu bytes, but this "
+		      "server did not keep it: %s", len, disk_says(room));
+	intake_let_go(s->env.offload, r->requestor, r->result);
+	r->result = NULL;
+	free(r->result_text);
+	r->result_text = NULL;
+	r->is_reply = false;
+	return EV_FAIL;
+}
+
+#define BEFORE_RESULT ",\"result\":"
+
+/* R's view as text; a large result is put in at its end, as it is. */
+static char *text_of(const struct run *r, struct json_object *view)
+{
+	size_t n, before = strlen(BEFORE_RESULT);
+	const char *text = json_text(view, &n);
+	char *all, *at;
+
+	if (r->result_text == NULL)
+		return xstrdup(text);
+	at = all = xrealloc(NULL, n + before + r->result_len + 1);
+	at = mempcpy(at, text, n - 1);
+	at = mempcpy(at, BEFORE_RESULT, before);
+	at = mempcpy(at, r->result_text, r->result_len);
+	memcpy(at, "}", 2);
+	return all;
+}
+
+void runs_finish(struct runs *s, struct run *r, enum run_event ev)
+{
+	struct ended *e = xcalloc(1, sizeof(*e));
+	struct json_object *view;
+	int rc = run_apply(r, fit(s, r, ev));
+
+	assert(rc == 0);
+	(void)rc;
+	input_forget(r); /* before anybody leaves, and others are asked */
+	if (r->state == RUN_CANCELED) {
+		run_clear_error(r);
+		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");
+	}
+	if (r->error.code != NULL) /* else the verdict closed them */
+		run_steps_close(&r->steps, r->error.code, r->error.message);
+	free(r->inputs);
+	r->inputs = NULL;
+	set_expiry(s, r);
+	view = view_run(r, s->env.isolation);
+	r->view = text_of(r, view);
+	json_object_put(view);
+	log_end(r);
+	audit_end(r, s->env.isolation);
+	if (r->task.form != STORE_TASK_NONE)
+		audit_task("task_ended", r->requestor, r->id,
+			   task_status_name(task_status(r)));
+	*e = (struct ended){s, r, strlen(r->view)};
+	s->unrecorded += e->bytes;
+	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW,
+		    on_ended, e);
+}

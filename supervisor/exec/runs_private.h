@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_private.h - what the parts of runs share; nobody else includes it.
+ *
+ *   runs.c        creation, look-up, cancelling; what workers tell; a new server
+ *   runs_queue.c  which start, and when
+ *   runs_finish.c    the end: view, row, who is told
+ *   runs_remote.c   what other instances on the same state ask of ours
+ */
+#ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
+#define SUPERVISOR_EXEC_RUNS_PRIVATE_H
+
+#include "supervisor/exec/runs.h"
+#include "supervisor/requestor/sched.h"
+
+#define RUNS_UNRECORDED_MAX (16u << 20) /* bytes of views: no run begins above */
+
+struct runs_mail; /* runs_remote.c */
+
+struct runs {
+	struct runs_env env;
+	struct runs_mail *mail;
+	char *state_dir;
+	struct worker_env workers;
+	struct run *by_id;
+	struct sched sched;
+	/* pending: there was no worker of that kind to be had */
+	struct event *pause[CREW_KINDS];
+	size_t strangers; /* without a section, who have made runs */
+	size_t unrecorded; /* bytes of views on their way to the disk */
+};
+
+/* ---- runs_queue.c ---- */
+
+void runs_queue_init(struct runs *s);
+void runs_queue_fini(struct runs *s);
+
+void runs_enqueue(struct runs *s, struct run *r);
+/* Is there room for one more to run? */
+bool runs_can_start(struct runs *s);
+/* The one to start now, or NULL. */
+struct run *runs_next(struct runs *s);
+/* R, which is next, gets its worker. */
+void runs_start(struct runs *s, struct run *r);
+/* R has no worker after all: it is the next to get one, or it failed. */
+void runs_unborn(struct runs *s, struct run *r, int err);
+/* A worker is gone: there is room again. */
+void runs_resume(struct runs *s);
+
+/* ---- runs_finish.c ---- */
+
+/* EV ends R, which has no worker: steps, view, row; NEWS_ENDED follows. */
+void runs_finish(struct runs *s, struct run *r, enum run_event ev);
+void runs_forget(struct runs *s, struct run *r);
+
+/* ---- runs_remote.c ---- */
+
+void runs_mail_init(struct runs *s);
+void runs_mail_fini(struct runs *s);
+/* There are runs: see now and then what is asked of them. */
+void runs_mail_look(struct runs *s);
+void runs_mail_read(struct runs *s); /* the same, and at once */
+/* R is about to be freed. */
+void runs_mail_forget(struct run *r);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/exec/runs_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/run/run_row.h"
+
+#define STARTS_MAX 20 /* of one run, while there is no worker to be had… */
+#define PAUSE_MS 100  /* …each so long after the last */
+
+void runs_enqueue(struct runs *s, struct run *r)
+{
+	r->queued.bytes = (int64_t)r->inputs_len;
+	r->queued.kind = programs_kind(r->template);
+	sched_put(&s->sched, &r->requestor->lane, &r->queued);
+}
+
+/* A bit for each kind of which there is no worker to be had just now. */
+static uint32_t missing(const struct runs *s)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		if (evtimer_pending(s->pause[i], NULL))
+			kinds |= UINT32_C(1) << i;
+	/* programs may never get one: that is found out by trying */
+	if (crew_zygote_pid(s->env.crew, CREW_LUA) == 0)
+		kinds |= UINT32_C(1) << CREW_LUA;
+	return kinds;
+}
+
+/* Where there may be several requestors, each has a fair part. */
+static void share_places(struct runs *s)
+{
+	const struct config *c = s->env.config;
+
+	s->sched.known = s->strangers + c->n_requestors;
+	s->sched.places = s->env.shared ? (size_t)c->max_concurrent_runs : 0;
+}
+
+bool runs_can_start(struct runs *s)
+{
+	if (*s->env.quiet)
+		return false;
+	s->sched.waits = missing(s);
+	share_places(s);
+	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
+	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
+	       s->sched.running < CREW_SLOTS;
+}
+
+struct run *runs_next(struct runs *s)
+{
+	struct sched_item *item = runs_can_start(s) ? sched_next(&s->sched) : NULL;
+
+	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
+}
+
+/* Will it pass by itself? */
+static bool is_passing(int err)
+{
+	return err == -EAGAIN || err == -ETOOMANYREFS ||
+	       err == -ENOMEM || err == -ENOBUFS ||
+	       err == -EMFILE || err == -ENFILE;
+}
+
+/* Runs cannot send descriptors, so that one is another program's doing. */
+static const char *why_none(int err)
+{
+	if (err != -ETOOMANYREFS)
+		return strerror(-err);
+	return "ETOOMANYREFS: another program of this server's user has sent so "
+	       "many descriptors that nobody has received that the kernel "
+	       "refuses more; end that program, raise this server's limit of "
+	       "open files (ulimit -n), or start it as root or another user";
+}
+
+void runs_unborn(struct runs *s, struct run *r, int err)
+{
+	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
+
+	log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"", r->id,
+		 r->requestor->name, why_none(err));
+	if (r->state == RUN_RUNNING && r->error.code == NULL &&
+	    is_passing(err) && ++r->starts < STARTS_MAX) {
+		sched_put_back(&s->sched, &r->requestor->lane, &r->queued);
+		evtimer_add(s->pause[r->queued.kind], &tv);
+		return;
+	}
+	sched_over(&s->sched, &r->requestor->lane);
+	run_set_error(r, "WORKER_CRASHED", NULL,
+		      "no worker could be started: %s", why_none(err));
+	runs_finish(s, r, EV_FAIL);
+}
+
+/* It was when R was made; a reload may have taken it back since. */
+static bool is_granted(const struct runs *s, struct run *r)
+{
+	struct refusal no = {0};
+
+	if (grants_allow(r->template, s->env.config, &no))
+		return true;
+	run_set_error(r, no.code, json_object_get(no.details), "%s",
+		      no.message);
+	refusal_fini(&no);
+	return false;
+}
+
+void runs_start(struct runs *s, struct run *r)
+{
+	bool first = r->state == RUN_QUEUED;
+	int rc;
+
+	sched_start(&s->sched, &r->queued);
+	if (first)
+		run_apply(r, EV_START);
+	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
+	if (rc < 0) {
+		runs_unborn(s, r, rc);
+		return;
+	}
+	if (first)
+		run_tell(r, NEWS_STATE);
+}
+
+void runs_pump(struct runs *s)
+{
+	struct run *r;
+
+	while ((r = runs_next(s)) != NULL) {
+		bool stored = r->state == RUN_QUEUED;
+
+		runs_start(s, r);
+		if (stored && r->state == RUN_RUNNING)
+			run_row_put(s->env.store, r, STORE_LAZY, NULL, NULL);
+	}
+}
+
+static void on_pause_over(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	runs_pump(arg);
+}
+
+void runs_resume(struct runs *s)
+{
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		evtimer_del(s->pause[i]);
+	runs_pump(s);
+}
+
+size_t runs_running(const struct runs *s)
+{
+	return s->sched.running;
+}
+
+size_t runs_queued(const struct runs *s)
+{
+	return s->sched.queued;
+}
+
+void runs_queue_init(struct runs *s)
+{
+	sched_init(&s->sched);
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		s->pause[i] = evtimer_new(s->env.base, on_pause_over, s);
+}
+
+void runs_queue_fini(struct runs *s)
+{
+	for (size_t i = 0; i < CREW_KINDS; i++)
+		event_free(s->pause[i]);
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/exec/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/quantity.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/chan.h"
+#include "ipc/msg.h"
+#include "proto/json/json.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/run/outcome.h"
+#include "supervisor/exec/worker_private.h"
+
+#define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
+#define LINGER_MS 1000 /* from a worker's last word to its exit */
+
+/* ---- ending it ---- */
+
+static void worker_kill(struct worker *w, int sig)
+{
+	if (w->hand.pid > 0)
+		kill(w->hand.pid, sig);
+	if (sig == SIGKILL)
+		w->killed = true; /* and again at birth, if that is to come */
+}
+
+static void worker_free(struct worker *w)
+{
+	w->run->worker = NULL;
+	turn_leave(&w->turn);
+	event_free(w->readable);
+	event_free(w->writable);
+	event_free(w->deadline);
+	close(w->fd);
+	worker_unpromise(w);
+	blob_free(w->blob);
+	free(w->artifact.name);
+	free(w->artifact.mime_type);
+	refusal_fini(&w->refusal);
+	worker_ask_fini(w);
+	buf_fini(&w->result);
+	free(w);
+}
+
+int worker_violation_of(struct worker *w, const char *offence,
+			struct json_object *details)
+{
+	json_object_object_add(details, "offence",
+			       json_object_new_string(offence));
+	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
+		      "the worker broke its protocol: %s", offence);
+	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
+		 w->run->id, w->run->requestor->name, (int)w->hand.pid, offence);
+	worker_kill(w, SIGKILL);
+	return -EPROTO;
+}
+
+int worker_violation(struct worker *w, const char *offence)
+{
+	return worker_violation_of(w, offence, json_object_new_object());
+}
+
+static void after_ms(struct event *ev, int64_t ms)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	event_add(ev, &tv);
+}
+
+/* The caller may have asked for more than it got. */
+static void tell_timeout(struct run *r)
+{
+	char had[AMOUNT_SIZE], wished[AMOUNT_SIZE];
+	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
+
+	amount(had, r->limits.timeout_ms, "ms");
+	amount(wished, r->limits.wished_ms, "ms");
+	run_set_error(r, "RUN_TIMEOUT",
+		      bounds_details(r, BOUND_TIMEOUT, r->limits.timeout_ms),
+		      "the run did not end within the %s that it had%s%s%s", had,
+		      cut ? "; " : "", cut ? wished : "",
+		      cut ? " were asked for, which is more than it may have"
+			  : "");
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+	struct run *r = w->run;
+
+	(void)fd, (void)what;
+	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
+		; /* how it ends is settled */
+	else if (w->silent)
+		worker_violation(w, "it closed its socket and lived on");
+	else
+		tell_timeout(r);
+	worker_kill(w, SIGKILL);
+	if (w->hand.pid == 0)
+		crew_overdue(w->env->crew, &w->hand);
+}
+
+void worker_said_all(struct worker *w)
+{
+	after_ms(w->deadline, LINGER_MS);
+}
+
+void worker_cancel(struct run *r)
+{
+	worker_kill(r->worker, SIGTERM);
+	after_ms(r->worker->deadline, r->limits.cancel_grace_ms);
+}
+
+/* ---- what goes to it ---- */
+
+int worker_send(struct worker *w, const struct msg *m)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+
+	return chan_send(w->fd, frame, msg_put(frame, m));
+}
+
+static struct str str_of(const char *s)
+{
+	return (struct str){s, strlen(s)};
+}
+
+/* The next piece of the body, which is the code and then the inputs. */
+static struct str body_piece(const struct worker *w)
+{
+	static char whole[MSG_CHUNK_MAX];
+	const struct run *r = w->run;
+	size_t code_len = r->template->code_len;
+	size_t total = code_len + r->inputs_len;
+	struct str s;
+
+	if (total <= sizeof(whole)) { /* in one frame, as most are */
+		if (code_len > 0) /* a program's lies in its package */
+			memcpy(whole, r->template->code, code_len);
+		if (r->inputs_len > 0)
+			memcpy(whole + code_len, r->inputs, r->inputs_len);
+		return (struct str){whole, total};
+	}
+	if (w->sent < code_len)
+		s = (struct str){r->template->code + w->sent, code_len - w->sent};
+	else
+		s = (struct str){r->inputs + (w->sent - code_len),
+				 total - w->sent};
+	if (s.n > MSG_CHUNK_MAX)
+		s.n = MSG_CHUNK_MAX;
+	return s;
+}
+
+static int send_run(struct worker *w, struct str head)
+{
+	const struct run *r = w->run;
+	struct msg m = {
+	    .type = MSG_RUN,
+	    .run = {.run_id = str_of(r->id),
+		    .template_id = str_of(r->template->id),
+		    .entry = str_of(r->template->entry),
+		    .timeout_ms = (uint64_t)r->limits.timeout_ms,
+		    .cancel_grace_ms = (uint64_t)r->limits.cancel_grace_ms,
+		    .memory_bytes = (uint64_t)r->limits.memory_bytes,
+		    .output_bytes = (uint64_t)r->limits.output_bytes,
+		    .artifact_bytes = (uint64_t)r->limits.artifact_bytes,
+		    .messages_per_second =
+			(uint64_t)r->limits.messages_per_second,
+		    .code_bytes = r->template->code_len,
+		    .inputs_bytes = r->inputs_len,
+		    .head = head}};
+
+	return worker_send(w, &m);
+}
+
+/* Another worker may need the inputs until this one is known to live. */
+void worker_drop_inputs(struct worker *w)
+{
+	struct run *r = w->run;
+
+	if (w->phase == PHASE_BORN || !w->run_whole)
+		return;
+	free(r->inputs);
+	r->inputs = NULL;
+	r->inputs_len = 0;
+}
+
+/* As much as the socket takes; the rest when it is writable again. */
+static void send_body(struct worker *w)
+{
+	struct run *r = w->run;
+	int rc = 0;
+
+	while (!w->run_sent ||
+	       w->sent < r->template->code_len + r->inputs_len) {
+		struct str s = body_piece(w);
+		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
+
+		rc = w->run_sent ? worker_send(w, &chunk) : send_run(w, s);
+		if (rc < 0)
+			break;
+		w->run_sent = true;
+		w->sent += s.n;
+	}
+	if (rc == -EAGAIN) {
+		event_add(w->writable, NULL);
+		return;
+	}
+	/* any other failure: the worker is dying, and its end will be told */
+	w->run_whole = true;
+	worker_drop_inputs(w);
+	worker_ask_flush(w);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+
+	(void)fd, (void)what;
+	if (w->run_whole)
+		worker_ask_flush(w);
+	else
+		send_body(w);
+}
+
+enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_END };
+
+/* Up to MAX frames. DRY: none for now; END: there will be none. */
+static enum drained drain(struct worker *w, int max)
+{
+	uint8_t frame[CHAN_FRAME_MAX];
+
+	for (int i = 0; i < max; i++) {
+		ssize_t n = chan_recv(w->fd, frame);
+
+		if (n == -EMSGSIZE && w->phase == PHASE_DONE)
+			continue; /* dropped, as all that comes then */
+		if (n == -EMSGSIZE) {
+			worker_violation(w, "a frame that is empty or over 64 KiB");
+			return DRAIN_END;
+		}
+		if (n <= 0)
+			return n == -EAGAIN ? DRAIN_DRY : DRAIN_END;
+		if (worker_hear(w, frame, (size_t)n) < 0)
+			return DRAIN_END;
+	}
+	return DRAIN_MORE;
+}
+
+static void on_turn(void *arg)
+{
+	struct worker *w = arg;
+
+	if (drain(w, FRAMES_PER_WAKE) != DRAIN_END) {
+		event_add(w->readable, NULL);
+		return;
+	}
+	event_del(w->readable); /* the verdict waits for its exit */
+	w->silent = true;
+	worker_said_all(w);
+}
+
+/* What it says is its requestor's to wait for, when others want the loop. */
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+
+	(void)fd, (void)what;
+	if (w->env->turns == NULL) {
+		on_turn(w);
+		return;
+	}
+	turn_ask(w->env->turns, &w->run->requestor->turns, &w->turn);
+	if (w->turn.lane != NULL)
+		event_del(w->readable);
+}
+
+/* ---- birth and death ---- */
+
+/* A program's shim does nothing before it is told what: now it may be. */
+static void hold(struct worker *w)
+{
+	struct run *r = w->run;
+	int rc = w->hand.pid > 0
+		     ? programs_hold(r, w->hand.slot, w->hand.pid)
+		     : -ENOTSUP;
+
+	w->waits = false;
+	w->held = rc == 0;
+	if (rc == 0 || rc == -ENOTSUP) {
+		send_body(w);
+		return;
+	}
+	log_error("worker", "run=%s requestor=%s cgroup=failed err=\"%s\"", r->id,
+		  r->requestor->name, strerror(-rc));
+	run_set_error(r, "WORKER_CRASHED", NULL,
+		      "its cgroup could not be made, so the worker was ended "
+		      "before it ran anything; the server's log has more");
+	worker_kill(w, SIGKILL);
+}
+
+static void on_born(struct crew_hand *hand, int err)
+{
+	struct worker *w = CONTAINER(hand, struct worker, hand);
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	if (err == 0) {
+		log_debug("worker", "run=%s pid=%d slot=%u", r->id,
+			  (int)hand->pid, hand->slot);
+		if (w->waits)
+			hold(w);
+		if (w->killed || r->state == RUN_CANCELLING)
+			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
+		return;
+	}
+	if (err == ESRCH && w->phase == PHASE_BORN)
+		err = EAGAIN; /* the zygote died first: try another */
+	else if (err == ESRCH)
+		run_set_error(r, "WORKER_CRASHED", NULL,
+			      "the worker was lost, because the process that had "
+			      "just made it was killed");
+	worker_free(w);
+	env->on_unborn(env->arg, r, -err);
+}
+
+static void on_reaped(struct crew_hand *hand, int status,
+		    const struct rusage *use)
+{
+	struct worker *w = CONTAINER(hand, struct worker, hand);
+	struct ending e = {
+	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	w->hand.pid = 0;
+	if (w->held)
+		cgroup_run_end(hand->slot, &e.group);
+	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
+		;
+	e.have_result = w->have_result;
+	if (w->have_result && buf_len(&w->result) > 0)
+		e.output = buf_take(&w->result, &e.output_len);
+	e.reply_failed =
+	    w->have_result && r->is_reply &&
+	    json_object_get_boolean(json_member(r->result, "isError"));
+	worker_free(w);
+	env->on_over(env->arg, r, &e);
+}
+
+static void tell_too_large(struct run *r, const struct crew_lack *lack)
+{
+	static const char *const names[] = {"max_package_copy_bytes",
+					    "max_package_copies_bytes"};
+	const char *name = names[lack->by_all];
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "limit", json_object_new_string(name));
+	/* what others' packages have is nobody's to know */
+	if (!lack->by_all)
+		json_object_object_add(
+		    d, "used", json_object_new_int64((int64_t)lack->used));
+	json_object_object_add(d, "allowed",
+			       json_object_new_int64((int64_t)lack->allowed));
+	json_object_object_add(d, "unit", json_object_new_string("bytes"));
+	json_object_object_add(
+	    d, "whoCanRaise",
+	    json_object_new_string("the operator, in [sandbox] of paddock.conf"));
+	run_set_error(r, "RESOURCE_LIMIT", d,
+		      "%s is granted by its digest, so that its runs see a copy "
+		      "of its package, and %s in [sandbox] of paddock.conf is "
+		      "less than %s: the operator can raise it",
+		      r->template->id, name,
+		      lack->by_all ? "all such packages have together"
+				   : "that package has");
+}
+
+/* R's program was not shown what it needs. */
+static void tell_lack(struct run *r, const struct crew_lack *lack)
+{
+	const char *id = r->template->id;
+
+	if (lack->is_copy && lack->err == EFBIG)
+		tell_too_large(r, lack);
+	else if (lack->is_copy)
+		run_set_error(
+		    r, "EXECUTION_ERROR", NULL,
+		    "%s could not be shown its package: its grant is bound to a "
+		    "digest, and %s when programs were prepared; that is tried "
+		    "anew, so a run in some seconds may do better, if the files "
+		    "are as they were granted; else the operator, whose log "
+		    "says more, can have them loaded by SIGHUP and grant the new "
+		    "digest",
+		    id,
+		    lack->err == ESTALE
+			? "the files there had another"
+			: "the files there could not be copied");
+	else if (lack->is_read)
+		run_set_error(r, "PERMISSION_NOT_ALLOWED", NULL,
+			      "%s could not be shown what it asks to read: %s; "
+			      "that is tried anew, so a run in some seconds may "
+			      "do better",
+			      id, lack->why);
+	else
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "%s could not be shown its package, which was not "
+			      "the folder that was loaded when programs were "
+			      "prepared; that is tried anew, so a run in some "
+			      "seconds may do better",
+			      id);
+}
+
+/* A program that is no more what was loaded, or cannot be shown: R fails. */
+static bool is_stale(struct run *r, struct crew *crew,
+		     const struct crew_job *job)
+{
+	struct crew_lack lack;
+	char why[1024];
+
+	if (r->template->runtime != RUNTIME_PROGRAM)
+		return false;
+	if (!template_unchanged(r->template, why, sizeof(why))) {
+		/* where it lies is the operator's to know */
+		log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
+			 r->id, r->requestor->name, r->template->id, why);
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "%s %s was changed after it was loaded, and what "
+			      "is there now is not run; the operator has it "
+			      "loaded by SIGHUP",
+			      r->template->id, r->template->version_text);
+		return true;
+	}
+	if (!crew_lacks(crew, job, &lack))
+		return false;
+	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
+		 r->template->id, lack.why);
+	tell_lack(r, &lack);
+	return true;
+}
+
+int worker_start(const struct worker_env *env, struct run *r)
+{
+	struct worker *w = xcalloc(1, sizeof(*w));
+	struct crew_job job = programs_job(r);
+	int ends[2];
+	int rc = chan_pair(ends);
+
+	if (rc < 0) {
+		free(w);
+		return rc;
+	}
+	w->hand.on_born = on_born;
+	w->hand.on_exit = on_reaped;
+	rc = is_stale(r, env->crew, &job)
+		 ? -ESTALE
+		 : crew_spawn(env->crew, &w->hand, ends[1], &job);
+	close(ends[1]);
+	if (rc < 0) {
+		close(ends[0]);
+		free(w);
+		return rc;
+	}
+	w->env = env;
+	w->run = r;
+	w->fd = ends[0];
+	TAILQ_INIT(&w->asked);
+	TAILQ_INIT(&w->answers);
+	w->turn = (struct turn){.take = on_turn, .arg = w};
+	worker_hear_first(w);
+	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
+				on_readable, w);
+	w->writable = event_new(env->base, w->fd, EV_WRITE, on_writable, w);
+	w->deadline = evtimer_new(env->base, on_deadline, w);
+	event_add(w->readable, NULL);
+	after_ms(w->deadline, r->limits.timeout_ms);
+	r->worker = w;
+	w->waits = job.kind == CREW_PROGRAM;
+	if (!w->waits)
+		send_body(w);
+	return 0;
+}

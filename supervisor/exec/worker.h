@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.h - the supervisor's view of one worker: what goes to it, what it
+ * says, and how it ends. Whatever it says is a claim.
+ */
+#ifndef SUPERVISOR_EXEC_WORKER_H
+#define SUPERVISOR_EXEC_WORKER_H
+
+#include <event2/event.h>
+
+#include "supervisor/spawn/spawner.h"
+#include "supervisor/run/run.h"
+
+/* What a template can ask for in mid-run. */
+enum worker_ask_kind {
+	WORKER_ASK_ELICIT, /* of the user */
+	WORKER_ASK_SAMPLE, /* of the client's model */
+	WORKER_ASK_CALL,   /* a tool's result */
+	WORKER_ASK_KINDS
+};
+
+/* All lent, until on_ask() returns. */
+struct worker_ask {
+	uint32_t seq; /* above 0; its name in this run */
+	enum worker_ask_kind kind;
+	const char *tool; /* CALL's; else NULL */
+	/* an object; INPUT's is the request's params, and perhaps timeoutMs */
+	struct json_object *params;
+};
+
+/*
+ * R's template asks. Answer by worker_answer_ask() or worker_fail_ask(), at
+ * once or later. R is RUN_AWAITING_INPUT while an ELICIT or SAMPLE of its has
+ * no answer; any other state means that none is wanted any more (it was
+ * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
+ */
+typedef void (*worker_on_ask)(void *arg, struct run *r,
+			      const struct worker_ask *ask);
+
+/*
+ * R's template waits for the answer to SEQ no more, which is (or was) its to
+ * give: whoever is at it can stop, and need not answer.
+ */
+typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
+
+/* What every worker is started with; owned by runs.c. */
+struct ending; /* outcome.h */
+struct refusal;
+struct worker_env {
+	struct event_base *base;
+	struct crew *crew;
+	/* R's worker said something that shows: steps, progress, a log line. */
+	void (*on_news)(void *arg, struct run *r);
+	/*
+	 * R's worker has sent a whole artifact, whose bytes are in TMP_PATH
+	 * (taken). Answer by worker_answer_kept() or _refused(), now or later.
+	 */
+	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
+			    char *tmp_path, const char *sha256);
+	worker_on_ask on_ask; /* NULL: each is refused */
+	worker_on_drop on_drop; /* NULL when on_ask is */
+	void *ask_arg;
+	/* R's worker is gone, and E is how. */
+	void (*on_over)(void *arg, struct run *r, const struct ending *e);
+	/* There is no worker for R after all (-EAGAIN: queue it again). */
+	void (*on_unborn)(void *arg, struct run *r, int err);
+	void *arg;
+	const char *state_dir;
+	const char *instance;
+	const struct config *config; /* NULL: the disk is not looked at */
+	struct turns *turns; /* NULL: what workers say is heard at once */
+};
+
+/*
+ * Start a worker for R, which is RUNNING: its limits, code and inputs go to
+ * it. 0, or -EAGAIN: no zygote or slot now; -errno.
+ */
+int worker_start(const struct worker_env *env, struct run *r);
+
+/* R is CANCELLING: SIGTERM, and SIGKILL when the grace is over. */
+void worker_cancel(struct run *r);
+
+/* The answer to an ARTIFACT: it is kept, as ID… */
+void worker_answer_kept(struct run *r, const char *id);
+/* …or it is not, WHY (taken): R's view and its end will tell, too. */
+void worker_answer_refused(struct run *r, const struct run_artifact *a,
+			   struct refusal *why);
+
+/*
+ * The answer to R's question SEQ: LEN bytes of JSON text, copied, sent as the
+ * worker takes them. OK: the value that the template gets; else an object
+ * {code, message, details?}, which it sees raised. One that is over
+ * MSG_ANSWER_MAX, or too much beside what is unsent, becomes an error that
+ * says so. 0, or -ENOENT: that question awaits no answer (any more).
+ */
+int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
+		      size_t len);
+
+/* The same, as an error of CODE ([A-Z_]); MESSAGE is for people. */
+int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
+		    const char *message);
+
+/* Does R's worker live, and wait for the answer to SEQ? */
+bool worker_awaits(const struct run *r, uint32_t seq);
+
+/*
+ * Refuse ASK by the code of its kind: ELICITATION_NOT_SUPPORTED,
+ * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. WHY NULL: nobody here serves it.
+ */
+int worker_refuse_ask(struct run *r, const struct worker_ask *ask,
+		      const char *why);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker_private.h - what the parts of a worker share; nobody else includes it.
+ *
+ *   worker.c       its life: start, what goes to it, deadline, end
+ *   worker_recv.c  what it says
+ *   worker_question.c   what it asks, and the answers on their way
+ */
+#ifndef SUPERVISOR_EXEC_WORKER_PRIVATE_H
+#define SUPERVISOR_EXEC_WORKER_PRIVATE_H
+
+#include "base/buf.h"
+#include "ipc/msg.h"
+#include "supervisor/state/artifact_file.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/requestor/fair_queue.h"
+#include "supervisor/exec/worker.h"
+
+/* Where the conversation stands. */
+enum phase {
+	PHASE_BORN,    /* nothing came; READY may be the first */
+	PHASE_TALKING,
+	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
+	PHASE_ANSWER,	/* it waits for our ANSWER */
+	PHASE_RESULT,	/* CHUNKs of the result's body */
+	PHASE_ASK,	/* CHUNKs of a question's parameters */
+	PHASE_DONE,	/* the last word is said; only an exit may follow */
+	PHASES
+};
+
+struct ask; /* one question, until its answer is sent */
+TAILQ_HEAD(asks, ask);
+
+struct worker {
+	const struct worker_env *env;
+	struct run *run;
+	struct crew_hand hand;
+	int fd;
+	struct event *readable;
+	struct event *writable; /* while the socket holds no more */
+	struct turn turn; /* to be heard, in the lane of its requestor */
+	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
+	size_t sent;		/* of code and inputs, as one body */
+	bool waits; /* a program's: for its birth, before anything is sent */
+	bool held;  /* by a cgroup of its own */
+	bool run_sent;
+	bool run_whole; /* and all of its body, or never */
+	enum phase phase;
+	uint64_t body_total, body_got;
+	struct blob *blob; /* NULL: refused; its bytes are let go */
+	struct refusal refusal; /* of the artifact that came last, if it was */
+	int64_t promised; /* bytes of BLOB, in its requestor's account */
+	struct run_artifact artifact;
+	struct asks asked;  /* in their order; those without an answer */
+	struct asks answers; /* to be sent, in this order; ARTIFACT's too */
+	size_t asks;	    /* in both, without ARTIFACT's */
+	size_t unsent;	    /* bytes of answers */
+	uint32_t last_seq;
+	struct ask *asking; /* PHASE_ASK: whose parameters come */
+	struct buf params;
+	struct buf result;
+	bool reply;
+	bool have_result;
+	bool silent; /* its end of the socket is closed */
+	bool killed;
+	bool late; /* it spoke after its last word */
+	double tokens; /* of the message rate */
+	int64_t tokens_ms;
+};
+
+/* W is new: it has said nothing. */
+void worker_hear_first(struct worker *w);
+
+/* One frame of W's came. 0, or -EPROTO: an offence; W has been killed. */
+int worker_hear(struct worker *w, const void *frame, size_t len);
+
+/* The peer's fault: it dies, and the run's error names it. -EPROTO. */
+int worker_violation(struct worker *w, const char *offence);
+/* The same, and more DETAILS of it; takes them. */
+int worker_violation_of(struct worker *w, const char *offence,
+			struct json_object *details);
+
+/* One message to it. 0, or -EAGAIN: when it is writable; -errno. */
+int worker_send(struct worker *w, const struct msg *m);
+
+/* Its part of what worker_hear() hears. 0 or -EPROTO. */
+int worker_ask_call(struct worker *w, const struct msg *m);
+int worker_ask_input(struct worker *w, const struct msg *m);
+int worker_ask_dropped(struct worker *w, const struct msg *m);
+int worker_ask_chunk(struct worker *w, struct str s);
+
+/* Send answers as far as the socket takes them. */
+void worker_ask_flush(struct worker *w);
+
+void worker_ask_drop(struct worker *w); /* it wants none: its last word came */
+void worker_ask_fini(struct worker *w);
+
+/* READY came, or all was sent: the inputs may be needed no more. */
+void worker_drop_inputs(struct worker *w);
+
+/* It said its last word, or can say no more: it has a moment to exit. */
+void worker_said_all(struct worker *w);
+/* The artifact that was on its way is it no more. */
+void worker_unpromise(struct worker *w);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker_question.c - what a worker asks in mid-run, and the answers it gets. */
+#include "supervisor/exec/worker_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/msg.h"
+#include "proto/json/json.h"
+#include "supervisor/run/lost_artifacts.h"
+
+#define UNSENT_MAX (16u << 20) /* bytes of answers, for one worker */
+
+/* In w->asked while it has no answer, then in w->answers. */
+struct ask {
+	uint32_t seq; /* 0: the answer to an ARTIFACT */
+	enum worker_ask_kind kind;
+	char *tool;	/* CALL's */
+	uint64_t total; /* of its parameters */
+	bool ok, begun; /* the answer, and whether some of it is sent */
+	char *text;
+	size_t len, sent;
+	TAILQ_ENTRY(ask) link;
+};
+
+static const struct {
+	const char *code;
+	const char *nobody;
+} refusals[WORKER_ASK_KINDS] = {
+    [WORKER_ASK_ELICIT] = {"ELICITATION_NOT_SUPPORTED",
+			   "nobody can be asked here: this server passes no "
+			   "question on to a user"},
+    [WORKER_ASK_SAMPLE] = {"SAMPLING_NOT_SUPPORTED",
+			   "no model can be asked here: this server passes no "
+			   "request on to a client's model"},
+    [WORKER_ASK_CALL] = {"CALL_NOT_ALLOWED",
+			 "no such tool is configured on this server; the "
+			 "operator can configure it, and the manifest's tools "
+			 "must list it"},
+};
+
+static void ask_free(struct ask *a)
+{
+	free(a->tool);
+	free(a->text);
+	free(a);
+}
+
+static bool is_input(const struct ask *a)
+{
+	return a->kind != WORKER_ASK_CALL;
+}
+
+/* ---- the run's state ---- */
+
+static bool awaits_input(const struct worker *w)
+{
+	const struct ask *a;
+
+	TAILQ_FOREACH(a, &w->asked, link)
+	if (a != w->asking && is_input(a))
+		return true;
+	return false;
+}
+
+/* Bring it into line with what is asked; a cancel's state stays. */
+static void settle(struct worker *w)
+{
+	struct run *r = w->run;
+	bool awaits = awaits_input(w);
+
+	if (r->state == RUN_RUNNING && awaits)
+		run_apply(r, EV_ASK);
+	else if (r->state == RUN_AWAITING_INPUT && !awaits)
+		run_apply(r, EV_ANSWER);
+	else
+		return;
+	run_tell(r, NEWS_STATE);
+}
+
+static void remove_all(struct worker *w, struct asks *list)
+{
+	struct ask *a;
+
+	while ((a = TAILQ_FIRST(list)) != NULL) {
+		TAILQ_REMOVE(list, a, link);
+		w->asks -= a->seq > 0;
+		ask_free(a);
+	}
+}
+
+void worker_ask_drop(struct worker *w)
+{
+	remove_all(w, &w->asked);
+	w->asking = NULL;
+	buf_fini(&w->params);
+	settle(w);
+}
+
+void worker_ask_fini(struct worker *w)
+{
+	remove_all(w, &w->asked);
+	remove_all(w, &w->answers);
+	buf_fini(&w->params);
+}
+
+/* ---- answers ---- */
+
+static struct str next_piece(const struct ask *a)
+{
+	size_t left = a->len - a->sent;
+
+	return (struct str){a->text + a->sent,
+			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
+}
+
+static int send_piece(struct worker *w, struct ask *a)
+{
+	struct str s = next_piece(a);
+	struct msg head = {.type = MSG_ANSWER,
+			   .answer = {a->seq, a->ok, a->len, s}};
+	struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
+	int rc = worker_send(w, a->begun ? &chunk : &head);
+
+	if (rc < 0)
+		return rc;
+	a->begun = true;
+	a->sent += s.n;
+	return 0;
+}
+
+/* A was sent: it is outstanding no more. */
+static void sent(struct worker *w, struct ask *a)
+{
+	TAILQ_REMOVE(&w->answers, a, link);
+	w->unsent -= a->len;
+	if (a->seq > 0)
+		w->asks--;
+	else if (w->phase == PHASE_ANSWER)
+		w->phase = PHASE_TALKING;
+	ask_free(a);
+}
+
+/* Any failure but -EAGAIN: the worker is dying, and its end will be told. */
+void worker_ask_flush(struct worker *w)
+{
+	struct ask *a;
+	int rc = 0;
+
+	while (rc == 0 && (a = TAILQ_FIRST(&w->answers)) != NULL) {
+		rc = send_piece(w, a);
+		if (rc == 0 && a->sent == a->len)
+			sent(w, a);
+	}
+	if (rc == -EAGAIN)
+		event_add(w->writable, NULL);
+}
+
+/* A has its answer, LEN bytes at TEXT (copied). */
+static void send_later(struct worker *w, struct ask *a, bool ok,
+		       const char *text, size_t len)
+{
+	a->ok = ok;
+	a->text = xstrndup(text, len);
+	a->len = len;
+	w->unsent += len;
+	TAILQ_INSERT_TAIL(&w->answers, a, link);
+	if (w->run_whole)
+		worker_ask_flush(w);
+}
+
+static void answer_artifact(struct run *r, bool ok, const char *text)
+{
+	struct worker *w = r->worker;
+	size_t len = strlen(text);
+
+	if (w->phase != PHASE_ANSWER)
+		return; /* it died, or broke out */
+	send_later(w, xcalloc(1, sizeof(struct ask)), ok, text,
+		   len < MSG_TEXT_MAX ? len : MSG_TEXT_MAX);
+}
+
+void worker_answer_kept(struct run *r, const char *id)
+{
+	answer_artifact(r, true, id);
+}
+
+void worker_answer_refused(struct run *r, const struct run_artifact *a,
+			   struct refusal *why)
+{
+	struct missing_one one = {.name = {a->name, strlen(a->name)},
+				  .size = a->size,
+				  .count = 1,
+				  .told = true};
+	char *text = xasprintf("%s %s", why->code, why->message);
+
+	missing_add(r, &one, why);
+	refusal_fini(&r->worker->refusal);
+	r->worker->refusal = *why;
+	*why = (struct refusal){0};
+	answer_artifact(r, false, text);
+	free(text);
+}
+
+static struct ask *find(struct worker *w, uint32_t seq)
+{
+	struct ask *a;
+
+	TAILQ_FOREACH(a, &w->asked, link)
+	if (a->seq == seq && a != w->asking)
+		return a;
+	return NULL;
+}
+
+bool worker_awaits(const struct run *r, uint32_t seq)
+{
+	struct worker *w = r->worker;
+
+	return r->state == RUN_AWAITING_INPUT && w != NULL && !w->killed &&
+	       !w->silent && find(w, seq) != NULL;
+}
+
+static const char too_large[] =
+    "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"the answer is over 4 MiB, or "
+    "too many answers wait to be read; both bounds are fixed\"}";
+
+int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
+		      size_t len)
+{
+	struct worker *w = r->worker;
+	struct ask *a = w == NULL ? NULL : find(w, seq);
+
+	if (a == NULL)
+		return -ENOENT;
+	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent) {
+		ok = false;
+		json = too_large;
+		len = sizeof(too_large) - 1;
+	}
+	log_debug("worker", "run=%s ask=%u ok=%d bytes=%zu", r->id, seq, ok,
+		  len);
+	TAILQ_REMOVE(&w->asked, a, link);
+	send_later(w, a, ok, json, len);
+	settle(w);
+	return 0;
+}
+
+int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
+		    const char *message)
+{
+	struct json_object *e = json_object_new_object();
+	const char *text;
+	size_t len;
+	int rc;
+
+	json_object_object_add(e, "code", json_object_new_string(code));
+	json_object_object_add(e, "message", json_object_new_string(message));
+	text = json_text(e, &len);
+	rc = worker_answer_ask(r, seq, false, text, len);
+	json_object_put(e);
+	return rc;
+}
+
+int worker_refuse_ask(struct run *r, const struct worker_ask *ask,
+		      const char *why)
+{
+	return worker_fail_ask(r, ask->seq, refusals[ask->kind].code,
+			       why != NULL ? why : refusals[ask->kind].nobody);
+}
+
+/* ---- questions ---- */
+
+static void hand_on(struct worker *w, const struct worker_ask *ask)
+{
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	if (r->state == RUN_CANCELLING)
+		worker_fail_ask(r, ask->seq, "RUN_CANCELED",
+				"the run is being cancelled");
+	else if (ask->params == NULL)
+		worker_fail_ask(r, ask->seq, "INVALID_PARAMETER",
+				"a question has at most 20000 values, in at most "
+				"as many levels as any JSON here");
+	else if (env->on_ask == NULL)
+		worker_refuse_ask(r, ask, NULL);
+	else {
+		settle(w);
+		env->on_ask(env->ask_arg, r, ask);
+	}
+}
+
+static int whole(struct worker *w)
+{
+	struct ask *a = w->asking;
+	char *tool = a->tool; /* an answer frees A before this returns */
+	struct worker_ask ask = {a->seq, a->kind, tool, NULL};
+	/* it is read, measured and let go on the loop */
+	int rc = json_parse_few(&ask.params, buf_data(&w->params),
+				buf_len(&w->params), MSG_ASK_VALUES_MAX, NULL);
+
+	buf_fini(&w->params);
+	w->asking = NULL;
+	w->phase = PHASE_TALKING;
+	if (rc != -EMSGSIZE &&
+	    (rc < 0 || !json_object_is_type(ask.params, json_type_object))) {
+		json_object_put(ask.params);
+		return worker_violation(
+		    w, "a question whose parameters are not a JSON object");
+	}
+	a->tool = NULL;
+	hand_on(w, &ask); /* without parameters: there were too many */
+	json_object_put(ask.params);
+	free(tool);
+	return 0;
+}
+
+int worker_ask_chunk(struct worker *w, struct str s)
+{
+	uint64_t total = w->asking->total;
+
+	if (s.n > total - buf_len(&w->params))
+		return worker_violation(w, "parameters longer than they said");
+	buf_add(&w->params, s.p, s.n);
+	return buf_len(&w->params) == total ? whole(w) : 0;
+}
+
+int worker_ask_dropped(struct worker *w, const struct msg *m)
+{
+	uint32_t seq = m->drop.seq;
+
+	if (seq > w->last_seq)
+		return worker_violation(w, "a DROP of what was not asked");
+	if (find(w, seq) == NULL)
+		return 0; /* its answer is on its way */
+	if (w->env->on_drop != NULL)
+		w->env->on_drop(w->env->ask_arg, w->run, seq);
+	worker_fail_ask(w->run, seq, "DROPPED", "it is awaited no more");
+	return 0;
+}
+
+/* TOOL is taken. */
+static int begin(struct worker *w, enum worker_ask_kind kind, uint32_t seq,
+		 uint64_t total, struct str head, char *tool)
+{
+	struct ask *a;
+
+	if (seq <= w->last_seq || w->asks == MSG_ASKS_MAX) {
+		free(tool);
+		return worker_violation(
+		    w, seq <= w->last_seq
+			   ? "a question whose number is not above the last"
+			   : "over 64 questions without an answer");
+	}
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct ask){
+	    .seq = seq, .kind = kind, .tool = tool, .total = total};
+	TAILQ_INSERT_TAIL(&w->asked, a, link);
+	w->asks++;
+	w->last_seq = seq;
+	w->asking = a;
+	w->phase = PHASE_ASK;
+	return worker_ask_chunk(w, head);
+}
+
+int worker_ask_call(struct worker *w, const struct msg *m)
+{
+	return begin(w, WORKER_ASK_CALL, m->call.seq, m->call.total,
+		     m->call.head, xstrndup(m->call.tool.p, m->call.tool.n));
+}
+
+int worker_ask_input(struct worker *w, const struct msg *m)
+{
+	return begin(w,
+		     m->input.kind == MSG_INPUT_ELICIT ? WORKER_ASK_ELICIT
+						       : WORKER_ASK_SAMPLE,
+		     m->input.seq, m->input.total, m->input.head, NULL);
+}

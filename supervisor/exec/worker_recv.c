@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker_recv.c - what a worker says: each message, and when it is legal. */
+#include "supervisor/exec/worker_private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/msg.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/lost_artifacts.h"
+#include "supervisor/threads/output_parse.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/run/outcome.h"
+
+#define DISK_LOOK_BYTES (1u << 20) /* of an artifact, after which to look again */
+#define LOG_LAST_MAX 512 /* what is said then */
+#define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
+
+static int on_ready(struct worker *w, const struct msg *m)
+{
+	(void)m;
+	w->phase = PHASE_TALKING;
+	worker_drop_inputs(w);
+	return 0;
+}
+
+static int on_progress(struct worker *w, const struct msg *m)
+{
+	struct run *r = w->run;
+	uint64_t total = m->progress.total;
+	uint64_t done = total != 0 && m->progress.done > total
+			    ? total
+			    : m->progress.done;
+
+	if (r->told_progress && done < r->done)
+		return 0; /* progress never falls */
+	r->told_progress = true;
+	r->done = done;
+	r->total = total;
+	if (m->progress.message.n > 0) {
+		free(r->message);
+		r->message = xstrndup(m->progress.message.p,
+				      m->progress.message.n);
+	}
+	r->updated_ms = clock_wall_ms();
+	w->env->on_news(w->env->arg, r);
+	return 0;
+}
+
+static int on_step(struct worker *w, const struct msg *m)
+{
+	const char *why;
+
+	if (run_steps_apply(&w->run->steps, &m->step, &why) < 0)
+		return worker_violation(w, why);
+	w->run->updated_ms = clock_wall_ms();
+	w->env->on_news(w->env->arg, w->run);
+	return 0;
+}
+
+/* Lines after the first of a message are set off: none looks like another's. */
+static int add_lines(struct buf *log, struct str text)
+{
+	int rc = 0;
+
+	for (size_t n; rc == 0 && text.n > 0; text.p += n, text.n -= n) {
+		const char *end = memchr(text.p, '\n', text.n);
+
+		n = end != NULL ? (size_t)(end - text.p) + 1 : text.n;
+		rc = buf_add(log, text.p, n);
+		if (rc == 0 && end != NULL && n < text.n)
+			rc = buf_add(log, "  ", 2);
+	}
+	return rc == 0 ? buf_add(log, "\n", 1) : rc;
+}
+
+static size_t count_lines(struct str text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return n;
+}
+
+/* When the log is full, its first lines are kept, and the last says so. */
+static int keep_line(struct run *r, const char *level, struct str text)
+{
+	size_t max = (size_t)r->limits.logged_bytes;
+	char ts[CLOCK_ISO_SIZE];
+	char *who;
+	int rc;
+
+	if (r->log == NULL) {
+		r->log = xcalloc(1, sizeof(*r->log));
+		r->log->max = max + LOG_LAST_MAX;
+	}
+	if (r->log_full)
+		return 0;
+	clock_iso(ts, clock_wall_ms());
+	if (buf_len(r->log) + text.n + 2 * count_lines(text) + LOG_LINE_HEAD <=
+	    max) {
+		rc = buf_printf(r->log, "%s %s ", ts, level);
+		return rc != 0 ? rc : add_lines(r->log, text);
+	}
+	r->log_full = true;
+	bounds_meet(r, BOUND_LOG,
+		    (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
+	who = bounds_who(r, BOUND_LOG);
+	rc = buf_printf(r->log,
+			"%s notice this log has its %lld bytes, so the rest is "
+			"left out; who can raise that is %s\n",
+			ts, (long long)r->limits.logged_bytes, who);
+	free(who);
+	return rc;
+}
+
+static int on_log(struct worker *w, const struct msg *m)
+{
+	const char *level = mcp_level_name(m->log.level);
+	struct run *r = w->run;
+	int rc;
+
+	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
+		  (int)m->log.text.n, m->log.text.p);
+	rc = keep_line(r, level, m->log.text);
+	r->said = (struct run_said){m->log.level, m->log.text.p,
+				    m->log.text.n};
+	run_tell(r, NEWS_LOG);
+	r->said = (struct run_said){0};
+	return rc;
+}
+
+void worker_unpromise(struct worker *w)
+{
+	requestor_kept_one(w->run->requestor, w->promised, false);
+	w->promised = 0;
+}
+
+/* The world's fault, SAYS: what W sends now is not kept. */
+static void unavailable(struct worker *w, const char *says)
+{
+	refuse(&w->refusal, "STORE_UNAVAILABLE", NULL,
+	       "this server could not keep the artifact: %s", says);
+}
+
+/* May SIZE bytes of an artifact be written now, as to the disk? */
+static bool disk_has_room(struct worker *w, int64_t size)
+{
+	const struct config *c = w->env->config;
+	const char *says = c == NULL ? NULL : disk_says(disk_room(c, size));
+
+	if (says != NULL)
+		unavailable(w, says);
+	return says == NULL;
+}
+
+/* A file of it failed with ERR: the operator is told more than the client. */
+static void not_written(struct worker *w, int err)
+{
+	log_error("worker", "run=%s requestor=%s artifact=refused "
+		  "err=\"%s: %s; %s\"",
+		  w->run->id, w->run->requestor->name, w->env->state_dir,
+		  strerror(err), store_remedy(-err));
+	unavailable(w, store_says(-err));
+}
+
+static int artifact_done(struct worker *w)
+{
+	struct run_artifact a = w->artifact;
+	char sha256[65];
+	char *path = w->blob == NULL ? NULL : blob_finish(w->blob, sha256);
+
+	if (w->blob != NULL && path == NULL)
+		not_written(w, errno);
+	w->blob = NULL;
+	worker_unpromise(w);
+	w->artifact = (struct run_artifact){0};
+	w->phase = PHASE_ANSWER;
+	if (path == NULL) {
+		struct refusal why = w->refusal;
+
+		w->refusal = (struct refusal){0};
+		worker_answer_refused(w->run, &a, &why);
+		free(a.name);
+		free(a.mime_type);
+		return 0;
+	}
+	w->env->on_artifact(w->env->arg, w->run, &a, path, sha256);
+	return 0;
+}
+
+/* Others write, too: is there still room for what is on its way? */
+static void look_at_disk(struct worker *w)
+{
+	if (disk_has_room(w, 0))
+		return;
+	blob_free(w->blob);
+	w->blob = NULL;
+}
+
+static int artifact_bytes(struct worker *w, struct str s)
+{
+	if (s.n > w->body_total - w->body_got)
+		return worker_violation(w, "an artifact is longer than it said");
+	if (w->blob != NULL && (w->body_got + s.n) / DISK_LOOK_BYTES >
+				   w->body_got / DISK_LOOK_BYTES)
+		look_at_disk(w);
+	/* a failed write shows at blob_finish(), when it can be answered */
+	if (w->blob != NULL)
+		(void)blob_write(w->blob, s.p, s.n);
+	w->body_got += s.n;
+	return w->body_got == w->body_total ? artifact_done(w) : 0;
+}
+
+/* It may not have what it wants, says WHAT. */
+static void over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
+		 const char *what)
+{
+	char *who = bounds_who(w->run, b);
+
+	bounds_meet(w->run, b, used);
+	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, used),
+	       "%s: %lld, of %lld allowed; who can raise that is %s", what,
+	       (long long)used, (long long)allowed, who);
+	free(who);
+}
+
+static void over_bytes(struct worker *w, uint64_t size)
+{
+	const struct run *r = w->run;
+
+	over(w, BOUND_ARTIFACT_BYTES,
+	     r->artifact_bytes +
+		 (int64_t)(size < INT64_MAX / 2 ? size : INT64_MAX / 2),
+	     r->limits.artifact_bytes,
+	     "the run's artifacts would hold more than they may");
+}
+
+/* May W have an artifact of SIZE more? Its refusal says why not. */
+static bool may_have(struct worker *w, uint64_t size)
+{
+	const struct run *r = w->run;
+
+	if ((int64_t)r->n_artifacts >= r->limits.artifacts) {
+		over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
+		     r->limits.artifacts,
+		     "the run would have more artifacts than it may");
+		return false;
+	}
+	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes)) {
+		over_bytes(w, size);
+		return false;
+	}
+	return !requestor_no_room(r->requestor, (int64_t)size, &w->refusal) &&
+	       disk_has_room(w, (int64_t)size);
+}
+
+static int on_artifact(struct worker *w, const struct msg *m)
+{
+	struct run *r = w->run;
+
+	refusal_fini(&w->refusal);
+	if (may_have(w, m->artifact.total)) {
+		w->blob = blob_new(w->env->state_dir, w->env->instance);
+		if (w->blob == NULL)
+			not_written(w, errno);
+		w->promised = (int64_t)m->artifact.total;
+		requestor_keep(r->requestor, w->promised);
+	}
+	w->artifact = (struct run_artifact){
+	    .name = xstrndup(m->artifact.name.p, m->artifact.name.n),
+	    .mime_type = xstrndup(m->artifact.mime_type.p,
+				  m->artifact.mime_type.n),
+	    .size = (int64_t)m->artifact.total};
+	w->phase = PHASE_ARTIFACT;
+	w->body_total = m->artifact.total;
+	w->body_got = 0;
+	return artifact_bytes(w, m->artifact.head);
+}
+
+/* A part of its memory, or of its files, is /work, and that is full. */
+static void full(struct worker *w, struct str limit)
+{
+	enum bound b = limit.n == 5 && memcmp(limit.p, "files", 5) == 0
+			   ? BOUND_FILES
+			   : BOUND_MEMORY;
+	char *who = bounds_who(w->run, b);
+
+	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, -1),
+	       "it was full when the program ended, so what was written last may "
+	       "be cut short; who can raise that is %s", who);
+	free(who);
+}
+
+/* What nobody sent, as it could not be kept. Of what was refused we know why. */
+static int on_lost(struct worker *w, const struct msg *m)
+{
+	struct missing_one one = {.name = m->lost.name,
+				  .size = (int64_t)m->lost.size,
+				  .count = m->lost.count,
+				  .told = m->lost.told,
+				  .no_file = m->lost.kind == MSG_LOST_NO_FILE ||
+					     m->lost.kind == MSG_LOST_ROOM};
+
+	if (m->lost.kind == MSG_LOST_REFUSED)
+		return missing_untold(w->run)
+			   ? 0
+			   : worker_violation(w, "a LOST of what was not refused");
+	refusal_fini(&w->refusal);
+	if (m->lost.kind == MSG_LOST_LIMIT)
+		over_bytes(w, m->lost.size);
+	else if (m->lost.kind == MSG_LOST_ROOM)
+		full(w, m->lost.why);
+	else
+		refuse(&w->refusal, "EXECUTION_ERROR", NULL, "%.*s",
+		       (int)m->lost.why.n, m->lost.why.p);
+	missing_add(w->run, &one, &w->refusal);
+	return 0;
+}
+
+static int bad_result(struct worker *w, const char *offence, const char *why)
+{
+	struct run *r = w->run;
+
+	json_object_put(r->result);
+	r->result = NULL;
+	if (r->template->runtime != RUNTIME_PROGRAM)
+		return worker_violation(w, offence);
+	verdict_bad_result(r, offence, why);
+	return 0;
+}
+
+static int not_json(struct worker *w, struct json_error *err)
+{
+	char why[OUTPUT_WHY_SIZE];
+
+	output_stray(why, buf_data(&w->result), buf_len(&w->result), err);
+	return bad_result(w, "a result that is not JSON", why);
+}
+
+static int result_done(struct worker *w)
+{
+	struct json_error err = {0};
+	struct run *r = w->run;
+	const char *fault;
+
+	w->phase = PHASE_DONE;
+	worker_said_all(w);
+	r->is_reply = w->reply;
+	w->have_result = intake_is_large(buf_len(&w->result));
+	if (w->have_result)
+		return 0; /* it is read when the worker is gone */
+	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
+		       &err) < 0)
+		return not_json(w, &err);
+	buf_fini(&w->result);
+	fault = w->reply ? output_reply_fault(r->result) : NULL;
+	if (fault != NULL)
+		return bad_result(w, fault, "");
+	w->have_result = true;
+	return 0;
+}
+
+static int result_bytes(struct worker *w, struct str s)
+{
+	if (s.n > w->body_total - w->body_got)
+		return worker_violation(w, "a result is longer than it said");
+	buf_add(&w->result, s.p, s.n);
+	w->body_got += s.n;
+	return w->body_got == w->body_total ? result_done(w) : 0;
+}
+
+static int on_result(struct worker *w, const struct msg *m)
+{
+	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
+		return worker_violation(w, "a result over its limit");
+	worker_ask_drop(w);
+	w->phase = PHASE_RESULT;
+	w->reply = m->result.kind == MSG_RESULT_REPLY;
+	w->body_total = m->result.total;
+	w->body_got = 0;
+	return result_bytes(w, m->result.head);
+}
+
+static int on_chunk(struct worker *w, const struct msg *m)
+{
+	switch (w->phase) {
+	case PHASE_ARTIFACT:
+		return artifact_bytes(w, m->chunk.data);
+	case PHASE_ASK:
+		return worker_ask_chunk(w, m->chunk.data);
+	default:
+		return result_bytes(w, m->chunk.data);
+	}
+}
+
+/* What a worker may report of itself; anything else is ours to say. */
+static bool may_claim(const struct worker *w, struct str code)
+{
+	const struct run *r = w->run;
+	const char *met = w->refusal.code;
+
+	static const struct {
+		const char *code;
+		bool of_program; /* alone: its end is not its worker's */
+	} codes[] = {{"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
+		     {"RESOURCE_LIMIT", false},	 {"SANDBOX_VIOLATION", false},
+		     {"RUN_CANCELED", false},	 {"OUTPUT_INVALID", false},
+		     {"WORKER_CRASHED", true}};
+
+	if (met != NULL && strlen(met) == code.n &&
+	    memcmp(met, code.p, code.n) == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (strlen(codes[i].code) == code.n &&
+		    memcmp(codes[i].code, code.p, code.n) == 0)
+			return !codes[i].of_program ||
+			       r->template->runtime == RUNTIME_PROGRAM;
+	return false;
+}
+
+static int on_fail(struct worker *w, const struct msg *m)
+{
+	struct json_object *details = NULL;
+	char code[72];
+
+	if (!may_claim(w, m->fail.error_code))
+		return worker_violation(
+		    w, "a FAIL whose code is not a worker's to give");
+	if (m->fail.details.n > 0 &&
+	    (json_parse(&details, m->fail.details.p, m->fail.details.n, NULL) < 0 ||
+	     !json_object_is_type(details, json_type_object))) {
+		json_object_put(details);
+		return worker_violation(w, "a FAIL whose details are not an object");
+	}
+	snprintf(code, sizeof(code), "%.*s", (int)m->fail.error_code.n,
+		 m->fail.error_code.p);
+	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
+		if (details != NULL)
+			bounds_correct(w->run, details);
+		else /* what it met last */
+			details = json_object_get(w->refusal.details);
+	}
+	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
+		verdict_signal(w->run, SIGTERM); /* not from us; it stays */
+	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
+		      m->fail.message.p);
+	worker_ask_drop(w);
+	w->phase = PHASE_DONE;
+	worker_said_all(w);
+	return 0;
+}
+
+#define IN(phase) (1u << (phase))
+
+/* When each message is legal; FAIL may break off a body (a signal's report). */
+static const struct {
+	unsigned phases;
+	int (*apply)(struct worker *w, const struct msg *m);
+} legal[] = {
+    [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT) | IN(PHASE_ASK),
+		   on_chunk},
+    [MSG_READY] = {IN(PHASE_BORN), on_ready},
+    [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
+    [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
+    [MSG_LOG] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_log},
+    [MSG_ARTIFACT] = {IN(PHASE_TALKING), on_artifact},
+    [MSG_LOST] = {IN(PHASE_TALKING), on_lost},
+    [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
+    [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
+		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),
+		  on_fail},
+    [MSG_CALL] = {IN(PHASE_TALKING), worker_ask_call},
+    [MSG_INPUT] = {IN(PHASE_TALKING), worker_ask_input},
+    [MSG_DROP] = {IN(PHASE_TALKING), worker_ask_dropped},
+};
+
+static double burst(const struct worker *w)
+{
+	return (double)w->run->limits.messages_per_second * MSG_BURST_S;
+}
+
+/* A token bucket: bodies are bounded by their totals, all else by this. */
+void worker_hear_first(struct worker *w)
+{
+	w->tokens = burst(w);
+	w->tokens_ms = clock_mono_ms();
+}
+
+static bool too_fast(struct worker *w, const struct msg *m)
+{
+	int64_t rate = w->run->limits.messages_per_second;
+	double cost = (double)msg_cost(m, (uint64_t)rate);
+	int64_t now = clock_mono_ms();
+
+	w->tokens += (double)(now - w->tokens_ms) * (double)rate / 1000;
+	if (w->tokens > burst(w))
+		w->tokens = burst(w);
+	w->tokens_ms = now;
+	if (w->tokens < cost)
+		return true;
+	w->tokens -= cost;
+	return false;
+}
+
+static int flood(struct worker *w)
+{
+	struct json_object *d = bounds_details(w->run, BOUND_MESSAGES, -1);
+	char *offence = xasprintf(
+	    "a flood of messages: over messages_per_second, which allows %lld "
+	    "and %.0f at once; who can raise that is %s",
+	    (long long)w->run->limits.messages_per_second, burst(w),
+	    json_member_str(d, "whoCanRaise"));
+	int rc = worker_violation_of(w, offence, d);
+
+	free(offence);
+	return rc;
+}
+
+int worker_hear(struct worker *w, const void *frame, size_t len)
+{
+	const char *why;
+	struct msg m;
+
+	if (w->run->error.code != NULL && w->killed)
+		return 0; /* its last words come too late */
+	if (w->phase == PHASE_DONE) {
+		if (!w->late)
+			log_warn("worker", "run=%s requestor=%s late=dropped",
+				 w->run->id, w->run->requestor->name);
+		w->late = true;
+		return 0;
+	}
+	w->run->use.messages++;
+	if (msg_get(&m, frame, len, &why) < 0)
+		return worker_violation(w, why);
+	if (w->phase == PHASE_BORN && m.type != MSG_READY && m.type != MSG_FAIL)
+		on_ready(w, &m); /* it had its RUN before it could say so */
+	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
+	    (legal[m.type].phases & IN(w->phase)) == 0)
+		return worker_violation(w, "a message out of turn");
+	if (too_fast(w, &m))
+		return flood(w);
+	return legal[m.type].apply(w, &m);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a template may read of the host: PATH below a granted folder, opened
+ * from that folder's own descriptor. Asked when programs are shown their paths
+ * and when a run starts; what fails is told to whoever asked for the run.
+ */
+#include "supervisor/grants/granted_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text/errmsg.h"
+
+/* FOLDER's bytes without the slashes at its end; "/" has none left. */
+static size_t bare(const char *folder)
+{
+	size_t len = strlen(folder);
+
+	while (len > 0 && folder[len - 1] == '/')
+		len--;
+	return len;
+}
+
+bool granted_path_names(const char *folder, const char *path)
+{
+	size_t len = bare(folder);
+
+	return folder[0] == '/' && strncmp(path, folder, len) == 0 &&
+	       (path[len] == '/' || path[len] == '\0');
+}
+
+/* An O_PATH descriptor of PATH, which FOLDER names; or -errno. */
+static int open_below(const char *folder, const char *path)
+{
+	const char *rest = path + bare(folder);
+	int fd, at = nolink_open(AT_FDCWD, folder, O_PATH);
+
+	rest += strspn(rest, "/");
+	if (at < 0 || *rest == '\0')
+		return at;
+	fd = nolink_open(at, rest, O_PATH);
+	close(at);
+	return fd;
+}
+
+static int look(int fd, struct file_id *id)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return -EMEDIUMTYPE;
+	return file_id_of(fd, id);
+}
+
+static int explain(int rc, const char *folder, const char *path, char *why,
+		   size_t size)
+{
+	size_t n = nolink_blame(path);
+	const char *whole = path;
+
+	if (rc == -ELOOP && n == 0) /* "/a/../b" in a grant, or gone again */
+		n = nolink_blame(whole = folder);
+	if (rc == -ELOOP)
+		why_set(why, size,
+			"%s leads through a symbolic link%s%.*s, and links are "
+			"not followed: where it leads has to be asked for and "
+			"granted by its own path",
+			path, n > 0 ? ", " : "", (int)n, whole);
+	else if (rc == -EMEDIUMTYPE)
+		why_set(why, size, "%s is neither a file nor a folder", path);
+	else if (rc == -ENOSYS)
+		why_set(why, size,
+			"%s cannot be opened without following links on this "
+			"machine, which needs Linux 5.6",
+			path);
+	else
+		why_set(why, size, "%s: %s", path, strerror(-rc));
+	return rc == -EACCES ? -EPERM : rc;
+}
+
+int granted_path_find(const char *const *folders, size_t n, const char *path,
+		      struct file_id *id, char *why, size_t size)
+{
+	*id = (struct file_id){0};
+	for (size_t i = 0; i < n; i++) {
+		int rc, fd;
+
+		if (!granted_path_names(folders[i], path))
+			continue;
+		fd = open_below(folders[i], path);
+		rc = fd < 0 ? fd : look(fd, id);
+		if (fd >= 0)
+			close(fd);
+		return rc < 0 ? explain(rc, folders[i], path, why, size) : 0;
+	}
+	why_set(why, size, "%s is in nothing that is granted", path);
+	return -EACCES;
+}
+
+/* ---- lists ---- */
+
+/* LIST's first name that has PATH in it, the caller's; or NULL. */
+static char *naming(const char *list, const char *path)
+{
+	char *copy = xstrdup(list != NULL ? list : ""), *at = copy, *one;
+	char *found = NULL;
+
+	while (found == NULL && (one = strsep(&at, " ")) != NULL)
+		if (*one != '\0' && granted_path_names(one, path))
+			found = xstrdup(one);
+	free(copy);
+	return found;
+}
+
+bool granted_path_listed(const char *list, const char *path)
+{
+	char *folder = naming(list, path);
+
+	free(folder);
+	return folder != NULL;
+}
+
+int granted_path_find_listed(const char *list, const char *path,
+			     struct file_id *id, char *why, size_t size)
+{
+	char *folder = naming(list, path);
+	const char *folders[] = {folder};
+	int rc = granted_path_find(folders, folder != NULL ? 1 : 0, path, id,
+				   why, size);
+
+	free(folder);
+	return rc;
+}

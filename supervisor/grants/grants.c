@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grants.c - asked and granted. The kinds of permissions are the table below;
+ * who asks is a manifest, who grants the configuration, or etc/shipped.conf
+ * for packages of our own folder. Nothing here fails: what is not understood
+ * is not granted.
+ */
+#include "supervisor/grants/grants.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/browser_proto.h"
+#include "proto/json/json.h"
+#include "supervisor/grants/granted_path.h"
+#include "supervisor/templates/template_shipped.h"
+
+#define NO_HOSTS                                                               \
+	"# what the browser may open for it: names, *.names, addresses; * is " \
+	"any public host\nhosts =\n"
+#define SAID_MAX ((size_t)8) /* words of a kind, in a sentence */
+
+struct kind {
+	const char *key;     /* of [grant] */
+	const char *member;  /* of the manifest's permissions */
+	const char *shown;   /* in views */
+	const char *asks;    /* "T asks …" for one */
+	const char *many;    /* and for several */
+	const char *nobody;  /* NULL, or: why it can be had by none */
+	bool (*covers)(const struct config_grant *g, const char *word);
+};
+
+/* Is WORD one of LIST's, or does LIST say all? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list != NULL && *list != '\0') {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n;
+		list += strspn(list, " ");
+	}
+	return false;
+}
+
+static bool covers_tool(const struct config_grant *g, const char *word)
+{
+	return has_word(g->tools, word) || has_word(g->tools, "all");
+}
+
+static bool covers_read(const struct config_grant *g, const char *word)
+{
+	return granted_path_listed(g->read_paths, word);
+}
+
+static bool covers_network(const struct config_grant *g, const char *word)
+{
+	return has_word(g->network, word);
+}
+
+static bool covers_secret(const struct config_grant *g, const char *word)
+{
+	return has_word(g->secrets, word);
+}
+
+static bool covers_locks(const struct config_grant *g, const char *word)
+{
+	(void)word;
+	return g->locks;
+}
+
+static const struct kind kinds[] = {
+    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
+     covers_tool},
+    {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
+     covers_read},
+    {"network", "network", "network", "to connect to ", "to connect to ",
+     "no template can have network access in this version of paddock",
+     covers_network},
+    {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
+     "no template can have secrets in this version of paddock", covers_secret},
+    {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
+};
+
+#define READS (&kinds[1])
+#define TOOLS (&kinds[0])
+
+/* ---- asked ---- */
+
+static struct json_object *asked(const struct template *t, const struct kind *k)
+{
+	struct json_object *p = json_member(t->manifest, "permissions");
+
+	return k->member == NULL ? json_member(t->manifest, k->key)
+				 : json_member(p, k->member);
+}
+
+static size_t n_asked(const struct template *t, const struct kind *k)
+{
+	struct json_object *o = asked(t, k);
+
+	if (json_object_is_type(o, json_type_boolean))
+		return json_object_get_boolean(o) ? 1 : 0;
+	return o == NULL ? 0 : json_object_array_length(o);
+}
+
+/* The Ith; as an operator would write it. Borrowed. */
+static const char *asked_word(const struct template *t, const struct kind *k,
+			      size_t i)
+{
+	struct json_object *o = asked(t, k);
+
+	if (json_object_is_type(o, json_type_boolean))
+		return "yes";
+	return json_object_get_string(json_object_array_get_idx(o, i));
+}
+
+bool grants_asks(const struct template *t)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (n_asked(t, &kinds[i]) > 0)
+			return true;
+	return false;
+}
+
+bool grants_asks_locks(const struct template *t)
+{
+	return n_asked(t, &kinds[ARRAY_LEN(kinds) - 1]) > 0;
+}
+
+/* ---- granted ---- */
+
+/* Does G, which is named for T or for all, hold for this package? */
+static bool holds(const struct config_grant *g, const struct template *t)
+{
+	return g->digest == NULL || has_word(g->digest, t->digest);
+}
+
+static bool is_for(const struct config_grant *g, const struct template *t)
+{
+	return strcmp(g->name, "*") == 0 || strcmp(g->name, t->id) == 0;
+}
+
+/* What each of the grants of T is shown to; true ends it, and is returned. */
+typedef bool (*look)(const struct config_grant *g, void *arg);
+
+static bool any_of(const struct config_grant *list, size_t n,
+		   const struct template *t, look at, void *arg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_for(&list[i], t) && holds(&list[i], t) &&
+		    at(&list[i], arg))
+			return true;
+	return false;
+}
+
+static bool any_grant(const struct template *t, const struct config *c,
+		      look at, void *arg)
+{
+	static char everyone[] = "*";
+	const struct config_grant all = {.name = everyone,
+					 .read_paths = c->read_paths};
+	const struct config_grant *ours;
+	size_t n;
+
+	if (any_of(&all, 1, t, at, arg) ||
+	    any_of(c->grants, c->n_grants, t, at, arg))
+		return true;
+	ours = shipped_grants(&n);
+	return t->shipped && any_of(ours, n, t, at, arg);
+}
+
+static bool is_by_digest(const struct config_grant *g, void *arg)
+{
+	(void)arg;
+	return g->digest != NULL;
+}
+
+bool grants_by_digest(const struct template *t, const struct config *c)
+{
+	return grants_asks(t) && any_grant(t, c, is_by_digest, NULL);
+}
+
+struct question {
+	const struct kind *kind;
+	const char *word;
+};
+
+static bool covers(const struct config_grant *g, void *arg)
+{
+	const struct question *q = arg;
+
+	return q->kind->covers(g, q->word);
+}
+
+static bool granted(const struct template *t, const struct config *c,
+		    const struct kind *k, const char *word)
+{
+	struct question q = {k, word};
+
+	return any_grant(t, c, covers, &q);
+}
+
+bool grants_read(const struct template *t, const struct config *c,
+		 const char *path)
+{
+	return granted(t, c, READS, path);
+}
+
+static bool add_reads(const struct config_grant *g, void *list)
+{
+	if (g->read_paths != NULL)
+		buf_printf(list, " %s", g->read_paths);
+	return false;
+}
+
+char *grants_reads(const struct template *t, const struct config *c)
+{
+	struct buf list = {0};
+
+	any_grant(t, c, add_reads, &list);
+	return buf_take(&list, NULL);
+}
+
+bool grants_any_read(const struct config *c, const char *path)
+{
+	if (granted_path_listed(c->read_paths, path))
+		return true;
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (granted_path_listed(c->grants[i].read_paths, path))
+			return true;
+	return false;
+}
+
+const char *grants_tool(const struct template *t, const struct config *c,
+			const char *tool)
+{
+	bool asks = false;
+
+	for (size_t i = 0; !asks && i < n_asked(t, TOOLS); i++)
+		asks = strcmp(asked_word(t, TOOLS, i), tool) == 0;
+	if (!asks)
+		return "the manifest's tools do not list it, which the "
+		       "template's author can change";
+	if (!granted(t, c, TOOLS, tool))
+		return "it is no more granted to the template; the operator "
+		       "can grant it, by tools of its [grant] in paddock.conf";
+	return NULL;
+}
+
+static bool add_hosts(const struct config_grant *g, void *list)
+{
+	const char *s = g->hosts != NULL ? g->hosts : "";
+
+	while (*s != '\0') {
+		size_t n = strcspn(s, " ");
+
+		json_object_array_add(
+		    list, json_object_new_string_len(s, (int)n));
+		s += n;
+		s += strspn(s, " ");
+	}
+	return false;
+}
+
+struct json_object *grants_hosts(const struct template *t,
+				 const struct config *c)
+{
+	struct json_object *list = json_object_new_array();
+
+	any_grant(t, c, add_hosts, list);
+	return list;
+}
+
+/* ---- what is missing ---- */
+
+/* Words of K that T asks for: those that are granted, or those that are not. */
+static struct json_object *words(const struct template *t,
+				 const struct config *c, const struct kind *k,
+				 bool which)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < n_asked(t, k); i++) {
+		const char *word = asked_word(t, k, i);
+		bool has = granted(t, c, k, word);
+
+		if (has == which || (!which && k->nobody != NULL))
+			json_object_array_add(list,
+					      json_object_new_string(word));
+	}
+	return list;
+}
+
+/* The words of LIST, as they are written in paddock.conf; not all of many. */
+static char *said_words(struct json_object *list)
+{
+	size_t n = json_object_array_length(list);
+	struct buf b = {0};
+
+	for (size_t i = 0; i < n && i < SAID_MAX; i++)
+		buf_printf(&b, "%s%s", i > 0 ? " " : "",
+			   json_object_get_string(
+			       json_object_array_get_idx(list, i)));
+	if (n > SAID_MAX)
+		buf_printf(&b, " and %zu more", n - SAID_MAX);
+	return buf_take(&b, NULL);
+}
+
+/* Are there grants of T's name that hold for other packages alone? */
+static bool is_other_package(const struct template *t, const struct config *c)
+{
+	for (size_t i = 0; i < c->n_grants; i++)
+		if (is_for(&c->grants[i], t) && !holds(&c->grants[i], t))
+			return true;
+	return false;
+}
+
+/* "T asks for the tools a b". */
+static char *said_asked(const struct template *t, const struct kind *k,
+			struct json_object *list, const char *said)
+{
+	bool many = json_object_array_length(list) > 1;
+
+	return xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
+			 k->covers == covers_locks ? "" : said);
+}
+
+/* The line that would grant LIST; of many words just its key. */
+static char *said_line(const struct kind *k, struct json_object *list,
+		       const char *said)
+{
+	if (json_object_array_length(list) > SAID_MAX)
+		return xstrdup(k->key);
+	return xasprintf("%s = %s", k->key, said);
+}
+
+/* Can WORD be written in paddock.conf? A tool that there is not cannot. */
+static bool is_known(const struct kind *k, const char *word)
+{
+	return k->covers != covers_tool || broker_action(word) != NULL;
+}
+
+/* The first of LIST that nobody can grant; or NULL. */
+static const char *unknown_of(const struct kind *k, struct json_object *list)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (!is_known(k, word))
+			return word;
+	}
+	return NULL;
+}
+
+static void refuse_unknown(const struct template *t, const struct kind *k,
+			   const char *word, struct json_object *list,
+			   struct refusal *r)
+{
+	struct json_object *details = json_object_new_object();
+
+	json_object_object_add(details, "asked", json_object_get(list));
+	json_object_object_add(details, "key", json_object_new_string(k->key));
+	json_object_object_add(
+	    details, "whoCanGrant",
+	    json_object_new_string("nobody: there is no such tool"));
+	refuse(r, "PERMISSION_NOT_ALLOWED", details,
+	       "%s asks for the tool %s, which there is not in this version of "
+	       "paddock; its author can take it out of the manifest's tools",
+	       t->id, word);
+}
+
+static void refuse_kind(const struct template *t, const struct config *c,
+			const struct kind *k, struct json_object *list,
+			struct refusal *r)
+{
+	struct json_object *details = json_object_new_object();
+	bool many = json_object_array_length(list) > 1;
+	bool other = k->nobody == NULL && is_other_package(t, c);
+	char *said = said_words(list), *asks = said_asked(t, k, list, said);
+	char *line = said_line(k, list, said);
+	char *who = k->nobody != NULL
+			? xasprintf("nobody: %s", k->nobody)
+			: xasprintf("the operator, by %s in [grant \"%s\"] of "
+				    "paddock.conf",
+				    other ? "digest" : k->key, t->id);
+
+	json_object_object_add(details, "asked", json_object_get(list));
+	json_object_object_add(details, "key", json_object_new_string(k->key));
+	json_object_object_add(details, "whoCanGrant",
+			       json_object_new_string(who));
+	if (k->nobody != NULL)
+		refuse(r, "PERMISSION_NOT_ALLOWED", details, "%s, and %s", asks,
+		       k->nobody);
+	else if (other)
+		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		       "%s, and its grant in paddock.conf is for another "
+		       "package than the one that is there: the operator can "
+		       "look at it and grant it, too, by digest = %s",
+		       asks, t->digest);
+	else
+		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		       "%s, which %s not granted; the operator can grant %s, "
+		       "by %s in [grant \"%s\"] of paddock.conf",
+		       asks, many ? "are" : "is", many ? "them" : "it", line,
+		       t->id);
+	free(said);
+	free(asks);
+	free(line);
+	free(who);
+}
+
+bool grants_allow(const struct template *t, const struct config *c,
+		  struct refusal *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct kind *k = &kinds[i];
+		struct json_object *list;
+		bool fine;
+
+		if (n_asked(t, k) == 0)
+			continue;
+		list = words(t, c, k, false);
+		fine = json_object_array_length(list) == 0;
+		if (!fine && unknown_of(k, list) != NULL)
+			refuse_unknown(t, k, unknown_of(k, list), list, r);
+		else if (!fine)
+			refuse_kind(t, c, k, list, r);
+		json_object_put(list);
+		if (!fine)
+			return false;
+	}
+	return true;
+}
+
+/* ---- shown ---- */
+
+static void add_shown(struct json_object *o, const struct kind *k,
+		      struct json_object *list)
+{
+	if (json_object_array_length(list) == 0) {
+		json_object_put(list);
+	} else if (k->covers == covers_locks) {
+		json_object_put(list);
+		json_object_object_add(o, k->shown,
+				       json_object_new_boolean(true));
+	} else {
+		json_object_object_add(o, k->shown, list);
+	}
+}
+
+static struct json_object *all_words(const struct template *t,
+				     const struct kind *k)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < n_asked(t, k); i++)
+		json_object_array_add(
+		    list, json_object_new_string(asked_word(t, k, i)));
+	return list;
+}
+
+static void add_missing(struct json_object *list, const struct kind *k,
+			struct json_object *asked_for)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "key", json_object_new_string(k->key));
+	json_object_object_add(o, "asked", json_object_get(asked_for));
+	if (k->nobody != NULL)
+		json_object_object_add(o, "reason",
+				       json_object_new_string(k->nobody));
+	json_object_array_add(list, o);
+}
+
+/* A line for K with WORDS; what cannot be written there, or had, is a remark. */
+static void put_line(struct buf *b, const struct kind *k,
+		     struct json_object *list)
+{
+	size_t n = json_object_array_length(list), put = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (k->nobody != NULL)
+			buf_printf(b, "# %s = %s: %s\n", k->key, word,
+				   k->nobody);
+		else if (!is_known(k, word))
+			buf_printf(b, "# %s: there is no tool %s\n", k->key,
+				   word);
+		else if (strpbrk(word, " ;#\"") != NULL)
+			buf_printf(b, "# %s: \"%s\" cannot be written here, "
+				      "but a folder above it can\n",
+				   k->key, word);
+	}
+	for (size_t i = 0; k->nobody == NULL && i < n; i++) {
+		const char *word = json_object_get_string(
+		    json_object_array_get_idx(list, i));
+
+		if (!is_known(k, word) || strpbrk(word, " ;#\"") != NULL)
+			continue;
+		if (put++ == 0)
+			buf_printf(b, "%s = %s", k->key, word);
+		else
+			buf_printf(b, "\n\t%s", word);
+	}
+	if (put > 0)
+		buf_add_str(b, "\n");
+}
+
+struct json_object *grants_view(const struct template *t,
+				const struct config *c, bool hosts)
+{
+	struct json_object *v = json_object_new_object();
+	struct json_object *ask = json_object_new_object();
+	struct json_object *have = json_object_new_object();
+	struct json_object *lack = json_object_new_array(), *list;
+	struct buf lines = {0};
+	char *text;
+
+	buf_printf(&lines, "[grant \"%s\"]\n", t->id);
+	if (is_other_package(t, c))
+		buf_printf(&lines, "digest = %s\n", t->digest);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (n_asked(t, &kinds[i]) == 0)
+			continue;
+		add_shown(ask, &kinds[i], all_words(t, &kinds[i]));
+		add_shown(have, &kinds[i], words(t, c, &kinds[i], true));
+		list = words(t, c, &kinds[i], false);
+		if (json_object_array_length(list) > 0) {
+			add_missing(lack, &kinds[i], list);
+			put_line(&lines, &kinds[i], list);
+		}
+		json_object_put(list);
+	}
+	list = grants_hosts(t, c);
+	if (n_asked(t, TOOLS) > 0 && json_object_array_length(list) == 0)
+		buf_add_str(&lines, NO_HOSTS);
+	if (hosts && n_asked(t, TOOLS) > 0)
+		json_object_object_add(have, "hosts", json_object_get(list));
+	json_object_put(list);
+	json_object_object_add(v, "asked", ask);
+	json_object_object_add(v, "granted", have);
+	text = buf_take(&lines, NULL);
+	if (json_object_array_length(lack) > 0) {
+		json_object_object_add(v, "missing", lack);
+		json_object_object_add(v, "grant", json_object_new_string(text));
+	} else {
+		json_object_put(lack);
+	}
+	free(text);
+	return v;
+}
+
+/* All that T asks for, for this package. */
+static char *section(const struct template *t)
+{
+	struct buf b = {0};
+
+	buf_printf(&b, "[grant \"%s\"]\ndigest = %s\n", t->id, t->digest);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct json_object *list = all_words(t, &kinds[i]);
+
+		put_line(&b, &kinds[i], list);
+		json_object_put(list);
+	}
+	if (n_asked(t, TOOLS) > 0)
+		buf_add_str(&b, NO_HOSTS);
+	return buf_take(&b, NULL);
+}
+
+struct json_object *grants_of(const struct template *t, const struct config *c)
+{
+	const struct {
+		const char *key, *text;
+	} texts[] = {{"templateId", t->id},
+		     {"version", t->version_text},
+		     {"path", t->dir},
+		     {"digest", t->digest}};
+	struct json_object *o = json_object_new_object();
+	char *lines = section(t);
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		json_object_object_add(o, texts[i].key,
+				       json_object_new_string(texts[i].text));
+	json_object_object_add(o, "permissions", grants_view(t, c, true));
+	json_object_object_add(o, "section", json_object_new_string(lines));
+	free(lines);
+	return o;
+}
+
+const char *grants_unused(const struct config_grant *g,
+			  const struct catalogue *all)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (!is_for(g, all->all[i]))
+			continue;
+		if (holds(g, all->all[i]))
+			return NULL;
+		known = true;
+	}
+	return known ? "its digest is no package's that is there"
+		     : "there is no such template";
+}
+
+void grants_log(const struct catalogue *all, const struct config *c)
+{
+	for (size_t i = 0; i < c->n_grants; i++) {
+		const char *why = grants_unused(&c->grants[i], all);
+
+		if (why != NULL)
+			log_warn("grants", "grant=\"%s\" used=no msg=\"%s\"",
+				 c->grants[i].name, why);
+	}
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What execve(2) would say of a package's program, said before a run has to
+ * fail for it: "No such file or directory" is all that the kernel has for an
+ * interpreter that is missing. Called when a package is checked, not when it
+ * is loaded; it reads a few hundred bytes of the entry, and starts nothing.
+ */
+#include "supervisor/grants/interpreter.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text/suggest.h"
+#include "base/os/system_paths.h"
+#include "base/text/utf8.h"
+#include "supervisor/grants/granted_path.h"
+#include "supervisor/package/package.h"
+
+#define HEAD_BYTES 256	/* what the kernel reads of a #! line (BINPRM_BUF_SIZE) */
+#define SEGMENTS_MAX 64 /* of an ELF program */
+#define PACKAGE_DIR "/template/" /* where a run sees its package */
+
+struct look {
+	const struct template *t;
+	int package;
+	int file; /* the entry */
+	struct findings *f;
+	char head[HEAD_BYTES + 1];
+	size_t n;
+};
+
+#define fail(l, ...)                                                           \
+	findings_add((l)->f, FINDING_ERROR, (l)->t->entry, NULL, __VA_ARGS__)
+/* About its first line. */
+#define fail_line(l, ...)                                                      \
+	do {                                                                   \
+		fail(l, __VA_ARGS__);                                          \
+		findings_at((l)->f, 1, 1);                                     \
+	} while (0)
+
+/* ---- what runs see ---- */
+
+static const char *const folders[] = {SHOWN_FOLDERS};
+
+static bool is_shown(const struct template *t, const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (granted_path_names(folders[i], path))
+			return true;
+	for (size_t i = 0; i < t->n_reads; i++)
+		if (granted_path_names(t->reads[i], path))
+			return true;
+	return false;
+}
+
+enum standing { FOUND, MISSING, NOT_SHOWN, NO_PROGRAM };
+
+static enum standing kind_of(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) &&
+		       (st->st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0
+		   ? FOUND
+		   : NO_PROGRAM;
+}
+
+/* PATH is absolute. */
+static enum standing stands(const struct look *l, const char *path)
+{
+	char real[PATH_MAX], why[512];
+	struct stat st;
+	int file;
+
+	if (strncmp(path, PACKAGE_DIR, strlen(PACKAGE_DIR)) == 0) {
+		file = package_open_file(l->package, path + strlen(PACKAGE_DIR),
+					 &st, why, sizeof(why));
+		if (file < 0)
+			return MISSING;
+		close(file);
+		return kind_of(&st);
+	}
+	if (!is_shown(l->t, path))
+		return NOT_SHOWN;
+	if (realpath(path, real) == NULL || stat(real, &st) != 0)
+		return MISSING;
+	return is_shown(l->t, real) ? kind_of(&st) : NOT_SHOWN;
+}
+
+/* The folders of SHOWN_PATH, one after the other: true, and it is in DIR. */
+static bool next_folder(const char **at, char *dir, size_t size)
+{
+	size_t n = strcspn(*at, ":");
+
+	if (n == 0 || n >= size)
+		return false;
+	memcpy(dir, *at, n);
+	dir[n] = '\0';
+	*at += n + ((*at)[n] == ':');
+	return true;
+}
+
+/* ---- did you mean ---- */
+
+static const char *const familiar[] = {"sh",   "bash", "python3", "perl",
+				       "node", "ruby", "env"};
+
+/* The program of DIR that is nearest to NAME; the caller's, or NULL. */
+static char *near_in(const struct look *l, const char *dir, const char *name)
+{
+	struct dirent **list = NULL;
+	int n = scandir(dir, &list, NULL, alphasort);
+	char *path = NULL, *best = NULL;
+	struct near near;
+
+	near_init(&near, name);
+	for (size_t i = 0; i < ARRAY_LEN(familiar); i++) {
+		path = xasprintf("%s/%s", dir, familiar[i]);
+		if (stands(l, path) == FOUND)
+			near_try(&near, familiar[i]);
+		free(path);
+	}
+	for (int i = 0; i < n; i++)
+		near_try(&near, list[i]->d_name);
+	if (near.best != NULL)
+		best = xasprintf("%s/%s", dir, near.best);
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+	if (best != NULL && stands(l, best) == FOUND)
+		return best;
+	free(best);
+	return NULL;
+}
+
+/* What may have been meant by PATH: beside it, or of its name elsewhere. */
+static char *near_path(const struct look *l, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1, *at = SHOWN_PATH;
+	char dir[PATH_MAX], *best;
+
+	while (next_folder(&at, dir, sizeof(dir))) {
+		best = xasprintf("%s/%s", dir, name);
+		if (strcmp(best, path) != 0 && stands(l, best) == FOUND)
+			return best;
+		free(best);
+	}
+	snprintf(dir, sizeof(dir), "%.*s", (int)(name - 1 - path), path);
+	return dir[0] != '\0' && is_shown(l->t, dir) ? near_in(l, dir, name)
+						     : NULL;
+}
+
+static char *near_name(const struct look *l, const char *name)
+{
+	const char *at = SHOWN_PATH;
+	char dir[PATH_MAX], *best = NULL;
+
+	while (best == NULL && next_folder(&at, dir, sizeof(dir)))
+		best = near_in(l, dir, name);
+	return best;
+}
+
+/* ---- #! ---- */
+
+static void check_interpreter(struct look *l, const char *path)
+{
+	enum standing how = path[0] == '/' ? stands(l, path) : FOUND;
+	char *near;
+
+	if (path[0] != '/') {
+		fail_line(l, "the #! line has \"%s\", but an interpreter is "
+			  "named by its whole path, such as /bin/sh", path);
+	} else if (how == MISSING) {
+		near = near_path(l, path);
+		fail_line(l, "the interpreter %s of the #! line is not there"
+			  "%s%s%s", path,
+			  near != NULL ? "; did you mean " : "",
+			  near != NULL ? near : "", near != NULL ? "?" : "");
+		free(near);
+	} else if (how == NOT_SHOWN) {
+		fail_line(l, "the interpreter %s of the #! line is nothing that "
+			  "a run sees: of the machine that is /usr, and what "
+			  "\"readPaths\" asks for", path);
+	} else if (how == NO_PROGRAM) {
+		fail_line(l, "the interpreter %s of the #! line is not "
+			  "executable", path);
+	}
+}
+
+/* env looks for NAME in PATH. */
+static void check_command(struct look *l, const char *name)
+{
+	const char *at = SHOWN_PATH;
+	char dir[PATH_MAX], *path, *near;
+
+	if (strchr(name, '/') != NULL) {
+		check_interpreter(l, name);
+		return;
+	}
+	while (next_folder(&at, dir, sizeof(dir))) {
+		bool found;
+
+		path = xasprintf("%s/%s", dir, name);
+		found = stands(l, path) == FOUND;
+		free(path);
+		if (found)
+			return;
+	}
+	near = near_name(l, name);
+	fail_line(l, "the #! line has env look for %s, which is nowhere in "
+		  "the PATH of runs, " SHOWN_PATH "%s%s%s", name,
+		  near != NULL ? "; did you mean " : "",
+		  near != NULL ? strrchr(near, '/') + 1 : "",
+		  near != NULL ? "?" : "");
+	free(near);
+}
+
+/* Options of env whose value is the next word. */
+static bool takes_next(const char *word)
+{
+	return strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0;
+}
+
+/* The kernel gives env all of REST as one argument; env -S takes it apart. */
+static void check_env(struct look *l, char *rest)
+{
+	bool split = strncmp(rest, "-S", 2) == 0;
+	char *word, *at = split ? rest + 2 : rest;
+
+	if (!split && strpbrk(rest, " \t") != NULL) {
+		fail_line(l, "the #! line has env look for a program that is "
+			  "called \"%s\", blanks and all; env -S %s would take "
+			  "it apart", rest, rest);
+		return;
+	}
+	if (split && strpbrk(at, "'\"\\$") != NULL)
+		return; /* env has a syntax of its own for these */
+	while ((word = strsep(&at, " \t")) != NULL &&
+	       (word[0] == '\0' || word[0] == '-' || strchr(word, '=')))
+		if (takes_next(word))
+			(void)strsep(&at, " \t");
+	if (word == NULL)
+		fail_line(l, "the #! line does not tell env what to start");
+	else
+		check_command(l, word);
+}
+
+/* What stands after #!, which ends with its line. */
+static void check_script(struct look *l)
+{
+	char *line = l->head + 2, *end = memchr(line, '\n', l->n - 2), *rest;
+	const char *name;
+
+	if (end == NULL && l->n == HEAD_BYTES) {
+		fail_line(l, "the #! line has more than %d bytes, which the "
+			  "kernel does not read", HEAD_BYTES - 1);
+		return;
+	}
+	if (end == NULL)
+		end = l->head + l->n;
+	*end = '\0';
+	if (end > line && end[-1] == '\r') {
+		end[-1] = '\0';
+		fail(l, "the #! line ends with CR LF, as files of Windows do, "
+		     "so \"%s\" is looked for with a CR in its name; save the "
+		     "file with LF alone", line + strspn(line, " \t"));
+		findings_at(l->f, 1, (size_t)(end - l->head));
+		return;
+	}
+	while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = '\0';
+	line += strspn(line, " \t");
+	rest = line + strcspn(line, " \t");
+	if (*rest != '\0')
+		*rest++ = '\0';
+	rest += strspn(rest, " \t");
+	if (line[0] == '\0') {
+		fail_line(l, "the #! line names no interpreter");
+		return;
+	}
+	check_interpreter(l, line);
+	name = strrchr(line, '/');
+	if (name != NULL && strcmp(name, "/env") == 0 &&
+	    stands(l, line) == FOUND)
+		check_env(l, rest);
+}
+
+/* ---- ELF ---- */
+
+static const char *machine_name(unsigned machine)
+{
+	static const struct {
+		unsigned machine;
+		const char *name;
+	} names[] = {{EM_X86_64, "x86-64"}, {EM_386, "x86 of 32 bits"},
+		     {EM_AARCH64, "ARM of 64 bits"}, {EM_ARM, "ARM of 32 bits"},
+		     {EM_RISCV, "RISC-V"}, {EM_PPC64, "POWER"},
+		     {EM_S390, "S/390"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (names[i].machine == machine)
+			return names[i].name;
+	return "another machine";
+}
+
+/* What this program was built for: that is what programs may be. */
+static bool own_header(unsigned char own[EI_NIDENT + 4])
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && read(fd, own, EI_NIDENT + 4) == EI_NIDENT + 4;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static bool is_for_us(struct look *l)
+{
+	unsigned char own[EI_NIDENT + 4];
+	uint16_t type, machine, ours;
+
+	memcpy(&type, l->head + EI_NIDENT, sizeof(type));
+	memcpy(&machine, l->head + EI_NIDENT + 2, sizeof(machine));
+	if (!own_header(own))
+		return false;
+	memcpy(&ours, own + EI_NIDENT + 2, sizeof(ours));
+	if (own[EI_DATA] != (unsigned char)l->head[EI_DATA])
+		machine = __builtin_bswap16(machine);
+	if (machine != ours || own[EI_DATA] != (unsigned char)l->head[EI_DATA] ||
+	    own[EI_CLASS] != (unsigned char)l->head[EI_CLASS]) {
+		fail(l, "this program is for %s, and this machine is %s",
+		     machine != ours ? machine_name(machine)
+				     : "another width of words",
+		     machine_name(ours));
+		return false;
+	}
+	if (type != ET_EXEC && type != ET_DYN) {
+		fail(l, "this is an object file, not a program that was linked");
+		return false;
+	}
+	return true;
+}
+
+static void check_loader(struct look *l, off_t at, size_t size)
+{
+	char path[PATH_MAX] = "", *near;
+	enum standing how;
+
+	if (size >= sizeof(path) ||
+	    pread(l->file, path, size, at) != (ssize_t)size)
+		return;
+	how = path[0] == '/' ? stands(l, path) : MISSING;
+	if (how == FOUND)
+		return;
+	near = path[0] == '/' ? near_path(l, path) : NULL;
+	fail(l, "this program was linked for the loader %s, which %s%s%s%s; "
+	     "linked statically it needs none", path,
+	     how == MISSING ? "is not there" : "no run sees",
+	     near != NULL ? " (" : "", near != NULL ? near : "",
+	     near != NULL ? " is)" : "");
+	free(near);
+}
+
+#if UINTPTR_MAX > 0xFFFFFFFFu
+typedef Elf64_Ehdr own_ehdr;
+typedef Elf64_Phdr own_phdr;
+#else
+typedef Elf32_Ehdr own_ehdr;
+typedef Elf32_Phdr own_phdr;
+#endif
+
+static void check_elf(struct look *l)
+{
+	own_ehdr h;
+	own_phdr p;
+
+	if (l->n < sizeof(h)) {
+		fail(l, "this program is cut short");
+		return;
+	}
+	if (!is_for_us(l))
+		return;
+	memcpy(&h, l->head, sizeof(h));
+	for (unsigned i = 0; i < h.e_phnum && i < SEGMENTS_MAX; i++) {
+		off_t at = (off_t)(h.e_phoff + (uint64_t)i * sizeof(p));
+
+		if (at < 0 || pread(l->file, &p, sizeof(p), at) !=
+				  (ssize_t)sizeof(p)) {
+			fail(l, "this program is cut short");
+			return;
+		}
+		if (p.p_type == PT_INTERP) { /* the first is the kernel's */
+			check_loader(l, (off_t)p.p_offset, p.p_filesz);
+			return;
+		}
+	}
+}
+
+/* ---- any ---- */
+
+static void check_head(struct look *l)
+{
+	static const char bom[] = "\xEF\xBB\xBF";
+	const char *from = l->head + strspn(l->head, " \t\r\n");
+
+	if (l->n >= SELFMAG && memcmp(l->head, ELFMAG, SELFMAG) == 0)
+		check_elf(l);
+	else if (l->n >= 2 && memcmp(l->head, "#!", 2) == 0)
+		check_script(l);
+	else if (l->n == 0)
+		fail(l, "the file is empty, and no program");
+	else if (strncmp(l->head, bom, strlen(bom)) == 0)
+		fail_line(l, "the file begins with a byte order mark, before "
+			  "which the kernel sees no #!; save it without");
+	else if (strncmp(from, "#!", 2) == 0 ||
+		 strncmp(l->head, "# !", 3) == 0)
+		fail_line(l, "#! has to be the first two bytes of the file");
+	else
+		fail_line(l, "this is no program: a script begins with #! and "
+			  "its interpreter, such as #!/bin/sh");
+}
+
+void interpreter_check(const struct template *t, int fd, struct findings *f)
+{
+	struct look l = {.t = t, .package = fd, .f = f};
+	char why[512];
+	struct stat st;
+	ssize_t n;
+
+	l.file = package_open_file(fd, t->entry, &st, why, sizeof(why));
+	if (l.file < 0)
+		return; /* entry_load() has said so */
+	n = pread(l.file, l.head, HEAD_BYTES, 0);
+	if (n >= 0) {
+		l.n = (size_t)n;
+		check_head(&l);
+	}
+	close(l.file);
+}

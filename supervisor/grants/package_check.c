@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * "paddockd --print-faults": loading a package says whether it can be run, and
+ * has to be cheap; this says all that its author may want to know. Nothing of
+ * the package is executed, and each reader of it has its bounds.
+ */
+#include "supervisor/grants/package_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/template_entry.h"
+#include "supervisor/package/diagnostics.h"
+#include "supervisor/grants/interpreter.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/templates/manifest_lint.h"
+#include "supervisor/package/package.h"
+#include "supervisor/package/package_tests.h"
+#include "supervisor/templates/template_files.h"
+
+struct checkup {
+	const char *path;
+	int fd;
+	char *text; /* of the manifest */
+	size_t len;
+	struct json_object *tree; /* the same */
+	struct template *t;	  /* NULL: the manifest is wrong */
+	struct findings f;
+	struct json_object *said;
+};
+
+/* Those that are paths; borrowed. */
+static void take_reads(struct template *t, struct json_object *list)
+{
+	size_t n = json_length(list);
+
+	t->reads = xcalloc(n + 1, sizeof(*t->reads));
+	for (size_t i = 0; i < n; i++) {
+		const char *path =
+		    json_object_get_string(json_object_array_get_idx(list, i));
+
+		if (path != NULL && *path == '/')
+			t->reads[t->n_reads++] = path;
+	}
+}
+
+/* What is known of the code of a package whose manifest is wrong elsewhere. */
+static struct template *half(struct json_object *tree)
+{
+	struct json_object *r = json_member(tree, "runtime");
+	const char *type = json_member_str(r, "type");
+	const char *entry = json_member_str(r, "entry");
+	struct template *t;
+
+	if (type == NULL)
+		return NULL;
+	if (entry == NULL && strcmp(type, "lua") == 0)
+		entry = "main.lua";
+	if (entry == NULL || !manifest_path_ok(entry))
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->users = 1;
+	t->runtime = strcmp(type, "program") == 0 ? RUNTIME_PROGRAM
+						  : RUNTIME_LUA;
+	t->entry = xstrdup(entry);
+	take_reads(t, json_member(json_member(tree, "permissions"),
+				  "readPaths"));
+	return t;
+}
+
+static void check_code(struct checkup *c)
+{
+	struct template *t = c->t != NULL ? template_ref(c->t) : half(c->tree);
+
+	if (t == NULL)
+		return;
+	if (entry_load(t, c->fd, &c->f) == 0 && t->runtime == RUNTIME_LUA)
+		json_set_mended(c->said, "lua", t->entry);
+	if (t->runtime == RUNTIME_PROGRAM)
+		interpreter_check(t, c->fd, &c->f);
+	template_unref(t);
+}
+
+static void check_files(struct checkup *c)
+{
+	char digest[65], why[1024];
+
+	if (c->t != NULL)
+		template_files_load(c->t, c->fd, &c->f);
+	if (package_digest(c->fd, NULL, 0, digest, why, sizeof(why)) < 0)
+		findings_add(&c->f, FINDING_ERROR, NULL, NULL, "%s", why);
+	package_tests_check(c->fd, &c->f);
+}
+
+static void check_package(struct checkup *c)
+{
+	char why[1024];
+
+	c->fd = package_open(c->path, why, sizeof(why));
+	if (c->fd < 0 || package_read(c->fd, MANIFEST_FILE, &c->text, &c->len,
+				      why, sizeof(why)) < 0) {
+		findings_add(&c->f, FINDING_ERROR, NULL, NULL, "%s", why);
+		return;
+	}
+	c->t = manifest_parse(c->text, c->len, &c->f);
+	if (json_parse(&c->tree, c->text, c->len, NULL) == 0) {
+		manifest_lint(c->tree, &c->f);
+		check_code(c);
+	}
+	check_files(c);
+	if (c->tree != NULL)
+		findings_place(&c->f, MANIFEST_FILE, c->text, c->len);
+}
+
+/* WHY: the catalogue's reason to leave it out; NULL: it did not. */
+static struct json_object *checkup(const char *path, const char *named,
+				   const char *why)
+{
+	struct checkup c = {.path = path, .fd = -1};
+	const char *id, *version;
+
+	c.said = json_object_new_object();
+	json_set_mended(c.said, "path", named);
+	check_package(&c);
+	if (why != NULL && findings_errors(&c.f) == 0)
+		findings_add(&c.f, FINDING_ERROR, NULL, NULL, "%s", why);
+	id = json_member_str(c.tree, "templateId");
+	version = json_member_str(c.tree, "version");
+	if (id != NULL)
+		json_set_mended(c.said, "templateId", id);
+	if (version != NULL)
+		json_set_mended(c.said, "version", version);
+	findings_sort(&c.f);
+	json_object_object_add(c.said, "faults", findings_json(&c.f));
+	if (c.f.more)
+		json_object_object_add(c.said, "more",
+				       json_object_new_boolean(true));
+	findings_fini(&c.f);
+	template_unref(c.t);
+	json_object_put(c.tree);
+	free(c.text);
+	if (c.fd >= 0)
+		close(c.fd);
+	return c.said;
+}
+
+/* A folder that could not be looked into is no package. */
+static struct json_object *of_problem(const struct catalogue_problem *p)
+{
+	char *path = realpath(p->path, NULL);
+	struct json_object *o =
+	    checkup(path != NULL ? path : p->path, p->path, p->why);
+
+	free(path);
+	return o;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(json_member_str(*(struct json_object *const *)a, "path"),
+		      json_member_str(*(struct json_object *const *)b, "path"));
+}
+
+struct json_object *checkup_all(const struct catalogue *all)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < all->n; i++)
+		json_object_array_add(
+		    list, checkup(all->all[i]->dir, all->all[i]->dir, NULL));
+	for (size_t i = 0; i < all->n_problems; i++)
+		json_object_array_add(list, of_problem(&all->problems[i]));
+	json_object_array_sort(list, by_path);
+	return list;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * health.h - would a run be started here, and what keeps it? One table of what
+ * has to hold, looked at before the start (paddockd --check, and the start
+ * itself) and while the server lives (readyz, get_runtime_profile and with it
+ * "paddock doctor" and "paddock status", USR1, and each new run).
+ */
+#ifndef SUPERVISOR_HEALTH_HEALTH_H
+#define SUPERVISOR_HEALTH_HEALTH_H
+
+#include <json-c/json.h>
+
+#include "supervisor/server.h"
+
+enum health_verdict {
+	HEALTH_WELL,
+	HEALTH_WARNS, /* runs are started, but it should be mended */
+	HEALTH_FAILS, /* none is */
+};
+
+/* ---- before the start ---- */
+
+struct health_case {
+	const struct config *config;
+	bool stdio; /* one client's: there is neither socket nor port */
+	bool check; /* nothing is going to be started */
+};
+
+/* STATUS is what a start that ends by it ends with (sysexits(3)). */
+typedef void (*health_tell)(void *arg, enum health_verdict verdict, int status,
+			    const char *says);
+
+/*
+ * Look at all that a start of C would need, without a trace: no file is made,
+ * no port stays bound. TELL hears what is not well, each a plain sentence.
+ */
+void health_before(const struct health_case *c, health_tell tell, void *arg);
+
+/* ---- while it serves ---- */
+
+/*
+ * Why no run would be started now, without a path or a figure of this machine;
+ * NULL: one would.
+ */
+const char *health_reason(struct server *srv);
+/* What should be mended although runs are started, or NULL. */
+const char *health_warning(struct server *srv);
+/* The part of that which is the store's and its folder's alone. */
+const char *health_state(const struct config *config, struct store *store);
+
+/*
+ * {ready, reason, checks: [{name, verdict, says, cure}]}. LOCAL: the cure may
+ * name paths of this machine.
+ */
+struct json_object *health_view(struct server *srv, bool local);
+
+/* Once a second: what is not well any more, or again, is logged once. */
+void health_watch(struct server *srv);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/http/http_field.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* Beside enum http_field, which come first. */
+enum { LENGTH = HTTP_FIELDS, CODING, EXPECT, ENCODING };
+
+static const struct {
+	const char *name;
+	bool list; /* it may come again: it is one list */
+} table[HTTP_SEEN] = {
+    [HTTP_HOST] = {"Host", false},
+    [HTTP_ORIGIN] = {"Origin", false},
+    [HTTP_ACCEPT] = {"Accept", true},
+    [HTTP_CONTENT_TYPE] = {"Content-Type", false},
+    [HTTP_AUTHORIZATION] = {"Authorization", false},
+    [HTTP_SESSION] = {"Mcp-Session-Id", false},
+    [HTTP_REVISION] = {"MCP-Protocol-Version", false},
+    [HTTP_LAST_EVENT] = {"Last-Event-ID", false},
+    [HTTP_WANTS_METHOD] = {"Access-Control-Request-Method", false},
+    [LENGTH] = {"Content-Length", false},
+    [CODING] = {"Transfer-Encoding", false},
+    [EXPECT] = {"Expect", false},
+    [ENCODING] = {"Content-Encoding", false},
+};
+
+void http_fields_fini(struct http_fields *f)
+{
+	for (size_t i = 0; i < HTTP_SEEN; i++)
+		free(f->value[i]);
+	*f = (struct http_fields){0};
+}
+
+static bool is(const char *name, size_t len, const char *want)
+{
+	return strlen(want) == len && strncasecmp(name, want, len) == 0;
+}
+
+int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
+		    const char *value, size_t value_len, const char **why)
+{
+	size_t i = 0;
+	char *old;
+
+	if (++f->n > HTTP_FIELDS_MAX) {
+		*why = "more than 100 header fields came";
+		return 431;
+	}
+	while (i < HTTP_SEEN && !is(name, name_len, table[i].name))
+		i++;
+	if (i == HTTP_SEEN)
+		return 0;
+	while (value_len > 0 && strchr(" \t", value[value_len - 1]) != NULL)
+		value_len--;
+	old = f->value[i];
+	if (old == NULL) {
+		f->value[i] = xstrndup(value, value_len);
+		return 0;
+	}
+	if (!table[i].list) {
+		*why = "a field that may come once came twice: Host, Origin, "
+		       "Content-*, Authorization, Mcp-* and the like";
+		return 400;
+	}
+	f->value[i] = xasprintf("%s, %.*s", old, (int)value_len, value);
+	free(old);
+	return 0;
+}
+
+int http_fields_check(struct http_fields *f, bool http_1_0, const char **why)
+{
+	const char *coding = f->value[CODING], *expect = f->value[EXPECT];
+	const char *encoding = f->value[ENCODING], *host = f->value[HTTP_HOST];
+
+	*why = NULL;
+	if (host == NULL || *host == '\0')
+		*why = "there is no Host";
+	else if (coding != NULL && f->value[LENGTH] != NULL)
+		*why = "Content-Length and Transfer-Encoding came together";
+	else if (coding != NULL && http_1_0)
+		*why = "HTTP/1.0 has no Transfer-Encoding";
+	if (*why != NULL)
+		return 400;
+	if (coding != NULL && strcasecmp(coding, "chunked") != 0) {
+		*why = "the only Transfer-Encoding taken is chunked";
+		return 501;
+	}
+	if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
+		*why = "a body is taken as it is, without a Content-Encoding";
+		return 415;
+	}
+	f->expect = expect != NULL && strcasecmp(expect, "100-continue") == 0;
+	if (expect != NULL && !f->expect) {
+		*why = "the only Expect known is 100-continue";
+		return 417;
+	}
+	return 0;
+}
+
+void http_fields_lend(const struct http_fields *f, const char *out[HTTP_FIELDS])
+{
+	for (size_t i = 0; i < HTTP_FIELDS; i++)
+		out[i] = f->value[i];
+}
+
+/* Is RANGE (LEN bytes: a type, type/<*> or <*>/<*>) one that TYPE is in? */
+static bool covers(const char *range, size_t len, const char *type)
+{
+	size_t major = strcspn(type, "/") + 1;
+
+	return is(range, len, type) || is(range, len, "*/*") ||
+	       (len == major + 1 && range[major] == '*' &&
+		strncasecmp(range, type, major) == 0);
+}
+
+/* The length of S up to a parameter, the next of a list, or blanks. */
+static size_t type_len(const char *s)
+{
+	return strcspn(s, ";, \t");
+}
+
+bool http_accepts(const char *list, const char *type)
+{
+	const char *s = list;
+
+	while (s != NULL && *s != '\0') {
+		s += strspn(s, ", \t");
+		if (covers(s, type_len(s), type))
+			return true;
+		s += strcspn(s, ",");
+	}
+	return false;
+}
+
+bool http_is_type(const char *value, const char *type)
+{
+	size_t n = value == NULL ? 0 : type_len(value);
+
+	return n > 0 && is(value, n, type) && value[n] != ',';
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_field.h - the header fields of one request: which are wanted, which
+ * may come once, and what they must not say.
+ */
+#ifndef SUPERVISOR_HTTP_HTTP_FIELD_H
+#define SUPERVISOR_HTTP_HTTP_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "supervisor/http/http_parse.h"
+
+#define HTTP_SEEN 13 /* fields in the table of http_field.c */
+
+/* All zero is none. */
+struct http_fields {
+	size_t n;		/* that came */
+	char *value[HTTP_SEEN]; /* owned; NULL: absent */
+	bool expect;		/* 100-continue */
+};
+
+void http_fields_fini(struct http_fields *f); /* F is empty again */
+
+/* One came. 0, or the status to refuse it with and *WHY (static). */
+int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
+		    const char *value, size_t value_len, const char **why);
+/* All came: the same. */
+int http_fields_check(struct http_fields *f, bool http_1_0, const char **why);
+/* Lends the wanted ones. */
+void http_fields_lend(const struct http_fields *f,
+		      const char *out[HTTP_FIELDS]);
+
+/* Does LIST, as of Accept, take TYPE ("application/json")? NULL takes none. */
+bool http_accepts(const char *list, const char *type);
+/* Is VALUE, a Content-Type, TYPE, whatever its parameters? */
+bool http_is_type(const char *value, const char *type);
+
+#endif

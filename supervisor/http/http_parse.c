@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The head is gathered whole and checked byte by byte, for what llhttp lets
+ * pass (bare newlines, folded lines, other versions); llhttp then reads it,
+ * and the body as it comes, so that where a request ends is its judgement.
+ */
+#include "supervisor/http/http_parse.h"
+
+#include <assert.h>
+#include <llhttp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "supervisor/http/http_field.h"
+
+#define KEEP_BYTES 65536 /* a body's buffer that is larger is let go */
+
+struct http_parse {
+	llhttp_t ll;
+	size_t body_max;
+	enum http_step step;
+	int status;
+	char why[160];
+	struct buf head; /* until llhttp has read it */
+	size_t lines;	 /* that ended in it */
+	bool head_read;
+	char *target;	 /* owned: path and query, cut */
+	size_t extra;	 /* bytes of chunk extensions and trailers */
+	size_t trailers;
+	/* the field that is being read */
+	const char *name, *value;
+	size_t name_len, value_len;
+	struct http_fields fields;
+	struct http_request req;
+};
+
+static int bad(struct http_parse *p, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int bad(struct http_parse *p, int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->step == HTTP_BAD)
+		return -1;
+	va_start(ap, fmt);
+	vsnprintf(p->why, sizeof(p->why), fmt, ap);
+	va_end(ap);
+	p->step = HTTP_BAD;
+	p->status = status;
+	return -1;
+}
+
+static struct http_parse *of(llhttp_t *ll)
+{
+	return ll->data;
+}
+
+/* ---- what llhttp finds ---- */
+
+static int on_url(llhttp_t *ll, const char *at, size_t n)
+{
+	struct http_parse *p = of(ll);
+
+	if (n > HTTP_TARGET_MAX)
+		return bad(p, 414, "the target has %zu bytes; at most %d are "
+				   "taken", n, HTTP_TARGET_MAX);
+	free(p->target);
+	p->target = xstrndup(at, n);
+	return 0;
+}
+
+static int count_extra(struct http_parse *p, size_t n)
+{
+	p->extra += n;
+	if (p->extra <= HTTP_EXTRA_MAX)
+		return 0;
+	return bad(p, 400, "chunk extensions and trailers of more than %d "
+			   "bytes came", HTTP_EXTRA_MAX);
+}
+
+static int on_extension(llhttp_t *ll, const char *at, size_t n)
+{
+	(void)at;
+	return count_extra(of(ll), n);
+}
+
+/* In the head, which is read at once, each span comes whole. */
+static int on_name(llhttp_t *ll, const char *at, size_t n)
+{
+	struct http_parse *p = of(ll);
+
+	if (p->head_read)
+		return count_extra(p, n);
+	p->name = at;
+	p->name_len = n;
+	p->value_len = 0;
+	return 0;
+}
+
+static int on_value(llhttp_t *ll, const char *at, size_t n)
+{
+	struct http_parse *p = of(ll);
+
+	if (p->head_read)
+		return count_extra(p, n);
+	p->value = at;
+	p->value_len = n;
+	return 0;
+}
+
+static int on_field(llhttp_t *ll)
+{
+	struct http_parse *p = of(ll);
+	const char *why = NULL;
+	int status;
+
+	if (p->head_read) {
+		if (++p->trailers > HTTP_FIELDS_MAX)
+			return bad(p, 400, "more than %d trailers came",
+				   HTTP_FIELDS_MAX);
+		return 0;
+	}
+	status = http_fields_add(&p->fields, p->name, p->name_len, p->value,
+				 p->value_len, &why);
+	return status == 0 ? 0 : bad(p, status, "%s", why);
+}
+
+static enum http_method method_of(uint8_t method)
+{
+	switch (method) {
+	case HTTP_GET:
+		return HTTP_IS_GET;
+	case HTTP_POST:
+		return HTTP_IS_POST;
+	case HTTP_DELETE:
+		return HTTP_IS_DELETE;
+	case HTTP_OPTIONS:
+		return HTTP_IS_OPTIONS;
+	case HTTP_HEAD:
+		return HTTP_IS_HEAD;
+	default:
+		return HTTP_OTHER;
+	}
+}
+
+/* An absolute target (a proxy's) names the host a second time: the same. */
+static int split_target(struct http_parse *p)
+{
+	static const char scheme[] = "http://";
+	char *t = p->target, *path = t, *query;
+
+	if (strncasecmp(t, scheme, strlen(scheme)) == 0) {
+		t += strlen(scheme);
+		path = t + strcspn(t, "/?");
+		if (*path != '/' ||
+		    strlen(p->req.field[HTTP_HOST]) != (size_t)(path - t) ||
+		    strncasecmp(t, p->req.field[HTTP_HOST],
+				(size_t)(path - t)) != 0)
+			return bad(p, 400, "the target names another host than "
+					   "Host does, or no path");
+	}
+	if (*path != '/' && p->req.method != HTTP_IS_OPTIONS &&
+	    p->req.method != HTTP_OTHER)
+		return bad(p, 400, "the target is not a path");
+	query = strchr(path, '?');
+	if (query != NULL)
+		*query++ = '\0';
+	p->req.path = path;
+	p->req.query = query;
+	return 0;
+}
+
+static int on_head(llhttp_t *ll)
+{
+	struct http_parse *p = of(ll);
+	const char *why = NULL;
+	int status;
+
+	ll->upgrade = 0; /* no other protocol is spoken here */
+	p->head_read = true;
+	p->req.method = method_of(ll->method);
+	p->req.http_1_0 = ll->http_minor == 0;
+	p->req.keep_alive = llhttp_should_keep_alive(ll) != 0;
+	status = http_fields_check(&p->fields, p->req.http_1_0, &why);
+	if (status != 0)
+		return bad(p, status, "%s", why);
+	http_fields_lend(&p->fields, p->req.field);
+	p->req.wants_continue = p->fields.expect && !p->req.http_1_0;
+	if (split_target(p) < 0)
+		return -1;
+	if ((ll->flags & F_CONTENT_LENGTH) != 0 &&
+	    ll->content_length > p->body_max)
+		return bad(p, 413, "a body of %llu bytes is announced; this "
+				   "server takes at most %zu (its "
+				   "max_message_bytes)",
+			   (unsigned long long)ll->content_length, p->body_max);
+	p->step = HTTP_IN_BODY;
+	return 0;
+}
+
+static int on_body(llhttp_t *ll, const char *at, size_t n)
+{
+	struct http_parse *p = of(ll);
+
+	if (buf_len(&p->req.body) + n > p->body_max)
+		return bad(p, 413, "a body of more than %zu bytes came; this "
+				   "server takes at most that (its "
+				   "max_message_bytes)", p->body_max);
+	buf_add(&p->req.body, at, n);
+	return 0;
+}
+
+static int on_whole(llhttp_t *ll)
+{
+	of(ll)->step = HTTP_WHOLE;
+	return HPE_PAUSED;
+}
+
+static const llhttp_settings_t settings = {
+    .on_url = on_url,
+    .on_header_field = on_name,
+    .on_header_value = on_value,
+    .on_header_value_complete = on_field,
+    .on_chunk_extension_name = on_extension,
+    .on_chunk_extension_value = on_extension,
+    .on_headers_complete = on_head,
+    .on_body = on_body,
+    .on_message_complete = on_whole,
+};
+
+/* Lets llhttp have N bytes; how many it took. */
+static size_t run(struct http_parse *p, const char *data, size_t n)
+{
+	llhttp_errno_t rc = llhttp_execute(&p->ll, data, n);
+
+	if (rc == HPE_OK)
+		return n;
+	if (rc == HPE_PAUSED)
+		return (size_t)(llhttp_get_error_pos(&p->ll) - data);
+	if (rc == HPE_INVALID_METHOD)
+		bad(p, 501, "the method is not one of HTTP's");
+	else
+		bad(p, 400, "this is not HTTP as this server reads it: %.100s",
+		    llhttp_get_error_reason(&p->ll));
+	return n;
+}
+
+/* ---- the head ---- */
+
+/* The last byte of HEAD: what about it no reader may guess? */
+static const char *fault_of(const char *head, size_t len)
+{
+	unsigned char c = (unsigned char)head[len - 1];
+	unsigned char before = len > 1 ? (unsigned char)head[len - 2] : 0;
+
+	if (c == '\n')
+		return before == '\r' ? NULL : "a line ends in a bare newline";
+	if (before == '\r')
+		return "a carriage return is not followed by a newline";
+	if (c == '\r')
+		return len == 1 ? "there is no request line" : NULL;
+	if ((c < ' ' && c != '\t') || c == 0x7f)
+		return "a control character is in the head";
+	if (before == '\n' && (c == ' ' || c == '\t'))
+		return "a header line is folded";
+	if (before == '\n' && c == ':')
+		return "a header field has no name";
+	return NULL;
+}
+
+/* Of the request line, which has just ended: which HTTP is this? */
+static void check_request_line(struct http_parse *p)
+{
+	size_t n = buf_len(&p->head) - 2, blanks = 0;
+	const char *line = buf_data(&p->head);
+	const char *version = n < 9 ? line : line + n - 9;
+
+	for (size_t i = 0; i < n; i++)
+		blanks += line[i] == ' ';
+	if (blanks != 2 || n < 9)
+		bad(p, 400, "a request line has a method, a target and a "
+			    "version, one space apart");
+	else if (memcmp(version, " HTTP/1.1", 9) != 0 &&
+		 memcmp(version, " HTTP/1.0", 9) != 0)
+		bad(p, memcmp(version, " HTTP/2.0", 9) == 0 ? 505 : 400,
+		    "HTTP/1.1 and HTTP/1.0 are spoken here");
+}
+
+static void read_head(struct http_parse *p)
+{
+	size_t used = run(p, buf_data(&p->head), buf_len(&p->head));
+
+	/* both of us have to agree on where it ends */
+	if (p->step != HTTP_BAD &&
+	    (!p->head_read || used != buf_len(&p->head)))
+		bad(p, 400, "the head does not end where its blank line is");
+	buf_fini(&p->head);
+}
+
+/* As much of DATA as ends a line or the room for heads. How much that was. */
+static size_t add_head(struct http_parse *p, const char *data, size_t n)
+{
+	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had;
+	const char *end = memchr(data, '\n', n), *why = NULL, *head;
+
+	n = end != NULL ? (size_t)(end - data) + 1 : n;
+	n = n < room ? n : room;
+	if (n == 0) {
+		bad(p, 431, "a head of more than %d bytes came", HTTP_HEAD_MAX);
+		return 0;
+	}
+	buf_add(&p->head, data, n);
+	head = buf_data(&p->head);
+	for (size_t len = had + 1; len <= had + n && why == NULL; len++)
+		why = fault_of(head, len);
+	if (why != NULL)
+		bad(p, 400, "%s", why);
+	else if (data[n - 1] == '\n' && p->lines++ == 0)
+		check_request_line(p);
+	else if (data[n - 1] == '\n' &&
+		 memcmp(head + had + n - 4, "\r\n\r\n", 4) == 0)
+		read_head(p);
+	return n;
+}
+
+/* ---- all of it ---- */
+
+struct http_parse *http_parse_new(size_t body_max)
+{
+	struct http_parse *p = xcalloc(1, sizeof(*p));
+
+	p->body_max = body_max;
+	http_parse_next(p);
+	return p;
+}
+
+void http_parse_next(struct http_parse *p)
+{
+	struct buf body = p->req.body;
+
+	llhttp_init(&p->ll, HTTP_REQUEST, &settings);
+	p->ll.data = p;
+	p->step = HTTP_IN_HEAD;
+	buf_fini(&p->head);
+	p->lines = 0;
+	p->head_read = false;
+	p->extra = p->trailers = 0;
+	http_fields_fini(&p->fields);
+	p->req = (struct http_request){0};
+	if (body.cap > KEEP_BYTES)
+		buf_fini(&body);
+	else
+		buf_drop(&body, buf_len(&body));
+	p->req.body = body;
+}
+
+char *http_parse_take_body(struct http_parse *p, size_t *len)
+{
+	return buf_take(&p->req.body, len);
+}
+
+void http_parse_free(struct http_parse *p)
+{
+	if (p == NULL)
+		return;
+	http_fields_fini(&p->fields);
+	buf_fini(&p->req.body);
+	free(p->target);
+	buf_fini(&p->head);
+	free(p);
+}
+
+size_t http_parse_add(struct http_parse *p, const char *data, size_t n)
+{
+	size_t used = 0;
+
+	while (used < n && p->step == HTTP_IN_HEAD)
+		used += add_head(p, data + used, n - used);
+	if (used < n && p->step == HTTP_IN_BODY)
+		used += run(p, data + used, n - used);
+	return used;
+}
+
+enum http_step http_parse_step(const struct http_parse *p)
+{
+	return p->step;
+}
+
+bool http_parse_begun(const struct http_parse *p)
+{
+	return p->step != HTTP_IN_HEAD || buf_len(&p->head) > 0;
+}
+
+const struct http_request *http_parse_request(const struct http_parse *p)
+{
+	assert(p->head_read);
+	return &p->req;
+}
+
+int http_parse_fault(const struct http_parse *p, const char **why)
+{
+	assert(p->step == HTTP_BAD);
+	*why = p->why;
+	return p->status;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All connections of a listener; http_conn.h. */
+#include "supervisor/http/http_conn_private.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+
+struct http_peer { /* an address with strangers */
+	unsigned char from[HTTP_PEER_BYTES];
+	struct http_conns conns; /* the oldest first */
+	size_t n;
+	UT_hash_handle hh; /* in pool.peers */
+};
+
+void http_pool_init(struct http_pool *p, struct event_base *base,
+		    const struct http_conn_ops *ops, void *arg)
+{
+	*p = (struct http_pool){.base = base,
+				.ops = ops,
+				.arg = arg,
+				.limits = {.head_ms = HTTP_HEAD_MS,
+					   .body_ms = HTTP_BODY_MS,
+					   .idle_ms = HTTP_IDLE_MS,
+					   .stall_ms = HTTP_STALL_MS,
+					   .linger_ms = HTTP_LINGER_MS,
+					   .bodies = HTTP_BODIES_MAX,
+					   .nobodys = HTTP_BODIES_NOBODY}};
+	turn_lane_init(&p->lane);
+	TAILQ_INIT(&p->all);
+	TAILQ_INIT(&p->strangers);
+	TAILQ_INIT(&p->idle);
+}
+
+/* ---- who is in the way ---- */
+
+/* Of IPv6 the half that a network gives out; one site has all the rest. */
+static void read_from(unsigned char out[HTTP_PEER_BYTES],
+		      const struct sockaddr *from)
+{
+	memset(out, 0, HTTP_PEER_BYTES);
+	if (from != NULL && from->sa_family == AF_INET)
+		memcpy(out, &((const struct sockaddr_in *)from)->sin_addr, 4);
+	else if (from != NULL && from->sa_family == AF_INET6)
+		memcpy(out + 8, &((const struct sockaddr_in6 *)from)->sin6_addr,
+		       8);
+}
+
+static struct http_peer *find_peer(struct http_pool *p,
+				   const unsigned char *from)
+{
+	struct http_peer *peer;
+
+	HASH_FIND(hh, p->peers, from, HTTP_PEER_BYTES, peer);
+	return peer;
+}
+
+static void join_peer(struct http_conn *c)
+{
+	struct http_peer *peer = find_peer(c->pool, c->from);
+
+	if (peer == NULL) {
+		peer = xcalloc(1, sizeof(*peer));
+		memcpy(peer->from, c->from, sizeof(peer->from));
+		TAILQ_INIT(&peer->conns);
+		HASH_ADD(hh, c->pool->peers, from, sizeof(peer->from), peer);
+	}
+	TAILQ_INSERT_TAIL(&peer->conns, c, peer_link);
+	peer->n++;
+	c->peer = peer;
+}
+
+static void leave_peer(struct http_conn *c)
+{
+	struct http_peer *peer = c->peer;
+
+	TAILQ_REMOVE(&peer->conns, c, peer_link);
+	c->peer = NULL;
+	if (--peer->n > 0)
+		return;
+	HASH_DEL(c->pool->peers, peer);
+	free(peer);
+}
+
+static struct http_conns *rank_of(struct http_conn *c)
+{
+	if (c->state != READING && c->state != LINGERING)
+		return NULL;
+	if (c->user == NULL)
+		return &c->pool->strangers;
+	return c->state == LINGERING || !c->begun ? &c->pool->idle : NULL;
+}
+
+void http_pool_rank(struct http_conn *c, bool gone)
+{
+	struct http_conns *rank = gone ? NULL : rank_of(c);
+
+	if (c->rank != NULL) {
+		TAILQ_REMOVE(c->rank, c, rank_link);
+		if (c->peer != NULL)
+			leave_peer(c);
+	}
+	c->rank = rank;
+	if (rank == NULL)
+		return;
+	TAILQ_INSERT_TAIL(rank, c, rank_link);
+	if (rank == &c->pool->strangers)
+		join_peer(c);
+}
+
+void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
+		   size_t strangers)
+{
+	unsigned char key[HTTP_PEER_BYTES];
+	struct http_peer *peer;
+	struct http_conn *c;
+
+	read_from(key, from);
+	peer = find_peer(p, key);
+	if (peer != NULL && peer->n >= strangers)
+		http_conn_free(TAILQ_FIRST(&peer->conns));
+	c = http_conn_new(p, fd);
+	memcpy(c->from, key, sizeof(c->from));
+	TAILQ_INSERT_TAIL(&p->all, c, link);
+	p->n++;
+	http_pool_rank(c, false);
+}
+
+bool http_pool_yield(struct http_pool *p)
+{
+	struct http_conn *c = TAILQ_FIRST(&p->strangers);
+
+	if (c == NULL)
+		c = TAILQ_FIRST(&p->idle);
+	if (c != NULL)
+		http_conn_free(c);
+	return c != NULL;
+}
+
+static void tick(struct http_conn *c, int64_t now)
+{
+	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > c->pool->limits.stall_ms) {
+		log_rarely("http", "connection=closed why=\"nothing is read\"");
+		http_conn_free(c);
+	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {
+		if (c->state == READING && c->begun)
+			http_conn_fail(c, 408, "the request did not come in time");
+		else
+			http_conn_free(c);
+	} else if (c->state == STREAMING && now - c->put_ms >=
+						c->pool->keepalive_ms) {
+		http_conn_put(c, ":\n\n", 3);
+	}
+}
+
+void http_pool_tick(struct http_pool *p)
+{
+	int64_t now = clock_mono_ms();
+	struct http_conn *c, *after;
+
+	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		tick(c, now);
+	}
+}
+
+void http_pool_drain(struct http_pool *p)
+{
+	struct http_conn *c, *after;
+
+	p->closing = true;
+	for (c = TAILQ_FIRST(&p->all); c != NULL; c = after) {
+		after = TAILQ_NEXT(c, link);
+		if (c->state == READING && !c->begun)
+			http_conn_free(c);
+	}
+}
+
+void http_pool_fini(struct http_pool *p, int64_t until_ms)
+{
+	struct http_conn *c;
+
+	TAILQ_FOREACH(c, &p->all, link) /* a slow one keeps no other waiting */
+		for (int i = 0; i < 8 && http_conn_write(c) == -EAGAIN; i++)
+			; /* all that its socket takes */
+	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
+		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
+		int64_t left;
+
+		while (http_conn_write(c) == -EAGAIN &&
+		       (left = until_ms - clock_mono_ms()) > 0)
+			poll(&out, 1, (int)left);
+		http_conn_free(c);
+	}
+}

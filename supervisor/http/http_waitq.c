@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_waitq.c - a list of connections whose requests wait; http_routes.c has one
+ * for those that come before the server is ready. Who hangs up leaves it.
+ */
+#include "supervisor/http/http_waitq.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/requestor/admission.h"
+
+struct http_wait {
+	struct http_waits *owner;
+	struct http_conn *conn; /* borrowed, until it is gone */
+	int64_t since_ms;
+	TAILQ_ENTRY(http_wait) link;
+};
+
+void http_waits_init(struct http_waits *w)
+{
+	TAILQ_INIT(&w->all);
+	w->n = 0;
+}
+
+static void leave(struct http_wait *one)
+{
+	TAILQ_REMOVE(&one->owner->all, one, link);
+	one->owner->n--;
+	free(one);
+}
+
+static void on_gone(void *watcher)
+{
+	leave(watcher);
+}
+
+static void on_drained(void *watcher)
+{
+	(void)watcher; /* what was unsent is of the request before */
+}
+
+static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+
+/* One requestor's leave room for another's. */
+static bool has_room(const struct http_waits *w, const struct http_conn *c)
+{
+	const void *user = http_conn_user(c);
+	const struct http_wait *one;
+	size_t own = 0;
+
+	TAILQ_FOREACH(one, &w->all, link)
+		own += http_conn_user(one->conn) == user;
+	return (int64_t)own < admit_share(HTTP_WAITS_MAX, (int64_t)(w->n - own));
+}
+
+bool http_waits_add(struct http_waits *w, struct http_conn *c)
+{
+	struct http_wait *one;
+
+	if (!has_room(w, c))
+		return false;
+	one = xcalloc(1, sizeof(*one));
+	*one = (struct http_wait){
+	    .owner = w, .conn = c, .since_ms = clock_mono_ms()};
+	TAILQ_INSERT_TAIL(&w->all, one, link);
+	w->n++;
+	http_conn_watch(c, &watch, one);
+	return true;
+}
+
+/* The first waits no more: it is the caller's. */
+static struct http_conn *take_first(struct http_waits *w)
+{
+	struct http_wait *one = TAILQ_FIRST(&w->all);
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave the list */
+	struct http_conn *c = one->conn;
+
+	http_conn_watch(c, NULL, NULL);
+	leave(one);
+	return c;
+}
+
+void http_waits_go(struct http_waits *w)
+{
+	while (!TAILQ_EMPTY(&w->all))
+		http_conn_again(take_first(w));
+}
+
+void http_wait_not(struct http_conn *c, const char *why)
+{
+	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_refuse(c, 503, "%s", why);
+}
+
+void http_waits_refuse(struct http_waits *w, int64_t ms, const char *why)
+{
+	int64_t before_ms = clock_mono_ms() - ms;
+
+	while (!TAILQ_EMPTY(&w->all) &&
+	       TAILQ_FIRST(&w->all)->since_ms <= before_ms)
+		http_wait_not(take_first(w), why);
+}

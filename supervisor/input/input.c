@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/input/input.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/session/request.h"
+#include "supervisor/input/input_private.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/session/session.h"
+
+#define PENDING_BYTES_MAX (4u << 20) /* of one run's questions */
+
+/* ---- all of a run's questions ---- */
+
+static void drop_all(struct input *in, const char *reason)
+{
+	struct pending *p, *after;
+
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		input_take_back(p, reason);
+		input_end(p);
+	}
+}
+
+static void offer_held(struct input *in)
+{
+	struct pending *p, *after;
+
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->asked == NULL)
+			input_offer(p);
+	}
+}
+
+/* ---- what the run does meanwhile ---- */
+
+static void input_free(struct input *in)
+{
+	if (in == NULL)
+		return;
+	drop_all(in, "the run has ended");
+	run_watch_del(&in->watch);
+	if (in->grace != NULL)
+		event_free(in->grace);
+	in->run->input = NULL;
+	free(in);
+}
+
+void input_left(struct run *r, const struct call *c)
+{
+	struct input *in = r->input;
+	struct pending *p, *after;
+
+	if (in == NULL)
+		return;
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->call != c)
+			continue;
+		input_take_back(p, "the request that it belongs to is over");
+		input_offer(p);
+	}
+}
+
+void input_unheard(struct run *r, const struct call *c)
+{
+	struct input *in = r->input;
+	struct pending *p, *after;
+
+	if (in == NULL)
+		return;
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->call == c)
+			input_move(p);
+	}
+}
+
+void input_reachable(struct run *r)
+{
+	if (r->input != NULL)
+		offer_held(r->input);
+}
+
+static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	struct input *in = CONTAINER(w, struct input, watch);
+
+	(void)news;
+	if (r->state == RUN_CANCELLING)
+		drop_all(in, "the run is being cancelled");
+	else if (r->state != RUN_AWAITING_INPUT)
+		drop_all(in, "the run has ended");
+}
+
+static struct input *input_of(struct server *srv, struct run *r)
+{
+	struct input *in = r->input;
+
+	if (in != NULL)
+		return in;
+	in = r->input = xcalloc(1, sizeof(*in));
+	in->server = srv;
+	in->run = r;
+	in->watch.on_news = on_news;
+	LIST_INIT(&in->pending);
+	run_watch_add(r, &in->watch);
+	return in;
+}
+
+void input_forget(struct run *r)
+{
+	input_free(r->input);
+}
+
+/* ---- a new question ---- */
+
+static void on_expiry(evutil_socket_t fd, short what, void *arg)
+{
+	struct pending *p = arg;
+	struct refusal why = {0};
+
+	(void)fd, (void)what;
+	input_take_back(p, "no answer came in time");
+	refuse(&why, "INPUT_TIMEOUT", NULL,
+	       "no answer came in time; the template can allow more by "
+	       "timeoutMs, up to what is left of the run's timeout");
+	input_give_up(p, &why);
+}
+
+static void start_expiry(struct pending *p)
+{
+	const struct run *r = p->input->run;
+	int64_t now = clock_mono_ms();
+	int64_t left = r->started_mono_ms + r->limits.timeout_ms - now;
+	int64_t ms = p->q.timeout_ms < left ? p->q.timeout_ms : left;
+	struct timeval tv;
+
+	ms = ms > 0 ? ms : 1;
+	tv = (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+	p->expires_mono_ms = now + ms;
+	p->expiry = evtimer_new(p->input->server->base, on_expiry, p);
+	evtimer_add(p->expiry, &tv);
+}
+
+void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
+{
+	struct refusal why = {0};
+	struct pending *p;
+
+	p = xcalloc(1, sizeof(*p));
+	p->input = input_of(arg, r);
+	p->seq = ask->seq;
+	json_text(ask->params, &p->bytes);
+	p->input->bytes += p->bytes;
+	LIST_INSERT_HEAD(&p->input->pending, p, link);
+	if (!question_init(&p->q, ask, &why)) {
+		input_give_up(p, &why);
+		return;
+	}
+	if (p->input->bytes > PENDING_BYTES_MAX) {
+		input_fail(p, "over 4 MiB of questions wait for answers, which is "
+			  "fixed");
+		return;
+	}
+	start_expiry(p);
+	input_offer(p);
+}
+
+void input_drop(void *arg, struct run *r, uint32_t seq)
+{
+	struct pending *p;
+
+	(void)arg;
+	if (r->input == NULL)
+		return;
+	LIST_FOREACH(p, &r->input->pending, link)
+	if (p->seq == seq)
+		break;
+	if (p == NULL)
+		return;
+	audit_input("input_dropped", r, seq, NULL);
+	input_take_back(p, "the template waits for no answer any more");
+	input_end(p);
+}
+
+/* ---- tasks ---- */
+
+static void on_grace_over(evutil_socket_t fd, short what, void *arg)
+{
+	struct input *in = arg;
+
+	(void)fd, (void)what;
+	in->known = true;
+	offer_held(in);
+}
+
+void input_task_told(struct server *srv, struct run *r)
+{
+	struct timeval tv = {.tv_usec = INPUT_TASK_GRACE_MS * 1000L};
+	struct input *in;
+
+	if (run_terminal(r)) /* it was faster, and asks nothing more */
+		return;
+	in = input_of(srv, r);
+	if (in->known || in->grace != NULL)
+		return;
+	in->grace = evtimer_new(srv->base, on_grace_over, in);
+	evtimer_add(in->grace, &tv);
+}
+
+void input_task_known(struct server *srv, struct run *r)
+{
+	struct input *in = input_of(srv, r);
+
+	if (!in->known)
+		on_grace_over(-1, 0, in);
+}
+
+void input_waits(struct run *r, struct call *c)
+{
+	struct session *s = c->session;
+	struct pending *p, *after;
+	struct input *in;
+
+	input_task_known(s->server, r);
+	in = r->input;
+	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		if (p->asked != NULL)
+			input_move(p);
+		else if (input_wanted(p) && question_lacks(&p->q, s) == NULL)
+			input_put(p, s, c);
+	}
+}

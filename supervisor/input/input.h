@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.h - a run's questions reach the right client, and the answers the
+ * run.
+ *
+ * Whoever waits for a run's result is asked: the call that made it, or for a
+ * task the session that made it, as soon as its client can know the task;
+ * else who waits in tasks/result. A question goes to one client at a time, by
+ * one way.
+ */
+#ifndef SUPERVISOR_INPUT_INPUT_H
+#define SUPERVISOR_INPUT_INPUT_H
+
+#include "supervisor/run/run.h"
+#include "supervisor/server.h"
+#include "supervisor/exec/worker.h"
+
+struct call;
+
+/* The time in which a client takes note of a task that it made. */
+#define INPUT_TASK_GRACE_MS 200
+
+/* A worker_on_ask, for all but CALL: ARG is the server. */
+void input_ask(void *arg, struct run *r, const struct worker_ask *ask);
+
+/* A worker_on_drop: a client that was asked is told to forget it. */
+void input_drop(void *arg, struct run *r, uint32_t seq);
+
+/* The CreateTaskResult of R has left. */
+void input_task_told(struct server *srv, struct run *r);
+/* A client asks about R by tasks/get or tasks/result: so it knows the task. */
+void input_task_known(struct server *srv, struct run *r);
+
+/* C waits in tasks/result for R, which is there: it may be asked, too. */
+void input_waits(struct run *r, struct call *c);
+/* C waits for R no more; its route is still there. */
+void input_left(struct run *r, const struct call *c);
+/*
+ * Nobody reads C's route any more (NULL: what belongs to no request): what was
+ * asked by it is asked of another who waits, if one is there.
+ */
+void input_unheard(struct run *r, const struct call *c);
+/* R's maker can be reached again. */
+void input_reachable(struct run *r);
+
+/* R has ended, or is about to be freed: whoever is asked hears of it. */
+void input_forget(struct run *r);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_private.h - what the parts of input share; nobody else includes it.
+ *
+ *   input.c        all of a run's questions: new ones, who comes, who leaves
+ *   input_route.c  one question: whom it is asked of, and how it ends
+ *   input_reply.c  what a client answered, as the worker is to get it
+ */
+#ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
+#define SUPERVISOR_INPUT_INPUT_PRIVATE_H
+
+#include <event2/event.h>
+#include <sys/queue.h>
+
+#include "supervisor/session/client_task.h"
+#include "supervisor/input/input.h"
+#include "supervisor/input/input_request.h"
+
+/* One question without an answer, in input.pending. */
+struct pending {
+	struct input *input;
+	uint32_t seq;
+	struct question q;
+	int64_t expires_mono_ms;
+	struct event *expiry;
+	struct client_task *asked; /* NULL: it is held */
+	struct call *call; /* by whose route; NULL: what belongs to no request */
+	struct session *session; /* that it is asked of */
+	bool was_asked;
+	size_t bytes; /* of what is asked, as text */
+	struct input_job *job; /* its answer is being read; Q is the job's */
+	LIST_ENTRY(pending) link;
+};
+
+/* A run's; run.input. */
+struct input {
+	struct server *server;
+	struct run *run; /* borrowed */
+	struct run_watch watch;
+	LIST_HEAD(pendings, pending) pending; /* MSG_ASKS_MAX at most */
+	size_t bytes;	     /* of all that are pending */
+	bool known;	     /* a task: its client knows it */
+	struct event *grace; /* until it must */
+};
+
+/*
+ * Does the template still want an answer, and has none come? If not, P's end is
+ * near.
+ */
+bool input_wanted(const struct pending *p);
+/*
+ * Ask P of who is there to be asked, hold it if somebody may come, or end it
+ * and refuse it. One that is not wanted is asked of nobody.
+ */
+void input_offer(struct pending *p);
+/* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
+void input_put(struct pending *p, struct session *s, struct call *c);
+/* Who was asked P and is not there to read it: ask another who is, if any. */
+void input_move(struct pending *p);
+/* Whoever is asked P is told to forget it, with REASON; P is held. */
+void input_take_back(struct pending *p, const char *reason);
+
+/* P, which is asked of nobody now, ends without an answer; WHY is emptied. */
+void input_give_up(struct pending *p, struct refusal *why);
+/* Likewise, with INPUT_FAILED. */
+void input_fail(struct pending *p, const char *what);
+/* P, which is asked of nobody now, ends, and the worker is told nothing. */
+void input_end(struct pending *p);
+
+/* What the worker gets for a response of a client's. */
+struct input_reply {
+	bool ok;
+	char *how;  /* for the log: an action, an error's code; or NULL */
+	char *text; /* JSON, LEN bytes */
+	size_t len;
+};
+
+/* P, which is asked of nobody now, ends, and its worker gets REPLY (lent). */
+void input_tell(struct pending *p, const struct input_reply *reply);
+
+/*
+ * M answers P, by a result or an error: P ends with what the worker gets for
+ * it, at once; or when it is large as soon as a thread has read it. M is taken
+ * then, and empty.
+ */
+void input_read(struct pending *p, struct requestor *from, struct rpc_msg *m);
+/* P ends before that: nobody waits for it. */
+void input_read_cancel(struct pending *p);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_reply.c - what a client answered to a question, checked and made the
+ * text that the worker gets: at once, or when it is large on a thread. Nothing
+ * fails: what is no answer is told the template as an error, and a question
+ * that ends meanwhile cancels the job.
+ */
+#include "supervisor/input/input_private.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/session/session.h"
+
+#define CPU_MS 5000 /* far above what 16 MiB can take */
+
+struct input_job {
+	struct offload *o;
+	struct requestor *who;
+	struct offload_job *job;
+	struct pending *p; /* it waits, unless the job is cancelled */
+	struct question q; /* P's */
+	struct rpc_msg m;
+	struct input_reply reply;
+};
+
+/* ---- on either ---- */
+
+static void take_text(struct input_reply *reply, struct json_object *v)
+{
+	const char *text = json_text(v, &reply->len);
+
+	reply->text = xstrndup(text, reply->len);
+	json_object_put(v);
+}
+
+/* WHY is emptied. */
+static void make_refusal(struct input_reply *reply, struct refusal *why)
+{
+	struct json_object *e = json_object_new_object();
+
+	reply->how = xstrdup(why->code);
+	json_object_object_add(e, "code", json_object_new_string(why->code));
+	json_object_object_add(e, "message",
+			       json_object_new_string(why->message));
+	if (why->details != NULL)
+		json_object_object_add(e, "details",
+				       json_object_get(why->details));
+	refusal_fini(why);
+	take_text(reply, e);
+}
+
+static void make_answer(struct input_reply *reply, const struct question *q,
+			struct json_object *result, struct schema_budget *b)
+{
+	struct refusal why = {0};
+	struct json_object *answer = question_answer(q, result, b, &why);
+
+	if (answer == NULL) {
+		make_refusal(reply, &why);
+		return;
+	}
+	reply->ok = true;
+	reply->how = xstrdup_opt(json_member_str(answer, "action"));
+	take_text(reply, answer);
+}
+
+/* ERROR is the client's. */
+static void make_error(struct input_reply *reply, struct json_object *error)
+{
+	const char *message = json_member_str(error, "message");
+	struct json_object *code = json_member(error, "code");
+	struct json_object *d = json_object_new_object();
+	struct refusal why = {0};
+
+	json_object_object_add(d, "code", json_object_get(code));
+	json_object_object_add(
+	    d, "message",
+	    json_object_new_string(message != NULL ? message : ""));
+	refuse(&why, "INPUT_FAILED", d, "the client answered with an error");
+	make_refusal(reply, &why);
+}
+
+static void make(struct input_reply *reply, const struct question *q,
+		 const struct rpc_msg *m, struct schema_budget *b)
+{
+	if (json_object_is_type(m->result, json_type_object))
+		make_answer(reply, q, m->result, b);
+	else
+		make_error(reply, m->error);
+}
+
+static void reply_fini(struct input_reply *reply)
+{
+	free(reply->how);
+	free(reply->text);
+}
+
+/* ---- on a thread ---- */
+
+static bool goes_on(void *arg)
+{
+	return offload_goes_on(arg);
+}
+
+static void work(struct offload_job *j, void *arg)
+{
+	struct input_job *job = arg;
+	struct schema_budget b = {
+	    .allowed = SCHEMA_STEPS_MAX, .goes_on = goes_on, .arg = j};
+
+	make(&job->reply, &job->q, &job->m, &b);
+	intake_fini(&job->m);
+}
+
+/* ---- on the loop ---- */
+
+static void on_read(void *arg, const struct offload_end *end)
+{
+	struct input_job *job = arg;
+
+	(void)end;
+	job->p->job = NULL;
+	input_tell(job->p, &job->reply);
+}
+
+static void drop(void *arg)
+{
+	struct input_job *job = arg;
+
+	intake_discard(job->o, job->who, &job->m); /* when it was not begun */
+	question_fini(&job->q);
+	reply_fini(&job->reply);
+	free(job);
+}
+
+static const struct offload_kind kind = {
+    .name = "input", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
+
+static void read_later(struct pending *p, struct requestor *from,
+		       struct rpc_msg *m)
+{
+	struct input_job *job = xcalloc(1, sizeof(*job));
+
+	*job = (struct input_job){.o = p->input->server->offload,
+				  .who = from,
+				  .p = p,
+				  .q = p->q,
+				  .m = *m};
+	job->job = offload_submit(job->o, from, &kind, job);
+	if (job->job == NULL) {
+		free(job);
+		input_fail(p, "too many large messages of the client are being "
+			      "read already");
+		return;
+	}
+	p->job = job;
+	p->q = (struct question){0};
+	*m = (struct rpc_msg){0};
+}
+
+void input_read(struct pending *p, struct requestor *from, struct rpc_msg *m)
+{
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
+	struct input_reply reply = {0};
+
+	if (intake_is_large(m->bytes)) {
+		read_later(p, from, m);
+		return;
+	}
+	make(&reply, &p->q, m, &b);
+	input_tell(p, &reply);
+	reply_fini(&reply);
+}
+
+void input_read_cancel(struct pending *p)
+{
+	if (p->job != NULL)
+		offload_cancel(p->job->job);
+	p->job = NULL;
+}
+
+void input_give_up(struct pending *p, struct refusal *why)
+{
+	struct input_reply reply = {0};
+
+	make_refusal(&reply, why);
+	input_tell(p, &reply);
+	reply_fini(&reply);
+}

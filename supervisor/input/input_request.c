@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/input/input_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/mcp/elicit_form.h"
+#include "proto/json/json.h"
+#include "proto/mcp/sampling.h"
+#include "supervisor/run/task_json.h"
+
+#define TIMEOUT_MOST_MS 604800000
+#define MAX_TOKENS 1000 /* when the template does not say */
+
+static const struct {
+	const char *method, *unsupported;
+} kinds[] = {
+    [WORKER_ASK_ELICIT] = {"elicitation/create", "ELICITATION_NOT_SUPPORTED"},
+    [WORKER_ASK_SAMPLE] = {"sampling/createMessage", "SAMPLING_NOT_SUPPORTED"},
+};
+
+const char *question_method(const struct question *q)
+{
+	return kinds[q->kind].method;
+}
+
+void question_refuse(const struct question *q, const char *why,
+		     struct refusal *r)
+{
+	refuse(r, kinds[q->kind].unsupported, NULL, "%s", why);
+}
+
+/* ---- what is asked ---- */
+
+static bool invalid(struct refusal *r, const char *code, const char *pointer,
+		    const char *expected)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "pointer", json_object_new_string(pointer));
+	json_object_object_add(d, "expected", json_object_new_string(expected));
+	refuse(r, code, d, "%s has to be %s", *pointer != '\0' ? pointer : "it",
+	       expected);
+	return false;
+}
+
+static bool bad_param(struct refusal *r, const char *pointer,
+		      const char *expected)
+{
+	return invalid(r, "INVALID_PARAMETER", pointer, expected);
+}
+
+static bool take_timeout(struct question *q, struct refusal *r)
+{
+	struct json_object *ms = NULL;
+
+	q->timeout_ms = QUESTION_TIMEOUT_MS;
+	if (!json_object_object_get_ex(q->params, "timeoutMs", &ms))
+		return true;
+	q->timeout_ms = json_object_get_int64(ms);
+	if (!json_object_is_type(ms, json_type_int) || q->timeout_ms < 1 ||
+	    q->timeout_ms > TIMEOUT_MOST_MS)
+		return bad_param(r, "/timeoutMs",
+				 "an integer of 1 to 604800000 (milliseconds)");
+	json_object_object_del(q->params, "timeoutMs");
+	return true;
+}
+
+static bool check_elicit_keys(const struct question *q, struct refusal *r)
+{
+	json_object_object_foreach(q->params, key, value)
+	{
+		struct fault f = {0};
+
+		(void)value;
+		if (strcmp(key, "message") == 0 ||
+		    strcmp(key, "requestedSchema") == 0)
+			continue;
+		fault_point(&f, key);
+		return bad_param(r, f.pointer,
+				 "left out: message, requestedSchema and "
+				 "timeoutMs are all that there is");
+	}
+	return true;
+}
+
+static bool init_elicit(struct question *q, struct refusal *r)
+{
+	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
+	const struct schema_options opt = {.assert_formats = true,
+					   .budget = &budget};
+	struct json_object *schema = json_member(q->params, "requestedSchema");
+	struct fault at = {.pointer = "/requestedSchema"};
+	struct schema_error err;
+	struct fault f;
+
+	if (!check_elicit_keys(q, r))
+		return false;
+	if (json_member_str(q->params, "message") == NULL)
+		return bad_param(r, "/message", "a string, shown to the user");
+	if (!form_check(schema, &f)) {
+		fault_join(&at, &f);
+		return bad_param(r, at.pointer, at.expected);
+	}
+	if (schema_compile(&q->schema, schema, &opt, &err) < 0) {
+		q->schema = NULL;
+		return bad_param(r, at.pointer, err.text);
+	}
+	q->newer = form_newer(schema);
+	return true;
+}
+
+static bool init_sample(struct question *q, struct refusal *r)
+{
+	struct fault f;
+
+	if (!json_object_object_get_ex(q->params, "maxTokens", NULL))
+		json_object_object_add(q->params, "maxTokens",
+				       json_object_new_int(MAX_TOKENS));
+	return sampling_check(q->params, &q->needs, &f) ||
+	       bad_param(r, f.pointer, f.expected);
+}
+
+/* A shallow copy: members are shared, and never changed. */
+static struct json_object *copy_of(struct json_object *from)
+{
+	struct json_object *to = json_object_new_object();
+
+	json_object_object_foreach(from, key, value)
+	    json_object_object_add(to, key, json_object_get(value));
+	return to;
+}
+
+bool question_init(struct question *q, const struct worker_ask *ask,
+		   struct refusal *r)
+{
+	*q = (struct question){.kind = ask->kind,
+			       .params = copy_of(ask->params)};
+	return take_timeout(q, r) &&
+	       (ask->kind == WORKER_ASK_ELICIT ? init_elicit(q, r)
+					       : init_sample(q, r));
+}
+
+void question_fini(struct question *q)
+{
+	schema_free(q->schema);
+	json_object_put(q->params);
+}
+
+/* ---- who can be asked ---- */
+
+/* "elicitation": {} means forms, as it did before there were others. */
+static bool has_forms(const struct session *s)
+{
+	return session_declares(s, "elicitation/form") ||
+	       (session_declares(s, "elicitation") &&
+		!session_declares(s, "elicitation/url"));
+}
+
+static const char *lacks_elicit(const struct question *q,
+				const struct session *s)
+{
+	if (s->revision < MCP_2025_06_18)
+		return "the client speaks a revision of MCP before 2025-06-18, "
+		       "which cannot ask the user";
+	if (!has_forms(s))
+		return "the client would have to declare the capability "
+		       "elicitation.form; nobody can be asked";
+	if (q->newer != NULL && s->revision < MCP_2025_11_25)
+		return "the client would have to speak MCP 2025-11-25, which "
+		       "has titled and multiple choice";
+	return NULL;
+}
+
+static const char *lacks_sample(const struct question *q,
+				const struct session *s)
+{
+	bool latest = s->revision >= MCP_2025_11_25;
+
+	if (!session_declares(s, "sampling"))
+		return "the client would have to declare the capability "
+		       "sampling; no model can be asked";
+	if ((q->needs & SAMPLING_TOOLS) &&
+	    !(latest && session_declares(s, "sampling/tools")))
+		return "the client would have to declare the capability "
+		       "sampling.tools (MCP 2025-11-25) for tools";
+	if ((q->needs & SAMPLING_CONTEXT) && latest &&
+	    !session_declares(s, "sampling/context"))
+		return "the client would have to declare the capability "
+		       "sampling.context for includeContext";
+	if ((q->needs & SAMPLING_BLOCKS) && !latest)
+		return "the client would have to speak MCP 2025-11-25, where a "
+		       "message may have several blocks";
+	if ((q->needs & SAMPLING_AUDIO) && s->revision < MCP_2025_03_26)
+		return "the client would have to speak MCP 2025-03-26, which "
+		       "has audio";
+	return NULL;
+}
+
+const char *question_lacks(const struct question *q, const struct session *s)
+{
+	if (!s->initialized)
+		return "the client has not sent notifications/initialized";
+	return q->kind == WORKER_ASK_ELICIT ? lacks_elicit(q, s)
+					    : lacks_sample(q, s);
+}
+
+/* MESSAGES, which were checked, as older revisions know them. */
+static struct json_object *messages_for(struct json_object *messages,
+					enum mcp_revision rev)
+{
+	size_t n = json_object_array_length(messages);
+	struct json_object *list = json_object_new_array_ext((int)n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *m =
+		    copy_of(json_object_array_get_idx(messages, i));
+		struct json_object *content = json_member(m, "content");
+
+		json_object_object_del(m, "_meta");
+		if (json_object_is_type(content, json_type_object))
+			json_object_object_add(m, "content",
+					       mcp_block_for(content, rev));
+		json_object_array_add(list, m);
+	}
+	return list;
+}
+
+struct json_object *question_params(const struct question *q,
+				    const struct session *s,
+				    const char *task_id)
+{
+	struct json_object *params = copy_of(q->params);
+
+	if (q->kind == WORKER_ASK_ELICIT && s->revision >= MCP_2025_11_25)
+		json_object_object_add(params, "mode",
+				       json_object_new_string("form"));
+	if (q->kind == WORKER_ASK_SAMPLE && s->revision < MCP_2025_11_25)
+		json_object_object_add(
+		    params, "messages",
+		    messages_for(json_member(params, "messages"), s->revision));
+	if (task_id != NULL)
+		json_object_object_add(params, "_meta", task_related(task_id));
+	return params;
+}
+
+/* ---- the answer ---- */
+
+static struct json_object *bad_answer(struct refusal *r, const char *pointer,
+				      const char *expected)
+{
+	invalid(r, "INPUT_INVALID", pointer, expected);
+	return NULL;
+}
+
+static struct json_object *accepted(const struct question *q,
+				    struct json_object *content,
+				    struct schema_budget *b, struct refusal *r)
+{
+	struct fault at = {.pointer = "/content"};
+	struct json_object *answer;
+	struct schema_error err;
+
+	if (!json_object_is_type(content, json_type_object))
+		return bad_answer(r, at.pointer,
+				  "an object, as it is accepted");
+	if (schema_check(q->schema, content, b, &err) < 0) {
+		struct fault inner = {.expected = err.expected};
+
+		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));
+		fault_join(&at, &inner);
+		return bad_answer(r, at.pointer, at.expected);
+	}
+	answer = json_object_new_object();
+	json_object_object_add(answer, "content", json_object_get(content));
+	return answer;
+}
+
+static struct json_object *elicit_answer(const struct question *q,
+					 struct json_object *result,
+					 struct schema_budget *b,
+					 struct refusal *r)
+{
+	const char *action = json_member_str(result, "action");
+	struct json_object *answer;
+
+	if (action != NULL && strcmp(action, "accept") == 0)
+		answer = accepted(q, json_member(result, "content"), b, r);
+	else if (action != NULL && (strcmp(action, "decline") == 0 ||
+				    strcmp(action, "cancel") == 0))
+		answer = json_object_new_object();
+	else
+		return bad_answer(r, "/action", "accept, decline or cancel");
+	if (answer != NULL)
+		json_object_object_add(answer, "action",
+				       json_object_new_string(action));
+	return answer;
+}
+
+static struct json_object *sample_answer(struct json_object *result,
+					 struct refusal *r)
+{
+	struct json_object *answer;
+	struct fault f;
+
+	if (!sampling_result_check(result, &f))
+		return bad_answer(r, f.pointer, f.expected);
+	answer = copy_of(result);
+	json_object_object_del(answer, "_meta"); /* between client and server */
+	return answer;
+}
+
+struct json_object *question_answer(const struct question *q,
+				    struct json_object *result,
+				    struct schema_budget *b, struct refusal *r)
+{
+	return q->kind == WORKER_ASK_ELICIT ? elicit_answer(q, result, b, r)
+					    : sample_answer(result, r);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/methods/completion.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/methods/prompts.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/tools/tools.h"
+
+/* ---- the answer ---- */
+
+struct values {
+	struct json_object *list;
+	const char *begin; /* how they begin; borrowed from the call */
+	size_t total;
+};
+
+static struct values values_of(const struct call *c)
+{
+	struct json_object *arg = json_member(c->msg.params, "argument");
+
+	return (struct values){.list = json_object_new_array(),
+			       .begin = json_member_str(arg, "value")};
+}
+
+static void offer(struct values *v, const char *text)
+{
+	if (text == NULL || strncmp(text, v->begin, strlen(v->begin)) != 0)
+		return;
+	if (v->total++ < COMPLETION_MAX)
+		json_object_array_add(v->list, json_object_new_string(text));
+}
+
+static void answer(struct call *c, struct values *v)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "values", v->list);
+	json_object_object_add(o, "total",
+			       json_object_new_int64((int64_t)v->total));
+	json_object_object_add(
+	    o, "hasMore", json_object_new_boolean(v->total > COMPLETION_MAX));
+	json_object_object_add(result, "completion", o);
+	call_result(c, result);
+}
+
+static const char *argument_name(const struct call *c)
+{
+	return json_member_str(json_member(c->msg.params, "argument"), "name");
+}
+
+/* ---- prompts ---- */
+
+static void complete_prompt(struct call *c, struct json_object *ref)
+{
+	const char *name = json_member_str(ref, "name");
+	const struct offer *o = name != NULL ? prompts_find(c, name) : NULL;
+	struct json_object *list;
+	struct values v;
+
+	if (o == NULL) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.ref.name is no prompt here; prompts/list "
+			   "names them");
+		return;
+	}
+	list = json_member(json_member(o->def, "complete"), argument_name(c));
+	v = values_of(c);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++)
+		offer(&v, json_object_get_string(
+			      json_object_array_get_idx(list, i)));
+	answer(c, &v);
+}
+
+/* ---- resources ---- */
+
+static void nothing(struct call *c)
+{
+	struct values v = values_of(c);
+
+	answer(c, &v);
+}
+
+static void on_runs(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct values v;
+
+	if (!call_release(c))
+		return;
+	v = values_of(c);
+	for (size_t i = 0; i < res->n_runs; i++)
+		offer(&v, res->runs[i].id);
+	answer(c, &v);
+}
+
+static void complete_run(struct call *c)
+{
+	struct server *srv = c->session->server;
+	struct store_filter f = {.requestor = c->session->requestor->name,
+				 .status = -1,
+				 .limit = COMPLETION_MAX};
+
+	server_runs(srv);
+	call_hold_read(c);
+	store_list_runs(srv->store, &f, on_runs, c);
+}
+
+/* The artifacts that a terminal view names. */
+static void on_view(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct json_object *view = NULL, *list;
+	struct values v;
+
+	if (!call_release(c))
+		return;
+	if (res->rc == -ENOENT)
+		requestor_missed(c->session->requestor);
+	if (res->rc == 0 && res->runs[0].view != NULL)
+		(void)json_parse(&view, res->runs[0].view,
+				 strlen(res->runs[0].view), NULL);
+	list = json_member(view, "artifacts");
+	v = values_of(c);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++)
+		offer(&v, json_member_str(json_object_array_get_idx(list, i),
+					  "artifactId"));
+	json_object_put(view);
+	answer(c, &v);
+}
+
+static void complete_artifact(struct call *c)
+{
+	struct json_object *context = json_member(c->msg.params, "context");
+	const char *run_id =
+	    json_member_str(json_member(context, "arguments"), "runId");
+	struct server *srv = c->session->server;
+	struct values v;
+	struct run *r;
+
+	if (run_id == NULL || !id_ok(run_id, "run")) {
+		nothing(c);
+		return;
+	}
+	r = runs_find(server_runs(srv), c->session->requestor, run_id);
+	if (r == NULL) {
+		call_hold_read(c);
+		store_get_run(srv->store, c->session->requestor->name, run_id,
+			      on_view, c);
+		return;
+	}
+	v = values_of(c);
+	for (size_t i = 0; i < r->n_artifacts; i++)
+		offer(&v, r->artifacts[i].id);
+	answer(c, &v);
+}
+
+static const struct {
+	const char *name;
+	void (*complete)(struct call *c);
+} own[] = {{"runId", complete_run}, {"artifactId", complete_artifact}};
+
+static void complete_resource(struct call *c, struct json_object *ref)
+{
+	const char *uri = json_member_str(ref, "uri");
+	const struct offers *offers = c->session->server->catalogue->offers;
+	const struct offer *o;
+
+	if (uri == NULL) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.ref needs uri, a string");
+		return;
+	}
+	if (strncmp(uri, OWN_URI_RUNS, strlen(OWN_URI_RUNS)) == 0) {
+		for (size_t i = 0; i < ARRAY_LEN(own); i++)
+			if (strcmp(own[i].name, argument_name(c)) == 0) {
+				own[i].complete(c);
+				return;
+			}
+		nothing(c);
+		return;
+	}
+	o = tools_offer(c->session, &offers->patterns, uri);
+	if (o != NULL)
+		nothing(c); /* a template does not say */
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.ref.uri is no resource template here; "
+			   "resources/templates/list names them");
+}
+
+static const struct {
+	const char *type;
+	void (*complete)(struct call *c, struct json_object *ref);
+} refs[] = {{"ref/prompt", complete_prompt}, {"ref/resource", complete_resource}};
+
+void completion_complete(struct call *c)
+{
+	struct json_object *arg = json_member(c->msg.params, "argument");
+	struct json_object *ref = json_member(c->msg.params, "ref");
+	const char *type = json_member_str(ref, "type");
+
+	for (size_t i = 0; type != NULL && i < ARRAY_LEN(refs); i++) {
+		if (strcmp(refs[i].type, type) != 0)
+			continue;
+		if (json_member_str(arg, "name") == NULL ||
+		    json_member_str(arg, "value") == NULL)
+			break;
+		refs[i].complete(c, ref);
+		return;
+	}
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "completion/complete needs params.ref, with the type "
+		   "ref/prompt or ref/resource, and params.argument with name "
+		   "and value, strings");
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/methods/prompts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text/suggest.h"
+#include "base/text/errmsg.h"
+#include "proto/json/json.h"
+#include "supervisor/session/pagination.h"
+#include "supervisor/package/placeholder.h"
+#include "supervisor/methods/resources.h"
+#include "supervisor/tools/tools.h"
+
+static void add(struct json_object *o, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+const struct offer *prompts_find(const struct call *c, const char *name)
+{
+	const struct session *s = c->session;
+
+	return tools_offer(s, &s->server->catalogue->offers->prompts, name);
+}
+
+/* ---- prompts/list ---- */
+
+/* {name, title?, description?} of DEF. */
+static struct json_object *named(struct json_object *def, enum mcp_revision rev)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "name", json_member_str(def, "name"));
+	if (mcp_has(rev, MCP_TITLES))
+		add(o, "title", json_member_str(def, "title"));
+	add(o, "description", json_member_str(def, "description"));
+	return o;
+}
+
+static struct json_object *definition(const struct offer *offer,
+				      enum mcp_revision rev)
+{
+	struct json_object *args = json_member(offer->def, "arguments");
+	struct json_object *o = named(offer->def, rev);
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < json_length(args); i++) {
+		struct json_object *def = json_object_array_get_idx(args, i);
+		struct json_object *required = json_member(def, "required");
+		struct json_object *arg = named(def, rev);
+
+		if (required != NULL)
+			json_object_object_add(arg, "required",
+					       json_object_get(required));
+		json_object_array_add(list, arg);
+	}
+	json_object_object_add(o, "arguments", list);
+	return o;
+}
+
+void prompts_list(struct call *c)
+{
+	const struct session *s = c->session;
+	const struct offer_list *all = &s->server->catalogue->offers->prompts;
+	struct page p;
+
+	if (!page_begin(&p, c, PAGE_ENTRIES))
+		return;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct offer *o = &all->all[i];
+
+		if (tools_offer(s, all, o->key) == o &&
+		    page_wants(&p, o->template->id, o->index))
+			json_object_array_add(p.list,
+					      definition(o, s->revision));
+	}
+	page_end(&p, "prompts");
+}
+
+/* ---- prompts/get ---- */
+
+struct making {
+	const struct offer *offer;
+	struct json_object *args; /* the client's; NULL: none */
+	size_t left;		  /* of PROMPT_MAX */
+	char why[256];
+};
+
+static int too_much(struct making *m)
+{
+	return why_set(m->why, sizeof(m->why),
+		       "with these arguments the prompt has more than %zu "
+		       "bytes",
+		       PROMPT_MAX);
+}
+
+/* Member KEY of FROM, when it is there, filled in, goes to OUT. */
+static int fill(struct making *m, struct json_object *out,
+		struct json_object *from, const char *key)
+{
+	const char *text = json_member_str(from, key);
+	struct buf b = {.max = m->left + 1}; /* 0 would be no bound */
+	int rc = 0;
+
+	if (text == NULL)
+		return 0;
+	if (placeholder_fill(&b, PLACEHOLDER_PROMPT, text, m->args) < 0 ||
+	    buf_len(&b) > m->left) {
+		buf_fini(&b);
+		return too_much(m);
+	}
+	m->left -= buf_len(&b);
+	buf_add(&b, "", 1);
+	if (strcmp(key, "uri") == 0 && (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
+					!mcp_uri_ok(buf_data(&b))))
+		rc = why_set(m->why, sizeof(m->why),
+			     "with these arguments the prompt has the uri "
+			     "\"%.100s\", which is not an absolute one",
+			     buf_data(&b));
+	else
+		json_object_object_add(
+		    out, key,
+		    json_object_new_string_len(buf_data(&b),
+					       (int)buf_len(&b) - 1));
+	buf_fini(&b);
+	return rc;
+}
+
+/* The file that FROM names, when it does. */
+static const struct template_file *file_of(const struct making *m,
+					   struct json_object *from)
+{
+	const char *path = json_member_str(from, "file");
+
+	return path != NULL ? template_file(m->offer->template, path) : NULL;
+}
+
+static int take(struct making *m, size_t bytes)
+{
+	if (bytes > m->left)
+		return too_much(m);
+	m->left -= bytes;
+	return 0;
+}
+
+/* The data of an image or audio. */
+static int fill_data(struct making *m, struct json_object *out,
+		     struct json_object *from)
+{
+	const struct template_file *f = file_of(m, from);
+	const char *data = json_member_str(from, "data");
+	char *text;
+
+	if (f == NULL && data == NULL)
+		return 0;
+	if (take(m, f != NULL ? BASE64_LEN(f->len) : strlen(data)) < 0)
+		return -EINVAL;
+	if (f == NULL) {
+		add(out, "data", data);
+		return 0;
+	}
+	text = xcalloc(1, BASE64_LEN(f->len) + 1);
+	base64_encode(text, f->data, f->len);
+	add(out, "data", text);
+	free(text);
+	return 0;
+}
+
+static int fill_resource(struct making *m, struct json_object *out,
+			 struct json_object *from)
+{
+	const struct template_file *f = file_of(m, from);
+	struct json_object *o = json_object_new_object(), *whole;
+	int rc = fill(m, o, from, "uri");
+
+	if (rc == 0)
+		rc = fill(m, o, from, "text");
+	if (rc == 0 && f != NULL)
+		rc = take(m, BASE64_LEN(f->len));
+	if (f != NULL) {
+		whole = resources_contents(json_member_str(o, "uri"),
+					   json_member_str(from, "mimeType"),
+					   f->data, f->len);
+		json_object_put(o);
+		o = whole;
+	} else {
+		add(o, "mimeType", json_member_str(from, "mimeType"));
+	}
+	json_object_object_add(out, "resource", o);
+	return rc;
+}
+
+static int fill_content(struct making *m, struct json_object *out,
+			struct json_object *from)
+{
+	static const char *const filled[] = {"text", "uri", "name", "title",
+					     "description"};
+	struct json_object *inner = json_member(from, "resource");
+	int rc = 0;
+
+	add(out, "type", json_member_str(from, "type"));
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(filled); i++)
+		rc = fill(m, out, from, filled[i]);
+	if (rc == 0)
+		rc = fill_data(m, out, from);
+	add(out, "mimeType", json_member_str(from, "mimeType"));
+	if (rc == 0 && inner != NULL)
+		rc = fill_resource(m, out, inner);
+	return rc;
+}
+
+static struct json_object *messages(struct making *m, enum mcp_revision rev)
+{
+	struct json_object *given = json_member(m->offer->def, "messages");
+	struct json_object *list = json_object_new_array();
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < json_length(given); i++) {
+		struct json_object *from = json_object_array_get_idx(given, i);
+		struct json_object *content = json_object_new_object();
+		struct json_object *message = json_object_new_object();
+
+		rc = fill_content(m, content, json_member(from, "content"));
+		add(message, "role", json_member_str(from, "role"));
+		json_object_object_add(message, "content",
+				       mcp_block_for(content, rev));
+		json_object_put(content);
+		json_object_array_add(list, message);
+	}
+	if (rc == 0)
+		return list;
+	json_object_put(list);
+	return NULL;
+}
+
+/* Are all arguments strings, and those that must be there, there? */
+static int check_arguments(struct making *m)
+{
+	struct json_object *known = json_member(m->offer->def, "arguments");
+
+	for (size_t i = 0; i < json_length(known); i++) {
+		struct json_object *def = json_object_array_get_idx(known, i);
+		const char *name = json_member_str(def, "name");
+		struct json_object *value = json_member(m->args, name);
+
+		if (value == NULL &&
+		    json_object_get_boolean(json_member(def, "required")))
+			return why_set(m->why, sizeof(m->why),
+				       "the prompt %.100s needs the argument "
+				       "%s, a string",
+				       m->offer->key, name);
+		if (value != NULL &&
+		    !json_object_is_type(value, json_type_string))
+			return why_set(m->why, sizeof(m->why),
+				       "params.arguments.%s must be a string",
+				       name);
+	}
+	return 0;
+}
+
+static void no_such_prompt(struct call *c, const char *name)
+{
+	const struct offer_list *all =
+	    &c->session->server->catalogue->offers->prompts;
+	struct near near;
+
+	near_init(&near, name);
+	for (size_t i = 0; i < all->n; i++)
+		if (tools_offers(c->session, all->all[i].template))
+			near_try(&near, all->all[i].key);
+	if (near.best != NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown prompt \"%.100s\"; did you mean \"%s\"?",
+			   name, near.best);
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown prompt \"%.100s\"; prompts/list names them",
+			   name);
+}
+
+void prompts_get(struct call *c)
+{
+	const char *name = json_member_str(c->msg.params, "name");
+	struct making m = {.left = PROMPT_MAX};
+	struct json_object *result, *list;
+
+	m.args = json_member(c->msg.params, "arguments");
+	if (name == NULL || (m.args != NULL &&
+			     !json_object_is_type(m.args, json_type_object))) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "prompts/get needs params.name, a string, and "
+			   "params.arguments, an object of strings when it is "
+			   "there");
+		return;
+	}
+	m.offer = prompts_find(c, name);
+	if (m.offer == NULL) {
+		no_such_prompt(c, name);
+		return;
+	}
+	list = check_arguments(&m) == 0 ? messages(&m, c->session->revision)
+					: NULL;
+	if (list == NULL) {
+		call_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.why);
+		return;
+	}
+	result = json_object_new_object();
+	add(result, "description", json_member_str(m.offer->def, "description"));
+	json_object_object_add(result, "messages", list);
+	call_result(c, result);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prompts.h - the prompts that templates offer: prompts/list, prompts/get. */
+#ifndef SUPERVISOR_METHODS_PROMPTS_H
+#define SUPERVISOR_METHODS_PROMPTS_H
+
+#include "supervisor/session/request.h"
+#include "supervisor/templates/catalogue_index.h"
+
+#define PROMPT_MAX ((size_t)8 << 20) /* bytes of all that its messages say */
+
+void prompts_list(struct call *c);
+void prompts_get(struct call *c);
+
+/* The prompt NAME, if C's client may have it; else NULL. Borrowed. */
+const struct offer *prompts_find(const struct call *c, const char *name);
+
+#endif

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/methods/resources.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "supervisor/session/response.h"
+#include "supervisor/tools/remote_run.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/pagination.h"
+#include "supervisor/package/placeholder.h"
+#include "supervisor/exec/runs.h"
+#include "supervisor/tools/tools.h"
+#include "supervisor/run/run_json.h"
+
+#define RPC_RESOURCE_NOT_FOUND (-32002) /* MCP, server/resources, errors */
+
+/* ---- lists ---- */
+
+struct entry {
+	const char *uri, *name, *description, *mime_type;
+};
+
+static const struct entry listed[] = {
+    {OWN_URI_ISOLATION, "isolation",
+     "How well runs are isolated here, as measured", "application/json"},
+};
+
+static const struct entry templates[] = {
+    {OWN_URI_RUNS "{runId}", "run", "A run, as get_task_run shows it",
+     "application/json"},
+    {OWN_URI_RUNS "{runId}/log", "run_log",
+     "What a run has logged, a line each", "text/plain"},
+    {OWN_URI_RUNS "{runId}/result{?offset,limit}", "run_result",
+     "What a run gave, as JSON; a large one is read in parts, by bytes",
+     "application/json"},
+    {OWN_URI_RUNS "{runId}/artifacts/{artifactId}", "artifact",
+     "The bytes of an artifact", NULL},
+};
+
+static void add(struct json_object *o, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void page_own(struct page *p, const char *uri_key,
+		     const struct entry *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o;
+
+		if (!page_wants(p, "", i))
+			continue;
+		o = json_object_new_object();
+		add(o, uri_key, entries[i].uri);
+		add(o, "name", entries[i].name);
+		add(o, "description", entries[i].description);
+		add(o, "mimeType", entries[i].mime_type);
+		json_object_array_add(p->list, o);
+	}
+}
+
+static void page_offers(struct page *p, const char *uri_key,
+			const struct offer_list *list)
+{
+	const struct session *s = p->call->session;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct offer *offer = &list->all[i];
+		struct json_object *o;
+
+		if (tools_offer(s, list, offer->key) != offer ||
+		    !page_wants(p, offer->template->id, offer->index))
+			continue;
+		o = json_object_new_object();
+		add(o, uri_key, offer->key);
+		add(o, "name", json_member_str(offer->def, "name"));
+		if (mcp_has(s->revision, MCP_TITLES))
+			add(o, "title", json_member_str(offer->def, "title"));
+		add(o, "description",
+		    json_member_str(offer->def, "description"));
+		add(o, "mimeType", json_member_str(offer->def, "mimeType"));
+		json_object_array_add(p->list, o);
+	}
+}
+
+void resources_list(struct call *c)
+{
+	struct page p;
+
+	if (!page_begin(&p, c, PAGE_ENTRIES))
+		return;
+	page_own(&p, "uri", listed, ARRAY_LEN(listed));
+	page_offers(&p, "uri", &c->session->server->catalogue->offers->resources);
+	page_end(&p, "resources");
+}
+
+void resources_templates(struct call *c)
+{
+	struct page p;
+
+	if (!page_begin(&p, c, PAGE_ENTRIES))
+		return;
+	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
+	page_offers(&p, "uriTemplate",
+		    &c->session->server->catalogue->offers->patterns);
+	page_end(&p, "resourceTemplates");
+}
+
+/* ---- answers ---- */
+
+void resources_not_found(struct call *c, const char *uri)
+{
+	struct json_object *data = json_object_new_object();
+
+	requestor_missed(c->session->requestor);
+	add(data, "uri", uri);
+	call_error(c, RPC_RESOURCE_NOT_FOUND, data, "Resource not found");
+}
+
+static const char *uri_of(const struct call *c)
+{
+	return json_member_str(c->msg.params, "uri");
+}
+
+/* True: the store has no answer, and C has got one. */
+static bool none(struct call *c, const struct store_result *res)
+{
+	if (res->rc == -ENOENT)
+		resources_not_found(c, uri_of(c));
+	else if (res->rc != 0)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s",
+			   store_says(res->rc));
+	return res->rc != 0;
+}
+
+/* Bytes that are UTF-8 go as text; any others as a blob. */
+struct json_object *resources_contents(const char *uri, const char *mime_type,
+				       const char *bytes, size_t len)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "uri", uri);
+	add(o, "mimeType", mime_type);
+	if (utf8_ok(bytes, len)) {
+		json_object_object_add(
+		    o, "text", json_object_new_string_len(bytes, (int)len));
+	} else {
+		char *blob = xcalloc(1, BASE64_LEN(len) + 1);
+
+		base64_encode(blob, bytes, len);
+		add(o, "blob", blob);
+		free(blob);
+	}
+	return o;
+}
+
+static struct json_object *contents_result(struct json_object *contents)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *list = json_object_new_array_ext(1);
+
+	json_object_array_add(list, contents);
+	json_object_object_add(result, "contents", list);
+	return result;
+}
+
+static struct json_object *make_contents(struct making *m)
+{
+	return contents_result(
+	    resources_contents(m->uri, m->mime_type, m->text, m->len));
+}
+
+static void answer_bytes(struct call *c, const char *mime_type,
+			 const char *bytes, size_t len)
+{
+	call_make(c, &(struct making){.make = make_contents,
+				      .uri = uri_of(c),
+				      .mime_type = mime_type,
+				      .text = bytes,
+				      .len = len});
+}
+
+/* ---- a part of what is long ---- */
+
+/* Of ALL bytes this part has N, from OFFSET on: what is next, for who reads on. */
+static void add_place(struct json_object *contents, const struct making *m,
+		      size_t offset, size_t n, size_t all)
+{
+	struct json_object *meta = json_object_new_object();
+	char *next, limit[40] = "";
+
+	json_object_object_add(meta, "paddock/offset",
+			       json_object_new_uint64(offset));
+	json_object_object_add(meta, "paddock/size", json_object_new_uint64(all));
+	if (m->piece.limit > 0)
+		snprintf(limit, sizeof(limit), "&limit=%lld",
+			 (long long)m->piece.limit);
+	if (offset + n < all) {
+		next = xasprintf("%.*s?offset=%zu%s", (int)strcspn(m->uri, "?"),
+				 m->uri, offset + n, limit);
+		add(meta, "paddock/next", next);
+		free(next);
+	}
+	json_object_object_add(contents, "_meta", meta);
+}
+
+/* Back to where a character begins. */
+static size_t at_character(const char *text, size_t at)
+{
+	while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
+		at--;
+	return at;
+}
+
+/* The part that is asked for of LEN bytes at TEXT, or as much as may be; beyond
+   the end, where a log may have more soon, there is nothing yet. */
+static struct json_object *make_piece(struct making *m, const char *text,
+				      size_t len)
+{
+	size_t from = (size_t)m->piece.offset, left, n;
+	size_t most = OWN_PIECE_BYTES(m->max) >> m->level;
+	struct json_object *contents;
+
+	from = from < len ? at_character(text, from) : len;
+	left = len - from;
+	if (m->piece.limit > 0 && (size_t)m->piece.limit < most)
+		most = (size_t)m->piece.limit;
+	n = left <= most ? left : at_character(text, from + most) - from;
+	if (n == 0 && left > 0) /* less than one character was asked for */
+		n = utf8_cut(text + from, left, left < 4 ? left : 4);
+	contents = resources_contents(m->uri, m->mime_type, text + from, n);
+	if (mcp_has(m->revision, MCP_CONTENT_META))
+		add_place(contents, m, from, n, len);
+	return contents_result(contents);
+}
+
+/* All of what is asked for, or its part, or why that cannot be had. */
+static struct json_object *make_own(struct making *m)
+{
+	struct json_span at = {.len = m->len};
+
+	if (m->part != NULL && json_find(&at, m->text, m->len, m->part) < 0) {
+		snprintf(m->fault, sizeof(m->fault),
+			 "this run gave no %s; without /%s at its end the URI is "
+			 "the run, with what became of it",
+			 m->part, m->part);
+		return NULL;
+	}
+	if (m->piece.asked)
+		return make_piece(m, m->text + at.off, at.len);
+	if (m->level == 0)
+		return contents_result(resources_contents(
+		    m->uri, m->mime_type, m->text + at.off, at.len));
+	snprintf(m->fault, sizeof(m->fault),
+		 "this has %zu bytes, and no message of this server has more than "
+		 "%zu (its max_answer_bytes): read it in parts, %.200s?offset=0, "
+		 "and so on from where each ends",
+		 at.len, m->max, m->uri);
+	return NULL;
+}
+
+/* PART of LEN bytes of JSON (NULL: all), or the piece of it that U asks for. */
+static void answer_own(struct call *c, const struct own_uri *u,
+		       const char *mime_type, const char *part, const char *text,
+		       size_t len)
+{
+	call_make(c, &(struct making){.make = make_own,
+				      .gives_way = true,
+				      .revision = c->session->revision,
+				      .uri = uri_of(c),
+				      .mime_type = mime_type,
+				      .part = part,
+				      .piece = u->piece,
+				      .text = text,
+				      .len = len});
+}
+
+/* ---- paddock's own ---- */
+
+static void read_isolation(struct call *c, const struct own_uri *u)
+{
+	size_t len;
+	const char *text =
+	    json_text(c->session->server->isolation.view, &len);
+
+	(void)u;
+	answer_bytes(c, "application/json", text, len);
+}
+
+/* What URI names of a run whose view is VIEW: that, or its result. */
+static void answer_view(struct call *c, const char *view)
+{
+	struct own_uri u = own_uri_parse(uri_of(c));
+
+	answer_own(c, &u, "application/json",
+		   u.kind == OWN_URI_IS_RESULT ? "result" : NULL, view,
+		   strlen(view));
+}
+
+/* VIEW, which has no result, is taken. */
+static void answer_going(struct call *c, struct json_object *view)
+{
+	if (own_uri_parse(uri_of(c)).kind == OWN_URI_IS_RESULT)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "this run has no result: it is %s",
+			   json_member_str(view, "status"));
+	else
+		answer_view(c, json_text(view, NULL));
+	json_object_put(view);
+}
+
+static void give_run(struct call *c, const struct elsewhere_end *end)
+{
+	const struct store_run *row = end->res->runs;
+
+	if (none(c, end->res))
+		return;
+	if (row->status <= STORE_RUNNING)
+		answer_going(c, view_open_row(row, end->silent));
+	else if (row->view != NULL)
+		answer_view(c, row->view);
+	else
+		answer_going(c, view_row(row));
+}
+
+static void give_our_run(struct call *c, struct run *r)
+{
+	if (r->view != NULL) /* it has ended, and is being recorded */
+		answer_view(c, r->view);
+	else
+		answer_going(c, view_run(r, &c->server->isolation));
+}
+
+/* The run that U names, from who has it. */
+static void read_of_run(struct call *c, const struct own_uri *u,
+			const struct elsewhere *ask)
+{
+	struct elsewhere whole = *ask;
+	struct run *r = runs_find(server_runs(c->server), c->session->requestor,
+				  u->run_id);
+
+	whole.id = u->run_id;
+	if (r != NULL)
+		ask->ours(c, r);
+	else
+		elsewhere_ask(c, &whole);
+}
+
+static void read_run(struct call *c, const struct own_uri *u)
+{
+	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_VIEW,
+					      .done = give_run,
+					      .ours = give_our_run});
+}
+
+static void answer_log(struct call *c, const char *log, size_t len)
+{
+	struct own_uri u = own_uri_parse(uri_of(c));
+
+	answer_own(c, &u, "text/plain", NULL, log, len);
+}
+
+static void give_log(struct call *c, const struct elsewhere_end *end)
+{
+	const struct store_run *row = end->res->runs;
+	const char *log;
+
+	if (none(c, end->res))
+		return;
+	if (end->silent != NULL) {
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the log of %s is not to be had until it ends: %s",
+			   row->id, end->silent);
+		return;
+	}
+	log = row->log != NULL ? row->log : "";
+	answer_log(c, log, strlen(log));
+}
+
+static void give_our_log(struct call *c, struct run *r)
+{
+	if (r->log != NULL && buf_len(r->log) > 0)
+		answer_log(c, buf_data(r->log), buf_len(r->log));
+	else
+		answer_log(c, "", 0);
+}
+
+static void read_log(struct call *c, const struct own_uri *u)
+{
+	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_LOG,
+					      .done = give_log,
+					      .ours = give_our_log});
+}
+
+/* So many of the N bytes at TEXT that no character is cut, if these are text. */
+static size_t whole_characters(const char *text, size_t n)
+{
+	size_t good = utf8_valid_len(text, n);
+
+	return n - good < 4 && good > 0 ? good : n;
+}
+
+static struct json_object *make_artifact_piece(struct making *m)
+{
+	size_t from = (size_t)m->piece.offset, n = m->len >> m->level;
+	struct json_object *contents;
+
+	if (from + n < m->all)
+		n = whole_characters(m->text, n);
+	contents = resources_contents(m->uri, m->mime_type, m->text, n);
+	if (mcp_has(m->revision, MCP_CONTENT_META))
+		add_place(contents, m, from, n, m->all);
+	return contents_result(contents);
+}
+
+static void answer_artifact_piece(struct call *c, const struct own_uri *u,
+				  const struct store_result *res)
+{
+	call_make(c, &(struct making){.make = make_artifact_piece,
+				      .gives_way = true,
+				      .revision = c->session->revision,
+				      .uri = uri_of(c),
+				      .mime_type = res->artifact->mime_type,
+				      .piece = u->piece,
+				      .all = (size_t)res->artifact->size,
+				      .text = res->len > 0 ? res->data : "",
+				      .len = res->len});
+}
+
+/* One that is larger than may go inline is read in pieces, here or by a tool. */
+static void on_artifact(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct own_uri u;
+
+	if (!call_release(c))
+		return;
+	u = own_uri_parse(uri_of(c));
+	if (res->rc == -ERANGE)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "offset is beyond the artifact's %lld bytes",
+			   (long long)res->artifact->size);
+	else if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
+		resources_not_found(c, uri_of(c));
+	else if (u.piece.asked)
+		answer_artifact_piece(c, &u, res);
+	else if ((int64_t)res->len < res->artifact->size)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "the artifact has %lld bytes, but at most %lld are "
+			   "given inline; get_artifact reads it in pieces, and so "
+			   "does this URI with ?offset=0, and so on",
+			   (long long)res->artifact->size,
+			   (long long)config_inline_bytes(
+			       c->session->server->config));
+	else
+		answer_own(c, &u, res->artifact->mime_type, NULL,
+			   res->len > 0 ? res->data : "", res->len);
+}
+
+static void read_artifact(struct call *c, const struct own_uri *u)
+{
+	struct server *srv = c->session->server;
+	int64_t most = config_inline_bytes(srv->config);
+
+	if (u->piece.limit > 0 && u->piece.limit < most)
+		most = u->piece.limit;
+	server_runs(srv);
+	call_hold_read(c);
+	store_read_artifact(srv->store, c->session->requestor->name,
+			    u->artifact_id, u->piece.offset, most, on_artifact,
+			    c);
+}
+
+/* ---- what templates offer ---- */
+
+const struct offer *resources_find(const struct session *s, const char *uri,
+				   struct json_object **values)
+{
+	const struct offers *offers = s->server->catalogue->offers;
+	const struct offer *o;
+
+	*values = NULL;
+	if (strlen(uri) > RESOURCES_URI_MAX)
+		return NULL;
+	o = tools_offer(s, &offers->resources, uri);
+	if (o != NULL)
+		return o;
+	for (size_t i = 0; i < offers->patterns.n; i++) {
+		o = &offers->patterns.all[i];
+		if (tools_offers(s, o->template))
+			*values = placeholder_uri_match(o->key, uri);
+		if (*values != NULL)
+			return o;
+	}
+	return NULL;
+}
+
+static void answer_filled(struct call *c, const char *mime_type,
+			  const char *text, struct json_object *values)
+{
+	struct buf out = {.max = RESOURCES_FILLED_MAX};
+
+	if (placeholder_fill(&out, PLACEHOLDER_URI, text, values) < 0)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "with what this URI says the resource has more than "
+			   "%zu bytes",
+			   RESOURCES_FILLED_MAX);
+	else
+		answer_bytes(c, mime_type, buf_len(&out) > 0 ? buf_data(&out) : "",
+			     buf_len(&out));
+	buf_fini(&out);
+}
+
+static void read_offer(struct call *c, const struct own_uri *u)
+{
+	struct json_object *values;
+	const struct offer *o = resources_find(c->session, uri_of(c), &values);
+	const struct template_file *f;
+	const char *mime_type, *text;
+
+	(void)u;
+	if (o == NULL) {
+		resources_not_found(c, uri_of(c));
+		return;
+	}
+	mime_type = json_member_str(o->def, "mimeType");
+	text = json_member_str(o->def, "text");
+	if (text == NULL) {
+		f = template_file(o->template, json_member_str(o->def, "file"));
+		answer_bytes(c, mime_type, f->data, f->len);
+	} else if (values != NULL) {
+		answer_filled(c, mime_type, text, values);
+	} else {
+		answer_bytes(c, mime_type, text, strlen(text));
+	}
+	json_object_put(values);
+}
+
+static void (*const readers[])(struct call *c, const struct own_uri *u) = {
+    [OWN_URI_NONE] = read_offer,
+    [OWN_URI_IS_ISOLATION] = read_isolation,
+    [OWN_URI_IS_RUN] = read_run,
+    [OWN_URI_IS_LOG] = read_log,
+    [OWN_URI_IS_RESULT] = read_run,
+    [OWN_URI_IS_ARTIFACT] = read_artifact,
+};
+
+void resources_read(struct call *c)
+{
+	const char *uri = uri_of(c);
+	struct own_uri u;
+
+	if (uri == NULL) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "resources/read needs params.uri, a string");
+		return;
+	}
+	u = own_uri_parse(uri);
+	readers[u.kind](c, &u);
+}

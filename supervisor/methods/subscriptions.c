@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/methods/subscriptions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/tools/remote_run_watch.h"
+#include "supervisor/run/resource_uri.h"
+#include "supervisor/methods/resources.h"
+#include "supervisor/exec/runs.h"
+
+struct subscription {
+	struct session *session;
+	char *uri;
+	enum own_uri_kind kind;
+	struct run *run; /* borrowed, while it goes on and is watched */
+	struct run_watch watch;
+	struct elsewhere_watch *away; /* or NULL; another instance has the run */
+	struct revisit *revisit; /* or NULL; after a restart */
+	char digest[65]; /* of the template that offers it; "": none does */
+	bool missed; /* it may have changed while nobody could tell */
+	bool told;
+	int64_t told_ms;
+	struct event *later; /* a change, held back by the rate */
+	LIST_ENTRY(subscription) link; /* in session.subscriptions */
+};
+
+/* The store is asked for the run of a subscription. */
+struct revisit {
+	struct subscription *of; /* NULL: that is gone */
+};
+
+static void forget(struct subscription *u)
+{
+	if (u->revisit != NULL)
+		u->revisit->of = NULL;
+	if (u->run != NULL)
+		run_watch_del(&u->watch);
+	elsewhere_watch_free(u->away);
+	LIST_REMOVE(u, link);
+	u->session->n_subscriptions--;
+	event_free(u->later);
+	session_changed(u->session);
+	free(u->uri);
+	free(u);
+}
+
+static struct subscription *find(const struct session *s, const char *uri)
+{
+	struct subscription *u;
+
+	LIST_FOREACH(u, &s->subscriptions, link)
+		if (strcmp(u->uri, uri) == 0)
+			return u;
+	return NULL;
+}
+
+/* ---- telling ---- */
+
+static void hold_back(struct subscription *u, int64_t ms)
+{
+	struct timeval tv = {.tv_usec = ms * 1000};
+
+	if (!evtimer_pending(u->later, NULL))
+		evtimer_add(u->later, &tv);
+}
+
+static void tell(struct subscription *u)
+{
+	struct json_object *params;
+
+	if (session_behind(u->session)) { /* it is told when it reads again */
+		hold_back(u, SUBSCRIPTION_EVERY_MS);
+		return;
+	}
+	u->told = true;
+	u->told_ms = clock_mono_ms();
+	if (!session_reachable(u->session))
+		return;
+	params = json_object_new_object();
+	json_object_object_add(params, "uri", json_object_new_string(u->uri));
+	session_tell(u->session, NULL, "notifications/resources/updated",
+		     params);
+	json_object_put(params);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	tell(arg);
+}
+
+static void changed(struct subscription *u)
+{
+	int64_t wait = u->told_ms + SUBSCRIPTION_EVERY_MS - clock_mono_ms();
+
+	if (evtimer_pending(u->later, NULL))
+		return;
+	if (u->told && wait > 0)
+		hold_back(u, wait);
+	else
+		tell(u);
+}
+
+static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	struct subscription *u = CONTAINER(w, struct subscription, watch);
+	bool of_log = news == NEWS_LOG;
+
+	(void)r;
+	if (news == NEWS_ENDED) {
+		run_watch_del(&u->watch);
+		u->run = NULL;
+	}
+	if (of_log == (u->kind == OWN_URI_IS_LOG))
+		changed(u);
+}
+
+static void on_news_elsewhere(void *arg, enum elsewhere_news news, struct run *r)
+{
+	struct subscription *u = arg;
+
+	if (news == ELSEWHERE_OURS) {
+		u->run = r;
+		run_watch_add(r, &u->watch);
+	}
+	changed(u);
+}
+
+/* ---- resources/subscribe ---- */
+
+static const char *uri_of(const struct call *c)
+{
+	return json_member_str(c->msg.params, "uri");
+}
+
+static struct subscription *add(struct session *s, const char *uri,
+				enum own_uri_kind kind)
+{
+	struct subscription *u = xcalloc(1, sizeof(*u));
+
+	u->session = s;
+	u->uri = xstrdup(uri);
+	u->kind = kind;
+	u->watch.on_news = on_news;
+	u->later = evtimer_new(s->server->base, on_later, u);
+	LIST_INSERT_HEAD(&s->subscriptions, u, link);
+	s->n_subscriptions++;
+	session_changed(s);
+	return u;
+}
+
+static void done(struct call *c)
+{
+	call_result(c, json_object_new_object());
+}
+
+static bool too_many(struct call *c)
+{
+	if (c->session->n_subscriptions < SUBSCRIPTIONS_MAX)
+		return false;
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "this session has %d subscriptions, which is the most; "
+		   "resources/unsubscribe ends one",
+		   SUBSCRIPTIONS_MAX);
+	return true;
+}
+
+/* Is the run of U, whose URI is URI, ours? Then U hears of it. */
+static bool watch_ours(struct subscription *u, const struct own_uri *uri)
+{
+	u->run = runs_find(server_runs(u->session->server),
+			   u->session->requestor, uri->run_id);
+	if (u->run != NULL)
+		run_watch_add(u->run, &u->watch);
+	return u->run != NULL;
+}
+
+/*
+ * U's run, which we did not have before ROW was read: is it ours since, as the
+ * dead's are, or does it go on elsewhere?
+ */
+static void watch_row(struct subscription *u, const struct own_uri *uri,
+		      const struct store_run *row)
+{
+	struct elsewhere_watcher w = {
+	    .server = u->session->server,
+	    .requestor = u->session->requestor,
+	    .kind = u->kind == OWN_URI_IS_LOG ? STORE_MAIL_LOG
+					      : STORE_MAIL_WATCH,
+	    .on_news = on_news_elsewhere,
+	    .arg = u,
+	};
+
+	if (watch_ours(u, uri) || row->status > STORE_RUNNING ||
+	    row->owner == STORE_OWNER_SELF)
+		return;
+	snprintf(w.run_id, sizeof(w.run_id), "%s", uri->run_id);
+	u->away = elsewhere_watch_new(&w, row);
+}
+
+/* It is there, but not ours: it has ended, or goes on elsewhere. */
+static void on_row(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct subscription *s;
+	const char *uri;
+	struct own_uri u;
+
+	if (!call_release(c))
+		return;
+	uri = uri_of(c);
+	u = own_uri_parse(uri);
+	if (res->rc != 0 ||
+	    (u.kind == OWN_URI_IS_ARTIFACT &&
+	     strcmp(u.run_id, res->artifact->run_id) != 0)) {
+		resources_not_found(c, uri);
+		return;
+	}
+	if (find(c->session, uri) == NULL) { /* a twin of this call may have */
+		if (too_many(c))
+			return;
+		s = add(c->session, uri, u.kind);
+		if (u.kind != OWN_URI_IS_ARTIFACT)
+			watch_row(s, &u, res->runs);
+	}
+	done(c);
+}
+
+static void add_run(struct call *c, const struct own_uri *uri)
+{
+	struct session *s = c->session;
+	struct run *r = runs_find(server_runs(s->server), s->requestor,
+				  uri->run_id);
+	struct subscription *u;
+
+	if (r == NULL) {
+		call_hold_read(c);
+		store_get_run(s->server->store, s->requestor->name, uri->run_id,
+			      on_row, c);
+		return;
+	}
+	u = add(s, uri_of(c), uri->kind);
+	u->run = r;
+	run_watch_add(r, &u->watch);
+	done(c);
+}
+
+static void add_artifact(struct call *c, const struct own_uri *uri)
+{
+	struct session *s = c->session;
+
+	server_runs(s->server);
+	call_hold_read(c);
+	store_read_artifact(s->server->store, s->requestor->name,
+			    uri->artifact_id, 0, 0, on_row, c);
+}
+
+static void add_isolation(struct call *c, const struct own_uri *uri)
+{
+	add(c->session, uri_of(c), uri->kind);
+	done(c);
+}
+
+static void add_offer(struct call *c, const struct own_uri *uri)
+{
+	struct json_object *values;
+	const struct offer *o = resources_find(c->session, uri_of(c), &values);
+	struct subscription *u;
+
+	json_object_put(values);
+	if (o == NULL) {
+		resources_not_found(c, uri_of(c));
+		return;
+	}
+	u = add(c->session, uri_of(c), uri->kind);
+	snprintf(u->digest, sizeof(u->digest), "%s", o->template->digest);
+	done(c);
+}
+
+static void (*const adders[])(struct call *c, const struct own_uri *uri) = {
+    [OWN_URI_NONE] = add_offer,
+    [OWN_URI_IS_ISOLATION] = add_isolation,
+    [OWN_URI_IS_RUN] = add_run,
+    [OWN_URI_IS_LOG] = add_run,
+    [OWN_URI_IS_RESULT] = add_run,
+    [OWN_URI_IS_ARTIFACT] = add_artifact,
+};
+
+/* C's uri; NULL: there is none, and C was answered. */
+static const char *need_uri(struct call *c)
+{
+	const char *uri = uri_of(c);
+
+	if (uri == NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "%s needs params.uri, a string", c->msg.method);
+	return uri;
+}
+
+void subscriptions_add(struct call *c)
+{
+	const char *uri = need_uri(c);
+	struct own_uri u;
+
+	if (uri == NULL)
+		return;
+	if (find(c->session, uri) != NULL) {
+		done(c);
+		return;
+	}
+	if (too_many(c))
+		return;
+	u = own_uri_parse(uri);
+	if (u.piece.asked) /* of something: that is what changes */
+		u.kind = OWN_URI_NONE;
+	adders[u.kind](c, &u);
+}
+
+void subscriptions_drop(struct call *c)
+{
+	const char *uri = need_uri(c);
+	struct subscription *u = uri != NULL ? find(c->session, uri) : NULL;
+
+	if (uri == NULL)
+		return;
+	if (u != NULL)
+		forget(u);
+	done(c);
+}
+
+/* ---- what happens to all ---- */
+
+static void look_again(struct subscription *u)
+{
+	struct json_object *values;
+	const struct offer *o = resources_find(u->session, u->uri, &values);
+	const char *digest = o != NULL ? o->template->digest : "";
+
+	json_object_put(values);
+	if (strcmp(digest, u->digest) == 0)
+		return;
+	snprintf(u->digest, sizeof(u->digest), "%s", digest);
+	changed(u);
+}
+
+void subscriptions_reloaded(struct server *srv)
+{
+	struct subscription *u;
+	struct session *s;
+
+	LIST_FOREACH(s, &srv->sessions, link)
+		LIST_FOREACH(u, &s->subscriptions, link)
+			if (u->kind == OWN_URI_NONE)
+				look_again(u);
+}
+
+void subscriptions_gone(struct session *s)
+{
+	struct subscription *u, *after;
+
+	for (u = LIST_FIRST(&s->subscriptions); u != NULL; u = after) {
+		after = LIST_NEXT(u, link);
+		forget(u);
+	}
+}
+
+/* ---- after a restart ---- */
+
+struct json_object *subscriptions_list(const struct session *s, size_t bytes)
+{
+	struct json_object *uris = json_object_new_array();
+	const struct subscription *u;
+	size_t n = 0;
+
+	LIST_FOREACH(u, &s->subscriptions, link) {
+		n += strlen(u->uri);
+		if (n > bytes)
+			break;
+		json_object_array_add(uris, json_object_new_string(u->uri));
+	}
+	return uris;
+}
+
+/* Its run's row has been read, or not: does it go on? */
+static void on_revisit(void *arg, const struct store_result *res)
+{
+	struct revisit *v = arg;
+	struct subscription *u = v->of;
+	struct own_uri own;
+
+	free(v);
+	if (u == NULL)
+		return;
+	u->revisit = NULL;
+	own = own_uri_parse(u->uri);
+	if (res->rc == 0)
+		watch_row(u, &own, res->runs);
+}
+
+static void watch_again(struct subscription *u, const struct own_uri *own)
+{
+	struct session *s = u->session;
+
+	if (watch_ours(u, own))
+		return;
+	u->revisit = xcalloc(1, sizeof(*u->revisit));
+	u->revisit->of = u;
+	store_get_task(s->server->store, s->requestor->name, own->run_id,
+		       on_revisit, u->revisit);
+}
+
+/* What it is about may be gone: then nothing comes. */
+static void restore(struct session *s, const char *uri)
+{
+	struct own_uri own = own_uri_parse(uri);
+	struct subscription *u = add(s, uri, own.kind);
+
+	u->missed = own.kind != OWN_URI_IS_ARTIFACT;
+	if (own.kind == OWN_URI_NONE)
+		look_again(u);
+	if (own.kind == OWN_URI_IS_RUN || own.kind == OWN_URI_IS_LOG ||
+	    own.kind == OWN_URI_IS_RESULT)
+		watch_again(u, &own);
+}
+
+void subscriptions_restore(struct session *s, struct json_object *uris)
+{
+	size_t n = json_length(uris);
+
+	for (size_t i = 0; i < n && i < SUBSCRIPTIONS_MAX; i++) {
+		struct json_object *uri = json_object_array_get_idx(uris, i);
+
+		if (json_object_is_type(uri, json_type_string))
+			restore(s, json_object_get_string(uri));
+	}
+}
+
+void subscriptions_reached(struct session *s)
+{
+	struct subscription *u;
+
+	LIST_FOREACH(u, &s->subscriptions, link) {
+		if (!u->missed)
+			continue;
+		u->missed = false;
+		changed(u);
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subscriptions.h - resources/subscribe: a session is told when what it
+ * reads by a URI has changed.
+ *
+ * A run changes with its state and progress, its log with each line, and what
+ * a template offers with a reload. What cannot change (an artifact, a run that
+ * has ended) can be subscribed to, and nothing comes.
+ */
+#ifndef SUPERVISOR_METHODS_SUBSCRIPTIONS_H
+#define SUPERVISOR_METHODS_SUBSCRIPTIONS_H
+
+#include "supervisor/session/request.h"
+
+#define SUBSCRIPTIONS_MAX 256	 /* of one session */
+#define SUBSCRIPTION_EVERY_MS 100 /* no more often is one URI told of */
+
+void subscriptions_add(struct call *c);	 /* resources/subscribe */
+void subscriptions_drop(struct call *c); /* resources/unsubscribe */
+
+/* There are other templates now. */
+void subscriptions_reloaded(struct server *srv);
+
+/* Their URIs, BYTES of them at most; the caller's. */
+struct json_object *subscriptions_list(const struct session *s, size_t bytes);
+/*
+ * S, which has none, has those of URIS (lent) again, as a server before had
+ * them: what may have changed since is told as soon as there is a way.
+ */
+void subscriptions_restore(struct session *s, struct json_object *uris);
+void subscriptions_reached(struct session *s);
+
+/* S ends. */
+void subscriptions_gone(struct session *s);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/methods/tasks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/session/run_response.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/tools/remote_run.h"
+#include "supervisor/input/input.h"
+#include "supervisor/session/pagination.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/run/run_json.h"
+
+#define ELSEWHERE_POLL_MS 500 /* a run of another server, by the store */
+
+/* ---- which task ---- */
+
+/* params.taskId, or NULL: C has been answered. */
+static const char *id_of(struct call *c)
+{
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	if (id == NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "%s needs params.taskId, a string", c->msg.method);
+	return id;
+}
+
+/* Unknown, another's, expired, no task at all: nobody learns which. */
+static void not_found(struct call *c)
+{
+	requestor_missed(c->session->requestor);
+	audit_refused(c->session->requestor, c->msg.method,
+		      json_member_str(c->msg.params, "taskId"),
+		      "TASK_NOT_FOUND");
+	call_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
+}
+
+/* The task that runs here; NULL: ask the store. Borrowed. */
+static struct run *live(const struct call *c, const char *id)
+{
+	struct run *r = runs_find(server_runs(c->session->server),
+				  c->session->requestor, id);
+
+	return r != NULL && r->durable && task_lives(r) ? r : NULL;
+}
+
+/* True: RES is no living task of C's requestor, and C has been answered. */
+static bool none(struct call *c, const struct store_result *res)
+{
+	if (res->rc == -ENOENT || (res->rc == 0 && !task_row_lives(res->runs)))
+		not_found(c);
+	else if (res->rc != 0)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s", store_says(res->rc));
+	else
+		return false;
+	return true;
+}
+
+/*
+ * What the store answered to C's question for its task: NULL and *ROW; or the
+ * run, if it was taken over meanwhile; or neither, and C needs no more.
+ */
+static struct run *looked_up(struct call *c, const struct store_result *res,
+			     const struct store_run **row)
+{
+	struct run *r;
+
+	*row = NULL;
+	if (!call_release(c))
+		return NULL;
+	r = live(c, json_member_str(c->msg.params, "taskId"));
+	if (r == NULL && !none(c, res))
+		*row = &res->runs[0];
+	return r;
+}
+
+/* ---- tasks/get ---- */
+
+static void show(struct call *c, struct run *r)
+{
+	struct server *srv = c->session->server;
+
+	call_result(c, task_view(r));
+	input_task_known(srv, r);
+}
+
+static void show_row(struct call *c, const struct elsewhere_end *end)
+{
+	struct store_run row;
+
+	if (none(c, end->res))
+		return;
+	row = end->res->runs[0];
+	if (end->silent != NULL) { /* what its owner has shown once is old */
+		row.awaiting = false;
+		row.task_note = NULL;
+	}
+	call_result(c, task_row_view(&row));
+}
+
+/* R, which is the task that C asks about, if it is one. */
+static void if_task(struct call *c, struct run *r,
+		    void (*serve)(struct call *c, struct run *r))
+{
+	if (r->durable && task_lives(r))
+		serve(c, r);
+	else
+		not_found(c);
+}
+
+static void show_ours(struct call *c, struct run *r)
+{
+	if_task(c, r, show);
+}
+
+void tasks_get(struct call *c)
+{
+	const char *id = id_of(c);
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	r = live(c, id);
+	if (r != NULL) {
+		requestor_polled(r->requestor, &r->polled_ms, task_poll_ms(r));
+		show(c, r);
+		return;
+	}
+	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_TASK,
+					     .id = id,
+					     .done = show_row,
+					     .ours = show_ours,
+					     .fits = task_row_lives});
+}
+
+/* ---- tasks/result ---- */
+
+struct wait { /* call.state */
+	struct run_watch watch; /* on run */
+	struct run *run;	/* NULL: it is not watched */
+	struct call *call;
+};
+
+static void unwatch(struct wait *w)
+{
+	struct run *r = w->run;
+
+	w->run = NULL;
+	if (r == NULL)
+		return;
+	run_watch_del(&w->watch);
+	input_left(r, w->call);
+}
+
+static void leave(struct call *c)
+{
+	unwatch(c->state);
+}
+
+static void unheard(struct call *c)
+{
+	const struct wait *w = c->state;
+
+	if (w->run != NULL)
+		input_unheard(w->run, c);
+}
+
+static void wait_free(void *state)
+{
+	unwatch(state);
+	free(state);
+}
+
+static void retrieved(const struct call *c)
+{
+	audit_task("task_result_retrieved", c->session->requestor,
+		   json_member_str(c->msg.params, "taskId"), NULL);
+}
+
+static void cancelled(struct call *c)
+{
+	struct json_object *data = json_object_new_object();
+	const char *id = json_member_str(c->msg.params, "taskId");
+
+	retrieved(c);
+	json_object_object_add(data, "errorCode",
+			       json_object_new_string("RUN_CANCELED"));
+	json_object_object_add(data, "runId", json_object_new_string(id));
+	call_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
+}
+
+/* The task is over and recorded: what its call would have been answered. */
+static void give(struct call *c, const struct answer_source *a)
+{
+	if (a->status == STORE_CANCELED) {
+		cancelled(c);
+		return;
+	}
+	retrieved(c);
+	call_answer_task(c, a);
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg);
+
+static void on_wait_news(struct run_watch *watch, struct run *r,
+			 enum run_news news)
+{
+	struct wait *w = CONTAINER(watch, struct wait, watch);
+	bool asked_to_end = task_status(r) == TASK_CANCELLED;
+
+	if (news != NEWS_ENDED && !(news == NEWS_STATE && asked_to_end))
+		return;
+	unwatch(w);
+	if (asked_to_end)
+		cancelled(w->call);
+	else if (r->unrecorded != NULL)
+		call_error(w->call, RPC_INTERNAL_ERROR, NULL,
+			   "the task has ended, but its outcome cannot be "
+			   "recorded: %s",
+			   r->unrecorded);
+	else if (!call_crowded(w->call, look_for_result))
+		give(w->call, &(struct answer_source){
+				  .id = r->id,
+				  .status = run_stored_status(r),
+				  .form = task_form(r),
+				  .promised = call_promised(w->call,
+							    r->template->id),
+				  .view = r->view});
+}
+
+static void wait_for(struct call *c, struct run *r)
+{
+	struct wait *w = c->state;
+
+	if (task_status(r) == TASK_CANCELLED) {
+		cancelled(c);
+		return;
+	}
+	w->run = r;
+	w->watch.on_news = on_wait_news;
+	run_watch_add(r, &w->watch);
+	input_waits(r, c);
+}
+
+struct call *tasks_waiting(const struct run *r, const struct call *c)
+{
+	const struct run_watch *w;
+
+	w = c == NULL ? TAILQ_FIRST(&r->watches)
+		      : TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
+	for (; w != NULL; w = TAILQ_NEXT(w, link))
+		if (w->on_news == on_wait_news)
+			return CONTAINER(w, struct wait, watch)->call;
+	return NULL;
+}
+
+static void give_row(struct call *c, const struct store_run *row)
+{
+	struct json_object *made = row->view == NULL ? view_row(row) : NULL;
+
+	give(c, &(struct answer_source){
+		    .id = row->id,
+		    .status = row->status,
+		    .form = row->task,
+		    .promised = call_promised(c, row->template_id),
+		    .view = made == NULL ? row->view : json_text(made, NULL)});
+	json_object_put(made);
+}
+
+static void on_result(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	const struct store_run *row;
+	struct run *r = looked_up(c, res, &row);
+
+	if (r != NULL)
+		wait_for(c, r);
+	else if (row == NULL)
+		return;
+	else if (task_row_status(row) == TASK_CANCELLED)
+		cancelled(c);
+	else if (task_over(task_row_status(row)))
+		give_row(c, row);
+	else {
+		elsewhere_died(c->server, row);
+		call_after(c, ELSEWHERE_POLL_MS, look_for_result);
+	}
+}
+
+static void look_for_result(evutil_socket_t fd, short what, void *arg)
+{
+	struct call *c = arg;
+
+	(void)fd, (void)what;
+	if (call_crowded(c, look_for_result))
+		return;
+	call_hold_read(c);
+	store_get_run(c->session->server->store, c->session->requestor->name,
+		      json_member_str(c->msg.params, "taskId"), on_result, c);
+}
+
+void tasks_result(struct call *c)
+{
+	const char *id = id_of(c);
+	struct wait *w;
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	w = xcalloc(1, sizeof(*w));
+	w->call = c;
+	c->state = w;
+	c->state_free = wait_free;
+	c->leave = leave;
+	c->unheard = unheard;
+	r = live(c, id);
+	if (r != NULL)
+		wait_for(c, r);
+	else
+		look_for_result(-1, 0, c);
+}
+
+/* ---- tasks/list ---- */
+
+static void on_list(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct json_object *list, *result;
+
+	if (!call_release(c))
+		return;
+	if (res->rc != 0) {
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the store cannot be read now: %s", store_says(res->rc));
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
+		struct run *r = live(c, res->runs[i].id);
+
+		json_object_array_add(list, r != NULL
+						? task_view(r)
+						: task_row_view(&res->runs[i]));
+	}
+	result = json_object_new_object();
+	json_object_object_add(result, "tasks", list);
+	if (res->n_runs > TASKS_PAGE)
+		page_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
+	call_result(c, result);
+}
+
+void tasks_list(struct call *c)
+{
+	const struct requestor *q = c->session->requestor;
+	struct server *srv = c->session->server;
+	char before[PAGE_WHERE_MAX + 1];
+
+	if (requestor_is_anonymous(q)) {
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "tasks/list is not for callers without a name, since "
+			   "it would show one the tasks of another; the "
+			   "operator can give you a token");
+		return;
+	}
+	if (!page_read_cursor(c, before))
+		return;
+	if (before[0] == '\0') {
+		snprintf(before, sizeof(before), "%s", ID_AFTER_ALL);
+	} else if (!id_ok(before, "run")) {
+		page_refuse_cursor(c);
+		return;
+	}
+	server_runs(srv);
+	call_hold(c);
+	store_list_tasks(srv->store, q->name, before, clock_wall_ms(),
+			 TASKS_PAGE + 1, on_list, c);
+}
+
+/* ---- tasks/cancel ---- */
+
+static void is_over(struct call *c, enum task_status status)
+{
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "this task has ended already: it is %s",
+		   task_status_name(status));
+}
+
+static void state_put(void *state)
+{
+	json_object_put(state);
+}
+
+/* What was written before this was read is durable, if anything can be. */
+static void on_cancelled(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+
+	(void)res;
+	if (call_release(c))
+		call_result(c, json_object_get(c->state));
+}
+
+static void cancel_live(struct call *c, struct run *r)
+{
+	struct server *srv = c->session->server;
+
+	if (task_over(task_status(r))) {
+		is_over(c, task_status(r));
+		return;
+	}
+	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
+	runs_cancel(srv->runs, r);
+	c->state = task_view(r);
+	c->state_free = state_put;
+	call_hold(c);
+	store_get_task(srv->store, c->session->requestor->name, r->id,
+		       on_cancelled, c);
+}
+
+static void cancel_row(struct call *c, const struct elsewhere_end *end)
+{
+	const struct store_run *row = end->res->runs;
+
+	if (end->res->rc != 0 && end->silent != NULL)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "the task was not cancelled: %s", end->silent);
+	else if (none(c, end->res))
+		return;
+	else if (end->silent != NULL)
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "another server has this task and does not answer "
+			   "now; it cancels the task as soon as it can");
+	else if (!end->asked || task_row_status(row) != TASK_CANCELLED)
+		is_over(c, task_row_status(row));
+	else
+		call_result(c, task_row_view(row));
+}
+
+static void cancel_ours(struct call *c, struct run *r)
+{
+	if_task(c, r, cancel_live);
+}
+
+void tasks_cancel(struct call *c)
+{
+	const char *id = id_of(c);
+	struct run *r;
+
+	if (id == NULL)
+		return;
+	r = live(c, id);
+	if (r != NULL) {
+		cancel_live(c, r);
+		return;
+	}
+	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_CANCEL,
+					     .id = id,
+					     .done = cancel_row,
+					     .ours = cancel_ours,
+					     .fits = task_row_lives});
+}
+
+/* ---- what is declared ---- */
+
+static struct json_object *with(const char *key, struct json_object *value)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, key, value);
+	return o;
+}
+
+struct json_object *tasks_capability(const struct requestor *requestor)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (!requestor_is_anonymous(requestor))
+		json_object_object_add(o, "list", json_object_new_object());
+	json_object_object_add(o, "cancel", json_object_new_object());
+	json_object_object_add(
+	    o, "requests",
+	    with("tools", with("call", json_object_new_object())));
+	return o;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks.h - the methods tasks/get, tasks/result, tasks/list, tasks/cancel of
+ * MCP 2025-11-25. A requestor sees its own tasks, made by whichever session.
+ */
+#ifndef SUPERVISOR_METHODS_TASKS_H
+#define SUPERVISOR_METHODS_TASKS_H
+
+#include "supervisor/session/request.h"
+
+#define TASKS_PAGE 100 /* tasks in one answer of tasks/list */
+
+void tasks_get(struct call *c);
+void tasks_result(struct call *c);
+void tasks_list(struct call *c);
+void tasks_cancel(struct call *c);
+
+/* What initialize declares to REQUESTOR; the caller owns it. */
+struct json_object *tasks_capability(const struct requestor *requestor);
+
+/*
+ * The next tasks/result call after C (NULL: the first) that waits for R: what
+ * the task asks may leave by its route. NULL: there is none. Borrowed.
+ */
+struct call *tasks_waiting(const struct run *r, const struct call *c);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list that the checks of a package add to. Only its errors count when a
+ * package is loaded; "paddockd --print-faults" prints it whole. Nothing here
+ * fails: beyond its bound it forgets, and says so.
+ */
+#include "supervisor/package/diagnostics.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/text_position.h"
+#include "base/text/utf8.h"
+#include "base/text/errmsg.h"
+#include "proto/json/json.h"
+
+#define TEXT_BYTES 1024
+
+static const char *const severities[] = {[FINDING_ERROR] = "error",
+					 [FINDING_WARNING] = "warning"};
+
+void findings_fini(struct findings *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->all[i].file);
+		free(f->all[i].pointer);
+		free(f->all[i].text);
+	}
+	free(f->all);
+	*f = (struct findings){0};
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool is_known(const struct findings *f, const struct finding *g)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->all[i].level == g->level &&
+		    same(f->all[i].file, g->file) &&
+		    same(f->all[i].pointer, g->pointer) &&
+		    strcmp(f->all[i].text, g->text) == 0)
+			return true;
+	return false;
+}
+
+/* An error takes a warning's place when there is no other. */
+static struct finding *room(struct findings *f, enum finding_level level)
+{
+	if (f->n < FINDINGS_MAX) {
+		f->all = xrealloc(f->all, (f->n + 1) * sizeof(*f->all));
+		return &f->all[f->n++];
+	}
+	f->more = true;
+	for (size_t i = f->n; level == FINDING_ERROR && i-- > 0;) {
+		struct finding g = f->all[i];
+
+		if (g.level == FINDING_ERROR)
+			continue;
+		free(g.file);
+		free(g.pointer);
+		free(g.text);
+		memmove(&f->all[i], &f->all[i + 1],
+			(f->n - i - 1) * sizeof(g));
+		return &f->all[f->n - 1];
+	}
+	return NULL;
+}
+
+int findings_add(struct findings *f, enum finding_level level,
+		 const char *file, const char *pointer, const char *fmt, ...)
+{
+	char text[TEXT_BYTES], *raw;
+	struct finding g = {.level = level, .text = text}, *to;
+	va_list ap;
+
+	va_start(ap, fmt);
+	raw = xvasprintf(fmt, ap);
+	va_end(ap);
+	why_set(text, sizeof(text), "%s", raw);
+	free(raw);
+	g.file = (char *)file;
+	g.pointer = (char *)pointer;
+	f->last = NULL;
+	to = is_known(f, &g) ? NULL : room(f, level);
+	if (to == NULL)
+		return -EINVAL;
+	f->last = to;
+	*to = (struct finding){.level = level, .text = xstrdup(text)};
+	to->file = file != NULL ? xstrdup(file) : NULL;
+	to->pointer = pointer != NULL ? xstrdup(pointer) : NULL;
+	if (to->pointer != NULL)
+		utf8_mend(to->pointer);
+	return -EINVAL;
+}
+
+int findings_of_name(struct findings *f)
+{
+	if (f->last != NULL)
+		f->last->name = true;
+	return -EINVAL;
+}
+
+int findings_at(struct findings *f, size_t line, size_t column)
+{
+	if (f->last != NULL) {
+		f->last->line = line;
+		f->last->column = column;
+	}
+	return -EINVAL;
+}
+
+void findings_place(struct findings *f, const char *file, const char *text,
+		    size_t len)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct finding *g = &f->all[i];
+
+		if (g->line == 0 && g->pointer != NULL && same(g->file, file))
+			text_place(text,
+				   json_locate(text, len, g->pointer, g->name),
+				   &g->line, &g->column);
+	}
+}
+
+/* The package itself, its manifest, its files. */
+static int rank(const struct finding *g)
+{
+	if (g->file == NULL)
+		return 0;
+	return strcmp(g->file, "template.json") == 0 ? 1 : 2;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	int rc = (int)x->level - (int)y->level;
+
+	if (rc == 0)
+		rc = rank(x) - rank(y);
+	if (rc == 0 && x->file != NULL)
+		rc = strcmp(x->file, y->file);
+	if (rc == 0)
+		rc = (x->line > y->line) - (x->line < y->line);
+	if (rc == 0)
+		rc = (x->column > y->column) - (x->column < y->column);
+	return rc != 0 ? rc : strcmp(x->text, y->text);
+}
+
+void findings_sort(struct findings *f)
+{
+	f->last = NULL;
+	if (f->n > 1)
+		qsort(f->all, f->n, sizeof(*f->all), by_place);
+}
+
+size_t findings_errors(const struct findings *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		n += f->all[i].level == FINDING_ERROR;
+	return n;
+}
+
+/* "template.json:3:7: ", or as much of it as is known; the caller's. */
+static char *place(const struct finding *g)
+{
+	if (g->file == NULL)
+		return xstrdup("");
+	if (g->line == 0)
+		return xasprintf("%s: ", g->file);
+	if (g->column == 0)
+		return xasprintf("%s:%zu: ", g->file, g->line);
+	return xasprintf("%s:%zu:%zu: ", g->file, g->line, g->column);
+}
+
+void findings_first(const struct findings *f, char *why, size_t size)
+{
+	size_t errors = findings_errors(f), i = 0;
+	const char *pointer;
+	char *at;
+
+	why_set(why, size, "%s", "");
+	while (i < f->n && f->all[i].level != FINDING_ERROR)
+		i++;
+	if (i == f->n)
+		return;
+	at = place(&f->all[i]);
+	pointer = f->all[i].pointer != NULL ? f->all[i].pointer : "";
+	why_set(why, size, "%s%s%s%s%s", at, f->all[i].text,
+		*pointer != '\0' ? " (" : "", pointer,
+		*pointer != '\0' ? ")" : "");
+	free(at);
+	if (errors > 1) {
+		size_t n = strlen(why);
+
+		why_set(why + n, size - n, "; and %zu%s more, which paddock "
+			"template check shows", errors - 1,
+			f->more ? " or" : "");
+	}
+}
+
+static void set_count(struct json_object *o, const char *key, size_t n)
+{
+	if (n > 0)
+		json_object_object_add(o, key,
+				       json_object_new_int64((int64_t)n));
+}
+
+struct json_object *findings_json(const struct findings *f)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct finding *g = &f->all[i];
+		struct json_object *o = json_object_new_object();
+
+		json_set_mended(o, "severity", severities[g->level]);
+		json_set_mended(o, "file", g->file);
+		set_count(o, "line", g->line);
+		set_count(o, "column", g->column);
+		json_set_mended(o, "pointer", g->pointer);
+		json_set_mended(o, "message", g->text);
+		json_object_array_add(list, o);
+	}
+	return list;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/package/package.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/dir_walk.h"
+#include "base/mem.h"
+#include "base/os/nofollow.h"
+#include "base/text/errmsg.h"
+
+int package_open(const char *dir, char *why, size_t size)
+{
+	int fd = nolink_open(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
+
+	if (fd == -ENOSYS)
+		return why_set(why, size,
+			       "this machine cannot open files without "
+			       "following links, which needs Linux 5.6");
+	if (fd < 0)
+		why_set(why, size, "cannot open the folder: %s",
+			fd == -ELOOP ? "a part of its path is a symbolic link"
+				     : strerror(-fd));
+	return fd < 0 ? -EINVAL : fd;
+}
+
+static const char *kind(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFDIR:
+		return "a folder";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+int package_open_file(int fd, const char *path, struct stat *st, char *why,
+		      size_t size)
+{
+	int file = folder_open_file(fd, path, st);
+
+	switch (file) {
+	case -ENOTDIR:
+	case -ELOOP:
+		return why_set(why, size,
+			       "%s: on the way there is something else than a "
+			       "folder (symbolic links are not followed)",
+			       path);
+	case -EXDEV:
+		return why_set(why, size,
+			       "%s is mounted there, and only what lies in the "
+			       "package is read",
+			       path);
+	case -EMEDIUMTYPE:
+		return why_set(why, size, "%s is %s, but must be a plain file",
+			       path, kind(st->st_mode));
+	case -EAGAIN:
+		return why_set(why, size, "%s changed while it was opened",
+			       path);
+	default:
+		return file < 0 ? why_set(why, size, "%s: %s", path,
+					  strerror(-file))
+				: file;
+	}
+}
+
+/* Reads until BUF is full or the file ends. How much, or -errno. */
+static ssize_t read_full(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t n = read(fd, buf + len, size - len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			break;
+		if (n > 0)
+			len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+int package_read(int fd, const char *path, char **data, size_t *len, char *why,
+		 size_t size)
+{
+	struct stat st = {0};
+	ssize_t n = 0;
+	int file = package_open_file(fd, path, &st, why, size);
+
+	*data = NULL;
+	if (file < 0)
+		return file;
+	if ((uintmax_t)st.st_size > PACKAGE_FILE_MAX) {
+		close(file);
+		return why_set(why, size,
+			       "%s has %jd bytes, but at most %zu are read",
+			       path, (intmax_t)st.st_size, PACKAGE_FILE_MAX);
+	}
+	*data = xcalloc(1, (size_t)st.st_size + 1);
+	n = read_full(file, *data, (size_t)st.st_size);
+	close(file);
+	if (n < 0) {
+		free(*data);
+		*data = NULL;
+		return why_set(why, size, "%s: %s", path, strerror((int)-n));
+	}
+	*len = (size_t)n;
+	return 0;
+}

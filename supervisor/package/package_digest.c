@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/package/package.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/dir_walk.h"
+#include "base/mem.h"
+#include "base/text/errmsg.h"
+
+#define BLOCK_BYTES ((size_t)64 << 10)
+
+/* The files that were found, and what of them was read before. */
+struct listing {
+	int root; /* borrowed */
+	struct folder *f;
+	const struct package_bytes *kept;
+	size_t n_kept;
+	size_t met; /* of those */
+	char *why;
+	size_t size;
+};
+
+/* Are the N bytes at FROM of PATH, of WHOLE in all, what was read before? */
+static bool is_as_kept(const struct listing *l, const char *path,
+		       uintmax_t whole, uintmax_t from, const char *data,
+		       size_t n)
+{
+	for (size_t i = 0; i < l->n_kept; i++) {
+		const struct package_bytes *k = &l->kept[i];
+
+		if (strcmp(k->path, path) == 0 &&
+		    (k->len != whole || memcmp(k->data + from, data, n) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* All of FILE, which must be as long as its metadata said. 0 or -errno. */
+static int hash_bytes(const struct listing *l, EVP_MD_CTX *md,
+		      const char *path, int file, uintmax_t want)
+{
+	char *block = xcalloc(1, BLOCK_BYTES);
+	uintmax_t at = 0;
+	int rc = 0;
+
+	for (;;) {
+		ssize_t n = read(file, block, BLOCK_BYTES);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			rc = -errno;
+		else if ((uintmax_t)n > want - at || (n == 0 && want > at) ||
+			 !is_as_kept(l, path, want, at, block, (size_t)n))
+			rc = -ESTALE;
+		if (rc < 0 || n == 0)
+			break;
+		EVP_DigestUpdate(md, block, (size_t)n);
+		at += (uintmax_t)n;
+	}
+	free(block);
+	return rc;
+}
+
+static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
+{
+	char head[FOLDER_HEAD_MAX];
+	struct stat st;
+	int rc, file = package_open_file(l->root, path, &st, l->why, l->size);
+
+	if (file < 0)
+		return file;
+	for (size_t i = 0; i < l->n_kept; i++)
+		l->met += strcmp(l->kept[i].path, path) == 0;
+	EVP_DigestUpdate(
+	    md, head, folder_file_head(head, path, (uint64_t)st.st_size));
+	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
+	close(file);
+	if (rc < 0)
+		return why_set(l->why, l->size, "%s: %s", path,
+			       rc == -ESTALE ? "it changed while it was read"
+					     : strerror(-rc));
+	return 0;
+}
+
+/* A change of any of these is one of ctime, which nobody can set. */
+static int hash_metadata(struct listing *l, EVP_MD_CTX *md, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return why_set(l->why, l->size, "%s: %s", path,
+			       strerror(errno));
+	EVP_DigestUpdate(md, path, strlen(path) + 1);
+	EVP_DigestUpdate(md, &st.st_dev, sizeof(st.st_dev));
+	EVP_DigestUpdate(md, &st.st_ino, sizeof(st.st_ino));
+	/* the folder's own times change with what a template has no part in */
+	if (strcmp(path, ".") == 0)
+		return 0;
+	EVP_DigestUpdate(md, &st.st_mode, sizeof(st.st_mode));
+	EVP_DigestUpdate(md, &st.st_size, sizeof(st.st_size));
+	EVP_DigestUpdate(md, &st.st_ctim, sizeof(st.st_ctim));
+	return 0;
+}
+
+typedef int hash_one(struct listing *l, EVP_MD_CTX *md, const char *path);
+
+static int hash_all(struct listing *l, hash_one *hash, char hex[65])
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	int rc = 0;
+
+	if (md == NULL)
+		abort();
+	EVP_DigestInit_ex(md, EVP_sha256(), NULL);
+	for (size_t i = 0; rc == 0 && i < l->f->n; i++)
+		rc = hash(l, md, l->f->names[i]);
+	if (rc == 0 && hash == hash_metadata)
+		rc = hash(l, md, ".");
+	EVP_DigestFinal_ex(md, sum, NULL);
+	EVP_MD_CTX_free(md);
+	for (size_t i = 0; i < 32; i++)
+		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+	return rc;
+}
+
+static int digest(struct listing *l, hash_one *hash, char hex[65])
+{
+	int rc = folder_list(l->root, &l->f, l->why, l->size);
+
+	if (rc == 0)
+		rc = hash_all(l, hash, hex);
+	folder_free(l->f);
+	if (rc == 0 && l->met != l->n_kept)
+		rc = why_set(l->why, l->size,
+			     "the package changed while it was read");
+	return rc;
+}
+
+int package_digest(int fd, const struct package_bytes *kept, size_t n,
+		   char hex[65], char *why, size_t size)
+{
+	struct listing l = {.root = fd, .kept = kept, .n_kept = n, .why = why,
+			    .size = size};
+
+	return digest(&l, hash_file, hex);
+}
+
+int package_stamp(int fd, char hex[65], char *why, size_t size)
+{
+	struct listing l = {.root = fd, .why = why, .size = size};
+
+	return digest(&l, hash_metadata, hex);
+}

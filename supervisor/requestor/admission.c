@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/requestor/admission.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/fair_share.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/store/store.h"
+#include "supervisor/run/outcome.h"
+
+#define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
+#define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
+
+struct json_object *admit_details(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise,
+				  int64_t retry_after_ms)
+{
+	struct json_object *d =
+	    verdict_limit(limit, used, allowed, unit, who_can_raise);
+
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(retry_after_ms));
+	return d;
+}
+
+/* CODE, by the KEY of Q's own section. */
+static bool refuse_own(struct refusal *r, const char *code,
+		       const struct requestor *q, const char *key, int64_t used,
+		       int64_t allowed, const char *unit, int64_t retry_after_ms,
+		       const char *what)
+{
+	char *who = xasprintf("the operator: %s in [requestor \"%s\"]", key,
+			      q->name);
+
+	refuse(r, code,
+	       admit_details(key, used, allowed, unit, who, retry_after_ms),
+	       "%s: %lld %s are used, %lld are allowed", what, (long long)used,
+	       unit, (long long)allowed);
+	free(who);
+	return false;
+}
+
+bool admit_cpu(struct requestor *q, struct refusal *r)
+{
+	int64_t allowed = q->section->cpu_seconds_per_hour;
+	int64_t now = clock_mono_ms();
+	int64_t wait;
+
+	if (allowed == 0)
+		return true;
+	wait = quota_wait(&q->cpu, allowed * 1000, now);
+	return wait == 0 ||
+	       refuse_own(r, "QUOTA_EXCEEDED", q, "cpu_seconds_per_hour",
+			  quota_used(&q->cpu, now) / 1000, allowed, "seconds",
+			  wait, "your runs, and their checks, have had their CPU "
+			  "time of an hour");
+}
+
+static bool refuse_store(struct requestor *q, const struct requestor_over *o,
+			 struct refusal *r)
+{
+	char *who = requestor_who(q, o);
+
+	refuse(r, "QUOTA_EXCEEDED",
+	       admit_details(o->key, o->used, o->allowed, "bytes", who,
+			     BYTES_RETRY_MS),
+	       "what you have stored fills your share until some of it "
+	       "expires: %lld bytes are used, %lld are allowed",
+	       (long long)o->used, (long long)o->allowed);
+	free(who);
+	return false;
+}
+
+/* Its row, with the inputs; and who has no room for an artifact makes none. */
+static bool admit_store(const struct admit *a, struct requestor *q,
+			struct refusal *r)
+{
+	struct requestor_over o;
+
+	if (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes, false, &o) ||
+	    requestor_is_over(q, 1, true, &o))
+		return refuse_store(q, &o, r);
+	return true;
+}
+
+struct json_object *admit_store_details(void)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(ADMIT_STORE_MS));
+	return d;
+}
+
+/* Nothing of the machine's is told but that its disk is nearly full. */
+static bool admit_disk(const struct admit *a, struct refusal *r)
+{
+	enum disk_room room = disk_room_lately(a->config);
+	struct json_object *d;
+
+	if (room == DISK_ROOM ||
+	    (room == DISK_LOW && a->bytes < DISK_LARGE_BYTES))
+		return true;
+	d = json_object_new_object();
+	json_object_object_add(d, "limit",
+			       json_object_new_string("disk_reserve_bytes"));
+	json_object_object_add(
+	    d, "whoCanRaise",
+	    json_object_new_string("the operator: free space where the state "
+				   "is, or disk_reserve_bytes in [limits]"));
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(BYTES_RETRY_MS));
+	refuse(r, "STORE_UNAVAILABLE", d, "the server takes no such run now: %s",
+	       disk_says(room));
+	return false;
+}
+
+int64_t admit_share(int64_t most, int64_t theirs)
+{
+	return share_of(most, theirs);
+}
+
+static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
+{
+	return a->shared ? admit_share(most, theirs) : most - theirs;
+}
+
+/* The figures are Q's own and the configuration's, never those of others. */
+static void refuse_wait(struct refusal *r, const char *limit, int64_t mine,
+			int64_t most, const char *unit, const char *who,
+			const char *what)
+{
+	refuse(r, "QUEUE_FULL",
+	       admit_details(limit, mine, most, unit, who, ADMIT_RETRY_MS),
+	       "%s: %lld %s of yours wait, and there are %lld for all", what,
+	       (long long)mine, unit, (long long)most);
+}
+
+static bool admit_wait(const struct admit *a, const struct requestor *q,
+		       struct refusal *r)
+{
+	const struct sched_lane *l = &q->lane;
+	int64_t own = q->section->max_queued_runs;
+	int64_t most = a->config->max_queued_runs;
+	int64_t mine = (int64_t)l->queued;
+	int64_t runs = share(a, most, (int64_t)a->sched->queued - mine);
+	int64_t bytes = share(a, QUEUED_BYTES_MAX,
+			      a->sched->queued_bytes - l->queued_bytes);
+
+	if (own > 0 && mine >= own)
+		return refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", mine,
+				  own, "runs", ADMIT_RETRY_MS,
+				  "as many of your runs wait as may");
+	if (mine >= runs)
+		refuse_wait(r, "max_queued_runs", mine, most, "runs",
+			    "the operator: max_queued_runs in [limits]",
+			    "no more of your runs may wait now");
+	else if (l->queued_bytes + (int64_t)a->bytes > bytes)
+		refuse_wait(r, "queued_bytes", l->queued_bytes,
+			    QUEUED_BYTES_MAX, "bytes", "nobody: it is fixed",
+			    "no more inputs of your runs may wait now");
+	return r->code == NULL;
+}
+
+bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r)
+{
+	bool ok = admit_cpu(q, r) && admit_store(a, q, r) && admit_disk(a, r) &&
+		  (a->starts || admit_wait(a, q, r));
+
+	if (!ok)
+		q->refused++;
+	return ok;
+}

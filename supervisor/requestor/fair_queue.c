@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns of connections at the loop; stream_conn.c and http_conn.c ask for them. Who
+ * waits is served by a timer of no time, which comes once after each look of
+ * the loop at its descriptors: that is a round. Nothing here fails.
+ */
+#include "supervisor/requestor/fair_queue.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+
+void turn_lane_init(struct turn_lane *lane)
+{
+	*lane = (struct turn_lane){0};
+	TAILQ_INIT(&lane->line);
+}
+
+/* When libevent's clock has moved, the loop has looked; it is a coarse one. */
+static void look(struct turns *all)
+{
+	struct timeval now;
+
+	event_base_gettimeofday_cached(all->base, &now);
+	if (now.tv_sec == all->looked.tv_sec && now.tv_usec == all->looked.tv_usec)
+		return;
+	all->looked = now;
+	all->spent_us = 0;
+}
+
+static void take(struct turns *all, struct turn *t)
+{
+	int64_t from = clock_mono_us();
+
+	t->take(t->arg);
+	all->spent_us += clock_mono_us() - from;
+}
+
+/* The lane whose turn it is, and which has not asked in this round only. */
+static struct turn_lane *next_lane(struct turns *all)
+{
+	for (size_t n = all->n_lanes; n > 0; n--) {
+		struct turn_lane *lane = TAILQ_FIRST(&all->lanes);
+
+		if (TAILQ_FIRST(&lane->line)->asked != all->round)
+			return lane;
+		TAILQ_REMOVE(&all->lanes, lane, link);
+		TAILQ_INSERT_TAIL(&all->lanes, lane, link);
+	}
+	return NULL;
+}
+
+static void arm(struct turns *all)
+{
+	static const struct timeval now = {0};
+
+	/* a timer, for what is made active now would come before all others */
+	if (all->n_lanes > 0 && !evtimer_pending(all->go_on, NULL))
+		evtimer_add(all->go_on, &now);
+}
+
+static void on_go_on(evutil_socket_t fd, short what, void *arg)
+{
+	struct turns *all = arg;
+	struct turn_lane *lane;
+
+	(void)fd, (void)what;
+	all->round++;
+	all->spent_us = 0;
+	while (all->spent_us < TURNS_ROUND_US && (lane = next_lane(all)) != NULL) {
+		struct turn *t = TAILQ_FIRST(&lane->line);
+
+		turn_leave(t);
+		if (lane->all != NULL) { /* it has more: behind the others */
+			TAILQ_REMOVE(&all->lanes, lane, link);
+			TAILQ_INSERT_TAIL(&all->lanes, lane, link);
+		}
+		take(all, t);
+	}
+	arm(all);
+}
+
+void turns_init(struct turns *all, struct event_base *base)
+{
+	*all = (struct turns){.base = base};
+	all->go_on = evtimer_new(base, on_go_on, all);
+	TAILQ_INIT(&all->lanes);
+}
+
+void turns_fini(struct turns *all)
+{
+	if (all->go_on == NULL)
+		return;
+	assert(all->n_lanes == 0);
+	event_free(all->go_on);
+	all->go_on = NULL;
+}
+
+void turn_wait(struct turns *all, struct turn_lane *lane, struct turn *t)
+{
+	assert(t->lane == NULL);
+	t->asked = all->round;
+	t->lane = lane;
+	TAILQ_INSERT_TAIL(&lane->line, t, link);
+	if (lane->all == NULL) {
+		lane->all = all;
+		TAILQ_INSERT_TAIL(&all->lanes, lane, link);
+		all->n_lanes++;
+	}
+	arm(all);
+}
+
+void turn_ask(struct turns *all, struct turn_lane *lane, struct turn *t)
+{
+	look(all);
+	if (all->n_lanes == 0 && all->spent_us < TURNS_ROUND_US)
+		take(all, t);
+	else
+		turn_wait(all, lane, t);
+}
+
+void turn_leave(struct turn *t)
+{
+	struct turn_lane *lane = t->lane;
+
+	if (lane == NULL)
+		return;
+	t->lane = NULL;
+	TAILQ_REMOVE(&lane->line, t, link);
+	if (!TAILQ_EMPTY(&lane->line))
+		return;
+	TAILQ_REMOVE(&lane->all->lanes, lane, link);
+	lane->all->n_lanes--;
+	lane->all = NULL;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/requestor/requestor.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/config/config_keys.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/run/outcome.h"
+
+#define LOGGED_AT_ONCE 32
+
+static const struct config_requestor none = {.uid = -1, .weight = 1};
+
+/* ---- all of them ---- */
+
+struct requestor *requestors_find(struct requestors *all, const char *name)
+{
+	struct requestor *q;
+
+	HASH_FIND_STR(all->by_name, name, q);
+	return q;
+}
+
+/* What Q may have there, by its section or else by the server's default. */
+static void set_store(const struct requestors *all, struct requestor *q)
+{
+	int64_t own = q->section->store_bytes;
+
+	q->store_bytes = own != 0 ? own
+			 : all->config != NULL
+			     ? all->config->default_store_bytes
+			     : CONFIG_NONE;
+}
+
+static struct requestor *find_or_add(struct requestors *all, const char *name)
+{
+	struct requestor *q = requestors_find(all, name);
+
+	if (q != NULL)
+		return q;
+	q = xcalloc(1, sizeof(*q));
+	q->name = xstrdup(name);
+	q->section = &none;
+	set_store(all, q);
+	sched_lane_init(&q->lane);
+	turn_lane_init(&q->turns);
+	TAILQ_INIT(&q->http_ended);
+	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
+	return q;
+}
+
+/* HEX has been checked. */
+static void read_digest(unsigned char out[REQUESTOR_DIGEST], const char *hex)
+{
+	for (size_t i = 0; i < REQUESTOR_DIGEST; i++) {
+		char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		out[i] = (unsigned char)strtoul(pair, NULL, 16);
+	}
+}
+
+/* HEX of one that is good from now on, NULL: none is. */
+static void set_token(struct requestor *q, const char *hex)
+{
+	unsigned char was[REQUESTOR_DIGEST];
+
+	memcpy(was, q->token, sizeof(was));
+	memset(q->token, 0, sizeof(q->token));
+	if (hex != NULL)
+		read_digest(q->token, hex);
+	if (memcmp(was, q->token, sizeof(was)) != 0)
+		q->tokens++;
+	q->has_token = hex != NULL;
+}
+
+static void apply(struct requestor *q, const struct config_requestor *section)
+{
+	q->section = section;
+	q->gone = false;
+	q->lane.max_running = section->max_concurrent_runs;
+	q->lane.weight = section->weight;
+	set_token(q, section->token_sha256);
+	requestor_hold(q);
+}
+
+/* Its runs go on, as they were admitted. */
+static void dismiss(struct requestor *q)
+{
+	q->section = &none;
+	q->gone = true;
+	set_token(q, NULL);
+}
+
+/* Two texts of a configuration, or NULL. */
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static const struct config_requestor *section_of(const struct config *c,
+						 const char *name)
+{
+	for (size_t i = 0; i < c->n_requestors; i++)
+		if (strcmp(c->requestors[i].name, name) == 0)
+			return &c->requestors[i];
+	return NULL;
+}
+
+/* What Q has by SECTION (NULL: none). Has what it may see changed? */
+static bool apply_one(struct requestor *q, const struct config_requestor *section)
+{
+	const struct config_requestor *was = q->section;
+
+	if (section == NULL) {
+		if (was != &none)
+			dismiss(q);
+		return false;
+	}
+	apply(q, section);
+	return !same(was->templates, section->templates) ||
+	       !same(was->browser_tools, section->browser_tools) ||
+	       !same(was->trust_level, section->trust_level);
+}
+
+bool requestors_apply(struct requestors *all, const struct config *c)
+{
+	bool changed = false;
+	struct requestor *q, *next;
+
+	all->config = c;
+	for (size_t i = 0; i < c->n_requestors; i++)
+		find_or_add(all, c->requestors[i].name);
+	HASH_ITER(hh, all->by_name, q, next) {
+		if (apply_one(q, section_of(c, q->name)))
+			changed = true;
+		set_store(all, q);
+	}
+	return changed;
+}
+
+struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
+{
+	struct requestor *q, *next;
+	char name[32];
+
+	HASH_ITER(hh, all->by_name, q, next)
+		if (q->section->uid == (int64_t)uid)
+			return q;
+	snprintf(name, sizeof(name), "uid:%u", (unsigned)uid);
+	return find_or_add(all, name); /* no section may be called that */
+}
+
+/* Each is compared, whole, so that time tells nothing of any. */
+struct requestor *requestors_of_token(struct requestors *all,
+				      const char *token, size_t len)
+{
+	unsigned char sum[REQUESTOR_DIGEST];
+	struct requestor *q, *next, *found = NULL;
+
+	_Static_assert(REQUESTOR_DIGEST == SHA256_DIGEST_LENGTH, "the same");
+	SHA256((const unsigned char *)token, len, sum);
+	HASH_ITER(hh, all->by_name, q, next) {
+		bool match = CRYPTO_memcmp(q->token, sum, sizeof(sum)) == 0;
+
+		found = (q->has_token & match) ? q : found;
+	}
+	return found;
+}
+
+struct requestor *requestors_anonymous(struct requestors *all)
+{
+	struct requestor *q, *next;
+
+	HASH_ITER(hh, all->by_name, q, next)
+		if (q->has_token)
+			return NULL;
+	return find_or_add(all, REQUESTOR_ANONYMOUS);
+}
+
+void requestors_fini(struct requestors *all)
+{
+	struct requestor *q = all->by_name, *next;
+
+	HASH_CLEAR(hh, all->by_name);
+	for (; q != NULL; q = next) {
+		next = q->hh.next;
+		free(q->name);
+		free(q);
+	}
+}
+
+bool requestor_is_anonymous(const struct requestor *q)
+{
+	return strcmp(q->name, REQUESTOR_ANONYMOUS) == 0;
+}
+
+/* Before the store has told what it keeps for Q, that is left out. */
+static void log_one(struct requestor *q)
+{
+	const char *status = q->gone ? "gone" : q->lane.held ? "held" : "ok";
+	long long cpu_ms = (long long)requestor_cpu_ms(q);
+
+	if (q->usage_known)
+		log_info("requestor",
+			 "requestor=%s status=%s running=%zu queued=%zu "
+			 "cpu_ms=%lld artifact_bytes=%lld store_bytes=%lld "
+			 "refused=%llu rate_limited=%llu lookups_failed=%llu "
+			 "overpolls=%llu",
+			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
+			 (long long)requestor_kept(q),
+			 (long long)requestor_stored(q),
+			 (unsigned long long)q->refused,
+			 (unsigned long long)q->rate_limited,
+			 (unsigned long long)q->lookups_failed,
+			 (unsigned long long)q->overpolls);
+	else
+		log_info("requestor",
+			 "requestor=%s status=%s running=%zu queued=%zu "
+			 "cpu_ms=%lld refused=%llu rate_limited=%llu "
+			 "lookups_failed=%llu overpolls=%llu",
+			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
+			 (unsigned long long)q->refused,
+			 (unsigned long long)q->rate_limited,
+			 (unsigned long long)q->lookups_failed,
+			 (unsigned long long)q->overpolls);
+}
+
+struct requestor *requestors_log(struct requestors *all, struct requestor *from)
+{
+	struct requestor *q = from != NULL ? from : all->by_name;
+
+	for (int i = 0; q != NULL && i < LOGGED_AT_ONCE; i++) {
+		log_one(q);
+		q = q->hh.next;
+	}
+	return q;
+}
+
+/* ---- what one may see ---- */
+
+const char *trust_name(enum template_trust trust)
+{
+	return trust == TRUST_LOCAL ? "local" : "remote";
+}
+
+enum template_trust requestor_trust(const struct requestor *q,
+				    enum template_trust via)
+{
+	if (q->section->trust_level == NULL)
+		return via;
+	return strcmp(q->section->trust_level, "local") == 0 ? TRUST_LOCAL
+							      : TRUST_REMOTE;
+}
+
+/* Is WORD one of those in LIST, which has spaces between them? */
+static bool lists(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (list += strspn(list, " "); *list != '\0';
+	     list += strspn(list, " ")) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n;
+	}
+	return false;
+}
+
+bool requestor_sees(const struct requestor *q, const char *id)
+{
+	const char *list = q->section->templates;
+
+	return list == NULL || lists(list, id);
+}
+
+/* Who is held to some templates is not given pages unasked. */
+bool requestor_uses(const struct requestor *q, const char *tool)
+{
+	const char *list = q->section->browser_tools;
+
+	if (list == NULL)
+		return q->section->templates == NULL;
+	return lists(list, tool) || lists(list, "all");
+}
+
+bool requestor_gone(const struct requestor *q)
+{
+	return q->gone;
+}
+
+/* ---- what it uses ---- */
+
+bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
+{
+	const struct config_requestor *c = q->section;
+
+	if (c->rate_per_second == 0 ||
+	    quota_take(&q->rate, c->rate_per_second, c->burst, clock_mono_ms(),
+		       retry_after_ms))
+		return true;
+	q->rate_limited++;
+	return false;
+}
+
+/* A refused cancel or DELETE harms: only what no client needs is over it. */
+#define OTHERS 10 /* for each request */
+
+bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
+{
+	const struct config_requestor *c = q->section;
+
+	if (c->rate_per_second == 0 ||
+	    quota_take(&q->other_rate, OTHERS * c->rate_per_second,
+		       OTHERS * c->burst, clock_mono_ms(), retry_after_ms))
+		return true;
+	q->rate_limited++;
+	return false;
+}
+
+int64_t requestor_owe_other(struct requestor *q)
+{
+	const struct config_requestor *c = q->section;
+	int64_t wait_ms;
+
+	if (c->rate_per_second == 0)
+		return 0;
+	wait_ms = quota_owe(&q->other_rate, OTHERS * c->rate_per_second,
+			    OTHERS * c->burst, clock_mono_ms());
+	if (wait_ms > 0)
+		q->rate_limited++;
+	return wait_ms;
+}
+
+int64_t requestor_cpu_ms(struct requestor *q)
+{
+	return quota_used(&q->cpu, clock_mono_ms());
+}
+
+void requestor_hold(struct requestor *q)
+{
+	int64_t allowed = q->section->cpu_seconds_per_hour * 1000;
+
+	q->lane.held = allowed > 0 && requestor_cpu_ms(q) >= allowed;
+}
+
+void requestor_charge(struct requestor *q, int64_t cpu_ms)
+{
+	quota_charge(&q->cpu, cpu_ms + 1, clock_mono_ms());
+	requestor_hold(q);
+}
+
+/* A tenth of the loop's time is one requestor's for checks, at the most. */
+#define STEPS_BACK_PER_MS (SCHEMA_STEPS_PER_MS / 10)
+#define STEPS_AT_ONCE (UINT64_C(10) * SCHEMA_STEPS_INLINE)
+
+uint64_t requestor_steps(struct requestor *q)
+{
+	uint64_t left = STEPS_AT_ONCE - q->steps_spent;
+
+	return left < SCHEMA_STEPS_INLINE ? left : SCHEMA_STEPS_INLINE;
+}
+
+/* The clock is looked at when that is worth it. */
+void requestor_stepped(struct requestor *q, uint64_t steps)
+{
+	int64_t now_ms;
+	uint64_t back;
+
+	q->steps_due += steps;
+	q->steps_spent += steps;
+	if (q->steps_due >= SCHEMA_STEPS_PER_MS) {
+		quota_charge(&q->cpu,
+			     (int64_t)(q->steps_due / SCHEMA_STEPS_PER_MS),
+			     clock_mono_ms());
+		q->steps_due %= SCHEMA_STEPS_PER_MS;
+		requestor_hold(q);
+	}
+	if (q->steps_spent < STEPS_AT_ONCE - UINT64_C(2) * SCHEMA_STEPS_INLINE)
+		return;
+	now_ms = clock_mono_ms();
+	back = (uint64_t)(now_ms - q->steps_ms) * STEPS_BACK_PER_MS;
+	q->steps_spent = back < q->steps_spent ? q->steps_spent - back : 0;
+	q->steps_ms = now_ms;
+	if (q->steps_spent > STEPS_AT_ONCE)
+		q->steps_spent = STEPS_AT_ONCE;
+}
+
+int64_t requestor_kept(const struct requestor *q)
+{
+	return q->kept_bytes + q->keeping_bytes;
+}
+
+int64_t requestor_stored(const struct requestor *q)
+{
+	return requestor_kept(q) + q->row_bytes;
+}
+
+bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
+		       struct requestor_over *o)
+{
+	int64_t own = q->section->artifact_bytes;
+
+	*o = (struct requestor_over){"artifact_bytes", CONFIG_REQUESTOR,
+				     requestor_kept(q), own};
+	if (artifact && own > 0 && size > own - o->used)
+		return true;
+	*o = (struct requestor_over){"store_bytes", CONFIG_REQUESTOR,
+				     requestor_stored(q), q->store_bytes};
+	if (q->section->store_bytes == 0) {
+		o->key = "default_store_bytes";
+		o->section = "limits";
+	}
+	return q->store_bytes != CONFIG_NONE && size > o->allowed - o->used;
+}
+
+bool requestor_has_room(const struct requestor *q, int64_t size)
+{
+	struct requestor_over o;
+
+	return !requestor_is_over(q, size, true, &o);
+}
+
+char *requestor_who(const struct requestor *q, const struct requestor_over *o)
+{
+	if (strcmp(o->section, CONFIG_REQUESTOR) != 0)
+		return xasprintf("the operator: %s in [%s]", o->key, o->section);
+	return xasprintf("the operator: %s in [requestor \"%s\"]", o->key,
+			 q->name);
+}
+
+bool requestor_no_room(const struct requestor *q, int64_t size,
+		       struct refusal *why)
+{
+	struct requestor_over o;
+	char *who;
+
+	if (!requestor_is_over(q, size, true, &o))
+		return false;
+	who = requestor_who(q, &o);
+	refuse(why, "RESOURCE_LIMIT",
+	       verdict_limit(o.key, o.used + size, o.allowed, "bytes", who),
+	       "an artifact of %lld bytes is over what you may have stored: %lld "
+	       "of %lld bytes are used, until older ones expire; who can raise "
+	       "that is %s",
+	       (long long)size, (long long)o.used, (long long)o.allowed, who);
+	free(who);
+	return true;
+}
+
+void requestor_keep(struct requestor *q, int64_t size)
+{
+	q->keeping_bytes += size;
+}
+
+void requestor_kept_one(struct requestor *q, int64_t size, bool taken)
+{
+	q->keeping_bytes -= size;
+	assert(q->keeping_bytes >= 0);
+	if (taken)
+		q->kept_bytes += size;
+}
+
+void requestor_row(struct requestor *q, int64_t size)
+{
+	q->row_bytes += size;
+	q->newer_bytes += size;
+}
+
+void requestor_asks_usage(struct requestor *q)
+{
+	q->usage_asked = true;
+	q->newer_bytes = 0;
+}
+
+/* What it counted was asked for before the newer ones. */
+void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows)
+{
+	q->kept_bytes = artifacts;
+	q->row_bytes = rows + q->newer_bytes;
+	q->usage_known = true;
+}
+
+/* ---- what it should not do ---- */
+
+void requestor_missed(struct requestor *q)
+{
+	q->lookups_failed++;
+	log_rarely("requestor", "requestor=%s lookups_failed=%llu", q->name,
+		   (unsigned long long)q->lookups_failed);
+}
+
+void requestor_polled(struct requestor *q, int64_t *last_ms,
+		      int64_t interval_ms)
+{
+	int64_t now = clock_mono_ms();
+
+	if (*last_ms != 0 && now - *last_ms < interval_ms / 2) {
+		q->overpolls++;
+		log_rarely("requestor", "requestor=%s overpolls=%llu", q->name,
+			   (unsigned long long)q->overpolls);
+	}
+	*last_ms = now;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inputs_digest.h - SHA-256 of a JSON value, whatever the order of its members.
+ */
+#ifndef SUPERVISOR_RUN_INPUTS_DIGEST_H
+#define SUPERVISOR_RUN_INPUTS_DIGEST_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#define DIGEST_SIZE 65 /* hex with NUL */
+
+/*
+ * Equal values give equal digests. SECRET: keyed by random bytes of this
+ * process, so that a stored digest is no way to guess what it was made from.
+ */
+void digest_json(char out[DIGEST_SIZE], struct json_object *value, bool secret);
+
+#endif

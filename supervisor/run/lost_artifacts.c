@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lost_artifacts.c - see missing.h. worker_recv.c and artifact_save.c say what is refused, the
+ * verdict asks what that makes of the run, view.c shows it. Nothing here fails.
+ */
+#include "supervisor/run/lost_artifacts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/utf8.h"
+
+#define MESSAGE_MAX 400 /* bytes: fifty of them are in one answer */
+
+struct item {
+	char *name;
+	int64_t size;
+	uint64_t count;
+	bool told, no_file;
+	char *code, *message;
+	struct json_object *details;
+};
+
+struct missing {
+	struct item item[MISSING_MAX];
+	size_t n;
+	uint64_t lost; /* files that nobody told the template of */
+	uint64_t told;
+};
+
+static void item_fini(struct item *i)
+{
+	free(i->name);
+	free(i->code);
+	free(i->message);
+	json_object_put(i->details);
+}
+
+/* Which of both it counts as; what is no file counts as neither. */
+static void count(struct missing *m, bool told, bool no_file, uint64_t n)
+{
+	if (no_file)
+		return;
+	if (told)
+		m->told += n;
+	else
+		m->lost += n;
+}
+
+void missing_add(struct run *r, const struct missing_one *one,
+		 const struct refusal *why)
+{
+	struct missing *m = r->missing;
+	size_t len = strlen(why->message);
+
+	if (m == NULL)
+		m = r->missing = xcalloc(1, sizeof(*m));
+	count(m, one->told, one->no_file, one->count);
+	if (m->n == MISSING_MAX) {
+		m->item[m->n - 1].count += one->count;
+		return;
+	}
+	m->item[m->n++] = (struct item){
+	    .name = xstrndup(one->name.p, one->name.n),
+	    .size = one->size,
+	    .count = one->count,
+	    .told = one->told && !one->no_file, /* which counts as neither */
+	    .no_file = one->no_file,
+	    .code = xstrdup(why->code),
+	    .message = xstrndup(why->message,
+				utf8_cut(why->message, len, MESSAGE_MAX)),
+	    .details = json_object_get(why->details)};
+}
+
+/* Of those that the last item stands for, one more counts as lost. */
+bool missing_untold(struct run *r)
+{
+	struct missing *m = r->missing;
+
+	if (m == NULL || m->told == 0)
+		return false;
+	m->told--;
+	m->lost++;
+	m->item[m->n - 1].told = false;
+	return true;
+}
+
+void missing_kept(struct run *r, const char *name)
+{
+	struct missing *m = r->missing;
+
+	for (size_t i = m == NULL ? 0 : m->n; i-- > 0;) {
+		struct item *it = &m->item[i];
+
+		if (!it->told || it->count != 1 || strcmp(it->name, name) != 0)
+			continue;
+		m->told--;
+		item_fini(it);
+		m->n--;
+		memmove(it, it + 1, (m->n - i) * sizeof(*it));
+	}
+}
+
+/* The first that the run fails for. */
+static const struct item *first_lost(const struct missing *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!m->item[i].told && !m->item[i].no_file)
+			return &m->item[i];
+	return &m->item[m->n - 1];
+}
+
+static void blame(struct run *r)
+{
+	const struct missing *m = r->missing;
+	const struct item *i = first_lost(m);
+	struct json_object *d = json_object_new_object();
+
+	if (i->details != NULL) {
+		json_object_object_foreach(i->details, key, value)
+			json_object_object_add(d, key, json_object_get(value));
+	}
+	json_object_object_add(d, "missing",
+			       json_object_new_int64((int64_t)m->lost));
+	json_object_object_add(d, "artifact", json_object_new_string(i->name));
+	if (m->lost == 1)
+		run_set_error(r, i->code, d, "of what the program left in out/, %s "
+			      "was not kept: %s", i->name, i->message);
+	else
+		run_set_error(r, i->code, d,
+			      "%llu files that the program left in out/ were not "
+			      "kept; the first is %s: %s",
+			      (unsigned long long)m->lost, i->name, i->message);
+}
+
+enum run_event missing_weigh(struct run *r, enum run_event ev)
+{
+	const struct missing *m = r->missing;
+
+	if (m == NULL || m->lost + m->told == 0 || ev == EV_FAIL)
+		return ev;
+	if (r->template->partial)
+		return EV_PARTIAL;
+	if (m->lost == 0)
+		return ev;
+	blame(r);
+	return EV_FAIL;
+}
+
+static struct json_object *view_item(const struct item *i)
+{
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "name", json_object_new_string(i->name));
+	json_object_object_add(v, "size", json_object_new_int64(i->size));
+	if (i->count > 1)
+		json_object_object_add(v, "count",
+				       json_object_new_int64((int64_t)i->count));
+	json_object_object_add(v, "errorCode", json_object_new_string(i->code));
+	json_object_object_add(v, "message", json_object_new_string(i->message));
+	if (i->details != NULL)
+		json_object_object_add(v, "details", json_object_get(i->details));
+	return v;
+}
+
+struct json_object *missing_view(const struct run *r)
+{
+	const struct missing *m = r->missing;
+	struct json_object *list;
+
+	if (m == NULL || m->n == 0)
+		return NULL;
+	list = json_object_new_array_ext((int)m->n);
+	for (size_t i = 0; i < m->n; i++)
+		json_object_array_add(list, view_item(&m->item[i]));
+	return list;
+}
+
+void missing_free(struct missing *m)
+{
+	for (size_t i = 0; m != NULL && i < m->n; i++)
+		item_fini(&m->item[i]);
+	free(m);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/run/outcome.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text/quantity.h"
+#include "base/mem.h"
+#include "ipc/zygote_proto.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
+#include "proto/schema/schema.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/run/lost_artifacts.h"
+
+#define BLOCK_BYTES 512 /* getrusage(2): as the file system counts I/O */
+
+static int64_t us_of(const struct timeval *tv)
+{
+	return (int64_t)tv->tv_sec * 1000000 + tv->tv_usec;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A cgroup counts those too that nobody waited for. */
+static void weigh_use(struct run_use *u, const struct ending *e)
+{
+	int64_t user = most(us_of(&e->use.ru_utime), e->group.cpu_user_us);
+	int64_t system = most(us_of(&e->use.ru_stime), e->group.cpu_system_us);
+
+	u->cpu_user_ms = user / 1000;
+	u->cpu_system_ms = system / 1000;
+	u->cpu_ms = (user + system) / 1000;
+	u->max_rss_bytes = (int64_t)e->use.ru_maxrss * 1024;
+	u->peak_bytes = most(e->group.peak_bytes, 0);
+	u->read_bytes = (int64_t)e->use.ru_inblock * BLOCK_BYTES;
+	u->written_bytes = (int64_t)e->use.ru_oublock * BLOCK_BYTES;
+}
+
+struct json_object *verdict_limit(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "limit", json_object_new_string(limit));
+	if (used >= 0)
+		json_object_object_add(d, "used", json_object_new_int64(used));
+	json_object_object_add(d, "allowed", json_object_new_int64(allowed));
+	json_object_object_add(d, "unit", json_object_new_string(unit));
+	json_object_object_add(d, "whoCanRaise",
+			       json_object_new_string(who_can_raise));
+	return d;
+}
+
+static struct json_object *detail(const char *key, const char *value)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, key, json_object_new_string(value));
+	return d;
+}
+
+void verdict_signal(struct run *r, int sig)
+{
+	const char *abbrev = sigabbrev_np(sig);
+	struct json_object *d = json_object_new_object();
+	char name[16];
+
+	snprintf(name, sizeof(name), "SIG%s", abbrev != NULL ? abbrev : "?");
+	json_object_object_add(d, "signal", json_object_new_string(name));
+	json_object_object_add(d, "number", json_object_new_int(sig));
+	run_set_error(r, "WORKER_CRASHED", d,
+		      "the worker was ended by %s; the template, or somebody "
+		      "with the right to signal it, caused that",
+		      name);
+}
+
+/* Is R's error one that a limit which the kernel holds may have led to? */
+static bool is_effect(const struct run *r)
+{
+	static const char *const effects[] = {"EXECUTION_ERROR",
+					      "WORKER_CRASHED"};
+
+	for (size_t i = 0; i < ARRAY_LEN(effects) && r->error.code != NULL; i++)
+		if (strcmp(r->error.code, effects[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Limit B, of which USED was wanted, led to R's error, if it has one: WHY. */
+static void blame_limit(struct run *r, enum bound b, int64_t used,
+			const char *why)
+{
+	struct json_object *d = bounds_details(r, b, used);
+	struct json_object *was = json_object_get(r->error.details);
+	char *message = xstrdup_opt(r->error.message);
+
+	if (was != NULL) { /* a worker's: it says nothing of the limit */
+		json_object_object_foreach(was, key, value)
+			if (json_member(d, key) == NULL)
+				json_object_object_add(d, key,
+						       json_object_get(value));
+	}
+	run_clear_error(r);
+	run_set_error(r, "RESOURCE_LIMIT", d, "%s%s%s", why,
+		      message != NULL ? ": " : "",
+		      message != NULL ? message : "");
+	json_object_put(was);
+	free(message);
+}
+
+/*
+ * The kernel ended some of a program's processes for their memory. What came
+ * of that, the shim saw, or the shim was it; this is why.
+ */
+static void blame_memory(struct run *r, const struct ending *e)
+{
+	int64_t allowed = r->limits.memory_bytes;
+	int64_t used = most(e->group.peak_bytes, allowed);
+	char why[256], room[AMOUNT_SIZE];
+
+	bounds_meet(r, BOUND_MEMORY, used);
+	if (e->have_result || (r->error.code != NULL && !is_effect(r)))
+		return;
+	snprintf(why, sizeof(why),
+		 "the program and what it started needed more memory than the "
+		 "%s that they may have together, with what they write to "
+		 "/work and /tmp",
+		 amount(room, allowed, "bytes"));
+	blame_limit(r, BOUND_MEMORY, used, why);
+}
+
+/* It was refused a process or a thread, and saw EAGAIN. Did it go on without? */
+static void blame_processes(struct run *r)
+{
+	int64_t allowed = r->limits.processes;
+	char why[256];
+
+	bounds_meet(r, BOUND_PROCESSES, allowed + 1);
+	if (!is_effect(r))
+		return;
+	snprintf(why, sizeof(why),
+		 "the program had the %lld processes and threads that it may "
+		 "have, and was refused more",
+		 (long long)allowed);
+	blame_limit(r, BOUND_PROCESSES, allowed + 1, why);
+}
+
+/* It could not be caged, and so never had the template's code. */
+static void blame_cage(struct run *r, int guard)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "guard", json_object_new_int(guard));
+	run_set_error(r, "WORKER_CRASHED", d,
+		      "a step of its cage failed, so the worker ended before it "
+		      "ran anything; the server's start-up line has more");
+}
+
+/* The worker died and said neither RESULT nor FAIL. */
+static void blame_death(struct run *r, const struct ending *e)
+{
+	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
+	char time[AMOUNT_SIZE];
+
+	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
+		run_set_error(r, "RESOURCE_LIMIT",
+			      bounds_details(r, BOUND_CPU, r->use.cpu_ms),
+			      "the run used its %s of CPU time",
+			      amount(time, r->limits.cpu_ms, "ms"));
+	else if (sig == SIGSYS)
+		run_set_error(r, "SANDBOX_VIOLATION",
+			      detail("syscall", "unknown"),
+			      "the sandbox stopped a forbidden system call");
+	else if (sig != 0)
+		verdict_signal(r, sig);
+	else if (WEXITSTATUS(e->status) >= CREW_EXIT_UNCAGED &&
+		 WEXITSTATUS(e->status) < CREW_EXIT_UNCAGED + 32)
+		blame_cage(r, WEXITSTATUS(e->status) - CREW_EXIT_UNCAGED);
+	else
+		run_set_error(r, "PROTOCOL_VIOLATION",
+			      detail("offence", "exit without a result"),
+			      "the worker exited with status %d and gave no "
+			      "result",
+			      WEXITSTATUS(e->status));
+}
+
+static bool output_invalid(struct run *r, const struct schema_error *err)
+{
+	struct json_object *d = detail("pointer", err->pointer);
+
+	json_object_object_add(d, "keyword",
+			       json_object_new_string(err->keyword));
+	json_object_object_add(d, "expected",
+			       json_object_new_string(err->expected));
+	run_set_error(r, "OUTPUT_INVALID", d,
+		      "the template's output breaks what was promised of it: %s",
+		      err->text);
+	return false;
+}
+
+/* Clients check each block of a reply, as the protocol's schema has it. */
+static bool content_ok(struct run *r, const struct ending *e)
+{
+	struct json_object *content = json_member(r->result, "content");
+	struct schema_error err = {.keyword = "content"};
+	const char *expected = e->content_expected;
+	int at = e->content_at;
+
+	if (expected == NULL && (content == NULL || r->result_text != NULL))
+		return true; /* of a large one that is known */
+	if (expected == NULL)
+		at = mcp_content_fault(content, &expected);
+	if (at < 0)
+		return true;
+	snprintf(err.pointer, sizeof(err.pointer), "/content/%d", at);
+	snprintf(err.expected, sizeof(err.expected), "%s", expected);
+	snprintf(err.text, sizeof(err.text), "%s must be %s", err.pointer,
+		 expected);
+	json_object_put(r->result); /* it is nothing to pass on */
+	r->result = NULL;
+	return output_invalid(r, &err);
+}
+
+/* The value, or a reply's structuredContent. */
+struct json_object *verdict_output(const struct run *r)
+{
+	return r->is_reply ? json_member(r->result, "structuredContent")
+			   : r->result;
+}
+
+/* Is there anything that the template's outputsSchema promises of it? */
+static bool is_promised(const struct run *r)
+{
+	return r->template->outputs != NULL &&
+	       (!r->is_reply || verdict_output(r) != NULL);
+}
+
+/* It is the template's own schema, and its own output. */
+static void blame_schema(struct run *r, const struct conform *c)
+{
+	char *text = conform_text(c, r->template, "outputsSchema");
+
+	run_set_error(r, "RESOURCE_LIMIT",
+		      conform_details(c, "outputsSchema"), "%s", text);
+	free(text);
+}
+
+/* Some steps failed; is what succeeded enough? */
+static enum run_event weigh_steps(struct run *r)
+{
+	const struct step *first = run_steps_first_failed(&r->steps);
+	size_t failed = r->steps.count[MSG_STEP_FAILED];
+	size_t good = r->steps.count[MSG_STEP_SUCCEEDED];
+	struct json_object *d;
+
+	if (first == NULL)
+		return EV_SUCCEED;
+	if (r->template->partial &&
+	    (double)good >= r->template->partial_threshold * (double)r->steps.n)
+		return EV_PARTIAL;
+	d = detail("failedStep", first->name);
+	json_object_object_add(d, "stepErrorCode",
+			       json_object_new_string(first->code));
+	run_set_error(r, "STEP_EXECUTION_FAILED", d,
+		      "%zu of %zu steps failed; the first is %s: %s", failed,
+		      r->steps.n, first->name, first->message);
+	return EV_FAIL;
+}
+
+enum run_event verdict_checked(struct run *r, const struct conform *c)
+{
+	if (c->rc == -EINVAL)
+		output_invalid(r, &c->err);
+	else if (c->rc != 0)
+		blame_schema(r, c);
+	if (c->rc != 0)
+		return EV_FAIL;
+	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
+	return missing_weigh(r, weigh_steps(r));
+}
+
+void verdict_weigh(struct run *r, const struct ending *e)
+{
+	weigh_use(&r->use, e);
+}
+
+/* A program's output is its own; Lua's was made by our runtime. */
+void verdict_bad_result(struct run *r, const char *offence, const char *why)
+{
+	if (r->template->runtime != RUNTIME_PROGRAM)
+		run_set_error(r, "PROTOCOL_VIOLATION", detail("offence", offence),
+			      "the worker broke its protocol: %s", offence);
+	else
+		run_set_error(r, "OUTPUT_INVALID", NULL, "the program wrote %s%s%s",
+			      offence, why[0] != '\0' ? ": " : "", why);
+}
+
+enum run_event verdict(struct run *r, const struct ending *e, struct conform *c)
+{
+	weigh_use(&r->use, e);
+	if (e->group.oom_kills > 0)
+		blame_memory(r, e);
+	else if (e->group.refused > 0)
+		blame_processes(r);
+	if (r->error.code == NULL && !e->have_result)
+		blame_death(r, e);
+	if (r->error.code != NULL)
+		return EV_FAIL;
+	if (r->is_reply && !content_ok(r, e))
+		return EV_FAIL;
+	if (e->reply_failed) {
+		run_set_error(r, "EXECUTION_ERROR", NULL,
+			      "the template answered with isError");
+		return EV_FAIL;
+	}
+	*c = (struct conform){0};
+	if (is_promised(r) && !conform_now(c, r->requestor, r->template->outputs,
+					   verdict_output(r)))
+		return RUN_EVENTS;
+	return verdict_checked(r, c);
+}

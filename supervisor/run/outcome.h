@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.h - how a run ended, from what its worker said and how it died.
+ */
+#ifndef SUPERVISOR_RUN_OUTCOME_H
+#define SUPERVISOR_RUN_OUTCOME_H
+
+#include <sys/resource.h>
+
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/threads/validation.h"
+#include "supervisor/run/run.h"
+
+/* What the supervisor knows when a worker has been reaped. */
+struct ending {
+	bool have_result;   /* a whole RESULT came, and r->result is set */
+	bool reply_failed;  /* the reply says isError */
+	char *output;	    /* on_over()'s: a large result, not read yet; NULL */
+	size_t output_len;
+	const char *content_expected; /* of a large reply's block that is none… */
+	int content_at;		      /* …which is this one */
+	int status;	    /* as wait(2) gives it */
+	struct rusage use;
+	struct cgroup_use group; /* of a program's own; all -1: it had none */
+};
+
+/*
+ * The event that ends R, whose error is set when that is EV_FAIL. An error
+ * that is set already stands: the first cause wins. RUN_EVENTS: whether its
+ * output conforms takes longer to see than the loop can be away; C is for
+ * conform_later(), and what comes of that for verdict_checked().
+ */
+enum run_event verdict(struct run *r, const struct ending *e,
+		       struct conform *c);
+/* What R's worker used, which verdict() looks at as well. */
+void verdict_weigh(struct run *r, const struct ending *e);
+/* R's error: its worker gave OFFENCE; WHY says more, or is "". */
+void verdict_bad_result(struct run *r, const char *offence, const char *why);
+enum run_event verdict_checked(struct run *r, const struct conform *c);
+/* What of R's result is held against its outputsSchema; NULL is JSON null. */
+struct json_object *verdict_output(const struct run *r);
+
+/* R's error: WORKER_CRASHED by signal SIG. */
+void verdict_signal(struct run *r, int sig);
+
+/* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
+struct json_object *verdict_limit(const char *limit, int64_t used,
+				  int64_t allowed, const char *unit,
+				  const char *who_can_raise);
+
+#endif

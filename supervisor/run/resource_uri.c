@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/run/resource_uri.h"
+
+#include <string.h>
+
+#define DIGITS_MAX 15 /* of a number of bytes */
+
+/* The id with PREFIX at *TEXT, up to a "/" or the end, where *TEXT goes. */
+static bool take_id(char out[ID_SIZE], const char *prefix, const char **text)
+{
+	size_t n = strcspn(*text, "/?");
+
+	if (n >= ID_SIZE)
+		return false;
+	memcpy(out, *text, n);
+	out[n] = '\0';
+	*text += n;
+	return id_ok(out, prefix);
+}
+
+static bool take_word(const char *word, const char **text)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*text, word, n) != 0)
+		return false;
+	*text += n;
+	return true;
+}
+
+static bool take_number(int64_t *out, const char **text)
+{
+	int64_t n = 0;
+	int digits = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++, digits++)
+		if (digits < DIGITS_MAX)
+			n = 10 * n + (**text - '0');
+	*out = n;
+	return digits > 0 && digits <= DIGITS_MAX;
+}
+
+/* The query of TEXT: offset and limit, each at the most once. */
+static bool take_piece(struct own_piece *piece, const char **text)
+{
+	bool offset = false, limit = false;
+	char before = '?';
+
+	piece->asked = **text == '?';
+	for (; **text == before; before = '&') {
+		bool good;
+
+		++*text;
+		if (!offset && take_word("offset=", text))
+			good = offset = take_number(&piece->offset, text);
+		else if (!limit && take_word("limit=", text))
+			good = limit = take_number(&piece->limit, text) &&
+				       piece->limit > 0;
+		else
+			return false;
+		if (!good)
+			return false;
+	}
+	return **text == '\0';
+}
+
+/* What of a run TEXT names; TEXT goes past that. */
+static enum own_uri_kind take_kind(struct own_uri *u, const char **text)
+{
+	if (**text == '\0' || **text == '?')
+		return OWN_URI_IS_RUN;
+	if (take_word("/log", text))
+		return OWN_URI_IS_LOG;
+	if (take_word("/result", text))
+		return OWN_URI_IS_RESULT;
+	if (take_word("/artifacts/", text) &&
+	    take_id(u->artifact_id, "art", text))
+		return OWN_URI_IS_ARTIFACT;
+	return OWN_URI_NONE;
+}
+
+struct own_uri own_uri_parse(const char *text)
+{
+	struct own_uri u = {0};
+
+	if (strcmp(text, OWN_URI_ISOLATION) == 0) {
+		u.kind = OWN_URI_IS_ISOLATION;
+		return u;
+	}
+	if (!take_word(OWN_URI_RUNS, &text) || !take_id(u.run_id, "run", &text))
+		return u;
+	u.kind = take_kind(&u, &text);
+	if (!take_piece(&u.piece, &text))
+		u.kind = OWN_URI_NONE;
+	return u;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/run/run.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/run/lost_artifacts.h"
+
+/*
+ * Where each event leads; an empty cell (RUN_NONE, 0) refuses it. Once
+ * cancelling was asked for, every end is CANCELED.
+ */
+static const enum run_state next[RUN_STATES][RUN_EVENTS] = {
+    [RUN_QUEUED] = {[EV_START] = RUN_RUNNING,
+		    [EV_FAIL] = RUN_FAILED,
+		    [EV_CANCEL] = RUN_CANCELED},
+    [RUN_RUNNING] = {[EV_ASK] = RUN_AWAITING_INPUT,
+		     [EV_SUCCEED] = RUN_SUCCEEDED,
+		     [EV_PARTIAL] = RUN_PARTIAL_SUCCESS,
+		     [EV_FAIL] = RUN_FAILED,
+		     [EV_CANCEL] = RUN_CANCELLING},
+    [RUN_AWAITING_INPUT] = {[EV_ANSWER] = RUN_RUNNING,
+			    [EV_FAIL] = RUN_FAILED,
+			    [EV_CANCEL] = RUN_CANCELLING},
+    [RUN_CANCELLING] = {[EV_SUCCEED] = RUN_CANCELED,
+			[EV_PARTIAL] = RUN_CANCELED,
+			[EV_FAIL] = RUN_CANCELED},
+};
+
+static const struct {
+	const char *name;
+	const char *status;
+	enum store_status stored;
+} states[RUN_STATES] = {
+    [RUN_NONE] = {"none", "none", STORE_FAILED},
+    [RUN_QUEUED] = {"queued", "queued", STORE_QUEUED},
+    [RUN_RUNNING] = {"running", "running", STORE_RUNNING},
+    [RUN_AWAITING_INPUT] = {"awaiting_input", "running", STORE_RUNNING},
+    [RUN_CANCELLING] = {"cancelling", "running", STORE_RUNNING},
+    [RUN_SUCCEEDED] = {"succeeded", "succeeded", STORE_SUCCEEDED},
+    [RUN_PARTIAL_SUCCESS] = {"partial_success", "partial_success",
+			     STORE_PARTIAL_SUCCESS},
+    [RUN_FAILED] = {"failed", "failed", STORE_FAILED},
+    [RUN_CANCELED] = {"canceled", "canceled", STORE_CANCELED},
+};
+
+static const char *const events[RUN_EVENTS] = {
+    [EV_START] = "start",     [EV_ASK] = "ask",
+    [EV_ANSWER] = "answer",   [EV_SUCCEED] = "succeed",
+    [EV_PARTIAL] = "partial", [EV_FAIL] = "fail",
+    [EV_CANCEL] = "cancel",
+};
+
+enum run_state run_next(enum run_state state, enum run_event ev)
+{
+	return next[state][ev];
+}
+
+static void log_start(const struct run *r)
+{
+	log_info("run",
+		 "run=%s template=%s version=%s requestor=%s started=yes "
+		 "waited_ms=%lld",
+		 r->id, r->template->id, r->template->version_text,
+		 r->requestor->name,
+		 (long long)(r->started_mono_ms - r->created_mono_ms));
+}
+
+int run_apply(struct run *r, enum run_event ev)
+{
+	enum run_state to = run_next(r->state, ev);
+
+	if (to == RUN_NONE) {
+		log_warn("run", "run=%s requestor=%s state=%s refused=%s", r->id,
+			 r->requestor->name, run_state_name(r->state),
+			 run_event_name(ev));
+		return -EPROTO;
+	}
+	r->state = to;
+	r->updated_ms = clock_wall_ms();
+	if (to == RUN_RUNNING && r->started_ms == 0) {
+		r->started_ms = r->updated_ms;
+		r->started_mono_ms = clock_mono_ms();
+		log_start(r);
+	}
+	if (run_terminal(r)) {
+		r->finished_ms = r->updated_ms;
+		r->finished_mono_ms = clock_mono_ms();
+	}
+	log_debug("run", "run=%s event=%s state=%s", r->id, run_event_name(ev),
+		  run_state_name(to));
+	return 0;
+}
+
+void run_set_error(struct run *r, const char *code, struct json_object *details,
+		   const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->error.code != NULL) {
+		json_object_put(details);
+		return;
+	}
+	va_start(ap, fmt);
+	r->error.message = xvasprintf(fmt, ap);
+	va_end(ap);
+	r->error.code = xstrdup(code);
+	r->error.details = details;
+}
+
+void run_clear_error(struct run *r)
+{
+	free(r->error.code);
+	free(r->error.message);
+	json_object_put(r->error.details);
+	r->error = (struct run_error){0};
+}
+
+const char *run_status(const struct run *r)
+{
+	return states[r->state].status;
+}
+
+enum store_status run_stored_status(const struct run *r)
+{
+	return states[r->state].stored;
+}
+
+const char *run_state_name(enum run_state state)
+{
+	return states[state].name;
+}
+
+const char *run_event_name(enum run_event ev)
+{
+	return events[ev];
+}
+
+struct run *run_new(struct requestor *requestor, struct template *template)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+
+	id_new(r->id, "run");
+	r->state = RUN_QUEUED;
+	r->requestor = requestor;
+	r->template = template_ref(template);
+	r->created_ms = r->updated_ms = clock_wall_ms();
+	r->created_mono_ms = clock_mono_ms();
+	TAILQ_INIT(&r->watches);
+	return r;
+}
+
+void run_free(struct run *r)
+{
+	if (r == NULL)
+		return;
+	assert(r->worker == NULL && r->checked == NULL && r->reading == NULL &&
+	       TAILQ_EMPTY(&r->watches));
+	template_unref(r->template);
+	free(r->session_id);
+	free(r->inputs);
+	free(r->idem_key);
+	free(r->idem_digest);
+	run_steps_fini(&r->steps);
+	free(r->message);
+	for (size_t i = 0; i < r->n_artifacts; i++) {
+		free(r->artifacts[i].name);
+		free(r->artifacts[i].mime_type);
+	}
+	free(r->artifacts);
+	missing_free(r->missing);
+	if (r->log != NULL)
+		buf_fini(r->log);
+	free(r->log);
+	json_object_put(r->result);
+	free(r->result_text);
+	free(r->error.code);
+	free(r->error.message);
+	json_object_put(r->error.details);
+	free(r->view);
+	free(r);
+}
+
+void run_watch_add(struct run *r, struct run_watch *w)
+{
+	w->run = r;
+	TAILQ_INSERT_TAIL(&r->watches, w, link);
+}
+
+void run_watch_del(struct run_watch *w)
+{
+	TAILQ_REMOVE(&w->run->watches, w, link);
+}
+
+void run_tell(struct run *r, enum run_news news)
+{
+	struct run_watch *w, *after;
+
+	/* a watch may remove itself, and only itself, while it is told */
+	for (w = TAILQ_FIRST(&r->watches); w != NULL; w = after) {
+		after = TAILQ_NEXT(w, link);
+		w->on_news(w, r, news);
+	}
+}

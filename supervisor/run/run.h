@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - one run: its states, and the one function that changes them.
+ */
+#ifndef SUPERVISOR_RUN_RUN_H
+#define SUPERVISOR_RUN_RUN_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uthash.h>
+
+#include "base/id.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/run/run_steps.h"
+#include "supervisor/requestor/sched.h"
+#include "supervisor/store/store.h"
+#include "supervisor/templates/template.h"
+
+enum run_state {
+	RUN_NONE, /* no state: marks a refused cell of the table */
+	RUN_QUEUED,
+	RUN_RUNNING,
+	RUN_AWAITING_INPUT,
+	RUN_CANCELLING,
+	RUN_SUCCEEDED,
+	RUN_PARTIAL_SUCCESS,
+	RUN_FAILED,
+	RUN_CANCELED,
+	RUN_STATES
+};
+
+enum run_event {
+	EV_START,    /* a worker was asked for */
+	EV_ASK,	     /* the template waits for an answer of the client's */
+	EV_ANSWER,
+	EV_SUCCEED,  /* a valid result, and every step succeeded */
+	EV_PARTIAL,  /* a valid result, and enough steps succeeded */
+	EV_FAIL,     /* everything else that ends a run */
+	EV_CANCEL,   /* somebody entitled asked */
+	RUN_EVENTS
+};
+
+/* Why a run failed. The texts are owned. */
+struct run_error {
+	char *code;    /* EXECUTION_ERROR, …; NULL: no error */
+	char *message;
+	struct json_object *details; /* object or NULL */
+};
+
+struct run_artifact {
+	char id[ID_SIZE];
+	char *name;
+	char *mime_type;
+	int64_t size;
+};
+
+/* What limits.c knows the keys and units of. */
+enum bound {
+	BOUND_TIMEOUT,
+	BOUND_CPU,
+	BOUND_MEMORY,
+	BOUND_PROCESSES,
+	BOUND_OPEN_FILES,
+	BOUND_FILES,
+	BOUND_OUTPUT,
+	BOUND_LOG,
+	BOUND_ARTIFACTS,
+	BOUND_ARTIFACT_BYTES,
+	BOUND_MESSAGES,
+	BOUNDS
+};
+
+enum bound_by { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
+
+/* What this run is held to: min(template, requestor, server). */
+struct run_limits {
+	int64_t timeout_ms;
+	int64_t wished_ms; /* of time, by the caller; 0: no wish */
+	int64_t cpu_ms;
+	int64_t memory_bytes;
+	int64_t processes;  /* a program's */
+	int64_t open_files; /* likewise, of each process */
+	int64_t files;	    /* likewise, in /work */
+	int64_t logged_bytes;
+	int64_t artifacts;
+	int64_t output_bytes;
+	int64_t artifact_bytes;
+	int64_t messages_per_second; /* of its worker */
+	int64_t cancel_grace_ms;
+	int64_t ttl_ms;
+	enum bound_by by[BOUNDS]; /* who said so */
+};
+
+/* What its worker used, and for a program all that it started. */
+struct run_use {
+	int64_t cpu_ms, cpu_user_ms, cpu_system_ms;
+	int64_t max_rss_bytes; /* of its largest process; 0: not reaped yet */
+	int64_t peak_bytes;    /* of all together, when a cgroup counted */
+	int64_t read_bytes, written_bytes; /* from and to disks */
+	int64_t messages;      /* that it sent us */
+};
+
+/* The task that a run is, when the call that made it asked for one. */
+struct run_task {
+	enum store_task form;	/* STORE_TASK_NONE: it is none */
+	int64_t ttl_ms;		/* of the task: the run has its own */
+	int64_t expires_ms;	/* wall */
+	struct task_feed *feed; /* who tells its client, or NULL; borrowed */
+};
+
+/* One line of its log. */
+struct run_said {
+	unsigned level; /* of proto/mcp/mcp.h */
+	const char *text; /* borrowed, while NEWS_LOG is told */
+	size_t len;
+};
+
+struct worker;
+struct missing;
+struct run;
+
+/* Told of everything that changes about a run, until it is removed. */
+enum run_news {
+	NEWS_STATE,    /* r->state changed, not to a terminal one */
+	NEWS_PROGRESS, /* done, total, message, or a step */
+	NEWS_LOG,      /* it said r->said */
+	NEWS_ENDED,    /* terminal, and recorded (or not: r->unrecorded) */
+};
+
+struct run_watch {
+	void (*on_news)(struct run_watch *w, struct run *r, enum run_news news);
+	struct run *run;
+	TAILQ_ENTRY(run_watch) link; /* in run.watches */
+};
+
+struct run {
+	char id[ID_SIZE];
+	enum run_state state; /* run_apply() alone writes it */
+	struct requestor *requestor;   /* borrowed: outlives its runs */
+	struct template *template;     /* a user of it */
+	struct run_limits limits;
+	struct run_task task;
+	char *session_id;	       /* that it was given, or keeps; or NULL */
+	enum template_trust trust;     /* of who asked for it */
+	char *inputs;		       /* owned JSON text; NULL once sent */
+	size_t inputs_len;
+	char *idem_key;
+	char *idem_digest;
+
+	int64_t created_ms, started_ms, updated_ms, finished_ms; /* wall */
+	int64_t expires_ms; /* ENDED: when it may be forgotten */
+	int64_t created_mono_ms, started_mono_ms, finished_mono_ms;
+	int64_t polled_ms; /* for requestor_polled() */
+
+	struct run_steps steps;
+	bool told_progress; /* run.progress() was called: it counts, not steps */
+	uint64_t done, total;
+	char *message;
+
+	struct run_artifact *artifacts; /* those that are durable */
+	size_t n_artifacts;
+	int64_t artifact_bytes;	       /* of these, and of one on its way */
+	bool made_artifacts;	       /* some may be in the store */
+	struct missing *missing;       /* what could not be kept; or NULL */
+	struct buf *log;	       /* bounded text, or NULL */
+	bool log_full;		       /* and says so */
+	int64_t met[BOUNDS];	       /* limits that it met: bounds_met() */
+	struct run_said said;
+
+	struct json_object *result;    /* owned: the value, or the reply */
+	bool is_reply;
+	char *result_text; /* a large result's, which threads let go; or NULL */
+	size_t result_len;
+	struct run_error error;
+	struct run_use use;	       /* of the worker, once reaped */
+
+	struct input *input;	       /* its questions; input.c's, or NULL */
+	struct browser_run *browser;   /* its browser calls; browser.c's */
+	struct worker *worker;	       /* while one lives; it owns itself */
+	struct output_job *reading;    /* while its output is read, and then… */
+	void *reading_arg;	       /* runs.c's, with that */
+	struct conform_job *checked;   /* …while it is checked, on a thread… */
+	struct runs *checked_by;       /* …for these */
+	bool taken_over;	       /* it waited in another instance */
+	unsigned starts;	       /* tries to get one that failed */
+	bool durable;		       /* a row of it has been committed */
+	int64_t row_bytes;	       /* of its row, as its requestor is charged */
+	const char *unrecorded;	       /* ENDED: the store failed; why */
+	char *view;		       /* ENDED: its terminal view, JSON text */
+	struct run_shown *shown;       /* runs_remote.c's, while others ask */
+	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
+	struct sched_item queued;      /* while it waits for a worker */
+	UT_hash_handle hh;	       /* in runs.by_id */
+};
+
+/*
+ * Let EV happen to R. 0, or -EPROTO when R's state refuses it: nothing has
+ * changed then, and a line is logged. Times are kept; nobody is told.
+ */
+int run_apply(struct run *r, enum run_event ev);
+enum run_state run_next(enum run_state state, enum run_event ev);
+
+static inline bool run_terminal(const struct run *r)
+{
+	return r->state >= RUN_SUCCEEDED;
+}
+
+/* Copies everything; DETAILS is taken. The first error stays. */
+void run_set_error(struct run *r, const char *code, struct json_object *details,
+		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+void run_clear_error(struct run *r);
+
+/* What clients and the store call the state: "running" for CANCELLING. */
+const char *run_status(const struct run *r);
+enum store_status run_stored_status(const struct run *r);
+const char *run_state_name(enum run_state state);
+const char *run_event_name(enum run_event ev);
+
+/* Copies REQUESTOR's and TEMPLATE's references, not their contents. */
+struct run *run_new(struct requestor *requestor, struct template *template);
+void run_free(struct run *r); /* no worker, no watch; NULL is fine */
+
+void run_watch_add(struct run *r, struct run_watch *w);
+void run_watch_del(struct run_watch *w);
+void run_tell(struct run *r, enum run_news news);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_result.c - what is answered of a run that a tool made or is asked about, for
+ * tool_run.c, tool_runs.c and tasks.c. The first item is what clients
+ * expect there: the output, the reply's own, the view, or why it failed.
+ */
+#include "supervisor/run/run_result.h"
+#include "supervisor/run/run_result_private.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/run/run_json.h"
+
+#define BLOCK_LEAST 256 /* bytes: for less, what comes next is left out */
+
+struct part answer_part(struct part whole, const char *key)
+{
+	struct json_span at;
+
+	if (whole.text == NULL ||
+	    json_find(&at, whole.text, whole.len, key) < 0)
+		return (struct part){0};
+	return (struct part){whole.text + at.off, at.len};
+}
+
+struct json_object *answer_tree(struct part part)
+{
+	struct json_object *tree = NULL;
+
+	if (part.text != NULL)
+		json_parse(&tree, part.text, part.len, NULL);
+	return tree;
+}
+
+static bool ended_badly(const struct answer_source *a)
+{
+	return a->status == STORE_FAILED || a->status == STORE_CANCELED;
+}
+
+/* The run behind a template's own tool is found again by this. */
+static void add_run_id(struct json_object *result, const struct answer_source *a)
+{
+	struct json_object *meta = json_object_new_object();
+
+	json_object_object_add(meta, "paddock/runId",
+			       json_object_new_string(a->id));
+	json_object_object_add(meta, "paddock/status",
+			       json_object_new_string(view_status(a->status)));
+	json_object_object_add(result, "_meta", meta);
+}
+
+/* ---- what is too long ---- */
+
+/* So much of VALUE's text is told; it is UTF-8. */
+static size_t beginning(const struct answer_source *a, struct part value)
+{
+	static const size_t most[] = {SIZE_MAX, 65536, 4096};
+
+	return utf8_cut(value.text, value.len,
+			value.len < most[a->level] ? value.len : most[a->level]);
+}
+
+/* Of RESULT the first item has but LEN bytes of WHOLE. */
+static void say_cut(struct json_object *result, const struct answer_source *a,
+		    size_t len, struct part whole, bool is_view, bool kept,
+		    enum mcp_revision revision)
+{
+	struct json_object *content = json_member(result, "content");
+	char *lead = xasprintf("The text above is the beginning alone, %zu of "
+			       "%zu bytes%s.",
+			       len, whole.len,
+			       kept ? "; structuredContent has all of it" : "");
+
+	answer_rest(content, a, lead, whole, is_view, revision);
+	free(lead);
+}
+
+/* Into O: where VALUE is, which is not in it. */
+static void point_to(struct json_object *o, const struct answer_source *a,
+		     struct part value)
+{
+	char *uri = answer_uri(a, false), *why = answer_why_not(a, value.len);
+
+	json_object_object_add(o, "resultUri", json_object_new_string(uri));
+	json_object_object_add(o, "resultBytes",
+			       json_object_new_uint64(value.len));
+	json_object_object_add(o, "resultOmitted", json_object_new_string(why));
+	free(uri);
+	free(why);
+}
+
+/* In place of the output VALUE, as each outputSchema allows it. */
+static struct json_object *link_handle(const struct answer_source *a,
+				       struct part value)
+{
+	struct json_object *o = view_ended_handle(a->id, a->status, "link");
+
+	point_to(o, a, value);
+	return o;
+}
+
+/* ---- what a template's own tool answers ---- */
+
+/* VALUE as text to CONTENT; is that all of it? */
+static bool say_value(struct json_object *content, struct json_object *value,
+		      const struct answer_source *a)
+{
+	struct part all = {0};
+	size_t len;
+	char *text;
+
+	all.text = json_text(value, &all.len);
+	len = beginning(a, all);
+	text = xstrndup(all.text, len);
+	answer_say(content, text);
+	free(text);
+	return len == all.len;
+}
+
+/*
+ * A tool with an outputSchema answers by it, or clients throw its answer away.
+ * Such a reply that has no structuredContent gets what each such schema allows:
+ * which run it is of. An error's was not checked, and goes as text alone.
+ */
+static struct json_object *fitting(const struct answer_source *a,
+				   struct json_object *structured, bool is_error)
+{
+	if (!a->promised)
+		return json_object_get(structured);
+	if (is_error)
+		return NULL;
+	return structured != NULL ? json_object_get(structured)
+				  : view_ended_handle(a->id, a->status, "content");
+}
+
+/* BLOCK, which *ROOM bytes are left for, or what is told in place of it. */
+static struct json_object *block_within(struct json_object *block, size_t *room)
+{
+	const char *text = json_member_str(block, "text");
+	const char *type = json_member_str(block, "type");
+	struct json_object *o;
+	size_t len;
+	char *said;
+
+	json_text(block, &len);
+	if (len <= *room) {
+		*room -= len;
+		return json_object_get(block);
+	}
+	if (strcmp(type, "text") == 0 && text != NULL)
+		said = xasprintf("%.*s…",
+				 (int)utf8_cut(text, strlen(text), *room / 8),
+				 text);
+	else
+		said = xasprintf("[%s: %zu bytes, too long for this message]",
+				 type, len);
+	*room = *room / 8 * 7;
+	o = json_object_new_object();
+	json_object_object_add(o, "type", json_object_new_string("text"));
+	json_object_object_add(o, "text", json_object_new_string(said));
+	free(said);
+	return o;
+}
+
+/* The blocks GIVEN, as many as a message has room for; are these all, and whole? */
+static bool add_blocks(struct json_object *content, struct json_object *given,
+		       const struct answer_source *a, enum mcp_revision revision)
+{
+	static const size_t rooms[] = {SIZE_MAX, 262144, 65536};
+	size_t n = given != NULL ? json_object_array_length(given) : 0;
+	size_t room = rooms[a->level];
+	bool all = true;
+
+	for (size_t i = 0; i < n && room > BLOCK_LEAST; i++) {
+		struct json_object *block = mcp_block_for(
+		    json_object_array_get_idx(given, i), revision);
+		struct json_object *within =
+		    a->level == 0 ? json_object_get(block)
+				  : block_within(block, &room);
+
+		all = all && within == block;
+		json_object_array_add(content, within);
+		json_object_put(block);
+	}
+	return all && json_object_array_length(content) == n;
+}
+
+/* The template made the whole tool result; content is what it must have. */
+static struct json_object *reply(const struct answer_source *a,
+				 struct part value, enum mcp_revision revision)
+{
+	struct json_object *tree = answer_tree(value), *fits;
+	struct json_object *result = json_object_new_object();
+	struct json_object *given = json_member(tree, "content");
+	struct json_object *structured = json_member(tree, "structuredContent");
+	struct json_object *content = json_object_new_array();
+	bool bad = json_object_get_boolean(json_member(tree, "isError"));
+	bool told = structured != NULL && (given == NULL || (bad && a->promised));
+	bool all = add_blocks(content, given, a, revision);
+
+	if (told)
+		all = say_value(content, structured, a) && all;
+	if (a->level == 2 && structured != NULL)
+		fits = bad ? NULL : link_handle(a, value);
+	else
+		fits = fitting(a, structured, bad);
+	if (!all || (a->level == 2 && structured != NULL))
+		answer_rest(content, a,
+			    "What the template answered is cut short, or left "
+			    "out in part.",
+			    value, false, revision);
+	json_object_object_add(result, "content", content);
+	if (fits != NULL && mcp_has(revision, MCP_STRUCTURED))
+		json_object_object_add(result, "structuredContent", fits);
+	else
+		json_object_put(fits);
+	if (bad)
+		json_object_object_add(result, "isError",
+				       json_object_new_boolean(true));
+	json_object_put(tree);
+	return result;
+}
+
+static struct json_object *plain(const struct answer_source *a,
+				 struct part value, enum mcp_revision revision)
+{
+	bool object = value.text != NULL && value.text[0] == '{' &&
+		      mcp_has(revision, MCP_STRUCTURED);
+	bool kept = object && a->level < 2;
+	struct json_object *result;
+	size_t len;
+
+	if (value.text == NULL)
+		value = (struct part){"null", strlen("null")};
+	len = beginning(a, value);
+	result = mcp_tool_result(value.text, len, kept ? value.text : NULL,
+				 value.len, false);
+	if (len < value.len)
+		say_cut(result, a, len, value, false, kept, revision);
+	if (object && !kept)
+		json_object_object_add(result, "structuredContent",
+				       link_handle(a, value));
+	return result;
+}
+
+static struct json_object *refused(const struct answer_source *a,
+				   struct part error)
+{
+	struct json_object *code = answer_tree(answer_part(error, "errorCode"));
+	struct json_object *why = answer_tree(answer_part(error, "message"));
+	struct json_object *details = answer_tree(answer_part(error, "details"));
+	struct json_object *o, *result;
+	const char *text;
+	size_t len;
+
+	if (details == NULL)
+		details = json_object_new_object();
+	/* last: the other details are a worker's */
+	json_object_object_add(details, "runId", json_object_new_string(a->id));
+	json_object_object_add(details, "status",
+			       json_object_new_string(view_status(a->status)));
+	o = refusal_json(json_object_get_string(code),
+			 json_object_get_string(why), details);
+	text = json_text(o, &len);
+	result = mcp_tool_result(text, len, NULL, 0, true);
+	json_object_put(o);
+	json_object_put(code);
+	json_object_put(why);
+	json_object_put(details);
+	return result;
+}
+
+/* ---- a run's view ---- */
+
+#define RESULT_KEY ",\"result\":"
+
+/* The view WHOLE less its result VALUE, which need not be there; NULL: no such. */
+static struct json_object *less_result(struct part whole, struct part value)
+{
+	const size_t key = strlen(RESULT_KEY);
+	struct buf rest = {0};
+	struct json_object *o;
+	const char *from;
+
+	if (value.text == NULL)
+		return answer_tree(whole);
+	if ((size_t)(value.text - whole.text) <= key ||
+	    memcmp(value.text - key, RESULT_KEY, key) != 0)
+		return NULL; /* not as we write it */
+	from = value.text - key;
+	buf_add(&rest, whole.text, (size_t)(from - whole.text));
+	buf_add_str(&rest, value.text + value.len);
+	o = answer_tree((struct part){buf_data(&rest), buf_len(&rest)});
+	buf_fini(&rest);
+	return o;
+}
+
+/* What of the view is long, but for its result, goes as well. */
+static void drop_long(struct json_object *view, size_t most)
+{
+	static const char *const keys[] = {"steps", "artifacts"};
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		json_text(json_member(view, keys[i]), &len);
+		if (len > most)
+			json_object_object_del(view, keys[i]);
+	}
+}
+
+static struct json_object *slim_view(const struct answer_source *a,
+				     struct part whole)
+{
+	struct part value = answer_part(whole, "result");
+	struct json_object *view = less_result(whole, value);
+
+	if (view == NULL)
+		view = view_ended_handle(a->id, a->status, "link");
+	drop_long(view, a->max / 8);
+	if (value.text != NULL)
+		point_to(view, a, value);
+	if (a->deduplicated)
+		json_object_object_add(view, "deduplicated",
+				       json_object_new_boolean(true));
+	return view;
+}
+
+/* It need not fit into a tree. */
+static struct json_object *viewed(const struct answer_source *a,
+				  struct part whole, enum mcp_revision revision)
+{
+	bool structured = mcp_has(revision, MCP_STRUCTURED);
+	bool kept = structured && a->level < 2;
+	struct part given = whole;
+	struct json_object *result;
+	char *again = NULL;
+	size_t len;
+
+	if (a->deduplicated) {
+		again = xasprintf("%.*s,\"deduplicated\":true}",
+				  (int)whole.len - 1, whole.text);
+		given = (struct part){again, strlen(again)};
+	}
+	len = beginning(a, given);
+	result = mcp_tool_result(given.text, len, kept ? given.text : NULL,
+				 given.len, ended_badly(a) && !a->looked_up);
+	if (len < given.len)
+		say_cut(result, a, len, whole, true, kept, revision);
+	if (structured && !kept)
+		json_object_object_add(result, "structuredContent",
+				       slim_view(a, whole));
+	free(again);
+	return result;
+}
+
+/* ---- all ---- */
+
+static struct json_object *called(const struct answer_source *a,
+				  struct part whole, enum mcp_revision revision)
+{
+	struct part value = answer_part(whole, "result");
+	bool none = value.text == NULL ||
+		    strncmp(value.text, "null", value.len) == 0;
+	struct json_object *result;
+
+	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
+		result = reply(a, value, revision);
+	else if (ended_badly(a))
+		return refused(a, answer_part(whole, "error"));
+	else
+		result = plain(a, value, revision);
+	add_run_id(result, a);
+	return result;
+}
+
+/*
+ * The first level that LEN bytes may fit with; what is below it need not be
+ * tried. TWICE: they are told as text and as a structure.
+ */
+static unsigned least_level(const struct answer_source *a, size_t len, bool twice)
+{
+	unsigned least = twice && len > a->max			 ? 2
+			 : len > a->max || (twice && 2 * len > a->max) ? 1
+								 : 0;
+
+	return a->level > least ? a->level : least;
+}
+
+struct json_object *answer_make(const struct answer_source *a,
+				enum mcp_revision revision)
+{
+	bool is_view = a->form == STORE_TASK_VIEW;
+	struct part whole = {a->view, strlen(a->view)};
+	struct part value = is_view ? whole : answer_part(whole, "result");
+	struct answer_source at = *a;
+	struct json_object *result;
+
+	at.level = least_level(a, value.len,
+			       mcp_has(revision, MCP_STRUCTURED) &&
+				   a->form != STORE_TASK_REPLY);
+	result = is_view ? viewed(&at, whole, revision)
+			 : called(&at, whole, revision);
+	answer_more(json_member(result, "content"), a, whole, revision);
+	return result;
+}

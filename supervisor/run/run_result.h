@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_result.h - what a tool answers of a run: the same at once, by tasks/result,
+ * by get_task_run, and after a restart.
+ */
+#ifndef SUPERVISOR_RUN_RUN_RESULT_H
+#define SUPERVISOR_RUN_RUN_RESULT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "proto/mcp/mcp.h"
+#include "supervisor/store/store.h"
+
+#define ANSWER_LINKS 100 /* to artifacts; get_task_run lists all */
+
+struct answer_source {
+	const char *id;
+	enum store_status status;
+	enum store_task form;	/* of the call that asks, not _NONE */
+	const char *view;	/* the view, as a rule the last: JSON text */
+	bool looked_up;		/* by who asks how a run went: no error is its own */
+	bool deduplicated;	/* another call has made the run; form _VIEW */
+	bool promised;		/* the tool has an outputSchema; not form _VIEW */
+	size_t max;		/* bytes of the message… */
+	unsigned level; /* …for which the level below this gave too many */
+};
+
+/*
+ * The CallToolResult; the caller owns it. Everything in A is lent. What is long
+ * gives way: at level 1 a text to its beginning, at 2 structuredContent, too, to
+ * what names a resource that has the whole.
+ */
+struct json_object *answer_make(const struct answer_source *a,
+				enum mcp_revision revision);
+
+/* A text block of TEXT, which is lent, to CONTENT. */
+void answer_say(struct json_object *content, const char *text);
+
+#endif

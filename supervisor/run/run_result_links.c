@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_result_links.c - links to what an answer has no room for, for answer.c. A
+ * result that one message cannot carry is linked to in parts, each of which one
+ * answer of resources/read has room for.
+ */
+#include "supervisor/run/run_result_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "supervisor/run/resource_uri.h"
+
+#define PARTS_LINKED 16 /* 64 MiB, as a rule; each part names the next, too */
+
+char *answer_uri(const struct answer_source *a, bool is_view)
+{
+	return xasprintf(OWN_URI_RUNS "%s%s", a->id, is_view ? "" : "/result");
+}
+
+char *answer_why_not(const struct answer_source *a, size_t bytes)
+{
+	return xasprintf("the whole has %zu bytes, and no message of this server "
+			 "has more than %zu (its max_answer_bytes)",
+			 bytes, a->max);
+}
+
+static void add_link(struct json_object *content, const char *uri,
+		     const char *name, size_t bytes)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "type", json_object_new_string("resource_link"));
+	json_object_object_add(o, "uri", json_object_new_string(uri));
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "mimeType",
+			       json_object_new_string("application/json"));
+	json_object_object_add(o, "size", json_object_new_uint64(bytes));
+	json_object_array_add(content, o);
+}
+
+static void add_parts(struct json_object *content, const char *uri,
+		      const char *name, size_t bytes, size_t each)
+{
+	size_t n = (bytes + each - 1) / each;
+
+	for (size_t i = 0; i < n && i < PARTS_LINKED; i++) {
+		char *part = xasprintf("%s?offset=%zu&limit=%zu", uri, i * each,
+				       each);
+		char *called = xasprintf("%s, part %zu of %zu", name, i + 1, n);
+
+		add_link(content, part, called,
+			 bytes - i * each < each ? bytes - i * each : each);
+		free(part);
+		free(called);
+	}
+}
+
+void answer_rest(struct json_object *content, const struct answer_source *a,
+		 const char *lead, struct part whole, bool is_view,
+		 enum mcp_revision rev)
+{
+	const char *name = is_view ? "run" : "result";
+	char *uri = answer_uri(a, is_view), *why = answer_why_not(a, whole.len);
+	size_t each = OWN_PIECE_BYTES(a->max);
+	bool one = whole.len <= each, links = mcp_has(rev, MCP_RESOURCE_LINKS);
+	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, why,
+			       one ? "The whole is the resource"
+				   : "The whole is read in parts, from",
+			       uri, one ? "" : "?offset=0 on");
+
+	answer_say(content, text);
+	if (links && one)
+		add_link(content, uri, name, whole.len);
+	else if (links)
+		add_parts(content, uri, name, whole.len, each);
+	free(text);
+	free(why);
+	free(uri);
+}

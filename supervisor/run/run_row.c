@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/run/run_row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/task_json.h"
+
+/* ---- a run to its row ---- */
+
+static struct store_run row_of(const struct run *r)
+{
+	struct store_run row = {
+	    .requestor = r->requestor->name,
+	    .template_id = r->template->id,
+	    .version = r->template->version_text,
+	    .digest = r->template->digest,
+	    .status = run_stored_status(r),
+	    .created_ms = r->created_ms,
+	    .started_ms = r->started_ms,
+	    .updated_ms = r->updated_ms,
+	    .finished_ms = r->finished_ms,
+	    .expires_ms = r->expires_ms,
+	    .idem_key = r->idem_key,
+	    .idem_digest = r->idem_digest,
+	    .cancelling = r->state == RUN_CANCELLING,
+	    .task = task_form(r),
+	    .task_ttl_ms = r->task.ttl_ms,
+	    .task_expires_ms = r->task.expires_ms,
+	    .view = r->view,
+	};
+
+	memcpy(row.id, r->id, sizeof(row.id));
+	if (r->state == RUN_QUEUED && !r->template->secret)
+		row.inputs = r->inputs;
+	return row;
+}
+
+/* What a queued run needs to be started by another instance. */
+static char *options_of(const struct run *r)
+{
+	struct json_object *o = json_object_new_object();
+	char *text;
+
+	json_object_object_add(o, "timeoutMs",
+			       json_object_new_int64(r->limits.timeout_ms));
+	json_object_object_add(o, "ttlMs",
+			       json_object_new_int64(r->limits.ttl_ms));
+	if (r->session_id != NULL)
+		json_object_object_add(o, "sessionId",
+				       json_object_new_string(r->session_id));
+	json_object_object_add(o, "trust",
+			       json_object_new_string(trust_name(r->trust)));
+	text = xstrdup(json_text(o, NULL));
+	json_object_put(o);
+	return text;
+}
+
+void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
+		 store_done done, void *arg)
+{
+	struct store_run row = row_of(r);
+	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
+	char *note = task_note(r);
+	int64_t bytes;
+
+	row.options = options;
+	row.task_note = note;
+	if (r->log != NULL && run_terminal(r)) {
+		buf_add(r->log, "", 1);
+		row.log = buf_data(r->log);
+	}
+	bytes = store_row_bytes(&row);
+	requestor_row(r->requestor, bytes - r->row_bytes);
+	r->row_bytes = bytes;
+	store_put_run(s, &row, urgency, done, arg);
+	free(options);
+	free(note);
+}
+
+/* ---- and back ---- */
+
+/* A row of an older server says nothing: as little as its template takes. */
+static enum template_trust trust_of(const char *name, const struct template *t)
+{
+	if (name == NULL)
+		return (t->trust & TRUST_REMOTE) != 0 ? TRUST_REMOTE
+						      : TRUST_LOCAL;
+	return strcmp(name, trust_name(TRUST_LOCAL)) == 0 ? TRUST_LOCAL
+							  : TRUST_REMOTE;
+}
+
+struct run *run_row_revive(const struct store_run *row,
+			   struct requestor *requestor, struct template *t)
+{
+	struct json_object *options = NULL;
+	struct run *r = run_new(requestor, t);
+
+	if (row->options != NULL)
+		json_parse(&options, row->options, strlen(row->options), NULL);
+	r->limits.timeout_ms =
+	    json_object_get_int64(json_member(options, "timeoutMs"));
+	r->limits.ttl_ms = json_object_get_int64(json_member(options, "ttlMs"));
+	r->session_id = xstrdup_opt(json_member_str(options, "sessionId"));
+	r->trust = trust_of(json_member_str(options, "trust"), t);
+	json_object_put(options);
+	memcpy(r->id, row->id, sizeof(r->id));
+	r->created_ms = row->created_ms;
+	r->task = (struct run_task){.form = row->task,
+				    .ttl_ms = row->task_ttl_ms,
+				    .expires_ms = row->task_expires_ms};
+	r->idem_key = xstrdup_opt(row->idem_key);
+	r->idem_digest = xstrdup_opt(row->idem_digest);
+	r->inputs = xstrdup(row->inputs);
+	r->inputs_len = strlen(row->inputs);
+	r->durable = true;
+	r->taken_over = true;
+	r->row_bytes = store_row_bytes(row);
+	return r;
+}
+
+void run_row_interrupt(struct store *s, const struct store_run *row,
+		       int64_t ttl_ms)
+{
+	struct store_run dead = *row;
+
+	dead.status = STORE_FAILED;
+	dead.inputs = dead.options = NULL;
+	dead.finished_ms = dead.updated_ms = clock_wall_ms();
+	dead.expires_ms = dead.finished_ms + ttl_ms;
+	if (dead.expires_ms < dead.task_expires_ms)
+		dead.expires_ms = dead.task_expires_ms;
+	store_put_run(s, &dead, STORE_MUST, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_row.h - a run as the store keeps it, and a queued one back from there.
+ */
+#ifndef SUPERVISOR_RUN_RUN_ROW_H
+#define SUPERVISOR_RUN_RUN_ROW_H
+
+#include "supervisor/run/run.h"
+#include "supervisor/store/store.h"
+
+/* Write R's row whole, as R is now. */
+void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
+		 store_done done, void *arg);
+
+/*
+ * A queued run of ROW, which has inputs. Of its limits, timeout_ms and ttl_ms
+ * are what was asked for (0: nothing); the rest is the caller's to set.
+ */
+struct run *run_row_revive(const struct store_run *row,
+			   struct requestor *requestor, struct template *t);
+
+/* ROW will never be run: it has failed, and is remembered for TTL_MS. */
+void run_row_interrupt(struct store *s, const struct store_run *row,
+		       int64_t ttl_ms);
+
+#endif

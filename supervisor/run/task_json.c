@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/run/task_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "proto/mcp/recover_hint.h"
+
+#define META "io.modelcontextprotocol/"
+#define QUEUED_POLL_MS 1000 /* at least: it does not end while it waits */
+
+static const char restarted[] =
+    "The server was restarted before the task had ended, so the task was "
+    "interrupted; start it again.";
+
+static const char *const names[TASK_STATUSES] = {
+    [TASK_WORKING] = "working",	    [TASK_INPUT_REQUIRED] = "input_required",
+    [TASK_COMPLETED] = "completed", [TASK_FAILED] = "failed",
+    [TASK_CANCELLED] = "cancelled",
+};
+
+static const enum task_status of_state[RUN_STATES] = {
+    [RUN_QUEUED] = TASK_WORKING,
+    [RUN_RUNNING] = TASK_WORKING,
+    [RUN_AWAITING_INPUT] = TASK_INPUT_REQUIRED,
+    [RUN_CANCELLING] = TASK_CANCELLED,
+    [RUN_SUCCEEDED] = TASK_COMPLETED,
+    [RUN_PARTIAL_SUCCESS] = TASK_COMPLETED,
+    [RUN_FAILED] = TASK_FAILED,
+    [RUN_CANCELED] = TASK_CANCELLED,
+};
+
+static const enum task_status of_row[STORE_STATUSES] = {
+    [STORE_QUEUED] = TASK_WORKING,
+    [STORE_RUNNING] = TASK_WORKING,
+    [STORE_SUCCEEDED] = TASK_COMPLETED,
+    [STORE_PARTIAL_SUCCESS] = TASK_COMPLETED,
+    [STORE_FAILED] = TASK_FAILED,
+    [STORE_CANCELED] = TASK_CANCELLED,
+};
+
+/* How soon to ask again about a task of this age: who waits long can wait. */
+static const struct {
+	int64_t age_ms; /* up to here */
+	int poll_ms;
+} polls[] = {
+    {1000, 100}, {10000, 500}, {60000, 1000}, {600000, 2000}, {INT64_MAX, 5000},
+};
+
+enum task_status task_status(const struct run *r)
+{
+	return of_state[r->state];
+}
+
+enum task_status task_row_status(const struct store_run *row)
+{
+	if (row->cancelling)
+		return TASK_CANCELLED;
+	return row->awaiting ? TASK_INPUT_REQUIRED : of_row[row->status];
+}
+
+enum store_task task_form(const struct run *r)
+{
+	return r->task.form == STORE_TASK_OUTPUT && r->is_reply &&
+		       run_terminal(r)
+		   ? STORE_TASK_REPLY
+		   : r->task.form;
+}
+
+const char *task_status_name(enum task_status status)
+{
+	return names[status];
+}
+
+static bool lives(enum store_task form, int64_t expires_ms)
+{
+	return form != STORE_TASK_NONE && clock_wall_ms() < expires_ms;
+}
+
+bool task_lives(const struct run *r)
+{
+	return lives(r->task.form, r->task.expires_ms);
+}
+
+bool task_row_lives(const struct store_run *row)
+{
+	return lives(row->task, row->task_expires_ms);
+}
+
+/* ---- statusMessage ---- */
+
+/* What the template answered in place of an error of ours. */
+static const char *reply_text(const struct run *r)
+{
+	struct json_object *content = json_member(r->result, "content");
+
+	if (!r->is_reply || !json_object_is_type(content, json_type_array) ||
+	    json_object_array_length(content) == 0)
+		return NULL;
+	return json_member_str(json_object_array_get_idx(content, 0), "text");
+}
+
+static char *failure(const struct run *r)
+{
+	const char *code = r->error.code, *text = reply_text(r);
+	char *hint, *failure_text;
+
+	if (strcmp(code, "RUN_INTERRUPTED") == 0)
+		return xstrdup(restarted);
+	if (text != NULL && strcmp(code, "EXECUTION_ERROR") == 0)
+		return xasprintf("The tool answered with an error: %s", text);
+	hint = hint_of(code, r->error.details);
+	failure_text = xasprintf("%s (%s). What to do: %s.", r->error.message,
+				 code, hint);
+	free(hint);
+	return failure_text;
+}
+
+static char *cut(char *text)
+{
+	size_t len = text != NULL ? strlen(text) : 0;
+
+	if (len > TASK_NOTE_MAX)
+		text[utf8_cut(text, len, TASK_NOTE_MAX)] = '\0';
+	return text;
+}
+
+char *task_note(const struct run *r)
+{
+	if (r->task.form == STORE_TASK_NONE)
+		return NULL;
+	if (r->state == RUN_FAILED)
+		return cut(failure(r));
+	if (r->state == RUN_PARTIAL_SUCCESS)
+		return xasprintf("Partly done: %zu of %zu steps failed.",
+				 r->steps.count[MSG_STEP_FAILED], r->steps.n);
+	return NULL;
+}
+
+char *task_message(const struct run *r)
+{
+	switch (r->state) {
+	case RUN_QUEUED:
+		return xstrdup("Waiting for a worker.");
+	case RUN_RUNNING:
+		return cut(xstrdup_opt(r->message));
+	case RUN_AWAITING_INPUT:
+		return xstrdup("Waiting for an answer of the client's.");
+	case RUN_CANCELLING:
+	case RUN_CANCELED:
+		return xstrdup("The task was cancelled.");
+	default:
+		return task_note(r);
+	}
+}
+
+static const char *row_message(const struct store_run *row)
+{
+	enum task_status status = task_row_status(row);
+
+	if (status == TASK_CANCELLED)
+		return "The task was cancelled.";
+	if (row->task_note != NULL)
+		return row->task_note;
+	if (status == TASK_FAILED) /* its server died, and left no word */
+		return restarted;
+	return row->status == STORE_QUEUED ? "Waiting for a worker." : NULL;
+}
+
+/* ---- the Task ---- */
+
+struct task_fields {
+	const char *id;
+	enum task_status status;
+	const char *message; /* NULL: none */
+	int64_t created_ms, updated_ms, ttl_ms;
+	bool queued;
+};
+
+static void add_str(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+static void add_time(struct json_object *o, const char *key, int64_t ms)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	clock_iso(iso, ms);
+	add_str(o, key, iso);
+}
+
+static int poll_ms(const struct task_fields *f)
+{
+	int64_t age = clock_wall_ms() - f->created_ms;
+	size_t i = 0;
+
+	while (age > polls[i].age_ms)
+		i++;
+	return f->queued && polls[i].poll_ms < QUEUED_POLL_MS
+		   ? QUEUED_POLL_MS
+		   : polls[i].poll_ms;
+}
+
+static struct json_object *view(const struct task_fields *f)
+{
+	struct json_object *v = json_object_new_object();
+
+	add_str(v, "taskId", f->id);
+	add_str(v, "status", task_status_name(f->status));
+	if (f->message != NULL)
+		add_str(v, "statusMessage", f->message);
+	add_time(v, "createdAt", f->created_ms);
+	add_time(v, "lastUpdatedAt", f->updated_ms);
+	json_object_object_add(v, "ttl", json_object_new_int64(f->ttl_ms));
+	json_object_object_add(v, "pollInterval",
+			       json_object_new_int(poll_ms(f)));
+	return v;
+}
+
+static struct task_fields fields(const struct run *r)
+{
+	return (struct task_fields){.id = r->id,
+				    .status = task_status(r),
+				    .created_ms = r->created_ms,
+				    .updated_ms = r->updated_ms,
+				    .ttl_ms = r->task.ttl_ms,
+				    .queued = r->state == RUN_QUEUED};
+}
+
+int task_poll_ms(const struct run *r)
+{
+	struct task_fields f = fields(r);
+
+	return poll_ms(&f);
+}
+
+struct json_object *task_view(const struct run *r)
+{
+	struct task_fields f = fields(r);
+	char *text = task_message(r);
+	struct json_object *v;
+
+	f.message = text;
+	v = view(&f);
+	free(text);
+	return v;
+}
+
+struct json_object *task_row_view(const struct store_run *row)
+{
+	return view(&(struct task_fields){
+	    .id = row->id,
+	    .status = task_row_status(row),
+	    .message = row_message(row),
+	    .created_ms = row->created_ms,
+	    .updated_ms = row->updated_ms,
+	    .ttl_ms = row->task_ttl_ms,
+	    .queued = row->status == STORE_QUEUED,
+	});
+}
+
+struct json_object *task_created(const struct run *r, const char *note)
+{
+	struct json_object *result = json_object_new_object();
+	struct json_object *meta = json_object_new_object();
+	struct task_fields f = fields(r);
+	char *text = xasprintf("%s is under way as task %s; its result follows "
+			       "when it has ended.%s%s",
+			       r->template->id, r->id, note != NULL ? " " : "",
+			       note != NULL ? note : "");
+
+	f.status = TASK_WORKING;
+	if (f.queued)
+		f.message = "Waiting for a worker.";
+	json_object_object_add(result, "task", view(&f));
+	add_str(meta, META "model-immediate-response", text);
+	json_object_object_add(result, "_meta", meta);
+	free(text);
+	return result;
+}
+
+struct json_object *task_related(const char *id)
+{
+	struct json_object *meta = json_object_new_object();
+
+	task_add_related(meta, id);
+	return meta;
+}
+
+void task_add_related(struct json_object *meta, const char *id)
+{
+	struct json_object *task = json_object_new_object();
+
+	add_str(task, "taskId", id);
+	json_object_object_add(meta, META "related-task", task);
+}

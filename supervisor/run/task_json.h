@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_json.h - a run as a task of MCP 2025-11-25: what tasks/get says of it.
+ *
+ * taskId is the run's id. A task ends by its ttl, whatever its run does.
+ */
+#ifndef SUPERVISOR_RUN_TASK_JSON_H
+#define SUPERVISOR_RUN_TASK_JSON_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "supervisor/run/run.h"
+#include "supervisor/store/store.h"
+
+#define TASK_NOTE_MAX 512 /* bytes of a statusMessage; a longer one is cut */
+
+enum task_status {
+	TASK_WORKING,
+	TASK_INPUT_REQUIRED,
+	TASK_COMPLETED, /* from here on: terminal */
+	TASK_FAILED,
+	TASK_CANCELLED,
+	TASK_STATUSES
+};
+
+enum task_status task_status(const struct run *r);
+enum task_status task_row_status(const struct store_run *row);
+const char *task_status_name(enum task_status status);
+
+/* Whose answer tasks/result gives; now that R has ended, how it was made. */
+enum store_task task_form(const struct run *r);
+
+static inline bool task_over(enum task_status status)
+{
+	return status >= TASK_COMPLETED;
+}
+
+/* Is it a task at all, whose time has not passed? */
+bool task_lives(const struct run *r);
+bool task_row_lives(const struct store_run *row);
+
+/* R's pollInterval, as its view tells it now. */
+int task_poll_ms(const struct run *r);
+/* The Task: {taskId, status, statusMessage?, createdAt, …}. Caller owns it. */
+struct json_object *task_view(const struct run *r);
+struct json_object *task_row_view(const struct store_run *row);
+
+/*
+ * The CreateTaskResult of R, whose row is durable. It says "working", as a
+ * task begins, whatever has become of R meanwhile. NOTE (lent, or NULL) is
+ * told with it.
+ */
+struct json_object *task_created(const struct run *r, const char *note);
+
+/*
+ * {"io.modelcontextprotocol/related-task": {"taskId": ID}}: the _meta of what
+ * belongs to task ID, such as a request to the client. Caller owns it.
+ */
+struct json_object *task_related(const char *id);
+/* The same into META (lent), which may have other members. */
+void task_add_related(struct json_object *meta, const char *id);
+
+/* Its statusMessage; NULL: there is none. The caller owns it. */
+char *task_message(const struct run *r);
+
+/* The outcome of R in words, for its row; NULL: no task, or there are none. */
+char *task_note(const struct run *r);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/session/client_task.h"
+
+#include <event2/event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "supervisor/session/client_request.h"
+
+#define ID_BYTES_MAX 1024 /* of an id that the client gave */
+#define POLL_MS 1000	  /* when the client does not say how often */
+#define POLL_LEAST_MS 50
+#define POLL_MOST_MS 30000
+#define SLACK_MS 5000 /* the caller's own deadline comes first */
+
+struct client_task {
+	struct session *session;
+	void *route;
+	bool augmented; /* it may answer with a task */
+	int64_t ttl_ms;
+	struct asked *asked; /* the request, a poll; NULL: until the next */
+	char *id;	     /* of its task, once there is one */
+	int64_t poll_ms;
+	struct event *again;
+	client_task_done done;
+	void *arg;
+	LIST_ENTRY(client_task) link; /* in session.client_tasks */
+};
+
+static void task_free(struct client_task *t)
+{
+	LIST_REMOVE(t, link);
+	if (t->again != NULL)
+		event_free(t->again);
+	free(t->id);
+	free(t);
+}
+
+static void finish(struct client_task *t, enum client_task_end end,
+		   struct rpc_msg *m, const char *why)
+{
+	client_task_done done = t->done;
+	void *arg = t->arg;
+
+	task_free(t);
+	done(arg, end, m, why);
+}
+
+static void fail(struct client_task *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fail(struct client_task *t, const char *fmt, ...)
+{
+	char why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	utf8_mend(why);
+	finish(t, CLIENT_TASK_FAILED, NULL, why);
+}
+
+/* TASK has ended as HOW, without a result. */
+static void ended(struct client_task *t, struct json_object *task,
+		  const char *how)
+{
+	const char *note = json_member_str(task, "statusMessage");
+
+	fail(t, "the client's task %s%s%s", how, note != NULL ? ": " : "",
+	     note != NULL ? note : "");
+}
+
+static struct json_object *id_params(const struct client_task *t)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_object_object_add(params, "taskId", json_object_new_string(t->id));
+	return params;
+}
+
+static struct asked *ask_about(struct client_task *t, const char *method,
+			       asked_done done)
+{
+	struct json_object *params = id_params(t);
+	struct asked *a = asked_send(t->session, t->route, method, params,
+				     t->ttl_ms + SLACK_MS, done, t);
+
+	json_object_put(params);
+	return a;
+}
+
+/* An end of a request of ours that is not a result. */
+static void no_result(struct client_task *t, enum asked_end end,
+		      struct rpc_msg *m)
+{
+	if (end == ASKED_REFUSED)
+		finish(t, CLIENT_TASK_REFUSED, m, NULL);
+	else if (end == ASKED_GONE)
+		finish(t, CLIENT_TASK_GONE, NULL, NULL);
+	else
+		fail(t, "the client did not answer");
+}
+
+/* ---- its task ---- */
+
+static void wait_for_next(struct client_task *t)
+{
+	struct timeval tv = {.tv_sec = t->poll_ms / 1000,
+			     .tv_usec = t->poll_ms % 1000 * 1000};
+
+	evtimer_add(t->again, &tv);
+}
+
+static void on_fetched(void *arg, enum asked_end end, struct rpc_msg *m)
+{
+	struct client_task *t = arg;
+
+	t->asked = NULL;
+	if (end == ASKED_RESULT)
+		finish(t, CLIENT_TASK_RESULT, m, NULL);
+	else
+		no_result(t, end, m);
+}
+
+static void fetch(struct client_task *t)
+{
+	t->asked = ask_about(t, "tasks/result", on_fetched);
+	if (t->asked == NULL)
+		wait_for_next(t); /* and find it completed once more */
+}
+
+static void note_poll(struct client_task *t, struct json_object *task)
+{
+	struct json_object *ms = json_member(task, "pollInterval");
+	int64_t wish = json_object_is_type(ms, json_type_int) ||
+			       json_object_is_type(ms, json_type_double)
+			   ? json_object_get_int64(ms)
+			   : POLL_MS;
+
+	t->poll_ms = wish < POLL_LEAST_MS  ? POLL_LEAST_MS
+		     : wish > POLL_MOST_MS ? POLL_MOST_MS
+					   : wish;
+}
+
+/* TASK, an object of the client's, says how its task goes. */
+static void on_status(struct client_task *t, struct json_object *task)
+{
+	const char *id = json_member_str(task, "taskId");
+	const char *status = json_member_str(task, "status");
+
+	if (id == NULL || status == NULL)
+		fail(t, "the client's task has no taskId or no status");
+	else if (strcmp(id, t->id) != 0)
+		fail(t, "the client answered for another task than was asked");
+	else if (strcmp(status, "completed") == 0)
+		fetch(t);
+	else if (strcmp(status, "failed") == 0)
+		ended(t, task, "failed");
+	else if (strcmp(status, "cancelled") == 0)
+		ended(t, task, "was cancelled");
+	else if (strcmp(status, "working") != 0 &&
+		 strcmp(status, "input_required") != 0)
+		fail(t, "the status of the client's task is not working, "
+			"input_required, completed, failed or cancelled, but "
+			"\"%s\"", status);
+	else {
+		note_poll(t, task);
+		wait_for_next(t);
+	}
+}
+
+static void on_polled(void *arg, enum asked_end end, struct rpc_msg *m)
+{
+	struct client_task *t = arg;
+
+	t->asked = NULL;
+	if (end == ASKED_RESULT)
+		on_status(t, m->result);
+	else
+		no_result(t, end, m);
+}
+
+static void poll_task(evutil_socket_t fd, short what, void *arg)
+{
+	struct client_task *t = arg;
+
+	(void)fd, (void)what;
+	t->asked = ask_about(t, "tasks/get", on_polled);
+	if (t->asked == NULL)
+		wait_for_next(t);
+}
+
+/* ---- the request ---- */
+
+static void on_created(struct client_task *t, struct json_object *task)
+{
+	const char *id = json_member_str(task, "taskId");
+
+	if (id == NULL || strlen(id) > ID_BYTES_MAX) {
+		fail(t, "the client's task has no taskId, or one over 1024 "
+			"bytes");
+		return;
+	}
+	t->id = xstrdup(id);
+	t->again = evtimer_new(t->session->server->base, poll_task, t);
+	on_status(t, task);
+}
+
+static void on_answered(void *arg, enum asked_end end, struct rpc_msg *m)
+{
+	struct client_task *t = arg;
+	struct json_object *task;
+
+	t->asked = NULL;
+	if (end != ASKED_RESULT) {
+		no_result(t, end, m);
+		return;
+	}
+	task = t->augmented ? json_member(m->result, "task") : NULL;
+	if (json_object_is_type(task, json_type_object))
+		on_created(t, task);
+	else /* it did without */
+		finish(t, CLIENT_TASK_RESULT, m, NULL);
+}
+
+/* Each such METHOD names its capability. */
+static bool takes_as_task(const struct session *s, const char *method)
+{
+	char path[64];
+
+	if (s->revision < MCP_2025_11_25)
+		return false;
+	snprintf(path, sizeof(path), "tasks/requests/%s", method);
+	return session_declares(s, path);
+}
+
+static void add_ttl(struct json_object *params, int64_t ttl_ms)
+{
+	struct json_object *task = json_object_new_object();
+
+	json_object_object_add(task, "ttl", json_object_new_int64(ttl_ms));
+	json_object_object_add(params, "task", task);
+}
+
+struct client_task *client_task_ask(struct session *s, void *route,
+				    const char *method,
+				    struct json_object *params, int64_t ttl_ms,
+				    client_task_done done, void *arg)
+{
+	struct client_task *t = xcalloc(1, sizeof(*t));
+
+	*t = (struct client_task){.session = s,
+				  .route = route,
+				  .augmented = takes_as_task(s, method),
+				  .ttl_ms = ttl_ms,
+				  .done = done,
+				  .arg = arg};
+	LIST_INSERT_HEAD(&s->client_tasks, t, link);
+	if (t->augmented)
+		add_ttl(params, ttl_ms);
+	else
+		json_object_object_del(params, "task");
+	t->asked = asked_send(s, route, method, params, ttl_ms + SLACK_MS,
+			      on_answered, t);
+	if (t->asked == NULL) {
+		task_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+/* Its answer says nothing that matters, so it is not waited for. */
+static void cancel_it(struct client_task *t)
+{
+	struct asked *a;
+
+	if (!session_declares(t->session, "tasks/cancel"))
+		return;
+	a = ask_about(t, "tasks/cancel", NULL);
+	if (a != NULL)
+		asked_drop(a, NULL);
+}
+
+void client_task_drop(struct client_task *t, const char *reason)
+{
+	if (t->asked != NULL) /* a poll or a fetch ends without a word */
+		asked_drop(t->asked, t->id == NULL ? reason : NULL);
+	if (t->id != NULL && reason != NULL)
+		cancel_it(t);
+	task_free(t);
+}
+
+void client_task_all_gone(struct session *s)
+{
+	struct client_task *t;
+
+	while ((t = LIST_FIRST(&s->client_tasks)) != NULL) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		if (t->asked != NULL)
+			asked_drop(t->asked, NULL);
+		finish(t, CLIENT_TASK_GONE, NULL, NULL);
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logging.h - logging/setLevel, and what runs log as notifications/message. */
+#ifndef SUPERVISOR_SESSION_LOGGING_H
+#define SUPERVISOR_SESSION_LOGGING_H
+
+#include "supervisor/session/request.h"
+
+void logging_set_level(struct call *c);
+
+/*
+ * Tell S what R says (NEWS_LOG), by ROUTE, unless it is below S's level or S
+ * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
+ */
+void logging_tell(struct session *s, void *route, const struct run *r,
+		  const char *task_id);
+
+#endif

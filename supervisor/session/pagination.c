@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/session/pagination.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+#define CURSOR_MAX BASE64_LEN((size_t)PAGE_WHERE_MAX) /* bytes */
+
+/* Is GIVEN a cursor's form? Then WHERE is what it says. */
+static bool decode(struct json_object *given, char where[PAGE_WHERE_MAX + 1])
+{
+	const char *text = json_object_get_string(given);
+	size_t len = 0;
+
+	if (!json_object_is_type(given, json_type_string) ||
+	    strlen(text) > CURSOR_MAX ||
+	    base64_decode(where, &len, text, strlen(text)) < 0)
+		return false;
+	where[len] = '\0';
+	return len > 0 && strlen(where) == len;
+}
+
+bool page_read_cursor(struct call *c, char where[PAGE_WHERE_MAX + 1])
+{
+	struct json_object *given = json_member(c->msg.params, "cursor");
+
+	where[0] = '\0';
+	if (given == NULL || decode(given, where))
+		return true;
+	page_refuse_cursor(c);
+	return false;
+}
+
+void page_refuse_cursor(struct call *c)
+{
+	call_error(c, RPC_INVALID_PARAMS, NULL,
+		   "params.cursor is not one that this server gave; "
+		   "leave it out to start again");
+}
+
+void page_write_cursor(struct json_object *result, const char *where)
+{
+	char text[BASE64_LEN(PAGE_WHERE_MAX)];
+	size_t len = strlen(where);
+
+	base64_encode(text, where, len);
+	json_object_object_add(
+	    result, "nextCursor",
+	    json_object_new_string_len(text, (int)BASE64_LEN(len)));
+}
+
+/* WHERE is "OWNER PLACE". */
+static bool go_on_after(struct page *p, const char *where)
+{
+	const char *end = strchr(where, ' ');
+
+	if (end == NULL || end - where > PAGE_OWNER_MAX)
+		return false;
+	memcpy(p->after, where, (size_t)(end - where));
+	p->after_place = 0;
+	while (*++end >= '0' && *end <= '9' && p->after_place < INT_MAX)
+		p->after_place = 10 * p->after_place + (*end - '0');
+	return *end == '\0' && end[-1] != ' ';
+}
+
+bool page_begin(struct page *p, struct call *c, size_t size)
+{
+	char where[PAGE_WHERE_MAX + 1];
+
+	*p = (struct page){.call = c, .size = size, .after_place = -1};
+	if (!page_read_cursor(c, where))
+		return false;
+	if (where[0] != '\0' && !go_on_after(p, where)) {
+		page_refuse_cursor(c);
+		return false;
+	}
+	p->list = json_object_new_array();
+	return true;
+}
+
+/* Has what is there a quarter of what a message may be? The next one fits, then. */
+static bool is_long(struct page *p)
+{
+	size_t n = json_object_array_length(p->list), len;
+
+	for (; p->counted < n; p->counted++) {
+		json_text(json_object_array_get_idx(p->list, p->counted), &len);
+		p->bytes += len;
+	}
+	return p->bytes > call_room(p->call) / 4;
+}
+
+bool page_wants(struct page *p, const char *owner, size_t place)
+{
+	int order = strcmp(owner, p->after);
+
+	if (order < 0 || (order == 0 && (long)place <= p->after_place))
+		return false;
+	if (json_object_array_length(p->list) >= p->size || is_long(p)) {
+		p->more = true;
+		return false;
+	}
+	snprintf(p->last, sizeof(p->last), "%s", owner);
+	p->last_place = (long)place;
+	return true;
+}
+
+void page_end(struct page *p, const char *key)
+{
+	struct json_object *result = json_object_new_object();
+	char where[PAGE_WHERE_MAX + 1];
+
+	json_object_object_add(result, key, p->list);
+	if (p->more) {
+		snprintf(where, sizeof(where), "%s %ld", p->last,
+			 p->last_place);
+		page_write_cursor(result, where);
+	}
+	call_result(p->call, result);
+}

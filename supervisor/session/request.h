@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - one request under way, from its arrival to its one answer.
+ */
+#ifndef SUPERVISOR_SESSION_REQUEST_H
+#define SUPERVISOR_SESSION_REQUEST_H
+
+#include <event2/event.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "proto/mcp/rpc.h"
+#include "supervisor/session/progress.h"
+#include "proto/mcp/tool_error.h"
+#include "supervisor/session/session.h"
+
+struct batch; /* answers that leave together; call.c */
+
+struct call {
+	struct session *session; /* NULL: the client is gone */
+	struct server *server;	 /* borrowed, as who asks: they outlive it */
+	struct requestor *requestor;
+	void *route;		 /* the transport's; see session.h */
+	struct rpc_msg msg;	 /* owned */
+	struct batch *batch;	 /* NULL: the answer leaves alone */
+	bool dropped;		 /* cancelled by the client: no answer */
+	unsigned held;		 /* see call_hold() */
+	bool reads;		 /* and call_hold_read() */
+	bool crowded;		 /* it is in session.crowd */
+	TAILQ_ENTRY(call) crowd;
+	LIST_ENTRY(call) link;	 /* in session.calls */
+	UT_hash_handle hh;	 /* in session.by_id, once it has begun… */
+	bool begun;		 /* …which this says */
+
+	bool as_task; /* tools/call: it makes a task… */
+	int64_t task_ttl_ms; /* …for so long; 0: as the server likes */
+	struct progress progress; /* of c->run, while it is watched */
+
+	/* what a tool keeps while it waits: a run, and how to show it */
+	struct run *run; /* borrowed; its watch is on while this is set */
+	struct run_watch watch;
+	struct event *timer;
+	void (*present)(struct call *c, struct run *r); /* when it has ended */
+	struct json_object *(*handle)(struct call *c, struct run *r);
+	/* It is dropped: what has to be while its route is still there. */
+	void (*leave)(struct call *c);
+	/* Nobody reads its route now; or NULL. */
+	void (*unheard)(struct call *c);
+	void (*late)(struct call *c, const struct store_run *row);
+	char late_id[ID_SIZE];
+	void *state; /* released with the call by state_free */
+	void (*state_free)(void *state);
+};
+
+/* Takes MSG's contents. */
+struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
+		      struct batch *batch);
+
+/* It is to be served: from now on its id is in use, and can be cancelled. */
+void call_begin(struct call *c);
+
+/* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
+void call_result(struct call *c, struct json_object *result);
+void call_error(struct call *c, int code, struct json_object *data,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * How long C's answer may be: max_answer_bytes, less what else is in its batch.
+ * A longer one is an error instead, which says that.
+ */
+size_t call_room(const struct call *c);
+/* Its whole message is there: it leaves, alone or with its batch. Taken. */
+void call_send(struct call *c, struct buf *answer);
+
+/* A tool's answer: OBJ (taken) as structuredContent and as text. */
+void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
+/* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
+void call_tool_noted(struct call *c, struct json_object *obj, const char *note);
+void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
+/* The same; TEXT is taken. */
+void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error);
+/* For the audit log: what C asks for was refused with CODE. */
+void call_audit_refused(const struct call *c, const char *code);
+/* The tool refuses, and that is recorded; R is emptied. */
+void call_refuse(struct call *c, struct refusal *r);
+
+/*
+ * Somebody else will call back about C: it must not be freed until then. In
+ * the callback, call_release() says whether there is still somebody to
+ * answer; when not, C is gone.
+ */
+void call_hold(struct call *c);
+bool call_release(struct call *c);
+/* As call_hold(), for an answer that may be large. */
+void call_hold_read(struct call *c);
+/* C's answer may be large, and is made by who does not hold it. */
+void call_reads(struct call *c);
+
+/* The client wants no answer any more: notifications/cancelled, or gone. */
+void call_drop(struct call *c, bool cancel_run);
+
+/* C waits for R, which is not over, and shows its progress meanwhile. */
+void call_watch(struct call *c, struct run *r);
+void call_unwatch(struct call *c);
+/*
+ * The next call after C (NULL: the first) whose client waits for R's end, and
+ * which nobody holds. Its session is there.
+ */
+struct call *call_waiting(const struct run *r, const struct call *c);
+/*
+ * Does C's client not read what was sent to it, or read much at once? Then a
+ * large answer that can be had again is not made yet: it would lie about. AGAIN
+ * (of C) is called when it is C's turn, or after CALL_CROWDED_MS, to ask once
+ * more.
+ */
+bool call_crowded(struct call *c, event_callback_fn again);
+#define CALL_CROWDED_MS 100
+/*
+ * R has ended and is recorded. When C's client is behind, answer later, from
+ * R's row, by PRESENT; false: it is not.
+ */
+bool call_late(struct call *c, const struct run *r,
+	       void (*present)(struct call *c, const struct store_run *row));
+/* Fires once after MS, unless it is answered before. */
+void call_after(struct call *c, int64_t ms, event_callback_fn fn);
+
+struct batch *batch_new(struct session *s, void *route, size_t n);
+void batch_skip(struct batch *b); /* one of them needs no answer */
+void batch_gone(struct batch *b); /* nobody is there to be answered */
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large answers, made on the threads of thread_pool.c; call.c, tasks.c,
+ * resources.c and the contract's tools call it. The call is held meanwhile, so
+ * that a client that goes leaves it to be freed here. When too much is being
+ * made for its requestor already the call is refused.
+ */
+#include "supervisor/session/response.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
+#include "supervisor/server.h"
+
+#define CPU_MS 5000 /* far above what the longest output can take */
+
+struct made {
+	struct call *call; /* held */
+	struct making m;   /* with copies of its texts */
+	struct buf answer;
+	bool told;
+};
+
+/* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
+static void put_answer(struct buf *answer, const char *id, struct making *m)
+{
+	for (m->level = 0;; m->level++) {
+		struct json_object *result = m->make(m);
+
+		m->head = NULL;
+		if (result == NULL)
+			return;
+		rpc_put_result(answer, id, result);
+		json_object_put(result);
+		if (!m->gives_way || buf_len(answer) <= m->max ||
+		    m->level + 1 == MAKING_LEVELS)
+			return;
+		buf_fini(answer);
+	}
+}
+
+static void leave(struct call *c, struct buf *answer, const struct making *m)
+{
+	if (m->fault[0] != '\0')
+		call_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
+	else
+		call_send(c, answer);
+}
+
+/* ---- on a thread ---- */
+
+static void work(struct offload_job *j, void *arg)
+{
+	struct made *d = arg;
+
+	(void)j;
+	put_answer(&d->answer, d->call->msg.id, &d->m);
+}
+
+/* ---- on the loop ---- */
+
+static void on_made(void *arg, const struct offload_end *end)
+{
+	struct made *d = arg;
+
+	(void)end;
+	d->told = true;
+	if (call_release(d->call))
+		leave(d->call, &d->answer, &d->m);
+}
+
+static void drop(void *arg)
+{
+	struct made *d = arg;
+
+	if (!d->told) /* the server ends, and nobody waits */
+		call_release(d->call);
+	buf_fini(&d->answer);
+	json_object_put(d->m.head);
+	free((char *)d->m.text);
+	free((char *)d->m.answer.id);
+	free((char *)d->m.uri);
+	free((char *)d->m.mime_type);
+	free(d);
+}
+
+static const struct offload_kind kind = {
+    .name = "answer", .cpu_ms = CPU_MS, .work = work, .done = on_made, .drop = drop};
+
+static char *copy(const char *text, size_t len)
+{
+	char *to = xcalloc(len + 1, 1);
+
+	memcpy(to, text, len);
+	return to;
+}
+
+static void make_later(struct call *c, const struct making *m)
+{
+	struct made *d = xcalloc(1, sizeof(*d));
+
+	d->call = c;
+	d->m = *m;
+	d->m.text = m->taken ? m->text : copy(m->text, m->len);
+	d->m.answer.id = xstrdup_opt(m->answer.id);
+	d->m.uri = xstrdup_opt(m->uri);
+	d->m.mime_type = xstrdup_opt(m->mime_type);
+	call_hold_read(c);
+	if (offload_submit(c->server->offload, c->requestor, &kind, d) != NULL)
+		return;
+	drop(d);
+	call_error(c, RPC_INTERNAL_ERROR, NULL,
+		   "too many large answers of yours are being made; ask for "
+		   "this one again when others have come");
+}
+
+void call_make(struct call *c, const struct making *m)
+{
+	struct making now = *m;
+	struct buf answer = {0};
+
+	now.max = call_room(c);
+	if (intake_is_large(m->len)) {
+		make_later(c, &now);
+		return;
+	}
+	put_answer(&answer, c->msg.id, &now);
+	if (m->taken)
+		free((char *)m->text);
+	leave(c, &answer, &now);
+}

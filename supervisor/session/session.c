@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/session/client_request.h"
+#include "supervisor/session/request.h"
+#include "supervisor/session/client_task.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/methods/methods.h"
+#include "supervisor/methods/subscriptions.h"
+#include "supervisor/session/task_notify.h"
+
+void session_init(struct session *s, struct server *server,
+		  struct requestor *requestor, const struct session_ops *ops,
+		  void *arg)
+{
+	*s = (struct session){.server = server,
+			      .requestor = requestor,
+			      .ops = ops,
+			      .arg = arg,
+			      .via = TRUST_LOCAL,
+			      .revision = MCP_LATEST,
+			      .log_level = MCP_LEVEL_INFO};
+	LIST_INIT(&s->calls);
+	LIST_INIT(&s->parts);
+	TAILQ_INIT(&s->crowd);
+	LIST_INIT(&s->subscriptions);
+	LIST_INIT(&s->askeds);
+	LIST_INIT(&s->feeds);
+	LIST_INIT(&s->client_tasks);
+	LIST_INSERT_HEAD(&server->sessions, s, link);
+}
+
+static void leave_untold(struct session *s)
+{
+	if (s->to_tell)
+		TAILQ_REMOVE(&s->server->to_tell, s, tell);
+	s->to_tell = false;
+}
+
+static void drop_parts(struct parts *p);
+
+void session_fini(struct session *s)
+{
+	struct parts *p;
+	struct call *c;
+
+	s->over = true;
+	while ((p = LIST_FIRST(&s->parts)) != NULL)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		drop_parts(p);
+	while ((c = LIST_FIRST(&s->calls)) != NULL)
+		call_drop(c, false);
+	client_task_all_gone(s);
+	asked_all_gone(s);
+	task_feeds_gone(s);
+	subscriptions_gone(s);
+	leave_untold(s);
+	LIST_REMOVE(s, link);
+	json_object_put(s->client);
+}
+
+void session_tell(struct session *s, void *route, const char *method,
+		  struct json_object *params)
+{
+	struct buf out = {0};
+
+	rpc_put_notification(&out, method, params);
+	s->ops->send(s->arg, route, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+/* Other templates may bring any of these. */
+static const char *const lists[] = {"notifications/tools/list_changed",
+				    "notifications/resources/list_changed",
+				    "notifications/prompts/list_changed"};
+
+static void tell_lists(struct session *s)
+{
+	s->stale = !session_reachable(s);
+	for (size_t i = 0; !s->stale && i < ARRAY_LEN(lists); i++)
+		session_tell(s, NULL, lists[i], NULL);
+}
+
+#define TOLD_IN_A_TURN 32
+
+static void tell_some(void *arg)
+{
+	struct server *srv = arg;
+	struct session *s;
+
+	for (int i = 0; i < TOLD_IN_A_TURN &&
+			(s = TAILQ_FIRST(&srv->to_tell)) != NULL; i++) {
+		leave_untold(s);
+		tell_lists(s);
+	}
+	if (!TAILQ_EMPTY(&srv->to_tell))
+		turn_wait(&srv->turns, &srv->chores, &srv->telling);
+}
+
+void session_lists_changed(struct server *srv)
+{
+	struct session *s;
+
+	LIST_FOREACH(s, &srv->sessions, link) {
+		if (!s->greeted || s->to_tell)
+			continue;
+		s->to_tell = true;
+		TAILQ_INSERT_TAIL(&srv->to_tell, s, tell);
+	}
+	srv->telling.take = tell_some;
+	srv->telling.arg = srv;
+	if (srv->telling.lane == NULL && !TAILQ_EMPTY(&srv->to_tell))
+		turn_ask(&srv->turns, &srv->chores, &srv->telling);
+}
+
+void session_changed(struct session *s)
+{
+	if (s->changed != NULL && !s->over)
+		s->changed(s->arg);
+}
+
+void session_reached(struct session *s)
+{
+	if (s->stale)
+		tell_lists(s);
+	subscriptions_reached(s);
+	task_feeds_reachable(s);
+}
+
+bool session_heard(const struct session *s, void *route)
+{
+	if (route == NULL)
+		return session_reachable(s);
+	return s->ops->heard == NULL || s->ops->heard(s->arg, route);
+}
+
+void session_unheard(struct session *s, void *route)
+{
+	struct call *c;
+
+	if (route == NULL) {
+		task_feeds_unheard(s);
+		return;
+	}
+	LIST_FOREACH(c, &s->calls, link)
+		if (c->route == route && c->unheard != NULL)
+			c->unheard(c);
+}
+
+bool session_reachable(const struct session *s)
+{
+	return s->ops->reachable == NULL || s->ops->reachable(s->arg);
+}
+
+bool session_behind(const struct session *s)
+{
+	return s->ops->behind != NULL && s->ops->behind(s->arg);
+}
+
+bool session_crowded(const struct session *s)
+{
+	return s->n_reads >= SESSION_READS_MAX ||
+	       s->requestor->n_reads >= REQUESTOR_READS_MAX || session_behind(s);
+}
+
+void session_part(struct session *s, void *route)
+{
+	if (s->ops->part != NULL)
+		s->ops->part(s->arg, route);
+}
+
+bool session_declares(const struct session *s, const char *path)
+{
+	struct json_object *at = s->client;
+	char name[64];
+
+	while (at != NULL && *path != '\0') {
+		size_t n = strcspn(path, "/");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, path);
+		at = json_member(at, name);
+		path += path[n] == '/' ? n + 1 : n;
+	}
+	return json_object_is_type(at, json_type_object);
+}
+
+void session_refuse(struct session *s, void *route, int code, const char *why)
+{
+	struct buf out = {0};
+
+	rpc_put_error(&out, NULL, code, why, NULL);
+	s->refusing = true;
+	s->ops->answer(s->arg, route, buf_data(&out), buf_len(&out));
+	s->refusing = false;
+	buf_fini(&out);
+}
+
+enum template_trust session_trust(const struct session *s)
+{
+	return requestor_trust(s->requestor, s->via);
+}
+
+struct call *session_call(const struct session *s, const char *key, size_t len)
+{
+	struct call *c;
+
+	HASH_FIND(hh, s->by_id, key, len, c);
+	return c;
+}
+
+static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
+			  struct batch *batch)
+{
+	struct call *c = call_new(s, route, m, batch);
+
+	s->refusing = batch == NULL;
+	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
+	s->refusing = false;
+}
+
+static void answer_limited(struct call *c, int64_t retry_after_ms)
+{
+	struct session *s = c->session;
+	struct json_object *d = json_object_new_object();
+	const struct config_requestor *limits = s->requestor->section;
+
+	json_object_object_add(d, "errorCode",
+			       json_object_new_string("RATE_LIMITED"));
+	json_object_object_add(d, "retryAfterMs",
+			       json_object_new_int64(retry_after_ms));
+	if (c->batch == NULL) /* else others of it may have been served */
+		s->limited_ms = retry_after_ms;
+	call_error(c, RPC_RATE_LIMITED, d,
+		   "more than %lld requests a second came, which is "
+		   "rate_per_second in [requestor \"%s\"], and the operator's "
+		   "to raise; try again in %lld ms",
+		   (long long)limits->rate_per_second, s->requestor->name,
+		   (long long)retry_after_ms);
+	s->limited_ms = 0;
+}
+
+/* Who has used up its requests may still ask whether we are there. */
+static bool is_within_rate(const struct call *c, int64_t *retry_after_ms)
+{
+	struct requestor *q = c->session->requestor;
+
+	return strcmp(c->msg.method, "ping") == 0
+		   ? requestor_take_other(q, retry_after_ms)
+		   : requestor_take(q, retry_after_ms);
+}
+
+/* May C's client ask for anything now? False: C has been answered. */
+static bool is_welcome(struct call *c)
+{
+	struct requestor *q = c->session->requestor;
+	int64_t retry_after_ms;
+
+	if (requestor_gone(q)) {
+		call_error(c, RPC_INVALID_REQUEST, NULL,
+			   "the operator has removed [requestor \"%s\"] from "
+			   "the configuration; connect again as somebody else",
+			   q->name);
+		return false;
+	}
+	if (is_within_rate(c, &retry_after_ms))
+		return true;
+	answer_limited(c, retry_after_ms);
+	return false;
+}
+
+static void on_request(struct session *s, void *route, struct rpc_msg *m,
+		       struct batch *batch)
+{
+	bool in_use = session_call(s, m->id_key, m->id_key_len) != NULL;
+	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
+	struct call *c = call_new(s, route, m, batch);
+
+	if (!is_welcome(c))
+		return;
+	if (in_use) {
+		call_error(c, RPC_INVALID_REQUEST, NULL,
+			   "the id %.64s belongs to a request that is under "
+			   "way; each request needs its own",
+			   c->msg.id);
+	} else if (too_many) {
+		call_error(c, RPC_INTERNAL_ERROR, NULL,
+			   "%d requests are under way on this connection; "
+			   "wait for answers",
+			   SESSION_CALLS_MAX);
+	} else {
+		call_begin(c);
+		methods_call(c);
+	}
+}
+
+/*
+ * M is emptied; BATCH, when there is one, loses one that it waits for. Does
+ * it get an answer?
+ */
+static bool on_message(struct session *s, void *route, struct rpc_msg *m,
+		       struct batch *batch)
+{
+	switch (m->kind) {
+	case RPC_REQUEST:
+		on_request(s, route, m, batch);
+		return true;
+	case RPC_BROKEN:
+		answer_broken(s, route, m, batch);
+		return true;
+	case RPC_NOTIFICATION:
+		methods_notify(s, m);
+		break;
+	case RPC_RESPONSE:
+		asked_answer(s, m);
+		break;
+	case RPC_BATCH:
+		break;
+	}
+	if (batch != NULL)
+		batch_skip(batch);
+	intake_discard(s->server->offload, s->requestor, m);
+	return false;
+}
+
+/* ---- batches: a part is a turn, and what comes after waits ---- */
+
+struct parts {
+	struct session *session;
+	void *route;
+	struct batch *batch;
+	struct rpc_msg m; /* owned */
+	size_t next;
+	struct turn turn;
+	LIST_ENTRY(parts) link; /* in session.parts */
+};
+
+static void parts_free(struct parts *p)
+{
+	struct session *s = p->session;
+
+	turn_leave(&p->turn);
+	LIST_REMOVE(p, link);
+	intake_discard(s->server->offload, s->requestor, &p->m);
+	free(p);
+}
+
+static void take_part(void *arg)
+{
+	struct parts *p = arg;
+	struct session *s = p->session;
+	struct rpc_msg *part = &p->m.parts[p->next++];
+
+	on_message(s, p->route, part, p->batch);
+	if (p->next < p->m.n_parts) {
+		turn_wait(&s->server->turns, &s->requestor->turns, &p->turn);
+		return;
+	}
+	parts_free(p);
+	if (s->eased != NULL)
+		s->eased(s->arg);
+}
+
+/* The client is gone: nobody takes what is left. */
+static void drop_parts(struct parts *p)
+{
+	size_t left = p->m.n_parts - p->next;
+
+	batch_gone(p->batch);
+	while (left-- > 0)
+		batch_skip(p->batch);
+	parts_free(p);
+}
+
+/* Does any of M's parts get an answer? */
+static bool wants_answer(const struct rpc_msg *m)
+{
+	for (size_t i = 0; i < m->n_parts; i++)
+		if (m->parts[i].kind == RPC_REQUEST ||
+		    m->parts[i].kind == RPC_BROKEN)
+			return true;
+	return false;
+}
+
+static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
+{
+	struct parts *p;
+	bool answered;
+	char why[80];
+
+	if (m->parts == NULL) {
+		snprintf(why, sizeof(why),
+			 "a batch of %zu messages came; at most %d are taken",
+			 m->n_parts, RPC_BATCH_MAX);
+		session_refuse(s, route, RPC_INVALID_REQUEST, why);
+		return true;
+	}
+	answered = wants_answer(m);
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct parts){.session = s,
+			    .route = route,
+			    .batch = batch_new(s, route, m->n_parts),
+			    .m = *m,
+			    .turn = {.take = take_part, .arg = p}};
+	LIST_INSERT_HEAD(&s->parts, p, link);
+	*m = (struct rpc_msg){0};
+	take_part(p);
+	return answered;
+}
+
+bool session_take(struct session *s, void *route, struct rpc_msg *m)
+{
+	bool answered = true;
+
+	if (m->kind != RPC_BATCH)
+		return on_message(s, route, m, NULL);
+	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
+		answered = on_batch(s, route, m);
+	else
+		session_refuse(s, route, RPC_INVALID_REQUEST,
+			       "an array came; batches belong to revision "
+			       "2025-03-26 alone: send one message at a time");
+	intake_discard(s->server->offload, s->requestor, m);
+	return answered;
+}
+
+bool session_receive(struct session *s, void *route, const char *text,
+		     size_t len)
+{
+	struct rpc_msg m;
+
+	rpc_parse(&m, text, len);
+	return session_take(s, route, &m);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - one client's conversation: what was negotiated, and the calls
+ * that are under way. It knows nothing of how bytes travel.
+ */
+#ifndef SUPERVISOR_SESSION_SESSION_H
+#define SUPERVISOR_SESSION_SESSION_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "base/buf.h"
+#include "proto/mcp/mcp.h"
+#include "proto/mcp/rpc.h"
+#include "supervisor/run/run.h"
+#include "supervisor/server.h"
+
+#define SESSION_CALLS_MAX 2048 /* under way at once */
+#define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
+#define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
+#define SESSION_WRITE_BYTES (1u << 20) /* at once: 0.5 ms */
+
+/*
+ * How messages reach the client. TEXT is one message without a newline, lent.
+ * A ROUTE is what the transport gave with the request that a message belongs
+ * to; NULL: it belongs to none.
+ */
+struct session_ops {
+	void (*send)(void *arg, void *route, const char *text, size_t len);
+	/*
+	 * The last of ROUTE: the answer, or all answers of a batch. TEXT NULL:
+	 * there will be none, for it was cancelled. ROUTE is used no more.
+	 */
+	void (*answer)(void *arg, void *route, const char *text, size_t len);
+	/* The same, of a large one whose bytes are taken. NULL: answer() copies. */
+	void (*answer_taken)(void *arg, void *route, struct buf *answer);
+	/* Is there a way for what belongs to no request? NULL: always. */
+	bool (*reachable)(void *arg);
+	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
+	void (*part)(void *arg, void *route);
+	/* Does anybody read what ROUTE brings, now? NULL: always. */
+	bool (*heard)(void *arg, void *route);
+	/* Is too much unread of what was sent? Then send answers alone. */
+	bool (*behind)(void *arg);
+};
+
+struct session {
+	struct server *server;	     /* borrowed */
+	struct requestor *requestor; /* borrowed */
+	enum template_trust via;     /* local; set by a remote transport */
+	int64_t limited_ms; /* while RATE_LIMITED is answered: how long */
+	bool refusing; /* while what was no message, or too much, is answered */
+	const struct session_ops *ops;
+	void *arg;
+	/* A large answer is awaited no more, or a batch has been taken: what
+	 * comes next may be. Set by who reads, or NULL. */
+	void (*eased)(void *arg);
+	/* Its level or subscriptions are others. Set by who keeps them, or NULL. */
+	void (*changed)(void *arg);
+	bool greeted; /* initialize was answered */
+	bool initialized; /* and the client took note: it may be asked */
+	bool stale;   /* its lists have changed: it could not be told */
+	bool to_tell; /* of that, in its turn: it is in server.to_tell */
+	TAILQ_ENTRY(session) tell;
+	enum mcp_revision revision;
+	struct json_object *client; /* the capabilities that it declared */
+	unsigned log_level; /* of proto/mcp/mcp.h: what is graver is told too */
+	LIST_ENTRY(session) link; /* in server.sessions */
+	LIST_HEAD(calls, call) calls;
+	/* Of batches, not taken yet: over lines nothing else is, then. */
+	LIST_HEAD(session_parts, parts) parts;
+	struct call *by_id; /* of these, as a table */
+	size_t n_calls;
+	size_t n_reads; /* of these, those that await a large answer */
+	TAILQ_HEAD(crowd, call) crowd; /* and those that wait for a turn */
+	LIST_HEAD(askeds, asked) askeds; /* what we asked the client */
+	size_t n_askeds;
+	LIST_HEAD(feeds, task_feed) feeds; /* of tasks that it made */
+	uint64_t last_asked; /* the id of the newest */
+	LIST_HEAD(subscriptions, subscription) subscriptions;
+	size_t n_subscriptions;
+	LIST_HEAD(client_tasks, client_task) client_tasks; /* with a life */
+	bool over; /* it is ending: nothing more is to be asked of it */
+};
+
+void session_init(struct session *s, struct server *server,
+		  struct requestor *requestor, const struct session_ops *ops,
+		  void *arg);
+
+/* The client is gone: calls are dropped; their runs go on. */
+void session_fini(struct session *s);
+
+/* The notification METHOD, with PARAMS (lent, or NULL). */
+void session_tell(struct session *s, void *route, const char *method,
+		  struct json_object *params);
+/*
+ * The templates are others: each client is told that its lists have changed,
+ * a few in a turn, once there is a way for it.
+ */
+void session_lists_changed(struct server *srv);
+/* What a client has set for S is something else now. */
+void session_changed(struct session *s);
+bool session_reachable(const struct session *s);
+/* Its client does not read what was sent to it. */
+bool session_behind(const struct session *s);
+/* That, or it awaits enough large answers: no more of these for now. */
+bool session_crowded(const struct session *s);
+/* The transport has a way again for what belongs to no request. */
+void session_reached(struct session *s);
+/* Is ROUTE (NULL: what belongs to no request) read now? */
+bool session_heard(const struct session *s, void *route);
+/* It is read no more, but may be again. */
+void session_unheard(struct session *s, void *route);
+/* What ROUTE brings is fetched later, where the transport knows such a thing. */
+void session_part(struct session *s, void *route);
+/* Did the client declare the capability at PATH ("sampling/tools")? */
+bool session_declares(const struct session *s, const char *path);
+
+/*
+ * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an
+ * answer, now or later; false: nothing in it wants one.
+ */
+bool session_receive(struct session *s, void *route, const char *text,
+		     size_t len);
+
+/* The same, for what has been parsed: M is emptied. */
+bool session_take(struct session *s, void *route, struct rpc_msg *m);
+
+/* A message that could not even be read: answered without an id. */
+void session_refuse(struct session *s, void *route, int code, const char *why);
+
+/* What its client is trusted with, now. */
+enum template_trust session_trust(const struct session *s);
+
+/* The call under way whose id has this key (of rpc_id_key()), or NULL. */
+struct call *session_call(const struct session *s, const char *key, size_t len);
+
+#endif

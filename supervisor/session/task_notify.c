@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/session/task_notify.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/input/input.h"
+#include "supervisor/session/logging.h"
+#include "supervisor/session/progress.h"
+#include "supervisor/run/task_json.h"
+
+#define STATUS_EVERY_MS 100 /* but the end is told at once */
+
+struct task_feed {
+	struct run_watch watch; /* on run */
+	struct run *run;
+	struct session *session;
+	LIST_ENTRY(task_feed) link; /* in session.feeds */
+	struct progress progress;   /* its token is owned */
+	enum task_status told;
+	int64_t told_ms;
+	struct event *later; /* a change, held back by the rate */
+};
+
+static void feed_free(struct task_feed *f)
+{
+	run_watch_del(&f->watch);
+	f->run->task.feed = NULL;
+	LIST_REMOVE(f, link);
+	progress_fini(&f->progress);
+	json_object_put(f->progress.token);
+	event_free(f->later);
+	free(f);
+}
+
+static void tell_status(struct task_feed *f)
+{
+	struct json_object *task;
+
+	f->told = task_status(f->run);
+	f->told_ms = clock_mono_ms();
+	if (!session_reachable(f->session))
+		return; /* nobody may rely on it: they poll as well */
+	task = task_view(f->run);
+	session_tell(f->session, NULL, "notifications/tasks/status", task);
+	json_object_put(task);
+}
+
+/* F's task has another status than was told, and it is not its last. */
+static void on_change(struct task_feed *f)
+{
+	int64_t wait = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
+	struct timeval tv = {.tv_usec = wait * 1000};
+
+	if (wait <= 0)
+		tell_status(f);
+	else if (!evtimer_pending(f->later, NULL))
+		evtimer_add(f->later, &tv);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+	struct task_feed *f = arg;
+
+	(void)fd, (void)what;
+	/* an end that is not recorded yet is nobody's to know */
+	if (!run_terminal(f->run) && task_status(f->run) != f->told)
+		tell_status(f);
+}
+
+static void on_progress(struct task_feed *f)
+{
+	if (session_reachable(f->session))
+		progress_news(&f->progress, f->run);
+}
+
+static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+{
+	struct task_feed *f = CONTAINER(w, struct task_feed, watch);
+	enum task_status status = task_status(r);
+
+	if (!task_lives(r) || r->unrecorded != NULL) {
+		feed_free(f);
+	} else if (news == NEWS_LOG) {
+		if (session_reachable(f->session))
+			logging_tell(f->session, NULL, r, r->id);
+	} else if (news == NEWS_PROGRESS) {
+		on_progress(f);
+	} else if (task_over(status)) { /* recorded, or being cancelled */
+		progress_stop(&f->progress, true);
+		tell_status(f);
+		feed_free(f);
+	} else if (status != f->told) {
+		on_change(f);
+	}
+}
+
+void task_feed_start(struct session *s, struct run *r,
+		     struct json_object *token)
+{
+	struct task_feed *f = xcalloc(1, sizeof(*f));
+
+	f->run = r;
+	f->session = s;
+	f->progress = (struct progress){.session = s,
+					.token = json_object_get(token),
+					.task_id = r->id};
+	f->told = TASK_WORKING;
+	f->watch.on_news = on_news;
+	f->later = evtimer_new(s->server->base, on_later, f);
+	r->task.feed = f;
+	LIST_INSERT_HEAD(&s->feeds, f, link);
+	run_watch_add(r, &f->watch);
+	input_task_told(s->server, r);
+	if (r->told_progress || r->steps.n > 0) /* it was faster */
+		on_progress(f);
+	on_later(-1, 0, f);
+}
+
+/* A question that is refused meanwhile is news of its run, which may end F. */
+void task_feeds_reachable(struct session *s)
+{
+	struct task_feed *f, *after;
+
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
+		input_reachable(f->run);
+	}
+}
+
+void task_feeds_unheard(struct session *s)
+{
+	struct task_feed *f, *after;
+
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
+		input_unheard(f->run, NULL);
+	}
+}
+
+void task_feeds_gone(struct session *s)
+{
+	struct task_feed *f, *after;
+
+	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
+		after = LIST_NEXT(f, link);
+		feed_free(f);
+	}
+}
+
+struct session *task_feed_session(const struct run *r)
+{
+	return r->task.feed != NULL ? r->task.feed->session : NULL;
+}

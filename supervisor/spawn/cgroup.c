@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/spawn/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/spawn/cgroup_private.h"
+#include "base/id.h"
+
+#define OURS "paddock-" /* and an id: the folders' names */
+#define SELF "supervisor" /* in a folder that was given to us */
+/* Of CPU time, beside a program's run: all Lua workers, or a zygote; and us. */
+#define LEAF_SHARES 8
+#define SELF_SHARES 50
+#define MAKE_TRIES 10
+#define LEAVE_TRIES 100
+#define LEAVE_NAP_NS 20000000L
+#define MOUNTINFO_MAX (1u << 20)
+
+struct cgroups cgroups;
+
+static const char *const leaves[CGROUP_LEAVES] = {
+    [CGROUP_LUA] = "lua", [CGROUP_PROGRAMS] = "programs",
+    [CGROUP_BROWSER] = "browser"};
+
+enum cgroup_version cgroup_version(void)
+{
+	return cgroups.version;
+}
+
+const char *cgroup_name(void)
+{
+	static const char *const names[] = {
+	    [CGROUP_NONE] = "none", [CGROUP_V1] = "v1", [CGROUP_V2] = "v2"};
+
+	return names[cgroups.version];
+}
+
+const char *cgroup_why(void)
+{
+	return cgroups.why;
+}
+
+static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cgroups.why, sizeof(cgroups.why), fmt, ap);
+	va_end(ap);
+}
+
+/* ---- removing ---- */
+
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* The groups in DIR that are ours by MATCH. -EBUSY: not all of them went. */
+static int remove_in(const char *dir, bool (*match)(const char *name))
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int rc = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *path;
+
+		if (e->d_type != DT_DIR || is_dot(e->d_name) || !match(e->d_name))
+			continue;
+		path = xasprintf("%s/%s", dir, e->d_name);
+		if (rmdir(path) != 0 && errno != ENOENT)
+			rc = -errno;
+		free(path);
+	}
+	if (d != NULL)
+		closedir(d);
+	return rc;
+}
+
+static bool is_leaf(const char *name)
+{
+	for (size_t i = 0; i < CGROUP_LEAVES; i++)
+		if (strcmp(name, leaves[i]) == 0)
+			return true;
+	return strncmp(name, "run-", 4) == 0;
+}
+
+static int remove_base(const char *base, bool whole)
+{
+	int rc = remove_in(base, is_leaf);
+
+	if (rc == 0 && whole && rmdir(base) != 0 && errno != ENOENT)
+		rc = -errno;
+	return rc;
+}
+
+void cgroup_remove(void)
+{
+	const struct timespec nap = {.tv_nsec = LEAVE_NAP_NS};
+
+	for (int t = 0; t < CGROUP_TREES; t++) {
+		int rc = -EBUSY;
+
+		/* the last of a killed server's workers is still dying */
+		for (int i = 0; cgroups.base[t] != NULL && rc == -EBUSY &&
+				i < LEAVE_TRIES;
+		     i++) {
+			rc = remove_base(cgroups.base[t], cgroups.made[t]);
+			if (rc == -EBUSY)
+				nanosleep(&nap, NULL);
+		}
+		if (cgroups.lock[t] > 0)
+			close(cgroups.lock[t]);
+		cgroups.lock[t] = 0;
+		free(cgroups.base[t]);
+		cgroups.base[t] = NULL;
+	}
+	cgroups.version = CGROUP_NONE;
+}
+
+/* Its lock can be taken, so its server is dead; or about to take it. */
+static void remove_dead(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		remove_base(path, true);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *path;
+
+		if (e->d_type != DT_DIR ||
+		    strncmp(e->d_name, OURS, strlen(OURS)) != 0)
+			continue;
+		path = xasprintf("%s/%s", dir, e->d_name);
+		remove_dead(path);
+		free(path);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/* ---- making ---- */
+
+/*
+ * NAME in T's base, "" for that itself, gets so many times what a group has
+ * unless it is said; where CPU time is no matter, nothing. Version 1 bounds
+ * this to 2^18, version 2 to 10,000.
+ */
+static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
+{
+	char *dir = xasprintf("%s/%s", cgroups.base[t], name);
+
+	if (t == CGROUP_CPU)
+		(void)cgroup_put_number(dir, "cpu.shares",
+					times < 256 ? 1024 * times : 1 << 18);
+	else if (t == CGROUP_UNIFIED)
+		(void)cgroup_put_number(dir, "cpu.weight",
+					times < 100 ? 100 * times : 10000);
+	free(dir);
+}
+
+/* PATH, made and locked: the lock's descriptor, or -errno. */
+static int make_locked(const char *path)
+{
+	int fd;
+
+	if (mkdir(path, 0755) != 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* another server may have taken it for a dead one's just before */
+	if (flock(fd, LOCK_EX) == 0 && access(path, F_OK) == 0)
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* NAME in DIR, and our lock on it. 0 or -errno. */
+static int make_base(const char *dir, const char *name, enum cgroup_tree t)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	int fd = -ENOENT;
+
+	for (int i = 0; fd == -ENOENT && i < MAKE_TRIES; i++)
+		fd = make_locked(path);
+	if (fd < 0) {
+		free(path);
+		return fd;
+	}
+	cgroups.base[t] = path;
+	cgroups.made[t] = true;
+	cgroups.lock[t] = fd;
+	return 0;
+}
+
+static int make_leaves(enum cgroup_tree t)
+{
+	int rc = 0;
+
+	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++) {
+		rc = cgroups.procs[i][t] = cgroup_make(cgroups.base[t], leaves[i]);
+		weigh(t, leaves[i], LEAF_SHARES);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int make_tree(const struct cgroup_home *home, const char *name,
+		     enum cgroup_tree t)
+{
+	int rc;
+
+	sweep(home->own[t]);
+	rc = make_base(home->own[t], name, t);
+	return rc == 0 ? make_leaves(t) : rc;
+}
+
+static void make_if_possible(const struct cgroup_home *home, const char *name,
+			     enum cgroup_tree t)
+{
+	if (home->own[t] == NULL || make_tree(home, name, t) == 0)
+		return;
+	free(cgroups.base[t]);
+	cgroups.base[t] = NULL;
+}
+
+/* The unified tree beside version 1's kills at once, and counts CPU time. */
+static int make_v1(const struct cgroup_home *home, const char *name)
+{
+	int rc = make_tree(home, name, CGROUP_MEMORY);
+
+	if (rc == 0)
+		rc = make_tree(home, name, CGROUP_PIDS);
+	if (rc < 0)
+		return rc;
+	make_if_possible(home, name, CGROUP_UNIFIED);
+	make_if_possible(home, name, CGROUP_CPU);
+	if (cgroups.base[CGROUP_CPU] != NULL) /* as one process a CPU */
+		weigh(CGROUP_CPU, "", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	return 0;
+}
+
+static bool controls(const char *dir, const char *file)
+{
+	char text[CGROUP_TEXT_MAX];
+
+	if (cgroup_get(dir, file, text) <= 0)
+		return false;
+	return strstr(text, "memory") != NULL && strstr(text, "pids") != NULL;
+}
+
+/* Children of DIR have the controllers. Not while processes are in DIR. */
+static int pass_on(const char *dir)
+{
+	if (controls(dir, "cgroup.subtree_control"))
+		return 0;
+	return cgroup_put(dir, "cgroup.subtree_control", "+memory +pids");
+}
+
+/* And that of CPU time, for a folder of ours: it changes nothing for others. */
+static int pass_all_on(const char *dir)
+{
+	int rc = pass_on(dir);
+
+	if (rc == 0)
+		(void)cgroup_put(dir, "cgroup.subtree_control", "+cpu");
+	return rc;
+}
+
+/* Is DIR ours alone, as a service manager gives it to a service? */
+static bool is_given(const char *dir)
+{
+	char text[CGROUP_TEXT_MAX], *end;
+	char *procs = xasprintf("%s/cgroup.procs", dir);
+	bool may = access(procs, W_OK) == 0 && access(dir, W_OK) == 0;
+
+	free(procs);
+	if (!may || cgroup_get(dir, "cgroup.procs", text) <= 0)
+		return false;
+	return strtol(text, &end, 10) == getpid() && strcmp(end, "\n") == 0;
+}
+
+/* In our own folder: nobody may stay in it, once it has controllers. */
+static int use_own(const char *own)
+{
+	int fd = cgroup_make(own, SELF);
+	int rc = fd < 0 ? fd : cgroup_move(fd, getpid());
+
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
+		rc = pass_all_on(own);
+	if (rc < 0)
+		return rc;
+	cgroups.base[CGROUP_UNIFIED] = xstrdup(own);
+	weigh(CGROUP_UNIFIED, SELF, SELF_SHARES);
+	return make_leaves(CGROUP_UNIFIED);
+}
+
+/* At the top, which alone may have both processes and controllers. */
+static int use_top(const char *top, const char *name)
+{
+	int rc;
+
+	sweep(top);
+	rc = pass_on(top);
+	if (rc == 0)
+		rc = make_base(top, name, CGROUP_UNIFIED);
+	if (rc == 0)
+		rc = pass_all_on(cgroups.base[CGROUP_UNIFIED]);
+	return rc == 0 ? make_leaves(CGROUP_UNIFIED) : rc;
+}
+
+static int make_v2(const struct cgroup_home *home, const char *name)
+{
+	const char *own = home->own[CGROUP_UNIFIED];
+	const char *top = home->top[CGROUP_UNIFIED];
+
+	if (strcmp(own, top) != 0 && is_given(own))
+		return use_own(own);
+	return geteuid() == 0 ? use_top(top, name) : -EACCES;
+}
+
+static void find_home(struct cgroup_home *home)
+{
+	char *self = buf_file("/proc/self/cgroup", MOUNTINFO_MAX);
+	char *mounts = buf_file("/proc/self/mountinfo", MOUNTINFO_MAX);
+
+	cgroup_find(self, mounts, home);
+	free(self);
+	free(mounts);
+}
+
+void cgroup_init(void)
+{
+	struct cgroup_home home;
+	char id[ID_SIZE], *name;
+	enum cgroup_version v = CGROUP_NONE;
+	int rc = 0;
+
+	find_home(&home);
+	id_new(id, "inst");
+	name = xasprintf(OURS "%s", id);
+	if (home.own[CGROUP_UNIFIED] != NULL &&
+	    controls(home.top[CGROUP_UNIFIED], "cgroup.controllers")) {
+		v = CGROUP_V2;
+		rc = make_v2(&home, name);
+	} else if (home.own[CGROUP_MEMORY] != NULL &&
+		   home.own[CGROUP_PIDS] != NULL) {
+		v = CGROUP_V1;
+		rc = make_v1(&home, name);
+	} else {
+		because("no cgroups with memory and pids are mounted here");
+	}
+	if (rc < 0) {
+		because("%s (start as root, or in a unit with Delegate=yes)",
+			strerrorname_np(-rc));
+		cgroup_remove();
+		v = CGROUP_NONE;
+	}
+	cgroups.version = v;
+	free(name);
+	cgroup_home_fini(&home);
+}
+
+/* ---- the leaves ---- */
+
+static int bound_v1(const char *name, const struct cgroup_limits *l)
+{
+	char *memory = xasprintf("%s/%s", cgroups.base[CGROUP_MEMORY], name);
+	char *pids = xasprintf("%s/%s", cgroups.base[CGROUP_PIDS], name);
+	int rc;
+
+	/* with swap it is never to be less than without; it may not be there */
+	(void)cgroup_put(memory, "memory.memsw.limit_in_bytes", "-1");
+	rc = cgroup_put_number(memory, "memory.limit_in_bytes", l->memory_bytes);
+	(void)cgroup_put_number(memory, "memory.memsw.limit_in_bytes",
+				l->memory_bytes);
+	if (rc == 0)
+		rc = cgroup_put_number(pids, "pids.max", l->processes);
+	free(memory);
+	free(pids);
+	return rc;
+}
+
+static int bound_v2(const char *name, const struct cgroup_limits *l)
+{
+	char *dir = xasprintf("%s/%s", cgroups.base[CGROUP_UNIFIED], name);
+	int rc = cgroup_put_number(dir, "memory.max", l->memory_bytes);
+
+	(void)cgroup_put(dir, "memory.swap.max", "0"); /* without swap: none */
+	if (rc == 0)
+		rc = cgroup_put_number(dir, "pids.max", l->processes);
+	free(dir);
+	return rc;
+}
+
+int cgroup_bound(const char *name, const struct cgroup_limits *limits)
+{
+	return cgroups.version == CGROUP_V1 ? bound_v1(name, limits)
+					    : bound_v2(name, limits);
+}
+
+void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
+{
+	int rc = cgroups.version == CGROUP_NONE ? 0
+						: cgroup_bound(leaves[leaf], limits);
+
+	if (rc < 0)
+		log_warn("server", "cgroup=%s limited=no err=\"%s\"",
+			 leaves[leaf], strerror(-rc));
+}
+
+int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
+{
+	int rc = 0;
+
+	if (cgroups.version == CGROUP_NONE || pid <= 0)
+		return 0;
+	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
+		if (cgroups.base[t] != NULL)
+			rc = cgroup_move(cgroups.procs[leaf][t], pid);
+	if (rc < 0)
+		log_warn("server", "cgroup=%s pid=%d moved=no err=\"%s\"",
+			 leaves[leaf], (int)pid, strerror(-rc));
+	return rc;
+}
+
+static bool is_member(const char *dir, pid_t pid)
+{
+	char *path = xasprintf("%s/cgroup.procs", dir);
+	FILE *f = fopen(path, "re");
+	int one = 0;
+
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote these numbers */
+	while (f != NULL && one != (int)pid && fscanf(f, "%d", &one) == 1)
+		;
+	if (f != NULL)
+		fclose(f);
+	free(path);
+	return one == (int)pid;
+}
+
+bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	enum cgroup_tree memory = v1 ? CGROUP_MEMORY : CGROUP_UNIFIED;
+	enum cgroup_tree pids = v1 ? CGROUP_PIDS : CGROUP_UNIFIED;
+	char *m, *p;
+	bool holds;
+
+	if (cgroups.version == CGROUP_NONE || pid <= 0)
+		return false;
+	m = xasprintf("%s/%s", cgroups.base[memory], leaves[leaf]);
+	p = xasprintf("%s/%s", cgroups.base[pids], leaves[leaf]);
+	/* the kernel's "none" is just below 2^63, or "max" */
+	holds = is_member(m, pid) && is_member(p, pid) &&
+		cgroup_number(p, "pids.max", NULL) > 0 &&
+		(uint64_t)cgroup_number(m,
+					v1 ? "memory.limit_in_bytes"
+					   : "memory.max",
+					NULL) < (uint64_t)INT64_MAX / 2;
+	free(m);
+	free(p);
+	return holds;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup.h - what workers use together, held and counted by the kernel.
+ *
+ * Below a folder of this server's own:
+ *
+ *   lua       the zygotes of Lua and all their workers, which are held one
+ *             by one by their allocator: a group for each would cost a run
+ *             as much again
+ *   programs  the zygotes of programs
+ *   browser   paddock-browser, its helpers, and Chromium
+ *   run-N     one program's run: N is its slot, and used again
+ *
+ * Where the controller of CPU time is there, too, runs have equal shares of
+ * it, however many processes each has.
+ *
+ * Version 1 has that in a tree for each controller, version 2 in one. Who
+ * may not make it has none, and says so. What only root can do is done
+ * before root is given up, or by the keeper.
+ */
+#ifndef SUPERVISOR_SPAWN_CGROUP_H
+#define SUPERVISOR_SPAWN_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervisor/spawn/cgroup_find.h"
+
+enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
+enum cgroup_leaf { CGROUP_LUA, CGROUP_PROGRAMS, CGROUP_BROWSER, CGROUP_LEAVES };
+
+struct cgroup_limits { /* of all processes of a group together */
+	uint64_t memory_bytes;
+	uint64_t processes; /* and threads */
+};
+
+struct cgroup_use { /* -1: not known */
+	int64_t peak_bytes;
+	int64_t cpu_user_us, cpu_system_us;
+	int64_t oom_kills; /* processes that were killed for their memory */
+	int64_t refused;   /* forks, of processes or threads */
+};
+
+#define CGROUP_USE_UNKNOWN ((struct cgroup_use){-1, -1, -1, -1, -1})
+
+/* Make them; what dead servers left goes. Once, before the keeper's fork. */
+void cgroup_init(void);
+enum cgroup_version cgroup_version(void);
+const char *cgroup_name(void); /* "v2", "v1", "none" */
+const char *cgroup_why(void);  /* why there is none, and the remedy; or "" */
+
+/* Bound LEAF; again when the configuration changes. */
+void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits);
+/* PID and what it forks from now on is in LEAF. 0 or -errno. */
+int cgroup_place(enum cgroup_leaf leaf, pid_t pid);
+/* Is it there, and is LEAF bounded? That is read back. */
+bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid);
+
+/*
+ * PID, who has forked nothing yet, alone is in SLOT's group, which is held to
+ * LIMITS and has used nothing. 0 or -errno; -ENOTSUP: there are no cgroups.
+ */
+int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
+		     pid_t pid);
+/* What SLOT's processes used; whoever is left of them is killed. */
+void cgroup_run_end(uint32_t slot, struct cgroup_use *use);
+
+/*
+ * For the keeper, or for us when we keep root: make SLOT's group in TREE. A
+ * descriptor that moves processes there, or -errno; -ENOENT: not in TREE.
+ */
+int cgroup_make_run(uint32_t slot, enum cgroup_tree tree);
+
+/* Remove it all, when the last process is gone; for whoever made it. */
+void cgroup_remove(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup_private.h - what the parts of cgroup share; nobody else includes it.
+ *
+ *   cgroup.c      the groups that are always there
+ *   cgroup_run.c  those of runs
+ *   cgroup_file.c reading and writing their files
+ */
+#ifndef SUPERVISOR_SPAWN_CGROUP_PRIVATE_H
+#define SUPERVISOR_SPAWN_CGROUP_PRIVATE_H
+
+#include "supervisor/spawn/cgroup.h"
+
+#define CGROUP_TEXT_MAX 4096 /* of a file that we read */
+
+extern struct cgroups {
+	enum cgroup_version version;
+	char why[512];
+	char *base[CGROUP_TREES]; /* our own folder in each; NULL: none */
+	bool made[CGROUP_TREES];  /* and we made it, to be removed */
+	int lock[CGROUP_TREES];	  /* held on it: its server lives */
+	int procs[CGROUP_LEAVES][CGROUP_TREES]; /* opened by root, if it can */
+} cgroups;
+
+/* DIR/FILE. 0 or -errno. */
+int cgroup_put(const char *dir, const char *file, const char *text);
+int cgroup_put_number(const char *dir, const char *file, uint64_t n);
+/* Its text, NUL-ended: the length, or -errno. */
+int cgroup_get(const char *dir, const char *file, char text[CGROUP_TEXT_MAX]);
+/* A file of one number, or the line of KEY in one of "key number" lines. */
+int64_t cgroup_number(const char *dir, const char *file, const char *key);
+
+/* mkdir and open what moves processes there; its limits are who serves'. */
+int cgroup_make(const char *base, const char *name);
+int cgroup_move(int procs, pid_t pid);
+
+/* Hold all of NAME's trees to LIMITS. 0 or -errno. */
+int cgroup_bound(const char *name, const struct cgroup_limits *limits);
+
+#endif

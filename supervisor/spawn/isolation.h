@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isolation.h - what the self-test measured, as a level and a report.
+ */
+#ifndef SUPERVISOR_SPAWN_ISOLATION_H
+#define SUPERVISOR_SPAWN_ISOLATION_H
+
+#include <json-c/json.h>
+
+#include "ipc/zygote_proto.h"
+
+/* Ordered by strength. Namespaces outweigh Landlock: userns may lack it. */
+enum isolation_level {
+	ISOLATION_NONE, /* not measured yet, or no seccomp */
+	ISOLATION_RESTRICTED,
+	ISOLATION_CONTAINER,
+	ISOLATION_USERNS,
+	ISOLATION_FULL,
+	ISOLATION_LEVELS
+};
+
+#define ISOLATION_WHY (CREW_TEXT_MAX + 256) /* a zygote's text, and ours */
+
+struct isolation { /* all-zero: not measured yet */
+	enum isolation_level level;
+	struct crew_note report;
+	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
+	char weak[ISOLATION_WHY]; /* how programs are caged less; "": they are not */
+	char missing[256];	   /* "cgroup landlock"; "" when nothing is */
+	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
+};
+
+/* CGROUP: "v2", "v1" or "none". */
+void isolation_set(struct isolation *iso, const struct crew_note *report,
+		   const char *cgroup);
+void isolation_fini(struct isolation *iso);
+
+const char *isolation_name(enum isolation_level level);
+/* -EINVAL: no such level. */
+int isolation_level_of(const char *name);
+
+/* What ISO lacks for LEVEL: "netns cgroup"; "" when it has all. */
+void isolation_lacks(const struct isolation *iso, enum isolation_level level,
+		     char *out, size_t size);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done with root's rights along paths that others may have a part in:
+ * the keeper's, when it opens a log or gives the state folder away. Each folder
+ * is looked at by its descriptor, and used by it; a link is followed only where
+ * root alone can have put it. What fails is the keeper's answer.
+ */
+#include "supervisor/spawn/privs_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+
+#define LINKS_MAX 40 /* as the kernel has it */
+#define DEPTH_MAX 16 /* folders in a state folder; it has four */
+
+/* What earlier versions served as, without a user paddock. */
+static const uid_t once_spare[] = {199999, 60599};
+
+/* ---- a walk ---- */
+
+struct walk {
+	struct privs_way *way;
+	enum privs_links links;
+	unsigned followed;
+	char rest[PATH_MAX]; /* what is still to be walked */
+};
+
+static int begin(struct walk *k)
+{
+	struct privs_way *w = k->way;
+
+	if (w->fd >= 0)
+		close(w->fd);
+	w->theirs = w->shared = w->made = false;
+	w->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return w->fd < 0 ? -errno : 0;
+}
+
+/* FD is a link: walk on to where it leads. */
+static int follow(struct walk *k, int fd)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlinkat(fd, "", target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	if (k->links == PRIVS_NO_LINKS || k->way->theirs || k->way->shared ||
+	    ++k->followed > LINKS_MAX)
+		return -ELOOP;
+	memcpy(rest, k->rest, sizeof(rest));
+	if (snprintf(k->rest, sizeof(k->rest), "%s/%s", target, rest) >=
+	    (int)sizeof(k->rest))
+		return -ENAMETOOLONG;
+	return target[0] == '/' ? begin(k) : 0;
+}
+
+/* One part further: into the folder NAME, or along a link. */
+static int step(struct walk *k, const char *name)
+{
+	struct privs_way *w = k->way;
+	struct stat st;
+	int rc = 0, fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	w->made = fd < 0 && errno == ENOENT && k->links == PRIVS_MAKE &&
+		  mkdirat(w->fd, name, 0755) == 0;
+	if (w->made)
+		fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		rc = -errno;
+	} else if (S_ISLNK(st.st_mode)) {
+		rc = follow(k, fd);
+	} else if (!S_ISDIR(st.st_mode)) {
+		rc = -ENOTDIR;
+	} else {
+		w->theirs = w->theirs || privs_theirs(fd, &st);
+		w->shared = (st.st_mode & S_IWOTH) != 0;
+		close(w->fd);
+		w->fd = fd;
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+int privs_walk(const char *path, enum privs_links links, struct privs_way *w)
+{
+	struct walk k = {.way = w, .links = links};
+	char *slash;
+	int rc;
+
+	*w = (struct privs_way){.fd = -1};
+	if (*path != '/' || strlen(path) >= sizeof(k.rest))
+		return -EINVAL;
+	memcpy(k.rest, path, strlen(path) + 1);
+	rc = begin(&k);
+	while (rc == 0 && (slash = strchr(k.rest, '/')) != NULL) {
+		size_t n = (size_t)(slash - k.rest);
+
+		if (n >= sizeof(w->name))
+			return -ENAMETOOLONG;
+		memcpy(w->name, k.rest, n);
+		w->name[n] = '\0';
+		memmove(k.rest, slash + 1, strlen(slash + 1) + 1);
+		if (n > 0 && strcmp(w->name, ".") != 0)
+			rc = step(&k, w->name);
+	}
+	if (rc == 0 && strlen(k.rest) >= sizeof(w->name))
+		rc = -ENAMETOOLONG;
+	if (rc == 0)
+		snprintf(w->name, sizeof(w->name), "%s",
+			 k.rest[0] != '\0' ? k.rest : ".");
+	return rc;
+}
+
+void privs_walked(struct privs_way *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+}
+
+/* ---- the state folder ---- */
+
+static bool was_ours(uid_t uid)
+{
+	for (size_t i = 0; i < ARRAY_LEN(once_spare); i++)
+		if (once_spare[i] == uid)
+			return true;
+	return false;
+}
+
+/* Nothing in the folder FD, or a database of ours? */
+static bool is_ours(int fd)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again >= 0 ? fdopendir(again) : NULL;
+	size_t n = 0;
+
+	if (d == NULL && again >= 0)
+		close(again);
+	if (d == NULL)
+		return false;
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n <= 2 || /* "." and ".." */
+	       faccessat(fd, "paddock.db", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+struct heir {
+	uid_t uid;
+	gid_t gid;
+	dev_t dev; /* what is mounted below is not given */
+};
+
+static void give_folder(const struct heir *to, int fd, int depth);
+
+static void give_entry(const struct heir *to, int at, const char *name,
+		       int depth)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    st.st_dev != to->dev)
+		return;
+	if (S_ISDIR(st.st_mode)) {
+		fd = openat(at, name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && depth < DEPTH_MAX)
+			give_folder(to, fd, depth + 1);
+		else if (fd >= 0)
+			close(fd);
+	} else if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
+		log_warn("server", "file=\"%s\" given=no msg=\"it has another "
+				   "name somewhere\"",
+			 name);
+	} else if (fchownat(at, name, to->uid, to->gid, AT_SYMLINK_NOFOLLOW) !=
+		   0) {
+		log_warn("server", "file=\"%s\" chown=failed err=\"%s\"", name,
+			 strerror(errno));
+	}
+}
+
+/* Takes FD. The folder last: while it is root's, nobody puts links in our way. */
+static void give_folder(const struct heir *to, int fd, int depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+
+	if (d == NULL) {
+		close(fd);
+		return;
+	}
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			give_entry(to, dirfd(d), e->d_name, depth);
+	if (fchown(dirfd(d), to->uid, to->gid) != 0)
+		log_warn("server", "folder=state chown=failed err=\"%s\"",
+			 strerror(errno));
+	closedir(d);
+}
+
+/* May the folder FD, which is ST and named DIR, be given to UID? */
+static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
+		    char *why, size_t size)
+{
+	if (was_ours(st->st_uid)) {
+		snprintf(why, size,
+			 "%s belongs to uid %u, which earlier versions served "
+			 "as and which can be another's: \"chown -R root %s\" "
+			 "gives it to the next start, or name a [server] user",
+			 dir, (unsigned)st->st_uid, dir);
+		return -EPERM;
+	}
+	if (st->st_uid == 0 && !privs_theirs(fd, st) &&
+	    (st->st_mode & S_IWOTH) == 0 && is_ours(fd))
+		return 0;
+	snprintf(why, size,
+		 "%s is no state folder that root has used, so it is not given "
+		 "to uid %u; name another as state_dir, or its owner in "
+		 "[server] user",
+		 dir, (unsigned)uid);
+	return -EPERM;
+}
+
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
+		    size_t size)
+{
+	char *path = xasprintf("%s/.", dir); /* the folder is the way's end */
+	struct privs_way w;
+	struct stat st;
+	int rc = privs_walk(path, try ? PRIVS_ROOTS_LINKS : PRIVS_MAKE, &w);
+	int fd = -1;
+
+	free(path);
+	if (rc == -ELOOP)
+		snprintf(why, size,
+			 "%s leads through a symbolic link that uid %u can have "
+			 "put there, which root does not follow; name the "
+			 "folder itself as state_dir",
+			 dir, (unsigned)uid);
+	if (rc == 0)
+		fd = openat(w.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid != uid) {
+		if (w.made)
+			(void)fchmod(fd, 0700);
+		rc = w.made && fstat(fd, &st) != 0
+			 ? -errno
+			 : may_give(fd, &st, dir, uid, why, size);
+		if (rc == 0 && !try) {
+			give_folder(&(struct heir){uid, gid, st.st_dev}, fd, 0);
+			fd = -1;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	privs_walked(&w);
+	/* what the store cannot open, it tells */
+	return rc == -ELOOP || rc == -EPERM ? -EPERM : 0;
+}

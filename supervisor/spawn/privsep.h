@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privsep.h - a child that keeps root when this process gives it up, and does
+ * with it what is listed here, to what it was started with, and nothing else.
+ * No byte of a client or a worker comes to it.
+ */
+#ifndef SUPERVISOR_SPAWN_PRIVSEP_H
+#define SUPERVISOR_SPAWN_PRIVSEP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "supervisor/spawn/cgroup.h"
+
+#define KEEPER_ARGS_MAX 65536 /* bytes of argv, with their NULs */
+
+struct keeper_paths { /* lent until the fork; NULL: there is none */
+	/* In the keeper, with root's rights: may a zygote be started so? */
+	bool (*may_start)(void *arg, char *const argv[]);
+	void *arg;
+	const char *worker;
+	const char *browser; /* paddock-browser */
+	const char *socket;
+	const char *state;
+	const char *log;
+	const char *audit;
+};
+
+/* Fork it; it ends with us. 0 or -errno. */
+int keeper_start(const struct keeper_paths *paths);
+pid_t keeper_pid(void); /* a child of ours; 0: there is none */
+void keeper_release(void); /* let it end; it is still to be reaped */
+
+/*
+ * The orders. Each is 0 or -errno, which is -ENOTCONN without a keeper, and
+ * -EPERM for a path that it was not started with.
+ */
+
+/*
+ * Start the worker program as a child of this process; see launch.h. -EPERM
+ * when the keeper's own view of the configuration does not allow ARGV.
+ */
+int keeper_exec(char *const argv[], int control, pid_t *pid);
+/*
+ * The same of paddock-browser, as the user uids_browser(), with CONTROL and LOG
+ * (lent) as its socket and its standard error; see launch.h.
+ */
+int keeper_exec_broker(char *const argv[], int control, int log, pid_t *pid);
+/* Open the log or the audit file for appending: the descriptor. */
+int keeper_open_log(const char *path);
+int keeper_unlink_socket(const char *path);
+/* privs_give_state(), for the state folder. */
+int keeper_give_state(void);
+/* cgroup_make_run(): its descriptor. It removes all cgroups at its end. */
+int keeper_make_run(uint32_t slot, enum cgroup_tree tree);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/spawn/spawn_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "ipc/browser_proto.h"
+#include "ipc/zygote_proto.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/spawn/uid_range.h"
+
+_Static_assert((int)CREW_CONTROL_FD == BROKER_FD, "one way to start both");
+
+/* ERR is what it gets as its standard error. */
+static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
+{
+	int rc = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDWR, 0);
+
+	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 1);
+	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, err, 2);
+	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, CREW_CONTROL_FD);
+	rc = rc ? rc
+		: posix_spawn_file_actions_addclosefrom_np(fa, CREW_CONTROL_FD + 1);
+	return -rc;
+}
+
+static int spawn(const char *path, char *const argv[], char *const envp[],
+		 int control, int err, pid_t *pid)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int rc;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&fa);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr,
+				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	rc = spawn_actions(&fa, control, err);
+	if (rc == 0)
+		rc = -posix_spawn(pid, path, &fa, &attr, argv, envp);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&fa);
+	return rc;
+}
+
+int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
+{
+	int rc = keeper_exec(argv, control, pid);
+	char *envp[] = {NULL}, **all;
+
+	if (rc == -EPERM)
+		log_error("crew", "zygote=refused why=\"the configuration, as "
+				  "root reads it, does not have these template "
+				  "folders and read_paths: a restart, or a "
+				  "reload when its files are readable, helps\"");
+	if (rc != -ENOTCONN)
+		return rc;
+	all = uids_argv(argv);
+	rc = spawn(path, all, envp, control, 0, pid);
+	free(all);
+	return rc;
+}
+
+int launch_broker(const char *path, char *const argv[], int end, int log,
+		  pid_t *pid)
+{
+	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	char *envp[] = {usual, NULL};
+	int rc = keeper_exec_broker(argv, end, log, pid);
+
+	return rc == -ENOTCONN ? spawn(path, argv, envp, end, log, pid) : rc;
+}

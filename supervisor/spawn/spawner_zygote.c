@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/spawn/spawner_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/spawn/spawn_exec.h"
+
+#define NOTES_PER_WAKE 64
+#define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
+#define RESTART_MAX_MS 5000
+#define FAILED_STARTS_MAX 5 /* zygotes in a row that never reported… */
+#define FAILED_LATER_MAX 20 /* …once one did: a minute and a half */
+
+static int read_notes(struct zygote *z);
+static void on_note(evutil_socket_t fd, short what, void *arg);
+
+/* ---- birth of a zygote ---- */
+
+/* Held up, by a debugger say: another may do better. */
+static void on_overdue(evutil_socket_t fd, short what, void *arg)
+{
+	struct zygote *z = arg;
+
+	(void)fd, (void)what;
+	log_warn("crew", "zygote=%d report=none after_s=%d", (int)z->pid,
+		 START_MAX_S);
+	kill(z->pid, SIGKILL);
+}
+
+static enum crew_kind kind_of(const struct crew_post *p)
+{
+	return (enum crew_kind)(p - p->crew->post);
+}
+
+/* What the zygote is told; each string and the array are the caller's. */
+static char **make_argv(const struct crew *c, enum crew_kind kind)
+{
+	const struct crew_tree *t = &c->tree;
+	char **argv = xcalloc(t->n_packages + t->n_reads + 5, sizeof(char *));
+	bool copied = false;
+	size_t n = 0;
+
+	argv[n++] = xstrdup("paddock-worker");
+	if (kind != CREW_PROGRAM)
+		return argv;
+	argv[n++] = xstrdup("program");
+	if (t->weak)
+		argv[n++] = xstrdup("weak");
+	for (size_t i = 0; i < t->n_packages; i++) {
+		const struct crew_package *p = &t->packages[i];
+
+		argv[n++] = xasprintf(
+		    "package=%" PRIx64 ":%" PRIx64 ":%s%s%s", p->id.dev,
+		    p->id.ino, p->copied ? p->digest : "",
+		    p->copied ? ":" : "", p->path);
+		copied |= p->copied;
+	}
+	if (copied)
+		argv[n++] = xasprintf("copies=%" PRIu64 ":%" PRIu64,
+				      t->copy_bytes, t->copies_bytes);
+	for (size_t i = 0; i < t->n_reads; i++)
+		argv[n++] = xasprintf("read=%s", t->reads[i]);
+	return argv;
+}
+
+static int launch(const struct crew *c, enum crew_kind kind, int control,
+		  pid_t *pid)
+{
+	char **argv = make_argv(c, kind);
+	int rc = launch_zygote(c->path, argv, control, pid);
+
+	for (size_t i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+	if (rc == 0)
+		(void)cgroup_place(kind == CREW_PROGRAM ? CGROUP_PROGRAMS
+							: CGROUP_LUA,
+				   *pid); /* whether it is there is measured */
+	return rc;
+}
+
+int zygote_start(struct crew *c, enum crew_kind kind)
+{
+	struct timeval tv = {.tv_sec = START_MAX_S};
+	struct zygote *z = xcalloc(1, sizeof(*z));
+	int ends[2] = {-1, -1};
+	int rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		rc = -errno;
+		free(z);
+		return rc;
+	}
+	/* the child's end lies above the numbers that the child assigns */
+	rc = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
+	if (rc >= 0) {
+		close(ends[1]);
+		ends[1] = rc;
+		rc = launch(c, kind, ends[1], &z->pid);
+	} else {
+		rc = -errno;
+	}
+	close(ends[1]);
+	if (rc < 0) {
+		close(ends[0]);
+		free(z);
+		return rc;
+	}
+	evutil_make_socket_nonblocking(ends[0]);
+	z->crew = c;
+	z->kind = kind;
+	z->control = ends[0];
+	z->readable = event_new(c->base, z->control, EV_READ | EV_PERSIST,
+				on_note, z);
+	event_add(z->readable, NULL);
+	z->overdue = evtimer_new(c->base, on_overdue, z);
+	evtimer_add(z->overdue, &tv);
+	TAILQ_INIT(&z->pending);
+	LIST_INSERT_HEAD(&c->zygotes, z, link);
+	return 0;
+}
+
+/* ---- its end ---- */
+
+struct zygote *zygote_of_pid(struct crew *c, pid_t pid)
+{
+	struct zygote *z;
+
+	LIST_FOREACH(z, &c->zygotes, link)
+		if (z->pid == pid)
+			return z;
+	return NULL;
+}
+
+static void zygote_free(struct zygote *z)
+{
+	LIST_REMOVE(z, link);
+	event_free(z->readable);
+	event_free(z->overdue);
+	close(z->control);
+	crew_tree_forget(z);
+	free(z);
+}
+
+static void schedule_restart(struct crew_post *p)
+{
+	struct timeval tv = {.tv_sec = p->restart_ms / 1000,
+			     .tv_usec = p->restart_ms % 1000 * 1000L};
+
+	event_add(p->restart, &tv);
+	p->restart_ms *= 2;
+	if (p->restart_ms > RESTART_MAX_MS)
+		p->restart_ms = RESTART_MAX_MS;
+}
+
+/* One that served before shows that it can be done: then be patient. */
+static void start_failed(struct crew_post *p, const char *why)
+{
+	struct crew *c = p->crew;
+	unsigned most = p->measured ? FAILED_LATER_MAX : FAILED_STARTS_MAX;
+
+	log_warn("crew", "zygote=none why=\"%s\"", why);
+	if (p->current != NULL)
+		return; /* it was to be renewed, and serves on */
+	if (++p->failed_starts >= most)
+		c->ops.on_broken(c->arg, kind_of(p), why);
+	else
+		schedule_restart(p);
+}
+
+static bool is_on_its_way(const struct crew *c, enum crew_kind kind)
+{
+	const struct zygote *z;
+
+	LIST_FOREACH(z, &c->zygotes, link)
+		if (!z->ready && !z->retired && z->kind == kind)
+			return true;
+	return false;
+}
+
+void zygote_restart(evutil_socket_t fd, short what, void *arg)
+{
+	struct crew_post *p = arg;
+	enum crew_kind kind = kind_of(p);
+	int rc = 0;
+
+	(void)fd, (void)what;
+	if (p->wanted && !is_on_its_way(p->crew, kind))
+		rc = zygote_start(p->crew, kind);
+	if (rc < 0)
+		start_failed(p, strerror(-rc));
+}
+
+static void retire(struct zygote *z)
+{
+	z->retired = true;
+	shutdown(z->control, SHUT_WR);
+}
+
+void zygote_retire(struct crew *c, enum crew_kind kind)
+{
+	struct zygote *z;
+
+	c->post[kind].current = NULL;
+	evtimer_del(c->post[kind].restart);
+	LIST_FOREACH(z, &c->zygotes, link) {
+		if (z->kind != kind)
+			continue;
+		retire(z);
+		if (!z->ready)
+			kill(z->pid, SIGKILL);
+	}
+}
+
+void zygote_gone(struct zygote *z, int status)
+{
+	struct crew *c = z->crew;
+	struct crew_post *p = &c->post[z->kind];
+	bool ready = z->ready, retired = z->retired;
+
+	z->gone = true;
+	if (p->current == z)
+		p->current = NULL;
+	while (read_notes(z) == NOTES_PER_WAKE)
+		; /* its last words */
+	if (!TAILQ_EMPTY(&z->pending))
+		c->strangers = true;
+	crew_fail_pending(z, ESRCH);
+	zygote_free(z);
+	if (c->stopping || retired)
+		return;
+	log_warn("crew", "zygote=gone status=%d", status);
+	if (ready)
+		schedule_restart(p);
+	else
+		start_failed(p, "the worker program ends before it has measured "
+				"its cage");
+}
+
+/* ---- notes ---- */
+
+/* The newest zygote that is ready serves; an older one is let go. */
+static void on_report(struct zygote *z, const struct crew_note *note)
+{
+	struct crew *c = z->crew;
+	struct crew_post *p = &c->post[z->kind];
+	struct zygote *old = p->current;
+
+	if (z->gone || z->retired)
+		return;
+	z->ready = true;
+	evtimer_del(z->overdue);
+	p->measured = true;
+	if (z->kind == CREW_PROGRAM)
+		c->shares_uid = note->uid_base < 0;
+	p->current = z;
+	p->restart_ms = RESTART_FIRST_MS;
+	p->failed_starts = 0;
+	if (old != NULL)
+		retire(old);
+	c->ops.on_report(c->arg, z->kind, note);
+}
+
+static void on_broken(struct zygote *z, const char *why)
+{
+	struct crew *c = z->crew;
+
+	if (z->retired)
+		return;
+	if (c->post[z->kind].measured)
+		log_warn("crew", "zygote=broken why=\"%s\"", why);
+	else
+		c->ops.on_broken(c->arg, z->kind, why);
+}
+
+/* How many there were, at most NOTES_PER_WAKE. */
+static int read_notes(struct zygote *z)
+{
+	struct crew_note note;
+	int i;
+
+	for (i = 0; i < NOTES_PER_WAKE; i++) {
+		ssize_t n = recv(z->control, &note, sizeof(note), MSG_DONTWAIT);
+
+		if (n == 0)
+			event_del(z->readable); /* SIGCHLD tells the rest */
+		if (n != (ssize_t)sizeof(note))
+			break;
+		note.text[sizeof(note.text) - 1] = '\0';
+		if (note.type == CREW_SPAWNED)
+			crew_spawned(z, &note);
+		else if (note.type == CREW_REPORT)
+			on_report(z, &note);
+		else if (note.type == CREW_BROKEN)
+			on_broken(z, note.text);
+		else if (note.type == CREW_UNSHOWN)
+			crew_tree_unshown(z, &note);
+		if (TAILQ_EMPTY(&z->pending))
+			return i + 1; /* no more is due */
+	}
+	return i;
+}
+
+static void on_note(evutil_socket_t fd, short what, void *arg)
+{
+	struct zygote *z = arg;
+
+	(void)fd, (void)what;
+	read_notes(z);
+	crew_settle(z->crew);
+}
+
+void crew_renew(struct crew *c, enum crew_kind kind)
+{
+	const struct crew_post *p = &c->post[kind];
+	int rc;
+
+	if (c->stopping || !p->wanted || is_on_its_way(c, kind) ||
+	    event_pending(p->restart, EV_TIMEOUT, NULL))
+		return;
+	rc = zygote_start(c, kind);
+	if (rc < 0)
+		log_warn("crew", "zygote=renew failed err=\"%s\"", strerror(-rc));
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uid_range.c - reserves the workers' user ids when root starts the server; main.c
+ * asks before anything else is started, the keeper and launch.c hand the range
+ * on. Where no id is free, or the lock cannot be had, the server does not start:
+ * two servers' workers with one uid could harm each other.
+ */
+#include "supervisor/spawn/uid_range.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/id_range.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "ipc/zygote_proto.h"
+
+_Static_assert(CREW_SLOTS + 1 < IDRANGE_BLOCK,
+	       "the zygote has one, too, and the browser's broker");
+
+static char argument[32];
+static uint32_t range; /* its first; 0: none */
+
+/*
+ * Servers in containers do not see each other's locks, but each container has
+ * a mount namespace of its own.
+ */
+static uint64_t salt(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
+}
+
+/* One that a directory service knows, or systemd-nspawn has just taken. */
+static bool is_named(uint32_t id)
+{
+	return getpwuid(id) != NULL || getgrgid(id) != NULL;
+}
+
+static bool take(void *arg, uint32_t first)
+{
+	int fd = *(int *)arg;
+
+	return !is_named(first) &&
+	       (fd < 0 || idrange_lock(fd, first, IDRANGE_BLOCK) == 0);
+}
+
+/* The folder is made here: a private server may come before any daemon. */
+static int open_locks(void)
+{
+	char dir[] = IDRANGE_LOCKS;
+
+	*strrchr(dir, '/') = '\0';
+	(void)mkdir(dir, 0755);
+	return idrange_open(IDRANGE_LOCKS);
+}
+
+static int no_locks(int rc, char *why, size_t size)
+{
+	snprintf(why, size,
+		 "no user ids can be reserved for runs: %s: %s; make it "
+		 "writable for root, or start paddockd as another user",
+		 IDRANGE_LOCKS, strerror(-rc));
+	return rc;
+}
+
+/* FD holds the lock, or is -1. */
+static int pick(int fd, char *why, size_t size)
+{
+	struct idrange_view v;
+	uint32_t first;
+
+	idrange_read(&v);
+	first = idrange_pick(&v, salt(), take, &fd);
+	idrange_forget(&v);
+	if (first == 0) {
+		if (fd >= 0)
+			close(fd);
+		snprintf(why, size,
+			 "no %u user ids in a row are free for runs, by "
+			 "/etc/subuid, /etc/subgid and /proc/self/uid_map; free "
+			 "some, or start paddockd as another user",
+			 IDRANGE_BLOCK);
+		return -EUSERS;
+	}
+	/* FD stays open, and is no child's: it holds the lock */
+	range = first;
+	snprintf(argument, sizeof(argument), "ids=%u", first);
+	log_info("server", "uids=%u-%u", first, first + CREW_SLOTS);
+	return 0;
+}
+
+int uids_take(char *why, size_t size)
+{
+	int fd;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = open_locks();
+	return fd < 0 ? no_locks(fd, why, size) : pick(fd, why, size);
+}
+
+int uids_try(char *why, size_t size)
+{
+	int fd;
+
+	if (geteuid() != 0)
+		return 0;
+	fd = open(IDRANGE_LOCKS, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 && errno != ENOENT ? no_locks(-errno, why, size)
+					 : pick(fd, why, size);
+}
+
+uid_t uids_browser(void)
+{
+	return range == 0 ? 0 : range + IDRANGE_BLOCK - 1;
+}
+
+char **uids_argv(char *const argv[])
+{
+	size_t n = 0, k = 0;
+	char **all;
+
+	while (argv[n] != NULL)
+		n++;
+	all = xcalloc(n + 2, sizeof(*all));
+	for (size_t i = 0; i < n; i++) {
+		all[k++] = argv[i];
+		if (i == 0 && argument[0] != '\0')
+			all[k++] = argument;
+	}
+	return all;
+}
+
+int uids_spare(uid_t *id, char *why, size_t size)
+{
+	struct idrange_taken t = {.why = "each is a user or a group"};
+	struct idrange_view v;
+	uint32_t spare;
+
+	idrange_read(&v);
+	spare = idrange_spare(&v, &t);
+	idrange_forget(&v);
+	if (spare != 0 && !is_named(spare)) {
+		*id = spare;
+		return 0;
+	}
+	snprintf(why, size,
+		 "started as root, but there is no user paddock to serve as, nor "
+		 "a spare id (%s); add that user, or name another in [server] "
+		 "user",
+		 t.why);
+	return -EINVAL;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * health_start.c - can a server start with this configuration? Each check asks
+ * the module that is going to need the thing, without leaving a trace. health.c
+ * calls them in its order; what fails is a sentence and an exit status.
+ */
+#include "supervisor/health/health_checks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/streamable_http/http_listen.h"
+#include "supervisor/stdio/unix_listen.h"
+#include "supervisor/start/sdnotify.h"
+#include "supervisor/spawn/privs.h"
+#include "supervisor/state/state_file.h"
+
+/* Whoever may not is told to change rights, others to change the name. */
+static int status_of(int rc)
+{
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
+}
+
+/* ---- templates ---- */
+
+static int look_at_templates(const char *dir, char *why, size_t size)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (rc == -ENOENT)
+		snprintf(why, size, "%s, which templates names, is not there; "
+			 "make that folder, or name another", dir);
+	else if (rc == -ENOTDIR)
+		snprintf(why, size, "%s, which templates names, is no folder; "
+			 "name the folder that the packages are in", dir);
+	else if (rc < 0)
+		snprintf(why, size, "the folder %s, which templates names, "
+			 "cannot be read: %s; let this user read it, or name "
+			 "another", dir, strerror(-rc));
+	return rc == 0 ? 0 : status_of(rc);
+}
+
+int health_templates(const struct health_case *c, char *why, size_t size)
+{
+	int status = 0;
+
+	if (!c->config->templates_given)
+		return 0; /* a default folder may be missing */
+	for (size_t i = 0; status == 0 && i < c->config->n_templates; i++)
+		status = look_at_templates(c->config->templates[i], why, size);
+	return status;
+}
+
+/* ---- the state folder ---- */
+
+/* May DIR be written, or made where it is missing? 0 or -errno; *AT is where. */
+static int look_at_way(const char *dir, char **at)
+{
+	int rc;
+
+	*at = xstrdup(dir);
+	while ((rc = file_folder_ok(*at)) == -ENOENT) {
+		char *slash = strrchr(*at, '/');
+
+		if (slash == NULL || slash == *at)
+			break;
+		*slash = '\0';
+	}
+	return rc;
+}
+
+/* As root, for whom it will serve: may what is there be theirs? */
+static int look_as_root(const char *dir, char *why, size_t size)
+{
+	return access(dir, F_OK) == 0 &&
+		       privs_try_state(dir, why, size) < 0 &&
+		       !privs_may_write(dir)
+		   ? EX_NOPERM
+		   : 0;
+}
+
+int health_state_before(const struct health_case *c, char *why, size_t size)
+{
+	const char *dir = c->config->state_dir;
+	char *at, text[HEALTH_WHY / 2];
+	int status = look_as_root(dir, why, size), rc;
+
+	if (status != 0)
+		return status;
+	rc = look_at_way(dir, &at);
+	if (rc == 0 && !privs_may_reach(at, strcmp(at, dir) != 0))
+		rc = -EACCES;
+	if (rc < 0)
+		snprintf(text, sizeof(text), "%s: %s; %s", at, strerror(-rc),
+			 store_remedy(rc));
+	else
+		rc = store_look(dir, text, sizeof(text));
+	free(at);
+	if (rc == 0)
+		return 0;
+	snprintf(why, size, "the state folder cannot be used: %s", text);
+	return store_ends_start(rc);
+}
+
+int health_disk_before(const struct health_case *c, char *why, size_t size)
+{
+	enum disk_room room = disk_room(c->config, 0);
+
+	if (room == DISK_ROOM)
+		return 0;
+	snprintf(why, size, "the disk of the state folder %s is nearly full: "
+		 "make room there, or set a lower disk_reserve_bytes",
+		 c->config->state_dir);
+	return EX_UNAVAILABLE;
+}
+
+/* ---- logs ---- */
+
+static int look_at_log(const char *key, const char *path, char *why,
+		       size_t size)
+{
+	int rc = path == NULL || log_held_fd(path) >= 0 ? 0
+							: privs_try_log(path);
+
+	if (rc == 0)
+		return 0;
+	snprintf(why, size, "%s is %s, which cannot be opened: %s; make its "
+		 "folder and let this user write there, or name another file",
+		 key, path, strerror(-rc));
+	return status_of(rc);
+}
+
+int health_log(const struct health_case *c, char *why, size_t size)
+{
+	return look_at_log("log_file", c->config->log_file, why, size);
+}
+
+int health_audit(const struct health_case *c, char *why, size_t size)
+{
+	return look_at_log("audit_file", c->config->audit_file, why, size);
+}
+
+/* ---- where clients come ---- */
+
+/* A daemon of this configuration is running: what it has is not free. */
+static bool is_served(const struct health_case *c)
+{
+	return c->check && listen_is_served(c->config->socket);
+}
+
+int health_socket(const struct health_case *c, char *why, size_t size)
+{
+	if (c->stdio || is_served(c) || (!c->check && notify_listen_fds() > 0))
+		return 0;
+	return listen_try(c->config, why, size);
+}
+
+int health_listen(const struct health_case *c, char *why, size_t size)
+{
+	if (c->stdio || c->config->listen == NULL)
+		return 0;
+	return http_try(c->config, c->check && !is_served(c), why, size);
+}
+
+/* ---- the browser ---- */
+
+int health_browser(const struct health_case *c, char *why, size_t size)
+{
+	const char *named = c->config->chromium;
+
+	if (!c->config->browser_enabled || named == NULL ||
+	    browser_chromium(c->config) != NULL)
+		return 0;
+	snprintf(why, size, "chromium in [browser] is %s, which is no program "
+		 "that can be started; install it, or leave that key out",
+		 named);
+	return EX_CONFIG;
+}

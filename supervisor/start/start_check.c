@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * start_check.c - would it start? main.c asks before each start, and "paddockd
+ * --check" instead of one: health.c's table, the templates, and last the cage, as
+ * it is measured. Nothing is left behind; what fails is told, and is the status.
+ */
+#include "supervisor/start/start_check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/spawn/cgroup.h"
+#include "supervisor/grants/package_check.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/health/health.h"
+#include "supervisor/spawn/privs.h"
+#include "supervisor/server.h"
+#include "supervisor/spawn/uid_range.h"
+
+/* ---- who ---- */
+
+int precheck_user(const struct config *c)
+{
+	char why[512];
+
+	if (privs_choose(c->user, why, sizeof(why)) < 0) {
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
+		return EX_CONFIG;
+	}
+	if (privs_leave_root())
+		log_open_by(privs_open_log);
+	return 0;
+}
+
+/* ---- what has to be there ---- */
+
+/* What was found before the start. */
+struct found {
+	bool check; /* then all of it is told, else what ends the start alone */
+	int status; /* the first, by which it ends; 0: it does not */
+};
+
+static void on_found(void *arg, enum health_verdict verdict, int status,
+		     const char *says)
+{
+	struct found *f = arg;
+	bool fails = verdict == HEALTH_FAILS;
+
+	if (f->check)
+		log_plain("%s", says);
+	else if (f->status == 0)
+		log_tell(fails ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "server",
+			 "%s", says);
+	if (f->status == 0 && (fails || f->check))
+		f->status = status;
+}
+
+static int look(const struct config *c, bool stdio, bool check)
+{
+	const struct health_case of = {
+	    .config = c, .stdio = stdio, .check = check};
+	struct found found = {.check = check};
+
+	health_before(&of, on_found, &found);
+	return found.status;
+}
+
+int precheck_start(const struct config *c, bool stdio)
+{
+	return look(c, stdio, false);
+}
+
+/* ---- templates ---- */
+
+/* LIST, which is put, on a line. */
+static void print_json(struct json_object *list)
+{
+	puts(json_object_to_json_string_ext(
+	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(list);
+}
+
+/* {templateId, version, path, digest, permissions, section}: of each. */
+static void print_grants(const struct catalogue *cat, const struct config *c)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < cat->n; i++)
+		json_object_array_add(list, grants_of(cat->all[i], c));
+	print_json(list);
+}
+
+static void print_templates(const struct catalogue *cat, const struct config *c)
+{
+	for (size_t i = 0; i < cat->n; i++)
+		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
+	for (size_t i = 0; i < c->n_grants; i++) {
+		const char *why = grants_unused(&c->grants[i], cat);
+
+		if (why != NULL)
+			log_plain("[grant \"%s\"] is not used: %s",
+				  c->grants[i].name, why);
+	}
+}
+
+/* A folder that cannot be read has been told of. */
+static bool is_folder(const struct config *c, const char *path)
+{
+	for (size_t i = 0; i < c->n_templates; i++)
+		if (strcmp(c->templates[i], path) == 0)
+			return access(path, R_OK | X_OK) != 0;
+	return false;
+}
+
+static int check_templates(const struct config *c, const struct precheck *p)
+{
+	struct catalogue *cat = server_templates(c, NULL, NULL);
+	int status = cat->n_problems == 0 ? 0 : EX_CONFIG;
+
+	if (p->faults)
+		print_json(checkup_all(cat));
+	else if (p->grants)
+		print_grants(cat, c);
+	else
+		print_templates(cat, c);
+	for (size_t i = 0; !p->faults && i < cat->n_problems; i++)
+		if (p->templates_alone || !is_folder(c, cat->problems[i].path))
+			log_plain("%s: %s", cat->problems[i].path,
+				  cat->problems[i].why);
+	catalogue_free(cat);
+	return status;
+}
+
+/* ---- the cage ---- */
+
+static void on_ready(struct server *srv)
+{
+	server_stop(srv, 0);
+}
+
+/* As a start measures it; what it lacks is told. Takes C. */
+static int try_cage(struct config *c, const struct precheck *p)
+{
+	struct server srv = {.others = !p->stdio};
+	char why[512];
+	int status = EX_UNAVAILABLE;
+
+	if (uids_try(why, sizeof(why)) < 0) {
+		log_plain("%s", why);
+		config_free(c);
+		return status;
+	}
+	cgroup_init();
+	status = server_start(&srv, c, server_templates(c, NULL, NULL),
+			      p->worker, p->browser, p->require);
+	srv.on_ready = on_ready;
+	if (status == 0)
+		status = server_loop(&srv);
+	server_fini(&srv);
+	cgroup_remove();
+	return status;
+}
+
+int precheck(struct config *c, const struct precheck *p)
+{
+	int status = p->templates_alone ? 0 : precheck_user(c), more;
+
+	if (status == 0 && !p->templates_alone)
+		status = look(c, p->stdio, true);
+	more = check_templates(c, p);
+	if (status == 0 && more == 0 && !p->templates_alone)
+		return try_cage(c, p);
+	config_free(c);
+	return status != 0 ? status : more;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* start_check.h - would it start? For "paddockd --check", and before each start. */
+#ifndef SUPERVISOR_START_START_CHECK_H
+#define SUPERVISOR_START_START_CHECK_H
+
+#include <stdbool.h>
+
+#include "supervisor/config/config.h"
+#include "supervisor/spawn/isolation.h"
+
+/* As root: who is going to serve, and so own the logs. 0 or the exit status. */
+int precheck_user(const struct config *c);
+
+/*
+ * Before a start: 0, or the status to exit with, which has been told. STDIO: for
+ * one client. What does not end it is told as well.
+ */
+int precheck_start(const struct config *c, bool stdio);
+
+struct precheck {
+	bool stdio;
+	bool templates_alone; /* of what is looked at */
+	bool grants; /* instead of the templates those are printed… */
+	bool faults; /* …or all that is wrong with each */
+	enum isolation_level require;
+	const char *worker, *browser; /* the programs */
+};
+
+/* --check: all that a start would find, told, and the exit status. Takes C. */
+int precheck(struct config *c, const struct precheck *p);
+
+#endif

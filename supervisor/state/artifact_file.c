@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/state/artifact_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+
+#define SHA256_BYTES 32
+
+struct blob {
+	char *path;
+	int fd;
+	int rc; /* the first failure; it stays */
+	int64_t size;
+	EVP_MD_CTX *digest;
+};
+
+static int digest_start(struct blob *b)
+{
+	b->digest = EVP_MD_CTX_new();
+	if (b->digest == NULL ||
+	    EVP_DigestInit_ex(b->digest, EVP_sha256(), NULL) != 1)
+		return -ENOMEM;
+	return 0;
+}
+
+static int file_start(struct blob *b, const char *state_dir)
+{
+	char *dir = xasprintf("%s/" STORE_TMP_DIR, state_dir);
+	int rc = file_mkdirs(dir);
+
+	free(dir);
+	if (rc != 0)
+		return rc;
+	b->fd = mkostemp(b->path, O_CLOEXEC);
+	return b->fd < 0 ? -errno : 0;
+}
+
+struct blob *blob_new(const char *state_dir, const char *instance)
+{
+	struct blob *b = xcalloc(1, sizeof(*b));
+	int rc;
+
+	b->fd = -1;
+	b->path = xasprintf("%s/" STORE_TMP_DIR "/%s.XXXXXX", state_dir,
+			    instance);
+	rc = digest_start(b);
+	if (rc == 0)
+		rc = file_start(b, state_dir);
+	if (rc == 0)
+		return b;
+	blob_free(b);
+	errno = -rc;
+	return NULL;
+}
+
+int blob_write(struct blob *b, const void *data, size_t len)
+{
+	const char *p = data;
+	size_t left = len;
+
+	while (b->rc == 0 && left > 0) {
+		ssize_t n = write(b->fd, p, left);
+
+		if (n < 0 && errno != EINTR)
+			b->rc = -errno;
+		if (n > 0) {
+			p += n;
+			left -= (size_t)n;
+		}
+	}
+	if (b->rc == 0 && EVP_DigestUpdate(b->digest, data, len) != 1)
+		b->rc = -ENOMEM;
+	if (b->rc == 0)
+		b->size += (int64_t)len;
+	return b->rc;
+}
+
+int64_t blob_size(const struct blob *b)
+{
+	return b->size;
+}
+
+static int digest_finish(struct blob *b, char hex[65])
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+
+	if (EVP_DigestFinal_ex(b->digest, sum, NULL) != 1)
+		return -ENOMEM;
+	for (int i = 0; i < SHA256_BYTES; i++)
+		snprintf(hex + (size_t)2 * i, 3, "%02x", sum[i]);
+	return 0;
+}
+
+char *blob_finish(struct blob *b, char sha256[65])
+{
+	char *path = NULL;
+	int rc = b->rc;
+
+	if (rc == 0)
+		rc = digest_finish(b, sha256);
+	/* some file systems say only now that the disk is full */
+	if (close(b->fd) != 0 && rc == 0)
+		rc = -errno;
+	b->fd = -1;
+	if (rc == 0) {
+		path = b->path;
+		b->path = NULL;
+	} else {
+		unlink(b->path);
+	}
+	blob_free(b);
+	errno = -rc;
+	return path;
+}
+
+void blob_free(struct blob *b)
+{
+	if (b == NULL)
+		return;
+	if (b->fd >= 0) {
+		close(b->fd);
+		unlink(b->path);
+	}
+	EVP_MD_CTX_free(b->digest);
+	free(b->path);
+	free(b);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state_file.h - the files of a state directory: where they are, and how
+ * they come to be, so that what is named has reached the disk. 0 or -errno.
+ */
+#ifndef SUPERVISOR_STATE_STATE_FILE_H
+#define SUPERVISOR_STATE_STATE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STORE_DB "paddock.db"
+#define STORE_INSTANCES_DIR "instances"
+#define STORE_ARTIFACTS_DIR "artifacts"
+#define STORE_TMP_NAME "tmp"
+#define STORE_TMP_DIR STORE_ARTIFACTS_DIR "/" STORE_TMP_NAME
+
+/* Make DIR and its parents, 0700 each; those that exist stay as they are. */
+int file_mkdirs(const char *dir);
+
+/* Is PATH a folder that files may be made in? 0 or -errno. */
+int file_folder_ok(const char *path);
+
+int file_sync(const char *path); /* a file's data, or a folder's names */
+
+/* May NAME be one component of a path? */
+bool file_name_ok(const char *name);
+
+/* STATE/artifacts/RUN/ART; the caller frees it. */
+char *file_artifact(const char *state, const char *run, const char *art);
+
+/*
+ * Rename TMP (already synced) to where the artifact belongs, and sync that
+ * folder; file_unplace() takes it back to TMP.
+ */
+int file_place(const char *state, const char *run, const char *art,
+	       const char *tmp);
+int file_unplace(const char *state, const char *run, const char *art,
+		 const char *tmp);
+
+/* Remove an artifact's file, then its run's folder if that is empty. */
+int file_remove(const char *state, const char *run, const char *art);
+void file_remove_dir(const char *state, const char *run);
+
+/* Read up to *LEN bytes at OFFSET; *LEN says how many there were. */
+int file_read(const char *path, int64_t offset, void *to, size_t *len);
+
+/*
+ * Call EACH with the name of each entry of DIR but "." and "..", until one
+ * returns not 0, which is then returned. A missing DIR has no entries.
+ */
+int file_each(const char *dir, int (*each)(void *arg, const char *name),
+	      void *arg);
+
+#endif

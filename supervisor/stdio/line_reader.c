@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/stdio/line_reader.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define KEEP_BYTES 65536 /* a buffer that one line made larger is let go */
+
+void lines_fini(struct lines *l)
+{
+	buf_fini(&l->held);
+	buf_fini(&l->rest);
+}
+
+static void tell(const char *text, size_t len, const struct lines_ops *ops,
+		 void *arg)
+{
+	if (len > 0 && text[len - 1] == '\r')
+		len--;
+	if (len > 0)
+		ops->on_line(arg, text, len);
+}
+
+char *lines_take(struct lines *l, const char *text, size_t len)
+{
+	if (buf_len(&l->held) == 0 || text != buf_data(&l->held))
+		return xstrndup(text, len);
+	return buf_take(&l->held, NULL);
+}
+
+/* The line ends in these N bytes (without its newline). */
+static void finish_line(struct lines *l, const char *data, size_t n,
+			const struct lines_ops *ops, void *arg)
+{
+	if (l->skipping) {
+		l->skipping = false;
+		return;
+	}
+	if (buf_len(&l->held) + n > l->max) {
+		ops->on_too_long(arg);
+	} else if (buf_len(&l->held) == 0) {
+		tell(data, n, ops, arg); /* no copy when it came whole */
+	} else {
+		buf_add(&l->held, data, n);
+		tell(buf_data(&l->held), buf_len(&l->held), ops, arg);
+	}
+	if (l->held.cap > KEEP_BYTES)
+		buf_fini(&l->held);
+	else
+		buf_drop(&l->held, buf_len(&l->held));
+}
+
+static void hold(struct lines *l, const char *data, size_t n,
+		 const struct lines_ops *ops, void *arg)
+{
+	if (l->skipping || n == 0)
+		return;
+	if (buf_len(&l->held) + n > l->max) {
+		l->skipping = true;
+		buf_fini(&l->held);
+		ops->on_too_long(arg);
+		return;
+	}
+	buf_add(&l->held, data, n);
+}
+
+/* As many lines as may be told; how many bytes were used. */
+static size_t split(struct lines *l, const char *data, size_t n,
+		    const struct lines_ops *ops, void *arg)
+{
+	const char *at = data, *end = data + n, *newline;
+
+	while (!l->paused && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		finish_line(l, at, (size_t)(newline - at), ops, arg);
+		at = newline + 1;
+	}
+	if (!l->paused) {
+		hold(l, at, (size_t)(end - at), ops, arg);
+		at = end;
+	}
+	return (size_t)(at - data);
+}
+
+void lines_add(struct lines *l, const char *data, size_t n,
+	       const struct lines_ops *ops, void *arg)
+{
+	size_t used = 0;
+
+	if (buf_len(&l->rest) > 0)
+		buf_drop(&l->rest, split(l, buf_data(&l->rest),
+					 buf_len(&l->rest), ops, arg));
+	if (buf_len(&l->rest) == 0) {
+		buf_fini(&l->rest);
+		used = split(l, data, n, ops, arg);
+	}
+	buf_add(&l->rest, data + used, n - used);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/stdio/stream_conn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/mcp/rpc.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/stdio/line_reader.h"
+
+#define READ_BYTES 65536
+#define UNSENT_MAX (8u << 20) /* more waits to be written: read no more */
+#define LINES_EACH 4	      /* largest messages, unended, of one requestor */
+#define LINE_LEAST 65536      /* bytes that each may have */
+#define STALL_S 1	      /* how often it is asked who reads no more */
+
+struct conn {
+	bool lost; /* its client is there, and did not get all */
+	struct server *server;
+	struct session session;
+	int in, out;
+	struct lines lines;
+	size_t held; /* of these, as counted in requestor.line_bytes */
+	struct buf unsent;
+	struct event *readable;
+	struct event *writable;
+	struct event *stalled; /* while stopped */
+	struct event *rested;  /* ends resting */
+	struct intake *intake; /* of a large message; nothing else meanwhile */
+	struct turn turn;      /* for the next message that has come */
+	uint64_t written, written_then;
+	bool stopped; /* reads nothing, until what is unsent is less */
+	bool resting; /* nor when its client sends too much that is no request */
+	bool behind; /* too much is unsent */
+	bool ended;  /* nothing more comes in; what is unsent still leaves */
+	bool in_file; /* always ready, and not for epoll(7) */
+	void (*on_closed)(void *arg, struct conn *c);
+	void *arg;
+};
+
+struct session *conn_session(struct conn *c)
+{
+	return &c->session;
+}
+
+static void forget_intake(struct conn *c)
+{
+	intake_cancel(c->intake);
+	c->intake = NULL;
+}
+
+static void closed(struct conn *c, const char *what, const char *why)
+{
+	log_info("conn", "requestor=%s %s=closed err=\"%s\"",
+		 c->session.requestor->name, what, why);
+	event_del(c->readable);
+	event_del(c->writable);
+	event_del(c->stalled);
+	event_del(c->rested);
+	turn_leave(&c->turn);
+	forget_intake(c);
+	c->on_closed(c->arg, c);
+}
+
+/* ---- in ---- */
+
+/* Is too much unsent, or asked of the store? Then read no more for now. */
+static bool too_much(const struct conn *c, size_t unsent_most)
+{
+	return buf_len(&c->unsent) > unsent_most ||
+	       c->session.n_reads >= SESSION_READS_MAX;
+}
+
+static void stop_if_needed(struct conn *c)
+{
+	struct timeval tv = {.tv_sec = STALL_S};
+
+	if (c->stopped || !too_much(c, UNSENT_MAX))
+		return;
+	c->stopped = true;
+	event_del(c->readable);
+	turn_leave(&c->turn);
+	event_add(c->stalled, &tv);
+}
+
+static void read_more(struct conn *c)
+{
+	static const struct timeval now = {0};
+
+	event_add(c->readable, c->in_file ? &now : NULL);
+}
+
+/* What has come is taken in turns; then more is read. */
+static void go_on(struct conn *c)
+{
+	if (c->ended || c->stopped || c->resting || c->intake != NULL ||
+	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
+		return;
+	if (lines_rest(&c->lines))
+		turn_wait(&c->server->turns, &c->session.requestor->turns,
+			  &c->turn);
+	else
+		read_more(c);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+
+	(void)fd, (void)what;
+	c->resting = false;
+	go_on(c);
+}
+
+static void rest(struct conn *c, int64_t ms)
+{
+	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	c->resting = true;
+	evtimer_add(c->rested, &tv);
+}
+
+/* What is no request gets no refusal: who sends too much of it is not read. */
+static void take(struct conn *c, struct rpc_msg *m)
+{
+	int64_t wait_ms = 0;
+
+	if (m->kind != RPC_REQUEST)
+		wait_ms = requestor_owe_other(c->session.requestor);
+	session_take(&c->session, NULL, m);
+	if (wait_ms > 0)
+		rest(c, wait_ms);
+	stop_if_needed(c);
+}
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct conn *c = arg;
+
+	c->intake = NULL;
+	take(c, m);
+	go_on(c);
+}
+
+static void on_line(void *arg, const char *text, size_t len)
+{
+	struct conn *c = arg;
+	struct rpc_msg m;
+
+	c->lines.paused = true; /* one message is a turn */
+	if (!intake_is_large(len)) {
+		rpc_parse(&m, text, len);
+		take(c, &m);
+		return;
+	}
+	c->intake = intake_new(c->server->offload, c->session.requestor,
+			       lines_take(&c->lines, text, len), len, on_parsed,
+			       c);
+	if (c->intake == NULL)
+		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
+			       INTAKE_FULL);
+}
+
+static void on_too_long(void *arg)
+{
+	struct conn *c = arg;
+	long long max = (long long)c->server->config->max_message_bytes;
+	char why[160];
+
+	c->lines.paused = true;
+	if (c->lines.max < (size_t)max)
+		snprintf(why, sizeof(why),
+			 "%zu bytes of messages of yours have not ended, and "
+			 "%lld may; end them, and send this again",
+			 c->session.requestor->line_bytes, LINES_EACH * max);
+	else
+		snprintf(why, sizeof(why),
+			 "a message of more than %lld bytes came; this server "
+			 "takes at most that (its max_message_bytes)", max);
+	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, why);
+}
+
+static const struct lines_ops ops = {on_line, on_too_long};
+
+static void count_lines(struct conn *c)
+{
+	size_t now = buf_len(&c->lines.held) + buf_len(&c->lines.rest);
+
+	c->session.requestor->line_bytes += now - c->held;
+	c->held = now;
+}
+
+/* N bytes came, of which a large message waits for no more than there is room. */
+static void add(struct conn *c, const char *data, size_t n)
+{
+	size_t max = (size_t)c->server->config->max_message_bytes;
+	size_t others = c->session.requestor->line_bytes - c->held;
+	size_t room = others < LINES_EACH * max ? LINES_EACH * max - others : 0;
+
+	c->lines.max = room > max ? max : room > LINE_LEAST ? room : LINE_LEAST;
+	lines_add(&c->lines, data, n, &ops, c);
+	count_lines(c);
+}
+
+static void on_turn(void *arg)
+{
+	struct conn *c = arg;
+
+	c->lines.paused = false;
+	add(c, "", 0);
+	go_on(c);
+}
+
+/* What was answered still leaves, while it is read. */
+static void input_ended(struct conn *c, const char *why)
+{
+	struct timeval tv = {.tv_sec = STALL_S};
+
+	session_fini(&c->session);
+	c->ended = true;
+	if (buf_len(&c->unsent) == 0)
+		closed(c, "input", why);
+	else
+		event_add(c->stalled, &tv);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	static char data[READ_BYTES];
+	struct conn *c = arg;
+	ssize_t n = read(fd, data, sizeof(data));
+
+	(void)what;
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		input_ended(c, n == 0 ? "" : strerror(errno));
+		return;
+	}
+	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
+		c->lines.paused = true;
+		add(c, data, (size_t)n);
+		turn_ask(&c->server->turns, &c->session.requestor->turns,
+			 &c->turn);
+		return;
+	}
+	c->lines.paused = false;
+	if (n > 0)
+		add(c, data, (size_t)n);
+	go_on(c);
+}
+
+/* ---- out ---- */
+
+/* While nothing is read, the end of the input does not show by itself. */
+static void on_stalled(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	struct pollfd in = {.fd = c->in, .events = POLLRDHUP};
+	bool moved = c->written != c->written_then;
+
+	(void)fd, (void)what;
+	c->written_then = c->written;
+	if (!c->stopped && !c->ended)
+		event_del(c->stalled);
+	else if (!moved && (c->ended || poll(&in, 1, 0) > 0))
+		closed(c, "input", "its answers are not read either");
+}
+
+/*
+ * 0 when all is written, -EAGAIN, or -errno when nobody reads any more. Who
+ * reads as fast as we write gets the rest after others had their turn.
+ */
+static int write_out(struct conn *c)
+{
+	size_t until = c->written + SESSION_WRITE_BYTES;
+
+	while (buf_len(&c->unsent) > 0) {
+		if (c->written >= until)
+			return -EAGAIN;
+		ssize_t n = write(c->out, buf_data(&c->unsent),
+				  buf_len(&c->unsent));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		buf_drop(&c->unsent, (size_t)n);
+		c->written += (size_t)n;
+	}
+	if (c->unsent.cap > READ_BYTES)
+		buf_fini(&c->unsent);
+	return 0;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct conn *c = arg;
+	int rc = write_out(c);
+
+	(void)fd, (void)what;
+	if (rc < 0 && rc != -EAGAIN) {
+		c->lost = rc != -EPIPE && rc != -ECONNRESET;
+		closed(c, "output", strerror(-rc));
+		return;
+	}
+	if (rc == -EAGAIN && event_get_events(c->writable) == 0)
+		event_active(c->writable, EV_WRITE, 0); /* a regular file */
+	else if (rc == -EAGAIN)
+		event_add(c->writable, NULL);
+	if (c->ended && rc == 0) {
+		closed(c, "input", "");
+		return;
+	}
+	if (c->ended || !c->stopped || too_much(c, UNSENT_MAX / 2))
+		return;
+	c->stopped = false;
+	c->behind = false;
+	go_on(c);
+}
+
+/* What one wake produces leaves together, when the loop comes round. */
+static void wake(void *arg)
+{
+	struct conn *c = arg;
+
+	if (!event_pending(c->writable, EV_WRITE, NULL))
+		event_active(c->writable, EV_WRITE, 0);
+}
+
+static void end_line(struct conn *c)
+{
+	buf_add(&c->unsent, "\n", 1);
+	wake(c);
+	if (buf_len(&c->unsent) > UNSENT_MAX)
+		c->behind = true;
+	stop_if_needed(c);
+}
+
+static void send_line(void *arg, void *route, const char *text, size_t len)
+{
+	struct conn *c = arg;
+
+	(void)route; /* there is but one way */
+	if (text == NULL)
+		return; /* an answer that is not wanted any more */
+	buf_add(&c->unsent, text, len);
+	end_line(c);
+}
+
+/* 16 MB take 5 ms to copy. */
+static void send_taken(void *arg, void *route, struct buf *line)
+{
+	struct conn *c = arg;
+
+	if (buf_len(&c->unsent) > 0) {
+		send_line(arg, route, buf_data(line), buf_len(line));
+		return;
+	}
+	buf_fini(&c->unsent);
+	c->unsent = *line;
+	*line = (struct buf){0};
+	end_line(c);
+}
+
+static void on_eased(void *arg)
+{
+	struct conn *c = arg;
+
+	wake(c);
+	go_on(c); /* a batch may have been taken */
+}
+
+static bool is_behind(void *arg)
+{
+	const struct conn *c = arg;
+
+	return c->behind;
+}
+
+static const struct session_ops session_ops = {
+    .send = send_line,
+    .answer = send_line,
+    .answer_taken = send_taken,
+    .behind = is_behind};
+
+/* ---- life ---- */
+
+/* Files, folders and such devices as /dev/null; a terminal can be watched. */
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	       (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+		(S_ISCHR(st.st_mode) && !isatty(fd)));
+}
+
+struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
+		      int out, void (*on_closed)(void *, struct conn *),
+		      void *arg)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+
+	c->server = srv;
+	c->in = in;
+	c->out = out;
+	c->in_file = is_file(in);
+	c->on_closed = on_closed;
+	c->arg = arg;
+	c->lines.max = (size_t)srv->config->max_message_bytes;
+	session_init(&c->session, srv, requestor, &session_ops, c);
+	c->session.eased = on_eased;
+	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
+				on_readable, c);
+	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
+				on_writable, c);
+	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);
+	c->rested = evtimer_new(srv->base, on_rested, c);
+	c->turn = (struct turn){.take = on_turn, .arg = c};
+	read_more(c);
+	return c;
+}
+
+bool conn_lost(const struct conn *c)
+{
+	return c->lost;
+}
+
+void conn_free(struct conn *c)
+{
+	int64_t until;
+	struct pollfd out;
+
+	if (c == NULL)
+		return;
+	until = c->server->flush_until_ms;
+	out = (struct pollfd){.fd = c->out, .events = POLLOUT};
+	if (!c->ended)
+		session_fini(&c->session);
+	while (write_out(c) == -EAGAIN && clock_mono_ms() < until)
+		poll(&out, 1, (int)(until - clock_mono_ms()));
+	event_free(c->readable);
+	event_free(c->writable);
+	event_free(c->stalled);
+	event_free(c->rested);
+	turn_leave(&c->turn);
+	forget_intake(c);
+	lines_fini(&c->lines);
+	count_lines(c);
+	buf_fini(&c->unsent);
+	free(c);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_conn.h - one MCP client on a stream of bytes, a message a line.
+ */
+#ifndef SUPERVISOR_STDIO_STREAM_CONN_H
+#define SUPERVISOR_STDIO_STREAM_CONN_H
+
+#include "supervisor/server.h"
+#include "supervisor/session/session.h"
+
+struct conn;
+
+/*
+ * Serve REQUESTOR on IN and OUT, which may be the same descriptor and are
+ * non-blocking, or regular files; the caller owns them. ON_CLOSED is called
+ * when the client is gone, for the caller to conn_free() it.
+ */
+struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
+		      int out, void (*on_closed)(void *arg, struct conn *c),
+		      void *arg);
+
+/* Did C's end come of output that could not be written, though nobody left? */
+bool conn_lost(const struct conn *c);
+
+/* Unsent bytes are lost, but at the server's end. Runs go on. NULL is fine. */
+void conn_free(struct conn *c);
+
+struct session *conn_session(struct conn *c);
+
+#endif

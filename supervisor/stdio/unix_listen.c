@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/stdio/unix_listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/spawn/privs.h"
+#include "proto/mcp/rpc.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/stdio/stream_conn.h"
+#include "supervisor/state/state_file.h"
+
+#define CONNECTIONS_MAX 256
+#define BACKLOG 64
+#define REST_MS 500 /* after accept() found no descriptor free */
+
+struct peer {
+	struct listener *listener;
+	struct conn *conn;
+	int fd;
+	uid_t uid;
+	LIST_ENTRY(peer) link; /* in listener.peers */
+};
+
+struct listener {
+	struct server *server;
+	char *path; /* NULL: the service manager's, which removes it */
+	dev_t dev;  /* what was made at PATH: another's stays */
+	ino_t ino;
+	int fd;
+	struct event *readable;
+	struct event *rest;
+	bool stopped;
+	LIST_HEAD(peers, peer) peers;
+	size_t n_peers;
+};
+
+/* ---- peers ---- */
+
+static void peer_free(struct peer *p)
+{
+	LIST_REMOVE(p, link);
+	p->listener->n_peers--;
+	conn_free(p->conn);
+	close(p->fd);
+	free(p);
+}
+
+static void on_closed(void *arg, struct conn *c)
+{
+	(void)c;
+	peer_free(arg);
+}
+
+static size_t count_peers(const struct listener *l, uid_t uid)
+{
+	const struct peer *p;
+	size_t n = 0;
+
+	LIST_FOREACH(p, &l->peers, link)
+		n += p->uid == uid;
+	return n;
+}
+
+/* One user's connections leave room for another's. */
+static bool is_full(const struct listener *l, uid_t uid)
+{
+	size_t mine = count_peers(l, uid);
+
+	return (int64_t)mine >= admit_share(CONNECTIONS_MAX,
+					    (int64_t)(l->n_peers - mine));
+}
+
+/* One too many hears why, as far as that fits into a fresh socket. */
+static void turn_away(const struct listener *l, int fd, uid_t uid)
+{
+	struct buf out = {0};
+	char why[160];
+
+	snprintf(why, sizeof(why),
+		 "%zu connections of yours are open, and of the %d in all this "
+		 "server gives you no more now; close one, or try again later",
+		 count_peers(l, uid), CONNECTIONS_MAX);
+	rpc_put_error(&out, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	buf_add(&out, "\n", 1);
+	(void)!write(fd, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	log_warn("listen", "connection=refused requestor=%s open=%zu",
+		 requestors_of_uid(&l->server->requestors, uid)->name,
+		 l->n_peers);
+	close(fd);
+}
+
+static void greet(struct listener *l, int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	struct peer *p;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
+		close(fd);
+		return;
+	}
+	if (is_full(l, cred.uid)) {
+		turn_away(l, fd, cred.uid);
+		return;
+	}
+	p = xcalloc(1, sizeof(*p));
+	p->listener = l;
+	p->fd = fd;
+	p->uid = cred.uid;
+	LIST_INSERT_HEAD(&l->peers, p, link);
+	l->n_peers++;
+	p->conn = conn_new(l->server,
+			   requestors_of_uid(&l->server->requestors, cred.uid),
+			   fd, fd, on_closed, p);
+	log_debug("listen", "connection=open requestor=uid:%u pid=%d",
+		  (unsigned)cred.uid, (int)cred.pid);
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *arg)
+{
+	struct listener *l = arg;
+
+	(void)fd, (void)what;
+	if (!l->stopped)
+		event_add(l->readable, NULL);
+}
+
+static void on_connection(evutil_socket_t listening, short what, void *arg)
+{
+	struct timeval tv = {.tv_usec = REST_MS * 1000L};
+	struct listener *l = arg;
+	int fd;
+
+	(void)what;
+	fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0) {
+		greet(l, fd);
+	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+		log_warn("listen", "accept=resting err=\"%s\"", strerror(errno));
+		event_del(l->readable);
+		event_add(l->rest, &tv);
+	}
+}
+
+/* ---- the socket ---- */
+
+static bool set_addr(struct sockaddr_un *addr, const char *path)
+{
+	*addr = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(addr->sun_path))
+		return false;
+	memcpy(addr->sun_path, path, strlen(path));
+	return true;
+}
+
+/* Of connect(2), which follows links: 0 or -errno. */
+static int knock(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int rc = fd < 0 || connect(fd, (const struct sockaddr *)addr,
+				   sizeof(*addr)) < 0
+		     ? -errno
+		     : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* Is there a socket at ADDR that nobody serves? */
+static bool is_stale(const struct sockaddr_un *addr)
+{
+	struct stat st;
+
+	return knock(addr) == -ECONNREFUSED && lstat(addr->sun_path, &st) == 0 &&
+	       S_ISSOCK(st.st_mode);
+}
+
+bool listen_is_served(const char *path)
+{
+	struct sockaddr_un addr;
+	int rc = set_addr(&addr, path) ? knock(&addr) : -ENAMETOOLONG;
+
+	return rc == 0 || rc == -EAGAIN; /* it has many to greet */
+}
+
+/* As root, where others may have put links: as the keeper would. */
+static int remove_stale(const char *path)
+{
+	return privs_leave_root() ? privs_unlink_socket(path) : unlink(path);
+}
+
+static int bind_at(int fd, const struct sockaddr_un *addr)
+{
+	mode_t old = umask(getuid() == 0 ? 0117 : 0177);
+	int rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
+
+	if (rc < 0 && errno == EADDRINUSE && is_stale(addr) &&
+	    remove_stale(addr->sun_path) == 0)
+		rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	umask(old);
+	return rc < 0 ? -errno : 0;
+}
+
+/* Does PATH lie in the state folder itself, which is made with its parents? */
+static bool is_in(const char *path, const char *state_dir)
+{
+	size_t n = strlen(state_dir);
+
+	return strncmp(path, state_dir, n) == 0 && path[n] == '/' &&
+	       strchr(path + n + 1, '/') == NULL;
+}
+
+/* The folder that a default path lies in, when nothing made it before. */
+static void make_folder(const char *path, const char *state_dir)
+{
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+
+	if (slash != NULL && slash != dir) {
+		*slash = '\0';
+		if (getuid() != 0 && is_in(path, state_dir))
+			file_mkdirs(dir);
+		mkdir(dir, getuid() == 0 ? 0755 : 0700);
+	}
+	free(dir);
+}
+
+/* -RC is why PATH cannot be listened at. */
+static void explain(const char *path, int rc, char *why, size_t size)
+{
+	if (rc == -ENAMETOOLONG)
+		snprintf(why, size, "the socket cannot be made at %s: such a path "
+			 "has at most %zu bytes; name a shorter one by socket", path,
+			 sizeof((struct sockaddr_un){0}.sun_path) - 1);
+	else if (rc == -EADDRINUSE)
+		snprintf(why, size, "the socket cannot be made at %s: another paddockd "
+			 "serves it, or it is no socket; end that one, or name "
+			 "another by socket",
+			 path);
+	else
+		snprintf(why, size, "the socket cannot be made at %s: %s; make its "
+			 "folder and let this user write there, or name another "
+			 "by socket",
+			 path, strerror(-rc));
+}
+
+static int status_of(int rc)
+{
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM
+	       : rc == -ENAMETOOLONG	     ? EX_CONFIG
+					     : EX_UNAVAILABLE;
+}
+
+static int open_path(const char *path, const char *state_dir, char *why,
+		     size_t size)
+{
+	struct sockaddr_un addr;
+	int fd = -1, rc = 0;
+
+	if (!set_addr(&addr, path))
+		rc = -ENAMETOOLONG;
+	if (rc == 0) {
+		make_folder(path, state_dir);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			    0);
+		rc = fd < 0 ? -errno : bind_at(fd, &addr);
+	}
+	if (rc == 0 && listen(fd, BACKLOG) < 0)
+		rc = -errno;
+	if (rc == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	explain(path, rc, why, size);
+	return rc;
+}
+
+/* May a socket be made in the folder of PATH, or that folder? 0 or -errno. */
+static int try_folder(const char *path)
+{
+	char *dir = xstrdup(path), *slash;
+	int rc = -ENOENT;
+
+	for (int i = 0; rc == -ENOENT && i < 2; i++) { /* see make_folder() */
+		slash = strrchr(dir, '/');
+		if (slash == NULL)
+			break;
+		slash[slash == dir] = '\0';
+		rc = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0
+			 ? 0
+			 : -errno;
+	}
+	free(dir);
+	return rc;
+}
+
+int listen_try(const struct config *c, char *why, size_t size)
+{
+	const char *path = c->socket;
+	struct sockaddr_un addr;
+	struct stat st;
+	int rc = set_addr(&addr, path) ? 0 : -ENAMETOOLONG;
+
+	if (rc == 0 && lstat(path, &st) == 0 && !is_stale(&addr))
+		rc = -EADDRINUSE;
+	if (rc == 0 && (getuid() == 0 || !is_in(path, c->state_dir)))
+		rc = try_folder(path);
+	if (rc == 0)
+		return 0;
+	explain(path, rc, why, size);
+	return status_of(rc);
+}
+
+static int option(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -1 : value;
+}
+
+/* Of a peer on any other kind of socket it is not known who it is. */
+static int check_passed(int fd, char *why, size_t size)
+{
+	if (option(fd, SO_DOMAIN) == AF_UNIX &&
+	    option(fd, SO_TYPE) == SOCK_STREAM && option(fd, SO_ACCEPTCONN) == 1)
+		return fd;
+	snprintf(why, size, "descriptor %d, which the service manager passed, "
+		 "is not a unix stream socket that listens", fd);
+	return -ENOTSOCK;
+}
+
+struct listener *listen_open(struct server *srv, const char *path, int fd,
+			     char *why, size_t size)
+{
+	struct listener *l;
+	struct stat st;
+	bool passed = fd >= 0;
+
+	fd = passed ? check_passed(fd, why, size)
+		    : open_path(path, srv->config->state_dir, why, size);
+	if (fd < 0)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->server = srv;
+	l->path = passed ? NULL : xstrdup(path);
+	if (!passed && lstat(path, &st) == 0) {
+		l->dev = st.st_dev;
+		l->ino = st.st_ino;
+	}
+	l->fd = fd;
+	LIST_INIT(&l->peers);
+	evutil_make_socket_nonblocking(fd);
+	l->readable = event_new(srv->base, fd, EV_READ | EV_PERSIST,
+				on_connection, l);
+	l->rest = evtimer_new(srv->base, on_rest, l);
+	return l;
+}
+
+void listen_start(struct listener *l)
+{
+	event_add(l->readable, NULL);
+}
+
+/* The folder may be root's, who we are no more. */
+static void unlink_path(const char *path)
+{
+	if (keeper_unlink_socket(path) < 0)
+		unlink(path);
+}
+
+void listen_stop(struct listener *l)
+{
+	struct stat st;
+
+	if (l->stopped)
+		return;
+	l->stopped = true;
+	event_del(l->readable);
+	if (l->path != NULL && lstat(l->path, &st) == 0 &&
+	    st.st_dev == l->dev && st.st_ino == l->ino)
+		unlink_path(l->path);
+	close(l->fd);
+}
+
+void listen_close(struct listener *l)
+{
+	struct peer *p, *after;
+
+	if (l == NULL)
+		return;
+	listen_stop(l);
+	for (p = LIST_FIRST(&l->peers); p != NULL; p = after) {
+		after = LIST_NEXT(p, link);
+		peer_free(p);
+	}
+	event_free(l->readable);
+	event_free(l->rest);
+	free(l->path);
+	free(l);
+}
+
+void listen_look(struct listener *l)
+{
+	struct peer *p, *after;
+
+	for (p = l == NULL ? NULL : LIST_FIRST(&l->peers); p != NULL; p = after) {
+		const struct requestor *q = conn_session(p->conn)->requestor;
+
+		after = LIST_NEXT(p, link);
+		if (q == requestors_of_uid(&l->server->requestors, p->uid))
+			continue;
+		log_info("listen", "requestor=%s connection=closed uid=%u "
+				   "why=\"its section changed\"",
+			 q->name, (unsigned)p->uid);
+		peer_free(p);
+	}
+}
+
+size_t listen_connections(const struct listener *l)
+{
+	return l == NULL ? 0 : l->n_peers;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+
+enum { /* STMT_PUT_ARTIFACT, from 1; STMT_GET_ARTIFACT, from 0 */
+	COL_ID,
+	COL_RUN,
+	COL_REQUESTOR,
+	COL_NAME,
+	COL_MIME,
+	COL_SHA256,
+	COL_SIZE,
+	COL_CREATED,
+	COL_EXPIRES,
+	COL_GONE,
+};
+
+/* Is RC a state of the machine, rather than of this one file? */
+static bool may_pass(int rc)
+{
+	static const int passing[] = {-ENOSPC, -EDQUOT, -EROFS,	 -EACCES,
+				      -EPERM,  -ENOMEM, -EMFILE, -ENFILE,
+				      -EIO,    -EBUSY,	-EFBIG};
+
+	for (size_t i = 0; i < ARRAY_LEN(passing); i++)
+		if (rc == passing[i])
+			return true;
+	return false;
+}
+
+static bool names_ok(const struct store_artifact *a)
+{
+	return file_name_ok(a->id) && file_name_ok(a->run_id) &&
+	       strcmp(a->run_id, STORE_TMP_NAME) != 0;
+}
+
+/*
+ * The bytes go to the disk before anyone is kept waiting by a transaction.
+ * Once fsync(2) has failed it must not be believed a second time, so that
+ * is final even for what was promised.
+ */
+static int sync_tmp(struct store *s, struct store_req *r)
+{
+	if (!names_ok(&r->artifact)) {
+		store_req_fail(r, -EINVAL, "artifact %s of %s: not a file name",
+			       r->artifact.id, r->artifact.run_id);
+		return 0;
+	}
+	if (!r->synced) {
+		r->sync_rc = file_sync(r->tmp_path);
+		if (r->sync_rc == -EMFILE || r->sync_rc == -ENFILE)
+			return store_failed(s, r->sync_rc, r->tmp_path);
+		r->synced = true;
+	}
+	if (r->sync_rc != 0)
+		store_req_fail(r, r->sync_rc, "%s: %s; %s", r->tmp_path,
+			       strerror(-r->sync_rc), store_remedy(r->sync_rc));
+	return 0;
+}
+
+static void take_back(struct store *s, struct store_req *r)
+{
+	if (r->placed)
+		file_unplace(s->dir, r->artifact.run_id, r->artifact.id,
+			     r->tmp_path);
+	r->placed = false;
+}
+
+static void remove_tmp(struct store *s, struct store_req *r)
+{
+	(void)s;
+	unlink(r->tmp_path);
+}
+
+static int insert_row(struct store *s, const struct store_artifact *a)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_PUT_ARTIFACT);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, COL_ID + 1, a->id);
+	store_bind_text(st, COL_RUN + 1, a->run_id);
+	store_bind_text(st, COL_REQUESTOR + 1, a->requestor);
+	store_bind_text(st, COL_NAME + 1, a->name);
+	store_bind_text(st, COL_MIME + 1, a->mime_type);
+	store_bind_text(st, COL_SHA256 + 1, a->sha256);
+	sqlite3_bind_int64(st, COL_SIZE + 1, a->size);
+	sqlite3_bind_int64(st, COL_CREATED + 1, a->created_ms);
+	sqlite3_bind_int64(st, COL_EXPIRES + 1, a->expires_ms);
+	return store_sql_step(s, st);
+}
+
+static int put_artifact(struct store *s, struct store_req *r)
+{
+	const struct store_artifact *a = &r->artifact;
+	int rc = file_place(s->dir, a->run_id, a->id, r->tmp_path);
+
+	if (rc != 0) {
+		char *path = file_artifact(s->dir, a->run_id, a->id);
+
+		store_failed(s, rc, path);
+		free(path);
+		/* else it is told at once, and says nothing of the record */
+		if (r->must && may_pass(rc))
+			return rc;
+		store_req_fail(r, rc, "%s", s->why);
+		s->why[0] = '\0';
+		return 0;
+	}
+	r->placed = true;
+	rc = insert_row(s, a);
+	if (rc != 0 &&
+	    (sqlite3_errcode(s->db) & 0xFF) == SQLITE_CONSTRAINT) {
+		store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path,
+			       a->id, sqlite3_errmsg(s->db));
+		take_back(s, r);
+		s->why[0] = '\0';
+		s->damaged = false;
+		rc = 0;
+	}
+	return rc;
+}
+
+static int expire_artifacts(struct store *s, struct store_req *r)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_EXPIRE_ARTIFACTS);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, r->id);
+	sqlite3_bind_int64(st, 2, r->time_ms);
+	return store_sql_step(s, st);
+}
+
+/* One block for the texts of the row at hand, which R->found borrows. */
+static void read_row(struct store_req *r, sqlite3_stmt *st)
+{
+	struct store_artifact *a = &r->found;
+	const struct {
+		int col;
+		const char **to;
+	} texts[] = {
+	    {COL_REQUESTOR, &a->requestor},
+	    {COL_NAME, &a->name},
+	    {COL_MIME, &a->mime_type},
+	    {COL_SHA256, &a->sha256},
+	};
+	size_t size = 0;
+	char *at;
+
+	*a = (struct store_artifact){
+	    .size = sqlite3_column_int64(st, COL_SIZE),
+	    .created_ms = sqlite3_column_int64(st, COL_CREATED),
+	    .expires_ms = sqlite3_column_int64(st, COL_EXPIRES),
+	};
+	snprintf(a->id, sizeof(a->id), "%s", store_text(st, COL_ID));
+	snprintf(a->run_id, sizeof(a->run_id), "%s", store_text(st, COL_RUN));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		size += (size_t)sqlite3_column_bytes(st, texts[i].col) + 1;
+	at = r->found_text = xcalloc(1, size);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		const char *text = store_text(st, texts[i].col);
+		size_t n = strlen(text) + 1;
+
+		*texts[i].to = memcpy(at, text, n);
+		at += n;
+	}
+	r->res.artifact = a;
+}
+
+/* The bytes, of a file that is there until its row says otherwise. */
+static void read_range(struct store *s, struct store_req *r)
+{
+	const struct store_artifact *a = &r->found;
+	int64_t left = a->size - r->offset;
+	size_t want = (size_t)(r->limit < left ? r->limit : left);
+	char *path = file_artifact(s->dir, a->run_id, a->id);
+	int rc = -ENOMEM;
+
+	r->res.len = want;
+	r->data = malloc(want > 0 ? want : 1);
+	if (r->data != NULL)
+		rc = file_read(path, r->offset, r->data, &r->res.len);
+	if (rc == 0 && r->res.len < want)
+		rc = -EIO;
+	if (rc == -ENOENT)
+		store_req_fail(r, -EIO, "%s: the file is missing; someone else "
+			       "removed it, so restore it or run again", path);
+	else if (rc != 0)
+		store_req_fail(r, rc, "%s: %s; %s", path, strerror(-rc),
+			       store_remedy(rc));
+	r->res.data = r->data;
+	free(path);
+}
+
+static int find_artifact(struct store *s, struct store_req *r, bool *gone)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_GET_ARTIFACT);
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, r->id);
+	store_bind_text(st, 2, r->requestor);
+	while ((rc = store_sql_step(s, st)) == 1) {
+		read_row(r, st);
+		*gone = sqlite3_column_int(st, COL_GONE) != 0;
+	}
+	return rc;
+}
+
+static int read_artifact(struct store *s, struct store_req *r)
+{
+	const struct store_artifact *a = &r->found;
+	bool gone = false;
+	int rc = find_artifact(s, r, &gone);
+
+	if (rc != 0)
+		return rc;
+	if (r->res.artifact == NULL)
+		store_req_fail(r, -ENOENT, "no such artifact");
+	else if (gone || (a->expires_ms > 0 && a->expires_ms <= clock_wall_ms()))
+		store_req_fail(r, -ESTALE, "the artifact has expired");
+	else if (r->offset < 0 || r->offset > a->size || r->limit < 0)
+		store_req_fail(r, -ERANGE,
+			       "the artifact has %lld bytes: no range of it "
+			       "begins at %lld",
+			       (long long)a->size, (long long)r->offset);
+	else
+		read_range(s, r);
+	return 0;
+}
+
+static int usage(struct store *s, struct store_req *r)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_USAGE);
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, r->requestor);
+	while ((rc = store_sql_step(s, st)) == 1) {
+		r->res.artifact_bytes = sqlite3_column_int64(st, 0);
+		r->res.row_bytes = sqlite3_column_int64(st, 1);
+	}
+	return rc;
+}
+
+const struct store_op store_op_put_artifact = {.name = "put_artifact",
+					       .writes = true,
+					       .prep = sync_tmp,
+					       .exec = put_artifact,
+					       .undo = take_back,
+					       .drop = remove_tmp};
+const struct store_op store_op_expire_artifacts = {
+    .name = "expire_artifacts", .writes = true, .exec = expire_artifacts};
+const struct store_op store_op_read_artifact = {.name = "read_artifact",
+						.large = true,
+						.exec = read_artifact};
+const struct store_op store_op_usage = {.name = "usage", .exec = usage};

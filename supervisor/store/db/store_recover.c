@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+
+#define KEEP_MS (24LL * 3600 * 1000) /* an interrupted run, from now */
+#define ORPHAN_S 3600 /* a blob this old, whose instance has no file */
+
+struct stray {
+	char *run;
+	char *art; /* NULL: the folder has nothing in it */
+};
+
+struct store_recovery {
+	char **dead; /* instances whose lock we hold, so that nobody else does
+			the same work */
+	int *lock;
+	size_t n_dead;
+	struct stray *strays; /* files and folders that no row knew */
+	size_t n_strays;
+	char *scanning; /* the run whose folder is being read */
+	bool empty;
+	struct store *s;
+};
+
+char *store_instance_path(const struct store *s, const char *name)
+{
+	return xasprintf("%s/" STORE_INSTANCES_DIR "/%s", s->dir, name);
+}
+
+/* An open file that has its name still, and our lock: its fd, or -errno. */
+static int lock_file(const char *path, int flags)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		rc = -errno;
+	else if (fstat(fd, &st) != 0 || st.st_nlink == 0)
+		rc = -EWOULDBLOCK; /* its last owner has just removed it */
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+bool store_instance_lives(const struct store *s, const char *name)
+{
+	char *path = store_instance_path(s, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool lives = fd < 0 ? errno != ENOENT : flock(fd, LOCK_SH | LOCK_NB) != 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return lives;
+}
+
+/* Who has written to us touches our file. */
+static void hear_nudges(struct store *s, const char *path)
+{
+	atomic_store(&s->nudged,
+		     s->nudge_fd >= 0 &&
+			 inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0);
+}
+
+int store_instance_lock(struct store *s)
+{
+	char *dir = xasprintf("%s/" STORE_INSTANCES_DIR, s->dir);
+	char *path = store_instance_path(s, s->instance);
+	struct stat st;
+	int rc = 0, fd = s->instance_fd;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
+		goto out;
+	if (fd >= 0)
+		close(fd);
+	s->instance_fd = -1;
+	rc = file_mkdirs(dir);
+	for (int i = 0; rc == 0 && s->instance_fd < 0; i++) {
+		fd = lock_file(path, O_CREAT);
+		if (fd >= 0)
+			s->instance_fd = fd;
+		else if (fd != -EWOULDBLOCK)
+			rc = fd;
+		else if (!store_pause(s, i)) /* a survivor has a look at it */
+			rc = -EBUSY;
+	}
+	if (rc != 0)
+		store_failed(s, rc, path);
+	else
+		hear_nudges(s, path);
+out:
+	free(path);
+	free(dir);
+	return rc;
+}
+
+void store_instance_unlock(struct store *s)
+{
+	char *path;
+
+	if (s->instance_fd < 0)
+		return;
+	path = store_instance_path(s, s->instance);
+	unlink(path);
+	free(path);
+	close(s->instance_fd);
+	s->instance_fd = -1;
+}
+
+static int on_instance(void *arg, const char *name)
+{
+	struct store_recovery *v = arg;
+	char *path;
+	int fd;
+
+	if (name[0] == '.' || strcmp(name, v->s->instance) == 0)
+		return 0;
+	path = store_instance_path(v->s, name);
+	fd = lock_file(path, 0);
+	free(path);
+	if (fd < 0)
+		return 0; /* it lives, or another survivor has it */
+	v->dead = xrealloc(v->dead, (v->n_dead + 1) * sizeof(*v->dead));
+	v->lock = xrealloc(v->lock, (v->n_dead + 1) * sizeof(*v->lock));
+	v->dead[v->n_dead] = xstrdup(name);
+	v->lock[v->n_dead++] = fd;
+	return 0;
+}
+
+static bool is_dead(const struct store_recovery *v, const char *name, size_t len)
+{
+	for (size_t i = 0; i < v->n_dead; i++)
+		if (strlen(v->dead[i]) == len &&
+		    memcmp(v->dead[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+/* 1: a row names the file; 0: none does; or -errno. */
+static int lives(struct store *s, const char *run, const char *art)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_ARTIFACT_LIVES);
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, art);
+	store_bind_text(st, 2, run);
+	rc = store_sql_step(s, st);
+	if (rc == 1)
+		sqlite3_reset(st);
+	return rc;
+}
+
+static void add_stray(struct store_recovery *v, const char *art)
+{
+	v->strays =
+	    xrealloc(v->strays, (v->n_strays + 1) * sizeof(*v->strays));
+	v->strays[v->n_strays++] =
+	    (struct stray){.run = xstrdup(v->scanning),
+			   .art = art != NULL ? xstrdup(art) : NULL};
+}
+
+static int on_artifact(void *arg, const char *name)
+{
+	struct store_recovery *v = arg;
+	int rc = lives(v->s, v->scanning, name);
+
+	v->empty = false;
+	if (rc == 0)
+		add_stray(v, name);
+	return rc < 0 ? rc : 0;
+}
+
+static int on_run_dir(void *arg, const char *name)
+{
+	struct store_recovery *v = arg;
+	char *dir;
+	int rc;
+
+	if (strcmp(name, STORE_TMP_NAME) == 0)
+		return 0;
+	dir = xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s", v->s->dir, name);
+	v->scanning = xstrdup(name);
+	v->empty = true;
+	rc = file_each(dir, on_artifact, v);
+	if (rc == 0 && v->empty)
+		add_stray(v, NULL);
+	free(v->scanning);
+	v->scanning = NULL;
+	free(dir);
+	return rc == -ENOTDIR ? 0 : rc;
+}
+
+static void end_recovery(struct store *s, struct store_req *r)
+{
+	struct store_recovery *v = r->recovery;
+
+	(void)s;
+	if (v == NULL)
+		return;
+	for (size_t i = 0; i < v->n_dead; i++) {
+		close(v->lock[i]);
+		free(v->dead[i]);
+	}
+	for (size_t i = 0; i < v->n_strays; i++) {
+		free(v->strays[i].run);
+		free(v->strays[i].art);
+	}
+	free(v->dead);
+	free(v->lock);
+	free(v->strays);
+	free(v);
+	r->recovery = NULL;
+}
+
+/*
+ * Who is dead, and which files may be strays? Looked for without the write
+ * lock: others may be busy.
+ */
+static int find_dead(struct store *s, struct store_req *r)
+{
+	struct store_recovery *v = xcalloc(1, sizeof(*v));
+	char *dir = xasprintf("%s/" STORE_INSTANCES_DIR, s->dir);
+	int rc;
+
+	v->s = s;
+	r->recovery = v;
+	rc = file_each(dir, on_instance, v);
+	if (rc == 0 && v->n_dead > 0) {
+		free(dir);
+		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->dir);
+		rc = file_each(dir, on_run_dir, v);
+	}
+	if (rc != 0 && s->why[0] == '\0')
+		store_failed(s, rc, dir);
+	free(dir);
+	return rc;
+}
+
+static int claim_stmt(struct store *s, enum store_stmt which,
+		      const char *instance, int64_t now, sqlite3_stmt **out)
+{
+	sqlite3_stmt *st = *out = store_sql(s, which);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, instance);
+	if (which == STMT_CLAIM_RUNNING_ARTIFACTS)
+		sqlite3_bind_int64(st, 2, now + KEEP_MS);
+	else
+		store_bind_text(st, 2, s->instance);
+	sqlite3_bind_int64(st, 3, now);
+	sqlite3_bind_int64(st, 4, now + KEEP_MS);
+	return 0;
+}
+
+static int claim(struct store *s, struct store_req *r, const char *instance)
+{
+	int64_t now = clock_wall_ms();
+	sqlite3_stmt *st;
+	int rc;
+
+	rc = claim_stmt(s, STMT_CLAIM_RUNNING_ARTIFACTS, instance, now, &st);
+	if (rc == 0)
+		rc = store_sql_step(s, st);
+	if (rc == 0)
+		rc = claim_stmt(s, STMT_CLAIM_RUNNING, instance, now, &st);
+	if (rc == 0)
+		rc = store_sql_step(s, st);
+	if (rc == 0) {
+		r->res.interrupted += (size_t)sqlite3_changes(s->db);
+		rc = claim_stmt(s, STMT_CLAIM_CANCELLED, instance, now, &st);
+	}
+	if (rc == 0)
+		rc = store_sql_step(s, st);
+	if (rc != 0 || r->begun)
+		return rc;
+	rc = claim_stmt(s, STMT_CLAIM_QUEUED, instance, now, &st);
+	if (rc != 0)
+		return rc;
+	while ((rc = store_sql_step(s, st)) == 1)
+		store_run_row(r, st);
+	/* what was asked about those that are ours now is asked of us */
+	if (rc == 0)
+		rc = claim_stmt(s, STMT_CLAIM_MAIL, instance, now, &st);
+	return rc == 0 ? store_sql_step(s, st) : rc;
+}
+
+/* A row was written after its instance had its file: no file, no life. */
+static bool is_missing(const struct store *s, const char *instance)
+{
+	char *path = store_instance_path(s, instance);
+	bool missing = access(path, F_OK) != 0 && errno == ENOENT;
+
+	free(path);
+	return missing;
+}
+
+static int claim_all(struct store *s, struct store_req *r)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_INSTANCES);
+	char **names = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	while ((rc = store_sql_step(s, st)) == 1) {
+		names = xrealloc(names, (n + 1) * sizeof(*names));
+		names[n++] = xstrdup(store_text(st, 0));
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (rc == 0 && strcmp(names[i], s->instance) != 0 &&
+		    (is_dead(r->recovery, names[i], strlen(names[i])) ||
+		     is_missing(s, names[i])))
+			rc = claim(s, r, names[i]);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+/*
+ * Under the write lock, no living supervisor is between giving a file its
+ * name and writing the row: what has no row now is a stray for good.
+ */
+static int remove_strays(struct store *s, const struct store_recovery *v)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < v->n_strays; i++) {
+		const struct stray *stray = &v->strays[i];
+
+		if (stray->art == NULL) {
+			file_remove_dir(s->dir, stray->run);
+			continue;
+		}
+		rc = lives(s, stray->run, stray->art);
+		if (rc == 0)
+			file_remove(s->dir, stray->run, stray->art);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct store_run *x = a, *y = b;
+
+	return strcmp(x->id, y->id);
+}
+
+static int recover(struct store *s, struct store_req *r)
+{
+	int rc = claim_all(s, r);
+
+	if (r->res.n_runs > 1) /* they queue again in the order they came */
+		qsort(r->rows, r->res.n_runs, sizeof(*r->rows), by_id);
+	return rc == 0 ? remove_strays(s, r->recovery) : rc;
+}
+
+/* A blob is named INSTANCE.XXXXXX. */
+static int on_tmp(void *arg, const char *name)
+{
+	const struct store_recovery *v = arg;
+	size_t len = strcspn(name, ".");
+	char *path = xasprintf("%s/" STORE_TMP_DIR "/%s", v->s->dir, name);
+	char *instance = xstrndup(name, len);
+	struct stat st;
+
+	if (is_dead(v, name, len) ||
+	    (is_missing(v->s, instance) && stat(path, &st) == 0 &&
+	     time(NULL) - st.st_mtime > ORPHAN_S))
+		unlink(path);
+	free(instance);
+	free(path);
+	return 0;
+}
+
+/* The claim is on the disk: nothing of the dead is needed any more. */
+static void bury(struct store *s, struct store_req *r)
+{
+	const struct store_recovery *v = r->recovery;
+	char *tmp = xasprintf("%s/" STORE_TMP_DIR, s->dir);
+
+	file_each(tmp, on_tmp, r->recovery);
+	for (size_t i = 0; i < v->n_dead; i++) {
+		char *path = store_instance_path(s, v->dead[i]);
+
+		unlink(path);
+		free(path);
+	}
+	free(tmp);
+	end_recovery(s, r);
+}
+
+const struct store_op store_op_recover = {.name = "recover",
+					  .writes = true,
+					  .prep = find_dead,
+					  .exec = recover,
+					  .keep = bury,
+					  .undo = end_recovery};

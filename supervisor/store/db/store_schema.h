@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_schema.h - the tables, and every statement that touches them. */
+#ifndef SUPERVISOR_STORE_DB_STORE_SCHEMA_H
+#define SUPERVISOR_STORE_DB_STORE_SCHEMA_H
+
+#include "supervisor/store/store_impl.h"
+
+#define STORE_SCHEMA_VERSION 5 /* PRAGMA user_version */
+
+extern const char store_pragmas[];
+/* [N] makes version N + 1 of version N; 0 is an empty file. */
+extern const char *const store_steps[STORE_SCHEMA_VERSION];
+extern const char *const store_statements[STORE_STMTS];
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+
+#define SWEEP_ROWS 128 /* a transaction; others wait for its end */
+
+struct pair { /* two texts of a row */
+	char *a;
+	char *b;
+};
+
+struct pairs {
+	struct pair *v;
+	size_t n;
+};
+
+static void free_pairs(struct pairs *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->v[i].a);
+		free(p->v[i].b);
+	}
+	free(p->v);
+}
+
+static int read_pairs(struct store *s, sqlite3_stmt *st, struct pairs *p)
+{
+	int rc;
+
+	while ((rc = store_sql_step(s, st)) == 1) {
+		p->v = xrealloc(p->v, (p->n + 1) * sizeof(*p->v));
+		p->v[p->n++] = (struct pair){.a = xstrdup(store_text(st, 0)),
+					     .b = xstrdup(store_text(st, 1))};
+	}
+	return rc;
+}
+
+/* WHICH selects what expired before NOW_MS, a transaction's worth of it. */
+static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
+			struct pairs *p)
+{
+	sqlite3_stmt *st = store_sql(s, which);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	sqlite3_bind_int64(st, 1, now_ms);
+	sqlite3_bind_int(st, 2, SWEEP_ROWS);
+	return read_pairs(s, st, p);
+}
+
+/* WHICH changes the rows of A and, where it asks for it, B. */
+static int change(struct store *s, enum store_stmt which, const char *a,
+		  const char *b)
+{
+	sqlite3_stmt *st = store_sql(s, which);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, a);
+	if (b != NULL)
+		store_bind_text(st, 2, b);
+	return store_sql_step(s, st);
+}
+
+/*
+ * Its row stays, so that it is known to have expired. 1; 0 when the file
+ * would not go, so that a later sweep has to try again; or -errno.
+ */
+static int drop_file(struct store *s, const struct pair *artifact)
+{
+	int rc = file_remove(s->dir, artifact->b, artifact->a);
+
+	if (rc != 0) {
+		log_warn("store", "run=%s artifact=%s remove=\"%s\"",
+			 artifact->b, artifact->a, strerror(-rc));
+		return 0;
+	}
+	rc = change(s, STMT_ARTIFACT_GONE, artifact->a, NULL);
+	return rc == 0 ? 1 : rc;
+}
+
+static int drop_run(struct store *s, const struct pair *run)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_ARTIFACTS_OF);
+	struct pairs files = {0};
+	int rc, gone = 1;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	store_bind_text(st, 1, run->a);
+	rc = read_pairs(s, st, &files);
+	for (size_t i = 0; rc == 0 && gone == 1 && i < files.n; i++)
+		gone = drop_file(s, &files.v[i]);
+	free_pairs(&files);
+	if (rc != 0 || gone != 1)
+		return rc != 0 ? rc : gone;
+	rc = change(s, STMT_DROP_ARTIFACTS, run->a, NULL);
+	if (rc == 0)
+		rc = change(s, STMT_DROP_RUN, run->a, run->b);
+	return rc == 0 ? 1 : rc;
+}
+
+/* DROP each of P; *DROPPED counts. 0 or -errno. */
+static int drop_all(struct store *s, const struct pairs *p,
+		    int (*drop)(struct store *, const struct pair *),
+		    size_t *dropped)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < p->n; i++) {
+		rc = drop(s, &p->v[i]);
+		if (rc == 1)
+			++*dropped;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* WHICH changes a few of what has expired; *MORE: there may be others. */
+static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
+		       bool *more)
+{
+	sqlite3_stmt *st = store_sql(s, which);
+	int rc;
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	sqlite3_bind_int64(st, 1, now_ms);
+	sqlite3_bind_int(st, 2, SWEEP_ROWS);
+	rc = store_sql_step(s, st);
+	*more |= rc == 0 && sqlite3_changes(s->db) == SWEEP_ROWS;
+	return rc;
+}
+
+/* Few are there at a time: one a run and kind. */
+static int forget_mail(struct store *s, int64_t now_ms)
+{
+	sqlite3_stmt *st = store_sql(s, STMT_EXPIRED_MAIL);
+
+	if (st == NULL)
+		return store_sql_failed(s);
+	sqlite3_bind_int64(st, 1, now_ms);
+	return store_sql_step(s, st);
+}
+
+static int sweep(struct store *s, struct store_req *r)
+{
+	struct pairs files = {0}, runs = {0};
+	bool more = false;
+	/* of a task that has expired the run stays */
+	int rc = forget_some(s, STMT_EXPIRED_TASKS, r->time_ms, &more);
+	size_t dropped = 0;
+
+	if (rc == 0)
+		rc = forget_mail(s, r->time_ms);
+	if (rc == 0)
+		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
+	if (rc == 0)
+		rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
+	if (rc == 0)
+		rc = drop_all(s, &files, drop_file, &dropped);
+	if (rc == 0 && files.n < SWEEP_ROWS)
+		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
+	if (rc == 0)
+		rc = drop_all(s, &runs, drop_run, &dropped);
+	r->again = more ||
+		   (dropped > 0 &&
+		    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
+	free_pairs(&files);
+	free_pairs(&runs);
+	return rc;
+}
+
+const struct store_op store_op_sweep = {
+    .name = "sweep", .writes = true, .exec = sweep};

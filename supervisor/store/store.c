@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/state/state_file.h"
+#include "supervisor/store/store_impl.h"
+#include "supervisor/store/store_readq.h"
+
+#define LAZY_MS 50 /* longer than many a run: then it is written once */
+#define GATHER_RUNS 16
+#define GATHER_MS 3 /* less than 16 runs take */
+#define PICKED_MAX 256 /* requests among which twins are looked for */
+#define BACKOFF_MIN_MS 100
+#define BACKOFF_MAX_MS 2000
+#define FOREVER INT64_MAX
+#define STACK_BYTES ((size_t)512 << 10)
+
+static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
+{
+	struct timespec ts = {.tv_sec = ms / 1000,
+			      .tv_nsec = ms % 1000 * 1000000};
+
+	if (ms == FOREVER)
+		pthread_cond_wait(c, &s->lock);
+	else
+		pthread_cond_timedwait(c, &s->lock, &ts);
+}
+
+/*
+ * Many runs are under way, each with its first row here: more of them end in a
+ * moment, and a commit costs the same for all of those. Whose row is in a hurry
+ * has a lazy one, too, as a rule.
+ */
+static bool is_worth_waiting(const struct store *s)
+{
+	return s->ends == s->hurried && !s->stopping &&
+	       s->queued >= 2 * s->hurried + GATHER_RUNS;
+}
+
+int64_t store_due_ms(const struct store *s)
+{
+	int64_t due = FOREVER;
+
+	if (s->abandon)
+		return 0;
+	if (s->hurried > 0)
+		return is_worth_waiting(s) ? s->hurry_ms + GATHER_MS : 0;
+	if (!STAILQ_EMPTY(&s->queue))
+		due = s->stopping ? 0 : s->lazy_until_ms;
+	if (!STAILQ_EMPTY(&s->kept) && s->retry_ms < due)
+		due = s->retry_ms;
+	return due;
+}
+
+static void backoff(struct store *s)
+{
+	if (STAILQ_EMPTY(&s->kept)) {
+		s->backoff_ms = 0;
+		return;
+	}
+	s->backoff_ms = s->backoff_ms == 0 ? BACKOFF_MIN_MS : s->backoff_ms * 2;
+	if (s->backoff_ms > BACKOFF_MAX_MS)
+		s->backoff_ms = BACKOFF_MAX_MS;
+	s->retry_ms = clock_mono_ms() + s->backoff_ms;
+}
+
+/*
+ * Say once that it began to fail, and once that it is over; but what fails at
+ * the first use, who asked tells. LOCK is held.
+ */
+static void diagnose(struct store *s)
+{
+	bool sick = s->why[0] != '\0', used = s->used;
+
+	s->used = true;
+	if (sick && s->sick[0] == '\0' && used)
+		log_error("store", "msg=\"%s\"", s->why);
+	else if (!sick && s->sick[0] != '\0')
+		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
+	snprintf(s->sick, sizeof(s->sick), "%s", s->why);
+	s->sick_rc = s->why_rc;
+}
+
+static void enqueue(struct store *s, struct store_req *r)
+{
+	if (STAILQ_EMPTY(&s->queue))
+		s->lazy_until_ms = r->asked_ms + LAZY_MS;
+	STAILQ_INSERT_TAIL(&s->queue, r, link);
+	s->queued++;
+	if (r->hurry && s->hurried++ == 0)
+		s->hurry_ms = r->asked_ms;
+	if (r->hurry && r->run.finished_ms > 0)
+		s->ends++;
+	if (r->op != &store_op_put_run)
+		s->others++;
+}
+
+/* BATCH has been decided: on to store_dispatch(). LOCK is held. */
+static void finish(struct store *s, struct store_reqs *batch)
+{
+	bool told = false;
+	struct store_req *r;
+
+	while ((r = STAILQ_FIRST(batch)) != NULL) {
+		STAILQ_REMOVE_HEAD(batch, link);
+		if (r->again && !s->stopping) {
+			store_req_forget(r);
+			enqueue(s, r);
+		} else if (r->done == NULL) {
+			s->bytes -= r->bytes;
+			store_req_free(r);
+		} else {
+			STAILQ_INSERT_TAIL(&s->finished, r, link);
+			told = true;
+		}
+	}
+	if (told)
+		eventfd_write(s->event_fd, 1);
+}
+
+static void take(struct store *s, struct store_reqs *batch)
+{
+	STAILQ_INIT(batch);
+	STAILQ_CONCAT(batch, &s->kept);
+	STAILQ_CONCAT(batch, &s->queue);
+	s->queued = s->hurried = s->ends = s->others = 0;
+}
+
+/* Is there one among ALL that writes R's row for somebody who waits? */
+static bool has_twin(const struct store_reqs *all, const struct store_req *r)
+{
+	const struct store_req *other;
+
+	STAILQ_FOREACH(other, all, link)
+		if (other->hurry && strcmp(other->run.id, r->run.id) == 0)
+			return true;
+	return false;
+}
+
+/* Where such a one may be: most rows need not be held against all others. */
+static void mark_hurried(const struct store_reqs *all, bool slots[STORE_SLOTS])
+{
+	const struct store_req *r;
+
+	STAILQ_FOREACH(r, all, link)
+		if (r->hurry)
+			slots[store_slot(r->run.id)] = true;
+}
+
+/*
+ * As take(), but rows that are in no hurry wait on, for the run's end may
+ * come before their time does. What is read has to see all of them.
+ */
+static void take_due(struct store *s, struct store_reqs *batch)
+{
+	struct store_reqs all = STAILQ_HEAD_INITIALIZER(all);
+	bool hurried[STORE_SLOTS] = {false};
+	int64_t now = clock_mono_ms();
+	struct store_req *r;
+
+	if (s->stopping || s->others > 0 || s->queued > PICKED_MAX) {
+		take(s, batch);
+		return;
+	}
+	STAILQ_CONCAT(&all, &s->queue);
+	take(s, batch);
+	mark_hurried(&all, hurried);
+	STAILQ_FOREACH(r, &all, link)
+		r->stays = !r->hurry && r->run.idem_key == NULL &&
+			   r->asked_ms + LAZY_MS > now &&
+			   !(hurried[store_slot(r->run.id)] &&
+			     has_twin(&all, r));
+	while ((r = STAILQ_FIRST(&all)) != NULL) {
+		STAILQ_REMOVE_HEAD(&all, link);
+		if (r->stays)
+			enqueue(s, r);
+		else
+			STAILQ_INSERT_TAIL(batch, r, link);
+	}
+}
+
+/* Time is up: whoever still waits hears why. LOCK is held. */
+static void give_up(struct store *s)
+{
+	struct store_reqs left;
+	struct store_req *r;
+
+	take(s, &left);
+	STAILQ_FOREACH(r, &left, link) {
+		store_req_forget(r);
+		store_req_fail(r, -ECANCELED,
+			       "%s: the store was stopped before this was "
+			       "written%s%s",
+			       s->db_path, s->sick[0] != '\0' ? "; " : "",
+			       s->sick);
+		if (r->op->drop != NULL)
+			r->op->drop(s, r);
+	}
+	finish(s, &left);
+}
+
+static void work(struct store *s)
+{
+	struct store_reqs batch;
+	unsigned long commits;
+
+	take_due(s, &batch);
+	s->busy = true;
+	pthread_mutex_unlock(&s->lock);
+	commits = store_batch(s, &batch, &s->kept);
+	pthread_mutex_lock(&s->lock);
+	s->commits += commits;
+	diagnose(s);
+	backoff(s);
+	finish(s, &batch);
+	s->busy = !STAILQ_EMPTY(&s->kept);
+}
+
+static void *thread_main(void *arg)
+{
+	struct store *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stopped) {
+		int64_t due = store_due_ms(s);
+
+		if (s->abandon)
+			give_up(s);
+		if (STAILQ_EMPTY(&s->queue) && STAILQ_EMPTY(&s->kept)) {
+			s->busy = false;
+			pthread_cond_signal(&s->idle);
+		}
+		if (s->abandon || due > clock_mono_ms())
+			wait_until(s, &s->wake, s->abandon ? FOREVER : due);
+		else
+			work(s);
+	}
+	pthread_mutex_unlock(&s->lock);
+	store_sql_close(s);
+	store_instance_unlock(s);
+	return NULL;
+}
+
+static void init_waiting(struct store *s)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->idle, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+/* The thread hears no signal: they are the loop's. */
+static int start_thread(struct store *s)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&s->thread, &attr, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return rc;
+}
+
+static void free_store(struct store *s)
+{
+	if (s->event_fd >= 0)
+		close(s->event_fd);
+	if (s->nudge_fd >= 0)
+		close(s->nudge_fd);
+	pthread_cond_destroy(&s->idle);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s->instance);
+	free(s->db_path);
+	free(s->dir);
+	free(s);
+}
+
+struct store *store_start(const char *state_dir, const char *instance)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->dir = xstrdup(state_dir);
+	s->db_path = xasprintf("%s/%s", state_dir, STORE_DB);
+	s->instance = xstrdup(instance);
+	s->instance_fd = -1;
+	STAILQ_INIT(&s->queue);
+	STAILQ_INIT(&s->finished);
+	STAILQ_INIT(&s->kept);
+	init_waiting(s);
+	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	rc = s->event_fd < 0 ? errno : start_thread(s);
+	if (rc == 0)
+		return s;
+	free_store(s);
+	errno = rc;
+	return NULL;
+}
+
+/* To the thread goes R; NULL is fine. */
+static void submit(struct store *s, struct store_req *r)
+{
+	bool first;
+
+	if (r == NULL)
+		return;
+	pthread_mutex_lock(&s->lock);
+	first = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
+	enqueue(s, r);
+	if (first || (r->hurry && !is_worth_waiting(s)))
+		pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int store_fd(const struct store *s)
+{
+	return s->event_fd;
+}
+
+int store_nudge_fd(const struct store *s)
+{
+	return s->nudge_fd;
+}
+
+bool store_is_nudged(const struct store *s)
+{
+	return atomic_load(&s->nudged);
+}
+
+void store_dispatch(struct store *s)
+{
+	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
+	struct store_req *r;
+	size_t bytes = 0;
+	eventfd_t n;
+
+	eventfd_read(s->event_fd, &n);
+	pthread_mutex_lock(&s->lock);
+	STAILQ_CONCAT(&ready, &s->finished);
+	STAILQ_FOREACH(r, &ready, link)
+		bytes += r->bytes;
+	s->bytes -= bytes;
+	pthread_mutex_unlock(&s->lock);
+	while ((r = STAILQ_FIRST(&ready)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ready, link);
+		submit(s, store_lane_leave(&s->lanes, r));
+		r->done(r->arg, &r->res);
+		store_req_free(r);
+	}
+}
+
+static bool all_told(struct store *s)
+{
+	bool told;
+
+	pthread_mutex_lock(&s->lock);
+	told = !s->busy && STAILQ_EMPTY(&s->finished) &&
+	       STAILQ_EMPTY(&s->queue);
+	pthread_mutex_unlock(&s->lock);
+	return told;
+}
+
+/* False: UNTIL_MS came first. */
+static bool wait_idle(struct store *s, int64_t until_ms)
+{
+	bool idle;
+
+	pthread_mutex_lock(&s->lock);
+	while ((s->busy || !STAILQ_EMPTY(&s->queue)) &&
+	       clock_mono_ms() < until_ms)
+		wait_until(s, &s->idle, until_ms);
+	idle = !s->busy && STAILQ_EMPTY(&s->queue);
+	pthread_mutex_unlock(&s->lock);
+	return idle;
+}
+
+static void set_and_wake(struct store *s, bool *flag)
+{
+	pthread_mutex_lock(&s->lock);
+	*flag = true;
+	s->retry_ms = 0;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void store_stop(struct store *s, int timeout_ms)
+{
+	int64_t until_ms = clock_mono_ms() + timeout_ms;
+
+	if (s == NULL)
+		return;
+	set_and_wake(s, &s->stopping);
+	do {
+		if (!wait_idle(s, until_ms)) {
+			set_and_wake(s, &s->abandon);
+			wait_idle(s, FOREVER);
+		}
+		store_dispatch(s); /* which may ask for more */
+	} while (!all_told(s));
+	set_and_wake(s, &s->stopped);
+	pthread_join(s->thread, NULL);
+	free_store(s);
+}
+
+const char *store_sick(struct store *s)
+{
+	static _Thread_local char text[STORE_WHY_SIZE];
+
+	pthread_mutex_lock(&s->lock);
+	memcpy(text, s->sick, sizeof(text));
+	pthread_mutex_unlock(&s->lock);
+	return text[0] != '\0' ? text : NULL;
+}
+
+const char *store_sick_says(struct store *s)
+{
+	const char *says;
+
+	pthread_mutex_lock(&s->lock);
+	says = s->sick[0] != '\0' ? store_says(s->sick_rc) : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return says;
+}
+
+unsigned long store_commits(struct store *s)
+{
+	unsigned long n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->commits;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+size_t store_bytes(struct store *s)
+{
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->bytes;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void store_ask(struct store *s, const struct store_op *op,
+	       const struct store_req *asked)
+{
+	struct store_req *r = store_req_new(op, asked);
+
+	r->res.why = "";
+	r->asked_ms = clock_mono_ms();
+	pthread_mutex_lock(&s->lock);
+	s->bytes += r->bytes;
+	pthread_mutex_unlock(&s->lock);
+	if (store_lane_enter(&s->lanes, r))
+		submit(s, r);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - what survives: runs, artifacts and sessions in a state directory.
+ *
+ *   STATE/paddock.db           SQLite, WAL, synchronous=FULL
+ *   STATE/instances/ID         locked for as long as its supervisor lives;
+ *                              touched by another that has written to it
+ *   STATE/artifacts/RUN/ART    written, synced, then named; rows point at them
+ *
+ * Calls return at once. One thread owns the database: it takes what has been
+ * asked, does it in order in one transaction (reads see earlier writes), and
+ * commits; then each DONE is called, in order, from store_dispatch() on the
+ * caller's thread. Of one requestor's reads of whole runs and artifacts a few
+ * are asked at a time; the others wait, so that they delay nobody else's. Strings in a request are copied; those in a result are
+ * lent until DONE returns. Several supervisors may share one directory.
+ *
+ * The time of a row is Unix milliseconds; 0 is none.
+ */
+#ifndef SUPERVISOR_STORE_STORE_H
+#define SUPERVISOR_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+
+struct store;
+
+/* The stored values; never renumber. */
+enum store_status {
+	STORE_QUEUED = 0,
+	STORE_RUNNING = 1,
+	STORE_SUCCEEDED = 2,
+	STORE_FAILED = 3,
+	STORE_PARTIAL_SUCCESS = 4,
+	STORE_CANCELED = 5,
+	STORE_STATUSES
+};
+
+/* What a run is as a task, and whose answer tasks/result gives; likewise. */
+enum store_task {
+	STORE_TASK_NONE = 0,
+	STORE_TASK_VIEW = 1,   /* run_task_template: the run's view */
+	STORE_TASK_OUTPUT = 2, /* the template's tool: its plain output */
+	STORE_TASK_REPLY = 3,  /* the same, which made the whole result */
+};
+
+/* Whose an open run is, as who reads its row finds it. */
+enum store_owner {
+	STORE_OWNER_NONE = 0, /* it has ended, or it was not looked for */
+	STORE_OWNER_SELF,
+	STORE_OWNER_OTHER, /* another instance, which lives */
+	STORE_OWNER_DEAD,  /* store_recover() takes it over */
+};
+
+struct store_run {
+	char id[ID_SIZE];
+	const char *requestor;
+	const char *template_id;
+	const char *version;
+	const char *digest;	/* of the template package, hex */
+	enum store_status status;
+	int64_t created_ms;
+	int64_t started_ms;
+	int64_t updated_ms;
+	int64_t finished_ms;
+	int64_t expires_ms;	/* when the row may be forgotten; 0: not yet */
+	bool cancelling;	/* RUNNING, but asked to end: it will be CANCELED */
+	enum store_task task;
+	int64_t task_ttl_ms;	/* from created_ms on */
+	int64_t task_expires_ms; /* 0: no task, or one that is forgotten */
+	const char *task_note;	/* ended: its outcome in words, or NULL */
+	const char *inputs;	/* JSON; NULL: secret, or needed no more */
+	const char *options;	/* JSON: what a queued run needs to start again */
+	const char *idem_key;	/* NULL: none */
+	const char *idem_digest; /* of the inputs, hex */
+	const char *view;	/* JSON: the whole terminal view; NULL until
+				   then, and for a run that was interrupted */
+	const char *log;	/* text, or NULL */
+
+	/* Of an open run, read by its id; view, log, task_note as shown then: */
+	enum store_owner owner;
+	bool awaiting;		/* it waits for an answer of its client's */
+	int64_t shown_until_ms;	/* its owner keeps what it shows fresh until */
+	int64_t log_until_ms;	/* …and its log */
+	int64_t shown_seq, log_seq; /* one more with each change of those */
+};
+
+/*
+ * What RUN takes of its requestor's account: inputs, options, view, log, and
+ * STORE_ROW_BYTES for the rest of it.
+ */
+#define STORE_ROW_BYTES 512
+int64_t store_row_bytes(const struct store_run *run);
+
+/* What one instance may ask another for, about a run; never renumber. */
+enum store_mail {
+	STORE_MAIL_CANCEL = 1,
+	STORE_MAIL_WATCH = 2, /* show its view */
+	STORE_MAIL_LOG = 3,   /* show its log */
+};
+
+struct store_letter {
+	char run_id[ID_SIZE];
+	enum store_mail kind;
+	int64_t until_ms; /* nobody needs it any more then */
+};
+
+struct store_artifact {
+	char id[ID_SIZE];
+	char run_id[ID_SIZE];
+	const char *requestor;
+	const char *name;
+	const char *mime_type;
+	const char *sha256;	/* hex */
+	int64_t size;
+	int64_t created_ms;
+	int64_t expires_ms;	/* 0: the run has not ended yet */
+};
+
+/*
+ * A conversation over HTTP, of which a client knows the id; what is stored is
+ * its SHA-256, so that nobody goes on with it who has read the database.
+ */
+struct store_session {
+	const char *key;	/* that, hex */
+	const char *requestor;
+	const char *credential; /* what REQUESTOR showed, hashed; "": nothing */
+	const char *revision;	/* that was negotiated */
+	const char *client;	/* JSON: the capabilities that it declared */
+	const char *uris;	/* JSON: what it is subscribed to */
+	int log_level;
+	int64_t used_ms;	/* last; of too many the longest unused go */
+	int64_t expires_ms;
+};
+
+#define STORE_SESSIONS_EACH 2048 /* of one requestor */
+#define STORE_SESSIONS_MAX 8192
+
+/* What DONE is told. Only the fields that its request fills are set. */
+struct store_result {
+	int rc;			/* 0, or -errno: -ENOENT not found, -EIO,
+				   -ENOSPC, -EROFS, -EACCES …; -EUCLEAN the
+				   database is damaged, -ENOTSUP a newer
+				   paddock's, -ECANCELED store_stop() came */
+	const char *why;	/* rc != 0: what failed, with the path, and what
+				   would mend it, for the log; else "" */
+	const struct store_run *runs; /* found, listed, reclaimed */
+	size_t n_runs;
+	int64_t total;		/* list: how many match in all */
+	const struct store_artifact *artifact;
+	const struct store_session *session; /* get_session */
+	const void *data;	/* read_artifact: the bytes of the range */
+	size_t len;
+	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
+	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
+	size_t interrupted;	/* recover: runs that were running */
+	const struct store_letter *mail; /* read_mail */
+	size_t n_mail;
+};
+
+typedef void (*store_done)(void *arg, const struct store_result *res);
+
+/*
+ * Start the thread for STATE_DIR (copied), which is created (0700) when
+ * missing. Nothing is opened before the first request; what fails then fails
+ * each request. INSTANCE is this supervisor's id (copied). NULL and errno:
+ * there is no thread to be had.
+ */
+struct store *store_start(const char *state_dir, const char *instance);
+
+/* Readable when store_dispatch() has work. Owned by the store. */
+int store_fd(const struct store *s);
+void store_dispatch(struct store *s);
+
+/*
+ * Wait until all that was asked is done or has failed, at most TIMEOUT_MS;
+ * dispatch it, release the instance's lock, and free S. NULL is fine.
+ */
+void store_stop(struct store *s, int timeout_ms);
+
+/* Is the store known to be failing? Its last error's text, or NULL. */
+const char *store_sick(struct store *s);
+
+/*
+ * What -errno means, in words for clients: of the server ("its disk is full"),
+ * without a path, which WHY and store_sick() have for the log.
+ */
+const char *store_says(int rc);
+/* What would mend it, for the operator: after the path, and what it is. */
+const char *store_remedy(int rc);
+const char *store_sick_says(struct store *s); /* or NULL: it is well */
+/*
+ * With which status (sysexits(3)) a daemon ends that finds -errno when it
+ * starts; 0: that may pass while it serves, so it starts.
+ */
+int store_ends_start(int rc);
+
+/*
+ * Does what lies in STATE_DIR look like a state folder of ours, or like none yet?
+ * Only read, as far as that tells anything without SQLite. 0, or -errno with WHY
+ * as store_result has both.
+ */
+int store_look(const char *state_dir, char *why, size_t size);
+/*
+ * May files be made in STATE_DIR and its folders? What is missing would be made.
+ * 0, or -errno and in AT (the caller's) which of them.
+ */
+int store_folders(const char *state_dir, char **at);
+
+enum store_urgency {
+	STORE_LAZY, /* may wait 50 ms for company: for another put of the same
+		       row, or a request that is no put_run, and then goes
+		       before it. Fails back like STORE_NOW */
+	STORE_NOW,  /* commit as soon as possible; when that fails, DONE
+		       hears of it and the request is dropped */
+	STORE_MUST, /* what was promised: on failure kept and tried again
+		       until it is done (or store_stop() gives up). Only what
+		       can never be done fails back: -EINVAL, -E2BIG, an
+		       artifact whose bytes are lost */
+};
+
+/*
+ * Write RUN whole: insert it, or replace the row of that id. The row names
+ * this instance. A lazy request and a later one for the same row still
+ * queued may become one write. DONE may be NULL. -EEXIST: another run has
+ * idem_key; STORE_MUST then writes RUN without the key.
+ */
+void store_put_run(struct store *s, const struct store_run *run,
+		   enum store_urgency urgency, store_done done, void *arg);
+
+/*
+ * One run of REQUESTOR's: 0 and runs[0], or -ENOENT. Of an open one whose owner
+ * shows it (store_show()) view, log and task_note are what was shown last.
+ */
+void store_get_run(struct store *s, const char *requestor, const char *id,
+		   store_done done, void *arg);
+
+/* The run that holds KEY for REQUESTOR and TEMPLATE_ID, or -ENOENT. */
+void store_find_idem(struct store *s, const char *requestor,
+		     const char *template_id, const char *key, store_done done,
+		     void *arg);
+
+struct store_filter {
+	const char *requestor;
+	int status;		 /* enum store_status, or -1 for any */
+	const char *template_id; /* NULL: any */
+	int64_t offset;
+	int limit;
+};
+
+/* Newest first; inputs, options, view and log are not read. */
+void store_list_runs(struct store *s, const struct store_filter *f,
+		     store_done done, void *arg);
+
+/* One run as store_get_run(), without inputs, options, view and log. */
+void store_get_task(struct store *s, const char *requestor, const char *id,
+		    store_done done, void *arg);
+
+/*
+ * REQUESTOR's tasks that have not expired at NOW_MS, newest first, LIMIT at
+ * most: those older than the id BEFORE, or all (NULL). As store_get_task().
+ */
+void store_list_tasks(struct store *s, const char *requestor,
+		      const char *before, int64_t now_ms, int limit,
+		      store_done done, void *arg);
+
+/*
+ * Name the artifact whose bytes are in TMP_PATH (made by artifact_file.h): sync it,
+ * rename it into place, and write its row. TMP_PATH is gone afterwards,
+ * whatever happens.
+ */
+void store_put_artifact(struct store *s, const struct store_artifact *a,
+			const char *tmp_path, enum store_urgency urgency,
+			store_done done, void *arg);
+
+/* All artifacts of RUN_ID expire at EXPIRES_MS. */
+void store_expire_artifacts(struct store *s, const char *run_id,
+			    int64_t expires_ms);
+
+/*
+ * Bytes [offset, offset + limit) of an artifact of REQUESTOR's, and its row.
+ * -ENOENT: unknown (or another's); -ESTALE: expired; -ERANGE: OFFSET is
+ * beyond its size (the row is filled).
+ */
+void store_read_artifact(struct store *s, const char *requestor, const char *id,
+			 int64_t offset, int64_t limit, store_done done,
+			 void *arg);
+
+void store_usage(struct store *s, const char *requestor, store_done done,
+		 void *arg);
+
+/* Insert it, or replace the one of that key; more than so many go. */
+void store_put_session(struct store *s, const struct store_session *session,
+		       enum store_urgency urgency, store_done done, void *arg);
+
+/* The one of that key, whoever's, or -ENOENT: or it expired before NOW_MS. */
+void store_get_session(struct store *s, const char *key, int64_t now_ms,
+		       store_done done, void *arg);
+
+/*
+ * It is gone for good, however lazily: it waits for as long as nothing can be
+ * written. So are all of REQUESTOR's by the other.
+ */
+void store_drop_session(struct store *s, const char *key,
+			enum store_urgency urgency, store_done done, void *arg);
+void store_drop_sessions(struct store *s, const char *requestor);
+
+/*
+ * Take over from supervisors that died (their instance file is not locked),
+ * each by exactly one survivor: what they ran becomes failed without a view;
+ * what they had queued becomes this instance's and comes back in runs, with
+ * inputs and options, but for what was to be cancelled. Stray files are removed.
+ */
+void store_recover(struct store *s, store_done done, void *arg);
+/* The same, but what they had queued is left to the next that wants it. */
+void store_recover_begun(struct store *s, store_done done, void *arg);
+
+/*
+ * Ask the owner of REQUESTOR's open run ID for KIND until UNTIL_MS, and nudge
+ * it. One row a run and kind, which the run's end removes. DONE (may be NULL):
+ * 0 once that is durable, also when there is no such run or it is ours.
+ */
+void store_send_mail(struct store *s, const char *requestor, const char *id,
+		     enum store_mail kind, int64_t until_ms, store_done done,
+		     void *arg);
+/* What this instance is asked for, and may have been before: in mail. */
+void store_read_mail(struct store *s, store_done done, void *arg);
+
+/*
+ * Readable after a nudge: the caller reads it empty, then asks for the mail.
+ * Owned by the store; -1: there are none here.
+ */
+int store_nudge_fd(const struct store *s);
+/* Do nudges come? Else the mail is to be looked for more often. */
+bool store_is_nudged(const struct store *s);
+
+/*
+ * Show to other instances how our open RUN goes: id, requestor, awaiting,
+ * task_note, view, log (NULL: as before), and until when they are kept fresh.
+ */
+void store_show(struct store *s, const struct store_run *run);
+
+/*
+ * Can it be written? Something is, which changes nothing. A state folder that is
+ * missing is made.
+ */
+void store_probe(struct store *s, store_done done, void *arg);
+/* Can it be opened? Nothing is written, but for what is missing. */
+void store_open(struct store *s, store_done done, void *arg);
+
+/* Forget what expired before NOW_MS: tasks, sessions, artifacts' files, runs. */
+void store_sweep(struct store *s, int64_t now_ms);
+
+#endif

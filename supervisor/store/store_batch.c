@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRIES 3 /* failures in a row before the rest is not even tried */
+
+/* May a put before R be done at the place of a put after it? */
+static bool is_barrier(const struct store_req *r)
+{
+	return r->op != &store_op_put_run && r->op != &store_op_expire_artifacts;
+}
+
+size_t store_slot(const char *id)
+{
+	size_t n = strlen(id), h = 0;
+
+	for (size_t i = n > 4 ? n - 4 : 0; i < n; i++)
+		h = h * 37 + (unsigned char)id[i];
+	return h % STORE_SLOTS;
+}
+
+/*
+ * Of two puts of one row with nothing between them to see it, one will do.
+ * Those that lose their slot to another are merely written twice.
+ */
+static void merge(struct store_reqs *batch)
+{
+	struct store_req *puts[STORE_SLOTS] = {NULL}, *r;
+
+	STAILQ_FOREACH(r, batch, link) {
+		struct store_req **before = &puts[store_slot(r->run.id)];
+
+		if (is_barrier(r))
+			memset(puts, 0, sizeof(puts));
+		if (r->op != &store_op_put_run)
+			continue;
+		if (*before != NULL && strcmp((*before)->run.id, r->run.id) == 0)
+			(*before)->heir = r;
+		*before = r;
+	}
+}
+
+static int prepare(struct store *s, struct store_reqs *batch, bool *writes)
+{
+	struct store_req *r;
+	int rc = store_sql_open(s);
+
+	STAILQ_FOREACH(r, batch, link) {
+		if (rc == 0 && r->op->prep != NULL)
+			rc = r->op->prep(s, r);
+		if (!r->over && r->op->writes)
+			*writes = true;
+	}
+	return rc;
+}
+
+static int execute(struct store *s, struct store_reqs *batch)
+{
+	struct store_req *r;
+	int rc = 0;
+
+	STAILQ_FOREACH(r, batch, link)
+		if (rc == 0 && !r->over && r->heir == NULL)
+			rc = r->op->exec(s, r);
+	return rc;
+}
+
+static int transact(struct store *s, struct store_reqs *batch, bool writes)
+{
+	int rc = store_sql_run(s, writes ? STMT_BEGIN_WRITE : STMT_BEGIN_READ);
+
+	if (rc != 0)
+		return rc;
+	rc = execute(s, batch);
+	if (rc == 0)
+		rc = store_sql_run(s, STMT_COMMIT);
+	if (rc != 0 && !sqlite3_get_autocommit(s->db)) {
+		char why[STORE_WHY_SIZE];
+		int why_rc = s->why_rc;
+
+		memcpy(why, s->why, sizeof(why)); /* not the rollback's */
+		store_sql_run(s, STMT_ROLLBACK);
+		memcpy(s->why, why, sizeof(why));
+		s->why_rc = why_rc;
+	}
+	return rc;
+}
+
+/* All of BATCH in one transaction: 0, or -errno and S->why. */
+static int attempt(struct store *s, struct store_reqs *batch,
+		   unsigned long *commits)
+{
+	struct store_req *r;
+	bool writes = false;
+	int rc;
+
+	s->why[0] = '\0';
+	rc = prepare(s, batch, &writes);
+	if (rc == 0)
+		rc = transact(s, batch, writes);
+	if (rc == 0 && writes)
+		++*commits;
+	STAILQ_FOREACH(r, batch, link) {
+		void (*after)(struct store *, struct store_req *) =
+		    rc == 0 ? r->op->keep : r->op->undo;
+
+		if (after != NULL)
+			after(s, r);
+	}
+	return rc;
+}
+
+/* What R brought back is final. */
+static void settle(struct store *s, struct store_req *r)
+{
+	const struct store_req *last = r;
+
+	while (last->heir != NULL)
+		last = last->heir;
+	if (last != r && last->res.rc != 0)
+		store_req_fail(r, last->res.rc, "%s", last->res.why);
+	if (r->res.rc != 0 && r->op->drop != NULL)
+		r->op->drop(s, r);
+}
+
+/* Would R overtake an older write of the same row? */
+static bool overtakes(const struct store_req *r, const struct store_reqs *kept)
+{
+	const struct store_req *k;
+
+	STAILQ_FOREACH(k, kept, link)
+		if (r->op == k->op && strcmp(r->run.id, k->run.id) == 0)
+			return true;
+	return false;
+}
+
+/* R could not be done: it waits for better days, or hears that it failed. */
+static void refuse(struct store *s, struct store_req *r, int rc,
+		   const char *why, struct store_reqs *decided,
+		   struct store_reqs *kept)
+{
+	store_req_forget(r);
+	if (r->must) {
+		STAILQ_INSERT_TAIL(kept, r, link);
+		return;
+	}
+	store_req_fail(r, rc, "%s", why);
+	settle(s, r);
+	STAILQ_INSERT_TAIL(decided, r, link);
+}
+
+/*
+ * The batch failed with RC. Try each request by itself, so that what one
+ * asked for fails that one alone, and so that reads are served while nothing
+ * can be written. When it is the world's fault, find that out soon.
+ */
+static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
+				struct store_reqs *kept, int rc)
+{
+	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
+	bool closed = s->db == NULL;
+	int tries[2] = {closed ? 0 : TRIES,		      /* reads */
+			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
+	unsigned long commits = 0;
+	char why[STORE_WHY_SIZE];
+	bool failed = false;
+	struct store_req *r;
+
+	memcpy(why, s->why, sizeof(why));
+	while ((r = STAILQ_FIRST(batch)) != NULL) {
+		struct store_reqs one = STAILQ_HEAD_INITIALIZER(one);
+		int *left = &tries[r->op->writes], verdict = rc;
+
+		STAILQ_REMOVE_HEAD(batch, link);
+		if (*left > 0 && !overtakes(r, kept)) {
+			store_req_forget(r);
+			STAILQ_INSERT_TAIL(&one, r, link);
+			verdict = attempt(s, &one, &commits);
+			*left = verdict == 0 ? TRIES : *left - 1;
+		}
+		if (verdict == 0) {
+			settle(s, r);
+			STAILQ_INSERT_TAIL(&decided, r, link);
+			continue;
+		}
+		failed = true;
+		rc = verdict;
+		if (s->why[0] != '\0')
+			memcpy(why, s->why, sizeof(why));
+		refuse(s, r, rc, why, &decided, kept);
+	}
+	STAILQ_CONCAT(batch, &decided);
+	memcpy(s->why, why, sizeof(why));
+	if (!failed)
+		s->why[0] = '\0';
+	return commits;
+}
+
+unsigned long store_batch(struct store *s, struct store_reqs *batch,
+			  struct store_reqs *kept)
+{
+	unsigned long commits = 0;
+	struct store_req *r;
+	int rc;
+
+	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
+		merge(batch);
+	rc = attempt(s, batch, &commits);
+	if (rc != 0)
+		return one_by_one(s, batch, kept, rc);
+	STAILQ_FOREACH(r, batch, link)
+		settle(s, r);
+	return commits;
+}

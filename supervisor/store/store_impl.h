@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_impl.h - what the parts of the store share; nobody else includes it.
+ *
+ *   store.c          the queue and its thread
+ *   store_api.c      the calls of store.h that ask for something
+ *   store_readq.c     reads that wait for others of their requestor
+ *   store_req.c      a request: what it carries, what it brought back
+ *   store_batch.c    many requests, one transaction; what to do on failure
+ *   store_sql.c      the database: open, statements, errors in words
+ *   store_runs.c     rows of runs
+ *   store_artifacts.c  rows of artifacts, and their files
+ *   store_mail.c     what instances ask of each other, and show
+ *   store_sessions.c  rows of sessions
+ *   store_recover.c  instances: our lock, and what the dead left behind
+ *   store_sweep.c    what has expired
+ *   store_probe.c    can it be used at all
+ *   state_file.c     files
+ *
+ * All but store.c, store_api.c, store_readq.c and store_req.c is run by the store's thread alone.
+ */
+#ifndef SUPERVISOR_STORE_STORE_IMPL_H
+#define SUPERVISOR_STORE_STORE_IMPL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "supervisor/store/store.h"
+
+#define STORE_WHY_SIZE 512
+
+struct store_req;
+
+/*
+ * What a kind of request does. PREP runs before the transaction (what is
+ * slow and needs no lock), EXEC inside it, then KEEP after the commit or UNDO
+ * after a rollback; DROP when it has failed for good. PREP and EXEC return 0,
+ * also when only their own request failed (store_req_fail()); else -errno for
+ * what fails the whole batch, with S->why filled.
+ */
+struct store_op {
+	const char *name;
+	bool writes;
+	bool large; /* what it brings may be: it has lanes */
+	int (*prep)(struct store *s, struct store_req *r);
+	int (*exec)(struct store *s, struct store_req *r);
+	void (*keep)(struct store *s, struct store_req *r);
+	void (*undo)(struct store *s, struct store_req *r);
+	void (*drop)(struct store *s, struct store_req *r);
+};
+
+extern const struct store_op store_op_put_run, store_op_get_run,
+    store_op_get_task, store_op_list_tasks, store_op_find_idem,
+    store_op_list_runs, store_op_put_artifact,
+    store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
+    store_op_put_session, store_op_get_session, store_op_drop_session,
+    store_op_drop_sessions, store_op_recover, store_op_sweep,
+    store_op_send_mail, store_op_read_mail, store_op_show,
+    store_op_probe,
+    store_op_open;
+
+struct store_recovery; /* store_recover.c */
+struct store_lane;     /* store_readq.c */
+
+struct store_req {
+	STAILQ_ENTRY(store_req) link; /* one of: queue, kept, finished, batch */
+	const struct store_op *op;
+	store_done done; /* NULL: nobody is told */
+	void *arg;
+	size_t bytes;
+	int64_t asked_ms;
+	bool hurry;		/* does not wait for company */
+	bool must;		/* is kept when it fails */
+	bool stays;		/* in the queue, while the others go */
+	bool over;		/* has its own verdict already: do no more */
+	bool begun;		/* recover: what has begun, alone */
+	bool synced;		/* put_artifact: the file was, with SYNC_RC */
+	int sync_rc;
+	bool placed;		/* put_artifact: the file has its name */
+	bool again;		/* sweep: there is more, for a later batch */
+	struct store_lane *lane; /* its requestor's, of a read; or NULL */
+	struct store_req *heir; /* a later put of the same row does our work */
+
+	/* what was asked; strings are in text */
+	struct store_run run;
+	struct store_artifact artifact;
+	struct store_session session;
+	struct store_filter filter;
+	const char *requestor;
+	const char *id;
+	const char *key;
+	const char *tmp_path;
+	int64_t offset;
+	int64_t limit;
+	int64_t time_ms;
+	enum store_mail kind;
+	struct store_recovery *recovery;
+
+	/* what came of it; owned */
+	struct store_result res;
+	struct store_run *rows;
+	char **row_text; /* a block per row */
+	size_t rows_cap;
+	struct store_artifact found;
+	struct store_session found_session;
+	char *found_text; /* an artifact's, a session's; what is shown; whom mail is for */
+	struct store_letter *letters;
+	void *data;
+	char *why;
+
+	char text[];
+};
+
+STAILQ_HEAD(store_reqs, store_req);
+
+/* Ask for OP, as ASKED says; all is copied. For store_api.c. */
+void store_ask(struct store *s, const struct store_op *op,
+	       const struct store_req *asked);
+
+/* A request like ASKED, with copies of its strings. */
+struct store_req *store_req_new(const struct store_op *op,
+				const struct store_req *asked);
+void store_req_free(struct store_req *r);
+void store_req_forget(struct store_req *r); /* drop what it brought back */
+
+/* R itself has failed, and nothing else has. WHY is a printf format. */
+void store_req_fail(struct store_req *r, int rc, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A fresh row at the end of R's answer. */
+struct store_run *store_req_row(struct store_req *r);
+
+enum store_stmt {
+	STMT_BEGIN_READ,
+	STMT_BEGIN_WRITE,
+	STMT_COMMIT,
+	STMT_ROLLBACK,
+	STMT_PUT_RUN,
+	STMT_GET_RUN,
+	STMT_GET_TASK,
+	STMT_LIST_TASKS,
+	STMT_FIND_IDEM,
+	STMT_LIST_ANY,
+	STMT_LIST_OPEN,
+	STMT_LIST_ENDED,
+	STMT_LIST_TEMPLATE,
+	STMT_LIST_TEMPLATE_OPEN,
+	STMT_LIST_TEMPLATE_ENDED,
+	STMT_COUNT,
+	STMT_PUT_ARTIFACT,
+	STMT_GET_ARTIFACT,
+	STMT_EXPIRE_ARTIFACTS,
+	STMT_USAGE,
+	STMT_CHANGE_SESSION,
+	STMT_ADD_SESSION,
+	STMT_TRIM_SESSIONS_OF,
+	STMT_TRIM_SESSIONS,
+	STMT_GET_SESSION,
+	STMT_DROP_SESSION,
+	STMT_DROP_SESSIONS,
+	STMT_EXPIRED_SESSIONS,
+	STMT_INSTANCES,
+	STMT_CLAIM_RUNNING_ARTIFACTS,
+	STMT_CLAIM_RUNNING,
+	STMT_CLAIM_CANCELLED,
+	STMT_CLAIM_QUEUED,
+	STMT_CLAIM_MAIL,
+	STMT_ARTIFACT_LIVES,
+	STMT_EXPIRED_TASKS,
+	STMT_EXPIRED_ARTIFACTS,
+	STMT_EXPIRED_RUNS,
+	STMT_ARTIFACTS_OF,
+	STMT_ARTIFACT_GONE,
+	STMT_DROP_ARTIFACTS,
+	STMT_DROP_RUN,
+	STMT_SHOWN,
+	STMT_SHOW,
+	STMT_SEND_MAIL,
+	STMT_READ_MAIL,
+	STMT_EXPIRED_MAIL,
+	STORE_STMTS
+};
+
+struct store {
+	char *dir;
+	char *db_path;
+	char *instance;
+	pthread_t thread;
+	int event_fd;
+	int nudge_fd; /* inotify(7) on our lock's file, or -1… */
+	atomic_bool nudged; /* …and it is watched */
+	struct store_lane *lanes; /* the caller's thread's */
+
+	pthread_mutex_t lock; /* over this part */
+	pthread_cond_t wake;  /* there is something for the thread */
+	pthread_cond_t idle;  /* there is nothing left to do */
+	struct store_reqs queue;
+	struct store_reqs finished;
+	size_t bytes;	    /* of all requests that are not yet dispatched */
+	size_t queued;	    /* requests in queue… */
+	size_t hurried;	    /* …that do not wait… */
+	size_t ends;	    /* …of these, rows of runs that have ended… */
+	size_t others;	    /* …and of all, what is no row of a run */
+	int64_t hurry_ms; /* when the oldest that does not wait came */
+	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
+	bool busy;	    /* a batch is under way, or some are kept */
+	bool stopping;
+	bool stopped;	    /* nothing is taken any more */
+	bool abandon;	    /* time is up: what is left fails */
+	bool used;	    /* it has been asked before */
+	unsigned long commits;
+	char sick[STORE_WHY_SIZE]; /* "" is well */
+	int sick_rc;
+
+	/* the thread's own */
+	struct store_reqs kept; /* to be tried again, in order */
+	int64_t retry_ms;	/* when */
+	int64_t backoff_ms;
+	sqlite3 *db;
+	sqlite3_stmt *stmt[STORE_STMTS];
+	int instance_fd; /* locked */
+	bool damaged;	 /* the database is to be opened afresh */
+	bool unsynced;	 /* its log may have a hole: none of it is believed */
+	char why[STORE_WHY_SIZE];
+	int why_rc; /* of the last failure, the text of which is WHY */
+};
+
+/* For tests: how many write transactions have been committed. */
+unsigned long store_commits(struct store *s);
+size_t store_bytes(struct store *s); /* held by requests under way */
+
+/* An id ends at random, so its end is as good as a hash. */
+#define STORE_SLOTS 512
+size_t store_slot(const char *id);
+
+/* When the thread has something to do (monotonic ms). LOCK is held. */
+int64_t store_due_ms(const struct store *s);
+
+/*
+ * Run BATCH as one transaction. Afterwards it holds what has been decided;
+ * what is to be tried again is at the end of KEPT. The words of the last
+ * failure are S->why, "" when there was none. Returns the commits made.
+ */
+unsigned long store_batch(struct store *s, struct store_reqs *batch,
+			  struct store_reqs *kept);
+
+/* Open what is not open: folder, instance lock, database. 0 or -errno. */
+int store_sql_open(struct store *s);
+/*
+ * Another supervisor has what we need: wait a little, for the COUNT-th time.
+ * False: that was long enough, or store_stop() wants an end.
+ */
+bool store_pause(struct store *s, int count);
+void store_sql_close(struct store *s);
+
+/* The statement, ready to be bound; NULL: it could not be prepared. */
+sqlite3_stmt *store_sql(struct store *s, enum store_stmt which);
+int store_sql_run(struct store *s, enum store_stmt which); /* no row wanted */
+/* Step to a row: 1, 0 at the end, or -errno. Not 1: the statement is reset. */
+int store_sql_step(struct store *s, sqlite3_stmt *st);
+/* Write what is there already, for a page to be written. 0 or -errno. */
+int store_sql_touch(struct store *s);
+/* Put what SQLite says last into S->why; -errno. */
+int store_sql_failed(struct store *s);
+/* Put -RC at PATH into S->why, with what would mend it; RC. */
+int store_failed(struct store *s, int rc, const char *path);
+
+void store_bind_text(sqlite3_stmt *st, int at, const char *text);
+/* Column AT, "" for null; lent until the next step. */
+const char *store_text(sqlite3_stmt *st, int at);
+
+/* Take the lock of S's instance, unless it is held. 0 or -errno, why set. */
+int store_instance_lock(struct store *s);
+void store_instance_unlock(struct store *s); /* and remove its file */
+
+/* Does the instance NAME hold its lock? */
+bool store_instance_lives(const struct store *s, const char *name);
+char *store_instance_path(const struct store *s, const char *name);
+
+/*
+ * RUN, whose row was read for R, is open: whose is it, and what does that one
+ * show of it? With BULK also its view and log. 0 or -errno.
+ */
+int store_read_shown(struct store *s, struct store_req *r,
+		     struct store_run *run, bool bulk);
+
+/* One row of STMT_CLAIM_QUEUED, STMT_GET_RUN… into R's answer. */
+void store_run_row(struct store_req *r, sqlite3_stmt *st);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_readq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in lane_of() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+static struct store_lane *lane_of(struct store_lane **lanes, const char *name)
+{
+	struct store_lane *l;
+
+	HASH_FIND_STR(*lanes, name, l);
+	if (l != NULL)
+		return l;
+	l = xcalloc(1, sizeof(*l) + strlen(name) + 1);
+	memcpy(l->name, name, strlen(name) + 1);
+	STAILQ_INIT(&l->waiting);
+	HASH_ADD_STR(*lanes, name, l);
+	return l;
+}
+
+bool store_lane_enter(struct store_lane **lanes, struct store_req *r)
+{
+	if (!r->op->large)
+		return true;
+	r->lane = lane_of(lanes, r->requestor);
+	if (r->lane->n < STORE_READS_EACH) {
+		r->lane->n++;
+		return true;
+	}
+	STAILQ_INSERT_TAIL(&r->lane->waiting, r, link);
+	return false;
+}
+
+struct store_req *store_lane_leave(struct store_lane **lanes,
+				   struct store_req *r)
+{
+	struct store_lane *l = r->lane;
+	struct store_req *next;
+
+	if (l == NULL)
+		return NULL;
+	next = STAILQ_FIRST(&l->waiting);
+	if (next != NULL) { /* in R's place */
+		STAILQ_REMOVE_HEAD(&l->waiting, link);
+		return next;
+	}
+	if (--l->n == 0) {
+		HASH_DEL(*lanes, l);
+		free(l);
+	}
+	return NULL;
+}

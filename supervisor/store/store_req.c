@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/store/store_impl.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FIELD(name) offsetof(struct store_req, name)
+
+/* Where the strings of a request are. */
+static const size_t strings[] = {
+    FIELD(run.requestor),   FIELD(run.template_id), FIELD(run.version),
+    FIELD(run.digest),	    FIELD(run.inputs),	    FIELD(run.options),
+    FIELD(run.idem_key),    FIELD(run.idem_digest), FIELD(run.view),
+    FIELD(run.task_note),   FIELD(run.log),	    FIELD(artifact.requestor), FIELD(artifact.name),
+    FIELD(artifact.mime_type), FIELD(artifact.sha256), FIELD(filter.requestor),
+    FIELD(filter.template_id), FIELD(requestor),    FIELD(id),
+    FIELD(key),		    FIELD(tmp_path),	    FIELD(session.key),
+    FIELD(session.requestor), FIELD(session.credential),
+    FIELD(session.revision), FIELD(session.client), FIELD(session.uris),
+};
+
+static const char **string_at(struct store_req *r, size_t offset)
+{
+	return (const char **)((char *)r + offset);
+}
+
+struct store_req *store_req_new(const struct store_op *op,
+				const struct store_req *asked)
+{
+	size_t len[ARRAY_LEN(strings)] = {0}, size = sizeof(*asked);
+	struct store_req *r;
+	char *to;
+
+	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
+		const char *s = *(const char *const *)((const char *)asked +
+						       strings[i]);
+
+		len[i] = s == NULL ? 0 : strlen(s) + 1;
+		size += len[i];
+	}
+	r = xrealloc(NULL, size);
+	*r = *asked;
+	r->op = op;
+	r->bytes = size;
+	to = r->text;
+	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
+		const char **s = string_at(r, strings[i]);
+
+		if (*s == NULL)
+			continue;
+		memcpy(to, *s, len[i]);
+		*s = to;
+		to += len[i];
+	}
+	return r;
+}
+
+void store_req_forget(struct store_req *r)
+{
+	for (size_t i = 0; i < r->res.n_runs; i++)
+		free(r->row_text[i]);
+	free(r->rows);
+	free(r->row_text);
+	free(r->found_text);
+	free(r->letters);
+	free(r->data);
+	free(r->why);
+	r->rows = NULL;
+	r->row_text = NULL;
+	r->rows_cap = 0;
+	r->found_text = NULL;
+	r->letters = NULL;
+	r->data = NULL;
+	r->why = NULL;
+	r->res = (struct store_result){.why = ""};
+	r->heir = NULL;
+	r->over = false;
+	r->again = false;
+}
+
+void store_req_free(struct store_req *r)
+{
+	store_req_forget(r);
+	free(r);
+}
+
+void store_req_fail(struct store_req *r, int rc, const char *why, ...)
+{
+	char text[STORE_WHY_SIZE];
+	va_list ap;
+
+	va_start(ap, why);
+	vsnprintf(text, sizeof(text), why, ap);
+	va_end(ap);
+	free(r->why);
+	r->why = xstrdup(text);
+	r->res.rc = rc;
+	r->res.why = r->why;
+	r->over = true;
+}
+
+struct store_run *store_req_row(struct store_req *r)
+{
+	size_t n = r->res.n_runs;
+
+	if (n == r->rows_cap) {
+		r->rows_cap = n == 0 ? 1 : n * 4;
+		r->rows = xrealloc(r->rows, r->rows_cap * sizeof(*r->rows));
+		r->row_text =
+		    xrealloc(r->row_text, r->rows_cap * sizeof(*r->row_text));
+	}
+	r->row_text[n] = NULL;
+	r->rows[n] = (struct store_run){0};
+	r->res.runs = r->rows;
+	r->res.n_runs = n + 1;
+	return &r->rows[n];
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/streamable_http/http_mcp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/mcp/rpc.h"
+#include "supervisor/session/request.h"
+#include "supervisor/http/http_field.h"
+#include "supervisor/streamable_http/http_store_wait.h"
+#include "supervisor/streamable_http/http_stream.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/methods/methods.h"
+
+#define JSON "application/json"
+#define EVENTS "text/event-stream"
+#define RETRY_SOON "Retry-After: 1\r\n"
+
+/* ---- the head ---- */
+
+static bool is_served(const char *revision)
+{
+	for (int i = 0; i < MCP_REVISIONS; i++)
+		if (strcmp(revision, mcp_revision_name(i)) == 0)
+			return true;
+	return false;
+}
+
+static void refuse_revision(struct http_conn *c, const char *revision)
+{
+	char all[128] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < MCP_REVISIONS; i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
+				      i > 0 ? ", " : "", mcp_revision_name(i));
+	http_conn_refuse(c, 400, "MCP-Protocol-Version is \"%.40s\"; this "
+				 "server speaks %s", revision, all);
+}
+
+static bool check_post(struct http_conn *c, const struct http_request *r)
+{
+	const char *accept = r->field[HTTP_ACCEPT];
+
+	if (!http_accepts(accept, JSON) || !http_accepts(accept, EVENTS))
+		http_conn_refuse(c, 406, "an answer is " JSON " or " EVENTS
+					 ": Accept has to name both");
+	else if (!http_is_type(r->field[HTTP_CONTENT_TYPE], JSON))
+		http_conn_refuse(c, 415, "a message is " JSON
+					 ": Content-Type has to say so");
+	else
+		return true;
+	return false;
+}
+
+bool http_mcp_head(struct http_conn *c, const struct http_request *r)
+{
+	const char *revision = r->field[HTTP_REVISION];
+
+	if (revision != NULL && !is_served(revision)) {
+		refuse_revision(c, revision);
+		return false;
+	}
+	if (r->method == HTTP_IS_POST)
+		return check_post(c, r);
+	if (r->method == HTTP_IS_GET &&
+	    !http_accepts(r->field[HTTP_ACCEPT], EVENTS)) {
+		http_conn_refuse(c, 406, "a GET opens a stream of events: "
+					 "Accept has to name " EVENTS);
+		return false;
+	}
+	return true;
+}
+
+/* ---- the rate ---- */
+
+/* What is no request has no answer that could say so: its POST is refused. */
+static bool is_within_rate(struct requestor *q, struct http_conn *c)
+{
+	int64_t wait_ms;
+	char line[64];
+
+	if (requestor_take_other(q, &wait_ms))
+		return true;
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(wait_ms + 999) / 1000);
+	http_conn_fields(c, line);
+	http_conn_refuse(c, 429, "more messages came than ten for each request, of "
+				 "which %lld a second may: rate_per_second in "
+				 "[requestor \"%s\"], and the operator's to "
+				 "raise; try again in %lld ms",
+			 (long long)q->section->rate_per_second, q->name,
+			 (long long)wait_ms);
+	return false;
+}
+
+/* ---- the session ---- */
+
+void http_mcp_no_session(struct http_conn *c)
+{
+	http_conn_refuse(c, 404, "there is no such session, or it has ended; "
+				 "initialize another");
+}
+
+void http_mcp_no_room(const struct http_sessions *all,
+		      const struct requestor *requestor, struct http_conn *c)
+{
+	log_warn("http", "session=refused requestor=%s sessions=%zu",
+		 requestor->name, all->n);
+	http_conn_fields(c, RETRY_SOON);
+	http_conn_refuse(c, 503, "all sessions that this server has room for "
+				 "are at work; end one, or try again later");
+}
+
+/* NULL: C has been told, or will be. */
+static struct http_session *session_of(struct http_sessions *all,
+				       struct requestor *requestor,
+				       struct http_conn *c,
+				       const struct http_request *r)
+{
+	const char *id = r->field[HTTP_SESSION];
+	struct http_session *s;
+
+	if (id == NULL) {
+		http_conn_refuse(c, 400, "there is no Mcp-Session-Id; "
+					 "initialize gives one, and it belongs "
+					 "to every later request");
+		return NULL;
+	}
+	s = http_session_find(all, requestor, id);
+	if (s != NULL && s->told_id)
+		return s;
+	if (s != NULL || !http_recall_may(all, id))
+		http_mcp_no_session(c);
+	else if (is_within_rate(requestor, c))
+		http_recall(all, requestor, c, id);
+	return NULL;
+}
+
+static struct http_session *new_session(struct http_sessions *all,
+					struct requestor *requestor,
+					struct http_conn *c)
+{
+	struct http_session *s = http_session_new(all, requestor);
+
+	if (s == NULL)
+		http_mcp_no_room(all, requestor, c);
+	return s;
+}
+
+/* ---- POST ---- */
+
+/* Does anything that came by ST take long? */
+static bool is_slow(const struct http_session *s, const struct http_stream *st)
+{
+	const struct call *call;
+
+	LIST_FOREACH(call, &s->session.calls, link)
+		if (call->route == st && call->msg.method != NULL &&
+		    methods_is_slow(call->msg.method))
+			return true;
+	return false;
+}
+
+/* Is ST still to be answered? It may be gone. */
+static bool is_live(const struct http_session *s, const struct http_stream *st)
+{
+	const struct http_stream *each;
+
+	LIST_FOREACH(each, &s->live, live)
+		if (each == st)
+			return true;
+	return false;
+}
+
+/* M goes to the session; it is emptied. */
+static void deliver(struct http_session *s, struct http_stream *st,
+		    struct rpc_msg *m)
+{
+	bool batch = m->kind == RPC_BATCH;
+
+	if (!session_take(&s->session, st, m)) {
+		http_conn_reply(st->conn, 202, NULL, NULL, 0);
+		http_stream_free(st);
+	} else if (is_live(s, st) && (batch || is_slow(s, st))) {
+		http_stream_begin_soon(st);
+	}
+}
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	struct http_stream *st = arg;
+	struct http_session *s = st->owner;
+
+	st->intake = NULL;
+	if (m->kind == RPC_REQUEST ||
+	    is_within_rate(s->session.requestor, st->conn)) {
+		deliver(s, st, m);
+		return;
+	}
+	intake_discard(s->all->server->offload, s->session.requestor, m);
+	http_stream_free(st);
+}
+
+/* The request of ST, a large one, is read on a thread and then delivered. */
+static void read_large(struct http_session *s, struct http_stream *st)
+{
+	size_t len;
+	char *text = http_conn_take_body(st->conn, &len);
+
+	st->intake = intake_new(s->all->server->offload, s->session.requestor,
+				text, len, on_parsed, st);
+	if (st->intake != NULL)
+		return;
+	http_conn_fields(st->conn, RETRY_SOON);
+	http_conn_refuse(st->conn, 429, "%s", INTAKE_FULL);
+	http_stream_free(st);
+}
+
+static void on_initialize(struct http_sessions *all, struct requestor *requestor,
+			  struct http_conn *c, struct rpc_msg *m)
+{
+	struct http_session *s = new_session(all, requestor, c);
+
+	if (s == NULL) {
+		rpc_fini(m);
+		return;
+	}
+	deliver(s, http_stream_new(s, c), m);
+	if (!s->told_id)
+		http_session_end(s, "it was not initialized");
+	else
+		log_info("http", "session=%.8s requestor=%s begun=yes", s->id,
+			 requestor->name);
+}
+
+void http_mcp_eased(void *session)
+{
+	struct http_session *s = session;
+
+	static const struct timeval now = {0};
+
+	if (!TAILQ_EMPTY(&s->all->holding))
+		event_add(s->all->go_on, &now);
+}
+
+/* Begin the first that S holds, unless it is crowded. May the next begin? */
+static bool go_on(struct http_session *s)
+{
+	struct http_stream *st = TAILQ_FIRST(&s->held);
+	const struct buf *body;
+	struct rpc_msg m;
+
+	if (session_crowded(&s->session))
+		return false;
+	body = &http_conn_request(st->conn)->body;
+	http_stream_unhold(st);
+	if (intake_is_large(buf_len(body))) {
+		read_large(s, st);
+	} else {
+		rpc_parse(&m, buf_data(body), buf_len(body));
+		deliver(s, st, &m);
+	}
+	return !TAILQ_EMPTY(&s->held) && !session_crowded(&s->session);
+}
+
+/* Nobody tells when a client reads again: look now and then. */
+static void look_again(struct http_sessions *all)
+{
+	struct timeval tv = {.tv_usec = CALL_CROWDED_MS * 1000L};
+
+	if (!TAILQ_EMPTY(&all->holding) && !event_pending(all->go_on, EV_TIMEOUT, NULL))
+		event_add(all->go_on, &tv);
+}
+
+#define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
+
+/* The first of each session, and then its next: others come in between. */
+void http_mcp_go_on(evutil_socket_t fd, short what, void *sessions)
+{
+	static const struct timeval now = {0};
+	struct http_sessions *all = sessions;
+	struct http_session *last = TAILQ_LAST(&all->holding, http_holding);
+	struct http_session *s = NULL;
+	bool more = false;
+	int n = 0;
+
+	(void)fd, (void)what;
+	while (s != last && n++ < BEGUN_AT_ONCE) {
+		s = TAILQ_FIRST(&all->holding);
+		TAILQ_REMOVE(&all->holding, s, holding);
+		TAILQ_INSERT_TAIL(&all->holding, s, holding);
+		more = go_on(s) || more;
+	}
+	if (!TAILQ_EMPTY(&all->holding) && (more || s != last))
+		event_add(all->go_on, &now);
+	else
+		look_again(all);
+}
+
+static bool may_stream(const struct rpc_msg *m)
+{
+	return m->kind == RPC_BATCH ||
+	       (m->kind == RPC_REQUEST && methods_is_slow(m->method));
+}
+
+/* May C have an answer, and one that may be a STREAM? False: C was told. */
+static bool has_room(const struct http_session *s, struct http_conn *c,
+		     bool stream)
+{
+	if ((!stream || http_stream_allowed(s)) &&
+	    s->session.requestor->http_live < HTTP_LIVE_EACH)
+		return true;
+	http_conn_fields(c, RETRY_SOON);
+	http_conn_refuse(c, 429, "too many answers are awaited at the "
+				 "same time; wait for some");
+	return false;
+}
+
+static void hold(struct http_session *s, struct http_stream *st)
+{
+	http_stream_hold(st);
+	look_again(s->all);
+}
+
+static void on_message(struct http_session *s, struct http_conn *c,
+		       struct rpc_msg *m)
+{
+	struct http_stream *st;
+
+	if (!has_room(s, c, may_stream(m))) {
+		rpc_fini(m);
+		return;
+	}
+	st = http_stream_new(s, c);
+	if ((m->kind == RPC_REQUEST || m->kind == RPC_BATCH) &&
+	    session_crowded(&s->session)) {
+		hold(s, st);
+		rpc_fini(m);
+		return;
+	}
+	deliver(s, st, m);
+}
+
+static void on_large(struct http_sessions *all, struct requestor *requestor,
+		     struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s = session_of(all, requestor, c, r);
+	struct http_stream *st;
+
+	if (s == NULL || !has_room(s, c, true))
+		return;
+	st = http_stream_new(s, c);
+	if (session_crowded(&s->session))
+		hold(s, st);
+	else
+		read_large(s, st);
+}
+
+static void on_post(struct http_sessions *all, struct requestor *requestor,
+		    struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s;
+	struct rpc_msg m;
+
+	if (intake_is_large(buf_len(&r->body))) { /* and no initialize */
+		on_large(all, requestor, c, r);
+		return;
+	}
+	rpc_parse(&m, buf_len(&r->body) > 0 ? buf_data(&r->body) : "",
+		  buf_len(&r->body));
+	if (m.kind != RPC_REQUEST && !is_within_rate(requestor, c)) {
+		rpc_fini(&m);
+		return;
+	}
+	if (m.kind == RPC_BROKEN && r->field[HTTP_SESSION] == NULL) {
+		struct buf out = {0};
+
+		rpc_put_error(&out, m.id, m.code, m.text, NULL);
+		http_conn_reply(c, 400, JSON, buf_data(&out), buf_len(&out));
+		buf_fini(&out);
+		rpc_fini(&m);
+		return;
+	}
+	if (m.kind == RPC_REQUEST && r->field[HTTP_SESSION] == NULL &&
+	    strcmp(m.method, "initialize") == 0) {
+		on_initialize(all, requestor, c, &m);
+		return;
+	}
+	s = session_of(all, requestor, c, r);
+	if (s != NULL)
+		on_message(s, c, &m);
+	else
+		rpc_fini(&m);
+}
+
+/* ---- GET, DELETE ---- */
+
+/*
+ * The official clients come back for a stream that ended without an answer,
+ * again and again, and take 405 alone as the last word.
+ */
+static void resume(struct http_session *s, struct http_conn *c,
+		   const char *last)
+{
+	switch (http_stream_resume(s, c, last)) {
+	case HTTP_RESUMED:
+		break;
+	case HTTP_RESUME_OVER:
+		http_conn_fields(c, HTTP_MCP_ALLOW);
+		http_conn_refuse(c, 405, "the stream of that Last-Event-ID is "
+					 "over, and nothing that came after it "
+					 "is kept; a GET without one hears what "
+					 "is new");
+		break;
+	case HTTP_RESUME_NONE:
+		http_conn_refuse(c, 400, "this session never had an event of "
+					 "that Last-Event-ID; a GET without "
+					 "one hears what is new");
+		break;
+	}
+}
+
+static void on_get(struct http_session *s, struct http_conn *c,
+		   const struct http_request *r)
+{
+	const char *last = r->field[HTTP_LAST_EVENT];
+
+	if (!http_stream_allowed(s)) {
+		http_conn_fields(c, RETRY_SOON);
+		http_conn_refuse(c, 429, "too many streams are open; close "
+					 "some, or try again later");
+	} else if (last == NULL) {
+		http_stream_listen(s, c);
+	} else {
+		resume(s, c, last);
+	}
+}
+
+void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
+		      struct http_conn *c, const struct http_request *r)
+{
+	struct http_session *s;
+
+	if (r->method == HTTP_IS_POST) {
+		on_post(all, requestor, c, r);
+		return;
+	}
+	if (!is_within_rate(requestor, c))
+		return;
+	s = session_of(all, requestor, c, r);
+	if (s == NULL)
+		return;
+	if (r->method == HTTP_IS_GET) {
+		on_get(s, c, r);
+		return;
+	}
+	http_recall_ended(s, c);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/streamable_http/http_routes.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/health/health.h"
+#include "supervisor/streamable_http/http_auth.h"
+#include "supervisor/streamable_http/http_mcp.h"
+
+#define JSON "application/json"
+
+#define BIT(method) (1u << (method))
+#define LOOKS (BIT(HTTP_IS_GET) | BIT(HTTP_IS_HEAD))
+
+/* For pages of other origins (https://fetch.spec.whatwg.org, CORS). */
+#define EXPOSED                                                                \
+	"Access-Control-Expose-Headers: Mcp-Session-Id, WWW-Authenticate, "    \
+	"Retry-After\r\n"
+#define PREFLIGHT                                                              \
+	"Access-Control-Allow-Methods: GET, POST, DELETE\r\n"                  \
+	"Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "  \
+	"Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id\r\n"              \
+	"Access-Control-Max-Age: 600\r\n"
+
+/* ---- what is served ---- */
+
+static void healthz(struct http_site *site, struct http_conn *c,
+		    const struct http_request *r)
+{
+	static const char text[] = "{\"status\":\"ok\"}";
+
+	(void)site, (void)r;
+	http_conn_reply(c, 200, JSON, text, sizeof(text) - 1);
+}
+
+static void readyz(struct http_site *site, struct http_conn *c,
+		   const struct http_request *r)
+{
+	struct json_object *o = json_object_new_object();
+	const char *why = health_reason(site->server), *text;
+	const char *warning = why == NULL ? health_warning(site->server) : NULL;
+	size_t len;
+
+	(void)r;
+	json_object_object_add(o, "status",
+			       json_object_new_string(why ? "not ready"
+							  : "ready"));
+	if (why != NULL)
+		json_object_object_add(o, "reason", json_object_new_string(why));
+	if (warning != NULL)
+		json_object_object_add(o, "warning",
+				       json_object_new_string(warning));
+	text = json_text(o, &len);
+	http_conn_reply(c, why != NULL ? 503 : 200, JSON, text, len);
+	json_object_put(o);
+}
+
+static void mcp(struct http_site *site, struct http_conn *c,
+		const struct http_request *r)
+{
+	struct requestor *requestor = http_conn_user(c);
+
+	if (!site->ready) {
+		if (!http_waits_add(&site->early, c))
+			http_wait_not(c, HTTP_SITE_STARTS);
+		return;
+	}
+	/* its body came after a reload: is the token still good? */
+	if (http_conn_head_ms(c) <= site->looked_ms)
+		requestor = http_auth(site->server, site->addr.loopback, c, r);
+	if (requestor != NULL)
+		http_mcp_request(&site->sessions, requestor, c, r);
+}
+
+/* From now on C is Q's (NULL: nobody knows whose). */
+static void set_user(struct http_site *site, struct http_conn *c,
+		     struct requestor *q)
+{
+	struct requestor *was = http_conn_user(c);
+
+	if (was != NULL) {
+		was->http_conns--;
+		site->n_known--;
+	}
+	if (q != NULL) {
+		q->http_conns++;
+		site->n_known++;
+	}
+	http_conn_set_user(c, q);
+}
+
+/* One requestor's connections leave room for another's. */
+static bool has_room(const struct http_site *site, struct http_conn *c,
+		     const struct requestor *q)
+{
+	int64_t theirs = (int64_t)(site->n_known - q->http_conns);
+
+	if ((int64_t)q->http_conns <
+	    admit_share((int64_t)site->connections_max, theirs))
+		return true;
+	http_conn_fields(c, "Retry-After: 1\r\n");
+	http_conn_refuse(c, 429, "%zu connections of yours are open, and of the "
+				 "%zu in all this server gives you no more now; "
+				 "close one, or try again later",
+			 q->http_conns, site->connections_max);
+	return false;
+}
+
+/* Who asks, and is what it asks for well put? */
+static bool mcp_head(struct http_site *site, struct http_conn *c,
+		     const struct http_request *r)
+{
+	struct requestor *requestor;
+
+	requestor = http_auth(site->server, site->addr.loopback, c, r);
+	if (requestor != NULL && !has_room(site, c, requestor))
+		return false;
+	set_user(site, c, requestor);
+	http_conn_payer(c, requestor != NULL ? &requestor->http : NULL);
+	http_conn_lane(c, requestor != NULL ? &requestor->turns : NULL);
+	return requestor != NULL && http_mcp_head(c, r);
+}
+
+static const struct page {
+	const char *path;
+	unsigned methods; /* of BIT() */
+	const char *allow;
+	bool (*head)(struct http_site *site, struct http_conn *c,
+		     const struct http_request *r); /* NULL: anybody may */
+	void (*serve)(struct http_site *site, struct http_conn *c,
+		      const struct http_request *r);
+} pages[] = {
+    {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
+     HTTP_MCP_ALLOW, mcp_head, mcp},
+    {"/healthz", LOOKS, "Allow: GET, HEAD\r\n", NULL, healthz},
+    {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
+};
+
+static const struct page *page_of(const struct http_request *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+		if (strcmp(pages[i].path, r->path) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+/* ---- who may come ---- */
+
+/* A page that may call is told so, in every answer. */
+static void admit_origin(struct http_conn *c, const char *origin)
+{
+	char line[HTTP_HEAD_MAX + 64];
+
+	snprintf(line, sizeof(line),
+		 "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n" EXPOSED,
+		 origin);
+	http_conn_fields(c, line);
+}
+
+/* Host and Origin tell a page that was led here from who knows us. */
+static bool may_come(const struct http_site *site, struct http_conn *c,
+		     const struct http_request *r)
+{
+	const struct config *config = site->server->config;
+	const char *host = r->field[HTTP_HOST];
+	const char *origin = r->field[HTTP_ORIGIN];
+
+	if (!http_host_ok(&site->addr, host, config->allowed_hosts)) {
+		http_conn_refuse(c, 403, "Host is \"%.80s\", which is no name "
+					 "of this server; its operator can add "
+					 "one to allowed_hosts", host);
+		return false;
+	}
+	if (origin == NULL)
+		return true;
+	if (!http_origin_ok(origin, host, config->allowed_origins)) {
+		http_conn_refuse(c, 403, "pages of \"%.80s\" may not call this "
+					 "server; its operator can add that "
+					 "to allowed_origins", origin);
+		return false;
+	}
+	admit_origin(c, origin);
+	return true;
+}
+
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
+{
+	struct http_site *site = arg;
+	const struct page *page = page_of(r);
+
+	set_user(site, c, NULL);
+	if (!may_come(site, c, r))
+		return false;
+	if (page == NULL) {
+		http_conn_refuse(c, 404, "there is nothing here; MCP is at "
+					 "/mcp");
+		return false;
+	}
+	if (r->method == HTTP_IS_OPTIONS && r->field[HTTP_ORIGIN] != NULL &&
+	    r->field[HTTP_WANTS_METHOD] != NULL) {
+		http_conn_fields(c, PREFLIGHT);
+		http_conn_reply(c, 204, NULL, NULL, 0);
+		return false;
+	}
+	if ((page->methods & BIT(r->method)) == 0) {
+		http_conn_fields(c, page->allow);
+		http_conn_refuse(c, 405, "%s is not for this method",
+				 page->path);
+		return false;
+	}
+	return page->head == NULL || page->head(site, c, r);
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	const struct page *page = page_of(r);
+
+	assert(page != NULL); /* its head was taken */
+	page->serve(arg, c, r);
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	set_user(arg, c, NULL);
+}
+
+const struct http_conn_ops http_site_ops = {on_head, on_request, on_closed};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_session_delete.c - a table of the rows that the store was asked to drop, for
+ * http_session_store.c and http_store_wait.c. The store keeps such a request for as long as
+ * it cannot be done, so how many there are has to be bounded here.
+ */
+#include "supervisor/streamable_http/http_session_delete.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/requestor/admission.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in http_drop() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+struct http_drop {
+	struct http_sessions *all; /* NULL: they are gone */
+	struct requestor *requestor;
+	char key[HTTP_KEY_SIZE];
+	store_done done;
+	void *arg;
+	UT_hash_handle hh; /* in all.drops */
+};
+
+static void on_dropped(void *arg, const struct store_result *res)
+{
+	struct http_drop *d = arg;
+
+	if (d->all != NULL)
+		HASH_DEL(d->all->drops, d);
+	d->requestor->http_drops--;
+	if (d->done != NULL)
+		d->done(d->arg, res);
+	free(d);
+}
+
+static bool has_room(const struct http_sessions *all, const struct requestor *q)
+{
+	size_t own = q->http_drops;
+
+	return (int64_t)own <
+	       admit_share(HTTP_DROPS_MAX,
+			   (int64_t)(HASH_COUNT(all->drops) - own));
+}
+
+bool http_drop(struct http_sessions *all, struct requestor *q, const char *key,
+	       store_done done, void *arg)
+{
+	struct http_drop *d;
+
+	if (http_drop_is(all, key) || !has_room(all, q)) {
+		log_rarely("http", "requestor=%s dropped=no drops=%zu",
+			   q->name, q->http_drops);
+		return false;
+	}
+	d = xcalloc(1, sizeof(*d));
+	d->all = all;
+	d->requestor = q;
+	memcpy(d->key, key, sizeof(d->key));
+	d->done = done;
+	d->arg = arg;
+	HASH_ADD_STR(all->drops, key, d);
+	q->http_drops++;
+	store_drop_session(all->server->store, key,
+			   done != NULL ? STORE_NOW : STORE_LAZY, on_dropped, d);
+	return true;
+}
+
+bool http_drop_is(const struct http_sessions *all, const char *key)
+{
+	struct http_drop *d;
+
+	HASH_FIND_STR(all->drops, key, d);
+	return d != NULL;
+}
+
+void http_drops_fini(struct http_sessions *all)
+{
+	struct http_drop *d, *next;
+
+	HASH_ITER(hh, all->drops, d, next) {
+		HASH_DEL(all->drops, d);
+		d->all = NULL;
+	}
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_session_store.c - sessions to rows and back. http_session.c says which begin and
+ * end, http_store_wait.c asks for those that are not here. What the store cannot
+ * do costs no session that is here anything.
+ */
+#include "supervisor/streamable_http/http_session_store.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/sha256.h"
+#include "proto/json/json.h"
+#include "supervisor/streamable_http/http_session_delete.h"
+#include "supervisor/methods/subscriptions.h"
+
+#define KEEP_MS 20     /* changes of a session that come together are one row */
+#define KEPT_AT_ONCE 64 /* rows, in one turn of the loop */
+
+static void write_changed(evutil_socket_t fd, short what, void *sessions);
+
+void http_keep_init(struct http_sessions *all)
+{
+	TAILQ_INIT(&all->changed);
+	TAILQ_INIT(&all->rows);
+	all->keep = evtimer_new(all->server->base, write_changed, all);
+}
+
+void http_keep_fini(struct http_sessions *all)
+{
+	event_free(all->keep);
+	http_drops_fini(all);
+}
+
+struct store *http_keep_store(const struct http_sessions *all)
+{
+	struct store *store = all->server->store;
+
+	return store != NULL && store_sick_says(store) == NULL ? store : NULL;
+}
+
+/* ---- to a row ---- */
+
+void http_keep_key(char key[HTTP_KEY_SIZE], const char *id)
+{
+	struct sha256 sha;
+
+	sha256_begin(&sha);
+	sha256_add(&sha, id, strlen(id));
+	sha256_end(&sha, key);
+}
+
+/* What Q shows is known here by its digest, and kept by the digest of that. */
+static void credential_of(char out[HTTP_KEY_SIZE], const struct requestor *q)
+{
+	struct sha256 sha;
+
+	out[0] = '\0';
+	if (!q->has_token)
+		return;
+	sha256_begin(&sha);
+	sha256_add(&sha, q->token, sizeof(q->token));
+	sha256_end(&sha, out);
+}
+
+static int64_t idle_ms(const struct http_sessions *all)
+{
+	return all->server->config->session_idle_ms;
+}
+
+/* How old a row may be whose session has been used since. */
+static int64_t old_ms(const struct http_sessions *all)
+{
+	return idle_ms(all) / 4;
+}
+
+/* Wall clock, since the next server's monotonic one may be another. */
+static int64_t used_ms(const struct http_session *s)
+{
+	return http_session_is_idle(s)
+		   ? clock_wall_ms() - (clock_mono_ms() - s->used_ms)
+		   : clock_wall_ms();
+}
+
+static void put_row(struct http_session *s, const char *client,
+		    enum store_urgency urgency, store_done done, void *arg)
+{
+	struct json_object *uris = subscriptions_list(&s->session,
+						      HTTP_KEEP_TEXT);
+	const struct requestor *q = s->session.requestor;
+	char key[HTTP_KEY_SIZE], credential[HTTP_KEY_SIZE];
+	int64_t used = used_ms(s);
+
+	http_keep_key(key, s->id);
+	credential_of(credential, q);
+	store_put_session(
+	    s->all->server->store,
+	    &(struct store_session){
+		.key = key,
+		.requestor = q->name,
+		.credential = credential,
+		.revision = mcp_revision_name(s->session.revision),
+		.client = client,
+		.uris = json_text(uris, NULL),
+		.log_level = (int)s->session.log_level,
+		.used_ms = used,
+		.expires_ms = used + idle_ms(s->all) + old_ms(s->all)},
+	    urgency, done, arg);
+	json_object_put(uris);
+}
+
+/* What happens to S next is another row. */
+static void no_change(struct http_session *s)
+{
+	if (s->changed)
+		TAILQ_REMOVE(&s->all->changed, s, changes);
+	s->changed = false;
+}
+
+static void stamp(struct http_session *s)
+{
+	if (s->has_row)
+		TAILQ_REMOVE(&s->all->rows, s, row);
+	TAILQ_INSERT_TAIL(&s->all->rows, s, row);
+	s->has_row = true;
+	s->row_ms = clock_mono_ms();
+}
+
+bool http_keep(struct http_session *s, enum store_urgency urgency,
+	       store_done done, void *arg)
+{
+	const char *client;
+	size_t len;
+
+	if (s->all->server->store == NULL || !s->session.greeted)
+		return false;
+	client = json_text(s->session.client, &len);
+	if (len > HTTP_KEEP_TEXT) {
+		log_info("http", "session=%.8s requestor=%s kept=no "
+				 "why=\"its capabilities have %zu bytes\"",
+			 s->id, s->session.requestor->name, len);
+		return false;
+	}
+	put_row(s, client, urgency, done, arg);
+	no_change(s);
+	stamp(s);
+	return true;
+}
+
+/* ---- changes ---- */
+
+static void write_soon(struct http_sessions *all)
+{
+	static const struct timeval tv = {.tv_usec = KEEP_MS * 1000L};
+
+	if (!TAILQ_EMPTY(&all->changed) && !evtimer_pending(all->keep, NULL))
+		evtimer_add(all->keep, &tv);
+}
+
+static void write_changed(evutil_socket_t fd, short what, void *sessions)
+{
+	struct http_sessions *all = sessions;
+	struct http_session *s;
+
+	(void)fd, (void)what;
+	for (int n = 0; n < KEPT_AT_ONCE &&
+			(s = TAILQ_FIRST(&all->changed)) != NULL; n++)
+		http_keep(s, STORE_LAZY, NULL, NULL);
+	write_soon(all);
+}
+
+void http_keep_changed(void *session)
+{
+	struct http_session *s = session;
+
+	if (!s->has_row || s->changed)
+		return;
+	s->changed = true;
+	TAILQ_INSERT_TAIL(&s->all->changed, s, changes);
+	write_soon(s->all);
+}
+
+void http_keep_leave(struct http_session *s)
+{
+	no_change(s);
+	if (s->has_row)
+		TAILQ_REMOVE(&s->all->rows, s, row);
+	s->has_row = false;
+}
+
+bool http_keep_drop(struct http_session *s, store_done done, void *arg)
+{
+	char key[HTTP_KEY_SIZE];
+
+	if (!s->has_row)
+		return false;
+	http_keep_key(key, s->id);
+	http_keep_leave(s);
+	return http_drop(s->all, s->session.requestor, key, done, arg);
+}
+
+/* Is S's row older than its last use? */
+static bool is_behind(const struct http_session *s)
+{
+	return s->used_ms >= s->row_ms || !http_session_is_idle(s);
+}
+
+void http_keep_tick(struct http_sessions *all)
+{
+	int64_t since = clock_mono_ms() - old_ms(all);
+	struct http_session *s;
+
+	for (int n = 0; n < KEPT_AT_ONCE &&
+			(s = TAILQ_FIRST(&all->rows)) != NULL &&
+			s->row_ms <= since; n++) {
+		if (is_behind(s))
+			http_keep(s, STORE_LAZY, NULL, NULL);
+		else
+			stamp(s); /* and is looked at again later */
+	}
+}
+
+void http_keep_all(struct http_sessions *all)
+{
+	struct http_session *s;
+
+	TAILQ_FOREACH(s, &all->by_use, link)
+		if (s->changed || (s->has_row && is_behind(s)))
+			http_keep(s, STORE_LAZY, NULL, NULL);
+}
+
+void http_keep_gone(struct http_sessions *all, const struct requestor *q)
+{
+	if (all->server->store != NULL)
+		store_drop_sessions(all->server->store, q->name);
+}
+
+/* ---- back ---- */
+
+/* -1: no revision of ours. */
+static int revision_of(const char *name)
+{
+	for (int i = 0; i < MCP_REVISIONS; i++)
+		if (strcmp(name, mcp_revision_name(i)) == 0)
+			return i;
+	return -1;
+}
+
+bool http_keep_is_theirs(const struct store_session *row,
+			 const struct requestor *q)
+{
+	char credential[HTTP_KEY_SIZE];
+
+	credential_of(credential, q);
+	return strcmp(row->requestor, q->name) == 0 &&
+	       strcmp(row->credential, credential) == 0 &&
+	       revision_of(row->revision) >= 0;
+}
+
+/*
+ * It is told that its lists may have changed: nobody knows what it was told
+ * before, and which templates, and which paddock, there were.
+ */
+struct http_session *http_keep_restore(struct http_sessions *all,
+				       struct requestor *q, const char *id,
+				       const struct store_session *row)
+{
+	struct http_session *s = http_session_again(all, q, id);
+	struct json_object *uris = NULL;
+
+	if (s == NULL)
+		return NULL;
+	s->session.revision = (enum mcp_revision)revision_of(row->revision);
+	s->session.greeted = s->session.initialized = s->told_id = true;
+	s->session.stale = true;
+	s->session.log_level = (unsigned)row->log_level;
+	json_parse(&s->session.client, row->client, strlen(row->client), NULL);
+	json_parse(&uris, row->uris, strlen(row->uris), NULL);
+	subscriptions_restore(&s->session, uris);
+	json_object_put(uris);
+	stamp(s);
+	http_keep_changed(s); /* it lasts longer again */
+	log_info("http", "session=%.8s requestor=%s begun=again", s->id,
+		 q->name);
+	return s;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_session_store.h - what of a session survives its server: a row in the store, by
+ * which a client goes on after a restart as if nothing had been. Clients that
+ * exist do not initialize again when they are told that their session is gone.
+ *
+ * The row has the id's SHA-256, whose it is, what was negotiated, the level of
+ * logging and the subscriptions; nothing of streams, calls or tokens. It lasts
+ * as an idle session does. Without a store, or while that fails, a session
+ * works all the same, and ends with its server.
+ */
+#ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_STORE_H
+#define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_STORE_H
+
+#include "supervisor/streamable_http/http_session.h"
+#include "supervisor/store/store.h"
+
+#define HTTP_KEEP_TEXT 4096 /* bytes of its capabilities; and of all its URIs */
+#define HTTP_KEY_SIZE 65
+
+void http_keep_init(struct http_sessions *all);
+void http_keep_fini(struct http_sessions *all);
+
+/* The key of the row of the session ID. */
+void http_keep_key(char key[HTTP_KEY_SIZE], const char *id);
+
+/* The store that keeps sessions; NULL: there is none, or it fails just now. */
+struct store *http_keep_store(const struct http_sessions *all);
+
+/*
+ * Keep S as it is now; DONE hears of it. False: it cannot be kept, and DONE
+ * is not called.
+ */
+bool http_keep(struct http_session *s, enum store_urgency urgency,
+	       store_done done, void *arg);
+/* What is kept of the session (a http_session) has changed: so it is, soon. */
+void http_keep_changed(void *session);
+/* S ends, and is not to be had again. DONE as above, if S was kept and can be
+   dropped (http_drop()). */
+bool http_keep_drop(struct http_session *s, store_done done, void *arg);
+/* S ends here alone: another process may go on with it. */
+void http_keep_leave(struct http_session *s);
+
+/* Time has passed: who was used lasts longer. */
+void http_keep_tick(struct http_sessions *all);
+/* All are kept as they are now; for the end. */
+void http_keep_all(struct http_sessions *all);
+/* Q is gone: what is kept for it is dropped. */
+void http_keep_gone(struct http_sessions *all, const struct requestor *q);
+
+/* Does Q go on with the session of ROW? */
+bool http_keep_is_theirs(const struct store_session *row,
+			 const struct requestor *q);
+/* The session ID of Q again, as ROW has it; NULL: there is no room. */
+struct http_session *http_keep_restore(struct http_sessions *all,
+				       struct requestor *q, const char *id,
+				       const struct store_session *row);
+
+#endif

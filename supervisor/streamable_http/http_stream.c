@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/streamable_http/http_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/fair_share.h"
+#include "proto/json/json.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/streamable_http/http_store_wait.h"
+#include "supervisor/streamable_http/http_stream_private.h"
+#include "supervisor/threads/rpc_async.h"
+
+/* ---- who listens ---- */
+
+static const struct http_watch watch;
+
+void http_stream_attach(struct http_stream *st, struct http_conn *conn)
+{
+	st->conn = conn;
+	st->owner->n_read++;
+	st->owner->session.requestor->http_streams++;
+	st->owner->all->n_read++;
+	http_conn_watch(conn, &watch, st);
+}
+
+void http_stream_detach(struct http_stream *st)
+{
+	if (st->conn == NULL)
+		return;
+	http_conn_watch(st->conn, NULL, NULL);
+	http_conn_due(st->conn, 0);
+	st->conn = NULL;
+	st->owner->n_read--;
+	st->owner->session.requestor->http_streams--;
+	st->owner->all->n_read--;
+	http_session_used(st->owner);
+}
+
+bool http_stream_allowed(const struct http_session *s)
+{
+	size_t own = s->session.requestor->http_streams;
+
+	return own < HTTP_STREAMS_EACH &&
+	       (int64_t)own < admit_share(HTTP_STREAMS_MAX,
+					  (int64_t)(s->all->n_read - own));
+}
+
+/* The connection gets a whole response here; it may serve another request. */
+void http_stream_hang_up(struct http_stream *st)
+{
+	struct http_conn *conn = st->conn;
+
+	if (conn == NULL)
+		return;
+	http_stream_detach(st);
+	http_conn_end(conn);
+}
+
+/* ---- life ---- */
+
+/* ST, not ended, keeps other events than before; it kept BYTES. */
+void http_stream_weigh(struct http_stream *st, size_t bytes)
+{
+	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
+}
+
+static void live_less(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	LIST_REMOVE(st, live);
+	s->n_live--;
+	s->session.requestor->http_live--;
+	s->session.requestor->http_live_bytes -= st->sse.bytes;
+}
+
+struct http_stream *http_stream_make(struct http_session *s)
+{
+	struct http_stream *st = xcalloc(1, sizeof(*st));
+
+	st->owner = s;
+	sse_init(&st->sse, ++s->last_stream);
+	return st;
+}
+
+struct http_stream *http_stream_new(struct http_session *s,
+				    struct http_conn *conn)
+{
+	struct http_stream *st = http_stream_make(s);
+
+	LIST_INSERT_HEAD(&s->live, st, live);
+	s->n_live++;
+	s->session.requestor->http_live++;
+	http_stream_attach(st, conn);
+	return st;
+}
+
+/* One that has ended is kept no longer. */
+static void forget(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+	struct requestor *q = s->session.requestor;
+
+	http_stream_detach(st);
+	TAILQ_REMOVE(&s->kept, st, kept);
+	TAILQ_REMOVE(&q->http_ended, st, link);
+	s->n_kept--;
+	s->kept_bytes -= st->sse.bytes;
+	q->http_ended_bytes -= st->sse.bytes;
+	s->all->ended_bytes -= st->sse.bytes;
+	sse_fini(&st->sse);
+	free(st);
+}
+
+void http_stream_hold(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	st->held = true;
+	if (TAILQ_EMPTY(&s->held))
+		TAILQ_INSERT_TAIL(&s->all->holding, s, holding);
+	TAILQ_INSERT_TAIL(&s->held, st, link);
+}
+
+void http_stream_unhold(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+
+	st->held = false;
+	TAILQ_REMOVE(&s->held, st, link);
+	if (TAILQ_EMPTY(&s->held))
+		TAILQ_REMOVE(&s->all->holding, s, holding);
+}
+
+/* It is begun, over, or nobody's: no more of that. */
+static void grown(struct http_stream *st)
+{
+	if (!st->young)
+		return;
+	st->young = false;
+	TAILQ_REMOVE(&st->owner->all->young, st, link);
+}
+
+void http_stream_free(struct http_stream *st)
+{
+	http_stream_detach(st);
+	grown(st);
+	if (st->held)
+		http_stream_unhold(st);
+	intake_cancel(st->intake);
+	live_less(st);
+	sse_fini(&st->sse);
+	free(st);
+}
+
+/* Do S's requestor's ended streams have more than its share? */
+static bool keeps_too_much(const struct http_session *s)
+{
+	size_t own = s->session.requestor->http_ended_bytes;
+
+	return own > HTTP_KEPT_LEAST &&
+	       (int64_t)own > share_of(HTTP_KEPT_ALL,
+				       (int64_t)(s->all->ended_bytes - own));
+}
+
+/* Ended streams over the bounds go, oldest first, unless they are being read. */
+static void keep_bounds(struct http_session *s)
+{
+	struct requestor *q = s->session.requestor;
+	struct http_stream *st, *after;
+
+	for (st = TAILQ_FIRST(&s->kept);
+	     st != NULL && (s->n_kept > HTTP_KEPT_MAX ||
+			    (s->n_kept > 1 && s->kept_bytes > HTTP_KEPT_BYTES));
+	     st = after) {
+		after = TAILQ_NEXT(st, kept);
+		if (st->conn == NULL)
+			forget(st);
+	}
+	for (st = TAILQ_FIRST(&q->http_ended);
+	     st != NULL && keeps_too_much(s); st = after) {
+		after = TAILQ_NEXT(st, link);
+		if (st->conn == NULL)
+			forget(st);
+	}
+}
+
+/* Its last event is there: it is kept for who missed it. */
+static void end(struct http_stream *st)
+{
+	struct http_session *s = st->owner;
+	struct requestor *q = s->session.requestor;
+
+	st->ended = true;
+	TAILQ_INSERT_TAIL(&s->kept, st, kept);
+	TAILQ_INSERT_TAIL(&q->http_ended, st, link);
+	s->n_kept++;
+	s->kept_bytes += st->sse.bytes;
+	q->http_ended_bytes += st->sse.bytes;
+	s->all->ended_bytes += st->sse.bytes;
+	http_session_used(s);
+}
+
+void http_streams_end(struct http_session *s)
+{
+	struct http_stream *st, *after;
+
+	for (st = LIST_FIRST(&s->live); st != NULL; st = after) {
+		after = LIST_NEXT(st, live);
+		if (st->conn != NULL && !st->begun)
+			http_conn_reply(st->conn, 404, NULL, NULL, 0);
+		else
+			http_stream_hang_up(st);
+		http_stream_free(st);
+	}
+	for (st = TAILQ_FIRST(&s->kept); st != NULL; st = after) {
+		after = TAILQ_NEXT(st, kept);
+		http_stream_hang_up(st);
+		forget(st);
+	}
+	while ((st = TAILQ_FIRST(&s->unrelated)) != NULL)
+		http_stream_unrelated_free(st);
+}
+
+/* ---- events ---- */
+
+/* As much as the connection takes for now; DRAINED asks again. */
+void http_stream_pump(struct http_stream *st)
+{
+	const struct sse_event *e;
+	struct buf out = {0};
+
+	if (st->conn == NULL || !st->begun)
+		return;
+	for (e = sse_after(&st->sse, st->sent);
+	     e != NULL && http_conn_unsent(st->conn) < HTTP_UNSENT_LOW;
+	     e = TAILQ_NEXT(e, link)) {
+		sse_put_event(&out, &st->sse, e);
+		http_conn_put(st->conn, buf_data(&out), buf_len(&out));
+		buf_drop(&out, buf_len(&out));
+		st->sent = e->seq;
+	}
+	buf_fini(&out);
+	http_conn_due(st->conn, sse_bytes_after(&st->sse, st->sent));
+	if (e == NULL && st->ended)
+		http_stream_hang_up(st);
+}
+
+static void on_gone(void *watcher)
+{
+	struct http_stream *st = watcher;
+	struct http_session *s = st->owner;
+
+	http_stream_detach(st);
+	grown(st); /* who was told nothing cannot come back for the rest */
+	if (st->held || st->intake != NULL)
+		http_stream_free(st);
+	else if (!st->unrelated && !st->ended)
+		session_unheard(&s->session, st);
+	else if (st->unrelated && st->sse.last > 0)
+		session_unheard(&s->session, NULL);
+}
+
+static void on_drained(void *watcher)
+{
+	http_stream_pump(watcher);
+}
+
+static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
+
+/*
+ * Clients of older revisions take the empty event for a message; without an
+ * id from the start they cannot come back before the first event, either.
+ */
+void http_stream_prime(struct http_stream *st)
+{
+	struct buf out = {0};
+
+	if (st->owner->session.revision < MCP_2025_11_25)
+		return;
+	sse_put_priming(&out, &st->sse, HTTP_RETRY_MS);
+	http_conn_put(st->conn, buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+}
+
+void http_stream_begin(struct http_stream *st)
+{
+	if (st->begun)
+		return;
+	st->begun = true;
+	grown(st);
+	if (st->conn == NULL)
+		return;
+	http_conn_begin(st->conn);
+	http_stream_prime(st);
+}
+
+static void await(struct http_sessions *all, int64_t now_ms)
+{
+	const struct http_stream *first = TAILQ_FIRST(&all->young);
+	int64_t ms;
+	struct timeval tv;
+
+	if (first == NULL || evtimer_pending(all->grow, NULL))
+		return;
+	ms = first->since_ms + HTTP_PLAIN_MS - now_ms;
+	tv.tv_sec = ms / 1000;
+	tv.tv_usec = ms % 1000 * 1000;
+	evtimer_add(all->grow, &tv);
+}
+
+void http_stream_begin_soon(struct http_stream *st)
+{
+	struct http_sessions *all = st->owner->all;
+
+	if (st->begun || st->conn == NULL)
+		return;
+	st->young = true;
+	st->since_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&all->young, st, link);
+	await(all, st->since_ms);
+}
+
+void http_streams_grow(evutil_socket_t fd, short what, void *sessions)
+{
+	struct http_sessions *all = sessions;
+	int64_t now_ms = clock_mono_ms();
+	struct http_stream *st;
+
+	(void)fd, (void)what;
+	while ((st = TAILQ_FIRST(&all->young)) != NULL &&
+	       st->since_ms + HTTP_PLAIN_MS <= now_ms)
+		http_stream_begin(st);
+	await(all, now_ms);
+}
+
+/* ---- what a session says ---- */
+
+/* A request of ours has an id. */
+static enum sse_kind kind_of(const char *text, size_t len)
+{
+	struct json_span id;
+
+	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
+}
+
+static void on_send(void *arg, void *route, const char *text, size_t len)
+{
+	struct http_session *s = arg;
+	struct http_stream *st = route != NULL ? route : http_stream_voice(s);
+
+	size_t bytes;
+
+	if (st == NULL)
+		return; /* nobody ever listened */
+	http_stream_begin(st);
+	bytes = st->sse.bytes;
+	sse_add(&st->sse, text, len, kind_of(text, len));
+	http_stream_weigh(st, bytes);
+	http_stream_pump(st);
+	if (s->session.requestor->http_live_bytes > HTTP_LIVE_BYTES) {
+		bytes = st->sse.bytes;
+		sse_trim(&st->sse, HTTP_LIVE_TIGHT);
+		http_stream_weigh(st, bytes);
+		http_stream_pump(st);
+	}
+}
+
+/*
+ * The session is the client's once initialize has been answered well. True:
+ * so it is now.
+ */
+static bool tell_id(struct http_session *s, struct http_conn *conn)
+{
+	char line[HTTP_SESSION_ID_SIZE + 32];
+
+	if (s->told_id || !s->session.greeted)
+		return false;
+	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
+	http_conn_fields(conn, line);
+	s->told_id = true;
+	return true;
+}
+
+/* 200, unless what came is no message, or too much came. */
+static int status_of(const struct http_stream *st)
+{
+	int64_t wait_ms = st->owner->session.limited_ms;
+	char line[64];
+
+	if (wait_ms == 0)
+		return st->owner->session.refusing ? 400 : 200;
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(wait_ms + 999) / 1000);
+	http_conn_fields(st->conn, line);
+	return 429;
+}
+
+/* A plain answer; ST is no more. */
+static void reply(struct http_stream *st, const char *text, size_t len)
+{
+	struct http_session *s = st->owner;
+	struct http_conn *conn = st->conn;
+	bool first = text != NULL && tell_id(s, conn);
+	int status = text != NULL ? status_of(st) : 202; /* it was cancelled */
+
+	http_stream_free(st);
+	if (first)
+		http_recall_begun(s, conn, text, len);
+	else
+		http_conn_reply(conn, status,
+				text != NULL ? "application/json" : NULL, text,
+				len);
+}
+
+static void on_answer(void *arg, void *route, const char *text, size_t len)
+{
+	struct http_stream *st = route;
+	struct http_session *s = arg;
+
+	if (!st->begun) {
+		if (st->conn != NULL)
+			reply(st, text, len);
+		else
+			http_stream_free(st);
+		return;
+	}
+	live_less(st);
+	if (text != NULL)
+		sse_add(&st->sse, text, len, SSE_LAST);
+	end(st);
+	http_stream_pump(st);
+	keep_bounds(s);
+}
+
+static bool is_reachable(void *arg)
+{
+	const struct http_stream *st = http_stream_voice(arg);
+
+	return st != NULL && st->conn != NULL;
+}
+
+static bool is_heard(void *arg, void *route)
+{
+	const struct http_stream *st = route;
+
+	(void)arg;
+	return st->conn != NULL;
+}
+
+static bool is_behind(void *arg)
+{
+	const struct http_session *s = arg;
+
+	size_t own = s->session.requestor->http.unread;
+	size_t all = s->all->conns->unread;
+
+	return own > HTTP_UNREAD_EACH ||
+	       (own > HTTP_UNREAD_LEAST &&
+		(int64_t)own > share_of(HTTP_UNREAD_ALL, (int64_t)(all - own)));
+}
+
+/* A client that was given no id cannot come back: its stream stays open. */
+static void on_part(void *arg, void *route)
+{
+	struct http_session *s = arg;
+
+	if (s->session.revision < MCP_2025_11_25)
+		return;
+	http_stream_begin(route);
+	http_stream_hang_up(route);
+}
+
+const struct session_ops http_stream_ops = {.send = on_send,
+					    .answer = on_answer,
+					    .reachable = is_reachable,
+					    .part = on_part,
+					    .heard = is_heard,
+					    .behind = is_behind};

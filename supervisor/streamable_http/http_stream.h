@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_stream.h - the way of one request's messages to its client: a plain
+ * answer, or a stream of events that outlives its connection. A stream is
+ * the route that session.h speaks of.
+ */
+#ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_H
+#define SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_H
+
+#include "supervisor/http/http_conn.h"
+#include "supervisor/streamable_http/http_session.h"
+#include "supervisor/streamable_http/sse.h"
+
+#define HTTP_STREAMS_MAX 1536 /* with a connection, of all requestors */
+#define HTTP_STREAMS_EACH 1024 /* of one */
+#define HTTP_LIVE_EACH 4096 /* whose answers are to come, of one requestor */
+#define HTTP_LIVE_BYTES (16u << 20) /* kept of those: over it each has the… */
+#define HTTP_LIVE_TIGHT 16384 /* …newest bytes */
+/*
+ * A requestor is behind that does not read so many bytes, or its share of what
+ * all may (base/fair_share.h), but never for less than the least.
+ */
+#define HTTP_UNREAD_EACH (32u << 20)
+#define HTTP_UNREAD_ALL (128u << 20)
+#define HTTP_UNREAD_LEAST (1u << 20)
+#define HTTP_KEPT_MAX 32 /* ended streams that a session keeps for replay */
+#define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
+#define HTTP_KEPT_ALL (64u << 20) /* of all: each has its share, or… */
+#define HTTP_KEPT_LEAST (4u << 20) /* …so many, if that is less */
+#define HTTP_UNRELATED_MAX 8 /* streams by GET that a session has at a time */
+#define HTTP_RETRY_MS 500	   /* when a client is told to come back */
+#define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
+
+struct http_stream {
+	struct http_session *owner; /* borrowed */
+	struct http_conn *conn;	    /* borrowed; NULL: nobody listens now */
+	struct sse sse;
+	uint64_t sent; /* the newest event that CONN was given */
+	bool begun;    /* it is a stream of events; else an answer is due */
+	bool ended;    /* it has all its events */
+	bool unrelated; /* it is no request's, but a GET's; in owner.unrelated */
+	bool held;     /* its request has not been begun */
+	struct intake *intake; /* nor while it is being read; or NULL */
+	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
+	int64_t since_ms; /* when it became young */
+	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
+	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
+	/* in owner.held, owner.unrelated, all.young, its requestor's http_ended */
+	TAILQ_ENTRY(http_stream) link;
+};
+
+/* What a session over HTTP is given; its argument is a http_session. */
+extern const struct session_ops http_stream_ops;
+
+/* A request came on CONN: its route. */
+struct http_stream *http_stream_new(struct http_session *s,
+				    struct http_conn *conn);
+/* A request's, before it has ended: nothing more is said by it. */
+void http_stream_free(struct http_stream *st);
+/* Its request waits until its session is less crowded; or no more. */
+void http_stream_hold(struct http_stream *st);
+void http_stream_unhold(struct http_stream *st);
+/* Answer by a stream of events from now on. */
+void http_stream_begin(struct http_stream *st);
+/*
+ * The same, soon: most answers come before, and cost their client one read
+ * instead of two.
+ */
+void http_stream_begin_soon(struct http_stream *st);
+void http_streams_grow(evutil_socket_t fd, short what, void *sessions);
+
+/*
+ * CONN listens to what belongs to no request. Each message goes to one stream
+ * alone, which is from now on this one; those that were opened before stay
+ * open, for a client whose stream ends comes back for it, and that for ever.
+ * Of too many one that nobody hears ends, else the oldest, and is over.
+ */
+void http_stream_listen(struct http_session *s, struct http_conn *conn);
+
+enum http_resume {
+	HTTP_RESUMED,
+	HTTP_RESUME_OVER, /* it has ended, and nothing that is kept is left */
+	HTTP_RESUME_NONE, /* there never was such an event */
+};
+/* CONN goes on after the event EVENT_ID, of that stream alone. */
+enum http_resume http_stream_resume(struct http_session *s,
+				    struct http_conn *conn,
+				    const char *event_id);
+
+/* May the requestor of S have one more connection for a stream? */
+bool http_stream_allowed(const struct http_session *s);
+
+void http_streams_end(struct http_session *s); /* all of them */
+
+#endif

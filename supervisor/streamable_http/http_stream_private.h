@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_stream_private.h - between http_stream.c and http_stream_get.c alone. */
+#ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_PRIVATE_H
+#define SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_PRIVATE_H
+
+#include "supervisor/streamable_http/http_stream.h"
+
+/* ---- http_stream.c ---- */
+
+/* A new one of S's, in none of its lists. */
+struct http_stream *http_stream_make(struct http_session *s);
+/* CONN hears ST, or no more; hung up, it gets a whole response here. */
+void http_stream_attach(struct http_stream *st, struct http_conn *conn);
+void http_stream_detach(struct http_stream *st);
+void http_stream_hang_up(struct http_stream *st);
+/* ST, not ended, keeps other events than before; it kept BYTES. */
+void http_stream_weigh(struct http_stream *st, size_t bytes);
+void http_stream_prime(struct http_stream *st); /* its first event */
+/* As much as the connection takes for now. */
+void http_stream_pump(struct http_stream *st);
+
+/* ---- http_stream_get.c ---- */
+
+/*
+ * Of S's streams of no request the one that has what is said next: that
+ * somebody hears, and was asked for last, or would be; or NULL.
+ */
+struct http_stream *http_stream_voice(const struct http_session *s);
+void http_stream_unrelated_free(struct http_stream *st); /* one of them */
+
+#endif

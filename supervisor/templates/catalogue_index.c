@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/templates/catalogue_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in offers_new() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+const struct offer *offer_find(const struct offer_list *list, const char *key)
+{
+	struct offer *o;
+
+	HASH_FIND_STR(list->by_key, key, o);
+	return o;
+}
+
+/* Every member KEY of T's LIST. */
+static void collect(struct offer_list *l, struct template *t,
+		    struct json_object *list, const char *key)
+{
+	size_t n = list != NULL ? json_object_array_length(list) : 0;
+
+	for (size_t i = 0; i < n && l->n < OFFERS_MAX; i++) {
+		struct json_object *def = json_object_array_get_idx(list, i);
+		const char *text = json_member_str(def, key);
+
+		if (text == NULL)
+			continue;
+		l->all = xrealloc(l->all, (l->n + 1) * sizeof(*l->all));
+		l->all[l->n++] = (struct offer){
+		    .template = t, .index = i, .def = def, .key = text};
+	}
+}
+
+static void add_twin(struct offer *first, struct offer *o, const char *kind)
+{
+	log_warn("catalogue",
+		 "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
+		 "first for who sees both\"",
+		 o->template->id, kind, o->key, first->template->id);
+	while (first->twin != NULL)
+		first = first->twin;
+	if (first->template != o->template)
+		first->twin = o;
+}
+
+/* Once nothing moves any more. */
+static void settle(struct offer_list *l, const char *kind)
+{
+	if (l->n == OFFERS_MAX)
+		log_warn("catalogue", "%s=%zu msg=\"no more than these are "
+				      "offered\"",
+			 kind, l->n);
+	for (size_t i = 0; i < l->n; i++) {
+		struct offer *o = &l->all[i], *first;
+
+		HASH_FIND_STR(l->by_key, o->key, first);
+		if (first != NULL)
+			add_twin(first, o, kind);
+		else
+			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key), o);
+	}
+}
+
+struct offers *offers_new(struct template *const *all, size_t n)
+{
+	struct offers *o = xcalloc(1, sizeof(*o));
+
+	for (size_t i = 0; i < n; i++) {
+		struct template *t = all[i];
+
+		if (i > 0 && strcmp(all[i - 1]->id, t->id) == 0)
+			continue; /* not the newest */
+		collect(&o->resources, t, t->resources, "uri");
+		collect(&o->patterns, t, t->resources, "uriTemplate");
+		collect(&o->prompts, t, t->prompts, "name");
+	}
+	settle(&o->resources, "resource");
+	settle(&o->patterns, "resource");
+	settle(&o->prompts, "prompt");
+	return o;
+}
+
+static void list_fini(struct offer_list *l)
+{
+	HASH_CLEAR(hh, l->by_key);
+	free(l->all);
+}
+
+void offers_free(struct offers *o)
+{
+	if (o == NULL)
+		return;
+	list_fini(&o->resources);
+	list_fini(&o->patterns);
+	list_fini(&o->prompts);
+	free(o);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * catalogue_index.h - what templates offer beside their tools: resources and prompts,
+ * those of the newest version of each, in the order of the catalogue.
+ */
+#ifndef SUPERVISOR_TEMPLATES_CATALOGUE_INDEX_H
+#define SUPERVISOR_TEMPLATES_CATALOGUE_INDEX_H
+
+#include <uthash.h>
+
+#include "supervisor/templates/template.h"
+
+#define OFFERS_MAX 10000 /* of each kind, of all templates */
+
+struct offer {
+	struct template *template; /* borrowed from the catalogue */
+	size_t index;		   /* in the manifest's list */
+	struct json_object *def;   /* borrowed from the manifest */
+	const char *key;	   /* its uri, uriTemplate or name; borrowed */
+	struct offer *twin;	   /* the next with this key, or NULL */
+	UT_hash_handle hh;	   /* in list.by_key */
+};
+
+struct offer_list {
+	struct offer *all;
+	size_t n;
+	struct offer *by_key;
+};
+
+struct offers {
+	struct offer_list resources; /* with a uri */
+	struct offer_list patterns;  /* with a uriTemplate */
+	struct offer_list prompts;
+};
+
+/*
+ * Gather them from the N templates ALL, which are in order and outlive the
+ * offers. Of several with one key a client is given the first that it may see;
+ * that there are several is logged.
+ */
+struct offers *offers_new(struct template *const *all, size_t n);
+void offers_free(struct offers *o); /* NULL is fine */
+
+/* The first with KEY, or NULL; others follow as its twins. Borrowed. */
+const struct offer *offer_find(const struct offer_list *list, const char *key);
+
+#endif

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/templates/manifest.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text/text_position.h"
+#include "ipc/host_pattern.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest_content.h"
+#include "supervisor/templates/manifest_shape.h"
+
+#define MIB (INT64_C(1) << 20)
+
+/* What a check works on, and where it says what is wrong. */
+struct check {
+	struct template *t;
+	struct json_object *m; /* the manifest; borrowed from t */
+	struct findings *f;
+	char place[512]; /* at() */
+};
+
+#define fail(c, pointer, ...)                                                  \
+	findings_add((c)->f, FINDING_ERROR, MANIFEST_FILE, pointer, __VA_ARGS__)
+
+/* A JSON Pointer with something in it. */
+static const char *at(struct check *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *at(struct check *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->place, sizeof(c->place), fmt, ap);
+	va_end(ap);
+	return c->place;
+}
+
+/* Tools of paddock itself, which clients must find under their own names. */
+static const char *const reserved[] = {
+    "list_task_templates",
+    "run_task_template",
+    "get_task_run",
+    "list_task_runs",
+    "cancel_task_run",
+    "get_artifact",
+    "get_runtime_profile",
+    "navigate",
+    "wait_for_stable",
+    "get_page_info",
+    "get_page_content",
+    "create_tab",
+    "close_tab",
+    "click",
+    "type_text",
+    "press_key",
+    "wait",
+    "find_element",
+    "screenshot",
+    "list_sessions",
+    "close_session",
+};
+
+static const char *const modes[] = {
+    [MODE_SYNC] = "sync", [MODE_ASYNC] = "async", [MODE_AUTO] = "auto"};
+static const char *const runtimes[] = {
+    [RUNTIME_LUA] = "lua", [RUNTIME_PROGRAM] = "program"};
+static const char *const tasks[] = {[TASK_OPTIONAL] = "optional",
+				    [TASK_REQUIRED] = "required",
+				    [TASK_FORBIDDEN] = "forbidden"};
+
+static const struct {
+	const char *key;
+	size_t offset; /* in struct template_limits; NO_FIELD: shape alone */
+	int64_t value; /* where the manifest is silent */
+} limits[] = {
+#define NO_FIELD SIZE_MAX
+#define LIMIT(key, field, value)                                               \
+	{                                                                      \
+		key, offsetof(struct template_limits, field), value            \
+	}
+    LIMIT("maxTimeoutMs", timeout_ms, TEMPLATE_UNSAID),
+    LIMIT("maxCpuMs", cpu_ms, TEMPLATE_UNSAID),
+    LIMIT("maxMemoryBytes", memory_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxProcesses", processes, TEMPLATE_UNSAID),
+    LIMIT("maxOpenFiles", open_files, TEMPLATE_UNSAID),
+    LIMIT("maxFiles", files, TEMPLATE_UNSAID),
+    LIMIT("maxOutputBytes", output_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxLoggedBytes", logged_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxArtifacts", artifacts, TEMPLATE_UNSAID),
+    LIMIT("maxArtifactBytes", artifact_bytes, TEMPLATE_UNSAID),
+    LIMIT("maxMessagesPerSecond", messages_per_second, TEMPLATE_UNSAID),
+    LIMIT("cancelGraceMs", cancel_grace_ms, 5000),
+    {"maxConcurrency", NO_FIELD, 0},
+};
+
+bool manifest_path_ok(const char *path)
+{
+	for (const char *part = path;; part++) {
+		size_t n = strcspn(part, "/");
+
+		if (n == 0 || (n == 1 && part[0] == '.') ||
+		    (n == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if ((unsigned char)part[i] < ' ' || part[i] == 0x7F)
+				return false;
+		part += n;
+		if (*part == '\0')
+			return true;
+	}
+}
+
+/* Which of NAMES is member KEY of OBJ; the schema allows no other. */
+static unsigned choice(struct json_object *obj, const char *key,
+		       const char *const *names, size_t n, unsigned otherwise)
+{
+	const char *text = json_member_str(obj, key);
+
+	for (size_t i = 0; text != NULL && i < n; i++)
+		if (strcmp(text, names[i]) == 0)
+			return (unsigned)i;
+	return otherwise;
+}
+
+static char *copy(struct json_object *obj, const char *key)
+{
+	const char *text = json_member_str(obj, key);
+
+	return text != NULL ? xstrdup(text) : NULL;
+}
+
+/* C strings would end there, and so mean something else. */
+static bool has_nul(struct json_object *o)
+{
+	if (json_object_is_type(o, json_type_string))
+		return strlen(json_object_get_string(o)) !=
+		       (size_t)json_object_get_string_len(o);
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			if (has_nul(json_object_array_get_idx(o, i)))
+				return true;
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, member)
+		{
+			(void)key;
+			if (has_nul(member))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Has some part of O "writeOnly": true? Rather once too often, as where that
+ * is a mere example, than once too seldom.
+ */
+static bool has_secret(struct json_object *o)
+{
+	if (json_object_is_type(o, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			if (has_secret(json_object_array_get_idx(o, i)))
+				return true;
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_foreach(o, key, member)
+		{
+			if (has_secret(member) ||
+			    (strcmp(key, "writeOnly") == 0 &&
+			     json_object_is_type(member, json_type_boolean) &&
+			     json_object_get_boolean(member)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int check_text(struct check *c)
+{
+	if (has_nul(c->m))
+		return fail(c, "",
+			    "a string has the character U+0000; "
+			    "leave it out");
+	return 0;
+}
+
+static int check_id(struct check *c)
+{
+	c->t->id = copy(c->m, "templateId");
+	for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
+		if (strcmp(c->t->id, reserved[i]) == 0)
+			return fail(c, "/templateId",
+				    "\"%s\" is the name of a tool of paddock's "
+				    "own; choose another",
+				    c->t->id);
+	c->t->name = copy(c->m, "name");
+	c->t->description = copy(c->m, "description");
+	return 0;
+}
+
+static int check_version(struct check *c)
+{
+	c->t->version_text = copy(c->m, "version");
+	if (!semver_parse(&c->t->version, c->t->version_text))
+		return fail(c, "/version",
+			    "\"%s\" is not a semantic version such as 1.0.0",
+			    c->t->version_text);
+	return 0;
+}
+
+/* A program's arguments, as its worker takes them. */
+static void join_args(struct template *t, struct json_object *args)
+{
+	size_t n = args != NULL ? json_object_array_length(args) : 0;
+
+	for (size_t i = 0; t->runtime == RUNTIME_PROGRAM && i < n; i++) {
+		const char *arg =
+		    json_object_get_string(json_object_array_get_idx(args, i));
+		size_t len = strlen(arg) + 1;
+
+		t->code = xrealloc(t->code, t->code_len + len);
+		memcpy(t->code + t->code_len, arg, len);
+		t->code_len += len;
+	}
+}
+
+static int check_runtime(struct check *c)
+{
+	struct json_object *r = json_member(c->m, "runtime");
+	struct template *t = c->t;
+
+	t->runtime =
+	    choice(r, "type", runtimes, ARRAY_LEN(runtimes), RUNTIME_LUA);
+	t->entry = copy(r, "entry");
+	if (t->entry == NULL && t->runtime == RUNTIME_PROGRAM)
+		return fail(c, "/runtime",
+			    "a program names its \"entry\", a "
+			    "file of the package");
+	if (t->entry == NULL)
+		t->entry = xstrdup("main.lua");
+	join_args(t, json_member(r, "args"));
+	if (!manifest_path_ok(t->entry))
+		return fail(c, "/runtime/entry",
+			    "\"%s\" is not the plain relative path of a file "
+			    "in the package, such as main.lua",
+			    t->entry);
+	return 0;
+}
+
+static int check_trust(struct check *c)
+{
+	struct json_object *list = json_member(c->m, "trustLevelSupport");
+
+	c->t->trust = list == NULL ? TRUST_LOCAL : 0;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		c->t->trust |= strcmp(json_object_get_string(o), "remote") == 0
+				   ? TRUST_REMOTE
+				   : TRUST_LOCAL;
+	}
+	return 0;
+}
+
+static int check_modes(struct check *c)
+{
+	struct json_object *o;
+	struct template *t = c->t;
+
+	t->mode =
+	    choice(c->m, "executionMode", modes, ARRAY_LEN(modes), MODE_AUTO);
+	t->task =
+	    choice(c->m, "taskSupport", tasks, ARRAY_LEN(tasks), TASK_OPTIONAL);
+	t->stream_poll = json_member(c->m, "stream") != NULL;
+	t->partial = json_object_get_boolean(
+	    json_member(c->m, "supportsPartialSuccess"));
+	o = json_member(c->m, "partialSuccessThreshold");
+	t->partial_threshold = o != NULL ? json_object_get_double(o) : 0.5;
+	return 0;
+}
+
+static bool is_pointer(const char *s)
+{
+	if (*s != '\0' && *s != '/')
+		return false;
+	for (; (s = strchr(s, '~')) != NULL; s++)
+		if (s[1] != '0' && s[1] != '1')
+			return false;
+	return true;
+}
+
+static int check_auto(struct check *c)
+{
+	struct json_object *o = json_member(c->m, "autoAsync");
+
+	if (o == NULL)
+		return 0;
+	c->t->auto_pointer = copy(o, "pointer");
+	c->t->auto_items_over =
+	    json_object_get_int64(json_member(o, "itemsOver"));
+	if (!is_pointer(c->t->auto_pointer))
+		return fail(c, "/autoAsync/pointer",
+			    "\"%s\" is not a JSON Pointer such as /urls",
+			    c->t->auto_pointer);
+	return 0;
+}
+
+/* A template's own limit that was meant for one of ours would bind nobody. */
+static int check_spelling(struct check *c, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		if (strcasecmp(key, limits[i].key) != 0 ||
+		    strcmp(key, limits[i].key) == 0)
+			continue;
+		fail(c, at(c, "/limits/%s", key),
+		     "unknown key \"%s\"; did you mean \"%s\"?", key,
+		     limits[i].key);
+		return findings_of_name(c->f);
+	}
+	return 0;
+}
+
+static int check_limits(struct check *c)
+{
+	struct json_object *given = json_member(c->m, "limits");
+	int rc = 0;
+
+	c->t->limits_json = given;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		struct json_object *o = json_member(given, limits[i].key);
+		int64_t v = o ? json_object_get_int64(o) : limits[i].value;
+
+		if (limits[i].offset != NO_FIELD)
+			memcpy((char *)&c->t->limits + limits[i].offset, &v,
+			       sizeof(v));
+	}
+	if (given == NULL)
+		return 0;
+	json_object_object_foreach(given, key, value)
+	{
+		(void)value;
+		if (check_spelling(c, key) < 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+static void take_lower(int64_t *limit, struct json_object *o)
+{
+	if (o != NULL && (*limit == TEMPLATE_UNSAID ||
+			  json_object_get_int64(o) < *limit))
+		*limit = json_object_get_int64(o);
+}
+
+static int check_paths(struct check *c, struct json_object *paths)
+{
+	size_t n = paths != NULL ? json_object_array_length(paths) : 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+
+		if (!manifest_path_ok(path + 1))
+			rc = fail(c, at(c, "/permissions/readPaths/%zu", i),
+				  "\"%s\" is not a plain absolute path, such "
+				  "as /srv/data: not / itself, and without . "
+				  "and ..",
+				  path);
+	}
+	return rc;
+}
+
+static int check_places(struct check *c, struct json_object *places)
+{
+	size_t n = places != NULL ? json_object_array_length(places) : 0;
+	struct host_pattern p;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *place = json_object_get_string(
+		    json_object_array_get_idx(places, i));
+
+		if (host_pattern_parse(&p, place, strlen(place)) < 0 ||
+		    p.port == 0 || strchr(place, '/') != NULL ||
+		    (p.kind != HOST_NAME && p.kind != HOST_NET))
+			rc = fail(c, at(c, "/permissions/network/%zu", i),
+				  "\"%s\" is not a HOST:PORT such as "
+				  "db.example.org:5432",
+				  place);
+	}
+	return rc;
+}
+
+/* What a program asks for; after the limits, which they lower. */
+static int check_permissions(struct check *c)
+{
+	struct json_object *p = json_member(c->m, "permissions");
+	struct json_object *paths = json_member(p, "readPaths");
+	struct template *t = c->t;
+	int rc = check_paths(c, paths);
+
+	if (check_places(c, json_member(p, "network")) < 0 || rc < 0)
+		return -EINVAL;
+	if (t->runtime != RUNTIME_PROGRAM)
+		return 0;
+	take_lower(&t->limits.processes, json_member(p, "processes"));
+	take_lower(&t->limits.memory_bytes, json_member(p, "memoryBytes"));
+	t->n_reads = paths != NULL ? json_object_array_length(paths) : 0;
+	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
+	for (size_t i = 0; i < t->n_reads; i++)
+		t->reads[i] =
+		    json_object_get_string(json_object_array_get_idx(paths, i));
+	return 0;
+}
+
+static int check_inputs(struct check *c)
+{
+	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
+	const struct schema_options opt = {.budget = &budget};
+	struct schema_error err = {0};
+
+	c->t->inputs_json = json_member(c->m, "inputsSchema");
+	c->t->secret = has_secret(c->t->inputs_json);
+	if (schema_compile(&c->t->inputs, c->t->inputs_json, &opt, &err) < 0)
+		return manifest_shape_fail(c->f, "/inputsSchema", &err);
+	return 0;
+}
+
+static int check_outputs(struct check *c)
+{
+	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
+	const struct schema_options opt = {.budget = &budget};
+	struct schema_error err = {0};
+
+	c->t->outputs_json = json_member(c->m, "outputsSchema");
+	if (c->t->outputs_json == NULL)
+		return 0;
+	if (schema_compile(&c->t->outputs, c->t->outputs_json, &opt, &err) < 0)
+		return manifest_shape_fail(c->f, "/outputsSchema", &err);
+	return 0;
+}
+
+static int check_resources(struct check *c)
+{
+	return manifest_content_resources(c->m, MANIFEST_FILE, c->f);
+}
+
+static int check_prompts(struct check *c)
+{
+	return manifest_content_prompts(c->m, MANIFEST_FILE, c->f);
+}
+
+/*
+ * In this order. Each relies on the schema for its members, so it is not asked
+ * where an error lies in one of them already.
+ */
+static const struct {
+	int (*ask)(struct check *c);
+	const char *members[5];
+} checks[] = {
+    {check_id, {"templateId", "name", "description"}},
+    {check_version, {"version"}},
+    {check_runtime, {"runtime"}},
+    {check_trust, {"trustLevelSupport"}},
+    {check_modes,
+     {"executionMode", "taskSupport", "stream", "supportsPartialSuccess",
+      "partialSuccessThreshold"}},
+    {check_auto, {"autoAsync"}},
+    {check_limits, {"limits"}},
+    {check_permissions, {"permissions", "runtime"}},
+    {check_inputs, {"inputsSchema"}},
+    {check_outputs, {"outputsSchema"}},
+    {check_resources, {"resources"}},
+    {check_prompts, {"prompts"}},
+};
+
+/* Does an error lie in the member KEY, or has it gone missing? */
+static bool is_wrong(const struct check *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (size_t i = 0; i < c->f->n; i++) {
+		const char *p = c->f->all[i].pointer;
+
+		if (p != NULL && *p == '/' && strncmp(p + 1, key, len) == 0 &&
+		    (p[1 + len] == '\0' || p[1 + len] == '/'))
+			return true;
+	}
+	return manifest_shape_lacks(c->m, key);
+}
+
+/* Everything that is wrong, unless there is too much of it. */
+static void check_all(struct check *c)
+{
+	manifest_shape_check(c->m, c->f);
+	if (!json_object_is_type(c->m, json_type_object) || check_text(c) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		bool wrong = c->f->more;
+
+		for (size_t j = 0; j < ARRAY_LEN(checks[i].members); j++)
+			wrong = wrong ||
+				(checks[i].members[j] != NULL &&
+				 is_wrong(c, checks[i].members[j]));
+		if (!wrong)
+			checks[i].ask(c);
+	}
+}
+
+struct template *manifest_parse(const char *text, size_t len,
+				struct findings *f)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+	struct check c = {.t = t, .f = f};
+	struct json_error err = {0};
+	size_t line, column;
+
+	t->users = 1;
+	if (json_parse(&t->manifest, text, len, &err) < 0) {
+		text_place(text, err.at < len ? err.at : len, &line, &column);
+		fail(&c, NULL, "this is not JSON: %s", json_error_reason(&err));
+		findings_at(f, line, column);
+		goto bad;
+	}
+	c.m = t->manifest;
+	check_all(&c);
+	findings_place(f, MANIFEST_FILE, text, len);
+	if (findings_errors(f) > 0)
+		goto bad;
+	t->annotations = json_member(c.m, "annotations");
+	t->resources = json_member(c.m, "resources");
+	t->prompts = json_member(c.m, "prompts");
+	return t;
+bad:
+	template_unref(t);
+	return NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* manifest_lint.h - what a manifest may say, and had better not. */
+#ifndef SUPERVISOR_TEMPLATES_MANIFEST_LINT_H
+#define SUPERVISOR_TEMPLATES_MANIFEST_LINT_H
+
+#include <json-c/json.h>
+
+#include "supervisor/package/diagnostics.h"
+
+/*
+ * Add what is odd in the schemas of MANIFEST, any JSON, to F: warnings, and
+ * errors that manifest_parse(), which is asked before, leaves for later.
+ */
+void manifest_lint(struct json_object *manifest, struct findings *f);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The manifest against etc/template.schema.json, which is built in. manifest.c
+ * asks first of all for this, and then for what no schema can say.
+ */
+#include "supervisor/templates/manifest_shape.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/templates/manifest_keys.h"
+
+#define ERRORS_MAX 32 /* that the schema finds */
+
+EMBED(manifest_schema_file, "etc/template.schema.json");
+
+const char *manifest_schema_text(size_t *len)
+{
+	*len = (uintptr_t)manifest_schema_file_end -
+	       (uintptr_t)manifest_schema_file;
+	return manifest_schema_file;
+}
+
+/* What ERR says, less the pointer that it begins with: ours comes before. */
+static const char *reason(const struct schema_error *err)
+{
+	size_t n = strlen(err->pointer);
+
+	if (n == 0 || strncmp(err->text, err->pointer, n) != 0)
+		return err->text;
+	return err->text + n + strspn(err->text + n, ": ");
+}
+
+/* What ERR says, with its subject: '"name" is 7; it must be a string'. */
+static char *sentence(const struct schema_error *err)
+{
+	static const char *const verbs[] = {"is ",	"must ", "has ",
+					    "takes ",	"lacks ", "needs ",
+					    "refers "};
+	const char *why = reason(err), *slash = strrchr(err->pointer, '/');
+	static const char root[] = "the value ", whole[] = "the schema: ";
+
+	if (slash == NULL && strncmp(why, root, strlen(root)) == 0)
+		return xasprintf("the manifest %s", why + strlen(root));
+	if (slash == NULL && strncmp(why, whole, strlen(whole)) == 0)
+		return xasprintf("the schema %s", why + strlen(whole));
+	if (slash == NULL)
+		return xstrdup(why);
+	slash++;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (strncmp(why, verbs[i], strlen(verbs[i])) == 0)
+			return slash[strspn(slash, "0123456789")] == '\0'
+				   ? xasprintf("item %s %s", slash, why)
+				   : xasprintf("\"%s\" %s", slash, why);
+	return xstrdup(why);
+}
+
+int manifest_shape_fail(struct findings *f, const char *at,
+			const struct schema_error *err)
+{
+	char *text = sentence(err);
+	char *pointer = xasprintf("%s%s", at, err->pointer);
+	int rc = findings_add(f, FINDING_ERROR, MANIFEST_FILE, pointer, "%s",
+			      text);
+
+	free(pointer);
+	free(text);
+	return rc;
+}
+
+static struct json_object *schema_doc;
+static struct schema *schema;
+
+/* Ours, and tested: it parses and compiles, or the build is broken. */
+static void schema_ready(void)
+{
+	struct schema_error err;
+	const char *text;
+	size_t len;
+	int rc;
+
+	if (schema != NULL)
+		return;
+	text = manifest_schema_text(&len);
+	rc = json_parse(&schema_doc, text, len, NULL);
+	if (rc == 0)
+		rc = schema_compile(&schema, schema_doc, NULL, &err);
+	assert(rc == 0);
+}
+
+/* What keys there are is manifest_keys.c's to say. */
+static bool is_of_keys(const struct schema_error *err)
+{
+	return strcmp(err->keyword, "additionalProperties") == 0;
+}
+
+void manifest_shape_check(struct json_object *m, struct findings *f)
+{
+	struct schema_error *errs = xcalloc(ERRORS_MAX, sizeof(*errs));
+	bool keys;
+	size_t n;
+
+	schema_ready();
+	keys = manifest_keys_check(schema_doc, m, MANIFEST_FILE, f) == 0;
+	n = schema_validate_all(schema, m, errs, ERRORS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (keys || !is_of_keys(&errs[i]))
+			manifest_shape_fail(f, "", &errs[i]);
+	if (n == ERRORS_MAX)
+		f->more = true;
+	free(errs);
+}
+
+bool manifest_shape_lacks(struct json_object *m, const char *key)
+{
+	struct json_object *list = json_member(schema_doc, "required");
+
+	if (json_member(m, key) != NULL)
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (strcmp(key, json_object_get_string(
+				    json_object_array_get_idx(list, i))) == 0)
+			return true;
+	return false;
+}

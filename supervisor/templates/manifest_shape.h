@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* manifest_shape.h - does a manifest fit the schema of manifests? */
+#ifndef SUPERVISOR_TEMPLATES_MANIFEST_SHAPE_H
+#define SUPERVISOR_TEMPLATES_MANIFEST_SHAPE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "proto/schema/schema.h"
+#include "supervisor/package/diagnostics.h"
+
+/* Add each error that the schema has of M, any JSON, to F. */
+void manifest_shape_check(struct json_object *m, struct findings *f);
+
+/* Must M have a member KEY that it lacks? After the above. */
+bool manifest_shape_lacks(struct json_object *m, const char *key);
+
+/* Add ERR, of what is at the JSON Pointer AT, to F as a sentence; -EINVAL. */
+int manifest_shape_fail(struct findings *f, const char *at,
+			const struct schema_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/templates/template.h"
+
+#include <errno.h>
+#include <json-c/json_pointer.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text/errmsg.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/template_entry.h"
+#include "supervisor/package/diagnostics.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/package/package.h"
+#include "supervisor/templates/template_shipped.h"
+#include "supervisor/templates/template_files.h"
+
+/* The digest is of what T was made of: read anew, and compared. */
+static int take_digest(struct template *t, int fd, const char *text, size_t len,
+		       char *why, size_t size)
+{
+	size_t n = 0;
+	struct package_bytes *kept =
+	    xcalloc(t->n_files + 2, sizeof(*kept));
+	int rc;
+
+	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
+	if (t->runtime == RUNTIME_LUA)
+		kept[n++] = (struct package_bytes){t->entry, t->code,
+						   t->code_len};
+	for (size_t i = 0; i < t->n_files; i++)
+		kept[n++] = (struct package_bytes){
+		    t->files[i].path, t->files[i].data, t->files[i].len};
+	rc = package_digest(fd, kept, n, t->digest, why, size);
+	free(kept);
+	return rc;
+}
+
+/* What T's manifest names, and then the whole of it. */
+static int load_files(struct template *t, int fd, const char *text, size_t len,
+		      struct findings *f)
+{
+	char why[1024];
+	int rc = entry_load(t, fd, f);
+
+	if (template_files_load(t, fd, f) < 0 || rc < 0)
+		return -EINVAL;
+	if (package_stamp(fd, t->stamp, why, sizeof(why)) < 0 ||
+	    take_digest(t, fd, text, len, why, sizeof(why)) < 0)
+		return findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+	return 0;
+}
+
+static struct template *load(int fd, struct findings *f)
+{
+	struct template *t;
+	char *text, why[1024];
+	size_t len;
+
+	if (package_read(fd, MANIFEST_FILE, &text, &len, why, sizeof(why)) <
+	    0) {
+		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+		return NULL;
+	}
+	t = manifest_parse(text, len, f);
+	if (t != NULL && load_files(t, fd, text, len, f) < 0) {
+		findings_place(f, MANIFEST_FILE, text, len);
+		template_unref(t);
+		t = NULL;
+	}
+	free(text);
+	if (t != NULL)
+		t->shipped = shipped_is(fd);
+	return t;
+}
+
+static struct template *load_all(const char *dir, struct findings *f)
+{
+	char *path = realpath(dir, NULL), why[1024];
+	struct template *t = NULL;
+	int fd = -1;
+
+	if (path == NULL)
+		why_set(why, sizeof(why), "cannot open the folder: %s",
+			strerror(errno));
+	else
+		fd = package_open(path, why, sizeof(why));
+	if (fd < 0)
+		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+	else
+		t = load(fd, f);
+	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
+		t->dir = path;
+		path = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return t;
+}
+
+/* DIR's own path is found first, and what is read is what lies there. */
+struct template *template_load(const char *dir, char *why, size_t size)
+{
+	struct findings f = {0};
+	struct template *t = load_all(dir, &f);
+
+	if (t == NULL) {
+		findings_sort(&f);
+		findings_first(&f, why, size);
+	}
+	findings_fini(&f);
+	return t;
+}
+
+/* The folder that was read, with the bytes that were read then. */
+static bool same_bytes(struct template *t, int fd, const char *stamp)
+{
+	char digest[65], why[256];
+
+	if (package_digest(fd, NULL, 0, digest, why, sizeof(why)) < 0 ||
+	    strcmp(digest, t->digest) != 0)
+		return false;
+	memcpy(t->stamp, stamp, sizeof(t->stamp));
+	return true;
+}
+
+bool template_unchanged(struct template *t, char *why, size_t size)
+{
+	int fd = package_open(t->dir, why, size);
+	struct file_id id = {0};
+	char stamp[65] = "";
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
+	       package_stamp(fd, stamp, why, size) == 0 &&
+	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
+	close(fd);
+	if (!same)
+		why_set(why, size,
+			"%s was changed after it was loaded, and what is there "
+			"now is not run; the operator has it loaded by SIGHUP",
+			t->dir);
+	return same;
+}
+
+struct template *template_ref(struct template *t)
+{
+	t->users++;
+	return t;
+}
+
+void template_unref(struct template *t)
+{
+	if (t == NULL || --t->users > 0)
+		return;
+	schema_free(t->inputs);
+	schema_free(t->outputs);
+	template_files_free(t);
+	json_object_put(t->manifest);
+	free(t->dir);
+	free(t->id);
+	free(t->version_text);
+	free(t->name);
+	free(t->description);
+	free(t->entry);
+	free(t->code);
+	free(t->reads);
+	free(t->auto_pointer);
+	free(t);
+}
+
+bool template_promises(const struct template *t)
+{
+	const char *type = json_member_str(t->outputs_json, "type");
+
+	return type != NULL && strcmp(type, "object") == 0;
+}
+
+bool template_auto_async(const struct template *t, struct json_object *inputs)
+{
+	struct json_object *o = NULL;
+
+	if (t->auto_pointer == NULL ||
+	    json_pointer_get(inputs, t->auto_pointer, &o) < 0 ||
+	    !json_object_is_type(o, json_type_array))
+		return false;
+	return (int64_t)json_object_array_length(o) > t->auto_items_over;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template.h - a template package on disk, checked and ready to run.
+ *
+ * DIR/template.json is the manifest; its schema is etc/template.schema.json.
+ */
+#ifndef SUPERVISOR_TEMPLATES_TEMPLATE_H
+#define SUPERVISOR_TEMPLATES_TEMPLATE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/os/nofollow.h"
+#include "proto/schema/schema.h"
+
+enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
+
+enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
+enum template_runtime { RUNTIME_LUA, RUNTIME_PROGRAM };
+enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
+
+#define TEMPLATE_UNSAID (-1) /* the server's default holds */
+
+struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
+	int64_t timeout_ms;
+	int64_t cpu_ms;
+	int64_t memory_bytes;
+	int64_t processes;
+	int64_t open_files;
+	int64_t files;
+	int64_t output_bytes;
+	int64_t logged_bytes;
+	int64_t artifacts;
+	int64_t artifact_bytes;	 /* all artifacts of a run */
+	int64_t messages_per_second;
+	int64_t cancel_grace_ms; /* 5000, at most 60000 */
+};
+
+struct semver {
+	uint64_t major, minor, patch;
+	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
+};
+
+struct template_file { /* of the package, named by a resource or a prompt */
+	const char *path; /* borrowed from the manifest */
+	char *data;
+	size_t len;
+};
+
+struct template {
+	unsigned users; /* template_ref(), template_unref() */
+	char *dir;	       /* absolute, no part of it a link */
+	struct file_id folder; /* which folder the digest was taken of */
+	char *id;
+	char *version_text;
+	struct semver version;
+	char *name;
+	char *description;
+	enum template_runtime runtime;
+	char *entry;	       /* file in dir */
+	char *code;	       /* lua: the text of entry; a program's
+				  arguments, each with a NUL */
+	size_t code_len;
+	char digest[65];       /* SHA-256 over every file of the package */
+	char stamp[65];	       /* a program: the files' metadata then */
+	const char **reads;    /* a program's: each borrowed from manifest */
+	size_t n_reads;
+	unsigned trust;	       /* enum template_trust bits */
+	bool partial;	       /* supportsPartialSuccess */
+	double partial_threshold;
+	enum template_mode mode;
+	char *auto_pointer;    /* autoAsync; NULL: none */
+	int64_t auto_items_over;
+	struct template_limits limits;
+	enum template_task task;
+	bool secret;	       /* some property of inputsSchema is writeOnly */
+	bool stream_poll;
+	bool shipped;	       /* it is in the folder of our own: template_shipped.h */
+	struct json_object *manifest;	    /* owned: the whole */
+	struct json_object *limits_json;    /* borrowed; NULL: none */
+	struct json_object *inputs_json;    /* borrowed: inputsSchema */
+	struct json_object *outputs_json;   /* borrowed; NULL: none */
+	struct json_object *annotations;    /* borrowed; NULL: none */
+	struct json_object *resources;	    /* borrowed: array; NULL: none */
+	struct json_object *prompts;	    /* borrowed: array; NULL: none */
+	struct template_file *files;	    /* what these two name; owned */
+	size_t n_files;
+	struct schema *inputs;
+	struct schema *outputs; /* NULL: any value */
+};
+
+/*
+ * Read and check the package in DIR. The template (one user: the caller's),
+ * or NULL with what is wrong, where (JSON pointer) and what would pass in
+ * WHY (at most SIZE bytes).
+ */
+struct template *template_load(const char *dir, char *why, size_t size);
+/*
+ * A program runs from its folder: is T's still what was read? False, and WHY
+ * says what would help.
+ */
+bool template_unchanged(struct template *t, char *why, size_t size);
+struct template *template_ref(struct template *t); /* T itself */
+void template_unref(struct template *t);	   /* NULL is fine */
+
+/* The bytes of PATH, which a resource or a prompt of T names. Borrowed. */
+const struct template_file *template_file(const struct template *t,
+					  const char *path);
+
+/* Does T run ASYNC by its own rule (autoAsync) for INPUTS? */
+bool template_auto_async(const struct template *t, struct json_object *inputs);
+/*
+ * Is T's output always an object, by its outputsSchema? Then its tool has an
+ * outputSchema, as MCP has it, and keeps to it in every answer.
+ */
+bool template_promises(const struct template *t);
+
+/* Semantic Versioning 2.0.0: parse (false: not one), order as strcmp(3). */
+bool semver_parse(struct semver *out, const char *text);
+int semver_cmp(const struct semver *a, const struct semver *b);
+/* Does V satisfy RANGE: an exact version, or a caret range ("^1.2")? */
+bool semver_in(const struct semver *v, const char *range);
+bool semver_range_ok(const char *range);
+
+#endif

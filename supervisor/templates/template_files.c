@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/templates/template_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/templates/manifest.h"
+#include "supervisor/package/package.h"
+
+struct load {
+	struct template *t;
+	int fd;
+	size_t bytes;
+	struct findings *f;
+};
+
+const struct template_file *template_file(const struct template *t,
+					  const char *path)
+{
+	for (size_t i = 0; i < t->n_files; i++)
+		if (strcmp(t->files[i].path, path) == 0)
+			return &t->files[i];
+	return NULL;
+}
+
+/* The file that O, at the JSON Pointer AT, names; unless it was read before. */
+static int load_file(struct load *l, struct json_object *o, const char *at)
+{
+	const char *path = json_member_str(o, "file");
+	struct template *t = l->t;
+	struct template_file f = {.path = path};
+	char reason[512], place[160];
+
+	if (path == NULL || template_file(t, path) != NULL)
+		return 0;
+	snprintf(place, sizeof(place), "%s/file", at);
+	if (package_read(l->fd, path, &f.data, &f.len, reason,
+			 sizeof(reason)) < 0)
+		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+				    "%s", reason);
+	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(f));
+	t->files[t->n_files++] = f;
+	l->bytes += f.len;
+	if (l->bytes > TEMPLATE_FILES_MAX)
+		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+				    "with %s the files of resources and "
+				    "prompts have more than %zu bytes together",
+				    path, TEMPLATE_FILES_MAX);
+	return 0;
+}
+
+static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
+{
+	struct json_object *messages = json_member(prompt, "messages");
+	size_t n = json_object_array_length(messages);
+	char at[128];
+	int rc = 0;
+
+	for (size_t j = 0; l->bytes <= TEMPLATE_FILES_MAX && !l->f->more &&
+	     j < n; j++) {
+		struct json_object *content = json_member(
+		    json_object_array_get_idx(messages, j), "content");
+
+		snprintf(at, sizeof(at), "/prompts/%zu/messages/%zu/content", i,
+			 j);
+		if (load_file(l, content, at) < 0)
+			rc = -EINVAL;
+		snprintf(at, sizeof(at),
+			 "/prompts/%zu/messages/%zu/content/resource", i, j);
+		if (load_file(l, json_member(content, "resource"), at) < 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
+int template_files_load(struct template *t, int fd, struct findings *f)
+{
+	struct load l = {.t = t, .fd = fd, .f = f};
+	size_t n = t->resources ? json_object_array_length(t->resources) : 0;
+	char at[64];
+	int rc = 0;
+
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++) {
+		snprintf(at, sizeof(at), "/resources/%zu", i);
+		if (load_file(&l, json_object_array_get_idx(t->resources, i),
+			      at) < 0)
+			rc = -EINVAL;
+	}
+	n = t->prompts ? json_object_array_length(t->prompts) : 0;
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++)
+		if (load_prompt(&l, json_object_array_get_idx(t->prompts, i),
+				i) < 0)
+			rc = -EINVAL;
+	return rc;
+}
+
+void template_files_free(struct template *t)
+{
+	for (size_t i = 0; i < t->n_files; i++)
+		free(t->files[i].data);
+	free(t->files);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large results of workers, on the threads of thread_pool.c; runs.c hands them in
+ * when the worker is gone. What is wrong with one is told, and its run fails.
+ */
+#include "supervisor/threads/output_parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "base/text/errmsg.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
+
+#define EXCERPT_BYTES 60 /* of what is wrong */
+#define CPU_MS 20000 /* far above what the longest output can take */
+
+struct output_job {
+	struct offload *o;
+	struct requestor *who;
+	struct offload_job *job;
+	char *raw;
+	size_t raw_len;
+	bool is_reply;
+	struct output out;
+	output_done done;
+	void *arg;
+};
+
+const char *output_reply_fault(struct json_object *reply)
+{
+	struct json_object *content = json_member(reply, "content");
+	struct json_object *flag = json_member(reply, "isError");
+	struct json_object *structured = json_member(reply, "structuredContent");
+
+	if (!json_object_is_type(reply, json_type_object))
+		return "a reply that is not an object";
+	if (content != NULL && !json_object_is_type(content, json_type_array))
+		return "a reply whose content is not an array";
+	if (flag != NULL && !json_object_is_type(flag, json_type_boolean))
+		return "a reply whose isError is not a boolean";
+	if (structured != NULL &&
+	    !json_object_is_type(structured, json_type_object))
+		return "a reply whose structuredContent is not an object";
+	return NULL;
+}
+
+/* ---- what is not JSON ---- */
+
+/* The line of TEXT that AT is in: from near AT, as far as one likes to read. */
+static size_t excerpt(const char *text, size_t len, size_t *at)
+{
+	size_t from = *at, end;
+
+	while (from > 0 && text[from - 1] != '\n' && *at - from < EXCERPT_BYTES / 2)
+		from--;
+	if (from > 0 && text[from - 1] != '\n')
+		while (from < *at && ((unsigned char)text[from] & 0xC0) == 0x80)
+			from++;
+	*at = from;
+	for (end = from; end < len && text[end] != '\n'; end++)
+		if (end - from >= EXCERPT_BYTES)
+			break;
+	return utf8_cut(text + from, len - from, end - from);
+}
+
+void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
+		  struct json_error *err)
+{
+	size_t at = err->at, n = excerpt(text, len, &at);
+
+	json_error_place(err, text);
+	why_set(why, OUTPUT_WHY_SIZE,
+		"%s, in \"%.*s%s\"; stdout is for the result alone, and log "
+		"lines belong on stderr",
+		err->text, (int)n, text + at,
+		at + n < len && text[at + n] != '\n' ? "\xE2\x80\xA6" : "");
+}
+
+/* ---- on a thread ---- */
+
+static void let_tree_go(struct output *out)
+{
+	json_object_put(out->tree);
+	out->tree = NULL;
+}
+
+static void check_reply(struct output *out)
+{
+	struct json_object *content = json_member(out->tree, "content");
+
+	out->fault = output_reply_fault(out->tree);
+	if (out->fault == NULL && content != NULL)
+		out->content_at =
+		    mcp_content_fault(content, &out->content_expected);
+	if (out->fault != NULL || out->content_at >= 0)
+		let_tree_go(out); /* it is nothing to pass on */
+}
+
+static void work(struct offload_job *j, void *arg)
+{
+	struct output_job *job = arg;
+	struct output *out = &job->out;
+	struct json_error err = {0};
+	const char *text;
+
+	out->content_at = -1;
+	if (json_parse(&out->tree, job->raw, job->raw_len, &err) < 0) {
+		out->fault = "a result that is not JSON";
+		output_stray(out->why, job->raw, job->raw_len, &err);
+	}
+	free(job->raw);
+	job->raw = NULL;
+	if (out->fault == NULL && job->is_reply)
+		check_reply(out);
+	if (!offload_goes_on(j)) { /* nobody waits, or too long */
+		let_tree_go(out);
+		out->fault = "a result that takes too long to read";
+	}
+	if (out->fault != NULL || out->content_at >= 0)
+		return;
+	text = json_text(out->tree, &out->len);
+	out->text = xstrndup(text, out->len);
+}
+
+/* ---- on the loop ---- */
+
+static void on_read(void *arg, const struct offload_end *end)
+{
+	struct output_job *job = arg;
+
+	(void)end;
+	job->done(job->arg, &job->out);
+}
+
+static void drop(void *arg)
+{
+	struct output_job *job = arg;
+
+	intake_let_go(job->o, job->who, job->out.tree);
+	free(job->out.text);
+	free(job->raw);
+	free(job);
+}
+
+static const struct offload_kind kind = {
+    .name = "output", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
+
+struct output_job *output_read(struct offload *o, struct requestor *q,
+			       char *text, size_t len, bool is_reply,
+			       output_done done, void *arg)
+{
+	struct output_job *job = xcalloc(1, sizeof(*job));
+
+	*job = (struct output_job){.o = o,
+				   .who = q,
+				   .raw = text,
+				   .raw_len = len,
+				   .is_reply = is_reply,
+				   .done = done,
+				   .arg = arg};
+	job->job = offload_submit(o, q, &kind, job);
+	if (job->job != NULL)
+		return job;
+	drop(job);
+	return NULL;
+}
+
+void output_cancel(struct output_job *job)
+{
+	offload_cancel(job->job);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large messages of clients, on the threads of thread_pool.c; stream_conn.c and
+ * http_stream.c hand them in. What a call needs of the text, its inputs as
+ * they came, is copied on the thread as well. A message that cannot be taken
+ * is the caller's to refuse; one that cannot be let go on a thread is let go
+ * here.
+ */
+#include "supervisor/threads/rpc_async.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/threads/thread_pool.h"
+
+#define CPU_MS 5000 /* far above what 16 MiB can take */
+#define TRIM_BYTES (1u << 20)
+
+struct intake {
+	struct offload *o;
+	struct requestor *who;
+	struct offload_job *job;
+	char *text;
+	size_t len;
+	struct rpc_msg m;
+	intake_done done;
+	void *arg;
+};
+
+/* ---- on a thread ---- */
+
+/* The member KEY of the object that is SPAN of TEXT; false: there is none. */
+static bool enter(struct json_span *span, const char *text, const char *key)
+{
+	struct json_span in = {0};
+
+	if (json_find(&in, text + span->off, span->len, key) < 0)
+		return false;
+	span->off += in.off;
+	span->len = in.len;
+	return true;
+}
+
+/* The text of what a call gives to a template, which need not be made again. */
+static void keep_inputs(struct intake *in)
+{
+	struct json_object *params = in->m.params;
+	const char *tool = json_member_str(params, "name");
+	struct json_span at = {0, in->len};
+
+	if (tool == NULL || strcmp(in->m.method, "tools/call") != 0 ||
+	    !enter(&at, in->text, "params") || !enter(&at, in->text, "arguments"))
+		return;
+	if (strcmp(tool, "run_task_template") == 0 &&
+	    !enter(&at, in->text, "inputs"))
+		return;
+	in->m.inputs = xstrndup(in->text + at.off, at.len);
+	in->m.inputs_len = at.len;
+}
+
+/* A tree of BYTES of text was many times as large; it is given back. */
+static void trim(size_t bytes)
+{
+	if (bytes > TRIM_BYTES)
+		malloc_trim(0);
+}
+
+/* It cannot be interrupted, but takes a time that its length bounds. */
+static void parse(struct offload_job *j, void *arg)
+{
+	struct intake *in = arg;
+
+	rpc_parse(&in->m, in->text, in->len);
+	if (!offload_goes_on(j)) /* nobody waits for it */
+		rpc_fini(&in->m);
+	else if (in->m.kind == RPC_REQUEST)
+		keep_inputs(in);
+	free(in->text);
+	in->text = NULL;
+	if (in->m.root == NULL)
+		trim(in->len); /* what there was of it is gone already */
+}
+
+void intake_fini(struct rpc_msg *m)
+{
+	size_t bytes = m->bytes;
+
+	rpc_fini(m);
+	trim(bytes);
+}
+
+static void let_go(struct offload_job *j, void *arg)
+{
+	(void)j;
+	intake_fini(arg);
+}
+
+/* ---- on the loop ---- */
+
+static void on_parsed(void *arg, const struct offload_end *end)
+{
+	struct intake *in = arg;
+	struct rpc_msg m = in->m;
+
+	if (end->overdue)
+		m = (struct rpc_msg){.kind = RPC_BROKEN,
+				     .code = RPC_INTERNAL_ERROR,
+				     .text = "it took too long to read this "
+					     "message"};
+	in->m = (struct rpc_msg){0};
+	in->job = NULL;
+	in->done(in->arg, &m);
+}
+
+static void drop(void *arg)
+{
+	struct intake *in = arg;
+
+	intake_discard(in->o, in->who, &in->m); /* when it was cancelled late */
+	free(in->text);
+	free(in);
+}
+
+static const struct offload_kind parsing = {
+    .name = "parse", .cpu_ms = CPU_MS, .work = parse, .done = on_parsed, .drop = drop};
+
+struct intake *intake_new(struct offload *o, struct requestor *q, char *text,
+			  size_t len, intake_done done, void *arg)
+{
+	struct intake *in = xcalloc(1, sizeof(*in));
+
+	*in = (struct intake){.o = o,
+			      .who = q,
+			      .text = text,
+			      .len = len,
+			      .done = done,
+			      .arg = arg};
+	in->job = offload_submit(o, q, &parsing, in);
+	if (in->job != NULL)
+		return in;
+	drop(in);
+	return NULL;
+}
+
+void intake_cancel(struct intake *in)
+{
+	if (in != NULL)
+		offload_cancel(in->job);
+}
+
+static void gone(void *arg, const struct offload_end *end)
+{
+	(void)arg, (void)end;
+}
+
+static void drop_rest(void *arg)
+{
+	rpc_fini(arg); /* when it was not begun */
+	free(arg);
+}
+
+static const struct offload_kind discarding = {
+    .name = "discard", .cpu_ms = CPU_MS, .work = let_go, .done = gone, .drop = drop_rest};
+
+void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m)
+{
+	struct rpc_msg *copy;
+
+	if (!intake_is_large(m->bytes)) {
+		rpc_fini(m);
+		return;
+	}
+	copy = xcalloc(1, sizeof(*copy));
+	*copy = *m;
+	*m = (struct rpc_msg){0};
+	if (offload_submit(o, q, &discarding, copy) == NULL &&
+	    offload_submit(o, NULL, &discarding, copy) == NULL)
+		drop_rest(copy);
+}
+
+/* ---- a tree alone ---- */
+
+static void put_tree(struct offload_job *j, void *arg)
+{
+	(void)j;
+	json_object_put(arg);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg; /* it is put: a job of this kind is never cancelled */
+}
+
+static const struct offload_kind putting = {
+    .name = "put", .cpu_ms = CPU_MS, .work = put_tree, .done = gone, .drop = nothing};
+
+void intake_let_go(struct offload *o, struct requestor *q,
+		   struct json_object *tree)
+{
+	if (tree != NULL && offload_submit(o, q, &putting, tree) == NULL &&
+	    offload_submit(o, NULL, &putting, tree) == NULL)
+		json_object_put(tree);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc_async.h - large messages: to trees, and trees to nothing, on a thread. A
+ * tree costs up to 100 ns for each value to make and as much to let go, so
+ * that a message of 16 MB is away for 200 ms; small ones take the loop as long
+ * as the way to a thread and back.
+ */
+#ifndef SUPERVISOR_THREADS_RPC_ASYNC_H
+#define SUPERVISOR_THREADS_RPC_ASYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/mcp/rpc.h"
+
+#define INTAKE_LARGE 65536 /* bytes of a message; above it, it is large */
+
+struct intake;
+struct offload;
+struct requestor;
+
+static inline bool intake_is_large(size_t len)
+{
+	return len > INTAKE_LARGE;
+}
+
+/* M is the callee's; it is BROKEN when the time was not enough. */
+typedef void (*intake_done)(void *arg, struct rpc_msg *m);
+
+/*
+ * Parse LEN bytes at TEXT, which is taken, for Q; then DONE is called, on the
+ * loop. NULL: Q has too much of that under way, and TEXT has been freed.
+ */
+struct intake *intake_new(struct offload *o, struct requestor *q, char *text,
+			  size_t len, intake_done done, void *arg);
+/* Nobody waits for it any more. NULL is fine. */
+void intake_cancel(struct intake *in);
+
+/* As rpc_fini(), for who has a large M on a thread of its own already. */
+void intake_fini(struct rpc_msg *m);
+
+/* As rpc_fini(); nobody else has a reference to a part of a large one. */
+void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m);
+
+/* The same for a TREE (NULL is fine): put, on a thread if there is one. */
+void intake_let_go(struct offload *o, struct requestor *q,
+		   struct json_object *tree);
+
+/* For who is told NULL by intake_new(). */
+#define INTAKE_FULL                                                            \
+	"too many large messages of yours are being read; send this one again "  \
+	"when others have been answered"
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread_pool.c - threads for work that would keep the loop away too long: jobs
+ * in lanes, one a requestor, lanes in a ring. Whoever checks, parses or lists
+ * data of others calls it. It has no failures of its own: a job that cannot be
+ * taken is refused to its caller, and one past its deadline is told so.
+ */
+#include "supervisor/threads/thread_pool.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/requestor/requestor.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+/* gcc 12's analyzer loses uthash's tables in lane_of() */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+#define STACK_BYTES ((size_t)8 << 20) /* as the loop's: it is deep in JSON */
+#define TOLD_AT_ONCE 16		      /* done() in one turn of the loop */
+#define NICE 4 /* the loop goes before, where there are too few CPUs */
+
+enum job_state { JOB_WAITS, JOB_RUNS, JOB_OVER };
+
+struct offload_job {
+	TAILQ_ENTRY(offload_job) link; /* in lane.jobs, or in finished */
+	const struct offload_kind *kind;
+	void *arg;
+	struct offload *o;
+	struct lane *lane;
+	enum job_state state;
+	atomic_bool cancelled;
+	int64_t until_us;	/* of its thread's CPU time */
+	struct offload_end end;
+};
+
+TAILQ_HEAD(jobs, offload_job);
+
+/* A requestor's; only the loop makes and frees one. */
+struct lane {
+	struct requestor *who;
+	struct jobs jobs; /* that wait, the oldest first */
+	bool busy;	  /* one of its is being done */
+	size_t n;	  /* its jobs, until they are dropped */
+	TAILQ_ENTRY(lane) link; /* in ring: it has jobs, and is not busy */
+	UT_hash_handle hh;
+};
+
+struct thread {
+	pthread_t id;
+	struct offload *o;
+	struct offload_job *job; /* that it does, or NULL */
+};
+
+struct offload {
+	struct event_base *base;
+	struct event *on_finished;
+	int event_fd;
+	struct lane *lanes; /* by requestor; the loop's alone */
+	struct offload_count count; /* likewise */
+
+	pthread_mutex_t lock; /* over this part, and all lanes and jobs */
+	pthread_cond_t wake;
+	TAILQ_HEAD(, lane) ring; /* the first has the next turn */
+	struct jobs finished;
+	bool stopping;
+
+	size_t n_threads, n_begun;
+	struct thread threads[];
+};
+
+static int64_t thread_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* ---- on a thread ---- */
+
+bool offload_goes_on(struct offload_job *j)
+{
+	if (atomic_load_explicit(&j->cancelled, memory_order_relaxed))
+		return false;
+	if (thread_us() < j->until_us)
+		return true;
+	j->end.overdue = true;
+	return false;
+}
+
+static void work(struct offload_job *j)
+{
+	int64_t began_us = thread_us();
+
+	j->until_us = began_us + j->kind->cpu_ms * 1000;
+	if (!atomic_load(&j->cancelled))
+		j->kind->work(j, j->arg);
+	j->end.cpu_us = thread_us() - began_us;
+}
+
+/* LANE, which is not in the ring, gets a turn if it wants one. LOCK is held. */
+static void queue_up(struct offload *o, struct lane *lane)
+{
+	if (lane->busy || TAILQ_EMPTY(&lane->jobs))
+		return;
+	TAILQ_INSERT_TAIL(&o->ring, lane, link);
+	pthread_cond_signal(&o->wake);
+}
+
+/* The next job; its lane leaves the ring until it is done. LOCK is held. */
+static struct offload_job *take(struct offload *o)
+{
+	struct lane *lane = TAILQ_FIRST(&o->ring);
+	struct offload_job *j;
+
+	if (lane == NULL)
+		return NULL;
+	j = TAILQ_FIRST(&lane->jobs);
+	TAILQ_REMOVE(&o->ring, lane, link);
+	TAILQ_REMOVE(&lane->jobs, j, link);
+	lane->busy = true;
+	j->state = JOB_RUNS;
+	return j;
+}
+
+static void finish(struct offload *o, struct offload_job *j)
+{
+	j->state = JOB_OVER;
+	j->lane->busy = false;
+	queue_up(o, j->lane);
+	if (TAILQ_EMPTY(&o->finished))
+		eventfd_write(o->event_fd, 1);
+	TAILQ_INSERT_TAIL(&o->finished, j, link);
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *t = arg;
+	struct offload *o = t->o;
+
+	setpriority(PRIO_PROCESS, 0, NICE); /* of a thread, on Linux */
+	pthread_mutex_lock(&o->lock);
+	while (!o->stopping) {
+		t->job = take(o);
+		if (t->job == NULL) {
+			pthread_cond_wait(&o->wake, &o->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&o->lock);
+		work(t->job);
+		pthread_mutex_lock(&o->lock);
+		finish(o, t->job);
+		t->job = NULL;
+	}
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+/* ---- on the loop ---- */
+
+static struct lane *lane_of(struct offload *o, struct requestor *who)
+{
+	struct lane *lane;
+
+	HASH_FIND_PTR(o->lanes, &who, lane);
+	if (lane != NULL)
+		return lane;
+	lane = xcalloc(1, sizeof(*lane));
+	lane->who = who;
+	TAILQ_INIT(&lane->jobs);
+	HASH_ADD_PTR(o->lanes, who, lane);
+	return lane;
+}
+
+/* The last of J, which is in no list. */
+static void drop(struct offload *o, struct offload_job *j)
+{
+	struct lane *lane = j->lane;
+
+	j->kind->drop(j->arg);
+	free(j);
+	o->count.jobs--;
+	if (--lane->n > 0)
+		return;
+	HASH_DEL(o->lanes, lane);
+	free(lane);
+}
+
+static struct offload_job *take_finished(struct offload *o)
+{
+	struct offload_job *j;
+
+	pthread_mutex_lock(&o->lock);
+	j = TAILQ_FIRST(&o->finished);
+	if (j != NULL)
+		TAILQ_REMOVE(&o->finished, j, link);
+	pthread_mutex_unlock(&o->lock);
+	return j;
+}
+
+static void tell(struct offload *o, struct offload_job *j)
+{
+	o->count.cpu_us += j->end.cpu_us;
+	if (j->lane->who != NULL)
+		requestor_charge(j->lane->who, j->end.cpu_us / 1000);
+	if (!atomic_load(&j->cancelled)) {
+		o->count.done++;
+		o->count.overdue += j->end.overdue;
+		j->kind->done(j->arg, &j->end);
+	}
+	drop(o, j);
+}
+
+/* A few at a time: each may have much to do. */
+static void on_finished(evutil_socket_t fd, short what, void *arg)
+{
+	struct offload *o = arg;
+	struct offload_job *j;
+	eventfd_t n;
+	int told = 0;
+
+	(void)what;
+	eventfd_read(fd, &n);
+	while (told++ < TOLD_AT_ONCE && (j = take_finished(o)) != NULL)
+		tell(o, j);
+	pthread_mutex_lock(&o->lock);
+	if (!TAILQ_EMPTY(&o->finished))
+		eventfd_write(o->event_fd, 1);
+	pthread_mutex_unlock(&o->lock);
+}
+
+struct offload *offload_new(struct event_base *base, size_t threads)
+{
+	struct offload *o =
+	    xcalloc(1, sizeof(*o) + threads * sizeof(o->threads[0]));
+
+	o->base = base;
+	o->n_threads = threads;
+	o->event_fd = -1;
+	TAILQ_INIT(&o->ring);
+	TAILQ_INIT(&o->finished);
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->wake, NULL);
+	return o;
+}
+
+static bool watch(struct offload *o)
+{
+	if (o->on_finished != NULL)
+		return true;
+	if (o->event_fd < 0)
+		o->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (o->event_fd < 0)
+		return false;
+	o->on_finished = event_new(o->base, o->event_fd, EV_READ | EV_PERSIST,
+				   on_finished, o);
+	event_add(o->on_finished, NULL);
+	return true;
+}
+
+/* The threads hear no signal: they are the loop's. */
+static void begin_thread(struct offload *o)
+{
+	struct thread *t = &o->threads[o->n_begun];
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int rc;
+
+	t->o = o;
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&t->id, &attr, thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc == 0)
+		o->n_begun++;
+	else if (o->n_begun == 0)
+		log_error("offload", "msg=\"no thread for large checks: they "
+				     "are refused\" err=\"%s\"",
+			  strerror(rc));
+}
+
+/* All of them at once: who comes second has not to wait for the first. */
+static bool has_threads(struct offload *o)
+{
+	if (!watch(o))
+		return false;
+	for (size_t i = o->n_begun; i < o->n_threads; i++)
+		begin_thread(o);
+	return o->n_begun > 0;
+}
+
+struct offload_job *offload_submit(struct offload *o, struct requestor *q,
+				   const struct offload_kind *kind, void *arg)
+{
+	struct offload_job *j;
+	struct lane *lane;
+
+	if (o->stopping || !has_threads(o))
+		return NULL;
+	lane = lane_of(o, q);
+	if (lane->n == OFFLOAD_JOBS_MAX) {
+		o->count.full++;
+		return NULL;
+	}
+	j = xcalloc(1, sizeof(*j));
+	j->kind = kind;
+	j->arg = arg;
+	j->o = o;
+	j->lane = lane;
+	o->count.jobs++;
+	pthread_mutex_lock(&o->lock);
+	lane->n++;
+	TAILQ_INSERT_TAIL(&lane->jobs, j, link);
+	if (TAILQ_FIRST(&lane->jobs) == j) /* else it is in the ring */
+		queue_up(o, lane);
+	pthread_mutex_unlock(&o->lock);
+	return j;
+}
+
+/* J waits no more. LOCK is held. */
+static void leave(struct offload *o, struct offload_job *j)
+{
+	TAILQ_REMOVE(&j->lane->jobs, j, link);
+	if (!j->lane->busy && TAILQ_EMPTY(&j->lane->jobs))
+		TAILQ_REMOVE(&o->ring, j->lane, link);
+}
+
+void offload_cancel(struct offload_job *j)
+{
+	struct offload *o = j->o;
+	bool waited;
+
+	pthread_mutex_lock(&o->lock);
+	waited = j->state == JOB_WAITS;
+	if (waited)
+		leave(o, j);
+	else
+		atomic_store(&j->cancelled, true);
+	pthread_mutex_unlock(&o->lock);
+	if (waited)
+		drop(o, j);
+}
+
+void offload_count(const struct offload *o, struct offload_count *n)
+{
+	*n = o->count;
+}
+
+void offload_log(const struct offload *o)
+{
+	log_info("offload",
+		 "jobs=%zu done=%llu overdue=%llu full=%llu cpu_ms=%lld",
+		 o->count.jobs, (unsigned long long)o->count.done,
+		 (unsigned long long)o->count.overdue,
+		 (unsigned long long)o->count.full,
+		 (long long)(o->count.cpu_us / 1000));
+}
+
+size_t offload_jobs(const struct offload *o)
+{
+	return o->count.jobs;
+}
+
+static void stop_threads(struct offload *o)
+{
+	pthread_mutex_lock(&o->lock);
+	o->stopping = true;
+	for (size_t i = 0; i < o->n_begun; i++)
+		if (o->threads[i].job != NULL)
+			atomic_store(&o->threads[i].job->cancelled, true);
+	pthread_cond_broadcast(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+	for (size_t i = 0; i < o->n_begun; i++)
+		pthread_join(o->threads[i].id, NULL);
+}
+
+void offload_free(struct offload *o)
+{
+	struct offload_job *j;
+	struct lane *lane;
+
+	if (o == NULL)
+		return;
+	stop_threads(o);
+	while ((lane = TAILQ_FIRST(&o->ring)) != NULL)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
+		offload_cancel(TAILQ_FIRST(&lane->jobs));
+	while ((j = take_finished(o)) != NULL)
+		drop(o, j);
+	assert(o->lanes == NULL);
+	if (o->on_finished != NULL)
+		event_free(o->on_finished);
+	if (o->event_fd >= 0)
+		close(o->event_fd);
+	pthread_cond_destroy(&o->wake);
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * validation.c - checks by templates' schemas, which nobody trusts to be cheap.
+ * tool_run.c has inputs checked here, runs.c outputs. What cannot be
+ * decided within its budget is refused by its caller, with what is said here.
+ */
+#include "supervisor/threads/validation.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/run/outcome.h"
+
+struct conform_job {
+	struct offload *o;
+	struct requestor *who;
+	struct conform c;
+	struct offload_job *job;
+	struct template *template; /* a user: it has the schema */
+	const struct schema *schema;
+	struct json_object *v, *tree;
+	conform_done done;
+	void *arg;
+};
+
+bool conform_now(struct conform *c, struct requestor *q,
+		 const struct schema *s, struct json_object *v)
+{
+	*c = (struct conform){.budget.allowed = requestor_steps(q)};
+	c->rc = schema_check(s, v, &c->budget, &c->err);
+	if (c->budget.used > c->budget.allowed) /* it was not begun */
+		c->budget.used = c->budget.allowed;
+	requestor_stepped(q, c->budget.used);
+	return c->rc != -E2BIG;
+}
+
+/* ---- on a thread ---- */
+
+static bool goes_on(void *arg)
+{
+	return offload_goes_on(arg);
+}
+
+static void work(struct offload_job *j, void *arg)
+{
+	struct conform_job *job = arg;
+	struct conform *c = &job->c;
+
+	c->budget.allowed = SCHEMA_STEPS_MAX;
+	c->budget.goes_on = goes_on;
+	c->budget.arg = j;
+	c->rc = schema_check(job->schema, job->v, &c->budget, &c->err);
+}
+
+/* ---- on the loop ---- */
+
+static void told(void *arg, const struct offload_end *end)
+{
+	struct conform_job *job = arg;
+	struct json_object *tree = job->tree;
+
+	(void)end;
+	job->tree = NULL;
+	job->done(job->arg, &job->c, tree);
+}
+
+static void drop(void *arg)
+{
+	struct conform_job *job = arg;
+
+	intake_let_go(job->o, job->who, job->tree);
+	template_unref(job->template);
+	free(job);
+}
+
+static const struct offload_kind kind = {.name = "conform",
+					 .cpu_ms = CONFORM_CPU_MS,
+					 .work = work,
+					 .done = told,
+					 .drop = drop};
+
+struct conform_job *conform_later(struct offload *o, struct requestor *q,
+				  const struct conform *c, struct template *t,
+				  const struct schema *s, struct json_object *v,
+				  struct json_object *tree, conform_done done,
+				  void *arg)
+{
+	struct conform_job *job = xcalloc(1, sizeof(*job));
+
+	*job = (struct conform_job){.o = o,
+				    .who = q,
+				    .c = *c,
+				    .template = template_ref(t),
+				    .schema = s,
+				    .v = v,
+				    .tree = tree,
+				    .done = done,
+				    .arg = arg};
+	job->job = offload_submit(o, q, &kind, job);
+	if (job->job != NULL)
+		return job;
+	job->tree = NULL;
+	drop(job);
+	return NULL;
+}
+
+void conform_cancel(struct conform_job *job)
+{
+	offload_cancel(job->job);
+}
+
+/* ---- in words ---- */
+
+void conform_refuse_more(struct refusal *r)
+{
+	refuse(r, "QUOTA_EXCEEDED",
+	       admit_details("checks under way", OFFLOAD_JOBS_MAX,
+			     OFFLOAD_JOBS_MAX, "checks",
+			     "nobody: they end by themselves", ADMIT_RETRY_MS),
+	       "%d checks of yours wait for a thread already; this one is "
+	       "taken when some of them have ended",
+	       OFFLOAD_JOBS_MAX);
+}
+
+struct json_object *conform_details(const struct conform *c, const char *schema)
+{
+	static const char who[] =
+	    "nobody; the template's author can make the schema simpler";
+	struct json_object *d =
+	    c->rc == -ETIME
+		? verdict_limit("schema_cpu_ms", CONFORM_CPU_MS, CONFORM_CPU_MS,
+				"ms", who)
+		: verdict_limit(c->err.limit, (int64_t)c->err.allowed,
+				(int64_t)c->err.allowed,
+				strcmp(c->err.limit, "schema_depth") == 0
+				    ? "subschemas"
+				    : "steps",
+				who);
+	char *place = xasprintf("/%s%s", schema, c->err.schema);
+
+	json_object_object_add(d, "pointer",
+			       json_object_new_string(c->err.pointer));
+	json_object_object_add(d, "schema", json_object_new_string(place));
+	free(place);
+	return d;
+}
+
+char *conform_text(const struct conform *c, const struct template *t,
+		   const char *schema)
+{
+	return xasprintf("the %s of %s is too costly for this value: %s; its "
+			 "author has to make the schema simpler, or the value "
+			 "has to be smaller",
+			 schema, t->id, c->err.text);
+}

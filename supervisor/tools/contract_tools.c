@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* contract_tools.c - the contract's tools that are not about runs. */
+#include "supervisor/tools/contract_tools.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/embed.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/session/response.h"
+#include "supervisor/state/disk_space.h"
+#include "supervisor/health/health.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/tools/tools.h"
+
+EMBED(contract_json, "supervisor/tools/contract_tools.json");
+
+static void get_artifact(struct call *c, struct json_object *args);
+static void get_profile(struct call *c, struct json_object *args);
+
+static struct contract_tool tools[CONTRACT_TOOLS] = {
+    {.name = "list_task_templates", .serve = contract_list_templates},
+    {.name = "run_task_template", .serve = contract_run_template},
+    {.name = "get_task_run", .serve = contract_get_run},
+    {.name = "list_task_runs", .serve = contract_list_runs},
+    {.name = "cancel_task_run", .serve = contract_cancel_run},
+    {.name = "get_artifact", .serve = get_artifact},
+    {.name = "get_runtime_profile", .serve = get_profile},
+};
+
+static struct json_object *definitions;
+
+const struct contract_tool *contract_tools(void)
+{
+	struct schema_error err = {0};
+
+	if (definitions != NULL)
+		return tools;
+	if (json_parse(&definitions, contract_json,
+		       (size_t)(contract_json_end - contract_json), NULL) < 0)
+		abort();
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
+		struct json_object *d = json_object_array_get_idx(definitions, i);
+
+		assert(strcmp(json_member_str(d, "name"), tools[i].name) == 0);
+		tools[i].definition = d;
+		if (schema_compile(&tools[i].input, json_member(d, "inputSchema"),
+				   NULL, &err) < 0) {
+			log_error("contract", "tool=%s schema=\"%s\"",
+				  tools[i].name, err.text);
+			abort();
+		}
+	}
+	return tools;
+}
+
+void contract_fini(void)
+{
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
+		schema_free(tools[i].input);
+		tools[i].input = NULL;
+	}
+	json_object_put(definitions);
+	definitions = NULL;
+}
+
+void contract_invalid(struct refusal *r, const char *prefix,
+		      const struct schema_error *err)
+{
+	struct json_object *d = json_object_new_object();
+	char *pointer = xasprintf("%s%s", prefix, err->pointer);
+
+	json_object_object_add(d, "pointer", json_object_new_string(pointer));
+	json_object_object_add(d, "keyword",
+			       json_object_new_string(err->keyword));
+	json_object_object_add(d, "expected",
+			       json_object_new_string(err->expected));
+	refuse(r, "INVALID_PARAMETER", d, "%s", err->text);
+	free(pointer);
+}
+
+/* ---- get_artifact ---- */
+
+static void refuse_artifact(struct call *c, const char *id,
+			    const struct store_result *res)
+{
+	struct refusal r = {0};
+	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
+
+	switch (res->rc) {
+	case -ENOENT:
+		requestor_missed(c->session->requestor);
+		refuse(&r, "ARTIFACT_NOT_FOUND", NULL,
+		       "you have no artifact \"%.64s\"", id);
+		break;
+	case -ESTALE:
+		refuse(&r, "ARTIFACT_EXPIRED", NULL,
+		       "the artifact %s has passed its time and is gone", id);
+		break;
+	case -ERANGE:
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)res->artifact->size);
+		snprintf(err.text, sizeof(err.text),
+			 "/offset is beyond the artifact's %lld bytes",
+			 (long long)res->artifact->size);
+		contract_invalid(&r, "", &err);
+		break;
+	default:
+		refuse(&r, "STORE_UNAVAILABLE", NULL,
+		       "the artifact cannot be read now: %s", store_says(res->rc));
+	}
+	call_refuse(c, &r);
+}
+
+static struct json_object *make_artifact(struct making *m)
+{
+	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
+	struct json_object *v = m->head, *result;
+	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
+	const char *text;
+	size_t len;
+
+	base64_encode(data, m->text, m->len);
+	json_object_object_add(v, "data", json_object_new_string(data));
+	free(data);
+	text = json_text(v, &len);
+	result = mcp_tool_result(text, len, structured ? text : NULL, len,
+				 false);
+	json_object_put(v);
+	return result;
+}
+
+static void on_artifact(void *arg, const struct store_result *res)
+{
+	const struct store_artifact *a = res->artifact;
+	struct call *c = arg;
+	struct json_object *v, *args;
+	int64_t offset;
+
+	if (!call_release(c))
+		return;
+	args = json_member(c->msg.params, "arguments");
+	if (res->rc != 0) {
+		refuse_artifact(c, json_member_str(args, "artifactId"), res);
+		return;
+	}
+	offset = json_object_get_int64(json_member(args, "offset"));
+	v = json_object_new_object();
+	json_object_object_add(v, "artifactId", json_object_new_string(a->id));
+	json_object_object_add(v, "name", json_object_new_string(a->name));
+	json_object_object_add(v, "mimeType",
+			       json_object_new_string(a->mime_type));
+	json_object_object_add(v, "size", json_object_new_int64(a->size));
+	json_object_object_add(v, "sha256", json_object_new_string(a->sha256));
+	json_object_object_add(v, "offset", json_object_new_int64(offset));
+	json_object_object_add(v, "bytesReturned",
+			       json_object_new_int64((int64_t)res->len));
+	json_object_object_add(
+	    v, "complete",
+	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
+	call_make(c, &(struct making){.make = make_artifact,
+				      .revision = c->session->revision,
+				      .text = res->len > 0 ? res->data : "",
+				      .len = res->len,
+				      .head = v});
+}
+
+static void get_artifact(struct call *c, struct json_object *args)
+{
+	struct server *srv = c->session->server;
+	struct json_object *given = json_member(args, "limit");
+	int64_t most = config_inline_bytes(srv->config);
+	int64_t limit = given == NULL ? most : json_object_get_int64(given);
+	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
+	struct refusal r = {0};
+
+	if (limit > most) {
+		snprintf(err.expected, sizeof(err.expected), "at most %lld",
+			 (long long)most);
+		snprintf(err.text, sizeof(err.text),
+			 "/limit is %lld, but this server gives at most %lld "
+			 "bytes at once (its max_artifact_inline_bytes, as far as "
+			 "max_answer_bytes has room for it)",
+			 (long long)limit, (long long)most);
+		contract_invalid(&r, "", &err);
+		call_refuse(c, &r);
+		return;
+	}
+	server_runs(srv);
+	call_hold_read(c);
+	store_read_artifact(srv->store, c->session->requestor->name,
+			    json_member_str(args, "artifactId"),
+			    json_object_get_int64(json_member(args, "offset")),
+			    limit, on_artifact, c);
+}
+
+/* ---- get_runtime_profile ---- */
+
+static struct json_object *limits_view(const struct config *cfg)
+{
+	const struct {
+		const char *key;
+		int64_t value;
+	} all[] = {
+	    {"maxConcurrentRuns", cfg->max_concurrent_runs},
+	    {"maxRunTimeoutMs", cfg->max_run_timeout_ms},
+	    {"maxArtifactInlineBytes", config_inline_bytes(cfg)},
+	    {"maxAnswerBytes", cfg->max_answer_bytes},
+	    {"maxQueuedRuns", cfg->max_queued_runs},
+	    {"maxTtlMs", cfg->max_ttl_ms},
+	    {"artifactTtlMs", cfg->artifact_ttl_ms},
+	    {"inlineWaitMs", cfg->inline_wait_ms},
+	    {"maxCpuMs", cfg->max_cpu_ms},
+	    {"maxMemoryBytes", cfg->max_memory_bytes},
+	    {"maxProcesses", cfg->max_processes},
+	    {"maxOpenFiles", cfg->max_open_files},
+	    {"maxFiles", cfg->max_files},
+	    {"maxOutputBytes", cfg->max_output_bytes},
+	    {"maxLoggedBytes", cfg->max_logged_bytes},
+	    {"maxArtifacts", cfg->max_artifacts},
+	    {"maxArtifactBytes", cfg->max_artifact_bytes},
+	    {"maxMessagesPerSecond", cfg->max_messages_per_second},
+	    {"defaultStoreBytes", cfg->default_store_bytes},
+	};
+	struct json_object *v = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].value != CONFIG_NONE)
+			json_object_object_add(
+			    v, all[i].key, json_object_new_int64(all[i].value));
+	return v;
+}
+
+/* Of its own section, what is set. */
+static struct json_object *own_limits_view(const struct requestor *q)
+{
+	const struct config_requestor *own = q->section;
+	const struct {
+		const char *key;
+		int64_t value;
+	} all[] = {
+	    {"maxConcurrentRuns", own->max_concurrent_runs},
+	    {"maxQueuedRuns", own->max_queued_runs},
+	    {"ratePerSecond", own->rate_per_second},
+	    {"maxRunTimeoutMs", own->max_run_timeout_ms},
+	    {"maxCpuMs", own->max_cpu_ms},
+	    {"maxMemoryBytes", own->max_memory_bytes},
+	    {"maxProcesses", own->max_processes},
+	    {"burst", own->burst},
+	    {"maxTtlMs", own->max_ttl_ms},
+	    {"cpuSecondsPerHour", own->cpu_seconds_per_hour},
+	    {"artifactBytes", own->artifact_bytes},
+	    {"storeBytes", own->store_bytes},
+	};
+	struct json_object *v = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].value > 0)
+			json_object_object_add(
+			    v, all[i].key, json_object_new_int64(all[i].value));
+	return v;
+}
+
+/* Can it be written, and is there room for all that runs may give? */
+static struct json_object *store_view(const struct server *srv)
+{
+	enum disk_room room = disk_room_lately(srv->config);
+	const char *sick = health_state(srv->config, srv->store);
+	const char *reason = sick != NULL ? sick : disk_says(room);
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "available",
+			       json_object_new_boolean(sick == NULL &&
+						       room != DISK_SPENT));
+	if (reason != NULL)
+		json_object_object_add(v, "reason",
+				       json_object_new_string(reason));
+	return v;
+}
+
+static void on_usage(void *arg, const struct store_result *res)
+{
+	struct call *c = arg;
+	struct requestor *q;
+	struct json_object *v, *usage;
+
+	if (!call_release(c))
+		return;
+	q = c->session->requestor;
+	v = c->state; /* with the browser's part */
+	c->state = NULL;
+	c->state_free = NULL;
+	usage = json_object_new_object();
+	json_object_object_add(usage, "running",
+			       json_object_new_int64((int64_t)q->lane.running));
+	json_object_object_add(usage, "queued",
+			       json_object_new_int64((int64_t)q->lane.queued));
+	if (res->rc == 0)
+		json_object_object_add(usage, "artifactBytes",
+				       json_object_new_int64(res->artifact_bytes));
+	if (res->rc == 0)
+		json_object_object_add(
+		    usage, "storeBytes",
+		    json_object_new_int64(res->artifact_bytes + res->row_bytes));
+	json_object_object_add(
+	    usage, "cpuMsThisHour", json_object_new_int64(requestor_cpu_ms(q)));
+	json_object_object_add(v, "runtimeVersion",
+			       json_object_new_string(PADDOCK_VERSION));
+	json_object_object_add(v, "limits",
+			       limits_view(c->session->server->config));
+	json_object_object_add(v, "requestorLimits", own_limits_view(q));
+	json_object_object_add(v, "requestor", json_object_new_string(q->name));
+	json_object_object_add(
+	    v, "trustLevel",
+	    json_object_new_string(trust_name(session_trust(c->session))));
+	json_object_object_add(
+	    v, "isolation",
+	    json_object_get(c->session->server->isolation.view));
+	if (c->session->server->programs_known)
+		json_object_object_add(
+		    v, "programs",
+		    programs_view(&c->session->server->isolation));
+	json_object_object_add(v, "usage", usage);
+	json_object_object_add(v, "store", store_view(c->session->server));
+	json_object_object_add(
+	    v, "health",
+	    health_view(c->session->server,
+			session_trust(c->session) == TRUST_LOCAL));
+	call_tool_result(c, v, false);
+}
+
+static void release_view(void *view)
+{
+	json_object_put(view);
+}
+
+static void on_browser(struct call *c, struct json_object *browser)
+{
+	struct server *srv = c->session->server;
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "browser", browser);
+	c->state = v;
+	c->state_free = release_view;
+	server_runs(srv);
+	call_hold(c);
+	store_usage(srv->store, c->session->requestor->name, on_usage, c);
+}
+
+static void get_profile(struct call *c, struct json_object *args)
+{
+	(void)args;
+	browser_view(c, on_browser);
+}

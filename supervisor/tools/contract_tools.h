@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * contract_tools.h - the seven tools of the template-run contract.
+ *
+ * ARGS have been validated against the tool's inputSchema.
+ */
+#ifndef SUPERVISOR_TOOLS_CONTRACT_TOOLS_H
+#define SUPERVISOR_TOOLS_CONTRACT_TOOLS_H
+
+#include "proto/schema/schema.h"
+#include "supervisor/session/request.h"
+
+struct contract_tool {
+	const char *name;
+	void (*serve)(struct call *c, struct json_object *args);
+	/* from contract_tools.json, at the first use; both live as long as we do */
+	struct json_object *definition;
+	struct schema *input;
+};
+
+#define CONTRACT_TOOLS 7
+
+/* All of them, in their order; the first call reads contract_tools.json. */
+const struct contract_tool *contract_tools(void);
+void contract_fini(void);
+
+/* tool_run.c: a run is made, and waited for. */
+void contract_run_template(struct call *c, struct json_object *args);
+/* A call of template T by its own name: ARGS are its inputs, unchecked. */
+void contract_call_template(struct call *c, struct template *t,
+			    struct json_object *args);
+
+/* tool_templates.c */
+void contract_list_templates(struct call *c, struct json_object *args);
+
+/* tool_runs.c: it is asked about, or ended. */
+void contract_get_run(struct call *c, struct json_object *args);
+void contract_list_runs(struct call *c, struct json_object *args);
+void contract_cancel_run(struct call *c, struct json_object *args);
+
+/* INVALID_PARAMETER from what a schema said; PREFIX is put before its
+   pointer ("/inputs"). */
+void contract_invalid(struct refusal *r, const char *prefix,
+		      const struct schema_error *err);
+
+#endif

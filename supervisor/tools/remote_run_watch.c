@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remote_run_watch.c - a table of the runs of others that somebody watches, each
+ * looked at once a second, for subscriptions.c. A look that fails is made again
+ * at the next second.
+ */
+#include "supervisor/tools/remote_run_watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "supervisor/tools/remote_run.h"
+
+#define LOOK_S 1
+
+/* What changes of a row when what is watched for changes. */
+struct mark {
+	enum store_status status;
+	bool cancelling, awaiting;
+	int64_t seq;
+};
+
+struct look_key {
+	const struct requestor *requestor;
+	enum store_mail kind;
+	char run_id[ID_SIZE];
+};
+
+/* Very many may watch one run: the store is asked once for all of them. */
+struct elsewhere_look {
+	struct server *server;
+	struct look_key key;
+	struct mark seen;
+	struct event *look; /* NULL: no more */
+	bool reading;	    /* a look is under way… */
+	bool gone;	    /* …and nobody waits for it */
+	LIST_HEAD(, elsewhere_watch) watches;
+	UT_hash_handle hh; /* in server.looks, while LOOK */
+};
+
+struct elsewhere_watch {
+	struct elsewhere_watcher w;
+	struct elsewhere_look *of;
+	LIST_ENTRY(elsewhere_watch) link;
+};
+
+static struct mark mark_of(const struct elsewhere_look *l,
+			   const struct store_run *row)
+{
+	bool log = l->key.kind == STORE_MAIL_LOG;
+
+	if (log) /* nothing else is its log's */
+		return (struct mark){.seq = row->log_seq};
+	return (struct mark){.status = row->status,
+			     .cancelling = row->cancelling,
+			     .awaiting = row->awaiting,
+			     .seq = row->shown_seq};
+}
+
+static bool differ(const struct mark *a, const struct mark *b)
+{
+	return a->status != b->status || a->cancelling != b->cancelling ||
+	       a->awaiting != b->awaiting || a->seq != b->seq;
+}
+
+static void stop_looking(struct elsewhere_look *l)
+{
+	if (l->look == NULL)
+		return;
+	event_free(l->look);
+	l->look = NULL;
+	HASH_DEL(l->server->looks, l);
+}
+
+static void keep_asking(struct elsewhere_look *l, const struct store_run *row)
+{
+	const struct look_key *k = &l->key;
+	int64_t until = k->kind == STORE_MAIL_LOG ? row->log_until_ms
+						  : row->shown_until_ms;
+
+	if (!elsewhere_died(l->server, row) &&
+	    until < clock_wall_ms() + ELSEWHERE_RENEW_MS)
+		store_send_mail(l->server->store, k->requestor->name, k->run_id,
+				k->kind, clock_wall_ms() + ELSEWHERE_WATCH_MS,
+				NULL, NULL);
+}
+
+static void tell(struct elsewhere_look *l, enum elsewhere_news news,
+		 struct run *r)
+{
+	struct elsewhere_watch *w;
+
+	LIST_FOREACH(w, &l->watches, link)
+		w->w.on_news(w->w.arg, news, r);
+}
+
+static void last(struct elsewhere_look *l, enum elsewhere_news news,
+		 struct run *r)
+{
+	stop_looking(l);
+	tell(l, news, r);
+}
+
+static void on_look(void *arg, const struct store_result *res)
+{
+	struct elsewhere_look *l = arg;
+	const struct store_run *row = res->runs;
+	struct mark now;
+	struct run *r;
+
+	l->reading = false;
+	if (l->gone) {
+		free(l);
+		return;
+	}
+	r = runs_find(l->server->runs, l->key.requestor, l->key.run_id);
+	if (r != NULL) {
+		last(l, ELSEWHERE_OURS, r);
+	} else if (res->rc == -ENOENT ||
+		   (res->rc == 0 && row->status > STORE_RUNNING)) {
+		last(l, ELSEWHERE_OVER, NULL);
+	} else if (res->rc == 0) {
+		now = mark_of(l, row);
+		keep_asking(l, row);
+		if (!differ(&now, &l->seen))
+			return;
+		l->seen = now;
+		tell(l, ELSEWHERE_CHANGED, NULL);
+	}
+}
+
+static void look(evutil_socket_t fd, short what, void *arg)
+{
+	struct elsewhere_look *l = arg;
+
+	(void)fd, (void)what;
+	if (l->reading)
+		return;
+	l->reading = true;
+	store_get_task(l->server->store, l->key.requestor->name, l->key.run_id,
+		       on_look, l);
+}
+
+static struct elsewhere_look *look_new(struct server *srv,
+				       const struct look_key *key,
+				       const struct store_run *row)
+{
+	static const struct timeval every = {.tv_sec = LOOK_S};
+	struct elsewhere_look *l = xcalloc(1, sizeof(*l));
+
+	l->server = srv;
+	memcpy(&l->key, key, sizeof(l->key));
+	l->seen = mark_of(l, row);
+	LIST_INIT(&l->watches);
+	HASH_ADD(hh, srv->looks, key, sizeof(l->key), l);
+	l->look = event_new(srv->base, -1, EV_PERSIST, look, l);
+	event_add(l->look, &every);
+	keep_asking(l, row);
+	return l;
+}
+
+struct elsewhere_watch *elsewhere_watch_new(const struct elsewhere_watcher *w,
+					    const struct store_run *row)
+{
+	struct elsewhere_watch *e = xcalloc(1, sizeof(*e));
+	struct look_key key;
+
+	memset(&key, 0, sizeof(key)); /* it is compared with what lies between */
+	key.requestor = w->requestor;
+	key.kind = w->kind;
+	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);
+	e->w = *w;
+	HASH_FIND(hh, w->server->looks, &key, sizeof(key), e->of);
+	if (e->of == NULL)
+		e->of = look_new(w->server, &key, row);
+	LIST_INSERT_HEAD(&e->of->watches, e, link);
+	return e;
+}
+
+void elsewhere_watch_free(struct elsewhere_watch *w)
+{
+	struct elsewhere_look *l;
+
+	if (w == NULL)
+		return;
+	l = w->of;
+	LIST_REMOVE(w, link);
+	free(w);
+	if (!LIST_EMPTY(&l->watches))
+		return;
+	stop_looking(l);
+	l->gone = true;
+	if (!l->reading)
+		free(l);
+}

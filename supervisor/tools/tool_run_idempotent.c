@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool_run_idempotent.c - the same idempotencyKey again: no second run is made. */
+#include "supervisor/tools/tool_run_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/session/run_response.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
+#include "supervisor/run/task_json.h"
+#include "supervisor/run/run_json.h"
+
+#define OTHER_INPUTS "a run with other inputs"
+#define NO_TASK "a run that is no task, or no more"
+
+static void refuse_key(struct call *c, const char *other)
+{
+	struct schema_error err = {.pointer = "/options/idempotencyKey",
+				   .keyword = "idempotencyKey"};
+	struct refusal r = {0};
+
+	snprintf(err.expected, sizeof(err.expected),
+		 "a key that was not used for %s", other);
+	snprintf(err.text, sizeof(err.text),
+		 "this idempotencyKey belongs to %s", other);
+	contract_invalid(&r, "", &err);
+	call_refuse(c, &r);
+}
+
+static void join(struct call *c, struct run *r)
+{
+	struct ask *ask = c->state;
+
+	if (strcmp(r->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task && !task_lives(r)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	ask->deduplicated = true;
+	if (ask->mode != MODE_ASYNC && !c->as_task) {
+		make_wait(c, r);
+	} else if (r->durable) {
+		make_answer(c, r);
+	} else { /* as soon as it is */
+		call_watch(c, r);
+		call_after(c, NOT_DURABLE_RETRY_MS, make_inline_wait);
+	}
+}
+
+static void task_again(struct call *c, const struct store_run *row)
+{
+	struct json_object *result, *meta;
+
+	if (!task_row_lives(row)) {
+		refuse_key(c, NO_TASK);
+		return;
+	}
+	result = json_object_new_object();
+	meta = json_object_new_object();
+	json_object_object_add(result, "task", task_row_view(row));
+	make_deduplicated_meta(meta);
+	json_object_object_add(result, "_meta", meta);
+	call_result(c, result);
+}
+
+static void again(struct call *c, const struct store_run *row)
+{
+	const struct ask *ask = c->state;
+	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
+	struct json_object *v;
+
+	if (row->idem_digest == NULL ||
+	    strcmp(row->idem_digest, ask->digest) != 0) {
+		refuse_key(c, OTHER_INPUTS);
+		return;
+	}
+	if (c->as_task) {
+		task_again(c, row);
+		return;
+	}
+	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
+	    row->status == STORE_RUNNING) {
+		v = view_row_handle(row);
+		bad = false;
+	} else if (row->view != NULL) {
+		call_answer(c, &(struct answer_source){.id = row->id,
+						       .status = row->status,
+						       .form = STORE_TASK_VIEW,
+						       .deduplicated = true,
+						       .view = row->view});
+		return;
+	} else {
+		v = view_row(row);
+	}
+	make_deduplicated(v);
+	call_tool_result(c, v, bad);
+}
+
+static void on_idem(void *arg, const struct store_result *res)
+{
+	struct refusal refusal = {0};
+	struct call *c = arg;
+	struct ask *ask;
+	struct run *r;
+
+	if (!call_release(c))
+		return;
+	ask = c->state;
+	/* a twin of this call may have made the run since the look-up */
+	r = runs_find_idem(server_runs(c->session->server),
+			   c->session->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL)
+		join(c, r);
+	else if (res->rc == 0)
+		again(c, &res->runs[0]);
+	else if (res->rc == -ENOENT)
+		make_run(c);
+	else {
+		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+		       "no run can be started now, since the server cannot read "
+		       "which there are: %s",
+		       store_says(res->rc));
+		call_refuse(c, &refusal);
+	}
+}
+
+/* C's inputs are digested: is there a run already? */
+static void look_up(struct call *c)
+{
+	struct session *s = c->session;
+	struct ask *ask = c->state;
+	struct runs *runs = server_runs(s->server);
+	struct run *r;
+
+	ask->wish.idem_digest = ask->digest;
+	r = runs_find_idem(runs, s->requestor, ask->template->id,
+			   ask->wish.idem_key);
+	if (r != NULL) {
+		join(c, r);
+		return;
+	}
+	call_hold(c);
+	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
+			ask->wish.idem_key, on_idem, c);
+}
+
+/* ---- large inputs are digested on a thread: C, held, lends them to it ---- */
+
+struct digesting {
+	struct call *call;
+	bool told;
+};
+
+static void digest_inputs(struct call *c)
+{
+	struct ask *ask = c->state;
+
+	digest_json(ask->digest, ask->inputs, ask->template->secret);
+}
+
+static void on_thread(struct offload_job *j, void *arg)
+{
+	const struct digesting *d = arg;
+
+	(void)j;
+	digest_inputs(d->call);
+}
+
+static void on_digested(void *arg, const struct offload_end *end)
+{
+	struct digesting *d = arg;
+
+	(void)end;
+	d->told = true;
+	if (call_release(d->call))
+		look_up(d->call);
+}
+
+static void drop_digesting(void *arg)
+{
+	struct digesting *d = arg;
+
+	if (!d->told) /* the server ends, and nobody waits */
+		call_release(d->call);
+	free(d);
+}
+
+#define DIGEST_CPU_MS 5000 /* far above what 16 MiB can take */
+
+static const struct offload_kind digest_kind = {.name = "digest",
+						.cpu_ms = DIGEST_CPU_MS,
+						.work = on_thread,
+						.done = on_digested,
+						.drop = drop_digesting};
+
+static void digest_large(struct call *c)
+{
+	struct digesting *d = xcalloc(1, sizeof(*d));
+
+	d->call = c;
+	call_hold(c);
+	if (offload_submit(c->server->offload, c->requestor, &digest_kind, d) !=
+	    NULL)
+		return;
+	free(d);
+	call_release(c);
+	call_error(c, RPC_INTERNAL_ERROR, NULL, INTAKE_FULL);
+}
+
+void make_once(struct call *c)
+{
+	if (intake_is_large(c->msg.bytes)) {
+		digest_large(c);
+		return;
+	}
+	digest_inputs(c);
+	look_up(c);
+}

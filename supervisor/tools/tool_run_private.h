@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_run_private.h - between these alone: a call that makes a run, or finds
+ * the one that it asks for again.
+ *
+ *   tool_run_inputs.c  are its inputs what the template takes?
+ *   tool_run_idempotent.c    is there a run already, by its idempotencyKey?
+ *   tool_run.c    all the rest
+ */
+#ifndef SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
+#define SUPERVISOR_TOOLS_TOOL_RUN_PRIVATE_H
+
+#include "supervisor/tools/contract_tools.h"
+#include "supervisor/run/inputs_digest.h"
+
+#define NOT_DURABLE_RETRY_MS 20
+
+/* What is asked for; in call.state while the call waits. */
+struct ask {
+	struct template *template; /* a user of it: the catalogue may change */
+	struct json_object *inputs; /* borrowed from the call's message */
+	struct run_wish wish;
+	enum template_mode mode;
+	char digest[DIGEST_SIZE];
+	bool deduplicated;
+	struct json_object *token; /* owned: a task's, for progress */
+};
+
+/* Whose inputs they are: a member of the call's message. */
+struct make_inputs {
+	struct template *template; /* lent */
+	struct json_object *in; /* KEY of this; borrowed from the message */
+	const char *key;
+	const char *prefix; /* of pointers into them, for the client */
+	void (*pass)(struct call *c, struct template *t);
+};
+
+/* PASS is called, now or later, when they are what it takes; else C is refused. */
+void make_check_inputs(struct call *c, const struct make_inputs *i);
+
+/* Make the run that C's ask is for. */
+void make_run(struct call *c);
+/* The same, unless there is one by its key: then that is what is answered. */
+void make_once(struct call *c);
+
+/* R goes on: C waits for its end, if its mode says so, or for so long. */
+void make_wait(struct call *c, struct run *r);
+/* R goes on and is durable: C's answer is its handle, or its task. */
+void make_answer(struct call *c, struct run *r);
+/* C (the argument) has waited in line long enough for the run it watches. */
+void make_inline_wait(evutil_socket_t fd, short what, void *arg);
+/* That, in an answer of ours and in its _meta. */
+void make_deduplicated(struct json_object *o);
+void make_deduplicated_meta(struct json_object *meta);
+
+#endif

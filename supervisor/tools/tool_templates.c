@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tool_templates.c - the contract's list_task_templates. There may be thousands
+ * of templates with long schemas: their views are printed a piece at a time,
+ * with turns for others between, and a thread makes the answer of the text. A
+ * call that is dropped meanwhile frees what there is of that.
+ */
+#include "supervisor/tools/contract_tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/session/response.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/tools/tools.h"
+
+#define PIECE_BYTES 131072 /* of text: 1 ms */
+
+/* A list that is being made; its call's state. */
+struct listing {
+	struct call *call;
+	struct template **all; /* users of them: a reload may come between */
+	size_t n, next;
+	bool whole; /* one template was asked for */
+	size_t first; /* of all, where this list begins */
+	struct buf text;
+	struct turn turn;
+};
+
+/* ---- one of them ---- */
+
+static struct json_object *trusts(const struct template *t)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned bit = TRUST_LOCAL; bit <= TRUST_REMOTE; bit <<= 1)
+		if ((t->trust & bit) != 0)
+			json_object_array_add(
+			    list, json_object_new_string(
+				      trust_name((enum template_trust)bit)));
+	return list;
+}
+
+static struct json_object *or_empty(struct json_object *o)
+{
+	return o != NULL ? json_object_get(o) : json_object_new_object();
+}
+
+/* May T be run from a connection of TRUST, and if not, why? */
+static void add_available(struct json_object *v, const struct server *srv,
+			  const struct template *t, enum template_trust trust)
+{
+	struct refusal no = {0};
+	const char *why = NULL;
+
+	if ((t->trust & trust) == 0)
+		why = "it does not list this connection's trust level";
+	else if (!grants_allow(t, srv->config, &no) ||
+		 !programs_allow(t, srv->config, &srv->isolation, &no) ||
+		 !browser_allow(t, srv->config, &no))
+		why = no.message;
+	json_object_object_add(v, "available",
+			       json_object_new_boolean(why == NULL));
+	if (why != NULL)
+		json_object_object_add(v, "unavailableReason",
+				       json_object_new_string(why));
+	refusal_fini(&no);
+}
+
+/* What T offers by MEMBER of its manifest, less the contents. */
+static void add_offers(struct json_object *v, const struct template *t,
+		       const char *member)
+{
+	static const char *const shown[] = {"uri",	   "uriTemplate",
+					    "name",	   "title",
+					    "description", "mimeType",
+					    "arguments"};
+	struct json_object *offers = json_member(t->manifest, member), *list;
+
+	if (offers == NULL)
+		return;
+	list = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(offers); i++) {
+		struct json_object *def = json_object_array_get_idx(offers, i);
+		struct json_object *o = json_object_new_object(), *value;
+
+		for (size_t j = 0; j < ARRAY_LEN(shown); j++)
+			if ((value = json_member(def, shown[j])) != NULL)
+				json_object_object_add(o, shown[j],
+						       json_object_get(value));
+		json_object_array_add(list, o);
+	}
+	json_object_object_add(v, member, list);
+}
+
+static struct json_object *template_view(const struct server *srv,
+					 const struct template *t,
+					 enum template_trust trust)
+{
+	static const char *const modes[] = {[MODE_SYNC] = "sync",
+					    [MODE_ASYNC] = "async",
+					    [MODE_AUTO] = "auto"};
+	struct json_object *v = json_object_new_object();
+
+	json_object_object_add(v, "templateId", json_object_new_string(t->id));
+	json_object_object_add(v, "version",
+			       json_object_new_string(t->version_text));
+	json_object_object_add(v, "name", json_object_new_string(t->name));
+	json_object_object_add(v, "description",
+			       json_object_new_string(t->description));
+	json_object_object_add(v, "trustLevelSupport", trusts(t));
+	json_object_object_add(v, "limits", or_empty(t->limits_json));
+	json_object_object_add(v, "inputsSchema",
+			       json_object_get(t->inputs_json));
+	json_object_object_add(v, "outputsSchema", or_empty(t->outputs_json));
+	json_object_object_add(v, "supportsPartialSuccess",
+			       json_object_new_boolean(t->partial));
+	json_object_object_add(v, "executionMode",
+			       json_object_new_string(modes[t->mode]));
+	add_offers(v, t, "resources");
+	add_offers(v, t, "prompts");
+	/* who is trusted as local may know what names the operator has */
+	if (grants_asks(t))
+		json_object_object_add(
+		    v, "permissions",
+		    grants_view(t, srv->config, trust == TRUST_LOCAL));
+	add_available(v, srv, t, trust);
+	return v;
+}
+
+/* ---- all ---- */
+
+static void listing_free(void *arg)
+{
+	struct listing *l = arg;
+
+	turn_leave(&l->turn);
+	for (size_t i = 0; i < l->n; i++)
+		template_unref(l->all[i]);
+	free(l->all);
+	buf_fini(&l->text);
+	free(l);
+}
+
+static void add_view(struct listing *l, const struct template *t)
+{
+	const struct session *s = l->call->session;
+	struct json_object *v = template_view(s->server, t, session_trust(s));
+	const char *text;
+	size_t len;
+
+	/* of all of them that would be long, for models above all */
+	if (l->whole)
+		json_object_object_add(
+		    v, "effectiveLimits",
+		    bounds_view(t, l->call->requestor, s->server->config));
+	text = json_text(v, &len);
+	buf_add(&l->text, ",", l->next > 0);
+	buf_add(&l->text, text, len);
+	json_object_put(v);
+}
+
+/* Is there all that one answer has room for? One that is longer is cut short. */
+static bool is_full(const struct listing *l)
+{
+	return l->next == l->n ||
+	       (l->next > 0 && buf_len(&l->text) > call_room(l->call) / 4);
+}
+
+/* A piece more. */
+static void go_on(struct listing *l)
+{
+	size_t until = buf_len(&l->text) + PIECE_BYTES;
+
+	for (; !is_full(l) && buf_len(&l->text) < until; l->next++)
+		add_view(l, l->all[l->next]);
+}
+
+static void answer(struct listing *l)
+{
+	size_t len;
+	char *text;
+
+	if (l->next < l->n)
+		buf_printf(&l->text, "],\"nextOffset\":%zu}", l->first + l->next);
+	else
+		buf_add_str(&l->text, "]}");
+	text = buf_take(&l->text, &len);
+	call_tool_text_taken(l->call, text, len, false);
+}
+
+static void take_turn(void *arg)
+{
+	struct listing *l = arg;
+	struct call *c = l->call;
+
+	go_on(l);
+	if (!is_full(l))
+		turn_wait(&c->server->turns, &c->requestor->turns, &l->turn);
+	else
+		answer(l);
+}
+
+void contract_list_templates(struct call *c, struct json_object *args)
+{
+	const struct catalogue *cat = c->server->catalogue;
+	const char *only = json_member_str(args, "templateId");
+	int64_t skip = json_object_get_int64(json_member(args, "offset"));
+	struct listing *l = xcalloc(1, sizeof(*l));
+
+	*l = (struct listing){.call = c,
+			      .first = (size_t)skip,
+			      .all = xcalloc(cat->n + 1,
+					    sizeof(struct template *)),
+			      .whole = only != NULL,
+			      .turn = {.take = take_turn, .arg = l}};
+	for (size_t i = 0; i < cat->n; i++)
+		if (tools_visible(c->requestor, cat->all[i]) &&
+		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
+		    skip-- <= 0)
+			l->all[l->n++] = template_ref(cat->all[i]);
+	c->state = l;
+	c->state_free = listing_free;
+	buf_add_str(&l->text, "{\"templates\":[");
+	go_on(l);
+	if (is_full(l)) {
+		answer(l);
+		return;
+	}
+	call_reads(c);
+	turn_wait(&c->server->turns, &c->requestor->turns, &l->turn);
+}

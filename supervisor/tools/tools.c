@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervisor/tools/tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/mem.h"
+#include "base/text/suggest.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp_schema.h"
+#include "supervisor/browser/browser.h"
+#include "supervisor/browser/browser_tools.h"
+#include "supervisor/tools/contract_tools.h"
+#include "supervisor/session/pagination.h"
+
+EMBED(handle_json, "supervisor/tools/handle_schema.json");
+
+#define TTL_MOST INT64_C(1000000000000000) /* ms; no server allows it */
+
+bool tools_visible(const struct requestor *requestor, const struct template *t)
+{
+	return requestor_sees(requestor, t->id);
+}
+
+const char *tools_nearest(const struct requestor *requestor,
+			  const struct catalogue *cat, const char *id)
+{
+	struct near found;
+
+	near_init(&found, id);
+	for (size_t i = 0; i < cat->n; i++)
+		if (tools_visible(requestor, cat->all[i]))
+			near_try(&found, cat->all[i]->id);
+	return found.best;
+}
+
+bool tools_offers(const struct session *s, const struct template *t)
+{
+	return (t->trust & session_trust(s)) != 0 &&
+	       tools_visible(s->requestor, t);
+}
+
+const struct offer *tools_offer(const struct session *s,
+				const struct offer_list *list, const char *key)
+{
+	const struct offer *o = offer_find(list, key);
+
+	while (o != NULL && !tools_offers(s, o->template))
+		o = o->twin;
+	return o;
+}
+
+/* ---- tools/list ---- */
+
+static void add(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, json_object_get(v));
+}
+
+/* What older revisions do not know is left out of a tool's definition. */
+static struct json_object *for_revision(struct json_object *definition,
+					enum mcp_revision rev)
+{
+	struct json_object *tool;
+
+	if (mcp_has(rev, MCP_TASKS))
+		return json_object_get(definition);
+	tool = json_object_new_object();
+	json_object_object_foreach(definition, key, value) {
+		if (strcmp(key, "execution") == 0)
+			continue;
+		if (!mcp_has(rev, MCP_STRUCTURED) &&
+		    (strcmp(key, "title") == 0 ||
+		     strcmp(key, "outputSchema") == 0))
+			continue;
+		if (strcmp(key, "annotations") == 0 && !mcp_has(rev, MCP_ANNOTATIONS))
+			continue;
+		add(tool, key, value);
+	}
+	return tool;
+}
+
+/* What T's tool answers: its output, or a handle of its run in place of that. */
+static struct json_object *output_schema(const struct template *t)
+{
+	static struct json_object *handle;
+
+	if (handle == NULL &&
+	    json_parse(&handle, handle_json,
+		       (size_t)(handle_json_end - handle_json), NULL) < 0)
+		abort();
+	return mcp_schema_either(t->outputs_json, handle);
+}
+
+static struct json_object *execution(enum template_task task)
+{
+	static const char *const names[] = {[TASK_OPTIONAL] = "optional",
+					    [TASK_REQUIRED] = "required",
+					    [TASK_FORBIDDEN] = "forbidden"};
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "taskSupport",
+			       json_object_new_string(names[task]));
+	return o;
+}
+
+static struct json_object *template_tool(const struct template *t)
+{
+	struct json_object *tool = json_object_new_object();
+
+	json_object_object_add(tool, "name", json_object_new_string(t->id));
+	json_object_object_add(tool, "title", json_object_new_string(t->name));
+	json_object_object_add(tool, "description",
+			       json_object_new_string(t->description));
+	json_object_object_add(tool, "inputSchema",
+			       mcp_schema_inputs(t->inputs_json));
+	if (template_promises(t))
+		json_object_object_add(tool, "outputSchema", output_schema(t));
+	if (t->annotations != NULL)
+		add(tool, "annotations", t->annotations);
+	json_object_object_add(tool, "execution", execution(t->task));
+	return tool;
+}
+
+/* Is this template the one that its name calls, and may C's client see it? */
+static bool is_tool(const struct call *c, const struct template *t)
+{
+	const struct server *srv = c->session->server;
+
+	return srv->config->publish_templates &&
+	       catalogue_newest(srv->catalogue, t->id) == t &&
+	       tools_offers(c->session, t);
+}
+
+static void page_add(struct page *p, struct json_object *tool)
+{
+	json_object_array_add(p->list,
+			      for_revision(tool, p->call->session->revision));
+	json_object_put(tool);
+}
+
+/* The contract's tools, the browser's, then templates by their ids. */
+void tools_list(struct call *c)
+{
+	const struct contract_tool *contract = contract_tools();
+	const struct catalogue *cat = c->session->server->catalogue;
+	const struct broker_action *a = NULL;
+	struct page p;
+	size_t own;
+
+	if (!page_begin(&p, c, TOOLS_PAGE))
+		return;
+	for (own = 0; own < CONTRACT_TOOLS; own++)
+		if (page_wants(&p, "", own))
+			page_add(&p, json_object_get(contract[own].definition));
+	for (; (a = browser_tool_next(a)) != NULL; own++)
+		if (browser_offers(c->session, a) && page_wants(&p, "", own))
+			page_add(&p, browser_tool_definition(a));
+	for (size_t i = 0; i < cat->n; i++)
+		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 0))
+			page_add(&p, template_tool(cat->all[i]));
+	page_end(&p, "tools");
+}
+
+/* ---- tools/call ---- */
+
+static const char *nearest_tool(struct call *c, const char *name)
+{
+	const struct contract_tool *contract = contract_tools();
+	const struct broker_action *a = NULL;
+	struct near found;
+
+	near_init(&found, name);
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		near_try(&found, contract[i].name);
+	while ((a = browser_tool_next(a)) != NULL)
+		if (browser_offers(c->session, a))
+			near_try(&found, a->name);
+	return found.best != NULL
+		   ? found.best
+		   : tools_nearest(c->session->requestor,
+				   c->session->server->catalogue, name);
+}
+
+/* C's client may see the template T, which is no tool of its. */
+static void not_as_tool(struct call *c, const struct template *t)
+{
+	enum template_trust trust = session_trust(c->session);
+
+	if ((t->trust & trust) == 0)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%s\": its template is for the trust "
+			   "level %s, and yours is %s, which the operator sets "
+			   "by trust_level in your [requestor] section",
+			   t->id, trust_name(t->trust), trust_name(trust));
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%s\": this server publishes no "
+			   "templates as tools (publish_templates, the "
+			   "operator's); run_task_template runs it",
+			   t->id);
+}
+
+static void no_such_tool(struct call *c, const char *name)
+{
+	const struct template *t =
+	    catalogue_newest(c->session->server->catalogue, name);
+	const char *near = nearest_tool(c, name);
+
+	if (t != NULL && tools_visible(c->session->requestor, t))
+		not_as_tool(c, t);
+	else if (near != NULL)
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%.100s\"; did you mean \"%s\"?", name,
+			   near);
+	else
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "Unknown tool \"%.100s\"; tools/list names them",
+			   name);
+}
+
+static bool has_nul(struct json_object *v)
+{
+	return json_object_is_type(v, json_type_string) &&
+	       strlen(json_object_get_string(v)) !=
+		   (size_t)json_object_get_string_len(v);
+}
+
+/*
+ * Ids, versions and keys are C strings from here on: none may be cut by a
+ * NUL. A template's inputs may have them.
+ */
+static int check_plain(struct json_object *args, const char *at,
+		       struct schema_error *err)
+{
+	json_object_object_foreach(args, key, value) {
+		if (strcmp(key, "inputs") == 0)
+			continue;
+		if (json_object_is_type(value, json_type_object) &&
+		    check_plain(value, "/options", err) < 0)
+			return -EINVAL;
+		if (!has_nul(value))
+			continue;
+		*err = (struct schema_error){.keyword = "pattern",
+					     .expected = "no \\u0000"};
+		snprintf(err->pointer, sizeof(err->pointer), "%s/%s", at, key);
+		snprintf(err->text, sizeof(err->text),
+			 "%s has a \\u0000 in it, which no such name has",
+			 err->pointer);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What params.task asks for, into C. False: C has been answered. */
+static bool read_task(struct call *c, struct json_object *task)
+{
+	struct json_object *ttl = json_member(task, "ttl");
+	double ms = ttl != NULL ? json_object_get_double(ttl) : 1;
+	bool number = ttl == NULL || json_object_is_type(ttl, json_type_int) ||
+		      json_object_is_type(ttl, json_type_double);
+
+	if (!json_object_is_type(task, json_type_object) || !number ||
+	    !(ms >= 1)) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "params.task is an object; its ttl, when it is "
+			   "there, is a number of milliseconds, 1 or more");
+		return false;
+	}
+	c->as_task = true;
+	if (ttl != NULL)
+		c->task_ttl_ms = ms < TTL_MOST ? (int64_t)ms : TTL_MOST;
+	return true;
+}
+
+/* Is C what the tool NAME wants, a task or none? False: C was answered. */
+static bool check_task(struct call *c, const char *name,
+		       enum template_task support)
+{
+	struct json_object *task = json_member(c->msg.params, "task");
+
+	if (!mcp_has(c->session->revision, MCP_TASKS))
+		return true; /* a client's that knows no tasks means nothing */
+	if (task == NULL && support == TASK_REQUIRED)
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "the tool %s is called as a task alone: add "
+			   "params.task",
+			   name);
+	else if (task != NULL && support == TASK_FORBIDDEN)
+		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+			   "the tool %s cannot be called as a task: leave "
+			   "params.task out",
+			   name);
+	else
+		return task == NULL || read_task(c, task);
+	return false;
+}
+
+static enum template_task contract_task(const struct contract_tool *tool)
+{
+	return json_member(tool->definition, "execution") != NULL
+		   ? TASK_OPTIONAL
+		   : TASK_FORBIDDEN;
+}
+
+static void call_contract(struct call *c, const struct contract_tool *tool,
+			  struct json_object *args)
+{
+	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
+	struct schema_error err;
+	struct refusal r = {0};
+
+	if (!check_task(c, tool->name, contract_task(tool)))
+		return;
+	if (schema_check(tool->input, args, &b, &err) == 0 &&
+	    check_plain(args, "", &err) == 0) {
+		tool->serve(c, args);
+		return;
+	}
+	contract_invalid(&r, "", &err);
+	call_refuse(c, &r);
+}
+
+static void call_browser(struct call *c, const struct broker_action *action,
+			 struct json_object *args)
+{
+	const char *why = browser_lacks(c->session->server->config);
+	struct refusal r = {0};
+
+	if (!check_task(c, action->name, TASK_FORBIDDEN))
+		return;
+	if (browser_offers(c->session, action)) {
+		browser_call(c, action, args);
+		return;
+	}
+	if (why != NULL)
+		refuse(&r, "BROWSER_UNAVAILABLE", NULL,
+		       "there is no browser here: %s", why);
+	else
+		refuse(&r, "CALL_NOT_ALLOWED", NULL,
+		       "the operator does not let you use %s: browser_tools in "
+		       "[requestor \"%s\"] says which tools you may, and without "
+		       "it who has templates there may use none",
+		       action->name, c->session->requestor->name);
+	call_refuse(c, &r);
+}
+
+void tools_call(struct call *c)
+{
+	const struct contract_tool *contract = contract_tools();
+	struct json_object *args = json_member(c->msg.params, "arguments");
+	const char *name = json_member_str(c->msg.params, "name");
+	struct template *t;
+
+	if (name != NULL && has_nul(json_member(c->msg.params, "name")))
+		name = NULL;
+	if (name == NULL || (args != NULL &&
+			     !json_object_is_type(args, json_type_object))) {
+		call_error(c, RPC_INVALID_PARAMS, NULL,
+			   "tools/call needs params.name, a string without "
+			   "\\u0000, and "
+			   "params.arguments, an object when it is there");
+		return;
+	}
+	if (args == NULL) { /* owned by the message from here on */
+		args = json_object_new_object();
+		json_object_object_add(c->msg.params, "arguments", args);
+	}
+	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
+		if (strcmp(contract[i].name, name) == 0) {
+			call_contract(c, &contract[i], args);
+			return;
+		}
+	if (browser_tool(name) != NULL) {
+		call_browser(c, browser_tool(name), args);
+		return;
+	}
+	t = catalogue_newest(c->session->server->catalogue, name);
+	if (t == NULL || !is_tool(c, t))
+		no_such_tool(c, name);
+	else if (check_task(c, name, t->task))
+		contract_call_template(c, t, args);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/channel.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/chan.h"
+#include "ipc/zygote_proto.h"
+#include "worker/wait.h"
+
+/* How long what may come at once takes at our pace: the same at any rate. */
+#define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * LINK_BURST / LINK_RATE))
+
+enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
+
+/* One for both ways: each page that a worker writes to is a page copied. */
+static char frame[CHAN_FRAME_MAX];
+static char last[CHAN_FRAME_MAX]; /* link_last() may interrupt link_send() */
+
+static uint64_t rate;	       /* what is allowed; 0: RUN has not come */
+static int64_t ns_per_message; /* at our pace */
+
+void link_set_rate(uint64_t messages_per_second)
+{
+	rate = messages_per_second;
+	ns_per_message = (int64_t)(1e9 / LINK_RATE / (double)rate);
+}
+
+/*
+ * A leaky bucket, kept as the moment at which it will be empty: each message
+ * puts that moment off, and none may bring it further than the span from now.
+ */
+static int64_t empty_ns;
+
+static void pace(uint64_t messages)
+{
+	int64_t now = clock_mono_us() * 1000;
+
+	if (empty_ns < now)
+		empty_ns = now;
+	empty_ns += (int64_t)messages * ns_per_message;
+	while (empty_ns - now > SPAN_NS) {
+		nap_until(nap_ticket(), (empty_ns - SPAN_NS) / 1000 + 1);
+		now = clock_mono_us() * 1000;
+	}
+}
+
+void link_send(const struct msg *m)
+{
+	size_t n;
+
+	if (rate > 0)
+		pace(msg_cost(m, rate));
+	n = msg_put(frame, m);
+	if (chan_send(CREW_RUN_FD, frame, n) < 0)
+		_exit(EXIT_ALONE);
+}
+
+static size_t piece(size_t left)
+{
+	return left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
+}
+
+static void set_body(struct msg *m, uint64_t total, struct str head)
+{
+	switch (m->type) {
+	case MSG_RESULT:
+		m->result.total = total;
+		m->result.head = head;
+		break;
+	case MSG_ARTIFACT:
+		m->artifact.total = total;
+		m->artifact.head = head;
+		break;
+	case MSG_CALL:
+		m->call.total = total;
+		m->call.head = head;
+		break;
+	default:
+		assert(m->type == MSG_INPUT);
+		m->input.total = total;
+		m->input.head = head;
+	}
+}
+
+void link_send_body(struct msg *m, const char *p, size_t n)
+{
+	struct str head = {p, piece(n)};
+
+	set_body(m, n, head);
+	link_send(m);
+	for (size_t at = head.n; at < n;) {
+		struct msg chunk = {.type = MSG_CHUNK};
+
+		chunk.chunk.data = (struct str){p + at, piece(n - at)};
+		link_send(&chunk);
+		at += chunk.chunk.data.n;
+	}
+}
+
+static void decode(struct msg *m, ssize_t n)
+{
+	const char *why;
+
+	if (n <= 0 || msg_get(m, frame, (size_t)n, &why) < 0)
+		_exit(EXIT_ALONE);
+}
+
+void link_recv(struct msg *m)
+{
+	decode(m, chan_recv(CREW_RUN_FD, frame));
+}
+
+bool link_recv_now(struct msg *m)
+{
+	ssize_t n = chan_recv_now(CREW_RUN_FD, frame);
+
+	if (n == -EAGAIN)
+		return false;
+	decode(m, n);
+	return true;
+}
+
+void link_last(const struct msg *m)
+{
+	size_t n = msg_put(last, m);
+
+	_exit(chan_send(CREW_RUN_FD, last, n) < 0 ? EXIT_ALONE : EXIT_SAID);
+}

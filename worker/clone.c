@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/clone.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ipc/zygote_proto.h"
+#include "worker/lua/lua_job.h"
+
+/* As fork(2), but for the parent; there are no atfork handlers to run. */
+static pid_t clone_self(enum birth_parent parent, unsigned long flags)
+{
+	flags |= SIGCHLD;
+	if (parent == BIRTH_OF_SUPERVISOR)
+		flags |= CLONE_PARENT;
+	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+}
+
+/* The zygote blocks all signals, so that none of them marks its clones. */
+static void unblock_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
+	    enum birth_parent parent, birth_life *life)
+{
+	enum sandbox_layer failed;
+	pid_t pid = clone_self(parent, 0);
+
+	if (pid < 0)
+		return -errno;
+	if (pid > 0)
+		return pid;
+	if (sandbox_enter(sb, w, &failed) != 0)
+		_exit(CREW_EXIT_UNCAGED + (int)failed);
+	unblock_signals();
+	life(sb, w);
+	_exit(EXIT_FAILURE);
+}
+
+pid_t birth_program(const struct sandbox *sb, struct sandbox_program *p,
+		    enum birth_parent parent, birth_program_life *life)
+{
+	enum sandbox_layer failed;
+	pid_t pid = clone_self(parent, sandbox_program_clone);
+	int proc = -1;
+
+	if (pid < 0)
+		return -errno;
+	if (pid > 0)
+		return pid;
+	if (sandbox_enter_program(sb, p, &proc, &failed) != 0)
+		_exit(CREW_EXIT_UNCAGED + (int)failed);
+	unblock_signals();
+	life(sb, p, proc);
+	_exit(EXIT_FAILURE);
+}
+
+void birth_serve(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	job_set_cpu_ms(w->cpu_ms);
+	if (sandbox_seal(sb) != 0)
+		_exit(CREW_EXIT_UNCAGED + SANDBOX_SECCOMP);
+	job_serve();
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lua_api.h - the table that templates get as run: what each call does. */
+#ifndef WORKER_LUA_LUA_API_H
+#define WORKER_LUA_LUA_API_H
+
+#include <lua.h>
+#include <stdbool.h>
+
+#include "ipc/msg.h"
+
+void lua_run_open(lua_State *L); /* in the zygote */
+
+/* In the worker: R's names, times and limits are this run's. */
+void lua_run_begin(lua_State *L, const struct msg_run *r);
+
+void lua_run_push(lua_State *L);
+
+/* Is the value at IDX what run.reply() returned? */
+bool lua_run_is_reply(lua_State *L, int idx);
+
+#endif

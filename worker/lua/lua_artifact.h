@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lua_artifact.h - run.artifact(): bytes that are kept beside the result. */
+#ifndef WORKER_LUA_LUA_ARTIFACT_H
+#define WORKER_LUA_LUA_ARTIFACT_H
+
+#include <lua.h>
+#include <stdint.h>
+
+int lua_artifact_artifact(lua_State *L); /* run.artifact */
+
+void lua_artifact_limit(uint64_t bytes); /* of all artifacts of the run */
+
+/*
+ * The code of the last refusal, of which a template may have changed what it
+ * was given: the supervisor takes no other for what it refused.
+ */
+const char *lua_artifact_refusal(void);
+
+#endif

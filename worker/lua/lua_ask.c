@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/lua/lua_ask.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ipc/msg.h"
+#include "worker/lua/lua_questions.h"
+#include "worker/lua/lua_error.h"
+#include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_sched.h"
+#include "worker/lua/lua_steps.h"
+#include "worker/progress.h"
+#include "worker/signals.h"
+#include "worker/text.h"
+
+#define TIMEOUT_MAX_MS 604800000 /* a week: no run is that long */
+#define TOKENS_MAX 1000000000
+
+/* ---- asking ---- */
+
+/* What asks: its name, and its parameters as JSON. */
+enum { AT_TOOL = 1, AT_PARAMS = 2 };
+
+enum asker { ELICIT, SAMPLE, CALL };
+
+static bool has_room(void *arg)
+{
+	(void)arg;
+	return asks_room();
+}
+
+static bool is_answered(void *arg)
+{
+	return asks_answered(arg);
+}
+
+/* Push the answer, a light userdata at 1, as a value. */
+static int decode(lua_State *L)
+{
+	bool ok;
+	size_t n;
+	const char *p = asks_answer(lua_touserdata(L, 1), &ok, &n);
+
+	if (p == NULL)
+		return lua_error_memory(L);
+	lua_json_decode(L, p, n);
+	return 1;
+}
+
+/* The field KEY of the table at IDX is a string: push it. Else nothing. */
+static bool push_string(lua_State *L, int idx, const char *key)
+{
+	if (lua_istable(L, idx)) {
+		if (lua_getfield(L, idx, key) == LUA_TSTRING)
+			return true;
+		lua_pop(L, 1);
+	}
+	return false;
+}
+
+/* {code=, message=, details=} is on top: raise it. */
+static int raise(lua_State *L)
+{
+	int err = lua_gettop(L);
+	const char *code = "ERROR";
+
+	if (push_string(L, err, "code"))
+		code = lua_tostring(L, -1);
+	if (strcmp(code, "RUN_CANCELED") == 0)
+		return lua_error_cancelled(L);
+	lua_error_push(L, LUA_ERROR_TYPED, code, "it was not answered");
+	if (push_string(L, err, "message"))
+		lua_setfield(L, -2, "message");
+	if (lua_istable(L, err)) {
+		lua_getfield(L, err, "details");
+		lua_setfield(L, -2, "details");
+	}
+	return lua_error(L);
+}
+
+/* CTX is the question; it is answered, or the wait ended before. */
+static int heard(lua_State *L, int status, lua_KContext ctx)
+{
+	struct ask *a = (struct ask *)ctx;
+	bool ok = false;
+	size_t n;
+	int rc;
+
+	(void)status;
+	if (!asks_answered(a)) {
+		asks_drop(a);
+		lua_sched_check(L);
+		return lua_error_cancelled(L);
+	}
+	(void)asks_answer(a, &ok, &n);
+	lua_pushcfunction(L, decode);
+	lua_pushlightuserdata(L, a);
+	rc = lua_pcall(L, 1, 1, 0);
+	asks_done(a);
+	if (rc != LUA_OK)
+		return lua_error(L);
+	return ok ? 1 : raise(L);
+}
+
+static struct ask *send_it(lua_State *L, enum asker asker)
+{
+	struct msg m = {.type = asker == CALL ? MSG_CALL : MSG_INPUT};
+	size_t n;
+	const char *p = lua_tolstring(L, AT_PARAMS, &n);
+
+	if (asker == CALL)
+		m.call.tool.p = lua_tolstring(L, AT_TOOL, &m.call.tool.n);
+	else
+		m.input.kind =
+		    asker == ELICIT ? MSG_INPUT_ELICIT : MSG_INPUT_SAMPLE;
+	progress_flush();
+	return asks_send(&m, p, n);
+}
+
+/* CTX is who asks: send, once there is room, and wait. */
+static int ask(lua_State *L, int status, lua_KContext ctx)
+{
+	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
+
+	(void)status;
+	lua_sched_check(L);
+	if (signals_cancelled())
+		return lua_error_cancelled(L);
+	if (!asks_room()) {
+		w.over = has_room;
+		return lua_sched_wait(L, &w, ctx, ask);
+	}
+	w.over = is_answered;
+	w.arg = send_it(L, (enum asker)ctx);
+	return lua_sched_wait(L, &w, (lua_KContext)w.arg, heard);
+}
+
+/* The parameters are on top of the stack, the tool at AT_TOOL. */
+static int ask_with(lua_State *L, enum asker asker, const char *what)
+{
+	size_t n;
+
+	if (!lua_json_encode(L, -1, MSG_ASK_MAX, &n))
+		return luaL_error(L,
+				  "%s: what it asks takes %I bytes as JSON; it "
+				  "may take %d",
+				  what, (LUAI_UACINT)n, (int)MSG_ASK_MAX);
+	lua_replace(L, AT_PARAMS);
+	lua_settop(L, AT_PARAMS);
+	lua_steps_need_task(L);
+	return ask(L, LUA_OK, (lua_KContext)asker);
+}
+
+/* ---- options ---- */
+
+enum kind { TEXT, NUMBER, COUNT, TABLE, LIST, MESSAGES };
+
+static const char *const kinds[] = {
+    [TEXT] = "a string that is not empty",
+    [NUMBER] = "a number",
+    [COUNT] = "an integer above 0",
+    [TABLE] = "a table of named fields",
+    [LIST] = "a list",
+    [MESSAGES] = "a string, or a list of at least one {role=, content=}",
+};
+
+/* One that the table of options may have, or must. */
+struct option {
+	const char *key;
+	const char *sent_as;
+	enum kind kind;
+	bool must;
+	lua_Integer max; /* COUNT's */
+};
+
+static const struct option elicit_options[] = {
+    {"message", "message", TEXT, true, 0},
+    {"schema", "requestedSchema", TABLE, true, 0},
+    {"timeout", "timeoutMs", COUNT, false, TIMEOUT_MAX_MS},
+};
+
+static const struct option sample_options[] = {
+    {"messages", "messages", MESSAGES, true, 0},
+    {"maxTokens", "maxTokens", COUNT, true, TOKENS_MAX},
+    {"systemPrompt", "systemPrompt", TEXT, false, 0},
+    {"temperature", "temperature", NUMBER, false, 0},
+    {"stopSequences", "stopSequences", LIST, false, 0},
+    {"modelPreferences", "modelPreferences", TABLE, false, 0},
+    {"includeContext", "includeContext", TEXT, false, 0},
+    {"metadata", "metadata", TABLE, false, 0},
+    {"tools", "tools", LIST, false, 0},
+    {"toolChoice", "toolChoice", TABLE, false, 0},
+    {"timeout", "timeoutMs", COUNT, false, TIMEOUT_MAX_MS},
+};
+
+struct asking {
+	const char *what;
+	const struct option *options;
+	size_t count;
+};
+
+static const struct asking elicit = {"run.elicit", elicit_options,
+				     ARRAY_LEN(elicit_options)};
+static const struct asking sample = {"run.sample", sample_options,
+				     ARRAY_LEN(sample_options)};
+
+/* A table that is no list: empty, or with a key that is a string. */
+static bool is_named(lua_State *L, int idx)
+{
+	return lua_istable(L, idx) && lua_rawlen(L, idx) == 0 &&
+	       !lua_json_is_array(L, idx);
+}
+
+/* A table without a key that is a string; it goes as an array from now on. */
+static bool is_list(lua_State *L, int idx)
+{
+	bool list = true;
+
+	idx = lua_absindex(L, idx);
+	if (!lua_istable(L, idx))
+		return false;
+	lua_pushnil(L);
+	while (lua_next(L, idx)) {
+		list = list && lua_isinteger(L, -2);
+		lua_pop(L, 1);
+	}
+	if (list && !lua_getmetatable(L, idx))
+		lua_json_mark_array(L, idx);
+	else if (list)
+		lua_pop(L, 1);
+	return list;
+}
+
+static bool is_count(lua_State *L, lua_Integer max)
+{
+	return lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 1 &&
+	       lua_tointeger(L, -1) <= max;
+}
+
+static bool is_message(lua_State *L, int idx)
+{
+	bool is = false;
+
+	if (push_string(L, idx, "role")) {
+		const char *role = lua_tostring(L, -1);
+
+		is =
+		    strcmp(role, "user") == 0 || strcmp(role, "assistant") == 0;
+		lua_pop(L, 1);
+	}
+	if (!is)
+		return false;
+	is = lua_getfield(L, idx, "content") == LUA_TTABLE;
+	lua_pop(L, 1);
+	return is;
+}
+
+/* The value on top is a list of messages, or a text that is made one. */
+static bool is_messages(lua_State *L)
+{
+	lua_Unsigned n;
+	bool all = true;
+
+	if (lua_type(L, -1) == LUA_TSTRING) {
+		lua_createtable(L, 0, 2); /* the content */
+		lua_insert(L, -2);
+		lua_setfield(L, -2, "text");
+		lua_pushliteral(L, "text");
+		lua_setfield(L, -2, "type");
+		lua_createtable(L, 0, 2); /* the message */
+		lua_insert(L, -2);
+		lua_setfield(L, -2, "content");
+		lua_pushliteral(L, "user");
+		lua_setfield(L, -2, "role");
+		lua_createtable(L, 1, 0);
+		lua_insert(L, -2);
+		lua_rawseti(L, -2, 1);
+	}
+	if (!is_list(L, -1))
+		return false;
+	n = lua_rawlen(L, -1);
+	for (lua_Unsigned i = 1; all && i <= n; i++) {
+		lua_rawgeti(L, -1, (lua_Integer)i);
+		all = is_message(L, lua_gettop(L));
+		lua_pop(L, 1);
+	}
+	return all && n > 0;
+}
+
+static bool is_kind(lua_State *L, const struct option *o)
+{
+	switch (o->kind) {
+	case TEXT:
+		return lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > 0;
+	case NUMBER:
+		return lua_type(L, -1) == LUA_TNUMBER;
+	case COUNT:
+		return is_count(L, o->max);
+	case TABLE:
+		return is_named(L, -1);
+	case LIST:
+		return is_list(L, -1);
+	case MESSAGES:
+		return is_messages(L);
+	}
+	return false;
+}
+
+/* Move the option from the table at 1 to the one on top, if it is there. */
+static void move_option(lua_State *L, const struct asking *a,
+			const struct option *o)
+{
+	if (lua_getfield(L, 1, o->key) == LUA_TNIL && !o->must) {
+		lua_pop(L, 1);
+		return;
+	}
+	if (!is_kind(L, o))
+		luaL_error(
+		    L, "%s: %s must be %s%s", a->what, o->key, kinds[o->kind],
+		    o->kind == COUNT
+			? lua_pushfstring(L, ", up to %I", (LUAI_UACINT)o->max)
+			: "");
+	lua_setfield(L, -2, o->sent_as);
+}
+
+static bool knows(const struct asking *a, const char *key)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->options[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static int unknown(lua_State *L, const struct asking *a, const char *key)
+{
+	luaL_Buffer b;
+
+	luaL_buffinit(L, &b);
+	for (size_t i = 0; i < a->count; i++) {
+		luaL_addstring(&b, i > 0 ? ", " : "");
+		luaL_addstring(&b, a->options[i].key);
+	}
+	luaL_pushresult(&b);
+	return luaL_error(L, "%s knows no option %s; it takes %s", a->what, key,
+			  lua_tostring(L, -1));
+}
+
+/* Push the parameters that the options at 1 make. */
+static void push_params(lua_State *L, const struct asking *a)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	lua_settop(L, 1);
+	lua_pushnil(L);
+	while (lua_next(L, 1)) {
+		const char *key =
+		    lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "1";
+
+		if (!knows(a, key))
+			unknown(L, a, key);
+		lua_pop(L, 1);
+	}
+	lua_createtable(L, 0, (int)a->count);
+	for (size_t i = 0; i < a->count; i++)
+		move_option(L, a, &a->options[i]);
+}
+
+/* ---- what a form may have ---- */
+
+static bool is_field_type(const char *type)
+{
+	static const char *const types[] = {"string", "number", "integer",
+					    "boolean", "array"};
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcmp(types[i], type) == 0)
+			return true;
+	return false;
+}
+
+/* The schema on top is an object's, whose properties a form can show. */
+static void check_form(lua_State *L)
+{
+	int schema = lua_gettop(L);
+
+	if (!push_string(L, schema, "type") ||
+	    strcmp(lua_tostring(L, -1), "object") != 0)
+		luaL_error(L, "run.elicit: schema.type must be \"object\": the "
+			      "answer is an object with the fields of a form");
+	lua_getfield(L, schema, "properties");
+	if (!is_named(L, -1))
+		luaL_error(L,
+			   "run.elicit: schema.properties must be %s, which "
+			   "may be empty",
+			   kinds[TABLE]);
+	lua_pushnil(L);
+	while (lua_next(L, -2)) {
+		if (!push_string(L, lua_gettop(L), "type") ||
+		    !is_field_type(lua_tostring(L, -1)))
+			luaL_error(L,
+				   "run.elicit: schema.properties.%s must have "
+				   "the type string, number, integer, boolean "
+				   "or array: a form has no others",
+				   lua_type(L, -3) == LUA_TSTRING
+				       ? lua_tostring(L, -3)
+				       : "?");
+		lua_pop(L, 2);
+	}
+	lua_settop(L, schema);
+}
+
+int lua_ask_elicit(lua_State *L)
+{
+	push_params(L, &elicit);
+	lua_getfield(L, -1, "requestedSchema");
+	check_form(L);
+	lua_pop(L, 1);
+	return ask_with(L, ELICIT, elicit.what);
+}
+
+int lua_ask_sample(lua_State *L)
+{
+	push_params(L, &sample);
+	return ask_with(L, SAMPLE, sample.what);
+}
+
+int lua_ask_call(lua_State *L)
+{
+	size_t n;
+	const char *tool = luaL_checklstring(L, 1, &n);
+
+	luaL_argcheck(L, text_is_name(tool, n, MSG_NAME_MAX), 1,
+		      "a tool's name is 1 to 256 bytes of UTF-8 without "
+		      "control characters");
+	lua_settop(L, 2);
+	if (lua_isnil(L, 2)) {
+		lua_createtable(L, 0, 0);
+		lua_replace(L, 2);
+	}
+	if (!is_named(L, 2))
+		return luaL_error(L, "run.call: the arguments must be %s",
+				  kinds[TABLE]);
+	return ask_with(L, CALL, "run.call");
+}

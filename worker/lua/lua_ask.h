@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_ask.h - run.elicit(), run.sample() and run.call(): what a template asks
+ * in mid-run. The task waits; the others go on.
+ */
+#ifndef WORKER_LUA_LUA_ASK_H
+#define WORKER_LUA_LUA_ASK_H
+
+#include <lua.h>
+
+int lua_ask_elicit(lua_State *L); /* run.elicit */
+int lua_ask_sample(lua_State *L); /* run.sample */
+int lua_ask_call(lua_State *L);	  /* run.call */
+
+#endif

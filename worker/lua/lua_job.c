@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/lua/lua_job.h"
+
+#include <errno.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/channel.h"
+#include "worker/lua/lua_error.h"
+#include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_lib.h"
+#include "worker/lua/lua_outcome.h"
+#include "worker/lua/lua_api.h"
+#include "worker/lua/lua_sched.h"
+#include "worker/lua/lua_state.h"
+#include "worker/signals.h"
+#include "worker/steps.h"
+#include "worker/timers.h"
+
+enum { EXIT_SAID = 0, EXIT_NONSENSE = 1 };
+
+static struct {
+	lua_State *L;
+	struct msg_run run; /* its strings are the copies below */
+	char run_id[MSG_NAME_MAX];
+	char template_id[MSG_NAME_MAX];
+	char entry[MSG_NAME_MAX + 2]; /* "@main.lua": a file's name to Lua */
+	char *body;		      /* the code, then the inputs, then NUL */
+} job;
+
+/* Lua asks for local times: let that be UTC, and be known without a file. */
+static void set_zone(void)
+{
+	time_t epoch = 0;
+	struct tm tm;
+
+	(void)setenv("TZ", "UTC0", 1);
+	tzset();
+	(void)localtime_r(&epoch, &tm);
+}
+
+int job_prepare(void)
+{
+	int rc;
+
+	set_zone();
+	rc = signals_install();
+	if (rc == 0)
+		rc = timers_install();
+	if (rc < 0)
+		return rc;
+	timers_on_due(lua_sched_interrupt);
+	job.L = lua_state_new();
+	return job.L == NULL ? -ENOMEM : 0;
+}
+
+void job_set_cpu_ms(uint64_t ms)
+{
+	signals_set_cpu_ms(ms);
+}
+
+static size_t body_size(void)
+{
+	return (size_t)(job.run.code_bytes + job.run.inputs_bytes) + 1;
+}
+
+static struct str copy(char *to, struct str from)
+{
+	memcpy(to, from.p, from.n);
+	return (struct str){to, from.n};
+}
+
+/* What R says borrows from the frame: nothing may, once chunks come. */
+static void take_run(const struct msg_run *r)
+{
+	job.run = *r;
+	job.run.run_id = copy(job.run_id, r->run_id);
+	job.run.template_id = copy(job.template_id, r->template_id);
+	job.entry[0] = '@';
+	job.entry[1 + copy(job.entry + 1, r->entry).n] = '\0';
+	lua_state_limit(job.L, (size_t)r->memory_bytes);
+	job.body = lua_state_alloc(body_size());
+	if (job.body == NULL) {
+		lua_outcome_no_memory();
+		_exit(EXIT_SAID);
+	}
+	memcpy(job.body, r->head.p, r->head.n);
+}
+
+static void take_chunks(void)
+{
+	size_t have = job.run.head.n, want = body_size() - 1;
+
+	while (have < want) {
+		struct msg m;
+
+		link_recv(&m);
+		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
+			_exit(EXIT_NONSENSE);
+		memcpy(job.body + have, m.chunk.data.p, m.chunk.data.n);
+		have += m.chunk.data.n;
+	}
+	job.body[want] = '\0';
+}
+
+static int returned(lua_State *L, int status, lua_KContext ctx)
+{
+	(void)L, (void)status, (void)ctx;
+	return 1;
+}
+
+/* What the file returned is on top. */
+static int loaded(lua_State *L, int status, lua_KContext ctx)
+{
+	(void)status, (void)ctx;
+	if (!lua_isfunction(L, -1))
+		return luaL_error(L,
+				  "%s must return a function(run, inputs), "
+				  "but it returned a %s",
+				  job.entry + 1, luaL_typename(L, -1));
+	lua_run_push(L);
+	lua_json_decode(L, job.body + job.run.code_bytes,
+			(size_t)job.run.inputs_bytes);
+	lua_state_free(job.body, body_size());
+	job.body = NULL;
+	lua_callk(L, 2, 1, 0, returned);
+	return returned(L, LUA_OK, 0);
+}
+
+/* The main task's function. */
+static int run_template(lua_State *L)
+{
+	int rc;
+
+	if (signals_cancelled())
+		return lua_error_cancelled(L);
+	rc = luaL_loadbufferx(L, job.body, (size_t)job.run.code_bytes,
+			      job.entry, "t");
+	if (rc == LUA_ERRMEM)
+		return lua_error_memory(L);
+	if (rc != LUA_OK)
+		return lua_error(L);
+	lua_callk(L, 0, 1, 0, loaded);
+	return loaded(L, LUA_OK, 0);
+}
+
+/* The main task is at 1, and over. */
+static int report(lua_State *L)
+{
+	lua_State *T = lua_tothread(L, 1);
+
+	lua_pop(L, 1);
+	lua_xmove(T, L, 1);
+	lua_outcome_value(L, 1, (size_t)job.run.output_bytes);
+	return 0;
+}
+
+/* Protected, so that the API may raise; and so that L is no idle coroutine. */
+static int serve(lua_State *L)
+{
+	struct lua_task main = {.L = lua_newthread(L), .step = STEPS_NONE};
+	int rc = LUA_OK;
+
+	lua_run_begin(L, &job.run);
+	lua_lib_seed(L);
+	lua_pushcfunction(main.L, run_template);
+	lua_sched_add(&main);
+	lua_sched_run(L, &main);
+	timers_off();
+	if (main.status == LUA_OK) {
+		lua_pushcfunction(L, report);
+		lua_pushvalue(L, 1);
+		rc = lua_pcall(L, 1, 0, 0);
+		if (rc == LUA_OK)
+			return 0;
+	}
+	lua_state_reserve();
+	if (rc == LUA_OK)
+		lua_outcome_error(L, main.L, main.status);
+	else
+		lua_outcome_error(L, L, rc);
+	return 0;
+}
+
+void job_serve(void)
+{
+	struct msg m = {.type = MSG_READY};
+
+	if (!link_recv_now(&m)) {
+		link_send(&m);
+		link_recv(&m);
+	}
+	if (m.type != MSG_RUN)
+		_exit(EXIT_NONSENSE);
+	link_set_rate(m.run.messages_per_second);
+	take_run(&m.run);
+	take_chunks();
+	lua_pushcfunction(job.L, serve);
+	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
+		lua_outcome_no_memory(); /* the only thing that is left */
+	_exit(EXIT_SAID);
+}

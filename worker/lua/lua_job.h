@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_job.h - one run, from inside its cage.
+ */
+#ifndef WORKER_LUA_LUA_JOB_H
+#define WORKER_LUA_LUA_JOB_H
+
+#include <stdint.h>
+
+/*
+ * Once, in the zygote, before it is caged: everything that all workers
+ * inherit. A Lua state with its libraries and the run API, the handlers of
+ * SIGTERM (cancel), SIGSYS (report and die), SIGXCPU (CPU limit: report and
+ * die) and SIGALRM (timeouts of steps), the time zone. 0 or -errno.
+ */
+int job_prepare(void);
+
+/* In a worker, before job_serve(): the limit that SIGXCPU stands for. */
+void job_set_cpu_ms(uint64_t ms);
+
+/*
+ * In a caged worker: send READY, take RUN and its body from CREW_RUN_FD, run
+ * the template, send RESULT or FAIL, and _exit. No stdio is flushed and no
+ * Lua finalizer runs on the way out.
+ */
+_Noreturn void job_serve(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/lua/lua_questions.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/channel.h"
+#include "worker/lua/lua_state.h"
+
+enum { EXIT_NONSENSE = 1 };
+
+struct ask {
+	uint32_t seq; /* 0: this one is free */
+	bool wanted;
+	bool ok, whole; /* the answer */
+	char *text;	/* NULL: not begun, not wanted, or no memory */
+	size_t len, got;
+};
+
+static struct ask asks[MSG_ASKS_MAX];
+static unsigned count, owed;
+static uint32_t last_seq;
+static struct ask *coming; /* a part of its answer is here */
+
+bool asks_room(void)
+{
+	return count < MSG_ASKS_MAX;
+}
+
+bool asks_owed(void)
+{
+	return owed > 0;
+}
+
+static struct ask *find(uint32_t seq)
+{
+	for (size_t i = 0; i < ARRAY_LEN(asks); i++)
+		if (asks[i].seq == seq)
+			return &asks[i];
+	return NULL;
+}
+
+struct ask *asks_send(struct msg *m, const char *p, size_t n)
+{
+	struct ask *a = find(0);
+
+	assert(a != NULL);
+	*a = (struct ask){.seq = ++last_seq, .wanted = true};
+	if (m->type == MSG_CALL)
+		m->call.seq = a->seq;
+	else
+		m->input.seq = a->seq;
+	count++;
+	owed++;
+	link_send_body(m, p, n);
+	return a;
+}
+
+bool asks_answered(const struct ask *a)
+{
+	return a->whole;
+}
+
+const char *asks_answer(const struct ask *a, bool *ok, size_t *len)
+{
+	*ok = a->ok;
+	*len = a->len;
+	return a->text;
+}
+
+static void drop_text(struct ask *a)
+{
+	if (a->text != NULL)
+		lua_state_free(a->text, a->len + 1);
+	a->text = NULL;
+}
+
+void asks_done(struct ask *a)
+{
+	drop_text(a);
+	a->seq = 0;
+	count--;
+}
+
+/* Its number is its place until it is answered, so that none is in excess. */
+void asks_drop(struct ask *a)
+{
+	struct msg m = {.type = MSG_DROP, .drop = {a->seq}};
+
+	if (a->whole) {
+		asks_done(a);
+		return;
+	}
+	drop_text(a);
+	a->wanted = false;
+	link_send(&m);
+}
+
+static void take_bytes(struct ask *a, struct str s)
+{
+	if (s.n > a->len - a->got)
+		_exit(EXIT_NONSENSE);
+	if (a->text != NULL)
+		memcpy(a->text + a->got, s.p, s.n);
+	a->got += s.n;
+	coming = a;
+	if (a->got < a->len)
+		return;
+	coming = NULL;
+	a->whole = true;
+	owed--;
+	if (a->text != NULL)
+		a->text[a->len] = '\0';
+	if (!a->wanted)
+		asks_done(a);
+}
+
+static void take_answer(const struct msg *m)
+{
+	struct ask *a = m->answer.seq > 0 ? find(m->answer.seq) : NULL;
+
+	if (a == NULL || a->whole || coming != NULL)
+		_exit(EXIT_NONSENSE);
+	a->ok = m->answer.ok;
+	a->len = (size_t)m->answer.total;
+	if (a->wanted)
+		a->text = lua_state_alloc(a->len + 1);
+	take_bytes(a, m->answer.head);
+}
+
+void asks_take(const struct msg *m)
+{
+	if (m->type == MSG_ANSWER)
+		take_answer(m);
+	else if (m->type == MSG_CHUNK && coming != NULL)
+		take_bytes(coming, m->chunk.data);
+	else
+		_exit(EXIT_NONSENSE);
+}
+
+bool asks_hear(void)
+{
+	bool any = false;
+	struct msg m;
+
+	while (owed > 0 && link_recv_now(&m)) {
+		asks_take(&m);
+		any = true;
+	}
+	return any;
+}

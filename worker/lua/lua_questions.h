@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_questions.h - what this run asked of its supervisor, until it is answered.
+ */
+#ifndef WORKER_LUA_LUA_QUESTIONS_H
+#define WORKER_LUA_LUA_QUESTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ipc/msg.h"
+
+struct ask;
+
+bool asks_room(void); /* may there be one more? At most MSG_ASKS_MAX wait */
+
+/*
+ * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P.
+ * There is room. The question lives until asks_done() or asks_drop().
+ */
+struct ask *asks_send(struct msg *m, const char *p, size_t n);
+
+bool asks_answered(const struct ask *a); /* and all of it is here */
+
+/*
+ * The answer, LEN bytes and a NUL, A's until asks_done(); NULL: there was no
+ * memory for it.
+ */
+const char *asks_answer(const struct ask *a, bool *ok, size_t *len);
+
+/* A's answer has been taken. */
+void asks_done(struct ask *a);
+
+/* Nobody wants A's answer any more: say so, unless it has come. */
+void asks_drop(struct ask *a);
+
+bool asks_owed(void); /* is any answer still to come, wanted or not? */
+
+/* Hear what answers have come, without waiting for more. Was there any? */
+bool asks_hear(void);
+
+/* Hear M, which came while somebody waited for another message. */
+void asks_take(const struct msg *m);
+
+#endif

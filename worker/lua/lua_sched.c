@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/lua/lua_sched.h"
+
+#include <assert.h>
+#include <lauxlib.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "worker/lua/lua_questions.h"
+#include "worker/lua/lua_error.h"
+#include "worker/wait.h"
+#include "worker/progress.h"
+#include "worker/signals.h"
+#include "worker/steps.h"
+
+static TAILQ_HEAD(, lua_task) tasks = TAILQ_HEAD_INITIALIZER(tasks);
+static struct lua_task *current;
+static lua_State *_Atomic turn; /* current's, for the signal handler */
+
+struct lua_task *lua_sched_current(void)
+{
+	return current;
+}
+
+bool lua_sched_is_task(lua_State *L)
+{
+	return current != NULL && current->L == L;
+}
+
+void lua_sched_add(struct lua_task *t)
+{
+	t->state = LUA_TASK_READY;
+	TAILQ_INSERT_TAIL(&tasks, t, link);
+}
+
+void lua_sched_again(struct lua_task *t)
+{
+	t->state = LUA_TASK_READY;
+}
+
+void lua_sched_del(struct lua_task *t)
+{
+	TAILQ_REMOVE(&tasks, t, link);
+}
+
+static void take_turn(struct lua_task *t)
+{
+	current = t;
+	atomic_store(&turn, t != NULL ? t->L : NULL);
+}
+
+static bool timed_out(const struct lua_task *t)
+{
+	return t->step != STEPS_NONE && steps_timed_out(t->step);
+}
+
+void lua_sched_check(lua_State *L)
+{
+	if (current == NULL || !timed_out(current))
+		return;
+	lua_error_push(L, LUA_ERROR_TYPED, "STEP_TIMEOUT",
+		       "the step ran longer than its timeout");
+	lua_error(L);
+}
+
+/* The hook stays until the step is left: no pcall inside of it is safe. */
+static void on_count(lua_State *L, lua_Debug *ar)
+{
+	(void)ar;
+	if (current == NULL || !timed_out(current))
+		lua_sethook(L, NULL, 0, 0);
+	else
+		lua_sched_check(L);
+}
+
+static void interrupt(lua_State *L)
+{
+	lua_sethook(L, on_count, LUA_MASKCOUNT, 1);
+}
+
+void lua_sched_interrupt(void)
+{
+	lua_State *L = atomic_load(&turn);
+
+	if (L != NULL)
+		interrupt(L);
+}
+
+static bool over(const struct lua_task *t, int64_t now)
+{
+	const struct lua_wait *w = &t->wait;
+
+	if (now >= w->until_us || (w->over != NULL && w->over(w->arg)))
+		return true;
+	return w->light && ((!t->woken && signals_cancelled()) || timed_out(t));
+}
+
+static void end_wait(struct lua_task *t)
+{
+	if (t->wait.light && signals_cancelled())
+		t->woken = true;
+}
+
+static bool runnable(const struct lua_task *t, int64_t now)
+{
+	return t->state == LUA_TASK_READY ||
+	       (t->state == LUA_TASK_WAITING && over(t, now));
+}
+
+static void resume(struct lua_task *t, lua_State *from)
+{
+	struct lua_task *before = current;
+	int n = 0;
+
+	take_turn(t);
+	if (t->state == LUA_TASK_WAITING)
+		end_wait(t);
+	if (timed_out(t))
+		interrupt(t->L);
+	t->state = LUA_TASK_RUNNING;
+	t->status = lua_resume(t->L, from, t->nargs, &n);
+	t->nargs = 0;
+	take_turn(before);
+	if (t->status == LUA_YIELD) {
+		assert(t->state == LUA_TASK_WAITING);
+		lua_pop(t->L, n);
+		return;
+	}
+	t->state = LUA_TASK_OVER;
+	if (t->on_over != NULL)
+		t->on_over(t);
+}
+
+/* The next one to have a turn goes to the end of the line; or NULL. */
+static struct lua_task *pick(int64_t now)
+{
+	struct lua_task *t;
+
+	TAILQ_FOREACH(t, &tasks, link)
+	{
+		if (runnable(t, now)) {
+			TAILQ_REMOVE(&tasks, t, link);
+			TAILQ_INSERT_TAIL(&tasks, t, link);
+			return t;
+		}
+	}
+	return NULL;
+}
+
+/* When there is something to do even if nothing happens. */
+static int64_t next_us(const struct lua_task *waiter)
+{
+	int64_t next = progress_due_us();
+	const struct lua_task *t;
+
+	if (waiter->wait.until_us < next)
+		next = waiter->wait.until_us;
+	TAILQ_FOREACH(t, &tasks, link)
+	if (t->state == LUA_TASK_WAITING && t->wait.until_us < next)
+		next = t->wait.until_us;
+	return next;
+}
+
+/* One turn for whoever can take it, or a nap until somebody can. */
+static void give_turn(lua_State *from, const struct lua_task *waiter,
+		      uint32_t ticket)
+{
+	bool heard = asks_hear();
+	struct lua_task *t = pick(clock_mono_us());
+
+	if (t != NULL) {
+		resume(t, from);
+		return;
+	}
+	if (heard)
+		return; /* it may be what the waiter waits for */
+	if (asks_owed())
+		nap_until_told(ticket, next_us(waiter));
+	else
+		nap_until(ticket, next_us(waiter));
+	progress_tick();
+}
+
+void lua_sched_run(lua_State *L, struct lua_task *t)
+{
+	t->wait.until_us = INT64_MAX;
+	while (t->state != LUA_TASK_OVER)
+		give_turn(L, t, nap_ticket());
+}
+
+/* T cannot yield: the others take their turns on top of its stack. */
+static void wait_here(lua_State *L, struct lua_task *t)
+{
+	for (;;) {
+		uint32_t ticket = nap_ticket();
+
+		if (over(t, clock_mono_us()))
+			break;
+		give_turn(L, t, ticket);
+	}
+	end_wait(t);
+	take_turn(t);
+}
+
+int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
+		   lua_KFunction k)
+{
+	struct lua_task *t = current;
+
+	assert(t != NULL);
+	t->wait = *w;
+	if (t->L == L && lua_isyieldable(L)) {
+		t->state = LUA_TASK_WAITING;
+		return lua_yieldk(L, 0, ctx, k);
+	}
+	wait_here(L, t);
+	return k(L, LUA_YIELD, ctx);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/lua/lua_state.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "worker/lua/lua_error.h"
+#include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_lib.h"
+#include "worker/lua/lua_api.h"
+
+#define BLOCK_OVERHEAD 16u /* bytes: malloc's own, roughly */
+#define RESERVE 262144u	   /* bytes: for the report of a lost run */
+
+/*
+ * Garbage collection: the first cycle of a worker starts when it has ten
+ * times the memory that it was born with, since a cycle writes to every
+ * object and so copies every page that was shared with the zygote.
+ */
+#define GC_PAUSE_BORN 1000 /* percent */
+#define GC_PAUSE 200
+#define GC_STEP_MUL 200
+
+static struct {
+	size_t used;
+	size_t limit;	/* 0: none */
+	size_t reserve; /* on top of it */
+	size_t refused;
+} mem;
+
+static size_t charge(size_t bytes)
+{
+	return bytes > 0 ? bytes + BLOCK_OVERHEAD : 0;
+}
+
+static bool allowed(size_t more)
+{
+	size_t limit = mem.limit + mem.reserve;
+
+	if (mem.limit == 0 || (mem.used <= limit && more <= limit - mem.used))
+		return true;
+	mem.refused = mem.used + more;
+	return false;
+}
+
+static void *resize(void *p, size_t old, size_t new)
+{
+	size_t was = charge(old), is = charge(new);
+	void *q;
+
+	if (new == 0) {
+		free(p);
+		mem.used -= was;
+		return NULL;
+	}
+	if (is > was && !allowed(is - was))
+		return NULL;
+	q = realloc(p, new);
+	if (q == NULL) {
+		mem.refused = mem.used + is;
+		return new <= old ? p : NULL; /* Lua trusts a block to shrink */
+	}
+	mem.used += is - was;
+	return q;
+}
+
+/* Lua's lua_Alloc: OLD is no size when there is no P. */
+static void *on_alloc(void *arg, void *p, size_t old, size_t new)
+{
+	(void)arg;
+	return resize(p, p == NULL ? 0 : old, new);
+}
+
+void *lua_state_alloc(size_t bytes)
+{
+	return resize(NULL, 0, bytes);
+}
+
+void lua_state_free(void *p, size_t bytes)
+{
+	if (p != NULL)
+		resize(p, bytes, 0);
+}
+
+size_t lua_state_refused(void)
+{
+	return mem.refused;
+}
+
+size_t lua_state_allowed(void)
+{
+	return mem.limit;
+}
+
+void lua_state_reserve(void)
+{
+	mem.reserve = RESERVE;
+}
+
+/* Not under any pcall: our own fault, or the zygote's memory is out. */
+static int on_panic(lua_State *L)
+{
+	(void)L;
+	abort();
+}
+
+static int fill(lua_State *L)
+{
+	lua_error_open(L);
+	lua_json_open(L);
+	lua_lib_open(L);
+	lua_run_open(L);
+	return 0;
+}
+
+lua_State *lua_state_new(void)
+{
+	lua_State *L = lua_newstate(on_alloc, NULL);
+
+	if (L == NULL)
+		return NULL;
+	lua_atpanic(L, on_panic);
+	lua_pushcfunction(L, fill);
+	if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
+		lua_close(L);
+		return NULL;
+	}
+	lua_gc(L, LUA_GCINC, GC_PAUSE_BORN, GC_STEP_MUL, 0);
+	lua_gc(L, LUA_GCCOLLECT);
+	return L;
+}
+
+void lua_state_limit(lua_State *L, size_t bytes)
+{
+	mem.limit = bytes;
+	mem.refused = 0;
+	lua_gc(L, LUA_GCINC, GC_PAUSE, GC_STEP_MUL, 0);
+}

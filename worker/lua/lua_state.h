@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_state.h - a Lua 5.4 state that an untrusted template may have: what
+ * memory it gets, and which libraries.
+ */
+#ifndef WORKER_LUA_LUA_STATE_H
+#define WORKER_LUA_LUA_STATE_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A state with the libraries and the run API, its garbage collected, not yet
+ * limited: made once, in the zygote. NULL: no memory.
+ */
+lua_State *lua_state_new(void);
+
+/* From now on the state may hold BYTES in all; 0: no limit of our own. */
+void lua_state_limit(lua_State *L, size_t bytes);
+
+/* Memory that counts as the state's; NULL when the limit refuses it. */
+void *lua_state_alloc(size_t bytes);
+void lua_state_free(void *p, size_t bytes);
+
+/*
+ * What the limit last refused: the bytes that would have been held then. 0:
+ * it never refused any.
+ */
+size_t lua_state_refused(void);
+size_t lua_state_allowed(void);
+
+/* The run is lost; lets its report be put together beyond the limit. */
+void lua_state_reserve(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_steps.h - run.step(), and the engine under it that run.map() shares:
+ * attempts, retries, timeouts, and what becomes of a step's error.
+ */
+#ifndef WORKER_LUA_LUA_STEPS_H
+#define WORKER_LUA_LUA_STEPS_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lua_step_options {
+	lua_Integer retries; /* extra attempts */
+	lua_Integer
+	    backoff_ms; /* before the first of them; doubles each time */
+	lua_Integer timeout_ms; /* of each attempt; 0: none */
+};
+
+/*
+ * The step is over, one way or the other: return as a lua_CFunction does, or
+ * raise. OK: the results are all that is above BASE. Else the error is, which
+ * has left the step already.
+ */
+typedef int lua_step_finish(lua_State *L, bool ok, int base);
+
+void lua_steps_open(lua_State *L);
+
+int lua_steps_step(lua_State *L); /* run.step */
+
+/*
+ * Read one option, KEY and its value being on top, popping nothing; false:
+ * it is none of ours.
+ */
+bool lua_steps_option(lua_State *L, struct lua_step_options *o,
+		      const char *key);
+
+/*
+ * From a lua_CFunction: run the declared STEP. The stack holds what
+ * lua_steps_new() pushed, the step's name, the function and NARGS arguments.
+ * For "return lua_steps_run(…);".
+ */
+int lua_steps_run(lua_State *L, uint32_t step, int nargs);
+
+/*
+ * Push a step that is to be run with O and ended by FINISH; NAME (a string
+ * of LEN bytes) matters when it has a timeout. It has one user value, free
+ * for FINISH, who finds the step at index 1.
+ */
+void lua_steps_new(lua_State *L, const struct lua_step_options *o,
+		   lua_step_finish *finish, const char *name, size_t len);
+
+/* Raise unless a task runs: the run may be over, or not begun. */
+void lua_steps_need_task(lua_State *L);
+
+#endif

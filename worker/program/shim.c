@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "ipc/zygote_proto.h"
+#include "sandbox/filter.h"
+#include "worker/channel.h"
+#include "worker/progress.h"
+#include "worker/program/shim_private.h"
+#include "worker/signals.h"
+#include "worker/steps.h"
+#include "worker/text.h"
+
+#define WATCH_MS 100
+
+static struct shim shim;
+
+/* ---- last words ---- */
+
+static void send_fail(const char *code, const char *details,
+		      const char *message, size_t len)
+{
+	static char clean[MSG_TEXT_MAX];
+	struct msg m = {.type = MSG_FAIL};
+
+	m.fail.error_code = (struct str){code, strlen(code)};
+	m.fail.message =
+	    (struct str){clean, text_clean(clean, sizeof(clean), message, len)};
+	if (details != NULL)
+		m.fail.details = (struct str){details, strlen(details)};
+	steps_close();
+	progress_flush();
+	link_send(&m);
+}
+
+void shim_fail(const char *code, const char *details, const char *fmt, ...)
+{
+	char message[2048];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(message))
+		n = sizeof(message) - 1;
+	send_fail(code, details, message, (size_t)n);
+	_exit(SHIM_EXIT_SAID);
+}
+
+void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
+		const char *unit, const char *who, const char *message)
+{
+	char details[512];
+
+	snprintf(details, sizeof(details),
+		 "{\"limit\":\"%s\",\"used\":%llu,\"allowed\":%llu,"
+		 "\"unit\":\"%s\",\"whoCanRaise\":\"%s\"}",
+		 limit, (unsigned long long)used, (unsigned long long)allowed,
+		 unit, who);
+	shim_fail("RESOURCE_LIMIT", details, "%s", message);
+}
+
+void shim_log(unsigned level, const char *p, size_t n)
+{
+	static char clean[MSG_TEXT_MAX];
+	struct msg m = {.type = MSG_LOG};
+
+	m.log.level = level;
+	m.log.text =
+	    (struct str){clean, text_clean(clean, sizeof(clean), p, n)};
+	progress_flush();
+	link_send(&m);
+}
+
+/* ---- what comes from the supervisor ---- */
+
+static void take_run(void)
+{
+	struct msg m = {.type = MSG_READY};
+	size_t have, want;
+
+	link_send(&m);
+	link_recv(&m);
+	if (m.type != MSG_RUN)
+		_exit(SHIM_EXIT_NONSENSE);
+	link_set_rate(m.run.messages_per_second);
+	shim.run = m.run;
+	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
+	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);
+	want = (size_t)(m.run.code_bytes + m.run.inputs_bytes);
+	shim.body = xcalloc(1, want + 1);
+	have = m.run.head.n;
+	memcpy(shim.body, m.run.head.p, have);
+	while (have < want) {
+		link_recv(&m);
+		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
+			_exit(SHIM_EXIT_NONSENSE);
+		memcpy(shim.body + have, m.chunk.data.p, m.chunk.data.n);
+		have += m.chunk.data.n;
+	}
+}
+
+/* Who called what? It never returns from that call, nor does anybody else. */
+static void hear_violation(void)
+{
+	struct seccomp_notif notif;
+	struct signals_call c = {0};
+	char comm[32];
+
+	memset(&notif, 0, sizeof(notif));
+	if (ioctl(shim.pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &notif) != 0) {
+		if (errno != EINTR && errno != ENOENT)
+			shim_close(&shim.pipes.listener);
+		return;
+	}
+	shim_comm(&shim, (pid_t)notif.pid, comm, sizeof(comm));
+	c.nr = notif.data.nr;
+	c.arch = notif.data.arch;
+	for (int i = 0; i < SIGNALS_ARGS; i++)
+		c.args[i] = notif.data.args[i];
+	c.process = comm;
+	c.pid = notif.pid;
+	steps_close();
+	signals_violation(&c);
+}
+
+/* ---- the loop ---- */
+
+enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_HEARD };
+#define POLLED (AT_HEARD + SHIM_HEARD)
+
+static void wait_for_news(struct pollfd p[POLLED])
+{
+	struct timespec ts = {.tv_nsec = WATCH_MS * 1000000L};
+	int64_t due = progress_due_us() - clock_mono_us();
+	sigset_t none;
+
+	if (due < 0)
+		due = 0;
+	if (due < WATCH_MS * INT64_C(1000))
+		ts.tv_nsec = due * 1000;
+	p[AT_RUN] = (struct pollfd){.fd = CREW_RUN_FD, .events = POLLIN};
+	p[AT_LISTENER] =
+	    (struct pollfd){.fd = shim.pipes.listener, .events = POLLIN};
+	p[AT_IN] = (struct pollfd){.fd = shim.pipes.in, .events = POLLOUT};
+	p[AT_ANSWERS] = (struct pollfd){
+	    .fd = buf_len(&shim.answers) > 0 ? shim.pipes.answers : -1,
+	    .events = POLLOUT};
+	for (int i = 0; i < SHIM_HEARD; i++)
+		p[AT_HEARD + i] = (struct pollfd){
+		    .fd = *shim_heard_fd(&shim, (enum shim_heard)i),
+		    .events = POLLIN};
+	sigemptyset(&none);
+	if (ppoll(p, POLLED, &ts, &none) < 0)
+		for (size_t i = 0; i < POLLED; i++)
+			p[i].revents = 0;
+}
+
+static void deal_with(const struct pollfd p[POLLED])
+{
+	if ((p[AT_LISTENER].revents & POLLIN) != 0)
+		hear_violation();
+	else if (p[AT_LISTENER].revents != 0)
+		shim_close(&shim.pipes.listener);
+	if (p[AT_RUN].revents != 0)
+		shim_hear_answer(&shim);
+	if (p[AT_IN].revents != 0)
+		shim_feed_inputs(&shim);
+	if (p[AT_ANSWERS].revents != 0)
+		shim_feed_answers(&shim);
+	for (int i = 0; i < SHIM_HEARD; i++)
+		if (p[AT_HEARD + i].revents != 0)
+			(void)shim_hear(&shim, (enum shim_heard)i);
+}
+
+/* Reap all that has ended. Was the program among that? Then how it ended. */
+static bool is_over(int *status)
+{
+	bool over = false;
+	pid_t pid;
+	int st;
+
+	while ((pid = wait4(-1, &st, WNOHANG, NULL)) > 0)
+		if (pid == shim.pid) {
+			over = true;
+			*status = st;
+		}
+	return over;
+}
+
+_Noreturn static void attend(void)
+{
+	int64_t watched_ms = 0;
+	int status = 0;
+	bool told = false;
+
+	for (;;) {
+		struct pollfd p[POLLED];
+
+		wait_for_news(p);
+		deal_with(p);
+		if (is_over(&status))
+			shim_finish(&shim, status);
+		if (signals_cancelled() && !told) {
+			kill(-1, SIGTERM);
+			told = true;
+		}
+		progress_tick();
+		if (clock_mono_ms() - watched_ms >= WATCH_MS) {
+			shim_watch(&shim);
+			watched_ms = clock_mono_ms();
+		}
+	}
+}
+
+static void on_child(int sig)
+{
+	(void)sig; /* it interrupts the wait: that is all */
+}
+
+/* Only who is outside of our PID namespace has no number in it. */
+static void on_term(int sig, siginfo_t *si, void *context)
+{
+	(void)sig, (void)context;
+	if (si->si_code == SI_USER && si->si_pid == 0)
+		signals_cancel();
+}
+
+/* The program can send to us what we handle, but not speak through that. */
+int shim_prepare(void)
+{
+	struct sigaction child = {.sa_handler = on_child};
+	struct sigaction term = {.sa_sigaction = on_term,
+				 .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction none = {.sa_handler = SIG_IGN};
+	int rc = signals_install();
+
+	if (rc < 0)
+		return rc;
+	if (sigaction(SIGCHLD, &child, NULL) != 0 ||
+	    sigaction(SIGTERM, &term, NULL) != 0 ||
+	    sigaction(SIGXCPU, &none, NULL) != 0)
+		return -errno;
+	return 0;
+}
+
+/* Only where it is waited for do they interrupt. */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
+		int proc)
+{
+	const char *what = "";
+	int rc;
+
+	block_signals();
+	shim = (struct shim){.sb = sb, .p = p, .proc = proc};
+	take_run();
+	steps_set_grace_ms((int64_t)shim.run.cancel_grace_ms);
+	rc = shim_start(&shim, &what);
+	if (filter_load(&sb->worker_filter) != 0)
+		_exit(CREW_EXIT_UNCAGED + SANDBOX_SECCOMP);
+	if (rc != 0)
+		shim_fail("EXECUTION_ERROR", NULL,
+			  "%s could not be started: %s: %s", shim.entry, what,
+			  strerrordesc_np(-rc));
+	attend();
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os/system_paths.h"
+#include "sandbox/fds.h"
+
+#define ARGS_MAX 64 /* as many as a manifest may list */
+#define SYNC_FD 5   /* the program's end of the talk about its start */
+#define EXIT_UNSTARTED 127
+
+enum { STAGE_CAGE = 1, STAGE_EXEC };
+
+/* How the start went: stage 0 is the listener, which is a descriptor of both. */
+struct start {
+	int stage;
+	int err;
+	int listener;
+};
+
+_Noreturn static void tell(int sync, int stage, int err)
+{
+	struct start f = {.stage = stage, .err = err};
+
+	(void)!write(sync, &f, sizeof(f));
+	_exit(EXIT_UNSTARTED);
+}
+
+/*
+ * Until now the shim's descriptors were ours, too: that is how it gets the
+ * listener, since what is behind the filter can send it to nobody. From now on
+ * nothing of the shim's is left but what the program is to have.
+ */
+static int take_descriptors(const int ends[5], int sync)
+{
+	if (close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE) != 0)
+		return -errno;
+	for (int i = 0; i < 5; i++)
+		if (dup2(ends[i], i) < 0)
+			return -errno;
+	if (dup2(sync, SYNC_FD) < 0 || fcntl(SYNC_FD, F_SETFD, FD_CLOEXEC) != 0)
+		return -errno;
+	return fds_close_from(SYNC_FD + 1);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		(void)signal(sig, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void make_argv(const struct shim *s, char *path, char *argv[])
+{
+	char *p = s->body, *end = s->body + s->run.code_bytes;
+	size_t n = 0;
+
+	argv[n++] = path;
+	while (p < end && n <= ARGS_MAX) {
+		argv[n++] = p;
+		p += strlen(p) + 1;
+	}
+	argv[n] = NULL;
+}
+
+_Noreturn static void become(const struct shim *s, const int ends[5], int sync)
+{
+	char path[sizeof(TREE_TEMPLATE) + sizeof(s->entry)];
+	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
+	char *argv[ARGS_MAX + 2];
+	char *envp[] = {id,
+			(char *)"PADDOCK_TEMPLATE_DIR=" TREE_TEMPLATE,
+			(char *)"PATH=" SHOWN_PATH,
+			(char *)"HOME=" TREE_WORK,
+			(char *)"TMPDIR=/tmp",
+			(char *)"LANG=C.UTF-8",
+			NULL};
+	struct start started = {0};
+	int rc;
+
+	reset_signals();
+	setsid();
+	umask(022);
+	snprintf(path, sizeof(path), TREE_TEMPLATE "/%s", s->entry);
+	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
+	make_argv(s, path, argv);
+	if (chdir(TREE_WORK) != 0)
+		tell(sync, STAGE_CAGE, errno);
+	started.listener = sandbox_leave_to_program(s->sb, s->p);
+	if (started.listener < 0)
+		tell(sync, STAGE_CAGE, -started.listener);
+	if (write(sync, &started, sizeof(started)) != sizeof(started))
+		_exit(EXIT_UNSTARTED);
+	rc = take_descriptors(ends, sync);
+	if (rc < 0)
+		tell(sync, STAGE_CAGE, -rc);
+	rc = sandbox_bound_files(s->p);
+	if (rc < 0)
+		tell(SYNC_FD, STAGE_CAGE, -rc);
+	execve(path, argv, envp);
+	tell(SYNC_FD, STAGE_EXEC, errno);
+}
+
+/* The file itself is there: what ERR, of execve(2), is about. */
+static const char *not_executed(int err)
+{
+	static const struct {
+		int err;
+		const char *what;
+	} causes[] = {
+	    {ENOENT, "the interpreter of its #! line, or the loader that it "
+		     "was linked for, is not there (a #! line that ends with "
+		     "CR LF names another one)"},
+	    {ENOEXEC, "it is neither a program for this machine nor a script "
+		      "with a #! line"},
+	    {EACCES, "it, or its interpreter, may not be executed"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (causes[i].err == err)
+			return causes[i].what;
+	return "it could not be executed";
+}
+
+/* What it said, now that it has become another program, or ended. */
+static int hear_start(struct shim *s, int sync, const char **what)
+{
+	struct start f;
+	bool caged = false;
+
+	while (recv(sync, &f, sizeof(f), MSG_DONTWAIT) == (ssize_t)sizeof(f)) {
+		if (f.stage == 0) {
+			caged = true;
+			s->pipes.listener = f.listener;
+			continue;
+		}
+		*what = f.stage == STAGE_EXEC ? not_executed(f.err)
+					      : "its cage could not be closed";
+		return -f.err;
+	}
+	*what = "its cage could not be closed";
+	return caged ? 0 : -EPIPE;
+}
+
+/*
+ * A child with our descriptors, not a copy of them; we wait until it is
+ * another program, or gone.
+ */
+static pid_t clone_sharing(void)
+{
+	return (pid_t)syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD,
+			      NULL, NULL, NULL, NULL);
+}
+
+static int nonblocking(int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
+}
+
+/* A pipe for each of the five; ours in MINE, the program's in THEIRS. */
+static int make_pipes(int mine[5], int theirs[5])
+{
+	static const bool to_program[5] = {[0] = true, [4] = true};
+	int rc = 0;
+
+	for (int i = 0; i < 5 && rc == 0; i++) {
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) != 0)
+			return -errno;
+		mine[i] = ends[to_program[i] ? 1 : 0];
+		theirs[i] = ends[to_program[i] ? 0 : 1];
+		rc = nonblocking(mine[i]);
+	}
+	return rc;
+}
+
+int shim_start(struct shim *s, const char **what)
+{
+	int mine[5] = {-1, -1, -1, -1, -1}, theirs[5] = {-1, -1, -1, -1, -1};
+	int sync[2];
+	int rc = make_pipes(mine, theirs);
+
+	*what = "there is no pipe to be had";
+	if (rc == 0 &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sync) != 0)
+		rc = -errno;
+	if (rc != 0)
+		return rc;
+	s->pid = clone_sharing();
+	if (s->pid == 0)
+		become(s, theirs, sync[1]);
+	if (s->pid < 0)
+		return -errno;
+	for (int i = 0; i < 5; i++)
+		close(theirs[i]);
+	close(sync[1]);
+	s->pipes = (struct shim_pipes){.in = mine[0],
+				       .out = mine[1],
+				       .err = mine[2],
+				       .lines = mine[3],
+				       .answers = mine[4],
+				       .listener = -1};
+	rc = hear_start(s, sync[0], what);
+	close(sync[0]);
+	return rc;
+}

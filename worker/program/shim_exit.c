@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/channel.h"
+#include "worker/progress.h"
+#include "worker/signals.h"
+#include "worker/steps.h"
+#include "worker/text.h"
+
+/* All that is alive but for us: PID 1 has them all. */
+static void end_all(void)
+{
+	kill(-1, SIGKILL);
+	while (wait4(-1, NULL, 0, NULL) > 0 || errno == EINTR)
+		;
+}
+
+static void add_tail(struct text *t)
+{
+	struct str tail = shim_tail();
+
+	text_add(t, ",\"stderr\":");
+	text_add_quoted(t, tail.p, tail.n);
+	text_add(t, "}");
+}
+
+/* The supervisor knows what was allowed, and who can raise it. */
+static void add_full(struct text *t, const struct shim_room *r)
+{
+	text_add(t, ",\"limit\":\"");
+	text_add(t, r->limit);
+	text_add(t, "\",\"room\":\"");
+	text_add(t, r->path);
+	text_add(t, "\",\"used\":");
+	text_add_int(t, r->used);
+}
+
+static void exited(int code)
+{
+	static char room[MSG_DETAILS_MAX];
+	struct text t = {.p = room, .size = sizeof(room) - 1};
+	struct shim_room r;
+	bool full = shim_full(&r);
+	struct str tail = shim_tail();
+	size_t n = tail.n;
+	const char *last;
+
+	text_add(&t, "{\"exitCode\":");
+	text_add_int(&t, (uint64_t)code);
+	if (full)
+		add_full(&t, &r);
+	add_tail(&t);
+	room[t.n] = '\0';
+	while (n > 0 && tail.p[n - 1] == '\n')
+		n--;
+	last = n > 0 ? memrchr(tail.p, '\n', n) : NULL;
+	last = last != NULL ? last + 1 : tail.p;
+	n -= (size_t)(last - tail.p);
+	shim_fail(full ? "RESOURCE_LIMIT" : "EXECUTION_ERROR",
+		  t.full ? NULL : room,
+		  "the program exited with status %d%s%s%s%s%.*s", code,
+		  full ? "; its " : "", full ? r.path : "",
+		  full ? " is full" : "", n > 0 ? ": " : "", (int)n, last);
+}
+
+/* Of all that has ended, and so of all. */
+static uint64_t cpu_ms(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) != 0)
+		return 0;
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
+}
+
+static void signalled(const struct shim *s, int sig)
+{
+	static char room[MSG_DETAILS_MAX];
+	struct text t = {.p = room, .size = sizeof(room) - 1};
+	const char *abbrev = sigabbrev_np(sig);
+
+	/* it may have sent that signal to itself */
+	if (sig == SIGXCPU && cpu_ms() >= s->p->w.cpu_ms)
+		shim_limit("cpu", cpu_ms(), s->p->w.cpu_ms, "ms",
+			   "template limits.maxCpuMs, or the server's [limits]",
+			   "the program used all of its CPU time");
+	text_add(&t, "{\"signal\":\"SIG");
+	text_add(&t, abbrev != NULL ? abbrev : "?");
+	text_add(&t, "\",\"number\":");
+	text_add_int(&t, (uint64_t)sig);
+	add_tail(&t);
+	room[t.n] = '\0';
+	shim_fail("WORKER_CRASHED", t.full ? NULL : room,
+		  "the program was ended by SIG%s",
+		  abbrev != NULL ? abbrev : "?");
+}
+
+static bool is_blank(const struct buf *b)
+{
+	static const char blanks[] = {' ', '\t', '\r', '\n'};
+
+	for (size_t i = 0; i < buf_len(b); i++)
+		if (memchr(blanks, buf_data(b)[i], sizeof(blanks)) == NULL)
+			return false;
+	return true;
+}
+
+_Noreturn static void send_result(void)
+{
+	const struct buf *reply = shim_reply(), *output = shim_output();
+	struct msg m = {.type = MSG_RESULT};
+
+	shim_doubt();
+	m.result.kind = reply != NULL ? MSG_RESULT_REPLY : MSG_RESULT_VALUE;
+	steps_close();
+	progress_flush();
+	if (reply != NULL)
+		link_send_body(&m, buf_data(reply), buf_len(reply));
+	else if (is_blank(output))
+		link_send_body(&m, "null", strlen("null"));
+	else
+		link_send_body(&m, buf_data(output), buf_len(output));
+	_exit(SHIM_EXIT_SAID);
+}
+
+void shim_finish(struct shim *s, int status)
+{
+	if (status != 0 && !signals_cancelled())
+		shim_watch_failed(s);
+	end_all();
+	shim_drain(s);
+	shim_collect(s);
+	if (signals_cancelled())
+		shim_fail("RUN_CANCELED", NULL, "the run was cancelled");
+	if (WIFSIGNALED(status))
+		signalled(s, WTERMSIG(status));
+	if (WEXITSTATUS(status) != 0)
+		exited(WEXITSTATUS(status));
+	send_result();
+}

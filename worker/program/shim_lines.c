@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/mem.h"
+#include "worker/channel.h"
+#include "worker/mime.h"
+#include "worker/progress.h"
+#include "worker/text.h"
+
+#define PATH_MAX_BYTES 4096
+
+static struct buf reply;
+static bool replied;
+
+/* The string member NAME of OBJ, or what it is otherwise. The caller's. */
+static char *string_member(struct jtext obj, const char *name, size_t *len,
+			   const char *otherwise)
+{
+	struct jtext v;
+	char *text;
+
+	*len = 0;
+	if (!jtext_member(obj, name, &v)) {
+		*len = otherwise != NULL ? strlen(otherwise) : 0;
+		return otherwise != NULL ? xstrdup(otherwise) : NULL;
+	}
+	if (!jtext_is_string(v))
+		return NULL;
+	text = xcalloc(1, v.n + 1);
+	*len = jtext_unquote(v, text);
+	return text;
+}
+
+/* The integer member NAME, or 0 when there is none. False: no such integer. */
+static bool uint_member(struct jtext obj, const char *name, uint64_t *out)
+{
+	struct jtext v;
+
+	*out = 0;
+	return !jtext_member(obj, name, &v) || jtext_uint(v, out);
+}
+
+static const char *on_progress(struct shim *s, struct jtext v)
+{
+	uint64_t done, total;
+	char *message;
+	size_t n;
+
+	(void)s;
+	if (!uint_member(v, "done", &done) || !uint_member(v, "total", &total))
+		return "done and total are integers from 0 to 2^53";
+	message = string_member(v, "message", &n, "");
+	if (message == NULL)
+		return "a message is a string";
+	progress_set(done, total, message, n);
+	free(message);
+	return NULL;
+}
+
+static const char *on_step(struct shim *s, struct jtext v)
+{
+	size_t name_n, state_n, code_n, message_n;
+	char *name = string_member(v, "name", &name_n, NULL);
+	char *state = string_member(v, "state", &state_n, NULL);
+	char *code = string_member(v, "code", &code_n, "");
+	char *message = string_member(v, "message", &message_n, "");
+	const char *why = "a step has a name and a state, both strings";
+
+	(void)s;
+	if (name != NULL && state != NULL && code != NULL && message != NULL)
+		why = shim_step((struct str){name, name_n}, state,
+				(struct str){code, code_n},
+				(struct str){message, message_n});
+	free(name);
+	free(state);
+	free(code);
+	free(message);
+	return why;
+}
+
+static const char *on_log(struct shim *s, struct jtext v)
+{
+	static const char *const levels[] = {"emergency", "alert",   "critical",
+					     "error",	  "warning", "notice",
+					     "info",	  "debug"};
+	size_t level_n, n, i = 0;
+	char *level = string_member(v, "level", &level_n, "info");
+	char *message = string_member(v, "message", &n, NULL);
+	const char *why = NULL;
+
+	(void)s;
+	while (level != NULL && i < ARRAY_LEN(levels) &&
+	       strcmp(level, levels[i]) != 0)
+		i++;
+	if (level == NULL || i == ARRAY_LEN(levels))
+		why = "a log's level is emergency, alert, critical, error, "
+		      "warning, notice, info or debug";
+	else if (message == NULL)
+		why = "a log's message is a string";
+	else
+		shim_log((unsigned)i, message, n);
+	free(level);
+	free(message);
+	return why;
+}
+
+/* An artifact's bytes are in the line itself, or in a file of /work. */
+static const char *make_artifact(struct shim *s, struct jtext v,
+				 struct str name, struct str mime, char *id)
+{
+	size_t path_n, data_n, coded_n, n;
+	char *path = string_member(v, "path", &path_n, NULL);
+	char *data = string_member(v, "data", &data_n, NULL);
+	char *coded = string_member(v, "base64", &coded_n, NULL);
+	const char *why = "an artifact has one of path, data and base64, a "
+			  "string";
+
+	if ((path != NULL) + (data != NULL) + (coded != NULL) != 1) {
+		;
+	} else if (path != NULL) {
+		why = strlen(path) == path_n && path_n < PATH_MAX_BYTES
+			  ? shim_file(s, path, name, mime, id)
+			  : "an artifact's path is too long, or has a NUL";
+	} else if (data != NULL) {
+		why = shim_bytes(s, data, data_n, name, mime, id);
+	} else {
+		data = xcalloc(1, coded_n / 4 * 3 + 1);
+		why = base64_decode(data, &n, coded, coded_n) == 0
+			  ? shim_bytes(s, data, n, name, mime, id)
+			  : "an artifact's base64 is not base64 (RFC 4648, "
+			    "padded)";
+	}
+	free(path);
+	free(data);
+	free(coded);
+	return why;
+}
+
+static void answer_artifact(struct shim *s, struct jtext id, const char *art)
+{
+	char text[MSG_TEXT_MAX + 512];
+	struct text t = {.p = text, .size = sizeof(text)};
+
+	text_add(&t, "{\"id\":");
+	text_add_n(&t, id.p, id.n);
+	text_add(&t, ",\"ok\":true,\"value\":");
+	text_add_quoted(&t, art, strlen(art));
+	text_add(&t, "}");
+	if (!t.full)
+		shim_answer(s, text, t.n);
+}
+
+/* Is it right, but for a limit or the world? */
+static bool is_refusal(const struct shim *s)
+{
+	return s->refused == BY_LIMIT || s->refused == BY_SUPERVISOR;
+}
+
+/* The program is told, and may go on without. */
+static void answer_refusal(struct shim *s, struct jtext id, const char *why)
+{
+	static char text[2 * MSG_TEXT_MAX + 512];
+	struct text t = {.p = text, .size = sizeof(text)};
+
+	text_add(&t, "{\"id\":");
+	text_add_n(&t, id.p, id.n);
+	text_add(&t, ",\"ok\":false,\"error\":{\"code\":");
+	text_add_quoted(&t, s->refusal, strlen(s->refusal));
+	text_add(&t, ",\"message\":");
+	text_add_quoted(&t, why, strlen(why));
+	text_add(&t, "}}");
+	if (!t.full)
+		shim_answer(s, text, t.n);
+}
+
+/* The supervisor does not know of what it was never sent. */
+static void send_lost(const struct shim *s, struct str name)
+{
+	struct msg m = {.type = MSG_LOST};
+
+	m.lost.kind = MSG_LOST_LIMIT;
+	m.lost.told = true;
+	m.lost.count = 1;
+	m.lost.size = s->over_bytes - s->artifact_bytes;
+	m.lost.name = name;
+	progress_flush();
+	link_send(&m);
+}
+
+static const char *on_artifact(struct shim *s, struct jtext v)
+{
+	static char id[MSG_TEXT_MAX + 1];
+	size_t name_n, mime_n, path_n;
+	struct jtext ask;
+	char *path = string_member(v, "path", &path_n, NULL);
+	char *name = string_member(v, "name", &name_n, path);
+	char *mime = string_member(v, "mimeType", &mime_n, "");
+	const char *why = "an artifact's name and mimeType are strings, and "
+			  "only one with a path may lack its name";
+	bool asks = jtext_member(v, "id", &ask);
+
+	s->refused = NOT_REFUSED;
+	if (asks && !shim_is_id(ask))
+		why = "an artifact's id is a string or a number, of at most "
+		      "256 bytes";
+	else if (name != NULL && mime != NULL)
+		why = make_artifact(s, v, (struct str){name, name_n},
+				    mime_n > 0 ? (struct str){mime, mime_n}
+					       : mime_of((struct str){name, name_n}),
+				    id);
+	if (why != NULL && s->refused == BY_LIMIT)
+		send_lost(s, (struct str){name, name_n});
+	if (why == NULL && asks) {
+		answer_artifact(s, ask, id);
+	} else if (asks && is_refusal(s)) {
+		answer_refusal(s, ask, why);
+		why = NULL;
+	}
+	free(path);
+	free(name);
+	free(mime);
+	return why;
+}
+
+static const char *on_call(struct shim *s, struct jtext v)
+{
+	struct jtext id, args;
+	const char *why = "a call has an id, a tool and args, an object";
+	size_t n;
+	char *tool = string_member(v, "tool", &n, NULL);
+
+	(void)s;
+	if (tool != NULL && jtext_member(v, "id", &id) &&
+	    jtext_member(v, "args", &args) && jtext_is_object(args))
+		why = shim_call(id, (struct str){tool, n}, args);
+	free(tool);
+	return why;
+}
+
+/* All but the id is the question's parameters. */
+static const char *ask(struct jtext v, enum msg_input_kind kind)
+{
+	struct jtext id, key, value;
+	struct buf params = {0};
+	const char *why;
+	size_t at = 0;
+
+	if (!jtext_member(v, "id", &id))
+		return "a question has an id";
+	(void)buf_add(&params, "{", 1);
+	while (jtext_next(v, &at, &key, &value)) {
+		if (jtext_equal(key, "id"))
+			continue;
+		if (buf_len(&params) > 1)
+			(void)buf_add(&params, ",", 1);
+		(void)buf_add(&params, key.p, key.n);
+		(void)buf_add(&params, ":", 1);
+		(void)buf_add(&params, value.p, value.n);
+	}
+	(void)buf_add(&params, "}", 1);
+	why = shim_input(id, kind,
+			 (struct jtext){buf_data(&params), buf_len(&params)});
+	buf_fini(&params);
+	return why;
+}
+
+static const char *on_elicit(struct shim *s, struct jtext v)
+{
+	(void)s;
+	return ask(v, MSG_INPUT_ELICIT);
+}
+
+static const char *on_sample(struct shim *s, struct jtext v)
+{
+	(void)s;
+	return ask(v, MSG_INPUT_SAMPLE);
+}
+
+static const char *on_reply(struct shim *s, struct jtext v)
+{
+	reply.max = (size_t)s->run.output_bytes;
+	buf_drop(&reply, buf_len(&reply));
+	if (buf_add(&reply, v.p, v.n) < 0)
+		shim_limit("output_bytes", v.n, s->run.output_bytes, "bytes",
+			   "template limits.maxOutputBytes, or the server's "
+			   "[limits]",
+			   "the program's reply is larger than it may be");
+	replied = true;
+	return NULL;
+}
+
+const struct buf *shim_reply(void)
+{
+	return replied ? &reply : NULL;
+}
+
+static const struct {
+	const char *name;
+	/* NULL, or what is wrong (static). V is an object. */
+	const char *(*take)(struct shim *s, struct jtext v);
+} kinds[] = {
+    {"progress", on_progress}, {"step", on_step},   {"log", on_log},
+    {"artifact", on_artifact}, {"call", on_call},   {"elicit", on_elicit},
+    {"sample", on_sample},     {"reply", on_reply},
+};
+
+/* LINE is an object with one member, which says what it is. */
+static const char *take_line(struct shim *s, struct jtext line)
+{
+	struct jtext key, value, more;
+	size_t at = 0;
+
+	if (!jtext_is_object(line) || !jtext_next(line, &at, &key, &value) ||
+	    jtext_next(line, &at, &more, &more))
+		return "it is not an object with one member";
+	if (!jtext_is_object(value))
+		return "its member is not an object";
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (jtext_equal(key, kinds[i].name))
+			return kinds[i].take(s, value);
+	return "there is no such message: progress, step, log, artifact, call, "
+	       "elicit, sample and reply are";
+}
+
+static bool is_blank(struct str line)
+{
+	for (size_t i = 0; i < line.n; i++)
+		if (strchr(" \t\r", line.p[i]) == NULL || line.p[i] == '\0')
+			return false;
+	return true;
+}
+
+/* Nobody waits for an answer. What it was, the supervisor knows; but for ours. */
+_Noreturn static void over(const struct shim *s, uint64_t number,
+			   const char *why)
+{
+	char details[64];
+
+	snprintf(details, sizeof(details),
+		 "{\"limit\":\"artifact_bytes\",\"used\":%llu}",
+		 (unsigned long long)s->over_bytes);
+	shim_fail(s->refusal, s->refused == BY_LIMIT ? details : NULL,
+		  "line %llu of descriptor 3: %s", (unsigned long long)number,
+		  why);
+}
+
+void shim_line(struct shim *s, struct str line, uint64_t number)
+{
+	struct jtext value;
+	const char *why;
+	size_t at;
+
+	if (is_blank(line))
+		return;
+	if (!jtext_check((struct jtext){line.p, line.n}, &value, &why, &at))
+		shim_fail("EXECUTION_ERROR", NULL,
+			  "line %llu of descriptor 3 is not JSON: %s (byte "
+			  "%zu)",
+			  (unsigned long long)number, why, at);
+	why = take_line(s, value);
+	if (why != NULL && is_refusal(s))
+		over(s, number, why);
+	if (why != NULL)
+		shim_fail("EXECUTION_ERROR", NULL,
+			  "line %llu of descriptor 3: %s",
+			  (unsigned long long)number, why);
+}

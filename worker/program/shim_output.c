@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shim_output.c - what a program left in out/, when it and all that it started are
+ * gone: plain files become artifacts, in the order of their names, folder by
+ * folder. shim_exit.c calls it. What is not kept is logged and told as LOST: the
+ * program cannot know it any more, and the run's end depends on it.
+ */
+#include "worker/program/shim_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/channel.h"
+#include "worker/mime.h"
+#include "worker/progress.h"
+#include "worker/text.h"
+
+#define OUT "out"
+#define ALL "(all of it)" /* in the place of a name… */
+#define REST "(the rest)" /* …where nobody knows them */
+#define REFUSED_MAX 100 /* of out/, before no more is tried */
+#define ENTRIES_MAX 10000
+#define DEPTH_MAX 16
+#define LOG_WARNING 4
+
+static struct {
+	size_t refused, no_files, entries;
+	bool kept;	  /* some of it is an artifact */
+	bool full;	  /* no more is tried: what follows is counted… */
+	uint64_t left;	  /* …here, and the first… */
+	char *first;	  /* …is called this */
+	const char *why;
+} out;
+
+/* ---- what is not kept ---- */
+
+/* PATH, fit to be shown: no line of it looks like another's. */
+static size_t show(char *to, size_t max, const char *path)
+{
+	size_t n = text_clean(to, max, path, strlen(path));
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)to[i];
+
+		if (c < 0x20 || c == 0x7F)
+			to[i] = '?';
+		else if (c == 0xC2 && (unsigned char)to[i + 1] < 0xA0)
+			to[i] = to[i + 1] = '?';
+	}
+	return n;
+}
+
+static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
+		      uint64_t count, const char *why)
+{
+	char name[MSG_NAME_MAX];
+	struct msg m = {.type = MSG_LOST};
+
+	m.lost.kind = kind;
+	m.lost.count = count;
+	m.lost.size = size;
+	m.lost.name = (struct str){name, show(name, sizeof(name), path)};
+	m.lost.why = (struct str){why, strlen(why)};
+	progress_flush();
+	link_send(&m);
+}
+
+static void warn(const char *path, const char *why)
+{
+	char text[1024], name[MSG_NAME_MAX];
+	int n = (int)show(name, sizeof(name), path);
+
+	n = snprintf(text, sizeof(text), "out/%.*s is no artifact: %s", n, name,
+		     why);
+	shim_log(LOG_WARNING, text,
+		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+/* PATH, of SIZE bytes, is refused as S says, for WHY. */
+static void lose(const struct shim *s, const char *path, uint64_t size,
+		 const char *why)
+{
+	static const enum msg_lost_kind kinds[] = {
+	    [BY_LIMIT] = MSG_LOST_LIMIT,
+	    [BY_SUPERVISOR] = MSG_LOST_REFUSED,
+	    [UNFIT] = MSG_LOST_UNFIT,
+	    [NO_FILE] = MSG_LOST_NO_FILE};
+
+	if (s->refused == NO_FILE && ++out.no_files > REFUSED_MAX)
+		return; /* nobody could expect them; so many were told of */
+	warn(path, why);
+	send_lost(kinds[s->refused], path, size, 1, why);
+	if (s->refused == NO_FILE || ++out.refused < REFUSED_MAX)
+		return;
+	out.full = true;
+	out.why = "too many others of out/ could not be kept, so it was not "
+		  "tried";
+}
+
+/* PATH is not even tried. */
+static void leave(const char *path)
+{
+	if (out.left++ == 0)
+		out.first = xstrdup(path);
+}
+
+/* ---- what is there ---- */
+
+/* Where NAME goes among N that are sorted. */
+static size_t place(char *const *names, size_t n, const char *name)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		size_t mid = from + (n - from) / 2;
+
+		if (strcmp(names[mid], name) < 0)
+			from = mid + 1;
+		else
+			n = mid;
+	}
+	return from;
+}
+
+/*
+ * The names in D, sorted, unless out/ has too many; the caller's. qsort(3) asks
+ * for what no worker may know: how much memory the machine has.
+ */
+static char **names_in(DIR *d, size_t *n)
+{
+	char **names = NULL;
+	struct dirent *e;
+
+	*n = 0;
+	while ((e = readdir(d)) != NULL) {
+		size_t at;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (++out.entries > ENTRIES_MAX)
+			break;
+		names = xrealloc(names, (*n + 1) * sizeof(*names));
+		at = place(names, *n, e->d_name);
+		memmove(names + at + 1, names + at, (*n - at) * sizeof(*names));
+		names[at] = xstrdup(e->d_name);
+		++*n;
+	}
+	return names;
+}
+
+static void collect_folder(struct shim *s, int fd, const char *prefix,
+			   int depth);
+
+static void collect_below(struct shim *s, int at, const char *name,
+			  const char *path, int depth)
+{
+	int fd = depth < DEPTH_MAX
+		     ? shim_open_below(at, name, O_RDONLY | O_DIRECTORY)
+		     : -ELOOP;
+
+	s->refused = UNFIT;
+	if (fd >= 0)
+		collect_folder(s, fd, path, depth + 1);
+	else
+		lose(s, path, 0, depth < DEPTH_MAX ? "it cannot be opened"
+						   : "it lies too deep");
+}
+
+static void collect_file(struct shim *s, int at, const char *name,
+			 const char *path, const struct stat *st)
+{
+	static char id[MSG_TEXT_MAX + 1];
+	struct str as = {path, strlen(path)};
+	const char *why;
+
+	s->refused = UNFIT;
+	if (!S_ISREG(st->st_mode)) {
+		s->refused = NO_FILE;
+		why = "it is not a plain file";
+	} else if ((st->st_mode & (S_ISUID | S_ISGID)) != 0) {
+		why = "it is set-id";
+	} else {
+		why = shim_file_below(s, at, name, as, mime_of(as), id);
+	}
+	if (why != NULL)
+		lose(s, path, (uint64_t)st->st_size, why);
+	else
+		out.kept = true;
+}
+
+static void collect_one(struct shim *s, int at, const char *name,
+			const char *path, int depth)
+{
+	struct stat st;
+
+	s->refused = UNFIT;
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		lose(s, path, 0, "it cannot be looked at");
+	else if (out.full && S_ISREG(st.st_mode))
+		leave(path);
+	else if (S_ISDIR(st.st_mode))
+		collect_below(s, at, name, path, depth);
+	else if (!out.full)
+		collect_file(s, at, name, path, &st);
+}
+
+/* Takes FD. */
+static void collect_folder(struct shim *s, int fd, const char *prefix, int depth)
+{
+	DIR *d = fdopendir(fd);
+	char **names;
+	size_t n;
+
+	if (d == NULL) {
+		close(fd);
+		return;
+	}
+	names = names_in(d, &n);
+	for (size_t i = 0; i < n; i++) {
+		char *path = xasprintf("%s%s%s", prefix,
+				       *prefix != '\0' ? "/" : "", names[i]);
+
+		collect_one(s, fd, names[i], path, depth);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+	closedir(d);
+}
+
+/* ---- all of it ---- */
+
+static void log_warning(const char *text)
+{
+	shim_log(LOG_WARNING, text, strlen(text));
+}
+
+/* A program need not look at what a write says, and cp(1) in a script does not. */
+void shim_doubt(void)
+{
+	struct shim_room r;
+
+	if (out.kept && shim_full(&r) && strcmp(r.path, TREE_WORK) == 0)
+		send_lost(MSG_LOST_ROOM, TREE_WORK, r.used, 1, r.limit);
+}
+
+void shim_collect(struct shim *s)
+{
+	static const char no_folder[] = "out is no folder that can be opened, so "
+					"nothing in it is an artifact";
+	static const char too_many[] = "out/ has more than 10000 files and "
+				       "folders; the rest is dropped";
+	int work = openat(AT_FDCWD, TREE_WORK,
+			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = work >= 0
+		     ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY)
+		     : -EACCES;
+
+	if (fd >= 0) {
+		collect_folder(s, fd, "", 0);
+	} else if (fd != -ENOENT) {
+		log_warning(no_folder);
+		send_lost(MSG_LOST_UNFIT, ALL, 0, 1, no_folder);
+	}
+	if (out.left > 0) {
+		log_warning("too many files of out/ are no artifacts; the rest "
+			    "is dropped");
+		send_lost(MSG_LOST_UNFIT, out.first, 0, out.left, out.why);
+	}
+	if (out.entries > ENTRIES_MAX) {
+		log_warning(too_many);
+		send_lost(MSG_LOST_UNFIT, REST, 0, 1, too_many);
+	}
+	if (work >= 0)
+		close(work);
+}

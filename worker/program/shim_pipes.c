@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define READ_BYTES 65536
+#define LINE_MAX_BYTES (4u << 20) /* on descriptor 3 */
+#define STDERR_MAX (1u << 20)	  /* bytes of it that are logged */
+#define STDERR_LINES_MAX 10000u
+#define ANSWERS_MAX (64u << 20) /* that the program has not read */
+#define LOG_INFO 6
+#define LOG_WARNING 4
+
+static struct buf output;
+static size_t fed; /* bytes of the inputs that the program has */
+
+/* What it writes to its 3: the line that is not whole. */
+static struct {
+	struct buf held;
+	size_t looked; /* bytes of it without a newline */
+	uint64_t number;
+} lines;
+
+/* What it writes to its 2: the line that is not whole, and the last of all. */
+static struct {
+	char line[MSG_TEXT_MAX];
+	size_t len;
+	uint64_t total;
+	uint64_t lines;
+	bool cut; /* said that the rest is dropped */
+	char tail[SHIM_TAIL_MAX];
+	size_t tail_len;
+} err;
+
+void shim_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* ---- what goes to the program ---- */
+
+/* As much as the pipe takes. It need not read what it was given. */
+void shim_feed_inputs(struct shim *s)
+{
+	const char *p = s->body + s->run.code_bytes + fed;
+	size_t left = (size_t)s->run.inputs_bytes - fed;
+	ssize_t n = left > 0 ? write(s->pipes.in, p, left) : 0;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		fed += (size_t)n;
+	if (n < 0 || fed == s->run.inputs_bytes)
+		shim_close(&s->pipes.in);
+}
+
+void shim_feed_answers(struct shim *s)
+{
+	ssize_t n = write(s->pipes.answers, buf_data(&s->answers),
+			  buf_len(&s->answers));
+
+	if (n > 0)
+		buf_drop(&s->answers, (size_t)n);
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
+		shim_close(&s->pipes.answers);
+}
+
+void shim_answer(struct shim *s, const char *text, size_t n)
+{
+	if (s->pipes.answers < 0)
+		return;
+	s->answers.max = ANSWERS_MAX;
+	if (buf_add(&s->answers, text, n) < 0 ||
+	    buf_add(&s->answers, "\n", 1) < 0)
+		shim_fail("EXECUTION_ERROR", NULL,
+			  "the program does not read the answers that it asked "
+			  "for, on its descriptor 4");
+	shim_feed_answers(s);
+}
+
+/* ---- what comes from the program ---- */
+
+static void keep_tail(const char *p, size_t n)
+{
+	size_t keep;
+
+	if (n >= SHIM_TAIL_MAX) {
+		memcpy(err.tail, p + n - SHIM_TAIL_MAX, SHIM_TAIL_MAX);
+		err.tail_len = SHIM_TAIL_MAX;
+		return;
+	}
+	keep = SHIM_TAIL_MAX - n < err.tail_len ? SHIM_TAIL_MAX - n
+						: err.tail_len;
+	memmove(err.tail, err.tail + err.tail_len - keep, keep);
+	memcpy(err.tail + keep, p, n);
+	err.tail_len = keep + n;
+}
+
+static void log_line(void)
+{
+	if (err.len > 0)
+		shim_log(LOG_INFO, err.line, err.len);
+	err.lines++;
+	err.len = 0;
+}
+
+static bool may_log(void)
+{
+	return err.total < STDERR_MAX && err.lines < STDERR_LINES_MAX;
+}
+
+static void take_err(struct shim *s, const char *p, size_t n)
+{
+	static const char dropped[] =
+	    "the program wrote more than 1 MiB, or 10000 lines, to its standard "
+	    "error; the rest is not logged";
+
+	(void)s;
+	keep_tail(p, n);
+	for (size_t i = 0; i < n && may_log(); i++, err.total++) {
+		if (p[i] != '\n')
+			err.line[err.len++] = p[i];
+		if (p[i] == '\n' || err.len == sizeof(err.line))
+			log_line();
+	}
+	if (!may_log() && !err.cut) {
+		log_line();
+		shim_log(LOG_WARNING, dropped, sizeof(dropped) - 1);
+		err.cut = true;
+	}
+}
+
+static void take_out(struct shim *s, const char *p, size_t n)
+{
+	output.max = (size_t)s->run.output_bytes;
+	if (buf_add(&output, p, n) < 0)
+		shim_limit("output_bytes", buf_len(&output) + n,
+			   s->run.output_bytes, "bytes",
+			   "template limits.maxOutputBytes, or the server's "
+			   "[limits]",
+			   "the program's output is larger than it may be");
+}
+
+/* The first newline that is held, or NULL: nothing is looked at twice. */
+static const char *find_newline(void)
+{
+	const char *p = buf_data(&lines.held);
+	size_t n = buf_len(&lines.held);
+	const char *newline = memchr(p + lines.looked, '\n', n - lines.looked);
+
+	lines.looked = newline != NULL ? 0 : n;
+	return newline;
+}
+
+static void take_lines(struct shim *s, const char *p, size_t n)
+{
+	const char *newline;
+
+	lines.held.max = LINE_MAX_BYTES;
+	if (buf_add(&lines.held, p, n) < 0)
+		shim_fail("EXECUTION_ERROR", NULL,
+			  "line %llu of descriptor 3 is over %u bytes",
+			  (unsigned long long)lines.number + 1, LINE_MAX_BYTES);
+	while ((newline = find_newline()) != NULL) {
+		const char *line = buf_data(&lines.held);
+		size_t len = (size_t)(newline - line);
+
+		shim_line(s, (struct str){line, len}, ++lines.number);
+		buf_drop(&lines.held, len + 1);
+	}
+}
+
+static const struct {
+	size_t fd; /* in struct shim_pipes */
+	void (*take)(struct shim *s, const char *p, size_t n);
+} heard[SHIM_HEARD] = {
+    [SHIM_OUT] = {offsetof(struct shim_pipes, out), take_out},
+    [SHIM_ERR] = {offsetof(struct shim_pipes, err), take_err},
+    [SHIM_LINES] = {offsetof(struct shim_pipes, lines), take_lines},
+};
+
+int *shim_heard_fd(struct shim *s, enum shim_heard which)
+{
+	return (int *)((char *)&s->pipes + heard[which].fd);
+}
+
+bool shim_hear(struct shim *s, enum shim_heard which)
+{
+	static char piece[READ_BYTES];
+	int *fd = shim_heard_fd(s, which);
+	ssize_t n = *fd >= 0 ? read(*fd, piece, sizeof(piece)) : 0;
+
+	if (n > 0)
+		heard[which].take(s, piece, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		shim_close(fd);
+	return n > 0;
+}
+
+void shim_drain(struct shim *s)
+{
+	static const enum shim_heard order[] = {SHIM_ERR, SHIM_LINES, SHIM_OUT};
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		while (shim_hear(s, order[i]))
+			;
+	log_line();
+	if (buf_len(&lines.held) > 0)
+		shim_line(s,
+			  (struct str){buf_data(&lines.held),
+				       buf_len(&lines.held)},
+			  ++lines.number);
+}
+
+const struct buf *shim_output(void)
+{
+	return &output;
+}
+
+struct str shim_tail(void)
+{
+	return (struct str){err.tail, err.tail_len};
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shim_private.h - what the parts of a shim share; nobody else includes it. */
+#ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
+#define WORKER_PROGRAM_SHIM_PRIVATE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "ipc/msg.h"
+#include "base/text/json_view.h"
+#include "worker/program/shim.h"
+#include "worker/text.h"
+
+/* Our ends of the program's descriptors. -1: closed. */
+struct shim_pipes {
+	int in;	     /* to its 0 */
+	int out;     /* from its 1 */
+	int err;     /* from its 2 */
+	int lines;   /* from its 3 */
+	int answers; /* to its 4 */
+	int listener; /* system calls that are to be reported */
+};
+
+/* Why the last artifact is none. */
+enum shim_refused {
+	NOT_REFUSED, /* it is one; or it makes no sense */
+	BY_LIMIT,    /* artifact_bytes: the supervisor never heard of it */
+	BY_SUPERVISOR,
+	UNFIT,	     /* no file of that kind, or name, can be one */
+	NO_FILE,     /* it is not a plain file */
+};
+
+struct shim {
+	const struct sandbox *sb;
+	const struct sandbox_program *p;
+	int proc; /* /proc, whole */
+	struct msg_run run;
+	char run_id[MSG_NAME_MAX + 1];
+	char entry[MSG_NAME_MAX + 1];
+	char *body; /* the arguments, each with its NUL; then the inputs */
+	pid_t pid;  /* the program's */
+	struct shim_pipes pipes;
+	uint64_t artifact_bytes; /* so far */
+	enum shim_refused refused; /* the last one, and by whom */
+	uint64_t over_bytes;	 /* BY_LIMIT: all would be so many */
+	char refusal[TEXT_CODE_SIZE]; /* its code */
+	struct buf answers;	 /* for its descriptor 4 */
+};
+
+enum { SHIM_EXIT_SAID = 0, SHIM_EXIT_NONSENSE = 1 };
+
+/* ---- shim.c ---- */
+
+/* FAIL, and the end of all. DETAILS: an object's text, or NULL. */
+_Noreturn void shim_fail(const char *code, const char *details, const char *fmt,
+			 ...) __attribute__((format(printf, 3, 4)));
+
+/* FAIL with RESOURCE_LIMIT. */
+_Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
+			  const char *unit, const char *who,
+			  const char *message);
+
+void shim_log(unsigned level, const char *p, size_t n);
+
+/* ---- shim_pipes.c ---- */
+
+#define SHIM_TAIL_MAX 2048
+
+/* What a program says, by descriptor. */
+enum shim_heard { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_HEARD };
+
+void shim_close(int *fd); /* which is then -1 */
+
+/* As much as the pipe takes of what the program is to have. */
+void shim_feed_inputs(struct shim *s);
+void shim_feed_answers(struct shim *s);
+
+/* A message for its descriptor 4; N bytes of TEXT, without newline. */
+void shim_answer(struct shim *s, const char *text, size_t n);
+
+int *shim_heard_fd(struct shim *s, enum shim_heard which);
+
+/* One piece of what waits there. True: there may be more. */
+bool shim_hear(struct shim *s, enum shim_heard which);
+
+/* Nobody writes any more: what is left in the pipes is all. */
+void shim_drain(struct shim *s);
+
+const struct buf *shim_output(void);
+struct str shim_tail(void); /* the end of what it wrote to its 2 */
+
+/* ---- shim_exit.c ---- */
+
+/* The program ended with STATUS: end the rest, and say how it went. */
+_Noreturn void shim_finish(struct shim *s, int status);
+
+/* ---- shim_child.c ---- */
+
+/* Start S's program. 0, or -errno with what failed in *WHAT (static). */
+int shim_start(struct shim *s, const char **what);
+
+/* ---- shim_lines.c ---- */
+
+/* Line NUMBER of descriptor 3. What makes no sense ends the run. */
+void shim_line(struct shim *s, struct str line, uint64_t number);
+
+/* The program's reply, or NULL: then its output counts. */
+const struct buf *shim_reply(void);
+
+/* ---- shim_questions.c ---- */
+
+/*
+ * Ask what the program calls ID, a JSON text. NULL, or why that may not be
+ * asked (static). The answer goes to the program's descriptor 4.
+ */
+const char *shim_call(struct jtext id, struct str tool, struct jtext args);
+const char *shim_input(struct jtext id, enum msg_input_kind kind,
+		       struct jtext params);
+
+bool shim_is_id(struct jtext id); /* may something be called that? */
+
+/* The supervisor's answer to a question has come. */
+void shim_hear_answer(struct shim *s);
+
+/* Its answer to an artifact: was it taken? BODY is its id, or why not. */
+bool shim_await_artifact(struct shim *s, struct buf *body);
+
+/* ---- shim_steps.c ---- */
+
+/* NULL, or why that may not be said (static). */
+const char *shim_step(struct str name, const char *state, struct str code,
+		      struct str message);
+
+/* ---- shim_files.c ---- */
+
+/*
+ * Make the file PATH, relative to /work, an artifact. NULL, or why not; *ID
+ * (MSG_TEXT_MAX + 1 bytes) is then the artifact's.
+ */
+const char *shim_file(struct shim *s, const char *path, struct str name,
+		      struct str mime_type, char *id);
+
+/* The same for bytes at hand. */
+const char *shim_bytes(struct shim *s, const char *p, size_t n,
+		       struct str name, struct str mime_type, char *id);
+
+/* The same for PATH below the folder AT, which is in /work. */
+const char *shim_file_below(struct shim *s, int at, const char *path,
+			    struct str name, struct str mime_type, char *id);
+
+/* Open that, through no link and onto no other file system. -errno. */
+int shim_open_below(int at, const char *path, uint64_t flags);
+
+/* ---- shim_output.c ---- */
+
+/* What it left in out/ becomes artifacts; what does not is told of. */
+void shim_collect(struct shim *s);
+
+/* It succeeded, as it says: is what it left whole? */
+void shim_doubt(void);
+
+/* ---- shim_space.c ---- */
+
+/* A file system of the program's that is full: of what the kernel said ENOSPC. */
+struct shim_room {
+	const char *path;
+	const char *limit; /* "files", or "memory": it is bytes */
+	uint64_t used;
+};
+
+bool shim_full(struct shim_room *r); /* the first that is; false: none */
+
+/* ---- shim_watch.c ---- */
+
+/* What all processes use; over a limit is the end. */
+void shim_watch(const struct shim *s);
+
+/*
+ * The program has failed: at once, perhaps, for the process that the kernel
+ * refused it, and tells nobody of. Those that it leaves are still there.
+ */
+void shim_watch_failed(const struct shim *s);
+
+/* PID's name, at most SIZE - 1 bytes, into COMM. */
+void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size);
+
+#endif

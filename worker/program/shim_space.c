@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "worker/program/shim_private.h"
+
+static const char *const rooms[] = {TREE_WORK, "/tmp", "/dev/shm"};
+
+static bool look(int fd, struct shim_room *r)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return false;
+	if (fs.f_ffree == 0) {
+		r->limit = "files";
+		r->used = fs.f_files;
+		return true;
+	}
+	r->limit = "memory";
+	r->used = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+	return fs.f_bfree == 0;
+}
+
+bool shim_full(struct shim_room *r)
+{
+	bool full = false;
+
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !full; i++) {
+		int fd = open(rooms[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		r->path = rooms[i];
+		full = fd >= 0 && look(fd, r);
+		if (fd >= 0)
+			close(fd);
+	}
+	return full;
+}

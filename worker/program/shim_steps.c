@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "worker/steps.h"
+#include "worker/text.h"
+
+#define BUCKETS 16384u /* a power of two, well above STEPS_MAX */
+
+struct named {
+	char *name;
+	size_t len;
+	uint32_t step;
+	enum msg_step_state state;
+};
+
+static struct named *buckets;
+
+static uint32_t hash(struct str name)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < name.n; i++)
+		h = (h ^ (unsigned char)name.p[i]) * 16777619u;
+	return h & (BUCKETS - 1);
+}
+
+/* The step called NAME, or the place for it: then its name is NULL. */
+static struct named *find(struct str name)
+{
+	uint32_t i = hash(name);
+
+	if (buckets == NULL)
+		buckets = xcalloc(BUCKETS, sizeof(*buckets));
+	while (buckets[i].name != NULL &&
+	       (buckets[i].len != name.n ||
+		memcmp(buckets[i].name, name.p, name.n) != 0))
+		i = (i + 1) & (BUCKETS - 1);
+	return &buckets[i];
+}
+
+static int state_of(const char *text)
+{
+	static const char *const names[MSG_STEP_STATES] = {
+	    [MSG_STEP_PENDING] = "pending",
+	    [MSG_STEP_RUNNING] = "running",
+	    [MSG_STEP_SUCCEEDED] = "succeeded",
+	    [MSG_STEP_FAILED] = "failed",
+	    [MSG_STEP_SKIPPED] = "skipped"};
+
+	for (int i = 0; i < MSG_STEP_STATES; i++)
+		if (strcmp(text, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+/* What may become of a step; one that ends at once has run. */
+static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
+    [MSG_STEP_PENDING] = {[MSG_STEP_PENDING] = true,
+			  [MSG_STEP_RUNNING] = true,
+			  [MSG_STEP_SUCCEEDED] = true,
+			  [MSG_STEP_FAILED] = true,
+			  [MSG_STEP_SKIPPED] = true},
+    [MSG_STEP_RUNNING] = {[MSG_STEP_RUNNING] = true,
+			  [MSG_STEP_SUCCEEDED] = true,
+			  [MSG_STEP_FAILED] = true},
+};
+
+static void apply(struct named *s, enum msg_step_state to, struct str code,
+		  struct str message)
+{
+	static char clean[MSG_TEXT_MAX], text[MSG_NAME_MAX + 1];
+	size_t n = text_clean(clean, sizeof(clean), message.p, message.n);
+	bool begins = to == MSG_STEP_RUNNING ||
+		      (s->state == MSG_STEP_PENDING &&
+		       (to == MSG_STEP_SUCCEEDED || to == MSG_STEP_FAILED));
+
+	if (begins)
+		(void)steps_begin(s->step, 0, NULL);
+	memcpy(text, code.p, code.n);
+	text[code.n] = '\0';
+	if (to == MSG_STEP_SUCCEEDED)
+		steps_succeed(s->step);
+	else if (to == MSG_STEP_FAILED)
+		steps_fail(s->step, text, clean, n);
+	else if (to == MSG_STEP_SKIPPED)
+		steps_skip(s->step);
+	s->state = to;
+}
+
+const char *shim_step(struct str name, const char *state, struct str code,
+		      struct str message)
+{
+	int to = state_of(state);
+	struct named *s;
+
+	if (!text_is_name(name.p, name.n, MSG_NAME_MAX))
+		return "a step's name is 1 to 256 bytes without control "
+		       "characters";
+	if (to < 0)
+		return "a step's state is pending, running, succeeded, failed "
+		       "or skipped";
+	if (code.n == 0)
+		code = (struct str){"STEP_FAILED", strlen("STEP_FAILED")};
+	if (!text_is_name(code.p, code.n, MSG_NAME_MAX))
+		return "a step's code is 1 to 256 bytes without control "
+		       "characters";
+	s = find(name);
+	if (s->name == NULL) {
+		s->step = steps_declare(name.p, name.n, 1, STEPS_NONE);
+		if (s->step == STEPS_NONE)
+			return "there are more than 10000 steps";
+		s->name = xstrndup(name.p, name.n);
+		s->len = name.n;
+	}
+	if (!may[s->state][to])
+		return "a step that has ended stays as it is";
+	apply(s, (enum msg_step_state)to, code, message);
+	return NULL;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/program/shim_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KIB 1024u
+
+/*
+ * Where nothing else divides CPU time, the kernel gives each session as much
+ * as any other (sched(7), autogroup): so many of one run are another's loss.
+ */
+#define SESSIONS_MAX 8
+
+/*
+ * What the kernel keeps for a program in the buffers of its sockets and pipes
+ * is in no figure of /proc: where no cgroup holds it, all processes together
+ * have so many times the descriptors that one may have.
+ */
+#define DESCRIPTORS_TIMES 4
+
+/* What the processes of the run have, all together, but for the shim. */
+struct use {
+	uint64_t cpu_ticks;
+	uint64_t threads;
+	uint64_t resident; /* bytes; shared ones count for each who has them */
+	uint64_t descriptors;
+	uint64_t session[SESSIONS_MAX + 1];
+	size_t sessions; /* that differ: so many, or one more than may be */
+};
+
+static void add_session(struct use *u, uint64_t id)
+{
+	for (size_t i = 0; i < u->sessions; i++)
+		if (u->session[i] == id)
+			return;
+	if (u->sessions <= SESSIONS_MAX)
+		u->session[u->sessions++] = id;
+}
+
+/* The file NAME of /proc/PID: its first bytes, NUL-ended. How many, or -1. */
+static ssize_t read_proc(const struct shim *s, long pid, const char *name,
+			 char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%ld/%s", pid, name);
+	fd = openat(s->proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
+{
+	ssize_t n = read_proc(s, pid, "comm", comm, size);
+
+	if (n <= 0)
+		snprintf(comm, size, "?");
+	else
+		comm[strcspn(comm, "\n")] = '\0';
+}
+
+/* proc(5): the fields behind the name, which may hold anything. */
+static void add_stat(struct use *u, const char *stat)
+{
+	enum { STATE = 3, SESSION = 6, UTIME = 14, CSTIME = 17, THREADS = 20, RSS = 24 };
+	static long page;
+	const char *p = strrchr(stat, ')');
+	char *end;
+
+	if (p == NULL)
+		return;
+	if (page == 0)
+		page = sysconf(_SC_PAGESIZE);
+	p += strlen(") S");
+	for (int field = STATE + 1; field <= RSS; field++, p = end) {
+		uint64_t v = strtoull(p, &end, 10);
+
+		if (field == SESSION)
+			add_session(u, v);
+		else if (field >= UTIME && field <= CSTIME)
+			u->cpu_ticks += v;
+		else if (field == THREADS)
+			u->threads += v;
+		else if (field == RSS)
+			u->resident += v * (uint64_t)page;
+	}
+}
+
+/* How many PID has open; those of one that hides them count as all. */
+static uint64_t descriptors_of(const struct shim *s, long pid)
+{
+	char path[64];
+	struct stat st;
+	uint64_t n = 0;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "%ld/fd", pid);
+	if (fstatat(s->proc, path, &st, 0) != 0)
+		return errno == ENOENT ? 0 : s->p->open_files;
+	if (st.st_size > 0) /* since Linux 6.2 */
+		return (uint64_t)st.st_size;
+	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	if (d == NULL)
+		return errno == EACCES ? s->p->open_files : 0;
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* A process's fair share of what is its own: "Pss_Anon: 12 kB". 0: unknown. */
+static uint64_t own_bytes(const struct shim *s, long pid)
+{
+	static const char *const kinds[] = {"Pss_Anon:", "Pss_Shmem:"};
+	char text[2048];
+	uint64_t sum = 0;
+
+	if (read_proc(s, pid, "smaps_rollup", text, sizeof(text)) <= 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const char *p = strstr(text, kinds[i]);
+
+		if (p != NULL)
+			sum += strtoull(p + strlen(kinds[i]), NULL, 10) * KIB;
+	}
+	return sum;
+}
+
+/* Each process of the run; PID 1 is us. */
+static void each_process(const struct shim *s, struct use *u, uint64_t *own)
+{
+	int fd = openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	char text[1024];
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		long pid = strtol(e->d_name, NULL, 10);
+
+		if (pid <= 1 ||
+		    read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
+			continue;
+		if (u != NULL)
+			add_stat(u, text);
+		if (u != NULL && !s->sb->own_ids)
+			u->descriptors += descriptors_of(s, pid);
+		if (own != NULL) {
+			struct use one = {0};
+			uint64_t bytes = own_bytes(s, pid);
+
+			/* one that hides what it has counts whole */
+			add_stat(&one, text);
+			*own += bytes > 0 ? bytes : one.resident;
+		}
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/* Theirs, and ours: what we do, we do for them. */
+static uint64_t cpu_ms(const struct use *u)
+{
+	static const int whose[] = {RUSAGE_CHILDREN, RUSAGE_SELF};
+	uint64_t ms = u->cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct rusage r;
+
+	for (size_t i = 0; i < sizeof(whose) / sizeof(whose[0]); i++)
+		if (getrusage(whose[i], &r) == 0)
+			ms += (uint64_t)(r.ru_utime.tv_sec +
+					 r.ru_stime.tv_sec) * 1000 +
+			      (uint64_t)(r.ru_utime.tv_usec +
+					 r.ru_stime.tv_usec) / 1000;
+	return ms;
+}
+
+static void watch_memory(const struct shim *s, uint64_t resident)
+{
+	uint64_t allowed = s->p->w.memory_bytes, own = 0;
+
+	if (resident <= allowed)
+		return;
+	each_process(s, NULL, &own);
+	if (own > allowed)
+		shim_limit("memory", own, allowed, "bytes",
+			   "template limits.maxMemoryBytes, or the server's "
+			   "[limits]",
+			   "the program's processes need more memory than "
+			   "they may have");
+}
+
+static void watch_processes(const struct shim *s, uint64_t threads)
+{
+	if (threads > s->p->processes)
+		shim_limit("processes", threads, s->p->processes, "processes",
+			   "template limits.maxProcesses, or the server's "
+			   "[limits]",
+			   "the program has more processes than it may have");
+}
+
+void shim_watch_failed(const struct shim *s)
+{
+	struct use u = {0};
+
+	each_process(s, &u, NULL);
+	watch_processes(s, u.threads + 1);
+}
+
+void shim_watch(const struct shim *s)
+{
+	struct use u = {0};
+	uint64_t ms;
+
+	each_process(s, &u, NULL);
+	ms = cpu_ms(&u);
+	if (ms > s->p->w.cpu_ms)
+		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
+			   "template limits.maxCpuMs, or the server's [limits]",
+			   "the program used all of its CPU time");
+	watch_processes(s, u.threads);
+	if (!s->sb->own_ids && u.sessions > SESSIONS_MAX)
+		shim_limit("sessions", u.sessions, SESSIONS_MAX, "sessions",
+			   "who starts the server: as root it divides CPU time "
+			   "by cgroups",
+			   "the program has more sessions (setsid) than it may "
+			   "have");
+	if (u.descriptors > DESCRIPTORS_TIMES * s->p->open_files)
+		shim_limit("descriptors", u.descriptors,
+			   DESCRIPTORS_TIMES * s->p->open_files, "files",
+			   "template limits.maxOpenFiles, of which all processes "
+			   "together have four times, or the server's [limits]",
+			   "the program's processes have more files open than "
+			   "they may have together");
+	watch_memory(s, u.resident);
+}

@@ -21,7 +21,7 @@ static int64_t in_steps(int64_t most, int64_t room)
 	return most < STEPS ? room : room - room % (most / STEPS);
 }
 
-int64_t share_of(int64_t most, int64_t theirs)
+int64_t fair_share(int64_t most, int64_t theirs)
 {
 	int64_t room = most > theirs ? most - theirs : 0;
 

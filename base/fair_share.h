@@ -10,6 +10,6 @@
  * they leave, so that however many come, there is some left for the next;
  * rounded down to eighths of MOST, so that it tells little of the others.
  */
-int64_t share_of(int64_t most, int64_t theirs);
+int64_t fair_share(int64_t most, int64_t theirs);
 
 #endif

@@ -167,20 +167,20 @@ static void ask(struct client *c, const char *host, int window, int pages)
 	}
 }
 
-static int64_t chromium_us(pid_t broker)
+static int64_t chromium_us(pid_t process)
 {
-	return server_cpu_us(broker) - clock_of(broker);
+	return server_cpu_us(process) - clock_of(process);
 }
 
-static void by_paddock(struct figures *f, struct client *c, pid_t broker,
+static void by_paddock(struct figures *f, struct client *c, pid_t process,
 		       const char *host, size_t plan)
 {
-	int64_t theirs = chromium_us(broker);
+	int64_t theirs = chromium_us(process);
 	int64_t all = server_cpu_us(c->pid), began = now_ns();
 
 	ask(c, host, plans[plan].window, plans[plan].pages);
 	note_time(f, began, plans[plan].pages);
-	theirs = chromium_us(broker) - theirs;
+	theirs = chromium_us(process) - theirs;
 	f->chromium_us += theirs;
 	f->own_us += server_cpu_us(c->pid) - all - theirs;
 }
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 	struct client c;
 	struct bare *b;
 	char host[32];
-	pid_t site, broker;
+	pid_t site, process;
 
 	if (argc != ARGS) {
 		fputs("usage: browser PADDOCKD TEMPLATES STATE CONFIG HOME\n",
@@ -261,13 +261,13 @@ int main(int argc, char **argv)
 				(char *)"--log-level", (char *)"error", NULL});
 	client_hello(&c);
 	ask(&c, host, WARM_PAGES, WARM_PAGES);
-	broker = broker_of(c.pid);
-	b = bare_start(broker, argv[HOME]);
+	process = broker_of(c.pid);
+	b = bare_start(process, argv[HOME]);
 	by_client(&warm, b, host, WARM_PAGES);
 	for (int i = 0; i < ROUNDS; i++) {
 		by_client(&bare, b, host, plans[0].pages);
 		for (size_t k = 0; k < ARRAY_LEN(plans); k++)
-			by_paddock(&by[k], &c, broker, host, k);
+			by_paddock(&by[k], &c, process, host, k);
 	}
 	report(by, &bare);
 	bare_stop(b);

@@ -21,9 +21,9 @@ static void order(int control, uint32_t seq, int fd)
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
 	} anc = {0};
-	struct crew_order o = {.type = CREW_SPAWN,
+	struct zygote_proto_request o = {.type = ZYGOTE_PROTO_SPAWN,
 			       .seq = seq,
-			       .slot = seq % CREW_SLOTS,
+			       .slot = seq % ZYGOTE_PROTO_SLOTS,
 			       .cpu_ms = 1000,
 			       .memory_bytes = 64 << 20};
 	struct iovec iov = {&o, sizeof(o)};
@@ -45,7 +45,7 @@ static void order(int control, uint32_t seq, int fd)
 static void cage_once(int control, uint32_t seq)
 {
 	static uint8_t frame[CHAN_FRAME_MAX];
-	struct crew_note note;
+	struct zygote_proto_event note;
 	struct pollfd p = {.events = POLLIN};
 	int ends[2], status;
 
@@ -54,7 +54,7 @@ static void cage_once(int control, uint32_t seq)
 	order(control, seq, ends[1]);
 	close(ends[1]);
 	if (recv(control, &note, sizeof(note), 0) != sizeof(note) ||
-	    note.type != CREW_SPAWNED || note.pid <= 0)
+	    note.type != ZYGOTE_PROTO_SPAWNED || note.pid <= 0)
 		die("spawn");
 	p.fd = ends[0];
 	if (poll(&p, 1, 5000) != 1 || chan_recv(ends[0], frame) <= 0)
@@ -66,7 +66,7 @@ static void cage_once(int control, uint32_t seq)
 double measure_cage(const char *worker)
 {
 	char *argv[] = {(char *)worker, (char *)"ids=60600", NULL}, *envp[] = {NULL};
-	struct crew_note note;
+	struct zygote_proto_event note;
 	int control[2];
 	int64_t cpu;
 	double each;
@@ -83,15 +83,15 @@ double measure_cage(const char *worker)
 		dup2(null, 0);
 		dup2(null, 1);
 		dup2(null, 2);
-		dup2(control[1], CREW_CONTROL_FD);
-		if (control[1] == CREW_CONTROL_FD)
-			fcntl(CREW_CONTROL_FD, F_SETFD, 0);
+		dup2(control[1], ZYGOTE_PROTO_CONTROL_FD);
+		if (control[1] == ZYGOTE_PROTO_CONTROL_FD)
+			fcntl(ZYGOTE_PROTO_CONTROL_FD, F_SETFD, 0);
 		execve(worker, argv, envp);
 		_exit(127);
 	}
 	close(control[1]);
 	if (recv(control[0], &note, sizeof(note), 0) != sizeof(note) ||
-	    note.type != CREW_REPORT)
+	    note.type != ZYGOTE_PROTO_REPORT)
 		die("no report");
 	for (uint32_t i = 0; i < WARM_RUNS; i++)
 		cage_once(control[0], i);

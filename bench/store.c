@@ -31,7 +31,7 @@ static void on_done(void *arg, const struct store_result *res)
 	(void)arg;
 	done++;
 	if (res->rc != 0 && failed++ == 0)
-		fprintf(stderr, "%s\n", res->why);
+		fprintf(stderr, "%s\n", res->errmsg);
 }
 
 static int64_t cpu_us(void)
@@ -105,14 +105,14 @@ static void bench_pairs(struct store *s, size_t runs, bool apart)
 			bool last = apart && i == AT_ONCE - 1;
 
 			run[i] = fresh(n + i);
-			store_put_run(s, &run[i], last ? STORE_NOW : STORE_LAZY,
+			store_put_run(s, &run[i], last ? STORE_SYNC : STORE_DEFERRED,
 				      last ? on_done : NULL, NULL);
 		}
 		if (apart)
 			wait_for(s, done + 1);
 		for (size_t i = 0; i < AT_ONCE; i++) {
 			end_run(&run[i]);
-			store_put_run(s, &run[i], STORE_MUST, on_done, NULL);
+			store_put_run(s, &run[i], STORE_RETRY, on_done, NULL);
 		}
 		wait_for(s, done + AT_ONCE);
 	}
@@ -135,18 +135,18 @@ static void bench_flight(struct store *s, size_t runs)
 	while (done < runs) {
 		while (begun < runs && begun < done + AT_ONCE) {
 			run[begun % AT_ONCE] = fresh(begun);
-			store_put_run(s, &run[begun++ % AT_ONCE], STORE_LAZY,
+			store_put_run(s, &run[begun++ % AT_ONCE], STORE_DEFERRED,
 				      NULL, NULL);
 			/* half of them are still at work at any time */
 			if (begun - ended <= AT_ONCE / 2 && begun < runs)
 				continue;
 			end_run(&run[ended % AT_ONCE]);
-			store_put_run(s, &run[ended++ % AT_ONCE], STORE_MUST,
+			store_put_run(s, &run[ended++ % AT_ONCE], STORE_RETRY,
 				      on_done, NULL);
 		}
 		while (begun == runs && ended < runs) {
 			end_run(&run[ended % AT_ONCE]);
-			store_put_run(s, &run[ended++ % AT_ONCE], STORE_MUST,
+			store_put_run(s, &run[ended++ % AT_ONCE], STORE_RETRY,
 				      on_done, NULL);
 		}
 		if (done < ended) {
@@ -170,7 +170,7 @@ static void fill(struct store *s, size_t rows)
 			run.status = STORE_FAILED;
 		if (i == rows / 100 + 1) /* uid:1000's, and long ago */
 			run.template_id = "rare";
-		store_put_run(s, &run, STORE_NOW, on_done, NULL);
+		store_put_run(s, &run, STORE_SYNC, on_done, NULL);
 		if (i % 1000 == 999)
 			wait_for(s, i + 1 - 500);
 	}

@@ -28,21 +28,21 @@ static int wrong(struct call *c, const char *name, const char *keyword,
 
 static int unknown(struct call *c, const char *name)
 {
-	struct near near;
+	struct suggest suggest;
 	char *expected;
 	int rc;
 
-	near_init(&near, name);
-	for (const struct broker_arg *a = c->action->args; a->name; a++)
-		near_try(&near, a->name);
-	expected = near.best == NULL ? xstrdup("an argument that it knows")
-				     : xasprintf("%s, perhaps", near.best);
+	suggest_init(&suggest, name);
+	for (const struct browser_proto_arg *a = c->action->args; a->name; a++)
+		suggest_try(&suggest, a->name);
+	expected = suggest.best == NULL ? xstrdup("an argument that it knows")
+				     : xasprintf("%s, perhaps", suggest.best);
 	rc = wrong(c, name, "additionalProperties", expected);
 	free(expected);
 	return rc;
 }
 
-static int check_string(struct call *c, const struct broker_arg *a,
+static int check_string(struct call *c, const struct browser_proto_arg *a,
 			struct json_object *v)
 {
 	size_t n = (size_t)json_object_get_string_len(v);
@@ -59,7 +59,7 @@ static int check_string(struct call *c, const struct broker_arg *a,
 	return 0;
 }
 
-static int check_integer(struct call *c, const struct broker_arg *a,
+static int check_integer(struct call *c, const struct browser_proto_arg *a,
 			 struct json_object *v)
 {
 	char expected[64];
@@ -88,7 +88,7 @@ static bool listed(const char *list, const char *s)
 	return false;
 }
 
-static int check_choice(struct call *c, const struct broker_arg *a,
+static int check_choice(struct call *c, const struct browser_proto_arg *a,
 			struct json_object *v)
 {
 	char expected[256];
@@ -100,37 +100,37 @@ static int check_choice(struct call *c, const struct broker_arg *a,
 		   : wrong(c, a->name, "enum", expected);
 }
 
-static int check_id(struct call *c, const struct broker_arg *a,
+static int check_id(struct call *c, const struct browser_proto_arg *a,
 		    struct json_object *v)
 {
-	const bool tab = a->type == BROKER_TAB_ID;
+	const bool tab = a->type == BROWSER_PROTO_TAB_ID;
 	const char *s = json_object_get_string(v);
 
 	if (!json_object_is_type(v, json_type_string))
 		return wrong(c, a->name, "type", "a string");
-	if (id_ok(s, tab ? BROKER_TAB : BROKER_SESSION))
+	if (id_ok(s, tab ? BROWSER_PROTO_TAB : BROWSER_PROTO_SESSION))
 		return 0;
 	return call_fault(c, "SESSION_NOT_FOUND", NULL,
 			  "there is no such %s: create_tab gives ids",
 			  tab ? "tab" : "session");
 }
 
-static int check(struct call *c, const struct broker_arg *a,
+static int check(struct call *c, const struct browser_proto_arg *a,
 		 struct json_object *v)
 {
 	switch (a->type) {
-	case BROKER_STRING:
+	case BROWSER_PROTO_STRING:
 		return check_string(c, a, v);
-	case BROKER_INTEGER:
+	case BROWSER_PROTO_INTEGER:
 		return check_integer(c, a, v);
-	case BROKER_BOOLEAN:
+	case BROWSER_PROTO_BOOLEAN:
 		return json_object_is_type(v, json_type_boolean)
 			   ? 0
 			   : wrong(c, a->name, "type", "true or false");
-	case BROKER_CHOICE:
+	case BROWSER_PROTO_CHOICE:
 		return check_choice(c, a, v);
-	case BROKER_SESSION_ID:
-	case BROKER_TAB_ID:
+	case BROWSER_PROTO_SESSION_ID:
+	case BROWSER_PROTO_TAB_ID:
 		return check_id(c, a, v);
 	}
 	return -1;
@@ -138,11 +138,11 @@ static int check(struct call *c, const struct broker_arg *a,
 
 static int check_all(struct call *c)
 {
-	const struct broker_arg *a;
+	const struct browser_proto_arg *a;
 
 	json_object_object_foreach(c->args, name, value)
 	{
-		a = broker_arg(c->action, name, strlen(name));
+		a = browser_proto_arg(c->action, name, strlen(name));
 		if (a == NULL)
 			return unknown(c, name);
 		if (check(c, a, value) < 0)
@@ -156,7 +156,7 @@ static int check_all(struct call *c)
 
 int64_t arg_int(struct call *c, const char *name)
 {
-	const struct broker_arg *a = broker_arg(c->action, name, strlen(name));
+	const struct browser_proto_arg *a = browser_proto_arg(c->action, name, strlen(name));
 
 	return member(c->args, name) != NULL ? member_int(c->args, name)
 					     : a->value;
@@ -164,7 +164,7 @@ int64_t arg_int(struct call *c, const char *name)
 
 bool arg_bool(struct call *c, const char *name)
 {
-	const struct broker_arg *a = broker_arg(c->action, name, strlen(name));
+	const struct browser_proto_arg *a = browser_proto_arg(c->action, name, strlen(name));
 
 	return member(c->args, name) != NULL ? member_bool(c->args, name)
 					     : a->value != 0;
@@ -181,7 +181,7 @@ static int take_hosts(struct call *c, struct json_object *list)
 	if (list == NULL && c->of_run == NULL)
 		return 0;
 	if (list == NULL || json_object_is_type(list, json_type_array))
-		c->hosts = granted_new(list);
+		c->hosts = host_grants_new(list);
 	if (c->hosts != NULL)
 		return 0;
 	return call_fault(c, "INVALID_PARAMETER", NULL,
@@ -198,11 +198,11 @@ int args_take(struct call *c, struct json_object *body)
 	int64_t timeout = member_int(body, "timeoutMs");
 
 	if (who == NULL || trust == NULL || timeout < 1 ||
-	    timeout > BROKER_TIMEOUT_MAX || strlen(who) > BROKER_REQUESTOR_MAX)
+	    timeout > BROWSER_PROTO_TIMEOUT_MAX || strlen(who) > BROWSER_PROTO_REQUESTOR_MAX)
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "requestor, trust and timeoutMs must be "
 				  "given, timeoutMs 1 to %d",
-				  BROKER_TIMEOUT_MAX);
+				  BROWSER_PROTO_TIMEOUT_MAX);
 	c->requestor = xstrdup(who);
 	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
 	c->of_run = xstrdup_opt(member_str(body, "run"));

@@ -37,12 +37,12 @@ TAILQ_HEAD(call_list, call);
 TAILQ_HEAD(session_list, session);
 TAILQ_HEAD(tab_list, tab);
 
-struct broker {
+struct browser {
 	bool alone; /* there is one requestor only: all is for it */
 	struct event_base *base;
 	struct limits limits;
-	struct cage cage; /* that it is in */
-	struct wire *wire;
+	struct browser_sandbox cage; /* that it is in */
+	struct rpc_server *wire;
 	struct chromium *chromium;
 	struct resolver *resolver;
 	struct call_list calls;
@@ -64,14 +64,14 @@ struct fault {
 };
 
 struct call {
-	struct broker *b;
+	struct browser *b;
 	uint32_t seq;
-	const struct broker_action *action;
+	const struct browser_proto_action *action;
 	int (*run)(struct call *c);
 	char *requestor;
 	char *of_run;	  /* NULL: a client's own */
 	char *in_session; /* that the run was given, or NULL */
-	struct granted *hosts; /* of the run's template; NULL: a client's own */
+	struct host_grants *hosts; /* of the run's template; NULL: a client's own */
 	enum url_trust trust;
 	struct json_object *args;
 	int64_t deadline;	 /* clock_mono_ms() */
@@ -99,8 +99,8 @@ int quota_claim(struct call *c, enum quota_kind kind);
 
 /* ---- call.c ---- */
 
-/* Start a call; it answers by wire_answer(). Takes BODY. */
-void call_start(struct broker *b, uint32_t seq, const char *tool,
+/* Start a call; it answers by rpc_server_reply(). Takes BODY. */
+void call_start(struct browser *b, uint32_t seq, const char *tool,
 		struct json_object *body);
 /* -1, so that an action can end with it. Takes DETAILS; the first counts. */
 int call_fault(struct call *c, const char *code, struct json_object *details,
@@ -118,14 +118,14 @@ int call_wait(struct call *c, int64_t until);
 struct json_object *call_cdp(struct call *c, const char *session,
 			     const char *method, struct json_object *params);
 /*
- * The same, at most until UNTIL. NULL, and in *WHY what Chromium said (good
+ * The same, at most until UNTIL. NULL, and in *ERRMSG what Chromium said (good
  * until the next), "" when it said nothing in time, NULL: a fault.
  */
 struct json_object *call_cdp_try(struct call *c, const char *session,
 				 const char *method, struct json_object *params,
-				 int64_t until, const char **why);
+				 int64_t until, const char **errmsg);
 /* Nobody waits for what comes of it. */
-void send_cdp(struct broker *b, const char *session, const char *method,
+void send_cdp(struct browser *b, const char *session, const char *method,
 	      struct json_object *params);
 
 /* Arguments, with the defaults of the action's table. */
@@ -141,13 +141,13 @@ const char *arg_str(struct call *c, const char *name); /* NULL: not given */
 struct failure { /* to reach something */
 	char host[URL_HOST_MAX];
 	unsigned port;
-	char why[96];
+	char errmsg[96];
 	bool policy;
 	int64_t at; /* clock_mono_ms(); 0: none */
 };
 
 struct session {
-	struct broker *b;
+	struct browser *b;
 	char id[ID_SIZE];
 	char *requestor;
 	char *of_run; /* NULL: a client made it */
@@ -155,8 +155,8 @@ struct session {
 	bool kept;
 	char *context; /* Chromium's; NULL: being made */
 	uint32_t way;  /* of the proxy, that all of it takes */
-	struct granted *hosts; /* of whose run made it; NULL: a client did */
-	LIST_HEAD(, guest) guests; /* runs of others that work in it */
+	struct host_grants *hosts; /* of whose run made it; NULL: a client did */
+	LIST_HEAD(, session_guest) guests; /* runs of others that work in it */
 	TAILQ_HEAD(reached_list, reached) reached; /* without them */
 	unsigned n_reached;
 	struct tab_list tabs;
@@ -179,20 +179,20 @@ int session_enter(struct call *c, const char *id, bool make);
 void session_undo(struct call *c, const char *id);
 /* May C use S? */
 bool session_is_of(const struct session *s, const struct call *c);
-struct session *session_of_way(struct broker *b, uint32_t way);
+struct session *session_of_way(struct browser *b, uint32_t way);
 void session_used(struct session *s);
-/* Aborts its calls with CODE and WHY; TELL: Chromium, which has it still. */
-void session_close(struct session *s, const char *code, const char *why,
+/* Aborts its calls with CODE and ERRMSG; TELL: Chromium, which has it still. */
+void session_close(struct session *s, const char *code, const char *errmsg,
 		   bool tell);
-unsigned sessions_run_ended(struct broker *b, const char *run);
-unsigned sessions_requestor_gone(struct broker *b, const char *requestor);
-void sessions_lost(struct broker *b); /* Chromium ended */
-void sessions_sweep(struct broker *b);
+unsigned sessions_run_ended(struct browser *b, const char *run);
+unsigned sessions_requestor_gone(struct browser *b, const char *requestor);
+void sessions_lost(struct browser *b); /* Chromium ended */
+void sessions_sweep(struct browser *b);
 /* {sessionId…}, for `sessions' and list_sessions; the caller's. */
 struct json_object *session_view(const struct session *s);
 /* Note why HOST was not reached; and find the last since SINCE. */
 void session_failed(struct session *s, const char *host, unsigned port,
-		    const char *why, bool policy);
+		    const char *errmsg, bool policy);
 const struct failure *session_failure(const struct session *s, const char *host,
 				      unsigned port, int64_t since);
 
@@ -237,9 +237,9 @@ int tab_open(struct call *c);
 void tab_undo(struct call *c, const char *id);
 /* C->tab and C->session from its argument tabId. 0, or -1 and a fault. */
 int tab_take(struct call *c);
-void tab_close(struct tab *t, const char *code, const char *why, bool tell);
+void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell);
 /* The tab whose DevTools session ATTACHED is, or NULL. */
-struct tab *tab_attached(struct broker *b, const char *attached);
+struct tab *tab_attached(struct browser *b, const char *attached);
 /* It is T's, and says what it asks of the network, until it is let go. */
 void tab_hook(struct tab *t, const char *attached);
 void tab_unhook(struct tab *t, const char *attached);
@@ -257,7 +257,7 @@ void tab_requests_keep(struct tab *t, const char *loader);
 /* ---- tab_event.c ---- */
 
 /* An event of Chromium's. */
-void tab_event(struct broker *b, const char *attached, const char *method,
+void tab_event(struct browser *b, const char *attached, const char *method,
 	       struct json_object *params);
 
 /* ---- script.c ---- */

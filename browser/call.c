@@ -130,7 +130,7 @@ static void on_answer(void *arg, struct json_object *result, const char *error)
 
 struct json_object *call_cdp_try(struct call *c, const char *session,
 				 const char *method, struct json_object *params,
-				 int64_t until, const char **why)
+				 int64_t until, const char **errmsg)
 {
 	static char said[200];
 	struct chromium *ch = c->b->chromium;
@@ -139,7 +139,7 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 	uint32_t id;
 	int rc = 0;
 
-	*why = NULL;
+	*errmsg = NULL;
 	if (c->aborted || chromium_cdp(ch) == NULL) {
 		json_object_put(params);
 		if (!c->aborted)
@@ -159,7 +159,7 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 	}
 	if (a.result == NULL) {
 		snprintf(said, sizeof(said), "%s", a.error);
-		*why = said;
+		*errmsg = said;
 	}
 	return a.result;
 }
@@ -167,16 +167,16 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 struct json_object *call_cdp(struct call *c, const char *session,
 			     const char *method, struct json_object *params)
 {
-	const char *why;
+	const char *errmsg;
 	struct json_object *r =
-	    call_cdp_try(c, session, method, params, INT64_MAX, &why);
+	    call_cdp_try(c, session, method, params, INT64_MAX, &errmsg);
 
-	if (r == NULL && why != NULL)
-		call_fault(c, "EXECUTION_ERROR", NULL, "%s: %s", method, why);
+	if (r == NULL && errmsg != NULL)
+		call_fault(c, "EXECUTION_ERROR", NULL, "%s: %s", method, errmsg);
 	return r;
 }
 
-void send_cdp(struct broker *b, const char *session, const char *method,
+void send_cdp(struct browser *b, const char *session, const char *method,
 	      struct json_object *params)
 {
 	struct cdp *cdp = chromium_cdp(b->chromium);
@@ -197,7 +197,7 @@ static void call_free(struct call *c)
 	free(c->requestor);
 	free(c->of_run);
 	free(c->in_session);
-	granted_unref(c->hosts);
+	host_grants_unref(c->hosts);
 	free(c->fault.message);
 	json_object_put(c->fault.details);
 	json_object_put(c->args);
@@ -207,7 +207,7 @@ static void call_free(struct call *c)
 
 static void call_end(struct call *c)
 {
-	struct broker *b = c->b;
+	struct browser *b = c->b;
 	struct json_object *body;
 
 	if (c->fault.code == NULL) {
@@ -225,7 +225,7 @@ static void call_end(struct call *c)
 	}
 	if (c->session != NULL)
 		session_used(c->session);
-	wire_answer(b->wire, c->seq, c->fault.code == NULL, body);
+	rpc_server_reply(b->wire, c->seq, c->fault.code == NULL, body);
 	TAILQ_REMOVE(&b->calls, c, link);
 	b->n_calls--;
 	call_free(c);
@@ -235,11 +235,11 @@ static void in_fiber(void *arg)
 {
 	struct call *c = arg;
 
-	if (broker_arg(c->action, "tabId", 5) != NULL) {
+	if (browser_proto_arg(c->action, "tabId", 5) != NULL) {
 		if (tab_take(c) < 0)
 			return;
 		if (!c->action->read_only) /* a click may lead elsewhere */
-			guest_led(c, false);
+			session_access_led(c, false);
 	}
 	if (c->run(c) < 0)
 		call_fault(c, "EXECUTION_ERROR", NULL, "%s failed",
@@ -265,14 +265,14 @@ static int (*runner(const char *name))(struct call *c)
 	return NULL;
 }
 
-void call_start(struct broker *b, uint32_t seq, const char *tool,
+void call_start(struct browser *b, uint32_t seq, const char *tool,
 		struct json_object *body)
 {
 	struct call *c = xcalloc(1, sizeof(*c));
 
 	c->b = b;
 	c->seq = seq;
-	c->action = broker_action(tool);
+	c->action = browser_proto_action(tool);
 	c->run = runner(tool);
 	TAILQ_INSERT_TAIL(&b->calls, c, link);
 	b->n_calls++;

@@ -26,11 +26,11 @@
 enum state { OFF, STARTING, UP };
 
 struct chromium {
-	struct broker *b;
+	struct browser *b;
 	enum state state;
 	const char *path; /* NULL: none was found */
 	char *version;
-	struct world *world;
+	struct chromium_process *world;
 	struct cdp *cdp;
 	struct proxy *proxy;
 	struct event *patience; /* while starting */
@@ -38,12 +38,12 @@ struct chromium {
 	unsigned early; /* deaths in a row without an action that went well */
 	int64_t not_before;
 	int64_t idle_since;
-	char why[300]; /* it is not up, when it should be */
+	char errmsg[300]; /* it is not up, when it should be */
 };
 
 /* ---- up and down ---- */
 
-static void wake_all(struct broker *b)
+static void wake_all(struct browser *b)
 {
 	struct call *c;
 
@@ -55,7 +55,7 @@ static void wake_all(struct broker *b)
 static void down(struct chromium *ch)
 {
 	ch->state = OFF;
-	world_stop(ch->world);
+	chromium_process_stop(ch->world);
 	if (ch->patience != NULL)
 		event_free(ch->patience);
 	ch->patience = NULL;
@@ -80,7 +80,7 @@ static void died(struct chromium *ch, const char *how)
 		wait = BACKOFF_MAX_MS;
 	ch->not_before = clock_mono_ms() + wait;
 	if (ch->state == STARTING)
-		why_set(ch->why, sizeof(ch->why),
+		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
 			"%s does not start: %s; its own sandbox needs user "
 			"namespaces",
 			ch->path, how);
@@ -116,11 +116,11 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 	event_free(ch->patience);
 	ch->patience = NULL;
 	ch->state = UP;
-	ch->why[0] = '\0';
+	ch->errmsg[0] = '\0';
 	ch->idle_since = clock_mono_ms();
 	log_info("chromium", "up=%s pid=%d",
 		 ch->version == NULL ? "?" : ch->version,
-		 (int)world_pid(ch->world));
+		 (int)chromium_process_pid(ch->world));
 	wake_all(ch->b);
 }
 
@@ -144,11 +144,11 @@ static const char *on_reach(void *arg, uint32_t way, const char *host,
 	struct session *s = session_of_way(ch->b, way);
 
 	return s == NULL ? "a session that has ended"
-			 : guest_reach(s, host, port, address);
+			 : session_access_reach(s, host, port, address);
 }
 
 static void on_unreached(void *arg, uint32_t way, const char *host,
-			 unsigned port, const char *why, bool policy)
+			 unsigned port, const char *errmsg, bool policy)
 {
 	struct chromium *ch = arg;
 	struct session *s = session_of_way(ch->b, way);
@@ -162,11 +162,11 @@ static void on_unreached(void *arg, uint32_t way, const char *host,
 			 "session=%s requestor=%s run=%s refused=\"%s\" "
 			 "port=%u reason=\"%s\"",
 			 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run, host, port,
-			 why);
-	session_failed(s, host, port, why, policy);
+			 errmsg);
+	session_failed(s, host, port, errmsg, policy);
 }
 
-static void on_up(void *arg, const struct world_ends *ends)
+static void on_up(void *arg, const struct chromium_process_exit *ends)
 {
 	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
 					       .end = on_cdp_end};
@@ -185,12 +185,12 @@ static void on_up(void *arg, const struct world_ends *ends)
 	cdp_call(ch->cdp, NULL, "Browser.getVersion", NULL, on_version, ch);
 }
 
-static void on_failed(void *arg, const char *why)
+static void on_failed(void *arg, const char *errmsg)
 {
 	struct chromium *ch = arg;
 
-	log_warn("chromium", "err=\"%s\"", why);
-	why_set(ch->why, sizeof(ch->why), "%s", why);
+	log_warn("chromium", "err=\"%s\"", errmsg);
+	errmsg_set(ch->errmsg, sizeof(ch->errmsg), "%s", errmsg);
 	down(ch);
 }
 
@@ -216,14 +216,14 @@ static void on_lost(void *arg)
 static int start(struct chromium *ch)
 {
 	const struct timeval patience = {.tv_sec = START_MS / 1000};
-	int rc = world_start(ch->world);
+	int rc = chromium_process_start(ch->world);
 
 	if (rc < 0)
-		return why_set(ch->why, sizeof(ch->why),
+		return errmsg_set(ch->errmsg, sizeof(ch->errmsg),
 			       "it cannot be started: %s", strerror(-rc));
 	ch->starts++;
 	ch->state = STARTING;
-	ch->why[0] = '\0';
+	ch->errmsg[0] = '\0';
 	ch->patience = evtimer_new(ch->b->base, on_impatient, ch);
 	event_add(ch->patience, &patience);
 	return 0;
@@ -231,7 +231,7 @@ static int start(struct chromium *ch)
 
 static int unavailable(struct call *c, struct chromium *ch)
 {
-	return call_fault(c, "BROWSER_UNAVAILABLE", NULL, "%s", ch->why);
+	return call_fault(c, "BROWSER_UNAVAILABLE", NULL, "%s", ch->errmsg);
 }
 
 int chromium_ready(struct call *c)
@@ -273,11 +273,11 @@ void chromium_worked(struct chromium *ch)
 	ch->early = 0;
 }
 
-void chromium_stop(struct chromium *ch, const char *why)
+void chromium_stop(struct chromium *ch, const char *errmsg)
 {
 	if (ch->state == OFF)
 		return;
-	log_info("chromium", "stopped=\"%s\"", why);
+	log_info("chromium", "stopped=\"%s\"", errmsg);
 	down(ch);
 }
 
@@ -295,9 +295,9 @@ void chromium_sweep(struct chromium *ch)
 /* The figure is the process's own: what others have is none of C's business. */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 {
-	const struct watch_note *n =
-	    ch->world == NULL ? NULL : world_over(ch->world, BLAME_MS);
-	bool memory = n != NULL && n->kind == WATCH_MEMORY;
+	const struct chromium_init_event *n =
+	    ch->world == NULL ? NULL : chromium_process_over(ch->world, BLAME_MS);
+	bool memory = n != NULL && n->kind == CHROMIUM_INIT_MEMORY;
 	const char *key = memory ? "max_memory" : "max_processes";
 	const char *unit = memory ? "bytes" : "threads";
 
@@ -320,21 +320,21 @@ char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 
 const char *chromium_death_code(struct chromium *ch)
 {
-	return ch->world != NULL && world_over(ch->world, BLAME_MS) != NULL
+	return ch->world != NULL && chromium_process_over(ch->world, BLAME_MS) != NULL
 		   ? "RESOURCE_LIMIT"
 		   : "PAGE_CRASHED";
 }
 
 void chromium_view(const struct chromium *ch, struct json_object *o)
 {
-	int held = ch->state == UP ? world_held(ch->world) : -1;
-	pid_t pid = ch->world != NULL ? world_pid(ch->world) : -1;
-	bool bad = ch->path == NULL || (ch->state == OFF && ch->why[0] != '\0');
+	int held = ch->state == UP ? chromium_process_held(ch->world) : -1;
+	pid_t pid = ch->world != NULL ? chromium_process_pid(ch->world) : -1;
+	bool bad = ch->path == NULL || (ch->state == OFF && ch->errmsg[0] != '\0');
 
 	json_object_object_add(o, "available", json_object_new_boolean(!bad));
 	if (bad)
 		json_object_object_add(o, "reason",
-				       json_object_new_string(ch->why));
+				       json_object_new_string(ch->errmsg));
 	if (ch->path != NULL)
 		json_object_object_add(o, "path",
 				       json_object_new_string(ch->path));
@@ -358,16 +358,16 @@ void chromium_free(struct chromium *ch)
 {
 	if (ch->state != OFF)
 		down(ch);
-	world_free(ch->world);
+	chromium_process_free(ch->world);
 	free(ch->version);
 	free(ch);
 }
 
 /* ---- whether there is one ---- */
 
-struct chromium *chromium_new(struct broker *b, const char *path, int starter)
+struct chromium *chromium_new(struct browser *b, const char *path, int starter)
 {
-	static const struct world_ops ops = {.up = on_up,
+	static const struct chromium_process_ops ops = {.up = on_up,
 					     .failed = on_failed,
 					     .ended = on_ended,
 					     .lost = on_lost};
@@ -376,14 +376,14 @@ struct chromium *chromium_new(struct broker *b, const char *path, int starter)
 	ch->b = b;
 	ch->path = path;
 	if (starter >= 0)
-		ch->world = world_new(b->base, starter, &ops, ch);
+		ch->world = chromium_process_new(b->base, starter, &ops, ch);
 	if (ch->path == NULL)
-		why_set(ch->why, sizeof(ch->why),
+		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
 			"neither chromium-headless-shell nor chromium is in "
 			"PATH or /usr/bin; install one of them, or name its "
 			"path");
 	else if (access(ch->path, X_OK) != 0)
-		why_set(ch->why, sizeof(ch->why), "%s: %s", ch->path,
+		errmsg_set(ch->errmsg, sizeof(ch->errmsg), "%s: %s", ch->path,
 			strerror(errno));
 	return ch;
 }

@@ -16,14 +16,14 @@ char *chromium_find(const char *wanted);
 char **chromium_argv(char *path);
 
 /* Lends PATH, which may be NULL; takes STARTER (chromium_starter.h; -1: none). */
-struct chromium *chromium_new(struct broker *b, const char *path, int starter);
+struct chromium *chromium_new(struct browser *b, const char *path, int starter);
 void chromium_free(struct chromium *ch); /* and nothing of it is left */
 
 /* Wait, in C's fiber, until it is up. 0, or -1 and a fault. */
 int chromium_ready(struct call *c);
 struct cdp *chromium_cdp(struct chromium *ch); /* NULL: it is not up */
 uint64_t chromium_starts(const struct chromium *ch);
-void chromium_stop(struct chromium *ch, const char *why);
+void chromium_stop(struct chromium *ch, const char *errmsg);
 void chromium_worked(struct chromium *ch); /* an action went well */
 void chromium_sweep(struct chromium *ch);
 

@@ -9,7 +9,7 @@
 #include "proto/json/json_pack.h"
 #include "browser/rpc_server.h"
 
-static struct json_object *cancel(struct broker *b, struct json_object *body)
+static struct json_object *cancel(struct browser *b, struct json_object *body)
 {
 	int64_t seq = member_int(body, "seq");
 	struct call *c;
@@ -22,7 +22,7 @@ static struct json_object *cancel(struct broker *b, struct json_object *body)
 	return pack("");
 }
 
-static struct json_object *run_ended(struct broker *b, struct json_object *body)
+static struct json_object *run_ended(struct browser *b, struct json_object *body)
 {
 	const char *run = member_str(body, "run");
 	unsigned closed = 0;
@@ -34,11 +34,11 @@ static struct json_object *run_ended(struct broker *b, struct json_object *body)
 	if (c->of_run != NULL && strcmp(c->of_run, run) == 0)
 		call_abort(c, "RUN_CANCELED", "the run ended");
 	closed = sessions_run_ended(b, run);
-	guest_run_ended(b, run);
+	session_access_run_ended(b, run);
 	return pack("closed:i", (int64_t)closed);
 }
 
-static struct json_object *requestor_gone(struct broker *b,
+static struct json_object *requestor_gone(struct browser *b,
 					  struct json_object *body)
 {
 	const char *who = member_str(body, "requestor");
@@ -49,7 +49,7 @@ static struct json_object *requestor_gone(struct broker *b,
 	return pack("closed:i", (int64_t)closed);
 }
 
-static struct json_object *list(struct broker *b, struct json_object *body)
+static struct json_object *list(struct browser *b, struct json_object *body)
 {
 	struct json_object *all = json_object_new_array();
 	const char *who = member_str(body, "requestor");
@@ -62,7 +62,7 @@ static struct json_object *list(struct broker *b, struct json_object *body)
 }
 
 /* {NAME: {sessions, tabs}} */
-static struct json_object *by_requestor(const struct broker *b)
+static struct json_object *by_requestor(const struct browser *b)
 {
 	struct json_object *all = json_object_new_object(), *o;
 	const struct session *s;
@@ -78,7 +78,7 @@ static struct json_object *by_requestor(const struct broker *b)
 	return all;
 }
 
-static struct json_object *status(struct broker *b, struct json_object *body)
+static struct json_object *status(struct browser *b, struct json_object *body)
 {
 	const struct limits *l = &b->limits;
 	struct json_object *o;
@@ -93,14 +93,14 @@ static struct json_object *status(struct broker *b, struct json_object *body)
 		      (int64_t)l->tabs_per_session, l->session_idle_ms,
 		      l->session_max_ms));
 	json_object_object_add(o, "requestors", by_requestor(b));
-	json_object_object_add(o, "cage", cage_view(&b->cage));
+	json_object_object_add(o, "cage", browser_sandbox_view(&b->cage));
 	chromium_view(b->chromium, o);
 	return o;
 }
 
 static const struct {
 	const char *name;
-	struct json_object *(*answer)(struct broker *b,
+	struct json_object *(*answer)(struct browser *b,
 				      struct json_object *body);
 } requests[] = {
     {"cancel", cancel},
@@ -110,13 +110,13 @@ static const struct {
     {"status", status},
 };
 
-bool control(struct broker *b, uint32_t seq, const char *tool,
+bool control(struct browser *b, uint32_t seq, const char *tool,
 	     struct json_object *body)
 {
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
 		if (strcmp(requests[i].name, tool) != 0)
 			continue;
-		wire_answer(b->wire, seq, true, requests[i].answer(b, body));
+		rpc_server_reply(b->wire, seq, true, requests[i].answer(b, body));
 		json_object_put(body);
 		return true;
 	}

@@ -6,7 +6,7 @@
 #include "browser/browser.h"
 
 /* Is TOOL one? Then it is answered, and BODY taken. */
-bool control(struct broker *b, uint32_t seq, const char *tool,
+bool control(struct browser *b, uint32_t seq, const char *tool,
 	     struct json_object *body);
 
 #endif

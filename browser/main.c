@@ -56,7 +56,7 @@ static const char usage[] =
     "  --version                 print the version, then exit\n"
     "  --help                    print this, then exit\n";
 
-static struct broker broker = {
+static struct browser broker = {
     .limits = {.sessions = 20,
 	       .tabs = 50,
 	       .tabs_per_session = 20,
@@ -236,7 +236,7 @@ static struct {
 
 static int fork_helpers(void)
 {
-	struct launch_plan plan = {
+	struct chromium_launch_plan plan = {
 	    .limits = {(uint64_t)broker.limits.memory_bytes,
 		       (uint64_t)broker.limits.processes}};
 	char **argv;
@@ -245,11 +245,11 @@ static int fork_helpers(void)
 	argv = chromium_argv(helpers.chromium);
 	plan.argv = argv;
 	if (helpers.chromium != NULL)
-		helpers.starter = starter_fork(&plan, &helpers.pids[0]);
+		helpers.starter = chromium_starter_fork(&plan, &helpers.pids[0]);
 	free(argv);
 	if (helpers.chromium != NULL && helpers.starter < 0)
 		return helpers.starter;
-	helpers.names = resolver_fork(cage_enter_names, &helpers.pids[1]);
+	helpers.names = resolver_fork(browser_sandbox_enter_names, &helpers.pids[1]);
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
@@ -292,7 +292,7 @@ static void prepare(void)
 static int lock_in(void)
 {
 	const char *step;
-	int rc = cage_enter(&broker.cage, &step);
+	int rc = browser_sandbox_enter(&broker.cage, &step);
 
 	if (rc < 0)
 		log_error("main", "cage=none step=\"%s\" err=\"%s\"", step,
@@ -319,7 +319,7 @@ static void end_calls(void)
 
 static void run(void)
 {
-	broker.wire = wire_new(&broker, BROKER_FD);
+	broker.wire = rpc_server_new(&broker, BROWSER_PROTO_FD);
 	event_base_dispatch(broker.base);
 	end_calls();
 	chromium_free(broker.chromium);
@@ -330,7 +330,7 @@ static void run(void)
 /* Until something is asked: by then we are where we are to be held. */
 static void await_first(void)
 {
-	struct pollfd p = {.fd = BROKER_FD, .events = POLLIN};
+	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};
 
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
 		if (rc >= 0)
 			return rc;
 	}
-	if (optind < argc || !is_control(BROKER_FD)) {
+	if (optind < argc || !is_control(BROWSER_PROTO_FD)) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
@@ -355,7 +355,7 @@ int main(int argc, char **argv)
 		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));
 		return EX_NOPERM;
 	}
-	rc = reach_init(deny);
+	rc = net_deny_init(deny);
 	if (rc < 0) {
 		log_error("main", "err=\"what pages may reach: %s\"",
 			  strerror(-rc));

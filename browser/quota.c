@@ -32,7 +32,7 @@ static const struct {
 		     "try again later"},
 };
 
-static unsigned own_sessions(const struct broker *b, const char *requestor)
+static unsigned own_sessions(const struct browser *b, const char *requestor)
 {
 	const struct session *s;
 	unsigned n = 0;
@@ -42,7 +42,7 @@ static unsigned own_sessions(const struct broker *b, const char *requestor)
 	return n;
 }
 
-static unsigned own_tabs(const struct broker *b, const char *requestor)
+static unsigned own_tabs(const struct browser *b, const char *requestor)
 {
 	const struct session *s;
 	unsigned n = 0;
@@ -53,7 +53,7 @@ static unsigned own_tabs(const struct broker *b, const char *requestor)
 	return n;
 }
 
-static unsigned own_calls(const struct broker *b, const char *requestor)
+static unsigned own_calls(const struct browser *b, const char *requestor)
 {
 	const struct call *c;
 	unsigned n = 0;
@@ -64,13 +64,13 @@ static unsigned own_calls(const struct broker *b, const char *requestor)
 }
 
 /* Does one who has MINE, of ALL that there are, have its share of MOST? */
-static bool has_share(const struct broker *b, unsigned mine, unsigned all,
+static bool has_share(const struct browser *b, unsigned mine, unsigned all,
 		      unsigned most)
 {
 	int64_t theirs = all > mine ? all - mine : 0;
 
 	return mine >= (b->alone ? (int64_t)most - theirs
-				 : share_of(most, theirs));
+				 : fair_share(most, theirs));
 }
 
 static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
@@ -96,7 +96,7 @@ static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
 
 int quota_claim(struct call *c, enum quota_kind kind)
 {
-	const struct broker *b = c->b;
+	const struct browser *b = c->b;
 	const struct limits *l = &b->limits;
 	unsigned mine, all, most;
 
@@ -114,7 +114,7 @@ int quota_claim(struct call *c, enum quota_kind kind)
 	case QUOTA_CALLS: /* it is among them already */
 		mine = own_calls(b, c->requestor) - 1;
 		all = b->n_calls - 1;
-		most = BROKER_CALLS_MAX;
+		most = BROWSER_PROTO_CALLS_MAX;
 		break;
 	default: /* of one session, which is one requestor's */
 		mine = c->session->n_tabs;

@@ -23,33 +23,33 @@ struct answer {
 	TAILQ_ENTRY(answer) link;
 };
 
-struct wire {
-	struct broker *b;
+struct rpc_server {
+	struct browser *b;
 	int fd;
 	struct event *readable, *writable;
-	struct wire_parse in;
+	struct rpc_server_parse in;
 	TAILQ_HEAD(, answer) answers;
 	unsigned char frame[CHAN_FRAME_MAX];
 };
 
 /* There is nobody else to work for. */
-static void quit(struct wire *w, const char *why)
+static void quit(struct rpc_server *w, const char *errmsg)
 {
-	if (why != NULL)
-		log_error("wire", "err=\"%s\"", why);
+	if (errmsg != NULL)
+		log_error("wire", "err=\"%s\"", errmsg);
 	event_base_loopbreak(w->b->base);
 }
 
 /* ---- in ---- */
 
-static const char *take(struct wire *w, size_t len)
+static const char *take(struct rpc_server *w, size_t len)
 {
 	struct json_object *body;
-	const char *why;
-	int rc = wire_parse(&w->in, w->frame, len, &body, &why);
+	const char *errmsg;
+	int rc = rpc_server_parse(&w->in, w->frame, len, &body, &errmsg);
 
 	if (rc < 0)
-		return why;
+		return errmsg;
 	if (rc > 0 && !control(w->b, w->in.seq, w->in.tool, body))
 		call_start(w->b, w->in.seq, w->in.tool, body);
 	return NULL;
@@ -57,19 +57,19 @@ static const char *take(struct wire *w, size_t len)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct wire *w = arg;
-	const char *why = NULL;
+	struct rpc_server *w = arg;
+	const char *errmsg = NULL;
 	ssize_t n = 1;
 
 	(void)what;
-	for (int i = 0; i < FRAMES_PER_WAKE && why == NULL; i++) {
+	for (int i = 0; i < FRAMES_PER_WAKE && errmsg == NULL; i++) {
 		n = chan_recv_now(fd, w->frame);
 		if (n <= 0)
 			break;
-		why = take(w, (size_t)n);
+		errmsg = take(w, (size_t)n);
 	}
-	if (why != NULL)
-		quit(w, why);
+	if (errmsg != NULL)
+		quit(w, errmsg);
 	else if (n == 0 || (n < 0 && n != -EAGAIN))
 		quit(w, n == 0 ? NULL : strerror((int)-n));
 }
@@ -77,7 +77,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 /* ---- out ---- */
 
 /* The next frame of A, of all that is left of it. */
-static size_t frame(struct wire *w, struct answer *a, size_t *carried)
+static size_t frame(struct rpc_server *w, struct answer *a, size_t *carried)
 {
 	size_t left = a->len - a->at;
 	struct str piece;
@@ -95,7 +95,7 @@ static size_t frame(struct wire *w, struct answer *a, size_t *carried)
 	return msg_put(w->frame, &m);
 }
 
-static void flush(struct wire *w)
+static void flush(struct rpc_server *w)
 {
 	struct answer *a;
 	size_t len, carried;
@@ -126,7 +126,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	flush(arg);
 }
 
-void wire_answer(struct wire *w, uint32_t seq, bool ok,
+void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 		 struct json_object *body)
 {
 	struct answer *a = xcalloc(1, sizeof(*a));
@@ -136,15 +136,15 @@ void wire_answer(struct wire *w, uint32_t seq, bool ok,
 	    body, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
 	    &a->len);
 	if (a->len > MSG_ANSWER_MAX) {
-		char *why = xasprintf("the answer has %zu bytes; %u would "
+		char *errmsg = xasprintf("the answer has %zu bytes; %u would "
 				      "pass: ask for less",
 				      a->len, MSG_ANSWER_MAX);
 
 		json_object_put(body);
 		free(a);
-		wire_answer(w, seq, false,
-			    pack("code:s message:s", "EXECUTION_ERROR", why));
-		free(why);
+		rpc_server_reply(w, seq, false,
+			    pack("code:s message:s", "EXECUTION_ERROR", errmsg));
+		free(errmsg);
 		return;
 	}
 	a->text = xstrndup(text, a->len);
@@ -155,9 +155,9 @@ void wire_answer(struct wire *w, uint32_t seq, bool ok,
 	flush(w);
 }
 
-struct wire *wire_new(struct broker *b, int fd)
+struct rpc_server *rpc_server_new(struct browser *b, int fd)
 {
-	struct wire *w = xcalloc(1, sizeof(*w));
+	struct rpc_server *w = xcalloc(1, sizeof(*w));
 
 	w->b = b;
 	w->fd = fd;
@@ -170,7 +170,7 @@ struct wire *wire_new(struct broker *b, int fd)
 	return w;
 }
 
-void wire_free(struct wire *w)
+void rpc_server_free(struct rpc_server *w)
 {
 	struct answer *a;
 
@@ -181,7 +181,7 @@ void wire_free(struct wire *w)
 	}
 	event_free(w->readable);
 	event_free(w->writable);
-	wire_parse_fini(&w->in);
+	rpc_server_parse_fini(&w->in);
 	close(w->fd);
 	free(w);
 }

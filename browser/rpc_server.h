@@ -8,13 +8,13 @@
 
 #include "browser/browser.h"
 
-struct wire;
+struct rpc_server;
 
 /* The loop ends when the supervisor is gone, or breaks the protocol. */
-struct wire *wire_new(struct broker *b, int fd);
-void wire_free(struct wire *w);
+struct rpc_server *rpc_server_new(struct browser *b, int fd);
+void rpc_server_free(struct rpc_server *w);
 /* Takes BODY, an object. */
-void wire_answer(struct wire *w, uint32_t seq, bool ok,
+void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 		 struct json_object *body);
 
 #endif

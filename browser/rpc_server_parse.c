@@ -6,7 +6,7 @@
 
 #include "proto/json/json_pack.h"
 
-static const char *begin(struct wire_parse *p, const struct msg *m)
+static const char *begin(struct rpc_server_parse *p, const struct msg *m)
 {
 	if (p->under_way)
 		return "a CALL within another one's body";
@@ -21,7 +21,7 @@ static const char *begin(struct wire_parse *p, const struct msg *m)
 	return NULL;
 }
 
-static const char *go_on(struct wire_parse *p, const struct msg *m)
+static const char *go_on(struct rpc_server_parse *p, const struct msg *m)
 {
 	if (!p->under_way)
 		return "a CHUNK of nothing";
@@ -31,7 +31,7 @@ static const char *go_on(struct wire_parse *p, const struct msg *m)
 	return NULL;
 }
 
-static const char *take(struct wire_parse *p, const struct msg *m)
+static const char *take(struct rpc_server_parse *p, const struct msg *m)
 {
 	switch (m->type) {
 	case MSG_CALL:
@@ -43,16 +43,16 @@ static const char *take(struct wire_parse *p, const struct msg *m)
 	}
 }
 
-int wire_parse(struct wire_parse *p, const void *frame, size_t len,
-	       struct json_object **body, const char **why)
+int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
+	       struct json_object **body, const char **errmsg)
 {
 	struct msg m;
 
 	*body = NULL;
-	if (msg_get(&m, frame, len, why) < 0)
+	if (msg_get(&m, frame, len, errmsg) < 0)
 		return -EPROTO;
-	*why = take(p, &m);
-	if (*why != NULL)
+	*errmsg = take(p, &m);
+	if (*errmsg != NULL)
 		return -EPROTO;
 	if (buf_len(&p->body) < p->total)
 		return 0;
@@ -62,11 +62,11 @@ int wire_parse(struct wire_parse *p, const void *frame, size_t len,
 	buf_drop(&p->body, p->total);
 	if (*body != NULL)
 		return 1;
-	*why = "a CALL whose body is no JSON object";
+	*errmsg = "a CALL whose body is no JSON object";
 	return -EPROTO;
 }
 
-void wire_parse_fini(struct wire_parse *p)
+void rpc_server_parse_fini(struct rpc_server_parse *p)
 {
 	buf_fini(&p->body);
 }

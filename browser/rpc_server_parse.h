@@ -14,7 +14,7 @@
 #include "ipc/msg.h"
 
 /* All-zero: nothing has come. The CALL whose body is under way, or the last. */
-struct wire_parse {
+struct rpc_server_parse {
 	bool under_way;
 	uint32_t seq;
 	char tool[MSG_NAME_MAX + 1];
@@ -24,11 +24,11 @@ struct wire_parse {
 
 /*
  * The next frame, of LEN bytes. 1: P->seq and P->tool are a CALL with *BODY,
- * an object, the caller's; 0: there is more to come; -EPROTO: *WHY (static)
+ * an object, the caller's; 0: there is more to come; -EPROTO: *ERRMSG (static)
  * is what the supervisor may not say.
  */
-int wire_parse(struct wire_parse *p, const void *frame, size_t len,
-	       struct json_object **body, const char **why);
-void wire_parse_fini(struct wire_parse *p);
+int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
+	       struct json_object **body, const char **errmsg);
+void rpc_server_parse_fini(struct rpc_server_parse *p);
 
 #endif

@@ -39,35 +39,35 @@ static void session_free(struct session *s)
 {
 	TAILQ_REMOVE(&s->b->sessions, s, link);
 	s->b->n_sessions--;
-	guest_fini(s);
+	session_access_fini(s);
 	free(s->requestor);
 	free(s->of_run);
 	free(s->context);
 	free(s);
 }
 
-void session_close(struct session *s, const char *code, const char *why,
+void session_close(struct session *s, const char *code, const char *errmsg,
 		   bool tell)
 {
 	struct tab *t;
 	struct call *c;
 
 	while ((t = TAILQ_FIRST(&s->tabs)) != NULL)
-		tab_close(t, code, why, false);
+		tab_close(t, code, errmsg, false);
 	TAILQ_FOREACH(c, &s->b->calls, link)
 	if (c->session == s)
-		call_abort(c, code, why);
+		call_abort(c, code, errmsg);
 	if (tell && s->context != NULL)
 		send_cdp(s->b, NULL, "Target.disposeBrowserContext",
 			 pack("browserContextId:s", s->context));
-	log_info("session", "session=%s closed=\"%s\"", s->id, why);
+	log_info("session", "session=%s closed=\"%s\"", s->id, errmsg);
 	session_free(s);
 }
 
-static unsigned close_all(struct broker *b,
+static unsigned close_all(struct browser *b,
 			  bool (*match)(const struct session *s,
 					const char *word),
-			  const char *word, const char *why)
+			  const char *word, const char *errmsg)
 {
 	struct session *s, *next;
 	unsigned n = 0;
@@ -76,7 +76,7 @@ static unsigned close_all(struct broker *b,
 		next = TAILQ_NEXT(s, link);
 		if (!match(s, word))
 			continue;
-		session_close(s, "SESSION_NOT_FOUND", why, true);
+		session_close(s, "SESSION_NOT_FOUND", errmsg, true);
 		n++;
 	}
 	return n;
@@ -92,17 +92,17 @@ static bool is_requestors(const struct session *s, const char *requestor)
 	return strcmp(s->requestor, requestor) == 0;
 }
 
-unsigned sessions_run_ended(struct broker *b, const char *run)
+unsigned sessions_run_ended(struct browser *b, const char *run)
 {
 	return close_all(b, ends_with_run, run, "its run ended");
 }
 
-unsigned sessions_requestor_gone(struct broker *b, const char *requestor)
+unsigned sessions_requestor_gone(struct browser *b, const char *requestor)
 {
 	return close_all(b, is_requestors, requestor, "its requestor is gone");
 }
 
-void sessions_lost(struct broker *b)
+void sessions_lost(struct browser *b)
 {
 	struct session *s;
 
@@ -131,7 +131,7 @@ static bool expired(const struct session *s, const char *word)
 	       (s->kept && !busy(s) && now - s->used >= l->session_idle_ms);
 }
 
-void sessions_sweep(struct broker *b)
+void sessions_sweep(struct browser *b)
 {
 	close_all(b, expired, NULL, "its time is over");
 }
@@ -141,10 +141,10 @@ void sessions_sweep(struct broker *b)
 static struct session *session_new(struct call *c)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
-	struct broker *b = c->b;
+	struct browser *b = c->b;
 
 	s->b = b;
-	id_new(s->id, BROKER_SESSION);
+	id_new(s->id, BROWSER_PROTO_SESSION);
 	s->requestor = xstrdup(c->requestor);
 	s->of_run = xstrdup_opt(c->of_run);
 	s->trust = c->trust;
@@ -155,7 +155,7 @@ static struct session *session_new(struct call *c)
 	TAILQ_INIT(&s->tabs);
 	LIST_INIT(&s->guests);
 	TAILQ_INIT(&s->reached);
-	guest_enter(s, c);
+	session_access_enter(s, c);
 	session_used(s);
 	TAILQ_INSERT_TAIL(&b->sessions, s, link);
 	b->n_sessions++;
@@ -163,7 +163,7 @@ static struct session *session_new(struct call *c)
 }
 
 /* Nothing is granted to its pages, and nothing is stored for them. */
-static void lock_down(struct broker *b, const char *context)
+static void lock_down(struct browser *b, const char *context)
 {
 	send_cdp(b, NULL, "Browser.setDownloadBehavior",
 		 pack("behavior:s browserContextId:s", "deny", context));
@@ -180,7 +180,7 @@ static int make_context(struct call *c)
 
 	snprintf(proxy, sizeof(proxy), "socks5://%u.%u.%u.%u:%u", s->way >> 24,
 		 s->way >> 16 & 255, s->way >> 8 & 255, s->way & 255,
-		 LAUNCH_PORT);
+		 CHROMIUM_LAUNCH_PORT);
 	r = call_cdp(c, NULL, "Target.createBrowserContext",
 		     pack("disposeOnDetach:b proxyServer:s proxyBypassList:s",
 			  1, proxy, "<-loopback>"));
@@ -237,7 +237,7 @@ bool session_is_of(const struct session *s, const struct call *c)
 			   strcmp(s->of_run, c->of_run) == 0);
 }
 
-struct session *session_of_way(struct broker *b, uint32_t way)
+struct session *session_of_way(struct browser *b, uint32_t way)
 {
 	struct session *s;
 
@@ -294,7 +294,7 @@ int session_enter(struct call *c, const char *id, bool make)
 	while (c->session->context == NULL)
 		if (call_wait(c, INT64_MAX) < 0)
 			return -1;
-	guest_enter(c->session, c);
+	session_access_enter(c->session, c);
 	session_used(c->session);
 	return 0;
 }
@@ -302,12 +302,12 @@ int session_enter(struct call *c, const char *id, bool make)
 /* ---- what was not reached ---- */
 
 void session_failed(struct session *s, const char *host, unsigned port,
-		    const char *why, bool policy)
+		    const char *errmsg, bool policy)
 {
 	struct failure *f = &s->failures[s->n_failures++ % FAILURES_KEPT];
 
 	snprintf(f->host, sizeof(f->host), "%s", host);
-	snprintf(f->why, sizeof(f->why), "%s", why);
+	snprintf(f->errmsg, sizeof(f->errmsg), "%s", errmsg);
 	f->port = port;
 	f->policy = policy;
 	f->at = clock_mono_ms();

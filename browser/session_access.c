@@ -14,11 +14,11 @@
 #include "browser/net/host_grants.h"
 
 /* A run that works, or did, in a session that another made. */
-struct guest {
+struct session_guest {
 	char *run;
 	bool over;
-	struct granted *hosts;
-	LIST_ENTRY(guest) link;
+	struct host_grants *hosts;
+	LIST_ENTRY(session_guest) link;
 };
 
 /* Places that a session reached without guests, the latest first. */
@@ -30,9 +30,9 @@ struct reached {
 
 /* ---- guests ---- */
 
-static struct guest *find(const struct session *s, const char *run)
+static struct session_guest *find(const struct session *s, const char *run)
 {
-	struct guest *g;
+	struct session_guest *g;
 
 	LIST_FOREACH(g, &s->guests, link)
 	if (strcmp(g->run, run) == 0)
@@ -40,16 +40,16 @@ static struct guest *find(const struct session *s, const char *run)
 	return NULL;
 }
 
-static void leave(struct guest *g)
+static void leave(struct session_guest *g)
 {
 	LIST_REMOVE(g, link);
-	granted_unref(g->hosts);
+	host_grants_unref(g->hosts);
 	free(g->run);
 	free(g);
 }
 
 /* G's run is over: it stays while a tab is where it led it. */
-static void look(const struct session *s, struct guest *g)
+static void look(const struct session *s, struct session_guest *g)
 {
 	const struct tab *t;
 
@@ -63,7 +63,7 @@ static void look(const struct session *s, struct guest *g)
 
 static void look_at_all(const struct session *s)
 {
-	struct guest *g, *next;
+	struct session_guest *g, *next;
 
 	for (g = LIST_FIRST(&s->guests); g != NULL; g = next) {
 		next = LIST_NEXT(g, link);
@@ -76,10 +76,10 @@ static bool made(const struct session *s, const struct call *c)
 	return s->of_run != NULL && strcmp(s->of_run, c->of_run) == 0;
 }
 
-void guest_enter(struct session *s, const struct call *c)
+void session_access_enter(struct session *s, const struct call *c)
 {
-	struct granted **hosts;
-	struct guest *g;
+	struct host_grants **hosts;
+	struct session_guest *g;
 
 	if (c->of_run == NULL || c->aborted) /* its run may be over */
 		return;
@@ -95,11 +95,11 @@ void guest_enter(struct session *s, const struct call *c)
 	}
 	if (*hosts == c->hosts)
 		return;
-	granted_unref(*hosts); /* a reload may have changed the grant */
-	*hosts = granted_ref(c->hosts);
+	host_grants_unref(*hosts); /* a reload may have changed the grant */
+	*hosts = host_grants_ref(c->hosts);
 }
 
-void guest_led(const struct call *c, bool anew)
+void session_access_led(const struct call *c, bool anew)
 {
 	struct tab *t = c->tab;
 	bool is_guest = c->of_run != NULL && !made(c->session, c);
@@ -111,17 +111,17 @@ void guest_led(const struct call *c, bool anew)
 	look_at_all(c->session);
 }
 
-void guest_tab_gone(struct tab *t)
+void session_access_tab_gone(struct tab *t)
 {
 	free(t->led_by);
 	t->led_by = NULL;
 	look_at_all(t->session);
 }
 
-void guest_run_ended(struct broker *b, const char *run)
+void session_access_run_ended(struct browser *b, const char *run)
 {
 	struct session *s;
-	struct guest *g;
+	struct session_guest *g;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
 	{
@@ -172,7 +172,7 @@ static void note(struct session *s, const char *host, unsigned port)
 	s->n_reached++;
 }
 
-void guest_sent(const struct call *c, const char *host, unsigned port)
+void session_access_sent(const struct call *c, const char *host, unsigned port)
 {
 	if (c->of_run == NULL)
 		note(c->session, host, port);
@@ -180,40 +180,40 @@ void guest_sent(const struct call *c, const char *host, unsigned port)
 
 /* ---- asked ---- */
 
-static const char *may(const struct granted *g, const char *host, unsigned port,
+static const char *may(const struct host_grants *g, const char *host, unsigned port,
 		       const struct sockaddr *address)
 {
-	const char *why = granted_host(g, host, port);
+	const char *errmsg = host_grants_host(g, host, port);
 
-	if (why == NULL && address != NULL)
-		why = granted_address(g, host, port, address);
-	return why;
+	if (errmsg == NULL && address != NULL)
+		errmsg = host_grants_address(g, host, port, address);
+	return errmsg;
 }
 
-const char *guest_reach(struct session *s, const char *host, unsigned port,
+const char *session_access_reach(struct session *s, const char *host, unsigned port,
 			const struct sockaddr *address)
 {
-	const char *why = NULL;
-	struct guest *g;
+	const char *errmsg = NULL;
+	struct session_guest *g;
 
 	if (s->hosts != NULL)
-		why = may(s->hosts, host, port, address);
-	if (why != NULL)
-		return why;
+		errmsg = may(s->hosts, host, port, address);
+	if (errmsg != NULL)
+		return errmsg;
 	if (LIST_EMPTY(&s->guests)) {
 		if (address != NULL)
 			note(s, host, port);
 		return NULL;
 	}
 	LIST_FOREACH(g, &s->guests, link)
-	if (why == NULL)
-		why = may(g->hosts, host, port, address);
-	return why != NULL && reached(s, host, port) != NULL ? NULL : why;
+	if (errmsg == NULL)
+		errmsg = may(g->hosts, host, port, address);
+	return errmsg != NULL && reached(s, host, port) != NULL ? NULL : errmsg;
 }
 
-void guest_fini(struct session *s)
+void session_access_fini(struct session *s)
 {
-	struct guest *g, *after;
+	struct session_guest *g, *after;
 	struct reached *r, *older;
 
 	for (g = LIST_FIRST(&s->guests); g != NULL; g = after) {
@@ -224,6 +224,6 @@ void guest_fini(struct session *s)
 		older = TAILQ_NEXT(r, link);
 		forget(s, r);
 	}
-	granted_unref(s->hosts);
+	host_grants_unref(s->hosts);
 	s->hosts = NULL;
 }

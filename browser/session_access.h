@@ -14,21 +14,21 @@
 #include "browser/browser.h"
 
 /* C, a run's or not, is about to work in S: bounds are what C brings. */
-void guest_enter(struct session *s, const struct call *c);
+void session_access_enter(struct session *s, const struct call *c);
 /* C led C->tab somewhere: NEW, to another document. */
-void guest_led(const struct call *c, bool anew);
+void session_access_led(const struct call *c, bool anew);
 /* A client, whose C is, sends a page of C->session to this place. */
-void guest_sent(const struct call *c, const char *host, unsigned port);
+void session_access_sent(const struct call *c, const char *host, unsigned port);
 
-void guest_tab_gone(struct tab *t);
-void guest_run_ended(struct broker *b, const char *run);
-void guest_fini(struct session *s);
+void session_access_tab_gone(struct tab *t);
+void session_access_run_ended(struct browser *b, const char *run);
+void session_access_fini(struct session *s);
 
 /*
  * May S reach HOST, and ADDRESS (NULL: it is not known yet)? NULL, or why
  * not. With an address it is noted as reached.
  */
-const char *guest_reach(struct session *s, const char *host, unsigned port,
+const char *session_access_reach(struct session *s, const char *host, unsigned port,
 			const struct sockaddr *address);
 
 #endif

@@ -23,7 +23,7 @@ struct hook {
 
 /* ---- hooks ---- */
 
-struct tab *tab_attached(struct broker *b, const char *attached)
+struct tab *tab_attached(struct browser *b, const char *attached)
 {
 	struct hook *h;
 
@@ -31,7 +31,7 @@ struct tab *tab_attached(struct broker *b, const char *attached)
 	return h == NULL ? NULL : h->tab;
 }
 
-static void watch_network(struct broker *b, const char *attached)
+static void watch_network(struct browser *b, const char *attached)
 {
 	send_cdp(b, attached, "Network.enable",
 		 pack("maxTotalBufferSize:i maxResourceBufferSize:i "
@@ -50,7 +50,7 @@ void tab_hook(struct tab *t, const char *attached)
 	watch_network(t->session->b, attached);
 }
 
-static void unhook(struct broker *b, struct hook *h)
+static void unhook(struct browser *b, struct hook *h)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves the table */
 	HASH_DEL(b->hooks, h);
@@ -60,7 +60,7 @@ static void unhook(struct broker *b, struct hook *h)
 
 void tab_unhook(struct tab *t, const char *attached)
 {
-	struct broker *b = t->session->b;
+	struct browser *b = t->session->b;
 	struct hook *h;
 
 	HASH_FIND_STR(b->hooks, attached, h);
@@ -70,7 +70,7 @@ void tab_unhook(struct tab *t, const char *attached)
 
 static void unhook_all(struct tab *t)
 {
-	struct broker *b = t->session->b;
+	struct browser *b = t->session->b;
 	struct hook *h, *next;
 
 	HASH_ITER(hh, b->hooks, h, next)
@@ -80,21 +80,21 @@ static void unhook_all(struct tab *t)
 
 /* ---- life ---- */
 
-void tab_close(struct tab *t, const char *code, const char *why, bool tell)
+void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 {
-	struct broker *b = t->session->b;
+	struct browser *b = t->session->b;
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
 	if (c->tab == t)
-		call_abort(c, code, why);
+		call_abort(c, code, errmsg);
 	if (tell && t->target != NULL)
 		send_cdp(b, NULL, "Target.closeTarget",
 			 pack("targetId:s", t->target));
 	unhook_all(t);
 	tab_requests_keep(t, NULL);
 	TAILQ_REMOVE(&t->session->tabs, t, link);
-	guest_tab_gone(t);
+	session_access_tab_gone(t);
 	t->session->n_tabs--;
 	b->n_tabs--;
 	json_object_put(t->popups);
@@ -114,7 +114,7 @@ static struct tab *tab_new(struct session *s)
 	struct tab *t = xcalloc(1, sizeof(*t));
 
 	t->session = s;
-	id_new(t->id, BROKER_TAB);
+	id_new(t->id, BROWSER_PROTO_TAB);
 	t->url = xstrdup("about:blank");
 	t->title = xstrdup("");
 	t->popups = json_object_new_array();
@@ -154,7 +154,7 @@ static int make_target(struct call *c)
 static int set_up(struct call *c)
 {
 	struct tab *t = c->tab;
-	struct broker *b = c->b;
+	struct browser *b = c->b;
 	struct json_object *r;
 
 	tab_hook(t, t->attached);
@@ -230,7 +230,7 @@ int tab_take(struct call *c)
 				continue;
 			c->session = s;
 			c->tab = t;
-			guest_enter(s, c);
+			session_access_enter(s, c);
 			session_used(s);
 			return 0;
 		}

@@ -149,7 +149,7 @@ static void on_detached(struct tab *t, const char *attached,
 
 /* ---- events of the browser ---- */
 
-static struct tab *tab_of_target(struct broker *b, const char *target)
+static struct tab *tab_of_target(struct browser *b, const char *target)
 {
 	struct session *s;
 	struct tab *t;
@@ -164,7 +164,7 @@ static struct tab *tab_of_target(struct broker *b, const char *target)
 }
 
 /* Is it a page of a session's that has no tab in the making? */
-static bool is_stray(struct broker *b, const char *context)
+static bool is_stray(struct browser *b, const char *context)
 {
 	struct session *s;
 	struct tab *t;
@@ -182,7 +182,7 @@ static bool is_stray(struct broker *b, const char *context)
 }
 
 /* Nobody asked for a popup: it goes as it came, and its opener's call tells. */
-static void on_created(struct broker *b, struct json_object *p)
+static void on_created(struct browser *b, struct json_object *p)
 {
 	struct json_object *info = member(p, "targetInfo");
 	const char *type = member_str(info, "type");
@@ -207,7 +207,7 @@ static void on_created(struct broker *b, struct json_object *p)
 	wake_calls(opener);
 }
 
-static void on_changed(struct broker *b, struct json_object *p)
+static void on_changed(struct browser *b, struct json_object *p)
 {
 	struct json_object *info = member(p, "targetInfo");
 	struct tab *t = tab_of_target(b, member_str(info, "targetId"));
@@ -221,7 +221,7 @@ static void on_changed(struct broker *b, struct json_object *p)
 	wake_calls(t);
 }
 
-static void on_crashed(struct broker *b, struct json_object *p)
+static void on_crashed(struct browser *b, struct json_object *p)
 {
 	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
 
@@ -232,7 +232,7 @@ static void on_crashed(struct broker *b, struct json_object *p)
 		  "the page's process ended; its tab is closed", true);
 }
 
-static void on_destroyed(struct broker *b, struct json_object *p)
+static void on_destroyed(struct browser *b, struct json_object *p)
 {
 	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
 
@@ -244,7 +244,7 @@ static const struct {
 	const char *method;
 	void (*of_tab)(struct tab *t, const char *attached,
 		       struct json_object *p);
-	void (*of_browser)(struct broker *b, struct json_object *p);
+	void (*of_browser)(struct browser *b, struct json_object *p);
 } events[] = {
     {"Page.javascriptDialogOpening", on_dialog, NULL},
     {"Network.requestWillBeSent", on_request, NULL},
@@ -261,7 +261,7 @@ static const struct {
     {"Target.targetDestroyed", NULL, on_destroyed},
 };
 
-void tab_event(struct broker *b, const char *attached, const char *method,
+void tab_event(struct browser *b, const char *attached, const char *method,
 	       struct json_object *params)
 {
 	struct tab *t = attached == NULL ? NULL : tab_attached(b, attached);

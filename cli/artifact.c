@@ -39,30 +39,30 @@ static void show(struct json_object *a)
 
 	buf_printf(&out, "%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
 		   json_object_get_int64(json_member(a, "size")));
-	clean_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"), 40);
+	sanitize_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"), 40);
 	buf_add_str(&out, "  ");
 	if (name != NULL)
-		clean_add(&out, name, strlen(name), CLEAN_NO_LIMIT);
-	tell_out("%.*s\n", (int)buf_len(&out), buf_data(&out));
+		sanitize_add(&out, name, strlen(name), SANITIZE_NO_LIMIT);
+	safe_printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 }
 
 static int ls(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *view, *list, *none = json_object_new_array();
-	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
+	int rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &view);
 
 	(void)n;
 	list = json_member(view, "artifacts");
 	if (!json_object_is_type(list, json_type_array))
 		list = none;
 	if (rc == 0 && cli->json)
-		pretty_print(list, true);
+		json_pretty_print(list, true);
 	else if (rc == 0)
 		for (size_t i = 0; i < json_object_array_length(list); i++)
 			show(json_object_array_get_idx(list, i));
 	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
-		say("%s has no artifacts", arg[0]);
+		message_print("%s has no artifacts", arg[0]);
 	json_object_put(view);
 	json_object_put(none);
 	return rc;
@@ -78,21 +78,21 @@ static bool is_run(const char *id)
 static int no_such_name(struct json_object *list, const char *run,
 			const char *name)
 {
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, name);
+	suggest_init(&suggest, name);
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const char *known = json_member_str(
 		    json_object_array_get_idx(list, i), "name");
 
 		if (known != NULL)
-			near_try(&near, known);
+			suggest_try(&suggest, known);
 	}
-	if (near.best != NULL)
-		say("%s has no artifact \"%s\"; did you mean \"%s\"?", run, name,
-		    near.best);
+	if (suggest.best != NULL)
+		message_print("%s has no artifact \"%s\"; did you mean \"%s\"?", run, name,
+		    suggest.best);
 	else
-		say("%s has no artifact \"%s\"", run, name);
+		message_print("%s has no artifact \"%s\"", run, name);
 	return CLI_ABSENT;
 }
 
@@ -105,12 +105,12 @@ static int pick(struct json_object *view, const char *run, const char *name,
 
 	if (!json_object_is_type(list, json_type_array) ||
 	    json_object_array_length(list) == 0) {
-		say("%s has no artifacts", run);
+		message_print("%s has no artifacts", run);
 		return CLI_ABSENT;
 	}
 	n = json_object_array_length(list);
 	if (name == NULL && n > 1) {
-		say("%s has %zu artifacts; name one, as \"paddock artifact ls\" "
+		message_print("%s has %zu artifacts; name one, as \"paddock artifact ls\" "
 		    "lists them",
 		    run, n);
 		return CLI_USAGE;
@@ -131,7 +131,7 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 		const char *name, struct json_object **out)
 {
 	struct json_object *view;
-	int rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
 
 	if (rc == 0)
 		rc = pick(view, run, name, out);
@@ -151,19 +151,19 @@ static int get_here(const struct cli *cli, struct client *c,
 
 	json_object_array_add(list, json_object_get(artifact));
 	json_object_object_add(view, "artifacts", list);
-	rc = save_all(c, view, ".", cli->quiet);
+	rc = artifact_write_all(c, view, ".", cli->quiet);
 	json_object_put(view);
 	return rc;
 }
 
 static int describe(struct client *c, const char *id, struct json_object **out)
 {
-	struct json_object *args = ask_args("artifactId", id), *piece;
+	struct json_object *args = tool_call_args("artifactId", id), *piece;
 	static const struct cli quiet = {0};
 	int rc;
 
 	json_object_object_add(args, "limit", json_object_new_int(1));
-	rc = ask(&quiet, c, "get_artifact", args, &piece);
+	rc = tool_call(&quiet, c, "get_artifact", args, &piece);
 	if (rc == 0) {
 		*out = piece;
 		json_object_object_del(piece, "data");
@@ -184,7 +184,7 @@ static int get(const struct cli *cli, int n, const char *const *arg)
 	else
 		rc = describe(c, arg[0], &a);
 	if (rc == 0 && flags.out != NULL)
-		rc = save_file(c, json_member_str(a, "artifactId"), flags.out);
+		rc = artifact_write_file(c, json_member_str(a, "artifactId"), flags.out);
 	else if (rc == 0)
 		rc = get_here(cli, c, a);
 	json_object_put(a);
@@ -211,10 +211,10 @@ static void show_text(const struct buf *b)
 	size_t len;
 
 	for (size_t i = 0; i < buf_len(b); i += len) {
-		int32_t point = clean_point(data + i, buf_len(b) - i, &len);
+		int32_t point = sanitize_point(data + i, buf_len(b) - i, &len);
 
 		if (point < 0 ||
-		    (clean_acts(point) &&
+		    (sanitize_acts(point) &&
 		     !is_layout(data + i, buf_len(b) - i, point)))
 			putchar('?');
 		else
@@ -237,9 +237,9 @@ static int cat(const struct cli *cli, int n, const char *const *arg)
 		id = json_member_str(a, "artifactId");
 	}
 	if (rc == 0 && !isatty(STDOUT_FILENO)) {
-		rc = save_file(c, id, "-");
+		rc = artifact_write_file(c, id, "-");
 	} else if (rc == 0) {
-		rc = fetch_artifact(c, id, "memory", collect, &b);
+		rc = artifact_fetch(c, id, "memory", collect, &b);
 		if (rc == 0)
 			show_text(&b);
 	}

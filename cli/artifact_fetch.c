@@ -18,7 +18,7 @@ struct fetch {
 	struct client *client;
 	const char *id;
 	const char *to; /* where SINK puts it, for people */
-	fetch_sink sink;
+	artifact_fetch_sink sink;
 	void *arg;
 	EVP_MD_CTX *hash;
 	int64_t at;
@@ -30,7 +30,7 @@ struct fetch {
 
 static int bad_piece(const struct fetch *f, const char *what)
 {
-	say("artifact %s: %s", f->id, what);
+	message_print("artifact %s: %s", f->id, what);
 	return CLI_TROUBLE;
 }
 
@@ -57,7 +57,7 @@ static int take(struct fetch *f, struct json_object *piece)
 	rc = f->sink(f->arg, bytes, len);
 	free(bytes);
 	if (rc < 0) {
-		say("%s: %s", f->to, strerror(-rc));
+		message_print("%s: %s", f->to, strerror(-rc));
 		return CLI_TROUBLE;
 	}
 	if (sha256 != NULL)
@@ -68,7 +68,7 @@ static int take(struct fetch *f, struct json_object *piece)
 static int next_piece(struct fetch *f)
 {
 	struct json_object *args = json_object_new_object();
-	struct answer a;
+	struct tool_result a;
 	int rc;
 
 	json_object_object_add(args, "artifactId", json_object_new_string(f->id));
@@ -77,7 +77,7 @@ static int next_piece(struct fetch *f)
 	if (rc != 0)
 		return rc;
 	rc = a.good ? take(f, a.value) : report_refusal(a.value, NULL);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }
 
@@ -96,8 +96,8 @@ static int check_hash(const struct fetch *f)
 			    "differs");
 }
 
-int fetch_artifact(struct client *c, const char *id, const char *to,
-		   fetch_sink sink, void *arg)
+int artifact_fetch(struct client *c, const char *id, const char *to,
+		   artifact_fetch_sink sink, void *arg)
 {
 	struct fetch f = {
 	    .client = c, .id = id, .to = to, .sink = sink, .arg = arg};

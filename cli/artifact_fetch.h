@@ -8,14 +8,14 @@
 #include "cli/client.h"
 
 /* Takes N bytes. 0, or -errno, which ends the fetch. */
-typedef int (*fetch_sink)(void *arg, const void *p, size_t n);
+typedef int (*artifact_fetch_sink)(void *arg, const void *p, size_t n);
 
 /*
  * Give every byte of artifact ID to SINK, which puts it into what people call
  * TO. 0, or an exit status, and then it has been said why; for what SINK
  * returned, too.
  */
-int fetch_artifact(struct client *c, const char *id, const char *to,
-		   fetch_sink sink, void *arg);
+int artifact_fetch(struct client *c, const char *id, const char *to,
+		   artifact_fetch_sink sink, void *arg);
 
 #endif

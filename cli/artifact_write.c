@@ -76,16 +76,16 @@ static int put_in(int dir, const char *name, size_t n, place open_it,
 		  struct buf *path)
 {
 	char *part = xstrndup(name, n);
-	char clean[NAME_SIZE], used[NAME_NUMBERED_SIZE];
+	char clean[FILE_NAME_SIZE], used[FILE_NAME_NUMBERED_SIZE];
 	int fd = -EEXIST;
 
-	name_clean(clean, part);
+	file_name_sanitize(clean, part);
 	free(part);
 	for (unsigned i = 1; fd == -EEXIST && i <= NAMES_MAX; i++) {
 		if (i == 1)
 			snprintf(used, sizeof(used), "%s", clean);
 		else
-			name_numbered(used, clean, i);
+			file_name_numbered(used, clean, i);
 		fd = open_it(dir, used);
 	}
 	buf_printf(path, "/%s", used);
@@ -125,14 +125,14 @@ static int new_below(int dir, const char *name, struct buf *path, int *in)
 
 static int trouble(const char *path, int rc)
 {
-	say("%s: %s", path, strerror(-rc));
+	message_print("%s: %s", path, strerror(-rc));
 	return CLI_TROUBLE;
 }
 
 /* All of artifact ID into FD, which is closed; PATH is told of. */
 static int fill(struct client *c, const char *id, int fd, const char *path)
 {
-	int rc = fetch_artifact(c, id, path, write_all, &fd);
+	int rc = artifact_fetch(c, id, path, write_all, &fd);
 
 	/* some file systems say only now that the disk is full */
 	if (close(fd) < 0 && rc == 0)
@@ -160,7 +160,7 @@ static int save_into(struct client *c, struct json_object *artifact, int dir,
 		if (rc != 0)
 			unlinkat(in, strrchr(buf_data(&path), '/') + 1, 0);
 		else if (!quiet)
-			say_more("wrote %s", buf_data(&path));
+			message_more("wrote %s", buf_data(&path));
 	}
 	if (in >= 0)
 		close(in);
@@ -195,13 +195,13 @@ static void say_failed(struct json_object *view, size_t failed, size_t n)
 	const char *id = json_member_str(view, "runId");
 
 	if (n > 1)
-		say("%zu of its %zu artifacts were not written", failed, n);
+		message_print("%zu of its %zu artifacts were not written", failed, n);
 	if (id != NULL)
-		say_more("  hint: the server keeps them for a while: paddock "
-			 "artifact get %s NAME%s", id, there());
+		message_more("  hint: the server keeps them for a while: paddock "
+			 "artifact get %s NAME%s", id, server_flags());
 }
 
-int save_all(struct client *c, struct json_object *view, const char *dir,
+int artifact_write_all(struct client *c, struct json_object *view, const char *dir,
 	     bool quiet)
 {
 	struct json_object *list = json_member(view, "artifacts");
@@ -234,14 +234,14 @@ int save_all(struct client *c, struct json_object *view, const char *dir,
 	return first;
 }
 
-int save_file(struct client *c, const char *id, const char *path)
+int artifact_write_file(struct client *c, const char *id, const char *path)
 {
 	bool ours = true; /* the file was not there before */
 	int fd, rc;
 
 	if (strcmp(path, "-") == 0) {
 		fd = STDOUT_FILENO;
-		return fetch_artifact(c, id, "stdout", write_all, &fd);
+		return artifact_fetch(c, id, "stdout", write_all, &fd);
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) {
@@ -254,6 +254,6 @@ int save_file(struct client *c, const char *id, const char *path)
 	if (rc != 0 && ours)
 		unlink(path);
 	else if (rc != 0)
-		say_more("  so %s is not whole", path);
+		message_more("  so %s is not whole", path);
 	return rc;
 }

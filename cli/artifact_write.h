@@ -14,10 +14,10 @@
  * in use yet; no link is followed. Each path goes to stderr unless QUIET. One
  * that fails is told of and the next is tried. 0, or an exit status.
  */
-int save_all(struct client *c, struct json_object *view, const char *dir,
+int artifact_write_all(struct client *c, struct json_object *view, const char *dir,
 	     bool quiet);
 
 /* Into the file at PATH, which is overwritten, or "-" for stdout. */
-int save_file(struct client *c, const char *id, const char *path);
+int artifact_write_file(struct client *c, const char *id, const char *path);
 
 #endif

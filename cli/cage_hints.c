@@ -9,7 +9,7 @@
 #define RAISE(key, max)                                                        \
 	"Its author can ask for more in limits." key ", up to the server's " max "."
 
-static const struct last_words
+static const struct cage_hints
     processes = {"It said so as one does that has all the processes and threads "
 		 "that it may.",
 		 RAISE("maxProcesses", "max_processes")},
@@ -40,7 +40,7 @@ static const struct last_words
 
 static const struct {
 	const char *words;
-	const struct last_words *mean;
+	const struct cage_hints *mean;
 } all[] = {
     {"Resource temporarily unavailable", &processes},
     {"can't start new thread", &processes},
@@ -63,7 +63,7 @@ static const struct {
     {"Function not implemented", &denied},
 };
 
-const struct last_words *last_words(const char *text)
+const struct cage_hints *cage_hints(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (strstr(text, all[i].words) != NULL)

@@ -6,11 +6,11 @@
 #ifndef CLI_CAGE_HINTS_H
 #define CLI_CAGE_HINTS_H
 
-struct last_words {
-	const char *why, *help; /* sentences; static */
+struct cage_hints {
+	const char *errmsg, *help; /* sentences; static */
 };
 
 /* The first meaning of TEXT, the end of a program's standard error; or NULL. */
-const struct last_words *last_words(const char *text);
+const struct cage_hints *cage_hints(const char *text);
 
 #endif

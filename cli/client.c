@@ -88,24 +88,24 @@ static int gone(struct client *c, const char *what)
 	if (c->quiet_end)
 		return -EPIPE;
 	if (!client_is_private(c)) {
-		say("no more from the server at %s: %s", c->link.peer, what);
+		message_print("no more from the server at %s: %s", c->link.peer, what);
 		return -EPIPE;
 	}
-	status = link_end(&c->link);
+	status = transport_end(&c->link);
 	if (WIFSIGNALED(status))
-		say("the private server was killed by signal %d (%s)",
+		message_print("the private server was killed by signal %d (%s)",
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == EX_CONFIG)
-		say("the private server does not start with these flags and "
+		message_print("the private server does not start with these flags and "
 		    "this configuration");
 	else if (WEXITSTATUS(status) == EX_UNAVAILABLE ||
 		 WEXITSTATUS(status) == EX_NOPERM)
-		say("the private server cannot start here");
+		message_print("the private server cannot start here");
 	else
-		say("the private server stopped, with status %d: %s",
+		message_print("the private server stopped, with status %d: %s",
 		    WEXITSTATUS(status), what);
 	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
-	link_show_log(&c->link);
+	transport_show_log(&c->link);
 	return -EPIPE;
 }
 
@@ -356,18 +356,18 @@ void client_cancel(struct client *c, int64_t id)
 	client_notify(c, "notifications/cancelled", params);
 }
 
-int client_wait(struct client *c, int64_t id, int ms, struct answer *a)
+int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a)
 {
 	struct rpc_msg m;
 	int rc = client_wait_message(c, id, ms, &m);
 
 	if (rc < 0)
 		return rc;
-	answer_read(a, &m);
+	tool_result_read(a, &m);
 	rpc_fini(&m);
-	rc = whole_result(c, a);
+	rc = full_result(c, a);
 	if (rc < 0)
-		answer_fini(a);
+		tool_result_fini(a);
 	return rc;
 }
 
@@ -395,7 +395,7 @@ int client_pause(struct client *c, int64_t ms)
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
 
-int64_t client_limited(const struct answer *a)
+int64_t client_limited(const struct tool_result *a)
 {
 	const char *code = json_member_str(a->value, "errorCode");
 	int64_t ms = json_object_get_int64(
@@ -409,7 +409,7 @@ int64_t client_limited(const struct answer *a)
 }
 
 int client_tool(struct client *c, const char *tool, struct json_object *args,
-		struct answer *a)
+		struct tool_result *a)
 {
 	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, ms;
 	int rc;
@@ -422,7 +422,7 @@ int client_tool(struct client *c, const char *tool, struct json_object *args,
 		ms = rc == 0 ? client_limited(a) : 0;
 		if (ms == 0 || clock_mono_ms() > patience)
 			break;
-		answer_fini(a);
+		tool_result_fini(a);
 		rc = client_pause(c, ms);
 	} while (rc == 0);
 	json_object_put(args);

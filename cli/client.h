@@ -59,7 +59,7 @@ void client_cancel(struct client *c, int64_t id);
  * come that client_signal() then tells; -EPIPE when the server has gone,
  * which has been said then.
  */
-int client_wait(struct client *c, int64_t id, int ms, struct answer *a);
+int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a);
 
 /*
  * Until something that was subscribed to has changed since the last time: 0;
@@ -69,14 +69,14 @@ int client_wait_update(struct client *c, int ms);
 /* Nothing but time is waited for: 0, or as client_wait(). */
 int client_pause(struct client *c, int64_t ms);
 /* Asked too often: after how many ms A says to ask again; 0: it is another. */
-int64_t client_limited(const struct answer *a);
+int64_t client_limited(const struct tool_result *a);
 
 /*
  * Both in one; who asks too often waits and asks again, for a while. 0, also for a refusal; else the exit status: the server has
  * gone, or a signal came.
  */
 int client_tool(struct client *c, const char *tool, struct json_object *args,
-		struct answer *a);
+		struct tool_result *a);
 
 /* The exit status after NULL, -EPIPE or -EINTR: CLI_TROUBLE, or the signal's. */
 int client_trouble(void);

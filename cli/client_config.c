@@ -41,7 +41,7 @@ static const struct {
 static int find(const char *name)
 {
 	if (name == NULL) {
-		say("name the client: --client claude-code, claude-desktop, "
+		message_print("name the client: --client claude-code, claude-desktop, "
 		    "vscode or cursor");
 		return -1;
 	}
@@ -98,11 +98,11 @@ static struct json_object *remote(bool typed, const char *url)
 
 static struct json_object *local(const struct cli *cli, bool typed)
 {
-	char *program = link_program();
+	char *program = transport_program();
 	struct json_object *o;
 
 	if (program == NULL)
-		say("paddockd is not found here; its name alone is written");
+		message_print("paddockd is not found here; its name alone is written");
 	o = server(cli, typed, program != NULL ? program : "paddockd");
 	free(program);
 	return o;
@@ -112,13 +112,13 @@ static struct json_object *local(const struct cli *cli, bool typed)
 static bool are_there(const struct cli *cli)
 {
 	if (cli->config != NULL && access(cli->config, F_OK) != 0) {
-		say("%s, which --config names: %s", cli->config,
+		message_print("%s, which --config names: %s", cli->config,
 		    strerror(errno));
 		return false;
 	}
 	for (size_t i = 0; i < cli->templates.n; i++)
 		if (access(cli->templates.item[i], F_OK) != 0) {
-			say("%s, which --templates names: %s",
+			message_print("%s, which --templates names: %s",
 			    cli->templates.item[i], strerror(errno));
 			return false;
 		}
@@ -129,7 +129,7 @@ static bool is_url(const char *url)
 {
 	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
 		return true;
-	say("--url is \"%s\"; it has to begin with http:// or https://, as "
+	message_print("--url is \"%s\"; it has to begin with http:// or https://, as "
 	    "http://127.0.0.1:8080/mcp does", url);
 	return false;
 }
@@ -143,7 +143,7 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 	if (i < 0)
 		return CLI_USAGE;
 	if (flags.url != NULL && clients[i].no_url) {
-		say("the configuration file of %s takes no URL; add it there "
+		message_print("the configuration file of %s takes no URL; add it there "
 		    "as a connector, in its settings", clients[i].name);
 		return CLI_USAGE;
 	}
@@ -156,9 +156,9 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 				   : local(cli, clients[i].typed));
 	o = json_object_new_object();
 	json_object_object_add(o, clients[i].key, servers);
-	pretty_print(o, cli->json);
+	json_pretty_print(o, cli->json);
 	if (!cli->quiet)
-		say_more("for %s", clients[i].file);
+		message_more("for %s", clients[i].file);
 	json_object_put(o);
 	return CLI_OK;
 }

@@ -43,15 +43,15 @@ static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 	for (;;) {
 		int rc = client_wait_message(c, client_request(c, "initialize", greeting()),
 				      ms, m);
-		struct answer a = {0};
+		struct tool_result a = {0};
 		int64_t again;
 
 		if (rc < 0)
 			return rc;
 		if (m->error != NULL)
-			answer_read(&a, m);
+			tool_result_read(&a, m);
 		again = m->error != NULL ? client_limited(&a) : 0;
-		answer_fini(&a);
+		tool_result_fini(&a);
 		if (again == 0 || clock_mono_ms() > patience)
 			return 0;
 		rpc_fini(m);
@@ -73,7 +73,7 @@ static int greet(struct client *c, int ms)
 	if (version != NULL)
 		c->server_version = xstrdup(version);
 	if (m.error != NULL) {
-		say("the server at %s refuses to talk: %s", c->link.peer,
+		message_print("the server at %s refuses to talk: %s", c->link.peer,
 		    json_member_str(m.error, "message"));
 		rc = -EPROTO;
 	}
@@ -87,22 +87,22 @@ static struct client *client_new(void)
 	struct client *c = xcalloc(1, sizeof(*c));
 
 	TAILQ_INIT(&c->early);
-	c->link = (struct link){
+	c->link = (struct transport){
 	    .in = -1, .out = -1, .pid = -1, .pidfd = -1, .log = -1};
 	return c;
 }
 
-/* NULL: nothing answers at PATH; *WHY is then -errno. */
-static struct client *open_socket(const char *path, int ms, int *why)
+/* NULL: nothing answers at PATH; *ERRMSG is then -errno. */
+static struct client *open_socket(const char *path, int ms, int *errmsg)
 {
 	struct client *c = client_new();
 
-	*why = link_connect(&c->link, path);
+	*errmsg = transport_connect(&c->link, path);
 	c->quiet_end = true;
-	if (*why == 0)
-		*why = greet(c, ms);
+	if (*errmsg == 0)
+		*errmsg = greet(c, ms);
 	c->quiet_end = false;
-	if (*why == 0)
+	if (*errmsg == 0)
 		return c;
 	client_close(c);
 	return NULL;
@@ -111,10 +111,10 @@ static struct client *open_socket(const char *path, int ms, int *why)
 static struct client *open_private(const struct cli *cli)
 {
 	struct client *c = client_new();
-	char why[512];
+	char errmsg[512];
 
-	if (link_spawn(&c->link, cli, why, sizeof(why)) < 0) {
-		say("%s", why);
+	if (transport_spawn(&c->link, cli, errmsg, sizeof(errmsg)) < 0) {
+		message_print("%s", errmsg);
 		client_close(c);
 		return NULL;
 	}
@@ -135,41 +135,41 @@ struct client *client_open(const struct cli *cli)
 {
 	struct client *c;
 	char *usual;
-	int why = 0;
+	int errmsg = 0;
 
 	signals_watch();
 	if (cli->socket != NULL) {
-		c = open_socket(cli->socket, GREET_MS, &why);
-		if (c == NULL && why != -EINTR)
-			say("no server answers at %s: %s", cli->socket,
-			    strerror(-why));
-		if (c == NULL && (why == -ENOENT || why == -ECONNREFUSED))
-			say_more("  hint: start paddockd with that --socket, or "
+		c = open_socket(cli->socket, GREET_MS, &errmsg);
+		if (c == NULL && errmsg != -EINTR)
+			message_print("no server answers at %s: %s", cli->socket,
+			    strerror(-errmsg));
+		if (c == NULL && (errmsg == -ENOENT || errmsg == -ECONNREFUSED))
+			message_more("  hint: start paddockd with that --socket, or "
 				 "leave the flag out for a private server");
 		return c;
 	}
 	if (wants_private(cli))
 		return open_private(cli);
-	usual = link_usual_socket();
-	c = open_socket(usual, GREET_MS, &why);
-	if (c == NULL && why != -ENOENT && why != -ECONNREFUSED &&
-	    why != -EINTR && !cli->quiet)
-		say("the daemon at %s does not answer (%s); using a private "
+	usual = transport_usual_socket();
+	c = open_socket(usual, GREET_MS, &errmsg);
+	if (c == NULL && errmsg != -ENOENT && errmsg != -ECONNREFUSED &&
+	    errmsg != -EINTR && !cli->quiet)
+		message_print("the daemon at %s does not answer (%s); using a private "
 		    "server",
-		    usual, strerror(-why));
+		    usual, strerror(-errmsg));
 	free(usual);
-	return c != NULL || why == -EINTR ? c : open_private(cli);
+	return c != NULL || errmsg == -EINTR ? c : open_private(cli);
 }
 
 struct client *client_open_daemon(const struct cli *cli, int ms)
 {
 	char *path = cli->socket != NULL ? xstrdup(cli->socket)
-					 : link_usual_socket();
+					 : transport_usual_socket();
 	struct client *c;
-	int why;
+	int errmsg;
 
 	signals_watch();
-	c = open_socket(path, ms, &why);
+	c = open_socket(path, ms, &errmsg);
 	free(path);
 	return c;
 }
@@ -180,8 +180,8 @@ void client_close(struct client *c)
 
 	if (c == NULL)
 		return;
-	link_end(&c->link);
-	link_fini(&c->link);
+	transport_end(&c->link);
+	transport_fini(&c->link);
 	while ((e = TAILQ_FIRST(&c->early)) != NULL) {
 		TAILQ_REMOVE(&c->early, e, link);
 		rpc_fini(&e->msg);

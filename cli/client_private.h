@@ -23,7 +23,7 @@ struct early {
 TAILQ_HEAD(early_list, early);
 
 struct client {
-	struct link link;
+	struct transport link;
 	bool is_private;
 	bool gone; /* and that has been said */
 	struct buf rx, tx;

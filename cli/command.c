@@ -67,27 +67,27 @@ const struct command *command_find(const struct cli *cli, int argc,
 
 const char *command_near(const struct cli *cli, const char *word)
 {
-	static char first[NEAR_WORD_MAX];
-	struct near near;
+	static char first[SUGGEST_WORD_MAX];
+	struct suggest suggest;
 
-	near_init(&near, word);
+	suggest_init(&suggest, word);
 	for (size_t i = 0; i < cli->n_commands; i++) {
 		const struct command *c = cli->commands[i];
-		char head[NEAR_WORD_MAX];
-		unsigned before = near.cost;
+		char head[SUGGEST_WORD_MAX];
+		unsigned before = suggest.cost;
 
 		if (c->hidden)
 			continue;
-		near_try(&near, c->name);
+		suggest_try(&suggest, c->name);
 		snprintf(head, sizeof(head), "%.*s", (int)first_word(c->name),
 			 c->name);
-		near_try(&near, head);
-		if (near.cost < before && near.best == head) {
+		suggest_try(&suggest, head);
+		if (suggest.cost < before && suggest.best == head) {
 			memcpy(first, head, sizeof(first));
-			near.best = first;
+			suggest.best = first;
 		}
 	}
-	return near.best;
+	return suggest.best;
 }
 
 /* ---- help ---- */
@@ -104,10 +104,10 @@ static void show_opt(const struct opt *o)
 			 o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
 
 	if (n >= HELP_COLUMN)
-		tell_out("%s\n%*s", left, HELP_COLUMN, "");
+		safe_printf("%s\n%*s", left, HELP_COLUMN, "");
 	else
-		tell_out("%-*s", HELP_COLUMN, left);
-	wrap_out(o->help, HELP_COLUMN, HELP_COLUMN, wrap_columns(STDOUT_FILENO));
+		safe_printf("%-*s", HELP_COLUMN, left);
+	text_wrap_print(o->help, HELP_COLUMN, HELP_COLUMN, text_wrap_columns(STDOUT_FILENO));
 }
 
 /* The flags that go with all, by name: each help would be theirs else. */
@@ -124,14 +124,14 @@ static void name_global(void)
 		buf_printf(&b, " --%s%s", global[i].name,
 			   i + 1 < CLI_FLAGS ? "," : "");
 	buf_add(&b, "", 1);
-	wrap_out(buf_data(&b), 0, 2, wrap_columns(STDOUT_FILENO));
+	text_wrap_print(buf_data(&b), 0, 2, text_wrap_columns(STDOUT_FILENO));
 	buf_fini(&b);
 }
 
 void help_command(const struct cli *cli, const struct command *cmd)
 {
 	(void)cli;
-	tell_out("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
+	safe_printf("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
 	       cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
 	if (cmd->n_opts > 0)
 		puts("");
@@ -154,8 +154,8 @@ void help_all(const struct cli *cli)
 
 		if (c->hidden)
 			continue;
-		tell_out("  %-18s ", c->name);
-		wrap_out(c->summary, 21, 21, wrap_columns(STDOUT_FILENO));
+		safe_printf("  %-18s ", c->name);
+		text_wrap_print(c->summary, 21, 21, text_wrap_columns(STDOUT_FILENO));
 	}
 	puts("\nFlags of every command:");
 	cli_flags(global, &none);
@@ -190,7 +190,7 @@ bool help_group(const struct cli *cli, const char *word, FILE *to)
 		if (c->hidden || strlen(word) != n ||
 		    memcmp(c->name, word, n) != 0)
 			continue;
-		tell_to(to, "  %-18s %s\n", c->name, c->summary);
+		safe_fprintf(to, "  %-18s %s\n", c->name, c->summary);
 		found = true;
 	}
 	return found;
@@ -223,7 +223,7 @@ static int help(const struct cli *cli, int n, const char *const *arg)
 	}
 	if (help_group(cli, arg[0], stdout))
 		return CLI_OK;
-	tell_to(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
+	safe_fprintf(stderr, "paddock: there is no command \"%s\"\n", arg[0]);
 	return CLI_USAGE;
 }
 

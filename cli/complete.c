@@ -44,10 +44,10 @@ static void offer_about(const struct ask_words *w, const char *word, size_t len,
 	if (strncmp(word, w->last, strlen(w->last)) != 0 ||
 	    strlen(w->last) > len || len == 0 || strspn(word, PLAIN) < len)
 		return;
-	tell_out("%s%.*s", w->prefix, (int)len, word);
+	safe_printf("%s%.*s", w->prefix, (int)len, word);
 	if (about != NULL) {
 		putchar('\t');
-		tell_out("%s", about);
+		safe_printf("%s", about);
 	}
 	putchar('\n');
 }
@@ -112,7 +112,7 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 				      const char *tool, struct json_object *args)
 {
 	struct client *c = NULL;
-	struct answer a = {0};
+	struct tool_result a = {0};
 	struct json_object *v = NULL;
 
 	if (w->seen.templates.n == 0 && w->seen.config == NULL &&
@@ -125,14 +125,14 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 	if (client_wait(c, client_send_tool(c, tool, args), SERVER_MS, &a) == 0 &&
 	    a.good)
 		v = json_object_get(a.value);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	client_close(c);
 	return v;
 }
 
 static void offer_runs_in(const struct ask_words *w, const char *status)
 {
-	struct json_object *args = ask_args(status != NULL ? "status" : NULL,
+	struct json_object *args = tool_call_args(status != NULL ? "status" : NULL,
 					    status);
 	struct json_object *v, *list;
 
@@ -173,7 +173,7 @@ static bool is_more_than_name(const char *name)
 static void offer_artifacts(const struct ask_words *w, const char *run)
 {
 	struct json_object *v = ask_daemon(w, "get_task_run",
-					   ask_args("runId", run));
+					   tool_call_args("runId", run));
 	struct json_object *list = json_member(v, "artifacts");
 
 	for (size_t i = 0; i < json_length(list); i++) {
@@ -195,7 +195,7 @@ static void offer_templates(const struct ask_words *w)
 	struct json_object *list;
 
 	if (!asked)
-		v = check_templates(&w->seen, NULL);
+		v = template_findings_all(&w->seen, NULL);
 	list = json_member(v, "templates");
 	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);
@@ -220,9 +220,9 @@ static void offer_value(const struct ask_words *w, const struct opt *o)
 	if (strcmp(o->arg, "TEMPLATE") == 0)
 		offer_templates(w);
 	else if (strcmp(o->arg, "DIR") == 0)
-		tell_out("%s\n", DIRS);
+		safe_printf("%s\n", DIRS);
 	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
-		tell_out("%s\n", FILES);
+		safe_printf("%s\n", FILES);
 }
 
 static bool begins(const char *text, const char *with)
@@ -237,7 +237,7 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	const char *args = cmd->args + strspn(cmd->args, "["); /* it may be left out */
 
 	if (cmd->raw != NULL)
-		tell_out("%s\n", FILES);
+		safe_printf("%s\n", FILES);
 	else if (cmd->max >= 0 && number >= cmd->max)
 		return;
 	else if (number == 1 && begins(args, "ARTIFACT"))
@@ -247,7 +247,7 @@ static void offer_operand(const struct command *cmd, const struct ask_words *w,
 	else if (begins(args, "TEMPLATE"))
 		offer_templates(w);
 	else if (strstr(args, "DIR") != NULL)
-		tell_out("%s\n", DIRS);
+		safe_printf("%s\n", DIRS);
 	else if (begins(args, "COMMAND") && number == 0)
 		offer_commands(w);
 	else if (begins(args, "COMMAND"))

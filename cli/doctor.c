@@ -47,7 +47,7 @@ static const struct {
 
 static void add(struct json_object *list, const char *what, const char *remedy)
 {
-	struct json_object *o = ask_args("missing", what);
+	struct json_object *o = tool_call_args("missing", what);
 
 	json_object_object_add(o, "remedy", json_object_new_string(remedy));
 	json_object_array_add(list, o);
@@ -76,10 +76,10 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 	}
 }
 
-static void bad_range(void *advice, const char *range, const char *why)
+static void bad_range(void *advice, const char *range, const char *errmsg)
 {
 	char *what = xasprintf("user ids of its own for runs: %s", range);
-	char *remedy = xasprintf("%s; restart paddockd, which takes others", why);
+	char *remedy = xasprintf("%s; restart paddockd, which takes others", errmsg);
 
 	add(advice, what, remedy);
 	free(what);
@@ -146,7 +146,7 @@ static void check_version(struct json_object *o, struct json_object *advice)
 
 static void check_packages(const struct cli *cli, struct json_object *advice)
 {
-	struct json_object *o = check_templates(cli, NULL);
+	struct json_object *o = template_findings_all(cli, NULL);
 	struct json_object *bad = json_member(o, "problems");
 	size_t n = o == NULL ? 0 : json_object_array_length(bad);
 
@@ -165,7 +165,7 @@ static int take_profile(const struct cli *cli, struct client *c,
 			struct json_object *o)
 {
 	struct json_object *v;
-	int rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &v);
+	int rc = tool_call(cli, c, "get_runtime_profile", tool_call_args(NULL, NULL), &v);
 
 	if (rc == 0)
 		json_object_object_add(o, "profile", v);
@@ -179,7 +179,7 @@ static int take_grants(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
 	struct json_object *v, *list, *lack = json_object_new_array();
-	int rc = ask_templates(cli, c, &v);
+	int rc = tool_call_templates(cli, c, &v);
 
 	json_object_object_add(o, "notGranted", lack);
 	if (rc != 0)
@@ -189,9 +189,9 @@ static int take_grants(const struct cli *cli, struct client *c,
 		struct json_object *t = json_object_array_get_idx(list, i);
 		struct json_object *p = json_member(t, "permissions"), *one;
 
-		if (!grant_is_missing(p))
+		if (!grants_text_is_missing(p))
 			continue;
-		one = ask_args("templateId", json_member_str(t, "templateId"));
+		one = tool_call_args("templateId", json_member_str(t, "templateId"));
 		put_string(one, "version", json_member_str(t, "version"));
 		json_object_object_add(
 		    one, "missing", json_object_get(json_member(p, "missing")));
@@ -251,12 +251,12 @@ static int look_at_tab(const struct cli *cli, struct client *c,
 static int try_browser(const struct cli *cli, struct client *c,
 		       struct json_object *o)
 {
-	struct answer a, closed;
+	struct tool_result a, closed;
 	int rc;
 
 	if (!json_object_get_boolean(json_member(browser_of(o), "available")))
 		return 0;
-	rc = client_tool(c, "create_tab", ask_args(NULL, NULL), &a);
+	rc = client_tool(c, "create_tab", tool_call_args(NULL, NULL), &a);
 	if (rc != 0)
 		return rc;
 	if (!a.good) {
@@ -267,13 +267,13 @@ static int try_browser(const struct cli *cli, struct client *c,
 		if (rc == 0)
 			rc = client_tool(
 			    c, "close_session",
-			    ask_args("sessionId",
+			    tool_call_args("sessionId",
 				     json_member_str(a.value, "sessionId")),
 			    &closed);
 		if (rc == 0)
-			answer_fini(&closed);
+			tool_result_fini(&closed);
 	}
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }
 
@@ -358,7 +358,7 @@ static int examine(const struct cli *cli, struct json_object *o,
 		rc = take_grants(cli, c, o);
 	if (rc == 0)
 		rc = try_browser(cli, c, o);
-	doctor_ids(o, bad_range, advice); /* while a private server lives */
+	doctor_uids(o, bad_range, advice); /* while a private server lives */
 	client_close(c);
 	return rc;
 }
@@ -367,13 +367,13 @@ static int examine(const struct cli *cli, struct json_object *o,
 
 static void line(const char *name, const char *value)
 {
-	tell_out("%-12s %s\n", name, value != NULL ? value : "unknown");
+	safe_printf("%-12s %s\n", name, value != NULL ? value : "unknown");
 }
 
 static void line_int(const char *name, struct json_object *limits,
 		     const char *key)
 {
-	tell_out("%-12s %" PRId64 "\n", name,
+	safe_printf("%-12s %" PRId64 "\n", name,
 	       json_object_get_int64(json_member(limits, key)));
 }
 
@@ -392,7 +392,7 @@ static void line_broker(struct json_object *cage)
 	const char *group = json_member_str(cage, "cgroup");
 	char *lacks = broker_lacks(cage);
 
-	tell_out("%-12s %s%s, %s, cgroups %s\n", "broker",
+	safe_printf("%-12s %s%s, %s, cgroups %s\n", "broker",
 	       lacks == NULL ? "locked in" : "without ",
 	       lacks == NULL ? "" : lacks,
 	       json_object_get_boolean(json_member(cage, "ownUser"))
@@ -408,16 +408,16 @@ static void line_browser(struct json_object *o)
 	const char *path = json_member_str(browser, "path");
 	const char *version = json_member_str(browser, "version");
 
-	tell_out("%-12s ", "browser");
+	safe_printf("%-12s ", "browser");
 	if (!json_object_get_boolean(json_member(browser, "available")))
 		puts("none");
 	else if (is_broken(o))
-		tell_out("%s does not start\n", path != NULL ? path : "it");
+		safe_printf("%s does not start\n", path != NULL ? path : "it");
 	else if (refusal_of(o, "error") != NULL)
-		tell_out("%s, not tried: %s\n", path != NULL ? path : "there",
+		safe_printf("%s, not tried: %s\n", path != NULL ? path : "there",
 		       refusal_of(o, "error"));
 	else
-		tell_out("%s (%s) starts, its own sandbox is %s\n",
+		safe_printf("%s (%s) starts, its own sandbox is %s\n",
 		       path != NULL ? path : "it",
 		       version != NULL ? version : "of no version",
 		       is_sandboxed(o) ? "on" : "off");
@@ -453,11 +453,11 @@ static void show(struct json_object *o, struct json_object *advice)
 	if (json_member(browser_of(o), "cage") != NULL)
 		line_broker(json_member(browser_of(o), "cage"));
 	line_int("runs at once", limits, "maxConcurrentRuns");
-	line_ids(json_member(o, DOCTOR_IDS));
+	line_ids(json_member(o, DOCTOR_UIDS));
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
 
-		tell_out("missing      %s: %s\n", json_member_str(a, "missing"),
+		safe_printf("missing      %s: %s\n", json_member_str(a, "missing"),
 		       json_member_str(a, "remedy"));
 	}
 	if (takes_runs(o))
@@ -488,9 +488,9 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		rc = CLI_TROUBLE;
 	json_object_object_add(o, "advice", advice);
 	if (cli->json)
-		pretty_print(o, true);
+		json_pretty_print(o, true);
 	if (rc != 0)
-		say("runs do not work here; the lines above say why");
+		message_print("runs do not work here; the lines above say why");
 	json_object_put(o);
 	return rc;
 }

@@ -28,7 +28,7 @@ static void find_held(int fd, uint64_t from, uint64_t end, struct held *h)
 {
 	uint32_t first, count;
 
-	if (h->n == RANGES_MAX || !idrange_held(fd, from, end, &first, &count) ||
+	if (h->n == RANGES_MAX || !id_range_held(fd, from, end, &first, &count) ||
 	    count == 0)
 		return;
 	find_held(fd, from, first, h);
@@ -39,15 +39,15 @@ static void find_held(int fd, uint64_t from, uint64_t end, struct held *h)
 	find_held(fd, (uint64_t)first + count, end, h);
 }
 
-void doctor_ids(struct json_object *report,
-		void (*bad)(void *arg, const char *range, const char *why),
+void doctor_uids(struct json_object *report,
+		void (*bad)(void *arg, const char *range, const char *errmsg),
 		void *arg)
 {
-	int fd = geteuid() == 0 && access(IDRANGE_LOCKS, F_OK) == 0
-		     ? idrange_open(IDRANGE_LOCKS)
+	int fd = geteuid() == 0 && access(ID_RANGE_LOCKS, F_OK) == 0
+		     ? id_range_open(ID_RANGE_LOCKS)
 		     : -1;
 	struct json_object *list;
-	struct idrange_view v;
+	struct id_range_view v;
 	struct held h = {.n = 0};
 
 	if (fd < 0)
@@ -55,18 +55,18 @@ void doctor_ids(struct json_object *report,
 	find_held(fd, 1, UINT32_MAX, &h);
 	close(fd);
 	list = json_object_new_array();
-	idrange_read(&v);
+	id_range_read(&v);
 	for (size_t i = 0; i < h.n; i++) {
 		uint32_t first = h.all[i].first, count = h.all[i].count;
-		struct idrange_taken t;
+		struct id_range_taken t;
 		char range[32];
 
 		snprintf(range, sizeof(range), "%" PRIu32 "-%" PRIu32, first,
 			 first + count - 1);
 		json_object_array_add(list, json_object_new_string(range));
-		if (!idrange_is_free(&v, first, count, &t))
-			bad(arg, range, t.why);
+		if (!id_range_is_free(&v, first, count, &t))
+			bad(arg, range, t.errmsg);
 	}
-	idrange_forget(&v);
-	json_object_object_add(report, DOCTOR_IDS, list);
+	id_range_forget(&v);
+	json_object_object_add(report, DOCTOR_UIDS, list);
 }

@@ -5,14 +5,14 @@
 
 #include <json-c/json.h>
 
-#define DOCTOR_IDS "uidsOfRuns" /* in the report */
+#define DOCTOR_UIDS "uidsOfRuns" /* in the report */
 
 /*
  * As root: put the ranges that are held into REPORT, as texts, and call BAD
  * for each that has become somebody's since, with why. Others cannot see them.
  */
-void doctor_ids(struct json_object *report,
-		void (*bad)(void *arg, const char *range, const char *why),
+void doctor_uids(struct json_object *report,
+		void (*bad)(void *arg, const char *range, const char *errmsg),
 		void *arg);
 
 #endif

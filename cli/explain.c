@@ -28,7 +28,7 @@
 struct story {
 	const char *words; /* that name the run to a further command */
 	struct json_object *view, *error, *details;
-	struct json_object *why, *help; /* arrays of sentences */
+	struct json_object *errmsg, *help; /* arrays of sentences */
 };
 
 static void tell(struct json_object *list, const char *fmt, ...)
@@ -44,7 +44,7 @@ static void tell(struct json_object *list, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	clean_add(&clean, text, strlen(text), CLEAN_NO_LIMIT);
+	sanitize_add(&clean, text, strlen(text), SANITIZE_NO_LIMIT);
 	json_object_array_add(
 	    list,
 	    json_object_new_string_len(buf_data(&clean), (int)buf_len(&clean)));
@@ -73,7 +73,7 @@ static void about_step(struct story *s)
 {
 	const char *code = detail(s, "stepErrorCode");
 
-	tell(s->why, "Its step %s failed%s%s.",
+	tell(s->errmsg, "Its step %s failed%s%s.",
 	     detail(s, "failedStep") ? detail(s, "failedStep") : "(unnamed)",
 	     code != NULL ? " with " : "", code != NULL ? code : "");
 }
@@ -83,20 +83,20 @@ static void about_execution(struct story *s)
 	const char *code = detail(s, "templateCode");
 	const char *said = detail(s, "stderr");
 	struct json_object *status = json_member(s->details, "exitCode");
-	const struct last_words *w = said != NULL ? last_words(said) : NULL;
-	char *help = cure_hint("EXECUTION_ERROR", s->details, s->words);
+	const struct cage_hints *w = said != NULL ? cage_hints(said) : NULL;
+	char *help = remedy_hint("EXECUTION_ERROR", s->details, s->words);
 
 	if (w != NULL)
-		tell(s->why, "Its program gave up. %s", w->why);
+		tell(s->errmsg, "Its program gave up. %s", w->errmsg);
 	else if (code != NULL)
-		tell(s->why, "The template itself gave up, with its code %s.",
+		tell(s->errmsg, "The template itself gave up, with its code %s.",
 		     code);
 	else if (status != NULL)
-		tell(s->why, "Its program ended with status %s, which says that "
+		tell(s->errmsg, "Its program ended with status %s, which says that "
 			     "it failed.",
 		     json_object_get_string(status));
 	else
-		tell(s->why, "The template's code raised an error that it did "
+		tell(s->errmsg, "The template's code raised an error that it did "
 			     "not handle.");
 	tell_sentence(s->help, w != NULL ? w->help : help);
 	free(help);
@@ -105,16 +105,16 @@ static void about_execution(struct story *s)
 static void about_output(struct story *s)
 {
 	if (s->details != NULL && detail(s, "keyword") != NULL)
-		tell(s->why, "What it returned is not what its outputsSchema "
+		tell(s->errmsg, "What it returned is not what its outputsSchema "
 			     "promises.");
 	else
-		tell(s->why, "What it returned is no result.");
+		tell(s->errmsg, "What it returned is no result.");
 	tell(s->help, "The template's author has to mend it.");
 }
 
 /* What else a signal may mean than that the code is wrong. */
 static const struct {
-	const char *name, *why, *help;
+	const char *name, *errmsg, *help;
 } signals[] = {
     {"SIGXFSZ", "It wrote a file that was longer than all of its memory.",
      "Its author can ask for more in limits.maxMemoryBytes, up to the server's "
@@ -136,12 +136,12 @@ static void about_crash(struct story *s)
 			       ? sigabbrev_np(json_object_get_int(sig))
 			       : json_object_get_string(sig);
 
-	tell(s->why, "Its worker process died%s%s. The server and other runs "
+	tell(s->errmsg, "Its worker process died%s%s. The server and other runs "
 		     "were not touched.",
 	     name != NULL ? " of signal " : "", name != NULL ? name : "");
 	for (size_t i = 0; name != NULL && i < ARRAY_LEN(signals); i++)
 		if (strcmp(signals[i].name, name) == 0) {
-			tell(s->why, "%s", signals[i].why);
+			tell(s->errmsg, "%s", signals[i].errmsg);
 			tell(s->help, "%s", signals[i].help);
 		}
 	tell(s->help, "Run it again; if it dies again with the same inputs, the "
@@ -190,10 +190,10 @@ static void about_call(struct story *s)
 			   json_object_get_string(
 			       json_object_array_get_idx(args, i)));
 	if (buf_len(&text) > 0)
-		tell(s->why, "Its arguments were %.*s.", (int)buf_len(&text),
+		tell(s->errmsg, "Its arguments were %.*s.", (int)buf_len(&text),
 		     buf_data(&text));
 	if (who != NULL)
-		tell(s->why, "That was %s, process %s of its own.",
+		tell(s->errmsg, "That was %s, process %s of its own.",
 		     json_member_str(who, "comm"),
 		     json_object_get_string(json_member(who, "pid")));
 	buf_fini(&text);
@@ -204,7 +204,7 @@ static void about_sandbox(struct story *s)
 	const char *call = detail(s, "syscall");
 	char *name = xasprintf(" %s ", call != NULL ? call : "unknown");
 
-	tell(s->why, "It tried what the sandbox forbids%s%s, and was killed "
+	tell(s->errmsg, "It tried what the sandbox forbids%s%s, and was killed "
 		     "before that had any effect.",
 	     call != NULL ? ": the system call " : "", call != NULL ? call : "");
 	about_call(s);
@@ -213,7 +213,7 @@ static void about_sandbox(struct story *s)
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
 		if (strstr(forbidden[i].calls, name) == NULL)
 			continue;
-		tell(s->why, "It %s.", forbidden[i].is);
+		tell(s->errmsg, "It %s.", forbidden[i].is);
 		if (forbidden[i].instead != NULL)
 			tell(s->help, "%s", forbidden[i].instead);
 	}
@@ -255,20 +255,20 @@ static void about_limit(struct story *s)
 	struct json_object *used = json_member(s->details, "used");
 	const char *limit = detail(s, "limit"), *room = detail(s, "room");
 	const char *unit = detail(s, "unit");
-	char *needed = cure_limit(s->details), *who = cure_who(s->details);
-	char part[AMOUNT_SIZE];
+	char *needed = remedy_limit(s->details), *who = remedy_who(s->details);
+	char part[QUANTITY_SIZE];
 
-	tell(s->why, "It met the limit %s.", limit != NULL ? limit : "on resources");
+	tell(s->errmsg, "It met the limit %s.", limit != NULL ? limit : "on resources");
 	if (needed != NULL)
-		tell_sentence(s->why, needed);
+		tell_sentence(s->errmsg, needed);
 	if (room != NULL && used != NULL && unit != NULL)
-		tell(s->why, "The part of %s is %s, and it was full.", room,
-		     amount(part, json_object_get_int64(used), unit));
+		tell(s->errmsg, "The part of %s is %s, and it was full.", room,
+		     quantity(part, json_object_get_int64(used), unit));
 	tell(s->help, "Ask for less at once.");
 	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++) {
 		if (strcmp(limits[i].limit, limit) != 0)
 			continue;
-		tell(s->why, "That is a limit of %s.", limits[i].of);
+		tell(s->errmsg, "That is a limit of %s.", limits[i].of);
 		if (limits[i].help != NULL)
 			tell(s->help, "%s", limits[i].help);
 	}
@@ -282,7 +282,7 @@ static void about_limit(struct story *s)
 
 static void about_timeout(struct story *s)
 {
-	tell(s->why, "It was still running when its time was over.");
+	tell(s->errmsg, "It was still running when its time was over.");
 	about_limit(s);
 }
 
@@ -290,7 +290,7 @@ static void about_protocol(struct story *s)
 {
 	const char *offence = detail(s, "offence");
 
-	tell(s->why, "Its worker sent the server what no worker may%s%s, and "
+	tell(s->errmsg, "Its worker sent the server what no worker may%s%s, and "
 		     "was killed.",
 	     offence != NULL ? ": " : "", offence != NULL ? offence : "");
 	if (detail(s, "limit") != NULL)
@@ -299,13 +299,13 @@ static void about_protocol(struct story *s)
 
 static void about_interrupted(struct story *s)
 {
-	tell(s->why, "The server that ran it was stopped before it had ended.");
+	tell(s->errmsg, "The server that ran it was stopped before it had ended.");
 	tell(s->help, "Run it again.");
 }
 
 static void about_canceled(struct story *s)
 {
-	tell(s->why, "Somebody asked for that.");
+	tell(s->errmsg, "Somebody asked for that.");
 	tell(s->help, "What it had produced can still be read: paddock artifact "
 		      "ls %s",
 	     s->words);
@@ -341,7 +341,7 @@ static void about_steps(struct story *s)
 		const char *message = json_member_str(e, "message");
 
 		if (status != NULL && strcmp(status, "failed") == 0)
-			tell(s->why, "Step %s: %s", json_member_str(step, "name"),
+			tell(s->errmsg, "Step %s: %s", json_member_str(step, "name"),
 			     message != NULL ? message : "failed");
 	}
 }
@@ -371,7 +371,7 @@ static void about_error(struct story *s)
 		if (strcmp(codes[i].code, code) == 0)
 			codes[i].about(s);
 	if (message != NULL)
-		tell_message(s->why, code != NULL ? code : "The message",
+		tell_message(s->errmsg, code != NULL ? code : "The message",
 			     message);
 	if (json_object_array_length(s->help) == 0 && hint != NULL)
 		tell_sentence(s->help, hint);
@@ -387,11 +387,11 @@ static void about_met(struct story *s)
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *d = json_object_array_get_idx(met, i);
 		const char *limit = json_member_str(d, "limit");
-		char *needed = cure_limit(d), *who = cure_who(d);
+		char *needed = remedy_limit(d), *who = remedy_who(d);
 
 		if (limit != NULL && needed != NULL &&
 		    (ended == NULL || strcmp(limit, ended) != 0)) {
-			tell(s->why, "It got no more than the limit %s allows: "
+			tell(s->errmsg, "It got no more than the limit %s allows: "
 				     "%s.",
 			     limit, needed);
 			if (who != NULL)
@@ -407,14 +407,14 @@ static void tell_missing(void *arg, const char *line)
 {
 	struct story *s = arg;
 
-	tell(s->why, "Of what it made, %s", line);
+	tell(s->errmsg, "Of what it made, %s", line);
 }
 
 /* It is no whole success for steps that failed, for what was not kept, or both. */
 static void about_part(struct story *s)
 {
-	if (missing_count(s->view) == 0)
-		tell(s->why, "Some of its steps failed, but enough succeeded for "
+	if (lost_artifacts_count(s->view) == 0)
+		tell(s->errmsg, "Some of its steps failed, but enough succeeded for "
 			     "a result.");
 	about_steps(s);
 }
@@ -422,42 +422,42 @@ static void about_part(struct story *s)
 static void about_end(struct story *s, const char *status)
 {
 	about_met(s);
-	missing_tell(s->view, tell_missing, s);
+	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);
 		about_steps(s);
 	} else if (strcmp(status, "partial_success") == 0) {
 		about_part(s);
 	} else if (strcmp(status, "queued") == 0) {
-		tell(s->why, "It waits until one of the runs before it has ended.");
+		tell(s->errmsg, "It waits until one of the runs before it has ended.");
 	}
 }
 
 static void show(const struct story *s, const char *status)
 {
-	tell_out("%s of %s: %s\n", json_member_str(s->view, "runId"),
+	safe_printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
 	       json_member_str(s->view, "templateId"), status);
-	for (size_t i = 0; i < json_object_array_length(s->why); i++)
-		tell_out("  %s\n", json_object_get_string(
-				     json_object_array_get_idx(s->why, i)));
+	for (size_t i = 0; i < json_object_array_length(s->errmsg); i++)
+		safe_printf("  %s\n", json_object_get_string(
+				     json_object_array_get_idx(s->errmsg, i)));
 	if (json_object_array_length(s->help) > 0)
 		puts("What would help:");
 	for (size_t i = 0; i < json_object_array_length(s->help); i++)
-		tell_out("  %s\n", json_object_get_string(
+		safe_printf("  %s\n", json_object_get_string(
 				     json_object_array_get_idx(s->help, i)));
 }
 
 static void show_json(const struct story *s, const char *status)
 {
-	struct json_object *o = ask_args("runId",
+	struct json_object *o = tool_call_args("runId",
 					 json_member_str(s->view, "runId"));
 
 	json_object_object_add(o, "status", json_object_new_string(status));
-	json_object_object_add(o, "why", json_object_get(s->why));
+	json_object_object_add(o, "why", json_object_get(s->errmsg));
 	json_object_object_add(o, "help", json_object_get(s->help));
 	if (s->error != NULL)
 		json_object_object_add(o, "error", json_object_get(s->error));
-	pretty_print(o, true);
+	json_pretty_print(o, true);
 	json_object_put(o);
 }
 
@@ -466,16 +466,16 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 	struct story s = {0};
 	const char *status;
 	char *words;
-	int rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &s.view);
+	int rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &s.view);
 
 	(void)n;
 	if (rc != 0)
 		return rc;
 	s.error = json_member(s.view, "error");
 	s.details = json_member(s.error, "details");
-	s.why = json_object_new_array();
+	s.errmsg = json_object_new_array();
 	s.help = json_object_new_array();
-	words = there_run(cli, arg[0]);
+	words = server_flags_for_run(cli, arg[0]);
 	s.words = words;
 	status = json_member_str(s.view, "status");
 	if (status == NULL)
@@ -486,7 +486,7 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 	else
 		show(&s, status);
 	free(words);
-	json_object_put(s.why);
+	json_object_put(s.errmsg);
 	json_object_put(s.help);
 	json_object_put(s.view);
 	return CLI_OK;

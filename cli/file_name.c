@@ -34,16 +34,16 @@ static void add_clean(struct buf *out, const char *s)
 	size_t n = strlen(s), len;
 
 	for (size_t i = 0; i < n; i += len) {
-		int32_t point = clean_point(s + i, n - i, &len);
+		int32_t point = sanitize_point(s + i, n - i, &len);
 
-		if (point < 0 || clean_acts(point) || (i == 0 && point == '-'))
+		if (point < 0 || sanitize_acts(point) || (i == 0 && point == '-'))
 			buf_add_str(out, "_");
 		else
 			buf_add(out, s + i, len);
 	}
 }
 
-void name_clean(char out[NAME_SIZE], const char *name)
+void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name)
 {
 	struct buf b = {0};
 	size_t len, dot, keep;
@@ -54,18 +54,18 @@ void name_clean(char out[NAME_SIZE], const char *name)
 	len = buf_len(&b);
 	dot = stem(buf_data(&b), len);
 	keep = dot;
-	if (len >= NAME_SIZE)
-		keep = utf8_cut(buf_data(&b), dot, NAME_SIZE - 1 - (len - dot));
+	if (len >= FILE_NAME_SIZE)
+		keep = utf8_cut(buf_data(&b), dot, FILE_NAME_SIZE - 1 - (len - dot));
 	memcpy(out, buf_data(&b), keep);
 	memcpy(out + keep, buf_data(&b) + dot, len - dot);
 	out[keep + len - dot] = '\0';
 	buf_fini(&b);
 }
 
-void name_numbered(char out[NAME_NUMBERED_SIZE], const char *name, unsigned n)
+void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name, unsigned n)
 {
 	size_t dot = stem(name, strlen(name));
 
-	snprintf(out, NAME_NUMBERED_SIZE, "%.*s-%u%s", (int)dot, name, n,
+	snprintf(out, FILE_NAME_NUMBERED_SIZE, "%.*s-%u%s", (int)dot, name, n,
 		 name + dot);
 }

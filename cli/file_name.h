@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#define NAME_SIZE 201 /* with the NUL; leaves room for a number */
+#define FILE_NAME_SIZE 201 /* with the NUL; leaves room for a number */
 
 /*
  * One harmless path component for NAME: what follows its last slash or
@@ -13,10 +13,10 @@
  * terminal or would make it look like a flag; "artifact" when nothing is left.
  * A long one keeps its extension.
  */
-void name_clean(char out[NAME_SIZE], const char *name);
+void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name);
 
-/* "a.csv" and 2 make "a-2.csv". OUT has room for NAME_SIZE + 12. */
-#define NAME_NUMBERED_SIZE (NAME_SIZE + 12)
-void name_numbered(char out[NAME_NUMBERED_SIZE], const char *name, unsigned n);
+/* "a.csv" and 2 make "a-2.csv". OUT has room for FILE_NAME_SIZE + 12. */
+#define FILE_NAME_NUMBERED_SIZE (FILE_NAME_SIZE + 12)
+void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name, unsigned n);
 
 #endif

@@ -29,7 +29,7 @@ static bool has_next(struct json_object *contents)
 
 /* Who asks too often is told when to ask again, and does. */
 static int read_part(struct client *c, const char *uri, size_t from,
-		     struct answer *a)
+		     struct tool_result *a)
 {
 	char *part = xasprintf("%s?offset=%zu", uri, from);
 	int64_t ms = 1;
@@ -39,7 +39,7 @@ static int read_part(struct client *c, const char *uri, size_t from,
 		rc = client_wait(c, client_send_read(c, part), CLIENT_FOREVER, a);
 		ms = rc == 0 ? client_limited(a) : 0;
 		if (ms > 0) {
-			answer_fini(a);
+			tool_result_fini(a);
 			rc = client_pause(c, ms);
 		}
 	}
@@ -47,8 +47,8 @@ static int read_part(struct client *c, const char *uri, size_t from,
 	return rc;
 }
 
-int whole_text(struct client *c, const char *uri, size_t from, struct buf *out,
-	       struct answer *a)
+int full_result_text(struct client *c, const char *uri, size_t from, struct buf *out,
+	       struct tool_result *a)
 {
 	for (;;) {
 		int rc = read_part(c, uri, from, a);
@@ -60,16 +60,16 @@ int whole_text(struct client *c, const char *uri, size_t from, struct buf *out,
 		from += n;
 		if (n == 0 || !has_next(a->value))
 			return 0;
-		answer_fini(a);
+		tool_result_fini(a);
 	}
 }
 
-static int add_result(struct client *c, struct answer *a, const char *uri)
+static int add_result(struct client *c, struct tool_result *a, const char *uri)
 {
 	struct json_object *result = NULL;
 	struct buf text = {0};
-	struct answer part;
-	int rc = whole_text(c, uri, 0, &text, &part);
+	struct tool_result part;
+	int rc = full_result_text(c, uri, 0, &text, &part);
 
 	if (rc < 0) {
 		buf_fini(&text);
@@ -80,11 +80,11 @@ static int add_result(struct client *c, struct answer *a, const char *uri)
 		part.good = false; /* it cannot be: it was parsed there */
 	buf_fini(&text);
 	if (!part.good) {
-		answer_fini(a);
+		tool_result_fini(a);
 		*a = part;
 		return 0;
 	}
-	answer_fini(&part);
+	tool_result_fini(&part);
 	json_object_object_add(a->value, "result", result);
 	json_object_object_del(a->value, "resultUri");
 	json_object_object_del(a->value, "resultBytes");
@@ -92,7 +92,7 @@ static int add_result(struct client *c, struct answer *a, const char *uri)
 	return 0;
 }
 
-int whole_result(struct client *c, struct answer *a)
+int full_result(struct client *c, struct tool_result *a)
 {
 	const char *uri = json_member_str(a->value, "resultUri");
 	char *own;

@@ -13,13 +13,13 @@
  * answer: good, or the refusal; or -errno, and the server is gone. The caller
  * ends *A.
  */
-int whole_text(struct client *c, const char *uri, size_t from, struct buf *out,
-	       struct answer *a);
+int full_result_text(struct client *c, const char *uri, size_t from, struct buf *out,
+	       struct tool_result *a);
 
 /*
  * A is a run whose result has to be read by its resultUri? Then it gets that,
  * or is the refusal. 0, or -errno, and the server is gone.
  */
-int whole_result(struct client *c, struct answer *a);
+int full_result(struct client *c, struct tool_result *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grants_text.c - "paddock template grant", and asked and granted for "template
- * show" and "template check". What packages say goes through clean_add(): a
+ * show" and "template check". What packages say goes through sanitize_add(): a
  * line that would look like another is not shown as something to copy.
  */
 #include "cli/grants_text.h"
@@ -29,7 +29,7 @@ static void put(const char *text)
 {
 	struct buf out = {0};
 
-	clean_add(&out, text, strlen(text), CLEAN_NO_LIMIT);
+	sanitize_add(&out, text, strlen(text), SANITIZE_NO_LIMIT);
 	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
 	buf_fini(&out);
 }
@@ -60,12 +60,12 @@ static const char *reason(struct json_object *permissions, const char *shown)
 }
 
 static void show_word(const char *what, const char *word, bool granted,
-		      const char *why)
+		      const char *errmsg)
 {
-	tell_out("  %-10s ", what);
+	safe_printf("  %-10s ", what);
 	put(word);
-	if (why != NULL)
-		tell_out(", not granted: %s", why);
+	if (errmsg != NULL)
+		safe_printf(", not granted: %s", errmsg);
 	else if (!granted)
 		fputs(", not granted", stdout);
 	putchar('\n');
@@ -74,13 +74,13 @@ static void show_word(const char *what, const char *word, bool granted,
 static void show_kind(struct json_object *permissions, const char *what,
 		      struct json_object *asked, struct json_object *granted)
 {
-	const char *why = reason(permissions, what);
+	const char *errmsg = reason(permissions, what);
 
 	if (json_object_is_type(asked, json_type_boolean))
-		show_word(what, "yes", granted != NULL, why);
+		show_word(what, "yes", granted != NULL, errmsg);
 	for (size_t i = 0; i < json_length(asked); i++)
 		show_word(what, item(asked, i), has(granted, item(asked, i)),
-			  why);
+			  errmsg);
 }
 
 static void show_hosts(struct json_object *hosts)
@@ -94,7 +94,7 @@ static void show_hosts(struct json_object *hosts)
 			  true, NULL);
 }
 
-void grant_show(struct json_object *permissions)
+void grants_text_print(struct json_object *permissions)
 {
 	struct json_object *asked = json_member(permissions, "asked");
 	struct json_object *granted = json_member(permissions, "granted");
@@ -108,7 +108,7 @@ void grant_show(struct json_object *permissions)
 		show_kind(permissions, what, list, json_member(granted, what));
 	}
 	show_hosts(json_member(granted, "hosts"));
-	grant_show_missing(permissions);
+	grants_text_print_missing(permissions);
 }
 
 /* ---- lines for paddock.conf ---- */
@@ -124,7 +124,7 @@ static void put_lines(const char *text)
 
 		if (at == NULL && n == 0)
 			break;
-		clean_add(&out, line + blank, n, CLEAN_NO_LIMIT);
+		sanitize_add(&out, line + blank, n, SANITIZE_NO_LIMIT);
 		if (buf_len(&out) != n ||
 		    memcmp(buf_data(&out), line + blank, n) != 0)
 			fputs("# cannot be written here: ", stdout);
@@ -137,16 +137,16 @@ static void put_lines(const char *text)
 	free(copy);
 }
 
-bool grant_is_missing(struct json_object *permissions)
+bool grants_text_is_missing(struct json_object *permissions)
 {
 	return json_length(json_member(permissions, "missing")) > 0;
 }
 
-void grant_show_missing(struct json_object *permissions)
+void grants_text_print_missing(struct json_object *permissions)
 {
 	const char *lines = json_member_str(permissions, "grant");
 
-	if (!grant_is_missing(permissions) || lines == NULL)
+	if (!grants_text_is_missing(permissions) || lines == NULL)
 		return;
 	puts("\nUntil that is granted it is not run. In paddock.conf:");
 	put_lines(lines);
@@ -169,18 +169,18 @@ static void show_section(struct json_object *t)
 static int grant(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *list;
-	int rc = check_folder(arg[0]);
+	int rc = template_findings_dir(arg[0]);
 	size_t found;
 
 	(void)n;
 	if (rc != 0)
 		return rc;
-	list = check_grants(cli, arg[0]);
+	list = template_findings_grants(cli, arg[0]);
 	if (list == NULL)
 		return CLI_TROUBLE;
 	found = json_length(list);
 	if (cli->json)
-		pretty_print(list, true);
+		json_pretty_print(list, true);
 	for (size_t i = 0; !cli->json && i < found; i++) {
 		if (i > 0)
 			putchar('\n');
@@ -189,8 +189,8 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 	json_object_put(list);
 	if (found > 0)
 		return CLI_OK;
-	say("%s: there is no good package, nor a folder of them", arg[0]);
-	say_more("  hint: \"paddock template check\" says what is wrong");
+	message_print("%s: there is no good package, nor a folder of them", arg[0]);
+	message_more("  hint: \"paddock template check\" says what is wrong");
 	return CLI_USAGE;
 }
 

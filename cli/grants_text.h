@@ -11,12 +11,12 @@
  * permissions as list_task_templates has them; and what would grant what is
  * missing. NULL is fine: it asks for nothing.
  */
-void grant_show(struct json_object *permissions);
+void grants_text_print(struct json_object *permissions);
 
 /* The lines that would grant what is missing; nothing when nothing is. */
-void grant_show_missing(struct json_object *permissions);
+void grants_text_print_missing(struct json_object *permissions);
 
 /* Is anything that it asks for not granted? */
-bool grant_is_missing(struct json_object *permissions);
+bool grants_text_is_missing(struct json_object *permissions);
 
 #endif

@@ -25,7 +25,7 @@ struct put {
 	struct json_object *schema; /* of the object that is put into */
 	struct json_object *into;
 	const char *key;
-	char *why;
+	char *errmsg;
 	size_t size;
 };
 
@@ -48,7 +48,7 @@ static int read_all(struct buf *b, int fd)
 	}
 }
 
-char *input_read_file(const char *path, size_t *len, char *why, size_t size)
+char *input_read_file(const char *path, size_t *len, char *errmsg, size_t size)
 {
 	bool standard = strcmp(path, "-") == 0;
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ char *input_read_file(const char *path, size_t *len, char *why, size_t size)
 		close(fd);
 	if (rc == 0)
 		return buf_take(&b, len);
-	why_set(why, size, "%s: %s", standard ? "stdin" : path, strerror(-rc));
+	errmsg_set(errmsg, size, "%s: %s", standard ? "stdin" : path, strerror(-rc));
 	buf_fini(&b);
 	return NULL;
 }
@@ -72,7 +72,7 @@ static int no_json(const struct put *p, const char *text,
 		   struct json_error *err)
 {
 	json_error_place(err, text);
-	return why_set(p->why, p->size, "%s is not JSON: %s", p->key, err->text);
+	return errmsg_set(p->errmsg, p->size, "%s is not JSON: %s", p->key, err->text);
 }
 
 /* Was TEXT meant to be a list or an object? Then its fault is worth telling. */
@@ -92,7 +92,7 @@ static int no_type(const struct put *p, unsigned types, const char *text,
 	input_type_names(names, types);
 	if (broken)
 		json_error_place(err, text);
-	return why_set(p->why, p->size, "%s has to be %s%s%s", p->key, names,
+	return errmsg_set(p->errmsg, p->size, "%s has to be %s%s%s", p->key, names,
 		       broken ? ", and this is not JSON: " : "",
 		       broken ? err->text : "");
 }
@@ -121,7 +121,7 @@ static int typed(const struct put *p, struct json_object **out,
 	if (types != 0 && (types & INPUT_STRING) == 0)
 		return no_type(p, types, text, &err);
 	if (!utf8_ok(text, len))
-		return why_set(p->why, p->size, "%s is not UTF-8 text", p->key);
+		return errmsg_set(p->errmsg, p->size, "%s is not UTF-8 text", p->key);
 	*out = json_object_new_string_len(text, (int)len);
 	return 0;
 }
@@ -183,7 +183,7 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 	int rc;
 
 	if (text[0] == '@' && text[1] != '@') {
-		file = input_read_file(text + 1, &len, p->why, p->size);
+		file = input_read_file(text + 1, &len, p->errmsg, p->size);
 		if (file == NULL)
 			return -EINVAL;
 		text = file;
@@ -224,22 +224,22 @@ static int unknown_key(const struct put *p)
 {
 	struct json_object *known = json_member(p->schema, "properties");
 	struct buf b = {0};
-	struct near near;
+	struct suggest suggest;
 	int rc;
 
-	near_init(&near, p->key);
+	suggest_init(&suggest, p->key);
 	if (json_object_is_type(known, json_type_object)) {
 		json_object_object_foreach(known, name, schema) {
 			(void)schema;
-			near_try(&near, name);
+			suggest_try(&suggest, name);
 		}
 	}
-	if (near.best != NULL)
-		return why_set(p->why, p->size,
+	if (suggest.best != NULL)
+		return errmsg_set(p->errmsg, p->size,
 			       "this template takes no input \"%s\"; did you "
 			       "mean \"%s\"?",
-			       p->key, near.best);
-	rc = why_set(p->why, p->size, "%s", no_input(p, known, &b));
+			       p->key, suggest.best);
+	rc = errmsg_set(p->errmsg, p->size, "%s", no_input(p, known, &b));
 	buf_fini(&b);
 	return rc;
 }
@@ -289,20 +289,20 @@ static int put_at(const struct put *p, bool raw, const char *value)
 }
 
 int input_put(struct json_object *inputs, struct json_object *schema,
-	      const char *word, char *why, size_t size)
+	      const char *word, char *errmsg, size_t size)
 {
 	const char *equals = strchr(word, '=');
 	bool raw = equals != NULL && equals > word && equals[-1] == ':';
 	struct put p = {.root = schema,
 			.schema = input_resolve(schema, schema),
 			.into = inputs,
-			.why = why,
+			.errmsg = errmsg,
 			.size = size};
 	char *key;
 	int rc;
 
 	if (equals == NULL || equals == word || (raw && equals == word + 1))
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "-i %s: write key=value, key=@FILE or key:=JSON",
 			       word);
 	key = xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));

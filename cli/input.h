@@ -17,16 +17,16 @@
  *   key:=JSON    as it stands, or from a file (:=@FILE)
  *
  * A key with dots leads into objects where SCHEMA knows no such key. SCHEMA
- * may be NULL. 0, or -EINVAL and WHY.
+ * may be NULL. 0, or -EINVAL and ERRMSG.
  */
 int input_put(struct json_object *inputs, struct json_object *schema,
-	      const char *word, char *why, size_t size);
+	      const char *word, char *errmsg, size_t size);
 
 /* Put FROM's members into INTO; objects that both have are merged, too. */
 void input_merge(struct json_object *into, struct json_object *from);
 
 /* The whole file at PATH ("-": stdin), NUL-ended, owned by the caller; or NULL
-   and WHY. */
-char *input_read_file(const char *path, size_t *len, char *why, size_t size);
+   and ERRMSG. */
+char *input_read_file(const char *path, size_t *len, char *errmsg, size_t size);
 
 #endif

@@ -44,7 +44,7 @@ static int read_path(struct buf *b, const char *path)
 	return rc;
 }
 
-int cli_read_json(struct json_object **out, const char *path)
+int json_file_read(struct json_object **out, const char *path)
 {
 	struct json_error err;
 	struct buf b = {0};
@@ -52,13 +52,13 @@ int cli_read_json(struct json_object **out, const char *path)
 
 	*out = NULL;
 	if (rc != 0) {
-		tell_to(stderr, "paddock: %s: %s\n",
+		safe_fprintf(stderr, "paddock: %s: %s\n",
 			strcmp(path, "-") == 0 ? "stdin" : path, strerror(-rc));
 	} else {
 		rc = json_parse(out, buf_data(&b), buf_len(&b), &err);
 		if (rc != 0) {
 			json_error_place(&err, buf_len(&b) > 0 ? buf_data(&b) : "");
-			tell_to(stderr, "paddock: %s is not JSON: %s\n",
+			safe_fprintf(stderr, "paddock: %s is not JSON: %s\n",
 				strcmp(path, "-") == 0 ? "stdin" : path,
 				err.text);
 		}
@@ -67,7 +67,7 @@ int cli_read_json(struct json_object **out, const char *path)
 	return rc;
 }
 
-int cli_new_file(const char *dir, const char *name, const char *text)
+int json_file_create(const char *dir, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	FILE *f = fopen(path, "wxe");
@@ -76,7 +76,7 @@ int cli_new_file(const char *dir, const char *name, const char *text)
 	if (f != NULL && fclose(f) != 0 && rc == 0)
 		rc = -errno;
 	if (rc < 0)
-		say("%s: %s", path, strerror(-rc));
+		message_print("%s: %s", path, strerror(-rc));
 	free(path);
 	return rc;
 }

@@ -9,12 +9,12 @@
  * Parse the file at PATH ("-": stdin) into *OUT, which the caller owns. 0, or
  * -errno after a line on stderr that says what is wrong and where.
  */
-int cli_read_json(struct json_object **out, const char *path);
+int json_file_read(struct json_object **out, const char *path);
 
 /*
  * Write TEXT as the file NAME of folder DIR, where there is none of that name
  * yet. 0, or -errno after a line on stderr; a part of it may be there then.
  */
-int cli_new_file(const char *dir, const char *name, const char *text);
+int json_file_create(const char *dir, const char *name, const char *text);
 
 #endif

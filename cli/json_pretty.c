@@ -23,9 +23,9 @@ static void add_escaped(struct buf *out, const char *text, size_t n)
 	size_t len;
 
 	for (size_t i = 0; i < n; i += len) {
-		int32_t point = clean_point(text + i, n - i, &len);
+		int32_t point = sanitize_point(text + i, n - i, &len);
 
-		if (point >= 0x7F && clean_acts(point))
+		if (point >= 0x7F && sanitize_acts(point))
 			add_point(out, point);
 		else
 			buf_add(out, text + i, len);
@@ -40,7 +40,7 @@ static void add_leaf(struct buf *out, struct json_object *v)
 	add_escaped(out, text, len);
 }
 
-void pretty_add_compact(struct buf *out, struct json_object *v)
+void json_pretty_add_compact(struct buf *out, struct json_object *v)
 {
 	add_leaf(out, v);
 }
@@ -121,7 +121,7 @@ static bool fits(struct json_object *v, size_t at)
 	if (at >= LINE_COLUMNS || measure(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
 		return false;
 	add_line(&line, v);
-	yes = at + clean_width(buf_data(&line), buf_len(&line)) <= LINE_COLUMNS;
+	yes = at + sanitize_width(buf_data(&line), buf_len(&line)) <= LINE_COLUMNS;
 	buf_fini(&line);
 	return yes;
 }
@@ -178,19 +178,19 @@ static void add_at(struct buf *out, struct json_object *v, unsigned depth,
 		add_object(out, v, depth);
 }
 
-void pretty_add(struct buf *out, struct json_object *v)
+void json_pretty_add(struct buf *out, struct json_object *v)
 {
 	add_at(out, v, 0, 0);
 }
 
-void pretty_print(struct json_object *v, int compact)
+void json_pretty_print(struct json_object *v, int compact)
 {
 	struct buf out = {0};
 
 	if (compact)
-		pretty_add_compact(&out, v);
+		json_pretty_add_compact(&out, v);
 	else
-		pretty_add(&out, v);
+		json_pretty_add(&out, v);
 	buf_add_str(&out, "\n");
 	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
 	buf_fini(&out);

@@ -11,12 +11,12 @@
  * Append V: indented by two, what fits within a line on one line. The text
  * stays the same JSON; characters that act on a terminal are escaped.
  */
-void pretty_add(struct buf *out, struct json_object *v);
+void json_pretty_add(struct buf *out, struct json_object *v);
 
 /* The same as one line, without blanks. */
-void pretty_add_compact(struct buf *out, struct json_object *v);
+void json_pretty_add_compact(struct buf *out, struct json_object *v);
 
 /* On stdout with a newline: pretty, or COMPACT. */
-void pretty_print(struct json_object *v, int compact);
+void json_pretty_print(struct json_object *v, int compact);
 
 #endif

@@ -42,8 +42,8 @@ static void show(const char *text, size_t len)
 		size_t n = (size_t)(end - text);
 		struct buf out = {0};
 
-		clean_add(&out, text, n, CLEAN_NO_LIMIT);
-		tell_out("%.*s\n", (int)buf_len(&out), buf_data(&out));
+		sanitize_add(&out, text, n, SANITIZE_NO_LIMIT);
+		safe_printf("%.*s\n", (int)buf_len(&out), buf_data(&out));
 		buf_fini(&out);
 		text += n + 1;
 		len -= n + 1;
@@ -56,7 +56,7 @@ static int refused(const struct cli *cli, struct client *c, const char *run,
 		   struct json_object *refusal)
 {
 	struct json_object *view = NULL;
-	int rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
 
 	json_object_put(view);
 	return rc != 0 ? rc : report_refusal(refusal, run);
@@ -68,8 +68,8 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 {
 	char *uri = xasprintf("paddock://runs/%s/log", run);
 	struct buf text = {0};
-	struct answer a;
-	int rc = whole_text(c, uri, *seen, &text, &a);
+	struct tool_result a;
+	int rc = full_result_text(c, uri, *seen, &text, &a);
 
 	free(uri);
 	if (rc < 0) {
@@ -82,7 +82,7 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 		show(buf_data(&text), buf_len(&text));
 		*seen += buf_len(&text);
 	}
-	answer_fini(&a);
+	tool_result_fini(&a);
 	buf_fini(&text);
 	return rc;
 }
@@ -99,14 +99,14 @@ static bool has_ended(struct json_object *view)
 static int subscribe(struct client *c, const char *run, const char *what)
 {
 	char *uri = xasprintf("paddock://runs/%s%s", run, what);
-	struct answer a;
+	struct tool_result a;
 	int rc = client_wait(c, client_send_subscribe(c, uri), CLIENT_FOREVER,
 			     &a);
 
 	free(uri);
 	if (rc < 0)
 		return client_trouble();
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 	if (clock_mono_ms() < *next_ms)
 		return 0;
 	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
-	rc = ask(cli, c, "get_task_run", ask_args("runId", run), &view);
+	rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
 	*ended = rc == 0 && has_ended(view);
 	json_object_put(view);
 	return rc;

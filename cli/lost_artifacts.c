@@ -31,7 +31,7 @@ static uint64_t count_of(struct json_object *item)
 		   : 1;
 }
 
-uint64_t missing_count(struct json_object *view)
+uint64_t lost_artifacts_count(struct json_object *view)
 {
 	uint64_t sum = 0;
 	size_t n;
@@ -94,11 +94,11 @@ static bool is_said(struct json_object *view)
 {
 	struct json_object *error = json_member(view, "error");
 
-	return missing_count(view) == 1 &&
+	return lost_artifacts_count(view) == 1 &&
 	       json_member(json_member(error, "details"), "missing") != NULL;
 }
 
-void missing_tell(struct json_object *view,
+void lost_artifacts_print(struct json_object *view,
 		  void (*say)(void *arg, const char *line), void *arg)
 {
 	size_t n;

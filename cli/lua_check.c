@@ -27,7 +27,7 @@
 #define WHY_SHOWN "400" /* bytes of what a template says */
 #define CHUNK "e:" /* what Lua puts before its complaints: the chunk's name */
 
-struct probe {
+struct lua_check {
 	struct client *client;
 	struct opt_list templates;
 	char *state_dir, *template_dir;
@@ -54,14 +54,14 @@ static const char loader[] =
     "\treturn {stage = \"value\", why = type(got)}\n"
     "end\n";
 
-static bool open_server(struct probe *p, const struct cli *cli)
+static bool open_server(struct lua_check *p, const struct cli *cli)
 {
 	struct cli private = {.verbose = cli->verbose,
 			      .config = cli->config,
 			      .state_dir = p->state_dir};
 
-	if (cli_new_file(p->template_dir, "template.json", manifest) < 0 ||
-	    cli_new_file(p->template_dir, "main.lua", loader) < 0)
+	if (json_file_create(p->template_dir, "template.json", manifest) < 0 ||
+	    json_file_create(p->template_dir, "main.lua", loader) < 0)
 		return false;
 	opt_list_add(&p->templates, p->template_dir);
 	private.templates = p->templates;
@@ -69,20 +69,20 @@ static bool open_server(struct probe *p, const struct cli *cli)
 	return p->client != NULL;
 }
 
-struct probe *probe_open(const struct cli *cli)
+struct lua_check *lua_check_open(const struct cli *cli)
 {
-	struct probe *p = xcalloc(1, sizeof(*p));
+	struct lua_check *p = xcalloc(1, sizeof(*p));
 
 	p->state_dir = state_dir_make();
 	if (p->state_dir != NULL)
 		p->template_dir = state_dir_make();
 	if (p->template_dir != NULL && open_server(p, cli))
 		return p;
-	probe_close(p);
+	lua_check_close(p);
 	return NULL;
 }
 
-void probe_close(struct probe *p)
+void lua_check_close(struct lua_check *p)
 {
 	if (p == NULL)
 		return;
@@ -124,7 +124,7 @@ static char *open_code(const char *dir, const char *entry)
 
 	if (at < 0)
 		return NULL;
-	file = folder_open_file(at, entry, &st);
+	file = dir_walk_open_file(at, entry, &st);
 	close(at);
 	if (file < 0 || st.st_size > CODE_BYTES_MAX) {
 		errno = file < 0 ? -file : EFBIG;
@@ -139,21 +139,21 @@ static char *open_code(const char *dir, const char *entry)
 
 /* ---- what came of it ---- */
 
-/* WHY is Lua's: "e:3: what", or without a place. */
+/* ERRMSG is Lua's: "e:3: what", or without a place. */
 static struct json_object *fault(const char *entry, const char *said,
-				 const char *why)
+				 const char *errmsg)
 {
 	struct json_object *o = json_object_new_object();
 	char *text, *end = NULL;
 	long line = 0;
 
-	if (strncmp(why, CHUNK, strlen(CHUNK)) == 0)
-		line = strtol(why + strlen(CHUNK), &end, 10);
+	if (strncmp(errmsg, CHUNK, strlen(CHUNK)) == 0)
+		line = strtol(errmsg + strlen(CHUNK), &end, 10);
 	if (line > 0 && strncmp(end, ": ", 2) == 0)
-		why = end + 2;
+		errmsg = end + 2;
 	else
 		line = 0;
-	text = xasprintf("%s%." WHY_SHOWN "s", said, why);
+	text = xasprintf("%s%." WHY_SHOWN "s", said, errmsg);
 	utf8_mend(text);
 	json_object_object_add(o, "severity", json_object_new_string("error"));
 	json_object_object_add(o, "file", json_object_new_string(entry));
@@ -168,22 +168,22 @@ static struct json_object *fault(const char *entry, const char *said,
 static struct json_object *of_result(const char *entry, struct json_object *r)
 {
 	const char *stage = json_member_str(r, "stage");
-	const char *why = json_member_str(r, "why");
+	const char *errmsg = json_member_str(r, "why");
 	char *what;
 	struct json_object *o;
 
-	if (why == NULL)
-		why = "it does not say why";
+	if (errmsg == NULL)
+		errmsg = "it does not say why";
 	if (stage != NULL && strcmp(stage, "good") == 0)
 		return NULL;
 	if (stage != NULL && strcmp(stage, "compile") == 0)
-		return fault(entry, "Lua cannot compile this: ", why);
+		return fault(entry, "Lua cannot compile this: ", errmsg);
 	if (stage == NULL || strcmp(stage, "value") != 0)
-		return fault(entry, "it fails while it is loaded: ", why);
+		return fault(entry, "it fails while it is loaded: ", errmsg);
 	what = xasprintf("the file must return a function(run, inputs), but "
 			 "it returns %s%s",
-			 strcmp(why, "nil") == 0 ? "nothing" : "a ",
-			 strcmp(why, "nil") == 0 ? "" : why);
+			 strcmp(errmsg, "nil") == 0 ? "nothing" : "a ",
+			 strcmp(errmsg, "nil") == 0 ? "" : errmsg);
 	o = fault(entry, "", what);
 	free(what);
 	return o;
@@ -208,11 +208,11 @@ static struct json_object *of_error(const char *entry, struct json_object *e)
 		     message != NULL ? message : "the worker did not say why");
 }
 
-static int of_answer(const struct answer *a, const char *entry,
+static int of_answer(const struct tool_result *a, const char *entry,
 		     struct json_object **f)
 {
 	const char *status = json_member_str(a->value, "status");
-	const char *why = json_member_str(a->value, "error");
+	const char *errmsg = json_member_str(a->value, "error");
 
 	if (status != NULL && strcmp(status, "succeeded") == 0) {
 		*f = of_result(entry, json_member(a->value, "result"));
@@ -222,32 +222,32 @@ static int of_answer(const struct answer *a, const char *entry,
 		*f = of_error(entry, json_member(a->value, "error"));
 		return 0;
 	}
-	say("%s could not be compiled here: %s", entry,
-	    why != NULL ? why : "the server does not say why");
+	message_print("%s could not be compiled here: %s", entry,
+	    errmsg != NULL ? errmsg : "the server does not say why");
 	return CLI_TROUBLE;
 }
 
-int probe_lua(struct probe *p, const char *dir, const char *entry,
+int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 	      struct json_object **f)
 {
 	char *text = open_code(dir, entry);
 	struct json_object *args;
-	struct answer a;
+	struct tool_result a;
 	int rc;
 
 	*f = NULL;
 	if (text == NULL) {
-		say("%s/%s: %s", dir, entry, strerror(errno));
+		message_print("%s/%s: %s", dir, entry, strerror(errno));
 		return CLI_TROUBLE;
 	}
-	args = ask_args("templateId", "probe");
-	json_object_object_add(args, "inputs", ask_args("code", text));
-	json_object_object_add(args, "options", ask_args("mode", "sync"));
+	args = tool_call_args("templateId", "probe");
+	json_object_object_add(args, "inputs", tool_call_args("code", text));
+	json_object_object_add(args, "options", tool_call_args("mode", "sync"));
 	free(text);
 	rc = client_tool(p->client, "run_task_template", args, &a);
 	if (rc != 0)
 		return rc;
 	rc = of_answer(&a, entry, f);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }

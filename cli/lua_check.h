@@ -10,18 +10,18 @@
 
 #include "cli/cli.h"
 
-struct probe; /* opaque: the private server */
+struct lua_check; /* opaque: the private server */
 
 /* NULL, and it has been said why. */
-struct probe *probe_open(const struct cli *cli);
-void probe_close(struct probe *p); /* NULL is fine */
+struct lua_check *lua_check_open(const struct cli *cli);
+void lua_check_close(struct lua_check *p); /* NULL is fine */
 
 /*
  * Try the file ENTRY of the package DIR. 0, with *FAULT {severity, file,
  * line?, message}, the caller's, or NULL: it is good. Else the exit status:
  * it could not be tried, and it has been said why.
  */
-int probe_lua(struct probe *p, const char *dir, const char *entry,
+int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 	      struct json_object **fault);
 
 #endif

@@ -30,13 +30,13 @@ static const struct command *const commands[] = {
     &cmd_complete,
 };
 
-static int wrong(const char *why, const struct command *cmd)
+static int wrong(const char *errmsg, const struct command *cmd)
 {
-	say("%s", why);
+	message_print("%s", errmsg);
 	if (cmd != NULL)
-		say_more("  hint: paddock help %s", cmd->name);
+		message_more("  hint: paddock help %s", cmd->name);
 	else
-		say_more("  hint: paddock help");
+		message_more("  hint: paddock help");
 	return CLI_USAGE;
 }
 
@@ -44,48 +44,48 @@ static int wrong(const char *why, const struct command *cmd)
 static int no_subcommand(const struct cli *cli, const char *word,
 			 const char *second)
 {
-	char both[128], why[256];
-	const char *near;
+	char both[128], errmsg[256];
+	const char *suggest;
 
 	snprintf(both, sizeof(both), "%.64s%s%.60s", word,
 		 second != NULL ? " " : "", second != NULL ? second : "");
-	near = second != NULL ? command_near(cli, both) : NULL;
-	if (near != NULL && strchr(near, ' ') != NULL)
-		snprintf(why, sizeof(why),
+	suggest = second != NULL ? command_near(cli, both) : NULL;
+	if (suggest != NULL && strchr(suggest, ' ') != NULL)
+		snprintf(errmsg, sizeof(errmsg),
 			 "there is no command \"%s\"; did you mean \"%s\"?",
-			 both, near);
+			 both, suggest);
 	else if (second != NULL)
-		snprintf(why, sizeof(why), "there is no command \"%s\"", both);
+		snprintf(errmsg, sizeof(errmsg), "there is no command \"%s\"", both);
 	else
-		snprintf(why, sizeof(why), "say what to do: paddock %s COMMAND",
+		snprintf(errmsg, sizeof(errmsg), "say what to do: paddock %s COMMAND",
 			 word);
-	say("%s", why);
+	message_print("%s", errmsg);
 	help_group(cli, word, stderr);
 	return CLI_USAGE;
 }
 
 static int no_command(const struct cli *cli, int argc, char **argv)
 {
-	const char *word = argv[0], *near = command_near(cli, word);
-	char why[256];
+	const char *word = argv[0], *suggest = command_near(cli, word);
+	char errmsg[256];
 
 	if (command_is_group(cli, word))
 		return no_subcommand(cli, word, argc > 1 && argv[1][0] != '-'
 						    ? argv[1]
 						    : NULL);
 	if (word[0] == '-')
-		snprintf(why, sizeof(why),
+		snprintf(errmsg, sizeof(errmsg),
 			 "\"%.64s\" came before a command; flags follow it: "
 			 "paddock run TEMPLATE --templates DIR",
 			 word);
-	else if (near != NULL)
-		snprintf(why, sizeof(why),
+	else if (suggest != NULL)
+		snprintf(errmsg, sizeof(errmsg),
 			 "there is no command \"%.64s\"; did you mean \"%s\"?",
-			 word, near);
+			 word, suggest);
 	else
-		snprintf(why, sizeof(why), "there is no command \"%.64s\"",
+		snprintf(errmsg, sizeof(errmsg), "there is no command \"%.64s\"",
 			 word);
-	return wrong(why, NULL);
+	return wrong(errmsg, NULL);
 }
 
 static int call(const struct cli *cli, const struct command *cmd,
@@ -99,9 +99,9 @@ static int call(const struct cli *cli, const struct command *cmd,
 	}
 	if (n >= cmd->min && (cmd->max < 0 || n <= cmd->max))
 		return cmd->run(cli, n, operands->item);
-	say_more("usage: paddock %s%s%s", cmd->name,
+	message_more("usage: paddock %s%s%s", cmd->name,
 		 cmd->args[0] != '\0' ? " " : "", cmd->args);
-	say_more("  hint: paddock help %s", cmd->name);
+	message_more("  hint: paddock help %s", cmd->name);
 	return CLI_USAGE;
 }
 
@@ -111,7 +111,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	struct opt global[CLI_FLAGS];
 	struct opt_list operands = {0};
 	const struct command *cmd;
-	char why[256];
+	char errmsg[256];
 	int skip, rc;
 
 	cli_flags(global, cli);
@@ -122,9 +122,9 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		return cmd->raw(argc, argv);
 	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
 					  {global, CLI_FLAGS}},
-		       2, &operands, argc - skip, words + skip, why, sizeof(why));
-	there_set(cli);
-	rc = rc < 0 ? wrong(why, cmd) : call(cli, cmd, &operands);
+		       2, &operands, argc - skip, words + skip, errmsg, sizeof(errmsg));
+	server_flags_set(cli);
+	rc = rc < 0 ? wrong(errmsg, cmd) : call(cli, cmd, &operands);
 	opt_list_free(&operands);
 	opt_list_free(&cli->templates);
 	return rc;
@@ -146,8 +146,8 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
-		say("say what to do: paddock COMMAND");
-		say_more("  hint: paddock help");
+		message_print("say what to do: paddock COMMAND");
+		message_more("  hint: paddock help");
 		return CLI_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		rc = dispatch(&cli, argc - 1, argv + 1);
 	}
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left()) {
-		say("stdout cannot be written to, so what was to be shown there "
+		message_print("stdout cannot be written to, so what was to be shown there "
 		    "is not whole");
 		if (rc == CLI_OK || rc == CLI_PARTIAL)
 			rc = CLI_TROUBLE;

@@ -16,14 +16,14 @@ static void line(const char *prefix, const char *fmt, va_list ap)
 	char *text = xvasprintf(fmt, ap);
 
 	buf_add_str(&out, prefix);
-	clean_add(&out, text, strlen(text), CLEAN_NO_LIMIT);
+	sanitize_add(&out, text, strlen(text), SANITIZE_NO_LIMIT);
 	buf_add_str(&out, "\n");
 	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
 	buf_fini(&out);
 	free(text);
 }
 
-void say(const char *fmt, ...)
+void message_print(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -32,7 +32,7 @@ void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-void say_more(const char *fmt, ...)
+void message_more(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -41,7 +41,7 @@ void say_more(const char *fmt, ...)
 	va_end(ap);
 }
 
-bool say_draws(int fd)
+bool message_is_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
@@ -49,9 +49,9 @@ bool say_draws(int fd)
 	       strcmp(term, "dumb") != 0;
 }
 
-bool say_colours(int fd)
+bool message_has_colours(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return say_draws(fd) && (no == NULL || *no == '\0');
+	return message_is_terminal(fd) && (no == NULL || *no == '\0');
 }

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 /* One line, "paddock: " first. The line is cleaned as a whole. */
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void message_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same without "paddock: ". */
-void say_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void message_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* May FD be drawn on: a terminal that is not dumb? */
-bool say_draws(int fd);
+bool message_is_terminal(int fd);
 /* And coloured: NO_COLOR is not set either. */
-bool say_colours(int fd);
+bool message_has_colours(int fd);
 
 #endif

@@ -16,7 +16,7 @@ struct parse {
 	size_t n;
 	int argc, at;
 	const char *const *argv;
-	char *why;
+	char *errmsg;
 	size_t size;
 };
 
@@ -52,18 +52,18 @@ static const struct opt *find(const struct parse *p, const char *name,
 static int unknown(const struct parse *p, const char *name, size_t len)
 {
 	char *word = xstrndup(name, len);
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, word);
+	suggest_init(&suggest, word);
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t j = 0; j < p->sets[i].n; j++)
-			near_try(&near, p->sets[i].opts[j].name);
-	if (near.best != NULL)
-		why_set(p->why, p->size,
+			suggest_try(&suggest, p->sets[i].opts[j].name);
+	if (suggest.best != NULL)
+		errmsg_set(p->errmsg, p->size,
 			"there is no flag --%s; did you mean --%s?", word,
-			near.best);
+			suggest.best);
 	else
-		why_set(p->why, p->size, "there is no flag --%s", word);
+		errmsg_set(p->errmsg, p->size, "there is no flag --%s", word);
 	free(word);
 	return -EINVAL;
 }
@@ -97,29 +97,29 @@ static int check_value(const struct parse *p, const struct opt *o,
 {
 	const char *const *may = opt_values(o);
 	struct buf all = {0};
-	struct near near;
+	struct suggest suggest;
 	size_t i;
 	int rc;
 
-	near_init(&near, value);
+	suggest_init(&suggest, value);
 	for (i = 0; may != NULL && may[i] != NULL; i++) {
 		if (strcmp(may[i], value) == 0)
 			return 0;
-		near_try(&near, may[i]);
+		suggest_try(&suggest, may[i]);
 	}
 	if (may == NULL)
 		return 0;
-	if (near.best != NULL)
-		return why_set(p->why, p->size,
+	if (suggest.best != NULL)
+		return errmsg_set(p->errmsg, p->size,
 			       "--%s cannot be \"%s\"; did you mean \"%s\"?",
-			       o->name, value, near.best);
+			       o->name, value, suggest.best);
 	for (i = 0; may[i] != NULL; i++)
 		buf_printf(&all, "%s%s",
 			   i == 0		  ? ""
 			   : may[i + 1] == NULL ? " or "
 						  : ", ",
 			   may[i]);
-	rc = why_set(p->why, p->size, "--%s cannot be \"%s\"; it has to be %.*s",
+	rc = errmsg_set(p->errmsg, p->size, "--%s cannot be \"%s\"; it has to be %.*s",
 		     o->name, value, (int)buf_len(&all), buf_data(&all));
 	buf_fini(&all);
 	return rc;
@@ -130,7 +130,7 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 {
 	if (o->kind == OPT_FLAG) {
 		if (value != NULL)
-			return why_set(p->why, p->size, "--%s takes no value",
+			return errmsg_set(p->errmsg, p->size, "--%s takes no value",
 				       o->name);
 		*(bool *)o->to = true;
 		return 0;
@@ -138,7 +138,7 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 	if (value == NULL && p->at + 1 < p->argc)
 		value = p->argv[++p->at];
 	if (value == NULL)
-		return why_set(p->why, p->size, "--%s needs a value: %s",
+		return errmsg_set(p->errmsg, p->size, "--%s needs a value: %s",
 			       o->name, o->arg);
 	if (check_value(p, o, value) < 0)
 		return -EINVAL;
@@ -167,7 +167,7 @@ static int parse_letters(struct parse *p, const char *word)
 		int rc;
 
 		if (o == NULL)
-			return why_set(p->why, p->size, "there is no flag -%c",
+			return errmsg_set(p->errmsg, p->size, "there is no flag -%c",
 				       *word);
 		if (o->kind != OPT_FLAG)
 			return apply(p, o, word[1] != '\0' ? word + 1 : NULL);
@@ -179,10 +179,10 @@ static int parse_letters(struct parse *p, const char *word)
 }
 
 int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
-	      int argc, const char *const *argv, char *why, size_t size)
+	      int argc, const char *const *argv, char *errmsg, size_t size)
 {
 	struct parse p = {.sets = sets, .n = n, .argc = argc, .argv = argv,
-			  .why = why, .size = size};
+			  .errmsg = errmsg, .size = size};
 	bool operands = false;
 	int rc = 0;
 

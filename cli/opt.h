@@ -35,10 +35,10 @@ struct opt_set {
 
 /*
  * Parse ARGV[0..ARGC-1] by all N sets. Flags and operands may be mixed; after
- * "--" there are operands alone. Operands go to REST. 0, or -EINVAL and WHY.
+ * "--" there are operands alone. Operands go to REST. 0, or -EINVAL and ERRMSG.
  */
 int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
-	      int argc, const char *const *argv, char *why, size_t size);
+	      int argc, const char *const *argv, char *errmsg, size_t size);
 void opt_list_add(struct opt_list *list, const char *item);
 void opt_list_free(struct opt_list *list);
 

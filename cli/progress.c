@@ -24,7 +24,7 @@ void progress_init(struct progress *p, const char *name, bool quiet)
 {
 	*p = (struct progress){.name = name,
 			       .quiet = quiet,
-			       .draws = !quiet && say_draws(STDERR_FILENO),
+			       .draws = !quiet && message_is_terminal(STDERR_FILENO),
 			       .start_ms = clock_mono_ms()};
 }
 
@@ -32,12 +32,12 @@ static void draw(struct progress *p)
 {
 	struct winsize w = {0};
 	struct buf out = {0};
-	struct bar b = {.name = p->name,
+	struct progress_bar b = {.name = p->name,
 			.message = p->message,
 			.done = p->done,
 			.total = p->total,
 			.elapsed_ms = clock_mono_ms() - p->start_ms,
-			.colour = say_colours(STDERR_FILENO)};
+			.colour = message_has_colours(STDERR_FILENO)};
 
 	if (b.elapsed_ms < SHOW_AFTER_MS)
 		return;
@@ -46,7 +46,7 @@ static void draw(struct progress *p)
 			: COLUMNS;
 	b.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	buf_add_str(&out, "\r");
-	bar_render(&out, &b);
+	progress_bar_render(&out, &b);
 	buf_add_str(&out, "\033[K");
 	fwrite(buf_data(&out), 1, buf_len(&out), stderr);
 	buf_fini(&out);
@@ -70,13 +70,13 @@ static void tell_out(struct progress *p, bool new_message)
 	p->told = tenth;
 	p->told_ms = now;
 	if (p->total > 0)
-		say_more("%s: %" PRIu64 "/%" PRIu64 "%s%s", p->name, p->done,
+		message_more("%s: %" PRIu64 "/%" PRIu64 "%s%s", p->name, p->done,
 			 p->total, p->message != NULL ? " " : "",
 			 p->message != NULL ? p->message : "");
 	else if (p->message != NULL)
-		say_more("%s: %s", p->name, p->message);
+		message_more("%s: %s", p->name, p->message);
 	else if (p->done > 0)
-		say_more("%s: %" PRIu64, p->name, p->done);
+		message_more("%s: %" PRIu64, p->name, p->done);
 	else
 		p->told = 0;
 }

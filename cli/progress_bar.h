@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-struct bar {
+struct progress_bar {
 	const char *name;
 	const char *message; /* untrusted; may be NULL */
 	uint64_t done, total; /* total 0: not known */
@@ -19,10 +19,10 @@ struct bar {
 };
 
 /* Append the line, without control characters other than those of colour. */
-void bar_render(struct buf *out, const struct bar *b);
+void progress_bar_render(struct buf *out, const struct progress_bar *b);
 
 /* "950 ms", "12.3 s", "2 min 05 s", "3 h 07 min" */
-#define BAR_TIME_SIZE 32
-void bar_time(char out[BAR_TIME_SIZE], int64_t ms);
+#define PROGRESS_BAR_TIME_SIZE 32
+void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms);
 
 #endif

@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 
 static struct json_object *arguments(const char *status, size_t offset)
 {
-	struct json_object *args = ask_args(status ? "status" : NULL, status);
+	struct json_object *args = tool_call_args(status ? "status" : NULL, status);
 
 	json_object_object_add(args, "limit", json_object_new_int(PAGE));
 	json_object_object_add(args, "offset",
@@ -59,7 +59,7 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	do {
 		struct json_object *page, *runs;
 
-		rc = ask(cli, c, "list_task_runs", arguments(status, offset),
+		rc = tool_call(cli, c, "list_task_runs", arguments(status, offset),
 			 &page);
 		runs = json_member(page, "runs");
 		n = json_length(runs);
@@ -76,14 +76,14 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 /* Ids stay whole, to be copied; on a terminal a template's name gives way. */
 static int template_columns(struct json_object *list)
 {
-	size_t left = wrap_columns(STDOUT_FILENO), longest = strlen("TEMPLATE");
+	size_t left = text_wrap_columns(STDOUT_FILENO), longest = strlen("TEMPLATE");
 
 	if (!isatty(STDOUT_FILENO))
 		return TEMPLATE_COLUMNS;
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const char *t = json_member_str(
 		    json_object_array_get_idx(list, i), "templateId");
-		size_t wide = t != NULL ? clean_width(t, strlen(t)) : 0;
+		size_t wide = t != NULL ? sanitize_width(t, strlen(t)) : 0;
 
 		longest = wide > longest ? wide : longest;
 	}
@@ -98,14 +98,14 @@ static void show_row(struct json_object *r, int columns, bool cut)
 	int64_t age = clock_wall_ms() -
 		      json_object_get_int64(json_member(r, "createdAt"));
 	struct buf name = {0};
-	char ago[BAR_TIME_SIZE];
+	char ago[PROGRESS_BAR_TIME_SIZE];
 
-	bar_time(ago, age > 0 ? age : 0);
+	progress_bar_time(ago, age > 0 ? age : 0);
 	if (template != NULL)
-		clean_add(&name, template, strlen(template),
-			  cut ? (size_t)columns : CLEAN_NO_LIMIT);
+		sanitize_add(&name, template, strlen(template),
+			  cut ? (size_t)columns : SANITIZE_NO_LIMIT);
 	buf_add(&name, "", 1);
-	tell_out("%-30s  %-*s  %-15s  %s ago\n", json_member_str(r, "runId"),
+	safe_printf("%-30s  %-*s  %-15s  %s ago\n", json_member_str(r, "runId"),
 		 columns, buf_data(&name), json_member_str(r, "status"), ago);
 	buf_fini(&name);
 }
@@ -117,7 +117,7 @@ static void show(struct json_object *list)
 	int columns = template_columns(list);
 
 	if (n > 0)
-		tell_out("%-30s  %-*s  %-15s  %s\n", "RUN", columns, "TEMPLATE",
+		safe_printf("%-30s  %-*s  %-15s  %s\n", "RUN", columns, "TEMPLATE",
 			 "STATUS", "CREATED");
 	for (size_t i = 0; i < n; i++)
 		show_row(json_object_array_get_idx(list, i), columns, cut);
@@ -128,11 +128,11 @@ static void show(struct json_object *list)
 static void say_none(void)
 {
 	if (flags.template != NULL || flags.status != NULL)
-		say("there are no such runs");
+		message_print("there are no such runs");
 	else if (flags.all)
-		say("there are no runs");
+		message_print("there are no runs");
 	else
-		say("no runs are queued or running; \"paddock ps -a\" shows "
+		message_print("no runs are queued or running; \"paddock ps -a\" shows "
 		    "those that have ended, too");
 }
 
@@ -155,7 +155,7 @@ static int ps(const struct cli *cli, int n, const char *const *arg)
 	}
 	client_close(c);
 	if (rc == 0 && cli->json)
-		pretty_print(list, true);
+		json_pretty_print(list, true);
 	else if (rc == 0)
 		show(list);
 	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)

@@ -28,7 +28,7 @@ static const struct {
     {"logged_bytes", "log"},
 };
 
-const char *cure_limit_of(const char *limit)
+const char *remedy_limit_of(const char *limit)
 {
 	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++)
 		if (strcmp(limits[i].limit, limit) == 0)
@@ -36,17 +36,17 @@ const char *cure_limit_of(const char *limit)
 	return NULL;
 }
 
-char *cure_limit(struct json_object *details)
+char *remedy_limit(struct json_object *details)
 {
 	struct json_object *used = json_member(details, "used");
 	struct json_object *allowed = json_member(details, "allowed");
 	const char *unit = json_member_str(details, "unit");
-	const char *of = cure_limit_of(json_member_str(details, "limit"));
-	char had[AMOUNT_SIZE], most[AMOUNT_SIZE];
+	const char *of = remedy_limit_of(json_member_str(details, "limit"));
+	char had[QUANTITY_SIZE], most[QUANTITY_SIZE];
 
 	if (!json_object_is_type(allowed, json_type_int) || unit == NULL)
 		return NULL;
-	amount(most, json_object_get_int64(allowed), unit);
+	quantity(most, json_object_get_int64(allowed), unit);
 	if (json_object_is_type(used, json_type_int) &&
 	    json_object_get_int64(used) == json_object_get_int64(allowed))
 		return xasprintf("it had %s%s%s, and no more was allowed",
@@ -56,7 +56,7 @@ char *cure_limit(struct json_object *details)
 	    json_object_get_int64(used) < json_object_get_int64(allowed))
 		return xasprintf("it may have %s%s%s", most,
 				 of != NULL ? " of " : "", of != NULL ? of : "");
-	amount(had, json_object_get_int64(used), unit);
+	quantity(had, json_object_get_int64(used), unit);
 	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
 		snprintf(had, sizeof(had), "%s", json_object_get_string(used));
 		snprintf(most, sizeof(most), "%s %.32s",
@@ -73,7 +73,7 @@ static const struct {
 	const char *theirs, *ours;
 } words[] = {{"the caller: options.timeoutMs", "you can raise it: --timeout"}};
 
-char *cure_who(struct json_object *details)
+char *remedy_who(struct json_object *details)
 {
 	const char *who = json_member_str(details, "whoCanRaise");
 	const char *colon = who != NULL ? strstr(who, ": ") : NULL;
@@ -104,7 +104,7 @@ static char *inputs(struct json_object *details, const char *about)
 			       "--idempotency-key");
 	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
 			 "takes",
-			 about != NULL ? about : "TEMPLATE", there());
+			 about != NULL ? about : "TEMPLATE", server_flags());
 }
 
 /* Who ended the run: the template by a code of its own, a program, a fault. */
@@ -157,7 +157,7 @@ static const struct {
      NULL},
 };
 
-char *cure_hint(const char *code, struct json_object *details,
+char *remedy_hint(const char *code, struct json_object *details,
 		const char *about)
 {
 	size_t i = 0;
@@ -170,7 +170,7 @@ char *cure_hint(const char *code, struct json_object *details,
 	if (hints[i].of != NULL)
 		return hints[i].of(details, about);
 	if (hints[i].look != NULL)
-		return xasprintf("\"paddock %s%s\" %s", hints[i].look, there(),
+		return xasprintf("\"paddock %s%s\" %s", hints[i].look, server_flags(),
 				 hints[i].hint);
 	return xstrdup(hints[i].hint);
 }

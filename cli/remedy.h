@@ -9,17 +9,17 @@
  * "it needed 8.5 MiB of memory and may have 7.6 MiB", from the DETAILS of a
  * limit; NULL: they are of none. The caller's, as all of these are.
  */
-char *cure_limit(struct json_object *details);
+char *remedy_limit(struct json_object *details);
 /* "the operator can raise it: max_cpu_ms in [limits]"; NULL: nobody is named. */
-char *cure_who(struct json_object *details);
+char *remedy_who(struct json_object *details);
 /* A limit, named as in details: "memory" is "memory"; NULL: no limit of ours. */
-const char *cure_limit_of(const char *limit);
+const char *remedy_limit_of(const char *limit);
 
 /*
  * What the user of this command can do about CODE. ABOUT is the template or
  * the run that it was of; NULL: neither is known. NULL: nothing is known.
  */
-char *cure_hint(const char *code, struct json_object *details,
+char *remedy_hint(const char *code, struct json_object *details,
 		const char *about);
 
 #endif

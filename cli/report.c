@@ -42,7 +42,7 @@ static bool say_grant(struct json_object *details)
 	words = buf_take(&b, NULL);
 	plain = words[strspn(words, PLAIN)] == '\0';
 	if (plain)
-		say_more("  hint: for one run, on a server of your own: "
+		message_more("  hint: for one run, on a server of your own: "
 			 "--grant \"%s=%s\"",
 			 key, words);
 	free(words);
@@ -60,11 +60,11 @@ static void say_cure(struct json_object *from, const char *about,
 	if (code != NULL && strcmp(code, "PERMISSION_NOT_ALLOWED") == 0 &&
 	    say_grant(details))
 		return;
-	own = cure_hint(code, details, about);
+	own = remedy_hint(code, details, about);
 	if (own != NULL)
-		say_more("  %s%s", prefix, own);
+		message_more("  %s%s", prefix, own);
 	else if (json_member_str(from, "recoverHint") != NULL)
-		say_more("  %s%s", prefix, json_member_str(from, "recoverHint"));
+		message_more("  %s%s", prefix, json_member_str(from, "recoverHint"));
 	free(own);
 }
 
@@ -92,41 +92,41 @@ static void say_refusal(const char *error, const char *pointer)
 
 	if (name != NULL && pointer != NULL &&
 	    strncmp(error, pointer + strlen("/inputs"), n) == 0)
-		say("the input %s%s", name, error + n);
+		message_print("the input %s%s", name, error + n);
 	else if (pointer != NULL && strcmp(pointer, "/inputs") == 0 &&
 		 strncmp(error, whole, strlen(whole)) == 0)
-		say("the input %s is missing", error + strlen(whole));
+		message_print("the input %s is missing", error + strlen(whole));
 	else
-		say("%s", error);
+		message_print("%s", error);
 	free(name);
 }
 
 static void say_retry(struct json_object *details)
 {
 	struct json_object *ms = json_member(details, "retryAfterMs");
-	char time[BAR_TIME_SIZE];
+	char time[PROGRESS_BAR_TIME_SIZE];
 
 	if (!json_object_is_type(ms, json_type_int))
 		return;
-	bar_time(time, json_object_get_int64(ms));
-	say_more("  retry after %s", time);
+	progress_bar_time(time, json_object_get_int64(ms));
+	message_more("  retry after %s", time);
 }
 
 static void say_who(struct json_object *details)
 {
-	char *who = cure_who(details);
+	char *who = remedy_who(details);
 
 	if (who != NULL)
-		say_more("  %s", who);
+		message_more("  %s", who);
 	free(who);
 }
 
 static void say_limit(struct json_object *details)
 {
-	char *limit = cure_limit(details);
+	char *limit = remedy_limit(details);
 
 	if (limit != NULL)
-		say_more("  %s", limit);
+		message_more("  %s", limit);
 	free(limit);
 	say_who(details);
 }
@@ -162,7 +162,7 @@ int report_refusal(struct json_object *refusal, const char *about)
 				  : "the server refuses, and does not say why",
 		    json_member_str(details, "pointer"));
 	if (code != NULL)
-		say_more("  code: %s", code);
+		message_more("  code: %s", code);
 	say_who(details);
 	say_retry(details);
 	say_cure(refusal, about, "hint: ");
@@ -200,7 +200,7 @@ static void say_step(struct json_object *step)
 	const char *message = json_member_str(error, "message");
 	int64_t attempts = json_object_get_int64(json_member(step, "attempts"));
 
-	say_more("  step %s failed%s: %s%s%s", json_member_str(step, "name"),
+	message_more("  step %s failed%s: %s%s%s", json_member_str(step, "name"),
 		 attempts > 1 ? " in every attempt" : "",
 		 code != NULL ? code : "", code != NULL && message ? ": " : "",
 		 message != NULL ? message : "");
@@ -224,13 +224,13 @@ static void say_steps(struct json_object *steps)
 		}
 	}
 	if (failed > shown)
-		say_more("  and %zu more", failed - shown);
+		message_more("  and %zu more", failed - shown);
 }
 
 static void say_line(void *arg, const char *line)
 {
 	(void)arg;
-	say_more("  %s", line);
+	message_more("  %s", line);
 }
 
 /* What explains itself by the line before is not said twice. */
@@ -246,7 +246,7 @@ static void say_why(const struct cli *cli, struct json_object *error,
 	} else if (limit != NULL) {
 		say_limit(json_member(error, "details"));
 	} else if (error != NULL) {
-		words = there_run(cli, id);
+		words = server_flags_for_run(cli, id);
 		say_cure(error, words, "");
 		free(words);
 	}
@@ -259,9 +259,9 @@ static void say_failed(const char *id, const char *message)
 					    : NULL;
 
 	if (message == NULL)
-		say("%s failed", id);
+		message_print("%s failed", id);
 	else
-		say("%s failed: %.*s", id,
+		message_print("%s failed: %.*s", id,
 		    (int)(trace != NULL ? (size_t)(trace - message)
 					: strlen(message)),
 		    message);
@@ -275,27 +275,27 @@ void report_end(const struct cli *cli, struct json_object *view)
 	const char *own; /* what run.error() of the template was given */
 
 	if (status == NULL || (strcmp(status, "succeeded") == 0 &&
-			       missing_count(view) == 0))
+			       lost_artifacts_count(view) == 0))
 		return;
 	if (strcmp(status, "canceled") == 0) {
-		say("cancelled %s", id);
+		message_print("cancelled %s", id);
 		return;
 	}
 	if (strcmp(status, "partial_success") == 0)
-		say("%s succeeded in part", id);
+		message_print("%s succeeded in part", id);
 	else if (strcmp(status, "succeeded") == 0)
-		say("%s succeeded, but not all that it made was kept", id);
+		message_print("%s succeeded, but not all that it made was kept", id);
 	else if (strcmp(status, "failed") == 0)
 		say_failed(id, json_member_str(error, "message"));
 	else
 		return;
 	if (json_member_str(error, "errorCode") != NULL)
-		say_more("  code: %s", json_member_str(error, "errorCode"));
+		message_more("  code: %s", json_member_str(error, "errorCode"));
 	own = json_member_str(json_member(error, "details"), "templateCode");
 	if (own != NULL)
-		say_more("  the template's code: %s", own);
+		message_more("  the template's code: %s", own);
 	say_steps(json_member(view, "steps"));
-	missing_tell(view, say_line, NULL);
+	lost_artifacts_print(view, say_line, NULL);
 	say_why(cli, error, id);
 }
 
@@ -307,7 +307,7 @@ void report_explain(const struct cli *cli, struct json_object *view)
 
 	if (id == NULL || exit == CLI_OK || exit == CLI_CANCELED)
 		return;
-	words = there_run(cli, id);
-	say_more("  hint: paddock explain %s", words);
+	words = server_flags_for_run(cli, id);
+	message_more("  hint: paddock explain %s", words);
 	free(words);
 }

@@ -74,15 +74,15 @@ struct job {
 
 /* ---- what is asked for ---- */
 
-static int usage_error(const char *why)
+static int usage_error(const char *errmsg)
 {
-	say("%s", why);
+	message_print("%s", errmsg);
 	return CLI_USAGE;
 }
 
 static int bad_timeout(const char *text)
 {
-	say("--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
+	message_print("--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
 	    "1500ms; a bare number is seconds",
 	    text);
 	return CLI_USAGE;
@@ -90,7 +90,7 @@ static int bad_timeout(const char *text)
 
 static int bad_key(const char *text)
 {
-	say("--idempotency-key has %zu bytes; 1 to 200 would pass", strlen(text));
+	message_print("--idempotency-key has %zu bytes; 1 to 200 would pass", strlen(text));
 	return CLI_USAGE;
 }
 
@@ -121,7 +121,7 @@ static int read_input_file(struct job *j)
 		return 0;
 	json_object_put(j->inputs);
 	j->inputs = NULL;
-	if (cli_read_json(&j->inputs, flags.file) < 0)
+	if (json_file_read(&j->inputs, flags.file) < 0)
 		return CLI_USAGE;
 	if (!json_object_is_type(j->inputs, json_type_object))
 		return usage_error("--input has to be a JSON object, {…}");
@@ -146,16 +146,16 @@ static struct json_object *pick(const struct job *j, struct json_object *list)
 static int put_inputs(struct job *j, struct json_object *schema)
 {
 	struct json_object *typed = json_object_new_object();
-	char why[512];
+	char errmsg[512];
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < flags.inputs.n; i++)
-		rc = input_put(typed, schema, flags.inputs.item[i], why,
-			       sizeof(why));
+		rc = input_put(typed, schema, flags.inputs.item[i], errmsg,
+			       sizeof(errmsg));
 	if (rc == 0)
 		input_merge(j->inputs, typed);
 	json_object_put(typed);
-	return rc < 0 ? usage_error(why) : 0;
+	return rc < 0 ? usage_error(errmsg) : 0;
 }
 
 /*
@@ -167,12 +167,12 @@ static void say_cut(const struct job *j, struct json_object *t)
 	struct json_object *limit =
 	    json_member(json_member(t, "effectiveLimits"), "maxTimeoutMs");
 	int64_t most = json_object_get_int64(json_member(limit, "allowed"));
-	char *who = cure_who(limit), had[AMOUNT_SIZE];
+	char *who = remedy_who(limit), had[QUANTITY_SIZE];
 
 	if (limit != NULL && j->timeout_ms > most)
-		say("--timeout %s is cut to %s, the most that a run of %s may "
+		message_print("--timeout %s is cut to %s, the most that a run of %s may "
 		    "have%s%s",
-		    flags.timeout, amount(had, most, "ms"), j->template, who != NULL ? "; " : "",
+		    flags.timeout, quantity(had, most, "ms"), j->template, who != NULL ? "; " : "",
 		    who != NULL ? who : "");
 	free(who);
 }
@@ -184,12 +184,12 @@ static void say_cut(const struct job *j, struct json_object *t)
 static int look_up_template(struct job *j)
 {
 	struct json_object *args, *t;
-	struct answer a;
+	struct tool_result a;
 	int rc;
 
 	if (flags.inputs.n == 0 && j->timeout_ms == 0)
 		return 0;
-	args = ask_args("templateId", j->template);
+	args = tool_call_args("templateId", j->template);
 	rc = client_tool(j->client, "list_task_templates", args, &a);
 	if (rc != 0)
 		return rc;
@@ -198,7 +198,7 @@ static int look_up_template(struct job *j)
 	rc = put_inputs(j, json_member(t, "inputsSchema"));
 	if (rc == 0)
 		say_cut(j, t);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }
 
@@ -243,13 +243,13 @@ static struct json_object *arguments(const struct job *j, const char *mode)
 static bool ask_to_cancel(struct job *j, const char *id)
 {
 	struct json_object *args = json_object_new_object();
-	struct answer a;
+	struct tool_result a;
 
-	say_more("cancelling %s; again to leave at once", id);
+	message_more("cancelling %s; again to leave at once", id);
 	json_object_object_add(args, "runId", json_object_new_string(id));
 	if (client_tool(j->client, "cancel_task_run", args, &a) != 0)
 		return false;
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return true;
 }
 
@@ -262,14 +262,14 @@ static int64_t cancel_call(struct job *j, int64_t call)
 {
 	int64_t again = client_send_tool(j->client, "run_task_template",
 					 arguments(j, "async"));
-	struct answer a;
+	struct tool_result a;
 	int rc;
 
 	progress_hide(&j->progress);
 	client_signal_seen(j->client);
 	rc = client_wait(j->client, again, ID_WAIT_MS, &a);
 	if (rc == -ETIMEDOUT) {
-		say_more("cancelling; again to leave at once");
+		message_more("cancelling; again to leave at once");
 		client_cancel(j->client, call);
 		return again;
 	}
@@ -278,7 +278,7 @@ static int64_t cancel_call(struct job *j, int64_t call)
 
 		if (id != NULL)
 			ask_to_cancel(j, id);
-		answer_fini(&a);
+		tool_result_fini(&a);
 	}
 	return call;
 }
@@ -295,7 +295,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total,
 }
 
 /* The answer to CALL, however long that takes. 0 or an exit status. */
-static int wait_answer(struct job *j, int64_t call, struct answer *a)
+static int wait_answer(struct job *j, int64_t call, struct tool_result *a)
 {
 	for (;;) {
 		int ms = j->cancelling ? CANCEL_WAIT_MS
@@ -305,13 +305,13 @@ static int wait_answer(struct job *j, int64_t call, struct answer *a)
 		if (rc == 0)
 			return 0;
 		if (rc == -EPIPE) {
-			say_more("  hint: \"paddock ps -a%s\" tells what became "
+			message_more("  hint: \"paddock ps -a%s\" tells what became "
 				 "of the run, once a server is there again",
-				 there());
+				 server_flags());
 			return client_trouble();
 		}
 		if (rc == -ETIMEDOUT && j->cancelling) {
-			say("the server does not end the run");
+			message_print("the server does not end the run");
 			return client_trouble();
 		}
 		if (rc == -EINTR) {
@@ -349,7 +349,7 @@ static int pause_a_while(struct job *j, const char *id)
 	while (clock_mono_ms() < end) {
 		int tick = j->cancelling ? POLL_MS : progress_tick(&j->progress);
 		int64_t left = end - clock_mono_ms();
-		struct answer none;
+		struct tool_result none;
 		int rc = client_wait(
 		    j->client, 0,
 		    tick < 0 || tick > left ? (int)(left > 0 ? left : 0) : tick,
@@ -369,7 +369,7 @@ static int pause_a_while(struct job *j, const char *id)
 }
 
 /* The server gave a handle: ask until the run has ended. */
-static int follow(struct job *j, struct answer *a)
+static int follow(struct job *j, struct tool_result *a)
 {
 	char *id = xstrdup(json_member_str(a->value, "runId"));
 	int rc = 0;
@@ -381,7 +381,7 @@ static int follow(struct job *j, struct answer *a)
 		rc = pause_a_while(j, id);
 		json_object_object_add(args, "runId", json_object_new_string(id));
 		if (rc == 0) {
-			answer_fini(a);
+			tool_result_fini(a);
 			rc = wait_answer(j,
 					 client_send_tool(j->client,
 							  "get_task_run", args),
@@ -408,7 +408,7 @@ static int write_artifacts(struct job *j, struct json_object *view)
 		return 0;
 	dir = flags.out != NULL ? xstrdup(flags.out)
 				: xasprintf(DEFAULT_OUT "/%s", id);
-	rc = save_all(j->client, view, dir, j->cli->quiet);
+	rc = artifact_write_all(j->client, view, dir, j->cli->quiet);
 	free(dir);
 	return rc;
 }
@@ -419,9 +419,9 @@ static int show_end(struct job *j, struct json_object *view)
 	int status = report_status(view), rc;
 
 	if (j->cli->json)
-		pretty_print(view, true);
+		json_pretty_print(view, true);
 	else if (json_object_object_get_ex(view, "result", &result))
-		pretty_print(result, false);
+		json_pretty_print(result, false);
 	fflush(stdout); /* what fails is noticed by main() */
 	report_end(j->cli, view);
 	rc = write_artifacts(j, view);
@@ -436,9 +436,9 @@ static int show_end(struct job *j, struct json_object *view)
 static int show_handle(const struct job *j, struct json_object *handle)
 {
 	if (j->cli->json)
-		pretty_print(handle, true);
+		json_pretty_print(handle, true);
 	else
-		tell_out("%s\n", json_member_str(handle, "runId"));
+		safe_printf("%s\n", json_member_str(handle, "runId"));
 	return 0;
 }
 
@@ -447,15 +447,15 @@ static int refused(const struct job *j, struct json_object *refusal)
 	int status;
 
 	if (j->cli->json)
-		pretty_print(refusal, true);
+		json_pretty_print(refusal, true);
 	status = report_refusal(refusal, j->template);
 	if (status == CLI_ABSENT)
-		absent_template(j->cli, j->template,
+		template_locate(j->cli, j->template,
 				client_is_private(j->client));
 	return status;
 }
 
-static int settle(struct job *j, struct answer *a, bool async)
+static int settle(struct job *j, struct tool_result *a, bool async)
 {
 	int rc;
 
@@ -477,7 +477,7 @@ static int settle(struct job *j, struct answer *a, bool async)
  * Who asks too often is told when to ask again, and does; the key sees to it
  * that there is one run. 0 and the answer, or an exit status.
  */
-static int ask_for_run(struct job *j, const char *mode, struct answer *a)
+static int ask_for_run(struct job *j, const char *mode, struct tool_result *a)
 {
 	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS, call, ms;
 	int rc;
@@ -490,7 +490,7 @@ static int ask_for_run(struct job *j, const char *mode, struct answer *a)
 		ms = rc == 0 && !j->cancelling ? client_limited(a) : 0;
 		if (ms == 0 || clock_mono_ms() > patience)
 			return rc;
-		answer_fini(a);
+		tool_result_fini(a);
 		if (client_pause(j->client, ms) < 0)
 			return client_trouble();
 	}
@@ -500,19 +500,19 @@ static int run_it(struct job *j)
 {
 	const char *mode = flags.mode != NULL ? flags.mode : "auto";
 	bool async = strcmp(mode, "async") == 0;
-	struct answer a;
+	struct tool_result a;
 	int rc;
 
 	if (async && client_is_private(j->client)) {
-		say("--mode async needs the daemon, since a private server ends "
+		message_print("--mode async needs the daemon, since a private server ends "
 		    "with this command");
-		if (there()[0] != '\0' || flags.grants.n > 0)
-			say_more("  hint: leave out --mode async, or what makes "
+		if (server_flags()[0] != '\0' || flags.grants.n > 0)
+			message_more("  hint: leave out --mode async, or what makes "
 				 "the server a private one:%s%s",
-				 there(),
+				 server_flags(),
 				 flags.grants.n > 0 ? " --grant" : "");
 		else
-			say_more("  hint: start paddockd, or leave --mode async "
+			message_more("  hint: start paddockd, or leave --mode async "
 				 "out");
 		return CLI_TROUBLE;
 	}
@@ -525,7 +525,7 @@ static int run_it(struct job *j)
 	progress_hide(&j->progress);
 	if (rc == 0) {
 		rc = settle(j, &a, async);
-		answer_fini(&a);
+		tool_result_fini(&a);
 	}
 	progress_fini(&j->progress);
 	return rc;

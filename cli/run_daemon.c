@@ -47,7 +47,7 @@ static bool read_some(int fd, struct buf *b)
 		return true;
 	if (n <= 0)
 		return false;
-	if (buf_len(b) < PROGRAM_OUTPUT_MAX)
+	if (buf_len(b) < RUN_DAEMON_OUTPUT_MAX)
 		buf_add(b, data, (size_t)n);
 	return true;
 }
@@ -67,7 +67,7 @@ static void read_both(int out_fd, struct buf *out, int err_fd, struct buf *err)
 	}
 }
 
-int program_run(const char *program, const struct opt_list *args,
+int run_daemon(const char *program, const struct opt_list *args,
 		struct buf *out, struct buf *err)
 {
 	int o[2] = {-1, -1}, e[2] = {-1, -1}, status = 0, rc;

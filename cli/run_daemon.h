@@ -6,14 +6,14 @@
 #include "base/buf.h"
 #include "cli/opt.h"
 
-#define PROGRAM_OUTPUT_MAX ((size_t)64 << 20)
+#define RUN_DAEMON_OUTPUT_MAX ((size_t)64 << 20)
 
 /*
  * Run ARGS (without the program itself) to its end; what it writes is
  * appended to OUT and ERR. Its exit status (128 + a signal's number), or
  * -errno when it cannot be run.
  */
-int program_run(const char *program, const struct opt_list *args,
+int run_daemon(const char *program, const struct opt_list *args,
 		struct buf *out, struct buf *err);
 
 #endif

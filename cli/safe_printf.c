@@ -86,8 +86,8 @@ static void add_words(struct buf *out, const struct spec *s, const char *words)
 	if (words == NULL) /* a server left it out */
 		words = "";
 	n = s->most < 0 ? strlen(words) : strnlen(words, (size_t)s->most);
-	clean_add(&clean, words, n, CLEAN_NO_LIMIT);
-	gap = s->width - (int)clean_width(
+	sanitize_add(&clean, words, n, SANITIZE_NO_LIMIT);
+	gap = s->width - (int)sanitize_width(
 			     buf_len(&clean) > 0 ? buf_data(&clean) : "",
 			     buf_len(&clean));
 	if (!s->left)
@@ -155,7 +155,7 @@ static void put(FILE *to, const char *fmt, va_list *ap)
 	buf_fini(&out);
 }
 
-void tell_out(const char *fmt, ...)
+void safe_printf(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -164,7 +164,7 @@ void tell_out(const char *fmt, ...)
 	va_end(ap);
 }
 
-void tell_to(FILE *to, const char *fmt, ...)
+void safe_fprintf(FILE *to, const char *fmt, ...)
 {
 	va_list ap;
 

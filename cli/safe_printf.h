@@ -14,8 +14,8 @@
  * width and precision (of %s the width is in columns), and the lengths l, ll
  * and z.
  */
-void tell_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void tell_to(FILE *to, const char *fmt, ...)
+void safe_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void safe_fprintf(FILE *to, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

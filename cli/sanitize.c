@@ -7,17 +7,17 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-int32_t clean_point(const char *p, size_t n, size_t *len)
+int32_t sanitize_point(const char *p, size_t n, size_t *len)
 {
-	return glyph_at(p, n, len);
+	return unicode_decode(p, n, len);
 }
 
-bool clean_acts(int32_t point)
+bool sanitize_acts(int32_t point)
 {
-	return glyph_acts(point);
+	return unicode_is_control(point);
 }
 
-unsigned clean_columns(int32_t point)
+unsigned sanitize_columns(int32_t point)
 {
 	static const struct {
 		int32_t from, to;
@@ -32,25 +32,25 @@ unsigned clean_columns(int32_t point)
 	return 1;
 }
 
-size_t clean_width(const char *s, size_t n)
+size_t sanitize_width(const char *s, size_t n)
 {
 	size_t columns = 0, len;
 
 	for (size_t i = 0; i < n; i += len)
-		columns += clean_columns(clean_point(s + i, n - i, &len));
+		columns += sanitize_columns(sanitize_point(s + i, n - i, &len));
 	return columns;
 }
 
 /* One character, made harmless, into IN[4]; its bytes. */
 static size_t harmless(char in[4], const char *p, size_t n, size_t *len)
 {
-	int32_t point = clean_point(p, n, len);
+	int32_t point = sanitize_point(p, n, len);
 
 	if (*p == '\n' || *p == '\r' || *p == '\t') {
 		in[0] = ' ';
 		return 1;
 	}
-	if (point < 0 || clean_acts(point)) {
+	if (point < 0 || sanitize_acts(point)) {
 		in[0] = '?';
 		return 1;
 	}
@@ -58,7 +58,7 @@ static size_t harmless(char in[4], const char *p, size_t n, size_t *len)
 	return *len;
 }
 
-void clean_add(struct buf *out, const char *s, size_t n, size_t columns)
+void sanitize_add(struct buf *out, const char *s, size_t n, size_t columns)
 {
 	size_t start = buf_len(out), used = 0, len;
 	size_t cut = start; /* where an ellipsis still fits */
@@ -66,7 +66,7 @@ void clean_add(struct buf *out, const char *s, size_t n, size_t columns)
 	for (size_t i = 0; i < n; i += len) {
 		char c[4];
 		size_t bytes = harmless(c, s + i, n - i, &len);
-		size_t wide = clean_width(c, bytes);
+		size_t wide = sanitize_width(c, bytes);
 
 		if (used + wide > columns) {
 			out->len = out->off + cut;

@@ -10,22 +10,22 @@
 #include "base/buf.h"
 
 /* The code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8. */
-int32_t clean_point(const char *p, size_t n, size_t *len);
+int32_t sanitize_point(const char *p, size_t n, size_t *len);
 
 /* What does not show itself: base/text/unicode.h. */
-bool clean_acts(int32_t point);
+bool sanitize_acts(int32_t point);
 
 /* How many columns a terminal gives POINT: 1 or 2. */
-unsigned clean_columns(int32_t point);
+unsigned sanitize_columns(int32_t point);
 
 /*
  * Append N bytes of S: what acts and what is not UTF-8 becomes '?', line
  * breaks and tabs a blank. At most COLUMNS wide; cut, it ends in "…".
  */
-void clean_add(struct buf *out, const char *s, size_t n, size_t columns);
-#define CLEAN_NO_LIMIT ((size_t)-1)
+void sanitize_add(struct buf *out, const char *s, size_t n, size_t columns);
+#define SANITIZE_NO_LIMIT ((size_t)-1)
 
 /* How many columns S, which is clean, takes. */
-size_t clean_width(const char *s, size_t n);
+size_t sanitize_width(const char *s, size_t n);
 
 #endif

@@ -27,9 +27,9 @@ static const char usage[] =
 /* One line an error: where, what. */
 static void show(const char *file, const struct schema_error *e)
 {
-	tell_to(stderr, "%s: %s", file, e->text);
+	safe_fprintf(stderr, "%s: %s", file, e->text);
 	if (e->keyword[0] != '\0')
-		tell_to(stderr, " [%s]", e->keyword);
+		safe_fprintf(stderr, " [%s]", e->keyword);
 	fputc('\n', stderr);
 }
 
@@ -39,13 +39,13 @@ static int check(const struct schema *s, const char *file)
 	struct schema_error *errs;
 	size_t n;
 
-	if (cli_read_json(&instance, file) != 0)
+	if (json_file_read(&instance, file) != 0)
 		return EXIT_USAGE;
 	errs = xcalloc(ERRORS_SHOWN, sizeof(*errs));
 	n = schema_validate_all(s, instance, errs, ERRORS_SHOWN);
 	for (size_t i = 0; i < n; i++)
 		show(file, &errs[i]);
-	tell_out("%s: %s\n", file, n == 0 ? "valid" : "not valid");
+	safe_printf("%s: %s\n", file, n == 0 ? "valid" : "not valid");
 	free(errs);
 	json_object_put(instance);
 	return n == 0 ? EXIT_VALID : EXIT_INVALID;
@@ -60,7 +60,7 @@ static int check_files(const char *schema, char **files, bool formats)
 	struct schema *s;
 	int worst = EXIT_VALID;
 
-	if (cli_read_json(&doc, schema) != 0)
+	if (json_file_read(&doc, schema) != 0)
 		return EXIT_USAGE;
 	if (schema_compile(&s, doc, &opt, &err) != 0) {
 		show(schema, &err);

@@ -40,7 +40,7 @@ struct outline {
 
 static void add_cut(struct buf *b, const char *text)
 {
-	clean_add(b, text, strlen(text), TEXT_COLUMNS);
+	sanitize_add(b, text, strlen(text), TEXT_COLUMNS);
 }
 
 static void add_choices(struct buf *b, struct json_object *list)
@@ -157,12 +157,12 @@ static void show_member(struct outline *o, struct json_object *of,
 	if (o->left == 0)
 		return;
 	if (--o->left == 0) {
-		tell_out("  and more, which --json shows\n");
+		safe_printf("  and more, which --json shows\n");
 		return;
 	}
 	add_cut(&b, name);
-	at = indent + clean_width(buf_data(&b), buf_len(&b)) + 2;
-	tell_out("%*s%.*s  ", (int)indent, "", (int)buf_len(&b), buf_data(&b));
+	at = indent + sanitize_width(buf_data(&b), buf_len(&b)) + 2;
+	safe_printf("%*s%.*s  ", (int)indent, "", (int)buf_len(&b), buf_data(&b));
 	buf_fini(&b);
 	add_phrase(&b, o, schema);
 	if (in_list(json_member(of, "required"), name))
@@ -176,13 +176,13 @@ static void show_member(struct outline *o, struct json_object *of,
 		add_phrase(&b, o, input_items(o->root, s));
 	}
 	buf_add(&b, "", 1);
-	wrap_out(buf_data(&b), at, note, o->columns);
+	text_wrap_print(buf_data(&b), at, note, o->columns);
 	buf_fini(&b);
 	if (about == NULL)
 		about = json_member_str(s, "description");
 	if (about != NULL) {
-		tell_out("%*s", (int)note, "");
-		wrap_out(about, note, note, o->columns);
+		safe_printf("%*s", (int)note, "");
+		text_wrap_print(about, note, note, o->columns);
 	}
 	show_value(o, s, depth + 1);
 }
@@ -234,7 +234,7 @@ static void show_branches(struct outline *o, struct json_object *list,
 		if (!has_members(o, s))
 			continue;
 		if (open > 1)
-			tell_out("%*s%s\n", (int)(depth * INDENT), "", word);
+			safe_printf("%*s%s\n", (int)(depth * INDENT), "", word);
 		show_value(o, s, open > 1 ? depth + 1 : depth);
 		word = "or";
 	}
@@ -261,7 +261,7 @@ static void show_value(struct outline *o, struct json_object *schema,
 		return;
 	if (goes_round(o, s, depth)) {
 		if (has_members(o, s))
-			tell_out("%*s...\n", (int)(depth * INDENT), "");
+			safe_printf("%*s...\n", (int)(depth * INDENT), "");
 		return;
 	}
 	o->open[o->n_open++] = s;
@@ -275,10 +275,10 @@ static void show_value(struct outline *o, struct json_object *schema,
 	o->n_open--;
 }
 
-void outline_show(const char *title, struct json_object *schema)
+void schema_outline_print(const char *title, struct json_object *schema)
 {
 	struct outline o = {.root = schema,
-			    .columns = wrap_columns(STDOUT_FILENO),
+			    .columns = text_wrap_columns(STDOUT_FILENO),
 			    .left = MEMBERS_MAX};
 	struct json_object *s = input_resolve(schema, schema);
 
@@ -287,6 +287,6 @@ void outline_show(const char *title, struct json_object *schema)
 	    json_length(json_member(s, "oneOf")) == 0 &&
 	    json_length(json_member(s, "allOf")) == 0)
 		return;
-	tell_out("\n%s:\n", title);
+	safe_printf("\n%s:\n", title);
 	show_value(&o, s, 1);
 }

@@ -9,6 +9,6 @@
  * TITLE and, on stdout, the members of SCHEMA's objects, opened as deep as they
  * go, within a bound. Nothing, when it says nothing of any member.
  */
-void outline_show(const char *title, struct json_object *schema);
+void schema_outline_print(const char *title, struct json_object *schema);
 
 #endif

@@ -60,7 +60,7 @@ static struct json_object *find_remote(const char *uri, void *arg)
 	}
 	r = xcalloc(1, sizeof(*r));
 	r->uri = xstrdup(uri);
-	if (cli_read_json(&r->doc, file) != 0)
+	if (json_file_read(&r->doc, file) != 0)
 		r->doc = NULL;
 	r->next = s->remotes;
 	s->remotes = r;
@@ -96,9 +96,9 @@ static void put_name(const char *s)
 
 static void report(struct suite *s, bool pass, const char *file,
 		   struct json_object *group, struct json_object *test,
-		   const char *why)
+		   const char *errmsg)
 {
-	tell_out("%sok %u - ", pass ? "" : "not ", ++s->count);
+	safe_printf("%sok %u - ", pass ? "" : "not ", ++s->count);
 	put_name(file);
 	fputs(": ", stdout);
 	put_name(text(group, "description"));
@@ -108,9 +108,9 @@ static void report(struct suite *s, bool pass, const char *file,
 	if (pass)
 		return;
 	s->failed++;
-	tell_out("# expected %svalid; %s\n",
+	safe_printf("# expected %svalid; %s\n",
 	       json_object_get_boolean(json_member(test, "valid")) ? "" : "in",
-	       why);
+	       errmsg);
 }
 
 static void run_test(struct suite *s, const struct schema *schema,
@@ -152,7 +152,7 @@ static int run_file(struct suite *s, const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	struct json_object *groups;
-	int rc = cli_read_json(&groups, path);
+	int rc = json_file_read(&groups, path);
 
 	free(path);
 	if (rc != 0)
@@ -179,7 +179,7 @@ int cli_schema_suite(const char *dir, const char *remotes, int formats)
 	int n = scandir(dir, &files, is_json, alphasort), rc = 0;
 
 	if (n < 0) {
-		tell_to(stderr, "paddock: %s: %s\n", dir, strerror(errno));
+		safe_fprintf(stderr, "paddock: %s: %s\n", dir, strerror(errno));
 		return EXIT_USAGE;
 	}
 	for (int i = 0; i < n; i++) {
@@ -189,7 +189,7 @@ int cli_schema_suite(const char *dir, const char *remotes, int formats)
 	}
 	free(files);
 	free_remotes(&s);
-	tell_out("1..%u\n", s.count);
+	safe_printf("1..%u\n", s.count);
 	if (rc != 0)
 		return EXIT_USAGE;
 	return s.failed == 0 ? EXIT_PASSED : EXIT_FAILED;

@@ -73,15 +73,15 @@ static char *find_templates(void)
 
 /* ---- one attack ---- */
 
-static int call(struct suite *s, const struct selftest *t, struct answer *a)
+static int call(struct suite *s, const struct selftest *t, struct tool_result *a)
 {
-	struct json_object *args = ask_args("templateId", by[t->by].template);
-	struct json_object *options = ask_args("mode", "sync");
+	struct json_object *args = tool_call_args("templateId", by[t->by].template);
+	struct json_object *options = tool_call_args("mode", "sync");
 
 	if (t->timeout_ms > 0)
 		json_object_object_add(options, "timeoutMs",
 				       json_object_new_int(t->timeout_ms));
-	json_object_object_add(args, "inputs", ask_args("try", t->try));
+	json_object_object_add(args, "inputs", tool_call_args("try", t->try));
 	json_object_object_add(args, "options", options);
 	return client_tool(s->client, "run_task_template", args, a);
 }
@@ -106,7 +106,7 @@ static bool has(struct json_object *v, const char *text)
 	struct buf b = {0};
 	bool found;
 
-	pretty_add_compact(&b, v);
+	json_pretty_add_compact(&b, v);
 	found = memmem(buf_data(&b), buf_len(&b), text, strlen(text)) != NULL;
 	buf_fini(&b);
 	return found;
@@ -117,7 +117,7 @@ static bool equals(struct json_object *v, const char *text)
 	struct buf b = {0};
 	bool same;
 
-	pretty_add_compact(&b, v);
+	json_pretty_add_compact(&b, v);
 	same = buf_len(&b) == strlen(text) &&
 	       memcmp(buf_data(&b), text, buf_len(&b)) == 0;
 	buf_fini(&b);
@@ -159,9 +159,9 @@ static void show(struct json_object *view)
 		shown = error;
 	else if (json_member(view, "result") != NULL)
 		shown = json_member(view, "result");
-	pretty_add_compact(&text, shown);
-	clean_add(&line, buf_data(&text), buf_len(&text), SHOWN);
-	tell_out("#   it is %.*s\n", (int)buf_len(&line), buf_data(&line));
+	json_pretty_add_compact(&text, shown);
+	sanitize_add(&line, buf_data(&text), buf_len(&text), SHOWN);
+	safe_printf("#   it is %.*s\n", (int)buf_len(&line), buf_data(&line));
 	buf_fini(&line);
 	buf_fini(&text);
 }
@@ -169,25 +169,25 @@ static void show(struct json_object *view)
 static int attempt(struct suite *s, size_t i)
 {
 	const struct selftest *t = &selftests[i];
-	const char *why = reason(t, NULL);
-	struct answer a = {0};
+	const char *errmsg = reason(t, NULL);
+	struct tool_result a = {0};
 	bool good = true;
 
-	if (why == NULL) {
+	if (errmsg == NULL) {
 		int rc = call(s, t, &a);
 
 		if (rc != 0)
 			return rc;
-		why = reason(t, a.value);
-		good = why != NULL || as_it_should(t, a.value);
+		errmsg = reason(t, a.value);
+		good = errmsg != NULL || as_it_should(t, a.value);
 	}
-	tell_out("%sok %zu - %s: %s", good ? "" : "not ", i + 1, by[t->by].name,
+	safe_printf("%sok %zu - %s: %s", good ? "" : "not ", i + 1, by[t->by].name,
 	       t->what);
-	if (why != NULL) {
+	if (errmsg != NULL) {
 		struct buf line = {0};
 
-		clean_add(&line, why, strlen(why), SHOWN);
-		tell_out(" # SKIP %.*s", (int)buf_len(&line), buf_data(&line));
+		sanitize_add(&line, errmsg, strlen(errmsg), SHOWN);
+		safe_printf(" # SKIP %.*s", (int)buf_len(&line), buf_data(&line));
 		buf_fini(&line);
 		s->skipped++;
 	}
@@ -197,7 +197,7 @@ static int attempt(struct suite *s, size_t i)
 		s->failed++;
 	}
 	fflush(stdout);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return 0;
 }
 
@@ -216,7 +216,7 @@ static int with_server(const struct cli *cli, const char *templates,
 	opt_list_add(&private.templates, templates);
 	s.client = client_open(&private);
 	rc = s.client == NULL ? client_trouble() : 0;
-	tell_out("1..%zu\n", all);
+	safe_printf("1..%zu\n", all);
 	for (size_t i = 0; i < selftests_n && rc == 0; i++)
 		rc = attempt(&s, i);
 	if (rc == 0)
@@ -228,7 +228,7 @@ static int with_server(const struct cli *cli, const char *templates,
 		puts("Bail out!");
 		return rc;
 	}
-	tell_out("# %zu attacks: %zu held, %d not, %d not tried\n", all,
+	safe_printf("# %zu attacks: %zu held, %d not, %d not tried\n", all,
 	       all - (size_t)s.failed - (size_t)s.skipped, s.failed,
 	       s.skipped);
 	return s.failed == 0 ? CLI_OK : CLI_FAILED;
@@ -243,7 +243,7 @@ static int selftest(const struct cli *cli, int n, const char *const *arg)
 	if (access(templates, R_OK) == 0)
 		state_dir = state_dir_make();
 	else
-		say("the attacks are not in %s; say where they are: paddock "
+		message_print("the attacks are not in %s; say where they are: paddock "
 		    "selftest DIR",
 		    templates);
 	if (state_dir != NULL) {

@@ -38,14 +38,14 @@ const size_t selftest_browser_n = ARRAY_LEN(tries);
 
 static int browser_now(struct client *c, struct json_object **browser)
 {
-	struct answer a;
-	int rc = client_tool(c, "get_runtime_profile", ask_args(NULL, NULL), &a);
+	struct tool_result a;
+	int rc = client_tool(c, "get_runtime_profile", tool_call_args(NULL, NULL), &a);
 
 	*browser = NULL;
 	if (rc != 0)
 		return rc;
 	*browser = json_object_get(json_member(a.value, "browser"));
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return 0;
 }
 
@@ -53,8 +53,8 @@ static int browser_now(struct client *c, struct json_object **browser)
 static int look(struct client *c, struct json_object **browser, char **none)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
-	struct answer tab, closed;
-	int rc = client_tool(c, "create_tab", ask_args(NULL, NULL), &tab);
+	struct tool_result tab, closed;
+	int rc = client_tool(c, "create_tab", tool_call_args(NULL, NULL), &tab);
 
 	*browser = NULL;
 	if (rc != 0)
@@ -69,30 +69,30 @@ static int look(struct client *c, struct json_object **browser, char **none)
 	}
 	if (rc == 0 && tab.good) {
 		rc = client_tool(c, "close_session",
-				 ask_args("sessionId",
+				 tool_call_args("sessionId",
 					  json_member_str(tab.value,
 							  "sessionId")),
 				 &closed);
 		if (rc == 0)
-			answer_fini(&closed);
+			tool_result_fini(&closed);
 	}
 	if (!tab.good)
 		*none = xstrdup_opt(json_member_str(tab.value, "error"));
-	answer_fini(&tab);
+	tool_result_fini(&tab);
 	return rc;
 }
 
 static int is_refused(struct client *c, const char *url, bool *good)
 {
-	struct answer a;
+	struct tool_result a;
 	const char *code;
-	int rc = client_tool(c, "create_tab", ask_args("url", url), &a);
+	int rc = client_tool(c, "create_tab", tool_call_args("url", url), &a);
 
 	if (rc != 0)
 		return rc;
 	code = json_member_str(a.value, "errorCode");
 	*good = !a.good && code != NULL && strcmp(code, "URL_NOT_ALLOWED") == 0;
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return 0;
 }
 
@@ -110,14 +110,14 @@ static bool holds(struct json_object *browser, size_t i)
 int selftest_browser(struct client *c, size_t first, int *failed, int *skipped)
 {
 	struct json_object *before = NULL, *open = NULL;
-	const char *why;
+	const char *errmsg;
 	char *none = NULL; /* it is there, and does not start */
 	int rc = browser_now(c, &before);
 	bool there = json_object_get_boolean(json_member(before, "available"));
 
 	if (rc == 0 && there)
 		rc = look(c, &open, &none);
-	why = none != NULL ? none : json_member_str(before, "reason");
+	errmsg = none != NULL ? none : json_member_str(before, "reason");
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(tries); i++) {
 		bool tried = there && none == NULL, good = true;
 
@@ -127,12 +127,12 @@ int selftest_browser(struct client *c, size_t first, int *failed, int *skipped)
 			good = holds(open, i);
 		if (rc != 0)
 			break;
-		tell_out("%sok %zu - browser: %s", good ? "" : "not ",
+		safe_printf("%sok %zu - browser: %s", good ? "" : "not ",
 			 first + i, tries[i].what);
 		if (!tried)
-			tell_out(" # SKIP %s",
-				 why != NULL ? why : "there is no browser");
-		tell_out("\n");
+			safe_printf(" # SKIP %s",
+				 errmsg != NULL ? errmsg : "there is no browser");
+		safe_printf("\n");
 		*failed += !good;
 		*skipped += !tried;
 	}

@@ -15,7 +15,7 @@
 static const struct cli *told;
 static char *flags; /* as there() was first asked for them */
 
-bool there_plain(const char *word)
+bool server_flags_is_plain(const char *word)
 {
 	return word[0] != '\0' && word[strspn(word, PLAIN)] == '\0';
 }
@@ -23,7 +23,7 @@ bool there_plain(const char *word)
 /* As it is where a shell leaves it so, else in single quotes. */
 static void add_word(struct buf *b, const char *word)
 {
-	bool plain = there_plain(word);
+	bool plain = server_flags_is_plain(word);
 
 	buf_add_str(b, plain ? " " : " '");
 	for (; *word != '\0'; word++) {
@@ -42,7 +42,7 @@ static void add_flag(struct buf *b, const char *flag, const char *value)
 	add_word(b, value);
 }
 
-char *there_run(const struct cli *cli, const char *run)
+char *server_flags_for_run(const struct cli *cli, const char *run)
 {
 	struct buf b = {0};
 
@@ -55,14 +55,14 @@ char *there_run(const struct cli *cli, const char *run)
 	return buf_take(&b, NULL);
 }
 
-void there_set(const struct cli *cli)
+void server_flags_set(const struct cli *cli)
 {
 	told = cli;
 }
 
-const char *there(void)
+const char *server_flags(void)
 {
 	if (flags == NULL && told != NULL)
-		flags = there_run(told, "");
+		flags = server_flags_for_run(told, "");
 	return flags != NULL ? flags : "";
 }

@@ -11,14 +11,14 @@
  * RUN, and CLI's flags that say where runs are kept, as words for a shell:
  * "run_… --state-dir DIR". The caller's.
  */
-char *there_run(const struct cli *cli, const char *run);
+char *server_flags_for_run(const struct cli *cli, const char *run);
 
 /* Once the flags of all commands are read. CLI outlives the last there(). */
-void there_set(const struct cli *cli);
+void server_flags_set(const struct cli *cli);
 /* Those flags alone: " --state-dir DIR"; "" of the usual server. */
-const char *there(void);
+const char *server_flags(void);
 
 /* May WORD stand in a shell as it is? */
-bool there_plain(const char *word);
+bool server_flags_is_plain(const char *word);
 
 #endif

@@ -21,7 +21,7 @@ char *state_dir_make(void)
 
 	if (mkdtemp(path) != NULL)
 		return path;
-	say("%s: %s", path, strerror(errno));
+	message_print("%s: %s", path, strerror(errno));
 	free(path);
 	return NULL;
 }

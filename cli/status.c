@@ -23,8 +23,8 @@ static void line(const char *name, const char *value)
 
 	if (value == NULL)
 		return;
-	clean_add(&out, value, strlen(value), CLEAN_NO_LIMIT);
-	tell_out("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
+	sanitize_add(&out, value, strlen(value), SANITIZE_NO_LIMIT);
+	safe_printf("%-11s %.*s\n", name, (int)buf_len(&out), buf_data(&out));
 	buf_fini(&out);
 }
 
@@ -40,11 +40,11 @@ static void line_time(const char *name, struct json_object *ms)
 
 static void line_span(const char *name, struct json_object *ms)
 {
-	char text[BAR_TIME_SIZE];
+	char text[PROGRESS_BAR_TIME_SIZE];
 
 	if (!json_object_is_type(ms, json_type_int))
 		return;
-	bar_time(text, json_object_get_int64(ms));
+	progress_bar_time(text, json_object_get_int64(ms));
 	line(name, text);
 }
 
@@ -169,9 +169,9 @@ static int server_status(const struct cli *cli)
 
 	if (c == NULL)
 		return client_trouble();
-	rc = ask(cli, c, "get_runtime_profile", ask_args(NULL, NULL), &v);
+	rc = tool_call(cli, c, "get_runtime_profile", tool_call_args(NULL, NULL), &v);
 	if (rc == 0 && cli->json)
-		pretty_print(json_member(v, "health"), true);
+		json_pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
 		show_server(c, v);
 	if (rc == 0 && !is_ready(v))
@@ -188,9 +188,9 @@ static int status(const struct cli *cli, int n, const char *const *arg)
 
 	if (n == 0)
 		return server_status(cli);
-	rc = ask_once(cli, "get_task_run", ask_args("runId", arg[0]), &view);
+	rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &view);
 	if (rc == 0 && cli->json)
-		pretty_print(view, true);
+		json_pretty_print(view, true);
 	else if (rc == 0)
 		show(view);
 	json_object_put(view);
@@ -211,21 +211,21 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 {
 	struct json_object *v;
 	const char *reason;
-	int rc = ask(cli, c, "cancel_task_run", ask_args("runId", id), &v);
+	int rc = tool_call(cli, c, "cancel_task_run", tool_call_args("runId", id), &v);
 
 	if (rc != 0)
 		return rc;
 	reason = json_member_str(v, "reason");
 	json_object_object_add(v, "runId", json_object_new_string(id));
 	if (cli->json)
-		pretty_print(v, true);
+		json_pretty_print(v, true);
 	else if (says(v, "cancelRequested") && reason == NULL)
-		tell_out("%s\n", id);
+		safe_printf("%s\n", id);
 	if (!says(v, "cancelRequested")) {
-		say("%s: nothing to cancel: %s", id,
+		message_print("%s: nothing to cancel: %s", id,
 		    reason != NULL ? reason : json_member_str(v, "currentStatus"));
 	} else if (reason != NULL) { /* it is known to be asked for, no more */
-		say("%s is not cancelled yet: %s", id, reason);
+		message_print("%s is not cancelled yet: %s", id, reason);
 		rc = CLI_TROUBLE;
 	}
 	json_object_put(v);

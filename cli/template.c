@@ -30,7 +30,7 @@ static void put(const char *text, size_t columns)
 
 	if (text == NULL)
 		return;
-	clean_add(&out, text, strlen(text), columns);
+	sanitize_add(&out, text, strlen(text), columns);
 	fwrite(buf_data(&out), 1, buf_len(&out), stdout);
 	buf_fini(&out);
 }
@@ -43,13 +43,13 @@ static void put(const char *text, size_t columns)
 static void show_row(struct json_object *t)
 {
 	struct json_object *available = json_member(t, "available");
-	const char *why = json_member_str(t, "unavailableReason");
+	const char *errmsg = json_member_str(t, "unavailableReason");
 
-	tell_out("%-24s %-10s ", json_member_str(t, "templateId"),
+	safe_printf("%-24s %-10s ", json_member_str(t, "templateId"),
 	       json_member_str(t, "version"));
 	if (available != NULL && !json_object_get_boolean(available)) {
-		put("not available: ", CLEAN_NO_LIMIT);
-		put(why, LINE_COLUMNS);
+		put("not available: ", SANITIZE_NO_LIMIT);
+		put(errmsg, LINE_COLUMNS);
 	} else {
 		put(json_member_str(t, "name"), LINE_COLUMNS);
 	}
@@ -66,21 +66,21 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 	(void)n, (void)arg;
 	if (c == NULL)
 		return client_trouble();
-	rc = ask_templates(cli, c, &v);
+	rc = tool_call_templates(cli, c, &v);
 	private = client_is_private(c);
 	client_close(c);
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
 	if (cli->json)
-		pretty_print(list, true);
+		json_pretty_print(list, true);
 	for (size_t i = 0; !cli->json && i < json_length(list); i++)
 		show_row(json_object_array_get_idx(list, i));
 	fflush(stdout);
 	if (json_length(list) == 0 && !cli->quiet)
-		say("there are no templates for you here");
+		message_print("there are no templates for you here");
 	if (private)
-		free(check_say_skipped(cli, NULL));
+		free(template_findings_skipped(cli, NULL));
 	json_object_put(v);
 	return CLI_OK;
 }
@@ -92,9 +92,9 @@ static void show_limit(const char *name, const char *value, const char *by)
 {
 	struct buf cut = {0};
 
-	clean_add(&cut, name, strlen(name), TEXT_COLUMNS);
+	sanitize_add(&cut, name, strlen(name), TEXT_COLUMNS);
 	buf_add(&cut, "", 1);
-	tell_out("  %-20s  %-16s  %s\n", buf_data(&cut), value, by);
+	safe_printf("  %-20s  %-16s  %s\n", buf_data(&cut), value, by);
 	buf_fini(&cut);
 }
 
@@ -102,7 +102,7 @@ static void show_limit(const char *name, const char *value, const char *by)
 static void show_limits(struct json_object *limits,
 			struct json_object *effective)
 {
-	char text[AMOUNT_SIZE];
+	char text[QUANTITY_SIZE];
 
 	if (!json_object_is_type(effective, json_type_object))
 		effective = NULL; /* an older server */
@@ -116,7 +116,7 @@ static void show_limits(struct json_object *limits,
 			const char *unit = json_member_str(v, "unit");
 
 			show_limit(key,
-				   amount(text,
+				   quantity(text,
 					  json_object_get_int64(
 					      json_member(v, "allowed")),
 					  unit != NULL ? unit : ""),
@@ -159,7 +159,7 @@ static void show_offer(struct json_object *o)
 		what = json_member_str(o, "title");
 	if (what != NULL) {
 		fputs("\n      ", stdout);
-		put(what, CLEAN_NO_LIMIT);
+		put(what, SANITIZE_NO_LIMIT);
 	}
 	putchar('\n');
 }
@@ -167,24 +167,24 @@ static void show_offer(struct json_object *o)
 static void show_offers(const char *title, struct json_object *list)
 {
 	if (json_length(list) > 0)
-		tell_out("\n%s:\n", title);
+		safe_printf("\n%s:\n", title);
 	for (size_t i = 0; i < json_length(list); i++)
 		show_offer(json_object_array_get_idx(list, i));
 }
 
 static void show(struct json_object *t)
 {
-	tell_out("%s %s  ", json_member_str(t, "templateId"),
+	safe_printf("%s %s  ", json_member_str(t, "templateId"),
 	       json_member_str(t, "version"));
-	put(json_member_str(t, "name"), CLEAN_NO_LIMIT);
+	put(json_member_str(t, "name"), SANITIZE_NO_LIMIT);
 	putchar('\n');
 	if (json_member_str(t, "description") != NULL)
-		wrap_out(json_member_str(t, "description"), 0, 0,
-			 wrap_columns(STDOUT_FILENO));
-	outline_show("Inputs", json_member(t, "inputsSchema"));
-	outline_show("Result", json_member(t, "outputsSchema"));
+		text_wrap_print(json_member_str(t, "description"), 0, 0,
+			 text_wrap_columns(STDOUT_FILENO));
+	schema_outline_print("Inputs", json_member(t, "inputsSchema"));
+	schema_outline_print("Result", json_member(t, "outputsSchema"));
 	show_limits(json_member(t, "limits"), json_member(t, "effectiveLimits"));
-	grant_show(json_member(t, "permissions"));
+	grants_text_print(json_member(t, "permissions"));
 	show_offers("Resources", json_member(t, "resources"));
 	show_offers("Prompts", json_member(t, "prompts"));
 }
@@ -192,24 +192,24 @@ static void show(struct json_object *t)
 static int show_template(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *v, *list;
-	int rc = ask_once(cli, "list_task_templates",
-			  ask_args("templateId", arg[0]), &v);
+	int rc = tool_call_once(cli, "list_task_templates",
+			  tool_call_args("templateId", arg[0]), &v);
 
 	(void)n;
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
 	if (json_length(list) == 0) {
-		say("there is no template \"%s\"", arg[0]);
-		say_more("  hint: \"paddock template ls%s\" shows those that "
-			 "there are", there());
-		absent_template(cli, arg[0], cli->templates.n > 0);
+		message_print("there is no template \"%s\"", arg[0]);
+		message_more("  hint: \"paddock template ls%s\" shows those that "
+			 "there are", server_flags());
+		template_locate(cli, arg[0], cli->templates.n > 0);
 		json_object_put(v);
 		return CLI_ABSENT;
 	}
 	for (size_t i = 0; i < json_length(list); i++) {
 		if (cli->json)
-			pretty_print(json_object_array_get_idx(list, i), true);
+			json_pretty_print(json_object_array_get_idx(list, i), true);
 		else
 			show(json_object_array_get_idx(list, i));
 	}

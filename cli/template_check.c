@@ -27,9 +27,9 @@ struct check {
 	const struct cli *cli;
 	const char *dir;	 /* as it was given… */
 	char *real;		 /* …and where that is */
-	struct json_object *all; /* of check_faults() */
+	struct json_object *all; /* of template_findings_errors() */
 	struct json_object *said; /* with --json */
-	struct probe *probe;
+	struct lua_check *probe;
 	size_t good, errors;
 	int rc; /* trouble */
 };
@@ -93,9 +93,9 @@ static void probe(struct check *c, struct json_object *package)
 	if (entry == NULL || path == NULL || c->rc != 0)
 		return;
 	if (c->probe == NULL)
-		c->probe = probe_open(c->cli);
+		c->probe = lua_check_open(c->cli);
 	rc = c->probe == NULL ? client_trouble()
-			      : probe_lua(c->probe, path, entry, &fault);
+			      : lua_check_lua(c->probe, path, entry, &fault);
 	if (rc != 0)
 		c->rc = rc;
 	if (fault != NULL)
@@ -113,14 +113,14 @@ static void say_fault(const char *path, struct json_object *f)
 	long long column = json_object_get_int64(json_member(f, "column"));
 	bool shown = pointer != NULL && *pointer != '\0';
 
-	tell_to(stderr, "%s", path);
+	safe_fprintf(stderr, "%s", path);
 	if (file != NULL)
-		tell_to(stderr, "/%s", file);
+		safe_fprintf(stderr, "/%s", file);
 	if (line > 0)
-		tell_to(stderr, ":%lld", line);
+		safe_fprintf(stderr, ":%lld", line);
 	if (column > 0)
-		tell_to(stderr, ":%lld", column);
-	tell_to(stderr, ": %s: %s%s%s%s\n", json_member_str(f, "severity"),
+		safe_fprintf(stderr, ":%lld", column);
+	safe_fprintf(stderr, ": %s: %s%s%s%s\n", json_member_str(f, "severity"),
 		json_member_str(f, "message"), shown ? " (" : "",
 		shown ? pointer : "", shown ? ")" : "");
 }
@@ -155,7 +155,7 @@ static void each_fault(struct check *c, const char *severity)
 		}
 		if (json_member(item(c->all, i), "more") != NULL &&
 		    strcmp(severity, severities[1]) == 0)
-			say("%s: there is more than this, which is shown once "
+			message_print("%s: there is more than this, which is shown once "
 			    "some of it is mended", path);
 		free(path);
 	}
@@ -173,17 +173,17 @@ static void say_good(struct check *c, struct json_object *package)
 	free(name);
 	if (c->cli->json)
 		return;
-	tell_out("%s %s is good", id, version);
+	safe_printf("%s %s is good", id, version);
 	if (warnings > 0)
-		tell_out(", with %zu warning%s", warnings,
+		safe_printf(", with %zu warning%s", warnings,
 			 warnings == 1 ? "" : "s");
-	tell_out("\n");
+	safe_printf("\n");
 }
 
 /* A package that asks for what it is not granted is good, and yet not run. */
 static void say_grants(struct check *c)
 {
-	struct json_object *list = check_grants(c->cli, c->dir);
+	struct json_object *list = template_findings_grants(c->cli, c->dir);
 
 	if (list != NULL)
 		json_object_object_add(c->said, "grants",
@@ -191,12 +191,12 @@ static void say_grants(struct check *c)
 	for (size_t i = 0; !c->cli->json && i < json_length(list); i++) {
 		struct json_object *p = json_member(item(list, i), "permissions");
 
-		if (!grant_is_missing(p))
+		if (!grants_text_is_missing(p))
 			continue;
-		tell_out("\n%s %s\n",
+		safe_printf("\n%s %s\n",
 			 json_member_str(item(list, i), "templateId"),
 			 json_member_str(item(list, i), "version"));
-		grant_show(p);
+		grants_text_print(p);
 	}
 	json_object_put(list);
 }
@@ -221,9 +221,9 @@ static void say_all(struct check *c)
 	for (size_t i = 0; i < ARRAY_LEN(severities); i++)
 		each_fault(c, severities[i]);
 	if (json_length(c->all) == 0)
-		check_say_none(c->dir);
+		template_findings_none(c->dir);
 	if (c->cli->json)
-		pretty_print(c->said, true);
+		json_pretty_print(c->said, true);
 	json_object_put(c->said);
 }
 
@@ -232,20 +232,20 @@ static int check(const struct cli *cli, int n, const char *const *arg)
 	struct check c = {.cli = cli, .dir = arg[0]};
 
 	(void)n;
-	c.rc = check_folder(arg[0]);
+	c.rc = template_findings_dir(arg[0]);
 	if (c.rc != 0)
 		return c.rc;
 	c.real = realpath(arg[0], NULL);
 	if (c.real == NULL) {
-		say("%s: %s", arg[0], strerror(errno));
+		message_print("%s: %s", arg[0], strerror(errno));
 		return errno == ENOENT ? CLI_ABSENT : CLI_USAGE;
 	}
-	c.all = check_faults(cli, arg[0]);
+	c.all = template_findings_errors(cli, arg[0]);
 	if (c.all == NULL)
 		c.rc = CLI_TROUBLE;
 	for (size_t i = 0; i < json_length(c.all); i++)
 		probe(&c, item(c.all, i));
-	probe_close(c.probe);
+	lua_check_close(c.probe);
 	if (c.all != NULL)
 		say_all(&c);
 	json_object_put(c.all);

@@ -56,26 +56,26 @@ static void arguments(struct opt_list *args, const struct cli *cli,
 static int ask(const struct cli *cli, const char *what, const char *dir,
 	       struct buf *out, struct buf *err)
 {
-	char *program = link_program();
+	char *program = transport_program();
 	struct opt_list args = {0};
 	int rc;
 
 	if (program == NULL) {
-		say("paddockd is neither beside this program nor in PATH");
+		message_print("paddockd is neither beside this program nor in PATH");
 		return -1;
 	}
 	arguments(&args, cli, what, dir);
-	rc = program_run(program, &args, out, err);
+	rc = run_daemon(program, &args, out, err);
 	if (rc < 0)
-		say("%s: %s", program, strerror(-rc));
+		message_print("%s: %s", program, strerror(-rc));
 	else if (rc != 0 && rc != EX_CONFIG)
-		say("%s %s ended with status %d", program, what, rc);
+		message_print("%s %s ended with status %d", program, what, rc);
 	opt_list_free(&args);
 	free(program);
 	return rc == 0 || rc == EX_CONFIG ? 0 : -1;
 }
 
-struct json_object *check_templates(const struct cli *cli, const char *dir)
+struct json_object *template_findings_all(const struct cli *cli, const char *dir)
 {
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL;
@@ -103,10 +103,10 @@ static char *folder_of(const char *line, const char *name)
 		   : NULL;
 }
 
-char *check_say_skipped(const struct cli *cli, const char *name)
+char *template_findings_skipped(const struct cli *cli, const char *name)
 {
 	char *folder = NULL;
-	struct json_object *checked = check_templates(cli, NULL);
+	struct json_object *checked = template_findings_all(cli, NULL);
 	struct json_object *list = json_member(checked, "problems");
 	size_t n = json_length(list);
 
@@ -116,31 +116,31 @@ char *check_say_skipped(const struct cli *cli, const char *name)
 
 		folder = folder_of(line, name);
 		if (folder != NULL)
-			say("skipped %s", line);
+			message_print("skipped %s", line);
 	}
 	for (size_t i = 0; i < n && folder == NULL; i++)
-		say("skipped %s", json_object_get_string(
+		message_print("skipped %s", json_object_get_string(
 				      json_object_array_get_idx(list, i)));
 	json_object_put(checked);
 	return folder;
 }
 
-int check_folder(const char *dir)
+int template_findings_dir(const char *dir)
 {
 	struct stat st;
 	int rc = stat(dir, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
 
 	if (rc == ENOTDIR)
-		say("%s: this is no folder; name the one that has template.json",
+		message_print("%s: this is no folder; name the one that has template.json",
 		    dir);
 	else if (rc != 0)
-		say("%s: %s", dir, strerror(rc));
+		message_print("%s: %s", dir, strerror(rc));
 	return rc == 0 ? CLI_OK : rc == ENOENT ? CLI_ABSENT : CLI_USAGE;
 }
 
-void check_say_none(const char *dir)
+void template_findings_none(const char *dir)
 {
-	say("%s: neither it nor a folder in it has a template.json", dir);
+	message_print("%s: neither it nor a folder in it has a template.json", dir);
 }
 
 /* The array that WHAT prints. NULL: there is none, and it was said why. */
@@ -148,30 +148,30 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 				    const char *dir)
 {
 	struct buf out = {0}, err = {0};
-	struct json_object *o = NULL, *why;
+	struct json_object *o = NULL, *errmsg;
 
 	if (ask(cli, what, dir, &out, &err) == 0 &&
 	    (json_parse(&o, buf_data(&out), buf_len(&out), NULL) < 0 ||
 	     !json_object_is_type(o, json_type_array))) {
 		json_object_put(o);
 		o = NULL;
-		why = lines(&err, PREFIX); /* the configuration is wrong */
-		for (size_t i = 0; i < json_object_array_length(why); i++)
-			say("%s", json_object_get_string(
-				      json_object_array_get_idx(why, i)));
-		json_object_put(why);
+		errmsg = lines(&err, PREFIX); /* the configuration is wrong */
+		for (size_t i = 0; i < json_object_array_length(errmsg); i++)
+			message_print("%s", json_object_get_string(
+				      json_object_array_get_idx(errmsg, i)));
+		json_object_put(errmsg);
 	}
 	buf_fini(&out);
 	buf_fini(&err);
 	return o;
 }
 
-struct json_object *check_grants(const struct cli *cli, const char *dir)
+struct json_object *template_findings_grants(const struct cli *cli, const char *dir)
 {
 	return ask_list(cli, "--print-grants", dir);
 }
 
-struct json_object *check_faults(const struct cli *cli, const char *dir)
+struct json_object *template_findings_errors(const struct cli *cli, const char *dir)
 {
 	return ask_list(cli, "--print-faults", dir);
 }

@@ -12,30 +12,30 @@
  * or for DIR unless that is NULL. NULL: it could not be run, which has been
  * said. The caller owns it.
  */
-struct json_object *check_templates(const struct cli *cli, const char *dir);
+struct json_object *template_findings_all(const struct cli *cli, const char *dir);
 
 /*
  * Say which of those that CLI's flags name are left out, and why: what a
  * private server of them does not tell. Is one in a folder called NAME (NULL:
  * none is looked for), then that alone, and its folder is returned, the caller's.
  */
-char *check_say_skipped(const struct cli *cli, const char *name);
+char *template_findings_skipped(const struct cli *cli, const char *name);
 
 /* 0: DIR is there; else it was said, and the exit status. */
-int check_folder(const char *dir);
+int template_findings_dir(const char *dir);
 /* Say that there is no package in DIR. */
-void check_say_none(const char *dir);
+void template_findings_none(const char *dir);
 
 /*
  * What templates ask for and are granted, likewise: paddockd --print-grants'
  * array. Those that cannot be loaded are left out.
  */
-struct json_object *check_grants(const struct cli *cli, const char *dir);
+struct json_object *template_findings_grants(const struct cli *cli, const char *dir);
 
 /*
  * All that is wrong with them: [{path, templateId?, version?, lua?, faults,
  * more?}], as supervisor/grants/package_check.h has it; Lua is not compiled by then.
  */
-struct json_object *check_faults(const struct cli *cli, const char *dir);
+struct json_object *template_findings_errors(const struct cli *cli, const char *dir);
 
 #endif

@@ -23,18 +23,18 @@ static void say_here(const char *id)
 	char *path = xasprintf("./%s/template.json", id);
 
 	if (access(path, F_OK) == 0)
-		say_more("  hint: ./%s is a package: --templates ./%s takes it",
+		message_more("  hint: ./%s is a package: --templates ./%s takes it",
 			 id, id);
 	free(path);
 }
 
-void absent_template(const struct cli *cli, const char *name, bool private)
+void template_locate(const struct cli *cli, const char *name, bool private)
 {
 	char *id = xstrndup(name, strcspn(name, "@"));
-	char *broken = private ? check_say_skipped(cli, id) : NULL;
+	char *broken = private ? template_findings_skipped(cli, id) : NULL;
 
-	if (broken != NULL && there_plain(broken))
-		say_more("  hint: \"paddock template check %s\" tells all that "
+	if (broken != NULL && server_flags_is_plain(broken))
+		message_more("  hint: \"paddock template check %s\" tells all that "
 			 "is wrong with it", broken);
 	else if (broken == NULL && cli->templates.n == 0 &&
 		 cli->socket == NULL && id[0] != '\0' &&

@@ -12,6 +12,6 @@
  * a package in this folder, or is left out as broken. PRIVATE: it was asked of
  * a private server, which does not tell what it leaves out.
  */
-void absent_template(const struct cli *cli, const char *name, bool private);
+void template_locate(const struct cli *cli, const char *name, bool private);
 
 #endif

@@ -85,10 +85,10 @@ static int make_folder(const char *path)
 	if (mkdir(path, 0777) == 0)
 		return 0;
 	if (errno == EEXIST) {
-		say("%s exists; nothing was written", path);
+		message_print("%s exists; nothing was written", path);
 		return CLI_USAGE;
 	}
-	say("%s: %s", path, strerror(errno));
+	message_print("%s: %s", path, strerror(errno));
 	return CLI_TROUBLE;
 }
 
@@ -109,10 +109,10 @@ static int fill(const char *id, const char *tests)
 
 	title_of(title, id);
 	text = xasprintf(manifest, id, title);
-	if (rc == 0 && (cli_new_file(id, "template.json", text) < 0 ||
-			cli_new_file(id, "main.lua", code) < 0 ||
-			cli_new_file(tests, "greets.json", good_test) < 0 ||
-			cli_new_file(tests, "name_is_required.json", bad_test) < 0))
+	if (rc == 0 && (json_file_create(id, "template.json", text) < 0 ||
+			json_file_create(id, "main.lua", code) < 0 ||
+			json_file_create(tests, "greets.json", good_test) < 0 ||
+			json_file_create(tests, "name_is_required.json", bad_test) < 0))
 		rc = CLI_TROUBLE;
 	free(text);
 	return rc;
@@ -142,7 +142,7 @@ static int write_package(const char *id)
 		rc = fill(id, tests);
 		if (rc != 0) {
 			take_back(id);
-			say_more("  nothing is left of %s; it can be tried "
+			message_more("  nothing is left of %s; it can be tried "
 				 "again", id);
 		}
 	}
@@ -157,7 +157,7 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 
 	(void)n;
 	if (!id_good(id)) {
-		say("a template's name is 1 to %d of a-z, 0-9 and _, and begins "
+		message_print("a template's name is 1 to %d of a-z, 0-9 and _, and begins "
 		    "with a letter",
 		    ID_MAX_BYTES);
 		return CLI_USAGE;
@@ -166,11 +166,11 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 	if (rc != 0)
 		return rc;
 	if (cli->json)
-		tell_out("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
+		safe_printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
 	else
-		tell_out("./%s\n", id);
-	say_more("next: paddock template test ./%s", id);
-	say_more("      paddock run %s --templates ./%s -i name=you", id, id);
+		safe_printf("./%s\n", id);
+	message_more("next: paddock template test ./%s", id);
+	message_more("      paddock run %s --templates ./%s -i name=you", id, id);
 	return CLI_OK;
 }
 

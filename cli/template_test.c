@@ -39,7 +39,7 @@ struct bench {
 /* ---- one test ---- */
 
 /* What the run came to, as an expectation would put it. The caller owns it. */
-static struct json_object *outcome(const struct answer *a)
+static struct json_object *outcome(const struct tool_result *a)
 {
 	struct json_object *o = json_object_new_object(), *result;
 	struct json_object *error = json_member(a->value, "error");
@@ -64,10 +64,10 @@ static void comment_value(const char *what, struct json_object *v, bool there)
 	struct buf b = {0};
 
 	if (there)
-		pretty_add_compact(&b, v);
+		json_pretty_add_compact(&b, v);
 	else
 		buf_add_str(&b, "(nothing)");
-	tell_out("#   %-9s %.*s%s\n", what,
+	safe_printf("#   %-9s %.*s%s\n", what,
 	       (int)(buf_len(&b) < SHOWN ? buf_len(&b) : SHOWN), buf_data(&b),
 	       buf_len(&b) > SHOWN ? "..." : "");
 	buf_fini(&b);
@@ -98,7 +98,7 @@ static bool follow(struct json_object **v, const char *pointer)
 	return true;
 }
 
-static bool compare(struct json_object *expect, const struct answer *a)
+static bool compare(struct json_object *expect, const struct tool_result *a)
 {
 	struct json_object *got = outcome(a);
 	struct json_object *want_at = expect, *got_at = got;
@@ -110,7 +110,7 @@ static bool compare(struct json_object *expect, const struct answer *a)
 		struct json_object *is;
 		bool there = json_object_object_get_ex(got, key, &is);
 
-		if (good && (!there || !same_json(value, is, pointer,
+		if (good && (!there || !json_diff(value, is, pointer,
 						  sizeof(pointer)))) {
 			buf_printf(&diag, "/%s%s", key, there ? pointer : "");
 			good = false;
@@ -125,7 +125,7 @@ static bool compare(struct json_object *expect, const struct answer *a)
 
 		if (message == NULL)
 			message = json_member_str(a->value, "error");
-		tell_out("# differs at %s\n", at);
+		safe_printf("# differs at %s\n", at);
 		comment_value("expected:", want_at, has_want);
 		comment_value("got:", got_at, has_got);
 		if (message != NULL)
@@ -142,23 +142,23 @@ static int tell(struct bench *b, bool good, const char *id, const char *name)
 	b->n++;
 	if (!good)
 		b->failed++;
-	tell_out("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
+	safe_printf("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
 	       (int)(strlen(name) - strlen(".json")), name);
 	return 0;
 }
 
 static int call(struct bench *b, struct json_object *manifest,
-		struct json_object *inputs, struct answer *a)
+		struct json_object *inputs, struct tool_result *a)
 {
 	struct json_object *args =
-	    ask_args("templateId", json_member_str(manifest, "templateId"));
+	    tool_call_args("templateId", json_member_str(manifest, "templateId"));
 	const char *version = json_member_str(manifest, "version");
 
 	if (version != NULL)
 		json_object_object_add(args, "templateVersion",
 				       json_object_new_string(version));
 	json_object_object_add(args, "inputs", json_object_get(inputs));
-	json_object_object_add(args, "options", ask_args("mode", "sync"));
+	json_object_object_add(args, "options", tool_call_args("mode", "sync"));
 	return client_tool(b->client, "run_task_template", args, a);
 }
 
@@ -168,15 +168,15 @@ static int run_test(struct bench *b, struct json_object *manifest,
 	char *path = xasprintf("%s/%s", dir, name);
 	const char *id = json_member_str(manifest, "templateId");
 	struct json_object *test = NULL, *expect;
-	struct answer a;
+	struct tool_result a;
 	int rc = 0;
 
-	if (cli_read_json(&test, path) < 0) {
+	if (json_file_read(&test, path) < 0) {
 		rc = tell(b, false, id, name);
 	} else if (!json_object_is_type(expect = json_member(test, "expect"),
 					json_type_object) ||
 		   json_member(test, "inputs") == NULL) {
-		say("%s: a test is {\"inputs\":…,\"expect\":{…}}", path);
+		message_print("%s: a test is {\"inputs\":…,\"expect\":{…}}", path);
 		rc = tell(b, false, id, name);
 	} else {
 		rc = call(b, manifest, json_member(test, "inputs"), &a);
@@ -184,7 +184,7 @@ static int run_test(struct bench *b, struct json_object *manifest,
 			bool good = compare(expect, &a);
 
 			tell(b, good, id, name);
-			answer_fini(&a);
+			tool_result_fini(&a);
 		}
 	}
 	fflush(stdout);
@@ -210,10 +210,10 @@ static int test_package(struct bench *b, const char *dir)
 	struct dirent **names = NULL;
 	int n = -1, rc = 0;
 
-	if (cli_read_json(&manifest, path) == 0)
+	if (json_file_read(&manifest, path) == 0)
 		n = scandir(tests, &names, is_test, alphasort);
 	if (n <= 0 && json_member_str(manifest, "templateId") != NULL)
-		tell_out("# %s has no tests\n",
+		safe_printf("# %s has no tests\n",
 		       json_member_str(manifest, "templateId"));
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
@@ -262,7 +262,7 @@ static int test_all(struct bench *b, const char *dir)
 	}
 	free(names);
 	if (rc == 0 && !any) {
-		check_say_none(dir);
+		template_findings_none(dir);
 		b->failed++;
 	}
 	return rc;
@@ -273,13 +273,13 @@ static int test_all(struct bench *b, const char *dir)
 /* A broken package would only look like templates that are not there. */
 static bool all_good(const struct cli *cli, const char *dir)
 {
-	struct json_object *o = check_templates(cli, dir);
+	struct json_object *o = template_findings_all(cli, dir);
 	struct json_object *bad = json_member(o, "problems");
 	size_t n = o == NULL ? 0 : json_object_array_length(bad);
 	bool good = o != NULL && n == 0;
 
 	for (size_t i = 0; i < n; i++)
-		say("%s", json_object_get_string(
+		message_print("%s", json_object_get_string(
 			      json_object_array_get_idx(bad, i)));
 	json_object_put(o);
 	return good;
@@ -304,14 +304,14 @@ static int with_server(const struct cli *cli, const char *dir,
 		puts("Bail out!");
 		return rc;
 	}
-	tell_out("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
+	safe_printf("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
 	return b.failed == 0 ? CLI_OK : CLI_FAILED;
 }
 
 static int run_tests(const struct cli *cli, const char *const *arg)
 {
 	char *state_dir;
-	int rc = check_folder(arg[0]);
+	int rc = template_findings_dir(arg[0]);
 
 	if (rc != 0)
 		return rc;

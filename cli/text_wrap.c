@@ -16,7 +16,7 @@
 
 #define COLUMNS 80 /* of what is no terminal, or does not say */
 
-size_t wrap_columns(int fd)
+size_t text_wrap_columns(int fd)
 {
 	struct winsize w = {0};
 
@@ -26,26 +26,26 @@ size_t wrap_columns(int fd)
 
 static void put_word(const char *word, size_t n, size_t blanks)
 {
-	tell_out("%*s%.*s", (int)blanks, "", (int)n, word);
+	safe_printf("%*s%.*s", (int)blanks, "", (int)n, word);
 }
 
-void wrap_out(const char *text, size_t at, size_t indent, size_t columns)
+void text_wrap_print(const char *text, size_t at, size_t indent, size_t columns)
 {
 	struct buf clean = {0};
 	size_t len;
 	const char *p, *end;
 	bool first = true;
 
-	clean_add(&clean, text, strlen(text), CLEAN_NO_LIMIT);
+	sanitize_add(&clean, text, strlen(text), SANITIZE_NO_LIMIT);
 	len = buf_len(&clean);
 	p = len > 0 ? buf_data(&clean) : "";
 	for (end = p + len; p < end; first = false) {
 		const char *blank = memchr(p, ' ', (size_t)(end - p));
 		size_t n = (size_t)((blank != NULL ? blank : end) - p);
-		size_t wide = clean_width(p, n);
+		size_t wide = sanitize_width(p, n);
 
 		if (!first && at + 1 + wide > columns) {
-			tell_out("\n");
+			safe_printf("\n");
 			put_word(p, n, indent);
 			at = indent + wide;
 		} else {
@@ -55,6 +55,6 @@ void wrap_out(const char *text, size_t at, size_t indent, size_t columns)
 		for (p += n; p < end && *p == ' ';)
 			p++;
 	}
-	tell_out("\n");
+	safe_printf("\n");
 	buf_fini(&clean);
 }

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 /* Of the terminal that FD is, or 80. */
-size_t wrap_columns(int fd);
+size_t text_wrap_columns(int fd);
 
 /*
  * TEXT, which may be untrusted, and a newline, from column AT on, where the
  * line stands; it goes on in lines of at most COLUMNS after INDENT blanks.
  */
-void wrap_out(const char *text, size_t at, size_t indent, size_t columns);
+void text_wrap_print(const char *text, size_t at, size_t indent, size_t columns);
 
 #endif

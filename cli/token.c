@@ -48,13 +48,13 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 
 	if (!requestor_name_ok(name, strlen(name)) ||
 	    strcmp(name, "anonymous") == 0) {
-		say("\"%.64s\" cannot be a caller's name; a name is "
+		message_print("\"%.64s\" cannot be a caller's name; a name is "
 		    REQUESTOR_NAME_RULE ", and not \"anonymous\"",
 		    name);
 		return CLI_USAGE;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-		say("the kernel gave no random bytes, so no token was made");
+		message_print("the kernel gave no random bytes, so no token was made");
 		return CLI_TROUBLE;
 	}
 	encode(text, bytes);
@@ -64,14 +64,14 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 		json_object_object_add(o, "token", json_object_new_string(text));
 		json_object_object_add(o, "tokenSha256",
 				       json_object_new_string(hex));
-		pretty_print(o, true);
+		json_pretty_print(o, true);
 		json_object_put(o);
 		return CLI_OK;
 	}
 	puts(text);
-	say_more("# The caller sends that; it is shown this once. For paddock.conf:");
-	say_more("[requestor \"%s\"]", name);
-	say_more("token_sha256 = %s", hex);
+	message_more("# The caller sends that; it is shown this once. For paddock.conf:");
+	message_more("[requestor \"%s\"]", name);
+	message_more("token_sha256 = %s", hex);
 	return CLI_OK;
 }
 

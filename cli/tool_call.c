@@ -5,7 +5,7 @@
 #include "cli/report.h"
 #include "proto/json/json.h"
 
-struct json_object *ask_args(const char *key, const char *text)
+struct json_object *tool_call_args(const char *key, const char *text)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -14,10 +14,10 @@ struct json_object *ask_args(const char *key, const char *text)
 	return o;
 }
 
-int ask(const struct cli *cli, struct client *c, const char *tool,
+int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	struct json_object *args, struct json_object **out)
 {
-	struct answer a;
+	struct tool_result a;
 	int rc = client_tool(c, tool, args, &a);
 
 	*out = NULL;
@@ -28,13 +28,13 @@ int ask(const struct cli *cli, struct client *c, const char *tool,
 		return 0;
 	}
 	if (cli->json)
-		pretty_print(a.value, true);
+		json_pretty_print(a.value, true);
 	rc = report_refusal(a.value, NULL);
-	answer_fini(&a);
+	tool_result_fini(&a);
 	return rc;
 }
 
-int ask_once(const struct cli *cli, const char *tool, struct json_object *args,
+int tool_call_once(const struct cli *cli, const char *tool, struct json_object *args,
 	     struct json_object **out)
 {
 	struct client *c = client_open(cli);
@@ -45,7 +45,7 @@ int ask_once(const struct cli *cli, const char *tool, struct json_object *args,
 		json_object_put(args);
 		return client_trouble();
 	}
-	rc = ask(cli, c, tool, args, out);
+	rc = tool_call(cli, c, tool, args, out);
 	client_close(c);
 	return rc;
 }
@@ -56,12 +56,12 @@ static int more_templates(const struct cli *cli, struct client *c,
 	struct json_object *list = json_member(all, "templates"), *more, *next;
 
 	while ((next = json_member(all, "nextOffset")) != NULL) {
-		struct json_object *args = ask_args(NULL, NULL);
+		struct json_object *args = tool_call_args(NULL, NULL);
 		int rc;
 
 		json_object_object_add(args, "offset", json_object_get(next));
 		json_object_object_del(all, "nextOffset");
-		rc = ask(cli, c, "list_task_templates", args, &more);
+		rc = tool_call(cli, c, "list_task_templates", args, &more);
 		if (rc != 0)
 			return rc;
 		next = json_member(more, "templates");
@@ -78,10 +78,10 @@ static int more_templates(const struct cli *cli, struct client *c,
 	return 0;
 }
 
-int ask_templates(const struct cli *cli, struct client *c,
+int tool_call_templates(const struct cli *cli, struct client *c,
 		  struct json_object **out)
 {
-	int rc = ask(cli, c, "list_task_templates", ask_args(NULL, NULL), out);
+	int rc = tool_call(cli, c, "list_task_templates", tool_call_args(NULL, NULL), out);
 
 	if (rc == 0)
 		rc = more_templates(cli, c, *out);

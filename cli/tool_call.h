@@ -6,21 +6,21 @@
 #include "cli/client.h"
 
 /* {KEY: TEXT}; KEY NULL: {}. The caller owns it. */
-struct json_object *ask_args(const char *key, const char *text);
+struct json_object *tool_call_args(const char *key, const char *text);
 
 /*
  * Call TOOL; ARGS is taken. 0 and the value in *OUT, which the caller owns; or
  * the exit status, and it has been said why.
  */
-int ask(const struct cli *cli, struct client *c, const char *tool,
+int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	struct json_object *args, struct json_object **out);
 
 /* The same with a client of its own. */
-int ask_once(const struct cli *cli, const char *tool, struct json_object *args,
+int tool_call_once(const struct cli *cli, const char *tool, struct json_object *args,
 	     struct json_object **out);
 
 /* All that list_task_templates lists, in as many answers as it takes. */
-int ask_templates(const struct cli *cli, struct client *c,
+int tool_call_templates(const struct cli *cli, struct client *c,
 		  struct json_object **out);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "proto/json/json.h"
 
-void answer_fini(struct answer *a)
+void tool_result_fini(struct tool_result *a)
 {
 	json_object_put(a->value);
-	*a = (struct answer){0};
+	*a = (struct tool_result){0};
 }
 
 static struct json_object *as_refusal(const char *code, const char *message)
@@ -22,7 +22,7 @@ static struct json_object *as_refusal(const char *code, const char *message)
 	return o;
 }
 
-static void read_rpc_error(struct answer *a, struct json_object *error)
+static void read_rpc_error(struct tool_result *a, struct json_object *error)
 {
 	struct json_object *data = json_member(error, "data");
 	const char *code = json_member_str(data, "errorCode");
@@ -55,11 +55,11 @@ static struct json_object *read_text(struct json_object *result, bool good)
 		    : as_refusal("TOOL_ERROR", json_object_get_string(text));
 }
 
-void answer_read(struct answer *a, const struct rpc_msg *m)
+void tool_result_read(struct tool_result *a, const struct rpc_msg *m)
 {
 	struct json_object *structured;
 
-	*a = (struct answer){0};
+	*a = (struct tool_result){0};
 	if (m->error != NULL) {
 		read_rpc_error(a, m->error);
 		return;

@@ -8,7 +8,7 @@
 
 #include "proto/mcp/rpc.h"
 
-struct answer {
+struct tool_result {
 	bool good;		   /* not isError, and no JSON-RPC error */
 	struct json_object *value; /* owned: the structured content, or what
 				      the text says, or a resource's one
@@ -17,7 +17,7 @@ struct answer {
 };
 
 /* From the response M, which is lent. */
-void answer_read(struct answer *a, const struct rpc_msg *m);
-void answer_fini(struct answer *a);
+void tool_result_read(struct tool_result *a, const struct rpc_msg *m);
+void tool_result_fini(struct tool_result *a);
 
 #endif

@@ -30,7 +30,7 @@
 
 #define LOG_SHOWN 4096 /* bytes */
 
-static const struct link closed = {
+static const struct transport closed = {
     .in = -1, .out = -1, .pid = -1, .pidfd = -1, .log = -1};
 
 /* ---- the daemon's socket ---- */
@@ -42,7 +42,7 @@ static const char *folder(const char *variable)
 	return dir != NULL && *dir == '/' ? dir : NULL;
 }
 
-char *link_usual_socket(void)
+char *transport_usual_socket(void)
 {
 	const char *dir;
 
@@ -59,7 +59,7 @@ char *link_usual_socket(void)
 			 dir != NULL ? dir : "");
 }
 
-int link_connect(struct link *l, const char *path)
+int transport_connect(struct transport *l, const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd, rc = 0;
@@ -113,7 +113,7 @@ static char *in_path(void)
 	return NULL;
 }
 
-char *link_program(void)
+char *transport_program(void)
 {
 	char *path = beside_this();
 
@@ -165,7 +165,7 @@ static void become(const struct opt_list *args, int in, int out, int log,
 	_exit(CLI_TROUBLE);
 }
 
-static int start(struct link *l, const struct opt_list *args, int in, int out)
+static int start(struct transport *l, const struct opt_list *args, int in, int out)
 {
 	pid_t parent = getpid();
 
@@ -178,16 +178,16 @@ static int start(struct link *l, const struct opt_list *args, int in, int out)
 	return 0;
 }
 
-int link_spawn(struct link *l, const struct cli *cli, char *why, size_t size)
+int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg, size_t size)
 {
 	struct opt_list args = {0};
 	int to[2] = {-1, -1}, from[2] = {-1, -1};
 	int rc = 0;
 
 	*l = closed;
-	l->peer = link_program();
+	l->peer = transport_program();
 	if (l->peer == NULL) {
-		why_set(why, size, "%s is neither beside this program nor in "
+		errmsg_set(errmsg, size, "%s is neither beside this program nor in "
 				   "PATH; install it, or build it with make",
 			PROGRAM);
 		return -ENOENT;
@@ -200,7 +200,7 @@ int link_spawn(struct link *l, const struct cli *cli, char *why, size_t size)
 	else
 		rc = start(l, &args, to[0], from[1]);
 	if (rc < 0)
-		why_set(why, size, "%s: %s", l->peer, strerror(-rc));
+		errmsg_set(errmsg, size, "%s: %s", l->peer, strerror(-rc));
 	for (int i = 0; i < 2; i++) {
 		int fd = i == 0 ? to[0] : from[1];
 
@@ -219,7 +219,7 @@ int link_spawn(struct link *l, const struct cli *cli, char *why, size_t size)
 
 /* ---- the end ---- */
 
-static bool ended_within(const struct link *l, int ms)
+static bool ended_within(const struct transport *l, int ms)
 {
 	struct pollfd p = {.fd = l->pidfd, .events = POLLIN};
 	int n;
@@ -233,7 +233,7 @@ static bool ended_within(const struct link *l, int ms)
 }
 
 /* Its stdin is closed, which asks it to end; so does a signal. */
-static int reap(struct link *l)
+static int reap(struct transport *l)
 {
 	int status = 0;
 
@@ -247,7 +247,7 @@ static int reap(struct link *l)
 	return status;
 }
 
-int link_end(struct link *l)
+int transport_end(struct transport *l)
 {
 	int status = 0;
 
@@ -264,7 +264,7 @@ int link_end(struct link *l)
 	return status;
 }
 
-void link_fini(struct link *l)
+void transport_fini(struct transport *l)
 {
 	if (l->log >= 0)
 		close(l->log);
@@ -272,7 +272,7 @@ void link_fini(struct link *l)
 	*l = closed;
 }
 
-void link_show_log(const struct link *l)
+void transport_show_log(const struct transport *l)
 {
 	char text[LOG_SHOWN + 1];
 	off_t end = l->log < 0 ? 0 : lseek(l->log, 0, SEEK_END);
@@ -287,9 +287,9 @@ void link_show_log(const struct link *l)
 		line = strchr(text, '\n');
 		line = line == NULL ? text : line + 1;
 	}
-	say_more("what the private server logged:");
+	message_more("what the private server logged:");
 	while ((line = strtok_r(line, "\n", &rest)) != NULL) {
-		say_more("  %s", line);
+		message_more("  %s", line);
 		line = NULL;
 	}
 }

@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 
-struct link {
+struct transport {
 	int in, out; /* non-blocking; the same fd for a socket; -1: closed */
 	pid_t pid;   /* of the private server, or -1 */
 	int pidfd;   /* likewise */
@@ -17,27 +17,27 @@ struct link {
 };
 
 /* The socket that a daemon of this user has. The caller frees it. */
-char *link_usual_socket(void);
+char *transport_usual_socket(void);
 
 /* 0, or -errno. Copies PATH. */
-int link_connect(struct link *l, const char *path);
+int transport_connect(struct transport *l, const char *path);
 
 /*
  * Start paddockd --stdio: the one beside this program, else of PATH. 0, or
- * -errno with WHY.
+ * -errno with ERRMSG.
  */
-int link_spawn(struct link *l, const struct cli *cli, char *why, size_t size);
-/* The program that link_spawn() would start; the caller frees it. */
-char *link_program(void);
+int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg, size_t size);
+/* The program that transport_spawn() would start; the caller frees it. */
+char *transport_program(void);
 
 /*
  * Close it; a private server is given time to end by itself, then is killed,
  * and reaped. How it ended as waitpid() tells, or 0.
  */
-int link_end(struct link *l);
-void link_fini(struct link *l); /* after link_end(), also of one that failed */
+int transport_end(struct transport *l);
+void transport_fini(struct transport *l); /* after transport_end(), also of one that failed */
 
 /* Show on stderr what a private server has logged, its last lines. */
-void link_show_log(const struct link *l);
+void transport_show_log(const struct transport *l);
 
 #endif

@@ -10,25 +10,25 @@
 
 #define TAB                                                                    \
 	{                                                                      \
-		.name = "tabId", .type = BROKER_TAB_ID, .required = true,      \
+		.name = "tabId", .type = BROWSER_PROTO_TAB_ID, .required = true,      \
 		.about = "The tab, from create_tab."                           \
 	}
 #define TIMEOUT(ms, most)                                                      \
 	{                                                                      \
-		.name = "timeoutMs", .type = BROKER_INTEGER, .min = 1,         \
+		.name = "timeoutMs", .type = BROWSER_PROTO_INTEGER, .min = 1,         \
 		.max = (most), .value = (ms), .has_value = true,               \
 		.about = "How long to wait."                                   \
 	}
 #define ELEMENT                                                                \
 	{                                                                      \
-		.name = "element", .type = BROKER_STRING, .min = 1,            \
+		.name = "element", .type = BROWSER_PROTO_STRING, .min = 1,            \
 		.max = 64,                                                     \
 		.about = "An element's id, from get_page_info or "             \
 			 "find_element; or else selector."                     \
 	}
 #define SELECTOR                                                               \
 	{                                                                      \
-		.name = "selector", .type = BROKER_STRING, .min = 1,           \
+		.name = "selector", .type = BROWSER_PROTO_STRING, .min = 1,           \
 		.max = SELECTOR_MAX, .about = "A CSS selector."                \
 	}
 #define END                                                                    \
@@ -36,22 +36,22 @@
 		.name = NULL                                                   \
 	}
 
-static const struct broker_arg create_tab[] = {
+static const struct browser_proto_arg create_tab[] = {
     {.name = "sessionId",
-     .type = BROKER_SESSION_ID,
+     .type = BROWSER_PROTO_SESSION_ID,
      .about = "Open it there; else in the run's session, or in a new one."},
     {.name = "url",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .min = 1,
      .max = URL_MAX,
      .about = "Navigate there at once; if that fails there is no tab."},
     TIMEOUT(30000, 120000),
     END};
 
-static const struct broker_arg navigate[] = {
+static const struct browser_proto_arg navigate[] = {
     TAB,
     {.name = "url",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .required = true,
      .min = 1,
      .max = URL_MAX,
@@ -59,11 +59,11 @@ static const struct broker_arg navigate[] = {
     TIMEOUT(30000, 120000),
     END};
 
-static const struct broker_arg wait_for_stable[] = {
+static const struct browser_proto_arg wait_for_stable[] = {
     TAB,
     TIMEOUT(5000, 30000),
     {.name = "quietMs",
-     .type = BROKER_INTEGER,
+     .type = BROWSER_PROTO_INTEGER,
      .min = 0,
      .max = 10000,
      .value = 500,
@@ -71,31 +71,31 @@ static const struct broker_arg wait_for_stable[] = {
      .about = "Stable is a page whose document has not changed for so long."},
     END};
 
-static const struct broker_arg get_page_info[] = {
+static const struct browser_proto_arg get_page_info[] = {
     TAB,
     {.name = "maxElements",
-     .type = BROKER_INTEGER,
+     .type = BROWSER_PROTO_INTEGER,
      .min = 1,
      .max = 1000,
      .value = 50,
      .has_value = true,
      .about = "At most so many elements."},
     {.name = "visibleOnly",
-     .type = BROKER_BOOLEAN,
+     .type = BROWSER_PROTO_BOOLEAN,
      .value = true,
      .has_value = true,
      .about = "Leave out what cannot be seen."},
     {.name = "cookies",
-     .type = BROKER_BOOLEAN,
+     .type = BROWSER_PROTO_BOOLEAN,
      .has_value = true,
      .about = "Count in cookieChanges how often the session was seen with "
 	      "other cookies than before."},
     END};
 
-static const struct broker_arg get_page_content[] = {
+static const struct browser_proto_arg get_page_content[] = {
     TAB,
     {.name = "maxLength",
-     .type = BROKER_INTEGER,
+     .type = BROWSER_PROTO_INTEGER,
      .min = 1,
      .max = 50000,
      .value = 4000,
@@ -103,66 +103,66 @@ static const struct broker_arg get_page_content[] = {
      .about = "At most so many characters of text in all sections."},
     END};
 
-static const struct broker_arg tab_only[] = {TAB, END};
+static const struct browser_proto_arg tab_only[] = {TAB, END};
 
-static const struct broker_arg click[] = {TAB, ELEMENT, SELECTOR, END};
+static const struct browser_proto_arg click[] = {TAB, ELEMENT, SELECTOR, END};
 
-static const struct broker_arg type_text[] = {
+static const struct browser_proto_arg type_text[] = {
     TAB,
     ELEMENT,
     SELECTOR,
     {.name = "text",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .required = true,
      .max = TEXT_MAX,
      .about = "What to type."},
     {.name = "append",
-     .type = BROKER_BOOLEAN,
+     .type = BROWSER_PROTO_BOOLEAN,
      .has_value = true,
      .about = "Keep what the field has; else it is replaced."},
     END};
 
-static const struct broker_arg press_key[] = {
+static const struct browser_proto_arg press_key[] = {
     TAB,
     {.name = "key",
-     .type = BROKER_CHOICE,
+     .type = BROWSER_PROTO_CHOICE,
      .required = true,
      .values = "Enter Tab Escape Backspace Delete Space ArrowUp ArrowDown "
 	       "ArrowLeft ArrowRight Home End PageUp PageDown",
      .about = "The key; it goes to what has the focus."},
     END};
 
-static const struct broker_arg wait_for[] = {
+static const struct browser_proto_arg wait_for[] = {
     TAB,
     SELECTOR,
     {.name = "text",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .min = 1,
      .max = QUERY_MAX,
      .about = "Until the page shows this text."},
     {.name = "urlContains",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .min = 1,
      .max = URL_MAX,
      .about = "Until the page's address has this in it."},
     TIMEOUT(10000, 120000),
     END};
 
-static const struct broker_arg find_element[] = {
+static const struct browser_proto_arg find_element[] = {
     TAB,
     SELECTOR,
     {.name = "query",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .min = 1,
      .max = QUERY_MAX,
      .about = "Words of a label, a placeholder, a name; or else selector."},
     {.name = "type",
-     .type = BROKER_STRING,
+     .type = BROWSER_PROTO_STRING,
      .min = 1,
      .max = 32,
      .about = "Elements of this type alone, as get_page_info calls it."},
     {.name = "maxElements",
-     .type = BROKER_INTEGER,
+     .type = BROWSER_PROTO_INTEGER,
      .min = 1,
      .max = 100,
      .value = 5,
@@ -170,28 +170,28 @@ static const struct broker_arg find_element[] = {
      .about = "At most so many, the best first."},
     END};
 
-static const struct broker_arg screenshot[] = {
+static const struct browser_proto_arg screenshot[] = {
     TAB,
     {.name = "format",
-     .type = BROKER_CHOICE,
+     .type = BROWSER_PROTO_CHOICE,
      .values = "png jpeg",
      .about = "The image's format."},
     {.name = "fullPage",
-     .type = BROKER_BOOLEAN,
+     .type = BROWSER_PROTO_BOOLEAN,
      .has_value = true,
      .about = "The whole page, not what is in view alone."},
     END};
 
-static const struct broker_arg session_only[] = {
+static const struct browser_proto_arg session_only[] = {
     {.name = "sessionId",
-     .type = BROKER_SESSION_ID,
+     .type = BROWSER_PROTO_SESSION_ID,
      .required = true,
      .about = "The session."},
     END};
 
-static const struct broker_arg nothing[] = {END};
+static const struct browser_proto_arg nothing[] = {END};
 
-const struct broker_action broker_actions[] = {
+const struct browser_proto_action browser_proto_actions[] = {
     {.name = "create_tab",
      .title = "Open a tab",
      .about = "Open a tab in a browser session, and navigate it to a URL when "
@@ -287,18 +287,18 @@ const struct broker_action broker_actions[] = {
     {.name = NULL},
 };
 
-const struct broker_action *broker_action(const char *name)
+const struct browser_proto_action *browser_proto_action(const char *name)
 {
-	for (const struct broker_action *a = broker_actions; a->name; a++)
+	for (const struct browser_proto_action *a = browser_proto_actions; a->name; a++)
 		if (strcmp(a->name, name) == 0)
 			return a;
 	return NULL;
 }
 
-const struct broker_arg *broker_arg(const struct broker_action *action,
+const struct browser_proto_arg *browser_proto_arg(const struct browser_proto_action *action,
 				    const char *name, size_t len)
 {
-	for (const struct broker_arg *a = action->args; a->name != NULL; a++)
+	for (const struct browser_proto_arg *a = action->args; a->name != NULL; a++)
 		if (strlen(a->name) == len && memcmp(a->name, name, len) == 0)
 			return a;
 	return NULL;

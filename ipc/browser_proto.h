@@ -13,26 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BROKER_FD 3	      /* the broker's end, from exec on */
-#define BROKER_CALLS_MAX 256u /* CALLs that wait at once; more: BROWSER_BUSY   \
+#define BROWSER_PROTO_FD 3	      /* the broker's end, from exec on */
+#define BROWSER_PROTO_CALLS_MAX 256u /* CALLs that wait at once; more: BROWSER_BUSY   \
 			       */
-#define BROKER_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */
-#define BROKER_REQUESTOR_MAX 256u /* bytes: a requestor's name */
-#define BROKER_SESSION "sess"	  /* the prefixes of its ids: base/id.h's */
-#define BROKER_TAB "tab"	  /* scheme, 26 characters after PREFIX_ */
+#define BROWSER_PROTO_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */
+#define BROWSER_PROTO_REQUESTOR_MAX 256u /* bytes: a requestor's name */
+#define BROWSER_PROTO_SESSION "sess"	  /* the prefixes of its ids: base/id.h's */
+#define BROWSER_PROTO_TAB "tab"	  /* scheme, 26 characters after PREFIX_ */
 
-enum broker_type {
-	BROKER_STRING,	/* min to max bytes */
-	BROKER_INTEGER, /* min to max */
-	BROKER_BOOLEAN,
-	BROKER_CHOICE, /* one of the words of values */
-	BROKER_SESSION_ID,
-	BROKER_TAB_ID,
+enum browser_proto_type {
+	BROWSER_PROTO_STRING,	/* min to max bytes */
+	BROWSER_PROTO_INTEGER, /* min to max */
+	BROWSER_PROTO_BOOLEAN,
+	BROWSER_PROTO_CHOICE, /* one of the words of values */
+	BROWSER_PROTO_SESSION_ID,
+	BROWSER_PROTO_TAB_ID,
 };
 
-struct broker_arg {
+struct browser_proto_arg {
 	const char *name; /* NULL ends a list */
-	enum broker_type type;
+	enum browser_proto_type type;
 	bool required;
 	int64_t min, max;
 	int64_t value; /* an integer's or boolean's default */
@@ -41,23 +41,23 @@ struct broker_arg {
 	const char *about;  /* for people, and for a tool's description */
 };
 
-struct broker_action {
+struct browser_proto_action {
 	const char *name;
 	const char *title;
 	const char *about;
-	const struct broker_arg *args;
+	const struct browser_proto_arg *args;
 	/* What a success has: "name:type" and "!" when always, by spaces. */
 	const char *result;
 	bool read_only; /* changes nothing that a page or server can see */
 };
 
 /* All actions, in the order to list them; the last one's name is NULL. */
-extern const struct broker_action broker_actions[];
+extern const struct browser_proto_action browser_proto_actions[];
 
 /* The action called NAME, or NULL. */
-const struct broker_action *broker_action(const char *name);
+const struct browser_proto_action *browser_proto_action(const char *name);
 /* ACTION's argument called NAME (LEN bytes), or NULL. */
-const struct broker_arg *broker_arg(const struct broker_action *action,
+const struct browser_proto_arg *browser_proto_arg(const struct browser_proto_action *action,
 				    const char *name, size_t len);
 
 #endif

@@ -188,7 +188,7 @@ static const struct field lost_fields[] = {
     COUNT(lost.count),
     COUNT(lost.size),
     NAME(lost.name),
-    TEXT(lost.why),
+    TEXT(lost.errmsg),
 };
 
 static const char *check_run(const struct msg *m)
@@ -470,7 +470,7 @@ static bool consists_of(enum charset set, const char *p, size_t n)
 }
 
 static const char *get_field(struct msg *m, const struct field *f,
-			     const struct scan_field *from)
+			     const struct msgpack_scan_field *from)
 {
 	void *at = (char *)m + f->at;
 
@@ -489,48 +489,48 @@ static const char *get_field(struct msg *m, const struct field *f,
 }
 
 /* The shape that the first field names, or NULL and the offence. */
-static const struct shape *get_type(const struct scan_field *f, size_t count,
-				    const char **why)
+static const struct shape *get_type(const struct msgpack_scan_field *f, size_t count,
+				    const char **errmsg)
 {
 	const struct shape *shape;
 
 	if (count == 0 || f->p != NULL) {
-		*why = "no message type";
+		*errmsg = "no message type";
 		return NULL;
 	}
 	shape = shape_of(f->n);
 	if (shape == NULL)
-		*why = "an unknown message type";
+		*errmsg = "an unknown message type";
 	return shape;
 }
 
 static const char *get_fields(struct msg *m, const struct shape *shape,
-			      const struct scan_field *from, size_t count)
+			      const struct msgpack_scan_field *from, size_t count)
 {
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
 	if (count != shape->count)
 		return shape->bad_count;
-	for (size_t i = 0; why == NULL && i < count; i++)
-		why = get_field(m, &shape->fields[i], &from[i]);
-	if (why == NULL && shape->check != NULL)
-		why = shape->check(m);
-	return why;
+	for (size_t i = 0; errmsg == NULL && i < count; i++)
+		errmsg = get_field(m, &shape->fields[i], &from[i]);
+	if (errmsg == NULL && shape->check != NULL)
+		errmsg = shape->check(m);
+	return errmsg;
 }
 
-int msg_get(struct msg *m, const void *frame, size_t len, const char **why)
+int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg)
 {
-	struct scan_field fields[SCAN_FIELDS_MAX];
+	struct msgpack_scan_field fields[MSGPACK_SCAN_FIELDS_MAX];
 	const struct shape *shape;
 	size_t count;
 
 	memset(m, 0, sizeof(*m));
-	if (scan_frame(fields, &count, frame, len, why) < 0)
+	if (msgpack_scan_frame(fields, &count, frame, len, errmsg) < 0)
 		return -EBADMSG;
-	shape = get_type(fields, count, why);
+	shape = get_type(fields, count, errmsg);
 	if (shape == NULL)
 		return -EBADMSG;
 	m->type = (enum msg_type)fields[0].n;
-	*why = get_fields(m, shape, fields + 1, count - 1);
-	return *why == NULL ? 0 : -EBADMSG;
+	*errmsg = get_fields(m, shape, fields + 1, count - 1);
+	return *errmsg == NULL ? 0 : -EBADMSG;
 }

@@ -90,7 +90,7 @@ enum msg_lost_kind {
 	MSG_LOST_LIMIT,	  /* artifact_bytes, so it was not sent */
 	MSG_LOST_UNFIT,	  /* a file that cannot be one */
 	MSG_LOST_NO_FILE, /* not a plain file, which none is kept of */
-	MSG_LOST_ROOM,	  /* WHY is full ("memory", "files"): ends may be cut */
+	MSG_LOST_ROOM,	  /* ERRMSG is full ("memory", "files"): ends may be cut */
 	MSG_LOST_KINDS
 };
 
@@ -180,7 +180,7 @@ struct msg {
 			uint64_t count; /* of what is lost like this, from 1 */
 			uint64_t size;	/* the first one's */
 			struct str name; /* the first one's */
-			struct str why;
+			struct str errmsg;
 		} lost;
 	};
 };
@@ -195,11 +195,11 @@ size_t msg_put(void *out, const struct msg *m);
 /*
  * Decode LEN bytes at FRAME into M, whose strings borrow from FRAME. Nothing
  * is allocated for what the frame merely claims. 0, or -EBADMSG and the
- * offence in *WHY (a static text, for people): not msgpack, trailing bytes,
+ * offence in *ERRMSG (a static text, for people): not msgpack, trailing bytes,
  * too deep, an unknown type, a wrong shape, a text that is not UTF-8 or has
  * a NUL, a value out of its bounds.
  */
-int msg_get(struct msg *m, const void *frame, size_t len, const char **why);
+int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg);
 
 /*
  * What M takes from a rate of RATE messages a second: a CHUNK nothing, as its

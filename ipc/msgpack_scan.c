@@ -12,7 +12,7 @@ struct lead {
 	uint8_t mask;	 /* the value or length is in the lead itself... */
 	uint8_t width;	 /* ...or in so many bytes after it, big-endian */
 	bool two_s;	 /* INT: in two's complement */
-	const char *why; /* REFUSED: the offence */
+	const char *errmsg; /* REFUSED: the offence */
 };
 
 static const char negative[] = "a negative integer";
@@ -20,15 +20,15 @@ static const char truncated[] = "truncated";
 
 static const struct lead leads[256] = {
     [0x00 ... 0x7f] = {.kind = INT, .mask = 0x7f},
-    [0x80 ... 0x8f] = {.why = "a map"},
+    [0x80 ... 0x8f] = {.errmsg = "a map"},
     [0x90 ... 0x9f] = {.kind = ARRAY, .mask = 0x0f},
     [0xa0 ... 0xbf] = {.kind = TEXT, .mask = 0x1f},
-    [0xc0] = {.why = "a nil"},
-    [0xc1] = {.why = "not msgpack: the byte 0xc1"},
-    [0xc2 ... 0xc3] = {.why = "a boolean"},
-    [0xc4 ... 0xc6] = {.why = "a bin"},
-    [0xc7 ... 0xc9] = {.why = "an ext"},
-    [0xca ... 0xcb] = {.why = "a float"},
+    [0xc0] = {.errmsg = "a nil"},
+    [0xc1] = {.errmsg = "not msgpack: the byte 0xc1"},
+    [0xc2 ... 0xc3] = {.errmsg = "a boolean"},
+    [0xc4 ... 0xc6] = {.errmsg = "a bin"},
+    [0xc7 ... 0xc9] = {.errmsg = "an ext"},
+    [0xca ... 0xcb] = {.errmsg = "a float"},
     [0xcc] = {.kind = INT, .width = 1},
     [0xcd] = {.kind = INT, .width = 2},
     [0xce] = {.kind = INT, .width = 4},
@@ -37,14 +37,14 @@ static const struct lead leads[256] = {
     [0xd1] = {.kind = INT, .width = 2, .two_s = true},
     [0xd2] = {.kind = INT, .width = 4, .two_s = true},
     [0xd3] = {.kind = INT, .width = 8, .two_s = true},
-    [0xd4 ... 0xd8] = {.why = "an ext"},
+    [0xd4 ... 0xd8] = {.errmsg = "an ext"},
     [0xd9] = {.kind = TEXT, .width = 1},
     [0xda] = {.kind = TEXT, .width = 2},
     [0xdb] = {.kind = TEXT, .width = 4},
     [0xdc] = {.kind = ARRAY, .width = 2},
     [0xdd] = {.kind = ARRAY, .width = 4},
-    [0xde ... 0xdf] = {.why = "a map"},
-    [0xe0 ... 0xff] = {.why = negative},
+    [0xde ... 0xdf] = {.errmsg = "a map"},
+    [0xe0 ... 0xff] = {.errmsg = negative},
 };
 
 /* What is left to read. */
@@ -69,7 +69,7 @@ static const char *head(struct rest *r, enum kind *kind, uint64_t *value)
 		return truncated;
 	lead = &leads[*r->p];
 	if (lead->kind == REFUSED)
-		return lead->why;
+		return lead->errmsg;
 	if (r->n - 1 < lead->width)
 		return truncated;
 	if (lead->two_s && (r->p[1] & 0x80) != 0)
@@ -84,15 +84,15 @@ static const char *head(struct rest *r, enum kind *kind, uint64_t *value)
 }
 
 /* Likewise, for an element of the one array. */
-static const char *element(struct rest *r, struct scan_field *f)
+static const char *element(struct rest *r, struct msgpack_scan_field *f)
 {
 	enum kind kind = REFUSED;
-	const char *why;
+	const char *errmsg;
 
 	f->p = NULL;
-	why = head(r, &kind, &f->n);
-	if (why != NULL || kind == INT)
-		return why;
+	errmsg = head(r, &kind, &f->n);
+	if (errmsg != NULL || kind == INT)
+		return errmsg;
 	if (kind == ARRAY)
 		return "an array in an array";
 	if (f->n > r->n)
@@ -102,36 +102,36 @@ static const char *element(struct rest *r, struct scan_field *f)
 	return NULL;
 }
 
-static const char *array(struct scan_field *f, size_t *count, struct rest *r)
+static const char *array(struct msgpack_scan_field *f, size_t *count, struct rest *r)
 {
 	enum kind kind = REFUSED;
 	uint64_t owed = 0;
-	const char *why = head(r, &kind, &owed);
+	const char *errmsg = head(r, &kind, &owed);
 
-	if (why != NULL)
-		return why;
+	if (errmsg != NULL)
+		return errmsg;
 	if (kind != ARRAY)
 		return "not an array";
 	if (owed > r->n)
 		return "an array that claims more than the frame holds";
-	if (owed > SCAN_FIELDS_MAX)
+	if (owed > MSGPACK_SCAN_FIELDS_MAX)
 		return "more fields than any message has";
 	for (*count = 0; owed > 0; owed--, ++*count) {
-		why = element(r, &f[*count]);
-		if (why != NULL)
-			return why;
+		errmsg = element(r, &f[*count]);
+		if (errmsg != NULL)
+			return errmsg;
 		if (owed - 1 > r->n)
 			return truncated;
 	}
 	return r->n == 0 ? NULL : "trailing bytes";
 }
 
-int scan_frame(struct scan_field *f, size_t *count, const void *frame,
-	       size_t len, const char **why)
+int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count, const void *frame,
+	       size_t len, const char **errmsg)
 {
 	struct rest r = {frame, len};
 
 	*count = 0;
-	*why = array(f, count, &r);
-	return *why == NULL ? 0 : -EBADMSG;
+	*errmsg = array(f, count, &r);
+	return *errmsg == NULL ? 0 : -EBADMSG;
 }

@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCAN_FIELDS_MAX 16u /* elements in a frame's array */
+#define MSGPACK_SCAN_FIELDS_MAX 16u /* elements in a frame's array */
 
-struct scan_field {
+struct msgpack_scan_field {
 	const char *p; /* a string's bytes, in the frame; NULL: an integer */
 	uint64_t n;    /* a string's length, or the integer */
 };
 
 /*
- * Take LEN bytes at FRAME apart into F (SCAN_FIELDS_MAX of them) and *COUNT.
- * 0, or -EBADMSG and the offence in *WHY (a static text, for people).
+ * Take LEN bytes at FRAME apart into F (MSGPACK_SCAN_FIELDS_MAX of them) and *COUNT.
+ * 0, or -EBADMSG and the offence in *ERRMSG (a static text, for people).
  */
-int scan_frame(struct scan_field *f, size_t *count, const void *frame,
-	       size_t len, const char **why);
+int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count, const void *frame,
+	       size_t len, const char **errmsg);
 
 #endif

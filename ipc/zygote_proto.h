@@ -14,18 +14,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CREW_CONTROL_FD 3 /* the zygote's end, from exec on */
-#define CREW_RUN_FD 3	  /* the worker's end of its run, from birth on */
-#define CREW_TEXT_MAX 512
+#define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
+#define ZYGOTE_PROTO_RUN_FD 3	  /* the worker's end of its run, from birth on */
+#define ZYGOTE_PROTO_TEXT_MAX 512
 
-enum crew_order_type {
-	CREW_SPAWN = 1,
+enum zygote_proto_request_type {
+	ZYGOTE_PROTO_SPAWN = 1,
 };
 
-struct crew_order {
+struct zygote_proto_request {
 	uint32_t type;
 	uint32_t seq;	      /* echoed in the answer */
-	uint32_t slot;	      /* 0 to CREW_SLOTS-1; no two live workers share one */
+	uint32_t slot;	      /* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
 	uint32_t package;     /* a program's: which of the zygote's packages */
 	uint64_t cpu_ms;      /* CPU time after which the worker is stopped */
 	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
@@ -36,53 +36,53 @@ struct crew_order {
 	uint64_t locks;	      /* a program's: 1: on what it may read, granted */
 };
 
-#define CREW_SLOTS 256u /* uids a zygote may hand out, when it has them */
+#define ZYGOTE_PROTO_SLOTS 256u /* uids a zygote may hand out, when it has them */
 
 /* A worker's exit status when it could not be caged: this plus the number of
  * the guard's bit. */
-#define CREW_EXIT_UNCAGED 100
+#define ZYGOTE_PROTO_EXIT_UNCAGED 100
 
-enum crew_note_type {
-	CREW_SPAWNED = 1, /* pid; or err: why not (errno) */
-	CREW_REPORT = 2,  /* once, after the self-test */
-	CREW_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
-	CREW_UNSHOWN = 4, /* before the report: package or read SEQ is not there
+enum zygote_proto_event_type {
+	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: why not (errno) */
+	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */
+	ZYGOTE_PROTO_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
+	ZYGOTE_PROTO_MOUNT_FAILED = 4, /* before the report: package or read SEQ is not there
 			     for programs; err, and text: a clause about it */
 };
 
 /* What the self-test measured; a set bit is a protection that held. */
-enum crew_guard {
-	CREW_GUARD_SECCOMP = 1u << 0,
-	CREW_GUARD_NNP = 1u << 1,
-	CREW_GUARD_CAPS = 1u << 2,	/* none left, securebits locked */
-	CREW_GUARD_USERNS = 1u << 3,
-	CREW_GUARD_NETNS = 1u << 4,
-	CREW_GUARD_IPCNS = 1u << 5,
-	CREW_GUARD_UTSNS = 1u << 6,
-	CREW_GUARD_MNTNS = 1u << 7,
-	CREW_GUARD_ROOT = 1u << 8,	/* the root is empty and read-only */
-	CREW_GUARD_UID = 1u << 9,	/* a uid of its own per worker */
-	CREW_GUARD_LANDLOCK = 1u << 10,
-	CREW_GUARD_RLIMITS = 1u << 11,
-	CREW_GUARD_CLOSED = 1u << 12,	/* one descriptor beside null */
-	CREW_GUARD_EMPTY_ENV = 1u << 13,
-	CREW_GUARD_UNDUMPABLE = 1u << 14,
-	CREW_GUARD_PDEATHSIG = 1u << 15,
-	CREW_GUARD_PIDNS = 1u << 16,	/* a program's: it is alone */
+enum zygote_proto_guard {
+	ZYGOTE_PROTO_GUARD_SECCOMP = 1u << 0,
+	ZYGOTE_PROTO_GUARD_NNP = 1u << 1,
+	ZYGOTE_PROTO_GUARD_CAPS = 1u << 2,	/* none left, securebits locked */
+	ZYGOTE_PROTO_GUARD_USERNS = 1u << 3,
+	ZYGOTE_PROTO_GUARD_NETNS = 1u << 4,
+	ZYGOTE_PROTO_GUARD_IPCNS = 1u << 5,
+	ZYGOTE_PROTO_GUARD_UTSNS = 1u << 6,
+	ZYGOTE_PROTO_GUARD_MNTNS = 1u << 7,
+	ZYGOTE_PROTO_GUARD_ROOT = 1u << 8,	/* the root is empty and read-only */
+	ZYGOTE_PROTO_GUARD_UID = 1u << 9,	/* a uid of its own per worker */
+	ZYGOTE_PROTO_GUARD_LANDLOCK = 1u << 10,
+	ZYGOTE_PROTO_GUARD_RLIMITS = 1u << 11,
+	ZYGOTE_PROTO_GUARD_CLOSED = 1u << 12,	/* one descriptor beside null */
+	ZYGOTE_PROTO_GUARD_EMPTY_ENV = 1u << 13,
+	ZYGOTE_PROTO_GUARD_UNDUMPABLE = 1u << 14,
+	ZYGOTE_PROTO_GUARD_PDEATHSIG = 1u << 15,
+	ZYGOTE_PROTO_GUARD_PIDNS = 1u << 16,	/* a program's: it is alone */
 };
 
-struct crew_note {
+struct zygote_proto_event {
 	uint32_t type;
 	uint32_t seq;
 	int32_t pid;	      /* UNSHOWN: 0 for a package, 1 for a read */
 	int32_t err;
-	uint32_t guards;      /* REPORT: enum crew_guard bits */
+	uint32_t guards;      /* REPORT: enum zygote_proto_guard bits */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
 	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
 	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
 	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
 	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
-	char text[CREW_TEXT_MAX]; /* REPORT: why each missing guard is missing,
+	char text[ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing guard is missing,
 				     "netns: EPERM (…remedy…); …"; BROKEN: the
 				     cause. NUL-ended, UTF-8 */
 };
@@ -92,13 +92,13 @@ struct crew_note {
  * with "DIGEST:" before DIR, when it is to be copied. How long is that in
  * S, which begins after the inode? 0: S has none.
  */
-#define CREW_DIGEST_DIGITS 64u
+#define ZYGOTE_PROTO_DIGEST_DIGITS 64u
 
-static inline size_t crew_digest_len(const char *s)
+static inline size_t zygote_proto_digest_len(const char *s)
 {
 	size_t n = strspn(s, "0123456789abcdef");
 
-	return n == CREW_DIGEST_DIGITS && s[n] == ':' ? n + 1 : 0;
+	return n == ZYGOTE_PROTO_DIGEST_DIGITS && s[n] == ':' ? n + 1 : 0;
 }
 
 #endif

@@ -94,7 +94,7 @@ static int enter_deleted(void)
 	return rc;
 }
 
-int root_enter(struct sandbox *sb)
+int empty_root_enter(struct sandbox *sb)
 {
 	int rc = -EPERM;
 

@@ -10,6 +10,6 @@
  * Without one: chroot to a directory that is deleted already. 0 or -errno,
  * which is also in err[SANDBOX_ROOT].
  */
-int root_enter(struct sandbox *sb);
+int empty_root_enter(struct sandbox *sb);
 
 #endif

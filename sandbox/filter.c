@@ -160,7 +160,7 @@ static bool is_zygotes(int nr)
  * the filter below, whose rules for them are the same: but for those calls
  * that the zygote may make in other ways, too.
  */
-static int add_birth(scmp_filter_ctx ctx)
+static int add_clone(scmp_filter_ctx ctx)
 {
 	int rc = 0;
 
@@ -184,16 +184,16 @@ static const struct {
 } kinds[] = {
     [FILTER_WORKER] = {SCMP_ACT_TRAP, add_worker, NULL},
     [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, add_zygote, NULL},
-    [FILTER_BIRTH] = {SCMP_ACT_TRAP, add_birth, NULL},
+    [FILTER_CLONE] = {SCMP_ACT_TRAP, add_clone, NULL},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_program,
 			filter_refine_program},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, filter_add_shim, NULL},
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, filter_add_no_locks, NULL},
 #ifndef __SANITIZE_ADDRESS__
-    [FILTER_BROKER] = {SCMP_ACT_KILL_PROCESS, filter_add_broker, NULL},
+    [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS, filter_add_browser, NULL},
 #else /* its runtime does more at the end, and can go without */
     /* no errno of its rules': libseccomp refuses a rule that says nothing new */
-    [FILTER_BROKER] = {SCMP_ACT_ERRNO(EACCES), filter_add_broker, NULL},
+    [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES), filter_add_browser, NULL},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_names, NULL},
 };

@@ -154,7 +154,7 @@ static const struct filter_rule names_rules[] = {
     {SCMP_SYS(getegid), ALLOW, 0, {}},
 };
 
-int filter_add_broker(scmp_filter_ctx ctx)
+int filter_add_browser(scmp_filter_ctx ctx)
 {
 	int rc = filter_add(ctx, shared_rules, ARRAY_LEN(shared_rules));
 

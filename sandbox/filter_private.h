@@ -48,7 +48,7 @@ int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_shim(scmp_filter_ctx ctx);
 int filter_add_no_locks(scmp_filter_ctx ctx);
-int filter_add_broker(scmp_filter_ctx ctx);
+int filter_add_browser(scmp_filter_ctx ctx);
 int filter_add_names(scmp_filter_ctx ctx);
 
 /* Better errors for a program, before PROG, which its table made. */

@@ -89,14 +89,14 @@ static int write_maps(const char *who, unsigned int inside,
 static int map_range(struct sandbox *sb, const char *who)
 {
 	int rc = sb->host_ids == 0 ? -ENOENT
-				   : write_maps(who, IDS_FIRST_INSIDE,
+				   : write_maps(who, UIDS_FIRST_INSIDE,
 						sb->host_ids, sb->slots + 1);
 
 	if (rc != 0)
 		return rc;
 	sb->uid_base = (int)sb->host_ids;
 	sb->own_ids = true;
-	sb->first_id = IDS_FIRST_INSIDE;
+	sb->first_id = UIDS_FIRST_INSIDE;
 	return 0;
 }
 
@@ -123,7 +123,7 @@ _Noreturn static void hold_userns(int out, int in)
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	err = -limits_userns(); /* the namespace keeps who made it to them */
+	err = -rlimits_userns(); /* the namespace keeps who made it to them */
 	if (err == 0 && unshare(CLONE_NEWUSER) != 0)
 		err = errno;
 	if (write(out, &err, sizeof(err)) == sizeof(err) && err == 0)
@@ -218,7 +218,7 @@ void ns_enter(struct sandbox *sb)
 		sb->own_ids = false;
 		sb->uid_base = -1;
 	} else if (sb->own_ids) {
-		sb->err[SANDBOX_UID] = ids_zygote_mapped(sb);
+		sb->err[SANDBOX_UID] = uids_zygote_mapped(sb);
 	}
 	enter_others(sb);
 }

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-int orphan_guard(int fd)
+int pdeathsig_set(int fd)
 {
 	struct pollfd p = {.fd = fd};
 

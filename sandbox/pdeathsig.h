@@ -10,6 +10,6 @@
  * A change of ids undoes both, so this comes after the last. The parent
  * holds the other end of socket FD: -ESRCH when it is dead already.
  */
-int orphan_guard(int fd);
+int pdeathsig_set(int fd);
 
 #endif

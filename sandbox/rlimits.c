@@ -28,7 +28,7 @@ static const struct {
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0},
-    {RLIMIT_STACK, LIMITS_STACK_BYTES},
+    {RLIMIT_STACK, RLIMITS_STACK_BYTES},
 };
 
 /* Both limits of RESOURCE to MAX, or to what they are if that is lower. */
@@ -66,7 +66,7 @@ static uint64_t address_space(void)
 			 : BARE_GUESS_BYTES;
 }
 
-int limits_zygote(struct sandbox *sb)
+int rlimits_zygote(struct sandbox *sb)
 {
 	int rc = 0;
 
@@ -76,7 +76,7 @@ int limits_zygote(struct sandbox *sb)
 	return sb->err[SANDBOX_RLIMITS] = rc;
 }
 
-int limits_zygote_program(struct sandbox *sb)
+int rlimits_zygote_program(struct sandbox *sb)
 {
 	int rc = lower(RLIMIT_CORE, 0);
 
@@ -87,7 +87,7 @@ int limits_zygote_program(struct sandbox *sb)
 	return sb->err[SANDBOX_RLIMITS] = rc;
 }
 
-int limits_program(const struct sandbox_program *p)
+int rlimits_program(const struct sandbox_program *p)
 {
 	const struct {
 		int resource;
@@ -98,7 +98,7 @@ int limits_program(const struct sandbox_program *p)
 	    /* a thread's stack counts whole, and so does a reserve */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
-	    {RLIMIT_SIGPENDING, LIMITS_SIGNALS},
+	    {RLIMIT_SIGPENDING, RLIMITS_SIGNALS},
 	    /* the shim is one; the last is the cgroup's to refuse, and count */
 	    {RLIMIT_NPROC, p->processes + 2},
 	};
@@ -112,12 +112,12 @@ int limits_program(const struct sandbox_program *p)
 	return rc;
 }
 
-int limits_program_files(const struct sandbox_program *p)
+int rlimits_program_files(const struct sandbox_program *p)
 {
 	return lower(RLIMIT_NOFILE, p->open_files);
 }
 
-int limits_userns(void)
+int rlimits_userns(void)
 {
 	struct rlimit own;
 
@@ -128,10 +128,10 @@ int limits_userns(void)
 		   : lower(RLIMIT_SIGPENDING, own.rlim_cur / SIGNALS_PART);
 }
 
-uint64_t limits_address_space(const struct sandbox *sb,
+uint64_t rlimits_address_space(const struct sandbox *sb,
 			      const struct sandbox_worker *w)
 {
-	uint64_t bare = sb->bare_bytes + LIMITS_SLACK_BYTES;
+	uint64_t bare = sb->bare_bytes + RLIMITS_SLACK_BYTES;
 	uint64_t waste = w->memory_bytes / WASTE_PART;
 
 	if (w->memory_bytes > RLIM_INFINITY - bare - waste)
@@ -174,18 +174,18 @@ static int arm_cpu_timer(uint64_t ms)
 	return timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0 ? 0 : -errno;
 }
 
-int limits_worker(const struct sandbox *sb, const struct sandbox_worker *w)
+int rlimits_worker(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	int rc = arm_cpu_timer(w->cpu_ms);
 
 	if (rc == 0)
 		rc = lower(RLIMIT_CPU, cpu_limit(w));
 	if (rc == 0)
-		rc = lower(RLIMIT_AS, limits_address_space(sb, w));
+		rc = lower(RLIMIT_AS, rlimits_address_space(sb, w));
 	if (rc == 0)
 		rc = lower(RLIMIT_NPROC, 0);
 	if (rc == 0)
-		rc = lower(RLIMIT_NOFILE, LIMITS_FILES);
+		rc = lower(RLIMIT_NOFILE, RLIMITS_FILES);
 	return rc;
 }
 
@@ -202,13 +202,13 @@ static bool is_at_most(int resource, rlim_t max)
 	return setrlimit(resource, &more) != 0;
 }
 
-bool limits_hold(const struct sandbox *sb, const struct sandbox_worker *w)
+bool rlimits_hold(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		if (!is_at_most(shared[i].resource, shared[i].max))
 			return false;
 	return is_at_most(RLIMIT_CPU, cpu_limit(w)) &&
-	       is_at_most(RLIMIT_AS, limits_address_space(sb, w)) &&
+	       is_at_most(RLIMIT_AS, rlimits_address_space(sb, w)) &&
 	       is_at_most(RLIMIT_NPROC, 0) &&
-	       is_at_most(RLIMIT_NOFILE, LIMITS_FILES);
+	       is_at_most(RLIMIT_NOFILE, RLIMITS_FILES);
 }

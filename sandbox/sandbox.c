@@ -69,18 +69,18 @@ int sandbox_build(struct sandbox *sb, unsigned int slots,
 	if (rc == 0)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
 	if (rc == 0)
-		rc = filter_make(FILTER_BIRTH, &sb->birth_filter);
+		rc = filter_make(FILTER_CLONE, &sb->clone_filter);
 	if (rc == 0)
 		rc = caps_prepare();
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
-	limits_zygote(sb);
+	rlimits_zygote(sb);
 	ns_enter(sb);
-	root_enter(sb);
+	empty_root_enter(sb);
 	sandbox_empty_keyring();
 	caps_lock(sb);
 	if (!sb->own_ids && sb->err[SANDBOX_USERNS] != 0)
-		sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
+		sb->err[SANDBOX_UID] = uids_zygote_direct(sb);
 	landlock_enter(sb);
 	return caps_keep(CAPS_KILL);
 }
@@ -105,15 +105,15 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_UID;
-	rc = ids_worker(sb, w->slot);
+	rc = uids_worker(sb, w->slot);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_PDEATHSIG;
-	rc = orphan_guard(SANDBOX_RUN_FD);
+	rc = pdeathsig_set(SANDBOX_RUN_FD);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_RLIMITS;
-	rc = limits_worker(sb, w);
+	rc = rlimits_worker(sb, w);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_CAPS;
@@ -122,7 +122,7 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 
 int sandbox_seal(const struct sandbox *sb)
 {
-	return filter_load(sb->settled ? &sb->birth_filter
+	return filter_load(sb->settled ? &sb->clone_filter
 				       : &sb->worker_filter);
 }
 

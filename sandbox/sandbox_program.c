@@ -41,12 +41,12 @@ static int make_filters(struct sandbox *sb)
 }
 
 /* Root may read what nobody in a namespace may, so it builds the tree first. */
-static bool build_early(struct sandbox *sb, struct tree *t, const char **at)
+static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
 		return false;
 	t->others = true;
-	sb->err[SANDBOX_ROOT] = tree_build(t, at);
+	sb->err[SANDBOX_ROOT] = rootfs_build(t, at);
 	return true;
 }
 
@@ -54,17 +54,17 @@ static bool build_early(struct sandbox *sb, struct tree *t, const char **at)
  * Without a user namespace only root gets the others, and a program needs a
  * uid that is nobody else's on the host.
  */
-static int replace_userns(struct sandbox *sb, const struct tree *t)
+static int replace_userns(struct sandbox *sb, const struct rootfs *t)
 {
 	int rc = sb->err[SANDBOX_USERNS];
 
 	if (rc == 0 || !t->no_userns || geteuid() != 0)
 		return rc;
-	return sb->err[SANDBOX_UID] = ids_zygote_direct(sb);
+	return sb->err[SANDBOX_UID] = uids_zygote_direct(sb);
 }
 
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  unsigned int host_ids, struct tree *t,
+			  unsigned int host_ids, struct rootfs *t,
 			  enum sandbox_layer *failed,
 			  const char **at)
 {
@@ -78,13 +78,13 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	rc = make_filters(sb);
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
-	limits_zygote_program(sb);
+	rlimits_zygote_program(sb);
 	landlock_find(sb);
 	early = build_early(sb, t, at);
 	if (sb->err[SANDBOX_ROOT] == 0)
 		ns_enter(sb);
 	if (!early && sb->err[SANDBOX_MNTNS] == 0)
-		sb->err[SANDBOX_ROOT] = tree_build(t, at);
+		sb->err[SANDBOX_ROOT] = rootfs_build(t, at);
 	sandbox_empty_keyring();
 	caps_lock(sb);
 	*failed = SANDBOX_USERNS;
@@ -103,7 +103,7 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 		      int *proc)
 {
-	struct tree_run r = {.package = p->package,
+	struct rootfs_run r = {.package = p->package,
 			     .reads = p->reads,
 			     .bytes = p->w.memory_bytes,
 			     .files = p->files,
@@ -114,7 +114,7 @@ static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 			     .locks = p->locks,
 			     .no_layers = sb->err[SANDBOX_USERNS] != 0};
 
-	return tree_enter(&r, proc, &p->bare);
+	return rootfs_enter(&r, proc, &p->bare);
 }
 
 /*
@@ -146,7 +146,7 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_UID;
-	rc = ids_worker(sb, p->w.slot);
+	rc = uids_worker(sb, p->w.slot);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_USERNS;
@@ -154,7 +154,7 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_PDEATHSIG;
-	rc = orphan_guard(SANDBOX_RUN_FD);
+	rc = pdeathsig_set(SANDBOX_RUN_FD);
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_CAPS;
@@ -167,7 +167,7 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 	int rc = landlock_keep_files(sb);
 
 	if (rc == 0)
-		rc = limits_program(p);
+		rc = rlimits_program(p);
 	if (rc == 0 && p->bare)
 		rc = filter_load(&sb->no_locks_filter);
 	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
@@ -175,5 +175,5 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 
 int sandbox_bound_files(const struct sandbox_program *p)
 {
-	return limits_program_files(p);
+	return rlimits_program_files(p);
 }

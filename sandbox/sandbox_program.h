@@ -43,7 +43,7 @@ struct sandbox_program {
  * is the root, the path in *AT.
  */
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
-			  unsigned int host_ids, struct tree *t,
+			  unsigned int host_ids, struct rootfs *t,
 			  enum sandbox_layer *failed,
 			  const char **at);
 

@@ -13,14 +13,14 @@ static int become(unsigned int id)
 	return 0;
 }
 
-int ids_zygote_mapped(const struct sandbox *sb)
+int uids_zygote_mapped(const struct sandbox *sb)
 {
 	if (setgroups(0, NULL) != 0)
 		return -errno;
 	return become(sb->first_id + sb->slots);
 }
 
-int ids_zygote_direct(struct sandbox *sb)
+int uids_zygote_direct(struct sandbox *sb)
 {
 	int rc;
 
@@ -37,7 +37,7 @@ int ids_zygote_direct(struct sandbox *sb)
 	return 0;
 }
 
-int ids_worker(const struct sandbox *sb, unsigned int slot)
+int uids_worker(const struct sandbox *sb, unsigned int slot)
 {
 	if (!sb->own_ids)
 		return 0;

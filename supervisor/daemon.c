@@ -30,8 +30,8 @@
 struct daemon {
 	struct server *server;
 	struct reload *reload;
-	struct listener *listener; /* NULL on stdio */
-	struct http *http;	   /* NULL: no TCP */
+	struct unix_listener *listener; /* NULL on stdio */
+	struct http_listener *http;	   /* NULL: no TCP */
 	int signals_fd; /* signalfd(2) */
 	struct event *signals;
 	struct event *watchdog;
@@ -45,7 +45,7 @@ struct daemon {
 /* On stdio the variables of a service manager are meant for our parent. */
 static void tell_manager(const struct daemon *d, const char *state)
 {
-	int rc = d->listener == NULL ? 0 : notify_send(state);
+	int rc = d->listener == NULL ? 0 : sdnotify_send(state);
 
 	if (rc < 0)
 		log_warn("daemon", "notified=no err=\"%s\"", strerror(-rc));
@@ -53,19 +53,19 @@ static void tell_manager(const struct daemon *d, const char *state)
 
 /* ---- reload ---- */
 
-/* WHY not; NULL: it is done. */
-static void on_reloaded(void *arg, const char *why)
+/* ERRMSG not; NULL: it is done. */
+static void on_reloaded(void *arg, const char *errmsg)
 {
 	struct daemon *d = arg;
 	struct server *srv = d->server;
 
-	if (why != NULL) {
-		log_error("daemon", "reload=refused why=\"%s\"", why);
+	if (errmsg != NULL) {
+		log_error("daemon", "reload=refused why=\"%s\"", errmsg);
 	} else {
 		log_info("daemon", "reload=done templates=%zu",
 			 srv->catalogue->n);
-		listen_look(d->listener);
-		http_look(d->http);
+		unix_listen_recheck(d->listener);
+		http_listen_recheck(d->http);
 	}
 	if (srv->runs != NULL)
 		runs_pump(srv->runs); /* limits may be wider */
@@ -93,7 +93,7 @@ static void log_some(void *arg)
 
 	srv->logged = requestors_log(&srv->requestors, srv->logged);
 	if (srv->logged != NULL)
-		turn_wait(&srv->turns, &srv->chores, &srv->logging);
+		fair_queue_requeue(&srv->turns, &srv->chores, &srv->logging);
 }
 
 static void log_requestors(struct server *srv)
@@ -101,14 +101,14 @@ static void log_requestors(struct server *srv)
 	srv->logging.take = log_some;
 	srv->logging.arg = srv;
 	if (srv->logging.lane == NULL)
-		turn_ask(&srv->turns, &srv->chores, &srv->logging);
+		fair_queue_submit(&srv->turns, &srv->chores, &srv->logging);
 }
 
 static void on_usr1(struct daemon *d)
 {
 	struct server *srv = d->server;
-	const char *sick = srv->store == NULL ? NULL : store_sick(srv->store);
-	const char *why = health_reason(srv);
+	const char *sick = srv->store == NULL ? NULL : store_failing(srv->store);
+	const char *errmsg = health_reason(srv);
 
 	log_info("daemon",
 		 "status=%s running=%zu queued=%zu connections=%zu "
@@ -118,16 +118,16 @@ static void on_usr1(struct daemon *d)
 		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
 		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
-		 listen_connections(d->listener), http_connections(d->http),
-		 http_sessions(d->http), srv->catalogue->n,
-		 (int)crew_zygote_pid(srv->crew, CREW_LUA),
+		 unix_listen_connections(d->listener), http_listen_connections(d->http),
+		 http_listen_sessions(d->http), srv->catalogue->n,
+		 (int)spawner_zygote_pid(srv->spawner, SPAWNER_LUA),
 		 isolation_name(srv->isolation.level),
 		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
-		 disk_name(disk_room(srv->config, 0)),
+		 disk_space_name(disk_space(srv->config, 0)),
 		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok",
-		 why == NULL ? "yes" : "no", why == NULL ? "" : why);
+		 errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
 	log_requestors(srv);
-	offload_log(srv->offload);
+	thread_pool_log(srv->thread_pool);
 	browser_log(srv->browser);
 }
 
@@ -144,7 +144,7 @@ static void on_drain_look(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if ((runs == NULL || runs_unrecorded(runs) == 0) &&
-	    offload_jobs(d->server->offload) == 0)
+	    thread_pool_jobs(d->server->thread_pool) == 0)
 		server_stop(d->server, 0);
 	else if (clock_mono_ms() >= d->drain_until_ms) {
 		log_warn("daemon", "drain=timeout running=%zu",
@@ -167,8 +167,8 @@ static void on_term(struct daemon *d)
 	srv->quiet = true;
 	srv->draining = true;
 	d->drain_until_ms = clock_mono_ms() + srv->config->drain_timeout_ms;
-	listen_stop(d->listener);
-	http_drain(d->http);
+	unix_listen_stop(d->listener);
+	http_listen_drain(d->http);
 	tell_manager(d, "STOPPING=1\nSTATUS=draining");
 	log_info("daemon", "drain=started running=%zu queued=%zu",
 		 srv->runs == NULL ? 0 : runs_running(srv->runs),
@@ -266,7 +266,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 
 static void keep_watchdog(struct daemon *d)
 {
-	int64_t ms = notify_watchdog_ms();
+	int64_t ms = sdnotify_watchdog_ms();
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
 	if (ms <= 0)
@@ -276,7 +276,7 @@ static void keep_watchdog(struct daemon *d)
 }
 
 /* The state has been tried: what does not pass by itself ends the start. */
-static void on_opened(struct server *srv, int rc, const char *why)
+static void on_opened(struct server *srv, int rc, const char *errmsg)
 {
 	struct daemon *d = srv->daemon;
 	int status = rc == 0 ? 0 : store_ends_start(rc);
@@ -286,19 +286,19 @@ static void on_opened(struct server *srv, int rc, const char *why)
 		return;
 	if (status != 0)
 		log_tell(LOG_LEVEL_ERROR, "daemon",
-			 "the state folder cannot be used: %s", why);
+			 "the state folder cannot be used: %s", errmsg);
 	else if (rc != 0)
-		log_error("store", "msg=\"%s\"", why);
+		log_error("store", "msg=\"%s\"", errmsg);
 	if (status != 0) {
 		server_stop(srv, status);
 		return;
 	}
-	listen_start(d->listener);
-	http_ready(d->http);
+	unix_listen_start(d->listener);
+	http_listen_ready(d->http);
 	d->ready = true;
 	tell_manager(d, "READY=1\nSTATUS=serving");
 	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
-		 srv->config->socket, http_url(d->http), srv->catalogue->n);
+		 srv->config->socket, http_listen_url(d->http), srv->catalogue->n);
 	keep_watchdog(d);
 }
 
@@ -312,31 +312,31 @@ static void on_ready(struct server *srv)
 	server_runs(srv); /* a daemon takes over what others left at once */
 }
 
-static int open_sockets(struct server *srv, char *why, size_t size)
+static int open_sockets(struct server *srv, char *errmsg, size_t size)
 {
 	struct daemon *d = srv->daemon;
-	int passed = notify_listen_fds();
+	int passed = sdnotify_listen_fds();
 
 	if (passed > 1) {
-		snprintf(why, size, "the service manager passes %d sockets, and "
+		snprintf(errmsg, size, "the service manager passes %d sockets, and "
 			 "one is enough", passed);
 		return EX_CONFIG;
 	}
-	d->listener = listen_open(srv, srv->config->socket,
-				  passed == 1 ? FIRST_PASSED_FD : -1, why, size);
+	d->listener = unix_listen_open(srv, srv->config->socket,
+				  passed == 1 ? FIRST_PASSED_FD : -1, errmsg, size);
 	if (d->listener == NULL)
 		return EX_UNAVAILABLE;
 	return srv->config->listen == NULL ? 0
-					   : http_open(&d->http, srv, why, size);
+					   : http_listen_open(&d->http, srv, errmsg, size);
 }
 
 int daemon_open(struct server *srv)
 {
-	char why[512];
-	int status = open_sockets(srv, why, sizeof(why));
+	char errmsg[512];
+	int status = open_sockets(srv, errmsg, sizeof(errmsg));
 
 	if (status != 0)
-		log_tell(LOG_LEVEL_ERROR, "daemon", "%s", why);
+		log_tell(LOG_LEVEL_ERROR, "daemon", "%s", errmsg);
 	else
 		srv->on_ready = on_ready;
 	return status;
@@ -349,8 +349,8 @@ void daemon_close(struct server *srv)
 	if (d == NULL)
 		return;
 	reload_free(d->reload);
-	http_close(d->http);
-	listen_close(d->listener);
+	http_listen_close(d->http);
+	unix_listen_close(d->listener);
 	event_free(d->signals);
 	if (d->signals_fd >= 0)
 		close(d->signals_fd);

@@ -16,8 +16,8 @@
 
 #include "supervisor/server.h"
 
-/* Reads the configuration again as at the start; NULL with WHY. */
-typedef struct config *(*daemon_read)(void *arg, char *why, size_t size);
+/* Reads the configuration again as at the start; NULL with ERRMSG. */
+typedef struct config *(*daemon_read)(void *arg, char *errmsg, size_t size);
 
 /* From here on they wait until somebody watches them, before any child. */
 void daemon_hold_signals(void);

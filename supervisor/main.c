@@ -138,20 +138,20 @@ static bool set_key(struct flags *f, int opt, const char *value)
 /* OPT is ':' or '?', as getopt_long(3) tells what it cannot take. */
 static bool bad_flag(int opt, const char *flag)
 {
-	struct near near;
-	char word[NEAR_WORD_MAX + 3];
+	struct suggest suggest;
+	char word[SUGGEST_WORD_MAX + 3];
 
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(flag, "="), flag);
-	near_init(&near, word + strspn(word, "-"));
+	suggest_init(&suggest, word + strspn(word, "-"));
 	for (const struct option *o = options; o->name != NULL; o++)
-		near_try(&near, o->name);
+		suggest_try(&suggest, o->name);
 	if (opt == ':')
 		fprintf(stderr, "paddockd: %s needs a value; see --help\n", word);
 	else if (optopt != 0 && strncmp(flag, "--", 2) == 0)
 		fprintf(stderr, "paddockd: %s takes no value; see --help\n", word);
-	else if (near.best != NULL)
+	else if (suggest.best != NULL)
 		fprintf(stderr, "paddockd: there is no flag %s; did you mean --%s?\n",
-			word, near.best);
+			word, suggest.best);
 	else
 		fprintf(stderr, "paddockd: there is no flag %s; see --help\n", word);
 	return false;
@@ -240,7 +240,7 @@ static int read_flags(struct flags *f, int argc, char **argv)
 
 /* ---- configuration ---- */
 
-static int apply_flags(struct config *c, const struct flags *f, char *why,
+static int apply_flags(struct config *c, const struct flags *f, char *errmsg,
 		       size_t size)
 {
 	bool cleared = false;
@@ -252,28 +252,28 @@ static int apply_flags(struct config *c, const struct flags *f, char *why,
 			cleared = true;
 		}
 		rc = strcmp(f->set[i].key, GRANT) == 0
-			 ? config_add_grant(c, f->set[i].value, why, size)
+			 ? config_add_grant(c, f->set[i].value, errmsg, size)
 			 : config_set(c, "server", f->set[i].key,
-				      f->set[i].value, why, size);
+				      f->set[i].value, errmsg, size);
 	}
 	return rc;
 }
 
-/* Files, then flags; at the start, and again for HUP. NULL with WHY. */
-static struct config *read_config(void *arg, char *why, size_t size)
+/* Files, then flags; at the start, and again for HUP. NULL with ERRMSG. */
+static struct config *read_config(void *arg, char *errmsg, size_t size)
 {
 	const struct flags *f = arg;
 	struct config *c = config_new(f->uid);
 	char *standard = config_default_file(f->uid);
 	const char *file = f->config_file != NULL ? f->config_file : standard;
-	int rc = config_read(c, file, why, size);
+	int rc = config_read(c, file, errmsg, size);
 
 	if (rc == -ENOENT && f->config_file == NULL)
 		rc = 0;
 	else if (rc == -ENOENT)
-		snprintf(why, size, "%s: there is no such file", file);
+		snprintf(errmsg, size, "%s: there is no such file", file);
 	if (rc == 0)
-		rc = apply_flags(c, f, why, size);
+		rc = apply_flags(c, f, errmsg, size);
 	free(standard);
 	if (rc == 0)
 		return c;
@@ -326,7 +326,7 @@ static enum isolation_level required(const struct config *c,
 /* The keeper opens what it knows; a file that is new with HUP we open. */
 static int keeper_open(const char *path)
 {
-	int fd = keeper_open_log(path);
+	int fd = privsep_open_log(path);
 
 	if (fd != -EPERM)
 		return fd;
@@ -347,11 +347,11 @@ static bool may_start(void *arg, char *const argv[])
 {
 	struct view *v = arg;
 	struct config *fresh;
-	char why[1024];
+	char errmsg[1024];
 
 	if (programs_may_start(v->config, argv))
 		return true;
-	fresh = read_config((void *)v->flags, why, sizeof(why));
+	fresh = read_config((void *)v->flags, errmsg, sizeof(errmsg));
 	if (fresh == NULL)
 		return false;
 	v->config = fresh; /* what it was may be the server's, a copy of it */
@@ -362,7 +362,7 @@ static bool may_start(void *arg, char *const argv[])
 static int before_start(const struct config *c, const struct flags *f)
 {
 	static struct view view;
-	const struct keeper_paths paths = {.may_start = may_start,
+	const struct privsep_paths paths = {.may_start = may_start,
 					   .arg = &view,
 					   .worker = worker_path(),
 					   .browser = browser_path(),
@@ -370,11 +370,11 @@ static int before_start(const struct config *c, const struct flags *f)
 					   .state = c->state_dir,
 					   .log = c->log_file,
 					   .audit = c->audit_file};
-	char why[512];
-	int rc = uids_take(why, sizeof(why));
+	char errmsg[512];
+	int rc = uid_range_take(errmsg, sizeof(errmsg));
 
 	if (rc < 0) {
-		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", errmsg);
 		return EX_UNAVAILABLE;
 	}
 	cgroup_init();
@@ -382,13 +382,13 @@ static int before_start(const struct config *c, const struct flags *f)
 		return 0;
 	/* made when it is ready; one client's: taken when a run is asked for */
 	if (!f->stdio && access(c->state_dir, F_OK) == 0 &&
-	    privs_give_state(c->state_dir, why, sizeof(why)) < 0 &&
+	    privs_give_state(c->state_dir, errmsg, sizeof(errmsg)) < 0 &&
 	    !privs_may_write(c->state_dir)) {
-		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", errmsg);
 		return EX_NOPERM;
 	}
 	view = (struct view){f, c};
-	rc = keeper_start(&paths);
+	rc = privsep_start(&paths);
 	if (rc == 0)
 		return 0;
 	log_tell(LOG_LEVEL_ERROR, "server",
@@ -424,7 +424,7 @@ static int open_logs(const struct config *c)
 		privs_give(file);
 		rc = audit_open(file);
 	}
-	if (keeper_pid() != 0)
+	if (privsep_pid() != 0)
 		log_open_by(keeper_open);
 	if (rc == 0)
 		return 0;
@@ -477,7 +477,7 @@ static int serve(struct config *config, struct flags *f)
 
 static int check(struct config *config, const struct flags *f)
 {
-	const struct precheck p = {.stdio = f->stdio,
+	const struct start_check p = {.stdio = f->stdio,
 				   .templates_alone = f->templates_alone,
 				   .grants = f->grants,
 				   .faults = f->faults,
@@ -513,7 +513,7 @@ int main(int argc, char **argv)
 {
 	struct flags f = {.uid = getuid()};
 	struct config *config;
-	char why[1024];
+	char errmsg[1024];
 	int status;
 
 	fill_standard_fds();
@@ -521,9 +521,9 @@ int main(int argc, char **argv)
 	status = read_flags(&f, argc, argv);
 	if (status >= 0)
 		return shown(status);
-	config = read_config(&f, why, sizeof(why));
+	config = read_config(&f, errmsg, sizeof(errmsg));
 	if (config == NULL) {
-		log_plain("%s", why);
+		log_plain("%s", errmsg);
 		return EX_CONFIG;
 	}
 	if (f.print) {
@@ -535,9 +535,9 @@ int main(int argc, char **argv)
 	log_hold(f.check || config->log_file != NULL); /* a check's are told */
 	if (f.check)
 		return shown(check(config, &f));
-	status = precheck_user(config);
+	status = start_check_user(config);
 	if (status == 0)
-		status = precheck_start(config, f.stdio);
+		status = start_check_all(config, f.stdio);
 	if (status == 0)
 		return serve(config, &f);
 	config_free(config);

@@ -39,7 +39,7 @@ struct reload {
 /* What the thread works on. */
 struct load {
 	struct reload *reload; /* that waits for it, unless it is cancelled */
-	struct offload_job *job;
+	struct thread_pool_job *job;
 	struct config *config;
 	struct catalogue *catalogue; /* once it is loaded */
 };
@@ -136,9 +136,9 @@ static int open_logs(const struct config *c)
 	return rc == 0 ? log_open(c->log_file) : rc;
 }
 
-/* 0, or -EINVAL with WHY and nothing changed. Takes CONFIG and CATALOGUE. */
+/* 0, or -EINVAL with ERRMSG and nothing changed. Takes CONFIG and CATALOGUE. */
 static int swap_in(struct reload *r, struct config *config,
-		   struct catalogue *catalogue, char *why, size_t size)
+		   struct catalogue *catalogue, char *errmsg, size_t size)
 {
 	struct server *srv = r->server;
 	bool changed = !same_templates(srv->catalogue, catalogue);
@@ -147,7 +147,7 @@ static int swap_in(struct reload *r, struct config *config,
 
 	rc = open_logs(config);
 	if (rc < 0) {
-		snprintf(why, size, "a log file cannot be opened: %s",
+		snprintf(errmsg, size, "a log file cannot be opened: %s",
 			 strerror(-rc));
 		catalogue_free(catalogue);
 		config_free(config);
@@ -164,7 +164,7 @@ static int swap_in(struct reload *r, struct config *config,
 	let_go(r, srv->catalogue);
 	srv->catalogue = catalogue;
 	log_set_level((enum log_level)log_level_of(srv->config->log_level));
-	programs_show(srv->crew, srv->catalogue, srv->config);
+	programs_show(srv->spawner, srv->catalogue, srv->config);
 	grants_log(srv->catalogue, srv->config);
 	server_limit_groups(srv->config);
 	if (changed) {
@@ -175,11 +175,11 @@ static int swap_in(struct reload *r, struct config *config,
 	return 0;
 }
 
-static void end(struct reload *r, const char *why)
+static void end(struct reload *r, const char *errmsg)
 {
-	if (why != NULL)
+	if (errmsg != NULL)
 		reopen_logs(r->server->config);
-	r->done(r->arg, why);
+	r->done(r->arg, errmsg);
 	if (!r->again)
 		return;
 	r->again = false;
@@ -190,34 +190,34 @@ static void end(struct reload *r, const char *why)
 static void settle(struct reload *r, struct config *config,
 		   struct catalogue *catalogue)
 {
-	char why[1024];
+	char errmsg[1024];
 
 	if (catalogue->n_problems > 0) {
-		snprintf(why, sizeof(why), "%s: %s", catalogue->problems[0].path,
-			 catalogue->problems[0].why);
+		snprintf(errmsg, sizeof(errmsg), "%s: %s", catalogue->problems[0].path,
+			 catalogue->problems[0].errmsg);
 		catalogue_free(catalogue);
 		config_free(config);
-		end(r, why);
+		end(r, errmsg);
 		return;
 	}
-	end(r, swap_in(r, config, catalogue, why, sizeof(why)) < 0 ? why : NULL);
+	end(r, swap_in(r, config, catalogue, errmsg, sizeof(errmsg)) < 0 ? errmsg : NULL);
 }
 
 /* ---- on a thread ---- */
 
 static bool goes_on(void *arg)
 {
-	return offload_goes_on(arg);
+	return thread_pool_may_continue(arg);
 }
 
-static void work(struct offload_job *j, void *arg)
+static void work(struct thread_pool_job *j, void *arg)
 {
 	struct load *l = arg;
 
 	l->catalogue = server_templates(l->config, goes_on, j);
 }
 
-static void loaded(void *arg, const struct offload_end *e)
+static void loaded(void *arg, const struct thread_pool_result *e)
 {
 	struct load *l = arg;
 	struct reload *r = l->reload;
@@ -245,7 +245,7 @@ static void drop(void *arg)
 	free(l);
 }
 
-static const struct offload_kind kind = {.name = "load",
+static const struct thread_pool_kind kind = {.name = "load",
 					 .cpu_ms = LOAD_CPU_MS,
 					 .work = work,
 					 .done = loaded,
@@ -257,21 +257,21 @@ void reload_ask(struct reload *r)
 {
 	struct load *l;
 	struct config *config;
-	char why[1024];
+	char errmsg[1024];
 
 	if (r->load != NULL) {
 		r->again = true;
 		return;
 	}
-	config = r->read(r->read_arg, why, sizeof(why));
+	config = r->read(r->read_arg, errmsg, sizeof(errmsg));
 	if (config == NULL) {
-		end(r, why);
+		end(r, errmsg);
 		return;
 	}
 	l = xcalloc(1, sizeof(*l));
 	*l = (struct load){.reload = r, .config = config};
 	r->load = l;
-	l->job = offload_submit(r->server->offload, NULL, &kind, l);
+	l->job = thread_pool_submit(r->server->thread_pool, NULL, &kind, l);
 	if (l->job != NULL)
 		return;
 	r->load = NULL;
@@ -283,7 +283,7 @@ void reload_stop(struct reload *r)
 {
 	r->again = false;
 	if (r->load != NULL)
-		offload_cancel(r->load->job);
+		thread_pool_cancel(r->load->job);
 	r->load = NULL;
 }
 

@@ -10,10 +10,10 @@
 
 struct reload;
 
-/* The configuration as it is on disk, the caller's; or NULL, and WHY. */
-typedef struct config *(*config_reader)(void *arg, char *why, size_t size);
-/* It is over. WHY (lent) it was refused; NULL: it was not. */
-typedef void (*reload_done)(void *arg, const char *why);
+/* The configuration as it is on disk, the caller's; or NULL, and ERRMSG. */
+typedef struct config *(*config_reader)(void *arg, char *errmsg, size_t size);
+/* It is over. ERRMSG (lent) it was refused; NULL: it was not. */
+typedef void (*reload_done)(void *arg, const char *errmsg);
 
 struct reload *reload_new(struct server *srv, config_reader read,
 			  void *read_arg, reload_done done, void *arg);

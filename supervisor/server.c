@@ -28,11 +28,11 @@
 
 /* The others are a uid of its own per run, Landlock, and an empty process. */
 #define PROGRAM_GUARDS                                                         \
-	(CREW_GUARD_SECCOMP | CREW_GUARD_NNP | CREW_GUARD_CAPS |               \
-	 CREW_GUARD_USERNS | CREW_GUARD_NETNS | CREW_GUARD_IPCNS |             \
-	 CREW_GUARD_UTSNS | CREW_GUARD_MNTNS | CREW_GUARD_ROOT |               \
-	 CREW_GUARD_RLIMITS | CREW_GUARD_UNDUMPABLE | CREW_GUARD_PDEATHSIG |   \
-	 CREW_GUARD_PIDNS)
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_CAPS |               \
+	 ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
+	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT |               \
+	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_UNDUMPABLE | ZYGOTE_PROTO_GUARD_PDEATHSIG |   \
+	 ZYGOTE_PROTO_GUARD_PIDNS)
 
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
@@ -87,13 +87,13 @@ void server_look(struct server *srv)
 		runs_pump(srv->runs);
 }
 
-/* What the operator can do besides, when WHY is first a user namespace. */
-static const char *opt_in(const struct server *srv, const char *why)
+/* What the operator can do besides, when ERRMSG is first a user namespace. */
+static const char *opt_in(const struct server *srv, const char *errmsg)
 {
 	static const char layer[] = "userns:";
-	bool root = geteuid() == 0 || keeper_pid() != 0;
+	bool root = geteuid() == 0 || privsep_pid() != 0;
 
-	if (strncmp(why, layer, strlen(layer)) != 0 || !root ||
+	if (strncmp(errmsg, layer, strlen(layer)) != 0 || !root ||
 	    srv->config->allow_weak_programs)
 		return "";
 	return "; where the other namespaces can be had, the operator can let "
@@ -105,23 +105,23 @@ static const char *opt_in(const struct server *srv, const char *why)
  * A program runs in all of its cage or not at all; but the operator may let a
  * user namespace be missing when each has a uid of its own.
  */
-static void on_programs(struct server *srv, const struct crew_note *report,
-			const char *why)
+static void on_programs(struct server *srv, const struct zygote_proto_event *report,
+			const char *errmsg)
 {
 	struct isolation *iso = &srv->isolation;
 	uint32_t lacks = report != NULL ? PROGRAM_GUARDS & ~report->guards : 0;
-	bool weak = lacks == CREW_GUARD_USERNS &&
-		    (report->guards & CREW_GUARD_UID) != 0 &&
+	bool weak = lacks == ZYGOTE_PROTO_GUARD_USERNS &&
+		    (report->guards & ZYGOTE_PROTO_GUARD_UID) != 0 &&
 		    srv->config->allow_weak_programs;
 
 	srv->programs_known = true;
 	iso->no_programs[0] = iso->weak[0] = '\0';
-	if (why == NULL && lacks != 0)
-		why = report->text;
-	if (why != NULL)
+	if (errmsg == NULL && lacks != 0)
+		errmsg = report->text;
+	if (errmsg != NULL)
 		snprintf(weak ? iso->weak : iso->no_programs,
-			 sizeof(iso->weak), "%.*s%s", CREW_TEXT_MAX - 1, why,
-			 opt_in(srv, why));
+			 sizeof(iso->weak), "%.*s%s", ZYGOTE_PROTO_TEXT_MAX - 1, errmsg,
+			 opt_in(srv, errmsg));
 	if (iso->weak[0] != '\0')
 		log_warn("server",
 			 "programs=weak missing=\"%s\" msg=\"programs run "
@@ -141,19 +141,19 @@ static void on_programs(struct server *srv, const struct crew_note *report,
 /* What holds the zygote that has just reported. */
 static const char *measured_cgroup(const struct server *srv)
 {
-	pid_t pid = crew_zygote_pid(srv->crew, CREW_LUA);
+	pid_t pid = spawner_zygote_pid(srv->spawner, SPAWNER_LUA);
 
 	return cgroup_holds(CGROUP_LUA, pid) ? cgroup_name() : "none";
 }
 
-static void on_report(void *arg, enum crew_kind kind,
-		      const struct crew_note *report)
+static void on_report(void *arg, enum spawner_kind kind,
+		      const struct zygote_proto_event *report)
 {
 	struct server *srv = arg;
 	bool more = cgroup_why()[0] != '\0';
 	const char *cgroup;
 
-	if (kind == CREW_PROGRAM) {
+	if (kind == SPAWNER_PROGRAM) {
 		on_programs(srv, report, NULL);
 		return;
 	}
@@ -177,14 +177,14 @@ static void on_report(void *arg, enum crew_kind kind,
 	server_look(srv);
 }
 
-static void on_broken(void *arg, enum crew_kind kind, const char *why)
+static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
 {
-	if (kind == CREW_PROGRAM) {
-		on_programs(arg, NULL, why);
+	if (kind == SPAWNER_PROGRAM) {
+		on_programs(arg, NULL, errmsg);
 		return;
 	}
 	log_tell(LOG_LEVEL_ERROR, "server",
-		 "no worker can be caged here, so nothing is run: %s", why);
+		 "no worker can be caged here, so nothing is run: %s", errmsg);
 	server_stop(arg, EX_UNAVAILABLE);
 }
 
@@ -201,7 +201,7 @@ static void on_child(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	if (read(fd, &info, sizeof(info)) > 0)
-		crew_reap(((struct server *)arg)->crew);
+		spawner_reap(((struct server *)arg)->spawner);
 }
 
 /* By signalfd(2), which takes fewer calls than a handler that wakes a loop. */
@@ -229,13 +229,13 @@ static void on_store(evutil_socket_t fd, short what, void *arg)
 static void on_sick(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
-	const char *why = store_sick_says(srv->store);
+	const char *errmsg = store_failing_message(srv->store);
 
 	(void)fd, (void)what;
 	health_watch(srv);
-	if (why == NULL)
+	if (errmsg == NULL)
 		return;
-	runs_tell_unrecorded(srv->runs, why);
+	runs_tell_unrecorded(srv->runs, errmsg);
 	store_probe(srv->store, NULL, NULL); /* is it mended? */
 }
 
@@ -301,7 +301,7 @@ static void on_recovered(void *arg, const struct store_result *res)
 	struct server *srv = arg;
 
 	if (res->rc != 0) {
-		log_debug("server", "recovery=failed err=\"%s\"", res->why);
+		log_debug("server", "recovery=failed err=\"%s\"", res->errmsg);
 		event_base_once(srv->base, -1, EV_TIMEOUT, recover_again, srv,
 				&later);
 	} else {
@@ -317,7 +317,7 @@ static void look_at_requestors(struct server *srv)
 
 	HASH_ITER(hh, srv->requestors.by_name, q, next) {
 		requestor_hold(q);
-		keep_learn(srv->store, q);
+		artifact_save_count(srv->store, q);
 	}
 	runs_pump(srv->runs);
 }
@@ -341,11 +341,11 @@ static void on_minute(evutil_socket_t fd, short what, void *arg)
 	audit_held_back(false);
 }
 
-static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
+static void on_ask(void *arg, struct run *r, const struct worker_question *ask)
 {
 	struct server *srv = arg;
 
-	if (ask->kind == WORKER_ASK_CALL)
+	if (ask->kind == WORKER_QUESTION_CALL)
 		browser_ask(srv->browser, r, ask);
 	else
 		input_ask(srv, r, ask);
@@ -353,7 +353,7 @@ static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
 
 static void on_drop(void *arg, struct run *r, uint32_t seq)
 {
-	input_drop(arg, r, seq);
+	input_cancel(arg, r, seq);
 	browser_drop(r, seq);
 }
 
@@ -363,9 +363,9 @@ static void on_probed(void *arg, const struct store_result *res)
 
 	srv->opened = true;
 	if (srv->on_opened != NULL)
-		srv->on_opened(srv, res->rc, res->why);
+		srv->on_opened(srv, res->rc, res->errmsg);
 	else if (res->rc != 0)
-		log_error("store", "msg=\"%s\"", res->why);
+		log_error("store", "msg=\"%s\"", res->errmsg);
 }
 
 struct runs *server_runs(struct server *srv)
@@ -373,8 +373,8 @@ struct runs *server_runs(struct server *srv)
 	struct runs_env env = {.base = srv->base,
 			       .config = srv->config,
 			       .isolation = &srv->isolation,
-			       .crew = srv->crew,
-			       .offload = srv->offload,
+			       .spawner = srv->spawner,
+			       .thread_pool = srv->thread_pool,
 			       .turns = &srv->turns,
 			       .instance = srv->instance,
 			       .on_ask = on_ask,
@@ -386,7 +386,7 @@ struct runs *server_runs(struct server *srv)
 
 	if (srv->runs != NULL)
 		return srv->runs;
-	keeper_give_state(); /* what is wrong, the store tells */
+	privsep_give_state(); /* what is wrong, the store tells */
 	srv->store = store_start(srv->config->state_dir, srv->instance);
 	if (srv->store == NULL) { /* no thread, no descriptor: so early? */
 		log_tell(LOG_LEVEL_ERROR, "server",
@@ -456,9 +456,9 @@ static struct event_base *new_base(void)
 
 void server_limit_groups(const struct config *c)
 {
-	int64_t runs = c->max_concurrent_runs < CREW_SLOTS
+	int64_t runs = c->max_concurrent_runs < ZYGOTE_PROTO_SLOTS
 			   ? c->max_concurrent_runs
-			   : CREW_SLOTS;
+			   : ZYGOTE_PROTO_SLOTS;
 	/* as sandbox/rlimits.c: a quarter is malloc's waste */
 	int64_t one = c->max_memory_bytes + c->max_memory_bytes / 4 +
 		      SHIM_START_BYTES;
@@ -486,15 +486,15 @@ int server_start(struct server *srv, struct config *config,
 		 const char *browser_path,
 		 enum isolation_level require)
 {
-	static const struct crew_ops ops = {on_report, on_broken, on_other};
+	static const struct spawner_ops ops = {on_report, on_broken, on_other};
 
 	srv->config = config;
 	srv->catalogue = catalogue;
 	srv->require = require;
 	srv->base = new_base();
-	srv->offload = offload_new(srv->base, OFFLOAD_THREADS);
-	turns_init(&srv->turns, srv->base);
-	turn_lane_init(&srv->chores);
+	srv->thread_pool = thread_pool_new(srv->base, THREAD_POOL_THREADS);
+	fair_queue_init(&srv->turns, srv->base);
+	fair_queue_flow_init(&srv->chores);
 	TAILQ_INIT(&srv->to_tell);
 	requestors_apply(&srv->requestors, config);
 	srv->local = requestors_of_uid(&srv->requestors, getuid());
@@ -510,15 +510,15 @@ int server_start(struct server *srv, struct config *config,
 	watch_children(srv);
 	srv->minute = every(srv, MINUTE_S, on_minute);
 	server_limit_groups(config);
-	srv->crew = crew_start(srv->base, worker_path, &ops, srv);
-	if (srv->crew == NULL) {
+	srv->spawner = spawner_start(srv->base, worker_path, &ops, srv);
+	if (srv->spawner == NULL) {
 		log_tell(LOG_LEVEL_ERROR, "server",
 			 "%s, which runs are started by, cannot be started: %s",
 			 worker_path, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
 	srv->browser = browser_new(srv, browser_path);
-	programs_show(srv->crew, catalogue, config);
+	programs_show(srv->spawner, catalogue, config);
 	grants_log(catalogue, config);
 	return 0;
 }
@@ -550,16 +550,16 @@ void server_fini(struct server *srv)
 	if (srv->runs != NULL)
 		runs_interrupt(srv->runs, !srv->others);
 	browser_stop(srv->browser);
-	crew_stop(srv->crew);
+	spawner_stop(srv->spawner);
 	event_done(srv->on_store); /* its descriptor is closed next */
 	if (srv->runs != NULL)
-		runs_mail_deaf(srv->runs); /* as is that of its nudges */
+		runs_remote_deaf(srv->runs); /* as is that of its nudges */
 	store_stop(srv->store, STOP_STORE_MS);
 	runs_free(srv->runs);
 	/* what the store answered at its end has asked it, by the runs */
-	crew_free(srv->crew);
+	spawner_free(srv->spawner);
 	browser_free(srv->browser);
-	offload_free(srv->offload); /* whoever waited for a job is gone */
+	thread_pool_free(srv->thread_pool); /* whoever waited for a job is gone */
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);
@@ -570,10 +570,10 @@ void server_fini(struct server *srv)
 	catalogue_free(srv->catalogue);
 	requestors_fini(&srv->requestors);
 	config_free(srv->config);
-	contract_fini();
-	turn_leave(&srv->telling);
-	turn_leave(&srv->logging);
-	turns_fini(&srv->turns);
+	contract_tools_fini();
+	fair_queue_cancel(&srv->telling);
+	fair_queue_cancel(&srv->logging);
+	fair_queue_fini(&srv->turns);
 	log_held_back(true);
 	audit_held_back(true);
 	if (srv->base != NULL)

@@ -22,14 +22,14 @@ struct server {
 	struct event_base *base;
 	struct config *config;
 	struct catalogue *catalogue;
-	struct crew *crew;
+	struct spawner *spawner;
 	struct isolation isolation;
 	enum isolation_level require; /* ISOLATION_NONE: none is required */
-	struct offload *offload; /* for what would keep the loop away */
+	struct thread_pool *thread_pool; /* for what would keep the loop away */
 	struct browser *browser;
 	struct store *store; /* NULL until server_runs() is first asked */
 	struct runs *runs;   /* likewise */
-	struct elsewhere_look *looks; /* at runs of others, that are watched */
+	struct remote_run_lookup *looks; /* at runs of others, that are watched */
 	struct requestors requestors;
 	struct requestor *local; /* borrowed from them: whose uid is ours */
 	bool others;	/* it serves every local user, not LOCAL alone */
@@ -42,11 +42,11 @@ struct server {
 	bool recovering; /* the store looks for dead instances, or will again */
 	bool draining;	/* nor accepted: this instance is ending */
 	struct daemon *daemon;
-	struct turns turns; /* of all clients' messages */
-	struct turn_lane chores; /* of nobody's: what is done in pieces */
-	struct turn telling; /* those in TO_TELL, that lists have changed */
+	struct fair_queue turns; /* of all clients' messages */
+	struct fair_queue_flow chores; /* of nobody's: what is done in pieces */
+	struct fair_queue_turn telling; /* those in TO_TELL, that lists have changed */
 	TAILQ_HEAD(to_tell, session) to_tell;
-	struct turn logging; /* requestors, for USR1, from LOGGED on */
+	struct fair_queue_turn logging; /* requestors, for USR1, from LOGGED on */
 	struct requestor *logged;
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
 	int child_fd; /* signalfd(2) */
@@ -56,8 +56,8 @@ struct server {
 	int64_t flush_until_ms; /* the loop has ended: for clients to read */
 	/* Called once the cage has been measured and is good enough. */
 	void (*on_ready)(struct server *srv);
-	/* Called once the store has been tried: 0, or -errno with WHY. */
-	void (*on_opened)(struct server *srv, int rc, const char *why);
+	/* Called once the store has been tried: 0, or -errno with ERRMSG. */
+	void (*on_opened)(struct server *srv, int rc, const char *errmsg);
 	void *transport; /* of stdio.c */
 };
 

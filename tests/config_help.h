@@ -10,7 +10,7 @@
 #include "supervisor/config/config.h"
 #include "tests/tap.h"
 
-static char why[512];
+static char errmsg[512];
 
 /* What config_print() says of C; the caller's. */
 static char *printed(const struct config *c)
@@ -26,8 +26,8 @@ static char *printed(const struct config *c)
 
 static int parse(struct config *c, const char *text)
 {
-	why[0] = '\0';
-	return config_read_text(c, "f", text, strlen(text), why, sizeof(why));
+	errmsg[0] = '\0';
+	return config_read_text(c, "f", text, strlen(text), errmsg, sizeof(errmsg));
 }
 
 #endif

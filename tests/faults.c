@@ -46,7 +46,7 @@ static void note(const char *line, size_t n)
 }
 
 /* The errno that CALL of PATH is to fail with, or 0. */
-static int fault(const char *call, const char *path)
+static int fault(const char *request, const char *path)
 {
 	char text[4096], name[32], part[1024], line[1200];
 	int fd, err, used, found = 0;
@@ -62,16 +62,16 @@ static int fault(const char *call, const char *path)
 	text[n > 0 ? n : 0] = '\0';
 	for (const char *p = text; sscanf(p, "%31s %d %1023s%n", name, &err, part, &used) == 3;
 	     p += used) {
-		if (strcmp(name, call) != 0 || strstr(path, part) == NULL)
+		if (strcmp(name, request) != 0 || strstr(path, part) == NULL)
 			continue;
-		found = snprintf(line, sizeof(line), "%s %s\n", call, part);
+		found = snprintf(line, sizeof(line), "%s %s\n", request, part);
 		note(line, (size_t)found);
 		return err;
 	}
 	return 0;
 }
 
-static int fault_of_fd(const char *call, int fd)
+static int fault_of_fd(const char *request, int fd)
 {
 	char link[64], path[4096];
 	int saved = errno, err = 0;
@@ -81,7 +81,7 @@ static int fault_of_fd(const char *call, int fd)
 	n = file[0] != '\0' ? readlink(link, path, sizeof(path) - 1) : -1;
 	if (n > 0) {
 		path[n] = '\0';
-		err = fault(call, path);
+		err = fault(request, path);
 	}
 	errno = saved;
 	return err;

@@ -10,51 +10,51 @@
 #include "base/mem.h"
 #include "supervisor/templates/manifest.h"
 
-static char why[1024];
+static char errmsg[1024];
 
 /*
  * The first error of F as "template.json#/pointer: text", where it is in the
  * manifest, to why: most tests look at what is wrong, not at where it stands.
  */
-static inline void first_error(struct findings *f)
+static inline void first_error(struct diagnostics *f)
 {
-	const struct finding *g = NULL;
+	const struct diagnostic *g = NULL;
 
-	findings_sort(f);
-	if (f->n > 0 && f->all[0].level == FINDING_ERROR)
+	diagnostics_sort(f);
+	if (f->n > 0 && f->all[0].level == DIAGNOSTIC_ERROR)
 		g = &f->all[0];
 	if (g != NULL && g->file != NULL)
-		snprintf(why, sizeof(why), "%s#%s: %s", g->file,
+		snprintf(errmsg, sizeof(errmsg), "%s#%s: %s", g->file,
 			 g->pointer != NULL ? g->pointer : "", g->text);
 	else
-		snprintf(why, sizeof(why), "%s", g != NULL ? g->text : "");
+		snprintf(errmsg, sizeof(errmsg), "%s", g != NULL ? g->text : "");
 }
 
 /* manifest_parse(), with its first error in why. */
 static inline struct template *manifest_of(const char *text, size_t len)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	struct template *t = manifest_parse(text, len, &f);
 
 	first_error(&f);
-	findings_fini(&f);
+	diagnostics_fini(&f);
 	return t;
 }
 
 /* "template.json:1:7: text (/pointer)", as a load says, in the form above. */
 static inline void point(void)
 {
-	char *from = strchr(why, ' '), *to = strrchr(why, '(');
-	size_t file = strcspn(why, ":");
+	char *from = strchr(errmsg, ' '), *to = strrchr(errmsg, '(');
+	size_t file = strcspn(errmsg, ":");
 	char *whole;
 
-	if (from == NULL || to == NULL || to[1] != '/' || why[file] != ':' ||
-	    strncmp(why, "template.json", file) != 0)
+	if (from == NULL || to == NULL || to[1] != '/' || errmsg[file] != ':' ||
+	    strncmp(errmsg, "template.json", file) != 0)
 		return;
-	whole = xasprintf("%.*s#%.*s: %.*s", (int)file, why,
+	whole = xasprintf("%.*s#%.*s: %.*s", (int)file, errmsg,
 			  (int)strcspn(to + 1, ")"), to + 1,
 			  (int)(to - 1 - (from + 1)), from + 1);
-	snprintf(why, sizeof(why), "%s", whole);
+	snprintf(errmsg, sizeof(errmsg), "%s", whole);
 	free(whole);
 }
 

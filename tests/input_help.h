@@ -26,7 +26,7 @@
 struct client {
 	struct session session;
 	const char *name;
-	bool reachable, behind, deaf; /* deaf: nobody reads its routes */
+	bool has_push_stream, backlogged, deaf; /* deaf: nobody reads its routes */
 	struct json_object *asked;    /* the id of what it was asked last */
 };
 
@@ -35,13 +35,13 @@ static struct config config = {.state_dir = (char *)(uintptr_t)""};
 static struct store *no_store;
 static bool off;
 
-static const char *where(const void *route)
+static const char *where(const void *stream)
 {
-	return route != NULL ? route : "-";
+	return stream != NULL ? stream : "-";
 }
 
 /* Noted as NAME.ROUTE:METHOD, or NAME.ROUTE:cancelled(REASON). */
-static void on_send(void *arg, void *route, const char *text, size_t len)
+static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
 	struct client *c = arg;
 	struct json_object *m = NULL, *params, *id;
@@ -53,10 +53,10 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	params = json_member(m, "params");
 	id = json_member(m, "id");
 	if (strcmp(method, "notifications/cancelled") == 0)
-		note("{%s.%s: forget: %s}", c->name, where(route),
+		note("{%s.%s: forget: %s}", c->name, where(stream),
 		     json_member_str(params, "reason"));
 	else if (id != NULL)
-		note("{%s.%s: %s}", c->name, where(route), method);
+		note("{%s.%s: %s}", c->name, where(stream), method);
 	if (id != NULL) {
 		json_object_put(c->asked);
 		c->asked = json_object_get(id);
@@ -64,35 +64,35 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	json_object_put(m);
 }
 
-static void on_answer(void *arg, void *route, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len)
 {
 	struct client *c = arg;
 
 	(void)text, (void)len;
-	note("{%s.%s: answered}", c->name, where(route));
+	note("{%s.%s: answered}", c->name, where(stream));
 }
 
-static bool is_reachable(void *arg)
+static bool has_push_stream(void *arg)
 {
-	return ((struct client *)arg)->reachable;
+	return ((struct client *)arg)->has_push_stream;
 }
 
-static bool is_heard(void *arg, void *route)
+static bool has_reader(void *arg, void *stream)
 {
-	(void)route;
+	(void)stream;
 	return !((struct client *)arg)->deaf;
 }
 
-static bool is_behind(void *arg)
+static bool is_backlogged(void *arg)
 {
-	return ((struct client *)arg)->behind;
+	return ((struct client *)arg)->backlogged;
 }
 
 static const struct session_ops ops = {.send = on_send,
 				       .answer = on_answer,
-				       .reachable = is_reachable,
-				       .heard = is_heard,
-				       .behind = is_behind};
+				       .has_push_stream = has_push_stream,
+				       .has_reader = has_reader,
+				       .backlogged = is_backlogged};
 
 static void client_begin(struct client *c, const char *name)
 {
@@ -126,13 +126,13 @@ static void accepts(struct client *c)
 
 /* ---- who waits ---- */
 
-static void present(struct call *c, struct run *r)
+static void present(struct request *c, struct run *r)
 {
 	(void)r;
-	call_result(c, json_object_new_object());
+	request_result(c, json_object_new_object());
 }
 
-static struct call *call_of(struct client *c, const char *route, const char *params)
+static struct request *call_of(struct client *c, const char *stream, const char *params)
 {
 	struct rpc_msg m;
 	char text[256];
@@ -140,19 +140,19 @@ static struct call *call_of(struct client *c, const char *route, const char *par
 	snprintf(text, sizeof(text),
 		 "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":"
 		 "\"tasks/result\",\"params\":%s}",
-		 route, params);
+		 stream, params);
 	rpc_parse(&m, text, strlen(text));
-	return call_new(&c->session, (void *)(uintptr_t)route, &m, NULL);
+	return request_new(&c->session, (void *)(uintptr_t)stream, &m, NULL);
 }
 
 /* C waits for the run by a plain call that came by ROUTE. */
-static struct call *waits(struct client *c, const char *route)
+static struct request *waits(struct client *c, const char *stream)
 {
-	struct call *call = call_of(c, route, "{}");
+	struct request *request = call_of(c, stream, "{}");
 
-	call->present = present;
-	call_watch(call, it.r);
-	return call;
+	request->present = present;
+	request_watch(request, it.r);
+	return request;
 }
 
 /* ---- the run ---- */
@@ -161,7 +161,7 @@ static void start(bool task)
 {
 	begin();
 	it.env.on_ask = input_ask;
-	it.env.on_drop = input_drop;
+	it.env.on_drop = input_cancel;
 	it.env.ask_arg = &srv;
 	it.r->limits.timeout_ms = 600000;
 	it.r->durable = true;

@@ -347,7 +347,7 @@ static void hear_msg(struct heard *h, const struct msg *m)
 		say(h, "lost:%d:%d:%llu:%llu:%.*s:%.*s", (int)m->lost.kind,
 		    m->lost.told, (unsigned long long)m->lost.count,
 		    (unsigned long long)m->lost.size, STR(m->lost.name),
-		    STR(m->lost.why));
+		    STR(m->lost.errmsg));
 		break;
 	case MSG_FAIL:
 		say(h, "FAIL:%.*s:%.*s:%.*s", STR(m->fail.error_code),
@@ -364,7 +364,7 @@ static void hear(struct heard *h)
 	struct pollfd p = {.fd = h->fd, .events = POLLIN};
 
 	for (;;) {
-		const char *why;
+		const char *errmsg;
 		struct msg m;
 		ssize_t n;
 
@@ -378,8 +378,8 @@ static void hear(struct heard *h)
 			continue;
 		if (n <= 0)
 			return;
-		if (msg_get(&m, in, (size_t)n, &why) < 0)
-			say(h, "OFFENCE:%s", why);
+		if (msg_get(&m, in, (size_t)n, &errmsg) < 0)
+			say(h, "OFFENCE:%s", errmsg);
 		else
 			hear_msg(h, &m);
 	}
@@ -389,13 +389,13 @@ static void hear(struct heard *h)
 
 _Noreturn static void be_worker(const struct trial *t, int fd)
 {
-	if (fd != CREW_RUN_FD)
-		dup2(fd, CREW_RUN_FD);
-	close_range(CREW_RUN_FD + 1, ~0u, 0);
-	job_set_cpu_ms(usual.cpu_ms);
+	if (fd != ZYGOTE_PROTO_RUN_FD)
+		dup2(fd, ZYGOTE_PROTO_RUN_FD);
+	close_range(ZYGOTE_PROTO_RUN_FD + 1, ~0u, 0);
+	lua_job_set_cpu_ms(usual.cpu_ms);
 	if (t->before != NULL)
 		t->before();
-	job_serve();
+	lua_job_serve();
 }
 
 /* Run it; the line is the caller's to free. */
@@ -482,7 +482,7 @@ static void check_tables(const struct table *tables)
 {
 	const struct table *t;
 
-	is_int(job_prepare(), 0, "what workers share can be prepared");
+	is_int(lua_job_prepare(), 0, "what workers share can be prepared");
 	for (t = tables; t->n > 0; t++)
 		for (size_t i = 0; i < t->n; i++)
 			check(&t->trials[i]);

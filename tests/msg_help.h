@@ -78,7 +78,7 @@ static const struct msg samples[] = {
 	      .count = 2,
 	      .size = 70000,
 	      .name = S("a/b"),
-	      .why = S("too deep")}},
+	      .errmsg = S("too deep")}},
 };
 
 static bool same_str(struct str a, struct str b)
@@ -164,7 +164,7 @@ static bool same(const struct msg *a, const struct msg *b)
 		       a->lost.count == b->lost.count &&
 		       a->lost.size == b->lost.size &&
 		       same_str(a->lost.name, b->lost.name) &&
-		       same_str(a->lost.why, b->lost.why);
+		       same_str(a->lost.errmsg, b->lost.errmsg);
 	}
 	return false;
 }

@@ -21,14 +21,14 @@ static inline const char *offence(const void *bytes, size_t len)
 {
 	/* a copy of its own, so that sanitizers see its end */
 	char *copy = xcalloc(1, len + 1);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 	struct msg m;
 	int rc;
 
 	memcpy(copy + 1, bytes, len);
-	rc = msg_get(&m, copy + 1, len, &why);
+	rc = msg_get(&m, copy + 1, len, &errmsg);
 	free(copy);
-	return rc == 0 ? "accepted" : rc == -EBADMSG && why ? why : "no reason";
+	return rc == 0 ? "accepted" : rc == -EBADMSG && errmsg ? errmsg : "no reason";
 }
 
 #endif

@@ -115,7 +115,7 @@ static const struct rogue {
 
 static void say(const char *bytes, size_t len)
 {
-	(void)!send(CREW_RUN_FD, bytes, len, MSG_NOSIGNAL);
+	(void)!send(ZYGOTE_PROTO_RUN_FD, bytes, len, MSG_NOSIGNAL);
 }
 
 /* Which one does the code in this RUN ask for? The first when it is unclear. */
@@ -148,7 +148,7 @@ static void ask_for_ever(void)
 static void misbehave(void)
 {
 	static char frame[FRAME_MAX];
-	ssize_t n = recv(CREW_RUN_FD, frame, sizeof(frame), 0);
+	ssize_t n = recv(ZYGOTE_PROTO_RUN_FD, frame, sizeof(frame), 0);
 	const struct rogue *r = choose(frame, n > 0 ? (size_t)n : 0);
 	size_t last = 0;
 
@@ -163,7 +163,7 @@ static void misbehave(void)
 	if (r->then == SEGV)
 		raise(SIGSEGV);
 	if (r->then == HANG_UP)
-		close(CREW_RUN_FD);
+		close(ZYGOTE_PROTO_RUN_FD);
 	while (r->then == STAY || r->then == HANG_UP)
 		pause();
 	_exit(r->then == EXIT_3 ? 3 : 0);

@@ -30,15 +30,15 @@ static pid_t rogue_birth(int fd, void (*misbehave)(void))
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	dup2(fd, CREW_RUN_FD);
-	if (fd != CREW_RUN_FD)
+	dup2(fd, ZYGOTE_PROTO_RUN_FD);
+	if (fd != ZYGOTE_PROTO_RUN_FD)
 		close(fd);
 	misbehave();
 	_exit(0);
 }
 
 /* The next order and its descriptor; false at the end. */
-static bool rogue_order(struct crew_order *order, int *fd)
+static bool rogue_order(struct zygote_proto_request *order, int *fd)
 {
 	char space[CMSG_SPACE(sizeof(int))];
 	struct iovec iov = {.iov_base = order, .iov_len = sizeof(*order)};
@@ -48,7 +48,7 @@ static bool rogue_order(struct crew_order *order, int *fd)
 			     .msg_controllen = sizeof(space)};
 	struct cmsghdr *c;
 
-	if (recvmsg(CREW_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC) !=
+	if (recvmsg(ZYGOTE_PROTO_CONTROL_FD, &msg, MSG_CMSG_CLOEXEC) !=
 	    (ssize_t)sizeof(*order))
 		return false;
 	c = CMSG_FIRSTHDR(&msg);
@@ -61,18 +61,18 @@ static bool rogue_order(struct crew_order *order, int *fd)
 /* The zygote's life, until the supervisor's ends. */
 static int rogue_serve(void (*misbehave)(void))
 {
-	struct crew_note note = {.type = CREW_REPORT, .guards = 0xffff};
-	struct crew_order order;
+	struct zygote_proto_event note = {.type = ZYGOTE_PROTO_REPORT, .guards = 0xffff};
+	struct zygote_proto_request order;
 	int fd;
 
-	if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+	if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
 		return EXIT_FAILURE;
 	while (rogue_order(&order, &fd)) {
-		note = (struct crew_note){.type = CREW_SPAWNED,
+		note = (struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
 					  .seq = order.seq,
 					  .pid = rogue_birth(fd, misbehave)};
 		close(fd);
-		if (send(CREW_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+		if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
 			break;
 	}
 	return EXIT_SUCCESS;

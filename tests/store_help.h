@@ -29,7 +29,7 @@ struct answer {
 	int calls;
 	int order; /* of all answers */
 	int rc;
-	char why[512];
+	char errmsg[512];
 	size_t n;
 	char ids[HELP_PAGE][ID_SIZE];
 	enum store_status status[HELP_PAGE];
@@ -70,7 +70,7 @@ __attribute__((unused)) static void help_done(void *arg,
 	a->calls++;
 	a->order = ++help_order;
 	a->rc = res->rc;
-	snprintf(a->why, sizeof(a->why), "%s", res->why);
+	snprintf(a->errmsg, sizeof(a->errmsg), "%s", res->errmsg);
 	a->n = res->n_runs;
 	for (size_t i = 0; i < res->n_runs && i < HELP_PAGE; i++) {
 		memcpy(a->ids[i], res->runs[i].id, ID_SIZE);
@@ -251,7 +251,7 @@ __attribute__((unused)) static sqlite3 *help_hold(const char *dir,
 	struct store_run run = help_run("hold", STORE_RUNNING);
 	bool held = false;
 
-	store_put_run(s, &run, STORE_NOW, NULL, NULL);
+	store_put_run(s, &run, STORE_SYNC, NULL, NULL);
 	while (!held) {
 		pthread_mutex_lock(&s->lock);
 		held = s->busy && STAILQ_EMPTY(&s->queue);

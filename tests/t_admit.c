@@ -13,13 +13,13 @@ static struct sched sched;
 
 static void configure(const char *text)
 {
-	char why[256] = "";
+	char errmsg[256] = "";
 
 	config_free(config);
 	config = config_new(0);
-	if (config_read_text(config, "f", text, strlen(text), why,
-			     sizeof(why)) < 0)
-		printf("# %s\n", why);
+	if (config_read_text(config, "f", text, strlen(text), errmsg,
+			     sizeof(errmsg)) < 0)
+		printf("# %s\n", errmsg);
 	requestors_fini(&all);
 	requestors_apply(&all, config);
 	sched_init(&sched);
@@ -39,18 +39,18 @@ static void wait_one(struct requestor *q, int64_t bytes)
 /* How many runs of Q are let in, MOST at the most. */
 static int fill(struct requestor *q, bool shared, int most)
 {
-	struct admit a = {config, &sched, shared, false, 1};
-	struct refusal r = {0};
+	struct admission a = {config, &sched, shared, false, 1};
+	struct tool_error r = {0};
 	int n = 0;
 
-	for (; n < most && admit_run(&a, q, &r); n++)
+	for (; n < most && admission_check_run(&a, q, &r); n++)
 		wait_one(q, 1);
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	return n;
 }
 
 /* CODE about LIMIT, with all that a refusal has. */
-static void refused(const struct refusal *r, const char *code,
+static void refused(const struct tool_error *r, const char *code,
 		    const char *limit, const char *what)
 {
 	struct json_object *d = r->details;
@@ -67,8 +67,8 @@ static void refused(const struct refusal *r, const char *code,
 static void test_queue(void)
 {
 	struct requestor *a, *b, *c, *d;
-	struct refusal r = {0};
-	struct admit ask = {NULL, &sched, true, false, 1};
+	struct tool_error r = {0};
+	struct admission ask = {NULL, &sched, true, false, 1};
 
 	configure("[limits]\nmax_queued_runs = 100\n"
 		  "[requestor \"d\"]\nuid = 4\nmax_queued_runs = 2\n");
@@ -83,23 +83,23 @@ static void test_queue(void)
 	is_int(fill(requestors_of_uid(&all, 5), true, 1000), 1, "to the last");
 	is_int(a->refused, 1, "who was refused is counted");
 	ask.config = config;
-	ok(!admit_run(&ask, d, &r), "then all is full");
+	ok(!admission_check_run(&ask, d, &r), "then all is full");
 	refused(&r, "QUEUE_FULL", "max_queued_runs", "a full queue");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	ask.starts = true;
-	ok(admit_run(&ask, d, &r), "what starts at once need not wait");
+	ok(admission_check_run(&ask, d, &r), "what starts at once need not wait");
 
 	configure("[limits]\nmax_queued_runs = 100\n"
 		  "[requestor \"d\"]\nuid = 4\nmax_queued_runs = 2\n");
 	d = requestors_of_uid(&all, 4);
 	is_int(fill(d, true, 1000), 2, "a limit of one's own");
-	ask = (struct admit){config, &sched, true, false, 1};
-	ok(!admit_run(&ask, d, &r), "counts");
+	ask = (struct admission){config, &sched, true, false, 1};
+	ok(!admission_check_run(&ask, d, &r), "counts");
 	refused(&r, "QUEUE_FULL", "max_queued_runs", "one's own");
 	ok(strstr(json_member_str(r.details, "whoCanRaise"),
 		  "[requestor \"d\"]") != NULL,
 	   "and says in which section it is");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	is_int(fill(requestors_of_uid(&all, 1), false, 1000), 98,
 	       "who is alone may have it all");
 }
@@ -107,9 +107,9 @@ static void test_queue(void)
 /* What a full queue tells A, of whose runs MINE wait, and THEIRS of B's. */
 static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
 {
-	struct admit ask = {NULL, &sched, true, false, 1};
+	struct admission ask = {NULL, &sched, true, false, 1};
 	struct requestor *a, *b;
-	struct refusal r = {0};
+	struct tool_error r = {0};
 	char *text;
 
 	configure("[limits]\nmax_queued_runs = 100\n");
@@ -120,11 +120,11 @@ static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
 		wait_one(a, bytes);
 	for (int i = 0; i < theirs; i++)
 		wait_one(b, their_bytes);
-	text = admit_run(&ask, a, &r)
+	text = admission_check_run(&ask, a, &r)
 		   ? NULL
 		   : xasprintf("%s: %s %s", r.code, r.message,
 			       json_text(r.details, NULL));
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	return text;
 }
 
@@ -159,35 +159,35 @@ static void test_silence(void)
 		free(busy);
 	}
 	for (int64_t theirs = 1; theirs <= 800; theirs++)
-		steps += admit_share(800, theirs) != admit_share(800, theirs - 1);
+		steps += admission_share(800, theirs) != admission_share(800, theirs - 1);
 	ok(steps <= 32, "of 800 others' runs a share tells %d steps", steps);
 }
 
 static void test_bytes(void)
 {
-	struct admit ask = {NULL, &sched, true, false, 1 << 20};
+	struct admission ask = {NULL, &sched, true, false, 1 << 20};
 	struct requestor *a, *b;
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	configure("");
 	ask.config = config;
 	a = requestors_of_uid(&all, 1);
 	b = requestors_of_uid(&all, 2);
 	wait_one(a, 230ll << 20);
-	ok(!admit_run(&ask, a, &r), "memory for inputs is shared likewise");
+	ok(!admission_check_run(&ask, a, &r), "memory for inputs is shared likewise");
 	is_str(json_member_str(r.details, "limit"), "queued_bytes",
 	       "and says so");
-	refusal_fini(&r);
-	ok(admit_run(&ask, b, &r), "another has room");
+	tool_error_fini(&r);
+	ok(admission_check_run(&ask, b, &r), "another has room");
 	ask.bytes = 100ull << 20;
-	ok(!admit_run(&ask, b, &r), "but not for inputs larger than that");
-	refusal_fini(&r);
+	ok(!admission_check_run(&ask, b, &r), "but not for inputs larger than that");
+	tool_error_fini(&r);
 }
 
 static void test_quotas(void)
 {
-	struct admit ask = {NULL, &sched, true, true, 1};
-	struct refusal r = {0};
+	struct admission ask = {NULL, &sched, true, true, 1};
+	struct tool_error r = {0};
 	struct requestor *q;
 
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 5\n"
@@ -196,22 +196,22 @@ static void test_quotas(void)
 	q = requestors_of_uid(&all, 1);
 	requestor_charge(q, 4998);
 	requestor_set_usage(q, 999, 0);
-	ok(admit_run(&ask, q, &r), "below its quotas");
+	ok(admission_check_run(&ask, q, &r), "below its quotas");
 	requestor_charge(q, 0);
-	ok(!admit_run(&ask, q, &r), "not at its CPU time");
+	ok(!admission_check_run(&ask, q, &r), "not at its CPU time");
 	refused(&r, "QUOTA_EXCEEDED", "cpu_seconds_per_hour", "CPU time");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	configure("[requestor \"a\"]\nuid = 1\nartifact_bytes = 1000\n");
 	ask.config = config;
 	q = requestors_of_uid(&all, 1);
 	requestor_set_usage(q, 1000, 0);
-	ok(!admit_run(&ask, q, &r), "nor with its artifacts");
+	ok(!admission_check_run(&ask, q, &r), "nor with its artifacts");
 	refused(&r, "QUOTA_EXCEEDED", "artifact_bytes", "artifacts");
 	is_int(json_object_get_int64(json_member(r.details, "used")), 1000,
 	       "it has used");
 	is_int(json_object_get_int64(json_member(r.details, "allowed")), 1000,
 	       "what is allowed");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 }
 
 int main(void)

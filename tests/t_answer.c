@@ -25,7 +25,7 @@
 /* ITEMS: t is a text, l a link. STRUCTURED: how it begins; NULL: there is none. */
 static const struct {
 	const char *name;
-	struct answer_source a;
+	struct run_result_source a;
 	enum mcp_revision revision;
 	const char *result; /* NULL: a long string in an object */
 	const char *items, *structured;
@@ -122,13 +122,13 @@ static void check(size_t i)
 	char *result = cases[i].result != NULL ? xstrdup(cases[i].result)
 					       : long_result();
 	char *view = xasprintf("%s%s}", VIEW_HEAD, result), items[16];
-	struct answer_source a = cases[i].a;
+	struct run_result_source a = cases[i].a;
 	struct json_object *r, *structured;
 
 	a.id = ID;
 	a.view = view;
 	a.max = MAX;
-	r = answer_make(&a, cases[i].revision);
+	r = run_result_make(&a, cases[i].revision);
 	items_of(items, json_member(r, "content"));
 	is_str(items, cases[i].items, "%s: its items", cases[i].name);
 	structured = json_member(r, "structuredContent");
@@ -152,7 +152,7 @@ static void check(size_t i)
 static void check_least(void)
 {
 	char *result = long_result(), *view = xasprintf("%s%s}", VIEW_HEAD, result);
-	struct answer_source a = {.id = ID, .form = STORE_TASK_OUTPUT,
+	struct run_result_source a = {.id = ID, .form = STORE_TASK_OUTPUT,
 				  .status = STORE_SUCCEEDED, .view = view};
 	static const struct {
 		size_t max;
@@ -166,7 +166,7 @@ static void check_least(void)
 		size_t len;
 
 		a.max = at[i].max;
-		r = answer_make(&a, MCP_2025_11_25);
+		r = run_result_make(&a, MCP_2025_11_25);
 		ok(strncmp(json_text(json_member(r, "structuredContent"), NULL),
 			   at[i].begins, strlen(at[i].begins)) == 0,
 		   "a message of %zu bytes", at[i].max);

@@ -89,10 +89,10 @@ static void test_amount(void)
 	    {12, "files", "12 files"},
 	    {-1, "bytes", "-1 bytes"},
 	};
-	char out[AMOUNT_SIZE];
+	char out[QUANTITY_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(amounts); i++)
-		is_str(amount(out, amounts[i].n, amounts[i].unit),
+		is_str(quantity(out, amounts[i].n, amounts[i].unit),
 		       amounts[i].want, "amount %zu", i);
 }
 
@@ -111,7 +111,7 @@ static void test_place(void)
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		size_t line, column;
 
-		text_place(places[i].text, places[i].at, &line, &column);
+		text_position(places[i].text, places[i].at, &line, &column);
 		ok(line == places[i].line && column == places[i].column,
 		   "place %zu: line %zu, column %zu", i, line, column);
 	}

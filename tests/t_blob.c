@@ -27,14 +27,14 @@ static bool tmp_empty(const char *dir)
 static void test_finish(const char *dir)
 {
 	for (size_t i = 0; i < ARRAY_LEN(sums); i++) {
-		struct blob *b = blob_new(dir, "inst_a");
+		struct artifact_file *b = artifact_file_new(dir, "inst_a");
 		char hex[65], *path, *want;
 		struct stat st = {0};
 
 		for (const char *p = sums[i].text; *p != '\0'; p++)
-			is_int(blob_write(b, p, 1), 0, "a piece is written");
-		is_int(blob_size(b), strlen(sums[i].text), "and counted");
-		path = blob_finish(b, hex);
+			is_int(artifact_file_write(b, p, 1), 0, "a piece is written");
+		is_int(artifact_file_size(b), strlen(sums[i].text), "and counted");
+		path = artifact_file_finish(b, hex);
 		is_str(hex, sums[i].sha256, "the digest is SHA-256 in hex");
 		want = xasprintf("%s/artifacts/tmp/inst_a.", dir);
 		ok(path != NULL, "a path comes back");
@@ -54,18 +54,18 @@ static void test_finish(const char *dir)
 
 static void test_large(const char *dir)
 {
-	struct blob *b = blob_new(dir, "inst_a");
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
 	static char block[65536];
 	int rc = 0;
 
 	for (int i = 0; i < 64; i++)
-		rc |= blob_write(b, block, sizeof(block));
+		rc |= artifact_file_write(b, block, sizeof(block));
 	is_int(rc, 0, "4 MiB are written");
-	is_int(blob_size(b), 64 * (int64_t)sizeof(block), "and counted");
+	is_int(artifact_file_size(b), 64 * (int64_t)sizeof(block), "and counted");
 	ok(!tmp_empty(dir), "while it grows, it is a file");
-	blob_free(b);
+	artifact_file_free(b);
 	ok(tmp_empty(dir), "which goes with the blob");
-	blob_free(NULL);
+	artifact_file_free(NULL);
 }
 
 /* A limit on the size of files stands for a full disk. */
@@ -73,7 +73,7 @@ static void test_full(const char *dir)
 {
 	struct rlimit was, small;
 	static char block[8192];
-	struct blob *b = blob_new(dir, "inst_a");
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
 	char hex[65];
 
 	signal(SIGXFSZ, SIG_IGN);
@@ -81,12 +81,12 @@ static void test_full(const char *dir)
 	small = was;
 	small.rlim_cur = 10000;
 	setrlimit(RLIMIT_FSIZE, &small);
-	is_int(blob_write(b, block, sizeof(block)), 0, "there is room");
-	is_int(blob_write(b, block, sizeof(block)), -EFBIG, "there is none");
+	is_int(artifact_file_write(b, block, sizeof(block)), 0, "there is room");
+	is_int(artifact_file_write(b, block, sizeof(block)), -EFBIG, "there is none");
 	setrlimit(RLIMIT_FSIZE, &was);
-	is_int(blob_write(b, block, 1), -EFBIG, "a failure stays");
-	is_int(blob_size(b), sizeof(block), "what failed is not counted");
-	ok(blob_finish(b, hex) == NULL && errno == EFBIG,
+	is_int(artifact_file_write(b, block, 1), -EFBIG, "a failure stays");
+	is_int(artifact_file_size(b), sizeof(block), "what failed is not counted");
+	ok(artifact_file_finish(b, hex) == NULL && errno == EFBIG,
 	   "and cannot be finished");
 	ok(tmp_empty(dir), "the file is gone");
 }
@@ -96,7 +96,7 @@ static void test_nowhere(const char *dir)
 	char *file = help_file(dir, "file", "x");
 
 	errno = 0;
-	ok(blob_new(file, "inst_a") == NULL && errno == ENOTDIR,
+	ok(artifact_file_new(file, "inst_a") == NULL && errno == ENOTDIR,
 	   "a state folder that is a file is an error");
 	free(file);
 }

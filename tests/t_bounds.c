@@ -52,8 +52,8 @@ static void effective(void)
 		c->default_timeout_ms = cases[i].def;
 		c->max_run_timeout_ms = cases[i].max;
 		section.max_run_timeout_ms = cases[i].requestor;
-		bounds_set(&r, c, cases[i].wish);
-		who = bounds_who(&r, BOUND_TIMEOUT);
+		limits_set(&r, c, cases[i].wish);
+		who = limits_who_can_raise(&r, LIMIT_TIMEOUT);
 		is_int(r.limits.timeout_ms, cases[i].want, "%s", cases[i].name);
 		is_str(who, cases[i].who, "%s: who can raise it", cases[i].name);
 		free(who);
@@ -72,8 +72,8 @@ static void views(void)
 	t.runtime = RUNTIME_PROGRAM;
 	t.limits.memory_bytes = TEMPLATE_UNSAID;
 	section.max_memory_bytes = 4096;
-	all = bounds_view(&t, &alice, c);
-	is_int(json_object_object_length(all), BOUNDS, "each limit is shown");
+	all = limits_preview(&t, &alice, c);
+	is_int(json_object_object_length(all), LIMITS, "each limit is shown");
 	is_str(json_text(json_member(all, "maxTimeoutMs"), NULL),
 	       "{\"allowed\":500,\"unit\":\"ms\",\"setBy\":\"manifest\","
 	       "\"whoCanRaise\":\"the template's author: limits.maxTimeoutMs, up "
@@ -88,7 +88,7 @@ static void views(void)
 	json_object_put(all);
 	t.runtime = RUNTIME_LUA;
 	t.limits.timeout_ms = TEMPLATE_UNSAID;
-	all = bounds_view(&t, &alice, c);
+	all = limits_preview(&t, &alice, c);
 	ok(json_member(all, "maxProcesses") == NULL, "Lua has no processes");
 	is_str(json_member_str(json_member(all, "maxTimeoutMs"), "setBy"),
 	       "server: default_timeout_ms", "the server's default");
@@ -106,9 +106,9 @@ static void all(void)
 
 	memset(&t, 0, sizeof(t));
 	memset(&t.limits, 0xFF, sizeof(t.limits)); /* unsaid, all of them */
-	bounds_set(&r, c, 0);
-	for (int b = 0; b < BOUNDS; b++) {
-		struct json_object *d = bounds_details(&r, (enum bound)b, 7);
+	limits_set(&r, c, 0);
+	for (int b = 0; b < LIMITS; b++) {
+		struct json_object *d = limits_details(&r, (enum limit)b, 7);
 		const char *name = json_member_str(d, "limit");
 
 		ok(json_object_get_int64(json_member(d, "allowed")) > 0,
@@ -128,13 +128,13 @@ static void corrects(void)
 	struct run r = {.requestor = &alice, .template = &t};
 	struct json_object *d;
 
-	bounds_set(&r, c, 0);
+	limits_set(&r, c, 0);
 	json_parse(&d, "{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
 		       "\"unit\":\"years\",\"whoCanRaise\":\"you\"}",
 		   strlen("{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
 			  "\"unit\":\"years\",\"whoCanRaise\":\"you\"}"),
 		   NULL);
-	bounds_correct(&r, d);
+	limits_correct(&r, d);
 	is_str(json_text(d, NULL),
 	       "{\"limit\":\"cpu\",\"used\":501,\"allowed\":500,\"unit\":\"ms\","
 	       "\"whoCanRaise\":\"the template's author: limits.maxCpuMs, up to "
@@ -142,9 +142,9 @@ static void corrects(void)
 	       "what a worker says of a limit is put right");
 	json_object_object_add(d, "limit", json_object_new_string("patience"));
 	json_object_object_add(d, "unit", json_object_new_string("days"));
-	bounds_correct(&r, d);
+	limits_correct(&r, d);
 	is_str(json_member_str(d, "unit"), "days", "of ours alone");
-	bounds_correct(&r, NULL);
+	limits_correct(&r, NULL);
 	json_object_put(d);
 	config_free(c);
 }
@@ -156,12 +156,12 @@ static void meets(void)
 	struct run r = {.requestor = &alice, .template = &t};
 	struct json_object *list;
 
-	bounds_set(&r, c, 0);
-	ok(bounds_met(&r) == NULL, "no limit is met yet");
-	bounds_meet(&r, BOUND_CPU, 501);
-	bounds_meet(&r, BOUND_CPU, 700);
-	bounds_meet(&r, BOUND_CPU, 600);
-	list = bounds_met(&r);
+	limits_set(&r, c, 0);
+	ok(limits_hit_details(&r) == NULL, "no limit is met yet");
+	limits_hit(&r, LIMIT_CPU, 501);
+	limits_hit(&r, LIMIT_CPU, 700);
+	limits_hit(&r, LIMIT_CPU, 600);
+	list = limits_hit_details(&r);
 	is_int(json_object_array_length(list), 1, "one limit is met");
 	is_int(json_object_get_int64(json_member(
 		   json_object_array_get_idx(list, 0), "used")),

@@ -12,7 +12,7 @@
 
 #define NOTES_MAX 4096
 
-static struct broker_calls calls;
+static struct browser_rpc calls;
 static unsigned char frame[CHAN_FRAME_MAX];
 static char notes[NOTES_MAX];
 static char bulk[MSG_ANSWER_MAX];
@@ -27,7 +27,7 @@ static const char *told(void)
 	return copy;
 }
 
-static void on_done(void *arg, const struct broker_answer *a)
+static void on_done(void *arg, const struct browser_rpc_answer *a)
 {
 	size_t n = strlen(notes);
 
@@ -40,15 +40,15 @@ static void on_done(void *arg, const struct broker_answer *a)
 			 (const char *)arg, json_member_str(a->body, "code"));
 }
 
-static struct broker_call *ask(const char *who, const char *tool,
+static struct browser_rpc_call *ask(const char *who, const char *tool,
 			       const char *body)
 {
 	struct json_object *o = NULL;
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 
 	if (json_parse(&o, body, strlen(body), NULL) < 0)
 		abort();
-	c = broker_calls_add(&calls, tool, o);
+	c = browser_rpc_add(&calls, tool, o);
 	c->done = on_done;
 	c->arg = (void *)(uintptr_t)who;
 	return c;
@@ -59,8 +59,8 @@ static unsigned send_all(void)
 {
 	unsigned n = 0;
 
-	while (broker_calls_frame(&calls, frame) > 0) {
-		broker_calls_left(&calls);
+	while (browser_rpc_frame(&calls, frame) > 0) {
+		browser_rpc_sent(&calls);
 		n++;
 	}
 	return n;
@@ -68,9 +68,9 @@ static unsigned send_all(void)
 
 static int hear_msg(const struct msg *m)
 {
-	const char *why;
+	const char *errmsg;
 
-	return broker_calls_hear(&calls, frame, msg_put(frame, m), &why);
+	return browser_rpc_recv(&calls, frame, msg_put(frame, m), &errmsg);
 }
 
 static int hear_answer(uint32_t seq, bool ok, size_t total, const char *head,
@@ -92,42 +92,42 @@ static int hear_chunk(const char *text, size_t n)
 
 static void begin(void)
 {
-	broker_calls_init(&calls);
-	broker_calls_begin(&calls);
+	browser_rpc_init(&calls);
+	browser_rpc_begin(&calls);
 	told();
 }
 
 static void test_asking(void)
 {
 	struct json_object *o = json_object_new_object();
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 	size_t n;
 
 	begin();
 	ask("a", "navigate", "{\"x\":1}");
-	n = broker_calls_frame(&calls, frame);
-	is_int(msg_get(&m, frame, n, &why), 0, "a call is a message");
+	n = browser_rpc_frame(&calls, frame);
+	is_int(msg_get(&m, frame, n, &errmsg), 0, "a call is a message");
 	ok(m.type == MSG_CALL && m.call.seq == 1 && m.call.total == 7 &&
 	       m.call.tool.n == 8 && m.call.head.n == 7,
 	   "CALL 1, with all that it needs");
-	n = broker_calls_frame(&calls, frame);
-	msg_get(&m, frame, n, &why);
+	n = browser_rpc_frame(&calls, frame);
+	msg_get(&m, frame, n, &errmsg);
 	is_int(m.call.seq, 1, "which is the next until it has left");
-	broker_calls_left(&calls);
-	is_int(broker_calls_frame(&calls, frame), 0, "then nothing is");
+	browser_rpc_sent(&calls);
+	is_int(browser_rpc_frame(&calls, frame), 0, "then nothing is");
 
 	memset(bulk, 'x', MSG_CHUNK_MAX * 2);
 	json_object_object_add(
 	    o, "s", json_object_new_string_len(bulk, MSG_CHUNK_MAX * 2));
-	broker_calls_add(&calls, "wait", o);
+	browser_rpc_add(&calls, "wait", o);
 	ok(calls.unsent > MSG_CHUNK_MAX * 2, "what is not sent is counted");
 	is_int(send_all(), 3, "a long body goes in pieces");
 	is_int(calls.unsent, 0, "and then no more");
 	is_int(calls.last_seq, 2, "under one number");
-	broker_calls_begin(&calls);
+	browser_rpc_begin(&calls);
 	is_int(calls.last_seq, 0, "another program counts from the start");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 }
 
 static void test_answers(void)
@@ -148,7 +148,7 @@ static void test_answers(void)
 	is_int(hear_chunk("a\":1}", 5), 0, "of it");
 	is_str(told(), "c ok {\"a\":1};", "which is told");
 	is_int(hear_chunk("1", 1), -EPROTO, "after which there is none");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 
 	begin();
 	ask("a", "navigate", "{}");
@@ -157,7 +157,7 @@ static void test_answers(void)
 	       "a failure comes");
 	is_int(hear_chunk("\"message\":\"why\"}     ", 21), 0, "in pieces");
 	is_str(told(), "a X;", "with its code");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 }
 
 /* What no program of ours says: it is taken for broken. */
@@ -180,7 +180,7 @@ static void test_nonsense(void)
 	    {{.type = MSG_RESULT, .result = {MSG_RESULT_VALUE, 2, {"{}", 2}}},
 	     "a result"},
 	};
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		begin();
@@ -190,7 +190,7 @@ static void test_nonsense(void)
 		is_int(hear_msg(&cases[i].m), -EPROTO, "%s is refused",
 		       cases[i].about);
 		is_str(told(), "", "and nobody is told");
-		broker_calls_fini(&calls);
+		browser_rpc_fini(&calls);
 	}
 	begin();
 	ask("a", "navigate", "{}");
@@ -200,9 +200,9 @@ static void test_nonsense(void)
 	is_int(hear_text(1, true, "{}"), 0, "(and then it is)");
 	is_int(hear_text(1, true, "{}"), -EPROTO, "so is a second answer");
 	is_str(told(), "a ok {};", "which nobody is told");
-	is_int(broker_calls_hear(&calls, "\xc1", 1, &why), -EPROTO,
+	is_int(browser_rpc_recv(&calls, "\xc1", 1, &errmsg), -EPROTO,
 	       "so is what is no message");
-	ok(why != NULL && *why != '\0', "and it is said what was wrong");
+	ok(errmsg != NULL && *errmsg != '\0', "and it is said what was wrong");
 	ask("b", "wait", "{}");
 	ask("c", "wait", "{}");
 	send_all();
@@ -210,7 +210,7 @@ static void test_nonsense(void)
 	is_int(hear_text(3, true, "{}"), -EPROTO,
 	       "so is an answer within another one");
 	is_int(hear_text(2, true, "{}"), -EPROTO, "or within itself");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 }
 
 /* A page may have a hand in it: it is the call alone that fails. */
@@ -247,7 +247,7 @@ static void test_bodies(void)
 		is_str(told(), "a EXECUTION_ERROR;",
 		       "of which nothing is believed");
 		is_int(hear_text(2, true, "{}"), 0, "and others go on");
-		broker_calls_fini(&calls);
+		browser_rpc_fini(&calls);
 	}
 	begin();
 	ask("a", "navigate", "{}");
@@ -260,13 +260,13 @@ static void test_bodies(void)
 					  ? sizeof(bulk) - at
 					  : MSG_CHUNK_MAX);
 	ok(strncmp(told(), "a ok {} ", 8) == 0, "4 MiB are an answer");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 }
 
-static struct broker_call *other;
+static struct browser_rpc_call *other;
 
 /* As a run that ends at this: it waits for nothing any more. */
-static void forget_other(void *arg, const struct broker_answer *a)
+static void forget_other(void *arg, const struct browser_rpc_answer *a)
 {
 	on_done(arg, a);
 	if (other->failing)
@@ -275,83 +275,83 @@ static void forget_other(void *arg, const struct broker_answer *a)
 
 static void test_failures(void)
 {
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 
 	begin();
 	ask("a", "navigate", "{}");
 	ask("b", "navigate", "{}");
 	send_all();
 	ask("c", "navigate", "{}");
-	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
 	is_str(told(), "a PAGE_CRASHED;b PAGE_CRASHED;",
 	       "what was sent fails with the program");
 	is_int(calls.n, 1, "what was not stays");
-	broker_calls_begin(&calls);
+	browser_rpc_begin(&calls);
 	is_int(send_all(), 1, "for the next program");
 	is_int(hear_text(1, true, "{}"), 0, "which answers it");
 	is_str(told(), "c ok {};", "by a number of its own");
 
 	c = ask("d", "navigate", "{}");
 	c->code = "BROWSER_BUSY";
-	c->why = "too much";
+	c->errmsg = "too much";
 	ask("e", "navigate", "{}");
-	broker_calls_fail_refused(&calls);
+	browser_rpc_fail_refused(&calls);
 	is_str(told(), "d BROWSER_BUSY;",
 	       "who is refused is told, and no other");
-	broker_calls_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
+	browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
 	is_str(told(), "e BROWSER_UNAVAILABLE;", "none is left waiting");
 	is_int(calls.n + calls.unsent, 0, "or counted");
 
 	ask("f", "navigate", "{}")->done = forget_other;
 	other = ask("g", "navigate", "{}");
 	send_all();
-	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
 	is_str(told(), "f PAGE_CRASHED;",
 	       "who is forgotten meanwhile is not told");
 
 	ask("i", "navigate", "{}");
 	ask("j", "cancel", "{}")->done = NULL;
-	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
 	is_int(calls.n, 1, "what nobody waits for is not for the next program");
-	broker_calls_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
+	browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
 	is_str(told(), "i BROWSER_UNAVAILABLE;", "what was asked is");
 
 	ask("h", "navigate", "{}");
 	send_all();
 	hear_answer(calls.last_seq, true, 10, "{", 1);
-	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
-	broker_calls_begin(&calls);
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_begin(&calls);
 	is_int(hear_chunk("}", 1), -EPROTO,
 	       "half an answer ends with the program");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 }
 
 static void test_bounds(void)
 {
-	struct broker_call *c = NULL;
+	struct browser_rpc_call *c = NULL;
 
 	begin();
 	for (int i = 0; i < 256; i++)
 		c = ask("a", "navigate", "{}");
-	ok(!broker_calls_full(c, false), "256 calls of who is alone may wait");
+	ok(!browser_rpc_full(c, false), "256 calls of who is alone may wait");
 	c = ask("a", "navigate", "{}");
-	ok(broker_calls_full(c, false), "and no more");
-	broker_calls_fini(&calls);
+	ok(browser_rpc_full(c, false), "and no more");
+	browser_rpc_fini(&calls);
 }
 
 /* How many calls of WHO (a body) are taken now. */
 static int taken(const char *who)
 {
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 	int n = 0;
 
 	while (n < 1000) {
 		c = ask("x", "navigate", who);
-		if (broker_calls_full(c, true))
+		if (browser_rpc_full(c, true))
 			break;
 		n++;
 	}
-	broker_calls_remove(c); /* as the one that is refused goes */
+	browser_rpc_remove(c); /* as the one that is refused goes */
 	return n;
 }
 
@@ -360,27 +360,27 @@ static void test_shares(void)
 	static const char *const who[] = {"{\"requestor\":\"a\"}",
 					  "{\"requestor\":\"b\"}",
 					  "{\"requestor\":\"c\"}"};
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 	char *large;
 
 	begin();
 	is_int(taken(who[0]), 224, "one requestor gets most of 256, in steps");
 	is_int(taken(who[1]), 28, "the next one most of what is left");
 	is_int(taken(who[2]), 3, "and so on");
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 
 	begin();
 	large = xasprintf("{\"requestor\":\"a\",\"x\":\"%0*d\"}", 1 << 20, 7);
 	for (int i = 0; i < 13; i++)
 		c = ask("a", "navigate", large);
-	ok(!broker_calls_full(c, true), "13 MiB of one requestor's may wait");
+	ok(!browser_rpc_full(c, true), "13 MiB of one requestor's may wait");
 	c = ask("a", "navigate", large);
-	ok(broker_calls_full(c, true), "14 are more than its share of 16");
+	ok(browser_rpc_full(c, true), "14 are more than its share of 16");
 	c = ask("b", "navigate", who[1]);
-	ok(!broker_calls_full(c, true), "another's small one finds room");
+	ok(!browser_rpc_full(c, true), "another's small one finds room");
 	c = ask("b", "status", "{}");
-	ok(!broker_calls_full(c, true), "and so does one of our own");
-	broker_calls_fini(&calls);
+	ok(!browser_rpc_full(c, true), "and so does one of our own");
+	browser_rpc_fini(&calls);
 	free(large);
 }
 

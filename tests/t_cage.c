@@ -328,11 +328,11 @@ static const struct {
 static int enter(bool names)
 {
 	const char *step;
-	struct cage c;
+	struct browser_sandbox c;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
-	return names ? cage_enter_names() : cage_enter(&c, &step);
+	return names ? browser_sandbox_enter_names() : browser_sandbox_enter(&c, &step);
 }
 
 static int outcome(bool names, int (*act)(void))
@@ -399,7 +399,7 @@ static void test_kind(bool names)
 static void test_measure(void)
 {
 	int ends[2];
-	struct cage c = {0};
+	struct browser_sandbox c = {0};
 	const char *step;
 	pid_t pid;
 
@@ -408,7 +408,7 @@ static void test_measure(void)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		(void)!cage_enter(&c, &step);
+		(void)!browser_sandbox_enter(&c, &step);
 		(void)!write(ends[1], &c, sizeof(c));
 		_exit(0);
 	}

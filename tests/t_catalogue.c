@@ -104,13 +104,13 @@ static void tear_down(void)
 static const char *why_of(const struct catalogue *c, const char *dir)
 {
 	char *path = in_root(dir);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
 	for (size_t i = 0; i < c->n_problems; i++)
 		if (strcmp(c->problems[i].path, path) == 0)
-			why = c->problems[i].why;
+			errmsg = c->problems[i].errmsg;
 	free(path);
-	return why;
+	return errmsg;
 }
 
 static const char *version_of(const struct template *t)
@@ -262,7 +262,7 @@ static void shipped(void)
 	struct catalogue *c = catalogue_load(dirs, 1);
 
 	for (size_t i = 0; i < c->n_problems; i++)
-		printf("# %s: %s\n", c->problems[i].path, c->problems[i].why);
+		printf("# %s: %s\n", c->problems[i].path, c->problems[i].errmsg);
 	is_int(c->n_problems, 0, "every shipped template is good");
 	ok(c->n > 0, "there are some");
 	catalogue_free(c);

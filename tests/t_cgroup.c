@@ -169,7 +169,7 @@ static long long read_number(const char *path)
 }
 
 /* The CPU share of NAME's group; -1: it is not divided here. */
-static long long share_of(const char *name)
+static long long fair_share(const char *name)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
 	const char *base = cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED];
@@ -207,15 +207,15 @@ static void shares(void)
 	cgroup_place(CGROUP_LUA, pid[0]);
 	cgroup_run_begin(1, &big, pid[1]);
 	cgroup_run_begin(2, &big, pid[2]);
-	if (share_of("run-1") < 0) {
+	if (fair_share("run-1") < 0) {
 		skip("CPU time is not divided here", "shares of it");
 	} else {
 		ok(is_in("lua", pid[0]) && is_in("run-1", pid[1]) &&
 		       is_in("run-2", pid[2]),
 		   "each is in its group");
-		is_int(share_of("run-1"), share_of("run-2"),
+		is_int(fair_share("run-1"), fair_share("run-2"),
 		       "two runs have equal shares");
-		is_int(share_of("lua"), 8 * share_of("run-1"),
+		is_int(fair_share("lua"), 8 * fair_share("run-1"),
 		       "all Lua workers together those of eight");
 	}
 	for (int i = 0; i < 3; i++) {

@@ -28,7 +28,7 @@ static const char schema_text[] =
 static const struct {
 	const char *words[4];
 	const char *want; /* the inputs as JSON; NULL: refused */
-	const char *why;  /* part of the sentence */
+	const char *errmsg;  /* part of the sentence */
 	const char *name;
 } cases[] = {
     {{"n=5"}, "{\"n\":5}", NULL, "an integer is a number"},
@@ -103,18 +103,18 @@ static void test_cases(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct json_object *o = json_object_new_object();
-		char why[512] = "";
+		char errmsg[512] = "";
 		int rc = 0;
 
 		for (size_t j = 0; rc == 0 && cases[i].words[j] != NULL; j++)
-			rc = input_put(o, schema, cases[i].words[j], why,
-				       sizeof(why));
+			rc = input_put(o, schema, cases[i].words[j], errmsg,
+				       sizeof(errmsg));
 		if (cases[i].want != NULL) {
-			is_str(rc == 0 ? json_text(o, NULL) : why,
+			is_str(rc == 0 ? json_text(o, NULL) : errmsg,
 			       cases[i].want, "%s", cases[i].name);
-		} else if (!ok(rc < 0 && strstr(why, cases[i].why) != NULL,
+		} else if (!ok(rc < 0 && strstr(errmsg, cases[i].errmsg) != NULL,
 			       "refused: %s", cases[i].name)) {
-			printf("# %s\n", rc < 0 ? why : json_text(o, NULL));
+			printf("# %s\n", rc < 0 ? errmsg : json_text(o, NULL));
 		}
 		json_object_put(o);
 	}
@@ -124,12 +124,12 @@ static void test_cases(void)
 static void test_no_schema(void)
 {
 	struct json_object *o = json_object_new_object();
-	char why[512];
+	char errmsg[512];
 
-	is_int(input_put(o, NULL, "a=1", why, sizeof(why)), 0,
+	is_int(input_put(o, NULL, "a=1", errmsg, sizeof(errmsg)), 0,
 	       "without a schema a value is taken");
-	is_int(input_put(o, NULL, "b=x", why, sizeof(why)), 0, "of any kind");
-	is_int(input_put(o, NULL, "c.d=x", why, sizeof(why)), 0,
+	is_int(input_put(o, NULL, "b=x", errmsg, sizeof(errmsg)), 0, "of any kind");
+	is_int(input_put(o, NULL, "c.d=x", errmsg, sizeof(errmsg)), 0,
 	       "under any key");
 	is_str(json_text(o, NULL), "{\"a\":1,\"b\":\"x\",\"c.d\":\"x\"}",
 	       "JSON where it is JSON");
@@ -140,24 +140,24 @@ static void test_files(void)
 {
 	struct json_object *schema = parse(schema_text);
 	struct json_object *o = json_object_new_object();
-	char path[] = "/tmp/t_cli_input-XXXXXX", word[64], why[512];
+	char path[] = "/tmp/t_cli_input-XXXXXX", word[64], errmsg[512];
 	int fd = mkstemp(path);
 
 	if (fd < 0 || write(fd, "7\n", 2) != 2)
 		abort();
 	snprintf(word, sizeof(word), "s=@%s", path);
-	is_int(input_put(o, schema, word, why, sizeof(why)), 0, "a file's text");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's text");
 	snprintf(word, sizeof(word), "n=@%s", path);
-	is_int(input_put(o, schema, word, why, sizeof(why)), 0, "a file's number");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's number");
 	snprintf(word, sizeof(word), "any:=@%s", path);
-	is_int(input_put(o, schema, word, why, sizeof(why)), 0, "a file's JSON");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's JSON");
 	is_str(json_text(o, NULL), "{\"s\":\"7\\n\",\"n\":7,\"any\":7}",
 	       "its text keeps the last newline");
 	if (pwrite(fd, "\xFF", 1, 0) != 1)
 		abort();
 	snprintf(word, sizeof(word), "s=@%s", path);
-	ok(input_put(o, schema, word, why, sizeof(why)) < 0 &&
-	       strstr(why, "UTF-8") != NULL,
+	ok(input_put(o, schema, word, errmsg, sizeof(errmsg)) < 0 &&
+	       strstr(errmsg, "UTF-8") != NULL,
 	   "a file that is no text is refused");
 	close(fd);
 	unlink(path);

@@ -22,7 +22,7 @@ static const struct opt all[] = {
     {"quiet", 'q', OPT_FLAG, &got.quiet, NULL, "nothing"},
 };
 
-static char why[256];
+static char errmsg[256];
 
 static int parse(struct opt_list *rest, const char *const *argv)
 {
@@ -35,8 +35,8 @@ static int parse(struct opt_list *rest, const char *const *argv)
 	opt_list_free(&got.set);
 	got.json = got.quiet = false;
 	got.mode = NULL;
-	why[0] = '\0';
-	return opt_parse(sets, 2, rest, argc, argv, why, sizeof(why));
+	errmsg[0] = '\0';
+	return opt_parse(sets, 2, rest, argc, argv, errmsg, sizeof(errmsg));
 }
 
 static void test_good(void)
@@ -63,7 +63,7 @@ static void test_bad(void)
 {
 	static const struct {
 		const char *argv[4];
-		const char *why;
+		const char *errmsg;
 	} cases[] = {
 	    {{"--jsn"}, "there is no flag --jsn; did you mean --json?"},
 	    {{"--zzzzzzzz"}, "there is no flag --zzzzzzzz"},
@@ -80,7 +80,7 @@ static void test_bad(void)
 
 		is_int(parse(&rest, cases[i].argv), -EINVAL, "%s is refused",
 		       cases[i].argv[0]);
-		is_str(why, cases[i].why, "saying so");
+		is_str(errmsg, cases[i].errmsg, "saying so");
 		opt_list_free(&rest);
 	}
 }

@@ -64,10 +64,10 @@ static void test_acts(void)
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(acting); i++)
-		if (!clean_acts(acting[i]))
+		if (!sanitize_acts(acting[i]))
 			printf("# U+%04X acts\n", (unsigned)acting[i]), wrong++;
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		if (clean_acts(shown[i]))
+		if (sanitize_acts(shown[i]))
 			printf("# U+%04X does not\n", (unsigned)shown[i]),
 			    wrong++;
 	is_int(wrong, 0, "controls, directions, tags and what is unseen act; "
@@ -83,11 +83,11 @@ static void test_tell(void)
 	FILE *f = open_memstream(&text, &size);
 	const char *evil = "a\x1B[1m\nb\xE2\x80\xAE";
 
-	tell_to(f, "%s|%8s|%-8s|%.3s|%*s|%-*s|%.*s|", evil, "ab", "ab", "abcdef",
+	safe_fprintf(f, "%s|%8s|%-8s|%.3s|%*s|%-*s|%.*s|", evil, "ab", "ab", "abcdef",
 		4, "x", 4, "x", 2, "xyz");
-	tell_to(f, "%d|%5d|%-5d|%05d|%u|%x|%zu|%lld|%llu|%ld|%c|%.2f|%%\n", -1, 42,
+	safe_fprintf(f, "%d|%5d|%-5d|%05d|%u|%x|%zu|%lld|%llu|%ld|%c|%.2f|%%\n", -1, 42,
 		42, 42, 7u, 255u, (size_t)9, -5LL, 6ULL, 8L, 'c', 1.5);
-	tell_to(f, "%-4s|%4s|\n", "\xE8\xA1\xA8", "\xC3\xA9");
+	safe_fprintf(f, "%-4s|%4s|\n", "\xE8\xA1\xA8", "\xC3\xA9");
 	fclose(f);
 	is_str(text,
 	       "a?[1m b?|      ab|ab      |abc|   x|x   |xy|"
@@ -183,44 +183,44 @@ static void test_names(void)
 	    {"with space.txt", "with space.txt"},
 	    {". x", "x"},
 	};
-	char out[NAME_SIZE], numbered[NAME_NUMBERED_SIZE], big[1024];
+	char out[FILE_NAME_SIZE], numbered[FILE_NAME_NUMBERED_SIZE], big[1024];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		name_clean(out, cases[i].name);
+		file_name_sanitize(out, cases[i].name);
 		is_str(out, cases[i].want, "file name %zu", i);
 	}
 	memset(big, 'x', sizeof(big));
 	strcpy(big + 900, ".csv");
-	name_clean(out, big);
-	is_int(strlen(out), NAME_SIZE - 1, "a long name is cut");
+	file_name_sanitize(out, big);
+	is_int(strlen(out), FILE_NAME_SIZE - 1, "a long name is cut");
 	is_str(out + strlen(out) - 4, ".csv", "but keeps its extension");
 	for (size_t i = 0; i + 3 < 900; i += 3)
 		memcpy(big + i, "\xE8\xA1\xA8", 3);
-	name_clean(out, big);
-	ok(strlen(out) < NAME_SIZE && strlen(out) > NAME_SIZE - 5,
+	file_name_sanitize(out, big);
+	ok(strlen(out) < FILE_NAME_SIZE && strlen(out) > FILE_NAME_SIZE - 5,
 	   "it is cut between characters");
-	name_numbered(numbered, "a.csv", 2);
+	file_name_numbered(numbered, "a.csv", 2);
 	is_str(numbered, "a-2.csv", "a number goes before the extension");
-	name_numbered(numbered, "a", 12);
+	file_name_numbered(numbered, "a", 12);
 	is_str(numbered, "a-12", "or to the end");
-	name_numbered(numbered, "a.tar.gz", 2);
+	file_name_numbered(numbered, "a.tar.gz", 2);
 	is_str(numbered, "a.tar-2.gz", "the last dot begins the extension");
 }
 
 /* ---- the bar ---- */
 
-static char *render(const struct bar *b)
+static char *render(const struct progress_bar *b)
 {
 	struct buf out = {0};
 	size_t len;
 
-	bar_render(&out, b);
+	progress_bar_render(&out, b);
 	return buf_take(&out, &len);
 }
 
 static void test_bar(void)
 {
-	struct bar b = {.name = "csv_profile", .message = "column b", .done = 5,
+	struct progress_bar b = {.name = "csv_profile", .message = "column b", .done = 5,
 			.total = 10, .elapsed_ms = 2100, .columns = 80};
 	char *s = render(&b);
 	bool fits = true;
@@ -243,7 +243,7 @@ static void test_bar(void)
 	s = render(&b);
 	is_str(s, "csv_profile / a?[2Jb c? 2.1 s", "a message cannot act");
 	free(s);
-	b = (struct bar){.name = "a", .done = 1, .total = 2, .columns = 60,
+	b = (struct progress_bar){.name = "a", .done = 1, .total = 2, .columns = 60,
 			 .utf8 = true, .colour = true};
 	s = render(&b);
 	ok(strstr(s, "\033[32m\xE2\x94\x81") != NULL &&
@@ -257,7 +257,7 @@ static void test_bar(void)
 	for (unsigned columns = 1; columns < 120; columns++) {
 		b.columns = columns;
 		s = render(&b);
-		if (clean_width(s, strlen(s)) >= columns && strlen(s) > 0)
+		if (sanitize_width(s, strlen(s)) >= columns && strlen(s) > 0)
 			fits = ok(false, "%u columns: '%s'", columns, s);
 		free(s);
 	}
@@ -273,10 +273,10 @@ static void test_times(void)
 		     {1000, "1.0 s"},	    {59999, "59.9 s"},
 		     {60000, "1 min 00 s"}, {3599999, "59 min 59 s"},
 		     {3600000, "1 h 00 min"}};
-	char out[BAR_TIME_SIZE];
+	char out[PROGRESS_BAR_TIME_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		bar_time(out, cases[i].ms);
+		progress_bar_time(out, cases[i].ms);
 		is_str(out, cases[i].want, "%lld ms", (long long)cases[i].ms);
 	}
 }
@@ -290,13 +290,13 @@ static void test_clean(void)
 		size_t columns;
 		const char *want;
 	} cases[] = {
-	    {"plain", CLEAN_NO_LIMIT, "plain"},
-	    {"a\nb\tc", CLEAN_NO_LIMIT, "a b c"},
-	    {"\033]0;title\007", CLEAN_NO_LIMIT, "?]0;title?"},
-	    {"\xC2\x9B", CLEAN_NO_LIMIT, "?"},
-	    {"\xFF\xFE", CLEAN_NO_LIMIT, "??"},
-	    {"\xE2\x80", CLEAN_NO_LIMIT, "??"},
-	    {"\xE2\x80\xAE", CLEAN_NO_LIMIT, "?"},
+	    {"plain", SANITIZE_NO_LIMIT, "plain"},
+	    {"a\nb\tc", SANITIZE_NO_LIMIT, "a b c"},
+	    {"\033]0;title\007", SANITIZE_NO_LIMIT, "?]0;title?"},
+	    {"\xC2\x9B", SANITIZE_NO_LIMIT, "?"},
+	    {"\xFF\xFE", SANITIZE_NO_LIMIT, "??"},
+	    {"\xE2\x80", SANITIZE_NO_LIMIT, "??"},
+	    {"\xE2\x80\xAE", SANITIZE_NO_LIMIT, "?"},
 	    {"abcdef", 6, "abcdef"},
 	    {"abcdefg", 6, "abcde\xE2\x80\xA6"},
 	    {"\xE8\xA1\xA8\xE8\xA1\xA8\xE8\xA1\xA8", 6,
@@ -312,7 +312,7 @@ static void test_clean(void)
 		size_t len;
 		char *s;
 
-		clean_add(&out, cases[i].text, strlen(cases[i].text),
+		sanitize_add(&out, cases[i].text, strlen(cases[i].text),
 			  cases[i].columns);
 		s = buf_take(&out, &len);
 		is_str(s, cases[i].want, "cleaned text %zu", i);
@@ -354,7 +354,7 @@ static void test_pretty(void)
 		size_t len;
 		char *s;
 
-		pretty_add(&out, o);
+		json_pretty_add(&out, o);
 		s = buf_take(&out, &len);
 		is_str(s, cases[i].want, "pretty %s", cases[i].text);
 		ok(json_parse(&again, s, len, NULL) == 0 &&
@@ -395,7 +395,7 @@ static void test_same(void)
 		struct json_object *a = parse(cases[i].a), *b = parse(cases[i].b);
 		char pointer[64];
 
-		is_int(same_json(a, b, pointer, sizeof(pointer)), cases[i].same,
+		is_int(json_diff(a, b, pointer, sizeof(pointer)), cases[i].same,
 		       "%s and %s", cases[i].a, cases[i].b);
 		if (!cases[i].same)
 			is_str(pointer, cases[i].pointer, "differ there");

@@ -17,7 +17,7 @@
 #define REQ "[requestor \"a\"]\nuid = 7\n"
 
 static const struct {
-	const char *text, *why;
+	const char *text, *errmsg;
 } bad[] = {
     {"[server]\nlisten = 127.0.0.1\n",
      "f:2: listen = \"127.0.0.1\": expected ADDRESS:PORT such as "
@@ -208,7 +208,7 @@ static void refusals(void)
 		struct config *c = config_new(0);
 
 		is_int(parse(c, bad[i].text), -EINVAL, "refused: case %zu", i);
-		is_str(why, bad[i].why, "and says why");
+		is_str(errmsg, bad[i].errmsg, "and says why");
 		config_free(c);
 	}
 }
@@ -219,15 +219,15 @@ static void odd_bytes(void)
 	struct config *c = config_new(0);
 	char line[300];
 
-	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, why, sizeof(why)),
+	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, errmsg, sizeof(errmsg)),
 	       -EINVAL, "a NUL is refused");
-	is_str(why, "f:2: this is not text in UTF-8", "and says so");
+	is_str(errmsg, "f:2: this is not text in UTF-8", "and says so");
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "[server]\nissuer = ", 18);
 	line[sizeof(line) - 1] = '\0';
 	is_int(parse(c, line), -EINVAL, "a long line is not cut but refused");
-	ok(strncmp(why, "f:2: the line has more than ", 28) == 0,
-	   "and says so: %s", why);
+	ok(strncmp(errmsg, "f:2: the line has more than ", 28) == 0,
+	   "and says so: %s", errmsg);
 	is_int(parse(c, ""), 0, "nothing is a good file");
 	is_int(parse(c, "\xEF\xBB\xBF[server]\r\nlog_level = warn\r\n"), 0,
 	       "so is one from another editor");
@@ -246,7 +246,7 @@ static void grants(void)
 			"digest = " HEX " " HEX "\nlocks = yes\n"
 			"[grant \"t23456789012345678901234567890123456789012345678"
 			"901234567890123\"]\ntools = all\n"),
-	       0, "grants: %s", why);
+	       0, "grants: %s", errmsg);
 	is_int(c->n_grants, 3, "are three");
 	g = &c->grants[1];
 	is_str(g->name, "csv_profile", "the second's name");
@@ -261,31 +261,31 @@ static void grants(void)
 	       "a later file");
 	is_int(c->n_grants, 3, "goes on with it");
 	is_str(c->grants[1].tools, "wait", "and says otherwise");
-	is_int(config_add_grant(c, "csv_profile:tools=click wait", why,
-				sizeof(why)),
+	is_int(config_add_grant(c, "csv_profile:tools=click wait", errmsg,
+				sizeof(errmsg)),
 	       0, "a flag");
 	is_str(c->grants[1].tools, "wait click wait", "adds to it");
-	is_int(config_add_grant(c, "hosts=example.org", why, sizeof(why)), 0,
+	is_int(config_add_grant(c, "hosts=example.org", errmsg, sizeof(errmsg)), 0,
 	       "without a name");
 	is_str(c->grants[0].hosts, "example.org", "it is for all");
-	is_int(config_add_grant(c, "new_one:locks=yes", why, sizeof(why)), 0,
+	is_int(config_add_grant(c, "new_one:locks=yes", errmsg, sizeof(errmsg)), 0,
 	       "with a new name");
 	is_int(c->n_grants, 4, "it is another");
-	is_int(config_add_grant(c, "x", why, sizeof(why)), -EINVAL,
+	is_int(config_add_grant(c, "x", errmsg, sizeof(errmsg)), -EINVAL,
 	       "neither key nor value");
-	is_str(why,
+	is_str(errmsg,
 	       "--grant x: expected [TEMPLATE:]KEY=VALUE, with tools, hosts, "
 	       "read_paths, network, secrets, locks or digest as KEY",
 	       "says why");
-	is_int(config_add_grant(c, "No:tools=all", why, sizeof(why)), -EINVAL,
+	is_int(config_add_grant(c, "No:tools=all", errmsg, sizeof(errmsg)), -EINVAL,
 	       "no templateId");
-	is_str(why,
+	is_str(errmsg,
 	       "--grant No:tools=all: No is no templateId; expected "
 	       "[TEMPLATE:]KEY=VALUE",
 	       "says why");
-	is_int(config_add_grant(c, "a:hosts=[x]", why, sizeof(why)), -EINVAL,
+	is_int(config_add_grant(c, "a:hosts=[x]", errmsg, sizeof(errmsg)), -EINVAL,
 	       "a wrong value");
-	is_str(why, "--grant hosts = \"[x]\": expected " HOSTS, "says why");
+	is_str(errmsg, "--grant hosts = \"[x]\": expected " HOSTS, "says why");
 	config_free(c);
 }
 
@@ -314,7 +314,7 @@ static void values(void)
 		     "templates = a_b\n c2 d\nweight = 3\n"
 		     "browser_tools = wait\n  navigate\n"
 		     "trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
-	       0, "a good file: %s", why);
+	       0, "a good file: %s", errmsg);
 	is_str(c->listen, "localhost:80", "a colon will do for '='");
 	is_int(c->n_templates, 3, "a list goes on in the next line");
 	is_str(c->n_templates == 3 ? c->templates[2] : NULL, "/c",
@@ -364,27 +364,27 @@ static void flags(void)
 	if (getcwd(cwd, sizeof(cwd)) == NULL)
 		cwd[0] = '\0';
 	snprintf(want, sizeof(want), "%s/a b", cwd);
-	is_int(config_set(c, "server", "listen", "x", why, sizeof(why)),
+	is_int(config_set(c, "server", "listen", "x", errmsg, sizeof(errmsg)),
 	       -EINVAL, "a wrong flag");
-	is_str(why,
+	is_str(errmsg,
 	       "listen = \"x\": expected ADDRESS:PORT such as 127.0.0.1:8080 "
 	       "or [::1]:8080",
 	       "says why");
-	is_int(config_set(c, "server", "lisen", "x", why, sizeof(why)), -EINVAL,
+	is_int(config_set(c, "server", "lisen", "x", errmsg, sizeof(errmsg)), -EINVAL,
 	       "an unknown key");
-	is_int(config_set(c, "requestor", "weight", "1", why, sizeof(why)),
+	is_int(config_set(c, "requestor", "weight", "1", errmsg, sizeof(errmsg)),
 	       -EINVAL, "requestors have no flags");
 	config_clear_templates(c);
-	is_int(config_set(c, "server", "templates", "a b", why, sizeof(why)), 0,
+	is_int(config_set(c, "server", "templates", "a b", errmsg, sizeof(errmsg)), 0,
 	       "a folder with a space");
-	is_int(config_set(c, "server", "templates", "/c", why, sizeof(why)), 0,
+	is_int(config_set(c, "server", "templates", "/c", errmsg, sizeof(errmsg)), 0,
 	       "and another");
 	is_int(c->n_templates, 2, "are two");
 	is_str(c->n_templates == 2 ? c->templates[0] : NULL, want,
 	       "the first from here");
-	is_int(config_set(c, "server", "templates", "", why, sizeof(why)),
+	is_int(config_set(c, "server", "templates", "", errmsg, sizeof(errmsg)),
 	       -EINVAL, "no folder is no folder");
-	is_int(config_set(c, "server", "log_file", "l", why, sizeof(why)), 0,
+	is_int(config_set(c, "server", "log_file", "l", errmsg, sizeof(errmsg)), 0,
 	       "a relative path");
 	ok(c->log_file[0] == '/', "is made absolute");
 	config_free(c);
@@ -403,7 +403,7 @@ static void printing(void)
 		 "[grant \"*\"]\nhosts = * 127.0.0.1:80\ndigest = " HEX "\n"
 		 "[grant \"b\"]\nlocks = yes\nsecrets = a b\n");
 	first = printed(a);
-	is_int(parse(b, first), 0, "what is printed can be read: %s", why);
+	is_int(parse(b, first), 0, "what is printed can be read: %s", errmsg);
 	second = printed(b);
 	is_str(second, first, "and says the same");
 	free(first);

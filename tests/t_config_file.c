@@ -54,9 +54,9 @@ static void example(void)
 	a->templates =
 	    config_default_templates("/usr/bin/paddockd", &a->n_templates);
 	want = printed(a);
-	is_int(parse(b, text), 0, "etc/paddock.conf is good: %s", why);
+	is_int(parse(b, text), 0, "etc/paddock.conf is good: %s", errmsg);
 	active = uncommented(text, "#", 1, false);
-	is_int(parse(b, active), 0, "so it is without its '#': %s", why);
+	is_int(parse(b, active), 0, "so it is without its '#': %s", errmsg);
 	got = printed(b);
 	is_str(got, want, "and its values are the defaults");
 	keys = config_keys(&n);
@@ -74,7 +74,7 @@ static void example(void)
 	free(want);
 
 	active = uncommented(text, "#   ", 4, true);
-	is_int(parse(b, active), 0, "its named sections are good: %s", why);
+	is_int(parse(b, active), 0, "its named sections are good: %s", errmsg);
 	is_int(b->n_requestors, 1, "a requestor");
 	is_int(b->n_grants, 1, "and a grant");
 	r = b->requestors;
@@ -114,12 +114,12 @@ static void files(void)
 		return;
 	file = xasprintf("%s/p.conf", dir);
 	drop = xasprintf("%s/conf.d", dir);
-	is_int(config_read(c, file, why, sizeof(why)), -ENOENT, "no file");
-	is_int(config_read(c, dir, why, sizeof(why)), -EINVAL, "a folder");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -ENOENT, "no file");
+	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL, "a folder");
 	write_file(dir, "p.conf",
 		   "[server]\nlog_level = warn\nissuer = main\n"
 		   "[requestor \"a\"]\nweight = 9\n");
-	is_int(config_read(c, file, why, sizeof(why)), -EINVAL,
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
 	       "a requestor without a token");
 	mkdir(drop, 0700);
 	write_file(drop, "20.conf", "[server]\nissuer = second\n");
@@ -128,18 +128,18 @@ static void files(void)
 		   "[requestor \"a\"]\nuid = 1\n");
 	write_file(drop, ".hidden.conf", "[what]\n");
 	write_file(drop, "10.conf.bak", "[what]\n");
-	is_int(config_read(c, file, why, sizeof(why)), 0,
-	       "who gets one in conf.d: %s", why);
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), 0,
+	       "who gets one in conf.d: %s", errmsg);
 	is_str(c->issuer, "second", "the last name of conf.d counts");
 	is_str(c->log_level, "warn", "and the main file where it is silent");
 	is_int(c->requestors[0].weight, 9, "requestors are put together");
 	is_int(c->requestors[0].uid, 1, "from both");
 	write_file(drop, "15.conf", "\n[server]\nisuer = x\n");
-	is_int(config_read(c, file, why, sizeof(why)), -EINVAL, "a bad one");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL, "a bad one");
 	want = xasprintf("%s/15.conf:3: isuer: unknown key in [server]; did "
 			 "you mean issuer?",
 			 drop);
-	is_str(why, want, "is named with its line");
+	is_str(errmsg, want, "is named with its line");
 	free(want);
 	for (const char *const *s =
 		 (const char *const[]){"conf.d/10.conf", "conf.d/15.conf",

@@ -23,17 +23,17 @@ static struct config_requestor section;
 static struct requestor who[2];
 
 struct client {
-	struct conn *conn;
+	struct stream_conn *conn;
 	int ends[2]; /* ours, the server's */
 	size_t answers; /* that have come */
 	bool closed;
 };
 
-static void on_closed(void *arg, struct conn *c)
+static void on_closed(void *arg, struct stream_conn *c)
 {
 	struct client *k = arg;
 
-	conn_free(c);
+	stream_conn_free(c);
 	k->conn = NULL;
 	k->closed = true;
 }
@@ -43,12 +43,12 @@ static void come(struct client *k, struct requestor *q)
 	*k = (struct client){0};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, k->ends) < 0)
 		abort();
-	k->conn = conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
+	k->conn = stream_conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
 }
 
 static void go(struct client *k)
 {
-	conn_free(k->conn);
+	stream_conn_free(k->conn);
 	close(k->ends[0]);
 	close(k->ends[1]);
 }
@@ -93,20 +93,20 @@ static void turn_until(struct client *k, size_t answers)
 static void begin(void)
 {
 	server.base = event_base_new();
-	server.offload = offload_new(server.base, 1);
-	turns_init(&server.turns, server.base);
+	server.thread_pool = thread_pool_new(server.base, 1);
+	fair_queue_init(&server.turns, server.base);
 	LIST_INIT(&server.sessions);
 	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
 		who[i] = (struct requestor){.name = (char *)"somebody",
 					    .section = &section};
-		turn_lane_init(&who[i].turns);
+		fair_queue_flow_init(&who[i].turns);
 	}
 }
 
 static void end(void)
 {
-	turns_fini(&server.turns);
-	offload_free(server.offload);
+	fair_queue_fini(&server.turns);
+	thread_pool_free(server.thread_pool);
 	event_base_free(server.base);
 }
 

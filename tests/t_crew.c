@@ -35,9 +35,9 @@ enum order { /* cpu_ms */
 	TELL_FILES,   /* refuse it with open_files */
 };
 
-static void note(const struct crew_note *n)
+static void note(const struct zygote_proto_event *n)
 {
-	(void)!send(CREW_CONTROL_FD, n, sizeof(*n), MSG_NOSIGNAL);
+	(void)!send(ZYGOTE_PROTO_CONTROL_FD, n, sizeof(*n), MSG_NOSIGNAL);
 }
 
 static int clone_for_parent(void)
@@ -46,22 +46,22 @@ static int clone_for_parent(void)
 				   NULL, NULL);
 
 	if (pid == 0) {
-		close(CREW_CONTROL_FD);
+		close(ZYGOTE_PROTO_CONTROL_FD);
 		for (;;)
 			pause();
 	}
 	return pid;
 }
 
-static void serve(const struct crew_order *o)
+static void serve(const struct zygote_proto_request *o)
 {
-	struct crew_note n = {.type = CREW_SPAWNED, .seq = o->seq};
+	struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED, .seq = o->seq};
 
 	if (o->cpu_ms == STALL)
 		for (;;)
 			pause();
 	if (o->cpu_ms == DIE)
-		(void)!recv(CREW_CONTROL_FD, &n, 1, MSG_PEEK);
+		(void)!recv(ZYGOTE_PROTO_CONTROL_FD, &n, 1, MSG_PEEK);
 	if (o->cpu_ms == DIE)
 		_exit(0);
 	if (o->cpu_ms == IGNORE)
@@ -87,17 +87,17 @@ static void serve(const struct crew_order *o)
 static int zygote(const char *name)
 {
 	const char *file = strrchr(name, '/') + 1;
-	struct crew_order o;
+	struct zygote_proto_request o;
 
 	if (strcmp(file, "broken") == 0) {
-		note(&(struct crew_note){.type = CREW_BROKEN, .text = "no cage"});
+		note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_BROKEN, .text = "no cage"});
 		return 1;
 	}
-	note(&(struct crew_note){.type = CREW_REPORT, .guards = 1,
+	note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_REPORT, .guards = 1,
 				 .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
 	if (strcmp(file, "brief") == 0)
 		return 0;
-	while (recv(CREW_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o))
+	while (recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o))
 		serve(&o);
 	return 0;
 }
@@ -105,42 +105,42 @@ static int zygote(const char *name)
 /* ---- the supervisor ---- */
 
 static struct event_base *base;
-static struct crew *crew;
+static struct spawner *spawner;
 static int reports, broken;
 static char folder[] = "/tmp/paddock-crew-XXXXXX";
 
 struct hand {
-	struct crew_hand hand;
+	struct spawner_child child;
 	int born, err, exits, status;
 	pid_t pid; /* as on_born saw it */
 };
 
-static void on_report(void *arg, enum crew_kind kind,
-		      const struct crew_note *n)
+static void on_report(void *arg, enum spawner_kind kind,
+		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum crew_kind kind, const char *why)
+static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
 {
-	(void)arg, (void)kind, (void)why;
+	(void)arg, (void)kind, (void)errmsg;
 	broken++;
 }
 
-static void on_born(struct crew_hand *hand, int err)
+static void on_born(struct spawner_child *child, int err)
 {
-	struct hand *h = (struct hand *)hand;
+	struct hand *h = (struct hand *)child;
 
 	h->born++;
 	h->err = err;
-	h->pid = hand->pid;
+	h->pid = child->pid;
 }
 
-static void on_exit_of(struct crew_hand *hand, int status,
+static void on_exit_of(struct spawner_child *child, int status,
 		       const struct rusage *use)
 {
-	struct hand *h = (struct hand *)hand;
+	struct hand *h = (struct hand *)child;
 
 	(void)use;
 	h->exits++;
@@ -150,28 +150,28 @@ static void on_exit_of(struct crew_hand *hand, int status,
 static void on_child(evutil_socket_t sig, short what, void *arg)
 {
 	(void)sig, (void)what, (void)arg;
-	crew_reap(crew);
+	spawner_reap(spawner);
 }
 
 static void start(const char *name)
 {
-	static const struct crew_ops ops = {on_report, on_broken, NULL};
+	static const struct spawner_ops ops = {on_report, on_broken, NULL};
 	char *path = xasprintf("%s/%s", folder, name);
 	char self[64];
 
 	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
 	(void)!symlink(self, path);
 	reports = broken = 0;
-	crew = crew_start(base, path, &ops, NULL);
+	spawner = spawner_start(base, path, &ops, NULL);
 	free(path);
 }
 
 static const char *package_digest = "first";
 
-static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
+static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
 		    uint64_t bytes)
 {
-	struct crew_job job = {.kind = kind,
+	struct spawner_job job = {.kind = kind,
 			       .cpu_ms = what,
 			       .memory_bytes = bytes,
 			       .package = "/package",
@@ -180,10 +180,10 @@ static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
 	int ends[2];
 	int rc;
 
-	*h = (struct hand){.hand = {.on_born = on_born, .on_exit = on_exit_of}};
+	*h = (struct hand){.child = {.on_born = on_born, .on_exit = on_exit_of}};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	rc = crew_spawn(crew, &h->hand, ends[0], &job);
+	rc = spawner_spawn(spawner, &h->child, ends[0], &job);
 	close(ends[0]);
 	close(ends[1]);
 	return rc;
@@ -191,7 +191,7 @@ static int ask_with(struct hand *h, enum crew_kind kind, enum order what,
 
 static int ask(struct hand *h, enum order what)
 {
-	return ask_with(h, CREW_LUA, what, 1);
+	return ask_with(h, SPAWNER_LUA, what, 1);
 }
 
 static void stop(const char *name)
@@ -199,13 +199,13 @@ static void stop(const char *name)
 	struct hand late;
 	char *path = xasprintf("%s/%s", folder, name);
 
-	crew_stop(crew);
+	spawner_stop(spawner);
 	/* the store may still answer, and runs then ask for workers */
-	ok(crew_zygote_pid(crew, CREW_LUA) == 0 && ask(&late, BEAR) == -EAGAIN,
+	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) == 0 && ask(&late, BEAR) == -EAGAIN,
 	   "%s: a crew that was stopped has no worker", name);
-	crew_renew(crew, CREW_LUA);
-	crew_free(crew);
-	crew = NULL;
+	spawner_renew(spawner, SPAWNER_LUA);
+	spawner_free(spawner);
+	spawner = NULL;
 	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
 	   "%s: no child is left", name);
 	unlink(path);
@@ -265,16 +265,16 @@ static void test_deaths(void)
 	until(&reports, 3);
 	ok(true, "and another zygote comes");
 	ask(&h, STALL);
-	crew_overdue(crew, &h.hand);
+	spawner_overdue(spawner, &h.child);
 	until(&h.born, 1);
 	is_int(h.err, ESRCH, "one that answers no more can be given up");
 	until(&reports, 4);
 
 	/* killed, and not yet reaped: the order finds nobody */
-	kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
-	waitid(P_PID, (id_t)crew_zygote_pid(crew, CREW_LUA), NULL, WEXITED | WNOWAIT);
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), NULL, WEXITED | WNOWAIT);
 	is_int(ask(&h, BEAR), -EAGAIN, "an order to a dead one is to be repeated");
-	is_int(crew_zygote_pid(crew, CREW_LUA), 0, "and no more are tried");
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0, "and no more are tried");
 	until(&reports, 5);
 	is_int(ask(&h, BEAR), 0, "until there is another");
 	stop("mortal");
@@ -292,8 +292,8 @@ static void test_brief(void)
 {
 	start("brief");
 	wait_for_a_zombie();
-	crew_reap(crew); /* its report is still unread */
-	is_int(crew_zygote_pid(crew, CREW_LUA), 0, "a zygote that reported and died is none");
+	spawner_reap(spawner); /* its report is still unread */
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0, "a zygote that reported and died is none");
 	stop("brief");
 }
 
@@ -311,11 +311,11 @@ static void test_broken(void)
 	unlink(path);
 	ok(symlink("/bin/false", path) == 0, "then its program goes bad");
 	for (int i = 0; i < 6; i++) {
-		crew_renew(crew, CREW_LUA);
+		spawner_renew(spawner, SPAWNER_LUA);
 		wait_for_a_zombie();
-		crew_reap(crew);
+		spawner_reap(spawner);
 	}
-	ok(broken == 0 && crew_zygote_pid(crew, CREW_LUA) > 0,
+	ok(broken == 0 && spawner_zygote_pid(spawner, SPAWNER_LUA) > 0,
 	   "one that cannot be renewed serves on");
 	stop("turns");
 	free(path);
@@ -323,7 +323,7 @@ static void test_broken(void)
 
 /* ---- slots: each has a uid, where root started us ---- */
 
-#define SLOTS ((int)CREW_SLOTS)
+#define SLOTS ((int)ZYGOTE_PROTO_SLOTS)
 
 static struct hand many[SLOTS + 1];
 
@@ -334,8 +334,8 @@ static void all_usable(const char *after)
 	int asked = 0, twice = 0;
 
 	for (; asked < SLOTS && ask(&many[asked], BEAR) == 0; asked++) {
-		twice += seen[many[asked].hand.slot];
-		seen[many[asked].hand.slot] = true;
+		twice += seen[many[asked].child.slot];
+		seen[many[asked].child.slot] = true;
 		until(&many[asked].born, 1);
 		if (many[asked].err != 0)
 			break;
@@ -375,7 +375,7 @@ static void test_slots_come_back(void)
 			n++;
 		if (n < PENDING)
 			break;
-		kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
+		kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
 		for (int i = 0; i < PENDING; i++, lost++)
 			until(&many[i].born, 1);
 		until(&reports, round + 1);
@@ -403,11 +403,11 @@ static void test_slots_of_unsent(void)
 
 	start("full");
 	until(&reports, 1);
-	setsockopt(LIST_FIRST(&crew->zygotes)->control, SOL_SOCKET, SO_SNDBUF,
+	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET, SO_SNDBUF,
 		   &small, sizeof(small));
-	kill(crew_zygote_pid(crew, CREW_LUA), SIGSTOP);
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGSTOP);
 	/* it is once that is told: until then it takes some more */
-	waitid(P_PID, (id_t)crew_zygote_pid(crew, CREW_LUA), &stopped,
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), &stopped,
 	       WSTOPPED | WNOWAIT);
 	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
 		sent++;
@@ -415,7 +415,7 @@ static void test_slots_of_unsent(void)
 	for (int i = 0; i <= SLOTS; i++)
 		refused += ask(&many[SLOTS], BEAR) == -EAGAIN;
 	is_int(refused, SLOTS + 1, "the others are refused");
-	kill(crew_zygote_pid(crew, CREW_LUA), SIGKILL);
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
 	until(&reports, 2);
 	all_usable("orders that could not be sent");
 	stop("full");
@@ -434,8 +434,8 @@ static void test_slots_rest(void)
 
 		if (ask(&h, i % 2 == 0 ? BEAR : REFUSE) != 0)
 			break;
-		again += seen[h.hand.slot];
-		seen[h.hand.slot] = true;
+		again += seen[h.child.slot];
+		seen[h.child.slot] = true;
 		until(&h.born, 1);
 		if (h.pid > 0)
 			kill(h.pid, SIGKILL);
@@ -457,7 +457,7 @@ static pid_t end_a_stranger(void)
 	if (pid == 0)
 		_exit(7);
 	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-	crew_reap(crew);
+	spawner_reap(spawner);
 	return pid;
 }
 
@@ -474,19 +474,19 @@ static void test_strangers(void)
 	until(&reports, 1);
 	ask(&pending, IGNORE);
 	pid = end_a_stranger();
-	ask_with(&h, CREW_LUA, CLAIM, (uint64_t)pid);
+	ask_with(&h, SPAWNER_LUA, CLAIM, (uint64_t)pid);
 	until(&h.born, 1);
 	ok(h.exits == 0 && h.pid == pid,
 	   "a stranger's end is not that of a later worker with its pid");
-	HASH_DEL(crew->by_pid, &h.hand); /* it is not ours to kill */
-	crew->slot_used[h.hand.slot] = false;
+	HASH_DEL(spawner->by_pid, &h.child); /* it is not ours to kill */
+	spawner->slot_used[h.child.slot] = false;
 
 	ask(&h, IGNORE);
 	pid = end_a_stranger();
-	crew_fail_pending(LIST_FIRST(&crew->zygotes), ESRCH);
-	crew_settle(crew);
+	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
+	spawner_settle(spawner);
 	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
-	ok(SLIST_EMPTY(&crew->early), "ends that nobody waits for are forgotten");
+	ok(SLIST_EMPTY(&spawner->early_exit), "ends that nobody waits for are forgotten");
 	stop("strange");
 }
 
@@ -495,7 +495,7 @@ static int files_of(int wanted)
 {
 	struct hand h;
 
-	if (ask_with(&h, CREW_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
+	if (ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
 		return -1;
 	until(&h.born, 1);
 	return h.err;
@@ -504,14 +504,14 @@ static int files_of(int wanted)
 /* Who shares our uid has fewer than we: it could use up what we send with. */
 static void test_files(const char *name, bool shared)
 {
-	struct crew_package packages[] = {
+	struct spawner_package packages[] = {
 	    {.path = (char *)"/package", .digest = "first"}};
-	const struct crew_tree tree = {.packages = packages, .n_packages = 1};
+	const struct spawner_rootfs rootfs = {.packages = packages, .n_packages = 1};
 	struct rlimit own;
 	struct hand h;
 
 	start(name);
-	crew_set_tree(crew, &tree);
+	spawner_set_tree(spawner, &rootfs);
 	until(&reports, 2);
 	getrlimit(RLIMIT_NOFILE, &own);
 	ok(own.rlim_cur == own.rlim_max, "%s: we may open all that we may", name);
@@ -520,7 +520,7 @@ static void test_files(const char *name, bool shared)
 	       "%s: as many as we have are %s", name,
 	       shared ? "fewer than ours" : "a program's");
 	package_digest = "second";
-	is_int(ask_with(&h, CREW_PROGRAM, TELL_FILES, 16), -ESTALE,
+	is_int(ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, 16), -ESTALE,
 	       "%s: who was loaded with another digest is not shown it", name);
 	package_digest = "first";
 	stop(name);
@@ -532,14 +532,14 @@ static void test_renewal(void)
 
 	start("renewed");
 	until(&reports, 1);
-	first = crew_zygote_pid(crew, CREW_LUA);
-	crew_renew(crew, CREW_LUA);
-	crew_renew(crew, CREW_LUA); /* one is on its way */
+	first = spawner_zygote_pid(spawner, SPAWNER_LUA);
+	spawner_renew(spawner, SPAWNER_LUA);
+	spawner_renew(spawner, SPAWNER_LUA); /* one is on its way */
 	until(&reports, 2);
-	ok(crew_zygote_pid(crew, CREW_LUA) > 0 &&
-	       crew_zygote_pid(crew, CREW_LUA) != first,
+	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) > 0 &&
+	       spawner_zygote_pid(spawner, SPAWNER_LUA) != first,
 	   "a zygote that is renewed is another process");
-	ok(zygote_of_pid(crew, first) == NULL || zygote_of_pid(crew, first)->retired,
+	ok(zygote_of_pid(spawner, first) == NULL || zygote_of_pid(spawner, first)->retired,
 	   "and the old one is let go");
 	stop("renewed");
 }

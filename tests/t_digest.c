@@ -7,13 +7,13 @@
 #include "supervisor/run/inputs_digest.h"
 #include "tests/tap.h"
 
-static void digest(char out[DIGEST_SIZE], const char *text, bool secret)
+static void digest(char out[INPUTS_DIGEST_SIZE], const char *text, bool secret)
 {
 	struct json_object *v = NULL;
 
 	out[0] = '\0';
 	if (json_parse(&v, text, strlen(text), NULL) == 0)
-		digest_json(out, v, secret);
+		inputs_digest_json(out, v, secret);
 	json_object_put(v);
 }
 
@@ -51,7 +51,7 @@ static const struct {
 
 int main(void)
 {
-	char a[DIGEST_SIZE], b[DIGEST_SIZE], again[DIGEST_SIZE];
+	char a[INPUTS_DIGEST_SIZE], b[INPUTS_DIGEST_SIZE], again[INPUTS_DIGEST_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		digest(a, cases[i].a, false);

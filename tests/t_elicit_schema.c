@@ -102,8 +102,8 @@ static const struct {
 static void check_form(const char *text, const char *pointer, const char *name)
 {
 	struct json_object *schema = parse(text);
-	struct fault f;
-	bool passes = form_check(schema, &f);
+	struct pointer_error f;
+	bool passes = elicit_form_check(schema, &f);
 
 	is_int(passes, pointer == NULL, "a form: %s", name);
 	if (!passes) {
@@ -222,7 +222,7 @@ static void check_samples(void)
 	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
 		struct json_object *params = parse(samples[i].params);
 		unsigned needs;
-		struct fault f;
+		struct pointer_error f;
 		bool passes = sampling_check(params, &needs, &f);
 
 		is_int(passes, samples[i].pointer == NULL, "to a model: %s",
@@ -246,63 +246,63 @@ static void check_samples(void)
 	"\"required\":[\"n\"]}}"
 
 static const struct {
-	enum worker_ask_kind kind;
+	enum worker_question_kind kind;
 	const char *result;
 	const char *answer;  /* NULL: it is refused… */
 	const char *pointer; /* …here */
 	const char *name;
 } answers[] = {
-    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":2}}",
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":2}}",
      "{\"content\":{\"n\":2},\"action\":\"accept\"}", NULL, "accepted"},
-    {WORKER_ASK_ELICIT,
+    {WORKER_QUESTION_ELICIT,
      "{\"action\":\"accept\",\"content\":{\"n\":2},\"_meta\":{\"a\":1}}",
      "{\"content\":{\"n\":2},\"action\":\"accept\"}", NULL, "with _meta"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"decline\"}", "{\"action\":\"decline\"}",
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"decline\"}", "{\"action\":\"decline\"}",
      NULL, "declined"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"cancel\",\"content\":{\"n\":0}}",
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"cancel\",\"content\":{\"n\":0}}",
      "{\"action\":\"cancel\"}", NULL, "cancelled; content is not passed on"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":0}}", NULL,
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":0}}", NULL,
      "/content/n", "a value that is not allowed"},
-    {WORKER_ASK_ELICIT,
+    {WORKER_QUESTION_ELICIT,
      "{\"action\":\"accept\",\"content\":{\"n\":1,\"mail\":\"nobody\"}}", NULL,
      "/content/mail", "a format that is not kept"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"accept\",\"content\":{}}", NULL,
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{}}", NULL,
      "/content", "a value that is missing"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"accept\"}", NULL, "/content",
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\"}", NULL, "/content",
      "accepted without content"},
-    {WORKER_ASK_ELICIT, "{\"action\":\"maybe\"}", NULL, "/action",
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"maybe\"}", NULL, "/action",
      "no such action"},
-    {WORKER_ASK_ELICIT, "{}", NULL, "/action", "nothing"},
-    {WORKER_ASK_SAMPLE,
+    {WORKER_QUESTION_ELICIT, "{}", NULL, "/action", "nothing"},
+    {WORKER_QUESTION_SAMPLE,
      "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"},"
      "\"model\":\"m\",\"_meta\":{}}",
      "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"},"
      "\"model\":\"m\"}",
      NULL, "a model's text"},
-    {WORKER_ASK_SAMPLE,
+    {WORKER_QUESTION_SAMPLE,
      "{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"b\"}}",
      NULL, "/model", "no model"},
-    {WORKER_ASK_SAMPLE,
+    {WORKER_QUESTION_SAMPLE,
      "{\"role\":\"assistant\",\"content\":\"b\",\"model\":\"m\"}", NULL,
      "/content/type", "content that is none"},
-    {WORKER_ASK_SAMPLE, "{\"content\":{},\"model\":\"m\"}", NULL, "/role",
+    {WORKER_QUESTION_SAMPLE, "{\"content\":{},\"model\":\"m\"}", NULL, "/role",
      "no role"},
 };
 
 static void check_answer(size_t i)
 {
-	bool elicit = answers[i].kind == WORKER_ASK_ELICIT;
-	struct worker_ask ask = {
+	bool elicit = answers[i].kind == WORKER_QUESTION_ELICIT;
+	struct worker_question ask = {
 	    .seq = 1,
 	    .kind = answers[i].kind,
 	    .params = parse(elicit ? FORM : "{\"messages\":[" HELLO "]}")};
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *result = parse(answers[i].result), *answer;
-	struct refusal r = {0};
-	struct question q;
+	struct tool_error r = {0};
+	struct input_request q;
 
-	ok(question_init(&q, &ask, &r), "a question: %s", answers[i].name);
-	answer = question_answer(&q, result, &budget, &r);
+	ok(input_request_init(&q, &ask, &r), "a question: %s", answers[i].name);
+	answer = input_request_result(&q, result, &budget, &r);
 	is_str(answer != NULL ? json_text(answer, NULL) : NULL,
 	       answers[i].answer, "an answer: %s", answers[i].name);
 	is_str(r.code, answers[i].answer != NULL ? NULL : "INPUT_INVALID",
@@ -310,8 +310,8 @@ static void check_answer(size_t i)
 	is_str(json_member_str(r.details, "pointer"), answers[i].pointer,
 	       "%s: where", answers[i].name);
 	json_object_put(answer);
-	refusal_fini(&r);
-	question_fini(&q);
+	tool_error_fini(&r);
+	input_request_fini(&q);
 	json_object_put(result);
 	json_object_put(ask.params);
 }
@@ -333,104 +333,104 @@ static const struct {
 
 static void check_bad_ask(size_t i)
 {
-	struct worker_ask ask = {.seq = 1,
-				 .kind = WORKER_ASK_ELICIT,
+	struct worker_question ask = {.seq = 1,
+				 .kind = WORKER_QUESTION_ELICIT,
 				 .params = parse(bad_asks[i].params)};
-	struct refusal r = {0};
-	struct question q;
+	struct tool_error r = {0};
+	struct input_request q;
 
-	ok(!question_init(&q, &ask, &r), "no question: %s", bad_asks[i].name);
+	ok(!input_request_init(&q, &ask, &r), "no question: %s", bad_asks[i].name);
 	is_str(r.code, "INVALID_PARAMETER", "%s: the code", bad_asks[i].name);
 	is_str(json_member_str(r.details, "pointer"), bad_asks[i].pointer,
 	       "%s: where", bad_asks[i].name);
-	refusal_fini(&r);
-	question_fini(&q);
+	tool_error_fini(&r);
+	input_request_fini(&q);
 	json_object_put(ask.params);
 }
 
 /* ---- who can be asked ---- */
 
 static const struct {
-	enum worker_ask_kind kind;
+	enum worker_question_kind kind;
 	const char *params, *capabilities;
 	enum mcp_revision revision;
 	bool can;
 	const char *name;
 } clients[] = {
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_11_25, true,
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_11_25, true,
      "elicitation: {} means forms"},
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"form\":{}}}", MCP_2025_11_25,
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"form\":{}}}", MCP_2025_11_25,
      true, "forms"},
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"url\":{}}}", MCP_2025_11_25,
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"url\":{}}}", MCP_2025_11_25,
      false, "MCP 29: URLs are not forms"},
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{\"url\":{},\"form\":{}}}",
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"url\":{},\"form\":{}}}",
      MCP_2025_11_25, true, "both"},
-    {WORKER_ASK_ELICIT, FORM, "{}", MCP_2025_11_25, false, "neither"},
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_06_18, true,
+    {WORKER_QUESTION_ELICIT, FORM, "{}", MCP_2025_11_25, false, "neither"},
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_06_18, true,
      "the first revision that has it"},
-    {WORKER_ASK_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_03_26, false,
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_03_26, false,
      "a revision that has it not"},
-    {WORKER_ASK_ELICIT,
+    {WORKER_QUESTION_ELICIT,
      "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
      "\"properties\":{\"p\":{\"type\":\"array\",\"items\":{\"type\":"
      "\"string\",\"enum\":[\"a\"]}}}}}",
      "{\"elicitation\":{}}", MCP_2025_06_18, false,
      "a revision without multiple choice"},
-    {WORKER_ASK_SAMPLE, ASK(""), "{\"sampling\":{}}", MCP_2024_11_05, true,
+    {WORKER_QUESTION_SAMPLE, ASK(""), "{\"sampling\":{}}", MCP_2024_11_05, true,
      "sampling, in the oldest revision"},
-    {WORKER_ASK_SAMPLE, ASK(""), "{\"elicitation\":{}}", MCP_2025_11_25, false,
+    {WORKER_QUESTION_SAMPLE, ASK(""), "{\"elicitation\":{}}", MCP_2025_11_25, false,
      "no sampling"},
-    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+    {WORKER_QUESTION_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
      "{\"sampling\":{}}", MCP_2025_11_25, false,
      "MCP 29: tools without sampling.tools"},
-    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+    {WORKER_QUESTION_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
      "{\"sampling\":{\"tools\":{}}}", MCP_2025_11_25, true, "tools"},
-    {WORKER_ASK_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
+    {WORKER_QUESTION_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
      "{\"sampling\":{\"tools\":{}}}", MCP_2025_06_18, false,
      "tools in a revision without"},
-    {WORKER_ASK_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
+    {WORKER_QUESTION_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
      "{\"sampling\":{}}", MCP_2025_11_25, false,
      "context without sampling.context"},
-    {WORKER_ASK_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
+    {WORKER_QUESTION_SAMPLE, ASK(",\"includeContext\":\"thisServer\""),
      "{\"sampling\":{}}", MCP_2025_06_18, true,
      "context, before it had to be declared"},
 };
 
 static void check_client(size_t i)
 {
-	struct worker_ask ask = {.seq = 1,
+	struct worker_question ask = {.seq = 1,
 				 .kind = clients[i].kind,
 				 .params = parse(clients[i].params)};
 	struct session s = {.revision = clients[i].revision,
 			    .client = parse(clients[i].capabilities),
 			    .initialized = true};
-	struct refusal r = {0};
-	struct question q;
+	struct tool_error r = {0};
+	struct input_request q;
 
-	ok(question_init(&q, &ask, &r), "a question for: %s", clients[i].name);
-	is_int(question_lacks(&q, &s) == NULL, clients[i].can,
+	ok(input_request_init(&q, &ask, &r), "a question for: %s", clients[i].name);
+	is_int(input_request_missing(&q, &s) == NULL, clients[i].can,
 	       "who can be asked: %s", clients[i].name);
-	question_fini(&q);
+	input_request_fini(&q);
 	json_object_put(s.client);
 	json_object_put(ask.params);
 }
 
 static void check_params(void)
 {
-	struct worker_ask ask = {
+	struct worker_question ask = {
 	    .seq = 1,
-	    .kind = WORKER_ASK_ELICIT,
+	    .kind = WORKER_QUESTION_ELICIT,
 	    .params = parse("{\"message\":\"m\",\"timeoutMs\":5,"
 			    "\"requestedSchema\":{\"type\":\"object\","
 			    "\"properties\":{}}}")};
 	struct session s = {.revision = MCP_2025_11_25};
-	struct refusal r = {0};
+	struct tool_error r = {0};
 	struct json_object *p;
-	struct question q;
+	struct input_request q;
 
-	ok(question_init(&q, &ask, &r), "a question with a time");
+	ok(input_request_init(&q, &ask, &r), "a question with a time");
 	is_int(q.timeout_ms, 5, "which is kept");
-	p = question_params(&q, &s, "T");
+	p = input_request_params(&q, &s, "T");
 	is_str(json_text(p, NULL),
 	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
 	       "\"properties\":{}},\"mode\":\"form\",\"_meta\":"
@@ -438,13 +438,13 @@ static void check_params(void)
 	       "MCP 19: a task's question says whose it is, and no time");
 	json_object_put(p);
 	s.revision = MCP_2025_06_18;
-	p = question_params(&q, &s, NULL);
+	p = input_request_params(&q, &s, NULL);
 	is_str(json_text(p, NULL),
 	       "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
 	       "\"properties\":{}}}",
 	       "an older client gets no mode, and no _meta without a task");
 	json_object_put(p);
-	question_fini(&q);
+	input_request_fini(&q);
 	json_object_put(ask.params);
 }
 
@@ -492,9 +492,9 @@ static struct json_object *choice_of(size_t n, size_t chosen)
 static void check_size(struct json_object *form, const char *expected,
 		       const char *name)
 {
-	struct fault f;
+	struct pointer_error f;
 
-	is_int(form_check(form, &f), expected == NULL, "%s", name);
+	is_int(elicit_form_check(form, &f), expected == NULL, "%s", name);
 	if (expected != NULL)
 		is_str(f.expected, expected, "%s: what would pass", name);
 	json_object_put(form);
@@ -522,28 +522,28 @@ static void check_sizes(void)
 static void check_large_answer(void)
 {
 	struct json_object *params = json_object_new_object();
-	struct worker_ask ask = {
-	    .seq = 1, .kind = WORKER_ASK_ELICIT, .params = params};
+	struct worker_question ask = {
+	    .seq = 1, .kind = WORKER_QUESTION_ELICIT, .params = params};
 	struct json_object *result = parse("{\"action\":\"accept\"}");
 	struct json_object *content = json_object_new_object();
 	struct json_object *chosen = json_object_new_array(), *a;
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
-	struct refusal r = {0};
-	struct question q;
+	struct tool_error r = {0};
+	struct input_request q;
 
 	json_object_object_add(params, "message", json_object_new_string("m"));
 	json_object_object_add(params, "requestedSchema",
 			       form_of(1, choice_of(1000, 1)));
-	ok(question_init(&q, &ask, &r), "a form of many choices");
+	ok(input_request_init(&q, &ask, &r), "a form of many choices");
 	for (int i = 0; i < 100000; i++)
 		json_object_array_add(chosen, json_object_new_string("v999"));
 	json_object_object_add(content, "p0", chosen);
 	json_object_object_add(result, "content", content);
-	a = question_answer(&q, result, &budget, &r);
+	a = input_request_result(&q, result, &budget, &r);
 	ok(a == NULL, "an answer that takes too long to check is none");
 	is_str(r.code, "INPUT_INVALID", "  by its code");
-	refusal_fini(&r);
-	question_fini(&q);
+	tool_error_fini(&r);
+	input_request_fini(&q);
 	json_object_put(result);
 	json_object_put(params);
 }

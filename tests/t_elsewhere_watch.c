@@ -21,15 +21,15 @@ static struct server srv;
 static struct config *config;
 static struct requestor *ada, *bob;
 
-static void on_news(void *arg, enum elsewhere_news news, struct run *r)
+static void on_news(void *arg, enum remote_run_event news, struct run *r)
 {
 	(void)arg, (void)news, (void)r;
 }
 
-static struct elsewhere_watch *watch(struct requestor *q, const char *id,
+static struct remote_run_watch *watch(struct requestor *q, const char *id,
 				     enum store_mail kind)
 {
-	struct elsewhere_watcher w = {.server = &srv,
+	struct remote_run_watcher w = {.server = &srv,
 				      .requestor = q,
 				      .kind = kind,
 				      .on_news = on_news};
@@ -37,7 +37,7 @@ static struct elsewhere_watch *watch(struct requestor *q, const char *id,
 				.owner = STORE_OWNER_OTHER};
 
 	snprintf(w.run_id, sizeof(w.run_id), "%s", id);
-	return elsewhere_watch_new(&w, &row);
+	return remote_run_watch_new(&w, &row);
 }
 
 static long long looks(void)
@@ -48,8 +48,8 @@ static long long looks(void)
 
 int main(void)
 {
-	static struct elsewhere_watch *all[MANY];
-	struct elsewhere_watch *other[3];
+	static struct remote_run_watch *all[MANY];
+	struct remote_run_watch *other[3];
 	long long before;
 	char *dir = help_dir();
 
@@ -69,15 +69,15 @@ int main(void)
 	other[2] = watch(bob, "run_a", STORE_MAIL_WATCH);
 	is_int(looks() - before, 4, "apart from its log, another, and another's");
 	for (size_t i = 0; i < MANY - 1; i++)
-		elsewhere_watch_free(all[i]);
+		remote_run_watch_free(all[i]);
 	is_int(looks() - before, 4, "as long as one is left");
-	elsewhere_watch_free(all[MANY - 1]);
+	remote_run_watch_free(all[MANY - 1]);
 	is_int(looks() - before, 3, "and no longer");
 	all[0] = watch(ada, "run_a", STORE_MAIL_WATCH);
 	is_int(looks() - before, 4, "and again when somebody comes");
-	elsewhere_watch_free(all[0]);
+	remote_run_watch_free(all[0]);
 	for (size_t i = 0; i < ARRAY_LEN(other); i++)
-		elsewhere_watch_free(other[i]);
+		remote_run_watch_free(other[i]);
 	is_int(looks() - before, 0, "nothing is left");
 	ok(srv.looks == NULL, "and nothing is known");
 	store_stop(srv.store, 10000);

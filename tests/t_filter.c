@@ -277,7 +277,7 @@ static const struct attempt program_attempts[] = {
 
 /* A worker has the first, or the other two, one on top of the other. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
-static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_BIRTH,
+static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
 static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
@@ -425,12 +425,12 @@ int main(void)
 	       "the workers' filter compiles");
 	is_int(filter_make(FILTER_ZYGOTE, &filters[FILTER_ZYGOTE]), 0,
 	       "and the zygote's");
-	is_int(filter_make(FILTER_BIRTH, &filters[FILTER_BIRTH]), 0,
+	is_int(filter_make(FILTER_CLONE, &filters[FILTER_CLONE]), 0,
 	       "and what a worker has on top of that");
 	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
 	       "and a program's");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
-	       filters[FILTER_ZYGOTE].len, filters[FILTER_BIRTH].len);
+	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
 		      ARRAY_LEN(worker_attempts));
 	test_attempts("born of a zygote", stacked, worker_attempts,

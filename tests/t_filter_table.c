@@ -30,11 +30,11 @@ static const struct {
 } filters[] = {
     {FILTER_WORKER, "tests/golden/filter_worker.txt"},
     {FILTER_ZYGOTE, "tests/golden/filter_zygote.txt"},
-    {FILTER_BIRTH, "tests/golden/filter_birth.txt"},
+    {FILTER_CLONE, "tests/golden/filter_birth.txt"},
     {FILTER_PROGRAM, "tests/golden/filter_program.txt"},
     {FILTER_SHIM, "tests/golden/filter_shim.txt"},
     {FILTER_NO_LOCKS, "tests/golden/filter_no_locks.txt"},
-    {FILTER_BROKER, "tests/golden/filter_broker.txt"},
+    {FILTER_BROWSER, "tests/golden/filter_broker.txt"},
     {FILTER_NAMES, "tests/golden/filter_names.txt"},
 };
 

@@ -10,17 +10,17 @@
 #include "tests/tap.h"
 
 /* Every line "file:line:column: level: text (pointer)". */
-static char *all_of(struct findings *f)
+static char *all_of(struct diagnostics *f)
 {
 	char *lines = xstrdup("");
 
-	findings_sort(f);
+	diagnostics_sort(f);
 	for (size_t i = 0; i < f->n; i++) {
-		const struct finding *g = &f->all[i];
+		const struct diagnostic *g = &f->all[i];
 		char *more = xasprintf(
 		    "%s%s:%zu:%zu: %s: %s (%s)\n", lines,
 		    g->file != NULL ? g->file : "", g->line, g->column,
-		    g->level == FINDING_ERROR ? "error" : "warning", g->text,
+		    g->level == DIAGNOSTIC_ERROR ? "error" : "warning", g->text,
 		    g->pointer != NULL ? g->pointer : "none");
 
 		free(lines);
@@ -31,14 +31,14 @@ static char *all_of(struct findings *f)
 
 static void is_all(const char *text, const char *want, const char *name)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	struct template *t = manifest_parse(text, strlen(text), &f);
 	char *got = all_of(&f);
 
 	is_str(got, want, "%s", name);
 	free(got);
 	template_unref(t);
-	findings_fini(&f);
+	diagnostics_fini(&f);
 }
 
 #define M "template.json:"
@@ -77,71 +77,71 @@ static void manifests(void)
 
 static void bounds(void)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 
-	for (int i = 0; i < FINDINGS_MAX; i++)
-		findings_add(&f, FINDING_WARNING, "a", "", "warning %03d", i);
-	is_int((long long)f.n, FINDINGS_MAX, "as many as are kept");
+	for (int i = 0; i < DIAGNOSTICS_MAX; i++)
+		diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning %03d", i);
+	is_int((long long)f.n, DIAGNOSTICS_MAX, "as many as are kept");
 	ok(!f.more, "and no more");
-	is_int(findings_add(&f, FINDING_WARNING, "a", "", "warning 000"),
+	is_int(diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning 000"),
 	       -EINVAL, "one that is there already");
 	ok(!f.more, "is not another");
-	findings_add(&f, FINDING_WARNING, "a", "", "one more");
-	ok(f.more && f.n == FINDINGS_MAX, "of one more it is known");
-	findings_add(&f, FINDING_ERROR, "a", "/x", "an error");
-	findings_of_name(&f);
-	is_int((long long)f.n, FINDINGS_MAX, "there is always room");
-	is_int((long long)findings_errors(&f), 1, "for an error");
+	diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "one more");
+	ok(f.more && f.n == DIAGNOSTICS_MAX, "of one more it is known");
+	diagnostics_add(&f, DIAGNOSTIC_ERROR, "a", "/x", "an error");
+	diagnostics_of_name(&f);
+	is_int((long long)f.n, DIAGNOSTICS_MAX, "there is always room");
+	is_int((long long)diagnostics_errors(&f), 1, "for an error");
 	ok(f.all[f.n - 1].name, "of which more can be said");
-	findings_sort(&f);
-	is_int(f.all[0].level, FINDING_ERROR, "and which comes first");
-	findings_fini(&f);
+	diagnostics_sort(&f);
+	is_int(f.all[0].level, DIAGNOSTIC_ERROR, "and which comes first");
+	diagnostics_fini(&f);
 	ok(f.n == 0 && f.all == NULL && !f.more, "empty again");
-	for (int i = 0; i <= FINDINGS_MAX; i++)
-		findings_add(&f, FINDING_ERROR, "a", "", "error %d", i);
-	findings_of_name(&f);
+	for (int i = 0; i <= DIAGNOSTICS_MAX; i++)
+		diagnostics_add(&f, DIAGNOSTIC_ERROR, "a", "", "error %d", i);
+	diagnostics_of_name(&f);
 	ok(!f.all[f.n - 1].name, "nothing is said of what has no room");
-	findings_fini(&f);
+	diagnostics_fini(&f);
 }
 
 static void first(void)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	char small[24];
 
-	findings_first(&f, why, sizeof(why));
-	is_str(why, "", "nothing is wrong");
-	findings_add(&f, FINDING_WARNING, "a", "/x", "mind");
-	findings_first(&f, why, sizeof(why));
-	is_str(why, "", "a warning is no reason");
-	findings_add(&f, FINDING_ERROR, "a\x1b.json", "/x\n", "bad \x1b[1m\xFF");
-	findings_at(&f, 3, 4);
-	findings_sort(&f);
-	findings_first(&f, why, sizeof(why));
-	is_str(why, "a?.json:3:4: bad ?[1m? (/x?)", "cleaned, with its place");
-	findings_add(&f, FINDING_ERROR, NULL, NULL, "worse");
-	findings_first(&f, why, sizeof(why));
-	is_str(why, "a?.json:3:4: bad ?[1m? (/x?); and 1 more, which paddock "
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
+	is_str(errmsg, "", "nothing is wrong");
+	diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "/x", "mind");
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
+	is_str(errmsg, "", "a warning is no reason");
+	diagnostics_add(&f, DIAGNOSTIC_ERROR, "a\x1b.json", "/x\n", "bad \x1b[1m\xFF");
+	diagnostics_at(&f, 3, 4);
+	diagnostics_sort(&f);
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
+	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?)", "cleaned, with its place");
+	diagnostics_add(&f, DIAGNOSTIC_ERROR, NULL, NULL, "worse");
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
+	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?); and 1 more, which paddock "
 		    "template check shows", "and how many more there are");
-	findings_first(&f, small, sizeof(small));
+	diagnostics_first(&f, small, sizeof(small));
 	is_str(small, "a?.json:3:4: bad ?[1m? ", "within its room");
-	findings_sort(&f);
-	findings_first(&f, why, sizeof(why));
-	ok(strncmp(why, "worse; ", 7) == 0, "what is of the package is first");
-	findings_fini(&f);
+	diagnostics_sort(&f);
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
+	ok(strncmp(errmsg, "worse; ", 7) == 0, "what is of the package is first");
+	diagnostics_fini(&f);
 }
 
 static void as_json(void)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	struct json_object *o, *again = NULL;
 	const char *text;
 	size_t len;
 
-	findings_add(&f, FINDING_ERROR, NULL, NULL, "e");
-	findings_add(&f, FINDING_WARNING, "\xFF" "b", "/p", "w");
-	findings_at(&f, 2, 0);
-	o = findings_json(&f);
+	diagnostics_add(&f, DIAGNOSTIC_ERROR, NULL, NULL, "e");
+	diagnostics_add(&f, DIAGNOSTIC_WARNING, "\xFF" "b", "/p", "w");
+	diagnostics_at(&f, 2, 0);
+	o = diagnostics_json(&f);
 	text = json_text(o, &len);
 	is_int(json_parse(&again, text, len, NULL), 0,
 	       "JSON, though a file's name is no text");
@@ -152,7 +152,7 @@ static void as_json(void)
 	       "with what is known");
 	json_object_put(again);
 	json_object_put(o);
-	findings_fini(&f);
+	diagnostics_fini(&f);
 }
 
 int main(void)

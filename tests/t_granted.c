@@ -60,20 +60,20 @@ static const struct {
     {"[\"metadata.internal\"]", "metadata.internal", 80, "10.0.0.1", false},
 };
 
-static const char *asked(const struct granted *g, size_t i)
+static const char *asked(const struct host_grants *g, size_t i)
 {
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
 	const char *leads = cases[i].leads;
-	const char *why = granted_host(g, cases[i].host, cases[i].port);
+	const char *errmsg = host_grants_host(g, cases[i].host, cases[i].port);
 
-	if (why != NULL || leads == NULL)
-		return why;
+	if (errmsg != NULL || leads == NULL)
+		return errmsg;
 	if (inet_pton(AF_INET, leads, &in.sin_addr) == 1)
-		return granted_address(g, cases[i].host, cases[i].port,
+		return host_grants_address(g, cases[i].host, cases[i].port,
 				       (struct sockaddr *)&in);
 	inet_pton(AF_INET6, leads, &in6.sin6_addr);
-	return granted_address(g, cases[i].host, cases[i].port,
+	return host_grants_address(g, cases[i].host, cases[i].port,
 			       (struct sockaddr *)&in6);
 }
 
@@ -82,36 +82,36 @@ int main(void)
 	static const char *const wrong[] = {"[1]", "[\"a b\"]", "[\"\"]",
 					    "[\"a\\u0000\"]", "[null]"};
 	struct json_object *list;
-	struct granted *g;
+	struct host_grants *g;
 
-	is_int(reach_init(NULL), 0, "the machine's own addresses can be asked");
+	is_int(net_deny_init(NULL), 0, "the machine's own addresses can be asked");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *why;
+		const char *errmsg;
 
 		list = json_tokener_parse(cases[i].list);
-		g = granted_new(list);
+		g = host_grants_new(list);
 		json_object_put(list);
 		if (!ok(g != NULL, "a list: %s", cases[i].list))
 			continue;
-		why = asked(g, i);
-		is_int(why == NULL, cases[i].may, "%s %s %s at %u%s%s",
+		errmsg = asked(g, i);
+		is_int(errmsg == NULL, cases[i].may, "%s %s %s at %u%s%s",
 		       cases[i].list, cases[i].may ? "opens" : "does not open",
 		       cases[i].host, cases[i].port,
 		       cases[i].leads != NULL ? ", which is " : "",
 		       cases[i].leads != NULL ? cases[i].leads : "");
-		ok(why == NULL || granted_refuses(why), "by a reason of its own");
-		granted_unref(g);
+		ok(errmsg == NULL || host_grants_refuses(errmsg), "by a reason of its own");
+		host_grants_unref(g);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		list = json_tokener_parse(wrong[i]);
-		ok(granted_new(list) == NULL, "no list: %s", wrong[i]);
+		ok(host_grants_new(list) == NULL, "no list: %s", wrong[i]);
 		json_object_put(list);
 	}
-	g = granted_new(NULL);
-	ok(g != NULL && granted_host(g, "example.org", 80) != NULL,
+	g = host_grants_new(NULL);
+	ok(g != NULL && host_grants_host(g, "example.org", 80) != NULL,
 	   "no list at all opens nothing");
-	granted_unref(granted_ref(g));
-	granted_unref(g);
-	ok(!granted_refuses("a loopback address"), "others' reasons are others'");
+	host_grants_unref(host_grants_ref(g));
+	host_grants_unref(g);
+	ok(!host_grants_refuses("a loopback address"), "others' reasons are others'");
 	return tap_done();
 }

@@ -39,7 +39,7 @@ static const char *const things[] = {
 static const struct {
 	const char *folder, *path; /* below root, or absolute */
 	int rc;
-	const char *says; /* of WHY, or of what lies there: its name */
+	const char *says; /* of ERRMSG, or of what lies there: its name */
 } finds[] = {
     {"shared", "shared", 0, "shared"},
     {"shared", "shared/file", 0, "shared/file"},
@@ -94,8 +94,8 @@ static void try_find(size_t i)
 	char *folder = in_root(finds[i].folder), *path = in_root(finds[i].path);
 	char *list = xasprintf("/elsewhere %s  /opt", folder);
 	struct file_id id, want = {0};
-	char why[512] = "";
-	int rc = granted_path_find_listed(list, path, &id, why, sizeof(why));
+	char errmsg[512] = "";
+	int rc = granted_path_find_listed(list, path, &id, errmsg, sizeof(errmsg));
 
 	if (finds[i].rc == 1)
 		ok(rc < 0, "%s below %s is not had", finds[i].path,
@@ -111,8 +111,8 @@ static void try_find(size_t i)
 			want = (struct file_id){st.st_dev, st.st_ino};
 		free(real);
 	} else if (finds[i].rc != 1) {
-		ok(strstr(why, finds[i].says) != NULL && strstr(why, path),
-		   "…and says why: %s", why);
+		ok(strstr(errmsg, finds[i].says) != NULL && strstr(errmsg, path),
+		   "…and says why: %s", errmsg);
 	}
 	ok(file_id_same(&id, &want), "…and which file that is");
 	free(list);
@@ -126,15 +126,15 @@ static void try_mount(void)
 	char *on = in_root("shared/sub"), *path = in_root("shared/sub/secret");
 	char *from = in_root("private");
 	struct file_id id;
-	char why[512];
+	char errmsg[512];
 
 	if (mount(from, on, NULL, MS_BIND, NULL) != 0) {
 		skip("only root may mount", "what is mounted below a granted folder");
 	} else {
 		const char *folders[] = {root};
 
-		is_int(granted_path_find(folders, 1, path, &id, why,
-					 sizeof(why)),
+		is_int(granted_path_find(folders, 1, path, &id, errmsg,
+					 sizeof(errmsg)),
 		       0, "what root mounted below a granted folder is there");
 		umount2(on, MNT_DETACH);
 	}

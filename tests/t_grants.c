@@ -21,7 +21,7 @@
 
 static int parse(struct config *c, const char *text)
 {
-	return config_read_text(c, "f", text, strlen(text), why, sizeof(why));
+	return config_read_text(c, "f", text, strlen(text), errmsg, sizeof(errmsg));
 }
 
 /* A template called "t" whose digest is A and whose manifest has MEMBERS. */
@@ -36,7 +36,7 @@ static struct template *with(const char *members)
 
 	free(text);
 	if (t == NULL) {
-		printf("Bail out! %s\n", why);
+		printf("Bail out! %s\n", errmsg);
 		exit(1);
 	}
 	strcpy(t->digest, A);
@@ -100,12 +100,12 @@ static void table(void)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct template *t = with(cases[i].members);
 		struct config *c = config_new(0);
-		struct refusal r = {0};
+		struct tool_error r = {0};
 		struct json_object *v;
 		bool may;
 
 		if (parse(c, cases[i].config) != 0)
-			ok(false, "case %zu: %s", i, why);
+			ok(false, "case %zu: %s", i, errmsg);
 		may = grants_allow(t, c, &r);
 		is_str(may ? NULL : json_member_str(r.details, "key"),
 		       cases[i].missing, "case %zu: %s", i, cases[i].members);
@@ -115,7 +115,7 @@ static void table(void)
 		is_int(json_member(v, "missing") == NULL, may,
 		       "and what is shown is the same");
 		json_object_put(v);
-		refusal_fini(&r);
+		tool_error_fini(&r);
 		config_free(c);
 		template_unref(t);
 	}
@@ -190,21 +190,21 @@ static void others(void)
 static void shipped(void)
 {
 	size_t n;
-	const struct config_grant *g = shipped_grants(&n);
+	const struct config_grant *g = template_shipped_grants(&n);
 	struct config *c = config_new(0);
 	struct template *t = with(TOOLS);
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	ok(n > 0 && g[0].tools != NULL && g[0].digest == NULL,
 	   "what ships has grants");
 	free(t->id);
 	t->id = xstrdup(g[0].name);
 	ok(grants_tool(t, c, "create_tab") != NULL, "its name is not enough");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	t->shipped = true;
 	ok(grants_tool(t, c, "create_tab") == NULL, "its folder is");
 	ok(!grants_allow(t, c, &r), "for what is listed there alone");
-	refusal_fini(&r);
+	tool_error_fini(&r);
 	free(t->id);
 	t->id = xstrdup("another");
 	ok(grants_tool(t, c, "create_tab") != NULL, "and for those names");

@@ -50,7 +50,7 @@ static const char *const right[] = {"a",	  "xn--fiqs8s.example",
 				    "0.0.0.0/0",  "::/0",
 				    "1.2.3.4/32", "\xe4\xbe\x8b.example"};
 
-static bool has(const struct hosts *h, const char *address)
+static bool has(const struct host_list *h, const char *address)
 {
 	union {
 		struct sockaddr any;
@@ -65,43 +65,43 @@ static bool has(const struct hosts *h, const char *address)
 		a.in.sin_family = AF_INET;
 		inet_pton(AF_INET, address, &a.in.sin_addr);
 	}
-	return hosts_have_address(h, &a.any);
+	return host_list_have_address(h, &a.any);
 }
 
 int main(void)
 {
-	struct hosts *h = hosts_new(LIST), *all;
+	struct host_list *h = host_list_new(LIST), *all;
 	struct sockaddr_un {
 		sa_family_t family;
 	} local = {AF_UNIX};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		ok(hosts_have_name(h, names[i].name) == names[i].in,
+		ok(host_list_have_name(h, names[i].name) == names[i].in,
 		   "\"%s\" is%s in it", names[i].name,
 		   names[i].in ? "" : " not");
 	for (size_t i = 0; i < ARRAY_LEN(addresses); i++)
 		ok(has(h, addresses[i].address) == addresses[i].in,
 		   "%s is%s in it", addresses[i].address,
 		   addresses[i].in ? "" : " not");
-	ok(!hosts_have_address(h, (const void *)&local), "nor is a path");
-	hosts_free(h);
-	all = hosts_new("0.0.0.0/0");
+	ok(!host_list_have_address(h, (const void *)&local), "nor is a path");
+	host_list_free(h);
+	all = host_list_new("0.0.0.0/0");
 	ok(has(all, "8.8.8.8") && !has(all, "2606::1"),
 	   "all of IPv4 is not IPv6");
-	hosts_free(all);
+	host_list_free(all);
 	for (size_t i = 0; i < ARRAY_LEN(right); i++)
-		ok(hosts_word_ok(right[i], strlen(right[i])), "\"%s\" is a word",
+		ok(host_list_word_ok(right[i], strlen(right[i])), "\"%s\" is a word",
 		   right[i]);
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-		ok(!hosts_word_ok(wrong[i], strlen(wrong[i])), "\"%s\" is none",
+		ok(!host_list_word_ok(wrong[i], strlen(wrong[i])), "\"%s\" is none",
 		   wrong[i]);
-	ok(hosts_new("a 10.0.0.0/33") == NULL,
+	ok(host_list_new("a 10.0.0.0/33") == NULL,
 	   "a list with a word that is none is none");
-	h = hosts_new("  ");
-	ok(h != NULL && !hosts_have_name(h, "a") && !has(h, "1.2.3.4"),
+	h = host_list_new("  ");
+	ok(h != NULL && !host_list_have_name(h, "a") && !has(h, "1.2.3.4"),
 	   "an empty list has nothing");
-	hosts_free(h);
-	ok(!hosts_have_name(NULL, "a") && !has(NULL, "1.2.3.4"),
+	host_list_free(h);
+	ok(!host_list_have_name(NULL, "a") && !has(NULL, "1.2.3.4"),
 	   "nor has none");
 	return tap_done();
 }

@@ -131,10 +131,10 @@ static const struct http_conn_ops by_path = {on_head, on_path, on_closed};
 static void test_turns(void)
 {
 	char *text = xcalloc(FLOOD, sizeof(GET_A));
-	struct turns turns;
+	struct fair_queue turns;
 	int flood;
 
-	turns_init(&turns, base);
+	fair_queue_init(&turns, base);
 	http_pool_init(&pool, base, &by_path, NULL);
 	pool.turns = &turns;
 	pool.keepalive_ms = LATE_MS;
@@ -159,7 +159,7 @@ static void test_turns(void)
 	close(flood);
 	close(client);
 	http_pool_fini(&pool, 0);
-	turns_fini(&turns);
+	fair_queue_fini(&turns);
 	free(text);
 }
 
@@ -207,12 +207,12 @@ static void test_idle(void)
 static void test_stall(void)
 {
 	char *text = xcalloc(1, LARGE);
-	struct http_payer owes = {0};
+	struct http_usage owes = {0};
 
 	memset(text, 'x', LARGE);
 	begin(&pool.limits.stall_ms);
 	say(HEAD "abcd");
-	http_conn_payer(asked, &owes);
+	http_conn_set_usage(asked, &owes);
 	http_conn_reply(asked, 200, "text/plain", text, LARGE);
 	ok(pool.held.unread >= LARGE && owes.unread == pool.held.unread,
 	   "what is to be read is counted, and for whom");
@@ -247,13 +247,13 @@ static void test_linger(void)
 #define BODIES 1000 /* for all; one requestor alone has 875 of them */
 #define UPLOAD(path) "POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
 
-static struct http_payer ada, eve;
+static struct http_usage ada, eve;
 
 /* As a token says who pays; of any other path nobody knows. */
 static bool on_payer(void *arg, struct http_conn *c, const struct http_request *r)
 {
 	(void)arg;
-	http_conn_payer(c, strcmp(r->path, "/ada") == 0	  ? &ada
+	http_conn_set_usage(c, strcmp(r->path, "/ada") == 0	  ? &ada
 			   : strcmp(r->path, "/eve") == 0 ? &eve
 							  : NULL);
 	return true;
@@ -296,7 +296,7 @@ static void begin_bodies(void)
 	pool.limits.bodies = BODIES;
 	pool.limits.nobodys = 500;
 	close(client);
-	ada = eve = (struct http_payer){0};
+	ada = eve = (struct http_usage){0};
 }
 
 static void test_bodies(void)

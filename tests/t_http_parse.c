@@ -16,11 +16,11 @@ static void note(const struct http_parse *p)
 {
 	const struct http_request *r;
 	size_t at = strlen(seen);
-	const char *why;
+	const char *errmsg;
 
 	if (http_parse_step(p) == HTTP_BAD) {
 		snprintf(seen + at, sizeof(seen) - at, "<%d>",
-			 http_parse_fault(p, &why));
+			 http_parse_fault(p, &errmsg));
 		return;
 	}
 	r = http_parse_request(p);

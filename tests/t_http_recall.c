@@ -134,9 +134,9 @@ static struct http_session *session(struct requestor *q)
 static bool is_kept(const char *id)
 {
 	struct answer a = {0};
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 
-	http_keep_key(key, id);
+	http_session_store_key(key, id);
 	store_get_session(srv.store, key, clock_wall_ms(), help_done, &a);
 	help_wait(srv.store, &a);
 	return a.rc == 0;
@@ -159,7 +159,7 @@ static void test_begun(void)
 	begin();
 	fd = come(&c);
 	s = session(ada);
-	http_recall_begun(s, c, HELLO, strlen(HELLO));
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	is_int(status(fd), 0, "the first answer waits until the session is kept");
 	store_works();
 	is_int(status(fd), 200, "then it leaves");
@@ -167,17 +167,17 @@ static void test_begun(void)
 	close(fd);
 
 	fd = come(&c);
-	http_recall_begun(session(ada), c, HELLO, strlen(HELLO));
-	http_recalls_tick(&all, clock_mono_ms());
+	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
+	http_store_waits_tick(&all, clock_mono_ms());
 	is_int(status(fd), 0, "for how long a disk takes");
-	http_recalls_tick(&all, clock_mono_ms() + HTTP_PROMISE_MS);
+	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_SAVE_MS);
 	is_int(status(fd), 200, "but not for ever");
 	store_works();
 	is_int(status(fd), 0, "and is told once");
 	close(fd);
 
 	fd = come(&c);
-	http_recall_begun(session(ada), c, HELLO, strlen(HELLO));
+	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
 	http_sessions_fini(&all);
 	is_int(status(fd), 200, "nor longer than the server lives");
 	http_sessions_init(&all, &srv, &pool.held);
@@ -196,7 +196,7 @@ static void test_gone(void)
 	fd = come(&c);
 	s = session(ada);
 	memcpy(id, s->id, sizeof(id));
-	http_recall_begun(s, c, HELLO, strlen(HELLO));
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	shutdown(fd, SHUT_RDWR);
 	close(fd);
 	http_pool_fini(&pool, 0); /* its connection is closed */
@@ -209,7 +209,7 @@ static void test_gone(void)
 
 static void test_large(void)
 {
-	char *text = xcalloc(1, HTTP_KEEP_TEXT + 1);
+	char *text = xcalloc(1, HTTP_SESSION_STORE_TEXT + 1);
 	struct http_conn *c;
 	struct http_session *s;
 	int fd;
@@ -217,9 +217,9 @@ static void test_large(void)
 	begin();
 	fd = come(&c);
 	s = session(ada);
-	memset(text, 'x', HTTP_KEEP_TEXT);
+	memset(text, 'x', HTTP_SESSION_STORE_TEXT);
 	s->session.client = json_object_new_string(text);
-	http_recall_begun(s, c, HELLO, strlen(HELLO));
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	is_int(status(fd), 200, "a session with too much to keep works");
 	ok(!s->has_row && !is_kept(s->id), "without being kept");
 	close(fd);
@@ -238,14 +238,14 @@ static void test_lookup(void)
 	s = session(ada);
 	s->session.log_level = 3;
 	memcpy(id, s->id, sizeof(id));
-	http_keep(s, STORE_NOW, NULL, NULL);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
 	let_go(s);
 	for (int i = 0; i < 3; i++)
 		fd[i] = come(&c[i]);
 	before = told;
-	http_recall(&all, ada, c[0], id);
-	http_recall(&all, ada, c[1], id);
-	http_recall(&all, bob, c[2], id);
+	http_store_wait(&all, ada, c[0], id);
+	http_store_wait(&all, ada, c[1], id);
+	http_store_wait(&all, bob, c[2], id);
 	is_int(status(fd[0]), 0, "a request waits for its session");
 	store_works();
 	loop();
@@ -254,7 +254,7 @@ static void test_lookup(void)
 	s = http_session_find(&all, ada, id);
 	ok(s != NULL && s->session.log_level == 3 && s->has_row, "as it was");
 	is_int(status(fd[2]), 404, "for another requestor there is none");
-	is_int((long long)(ada->http_recalls + bob->http_recalls + all.n_recalls),
+	is_int((long long)(ada->http_store_waits + bob->http_store_waits + all.n_store_waits),
 	       0, "nobody waits any more");
 	for (int i = 0; i < 3; i++)
 		close(fd[i]);
@@ -270,18 +270,18 @@ static void test_none(void)
 
 	begin();
 	fd = come(&c);
-	http_recall(&all, ada, c, id);
+	http_store_wait(&all, ada, c, id);
 	store_works();
 	is_int(status(fd), 404, "what was never kept is none");
 	is_int((long long)ada->lookups_failed, 1, "which is counted");
 	close(fd);
 	fd = come(&c);
-	http_recall(&all, ada, c, id);
-	http_recalls_tick(&all, clock_mono_ms() + HTTP_RECALL_MS);
+	http_store_wait(&all, ada, c, id);
+	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_MS);
 	is_int(status(fd), 503, "when the store takes too long, it may be asked later");
 	close(fd);
-	ok(!http_recall_may(&all, "x") && !http_recall_may(&all, "") &&
-	   http_recall_may(&all, id), "what is no id of ours is not looked for");
+	ok(!http_store_wait_may(&all, "x") && !http_store_wait_may(&all, "") &&
+	   http_store_wait_may(&all, id), "what is no id of ours is not looked for");
 	end();
 }
 
@@ -295,9 +295,9 @@ static void test_ended(void)
 	begin();
 	s = session(ada);
 	memcpy(id, s->id, sizeof(id));
-	http_keep(s, STORE_NOW, NULL, NULL);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
 	fd = come(&c);
-	http_recall_ended(s, c);
+	http_store_wait_deleted(s, c);
 	is_int((long long)all.n, 0, "a session that is to end ends");
 	is_int(status(fd), 0, "who asked for it hears of it");
 	store_works();
@@ -321,9 +321,9 @@ static void on_row(void *arg, const struct store_result *res)
 static int64_t lasts(const struct http_session *s)
 {
 	struct answer a = {0};
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 
-	http_keep_key(key, s->id);
+	http_session_store_key(key, s->id);
 	store_get_session(srv.store, key, 0, on_row, &a);
 	help_wait(srv.store, &a);
 	return expires_ms;
@@ -339,16 +339,16 @@ static void test_touched(void)
 	used = session(ada);
 	idle = session(ada);
 	used->used_ms = idle->used_ms = clock_mono_ms() - 60000;
-	http_keep(used, STORE_NOW, NULL, NULL);
-	http_keep(idle, STORE_NOW, NULL, NULL);
+	http_session_store(used, STORE_SYNC, NULL, NULL);
+	http_session_store(idle, STORE_SYNC, NULL, NULL);
 	then[0] = lasts(used);
 	then[1] = lasts(idle);
 	http_session_used(used);
-	http_keep_tick(&all);
+	http_session_store_tick(&all);
 	ok(lasts(used) == then[0], "a row is not written at each use");
 	used->row_ms = idle->row_ms = clock_mono_ms() - config->session_idle_ms / 4;
 	idle->used_ms = idle->row_ms - 1;
-	http_keep_tick(&all);
+	http_session_store_tick(&all);
 	ok(lasts(used) >= then[0] + 60000, "but now and then, and lasts longer");
 	ok(lasts(idle) == then[1], "without a use it does not");
 	end();
@@ -362,7 +362,7 @@ static void test_changed(void)
 
 	begin();
 	s = session(ada);
-	http_keep(s, STORE_NOW, NULL, NULL);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
 	memcpy(id, s->id, sizeof(id));
 	s->session.log_level = 2;
 	session_changed(&s->session);
@@ -385,19 +385,19 @@ static void test_changed(void)
 /* As many as there is room for; none of them is done before loop(). */
 static int drop_many(struct requestor *q, int from)
 {
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 	int n = -1;
 
 	do
 		snprintf(key, sizeof(key), "%064x", (unsigned)(from + ++n));
-	while (n <= HTTP_DROPS_MAX && http_drop(&all, q, key, NULL, NULL));
+	while (n <= HTTP_SESSION_DELETES_MAX && http_session_delete(&all, q, key, NULL, NULL));
 	return n;
 }
 
 /* On a full disk nothing is dropped, for as long as nobody makes room there. */
 static void test_dropped(void)
 {
-	char id[HTTP_SESSION_ID_SIZE], key[HTTP_KEY_SIZE];
+	char id[HTTP_SESSION_ID_SIZE], key[HTTP_SESSION_KEY_SIZE];
 	struct http_conn *c;
 	struct http_session *s;
 	int fd, before, n;
@@ -405,33 +405,33 @@ static void test_dropped(void)
 	begin();
 	s = session(ada);
 	memcpy(id, s->id, sizeof(id));
-	http_keep_key(key, id);
-	http_keep(s, STORE_NOW, NULL, NULL);
+	http_session_store_key(key, id);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
 	store_works();
 	fd = come(&c);
 	before = told;
 	http_session_end(s, "a test");
-	ok(http_drop_is(&all, key), "a session that ends is over");
-	http_recall(&all, ada, c, id);
-	is_int((long long)all.n_recalls, 0, "before the store has let go of it");
+	ok(http_session_delete_pending(&all, key), "a session that ends is over");
+	http_store_wait(&all, ada, c, id);
+	is_int((long long)all.n_store_waits, 0, "before the store has let go of it");
 	is_int(status(fd), 404, "and its client is told so");
 	is_int(told - before, 0, "and not that it is back");
 	store_works();
-	ok(!http_drop_is(&all, key) && !is_kept(id), "then there is no row");
+	ok(!http_session_delete_pending(&all, key) && !is_kept(id), "then there is no row");
 	close(fd);
 
 	n = drop_many(ada, 0);
-	ok(n > 0 && n < HTTP_DROPS_MAX, "a requestor drops so many at once");
+	ok(n > 0 && n < HTTP_SESSION_DELETES_MAX, "a requestor drops so many at once");
 	ok(drop_many(bob, 10000) > 0, "and leaves some to others");
 	store_works();
 	loop();
-	is_int((long long)(ada->http_drops + bob->http_drops), 0,
+	is_int((long long)(ada->http_session_deletes + bob->http_session_deletes), 0,
 	       "what is dropped counts no more");
 	ok(drop_many(ada, 0) == n, "so that there is room again");
 	http_sessions_fini(&all);
 	store_works();
 	loop();
-	is_int((long long)ada->http_drops, 0, "a server may end meanwhile");
+	is_int((long long)ada->http_session_deletes, 0, "a server may end meanwhile");
 	http_sessions_init(&all, &srv, &pool.held);
 	end();
 }

@@ -16,7 +16,7 @@
 static struct server srv;
 static struct config *config;
 static struct http_sessions all;
-static struct http_payer conns;
+static struct http_usage conns;
 
 static void begin(void)
 {
@@ -112,9 +112,9 @@ static void test_all(void)
 }
 
 static void forget(void *arg, enum client_task_end how,
-		   struct rpc_msg *value, const char *why)
+		   struct rpc_msg *value, const char *errmsg)
 {
-	(void)how, (void)value, (void)why;
+	(void)how, (void)value, (void)errmsg;
 	*(bool *)arg = true;
 }
 
@@ -124,7 +124,7 @@ static void answer(struct http_session *s, const char *text)
 	struct rpc_msg m;
 
 	rpc_parse(&m, text, strlen(text));
-	asked_answer(&s->session, &m);
+	client_request_response(&s->session, &m);
 	rpc_fini(&m);
 }
 
@@ -146,7 +146,7 @@ static void test_polled(void)
 	answer(s, "{\"jsonrpc\":\"2.0\",\"id\":\"paddock-1\",\"result\":{"
 		  "\"task\":{\"taskId\":\"t\",\"status\":\"working\","
 		  "\"pollInterval\":30000}}}");
-	is_int(s->session.n_askeds, 0,
+	is_int(s->session.n_client_requests, 0,
 	       "the client answered with a task, which is polled now and then");
 	http_sessions_sweep(&all, ANY_TIME);
 	ok(is_there(user(1), id), "its session is not idle between two polls");

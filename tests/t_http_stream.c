@@ -130,13 +130,13 @@ static bool resumes(int number, int seq, const char *text)
 static void test_many(void)
 {
 	begin();
-	for (int i = 1; i <= HTTP_KEPT_MAX + 2; i++)
+	for (int i = 1; i <= HTTP_REPLAY_MAX + 2; i++)
 		miss_one(i, 0);
-	is_int((long long)s->n_kept, HTTP_KEPT_MAX, "so many are kept");
+	is_int((long long)s->n_replayable, HTTP_REPLAY_MAX, "so many are kept");
 	ok(!resumes(1, 0, ""), "the first is forgotten");
 	ok(!resumes(2, 0, ""), "and the second");
 	ok(resumes(3, 0, "\"id\":3,"), "the third is not: its answer is there");
-	ok(resumes(HTTP_KEPT_MAX + 2, 0, "\"id\":34,"), "nor the last");
+	ok(resumes(HTTP_REPLAY_MAX + 2, 0, "\"id\":34,"), "nor the last");
 	ok(resumes(3, 0, "\"id\":3,"), "it can be heard again");
 	ok(!resumes(3, 2, ""), "but not after an event that it never had");
 	ok(!resumes(99, 0, ""), "nor what never was");
@@ -148,13 +148,13 @@ static void test_large(void)
 {
 	begin();
 	miss_one(1, 0);
-	miss_one(2, HTTP_KEPT_BYTES);
-	is_int((long long)s->n_kept, 1, "one that is large displaces others");
+	miss_one(2, HTTP_REPLAY_BYTES);
+	is_int((long long)s->n_replayable, 1, "one that is large displaces others");
 	ok(!resumes(1, 0, ""), "which are forgotten");
 	miss_one(3, 0);
 	ok(!resumes(2, 0, ""), "and is itself, for a newer one");
 	ok(resumes(3, 0, "\"id\":3,"), "which is kept");
-	is_int((long long)all.ended_bytes, (long long)s->kept_bytes,
+	is_int((long long)all.ended_bytes, (long long)s->replayable_bytes,
 	       "what is kept is counted");
 	end();
 }
@@ -178,33 +178,33 @@ static void test_kept_of_all(void)
 	begin();
 	mine = s;
 	for (int i = 0; i < 4; i++)
-		miss_one(10 + i, HTTP_KEPT_LEAST / 8);
-	while (all.ended_bytes < HTTP_KEPT_ALL && n++ < 40) {
+		miss_one(10 + i, HTTP_REPLAY_LEAST / 8);
+	while (all.ended_bytes < HTTP_REPLAY_ALL && n++ < 40) {
 		s = session_of(2);
-		miss_one(1, HTTP_KEPT_BYTES / 2);
+		miss_one(1, HTTP_REPLAY_BYTES / 2);
 	}
-	is_int((long long)mine->n_kept, 4,
+	is_int((long long)mine->n_replayable, 4,
 	       "one who keeps all it may displaces nobody's");
-	ok(s->session.requestor->http_ended_bytes <= HTTP_KEPT_ALL * 9ull / 10,
+	ok(s->session.requestor->http_ended_bytes <= HTTP_REPLAY_ALL * 9ull / 10,
 	   "of its own the oldest go: it has %zu",
 	   s->session.requestor->http_ended_bytes);
-	is_int((long long)s->n_kept, 1, "not its newest");
+	is_int((long long)s->n_replayable, 1, "not its newest");
 	for (int i = 0; i < 20; i++) {
 		s = session_of(99);
-		miss_one(1, HTTP_KEPT_BYTES / 2);
+		miss_one(1, HTTP_REPLAY_BYTES / 2);
 	}
-	ok(all.ended_bytes <= HTTP_KEPT_ALL &&
-	   s->session.requestor->http_ended_bytes > HTTP_KEPT_LEAST,
+	ok(all.ended_bytes <= HTTP_REPLAY_ALL &&
+	   s->session.requestor->http_ended_bytes > HTTP_REPLAY_LEAST,
 	   "the next has a part of what is left: %zu of now %zu",
 	   s->session.requestor->http_ended_bytes, all.ended_bytes);
 	for (uid_t uid = 3; uid < 40; uid++)
 		for (int i = 0; i < 2; i++) {
 			s = session_of(uid);
-			miss_one(1, HTTP_KEPT_BYTES / 2 - 64);
+			miss_one(1, HTTP_REPLAY_BYTES / 2 - 64);
 		}
-	ok(all.ended_bytes > HTTP_KEPT_ALL, "when very many come");
-	is_int((long long)s->n_kept, 1, "the last has room for a little");
-	is_int((long long)mine->n_kept, 4, "as has the first");
+	ok(all.ended_bytes > HTTP_REPLAY_ALL, "when very many come");
+	is_int((long long)s->n_replayable, 1, "the last has room for a little");
+	is_int((long long)mine->n_replayable, 4, "as has the first");
 	end();
 }
 
@@ -216,18 +216,18 @@ static void test_behind(void)
 	begin();
 	q = s->session.requestor;
 	pool.held.unread = HTTP_UNREAD_ALL;
-	ok(!session_behind(&s->session),
+	ok(!session_is_backlogged(&s->session),
 	   "when others read nothing, who has nothing to read is not behind");
 	q->http.unread = HTTP_UNREAD_LEAST;
 	pool.held.unread += q->http.unread;
-	ok(!session_behind(&s->session), "nor who has little");
+	ok(!session_is_backlogged(&s->session), "nor who has little");
 	q->http.unread++;
 	pool.held.unread++;
-	ok(session_behind(&s->session), "with more it waits while others leave none");
+	ok(session_is_backlogged(&s->session), "with more it waits while others leave none");
 	pool.held.unread = q->http.unread = HTTP_UNREAD_EACH;
-	ok(!session_behind(&s->session), "else it may have so much");
+	ok(!session_is_backlogged(&s->session), "else it may have so much");
 	pool.held.unread = ++q->http.unread;
-	ok(session_behind(&s->session), "and no more");
+	ok(session_is_backlogged(&s->session), "and no more");
 	q->http.unread = 0;
 	end();
 }
@@ -237,7 +237,7 @@ static void test_behind(void)
 struct ear { /* a client that listens by a GET */
 	int fd;
 	struct http_conn *conn; /* the server's end */
-	char heard[8192];
+	char has_reader[8192];
 };
 
 static struct ear listens(void)
@@ -260,9 +260,9 @@ static const char *hears(struct ear *e)
 	ssize_t n;
 
 	loop(4);
-	n = read(e->fd, e->heard, sizeof(e->heard) - 1);
-	e->heard[n > 0 ? n : 0] = '\0';
-	return e->heard;
+	n = read(e->fd, e->has_reader, sizeof(e->has_reader) - 1);
+	e->has_reader[n > 0 ? n : 0] = '\0';
+	return e->has_reader;
 }
 
 static void say(const char *text)
@@ -274,7 +274,7 @@ static struct http_stream *stream_of(const struct ear *e)
 {
 	struct http_stream *st;
 
-	TAILQ_FOREACH(st, &s->unrelated, link)
+	TAILQ_FOREACH(st, &s->push, link)
 		if (st->conn == e->conn)
 			return st;
 	return NULL;
@@ -283,7 +283,7 @@ static struct http_stream *stream_of(const struct ear *e)
 /* Each message is on one of them, and one that nobody hears goes first. */
 static void test_unrelated(void)
 {
-	struct ear e[HTTP_UNRELATED_MAX + 2];
+	struct ear e[HTTP_PUSH_STREAMS_MAX + 2];
 	struct http_stream *st;
 	struct http_conn *conn;
 	char id[32];
@@ -302,13 +302,13 @@ static void test_unrelated(void)
 	say("{\"method\":\"b\"}");
 	ok(strstr(hears(&e[0]), "\"b\"") != NULL,
 	   "when its client is gone the one before has what comes");
-	for (int i = 2; i < HTTP_UNRELATED_MAX; i++)
+	for (int i = 2; i < HTTP_PUSH_STREAMS_MAX; i++)
 		e[i] = listens();
-	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "as many as may be");
-	e[HTTP_UNRELATED_MAX] = listens();
-	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "and never more");
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "as many as may be");
+	e[HTTP_PUSH_STREAMS_MAX] = listens();
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "and never more");
 	ok(stream_of(&e[0]) != NULL, "the one that nobody hears ended, not the oldest");
-	e[HTTP_UNRELATED_MAX + 1] = listens();
+	e[HTTP_PUSH_STREAMS_MAX + 1] = listens();
 	ok(stream_of(&e[0]) == NULL, "then the oldest");
 	is_str(hears(&e[0]), "0\r\n\r\n", "properly");
 	st = stream_of(&e[2]);
@@ -318,7 +318,7 @@ static void test_unrelated(void)
 	       "the oldest is taken up by another, when there are so many");
 	ok(st->conn == conn, "it is that one's");
 	ok(stream_of(&e[2]) != NULL, "and who had it has a stream, too");
-	is_int((long long)s->n_unrelated, HTTP_UNRELATED_MAX, "still not more");
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "still not more");
 	end();
 	close(other);
 	for (size_t i = 0; i < ARRAY_LEN(e); i++)

@@ -14,7 +14,7 @@
 
 static struct event_base *base;
 static struct http_pool pool;
-static struct http_waits waits;
+static struct http_waitq waits;
 static bool ready;
 static size_t told; /* requests that were served */
 static struct http_conn *asked;
@@ -79,7 +79,7 @@ static void begin(void)
 {
 	base = event_base_new();
 	http_pool_init(&pool, base, &ops, NULL);
-	http_waits_init(&waits);
+	http_waitq_init(&waits);
 	ready = false;
 	told = 0;
 }
@@ -98,16 +98,16 @@ static void test_go(void)
 	begin();
 	for (int i = 0; i < 3; i++) {
 		fd[i] = come(&c[i]);
-		ok(http_waits_add(&waits, c[i]), "request %d waits", i);
+		ok(http_waitq_add(&waits, c[i]), "request %d waits", i);
 	}
 	is_str(answer(fd[0]), "", "nothing is said meanwhile");
 	close(fd[1]);
 	shutdown(fd[2], SHUT_WR);
-	http_waits_refuse(&waits, 60000, "no");
+	http_waitq_expire(&waits, 60000, "no");
 	is_int((long long)waits.n, 3, "who has not waited for so long waits on");
 	http_pool_drain(&pool);
 	ready = true;
-	http_waits_go(&waits);
+	http_waitq_resume(&waits);
 	is_int((long long)told, 3, "then all are told");
 	is_int((long long)waits.n, 0, "and none waits");
 	is_str(answer(fd[0]), "HTTP/1.1 204 No Content", "each has its answer");
@@ -124,8 +124,8 @@ static void test_refused(void)
 
 	begin();
 	fd = come(&c);
-	http_waits_add(&waits, c);
-	http_waits_refuse(&waits, 0, "it is too early");
+	http_waitq_add(&waits, c);
+	http_waitq_expire(&waits, 0, "it is too early");
 	is_str(answer(fd), "HTTP/1.1 503 Service Unavailable",
 	       "who has waited for long enough is sent away");
 	is_int((long long)waits.n, 0, "and waits no more");
@@ -140,7 +140,7 @@ static void test_gone(void)
 
 	begin();
 	fd = come(&c);
-	http_waits_add(&waits, c);
+	http_waitq_add(&waits, c);
 	close(fd);
 	end(); /* all connections are closed */
 	is_int((long long)waits.n, 0, "who is gone waits no more");
@@ -148,19 +148,19 @@ static void test_gone(void)
 
 static void test_many(void)
 {
-	static int fd[HTTP_WAITS_MAX + 1];
+	static int fd[HTTP_WAITQ_MAX + 1];
 	struct http_conn *c = NULL;
 	size_t n = 0;
 
 	begin();
-	for (; n <= HTTP_WAITS_MAX; n++) {
+	for (; n <= HTTP_WAITQ_MAX; n++) {
 		fd[n] = come(&c);
-		if (!http_waits_add(&waits, c))
+		if (!http_waitq_add(&waits, c))
 			break;
 	}
-	ok(n > 0 && n < HTTP_WAITS_MAX, "one requestor's are %zu at most", n);
+	ok(n > 0 && n < HTTP_WAITQ_MAX, "one requestor's are %zu at most", n);
 	http_conn_set_user(c, &users[1]);
-	ok(http_waits_add(&waits, c), "which leaves room for another's");
+	ok(http_waitq_add(&waits, c), "which leaves room for another's");
 	end();
 	while (true) {
 		close(fd[n]);

@@ -6,15 +6,15 @@
 #include "tests/input_help.h"
 
 /* C waits for the run, a task, by tasks/result. */
-static struct call *waits_task(struct client *c, const char *route)
+static struct request *waits_task(struct client *c, const char *stream)
 {
 	char params[80];
-	struct call *call;
+	struct request *request;
 
 	snprintf(params, sizeof(params), "{\"taskId\":\"%s\"}", it.r->id);
-	call = call_of(c, route, params);
-	tasks_result(call);
-	return call;
+	request = call_of(c, stream, params);
+	tasks_result(request);
+	return request;
 }
 
 static void expire(struct run *r)
@@ -46,7 +46,7 @@ static void plain(void)
 	       "answered with an error\",\"details\":{\"code\":-5,\"message\":"
 	       "\"no\"}})",
 	       "so does an error of the client's");
-	a.behind = true;
+	a.backlogged = true;
 	ask(3, QUESTION);
 	ok(strstr(heard(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
 	   "who does not read what it is sent is asked nothing more");
@@ -93,7 +93,7 @@ static void dropped(void)
 static void leaves(void)
 {
 	struct client a, b;
-	struct call *first, *second;
+	struct request *first, *second;
 
 	client_begin(&a, "A");
 	client_begin(&b, "B");
@@ -103,14 +103,14 @@ static void leaves(void)
 	ask(1, QUESTION);
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "who waits longest is asked");
-	call_drop(first, false);
+	request_drop(first, false);
 	is_str(noted(),
 	       "{A.1: forget: the request that it belongs to is over}"
 	       "{B.2: elicitation/create}",
 	       "when that call is over the next one is asked");
 	accepts(&a);
 	is_str(heard(), "(none)", "and the first one no more");
-	call_drop(second, false);
+	request_drop(second, false);
 	ok(strstr(heard(), "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
 			   "client that was asked is gone\"") != NULL,
 	   "with nobody left it has failed");
@@ -142,7 +142,7 @@ static void over(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		struct client a, b;
-		struct call *first;
+		struct request *first;
 
 		client_begin(&a, "A");
 		client_begin(&b, "B");
@@ -153,10 +153,10 @@ static void over(void)
 		noted();
 		ways[i].how();
 		a.deaf = true;
-		input_unheard(it.r, first);
+		input_reader_lost(it.r, first);
 		is_str(noted(), "", "a question of a run %s does not move",
 		       ways[i].what);
-		call_drop(first, false);
+		request_drop(first, false);
 		is_str(noted(),
 		       "{A.1: forget: the request that it belongs to is over}",
 		       "  nor is it offered to anybody else");
@@ -174,10 +174,10 @@ static void too_much(void)
 	struct client a;
 	char *params = xcalloc(1, 3 << 20);
 	struct json_object *o = json_object_new_object();
-	const struct worker_ask big[] = {
-	    {1, WORKER_ASK_ELICIT, NULL, o},
-	    {2, WORKER_ASK_ELICIT, NULL, o},
-	    {3, WORKER_ASK_ELICIT, NULL, o}};
+	const struct worker_question big[] = {
+	    {1, WORKER_QUESTION_ELICIT, NULL, o},
+	    {2, WORKER_QUESTION_ELICIT, NULL, o},
+	    {3, WORKER_QUESTION_ELICIT, NULL, o}};
 
 	memset(params, 'x', (3 << 20) - 1);
 	json_object_object_add(o, "message", json_object_new_string(params));
@@ -233,55 +233,55 @@ static void in_time(void)
 static void task(void)
 {
 	struct client a, b;
-	struct call *wait;
+	struct request *wait;
 
 	client_begin(&a, "A");
 	client_begin(&b, "B");
-	a.reachable = true;
+	a.has_push_stream = true;
 	start(true);
 	ask(1, QUESTION);
 	is_str(noted(), "", "a task's question waits until its client knows it");
-	task_feed_start(&a.session, it.r, NULL);
+	task_notify_start(&a.session, it.r, NULL);
 	noted();
-	session_reached(&a.session);
+	session_push_opened(&a.session);
 	is_str(noted(), "", "though it can be reached");
 	input_task_known(&srv, it.r);
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "then its maker is asked, by what belongs to no request");
 	wait = waits_task(&b, "1");
 	is_str(noted(), "", "and who waits is not, too");
-	a.reachable = false;
-	session_unheard(&a.session, NULL);
+	a.has_push_stream = false;
+	session_reader_lost(&a.session, NULL);
 	is_str(noted(),
 	       "{A.-: forget: who waits now is asked instead}"
 	       "{B.1: elicitation/create}",
 	       "until the maker is there no more");
-	call_drop(wait, false);
-	a.reachable = true;
-	session_reached(&a.session);
+	request_drop(wait, false);
+	a.has_push_stream = true;
+	session_push_opened(&a.session);
 	noted();
-	a.reachable = false;
-	session_unheard(&a.session, NULL);
+	a.has_push_stream = false;
+	session_reader_lost(&a.session, NULL);
 	is_str(noted(), "", "with nobody else there it stays");
 	wait = waits_task(&b, "2");
 	is_str(noted(),
 	       "{A.-: forget: who waits now is asked instead}"
 	       "{B.2: elicitation/create}",
 	       "who waits and reads gets what nobody reads elsewhere");
-	call_drop(wait, false);
+	request_drop(wait, false);
 	is_str(noted(), "{B.2: forget: the request that it belongs to is over}",
 	       "it is held when that one leaves");
-	a.reachable = true;
-	session_reached(&a.session);
+	a.has_push_stream = true;
+	session_push_opened(&a.session);
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "until its maker can be reached again");
-	a.reachable = false;
+	a.has_push_stream = false;
 	wait = waits_task(&b, "3");
 	noted();
 	b.deaf = true;
-	session_unheard(&b.session, (void *)(uintptr_t)"3");
+	session_reader_lost(&b.session, (void *)(uintptr_t)"3");
 	is_str(noted(), "", "nobody reads: it stays where it is");
-	a.reachable = true;
+	a.has_push_stream = true;
 	client_end(&b);
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "whose client is gone is asked nothing, nor told: its maker is");
@@ -306,11 +306,11 @@ static void moves(void)
 	       "without its maker, who waits is asked");
 	waits_task(&b, "2");
 	b.deaf = true;
-	session_unheard(&b.session, (void *)(uintptr_t)"2");
+	session_reader_lost(&b.session, (void *)(uintptr_t)"2");
 	is_str(noted(), "", "that nobody reads what was not asked is no matter");
 	b.deaf = false;
 	a.deaf = true;
-	session_unheard(&a.session, (void *)(uintptr_t)"1");
+	session_reader_lost(&a.session, (void *)(uintptr_t)"1");
 	ok(strstr(noted(), "{B.2: elicitation/create}") != NULL,
 	   "nobody reads the route that it went by: another is asked");
 	run_apply(it.r, EV_CANCEL);
@@ -329,14 +329,14 @@ static void crowd(void)
 
 	client_begin(&a, "A");
 	start(true);
-	task_feed_start(&a.session, it.r, NULL);
+	task_notify_start(&a.session, it.r, NULL);
 	input_task_known(&srv, it.r);
 	for (uint32_t i = 1; i <= 3; i++)
 		ask(i, QUESTION);
 	is_str(noted(), "", "without a stream all are held");
 	expire(it.r);
-	a.reachable = a.behind = true;
-	session_reached(&a.session);
+	a.has_push_stream = a.backlogged = true;
+	session_push_opened(&a.session);
 	for (int i = 0; i < 4; i++)
 		read_one();
 	ok(strstr(noted(), "(none)") != NULL,

@@ -14,7 +14,7 @@ static void says_at_length(struct client *c, const char *result)
 	struct buf text = {0};
 
 	buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s,\"x\":\"%*s\"}",
-		   json_text(c->asked, NULL), result, INTAKE_LARGE, "");
+		   json_text(c->asked, NULL), result, RPC_ASYNC_LARGE, "");
 	session_receive(&c->session, NULL, buf_data(&text), buf_len(&text));
 	buf_fini(&text);
 }
@@ -22,7 +22,7 @@ static void says_at_length(struct client *c, const char *result)
 /* All that the threads have under way is over. */
 static void await_threads(void)
 {
-	while (offload_jobs(srv.offload) > 0)
+	while (thread_pool_jobs(srv.thread_pool) > 0)
 		event_base_loop(it.base, EVLOOP_ONCE);
 }
 
@@ -36,18 +36,18 @@ static void large(void)
 {
 	struct client a;
 
-	srv.offload = offload_new(it.base, 1);
+	srv.thread_pool = thread_pool_new(it.base, 1);
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
 	ask(1, QUESTION);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
-	is_int((long)offload_jobs(srv.offload), 1,
+	is_int((long)thread_pool_jobs(srv.thread_pool), 1,
 	       "a large answer is read on a thread");
 	is_str(heard(), "(none)", "and the worker waits for that");
 	accepts(&a);
-	input_reachable(it.r);
+	input_push_opened(it.r);
 	is_str(heard(), "(none)", "neither is it asked or answered again");
 	is_str(heard_later(), ACCEPTED, "what is read goes to the worker");
 	ask(2, QUESTION);
@@ -65,8 +65,8 @@ static void large(void)
 	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
 	       "one that came counts when its client has gone meanwhile");
 	stop();
-	offload_free(srv.offload);
-	srv.offload = NULL;
+	thread_pool_free(srv.thread_pool);
+	srv.thread_pool = NULL;
 }
 
 static void dropped_at_1(void)
@@ -96,7 +96,7 @@ static void large_in_vain(void)
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		struct client a;
 
-		srv.offload = offload_new(it.base, 1);
+		srv.thread_pool = thread_pool_new(it.base, 1);
 		client_begin(&a, "A");
 		start(false);
 		waits(&a, "1");
@@ -110,8 +110,8 @@ static void large_in_vain(void)
 		is_str(heard(), "(none)", "  nor later");
 		client_end(&a);
 		stop();
-		offload_free(srv.offload);
-		srv.offload = NULL;
+		thread_pool_free(srv.thread_pool);
+		srv.thread_pool = NULL;
 	}
 }
 
@@ -119,7 +119,7 @@ static void large_refused(void)
 {
 	struct client a;
 
-	srv.offload = offload_new(it.base, 0);
+	srv.thread_pool = thread_pool_new(it.base, 0);
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
@@ -131,8 +131,8 @@ static void large_refused(void)
 	   "when no thread takes a large answer the template hears of it");
 	client_end(&a);
 	stop();
-	offload_free(srv.offload);
-	srv.offload = NULL;
+	thread_pool_free(srv.thread_pool);
+	srv.thread_pool = NULL;
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #define LARGE ((size_t)200000)
 
 static struct event_base *base;
-static struct offload *offload;
+static struct thread_pool *thread_pool;
 static struct rpc_msg got[4];
 static size_t n_got;
 
@@ -33,18 +33,18 @@ static void wait_for(size_t n)
 /* Until the threads have nothing more to do. */
 static void settle(void)
 {
-	struct offload_count count;
+	struct thread_pool_stats count;
 
-	for (offload_count(offload, &count); count.jobs > 0;
-	     offload_count(offload, &count))
+	for (thread_pool_stats(thread_pool, &count); count.jobs > 0;
+	     thread_pool_stats(thread_pool, &count))
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
 /* FMT, with LARGE bytes for its "$". */
-static struct intake *take(const char *fmt)
+static struct rpc_async *take(const char *fmt)
 {
 	char *many = xcalloc(LARGE + 1, 1), *text;
-	struct intake *in;
+	struct rpc_async *in;
 
 	memset(many, 'x', LARGE);
 	text = xcalloc(strlen(fmt) + LARGE + 1, 1);
@@ -52,7 +52,7 @@ static struct intake *take(const char *fmt)
 	strcat(text, many);
 	strcat(text, fmt + strcspn(fmt, "$") + 1);
 	free(many);
-	in = intake_new(offload, NULL, text, strlen(text), on_parsed, NULL);
+	in = rpc_async_parse(thread_pool, NULL, text, strlen(text), on_parsed, NULL);
 	return in;
 }
 
@@ -61,21 +61,21 @@ static void begin(void)
 	n_got = 0;
 	memset(got, 0, sizeof(got));
 	base = event_base_new();
-	offload = offload_new(base, 2);
+	thread_pool = thread_pool_new(base, 2);
 }
 
 static void end(void)
 {
 	for (size_t i = 0; i < n_got; i++)
-		intake_discard(offload, NULL, &got[i]);
+		rpc_async_free(thread_pool, NULL, &got[i]);
 	settle();
-	offload_free(offload);
+	thread_pool_free(thread_pool);
 	event_base_free(base);
 }
 
 static const struct {
 	const char *name, *text, *inputs; /* NULL: none are kept */
-} calls[] = {
+} requests[] = {
     {"a template's own tool",
      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
      "\"name\":\"t\",\"arguments\": {\"a\" : [1, 2e0,-0],\"b\":\"$\"} }}",
@@ -101,30 +101,30 @@ static const struct {
 
 static void test_inputs(void)
 {
-	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
 		struct json_object *again = NULL, *args;
 		struct rpc_msg *m = &got[0];
 
 		begin();
-		take(calls[i].text);
+		take(requests[i].text);
 		is_int((long long)n_got, 0, "%s: it is read later",
-		       calls[i].name);
+		       requests[i].name);
 		wait_for(1);
 		is_int(m->kind, RPC_REQUEST, "%s: and then a request",
-		       calls[i].name);
-		ok(calls[i].inputs == NULL
+		       requests[i].name);
+		ok(requests[i].inputs == NULL
 		       ? m->inputs == NULL
 		       : m->inputs != NULL &&
-			     strncmp(m->inputs, calls[i].inputs,
-				     strlen(calls[i].inputs)) == 0,
-		   "%s: its inputs as they came, or none", calls[i].name);
+			     strncmp(m->inputs, requests[i].inputs,
+				     strlen(requests[i].inputs)) == 0,
+		   "%s: its inputs as they came, or none", requests[i].name);
 		if (m->inputs != NULL) {
 			args = json_member(m->params, "arguments");
 			if (json_member(args, "inputs") != NULL)
 				args = json_member(args, "inputs");
 			json_parse(&again, m->inputs, m->inputs_len, NULL);
 			ok(json_object_equal(again, args),
-			   "%s: and they are what the tree has", calls[i].name);
+			   "%s: and they are what the tree has", requests[i].name);
 			json_object_put(again);
 		}
 		end();
@@ -152,14 +152,14 @@ static void test_broken(void)
 
 static void test_cancel(void)
 {
-	struct intake *first, *second;
+	struct rpc_async *first, *second;
 
 	begin();
 	first = take("{\"a\":\"$\"}");
 	second = take("{\"a\":\"$\"}");
-	intake_cancel(second); /* it waits */
-	intake_cancel(first);  /* it may have begun */
-	intake_cancel(NULL);
+	rpc_async_cancel(second); /* it waits */
+	rpc_async_cancel(first);  /* it may have begun */
+	rpc_async_cancel(NULL);
 	settle();
 	is_int((long long)n_got, 0, "what nobody waits for is told to nobody");
 	end();
@@ -167,9 +167,9 @@ static void test_cancel(void)
 	begin();
 	take("{\"a\":\"$\"}");
 	take("{\"b\":\"$\"}");
-	offload_free(offload);
+	thread_pool_free(thread_pool);
 	is_int((long long)n_got, 0, "likewise when the server ends");
-	offload = offload_new(base, 1);
+	thread_pool = thread_pool_new(base, 1);
 	end();
 }
 
@@ -179,14 +179,14 @@ static void test_full(void)
 	size_t n = 0;
 
 	begin();
-	while (n < OFFLOAD_JOBS_MAX + 1 && take("{\"a\":\"$\"}") != NULL) {
+	while (n < THREAD_POOL_JOBS_MAX + 1 && take("{\"a\":\"$\"}") != NULL) {
 		n++;
 		if (n_got > 0)
 			break;
 	}
-	is_int((long long)n, OFFLOAD_JOBS_MAX, "there is a bound");
-	offload_free(offload);
-	offload = offload_new(base, 1);
+	is_int((long long)n, THREAD_POOL_JOBS_MAX, "there is a bound");
+	thread_pool_free(thread_pool);
+	thread_pool = thread_pool_new(base, 1);
 	end();
 }
 

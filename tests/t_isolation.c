@@ -15,13 +15,13 @@ static const struct {
 	const char *missing;
 } cases[] = {
     {ALL, ISOLATION_USERNS, "cgroup"},
-    {ALL & ~CREW_GUARD_UID, ISOLATION_USERNS, "uid cgroup"},
-    {ALL & ~CREW_GUARD_LANDLOCK, ISOLATION_USERNS, "landlock cgroup"},
-    {ALL & ~CREW_GUARD_NETNS, ISOLATION_CONTAINER, "netns cgroup"},
-    {ALL & ~(CREW_GUARD_NETNS | CREW_GUARD_LANDLOCK), ISOLATION_RESTRICTED,
+    {ALL & ~ZYGOTE_PROTO_GUARD_UID, ISOLATION_USERNS, "uid cgroup"},
+    {ALL & ~ZYGOTE_PROTO_GUARD_LANDLOCK, ISOLATION_USERNS, "landlock cgroup"},
+    {ALL & ~ZYGOTE_PROTO_GUARD_NETNS, ISOLATION_CONTAINER, "netns cgroup"},
+    {ALL & ~(ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_LANDLOCK), ISOLATION_RESTRICTED,
      "netns landlock cgroup"},
-    {ALL & ~CREW_GUARD_SECCOMP, ISOLATION_NONE, "seccomp cgroup"},
-    {ALL & ~CREW_GUARD_CAPS, ISOLATION_RESTRICTED, "capabilities cgroup"},
+    {ALL & ~ZYGOTE_PROTO_GUARD_SECCOMP, ISOLATION_NONE, "seccomp cgroup"},
+    {ALL & ~ZYGOTE_PROTO_GUARD_CAPS, ISOLATION_RESTRICTED, "capabilities cgroup"},
 };
 
 static int64_t words(const char *s)
@@ -41,7 +41,7 @@ int main(void)
 	char lacks[128];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct crew_note note = {.guards = cases[i].guards,
+		struct zygote_proto_event note = {.guards = cases[i].guards,
 					 .landlock_abi = 7};
 
 		isolation_set(&iso, &note, "none");

@@ -8,13 +8,13 @@
 #include "base/mem.h"
 #include "tests/tap.h"
 
-static bool check(const char *text, size_t n, struct jtext *v)
+static bool check(const char *text, size_t n, struct json_view *v)
 {
-	const char *why = NULL;
+	const char *errmsg = NULL;
 	size_t at = 0;
-	bool good = jtext_check((struct jtext){text, n}, v, &why, &at);
+	bool good = json_view_check((struct json_view){text, n}, v, &errmsg, &at);
 
-	if (!good && (why == NULL || at > n))
+	if (!good && (errmsg == NULL || at > n))
 		printf("# no reason, or one beyond the end\n");
 	return good && v->n > 0;
 }
@@ -33,7 +33,7 @@ static const char *const bad[] = {
 
 static void grammar(void)
 {
-	struct jtext v;
+	struct json_view v;
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		ok(check(good[i], strlen(good[i]), &v), "good: case %zu", i);
@@ -44,40 +44,40 @@ static void grammar(void)
 
 static void depth(void)
 {
-	char text[2 * JTEXT_DEPTH_MAX + 2];
-	struct jtext v;
+	char text[2 * JSON_VIEW_DEPTH_MAX + 2];
+	struct json_view v;
 
-	memset(text, '[', JTEXT_DEPTH_MAX);
-	memset(text + JTEXT_DEPTH_MAX, ']', JTEXT_DEPTH_MAX);
-	ok(check(text, (size_t)2 * JTEXT_DEPTH_MAX, &v), "as deep as it may be");
-	memset(text, '[', JTEXT_DEPTH_MAX + 1);
-	memset(text + JTEXT_DEPTH_MAX + 1, ']', JTEXT_DEPTH_MAX + 1);
-	ok(!check(text, (size_t)2 * JTEXT_DEPTH_MAX + 2, &v), "deeper");
+	memset(text, '[', JSON_VIEW_DEPTH_MAX);
+	memset(text + JSON_VIEW_DEPTH_MAX, ']', JSON_VIEW_DEPTH_MAX);
+	ok(check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX, &v), "as deep as it may be");
+	memset(text, '[', JSON_VIEW_DEPTH_MAX + 1);
+	memset(text + JSON_VIEW_DEPTH_MAX + 1, ']', JSON_VIEW_DEPTH_MAX + 1);
+	ok(!check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX + 2, &v), "deeper");
 }
 
 static void members(void)
 {
 	static const char text[] =
 	    " { \"a\" : 1 , \"b\":{\"a\":2}, \"a\":3, \"s\":\"x\\u00e9\\n\" } ";
-	struct jtext v, m, key;
+	struct json_view v, m, key;
 	size_t at = 0, n = 0;
 	char out[32];
 
-	ok(check(text, strlen(text), &v) && jtext_is_object(v), "an object");
-	while (jtext_next(v, &at, &key, &m))
+	ok(check(text, strlen(text), &v) && json_view_is_object(v), "an object");
+	while (json_view_next(v, &at, &key, &m))
 		n++;
 	is_int(n, 4, "its members");
-	ok(jtext_member(v, "a", &m) && m.n == 1 && *m.p == '1', "the first a");
-	ok(jtext_member(v, "b", &m) && jtext_is_object(m), "an object in it");
-	ok(!jtext_member(v, "c", &m), "none");
-	ok(jtext_member(v, "s", &m) && jtext_is_string(m), "a string");
-	n = jtext_unquote(m, out);
+	ok(json_view_member(v, "a", &m) && m.n == 1 && *m.p == '1', "the first a");
+	ok(json_view_member(v, "b", &m) && json_view_is_object(m), "an object in it");
+	ok(!json_view_member(v, "c", &m), "none");
+	ok(json_view_member(v, "s", &m) && json_view_is_string(m), "a string");
+	n = json_view_unquote(m, out);
 	ok(n == 4 && memcmp(out, "x\xc3\xa9\n", 4) == 0, "without its escapes");
 	ok(check("{}", 2, &v), "an empty one");
 	at = 0;
-	ok(!jtext_next(v, &at, &key, &m), "has no member");
+	ok(!json_view_next(v, &at, &key, &m), "has no member");
 	ok(check("\"\\ud83d\\ude00\"", 14, &v), "a pair of surrogates");
-	ok(jtext_unquote(v, out) == 4 && memcmp(out, "\xf0\x9f\x98\x80", 4) == 0,
+	ok(json_view_unquote(v, out) == 4 && memcmp(out, "\xf0\x9f\x98\x80", 4) == 0,
 	   "is one character");
 }
 
@@ -96,10 +96,10 @@ static const struct {
 static void integers(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(uints); i++) {
-		struct jtext v = {uints[i].text, strlen(uints[i].text)};
+		struct json_view v = {uints[i].text, strlen(uints[i].text)};
 		uint64_t n = 0;
 
-		ok(jtext_uint(v, &n) == uints[i].is &&
+		ok(json_view_uint(v, &n) == uints[i].is &&
 		       (!uints[i].is || n == uints[i].value),
 		   "an integer? %s", uints[i].text);
 	}

@@ -46,25 +46,25 @@ static void make_folders(void)
 
 static void add_folder(struct config *c, const char *name)
 {
-	char why[256];
+	char errmsg[256];
 
-	if (config_set(c, "server", "templates", at("", name), why,
-		       sizeof(why)) != 0)
+	if (config_set(c, "server", "templates", at("", name), errmsg,
+		       sizeof(errmsg)) != 0)
 		abort();
 }
 
 static struct config *configured(bool weak)
 {
 	struct config *c = config_new(0);
-	char why[256];
+	char errmsg[256];
 
 	config_clear_templates(c);
 	add_folder(c, "/way");
 	add_folder(c, "/alone");
 	free(c->read_paths);
 	c->read_paths = xstrdup("/srv/data /opt/files/");
-	if (config_add_grant(c, "one:read_paths=/srv/one/", why, sizeof(why)) < 0 ||
-	    config_add_grant(c, "read_paths=/srv/all", why, sizeof(why)) < 0)
+	if (config_add_grant(c, "one:read_paths=/srv/one/", errmsg, sizeof(errmsg)) < 0 ||
+	    config_add_grant(c, "read_paths=/srv/all", errmsg, sizeof(errmsg)) < 0)
 		abort();
 	c->allow_weak_programs = weak;
 	return c;
@@ -226,21 +226,21 @@ static bool may_start(void *arg, char *const argv[])
 
 static void obeys(void)
 {
-	const struct keeper_paths paths = {
+	const struct privsep_paths paths = {
 	    .worker = "/bin/true", .may_start = may_start, .arg = (void *)"good"};
 	char *good[] = {(char *)"x", (char *)"good", NULL};
 	char *bad[] = {(char *)"x", (char *)"bad", NULL};
 	pid_t pid = 0;
 	int status;
 
-	is_int(keeper_start(&paths), 0, "a keeper starts");
-	is_int(keeper_exec(bad, STDOUT_FILENO, &pid), -EPERM,
+	is_int(privsep_start(&paths), 0, "a keeper starts");
+	is_int(privsep_exec(bad, STDOUT_FILENO, &pid), -EPERM,
 	       "it starts nothing that its view does not allow");
-	is_int(keeper_exec(good, STDOUT_FILENO, &pid), 0, "and what it allows");
+	is_int(privsep_exec(good, STDOUT_FILENO, &pid), 0, "and what it allows");
 	is_int(waitpid(pid, &status, 0), pid, "as our child");
 	is_int(status, 0, "which runs");
-	keeper_release();
-	is_int(waitpid(keeper_pid(), &status, 0), keeper_pid(), "it ends");
+	privsep_release();
+	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(), "it ends");
 }
 
 int main(void)

@@ -21,7 +21,7 @@ static void on_too_long(void *arg)
 	snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "!");
 }
 
-static const struct lines_ops ops = {on_line, on_too_long};
+static const struct line_reader_ops ops = {on_line, on_too_long};
 
 static const struct {
 	const char *in, *want, *name;
@@ -39,7 +39,7 @@ static const struct {
 /* Pauses after each line, as one does who has to wait. */
 static void on_line_pause(void *arg, const char *text, size_t len)
 {
-	struct lines *l = arg;
+	struct line_reader *l = arg;
 
 	on_line(NULL, text, len);
 	l->paused = true;
@@ -47,23 +47,23 @@ static void on_line_pause(void *arg, const char *text, size_t len)
 
 static void test_pause(void)
 {
-	static const struct lines_ops pausing = {on_line_pause, on_too_long};
-	struct lines l = {.max = 8};
+	static const struct line_reader_ops pausing = {on_line_pause, on_too_long};
+	struct line_reader l = {.max = 8};
 
 	seen[0] = '\0';
-	lines_add(&l, "a\nb\nc\nde", 8, &pausing, &l);
+	line_reader_feed(&l, "a\nb\nc\nde", 8, &pausing, &l);
 	is_str(seen, "<a>", "once it is paused, no line is told");
-	lines_add(&l, "", 0, &pausing, &l);
+	line_reader_feed(&l, "", 0, &pausing, &l);
 	is_str(seen, "<a>", "nor while it is");
 	for (int i = 0; i < 3; i++) {
 		l.paused = false;
-		lines_add(&l, "", 0, &pausing, &l);
+		line_reader_feed(&l, "", 0, &pausing, &l);
 	}
 	is_str(seen, "<a><b><c>", "afterwards it goes on where it was");
 	l.paused = false;
-	lines_add(&l, "f\n", 2, &pausing, &l);
+	line_reader_feed(&l, "f\n", 2, &pausing, &l);
 	is_str(seen, "<a><b><c><def>", "and the line that had no end gets it");
-	lines_fini(&l);
+	line_reader_fini(&l);
 }
 
 int main(void)
@@ -71,7 +71,7 @@ int main(void)
 	test_pause();
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		for (size_t cut = 1; cut <= strlen(cases[i].in); cut++) {
-			struct lines l = {.max = 8};
+			struct line_reader l = {.max = 8};
 			const char *at = cases[i].in;
 			size_t left = strlen(at);
 
@@ -79,13 +79,13 @@ int main(void)
 			while (left > 0) {
 				size_t n = left < cut ? left : cut;
 
-				lines_add(&l, at, n, &ops, NULL);
+				line_reader_feed(&l, at, n, &ops, NULL);
 				at += n;
 				left -= n;
 			}
 			is_str(seen, cases[i].want, "%s (%zu bytes at a time)",
 			       cases[i].name, cut);
-			lines_fini(&l);
+			line_reader_fini(&l);
 		}
 	return tap_done();
 }

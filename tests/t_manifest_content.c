@@ -59,7 +59,7 @@ static const struct {
 };
 
 static const struct {
-	const char *key, *value, *why;
+	const char *key, *value, *errmsg;
 } bad[] = {
     {"resources", RESOURCE("\"uri\":\"a\",\"text\":\"\""),
      "/resources/0/uri: \"a\" is not an absolute URI such as notes://today"},
@@ -134,23 +134,23 @@ static void checking(void)
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		struct template *t = parse(good[i].key, good[i].value);
 
-		ok(t != NULL, "%s %s: %s", good[i].key, good[i].value, why);
+		ok(t != NULL, "%s %s: %s", good[i].key, good[i].value, errmsg);
 		template_unref(t);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		char *want = xasprintf("template.json#%s", bad[i].why);
+		char *want = xasprintf("template.json#%s", bad[i].errmsg);
 
 		ok(parse(bad[i].key, bad[i].value) == NULL, "refused: %s %s",
 		   bad[i].key, bad[i].value);
-		is_str(why, want, "and says why");
+		is_str(errmsg, want, "and says why");
 		free(want);
 	}
 	ok(parse("prompts",
 		 "[{\"name\":\"p\",\"arguments\":[{\"name\":\"a b\"}],"
 		 "\"messages\":[]}]") == NULL &&
-	       strncmp(why, "template.json#/prompts/0/arguments/0/name: ", 43) ==
+	       strncmp(errmsg, "template.json#/prompts/0/arguments/0/name: ", 43) ==
 		   0,
-	   "an argument's name fits into braces: %s", why);
+	   "an argument's name fits into braces: %s", errmsg);
 }
 
 /* ---- files ---- */
@@ -175,8 +175,8 @@ static struct template *load(const char *key, const char *value)
 
 	put("template.json", text, strlen(text));
 	free(text);
-	why[0] = '\0';
-	t = template_load(dir, why, sizeof(why));
+	errmsg[0] = '\0';
+	t = template_load(dir, errmsg, sizeof(errmsg));
 	point();
 	return t;
 }
@@ -195,13 +195,13 @@ static void files(void)
 		exit(2);
 	put("main.lua", "return 1", 8);
 	ok(load("resources", FILES) == NULL, "a file that is missing");
-	is_str(why,
+	is_str(errmsg,
 	       "template.json#/resources/0/file: a.bin: No such file or "
 	       "directory",
 	       "is named");
 	put("a.bin", "\0\xff", 2);
 	t = load("resources", FILES);
-	ok(t != NULL, "a file is read: %s", why);
+	ok(t != NULL, "a file is read: %s", errmsg);
 	is_int((long long)t->n_files, 1, "once");
 	f = template_file(t, "a.bin");
 	ok(f != NULL && f->len == 2 && memcmp(f->data, "\0\xff", 2) == 0,
@@ -224,7 +224,7 @@ static void files(void)
 				   "\"uri\":\"a:b\",\"file\":\"none\"}")) ==
 	       NULL,
 	   "one that is missing");
-	is_str(why,
+	is_str(errmsg,
 	       "template.json#/prompts/0/messages/0/content/resource/file: "
 	       "none: No such file or directory",
 	       "is named too");
@@ -234,7 +234,7 @@ static void files(void)
 	if (symlink("/etc/hostname", link) < 0)
 		exit(2);
 	ok(load("resources", FILES) == NULL, "no link is followed out");
-	is_str(why,
+	is_str(errmsg,
 	       "template.json#/resources/0/file: a.bin is a symbolic link, but "
 	       "must be a plain file",
 	       "which is said");
@@ -250,13 +250,13 @@ static void files(void)
 #define F(n) "{\"name\":\"" n "\",\"uri\":\"a:" n "\",\"file\":\"f" n "\"}"
 	t = load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") ","
 			      F("4") "," F("5") "," F("6") "," F("7") "]");
-	ok(t != NULL, "8 MiB of files: %s", why);
+	ok(t != NULL, "8 MiB of files: %s", errmsg);
 	template_unref(t);
 	ok(load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") ","
 			     F("4") "," F("5") "," F("6") "," F("7") ","
 			     F("8") "]") == NULL,
 	   "and no more");
-	is_str(why,
+	is_str(errmsg,
 	       "template.json#/resources/8/file: with f8 the files of resources "
 	       "and prompts have more than 8388608 bytes together",
 	       "which is said");

@@ -47,16 +47,16 @@ static struct run *new_run(bool partial)
 
 static void free_run(struct run *r)
 {
-	missing_free(r->missing);
+	lost_artifacts_free(r->lost_artifacts);
 	run_clear_error(r);
 	free(r);
 }
 
 static void lack(struct run *r, enum what what, const char *name,
-		 uint64_t count, const char *code, const char *why)
+		 uint64_t count, const char *code, const char *errmsg)
 {
-	struct refusal refusal = {0};
-	struct missing_one one = {.name = {name, strlen(name)},
+	struct tool_error tool_error = {0};
+	struct lost_artifact one = {.name = {name, strlen(name)},
 				  .size = 7,
 				  .count = count,
 				  .told = what == TOLD,
@@ -64,9 +64,9 @@ static void lack(struct run *r, enum what what, const char *name,
 
 	if (what == NONE)
 		return;
-	refuse(&refusal, code, NULL, "%s", why);
-	missing_add(r, &one, &refusal);
-	refusal_fini(&refusal);
+	tool_error_set(&tool_error, code, NULL, "%s", errmsg);
+	lost_artifacts_add(r, &one, &tool_error);
+	tool_error_fini(&tool_error);
 }
 
 static void ends_runs(void)
@@ -77,7 +77,7 @@ static void ends_runs(void)
 
 		lack(r, ends[i].first, "a", 1, "RESOURCE_LIMIT", "too large");
 		lack(r, ends[i].second, "b", 1, "STORE_UNAVAILABLE", "full");
-		is_int(missing_weigh(r, ends[i].was), ends[i].is, "%s",
+		is_int(lost_artifacts_weigh(r, ends[i].was), ends[i].is, "%s",
 		       ends[i].name);
 		ok((r->error.code != NULL) == fails, "  and so is its error");
 		free_run(r);
@@ -91,7 +91,7 @@ static void blames_the_first_that_counts(void)
 	lack(r, NO_FILE, "link", 1, "EXECUTION_ERROR", "no file");
 	lack(r, TOLD, "known", 1, "RESOURCE_LIMIT", "too many");
 	lack(r, LOST, "b.txt", 1, "STORE_UNAVAILABLE", "its disk is full");
-	missing_weigh(r, EV_SUCCEED);
+	lost_artifacts_weigh(r, EV_SUCCEED);
 	is_str(r->error.code, "STORE_UNAVAILABLE", "the cause is the first loss's");
 	is_str(r->error.message, "of what the program left in out/, b.txt "
 				 "was not kept: its disk is full", "and so are the words");
@@ -107,33 +107,33 @@ static void what_is_kept_later_is_not_missing(void)
 
 	lack(r, TOLD, "a", 1, "STORE_UNAVAILABLE", "full");
 	lack(r, TOLD, "b", 1, "STORE_UNAVAILABLE", "full");
-	missing_kept(r, "a");
-	list = missing_view(r);
+	lost_artifacts_remove(r, "a");
+	list = lost_artifacts_json(r);
 	is_str(json_text(list, NULL),
 	       "[{\"name\":\"b\",\"size\":7,\"errorCode\":\"STORE_UNAVAILABLE\","
 	       "\"message\":\"full\"}]", "one that was tried again is missing no more");
 	json_object_put(list);
-	missing_kept(r, "b");
-	ok(missing_view(r) == NULL, "nor is the last");
-	is_int(missing_weigh(r, EV_SUCCEED), EV_SUCCEED, "and it is a success");
+	lost_artifacts_remove(r, "b");
+	ok(lost_artifacts_json(r) == NULL, "nor is the last");
+	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_SUCCEED, "and it is a success");
 	free_run(r);
 }
 
 static void no_file_counts_as_neither(void)
 {
 	struct run *r = new_run(false);
-	struct refusal why = {0};
+	struct tool_error errmsg = {0};
 
-	refuse(&why, "EXECUTION_ERROR", NULL, "no file");
-	missing_add(r, &(struct missing_one){.name = {"a", 1},
+	tool_error_set(&errmsg, "EXECUTION_ERROR", NULL, "no file");
+	lost_artifacts_add(r, &(struct lost_artifact){.name = {"a", 1},
 					     .count = 1,
 					     .told = true,
 					     .no_file = true},
-		    &why);
-	refusal_fini(&why);
-	missing_kept(r, "a");
+		    &errmsg);
+	tool_error_fini(&errmsg);
+	lost_artifacts_remove(r, "a");
 	lack(r, LOST, "b", 1, "STORE_UNAVAILABLE", "full");
-	is_int(missing_weigh(r, EV_SUCCEED), EV_FAIL,
+	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL,
 	       "what a worker was told of a link makes up for no file");
 	free_run(r);
 }
@@ -142,12 +142,12 @@ static void told_becomes_lost(void)
 {
 	struct run *r = new_run(false);
 
-	ok(!missing_untold(r), "nothing was refused yet");
+	ok(!lost_artifacts_unreported(r), "nothing was refused yet");
 	lack(r, TOLD, "a", 1, "STORE_UNAVAILABLE", "full");
-	ok(missing_untold(r), "what was refused is untold");
-	ok(!missing_untold(r), "once");
-	missing_kept(r, "a");
-	is_int(missing_weigh(r, EV_SUCCEED), EV_FAIL, "and stays missing");
+	ok(lost_artifacts_unreported(r), "what was refused is untold");
+	ok(!lost_artifacts_unreported(r), "once");
+	lost_artifacts_remove(r, "a");
+	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL, "and stays missing");
 	free_run(r);
 }
 
@@ -156,18 +156,18 @@ static void is_bounded(void)
 	struct run *r = new_run(false);
 	struct json_object *list, *last;
 
-	for (int i = 0; i < 3 * MISSING_MAX; i++)
+	for (int i = 0; i < 3 * LOST_ARTIFACTS_MAX; i++)
 		lack(r, LOST, "a", 1, "RESOURCE_LIMIT", "too many");
 	lack(r, LOST, "z", 1000, "RESOURCE_LIMIT", "not tried");
-	list = missing_view(r);
-	is_int(json_object_array_length(list), MISSING_MAX, "so many are listed");
-	last = json_object_array_get_idx(list, MISSING_MAX - 1);
+	list = lost_artifacts_json(r);
+	is_int(json_object_array_length(list), LOST_ARTIFACTS_MAX, "so many are listed");
+	last = json_object_array_get_idx(list, LOST_ARTIFACTS_MAX - 1);
 	is_int(json_object_get_int64(json_member(last, "count")),
-	       2 * MISSING_MAX + 1 + 1000, "and the last counts the rest");
+	       2 * LOST_ARTIFACTS_MAX + 1 + 1000, "and the last counts the rest");
 	json_object_put(list);
-	missing_weigh(r, EV_SUCCEED);
+	lost_artifacts_weigh(r, EV_SUCCEED);
 	is_int(json_object_get_int64(json_member(r->error.details, "missing")),
-	       3 * MISSING_MAX + 1000, "the error counts all");
+	       3 * LOST_ARTIFACTS_MAX + 1000, "the error counts all");
 	free_run(r);
 }
 

@@ -8,12 +8,12 @@ static void round_trips(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
 		size_t len = msg_put(frame, &samples[i]);
-		const char *why = NULL;
+		const char *errmsg = NULL;
 		struct msg m;
 
-		is_int(msg_get(&m, frame, len, &why), 0, "%s decodes (%zu)",
+		is_int(msg_get(&m, frame, len, &errmsg), 0, "%s decodes (%zu)",
 		       msg_type_name(samples[i].type), i);
-		ok(why == NULL && same(&m, &samples[i]),
+		ok(errmsg == NULL && same(&m, &samples[i]),
 		   "and says what was said (%zu)", i);
 	}
 }
@@ -68,7 +68,7 @@ static void refuses_cuts(void)
 static const struct {
 	const char *bytes;
 	size_t len;
-	const char *why;
+	const char *errmsg;
 } strangers[] = {
     {"\xc0", 1, "a nil"},
     {"\xc2", 1, "a boolean"},
@@ -88,7 +88,7 @@ static const struct {
  * Append to OUT the element of FRAME that F tells, all of whose elements are
  * short. The new length of OUT.
  */
-static size_t append(unsigned char *out, size_t len, const struct scan_field *f)
+static size_t append(unsigned char *out, size_t len, const struct msgpack_scan_field *f)
 {
 	if (f->p == NULL) {
 		out[len++] = 0xcf;
@@ -107,11 +107,11 @@ static size_t append(unsigned char *out, size_t len, const struct scan_field *f)
 static const char *replaced(size_t i, size_t k, const void *bytes, size_t len)
 {
 	static unsigned char out[4096];
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count, n = 0;
 
-	scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &why);
+	msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &errmsg);
 	out[n++] = (unsigned char)(0x90 | count);
 	for (size_t at = 0; at < count; at++) {
 		if (at != k) {
@@ -129,12 +129,12 @@ static bool refuses_strangers(size_t i, size_t k)
 	bool pass = true;
 
 	for (size_t s = 0; s < ARRAY_LEN(strangers); s++) {
-		const char *why =
+		const char *errmsg =
 		    replaced(i, k, strangers[s].bytes, strangers[s].len);
 
-		if (strcmp(why, strangers[s].why) != 0) {
+		if (strcmp(errmsg, strangers[s].errmsg) != 0) {
 			printf("# 0x%02x: %s\n",
-			       (unsigned char)strangers[s].bytes[0], why);
+			       (unsigned char)strangers[s].bytes[0], errmsg);
 			pass = false;
 		}
 	}
@@ -143,27 +143,27 @@ static bool refuses_strangers(size_t i, size_t k)
 
 /* A string for an integer and an integer for a string. */
 static bool refuses_the_other_kind(size_t i, size_t k,
-				   const struct scan_field *f)
+				   const struct msgpack_scan_field *f)
 {
 	const char *want =
 	    f->p == NULL ? " is not an integer" : " is not a string";
-	const char *why = f->p == NULL ? replaced(i, k, "\xa1z", 2)
+	const char *errmsg = f->p == NULL ? replaced(i, k, "\xa1z", 2)
 				       : replaced(i, k, "\x01", 1);
 
 	if (k == 0)
-		return strcmp(why, "no message type") == 0;
-	return strstr(why, want) != NULL;
+		return strcmp(errmsg, "no message type") == 0;
+	return strstr(errmsg, want) != NULL;
 }
 
 static void refuses_wrong_types(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
 		const char *name = msg_type_name(samples[i].type);
-		struct scan_field f[SCAN_FIELDS_MAX], as_was[1];
-		const char *why;
+		struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX], as_was[1];
+		const char *errmsg;
 		size_t count;
 
-		scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &why);
+		msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &errmsg);
 		for (size_t k = 0; k < count; k++) {
 			as_was[0] = f[k];
 			ok(refuses_strangers(i, k) &&

@@ -171,7 +171,7 @@ static struct msg any_msg(enum msg_type type)
 		m.lost.count = any_up_to(MSG_INT_MAX - 1) + 1;
 		m.lost.size = any_up_to(MSG_INT_MAX);
 		m.lost.name = any_text(1, MSG_NAME_MAX);
-		m.lost.why = any_text(0, MSG_TEXT_MAX);
+		m.lost.errmsg = any_text(0, MSG_TEXT_MAX);
 		break;
 	}
 	return m;
@@ -186,19 +186,19 @@ static const enum msg_type types[] = {
 static void round_trips_of_any(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		const char *why = NULL;
+		const char *errmsg = NULL;
 		int same_again = 0;
 
 		for (int n = 0; n < 500; n++) {
 			struct msg m = any_msg(types[i]), back;
 			size_t len = msg_put(frame, &m);
 
-			if (msg_get(&back, frame, len, &why) == 0 &&
+			if (msg_get(&back, frame, len, &errmsg) == 0 &&
 			    same(&m, &back))
 				same_again++;
 		}
-		if (why != NULL)
-			printf("# %s\n", why);
+		if (errmsg != NULL)
+			printf("# %s\n", errmsg);
 		is_int(same_again, 500, "any %s comes back as it was",
 		       msg_type_name(types[i]));
 	}

@@ -86,7 +86,7 @@ static char long_head[MSG_CHUNK_MAX + 1];
 /* clang-format off: a row a case */
 static const struct {
 	struct msg m;
-	const char *why;
+	const char *errmsg;
 	const char *name;
 } bounds[] = {
     {RUN(NAMES), OK, "RUN with an empty body"},
@@ -329,7 +329,7 @@ static const struct {
 	const char *name;
 	const char *bytes;
 	size_t len;
-	const char *why;
+	const char *errmsg;
 } hostile[] = {
     {"an array32 of 2^28 in 5 bytes", BYTES("\xdd\x10\0\0\0"),
      "an array that claims more than the frame holds"},
@@ -398,14 +398,14 @@ static void keeps_bounds(void)
 	memset(long_text, 'x', sizeof(long_text));
 	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
 		is_str(offence(frame, msg_put(frame, &bounds[i].m)),
-		       bounds[i].why, "%s", bounds[i].name);
+		       bounds[i].errmsg, "%s", bounds[i].name);
 }
 
 static void refuses_the_hostile(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(hostile); i++)
 		is_str(offence(hostile[i].bytes, hostile[i].len),
-		       hostile[i].why, "refused: %s", hostile[i].name);
+		       hostile[i].errmsg, "refused: %s", hostile[i].name);
 }
 
 int main(void)

@@ -32,35 +32,35 @@ static const struct {
 
 static void long_words(void)
 {
-	char word[NEAR_WORD_MAX + 2], other[NEAR_WORD_MAX + 2];
+	char word[SUGGEST_WORD_MAX + 2], other[SUGGEST_WORD_MAX + 2];
 	const char *list[] = {other};
 
 	memset(word, 'a', sizeof(word));
 	memset(other, 'a', sizeof(other));
-	word[NEAR_WORD_MAX] = other[NEAR_WORD_MAX] = '\0';
+	word[SUGGEST_WORD_MAX] = other[SUGGEST_WORD_MAX] = '\0';
 	other[3] = 'b';
-	is_str(near_word(word, list, 1), other, "the longest word");
-	word[NEAR_WORD_MAX] = 'a';
-	word[NEAR_WORD_MAX + 1] = '\0';
-	ok(near_word(word, list, 1) == NULL, "a longer word is not looked at");
+	is_str(suggest_word(word, list, 1), other, "the longest word");
+	word[SUGGEST_WORD_MAX] = 'a';
+	word[SUGGEST_WORD_MAX + 1] = '\0';
+	ok(suggest_word(word, list, 1) == NULL, "a longer word is not looked at");
 	list[0] = word;
-	is_str(near_word("aaaa", list, 1), NULL, "nor a longer candidate");
+	is_str(suggest_word("aaaa", list, 1), NULL, "nor a longer candidate");
 }
 
 static void order(void)
 {
 	const char *list[] = {"max_b", "max_c", "max_a"};
 
-	is_str(near_word("max_x", list, 3), "max_b",
+	is_str(suggest_word("max_x", list, 3), "max_b",
 	       "of equals the first stays");
-	is_str(near_word("max_a", list, 3), "max_a", "a nearer one wins");
-	is_str(near_word("max_x", list, 0), NULL, "none of none");
+	is_str(suggest_word("max_a", list, 3), "max_a", "a nearer one wins");
+	is_str(suggest_word("max_x", list, 0), NULL, "none of none");
 }
 
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		is_str(near_word(cases[i].word, keys, ARRAY_LEN(keys)),
+		is_str(suggest_word(cases[i].word, keys, ARRAY_LEN(keys)),
 		       cases[i].want, "%s: '%s'", cases[i].name, cases[i].word);
 	long_words();
 	order();

@@ -69,7 +69,7 @@ static int64_t ask_watchdog(const void *arg)
 
 	set("WATCHDOG_USEC", p->value);
 	set("WATCHDOG_PID", p->pid);
-	return notify_watchdog_ms();
+	return sdnotify_watchdog_ms();
 }
 
 /* ---- sockets ---- */
@@ -91,7 +91,7 @@ static int64_t ask_sockets(const void *arg)
 
 	set("LISTEN_FDS", p->value);
 	set("LISTEN_PID", p->pid);
-	return notify_listen_fds();
+	return sdnotify_listen_fds();
 }
 
 static int64_t ask_cloexec(const void *arg)
@@ -103,7 +103,7 @@ static int64_t ask_cloexec(const void *arg)
 		return -1;
 	set("LISTEN_FDS", "1");
 	set("LISTEN_PID", SELF);
-	return notify_listen_fds() + 10 * fcntl(3, F_GETFD) +
+	return sdnotify_listen_fds() + 10 * fcntl(3, F_GETFD) +
 	       100 * fcntl(4, F_GETFD);
 }
 
@@ -113,8 +113,8 @@ static int64_t ask_twice(const void *arg)
 
 	set("LISTEN_FDS", "1");
 	set("LISTEN_PID", SELF);
-	first = notify_listen_fds();
-	return (arg == NULL) + 10 * first + 100 * notify_listen_fds();
+	first = sdnotify_listen_fds();
+	return (arg == NULL) + 10 * first + 100 * sdnotify_listen_fds();
 }
 
 static int64_t ask_left(const void *arg)
@@ -127,7 +127,7 @@ static int64_t ask_left(const void *arg)
 	(void)arg;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		set(names[i], "1");
-	(void)notify_watchdog_ms();
+	(void)sdnotify_watchdog_ms();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		left += getenv(names[i]) != NULL;
 	return left;
@@ -138,7 +138,7 @@ static int64_t ask_left(const void *arg)
 static int64_t ask_send(const void *arg)
 {
 	set("NOTIFY_SOCKET", arg);
-	return notify_send("READY=1\nSTATUS=serving");
+	return sdnotify_send("READY=1\nSTATUS=serving");
 }
 
 /* A manager at NAME (@ first: abstract), or -1. */

@@ -17,7 +17,7 @@ static struct event_base *base;
 static struct requestors all;
 static struct config *config;
 static struct requestor *a, *b;
-static struct offload *o;
+static struct thread_pool *o;
 
 /* What a job of ours does, and what became of it. */
 struct job {
@@ -27,15 +27,15 @@ struct job {
 	sem_t begun, gate;
 	atomic_int works, working_with; /* others of its requestor, meanwhile */
 	atomic_int *crowd;
-	struct offload_job *handle, *cancels;
+	struct thread_pool_job *handle, *cancels;
 	int dones, drops;
-	struct offload_end end;
+	struct thread_pool_result end;
 	bool then_again;
 };
 
 static char order[1024]; /* names of jobs, as they were told */
 
-static void do_work(struct offload_job *j, void *arg)
+static void do_work(struct thread_pool_job *j, void *arg)
 {
 	struct job *job = arg;
 
@@ -45,7 +45,7 @@ static void do_work(struct offload_job *j, void *arg)
 		job->working_with++;
 	if (job->waits)
 		sem_wait(&job->gate);
-	while (job->spins && offload_goes_on(j))
+	while (job->spins && thread_pool_may_continue(j))
 		;
 	if (job->crowd != NULL)
 		atomic_fetch_sub(job->crowd, 1);
@@ -53,7 +53,7 @@ static void do_work(struct offload_job *j, void *arg)
 
 static void submit(struct requestor *q, struct job *job);
 
-static void do_done(void *arg, const struct offload_end *end)
+static void do_done(void *arg, const struct thread_pool_result *end)
 {
 	struct job *job = arg;
 	size_t n = strlen(order);
@@ -65,7 +65,7 @@ static void do_done(void *arg, const struct offload_end *end)
 		order[n + 1] = '\0';
 	}
 	if (job->cancels != NULL)
-		offload_cancel(job->cancels);
+		thread_pool_cancel(job->cancels);
 	if (job->then_again) {
 		job->then_again = false;
 		submit(a, job);
@@ -78,9 +78,9 @@ static void do_drop(void *arg)
 }
 
 #define DEADLINE_MS 20
-static const struct offload_kind kind = {"test", 60000, do_work, do_done,
+static const struct thread_pool_kind kind = {"test", 60000, do_work, do_done,
 					 do_drop};
-static const struct offload_kind brief = {"brief", DEADLINE_MS, do_work,
+static const struct thread_pool_kind brief = {"brief", DEADLINE_MS, do_work,
 					  do_done, do_drop};
 
 static void job_init(struct job *job, char name)
@@ -91,9 +91,9 @@ static void job_init(struct job *job, char name)
 }
 
 static void submit_as(struct requestor *q, struct job *job,
-		      const struct offload_kind *k)
+		      const struct thread_pool_kind *k)
 {
-	job->handle = offload_submit(o, q, k, job);
+	job->handle = thread_pool_submit(o, q, k, job);
 }
 
 static void submit(struct requestor *q, struct job *job)
@@ -109,21 +109,21 @@ static void wait_drops(const struct job *job, int n)
 
 static size_t jobs_now(void)
 {
-	struct offload_count n;
+	struct thread_pool_stats n;
 
-	offload_count(o, &n);
+	thread_pool_stats(o, &n);
 	return n.jobs;
 }
 
 static void begin(size_t threads)
 {
-	o = offload_new(base, threads);
+	o = thread_pool_new(base, threads);
 	order[0] = '\0';
 }
 
 static void end(void)
 {
-	offload_free(o);
+	thread_pool_free(o);
 	o = NULL;
 }
 
@@ -209,12 +209,12 @@ static void test_one_each(void)
 
 static void test_bound(void)
 {
-	static struct job x[OFFLOAD_JOBS_MAX], more, other;
-	struct offload_count n;
+	static struct job x[THREAD_POOL_JOBS_MAX], more, other;
+	struct thread_pool_stats n;
 	bool taken = true;
 
 	begin(1);
-	for (int i = 0; i < OFFLOAD_JOBS_MAX; i++) {
+	for (int i = 0; i < THREAD_POOL_JOBS_MAX; i++) {
 		job_init(&x[i], 'x');
 		x[i].waits = i == 0;
 		submit(a, &x[i]);
@@ -224,26 +224,26 @@ static void test_bound(void)
 	job_init(&other, 'o');
 	submit(a, &more);
 	submit(b, &other);
-	ok(taken, "%d jobs of one requestor are taken", OFFLOAD_JOBS_MAX);
+	ok(taken, "%d jobs of one requestor are taken", THREAD_POOL_JOBS_MAX);
 	ok(more.handle == NULL, "one more is not");
 	ok(other.handle != NULL, "another's is");
-	offload_count(o, &n);
+	thread_pool_stats(o, &n);
 	is_int(n.full, 1, "that is counted");
-	is_int(n.jobs, OFFLOAD_JOBS_MAX + 1, "and so are those that wait");
-	offload_cancel(x[1].handle);
+	is_int(n.jobs, THREAD_POOL_JOBS_MAX + 1, "and so are those that wait");
+	thread_pool_cancel(x[1].handle);
 	submit(a, &more);
 	ok(more.handle != NULL, "one that is cancelled leaves its place");
 	sem_post(&x[0].gate);
 	wait_drops(&more, 1);
 	end();
-	is_int(x[OFFLOAD_JOBS_MAX - 1].dones, 1, "all are done");
+	is_int(x[THREAD_POOL_JOBS_MAX - 1].dones, 1, "all are done");
 	is_int(x[1].works + x[1].dones, 0, "but for the cancelled");
 }
 
 static void test_deadline(void)
 {
 	int64_t before = requestor_cpu_ms(a), others = requestor_cpu_ms(b);
-	struct offload_count n;
+	struct thread_pool_stats n;
 	struct job x;
 
 	begin(2);
@@ -256,7 +256,7 @@ static void test_deadline(void)
 	ok(requestor_cpu_ms(a) - before >= DEADLINE_MS,
 	   "its requestor is charged");
 	is_int(requestor_cpu_ms(b), others, "and no other");
-	offload_count(o, &n);
+	thread_pool_stats(o, &n);
 	is_int(n.overdue, 1, "it is counted");
 	ok(n.cpu_us >= DEADLINE_MS * 1000, "with its time");
 	submit_as(NULL, &x, &brief);
@@ -278,9 +278,9 @@ static void test_cancel(void)
 	submit(a, &run);
 	submit(a, &wait);
 	sem_wait(&run.begun);
-	offload_cancel(wait.handle);
+	thread_pool_cancel(wait.handle);
 	is_int(wait.drops, 1, "one that waits is dropped at once");
-	offload_cancel(run.handle);
+	thread_pool_cancel(run.handle);
 	is_int(run.drops, 0, "one that is being done keeps its argument");
 	wait_drops(&run, 1);
 	is_int(run.dones, 0, "it hears of it, and is not told");
@@ -311,7 +311,7 @@ static void test_cancel_all_waiting(void)
 	submit(a, &run);
 	sem_wait(&run.begun);
 	submit(b, &x);
-	offload_cancel(x.handle);
+	thread_pool_cancel(x.handle);
 	submit(b, &y);
 	sem_post(&run.gate);
 	wait_drops(&y, 1);
@@ -340,7 +340,7 @@ static void test_free(void)
 	is_int(run.dones + wait.dones + over.dones, 0, "and none is told");
 	begin(2);
 	end();
-	offload_free(NULL);
+	thread_pool_free(NULL);
 	ok(true, "without a job there is nothing to end");
 }
 
@@ -349,11 +349,11 @@ int main(void)
 	static const char text[] =
 	    "[requestor \"a\"]\ntoken_sha256 = " HASH_A "\n"
 	    "[requestor \"b\"]\ntoken_sha256 = " HASH_B "\n";
-	char why[256];
+	char errmsg[256];
 
 	base = event_base_new();
 	config = config_new(0);
-	config_read_text(config, "f", text, strlen(text), why, sizeof(why));
+	config_read_text(config, "f", text, strlen(text), errmsg, sizeof(errmsg));
 	requestors_apply(&all, config);
 	a = requestors_find(&all, "a");
 	b = requestors_find(&all, "b");

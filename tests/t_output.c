@@ -12,11 +12,11 @@
 #include "tests/tap.h"
 
 static struct event_base *base;
-static struct offload *offload;
-static struct output got; /* what was taken of it */
+static struct thread_pool *thread_pool;
+static struct output_parsed got; /* what was taken of it */
 static size_t told;
 
-static void on_read(void *arg, struct output *out)
+static void on_read(void *arg, struct output_parsed *out)
 {
 	(void)arg;
 	told++;
@@ -25,20 +25,20 @@ static void on_read(void *arg, struct output *out)
 	out->text = NULL;
 }
 
-static struct output_job *read_one(const char *text, bool is_reply)
+static struct output_parse_job *read_one(const char *text, bool is_reply)
 {
 	memset(&got, 0, sizeof(got));
 	told = 0;
-	return output_read(offload, NULL, xstrdup(text), strlen(text), is_reply,
+	return output_parse(thread_pool, NULL, xstrdup(text), strlen(text), is_reply,
 			   on_read, NULL);
 }
 
 static void settle(void)
 {
-	struct offload_count count;
+	struct thread_pool_stats count;
 
-	for (offload_count(offload, &count); count.jobs > 0;
-	     offload_count(offload, &count))
+	for (thread_pool_stats(thread_pool, &count); count.jobs > 0;
+	     thread_pool_stats(thread_pool, &count))
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
@@ -103,7 +103,7 @@ static void test_read(void)
 static void test_stray(void)
 {
 	static const struct {
-		const char *text, *why;
+		const char *text, *errmsg;
 	} strays[] = {
 	    {"Loading\xE2\x80\xA6 \033[1m\n{}",
 	     "line 1, column 1: expected a value, found 'L', in \"Loading\xE2\x80\xA6 "
@@ -119,7 +119,7 @@ static void test_stray(void)
 	     "\xE2\x80\xA6\"; stdout is for the result alone, and log lines "
 	     "belong on stderr"},
 	};
-	char why[OUTPUT_WHY_SIZE];
+	char errmsg[OUTPUT_PARSE_WHY_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(strays); i++) {
 		struct json_error err;
@@ -127,30 +127,30 @@ static void test_stray(void)
 		size_t len = strlen(strays[i].text);
 
 		json_parse(&v, strays[i].text, len, &err);
-		output_stray(why, strays[i].text, len, &err);
-		is_str(why, strays[i].why, "what is no result, %zu", i);
+		output_parse_why_stray(errmsg, strays[i].text, len, &err);
+		is_str(errmsg, strays[i].errmsg, "what is no result, %zu", i);
 	}
 }
 
 static void test_cancel(void)
 {
-	output_cancel(read_one("{\"a\":[1,2,3]}", false));
+	output_parse_cancel(read_one("{\"a\":[1,2,3]}", false));
 	settle();
 	is_int((long long)told, 0, "what is cancelled is told to nobody");
 	read_one("{\"a\":[1,2,3]}", false);
-	offload_free(offload);
+	thread_pool_free(thread_pool);
 	is_int((long long)told, 0, "nor what a server's end leaves");
-	offload = offload_new(base, 1);
+	thread_pool = thread_pool_new(base, 1);
 }
 
 int main(void)
 {
 	base = event_base_new();
-	offload = offload_new(base, 1);
+	thread_pool = thread_pool_new(base, 1);
 	test_read();
 	test_cancel();
 	test_stray();
-	offload_free(offload);
+	thread_pool_free(thread_pool);
 	event_base_free(base);
 	return tap_done();
 }

@@ -18,20 +18,20 @@ static struct {
 	};
 } answer;
 
-static enum reach_whose of_type(unsigned char type)
+static enum net_deny_owner of_type(unsigned char type)
 {
 	memset(&answer, 0, sizeof(answer));
 	answer.head.nlmsg_type = RTM_NEWROUTE;
 	answer.route.rtm_type = type;
-	return reach_read(&answer, NLMSG_LENGTH(sizeof(answer.route)));
+	return net_deny_read(&answer, NLMSG_LENGTH(sizeof(answer.route)));
 }
 
-static enum reach_whose of_error(int err)
+static enum net_deny_owner of_error(int err)
 {
 	memset(&answer, 0, sizeof(answer));
 	answer.head.nlmsg_type = NLMSG_ERROR;
 	answer.error.error = -err;
-	return reach_read(&answer, NLMSG_LENGTH(sizeof(answer.error)));
+	return net_deny_read(&answer, NLMSG_LENGTH(sizeof(answer.error)));
 }
 
 int main(void)
@@ -40,21 +40,21 @@ int main(void)
 					     RTN_ANYCAST, RTN_MULTICAST,
 					     RTN_NAT, RTN_UNSPEC};
 
-	ok(of_type(RTN_UNICAST) == REACH_OTHERS, "a way to others");
+	ok(of_type(RTN_UNICAST) == NET_DENY_OTHERS, "a way to others");
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-		ok(of_type(ours[i]) == REACH_OURS,
+		ok(of_type(ours[i]) == NET_DENY_OURS,
 		   "a route of type %u is no way to others", ours[i]);
-	ok(of_error(ENETUNREACH) == REACH_OTHERS, "no way at all");
-	ok(of_error(EHOSTUNREACH) == REACH_OTHERS, "no way to that host");
-	ok(of_error(ENOBUFS) == REACH_UNKNOWN, "no answer for lack of memory");
-	ok(of_error(EPERM) == REACH_UNKNOWN, "nor of rights");
-	ok(of_error(0) == REACH_UNKNOWN, "an acknowledgement is no answer");
+	ok(of_error(ENETUNREACH) == NET_DENY_OTHERS, "no way at all");
+	ok(of_error(EHOSTUNREACH) == NET_DENY_OTHERS, "no way to that host");
+	ok(of_error(ENOBUFS) == NET_DENY_UNKNOWN, "no answer for lack of memory");
+	ok(of_error(EPERM) == NET_DENY_UNKNOWN, "nor of rights");
+	ok(of_error(0) == NET_DENY_UNKNOWN, "an acknowledgement is no answer");
 	of_type(RTN_UNICAST);
 	for (size_t n = 0; n < NLMSG_LENGTH(sizeof(answer.route)); n++)
-		ok(reach_read(&answer, n) == REACH_UNKNOWN,
+		ok(net_deny_read(&answer, n) == NET_DENY_UNKNOWN,
 		   "%zu bytes are too few", n);
 	answer.head.nlmsg_type = NLMSG_DONE;
-	ok(reach_read(&answer, sizeof(answer)) == REACH_UNKNOWN,
+	ok(net_deny_read(&answer, sizeof(answer)) == NET_DENY_UNKNOWN,
 	   "another message is no answer");
 	return tap_done();
 }

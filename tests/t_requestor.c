@@ -17,13 +17,13 @@ static struct config *config;
 static bool configure(const char *text)
 {
 	struct config *old = config;
-	char why[256] = "";
+	char errmsg[256] = "";
 	bool changed;
 
 	config = config_new(0);
-	if (config_read_text(config, "f", text, strlen(text), why,
-			     sizeof(why)) < 0)
-		printf("# %s\n", why);
+	if (config_read_text(config, "f", text, strlen(text), errmsg,
+			     sizeof(errmsg)) < 0)
+		printf("# %s\n", errmsg);
 	changed = requestors_apply(&all, config);
 	config_free(old);
 	return changed;

@@ -16,18 +16,18 @@ static int declare(struct run_steps *steps, uint64_t index, uint64_t count,
 		   const char *name)
 {
 	struct msg_step m = {.index = index, .count = count, .name = s(name)};
-	const char *why;
+	const char *errmsg;
 
-	return run_steps_apply(steps, &m, &why);
+	return run_steps_apply(steps, &m, &errmsg);
 }
 
 static int change(struct run_steps *steps, uint64_t index, enum msg_step_state to)
 {
 	struct msg_step m = {.index = index, .state = to, .attempts = 1,
 			     .elapsed_ms = 3, .code = s("E"), .message = s("m")};
-	const char *why;
+	const char *errmsg;
 
-	return run_steps_apply(steps, &m, &why);
+	return run_steps_apply(steps, &m, &errmsg);
 }
 
 static void test_changes(void)

@@ -44,7 +44,7 @@ static int spin(bool timers)
 		seccomp_release(ctx);
 	}
 	signal(SIGXCPU, on_sigsys);
-	if (limits_worker(&bare, &w) != 0)
+	if (rlimits_worker(&bare, &w) != 0)
 		return 98;
 	for (;;)
 		word++;
@@ -66,7 +66,7 @@ static int spin_on(void)
 	struct sandbox_worker w = {.cpu_ms = 1, .memory_bytes = 1u << 20};
 
 	signal(SIGXCPU, SIG_IGN);
-	if (limits_worker(&bare, &w) != 0)
+	if (rlimits_worker(&bare, &w) != 0)
 		return 98;
 	for (;;)
 		word++;
@@ -78,7 +78,7 @@ static int eat_memory(void)
 	size_t fits = 8u << 20;
 	size_t much = 1u << 30;
 
-	if (limits_worker(&bare, &w) != 0)
+	if (rlimits_worker(&bare, &w) != 0)
 		return 1;
 	if (mmap(NULL, much, RW, ANON, -1, 0) != MAP_FAILED || errno != ENOMEM)
 		return 2;
@@ -90,7 +90,7 @@ static int endless_memory(void)
 	struct sandbox_worker w = {.cpu_ms = UINT64_MAX / 2,
 				   .memory_bytes = UINT64_MAX};
 
-	return limits_worker(&bare, &w) == 0 ? 0 : 1;
+	return rlimits_worker(&bare, &w) == 0 ? 0 : 1;
 }
 
 static int open_and_fork(void)
@@ -101,7 +101,7 @@ static int open_and_fork(void)
 	dup2(2, S);
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
 		return 1;
-	if (limits_worker(&bare, &w) != 0)
+	if (rlimits_worker(&bare, &w) != 0)
 		return 2;
 	if (dup(2) >= 0 || errno != EMFILE)
 		return 3;
@@ -115,13 +115,13 @@ static int notice_limits(void)
 	struct sandbox_worker w = {.cpu_ms = 5000, .memory_bytes = 8u << 20};
 	struct sandbox sb = bare;
 
-	if (limits_hold(&sb, &w))
+	if (rlimits_hold(&sb, &w))
 		return 1;
-	if (limits_zygote(&sb) != 0 || limits_worker(&sb, &w) != 0)
+	if (rlimits_zygote(&sb) != 0 || rlimits_worker(&sb, &w) != 0)
 		return 2;
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
 		return 3;
-	return limits_hold(&sb, &w) ? 0 : 4;
+	return rlimits_hold(&sb, &w) ? 0 : 4;
 }
 
 static void test_limits(void)
@@ -186,12 +186,12 @@ static int orphaned(void)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
 		return 1;
-	if (orphan_guard(ends[1]) != 0)
+	if (pdeathsig_set(ends[1]) != 0)
 		return 2;
 	if (prctl(PR_GET_DUMPABLE) != 0)
 		return 3;
 	close(ends[0]);
-	return orphan_guard(ends[1]) == -ESRCH ? 0 : 4;
+	return pdeathsig_set(ends[1]) == -ESRCH ? 0 : 4;
 }
 
 static int powerless(void)
@@ -291,7 +291,7 @@ static int build_lua(struct sandbox *sb)
 
 static int build_program(struct sandbox *sb)
 {
-	static struct tree none;
+	static struct rootfs none;
 	enum sandbox_layer failed;
 	const char *at;
 
@@ -326,11 +326,11 @@ static int limited(void)
 	struct rlimit more = {21, 21};
 	int fds = 0;
 
-	if (limits_program(&p) != 0 || is_limit(RLIMIT_NOFILE, 20))
+	if (rlimits_program(&p) != 0 || is_limit(RLIMIT_NOFILE, 20))
 		return 1; /* what is open may still have higher numbers */
-	if (limits_program_files(&p) != 0 || !is_limit(RLIMIT_NOFILE, 20))
+	if (rlimits_program_files(&p) != 0 || !is_limit(RLIMIT_NOFILE, 20))
 		return 2;
-	if (!is_limit(RLIMIT_SIGPENDING, LIMITS_SIGNALS) ||
+	if (!is_limit(RLIMIT_SIGPENDING, RLIMITS_SIGNALS) ||
 	    !is_limit(RLIMIT_NPROC, 10) || !is_limit(RLIMIT_CPU, 5) ||
 	    !is_limit(RLIMIT_FSIZE, 64u << 20))
 		return 3;
@@ -351,7 +351,7 @@ static int shares(void)
 {
 	struct rlimit before = {4000, 8000}, after;
 
-	if (setrlimit(RLIMIT_SIGPENDING, &before) != 0 || limits_userns() != 0 ||
+	if (setrlimit(RLIMIT_SIGPENDING, &before) != 0 || rlimits_userns() != 0 ||
 	    getrlimit(RLIMIT_SIGPENDING, &after) != 0)
 		return 1;
 	return after.rlim_max == 1000 ? 0 : 2;
@@ -362,10 +362,10 @@ static int slots(void)
 	struct sandbox sb = {.slots = 256};
 
 	prctl(PR_SET_KEEPCAPS, 1);
-	if (ids_zygote_direct(&sb) != -ENOENT || getuid() != 0)
+	if (uids_zygote_direct(&sb) != -ENOENT || getuid() != 0)
 		return 4; /* none are kept for us */
 	sb.host_ids = 60600;
-	if (ids_zygote_direct(&sb) != 0 || !sb.own_ids)
+	if (uids_zygote_direct(&sb) != 0 || !sb.own_ids)
 		return 1;
 	if (getuid() != (uid_t)sb.uid_base + 256 || getgid() != getuid())
 		return 2;

@@ -13,7 +13,7 @@ static const struct {
 	const char *name;
 	const char *bytes;
 	size_t len;
-	const char *why;
+	const char *errmsg;
 } refused[] = {
     {"no bytes at all", BYTES(""), "truncated"},
     {"0xc1, which msgpack never uses", BYTES("\xc1"),
@@ -119,15 +119,15 @@ static const struct {
 };
 
 /* Scan a copy that ends where the memory does, for sanitizers to watch. */
-static int scan(struct scan_field *f, size_t *count, const char *bytes,
-		size_t len, const char **why)
+static int scan(struct msgpack_scan_field *f, size_t *count, const char *bytes,
+		size_t len, const char **errmsg)
 {
 	char *copy = xcalloc(1, len + 1);
 	int rc;
 
 	memcpy(copy + 1, bytes, len);
-	*why = NULL;
-	rc = scan_frame(f, count, copy + 1, len, why);
+	*errmsg = NULL;
+	rc = msgpack_scan_frame(f, count, copy + 1, len, errmsg);
 	for (size_t i = 0; rc == 0 && i < *count; i++)
 		if (f[i].p != NULL) /* borrows from the copy */
 			f[i].p = bytes + (f[i].p - (copy + 1));
@@ -137,27 +137,27 @@ static int scan(struct scan_field *f, size_t *count, const char *bytes,
 
 static void refuses(void)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
 		int rc =
-		    scan(f, &count, refused[i].bytes, refused[i].len, &why);
+		    scan(f, &count, refused[i].bytes, refused[i].len, &errmsg);
 
-		is_str(rc == -EBADMSG ? why : "accepted", refused[i].why,
+		is_str(rc == -EBADMSG ? errmsg : "accepted", refused[i].errmsg,
 		       "refused: %s", refused[i].name);
 	}
 }
 
 static void accepts_ints(void)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(ints); i++) {
-		int rc = scan(f, &count, ints[i].bytes, ints[i].len, &why);
+		int rc = scan(f, &count, ints[i].bytes, ints[i].len, &errmsg);
 
 		ok(rc == 0 && count == 1 && f[0].p == NULL &&
 		       f[0].n == ints[i].value,
@@ -167,13 +167,13 @@ static void accepts_ints(void)
 
 static void accepts_texts(void)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		size_t n = strlen(texts[i].text);
-		int rc = scan(f, &count, texts[i].bytes, texts[i].len, &why);
+		int rc = scan(f, &count, texts[i].bytes, texts[i].len, &errmsg);
 
 		ok(rc == 0 && count == 1 && f[0].p != NULL && f[0].n == n &&
 		       memcmp(f[0].p, texts[i].text, n) == 0,
@@ -187,16 +187,16 @@ static void accepts_many(void)
 				    "\x0a\x0b\x0c\x0d\x0e\xa1z";
 	static const char full[] = "\xdc\0\x10\x01\x01\x01\x01\x01\x01\x01\x01"
 				   "\x01\x01\x01\x01\x01\x01\x01\x02";
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count;
 
-	is_int(scan(f, &count, BYTES("\x90"), &why), 0, "an empty array");
+	is_int(scan(f, &count, BYTES("\x90"), &errmsg), 0, "an empty array");
 	is_int(count, 0, "has no fields");
-	is_int(scan(f, &count, BYTES(frame), &why), 0, "fifteen fields");
+	is_int(scan(f, &count, BYTES(frame), &errmsg), 0, "fifteen fields");
 	is_int(count, 15, "are fifteen");
 	ok(f[13].n == 14 && f[14].p != NULL && *f[14].p == 'z', "in order");
-	is_int(scan(f, &count, BYTES(full), &why), 0, "sixteen fields");
+	is_int(scan(f, &count, BYTES(full), &errmsg), 0, "sixteen fields");
 	is_int(f[15].n, 2, "down to the last");
 }
 
@@ -204,16 +204,16 @@ static void accepts_many(void)
 static void refuses_depth(void)
 {
 	static const size_t depths[] = {2, 33, 2000, 65536};
-	struct scan_field f[SCAN_FIELDS_MAX];
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
 	char *frame = xcalloc(1, 65536);
-	const char *why;
+	const char *errmsg;
 	size_t count;
 
 	memset(frame, '\x91', 65536);
 	for (size_t i = 0; i < ARRAY_LEN(depths); i++) {
-		int rc = scan(f, &count, frame, depths[i], &why);
+		int rc = scan(f, &count, frame, depths[i], &errmsg);
 
-		is_str(rc == -EBADMSG ? why : "accepted",
+		is_str(rc == -EBADMSG ? errmsg : "accepted",
 		       "an array in an array", "refused: arrays %zu deep",
 		       depths[i]);
 	}
@@ -239,8 +239,8 @@ static long peak_kb(void)
 
 static void reserves_nothing(void)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count;
 	long before = peak_kb();
 	int rc = 0;
@@ -250,8 +250,8 @@ static void reserves_nothing(void)
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		rc |= scan_frame(f, &count, refused[i].bytes, refused[i].len,
-				 &why);
+		rc |= msgpack_scan_frame(f, &count, refused[i].bytes, refused[i].len,
+				 &errmsg);
 	ok(rc < 0 && peak_kb() - before < 1024,
 	   "what is claimed is not reserved");
 }

@@ -10,9 +10,9 @@
 #include "proto/json/json.h"
 #include "tests/tap.h"
 
-#define UNKNOWN(pointer, key, near)                                            \
+#define UNKNOWN(pointer, key, suggest)                                            \
 	pointer ": \"" key "\" is no keyword of JSON Schema, so nothing is "   \
-	"checked by it; did you mean \"" near "\"?\n"
+	"checked by it; did you mean \"" suggest "\"?\n"
 #define LACKS(pointer, key)                                                    \
 	pointer ": \"" key "\" is required, but is none of the properties"
 #define FORMAT(pointer, name)                                                  \

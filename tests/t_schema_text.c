@@ -117,11 +117,11 @@ static void test_patterns(void)
 		struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
 		struct schema_check c = {.budget = &b};
 		struct schema_pattern *p = NULL;
-		char why[200];
+		char errmsg[200];
 		struct schema_text t;
 		int rc;
 
-		schema_text_init(&t, why, sizeof(why));
+		schema_text_init(&t, errmsg, sizeof(errmsg));
 		rc = schema_pattern_new(&p, rows[i].pattern,
 					strlen(rows[i].pattern), &t);
 		if (rc == 0)
@@ -131,7 +131,7 @@ static void test_patterns(void)
 		       rows[i].match < 0   ? "is refused"
 		       : rows[i].match > 0 ? "matches"
 					   : "does not match");
-		ok(rc >= 0 || why[0] != '\0', "  and it is said why: %s", why);
+		ok(rc >= 0 || errmsg[0] != '\0', "  and it is said why: %s", errmsg);
 		schema_pattern_free(p);
 		schema_matcher_free(c.matcher);
 	}
@@ -150,10 +150,10 @@ static void test_long_subjects(void)
 		struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
 		struct schema_check c = {.budget = &b};
 		struct schema_pattern *p = NULL;
-		char why[200];
+		char errmsg[200];
 		struct schema_text t;
 
-		schema_text_init(&t, why, sizeof(why));
+		schema_text_init(&t, errmsg, sizeof(errmsg));
 		schema_pattern_new(&p, patterns[i], strlen(patterns[i]), &t);
 		is_int(schema_pattern_match(p, &c, as, strlen(as)), 1,
 		       "100000 bytes match %s", patterns[i]);

@@ -19,11 +19,11 @@ static struct session session;
 static char answers[4096]; /* all that were given, one after the other */
 static bool was_limited;   /* while the last of them was */
 
-static void on_answer(void *arg, void *route, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len)
 {
 	size_t used = strlen(answers);
 
-	(void)arg, (void)route;
+	(void)arg, (void)stream;
 	snprintf(answers + used, sizeof(answers) - used, "%.*s\n", (int)len,
 		 text != NULL ? text : "");
 	was_limited = session.limited_ms > 0;
@@ -35,8 +35,8 @@ static void begin(void)
 {
 	if (server.base == NULL)
 		server.base = event_base_new();
-	turns_init(&server.turns, server.base);
-	turn_lane_init(&requestor.turns);
+	fair_queue_init(&server.turns, server.base);
+	fair_queue_flow_init(&requestor.turns);
 	LIST_INIT(&server.sessions);
 	section = (struct config_requestor){0};
 	requestor.rate = requestor.other_rate = (struct quota_rate){0};
@@ -53,7 +53,7 @@ static void say(const char *text)
 static void end(void)
 {
 	session_fini(&session);
-	turns_fini(&server.turns);
+	fair_queue_fini(&server.turns);
 }
 
 static void turn(void)
@@ -63,23 +63,23 @@ static void turn(void)
 }
 
 /* A call that waits, held by nobody; it is gone with the session. */
-static struct call *wait_for(const char *id)
+static struct request *wait_for(const char *id)
 {
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
 			       "\"method\":\"tools/call\"}", id);
 	struct rpc_msg m;
-	struct call *c;
+	struct request *c;
 
 	rpc_parse(&m, text, strlen(text));
-	c = call_new(&session, NULL, &m, NULL);
-	call_begin(c);
+	c = request_new(&session, NULL, &m, NULL);
+	request_begin(c);
 	free(text);
 	return c;
 }
 
 static void test_ids(void)
 {
-	struct call *c;
+	struct request *c;
 
 	begin();
 	for (int i = 0; i < WAITING - 1; i++) {
@@ -99,8 +99,8 @@ static void test_ids(void)
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
 	   "and again, once it has been answered");
-	is_int((long long)session.n_calls, WAITING, "those that wait still do");
-	call_drop(c, false);
+	is_int((long long)session.n_requests, WAITING, "those that wait still do");
+	request_drop(c, false);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
 	   "an id is free when its call is dropped");
@@ -164,16 +164,16 @@ static void test_batch(void)
 	    "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
 	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"},"
 	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"},7]";
-	struct turn_lane lane;
-	struct turn other = {.take = on_other};
+	struct fair_queue_flow lane;
+	struct fair_queue_turn other = {.take = on_other};
 
 	begin();
 	session.greeted = true;
 	session.revision = MCP_2025_03_26;
-	turn_lane_init(&lane);
+	fair_queue_flow_init(&lane);
 	say(batch);
 	is_str(answers, "", "a batch is not answered before all of it is taken");
-	turn_ask(&server.turns, &lane, &other);
+	fair_queue_submit(&server.turns, &lane, &other);
 	turn();
 	is_int((long long)others, 1, "others have their turn in between");
 	ok(strstr(answers, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"

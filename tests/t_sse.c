@@ -48,7 +48,7 @@ static void test_order(void)
 	is_str(buf_data(&out), "id: 7-3\nretry: 500\ndata: \n\n",
 	       "MCP 32: the first has an id and empty data");
 	buf_drop(&out, buf_len(&out));
-	s.unrelated = true;
+	s.push = true;
 	sse_put_priming(&out, &s, 500);
 	buf_add(&out, "", 1);
 	is_str(buf_data(&out), "id: g7-3\nretry: 500\ndata: \n\n",
@@ -118,10 +118,10 @@ static void test_ids(void)
 		   "\"%s\" is %san id of ours", ids[i].id,
 		   ids[i].good ? "" : "not ");
 	sse_read_id("12-345", &id);
-	ok(id.number == 12 && id.seq == 345 && !id.unrelated,
+	ok(id.number == 12 && id.seq == 345 && !id.push,
 	   "an id is taken apart");
 	sse_read_id("g12-345", &id);
-	ok(id.number == 12 && id.seq == 345 && id.unrelated,
+	ok(id.number == 12 && id.seq == 345 && id.push,
 	   "and tells a stream that is of no request");
 }
 

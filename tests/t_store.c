@@ -15,14 +15,14 @@ static void test_start(void)
 	ok(!help_exists(dir, "new"), "to start the store touches nothing");
 	is_int(help_get(s, &a, "alice", "run_x"), -ENOENT,
 	       "a read of a fresh folder finds nothing");
-	ok(a.why[0] != '\0', "and says so in words");
+	ok(a.errmsg[0] != '\0', "and says so in words");
 	stat(state, &st);
 	is_int(st.st_mode & 07777, 0700, "the folder is its owner's alone");
 	path = xasprintf("%s/paddock.db", state);
 	stat(path, &st);
 	is_int(st.st_mode & 07777, 0600, "so is the database");
 	ok(help_exists(state, "instances/inst_a"), "the instance has its file");
-	is_str(store_sick(s), NULL, "a store that works is not sick");
+	is_str(store_failing(s), NULL, "a store that works is not sick");
 	store_stop(s, 10000);
 	ok(!help_exists(state, "instances/inst_a"),
 	   "which goes when the store stops");
@@ -88,7 +88,7 @@ static void test_fields(struct store *s)
 	struct store_run run = help_run("alice", STORE_RUNNING);
 	struct answer mine = {0}, unknown = {0};
 
-	is_int(help_put(s, &run, STORE_NOW), 0, "a run is put at once");
+	is_int(help_put(s, &run, STORE_SYNC), 0, "a run is put at once");
 	compare(s, &run);
 	run.status = STORE_PARTIAL_SUCCESS;
 	run.finished_ms = 77;
@@ -98,13 +98,13 @@ static void test_fields(struct store *s)
 	run.log = "one\ntwo\n";
 	run.idem_key = "k\x01";
 	run.idem_digest = "ff";
-	is_int(help_put(s, &run, STORE_MUST), 0, "and replaced as a whole");
+	is_int(help_put(s, &run, STORE_RETRY), 0, "and replaced as a whole");
 	compare(s, &run);
 
 	is_int(help_get(s, &mine, "bob", run.id), -ENOENT,
 	       "another requestor does not find it");
 	help_get(s, &unknown, "bob", "run_aaaaaaaaaaaaaaaaaaaaaaaaaa");
-	is_str(mine.why, unknown.why, "and hears what an unknown id would");
+	is_str(mine.errmsg, unknown.errmsg, "and hears what an unknown id would");
 	help_clear(&mine);
 	help_clear(&unknown);
 }
@@ -119,14 +119,14 @@ static void test_order(const char *dir, struct store *s)
 
 	run.inputs = text;
 	help_order = 0;
-	store_put_run(s, &run, STORE_LAZY, help_done, &lazy);
+	store_put_run(s, &run, STORE_DEFERRED, help_done, &lazy);
 	memset(text, 'x', sizeof(text) - 1);
 	store_get_run(s, "order", run.id, help_done, &got);
 	run.status = STORE_SUCCEEDED;
 	run.inputs = NULL;
-	store_put_run(s, &run, STORE_LAZY, help_done, &end);
+	store_put_run(s, &run, STORE_DEFERRED, help_done, &end);
 	run.view = "{}";
-	store_put_run(s, &run, STORE_MUST, help_done, &again);
+	store_put_run(s, &run, STORE_RETRY, help_done, &again);
 	store_get_run(s, "order", run.id, help_done, &last);
 	help_unlock(hold);
 	is_int(lazy.calls, 0, "no answer comes from within the call");
@@ -150,10 +150,10 @@ static void test_lazy(struct store *s)
 {
 	struct store_run run = help_run("lazy", STORE_QUEUED);
 
-	is_int(help_put(s, &run, STORE_LAZY), 0,
+	is_int(help_put(s, &run, STORE_DEFERRED), 0,
 	       "a lazy write without company is written all the same");
-	store_put_run(s, &run, STORE_NOW, NULL, NULL);
-	is_int(help_put(s, &run, STORE_NOW), 0, "nobody need listen");
+	store_put_run(s, &run, STORE_SYNC, NULL, NULL);
+	is_int(help_put(s, &run, STORE_SYNC), 0, "nobody need listen");
 	is_int(store_bytes(s), 0, "what was answered is held no longer");
 }
 
@@ -169,11 +169,11 @@ static bool waits(struct store *s)
 	unsigned long before = store_commits(s);
 	bool waited;
 
-	store_put_run(s, &slow, STORE_LAZY, help_done, &first);
-	help_put(s, &other, STORE_NOW);
+	store_put_run(s, &slow, STORE_DEFERRED, help_done, &first);
+	help_put(s, &other, STORE_SYNC);
 	waited = first.calls == 0;
 	slow.status = STORE_SUCCEEDED;
-	store_put_run(s, &slow, STORE_NOW, help_done, &last);
+	store_put_run(s, &slow, STORE_SYNC, help_done, &last);
 	help_wait(s, &last);
 	return waited && first.calls == 1 && store_commits(s) - before == 2;
 }
@@ -188,16 +188,16 @@ static void test_waits(struct store *s)
 }
 
 /* When a store that holds so much begins a commit; the first came at 1000. */
-static int64_t due(size_t queued, size_t hurried, size_t ends, bool stopping)
+static int64_t due(size_t queued, size_t n_urgent, size_t ends, bool stopping)
 {
 	struct store s = {.queued = queued,
-			  .hurried = hurried,
+			  .n_urgent = n_urgent,
 			  .ends = ends,
-			  .hurry_ms = 1000,
+			  .urgent_ms = 1000,
 			  .stopping = stopping};
 
 	STAILQ_INIT(&s.queue);
-	STAILQ_INIT(&s.kept);
+	STAILQ_INIT(&s.retry_queue);
 	return store_due_ms(&s);
 }
 
@@ -227,7 +227,7 @@ static void test_group(const char *dir, struct store *s)
 	other = help_hold(dir, s);
 	for (int i = 0; i < PUTS; i++) {
 		run = help_run("group", STORE_RUNNING);
-		store_put_run(s, &run, STORE_NOW, help_done,
+		store_put_run(s, &run, STORE_SYNC, help_done,
 			      i < PUTS - 1 ? &a : &last);
 	}
 	ok(store_bytes(s) > PUTS * sizeof(run), "what waits is counted");
@@ -246,7 +246,7 @@ static void test_idem(struct store *s)
 
 	run.idem_key = "key-1";
 	run.idem_digest = "ff";
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	store_find_idem(s, "idem", "word_count", "key-1", help_done, &a);
 	help_wait(s, &a);
 	is_str(a.ids[0], run.id, "the run that holds a key is found");
@@ -266,23 +266,23 @@ static void test_idem(struct store *s)
 	}
 	two = help_run("idem", STORE_RUNNING);
 	two.idem_key = "key-1";
-	store_put_run(s, &two, STORE_LAZY, help_done, &bad);
+	store_put_run(s, &two, STORE_DEFERRED, help_done, &bad);
 	run.status = STORE_SUCCEEDED;
-	store_put_run(s, &run, STORE_NOW, help_done, &good);
+	store_put_run(s, &run, STORE_SYNC, help_done, &good);
 	help_wait(s, &good);
 	is_int(bad.rc, -EEXIST, "a second run cannot take the key");
 	is_int(good.rc, 0, "and harms no other in the same transaction");
 	is_int(help_get(s, &a, "idem", two.id), -ENOENT, "it is not there");
 	two.idem_key = NULL;
 	bad = good = (struct answer){0};
-	store_put_run(s, &two, STORE_LAZY, help_done, &good);
+	store_put_run(s, &two, STORE_DEFERRED, help_done, &good);
 	two.idem_key = "key-1";
-	store_put_run(s, &two, STORE_NOW, help_done, &bad);
+	store_put_run(s, &two, STORE_SYNC, help_done, &bad);
 	help_wait(s, &bad);
 	help_wait(s, &good);
 	is_int(bad.rc, -EEXIST, "nor as the second that is asked of its row");
 	is_int(good.rc, -EEXIST, "which the first, left out for it, hears, too");
-	is_int(help_put(s, &two, STORE_MUST), 0, "a promised run is written,");
+	is_int(help_put(s, &two, STORE_RETRY), 0, "a promised run is written,");
 	help_get(s, &a, "idem", two.id);
 	is_str(a.idem_key, "", "but without the key");
 	help_clear(&a);
@@ -295,17 +295,17 @@ static void test_poison(struct store *s)
 
 	id_new(bad.id, "run");
 	bad.template_id = NULL;
-	store_put_run(s, &good, STORE_LAZY, help_done, &a);
-	store_put_run(s, &bad, STORE_MUST, help_done, &b);
+	store_put_run(s, &good, STORE_DEFERRED, help_done, &a);
+	store_put_run(s, &bad, STORE_RETRY, help_done, &b);
 	store_get_run(s, "poison", good.id, help_done, &c);
 	help_wait(s, &c);
 	is_int(b.rc, -EINVAL, "a row that the table refuses fails,");
-	ok(strstr(b.why, "template_id") != NULL, "names the column,");
+	ok(strstr(b.errmsg, "template_id") != NULL, "names the column,");
 	is_int(a.rc + c.rc, 0, "and its companions do not");
 	bad.template_id = "t";
 	bad.status = (enum store_status)STORE_STATUSES;
-	is_int(help_put(s, &bad, STORE_NOW), -EINVAL, "no seventh status");
-	is_str(store_sick(s), NULL, "which does not make the store sick");
+	is_int(help_put(s, &bad, STORE_SYNC), -EINVAL, "no seventh status");
+	is_str(store_failing(s), NULL, "which does not make the store sick");
 	help_clear(&c);
 }
 
@@ -321,9 +321,9 @@ static void test_version(void)
 	sqlite3_close(db);
 	is_int(help_get(s, &a, "x", "run_x"), -ENOTSUP,
 	       "the tables of a newer version are left alone");
-	ok(strstr(a.why, "newer") != NULL && strstr(a.why, dir) != NULL,
+	ok(strstr(a.errmsg, "newer") != NULL && strstr(a.errmsg, dir) != NULL,
 	   "and it says so, with the path");
-	ok(store_sick(s) != NULL, "that store is sick");
+	ok(store_failing(s) != NULL, "that store is sick");
 	store_stop(s, 1000);
 	help_clear(&a);
 	free(path);
@@ -336,7 +336,7 @@ static void on_nested(void *arg, const struct store_result *res)
 	struct store_run run = help_run("nested", STORE_RUNNING);
 
 	(void)res;
-	store_put_run(s, &run, STORE_LAZY, NULL, NULL);
+	store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 }
 
 static void test_stop(void)
@@ -344,13 +344,13 @@ static void test_stop(void)
 	char *dir = help_dir();
 	struct store *s = store_start(dir, "inst_s");
 	struct store_run run = help_run("stop", STORE_SUCCEEDED);
-	struct answer lazy = {0}, must = {0}, a = {0};
+	struct answer lazy = {0}, retry = {0}, a = {0};
 
-	store_put_run(s, &run, STORE_LAZY, help_done, &lazy);
-	store_put_run(s, &run, STORE_MUST, help_done, &must);
+	store_put_run(s, &run, STORE_DEFERRED, help_done, &lazy);
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
 	store_get_run(s, "stop", run.id, on_nested, &s);
 	store_stop(s, 60000);
-	ok(lazy.calls == 1 && must.calls == 1 && lazy.rc + must.rc == 0,
+	ok(lazy.calls == 1 && retry.calls == 1 && lazy.rc + retry.rc == 0,
 	   "to stop is to finish first, and to tell");
 	s = store_start(dir, "inst_t");
 	is_int(help_get(s, &a, "stop", run.id), 0, "another store finds it");
@@ -376,10 +376,10 @@ static void test_two(void)
 		struct store_run run = help_run("both", STORE_RUNNING);
 		int k = i % 2;
 
-		store_put_run(s[k], &run, i % 3 == 0 ? STORE_NOW : STORE_LAZY,
+		store_put_run(s[k], &run, i % 3 == 0 ? STORE_SYNC : STORE_DEFERRED,
 			      NULL, NULL);
 		if (i >= EACH * 2 - 2)
-			store_put_run(s[k], &run, STORE_NOW, help_done,
+			store_put_run(s[k], &run, STORE_SYNC, help_done,
 				      &last[k]);
 	}
 	for (int k = 0; k < 2; k++) {

@@ -12,18 +12,18 @@
 /* A blob of BYTES, finished. */
 static char *make_blob(const char *dir)
 {
-	struct blob *b = blob_new(dir, "inst_a");
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
 	char hex[65];
 
-	blob_write(b, BYTES, SIZE);
-	return blob_finish(b, hex);
+	artifact_file_write(b, BYTES, SIZE);
+	return artifact_file_finish(b, hex);
 }
 
 static int put(struct store *s, const struct store_artifact *art, char *tmp)
 {
 	struct answer a = {0};
 
-	store_put_artifact(s, art, tmp, STORE_NOW, help_done, &a);
+	store_put_artifact(s, art, tmp, STORE_SYNC, help_done, &a);
 	help_wait(s, &a);
 	ok(access(tmp, F_OK) != 0, "the blob is at its first place no more");
 	free(tmp);
@@ -82,7 +82,7 @@ static void test_scope(struct store *s, const struct store_artifact *art)
 	is_int(help_read(s, &a, "bob", art->id, 0, 9), -ENOENT,
 	       "another requestor's artifact is unknown");
 	help_read(s, &b, "bob", "art_aaaaaaaaaaaaaaaaaaaaaaaaaa", 0, 9);
-	is_str(a.why, b.why, "and nothing tells the two apart");
+	is_str(a.errmsg, b.errmsg, "and nothing tells the two apart");
 	is_int(a.size, 0, "not even its row");
 	is_int(usage_of(s, "alice"), SIZE, "its bytes are its owner's");
 	is_int(usage_of(s, "bob"), 0, "and nobody else's");
@@ -125,7 +125,7 @@ static void test_missing(const char *dir, struct store *s,
 	unlink(path);
 	is_int(help_read(s, &a, "alice", art.id, 0, 9), -EIO,
 	       "so is one that is missing");
-	ok(strstr(a.why, path) != NULL, "which is named");
+	ok(strstr(a.errmsg, path) != NULL, "which is named");
 	help_clear(&a);
 	free(path);
 }
@@ -141,7 +141,7 @@ static void test_end(const char *dir, struct store *s, struct store_run *run,
 	run->status = STORE_SUCCEEDED;
 	run->expires_ms = now + 1000000;
 	store_expire_artifacts(s, run->id, run->expires_ms);
-	is_int(help_put(s, run, STORE_MUST), 0, "the run ends");
+	is_int(help_put(s, run, STORE_RETRY), 0, "the run ends");
 	is_int(help_read(s, &a, "alice", art->id, 0, 1), 0,
 	       "its artifact lives on");
 	is_int(a.artifact_expires_ms, run->expires_ms, "until it expires");
@@ -182,7 +182,7 @@ static void test_many(const char *dir, struct store *s)
 	for (int i = 0; i < RUNS; i++) {
 		run = help_run("many", STORE_SUCCEEDED);
 		run.expires_ms = 100;
-		store_put_run(s, &run, STORE_LAZY, NULL, NULL);
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 	}
 	art = help_artifact(&run, SIZE);
 	art.expires_ms = INT64_MAX;
@@ -221,7 +221,7 @@ static void test_rows(struct store *s)
 	is_int(rows_of(s, "rows"), 0, "who has no row has no bytes of them");
 	run.inputs = large;
 	run.options = NULL;
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	is_int(rows_of(s, "rows"), STORE_ROW_BYTES + 100000,
 	       "a row counts with its inputs");
 	run.status = STORE_SUCCEEDED;
@@ -230,7 +230,7 @@ static void test_rows(struct store *s)
 	run.inputs = NULL;
 	run.view = large + 50000;
 	run.log = large + 99000;
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	is_int(rows_of(s, "rows"), STORE_ROW_BYTES + 50000 + 1000,
 	       "when it has ended, with its view and its log");
 	is_int(rows_of(s, "bob"), 0, "and nobody else's");
@@ -248,7 +248,7 @@ int main(void)
 	struct store_run run = help_run("alice", STORE_RUNNING);
 	struct store_artifact art = help_artifact(&run, SIZE);
 
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	is_int(put(s, &art, make_blob(dir)), 0, "an artifact is put");
 	ok(is_filed(dir, &art), "and filed below its run");
 	test_ranges(s, &art);

@@ -42,7 +42,7 @@ static void promise(struct store *s, const struct store_run *run, int out)
 	v->out = out;
 	memcpy(v->r.id, run->id, ID_SIZE);
 	v->r.status = run->status;
-	store_put_run(s, run, STORE_MUST, on_receipt, v);
+	store_put_run(s, run, STORE_RETRY, on_receipt, v);
 }
 
 /* Begin and end runs, with artifacts, until killed. */
@@ -55,14 +55,14 @@ static void write_for_ever(const char *dir, const char *instance, int out)
 		struct store_run run = help_run("alice", STORE_RUNNING);
 		struct store_artifact art = help_artifact(&run, 4);
 
-		store_put_run(s, &run, STORE_LAZY, NULL, NULL);
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 		if (n % 3 == 0) {
-			struct blob *b = blob_new(dir, instance);
+			struct artifact_file *b = artifact_file_new(dir, instance);
 			char hex[65], *tmp;
 
-			blob_write(b, "data", 4);
-			tmp = blob_finish(b, hex);
-			store_put_artifact(s, &art, tmp, STORE_LAZY, NULL,
+			artifact_file_write(b, "data", 4);
+			tmp = artifact_file_finish(b, hex);
+			store_put_artifact(s, &art, tmp, STORE_DEFERRED, NULL,
 					   NULL);
 			free(tmp);
 		}
@@ -199,13 +199,13 @@ static void leave_behind(const char *dir, const struct dead *d, int out)
 	char *tmp;
 
 	for (size_t i = 3; i-- > 0;)
-		store_put_run(s, &d->queued[i], STORE_LAZY, NULL, NULL);
-	store_put_run(s, &d->ended, STORE_LAZY, NULL, NULL);
+		store_put_run(s, &d->queued[i], STORE_DEFERRED, NULL, NULL);
+	store_put_run(s, &d->ended, STORE_DEFERRED, NULL, NULL);
 	free(help_file(dir, "blob", "data"));
 	tmp = xasprintf("%s/blob", dir);
-	store_put_artifact(s, &d->art, tmp, STORE_LAZY, NULL, NULL);
-	blob_new(dir, "inst_dead");
-	store_put_run(s, &d->running, STORE_NOW, help_done, &a);
+	store_put_artifact(s, &d->art, tmp, STORE_DEFERRED, NULL, NULL);
+	artifact_file_new(dir, "inst_dead");
+	store_put_run(s, &d->running, STORE_SYNC, help_done, &a);
 	help_wait(s, &a);
 	(void)!write(out, "x", 1);
 	for (;;)
@@ -347,7 +347,7 @@ static void test_race(const char *dir)
 		/* what is queued is ended, lest the next round finds it */
 		for (size_t k = 0; k < 3; k++) {
 			d.queued[k].status = STORE_CANCELED;
-			help_put(s[0], &d.queued[k], STORE_LAZY);
+			help_put(s[0], &d.queued[k], STORE_DEFERRED);
 		}
 		twice += a[0].n + a[1].n > 3;
 		none += a[0].n + a[1].n < 3;

@@ -15,7 +15,7 @@ static void test_fair(void)
 	struct answer a[MANY] = {0}, b = {0};
 	bool in_order = true, all = true;
 
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	help_order = 0;
 	for (int i = 0; i < MANY; i++)
 		store_get_run(s, "alice", run.id, help_done, &a[i]);
@@ -96,7 +96,7 @@ static void ask_again(void *arg, const struct store_result *res)
 {
 	struct asks_again *again = arg;
 	struct store_req asked = {
-	    .done = help_done, .arg = &again->last, .hurry = true};
+	    .done = help_done, .arg = &again->last, .urgent = true};
 	bool taken = false;
 
 	(void)res;
@@ -133,7 +133,7 @@ static void test_writes(void)
 
 	for (int i = 0; i < MANY; i++)
 		store_get_run(s, "alice", run.id, help_done, &a[i]);
-	store_put_run(s, &run, STORE_NOW, help_done, &w);
+	store_put_run(s, &run, STORE_SYNC, help_done, &w);
 	store_get_run(s, "alice", run.id, help_done, &last);
 	help_wait(s, &last);
 	ok(w.calls == 1 && w.order < last.order, "a write goes by what waits");

@@ -96,7 +96,7 @@ static void add_run(struct store *s)
 	run->template_id = templates[draw(30) == 0 ? 2 : draw(2)];
 	/* ids of one quarter of a millisecond come in any order */
 	snprintf(run->id, sizeof(run->id), "run_%026zu", n_model++);
-	store_put_run(s, run, STORE_LAZY, NULL, NULL);
+	store_put_run(s, run, STORE_DEFERRED, NULL, NULL);
 }
 
 static void change_run(struct store *s)
@@ -104,23 +104,23 @@ static void change_run(struct store *s)
 	struct store_run *run = &model[draw((uint32_t)n_model)];
 
 	run->status = (enum store_status)draw(STORE_STATUSES);
-	store_put_run(s, run, STORE_LAZY, NULL, NULL);
+	store_put_run(s, run, STORE_DEFERRED, NULL, NULL);
 }
 
 static void sweep_some(struct store *s)
 {
-	size_t kept = 0;
+	size_t retry_queue = 0;
 
 	for (size_t i = 0; i < n_model; i++) {
 		model[i].expires_ms = model[i].status < 2 ? 0 : 1 + draw(100);
-		store_put_run(s, &model[i], STORE_LAZY, NULL, NULL);
+		store_put_run(s, &model[i], STORE_DEFERRED, NULL, NULL);
 	}
 	store_sweep(s, 50);
 	for (size_t i = 0; i < n_model; i++)
 		if (model[i].expires_ms == 0 || model[i].expires_ms > 50)
-			model[kept++] = model[i];
-	ok(kept > 0 && kept < n_model, "some expire, some do not");
-	n_model = kept;
+			model[retry_queue++] = model[i];
+	ok(retry_queue > 0 && retry_queue < n_model, "some expire, some do not");
+	n_model = retry_queue;
 }
 
 int main(void)

@@ -119,8 +119,8 @@ static void test_mail(struct store *owner, struct store *other)
 	struct store_run done = help_run("alice", STORE_SUCCEEDED);
 	struct mail m;
 
-	help_put(owner, &run, STORE_NOW);
-	help_put(owner, &done, STORE_NOW);
+	help_put(owner, &run, STORE_SYNC);
+	help_put(owner, &done, STORE_SYNC);
 	ok(store_is_nudged(owner) && !nudged(owner), "an owner can be nudged");
 	is_int(ask_for(other, "bob", run.id, STORE_MAIL_CANCEL, SOON), 0,
 	       "who asks for another's run hears no more than of none");
@@ -149,7 +149,7 @@ static void test_mail(struct store *owner, struct store *other)
 	ok(m.n == 1 && m.all[0].kind == STORE_MAIL_CANCEL,
 	   "what nobody needs any more is forgotten");
 	run.status = STORE_CANCELED;
-	help_put(owner, &run, STORE_NOW);
+	help_put(owner, &run, STORE_SYNC);
 	is_int(mail_of(owner).n, 0, "all of it with the run's end");
 }
 
@@ -158,7 +158,7 @@ static void test_shown(struct store *owner, struct store *other)
 	struct store_run run = help_run("alice", STORE_RUNNING), row;
 	struct seen seen;
 
-	help_put(owner, &run, STORE_NOW);
+	help_put(owner, &run, STORE_SYNC);
 	seen = look(other, "alice", run.id, true);
 	ok(seen.run.owner == STORE_OWNER_OTHER && seen.run.shown_until_ms == 0 &&
 	       seen.run.log_until_ms == 0 && strcmp(seen.view, "-") == 0,
@@ -189,7 +189,7 @@ static void test_shown(struct store *owner, struct store *other)
 	       "another requestor sees none of it");
 	run.status = STORE_FAILED;
 	run.inputs = run.options = NULL;
-	help_put(owner, &run, STORE_NOW);
+	help_put(owner, &run, STORE_SYNC);
 	store_show(owner, &row);
 	look(owner, "alice", run.id, false);
 	seen = look(other, "alice", run.id, true);
@@ -226,7 +226,7 @@ static void test_death(const char *dir, struct store *other)
 
 	for (int i = 0; i < RUNS; i++) {
 		runs[i] = help_run("alice", i < WAITS ? STORE_RUNNING : STORE_QUEUED);
-		help_put(owner, &runs[i], STORE_NOW);
+		help_put(owner, &runs[i], STORE_SYNC);
 		ask_for(other, "alice", runs[i].id,
 			i == TO_CANCEL || i == WAITS_TO_CANCEL ? STORE_MAIL_CANCEL
 							       : STORE_MAIL_WATCH,

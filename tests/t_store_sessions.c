@@ -59,7 +59,7 @@ static int put(struct store *s, const struct store_session *row)
 {
 	struct answer a = {0};
 
-	store_put_session(s, row, STORE_NOW, help_done, &a);
+	store_put_session(s, row, STORE_SYNC, help_done, &a);
 	help_wait(s, &a);
 	return a.rc;
 }
@@ -82,7 +82,7 @@ static void test_row(struct store *s)
 	is_int(get(s, "k1", NOW + 150), 0, "and lasts longer");
 	is_str(got.text, "k1 ada c 2025-11-25 {} []", "what it is now");
 	is_int(get(s, "k1", NOW + 200), -ENOENT, "one that expired is none");
-	store_drop_session(s, "k1", STORE_NOW, help_done, &a);
+	store_drop_session(s, "k1", STORE_SYNC, help_done, &a);
 	help_wait(s, &a);
 	is_int(a.rc, 0, "one is dropped");
 	is_int(get(s, "k1", NOW), -ENOENT, "and gone");
@@ -114,7 +114,7 @@ static void fill(struct store *s, const char *requestor, int n)
 
 		snprintf(key, sizeof(key), "%s-%d", requestor, i);
 		one.used_ms = NOW + i;
-		store_put_session(s, &one, STORE_LAZY, NULL, NULL);
+		store_put_session(s, &one, STORE_DEFERRED, NULL, NULL);
 	}
 }
 
@@ -145,7 +145,7 @@ static void test_version_4(void)
 	struct answer a = {0};
 	sqlite3 *db;
 
-	help_put(s, &run, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
 	store_stop(s, 10000);
 	sqlite3_open(path, &db);
 	is_int(sqlite3_exec(db, "DROP TABLE sessions; PRAGMA user_version=4",

@@ -158,7 +158,7 @@ static void put(struct store *s, const struct store_run *run,
 static void put_artifact(const char *dir, struct store *s,
 			 const struct store_run *run)
 {
-	struct blob *b = blob_new(dir, "inst_a");
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
 	struct store_artifact art = {.requestor = run->requestor,
 				     .name = "a",
 				     .mime_type = "t/p",
@@ -170,11 +170,11 @@ static void put_artifact(const char *dir, struct store *s,
 
 	id_new(art.id, "art");
 	memcpy(art.run_id, run->id, sizeof(art.run_id));
-	blob_write(b, "data", 4);
-	tmp = blob_finish(b, sha256);
+	artifact_file_write(b, "data", 4);
+	tmp = artifact_file_finish(b, sha256);
 	art.sha256 = sha256;
 	begin();
-	store_put_artifact(s, &art, tmp, STORE_NOW, done, &a);
+	store_put_artifact(s, &art, tmp, STORE_SYNC, done, &a);
 	help_wait(s, &a);
 	is_int(a.rc, 0, "an artifact");
 	is_synced("an artifact");
@@ -197,14 +197,14 @@ int main(void)
 	struct store_run run = help_run("alice", STORE_QUEUED);
 	struct store_run lazy = help_run("alice", STORE_RUNNING);
 
-	help_put(s, &run, STORE_NOW); /* the file is made, and raised */
+	help_put(s, &run, STORE_SYNC); /* the file is made, and raised */
 	run.status = STORE_RUNNING;
-	put(s, &run, STORE_NOW, "a row");
-	put(s, &lazy, STORE_LAZY, "a row that may wait");
+	put(s, &run, STORE_SYNC, "a row");
+	put(s, &lazy, STORE_DEFERRED, "a row that may wait");
 	put_artifact(dir, s, &run);
 	run.status = STORE_SUCCEEDED;
 	run.finished_ms = 5;
-	put(s, &run, STORE_MUST, "an end");
+	put(s, &run, STORE_RETRY, "an end");
 	run.cancelling = true;
 	store_stop(s, 10000);
 	help_remove(dir);

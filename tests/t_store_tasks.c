@@ -80,7 +80,7 @@ static void fill(struct store *s)
 		}
 		run.requestor = n == 1 ? "bob" : "alice";
 		run.task_note = n % 2 ? "it failed" : NULL;
-		store_put_run(s, &run, STORE_LAZY, NULL, NULL);
+		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 	}
 }
 
@@ -122,7 +122,7 @@ static void test_changes(struct store *s)
 	struct store_run fresh = a_task(90, STORE_RUNNING);
 	struct page first = list(s, "alice", NULL, NOW, 5), rest;
 
-	help_put(s, &fresh, STORE_NOW);
+	help_put(s, &fresh, STORE_SYNC);
 	rest = list(s, "alice", first.rows[4].id, NOW, 5);
 	ok(rest.n == 5 && strcmp(rest.rows[0].id, first.rows[4].id) < 0,
 	   "a task that comes between two pages moves nothing");
@@ -163,9 +163,9 @@ static void test_recovery(void)
 
 	asked.cancelling = true;
 	run.task_expires_ms = INT64_MAX / 2;
-	help_put(s, &run, STORE_NOW);
-	help_put(s, &asked, STORE_NOW);
-	help_put(s, &waits, STORE_NOW);
+	help_put(s, &run, STORE_SYNC);
+	help_put(s, &asked, STORE_SYNC);
+	help_put(s, &waits, STORE_SYNC);
 	p = get(s, asked.id);
 	ok(p.rows[0].cancelling, "that it was asked to end is stored");
 	store_stop(s, 10000);
@@ -246,7 +246,7 @@ static void test_version_1(void)
 	sqlite3_close(db);
 	s = store_start(dir, "inst_a");
 	t = store_start(dir, "inst_b"); /* both raise it */
-	store_put_run(t, &run, STORE_NOW, NULL, NULL);
+	store_put_run(t, &run, STORE_SYNC, NULL, NULL);
 	is_int(help_get(s, &a, "alice", "run_22222222222222222222222222"), 0,
 	       "its runs are still there");
 	is_str(a.view, "{\"old\":1}", "whole");

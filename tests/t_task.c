@@ -73,7 +73,7 @@ static void test_states(struct requestor *q, struct template *t)
 {
 	for (int s = RUN_QUEUED; s < RUN_STATES; s++) {
 		struct run *r = a_run(q, t, (enum run_state)s);
-		struct json_object *v = task_view(r);
+		struct json_object *v = task_json_make(r);
 
 		is_str(member(v, "status"), want[s], "a run that is %s",
 		       run_state_name((enum run_state)s));
@@ -103,12 +103,12 @@ static void test_rows(void)
 
 	for (int s = 0; s < STORE_STATUSES; s++) {
 		row.status = (enum store_status)s;
-		is_str(task_status_name(task_row_status(&row)), want_row[s],
+		is_str(task_json_status_name(task_json_row_status(&row)), want_row[s],
 		       "a row of status %d", s);
 	}
 	row.status = STORE_RUNNING;
 	row.cancelling = true;
-	is_str(task_status_name(task_row_status(&row)), "cancelled",
+	is_str(task_json_status_name(task_json_row_status(&row)), "cancelled",
 	       "one that was asked to end is cancelled");
 }
 
@@ -117,7 +117,7 @@ static void test_messages(struct requestor *q, struct template *t)
 	struct run *r = a_run(q, t, RUN_FAILED);
 	struct store_run row = {.task = STORE_TASK_OUTPUT,
 				.status = STORE_FAILED};
-	struct json_object *v = task_view(r);
+	struct json_object *v = task_json_make(r);
 
 	is_str(member(v, "statusMessage"),
 	       "it took too long (RUN_TIMEOUT). What to do: allow more time "
@@ -128,25 +128,25 @@ static void test_messages(struct requestor *q, struct template *t)
 	r->error.message = xcalloc(1, 2002);
 	for (size_t i = 0; i < 2000; i += 2)
 		memcpy(r->error.message + i, "\xC3\xA4", 2);
-	v = task_view(r);
+	v = task_json_make(r);
 	ok(strlen(member(v, "statusMessage")) <= TASK_NOTE_MAX &&
 	       utf8_ok(member(v, "statusMessage"),
 		       strlen(member(v, "statusMessage"))),
 	   "a long one is cut between two characters");
 	json_object_put(v);
 	run_free(r);
-	v = task_row_view(&row);
+	v = task_json_row(&row);
 	ok(strstr(member(v, "statusMessage"), "restarted") != NULL,
 	   "one that its server left behind was interrupted by a restart");
 	json_object_put(v);
 	row.task_note = "as it was";
-	v = task_row_view(&row);
+	v = task_json_row(&row);
 	is_str(member(v, "statusMessage"), "as it was",
 	       "any other is told as it was");
 	json_object_put(v);
 	r = a_run(q, t, RUN_RUNNING);
 	r->message = xstrdup("reading page 7");
-	v = task_view(r);
+	v = task_json_make(r);
 	is_str(member(v, "statusMessage"), "reading page 7",
 	       "a running one says what the template says");
 	json_object_put(v);
@@ -159,7 +159,7 @@ static int poll_at(struct run *r, int64_t age_ms)
 	int ms;
 
 	r->created_ms = clock_wall_ms() - age_ms;
-	v = task_view(r);
+	v = task_json_make(r);
 	ms = json_object_get_int(json_member(v, "pollInterval"));
 	json_object_put(v);
 	return ms;
@@ -186,7 +186,7 @@ static void test_polls(struct requestor *q, struct template *t)
 static void test_created(struct requestor *q, struct template *t)
 {
 	struct run *r = a_run(q, t, RUN_FAILED);
-	struct json_object *v = task_created(r, NULL);
+	struct json_object *v = task_json_created(r, NULL);
 	struct json_object *task = json_member(v, "task");
 
 	is_str(member(task, "status"), "working",
@@ -199,16 +199,16 @@ static void test_created(struct requestor *q, struct template *t)
 static void test_life(struct requestor *q, struct template *t)
 {
 	struct run *r = a_run(q, t, RUN_RUNNING);
-	struct json_object *v = task_related("x");
+	struct json_object *v = task_json_related("x");
 
 	is_str(json_text(v, NULL), RELATED, "what belongs to a task names it");
 	json_object_put(v);
-	ok(task_lives(r), "a task lives");
+	ok(task_json_is_live(r), "a task lives");
 	r->task.expires_ms = clock_wall_ms();
-	ok(!task_lives(r), "until its time has passed");
+	ok(!task_json_is_live(r), "until its time has passed");
 	r->task = (struct run_task){0};
-	ok(!task_lives(r), "a run of another call is none");
-	ok(task_note(r) == NULL, "and has no note");
+	ok(!task_json_is_live(r), "a run of another call is none");
+	ok(task_json_note(r) == NULL, "and has no note");
 	run_free(r);
 }
 

@@ -21,7 +21,7 @@ static struct template *with(const char *key, const char *value)
 
 /* What comes after "template.json#" when KEY is VALUE. */
 static const struct {
-	const char *key, *value, *why;
+	const char *key, *value, *errmsg;
 } bad[] = {
     {"limitz", "{}", "/limitz: unknown key \"limitz\"; did you mean \"limits\"?"},
     {"TemplateID", "\"x\"",
@@ -170,13 +170,13 @@ static const struct {
 static void refusals(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		char *want = xasprintf("template.json#%s", bad[i].why);
+		char *want = xasprintf("template.json#%s", bad[i].errmsg);
 
 		ok(with(bad[i].key, bad[i].value) == NULL, "refused: %s %s",
 		   bad[i].key[0] == 'a' && bad[i].key[1] == '/' ? "odd bytes"
 								: bad[i].key,
 		   bad[i].value);
-		is_str(why, want, "and says why");
+		is_str(errmsg, want, "and says why");
 		free(want);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(misshapen); i++) {
@@ -186,9 +186,9 @@ static void refusals(void)
 		ok(with(misshapen[i].key, misshapen[i].value) == NULL,
 		   "refused: %s %s", misshapen[i].key,
 		   misshapen[i].value ? misshapen[i].value : "left out");
-		ok(strncmp(why, want, strlen(want)) == 0 &&
-		       strlen(why) > strlen(want) + 10,
-		   "and says where and why: %s", why);
+		ok(strncmp(errmsg, want, strlen(want)) == 0 &&
+		       strlen(errmsg) > strlen(want) + 10,
+		   "and says where and why: %s", errmsg);
 		free(want);
 	}
 }
@@ -201,7 +201,7 @@ static void not_json(void)
 	ok(parse("null") == NULL, "nor is null");
 	ok(parse("[]") == NULL, "nor an array");
 	ok(parse("{\"a\":1,\"a\":2}") == NULL, "duplicate keys are refused");
-	is_str(why,
+	is_str(errmsg,
 	       "template.json#: this is not JSON: duplicate key \"a\"",
 	       "and it says so");
 	memset(deep, '[', sizeof(deep));
@@ -213,7 +213,7 @@ static void defaults(void)
 {
 	struct template *t = parse(smallest);
 
-	ok(t != NULL, "the smallest manifest: %s", why);
+	ok(t != NULL, "the smallest manifest: %s", errmsg);
 	if (t == NULL)
 		return;
 	is_str(t->id, "t", "its id");
@@ -276,7 +276,7 @@ static void given(void)
 	struct template *t = parse(largest);
 	struct json_object *seven = json_object_new_int(7);
 
-	ok(t != NULL, "the largest manifest: %s", why);
+	ok(t != NULL, "the largest manifest: %s", errmsg);
 	if (t == NULL)
 		goto out;
 	is_str(t->version.pre, "rc.1", "a pre-release");
@@ -334,7 +334,7 @@ static void secrecy(void)
 		struct template *t = with("inputsSchema", secrets[i].schema);
 
 		ok(t != NULL && t->secret == secrets[i].secret, "secret: %s %s",
-		   secrets[i].name, why);
+		   secrets[i].name, errmsg);
 		template_unref(t);
 	}
 }

@@ -65,19 +65,19 @@ static void gone(const char *name)
 /* Loading the package fails for the reason WANT. */
 static void refused(const char *want, const char *name)
 {
-	struct template *t = template_load(root, why, sizeof(why));
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
 
 	point();
 	ok(t == NULL, "refused: %s", name);
-	is_str(t == NULL ? why : NULL, want, "and says why");
+	is_str(t == NULL ? errmsg : NULL, want, "and says why");
 	template_unref(t);
 }
 
 static struct template *loaded(const char *name)
 {
-	struct template *t = template_load(root, why, sizeof(why));
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
 
-	ok(t != NULL, "%s: %s", name, t != NULL ? "loaded" : why);
+	ok(t != NULL, "%s: %s", name, t != NULL ? "loaded" : errmsg);
 	return t;
 }
 
@@ -273,7 +273,7 @@ static void other_files(void)
 
 static void digest_of(char hex[65])
 {
-	struct template *t = template_load(root, why, sizeof(why));
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
 
 	snprintf(hex, 65, "%s", t != NULL ? t->digest : "");
 	template_unref(t);
@@ -322,24 +322,24 @@ static void kept(void)
 
 	put_text("main.lua", "12345");
 	put_text("x", "");
-	fd = package_open(root, why, sizeof(why));
-	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), 0,
+	fd = package_open(root, errmsg, sizeof(errmsg));
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), 0,
 	       "files with the bytes that were read");
 	put_text("main.lua", "12346");
-	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "others of that length by now");
-	is_str(why, "main.lua: it changed while it was read", "and says which");
+	is_str(errmsg, "main.lua: it changed while it was read", "and says which");
 	put_text("main.lua", "1234");
-	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "fewer");
 	put_text("main.lua", "123456");
-	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "more");
 	put_text("main.lua", "12345");
 	gone("x");
-	is_int(package_digest(fd, k, 2, hex, why, sizeof(why)), -EINVAL,
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "one that is gone");
-	is_str(why, "the package changed while it was read", "and says so");
+	is_str(errmsg, "the package changed while it was read", "and says so");
 	close(fd);
 	gone("main.lua");
 }
@@ -348,13 +348,13 @@ static void unreadable(void)
 {
 	char *path = in_root("none");
 
-	ok(template_load(path, why, sizeof(why)) == NULL, "no folder");
-	is_str(why, "cannot open the folder: No such file or directory",
+	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL, "no folder");
+	is_str(errmsg, "cannot open the folder: No such file or directory",
 	       "and says so");
 	free(path);
 	put_text("template.json", smallest);
 	path = in_root("template.json");
-	ok(template_load(path, why, sizeof(why)) == NULL,
+	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL,
 	   "a file is no package");
 	chmod(path, 0);
 	if (geteuid() != 0)

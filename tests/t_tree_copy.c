@@ -88,11 +88,11 @@ static void make_package(void)
 static int count(const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct folder *f;
-	char why[256];
-	int n = folder_list(fd, &f, why, sizeof(why)) == 0 ? (int)f->n : -1;
+	struct dir_walk *f;
+	char errmsg[256];
+	int n = dir_walk_list(fd, &f, errmsg, sizeof(errmsg)) == 0 ? (int)f->n : -1;
 
-	folder_free(f);
+	dir_walk_free(f);
 	close(fd);
 	return n;
 }
@@ -106,18 +106,18 @@ static void set_mode(const char *name, mode_t mode)
 static char digest[65];
 
 /* A copy to "new/NAME", with these bounds; P's err and why are the answer. */
-static struct tree_path copy(const char *name, bool others, uint64_t one,
+static struct rootfs_path copy(const char *name, bool others, uint64_t one,
 			     uint64_t all)
 {
-	struct tree t = {.copy_bytes = one, .copies_bytes = all,
+	struct rootfs t = {.copy_bytes = one, .copies_bytes = all,
 			 .others = others};
-	struct tree_path p = {0};
+	struct rootfs_path p = {0};
 	char *to = xasprintf("/new/%s", name);
 	int fd = openat(at, "p", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	uint64_t copied = 10;
 
 	memcpy(p.digest, digest, sizeof(digest));
-	p.err = tree_copy(&t, &p, fd, at, to, &copied);
+	p.err = rootfs_copy(&t, &p, fd, at, to, &copied);
 	if (p.err == 0)
 		is_int(copied, 10 + 70011, "%s is counted", name);
 	else
@@ -127,29 +127,29 @@ static struct tree_path copy(const char *name, bool others, uint64_t one,
 	return p;
 }
 
-static void is_refused(struct tree_path p, int err, const char *why,
+static void is_refused(struct rootfs_path p, int err, const char *errmsg,
 		       const char *name)
 {
 	is_int(p.err, err, "%s", name);
-	ok(p.why != NULL && strstr(p.why, why) != NULL, "it says why: %s",
-	   p.why);
-	free(p.why);
+	ok(p.errmsg != NULL && strstr(p.errmsg, errmsg) != NULL, "it says why: %s",
+	   p.errmsg);
+	free(p.errmsg);
 }
 
 static void copies(void)
 {
 	int fd = openat(at, "p", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
-	char why[256] = "", got[65];
-	struct tree_path p;
+	char errmsg[256] = "", got[65];
+	struct rootfs_path p;
 	int new;
 
-	is_int(package_digest(fd, NULL, 0, digest, why, sizeof(why)), 0,
-	       "a package has a digest %s", why);
+	is_int(package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)), 0,
+	       "a package has a digest %s", errmsg);
 	p = copy("one", true, 70011, 70021);
-	is_int(p.err, 0, "it is copied %s", p.why != NULL ? p.why : "");
+	is_int(p.err, 0, "it is copied %s", p.errmsg != NULL ? p.errmsg : "");
 	new = openat(at, "new/one", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	is_int(package_digest(new, NULL, 0, got, why, sizeof(why)), 0,
+	is_int(package_digest(new, NULL, 0, got, errmsg, sizeof(errmsg)), 0,
 	       "the copy has one");
 	is_str(got, digest, "which is the same");
 	is_int(fstatat(new, "a/empty", &st, 0), 0, "a file of it");

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "tests/tap.h"
 
-static struct turns turns;
+static struct fair_queue turns;
 static struct event_base *base;
 static char seen[4096]; /* a letter a message, in the order they are handled */
 
@@ -27,8 +27,8 @@ struct client {
 	char name;
 	int left;
 	int64_t busy_us; /* each keeps the loop for so long */
-	struct turn_lane *lane;
-	struct turn turn;
+	struct fair_queue_flow *lane;
+	struct fair_queue_turn turn;
 };
 
 static void on_turn(void *arg)
@@ -40,13 +40,13 @@ static void on_turn(void *arg)
 	while (clock_mono_us() < until)
 		;
 	if (--c->left > 0)
-		turn_wait(&turns, c->lane, &c->turn);
+		fair_queue_requeue(&turns, c->lane, &c->turn);
 }
 
 static void ready(struct client *c)
 {
-	c->turn = (struct turn){.take = on_turn, .arg = c};
-	turn_ask(&turns, c->lane, &c->turn);
+	c->turn = (struct fair_queue_turn){.take = on_turn, .arg = c};
+	fair_queue_submit(&turns, c->lane, &c->turn);
 }
 
 /* What all see who look at a descriptor: it is readable from the start. */
@@ -59,18 +59,18 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	note('.');
 }
 
-static void begin(struct turn_lane *lanes, size_t n)
+static void begin(struct fair_queue_flow *lanes, size_t n)
 {
 	base = event_base_new();
-	turns_init(&turns, base);
+	fair_queue_init(&turns, base);
 	for (size_t i = 0; i < n; i++)
-		turn_lane_init(&lanes[i]);
+		fair_queue_flow_init(&lanes[i]);
 	memset(seen, 0, sizeof(seen));
 }
 
 static void end(void)
 {
-	turns_fini(&turns);
+	fair_queue_fini(&turns);
 	event_base_free(base);
 }
 
@@ -93,7 +93,7 @@ static size_t before(char a, char b)
 
 static void test_flood(void)
 {
-	struct turn_lane lanes[2];
+	struct fair_queue_flow lanes[2];
 	struct client flood = {'f', 1000, 0, &lanes[0], {0}};
 	struct client other = {'o', 1, 0, &lanes[1], {0}};
 
@@ -120,7 +120,7 @@ static void test_flood(void)
 /* Ten connections of one requestor are no more than one of another. */
 static void test_many(void)
 {
-	struct turn_lane lanes[2];
+	struct fair_queue_flow lanes[2];
 	struct client many[10];
 	struct client one = {'o', 3, 0, &lanes[1], {0}};
 	struct client first = {'f', 2, 0, &lanes[0], {0}};
@@ -141,7 +141,7 @@ static void test_many(void)
 
 static void test_looks(void)
 {
-	struct turn_lane lanes[1];
+	struct fair_queue_flow lanes[1];
 	struct client flood = {'f', 50, 0, &lanes[0], {0}};
 	struct event *look;
 	int ends[2];
@@ -177,7 +177,7 @@ static void on_all(evutil_socket_t fd, short what, void *arg)
 static void test_dear(void)
 {
 	static const struct timeval now = {0};
-	struct turn_lane lanes[3];
+	struct fair_queue_flow lanes[3];
 	struct event *look;
 	int ends[2];
 
@@ -187,7 +187,7 @@ static void test_dear(void)
 	look = event_new(base, ends[0], EV_READ | EV_PERSIST, on_look, NULL);
 	event_add(look, NULL);
 	for (size_t i = 0; i < 3; i++)
-		dear[i] = (struct client){'d', 1, TURNS_ROUND_US + 100,
+		dear[i] = (struct client){'d', 1, FAIR_QUEUE_ROUND_US + 100,
 					  &lanes[i], {0}};
 	event_base_once(base, -1, EV_TIMEOUT, on_all, NULL, &now);
 	event_base_loop(base, EVLOOP_ONCE);
@@ -206,25 +206,25 @@ static void take_and_go(void *arg)
 	struct client *c = arg;
 
 	note(c->name);
-	turn_leave(&gone.turn);
+	fair_queue_cancel(&gone.turn);
 }
 
 static void test_leave(void)
 {
-	struct turn_lane lanes[2];
+	struct fair_queue_flow lanes[2];
 	struct client flood = {'f', 2, 0, &lanes[0], {0}};
 	struct client goer = {'x', 1, 0, &lanes[0], {0}};
 
 	begin(lanes, 2);
 	ready(&flood);
-	goer.turn = (struct turn){.take = take_and_go, .arg = &goer};
-	turn_ask(&turns, &lanes[0], &goer.turn);
+	goer.turn = (struct fair_queue_turn){.take = take_and_go, .arg = &goer};
+	fair_queue_submit(&turns, &lanes[0], &goer.turn);
 	gone.lane = &lanes[1];
 	ready(&gone);
-	turn_leave(&gone.turn);
+	fair_queue_cancel(&gone.turn);
 	ready(&gone);
-	turn_leave(&gone.turn);
-	turn_leave(&gone.turn);
+	fair_queue_cancel(&gone.turn);
+	fair_queue_cancel(&gone.turn);
 	gone.lane = &lanes[0];
 	ready(&gone);
 	run();

@@ -176,13 +176,13 @@ static const char *of_address(const char *text, enum url_trust trust)
 {
 	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
 	struct addrinfo *list;
-	const char *why;
+	const char *errmsg;
 
 	if (getaddrinfo(text, NULL, &hints, &list) != 0)
 		return "no address";
-	why = url_policy_address(list->ai_addr, trust);
+	errmsg = url_policy_address(list->ai_addr, trust);
 	freeaddrinfo(list);
-	return why;
+	return errmsg;
 }
 
 int main(void)

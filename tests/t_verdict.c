@@ -20,7 +20,7 @@
 static const struct config_requestor unlimited;
 static struct requestor anybody = {.name = (char *)"uid:0",
 				   .section = &unlimited};
-static struct conform conform;
+static struct validation conform;
 
 /* ---- deaths without a result ---- */
 
@@ -49,19 +49,19 @@ static const struct death {
     {EXITED(0), 10, "PROTOCOL_VIOLATION",
      "{\"offence\":\"exit without a result\"}", "an exit that says nothing"},
     {EXITED(1), 10, "PROTOCOL_VIOLATION", NULL, "another exit"},
-    {EXITED(CREW_EXIT_UNCAGED - 1), 10, "PROTOCOL_VIOLATION", NULL,
+    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED - 1), 10, "PROTOCOL_VIOLATION", NULL,
      "an exit that names no guard"},
-    {EXITED(CREW_EXIT_UNCAGED), 10, "WORKER_CRASHED", "{\"guard\":0}",
+    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED), 10, "WORKER_CRASHED", "{\"guard\":0}",
      "the first guard failed"},
-    {EXITED(CREW_EXIT_UNCAGED + 31), 10, "WORKER_CRASHED", "{\"guard\":31}",
+    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED + 31), 10, "WORKER_CRASHED", "{\"guard\":31}",
      "the last guard failed"},
-    {EXITED(CREW_EXIT_UNCAGED + 32), 10, "PROTOCOL_VIOLATION", NULL,
+    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED + 32), 10, "PROTOCOL_VIOLATION", NULL,
      "an exit beyond all guards"},
 };
 
-static struct ending ending(int status, int64_t cpu)
+static struct exit_facts ending(int status, int64_t cpu)
 {
-	struct ending e = {.status = status};
+	struct exit_facts e = {.status = status};
 
 	e.use.ru_utime.tv_sec = cpu / 1000;
 	e.use.ru_stime.tv_usec = cpu % 1000 * 1000;
@@ -93,9 +93,9 @@ static void check_death(const struct death *d)
 {
 	struct template t = {0};
 	struct run *r = new_run(&t);
-	struct ending e = ending(d->status, d->cpu_ms);
+	struct exit_facts e = ending(d->status, d->cpu_ms);
 
-	is_int(verdict(r, &e, &conform), EV_FAIL, "%s: a failure", d->name);
+	is_int(outcome_of(r, &e, &conform), EV_FAIL, "%s: a failure", d->name);
 	is_str(r->error.code, d->code, "%s: its code", d->name);
 	ok(r->error.message != NULL && r->error.message[0] != '\0',
 	   "%s: and why", d->name);
@@ -110,9 +110,9 @@ static void check_limit(void)
 {
 	struct template t = {0};
 	struct run *r = new_run(&t);
-	struct ending e = ending(KILLED(SIGXCPU), 1002);
+	struct exit_facts e = ending(KILLED(SIGXCPU), 1002);
 
-	verdict(r, &e, &conform);
+	outcome_of(r, &e, &conform);
 	is_str(json_text(r->error.details, NULL),
 	       "{\"limit\":\"cpu\",\"used\":1002,\"allowed\":1000,"
 	       "\"unit\":\"ms\",\"whoCanRaise\":\"the template's "
@@ -140,7 +140,7 @@ static void check_memory(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct template t = {0};
 		struct run *r = new_run(&t);
-		struct ending e = ending(KILLED(SIGKILL), 10);
+		struct exit_facts e = ending(KILLED(SIGKILL), 10);
 
 		r->limits.memory_bytes = 4000;
 		e.group = (struct cgroup_use){4096, 20000, 30000, 1, 0};
@@ -149,7 +149,7 @@ static void check_memory(void)
 			r->result = json_object_new_int(1);
 		if (cases[i].before != NULL)
 			run_set_error(r, cases[i].before, NULL, "x");
-		verdict(r, &e, &conform);
+		outcome_of(r, &e, &conform);
 		is_str(r->error.code, cases[i].want, "no memory: %s",
 		       cases[i].name);
 		if (i == 0)
@@ -182,7 +182,7 @@ static void check_processes(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct template t = {0};
 		struct run *r = new_run(&t);
-		struct ending e = ending(EXITED(0), 10);
+		struct exit_facts e = ending(EXITED(0), 10);
 		struct json_object *was = json_object_new_object();
 		struct json_object *met;
 
@@ -198,7 +198,7 @@ static void check_processes(void)
 		} else {
 			run_set_error(r, cases[i].before, was, "it said so");
 		}
-		verdict(r, &e, &conform);
+		outcome_of(r, &e, &conform);
 		is_str(r->error.code, cases[i].want, "no process: %s",
 		       cases[i].name);
 		if (i < 2)
@@ -214,7 +214,7 @@ static void check_processes(void)
 			       "the program had the 8 processes and threads that "
 			       "it may have, and was refused more: it said so",
 			       "in words, too");
-		met = bounds_met(r);
+		met = limits_hit_details(r);
 		is_int(json_object_array_length(met), 1, "it is told");
 		json_object_put(met);
 		free_run(r);
@@ -283,22 +283,22 @@ static const struct result {
 static void add_steps(struct run *r, const char *letters)
 {
 	size_t n = letters == NULL ? 0 : strlen(letters);
-	const char *why;
+	const char *errmsg;
 
 	for (size_t i = 0; i < n; i++) {
 		struct msg_step m = {.index = i, .count = 1, .name = {"s", 1}};
 
-		run_steps_apply(&r->steps, &m, &why);
+		run_steps_apply(&r->steps, &m, &errmsg);
 		m = (struct msg_step){.index = i, .attempts = 1,
 				      .code = {"BAD", 3},
 				      .message = {"luck", 4}};
 		m.state = letters[i] == 'k' ? MSG_STEP_SKIPPED
 					    : MSG_STEP_RUNNING;
-		run_steps_apply(&r->steps, &m, &why);
+		run_steps_apply(&r->steps, &m, &errmsg);
 		m.state = letters[i] == 'f' ? MSG_STEP_FAILED
 					    : MSG_STEP_SUCCEEDED;
 		if (letters[i] != 'k')
-			run_steps_apply(&r->steps, &m, &why);
+			run_steps_apply(&r->steps, &m, &errmsg);
 	}
 }
 
@@ -315,7 +315,7 @@ static void check_result(const struct result *c)
 	struct template t = {.partial = c->partial,
 			     .partial_threshold = c->threshold};
 	struct json_object *outputs = NULL;
-	struct ending e = ending(EXITED(0), 10);
+	struct exit_facts e = ending(EXITED(0), 10);
 	struct run *r = new_run(&t);
 
 	if (c->outputs != NULL) {
@@ -330,7 +330,7 @@ static void check_result(const struct result *c)
 	if (c->error != NULL)
 		run_set_error(r, c->error, NULL, "before");
 	add_steps(r, c->steps);
-	is_int(verdict(r, &e, &conform), c->want, "%s", c->name);
+	is_int(outcome_of(r, &e, &conform), c->want, "%s", c->name);
 	is_str(r->error.code, c->code, "%s: %s", c->name,
 	       c->code != NULL ? c->code : "no error");
 	free_run(r);
@@ -342,11 +342,11 @@ static void check_details(void)
 {
 	struct template t = {0};
 	struct run *r = new_run(&t);
-	struct ending e = ending(EXITED(0), 10);
+	struct exit_facts e = ending(EXITED(0), 10);
 
 	e.have_result = true;
 	add_steps(r, "sff");
-	verdict(r, &e, &conform);
+	outcome_of(r, &e, &conform);
 	is_str(json_text(r->error.details, NULL),
 	       "{\"failedStep\":\"s\",\"stepErrorCode\":\"BAD\"}",
 	       "failed steps: the first one, and its code");
@@ -361,7 +361,7 @@ static void check_costly(void)
 	struct template t = {.id = (char *)"dear"};
 	struct json_object *schema =
 	    parse("{\"items\":{\"type\":\"integer\"}}");
-	struct ending e = ending(EXITED(0), 10);
+	struct exit_facts e = ending(EXITED(0), 10);
 	struct run *r = new_run(&t);
 
 	schema_compile(&t.outputs, schema, NULL, NULL);
@@ -369,14 +369,14 @@ static void check_costly(void)
 	r->result = json_object_new_array();
 	for (int i = 0; i < 100000; i++)
 		json_object_array_add(r->result, json_object_new_int(i));
-	is_int(verdict(r, &e, &conform), RUN_EVENTS,
+	is_int(outcome_of(r, &e, &conform), RUN_EVENTS,
 	       "a costly check: no verdict yet");
 	is_str(r->error.code, NULL, "a costly check: no error yet");
 	is_int(conform.budget.used, SCHEMA_STEPS_INLINE,
 	       "a costly check: no more than a loop has time for");
-	is_int(verdict_checked(r, &(struct conform){0}), EV_SUCCEED,
+	is_int(outcome_validated(r, &(struct validation){0}), EV_SUCCEED,
 	       "a costly check: it passes in the end");
-	is_int(verdict_checked(r, &conform), EV_FAIL,
+	is_int(outcome_validated(r, &conform), EV_FAIL,
 	       "a costly check: or is given up");
 	is_str(r->error.code, "RESOURCE_LIMIT", "a costly check: its code");
 	is_str(json_text(r->error.details, NULL),

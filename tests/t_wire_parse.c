@@ -12,15 +12,15 @@
 #include "ipc/chan.h"
 #include "tests/tap.h"
 
-static struct wire_parse parse;
+static struct rpc_server_parse parse;
 static struct json_object *body;
-static const char *why;
+static const char *errmsg;
 static unsigned char frame[CHAN_FRAME_MAX];
 
 static int take(const struct msg *m)
 {
 	json_object_put(body);
-	return wire_parse(&parse, frame, msg_put(frame, m), &body, &why);
+	return rpc_server_parse(&parse, frame, msg_put(frame, m), &body, &errmsg);
 }
 
 static int take_call(uint32_t seq, const char *tool, size_t total,
@@ -41,8 +41,8 @@ static void again(void)
 {
 	json_object_put(body);
 	body = NULL;
-	wire_parse_fini(&parse);
-	parse = (struct wire_parse){0};
+	rpc_server_parse_fini(&parse);
+	parse = (struct rpc_server_parse){0};
 }
 
 static void test_calls(void)
@@ -64,7 +64,7 @@ static void test_nonsense(void)
 	take_call(5, "wait", 2, "{}");
 	is_int(take_call(5, "wait", 2, "{}"), -EPROTO,
 	       "a number comes once alone");
-	is_str(why, "a CALL whose seq does not rise", "as is said");
+	is_str(errmsg, "a CALL whose seq does not rise", "as is said");
 	is_int(take_call(4, "wait", 2, "{}"), -EPROTO, "and rises");
 	is_int(take_chunk("{}"), -EPROTO, "a piece needs something to be of");
 	take_call(6, "wait", 2, "{");
@@ -78,7 +78,7 @@ static void test_nonsense(void)
 	is_int(take(&(struct msg){.type = MSG_ANSWER,
 				  .answer = {1, true, 2, {"{}", 2}}}),
 	       -EPROTO, "answers are ours to give");
-	is_int(wire_parse(&parse, "\xc1", 1, &body, &why), -EPROTO,
+	is_int(rpc_server_parse(&parse, "\xc1", 1, &body, &errmsg), -EPROTO,
 	       "no message is none");
 	is_int(take_call(4, "wait", 2, "{}"), 1, "nothing of it is kept");
 	again();
@@ -86,7 +86,7 @@ static void test_nonsense(void)
 
 static struct call call_of(const char *action, const char *text)
 {
-	struct call c = {.action = broker_action(action)};
+	struct call c = {.action = browser_proto_action(action)};
 	struct json_object *o = unpack(text, strlen(text));
 
 	args_take(&c, o);
@@ -102,7 +102,7 @@ static void call_fini(struct call *c)
 	free(c->fault.message);
 	json_object_put(c->fault.details);
 	json_object_put(c->args);
-	granted_unref(c->hosts);
+	host_grants_unref(c->hosts);
 }
 
 #define WHO "\"requestor\":\"a\",\"trust\":\"remote\",\"timeoutMs\":1000"

@@ -17,7 +17,7 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 	free(tmp_path);
 	free(a->name);
 	free(a->mime_type);
-	worker_answer_kept(r, "art_1");
+	worker_answer_saved(r, "art_1");
 }
 
 static void start(int64_t most, int64_t bytes)
@@ -46,7 +46,7 @@ static void artifact(const char *data)
 				     .head = {data, strlen(data)}}};
 
 	hear(&m);
-	worker_ask_flush(it.w);
+	worker_question_flush(it.w);
 	read_one();
 }
 
@@ -63,7 +63,7 @@ static void counts(void)
 	ok(strstr(it.line, "(0 not RESOURCE_LIMIT the run would have more artifacts than it "
 			   "may: 3, of 2 allowed;") == it.line,
 	   "one more is refused, with the figures");
-	limit = json_member_str(it.w->refusal.details, "limit");
+	limit = json_member_str(it.w->tool_error.details, "limit");
 	is_str(limit, "artifacts", "by the limit's name");
 	is_int(it.r->n_artifacts, 2, "and is none of the run's");
 	over();
@@ -101,13 +101,13 @@ static void promises(void)
 	hear(&rest);
 	is_int(requestor_kept(q), 0, "and no more when it has come");
 	noted();
-	worker_ask_flush(it.w);
+	worker_question_flush(it.w);
 	read_one();
 	noted();
 	q->store_bytes = 9;
 	hear(&m);
 	hear(&rest);
-	worker_ask_flush(it.w);
+	worker_question_flush(it.w);
 	read_one();
 	ok(strstr(it.line, "(0 not RESOURCE_LIMIT an artifact of 10 bytes is over what you may "
 			   "have stored: 0 of 9 bytes are used") == it.line,
@@ -124,7 +124,7 @@ static int lost(enum msg_lost_kind kind, bool told)
 				 .count = 1,
 				 .size = 7,
 				 .name = {"b", 1},
-				 .why = {"odd", 3}}};
+				 .errmsg = {"odd", 3}}};
 
 	return hear(&m);
 }
@@ -142,7 +142,7 @@ static int fail(const char *code)
 static const char *missing(const char *key)
 {
 	static char text[256];
-	struct json_object *list = missing_view(it.r);
+	struct json_object *list = lost_artifacts_json(it.r);
 	size_t n = list != NULL ? json_object_array_length(list) : 0;
 	const char *is = n > 0 ? json_member_str(json_object_array_get_idx(
 						     list, n - 1), key)
@@ -178,7 +178,7 @@ static void claims(void)
 	over();
 }
 
-static void last_words(void)
+static void cage_hints(void)
 {
 	start(0, 10);
 	is_int(fail("STORE_UNAVAILABLE"), -EPROTO,
@@ -206,7 +206,7 @@ int main(void)
 	weighs();
 	promises();
 	claims();
-	last_words();
+	cage_hints();
 	cmd = xasprintf("rm -rf '%s'", dir);
 	rc = system(cmd);
 	free(cmd);

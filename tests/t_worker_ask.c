@@ -2,10 +2,10 @@
 /* What workers ask, as the supervisor hears it, and its answers. */
 #include "tests/worker_help.h"
 
-static void refuse_it(void *arg, struct run *r, const struct worker_ask *ask)
+static void refuse_it(void *arg, struct run *r, const struct worker_question *ask)
 {
 	(void)arg;
-	worker_refuse_ask(r, ask, "not today");
+	worker_refuse_question(r, ask, "not today");
 }
 
 static void asks_and_answers(void)
@@ -21,7 +21,7 @@ static void asks_and_answers(void)
 	is_str(noted(), "", "the run awaits another");
 	is_int(reply(1, "true"), -ENOENT, "once");
 	is_int(reply(3, "true"), -ENOENT, "and none that was not asked");
-	is_int(worker_fail_ask(it.r, 2, "INPUT_TIMEOUT", "late"), 0,
+	is_int(worker_fail_question(it.r, 2, "INPUT_TIMEOUT", "late"), 0,
 	       "and may fail");
 	is_str(noted(), "<running>", "then it goes on, whatever is called");
 	is_int(reply(5, "[]"), 0, "which has its answer too");
@@ -90,7 +90,7 @@ static void shows(void)
 
 	begin();
 	ask(1, "{}");
-	v = view_run(it.r, &iso);
+	v = run_json_make(it.r, &iso);
 	is_str(json_object_get_string(json_member(v, "status")), "running",
 	       "a run that awaits input is shown as running");
 	ok(json_object_get_boolean(json_member(v, "awaitingInput")),

@@ -39,40 +39,40 @@ static pid_t clone_for_parent(void)
 
 static int zygote(void)
 {
-	struct crew_note report = {.type = CREW_REPORT, .guards = 1};
-	struct crew_order o;
+	struct zygote_proto_event report = {.type = ZYGOTE_PROTO_REPORT, .guards = 1};
+	struct zygote_proto_request o;
 	int fd;
 
-	send(CREW_CONTROL_FD, &report, sizeof(report), MSG_NOSIGNAL);
-	while (pass_recv(CREW_CONTROL_FD, &o, sizeof(o), &fd, NULL) == sizeof(o)) {
-		struct crew_note n = {.type = CREW_SPAWNED, .seq = o.seq};
+	send(ZYGOTE_PROTO_CONTROL_FD, &report, sizeof(report), MSG_NOSIGNAL);
+	while (fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), &fd, NULL) == sizeof(o)) {
+		struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED, .seq = o.seq};
 
 		n.pid = clone_for_parent(); /* which keeps its socket open */
 		close(fd);
-		send(CREW_CONTROL_FD, &n, sizeof(n), MSG_NOSIGNAL);
+		send(ZYGOTE_PROTO_CONTROL_FD, &n, sizeof(n), MSG_NOSIGNAL);
 	}
 	return 0;
 }
 
 /* ---- the supervisor ---- */
 
-static struct crew *crew;
+static struct spawner *spawner;
 static struct event_base *base;
 static struct requestors requestors;
 static struct template *template;
 static int reports, overs, ended_by;
-static void on_report(void *arg, enum crew_kind kind, const struct crew_note *n)
+static void on_report(void *arg, enum spawner_kind kind, const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum crew_kind kind, const char *why)
+static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
 {
-	(void)arg, (void)kind, (void)why;
+	(void)arg, (void)kind, (void)errmsg;
 }
 
-static void on_over(void *arg, struct run *r, const struct ending *e)
+static void on_over(void *arg, struct run *r, const struct exit_facts *e)
 {
 	(void)arg, (void)r;
 	overs++;
@@ -82,7 +82,7 @@ static void on_over(void *arg, struct run *r, const struct ending *e)
 static void on_child(evutil_socket_t sig, short what, void *arg)
 {
 	(void)sig, (void)what, (void)arg;
-	crew_reap(crew);
+	spawner_reap(spawner);
 }
 
 /*
@@ -92,7 +92,7 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
 static int end_of(void (*decide)(struct run *r))
 {
 	struct worker_env env = {.base = base,
-				 .crew = crew,
+				 .spawner = spawner,
 				 .on_over = on_over,
 				 .state_dir = "/none",
 				 .instance = "none"};
@@ -119,18 +119,18 @@ static void cancel(struct run *r)
 {
 	run_apply(r, EV_CANCEL);
 	worker_cancel(r);
-	ok(r->worker->hand.pid == 0, "a run is cancelled before its birth is told");
+	ok(r->worker->child.pid == 0, "a run is cancelled before its birth is told");
 }
 
 static void offend(struct run *r)
 {
 	worker_violation(r->worker, "it spoke before it was there");
-	ok(r->worker->hand.pid == 0, "one that offends before that");
+	ok(r->worker->child.pid == 0, "one that offends before that");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct crew_ops ops = {on_report, on_broken, NULL};
+	static const struct spawner_ops ops = {on_report, on_broken, NULL};
 	struct event *child;
 	char self[64];
 
@@ -149,13 +149,13 @@ int main(int argc, char **argv)
 	child = evsignal_new(base, SIGCHLD, on_child, NULL);
 	event_add(child, NULL);
 	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
-	crew = crew_start(base, self, &ops, NULL);
+	spawner = spawner_start(base, self, &ops, NULL);
 	while (reports == 0)
 		event_base_loop(base, EVLOOP_ONCE);
 	is_int(end_of(cancel), SIGTERM, "is asked to end as soon as it is there");
 	is_int(end_of(offend), SIGKILL, "is killed then");
-	crew_stop(crew);
-	crew_free(crew);
+	spawner_stop(spawner);
+	spawner_free(spawner);
 	event_free(child);
 	template_unref(template);
 	requestors_fini(&requestors);

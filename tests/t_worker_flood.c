@@ -22,7 +22,7 @@ static void counts(void)
 	bulk[0] = '1';
 	for (uint32_t i = 1; i <= 3; i++) {
 		ask(i, "{}");
-		worker_answer_ask(it.r, i, true, bulk, MSG_ANSWER_MAX);
+		worker_answer_question(it.r, i, true, bulk, MSG_ANSWER_MAX);
 	}
 	is_int(it.w->asks, 3, "those count whose answer is not sent");
 	end();
@@ -82,12 +82,12 @@ static void floods_of_a_low_rate(void)
 	begin();
 	it.env.on_ask = NULL;
 	it.r->limits.messages_per_second = MSG_RATE_MIN;
-	it.r->limits.by[BOUND_MESSAGES] = BY_SERVER;
-	worker_hear_first(it.w);
+	it.r->limits.by[LIMIT_MESSAGES] = BY_SERVER;
+	worker_recv_init(it.w);
 	for (uint32_t i = 1; i <= MSG_BURST_S && rc == 0; i++)
 		rc = ask_much(i);
 	is_int(rc, 0, "the largest question is a second's worth at the most");
-	worker_hear_first(it.w);
+	worker_recv_init(it.w);
 	while (rc == 0 && logged < 100000) {
 		rc = hear(&log);
 		logged++;
@@ -109,7 +109,7 @@ static void floods_of_a_low_rate(void)
 static size_t drain(size_t *bytes)
 {
 	size_t frames = 0;
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 	ssize_t n;
 
@@ -117,7 +117,7 @@ static size_t drain(size_t *bytes)
 	do {
 		event_base_loop(it.base, EVLOOP_NONBLOCK);
 		n = chan_recv_now(it.end, frame);
-		if (n <= 0 || msg_get(&m, frame, (size_t)n, &why) < 0)
+		if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0)
 			break;
 		frames++;
 		*bytes += m.type == MSG_CHUNK ? m.chunk.data.n : m.answer.head.n;
@@ -136,7 +136,7 @@ static void is_large(void)
 	bulk[0] = bulk[MSG_ANSWER_MAX - 1] = '"';
 	for (uint32_t i = 1; i <= 6; i++)
 		call(i, "{}");
-	is_int(worker_answer_ask(it.r, 1, true, bulk, MSG_ANSWER_MAX), 0,
+	is_int(worker_answer_question(it.r, 1, true, bulk, MSG_ANSWER_MAX), 0,
 	       "an answer may be more than the socket takes");
 	ok(it.w->unsent > 0, "what it does not take waits");
 	hear(&artifact);
@@ -147,14 +147,14 @@ static void is_large(void)
 	is_int(it.w->phase, PHASE_TALKING, "which comes");
 	ok(bytes > MSG_ANSWER_MAX, "after all of the large one");
 	is_int(it.w->asks, 5, "that is outstanding no more");
-	is_int(worker_answer_ask(it.r, 2, true, bulk, sizeof(bulk)), 0,
+	is_int(worker_answer_question(it.r, 2, true, bulk, sizeof(bulk)), 0,
 	       "one that is over 4 MiB");
 	noted();
 	read_one();
 	ok(strstr(it.line, "(2 not {\"code\":\"ANSWER_TOO_LARGE\"") == it.line,
 	   "becomes an error");
 	for (uint32_t i = 3; i <= 6; i++)
-		worker_answer_ask(it.r, i, true, bulk, MSG_ANSWER_MAX);
+		worker_answer_question(it.r, i, true, bulk, MSG_ANSWER_MAX);
 	ok(it.w->unsent <= 4 * MSG_ANSWER_MAX, "what waits is bounded");
 	drain(&bytes);
 	is_int(it.w->unsent + it.w->asks, 0, "and all of it is sent in the end");

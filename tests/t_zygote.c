@@ -41,42 +41,42 @@ static void test_crowd(struct zygote *z, int uid_base)
 
 /* An order that makes no sense gets an answer, and its socket is closed. */
 static void refused(struct zygote *z, const char *what,
-		    const struct crew_order *order, size_t nfds)
+		    const struct zygote_proto_request *request, size_t nfds)
 {
 	int ends[2], fds[2];
-	struct crew_note note;
+	struct zygote_proto_event event;
 	char byte;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		die("socketpair");
 	fds[0] = fds[1] = ends[1];
-	order_worker(z, order, fds, nfds);
+	order_worker(z, request, fds, nfds);
 	close(ends[1]);
-	note = take_note(z);
-	is_int(note.type, CREW_SPAWNED, "%s: answered", what);
-	is_int(note.err, EINVAL, "%s: EINVAL", what);
-	is_int(note.seq, order->seq, "%s: by number", what);
+	event = take_note(z);
+	is_int(event.type, ZYGOTE_PROTO_SPAWNED, "%s: answered", what);
+	is_int(event.err, EINVAL, "%s: EINVAL", what);
+	is_int(event.seq, request->seq, "%s: by number", what);
 	is_int(take(ends[0], &byte, 1), 0, "%s: its socket is closed", what);
 	close(ends[0]);
 }
 
 static void test_orders(struct zygote *z)
 {
-	struct crew_order good = order_for(1), order;
+	struct zygote_proto_request good = order_for(1), request;
 	struct worker w;
 
 	refused(z, "no socket", &good, 0);
 	refused(z, "two sockets", &good, 2);
-	order = good;
-	order.type = 77;
-	refused(z, "an unknown order", &order, 1);
-	order = good;
-	order.slot = CREW_SLOTS;
-	refused(z, "a slot too many", &order, 1);
-	order = good;
-	order.cpu_ms = 0;
-	refused(z, "no CPU time", &order, 1);
-	is_int(spawn(z, CREW_SLOTS - 1, &w).err, 0, "the last slot is fine");
+	request = good;
+	request.type = 77;
+	refused(z, "an unknown order", &request, 1);
+	request = good;
+	request.slot = ZYGOTE_PROTO_SLOTS;
+	refused(z, "a slot too many", &request, 1);
+	request = good;
+	request.cpu_ms = 0;
+	refused(z, "no CPU time", &request, 1);
+	is_int(spawn(z, ZYGOTE_PROTO_SLOTS - 1, &w).err, 0, "the last slot is fine");
 	ok(is_ready(&w), "and its worker ready");
 	finish(&w, NULL);
 }
@@ -251,27 +251,27 @@ static void test_uncaged(void)
 {
 	const struct sandbox sb = {.slots = 1};
 	const struct sandbox_worker w = {.run_fd = -1, .cpu_ms = 1000};
-	pid_t pid = birth(&sb, &w, BIRTH_OF_ZYGOTE, live_on);
+	pid_t pid = clone_worker(&sb, &w, CLONE_OF_ZYGOTE, live_on);
 	int status = 0;
 
 	waitpid(pid, &status, 0);
 	ok(WIFEXITED(status) &&
-	       WEXITSTATUS(status) == CREW_EXIT_UNCAGED + SANDBOX_CLOSED,
+	       WEXITSTATUS(status) == ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_CLOSED,
 	   "a worker that cannot be caged does not live");
 }
 
 int main(void)
 {
 	struct zygote z;
-	struct crew_note note;
+	struct zygote_proto_event event;
 
 	if (!begin())
 		return tap_done();
 	test_arguments();
 	test_uncaged();
 	start(&z, 0, NULL);
-	note = take_note(&z);
-	test_crowd(&z, note.uid_base);
+	event = take_note(&z);
+	test_crowd(&z, event.uid_base);
 	test_orders(&z);
 	test_cage(&z);
 	is_int(stop(&z), 0, "a zygote without orders ends");

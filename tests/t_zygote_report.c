@@ -9,14 +9,14 @@
 #endif
 
 #define NS_GUARDS                                                              \
-	(CREW_GUARD_USERNS | CREW_GUARD_NETNS | CREW_GUARD_IPCNS |             \
-	 CREW_GUARD_UTSNS | CREW_GUARD_MNTNS)
+	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
+	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS)
 
 /* What holds on any kernel with seccomp, whoever we are. */
 #define ALWAYS                                                                 \
-	(CREW_GUARD_SECCOMP | CREW_GUARD_NNP | CREW_GUARD_RLIMITS |            \
-	 CREW_GUARD_CLOSED | CREW_GUARD_EMPTY_ENV | CREW_GUARD_UNDUMPABLE |    \
-	 CREW_GUARD_PDEATHSIG)
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_RLIMITS |            \
+	 ZYGOTE_PROTO_GUARD_CLOSED | ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE |    \
+	 ZYGOTE_PROTO_GUARD_PDEATHSIG)
 
 static bool can(int flag)
 {
@@ -40,11 +40,11 @@ static uint32_t expected(bool root)
 	uint32_t want = ALWAYS;
 
 	if (can(CLONE_NEWUSER))
-		want |= NS_GUARDS | CREW_GUARD_ROOT | CREW_GUARD_CAPS;
+		want |= NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS;
 	if (root)
-		want |= CREW_GUARD_UID | CREW_GUARD_ROOT | CREW_GUARD_CAPS;
+		want |= ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS;
 	if (have_landlock())
-		want |= CREW_GUARD_LANDLOCK;
+		want |= ZYGOTE_PROTO_GUARD_LANDLOCK;
 	return want;
 }
 
@@ -54,18 +54,18 @@ static void test_report(const char *who, uid_t uid, const struct refusal *r,
 {
 	struct zygote z;
 	struct worker w;
-	struct crew_note note;
+	struct zygote_proto_event event;
 
 	start(&z, uid, r);
-	note = take_note(&z);
-	is_int(note.type, CREW_REPORT, "%s: there is a report", who);
-	is_int(note.guards, want, "%s: the guards that hold", who);
-	ok(strstr(note.text, named) != NULL, "%s: the report says '%s'", who,
+	event = take_note(&z);
+	is_int(event.type, ZYGOTE_PROTO_REPORT, "%s: there is a report", who);
+	is_int(event.guards, want, "%s: the guards that hold", who);
+	ok(strstr(event.text, named) != NULL, "%s: the report says '%s'", who,
 	   named);
-	printf("# %s: 0x%x %s\n", who, note.guards, note.text);
-	ok((note.landlock_abi > 0) == ((want & CREW_GUARD_LANDLOCK) != 0),
+	printf("# %s: 0x%x %s\n", who, event.guards, event.text);
+	ok((event.landlock_abi > 0) == ((want & ZYGOTE_PROTO_GUARD_LANDLOCK) != 0),
 	   "%s: the Landlock ABI", who);
-	ok((note.uid_base >= 0) == ((want & CREW_GUARD_UID) != 0),
+	ok((event.uid_base >= 0) == ((want & ZYGOTE_PROTO_GUARD_UID) != 0),
 	   "%s: a uid base where workers have uids", who);
 
 	is_int(spawn(&z, 0, &w).err, 0, "%s: a worker is born", who);
@@ -106,25 +106,25 @@ static void test_reports(void)
 	if (root)
 		test_report("root", 0, NULL, all, "");
 	test_report("user, no userns", nobody, no_userns,
-		    user & ~(NS_GUARDS | CREW_GUARD_ROOT | CREW_GUARD_CAPS),
+		    user & ~(NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS),
 		    "userns, netns, ipcns, utsns, mntns: EPERM (allow user");
 	if (!root) {
 		skip("not root", "what only root can have taken away");
 		return;
 	}
-	test_report("root, no userns", 0, no_userns, all & ~CREW_GUARD_USERNS,
+	test_report("root, no userns", 0, no_userns, all & ~ZYGOTE_PROTO_GUARD_USERNS,
 		    "userns: EPERM (allow user namespaces");
 	test_report("root, container", 0, container, all & ~NS_GUARDS,
 		    "userns, netns, ipcns, utsns, mntns: EPERM (");
 	test_report("root, no Landlock", 0, no_landlock,
-		    all & ~CREW_GUARD_LANDLOCK,
+		    all & ~ZYGOTE_PROTO_GUARD_LANDLOCK,
 		    "landlock: ENOSYS (needs Linux");
 	test_report("root, no mounts", 0, no_mounts, all, "");
 	test_report("root, no timers", 0, no_timers, all, "");
 	test_report("root, unshare that does nothing", 0, feigned,
 		    all & ~NS_GUARDS, "ENOTRECOVERABLE");
 	test_report("root, setresuid that does nothing", 0, feigned_uid,
-		    all & ~(CREW_GUARD_UID | CREW_GUARD_CAPS),
+		    all & ~(ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_CAPS),
 		    "uid: does not hold");
 }
 
@@ -133,15 +133,15 @@ static void test_broken(const char *what, const struct refusal *r,
 			const char *named)
 {
 	struct zygote z;
-	struct crew_note note;
+	struct zygote_proto_event event;
 	int status;
 
 	start(&z, 0, r);
-	note = take_note(&z);
+	event = take_note(&z);
 	status = stop(&z);
-	is_int(note.type, CREW_BROKEN, "%s: the cage is broken", what);
-	ok(strstr(note.text, named) != NULL, "%s: it says '%s'", what, named);
-	printf("# %s\n", note.text);
+	is_int(event.type, ZYGOTE_PROTO_BROKEN, "%s: the cage is broken", what);
+	ok(strstr(event.text, named) != NULL, "%s: it says '%s'", what, named);
+	printf("# %s\n", event.text);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BROKEN,
 	   "%s: and exits with 69", what);
 }

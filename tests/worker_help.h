@@ -59,7 +59,7 @@ static void on_news(struct run_watch *watch, struct run *r, enum run_news news)
 	note("<%s>", run_state_name(r->state));
 }
 
-static void on_ask(void *arg, struct run *r, const struct worker_ask *ask)
+static void on_ask(void *arg, struct run *r, const struct worker_question *ask)
 {
 	static const char *const kinds[] = {"elicit", "sample", "call"};
 
@@ -78,7 +78,7 @@ static void on_drop(void *arg, struct run *r, uint32_t seq)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	worker_ask_flush(arg);
+	worker_question_flush(arg);
 }
 
 static void on_nothing(evutil_socket_t fd, short what, void *arg)
@@ -110,7 +110,7 @@ static void begin(void)
 	TAILQ_INIT(&it.w->asked);
 	TAILQ_INIT(&it.w->answers);
 	it.w->run_whole = true;
-	worker_hear_first(it.w);
+	worker_recv_init(it.w);
 	it.w->phase = PHASE_TALKING;
 	it.watch = (struct run_watch){.on_news = on_news};
 	run_apply(it.r, EV_START);
@@ -121,9 +121,9 @@ static void begin(void)
 static void end(void)
 {
 	run_watch_del(&it.watch);
-	worker_ask_fini(it.w);
+	worker_question_fini(it.w);
 	buf_fini(&it.w->result);
-	refusal_fini(&it.w->refusal);
+	tool_error_fini(&it.w->tool_error);
 	event_free(it.w->writable);
 	event_free(it.w->deadline);
 	close(it.w->fd);
@@ -135,7 +135,7 @@ static void end(void)
 
 static int hear(const struct msg *m)
 {
-	return worker_hear(it.w, frame, msg_put(frame, m));
+	return worker_recv(it.w, frame, msg_put(frame, m));
 }
 
 __attribute__((unused)) static int ask(uint32_t seq, const char *params)
@@ -158,19 +158,19 @@ __attribute__((unused)) static int call(uint32_t seq, const char *params)
 
 __attribute__((unused)) static int reply(uint32_t seq, const char *json)
 {
-	return worker_answer_ask(it.r, seq, true, json, strlen(json));
+	return worker_answer_question(it.r, seq, true, json, strlen(json));
 }
 
 /* Note the next frame that the worker can read. */
 static void read_one(void)
 {
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 	ssize_t n = chan_recv_now(it.end, frame);
 
 	if (n == -EAGAIN)
 		note("(none)");
-	else if (n <= 0 || msg_get(&m, frame, (size_t)n, &why) < 0)
+	else if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0)
 		note("(broken)");
 	else if (m.type == MSG_ANSWER)
 		note("(%u %s %.*s)", m.answer.seq, m.answer.ok ? "ok" : "not",

@@ -92,9 +92,9 @@ _Noreturn static void exec_worker(int control, uid_t uid,
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	control = fcntl(control, F_DUPFD_CLOEXEC, FDS_FREE);
-	for (int fd = 0; fd < CREW_CONTROL_FD; fd++)
+	for (int fd = 0; fd < ZYGOTE_PROTO_CONTROL_FD; fd++)
 		dup2(null, fd);
-	dup2(control, CREW_CONTROL_FD);
+	dup2(control, ZYGOTE_PROTO_CONTROL_FD);
 	if (uid != 0 &&
 	    (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 ||
 	     setresuid(uid, uid, uid) != 0))
@@ -131,13 +131,13 @@ static ssize_t take(int fd, void *buf, size_t size)
 	return recv(fd, buf, size, 0);
 }
 
-static struct crew_note take_note(const struct zygote *z)
+static struct zygote_proto_event take_note(const struct zygote *z)
 {
-	struct crew_note note = {0};
+	struct zygote_proto_event event = {0};
 
-	if (take(z->control, &note, sizeof(note)) != sizeof(note))
-		note = (struct crew_note){0};
-	return note;
+	if (take(z->control, &event, sizeof(event)) != sizeof(event))
+		event = (struct zygote_proto_event){0};
+	return event;
 }
 
 /* How PID ended; it gets PATIENCE_MS. -1 if it did not. */
@@ -164,13 +164,13 @@ static int stop(struct zygote *z)
 	return reap(z->pid, NULL);
 }
 
-static void order_worker(const struct zygote *z, const struct crew_order *order,
+static void order_worker(const struct zygote *z, const struct zygote_proto_request *request,
 			 const int *fds, size_t n)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {
 	    0};
-	struct iovec iov = {.iov_base = (void *)order,
-			    .iov_len = sizeof(*order)};
+	struct iovec iov = {.iov_base = (void *)request,
+			    .iov_len = sizeof(*request)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	struct cmsghdr *c;
 
@@ -187,30 +187,30 @@ static void order_worker(const struct zygote *z, const struct crew_order *order,
 		die("sendmsg");
 }
 
-static struct crew_order order_for(unsigned int slot)
+static struct zygote_proto_request order_for(unsigned int slot)
 {
-	return (struct crew_order){.type = CREW_SPAWN,
+	return (struct zygote_proto_request){.type = ZYGOTE_PROTO_SPAWN,
 				   .seq = 1000 + slot,
 				   .slot = slot,
 				   .cpu_ms = CPU_MS,
 				   .memory_bytes = MEMORY_BYTES};
 }
 
-static struct crew_note spawn(const struct zygote *z, unsigned int slot,
+static struct zygote_proto_event spawn(const struct zygote *z, unsigned int slot,
 			      struct worker *w)
 {
-	struct crew_order order = order_for(slot);
-	struct crew_note note;
+	struct zygote_proto_request request = order_for(slot);
+	struct zygote_proto_event event;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		die("socketpair");
-	order_worker(z, &order, &ends[1], 1);
+	order_worker(z, &request, &ends[1], 1);
 	close(ends[1]);
-	note = take_note(z);
+	event = take_note(z);
 	w->run = ends[0];
-	w->pid = note.pid;
-	return note;
+	w->pid = event.pid;
+	return event;
 }
 
 /* Let go of W; how it ended. */

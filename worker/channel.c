@@ -11,21 +11,21 @@
 #include "worker/wait.h"
 
 /* How long what may come at once takes at our pace: the same at any rate. */
-#define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * LINK_BURST / LINK_RATE))
+#define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
 enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
 
 /* One for both ways: each page that a worker writes to is a page copied. */
 static char frame[CHAN_FRAME_MAX];
-static char last[CHAN_FRAME_MAX]; /* link_last() may interrupt link_send() */
+static char last[CHAN_FRAME_MAX]; /* channel_last() may interrupt channel_send() */
 
 static uint64_t rate;	       /* what is allowed; 0: RUN has not come */
 static int64_t ns_per_message; /* at our pace */
 
-void link_set_rate(uint64_t messages_per_second)
+void channel_set_rate(uint64_t messages_per_second)
 {
 	rate = messages_per_second;
-	ns_per_message = (int64_t)(1e9 / LINK_RATE / (double)rate);
+	ns_per_message = (int64_t)(1e9 / CHANNEL_RATE / (double)rate);
 }
 
 /*
@@ -42,19 +42,19 @@ static void pace(uint64_t messages)
 		empty_ns = now;
 	empty_ns += (int64_t)messages * ns_per_message;
 	while (empty_ns - now > SPAN_NS) {
-		nap_until(nap_ticket(), (empty_ns - SPAN_NS) / 1000 + 1);
+		wait_until(wait_ticket(), (empty_ns - SPAN_NS) / 1000 + 1);
 		now = clock_mono_us() * 1000;
 	}
 }
 
-void link_send(const struct msg *m)
+void channel_send(const struct msg *m)
 {
 	size_t n;
 
 	if (rate > 0)
 		pace(msg_cost(m, rate));
 	n = msg_put(frame, m);
-	if (chan_send(CREW_RUN_FD, frame, n) < 0)
+	if (chan_send(ZYGOTE_PROTO_RUN_FD, frame, n) < 0)
 		_exit(EXIT_ALONE);
 }
 
@@ -85,37 +85,37 @@ static void set_body(struct msg *m, uint64_t total, struct str head)
 	}
 }
 
-void link_send_body(struct msg *m, const char *p, size_t n)
+void channel_send_body(struct msg *m, const char *p, size_t n)
 {
 	struct str head = {p, piece(n)};
 
 	set_body(m, n, head);
-	link_send(m);
+	channel_send(m);
 	for (size_t at = head.n; at < n;) {
 		struct msg chunk = {.type = MSG_CHUNK};
 
 		chunk.chunk.data = (struct str){p + at, piece(n - at)};
-		link_send(&chunk);
+		channel_send(&chunk);
 		at += chunk.chunk.data.n;
 	}
 }
 
 static void decode(struct msg *m, ssize_t n)
 {
-	const char *why;
+	const char *errmsg;
 
-	if (n <= 0 || msg_get(m, frame, (size_t)n, &why) < 0)
+	if (n <= 0 || msg_get(m, frame, (size_t)n, &errmsg) < 0)
 		_exit(EXIT_ALONE);
 }
 
-void link_recv(struct msg *m)
+void channel_recv(struct msg *m)
 {
-	decode(m, chan_recv(CREW_RUN_FD, frame));
+	decode(m, chan_recv(ZYGOTE_PROTO_RUN_FD, frame));
 }
 
-bool link_recv_now(struct msg *m)
+bool channel_recv_now(struct msg *m)
 {
-	ssize_t n = chan_recv_now(CREW_RUN_FD, frame);
+	ssize_t n = chan_recv_now(ZYGOTE_PROTO_RUN_FD, frame);
 
 	if (n == -EAGAIN)
 		return false;
@@ -123,9 +123,9 @@ bool link_recv_now(struct msg *m)
 	return true;
 }
 
-void link_last(const struct msg *m)
+void channel_last(const struct msg *m)
 {
 	size_t n = msg_put(last, m);
 
-	_exit(chan_send(CREW_RUN_FD, last, n) < 0 ? EXIT_ALONE : EXIT_SAID);
+	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_ALONE : EXIT_SAID);
 }

@@ -14,27 +14,27 @@
 
 /*
  * RUN came, and allows RATE messages a second. What the supervisor takes for a
- * flood is above our pace, LINK_RATE and LINK_BURST of what is allowed: a
+ * flood is above our pace, CHANNEL_RATE and CHANNEL_BURST of what is allowed: a
  * template that says more than it has any use for is slowed, not killed.
  * Before this nothing is held back: there is only READY to be said.
  */
-#define LINK_RATE 0.8
-#define LINK_BURST 0.875
-void link_set_rate(uint64_t rate);
+#define CHANNEL_RATE 0.8
+#define CHANNEL_BURST 0.875
+void channel_set_rate(uint64_t rate);
 
-void link_send(const struct msg *m);
+void channel_send(const struct msg *m);
 
 /* M has a body, but no total and head yet: sends it, and the N bytes. */
-void link_send_body(struct msg *m, const char *p, size_t n);
+void channel_send_body(struct msg *m, const char *p, size_t n);
 
 /* The next message; its strings are good until anything is sent or received. */
-void link_recv(struct msg *m);
-bool link_recv_now(struct msg *m); /* false: there is none yet */
+void channel_recv(struct msg *m);
+bool channel_recv_now(struct msg *m); /* false: there is none yet */
 
 /*
  * Send M whatever else is under way, and _exit. Async-signal-safe, and the
  * only function here that is: it even comes between two CHUNKs.
  */
-_Noreturn void link_last(const struct msg *m);
+_Noreturn void channel_last(const struct msg *m);
 
 #endif

@@ -12,10 +12,10 @@
 #include "worker/lua/lua_job.h"
 
 /* As fork(2), but for the parent; there are no atfork handlers to run. */
-static pid_t clone_self(enum birth_parent parent, unsigned long flags)
+static pid_t clone_self(enum clone_caller parent, unsigned long flags)
 {
 	flags |= SIGCHLD;
-	if (parent == BIRTH_OF_SUPERVISOR)
+	if (parent == CLONE_OF_SUPERVISOR)
 		flags |= CLONE_PARENT;
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
 }
@@ -29,8 +29,8 @@ static void unblock_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
-	    enum birth_parent parent, birth_life *life)
+pid_t clone_worker(const struct sandbox *sb, const struct sandbox_worker *w,
+	    enum clone_caller parent, clone_life *life)
 {
 	enum sandbox_layer failed;
 	pid_t pid = clone_self(parent, 0);
@@ -40,14 +40,14 @@ pid_t birth(const struct sandbox *sb, const struct sandbox_worker *w,
 	if (pid > 0)
 		return pid;
 	if (sandbox_enter(sb, w, &failed) != 0)
-		_exit(CREW_EXIT_UNCAGED + (int)failed);
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + (int)failed);
 	unblock_signals();
 	life(sb, w);
 	_exit(EXIT_FAILURE);
 }
 
-pid_t birth_program(const struct sandbox *sb, struct sandbox_program *p,
-		    enum birth_parent parent, birth_program_life *life)
+pid_t clone_program(const struct sandbox *sb, struct sandbox_program *p,
+		    enum clone_caller parent, clone_program_life *life)
 {
 	enum sandbox_layer failed;
 	pid_t pid = clone_self(parent, sandbox_program_clone);
@@ -58,16 +58,16 @@ pid_t birth_program(const struct sandbox *sb, struct sandbox_program *p,
 	if (pid > 0)
 		return pid;
 	if (sandbox_enter_program(sb, p, &proc, &failed) != 0)
-		_exit(CREW_EXIT_UNCAGED + (int)failed);
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + (int)failed);
 	unblock_signals();
 	life(sb, p, proc);
 	_exit(EXIT_FAILURE);
 }
 
-void birth_serve(const struct sandbox *sb, const struct sandbox_worker *w)
+void clone_serve(const struct sandbox *sb, const struct sandbox_worker *w)
 {
-	job_set_cpu_ms(w->cpu_ms);
+	lua_job_set_cpu_ms(w->cpu_ms);
 	if (sandbox_seal(sb) != 0)
-		_exit(CREW_EXIT_UNCAGED + SANDBOX_SECCOMP);
-	job_serve();
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
+	lua_job_serve();
 }

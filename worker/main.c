@@ -20,7 +20,7 @@ static int socket_option(int option)
 	int value = -1;
 	socklen_t len = sizeof(value);
 
-	if (getsockopt(CREW_CONTROL_FD, SOL_SOCKET, option, &value, &len) != 0)
+	if (getsockopt(ZYGOTE_PROTO_CONTROL_FD, SOL_SOCKET, option, &value, &len) != 0)
 		return -1;
 	return value;
 }
@@ -48,7 +48,7 @@ static int usage(const char *argument)
  * digest "copies=BYTES:BYTES", of one and of all.
  */
 struct kept {
-	struct tree_path *packages, *reads;
+	struct rootfs_path *packages, *reads;
 	size_t n_packages, n_reads;
 	bool weak;
 	uint64_t copy_bytes, copies_bytes;
@@ -56,16 +56,16 @@ struct kept {
 
 static bool keep_package(struct kept *k, const char *arg, int err)
 {
-	struct tree_path p = {.err = err};
+	struct rootfs_path p = {.err = err};
 	int n = 0;
 
 	if (sscanf(arg, "%" SCNx64 ":%" SCNx64 ":%n", &p.id.dev, &p.id.ino,
 		   &n) != 2 ||
 	    n == 0)
 		return false;
-	if (crew_digest_len(arg + n) > 0) {
-		memcpy(p.digest, arg + n, CREW_DIGEST_DIGITS);
-		n += (int)crew_digest_len(arg + n);
+	if (zygote_proto_digest_len(arg + n) > 0) {
+		memcpy(p.digest, arg + n, ZYGOTE_PROTO_DIGEST_DIGITS);
+		n += (int)zygote_proto_digest_len(arg + n);
 	}
 	if (arg[n] != '/')
 		return false;
@@ -91,7 +91,7 @@ static bool keep_argument(struct kept *k, char *arg)
 		good = sscanf(arg + strlen(copies), "%" SCNu64 ":%" SCNu64,
 			      &k->copy_bytes, &k->copies_bytes) == 2;
 	else if (strncmp(arg, read, strlen(read)) == 0 &&
-		 k->n_reads < TREE_READS_MAX)
+		 k->n_reads < ROOTFS_READS_MAX)
 		k->reads[k->n_reads++].path = xstrdup(arg + strlen(read));
 	else
 		good = false;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	unsigned int ids = take_ids(&argc, &argv);
 	bool program = argc > 1 && strcmp(argv[1], "program") == 0;
 	struct kept k = {0};
-	struct tree tree;
+	struct rootfs rootfs;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("paddock-worker " PADDOCK_VERSION);
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 		    stderr,
 		    "paddock-worker: descriptor %d is not a control socket: "
 		    "only paddockd starts this program\n",
-		    CREW_CONTROL_FD);
+		    ZYGOTE_PROTO_CONTROL_FD);
 		return EXIT_USAGE;
 	}
 	k.packages = xcalloc((size_t)argc, sizeof(*k.packages));
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 		if (!keep_argument(&k, argv[i]))
 			return usage(argv[i]);
 	wipe_environment();
-	tree = (struct tree){.packages = k.packages,
+	rootfs = (struct rootfs){.packages = k.packages,
 			     .n_packages = k.n_packages,
 			     .reads = k.reads,
 			     .n_reads = k.n_reads,
@@ -152,5 +152,5 @@ int main(int argc, char **argv)
 			     .copy_bytes = k.copy_bytes,
 			     .copies_bytes = k.copies_bytes};
 	/* no stdio to flush, nothing to finalize */
-	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &tree));
+	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &rootfs));
 }

@@ -29,7 +29,7 @@ void progress_flush(void)
 	m.progress.done = progress.done;
 	m.progress.total = progress.total;
 	m.progress.message = (struct str){progress.message, progress.len};
-	link_send(&m);
+	channel_send(&m);
 }
 
 int64_t progress_due_us(void)

@@ -35,28 +35,28 @@
 
 #define ANSWER_MS 5000 /* far more than it takes */
 #define TEST_CPU_MS 1000
-#define OWN_ENV "TZ=UTC0" /* job_prepare() set it: nobody told us */
+#define OWN_ENV "TZ=UTC0" /* lua_job_prepare() set it: nobody told us */
 #define TEST_MEMORY_BYTES (16u << 20)
 
 /* Reports travel as the cage's layers; they must be the crew's guards. */
-_Static_assert(1u << SANDBOX_SECCOMP == CREW_GUARD_SECCOMP, "guards");
-_Static_assert(1u << SANDBOX_NNP == CREW_GUARD_NNP, "guards");
-_Static_assert(1u << SANDBOX_CAPS == CREW_GUARD_CAPS, "guards");
-_Static_assert(1u << SANDBOX_USERNS == CREW_GUARD_USERNS, "guards");
-_Static_assert(1u << SANDBOX_NETNS == CREW_GUARD_NETNS, "guards");
-_Static_assert(1u << SANDBOX_IPCNS == CREW_GUARD_IPCNS, "guards");
-_Static_assert(1u << SANDBOX_UTSNS == CREW_GUARD_UTSNS, "guards");
-_Static_assert(1u << SANDBOX_MNTNS == CREW_GUARD_MNTNS, "guards");
-_Static_assert(1u << SANDBOX_ROOT == CREW_GUARD_ROOT, "guards");
-_Static_assert(1u << SANDBOX_UID == CREW_GUARD_UID, "guards");
-_Static_assert(1u << SANDBOX_LANDLOCK == CREW_GUARD_LANDLOCK, "guards");
-_Static_assert(1u << SANDBOX_RLIMITS == CREW_GUARD_RLIMITS, "guards");
-_Static_assert(1u << SANDBOX_CLOSED == CREW_GUARD_CLOSED, "guards");
-_Static_assert(1u << SANDBOX_EMPTY_ENV == CREW_GUARD_EMPTY_ENV, "guards");
-_Static_assert(1u << SANDBOX_UNDUMPABLE == CREW_GUARD_UNDUMPABLE, "guards");
-_Static_assert(1u << SANDBOX_PDEATHSIG == CREW_GUARD_PDEATHSIG, "guards");
-_Static_assert(SANDBOX_RUN_FD == CREW_RUN_FD, "one run, one descriptor");
-_Static_assert(SANDBOX_RUN_FD == CREW_CONTROL_FD, "the filter names just one");
+_Static_assert(1u << SANDBOX_SECCOMP == ZYGOTE_PROTO_GUARD_SECCOMP, "guards");
+_Static_assert(1u << SANDBOX_NNP == ZYGOTE_PROTO_GUARD_NNP, "guards");
+_Static_assert(1u << SANDBOX_CAPS == ZYGOTE_PROTO_GUARD_CAPS, "guards");
+_Static_assert(1u << SANDBOX_USERNS == ZYGOTE_PROTO_GUARD_USERNS, "guards");
+_Static_assert(1u << SANDBOX_NETNS == ZYGOTE_PROTO_GUARD_NETNS, "guards");
+_Static_assert(1u << SANDBOX_IPCNS == ZYGOTE_PROTO_GUARD_IPCNS, "guards");
+_Static_assert(1u << SANDBOX_UTSNS == ZYGOTE_PROTO_GUARD_UTSNS, "guards");
+_Static_assert(1u << SANDBOX_MNTNS == ZYGOTE_PROTO_GUARD_MNTNS, "guards");
+_Static_assert(1u << SANDBOX_ROOT == ZYGOTE_PROTO_GUARD_ROOT, "guards");
+_Static_assert(1u << SANDBOX_UID == ZYGOTE_PROTO_GUARD_UID, "guards");
+_Static_assert(1u << SANDBOX_LANDLOCK == ZYGOTE_PROTO_GUARD_LANDLOCK, "guards");
+_Static_assert(1u << SANDBOX_RLIMITS == ZYGOTE_PROTO_GUARD_RLIMITS, "guards");
+_Static_assert(1u << SANDBOX_CLOSED == ZYGOTE_PROTO_GUARD_CLOSED, "guards");
+_Static_assert(1u << SANDBOX_EMPTY_ENV == ZYGOTE_PROTO_GUARD_EMPTY_ENV, "guards");
+_Static_assert(1u << SANDBOX_UNDUMPABLE == ZYGOTE_PROTO_GUARD_UNDUMPABLE, "guards");
+_Static_assert(1u << SANDBOX_PDEATHSIG == ZYGOTE_PROTO_GUARD_PDEATHSIG, "guards");
+_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD, "one run, one descriptor");
+_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD, "the filter names just one");
 
 static pid_t stranger; /* the supervisor */
 static volatile sig_atomic_t trapped;
@@ -189,7 +189,7 @@ static bool landlocked(const struct sandbox *sb, const struct sandbox_worker *w)
 
 static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
 {
-	size_t much = limits_address_space(sb, w);
+	size_t much = rlimits_address_space(sb, w);
 	void *p = mmap(NULL, much, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -197,7 +197,7 @@ static bool limited(const struct sandbox *sb, const struct sandbox_worker *w)
 		munmap(p, much);
 		return false;
 	}
-	return limits_hold(sb, w);
+	return rlimits_hold(sb, w);
 }
 
 static bool closed(const struct sandbox *sb, const struct sandbox_worker *w)
@@ -209,7 +209,7 @@ static bool closed(const struct sandbox *sb, const struct sandbox_worker *w)
 static bool empty_env(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	(void)sb, (void)w;
-	/* job_prepare() fixes the time zone; that tells nothing */
+	/* lua_job_prepare() fixes the time zone; that tells nothing */
 	return environ == NULL || *environ == NULL ||
 	       (strcmp(environ[0], "TZ=UTC0") == 0 && environ[1] == NULL);
 }
@@ -405,11 +405,11 @@ static void explain_end(int status, struct selftest *found)
 	if (WIFSIGNALED(status))
 		snprintf(found->text, sizeof(found->text), "died of SIG%s",
 			 sigabbrev_np(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) >= CREW_EXIT_UNCAGED &&
-		 WEXITSTATUS(status) < CREW_EXIT_UNCAGED + SANDBOX_LAYERS)
+	else if (WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
+		 WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
 		snprintf(found->text, sizeof(found->text), "%s failed",
 			 sandbox_layer_name((enum sandbox_layer)(
-			     WEXITSTATUS(status) - CREW_EXIT_UNCAGED)));
+			     WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED)));
 	else
 		snprintf(found->text, sizeof(found->text), "exit status %d",
 			 WEXITSTATUS(status));
@@ -428,7 +428,7 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	w.run_fd = ends[1];
-	pid = birth(sb, &w, BIRTH_OF_ZYGOTE, look_and_try);
+	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, look_and_try);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);

@@ -33,7 +33,7 @@
 #define SELFTEST_PROCESSES 8
 #define SELFTEST_FILES 64
 
-_Static_assert(1u << SANDBOX_PIDNS == CREW_GUARD_PIDNS, "guards");
+_Static_assert(1u << SANDBOX_PIDNS == ZYGOTE_PROTO_GUARD_PIDNS, "guards");
 
 /* ---- what can be looked at ---- */
 
@@ -60,7 +60,7 @@ static const char *const out_of_sight[] = {
 
 #define DEEPEST 32 /* folders in folders, to where something granted is shown */
 
-static const struct tree *granted; /* to the programs of all templates */
+static const struct rootfs *granted; /* to the programs of all templates */
 static dev_t root_dev;
 static char seen[PATH_MAX]; /* the first that should not be */
 
@@ -96,7 +96,7 @@ static bool may_be_there(const char *path, int depth)
 	if (lstat(path, &st) != 0)
 		return true;
 	good = st.st_dev == root_dev && depth <= DEEPEST &&
-	       !tree_is_foreign(granted, path) &&
+	       !rootfs_is_foreign(granted, path) &&
 	       (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0));
 	d = good && S_ISDIR(st.st_mode) ? opendir(path) : NULL;
 	if (d != NULL) {
@@ -149,7 +149,7 @@ static bool limited(const struct sandbox *sb)
 	       getrlimit(RLIMIT_NOFILE, &files) == 0 &&
 	       files.rlim_max == SELFTEST_FILES &&
 	       getrlimit(RLIMIT_SIGPENDING, &signals) == 0 &&
-	       signals.rlim_max <= LIMITS_SIGNALS &&
+	       signals.rlim_max <= RLIMITS_SIGNALS &&
 	       getrlimit(RLIMIT_NPROC, &processes) == 0 &&
 	       processes.rlim_max <= SELFTEST_PROCESSES + 2;
 }
@@ -325,12 +325,12 @@ static int await_answer(int fd, struct selftest *found)
 	return 0;
 }
 
-int selftest_program(const struct sandbox *sb, const struct tree *t,
+int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found)
 {
 	struct sandbox_program p = {.w = {.cpu_ms = 1000,
 					  .memory_bytes = 16u << 20},
-				    .package = TREE_NO_PACKAGE,
+				    .package = ROOTFS_NO_PACKAGE,
 				    .processes = SELFTEST_PROCESSES,
 				    .open_files = SELFTEST_FILES,
 				    .files = 64};
@@ -342,7 +342,7 @@ int selftest_program(const struct sandbox *sb, const struct tree *t,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	p.w.run_fd = ends[1];
-	pid = birth_program(sb, &p, BIRTH_OF_ZYGOTE, shim_part);
+	pid = clone_program(sb, &p, CLONE_OF_ZYGOTE, shim_part);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
@@ -357,12 +357,12 @@ int selftest_program(const struct sandbox *sb, const struct tree *t,
 	waitpid(pid, &status, 0);
 	if (rc == 0)
 		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) >= CREW_EXIT_UNCAGED &&
-	    WEXITSTATUS(status) < CREW_EXIT_UNCAGED + SANDBOX_LAYERS)
+	if (WIFEXITED(status) && WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
+	    WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
 		snprintf(found->text, sizeof(found->text),
 			 "%s cannot be had for a program of its own",
 			 sandbox_layer_name((enum sandbox_layer)(
-			     WEXITSTATUS(status) - CREW_EXIT_UNCAGED)));
+			     WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED)));
 	else
 		snprintf(found->text, sizeof(found->text),
 			 "it did not answer: wait status %d", status);

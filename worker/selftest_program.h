@@ -10,7 +10,7 @@
  * As selftest_run(), in the tree T. What got through the program's filter, or
  * was seen that should not be, is in FOUND's text: then do not go on.
  */
-int selftest_program(const struct sandbox *sb, const struct tree *t,
+int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found);
 
 #endif

@@ -39,7 +39,7 @@ void signals_set_cpu_ms(uint64_t ms)
 void signals_cancel(void)
 {
 	atomic_store(&cancelled, true);
-	nap_wake();
+	wait_wake();
 }
 
 static void on_term(int sig)
@@ -56,7 +56,7 @@ _Noreturn static void fail(const char *code, const char *message,
 	m.fail.error_code = (struct str){code, strlen(code)};
 	m.fail.message = (struct str){message, strlen(message)};
 	m.fail.details = (struct str){details->p, details->n};
-	link_last(&m);
+	channel_last(&m);
 }
 
 static void on_xcpu(int sig)

@@ -11,7 +11,7 @@
 
 int signals_install(void); /* TERM, XCPU, SYS. 0 or -errno */
 
-bool signals_cancelled(void); /* SIGTERM came; nap_wake() was called then */
+bool signals_cancelled(void); /* SIGTERM came; wait_wake() was called then */
 void signals_cancel(void);    /* as if it had. Async-signal-safe */
 
 void signals_set_cpu_ms(uint64_t ms); /* what SIGXCPU's report says */

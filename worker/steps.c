@@ -46,7 +46,7 @@ static void send_state(uint32_t step, const char *code, struct str message)
 	if (code != NULL)
 		m.step.code = (struct str){code, strlen(code)};
 	m.step.message = message;
-	link_send(&m);
+	channel_send(&m);
 }
 
 uint32_t steps_declare(const char *name, size_t len, uint32_t count,
@@ -66,7 +66,7 @@ uint32_t steps_declare(const char *name, size_t len, uint32_t count,
 	m.step.index = first;
 	m.step.count = count;
 	m.step.name = (struct str){name, len};
-	link_send(&m);
+	channel_send(&m);
 	return first;
 }
 
@@ -151,12 +151,12 @@ void steps_skip(uint32_t step)
 
 void steps_close(void)
 {
-	static const char why[] = "the run ended before this step did";
+	static const char errmsg[] = "the run ended before this step did";
 
 	for (uint32_t i = 0; n_open > 0 && i < n_steps; i++) {
 		if (steps[i].state == MSG_STEP_PENDING)
 			steps_skip(i);
 		else if (steps[i].state == MSG_STEP_RUNNING)
-			steps_fail(i, "ABANDONED", why, sizeof(why) - 1);
+			steps_fail(i, "ABANDONED", errmsg, sizeof(errmsg) - 1);
 	}
 }

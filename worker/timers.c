@@ -48,7 +48,7 @@ _Noreturn static void end_worker(const struct timer *t)
 					 sizeof("STEP_EXECUTION_FAILED") - 1};
 	m.fail.message = (struct str){text, sizeof(text) - 1};
 	m.fail.details = (struct str){t->details, strlen(t->details)};
-	link_last(&m);
+	channel_last(&m);
 }
 
 /* Ring what is due; when does the next one ring? 0: none is running. */
@@ -89,7 +89,7 @@ static void on_alarm(int sig)
 	if (rang) {
 		if (due != NULL)
 			due();
-		nap_wake();
+		wait_wake();
 	}
 	errno = saved;
 }

@@ -13,17 +13,17 @@
 #include "ipc/zygote_proto.h"
 
 #define US_PER_S 1000000
-#define NAP_MAX_US (3600ll * US_PER_S)
+#define WAIT_MAX_US (3600ll * US_PER_S)
 
 static _Atomic uint32_t word;
 static volatile struct timespec rest; /* of a poll that is about to begin */
 
-uint32_t nap_ticket(void)
+uint32_t wait_ticket(void)
 {
 	return atomic_load(&word);
 }
 
-void nap_wake(void)
+void wait_wake(void)
 {
 	atomic_fetch_add(&word, 1);
 	rest.tv_sec = 0;
@@ -36,14 +36,14 @@ static bool time_left(struct timespec *ts, int64_t until_us)
 
 	if (left <= 0)
 		return false;
-	if (left > NAP_MAX_US)
-		left = NAP_MAX_US;
+	if (left > WAIT_MAX_US)
+		left = WAIT_MAX_US;
 	ts->tv_sec = left / US_PER_S;
 	ts->tv_nsec = left % US_PER_S * 1000;
 	return true;
 }
 
-void nap_until(uint32_t ticket, int64_t until_us)
+void wait_until(uint32_t ticket, int64_t until_us)
 {
 	struct timespec ts;
 
@@ -58,9 +58,9 @@ void nap_until(uint32_t ticket, int64_t until_us)
  * wait: the kernel reads the rest only when the poll begins, and what comes
  * later interrupts it. libc would copy it earlier, hence the bare call.
  */
-void nap_until_told(uint32_t ticket, int64_t until_us)
+void wait_until_told(uint32_t ticket, int64_t until_us)
 {
-	struct pollfd p = {.fd = CREW_RUN_FD, .events = POLLIN};
+	struct pollfd p = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
 	struct timespec ts;
 
 	if (!time_left(&ts, until_us))
@@ -68,6 +68,6 @@ void nap_until_told(uint32_t ticket, int64_t until_us)
 	rest.tv_sec = ts.tv_sec;
 	rest.tv_nsec = ts.tv_nsec;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (nap_ticket() == ticket)
+	if (wait_ticket() == ticket)
 		(void)syscall(SYS_ppoll, &p, 1, &rest, NULL, 0);
 }

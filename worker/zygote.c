@@ -24,24 +24,24 @@
 #include "worker/selftest_program.h"
 #include "worker/program/shim.h"
 
-static struct tree tree; /* of programs */
+static struct rootfs rootfs; /* of programs */
 static unsigned int host_ids; /* as sandbox.h has them */
 
-static void send_note(const struct crew_note *note)
+static void send_event(const struct zygote_proto_event *event)
 {
 	/* Should the supervisor be gone, the next read tells. */
-	(void)!send(CREW_CONTROL_FD, note, sizeof(*note), MSG_NOSIGNAL);
+	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event), MSG_NOSIGNAL);
 }
 
 static int broken(const char *what, int rc, const char *detail)
 {
-	struct crew_note note = {.type = CREW_BROKEN, .err = -rc};
+	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_BROKEN, .err = -rc};
 
-	snprintf(note.text, sizeof(note.text), "%s: %s%s%s%s", what,
+	snprintf(event.text, sizeof(event.text), "%s: %s%s%s%s", what,
 		 rc != 0 ? strerrorname_np(-rc) : "does not hold",
 		 detail[0] != '\0' ? " (" : "", detail,
 		 detail[0] != '\0' ? ")" : "");
-	send_note(&note);
+	send_event(&event);
 	return ZYGOTE_EXIT_UNAVAILABLE;
 }
 
@@ -59,39 +59,39 @@ static int detach(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	return fds_close_from(CREW_CONTROL_FD + 1);
+	return fds_close_from(ZYGOTE_PROTO_CONTROL_FD + 1);
 }
 
-static void add_text(struct crew_note *note, const char *more)
+static void add_text(struct zygote_proto_event *event, const char *more)
 {
-	size_t len = strlen(note->text);
+	size_t len = strlen(event->text);
 
-	snprintf(note->text + len, sizeof(note->text) - len, "%s%s",
+	snprintf(event->text + len, sizeof(event->text) - len, "%s%s",
 		 len > 0 ? "; " : "", more);
 }
 
 static int report(const struct sandbox *sb, const struct selftest *found)
 {
-	bool own_uids = (found->held & CREW_GUARD_UID) != 0;
-	struct crew_note note = {.type = CREW_REPORT,
+	bool own_uids = (found->held & ZYGOTE_PROTO_GUARD_UID) != 0;
+	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_REPORT,
 				 .guards = found->held,
 				 .landlock_abi = sb->landlock_abi,
 				 .uid_base = own_uids ? sb->uid_base : -1};
 
-	sandbox_explain(sb, found->held, note.text, sizeof(note.text));
+	sandbox_explain(sb, found->held, event.text, sizeof(event.text));
 	if (found->bare)
-		add_text(&note, "locks: refused to programs (a read-only "
+		add_text(&event, "locks: refused to programs (a read-only "
 				"overlayfs of /usr, without mounts in it, would "
 				"give them inodes of their own)");
-	send_note(&note);
+	send_event(&event);
 	return 0;
 }
 
 /* Why P is not there for programs, as a clause about it. */
-static void explain(const struct tree_path *p, char *text, size_t size)
+static void explain(const struct rootfs_path *p, char *text, size_t size)
 {
-	if (p->why != NULL)
-		snprintf(text, size, "%.100s: %s", p->path, p->why);
+	if (p->errmsg != NULL)
+		snprintf(text, size, "%.100s: %s", p->path, p->errmsg);
 	else if (p->err == -ELOOP)
 		snprintf(text, size,
 			 "%.400s leads through a symbolic link%s%.*s, and links "
@@ -110,10 +110,10 @@ static void explain(const struct tree_path *p, char *text, size_t size)
 		snprintf(text, size, "%s: %s", p->path, strerror(-p->err));
 }
 
-static void tell_unshown(const struct tree_path *list, size_t n, bool reads)
+static void report_mount_failure(const struct rootfs_path *list, size_t n, bool reads)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct crew_note note = {.type = CREW_UNSHOWN,
+		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_MOUNT_FAILED,
 					 .seq = (uint32_t)i,
 					 .pid = reads,
 					 .err = -list[i].err,
@@ -122,8 +122,8 @@ static void tell_unshown(const struct tree_path *list, size_t n, bool reads)
 
 		if (list[i].err == 0)
 			continue;
-		explain(&list[i], note.text, sizeof(note.text));
-		send_note(&note);
+		explain(&list[i], event.text, sizeof(event.text));
+		send_event(&event);
 	}
 }
 
@@ -134,20 +134,20 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	int rc;
 
 	memory_share_text();
-	rc = job_prepare();
+	rc = lua_job_prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
-	rc = sandbox_build(sb, CREW_SLOTS, host_ids);
+	rc = sandbox_build(sb, ZYGOTE_PROTO_SLOTS, host_ids);
 	if (rc != 0)
 		return broken("seccomp", rc,
 			      sandbox_layer_remedy(SANDBOX_SECCOMP));
-	rc = orphan_guard(CREW_CONTROL_FD);
+	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
 	rc = selftest_run(sb, supervisor, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
-	if ((found->held & CREW_GUARD_SECCOMP) == 0)
+	if ((found->held & ZYGOTE_PROTO_GUARD_SECCOMP) == 0)
 		return broken("seccomp", found->err, found->text);
 	rc = sandbox_settle(sb);
 	return rc == 0 ? 0 : broken("seccomp", rc, "the zygote's own");
@@ -165,7 +165,7 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 
 	if (rc != 0)
 		return broken("shim", rc, "the runtime could not be prepared");
-	rc = sandbox_build_program(sb, CREW_SLOTS, host_ids, &tree, &failed,
+	rc = sandbox_build_program(sb, ZYGOTE_PROTO_SLOTS, host_ids, &rootfs, &failed,
 				   &at);
 	if (rc == -ENOSYS && failed == SANDBOX_ROOT)
 		return broken(sandbox_layer_name(failed), rc,
@@ -177,12 +177,12 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 			      failed == SANDBOX_ROOT && at != NULL
 				  ? at
 				  : sandbox_layer_remedy(failed));
-	rc = orphan_guard(CREW_CONTROL_FD);
+	rc = pdeathsig_set(ZYGOTE_PROTO_CONTROL_FD);
 	if (rc != 0)
 		return broken("pdeathsig", rc, "");
-	tell_unshown(tree.packages, tree.n_packages, false);
-	tell_unshown(tree.reads, tree.n_reads, true);
-	rc = selftest_program(sb, &tree, found);
+	report_mount_failure(rootfs.packages, rootfs.n_packages, false);
+	report_mount_failure(rootfs.reads, rootfs.n_reads, true);
+	rc = selftest_program(sb, &rootfs, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
 	if (found->text[0] != '\0')
@@ -194,48 +194,48 @@ static int build_program(struct sandbox *sb, struct selftest *found)
  * The next order, and its descriptor or -1. 1; or 0 when the supervisor is
  * gone; a record that is no order has type 0.
  */
-static int next_order(struct crew_order *order, int *fd)
+static int next_order(struct zygote_proto_request *request, int *fd)
 {
 	bool whole;
-	ssize_t n = pass_recv(CREW_CONTROL_FD, order, sizeof(*order), fd, &whole);
+	ssize_t n = fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, request, sizeof(*request), fd, &whole);
 
 	if (n <= 0)
 		return 0;
-	if (n != sizeof(*order) || !whole)
-		order->type = 0;
+	if (n != sizeof(*request) || !whole)
+		request->type = 0;
 	return 1;
 }
 
 static pid_t spawn_lua(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct crew_order *order)
+		       const struct zygote_proto_request *request)
 {
-	(void)order;
-	return birth(sb, w, BIRTH_OF_SUPERVISOR, birth_serve);
+	(void)request;
+	return clone_worker(sb, w, CLONE_OF_SUPERVISOR, clone_serve);
 }
 
 static pid_t spawn_program(const struct sandbox *sb,
 			   const struct sandbox_worker *w,
-			   const struct crew_order *order)
+			   const struct zygote_proto_request *request)
 {
 	struct sandbox_program p = {.w = *w,
-				    .package = order->package,
-				    .reads = order->reads,
-				    .processes = order->processes,
-				    .open_files = order->open_files,
-				    .files = order->files,
-				    .locks = order->locks != 0};
+				    .package = request->package,
+				    .reads = request->reads,
+				    .processes = request->processes,
+				    .open_files = request->open_files,
+				    .files = request->files,
+				    .locks = request->locks != 0};
 
-	if (order->package >= tree.n_packages || order->processes == 0)
+	if (request->package >= rootfs.n_packages || request->processes == 0)
 		return -EINVAL;
-	if (tree.packages[order->package].err != 0)
-		return tree.packages[order->package].err;
-	return birth_program(sb, &p, BIRTH_OF_SUPERVISOR, shim_serve);
+	if (rootfs.packages[request->package].err != 0)
+		return rootfs.packages[request->package].err;
+	return clone_program(sb, &p, CLONE_OF_SUPERVISOR, shim_serve);
 }
 
 static const struct {
 	int (*build)(struct sandbox *sb, struct selftest *found);
 	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
-		       const struct crew_order *order);
+		       const struct zygote_proto_request *request);
 } kinds[] = {
     [ZYGOTE_LUA] = {build_lua, spawn_lua},
     [ZYGOTE_PROGRAM] = {build_program, spawn_program},
@@ -254,43 +254,43 @@ static int prepare(enum zygote_kind kind, struct sandbox *sb)
 }
 
 static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
-		   const struct crew_order *order, int fd)
+		   const struct zygote_proto_request *request, int fd)
 {
 	struct sandbox_worker w = {.run_fd = fd,
-				   .slot = order->slot,
-				   .cpu_ms = order->cpu_ms,
-				   .memory_bytes = order->memory_bytes};
+				   .slot = request->slot,
+				   .cpu_ms = request->cpu_ms,
+				   .memory_bytes = request->memory_bytes};
 
 	/* No CPU time at all would disarm the timer. */
-	if (order->type != CREW_SPAWN || fd < 0 || order->slot >= sb->slots ||
-	    order->cpu_ms == 0)
+	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 || request->slot >= sb->slots ||
+	    request->cpu_ms == 0)
 		return -EINVAL;
-	return kinds[kind].spawn(sb, &w, order);
+	return kinds[kind].spawn(sb, &w, request);
 }
 
-int zygote_run(enum zygote_kind kind, unsigned int ids, const struct tree *t)
+int zygote_run(enum zygote_kind kind, unsigned int ids, const struct rootfs *t)
 {
 	struct sandbox sb;
-	struct crew_order order;
+	struct zygote_proto_request request;
 	int fd = -1;
 	int rc;
 
-	tree = *t;
+	rootfs = *t;
 	host_ids = ids;
 	rc = prepare(kind, &sb);
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();
-	while (next_order(&order, &fd) > 0) {
-		pid_t pid = spawn(kind, &sb, &order, fd);
-		struct crew_note note = {.type = CREW_SPAWNED,
-					 .seq = order.seq,
+	while (next_order(&request, &fd) > 0) {
+		pid_t pid = spawn(kind, &sb, &request, fd);
+		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
+					 .seq = request.seq,
 					 .pid = pid > 0 ? pid : -1,
 					 .err = pid > 0 ? 0 : -pid};
 
 		if (fd >= 0)
 			close(fd);
-		send_note(&note);
+		send_event(&event);
 	}
 	return EXIT_SUCCESS;
 }

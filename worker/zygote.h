@@ -15,6 +15,6 @@ enum zygote_kind { ZYGOTE_LUA, ZYGOTE_PROGRAM };
  * The exit status.
  */
 int zygote_run(enum zygote_kind kind, unsigned int host_ids,
-	       const struct tree *tree);
+	       const struct rootfs *rootfs);
 
 #endif

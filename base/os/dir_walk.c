@@ -18,8 +18,8 @@
 #include "base/text/errmsg.h"
 
 struct listing {
-	struct folder *f;
-	char *why;
+	struct dir_walk *f;
+	char *errmsg;
 	size_t size;
 };
 
@@ -29,17 +29,17 @@ static int list_file(struct listing *l, char *path, const struct stat *st)
 {
 	l->f->names[l->f->n++] = path;
 	if (!S_ISREG(st->st_mode))
-		return why_set(l->why, l->size,
+		return errmsg_set(l->errmsg, l->size,
 			       "%s is neither a plain file nor a folder; a "
 			       "package has no links, FIFOs or devices",
 			       path);
 	l->f->bytes += (uint64_t)st->st_size;
-	if ((uint64_t)st->st_size > FOLDER_BYTES_MAX ||
-	    l->f->bytes > FOLDER_BYTES_MAX)
-		return why_set(l->why, l->size,
+	if ((uint64_t)st->st_size > DIR_WALK_BYTES_MAX ||
+	    l->f->bytes > DIR_WALK_BYTES_MAX)
+		return errmsg_set(l->errmsg, l->size,
 			       "the files of the package have more than %zu "
 			       "bytes together",
-			       FOLDER_BYTES_MAX);
+			       DIR_WALK_BYTES_MAX);
 	return 0;
 }
 
@@ -48,20 +48,20 @@ static int list_sub(struct listing *l, int at, const char *name, char *path,
 {
 	int fd, rc;
 
-	if (depth >= FOLDER_DEPTH_MAX) {
-		rc = why_set(l->why, l->size,
+	if (depth >= DIR_WALK_DEPTH_MAX) {
+		rc = errmsg_set(l->errmsg, l->size,
 			     "%s: folders lie more than %d deep", path,
-			     FOLDER_DEPTH_MAX);
+			     DIR_WALK_DEPTH_MAX);
 		goto out;
 	}
-	fd = nolink_open_here(at, name, O_RDONLY | O_DIRECTORY);
+	fd = nofollow_open_here(at, name, O_RDONLY | O_DIRECTORY);
 	if (fd == -EXDEV)
-		rc = why_set(l->why, l->size,
+		rc = errmsg_set(l->errmsg, l->size,
 			     "%s: something is mounted there; a package has no "
 			     "mounts in it",
 			     path);
 	else if (fd < 0)
-		rc = why_set(l->why, l->size, "%s: %s", path, strerror(-fd));
+		rc = errmsg_set(l->errmsg, l->size, "%s: %s", path, strerror(-fd));
 	else
 		rc = list_dir(l, fd, path, depth + 1);
 out:
@@ -75,16 +75,16 @@ static int list_entry(struct listing *l, int at, const char *prefix,
 	struct stat st;
 	char *path;
 
-	if (++l->f->entries > FOLDER_ENTRIES_MAX)
-		return why_set(l->why, l->size,
+	if (++l->f->entries > DIR_WALK_ENTRIES_MAX)
+		return errmsg_set(l->errmsg, l->size,
 			       "the package has more than %d files and folders",
-			       FOLDER_ENTRIES_MAX);
-	if (strlen(prefix) + 1 + strlen(name) > FOLDER_PATH_MAX)
-		return why_set(l->why, l->size,
+			       DIR_WALK_ENTRIES_MAX);
+	if (strlen(prefix) + 1 + strlen(name) > DIR_WALK_PATH_MAX)
+		return errmsg_set(l->errmsg, l->size,
 			       "%s: a name in it has more than %d bytes",
-			       prefix, FOLDER_PATH_MAX);
+			       prefix, DIR_WALK_PATH_MAX);
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return why_set(l->why, l->size, "%s: %s", name,
+		return errmsg_set(l->errmsg, l->size, "%s: %s", name,
 			       strerror(errno));
 	path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "", name);
 	if (S_ISDIR(st.st_mode))
@@ -101,7 +101,7 @@ static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 
 	if (d == NULL) {
 		close(fd);
-		return why_set(l->why, l->size, "%s: %s", prefix,
+		return errmsg_set(l->errmsg, l->size, "%s: %s", prefix,
 			       strerror(errno));
 	}
 	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
@@ -109,7 +109,7 @@ static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 			rc = list_entry(l, dirfd(d), prefix, e->d_name, depth);
 	if (rc == 0 && errno != 0)
 		rc =
-		    why_set(l->why, l->size, "%s: %s", prefix, strerror(errno));
+		    errmsg_set(l->errmsg, l->size, "%s: %s", prefix, strerror(errno));
 	closedir(d);
 	return rc;
 }
@@ -119,18 +119,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int folder_list(int fd, struct folder **f, char *why, size_t size)
+int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size)
 {
-	struct listing l = {xcalloc(1, sizeof(**f)), why, size};
+	struct listing l = {xcalloc(1, sizeof(**f)), errmsg, size};
 	int rc, top = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (top < 0)
-		rc = why_set(why, size, "cannot list the folder: %s",
+		rc = errmsg_set(errmsg, size, "cannot list the folder: %s",
 			     strerror(errno));
 	else
 		rc = list_dir(&l, top, "", 0);
 	if (rc < 0) {
-		folder_free(l.f);
+		dir_walk_free(l.f);
 		l.f = NULL;
 	} else {
 		qsort(l.f->names, l.f->n, sizeof(l.f->names[0]), by_name);
@@ -139,7 +139,7 @@ int folder_list(int fd, struct folder **f, char *why, size_t size)
 	return rc;
 }
 
-void folder_free(struct folder *f)
+void dir_walk_free(struct dir_walk *f)
 {
 	for (size_t i = 0; f != NULL && i < f->n; i++)
 		free(f->names[i]);
@@ -151,10 +151,10 @@ void folder_free(struct folder *f)
  * it is the same file that is opened then. No other mount is entered: it
  * could wait for its user.
  */
-int folder_open_file(int fd, const char *path, struct stat *st)
+int dir_walk_open_file(int fd, const char *path, struct stat *st)
 {
 	struct file_id seen, got;
-	int file, rc, at = nolink_open_here(fd, path, O_PATH | O_NOFOLLOW);
+	int file, rc, at = nofollow_open_here(fd, path, O_PATH | O_NOFOLLOW);
 
 	if (at < 0)
 		return at;
@@ -164,7 +164,7 @@ int folder_open_file(int fd, const char *path, struct stat *st)
 		rc = -EMEDIUMTYPE;
 	if (rc < 0)
 		return rc;
-	file = nolink_open_here(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	file = nofollow_open_here(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (file < 0)
 		return file;
 	if (fstat(file, st) == 0 && file_id_of(file, &got) == 0 &&
@@ -174,7 +174,7 @@ int folder_open_file(int fd, const char *path, struct stat *st)
 	return -EAGAIN;
 }
 
-size_t folder_file_head(char *out, const char *path, uint64_t size)
+size_t dir_walk_file_head(char *out, const char *path, uint64_t size)
 {
 	size_t n = strlen(path) + 1;
 

@@ -10,25 +10,25 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define FOLDER_ENTRIES_MAX 2048 /* files and folders */
-#define FOLDER_DEPTH_MAX 16	/* folders in folders */
-#define FOLDER_PATH_MAX 1024	/* bytes of a relative name */
-#define FOLDER_BYTES_MAX ((size_t)64 << 20) /* of all files together */
+#define DIR_WALK_ENTRIES_MAX 2048 /* files and folders */
+#define DIR_WALK_DEPTH_MAX 16	/* folders in folders */
+#define DIR_WALK_PATH_MAX 1024	/* bytes of a relative name */
+#define DIR_WALK_BYTES_MAX ((size_t)64 << 20) /* of all files together */
 
-struct folder {
-	char *names[FOLDER_ENTRIES_MAX]; /* relative; sorted as by strcmp(3) */
+struct dir_walk {
+	char *names[DIR_WALK_ENTRIES_MAX]; /* relative; sorted as by strcmp(3) */
 	size_t n;
 	size_t entries;	 /* folders too */
 	uint64_t bytes;	 /* as their metadata say */
 };
 
 /*
- * What lies in FD (O_PATH will do). 0 and *F, for folder_free(); or -EINVAL,
- * with the sentence in WHY (SIZE bytes), *F freed: unreadable, out of bounds,
+ * What lies in FD (O_PATH will do). 0 and *F, for dir_walk_free(); or -EINVAL,
+ * with the sentence in ERRMSG (SIZE bytes), *F freed: unreadable, out of bounds,
  * or neither file nor folder.
  */
-int folder_list(int fd, struct folder **f, char *why, size_t size);
-void folder_free(struct folder *f); /* NULL is fine */
+int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size);
+void dir_walk_free(struct dir_walk *f); /* NULL is fine */
 
 /*
  * Open PATH, relative to FD, for reading: a plain file, with its metadata in
@@ -36,14 +36,14 @@ void folder_free(struct folder *f); /* NULL is fine */
  * changed meanwhile; -ELOOP, -ENOTDIR: a link or a file on the way; -EXDEV:
  * mounted there; or another -errno.
  */
-int folder_open_file(int fd, const char *path, struct stat *st);
+int dir_walk_open_file(int fd, const char *path, struct stat *st);
 
 /*
  * What a package's digest has of a file before its bytes: PATH with its NUL,
  * and its size as eight bytes, little-endian. To OUT, which has room for
- * FOLDER_HEAD_MAX; how many.
+ * DIR_WALK_HEAD_MAX; how many.
  */
-#define FOLDER_HEAD_MAX (FOLDER_PATH_MAX + 1 + 8)
-size_t folder_file_head(char *out, const char *path, uint64_t size);
+#define DIR_WALK_HEAD_MAX (DIR_WALK_PATH_MAX + 1 + 8)
+size_t dir_walk_file_head(char *out, const char *path, uint64_t size);
 
 #endif

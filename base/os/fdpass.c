@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-int pass_send(int sock, const void *data, size_t len, int fd, int flags)
+int fdpass_send(int sock, const void *data, size_t len, int fd, int flags)
 {
 	_Alignas(struct cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec iov = {.iov_base = (void *)data, .iov_len = len};
@@ -25,7 +25,7 @@ int pass_send(int sock, const void *data, size_t len, int fd, int flags)
 	return sendmsg(sock, &msg, MSG_NOSIGNAL | flags) < 0 ? -errno : 0;
 }
 
-ssize_t pass_recv(int sock, void *data, size_t size, int *fd, bool *whole)
+ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole)
 {
 	/* Room for one descriptor and no padding: there cannot be a second. */
 	_Alignas(struct cmsghdr) char space[CMSG_LEN(sizeof(int))];

@@ -11,13 +11,13 @@
  * Send LEN bytes of DATA, and FD (lent; -1: none), with FLAGS of sendmsg(2)
  * beside MSG_NOSIGNAL. 0 or -errno.
  */
-int pass_send(int sock, const void *data, size_t len, int fd, int flags);
+int fdpass_send(int sock, const void *data, size_t len, int fd, int flags);
 
 /*
  * Wait for one, of SIZE bytes at the most: its length, 0 at the end, or -errno.
  * *FD is the one descriptor that may come with it, the caller's and closed on
  * exec, or -1. *WHOLE (NULL is fine): nothing of it was cut off.
  */
-ssize_t pass_recv(int sock, void *data, size_t size, int *fd, bool *whole);
+ssize_t fdpass_recv(int sock, void *data, size_t size, int *fd, bool *whole);
 
 #endif

@@ -27,13 +27,13 @@ enum kind { RANGES, NAMES, MAP };
 static const struct {
 	const char *path;
 	enum kind kind;
-} files[IDRANGE_FILES] = {
-    [IDRANGE_SUBUID] = {"/etc/subuid", RANGES},
-    [IDRANGE_SUBGID] = {"/etc/subgid", RANGES},
-    [IDRANGE_PASSWD] = {"/etc/passwd", NAMES},
-    [IDRANGE_GROUP] = {"/etc/group", NAMES},
-    [IDRANGE_UID_MAP] = {"/proc/self/uid_map", MAP},
-    [IDRANGE_GID_MAP] = {"/proc/self/gid_map", MAP},
+} files[ID_RANGE_FILES] = {
+    [ID_RANGE_SUBUID] = {"/etc/subuid", RANGES},
+    [ID_RANGE_SUBGID] = {"/etc/subgid", RANGES},
+    [ID_RANGE_PASSWD] = {"/etc/passwd", NAMES},
+    [ID_RANGE_GROUP] = {"/etc/group", NAMES},
+    [ID_RANGE_UID_MAP] = {"/proc/self/uid_map", MAP},
+    [ID_RANGE_GID_MAP] = {"/proc/self/gid_map", MAP},
 };
 
 /*
@@ -46,7 +46,7 @@ static const struct {
 static const struct {
 	uint32_t first, last;
 } regions[] = {
-    {UNUSED_FIRST + IDRANGE_BLOCK, 0x7FFDFFFF},
+    {UNUSED_FIRST + ID_RANGE_BLOCK, 0x7FFDFFFF},
     {524288, 0x6FFFFFFF},
     {60600, 61183},
 };
@@ -56,17 +56,17 @@ static const uint32_t spares[] = {UNUSED_FIRST, UNUSED_FIRST + 1,
 
 /* ---- files ---- */
 
-void idrange_read(struct idrange_view *v)
+void id_range_read(struct id_range_view *v)
 {
-	for (size_t i = 0; i < IDRANGE_FILES; i++)
+	for (size_t i = 0; i < ID_RANGE_FILES; i++)
 		v->text[i] = buf_file(files[i].path, FILE_MAX);
 }
 
-void idrange_forget(struct idrange_view *v)
+void id_range_forget(struct id_range_view *v)
 {
-	for (size_t i = 0; i < IDRANGE_FILES; i++)
+	for (size_t i = 0; i < ID_RANGE_FILES; i++)
 		free(v->text[i]);
-	*v = (struct idrange_view){{NULL}};
+	*v = (struct id_range_view){{NULL}};
 }
 
 /* A number at *P, which moves behind it and the END that must follow. */
@@ -127,26 +127,26 @@ static bool (*const readers[])(const char *line, uint64_t *first,
 
 /* ---- what is free ---- */
 
-static void tell_taken(struct idrange_taken *t, enum idrange_file f,
+static void tell_taken(struct id_range_taken *t, enum id_range_file f,
 		       const char *line, uint64_t first, uint64_t count)
 {
 	uint64_t last = first + count - 1;
 
 	t->last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
 	if (count == 1)
-		snprintf(t->why, sizeof(t->why), "%s has %" PRIu64 ", %.*s",
+		snprintf(t->errmsg, sizeof(t->errmsg), "%s has %" PRIu64 ", %.*s",
 			 files[f].path, first,
 			 (int)strcspn(line, ":\n"), line);
 	else
-		snprintf(t->why, sizeof(t->why),
+		snprintf(t->errmsg, sizeof(t->errmsg),
 			 "%s gives %" PRIu64 "-%" PRIu64 " to %.*s",
 			 files[f].path, first, last, (int)strcspn(line, ":\n"),
 			 line);
 }
 
 /* Does a line of F have one of these ids? */
-static bool has_one(const char *text, enum idrange_file f, uint32_t first,
-		    uint32_t count, struct idrange_taken *t)
+static bool has_one(const char *text, enum id_range_file f, uint32_t first,
+		    uint32_t count, struct id_range_taken *t)
 {
 	uint64_t from, n;
 
@@ -165,8 +165,8 @@ static bool has_one(const char *text, enum idrange_file f, uint32_t first,
 }
 
 /* Does one line of the map F have all of them? */
-static bool has_all(const char *text, enum idrange_file f, uint32_t first,
-		    uint32_t count, struct idrange_taken *t)
+static bool has_all(const char *text, enum id_range_file f, uint32_t first,
+		    uint32_t count, struct id_range_taken *t)
 {
 	uint64_t from, n;
 
@@ -176,48 +176,48 @@ static bool has_all(const char *text, enum idrange_file f, uint32_t first,
 		    n <= UINT32_MAX && from + n >= (uint64_t)first + count)
 			return true;
 	t->last = first + count - 1;
-	snprintf(t->why, sizeof(t->why), "%s has no %" PRIu32 "-%" PRIu32,
+	snprintf(t->errmsg, sizeof(t->errmsg), "%s has no %" PRIu32 "-%" PRIu32,
 		 files[f].path, first, t->last);
 	return false;
 }
 
-bool idrange_is_free(const struct idrange_view *v, uint32_t first,
-		     uint32_t count, struct idrange_taken *t)
+bool id_range_is_free(const struct id_range_view *v, uint32_t first,
+		     uint32_t count, struct id_range_taken *t)
 {
-	for (int f = 0; f < IDRANGE_FILES; f++) {
+	for (int f = 0; f < ID_RANGE_FILES; f++) {
 		const char *text = v->text[f];
 
 		if (text == NULL || *text == '\0')
 			continue;
 		if (files[f].kind == MAP
-			? !has_all(text, (enum idrange_file)f, first, count, t)
-			: has_one(text, (enum idrange_file)f, first, count, t))
+			? !has_all(text, (enum id_range_file)f, first, count, t)
+			: has_one(text, (enum id_range_file)f, first, count, t))
 			return false;
 	}
 	return true;
 }
 
-uint32_t idrange_pick(const struct idrange_view *v, uint64_t salt,
+uint32_t id_range_pick(const struct id_range_view *v, uint64_t salt,
 		      bool (*take)(void *arg, uint32_t first), void *arg)
 {
 	for (size_t r = 0; r < ARRAY_LEN(regions); r++) {
 		uint32_t blocks = (regions[r].last - regions[r].first + 1) /
-				  IDRANGE_BLOCK;
+				  ID_RANGE_BLOCK;
 		uint32_t at = (uint32_t)(salt % blocks);
 
 		for (int i = 0; i < TRIES_MAX && i < (int)blocks + 1; i++) {
 			uint32_t first =
-			    regions[r].first + at * IDRANGE_BLOCK;
-			struct idrange_taken t = {.last = first};
+			    regions[r].first + at * ID_RANGE_BLOCK;
+			struct id_range_taken t = {.last = first};
 
-			if (idrange_is_free(v, first, IDRANGE_BLOCK, &t) &&
+			if (id_range_is_free(v, first, ID_RANGE_BLOCK, &t) &&
 			    take(arg, first))
 				return first;
 			if (t.last > regions[r].last)
 				at = 0;
 			else if (t.last > first)
 				at = (t.last - regions[r].first) /
-					 IDRANGE_BLOCK + 1;
+					 ID_RANGE_BLOCK + 1;
 			else
 				at++;
 			if (at >= blocks)
@@ -227,17 +227,17 @@ uint32_t idrange_pick(const struct idrange_view *v, uint64_t salt,
 	return 0;
 }
 
-uint32_t idrange_spare(const struct idrange_view *v, struct idrange_taken *t)
+uint32_t id_range_spare(const struct id_range_view *v, struct id_range_taken *t)
 {
 	for (size_t i = 0; i < ARRAY_LEN(spares); i++)
-		if (idrange_is_free(v, spares[i], 1, t))
+		if (id_range_is_free(v, spares[i], 1, t))
 			return spares[i];
 	return 0;
 }
 
 /* ---- locks ---- */
 
-int idrange_open(const char *path)
+int id_range_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -253,7 +253,7 @@ static struct flock lock_on(uint64_t from, uint64_t end)
 			      .l_len = (off_t)(end - from)};
 }
 
-int idrange_lock(int fd, uint32_t first, uint32_t count)
+int id_range_lock(int fd, uint32_t first, uint32_t count)
 {
 	struct flock l = lock_on(first, (uint64_t)first + count);
 
@@ -262,7 +262,7 @@ int idrange_lock(int fd, uint32_t first, uint32_t count)
 	return errno == EACCES ? -EAGAIN : -errno;
 }
 
-bool idrange_held(int fd, uint64_t from, uint64_t end, uint32_t *first,
+bool id_range_held(int fd, uint64_t from, uint64_t end, uint32_t *first,
 		  uint32_t *count)
 {
 	struct flock l = lock_on(from, end);

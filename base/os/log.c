@@ -31,7 +31,7 @@ static const char *const names_of[] = {
 };
 
 static enum log_level threshold = LOG_LEVEL_INFO;
-static struct append out = {.fd = STDERR_FILENO}; /* under early.lock */
+static struct log_append out = {.fd = STDERR_FILENO}; /* under early.lock */
 static int (*opener)(const char *path);
 static struct { /* lines, until it is known where they go */
 	pthread_mutex_t lock;
@@ -100,7 +100,7 @@ void log_hold(bool on)
 static void let_go(void)
 {
 	if (early.on && buf_len(&early.lines) > 0)
-		(void)append_line(&out, buf_data(&early.lines),
+		(void)log_append_line(&out, buf_data(&early.lines),
 				  buf_len(&early.lines));
 	early.on = false;
 	buf_fini(&early.lines);
@@ -149,10 +149,10 @@ static void put_value(struct line *l, const char *s, size_t most)
 	size_t left = strnlen(s, most), len;
 
 	for (; left > 0; s += len, left -= len) {
-		int32_t point = glyph_at(s, left, &len);
+		int32_t point = unicode_decode(s, left, &len);
 		const char escaped[] = {'\\', *s};
 
-		if (point < 0 || glyph_acts(point) ||
+		if (point < 0 || unicode_is_control(point) ||
 		    (!l->quoted && (*s == ' ' || *s == '"')))
 			put(l, "?", 1);
 		else if (l->quoted && (*s == '"' || *s == '\\'))
@@ -242,9 +242,9 @@ static void put_plain(struct line *l, const char *s)
 	size_t left = strlen(s), len;
 
 	for (; left > 0; s += len, left -= len) {
-		int32_t point = glyph_at(s, left, &len);
+		int32_t point = unicode_decode(s, left, &len);
 
-		if (point < 0 || glyph_acts(point))
+		if (point < 0 || unicode_is_control(point))
 			put(l, "?", 1);
 		else
 			put(l, s, len);
@@ -271,7 +271,7 @@ static void tell_lost(uint64_t lost, int err)
 	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
 				"lost=%llu err=\"%s\"\n",
 				(unsigned long long)lost, strerror(err));
-	(void)append_line(&out, l.text, l.n);
+	(void)log_append_line(&out, l.text, l.n);
 }
 
 /* EARLY.LOCK is held. True: it begins to fail, which stderr is to know. */
@@ -280,9 +280,9 @@ static bool append(const struct line *l)
 	int was = out.err;
 	uint64_t lost;
 
-	if (append_line(&out, l->text, l->n) < 0)
+	if (log_append_line(&out, l->text, l->n) < 0)
 		return was == 0 && out.fd != STDERR_FILENO;
-	lost = append_lost(&out);
+	lost = log_append_lost(&out);
 	if (lost > 0)
 		tell_lost(lost, was);
 	return false;

@@ -18,14 +18,14 @@ static ssize_t write_again(int fd, const char *p, size_t n)
 	return wrote;
 }
 
-static int lose(struct append *a, int err)
+static int lose(struct log_append *a, int err)
 {
 	a->lost++;
 	a->err = err;
 	return -err;
 }
 
-int append_line(struct append *a, const char *line, size_t n)
+int log_append_line(struct log_append *a, const char *line, size_t n)
 {
 	size_t done = 0;
 
@@ -45,7 +45,7 @@ int append_line(struct append *a, const char *line, size_t n)
 	return 0;
 }
 
-uint64_t append_lost(struct append *a)
+uint64_t log_append_lost(struct log_append *a)
 {
 	uint64_t lost = a->err == 0 ? a->lost : 0;
 

@@ -10,19 +10,19 @@
 #include <stdint.h>
 #include <stdbool.h>
 
-struct append { /* all-zero but for FD */
+struct log_append { /* all-zero but for FD */
 	int fd;
 	int err;       /* why the last line was lost; 0: it was not */
 	bool torn;     /* a part of one is at the end */
-	uint64_t lost; /* since append_lost() was asked */
+	uint64_t lost; /* since log_append_lost() was asked */
 };
 
 /* One write(2) of N bytes at LINE, which end in a newline. 0, or -errno: it is
    lost. */
-int append_line(struct append *a, const char *line, size_t n);
+int log_append_line(struct log_append *a, const char *line, size_t n);
 
 /* How many were lost before the last line, which was written; they are told of
    by that. 0: none, or it still fails. */
-uint64_t append_lost(struct append *a);
+uint64_t log_append_lost(struct log_append *a);
 
 #endif

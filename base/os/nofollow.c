@@ -32,19 +32,19 @@ static int open_as(int at, const char *path, int flags, uint64_t resolve)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int nolink_open(int at, const char *path, int flags)
+int nofollow_open(int at, const char *path, int flags)
 {
 	if (at == AT_FDCWD)
 		return *path == '/' ? open_as(at, path, flags, 0) : -EINVAL;
 	return open_as(at, path, flags, RESOLVE_BENEATH);
 }
 
-int nolink_open_here(int at, const char *path, int flags)
+int nofollow_open_here(int at, const char *path, int flags)
 {
 	return open_as(at, path, flags, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
 }
 
-size_t nolink_blame(const char *path)
+size_t nofollow_link_len(const char *path)
 {
 	char part[PATH_MAX];
 	size_t len = strlen(path);

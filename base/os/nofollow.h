@@ -19,16 +19,16 @@
  * folder AT, and does not lead out of it. The descriptor, or -errno: -ELOOP
  * for a link, -EXDEV for what leads out.
  */
-int nolink_open(int at, const char *path, int flags);
+int nofollow_open(int at, const char *path, int flags);
 
 /* The same below AT, but -EXDEV for what is mounted there, too. */
-int nolink_open_here(int at, const char *path, int flags);
+int nofollow_open_here(int at, const char *path, int flags);
 
 /*
  * For a message: how much of PATH, which is absolute, is its first part that is
  * a link; 0: none is, now.
  */
-size_t nolink_blame(const char *path);
+size_t nofollow_link_len(const char *path);
 
 /* Which file a descriptor is of. Two that live at once differ in it. */
 struct file_id {

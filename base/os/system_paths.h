@@ -7,10 +7,10 @@
 #define BASE_OS_SYSTEM_PATHS_H
 
 /* With programs and libraries, in the order in which they are shown. */
-#define SHOWN_FOLDERS                                                          \
+#define SYSTEM_PATHS                                                          \
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 
 /* PATH, where programs find others. */
-#define SHOWN_PATH "/usr/local/bin:/usr/bin:/bin"
+#define SYSTEM_PATHS_ENV "/usr/local/bin:/usr/bin:/bin"
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/text/utf8.h"
 
-int why_set(char *why, size_t size, const char *fmt, ...)
+int errmsg_set(char *errmsg, size_t size, const char *fmt, ...)
 {
 	size_t len, good = 0;
 	va_list ap;
@@ -16,18 +16,18 @@ int why_set(char *why, size_t size, const char *fmt, ...)
 	if (size == 0)
 		return -EINVAL;
 	va_start(ap, fmt);
-	(void)vsnprintf(why, size, fmt, ap);
+	(void)vsnprintf(errmsg, size, fmt, ap);
 	va_end(ap);
-	len = strlen(why);
+	len = strlen(errmsg);
 	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)why[i] < ' ' || why[i] == 0x7F)
-			why[i] = '?';
-	while ((good += utf8_valid_len(why + good, len - good)) < len) {
+		if ((unsigned char)errmsg[i] < ' ' || errmsg[i] == 0x7F)
+			errmsg[i] = '?';
+	while ((good += utf8_valid_len(errmsg + good, len - good)) < len) {
 		if (len == size - 1 && len - good < 4) {
-			why[good] = '\0'; /* the cut went through it */
+			errmsg[good] = '\0'; /* the cut went through it */
 			break;
 		}
-		why[good] = '?';
+		errmsg[good] = '?';
 	}
 	return -EINVAL;
 }

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /*
- * Write the sentence to WHY (SIZE bytes with the NUL), cut between characters.
+ * Write the sentence to ERRMSG (SIZE bytes with the NUL), cut between characters.
  * It may quote untrusted text: control characters and what is not UTF-8
  * become '?'. Returns -EINVAL, so that a check can end with it.
  */
-int why_set(char *why, size_t size, const char *fmt, ...)
+int errmsg_set(char *errmsg, size_t size, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

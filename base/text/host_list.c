@@ -21,12 +21,12 @@
 #define V4_BITS 96 /* of an IPv4 address's prefix in IPv6's form */
 
 struct host {
-	char name[HOSTS_WORD_MAX]; /* "": it is a network */
+	char name[HOST_LIST_WORD_MAX]; /* "": it is a network */
 	uint8_t net[16];
 	unsigned bits;
 };
 
-struct hosts {
+struct host_list {
 	size_t n;
 	struct host all[];
 };
@@ -93,7 +93,7 @@ static bool read_name(struct host *h, const char *text)
 
 static bool read_word(struct host *h, const char *word, size_t n)
 {
-	char text[HOSTS_WORD_MAX], copy[HOSTS_WORD_MAX];
+	char text[HOST_LIST_WORD_MAX], copy[HOST_LIST_WORD_MAX];
 
 	*h = (struct host){.bits = 0};
 	if (n == 0 || n >= sizeof(text))
@@ -104,33 +104,33 @@ static bool read_word(struct host *h, const char *word, size_t n)
 	return read_network(h, copy) || read_name(h, text);
 }
 
-bool hosts_word_ok(const char *word, size_t n)
+bool host_list_word_ok(const char *word, size_t n)
 {
 	struct host h;
 
 	return read_word(&h, word, n);
 }
 
-struct hosts *hosts_new(const char *list)
+struct host_list *host_list_new(const char *list)
 {
-	struct hosts *h =
-	    xcalloc(1, sizeof(*h) + HOSTS_MAX * sizeof(h->all[0]));
-	const char *s = list + strspn(list, HOSTS_SEPARATORS);
+	struct host_list *h =
+	    xcalloc(1, sizeof(*h) + HOST_LIST_MAX * sizeof(h->all[0]));
+	const char *s = list + strspn(list, HOST_LIST_SEPARATORS);
 
 	while (*s != '\0') {
-		size_t n = strcspn(s, HOSTS_SEPARATORS);
+		size_t n = strcspn(s, HOST_LIST_SEPARATORS);
 
-		if (h->n == HOSTS_MAX || !read_word(&h->all[h->n++], s, n)) {
+		if (h->n == HOST_LIST_MAX || !read_word(&h->all[h->n++], s, n)) {
 			free(h);
 			return NULL;
 		}
 		s += n;
-		s += strspn(s, HOSTS_SEPARATORS);
+		s += strspn(s, HOST_LIST_SEPARATORS);
 	}
 	return h;
 }
 
-void hosts_free(struct hosts *h)
+void host_list_free(struct host_list *h)
 {
 	free(h);
 }
@@ -143,7 +143,7 @@ static bool is_or_below(const char *host, size_t h, const char *name)
 	       (h == n || host[h - n - 1] == '.');
 }
 
-bool hosts_have_name(const struct hosts *h, const char *name)
+bool host_list_have_name(const struct host_list *h, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -162,7 +162,7 @@ static bool within(const uint8_t *a, const uint8_t *net, unsigned bits)
 	       (rest == 0 || (a[bytes] ^ net[bytes]) >> (8 - rest) == 0);
 }
 
-bool hosts_have_address(const struct hosts *h, const struct sockaddr *address)
+bool host_list_have_address(const struct host_list *h, const struct sockaddr *address)
 {
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;

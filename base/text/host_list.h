@@ -11,25 +11,25 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define HOSTS_MAX 256		/* words in a list */
-#define HOSTS_WORD_MAX 256	/* bytes of one, with its NUL */
-#define HOSTS_SEPARATORS " \t"	/* between words */
+#define HOST_LIST_MAX 256		/* words in a list */
+#define HOST_LIST_WORD_MAX 256	/* bytes of one, with its NUL */
+#define HOST_LIST_SEPARATORS " \t"	/* between words */
 
 /* Is that, N bytes, a word of such a list? */
-bool hosts_word_ok(const char *word, size_t n);
+bool host_list_word_ok(const char *word, size_t n);
 
-struct hosts;
+struct host_list;
 
 /* Copies what LIST has; NULL: a word of it is none, or there are too many. */
-struct hosts *hosts_new(const char *list);
-void hosts_free(struct hosts *h); /* NULL is fine */
+struct host_list *host_list_new(const char *list);
+void host_list_free(struct host_list *h); /* NULL is fine */
 
 /*
  * Is NAME, a host as a URL has it, without brackets, in H (NULL: an empty one)
  * as a name? The case of letters and a final dot mean nothing.
  */
-bool hosts_have_name(const struct hosts *h, const char *name);
+bool host_list_have_name(const struct host_list *h, const char *name);
 /* Is ADDRESS in it? IPv4 within IPv6 (::ffff:0:0/96) counts as IPv4. */
-bool hosts_have_address(const struct hosts *h, const struct sockaddr *address);
+bool host_list_have_address(const struct host_list *h, const struct sockaddr *address);
 
 #endif

@@ -10,13 +10,13 @@
 
 struct reader {
 	const char *start, *p, *end;
-	const char *why;
+	const char *errmsg;
 };
 
-static bool bad(struct reader *r, const char *why)
+static bool bad(struct reader *r, const char *errmsg)
 {
-	if (r->why == NULL)
-		r->why = why;
+	if (r->errmsg == NULL)
+		r->errmsg = errmsg;
 	return false;
 }
 
@@ -142,7 +142,7 @@ static bool read_member(struct reader *r, int depth)
 /* What is between CLOSE and what opened it, which is taken already. */
 static bool read_items(struct reader *r, char close, int depth)
 {
-	if (depth >= JTEXT_DEPTH_MAX)
+	if (depth >= JSON_VIEW_DEPTH_MAX)
 		return bad(r, "it is nested too deeply");
 	skip_space(r);
 	if (take(r, close))
@@ -158,7 +158,7 @@ static bool read_items(struct reader *r, char close, int depth)
 	return take(r, close) || bad(r, "a comma or the end is missing");
 }
 
-/* Recursion: never deeper than JTEXT_DEPTH_MAX. */
+/* Recursion: never deeper than JSON_VIEW_DEPTH_MAX. */
 static bool read_value(struct reader *r, int depth)
 {
 	skip_space(r);
@@ -184,14 +184,14 @@ static bool read_value(struct reader *r, int depth)
 	}
 }
 
-bool jtext_check(struct jtext t, struct jtext *value, const char **why,
+bool json_view_check(struct json_view t, struct json_view *value, const char **errmsg,
 		 size_t *at)
 {
 	struct reader r = {.start = t.p, .p = t.p, .end = t.p + t.n};
 	size_t good = utf8_valid_len(t.p, t.n);
 
 	if (good < t.n) {
-		*why = "it is not UTF-8";
+		*errmsg = "it is not UTF-8";
 		*at = good;
 		return false;
 	}
@@ -204,13 +204,13 @@ bool jtext_check(struct jtext t, struct jtext *value, const char **why,
 			return true;
 		bad(&r, "something follows the value");
 	}
-	*why = r.why;
+	*errmsg = r.errmsg;
 	*at = (size_t)(r.p - r.start);
 	return false;
 }
 
-bool jtext_next(struct jtext object, size_t *at, struct jtext *key,
-		struct jtext *value)
+bool json_view_next(struct json_view object, size_t *at, struct json_view *key,
+		struct json_view *value)
 {
 	struct reader r = {.p = object.p + (*at == 0 ? 1 : *at),
 			   .end = object.p + object.n};
@@ -233,25 +233,25 @@ bool jtext_next(struct jtext object, size_t *at, struct jtext *key,
 	return true;
 }
 
-bool jtext_equal(struct jtext v, const char *name)
+bool json_view_equal(struct json_view v, const char *name)
 {
 	size_t n = strlen(name);
 
 	return v.n == n + 2 && memcmp(v.p + 1, name, n) == 0;
 }
 
-bool jtext_member(struct jtext object, const char *name, struct jtext *value)
+bool json_view_member(struct json_view object, const char *name, struct json_view *value)
 {
-	struct jtext key;
+	struct json_view key;
 	size_t at = 0;
 
-	while (jtext_next(object, &at, &key, value))
-		if (jtext_equal(key, name))
+	while (json_view_next(object, &at, &key, value))
+		if (json_view_equal(key, name))
 			return true;
 	return false;
 }
 
-size_t jtext_unquote(struct jtext v, char *out)
+size_t json_view_unquote(struct json_view v, char *out)
 {
 	static const char from[] = "bfnrt";
 	static const char to[] = "\b\f\n\r\t";
@@ -282,7 +282,7 @@ size_t jtext_unquote(struct jtext v, char *out)
 	return n;
 }
 
-bool jtext_uint(struct jtext v, uint64_t *out)
+bool json_view_uint(struct json_view v, uint64_t *out)
 {
 	uint64_t sum = 0;
 

@@ -40,18 +40,18 @@ static const struct scale *below(const struct scale *s, size_t n_scales,
 	return NULL;
 }
 
-static void in_tenths(char out[AMOUNT_SIZE], int64_t n, const struct scale *s)
+static void in_tenths(char out[QUANTITY_SIZE], int64_t n, const struct scale *s)
 {
 	int64_t tenth = (int64_t)((double)(n % s->size) * 10 / (double)s->size);
 
 	if (tenth == 0)
-		snprintf(out, AMOUNT_SIZE, "%" PRId64 " %s", n / s->size, s->name);
+		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %s", n / s->size, s->name);
 	else
-		snprintf(out, AMOUNT_SIZE, "%" PRId64 ".%" PRId64 " %s",
+		snprintf(out, QUANTITY_SIZE, "%" PRId64 ".%" PRId64 " %s",
 			 n / s->size, tenth, s->name);
 }
 
-const char *amount(char out[AMOUNT_SIZE], int64_t n, const char *unit)
+const char *quantity(char out[QUANTITY_SIZE], int64_t n, const char *unit)
 {
 	static const struct scale second = {1000, "s"};
 	const struct scale *s = NULL;
@@ -65,6 +65,6 @@ const char *amount(char out[AMOUNT_SIZE], int64_t n, const char *unit)
 	if (s != NULL)
 		in_tenths(out, n, s);
 	else
-		snprintf(out, AMOUNT_SIZE, "%" PRId64 " %.32s", n, unit);
+		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %.32s", n, unit);
 	return out;
 }

@@ -19,11 +19,11 @@ static unsigned least(unsigned a, unsigned b)
 /*
  * Optimal string alignment over three rows: ROW[i % 3][j] is what it costs to
  * turn the first i bytes of A into the first j of B. Neither is longer than
- * NEAR_WORD_MAX.
+ * SUGGEST_WORD_MAX.
  */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
-	unsigned row[3][NEAR_WORD_MAX + 1];
+	unsigned row[3][SUGGEST_WORD_MAX + 1];
 
 	for (size_t j = 0; j <= nb; j++)
 		row[0][j] = (unsigned)j;
@@ -46,25 +46,25 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 	return row[na % 3][nb];
 }
 
-void near_init(struct near *n, const char *word)
+void suggest_init(struct suggest *n, const char *word)
 {
 	size_t len = strlen(word);
 	unsigned edits =
 	    (unsigned)least((unsigned)(len / BYTES_PER_EDIT), EDITS_MAX);
 
-	*n = (struct near){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
-	if (len == 0 || len > NEAR_WORD_MAX)
+	*n = (struct suggest){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
+	if (len == 0 || len > SUGGEST_WORD_MAX)
 		n->cost = 0; /* nothing costs less */
 }
 
-void near_try(struct near *n, const char *candidate)
+void suggest_try(struct suggest *n, const char *candidate)
 {
-	size_t na = strnlen(n->word, NEAR_WORD_MAX + 1);
-	size_t nb = strnlen(candidate, NEAR_WORD_MAX + 1);
+	size_t na = strnlen(n->word, SUGGEST_WORD_MAX + 1);
+	size_t nb = strnlen(candidate, SUGGEST_WORD_MAX + 1);
 	size_t gap = na > nb ? na - nb : nb - na;
 	unsigned cost;
 
-	if (gap >= n->cost || na > NEAR_WORD_MAX || nb > NEAR_WORD_MAX)
+	if (gap >= n->cost || na > SUGGEST_WORD_MAX || nb > SUGGEST_WORD_MAX)
 		return; /* each byte of the gap costs an edit */
 	cost = distance(n->word, na, candidate, nb);
 	if (cost < n->cost) {
@@ -73,12 +73,12 @@ void near_try(struct near *n, const char *candidate)
 	}
 }
 
-const char *near_word(const char *word, const char *const *list, size_t n)
+const char *suggest_word(const char *word, const char *const *list, size_t n)
 {
-	struct near found;
+	struct suggest found;
 
-	near_init(&found, word);
+	suggest_init(&found, word);
 	for (size_t i = 0; i < n; i++)
-		near_try(&found, list[i]);
+		suggest_try(&found, list[i]);
 	return found.best;
 }

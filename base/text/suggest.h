@@ -5,12 +5,12 @@
 
 #include <stddef.h>
 
-#define NEAR_WORD_MAX 64 /* bytes; a longer word is near to nothing */
+#define SUGGEST_WORD_MAX 64 /* bytes; a longer word is near to nothing */
 
-/* A search: near_init(), near_try() for each candidate, then read best. */
-struct near {
+/* A search: suggest_init(), suggest_try() for each candidate, then read best. */
+struct suggest {
 	const char *word; /* lent */
-	const char *best; /* borrowed from near_try(); NULL: none is near */
+	const char *best; /* borrowed from suggest_try(); NULL: none is near */
 	unsigned cost;	  /* of best; before: one more than would be near */
 };
 
@@ -20,10 +20,10 @@ struct near {
  * neighbour one byte; upper and lower case are the same. Of several that are
  * as near, the first tried stays.
  */
-void near_init(struct near *n, const char *word);
-void near_try(struct near *n, const char *candidate);
+void suggest_init(struct suggest *n, const char *word);
+void suggest_try(struct suggest *n, const char *candidate);
 
 /* The one of LIST (N of them) that is nearest to WORD; NULL: none. Borrowed. */
-const char *near_word(const char *word, const char *const *list, size_t n);
+const char *suggest_word(const char *word, const char *const *list, size_t n);
 
 #endif

@@ -14,7 +14,7 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-void text_place(const char *text, size_t at, size_t *line, size_t *column)
+void text_position(const char *text, size_t at, size_t *line, size_t *column)
 {
 	size_t from = 0, valid;
 

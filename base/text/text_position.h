@@ -10,6 +10,6 @@
  * least that many bytes. A column is a character; a byte that is no UTF-8 is
  * one, too. The time is linear in AT.
  */
-void text_place(const char *text, size_t at, size_t *line, size_t *column);
+void text_position(const char *text, size_t at, size_t *line, size_t *column);
 
 #endif

@@ -33,7 +33,7 @@ static const struct {
     {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
 };
 
-int32_t glyph_at(const char *p, size_t n, size_t *len)
+int32_t unicode_decode(const char *p, size_t n, size_t *len)
 {
 	static const unsigned char lead[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
 	unsigned char c = (unsigned char)p[0];
@@ -49,7 +49,7 @@ int32_t glyph_at(const char *p, size_t n, size_t *len)
 	return point;
 }
 
-bool glyph_acts(int32_t point)
+bool unicode_is_control(int32_t point)
 {
 	if (point >= 0x20 && point < 0x7F)
 		return false;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* The code point at P (N > 0 bytes), its length in *LEN; -1: not UTF-8. */
-int32_t glyph_at(const char *p, size_t n, size_t *len);
+int32_t unicode_decode(const char *p, size_t n, size_t *len);
 
 /*
  * Controls (Cc: C0, DEL, C1), what ends a line or turns its direction (Unicode's
@@ -19,6 +19,6 @@ int32_t glyph_at(const char *p, size_t n, size_t *len);
  * what writing needs: joiners, variation selectors 1 to 16, and the marks of
  * Khmer and Mongolian.
  */
-bool glyph_acts(int32_t point);
+bool unicode_is_control(int32_t point);
 
 #endif

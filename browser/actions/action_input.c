@@ -23,7 +23,7 @@ static struct json_object *locate(struct call *c, const char *function)
 		return NULL;
 	}
 	args = pack("element?s selector?s", element, selector);
-	if (broker_arg(c->action, "append", 6) != NULL)
+	if (browser_proto_arg(c->action, "append", 6) != NULL)
 		json_object_object_add(
 		    args, "append",
 		    json_object_new_boolean(arg_bool(c, "append")));

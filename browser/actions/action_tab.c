@@ -14,7 +14,7 @@
 #include "browser/net/net_deny.h"
 
 static int not_allowed(struct call *c, enum url_trust trust, const char *url,
-		       const char *why)
+		       const char *errmsg)
 {
 	const char *level = trust == URL_LOCAL ? "local" : "remote";
 	struct url_place at;
@@ -22,21 +22,21 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	c->b->refusals++;
 	url_policy_url(url, URL_LOCAL, &at); /* the rest of it may be secret */
 	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
-		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, why);
-	if (granted_refuses(why))
+		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, errmsg);
+	if (host_grants_refuses(errmsg))
 		return call_fault(
 		    c, "URL_NOT_ALLOWED",
-		    pack("url:s reason:s key:s whoCanGrant:s", url, why,
+		    pack("url:s reason:s key:s whoCanGrant:s", url, errmsg,
 			 "hosts",
 			 "the operator, by hosts in the [grant] of the template "
 			 "in paddock.conf"),
 		    "%.200s is not opened: %s; the operator can grant it, by "
 		    "hosts = %s in its [grant] of paddock.conf",
-		    url, why, at.host);
+		    url, errmsg, at.host);
 	return call_fault(c, "URL_NOT_ALLOWED",
-			  pack("url:s reason:s trustLevel:s", url, why, level),
+			  pack("url:s reason:s trustLevel:s", url, errmsg, level),
 			  "%.200s is not allowed at trust level %s: %s", url,
-			  level, why);
+			  level, errmsg);
 }
 
 /* Of what the page asked for last: redirects lead elsewhere. */
@@ -57,12 +57,12 @@ static int unreached(struct call *c, const char *url, const char *error,
 		f = session_failure(c->session, at.host, at.port, since);
 	}
 	if (f != NULL && f->policy)
-		return not_allowed(c, c->session->trust, last, f->why);
+		return not_allowed(c, c->session->trust, last, f->errmsg);
 	return call_fault(c, "EXECUTION_ERROR",
 			  pack("netError:s url:s reason?s", error, last,
-			       f == NULL ? NULL : f->why),
+			       f == NULL ? NULL : f->errmsg),
 			  "%.200s was not reached: %s", last,
-			  f == NULL ? error : f->why);
+			  f == NULL ? error : f->errmsg);
 }
 
 static int too_late(struct call *c, const char *url, int64_t timeout)
@@ -131,17 +131,17 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
 /* The session's trust and bounds bind whoever uses it; a run its own hosts. */
 static const char *why_not(struct call *c, const char *url)
 {
-	const char *why = reach_url(url, c->session->trust);
+	const char *errmsg = net_deny_url(url, c->session->trust);
 	struct url_place at;
 
-	if (why != NULL)
-		return why;
+	if (errmsg != NULL)
+		return errmsg;
 	url_policy_url(url, c->session->trust, &at);
 	if (c->hosts != NULL)
-		why = granted_host(c->hosts, at.host, at.port);
-	guest_sent(c, at.host, at.port);
-	return why != NULL ? why
-			   : guest_reach(c->session, at.host, at.port, NULL);
+		errmsg = host_grants_host(c->hosts, at.host, at.port);
+	session_access_sent(c, at.host, at.port);
+	return errmsg != NULL ? errmsg
+			   : session_access_reach(c->session, at.host, at.port, NULL);
 }
 
 static int go(struct call *c, const char *url, int64_t timeout,
@@ -150,30 +150,30 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	int64_t since = clock_mono_ms(), until = since + timeout;
 	struct json_object *r;
 	unsigned commits = c->tab->commits;
-	const char *why, *error, *loader;
+	const char *errmsg, *error, *loader;
 	char *own = NULL;
 	int rc = 0;
 
 	*a = (struct arrival){0};
-	why = why_not(c, url);
-	if (why != NULL)
-		return not_allowed(c, c->session->trust, url, why);
+	errmsg = why_not(c, url);
+	if (errmsg != NULL)
+		return not_allowed(c, c->session->trust, url, errmsg);
 	if (c->of_run != NULL)
-		guest_led(c, true); /* it may come later than we wait */
+		session_access_led(c, true); /* it may come later than we wait */
 	/* a script that never ends would keep the next document out */
 	if (c->tab->hung)
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
 			 NULL);
 	r = call_cdp_try(c, c->tab->attached, "Page.navigate",
-			 pack("url:s", url), until, &why);
+			 pack("url:s", url), until, &errmsg);
 	if (r == NULL) {
-		if (why == NULL)
+		if (errmsg == NULL)
 			return -1;
-		return *why == '\0'
+		return *errmsg == '\0'
 			   ? too_late(c, url, timeout)
 			   : call_fault(c, "EXECUTION_ERROR",
-					pack("url:s netError:s", url, why),
-					"%.200s: %s", url, why);
+					pack("url:s netError:s", url, errmsg),
+					"%.200s: %s", url, errmsg);
 	}
 	error = member_str(r, "errorText");
 	loader = member_str(r, "loaderId");
@@ -190,7 +190,7 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	if (rc < 0)
 		return -1;
 	if (c->of_run == NULL && c->tab->commits != commits)
-		guest_led(c, true);
+		session_access_led(c, true);
 	a->status = c->tab->status;
 	return where(c, &a->url, &a->title);
 }
@@ -219,15 +219,15 @@ int action_create_tab(struct call *c)
 	struct arrival a = {0};
 	char id[ID_SIZE], session[ID_SIZE] = "";
 	struct url_place at;
-	const char *why;
+	const char *errmsg;
 
 	/* before there is anything to undo */
-	why = url == NULL ? NULL : reach_url(url, c->trust);
-	if (why == NULL && url != NULL && c->hosts != NULL &&
+	errmsg = url == NULL ? NULL : net_deny_url(url, c->trust);
+	if (errmsg == NULL && url != NULL && c->hosts != NULL &&
 	    url_policy_url(url, c->trust, &at) == NULL)
-		why = granted_host(c->hosts, at.host, at.port);
-	if (why != NULL)
-		return not_allowed(c, c->trust, url, why);
+		errmsg = host_grants_host(c->hosts, at.host, at.port);
+	if (errmsg != NULL)
+		return not_allowed(c, c->trust, url, errmsg);
 	if (session_enter(c, arg_str(c, "sessionId"), true) < 0)
 		return -1;
 	if (c->of_run == NULL && c->session->n_tabs == 0 &&

@@ -35,13 +35,13 @@ int session_look_at_cookies(struct call *c, int64_t *changes)
 {
 	struct session *s = c->session;
 	struct json_object *r, *all;
-	const char *why;
+	const char *errmsg;
 	uint64_t sum = 0;
 
 	r = call_cdp_try(c, NULL, "Storage.getCookies",
 			 pack("browserContextId:s", s->context),
-			 clock_mono_ms() + PATIENCE_MS, &why);
-	if (r == NULL && why == NULL)
+			 clock_mono_ms() + PATIENCE_MS, &errmsg);
+	if (r == NULL && errmsg == NULL)
 		return -1;
 	all = member(r, "cookies");
 	if (!json_object_is_type(all, json_type_array)) {

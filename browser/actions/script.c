@@ -22,14 +22,14 @@ const char *script_source(void)
 /* The world's context in the document that is there now; -1: none. */
 static int64_t world(struct call *c, int64_t until)
 {
-	const char *why;
+	const char *errmsg;
 	struct json_object *r;
 	int64_t id;
 
 	r = call_cdp_try(
 	    c, c->tab->attached, "Page.createIsolatedWorld",
 	    pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD), until,
-	    &why);
+	    &errmsg);
 	if (r == NULL)
 		return -1;
 	id = member_int(r, "executionContextId");
@@ -39,7 +39,7 @@ static int64_t world(struct call *c, int64_t until)
 
 static struct json_object *evaluate(struct call *c, int64_t context,
 				    const char *text, int64_t until,
-				    const char **why)
+				    const char **errmsg)
 {
 	struct json_object *r, *v = NULL;
 
@@ -47,11 +47,11 @@ static struct json_object *evaluate(struct call *c, int64_t context,
 			 pack("expression:s contextId:i returnByValue:b "
 			      "awaitPromise:b userGesture:b",
 			      text, context, 1, 0, 0),
-			 until, why);
+			 until, errmsg);
 	if (r == NULL)
 		return NULL;
 	if (member(r, "exceptionDetails") != NULL)
-		*why = "the page's document is not of the usual kind";
+		*errmsg = "the page's document is not of the usual kind";
 	else
 		v = json_object_get(member(member(r, "result"), "value"));
 	json_object_put(r);
@@ -59,21 +59,21 @@ static struct json_object *evaluate(struct call *c, int64_t context,
 }
 
 static struct json_object *attempt(struct call *c, const char *text,
-				   int64_t until, const char **why)
+				   int64_t until, const char **errmsg)
 {
 	int64_t context = world(c, until);
 	struct json_object *v;
 
-	*why = NULL;
+	*errmsg = NULL;
 	if (context < 0)
 		return NULL;
-	v = evaluate(c, context, text, until, why);
+	v = evaluate(c, context, text, until, errmsg);
 	if (v != NULL || c->aborted)
 		return v;
 	/* a document that was there before the script was */
-	v = evaluate(c, context, page_js, until, why);
+	v = evaluate(c, context, page_js, until, errmsg);
 	json_object_put(v);
-	return c->aborted ? NULL : evaluate(c, context, text, until, why);
+	return c->aborted ? NULL : evaluate(c, context, text, until, errmsg);
 }
 
 struct json_object *script(struct call *c, const char *function,
@@ -84,13 +84,13 @@ struct json_object *script(struct call *c, const char *function,
 	    json_object_to_json_string_ext(args, JSON_C_TO_STRING_PLAIN));
 	struct json_object *v = NULL;
 	bool soft = until != 0;
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
 	until = soft ? until : INT64_MAX;
 	for (int i = 0;
 	     i < TRIES && v == NULL && !c->aborted && clock_mono_ms() < until;
 	     i++) {
-		v = attempt(c, text, until, &why);
+		v = attempt(c, text, until, &errmsg);
 		if (v == NULL && !c->aborted)
 			call_wait(c, clock_mono_ms() + PAUSE_MS);
 	}
@@ -102,7 +102,7 @@ struct json_object *script(struct call *c, const char *function,
 	if (v == NULL && !soft && !c->aborted)
 		call_fault(
 		    c, "EXECUTION_ERROR", NULL, "%s: %s", c->action->name,
-		    why == NULL || *why == '\0' ? "the page kept changing"
-						: why);
+		    errmsg == NULL || *errmsg == '\0' ? "the page kept changing"
+						: errmsg);
 	return v;
 }

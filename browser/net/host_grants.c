@@ -19,16 +19,16 @@ static const char not_named[] =
     "an address of this machine or a private network, which the template's "
     "grant does not name";
 
-struct granted {
+struct host_grants {
 	unsigned users;
 	size_t n;
 	struct host_pattern all[];
 };
 
-struct granted *granted_new(struct json_object *list)
+struct host_grants *host_grants_new(struct json_object *list)
 {
 	size_t n = list == NULL ? 0 : json_object_array_length(list);
-	struct granted *g;
+	struct host_grants *g;
 	bool good = n <= HOST_PATTERNS_MAX;
 
 	g = xcalloc(1, sizeof(*g) + (good ? n : 0) * sizeof(g->all[0]));
@@ -43,18 +43,18 @@ struct granted *granted_new(struct json_object *list)
 	}
 	if (good)
 		return g;
-	granted_unref(g);
+	host_grants_unref(g);
 	return NULL;
 }
 
-struct granted *granted_ref(struct granted *g)
+struct host_grants *host_grants_ref(struct host_grants *g)
 {
 	if (g != NULL)
 		g->users++;
 	return g;
 }
 
-void granted_unref(struct granted *g)
+void host_grants_unref(struct host_grants *g)
 {
 	if (g != NULL && --g->users == 0)
 		free(g);
@@ -86,10 +86,10 @@ static bool is_local_name(const char *host)
 static bool is_public(const struct sockaddr *address)
 {
 	return url_policy_address(address, URL_REMOTE) == NULL &&
-	       reach_address(address, URL_REMOTE) == NULL;
+	       net_deny_address(address, URL_REMOTE) == NULL;
 }
 
-static bool is_named(const struct granted *g, const char *host, unsigned port,
+static bool is_named(const struct host_grants *g, const char *host, unsigned port,
 		     const struct sockaddr *address)
 {
 	for (size_t i = 0; i < g->n; i++)
@@ -100,7 +100,7 @@ static bool is_named(const struct granted *g, const char *host, unsigned port,
 	return false;
 }
 
-const char *granted_address(const struct granted *g, const char *host,
+const char *host_grants_address(const struct host_grants *g, const char *host,
 			    unsigned port, const struct sockaddr *address)
 {
 	char room[URL_HOST_MAX];
@@ -111,7 +111,7 @@ const char *granted_address(const struct granted *g, const char *host,
 		   : not_named;
 }
 
-const char *granted_host(const struct granted *g, const char *host,
+const char *host_grants_host(const struct host_grants *g, const char *host,
 			 unsigned port)
 {
 	struct sockaddr_storage address;
@@ -124,12 +124,12 @@ const char *granted_host(const struct granted *g, const char *host,
 	if (!matches)
 		return not_granted;
 	return host_is_address(host, &address)
-		   ? granted_address(g, host, port, (struct sockaddr *)&address)
+		   ? host_grants_address(g, host, port, (struct sockaddr *)&address)
 		   : NULL;
 }
 
-bool granted_refuses(const char *why)
+bool host_grants_refuses(const char *errmsg)
 {
-	return strcmp(why, not_granted) == 0 ||
-	       strncmp(why, not_named, strlen(why)) == 0;
+	return strcmp(errmsg, not_granted) == 0 ||
+	       strncmp(errmsg, not_named, strlen(errmsg)) == 0;
 }

@@ -23,15 +23,15 @@
 
 #define ANSWER_MAX 4096
 
-static struct hosts *denied;
+static struct host_list *denied;
 static int netlink = -1;
 static uint32_t asked; /* questions, so far */
 
-int reach_init(const char *deny)
+int net_deny_init(const char *deny)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 
-	denied = deny == NULL ? NULL : hosts_new(deny);
+	denied = deny == NULL ? NULL : host_list_new(deny);
 	if (deny != NULL && denied == NULL)
 		return -EINVAL;
 	netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -45,23 +45,23 @@ int reach_init(const char *deny)
 
 #define DENIED "a host that the operator denies"
 
-const char *reach_host(const char *host)
+const char *net_deny_host(const char *host)
 {
 	struct sockaddr_storage address;
 
-	if (hosts_have_name(denied, host) ||
+	if (host_list_have_name(denied, host) ||
 	    (host_is_address(host, &address) &&
-	     hosts_have_address(denied, (struct sockaddr *)&address)))
+	     host_list_have_address(denied, (struct sockaddr *)&address)))
 		return DENIED;
 	return NULL;
 }
 
-const char *reach_url(const char *url, enum url_trust trust)
+const char *net_deny_url(const char *url, enum url_trust trust)
 {
 	struct url_place at;
-	const char *why = url_policy_url(url, trust, &at);
+	const char *errmsg = url_policy_url(url, trust, &at);
 
-	return why != NULL ? why : reach_host(at.host);
+	return errmsg != NULL ? errmsg : net_deny_host(at.host);
 }
 
 /* ---- this machine ---- */
@@ -102,55 +102,55 @@ static bool leads_nowhere(int err)
 	return err == ENETUNREACH || err == EHOSTUNREACH || err == EACCES;
 }
 
-enum reach_whose reach_read(const void *answer, size_t len)
+enum net_deny_owner net_deny_read(const void *answer, size_t len)
 {
 	struct nlmsghdr h;
 	struct nlmsgerr e;
 	struct rtmsg r;
 
 	if (len < NLMSG_HDRLEN)
-		return REACH_UNKNOWN;
+		return NET_DENY_UNKNOWN;
 	memcpy(&h, answer, sizeof(h));
 	if (h.nlmsg_type == NLMSG_ERROR && len >= NLMSG_LENGTH(sizeof(e))) {
 		memcpy(&e, (const char *)answer + NLMSG_HDRLEN, sizeof(e));
-		return leads_nowhere(-e.error) ? REACH_OTHERS : REACH_UNKNOWN;
+		return leads_nowhere(-e.error) ? NET_DENY_OTHERS : NET_DENY_UNKNOWN;
 	}
 	if (h.nlmsg_type != RTM_NEWROUTE || len < NLMSG_LENGTH(sizeof(r)))
-		return REACH_UNKNOWN;
+		return NET_DENY_UNKNOWN;
 	memcpy(&r, (const char *)answer + NLMSG_HDRLEN, sizeof(r));
-	return r.rtm_type == RTN_UNICAST ? REACH_OTHERS : REACH_OURS;
+	return r.rtm_type == RTN_UNICAST ? NET_DENY_OTHERS : NET_DENY_OURS;
 }
 
 /* The kernel answers within send(), so the answer is there; an old one goes. */
-static enum reach_whose whose(const struct sockaddr *address)
+static enum net_deny_owner whose(const struct sockaddr *address)
 {
 	char answer[ANSWER_MAX];
 	struct nlmsghdr h;
 	ssize_t n;
 
 	if (!ask(address))
-		return REACH_UNKNOWN;
+		return NET_DENY_UNKNOWN;
 	do {
 		n = recv(netlink, answer, sizeof(answer), MSG_DONTWAIT);
 		if (n < (ssize_t)sizeof(h))
-			return REACH_UNKNOWN;
+			return NET_DENY_UNKNOWN;
 		memcpy(&h, answer, sizeof(h));
 	} while (h.nlmsg_seq != asked);
-	return reach_read(answer, (size_t)n);
+	return net_deny_read(answer, (size_t)n);
 }
 
-const char *reach_address(const struct sockaddr *address, enum url_trust trust)
+const char *net_deny_address(const struct sockaddr *address, enum url_trust trust)
 {
-	if (hosts_have_address(denied, address))
+	if (host_list_have_address(denied, address))
 		return DENIED;
 	if (trust == URL_LOCAL)
 		return NULL;
 	switch (whose(address)) {
-	case REACH_OTHERS:
+	case NET_DENY_OTHERS:
 		return NULL;
-	case REACH_OURS:
+	case NET_DENY_OURS:
 		return "an address of this machine";
-	case REACH_UNKNOWN:
+	case NET_DENY_UNKNOWN:
 		break;
 	}
 	log_warn("policy", "route=unknown err=\"%s\"", strerror(errno));

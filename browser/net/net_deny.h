@@ -15,17 +15,17 @@
  * Once, before anything is asked. DENY: base/text/host_list.h's list, or NULL. 0, or
  * -EINVAL: it is no such list; or -errno: the kernel cannot be asked.
  */
-int reach_init(const char *deny);
+int net_deny_init(const char *deny);
 
 /* Each is NULL when it may be, or the reason why not, as url_policy.h's. */
-const char *reach_host(const char *host);
-const char *reach_address(const struct sockaddr *address, enum url_trust trust);
+const char *net_deny_host(const char *host);
+const char *net_deny_address(const struct sockaddr *address, enum url_trust trust);
 /* All that url_policy_url() and the above can tell of a URL by itself. */
-const char *reach_url(const char *url, enum url_trust trust);
+const char *net_deny_url(const char *url, enum url_trust trust);
 
-enum reach_whose { REACH_OTHERS, REACH_OURS, REACH_UNKNOWN };
+enum net_deny_owner { NET_DENY_OTHERS, NET_DENY_OURS, NET_DENY_UNKNOWN };
 
 /* The kernel's answer, LEN bytes, to a question about a route. Pure. */
-enum reach_whose reach_read(const void *answer, size_t len);
+enum net_deny_owner net_deny_read(const void *answer, size_t len);
 
 #endif

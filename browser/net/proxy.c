@@ -23,7 +23,7 @@
 
 struct link {
 	struct proxy *proxy;
-	struct bufferevent *near; /* Chromium */
+	struct bufferevent *suggest; /* Chromium */
 	struct bufferevent *far;  /* the server, from connecting on */
 	struct event *patience;
 	struct lookup *lookup;
@@ -56,7 +56,7 @@ static void link_free(struct link *l)
 	l->proxy->n_links--;
 	resolve_cancel(l->lookup);
 	event_free(l->patience);
-	bufferevent_free(l->near);
+	bufferevent_free(l->suggest);
 	if (l->far != NULL)
 		bufferevent_free(l->far);
 	free(l->requestor);
@@ -91,32 +91,32 @@ static void on_tunnel_read(struct bufferevent *bev, void *arg)
 {
 	struct link *l = arg;
 
-	pass(bev, bev == l->near ? l->far : l->near);
+	pass(bev, bev == l->suggest ? l->far : l->suggest);
 }
 
 static void on_tunnel_write(struct bufferevent *bev, void *arg)
 {
 	struct link *l = arg;
-	bool near = bev == l->near;
+	bool suggest = bev == l->suggest;
 
 	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
-	bufferevent_enable(near ? l->far : l->near, EV_READ);
-	if (near ? l->far_ended : l->near_ended)
+	bufferevent_enable(suggest ? l->far : l->suggest, EV_READ);
+	if (suggest ? l->far_ended : l->near_ended)
 		finish(l, bev);
 }
 
 static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct link *l = arg;
-	bool near = bev == l->near;
+	bool suggest = bev == l->suggest;
 
 	if ((what & BEV_EVENT_EOF) == 0) {
 		link_free(l);
 		return;
 	}
-	*(near ? &l->near_ended : &l->far_ended) = true;
-	pass(bev, near ? l->far : l->near);
-	finish(l, near ? l->far : l->near);
+	*(suggest ? &l->near_ended : &l->far_ended) = true;
+	pass(bev, suggest ? l->far : l->suggest);
+	finish(l, suggest ? l->far : l->suggest);
 }
 
 /* ---- the answer ---- */
@@ -136,9 +136,9 @@ static void on_near_event(struct bufferevent *bev, short what, void *arg)
 /* L ends once TEXT has left. */
 static void end_with(struct link *l, const uint8_t *text, size_t n)
 {
-	bufferevent_disable(l->near, EV_READ);
-	bufferevent_setcb(l->near, NULL, on_last_write, on_near_event, l);
-	bufferevent_write(l->near, text, n);
+	bufferevent_disable(l->suggest, EV_READ);
+	bufferevent_setcb(l->suggest, NULL, on_last_write, on_near_event, l);
+	bufferevent_write(l->suggest, text, n);
 }
 
 static void refuse(struct link *l, enum socks_code code)
@@ -149,12 +149,12 @@ static void refuse(struct link *l, enum socks_code code)
 	end_with(l, text, sizeof(text));
 }
 
-static void fail(struct link *l, const char *why, bool policy,
+static void fail(struct link *l, const char *errmsg, bool policy,
 		 enum socks_code code)
 {
 	const struct socks_request *r = &l->asked_for;
 
-	l->proxy->ops->failed(l->proxy->arg, l->way, r->host, r->port, why,
+	l->proxy->ops->failed(l->proxy->arg, l->way, r->host, r->port, errmsg,
 			      policy);
 	refuse(l, code);
 }
@@ -179,14 +179,14 @@ static void on_far_event(struct bufferevent *bev, short what, void *arg)
 		   sizeof(on));
 	event_del(l->patience);
 	socks_reply(text, SOCKS_DONE);
-	bufferevent_write(l->near, text, sizeof(text));
-	bufferevent_setcb(l->near, on_tunnel_read, on_tunnel_write,
+	bufferevent_write(l->suggest, text, sizeof(text));
+	bufferevent_setcb(l->suggest, on_tunnel_read, on_tunnel_write,
 			  on_tunnel_event, l);
 	bufferevent_setcb(l->far, on_tunnel_read, on_tunnel_write,
 			  on_tunnel_event, l);
-	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+	bufferevent_enable(l->suggest, EV_READ | EV_WRITE);
 	bufferevent_enable(l->far, EV_READ | EV_WRITE);
-	pass(l->near, l->far); /* what came early */
+	pass(l->suggest, l->far); /* what came early */
 }
 
 static int length_of(const union resolver_address *a)
@@ -226,7 +226,7 @@ static void on_resolved(void *arg, const union resolver_address *list,
 {
 	struct link *l = arg;
 	const uint16_t port = (uint16_t)l->asked_for.port;
-	const char *why;
+	const char *errmsg;
 
 	l->lookup = NULL;
 	if (n == 0) {
@@ -234,13 +234,13 @@ static void on_resolved(void *arg, const union resolver_address *list,
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		why = url_policy_address(&list[i].any, l->trust);
-		if (why == NULL)
-			why = reach_address(&list[i].any, l->trust);
-		if (why == NULL)
-			why = may_reach(l, &list[i].any);
-		if (why != NULL) {
-			fail(l, why, true, SOCKS_FORBIDDEN);
+		errmsg = url_policy_address(&list[i].any, l->trust);
+		if (errmsg == NULL)
+			errmsg = net_deny_address(&list[i].any, l->trust);
+		if (errmsg == NULL)
+			errmsg = may_reach(l, &list[i].any);
+		if (errmsg != NULL) {
+			fail(l, errmsg, true, SOCKS_FORBIDDEN);
 			return;
 		}
 		if (l->n_to == ADDRESSES_MAX)
@@ -259,18 +259,18 @@ static void go(struct link *l)
 {
 	const struct resolve_for who = {l->requestor, l->way};
 	union resolver_address number;
-	const char *why = url_policy_port(l->asked_for.port, l->trust);
+	const char *errmsg = url_policy_port(l->asked_for.port, l->trust);
 
 	l->asked = true;
-	bufferevent_disable(l->near, EV_READ);
-	if (why == NULL)
-		why = url_policy_host(l->asked_for.host, l->trust);
-	if (why == NULL)
-		why = reach_host(l->asked_for.host);
-	if (why == NULL)
-		why = may_reach(l, NULL);
-	if (why != NULL) {
-		fail(l, why, true, SOCKS_FORBIDDEN);
+	bufferevent_disable(l->suggest, EV_READ);
+	if (errmsg == NULL)
+		errmsg = url_policy_host(l->asked_for.host, l->trust);
+	if (errmsg == NULL)
+		errmsg = net_deny_host(l->asked_for.host);
+	if (errmsg == NULL)
+		errmsg = may_reach(l, NULL);
+	if (errmsg != NULL) {
+		fail(l, errmsg, true, SOCKS_FORBIDDEN);
 		return;
 	}
 	if (resolve_number(l->asked_for.host, &number)) {
@@ -305,7 +305,7 @@ static bool take_greeting(struct link *l, struct evbuffer *in)
 		return false;
 	}
 	l->greeted = true;
-	bufferevent_write(l->near, answer, sizeof(answer));
+	bufferevent_write(l->suggest, answer, sizeof(answer));
 	return true;
 }
 
@@ -361,7 +361,7 @@ static bool has_room(const struct proxy *p, const struct link *l)
 	}
 	return session < PROXY_SESSION_MAX &&
 	       mine < (p->alone ? PROXY_CONNECTIONS_MAX
-				: share_of(PROXY_CONNECTIONS_MAX,
+				: fair_share(PROXY_CONNECTIONS_MAX,
 					   (int64_t)(p->n_links - mine)));
 }
 
@@ -386,26 +386,26 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	const struct timeval patience = {.tv_sec = PROXY_CONNECT_S};
 	struct proxy *p = arg;
 	struct link *l;
-	int near = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int suggest = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	(void)what;
-	if (near < 0)
+	if (suggest < 0)
 		return;
 	l = xcalloc(1, sizeof(*l));
 	l->proxy = p;
-	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, near)) {
-		close(near);
+	if (p->n_links >= PROXY_CONNECTIONS_MAX || !take_way(l, suggest)) {
+		close(suggest);
 		free(l->requestor);
 		free(l);
 		return;
 	}
-	l->near = bufferevent_socket_new(p->base, near, BEV_OPT_CLOSE_ON_FREE);
+	l->suggest = bufferevent_socket_new(p->base, suggest, BEV_OPT_CLOSE_ON_FREE);
 	l->patience = evtimer_new(p->base, on_impatient, l);
 	event_add(l->patience, &patience);
 	TAILQ_INSERT_TAIL(&p->links, l, list);
 	p->n_links++;
-	bufferevent_setcb(l->near, on_near_read, NULL, on_near_event, l);
-	bufferevent_enable(l->near, EV_READ | EV_WRITE);
+	bufferevent_setcb(l->suggest, on_near_read, NULL, on_near_event, l);
+	bufferevent_enable(l->suggest, EV_READ | EV_WRITE);
 }
 
 void proxy_alone(struct proxy *p)

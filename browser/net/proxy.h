@@ -37,10 +37,10 @@ struct proxy_ops {
 	 */
 	const char *(*reach)(void *arg, uint32_t way, const char *host,
 			     unsigned port, const struct sockaddr *address);
-	/* POLICY: refused, WHY is the reason; else the network's fault. Lent.
+	/* POLICY: refused, ERRMSG is the reason; else the network's fault. Lent.
 	 */
 	void (*failed)(void *arg, uint32_t way, const char *host, unsigned port,
-		       const char *why, bool policy);
+		       const char *errmsg, bool policy);
 };
 
 /* Takes LISTENER, a non-blocking socket; lends RESOLVER. */

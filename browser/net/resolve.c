@@ -72,7 +72,7 @@ static bool has_room(const struct resolver *r, const struct use *u,
 
 	return u->session < session &&
 	       u->requestor < (r->alone ? most - theirs
-					: share_of(most, theirs));
+					: fair_share(most, theirs));
 }
 
 static void lookup_free(struct lookups *list, struct lookup *l)
@@ -104,7 +104,7 @@ static struct lookup *next_of(struct resolver *r)
 	return best;
 }
 
-static int send_order(struct resolver *r, const struct lookup *l, bool look_up)
+static int send_request(struct resolver *r, const struct lookup *l, bool look_up)
 {
 	struct resolver_order o = {.id = l->id, .look_up = look_up};
 
@@ -120,7 +120,7 @@ static void begin_some(struct resolver *r)
 	while ((l = next_of(r)) != NULL) {
 		r->ids += r->ids == UINT32_MAX ? 2 : 1; /* 0 is none's */
 		l->id = r->ids;
-		if (send_order(r, l, true) < 0) {
+		if (send_request(r, l, true) < 0) {
 			l->id = 0; /* later: it is told by what can be read */
 			return;
 		}
@@ -131,7 +131,7 @@ static void begin_some(struct resolver *r)
 
 /* ---- answers ---- */
 
-static const char *why(const struct resolver_answer *a)
+static const char *errmsg(const struct resolver_answer *a)
 {
 	if (a->error == EAI_AGAIN)
 		return "its name servers do not answer in time";
@@ -152,7 +152,7 @@ static void take(struct resolver *r, const struct resolver_answer *a)
 			    a->n <= RESOLVER_ADDRESSES;
 
 		l->done(l->arg, good ? a->all : NULL, good ? a->n : 0,
-			good ? NULL : why(a));
+			good ? NULL : errmsg(a));
 	}
 	lookup_free(&r->running, l);
 }
@@ -215,7 +215,7 @@ void resolve_cancel(struct lookup *l)
 	if (l->id == 0)
 		lookup_free(&l->of->waiting, l);
 	else
-		(void)send_order(l->of, l, false); /* else in its own time */
+		(void)send_request(l->of, l, false); /* else in its own time */
 }
 
 struct resolver *resolver_new(struct event_base *base, int sock, bool alone,

@@ -24,7 +24,7 @@ static struct { /* id 0 and pid 0: free */
 
 static void answer(const struct resolver_answer *a)
 {
-	(void)!send(HELPER_FD, a, sizeof(*a), MSG_NOSIGNAL);
+	(void)!send(HELPER_PROCESS_FD, a, sizeof(*a), MSG_NOSIGNAL);
 }
 
 static void answer_late(uint32_t id)
@@ -112,12 +112,12 @@ static void reap(void)
 			}
 }
 
-static void obey(const void *order)
+static void obey(const void *request)
 {
 	struct resolver_order o;
 	size_t i;
 
-	memcpy(&o, order, sizeof(o));
+	memcpy(&o, request, sizeof(o));
 	o.host[sizeof(o.host) - 1] = '\0';
 	i = find(o.id);
 	if (o.look_up != 0)
@@ -137,12 +137,12 @@ static void end_all(void)
 
 int resolver_fork(int (*prepare)(void), pid_t *pid)
 {
-	static const struct helper kind = {
+	static const struct helper_process kind = {
 	    .order_size = sizeof(struct resolver_order),
 	    .obey = obey,
 	    .reap = reap,
 	    .end = end_all};
-	int sock = helper_fork("paddock-names", pid);
+	int sock = helper_process_fork("paddock-names", pid);
 
 	if (sock < 0 || *pid > 0)
 		return sock;
@@ -150,5 +150,5 @@ int resolver_fork(int (*prepare)(void), pid_t *pid)
 	setenv("RES_OPTIONS", "timeout:1 attempts:2", 1);
 	if (prepare != NULL && prepare() < 0)
 		_exit(1);
-	helper_serve(&kind);
+	helper_process_serve(&kind);
 }

@@ -275,7 +275,7 @@ const char *url_policy_url(const char *url, enum url_trust trust,
 {
 	struct url_place own = {0}, *to = place == NULL ? &own : place;
 	size_t n = strcspn(url, ":"), i;
-	const char *p, *why;
+	const char *p, *errmsg;
 
 	memset(to, 0, sizeof(*to));
 	if (has_control(url))
@@ -295,10 +295,10 @@ const char *url_policy_url(const char *url, enum url_trust trust,
 		return "a backslash";
 	if (memchr(p, '@', n) != NULL)
 		return "a user or a password in it";
-	why = split(to, p, n, schemes[i].port);
-	if (why == NULL)
-		why = url_policy_port(to->port, trust);
-	if (why == NULL)
-		why = url_policy_host(to->host, trust);
-	return why;
+	errmsg = split(to, p, n, schemes[i].port);
+	if (errmsg == NULL)
+		errmsg = url_policy_port(to->port, trust);
+	if (errmsg == NULL)
+		errmsg = url_policy_host(to->host, trust);
+	return errmsg;
 }

@@ -66,15 +66,15 @@ static int try_a_file(void)
 	return 0;
 }
 
-int cage_enter(struct cage *c, const char **step)
+int browser_sandbox_enter(struct browser_sandbox *c, const char **step)
 {
 	const struct landlock_leave leave = {.connect = true};
 	struct sock_fprog filter;
 	int rc, abi;
 
-	*c = (struct cage){.uid = geteuid()};
+	*c = (struct browser_sandbox){.uid = geteuid()};
 	*step = "compile its filter";
-	rc = filter_make(FILTER_BROKER, &filter);
+	rc = filter_make(FILTER_BROWSER, &filter);
 	if (rc < 0)
 		return rc;
 	c->limits = limit() == 0;
@@ -91,7 +91,7 @@ int cage_enter(struct cage *c, const char **step)
 	return rc;
 }
 
-struct json_object *cage_view(const struct cage *c)
+struct json_object *browser_sandbox_view(const struct browser_sandbox *c)
 {
 	return pack("seccomp:b landlock:i limits:b uid:i", c->seccomp,
 		    (int64_t)c->landlock, c->limits, (int64_t)c->uid);
@@ -99,7 +99,7 @@ struct json_object *cage_view(const struct cage *c)
 
 /* ---- the resolver's ---- */
 
-int cage_enter_names(void)
+int browser_sandbox_enter_names(void)
 {
 	/* how names are resolved, and by which libraries */
 	static const char *const read[] = {

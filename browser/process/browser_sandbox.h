@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct cage { /* as measured, by trying what is forbidden */
+struct browser_sandbox { /* as measured, by trying what is forbidden */
 	bool seccomp;
 	int landlock; /* its ABI; 0: there is none */
 	bool limits;
@@ -22,11 +22,11 @@ struct cage { /* as measured, by trying what is forbidden */
  * -errno, with *STEP (static), when it is not to go on: there is no filter.
  * Landlock that a kernel does not have is missing in *C alone.
  */
-int cage_enter(struct cage *c, const char **step);
+int browser_sandbox_enter(struct browser_sandbox *c, const char **step);
 /* The same for the process that resolves names: see resolver_fork(). */
-int cage_enter_names(void);
+int browser_sandbox_enter_names(void);
 
 /* {seccomp, landlock, limits, uid}, the caller's. */
-struct json_object *cage_view(const struct cage *c);
+struct json_object *browser_sandbox_view(const struct browser_sandbox *c);
 
 #endif

@@ -33,7 +33,7 @@ struct process {
 	uint64_t bytes, threads;
 };
 
-struct world {
+struct chromium_process {
 	uint64_t bytes, tasks;
 	struct process main;	 /* Chromium itself */
 	struct process fat, wide; /* of the others: the most bytes, threads */
@@ -42,16 +42,16 @@ struct world {
 static struct {
 	int to;
 	pid_t chromium;
-	const struct watch_limits *limits;
+	const struct chromium_init_limits *limits;
 	int held; /* as told last; -1: nothing */
 	pid_t dying;
 	int patience;
 	unsigned ticks;
 } it;
 
-static void tell(enum watch_kind kind, uint64_t used, uint64_t allowed)
+static void tell(enum chromium_init_kind kind, uint64_t used, uint64_t allowed)
 {
-	struct watch_note n = {.kind = kind, .used = used, .allowed = allowed};
+	struct chromium_init_event n = {.kind = kind, .used = used, .allowed = allowed};
 
 	(void)!send(it.to, &n, sizeof(n), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -103,7 +103,7 @@ static uint64_t files_at(const char *path)
 		   : 0;
 }
 
-static void count(struct world *w, pid_t pid)
+static void count(struct chromium_process *w, pid_t pid)
 {
 	struct process p = {pid, own_bytes(pid), own_threads(pid)};
 
@@ -120,12 +120,12 @@ static void count(struct world *w, pid_t pid)
 		w->wide = p;
 }
 
-static void measure(struct world *w)
+static void measure(struct chromium_process *w)
 {
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
 
-	*w = (struct world){.bytes = files_at("/tmp") + files_at("/dev/shm")};
+	*w = (struct chromium_process){.bytes = files_at("/tmp") + files_at("/dev/shm")};
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
@@ -146,7 +146,7 @@ static const struct process *culprit(const struct process *other,
 	return other->pid == 0 || its > allowed / 2 ? main : other;
 }
 
-static void end(const struct process *p, enum watch_kind kind, uint64_t used,
+static void end(const struct process *p, enum chromium_init_kind kind, uint64_t used,
 		uint64_t allowed)
 {
 	if (p->pid <= 1)
@@ -159,9 +159,9 @@ static void end(const struct process *p, enum watch_kind kind, uint64_t used,
 
 static void look_at_use(void)
 {
-	const struct watch_limits *l = it.limits;
+	const struct chromium_init_limits *l = it.limits;
 	const struct process *p;
-	struct world w;
+	struct chromium_process w;
 
 	if (it.patience > 0 && kill(it.dying, 0) == 0) {
 		it.patience--;
@@ -170,10 +170,10 @@ static void look_at_use(void)
 	measure(&w);
 	if (w.bytes > l->memory_bytes) {
 		p = culprit(&w.fat, &w.main, w.main.bytes, l->memory_bytes);
-		end(p, WATCH_MEMORY, p->bytes, l->memory_bytes);
+		end(p, CHROMIUM_INIT_MEMORY, p->bytes, l->memory_bytes);
 	} else if (w.tasks > l->tasks) {
 		p = culprit(&w.wide, &w.main, w.main.threads, l->tasks);
-		end(p, WATCH_TASKS, p->threads, l->tasks);
+		end(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
 	}
 }
 
@@ -183,7 +183,7 @@ static void look_at_pages(void)
 
 	if (held >= 0 && held != it.held) {
 		it.held = held;
-		tell(WATCH_HELD, (uint64_t)held, 1);
+		tell(CHROMIUM_INIT_HELD, (uint64_t)held, 1);
 	}
 }
 
@@ -206,8 +206,8 @@ static void on_child(int sig)
 	(void)sig; /* it ends ppoll() */
 }
 
-_Noreturn void watch_world(int to, pid_t chromium,
-			   const struct watch_limits *limits)
+_Noreturn void chromium_init_run(int to, pid_t chromium,
+			   const struct chromium_init_limits *limits)
 {
 	int64_t due = clock_mono_ms();
 	struct sigaction sa = {.sa_handler = on_child};

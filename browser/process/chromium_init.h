@@ -11,25 +11,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct watch_limits {
+struct chromium_init_limits {
 	uint64_t memory_bytes; /* of all in there together */
 	uint64_t tasks;	       /* processes and threads */
 };
 
-enum watch_kind {
-	WATCH_HELD = 1, /* do pages' processes have Chromium's own sandbox?
+enum chromium_init_kind {
+	CHROMIUM_INIT_HELD = 1, /* do pages' processes have Chromium's own sandbox?
 			   USED: 0 or 1; when it is first known, or changes */
-	WATCH_MEMORY,	/* one that had USED bytes is about to be ended */
-	WATCH_TASKS,	/* one with USED threads */
+	CHROMIUM_INIT_MEMORY,	/* one that had USED bytes is about to be ended */
+	CHROMIUM_INIT_TASKS,	/* one with USED threads */
 };
 
-struct watch_note { /* one packet */
+struct chromium_init_event { /* one packet */
 	uint32_t kind;
 	uint64_t used, allowed; /* of one process; of all */
 };
 
 /* Until CHROMIUM, a child, has ended; notes go to TO (lent). */
-_Noreturn void watch_world(int to, pid_t chromium,
-			   const struct watch_limits *limits);
+_Noreturn void chromium_init_run(int to, pid_t chromium,
+			   const struct chromium_init_limits *limits);
 
 #endif

@@ -40,7 +40,7 @@ struct report {
 };
 
 struct child {
-	const struct launch_plan *plan;
+	const struct chromium_launch_plan *plan;
 	int report;  /* its end */
 	int in, out; /* Chromium's ends */
 	unsigned uid, gid;
@@ -84,14 +84,14 @@ static _Noreturn void fail(const struct child *c, const char *step, int rc)
 	struct report r = {.err = -rc};
 
 	snprintf(r.step, sizeof(r.step), "%s", step);
-	(void)pass_send(c->report, &r, sizeof(r), -1, 0);
+	(void)fdpass_send(c->report, &r, sizeof(r), -1, 0);
 	_exit(1);
 }
 
 static int see_little(const struct child *c)
 {
 	const char *step;
-	int rc = view_enter(c->plan->argv[0], &step);
+	int rc = chromium_rootfs_enter(c->plan->argv[0], &step);
 
 	if (rc < 0)
 		fail(c, step, rc);
@@ -130,7 +130,7 @@ static int be_small(const struct child *c)
 static int listen_all(void)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET,
-				  .sin_port = htons(LAUNCH_PORT)};
+				  .sin_port = htons(CHROMIUM_LAUNCH_PORT)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -194,7 +194,7 @@ static _Noreturn void watch(const struct child *c, pid_t chromium)
 	const int to = dup2(c->report, 0);
 
 	syscall(SYS_close_range, 1u, ~0u, 0u);
-	watch_world(to, chromium, &c->plan->limits);
+	chromium_init_run(to, chromium, &c->plan->limits);
 }
 
 static _Noreturn void init(const struct child *c)
@@ -232,21 +232,21 @@ static _Noreturn void init(const struct child *c)
 		fail(c, "fork", -errno);
 	if (pid == 0)
 		become_chromium(c);
-	(void)pass_send(c->report, &r, sizeof(r), fd, 0);
+	(void)fdpass_send(c->report, &r, sizeof(r), fd, 0);
 	watch(c, pid);
 }
 
 /* ---- out here ---- */
 
 /* The listener's descriptor; -1: R says why there is none. */
-static int hear(int from, struct report *r)
+static int recv_report(int from, struct report *r)
 {
 	const struct timeval patience = {.tv_sec = SETUP_S};
 	ssize_t n;
 	int fd;
 
 	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	n = pass_recv(from, r, sizeof(*r), &fd, NULL);
+	n = fdpass_recv(from, r, sizeof(*r), &fd, NULL);
 	if (n != (ssize_t)sizeof(*r))
 		*r = (struct report){.err = n < 0 ? (int)-n : EPIPE,
 				     .step = "be set up"};
@@ -272,7 +272,7 @@ static void close_all(const int *fds, size_t n)
 			close(fds[i]);
 }
 
-int launch(struct launched *l, const struct launch_plan *plan, char *why,
+int chromium_launch(struct chromium_launched *l, const struct chromium_launch_plan *plan, char *errmsg,
 	   size_t size)
 {
 	/* to[0], from[1] and pair[1] are the child's */
@@ -281,7 +281,7 @@ int launch(struct launched *l, const struct launch_plan *plan, char *why,
 	struct report r = {0};
 	struct child c;
 
-	*l = (struct launched){.pid = -1, .to = -1, .from = -1, .listener = -1, .watch = -1};
+	*l = (struct chromium_launched){.pid = -1, .to = -1, .from = -1, .listener = -1, .watch = -1};
 	if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
 		r.err = errno;
@@ -307,7 +307,7 @@ int launch(struct launched *l, const struct launch_plan *plan, char *why,
 	}
 	close(pair[1]);
 	pair[1] = -1;
-	l->listener = hear(pair[0], &r);
+	l->listener = recv_report(pair[0], &r);
 	if (l->listener < 0)
 		l->pid = give_up(l->pid);
 out:
@@ -317,7 +317,7 @@ out:
 		l->watch = pair[0];
 		to[1] = from[0] = pair[0] = -1;
 	} else {
-		why_set(why, size,
+		errmsg_set(errmsg, size,
 			"Chromium's world: cannot %s: %s; user namespaces "
 			"must be allowed to uid %u (sysctl "
 			"user.max_user_namespaces, a container's seccomp "

@@ -15,26 +15,26 @@
 
 #include "browser/process/chromium_init.h"
 
-#define LAUNCH_PORT 1080u /* of every address in there: ours to accept */
+#define CHROMIUM_LAUNCH_PORT 1080u /* of every address in there: ours to accept */
 
-struct launched {
+struct chromium_launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */
 	int to, from; /* Chromium's debugging pipes */
 	int listener; /* accepts what it connects to, non-blocking */
 	int watch;    /* PID 1's notes, packets */
 };
 
-struct launch_plan { /* all lent */
+struct chromium_launch_plan { /* all lent */
 	char *const *argv; /* [0]: absolute, without links */
-	struct watch_limits limits;
+	struct chromium_init_limits limits;
 };
 
 /*
- * Start PLAN. 0 and *L, which is the caller's; or -errno and in WHY (SIZE
+ * Start PLAN. 0 and *L, which is the caller's; or -errno and in ERRMSG (SIZE
  * bytes) what failed and what would help. Blocks while it is set up, not
  * until it works.
  */
-int launch(struct launched *l, const struct launch_plan *plan, char *why,
+int chromium_launch(struct chromium_launched *l, const struct chromium_launch_plan *plan, char *errmsg,
 	   size_t size);
 
 #endif

@@ -19,18 +19,18 @@
 #include "browser/process/chromium_starter.h"
 #include "base/os/fdpass.h"
 
-struct world {
+struct chromium_process {
 	struct event_base *base;
 	int starter;
-	const struct world_ops *ops;
+	const struct chromium_process_ops *ops;
 	void *arg;
-	struct event *notes, *watched;
+	struct event *events, *watched;
 	uint32_t start; /* the last */
-	int fds[STARTER_WORLD]; /* that came for it, by kind; -1: not yet */
+	int fds[CHROMIUM_STARTER_WORLD]; /* that came for it, by kind; -1: not yet */
 	int watch;
 	pid_t pid;
 	int held;
-	struct watch_note over; /* kind 0: none */
+	struct chromium_init_event over; /* kind 0: none */
 	int64_t over_at;
 };
 
@@ -41,7 +41,7 @@ static void drop(int *fd)
 	*fd = -1;
 }
 
-static void forget(struct world *w)
+static void forget(struct chromium_process *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(w->fds); i++)
 		drop(&w->fds[i]);
@@ -55,18 +55,18 @@ static void forget(struct world *w)
 
 /* ---- its PID 1 ---- */
 
-static void hear_watch(struct world *w)
+static void recv_init_event(struct chromium_process *w)
 {
-	struct watch_note n;
+	struct chromium_init_event n;
 
 	while (w->watch >= 0 &&
 	       recv(w->watch, &n, sizeof(n), MSG_DONTWAIT) == sizeof(n)) {
-		if (n.kind == WATCH_HELD) {
+		if (n.kind == CHROMIUM_INIT_HELD) {
 			w->held = n.used != 0;
 			continue;
 		}
 		log_warn("chromium", "ended=\"the hungriest\" %s=%llu allowed=%llu",
-			 n.kind == WATCH_MEMORY ? "bytes" : "threads",
+			 n.kind == CHROMIUM_INIT_MEMORY ? "bytes" : "threads",
 			 (unsigned long long)n.used,
 			 (unsigned long long)n.allowed);
 		w->over = n;
@@ -76,34 +76,34 @@ static void hear_watch(struct world *w)
 
 static void on_watch(evutil_socket_t fd, short what, void *arg)
 {
-	struct world *w = arg;
+	struct chromium_process *w = arg;
 	char byte;
 
 	(void)what;
-	hear_watch(w);
+	recv_init_event(w);
 	if (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
 		event_del(w->watched); /* the starter tells that it ended */
 }
 
-const struct watch_note *world_over(struct world *w, int64_t ms)
+const struct chromium_init_event *chromium_process_over(struct chromium_process *w, int64_t ms)
 {
-	hear_watch(w);
+	recv_init_event(w);
 	return w->over.kind != 0 && clock_mono_ms() - w->over_at <= ms
 		   ? &w->over
 		   : NULL;
 }
 
-int world_held(const struct world *w)
+int chromium_process_held(const struct chromium_process *w)
 {
 	return w->held;
 }
 
 /* ---- the starter ---- */
 
-static void take_world(struct world *w, int fd, pid_t pid)
+static void take_world(struct chromium_process *w, int fd, pid_t pid)
 {
-	struct world_ends ends = {w->fds[STARTER_TO], w->fds[STARTER_FROM],
-				  w->fds[STARTER_LISTENER]};
+	struct chromium_process_exit ends = {w->fds[CHROMIUM_STARTER_TO], w->fds[CHROMIUM_STARTER_FROM],
+				  w->fds[CHROMIUM_STARTER_LISTENER]};
 
 	if (fd < 0 || ends.to < 0 || ends.from < 0 || ends.listener < 0) {
 		drop(&fd);
@@ -120,87 +120,87 @@ static void take_world(struct world *w, int fd, pid_t pid)
 }
 
 /* Takes FD. */
-static void take(struct world *w, const struct starter_note *n, int fd)
+static void take(struct chromium_process *w, const struct chromium_starter_event *n, int fd)
 {
 	if (n->start != w->start) {
 		drop(&fd);
 		return;
 	}
-	switch ((enum starter_note_kind)n->kind) {
-	case STARTER_TO:
-	case STARTER_FROM:
-	case STARTER_LISTENER:
+	switch ((enum chromium_starter_event_kind)n->kind) {
+	case CHROMIUM_STARTER_TO:
+	case CHROMIUM_STARTER_FROM:
+	case CHROMIUM_STARTER_LISTENER:
 		drop(&w->fds[n->kind]);
 		w->fds[n->kind] = fd;
 		return;
-	case STARTER_WORLD:
+	case CHROMIUM_STARTER_WORLD:
 		take_world(w, fd, n->value);
 		return;
-	case STARTER_FAILED:
-		w->ops->failed(w->arg, n->why);
+	case CHROMIUM_STARTER_FAILED:
+		w->ops->failed(w->arg, n->errmsg);
 		return;
-	case STARTER_ENDED:
-		hear_watch(w);
+	case CHROMIUM_STARTER_ENDED:
+		recv_init_event(w);
 		w->ops->ended(w->arg, n->value);
 		return;
 	}
 	drop(&fd);
 }
 
-static void on_note(evutil_socket_t sock, short what, void *arg)
+static void on_event(evutil_socket_t sock, short what, void *arg)
 {
-	struct starter_note n;
-	struct world *w = arg;
+	struct chromium_starter_event n;
+	struct chromium_process *w = arg;
 	ssize_t got;
 	int fd;
 
 	(void)what;
-	got = pass_recv((int)sock, &n, sizeof(n), &fd, NULL);
+	got = fdpass_recv((int)sock, &n, sizeof(n), &fd, NULL);
 	if (got == sizeof(n)) {
-		n.why[sizeof(n.why) - 1] = '\0';
+		n.errmsg[sizeof(n.errmsg) - 1] = '\0';
 		take(w, &n, fd);
 		return;
 	}
 	drop(&fd);
 	if (got != -EAGAIN) {
-		event_del(w->notes);
+		event_del(w->events);
 		w->ops->lost(w->arg);
 	}
 }
 
-static int order(struct world *w, enum starter_order_kind kind)
+static int order(struct chromium_process *w, enum chromium_starter_request_kind kind)
 {
-	struct starter_order o = {.kind = kind, .start = w->start};
+	struct chromium_starter_request o = {.kind = kind, .start = w->start};
 
-	return pass_send(w->starter, &o, sizeof(o), -1, 0);
+	return fdpass_send(w->starter, &o, sizeof(o), -1, 0);
 }
 
-int world_start(struct world *w)
+int chromium_process_start(struct chromium_process *w)
 {
 	forget(w);
 	w->over.kind = 0;
 	w->start++;
-	return order(w, STARTER_START);
+	return order(w, CHROMIUM_STARTER_START);
 }
 
-void world_stop(struct world *w)
+void chromium_process_stop(struct chromium_process *w)
 {
-	(void)order(w, STARTER_STOP); /* without a starter there is none */
+	(void)order(w, CHROMIUM_STARTER_STOP); /* without a starter there is none */
 	w->start++; /* what is told of it is old */
 	forget(w);
 }
 
-pid_t world_pid(const struct world *w)
+pid_t chromium_process_pid(const struct chromium_process *w)
 {
 	return w->pid;
 }
 
 /* ---- its own beginning and end ---- */
 
-struct world *world_new(struct event_base *base, int starter,
-			const struct world_ops *ops, void *arg)
+struct chromium_process *chromium_process_new(struct event_base *base, int starter,
+			const struct chromium_process_ops *ops, void *arg)
 {
-	struct world *w = xcalloc(1, sizeof(*w));
+	struct chromium_process *w = xcalloc(1, sizeof(*w));
 
 	w->base = base;
 	w->starter = starter;
@@ -209,18 +209,18 @@ struct world *world_new(struct event_base *base, int starter,
 	w->watch = w->pid = -1;
 	for (size_t i = 0; i < ARRAY_LEN(w->fds); i++)
 		w->fds[i] = -1;
-	w->notes =
-	    event_new(base, starter, EV_READ | EV_PERSIST, on_note, w);
-	event_add(w->notes, NULL);
+	w->events =
+	    event_new(base, starter, EV_READ | EV_PERSIST, on_event, w);
+	event_add(w->events, NULL);
 	return w;
 }
 
-void world_free(struct world *w)
+void chromium_process_free(struct chromium_process *w)
 {
 	if (w == NULL)
 		return;
 	forget(w);
-	event_free(w->notes);
+	event_free(w->events);
 	close(w->starter);
 	free(w);
 }

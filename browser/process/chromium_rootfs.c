@@ -217,12 +217,12 @@ static int make_devices(void)
 		rc = restrict_to(NEW "/dev", MOUNT_ATTR_RDONLY |
 						 MOUNT_ATTR_NOSUID);
 	return rc < 0 ? rc
-		      : memory_at(NEW "/dev/shm", "mode=1777,size=" VIEW_MEMORY);
+		      : memory_at(NEW "/dev/shm", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
 }
 
 static int make_folders(void)
 {
-	int rc = memory_at(NEW "/tmp", "mode=1777,size=" VIEW_MEMORY);
+	int rc = memory_at(NEW "/tmp", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
 
 	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++) {
 		char to[64];
@@ -272,7 +272,7 @@ static int go_there(void)
 	return 0;
 }
 
-int view_enter(const char *program, const char **step)
+int chromium_rootfs_enter(const char *program, const char **step)
 {
 	static const struct {
 		int (*take)(void);

@@ -9,13 +9,13 @@
 
 #include <stddef.h>
 
-#define VIEW_MEMORY "512m" /* of /tmp, and of /dev/shm */
+#define CHROMIUM_ROOTFS_MEMORY "512m" /* of /tmp, and of /dev/shm */
 
 /*
  * In a new mount namespace, as the root of a new user namespace, in a new pid
  * namespace: make it, so that PROGRAM (absolute, without links) can be run, and
  * go there. 0, or -errno and in *STEP (static) what could not be done.
  */
-int view_enter(const char *program, const char **step);
+int chromium_rootfs_enter(const char *program, const char **step);
 
 #endif

@@ -17,19 +17,19 @@
 #include "base/os/fdpass.h"
 
 static struct {
-	const struct launch_plan *plan;
+	const struct chromium_launch_plan *plan;
 	pid_t world; /* PID 1 of what was started; -1: none */
 	uint32_t start;
 } it = {.world = -1};
 
-static void tell(enum starter_note_kind kind, int32_t value, const char *why,
+static void tell(enum chromium_starter_event_kind kind, int32_t value, const char *errmsg,
 		 int fd)
 {
-	struct starter_note n = {
+	struct chromium_starter_event n = {
 	    .kind = kind, .start = it.start, .value = value};
 
-	snprintf(n.why, sizeof(n.why), "%s", why);
-	(void)pass_send(HELPER_FD, &n, sizeof(n), fd, 0);
+	snprintf(n.errmsg, sizeof(n.errmsg), "%s", errmsg);
+	(void)fdpass_send(HELPER_PROCESS_FD, &n, sizeof(n), fd, 0);
 	if (fd >= 0)
 		close(fd);
 }
@@ -48,20 +48,20 @@ static void stop(void)
 
 static void start(uint32_t number)
 {
-	struct launched l;
-	char why[STARTER_WHY];
+	struct chromium_launched l;
+	char errmsg[CHROMIUM_STARTER_WHY];
 
 	stop();
 	it.start = number;
-	if (launch(&l, it.plan, why, sizeof(why)) < 0) {
-		tell(STARTER_FAILED, 0, why, -1);
+	if (chromium_launch(&l, it.plan, errmsg, sizeof(errmsg)) < 0) {
+		tell(CHROMIUM_STARTER_FAILED, 0, errmsg, -1);
 		return;
 	}
 	it.world = l.pid;
-	tell(STARTER_TO, 0, "", l.to);
-	tell(STARTER_FROM, 0, "", l.from);
-	tell(STARTER_LISTENER, 0, "", l.listener);
-	tell(STARTER_WORLD, l.pid, "", l.watch);
+	tell(CHROMIUM_STARTER_TO, 0, "", l.to);
+	tell(CHROMIUM_STARTER_FROM, 0, "", l.from);
+	tell(CHROMIUM_STARTER_LISTENER, 0, "", l.listener);
+	tell(CHROMIUM_STARTER_WORLD, l.pid, "", l.watch);
 }
 
 static void reap(void)
@@ -73,31 +73,31 @@ static void reap(void)
 		if (pid != it.world)
 			continue;
 		it.world = -1;
-		tell(STARTER_ENDED, status, "", -1);
+		tell(CHROMIUM_STARTER_ENDED, status, "", -1);
 	}
 }
 
-static void obey(const void *order)
+static void obey(const void *request)
 {
-	const struct starter_order *o = order;
+	const struct chromium_starter_request *o = request;
 
-	if (o->kind == STARTER_START)
+	if (o->kind == CHROMIUM_STARTER_START)
 		start(o->start);
-	else if (o->kind == STARTER_STOP && o->start == it.start)
+	else if (o->kind == CHROMIUM_STARTER_STOP && o->start == it.start)
 		stop();
 }
 
-int starter_fork(const struct launch_plan *plan, pid_t *pid)
+int chromium_starter_fork(const struct chromium_launch_plan *plan, pid_t *pid)
 {
-	static const struct helper kind = {
-	    .order_size = sizeof(struct starter_order),
+	static const struct helper_process kind = {
+	    .order_size = sizeof(struct chromium_starter_request),
 	    .obey = obey,
 	    .reap = reap,
 	    .end = stop};
-	int sock = helper_fork("paddock-starter", pid);
+	int sock = helper_process_fork("paddock-starter", pid);
 
 	if (sock < 0 || *pid > 0)
 		return sock;
 	it.plan = plan;
-	helper_serve(&kind);
+	helper_process_serve(&kind);
 }

@@ -16,36 +16,36 @@
 
 #include "browser/process/chromium_launch.h"
 
-#define STARTER_WHY 320
+#define CHROMIUM_STARTER_WHY 320
 
-enum starter_order_kind { STARTER_START = 1, STARTER_STOP };
+enum chromium_starter_request_kind { CHROMIUM_STARTER_START = 1, CHROMIUM_STARTER_STOP };
 
-struct starter_order {
+struct chromium_starter_request {
 	uint32_t kind;
 	uint32_t start; /* which start it is about; the broker counts them */
 };
 
 /* The first four come in this order, each with a descriptor. */
-enum starter_note_kind {
-	STARTER_TO = 1,	  /* Chromium's debugging pipe, to write to */
-	STARTER_FROM,	  /* and to read from */
-	STARTER_LISTENER, /* accepts what it connects to */
-	STARTER_WORLD,	  /* its PID 1, VALUE, tells of it there: chromium_init.h */
-	STARTER_FAILED,	  /* WHY */
-	STARTER_ENDED,	  /* it is gone: VALUE is wait(2)'s status */
+enum chromium_starter_event_kind {
+	CHROMIUM_STARTER_TO = 1,	  /* Chromium's debugging pipe, to write to */
+	CHROMIUM_STARTER_FROM,	  /* and to read from */
+	CHROMIUM_STARTER_LISTENER, /* accepts what it connects to */
+	CHROMIUM_STARTER_WORLD,	  /* its PID 1, VALUE, tells of it there: chromium_init.h */
+	CHROMIUM_STARTER_FAILED,	  /* ERRMSG */
+	CHROMIUM_STARTER_ENDED,	  /* it is gone: VALUE is wait(2)'s status */
 };
 
-struct starter_note {
+struct chromium_starter_event {
 	uint32_t kind;
 	uint32_t start; /* as ordered */
 	int32_t value;
-	char why[STARTER_WHY];
+	char errmsg[CHROMIUM_STARTER_WHY];
 };
 
 /*
  * Fork it, for PLAN (lent until then). The end of the socket, close-on-exec and
  * non-blocking, and *PID; or -errno. Single-threaded, before any event base.
  */
-int starter_fork(const struct launch_plan *plan, pid_t *pid);
+int chromium_starter_fork(const struct chromium_launch_plan *plan, pid_t *pid);
 
 #endif

@@ -30,12 +30,12 @@ static void settle_in(const char *name, int sock)
 	sigprocmask(SIG_SETMASK, &all, NULL); /* it ends with its socket */
 	sigaction(SIGCHLD, &sa, NULL);
 	prctl(PR_SET_NAME, name);
-	if (dup2(sock, HELPER_FD) < 0)
+	if (dup2(sock, HELPER_PROCESS_FD) < 0)
 		_exit(1);
-	syscall(SYS_close_range, HELPER_FD + 1u, ~0u, 0u);
+	syscall(SYS_close_range, HELPER_PROCESS_FD + 1u, ~0u, 0u);
 }
 
-int helper_fork(const char *name, pid_t *pid)
+int helper_process_fork(const char *name, pid_t *pid)
 {
 	int ends[2], rc;
 
@@ -44,7 +44,7 @@ int helper_fork(const char *name, pid_t *pid)
 	*pid = fork();
 	if (*pid == 0) {
 		settle_in(name, ends[1]);
-		return HELPER_FD;
+		return HELPER_PROCESS_FD;
 	}
 	rc = *pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ? -errno : 0;
 	close(ends[1]);
@@ -55,23 +55,23 @@ int helper_fork(const char *name, pid_t *pid)
 }
 
 /* False: there is nobody any more to take orders from. */
-static bool take_order(const struct helper *h)
+static bool take_request(const struct helper_process *h)
 {
-	_Alignas(max_align_t) char order[HELPER_ORDER_MAX];
-	ssize_t n = recv(HELPER_FD, order, h->order_size, 0);
+	_Alignas(max_align_t) char request[HELPER_PROCESS_REQUEST_MAX];
+	ssize_t n = recv(HELPER_PROCESS_FD, request, h->order_size, 0);
 
 	if (n != (ssize_t)h->order_size)
 		return n < 0 && errno == EINTR;
-	h->obey(order);
+	h->obey(request);
 	return true;
 }
 
-_Noreturn void helper_serve(const struct helper *h)
+_Noreturn void helper_process_serve(const struct helper_process *h)
 {
-	struct pollfd p = {.fd = HELPER_FD, .events = POLLIN};
+	struct pollfd p = {.fd = HELPER_PROCESS_FD, .events = POLLIN};
 	sigset_t set;
 
-	assert(h->order_size <= HELPER_ORDER_MAX);
+	assert(h->order_size <= HELPER_PROCESS_REQUEST_MAX);
 	sigfillset(&set);
 	sigdelset(&set, SIGCHLD);
 	for (;;) {
@@ -80,7 +80,7 @@ _Noreturn void helper_serve(const struct helper *h)
 		if (n < 0 && errno != EINTR)
 			break;
 		h->reap();
-		if (n > 0 && !take_order(h))
+		if (n > 0 && !take_request(h))
 			break;
 	}
 	h->end();

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define HELPER_FD 3	     /* its end; no other descriptor is above it */
-#define HELPER_ORDER_MAX 512 /* bytes */
+#define HELPER_PROCESS_FD 3	     /* its end; no other descriptor is above it */
+#define HELPER_PROCESS_REQUEST_MAX 512 /* bytes */
 
-struct helper {
+struct helper_process {
 	size_t order_size; /* a packet of another size ends it */
-	void (*obey)(const void *order); /* lent */
+	void (*obey)(const void *request); /* lent */
 	void (*reap)(void); /* a child of its may have ended */
 	void (*end)(void);  /* nobody gives orders any more: the last call */
 };
@@ -25,9 +25,9 @@ struct helper {
  * non-blocking, and *PID; or -errno. In it *PID is 0, and signals are blocked.
  * Single-threaded, before any event base.
  */
-int helper_fork(const char *name, pid_t *pid);
+int helper_process_fork(const char *name, pid_t *pid);
 
 /* In it: take orders. */
-_Noreturn void helper_serve(const struct helper *h);
+_Noreturn void helper_process_serve(const struct helper_process *h);
 
 #endif

@@ -392,15 +392,15 @@ int json_parse_few(struct json_object **out, const char *text, size_t len,
 
 void json_error_place(struct json_error *err, const char *text)
 {
-	const char *why = strstr(err->text, ": ");
+	const char *errmsg = strstr(err->text, ": ");
 	char whole[sizeof(err->text) + 48];
 	size_t line, column;
 
-	if (why == NULL)
+	if (errmsg == NULL)
 		return; /* it does not say where */
-	text_place(text, err->at, &line, &column);
+	text_position(text, err->at, &line, &column);
 	snprintf(whole, sizeof(whole), "line %zu, column %zu%s", line, column,
-		 why);
+		 errmsg);
 	whole[sizeof(err->text) - 1] = '\0';
 	utf8_mend(whole);
 	memcpy(err->text, whole, sizeof(err->text));
@@ -408,9 +408,9 @@ void json_error_place(struct json_error *err, const char *text)
 
 const char *json_error_reason(const struct json_error *err)
 {
-	const char *why = strstr(err->text, ": ");
+	const char *errmsg = strstr(err->text, ": ");
 
-	return why != NULL ? why + 2 : err->text;
+	return errmsg != NULL ? errmsg + 2 : err->text;
 }
 
 void json_set_mended(struct json_object *o, const char *key, const char *text)

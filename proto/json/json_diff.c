@@ -116,7 +116,7 @@ static bool same(struct json_object *a, struct json_object *b, struct where *w)
 	return json_object_equal(a, b) != 0;
 }
 
-bool same_json(struct json_object *a, struct json_object *b, char *pointer,
+bool json_diff(struct json_object *a, struct json_object *b, char *pointer,
 	       size_t size)
 {
 	struct where w = {.text = pointer, .size = size};

@@ -11,7 +11,7 @@
  * Members in any order; 1 and 1.0 are the same number, and nothing is rounded.
  * Where they differ first goes to POINTER, a JSON Pointer ("" is the whole).
  */
-bool same_json(struct json_object *a, struct json_object *b, char *pointer,
+bool json_diff(struct json_object *a, struct json_object *b, char *pointer,
 	       size_t size);
 
 #endif

@@ -52,7 +52,7 @@ struct json_object *pack(const char *spec, ...)
 
 struct json_object *unpack(const char *text, size_t len)
 {
-	struct json_tokener *tok = json_tokener_new_ex(PACK_DEPTH_MAX);
+	struct json_tokener *tok = json_tokener_new_ex(JSON_PACK_DEPTH_MAX);
 	struct json_object *o = NULL;
 
 	if (tok == NULL || len > INT_MAX)

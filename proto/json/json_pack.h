@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACK_DEPTH_MAX 64
+#define JSON_PACK_DEPTH_MAX 64
 
 /*
  * An object of the members that SPEC names, "name:t name:t": s const char *

@@ -200,81 +200,81 @@ static bool default_fits(struct json_object *p, unsigned kind,
 /* ---- a property, the whole ---- */
 
 static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
-			  struct fault *f)
+			  struct pointer_error *f)
 {
 	if (strcmp(key, "default") == 0)
 		return true; /* when all else is known to be right */
 	if (strcmp(key, "writeOnly") == 0)
-		return fault_at(f, key,
+		return pointer_error_at(f, key,
 				"no secret: a form is no place for those");
 	for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
 		const struct keyword *k = &keywords[i];
 
 		if ((k->kinds & kind) == 0 || strcmp(k->name, key) != 0)
 			continue;
-		return k->fits(v) || fault_at(f, key, k->expected);
+		return k->fits(v) || pointer_error_at(f, key, k->expected);
 	}
-	return fault_at(f, key, "no such keyword for a property of this kind");
+	return pointer_error_at(f, key, "no such keyword for a property of this kind");
 }
 
-static bool check_property(struct json_object *p, struct fault *f)
+static bool check_property(struct json_object *p, struct pointer_error *f)
 {
 	unsigned kind = kind_of(p);
 	struct json_object *names = json_member(p, "enumNames");
 	struct json_object *v;
 
 	if (kind == 0)
-		return fault_at(f, NULL,
+		return pointer_error_at(f, NULL,
 				"a property of type string, number, integer, "
 				"boolean, or an array of choices");
 	json_object_object_foreach(
 	    p, key,
 	    value) if (!check_keyword(key, value, kind, f)) return false;
 	if (kind == KIND_CHOICES && json_member(p, "items") == NULL)
-		return fault_at(f, NULL, "an array with items to choose from");
+		return pointer_error_at(f, NULL, "an array with items to choose from");
 	if (names != NULL &&
 	    json_object_array_length(names) !=
 		json_object_array_length(json_member(p, "enum")))
-		return fault_at(f, "enumNames", "a name for each of enum");
+		return pointer_error_at(f, "enumNames", "a name for each of enum");
 	if (json_object_object_get_ex(p, "default", &v) &&
 	    !default_fits(p, kind, v))
-		return fault_at(f, "default",
+		return pointer_error_at(f, "default",
 				"a value that the property takes");
 	return true;
 }
 
 static bool check_required(struct json_object *names,
-			   struct json_object *properties, struct fault *f)
+			   struct json_object *properties, struct pointer_error *f)
 {
 	size_t n;
 
 	if (names == NULL)
 		return true;
 	if (!json_object_is_type(names, json_type_array))
-		return fault_at(f, "required", "an array of properties' names");
+		return pointer_error_at(f, "required", "an array of properties' names");
 	n = json_object_array_length(names);
-	if (n > FORM_PROPERTIES_MAX)
-		return fault_at(f, "required", "each property's name once");
+	if (n > ELICIT_FORM_PROPERTIES_MAX)
+		return pointer_error_at(f, "required", "each property's name once");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *name = json_object_array_get_idx(names, i);
 
 		if (!is_string(name) ||
 		    json_member(properties, json_object_get_string(name)) ==
 			NULL)
-			return fault_at(f, "required",
+			return pointer_error_at(f, "required",
 					"names of properties that there are");
 	}
 	return true;
 }
 
-static bool check_top(struct json_object *schema, struct fault *f)
+static bool check_top(struct json_object *schema, struct pointer_error *f)
 {
 	static const char *const keys[] = {"$schema", "type", "properties",
 					   "required"};
 	const char *type = json_member_str(schema, "type");
 
 	if (type == NULL || strcmp(type, "object") != 0)
-		return fault_at(f, NULL, "a schema of type object");
+		return pointer_error_at(f, NULL, "a schema of type object");
 	json_object_object_foreach(schema, key, value)
 	{
 		bool known = false;
@@ -283,22 +283,22 @@ static bool check_top(struct json_object *schema, struct fault *f)
 		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 			known = known || strcmp(keys[i], key) == 0;
 		if (!known)
-			return fault_at(f, key,
+			return pointer_error_at(f, key,
 					"type, properties and required alone");
 	}
 	if (!json_object_is_type(json_member(schema, "properties"),
 				 json_type_object))
-		return fault_at(f, "properties", "an object of properties");
+		return pointer_error_at(f, "properties", "an object of properties");
 	return true;
 }
 
 /* Is it as small as what people fill in? */
-static bool check_size(struct json_object *properties, struct fault *f)
+static bool check_size(struct json_object *properties, struct pointer_error *f)
 {
 	size_t choices = 0;
 
-	if (json_object_object_length(properties) > FORM_PROPERTIES_MAX)
-		return fault_at(f, "properties", "100 properties at the most");
+	if (json_object_object_length(properties) > ELICIT_FORM_PROPERTIES_MAX)
+		return pointer_error_at(f, "properties", "100 properties at the most");
 	json_object_object_foreach(properties, key, p)
 	{
 		struct json_object *options = options_of(p);
@@ -307,39 +307,39 @@ static bool check_size(struct json_object *properties, struct fault *f)
 		(void)key;
 		if (json_object_is_type(options, json_type_array))
 			choices += json_object_array_length(options);
-		if (choices > FORM_CHOICES_MAX)
-			return fault_at(f, "properties",
+		if (choices > ELICIT_FORM_CHOICES_MAX)
+			return pointer_error_at(f, "properties",
 					"properties with 1000 choices at the "
 					"most, together");
 		if (json_object_is_type(chosen, json_type_array) &&
-		    json_object_array_length(chosen) > FORM_DEFAULTS_MAX)
-			return fault_at(f, "properties",
+		    json_object_array_length(chosen) > ELICIT_FORM_DEFAULTS_MAX)
+			return pointer_error_at(f, "properties",
 					"properties with 100 choices in their "
 					"default at the most");
 	}
 	return true;
 }
 
-bool form_check(struct json_object *schema, struct fault *f)
+bool elicit_form_check(struct json_object *schema, struct pointer_error *f)
 {
 	struct json_object *properties = json_member(schema, "properties");
 
-	*f = (struct fault){0};
+	*f = (struct pointer_error){0};
 	if (!check_top(schema, f) || !check_size(properties, f))
 		return false;
 	json_object_object_foreach(properties, key, p)
 	{
-		*f = (struct fault){0};
-		fault_point(f, "properties");
-		fault_point(f, key);
+		*f = (struct pointer_error){0};
+		pointer_error_point(f, "properties");
+		pointer_error_point(f, key);
 		if (!check_property(p, f))
 			return false;
 	}
-	*f = (struct fault){0};
+	*f = (struct pointer_error){0};
 	return check_required(json_member(schema, "required"), properties, f);
 }
 
-const char *form_newer(struct json_object *schema)
+const char *elicit_form_newer(struct json_object *schema)
 {
 	json_object_object_foreach(
 	    json_member(schema, "properties"), key,

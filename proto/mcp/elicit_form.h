@@ -16,17 +16,17 @@
  * Is SCHEMA one that clients can show as a form? False: *F says where not.
  * A default has to be one that the property itself takes.
  */
-bool form_check(struct json_object *schema, struct fault *f);
+bool elicit_form_check(struct json_object *schema, struct pointer_error *f);
 
 /* Bounds: it is to be read and filled in by somebody. */
-#define FORM_PROPERTIES_MAX 100
-#define FORM_CHOICES_MAX    1000 /* of all properties together */
-#define FORM_DEFAULTS_MAX   100  /* choices that are made already, of one */
+#define ELICIT_FORM_PROPERTIES_MAX 100
+#define ELICIT_FORM_CHOICES_MAX    1000 /* of all properties together */
+#define ELICIT_FORM_DEFAULTS_MAX   100  /* choices that are made already, of one */
 
 /*
- * The first property of SCHEMA, which form_check() passed, whose kind clients
+ * The first property of SCHEMA, which elicit_form_check() passed, whose kind clients
  * before 2025-11-25 do not know: titled or multiple choice. Borrowed, or NULL.
  */
-const char *form_newer(struct json_object *schema);
+const char *elicit_form_newer(struct json_object *schema);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Whole, or not at all: half of a token would point elsewhere. */
-static void append(struct fault *f, const char *token, size_t n)
+static void append(struct pointer_error *f, const char *token, size_t n)
 {
 	size_t at = strlen(f->pointer);
 
@@ -15,7 +15,7 @@ static void append(struct fault *f, const char *token, size_t n)
 	}
 }
 
-void fault_point(struct fault *f, const char *key)
+void pointer_error_point(struct pointer_error *f, const char *key)
 {
 	char token[sizeof(f->pointer)] = "/";
 	size_t n = 1;
@@ -32,23 +32,23 @@ void fault_point(struct fault *f, const char *key)
 		append(f, token, n);
 }
 
-void fault_index(struct fault *f, size_t i)
+void pointer_error_index(struct pointer_error *f, size_t i)
 {
 	char token[24];
 
 	append(f, token, (size_t)snprintf(token, sizeof(token), "/%zu", i));
 }
 
-void fault_join(struct fault *f, const struct fault *inner)
+void pointer_error_join(struct pointer_error *f, const struct pointer_error *inner)
 {
 	append(f, inner->pointer, strlen(inner->pointer));
 	f->expected = inner->expected;
 }
 
-bool fault_at(struct fault *f, const char *key, const char *expected)
+bool pointer_error_at(struct pointer_error *f, const char *key, const char *expected)
 {
 	if (key != NULL)
-		fault_point(f, key);
+		pointer_error_point(f, key);
 	f->expected = expected;
 	return false;
 }

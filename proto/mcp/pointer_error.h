@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct fault {
+struct pointer_error {
 	char pointer[256];    /* JSON Pointer (RFC 6901); "": the whole */
 	const char *expected; /* static */
 };
 
 /* Append "/KEY", escaped, or "/I"; what does not fit is left out. */
-void fault_point(struct fault *f, const char *key);
-void fault_index(struct fault *f, size_t i);
+void pointer_error_point(struct pointer_error *f, const char *key);
+void pointer_error_index(struct pointer_error *f, size_t i);
 
 /* F is where INNER's pointer starts: make it point on, and expect, as INNER. */
-void fault_join(struct fault *f, const struct fault *inner);
+void pointer_error_join(struct pointer_error *f, const struct pointer_error *inner);
 
 /* Point at KEY (NULL: at what F points at now); false. */
-bool fault_at(struct fault *f, const char *key, const char *expected);
+bool pointer_error_at(struct pointer_error *f, const char *key, const char *expected);
 
 #endif

@@ -96,12 +96,12 @@ static char *about_argument(struct json_object *d)
 static char *about_wait(struct json_object *d)
 {
 	struct json_object *ms = json_member(d, "retryAfterMs");
-	char time[AMOUNT_SIZE];
+	char time[QUANTITY_SIZE];
 
 	if (!json_object_is_type(ms, json_type_int))
 		return NULL;
 	return xasprintf("try again in %s",
-			 amount(time, json_object_get_int64(ms), "ms"));
+			 quantity(time, json_object_get_int64(ms), "ms"));
 }
 
 /* Who ended the run: the template by a code of its own, a program, a fault. */
@@ -247,7 +247,7 @@ static const struct {
     {"ARTIFACT_EXPIRED", "run the template again", NULL},
 };
 
-char *hint_of(const char *code, struct json_object *details)
+char *recover_hint_of(const char *code, struct json_object *details)
 {
 	char *hint;
 

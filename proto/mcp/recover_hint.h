@@ -9,6 +9,6 @@
  * A sentence on CODE that fits its cause, which DETAILS (or NULL) tells; the
  * caller's. It names tools and their arguments.
  */
-char *hint_of(const char *code, struct json_object *details);
+char *recover_hint_of(const char *code, struct json_object *details);
 
 #endif

@@ -40,7 +40,7 @@ static const struct {
 };
 
 static bool check_block(struct json_object *block, unsigned *needs,
-			struct fault *f)
+			struct pointer_error *f)
 {
 	const char *type = json_member_str(block, "type");
 
@@ -52,118 +52,118 @@ static bool check_block(struct json_object *block, unsigned *needs,
 			if (!json_object_is_type(
 				json_member(block, blocks[i].has[k].name),
 				blocks[i].has[k].type))
-				return fault_at(f, NULL, blocks[i].expected);
+				return pointer_error_at(f, NULL, blocks[i].expected);
 		return true;
 	}
-	return fault_at(f, "type",
+	return pointer_error_at(f, "type",
 			"text, image, audio, tool_use or tool_result");
 }
 
 static bool check_content(struct json_object *content, unsigned *needs,
-			  struct fault *f)
+			  struct pointer_error *f)
 {
 	size_t n;
 
-	fault_point(f, "content");
+	pointer_error_point(f, "content");
 	if (!json_object_is_type(content, json_type_array))
 		return check_block(content, needs, f);
 	*needs |= SAMPLING_BLOCKS;
 	n = json_object_array_length(content);
 	for (size_t i = 0; i < n; i++) {
-		struct fault block = *f;
+		struct pointer_error block = *f;
 
-		fault_index(&block, i);
+		pointer_error_index(&block, i);
 		if (!check_block(json_object_array_get_idx(content, i), needs,
 				 &block)) {
 			*f = block;
 			return false;
 		}
 	}
-	return n > 0 || fault_at(f, NULL, "a block at least");
+	return n > 0 || pointer_error_at(f, NULL, "a block at least");
 }
 
 static bool check_message(struct json_object *message, unsigned *needs,
-			  struct fault *f)
+			  struct pointer_error *f)
 {
 	const char *role = json_member_str(message, "role");
 
 	if (role == NULL ||
 	    (strcmp(role, "user") != 0 && strcmp(role, "assistant") != 0))
-		return fault_at(f, "role", "user or assistant");
+		return pointer_error_at(f, "role", "user or assistant");
 	return check_content(json_member(message, "content"), needs, f);
 }
 
 /* ---- parameters ---- */
 
 static bool check_messages(struct json_object *v, unsigned *needs,
-			   struct fault *f)
+			   struct pointer_error *f)
 {
 	size_t n = json_length(v);
 
 	for (size_t i = 0; i < n; i++) {
-		struct fault message = *f;
+		struct pointer_error message = *f;
 
-		fault_index(&message, i);
+		pointer_error_index(&message, i);
 		if (!check_message(json_object_array_get_idx(v, i), needs,
 				   &message)) {
 			*f = message;
 			return false;
 		}
 	}
-	return n > 0 || fault_at(f, NULL, "an array of messages, one at least");
+	return n > 0 || pointer_error_at(f, NULL, "an array of messages, one at least");
 }
 
-static bool check_count(struct json_object *v, unsigned *needs, struct fault *f)
+static bool check_count(struct json_object *v, unsigned *needs, struct pointer_error *f)
 {
 	(void)needs;
 	return (json_object_is_type(v, json_type_int) &&
 		json_object_get_int64(v) > 0) ||
-	       fault_at(f, NULL, "an integer above 0");
+	       pointer_error_at(f, NULL, "an integer above 0");
 }
 
 static bool check_number(struct json_object *v, unsigned *needs,
-			 struct fault *f)
+			 struct pointer_error *f)
 {
 	(void)needs;
 	return json_object_is_type(v, json_type_int) ||
 	       json_object_is_type(v, json_type_double) ||
-	       fault_at(f, NULL, "a number");
+	       pointer_error_at(f, NULL, "a number");
 }
 
 static bool check_string(struct json_object *v, unsigned *needs,
-			 struct fault *f)
+			 struct pointer_error *f)
 {
 	(void)needs;
 	return json_object_is_type(v, json_type_string) ||
-	       fault_at(f, NULL, "a string");
+	       pointer_error_at(f, NULL, "a string");
 }
 
 static bool check_object(struct json_object *v, unsigned *needs,
-			 struct fault *f)
+			 struct pointer_error *f)
 {
 	(void)needs;
 	return json_object_is_type(v, json_type_object) ||
-	       fault_at(f, NULL, "an object");
+	       pointer_error_at(f, NULL, "an object");
 }
 
 static bool check_strings(struct json_object *v, unsigned *needs,
-			  struct fault *f)
+			  struct pointer_error *f)
 {
 	size_t n;
 
 	(void)needs;
 	if (!json_object_is_type(v, json_type_array))
-		return fault_at(f, NULL, "an array of strings");
+		return pointer_error_at(f, NULL, "an array of strings");
 	n = json_object_array_length(v);
 	for (size_t i = 0; i < n; i++)
 		if (!json_object_is_type(json_object_array_get_idx(v, i),
 					 json_type_string))
-			return fault_at(f, NULL, "an array of strings");
+			return pointer_error_at(f, NULL, "an array of strings");
 	return true;
 }
 
 static bool check_context(struct json_object *v, unsigned *needs,
-			  struct fault *f)
+			  struct pointer_error *f)
 {
 	static const char *const all[] = {"none", "thisServer", "allServers"};
 
@@ -174,10 +174,10 @@ static bool check_context(struct json_object *v, unsigned *needs,
 			*needs |= i > 0 ? SAMPLING_CONTEXT : 0;
 			return true;
 		}
-	return fault_at(f, NULL, "none, thisServer or allServers");
+	return pointer_error_at(f, NULL, "none, thisServer or allServers");
 }
 
-static bool check_tools(struct json_object *v, unsigned *needs, struct fault *f)
+static bool check_tools(struct json_object *v, unsigned *needs, struct pointer_error *f)
 {
 	size_t n = json_length(v);
 
@@ -189,14 +189,14 @@ static bool check_tools(struct json_object *v, unsigned *needs, struct fault *f)
 		    json_object_is_type(json_member(t, "inputSchema"),
 					json_type_object))
 			continue;
-		fault_index(f, i);
-		return fault_at(f, NULL, "a tool with name and inputSchema");
+		pointer_error_index(f, i);
+		return pointer_error_at(f, NULL, "a tool with name and inputSchema");
 	}
-	return n > 0 || fault_at(f, NULL, "an array of tools, one at least");
+	return n > 0 || pointer_error_at(f, NULL, "an array of tools, one at least");
 }
 
 static bool check_choice(struct json_object *v, unsigned *needs,
-			 struct fault *f)
+			 struct pointer_error *f)
 {
 	static const char *const all[] = {"auto", "required", "none"};
 	const char *mode = json_member_str(v, "mode");
@@ -205,13 +205,13 @@ static bool check_choice(struct json_object *v, unsigned *needs,
 	for (size_t i = 0; mode != NULL && i < ARRAY_LEN(all); i++)
 		if (strcmp(mode, all[i]) == 0)
 			return true;
-	return fault_at(f, NULL, "{mode: auto, required or none}");
+	return pointer_error_at(f, NULL, "{mode: auto, required or none}");
 }
 
 static const struct {
 	const char *name;
 	bool required;
-	bool (*check)(struct json_object *v, unsigned *needs, struct fault *f);
+	bool (*check)(struct json_object *v, unsigned *needs, struct pointer_error *f);
 } params_table[] = {
     {"messages", true, check_messages},
     {"maxTokens", true, check_count},
@@ -234,17 +234,17 @@ static bool is_param(const char *name)
 }
 
 bool sampling_check(struct json_object *params, unsigned *needs,
-		    struct fault *f)
+		    struct pointer_error *f)
 {
-	*f = (struct fault){0};
+	*f = (struct pointer_error){0};
 	*needs = 0;
 	if (!json_object_is_type(params, json_type_object))
-		return fault_at(f, NULL, "an object");
+		return pointer_error_at(f, NULL, "an object");
 	json_object_object_foreach(params, key, value)
 	{
 		(void)value;
 		if (!is_param(key))
-			return fault_at(
+			return pointer_error_at(
 			    f, key, "a parameter of sampling/createMessage");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(params_table); i++) {
@@ -254,20 +254,20 @@ bool sampling_check(struct json_object *params, unsigned *needs,
 		if (!json_object_object_get_ex(params, name, &v) &&
 		    !params_table[i].required)
 			continue;
-		fault_point(f, name);
+		pointer_error_point(f, name);
 		if (!params_table[i].check(v, needs, f))
 			return false;
-		*f = (struct fault){0};
+		*f = (struct pointer_error){0};
 	}
 	return true;
 }
 
-bool sampling_result_check(struct json_object *result, struct fault *f)
+bool sampling_result_check(struct json_object *result, struct pointer_error *f)
 {
 	unsigned needs = 0;
 
-	*f = (struct fault){0};
+	*f = (struct pointer_error){0};
 	if (json_member_str(result, "model") == NULL)
-		return fault_at(f, "model", "a string");
+		return pointer_error_at(f, "model", "a string");
 	return check_message(result, &needs, f);
 }

@@ -24,9 +24,9 @@ enum sampling_need {
  * sampling_need. False: *F says where not.
  */
 bool sampling_check(struct json_object *params, unsigned *needs,
-		    struct fault *f);
+		    struct pointer_error *f);
 
 /* Has RESULT a role, a model and content of kinds that there are? */
-bool sampling_result_check(struct json_object *result, struct fault *f);
+bool sampling_result_check(struct json_object *result, struct pointer_error *f);
 
 #endif

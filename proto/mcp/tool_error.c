@@ -11,7 +11,7 @@
 #include "base/text/utf8.h"
 #include "proto/mcp/recover_hint.h"
 
-void refuse(struct refusal *r, const char *code, struct json_object *details,
+void tool_error_set(struct tool_error *r, const char *code, struct json_object *details,
 	    const char *fmt, ...)
 {
 	va_list ap;
@@ -25,18 +25,18 @@ void refuse(struct refusal *r, const char *code, struct json_object *details,
 	utf8_mend(r->message); /* it goes into JSON */
 }
 
-void refusal_fini(struct refusal *r)
+void tool_error_fini(struct tool_error *r)
 {
 	free(r->message);
 	json_object_put(r->details);
-	*r = (struct refusal){0};
+	*r = (struct tool_error){0};
 }
 
-struct json_object *refusal_json(const char *code, const char *message,
+struct json_object *tool_error_json(const char *code, const char *message,
 				 struct json_object *details)
 {
 	struct json_object *o = json_object_new_object();
-	char *hint = hint_of(code, details);
+	char *hint = recover_hint_of(code, details);
 
 	json_object_object_add(o, "error", json_object_new_string(message));
 	json_object_object_add(o, "errorCode", json_object_new_string(code));

@@ -58,9 +58,9 @@ void schema_keep(struct schema *s, struct json_object *doc)
 }
 
 int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
-			const char *p, size_t len, struct schema_text *why)
+			const char *p, size_t len, struct schema_text *errmsg)
 {
-	int rc = schema_pattern_new(out, p, len, why);
+	int rc = schema_pattern_new(out, p, len, errmsg);
 
 	if (rc != 0)
 		return rc;
@@ -72,7 +72,7 @@ int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
 	s->pattern_bytes += schema_pattern_bytes(*out);
 	if (s->pattern_bytes <= SCHEMA_PATTERNS_BYTES)
 		return 0;
-	schema_putf(why,
+	schema_putf(errmsg,
 		    "with it the regular expressions of the schema take more "
 		    "than %u bytes of memory",
 		    SCHEMA_PATTERNS_BYTES);

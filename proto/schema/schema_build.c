@@ -30,17 +30,17 @@ const char **build_names_of(struct build *b, struct json_object *list)
 int build_pattern(struct build *b, const char *keyword, const char *pattern,
 		  size_t len, struct schema_pattern **out)
 {
-	char why[256];
+	char errmsg[256];
 	struct schema_text t;
 
 	if (schema_spend(b->c, b->n, keyword, COST_PATTERN + len * 2) != 0)
 		return -EINVAL;
-	schema_text_init(&t, why, sizeof(why));
+	schema_text_init(&t, errmsg, sizeof(errmsg));
 	if (schema_keep_pattern(b->c->s, out, pattern, len, &t) == 0)
 		return 0;
 	return schema_bad(b->c, b->n, keyword, "an ECMA-262 regular expression",
 			  "the regular expression %.100s is refused: %s",
-			  pattern, why);
+			  pattern, errmsg);
 }
 
 int build_type(struct build *b)

@@ -50,11 +50,11 @@ static bool is_relative_json_pointer(const char *s, size_t len)
 /* Well-formed; whether PCRE2 can run it matters to "pattern" alone. */
 static bool is_regex(const char *s, size_t len)
 {
-	char why[160];
+	char errmsg[160];
 	struct schema_text t;
 	struct schema_regex re;
 
-	schema_text_init(&t, why, sizeof(why));
+	schema_text_init(&t, errmsg, sizeof(errmsg));
 	if (schema_regex_translate(&re, s, len, &t) != 0)
 		return false;
 	free(re.text);
@@ -109,9 +109,9 @@ bool schema_format_is_known(const char *name)
 	return strcmp(name, UNCHECKED) == 0 || schema_format_find(name) != NULL;
 }
 
-void schema_format_near(struct near *near)
+void schema_format_near(struct suggest *suggest)
 {
 	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-		near_try(near, formats[i].name);
-	near_try(near, UNCHECKED);
+		suggest_try(suggest, formats[i].name);
+	suggest_try(suggest, UNCHECKED);
 }

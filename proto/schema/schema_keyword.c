@@ -108,11 +108,11 @@ const struct schema_keyword *schema_keyword_find(const char *name,
 	return NULL;
 }
 
-void schema_keyword_near(struct near *near, unsigned vocabs)
+void schema_keyword_near(struct suggest *suggest, unsigned vocabs)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (table[i].vocabs & vocabs)
-			near_try(near, table[i].name);
+			suggest_try(suggest, table[i].name);
 }
 
 void schema_words_of(struct schema_words *w, const struct schema_node *n)

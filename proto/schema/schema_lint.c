@@ -71,15 +71,15 @@ static bool is_annotation(const char *key)
 static void unknown(struct lint *l, const char *key, unsigned vocabs)
 {
 	size_t before = json_pointer_push(&l->pointer, key);
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, key);
-	schema_keyword_near(&near, vocabs);
-	if (near.best != NULL)
+	suggest_init(&suggest, key);
+	schema_keyword_near(&suggest, vocabs);
+	if (suggest.best != NULL)
 		remark(l, false, true,
 		       "\"%s\" is no keyword of JSON Schema, so nothing is "
 		       "checked by it; did you mean \"%s\"?",
-		       key, near.best);
+		       key, suggest.best);
 	else
 		remark(l, false, true,
 		       "\"%s\" is no keyword of JSON Schema, so nothing is "
@@ -103,17 +103,17 @@ static void misshapen(struct lint *l, const char *key, const char *expected,
 
 static void format(struct lint *l, const char *name)
 {
-	struct near near;
+	struct suggest suggest;
 
 	if (schema_format_is_known(name))
 		return;
-	near_init(&near, name);
-	schema_format_near(&near);
+	suggest_init(&suggest, name);
+	schema_format_near(&suggest);
 	remark(l, false, false,
 	       "\"%s\" is no format of JSON Schema, so it says nothing%s%s%s",
-	       name, near.best != NULL ? "; did you mean \"" : "",
-	       near.best != NULL ? near.best : "",
-	       near.best != NULL ? "\"?" : "");
+	       name, suggest.best != NULL ? "; did you mean \"" : "",
+	       suggest.best != NULL ? suggest.best : "",
+	       suggest.best != NULL ? "\"?" : "");
 }
 
 /* ---- required names ---- */
@@ -133,29 +133,29 @@ static bool may_be_elsewhere(struct json_object *schema)
 }
 
 static bool names(struct lint *l, struct json_object *schema, const char *key,
-		  struct near *near, unsigned depth);
+		  struct suggest *suggest, unsigned depth);
 
 static bool list_names(struct lint *l, struct json_object *list,
-		       const char *key, struct near *near, unsigned depth)
+		       const char *key, struct suggest *suggest, unsigned depth)
 {
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(list);
 	     i++)
-		if (names(l, json_object_array_get_idx(list, i), key, near,
+		if (names(l, json_object_array_get_idx(list, i), key, suggest,
 			  depth))
 			return true;
 	return false;
 }
 
 static bool map_names(struct lint *l, struct json_object *map, const char *key,
-		      struct near *near, unsigned depth)
+		      struct suggest *suggest, unsigned depth)
 {
 	if (!json_object_is_type(map, json_type_object))
 		return false;
 	json_object_object_foreach(map, name, sub)
 	{
 		(void)name;
-		if (names(l, sub, key, near, depth))
+		if (names(l, sub, key, suggest, depth))
 			return true;
 	}
 	return false;
@@ -163,7 +163,7 @@ static bool map_names(struct lint *l, struct json_object *map, const char *key,
 
 /* Has SCHEMA, or a part of it that looks at the same value, a property KEY? */
 static bool names(struct lint *l, struct json_object *schema, const char *key,
-		  struct near *near, unsigned depth)
+		  struct suggest *suggest, unsigned depth)
 {
 	static const char *const lists[] = {"allOf", "anyOf", "oneOf"};
 	static const char *const parts[] = {"if", "then", "else", "not"};
@@ -181,18 +181,18 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 		{
 			(void)sub;
 			if (++l->lookups <= LOOKUPS_MAX)
-				near_try(near, name);
+				suggest_try(suggest, name);
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (list_names(l, json_member(schema, lists[i]), key, near,
+		if (list_names(l, json_member(schema, lists[i]), key, suggest,
 			       depth + 1))
 			return true;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (names(l, json_member(schema, parts[i]), key, near,
+		if (names(l, json_member(schema, parts[i]), key, suggest,
 			  depth + 1))
 			return true;
-	return map_names(l, json_member(schema, "dependentSchemas"), key, near,
+	return map_names(l, json_member(schema, "dependentSchemas"), key, suggest,
 			 depth + 1);
 }
 
@@ -205,22 +205,22 @@ static void required(struct lint *l, const struct frame *f)
 		struct json_object *o = json_object_array_get_idx(list, i);
 		const char *key = json_object_get_string(o);
 		size_t before, inner;
-		struct near near;
+		struct suggest suggest;
 
 		if (!json_object_is_type(o, json_type_string))
 			continue;
-		near_init(&near, key);
-		if (names(l, f->top->schema, key, &near, 0))
+		suggest_init(&suggest, key);
+		if (names(l, f->top->schema, key, &suggest, 0))
 			continue;
 		if (strlen(key) < NEAR_MIN)
-			near.best = NULL; /* "a" is near to "b", and to all */
+			suggest.best = NULL; /* "a" is near to "b", and to all */
 		before = json_pointer_push(&l->pointer, "required");
 		inner = json_pointer_push_index(&l->pointer, i);
 		remark(l, false, false,
 		       "\"%s\" is required, but is none of the properties%s%s%s",
-		       key, near.best != NULL ? "; did you mean \"" : "",
-		       near.best != NULL ? near.best : "",
-		       near.best != NULL ? "\"?" : "");
+		       key, suggest.best != NULL ? "; did you mean \"" : "",
+		       suggest.best != NULL ? suggest.best : "",
+		       suggest.best != NULL ? "\"?" : "");
 		json_pointer_pop(&l->pointer, inner);
 		json_pointer_pop(&l->pointer, before);
 	}

@@ -84,18 +84,18 @@ static const struct schema_node *known(const struct schema_members *m,
 static const char *misspelt(struct schema_check *c, const struct schema_op *op,
 			    const struct schema_place *at, const char *name)
 {
-	struct near near;
+	struct suggest suggest;
 	size_t len, n = 0;
 
-	near_init(&near, name);
+	suggest_init(&suggest, name);
 	if (op->peers == NULL || strlen(name) < NEAR_LEAST)
 		return NULL;
 	for (struct lh_entry *e = first_member(at);
 	     e != NULL && n++ < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
 	     e = lh_entry_next(e))
 		if (known(op->peers, lh_entry_k(e), &len) == NULL)
-			near_try(&near, lh_entry_k(e));
-	return near.best;
+			suggest_try(&suggest, lh_entry_k(e));
+	return suggest.best;
 }
 
 /* NAME must be there; BECAUSE, unless NULL, is the member that asks for it. */
@@ -103,28 +103,28 @@ static bool fail_missing(struct schema_check *c, const struct schema_op *op,
 			 const struct schema_place *at, const char *name,
 			 const char *because)
 {
-	char want[128], why[192];
+	char want[128], errmsg[192];
 	struct schema_text t, w;
-	const char *near;
+	const char *suggest;
 
 	if (!schema_wanted(c))
 		return false;
 	schema_text_init(&t, want, sizeof(want));
 	schema_put(&t, "the member ");
 	schema_put_quoted(&t, name, strlen(name));
-	schema_text_init(&w, why, sizeof(why));
-	near = misspelt(c, op, at, name);
+	schema_text_init(&w, errmsg, sizeof(errmsg));
+	suggest = misspelt(c, op, at, name);
 	if (because != NULL) {
 		schema_put(&w, ", which ");
 		schema_put_quoted(&w, because, strlen(because));
 		schema_put(&w, " asks for");
-	} else if (near != NULL) {
+	} else if (suggest != NULL) {
 		schema_put(&w, "; was it meant by ");
-		schema_put_quoted(&w, near, strlen(near));
+		schema_put_quoted(&w, suggest, strlen(suggest));
 		schema_put(&w, "?");
 	}
 	return schema_fail_text(c, at, op->keyword, want, "lacks %s%s", want,
-				why);
+				errmsg);
 }
 
 bool schema_check_required(struct schema_check *c, const struct schema_op *op,
@@ -187,27 +187,27 @@ static void put_names(struct schema_text *t, const char *const *names, size_t n)
 static const char *meant(struct schema_check *c, const struct schema_members *m,
 			 const struct schema_place *at)
 {
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, at->key);
+	suggest_init(&suggest, at->key);
 	for (size_t i = 0; i < m->nnames && i < CHECK_NEAR_MAX &&
 			   schema_step(c, COST_NEAR);
 	     i++)
 		if (!has(at->up, m->names[i]))
-			near_try(&near, m->names[i]);
-	return near.best;
+			suggest_try(&suggest, m->names[i]);
+	return suggest.best;
 }
 
 static bool fail_unknown(struct schema_check *c, const struct schema_members *m,
 			 const struct schema_place *at)
 {
 	char want[200], hint[300];
-	const char *near;
+	const char *suggest;
 	struct schema_text t, h;
 
 	if (!schema_wanted(c))
 		return false;
-	near = meant(c, m, at);
+	suggest = meant(c, m, at);
 	schema_text_init(&t, want, sizeof(want));
 	schema_text_init(&h, hint, sizeof(hint));
 	if (m->nnames > 0) {
@@ -220,9 +220,9 @@ static bool fail_unknown(struct schema_check *c, const struct schema_members *m,
 		schema_put(&t, m->npatterns > 0 ? "a name that the schema knows"
 						: "no members");
 	}
-	if (near != NULL) {
+	if (suggest != NULL) {
 		schema_put(&h, "did you mean ");
-		schema_put_quoted(&h, near, strlen(near));
+		schema_put_quoted(&h, suggest, strlen(suggest));
 		schema_put(&h, "?");
 	} else {
 		schema_putf(&h, "allowed: %s", want);

@@ -67,13 +67,13 @@ static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
 }
 
 int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
-		       struct schema_text *why)
+		       struct schema_text *errmsg)
 {
 	struct schema_regex re;
 	PCRE2_UCHAR message[160];
 	pcre2_code *code;
 	size_t size = 0;
-	int rc = schema_regex_translate(&re, p, len, why);
+	int rc = schema_regex_translate(&re, p, len, errmsg);
 
 	if (rc != 0)
 		return rc;
@@ -81,7 +81,7 @@ int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
 	free(re.text);
 	if (code == NULL) {
 		pcre2_get_error_message(rc, message, sizeof(message));
-		schema_put(why, (const char *)message);
+		schema_put(errmsg, (const char *)message);
 		return -EINVAL;
 	}
 	*out = xcalloc(1, sizeof(**out));

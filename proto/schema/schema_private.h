@@ -177,9 +177,9 @@ struct schema_regex {
 	uint32_t per_byte; /* the same, for each byte of the subject */
 };
 
-/* 0, or -EINVAL with WHY (a clause) filled. */
+/* 0, or -EINVAL with ERRMSG (a clause) filled. */
 int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
-			   struct schema_text *why);
+			   struct schema_text *errmsg);
 /*
  * P as ECMA-262 spells it with the flag u, without the leniency of the above;
  * NULL when it is no expression. The caller frees it.
@@ -192,7 +192,7 @@ struct schema_pattern;
 struct schema_matcher; /* PCRE2's working memory for one validation */
 
 int schema_pattern_new(struct schema_pattern **out, const char *p, size_t len,
-		       struct schema_text *why);
+		       struct schema_text *errmsg);
 void schema_pattern_free(struct schema_pattern *p);
 const char *schema_pattern_text(const struct schema_pattern *p);
 size_t schema_pattern_bytes(const struct schema_pattern *p); /* of memory */
@@ -215,7 +215,7 @@ struct schema_format {
 const struct schema_format *schema_format_find(const char *name);
 /* Does the standard know it, whether or not it is checked? */
 bool schema_format_is_known(const char *name);
-void schema_format_near(struct near *near); /* try all of them */
+void schema_format_near(struct suggest *suggest); /* try all of them */
 /* What it takes to see whether LEN bytes are so. */
 size_t schema_format_steps(const struct schema_format *f, size_t len);
 
@@ -366,7 +366,7 @@ char *schema_strdup(struct schema *s, const char *p);
 /* Keeps DOC until S is freed; takes the reference. */
 void schema_keep(struct schema *s, struct json_object *doc);
 int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
-			const char *p, size_t len, struct schema_text *why);
+			const char *p, size_t len, struct schema_text *errmsg);
 
 /* ---- keywords (schema_keyword.c) ---- */
 
@@ -468,7 +468,7 @@ struct schema_keyword {
 const struct schema_keyword *schema_keyword_find(const char *name,
 						 unsigned vocabs);
 /* Try all keywords that VOCABS bring; see base/text/suggest.h. */
-void schema_keyword_near(struct near *near, unsigned vocabs);
+void schema_keyword_near(struct suggest *suggest, unsigned vocabs);
 /* The bits of type NAME, or 0. */
 unsigned schema_type_named(const char *name);
 /* What SHAPE asks for, when V (itself; not the subschemas in it) is not so. */

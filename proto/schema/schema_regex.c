@@ -19,9 +19,9 @@
 #define REPEAT_MAX 65535u /* PCRE2's */
 #define WEIGHT_MAX 1000000000u
 
-int regex_bad(struct regex *r, const char *why)
+int regex_bad(struct regex *r, const char *errmsg)
 {
-	schema_put(r->why, why);
+	schema_put(r->errmsg, errmsg);
 	return -EINVAL;
 }
 
@@ -399,12 +399,12 @@ static void regex_free(struct regex *r)
 }
 
 int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
-			   struct schema_text *why)
+			   struct schema_text *errmsg)
 {
 	struct regex *r = xcalloc(1, sizeof(*r));
 	int rc;
 
-	r->why = why;
+	r->errmsg = errmsg;
 	rc = translate(r, p, len);
 	if (rc == 0) {
 		regex_item(r, false);
@@ -419,13 +419,13 @@ int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
 char *schema_regex_strict(const char *p, size_t len)
 {
 	struct regex *r = xcalloc(1, sizeof(*r));
-	struct schema_text why;
+	struct schema_text errmsg;
 	char *strict = NULL;
 	char text[256];
 	size_t n;
 
-	schema_text_init(&why, text, sizeof(text));
-	r->why = &why;
+	schema_text_init(&errmsg, text, sizeof(text));
+	r->errmsg = &errmsg;
 	if (translate(r, p, len) == 0) {
 		regex_spell(r, r->end, r->end, "");
 		strict = buf_take(&r->strict, &n);

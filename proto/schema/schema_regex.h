@@ -24,7 +24,7 @@ struct regex_level {
 struct regex {
 	const char *p, *end;
 	struct buf out;
-	struct schema_text *why;
+	struct schema_text *errmsg;
 	unsigned groups; /* in the whole expression */
 	struct regex_name names[REGEX_GROUPS_MAX];
 	size_t nnames;
@@ -44,7 +44,7 @@ static inline bool regex_at_end(const struct regex *r)
 	return r->p == r->end;
 }
 
-int regex_bad(struct regex *r, const char *why); /* -EINVAL */
+int regex_bad(struct regex *r, const char *errmsg); /* -EINVAL */
 bool regex_next_is(const struct regex *r, const char *s);
 bool regex_accept(struct regex *r, const char *s); /* and moves on */
 void regex_put(struct regex *r, const char *s);

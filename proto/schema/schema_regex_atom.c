@@ -175,9 +175,9 @@ int regex_set_escape(struct regex *r, bool in_class)
 /* A backslash with what follows is none of those that are known. */
 int regex_bad_escape(struct regex *r)
 {
-	schema_putf(r->why, "\\%c is no escape in ECMA-262", *r->p);
+	schema_putf(r->errmsg, "\\%c is no escape in ECMA-262", *r->p);
 	if (*r->p == 'A' || *r->p == 'z' || *r->p == 'Z')
-		schema_put(r->why, *r->p == 'A' ? " (use ^)" : " (use $)");
+		schema_put(r->errmsg, *r->p == 'A' ? " (use ^)" : " (use $)");
 	return -EINVAL;
 }
 

@@ -21,7 +21,7 @@ static int step_into(int at, const char *name)
 {
 	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
 		return -errno;
-	return nolink_open(at, name, O_PATH | O_DIRECTORY);
+	return nofollow_open(at, name, O_PATH | O_DIRECTORY);
 }
 
 static int make_file(int at, const char *name)
@@ -33,7 +33,7 @@ static int make_file(int at, const char *name)
 	if (fd < 0)
 		return -errno;
 	close(fd);
-	return nolink_open(at, name, O_PATH);
+	return nofollow_open(at, name, O_PATH);
 }
 
 int mounts_point(int root, const char *to, mode_t mode)

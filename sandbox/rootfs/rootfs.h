@@ -16,16 +16,16 @@
 #include "base/os/nofollow.h"
 #include "sandbox/sandbox.h"
 
-#define TREE_READS_MAX 64u /* folders and files that templates ask for */
+#define ROOTFS_READS_MAX 64u /* folders and files that templates ask for */
 
-#define TREE_DIGEST 65 /* 64 hexadecimal digits and a NUL */
+#define ROOTFS_DIGEST 65 /* 64 hexadecimal digits and a NUL */
 
-#define TREE_NO_PACKAGE SIZE_MAX
+#define ROOTFS_NO_PACKAGE SIZE_MAX
 
-#define TREE_TEMPLATE "/template"
-#define TREE_WORK "/work"
+#define ROOTFS_TEMPLATE "/template"
+#define ROOTFS_WORK "/work"
 
-struct tree_path {
+struct rootfs_path {
 	char *path;	   /* of the host, absolute */
 	struct file_id id; /* that alone is shown; of none: what lies there */
 	int err; /* why it is not shown: -errno; -ESTALE: it is another file; of
@@ -33,17 +33,17 @@ struct tree_path {
 	size_t link; /* with -ELOOP: how much of the path is the link; or 0 */
 	/* of a package: what is shown is a copy, whose SHA-256 is this, so that
 	   nobody changes it meanwhile; "": it is shown as it lies */
-	char digest[TREE_DIGEST];
-	char *why; /* owned: of a copy with an err, a clause about it; or NULL */
+	char digest[ROOTFS_DIGEST];
+	char *errmsg; /* owned: of a copy with an err, a clause about it; or NULL */
 	/* of a copy with -EFBIG: bytes that it has, or would make of all */
 	uint64_t used;
 	bool used_by_all;
 };
 
-struct tree {
-	struct tree_path *packages; /* folders */
+struct rootfs {
+	struct rootfs_path *packages; /* folders */
 	size_t n_packages;
-	struct tree_path *reads; /* or files; at most TREE_READS_MAX */
+	struct rootfs_path *reads; /* or files; at most ROOTFS_READS_MAX */
 	size_t n_reads;
 	bool no_userns; /* the operator lets programs do without one */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
@@ -51,8 +51,8 @@ struct tree {
 	bool others; /* workers read with the rights of others: as it is built */
 };
 
-struct tree_run {
-	size_t package;	  /* which of the packages, or TREE_NO_PACKAGE */
+struct rootfs_run {
+	size_t package;	  /* which of the packages, or ROOTFS_NO_PACKAGE */
 	uint64_t reads;	  /* a bit for each of the reads */
 	uint64_t bytes;	  /* that may be written: half of it in /work */
 	uint64_t files;	  /* in /work; elsewhere less */
@@ -67,13 +67,13 @@ struct tree_run {
  * root. What cannot be shown of its packages and reads is left out, with the
  * reason there. 0, or -errno with the path that it failed at in *AT (static).
  */
-int tree_build(struct tree *t, const char **at);
+int rootfs_build(struct rootfs *t, const char **at);
 
 /*
  * Is the file at PATH, in the root that was built, one that no part of T lies
  * in or leads to? For who looks whether more of the host is in sight.
  */
-bool tree_is_foreign(const struct tree *t, const char *path);
+bool rootfs_is_foreign(const struct rootfs *t, const char *path);
 
 /*
  * In a worker, in a mount and a PID namespace of its own: the rest. *PROC is
@@ -81,6 +81,6 @@ bool tree_is_foreign(const struct tree *t, const char *path);
  * like, or -1 where there is none. *BARE: some inode that it sees is another's,
  * too, so that its filter has to refuse locks. 0 or -errno.
  */
-int tree_enter(const struct tree_run *r, int *proc, bool *bare);
+int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare);
 
 #endif

@@ -27,7 +27,7 @@
  * is copied: what is done to its inode is not done to the host's.
  */
 static const char *const shared[] = {
-    SHOWN_FOLDERS,    "/etc/ld.so.cache", "/etc/alternatives",
+    SYSTEM_PATHS,    "/etc/ld.so.cache", "/etc/alternatives",
     "/etc/ssl/certs", "/etc/localtime",
 };
 static bool is_layered[ARRAY_LEN(shared)];
@@ -46,9 +46,9 @@ static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
 static const char *const folders[] = {
-    "/proc", "/dev",	 "/dev/shm",  TREE_TEMPLATE, TREE_WORK,	 "/tmp",
-    "/etc",  "/etc/ssl", TREE_HIDDEN, TREE_PACKAGES, TREE_READS, TREE_EMPTY,
-    TREE_OVER};
+    "/proc", "/dev",	 "/dev/shm",  ROOTFS_TEMPLATE, ROOTFS_WORK,	 "/tmp",
+    "/etc",  "/etc/ssl", ROOTFS_HIDDEN, ROOTFS_PACKAGES, ROOTFS_READS, ROOTFS_EMPTY,
+    ROOTFS_OVER};
 
 static const struct {
 	const char *path, *to;
@@ -59,15 +59,15 @@ static const struct {
     {"/dev/stderr", "/proc/self/fd/2"},
 };
 
-struct tree_seen tree_seen[TREE_READS_MAX];
+struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
 
-void tree_hidden(char out[TREE_NAME_MAX], enum tree_kind kind, size_t i)
+void rootfs_hidden(char out[ROOTFS_NAME_MAX], enum rootfs_kind kind, size_t i)
 {
-	snprintf(out, TREE_NAME_MAX, "%s/%zu",
-		 kind == TREE_PACKAGE ? TREE_PACKAGES : TREE_READS, i);
+	snprintf(out, ROOTFS_NAME_MAX, "%s/%zu",
+		 kind == ROOTFS_PACKAGE ? ROOTFS_PACKAGES : ROOTFS_READS, i);
 }
 
-const char *tree_shared(size_t i)
+const char *rootfs_shared(size_t i)
 {
 	for (size_t j = 0; j < ARRAY_LEN(shared); j++)
 		if (is_layered[j] && i-- == 0)
@@ -243,9 +243,9 @@ static int have_devices(int root, const char **at)
 /* ---- what is hidden ---- */
 
 /* Through no link: what was asked for and granted is what lies there. */
-static int open_path(const struct tree_path *p)
+static int open_path(const struct rootfs_path *p)
 {
-	int fd = nolink_open(AT_FDCWD, p->path, O_PATH);
+	int fd = nofollow_open(AT_FDCWD, p->path, O_PATH);
 	struct file_id id, none = {0};
 	struct stat st;
 	int rc = 0;
@@ -265,27 +265,27 @@ static int open_path(const struct tree_path *p)
 }
 
 /* What FD is of; takes FD. */
-static int hide_fd(int root, int fd, enum tree_kind kind, size_t i)
+static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 {
-	char to[TREE_NAME_MAX];
+	char to[ROOTFS_NAME_MAX];
 	int rc;
 
-	tree_hidden(to, kind, i);
+	rootfs_hidden(to, kind, i);
 	rc = mounts_show(fd, root, to, MOUNTS_READ_ONLY);
 	close(fd);
 	return rc;
 }
 
-static int hide_package(int root, struct tree *t, size_t i, uint64_t *copied)
+static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 {
-	struct tree_path *p = &t->packages[i];
-	char to[TREE_NAME_MAX];
+	struct rootfs_path *p = &t->packages[i];
+	char to[ROOTFS_NAME_MAX];
 	int rc, fd = open_path(p);
 
 	if (fd < 0 || p->digest[0] == '\0')
-		return fd < 0 ? fd : hide_fd(root, fd, TREE_PACKAGE, i);
-	tree_hidden(to, TREE_PACKAGE, i);
-	rc = tree_copy(t, p, fd, root, to, copied);
+		return fd < 0 ? fd : hide_fd(root, fd, ROOTFS_PACKAGE, i);
+	rootfs_hidden(to, ROOTFS_PACKAGE, i);
+	rc = rootfs_copy(t, p, fd, root, to, copied);
 	close(fd);
 	return rc;
 }
@@ -294,7 +294,7 @@ static int hide_package(int root, struct tree *t, size_t i, uint64_t *copied)
  * A file, by the folder that it lies in, so that a run has an inode of its own
  * of it; by itself when it is mounted there. Its name in it, or NULL.
  */
-static int hide_file(int root, const struct tree_path *p, size_t i, int file,
+static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 		     const char **name)
 {
 	const char *last = strrchr(p->path, '/') + 1;
@@ -302,17 +302,17 @@ static int hide_file(int root, const struct tree_path *p, size_t i, int file,
 	int at, fd;
 
 	snprintf(up, sizeof(up), "%.*s", (int)(last - p->path), p->path);
-	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
-	fd = at >= 0 ? nolink_open_here(at, last, O_PATH) : at;
+	at = nofollow_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nofollow_open_here(at, last, O_PATH) : at;
 	if (fd >= 0) {
 		close(fd);
 		*name = last;
-		return hide_fd(root, at, TREE_READ, i);
+		return hide_fd(root, at, ROOTFS_READ, i);
 	}
 	if (at >= 0)
 		close(at);
 	return fd == -EXDEV
-		   ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0), TREE_READ, i)
+		   ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0), ROOTFS_READ, i)
 		   : fd;
 }
 
@@ -320,7 +320,7 @@ static int hide_file(int root, const struct tree_path *p, size_t i, int file,
  * Where a template sees what it may read there is a mount point; but not in
  * what is read-only already, where it sees it anyway.
  */
-static int hide_read(int root, const struct tree_path *p, size_t i)
+static int hide_read(int root, const struct rootfs_path *p, size_t i)
 {
 	const char *name = NULL;
 	struct stat st = {0};
@@ -328,26 +328,26 @@ static int hide_read(int root, const struct tree_path *p, size_t i)
 	int rc = fd < 0 ? fd : fstat(fd, &st) != 0 ? -errno : 0;
 
 	if (rc == 0 && S_ISDIR(st.st_mode))
-		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), TREE_READ, i);
+		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), ROOTFS_READ, i);
 	else if (rc == 0)
 		rc = hide_file(root, p, i, fd, &name);
 	if (rc == 0)
 		rc = make_point(root, p->path, st.st_mode);
 	if (rc == 0)
-		tree_seen[i] = (struct tree_seen){p->path, name};
+		rootfs_seen[i] = (struct rootfs_seen){p->path, name};
 	if (fd >= 0)
 		close(fd);
 	return rc == -EROFS ? 0 : rc;
 }
 
-static void blame(struct tree_path *p)
+static void blame(struct rootfs_path *p)
 {
 	if (p->err == -ELOOP)
-		p->link = nolink_blame(p->path);
+		p->link = nofollow_link_len(p->path);
 }
 
 /* One that cannot be shown is no other's trouble: it says why. */
-static void hide_all(int root, struct tree *t)
+static void hide_all(int root, struct rootfs *t)
 {
 	uint64_t copied = 0;
 
@@ -372,7 +372,7 @@ static bool is_within(const char *path, const char *folder)
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-bool tree_is_foreign(const struct tree *t, const char *path)
+bool rootfs_is_foreign(const struct rootfs *t, const char *path)
 {
 	for (size_t i = 0; i < t->n_reads; i++)
 		if (is_within(t->reads[i].path, path) ||
@@ -382,7 +382,7 @@ bool tree_is_foreign(const struct tree *t, const char *path)
 }
 
 /* Does anything of T lie in FOLDER? */
-static bool needs(const struct tree *t, const char *folder)
+static bool needs(const struct rootfs *t, const char *folder)
 {
 	for (size_t i = 0; i < t->n_packages; i++)
 		if (is_within(t->packages[i].path, folder))
@@ -397,7 +397,7 @@ static bool needs(const struct tree *t, const char *folder)
  * Go to a new tmpfs, on a folder that nothing else is needed of: it, open. Of
  * device files only those work that are made in it before it is read-only.
  */
-static int enter_new(const struct tree *t)
+static int enter_new(const struct rootfs *t)
 {
 	int rc = -ENOENT;
 
@@ -429,7 +429,7 @@ static int become_root(void)
 	return 0;
 }
 
-static int fill(int root, struct tree *t, const char **at)
+static int fill(int root, struct rootfs *t, const char **at)
 {
 	int rc = make_all_folders(root, at);
 
@@ -443,7 +443,7 @@ static int fill(int root, struct tree *t, const char **at)
 	return rc == 0 ? show_host(root, *at = "/proc", 0) : rc;
 }
 
-int tree_build(struct tree *t, const char **at)
+int rootfs_build(struct rootfs *t, const char **at)
 {
 	mode_t mask = umask(022);
 	int root, rc;

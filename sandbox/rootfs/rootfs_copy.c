@@ -27,8 +27,8 @@
 #define TIME 315532800 /* 1980: what archivers can have */
 
 struct copy {
-	const struct tree *t;
-	struct tree_path *p;
+	const struct rootfs *t;
+	struct rootfs_path *p;
 	int from, to;
 	uint64_t bytes; /* of all files, by their metadata when listed */
 	uint64_t left;	/* of those */
@@ -39,22 +39,22 @@ struct copy {
 __attribute__((format(printf, 3, 4))) static int
 fail(struct copy *c, int rc, const char *fmt, ...)
 {
-	char text[WHY_MAX], why[WHY_MAX];
+	char text[WHY_MAX], errmsg[WHY_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	why_set(why, sizeof(why), "%s", text); /* names are the author's */
-	free(c->p->why);
-	c->p->why = xstrdup(why);
+	errmsg_set(errmsg, sizeof(errmsg), "%s", text); /* names are the author's */
+	free(c->p->errmsg);
+	c->p->errmsg = xstrdup(errmsg);
 	return rc;
 }
 
 /* Is there room for BYTES, which are all of the package's? */
 static int account(struct copy *c, uint64_t bytes)
 {
-	const struct tree *t = c->t;
+	const struct rootfs *t = c->t;
 
 	c->bytes = c->left = bytes;
 	c->p->used = bytes;
@@ -87,7 +87,7 @@ static int may_have(struct copy *c, const char *name, mode_t mode)
 /* The folders that NAME lies in. */
 static int make_folders(struct copy *c, const char *name)
 {
-	char path[FOLDER_PATH_MAX + 1];
+	char path[DIR_WALK_PATH_MAX + 1];
 	int rc = 0;
 
 	for (const char *at = name; rc == 0; at++) {
@@ -151,7 +151,7 @@ static int copy_open(struct copy *c, const char *name, int from,
 {
 	static const struct timespec times[2] = {{.tv_sec = TIME},
 						 {.tv_sec = TIME}};
-	char head[FOLDER_HEAD_MAX];
+	char head[DIR_WALK_HEAD_MAX];
 	int to, rc = may_have(c, name, st->st_mode);
 
 	if (rc != 0)
@@ -160,7 +160,7 @@ static int copy_open(struct copy *c, const char *name, int from,
 		return fail(c, -ESTALE, "%s: it grew while it was copied", name);
 	c->left -= (uint64_t)st->st_size;
 	sha256_add(&c->sum, head,
-		   folder_file_head(head, name, (uint64_t)st->st_size));
+		   dir_walk_file_head(head, name, (uint64_t)st->st_size));
 	to = openat(c->to, name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
 	if (to < 0)
@@ -183,7 +183,7 @@ static int copy_file(struct copy *c, const char *name)
 
 	if (rc != 0)
 		return rc;
-	from = folder_open_file(c->from, name, &st);
+	from = dir_walk_open_file(c->from, name, &st);
 	if (from < 0)
 		return fail(c, from, "%s: %s", name, strerror(-from));
 	rc = copy_open(c, name, from, &st);
@@ -206,12 +206,12 @@ static int compare(struct copy *c)
 
 static int copy_all(struct copy *c)
 {
-	char why[WHY_MAX];
-	struct folder *f;
-	int rc = folder_list(c->from, &f, why, sizeof(why));
+	char errmsg[WHY_MAX];
+	struct dir_walk *f;
+	int rc = dir_walk_list(c->from, &f, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		return fail(c, rc, "%s", why);
+		return fail(c, rc, "%s", errmsg);
 	sha256_begin(&c->sum);
 	rc = account(c, f->bytes);
 	for (size_t i = 0; i < f->n && rc == 0; i++)
@@ -220,11 +220,11 @@ static int copy_all(struct copy *c)
 		rc = compare(c);
 	for (size_t i = 0; i < f->n && rc != 0; i++)
 		(void)unlinkat(c->to, f->names[i], 0);
-	folder_free(f);
+	dir_walk_free(f);
 	return rc;
 }
 
-int tree_copy(const struct tree *t, struct tree_path *p, int fd, int root,
+int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 	      const char *to, uint64_t *all)
 {
 	struct copy c = {.t = t, .p = p, .from = fd, .all = all};

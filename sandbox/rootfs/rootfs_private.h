@@ -12,21 +12,21 @@
 
 #include "sandbox/rootfs/rootfs.h"
 
-#define TREE_HIDDEN "/.paddock"
-#define TREE_PACKAGES TREE_HIDDEN "/package"
-#define TREE_READS TREE_HIDDEN "/read"
-#define TREE_EMPTY TREE_HIDDEN "/empty" /* a folder without files */
-#define TREE_OVER TREE_HIDDEN "/over"	 /* where a file is taken out of */
+#define ROOTFS_HIDDEN "/.paddock"
+#define ROOTFS_PACKAGES ROOTFS_HIDDEN "/package"
+#define ROOTFS_READS ROOTFS_HIDDEN "/read"
+#define ROOTFS_EMPTY ROOTFS_HIDDEN "/empty" /* a folder without files */
+#define ROOTFS_OVER ROOTFS_HIDDEN "/over"	 /* where a file is taken out of */
 
-enum tree_kind { TREE_PACKAGE, TREE_READ };
+enum rootfs_kind { ROOTFS_PACKAGE, ROOTFS_READ };
 
-#define TREE_NAME_MAX 64
+#define ROOTFS_NAME_MAX 64
 
 /* Where the Ith of KIND is hidden. */
-void tree_hidden(char out[TREE_NAME_MAX], enum tree_kind kind, size_t i);
+void rootfs_hidden(char out[ROOTFS_NAME_MAX], enum rootfs_kind kind, size_t i);
 
 /* Where a read is seen by who may; NULL: not, or it is seen anyway. */
-struct tree_seen {
+struct rootfs_seen {
 	const char *at;
 	const char *name; /* a file's, of the folder that is hidden; or NULL */
 };
@@ -37,12 +37,12 @@ struct tree_seen {
  * copied is a function of that alone: names and bytes, with one mode and time.
  * *ALL is what was copied so far. 0; or -errno, with P's why: none is there.
  */
-int tree_copy(const struct tree *t, struct tree_path *p, int fd, int root,
+int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
 	      const char *to, uint64_t *all);
 
-extern struct tree_seen tree_seen[TREE_READS_MAX];
+extern struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
 
 /* Folders of the host that all programs see, and that is no link; or NULL. */
-const char *tree_shared(size_t i);
+const char *rootfs_shared(size_t i);
 
 #endif

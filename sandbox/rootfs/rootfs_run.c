@@ -16,7 +16,7 @@
 #include "sandbox/rootfs/mounts.h"
 
 #define SAFE (MS_NOSUID | MS_NODEV)
-#define HIDDEN TREE_HIDDEN
+#define HIDDEN ROOTFS_HIDDEN
 
 static int mount_proc(const char *where, const char *options)
 {
@@ -69,7 +69,7 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 	if (point < 0)
 		return 0; /* others changed the folder that it is shown in */
 	rc = layered && S_ISDIR(st.st_mode)
-		 ? mounts_layer(from, point, TREE_EMPTY)
+		 ? mounts_layer(from, point, ROOTFS_EMPTY)
 		 : -ENOTSUP;
 	close(point);
 	if (rc == 0)
@@ -82,7 +82,7 @@ static int show_fd(int fd, int root, const char *from, const char *at,
  * FROM, where it is hidden, at AT. AT's way is walked without links, since it
  * may lead through a folder of the host's that was shown before.
  */
-static int show(const struct tree_run *r, const char *from, const char *at,
+static int show(const struct rootfs_run *r, const char *from, const char *at,
 		bool layered, bool *bare)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -100,28 +100,28 @@ static int show(const struct tree_run *r, const char *from, const char *at,
 }
 
 /* A folder that files are taken out of: a layer over FROM, or FROM itself. */
-static int open_over(const struct tree_run *r, const char *from, bool *bare)
+static int open_over(const struct rootfs_run *r, const char *from, bool *bare)
 {
-	int at = open(TREE_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int at = open(ROOTFS_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	bool over = at >= 0 && !r->locks && !r->no_layers &&
-		    mounts_layer(from, at, TREE_EMPTY) == 0;
+		    mounts_layer(from, at, ROOTFS_EMPTY) == 0;
 
 	if (at >= 0)
 		close(at);
 	if (!over)
 		*bare = true;
-	return open(over ? TREE_OVER : from,
+	return open(over ? ROOTFS_OVER : from,
 		    O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* The file NAME, if there is one now, of the folder FROM. */
-static int show_file(const struct tree_run *r, const char *from,
+static int show_file(const struct rootfs_run *r, const char *from,
 		     const char *name, const char *where, bool *bare)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int at = open_over(r, from, bare);
 	int rc = root < 0 || at < 0 ? -errno : 0;
-	int fd = rc == 0 ? nolink_open(at, name, O_PATH) : -1;
+	int fd = rc == 0 ? nofollow_open(at, name, O_PATH) : -1;
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -136,48 +136,48 @@ static int show_file(const struct tree_run *r, const char *from,
 }
 
 /* All programs see them, bare if need be. */
-static void layer_shared(const struct tree_run *r, bool *bare)
+static void layer_shared(const struct rootfs_run *r, bool *bare)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = tree_shared(i)) != NULL; i++) {
+	for (size_t i = 0; (path = rootfs_shared(i)) != NULL; i++) {
 		int at = r->no_layers ? -1
 				      : open(path, O_PATH | O_DIRECTORY |
 						       O_CLOEXEC);
 
-		if (at < 0 || mounts_layer(path, at, TREE_EMPTY) != 0)
+		if (at < 0 || mounts_layer(path, at, ROOTFS_EMPTY) != 0)
 			*bare = true;
 		if (at >= 0)
 			close(at);
 	}
 }
 
-static int show_package(const struct tree_run *r, bool *bare)
+static int show_package(const struct rootfs_run *r, bool *bare)
 {
-	char from[TREE_NAME_MAX];
+	char from[ROOTFS_NAME_MAX];
 
-	if (r->package == TREE_NO_PACKAGE)
+	if (r->package == ROOTFS_NO_PACKAGE)
 		return 0;
-	tree_hidden(from, TREE_PACKAGE, r->package);
-	return show(r, from, TREE_TEMPLATE, true, bare);
+	rootfs_hidden(from, ROOTFS_PACKAGE, r->package);
+	return show(r, from, ROOTFS_TEMPLATE, true, bare);
 }
 
 /* What lies in /tmp of the host lies in the run's own here. */
-static int show_reads(const struct tree_run *r, bool *bare)
+static int show_reads(const struct rootfs_run *r, bool *bare)
 {
-	char from[TREE_NAME_MAX];
+	char from[ROOTFS_NAME_MAX];
 	mode_t mask = umask(022);
 	int rc = 0;
 
-	for (size_t i = 0; i < TREE_READS_MAX && rc == 0; i++) {
+	for (size_t i = 0; i < ROOTFS_READS_MAX && rc == 0; i++) {
 		if ((r->reads & UINT64_C(1) << i) == 0 ||
-		    tree_seen[i].at == NULL)
+		    rootfs_seen[i].at == NULL)
 			continue;
-		tree_hidden(from, TREE_READ, i);
-		rc = tree_seen[i].name != NULL
-			 ? show_file(r, from, tree_seen[i].name,
-				     tree_seen[i].at, bare)
-			 : show(r, from, tree_seen[i].at, !r->locks, bare);
+		rootfs_hidden(from, ROOTFS_READ, i);
+		rc = rootfs_seen[i].name != NULL
+			 ? show_file(r, from, rootfs_seen[i].name,
+				     rootfs_seen[i].at, bare)
+			 : show(r, from, rootfs_seen[i].at, !r->locks, bare);
 	}
 	umask(mask);
 	return rc;
@@ -190,12 +190,12 @@ static const struct {
 	unsigned inodes; /* one such of all that /work may have */
 	unsigned long flags;
 } rooms[] = {
-    {TREE_WORK, "0700", 2, 1, 0},
+    {ROOTFS_WORK, "0700", 2, 1, 0},
     {"/tmp", "1777", 4, 4, MS_NOEXEC},
     {"/dev/shm", "1777", 4, 16, MS_NOEXEC},
 };
 
-static int mount_room(const struct tree_run *r, size_t i)
+static int mount_space(const struct rootfs_run *r, size_t i)
 {
 	char options[128];
 
@@ -210,7 +210,7 @@ static int mount_room(const struct tree_run *r, size_t i)
 		   : -errno;
 }
 
-int tree_enter(const struct tree_run *r, int *proc, bool *bare)
+int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)
 {
 	int rc;
 
@@ -218,7 +218,7 @@ int tree_enter(const struct tree_run *r, int *proc, bool *bare)
 	layer_shared(r, bare);
 	rc = show_package(r, bare);
 	for (size_t i = 0; i < ARRAY_LEN(rooms) && rc == 0; i++)
-		rc = mount_room(r, i);
+		rc = mount_space(r, i);
 	if (rc == 0)
 		rc = show_reads(r, bare);
 	if (r->locks)

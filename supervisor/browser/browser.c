@@ -81,22 +81,22 @@ static bool needs_browser(const struct template *t)
 	size_t n = tools == NULL ? 0 : json_object_array_length(tools);
 
 	for (size_t i = 0; i < n; i++)
-		if (broker_action(json_object_get_string(
+		if (browser_proto_action(json_object_get_string(
 			json_object_array_get_idx(tools, i))) != NULL)
 			return true;
 	return false;
 }
 
 bool browser_allow(const struct template *t, const struct config *config,
-		   struct refusal *r)
+		   struct tool_error *r)
 {
 	/* the disk is asked for those alone that need what is there */
-	const char *why = needs_browser(t) ? browser_lacks(config) : NULL;
+	const char *errmsg = needs_browser(t) ? browser_lacks(config) : NULL;
 
-	if (why == NULL)
+	if (errmsg == NULL)
 		return true;
-	refuse(r, "BROWSER_UNAVAILABLE", NULL,
-	       "%s needs a browser, and there is none here: %s", t->id, why);
+	tool_error_set(r, "BROWSER_UNAVAILABLE", NULL,
+	       "%s needs a browser, and there is none here: %s", t->id, errmsg);
 	return false;
 }
 
@@ -142,9 +142,9 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 	if (c->browser_deny != NULL)
 		add_text(&a, "--deny", c->browser_deny);
 	add_text(&a, "--log-level", c->log_level);
-	if (geteuid() == 0 && uids_browser() != 0)
-		add_number(&a, "--uid", uids_browser());
-	rc = launch_broker(program, a.all, end, log, pid);
+	if (geteuid() == 0 && uid_range_browser() != 0)
+		add_number(&a, "--uid", uid_range_browser());
+	rc = spawn_exec_browser(program, a.all, end, log, pid);
 	if (rc == 0) /* it starts nothing before something is asked */
 		(void)cgroup_place(CGROUP_BROWSER, *pid);
 	for (size_t i = 0; i < a.n; i++)
@@ -155,32 +155,32 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 struct browser *browser_new(struct server *srv, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
-	const struct broker_env env = {
+	const struct browser_process_env env = {
 	    .base = srv->base, .launch = launch, .arg = b, .shared = srv->others};
 
 	program = path;
 	b->server = srv;
-	b->broker = broker_new(&env);
+	b->process = browser_process_new(&env);
 	return b;
 }
 
 void browser_stop(struct browser *b)
 {
 	if (b != NULL)
-		broker_stop(b->broker);
+		browser_process_stop(b->process);
 }
 
 void browser_free(struct browser *b)
 {
 	if (b == NULL)
 		return;
-	broker_free(b->broker);
+	browser_process_free(b->process);
 	free(b);
 }
 
 bool browser_exited(struct browser *b, pid_t pid, int status)
 {
-	return b != NULL && broker_exited(b->broker, pid, status);
+	return b != NULL && browser_process_exited(b->process, pid, status);
 }
 
 /* ---- what it is told ---- */
@@ -213,14 +213,14 @@ void browser_tell(struct browser *b, const char *request, const char *key,
 	struct json_object *o = json_object_new_object();
 
 	add_str(o, key, value);
-	broker_ask(b->broker, request, o, BROWSER_REQUEST_MS, NULL, NULL);
+	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL, NULL);
 }
 
 void browser_requestors_changed(struct browser *b)
 {
 	struct requestor *q, *next;
 
-	if (!broker_is_running(b->broker))
+	if (!browser_process_is_running(b->process))
 		return;
 	HASH_ITER(hh, b->server->requestors.by_name, q, next)
 	if (requestor_gone(q))

@@ -37,34 +37,34 @@ const char *browser_lacks(const struct config *config);
  * version?, sandboxed?, cage?}; the last three while it has a session, so that nobody
  * sees by them what others do. C.state is in use until then.
  */
-void browser_view(struct call *c,
-		  void (*done)(struct call *c, struct json_object *view));
+void browser_view(struct request *c,
+		  void (*done)(struct request *c, struct json_object *view));
 
 /* Lines of the log: what runs, and for whom; perhaps later. */
 void browser_log(struct browser *b);
 
 /* May T run, as to the browser? One that needs it is refused in R without. */
 bool browser_allow(const struct template *t, const struct config *config,
-		   struct refusal *r);
+		   struct tool_error *r);
 
-/* ASK is a CALL of R's; see worker_on_ask. */
+/* ASK is a CALL of R's; see worker_on_question. */
 void browser_ask(struct browser *b, struct run *r,
-		 const struct worker_ask *ask);
+		 const struct worker_question *ask);
 void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
 void browser_forget(struct run *r);		/* it is about to be freed */
 
 /* May the client of S use ACTION itself? */
-bool browser_offers(const struct session *s, const struct broker_action *action);
+bool browser_offers(const struct session *s, const struct browser_proto_action *action);
 /* C is answered with what ACTION gives for ARGS (lent), which are unchecked. */
-void browser_call(struct call *c, const struct broker_action *action,
+void browser_call(struct request *c, const struct browser_proto_action *action,
 		  struct json_object *args);
 
 /*
  * Is ID a session that C's client may give to a run? DONE is called, perhaps
  * later, unless C is dropped before; C.state is in use until then.
  */
-void browser_find_session(struct call *c, const char *id,
-			  void (*done)(struct call *c, bool found));
+void browser_find_session(struct request *c, const char *id,
+			  void (*done)(struct request *c, bool found));
 
 /* Requestors may be gone: so are their sessions. */
 void browser_requestors_changed(struct browser *b);

@@ -14,11 +14,11 @@
 
 /* call.state: an action, or a look for a session. */
 struct client_ask {
-	struct call *call;
-	struct broker_call *asked; /* NULL: it is answered */
-	const struct broker_action *action;
+	struct request *call;
+	struct browser_rpc_call *asked; /* NULL: it is answered */
+	const struct browser_proto_action *action;
 	char id[ID_SIZE];
-	void (*done)(struct call *c, bool found);
+	void (*done)(struct request *c, bool found);
 };
 
 static void client_ask_free(void *state)
@@ -26,11 +26,11 @@ static void client_ask_free(void *state)
 	struct client_ask *a = state;
 
 	if (a->asked != NULL)
-		broker_forget(a->asked);
+		browser_process_forget(a->asked);
 	free(a);
 }
 
-static struct client_ask *client_ask_new(struct call *c)
+static struct client_ask *client_ask_new(struct request *c)
 {
 	struct client_ask *a = xcalloc(1, sizeof(*a));
 
@@ -40,7 +40,7 @@ static struct client_ask *client_ask_new(struct call *c)
 	return a;
 }
 
-bool browser_offers(const struct session *s, const struct broker_action *action)
+bool browser_offers(const struct session *s, const struct browser_proto_action *action)
 {
 	return requestor_uses(s->requestor, action->name) &&
 	       browser_lacks(s->server->config) == NULL;
@@ -62,32 +62,32 @@ static const char *known_code(const char *code)
 	return "EXECUTION_ERROR";
 }
 
-static void refuse_client(struct call *c, struct json_object *e)
+static void refuse_client(struct request *c, struct json_object *e)
 {
 	struct json_object *details = json_member(e, "details");
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
-	refuse(&r, known_code(json_member_str(e, "code")),
+	tool_error_set(&r, known_code(json_member_str(e, "code")),
 	       json_object_get(details), "%s", json_member_str(e, "message"));
-	call_refuse(c, &r);
+	request_tool_error(c, &r);
 }
 
-static void client_answered(void *arg, const struct broker_answer *answer)
+static void client_answered(void *arg, const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
-	struct call *c = a->call;
+	struct request *c = a->call;
 
 	a->asked = NULL;
 	audit_browser(c->session->requestor, NULL, a->action->name,
 		      answer->ok ? NULL : "failed");
 	if (answer->ok)
-		call_tool_result(c, json_object_get(answer->body), false);
+		request_tool_result(c, json_object_get(answer->body), false);
 	else
 		refuse_client(c, answer->body);
 }
 
 /* What may be too much for a client that does not read. */
-static bool is_large(const struct broker_action *action)
+static bool is_large(const struct browser_proto_action *action)
 {
 	return strcmp(action->name, "screenshot") == 0 ||
 	       strncmp(action->name, "get_", 4) == 0;
@@ -95,15 +95,15 @@ static bool is_large(const struct broker_action *action)
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	const char *name = json_member_str(c->msg.params, "name");
 
 	(void)fd, (void)what;
-	browser_call(c, broker_action(name),
+	browser_call(c, browser_proto_action(name),
 		     json_member(c->msg.params, "arguments"));
 }
 
-void browser_call(struct call *c, const struct broker_action *action,
+void browser_call(struct request *c, const struct browser_proto_action *action,
 		  struct json_object *args)
 {
 	struct session *s = c->session;
@@ -112,13 +112,13 @@ void browser_call(struct call *c, const struct broker_action *action,
 
 	s->requestor->browses = true;
 	if (is_large(action)) {
-		if (call_crowded(c, on_turn))
+		if (request_backlogged(c, on_turn))
 			return;
-		call_reads(c);
+		request_mark_large(c);
 	}
 	a = client_ask_new(c);
 	a->action = action;
-	a->asked = broker_ask(b->broker, action->name,
+	a->asked = browser_process_ask(b->process, action->name,
 			      browser_body(s->requestor, session_trust(s), NULL,
 					   args, CLIENT_CALL_MS),
 			      CLIENT_CALL_MS, client_answered, a);
@@ -137,11 +137,11 @@ static bool may_give(struct json_object *s, const struct client_ask *a)
 		strcmp(trust, trust_name(TRUST_LOCAL)) != 0);
 }
 
-static void sessions_answered(void *arg, const struct broker_answer *answer)
+static void sessions_answered(void *arg, const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
-	struct call *c = a->call;
-	void (*done)(struct call *, bool) = a->done;
+	struct request *c = a->call;
+	void (*done)(struct request *, bool) = a->done;
 	struct json_object *list = json_member(answer->body, "sessions");
 	bool found = false;
 	size_t n;
@@ -155,15 +155,15 @@ static void sessions_answered(void *arg, const struct broker_answer *answer)
 	done(c, found);
 }
 
-void browser_find_session(struct call *c, const char *id,
-			  void (*done)(struct call *c, bool found))
+void browser_find_session(struct request *c, const char *id,
+			  void (*done)(struct request *c, bool found))
 {
 	struct session *s = c->session;
 	struct browser *b = s->server->browser;
 	struct json_object *body;
 	struct client_ask *a;
 
-	if (!id_ok(id, BROKER_SESSION) || !broker_is_running(b->broker)) {
+	if (!id_ok(id, BROWSER_PROTO_SESSION) || !browser_process_is_running(b->process)) {
 		done(c, false);
 		return;
 	}
@@ -173,6 +173,6 @@ void browser_find_session(struct call *c, const char *id,
 	body = json_object_new_object();
 	json_object_object_add(body, "requestor",
 			       json_object_new_string(s->requestor->name));
-	a->asked = broker_ask(b->broker, "sessions", body, BROWSER_REQUEST_MS,
+	a->asked = browser_process_ask(b->process, "sessions", body, BROWSER_REQUEST_MS,
 			      sessions_answered, a);
 }

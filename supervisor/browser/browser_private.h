@@ -17,7 +17,7 @@
 
 struct browser {
 	struct server *server;
-	struct broker *broker;
+	struct browser_process *process;
 };
 
 

@@ -31,8 +31,8 @@
 
 enum life { NONE, RUNNING, ENDING };
 
-struct broker {
-	struct broker_env env;
+struct browser_process {
+	struct browser_process_env env;
 	enum life life;
 	pid_t pid;
 	int fd;
@@ -43,13 +43,13 @@ struct broker {
 	int64_t restart_ms;
 	unsigned failed; /* starts */
 	uint64_t starts;
-	struct broker_calls calls;
-	struct broker_log *log;
+	struct browser_rpc requests;
+	struct browser_process_log *log;
 };
 
 /* ---- the end of the program ---- */
 
-static void close_channel(struct broker *b)
+static void close_channel(struct browser_process *b)
 {
 	if (b->fd < 0)
 		return;
@@ -59,7 +59,7 @@ static void close_channel(struct broker *b)
 	b->fd = -1;
 }
 
-static void look_in(struct broker *b, int64_t ms)
+static void look_in(struct browser_process *b, int64_t ms)
 {
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
@@ -67,9 +67,9 @@ static void look_in(struct broker *b, int64_t ms)
 }
 
 /* One that never answered is not started again at once. */
-static void pause_starts(struct broker *b)
+static void pause_starts(struct browser_process *b)
 {
-	if (b->calls.answered) {
+	if (b->requests.answered) {
 		b->restart_ms = RESTART_FIRST_MS;
 		b->failed = 0;
 	} else {
@@ -82,37 +82,37 @@ static void pause_starts(struct broker *b)
 }
 
 /* It said nonsense, or no more: whatever it was at is lost. */
-static void lose(struct broker *b, const char *why)
+static void lose(struct browser_process *b, const char *errmsg)
 {
 	struct timeval tv = {.tv_sec = END_MS / 1000};
 
 	if (b->life != RUNNING)
 		return;
-	log_warn("browser", "broker=%d gone why=\"%s\"", (int)b->pid, why);
+	log_warn("browser", "broker=%d gone why=\"%s\"", (int)b->pid, errmsg);
 	b->life = ENDING;
 	close_channel(b);
 	event_add(b->hurry, &tv);
 	pause_starts(b);
-	if (b->calls.answered)
-		broker_calls_fail_begun(
-		    &b->calls, "PAGE_CRASHED",
+	if (b->requests.answered)
+		browser_rpc_fail_begun(
+		    &b->requests, "PAGE_CRASHED",
 		    "the browser has ended, and its pages and sessions "
 		    "with it");
 	else
-		broker_calls_fail_begun(&b->calls, "BROWSER_UNAVAILABLE",
+		browser_rpc_fail_begun(&b->requests, "BROWSER_UNAVAILABLE",
 					NEVER_ANSWERED);
 }
 
 static void on_hurry(evutil_socket_t fd, short what, void *arg)
 {
-	const struct broker *b = arg;
+	const struct browser_process *b = arg;
 
 	(void)fd, (void)what;
 	if (b->life == ENDING)
 		kill(b->pid, SIGKILL);
 }
 
-bool broker_exited(struct broker *b, pid_t pid, int status)
+bool browser_process_exited(struct browser_process *b, pid_t pid, int status)
 {
 	if (b == NULL || b->life == NONE || pid != b->pid)
 		return false;
@@ -121,7 +121,7 @@ bool broker_exited(struct broker *b, pid_t pid, int status)
 	evtimer_del(b->hurry);
 	b->life = NONE;
 	b->pid = 0;
-	if (!TAILQ_EMPTY(&b->calls.out))
+	if (!TAILQ_EMPTY(&b->requests.out))
 		look_in(b, 0);
 	return true;
 }
@@ -131,8 +131,8 @@ bool broker_exited(struct broker *b, pid_t pid, int status)
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static char frame[CHAN_FRAME_MAX];
-	struct broker *b = arg;
-	const char *why;
+	struct browser_process *b = arg;
+	const char *errmsg;
 
 	(void)fd, (void)what;
 	for (int i = 0; i < FRAMES_PER_WAKE && b->life == RUNNING; i++) {
@@ -142,24 +142,24 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 			return;
 		if (n <= 0)
 			lose(b, "its end is closed");
-		else if (broker_calls_hear(&b->calls, frame, (size_t)n, &why) <
+		else if (browser_rpc_recv(&b->requests, frame, (size_t)n, &errmsg) <
 			 0)
-			lose(b, why);
+			lose(b, errmsg);
 	}
 }
 
 /* ---- what it is told ---- */
 
-static void flush(struct broker *b)
+static void flush(struct browser_process *b)
 {
 	static char frame[CHAN_FRAME_MAX];
 	size_t n;
 	int rc = 0;
 
-	while (rc == 0 && (n = broker_calls_frame(&b->calls, frame)) > 0) {
+	while (rc == 0 && (n = browser_rpc_frame(&b->requests, frame)) > 0) {
 		rc = chan_send(b->fd, frame, n);
 		if (rc == 0)
-			broker_calls_left(&b->calls);
+			browser_rpc_sent(&b->requests);
 	}
 	if (rc == -EAGAIN)
 		event_add(b->writable, NULL);
@@ -174,7 +174,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- starting it ---- */
 
-static int start(struct broker *b)
+static int start(struct browser_process *b)
 {
 	int ends[2], high, log, rc = chan_pair(ends);
 
@@ -182,7 +182,7 @@ static int start(struct broker *b)
 		return rc;
 	/* the child's ends lie above the numbers that the child assigns */
 	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
-	log = high < 0 ? -errno : broker_log_open(b->log);
+	log = high < 0 ? -errno : browser_process_log_open(b->log);
 	rc = log < 0 ? log : b->env.launch(b->env.arg, high, log, &b->pid);
 	if (high >= 0)
 		close(high);
@@ -197,7 +197,7 @@ static int start(struct broker *b)
 	b->life = RUNNING;
 	b->starts++;
 	b->fd = ends[0];
-	broker_calls_begin(&b->calls);
+	browser_rpc_begin(&b->requests);
 	b->readable =
 	    event_new(b->env.base, b->fd, EV_READ | EV_PERSIST, on_readable, b);
 	b->writable = event_new(b->env.base, b->fd, EV_WRITE, on_writable, b);
@@ -205,14 +205,14 @@ static int start(struct broker *b)
 	return 0;
 }
 
-static void try_start(struct broker *b)
+static void try_start(struct browser_process *b)
 {
 	int64_t wait = b->start_at - clock_mono_ms();
 	int rc;
 
 	if (b->failed >= FAILED_STARTS_MAX) {
 		b->failed--; /* the next who asks has it tried again */
-		broker_calls_fail_out(&b->calls, "BROWSER_UNAVAILABLE",
+		browser_rpc_fail_out(&b->requests, "BROWSER_UNAVAILABLE",
 				      NEVER_ANSWERED);
 		return;
 	}
@@ -224,21 +224,21 @@ static void try_start(struct broker *b)
 	if (rc == 0)
 		return;
 	log_error("browser", "broker=none err=\"%s\"", strerror(-rc));
-	broker_calls_begin(&b->calls);
+	browser_rpc_begin(&b->requests);
 	pause_starts(b);
-	broker_calls_fail_out(
-	    &b->calls, "BROWSER_UNAVAILABLE",
+	browser_rpc_fail_out(
+	    &b->requests, "BROWSER_UNAVAILABLE",
 	    "paddock-browser cannot be started; the server's log says "
 	    "why");
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-	struct broker *b = arg;
+	struct browser_process *b = arg;
 
 	(void)fd, (void)what;
-	broker_calls_fail_refused(&b->calls);
-	if (b->life == NONE && !TAILQ_EMPTY(&b->calls.out))
+	browser_rpc_fail_refused(&b->requests);
+	if (b->life == NONE && !TAILQ_EMPTY(&b->requests.out))
 		try_start(b);
 	if (b->life == RUNNING)
 		flush(b);
@@ -248,12 +248,12 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
 {
-	struct broker_call *c = arg;
-	struct broker *b = c->broker;
+	struct browser_rpc_call *c = arg;
+	struct browser_process *b = c->process;
 
 	(void)fd, (void)what;
 	if (c->text != NULL && c->seq == 0) { /* it never got a broker */
-		broker_calls_fail(c, "BROWSER_UNAVAILABLE",
+		browser_rpc_fail(c, "BROWSER_UNAVAILABLE",
 				  "the browser does not start");
 		return;
 	}
@@ -261,24 +261,24 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	lose(b, "it does not answer");
 }
 
-struct broker_call *broker_ask(struct broker *b, const char *tool,
+struct browser_rpc_call *browser_process_ask(struct browser_process *b, const char *tool,
 			       struct json_object *body, int64_t timeout_ms,
-			       broker_done done, void *arg)
+			       browser_rpc_done done, void *arg)
 {
 	int64_t ms = timeout_ms + OVERDUE_MS;
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-	struct broker_call *c = broker_calls_add(&b->calls, tool, body);
+	struct browser_rpc_call *c = browser_rpc_add(&b->requests, tool, body);
 
 	look_in(b, 0);
-	c->broker = b;
+	c->process = b;
 	c->done = done;
 	c->arg = arg;
 	if (c->len > MSG_ASK_MAX) {
 		c->code = "INVALID_PARAMETER";
-		c->why = "the arguments are over 1 MiB, which is fixed";
-	} else if (done != NULL && broker_calls_full(c, b->env.shared)) {
+		c->errmsg = "the arguments are over 1 MiB, which is fixed";
+	} else if (done != NULL && browser_rpc_full(c, b->env.shared)) {
 		c->code = "BROWSER_BUSY";
-		c->why = "too much of what you asked of the browser waits; try "
+		c->errmsg = "too much of what you asked of the browser waits; try "
 			 "again later";
 	}
 	c->overdue = evtimer_new(b->env.base, on_overdue, c);
@@ -287,58 +287,58 @@ struct broker_call *broker_ask(struct broker *b, const char *tool,
 }
 
 /* What has begun is sent to its end: its number is the broker's to answer. */
-void broker_forget(struct broker_call *c)
+void browser_process_forget(struct browser_rpc_call *c)
 {
-	struct broker *b = c->broker;
+	struct browser_process *b = c->process;
 	struct json_object *body;
 
 	c->done = NULL;
 	if (c->failing)
 		return;
 	if (c->seq == 0) {
-		broker_calls_remove(c);
+		browser_rpc_remove(c);
 		return;
 	}
 	body = json_object_new_object();
 	json_object_object_add(body, "seq", json_object_new_int64(c->seq));
-	broker_ask(b, "cancel", body, 0, NULL, NULL);
+	browser_process_ask(b, "cancel", body, 0, NULL, NULL);
 }
 
-bool broker_is_running(const struct broker *b)
+bool browser_process_is_running(const struct browser_process *b)
 {
 	return b->life == RUNNING;
 }
 
-pid_t broker_pid(const struct broker *b)
+pid_t browser_process_pid(const struct browser_process *b)
 {
 	return b->life == NONE ? 0 : b->pid;
 }
 
-uint64_t broker_starts(const struct broker *b)
+uint64_t browser_process_starts(const struct browser_process *b)
 {
 	return b->starts;
 }
 
 /* ---- our own start and end ---- */
 
-struct broker *broker_new(const struct broker_env *env)
+struct browser_process *browser_process_new(const struct browser_process_env *env)
 {
-	struct broker *b = xcalloc(1, sizeof(*b));
+	struct browser_process *b = xcalloc(1, sizeof(*b));
 
 	b->env = *env;
 	b->fd = -1;
 	b->restart_ms = RESTART_FIRST_MS;
 	b->look = evtimer_new(env->base, on_look, b);
-	b->log = broker_log_new(env->base);
+	b->log = browser_process_log_new(env->base);
 	b->hurry = evtimer_new(env->base, on_hurry, b);
-	broker_calls_init(&b->calls);
+	browser_rpc_init(&b->requests);
 	return b;
 }
 
 /* It ends by itself when its stream does, and its browser before it. */
-void broker_stop(struct broker *b)
+void browser_process_stop(struct browser_process *b)
 {
-	const struct timespec nap = {.tv_nsec = 5000000};
+	const struct timespec delay = {.tv_nsec = 5000000};
 	int64_t until = clock_mono_ms() + END_MS;
 	int status;
 
@@ -349,18 +349,18 @@ void broker_stop(struct broker *b)
 	while (clock_mono_ms() < until) {
 		if (waitpid(b->pid, &status, WNOHANG) != 0)
 			return;
-		nanosleep(&nap, NULL);
+		nanosleep(&delay, NULL);
 	}
 	kill(b->pid, SIGKILL);
 	waitpid(b->pid, &status, 0);
 }
 
-void broker_free(struct broker *b)
+void browser_process_free(struct browser_process *b)
 {
 	if (b == NULL)
 		return;
-	broker_calls_fini(&b->calls);
-	broker_log_free(b->log);
+	browser_rpc_fini(&b->requests);
+	browser_process_log_free(b->log);
 	event_free(b->look);
 	event_free(b->hurry);
 	free(b);

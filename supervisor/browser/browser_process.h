@@ -14,13 +14,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct broker;
-struct broker_call;
+struct browser_process;
+struct browser_rpc_call;
 
-struct broker_env {
+struct browser_process_env {
 	struct event_base *base;
 	/*
-	 * Start the program with END as its BROKER_FD and LOG as its standard
+	 * Start the program with END as its BROWSER_PROTO_FD and LOG as its standard
 	 * error. 0 and *PID, or -errno.
 	 */
 	int (*launch)(void *arg, int end, int log, pid_t *pid);
@@ -28,13 +28,13 @@ struct broker_env {
 	bool shared; /* there may be other requestors: leave them room */
 };
 
-struct broker *broker_new(const struct broker_env *env); /* copied */
+struct browser_process *browser_process_new(const struct browser_process_env *env); /* copied */
 /* End the program; what is asked stays unanswered. NULL is fine. */
-void broker_stop(struct broker *b);
-void broker_free(struct broker *b); /* stopped; NULL is fine */
+void browser_process_stop(struct browser_process *b);
+void browser_process_free(struct browser_process *b); /* stopped; NULL is fine */
 
 /* All lent. What is in it is a claim. */
-struct broker_answer {
+struct browser_rpc_answer {
 	bool ok;
 	/* an object; not OK: code and message, strings, details?, an object */
 	struct json_object *body;
@@ -42,24 +42,24 @@ struct broker_answer {
 	size_t len;
 };
 
-/* Called once, and never before broker_ask() has returned. */
-typedef void (*broker_done)(void *arg, const struct broker_answer *a);
+/* Called once, and never before browser_process_ask() has returned. */
+typedef void (*browser_rpc_done)(void *arg, const struct browser_rpc_answer *a);
 
 /*
  * Ask TOOL with BODY (taken), to be answered in TIMEOUT_MS: if it is not by
  * some seconds later, the program is taken for dead. DONE may be NULL.
  */
-struct broker_call *broker_ask(struct broker *b, const char *tool,
+struct browser_rpc_call *browser_process_ask(struct browser_process *b, const char *tool,
 			       struct json_object *body, int64_t timeout_ms,
-			       broker_done done, void *arg);
+			       browser_rpc_done done, void *arg);
 
 /* Nobody waits for CALL any more: it is called off, and its DONE not called. */
-void broker_forget(struct broker_call *call);
+void browser_process_forget(struct browser_rpc_call *call);
 
-bool broker_is_running(const struct broker *b);
-pid_t broker_pid(const struct broker *b); /* 0: there is none */
-uint64_t broker_starts(const struct broker *b); /* so far */
+bool browser_process_is_running(const struct browser_process *b);
+pid_t browser_process_pid(const struct browser_process *b); /* 0: there is none */
+uint64_t browser_process_starts(const struct browser_process *b); /* so far */
 /* A child of ours has ended: was it this one? */
-bool broker_exited(struct broker *b, pid_t pid, int status);
+bool browser_process_exited(struct browser_process *b, pid_t pid, int status);
 
 #endif

@@ -19,33 +19,33 @@
 
 #define READS_PER_WAKE 16
 
-struct broker_log {
+struct browser_process_log {
 	struct event_base *base;
 	struct event *readable; /* NULL: closed */
 	int fd;
-	char line[BROKER_LOG_LINE];
+	char line[BROWSER_PROCESS_LOG_LINE];
 	size_t n;
 	int64_t left, since; /* lines that may come, as of SINCE */
 	uint64_t lost;
 };
 
-static void refill(struct broker_log *l)
+static void refill(struct browser_process_log *l)
 {
 	int64_t now = clock_mono_ms();
-	int64_t more = (now - l->since) * BROKER_LOG_RATE / 1000;
+	int64_t more = (now - l->since) * BROWSER_PROCESS_LOG_RATE / 1000;
 
 	if (more <= 0)
 		return;
 	l->since = now;
-	l->left = l->left + more < BROKER_LOG_BURST ? l->left + more
-						    : BROKER_LOG_BURST;
+	l->left = l->left + more < BROWSER_PROCESS_LOG_BURST ? l->left + more
+						    : BROWSER_PROCESS_LOG_BURST;
 	if (l->lost > 0)
 		log_warn("browser", "log=lossy lost=%llu",
 			 (unsigned long long)l->lost);
 	l->lost = 0;
 }
 
-static void end_line(struct broker_log *l)
+static void end_line(struct browser_process_log *l)
 {
 	refill(l);
 	if (l->n > 0 && l->left > 0) {
@@ -57,7 +57,7 @@ static void end_line(struct broker_log *l)
 	l->n = 0;
 }
 
-static void take(struct broker_log *l, const char *p, size_t n)
+static void take(struct browser_process_log *l, const char *p, size_t n)
 {
 	for (; n > 0; p++, n--) {
 		if (*p == '\n')
@@ -67,7 +67,7 @@ static void take(struct broker_log *l, const char *p, size_t n)
 	}
 }
 
-static void hang_up(struct broker_log *l)
+static void hang_up(struct browser_process_log *l)
 {
 	end_line(l);
 	if (l->readable != NULL) {
@@ -78,7 +78,7 @@ static void hang_up(struct broker_log *l)
 }
 
 /* True: there may be more. */
-static bool read_some(struct broker_log *l)
+static bool read_some(struct browser_process_log *l)
 {
 	char piece[4096];
 	ssize_t n = read(l->fd, piece, sizeof(piece));
@@ -92,24 +92,24 @@ static bool read_some(struct broker_log *l)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct broker_log *l = arg;
+	struct browser_process_log *l = arg;
 
 	(void)fd, (void)what;
 	for (int i = 0; i < READS_PER_WAKE && read_some(l); i++)
 		;
 }
 
-struct broker_log *broker_log_new(struct event_base *base)
+struct browser_process_log *browser_process_log_new(struct event_base *base)
 {
-	struct broker_log *l = xcalloc(1, sizeof(*l));
+	struct browser_process_log *l = xcalloc(1, sizeof(*l));
 
 	l->base = base;
-	l->left = BROKER_LOG_BURST;
+	l->left = BROWSER_PROCESS_LOG_BURST;
 	l->since = clock_mono_ms();
 	return l;
 }
 
-int broker_log_open(struct broker_log *l)
+int browser_process_log_open(struct browser_process_log *l)
 {
 	int ends[2], high;
 
@@ -132,16 +132,16 @@ int broker_log_open(struct broker_log *l)
 	return high;
 }
 
-void broker_log_stop(struct broker_log *l)
+void browser_process_log_stop(struct browser_process_log *l)
 {
 	if (l->readable != NULL)
 		on_readable(l->fd, EV_READ, l);
 	hang_up(l);
 }
 
-void broker_log_free(struct broker_log *l)
+void browser_process_log_free(struct browser_process_log *l)
 {
 	if (l != NULL)
-		broker_log_stop(l);
+		browser_process_log_stop(l);
 	free(l);
 }

@@ -9,18 +9,18 @@
 
 #include <event2/event.h>
 
-#define BROKER_LOG_LINE 2048  /* bytes; the rest of a longer one is dropped */
-#define BROKER_LOG_RATE 100   /* lines a second, for long */
-#define BROKER_LOG_BURST 1000 /* and at once */
+#define BROWSER_PROCESS_LOG_LINE 2048  /* bytes; the rest of a longer one is dropped */
+#define BROWSER_PROCESS_LOG_RATE 100   /* lines a second, for long */
+#define BROWSER_PROCESS_LOG_BURST 1000 /* and at once */
 
-struct broker_log;
+struct browser_process_log;
 
-struct broker_log *broker_log_new(struct event_base *base);
-void broker_log_free(struct broker_log *l); /* NULL is fine */
+struct browser_process_log *browser_process_log_new(struct event_base *base);
+void browser_process_log_free(struct browser_process_log *l); /* NULL is fine */
 
 /* For one that is about to start: its end, the caller's; or -errno. */
-int broker_log_open(struct broker_log *l);
+int browser_process_log_open(struct browser_process_log *l);
 /* What it has said by now is logged, and nothing is read any more. */
-void broker_log_stop(struct broker_log *l);
+void browser_process_log_stop(struct browser_process_log *l);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define UNSENT_MAX (16u << 20) /* bytes of what is asked */
 
-static void call_free(struct broker_call *c)
+static void call_free(struct browser_rpc_call *c)
 {
 	if (c->text != NULL)
 		c->of->unsent -= c->len;
@@ -30,9 +30,9 @@ static void call_free(struct broker_call *c)
 /* ---- answers and failures ---- */
 
 /* It is in no list any more. */
-static void tell(struct broker_call *c, const struct broker_answer *a)
+static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
 {
-	broker_done done = c->done;
+	browser_rpc_done done = c->done;
 	void *arg = c->arg;
 
 	c->done = NULL;
@@ -41,12 +41,12 @@ static void tell(struct broker_call *c, const struct broker_answer *a)
 	call_free(c);
 }
 
-static void fail(struct broker_call *c, const char *code, const char *why)
+static void fail(struct browser_rpc_call *c, const char *code, const char *errmsg)
 {
-	struct broker_answer a = {.body = json_object_new_object()};
+	struct browser_rpc_answer a = {.body = json_object_new_object()};
 
 	json_object_object_add(a.body, "code", json_object_new_string(code));
-	json_object_object_add(a.body, "message", json_object_new_string(why));
+	json_object_object_add(a.body, "message", json_object_new_string(errmsg));
 	a.json = json_text(a.body, &a.len);
 	tell(c, &a);
 	json_object_put(a.body);
@@ -65,9 +65,9 @@ static bool has_form(struct json_object *body, bool ok)
 }
 
 /* What pages put into an answer may spoil it; that is no fault of others. */
-static void answer(struct broker_call *c, const char *json, size_t len)
+static void answer(struct browser_rpc_call *c, const char *json, size_t len)
 {
-	struct broker_answer a = {.ok = c->ok, .json = json, .len = len};
+	struct browser_rpc_answer a = {.ok = c->ok, .json = json, .len = len};
 
 	if (json_parse(&a.body, json, len, NULL) == 0 && has_form(a.body, a.ok))
 		tell(c, &a);
@@ -78,39 +78,39 @@ static void answer(struct broker_call *c, const char *json, size_t len)
 }
 
 /* All in LIST fail; what is asked meanwhile is in another. */
-static void fail_all(struct broker_call_list *list, const char *code,
-		     const char *why)
+static void fail_all(struct browser_rpc_list *list, const char *code,
+		     const char *errmsg)
 {
-	struct broker_call_list now = TAILQ_HEAD_INITIALIZER(now);
-	struct broker_call *c;
+	struct browser_rpc_list now = TAILQ_HEAD_INITIALIZER(now);
+	struct browser_rpc_call *c;
 
 	TAILQ_CONCAT(&now, list, link);
 	TAILQ_FOREACH(c, &now, link)
 	c->failing = true;
 	while ((c = TAILQ_FIRST(&now)) != NULL) {
 		TAILQ_REMOVE(&now, c, link);
-		fail(c, code, why);
+		fail(c, code, errmsg);
 	}
 }
 
-void broker_calls_fail(struct broker_call *c, const char *code, const char *why)
+void browser_rpc_fail(struct browser_rpc_call *c, const char *code, const char *errmsg)
 {
 	TAILQ_REMOVE(&c->of->out, c, link);
-	fail(c, code, why);
+	fail(c, code, errmsg);
 }
 
-void broker_calls_fail_out(struct broker_calls *cs, const char *code,
-			   const char *why)
+void browser_rpc_fail_out(struct browser_rpc *cs, const char *code,
+			   const char *errmsg)
 {
-	fail_all(&cs->out, code, why);
+	fail_all(&cs->out, code, errmsg);
 }
 
 /* What nobody waits for is about what the program knew of. */
-void broker_calls_fail_begun(struct broker_calls *cs, const char *code,
-			     const char *why)
+void browser_rpc_fail_begun(struct browser_rpc *cs, const char *code,
+			     const char *errmsg)
 {
-	struct broker_call_list lost = TAILQ_HEAD_INITIALIZER(lost);
-	struct broker_call *c, *next;
+	struct browser_rpc_list lost = TAILQ_HEAD_INITIALIZER(lost);
+	struct browser_rpc_call *c, *next;
 
 	cs->coming = NULL;
 	TAILQ_CONCAT(&lost, &cs->sent, link);
@@ -121,18 +121,18 @@ void broker_calls_fail_begun(struct broker_calls *cs, const char *code,
 		TAILQ_REMOVE(&cs->out, c, link);
 		TAILQ_INSERT_TAIL(&lost, c, link);
 	}
-	fail_all(&lost, code, why);
+	fail_all(&lost, code, errmsg);
 }
 
-void broker_calls_fail_refused(struct broker_calls *cs)
+void browser_rpc_fail_refused(struct browser_rpc *cs)
 {
-	struct broker_call *c, *after;
+	struct browser_rpc_call *c, *after;
 
 	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = after) {
 		after = TAILQ_NEXT(c, link);
 		if (c->code == NULL)
 			continue;
-		broker_calls_fail(c, c->code, c->why);
+		browser_rpc_fail(c, c->code, c->errmsg);
 		after =
 		    TAILQ_FIRST(&cs->out); /* others may have come or gone */
 	}
@@ -140,9 +140,9 @@ void broker_calls_fail_refused(struct broker_calls *cs)
 
 /* ---- what it says ---- */
 
-static struct broker_call *find(struct broker_calls *cs, uint32_t seq)
+static struct browser_rpc_call *find(struct browser_rpc *cs, uint32_t seq)
 {
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 
 	TAILQ_FOREACH(c, &cs->sent, link)
 	if (c->seq == seq)
@@ -150,7 +150,7 @@ static struct broker_call *find(struct broker_calls *cs, uint32_t seq)
 	return NULL;
 }
 
-static int take_bytes(struct broker_calls *cs, struct broker_call *c,
+static int take_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
 		      struct str s)
 {
 	struct buf text;
@@ -171,9 +171,9 @@ static int take_bytes(struct broker_calls *cs, struct broker_call *c,
 	return 0;
 }
 
-static int take(struct broker_calls *cs, const struct msg *m)
+static int take(struct browser_rpc *cs, const struct msg *m)
 {
-	struct broker_call *c;
+	struct browser_rpc_call *c;
 
 	if (m->type == MSG_CHUNK && cs->coming != NULL)
 		return take_bytes(cs, cs->coming, m->chunk.data);
@@ -187,26 +187,26 @@ static int take(struct broker_calls *cs, const struct msg *m)
 	return take_bytes(cs, c, m->answer.head);
 }
 
-int broker_calls_hear(struct broker_calls *cs, const void *frame, size_t len,
-		      const char **why)
+int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
+		      const char **errmsg)
 {
 	struct msg m;
 
-	if (msg_get(&m, frame, len, why) < 0)
+	if (msg_get(&m, frame, len, errmsg) < 0)
 		return -EPROTO;
-	*why = "an answer to nothing, or too long";
+	*errmsg = "an answer to nothing, or too long";
 	return take(cs, &m);
 }
 
 /* ---- what it is told ---- */
 
-void broker_calls_begin(struct broker_calls *cs)
+void browser_rpc_begin(struct browser_rpc *cs)
 {
 	cs->answered = false;
 	cs->last_seq = 0;
 }
 
-static struct str next_piece(const struct broker_call *c)
+static struct str next_piece(const struct browser_rpc_call *c)
 {
 	size_t left = c->len - c->at;
 
@@ -214,9 +214,9 @@ static struct str next_piece(const struct broker_call *c)
 			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
 }
 
-size_t broker_calls_frame(const struct broker_calls *cs, void *frame)
+size_t browser_rpc_frame(const struct browser_rpc *cs, void *frame)
 {
-	const struct broker_call *c = TAILQ_FIRST(&cs->out);
+	const struct browser_rpc_call *c = TAILQ_FIRST(&cs->out);
 	struct str s;
 	struct msg m;
 
@@ -234,9 +234,9 @@ size_t broker_calls_frame(const struct broker_calls *cs, void *frame)
 	return msg_put(frame, &m);
 }
 
-void broker_calls_left(struct broker_calls *cs)
+void browser_rpc_sent(struct browser_rpc *cs)
 {
-	struct broker_call *c = TAILQ_FIRST(&cs->out);
+	struct browser_rpc_call *c = TAILQ_FIRST(&cs->out);
 
 	if (c->seq == 0)
 		c->seq = ++cs->last_seq;
@@ -252,10 +252,10 @@ void broker_calls_left(struct broker_calls *cs)
 
 /* ---- asking ---- */
 
-struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
+struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs, const char *tool,
 				     struct json_object *body)
 {
-	struct broker_call *c = xcalloc(1, sizeof(*c));
+	struct browser_rpc_call *c = xcalloc(1, sizeof(*c));
 	const char *text = json_text(body, &c->len);
 
 	c->of = cs;
@@ -269,7 +269,7 @@ struct broker_call *broker_calls_add(struct broker_calls *cs, const char *tool,
 	return c;
 }
 
-static bool is_of(const struct broker_call *a, const struct broker_call *b)
+static bool is_of(const struct browser_rpc_call *a, const struct browser_rpc_call *b)
 {
 	return a->whose == NULL || b->whose == NULL
 		   ? a->whose == b->whose
@@ -277,38 +277,38 @@ static bool is_of(const struct broker_call *a, const struct broker_call *b)
 }
 
 struct use {
-	int64_t calls, bytes;
+	int64_t requests, bytes;
 };
 
-static void count(const struct broker_call_list *list,
-		  const struct broker_call *c, struct use *mine)
+static void count(const struct browser_rpc_list *list,
+		  const struct browser_rpc_call *c, struct use *mine)
 {
-	const struct broker_call *o;
+	const struct browser_rpc_call *o;
 
 	TAILQ_FOREACH(o, list, link)
 	if (is_of(o, c)) {
-		mine->calls++;
+		mine->requests++;
 		mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
 	}
 }
 
 static bool is_over(int64_t mine, int64_t all, int64_t most, bool shared)
 {
-	return mine > (shared ? share_of(most, all - mine) : most);
+	return mine > (shared ? fair_share(most, all - mine) : most);
 }
 
-bool broker_calls_full(const struct broker_call *c, bool shared)
+bool browser_rpc_full(const struct browser_rpc_call *c, bool shared)
 {
-	const struct broker_calls *cs = c->of;
+	const struct browser_rpc *cs = c->of;
 	struct use mine = {0};
 
 	count(&cs->out, c, &mine);
 	count(&cs->sent, c, &mine);
-	return is_over(mine.calls, (int64_t)cs->n, BROKER_CALLS_MAX, shared) ||
+	return is_over(mine.requests, (int64_t)cs->n, BROWSER_PROTO_CALLS_MAX, shared) ||
 	       is_over(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX, shared);
 }
 
-void broker_calls_remove(struct broker_call *c)
+void browser_rpc_remove(struct browser_rpc_call *c)
 {
 	TAILQ_REMOVE(&c->of->out, c, link);
 	call_free(c);
@@ -316,20 +316,20 @@ void broker_calls_remove(struct broker_call *c)
 
 /* ---- all of them ---- */
 
-void broker_calls_init(struct broker_calls *cs)
+void browser_rpc_init(struct browser_rpc *cs)
 {
-	*cs = (struct broker_calls){0};
+	*cs = (struct browser_rpc){0};
 	TAILQ_INIT(&cs->out);
 	TAILQ_INIT(&cs->sent);
 }
 
-void broker_calls_fini(struct broker_calls *cs)
+void browser_rpc_fini(struct browser_rpc *cs)
 {
-	struct broker_call *c, *next;
+	struct browser_rpc_call *c, *next;
 
 	TAILQ_CONCAT(&cs->out, &cs->sent, link);
 	for (c = TAILQ_FIRST(&cs->out); c != NULL; c = next) {
 		next = TAILQ_NEXT(c, link);
-		broker_calls_remove(c);
+		browser_rpc_remove(c);
 	}
 }

@@ -18,8 +18,8 @@
 struct pending {
 	struct browser_run *of;
 	uint32_t seq;
-	const struct broker_action *action;
-	struct broker_call *call;
+	const struct browser_proto_action *action;
+	struct browser_rpc_call *call;
 	LIST_ENTRY(pending) link;
 };
 
@@ -44,10 +44,10 @@ static void run_over(struct browser_run *br)
 
 	for (p = LIST_FIRST(&br->pending); p != NULL; p = next) {
 		next = LIST_NEXT(p, link);
-		broker_forget(p->call);
+		browser_process_forget(p->call);
 		pending_free(p);
 	}
-	if (broker_is_running(br->browser->broker))
+	if (browser_process_is_running(br->browser->process))
 		browser_tell(br->browser, "run_ended", "run", br->run->id);
 	run_watch_del(&br->watch);
 	br->run->browser = NULL;
@@ -84,7 +84,7 @@ static struct browser_run *browser_of(struct browser *b, struct run *r)
 
 /* A session has come to be, or stays: the run knows it by its id. */
 static void note_session(struct browser_run *br,
-			 const struct broker_action *action,
+			 const struct browser_proto_action *action,
 			 struct json_object *result)
 {
 	bool keeps = strcmp(action->name, KEEP) == 0;
@@ -94,14 +94,14 @@ static void note_session(struct browser_run *br,
 	if (!keeps && strcmp(action->name, "create_tab") != 0)
 		return;
 	id = json_member_str(result, "sessionId");
-	if (id != NULL && id_ok(id, BROKER_SESSION)) {
+	if (id != NULL && id_ok(id, BROWSER_PROTO_SESSION)) {
 		snprintf(br->own, sizeof(br->own), "%s", id);
 		if (keeps && r->session_id == NULL)
 			r->session_id = xstrdup(id);
 	}
 }
 
-static void run_answered(void *arg, const struct broker_answer *a)
+static void run_answered(void *arg, const struct browser_rpc_answer *a)
 {
 	struct pending *p = arg;
 	struct browser_run *br = p->of;
@@ -113,7 +113,7 @@ static void run_answered(void *arg, const struct broker_answer *a)
 	audit_browser(r->requestor, r->id, p->action->name,
 		      a->ok ? NULL : "failed");
 	pending_free(p);
-	worker_answer_ask(r, seq, a->ok, a->json, a->len);
+	worker_answer_question(r, seq, a->ok, a->json, a->len);
 }
 
 /* Other sessions of its requestor are none of a template's business. */
@@ -125,12 +125,12 @@ static bool is_its_session(const struct run *r, const char *id)
 
 /* Why R may not ASK; NULL: it may. */
 static const char *why_not(const struct browser *b, const struct run *r,
-			   const struct worker_ask *ask)
+			   const struct worker_question *ask)
 {
 	struct json_object *given = json_member(ask->params, "sessionId");
 	const char *no;
 
-	if (broker_action(ask->tool) == NULL)
+	if (browser_proto_action(ask->tool) == NULL)
 		return "there is no such tool to be called";
 	no = grants_tool(r->template, b->server->config, ask->tool);
 	if (no != NULL)
@@ -152,10 +152,10 @@ static int64_t time_left(const struct run *r)
 
 	if (left < 1)
 		return 1;
-	return left < BROKER_TIMEOUT_MAX ? left : BROKER_TIMEOUT_MAX;
+	return left < BROWSER_PROTO_TIMEOUT_MAX ? left : BROWSER_PROTO_TIMEOUT_MAX;
 }
 
-void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
+void browser_ask(struct browser *b, struct run *r, const struct worker_question *ask)
 {
 	const char *no = why_not(b, r, ask);
 	int64_t ms = time_left(r);
@@ -165,20 +165,20 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_ask *ask)
 	if (no != NULL) {
 		audit_browser(r->requestor, r->id, ask->tool,
 			      "CALL_NOT_ALLOWED");
-		worker_refuse_ask(r, ask, no);
+		worker_refuse_question(r, ask, no);
 		return;
 	}
 	r->requestor->browses = true;
 	p = xcalloc(1, sizeof(*p));
 	p->of = browser_of(b, r);
 	p->seq = ask->seq;
-	p->action = broker_action(ask->tool);
+	p->action = browser_proto_action(ask->tool);
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
 	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
 	/* as they are now: what was taken back since the start is not had */
 	json_object_object_add(body, "hosts",
 			       grants_hosts(r->template, b->server->config));
-	p->call = broker_ask(b->broker, ask->tool, body, ms, run_answered, p);
+	p->call = browser_process_ask(b->process, ask->tool, body, ms, run_answered, p);
 }
 
 void browser_drop(struct run *r, uint32_t seq)
@@ -192,6 +192,6 @@ void browser_drop(struct run *r, uint32_t seq)
 		break;
 	if (p == NULL)
 		return;
-	broker_forget(p->call);
+	browser_process_forget(p->call);
 	pending_free(p);
 }

@@ -14,9 +14,9 @@
 /* ---- for clients ---- */
 
 struct view { /* call.state */
-	struct call *call;
-	struct broker_call *asked; /* NULL: it is answered */
-	void (*done)(struct call *c, struct json_object *view);
+	struct request *call;
+	struct browser_rpc_call *asked; /* NULL: it is answered */
+	void (*done)(struct request *c, struct json_object *view);
 };
 
 static void view_free(void *state)
@@ -24,7 +24,7 @@ static void view_free(void *state)
 	struct view *v = state;
 
 	if (v->asked != NULL)
-		broker_forget(v->asked);
+		browser_process_forget(v->asked);
 	free(v);
 }
 
@@ -43,12 +43,12 @@ static struct json_object *known(const struct session *s)
 {
 	const struct config *config = s->server->config;
 	struct json_object *o = json_object_new_object();
-	const char *why = browser_lacks(config);
+	const char *errmsg = browser_lacks(config);
 	const char *path = browser_chromium(config);
 
-	add_bool(o, "available", why == NULL);
-	if (why != NULL)
-		add_str(o, "reason", why);
+	add_bool(o, "available", errmsg == NULL);
+	if (errmsg != NULL)
+		add_str(o, "reason", errmsg);
 	else if (path != NULL && session_trust(s) == TRUST_LOCAL)
 		add_str(o, "path", path);
 	return o;
@@ -70,7 +70,7 @@ static struct json_object *cage_of(const struct browser *b,
 	int64_t landlock =
 	    json_object_get_int64(json_member(cage, "landlock"));
 	int64_t uid = json_object_get_int64(json_member(cage, "uid"));
-	bool grouped = cgroup_holds(CGROUP_BROWSER, broker_pid(b->broker));
+	bool grouped = cgroup_holds(CGROUP_BROWSER, browser_process_pid(b->process));
 
 	add_bool(o, "seccomp",
 		 json_object_get_boolean(json_member(cage, "seccomp")));
@@ -82,12 +82,12 @@ static struct json_object *cage_of(const struct browser *b,
 	return o;
 }
 
-static void on_view(void *arg, const struct broker_answer *answer)
+static void on_view(void *arg, const struct browser_rpc_answer *answer)
 {
 	static const char *const told[] = {"version", "sandboxed"};
 	struct view *v = arg;
-	struct call *c = v->call;
-	void (*done)(struct call *, struct json_object *) = v->done;
+	struct request *c = v->call;
+	void (*done)(struct request *, struct json_object *) = v->done;
 	struct json_object *o = known(c->session), *is;
 	bool knows = answer->ok && has_session(c->session, answer->body);
 
@@ -104,19 +104,19 @@ static void on_view(void *arg, const struct broker_answer *answer)
 	done(c, o);
 }
 
-static struct broker_call *ask(struct browser *b, broker_done done, void *arg)
+static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done, void *arg)
 {
-	return broker_ask(b->broker, "status", json_object_new_object(),
+	return browser_process_ask(b->process, "status", json_object_new_object(),
 			  BROWSER_REQUEST_MS, done, arg);
 }
 
-void browser_view(struct call *c,
-		  void (*done)(struct call *c, struct json_object *view))
+void browser_view(struct request *c,
+		  void (*done)(struct request *c, struct json_object *view))
 {
 	struct browser *b = c->session->server->browser;
 	struct view *v;
 
-	if (!c->session->requestor->browses || !broker_is_running(b->broker)) {
+	if (!c->session->requestor->browses || !browser_process_is_running(b->process)) {
 		done(c, known(c->session));
 		return;
 	}
@@ -144,7 +144,7 @@ static const char *word(struct json_object *o, const char *key)
 					     : "no";
 }
 
-static void on_status(void *arg, const struct broker_answer *answer)
+static void on_status(void *arg, const struct browser_rpc_answer *answer)
 {
 	const struct browser *b = arg;
 	struct json_object *o = answer->body;
@@ -162,7 +162,7 @@ static void on_status(void *arg, const struct broker_answer *answer)
 		 "refusals=%lld",
 		 json_object_get_boolean(json_member(o, "running")) ? "running"
 								    : "idle",
-		 (unsigned long long)broker_starts(b->broker),
+		 (unsigned long long)browser_process_starts(b->process),
 		 version != NULL ? version : "", (long long)number(o, "starts"),
 		 (long long)number(o, "crashes"), word(o, "sandboxed"),
 		 (long long)number(o, "sessions"), (long long)number(o, "tabs"),
@@ -180,13 +180,13 @@ static void on_status(void *arg, const struct broker_answer *answer)
 
 void browser_log(struct browser *b)
 {
-	const char *why = browser_lacks(b->server->config);
+	const char *errmsg = browser_lacks(b->server->config);
 
-	if (broker_is_running(b->broker))
+	if (browser_process_is_running(b->process))
 		ask(b, on_status, b);
 	else
 		log_info("browser", "status=%s starts=%llu why=\"%s\"",
-			 why == NULL ? "off" : "none",
-			 (unsigned long long)broker_starts(b->broker),
-			 why == NULL ? "nothing has asked for it" : why);
+			 errmsg == NULL ? "off" : "none",
+			 (unsigned long long)browser_process_starts(b->process),
+			 errmsg == NULL ? "nothing has asked for it" : errmsg);
 }

@@ -23,25 +23,25 @@ static struct json_object *shapes(void)
 }
 
 /* Of a run alone: a client has no session of its own to be kept. */
-static bool is_tool(const struct broker_action *a)
+static bool is_tool(const struct browser_proto_action *a)
 {
 	return strcmp(a->name, "keep_session") != 0;
 }
 
-const struct broker_action *
-browser_tool_next(const struct broker_action *action)
+const struct browser_proto_action *
+browser_tool_next(const struct browser_proto_action *action)
 {
-	const struct broker_action *a =
-	    action == NULL ? broker_actions : action + 1;
+	const struct browser_proto_action *a =
+	    action == NULL ? browser_proto_actions : action + 1;
 
 	while (a->name != NULL && !is_tool(a))
 		a++;
 	return a->name != NULL ? a : NULL;
 }
 
-const struct broker_action *browser_tool(const char *name)
+const struct browser_proto_action *browser_tool(const char *name)
 {
-	const struct broker_action *a = broker_action(name);
+	const struct browser_proto_action *a = browser_proto_action(name);
 
 	return a != NULL && is_tool(a) ? a : NULL;
 }
@@ -73,26 +73,26 @@ static void add_choices(struct json_object *o, const char *words)
 	json_object_object_add(o, "enum", list);
 }
 
-static struct json_object *arg_schema(const struct broker_arg *a)
+static struct json_object *arg_schema(const struct browser_proto_arg *a)
 {
 	static const char *const types[] = {
-	    [BROKER_STRING] = "string",	    [BROKER_INTEGER] = "integer",
-	    [BROKER_BOOLEAN] = "boolean",   [BROKER_CHOICE] = "string",
-	    [BROKER_SESSION_ID] = "string", [BROKER_TAB_ID] = "string"};
+	    [BROWSER_PROTO_STRING] = "string",	    [BROWSER_PROTO_INTEGER] = "integer",
+	    [BROWSER_PROTO_BOOLEAN] = "boolean",   [BROWSER_PROTO_CHOICE] = "string",
+	    [BROWSER_PROTO_SESSION_ID] = "string", [BROWSER_PROTO_TAB_ID] = "string"};
 	struct json_object *o = json_object_new_object();
 
 	add_str(o, "type", types[a->type]);
-	if (a->type == BROKER_STRING && a->min > 0)
+	if (a->type == BROWSER_PROTO_STRING && a->min > 0)
 		add_int(o, "minLength", 1);
-	if (a->type == BROKER_STRING) /* of bytes: so many, or fewer */
+	if (a->type == BROWSER_PROTO_STRING) /* of bytes: so many, or fewer */
 		add_int(o, "maxLength", a->max);
-	if (a->type == BROKER_INTEGER) {
+	if (a->type == BROWSER_PROTO_INTEGER) {
 		add_int(o, "minimum", a->min);
 		add_int(o, "maximum", a->max);
 	}
-	if (a->type == BROKER_CHOICE)
+	if (a->type == BROWSER_PROTO_CHOICE)
 		add_choices(o, a->values);
-	if (a->has_value && a->type == BROKER_BOOLEAN)
+	if (a->has_value && a->type == BROWSER_PROTO_BOOLEAN)
 		json_object_object_add(o, "default",
 				       json_object_new_boolean(a->value != 0));
 	else if (a->has_value)
@@ -101,13 +101,13 @@ static struct json_object *arg_schema(const struct broker_arg *a)
 	return o;
 }
 
-static struct json_object *input_schema(const struct broker_action *action)
+static struct json_object *input_schema(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
 	struct json_object *required = json_object_new_array();
 
-	for (const struct broker_arg *a = action->args; a->name != NULL; a++) {
+	for (const struct browser_proto_arg *a = action->args; a->name != NULL; a++) {
 		json_object_object_add(properties, a->name, arg_schema(a));
 		if (a->required)
 			json_object_array_add(required,
@@ -148,7 +148,7 @@ static void add_result(const char **list, struct json_object *properties,
 	*list += strspn(*list, " ");
 }
 
-static struct json_object *output_schema(const struct broker_action *action)
+static struct json_object *output_schema(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
@@ -163,7 +163,7 @@ static struct json_object *output_schema(const struct broker_action *action)
 	return o;
 }
 
-static struct json_object *annotations(const struct broker_action *action)
+static struct json_object *annotations(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -177,7 +177,7 @@ static struct json_object *annotations(const struct broker_action *action)
 	return o;
 }
 
-struct json_object *browser_tool_definition(const struct broker_action *action)
+struct json_object *browser_tool_definition(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 

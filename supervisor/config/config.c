@@ -243,12 +243,12 @@ static bool same_token(const struct config_requestor *a,
 }
 
 static int check_requestor(const struct config *c, size_t i, const char *file,
-			   char *why, size_t size)
+			   char *errmsg, size_t size)
 {
 	const struct config_requestor *a = &c->requestors[i];
 
 	if (a->token_sha256 == NULL && a->uid < 0)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s: [requestor \"%s\"] needs a token_sha256 or "
 			       "a uid, by which it is known",
 			       file, a->name);
@@ -256,7 +256,7 @@ static int check_requestor(const struct config *c, size_t i, const char *file,
 		const struct config_requestor *b = &c->requestors[j];
 
 		if (same_token(a, b) || (a->uid >= 0 && a->uid == b->uid))
-			return why_set(why, size,
+			return errmsg_set(errmsg, size,
 				       "%s: [requestor \"%s\"] and [requestor "
 				       "\"%s\"] have the same %s",
 				       file, b->name, a->name,
@@ -266,17 +266,17 @@ static int check_requestor(const struct config *c, size_t i, const char *file,
 	return 0;
 }
 
-int config_check(const struct config *c, const char *file, char *why,
+int config_check(const struct config *c, const char *file, char *errmsg,
 		 size_t size)
 {
 	if (c->default_ttl_ms > c->max_ttl_ms)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s: default_ttl_ms (%" PRId64 ") is above "
 			       "max_ttl_ms (%" PRId64 "); lower the one or "
 			       "raise the other",
 			       file, c->default_ttl_ms, c->max_ttl_ms);
 	for (size_t i = 0; i < c->n_requestors; i++)
-		if (check_requestor(c, i, file, why, size) < 0)
+		if (check_requestor(c, i, file, errmsg, size) < 0)
 			return -EINVAL;
 	return 0;
 }
@@ -295,11 +295,11 @@ static char *absolute(const struct config_key *k, const char *value)
 }
 
 /* One folder, as it stands: a flag's value may have spaces in it. */
-static int add_templates(struct config *c, const char *path, char *why,
+static int add_templates(struct config *c, const char *path, char *errmsg,
 			 size_t size)
 {
 	if (*path != '/')
-		return why_set(why, size, "templates = \"%s\": expected a path",
+		return errmsg_set(errmsg, size, "templates = \"%s\": expected a path",
 			       path);
 	c->templates =
 	    xrealloc(c->templates, (c->n_templates + 1) * sizeof(char *));
@@ -318,25 +318,25 @@ static bool has_control(const char *value)
 }
 
 int config_set(struct config *c, const char *section, const char *key,
-	       const char *value, char *why, size_t size)
+	       const char *value, char *errmsg, size_t size)
 {
-	const char *near = NULL;
-	const struct config_key *k = config_key_find(section, key, &near);
+	const char *suggest = NULL;
+	const struct config_key *k = config_key_find(section, key, &suggest);
 	char *text;
 	int rc;
 
 	if (k == NULL || config_section_is_named(section))
-		return why_set(why, size, "%s: unknown key in [%s]", key,
+		return errmsg_set(errmsg, size, "%s: unknown key in [%s]", key,
 			       section);
 	if (has_control(value))
-		return why_set(why, size, "%s = \"%s\": there is a control "
+		return errmsg_set(errmsg, size, "%s = \"%s\": there is a control "
 			       "character, such as a line break, in it", key,
 			       value);
 	text = absolute(k, value);
 	if (k->type == CONFIG_DIRS)
-		rc = add_templates(c, text, why, size);
+		rc = add_templates(c, text, errmsg, size);
 	else
-		rc = config_key_set(k, c, text, false, why, size);
+		rc = config_key_set(k, c, text, false, errmsg, size);
 	free(text);
 	return rc;
 }
@@ -358,26 +358,26 @@ static bool whose(const char *text, const char **name, size_t *n,
 	return (*n == 1 && *text == '*') || config_is_id(text, colon);
 }
 
-int config_add_grant(struct config *c, const char *text, char *why, size_t size)
+int config_add_grant(struct config *c, const char *text, char *errmsg, size_t size)
 {
 	const struct config_key *k = NULL;
-	const char *name, *rest, *near = NULL;
+	const char *name, *rest, *suggest = NULL;
 	char reason[512], *key;
 	size_t n, len, i;
 	int rc;
 
 	if (!whose(text, &name, &n, &rest))
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "--grant %s: %.*s is no templateId; expected "
 			       "[TEMPLATE:]KEY=VALUE",
 			       text, (int)n, name);
 	len = strcspn(rest, "=");
 	key = xstrndup(rest, len);
 	if (rest[len] == '=')
-		k = config_key_find(CONFIG_GRANT, key, &near);
+		k = config_key_find(CONFIG_GRANT, key, &suggest);
 	free(key);
 	if (k == NULL)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
 			       "tools, hosts, read_paths, network, secrets, "
 			       "locks or digest as KEY",
@@ -385,7 +385,7 @@ int config_add_grant(struct config *c, const char *text, char *why, size_t size)
 	i = config_grant_index(c, name, n);
 	rc = config_key_set(k, &c->grants[i], rest + len + 1,
 			    config_key_is_list(k), reason, sizeof(reason));
-	return rc < 0 ? why_set(why, size, "--grant %s", reason) : 0;
+	return rc < 0 ? errmsg_set(errmsg, size, "--grant %s", reason) : 0;
 }
 
 static void print_section(const char *section, const void *base, FILE *out)

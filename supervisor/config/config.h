@@ -142,17 +142,17 @@ void config_free(struct config *c); /* NULL is fine */
 
 /*
  * Read FILE, then conf.d/NAME.conf beside it in the order of their names.
- * 0; -ENOENT: no FILE; -EINVAL with WHY (SIZE bytes): "FILE:12: key …: what
+ * 0; -ENOENT: no FILE; -EINVAL with ERRMSG (SIZE bytes): "FILE:12: key …: what
  * came, what would pass".
  */
-int config_read(struct config *c, const char *file, char *why, size_t size);
+int config_read(struct config *c, const char *file, char *errmsg, size_t size);
 
 /*
- * The same for LEN bytes of TEXT that NAME stands for in WHY; no conf.d. On
+ * The same for LEN bytes of TEXT that NAME stands for in ERRMSG; no conf.d. On
  * an error C holds half of it, and is only good for config_free().
  */
 int config_read_text(struct config *c, const char *name, const char *text,
-		     size_t len, char *why, size_t size);
+		     size_t len, char *errmsg, size_t size);
 
 /* Where the file is looked for without --config; the caller's. */
 char *config_default_file(uid_t uid);
@@ -169,16 +169,16 @@ char *config_shipped_templates(const char *exe);
 /*
  * Set one key of [server], [limits] or [sandbox], as a flag does: a path may
  * be relative to the working directory, and "templates" is one folder more.
- * 0, or -EINVAL with WHY.
+ * 0, or -EINVAL with ERRMSG.
  */
 int config_set(struct config *c, const char *section, const char *key,
-	       const char *value, char *why, size_t size);
+	       const char *value, char *errmsg, size_t size);
 void config_clear_templates(struct config *c); /* --templates replaces */
 /*
  * [TEMPLATE:]KEY=VALUE of a --grant flag: adds to what is granted to TEMPLATE,
- * else to all. 0, or -EINVAL with WHY.
+ * else to all. 0, or -EINVAL with ERRMSG.
  */
-int config_add_grant(struct config *c, const char *text, char *why,
+int config_add_grant(struct config *c, const char *text, char *errmsg,
 		     size_t size);
 
 /*

@@ -35,18 +35,18 @@ struct reading {
 	bool indented;	/* this line begins with a space */
 	bool continues; /* a key came since the section: inih goes on with it */
 	bool brackets;	/* that key's list may have [ADDRESS] */
-	bool failed;	/* WHY is set: deal out no more */
+	bool failed;	/* ERRMSG is set: deal out no more */
 	/* keys in this file: [0] of the server, [1 + 2 * i] of requestor i,
 	   [2 + 2 * i] of grant i */
 	bool (*seen)[CONFIG_KEYS_MAX];
 	size_t n_seen;
-	char *why;
+	char *errmsg;
 	size_t size;
 };
 
 static int fail(struct reading *r, const char *reason)
 {
-	why_set(r->why, r->size, "%s:%d: %s", r->file, r->line, reason);
+	errmsg_set(r->errmsg, r->size, "%s:%d: %s", r->file, r->line, reason);
 	r->failed = true;
 	return -EINVAL;
 }
@@ -126,20 +126,20 @@ static int unknown_section(struct reading *r, const char *section)
 {
 	const struct named *k = kind_of(section);
 	char reason[512];
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, section);
+	suggest_init(&suggest, section);
 	for (const char *const *s = config_sections; *s != NULL; s++)
-		near_try(&near, *s);
+		suggest_try(&suggest, *s);
 	if (k != NULL)
-		why_set(reason, sizeof(reason), "[%s]: expected %s", section,
+		errmsg_set(reason, sizeof(reason), "[%s]: expected %s", section,
 			k->expected);
-	else if (near.best != NULL)
-		why_set(reason, sizeof(reason),
+	else if (suggest.best != NULL)
+		errmsg_set(reason, sizeof(reason),
 			"[%s]: unknown section; did you mean [%s]?", section,
-			near.best);
+			suggest.best);
 	else
-		why_set(reason, sizeof(reason),
+		errmsg_set(reason, sizeof(reason),
 			"[%s]: unknown section; expected [server], [limits], "
 			"[sandbox], [browser], [requestor \"NAME\"] or "
 			"[grant \"TEMPLATE\"]",
@@ -238,7 +238,7 @@ static char *next_line(char *line, int room, void *arg)
 	n = end != NULL ? (size_t)(end - start) + 1 : r->len - r->at;
 	r->line++;
 	if (n >= (size_t)room) {
-		why_set(reason, sizeof(reason),
+		errmsg_set(reason, sizeof(reason),
 			"the line has more than %d bytes", room - 2);
 		fail(r, reason);
 		return NULL;
@@ -270,16 +270,16 @@ static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 }
 
 static int unknown_key(struct reading *r, const char *section, const char *name,
-		       const char *near)
+		       const char *suggest)
 {
 	char reason[512];
 
-	if (near != NULL)
-		why_set(reason, sizeof(reason),
+	if (suggest != NULL)
+		errmsg_set(reason, sizeof(reason),
 			"%s: unknown key in [%s]; did you mean %s?", name,
-			section, near);
+			section, suggest);
 	else
-		why_set(reason, sizeof(reason),
+		errmsg_set(reason, sizeof(reason),
 			"%s: unknown key in [%s]; paddockd --print-config "
 			"lists them all",
 			name, section);
@@ -295,12 +295,12 @@ static int check_line(struct reading *r, const struct config_key *k,
 	if (more && config_key_is_list(k))
 		return 0;
 	if (more)
-		why_set(reason, sizeof(reason),
+		errmsg_set(reason, sizeof(reason),
 			"the line begins with a space, so it would go on with "
 			"%s, which is no list",
 			k->name);
 	else if (twice(r, slot, k))
-		why_set(reason, sizeof(reason),
+		errmsg_set(reason, sizeof(reason),
 			"%s: the key came before in this file and section%s",
 			k->name,
 			config_key_is_list(k)
@@ -315,7 +315,7 @@ static int take(struct reading *r, const char *name, const char *value)
 {
 	const struct named *kind = kind_of(r->section);
 	const struct config_key *k;
-	const char *near, *who;
+	const char *suggest, *who;
 	char reason[512];
 	void *base = r->c;
 	size_t n = 0, slot = 0;
@@ -329,9 +329,9 @@ static int take(struct reading *r, const char *name, const char *value)
 		base = kind->find(r->c, who, n, &slot);
 	}
 	k = config_key_find(kind != NULL ? kind->section : r->section, name,
-			    &near);
+			    &suggest);
 	if (k == NULL)
-		return unknown_key(r, r->section, name, near);
+		return unknown_key(r, r->section, name, suggest);
 	if (check_line(r, k, slot, more) < 0)
 		return -EINVAL;
 	r->continues = true;
@@ -352,19 +352,19 @@ static int on_key(void *arg, const char *section, const char *name,
 }
 
 static int read_text(struct config *c, const char *name, const char *text,
-		     size_t len, char *why, size_t size)
+		     size_t len, char *errmsg, size_t size)
 {
 	struct reading r = {.c = c,
 			    .file = name,
 			    .text = text,
 			    .len = len,
-			    .why = why,
+			    .errmsg = errmsg,
 			    .size = size};
 	int bad = ini_parse_stream(next_line, &r, on_key, &r);
 
 	free(r.seen);
 	if (bad > 0 && (!r.failed || bad < r.line))
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s:%d: expected KEY = VALUE, [SECTION] or "
 			       "# COMMENT",
 			       name, bad);
@@ -372,11 +372,11 @@ static int read_text(struct config *c, const char *name, const char *text,
 }
 
 int config_read_text(struct config *c, const char *name, const char *text,
-		     size_t len, char *why, size_t size)
+		     size_t len, char *errmsg, size_t size)
 {
-	int rc = read_text(c, name, text, len, why, size);
+	int rc = read_text(c, name, text, len, errmsg, size);
 
-	return rc < 0 ? rc : config_check(c, name, why, size);
+	return rc < 0 ? rc : config_check(c, name, errmsg, size);
 }
 
 /* All of the plain file PATH. 0; -errno, or -EFBIG. */
@@ -412,16 +412,16 @@ static int slurp(const char *path, char **text, size_t *len)
 	return rc;
 }
 
-static int read_file(struct config *c, const char *path, char *why, size_t size)
+static int read_file(struct config *c, const char *path, char *errmsg, size_t size)
 {
 	char *text;
 	size_t len;
 	int rc = slurp(path, &text, &len);
 
 	if (rc == 0)
-		rc = read_text(c, path, text, len, why, size);
+		rc = read_text(c, path, text, len, errmsg, size);
 	else
-		why_set(why, size, "%s: %s", path, strerror(-rc));
+		errmsg_set(errmsg, size, "%s: %s", path, strerror(-rc));
 	free(text);
 	return rc == 0 || rc == -ENOENT ? rc : -EINVAL;
 }
@@ -438,17 +438,17 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_dir(struct config *c, const char *dir, char *why, size_t size)
+static int read_dir(struct config *c, const char *dir, char *errmsg, size_t size)
 {
 	struct dirent **list;
 	int rc = 0, n = scandir(dir, &list, is_conf, by_name);
 
 	if (n < 0 && errno != ENOENT)
-		return why_set(why, size, "%s: %s", dir, strerror(errno));
+		return errmsg_set(errmsg, size, "%s: %s", dir, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char *path = xasprintf("%s/%s", dir, list[i]->d_name);
 
-		if (rc == 0 && read_file(c, path, why, size) < 0)
+		if (rc == 0 && read_file(c, path, errmsg, size) < 0)
 			rc = -EINVAL;
 		free(path);
 		free(list[i]);
@@ -458,17 +458,17 @@ static int read_dir(struct config *c, const char *dir, char *why, size_t size)
 	return rc;
 }
 
-int config_read(struct config *c, const char *file, char *why, size_t size)
+int config_read(struct config *c, const char *file, char *errmsg, size_t size)
 {
 	const char *slash = strrchr(file, '/');
 	int n = slash != NULL ? (int)(slash - file + 1) : 0;
 	char *dir = xasprintf("%.*sconf.d", n, file);
-	int rc = read_file(c, file, why, size);
+	int rc = read_file(c, file, errmsg, size);
 
 	if (rc == 0)
-		rc = read_dir(c, dir, why, size);
+		rc = read_dir(c, dir, errmsg, size);
 	if (rc == 0)
-		rc = config_check(c, file, why, size);
+		rc = config_check(c, file, errmsg, size);
 	free(dir);
 	return rc;
 }

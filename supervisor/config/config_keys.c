@@ -304,18 +304,18 @@ const struct config_key *config_keys(size_t *n)
 }
 
 const struct config_key *config_key_find(const char *section, const char *name,
-					 const char **near)
+					 const char **suggest)
 {
-	struct near found;
+	struct suggest found;
 
-	near_init(&found, name);
+	suggest_init(&found, name);
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		if (strcmp(keys[i].section, section) != 0)
 			continue;
 		if (strcmp(keys[i].name, name) == 0)
 			return &keys[i];
-		near_try(&found, keys[i].name);
+		suggest_try(&found, keys[i].name);
 	}
-	*near = found.best;
+	*suggest = found.best;
 	return NULL;
 }

@@ -58,14 +58,14 @@ bool config_section_is_named(const char *section);
 
 /* The key, or NULL; then *NEAR is the nearest of that section or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name,
-					 const char **near);
+					 const char **suggest);
 
 /*
  * Put VALUE into BASE (the struct that the key's offset means); with MORE, a
- * list gets longer. 0, or -EINVAL with WHY: "key = "…": expected …".
+ * list gets longer. 0, or -EINVAL with ERRMSG: "key = "…": expected …".
  */
 int config_key_set(const struct config_key *k, void *base, const char *value,
-		   bool more, char *why, size_t size);
+		   bool more, char *errmsg, size_t size);
 void config_key_default(const struct config_key *k, void *base);
 bool config_key_is_list(const struct config_key *k);
 bool config_key_is_text(const struct config_key *k); /* its field is char * */

@@ -207,7 +207,7 @@ static bool is_tool(const char *s, size_t n)
 static bool is_granted(const char *s, size_t n)
 {
 	char *word = xstrndup(s, n);
-	bool good = strcmp(word, "all") == 0 || broker_action(word) != NULL;
+	bool good = strcmp(word, "all") == 0 || browser_proto_action(word) != NULL;
 
 	free(word);
 	return good;
@@ -286,14 +286,14 @@ static bool set_tools(const struct config_key *k, void *field,
 static bool set_hosts(const struct config_key *k, void *field,
 		      const char *value)
 {
-	struct hosts *all;
+	struct host_list *all;
 	char **list = field;
 
 	(void)k;
-	if (!add_words(field, value, hosts_word_ok))
+	if (!add_words(field, value, host_list_word_ok))
 		return false;
-	all = hosts_new(*list != NULL ? *list : ""); /* too many words? */
-	hosts_free(all);
+	all = host_list_new(*list != NULL ? *list : ""); /* too many words? */
+	host_list_free(all);
 	return all != NULL;
 }
 
@@ -423,7 +423,7 @@ bool config_key_is_text(const struct config_key *k)
 
 void config_key_expected(const struct config_key *k, char *text, size_t size)
 {
-	const struct broker_action *a = NULL;
+	const struct browser_proto_action *a = NULL;
 	char detail[224];
 	size_t n = 0;
 
@@ -435,7 +435,7 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 	while (k->type == CONFIG_TOOLS && (a = browser_tool_next(a)) != NULL)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", a->name);
-	for (a = broker_actions; k->type == CONFIG_GRANTED && a->name; a++)
+	for (a = browser_proto_actions; k->type == CONFIG_GRANTED && a->name; a++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", a->name);
 	assert(n < sizeof(detail));
@@ -464,7 +464,7 @@ void config_key_default(const struct config_key *k, void *base)
 }
 
 int config_key_set(const struct config_key *k, void *base, const char *value,
-		   bool more, char *why, size_t size)
+		   bool more, char *errmsg, size_t size)
 {
 	char expected[256];
 
@@ -480,8 +480,8 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
 	if (k->type == CONFIG_DIGEST) /* it may be the token itself */
-		return why_set(why, size, "%s: expected %s", k->name, expected);
-	return why_set(why, size, "%s = \"%s\": expected %s", k->name, value,
+		return errmsg_set(errmsg, size, "%s: expected %s", k->name, expected);
+	return errmsg_set(errmsg, size, "%s = \"%s\": expected %s", k->name, value,
 		       expected);
 }
 

@@ -39,22 +39,22 @@ static void on_kept(void *arg, const struct store_result *res)
 	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
 	if (res->rc != 0)
 		log_error("keep", "run=%s requestor=%s artifact=lost err=\"%s\"",
-			  k->run_id, k->requestor->name, res->why);
+			  k->run_id, k->requestor->name, res->errmsg);
 	if (r == NULL) {
 		; /* it has ended, and does not list it */
 	} else if (res->rc != 0) {
-		struct refusal why = {0};
+		struct tool_error errmsg = {0};
 
 		r->artifact_bytes -= k->artifact.size;
-		refuse(&why, "STORE_UNAVAILABLE", NULL,
+		tool_error_set(&errmsg, "STORE_UNAVAILABLE", NULL,
 		       "this server could not keep the artifact: %s", store_says(res->rc));
-		worker_answer_refused(r, &k->artifact, &why);
+		worker_answer_refused(r, &k->artifact, &errmsg);
 	} else {
 		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
 							  sizeof(*r->artifacts));
 		r->artifacts[r->n_artifacts++] = k->artifact;
-		missing_kept(r, k->artifact.name);
-		worker_answer_kept(r, k->artifact.id);
+		lost_artifacts_remove(r, k->artifact.name);
+		worker_answer_saved(r, k->artifact.id);
 		k->artifact = (struct run_artifact){0};
 	}
 	kept_free(k);
@@ -62,11 +62,11 @@ static void on_kept(void *arg, const struct store_result *res)
 
 static void refuse_artifact(struct kept *k, struct run *r)
 {
-	struct refusal why = {0};
+	struct tool_error errmsg = {0};
 
-	requestor_no_room(k->requestor, k->artifact.size, &why);
+	requestor_no_room(k->requestor, k->artifact.size, &errmsg);
 	r->artifact_bytes -= k->artifact.size;
-	worker_answer_refused(r, &k->artifact, &why);
+	worker_answer_refused(r, &k->artifact, &errmsg);
 }
 
 static void put(struct kept *k)
@@ -81,7 +81,7 @@ static void put(struct kept *k)
 	memcpy(row.id, k->artifact.id, sizeof(row.id));
 	memcpy(row.run_id, k->run_id, sizeof(row.run_id));
 	requestor_keep(k->requestor, k->artifact.size);
-	store_put_artifact(k->store, &row, k->tmp_path, STORE_NOW, on_kept, k);
+	store_put_artifact(k->store, &row, k->tmp_path, STORE_SYNC, on_kept, k);
 }
 
 /* How much its requestor has is known, or cannot be. */
@@ -114,13 +114,13 @@ static void on_usage(void *arg, const struct store_result *res)
 	keep(k);
 }
 
-void keep_learn(struct store *store, struct requestor *q)
+void artifact_save_count(struct store *store, struct requestor *q)
 {
 	requestor_asks_usage(q);
 	store_usage(store, q->name, on_learnt, q);
 }
 
-void keep_artifact(struct runs *s, struct store *store, struct run *r,
+void artifact_save(struct runs *s, struct store *store, struct run *r,
 		   struct run_artifact *a, char *tmp_path, const char *sha256)
 {
 	struct requestor *q = r->requestor;

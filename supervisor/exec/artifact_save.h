@@ -9,10 +9,10 @@
  * A's texts and TMP_PATH, which has its bytes, are taken; R, one of S, has a
  * worker. That is answered, now or later, unless it has died by then.
  */
-void keep_artifact(struct runs *s, struct store *store, struct run *r,
+void artifact_save(struct runs *s, struct store *store, struct run *r,
 		   struct run_artifact *a, char *tmp_path, const char *sha256);
 
 /* Have the store count what Q has there. */
-void keep_learn(struct store *store, struct requestor *q);
+void artifact_save_count(struct store *store, struct requestor *q);
 
 #endif

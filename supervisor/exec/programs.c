@@ -21,44 +21,44 @@
 /* The shim's own, beside what it keeps of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
 
-enum crew_kind programs_kind(const struct template *t)
+enum spawner_kind programs_kind(const struct template *t)
 {
-	return t->runtime == RUNTIME_PROGRAM ? CREW_PROGRAM : CREW_LUA;
+	return t->runtime == RUNTIME_PROGRAM ? SPAWNER_PROGRAM : SPAWNER_LUA;
 }
 
-static void add_read(struct crew_tree *tree, const char *path)
+static void add_read(struct spawner_rootfs *tree, const char *path)
 {
 	for (size_t i = 0; i < tree->n_reads; i++)
 		if (strcmp(tree->reads[i], path) == 0)
 			return;
-	if (tree->n_reads == CREW_READS_MAX) {
+	if (tree->n_reads == SPAWNER_READS_MAX) {
 		log_warn("programs",
 			 "read_path=\"%s\" shown=no msg=\"programs may ask for "
 			 "%u paths together\"",
-			 path, CREW_READS_MAX);
+			 path, SPAWNER_READS_MAX);
 		return;
 	}
 	tree->reads[tree->n_reads++] = (char *)path;
 }
 
-void programs_show(struct crew *c, const struct catalogue *all,
+void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config)
 {
-	struct crew_tree tree = {
+	struct spawner_rootfs tree = {
 	    .weak = config->allow_weak_programs,
 	    .copy_bytes = (uint64_t)config->max_package_copy_bytes,
 	    .copies_bytes = (uint64_t)config->max_package_copies_bytes};
 
 	tree.packages = xcalloc(all->n + 1, sizeof(*tree.packages));
-	tree.reads = xcalloc(CREW_READS_MAX, sizeof(char *));
+	tree.reads = xcalloc(SPAWNER_READS_MAX, sizeof(char *));
 	for (size_t i = 0; i < all->n; i++) {
 		const struct template *t = all->all[i];
-		struct crew_package *p = &tree.packages[tree.n_packages];
+		struct spawner_package *p = &tree.packages[tree.n_packages];
 
 		if (t->runtime != RUNTIME_PROGRAM)
 			continue;
 		tree.n_packages++;
-		*p = (struct crew_package){
+		*p = (struct spawner_package){
 		    .path = t->dir,
 		    .id = t->folder,
 		    .copied = grants_by_digest(t, config)};
@@ -67,7 +67,7 @@ void programs_show(struct crew *c, const struct catalogue *all,
 			if (grants_read(t, config, t->reads[j]))
 				add_read(&tree, t->reads[j]);
 	}
-	crew_set_tree(c, &tree);
+	spawner_set_tree(c, &tree);
 	free(tree.packages);
 	free(tree.reads);
 }
@@ -85,31 +85,31 @@ static const char *hidden_by(const char *path)
 
 /* Can PATH, which is granted, be shown by what lies there? */
 static bool may_read(const struct template *t, const char *path,
-		     const char *granted, struct refusal *r)
+		     const char *granted, struct tool_error *r)
 {
 	const char *own = hidden_by(path);
 	struct file_id id;
-	char why[PATH_MAX + 256];
+	char errmsg[PATH_MAX + 256];
 	int rc;
 
 	if (own != NULL) {
-		refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
+		tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,
 		       "%s asks to read %s, which no program can be shown, "
 		       "since each has a %s of its own; files have to lie "
 		       "elsewhere, and be asked for and granted there",
 		       t->id, path, own);
 		return false;
 	}
-	rc = granted_path_find_listed(granted, path, &id, why, sizeof(why));
+	rc = granted_path_find_listed(granted, path, &id, errmsg, sizeof(errmsg));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
 		return true; /* or who shows it to programs tells */
-	refuse(r, "PERMISSION_NOT_ALLOWED", NULL,
-	       "%s asks to read what it cannot be shown: %s", t->id, why);
+	tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,
+	       "%s asks to read what it cannot be shown: %s", t->id, errmsg);
 	return false;
 }
 
 static bool may_read_all(const struct template *t, const struct config *config,
-			 struct refusal *r)
+			 struct tool_error *r)
 {
 	char *granted = grants_reads(t, config);
 	bool may = true;
@@ -121,12 +121,12 @@ static bool may_read_all(const struct template *t, const struct config *config,
 }
 
 bool programs_allow(const struct template *t, const struct config *config,
-		    const struct isolation *iso, struct refusal *r)
+		    const struct isolation *iso, struct tool_error *r)
 {
 	if (t->runtime != RUNTIME_PROGRAM)
 		return true;
 	if (iso->no_programs[0] != '\0') {
-		refuse(r, "ISOLATION_TOO_WEAK", NULL,
+		tool_error_set(r, "ISOLATION_TOO_WEAK", NULL,
 		       "programs cannot be caged on this machine, so %s is not "
 		       "run: %s",
 		       t->id, iso->no_programs);
@@ -150,11 +150,11 @@ struct json_object *programs_view(const struct isolation *iso)
 	return v;
 }
 
-struct crew_job programs_job(const struct run *r)
+struct spawner_job programs_job(const struct run *r)
 {
 	const struct template *t = r->template;
 
-	return (struct crew_job){
+	return (struct spawner_job){
 	    .kind = programs_kind(t),
 	    .cpu_ms = (uint64_t)r->limits.cpu_ms,
 	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
@@ -236,8 +236,8 @@ static bool identify(const char *path, struct file_id *id,
 	bool good;
 
 	up = xasprintf("%.*s/", (int)(slash - path), path);
-	at = nolink_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
-	fd = at >= 0 ? nolink_open(at, slash + 1, O_PATH | O_DIRECTORY) : -1;
+	at = nofollow_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
+	fd = at >= 0 ? nofollow_open(at, slash + 1, O_PATH | O_DIRECTORY) : -1;
 	good = fd >= 0 && file_id_of(fd, id) == 0 && file_id_of(at, parent) == 0;
 	if (fd >= 0)
 		close(fd);
@@ -284,7 +284,7 @@ static enum standing package_stands(const struct config *c, const char *arg)
 		   &n) != 2 ||
 	    n == 0)
 		return NOT_ALLOWED;
-	n += (int)crew_digest_len(arg + n);
+	n += (int)zygote_proto_digest_len(arg + n);
 	if (!is_plain(arg + n))
 		return NOT_ALLOWED;
 	if (!identify(arg + n, &id, &parent) || !file_id_same(&id, &want))

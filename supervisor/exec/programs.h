@@ -13,21 +13,21 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 
-enum crew_kind programs_kind(const struct template *t);
+enum spawner_kind programs_kind(const struct template *t);
 
 /* C's programs see the packages of ALL, and what CONFIG grants them to read. */
-void programs_show(struct crew *c, const struct catalogue *all,
+void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config);
 
 /* May T run, to which all is granted? A program that may not is refused in R. */
 bool programs_allow(const struct template *t, const struct config *config,
-		    const struct isolation *iso, struct refusal *r);
+		    const struct isolation *iso, struct tool_error *r);
 
 /* {available, reason?}: can any be caged here? The caller's. */
 struct json_object *programs_view(const struct isolation *iso);
 
 /* What R's worker is for, all that it asks for granted; borrowed from R. */
-struct crew_job programs_job(const struct run *r);
+struct spawner_job programs_job(const struct run *r);
 
 /*
  * PID is the shim of R, a program's, which waits for its orders: hold it and

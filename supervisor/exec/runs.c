@@ -38,11 +38,11 @@ static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 {
 	struct runs *s = arg;
 
-	keep_artifact(s, s->env.store, r, a, tmp_path, sha256);
+	artifact_save(s, s->env.store, r, a, tmp_path, sha256);
 }
 
 /* call of a thread's: R's output has been checked, and is given back. */
-static void on_checked(void *arg, const struct conform *c,
+static void on_checked(void *arg, const struct validation *c,
 		       struct json_object *tree)
 {
 	struct run *r = arg;
@@ -51,7 +51,7 @@ static void on_checked(void *arg, const struct conform *c,
 	r->checked = NULL;
 	r->result = tree;
 	sched_over(&s->sched, &r->requestor->lane);
-	runs_finish(s, r, verdict_checked(r, c));
+	runs_finish(s, r, outcome_validated(r, c));
 	runs_resume(s);
 }
 
@@ -64,29 +64,29 @@ static void forget_output(struct run *r)
 
 static void refuse_more(struct run *r)
 {
-	struct refusal why = {0};
+	struct tool_error errmsg = {0};
 
-	conform_refuse_more(&why);
-	run_set_error(r, "RESOURCE_LIMIT", json_object_get(why.details), "%s",
-		      why.message);
-	refusal_fini(&why);
+	validation_refuse_busy(&errmsg);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(errmsg.details), "%s",
+		      errmsg.message);
+	tool_error_fini(&errmsg);
 }
 
 /*
  * That takes a while: until it is known, R goes on without a worker. It has its
  * place among the running until then, for its output is in memory.
  */
-static void check_later(struct runs *s, struct run *r, const struct conform *c)
+static void check_later(struct runs *s, struct run *r, const struct validation *c)
 {
-	struct json_object *v = verdict_output(r), *tree = r->result;
+	struct json_object *v = outcome_output(r), *tree = r->result;
 
 	r->result = NULL;
 	r->checked_by = s;
-	r->checked = conform_later(s->env.offload, r->requestor, c, r->template,
+	r->checked = validation_submit(s->env.thread_pool, r->requestor, c, r->template,
 				   r->template->outputs, v, tree, on_checked, r);
 	if (r->checked != NULL)
 		return;
-	intake_let_go(s->env.offload, r->requestor, tree);
+	rpc_async_put(s->env.thread_pool, r->requestor, tree);
 	forget_output(r);
 	sched_over(&s->sched, &r->requestor->lane);
 	refuse_more(r);
@@ -99,9 +99,9 @@ static void check_no_more(struct runs *s, struct run *r)
 	if (r->checked == NULL && r->reading == NULL)
 		return;
 	if (r->checked != NULL)
-		conform_cancel(r->checked);
+		validation_cancel(r->checked);
 	if (r->reading != NULL)
-		output_cancel(r->reading);
+		output_parse_cancel(r->reading);
 	free(r->reading_arg);
 	forget_output(r);
 	r->checked = NULL;
@@ -111,16 +111,16 @@ static void check_no_more(struct runs *s, struct run *r)
 }
 
 /* R's worker is gone, and E all there is to know of it. */
-static void settle(struct runs *s, struct run *r, const struct ending *e)
+static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 {
-	struct conform c;
-	enum run_event ev = verdict(r, e, &c);
+	struct validation c;
+	enum run_event ev = outcome_of(r, e, &c);
 	const char *code = r->error.code;
 
 	/* a worker that crashed may have been probing: new addresses */
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
-		crew_renew(s->env.crew, programs_kind(r->template));
+		spawner_renew(s->env.spawner, programs_kind(r->template));
 	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
 		ev = EV_FAIL; /* nobody will see it */
 	if (ev == RUN_EVENTS) {
@@ -137,14 +137,14 @@ static void settle(struct runs *s, struct run *r, const struct ending *e)
 struct reading {
 	struct runs *runs;
 	struct run *run;
-	struct ending end;
+	struct exit_facts end;
 };
 
-static void on_read(void *arg, struct output *out)
+static void on_read(void *arg, struct output_parsed *out)
 {
 	struct reading *rd = arg;
 	struct run *r = rd->run;
-	struct ending *e = &rd->end;
+	struct exit_facts *e = &rd->end;
 
 	r->reading = NULL;
 	r->reading_arg = NULL;
@@ -159,18 +159,18 @@ static void on_read(void *arg, struct output *out)
 	    r->is_reply &&
 	    json_object_get_boolean(json_member(r->result, "isError"));
 	if (out->fault != NULL)
-		verdict_bad_result(r, out->fault, out->why);
+		outcome_bad_result(r, out->fault, out->errmsg);
 	settle(rd->runs, r, e);
 	free(rd);
 }
 
-static void read_later(struct runs *s, struct run *r, const struct ending *e)
+static void read_later(struct runs *s, struct run *r, const struct exit_facts *e)
 {
 	struct reading *rd = xcalloc(1, sizeof(*rd));
 
 	*rd = (struct reading){s, r, *e};
 	rd->end.output = NULL;
-	r->reading = output_read(s->env.offload, r->requestor, e->output,
+	r->reading = output_parse(s->env.thread_pool, r->requestor, e->output,
 				 e->output_len, r->is_reply, on_read, rd);
 	if (r->reading != NULL) {
 		r->reading_arg = rd;
@@ -181,9 +181,9 @@ static void read_later(struct runs *s, struct run *r, const struct ending *e)
 	free(rd);
 }
 
-static void on_over(void *arg, struct run *r, const struct ending *e)
+static void on_over(void *arg, struct run *r, const struct exit_facts *e)
 {
-	verdict_weigh(r, e);
+	outcome_usage(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&
 	    r->state != RUN_CANCELLING) {
@@ -194,9 +194,9 @@ static void on_over(void *arg, struct run *r, const struct ending *e)
 	settle(arg, r, e);
 }
 
-static void on_unborn(void *arg, struct run *r, int err)
+static void on_not_started(void *arg, struct run *r, int err)
 {
-	runs_unborn(arg, r, err);
+	runs_not_started(arg, r, err);
 	runs_pump(arg);
 }
 
@@ -231,7 +231,7 @@ static void set_task(const struct runs *s, struct run *r,
 static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		       int64_t ttl_ms)
 {
-	bounds_set(r, s->env.config, timeout_ms);
+	limits_set(r, s->env.config, timeout_ms);
 	r->limits.cancel_grace_ms = least(r->template->limits.cancel_grace_ms,
 					  CANCEL_GRACE_MAX_MS);
 	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
@@ -239,10 +239,10 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 
 static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
-		       struct refusal *r)
+		       struct tool_error *r)
 {
 	const char *sick = health_state(s->env.config, s->env.store);
-	const struct admit ask = {
+	const struct admission ask = {
 	    .config = s->env.config,
 	    .sched = &s->sched,
 	    .shared = s->env.shared,
@@ -252,22 +252,22 @@ static bool may_create(struct runs *s, struct requestor *q,
 	};
 
 	if (!q->usage_asked)
-		keep_learn(s->env.store, q);
+		artifact_save_count(s->env.store, q);
 	if (!grants_allow(t, s->env.config, r) ||
 	    !programs_allow(t, s->env.config, s->env.isolation, r) ||
 	    !browser_allow(t, s->env.config, r))
 		return false;
 	if (*s->env.draining)
-		refuse(r, "QUEUE_FULL",
-		       admit_details("max_queued_runs", (int64_t)q->lane.queued, 0,
+		tool_error_set(r, "QUEUE_FULL",
+		       admission_details("max_queued_runs", (int64_t)q->lane.queued, 0,
 				     "runs",
 				     "the operator: the server is stopping",
-				     ADMIT_RETRY_MS),
+				     ADMISSION_RETRY_MS),
 		       "the server is being shut down and takes no more runs");
 	else if (sick != NULL)
-		refuse(r, "STORE_UNAVAILABLE", admit_store_details(),
+		tool_error_set(r, "STORE_UNAVAILABLE", admission_store_details(),
 		       "the server cannot record runs now: %s", sick);
-	return r->code == NULL && admit_run(&ask, q, r);
+	return r->code == NULL && admission_check_run(&ask, q, r);
 }
 
 struct stored { /* of a new row's request */
@@ -293,7 +293,7 @@ static void on_stored(void *arg, const struct store_result *res)
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, runs_stored done,
-			void *arg, struct refusal *refusal)
+			void *arg, struct tool_error *tool_error)
 {
 	struct stored *st;
 	struct run *r;
@@ -303,7 +303,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
-	if (!may_create(s, requestor, template, len, refusal))
+	if (!may_create(s, requestor, template, len, tool_error))
 		return NULL;
 	if (!requestor->has_made_runs && requestor->section->name == NULL)
 		s->strangers++;
@@ -323,11 +323,11 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	st = xcalloc(1, sizeof(*st));
 	*st = (struct stored){s, r, wish->promised ? done : NULL, arg};
 	runs_enqueue(s, r);
-	runs_mail_look(s);
+	runs_remote_poll(s);
 	starts = runs_next(s) == r;
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
-	run_row_put(s->env.store, r, wish->promised ? STORE_NOW : STORE_LAZY,
+	run_row_put(s->env.store, r, wish->promised ? STORE_SYNC : STORE_DEFERRED,
 		    on_stored, st);
 	if (starts)
 		runs_start(s, r);
@@ -386,7 +386,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	}
 	run_apply(r, EV_CANCEL);
 	/* should we die before it ends, it was cancelled all the same */
-	run_row_put(s->env.store, r, STORE_NOW, NULL, NULL);
+	run_row_put(s->env.store, r, STORE_SYNC, NULL, NULL);
 	run_tell(r, NEWS_STATE);
 	if (waits) {
 		runs_finish(s, r, EV_FAIL);
@@ -428,7 +428,7 @@ void runs_reclaim(struct runs *s, runs_served served, void *arg,
 		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
 			 res->interrupted + res->n_runs - again);
 	if (again > 0) /* their owners may have died before they were read */
-		runs_mail_read(s);
+		runs_remote_read(s);
 	runs_pump(s);
 }
 
@@ -443,7 +443,7 @@ void runs_interrupt(struct runs *s, bool queued)
 		run_set_error(r, "RUN_INTERRUPTED", NULL,
 			      "the server was stopped before the run had ended");
 		if (r->worker != NULL)
-			continue; /* crew_stop() ends it, and on_over() comes */
+			continue; /* spawner_stop() ends it, and on_over() comes */
 		check_no_more(s, r);
 		if (r->queued.lane != NULL)
 			sched_remove(&s->sched, &r->queued);
@@ -451,14 +451,14 @@ void runs_interrupt(struct runs *s, bool queued)
 	}
 }
 
-void runs_tell_unrecorded(struct runs *s, const char *why)
+void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 {
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
 			continue;
-		r->unrecorded = why;
+		r->unrecorded = errmsg;
 		run_tell(r, NEWS_ENDED);
 		r->unrecorded = NULL;
 	}
@@ -477,14 +477,14 @@ struct runs *runs_new(const struct runs_env *env)
 	s->state_dir = xstrdup(env->config->state_dir);
 	s->workers = (struct worker_env){
 	    .base = env->base,
-	    .crew = env->crew,
+	    .spawner = env->spawner,
 	    .on_news = on_news,
 	    .on_artifact = on_artifact,
 	    .on_ask = env->on_ask,
 	    .on_drop = env->on_drop,
 	    .ask_arg = env->ask_arg,
 	    .on_over = on_over,
-	    .on_unborn = on_unborn,
+	    .on_not_started = on_not_started,
 	    .arg = s,
 	    .state_dir = s->state_dir,
 	    .config = env->config,
@@ -492,7 +492,7 @@ struct runs *runs_new(const struct runs_env *env)
 	    .instance = env->instance,
 	};
 	runs_queue_init(s);
-	runs_mail_init(s);
+	runs_remote_init(s);
 	return s;
 }
 
@@ -504,7 +504,7 @@ void runs_free(struct runs *s)
 		return;
 	HASH_ITER(hh, s->by_id, r, after)
 		runs_forget(s, r);
-	runs_mail_fini(s);
+	runs_remote_fini(s);
 	runs_queue_fini(s);
 	free(s->state_dir);
 	free(s);

@@ -24,12 +24,12 @@ struct runs_env {
 	struct event_base *base;
 	const struct config *config;
 	const struct isolation *isolation;
-	struct crew *crew;
-	struct offload *offload;
-	struct turns *turns; /* for what workers say; NULL: at once */
+	struct spawner *spawner;
+	struct thread_pool *thread_pool;
+	struct fair_queue *turns; /* for what workers say; NULL: at once */
 	struct store *store;
 	const char *instance;
-	worker_on_ask on_ask; /* what templates ask for; NULL: is refused */
+	worker_on_question on_ask; /* what templates ask for; NULL: is refused */
 	worker_on_drop on_drop;
 	void *ask_arg;
 	const bool *quiet;    /* start nothing */
@@ -60,13 +60,13 @@ struct run_wish {
  * validated, and start or queue it. NULL, and R says why: QUEUE_FULL,
  * STORE_UNAVAILABLE. Nobody is told of it before this returns. With
  * wish.promised, ON_STORED (may be NULL) is called when its row is durable
- * (WHY NULL) or cannot be written (WHY, lent: the run is being dropped).
+ * (ERRMSG NULL) or cannot be written (ERRMSG, lent: the run is being dropped).
  */
-typedef void (*runs_stored)(void *arg, struct run *run, const char *why);
+typedef void (*runs_stored)(void *arg, struct run *run, const char *errmsg);
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
 			const struct run_wish *wish, runs_stored on_stored,
-			void *arg, struct refusal *r);
+			void *arg, struct tool_error *r);
 
 /* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,
@@ -100,10 +100,10 @@ void runs_pump(struct runs *s);
 void runs_interrupt(struct runs *s, bool queued);
 
 /* The store is about to close what nudges us. */
-void runs_mail_deaf(struct runs *s);
+void runs_remote_deaf(struct runs *s);
 
 /* Tell the watches of ended runs that the store cannot record them now. */
-void runs_tell_unrecorded(struct runs *s, const char *why);
+void runs_tell_unrecorded(struct runs *s, const char *errmsg);
 
 size_t runs_running(const struct runs *s);
 size_t runs_queued(const struct runs *s);

@@ -23,10 +23,10 @@ void runs_forget(struct runs *s, struct run *r)
 {
 	HASH_DEL(s->by_id, r);
 	input_forget(r);
-	runs_mail_forget(r);
+	runs_remote_forget(r);
 	browser_forget(r);
 	if (r->result_text != NULL) {
-		intake_let_go(s->env.offload, r->requestor, r->result);
+		rpc_async_put(s->env.thread_pool, r->requestor, r->result);
 		r->result = NULL;
 	}
 	run_free(r);
@@ -45,7 +45,7 @@ static void on_ended(void *arg, const struct store_result *res)
 
 	if (res->rc != 0) {
 		log_error("runs", "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
-			  r->id, r->requestor->name, run_state_name(r->state), res->why);
+			  r->id, r->requestor->name, run_state_name(r->state), res->errmsg);
 		r->unrecorded = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
@@ -90,7 +90,7 @@ static void let_log_go(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
 
-	if (r->log == NULL || buf_len(r->log) < DISK_LARGE_BYTES)
+	if (r->log == NULL || buf_len(r->log) < DISK_SPACE_LARGE_BYTES)
 		return;
 	clock_iso(ts, clock_wall_ms());
 	buf_drop(r->log, buf_len(r->log));
@@ -104,22 +104,22 @@ static void let_log_go(struct run *r)
  */
 static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev)
 {
-	enum disk_room room = disk_room_lately(s->env.config);
+	enum disk_space room = disk_space_lately(s->env.config);
 	size_t len = 0;
 
-	if (room == DISK_ROOM)
+	if (room == DISK_SPACE_OK)
 		return ev;
 	let_log_go(r);
 	if (r->result_text != NULL)
 		len = r->result_len;
 	else if (r->result != NULL)
 		json_text(r->result, &len);
-	if (len < DISK_LARGE_BYTES || r->error.code != NULL)
+	if (len < DISK_SPACE_LARGE_BYTES || r->error.code != NULL)
 		return ev;
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
 		      "the template gave its result of %zu bytes, but this "
-		      "server did not keep it: %s", len, disk_says(room));
-	intake_let_go(s->env.offload, r->requestor, r->result);
+		      "server did not keep it: %s", len, disk_space_message(room));
+	rpc_async_put(s->env.thread_pool, r->requestor, r->result);
 	r->result = NULL;
 	free(r->result_text);
 	r->result_text = NULL;
@@ -164,16 +164,16 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	free(r->inputs);
 	r->inputs = NULL;
 	set_expiry(s, r);
-	view = view_run(r, s->env.isolation);
+	view = run_json_make(r, s->env.isolation);
 	r->view = text_of(r, view);
 	json_object_put(view);
 	log_end(r);
 	audit_end(r, s->env.isolation);
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
-			   task_status_name(task_status(r)));
+			   task_json_status_name(task_json_status(r)));
 	*e = (struct ended){s, r, strlen(r->view)};
 	s->unrecorded += e->bytes;
-	run_row_put(s->env.store, r, r->durable ? STORE_MUST : STORE_NOW,
+	run_row_put(s->env.store, r, r->durable ? STORE_RETRY : STORE_SYNC,
 		    on_ended, e);
 }

@@ -15,17 +15,17 @@
 
 #define RUNS_UNRECORDED_MAX (16u << 20) /* bytes of views: no run begins above */
 
-struct runs_mail; /* runs_remote.c */
+struct runs_remote; /* runs_remote.c */
 
 struct runs {
 	struct runs_env env;
-	struct runs_mail *mail;
+	struct runs_remote *mail;
 	char *state_dir;
 	struct worker_env workers;
 	struct run *by_id;
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
-	struct event *pause[CREW_KINDS];
+	struct event *pause[SPAWNER_KINDS];
 	size_t strangers; /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
@@ -43,7 +43,7 @@ struct run *runs_next(struct runs *s);
 /* R, which is next, gets its worker. */
 void runs_start(struct runs *s, struct run *r);
 /* R has no worker after all: it is the next to get one, or it failed. */
-void runs_unborn(struct runs *s, struct run *r, int err);
+void runs_not_started(struct runs *s, struct run *r, int err);
 /* A worker is gone: there is room again. */
 void runs_resume(struct runs *s);
 
@@ -55,12 +55,12 @@ void runs_forget(struct runs *s, struct run *r);
 
 /* ---- runs_remote.c ---- */
 
-void runs_mail_init(struct runs *s);
-void runs_mail_fini(struct runs *s);
+void runs_remote_init(struct runs *s);
+void runs_remote_fini(struct runs *s);
 /* There are runs: see now and then what is asked of them. */
-void runs_mail_look(struct runs *s);
-void runs_mail_read(struct runs *s); /* the same, and at once */
+void runs_remote_poll(struct runs *s);
+void runs_remote_read(struct runs *s); /* the same, and at once */
 /* R is about to be freed. */
-void runs_mail_forget(struct run *r);
+void runs_remote_forget(struct run *r);
 
 #endif

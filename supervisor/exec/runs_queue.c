@@ -25,12 +25,12 @@ static uint32_t missing(const struct runs *s)
 {
 	uint32_t kinds = 0;
 
-	for (size_t i = 0; i < CREW_KINDS; i++)
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
 		if (evtimer_pending(s->pause[i], NULL))
 			kinds |= UINT32_C(1) << i;
 	/* programs may never get one: that is found out by trying */
-	if (crew_zygote_pid(s->env.crew, CREW_LUA) == 0)
-		kinds |= UINT32_C(1) << CREW_LUA;
+	if (spawner_zygote_pid(s->env.spawner, SPAWNER_LUA) == 0)
+		kinds |= UINT32_C(1) << SPAWNER_LUA;
 	return kinds;
 }
 
@@ -51,7 +51,7 @@ bool runs_can_start(struct runs *s)
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->env.config->max_concurrent_runs &&
-	       s->sched.running < CREW_SLOTS;
+	       s->sched.running < ZYGOTE_PROTO_SLOTS;
 }
 
 struct run *runs_next(struct runs *s)
@@ -80,7 +80,7 @@ static const char *why_none(int err)
 	       "open files (ulimit -n), or start it as root or another user";
 }
 
-void runs_unborn(struct runs *s, struct run *r, int err)
+void runs_not_started(struct runs *s, struct run *r, int err)
 {
 	struct timeval tv = {.tv_usec = PAUSE_MS * 1000L};
 
@@ -101,13 +101,13 @@ void runs_unborn(struct runs *s, struct run *r, int err)
 /* It was when R was made; a reload may have taken it back since. */
 static bool is_granted(const struct runs *s, struct run *r)
 {
-	struct refusal no = {0};
+	struct tool_error no = {0};
 
 	if (grants_allow(r->template, s->env.config, &no))
 		return true;
 	run_set_error(r, no.code, json_object_get(no.details), "%s",
 		      no.message);
-	refusal_fini(&no);
+	tool_error_fini(&no);
 	return false;
 }
 
@@ -121,7 +121,7 @@ void runs_start(struct runs *s, struct run *r)
 		run_apply(r, EV_START);
 	rc = is_granted(s, r) ? worker_start(&s->workers, r) : -EPERM;
 	if (rc < 0) {
-		runs_unborn(s, r, rc);
+		runs_not_started(s, r, rc);
 		return;
 	}
 	if (first)
@@ -137,7 +137,7 @@ void runs_pump(struct runs *s)
 
 		runs_start(s, r);
 		if (stored && r->state == RUN_RUNNING)
-			run_row_put(s->env.store, r, STORE_LAZY, NULL, NULL);
+			run_row_put(s->env.store, r, STORE_DEFERRED, NULL, NULL);
 	}
 }
 
@@ -149,7 +149,7 @@ static void on_pause_over(evutil_socket_t fd, short what, void *arg)
 
 void runs_resume(struct runs *s)
 {
-	for (size_t i = 0; i < CREW_KINDS; i++)
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
 		evtimer_del(s->pause[i]);
 	runs_pump(s);
 }
@@ -167,12 +167,12 @@ size_t runs_queued(const struct runs *s)
 void runs_queue_init(struct runs *s)
 {
 	sched_init(&s->sched);
-	for (size_t i = 0; i < CREW_KINDS; i++)
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
 		s->pause[i] = evtimer_new(s->env.base, on_pause_over, s);
 }
 
 void runs_queue_fini(struct runs *s)
 {
-	for (size_t i = 0; i < CREW_KINDS; i++)
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
 		event_free(s->pause[i]);
 }

@@ -29,7 +29,7 @@ enum part { PART_VIEW, PART_LOG, PARTS };
 
 struct run_shown {
 	struct run_watch watch;
-	struct runs_mail *mail;
+	struct runs_remote *mail;
 	struct {
 		int64_t until_ms; /* wall: somebody asks until then */
 		bool renewed;	  /* UNTIL_MS has moved on */
@@ -39,7 +39,7 @@ struct run_shown {
 	TAILQ_ENTRY(run_shown) link; /* in mail.shown */
 };
 
-struct runs_mail {
+struct runs_remote {
 	struct runs *runs;
 	struct event *nudged; /* NULL: nudges are not to be had */
 	struct event *look;
@@ -52,7 +52,7 @@ struct runs_mail {
 
 /* ---- showing ---- */
 
-static void show_soon(struct runs_mail *m)
+static void show_soon(struct runs_remote *m)
 {
 	int64_t ms = m->show_ms - clock_mono_ms();
 	struct timeval tv = {0};
@@ -88,12 +88,12 @@ static char *text_of(const struct runs *s, const struct run *r, enum part p)
 		text = r->log == NULL ? xstrdup("")
 				      : xstrndup(buf_data(r->log), buf_len(r->log));
 	} else {
-		view = view_run(r, s->env.isolation);
+		view = run_json_make(r, s->env.isolation);
 		text = xstrdup(json_text(view, NULL));
 		json_object_put(view);
 	}
-	if (strlen(text) < DISK_LARGE_BYTES ||
-	    disk_room_lately(s->env.config) == DISK_ROOM)
+	if (strlen(text) < DISK_SPACE_LARGE_BYTES ||
+	    disk_space_lately(s->env.config) == DISK_SPACE_OK)
 		return text;
 	free(text);
 	return NULL;
@@ -126,7 +126,7 @@ static size_t show(struct run_shown *e, int64_t now)
 	if (bytes == 0 && !renewed)
 		return 0;
 	memcpy(row.id, r->id, sizeof(row.id));
-	row.task_note = note = task_message(r);
+	row.task_note = note = task_json_message(r);
 	row.view = text[PART_VIEW];
 	row.log = text[PART_LOG];
 	row.shown_until_ms =
@@ -156,7 +156,7 @@ static void drop(struct run_shown *e)
 /* Whom there was no more room for this time is the first one next time. */
 static void on_show(evutil_socket_t fd, short what, void *arg)
 {
-	struct runs_mail *m = arg;
+	struct runs_remote *m = arg;
 	struct run_shown *e, *after, *last = TAILQ_LAST(&m->shown, shown_list);
 	int64_t now = clock_wall_ms();
 	size_t bytes = 0;
@@ -202,7 +202,7 @@ static void show_until(struct runs *s, struct run *r, enum part p,
 	show_soon(s->mail);
 }
 
-void runs_mail_forget(struct run *r)
+void runs_remote_forget(struct run *r)
 {
 	if (r->shown != NULL)
 		drop(r->shown);
@@ -224,11 +224,11 @@ static void take(struct runs *s, const struct store_letter *l)
 			   l->until_ms);
 }
 
-static void read_mail(struct runs_mail *m);
+static void read_mail(struct runs_remote *m);
 
 static void on_mail(void *arg, const struct store_result *res)
 {
-	struct runs_mail *m = arg;
+	struct runs_remote *m = arg;
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
@@ -237,7 +237,7 @@ static void on_mail(void *arg, const struct store_result *res)
 		read_mail(m);
 }
 
-static void read_mail(struct runs_mail *m)
+static void read_mail(struct runs_remote *m)
 {
 	m->again = m->reading;
 	if (m->reading)
@@ -258,16 +258,16 @@ static void on_nudge(evutil_socket_t fd, short what, void *arg)
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-	struct runs_mail *m = arg;
+	struct runs_remote *m = arg;
 
 	(void)fd, (void)what;
 	if (m->runs->by_id == NULL)
 		return; /* nothing can be asked of us */
 	read_mail(m);
-	runs_mail_look(m->runs);
+	runs_remote_poll(m->runs);
 }
 
-void runs_mail_look(struct runs *s)
+void runs_remote_poll(struct runs *s)
 {
 	bool nudged = store_is_nudged(s->env.store);
 	struct timeval tv = {.tv_sec = nudged ? LOOK_MS / 1000 : 0,
@@ -277,15 +277,15 @@ void runs_mail_look(struct runs *s)
 		evtimer_add(s->mail->look, &tv);
 }
 
-void runs_mail_read(struct runs *s)
+void runs_remote_read(struct runs *s)
 {
 	read_mail(s->mail);
-	runs_mail_look(s);
+	runs_remote_poll(s);
 }
 
-void runs_mail_init(struct runs *s)
+void runs_remote_init(struct runs *s)
 {
-	struct runs_mail *m = xcalloc(1, sizeof(*m));
+	struct runs_remote *m = xcalloc(1, sizeof(*m));
 	int fd = s->env.store != NULL ? store_nudge_fd(s->env.store) : -1;
 
 	m->runs = s;
@@ -300,16 +300,16 @@ void runs_mail_init(struct runs *s)
 	s->mail = m;
 }
 
-void runs_mail_deaf(struct runs *s)
+void runs_remote_deaf(struct runs *s)
 {
 	if (s->mail->nudged != NULL)
 		event_free(s->mail->nudged);
 	s->mail->nudged = NULL;
 }
 
-void runs_mail_fini(struct runs *s)
+void runs_remote_fini(struct runs *s)
 {
-	runs_mail_deaf(s);
+	runs_remote_deaf(s);
 	event_free(s->mail->look);
 	event_free(s->mail->show);
 	free(s->mail);

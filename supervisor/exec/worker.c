@@ -27,8 +27,8 @@
 
 static void worker_kill(struct worker *w, int sig)
 {
-	if (w->hand.pid > 0)
-		kill(w->hand.pid, sig);
+	if (w->child.pid > 0)
+		kill(w->child.pid, sig);
 	if (sig == SIGKILL)
 		w->killed = true; /* and again at birth, if that is to come */
 }
@@ -36,17 +36,17 @@ static void worker_kill(struct worker *w, int sig)
 static void worker_free(struct worker *w)
 {
 	w->run->worker = NULL;
-	turn_leave(&w->turn);
+	fair_queue_cancel(&w->turn);
 	event_free(w->readable);
 	event_free(w->writable);
 	event_free(w->deadline);
 	close(w->fd);
-	worker_unpromise(w);
-	blob_free(w->blob);
+	worker_unreserve(w);
+	artifact_file_free(w->blob);
 	free(w->artifact.name);
 	free(w->artifact.mime_type);
-	refusal_fini(&w->refusal);
-	worker_ask_fini(w);
+	tool_error_fini(&w->tool_error);
+	worker_question_fini(w);
 	buf_fini(&w->result);
 	free(w);
 }
@@ -59,7 +59,7 @@ int worker_violation_of(struct worker *w, const char *offence,
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
-		 w->run->id, w->run->requestor->name, (int)w->hand.pid, offence);
+		 w->run->id, w->run->requestor->name, (int)w->child.pid, offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
 }
@@ -79,13 +79,13 @@ static void after_ms(struct event *ev, int64_t ms)
 /* The caller may have asked for more than it got. */
 static void tell_timeout(struct run *r)
 {
-	char had[AMOUNT_SIZE], wished[AMOUNT_SIZE];
+	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
 	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
 
-	amount(had, r->limits.timeout_ms, "ms");
-	amount(wished, r->limits.wished_ms, "ms");
+	quantity(had, r->limits.timeout_ms, "ms");
+	quantity(wished, r->limits.wished_ms, "ms");
 	run_set_error(r, "RUN_TIMEOUT",
-		      bounds_details(r, BOUND_TIMEOUT, r->limits.timeout_ms),
+		      limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
 		      "the run did not end within the %s that it had%s%s%s", had,
 		      cut ? "; " : "", cut ? wished : "",
 		      cut ? " were asked for, which is more than it may have"
@@ -105,11 +105,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	else
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
-	if (w->hand.pid == 0)
-		crew_overdue(w->env->crew, &w->hand);
+	if (w->child.pid == 0)
+		spawner_overdue(w->env->spawner, &w->child);
 }
 
-void worker_said_all(struct worker *w)
+void worker_recv_last(struct worker *w)
 {
 	after_ms(w->deadline, LINGER_MS);
 }
@@ -218,7 +218,7 @@ static void send_body(struct worker *w)
 	/* any other failure: the worker is dying, and its end will be told */
 	w->run_whole = true;
 	worker_drop_inputs(w);
-	worker_ask_flush(w);
+	worker_question_flush(w);
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
@@ -227,7 +227,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (w->run_whole)
-		worker_ask_flush(w);
+		worker_question_flush(w);
 	else
 		send_body(w);
 }
@@ -250,7 +250,7 @@ static enum drained drain(struct worker *w, int max)
 		}
 		if (n <= 0)
 			return n == -EAGAIN ? DRAIN_DRY : DRAIN_END;
-		if (worker_hear(w, frame, (size_t)n) < 0)
+		if (worker_recv(w, frame, (size_t)n) < 0)
 			return DRAIN_END;
 	}
 	return DRAIN_MORE;
@@ -266,7 +266,7 @@ static void on_turn(void *arg)
 	}
 	event_del(w->readable); /* the verdict waits for its exit */
 	w->silent = true;
-	worker_said_all(w);
+	worker_recv_last(w);
 }
 
 /* What it says is its requestor's to wait for, when others want the loop. */
@@ -279,7 +279,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		on_turn(w);
 		return;
 	}
-	turn_ask(w->env->turns, &w->run->requestor->turns, &w->turn);
+	fair_queue_submit(w->env->turns, &w->run->requestor->turns, &w->turn);
 	if (w->turn.lane != NULL)
 		event_del(w->readable);
 }
@@ -290,8 +290,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 static void hold(struct worker *w)
 {
 	struct run *r = w->run;
-	int rc = w->hand.pid > 0
-		     ? programs_hold(r, w->hand.slot, w->hand.pid)
+	int rc = w->child.pid > 0
+		     ? programs_hold(r, w->child.slot, w->child.pid)
 		     : -ENOTSUP;
 
 	w->waits = false;
@@ -308,15 +308,15 @@ static void hold(struct worker *w)
 	worker_kill(w, SIGKILL);
 }
 
-static void on_born(struct crew_hand *hand, int err)
+static void on_born(struct spawner_child *child, int err)
 {
-	struct worker *w = CONTAINER(hand, struct worker, hand);
+	struct worker *w = CONTAINER(child, struct worker, child);
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
 	if (err == 0) {
 		log_debug("worker", "run=%s pid=%d slot=%u", r->id,
-			  (int)hand->pid, hand->slot);
+			  (int)child->pid, child->slot);
 		if (w->waits)
 			hold(w);
 		if (w->killed || r->state == RUN_CANCELLING)
@@ -330,21 +330,21 @@ static void on_born(struct crew_hand *hand, int err)
 			      "the worker was lost, because the process that had "
 			      "just made it was killed");
 	worker_free(w);
-	env->on_unborn(env->arg, r, -err);
+	env->on_not_started(env->arg, r, -err);
 }
 
-static void on_reaped(struct crew_hand *hand, int status,
+static void on_reaped(struct spawner_child *child, int status,
 		    const struct rusage *use)
 {
-	struct worker *w = CONTAINER(hand, struct worker, hand);
-	struct ending e = {
+	struct worker *w = CONTAINER(child, struct worker, child);
+	struct exit_facts e = {
 	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
-	w->hand.pid = 0;
+	w->child.pid = 0;
 	if (w->held)
-		cgroup_run_end(hand->slot, &e.group);
+		cgroup_run_end(child->slot, &e.group);
 	while (!w->silent && drain(w, FRAMES_PER_WAKE) == DRAIN_MORE)
 		;
 	e.have_result = w->have_result;
@@ -357,7 +357,7 @@ static void on_reaped(struct crew_hand *hand, int status,
 	env->on_over(env->arg, r, &e);
 }
 
-static void tell_too_large(struct run *r, const struct crew_lack *lack)
+static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 {
 	static const char *const names[] = {"max_package_copy_bytes",
 					    "max_package_copies_bytes"};
@@ -385,7 +385,7 @@ static void tell_too_large(struct run *r, const struct crew_lack *lack)
 }
 
 /* R's program was not shown what it needs. */
-static void tell_lack(struct run *r, const struct crew_lack *lack)
+static void tell_lack(struct run *r, const struct spawner_lack *lack)
 {
 	const char *id = r->template->id;
 
@@ -409,7 +409,7 @@ static void tell_lack(struct run *r, const struct crew_lack *lack)
 			      "%s could not be shown what it asks to read: %s; "
 			      "that is tried anew, so a run in some seconds may "
 			      "do better",
-			      id, lack->why);
+			      id, lack->errmsg);
 	else
 		run_set_error(r, "EXECUTION_ERROR", NULL,
 			      "%s could not be shown its package, which was not "
@@ -420,18 +420,18 @@ static void tell_lack(struct run *r, const struct crew_lack *lack)
 }
 
 /* A program that is no more what was loaded, or cannot be shown: R fails. */
-static bool is_stale(struct run *r, struct crew *crew,
-		     const struct crew_job *job)
+static bool is_stale(struct run *r, struct spawner *spawner,
+		     const struct spawner_job *job)
 {
-	struct crew_lack lack;
-	char why[1024];
+	struct spawner_lack lack;
+	char errmsg[1024];
 
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		return false;
-	if (!template_unchanged(r->template, why, sizeof(why))) {
+	if (!template_unchanged(r->template, errmsg, sizeof(errmsg))) {
 		/* where it lies is the operator's to know */
 		log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
-			 r->id, r->requestor->name, r->template->id, why);
+			 r->id, r->requestor->name, r->template->id, errmsg);
 		run_set_error(r, "EXECUTION_ERROR", NULL,
 			      "%s %s was changed after it was loaded, and what "
 			      "is there now is not run; the operator has it "
@@ -439,10 +439,10 @@ static bool is_stale(struct run *r, struct crew *crew,
 			      r->template->id, r->template->version_text);
 		return true;
 	}
-	if (!crew_lacks(crew, job, &lack))
+	if (!spawner_lacks(spawner, job, &lack))
 		return false;
 	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
-		 r->template->id, lack.why);
+		 r->template->id, lack.errmsg);
 	tell_lack(r, &lack);
 	return true;
 }
@@ -450,7 +450,7 @@ static bool is_stale(struct run *r, struct crew *crew,
 int worker_start(const struct worker_env *env, struct run *r)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
-	struct crew_job job = programs_job(r);
+	struct spawner_job job = programs_job(r);
 	int ends[2];
 	int rc = chan_pair(ends);
 
@@ -458,11 +458,11 @@ int worker_start(const struct worker_env *env, struct run *r)
 		free(w);
 		return rc;
 	}
-	w->hand.on_born = on_born;
-	w->hand.on_exit = on_reaped;
-	rc = is_stale(r, env->crew, &job)
+	w->child.on_born = on_born;
+	w->child.on_exit = on_reaped;
+	rc = is_stale(r, env->spawner, &job)
 		 ? -ESTALE
-		 : crew_spawn(env->crew, &w->hand, ends[1], &job);
+		 : spawner_spawn(env->spawner, &w->child, ends[1], &job);
 	close(ends[1]);
 	if (rc < 0) {
 		close(ends[0]);
@@ -474,8 +474,8 @@ int worker_start(const struct worker_env *env, struct run *r)
 	w->fd = ends[0];
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
-	w->turn = (struct turn){.take = on_turn, .arg = w};
-	worker_hear_first(w);
+	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
+	worker_recv_init(w);
 	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
 				on_readable, w);
 	w->writable = event_new(env->base, w->fd, EV_WRITE, on_writable, w);
@@ -483,7 +483,7 @@ int worker_start(const struct worker_env *env, struct run *r)
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
-	w->waits = job.kind == CREW_PROGRAM;
+	w->waits = job.kind == SPAWNER_PROGRAM;
 	if (!w->waits)
 		send_body(w);
 	return 0;

@@ -12,30 +12,30 @@
 #include "supervisor/run/run.h"
 
 /* What a template can ask for in mid-run. */
-enum worker_ask_kind {
-	WORKER_ASK_ELICIT, /* of the user */
-	WORKER_ASK_SAMPLE, /* of the client's model */
-	WORKER_ASK_CALL,   /* a tool's result */
-	WORKER_ASK_KINDS
+enum worker_question_kind {
+	WORKER_QUESTION_ELICIT, /* of the user */
+	WORKER_QUESTION_SAMPLE, /* of the client's model */
+	WORKER_QUESTION_CALL,   /* a tool's result */
+	WORKER_QUESTION_KINDS
 };
 
 /* All lent, until on_ask() returns. */
-struct worker_ask {
+struct worker_question {
 	uint32_t seq; /* above 0; its name in this run */
-	enum worker_ask_kind kind;
+	enum worker_question_kind kind;
 	const char *tool; /* CALL's; else NULL */
 	/* an object; INPUT's is the request's params, and perhaps timeoutMs */
 	struct json_object *params;
 };
 
 /*
- * R's template asks. Answer by worker_answer_ask() or worker_fail_ask(), at
+ * R's template asks. Answer by worker_answer_question() or worker_fail_question(), at
  * once or later. R is RUN_AWAITING_INPUT while an ELICIT or SAMPLE of its has
  * no answer; any other state means that none is wanted any more (it was
  * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
  */
-typedef void (*worker_on_ask)(void *arg, struct run *r,
-			      const struct worker_ask *ask);
+typedef void (*worker_on_question)(void *arg, struct run *r,
+			      const struct worker_question *ask);
 
 /*
  * R's template waits for the answer to SEQ no more, which is (or was) its to
@@ -44,31 +44,31 @@ typedef void (*worker_on_ask)(void *arg, struct run *r,
 typedef void (*worker_on_drop)(void *arg, struct run *r, uint32_t seq);
 
 /* What every worker is started with; owned by runs.c. */
-struct ending; /* outcome.h */
-struct refusal;
+struct exit_facts; /* outcome.h */
+struct tool_error;
 struct worker_env {
 	struct event_base *base;
-	struct crew *crew;
+	struct spawner *spawner;
 	/* R's worker said something that shows: steps, progress, a log line. */
 	void (*on_news)(void *arg, struct run *r);
 	/*
 	 * R's worker has sent a whole artifact, whose bytes are in TMP_PATH
-	 * (taken). Answer by worker_answer_kept() or _refused(), now or later.
+	 * (taken). Answer by worker_answer_saved() or _refused(), now or later.
 	 */
 	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
 			    char *tmp_path, const char *sha256);
-	worker_on_ask on_ask; /* NULL: each is refused */
+	worker_on_question on_ask; /* NULL: each is refused */
 	worker_on_drop on_drop; /* NULL when on_ask is */
 	void *ask_arg;
 	/* R's worker is gone, and E is how. */
-	void (*on_over)(void *arg, struct run *r, const struct ending *e);
+	void (*on_over)(void *arg, struct run *r, const struct exit_facts *e);
 	/* There is no worker for R after all (-EAGAIN: queue it again). */
-	void (*on_unborn)(void *arg, struct run *r, int err);
+	void (*on_not_started)(void *arg, struct run *r, int err);
 	void *arg;
 	const char *state_dir;
 	const char *instance;
 	const struct config *config; /* NULL: the disk is not looked at */
-	struct turns *turns; /* NULL: what workers say is heard at once */
+	struct fair_queue *turns; /* NULL: what workers say is heard at once */
 };
 
 /*
@@ -81,10 +81,10 @@ int worker_start(const struct worker_env *env, struct run *r);
 void worker_cancel(struct run *r);
 
 /* The answer to an ARTIFACT: it is kept, as ID… */
-void worker_answer_kept(struct run *r, const char *id);
-/* …or it is not, WHY (taken): R's view and its end will tell, too. */
+void worker_answer_saved(struct run *r, const char *id);
+/* …or it is not, ERRMSG (taken): R's view and its end will tell, too. */
 void worker_answer_refused(struct run *r, const struct run_artifact *a,
-			   struct refusal *why);
+			   struct tool_error *errmsg);
 
 /*
  * The answer to R's question SEQ: LEN bytes of JSON text, copied, sent as the
@@ -93,11 +93,11 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
  * MSG_ANSWER_MAX, or too much beside what is unsent, becomes an error that
  * says so. 0, or -ENOENT: that question awaits no answer (any more).
  */
-int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
+int worker_answer_question(struct run *r, uint32_t seq, bool ok, const char *json,
 		      size_t len);
 
 /* The same, as an error of CODE ([A-Z_]); MESSAGE is for people. */
-int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
+int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 		    const char *message);
 
 /* Does R's worker live, and wait for the answer to SEQ? */
@@ -105,9 +105,9 @@ bool worker_awaits(const struct run *r, uint32_t seq);
 
 /*
  * Refuse ASK by the code of its kind: ELICITATION_NOT_SUPPORTED,
- * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. WHY NULL: nobody here serves it.
+ * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. ERRMSG NULL: nobody here serves it.
  */
-int worker_refuse_ask(struct run *r, const struct worker_ask *ask,
-		      const char *why);
+int worker_refuse_question(struct run *r, const struct worker_question *ask,
+		      const char *errmsg);
 
 #endif

@@ -28,17 +28,17 @@ enum phase {
 	PHASES
 };
 
-struct ask; /* one question, until its answer is sent */
-TAILQ_HEAD(asks, ask);
+struct question; /* one question, until its answer is sent */
+TAILQ_HEAD(questions, question);
 
 struct worker {
 	const struct worker_env *env;
 	struct run *run;
-	struct crew_hand hand;
+	struct spawner_child child;
 	int fd;
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
-	struct turn turn; /* to be heard, in the lane of its requestor */
+	struct fair_queue_turn turn; /* to be heard, in the lane of its requestor */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
 	bool waits; /* a program's: for its birth, before anything is sent */
@@ -47,16 +47,16 @@ struct worker {
 	bool run_whole; /* and all of its body, or never */
 	enum phase phase;
 	uint64_t body_total, body_got;
-	struct blob *blob; /* NULL: refused; its bytes are let go */
-	struct refusal refusal; /* of the artifact that came last, if it was */
+	struct artifact_file *blob; /* NULL: refused; its bytes are let go */
+	struct tool_error tool_error; /* of the artifact that came last, if it was */
 	int64_t promised; /* bytes of BLOB, in its requestor's account */
 	struct run_artifact artifact;
-	struct asks asked;  /* in their order; those without an answer */
-	struct asks answers; /* to be sent, in this order; ARTIFACT's too */
+	struct questions asked;  /* in their order; those without an answer */
+	struct questions answers; /* to be sent, in this order; ARTIFACT's too */
 	size_t asks;	    /* in both, without ARTIFACT's */
 	size_t unsent;	    /* bytes of answers */
 	uint32_t last_seq;
-	struct ask *asking; /* PHASE_ASK: whose parameters come */
+	struct question *asking; /* PHASE_ASK: whose parameters come */
 	struct buf params;
 	struct buf result;
 	bool reply;
@@ -69,10 +69,10 @@ struct worker {
 };
 
 /* W is new: it has said nothing. */
-void worker_hear_first(struct worker *w);
+void worker_recv_init(struct worker *w);
 
 /* One frame of W's came. 0, or -EPROTO: an offence; W has been killed. */
-int worker_hear(struct worker *w, const void *frame, size_t len);
+int worker_recv(struct worker *w, const void *frame, size_t len);
 
 /* The peer's fault: it dies, and the run's error names it. -EPROTO. */
 int worker_violation(struct worker *w, const char *offence);
@@ -83,24 +83,24 @@ int worker_violation_of(struct worker *w, const char *offence,
 /* One message to it. 0, or -EAGAIN: when it is writable; -errno. */
 int worker_send(struct worker *w, const struct msg *m);
 
-/* Its part of what worker_hear() hears. 0 or -EPROTO. */
-int worker_ask_call(struct worker *w, const struct msg *m);
-int worker_ask_input(struct worker *w, const struct msg *m);
-int worker_ask_dropped(struct worker *w, const struct msg *m);
-int worker_ask_chunk(struct worker *w, struct str s);
+/* Its part of what worker_recv() hears. 0 or -EPROTO. */
+int worker_question_call(struct worker *w, const struct msg *m);
+int worker_question_input(struct worker *w, const struct msg *m);
+int worker_question_dropped(struct worker *w, const struct msg *m);
+int worker_question_chunk(struct worker *w, struct str s);
 
 /* Send answers as far as the socket takes them. */
-void worker_ask_flush(struct worker *w);
+void worker_question_flush(struct worker *w);
 
-void worker_ask_drop(struct worker *w); /* it wants none: its last word came */
-void worker_ask_fini(struct worker *w);
+void worker_question_drop(struct worker *w); /* it wants none: its last word came */
+void worker_question_fini(struct worker *w);
 
 /* READY came, or all was sent: the inputs may be needed no more. */
 void worker_drop_inputs(struct worker *w);
 
 /* It said its last word, or can say no more: it has a moment to exit. */
-void worker_said_all(struct worker *w);
+void worker_recv_last(struct worker *w);
 /* The artifact that was on its way is it no more. */
-void worker_unpromise(struct worker *w);
+void worker_unreserve(struct worker *w);
 
 #endif

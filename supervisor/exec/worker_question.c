@@ -15,50 +15,50 @@
 #define UNSENT_MAX (16u << 20) /* bytes of answers, for one worker */
 
 /* In w->asked while it has no answer, then in w->answers. */
-struct ask {
+struct question {
 	uint32_t seq; /* 0: the answer to an ARTIFACT */
-	enum worker_ask_kind kind;
+	enum worker_question_kind kind;
 	char *tool;	/* CALL's */
 	uint64_t total; /* of its parameters */
 	bool ok, begun; /* the answer, and whether some of it is sent */
 	char *text;
 	size_t len, sent;
-	TAILQ_ENTRY(ask) link;
+	TAILQ_ENTRY(question) link;
 };
 
 static const struct {
 	const char *code;
 	const char *nobody;
-} refusals[WORKER_ASK_KINDS] = {
-    [WORKER_ASK_ELICIT] = {"ELICITATION_NOT_SUPPORTED",
+} refusals[WORKER_QUESTION_KINDS] = {
+    [WORKER_QUESTION_ELICIT] = {"ELICITATION_NOT_SUPPORTED",
 			   "nobody can be asked here: this server passes no "
 			   "question on to a user"},
-    [WORKER_ASK_SAMPLE] = {"SAMPLING_NOT_SUPPORTED",
+    [WORKER_QUESTION_SAMPLE] = {"SAMPLING_NOT_SUPPORTED",
 			   "no model can be asked here: this server passes no "
 			   "request on to a client's model"},
-    [WORKER_ASK_CALL] = {"CALL_NOT_ALLOWED",
+    [WORKER_QUESTION_CALL] = {"CALL_NOT_ALLOWED",
 			 "no such tool is configured on this server; the "
 			 "operator can configure it, and the manifest's tools "
 			 "must list it"},
 };
 
-static void ask_free(struct ask *a)
+static void ask_free(struct question *a)
 {
 	free(a->tool);
 	free(a->text);
 	free(a);
 }
 
-static bool is_input(const struct ask *a)
+static bool is_input(const struct question *a)
 {
-	return a->kind != WORKER_ASK_CALL;
+	return a->kind != WORKER_QUESTION_CALL;
 }
 
 /* ---- the run's state ---- */
 
 static bool awaits_input(const struct worker *w)
 {
-	const struct ask *a;
+	const struct question *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
 	if (a != w->asking && is_input(a))
@@ -81,9 +81,9 @@ static void settle(struct worker *w)
 	run_tell(r, NEWS_STATE);
 }
 
-static void remove_all(struct worker *w, struct asks *list)
+static void remove_all(struct worker *w, struct questions *list)
 {
-	struct ask *a;
+	struct question *a;
 
 	while ((a = TAILQ_FIRST(list)) != NULL) {
 		TAILQ_REMOVE(list, a, link);
@@ -92,7 +92,7 @@ static void remove_all(struct worker *w, struct asks *list)
 	}
 }
 
-void worker_ask_drop(struct worker *w)
+void worker_question_drop(struct worker *w)
 {
 	remove_all(w, &w->asked);
 	w->asking = NULL;
@@ -100,7 +100,7 @@ void worker_ask_drop(struct worker *w)
 	settle(w);
 }
 
-void worker_ask_fini(struct worker *w)
+void worker_question_fini(struct worker *w)
 {
 	remove_all(w, &w->asked);
 	remove_all(w, &w->answers);
@@ -109,7 +109,7 @@ void worker_ask_fini(struct worker *w)
 
 /* ---- answers ---- */
 
-static struct str next_piece(const struct ask *a)
+static struct str next_piece(const struct question *a)
 {
 	size_t left = a->len - a->sent;
 
@@ -117,7 +117,7 @@ static struct str next_piece(const struct ask *a)
 			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
 }
 
-static int send_piece(struct worker *w, struct ask *a)
+static int send_piece(struct worker *w, struct question *a)
 {
 	struct str s = next_piece(a);
 	struct msg head = {.type = MSG_ANSWER,
@@ -133,7 +133,7 @@ static int send_piece(struct worker *w, struct ask *a)
 }
 
 /* A was sent: it is outstanding no more. */
-static void sent(struct worker *w, struct ask *a)
+static void sent(struct worker *w, struct question *a)
 {
 	TAILQ_REMOVE(&w->answers, a, link);
 	w->unsent -= a->len;
@@ -145,9 +145,9 @@ static void sent(struct worker *w, struct ask *a)
 }
 
 /* Any failure but -EAGAIN: the worker is dying, and its end will be told. */
-void worker_ask_flush(struct worker *w)
+void worker_question_flush(struct worker *w)
 {
-	struct ask *a;
+	struct question *a;
 	int rc = 0;
 
 	while (rc == 0 && (a = TAILQ_FIRST(&w->answers)) != NULL) {
@@ -160,7 +160,7 @@ void worker_ask_flush(struct worker *w)
 }
 
 /* A has its answer, LEN bytes at TEXT (copied). */
-static void send_later(struct worker *w, struct ask *a, bool ok,
+static void send_later(struct worker *w, struct question *a, bool ok,
 		       const char *text, size_t len)
 {
 	a->ok = ok;
@@ -169,7 +169,7 @@ static void send_later(struct worker *w, struct ask *a, bool ok,
 	w->unsent += len;
 	TAILQ_INSERT_TAIL(&w->answers, a, link);
 	if (w->run_whole)
-		worker_ask_flush(w);
+		worker_question_flush(w);
 }
 
 static void answer_artifact(struct run *r, bool ok, const char *text)
@@ -179,35 +179,35 @@ static void answer_artifact(struct run *r, bool ok, const char *text)
 
 	if (w->phase != PHASE_ANSWER)
 		return; /* it died, or broke out */
-	send_later(w, xcalloc(1, sizeof(struct ask)), ok, text,
+	send_later(w, xcalloc(1, sizeof(struct question)), ok, text,
 		   len < MSG_TEXT_MAX ? len : MSG_TEXT_MAX);
 }
 
-void worker_answer_kept(struct run *r, const char *id)
+void worker_answer_saved(struct run *r, const char *id)
 {
 	answer_artifact(r, true, id);
 }
 
 void worker_answer_refused(struct run *r, const struct run_artifact *a,
-			   struct refusal *why)
+			   struct tool_error *errmsg)
 {
-	struct missing_one one = {.name = {a->name, strlen(a->name)},
+	struct lost_artifact one = {.name = {a->name, strlen(a->name)},
 				  .size = a->size,
 				  .count = 1,
 				  .told = true};
-	char *text = xasprintf("%s %s", why->code, why->message);
+	char *text = xasprintf("%s %s", errmsg->code, errmsg->message);
 
-	missing_add(r, &one, why);
-	refusal_fini(&r->worker->refusal);
-	r->worker->refusal = *why;
-	*why = (struct refusal){0};
+	lost_artifacts_add(r, &one, errmsg);
+	tool_error_fini(&r->worker->tool_error);
+	r->worker->tool_error = *errmsg;
+	*errmsg = (struct tool_error){0};
 	answer_artifact(r, false, text);
 	free(text);
 }
 
-static struct ask *find(struct worker *w, uint32_t seq)
+static struct question *find(struct worker *w, uint32_t seq)
 {
-	struct ask *a;
+	struct question *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
 	if (a->seq == seq && a != w->asking)
@@ -227,11 +227,11 @@ static const char too_large[] =
     "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"the answer is over 4 MiB, or "
     "too many answers wait to be read; both bounds are fixed\"}";
 
-int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
+int worker_answer_question(struct run *r, uint32_t seq, bool ok, const char *json,
 		      size_t len)
 {
 	struct worker *w = r->worker;
-	struct ask *a = w == NULL ? NULL : find(w, seq);
+	struct question *a = w == NULL ? NULL : find(w, seq);
 
 	if (a == NULL)
 		return -ENOENT;
@@ -248,7 +248,7 @@ int worker_answer_ask(struct run *r, uint32_t seq, bool ok, const char *json,
 	return 0;
 }
 
-int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
+int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 		    const char *message)
 {
 	struct json_object *e = json_object_new_object();
@@ -259,34 +259,34 @@ int worker_fail_ask(struct run *r, uint32_t seq, const char *code,
 	json_object_object_add(e, "code", json_object_new_string(code));
 	json_object_object_add(e, "message", json_object_new_string(message));
 	text = json_text(e, &len);
-	rc = worker_answer_ask(r, seq, false, text, len);
+	rc = worker_answer_question(r, seq, false, text, len);
 	json_object_put(e);
 	return rc;
 }
 
-int worker_refuse_ask(struct run *r, const struct worker_ask *ask,
-		      const char *why)
+int worker_refuse_question(struct run *r, const struct worker_question *ask,
+		      const char *errmsg)
 {
-	return worker_fail_ask(r, ask->seq, refusals[ask->kind].code,
-			       why != NULL ? why : refusals[ask->kind].nobody);
+	return worker_fail_question(r, ask->seq, refusals[ask->kind].code,
+			       errmsg != NULL ? errmsg : refusals[ask->kind].nobody);
 }
 
 /* ---- questions ---- */
 
-static void hand_on(struct worker *w, const struct worker_ask *ask)
+static void hand_on(struct worker *w, const struct worker_question *ask)
 {
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
 	if (r->state == RUN_CANCELLING)
-		worker_fail_ask(r, ask->seq, "RUN_CANCELED",
+		worker_fail_question(r, ask->seq, "RUN_CANCELED",
 				"the run is being cancelled");
 	else if (ask->params == NULL)
-		worker_fail_ask(r, ask->seq, "INVALID_PARAMETER",
+		worker_fail_question(r, ask->seq, "INVALID_PARAMETER",
 				"a question has at most 20000 values, in at most "
 				"as many levels as any JSON here");
 	else if (env->on_ask == NULL)
-		worker_refuse_ask(r, ask, NULL);
+		worker_refuse_question(r, ask, NULL);
 	else {
 		settle(w);
 		env->on_ask(env->ask_arg, r, ask);
@@ -295,9 +295,9 @@ static void hand_on(struct worker *w, const struct worker_ask *ask)
 
 static int whole(struct worker *w)
 {
-	struct ask *a = w->asking;
+	struct question *a = w->asking;
 	char *tool = a->tool; /* an answer frees A before this returns */
-	struct worker_ask ask = {a->seq, a->kind, tool, NULL};
+	struct worker_question ask = {a->seq, a->kind, tool, NULL};
 	/* it is read, measured and let go on the loop */
 	int rc = json_parse_few(&ask.params, buf_data(&w->params),
 				buf_len(&w->params), MSG_ASK_VALUES_MAX, NULL);
@@ -318,7 +318,7 @@ static int whole(struct worker *w)
 	return 0;
 }
 
-int worker_ask_chunk(struct worker *w, struct str s)
+int worker_question_chunk(struct worker *w, struct str s)
 {
 	uint64_t total = w->asking->total;
 
@@ -328,7 +328,7 @@ int worker_ask_chunk(struct worker *w, struct str s)
 	return buf_len(&w->params) == total ? whole(w) : 0;
 }
 
-int worker_ask_dropped(struct worker *w, const struct msg *m)
+int worker_question_dropped(struct worker *w, const struct msg *m)
 {
 	uint32_t seq = m->drop.seq;
 
@@ -338,15 +338,15 @@ int worker_ask_dropped(struct worker *w, const struct msg *m)
 		return 0; /* its answer is on its way */
 	if (w->env->on_drop != NULL)
 		w->env->on_drop(w->env->ask_arg, w->run, seq);
-	worker_fail_ask(w->run, seq, "DROPPED", "it is awaited no more");
+	worker_fail_question(w->run, seq, "DROPPED", "it is awaited no more");
 	return 0;
 }
 
 /* TOOL is taken. */
-static int begin(struct worker *w, enum worker_ask_kind kind, uint32_t seq,
+static int begin(struct worker *w, enum worker_question_kind kind, uint32_t seq,
 		 uint64_t total, struct str head, char *tool)
 {
-	struct ask *a;
+	struct question *a;
 
 	if (seq <= w->last_seq || w->asks == MSG_ASKS_MAX) {
 		free(tool);
@@ -356,26 +356,26 @@ static int begin(struct worker *w, enum worker_ask_kind kind, uint32_t seq,
 			   : "over 64 questions without an answer");
 	}
 	a = xcalloc(1, sizeof(*a));
-	*a = (struct ask){
+	*a = (struct question){
 	    .seq = seq, .kind = kind, .tool = tool, .total = total};
 	TAILQ_INSERT_TAIL(&w->asked, a, link);
 	w->asks++;
 	w->last_seq = seq;
 	w->asking = a;
 	w->phase = PHASE_ASK;
-	return worker_ask_chunk(w, head);
+	return worker_question_chunk(w, head);
 }
 
-int worker_ask_call(struct worker *w, const struct msg *m)
+int worker_question_call(struct worker *w, const struct msg *m)
 {
-	return begin(w, WORKER_ASK_CALL, m->call.seq, m->call.total,
+	return begin(w, WORKER_QUESTION_CALL, m->call.seq, m->call.total,
 		     m->call.head, xstrndup(m->call.tool.p, m->call.tool.n));
 }
 
-int worker_ask_input(struct worker *w, const struct msg *m)
+int worker_question_input(struct worker *w, const struct msg *m)
 {
 	return begin(w,
-		     m->input.kind == MSG_INPUT_ELICIT ? WORKER_ASK_ELICIT
-						       : WORKER_ASK_SAMPLE,
+		     m->input.kind == MSG_INPUT_ELICIT ? WORKER_QUESTION_ELICIT
+						       : WORKER_QUESTION_SAMPLE,
 		     m->input.seq, m->input.total, m->input.head, NULL);
 }

@@ -58,10 +58,10 @@ static int on_progress(struct worker *w, const struct msg *m)
 
 static int on_step(struct worker *w, const struct msg *m)
 {
-	const char *why;
+	const char *errmsg;
 
-	if (run_steps_apply(&w->run->steps, &m->step, &why) < 0)
-		return worker_violation(w, why);
+	if (run_steps_apply(&w->run->steps, &m->step, &errmsg) < 0)
+		return worker_violation(w, errmsg);
 	w->run->updated_ms = clock_wall_ms();
 	w->env->on_news(w->env->arg, w->run);
 	return 0;
@@ -113,9 +113,9 @@ static int keep_line(struct run *r, const char *level, struct str text)
 		return rc != 0 ? rc : add_lines(r->log, text);
 	}
 	r->log_full = true;
-	bounds_meet(r, BOUND_LOG,
+	limits_hit(r, LIMIT_LOG,
 		    (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
-	who = bounds_who(r, BOUND_LOG);
+	who = limits_who_can_raise(r, LIMIT_LOG);
 	rc = buf_printf(r->log,
 			"%s notice this log has its %lld bytes, so the rest is "
 			"left out; who can raise that is %s\n",
@@ -140,7 +140,7 @@ static int on_log(struct worker *w, const struct msg *m)
 	return rc;
 }
 
-void worker_unpromise(struct worker *w)
+void worker_unreserve(struct worker *w)
 {
 	requestor_kept_one(w->run->requestor, w->promised, false);
 	w->promised = 0;
@@ -149,7 +149,7 @@ void worker_unpromise(struct worker *w)
 /* The world's fault, SAYS: what W sends now is not kept. */
 static void unavailable(struct worker *w, const char *says)
 {
-	refuse(&w->refusal, "STORE_UNAVAILABLE", NULL,
+	tool_error_set(&w->tool_error, "STORE_UNAVAILABLE", NULL,
 	       "this server could not keep the artifact: %s", says);
 }
 
@@ -157,7 +157,7 @@ static void unavailable(struct worker *w, const char *says)
 static bool disk_has_room(struct worker *w, int64_t size)
 {
 	const struct config *c = w->env->config;
-	const char *says = c == NULL ? NULL : disk_says(disk_room(c, size));
+	const char *says = c == NULL ? NULL : disk_space_message(disk_space(c, size));
 
 	if (says != NULL)
 		unavailable(w, says);
@@ -178,19 +178,19 @@ static int artifact_done(struct worker *w)
 {
 	struct run_artifact a = w->artifact;
 	char sha256[65];
-	char *path = w->blob == NULL ? NULL : blob_finish(w->blob, sha256);
+	char *path = w->blob == NULL ? NULL : artifact_file_finish(w->blob, sha256);
 
 	if (w->blob != NULL && path == NULL)
 		not_written(w, errno);
 	w->blob = NULL;
-	worker_unpromise(w);
+	worker_unreserve(w);
 	w->artifact = (struct run_artifact){0};
 	w->phase = PHASE_ANSWER;
 	if (path == NULL) {
-		struct refusal why = w->refusal;
+		struct tool_error errmsg = w->tool_error;
 
-		w->refusal = (struct refusal){0};
-		worker_answer_refused(w->run, &a, &why);
+		w->tool_error = (struct tool_error){0};
+		worker_answer_refused(w->run, &a, &errmsg);
 		free(a.name);
 		free(a.mime_type);
 		return 0;
@@ -204,7 +204,7 @@ static void look_at_disk(struct worker *w)
 {
 	if (disk_has_room(w, 0))
 		return;
-	blob_free(w->blob);
+	artifact_file_free(w->blob);
 	w->blob = NULL;
 }
 
@@ -215,21 +215,21 @@ static int artifact_bytes(struct worker *w, struct str s)
 	if (w->blob != NULL && (w->body_got + s.n) / DISK_LOOK_BYTES >
 				   w->body_got / DISK_LOOK_BYTES)
 		look_at_disk(w);
-	/* a failed write shows at blob_finish(), when it can be answered */
+	/* a failed write shows at artifact_file_finish(), when it can be answered */
 	if (w->blob != NULL)
-		(void)blob_write(w->blob, s.p, s.n);
+		(void)artifact_file_write(w->blob, s.p, s.n);
 	w->body_got += s.n;
 	return w->body_got == w->body_total ? artifact_done(w) : 0;
 }
 
 /* It may not have what it wants, says WHAT. */
-static void over(struct worker *w, enum bound b, int64_t used, int64_t allowed,
+static void over(struct worker *w, enum limit b, int64_t used, int64_t allowed,
 		 const char *what)
 {
-	char *who = bounds_who(w->run, b);
+	char *who = limits_who_can_raise(w->run, b);
 
-	bounds_meet(w->run, b, used);
-	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, used),
+	limits_hit(w->run, b, used);
+	tool_error_set(&w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, used),
 	       "%s: %lld, of %lld allowed; who can raise that is %s", what,
 	       (long long)used, (long long)allowed, who);
 	free(who);
@@ -239,7 +239,7 @@ static void over_bytes(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
 
-	over(w, BOUND_ARTIFACT_BYTES,
+	over(w, LIMIT_ARTIFACT_BYTES,
 	     r->artifact_bytes +
 		 (int64_t)(size < INT64_MAX / 2 ? size : INT64_MAX / 2),
 	     r->limits.artifact_bytes,
@@ -252,7 +252,7 @@ static bool may_have(struct worker *w, uint64_t size)
 	const struct run *r = w->run;
 
 	if ((int64_t)r->n_artifacts >= r->limits.artifacts) {
-		over(w, BOUND_ARTIFACTS, (int64_t)r->n_artifacts + 1,
+		over(w, LIMIT_ARTIFACTS, (int64_t)r->n_artifacts + 1,
 		     r->limits.artifacts,
 		     "the run would have more artifacts than it may");
 		return false;
@@ -261,7 +261,7 @@ static bool may_have(struct worker *w, uint64_t size)
 		over_bytes(w, size);
 		return false;
 	}
-	return !requestor_no_room(r->requestor, (int64_t)size, &w->refusal) &&
+	return !requestor_no_room(r->requestor, (int64_t)size, &w->tool_error) &&
 	       disk_has_room(w, (int64_t)size);
 }
 
@@ -269,9 +269,9 @@ static int on_artifact(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
 
-	refusal_fini(&w->refusal);
+	tool_error_fini(&w->tool_error);
 	if (may_have(w, m->artifact.total)) {
-		w->blob = blob_new(w->env->state_dir, w->env->instance);
+		w->blob = artifact_file_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)
 			not_written(w, errno);
 		w->promised = (int64_t)m->artifact.total;
@@ -291,12 +291,12 @@ static int on_artifact(struct worker *w, const struct msg *m)
 /* A part of its memory, or of its files, is /work, and that is full. */
 static void full(struct worker *w, struct str limit)
 {
-	enum bound b = limit.n == 5 && memcmp(limit.p, "files", 5) == 0
-			   ? BOUND_FILES
-			   : BOUND_MEMORY;
-	char *who = bounds_who(w->run, b);
+	enum limit b = limit.n == 5 && memcmp(limit.p, "files", 5) == 0
+			   ? LIMIT_FILES
+			   : LIMIT_MEMORY;
+	char *who = limits_who_can_raise(w->run, b);
 
-	refuse(&w->refusal, "RESOURCE_LIMIT", bounds_details(w->run, b, -1),
+	tool_error_set(&w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, -1),
 	       "it was full when the program ended, so what was written last may "
 	       "be cut short; who can raise that is %s", who);
 	free(who);
@@ -305,7 +305,7 @@ static void full(struct worker *w, struct str limit)
 /* What nobody sent, as it could not be kept. Of what was refused we know why. */
 static int on_lost(struct worker *w, const struct msg *m)
 {
-	struct missing_one one = {.name = m->lost.name,
+	struct lost_artifact one = {.name = m->lost.name,
 				  .size = (int64_t)m->lost.size,
 				  .count = m->lost.count,
 				  .told = m->lost.told,
@@ -313,22 +313,22 @@ static int on_lost(struct worker *w, const struct msg *m)
 					     m->lost.kind == MSG_LOST_ROOM};
 
 	if (m->lost.kind == MSG_LOST_REFUSED)
-		return missing_untold(w->run)
+		return lost_artifacts_unreported(w->run)
 			   ? 0
 			   : worker_violation(w, "a LOST of what was not refused");
-	refusal_fini(&w->refusal);
+	tool_error_fini(&w->tool_error);
 	if (m->lost.kind == MSG_LOST_LIMIT)
 		over_bytes(w, m->lost.size);
 	else if (m->lost.kind == MSG_LOST_ROOM)
-		full(w, m->lost.why);
+		full(w, m->lost.errmsg);
 	else
-		refuse(&w->refusal, "EXECUTION_ERROR", NULL, "%.*s",
-		       (int)m->lost.why.n, m->lost.why.p);
-	missing_add(w->run, &one, &w->refusal);
+		tool_error_set(&w->tool_error, "EXECUTION_ERROR", NULL, "%.*s",
+		       (int)m->lost.errmsg.n, m->lost.errmsg.p);
+	lost_artifacts_add(w->run, &one, &w->tool_error);
 	return 0;
 }
 
-static int bad_result(struct worker *w, const char *offence, const char *why)
+static int bad_result(struct worker *w, const char *offence, const char *errmsg)
 {
 	struct run *r = w->run;
 
@@ -336,16 +336,16 @@ static int bad_result(struct worker *w, const char *offence, const char *why)
 	r->result = NULL;
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		return worker_violation(w, offence);
-	verdict_bad_result(r, offence, why);
+	outcome_bad_result(r, offence, errmsg);
 	return 0;
 }
 
 static int not_json(struct worker *w, struct json_error *err)
 {
-	char why[OUTPUT_WHY_SIZE];
+	char errmsg[OUTPUT_PARSE_WHY_SIZE];
 
-	output_stray(why, buf_data(&w->result), buf_len(&w->result), err);
-	return bad_result(w, "a result that is not JSON", why);
+	output_parse_why_stray(errmsg, buf_data(&w->result), buf_len(&w->result), err);
+	return bad_result(w, "a result that is not JSON", errmsg);
 }
 
 static int result_done(struct worker *w)
@@ -355,16 +355,16 @@ static int result_done(struct worker *w)
 	const char *fault;
 
 	w->phase = PHASE_DONE;
-	worker_said_all(w);
+	worker_recv_last(w);
 	r->is_reply = w->reply;
-	w->have_result = intake_is_large(buf_len(&w->result));
+	w->have_result = rpc_async_is_large(buf_len(&w->result));
 	if (w->have_result)
 		return 0; /* it is read when the worker is gone */
 	if (json_parse(&r->result, buf_data(&w->result), buf_len(&w->result),
 		       &err) < 0)
 		return not_json(w, &err);
 	buf_fini(&w->result);
-	fault = w->reply ? output_reply_fault(r->result) : NULL;
+	fault = w->reply ? output_parse_reply_fault(r->result) : NULL;
 	if (fault != NULL)
 		return bad_result(w, fault, "");
 	w->have_result = true;
@@ -384,7 +384,7 @@ static int on_result(struct worker *w, const struct msg *m)
 {
 	if (m->result.total > (uint64_t)w->run->limits.output_bytes)
 		return worker_violation(w, "a result over its limit");
-	worker_ask_drop(w);
+	worker_question_drop(w);
 	w->phase = PHASE_RESULT;
 	w->reply = m->result.kind == MSG_RESULT_REPLY;
 	w->body_total = m->result.total;
@@ -398,7 +398,7 @@ static int on_chunk(struct worker *w, const struct msg *m)
 	case PHASE_ARTIFACT:
 		return artifact_bytes(w, m->chunk.data);
 	case PHASE_ASK:
-		return worker_ask_chunk(w, m->chunk.data);
+		return worker_question_chunk(w, m->chunk.data);
 	default:
 		return result_bytes(w, m->chunk.data);
 	}
@@ -408,7 +408,7 @@ static int on_chunk(struct worker *w, const struct msg *m)
 static bool may_claim(const struct worker *w, struct str code)
 {
 	const struct run *r = w->run;
-	const char *met = w->refusal.code;
+	const char *met = w->tool_error.code;
 
 	static const struct {
 		const char *code;
@@ -447,17 +447,17 @@ static int on_fail(struct worker *w, const struct msg *m)
 		 m->fail.error_code.p);
 	if (strcmp(code, "RESOURCE_LIMIT") == 0) {
 		if (details != NULL)
-			bounds_correct(w->run, details);
+			limits_correct(w->run, details);
 		else /* what it met last */
-			details = json_object_get(w->refusal.details);
+			details = json_object_get(w->tool_error.details);
 	}
 	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
-		verdict_signal(w->run, SIGTERM); /* not from us; it stays */
+		outcome_signal(w->run, SIGTERM); /* not from us; it stays */
 	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
 		      m->fail.message.p);
-	worker_ask_drop(w);
+	worker_question_drop(w);
 	w->phase = PHASE_DONE;
-	worker_said_all(w);
+	worker_recv_last(w);
 	return 0;
 }
 
@@ -480,9 +480,9 @@ static const struct {
     [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
 		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),
 		  on_fail},
-    [MSG_CALL] = {IN(PHASE_TALKING), worker_ask_call},
-    [MSG_INPUT] = {IN(PHASE_TALKING), worker_ask_input},
-    [MSG_DROP] = {IN(PHASE_TALKING), worker_ask_dropped},
+    [MSG_CALL] = {IN(PHASE_TALKING), worker_question_call},
+    [MSG_INPUT] = {IN(PHASE_TALKING), worker_question_input},
+    [MSG_DROP] = {IN(PHASE_TALKING), worker_question_dropped},
 };
 
 static double burst(const struct worker *w)
@@ -491,7 +491,7 @@ static double burst(const struct worker *w)
 }
 
 /* A token bucket: bodies are bounded by their totals, all else by this. */
-void worker_hear_first(struct worker *w)
+void worker_recv_init(struct worker *w)
 {
 	w->tokens = burst(w);
 	w->tokens_ms = clock_mono_ms();
@@ -515,7 +515,7 @@ static bool too_fast(struct worker *w, const struct msg *m)
 
 static int flood(struct worker *w)
 {
-	struct json_object *d = bounds_details(w->run, BOUND_MESSAGES, -1);
+	struct json_object *d = limits_details(w->run, LIMIT_MESSAGES, -1);
 	char *offence = xasprintf(
 	    "a flood of messages: over messages_per_second, which allows %lld "
 	    "and %.0f at once; who can raise that is %s",
@@ -527,9 +527,9 @@ static int flood(struct worker *w)
 	return rc;
 }
 
-int worker_hear(struct worker *w, const void *frame, size_t len)
+int worker_recv(struct worker *w, const void *frame, size_t len)
 {
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 
 	if (w->run->error.code != NULL && w->killed)
@@ -542,8 +542,8 @@ int worker_hear(struct worker *w, const void *frame, size_t len)
 		return 0;
 	}
 	w->run->use.messages++;
-	if (msg_get(&m, frame, len, &why) < 0)
-		return worker_violation(w, why);
+	if (msg_get(&m, frame, len, &errmsg) < 0)
+		return worker_violation(w, errmsg);
 	if (w->phase == PHASE_BORN && m.type != MSG_READY && m.type != MSG_FAIL)
 		on_ready(w, &m); /* it had its RUN before it could say so */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||

@@ -38,12 +38,12 @@ bool granted_path_names(const char *folder, const char *path)
 static int open_below(const char *folder, const char *path)
 {
 	const char *rest = path + bare(folder);
-	int fd, at = nolink_open(AT_FDCWD, folder, O_PATH);
+	int fd, at = nofollow_open(AT_FDCWD, folder, O_PATH);
 
 	rest += strspn(rest, "/");
 	if (at < 0 || *rest == '\0')
 		return at;
-	fd = nolink_open(at, rest, O_PATH);
+	fd = nofollow_open(at, rest, O_PATH);
 	close(at);
 	return fd;
 }
@@ -59,34 +59,34 @@ static int look(int fd, struct file_id *id)
 	return file_id_of(fd, id);
 }
 
-static int explain(int rc, const char *folder, const char *path, char *why,
+static int explain(int rc, const char *folder, const char *path, char *errmsg,
 		   size_t size)
 {
-	size_t n = nolink_blame(path);
+	size_t n = nofollow_link_len(path);
 	const char *whole = path;
 
 	if (rc == -ELOOP && n == 0) /* "/a/../b" in a grant, or gone again */
-		n = nolink_blame(whole = folder);
+		n = nofollow_link_len(whole = folder);
 	if (rc == -ELOOP)
-		why_set(why, size,
+		errmsg_set(errmsg, size,
 			"%s leads through a symbolic link%s%.*s, and links are "
 			"not followed: where it leads has to be asked for and "
 			"granted by its own path",
 			path, n > 0 ? ", " : "", (int)n, whole);
 	else if (rc == -EMEDIUMTYPE)
-		why_set(why, size, "%s is neither a file nor a folder", path);
+		errmsg_set(errmsg, size, "%s is neither a file nor a folder", path);
 	else if (rc == -ENOSYS)
-		why_set(why, size,
+		errmsg_set(errmsg, size,
 			"%s cannot be opened without following links on this "
 			"machine, which needs Linux 5.6",
 			path);
 	else
-		why_set(why, size, "%s: %s", path, strerror(-rc));
+		errmsg_set(errmsg, size, "%s: %s", path, strerror(-rc));
 	return rc == -EACCES ? -EPERM : rc;
 }
 
 int granted_path_find(const char *const *folders, size_t n, const char *path,
-		      struct file_id *id, char *why, size_t size)
+		      struct file_id *id, char *errmsg, size_t size)
 {
 	*id = (struct file_id){0};
 	for (size_t i = 0; i < n; i++) {
@@ -98,9 +98,9 @@ int granted_path_find(const char *const *folders, size_t n, const char *path,
 		rc = fd < 0 ? fd : look(fd, id);
 		if (fd >= 0)
 			close(fd);
-		return rc < 0 ? explain(rc, folders[i], path, why, size) : 0;
+		return rc < 0 ? explain(rc, folders[i], path, errmsg, size) : 0;
 	}
-	why_set(why, size, "%s is in nothing that is granted", path);
+	errmsg_set(errmsg, size, "%s is in nothing that is granted", path);
 	return -EACCES;
 }
 
@@ -128,12 +128,12 @@ bool granted_path_listed(const char *list, const char *path)
 }
 
 int granted_path_find_listed(const char *list, const char *path,
-			     struct file_id *id, char *why, size_t size)
+			     struct file_id *id, char *errmsg, size_t size)
 {
 	char *folder = naming(list, path);
 	const char *folders[] = {folder};
 	int rc = granted_path_find(folders, folder != NULL ? 1 : 0, path, id,
-				   why, size);
+				   errmsg, size);
 
 	free(folder);
 	return rc;

@@ -26,7 +26,7 @@ bool granted_path_listed(const char *list, const char *path);
 
 /*
  * Open PATH below one of the N FOLDERS (each absolute), the first that names
- * it, through no link: which file it is in *ID. 0; or *ID is none's, WHY (SIZE
+ * it, through no link: which file it is in *ID. 0; or *ID is none's, ERRMSG (SIZE
  * bytes) is a clause about PATH for people ("/srv/a is …"), and:
  *   -EACCES       no folder names it
  *   -EPERM        it is granted, but this process may not go there; who
@@ -38,10 +38,10 @@ bool granted_path_listed(const char *list, const char *path);
  * or another -errno. Nothing is read, and no device or FIFO is woken.
  */
 int granted_path_find(const char *const *folders, size_t n, const char *path,
-		      struct file_id *id, char *why, size_t size);
+		      struct file_id *id, char *errmsg, size_t size);
 
 /* The same for LIST, as above. */
 int granted_path_find_listed(const char *list, const char *path,
-			     struct file_id *id, char *why, size_t size);
+			     struct file_id *id, char *errmsg, size_t size);
 
 #endif

@@ -173,7 +173,7 @@ static bool any_grant(const struct template *t, const struct config *c,
 	if (any_of(&all, 1, t, at, arg) ||
 	    any_of(c->grants, c->n_grants, t, at, arg))
 		return true;
-	ours = shipped_grants(&n);
+	ours = template_shipped_grants(&n);
 	return t->shipped && any_of(ours, n, t, at, arg);
 }
 
@@ -188,14 +188,14 @@ bool grants_by_digest(const struct template *t, const struct config *c)
 	return grants_asks(t) && any_grant(t, c, is_by_digest, NULL);
 }
 
-struct question {
+struct input_request {
 	const struct kind *kind;
 	const char *word;
 };
 
 static bool covers(const struct config_grant *g, void *arg)
 {
-	const struct question *q = arg;
+	const struct input_request *q = arg;
 
 	return q->kind->covers(g, q->word);
 }
@@ -203,7 +203,7 @@ static bool covers(const struct config_grant *g, void *arg)
 static bool granted(const struct template *t, const struct config *c,
 		    const struct kind *k, const char *word)
 {
-	struct question q = {k, word};
+	struct input_request q = {k, word};
 
 	return any_grant(t, c, covers, &q);
 }
@@ -345,7 +345,7 @@ static char *said_line(const struct kind *k, struct json_object *list,
 /* Can WORD be written in paddock.conf? A tool that there is not cannot. */
 static bool is_known(const struct kind *k, const char *word)
 {
-	return k->covers != covers_tool || broker_action(word) != NULL;
+	return k->covers != covers_tool || browser_proto_action(word) != NULL;
 }
 
 /* The first of LIST that nobody can grant; or NULL. */
@@ -363,7 +363,7 @@ static const char *unknown_of(const struct kind *k, struct json_object *list)
 
 static void refuse_unknown(const struct template *t, const struct kind *k,
 			   const char *word, struct json_object *list,
-			   struct refusal *r)
+			   struct tool_error *r)
 {
 	struct json_object *details = json_object_new_object();
 
@@ -372,7 +372,7 @@ static void refuse_unknown(const struct template *t, const struct kind *k,
 	json_object_object_add(
 	    details, "whoCanGrant",
 	    json_object_new_string("nobody: there is no such tool"));
-	refuse(r, "PERMISSION_NOT_ALLOWED", details,
+	tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
 	       "%s asks for the tool %s, which there is not in this version of "
 	       "paddock; its author can take it out of the manifest's tools",
 	       t->id, word);
@@ -380,7 +380,7 @@ static void refuse_unknown(const struct template *t, const struct kind *k,
 
 static void refuse_kind(const struct template *t, const struct config *c,
 			const struct kind *k, struct json_object *list,
-			struct refusal *r)
+			struct tool_error *r)
 {
 	struct json_object *details = json_object_new_object();
 	bool many = json_object_array_length(list) > 1;
@@ -398,16 +398,16 @@ static void refuse_kind(const struct template *t, const struct config *c,
 	json_object_object_add(details, "whoCanGrant",
 			       json_object_new_string(who));
 	if (k->nobody != NULL)
-		refuse(r, "PERMISSION_NOT_ALLOWED", details, "%s, and %s", asks,
+		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details, "%s, and %s", asks,
 		       k->nobody);
 	else if (other)
-		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
 		       "%s, and its grant in paddock.conf is for another "
 		       "package than the one that is there: the operator can "
 		       "look at it and grant it, too, by digest = %s",
 		       asks, t->digest);
 	else
-		refuse(r, "PERMISSION_NOT_ALLOWED", details,
+		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
 		       "%s, which %s not granted; the operator can grant %s, "
 		       "by %s in [grant \"%s\"] of paddock.conf",
 		       asks, many ? "are" : "is", many ? "them" : "it", line,
@@ -419,7 +419,7 @@ static void refuse_kind(const struct template *t, const struct config *c,
 }
 
 bool grants_allow(const struct template *t, const struct config *c,
-		  struct refusal *r)
+		  struct tool_error *r)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const struct kind *k = &kinds[i];
@@ -617,10 +617,10 @@ const char *grants_unused(const struct config_grant *g,
 void grants_log(const struct catalogue *all, const struct config *c)
 {
 	for (size_t i = 0; i < c->n_grants; i++) {
-		const char *why = grants_unused(&c->grants[i], all);
+		const char *errmsg = grants_unused(&c->grants[i], all);
 
-		if (why != NULL)
+		if (errmsg != NULL)
 			log_warn("grants", "grant=\"%s\" used=no msg=\"%s\"",
-				 c->grants[i].name, why);
+				 c->grants[i].name, errmsg);
 	}
 }

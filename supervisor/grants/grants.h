@@ -19,7 +19,7 @@
  * names what is missing and the lines that would grant it.
  */
 bool grants_allow(const struct template *t, const struct config *c,
-		  struct refusal *r);
+		  struct tool_error *r);
 
 bool grants_asks(const struct template *t); /* for anything? */
 /* Does T ask for TOOL, and is it granted? Why not, a static text; or NULL. */

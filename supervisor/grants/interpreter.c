@@ -32,23 +32,23 @@ struct look {
 	const struct template *t;
 	int package;
 	int file; /* the entry */
-	struct findings *f;
+	struct diagnostics *f;
 	char head[HEAD_BYTES + 1];
 	size_t n;
 };
 
 #define fail(l, ...)                                                           \
-	findings_add((l)->f, FINDING_ERROR, (l)->t->entry, NULL, __VA_ARGS__)
+	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->t->entry, NULL, __VA_ARGS__)
 /* About its first line. */
 #define fail_line(l, ...)                                                      \
 	do {                                                                   \
 		fail(l, __VA_ARGS__);                                          \
-		findings_at((l)->f, 1, 1);                                     \
+		diagnostics_at((l)->f, 1, 1);                                     \
 	} while (0)
 
 /* ---- what runs see ---- */
 
-static const char *const folders[] = {SHOWN_FOLDERS};
+static const char *const folders[] = {SYSTEM_PATHS};
 
 static bool is_shown(const struct template *t, const char *path)
 {
@@ -74,13 +74,13 @@ static enum standing kind_of(const struct stat *st)
 /* PATH is absolute. */
 static enum standing stands(const struct look *l, const char *path)
 {
-	char real[PATH_MAX], why[512];
+	char real[PATH_MAX], errmsg[512];
 	struct stat st;
 	int file;
 
 	if (strncmp(path, PACKAGE_DIR, strlen(PACKAGE_DIR)) == 0) {
 		file = package_open_file(l->package, path + strlen(PACKAGE_DIR),
-					 &st, why, sizeof(why));
+					 &st, errmsg, sizeof(errmsg));
 		if (file < 0)
 			return MISSING;
 		close(file);
@@ -93,7 +93,7 @@ static enum standing stands(const struct look *l, const char *path)
 	return is_shown(l->t, real) ? kind_of(&st) : NOT_SHOWN;
 }
 
-/* The folders of SHOWN_PATH, one after the other: true, and it is in DIR. */
+/* The folders of SYSTEM_PATHS_ENV, one after the other: true, and it is in DIR. */
 static bool next_folder(const char **at, char *dir, size_t size)
 {
 	size_t n = strcspn(*at, ":");
@@ -117,19 +117,19 @@ static char *near_in(const struct look *l, const char *dir, const char *name)
 	struct dirent **list = NULL;
 	int n = scandir(dir, &list, NULL, alphasort);
 	char *path = NULL, *best = NULL;
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, name);
+	suggest_init(&suggest, name);
 	for (size_t i = 0; i < ARRAY_LEN(familiar); i++) {
 		path = xasprintf("%s/%s", dir, familiar[i]);
 		if (stands(l, path) == FOUND)
-			near_try(&near, familiar[i]);
+			suggest_try(&suggest, familiar[i]);
 		free(path);
 	}
 	for (int i = 0; i < n; i++)
-		near_try(&near, list[i]->d_name);
-	if (near.best != NULL)
-		best = xasprintf("%s/%s", dir, near.best);
+		suggest_try(&suggest, list[i]->d_name);
+	if (suggest.best != NULL)
+		best = xasprintf("%s/%s", dir, suggest.best);
 	for (int i = 0; i < n; i++)
 		free(list[i]);
 	free(list);
@@ -142,7 +142,7 @@ static char *near_in(const struct look *l, const char *dir, const char *name)
 /* What may have been meant by PATH: beside it, or of its name elsewhere. */
 static char *near_path(const struct look *l, const char *path)
 {
-	const char *name = strrchr(path, '/') + 1, *at = SHOWN_PATH;
+	const char *name = strrchr(path, '/') + 1, *at = SYSTEM_PATHS_ENV;
 	char dir[PATH_MAX], *best;
 
 	while (next_folder(&at, dir, sizeof(dir))) {
@@ -158,7 +158,7 @@ static char *near_path(const struct look *l, const char *path)
 
 static char *near_name(const struct look *l, const char *name)
 {
-	const char *at = SHOWN_PATH;
+	const char *at = SYSTEM_PATHS_ENV;
 	char dir[PATH_MAX], *best = NULL;
 
 	while (best == NULL && next_folder(&at, dir, sizeof(dir)))
@@ -171,18 +171,18 @@ static char *near_name(const struct look *l, const char *name)
 static void check_interpreter(struct look *l, const char *path)
 {
 	enum standing how = path[0] == '/' ? stands(l, path) : FOUND;
-	char *near;
+	char *suggest;
 
 	if (path[0] != '/') {
 		fail_line(l, "the #! line has \"%s\", but an interpreter is "
 			  "named by its whole path, such as /bin/sh", path);
 	} else if (how == MISSING) {
-		near = near_path(l, path);
+		suggest = near_path(l, path);
 		fail_line(l, "the interpreter %s of the #! line is not there"
 			  "%s%s%s", path,
-			  near != NULL ? "; did you mean " : "",
-			  near != NULL ? near : "", near != NULL ? "?" : "");
-		free(near);
+			  suggest != NULL ? "; did you mean " : "",
+			  suggest != NULL ? suggest : "", suggest != NULL ? "?" : "");
+		free(suggest);
 	} else if (how == NOT_SHOWN) {
 		fail_line(l, "the interpreter %s of the #! line is nothing that "
 			  "a run sees: of the machine that is /usr, and what "
@@ -196,8 +196,8 @@ static void check_interpreter(struct look *l, const char *path)
 /* env looks for NAME in PATH. */
 static void check_command(struct look *l, const char *name)
 {
-	const char *at = SHOWN_PATH;
-	char dir[PATH_MAX], *path, *near;
+	const char *at = SYSTEM_PATHS_ENV;
+	char dir[PATH_MAX], *path, *suggest;
 
 	if (strchr(name, '/') != NULL) {
 		check_interpreter(l, name);
@@ -212,13 +212,13 @@ static void check_command(struct look *l, const char *name)
 		if (found)
 			return;
 	}
-	near = near_name(l, name);
+	suggest = near_name(l, name);
 	fail_line(l, "the #! line has env look for %s, which is nowhere in "
-		  "the PATH of runs, " SHOWN_PATH "%s%s%s", name,
-		  near != NULL ? "; did you mean " : "",
-		  near != NULL ? strrchr(near, '/') + 1 : "",
-		  near != NULL ? "?" : "");
-	free(near);
+		  "the PATH of runs, " SYSTEM_PATHS_ENV "%s%s%s", name,
+		  suggest != NULL ? "; did you mean " : "",
+		  suggest != NULL ? strrchr(suggest, '/') + 1 : "",
+		  suggest != NULL ? "?" : "");
+	free(suggest);
 }
 
 /* Options of env whose value is the next word. */
@@ -270,7 +270,7 @@ static void check_script(struct look *l)
 		fail(l, "the #! line ends with CR LF, as files of Windows do, "
 		     "so \"%s\" is looked for with a CR in its name; save the "
 		     "file with LF alone", line + strspn(line, " \t"));
-		findings_at(l->f, 1, (size_t)(end - l->head));
+		diagnostics_at(l->f, 1, (size_t)(end - l->head));
 		return;
 	}
 	while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
@@ -349,7 +349,7 @@ static bool is_for_us(struct look *l)
 
 static void check_loader(struct look *l, off_t at, size_t size)
 {
-	char path[PATH_MAX] = "", *near;
+	char path[PATH_MAX] = "", *suggest;
 	enum standing how;
 
 	if (size >= sizeof(path) ||
@@ -358,13 +358,13 @@ static void check_loader(struct look *l, off_t at, size_t size)
 	how = path[0] == '/' ? stands(l, path) : MISSING;
 	if (how == FOUND)
 		return;
-	near = path[0] == '/' ? near_path(l, path) : NULL;
+	suggest = path[0] == '/' ? near_path(l, path) : NULL;
 	fail(l, "this program was linked for the loader %s, which %s%s%s%s; "
 	     "linked statically it needs none", path,
 	     how == MISSING ? "is not there" : "no run sees",
-	     near != NULL ? " (" : "", near != NULL ? near : "",
-	     near != NULL ? " is)" : "");
-	free(near);
+	     suggest != NULL ? " (" : "", suggest != NULL ? suggest : "",
+	     suggest != NULL ? " is)" : "");
+	free(suggest);
 }
 
 #if UINTPTR_MAX > 0xFFFFFFFFu
@@ -426,16 +426,16 @@ static void check_head(struct look *l)
 			  "its interpreter, such as #!/bin/sh");
 }
 
-void interpreter_check(const struct template *t, int fd, struct findings *f)
+void interpreter_check(const struct template *t, int fd, struct diagnostics *f)
 {
 	struct look l = {.t = t, .package = fd, .f = f};
-	char why[512];
+	char errmsg[512];
 	struct stat st;
 	ssize_t n;
 
-	l.file = package_open_file(fd, t->entry, &st, why, sizeof(why));
+	l.file = package_open_file(fd, t->entry, &st, errmsg, sizeof(errmsg));
 	if (l.file < 0)
-		return; /* entry_load() has said so */
+		return; /* template_entry_load() has said so */
 	n = pread(l.file, l.head, HEAD_BYTES, 0);
 	if (n >= 0) {
 		l.n = (size_t)n;

@@ -10,10 +10,10 @@
 #include "supervisor/templates/template.h"
 
 /*
- * Look into T's entry in the package FD, which entry_load() has found: the
+ * Look into T's entry in the package FD, which template_entry_load() has found: the
  * interpreter of its #! line, or the machine and the loader that it was built
  * for. Each that is not there is an error in F. Of T: entry and reads.
  */
-void interpreter_check(const struct template *t, int fd, struct findings *f);
+void interpreter_check(const struct template *t, int fd, struct diagnostics *f);
 
 #endif

@@ -21,14 +21,14 @@
 #include "supervisor/package/package_tests.h"
 #include "supervisor/templates/template_files.h"
 
-struct checkup {
+struct package_check {
 	const char *path;
 	int fd;
 	char *text; /* of the manifest */
 	size_t len;
 	struct json_object *tree; /* the same */
 	struct template *t;	  /* NULL: the manifest is wrong */
-	struct findings f;
+	struct diagnostics f;
 	struct json_object *said;
 };
 
@@ -71,38 +71,38 @@ static struct template *half(struct json_object *tree)
 	return t;
 }
 
-static void check_code(struct checkup *c)
+static void check_code(struct package_check *c)
 {
 	struct template *t = c->t != NULL ? template_ref(c->t) : half(c->tree);
 
 	if (t == NULL)
 		return;
-	if (entry_load(t, c->fd, &c->f) == 0 && t->runtime == RUNTIME_LUA)
+	if (template_entry_load(t, c->fd, &c->f) == 0 && t->runtime == RUNTIME_LUA)
 		json_set_mended(c->said, "lua", t->entry);
 	if (t->runtime == RUNTIME_PROGRAM)
 		interpreter_check(t, c->fd, &c->f);
 	template_unref(t);
 }
 
-static void check_files(struct checkup *c)
+static void check_files(struct package_check *c)
 {
-	char digest[65], why[1024];
+	char digest[65], errmsg[1024];
 
 	if (c->t != NULL)
 		template_files_load(c->t, c->fd, &c->f);
-	if (package_digest(c->fd, NULL, 0, digest, why, sizeof(why)) < 0)
-		findings_add(&c->f, FINDING_ERROR, NULL, NULL, "%s", why);
+	if (package_digest(c->fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0)
+		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 	package_tests_check(c->fd, &c->f);
 }
 
-static void check_package(struct checkup *c)
+static void check_package(struct package_check *c)
 {
-	char why[1024];
+	char errmsg[1024];
 
-	c->fd = package_open(c->path, why, sizeof(why));
+	c->fd = package_open(c->path, errmsg, sizeof(errmsg));
 	if (c->fd < 0 || package_read(c->fd, MANIFEST_FILE, &c->text, &c->len,
-				      why, sizeof(why)) < 0) {
-		findings_add(&c->f, FINDING_ERROR, NULL, NULL, "%s", why);
+				      errmsg, sizeof(errmsg)) < 0) {
+		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 		return;
 	}
 	c->t = manifest_parse(c->text, c->len, &c->f);
@@ -112,33 +112,33 @@ static void check_package(struct checkup *c)
 	}
 	check_files(c);
 	if (c->tree != NULL)
-		findings_place(&c->f, MANIFEST_FILE, c->text, c->len);
+		diagnostics_place(&c->f, MANIFEST_FILE, c->text, c->len);
 }
 
-/* WHY: the catalogue's reason to leave it out; NULL: it did not. */
+/* ERRMSG: the catalogue's reason to leave it out; NULL: it did not. */
 static struct json_object *checkup(const char *path, const char *named,
-				   const char *why)
+				   const char *errmsg)
 {
-	struct checkup c = {.path = path, .fd = -1};
+	struct package_check c = {.path = path, .fd = -1};
 	const char *id, *version;
 
 	c.said = json_object_new_object();
 	json_set_mended(c.said, "path", named);
 	check_package(&c);
-	if (why != NULL && findings_errors(&c.f) == 0)
-		findings_add(&c.f, FINDING_ERROR, NULL, NULL, "%s", why);
+	if (errmsg != NULL && diagnostics_errors(&c.f) == 0)
+		diagnostics_add(&c.f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 	id = json_member_str(c.tree, "templateId");
 	version = json_member_str(c.tree, "version");
 	if (id != NULL)
 		json_set_mended(c.said, "templateId", id);
 	if (version != NULL)
 		json_set_mended(c.said, "version", version);
-	findings_sort(&c.f);
-	json_object_object_add(c.said, "faults", findings_json(&c.f));
+	diagnostics_sort(&c.f);
+	json_object_object_add(c.said, "faults", diagnostics_json(&c.f));
 	if (c.f.more)
 		json_object_object_add(c.said, "more",
 				       json_object_new_boolean(true));
-	findings_fini(&c.f);
+	diagnostics_fini(&c.f);
 	template_unref(c.t);
 	json_object_put(c.tree);
 	free(c.text);
@@ -152,7 +152,7 @@ static struct json_object *of_problem(const struct catalogue_problem *p)
 {
 	char *path = realpath(p->path, NULL);
 	struct json_object *o =
-	    checkup(path != NULL ? path : p->path, p->path, p->why);
+	    checkup(path != NULL ? path : p->path, p->path, p->errmsg);
 
 	free(path);
 	return o;
@@ -164,7 +164,7 @@ static int by_path(const void *a, const void *b)
 		      json_member_str(*(struct json_object *const *)b, "path"));
 }
 
-struct json_object *checkup_all(const struct catalogue *all)
+struct json_object *package_check_all(const struct catalogue *all)
 {
 	struct json_object *list = json_object_new_array();
 

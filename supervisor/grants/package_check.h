@@ -14,6 +14,6 @@
  * [{path, templateId?, version?, lua?, faults: […], more?}], by path; lua is
  * the file that a worker is still to compile. The caller's.
  */
-struct json_object *checkup_all(const struct catalogue *all);
+struct json_object *package_check_all(const struct catalogue *all);
 
 #endif

@@ -22,14 +22,14 @@
 
 /* ---- while it serves: what each finds, or NULL ---- */
 
-static const char *cage(struct server *srv, enum health_verdict *v)
+static const char *cage(struct server *srv, enum health_status *v)
 {
 	(void)v;
 	return server_is_measured(srv) ? NULL
 				       : "the cage is still being measured";
 }
 
-static const char *draining(struct server *srv, enum health_verdict *v)
+static const char *draining(struct server *srv, enum health_status *v)
 {
 	(void)v;
 	return srv->draining ? "the server is draining: it is about to end"
@@ -58,7 +58,7 @@ static int state_lately(const char *dir, const char **which)
 
 const char *health_state(const struct config *config, struct store *store)
 {
-	const char *sick = store == NULL ? NULL : store_sick_says(store);
+	const char *sick = store == NULL ? NULL : store_failing_message(store);
 	int rc = sick != NULL || store == NULL
 		     ? 0
 		     : state_lately(config->state_dir, NULL);
@@ -66,7 +66,7 @@ const char *health_state(const struct config *config, struct store *store)
 	return rc == 0 ? sick : store_says(rc);
 }
 
-static const char *state(struct server *srv, enum health_verdict *v)
+static const char *state(struct server *srv, enum health_status *v)
 {
 	(void)v;
 	if (srv->others && !srv->opened && server_is_measured(srv))
@@ -77,13 +77,13 @@ static const char *state(struct server *srv, enum health_verdict *v)
 /* Of the folder, for the operator: which, why, and what would mend it. */
 static const char *state_where(struct server *srv)
 {
-	static char text[HEALTH_WHY];
+	static char text[HEALTH_ERRMSG_SIZE];
 	const char *at = NULL;
-	const char *why = srv->store == NULL ? NULL : store_sick(srv->store);
+	const char *errmsg = srv->store == NULL ? NULL : store_failing(srv->store);
 	int rc;
 
-	if (why != NULL || srv->store == NULL)
-		return why;
+	if (errmsg != NULL || srv->store == NULL)
+		return errmsg;
 	rc = state_lately(srv->config->state_dir, &at);
 	if (rc == 0)
 		return NULL;
@@ -94,34 +94,34 @@ static const char *state_where(struct server *srv)
 
 static const char *disk_where(struct server *srv)
 {
-	static char text[HEALTH_WHY];
+	static char text[HEALTH_ERRMSG_SIZE];
 
 	snprintf(text, sizeof(text), "make room where %s is, or set a lower "
 		 "disk_reserve_bytes", srv->config->state_dir);
 	return text;
 }
 
-static const char *disk(struct server *srv, enum health_verdict *v)
+static const char *disk(struct server *srv, enum health_status *v)
 {
-	enum disk_room room = disk_room_lately(srv->config);
+	enum disk_space room = disk_space_lately(srv->config);
 
-	if (room != DISK_SPENT)
-		*v = HEALTH_WARNS;
-	return disk_says(room);
+	if (room != DISK_SPACE_SPENT)
+		*v = HEALTH_WARNING;
+	return disk_space_message(room);
 }
 
 /* WHAT lost lines for -RC, and still does. */
-static const char *loses(enum health_verdict *v, const char *what, int rc,
+static const char *loses(enum health_status *v, const char *what, int rc,
 			 char *says, size_t size)
 {
 	if (rc == 0)
 		return NULL;
-	*v = HEALTH_WARNS;
+	*v = HEALTH_WARNING;
 	snprintf(says, size, "%s cannot be written: %s", what, strerror(-rc));
 	return says;
 }
 
-static const char *logs(struct server *srv, enum health_verdict *v)
+static const char *logs(struct server *srv, enum health_status *v)
 {
 	static char says[128];
 
@@ -129,7 +129,7 @@ static const char *logs(struct server *srv, enum health_verdict *v)
 	return loses(v, "its log", log_failing(), says, sizeof(says));
 }
 
-static const char *audits(struct server *srv, enum health_verdict *v)
+static const char *audits(struct server *srv, enum health_status *v)
 {
 	static char says[128];
 
@@ -142,73 +142,73 @@ static const char *audits(struct server *srv, enum health_verdict *v)
 static const struct check {
 	const char *name; /* what would be had */
 	/* before the start: 0 or the status that ends it, with why */
-	int (*before)(const struct health_case *c, char *why, size_t size);
+	int (*before)(const struct health_start *c, char *errmsg, size_t size);
 	bool only_warns; /* that start goes on all the same… */
 	bool stdio_warns; /* …or that of one client's server */
 	/* while it serves: what is wrong, for clients to read; NULL: nothing */
-	const char *(*now)(struct server *srv, enum health_verdict *v);
+	const char *(*now)(struct server *srv, enum health_status *v);
 	const char *cure; /* of that, by the operator */
 	const char *(*where)(struct server *srv); /* with paths; NULL: that */
 } checks[] = {
-    {.name = "the folders of templates", .before = health_templates},
-    {.name = "a log", .before = health_log, .now = logs,
+    {.name = "the folders of templates", .before = health_start_templates},
+    {.name = "a log", .before = health_start_log, .now = logs,
      .cure = "make room where it is; then it is written again"},
-    {.name = "an audit log", .before = health_audit, .now = audits,
+    {.name = "an audit log", .before = health_start_audit, .now = audits,
      .cure = "make room where it is; then it is written again"},
-    {.name = "a socket", .before = health_socket},
-    {.name = "a port", .before = health_listen},
+    {.name = "a socket", .before = health_start_socket},
+    {.name = "a port", .before = health_start_listen},
     {.name = "a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
     {.name = "a server that stays", .now = draining,
      .cure = "wait for the next one"},
     /* one client is answered why, and lists what there is all the same */
-    {.name = "a state folder that takes runs", .before = health_state_before,
+    {.name = "a state folder that takes runs", .before = health_start_state,
      .stdio_warns = true, .now = state,
      .cure = "the log of the server says where that is, and what would help",
      .where = state_where},
-    {.name = "room on the disk", .before = health_disk_before,
+    {.name = "room on the disk", .before = health_start_disk,
      .only_warns = true, .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
 	     "says where",
      .where = disk_where},
-    {.name = "the browser", .before = health_browser, .only_warns = true},
+    {.name = "the browser", .before = health_start_browser, .only_warns = true},
 };
 
 #define CHECKS ARRAY_LEN(checks)
 
-void health_before(const struct health_case *c, health_tell tell, void *arg)
+void health_check_start(const struct health_start *c, health_report tell, void *arg)
 {
-	char why[HEALTH_WHY];
+	char errmsg[HEALTH_ERRMSG_SIZE];
 
 	for (size_t i = 0; i < CHECKS; i++) {
 		const struct check *k = &checks[i];
 		int status = k->before == NULL ? 0
-					       : k->before(c, why, sizeof(why));
+					       : k->before(c, errmsg, sizeof(errmsg));
 
 		if (status != 0)
 			tell(arg,
 			     k->only_warns || (k->stdio_warns && c->stdio)
-				 ? HEALTH_WARNS
-				 : HEALTH_FAILS,
-			     status, why);
+				 ? HEALTH_WARNING
+				 : HEALTH_FAILED,
+			     status, errmsg);
 	}
 }
 
-static const char *look(struct server *srv, size_t i, enum health_verdict *v)
+static const char *look(struct server *srv, size_t i, enum health_status *v)
 {
 	const char *says;
 
-	*v = HEALTH_FAILS;
+	*v = HEALTH_FAILED;
 	says = checks[i].now == NULL ? NULL : checks[i].now(srv, v);
 	if (says == NULL)
-		*v = HEALTH_WELL;
+		*v = HEALTH_OK;
 	return says;
 }
 
-static const char *first(struct server *srv, enum health_verdict wanted)
+static const char *first(struct server *srv, enum health_status wanted)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
-		enum health_verdict v;
+		enum health_status v;
 		const char *says = look(srv, i, &v);
 
 		if (v == wanted)
@@ -219,12 +219,12 @@ static const char *first(struct server *srv, enum health_verdict wanted)
 
 const char *health_reason(struct server *srv)
 {
-	return first(srv, HEALTH_FAILS);
+	return first(srv, HEALTH_FAILED);
 }
 
 const char *health_warning(struct server *srv)
 {
-	return first(srv, HEALTH_WARNS);
+	return first(srv, HEALTH_WARNING);
 }
 
 /* ---- for programs ---- */
@@ -236,11 +236,11 @@ static void add(struct json_object *o, const char *key, const char *text)
 
 static struct json_object *one_view(struct server *srv, size_t i, bool local)
 {
-	static const char *const names[] = {[HEALTH_WELL] = "well",
-					    [HEALTH_WARNS] = "warning",
-					    [HEALTH_FAILS] = "failing"};
+	static const char *const names[] = {[HEALTH_OK] = "well",
+					    [HEALTH_WARNING] = "warning",
+					    [HEALTH_FAILED] = "failing"};
 	struct json_object *o = json_object_new_object();
-	enum health_verdict v;
+	enum health_status v;
 	const char *says = look(srv, i, &v), *where = NULL;
 
 	if (says != NULL && local && checks[i].where != NULL)
@@ -258,11 +258,11 @@ struct json_object *health_view(struct server *srv, bool local)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *list = json_object_new_array();
-	const char *why = health_reason(srv);
+	const char *errmsg = health_reason(srv);
 
-	json_object_object_add(o, "ready", json_object_new_boolean(why == NULL));
-	if (why != NULL)
-		add(o, "reason", why);
+	json_object_object_add(o, "ready", json_object_new_boolean(errmsg == NULL));
+	if (errmsg != NULL)
+		add(o, "reason", errmsg);
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
 			json_object_array_add(list, one_view(srv, i, local));
@@ -277,11 +277,11 @@ void health_watch(struct server *srv)
 {
 	static int told;
 	const char *at = NULL;
-	int rc = srv->store == NULL || store_sick_says(srv->store) != NULL
+	int rc = srv->store == NULL || store_failing_message(srv->store) != NULL
 		     ? told
 		     : state_lately(srv->config->state_dir, &at);
 
-	(void)disk_room_lately(srv->config);
+	(void)disk_space_lately(srv->config);
 	if (rc == told)
 		return;
 	told = rc;

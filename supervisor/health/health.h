@@ -12,29 +12,29 @@
 
 #include "supervisor/server.h"
 
-enum health_verdict {
-	HEALTH_WELL,
-	HEALTH_WARNS, /* runs are started, but it should be mended */
-	HEALTH_FAILS, /* none is */
+enum health_status {
+	HEALTH_OK,
+	HEALTH_WARNING, /* runs are started, but it should be mended */
+	HEALTH_FAILED, /* none is */
 };
 
 /* ---- before the start ---- */
 
-struct health_case {
+struct health_start {
 	const struct config *config;
 	bool stdio; /* one client's: there is neither socket nor port */
 	bool check; /* nothing is going to be started */
 };
 
 /* STATUS is what a start that ends by it ends with (sysexits(3)). */
-typedef void (*health_tell)(void *arg, enum health_verdict verdict, int status,
+typedef void (*health_report)(void *arg, enum health_status verdict, int status,
 			    const char *says);
 
 /*
  * Look at all that a start of C would need, without a trace: no file is made,
  * no port stays bound. TELL hears what is not well, each a plain sentence.
  */
-void health_before(const struct health_case *c, health_tell tell, void *arg);
+void health_check_start(const struct health_start *c, health_report tell, void *arg);
 
 /* ---- while it serves ---- */
 

@@ -10,16 +10,16 @@
 
 #include "supervisor/health/health.h"
 
-#define HEALTH_WHY 1024
+#define HEALTH_ERRMSG_SIZE 1024
 
-/* Each: 0, or the status (sysexits(3)) of a start that ends by it, with WHY. */
-int health_templates(const struct health_case *c, char *why, size_t size);
-int health_state_before(const struct health_case *c, char *why, size_t size);
-int health_disk_before(const struct health_case *c, char *why, size_t size);
-int health_log(const struct health_case *c, char *why, size_t size);
-int health_audit(const struct health_case *c, char *why, size_t size);
-int health_socket(const struct health_case *c, char *why, size_t size);
-int health_listen(const struct health_case *c, char *why, size_t size);
-int health_browser(const struct health_case *c, char *why, size_t size);
+/* Each: 0, or the status (sysexits(3)) of a start that ends by it, with ERRMSG. */
+int health_start_templates(const struct health_start *c, char *errmsg, size_t size);
+int health_start_state(const struct health_start *c, char *errmsg, size_t size);
+int health_start_disk(const struct health_start *c, char *errmsg, size_t size);
+int health_start_log(const struct health_start *c, char *errmsg, size_t size);
+int health_start_audit(const struct health_start *c, char *errmsg, size_t size);
+int health_start_socket(const struct health_start *c, char *errmsg, size_t size);
+int health_start_listen(const struct health_start *c, char *errmsg, size_t size);
+int health_start_browser(const struct health_start *c, char *errmsg, size_t size);
 
 #endif

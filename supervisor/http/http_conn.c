@@ -28,7 +28,7 @@
 static void hold(struct http_conn *c, size_t now)
 {
 	c->pool->held.bodies += now - c->held;
-	c->payer->bodies += now - c->held;
+	c->usage->bodies += now - c->held;
 	c->held = now;
 }
 
@@ -36,7 +36,7 @@ static void hold(struct http_conn *c, size_t now)
 static void weigh(struct http_conn *c, size_t now)
 {
 	c->pool->held.unread += now - c->counted;
-	c->payer->unread += now - c->counted;
+	c->usage->unread += now - c->counted;
 	c->counted = now;
 }
 
@@ -52,18 +52,18 @@ void http_conn_due(struct http_conn *c, size_t bytes)
 	weigh(c, weight(c));
 }
 
-void http_conn_payer(struct http_conn *c, struct http_payer *payer)
+void http_conn_set_usage(struct http_conn *c, struct http_usage *usage)
 {
 	size_t held = c->held;
 
 	hold(c, 0);
 	weigh(c, 0);
-	c->payer = payer != NULL ? payer : &c->pool->nobody;
+	c->usage = usage != NULL ? usage : &c->pool->nobody;
 	hold(c, held);
 	weigh(c, weight(c));
 }
 
-void http_conn_lane(struct http_conn *c, struct turn_lane *lane)
+void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane)
 {
 	c->lane = lane != NULL ? lane : &c->pool->lane;
 }
@@ -77,7 +77,7 @@ void http_conn_free(struct http_conn *c)
 	p->ops->on_closed(p->arg, c);
 	hold(c, 0);
 	weigh(c, 0);
-	turn_leave(&c->turn);
+	fair_queue_cancel(&c->turn);
 	http_pool_rank(c, true);
 	TAILQ_REMOVE(&p->all, c, link);
 	p->n--;
@@ -299,7 +299,7 @@ void http_conn_again(struct http_conn *c)
 	struct http_pool *p = c->pool;
 
 	if (p->turns != NULL)
-		turn_wait(p->turns, c->lane, &c->turn);
+		fair_queue_requeue(p->turns, c->lane, &c->turn);
 	else
 		p->ops->on_request(p->arg, c, http_parse_request(c->parse));
 }
@@ -323,26 +323,26 @@ void *http_conn_user(const struct http_conn *c)
 void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
 {
 	struct buf out = {0};
-	char why[512];
+	char errmsg[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
+	vsnprintf(errmsg, sizeof(errmsg), fmt, ap);
 	va_end(ap);
-	utf8_mend(why);
-	log_debug("http", "refused=%d why=\"%s\"", status, why);
+	utf8_mend(errmsg);
+	log_debug("http", "refused=%d why=\"%s\"", status, errmsg);
 	rpc_put_error(&out, NULL,
 		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,
-		      why, NULL);
+		      errmsg, NULL);
 	http_conn_reply(c, status, "application/json", buf_data(&out),
 			buf_len(&out));
 	buf_fini(&out);
 }
 
-void http_conn_fail(struct http_conn *c, int status, const char *why)
+void http_conn_fail(struct http_conn *c, int status, const char *errmsg)
 {
 	c->last = true;
-	http_conn_refuse(c, status, "%s", why);
+	http_conn_refuse(c, status, "%s", errmsg);
 }
 
 /* ---- in ---- */
@@ -370,19 +370,19 @@ static void on_head(struct http_conn *c)
 static bool holds_too_much(const struct http_conn *c)
 {
 	const struct http_pool *p = c->pool;
-	size_t own = c->payer->bodies;
+	size_t own = c->usage->bodies;
 
-	if (c->payer == &p->nobody)
+	if (c->usage == &p->nobody)
 		return own > p->limits.nobodys;
-	return (int64_t)own > share_of((int64_t)p->limits.bodies,
+	return (int64_t)own > fair_share((int64_t)p->limits.bodies,
 				       (int64_t)(p->held.bodies - own));
 }
 
 /* And one more: each may send one request, however much the others hold. */
 static bool is_one_too_many(const struct http_conn *c)
 {
-	bool another = c->payer == &c->pool->nobody ||
-		       c->payer->bodies > c->held;
+	bool another = c->usage == &c->pool->nobody ||
+		       c->usage->bodies > c->held;
 
 	return c->held > 0 && another && holds_too_much(c);
 }
@@ -391,14 +391,14 @@ static bool is_one_too_many(const struct http_conn *c)
 static void refuse_more(struct http_conn *c)
 {
 	const struct http_pool *p = c->pool;
-	bool known = c->payer != &p->nobody;
+	bool known = c->usage != &p->nobody;
 
 	c->last = true;
 	http_conn_fields(c, RETRY_AFTER);
 	http_conn_refuse(c, 429, "%zu bytes of requests %s are being held, and "
 			 "of the %zu in all this server takes no more now; "
 			 "await answers, and try again",
-			 c->payer->bodies, known ? "of yours" : "of nobody known",
+			 c->usage->bodies, known ? "of yours" : "of nobody known",
 			 known ? p->limits.bodies : p->limits.nobodys);
 }
 
@@ -407,16 +407,16 @@ static void advance(struct http_conn *c)
 {
 	enum http_step step = http_parse_step(c->parse);
 	struct http_pool *p = c->pool;
-	const char *why;
+	const char *errmsg;
 
 	if (!c->begun && http_parse_begun(c->parse)) {
 		c->begun = true;
 		enter(c, READING, c->pool->limits.head_ms);
 	}
 	if (step == HTTP_BAD) {
-		int status = http_parse_fault(c->parse, &why);
+		int status = http_parse_fault(c->parse, &errmsg);
 
-		http_conn_fail(c, status, why);
+		http_conn_fail(c, status, errmsg);
 		return;
 	}
 	if (step == HTTP_IN_HEAD)
@@ -433,7 +433,7 @@ static void advance(struct http_conn *c)
 		if (c->my_turn || p->turns == NULL)
 			p->ops->on_request(p->arg, c, http_parse_request(c->parse));
 		else
-			turn_ask(p->turns, c->lane, &c->turn);
+			fair_queue_submit(p->turns, c->lane, &c->turn);
 	}
 }
 
@@ -500,7 +500,7 @@ static void next_request(struct http_conn *c)
 		return;
 	}
 	event_del(c->readable); /* what has come comes first */
-	turn_wait(c->pool->turns, c->lane, &c->turn);
+	fair_queue_requeue(c->pool->turns, c->lane, &c->turn);
 }
 
 static void on_end(struct http_conn *c)
@@ -583,9 +583,9 @@ struct http_conn *http_conn_new(struct http_pool *p, int fd)
 
 	c->pool = p;
 	c->fd = fd;
-	c->turn = (struct turn){.take = on_turn, .arg = c};
+	c->turn = (struct fair_queue_turn){.take = on_turn, .arg = c};
 	c->lane = &p->lane;
-	c->payer = &p->nobody;
+	c->usage = &p->nobody;
 	c->parse = http_parse_new(p->body_max);
 	c->readable =
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);

@@ -54,19 +54,19 @@ struct http_limits {
 /* All connections of a listener. */
 struct http_pool {
 	struct event_base *base;
-	struct turns *turns; /* borrowed; NULL: each request is told at once */
-	struct turn_lane lane; /* the turns of who is not known (yet) */
+	struct fair_queue *turns; /* borrowed; NULL: each request is told at once */
+	struct fair_queue_flow lane; /* the turns of who is not known (yet) */
 	const struct http_conn_ops *ops;
 	void *arg;
 	size_t body_max;
 	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
 	size_t n;
-	struct http_payer held;/* what all of them hold */
-	struct http_payer nobody; /* and those that no payer pays for */
+	struct http_usage held;/* what all of them hold */
+	struct http_usage nobody; /* and those that no payer pays for */
 	struct http_limits limits;
 	bool closing;  /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
-	struct http_conns strangers; /* wait for a request, and have no user */
+	struct http_conns anonymous; /* wait for a request, and have no user */
 	struct http_conns idle;	     /* have one, and wait for the first byte */
 	struct http_peer *peers;     /* whose connections are strangers */
 };
@@ -79,7 +79,7 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
  * without a user (http_conn_set_user()): the oldest of these makes room.
  */
 void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
-		   size_t strangers);
+		   size_t anonymous);
 /*
  * Closes one that waits for a request: of those without a user the oldest,
  * else of those to which no byte of one has come. False: there is none.
@@ -113,9 +113,9 @@ size_t http_conn_unsent(const struct http_conn *c); /* bytes */
 /* The stream has BYTES more, for when that is less. */
 void http_conn_due(struct http_conn *c, size_t bytes);
 /* C's requests are told in the turns of LANE (NULL: of nobody known). */
-void http_conn_lane(struct http_conn *c, struct turn_lane *lane);
+void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane);
 /* From now on PAYER (lent; NULL: nobody known) pays for what C holds. */
-void http_conn_payer(struct http_conn *c, struct http_payer *payer);
+void http_conn_set_usage(struct http_conn *c, struct http_usage *usage);
 
 /*
  * Until the answer is complete: GONE when the client is, and DRAINED when

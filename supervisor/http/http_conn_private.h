@@ -39,10 +39,10 @@ struct http_conn {
 	size_t held;	/* bytes of requests, as counted in payer.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
 	size_t counted; /* in payer.unread */
-	struct turn turn; /* for a request that is whole, or what came after */
-	struct turn_lane *lane; /* borrowed: whose turn that is */
+	struct fair_queue_turn turn; /* for a request that is whole, or what came after */
+	struct fair_queue_flow *lane; /* borrowed: whose turn that is */
 	bool my_turn;
-	struct http_payer *payer; /* borrowed; pool.nobody at first */
+	struct http_usage *usage; /* borrowed; pool.nobody at first */
 	int64_t told_ms;     /* when its head was there */
 	int64_t deadline_ms; /* 0: none */
 	int64_t since_ms;    /* in this state */
@@ -61,6 +61,6 @@ void http_conn_free(struct http_conn *c); /* whatever its state */
 /* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */
 int http_conn_write(struct http_conn *c);
 /* As http_conn_refuse(), and the connection cannot go on after it. */
-void http_conn_fail(struct http_conn *c, int status, const char *why);
+void http_conn_fail(struct http_conn *c, int status, const char *errmsg);
 
 #endif

@@ -42,13 +42,13 @@ static bool is(const char *name, size_t len, const char *want)
 }
 
 int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
-		    const char *value, size_t value_len, const char **why)
+		    const char *value, size_t value_len, const char **errmsg)
 {
 	size_t i = 0;
 	char *old;
 
 	if (++f->n > HTTP_FIELDS_MAX) {
-		*why = "more than 100 header fields came";
+		*errmsg = "more than 100 header fields came";
 		return 431;
 	}
 	while (i < HTTP_SEEN && !is(name, name_len, table[i].name))
@@ -63,7 +63,7 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		return 0;
 	}
 	if (!table[i].list) {
-		*why = "a field that may come once came twice: Host, Origin, "
+		*errmsg = "a field that may come once came twice: Host, Origin, "
 		       "Content-*, Authorization, Mcp-* and the like";
 		return 400;
 	}
@@ -72,31 +72,31 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 	return 0;
 }
 
-int http_fields_check(struct http_fields *f, bool http_1_0, const char **why)
+int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg)
 {
 	const char *coding = f->value[CODING], *expect = f->value[EXPECT];
 	const char *encoding = f->value[ENCODING], *host = f->value[HTTP_HOST];
 
-	*why = NULL;
+	*errmsg = NULL;
 	if (host == NULL || *host == '\0')
-		*why = "there is no Host";
+		*errmsg = "there is no Host";
 	else if (coding != NULL && f->value[LENGTH] != NULL)
-		*why = "Content-Length and Transfer-Encoding came together";
+		*errmsg = "Content-Length and Transfer-Encoding came together";
 	else if (coding != NULL && http_1_0)
-		*why = "HTTP/1.0 has no Transfer-Encoding";
-	if (*why != NULL)
+		*errmsg = "HTTP/1.0 has no Transfer-Encoding";
+	if (*errmsg != NULL)
 		return 400;
 	if (coding != NULL && strcasecmp(coding, "chunked") != 0) {
-		*why = "the only Transfer-Encoding taken is chunked";
+		*errmsg = "the only Transfer-Encoding taken is chunked";
 		return 501;
 	}
 	if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
-		*why = "a body is taken as it is, without a Content-Encoding";
+		*errmsg = "a body is taken as it is, without a Content-Encoding";
 		return 415;
 	}
 	f->expect = expect != NULL && strcasecmp(expect, "100-continue") == 0;
 	if (expect != NULL && !f->expect) {
-		*why = "the only Expect known is 100-continue";
+		*errmsg = "the only Expect known is 100-continue";
 		return 417;
 	}
 	return 0;

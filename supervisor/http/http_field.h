@@ -22,11 +22,11 @@ struct http_fields {
 
 void http_fields_fini(struct http_fields *f); /* F is empty again */
 
-/* One came. 0, or the status to refuse it with and *WHY (static). */
+/* One came. 0, or the status to refuse it with and *ERRMSG (static). */
 int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
-		    const char *value, size_t value_len, const char **why);
+		    const char *value, size_t value_len, const char **errmsg);
 /* All came: the same. */
-int http_fields_check(struct http_fields *f, bool http_1_0, const char **why);
+int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg);
 /* Lends the wanted ones. */
 void http_fields_lend(const struct http_fields *f,
 		      const char *out[HTTP_FIELDS]);

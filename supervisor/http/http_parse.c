@@ -24,7 +24,7 @@ struct http_parse {
 	size_t body_max;
 	enum http_step step;
 	int status;
-	char why[160];
+	char errmsg[160];
 	struct buf head; /* until llhttp has read it */
 	size_t lines;	 /* that ended in it */
 	bool head_read;
@@ -48,7 +48,7 @@ static int bad(struct http_parse *p, int status, const char *fmt, ...)
 	if (p->step == HTTP_BAD)
 		return -1;
 	va_start(ap, fmt);
-	vsnprintf(p->why, sizeof(p->why), fmt, ap);
+	vsnprintf(p->errmsg, sizeof(p->errmsg), fmt, ap);
 	va_end(ap);
 	p->step = HTTP_BAD;
 	p->status = status;
@@ -116,7 +116,7 @@ static int on_value(llhttp_t *ll, const char *at, size_t n)
 static int on_field(llhttp_t *ll)
 {
 	struct http_parse *p = of(ll);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 	int status;
 
 	if (p->head_read) {
@@ -126,8 +126,8 @@ static int on_field(llhttp_t *ll)
 		return 0;
 	}
 	status = http_fields_add(&p->fields, p->name, p->name_len, p->value,
-				 p->value_len, &why);
-	return status == 0 ? 0 : bad(p, status, "%s", why);
+				 p->value_len, &errmsg);
+	return status == 0 ? 0 : bad(p, status, "%s", errmsg);
 }
 
 static enum http_method method_of(uint8_t method)
@@ -178,7 +178,7 @@ static int split_target(struct http_parse *p)
 static int on_head(llhttp_t *ll)
 {
 	struct http_parse *p = of(ll);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 	int status;
 
 	ll->upgrade = 0; /* no other protocol is spoken here */
@@ -186,9 +186,9 @@ static int on_head(llhttp_t *ll)
 	p->req.method = method_of(ll->method);
 	p->req.http_1_0 = ll->http_minor == 0;
 	p->req.keep_alive = llhttp_should_keep_alive(ll) != 0;
-	status = http_fields_check(&p->fields, p->req.http_1_0, &why);
+	status = http_fields_check(&p->fields, p->req.http_1_0, &errmsg);
 	if (status != 0)
-		return bad(p, status, "%s", why);
+		return bad(p, status, "%s", errmsg);
 	http_fields_lend(&p->fields, p->req.field);
 	p->req.wants_continue = p->fields.expect && !p->req.http_1_0;
 	if (split_target(p) < 0)
@@ -306,7 +306,7 @@ static void read_head(struct http_parse *p)
 static size_t add_head(struct http_parse *p, const char *data, size_t n)
 {
 	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had;
-	const char *end = memchr(data, '\n', n), *why = NULL, *head;
+	const char *end = memchr(data, '\n', n), *errmsg = NULL, *head;
 
 	n = end != NULL ? (size_t)(end - data) + 1 : n;
 	n = n < room ? n : room;
@@ -316,10 +316,10 @@ static size_t add_head(struct http_parse *p, const char *data, size_t n)
 	}
 	buf_add(&p->head, data, n);
 	head = buf_data(&p->head);
-	for (size_t len = had + 1; len <= had + n && why == NULL; len++)
-		why = fault_of(head, len);
-	if (why != NULL)
-		bad(p, 400, "%s", why);
+	for (size_t len = had + 1; len <= had + n && errmsg == NULL; len++)
+		errmsg = fault_of(head, len);
+	if (errmsg != NULL)
+		bad(p, 400, "%s", errmsg);
 	else if (data[n - 1] == '\n' && p->lines++ == 0)
 		check_request_line(p);
 	else if (data[n - 1] == '\n' &&
@@ -402,9 +402,9 @@ const struct http_request *http_parse_request(const struct http_parse *p)
 	return &p->req;
 }
 
-int http_parse_fault(const struct http_parse *p, const char **why)
+int http_parse_fault(const struct http_parse *p, const char **errmsg)
 {
 	assert(p->step == HTTP_BAD);
-	*why = p->why;
+	*errmsg = p->errmsg;
 	return p->status;
 }

@@ -78,7 +78,7 @@ bool http_parse_begun(const struct http_parse *p);
 const struct http_request *http_parse_request(const struct http_parse *p);
 
 /* At HTTP_BAD: a status of 4xx or 5xx, and what came and would pass. */
-int http_parse_fault(const struct http_parse *p, const char **why);
+int http_parse_fault(const struct http_parse *p, const char **errmsg);
 
 /* Forget the request, for the next one. */
 void http_parse_next(struct http_parse *p);

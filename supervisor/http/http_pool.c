@@ -33,9 +33,9 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 					   .linger_ms = HTTP_LINGER_MS,
 					   .bodies = HTTP_BODIES_MAX,
 					   .nobodys = HTTP_BODIES_NOBODY}};
-	turn_lane_init(&p->lane);
+	fair_queue_flow_init(&p->lane);
 	TAILQ_INIT(&p->all);
-	TAILQ_INIT(&p->strangers);
+	TAILQ_INIT(&p->anonymous);
 	TAILQ_INIT(&p->idle);
 }
 
@@ -94,7 +94,7 @@ static struct http_conns *rank_of(struct http_conn *c)
 	if (c->state != READING && c->state != LINGERING)
 		return NULL;
 	if (c->user == NULL)
-		return &c->pool->strangers;
+		return &c->pool->anonymous;
 	return c->state == LINGERING || !c->begun ? &c->pool->idle : NULL;
 }
 
@@ -111,12 +111,12 @@ void http_pool_rank(struct http_conn *c, bool gone)
 	if (rank == NULL)
 		return;
 	TAILQ_INSERT_TAIL(rank, c, rank_link);
-	if (rank == &c->pool->strangers)
+	if (rank == &c->pool->anonymous)
 		join_peer(c);
 }
 
 void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
-		   size_t strangers)
+		   size_t anonymous)
 {
 	unsigned char key[HTTP_PEER_BYTES];
 	struct http_peer *peer;
@@ -124,7 +124,7 @@ void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
 
 	read_from(key, from);
 	peer = find_peer(p, key);
-	if (peer != NULL && peer->n >= strangers)
+	if (peer != NULL && peer->n >= anonymous)
 		http_conn_free(TAILQ_FIRST(&peer->conns));
 	c = http_conn_new(p, fd);
 	memcpy(c->from, key, sizeof(c->from));
@@ -135,7 +135,7 @@ void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
 
 bool http_pool_yield(struct http_pool *p)
 {
-	struct http_conn *c = TAILQ_FIRST(&p->strangers);
+	struct http_conn *c = TAILQ_FIRST(&p->anonymous);
 
 	if (c == NULL)
 		c = TAILQ_FIRST(&p->idle);

@@ -11,20 +11,20 @@
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
 
-struct http_wait {
-	struct http_waits *owner;
+struct http_waitq_entry {
+	struct http_waitq *owner;
 	struct http_conn *conn; /* borrowed, until it is gone */
 	int64_t since_ms;
-	TAILQ_ENTRY(http_wait) link;
+	TAILQ_ENTRY(http_waitq_entry) link;
 };
 
-void http_waits_init(struct http_waits *w)
+void http_waitq_init(struct http_waitq *w)
 {
 	TAILQ_INIT(&w->all);
 	w->n = 0;
 }
 
-static void leave(struct http_wait *one)
+static void leave(struct http_waitq_entry *one)
 {
 	TAILQ_REMOVE(&one->owner->all, one, link);
 	one->owner->n--;
@@ -44,25 +44,25 @@ static void on_drained(void *watcher)
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
 /* One requestor's leave room for another's. */
-static bool has_room(const struct http_waits *w, const struct http_conn *c)
+static bool has_room(const struct http_waitq *w, const struct http_conn *c)
 {
 	const void *user = http_conn_user(c);
-	const struct http_wait *one;
+	const struct http_waitq_entry *one;
 	size_t own = 0;
 
 	TAILQ_FOREACH(one, &w->all, link)
 		own += http_conn_user(one->conn) == user;
-	return (int64_t)own < admit_share(HTTP_WAITS_MAX, (int64_t)(w->n - own));
+	return (int64_t)own < admission_share(HTTP_WAITQ_MAX, (int64_t)(w->n - own));
 }
 
-bool http_waits_add(struct http_waits *w, struct http_conn *c)
+bool http_waitq_add(struct http_waitq *w, struct http_conn *c)
 {
-	struct http_wait *one;
+	struct http_waitq_entry *one;
 
 	if (!has_room(w, c))
 		return false;
 	one = xcalloc(1, sizeof(*one));
-	*one = (struct http_wait){
+	*one = (struct http_waitq_entry){
 	    .owner = w, .conn = c, .since_ms = clock_mono_ms()};
 	TAILQ_INSERT_TAIL(&w->all, one, link);
 	w->n++;
@@ -71,9 +71,9 @@ bool http_waits_add(struct http_waits *w, struct http_conn *c)
 }
 
 /* The first waits no more: it is the caller's. */
-static struct http_conn *take_first(struct http_waits *w)
+static struct http_conn *take_first(struct http_waitq *w)
 {
-	struct http_wait *one = TAILQ_FIRST(&w->all);
+	struct http_waitq_entry *one = TAILQ_FIRST(&w->all);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave the list */
 	struct http_conn *c = one->conn;
 
@@ -82,23 +82,23 @@ static struct http_conn *take_first(struct http_waits *w)
 	return c;
 }
 
-void http_waits_go(struct http_waits *w)
+void http_waitq_resume(struct http_waitq *w)
 {
 	while (!TAILQ_EMPTY(&w->all))
 		http_conn_again(take_first(w));
 }
 
-void http_wait_not(struct http_conn *c, const char *why)
+void http_waitq_refuse_one(struct http_conn *c, const char *errmsg)
 {
 	http_conn_fields(c, "Retry-After: 1\r\n");
-	http_conn_refuse(c, 503, "%s", why);
+	http_conn_refuse(c, 503, "%s", errmsg);
 }
 
-void http_waits_refuse(struct http_waits *w, int64_t ms, const char *why)
+void http_waitq_expire(struct http_waitq *w, int64_t ms, const char *errmsg)
 {
 	int64_t before_ms = clock_mono_ms() - ms;
 
 	while (!TAILQ_EMPTY(&w->all) &&
 	       TAILQ_FIRST(&w->all)->since_ms <= before_ms)
-		http_wait_not(take_first(w), why);
+		http_waitq_refuse_one(take_first(w), errmsg);
 }

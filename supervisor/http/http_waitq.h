@@ -13,25 +13,25 @@
 
 #include "supervisor/http/http_conn.h"
 
-#define HTTP_WAITS_MAX 256
+#define HTTP_WAITQ_MAX 256
 
-struct http_waits {
-	TAILQ_HEAD(http_waiting, http_wait) all; /* the longest first */
+struct http_waitq {
+	TAILQ_HEAD(http_waitq_list, http_waitq_entry) all; /* the longest first */
 	size_t n;
 };
 
-void http_waits_init(struct http_waits *w);
+void http_waitq_init(struct http_waitq *w);
 /*
- * C's request waits: http_waits_go() tells it again. False: too many do, and C
+ * C's request waits: http_waitq_resume() tells it again. False: too many do, and C
  * is to be refused.
  */
-bool http_waits_add(struct http_waits *w, struct http_conn *c);
+bool http_waitq_add(struct http_waitq *w, struct http_conn *c);
 /* All of them are told again, each in its turn. */
-void http_waits_go(struct http_waits *w);
-/* Those that have waited for MS are refused: not now, because of WHY. */
-void http_waits_refuse(struct http_waits *w, int64_t ms, const char *why);
+void http_waitq_resume(struct http_waitq *w);
+/* Those that have waited for MS are refused: not now, because of ERRMSG. */
+void http_waitq_expire(struct http_waitq *w, int64_t ms, const char *errmsg);
 
 /* The refusal of C, which may come again soon. */
-void http_wait_not(struct http_conn *c, const char *why);
+void http_waitq_refuse_one(struct http_conn *c, const char *errmsg);
 
 #endif

@@ -18,23 +18,23 @@
 
 static void drop_all(struct input *in, const char *reason)
 {
-	struct pending *p, *after;
+	struct pending_input *p, *after;
 
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
-		input_take_back(p, reason);
+		input_withdraw(p, reason);
 		input_end(p);
 	}
 }
 
-static void offer_held(struct input *in)
+static void route_held(struct input *in)
 {
-	struct pending *p, *after;
+	struct pending_input *p, *after;
 
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
 		if (p->asked == NULL)
-			input_offer(p);
+			input_route(p);
 	}
 }
 
@@ -52,40 +52,40 @@ static void input_free(struct input *in)
 	free(in);
 }
 
-void input_left(struct run *r, const struct call *c)
+void input_waiter_left(struct run *r, const struct request *c)
 {
 	struct input *in = r->input;
-	struct pending *p, *after;
+	struct pending_input *p, *after;
 
 	if (in == NULL)
 		return;
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
-		if (p->call != c)
+		if (p->request != c)
 			continue;
-		input_take_back(p, "the request that it belongs to is over");
-		input_offer(p);
+		input_withdraw(p, "the request that it belongs to is over");
+		input_route(p);
 	}
 }
 
-void input_unheard(struct run *r, const struct call *c)
+void input_reader_lost(struct run *r, const struct request *c)
 {
 	struct input *in = r->input;
-	struct pending *p, *after;
+	struct pending_input *p, *after;
 
 	if (in == NULL)
 		return;
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
-		if (p->call == c)
-			input_move(p);
+		if (p->request == c)
+			input_reroute(p);
 	}
 }
 
-void input_reachable(struct run *r)
+void input_push_opened(struct run *r)
 {
 	if (r->input != NULL)
-		offer_held(r->input);
+		route_held(r->input);
 }
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
@@ -123,18 +123,18 @@ void input_forget(struct run *r)
 
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
-	struct pending *p = arg;
-	struct refusal why = {0};
+	struct pending_input *p = arg;
+	struct tool_error errmsg = {0};
 
 	(void)fd, (void)what;
-	input_take_back(p, "no answer came in time");
-	refuse(&why, "INPUT_TIMEOUT", NULL,
+	input_withdraw(p, "no answer came in time");
+	tool_error_set(&errmsg, "INPUT_TIMEOUT", NULL,
 	       "no answer came in time; the template can allow more by "
 	       "timeoutMs, up to what is left of the run's timeout");
-	input_give_up(p, &why);
+	input_reject(p, &errmsg);
 }
 
-static void start_expiry(struct pending *p)
+static void start_expiry(struct pending_input *p)
 {
 	const struct run *r = p->input->run;
 	int64_t now = clock_mono_ms();
@@ -149,10 +149,10 @@ static void start_expiry(struct pending *p)
 	evtimer_add(p->expiry, &tv);
 }
 
-void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
+void input_ask(void *arg, struct run *r, const struct worker_question *ask)
 {
-	struct refusal why = {0};
-	struct pending *p;
+	struct tool_error errmsg = {0};
+	struct pending_input *p;
 
 	p = xcalloc(1, sizeof(*p));
 	p->input = input_of(arg, r);
@@ -160,8 +160,8 @@ void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
 	json_text(ask->params, &p->bytes);
 	p->input->bytes += p->bytes;
 	LIST_INSERT_HEAD(&p->input->pending, p, link);
-	if (!question_init(&p->q, ask, &why)) {
-		input_give_up(p, &why);
+	if (!input_request_init(&p->q, ask, &errmsg)) {
+		input_reject(p, &errmsg);
 		return;
 	}
 	if (p->input->bytes > PENDING_BYTES_MAX) {
@@ -170,12 +170,12 @@ void input_ask(void *arg, struct run *r, const struct worker_ask *ask)
 		return;
 	}
 	start_expiry(p);
-	input_offer(p);
+	input_route(p);
 }
 
-void input_drop(void *arg, struct run *r, uint32_t seq)
+void input_cancel(void *arg, struct run *r, uint32_t seq)
 {
-	struct pending *p;
+	struct pending_input *p;
 
 	(void)arg;
 	if (r->input == NULL)
@@ -186,7 +186,7 @@ void input_drop(void *arg, struct run *r, uint32_t seq)
 	if (p == NULL)
 		return;
 	audit_input("input_dropped", r, seq, NULL);
-	input_take_back(p, "the template waits for no answer any more");
+	input_withdraw(p, "the template waits for no answer any more");
 	input_end(p);
 }
 
@@ -198,7 +198,7 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	in->known = true;
-	offer_held(in);
+	route_held(in);
 }
 
 void input_task_told(struct server *srv, struct run *r)
@@ -223,10 +223,10 @@ void input_task_known(struct server *srv, struct run *r)
 		on_grace_over(-1, 0, in);
 }
 
-void input_waits(struct run *r, struct call *c)
+void input_waiter_added(struct run *r, struct request *c)
 {
 	struct session *s = c->session;
-	struct pending *p, *after;
+	struct pending_input *p, *after;
 	struct input *in;
 
 	input_task_known(s->server, r);
@@ -234,8 +234,8 @@ void input_waits(struct run *r, struct call *c)
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
 		if (p->asked != NULL)
-			input_move(p);
-		else if (input_wanted(p) && question_lacks(&p->q, s) == NULL)
-			input_put(p, s, c);
+			input_reroute(p);
+		else if (input_is_wanted(p) && input_request_missing(&p->q, s) == NULL)
+			input_send(p, s, c);
 	}
 }

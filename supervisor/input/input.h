@@ -15,16 +15,16 @@
 #include "supervisor/server.h"
 #include "supervisor/exec/worker.h"
 
-struct call;
+struct request;
 
 /* The time in which a client takes note of a task that it made. */
 #define INPUT_TASK_GRACE_MS 200
 
-/* A worker_on_ask, for all but CALL: ARG is the server. */
-void input_ask(void *arg, struct run *r, const struct worker_ask *ask);
+/* A worker_on_question, for all but CALL: ARG is the server. */
+void input_ask(void *arg, struct run *r, const struct worker_question *ask);
 
 /* A worker_on_drop: a client that was asked is told to forget it. */
-void input_drop(void *arg, struct run *r, uint32_t seq);
+void input_cancel(void *arg, struct run *r, uint32_t seq);
 
 /* The CreateTaskResult of R has left. */
 void input_task_told(struct server *srv, struct run *r);
@@ -32,16 +32,16 @@ void input_task_told(struct server *srv, struct run *r);
 void input_task_known(struct server *srv, struct run *r);
 
 /* C waits in tasks/result for R, which is there: it may be asked, too. */
-void input_waits(struct run *r, struct call *c);
+void input_waiter_added(struct run *r, struct request *c);
 /* C waits for R no more; its route is still there. */
-void input_left(struct run *r, const struct call *c);
+void input_waiter_left(struct run *r, const struct request *c);
 /*
  * Nobody reads C's route any more (NULL: what belongs to no request): what was
  * asked by it is asked of another who waits, if one is there.
  */
-void input_unheard(struct run *r, const struct call *c);
+void input_reader_lost(struct run *r, const struct request *c);
 /* R's maker can be reached again. */
-void input_reachable(struct run *r);
+void input_push_opened(struct run *r);
 
 /* R has ended, or is about to be freed: whoever is asked hears of it. */
 void input_forget(struct run *r);

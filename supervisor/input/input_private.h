@@ -17,19 +17,19 @@
 #include "supervisor/input/input_request.h"
 
 /* One question without an answer, in input.pending. */
-struct pending {
+struct pending_input {
 	struct input *input;
 	uint32_t seq;
-	struct question q;
+	struct input_request q;
 	int64_t expires_mono_ms;
 	struct event *expiry;
 	struct client_task *asked; /* NULL: it is held */
-	struct call *call; /* by whose route; NULL: what belongs to no request */
+	struct request *request; /* by whose route; NULL: what belongs to no request */
 	struct session *session; /* that it is asked of */
 	bool was_asked;
 	size_t bytes; /* of what is asked, as text */
-	struct input_job *job; /* its answer is being read; Q is the job's */
-	LIST_ENTRY(pending) link;
+	struct input_reply_job *job; /* its answer is being read; Q is the job's */
+	LIST_ENTRY(pending_input) link;
 };
 
 /* A run's; run.input. */
@@ -37,7 +37,7 @@ struct input {
 	struct server *server;
 	struct run *run; /* borrowed */
 	struct run_watch watch;
-	LIST_HEAD(pendings, pending) pending; /* MSG_ASKS_MAX at most */
+	LIST_HEAD(pending_inputs, pending_input) pending; /* MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all that are pending */
 	bool known;	     /* a task: its client knows it */
 	struct event *grace; /* until it must */
@@ -47,25 +47,25 @@ struct input {
  * Does the template still want an answer, and has none come? If not, P's end is
  * near.
  */
-bool input_wanted(const struct pending *p);
+bool input_is_wanted(const struct pending_input *p);
 /*
  * Ask P of who is there to be asked, hold it if somebody may come, or end it
  * and refuse it. One that is not wanted is asked of nobody.
  */
-void input_offer(struct pending *p);
+void input_route(struct pending_input *p);
 /* Ask P of S: by C's route, or (NULL) by what belongs to no request. */
-void input_put(struct pending *p, struct session *s, struct call *c);
+void input_send(struct pending_input *p, struct session *s, struct request *c);
 /* Who was asked P and is not there to read it: ask another who is, if any. */
-void input_move(struct pending *p);
+void input_reroute(struct pending_input *p);
 /* Whoever is asked P is told to forget it, with REASON; P is held. */
-void input_take_back(struct pending *p, const char *reason);
+void input_withdraw(struct pending_input *p, const char *reason);
 
-/* P, which is asked of nobody now, ends without an answer; WHY is emptied. */
-void input_give_up(struct pending *p, struct refusal *why);
+/* P, which is asked of nobody now, ends without an answer; ERRMSG is emptied. */
+void input_reject(struct pending_input *p, struct tool_error *errmsg);
 /* Likewise, with INPUT_FAILED. */
-void input_fail(struct pending *p, const char *what);
+void input_fail(struct pending_input *p, const char *what);
 /* P, which is asked of nobody now, ends, and the worker is told nothing. */
-void input_end(struct pending *p);
+void input_end(struct pending_input *p);
 
 /* What the worker gets for a response of a client's. */
 struct input_reply {
@@ -76,15 +76,15 @@ struct input_reply {
 };
 
 /* P, which is asked of nobody now, ends, and its worker gets REPLY (lent). */
-void input_tell(struct pending *p, const struct input_reply *reply);
+void input_answer(struct pending_input *p, const struct input_reply *reply);
 
 /*
  * M answers P, by a result or an error: P ends with what the worker gets for
  * it, at once; or when it is large as soon as a thread has read it. M is taken
  * then, and empty.
  */
-void input_read(struct pending *p, struct requestor *from, struct rpc_msg *m);
+void input_reply_read(struct pending_input *p, struct requestor *from, struct rpc_msg *m);
 /* P ends before that: nobody waits for it. */
-void input_read_cancel(struct pending *p);
+void input_reply_cancel(struct pending_input *p);
 
 #endif

@@ -18,12 +18,12 @@
 
 #define CPU_MS 5000 /* far above what 16 MiB can take */
 
-struct input_job {
-	struct offload *o;
+struct input_reply_job {
+	struct thread_pool *o;
 	struct requestor *who;
-	struct offload_job *job;
-	struct pending *p; /* it waits, unless the job is cancelled */
-	struct question q; /* P's */
+	struct thread_pool_job *job;
+	struct pending_input *p; /* it waits, unless the job is cancelled */
+	struct input_request q; /* P's */
 	struct rpc_msg m;
 	struct input_reply reply;
 };
@@ -38,30 +38,30 @@ static void take_text(struct input_reply *reply, struct json_object *v)
 	json_object_put(v);
 }
 
-/* WHY is emptied. */
-static void make_refusal(struct input_reply *reply, struct refusal *why)
+/* ERRMSG is emptied. */
+static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 {
 	struct json_object *e = json_object_new_object();
 
-	reply->how = xstrdup(why->code);
-	json_object_object_add(e, "code", json_object_new_string(why->code));
+	reply->how = xstrdup(errmsg->code);
+	json_object_object_add(e, "code", json_object_new_string(errmsg->code));
 	json_object_object_add(e, "message",
-			       json_object_new_string(why->message));
-	if (why->details != NULL)
+			       json_object_new_string(errmsg->message));
+	if (errmsg->details != NULL)
 		json_object_object_add(e, "details",
-				       json_object_get(why->details));
-	refusal_fini(why);
+				       json_object_get(errmsg->details));
+	tool_error_fini(errmsg);
 	take_text(reply, e);
 }
 
-static void make_answer(struct input_reply *reply, const struct question *q,
+static void make_answer(struct input_reply *reply, const struct input_request *q,
 			struct json_object *result, struct schema_budget *b)
 {
-	struct refusal why = {0};
-	struct json_object *answer = question_answer(q, result, b, &why);
+	struct tool_error errmsg = {0};
+	struct json_object *answer = input_request_result(q, result, b, &errmsg);
 
 	if (answer == NULL) {
-		make_refusal(reply, &why);
+		make_refusal(reply, &errmsg);
 		return;
 	}
 	reply->ok = true;
@@ -75,17 +75,17 @@ static void make_error(struct input_reply *reply, struct json_object *error)
 	const char *message = json_member_str(error, "message");
 	struct json_object *code = json_member(error, "code");
 	struct json_object *d = json_object_new_object();
-	struct refusal why = {0};
+	struct tool_error errmsg = {0};
 
 	json_object_object_add(d, "code", json_object_get(code));
 	json_object_object_add(
 	    d, "message",
 	    json_object_new_string(message != NULL ? message : ""));
-	refuse(&why, "INPUT_FAILED", d, "the client answered with an error");
-	make_refusal(reply, &why);
+	tool_error_set(&errmsg, "INPUT_FAILED", d, "the client answered with an error");
+	make_refusal(reply, &errmsg);
 }
 
-static void make(struct input_reply *reply, const struct question *q,
+static void make(struct input_reply *reply, const struct input_request *q,
 		 const struct rpc_msg *m, struct schema_budget *b)
 {
 	if (json_object_is_type(m->result, json_type_object))
@@ -104,54 +104,54 @@ static void reply_fini(struct input_reply *reply)
 
 static bool goes_on(void *arg)
 {
-	return offload_goes_on(arg);
+	return thread_pool_may_continue(arg);
 }
 
-static void work(struct offload_job *j, void *arg)
+static void work(struct thread_pool_job *j, void *arg)
 {
-	struct input_job *job = arg;
+	struct input_reply_job *job = arg;
 	struct schema_budget b = {
 	    .allowed = SCHEMA_STEPS_MAX, .goes_on = goes_on, .arg = j};
 
 	make(&job->reply, &job->q, &job->m, &b);
-	intake_fini(&job->m);
+	rpc_async_fini(&job->m);
 }
 
 /* ---- on the loop ---- */
 
-static void on_read(void *arg, const struct offload_end *end)
+static void on_read(void *arg, const struct thread_pool_result *end)
 {
-	struct input_job *job = arg;
+	struct input_reply_job *job = arg;
 
 	(void)end;
 	job->p->job = NULL;
-	input_tell(job->p, &job->reply);
+	input_answer(job->p, &job->reply);
 }
 
 static void drop(void *arg)
 {
-	struct input_job *job = arg;
+	struct input_reply_job *job = arg;
 
-	intake_discard(job->o, job->who, &job->m); /* when it was not begun */
-	question_fini(&job->q);
+	rpc_async_free(job->o, job->who, &job->m); /* when it was not begun */
+	input_request_fini(&job->q);
 	reply_fini(&job->reply);
 	free(job);
 }
 
-static const struct offload_kind kind = {
+static const struct thread_pool_kind kind = {
     .name = "input", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
 
-static void read_later(struct pending *p, struct requestor *from,
+static void read_later(struct pending_input *p, struct requestor *from,
 		       struct rpc_msg *m)
 {
-	struct input_job *job = xcalloc(1, sizeof(*job));
+	struct input_reply_job *job = xcalloc(1, sizeof(*job));
 
-	*job = (struct input_job){.o = p->input->server->offload,
+	*job = (struct input_reply_job){.o = p->input->server->thread_pool,
 				  .who = from,
 				  .p = p,
 				  .q = p->q,
 				  .m = *m};
-	job->job = offload_submit(job->o, from, &kind, job);
+	job->job = thread_pool_submit(job->o, from, &kind, job);
 	if (job->job == NULL) {
 		free(job);
 		input_fail(p, "too many large messages of the client are being "
@@ -159,36 +159,36 @@ static void read_later(struct pending *p, struct requestor *from,
 		return;
 	}
 	p->job = job;
-	p->q = (struct question){0};
+	p->q = (struct input_request){0};
 	*m = (struct rpc_msg){0};
 }
 
-void input_read(struct pending *p, struct requestor *from, struct rpc_msg *m)
+void input_reply_read(struct pending_input *p, struct requestor *from, struct rpc_msg *m)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct input_reply reply = {0};
 
-	if (intake_is_large(m->bytes)) {
+	if (rpc_async_is_large(m->bytes)) {
 		read_later(p, from, m);
 		return;
 	}
 	make(&reply, &p->q, m, &b);
-	input_tell(p, &reply);
+	input_answer(p, &reply);
 	reply_fini(&reply);
 }
 
-void input_read_cancel(struct pending *p)
+void input_reply_cancel(struct pending_input *p)
 {
 	if (p->job != NULL)
-		offload_cancel(p->job->job);
+		thread_pool_cancel(p->job->job);
 	p->job = NULL;
 }
 
-void input_give_up(struct pending *p, struct refusal *why)
+void input_reject(struct pending_input *p, struct tool_error *errmsg)
 {
 	struct input_reply reply = {0};
 
-	make_refusal(&reply, why);
-	input_tell(p, &reply);
+	make_refusal(&reply, errmsg);
+	input_answer(p, &reply);
 	reply_fini(&reply);
 }

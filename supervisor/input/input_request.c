@@ -16,46 +16,46 @@
 static const struct {
 	const char *method, *unsupported;
 } kinds[] = {
-    [WORKER_ASK_ELICIT] = {"elicitation/create", "ELICITATION_NOT_SUPPORTED"},
-    [WORKER_ASK_SAMPLE] = {"sampling/createMessage", "SAMPLING_NOT_SUPPORTED"},
+    [WORKER_QUESTION_ELICIT] = {"elicitation/create", "ELICITATION_NOT_SUPPORTED"},
+    [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage", "SAMPLING_NOT_SUPPORTED"},
 };
 
-const char *question_method(const struct question *q)
+const char *input_request_method(const struct input_request *q)
 {
 	return kinds[q->kind].method;
 }
 
-void question_refuse(const struct question *q, const char *why,
-		     struct refusal *r)
+void input_request_refuse(const struct input_request *q, const char *errmsg,
+		     struct tool_error *r)
 {
-	refuse(r, kinds[q->kind].unsupported, NULL, "%s", why);
+	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
 }
 
 /* ---- what is asked ---- */
 
-static bool invalid(struct refusal *r, const char *code, const char *pointer,
+static bool invalid(struct tool_error *r, const char *code, const char *pointer,
 		    const char *expected)
 {
 	struct json_object *d = json_object_new_object();
 
 	json_object_object_add(d, "pointer", json_object_new_string(pointer));
 	json_object_object_add(d, "expected", json_object_new_string(expected));
-	refuse(r, code, d, "%s has to be %s", *pointer != '\0' ? pointer : "it",
+	tool_error_set(r, code, d, "%s has to be %s", *pointer != '\0' ? pointer : "it",
 	       expected);
 	return false;
 }
 
-static bool bad_param(struct refusal *r, const char *pointer,
+static bool bad_param(struct tool_error *r, const char *pointer,
 		      const char *expected)
 {
 	return invalid(r, "INVALID_PARAMETER", pointer, expected);
 }
 
-static bool take_timeout(struct question *q, struct refusal *r)
+static bool take_timeout(struct input_request *q, struct tool_error *r)
 {
 	struct json_object *ms = NULL;
 
-	q->timeout_ms = QUESTION_TIMEOUT_MS;
+	q->timeout_ms = INPUT_REQUEST_TIMEOUT_MS;
 	if (!json_object_object_get_ex(q->params, "timeoutMs", &ms))
 		return true;
 	q->timeout_ms = json_object_get_int64(ms);
@@ -67,17 +67,17 @@ static bool take_timeout(struct question *q, struct refusal *r)
 	return true;
 }
 
-static bool check_elicit_keys(const struct question *q, struct refusal *r)
+static bool check_elicit_keys(const struct input_request *q, struct tool_error *r)
 {
 	json_object_object_foreach(q->params, key, value)
 	{
-		struct fault f = {0};
+		struct pointer_error f = {0};
 
 		(void)value;
 		if (strcmp(key, "message") == 0 ||
 		    strcmp(key, "requestedSchema") == 0)
 			continue;
-		fault_point(&f, key);
+		pointer_error_point(&f, key);
 		return bad_param(r, f.pointer,
 				 "left out: message, requestedSchema and "
 				 "timeoutMs are all that there is");
@@ -85,35 +85,35 @@ static bool check_elicit_keys(const struct question *q, struct refusal *r)
 	return true;
 }
 
-static bool init_elicit(struct question *q, struct refusal *r)
+static bool init_elicit(struct input_request *q, struct tool_error *r)
 {
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
 	const struct schema_options opt = {.assert_formats = true,
 					   .budget = &budget};
 	struct json_object *schema = json_member(q->params, "requestedSchema");
-	struct fault at = {.pointer = "/requestedSchema"};
+	struct pointer_error at = {.pointer = "/requestedSchema"};
 	struct schema_error err;
-	struct fault f;
+	struct pointer_error f;
 
 	if (!check_elicit_keys(q, r))
 		return false;
 	if (json_member_str(q->params, "message") == NULL)
 		return bad_param(r, "/message", "a string, shown to the user");
-	if (!form_check(schema, &f)) {
-		fault_join(&at, &f);
+	if (!elicit_form_check(schema, &f)) {
+		pointer_error_join(&at, &f);
 		return bad_param(r, at.pointer, at.expected);
 	}
 	if (schema_compile(&q->schema, schema, &opt, &err) < 0) {
 		q->schema = NULL;
 		return bad_param(r, at.pointer, err.text);
 	}
-	q->newer = form_newer(schema);
+	q->newer = elicit_form_newer(schema);
 	return true;
 }
 
-static bool init_sample(struct question *q, struct refusal *r)
+static bool init_sample(struct input_request *q, struct tool_error *r)
 {
-	struct fault f;
+	struct pointer_error f;
 
 	if (!json_object_object_get_ex(q->params, "maxTokens", NULL))
 		json_object_object_add(q->params, "maxTokens",
@@ -132,17 +132,17 @@ static struct json_object *copy_of(struct json_object *from)
 	return to;
 }
 
-bool question_init(struct question *q, const struct worker_ask *ask,
-		   struct refusal *r)
+bool input_request_init(struct input_request *q, const struct worker_question *ask,
+		   struct tool_error *r)
 {
-	*q = (struct question){.kind = ask->kind,
+	*q = (struct input_request){.kind = ask->kind,
 			       .params = copy_of(ask->params)};
 	return take_timeout(q, r) &&
-	       (ask->kind == WORKER_ASK_ELICIT ? init_elicit(q, r)
+	       (ask->kind == WORKER_QUESTION_ELICIT ? init_elicit(q, r)
 					       : init_sample(q, r));
 }
 
-void question_fini(struct question *q)
+void input_request_fini(struct input_request *q)
 {
 	schema_free(q->schema);
 	json_object_put(q->params);
@@ -158,7 +158,7 @@ static bool has_forms(const struct session *s)
 		!session_declares(s, "elicitation/url"));
 }
 
-static const char *lacks_elicit(const struct question *q,
+static const char *lacks_elicit(const struct input_request *q,
 				const struct session *s)
 {
 	if (s->revision < MCP_2025_06_18)
@@ -173,7 +173,7 @@ static const char *lacks_elicit(const struct question *q,
 	return NULL;
 }
 
-static const char *lacks_sample(const struct question *q,
+static const char *lacks_sample(const struct input_request *q,
 				const struct session *s)
 {
 	bool latest = s->revision >= MCP_2025_11_25;
@@ -198,11 +198,11 @@ static const char *lacks_sample(const struct question *q,
 	return NULL;
 }
 
-const char *question_lacks(const struct question *q, const struct session *s)
+const char *input_request_missing(const struct input_request *q, const struct session *s)
 {
 	if (!s->initialized)
 		return "the client has not sent notifications/initialized";
-	return q->kind == WORKER_ASK_ELICIT ? lacks_elicit(q, s)
+	return q->kind == WORKER_QUESTION_ELICIT ? lacks_elicit(q, s)
 					    : lacks_sample(q, s);
 }
 
@@ -227,38 +227,38 @@ static struct json_object *messages_for(struct json_object *messages,
 	return list;
 }
 
-struct json_object *question_params(const struct question *q,
+struct json_object *input_request_params(const struct input_request *q,
 				    const struct session *s,
 				    const char *task_id)
 {
 	struct json_object *params = copy_of(q->params);
 
-	if (q->kind == WORKER_ASK_ELICIT && s->revision >= MCP_2025_11_25)
+	if (q->kind == WORKER_QUESTION_ELICIT && s->revision >= MCP_2025_11_25)
 		json_object_object_add(params, "mode",
 				       json_object_new_string("form"));
-	if (q->kind == WORKER_ASK_SAMPLE && s->revision < MCP_2025_11_25)
+	if (q->kind == WORKER_QUESTION_SAMPLE && s->revision < MCP_2025_11_25)
 		json_object_object_add(
 		    params, "messages",
 		    messages_for(json_member(params, "messages"), s->revision));
 	if (task_id != NULL)
-		json_object_object_add(params, "_meta", task_related(task_id));
+		json_object_object_add(params, "_meta", task_json_related(task_id));
 	return params;
 }
 
 /* ---- the answer ---- */
 
-static struct json_object *bad_answer(struct refusal *r, const char *pointer,
+static struct json_object *bad_answer(struct tool_error *r, const char *pointer,
 				      const char *expected)
 {
 	invalid(r, "INPUT_INVALID", pointer, expected);
 	return NULL;
 }
 
-static struct json_object *accepted(const struct question *q,
+static struct json_object *accepted(const struct input_request *q,
 				    struct json_object *content,
-				    struct schema_budget *b, struct refusal *r)
+				    struct schema_budget *b, struct tool_error *r)
 {
-	struct fault at = {.pointer = "/content"};
+	struct pointer_error at = {.pointer = "/content"};
 	struct json_object *answer;
 	struct schema_error err;
 
@@ -266,10 +266,10 @@ static struct json_object *accepted(const struct question *q,
 		return bad_answer(r, at.pointer,
 				  "an object, as it is accepted");
 	if (schema_check(q->schema, content, b, &err) < 0) {
-		struct fault inner = {.expected = err.expected};
+		struct pointer_error inner = {.expected = err.expected};
 
 		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));
-		fault_join(&at, &inner);
+		pointer_error_join(&at, &inner);
 		return bad_answer(r, at.pointer, at.expected);
 	}
 	answer = json_object_new_object();
@@ -277,10 +277,10 @@ static struct json_object *accepted(const struct question *q,
 	return answer;
 }
 
-static struct json_object *elicit_answer(const struct question *q,
+static struct json_object *elicit_answer(const struct input_request *q,
 					 struct json_object *result,
 					 struct schema_budget *b,
-					 struct refusal *r)
+					 struct tool_error *r)
 {
 	const char *action = json_member_str(result, "action");
 	struct json_object *answer;
@@ -299,10 +299,10 @@ static struct json_object *elicit_answer(const struct question *q,
 }
 
 static struct json_object *sample_answer(struct json_object *result,
-					 struct refusal *r)
+					 struct tool_error *r)
 {
 	struct json_object *answer;
-	struct fault f;
+	struct pointer_error f;
 
 	if (!sampling_result_check(result, &f))
 		return bad_answer(r, f.pointer, f.expected);
@@ -311,10 +311,10 @@ static struct json_object *sample_answer(struct json_object *result,
 	return answer;
 }
 
-struct json_object *question_answer(const struct question *q,
+struct json_object *input_request_result(const struct input_request *q,
 				    struct json_object *result,
-				    struct schema_budget *b, struct refusal *r)
+				    struct schema_budget *b, struct tool_error *r)
 {
-	return q->kind == WORKER_ASK_ELICIT ? elicit_answer(q, result, b, r)
+	return q->kind == WORKER_QUESTION_ELICIT ? elicit_answer(q, result, b, r)
 					    : sample_answer(result, r);
 }

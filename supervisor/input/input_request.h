@@ -15,10 +15,10 @@
 #include "supervisor/session/session.h"
 #include "supervisor/exec/worker.h"
 
-#define QUESTION_TIMEOUT_MS 300000 /* when the template does not say */
+#define INPUT_REQUEST_TIMEOUT_MS 300000 /* when the template does not say */
 
-struct question {
-	enum worker_ask_kind kind;
+struct input_request {
+	enum worker_question_kind kind;
 	struct json_object *params; /* owned: as the client gets them, but for
 				       what the session decides */
 	struct schema *schema;	    /* of an elicitation's content */
@@ -31,23 +31,23 @@ struct question {
  * Copies of ASK what is needed. False, with R filled (INVALID_PARAMETER): the
  * template asks for what no client can be asked.
  */
-bool question_init(struct question *q, const struct worker_ask *ask,
-		   struct refusal *r);
-void question_fini(struct question *q);
+bool input_request_init(struct input_request *q, const struct worker_question *ask,
+		   struct tool_error *r);
+void input_request_fini(struct input_request *q);
 
-const char *question_method(const struct question *q);
+const char *input_request_method(const struct input_request *q);
 
 /* NULL: S can be asked Q. Else what its client would have to declare. */
-const char *question_lacks(const struct question *q, const struct session *s);
+const char *input_request_missing(const struct input_request *q, const struct session *s);
 
-/* Nobody can be asked Q; WHY is for the template's author. */
-void question_refuse(const struct question *q, const char *why,
-		     struct refusal *r);
+/* Nobody can be asked Q; ERRMSG is for the template's author. */
+void input_request_refuse(const struct input_request *q, const char *errmsg,
+		     struct tool_error *r);
 
 /*
  * The params for S, of task TASK_ID (NULL: of none); the caller owns them.
  */
-struct json_object *question_params(const struct question *q,
+struct json_object *input_request_params(const struct input_request *q,
 				    const struct session *s,
 				    const char *task_id);
 
@@ -56,8 +56,8 @@ struct json_object *question_params(const struct question *q,
  * it), or NULL with R filled: INPUT_INVALID, also for one that takes more than
  * B to check. On any thread.
  */
-struct json_object *question_answer(const struct question *q,
+struct json_object *input_request_result(const struct input_request *q,
 				    struct json_object *result,
-				    struct schema_budget *b, struct refusal *r);
+				    struct schema_budget *b, struct tool_error *r);
 
 #endif

@@ -21,25 +21,25 @@ static bool is_task(const struct run *r)
 	return r->task.form != STORE_TASK_NONE;
 }
 
-bool input_wanted(const struct pending *p)
+bool input_is_wanted(const struct pending_input *p)
 {
 	return p->job == NULL && worker_awaits(p->input->run, p->seq);
 }
 
 /* ---- how it ends ---- */
 
-void input_end(struct pending *p)
+void input_end(struct pending_input *p)
 {
 	LIST_REMOVE(p, link);
 	p->input->bytes -= p->bytes;
-	input_read_cancel(p);
-	question_fini(&p->q);
+	input_reply_cancel(p);
+	input_request_fini(&p->q);
 	if (p->expiry != NULL)
 		event_free(p->expiry);
 	free(p);
 }
 
-void input_tell(struct pending *p, const struct input_reply *reply)
+void input_answer(struct pending_input *p, const struct input_reply *reply)
 {
 	struct run *r = p->input->run;
 	uint32_t seq = p->seq;
@@ -47,87 +47,87 @@ void input_tell(struct pending *p, const struct input_reply *reply)
 	input_end(p);
 	audit_input(reply->ok ? "input_answered" : "input_refused", r, seq,
 		    reply->how);
-	worker_answer_ask(r, seq, reply->ok, reply->text, reply->len);
+	worker_answer_question(r, seq, reply->ok, reply->text, reply->len);
 }
 
-void input_take_back(struct pending *p, const char *reason)
+void input_withdraw(struct pending_input *p, const char *reason)
 {
 	if (p->asked != NULL)
 		client_task_drop(p->asked, p->session->over ? NULL : reason);
 	p->asked = NULL;
-	p->call = NULL;
+	p->request = NULL;
 }
 
 /* ---- whom it is asked of ---- */
 
-void input_fail(struct pending *p, const char *what)
+void input_fail(struct pending_input *p, const char *what)
 {
-	struct refusal why = {0};
+	struct tool_error errmsg = {0};
 
-	refuse(&why, "INPUT_FAILED", NULL, "%s", what);
-	input_give_up(p, &why);
+	tool_error_set(&errmsg, "INPUT_FAILED", NULL, "%s", what);
+	input_reject(p, &errmsg);
 }
 
 static void on_done(void *arg, enum client_task_end end,
-		    struct rpc_msg *m, const char *why)
+		    struct rpc_msg *m, const char *errmsg)
 {
-	struct pending *p = arg;
+	struct pending_input *p = arg;
 
 	p->asked = NULL;
-	p->call = NULL;
+	p->request = NULL;
 	switch (end) {
 	case CLIENT_TASK_RESULT:
 	case CLIENT_TASK_REFUSED:
-		input_read(p, p->session->requestor, m);
+		input_reply_read(p, p->session->requestor, m);
 		break;
 	case CLIENT_TASK_FAILED:
-		input_fail(p, why);
+		input_fail(p, errmsg);
 		break;
 	case CLIENT_TASK_GONE: /* somebody else, then */
-		input_offer(p);
+		input_route(p);
 		break;
 	}
 }
 
-void input_put(struct pending *p, struct session *s, struct call *c)
+void input_send(struct pending_input *p, struct session *s, struct request *c)
 {
 	struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();
 	struct json_object *params =
-	    question_params(&p->q, s, is_task(r) ? r->id : NULL);
+	    input_request_params(&p->q, s, is_task(r) ? r->id : NULL);
 
-	if (session_behind(s)) {
+	if (session_is_backlogged(s)) {
 		json_object_put(params);
 		input_fail(p, "the client does not read what it is sent");
 		return;
 	}
-	p->call = c;
+	p->request = c;
 	p->session = s;
 	p->was_asked = true;
-	p->asked = client_task_ask(s, c != NULL ? c->route : NULL,
-				   question_method(&p->q), params,
+	p->asked = client_task_ask(s, c != NULL ? c->stream : NULL,
+				   input_request_method(&p->q), params,
 				   left > 0 ? left : 1, on_done, p);
 	json_object_put(params);
 	if (p->asked == NULL)
 		input_fail(p, "too much is asked of this client already");
 	else
-		audit_input("input_asked", r, p->seq, question_method(&p->q));
+		audit_input("input_asked", r, p->seq, input_request_method(&p->q));
 }
 
 /* A task's call has been answered: who waits asks for the result. */
-static struct call *next_waiting(const struct run *r, const struct call *c)
+static struct request *next_waiting(const struct run *r, const struct request *c)
 {
-	return is_task(r) ? tasks_waiting(r, c) : call_waiting(r, c);
+	return is_task(r) ? tasks_waiting(r, c) : request_waiting(r, c);
 }
 
 /*
  * Who waits for R's result and can be asked P, best of all one who reads; else
- * *WHY not. Many may be of one session.
+ * *ERRMSG not. Many may be of one session.
  */
-static struct call *waiting_for(struct pending *p, const char **why)
+static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 {
 	const struct session *able = NULL, *unable = NULL;
-	struct call *c = NULL, *unheard = NULL;
+	struct request *c = NULL, *reader_lost = NULL;
 
 	while ((c = next_waiting(p->input->run, c)) != NULL) {
 		const struct session *s = c->session;
@@ -135,80 +135,80 @@ static struct call *waiting_for(struct pending *p, const char **why)
 
 		if (s->over || s == unable)
 			continue;
-		lacks = s == able ? NULL : question_lacks(&p->q, s);
+		lacks = s == able ? NULL : input_request_missing(&p->q, s);
 		if (lacks != NULL) {
 			unable = s;
-			*why = lacks;
+			*errmsg = lacks;
 			continue;
 		}
 		able = s;
-		if (session_heard(s, c->route))
+		if (session_has_reader(s, c->stream))
 			return c;
-		if (unheard == NULL)
-			unheard = c;
+		if (reader_lost == NULL)
+			reader_lost = c;
 	}
-	return unheard;
+	return reader_lost;
 }
 
-void input_move(struct pending *p)
+void input_reroute(struct pending_input *p)
 {
-	const char *why = NULL;
-	struct call *c;
+	const char *errmsg = NULL;
+	struct request *c;
 
-	if (p->asked == NULL || !input_wanted(p) ||
-	    session_heard(p->session, p->call != NULL ? p->call->route : NULL))
+	if (p->asked == NULL || !input_is_wanted(p) ||
+	    session_has_reader(p->session, p->request != NULL ? p->request->stream : NULL))
 		return;
-	c = waiting_for(p, &why);
-	if (c == NULL || !session_heard(c->session, c->route))
+	c = waiting_for(p, &errmsg);
+	if (c == NULL || !session_has_reader(c->session, c->stream))
 		return;
-	input_take_back(p, "who waits now is asked instead");
-	input_put(p, c->session, c);
+	input_withdraw(p, "who waits now is asked instead");
+	input_send(p, c->session, c);
 }
 
-static void offer_plain(struct pending *p)
+static void offer_plain(struct pending_input *p)
 {
-	const char *why = NULL;
-	struct call *c = waiting_for(p, &why);
-	struct refusal refusal = {0};
+	const char *errmsg = NULL;
+	struct request *c = waiting_for(p, &errmsg);
+	struct tool_error tool_error = {0};
 
 	if (c != NULL) {
-		input_put(p, c->session, c);
+		input_send(p, c->session, c);
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
-		question_refuse(&p->q, why != NULL ? why : UNHEARD, &refusal);
-		input_give_up(p, &refusal);
+		input_request_refuse(&p->q, errmsg != NULL ? errmsg : UNHEARD, &tool_error);
+		input_reject(p, &tool_error);
 	}
 }
 
 /* Its maker, by what belongs to no request; else who waits; else later. */
-static void offer_task(struct pending *p)
+static void offer_task(struct pending_input *p)
 {
-	struct session *maker = task_feed_session(p->input->run);
+	struct session *maker = task_notify_session(p->input->run);
 	bool there = maker != NULL && !maker->over;
-	const char *why = there ? question_lacks(&p->q, maker) : NULL;
-	bool able = there && why == NULL;
-	struct refusal refusal = {0};
-	struct call *c;
+	const char *errmsg = there ? input_request_missing(&p->q, maker) : NULL;
+	bool able = there && errmsg == NULL;
+	struct tool_error tool_error = {0};
+	struct request *c;
 
 	if (!p->input->known)
 		return; /* too early to be understood */
-	if (able && session_reachable(maker)) {
-		input_put(p, maker, NULL);
+	if (able && session_has_push_stream(maker)) {
+		input_send(p, maker, NULL);
 		return;
 	}
-	c = waiting_for(p, &why);
+	c = waiting_for(p, &errmsg);
 	if (c != NULL) {
-		input_put(p, c->session, c);
+		input_send(p, c->session, c);
 	} else if (there && !able) {
-		question_refuse(&p->q, why, &refusal);
-		input_give_up(p, &refusal);
+		input_request_refuse(&p->q, errmsg, &tool_error);
+		input_reject(p, &tool_error);
 	} /* else it is held, until somebody waits or can be reached */
 }
 
-void input_offer(struct pending *p)
+void input_route(struct pending_input *p)
 {
-	if (!input_wanted(p))
+	if (!input_is_wanted(p))
 		return;
 	if (is_task(p->input->run))
 		offer_task(p);

@@ -19,7 +19,7 @@ struct values {
 	size_t total;
 };
 
-static struct values values_of(const struct call *c)
+static struct values values_of(const struct request *c)
 {
 	struct json_object *arg = json_member(c->msg.params, "argument");
 
@@ -35,7 +35,7 @@ static void offer(struct values *v, const char *text)
 		json_object_array_add(v->list, json_object_new_string(text));
 }
 
-static void answer(struct call *c, struct values *v)
+static void answer(struct request *c, struct values *v)
 {
 	struct json_object *result = json_object_new_object();
 	struct json_object *o = json_object_new_object();
@@ -46,25 +46,25 @@ static void answer(struct call *c, struct values *v)
 	json_object_object_add(
 	    o, "hasMore", json_object_new_boolean(v->total > COMPLETION_MAX));
 	json_object_object_add(result, "completion", o);
-	call_result(c, result);
+	request_result(c, result);
 }
 
-static const char *argument_name(const struct call *c)
+static const char *argument_name(const struct request *c)
 {
 	return json_member_str(json_member(c->msg.params, "argument"), "name");
 }
 
 /* ---- prompts ---- */
 
-static void complete_prompt(struct call *c, struct json_object *ref)
+static void complete_prompt(struct request *c, struct json_object *ref)
 {
 	const char *name = json_member_str(ref, "name");
-	const struct offer *o = name != NULL ? prompts_find(c, name) : NULL;
+	const struct catalogue_entry *o = name != NULL ? prompts_find(c, name) : NULL;
 	struct json_object *list;
 	struct values v;
 
 	if (o == NULL) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "params.ref.name is no prompt here; prompts/list "
 			   "names them");
 		return;
@@ -80,7 +80,7 @@ static void complete_prompt(struct call *c, struct json_object *ref)
 
 /* ---- resources ---- */
 
-static void nothing(struct call *c)
+static void nothing(struct request *c)
 {
 	struct values v = values_of(c);
 
@@ -89,10 +89,10 @@ static void nothing(struct call *c)
 
 static void on_runs(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct values v;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	v = values_of(c);
 	for (size_t i = 0; i < res->n_runs; i++)
@@ -100,7 +100,7 @@ static void on_runs(void *arg, const struct store_result *res)
 	answer(c, &v);
 }
 
-static void complete_run(struct call *c)
+static void complete_run(struct request *c)
 {
 	struct server *srv = c->session->server;
 	struct store_filter f = {.requestor = c->session->requestor->name,
@@ -108,18 +108,18 @@ static void complete_run(struct call *c)
 				 .limit = COMPLETION_MAX};
 
 	server_runs(srv);
-	call_hold_read(c);
+	request_ref_large(c);
 	store_list_runs(srv->store, &f, on_runs, c);
 }
 
 /* The artifacts that a terminal view names. */
 static void on_view(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct json_object *view = NULL, *list;
 	struct values v;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	if (res->rc == -ENOENT)
 		requestor_missed(c->session->requestor);
@@ -136,7 +136,7 @@ static void on_view(void *arg, const struct store_result *res)
 	answer(c, &v);
 }
 
-static void complete_artifact(struct call *c)
+static void complete_artifact(struct request *c)
 {
 	struct json_object *context = json_member(c->msg.params, "context");
 	const char *run_id =
@@ -151,7 +151,7 @@ static void complete_artifact(struct call *c)
 	}
 	r = runs_find(server_runs(srv), c->session->requestor, run_id);
 	if (r == NULL) {
-		call_hold_read(c);
+		request_ref_large(c);
 		store_get_run(srv->store, c->session->requestor->name, run_id,
 			      on_view, c);
 		return;
@@ -164,21 +164,21 @@ static void complete_artifact(struct call *c)
 
 static const struct {
 	const char *name;
-	void (*complete)(struct call *c);
+	void (*complete)(struct request *c);
 } own[] = {{"runId", complete_run}, {"artifactId", complete_artifact}};
 
-static void complete_resource(struct call *c, struct json_object *ref)
+static void complete_resource(struct request *c, struct json_object *ref)
 {
 	const char *uri = json_member_str(ref, "uri");
-	const struct offers *offers = c->session->server->catalogue->offers;
-	const struct offer *o;
+	const struct catalogue_index *offers = c->session->server->catalogue->offers;
+	const struct catalogue_entry *o;
 
 	if (uri == NULL) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "params.ref needs uri, a string");
 		return;
 	}
-	if (strncmp(uri, OWN_URI_RUNS, strlen(OWN_URI_RUNS)) == 0) {
+	if (strncmp(uri, RESOURCE_URI_RUNS, strlen(RESOURCE_URI_RUNS)) == 0) {
 		for (size_t i = 0; i < ARRAY_LEN(own); i++)
 			if (strcmp(own[i].name, argument_name(c)) == 0) {
 				own[i].complete(c);
@@ -191,17 +191,17 @@ static void complete_resource(struct call *c, struct json_object *ref)
 	if (o != NULL)
 		nothing(c); /* a template does not say */
 	else
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "params.ref.uri is no resource template here; "
 			   "resources/templates/list names them");
 }
 
 static const struct {
 	const char *type;
-	void (*complete)(struct call *c, struct json_object *ref);
+	void (*complete)(struct request *c, struct json_object *ref);
 } refs[] = {{"ref/prompt", complete_prompt}, {"ref/resource", complete_resource}};
 
-void completion_complete(struct call *c)
+void completion_complete(struct request *c)
 {
 	struct json_object *arg = json_member(c->msg.params, "argument");
 	struct json_object *ref = json_member(c->msg.params, "ref");
@@ -216,7 +216,7 @@ void completion_complete(struct call *c)
 		refs[i].complete(c, ref);
 		return;
 	}
-	call_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(c, RPC_INVALID_PARAMS, NULL,
 		   "completion/complete needs params.ref, with the type "
 		   "ref/prompt or ref/resource, and params.argument with name "
 		   "and value, strings");

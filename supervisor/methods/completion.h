@@ -12,6 +12,6 @@
  * of the requestor's newest runs, and of one run's artifacts. All that
  * begin as what is there so far.
  */
-void completion_complete(struct call *c);
+void completion_complete(struct request *c);
 
 #endif

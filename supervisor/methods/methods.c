@@ -73,26 +73,26 @@ static struct json_object *capabilities(const struct session *s)
 	return caps;
 }
 
-static void initialize(struct call *c)
+static void initialize(struct request *c)
 {
 	struct session *s = c->session;
 	struct json_object *result;
 
 	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "initialize needs params.protocolVersion, a string "
 			   "such as \"%s\"",
 			   mcp_revision_name(MCP_LATEST));
 		return;
 	}
-	if (intake_is_large(c->msg.bytes)) { /* a part of it is kept */
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+	if (rpc_async_is_large(c->msg.bytes)) { /* a part of it is kept */
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "initialize has %zu bytes; at most %d are taken",
-			   c->msg.bytes, INTAKE_LARGE);
+			   c->msg.bytes, RPC_ASYNC_LARGE);
 		return;
 	}
 	if (s->greeted) {
-		call_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(c, RPC_INVALID_REQUEST, NULL,
 			   "this connection is initialized already");
 		return;
 	}
@@ -114,18 +114,18 @@ static void initialize(struct call *c)
 				       : INSTRUCTIONS));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
 		 mcp_revision_name(s->revision));
-	call_result(c, result);
+	request_result(c, result);
 }
 
-static void ping(struct call *c)
+static void ping(struct request *c)
 {
-	call_result(c, json_object_new_object());
+	request_result(c, json_object_new_object());
 }
 
 /* EARLY: also before initialize, as the lifecycle allows. */
 static const struct {
 	const char *name;
-	void (*serve)(struct call *c);
+	void (*serve)(struct request *c);
 	bool early;
 } methods[] = {
     {"initialize", initialize, true},
@@ -162,7 +162,7 @@ bool methods_is_slow(const char *name)
 	return false;
 }
 
-void methods_call(struct call *c)
+void methods_call(struct request *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
 		if (strcmp(methods[i].name, c->msg.method) != 0)
@@ -171,14 +171,14 @@ void methods_call(struct call *c)
 		    !mcp_has(c->session->revision, MCP_TASKS))
 			break;
 		if (!methods[i].early && !c->session->greeted)
-			call_error(c, RPC_INVALID_PARAMS, NULL,
+			request_error(c, RPC_INVALID_PARAMS, NULL,
 				   "%s came before initialize; send that first",
 				   methods[i].name);
 		else
 			methods[i].serve(c);
 		return;
 	}
-	call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+	request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 		   "this server has no method \"%.100s\"", c->msg.method);
 }
 
@@ -189,14 +189,14 @@ static void cancelled(struct session *s, const struct rpc_msg *msg)
 	const char *reason = json_member_str(msg->params, "reason");
 	char key[RPC_ID_MAX + 1];
 	size_t len = rpc_id_key(key, wanted);
-	struct call *c = session_call(s, key, len);
+	struct request *c = session_find_request(s, key, len);
 
 	if (c == NULL)
 		return;
 	log_info("session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
 		 s->requestor->name, c->msg.method,
 		 reason != NULL ? reason : "");
-	call_drop(c, true);
+	request_drop(c, true);
 }
 
 void methods_notify(struct session *s, const struct rpc_msg *msg)

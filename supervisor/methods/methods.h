@@ -8,7 +8,7 @@
 #include "supervisor/session/request.h"
 
 /* Serve C's request: it is answered now or later. */
-void methods_call(struct call *c);
+void methods_call(struct request *c);
 
 /* May the answer to NAME take long, and say things meanwhile? */
 bool methods_is_slow(const char *name);

@@ -22,7 +22,7 @@ static void add(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-const struct offer *prompts_find(const struct call *c, const char *name)
+const struct catalogue_entry *prompts_find(const struct request *c, const char *name)
 {
 	const struct session *s = c->session;
 
@@ -43,7 +43,7 @@ static struct json_object *named(struct json_object *def, enum mcp_revision rev)
 	return o;
 }
 
-static struct json_object *definition(const struct offer *offer,
+static struct json_object *definition(const struct catalogue_entry *offer,
 				      enum mcp_revision rev)
 {
 	struct json_object *args = json_member(offer->def, "arguments");
@@ -64,44 +64,44 @@ static struct json_object *definition(const struct offer *offer,
 	return o;
 }
 
-void prompts_list(struct call *c)
+void prompts_list(struct request *c)
 {
 	const struct session *s = c->session;
-	const struct offer_list *all = &s->server->catalogue->offers->prompts;
-	struct page p;
+	const struct catalogue_index_list *all = &s->server->catalogue->offers->prompts;
+	struct pagination p;
 
-	if (!page_begin(&p, c, PAGE_ENTRIES))
+	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
 		return;
 	for (size_t i = 0; i < all->n; i++) {
-		const struct offer *o = &all->all[i];
+		const struct catalogue_entry *o = &all->all[i];
 
 		if (tools_offer(s, all, o->key) == o &&
-		    page_wants(&p, o->template->id, o->index))
+		    pagination_wants(&p, o->template->id, o->index))
 			json_object_array_add(p.list,
 					      definition(o, s->revision));
 	}
-	page_end(&p, "prompts");
+	pagination_end(&p, "prompts");
 }
 
 /* ---- prompts/get ---- */
 
-struct making {
-	const struct offer *offer;
+struct response {
+	const struct catalogue_entry *offer;
 	struct json_object *args; /* the client's; NULL: none */
 	size_t left;		  /* of PROMPT_MAX */
-	char why[256];
+	char errmsg[256];
 };
 
-static int too_much(struct making *m)
+static int too_much(struct response *m)
 {
-	return why_set(m->why, sizeof(m->why),
+	return errmsg_set(m->errmsg, sizeof(m->errmsg),
 		       "with these arguments the prompt has more than %zu "
 		       "bytes",
 		       PROMPT_MAX);
 }
 
 /* Member KEY of FROM, when it is there, filled in, goes to OUT. */
-static int fill(struct making *m, struct json_object *out,
+static int fill(struct response *m, struct json_object *out,
 		struct json_object *from, const char *key)
 {
 	const char *text = json_member_str(from, key);
@@ -119,7 +119,7 @@ static int fill(struct making *m, struct json_object *out,
 	buf_add(&b, "", 1);
 	if (strcmp(key, "uri") == 0 && (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
 					!mcp_uri_ok(buf_data(&b))))
-		rc = why_set(m->why, sizeof(m->why),
+		rc = errmsg_set(m->errmsg, sizeof(m->errmsg),
 			     "with these arguments the prompt has the uri "
 			     "\"%.100s\", which is not an absolute one",
 			     buf_data(&b));
@@ -133,7 +133,7 @@ static int fill(struct making *m, struct json_object *out,
 }
 
 /* The file that FROM names, when it does. */
-static const struct template_file *file_of(const struct making *m,
+static const struct template_file *file_of(const struct response *m,
 					   struct json_object *from)
 {
 	const char *path = json_member_str(from, "file");
@@ -141,7 +141,7 @@ static const struct template_file *file_of(const struct making *m,
 	return path != NULL ? template_file(m->offer->template, path) : NULL;
 }
 
-static int take(struct making *m, size_t bytes)
+static int take(struct response *m, size_t bytes)
 {
 	if (bytes > m->left)
 		return too_much(m);
@@ -150,7 +150,7 @@ static int take(struct making *m, size_t bytes)
 }
 
 /* The data of an image or audio. */
-static int fill_data(struct making *m, struct json_object *out,
+static int fill_data(struct response *m, struct json_object *out,
 		     struct json_object *from)
 {
 	const struct template_file *f = file_of(m, from);
@@ -172,7 +172,7 @@ static int fill_data(struct making *m, struct json_object *out,
 	return 0;
 }
 
-static int fill_resource(struct making *m, struct json_object *out,
+static int fill_resource(struct response *m, struct json_object *out,
 			 struct json_object *from)
 {
 	const struct template_file *f = file_of(m, from);
@@ -196,7 +196,7 @@ static int fill_resource(struct making *m, struct json_object *out,
 	return rc;
 }
 
-static int fill_content(struct making *m, struct json_object *out,
+static int fill_content(struct response *m, struct json_object *out,
 			struct json_object *from)
 {
 	static const char *const filled[] = {"text", "uri", "name", "title",
@@ -215,7 +215,7 @@ static int fill_content(struct making *m, struct json_object *out,
 	return rc;
 }
 
-static struct json_object *messages(struct making *m, enum mcp_revision rev)
+static struct json_object *messages(struct response *m, enum mcp_revision rev)
 {
 	struct json_object *given = json_member(m->offer->def, "messages");
 	struct json_object *list = json_object_new_array();
@@ -240,7 +240,7 @@ static struct json_object *messages(struct making *m, enum mcp_revision rev)
 }
 
 /* Are all arguments strings, and those that must be there, there? */
-static int check_arguments(struct making *m)
+static int check_arguments(struct response *m)
 {
 	struct json_object *known = json_member(m->offer->def, "arguments");
 
@@ -251,49 +251,49 @@ static int check_arguments(struct making *m)
 
 		if (value == NULL &&
 		    json_object_get_boolean(json_member(def, "required")))
-			return why_set(m->why, sizeof(m->why),
+			return errmsg_set(m->errmsg, sizeof(m->errmsg),
 				       "the prompt %.100s needs the argument "
 				       "%s, a string",
 				       m->offer->key, name);
 		if (value != NULL &&
 		    !json_object_is_type(value, json_type_string))
-			return why_set(m->why, sizeof(m->why),
+			return errmsg_set(m->errmsg, sizeof(m->errmsg),
 				       "params.arguments.%s must be a string",
 				       name);
 	}
 	return 0;
 }
 
-static void no_such_prompt(struct call *c, const char *name)
+static void no_such_prompt(struct request *c, const char *name)
 {
-	const struct offer_list *all =
+	const struct catalogue_index_list *all =
 	    &c->session->server->catalogue->offers->prompts;
-	struct near near;
+	struct suggest suggest;
 
-	near_init(&near, name);
+	suggest_init(&suggest, name);
 	for (size_t i = 0; i < all->n; i++)
 		if (tools_offers(c->session, all->all[i].template))
-			near_try(&near, all->all[i].key);
-	if (near.best != NULL)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+			suggest_try(&suggest, all->all[i].key);
+	if (suggest.best != NULL)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown prompt \"%.100s\"; did you mean \"%s\"?",
-			   name, near.best);
+			   name, suggest.best);
 	else
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown prompt \"%.100s\"; prompts/list names them",
 			   name);
 }
 
-void prompts_get(struct call *c)
+void prompts_get(struct request *c)
 {
 	const char *name = json_member_str(c->msg.params, "name");
-	struct making m = {.left = PROMPT_MAX};
+	struct response m = {.left = PROMPT_MAX};
 	struct json_object *result, *list;
 
 	m.args = json_member(c->msg.params, "arguments");
 	if (name == NULL || (m.args != NULL &&
 			     !json_object_is_type(m.args, json_type_object))) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "prompts/get needs params.name, a string, and "
 			   "params.arguments, an object of strings when it is "
 			   "there");
@@ -307,11 +307,11 @@ void prompts_get(struct call *c)
 	list = check_arguments(&m) == 0 ? messages(&m, c->session->revision)
 					: NULL;
 	if (list == NULL) {
-		call_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.why);
+		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 		return;
 	}
 	result = json_object_new_object();
 	add(result, "description", json_member_str(m.offer->def, "description"));
 	json_object_object_add(result, "messages", list);
-	call_result(c, result);
+	request_result(c, result);
 }

@@ -8,10 +8,10 @@
 
 #define PROMPT_MAX ((size_t)8 << 20) /* bytes of all that its messages say */
 
-void prompts_list(struct call *c);
-void prompts_get(struct call *c);
+void prompts_list(struct request *c);
+void prompts_get(struct request *c);
 
 /* The prompt NAME, if C's client may have it; else NULL. Borrowed. */
-const struct offer *prompts_find(const struct call *c, const char *name);
+const struct catalogue_entry *prompts_find(const struct request *c, const char *name);
 
 #endif

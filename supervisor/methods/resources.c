@@ -29,19 +29,19 @@ struct entry {
 };
 
 static const struct entry listed[] = {
-    {OWN_URI_ISOLATION, "isolation",
+    {RESOURCE_URI_ISOLATION, "isolation",
      "How well runs are isolated here, as measured", "application/json"},
 };
 
 static const struct entry templates[] = {
-    {OWN_URI_RUNS "{runId}", "run", "A run, as get_task_run shows it",
+    {RESOURCE_URI_RUNS "{runId}", "run", "A run, as get_task_run shows it",
      "application/json"},
-    {OWN_URI_RUNS "{runId}/log", "run_log",
+    {RESOURCE_URI_RUNS "{runId}/log", "run_log",
      "What a run has logged, a line each", "text/plain"},
-    {OWN_URI_RUNS "{runId}/result{?offset,limit}", "run_result",
+    {RESOURCE_URI_RUNS "{runId}/result{?offset,limit}", "run_result",
      "What a run gave, as JSON; a large one is read in parts, by bytes",
      "application/json"},
-    {OWN_URI_RUNS "{runId}/artifacts/{artifactId}", "artifact",
+    {RESOURCE_URI_RUNS "{runId}/artifacts/{artifactId}", "artifact",
      "The bytes of an artifact", NULL},
 };
 
@@ -51,13 +51,13 @@ static void add(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static void page_own(struct page *p, const char *uri_key,
+static void page_own(struct pagination *p, const char *uri_key,
 		     const struct entry *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *o;
 
-		if (!page_wants(p, "", i))
+		if (!pagination_wants(p, "", i))
 			continue;
 		o = json_object_new_object();
 		add(o, uri_key, entries[i].uri);
@@ -68,17 +68,17 @@ static void page_own(struct page *p, const char *uri_key,
 	}
 }
 
-static void page_offers(struct page *p, const char *uri_key,
-			const struct offer_list *list)
+static void page_offers(struct pagination *p, const char *uri_key,
+			const struct catalogue_index_list *list)
 {
-	const struct session *s = p->call->session;
+	const struct session *s = p->request->session;
 
 	for (size_t i = 0; i < list->n; i++) {
-		const struct offer *offer = &list->all[i];
+		const struct catalogue_entry *offer = &list->all[i];
 		struct json_object *o;
 
 		if (tools_offer(s, list, offer->key) != offer ||
-		    !page_wants(p, offer->template->id, offer->index))
+		    !pagination_wants(p, offer->template->id, offer->index))
 			continue;
 		o = json_object_new_object();
 		add(o, uri_key, offer->key);
@@ -92,52 +92,52 @@ static void page_offers(struct page *p, const char *uri_key,
 	}
 }
 
-void resources_list(struct call *c)
+void resources_list(struct request *c)
 {
-	struct page p;
+	struct pagination p;
 
-	if (!page_begin(&p, c, PAGE_ENTRIES))
+	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uri", listed, ARRAY_LEN(listed));
 	page_offers(&p, "uri", &c->session->server->catalogue->offers->resources);
-	page_end(&p, "resources");
+	pagination_end(&p, "resources");
 }
 
-void resources_templates(struct call *c)
+void resources_templates(struct request *c)
 {
-	struct page p;
+	struct pagination p;
 
-	if (!page_begin(&p, c, PAGE_ENTRIES))
+	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
 	page_offers(&p, "uriTemplate",
 		    &c->session->server->catalogue->offers->patterns);
-	page_end(&p, "resourceTemplates");
+	pagination_end(&p, "resourceTemplates");
 }
 
 /* ---- answers ---- */
 
-void resources_not_found(struct call *c, const char *uri)
+void resources_not_found(struct request *c, const char *uri)
 {
 	struct json_object *data = json_object_new_object();
 
 	requestor_missed(c->session->requestor);
 	add(data, "uri", uri);
-	call_error(c, RPC_RESOURCE_NOT_FOUND, data, "Resource not found");
+	request_error(c, RPC_RESOURCE_NOT_FOUND, data, "Resource not found");
 }
 
-static const char *uri_of(const struct call *c)
+static const char *uri_of(const struct request *c)
 {
 	return json_member_str(c->msg.params, "uri");
 }
 
 /* True: the store has no answer, and C has got one. */
-static bool none(struct call *c, const struct store_result *res)
+static bool none(struct request *c, const struct store_result *res)
 {
 	if (res->rc == -ENOENT)
 		resources_not_found(c, uri_of(c));
 	else if (res->rc != 0)
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "the store cannot be read now: %s",
 			   store_says(res->rc));
 	return res->rc != 0;
@@ -174,16 +174,16 @@ static struct json_object *contents_result(struct json_object *contents)
 	return result;
 }
 
-static struct json_object *make_contents(struct making *m)
+static struct json_object *make_contents(struct response *m)
 {
 	return contents_result(
 	    resources_contents(m->uri, m->mime_type, m->text, m->len));
 }
 
-static void answer_bytes(struct call *c, const char *mime_type,
+static void answer_bytes(struct request *c, const char *mime_type,
 			 const char *bytes, size_t len)
 {
-	call_make(c, &(struct making){.make = make_contents,
+	response_send(c, &(struct response){.make = make_contents,
 				      .uri = uri_of(c),
 				      .mime_type = mime_type,
 				      .text = bytes,
@@ -193,7 +193,7 @@ static void answer_bytes(struct call *c, const char *mime_type,
 /* ---- a part of what is long ---- */
 
 /* Of ALL bytes this part has N, from OFFSET on: what is next, for who reads on. */
-static void add_place(struct json_object *contents, const struct making *m,
+static void add_place(struct json_object *contents, const struct response *m,
 		      size_t offset, size_t n, size_t all)
 {
 	struct json_object *meta = json_object_new_object();
@@ -224,11 +224,11 @@ static size_t at_character(const char *text, size_t at)
 
 /* The part that is asked for of LEN bytes at TEXT, or as much as may be; beyond
    the end, where a log may have more soon, there is nothing yet. */
-static struct json_object *make_piece(struct making *m, const char *text,
+static struct json_object *make_piece(struct response *m, const char *text,
 				      size_t len)
 {
 	size_t from = (size_t)m->piece.offset, left, n;
-	size_t most = OWN_PIECE_BYTES(m->max) >> m->level;
+	size_t most = RESOURCE_URI_RANGE_BYTES(m->max) >> m->level;
 	struct json_object *contents;
 
 	from = from < len ? at_character(text, from) : len;
@@ -245,7 +245,7 @@ static struct json_object *make_piece(struct making *m, const char *text,
 }
 
 /* All of what is asked for, or its part, or why that cannot be had. */
-static struct json_object *make_own(struct making *m)
+static struct json_object *make_own(struct response *m)
 {
 	struct json_span at = {.len = m->len};
 
@@ -270,11 +270,11 @@ static struct json_object *make_own(struct making *m)
 }
 
 /* PART of LEN bytes of JSON (NULL: all), or the piece of it that U asks for. */
-static void answer_own(struct call *c, const struct own_uri *u,
+static void answer_own(struct request *c, const struct resource_uri *u,
 		       const char *mime_type, const char *part, const char *text,
 		       size_t len)
 {
-	call_make(c, &(struct making){.make = make_own,
+	response_send(c, &(struct response){.make = make_own,
 				      .gives_way = true,
 				      .revision = c->session->revision,
 				      .uri = uri_of(c),
@@ -287,7 +287,7 @@ static void answer_own(struct call *c, const struct own_uri *u,
 
 /* ---- paddock's own ---- */
 
-static void read_isolation(struct call *c, const struct own_uri *u)
+static void read_isolation(struct request *c, const struct resource_uri *u)
 {
 	size_t len;
 	const char *text =
@@ -298,20 +298,20 @@ static void read_isolation(struct call *c, const struct own_uri *u)
 }
 
 /* What URI names of a run whose view is VIEW: that, or its result. */
-static void answer_view(struct call *c, const char *view)
+static void answer_view(struct request *c, const char *view)
 {
-	struct own_uri u = own_uri_parse(uri_of(c));
+	struct resource_uri u = resource_uri_parse(uri_of(c));
 
 	answer_own(c, &u, "application/json",
-		   u.kind == OWN_URI_IS_RESULT ? "result" : NULL, view,
+		   u.kind == RESOURCE_URI_IS_RESULT ? "result" : NULL, view,
 		   strlen(view));
 }
 
 /* VIEW, which has no result, is taken. */
-static void answer_going(struct call *c, struct json_object *view)
+static void answer_going(struct request *c, struct json_object *view)
 {
-	if (own_uri_parse(uri_of(c)).kind == OWN_URI_IS_RESULT)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+	if (resource_uri_parse(uri_of(c)).kind == RESOURCE_URI_IS_RESULT)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "this run has no result: it is %s",
 			   json_member_str(view, "status"));
 	else
@@ -319,33 +319,33 @@ static void answer_going(struct call *c, struct json_object *view)
 	json_object_put(view);
 }
 
-static void give_run(struct call *c, const struct elsewhere_end *end)
+static void give_run(struct request *c, const struct remote_run_reply *end)
 {
 	const struct store_run *row = end->res->runs;
 
 	if (none(c, end->res))
 		return;
 	if (row->status <= STORE_RUNNING)
-		answer_going(c, view_open_row(row, end->silent));
+		answer_going(c, run_json_open_row(row, end->silent));
 	else if (row->view != NULL)
 		answer_view(c, row->view);
 	else
-		answer_going(c, view_row(row));
+		answer_going(c, run_json_row(row));
 }
 
-static void give_our_run(struct call *c, struct run *r)
+static void give_our_run(struct request *c, struct run *r)
 {
 	if (r->view != NULL) /* it has ended, and is being recorded */
 		answer_view(c, r->view);
 	else
-		answer_going(c, view_run(r, &c->server->isolation));
+		answer_going(c, run_json_make(r, &c->server->isolation));
 }
 
 /* The run that U names, from who has it. */
-static void read_of_run(struct call *c, const struct own_uri *u,
-			const struct elsewhere *ask)
+static void read_of_run(struct request *c, const struct resource_uri *u,
+			const struct remote_run_query *ask)
 {
-	struct elsewhere whole = *ask;
+	struct remote_run_query whole = *ask;
 	struct run *r = runs_find(server_runs(c->server), c->session->requestor,
 				  u->run_id);
 
@@ -353,24 +353,24 @@ static void read_of_run(struct call *c, const struct own_uri *u,
 	if (r != NULL)
 		ask->ours(c, r);
 	else
-		elsewhere_ask(c, &whole);
+		remote_run_ask(c, &whole);
 }
 
-static void read_run(struct call *c, const struct own_uri *u)
+static void read_run(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_VIEW,
+	read_of_run(c, u, &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
 					      .done = give_run,
 					      .ours = give_our_run});
 }
 
-static void answer_log(struct call *c, const char *log, size_t len)
+static void answer_log(struct request *c, const char *log, size_t len)
 {
-	struct own_uri u = own_uri_parse(uri_of(c));
+	struct resource_uri u = resource_uri_parse(uri_of(c));
 
 	answer_own(c, &u, "text/plain", NULL, log, len);
 }
 
-static void give_log(struct call *c, const struct elsewhere_end *end)
+static void give_log(struct request *c, const struct remote_run_reply *end)
 {
 	const struct store_run *row = end->res->runs;
 	const char *log;
@@ -378,7 +378,7 @@ static void give_log(struct call *c, const struct elsewhere_end *end)
 	if (none(c, end->res))
 		return;
 	if (end->silent != NULL) {
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "the log of %s is not to be had until it ends: %s",
 			   row->id, end->silent);
 		return;
@@ -387,7 +387,7 @@ static void give_log(struct call *c, const struct elsewhere_end *end)
 	answer_log(c, log, strlen(log));
 }
 
-static void give_our_log(struct call *c, struct run *r)
+static void give_our_log(struct request *c, struct run *r)
 {
 	if (r->log != NULL && buf_len(r->log) > 0)
 		answer_log(c, buf_data(r->log), buf_len(r->log));
@@ -395,9 +395,9 @@ static void give_our_log(struct call *c, struct run *r)
 		answer_log(c, "", 0);
 }
 
-static void read_log(struct call *c, const struct own_uri *u)
+static void read_log(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u, &(struct elsewhere){.want = ELSEWHERE_LOG,
+	read_of_run(c, u, &(struct remote_run_query){.want = REMOTE_RUN_LOG,
 					      .done = give_log,
 					      .ours = give_our_log});
 }
@@ -410,7 +410,7 @@ static size_t whole_characters(const char *text, size_t n)
 	return n - good < 4 && good > 0 ? good : n;
 }
 
-static struct json_object *make_artifact_piece(struct making *m)
+static struct json_object *make_artifact_piece(struct response *m)
 {
 	size_t from = (size_t)m->piece.offset, n = m->len >> m->level;
 	struct json_object *contents;
@@ -423,10 +423,10 @@ static struct json_object *make_artifact_piece(struct making *m)
 	return contents_result(contents);
 }
 
-static void answer_artifact_piece(struct call *c, const struct own_uri *u,
+static void answer_artifact_piece(struct request *c, const struct resource_uri *u,
 				  const struct store_result *res)
 {
-	call_make(c, &(struct making){.make = make_artifact_piece,
+	response_send(c, &(struct response){.make = make_artifact_piece,
 				      .gives_way = true,
 				      .revision = c->session->revision,
 				      .uri = uri_of(c),
@@ -440,14 +440,14 @@ static void answer_artifact_piece(struct call *c, const struct own_uri *u,
 /* One that is larger than may go inline is read in pieces, here or by a tool. */
 static void on_artifact(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
-	struct own_uri u;
+	struct request *c = arg;
+	struct resource_uri u;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
-	u = own_uri_parse(uri_of(c));
+	u = resource_uri_parse(uri_of(c));
 	if (res->rc == -ERANGE)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "offset is beyond the artifact's %lld bytes",
 			   (long long)res->artifact->size);
 	else if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
@@ -455,7 +455,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 	else if (u.piece.asked)
 		answer_artifact_piece(c, &u, res);
 	else if ((int64_t)res->len < res->artifact->size)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "the artifact has %lld bytes, but at most %lld are "
 			   "given inline; get_artifact reads it in pieces, and so "
 			   "does this URI with ?offset=0, and so on",
@@ -467,7 +467,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 			   res->len > 0 ? res->data : "", res->len);
 }
 
-static void read_artifact(struct call *c, const struct own_uri *u)
+static void read_artifact(struct request *c, const struct resource_uri *u)
 {
 	struct server *srv = c->session->server;
 	int64_t most = config_inline_bytes(srv->config);
@@ -475,7 +475,7 @@ static void read_artifact(struct call *c, const struct own_uri *u)
 	if (u->piece.limit > 0 && u->piece.limit < most)
 		most = u->piece.limit;
 	server_runs(srv);
-	call_hold_read(c);
+	request_ref_large(c);
 	store_read_artifact(srv->store, c->session->requestor->name,
 			    u->artifact_id, u->piece.offset, most, on_artifact,
 			    c);
@@ -483,11 +483,11 @@ static void read_artifact(struct call *c, const struct own_uri *u)
 
 /* ---- what templates offer ---- */
 
-const struct offer *resources_find(const struct session *s, const char *uri,
+const struct catalogue_entry *resources_find(const struct session *s, const char *uri,
 				   struct json_object **values)
 {
-	const struct offers *offers = s->server->catalogue->offers;
-	const struct offer *o;
+	const struct catalogue_index *offers = s->server->catalogue->offers;
+	const struct catalogue_entry *o;
 
 	*values = NULL;
 	if (strlen(uri) > RESOURCES_URI_MAX)
@@ -505,13 +505,13 @@ const struct offer *resources_find(const struct session *s, const char *uri,
 	return NULL;
 }
 
-static void answer_filled(struct call *c, const char *mime_type,
+static void answer_filled(struct request *c, const char *mime_type,
 			  const char *text, struct json_object *values)
 {
 	struct buf out = {.max = RESOURCES_FILLED_MAX};
 
 	if (placeholder_fill(&out, PLACEHOLDER_URI, text, values) < 0)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "with what this URI says the resource has more than "
 			   "%zu bytes",
 			   RESOURCES_FILLED_MAX);
@@ -521,10 +521,10 @@ static void answer_filled(struct call *c, const char *mime_type,
 	buf_fini(&out);
 }
 
-static void read_offer(struct call *c, const struct own_uri *u)
+static void read_offer(struct request *c, const struct resource_uri *u)
 {
 	struct json_object *values;
-	const struct offer *o = resources_find(c->session, uri_of(c), &values);
+	const struct catalogue_entry *o = resources_find(c->session, uri_of(c), &values);
 	const struct template_file *f;
 	const char *mime_type, *text;
 
@@ -546,25 +546,25 @@ static void read_offer(struct call *c, const struct own_uri *u)
 	json_object_put(values);
 }
 
-static void (*const readers[])(struct call *c, const struct own_uri *u) = {
-    [OWN_URI_NONE] = read_offer,
-    [OWN_URI_IS_ISOLATION] = read_isolation,
-    [OWN_URI_IS_RUN] = read_run,
-    [OWN_URI_IS_LOG] = read_log,
-    [OWN_URI_IS_RESULT] = read_run,
-    [OWN_URI_IS_ARTIFACT] = read_artifact,
+static void (*const readers[])(struct request *c, const struct resource_uri *u) = {
+    [RESOURCE_URI_NONE] = read_offer,
+    [RESOURCE_URI_IS_ISOLATION] = read_isolation,
+    [RESOURCE_URI_IS_RUN] = read_run,
+    [RESOURCE_URI_IS_LOG] = read_log,
+    [RESOURCE_URI_IS_RESULT] = read_run,
+    [RESOURCE_URI_IS_ARTIFACT] = read_artifact,
 };
 
-void resources_read(struct call *c)
+void resources_read(struct request *c)
 {
 	const char *uri = uri_of(c);
-	struct own_uri u;
+	struct resource_uri u;
 
 	if (uri == NULL) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "resources/read needs params.uri, a string");
 		return;
 	}
-	u = own_uri_parse(uri);
+	u = resource_uri_parse(uri);
 	readers[u.kind](c, &u);
 }

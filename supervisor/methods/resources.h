@@ -13,19 +13,19 @@
 #define RESOURCES_URI_MAX 8192 /* bytes; nothing has a longer URI */
 #define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of one text */
 
-void resources_list(struct call *c);
-void resources_templates(struct call *c);
-void resources_read(struct call *c);
+void resources_list(struct request *c);
+void resources_templates(struct request *c);
+void resources_read(struct request *c);
 
 /*
  * The resource of a template that S's client may read by URI, or NULL; what
  * its names stand for goes to *VALUES (the caller's; NULL: it has none).
  */
-const struct offer *resources_find(const struct session *s, const char *uri,
+const struct catalogue_entry *resources_find(const struct session *s, const char *uri,
 				   struct json_object **values);
 
 /* There is no such resource: C is answered. */
-void resources_not_found(struct call *c, const char *uri);
+void resources_not_found(struct request *c, const char *uri);
 
 /* {uri, mimeType?, text | blob} of bytes (lent); the caller owns it. */
 struct json_object *resources_contents(const char *uri, const char *mime_type,

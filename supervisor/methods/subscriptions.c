@@ -16,10 +16,10 @@
 struct subscription {
 	struct session *session;
 	char *uri;
-	enum own_uri_kind kind;
+	enum resource_uri_kind kind;
 	struct run *run; /* borrowed, while it goes on and is watched */
 	struct run_watch watch;
-	struct elsewhere_watch *away; /* or NULL; another instance has the run */
+	struct remote_run_watch *away; /* or NULL; another instance has the run */
 	struct revisit *revisit; /* or NULL; after a restart */
 	char digest[65]; /* of the template that offers it; "": none does */
 	bool missed; /* it may have changed while nobody could tell */
@@ -40,7 +40,7 @@ static void forget(struct subscription *u)
 		u->revisit->of = NULL;
 	if (u->run != NULL)
 		run_watch_del(&u->watch);
-	elsewhere_watch_free(u->away);
+	remote_run_watch_free(u->away);
 	LIST_REMOVE(u, link);
 	u->session->n_subscriptions--;
 	event_free(u->later);
@@ -73,13 +73,13 @@ static void tell(struct subscription *u)
 {
 	struct json_object *params;
 
-	if (session_behind(u->session)) { /* it is told when it reads again */
+	if (session_is_backlogged(u->session)) { /* it is told when it reads again */
 		hold_back(u, SUBSCRIPTION_EVERY_MS);
 		return;
 	}
 	u->told = true;
 	u->told_ms = clock_mono_ms();
-	if (!session_reachable(u->session))
+	if (!session_has_push_stream(u->session))
 		return;
 	params = json_object_new_object();
 	json_object_object_add(params, "uri", json_object_new_string(u->uri));
@@ -116,15 +116,15 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 		run_watch_del(&u->watch);
 		u->run = NULL;
 	}
-	if (of_log == (u->kind == OWN_URI_IS_LOG))
+	if (of_log == (u->kind == RESOURCE_URI_IS_LOG))
 		changed(u);
 }
 
-static void on_news_elsewhere(void *arg, enum elsewhere_news news, struct run *r)
+static void on_news_elsewhere(void *arg, enum remote_run_event news, struct run *r)
 {
 	struct subscription *u = arg;
 
-	if (news == ELSEWHERE_OURS) {
+	if (news == REMOTE_RUN_OURS) {
 		u->run = r;
 		run_watch_add(r, &u->watch);
 	}
@@ -133,13 +133,13 @@ static void on_news_elsewhere(void *arg, enum elsewhere_news news, struct run *r
 
 /* ---- resources/subscribe ---- */
 
-static const char *uri_of(const struct call *c)
+static const char *uri_of(const struct request *c)
 {
 	return json_member_str(c->msg.params, "uri");
 }
 
 static struct subscription *add(struct session *s, const char *uri,
-				enum own_uri_kind kind)
+				enum resource_uri_kind kind)
 {
 	struct subscription *u = xcalloc(1, sizeof(*u));
 
@@ -154,16 +154,16 @@ static struct subscription *add(struct session *s, const char *uri,
 	return u;
 }
 
-static void done(struct call *c)
+static void done(struct request *c)
 {
-	call_result(c, json_object_new_object());
+	request_result(c, json_object_new_object());
 }
 
-static bool too_many(struct call *c)
+static bool too_many(struct request *c)
 {
 	if (c->session->n_subscriptions < SUBSCRIPTIONS_MAX)
 		return false;
-	call_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(c, RPC_INVALID_PARAMS, NULL,
 		   "this session has %d subscriptions, which is the most; "
 		   "resources/unsubscribe ends one",
 		   SUBSCRIPTIONS_MAX);
@@ -171,7 +171,7 @@ static bool too_many(struct call *c)
 }
 
 /* Is the run of U, whose URI is URI, ours? Then U hears of it. */
-static bool watch_ours(struct subscription *u, const struct own_uri *uri)
+static bool watch_ours(struct subscription *u, const struct resource_uri *uri)
 {
 	u->run = runs_find(server_runs(u->session->server),
 			   u->session->requestor, uri->run_id);
@@ -184,13 +184,13 @@ static bool watch_ours(struct subscription *u, const struct own_uri *uri)
  * U's run, which we did not have before ROW was read: is it ours since, as the
  * dead's are, or does it go on elsewhere?
  */
-static void watch_row(struct subscription *u, const struct own_uri *uri,
+static void watch_row(struct subscription *u, const struct resource_uri *uri,
 		      const struct store_run *row)
 {
-	struct elsewhere_watcher w = {
+	struct remote_run_watcher w = {
 	    .server = u->session->server,
 	    .requestor = u->session->requestor,
-	    .kind = u->kind == OWN_URI_IS_LOG ? STORE_MAIL_LOG
+	    .kind = u->kind == RESOURCE_URI_IS_LOG ? STORE_MAIL_LOG
 					      : STORE_MAIL_WATCH,
 	    .on_news = on_news_elsewhere,
 	    .arg = u,
@@ -200,23 +200,23 @@ static void watch_row(struct subscription *u, const struct own_uri *uri,
 	    row->owner == STORE_OWNER_SELF)
 		return;
 	snprintf(w.run_id, sizeof(w.run_id), "%s", uri->run_id);
-	u->away = elsewhere_watch_new(&w, row);
+	u->away = remote_run_watch_new(&w, row);
 }
 
 /* It is there, but not ours: it has ended, or goes on elsewhere. */
 static void on_row(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct subscription *s;
 	const char *uri;
-	struct own_uri u;
+	struct resource_uri u;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	uri = uri_of(c);
-	u = own_uri_parse(uri);
+	u = resource_uri_parse(uri);
 	if (res->rc != 0 ||
-	    (u.kind == OWN_URI_IS_ARTIFACT &&
+	    (u.kind == RESOURCE_URI_IS_ARTIFACT &&
 	     strcmp(u.run_id, res->artifact->run_id) != 0)) {
 		resources_not_found(c, uri);
 		return;
@@ -225,13 +225,13 @@ static void on_row(void *arg, const struct store_result *res)
 		if (too_many(c))
 			return;
 		s = add(c->session, uri, u.kind);
-		if (u.kind != OWN_URI_IS_ARTIFACT)
+		if (u.kind != RESOURCE_URI_IS_ARTIFACT)
 			watch_row(s, &u, res->runs);
 	}
 	done(c);
 }
 
-static void add_run(struct call *c, const struct own_uri *uri)
+static void add_run(struct request *c, const struct resource_uri *uri)
 {
 	struct session *s = c->session;
 	struct run *r = runs_find(server_runs(s->server), s->requestor,
@@ -239,7 +239,7 @@ static void add_run(struct call *c, const struct own_uri *uri)
 	struct subscription *u;
 
 	if (r == NULL) {
-		call_hold_read(c);
+		request_ref_large(c);
 		store_get_run(s->server->store, s->requestor->name, uri->run_id,
 			      on_row, c);
 		return;
@@ -250,26 +250,26 @@ static void add_run(struct call *c, const struct own_uri *uri)
 	done(c);
 }
 
-static void add_artifact(struct call *c, const struct own_uri *uri)
+static void add_artifact(struct request *c, const struct resource_uri *uri)
 {
 	struct session *s = c->session;
 
 	server_runs(s->server);
-	call_hold_read(c);
+	request_ref_large(c);
 	store_read_artifact(s->server->store, s->requestor->name,
 			    uri->artifact_id, 0, 0, on_row, c);
 }
 
-static void add_isolation(struct call *c, const struct own_uri *uri)
+static void add_isolation(struct request *c, const struct resource_uri *uri)
 {
 	add(c->session, uri_of(c), uri->kind);
 	done(c);
 }
 
-static void add_offer(struct call *c, const struct own_uri *uri)
+static void add_offer(struct request *c, const struct resource_uri *uri)
 {
 	struct json_object *values;
-	const struct offer *o = resources_find(c->session, uri_of(c), &values);
+	const struct catalogue_entry *o = resources_find(c->session, uri_of(c), &values);
 	struct subscription *u;
 
 	json_object_put(values);
@@ -282,30 +282,30 @@ static void add_offer(struct call *c, const struct own_uri *uri)
 	done(c);
 }
 
-static void (*const adders[])(struct call *c, const struct own_uri *uri) = {
-    [OWN_URI_NONE] = add_offer,
-    [OWN_URI_IS_ISOLATION] = add_isolation,
-    [OWN_URI_IS_RUN] = add_run,
-    [OWN_URI_IS_LOG] = add_run,
-    [OWN_URI_IS_RESULT] = add_run,
-    [OWN_URI_IS_ARTIFACT] = add_artifact,
+static void (*const adders[])(struct request *c, const struct resource_uri *uri) = {
+    [RESOURCE_URI_NONE] = add_offer,
+    [RESOURCE_URI_IS_ISOLATION] = add_isolation,
+    [RESOURCE_URI_IS_RUN] = add_run,
+    [RESOURCE_URI_IS_LOG] = add_run,
+    [RESOURCE_URI_IS_RESULT] = add_run,
+    [RESOURCE_URI_IS_ARTIFACT] = add_artifact,
 };
 
 /* C's uri; NULL: there is none, and C was answered. */
-static const char *need_uri(struct call *c)
+static const char *need_uri(struct request *c)
 {
 	const char *uri = uri_of(c);
 
 	if (uri == NULL)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "%s needs params.uri, a string", c->msg.method);
 	return uri;
 }
 
-void subscriptions_add(struct call *c)
+void subscriptions_add(struct request *c)
 {
 	const char *uri = need_uri(c);
-	struct own_uri u;
+	struct resource_uri u;
 
 	if (uri == NULL)
 		return;
@@ -315,13 +315,13 @@ void subscriptions_add(struct call *c)
 	}
 	if (too_many(c))
 		return;
-	u = own_uri_parse(uri);
+	u = resource_uri_parse(uri);
 	if (u.piece.asked) /* of something: that is what changes */
-		u.kind = OWN_URI_NONE;
+		u.kind = RESOURCE_URI_NONE;
 	adders[u.kind](c, &u);
 }
 
-void subscriptions_drop(struct call *c)
+void subscriptions_drop(struct request *c)
 {
 	const char *uri = need_uri(c);
 	struct subscription *u = uri != NULL ? find(c->session, uri) : NULL;
@@ -338,7 +338,7 @@ void subscriptions_drop(struct call *c)
 static void look_again(struct subscription *u)
 {
 	struct json_object *values;
-	const struct offer *o = resources_find(u->session, u->uri, &values);
+	const struct catalogue_entry *o = resources_find(u->session, u->uri, &values);
 	const char *digest = o != NULL ? o->template->digest : "";
 
 	json_object_put(values);
@@ -355,7 +355,7 @@ void subscriptions_reloaded(struct server *srv)
 
 	LIST_FOREACH(s, &srv->sessions, link)
 		LIST_FOREACH(u, &s->subscriptions, link)
-			if (u->kind == OWN_URI_NONE)
+			if (u->kind == RESOURCE_URI_NONE)
 				look_again(u);
 }
 
@@ -391,18 +391,18 @@ static void on_revisit(void *arg, const struct store_result *res)
 {
 	struct revisit *v = arg;
 	struct subscription *u = v->of;
-	struct own_uri own;
+	struct resource_uri own;
 
 	free(v);
 	if (u == NULL)
 		return;
 	u->revisit = NULL;
-	own = own_uri_parse(u->uri);
+	own = resource_uri_parse(u->uri);
 	if (res->rc == 0)
 		watch_row(u, &own, res->runs);
 }
 
-static void watch_again(struct subscription *u, const struct own_uri *own)
+static void watch_again(struct subscription *u, const struct resource_uri *own)
 {
 	struct session *s = u->session;
 
@@ -417,14 +417,14 @@ static void watch_again(struct subscription *u, const struct own_uri *own)
 /* What it is about may be gone: then nothing comes. */
 static void restore(struct session *s, const char *uri)
 {
-	struct own_uri own = own_uri_parse(uri);
+	struct resource_uri own = resource_uri_parse(uri);
 	struct subscription *u = add(s, uri, own.kind);
 
-	u->missed = own.kind != OWN_URI_IS_ARTIFACT;
-	if (own.kind == OWN_URI_NONE)
+	u->missed = own.kind != RESOURCE_URI_IS_ARTIFACT;
+	if (own.kind == RESOURCE_URI_NONE)
 		look_again(u);
-	if (own.kind == OWN_URI_IS_RUN || own.kind == OWN_URI_IS_LOG ||
-	    own.kind == OWN_URI_IS_RESULT)
+	if (own.kind == RESOURCE_URI_IS_RUN || own.kind == RESOURCE_URI_IS_LOG ||
+	    own.kind == RESOURCE_URI_IS_RESULT)
 		watch_again(u, &own);
 }
 

@@ -17,47 +17,47 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 
-#define ELSEWHERE_POLL_MS 500 /* a run of another server, by the store */
+#define REMOTE_RUN_POLL_MS 500 /* a run of another server, by the store */
 
 /* ---- which task ---- */
 
 /* params.taskId, or NULL: C has been answered. */
-static const char *id_of(struct call *c)
+static const char *id_of(struct request *c)
 {
 	const char *id = json_member_str(c->msg.params, "taskId");
 
 	if (id == NULL)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "%s needs params.taskId, a string", c->msg.method);
 	return id;
 }
 
 /* Unknown, another's, expired, no task at all: nobody learns which. */
-static void not_found(struct call *c)
+static void not_found(struct request *c)
 {
 	requestor_missed(c->session->requestor);
 	audit_refused(c->session->requestor, c->msg.method,
 		      json_member_str(c->msg.params, "taskId"),
 		      "TASK_NOT_FOUND");
-	call_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
+	request_error(c, RPC_INVALID_PARAMS, NULL, "Task not found");
 }
 
 /* The task that runs here; NULL: ask the store. Borrowed. */
-static struct run *live(const struct call *c, const char *id)
+static struct run *live(const struct request *c, const char *id)
 {
 	struct run *r = runs_find(server_runs(c->session->server),
 				  c->session->requestor, id);
 
-	return r != NULL && r->durable && task_lives(r) ? r : NULL;
+	return r != NULL && r->durable && task_json_is_live(r) ? r : NULL;
 }
 
 /* True: RES is no living task of C's requestor, and C has been answered. */
-static bool none(struct call *c, const struct store_result *res)
+static bool none(struct request *c, const struct store_result *res)
 {
-	if (res->rc == -ENOENT || (res->rc == 0 && !task_row_lives(res->runs)))
+	if (res->rc == -ENOENT || (res->rc == 0 && !task_json_row_is_live(res->runs)))
 		not_found(c);
 	else if (res->rc != 0)
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "the store cannot be read now: %s", store_says(res->rc));
 	else
 		return false;
@@ -68,13 +68,13 @@ static bool none(struct call *c, const struct store_result *res)
  * What the store answered to C's question for its task: NULL and *ROW; or the
  * run, if it was taken over meanwhile; or neither, and C needs no more.
  */
-static struct run *looked_up(struct call *c, const struct store_result *res,
+static struct run *looked_up(struct request *c, const struct store_result *res,
 			     const struct store_run **row)
 {
 	struct run *r;
 
 	*row = NULL;
-	if (!call_release(c))
+	if (!request_unref(c))
 		return NULL;
 	r = live(c, json_member_str(c->msg.params, "taskId"));
 	if (r == NULL && !none(c, res))
@@ -84,15 +84,15 @@ static struct run *looked_up(struct call *c, const struct store_result *res,
 
 /* ---- tasks/get ---- */
 
-static void show(struct call *c, struct run *r)
+static void show(struct request *c, struct run *r)
 {
 	struct server *srv = c->session->server;
 
-	call_result(c, task_view(r));
+	request_result(c, task_json_make(r));
 	input_task_known(srv, r);
 }
 
-static void show_row(struct call *c, const struct elsewhere_end *end)
+static void show_row(struct request *c, const struct remote_run_reply *end)
 {
 	struct store_run row;
 
@@ -103,25 +103,25 @@ static void show_row(struct call *c, const struct elsewhere_end *end)
 		row.awaiting = false;
 		row.task_note = NULL;
 	}
-	call_result(c, task_row_view(&row));
+	request_result(c, task_json_row(&row));
 }
 
 /* R, which is the task that C asks about, if it is one. */
-static void if_task(struct call *c, struct run *r,
-		    void (*serve)(struct call *c, struct run *r))
+static void if_task(struct request *c, struct run *r,
+		    void (*serve)(struct request *c, struct run *r))
 {
-	if (r->durable && task_lives(r))
+	if (r->durable && task_json_is_live(r))
 		serve(c, r);
 	else
 		not_found(c);
 }
 
-static void show_ours(struct call *c, struct run *r)
+static void show_ours(struct request *c, struct run *r)
 {
 	if_task(c, r, show);
 }
 
-void tasks_get(struct call *c)
+void tasks_get(struct request *c)
 {
 	const char *id = id_of(c);
 	struct run *r;
@@ -130,15 +130,15 @@ void tasks_get(struct call *c)
 		return;
 	r = live(c, id);
 	if (r != NULL) {
-		requestor_polled(r->requestor, &r->polled_ms, task_poll_ms(r));
+		requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
 		show(c, r);
 		return;
 	}
-	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_TASK,
+	remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_TASK,
 					     .id = id,
 					     .done = show_row,
 					     .ours = show_ours,
-					     .fits = task_row_lives});
+					     .fits = task_json_row_is_live});
 }
 
 /* ---- tasks/result ---- */
@@ -146,7 +146,7 @@ void tasks_get(struct call *c)
 struct wait { /* call.state */
 	struct run_watch watch; /* on run */
 	struct run *run;	/* NULL: it is not watched */
-	struct call *call;
+	struct request *request;
 };
 
 static void unwatch(struct wait *w)
@@ -157,20 +157,20 @@ static void unwatch(struct wait *w)
 	if (r == NULL)
 		return;
 	run_watch_del(&w->watch);
-	input_left(r, w->call);
+	input_waiter_left(r, w->request);
 }
 
-static void leave(struct call *c)
+static void leave(struct request *c)
 {
 	unwatch(c->state);
 }
 
-static void unheard(struct call *c)
+static void reader_lost(struct request *c)
 {
 	const struct wait *w = c->state;
 
 	if (w->run != NULL)
-		input_unheard(w->run, c);
+		input_reader_lost(w->run, c);
 }
 
 static void wait_free(void *state)
@@ -179,13 +179,13 @@ static void wait_free(void *state)
 	free(state);
 }
 
-static void retrieved(const struct call *c)
+static void retrieved(const struct request *c)
 {
 	audit_task("task_result_retrieved", c->session->requestor,
 		   json_member_str(c->msg.params, "taskId"), NULL);
 }
 
-static void cancelled(struct call *c)
+static void cancelled(struct request *c)
 {
 	struct json_object *data = json_object_new_object();
 	const char *id = json_member_str(c->msg.params, "taskId");
@@ -194,18 +194,18 @@ static void cancelled(struct call *c)
 	json_object_object_add(data, "errorCode",
 			       json_object_new_string("RUN_CANCELED"));
 	json_object_object_add(data, "runId", json_object_new_string(id));
-	call_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
+	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
 /* The task is over and recorded: what its call would have been answered. */
-static void give(struct call *c, const struct answer_source *a)
+static void give(struct request *c, const struct run_result_source *a)
 {
 	if (a->status == STORE_CANCELED) {
 		cancelled(c);
 		return;
 	}
 	retrieved(c);
-	call_answer_task(c, a);
+	run_response_send_task(c, a);
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
@@ -214,43 +214,43 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 			 enum run_news news)
 {
 	struct wait *w = CONTAINER(watch, struct wait, watch);
-	bool asked_to_end = task_status(r) == TASK_CANCELLED;
+	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 
 	if (news != NEWS_ENDED && !(news == NEWS_STATE && asked_to_end))
 		return;
 	unwatch(w);
 	if (asked_to_end)
-		cancelled(w->call);
+		cancelled(w->request);
 	else if (r->unrecorded != NULL)
-		call_error(w->call, RPC_INTERNAL_ERROR, NULL,
+		request_error(w->request, RPC_INTERNAL_ERROR, NULL,
 			   "the task has ended, but its outcome cannot be "
 			   "recorded: %s",
 			   r->unrecorded);
-	else if (!call_crowded(w->call, look_for_result))
-		give(w->call, &(struct answer_source){
+	else if (!request_backlogged(w->request, look_for_result))
+		give(w->request, &(struct run_result_source){
 				  .id = r->id,
 				  .status = run_stored_status(r),
-				  .form = task_form(r),
-				  .promised = call_promised(w->call,
+				  .form = task_json_form(r),
+				  .promised = run_response_has_schema(w->request,
 							    r->template->id),
 				  .view = r->view});
 }
 
-static void wait_for(struct call *c, struct run *r)
+static void wait_for(struct request *c, struct run *r)
 {
 	struct wait *w = c->state;
 
-	if (task_status(r) == TASK_CANCELLED) {
+	if (task_json_status(r) == TASK_CANCELLED) {
 		cancelled(c);
 		return;
 	}
 	w->run = r;
 	w->watch.on_news = on_wait_news;
 	run_watch_add(r, &w->watch);
-	input_waits(r, c);
+	input_waiter_added(r, c);
 }
 
-struct call *tasks_waiting(const struct run *r, const struct call *c)
+struct request *tasks_waiting(const struct run *r, const struct request *c)
 {
 	const struct run_watch *w;
 
@@ -258,26 +258,26 @@ struct call *tasks_waiting(const struct run *r, const struct call *c)
 		      : TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
 	for (; w != NULL; w = TAILQ_NEXT(w, link))
 		if (w->on_news == on_wait_news)
-			return CONTAINER(w, struct wait, watch)->call;
+			return CONTAINER(w, struct wait, watch)->request;
 	return NULL;
 }
 
-static void give_row(struct call *c, const struct store_run *row)
+static void give_row(struct request *c, const struct store_run *row)
 {
-	struct json_object *made = row->view == NULL ? view_row(row) : NULL;
+	struct json_object *made = row->view == NULL ? run_json_row(row) : NULL;
 
-	give(c, &(struct answer_source){
+	give(c, &(struct run_result_source){
 		    .id = row->id,
 		    .status = row->status,
 		    .form = row->task,
-		    .promised = call_promised(c, row->template_id),
+		    .promised = run_response_has_schema(c, row->template_id),
 		    .view = made == NULL ? row->view : json_text(made, NULL)});
 	json_object_put(made);
 }
 
 static void on_result(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	const struct store_run *row;
 	struct run *r = looked_up(c, res, &row);
 
@@ -285,29 +285,29 @@ static void on_result(void *arg, const struct store_result *res)
 		wait_for(c, r);
 	else if (row == NULL)
 		return;
-	else if (task_row_status(row) == TASK_CANCELLED)
+	else if (task_json_row_status(row) == TASK_CANCELLED)
 		cancelled(c);
-	else if (task_over(task_row_status(row)))
+	else if (task_json_is_over(task_json_row_status(row)))
 		give_row(c, row);
 	else {
-		elsewhere_died(c->server, row);
-		call_after(c, ELSEWHERE_POLL_MS, look_for_result);
+		remote_run_owner_died(c->server, row);
+		request_set_timer(c, REMOTE_RUN_POLL_MS, look_for_result);
 	}
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 
 	(void)fd, (void)what;
-	if (call_crowded(c, look_for_result))
+	if (request_backlogged(c, look_for_result))
 		return;
-	call_hold_read(c);
+	request_ref_large(c);
 	store_get_run(c->session->server->store, c->session->requestor->name,
 		      json_member_str(c->msg.params, "taskId"), on_result, c);
 }
 
-void tasks_result(struct call *c)
+void tasks_result(struct request *c)
 {
 	const char *id = id_of(c);
 	struct wait *w;
@@ -316,11 +316,11 @@ void tasks_result(struct call *c)
 	if (id == NULL)
 		return;
 	w = xcalloc(1, sizeof(*w));
-	w->call = c;
+	w->request = c;
 	c->state = w;
 	c->state_free = wait_free;
 	c->leave = leave;
-	c->unheard = unheard;
+	c->reader_lost = reader_lost;
 	r = live(c, id);
 	if (r != NULL)
 		wait_for(c, r);
@@ -332,13 +332,13 @@ void tasks_result(struct call *c)
 
 static void on_list(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct json_object *list, *result;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	if (res->rc != 0) {
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "the store cannot be read now: %s", store_says(res->rc));
 		return;
 	}
@@ -347,50 +347,50 @@ static void on_list(void *arg, const struct store_result *res)
 		struct run *r = live(c, res->runs[i].id);
 
 		json_object_array_add(list, r != NULL
-						? task_view(r)
-						: task_row_view(&res->runs[i]));
+						? task_json_make(r)
+						: task_json_row(&res->runs[i]));
 	}
 	result = json_object_new_object();
 	json_object_object_add(result, "tasks", list);
 	if (res->n_runs > TASKS_PAGE)
-		page_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
-	call_result(c, result);
+		pagination_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
+	request_result(c, result);
 }
 
-void tasks_list(struct call *c)
+void tasks_list(struct request *c)
 {
 	const struct requestor *q = c->session->requestor;
 	struct server *srv = c->session->server;
-	char before[PAGE_WHERE_MAX + 1];
+	char before[PAGINATION_WHERE_MAX + 1];
 
 	if (requestor_is_anonymous(q)) {
-		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			   "tasks/list is not for callers without a name, since "
 			   "it would show one the tasks of another; the "
 			   "operator can give you a token");
 		return;
 	}
-	if (!page_read_cursor(c, before))
+	if (!pagination_read_cursor(c, before))
 		return;
 	if (before[0] == '\0') {
 		snprintf(before, sizeof(before), "%s", ID_AFTER_ALL);
 	} else if (!id_ok(before, "run")) {
-		page_refuse_cursor(c);
+		pagination_refuse_cursor(c);
 		return;
 	}
 	server_runs(srv);
-	call_hold(c);
+	request_ref(c);
 	store_list_tasks(srv->store, q->name, before, clock_wall_ms(),
 			 TASKS_PAGE + 1, on_list, c);
 }
 
 /* ---- tasks/cancel ---- */
 
-static void is_over(struct call *c, enum task_status status)
+static void is_over(struct request *c, enum task_json_status status)
 {
-	call_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(c, RPC_INVALID_PARAMS, NULL,
 		   "this task has ended already: it is %s",
-		   task_status_name(status));
+		   task_json_status_name(status));
 }
 
 static void state_put(void *state)
@@ -401,55 +401,55 @@ static void state_put(void *state)
 /* What was written before this was read is durable, if anything can be. */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 
 	(void)res;
-	if (call_release(c))
-		call_result(c, json_object_get(c->state));
+	if (request_unref(c))
+		request_result(c, json_object_get(c->state));
 }
 
-static void cancel_live(struct call *c, struct run *r)
+static void cancel_live(struct request *c, struct run *r)
 {
 	struct server *srv = c->session->server;
 
-	if (task_over(task_status(r))) {
-		is_over(c, task_status(r));
+	if (task_json_is_over(task_json_status(r))) {
+		is_over(c, task_json_status(r));
 		return;
 	}
 	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
 	runs_cancel(srv->runs, r);
-	c->state = task_view(r);
+	c->state = task_json_make(r);
 	c->state_free = state_put;
-	call_hold(c);
+	request_ref(c);
 	store_get_task(srv->store, c->session->requestor->name, r->id,
 		       on_cancelled, c);
 }
 
-static void cancel_row(struct call *c, const struct elsewhere_end *end)
+static void cancel_row(struct request *c, const struct remote_run_reply *end)
 {
 	const struct store_run *row = end->res->runs;
 
 	if (end->res->rc != 0 && end->silent != NULL)
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "the task was not cancelled: %s", end->silent);
 	else if (none(c, end->res))
 		return;
 	else if (end->silent != NULL)
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "another server has this task and does not answer "
 			   "now; it cancels the task as soon as it can");
-	else if (!end->asked || task_row_status(row) != TASK_CANCELLED)
-		is_over(c, task_row_status(row));
+	else if (!end->asked || task_json_row_status(row) != TASK_CANCELLED)
+		is_over(c, task_json_row_status(row));
 	else
-		call_result(c, task_row_view(row));
+		request_result(c, task_json_row(row));
 }
 
-static void cancel_ours(struct call *c, struct run *r)
+static void cancel_ours(struct request *c, struct run *r)
 {
 	if_task(c, r, cancel_live);
 }
 
-void tasks_cancel(struct call *c)
+void tasks_cancel(struct request *c)
 {
 	const char *id = id_of(c);
 	struct run *r;
@@ -461,11 +461,11 @@ void tasks_cancel(struct call *c)
 		cancel_live(c, r);
 		return;
 	}
-	elsewhere_ask(c, &(struct elsewhere){.want = ELSEWHERE_CANCEL,
+	remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
 					     .id = id,
 					     .done = cancel_row,
 					     .ours = cancel_ours,
-					     .fits = task_row_lives});
+					     .fits = task_json_row_is_live});
 }
 
 /* ---- what is declared ---- */

@@ -10,10 +10,10 @@
 
 #define TASKS_PAGE 100 /* tasks in one answer of tasks/list */
 
-void tasks_get(struct call *c);
-void tasks_result(struct call *c);
-void tasks_list(struct call *c);
-void tasks_cancel(struct call *c);
+void tasks_get(struct request *c);
+void tasks_result(struct request *c);
+void tasks_list(struct request *c);
+void tasks_cancel(struct request *c);
 
 /* What initialize declares to REQUESTOR; the caller owns it. */
 struct json_object *tasks_capability(const struct requestor *requestor);
@@ -22,6 +22,6 @@ struct json_object *tasks_capability(const struct requestor *requestor);
  * The next tasks/result call after C (NULL: the first) that waits for R: what
  * the task asks may leave by its route. NULL: there is none. Borrowed.
  */
-struct call *tasks_waiting(const struct run *r, const struct call *c);
+struct request *tasks_waiting(const struct run *r, const struct request *c);
 
 #endif

@@ -20,10 +20,10 @@
 
 #define TEXT_BYTES 1024
 
-static const char *const severities[] = {[FINDING_ERROR] = "error",
-					 [FINDING_WARNING] = "warning"};
+static const char *const severities[] = {[DIAGNOSTIC_ERROR] = "error",
+					 [DIAGNOSTIC_WARNING] = "warning"};
 
-void findings_fini(struct findings *f)
+void diagnostics_fini(struct diagnostics *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		free(f->all[i].file);
@@ -31,7 +31,7 @@ void findings_fini(struct findings *f)
 		free(f->all[i].text);
 	}
 	free(f->all);
-	*f = (struct findings){0};
+	*f = (struct diagnostics){0};
 }
 
 static bool same(const char *a, const char *b)
@@ -39,7 +39,7 @@ static bool same(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool is_known(const struct findings *f, const struct finding *g)
+static bool is_known(const struct diagnostics *f, const struct diagnostic *g)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (f->all[i].level == g->level &&
@@ -51,17 +51,17 @@ static bool is_known(const struct findings *f, const struct finding *g)
 }
 
 /* An error takes a warning's place when there is no other. */
-static struct finding *room(struct findings *f, enum finding_level level)
+static struct diagnostic *room(struct diagnostics *f, enum diagnostic_level level)
 {
-	if (f->n < FINDINGS_MAX) {
+	if (f->n < DIAGNOSTICS_MAX) {
 		f->all = xrealloc(f->all, (f->n + 1) * sizeof(*f->all));
 		return &f->all[f->n++];
 	}
 	f->more = true;
-	for (size_t i = f->n; level == FINDING_ERROR && i-- > 0;) {
-		struct finding g = f->all[i];
+	for (size_t i = f->n; level == DIAGNOSTIC_ERROR && i-- > 0;) {
+		struct diagnostic g = f->all[i];
 
-		if (g.level == FINDING_ERROR)
+		if (g.level == DIAGNOSTIC_ERROR)
 			continue;
 		free(g.file);
 		free(g.pointer);
@@ -73,17 +73,17 @@ static struct finding *room(struct findings *f, enum finding_level level)
 	return NULL;
 }
 
-int findings_add(struct findings *f, enum finding_level level,
+int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
 		 const char *file, const char *pointer, const char *fmt, ...)
 {
 	char text[TEXT_BYTES], *raw;
-	struct finding g = {.level = level, .text = text}, *to;
+	struct diagnostic g = {.level = level, .text = text}, *to;
 	va_list ap;
 
 	va_start(ap, fmt);
 	raw = xvasprintf(fmt, ap);
 	va_end(ap);
-	why_set(text, sizeof(text), "%s", raw);
+	errmsg_set(text, sizeof(text), "%s", raw);
 	free(raw);
 	g.file = (char *)file;
 	g.pointer = (char *)pointer;
@@ -92,7 +92,7 @@ int findings_add(struct findings *f, enum finding_level level,
 	if (to == NULL)
 		return -EINVAL;
 	f->last = to;
-	*to = (struct finding){.level = level, .text = xstrdup(text)};
+	*to = (struct diagnostic){.level = level, .text = xstrdup(text)};
 	to->file = file != NULL ? xstrdup(file) : NULL;
 	to->pointer = pointer != NULL ? xstrdup(pointer) : NULL;
 	if (to->pointer != NULL)
@@ -100,14 +100,14 @@ int findings_add(struct findings *f, enum finding_level level,
 	return -EINVAL;
 }
 
-int findings_of_name(struct findings *f)
+int diagnostics_of_name(struct diagnostics *f)
 {
 	if (f->last != NULL)
 		f->last->name = true;
 	return -EINVAL;
 }
 
-int findings_at(struct findings *f, size_t line, size_t column)
+int diagnostics_at(struct diagnostics *f, size_t line, size_t column)
 {
 	if (f->last != NULL) {
 		f->last->line = line;
@@ -116,21 +116,21 @@ int findings_at(struct findings *f, size_t line, size_t column)
 	return -EINVAL;
 }
 
-void findings_place(struct findings *f, const char *file, const char *text,
+void diagnostics_place(struct diagnostics *f, const char *file, const char *text,
 		    size_t len)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		struct finding *g = &f->all[i];
+		struct diagnostic *g = &f->all[i];
 
 		if (g->line == 0 && g->pointer != NULL && same(g->file, file))
-			text_place(text,
+			text_position(text,
 				   json_locate(text, len, g->pointer, g->name),
 				   &g->line, &g->column);
 	}
 }
 
 /* The package itself, its manifest, its files. */
-static int rank(const struct finding *g)
+static int rank(const struct diagnostic *g)
 {
 	if (g->file == NULL)
 		return 0;
@@ -139,7 +139,7 @@ static int rank(const struct finding *g)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct finding *x = a, *y = b;
+	const struct diagnostic *x = a, *y = b;
 	int rc = (int)x->level - (int)y->level;
 
 	if (rc == 0)
@@ -153,24 +153,24 @@ static int by_place(const void *a, const void *b)
 	return rc != 0 ? rc : strcmp(x->text, y->text);
 }
 
-void findings_sort(struct findings *f)
+void diagnostics_sort(struct diagnostics *f)
 {
 	f->last = NULL;
 	if (f->n > 1)
 		qsort(f->all, f->n, sizeof(*f->all), by_place);
 }
 
-size_t findings_errors(const struct findings *f)
+size_t diagnostics_errors(const struct diagnostics *f)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++)
-		n += f->all[i].level == FINDING_ERROR;
+		n += f->all[i].level == DIAGNOSTIC_ERROR;
 	return n;
 }
 
 /* "template.json:3:7: ", or as much of it as is known; the caller's. */
-static char *place(const struct finding *g)
+static char *place(const struct diagnostic *g)
 {
 	if (g->file == NULL)
 		return xstrdup("");
@@ -181,27 +181,27 @@ static char *place(const struct finding *g)
 	return xasprintf("%s:%zu:%zu: ", g->file, g->line, g->column);
 }
 
-void findings_first(const struct findings *f, char *why, size_t size)
+void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size)
 {
-	size_t errors = findings_errors(f), i = 0;
+	size_t errors = diagnostics_errors(f), i = 0;
 	const char *pointer;
 	char *at;
 
-	why_set(why, size, "%s", "");
-	while (i < f->n && f->all[i].level != FINDING_ERROR)
+	errmsg_set(errmsg, size, "%s", "");
+	while (i < f->n && f->all[i].level != DIAGNOSTIC_ERROR)
 		i++;
 	if (i == f->n)
 		return;
 	at = place(&f->all[i]);
 	pointer = f->all[i].pointer != NULL ? f->all[i].pointer : "";
-	why_set(why, size, "%s%s%s%s%s", at, f->all[i].text,
+	errmsg_set(errmsg, size, "%s%s%s%s%s", at, f->all[i].text,
 		*pointer != '\0' ? " (" : "", pointer,
 		*pointer != '\0' ? ")" : "");
 	free(at);
 	if (errors > 1) {
-		size_t n = strlen(why);
+		size_t n = strlen(errmsg);
 
-		why_set(why + n, size - n, "; and %zu%s more, which paddock "
+		errmsg_set(errmsg + n, size - n, "; and %zu%s more, which paddock "
 			"template check shows", errors - 1,
 			f->more ? " or" : "");
 	}
@@ -214,12 +214,12 @@ static void set_count(struct json_object *o, const char *key, size_t n)
 				       json_object_new_int64((int64_t)n));
 }
 
-struct json_object *findings_json(const struct findings *f)
+struct json_object *diagnostics_json(const struct diagnostics *f)
 {
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < f->n; i++) {
-		const struct finding *g = &f->all[i];
+		const struct diagnostic *g = &f->all[i];
 		struct json_object *o = json_object_new_object();
 
 		json_set_mended(o, "severity", severities[g->level]);

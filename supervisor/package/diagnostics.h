@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINDINGS_MAX 100 /* are kept; of the rest it is known that there are */
+#define DIAGNOSTICS_MAX 100 /* are kept; of the rest it is known that there are */
 
 /* An error keeps the package from being used, or its runs from succeeding. */
-enum finding_level { FINDING_ERROR, FINDING_WARNING };
+enum diagnostic_level { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING };
 
-struct finding {
-	enum finding_level level;
+struct diagnostic {
+	enum diagnostic_level level;
 	char *file;    /* of the package; NULL: the package itself */
 	char *pointer; /* JSON Pointer into file; NULL: it is no JSON */
 	bool name;     /* meant is the member's name, not its value */
@@ -24,45 +24,45 @@ struct finding {
 	char *text;    /* one sentence for people */
 };
 
-/* All zeros is empty; findings_fini() leaves it so. */
-struct findings {
-	struct finding *all; /* owned */
+/* All zeros is empty; diagnostics_fini() leaves it so. */
+struct diagnostics {
+	struct diagnostic *all; /* owned */
 	size_t n;
 	bool more;
-	struct finding *last; /* what was added just now; NULL: nothing was */
+	struct diagnostic *last; /* what was added just now; NULL: nothing was */
 };
 
-void findings_fini(struct findings *f);
+void diagnostics_fini(struct diagnostics *f);
 
 /*
  * One more in FILE at POINTER (both copied, both may be NULL); what is there
  * already is not added again. The text may quote what nobody trusts:
  * errmsg.h cleans it. Returns -EINVAL, so that a check can end with it.
  */
-int findings_add(struct findings *f, enum finding_level level,
+int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
 		 const char *file, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* What was added just now is about the member's name; -EINVAL. */
-int findings_of_name(struct findings *f);
+int diagnostics_of_name(struct diagnostics *f);
 /* What was added just now is there; -EINVAL. */
-int findings_at(struct findings *f, size_t line, size_t column);
+int diagnostics_at(struct diagnostics *f, size_t line, size_t column);
 
 /* Find the places in FILE, whose TEXT (LEN bytes) is JSON by json_parse(). */
-void findings_place(struct findings *f, const char *file, const char *text,
+void diagnostics_place(struct diagnostics *f, const char *file, const char *text,
 		    size_t len);
 
 /* Errors first, then warnings, each as they stand in the files. */
-void findings_sort(struct findings *f);
-size_t findings_errors(const struct findings *f);
+void diagnostics_sort(struct diagnostics *f);
+size_t diagnostics_errors(const struct diagnostics *f);
 
 /*
- * The first error, and how many more there are, to WHY (SIZE bytes):
+ * The first error, and how many more there are, to ERRMSG (SIZE bytes):
  * "template.json:3:7: what came, what would pass (/json/pointer)".
  */
-void findings_first(const struct findings *f, char *why, size_t size);
+void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size);
 
 /* [{severity, file?, line?, column?, pointer?, message}]: the caller's. */
-struct json_object *findings_json(const struct findings *f);
+struct json_object *diagnostics_json(const struct diagnostics *f);
 
 #endif

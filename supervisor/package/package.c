@@ -14,16 +14,16 @@
 #include "base/os/nofollow.h"
 #include "base/text/errmsg.h"
 
-int package_open(const char *dir, char *why, size_t size)
+int package_open(const char *dir, char *errmsg, size_t size)
 {
-	int fd = nolink_open(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
+	int fd = nofollow_open(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 
 	if (fd == -ENOSYS)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "this machine cannot open files without "
 			       "following links, which needs Linux 5.6");
 	if (fd < 0)
-		why_set(why, size, "cannot open the folder: %s",
+		errmsg_set(errmsg, size, "cannot open the folder: %s",
 			fd == -ELOOP ? "a part of its path is a symbolic link"
 				     : strerror(-fd));
 	return fd < 0 ? -EINVAL : fd;
@@ -45,31 +45,31 @@ static const char *kind(mode_t mode)
 	}
 }
 
-int package_open_file(int fd, const char *path, struct stat *st, char *why,
+int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
 		      size_t size)
 {
-	int file = folder_open_file(fd, path, st);
+	int file = dir_walk_open_file(fd, path, st);
 
 	switch (file) {
 	case -ENOTDIR:
 	case -ELOOP:
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s: on the way there is something else than a "
 			       "folder (symbolic links are not followed)",
 			       path);
 	case -EXDEV:
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s is mounted there, and only what lies in the "
 			       "package is read",
 			       path);
 	case -EMEDIUMTYPE:
-		return why_set(why, size, "%s is %s, but must be a plain file",
+		return errmsg_set(errmsg, size, "%s is %s, but must be a plain file",
 			       path, kind(st->st_mode));
 	case -EAGAIN:
-		return why_set(why, size, "%s changed while it was opened",
+		return errmsg_set(errmsg, size, "%s changed while it was opened",
 			       path);
 	default:
-		return file < 0 ? why_set(why, size, "%s: %s", path,
+		return file < 0 ? errmsg_set(errmsg, size, "%s: %s", path,
 					  strerror(-file))
 				: file;
 	}
@@ -93,19 +93,19 @@ static ssize_t read_full(int fd, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-int package_read(int fd, const char *path, char **data, size_t *len, char *why,
+int package_read(int fd, const char *path, char **data, size_t *len, char *errmsg,
 		 size_t size)
 {
 	struct stat st = {0};
 	ssize_t n = 0;
-	int file = package_open_file(fd, path, &st, why, size);
+	int file = package_open_file(fd, path, &st, errmsg, size);
 
 	*data = NULL;
 	if (file < 0)
 		return file;
 	if ((uintmax_t)st.st_size > PACKAGE_FILE_MAX) {
 		close(file);
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s has %jd bytes, but at most %zu are read",
 			       path, (intmax_t)st.st_size, PACKAGE_FILE_MAX);
 	}
@@ -115,7 +115,7 @@ int package_read(int fd, const char *path, char **data, size_t *len, char *why,
 	if (n < 0) {
 		free(*data);
 		*data = NULL;
-		return why_set(why, size, "%s: %s", path, strerror((int)-n));
+		return errmsg_set(errmsg, size, "%s: %s", path, strerror((int)-n));
 	}
 	*len = (size_t)n;
 	return 0;

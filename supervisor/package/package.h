@@ -4,7 +4,7 @@
  *
  * Whatever lies in the folder (links, FIFOs, devices, floods), nothing here
  * follows it out, waits for it, or reads more than the bounds below. Each
- * function writes to WHY (SIZE bytes) what was wrong when it fails.
+ * function writes to ERRMSG (SIZE bytes) what was wrong when it fails.
  */
 #ifndef SUPERVISOR_PACKAGE_PACKAGE_H
 #define SUPERVISOR_PACKAGE_PACKAGE_H
@@ -15,26 +15,26 @@
 #include "base/os/dir_walk.h"
 
 #define PACKAGE_FILE_MAX ((size_t)1 << 20) /* bytes of manifest or code */
-#define PACKAGE_BYTES_MAX FOLDER_BYTES_MAX
-#define PACKAGE_ENTRIES_MAX FOLDER_ENTRIES_MAX
-#define PACKAGE_DEPTH_MAX FOLDER_DEPTH_MAX
-#define PACKAGE_PATH_MAX FOLDER_PATH_MAX
+#define PACKAGE_BYTES_MAX DIR_WALK_BYTES_MAX
+#define PACKAGE_ENTRIES_MAX DIR_WALK_ENTRIES_MAX
+#define PACKAGE_DEPTH_MAX DIR_WALK_DEPTH_MAX
+#define PACKAGE_PATH_MAX DIR_WALK_PATH_MAX
 
 /* The folder DIR, opened for the functions below; or -EINVAL. */
-int package_open(const char *dir, char *why, size_t size);
+int package_open(const char *dir, char *errmsg, size_t size);
 
 /*
  * Open PATH, relative to the package FD: a regular file, reached through no
  * symbolic link. The file, with its metadata in *ST; or -EINVAL.
  */
-int package_open_file(int fd, const char *path, struct stat *st, char *why,
+int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
 		      size_t size);
 
 /*
  * Read all of PATH, at most PACKAGE_FILE_MAX bytes. 0 and *DATA, NUL-ended,
  * the caller's; or -EINVAL.
  */
-int package_read(int fd, const char *path, char **data, size_t *len, char *why,
+int package_read(int fd, const char *path, char **data, size_t *len, char *errmsg,
 		 size_t size);
 
 /*
@@ -50,12 +50,12 @@ struct package_bytes { /* lent */
 	size_t len;
 };
 int package_digest(int fd, const struct package_bytes *kept, size_t n,
-		   char hex[65], char *why, size_t size);
+		   char hex[65], char *errmsg, size_t size);
 
 /*
  * The same over what the files' metadata say, and the folder's own: equal
  * again, and nothing has been changed, or put in its place.
  */
-int package_stamp(int fd, char hex[65], char *why, size_t size);
+int package_stamp(int fd, char hex[65], char *errmsg, size_t size);
 
 #endif

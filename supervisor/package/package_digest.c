@@ -20,11 +20,11 @@
 /* The files that were found, and what of them was read before. */
 struct listing {
 	int root; /* borrowed */
-	struct folder *f;
+	struct dir_walk *f;
 	const struct package_bytes *kept;
-	size_t n_kept;
+	size_t n_replayable;
 	size_t met; /* of those */
-	char *why;
+	char *errmsg;
 	size_t size;
 };
 
@@ -33,7 +33,7 @@ static bool is_as_kept(const struct listing *l, const char *path,
 		       uintmax_t whole, uintmax_t from, const char *data,
 		       size_t n)
 {
-	for (size_t i = 0; i < l->n_kept; i++) {
+	for (size_t i = 0; i < l->n_replayable; i++) {
 		const struct package_bytes *k = &l->kept[i];
 
 		if (strcmp(k->path, path) == 0 &&
@@ -72,20 +72,20 @@ static int hash_bytes(const struct listing *l, EVP_MD_CTX *md,
 
 static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 {
-	char head[FOLDER_HEAD_MAX];
+	char head[DIR_WALK_HEAD_MAX];
 	struct stat st;
-	int rc, file = package_open_file(l->root, path, &st, l->why, l->size);
+	int rc, file = package_open_file(l->root, path, &st, l->errmsg, l->size);
 
 	if (file < 0)
 		return file;
-	for (size_t i = 0; i < l->n_kept; i++)
+	for (size_t i = 0; i < l->n_replayable; i++)
 		l->met += strcmp(l->kept[i].path, path) == 0;
 	EVP_DigestUpdate(
-	    md, head, folder_file_head(head, path, (uint64_t)st.st_size));
+	    md, head, dir_walk_file_head(head, path, (uint64_t)st.st_size));
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
-		return why_set(l->why, l->size, "%s: %s", path,
+		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
 			       rc == -ESTALE ? "it changed while it was read"
 					     : strerror(-rc));
 	return 0;
@@ -97,7 +97,7 @@ static int hash_metadata(struct listing *l, EVP_MD_CTX *md, const char *path)
 	struct stat st;
 
 	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return why_set(l->why, l->size, "%s: %s", path,
+		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
 			       strerror(errno));
 	EVP_DigestUpdate(md, path, strlen(path) + 1);
 	EVP_DigestUpdate(md, &st.st_dev, sizeof(st.st_dev));
@@ -135,29 +135,29 @@ static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 
 static int digest(struct listing *l, hash_one *hash, char hex[65])
 {
-	int rc = folder_list(l->root, &l->f, l->why, l->size);
+	int rc = dir_walk_list(l->root, &l->f, l->errmsg, l->size);
 
 	if (rc == 0)
 		rc = hash_all(l, hash, hex);
-	folder_free(l->f);
-	if (rc == 0 && l->met != l->n_kept)
-		rc = why_set(l->why, l->size,
+	dir_walk_free(l->f);
+	if (rc == 0 && l->met != l->n_replayable)
+		rc = errmsg_set(l->errmsg, l->size,
 			     "the package changed while it was read");
 	return rc;
 }
 
 int package_digest(int fd, const struct package_bytes *kept, size_t n,
-		   char hex[65], char *why, size_t size)
+		   char hex[65], char *errmsg, size_t size)
 {
-	struct listing l = {.root = fd, .kept = kept, .n_kept = n, .why = why,
+	struct listing l = {.root = fd, .kept = kept, .n_replayable = n, .errmsg = errmsg,
 			    .size = size};
 
 	return digest(&l, hash_file, hex);
 }
 
-int package_stamp(int fd, char hex[65], char *why, size_t size)
+int package_stamp(int fd, char hex[65], char *errmsg, size_t size)
 {
-	struct listing l = {.root = fd, .why = why, .size = size};
+	struct listing l = {.root = fd, .errmsg = errmsg, .size = size};
 
 	return digest(&l, hash_metadata, hex);
 }

@@ -28,17 +28,17 @@ static const char *const expected[] = {"status", "result", "errorCode"};
 
 struct test {
 	const char *file;
-	struct findings *f;
+	struct diagnostics *f;
 };
 
 /* Members of O, which is at POINTER, that nobody looks at. */
 static void check_keys(struct test *t, struct json_object *o,
-		       const char *pointer, enum finding_level level,
+		       const char *pointer, enum diagnostic_level level,
 		       const char *const *known, size_t n)
 {
 	json_object_object_foreach(o, key, value)
 	{
-		const char *near;
+		const char *suggest;
 		char *place;
 		size_t i = 0;
 
@@ -47,34 +47,34 @@ static void check_keys(struct test *t, struct json_object *o,
 			i++;
 		if (i < n || t->f->more)
 			continue;
-		near = near_word(key, known, n);
+		suggest = suggest_word(key, known, n);
 		place = json_pointer_below(pointer, key);
-		findings_add(t->f, level, t->file, place,
+		diagnostics_add(t->f, level, t->file, place,
 			     "unknown key \"%s\"%s%s%s", key,
-			     near != NULL ? "; did you mean \"" : "",
-			     near != NULL ? near : "",
-			     near != NULL ? "\"?" : "");
-		findings_of_name(t->f);
+			     suggest != NULL ? "; did you mean \"" : "",
+			     suggest != NULL ? suggest : "",
+			     suggest != NULL ? "\"?" : "");
+		diagnostics_of_name(t->f);
 		free(place);
 	}
 }
 
 static void check_status(struct test *t, struct json_object *o)
 {
-	const char *status = json_object_get_string(o), *near;
+	const char *status = json_object_get_string(o), *suggest;
 
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
 		if (json_object_is_type(o, json_type_string) &&
 		    strcmp(statuses[i], status) == 0)
 			return;
-	near = json_object_is_type(o, json_type_string)
-		   ? near_word(status, statuses, ARRAY_LEN(statuses))
+	suggest = json_object_is_type(o, json_type_string)
+		   ? suggest_word(status, statuses, ARRAY_LEN(statuses))
 		   : NULL;
-	findings_add(t->f, FINDING_ERROR, t->file, "/expect/status",
+	diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect/status",
 		     "no run ends so: a status is succeeded, partial_success, "
 		     "failed, canceled or refused%s%s%s",
-		     near != NULL ? "; did you mean " : "",
-		     near != NULL ? near : "", near != NULL ? "?" : "");
+		     suggest != NULL ? "; did you mean " : "",
+		     suggest != NULL ? suggest : "", suggest != NULL ? "?" : "");
 }
 
 static void check_expect(struct test *t, struct json_object *o)
@@ -82,18 +82,18 @@ static void check_expect(struct test *t, struct json_object *o)
 	struct json_object *v;
 
 	if (!json_object_is_type(o, json_type_object)) {
-		findings_add(t->f, FINDING_ERROR, t->file, "/expect",
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect",
 			     "a test has \"expect\", an object of \"status\" "
 			     "and \"result\" or \"errorCode\"");
 		return;
 	}
-	check_keys(t, o, "/expect", FINDING_ERROR, expected,
+	check_keys(t, o, "/expect", DIAGNOSTIC_ERROR, expected,
 		   ARRAY_LEN(expected));
 	if (json_object_object_get_ex(o, "status", &v))
 		check_status(t, v);
 	if (json_object_object_get_ex(o, "errorCode", &v) &&
 	    !json_object_is_type(v, json_type_string))
-		findings_add(t->f, FINDING_ERROR, t->file, "/expect/errorCode",
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect/errorCode",
 			     "an error's code is a text, such as "
 			     "\"INVALID_PARAMETER\"");
 }
@@ -101,16 +101,16 @@ static void check_expect(struct test *t, struct json_object *o)
 static void check_test(struct test *t, struct json_object *o)
 {
 	if (!json_object_is_type(o, json_type_object)) {
-		findings_add(t->f, FINDING_ERROR, t->file, "",
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "",
 			     "a test is an object of \"inputs\" and "
 			     "\"expect\"");
 		return;
 	}
 	if (json_member(o, "inputs") == NULL)
-		findings_add(t->f, FINDING_ERROR, t->file, "/inputs",
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/inputs",
 			     "a test has \"inputs\", an object");
 	check_expect(t, json_member(o, "expect"));
-	check_keys(t, o, "", FINDING_WARNING, members, ARRAY_LEN(members));
+	check_keys(t, o, "", DIAGNOSTIC_WARNING, members, ARRAY_LEN(members));
 }
 
 static void check_text(struct test *t, const char *text, size_t len)
@@ -120,14 +120,14 @@ static void check_text(struct test *t, const char *text, size_t len)
 	size_t line, column;
 
 	if (json_parse(&o, text, len, &err) < 0) {
-		text_place(text, err.at < len ? err.at : len, &line, &column);
-		findings_add(t->f, FINDING_ERROR, t->file, NULL,
+		text_position(text, err.at < len ? err.at : len, &line, &column);
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, NULL,
 			     "this is not JSON: %s", json_error_reason(&err));
-		findings_at(t->f, line, column);
+		diagnostics_at(t->f, line, column);
 		return;
 	}
 	check_test(t, o);
-	findings_place(t->f, t->file, text, len);
+	diagnostics_place(t->f, t->file, text, len);
 	json_object_put(o);
 }
 
@@ -141,27 +141,27 @@ static bool is_test(const char *name)
 	       strcmp(name + n - end, ENDING) == 0;
 }
 
-void package_tests_check(int fd, struct findings *f)
+void package_tests_check(int fd, struct diagnostics *f)
 {
-	struct folder *all = NULL;
-	char why[512], *text;
+	struct dir_walk *all = NULL;
+	char errmsg[512], *text;
 	size_t len;
 
-	if (folder_list(fd, &all, why, sizeof(why)) < 0)
+	if (dir_walk_list(fd, &all, errmsg, sizeof(errmsg)) < 0)
 		return; /* who makes the digest has said so */
 	for (size_t i = 0; i < all->n && !f->more; i++) {
 		struct test t = {.file = all->names[i], .f = f};
 
 		if (!is_test(t.file))
 			continue;
-		if (package_read(fd, t.file, &text, &len, why, sizeof(why)) <
+		if (package_read(fd, t.file, &text, &len, errmsg, sizeof(errmsg)) <
 		    0) {
-			findings_add(f, FINDING_WARNING, NULL, NULL,
-				     "%s; it was not checked", why);
+			diagnostics_add(f, DIAGNOSTIC_WARNING, NULL, NULL,
+				     "%s; it was not checked", errmsg);
 			continue;
 		}
 		check_text(&t, text, len);
 		free(text);
 	}
-	folder_free(all);
+	dir_walk_free(all);
 }

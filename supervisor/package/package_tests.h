@@ -9,6 +9,6 @@
  * Read each tests/NAME.json of the package FD, and add to F what "paddock
  * template test" could not take, or what no run could ever be.
  */
-void package_tests_check(int fd, struct findings *f);
+void package_tests_check(int fd, struct diagnostics *f);
 
 #endif

@@ -13,13 +13,13 @@
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
 
-struct json_object *admit_details(const char *limit, int64_t used,
+struct json_object *admission_details(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,
 				  const char *who_can_raise,
 				  int64_t retry_after_ms)
 {
 	struct json_object *d =
-	    verdict_limit(limit, used, allowed, unit, who_can_raise);
+	    tool_error_limit(limit, used, allowed, unit, who_can_raise);
 
 	json_object_object_add(d, "retryAfterMs",
 			       json_object_new_int64(retry_after_ms));
@@ -27,7 +27,7 @@ struct json_object *admit_details(const char *limit, int64_t used,
 }
 
 /* CODE, by the KEY of Q's own section. */
-static bool refuse_own(struct refusal *r, const char *code,
+static bool refuse_own(struct tool_error *r, const char *code,
 		       const struct requestor *q, const char *key, int64_t used,
 		       int64_t allowed, const char *unit, int64_t retry_after_ms,
 		       const char *what)
@@ -35,15 +35,15 @@ static bool refuse_own(struct refusal *r, const char *code,
 	char *who = xasprintf("the operator: %s in [requestor \"%s\"]", key,
 			      q->name);
 
-	refuse(r, code,
-	       admit_details(key, used, allowed, unit, who, retry_after_ms),
+	tool_error_set(r, code,
+	       admission_details(key, used, allowed, unit, who, retry_after_ms),
 	       "%s: %lld %s are used, %lld are allowed", what, (long long)used,
 	       unit, (long long)allowed);
 	free(who);
 	return false;
 }
 
-bool admit_cpu(struct requestor *q, struct refusal *r)
+bool admission_check_cpu(struct requestor *q, struct tool_error *r)
 {
 	int64_t allowed = q->section->cpu_seconds_per_hour;
 	int64_t now = clock_mono_ms();
@@ -60,12 +60,12 @@ bool admit_cpu(struct requestor *q, struct refusal *r)
 }
 
 static bool refuse_store(struct requestor *q, const struct requestor_over *o,
-			 struct refusal *r)
+			 struct tool_error *r)
 {
 	char *who = requestor_who(q, o);
 
-	refuse(r, "QUOTA_EXCEEDED",
-	       admit_details(o->key, o->used, o->allowed, "bytes", who,
+	tool_error_set(r, "QUOTA_EXCEEDED",
+	       admission_details(o->key, o->used, o->allowed, "bytes", who,
 			     BYTES_RETRY_MS),
 	       "what you have stored fills your share until some of it "
 	       "expires: %lld bytes are used, %lld are allowed",
@@ -75,8 +75,8 @@ static bool refuse_store(struct requestor *q, const struct requestor_over *o,
 }
 
 /* Its row, with the inputs; and who has no room for an artifact makes none. */
-static bool admit_store(const struct admit *a, struct requestor *q,
-			struct refusal *r)
+static bool admit_store(const struct admission *a, struct requestor *q,
+			struct tool_error *r)
 {
 	struct requestor_over o;
 
@@ -86,23 +86,23 @@ static bool admit_store(const struct admit *a, struct requestor *q,
 	return true;
 }
 
-struct json_object *admit_store_details(void)
+struct json_object *admission_store_details(void)
 {
 	struct json_object *d = json_object_new_object();
 
 	json_object_object_add(d, "retryAfterMs",
-			       json_object_new_int64(ADMIT_STORE_MS));
+			       json_object_new_int64(ADMISSION_STORE_MS));
 	return d;
 }
 
 /* Nothing of the machine's is told but that its disk is nearly full. */
-static bool admit_disk(const struct admit *a, struct refusal *r)
+static bool admit_disk(const struct admission *a, struct tool_error *r)
 {
-	enum disk_room room = disk_room_lately(a->config);
+	enum disk_space room = disk_space_lately(a->config);
 	struct json_object *d;
 
-	if (room == DISK_ROOM ||
-	    (room == DISK_LOW && a->bytes < DISK_LARGE_BYTES))
+	if (room == DISK_SPACE_OK ||
+	    (room == DISK_SPACE_LOW && a->bytes < DISK_SPACE_LARGE_BYTES))
 		return true;
 	d = json_object_new_object();
 	json_object_object_add(d, "limit",
@@ -113,34 +113,34 @@ static bool admit_disk(const struct admit *a, struct refusal *r)
 				   "is, or disk_reserve_bytes in [limits]"));
 	json_object_object_add(d, "retryAfterMs",
 			       json_object_new_int64(BYTES_RETRY_MS));
-	refuse(r, "STORE_UNAVAILABLE", d, "the server takes no such run now: %s",
-	       disk_says(room));
+	tool_error_set(r, "STORE_UNAVAILABLE", d, "the server takes no such run now: %s",
+	       disk_space_message(room));
 	return false;
 }
 
-int64_t admit_share(int64_t most, int64_t theirs)
+int64_t admission_share(int64_t most, int64_t theirs)
 {
-	return share_of(most, theirs);
+	return fair_share(most, theirs);
 }
 
-static int64_t share(const struct admit *a, int64_t most, int64_t theirs)
+static int64_t share(const struct admission *a, int64_t most, int64_t theirs)
 {
-	return a->shared ? admit_share(most, theirs) : most - theirs;
+	return a->shared ? admission_share(most, theirs) : most - theirs;
 }
 
 /* The figures are Q's own and the configuration's, never those of others. */
-static void refuse_wait(struct refusal *r, const char *limit, int64_t mine,
+static void refuse_wait(struct tool_error *r, const char *limit, int64_t mine,
 			int64_t most, const char *unit, const char *who,
 			const char *what)
 {
-	refuse(r, "QUEUE_FULL",
-	       admit_details(limit, mine, most, unit, who, ADMIT_RETRY_MS),
+	tool_error_set(r, "QUEUE_FULL",
+	       admission_details(limit, mine, most, unit, who, ADMISSION_RETRY_MS),
 	       "%s: %lld %s of yours wait, and there are %lld for all", what,
 	       (long long)mine, unit, (long long)most);
 }
 
-static bool admit_wait(const struct admit *a, const struct requestor *q,
-		       struct refusal *r)
+static bool admit_wait(const struct admission *a, const struct requestor *q,
+		       struct tool_error *r)
 {
 	const struct sched_lane *l = &q->lane;
 	int64_t own = q->section->max_queued_runs;
@@ -152,7 +152,7 @@ static bool admit_wait(const struct admit *a, const struct requestor *q,
 
 	if (own > 0 && mine >= own)
 		return refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", mine,
-				  own, "runs", ADMIT_RETRY_MS,
+				  own, "runs", ADMISSION_RETRY_MS,
 				  "as many of your runs wait as may");
 	if (mine >= runs)
 		refuse_wait(r, "max_queued_runs", mine, most, "runs",
@@ -165,9 +165,9 @@ static bool admit_wait(const struct admit *a, const struct requestor *q,
 	return r->code == NULL;
 }
 
-bool admit_run(const struct admit *a, struct requestor *q, struct refusal *r)
+bool admission_check_run(const struct admission *a, struct requestor *q, struct tool_error *r)
 {
-	bool ok = admit_cpu(q, r) && admit_store(a, q, r) && admit_disk(a, r) &&
+	bool ok = admission_check_cpu(q, r) && admit_store(a, q, r) && admit_disk(a, r) &&
 		  (a->starts || admit_wait(a, q, r));
 
 	if (!ok)

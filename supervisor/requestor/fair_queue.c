@@ -10,14 +10,14 @@
 
 #include "base/clock.h"
 
-void turn_lane_init(struct turn_lane *lane)
+void fair_queue_flow_init(struct fair_queue_flow *lane)
 {
-	*lane = (struct turn_lane){0};
+	*lane = (struct fair_queue_flow){0};
 	TAILQ_INIT(&lane->line);
 }
 
 /* When libevent's clock has moved, the loop has looked; it is a coarse one. */
-static void look(struct turns *all)
+static void look(struct fair_queue *all)
 {
 	struct timeval now;
 
@@ -28,7 +28,7 @@ static void look(struct turns *all)
 	all->spent_us = 0;
 }
 
-static void take(struct turns *all, struct turn *t)
+static void take(struct fair_queue *all, struct fair_queue_turn *t)
 {
 	int64_t from = clock_mono_us();
 
@@ -37,10 +37,10 @@ static void take(struct turns *all, struct turn *t)
 }
 
 /* The lane whose turn it is, and which has not asked in this round only. */
-static struct turn_lane *next_lane(struct turns *all)
+static struct fair_queue_flow *next_lane(struct fair_queue *all)
 {
 	for (size_t n = all->n_lanes; n > 0; n--) {
-		struct turn_lane *lane = TAILQ_FIRST(&all->lanes);
+		struct fair_queue_flow *lane = TAILQ_FIRST(&all->lanes);
 
 		if (TAILQ_FIRST(&lane->line)->asked != all->round)
 			return lane;
@@ -50,7 +50,7 @@ static struct turn_lane *next_lane(struct turns *all)
 	return NULL;
 }
 
-static void arm(struct turns *all)
+static void arm(struct fair_queue *all)
 {
 	static const struct timeval now = {0};
 
@@ -61,16 +61,16 @@ static void arm(struct turns *all)
 
 static void on_go_on(evutil_socket_t fd, short what, void *arg)
 {
-	struct turns *all = arg;
-	struct turn_lane *lane;
+	struct fair_queue *all = arg;
+	struct fair_queue_flow *lane;
 
 	(void)fd, (void)what;
 	all->round++;
 	all->spent_us = 0;
-	while (all->spent_us < TURNS_ROUND_US && (lane = next_lane(all)) != NULL) {
-		struct turn *t = TAILQ_FIRST(&lane->line);
+	while (all->spent_us < FAIR_QUEUE_ROUND_US && (lane = next_lane(all)) != NULL) {
+		struct fair_queue_turn *t = TAILQ_FIRST(&lane->line);
 
-		turn_leave(t);
+		fair_queue_cancel(t);
 		if (lane->all != NULL) { /* it has more: behind the others */
 			TAILQ_REMOVE(&all->lanes, lane, link);
 			TAILQ_INSERT_TAIL(&all->lanes, lane, link);
@@ -80,14 +80,14 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 	arm(all);
 }
 
-void turns_init(struct turns *all, struct event_base *base)
+void fair_queue_init(struct fair_queue *all, struct event_base *base)
 {
-	*all = (struct turns){.base = base};
+	*all = (struct fair_queue){.base = base};
 	all->go_on = evtimer_new(base, on_go_on, all);
 	TAILQ_INIT(&all->lanes);
 }
 
-void turns_fini(struct turns *all)
+void fair_queue_fini(struct fair_queue *all)
 {
 	if (all->go_on == NULL)
 		return;
@@ -96,7 +96,7 @@ void turns_fini(struct turns *all)
 	all->go_on = NULL;
 }
 
-void turn_wait(struct turns *all, struct turn_lane *lane, struct turn *t)
+void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t)
 {
 	assert(t->lane == NULL);
 	t->asked = all->round;
@@ -110,18 +110,18 @@ void turn_wait(struct turns *all, struct turn_lane *lane, struct turn *t)
 	arm(all);
 }
 
-void turn_ask(struct turns *all, struct turn_lane *lane, struct turn *t)
+void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t)
 {
 	look(all);
-	if (all->n_lanes == 0 && all->spent_us < TURNS_ROUND_US)
+	if (all->n_lanes == 0 && all->spent_us < FAIR_QUEUE_ROUND_US)
 		take(all, t);
 	else
-		turn_wait(all, lane, t);
+		fair_queue_requeue(all, lane, t);
 }
 
-void turn_leave(struct turn *t)
+void fair_queue_cancel(struct fair_queue_turn *t)
 {
-	struct turn_lane *lane = t->lane;
+	struct fair_queue_flow *lane = t->lane;
 
 	if (lane == NULL)
 		return;

@@ -15,46 +15,46 @@
 #include <sys/queue.h>
 #include <sys/time.h>
 
-#define TURNS_ROUND_US 2000 /* of turns, until the loop looks at all others */
+#define FAIR_QUEUE_ROUND_US 2000 /* of turns, until the loop looks at all others */
 
 /* Somebody's place in the line; TAKE and ARG are the owner's. */
-struct turn {
+struct fair_queue_turn {
 	void (*take)(void *arg); /* may free its owner */
 	void *arg;
-	struct turn_lane *lane; /* where it waits; NULL: it does not */
+	struct fair_queue_flow *lane; /* where it waits; NULL: it does not */
 	uint64_t asked;		/* in this round */
-	TAILQ_ENTRY(turn) link;
+	TAILQ_ENTRY(fair_queue_turn) link;
 };
 
 /* All turns of one requestor. */
-struct turn_lane {
-	struct turns *all; /* while any waits */
-	TAILQ_HEAD(turn_line, turn) line;
-	TAILQ_ENTRY(turn_lane) link; /* in all.lanes, while any waits */
+struct fair_queue_flow {
+	struct fair_queue *all; /* while any waits */
+	TAILQ_HEAD(fair_queue_turns, fair_queue_turn) line;
+	TAILQ_ENTRY(fair_queue_flow) link; /* in all.lanes, while any waits */
 };
 
-struct turns {
+struct fair_queue {
 	struct event_base *base;
 	struct event *go_on;
-	TAILQ_HEAD(turn_lanes, turn_lane) lanes; /* whose turn it is, first */
+	TAILQ_HEAD(fair_queue_flows, fair_queue_flow) lanes; /* whose turn it is, first */
 	size_t n_lanes;
 	uint64_t round;
 	struct timeval looked; /* the loop, by its own clock */
 	int64_t spent_us; /* on turns since then */
 };
 
-void turns_init(struct turns *all, struct event_base *base);
-void turns_fini(struct turns *all); /* nobody waits any more */
-void turn_lane_init(struct turn_lane *lane);
+void fair_queue_init(struct fair_queue *all, struct event_base *base);
+void fair_queue_fini(struct fair_queue *all); /* nobody waits any more */
+void fair_queue_flow_init(struct fair_queue_flow *lane);
 
 /*
  * T->take() is called once: now, when nobody waits and the loop has not been
- * away from the others for TURNS_ROUND_US; else in its turn. T does not wait.
+ * away from the others for FAIR_QUEUE_ROUND_US; else in its turn. T does not wait.
  */
-void turn_ask(struct turns *all, struct turn_lane *lane, struct turn *t);
+void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t);
 /* The same, but never before the loop has looked at all others. */
-void turn_wait(struct turns *all, struct turn_lane *lane, struct turn *t);
+void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t);
 /* It does not want it any more; nothing when it does not wait. */
-void turn_leave(struct turn *t);
+void fair_queue_cancel(struct fair_queue_turn *t);
 
 #endif

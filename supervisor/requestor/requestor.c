@@ -51,7 +51,7 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	q->section = &none;
 	set_store(all, q);
 	sched_lane_init(&q->lane);
-	turn_lane_init(&q->turns);
+	fair_queue_flow_init(&q->turns);
 	TAILQ_INIT(&q->http_ended);
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);
 	return q;
@@ -397,7 +397,7 @@ void requestor_stepped(struct requestor *q, uint64_t steps)
 
 int64_t requestor_kept(const struct requestor *q)
 {
-	return q->kept_bytes + q->keeping_bytes;
+	return q->replayable_bytes + q->keeping_bytes;
 }
 
 int64_t requestor_stored(const struct requestor *q)
@@ -439,7 +439,7 @@ char *requestor_who(const struct requestor *q, const struct requestor_over *o)
 }
 
 bool requestor_no_room(const struct requestor *q, int64_t size,
-		       struct refusal *why)
+		       struct tool_error *errmsg)
 {
 	struct requestor_over o;
 	char *who;
@@ -447,8 +447,8 @@ bool requestor_no_room(const struct requestor *q, int64_t size,
 	if (!requestor_is_over(q, size, true, &o))
 		return false;
 	who = requestor_who(q, &o);
-	refuse(why, "RESOURCE_LIMIT",
-	       verdict_limit(o.key, o.used + size, o.allowed, "bytes", who),
+	tool_error_set(errmsg, "RESOURCE_LIMIT",
+	       tool_error_limit(o.key, o.used + size, o.allowed, "bytes", who),
 	       "an artifact of %lld bytes is over what you may have stored: %lld "
 	       "of %lld bytes are used, until older ones expire; who can raise "
 	       "that is %s",
@@ -467,7 +467,7 @@ void requestor_kept_one(struct requestor *q, int64_t size, bool taken)
 	q->keeping_bytes -= size;
 	assert(q->keeping_bytes >= 0);
 	if (taken)
-		q->kept_bytes += size;
+		q->replayable_bytes += size;
 }
 
 void requestor_row(struct requestor *q, int64_t size)
@@ -485,7 +485,7 @@ void requestor_asks_usage(struct requestor *q)
 /* What it counted was asked for before the newer ones. */
 void requestor_set_usage(struct requestor *q, int64_t artifacts, int64_t rows)
 {
-	q->kept_bytes = artifacts;
+	q->replayable_bytes = artifacts;
 	q->row_bytes = rows + q->newer_bytes;
 	q->usage_known = true;
 }

@@ -29,7 +29,7 @@
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
 
 struct http_stream;
-struct refusal;
+struct tool_error;
 
 struct requestor {
 	char *name; /* a section's, "uid:1000" or "anonymous" */
@@ -39,7 +39,7 @@ struct requestor {
 	unsigned char token[REQUESTOR_DIGEST];
 	unsigned tokens; /* it had: what began with another is over */
 	struct sched_lane lane; /* its runs that wait; how many have begun */
-	struct turn_lane turns; /* of its messages, at the loop */
+	struct fair_queue_flow turns; /* of its messages, at the loop */
 	struct quota_rate rate;
 	struct quota_rate other_rate; /* of what asks for nothing */
 	struct quota_hour cpu;
@@ -48,7 +48,7 @@ struct requestor {
 	bool has_made_runs;
 	bool usage_asked, usage_known;
 	int64_t store_bytes;   /* it may have; CONFIG_NONE: no limit */
-	int64_t kept_bytes;    /* of artifacts in the store, once known */
+	int64_t replayable_bytes;    /* of artifacts in the store, once known */
 	int64_t row_bytes;     /* of its runs' rows there, likewise */
 	int64_t newer_bytes;   /* of these, since the store was asked */
 	int64_t keeping_bytes; /* of those on their way there */
@@ -60,14 +60,14 @@ struct requestor {
 	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */
 	size_t http_conns; /* on which it asked last */
-	size_t http_recalls; /* of these, that wait for the store */
-	size_t http_drops;   /* rows of sessions that the store is to drop */
-	size_t http_live;	/* streams whose answers are to come */
+	size_t http_store_waits; /* of these, that wait for the store */
+	size_t http_session_deletes;   /* rows of sessions that the store is to drop */
+	size_t http_open_streams;	/* streams whose answers are to come */
 	size_t http_live_bytes; /* that these, and unrelated ones, keep */
 	TAILQ_HEAD(http_ended, http_stream) http_ended; /* the oldest first */
 	size_t http_ended_bytes;
 	size_t line_bytes; /* of messages that its streams have not ended */
-	struct http_payer http;	/* what its connections hold */
+	struct http_usage http;	/* what its connections hold */
 	UT_hash_handle hh;     /* in requestors.by_name */
 };
 
@@ -155,9 +155,9 @@ bool requestor_is_over(const struct requestor *q, int64_t size, bool artifact,
 bool requestor_has_room(const struct requestor *q, int64_t size);
 /* Who can raise O, the caller's. */
 char *requestor_who(const struct requestor *q, const struct requestor_over *o);
-/* Is there no room for an artifact of SIZE? Then WHY says so. */
+/* Is there no room for an artifact of SIZE? Then ERRMSG says so. */
 bool requestor_no_room(const struct requestor *q, int64_t size,
-		       struct refusal *why);
+		       struct tool_error *errmsg);
 /* One of SIZE is on its way to the store, which will take it or not. */
 void requestor_keep(struct requestor *q, int64_t size);
 void requestor_kept_one(struct requestor *q, int64_t size, bool taken);

@@ -15,7 +15,7 @@
 
 #define CLAIM_MAX 128 /* bytes */
 
-static struct append file = {.fd = -1};
+static struct log_append file = {.fd = -1};
 static struct throttle throttle; /* of what costs its requestor nothing */
 
 int audit_open(const char *path)
@@ -29,7 +29,7 @@ int audit_open(const char *path)
 	}
 	if (file.fd >= 0)
 		close(file.fd);
-	file = (struct append){.fd = fd, .lost = file.lost};
+	file = (struct log_append){.fd = fd, .lost = file.lost};
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static int put_entry(struct json_object *o)
 	int rc;
 
 	line[len] = '\n';
-	rc = append_line(&file, line, len + 1);
+	rc = log_append_line(&file, line, len + 1);
 	free(line);
 	json_object_put(o);
 	return rc;
@@ -89,7 +89,7 @@ static void write_entry(struct json_object *o)
 				  strerror(file.err));
 		return;
 	}
-	lost = append_lost(&file);
+	lost = log_append_lost(&file);
 	if (lost > 0)
 		tell_lost(lost);
 }

@@ -8,12 +8,12 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#define DIGEST_SIZE 65 /* hex with NUL */
+#define INPUTS_DIGEST_SIZE 65 /* hex with NUL */
 
 /*
  * Equal values give equal digests. SECRET: keyed by random bytes of this
  * process, so that a stored digest is no way to guess what it was made from.
  */
-void digest_json(char out[DIGEST_SIZE], struct json_object *value, bool secret);
+void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value, bool secret);
 
 #endif

@@ -20,7 +20,7 @@ static const struct kind {
 	size_t def, max;	 /* in the configuration */
 	size_t requestor;	 /* in the section; 0 there: no limit */
 	bool of_programs;	 /* Lua has none of these */
-} kinds[BOUNDS] = {
+} kinds[LIMITS] = {
 #define KIND(field, max_field)                                                 \
 	.run = offsetof(struct run_limits, field),                             \
 	.template = offsetof(struct template_limits, field),                   \
@@ -29,34 +29,34 @@ static const struct kind {
 	.max = offsetof(struct config, max_##max_field)
 #define OF_REQUESTOR(field)                                                    \
 	.requestor = offsetof(struct config_requestor, max_##field)
-    [BOUND_TIMEOUT] = {"timeout", "ms", "maxTimeoutMs", "run_timeout_ms",
+    [LIMIT_TIMEOUT] = {"timeout", "ms", "maxTimeoutMs", "run_timeout_ms",
 		       KIND(timeout_ms, run_timeout_ms),
 		       OF_REQUESTOR(run_timeout_ms)},
-    [BOUND_CPU] = {"cpu", "ms", "maxCpuMs", "cpu_ms", KIND(cpu_ms, cpu_ms),
+    [LIMIT_CPU] = {"cpu", "ms", "maxCpuMs", "cpu_ms", KIND(cpu_ms, cpu_ms),
 		   OF_REQUESTOR(cpu_ms)},
-    [BOUND_MEMORY] = {"memory", "bytes", "maxMemoryBytes", "memory_bytes",
+    [LIMIT_MEMORY] = {"memory", "bytes", "maxMemoryBytes", "memory_bytes",
 		      KIND(memory_bytes, memory_bytes),
 		      OF_REQUESTOR(memory_bytes)},
-    [BOUND_PROCESSES] = {"processes", "processes", "maxProcesses", "processes",
+    [LIMIT_PROCESSES] = {"processes", "processes", "maxProcesses", "processes",
 			 KIND(processes, processes), OF_REQUESTOR(processes),
 			  .of_programs = true},
-    [BOUND_OPEN_FILES] = {"open_files", "files", "maxOpenFiles", "open_files",
+    [LIMIT_OPEN_FILES] = {"open_files", "files", "maxOpenFiles", "open_files",
 			  KIND(open_files, open_files), .requestor = NONE,
 			  .of_programs = true},
-    [BOUND_FILES] = {"files", "files", "maxFiles", "files",
+    [LIMIT_FILES] = {"files", "files", "maxFiles", "files",
 		     KIND(files, files), .requestor = NONE,
 			  .of_programs = true},
-    [BOUND_OUTPUT] = {"output_bytes", "bytes", "maxOutputBytes", "output_bytes",
+    [LIMIT_OUTPUT] = {"output_bytes", "bytes", "maxOutputBytes", "output_bytes",
 		      KIND(output_bytes, output_bytes), .requestor = NONE},
-    [BOUND_LOG] = {"logged_bytes", "bytes", "maxLoggedBytes", "logged_bytes",
+    [LIMIT_LOG] = {"logged_bytes", "bytes", "maxLoggedBytes", "logged_bytes",
 		   KIND(logged_bytes, logged_bytes), .requestor = NONE},
-    [BOUND_ARTIFACTS] = {"artifacts", "artifacts", "maxArtifacts", "artifacts",
+    [LIMIT_ARTIFACTS] = {"artifacts", "artifacts", "maxArtifacts", "artifacts",
 			 KIND(artifacts, artifacts), .requestor = NONE},
-    [BOUND_ARTIFACT_BYTES] = {"artifact_bytes", "bytes", "maxArtifactBytes",
+    [LIMIT_ARTIFACT_BYTES] = {"artifact_bytes", "bytes", "maxArtifactBytes",
 			      "artifact_bytes",
 			      KIND(artifact_bytes, artifact_bytes),
 			      .requestor = NONE},
-    [BOUND_MESSAGES] = {"messages_per_second", "messages/s",
+    [LIMIT_MESSAGES] = {"messages_per_second", "messages/s",
 			"maxMessagesPerSecond", "messages_per_second",
 			KIND(messages_per_second, messages_per_second),
 			.requestor = NONE},
@@ -71,8 +71,8 @@ static int64_t at(const void *base, size_t offset)
 }
 
 /* V, unless *LIMIT is lower already; then BY is who set it. */
-static void lower(int64_t *limit, enum bound_by *by, int64_t v,
-		  enum bound_by who)
+static void lower(int64_t *limit, enum limit_source *by, int64_t v,
+		  enum limit_source who)
 {
 	if (v >= *limit)
 		return;
@@ -81,9 +81,9 @@ static void lower(int64_t *limit, enum bound_by *by, int64_t v,
 }
 
 /* Of one limit: what T, Q and C allow together, and which of them says so. */
-static int64_t effective(enum bound_by *by, const struct template *t,
+static int64_t effective(enum limit_source *by, const struct template *t,
 			 const struct config_requestor *q,
-			 const struct config *c, enum bound b, int64_t wish)
+			 const struct config *c, enum limit b, int64_t wish)
 {
 	const struct kind *k = &kinds[b];
 	int64_t limit = at(&t->limits, k->template);
@@ -101,19 +101,19 @@ static int64_t effective(enum bound_by *by, const struct template *t,
 	return limit;
 }
 
-void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms)
+void limits_set(struct run *r, const struct config *c, int64_t timeout_ms)
 {
 	r->limits.wished_ms = timeout_ms;
-	for (int b = 0; b < BOUNDS; b++) {
+	for (int b = 0; b < LIMITS; b++) {
 		int64_t limit = effective(
 		    &r->limits.by[b], r->template, r->requestor->section, c,
-		    (enum bound)b, b == BOUND_TIMEOUT ? timeout_ms : 0);
+		    (enum limit)b, b == LIMIT_TIMEOUT ? timeout_ms : 0);
 
 		memcpy((char *)&r->limits + kinds[b].run, &limit, sizeof(limit));
 	}
 }
 
-static char *who_can_raise(enum bound_by by, enum bound b,
+static char *who_can_raise(enum limit_source by, enum limit b,
 			   const struct requestor *q)
 {
 	const struct kind *k = &kinds[b];
@@ -141,13 +141,13 @@ static char *who_can_raise(enum bound_by by, enum bound b,
 			 k->manifest, k->key);
 }
 
-char *bounds_who(const struct run *r, enum bound b)
+char *limits_who_can_raise(const struct run *r, enum limit b)
 {
 	return who_can_raise(r->limits.by[b], b, r->requestor);
 }
 
 /* Who says so, by which key of paddock.conf. */
-static char *set_by(enum bound_by by, enum bound b, const struct requestor *q)
+static char *set_by(enum limit_source by, enum limit b, const struct requestor *q)
 {
 	const struct kind *k = &kinds[b];
 
@@ -166,15 +166,15 @@ static char *set_by(enum bound_by by, enum bound b, const struct requestor *q)
 	return xstrdup("manifest");
 }
 
-struct json_object *bounds_view(const struct template *t,
+struct json_object *limits_preview(const struct template *t,
 				const struct requestor *q,
 				const struct config *c)
 {
 	struct json_object *all = json_object_new_object();
 
-	for (int i = 0; i < BOUNDS; i++) {
-		enum bound b = (enum bound)i;
-		enum bound_by by;
+	for (int i = 0; i < LIMITS; i++) {
+		enum limit b = (enum limit)i;
+		enum limit_source by;
 		int64_t limit = effective(&by, t, q->section, c, b, 0);
 		struct json_object *o;
 		char *set, *who;
@@ -197,50 +197,50 @@ struct json_object *bounds_view(const struct template *t,
 	return all;
 }
 
-struct json_object *bounds_details(const struct run *r, enum bound b,
+struct json_object *limits_details(const struct run *r, enum limit b,
 				   int64_t used)
 {
 	const struct kind *k = &kinds[b];
-	char *who = bounds_who(r, b);
+	char *who = limits_who_can_raise(r, b);
 	struct json_object *d =
-	    verdict_limit(k->name, used, at(&r->limits, k->run), k->unit, who);
+	    tool_error_limit(k->name, used, at(&r->limits, k->run), k->unit, who);
 
 	free(who);
 	return d;
 }
 
-void bounds_meet(struct run *r, enum bound b, int64_t used)
+void limits_hit(struct run *r, enum limit b, int64_t used)
 {
-	if (used > r->met[b])
-		r->met[b] = used;
+	if (used > r->hit[b])
+		r->hit[b] = used;
 }
 
-struct json_object *bounds_met(const struct run *r)
+struct json_object *limits_hit_details(const struct run *r)
 {
 	struct json_object *list = NULL;
 
-	for (int b = 0; b < BOUNDS; b++) {
-		if (r->met[b] == 0)
+	for (int b = 0; b < LIMITS; b++) {
+		if (r->hit[b] == 0)
 			continue;
 		if (list == NULL)
 			list = json_object_new_array();
 		json_object_array_add(
-		    list, bounds_details(r, (enum bound)b, r->met[b]));
+		    list, limits_details(r, (enum limit)b, r->hit[b]));
 	}
 	return list;
 }
 
-void bounds_correct(const struct run *r, struct json_object *details)
+void limits_correct(const struct run *r, struct json_object *details)
 {
 	const char *name = json_member_str(details, "limit");
 	char *who;
 
-	for (size_t b = 0; name != NULL && b < BOUNDS; b++) {
+	for (size_t b = 0; name != NULL && b < LIMITS; b++) {
 		const struct kind *k = &kinds[b];
 
 		if (strcmp(k->name, name) != 0)
 			continue;
-		who = bounds_who(r, (enum bound)b);
+		who = limits_who_can_raise(r, (enum limit)b);
 		json_object_object_add(
 		    details, "allowed",
 		    json_object_new_int64(at(&r->limits, k->run)));

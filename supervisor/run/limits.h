@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rlimits.h - what a run is held to, in one table: which key of the manifest,
+ * limits.h - what a run is held to, in one table: which key of the manifest,
  * of [limits] and of a requestor's section says it, and who can change it.
  */
 #ifndef SUPERVISOR_RUN_LIMITS_H
@@ -17,7 +17,7 @@
  * default, what the requestor's section and the server allow. TIMEOUT_MS is
  * the caller's wish, or 0.
  */
-void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
+void limits_set(struct run *r, const struct config *c, int64_t timeout_ms);
 
 /*
  * What a run of T for Q would be held to without a wish of its caller's, by
@@ -25,7 +25,7 @@ void bounds_set(struct run *r, const struct config *c, int64_t timeout_ms);
  * where setBy is "manifest", "server: max_cpu_ms" (a key of [limits]) or
  * "requestor \"alice\": max_cpu_ms"; the caller's.
  */
-struct json_object *bounds_view(const struct template *t,
+struct json_object *limits_preview(const struct template *t,
 				const struct requestor *q,
 				const struct config *c);
 
@@ -33,21 +33,21 @@ struct json_object *bounds_view(const struct template *t,
  * Details for R's limit B, of which USED (below 0: nobody knows how much, and
  * they do not say); the caller's.
  */
-struct json_object *bounds_details(const struct run *r, enum bound b,
+struct json_object *limits_details(const struct run *r, enum limit b,
 				   int64_t used);
 /* "the operator: max_cpu_ms in [limits]"; the caller's. */
-char *bounds_who(const struct run *r, enum bound b);
+char *limits_who_can_raise(const struct run *r, enum limit b);
 
 /* R met its limit B, when it wanted USED (> 0): it may go on without. */
-void bounds_meet(struct run *r, enum bound b, int64_t used);
+void limits_hit(struct run *r, enum limit b, int64_t used);
 /* Details for each limit that it met so; the caller's, or NULL: none. */
-struct json_object *bounds_met(const struct run *r);
+struct json_object *limits_hit_details(const struct run *r);
 
 /*
  * A worker says that a limit was met, as details of its own: what was allowed
  * and who can raise it we know better. Changes DETAILS, unless it names no
  * limit of ours.
  */
-void bounds_correct(const struct run *r, struct json_object *details);
+void limits_correct(const struct run *r, struct json_object *details);
 
 #endif

@@ -22,8 +22,8 @@ struct item {
 	struct json_object *details;
 };
 
-struct missing {
-	struct item item[MISSING_MAX];
+struct lost_artifacts {
+	struct item item[LOST_ARTIFACTS_MAX];
 	size_t n;
 	uint64_t lost; /* files that nobody told the template of */
 	uint64_t told;
@@ -38,7 +38,7 @@ static void item_fini(struct item *i)
 }
 
 /* Which of both it counts as; what is no file counts as neither. */
-static void count(struct missing *m, bool told, bool no_file, uint64_t n)
+static void count(struct lost_artifacts *m, bool told, bool no_file, uint64_t n)
 {
 	if (no_file)
 		return;
@@ -48,16 +48,16 @@ static void count(struct missing *m, bool told, bool no_file, uint64_t n)
 		m->lost += n;
 }
 
-void missing_add(struct run *r, const struct missing_one *one,
-		 const struct refusal *why)
+void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
+		 const struct tool_error *errmsg)
 {
-	struct missing *m = r->missing;
-	size_t len = strlen(why->message);
+	struct lost_artifacts *m = r->lost_artifacts;
+	size_t len = strlen(errmsg->message);
 
 	if (m == NULL)
-		m = r->missing = xcalloc(1, sizeof(*m));
+		m = r->lost_artifacts = xcalloc(1, sizeof(*m));
 	count(m, one->told, one->no_file, one->count);
-	if (m->n == MISSING_MAX) {
+	if (m->n == LOST_ARTIFACTS_MAX) {
 		m->item[m->n - 1].count += one->count;
 		return;
 	}
@@ -67,16 +67,16 @@ void missing_add(struct run *r, const struct missing_one *one,
 	    .count = one->count,
 	    .told = one->told && !one->no_file, /* which counts as neither */
 	    .no_file = one->no_file,
-	    .code = xstrdup(why->code),
-	    .message = xstrndup(why->message,
-				utf8_cut(why->message, len, MESSAGE_MAX)),
-	    .details = json_object_get(why->details)};
+	    .code = xstrdup(errmsg->code),
+	    .message = xstrndup(errmsg->message,
+				utf8_cut(errmsg->message, len, MESSAGE_MAX)),
+	    .details = json_object_get(errmsg->details)};
 }
 
 /* Of those that the last item stands for, one more counts as lost. */
-bool missing_untold(struct run *r)
+bool lost_artifacts_unreported(struct run *r)
 {
-	struct missing *m = r->missing;
+	struct lost_artifacts *m = r->lost_artifacts;
 
 	if (m == NULL || m->told == 0)
 		return false;
@@ -86,9 +86,9 @@ bool missing_untold(struct run *r)
 	return true;
 }
 
-void missing_kept(struct run *r, const char *name)
+void lost_artifacts_remove(struct run *r, const char *name)
 {
-	struct missing *m = r->missing;
+	struct lost_artifacts *m = r->lost_artifacts;
 
 	for (size_t i = m == NULL ? 0 : m->n; i-- > 0;) {
 		struct item *it = &m->item[i];
@@ -103,7 +103,7 @@ void missing_kept(struct run *r, const char *name)
 }
 
 /* The first that the run fails for. */
-static const struct item *first_lost(const struct missing *m)
+static const struct item *first_lost(const struct lost_artifacts *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (!m->item[i].told && !m->item[i].no_file)
@@ -113,7 +113,7 @@ static const struct item *first_lost(const struct missing *m)
 
 static void blame(struct run *r)
 {
-	const struct missing *m = r->missing;
+	const struct lost_artifacts *m = r->lost_artifacts;
 	const struct item *i = first_lost(m);
 	struct json_object *d = json_object_new_object();
 
@@ -134,9 +134,9 @@ static void blame(struct run *r)
 			      (unsigned long long)m->lost, i->name, i->message);
 }
 
-enum run_event missing_weigh(struct run *r, enum run_event ev)
+enum run_event lost_artifacts_weigh(struct run *r, enum run_event ev)
 {
-	const struct missing *m = r->missing;
+	const struct lost_artifacts *m = r->lost_artifacts;
 
 	if (m == NULL || m->lost + m->told == 0 || ev == EV_FAIL)
 		return ev;
@@ -164,9 +164,9 @@ static struct json_object *view_item(const struct item *i)
 	return v;
 }
 
-struct json_object *missing_view(const struct run *r)
+struct json_object *lost_artifacts_json(const struct run *r)
 {
-	const struct missing *m = r->missing;
+	const struct lost_artifacts *m = r->lost_artifacts;
 	struct json_object *list;
 
 	if (m == NULL || m->n == 0)
@@ -177,7 +177,7 @@ struct json_object *missing_view(const struct run *r)
 	return list;
 }
 
-void missing_free(struct missing *m)
+void lost_artifacts_free(struct lost_artifacts *m)
 {
 	for (size_t i = 0; m != NULL && i < m->n; i++)
 		item_fini(&m->item[i]);

@@ -18,10 +18,10 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 
-#define MISSING_MAX 50 /* that are listed; the last one counts the rest */
+#define LOST_ARTIFACTS_MAX 50 /* that are listed; the last one counts the rest */
 
 /* One, or the first of COUNT that are missing for the same reason. */
-struct missing_one {
+struct lost_artifact {
 	struct str name;
 	int64_t size;
 	uint64_t count;
@@ -29,20 +29,20 @@ struct missing_one {
 	bool no_file; /* nobody could expect it: a link, a FIFO */
 };
 
-/* R lacks ONE for WHY; all is copied. */
-void missing_add(struct run *r, const struct missing_one *one,
-		 const struct refusal *why);
+/* R lacks ONE for ERRMSG; all is copied. */
+void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
+		 const struct tool_error *errmsg);
 /* The template has ended, and does not know of the last. False: there is none. */
-bool missing_untold(struct run *r);
+bool lost_artifacts_unreported(struct run *r);
 /* The template tried again, and NAME is kept after all. */
-void missing_kept(struct run *r, const char *name);
+void lost_artifacts_remove(struct run *r, const char *name);
 
 /* The event that ends R, which was EV; sets R's error when that is EV_FAIL. */
-enum run_event missing_weigh(struct run *r, enum run_event ev);
+enum run_event lost_artifacts_weigh(struct run *r, enum run_event ev);
 
 /* [{name, size, count?, errorCode, message, details?}]; NULL: all is there. */
-struct json_object *missing_view(const struct run *r);
+struct json_object *lost_artifacts_json(const struct run *r);
 
-void missing_free(struct missing *m); /* NULL is fine */
+void lost_artifacts_free(struct lost_artifacts *m); /* NULL is fine */
 
 #endif

@@ -30,7 +30,7 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 /* A cgroup counts those too that nobody waited for. */
-static void weigh_use(struct run_use *u, const struct ending *e)
+static void weigh_use(struct run_use *u, const struct exit_facts *e)
 {
 	int64_t user = most(us_of(&e->use.ru_utime), e->group.cpu_user_us);
 	int64_t system = most(us_of(&e->use.ru_stime), e->group.cpu_system_us);
@@ -44,7 +44,7 @@ static void weigh_use(struct run_use *u, const struct ending *e)
 	u->written_bytes = (int64_t)e->use.ru_oublock * BLOCK_BYTES;
 }
 
-struct json_object *verdict_limit(const char *limit, int64_t used,
+struct json_object *tool_error_limit(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,
 				  const char *who_can_raise)
 {
@@ -68,7 +68,7 @@ static struct json_object *detail(const char *key, const char *value)
 	return d;
 }
 
-void verdict_signal(struct run *r, int sig)
+void outcome_signal(struct run *r, int sig)
 {
 	const char *abbrev = sigabbrev_np(sig);
 	struct json_object *d = json_object_new_object();
@@ -95,11 +95,11 @@ static bool is_effect(const struct run *r)
 	return false;
 }
 
-/* Limit B, of which USED was wanted, led to R's error, if it has one: WHY. */
-static void blame_limit(struct run *r, enum bound b, int64_t used,
-			const char *why)
+/* Limit B, of which USED was wanted, led to R's error, if it has one: ERRMSG. */
+static void outcome_limit(struct run *r, enum limit b, int64_t used,
+			const char *errmsg)
 {
-	struct json_object *d = bounds_details(r, b, used);
+	struct json_object *d = limits_details(r, b, used);
 	struct json_object *was = json_object_get(r->error.details);
 	char *message = xstrdup_opt(r->error.message);
 
@@ -110,7 +110,7 @@ static void blame_limit(struct run *r, enum bound b, int64_t used,
 						       json_object_get(value));
 	}
 	run_clear_error(r);
-	run_set_error(r, "RESOURCE_LIMIT", d, "%s%s%s", why,
+	run_set_error(r, "RESOURCE_LIMIT", d, "%s%s%s", errmsg,
 		      message != NULL ? ": " : "",
 		      message != NULL ? message : "");
 	json_object_put(was);
@@ -121,41 +121,41 @@ static void blame_limit(struct run *r, enum bound b, int64_t used,
  * The kernel ended some of a program's processes for their memory. What came
  * of that, the shim saw, or the shim was it; this is why.
  */
-static void blame_memory(struct run *r, const struct ending *e)
+static void outcome_memory(struct run *r, const struct exit_facts *e)
 {
 	int64_t allowed = r->limits.memory_bytes;
 	int64_t used = most(e->group.peak_bytes, allowed);
-	char why[256], room[AMOUNT_SIZE];
+	char errmsg[256], room[QUANTITY_SIZE];
 
-	bounds_meet(r, BOUND_MEMORY, used);
+	limits_hit(r, LIMIT_MEMORY, used);
 	if (e->have_result || (r->error.code != NULL && !is_effect(r)))
 		return;
-	snprintf(why, sizeof(why),
+	snprintf(errmsg, sizeof(errmsg),
 		 "the program and what it started needed more memory than the "
 		 "%s that they may have together, with what they write to "
 		 "/work and /tmp",
-		 amount(room, allowed, "bytes"));
-	blame_limit(r, BOUND_MEMORY, used, why);
+		 quantity(room, allowed, "bytes"));
+	outcome_limit(r, LIMIT_MEMORY, used, errmsg);
 }
 
 /* It was refused a process or a thread, and saw EAGAIN. Did it go on without? */
-static void blame_processes(struct run *r)
+static void outcome_processes(struct run *r)
 {
 	int64_t allowed = r->limits.processes;
-	char why[256];
+	char errmsg[256];
 
-	bounds_meet(r, BOUND_PROCESSES, allowed + 1);
+	limits_hit(r, LIMIT_PROCESSES, allowed + 1);
 	if (!is_effect(r))
 		return;
-	snprintf(why, sizeof(why),
+	snprintf(errmsg, sizeof(errmsg),
 		 "the program had the %lld processes and threads that it may "
 		 "have, and was refused more",
 		 (long long)allowed);
-	blame_limit(r, BOUND_PROCESSES, allowed + 1, why);
+	outcome_limit(r, LIMIT_PROCESSES, allowed + 1, errmsg);
 }
 
 /* It could not be caged, and so never had the template's code. */
-static void blame_cage(struct run *r, int guard)
+static void outcome_cage(struct run *r, int guard)
 {
 	struct json_object *d = json_object_new_object();
 
@@ -166,25 +166,25 @@ static void blame_cage(struct run *r, int guard)
 }
 
 /* The worker died and said neither RESULT nor FAIL. */
-static void blame_death(struct run *r, const struct ending *e)
+static void outcome_death(struct run *r, const struct exit_facts *e)
 {
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
-	char time[AMOUNT_SIZE];
+	char time[QUANTITY_SIZE];
 
 	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
 		run_set_error(r, "RESOURCE_LIMIT",
-			      bounds_details(r, BOUND_CPU, r->use.cpu_ms),
+			      limits_details(r, LIMIT_CPU, r->use.cpu_ms),
 			      "the run used its %s of CPU time",
-			      amount(time, r->limits.cpu_ms, "ms"));
+			      quantity(time, r->limits.cpu_ms, "ms"));
 	else if (sig == SIGSYS)
 		run_set_error(r, "SANDBOX_VIOLATION",
 			      detail("syscall", "unknown"),
 			      "the sandbox stopped a forbidden system call");
 	else if (sig != 0)
-		verdict_signal(r, sig);
-	else if (WEXITSTATUS(e->status) >= CREW_EXIT_UNCAGED &&
-		 WEXITSTATUS(e->status) < CREW_EXIT_UNCAGED + 32)
-		blame_cage(r, WEXITSTATUS(e->status) - CREW_EXIT_UNCAGED);
+		outcome_signal(r, sig);
+	else if (WEXITSTATUS(e->status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
+		 WEXITSTATUS(e->status) < ZYGOTE_PROTO_EXIT_UNCAGED + 32)
+		outcome_cage(r, WEXITSTATUS(e->status) - ZYGOTE_PROTO_EXIT_UNCAGED);
 	else
 		run_set_error(r, "PROTOCOL_VIOLATION",
 			      detail("offence", "exit without a result"),
@@ -208,7 +208,7 @@ static bool output_invalid(struct run *r, const struct schema_error *err)
 }
 
 /* Clients check each block of a reply, as the protocol's schema has it. */
-static bool content_ok(struct run *r, const struct ending *e)
+static bool content_ok(struct run *r, const struct exit_facts *e)
 {
 	struct json_object *content = json_member(r->result, "content");
 	struct schema_error err = {.keyword = "content"};
@@ -231,7 +231,7 @@ static bool content_ok(struct run *r, const struct ending *e)
 }
 
 /* The value, or a reply's structuredContent. */
-struct json_object *verdict_output(const struct run *r)
+struct json_object *outcome_output(const struct run *r)
 {
 	return r->is_reply ? json_member(r->result, "structuredContent")
 			   : r->result;
@@ -241,16 +241,16 @@ struct json_object *verdict_output(const struct run *r)
 static bool is_promised(const struct run *r)
 {
 	return r->template->outputs != NULL &&
-	       (!r->is_reply || verdict_output(r) != NULL);
+	       (!r->is_reply || outcome_output(r) != NULL);
 }
 
 /* It is the template's own schema, and its own output. */
-static void blame_schema(struct run *r, const struct conform *c)
+static void outcome_schema(struct run *r, const struct validation *c)
 {
-	char *text = conform_text(c, r->template, "outputsSchema");
+	char *text = validation_message(c, r->template, "outputsSchema");
 
 	run_set_error(r, "RESOURCE_LIMIT",
-		      conform_details(c, "outputsSchema"), "%s", text);
+		      validation_details(c, "outputsSchema"), "%s", text);
 	free(text);
 }
 
@@ -276,43 +276,43 @@ static enum run_event weigh_steps(struct run *r)
 	return EV_FAIL;
 }
 
-enum run_event verdict_checked(struct run *r, const struct conform *c)
+enum run_event outcome_validated(struct run *r, const struct validation *c)
 {
 	if (c->rc == -EINVAL)
 		output_invalid(r, &c->err);
 	else if (c->rc != 0)
-		blame_schema(r, c);
+		outcome_schema(r, c);
 	if (c->rc != 0)
 		return EV_FAIL;
 	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
-	return missing_weigh(r, weigh_steps(r));
+	return lost_artifacts_weigh(r, weigh_steps(r));
 }
 
-void verdict_weigh(struct run *r, const struct ending *e)
+void outcome_usage(struct run *r, const struct exit_facts *e)
 {
 	weigh_use(&r->use, e);
 }
 
 /* A program's output is its own; Lua's was made by our runtime. */
-void verdict_bad_result(struct run *r, const char *offence, const char *why)
+void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 {
 	if (r->template->runtime != RUNTIME_PROGRAM)
 		run_set_error(r, "PROTOCOL_VIOLATION", detail("offence", offence),
 			      "the worker broke its protocol: %s", offence);
 	else
 		run_set_error(r, "OUTPUT_INVALID", NULL, "the program wrote %s%s%s",
-			      offence, why[0] != '\0' ? ": " : "", why);
+			      offence, errmsg[0] != '\0' ? ": " : "", errmsg);
 }
 
-enum run_event verdict(struct run *r, const struct ending *e, struct conform *c)
+enum run_event outcome_of(struct run *r, const struct exit_facts *e, struct validation *c)
 {
 	weigh_use(&r->use, e);
 	if (e->group.oom_kills > 0)
-		blame_memory(r, e);
+		outcome_memory(r, e);
 	else if (e->group.refused > 0)
-		blame_processes(r);
+		outcome_processes(r);
 	if (r->error.code == NULL && !e->have_result)
-		blame_death(r, e);
+		outcome_death(r, e);
 	if (r->error.code != NULL)
 		return EV_FAIL;
 	if (r->is_reply && !content_ok(r, e))
@@ -322,9 +322,9 @@ enum run_event verdict(struct run *r, const struct ending *e, struct conform *c)
 			      "the template answered with isError");
 		return EV_FAIL;
 	}
-	*c = (struct conform){0};
-	if (is_promised(r) && !conform_now(c, r->requestor, r->template->outputs,
-					   verdict_output(r)))
+	*c = (struct validation){0};
+	if (is_promised(r) && !validation_try(c, r->requestor, r->template->outputs,
+					   outcome_output(r)))
 		return RUN_EVENTS;
-	return verdict_checked(r, c);
+	return outcome_validated(r, c);
 }

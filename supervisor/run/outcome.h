@@ -12,7 +12,7 @@
 #include "supervisor/run/run.h"
 
 /* What the supervisor knows when a worker has been reaped. */
-struct ending {
+struct exit_facts {
 	bool have_result;   /* a whole RESULT came, and r->result is set */
 	bool reply_failed;  /* the reply says isError */
 	char *output;	    /* on_over()'s: a large result, not read yet; NULL */
@@ -28,23 +28,23 @@ struct ending {
  * The event that ends R, whose error is set when that is EV_FAIL. An error
  * that is set already stands: the first cause wins. RUN_EVENTS: whether its
  * output conforms takes longer to see than the loop can be away; C is for
- * conform_later(), and what comes of that for verdict_checked().
+ * validation_submit(), and what comes of that for outcome_validated().
  */
-enum run_event verdict(struct run *r, const struct ending *e,
-		       struct conform *c);
+enum run_event outcome_of(struct run *r, const struct exit_facts *e,
+		       struct validation *c);
 /* What R's worker used, which verdict() looks at as well. */
-void verdict_weigh(struct run *r, const struct ending *e);
-/* R's error: its worker gave OFFENCE; WHY says more, or is "". */
-void verdict_bad_result(struct run *r, const char *offence, const char *why);
-enum run_event verdict_checked(struct run *r, const struct conform *c);
+void outcome_usage(struct run *r, const struct exit_facts *e);
+/* R's error: its worker gave OFFENCE; ERRMSG says more, or is "". */
+void outcome_bad_result(struct run *r, const char *offence, const char *errmsg);
+enum run_event outcome_validated(struct run *r, const struct validation *c);
 /* What of R's result is held against its outputsSchema; NULL is JSON null. */
-struct json_object *verdict_output(const struct run *r);
+struct json_object *outcome_output(const struct run *r);
 
 /* R's error: WORKER_CRASHED by signal SIG. */
-void verdict_signal(struct run *r, int sig);
+void outcome_signal(struct run *r, int sig);
 
 /* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
-struct json_object *verdict_limit(const char *limit, int64_t used,
+struct json_object *tool_error_limit(const char *limit, int64_t used,
 				  int64_t allowed, const char *unit,
 				  const char *who_can_raise);
 

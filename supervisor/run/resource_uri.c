@@ -41,7 +41,7 @@ static bool take_number(int64_t *out, const char **text)
 }
 
 /* The query of TEXT: offset and limit, each at the most once. */
-static bool take_piece(struct own_piece *piece, const char **text)
+static bool take_piece(struct resource_uri_range *piece, const char **text)
 {
 	bool offset = false, limit = false;
 	char before = '?';
@@ -65,32 +65,32 @@ static bool take_piece(struct own_piece *piece, const char **text)
 }
 
 /* What of a run TEXT names; TEXT goes past that. */
-static enum own_uri_kind take_kind(struct own_uri *u, const char **text)
+static enum resource_uri_kind take_kind(struct resource_uri *u, const char **text)
 {
 	if (**text == '\0' || **text == '?')
-		return OWN_URI_IS_RUN;
+		return RESOURCE_URI_IS_RUN;
 	if (take_word("/log", text))
-		return OWN_URI_IS_LOG;
+		return RESOURCE_URI_IS_LOG;
 	if (take_word("/result", text))
-		return OWN_URI_IS_RESULT;
+		return RESOURCE_URI_IS_RESULT;
 	if (take_word("/artifacts/", text) &&
 	    take_id(u->artifact_id, "art", text))
-		return OWN_URI_IS_ARTIFACT;
-	return OWN_URI_NONE;
+		return RESOURCE_URI_IS_ARTIFACT;
+	return RESOURCE_URI_NONE;
 }
 
-struct own_uri own_uri_parse(const char *text)
+struct resource_uri resource_uri_parse(const char *text)
 {
-	struct own_uri u = {0};
+	struct resource_uri u = {0};
 
-	if (strcmp(text, OWN_URI_ISOLATION) == 0) {
-		u.kind = OWN_URI_IS_ISOLATION;
+	if (strcmp(text, RESOURCE_URI_ISOLATION) == 0) {
+		u.kind = RESOURCE_URI_IS_ISOLATION;
 		return u;
 	}
-	if (!take_word(OWN_URI_RUNS, &text) || !take_id(u.run_id, "run", &text))
+	if (!take_word(RESOURCE_URI_RUNS, &text) || !take_id(u.run_id, "run", &text))
 		return u;
 	u.kind = take_kind(&u, &text);
 	if (!take_piece(&u.piece, &text))
-		u.kind = OWN_URI_NONE;
+		u.kind = RESOURCE_URI_NONE;
 	return u;
 }

@@ -19,35 +19,35 @@
 
 #include "base/id.h"
 
-#define OWN_URI_ISOLATION "paddock://isolation"
-#define OWN_URI_RUNS "paddock://runs/"
+#define RESOURCE_URI_ISOLATION "paddock://isolation"
+#define RESOURCE_URI_RUNS "paddock://runs/"
 
-enum own_uri_kind {
-	OWN_URI_NONE, /* it is no such one */
-	OWN_URI_IS_ISOLATION,
-	OWN_URI_IS_RUN,
-	OWN_URI_IS_LOG,
-	OWN_URI_IS_RESULT,
-	OWN_URI_IS_ARTIFACT,
+enum resource_uri_kind {
+	RESOURCE_URI_NONE, /* it is no such one */
+	RESOURCE_URI_IS_ISOLATION,
+	RESOURCE_URI_IS_RUN,
+	RESOURCE_URI_IS_LOG,
+	RESOURCE_URI_IS_RESULT,
+	RESOURCE_URI_IS_ARTIFACT,
 };
 
 /* Of something's bytes. */
-struct own_piece {
+struct resource_uri_range {
 	bool asked; /* else all is meant */
 	int64_t offset, limit; /* 0: as many as may be */
 };
 
 /* So much text goes into a message of MAX bytes, whatever JSON makes of it. */
-#define OWN_PIECE_BYTES(max) ((max) > 131072 ? ((max)-65536) / 2 : 32768)
+#define RESOURCE_URI_RANGE_BYTES(max) ((max) > 131072 ? ((max)-65536) / 2 : 32768)
 
-struct own_uri {
-	enum own_uri_kind kind;
-	struct own_piece piece;
+struct resource_uri {
+	enum resource_uri_kind kind;
+	struct resource_uri_range piece;
 	char run_id[ID_SIZE];
 	char artifact_id[ID_SIZE];
 };
 
 /* The ids of TEXT are well-formed; whether there are such is not looked at. */
-struct own_uri own_uri_parse(const char *text);
+struct resource_uri resource_uri_parse(const char *text);
 
 #endif

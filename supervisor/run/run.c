@@ -175,7 +175,7 @@ void run_free(struct run *r)
 		free(r->artifacts[i].mime_type);
 	}
 	free(r->artifacts);
-	missing_free(r->missing);
+	lost_artifacts_free(r->lost_artifacts);
 	if (r->log != NULL)
 		buf_fini(r->log);
 	free(r->log);

@@ -57,22 +57,22 @@ struct run_artifact {
 };
 
 /* What limits.c knows the keys and units of. */
-enum bound {
-	BOUND_TIMEOUT,
-	BOUND_CPU,
-	BOUND_MEMORY,
-	BOUND_PROCESSES,
-	BOUND_OPEN_FILES,
-	BOUND_FILES,
-	BOUND_OUTPUT,
-	BOUND_LOG,
-	BOUND_ARTIFACTS,
-	BOUND_ARTIFACT_BYTES,
-	BOUND_MESSAGES,
-	BOUNDS
+enum limit {
+	LIMIT_TIMEOUT,
+	LIMIT_CPU,
+	LIMIT_MEMORY,
+	LIMIT_PROCESSES,
+	LIMIT_OPEN_FILES,
+	LIMIT_FILES,
+	LIMIT_OUTPUT,
+	LIMIT_LOG,
+	LIMIT_ARTIFACTS,
+	LIMIT_ARTIFACT_BYTES,
+	LIMIT_MESSAGES,
+	LIMITS
 };
 
-enum bound_by { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
+enum limit_source { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
 
 /* What this run is held to: min(template, requestor, server). */
 struct run_limits {
@@ -90,7 +90,7 @@ struct run_limits {
 	int64_t messages_per_second; /* of its worker */
 	int64_t cancel_grace_ms;
 	int64_t ttl_ms;
-	enum bound_by by[BOUNDS]; /* who said so */
+	enum limit_source by[LIMITS]; /* who said so */
 };
 
 /* What its worker used, and for a program all that it started. */
@@ -107,7 +107,7 @@ struct run_task {
 	enum store_task form;	/* STORE_TASK_NONE: it is none */
 	int64_t ttl_ms;		/* of the task: the run has its own */
 	int64_t expires_ms;	/* wall */
-	struct task_feed *feed; /* who tells its client, or NULL; borrowed */
+	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
 };
 
 /* One line of its log. */
@@ -118,7 +118,7 @@ struct run_said {
 };
 
 struct worker;
-struct missing;
+struct lost_artifacts;
 struct run;
 
 /* Told of everything that changes about a run, until it is removed. */
@@ -163,10 +163,10 @@ struct run {
 	size_t n_artifacts;
 	int64_t artifact_bytes;	       /* of these, and of one on its way */
 	bool made_artifacts;	       /* some may be in the store */
-	struct missing *missing;       /* what could not be kept; or NULL */
+	struct lost_artifacts *lost_artifacts;       /* what could not be kept; or NULL */
 	struct buf *log;	       /* bounded text, or NULL */
 	bool log_full;		       /* and says so */
-	int64_t met[BOUNDS];	       /* limits that it met: bounds_met() */
+	int64_t hit[LIMITS];	       /* limits that it met: limits_hit_details() */
 	struct run_said said;
 
 	struct json_object *result;    /* owned: the value, or the reply */
@@ -179,9 +179,9 @@ struct run {
 	struct input *input;	       /* its questions; input.c's, or NULL */
 	struct browser_run *browser;   /* its browser calls; browser.c's */
 	struct worker *worker;	       /* while one lives; it owns itself */
-	struct output_job *reading;    /* while its output is read, and then… */
+	struct output_parse_job *reading;    /* while its output is read, and then… */
 	void *reading_arg;	       /* runs.c's, with that */
-	struct conform_job *checked;   /* …while it is checked, on a thread… */
+	struct validation_job *checked;   /* …while it is checked, on a thread… */
 	struct runs *checked_by;       /* …for these */
 	bool taken_over;	       /* it waited in another instance */
 	unsigned starts;	       /* tries to get one that failed */

@@ -21,12 +21,12 @@ static const char *const statuses[STORE_STATUSES] = {
     [STORE_CANCELED] = "canceled",
 };
 
-const char *view_status(enum store_status status)
+const char *run_json_status(enum store_status status)
 {
 	return statuses[status];
 }
 
-int view_status_of(const char *name)
+int run_json_status_parse(const char *name)
 {
 	for (int i = 0; i < STORE_STATUSES; i++)
 		if (strcmp(statuses[i], name) == 0)
@@ -123,7 +123,7 @@ static struct json_object *error_view(const char *code, const char *message,
 {
 	struct json_object *e = json_object_new_object();
 	struct json_object *d = json_object_new_object();
-	char *hint = hint_of(code, details);
+	char *hint = recover_hint_of(code, details);
 
 	if (details != NULL) {
 		json_object_object_foreach(details, key, value)
@@ -140,15 +140,15 @@ static struct json_object *error_view(const char *code, const char *message,
 
 static void add_end(struct json_object *v, const struct run *r)
 {
-	struct json_object *met = bounds_met(r), *missing = missing_view(r);
+	struct json_object *hit = limits_hit_details(r), *missing = lost_artifacts_json(r);
 
 	json_object_object_add(v, "artifacts", artifacts_view(r));
 	if (r->result_text == NULL &&
 	    (r->result != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
 		json_object_object_add(v, "result", json_object_get(r->result));
-	if (met != NULL)
-		json_object_object_add(v, "limitsMet", met);
+	if (hit != NULL)
+		json_object_object_add(v, "limitsMet", hit);
 	if (missing != NULL)
 		json_object_object_add(v, "missingArtifacts", missing);
 	if (r->error.code != NULL)
@@ -173,7 +173,7 @@ static struct json_object *isolation_view(const struct run *r,
 	return v;
 }
 
-struct json_object *view_run(const struct run *r, const struct isolation *iso)
+struct json_object *run_json_make(const struct run *r, const struct isolation *iso)
 {
 	struct json_object *v = json_object_new_object();
 	bool told = r->told_progress;
@@ -217,7 +217,7 @@ static void add_lost(struct json_object *v, const struct store_run *row,
 			       error_view(code, message, row->id, NULL));
 }
 
-struct json_object *view_row(const struct store_run *row)
+struct json_object *run_json_row(const struct store_run *row)
 {
 	struct json_object *v = json_object_new_object();
 	struct json_object *m = json_object_new_object();
@@ -226,7 +226,7 @@ struct json_object *view_row(const struct store_run *row)
 	add_str(v, "runId", row->id);
 	add_str(v, "templateId", row->template_id);
 	add_str(v, "templateVersion", row->version);
-	add_str(v, "status", view_status(row->status));
+	add_str(v, "status", run_json_status(row->status));
 	json_object_object_add(v, "progress", progress_view(0, 0));
 	add_int(m, "elapsedMs", row->started_ms > 0 && end > row->started_ms
 				    ? end - row->started_ms
@@ -259,16 +259,16 @@ static void bring_up_to_date(struct json_object *v, const struct store_run *row)
 		add_int(m, "elapsedMs", now - start);
 		add_int(m, "queuedMs", start - row->created_ms);
 	}
-	add_str(v, "status", view_status(row->status));
+	add_str(v, "status", run_json_status(row->status));
 	if (row->cancelling)
 		json_object_object_add(v, "cancelRequested",
 				       json_object_new_boolean(true));
 }
 
-struct json_object *view_open_row(const struct store_run *row, const char *silent)
+struct json_object *run_json_open_row(const struct store_run *row, const char *silent)
 {
 	struct json_object *v = NULL;
-	char *why;
+	char *errmsg;
 
 	if (silent == NULL && row->view != NULL)
 		json_parse(&v, row->view, strlen(row->view), NULL);
@@ -277,12 +277,12 @@ struct json_object *view_open_row(const struct store_run *row, const char *silen
 		return v;
 	}
 	json_object_put(v);
-	v = view_row(row);
+	v = run_json_row(row);
 	if (silent == NULL)
 		return v;
-	why = xasprintf("it is not known how far this is: %s", silent);
-	add_str(v, "message", why);
-	free(why);
+	errmsg = xasprintf("it is not known how far this is: %s", silent);
+	add_str(v, "message", errmsg);
+	free(errmsg);
 	return v;
 }
 
@@ -296,24 +296,24 @@ static struct json_object *handle(const char *id, const char *status,
 	add_int(v, "createdAt", created_ms);
 	add_str(v, "mode", "async");
 	add_str(v, "templateVersion", version);
-	add_int(v, "pollAfterMs", VIEW_POLL_AFTER_MS);
+	add_int(v, "pollAfterMs", RUN_JSON_POLL_AFTER_MS);
 	return v;
 }
 
-struct json_object *view_handle(const struct run *r)
+struct json_object *run_json_handle(const struct run *r)
 {
 	/* an end that is not recorded yet is nobody's to know */
 	return handle(r->id, run_terminal(r) ? "running" : run_status(r),
 		      r->created_ms, r->template->version_text);
 }
 
-struct json_object *view_row_handle(const struct store_run *row)
+struct json_object *run_json_row_handle(const struct store_run *row)
 {
-	return handle(row->id, view_status(row->status), row->created_ms,
+	return handle(row->id, run_json_status(row->status), row->created_ms,
 		      row->version);
 }
 
-struct json_object *view_ended_handle(const char *id, enum store_status status,
+struct json_object *run_json_ended_handle(const char *id, enum store_status status,
 				      const char *mode)
 {
 	struct json_object *v = json_object_new_object();
@@ -324,13 +324,13 @@ struct json_object *view_ended_handle(const char *id, enum store_status status,
 	return v;
 }
 
-struct json_object *view_summary(const struct store_run *row)
+struct json_object *run_json_summary(const struct store_run *row)
 {
 	struct json_object *v = json_object_new_object();
 
 	add_str(v, "runId", row->id);
 	add_str(v, "templateId", row->template_id);
-	add_str(v, "status", view_status(row->status));
+	add_str(v, "status", run_json_status(row->status));
 	add_int(v, "createdAt", row->created_ms);
 	add_int(v, "updatedAt", row->updated_ms);
 	return v;

@@ -20,7 +20,7 @@
 
 #define BLOCK_LEAST 256 /* bytes: for less, what comes next is left out */
 
-struct part answer_part(struct part whole, const char *key)
+struct part run_result_part(struct part whole, const char *key)
 {
 	struct json_span at;
 
@@ -30,7 +30,7 @@ struct part answer_part(struct part whole, const char *key)
 	return (struct part){whole.text + at.off, at.len};
 }
 
-struct json_object *answer_tree(struct part part)
+struct json_object *run_result_tree(struct part part)
 {
 	struct json_object *tree = NULL;
 
@@ -39,27 +39,27 @@ struct json_object *answer_tree(struct part part)
 	return tree;
 }
 
-static bool ended_badly(const struct answer_source *a)
+static bool ended_badly(const struct run_result_source *a)
 {
 	return a->status == STORE_FAILED || a->status == STORE_CANCELED;
 }
 
 /* The run behind a template's own tool is found again by this. */
-static void add_run_id(struct json_object *result, const struct answer_source *a)
+static void add_run_id(struct json_object *result, const struct run_result_source *a)
 {
 	struct json_object *meta = json_object_new_object();
 
 	json_object_object_add(meta, "paddock/runId",
 			       json_object_new_string(a->id));
 	json_object_object_add(meta, "paddock/status",
-			       json_object_new_string(view_status(a->status)));
+			       json_object_new_string(run_json_status(a->status)));
 	json_object_object_add(result, "_meta", meta);
 }
 
 /* ---- what is too long ---- */
 
 /* So much of VALUE's text is told; it is UTF-8. */
-static size_t beginning(const struct answer_source *a, struct part value)
+static size_t beginning(const struct run_result_source *a, struct part value)
 {
 	static const size_t most[] = {SIZE_MAX, 65536, 4096};
 
@@ -68,7 +68,7 @@ static size_t beginning(const struct answer_source *a, struct part value)
 }
 
 /* Of RESULT the first item has but LEN bytes of WHOLE. */
-static void say_cut(struct json_object *result, const struct answer_source *a,
+static void say_cut(struct json_object *result, const struct run_result_source *a,
 		    size_t len, struct part whole, bool is_view, bool kept,
 		    enum mcp_revision revision)
 {
@@ -78,29 +78,29 @@ static void say_cut(struct json_object *result, const struct answer_source *a,
 			       len, whole.len,
 			       kept ? "; structuredContent has all of it" : "");
 
-	answer_rest(content, a, lead, whole, is_view, revision);
+	run_result_add_rest(content, a, lead, whole, is_view, revision);
 	free(lead);
 }
 
 /* Into O: where VALUE is, which is not in it. */
-static void point_to(struct json_object *o, const struct answer_source *a,
+static void point_to(struct json_object *o, const struct run_result_source *a,
 		     struct part value)
 {
-	char *uri = answer_uri(a, false), *why = answer_why_not(a, value.len);
+	char *uri = run_result_uri(a, false), *errmsg = run_result_why_cut(a, value.len);
 
 	json_object_object_add(o, "resultUri", json_object_new_string(uri));
 	json_object_object_add(o, "resultBytes",
 			       json_object_new_uint64(value.len));
-	json_object_object_add(o, "resultOmitted", json_object_new_string(why));
+	json_object_object_add(o, "resultOmitted", json_object_new_string(errmsg));
 	free(uri);
-	free(why);
+	free(errmsg);
 }
 
 /* In place of the output VALUE, as each outputSchema allows it. */
-static struct json_object *link_handle(const struct answer_source *a,
+static struct json_object *link_handle(const struct run_result_source *a,
 				       struct part value)
 {
-	struct json_object *o = view_ended_handle(a->id, a->status, "link");
+	struct json_object *o = run_json_ended_handle(a->id, a->status, "link");
 
 	point_to(o, a, value);
 	return o;
@@ -110,7 +110,7 @@ static struct json_object *link_handle(const struct answer_source *a,
 
 /* VALUE as text to CONTENT; is that all of it? */
 static bool say_value(struct json_object *content, struct json_object *value,
-		      const struct answer_source *a)
+		      const struct run_result_source *a)
 {
 	struct part all = {0};
 	size_t len;
@@ -119,7 +119,7 @@ static bool say_value(struct json_object *content, struct json_object *value,
 	all.text = json_text(value, &all.len);
 	len = beginning(a, all);
 	text = xstrndup(all.text, len);
-	answer_say(content, text);
+	run_result_add_text(content, text);
 	free(text);
 	return len == all.len;
 }
@@ -129,7 +129,7 @@ static bool say_value(struct json_object *content, struct json_object *value,
  * Such a reply that has no structuredContent gets what each such schema allows:
  * which run it is of. An error's was not checked, and goes as text alone.
  */
-static struct json_object *fitting(const struct answer_source *a,
+static struct json_object *fitting(const struct run_result_source *a,
 				   struct json_object *structured, bool is_error)
 {
 	if (!a->promised)
@@ -137,7 +137,7 @@ static struct json_object *fitting(const struct answer_source *a,
 	if (is_error)
 		return NULL;
 	return structured != NULL ? json_object_get(structured)
-				  : view_ended_handle(a->id, a->status, "content");
+				  : run_json_ended_handle(a->id, a->status, "content");
 }
 
 /* BLOCK, which *ROOM bytes are left for, or what is told in place of it. */
@@ -171,7 +171,7 @@ static struct json_object *block_within(struct json_object *block, size_t *room)
 
 /* The blocks GIVEN, as many as a message has room for; are these all, and whole? */
 static bool add_blocks(struct json_object *content, struct json_object *given,
-		       const struct answer_source *a, enum mcp_revision revision)
+		       const struct run_result_source *a, enum mcp_revision revision)
 {
 	static const size_t rooms[] = {SIZE_MAX, 262144, 65536};
 	size_t n = given != NULL ? json_object_array_length(given) : 0;
@@ -193,10 +193,10 @@ static bool add_blocks(struct json_object *content, struct json_object *given,
 }
 
 /* The template made the whole tool result; content is what it must have. */
-static struct json_object *reply(const struct answer_source *a,
+static struct json_object *reply(const struct run_result_source *a,
 				 struct part value, enum mcp_revision revision)
 {
-	struct json_object *tree = answer_tree(value), *fits;
+	struct json_object *tree = run_result_tree(value), *fits;
 	struct json_object *result = json_object_new_object();
 	struct json_object *given = json_member(tree, "content");
 	struct json_object *structured = json_member(tree, "structuredContent");
@@ -212,7 +212,7 @@ static struct json_object *reply(const struct answer_source *a,
 	else
 		fits = fitting(a, structured, bad);
 	if (!all || (a->level == 2 && structured != NULL))
-		answer_rest(content, a,
+		run_result_add_rest(content, a,
 			    "What the template answered is cut short, or left "
 			    "out in part.",
 			    value, false, revision);
@@ -228,7 +228,7 @@ static struct json_object *reply(const struct answer_source *a,
 	return result;
 }
 
-static struct json_object *plain(const struct answer_source *a,
+static struct json_object *plain(const struct run_result_source *a,
 				 struct part value, enum mcp_revision revision)
 {
 	bool object = value.text != NULL && value.text[0] == '{' &&
@@ -250,12 +250,12 @@ static struct json_object *plain(const struct answer_source *a,
 	return result;
 }
 
-static struct json_object *refused(const struct answer_source *a,
+static struct json_object *refused(const struct run_result_source *a,
 				   struct part error)
 {
-	struct json_object *code = answer_tree(answer_part(error, "errorCode"));
-	struct json_object *why = answer_tree(answer_part(error, "message"));
-	struct json_object *details = answer_tree(answer_part(error, "details"));
+	struct json_object *code = run_result_tree(run_result_part(error, "errorCode"));
+	struct json_object *errmsg = run_result_tree(run_result_part(error, "message"));
+	struct json_object *details = run_result_tree(run_result_part(error, "details"));
 	struct json_object *o, *result;
 	const char *text;
 	size_t len;
@@ -265,14 +265,14 @@ static struct json_object *refused(const struct answer_source *a,
 	/* last: the other details are a worker's */
 	json_object_object_add(details, "runId", json_object_new_string(a->id));
 	json_object_object_add(details, "status",
-			       json_object_new_string(view_status(a->status)));
-	o = refusal_json(json_object_get_string(code),
-			 json_object_get_string(why), details);
+			       json_object_new_string(run_json_status(a->status)));
+	o = tool_error_json(json_object_get_string(code),
+			 json_object_get_string(errmsg), details);
 	text = json_text(o, &len);
 	result = mcp_tool_result(text, len, NULL, 0, true);
 	json_object_put(o);
 	json_object_put(code);
-	json_object_put(why);
+	json_object_put(errmsg);
 	json_object_put(details);
 	return result;
 }
@@ -290,14 +290,14 @@ static struct json_object *less_result(struct part whole, struct part value)
 	const char *from;
 
 	if (value.text == NULL)
-		return answer_tree(whole);
+		return run_result_tree(whole);
 	if ((size_t)(value.text - whole.text) <= key ||
 	    memcmp(value.text - key, RESULT_KEY, key) != 0)
 		return NULL; /* not as we write it */
 	from = value.text - key;
 	buf_add(&rest, whole.text, (size_t)(from - whole.text));
 	buf_add_str(&rest, value.text + value.len);
-	o = answer_tree((struct part){buf_data(&rest), buf_len(&rest)});
+	o = run_result_tree((struct part){buf_data(&rest), buf_len(&rest)});
 	buf_fini(&rest);
 	return o;
 }
@@ -315,14 +315,14 @@ static void drop_long(struct json_object *view, size_t most)
 	}
 }
 
-static struct json_object *slim_view(const struct answer_source *a,
+static struct json_object *slim_view(const struct run_result_source *a,
 				     struct part whole)
 {
-	struct part value = answer_part(whole, "result");
+	struct part value = run_result_part(whole, "result");
 	struct json_object *view = less_result(whole, value);
 
 	if (view == NULL)
-		view = view_ended_handle(a->id, a->status, "link");
+		view = run_json_ended_handle(a->id, a->status, "link");
 	drop_long(view, a->max / 8);
 	if (value.text != NULL)
 		point_to(view, a, value);
@@ -333,7 +333,7 @@ static struct json_object *slim_view(const struct answer_source *a,
 }
 
 /* It need not fit into a tree. */
-static struct json_object *viewed(const struct answer_source *a,
+static struct json_object *viewed(const struct run_result_source *a,
 				  struct part whole, enum mcp_revision revision)
 {
 	bool structured = mcp_has(revision, MCP_STRUCTURED);
@@ -362,10 +362,10 @@ static struct json_object *viewed(const struct answer_source *a,
 
 /* ---- all ---- */
 
-static struct json_object *called(const struct answer_source *a,
+static struct json_object *called(const struct run_result_source *a,
 				  struct part whole, enum mcp_revision revision)
 {
-	struct part value = answer_part(whole, "result");
+	struct part value = run_result_part(whole, "result");
 	bool none = value.text == NULL ||
 		    strncmp(value.text, "null", value.len) == 0;
 	struct json_object *result;
@@ -373,7 +373,7 @@ static struct json_object *called(const struct answer_source *a,
 	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
 		result = reply(a, value, revision);
 	else if (ended_badly(a))
-		return refused(a, answer_part(whole, "error"));
+		return refused(a, run_result_part(whole, "error"));
 	else
 		result = plain(a, value, revision);
 	add_run_id(result, a);
@@ -384,7 +384,7 @@ static struct json_object *called(const struct answer_source *a,
  * The first level that LEN bytes may fit with; what is below it need not be
  * tried. TWICE: they are told as text and as a structure.
  */
-static unsigned least_level(const struct answer_source *a, size_t len, bool twice)
+static unsigned least_level(const struct run_result_source *a, size_t len, bool twice)
 {
 	unsigned least = twice && len > a->max			 ? 2
 			 : len > a->max || (twice && 2 * len > a->max) ? 1
@@ -393,13 +393,13 @@ static unsigned least_level(const struct answer_source *a, size_t len, bool twic
 	return a->level > least ? a->level : least;
 }
 
-struct json_object *answer_make(const struct answer_source *a,
+struct json_object *run_result_make(const struct run_result_source *a,
 				enum mcp_revision revision)
 {
 	bool is_view = a->form == STORE_TASK_VIEW;
 	struct part whole = {a->view, strlen(a->view)};
-	struct part value = is_view ? whole : answer_part(whole, "result");
-	struct answer_source at = *a;
+	struct part value = is_view ? whole : run_result_part(whole, "result");
+	struct run_result_source at = *a;
 	struct json_object *result;
 
 	at.level = least_level(a, value.len,
@@ -407,6 +407,6 @@ struct json_object *answer_make(const struct answer_source *a,
 				   a->form != STORE_TASK_REPLY);
 	result = is_view ? viewed(&at, whole, revision)
 			 : called(&at, whole, revision);
-	answer_more(json_member(result, "content"), a, whole, revision);
+	run_result_add_details(json_member(result, "content"), a, whole, revision);
 	return result;
 }

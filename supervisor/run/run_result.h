@@ -12,9 +12,9 @@
 #include "proto/mcp/mcp.h"
 #include "supervisor/store/store.h"
 
-#define ANSWER_LINKS 100 /* to artifacts; get_task_run lists all */
+#define RUN_RESULT_LINKS 100 /* to artifacts; get_task_run lists all */
 
-struct answer_source {
+struct run_result_source {
 	const char *id;
 	enum store_status status;
 	enum store_task form;	/* of the call that asks, not _NONE */
@@ -31,10 +31,10 @@ struct answer_source {
  * gives way: at level 1 a text to its beginning, at 2 structuredContent, too, to
  * what names a resource that has the whole.
  */
-struct json_object *answer_make(const struct answer_source *a,
+struct json_object *run_result_make(const struct run_result_source *a,
 				enum mcp_revision revision);
 
 /* A text block of TEXT, which is lent, to CONTENT. */
-void answer_say(struct json_object *content, const char *text);
+void run_result_add_text(struct json_object *content, const char *text);
 
 #endif

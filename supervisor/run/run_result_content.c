@@ -20,7 +20,7 @@
 #define MISSING_NAMED 10  /* likewise */
 #define WHY_BYTES 200	  /* of what is said of one of these */
 
-void answer_say(struct json_object *content, const char *text)
+void run_result_add_text(struct json_object *content, const char *text)
 {
 	struct json_object *block = json_object_new_object();
 
@@ -34,19 +34,19 @@ static void say_text(struct json_object *content, struct buf *text)
 {
 	if (buf_len(text) > 0) {
 		buf_add(text, "", 1);
-		answer_say(content, buf_data(text));
+		run_result_add_text(content, buf_data(text));
 	}
 	buf_fini(text);
 }
 
 /* ": WHY", as far as that is told; NULL: nobody knows. */
-static void add_why(struct buf *out, const char *why)
+static void add_why(struct buf *out, const char *errmsg)
 {
-	size_t n = why != NULL ? strlen(why) : 0;
+	size_t n = errmsg != NULL ? strlen(errmsg) : 0;
 
 	if (n > 0)
-		buf_printf(out, ": %.*s%s", (int)utf8_cut(why, n, WHY_BYTES),
-			   why, n > WHY_BYTES ? "…" : "");
+		buf_printf(out, ": %.*s%s", (int)utf8_cut(errmsg, n, WHY_BYTES),
+			   errmsg, n > WHY_BYTES ? "…" : "");
 }
 
 /* ---- partial success ---- */
@@ -135,7 +135,7 @@ static struct json_object *link_of(struct json_object *artifact,
 				   const char *run_id)
 {
 	struct json_object *o = json_object_new_object(), *v;
-	char *uri = xasprintf(OWN_URI_RUNS "%s/artifacts/%s", run_id,
+	char *uri = xasprintf(RESOURCE_URI_RUNS "%s/artifacts/%s", run_id,
 			      json_member_str(artifact, "artifactId"));
 	static const char *const same[] = {"name", "mimeType", "size"};
 
@@ -177,7 +177,7 @@ static void add_links(struct json_object *content, struct json_object *artifacts
 	size_t given = json_object_array_length(content);
 	struct buf text = {0};
 
-	for (size_t i = 0; i < n && i < ANSWER_LINKS; i++) {
+	for (size_t i = 0; i < n && i < RUN_RESULT_LINKS; i++) {
 		struct json_object *link = link_of(
 		    json_object_array_get_idx(artifacts, i), run_id);
 
@@ -194,25 +194,25 @@ static void add_links(struct json_object *content, struct json_object *artifacts
 			json_object_put(link);
 		}
 	}
-	if (n > ANSWER_LINKS)
+	if (n > RUN_RESULT_LINKS)
 		buf_printf(&text, "%s%zu more artifacts of this run are listed "
 				  "by get_task_run, with the runId %s.",
-			   buf_len(&text) > 0 ? "\n" : "", n - ANSWER_LINKS,
+			   buf_len(&text) > 0 ? "\n" : "", n - RUN_RESULT_LINKS,
 			   run_id);
 	say_text(content, &text);
 }
 
-void answer_more(struct json_object *content, const struct answer_source *a,
+void run_result_add_details(struct json_object *content, const struct run_result_source *a,
 		 struct part whole, enum mcp_revision rev)
 {
 	struct json_object *artifacts =
-	    answer_tree(answer_part(whole, "artifacts"));
+	    run_result_tree(run_result_part(whole, "artifacts"));
 	struct json_object *missing =
-	    answer_tree(answer_part(whole, "missingArtifacts"));
+	    run_result_tree(run_result_part(whole, "missingArtifacts"));
 	struct json_object *steps = NULL;
 
 	if (a->status == STORE_PARTIAL_SUCCESS) {
-		steps = answer_tree(answer_part(whole, "steps"));
+		steps = run_result_tree(run_result_part(whole, "steps"));
 		say_steps(content, steps);
 	}
 	say_missing(content, missing);

@@ -15,12 +15,12 @@
 
 #define PARTS_LINKED 16 /* 64 MiB, as a rule; each part names the next, too */
 
-char *answer_uri(const struct answer_source *a, bool is_view)
+char *run_result_uri(const struct run_result_source *a, bool is_view)
 {
-	return xasprintf(OWN_URI_RUNS "%s%s", a->id, is_view ? "" : "/result");
+	return xasprintf(RESOURCE_URI_RUNS "%s%s", a->id, is_view ? "" : "/result");
 }
 
-char *answer_why_not(const struct answer_source *a, size_t bytes)
+char *run_result_why_cut(const struct run_result_source *a, size_t bytes)
 {
 	return xasprintf("the whole has %zu bytes, and no message of this server "
 			 "has more than %zu (its max_answer_bytes)",
@@ -58,25 +58,25 @@ static void add_parts(struct json_object *content, const char *uri,
 	}
 }
 
-void answer_rest(struct json_object *content, const struct answer_source *a,
+void run_result_add_rest(struct json_object *content, const struct run_result_source *a,
 		 const char *lead, struct part whole, bool is_view,
 		 enum mcp_revision rev)
 {
 	const char *name = is_view ? "run" : "result";
-	char *uri = answer_uri(a, is_view), *why = answer_why_not(a, whole.len);
-	size_t each = OWN_PIECE_BYTES(a->max);
+	char *uri = run_result_uri(a, is_view), *errmsg = run_result_why_cut(a, whole.len);
+	size_t each = RESOURCE_URI_RANGE_BYTES(a->max);
 	bool one = whole.len <= each, links = mcp_has(rev, MCP_RESOURCE_LINKS);
-	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, why,
+	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, errmsg,
 			       one ? "The whole is the resource"
 				   : "The whole is read in parts, from",
 			       uri, one ? "" : "?offset=0 on");
 
-	answer_say(content, text);
+	run_result_add_text(content, text);
 	if (links && one)
 		add_link(content, uri, name, whole.len);
 	else if (links)
 		add_parts(content, uri, name, whole.len, each);
 	free(text);
-	free(why);
+	free(errmsg);
 	free(uri);
 }

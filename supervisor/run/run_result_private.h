@@ -17,29 +17,29 @@ struct part {
 	size_t len;
 };
 
-struct part answer_part(struct part whole, const char *key);
+struct part run_result_part(struct part whole, const char *key);
 /* As a tree, the caller's; NULL: there is none. */
-struct json_object *answer_tree(struct part part);
+struct json_object *run_result_tree(struct part part);
 
 /*
  * To CONTENT, which has not all of WHOLE: LEAD, a sentence that says so, why,
  * and where all of it is, with links. WHOLE is the run's result, or its view
  * when IS_VIEW.
  */
-void answer_rest(struct json_object *content, const struct answer_source *a,
+void run_result_add_rest(struct json_object *content, const struct run_result_source *a,
 		 const char *lead, struct part whole, bool is_view,
 		 enum mcp_revision rev);
 /* Where all of it is; the caller's. */
-char *answer_uri(const struct answer_source *a, bool is_view);
+char *run_result_uri(const struct run_result_source *a, bool is_view);
 /* Why it is not here: a sentence, the caller's. */
-char *answer_why_not(const struct answer_source *a, size_t bytes);
+char *run_result_why_cut(const struct run_result_source *a, size_t bytes);
 
 /*
  * To CONTENT, a result's: in what the run of A, whose view is WHOLE, was a
  * success only in part, what of it could not be kept, and links to what it left.
  * A revision that has no links gets their text.
  */
-void answer_more(struct json_object *content, const struct answer_source *a,
+void run_result_add_details(struct json_object *content, const struct run_result_source *a,
 		 struct part whole, enum mcp_revision rev);
 
 #endif

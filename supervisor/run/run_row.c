@@ -28,7 +28,7 @@ static struct store_run row_of(const struct run *r)
 	    .idem_key = r->idem_key,
 	    .idem_digest = r->idem_digest,
 	    .cancelling = r->state == RUN_CANCELLING,
-	    .task = task_form(r),
+	    .task = task_json_form(r),
 	    .task_ttl_ms = r->task.ttl_ms,
 	    .task_expires_ms = r->task.expires_ms,
 	    .view = r->view,
@@ -65,7 +65,7 @@ void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 {
 	struct store_run row = row_of(r);
 	char *options = r->state == RUN_QUEUED ? options_of(r) : NULL;
-	char *note = task_note(r);
+	char *note = task_json_note(r);
 	int64_t bytes;
 
 	row.options = options;
@@ -134,5 +134,5 @@ void run_row_interrupt(struct store *s, const struct store_run *row,
 	dead.expires_ms = dead.finished_ms + ttl_ms;
 	if (dead.expires_ms < dead.task_expires_ms)
 		dead.expires_ms = dead.task_expires_ms;
-	store_put_run(s, &dead, STORE_MUST, NULL, NULL);
+	store_put_run(s, &dead, STORE_RETRY, NULL, NULL);
 }

@@ -40,16 +40,16 @@ static void set_state(struct run_steps *s, struct step *step,
 }
 
 /* One step keeps its name; of several, each is NAME[1], NAME[2], … */
-static int declare(struct run_steps *s, const struct msg_step *m, const char **why)
+static int declare(struct run_steps *s, const struct msg_step *m, const char **errmsg)
 {
 	size_t n = (size_t)m->count;
 
 	if (m->index != s->n) {
-		*why = "a step was declared out of order";
+		*errmsg = "a step was declared out of order";
 		return -EPROTO;
 	}
 	if (n > STEPS_MAX - s->n) {
-		*why = "more than 10000 steps were declared";
+		*errmsg = "more than 10000 steps were declared";
 		return -EPROTO;
 	}
 	s->all = xrealloc(s->all, (s->n + n) * sizeof(*s->all));
@@ -66,19 +66,19 @@ static int declare(struct run_steps *s, const struct msg_step *m, const char **w
 	return 0;
 }
 
-int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **why)
+int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **errmsg)
 {
 	struct step *step;
 
 	if (m->state == MSG_STEP_PENDING)
-		return declare(s, m, why);
+		return declare(s, m, errmsg);
 	if (m->index >= s->n) {
-		*why = "a step changed that was never declared";
+		*errmsg = "a step changed that was never declared";
 		return -EPROTO;
 	}
 	step = &s->all[m->index];
 	if (!may[step->state][m->state]) {
-		*why = "a step made a change that it cannot make";
+		*errmsg = "a step made a change that it cannot make";
 		return -EPROTO;
 	}
 	set_state(s, step, m->state);

@@ -35,10 +35,10 @@ struct run_steps { /* all-zero: none */
 void run_steps_fini(struct run_steps *s);
 
 /*
- * Apply what a worker says. 0, or -EPROTO with the offence in *WHY (static):
+ * Apply what a worker says. 0, or -EPROTO with the offence in *ERRMSG (static):
  * an index out of order, too many, a change that a step cannot make.
  */
-int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **why);
+int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **errmsg);
 
 /* The run is over: pending ones are skipped, running ones failed (CODE). */
 void run_steps_close(struct run_steps *s, const char *code, const char *message);

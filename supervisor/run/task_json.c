@@ -23,7 +23,7 @@ static const char *const names[TASK_STATUSES] = {
     [TASK_CANCELLED] = "cancelled",
 };
 
-static const enum task_status of_state[RUN_STATES] = {
+static const enum task_json_status of_state[RUN_STATES] = {
     [RUN_QUEUED] = TASK_WORKING,
     [RUN_RUNNING] = TASK_WORKING,
     [RUN_AWAITING_INPUT] = TASK_INPUT_REQUIRED,
@@ -34,7 +34,7 @@ static const enum task_status of_state[RUN_STATES] = {
     [RUN_CANCELED] = TASK_CANCELLED,
 };
 
-static const enum task_status of_row[STORE_STATUSES] = {
+static const enum task_json_status of_row[STORE_STATUSES] = {
     [STORE_QUEUED] = TASK_WORKING,
     [STORE_RUNNING] = TASK_WORKING,
     [STORE_SUCCEEDED] = TASK_COMPLETED,
@@ -51,19 +51,19 @@ static const struct {
     {1000, 100}, {10000, 500}, {60000, 1000}, {600000, 2000}, {INT64_MAX, 5000},
 };
 
-enum task_status task_status(const struct run *r)
+enum task_json_status task_json_status(const struct run *r)
 {
 	return of_state[r->state];
 }
 
-enum task_status task_row_status(const struct store_run *row)
+enum task_json_status task_json_row_status(const struct store_run *row)
 {
 	if (row->cancelling)
 		return TASK_CANCELLED;
 	return row->awaiting ? TASK_INPUT_REQUIRED : of_row[row->status];
 }
 
-enum store_task task_form(const struct run *r)
+enum store_task task_json_form(const struct run *r)
 {
 	return r->task.form == STORE_TASK_OUTPUT && r->is_reply &&
 		       run_terminal(r)
@@ -71,7 +71,7 @@ enum store_task task_form(const struct run *r)
 		   : r->task.form;
 }
 
-const char *task_status_name(enum task_status status)
+const char *task_json_status_name(enum task_json_status status)
 {
 	return names[status];
 }
@@ -81,12 +81,12 @@ static bool lives(enum store_task form, int64_t expires_ms)
 	return form != STORE_TASK_NONE && clock_wall_ms() < expires_ms;
 }
 
-bool task_lives(const struct run *r)
+bool task_json_is_live(const struct run *r)
 {
 	return lives(r->task.form, r->task.expires_ms);
 }
 
-bool task_row_lives(const struct store_run *row)
+bool task_json_row_is_live(const struct store_run *row)
 {
 	return lives(row->task, row->task_expires_ms);
 }
@@ -113,7 +113,7 @@ static char *failure(const struct run *r)
 		return xstrdup(restarted);
 	if (text != NULL && strcmp(code, "EXECUTION_ERROR") == 0)
 		return xasprintf("The tool answered with an error: %s", text);
-	hint = hint_of(code, r->error.details);
+	hint = recover_hint_of(code, r->error.details);
 	failure_text = xasprintf("%s (%s). What to do: %s.", r->error.message,
 				 code, hint);
 	free(hint);
@@ -129,7 +129,7 @@ static char *cut(char *text)
 	return text;
 }
 
-char *task_note(const struct run *r)
+char *task_json_note(const struct run *r)
 {
 	if (r->task.form == STORE_TASK_NONE)
 		return NULL;
@@ -141,7 +141,7 @@ char *task_note(const struct run *r)
 	return NULL;
 }
 
-char *task_message(const struct run *r)
+char *task_json_message(const struct run *r)
 {
 	switch (r->state) {
 	case RUN_QUEUED:
@@ -154,13 +154,13 @@ char *task_message(const struct run *r)
 	case RUN_CANCELED:
 		return xstrdup("The task was cancelled.");
 	default:
-		return task_note(r);
+		return task_json_note(r);
 	}
 }
 
 static const char *row_message(const struct store_run *row)
 {
-	enum task_status status = task_row_status(row);
+	enum task_json_status status = task_json_row_status(row);
 
 	if (status == TASK_CANCELLED)
 		return "The task was cancelled.";
@@ -175,7 +175,7 @@ static const char *row_message(const struct store_run *row)
 
 struct task_fields {
 	const char *id;
-	enum task_status status;
+	enum task_json_status status;
 	const char *message; /* NULL: none */
 	int64_t created_ms, updated_ms, ttl_ms;
 	bool queued;
@@ -211,7 +211,7 @@ static struct json_object *view(const struct task_fields *f)
 	struct json_object *v = json_object_new_object();
 
 	add_str(v, "taskId", f->id);
-	add_str(v, "status", task_status_name(f->status));
+	add_str(v, "status", task_json_status_name(f->status));
 	if (f->message != NULL)
 		add_str(v, "statusMessage", f->message);
 	add_time(v, "createdAt", f->created_ms);
@@ -225,24 +225,24 @@ static struct json_object *view(const struct task_fields *f)
 static struct task_fields fields(const struct run *r)
 {
 	return (struct task_fields){.id = r->id,
-				    .status = task_status(r),
+				    .status = task_json_status(r),
 				    .created_ms = r->created_ms,
 				    .updated_ms = r->updated_ms,
 				    .ttl_ms = r->task.ttl_ms,
 				    .queued = r->state == RUN_QUEUED};
 }
 
-int task_poll_ms(const struct run *r)
+int task_json_poll_ms(const struct run *r)
 {
 	struct task_fields f = fields(r);
 
 	return poll_ms(&f);
 }
 
-struct json_object *task_view(const struct run *r)
+struct json_object *task_json_make(const struct run *r)
 {
 	struct task_fields f = fields(r);
-	char *text = task_message(r);
+	char *text = task_json_message(r);
 	struct json_object *v;
 
 	f.message = text;
@@ -251,11 +251,11 @@ struct json_object *task_view(const struct run *r)
 	return v;
 }
 
-struct json_object *task_row_view(const struct store_run *row)
+struct json_object *task_json_row(const struct store_run *row)
 {
 	return view(&(struct task_fields){
 	    .id = row->id,
-	    .status = task_row_status(row),
+	    .status = task_json_row_status(row),
 	    .message = row_message(row),
 	    .created_ms = row->created_ms,
 	    .updated_ms = row->updated_ms,
@@ -264,7 +264,7 @@ struct json_object *task_row_view(const struct store_run *row)
 	});
 }
 
-struct json_object *task_created(const struct run *r, const char *note)
+struct json_object *task_json_created(const struct run *r, const char *note)
 {
 	struct json_object *result = json_object_new_object();
 	struct json_object *meta = json_object_new_object();
@@ -284,15 +284,15 @@ struct json_object *task_created(const struct run *r, const char *note)
 	return result;
 }
 
-struct json_object *task_related(const char *id)
+struct json_object *task_json_related(const char *id)
 {
 	struct json_object *meta = json_object_new_object();
 
-	task_add_related(meta, id);
+	task_json_add_related(meta, id);
 	return meta;
 }
 
-void task_add_related(struct json_object *meta, const char *id)
+void task_json_add_related(struct json_object *meta, const char *id)
 {
 	struct json_object *task = json_object_new_object();
 

@@ -15,7 +15,7 @@
 
 #define TASK_NOTE_MAX 512 /* bytes of a statusMessage; a longer one is cut */
 
-enum task_status {
+enum task_json_status {
 	TASK_WORKING,
 	TASK_INPUT_REQUIRED,
 	TASK_COMPLETED, /* from here on: terminal */
@@ -24,47 +24,47 @@ enum task_status {
 	TASK_STATUSES
 };
 
-enum task_status task_status(const struct run *r);
-enum task_status task_row_status(const struct store_run *row);
-const char *task_status_name(enum task_status status);
+enum task_json_status task_json_status(const struct run *r);
+enum task_json_status task_json_row_status(const struct store_run *row);
+const char *task_json_status_name(enum task_json_status status);
 
 /* Whose answer tasks/result gives; now that R has ended, how it was made. */
-enum store_task task_form(const struct run *r);
+enum store_task task_json_form(const struct run *r);
 
-static inline bool task_over(enum task_status status)
+static inline bool task_json_is_over(enum task_json_status status)
 {
 	return status >= TASK_COMPLETED;
 }
 
 /* Is it a task at all, whose time has not passed? */
-bool task_lives(const struct run *r);
-bool task_row_lives(const struct store_run *row);
+bool task_json_is_live(const struct run *r);
+bool task_json_row_is_live(const struct store_run *row);
 
 /* R's pollInterval, as its view tells it now. */
-int task_poll_ms(const struct run *r);
+int task_json_poll_ms(const struct run *r);
 /* The Task: {taskId, status, statusMessage?, createdAt, …}. Caller owns it. */
-struct json_object *task_view(const struct run *r);
-struct json_object *task_row_view(const struct store_run *row);
+struct json_object *task_json_make(const struct run *r);
+struct json_object *task_json_row(const struct store_run *row);
 
 /*
  * The CreateTaskResult of R, whose row is durable. It says "working", as a
  * task begins, whatever has become of R meanwhile. NOTE (lent, or NULL) is
  * told with it.
  */
-struct json_object *task_created(const struct run *r, const char *note);
+struct json_object *task_json_created(const struct run *r, const char *note);
 
 /*
  * {"io.modelcontextprotocol/related-task": {"taskId": ID}}: the _meta of what
  * belongs to task ID, such as a request to the client. Caller owns it.
  */
-struct json_object *task_related(const char *id);
+struct json_object *task_json_related(const char *id);
 /* The same into META (lent), which may have other members. */
-void task_add_related(struct json_object *meta, const char *id);
+void task_json_add_related(struct json_object *meta, const char *id);
 
 /* Its statusMessage; NULL: there is none. The caller owns it. */
-char *task_message(const struct run *r);
+char *task_json_message(const struct run *r);
 
 /* The outcome of R in words, for its row; NULL: no task, or there are none. */
-char *task_note(const struct run *r);
+char *task_json_note(const struct run *r);
 
 #endif

@@ -14,34 +14,34 @@
 
 #define NAME_BYTES 32 /* of an id: "paddock-N", in its quotes */
 
-struct asked {
+struct client_request {
 	struct session *session;
 	char id[NAME_BYTES]; /* raw JSON text */
-	void *route;
-	asked_done done;
+	void *stream;
+	client_request_done done;
 	void *arg;
 	struct event *deadline;
-	LIST_ENTRY(asked) link; /* in session.askeds */
+	LIST_ENTRY(client_request) link; /* in session.askeds */
 };
 
-static void asked_free(struct asked *a)
+static void client_request_free(struct client_request *a)
 {
 	LIST_REMOVE(a, link);
-	a->session->n_askeds--;
+	a->session->n_client_requests--;
 	event_free(a->deadline);
 	free(a);
 }
 
-static void finish(struct asked *a, enum asked_end end, struct rpc_msg *m)
+static void finish(struct client_request *a, enum client_request_end end, struct rpc_msg *m)
 {
-	asked_done done = a->done;
+	client_request_done done = a->done;
 	void *arg = a->arg;
 
-	asked_free(a);
+	client_request_free(a);
 	done(arg, end, m);
 }
 
-static void tell_cancelled(struct asked *a, const char *reason)
+static void tell_cancelled(struct client_request *a, const char *reason)
 {
 	struct json_object *params = json_object_new_object();
 	size_t len = strlen(a->id);
@@ -50,65 +50,65 @@ static void tell_cancelled(struct asked *a, const char *reason)
 	    params, "requestId",
 	    json_object_new_string_len(a->id + 1, (int)len - 2));
 	json_object_object_add(params, "reason", json_object_new_string(reason));
-	session_tell(a->session, a->route, "notifications/cancelled", params);
+	session_tell(a->session, a->stream, "notifications/cancelled", params);
 	json_object_put(params);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
-	struct asked *a = arg;
+	struct client_request *a = arg;
 
 	(void)fd, (void)what;
 	tell_cancelled(a, "no answer came in time");
-	finish(a, ASKED_EXPIRED, NULL);
+	finish(a, CLIENT_REQUEST_EXPIRED, NULL);
 }
 
-struct asked *asked_send(struct session *s, void *route, const char *method,
+struct client_request *client_request_send(struct session *s, void *stream, const char *method,
 			 struct json_object *params, int64_t timeout_ms,
-			 asked_done done, void *arg)
+			 client_request_done done, void *arg)
 {
 	struct timeval tv = {.tv_sec = timeout_ms / 1000,
 			     .tv_usec = timeout_ms % 1000 * 1000};
 	struct buf out = {0};
-	struct asked *a;
+	struct client_request *a;
 
-	if (s->n_askeds >= SESSION_ASKEDS_MAX)
+	if (s->n_client_requests >= SESSION_CLIENT_REQUESTS_MAX)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
-	*a = (struct asked){
-	    .session = s, .route = route, .done = done, .arg = arg};
+	*a = (struct client_request){
+	    .session = s, .stream = stream, .done = done, .arg = arg};
 	snprintf(a->id, sizeof(a->id), "\"paddock-%" PRIu64 "\"",
 		 ++s->last_asked);
 	a->deadline = evtimer_new(s->server->base, on_deadline, a);
 	evtimer_add(a->deadline, &tv);
-	LIST_INSERT_HEAD(&s->askeds, a, link);
-	s->n_askeds++;
+	LIST_INSERT_HEAD(&s->client_requests, a, link);
+	s->n_client_requests++;
 	rpc_put_request(&out, a->id, method, params);
-	s->ops->send(s->arg, route, buf_data(&out), buf_len(&out));
+	s->ops->send(s->arg, stream, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
 	return a;
 }
 
-void asked_drop(struct asked *a, const char *reason)
+void client_request_drop(struct client_request *a, const char *reason)
 {
 	if (reason != NULL)
 		tell_cancelled(a, reason);
-	asked_free(a);
+	client_request_free(a);
 }
 
 /* The key of our ids is what their text is, less the quote at its end. */
-static bool is_for(const struct asked *a, const struct rpc_msg *m)
+static bool is_for(const struct client_request *a, const struct rpc_msg *m)
 {
 	size_t len = strlen(a->id) - 1;
 
 	return m->id_key_len == len && memcmp(m->id_key, a->id, len) == 0;
 }
 
-bool asked_answer(struct session *s, struct rpc_msg *m)
+bool client_request_response(struct session *s, struct rpc_msg *m)
 {
-	struct asked *a;
+	struct client_request *a;
 
-	LIST_FOREACH(a, &s->askeds, link)
+	LIST_FOREACH(a, &s->client_requests, link)
 		if (m->id != NULL && is_for(a, m))
 			break;
 	if (a == NULL) {
@@ -117,17 +117,17 @@ bool asked_answer(struct session *s, struct rpc_msg *m)
 		return false;
 	}
 	if (json_object_is_type(m->result, json_type_object))
-		finish(a, ASKED_RESULT, m);
+		finish(a, CLIENT_REQUEST_RESULT, m);
 	else
-		finish(a, ASKED_REFUSED, m);
+		finish(a, CLIENT_REQUEST_REFUSED, m);
 	return true;
 }
 
-void asked_all_gone(struct session *s)
+void client_requests_gone(struct session *s)
 {
-	struct asked *a;
+	struct client_request *a;
 
-	while ((a = LIST_FIRST(&s->askeds)) != NULL)
+	while ((a = LIST_FIRST(&s->client_requests)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
-		finish(a, ASKED_GONE, NULL);
+		finish(a, CLIENT_REQUEST_GONE, NULL);
 }

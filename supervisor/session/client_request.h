@@ -11,42 +11,42 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/session/session.h"
 
-#define SESSION_ASKEDS_MAX 256 /* under way at once, of one client */
+#define SESSION_CLIENT_REQUESTS_MAX 256 /* under way at once, of one client */
 
-struct asked;
+struct client_request;
 
-enum asked_end {
-	ASKED_RESULT,  /* M.result is an object */
-	ASKED_REFUSED, /* M.error, if there is one: {code, message} */
-	ASKED_EXPIRED, /* no answer in time; the client has been told */
-	ASKED_GONE,    /* the session has ended */
+enum client_request_end {
+	CLIENT_REQUEST_RESULT,  /* M.result is an object */
+	CLIENT_REQUEST_REFUSED, /* M.error, if there is one: {code, message} */
+	CLIENT_REQUEST_EXPIRED, /* no answer in time; the client has been told */
+	CLIENT_REQUEST_GONE,    /* the session has ended */
 };
 
 /*
  * Called once, and A is gone then. M, of the first two, is the response: who
  * takes it leaves it empty.
  */
-typedef void (*asked_done)(void *arg, enum asked_end end, struct rpc_msg *m);
+typedef void (*client_request_done)(void *arg, enum client_request_end end, struct rpc_msg *m);
 
 /*
  * Send METHOD with PARAMS (lent) by ROUTE (NULL: by what belongs to no
  * request) and wait TIMEOUT_MS for the answer. NULL: too many are under way.
  * Whoever gives a ROUTE drops what was asked before that route has its answer.
  */
-struct asked *asked_send(struct session *s, void *route, const char *method,
+struct client_request *client_request_send(struct session *s, void *stream, const char *method,
 			 struct json_object *params, int64_t timeout_ms,
-			 asked_done done, void *arg);
+			 client_request_done done, void *arg);
 
 /* No answer is wanted: the client is told REASON (NULL: nothing); no DONE. */
-void asked_drop(struct asked *a, const char *reason);
+void client_request_drop(struct client_request *a, const char *reason);
 
 /*
  * M, a response, came. What is left of it is the caller's to let go. False:
  * nothing was asked that it could be for.
  */
-bool asked_answer(struct session *s, struct rpc_msg *m);
+bool client_request_response(struct session *s, struct rpc_msg *m);
 
 /* The session ends. */
-void asked_all_gone(struct session *s);
+void client_requests_gone(struct session *s);
 
 #endif

@@ -20,10 +20,10 @@
 
 struct client_task {
 	struct session *session;
-	void *route;
+	void *stream;
 	bool augmented; /* it may answer with a task */
 	int64_t ttl_ms;
-	struct asked *asked; /* the request, a poll; NULL: until the next */
+	struct client_request *asked; /* the request, a poll; NULL: until the next */
 	char *id;	     /* of its task, once there is one */
 	int64_t poll_ms;
 	struct event *again;
@@ -42,13 +42,13 @@ static void task_free(struct client_task *t)
 }
 
 static void finish(struct client_task *t, enum client_task_end end,
-		   struct rpc_msg *m, const char *why)
+		   struct rpc_msg *m, const char *errmsg)
 {
 	client_task_done done = t->done;
 	void *arg = t->arg;
 
 	task_free(t);
-	done(arg, end, m, why);
+	done(arg, end, m, errmsg);
 }
 
 static void fail(struct client_task *t, const char *fmt, ...)
@@ -56,14 +56,14 @@ static void fail(struct client_task *t, const char *fmt, ...)
 
 static void fail(struct client_task *t, const char *fmt, ...)
 {
-	char why[256];
+	char errmsg[256];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
+	vsnprintf(errmsg, sizeof(errmsg), fmt, ap);
 	va_end(ap);
-	utf8_mend(why);
-	finish(t, CLIENT_TASK_FAILED, NULL, why);
+	utf8_mend(errmsg);
+	finish(t, CLIENT_TASK_FAILED, NULL, errmsg);
 }
 
 /* TASK has ended as HOW, without a result. */
@@ -84,11 +84,11 @@ static struct json_object *id_params(const struct client_task *t)
 	return params;
 }
 
-static struct asked *ask_about(struct client_task *t, const char *method,
-			       asked_done done)
+static struct client_request *ask_about(struct client_task *t, const char *method,
+			       client_request_done done)
 {
 	struct json_object *params = id_params(t);
-	struct asked *a = asked_send(t->session, t->route, method, params,
+	struct client_request *a = client_request_send(t->session, t->stream, method, params,
 				     t->ttl_ms + SLACK_MS, done, t);
 
 	json_object_put(params);
@@ -96,12 +96,12 @@ static struct asked *ask_about(struct client_task *t, const char *method,
 }
 
 /* An end of a request of ours that is not a result. */
-static void no_result(struct client_task *t, enum asked_end end,
+static void no_result(struct client_task *t, enum client_request_end end,
 		      struct rpc_msg *m)
 {
-	if (end == ASKED_REFUSED)
+	if (end == CLIENT_REQUEST_REFUSED)
 		finish(t, CLIENT_TASK_REFUSED, m, NULL);
-	else if (end == ASKED_GONE)
+	else if (end == CLIENT_REQUEST_GONE)
 		finish(t, CLIENT_TASK_GONE, NULL, NULL);
 	else
 		fail(t, "the client did not answer");
@@ -117,12 +117,12 @@ static void wait_for_next(struct client_task *t)
 	evtimer_add(t->again, &tv);
 }
 
-static void on_fetched(void *arg, enum asked_end end, struct rpc_msg *m)
+static void on_fetched(void *arg, enum client_request_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 
 	t->asked = NULL;
-	if (end == ASKED_RESULT)
+	if (end == CLIENT_REQUEST_RESULT)
 		finish(t, CLIENT_TASK_RESULT, m, NULL);
 	else
 		no_result(t, end, m);
@@ -175,12 +175,12 @@ static void on_status(struct client_task *t, struct json_object *task)
 	}
 }
 
-static void on_polled(void *arg, enum asked_end end, struct rpc_msg *m)
+static void on_polled(void *arg, enum client_request_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 
 	t->asked = NULL;
-	if (end == ASKED_RESULT)
+	if (end == CLIENT_REQUEST_RESULT)
 		on_status(t, m->result);
 	else
 		no_result(t, end, m);
@@ -212,13 +212,13 @@ static void on_created(struct client_task *t, struct json_object *task)
 	on_status(t, task);
 }
 
-static void on_answered(void *arg, enum asked_end end, struct rpc_msg *m)
+static void on_answered(void *arg, enum client_request_end end, struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 	struct json_object *task;
 
 	t->asked = NULL;
-	if (end != ASKED_RESULT) {
+	if (end != CLIENT_REQUEST_RESULT) {
 		no_result(t, end, m);
 		return;
 	}
@@ -248,7 +248,7 @@ static void add_ttl(struct json_object *params, int64_t ttl_ms)
 	json_object_object_add(params, "task", task);
 }
 
-struct client_task *client_task_ask(struct session *s, void *route,
+struct client_task *client_task_ask(struct session *s, void *stream,
 				    const char *method,
 				    struct json_object *params, int64_t ttl_ms,
 				    client_task_done done, void *arg)
@@ -256,7 +256,7 @@ struct client_task *client_task_ask(struct session *s, void *route,
 	struct client_task *t = xcalloc(1, sizeof(*t));
 
 	*t = (struct client_task){.session = s,
-				  .route = route,
+				  .stream = stream,
 				  .augmented = takes_as_task(s, method),
 				  .ttl_ms = ttl_ms,
 				  .done = done,
@@ -266,7 +266,7 @@ struct client_task *client_task_ask(struct session *s, void *route,
 		add_ttl(params, ttl_ms);
 	else
 		json_object_object_del(params, "task");
-	t->asked = asked_send(s, route, method, params, ttl_ms + SLACK_MS,
+	t->asked = client_request_send(s, stream, method, params, ttl_ms + SLACK_MS,
 			      on_answered, t);
 	if (t->asked == NULL) {
 		task_free(t);
@@ -278,19 +278,19 @@ struct client_task *client_task_ask(struct session *s, void *route,
 /* Its answer says nothing that matters, so it is not waited for. */
 static void cancel_it(struct client_task *t)
 {
-	struct asked *a;
+	struct client_request *a;
 
 	if (!session_declares(t->session, "tasks/cancel"))
 		return;
 	a = ask_about(t, "tasks/cancel", NULL);
 	if (a != NULL)
-		asked_drop(a, NULL);
+		client_request_drop(a, NULL);
 }
 
 void client_task_drop(struct client_task *t, const char *reason)
 {
 	if (t->asked != NULL) /* a poll or a fetch ends without a word */
-		asked_drop(t->asked, t->id == NULL ? reason : NULL);
+		client_request_drop(t->asked, t->id == NULL ? reason : NULL);
 	if (t->id != NULL && reason != NULL)
 		cancel_it(t);
 	task_free(t);
@@ -303,7 +303,7 @@ void client_task_all_gone(struct session *s)
 	while ((t = LIST_FIRST(&s->client_tasks)) != NULL) {
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		if (t->asked != NULL)
-			asked_drop(t->asked, NULL);
+			client_request_drop(t->asked, NULL);
 		finish(t, CLIENT_TASK_GONE, NULL, NULL);
 	}
 }

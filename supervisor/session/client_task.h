@@ -17,23 +17,23 @@ struct client_task;
 enum client_task_end {
 	CLIENT_TASK_RESULT,  /* M.result is an object */
 	CLIENT_TASK_REFUSED, /* M.error is the client's: {code, message} */
-	CLIENT_TASK_FAILED,  /* its task did, or made no sense: WHY */
+	CLIENT_TASK_FAILED,  /* its task did, or made no sense: ERRMSG */
 	CLIENT_TASK_GONE,    /* the session has ended */
 };
 
 /*
  * Called once, and the task is gone then. M, of the first two, is the
- * response: who takes it leaves it empty. WHY is lent, or NULL.
+ * response: who takes it leaves it empty. ERRMSG is lent, or NULL.
  */
 typedef void (*client_task_done)(void *arg, enum client_task_end end,
-				 struct rpc_msg *m, const char *why);
+				 struct rpc_msg *m, const char *errmsg);
 
 /*
  * Ask METHOD of S by ROUTE; see client_request.h. PARAMS are lent, and get a "task"
  * member when the client takes METHOD as one: it is to keep it for TTL_MS,
  * by when the caller has dropped it. NULL: too much is asked of S already.
  */
-struct client_task *client_task_ask(struct session *s, void *route,
+struct client_task *client_task_ask(struct session *s, void *stream,
 				    const char *method,
 				    struct json_object *params, int64_t ttl_ms,
 				    client_task_done done, void *arg);

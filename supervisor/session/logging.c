@@ -4,12 +4,12 @@
 #include "proto/json/json.h"
 #include "supervisor/run/task_json.h"
 
-void logging_set_level(struct call *c)
+void logging_set_level(struct request *c)
 {
 	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
 
 	if (level < 0) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "logging/setLevel needs params.level, one of "
 			   "emergency, alert, critical, error, warning, notice, "
 			   "info, debug");
@@ -17,15 +17,15 @@ void logging_set_level(struct call *c)
 	}
 	c->session->log_level = (unsigned)level;
 	session_changed(c->session);
-	call_result(c, json_object_new_object());
+	request_result(c, json_object_new_object());
 }
 
-void logging_tell(struct session *s, void *route, const struct run *r,
+void logging_tell(struct session *s, void *stream, const struct run *r,
 		  const char *task_id)
 {
 	struct json_object *o;
 
-	if (r->said.level > s->log_level || session_behind(s))
+	if (r->said.level > s->log_level || session_is_backlogged(s))
 		return;
 	o = json_object_new_object();
 	json_object_object_add(
@@ -36,7 +36,7 @@ void logging_tell(struct session *s, void *route, const struct run *r,
 	    o, "data",
 	    json_object_new_string_len(r->said.text, (int)r->said.len));
 	if (task_id != NULL)
-		json_object_object_add(o, "_meta", task_related(task_id));
-	session_tell(s, route, "notifications/message", o);
+		json_object_object_add(o, "_meta", task_json_related(task_id));
+	session_tell(s, stream, "notifications/message", o);
 	json_object_put(o);
 }

@@ -5,13 +5,13 @@
 
 #include "supervisor/session/request.h"
 
-void logging_set_level(struct call *c);
+void logging_set_level(struct request *c);
 
 /*
  * Tell S what R says (NEWS_LOG), by ROUTE, unless it is below S's level or S
  * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
  */
-void logging_tell(struct session *s, void *route, const struct run *r,
+void logging_tell(struct session *s, void *stream, const struct run *r,
 		  const char *task_id);
 
 #endif

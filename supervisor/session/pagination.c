@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 
-#define CURSOR_MAX BASE64_LEN((size_t)PAGE_WHERE_MAX) /* bytes */
+#define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */
 
 /* Is GIVEN a cursor's form? Then WHERE is what it says. */
-static bool decode(struct json_object *given, char where[PAGE_WHERE_MAX + 1])
+static bool decode(struct json_object *given, char where[PAGINATION_WHERE_MAX + 1])
 {
 	const char *text = json_object_get_string(given);
 	size_t len = 0;
@@ -25,27 +25,27 @@ static bool decode(struct json_object *given, char where[PAGE_WHERE_MAX + 1])
 	return len > 0 && strlen(where) == len;
 }
 
-bool page_read_cursor(struct call *c, char where[PAGE_WHERE_MAX + 1])
+bool pagination_read_cursor(struct request *c, char where[PAGINATION_WHERE_MAX + 1])
 {
 	struct json_object *given = json_member(c->msg.params, "cursor");
 
 	where[0] = '\0';
 	if (given == NULL || decode(given, where))
 		return true;
-	page_refuse_cursor(c);
+	pagination_refuse_cursor(c);
 	return false;
 }
 
-void page_refuse_cursor(struct call *c)
+void pagination_refuse_cursor(struct request *c)
 {
-	call_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(c, RPC_INVALID_PARAMS, NULL,
 		   "params.cursor is not one that this server gave; "
 		   "leave it out to start again");
 }
 
-void page_write_cursor(struct json_object *result, const char *where)
+void pagination_write_cursor(struct json_object *result, const char *where)
 {
-	char text[BASE64_LEN(PAGE_WHERE_MAX)];
+	char text[BASE64_LEN(PAGINATION_WHERE_MAX)];
 	size_t len = strlen(where);
 
 	base64_encode(text, where, len);
@@ -55,11 +55,11 @@ void page_write_cursor(struct json_object *result, const char *where)
 }
 
 /* WHERE is "OWNER PLACE". */
-static bool go_on_after(struct page *p, const char *where)
+static bool go_on_after(struct pagination *p, const char *where)
 {
 	const char *end = strchr(where, ' ');
 
-	if (end == NULL || end - where > PAGE_OWNER_MAX)
+	if (end == NULL || end - where > PAGINATION_OWNER_MAX)
 		return false;
 	memcpy(p->after, where, (size_t)(end - where));
 	p->after_place = 0;
@@ -68,15 +68,15 @@ static bool go_on_after(struct page *p, const char *where)
 	return *end == '\0' && end[-1] != ' ';
 }
 
-bool page_begin(struct page *p, struct call *c, size_t size)
+bool pagination_begin(struct pagination *p, struct request *c, size_t size)
 {
-	char where[PAGE_WHERE_MAX + 1];
+	char where[PAGINATION_WHERE_MAX + 1];
 
-	*p = (struct page){.call = c, .size = size, .after_place = -1};
-	if (!page_read_cursor(c, where))
+	*p = (struct pagination){.request = c, .size = size, .after_place = -1};
+	if (!pagination_read_cursor(c, where))
 		return false;
 	if (where[0] != '\0' && !go_on_after(p, where)) {
-		page_refuse_cursor(c);
+		pagination_refuse_cursor(c);
 		return false;
 	}
 	p->list = json_object_new_array();
@@ -84,7 +84,7 @@ bool page_begin(struct page *p, struct call *c, size_t size)
 }
 
 /* Has what is there a quarter of what a message may be? The next one fits, then. */
-static bool is_long(struct page *p)
+static bool is_long(struct pagination *p)
 {
 	size_t n = json_object_array_length(p->list), len;
 
@@ -92,10 +92,10 @@ static bool is_long(struct page *p)
 		json_text(json_object_array_get_idx(p->list, p->counted), &len);
 		p->bytes += len;
 	}
-	return p->bytes > call_room(p->call) / 4;
+	return p->bytes > request_max_bytes(p->request) / 4;
 }
 
-bool page_wants(struct page *p, const char *owner, size_t place)
+bool pagination_wants(struct pagination *p, const char *owner, size_t place)
 {
 	int order = strcmp(owner, p->after);
 
@@ -110,16 +110,16 @@ bool page_wants(struct page *p, const char *owner, size_t place)
 	return true;
 }
 
-void page_end(struct page *p, const char *key)
+void pagination_end(struct pagination *p, const char *key)
 {
 	struct json_object *result = json_object_new_object();
-	char where[PAGE_WHERE_MAX + 1];
+	char where[PAGINATION_WHERE_MAX + 1];
 
 	json_object_object_add(result, key, p->list);
 	if (p->more) {
 		snprintf(where, sizeof(where), "%s %ld", p->last,
 			 p->last_place);
-		page_write_cursor(result, where);
+		pagination_write_cursor(result, where);
 	}
-	call_result(p->call, result);
+	request_result(p->request, result);
 }

@@ -11,26 +11,26 @@
 
 #include "supervisor/session/request.h"
 
-#define PAGE_ENTRIES 100  /* of resources or prompts in one answer */
-#define PAGE_OWNER_MAX 64 /* bytes of a templateId */
-#define PAGE_WHERE_MAX 75 /* bytes of what a cursor says; a multiple of 3 */
+#define PAGINATION_ENTRIES 100  /* of resources or prompts in one answer */
+#define PAGINATION_OWNER_MAX 64 /* bytes of a templateId */
+#define PAGINATION_WHERE_MAX 75 /* bytes of what a cursor says; a multiple of 3 */
 
 /*
  * What C's cursor says; "" without one. False: it has not a cursor's form, and
- * C was answered, as page_refuse_cursor() does it.
+ * C was answered, as pagination_refuse_cursor() does it.
  */
-bool page_read_cursor(struct call *c, char where[PAGE_WHERE_MAX + 1]);
-void page_refuse_cursor(struct call *c);
+bool pagination_read_cursor(struct request *c, char where[PAGINATION_WHERE_MAX + 1]);
+void pagination_refuse_cursor(struct request *c);
 /* RESULT ends at WHERE (copied), and there is more. */
-void page_write_cursor(struct json_object *result, const char *where);
+void pagination_write_cursor(struct json_object *result, const char *where);
 
-struct page {
-	struct call *call;
+struct pagination {
+	struct request *request;
 	struct json_object *list;
 	size_t size; /* entries, at the most */
-	char after[PAGE_OWNER_MAX + 1]; /* with place -1: from the start */
+	char after[PAGINATION_OWNER_MAX + 1]; /* with place -1: from the start */
 	long after_place;
-	char last[PAGE_OWNER_MAX + 1]; /* the newest entry */
+	char last[PAGINATION_OWNER_MAX + 1]; /* the newest entry */
 	long last_place;
 	bool more;
 	size_t counted; /* of the list, what… */
@@ -41,15 +41,15 @@ struct page {
  * Begin C's page, of SIZE entries at the most, fewer when they are long. False: its cursor is none of
  * ours, and C was answered.
  */
-bool page_begin(struct page *p, struct call *c, size_t size);
+bool pagination_begin(struct pagination *p, struct request *c, size_t size);
 
 /*
  * OWNER's entry at PLACE is next; entries are told of in order: by OWNER as
  * strcmp(3) has it, then PLACE. True: it belongs to this page, so add it to list.
  */
-bool page_wants(struct page *p, const char *owner, size_t place);
+bool pagination_wants(struct pagination *p, const char *owner, size_t place);
 
 /* Answer: {KEY: list, nextCursor?}. */
-void page_end(struct page *p, const char *key);
+void pagination_end(struct pagination *p, const char *key);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct progress {
 	struct session *session;
-	void *route;		   /* of the request that gave the token */
+	void *stream;		   /* of the request that gave the token */
 	struct json_object *token; /* NULL: none, and nothing is told */
 	const char *task_id;	   /* NULL: it does not belong to a task */
 	struct run *run;	   /* the one last heard of */

@@ -22,18 +22,18 @@
 /* The answers of a batch, which leave when the last of them is there. */
 struct batch {
 	struct session *session;
-	void *route;
+	void *stream;
 	bool wanted; /* some of it gets an answer */
 	size_t waiting;
 	struct buf answers; /* "[a,b" so far */
 };
 
-struct batch *batch_new(struct session *s, void *route, size_t n)
+struct batch *batch_new(struct session *s, void *stream, size_t n)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
 
 	b->session = s;
-	b->route = route;
+	b->stream = stream;
 	b->waiting = n;
 	return b;
 }
@@ -47,7 +47,7 @@ static void batch_less(struct batch *b)
 		bool any = buf_len(&b->answers) > 0;
 
 		buf_add_str(&b->answers, "]");
-		s->ops->answer(s->arg, b->route,
+		s->ops->answer(s->arg, b->stream,
 			       any ? buf_data(&b->answers) : NULL,
 			       any ? buf_len(&b->answers) : 0);
 	}
@@ -73,15 +73,15 @@ void batch_skip(struct batch *b)
 
 /* ---- birth, death ---- */
 
-struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
+struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg,
 		      struct batch *batch)
 {
-	struct call *c = xcalloc(1, sizeof(*c));
+	struct request *c = xcalloc(1, sizeof(*c));
 
 	c->session = s;
 	c->server = s->server;
 	c->requestor = s->requestor;
-	c->route = route;
+	c->stream = stream;
 	c->msg = *msg;
 	*msg = (struct rpc_msg){0};
 	c->batch = batch;
@@ -89,39 +89,39 @@ struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
 		batch->wanted = true;
 	c->progress = (struct progress){
 	    .session = s,
-	    .route = route,
+	    .stream = stream,
 	    .token = mcp_progress_token(c->msg.params)};
-	LIST_INSERT_HEAD(&s->calls, c, link);
-	s->n_calls++;
+	LIST_INSERT_HEAD(&s->requests, c, link);
+	s->n_requests++;
 	return c;
 }
 
-void call_begin(struct call *c)
+void request_begin(struct request *c)
 {
 	c->begun = true;
 	HASH_ADD_KEYPTR(hh, c->session->by_id, c->msg.id_key,
 			c->msg.id_key_len, c);
 }
 
-static void leave_crowd(struct call *c)
+static void leave_backlog(struct request *c)
 {
-	if (!c->crowded)
+	if (!c->backlogged)
 		return;
-	c->crowded = false;
-	TAILQ_REMOVE(&c->session->crowd, c, crowd);
+	c->backlogged = false;
+	TAILQ_REMOVE(&c->session->backlog, c, backlog);
 }
 
 /* One of S's reads is over: another may begin. */
-static void wake_crowd(struct session *s)
+static void wake_backlog(struct session *s)
 {
 	static const struct timeval now = {0};
-	struct call *c = TAILQ_FIRST(&s->crowd);
+	struct request *c = TAILQ_FIRST(&s->backlog);
 
-	if (c != NULL && !session_behind(s))
+	if (c != NULL && !session_is_backlogged(s))
 		evtimer_add(c->timer, &now);
 }
 
-static void end_read(struct call *c)
+static void end_read(struct request *c)
 {
 	struct session *s = c->session;
 
@@ -130,20 +130,20 @@ static void end_read(struct call *c)
 	c->reads = false;
 	s->n_reads--;
 	s->requestor->n_reads--;
-	wake_crowd(s);
-	if (s->eased != NULL)
-		s->eased(s->arg);
+	wake_backlog(s);
+	if (s->on_read_done != NULL)
+		s->on_read_done(s->arg);
 }
 
-static void leave_session(struct call *c)
+static void leave_session(struct request *c)
 {
 	if (c->session == NULL)
 		return;
 	LIST_REMOVE(c, link);
 	if (c->begun)
 		HASH_DELETE(hh, c->session->by_id, c);
-	c->session->n_calls--;
-	leave_crowd(c);
+	c->session->n_requests--;
+	leave_backlog(c);
 	end_read(c);
 	c->session = NULL;
 	if (c->batch != NULL) /* which may outlive us, but not the session */
@@ -151,26 +151,26 @@ static void leave_session(struct call *c)
 	c->batch = NULL;
 }
 
-static void call_free(struct call *c)
+static void request_free(struct request *c)
 {
-	assert(c->held == 0);
-	call_unwatch(c);
+	assert(c->refs == 0);
+	request_unwatch(c);
 	leave_session(c);
 	if (c->timer != NULL)
 		event_free(c->timer);
 	progress_fini(&c->progress);
 	if (c->state_free != NULL)
 		c->state_free(c->state);
-	intake_discard(c->server->offload, c->requestor, &c->msg);
+	rpc_async_free(c->server->thread_pool, c->requestor, &c->msg);
 	free(c);
 }
 
-void call_hold(struct call *c)
+void request_ref(struct request *c)
 {
-	c->held++;
+	c->refs++;
 }
 
-void call_reads(struct call *c)
+void request_mark_large(struct request *c)
 {
 	if (c->reads)
 		return;
@@ -179,25 +179,25 @@ void call_reads(struct call *c)
 	c->session->requestor->n_reads++;
 }
 
-void call_hold_read(struct call *c)
+void request_ref_large(struct request *c)
 {
-	call_reads(c);
-	call_hold(c);
+	request_mark_large(c);
+	request_ref(c);
 }
 
-bool call_release(struct call *c)
+bool request_unref(struct request *c)
 {
-	assert(c->held > 0);
-	c->held--;
+	assert(c->refs > 0);
+	c->refs--;
 	end_read(c);
 	if (!c->dropped)
 		return true;
-	if (c->held == 0)
-		call_free(c);
+	if (c->refs == 0)
+		request_free(c);
 	return false;
 }
 
-void call_drop(struct call *c, bool cancel_run)
+void request_drop(struct request *c, bool cancel_run)
 {
 	struct run *r = c->run;
 	struct runs *runs = c->session->server->runs;
@@ -205,14 +205,14 @@ void call_drop(struct call *c, bool cancel_run)
 	c->dropped = true;
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
-	call_unwatch(c); /* its route is still there for what ends with it */
+	request_unwatch(c); /* its route is still there for what ends with it */
 	if (c->leave != NULL)
 		c->leave(c);
 	if (c->batch == NULL && cancel_run)
-		c->session->ops->answer(c->session->arg, c->route, NULL, 0);
+		c->session->ops->answer(c->session->arg, c->stream, NULL, 0);
 	leave_session(c);
-	if (c->held == 0)
-		call_free(c);
+	if (c->refs == 0)
+		request_free(c);
 	if (r != NULL && cancel_run)
 		runs_cancel(runs, r);
 }
@@ -221,7 +221,7 @@ void call_drop(struct call *c, bool cancel_run)
 
 #define ERROR_BYTES 2048 /* of an error's message, with an id of RPC_ID_MAX */
 
-size_t call_room(const struct call *c)
+size_t request_max_bytes(const struct request *c)
 {
 	size_t most = (size_t)c->server->config->max_answer_bytes, used = 0;
 
@@ -232,49 +232,49 @@ size_t call_room(const struct call *c)
 }
 
 /* Who reads lines has a bound for them, and drops its session at a longer one. */
-static void shorten(const struct call *c, struct buf *answer)
+static void shorten(const struct request *c, struct buf *answer)
 {
 	size_t len = buf_len(answer);
-	char *why;
+	char *errmsg;
 
-	if (len <= ERROR_BYTES || len <= call_room(c))
+	if (len <= ERROR_BYTES || len <= request_max_bytes(c))
 		return;
-	why = xasprintf("the answer has %zu bytes, and no message of this server "
+	errmsg = xasprintf("the answer has %zu bytes, and no message of this server "
 			"has more than %lld (its max_answer_bytes)%s",
 			len, (long long)c->server->config->max_answer_bytes,
 			c->batch != NULL ? "; ask for it in no batch" : "");
 	buf_fini(answer);
-	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, why, NULL);
-	free(why);
+	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, errmsg, NULL);
+	free(errmsg);
 }
 
 /* ANSWER is complete: it leaves, alone or with its batch. */
-void call_send(struct call *c, struct buf *answer)
+void request_send_message(struct request *c, struct buf *answer)
 {
 	const struct session_ops *ops = c->session->ops;
 
 	shorten(c, answer);
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
-	else if (ops->answer_taken != NULL && intake_is_large(buf_len(answer)))
-		ops->answer_taken(c->session->arg, c->route, answer);
+	else if (ops->answer_taken != NULL && rpc_async_is_large(buf_len(answer)))
+		ops->answer_taken(c->session->arg, c->stream, answer);
 	else
-		ops->answer(c->session->arg, c->route, buf_data(answer),
+		ops->answer(c->session->arg, c->stream, buf_data(answer),
 			    buf_len(answer));
 	buf_fini(answer);
-	call_free(c);
+	request_free(c);
 }
 
-void call_result(struct call *c, struct json_object *result)
+void request_result(struct request *c, struct json_object *result)
 {
 	struct buf answer = {0};
 
 	rpc_put_result(&answer, c->msg.id, result);
 	json_object_put(result);
-	call_send(c, &answer);
+	request_send_message(c, &answer);
 }
 
-void call_error(struct call *c, int code, struct json_object *data,
+void request_error(struct request *c, int code, struct json_object *data,
 		const char *fmt, ...)
 {
 	struct buf answer = {0};
@@ -288,12 +288,12 @@ void call_error(struct call *c, int code, struct json_object *data,
 	rpc_put_error(&answer, c->msg.id, code, text, data);
 	json_object_put(data);
 	free(text);
-	call_send(c, &answer);
+	request_send_message(c, &answer);
 }
 
 #define BEGINNING 65536 /* bytes of a text that is too long with its twin */
 
-static struct json_object *make_tool_result(struct making *m)
+static struct json_object *make_tool_result(struct response *m)
 {
 	bool structured = mcp_has(m->revision, MCP_STRUCTURED);
 	size_t most = structured && m->level > 0 && m->len > BEGINNING
@@ -305,17 +305,17 @@ static struct json_object *make_tool_result(struct making *m)
 			    m->is_error);
 
 	if (len < m->len)
-		answer_say(json_member(result, "content"),
+		run_result_add_text(json_member(result, "content"),
 			   "The text above is the beginning alone; "
 			   "structuredContent has all of it.");
 	if (m->note != NULL)
-		answer_say(json_member(result, "content"), m->note);
+		run_result_add_text(json_member(result, "content"), m->note);
 	return result;
 }
 
-void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
+void request_tool_text(struct request *c, const char *text, size_t len, bool is_error)
 {
-	call_make(c, &(struct making){.make = make_tool_result,
+	response_send(c, &(struct response){.make = make_tool_result,
 				      .gives_way = true,
 				      .revision = c->session->revision,
 				      .text = text,
@@ -323,9 +323,9 @@ void call_tool_text(struct call *c, const char *text, size_t len, bool is_error)
 				      .is_error = is_error});
 }
 
-void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error)
+void request_tool_text_take(struct request *c, char *text, size_t len, bool is_error)
 {
-	call_make(c, &(struct making){.make = make_tool_result,
+	response_send(c, &(struct response){.make = make_tool_result,
 				      .revision = c->session->revision,
 				      .gives_way = true,
 				      .text = text,
@@ -334,21 +334,21 @@ void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error)
 				      .is_error = is_error});
 }
 
-void call_tool_result(struct call *c, struct json_object *obj, bool is_error)
+void request_tool_result(struct request *c, struct json_object *obj, bool is_error)
 {
 	size_t len;
 	const char *text = json_text(obj, &len);
 
-	call_tool_text(c, text, len, is_error);
+	request_tool_text(c, text, len, is_error);
 	json_object_put(obj);
 }
 
-void call_tool_noted(struct call *c, struct json_object *obj, const char *note)
+void request_tool_result_noted(struct request *c, struct json_object *obj, const char *note)
 {
 	size_t len;
 	const char *text = json_text(obj, &len);
 
-	call_make(c, &(struct making){.make = make_tool_result,
+	response_send(c, &(struct response){.make = make_tool_result,
 				      .revision = c->session->revision,
 				      .text = text,
 				      .len = len,
@@ -356,7 +356,7 @@ void call_tool_noted(struct call *c, struct json_object *obj, const char *note)
 	json_object_put(obj);
 }
 
-void call_audit_refused(const struct call *c, const char *code)
+void request_audit_refused(const struct request *c, const char *code)
 {
 	static const char *const ids[] = {"templateId", "runId", "artifactId"};
 	struct json_object *args = json_member(c->msg.params, "arguments");
@@ -370,58 +370,58 @@ void call_audit_refused(const struct call *c, const char *code)
 		      json_member_str(c->msg.params, "name"), id, code);
 }
 
-void call_refuse(struct call *c, struct refusal *r)
+void request_tool_error(struct request *c, struct tool_error *r)
 {
-	struct json_object *o = refusal_json(r->code, r->message, r->details);
+	struct json_object *o = tool_error_json(r->code, r->message, r->details);
 	struct json_object *result;
 	size_t len;
 	const char *text = json_text(o, &len);
 
-	call_audit_refused(c, r->code);
+	request_audit_refused(c, r->code);
 	result = mcp_tool_result(text, len, NULL, 0, true);
 	json_object_put(o);
-	refusal_fini(r);
-	call_result(c, result);
+	tool_error_fini(r);
+	request_result(c, result);
 }
 
 /* ---- a run that it waits for ---- */
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct call *c = CONTAINER(w, struct call, watch);
+	struct request *c = CONTAINER(w, struct request, watch);
 
-	if (news == NEWS_LOG && c->held == 0) /* else it gets a handle */
-		logging_tell(c->session, c->route, r, NULL);
+	if (news == NEWS_LOG && c->refs == 0) /* else it gets a handle */
+		logging_tell(c->session, c->stream, r, NULL);
 	if (news == NEWS_PROGRESS)
 		progress_news(&c->progress, r);
-	if (news != NEWS_ENDED || c->held > 0)
+	if (news != NEWS_ENDED || c->refs > 0)
 		return; /* who holds it will answer */
 	progress_stop(&c->progress, true);
-	call_unwatch(c);
+	request_unwatch(c);
 	if (r->unrecorded != NULL) {
-		struct refusal refusal = {0};
+		struct tool_error tool_error = {0};
 		struct json_object *d = json_object_new_object();
 
 		json_object_object_add(d, "runId", json_object_new_string(r->id));
 		json_object_object_add(d, "status",
 				       json_object_new_string(run_status(r)));
-		refuse(&refusal, "STORE_UNAVAILABLE", d,
+		tool_error_set(&tool_error, "STORE_UNAVAILABLE", d,
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       r->unrecorded);
-		call_refuse(c, &refusal);
+		request_tool_error(c, &tool_error);
 		return;
 	}
 	c->present(c, r);
 }
 
-void call_watch(struct call *c, struct run *r)
+void request_watch(struct request *c, struct run *r)
 {
 	c->run = r;
 	c->watch.on_news = on_news;
 	run_watch_add(r, &c->watch);
 }
 
-void call_unwatch(struct call *c)
+void request_unwatch(struct request *c)
 {
 	struct run *r = c->run;
 
@@ -430,24 +430,24 @@ void call_unwatch(struct call *c)
 	if (r == NULL)
 		return;
 	run_watch_del(&c->watch);
-	input_left(r, c);
+	input_waiter_left(r, c);
 }
 
-struct call *call_waiting(const struct run *r, const struct call *c)
+struct request *request_waiting(const struct run *r, const struct request *c)
 {
 	const struct run_watch *w =
 	    c == NULL ? TAILQ_FIRST(&r->watches) : TAILQ_NEXT(&c->watch, link);
 
 	for (; w != NULL; w = TAILQ_NEXT(w, link)) {
-		struct call *next = CONTAINER(w, struct call, watch);
+		struct request *next = CONTAINER(w, struct request, watch);
 
-		if (w->on_news == on_news && next->held == 0)
+		if (w->on_news == on_news && next->refs == 0)
 			return next;
 	}
 	return NULL;
 }
 
-void call_after(struct call *c, int64_t ms, event_callback_fn fn)
+void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
 {
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
@@ -465,60 +465,60 @@ void call_after(struct call *c, int64_t ms, event_callback_fn fn)
 /* What waited is made with some room left: its bytes are yet to be sent. */
 #define CROWD_READS_MAX (SESSION_READS_MAX / 2)
 
-bool call_crowded(struct call *c, event_callback_fn again)
+bool request_backlogged(struct request *c, event_callback_fn again)
 {
 	struct session *s = c->session;
-	size_t most = c->crowded ? CROWD_READS_MAX : SESSION_READS_MAX;
-	bool full = session_crowded(s) || s->n_reads >= most;
+	size_t most = c->backlogged ? CROWD_READS_MAX : SESSION_READS_MAX;
+	bool full = session_over_read_limit(s) || s->n_reads >= most;
 
-	if (!c->crowded) {
-		if (!full && TAILQ_EMPTY(&s->crowd))
+	if (!c->backlogged) {
+		if (!full && TAILQ_EMPTY(&s->backlog))
 			return false;
-		c->crowded = true;
-		TAILQ_INSERT_TAIL(&s->crowd, c, crowd);
+		c->backlogged = true;
+		TAILQ_INSERT_TAIL(&s->backlog, c, backlog);
 	} else if (!full) {
-		leave_crowd(c);
+		leave_backlog(c);
 		return false;
 	}
-	call_after(c, CALL_CROWDED_MS, again);
+	request_set_timer(c, REQUEST_BACKLOG_MS, again);
 	return true;
 }
 
-static void on_late(void *arg, const struct store_result *res)
+static void on_deferred(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
-	struct refusal refusal = {0};
+	struct request *c = arg;
+	struct tool_error tool_error = {0};
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	if (res->rc == 0) {
-		c->late(c, &res->runs[0]);
+		c->deferred(c, &res->runs[0]);
 		return;
 	}
-	refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+	tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
 	       "the run ended, but its outcome cannot be read now: %s",
 	       store_says(res->rc));
-	call_refuse(c, &refusal);
+	request_tool_error(c, &tool_error);
 }
 
 static void look_again(evutil_socket_t fd, short what, void *arg)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 
 	(void)fd, (void)what;
-	if (call_crowded(c, look_again))
+	if (request_backlogged(c, look_again))
 		return;
-	call_hold_read(c);
+	request_ref_large(c);
 	store_get_run(c->session->server->store, c->session->requestor->name,
-		      c->late_id, on_late, c);
+		      c->deferred_id, on_deferred, c);
 }
 
-bool call_late(struct call *c, const struct run *r,
-	       void (*present)(struct call *c, const struct store_run *row))
+bool request_defer(struct request *c, const struct run *r,
+	       void (*present)(struct request *c, const struct store_run *row))
 {
-	if (!call_crowded(c, look_again))
+	if (!request_backlogged(c, look_again))
 		return false;
-	c->late = present;
-	memcpy(c->late_id, r->id, sizeof(c->late_id));
+	c->deferred = present;
+	memcpy(c->deferred_id, r->id, sizeof(c->deferred_id));
 	return true;
 }

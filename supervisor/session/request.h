@@ -18,19 +18,19 @@
 
 struct batch; /* answers that leave together; call.c */
 
-struct call {
+struct request {
 	struct session *session; /* NULL: the client is gone */
 	struct server *server;	 /* borrowed, as who asks: they outlive it */
 	struct requestor *requestor;
-	void *route;		 /* the transport's; see session.h */
+	void *stream;		 /* the transport's; see session.h */
 	struct rpc_msg msg;	 /* owned */
 	struct batch *batch;	 /* NULL: the answer leaves alone */
 	bool dropped;		 /* cancelled by the client: no answer */
-	unsigned held;		 /* see call_hold() */
-	bool reads;		 /* and call_hold_read() */
-	bool crowded;		 /* it is in session.crowd */
-	TAILQ_ENTRY(call) crowd;
-	LIST_ENTRY(call) link;	 /* in session.calls */
+	unsigned refs;		 /* see request_ref() */
+	bool reads;		 /* and request_ref_large() */
+	bool backlogged;		 /* it is in session.crowd */
+	TAILQ_ENTRY(request) backlog;
+	LIST_ENTRY(request) link;	 /* in session.calls */
 	UT_hash_handle hh;	 /* in session.by_id, once it has begun… */
 	bool begun;		 /* …which this says */
 
@@ -42,91 +42,91 @@ struct call {
 	struct run *run; /* borrowed; its watch is on while this is set */
 	struct run_watch watch;
 	struct event *timer;
-	void (*present)(struct call *c, struct run *r); /* when it has ended */
-	struct json_object *(*handle)(struct call *c, struct run *r);
+	void (*present)(struct request *c, struct run *r); /* when it has ended */
+	struct json_object *(*handle)(struct request *c, struct run *r);
 	/* It is dropped: what has to be while its route is still there. */
-	void (*leave)(struct call *c);
+	void (*leave)(struct request *c);
 	/* Nobody reads its route now; or NULL. */
-	void (*unheard)(struct call *c);
-	void (*late)(struct call *c, const struct store_run *row);
-	char late_id[ID_SIZE];
+	void (*reader_lost)(struct request *c);
+	void (*deferred)(struct request *c, const struct store_run *row);
+	char deferred_id[ID_SIZE];
 	void *state; /* released with the call by state_free */
 	void (*state_free)(void *state);
 };
 
 /* Takes MSG's contents. */
-struct call *call_new(struct session *s, void *route, struct rpc_msg *msg,
+struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg,
 		      struct batch *batch);
 
 /* It is to be served: from now on its id is in use, and can be cancelled. */
-void call_begin(struct call *c);
+void request_begin(struct request *c);
 
 /* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
-void call_result(struct call *c, struct json_object *result);
-void call_error(struct call *c, int code, struct json_object *data,
+void request_result(struct request *c, struct json_object *result);
+void request_error(struct request *c, int code, struct json_object *data,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * How long C's answer may be: max_answer_bytes, less what else is in its batch.
  * A longer one is an error instead, which says that.
  */
-size_t call_room(const struct call *c);
+size_t request_max_bytes(const struct request *c);
 /* Its whole message is there: it leaves, alone or with its batch. Taken. */
-void call_send(struct call *c, struct buf *answer);
+void request_send_message(struct request *c, struct buf *answer);
 
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
-void call_tool_result(struct call *c, struct json_object *obj, bool is_error);
+void request_tool_result(struct request *c, struct json_object *obj, bool is_error);
 /* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
-void call_tool_noted(struct call *c, struct json_object *obj, const char *note);
-void call_tool_text(struct call *c, const char *text, size_t len, bool is_error);
+void request_tool_result_noted(struct request *c, struct json_object *obj, const char *note);
+void request_tool_text(struct request *c, const char *text, size_t len, bool is_error);
 /* The same; TEXT is taken. */
-void call_tool_text_taken(struct call *c, char *text, size_t len, bool is_error);
+void request_tool_text_take(struct request *c, char *text, size_t len, bool is_error);
 /* For the audit log: what C asks for was refused with CODE. */
-void call_audit_refused(const struct call *c, const char *code);
+void request_audit_refused(const struct request *c, const char *code);
 /* The tool refuses, and that is recorded; R is emptied. */
-void call_refuse(struct call *c, struct refusal *r);
+void request_tool_error(struct request *c, struct tool_error *r);
 
 /*
  * Somebody else will call back about C: it must not be freed until then. In
- * the callback, call_release() says whether there is still somebody to
+ * the callback, request_unref() says whether there is still somebody to
  * answer; when not, C is gone.
  */
-void call_hold(struct call *c);
-bool call_release(struct call *c);
-/* As call_hold(), for an answer that may be large. */
-void call_hold_read(struct call *c);
+void request_ref(struct request *c);
+bool request_unref(struct request *c);
+/* As request_ref(), for an answer that may be large. */
+void request_ref_large(struct request *c);
 /* C's answer may be large, and is made by who does not hold it. */
-void call_reads(struct call *c);
+void request_mark_large(struct request *c);
 
 /* The client wants no answer any more: notifications/cancelled, or gone. */
-void call_drop(struct call *c, bool cancel_run);
+void request_drop(struct request *c, bool cancel_run);
 
 /* C waits for R, which is not over, and shows its progress meanwhile. */
-void call_watch(struct call *c, struct run *r);
-void call_unwatch(struct call *c);
+void request_watch(struct request *c, struct run *r);
+void request_unwatch(struct request *c);
 /*
  * The next call after C (NULL: the first) whose client waits for R's end, and
  * which nobody holds. Its session is there.
  */
-struct call *call_waiting(const struct run *r, const struct call *c);
+struct request *request_waiting(const struct run *r, const struct request *c);
 /*
  * Does C's client not read what was sent to it, or read much at once? Then a
  * large answer that can be had again is not made yet: it would lie about. AGAIN
- * (of C) is called when it is C's turn, or after CALL_CROWDED_MS, to ask once
+ * (of C) is called when it is C's turn, or after REQUEST_BACKLOG_MS, to ask once
  * more.
  */
-bool call_crowded(struct call *c, event_callback_fn again);
-#define CALL_CROWDED_MS 100
+bool request_backlogged(struct request *c, event_callback_fn again);
+#define REQUEST_BACKLOG_MS 100
 /*
  * R has ended and is recorded. When C's client is behind, answer later, from
  * R's row, by PRESENT; false: it is not.
  */
-bool call_late(struct call *c, const struct run *r,
-	       void (*present)(struct call *c, const struct store_run *row));
+bool request_defer(struct request *c, const struct run *r,
+	       void (*present)(struct request *c, const struct store_run *row));
 /* Fires once after MS, unless it is answered before. */
-void call_after(struct call *c, int64_t ms, event_callback_fn fn);
+void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
 
-struct batch *batch_new(struct session *s, void *route, size_t n);
+struct batch *batch_new(struct session *s, void *stream, size_t n);
 void batch_skip(struct batch *b); /* one of them needs no answer */
 void batch_gone(struct batch *b); /* nobody is there to be answered */
 

@@ -18,14 +18,14 @@
 #define CPU_MS 5000 /* far above what the longest output can take */
 
 struct made {
-	struct call *call; /* held */
-	struct making m;   /* with copies of its texts */
+	struct request *request; /* held */
+	struct response m;   /* with copies of its texts */
 	struct buf answer;
 	bool told;
 };
 
 /* M's answer to ID, as much shorter as it has to be; none when M has a fault. */
-static void put_answer(struct buf *answer, const char *id, struct making *m)
+static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
 	for (m->level = 0;; m->level++) {
 		struct json_object *result = m->make(m);
@@ -36,40 +36,40 @@ static void put_answer(struct buf *answer, const char *id, struct making *m)
 		rpc_put_result(answer, id, result);
 		json_object_put(result);
 		if (!m->gives_way || buf_len(answer) <= m->max ||
-		    m->level + 1 == MAKING_LEVELS)
+		    m->level + 1 == RESPONSE_LEVELS)
 			return;
 		buf_fini(answer);
 	}
 }
 
-static void leave(struct call *c, struct buf *answer, const struct making *m)
+static void leave(struct request *c, struct buf *answer, const struct response *m)
 {
 	if (m->fault[0] != '\0')
-		call_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
+		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
 	else
-		call_send(c, answer);
+		request_send_message(c, answer);
 }
 
 /* ---- on a thread ---- */
 
-static void work(struct offload_job *j, void *arg)
+static void work(struct thread_pool_job *j, void *arg)
 {
 	struct made *d = arg;
 
 	(void)j;
-	put_answer(&d->answer, d->call->msg.id, &d->m);
+	put_answer(&d->answer, d->request->msg.id, &d->m);
 }
 
 /* ---- on the loop ---- */
 
-static void on_made(void *arg, const struct offload_end *end)
+static void on_made(void *arg, const struct thread_pool_result *end)
 {
 	struct made *d = arg;
 
 	(void)end;
 	d->told = true;
-	if (call_release(d->call))
-		leave(d->call, &d->answer, &d->m);
+	if (request_unref(d->request))
+		leave(d->request, &d->answer, &d->m);
 }
 
 static void drop(void *arg)
@@ -77,7 +77,7 @@ static void drop(void *arg)
 	struct made *d = arg;
 
 	if (!d->told) /* the server ends, and nobody waits */
-		call_release(d->call);
+		request_unref(d->request);
 	buf_fini(&d->answer);
 	json_object_put(d->m.head);
 	free((char *)d->m.text);
@@ -87,7 +87,7 @@ static void drop(void *arg)
 	free(d);
 }
 
-static const struct offload_kind kind = {
+static const struct thread_pool_kind kind = {
     .name = "answer", .cpu_ms = CPU_MS, .work = work, .done = on_made, .drop = drop};
 
 static char *copy(const char *text, size_t len)
@@ -98,32 +98,32 @@ static char *copy(const char *text, size_t len)
 	return to;
 }
 
-static void make_later(struct call *c, const struct making *m)
+static void make_later(struct request *c, const struct response *m)
 {
 	struct made *d = xcalloc(1, sizeof(*d));
 
-	d->call = c;
+	d->request = c;
 	d->m = *m;
 	d->m.text = m->taken ? m->text : copy(m->text, m->len);
 	d->m.answer.id = xstrdup_opt(m->answer.id);
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
-	call_hold_read(c);
-	if (offload_submit(c->server->offload, c->requestor, &kind, d) != NULL)
+	request_ref_large(c);
+	if (thread_pool_submit(c->server->thread_pool, c->requestor, &kind, d) != NULL)
 		return;
 	drop(d);
-	call_error(c, RPC_INTERNAL_ERROR, NULL,
+	request_error(c, RPC_INTERNAL_ERROR, NULL,
 		   "too many large answers of yours are being made; ask for "
 		   "this one again when others have come");
 }
 
-void call_make(struct call *c, const struct making *m)
+void response_send(struct request *c, const struct response *m)
 {
-	struct making now = *m;
+	struct response now = *m;
 	struct buf answer = {0};
 
-	now.max = call_room(c);
-	if (intake_is_large(m->len)) {
+	now.max = request_max_bytes(c);
+	if (rpc_async_is_large(m->len)) {
 		make_later(c, &now);
 		return;
 	}

@@ -10,30 +10,30 @@
 #include "supervisor/session/request.h"
 #include "supervisor/run/resource_uri.h"
 
-#define MAKING_LEVELS 3
+#define RESPONSE_LEVELS 3
 
 /* What an answer is made of; which of it is used is up to MAKE. */
-struct making {
+struct response {
 	/*
 	 * The result, of nothing else than M and constants. NULL: there is
 	 * none, and FAULT says why.
 	 */
-	struct json_object *(*make)(struct making *m);
+	struct json_object *(*make)(struct response *m);
 	/* It can be shorter: made again with the next LEVEL while it is too long. */
 	bool gives_way;
-	unsigned level; /* below MAKING_LEVELS; 0: all that is asked for */
-	size_t max;	/* bytes of the message; see call_room() */
+	unsigned level; /* below RESPONSE_LEVELS; 0: all that is asked for */
+	size_t max;	/* bytes of the message; see request_max_bytes() */
 	char fault[512];
 	enum mcp_revision revision;
 	const char *text; /* LEN bytes */
 	size_t len;
 	bool taken; /* TEXT is not lent, but taken */
-	struct answer_source answer; /* of a run; its view is TEXT */
+	struct run_result_source answer; /* of a run; its view is TEXT */
 	const char *note; /* lent for good: what is said after it */
 	bool is_error;
 	const char *uri, *mime_type;
 	const char *part;      /* lent for good: the member of TEXT that is meant… */
-	struct own_piece piece; /* …and so much of it */
+	struct resource_uri_range piece; /* …and so much of it */
 	size_t all;	       /* bytes that there are, when TEXT is a piece */
 	/* Taken, and nobody else has a reference to any part of it; or NULL. */
 	struct json_object *head;
@@ -44,6 +44,6 @@ struct making {
  * or when it has much text as soon as a thread has made it. C's client counts as
  * one that awaits a large answer until then.
  */
-void call_make(struct call *c, const struct making *m);
+void response_send(struct request *c, const struct response *m);
 
 #endif

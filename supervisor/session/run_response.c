@@ -12,15 +12,15 @@
 #include "supervisor/templates/catalogue.h"
 #include "supervisor/run/task_json.h"
 
-static struct json_object *make(struct making *m)
+static struct json_object *make(struct response *m)
 {
 	m->answer.view = m->text;
 	m->answer.level = m->level;
 	m->answer.max = m->max;
-	return answer_make(&m->answer, m->revision);
+	return run_result_make(&m->answer, m->revision);
 }
 
-static struct json_object *make_of_task(struct making *m)
+static struct json_object *make_of_task(struct response *m)
 {
 	struct json_object *result = make(m);
 	struct json_object *meta = json_member(result, "_meta");
@@ -29,14 +29,14 @@ static struct json_object *make_of_task(struct making *m)
 		meta = json_object_new_object();
 		json_object_object_add(result, "_meta", meta);
 	}
-	task_add_related(meta, m->answer.id);
+	task_json_add_related(meta, m->answer.id);
 	return result;
 }
 
-static void answer_by(struct call *c, const struct answer_source *a,
-		      struct json_object *(*maker)(struct making *m))
+static void answer_by(struct request *c, const struct run_result_source *a,
+		      struct json_object *(*maker)(struct response *m))
 {
-	call_make(c, &(struct making){.make = maker,
+	response_send(c, &(struct response){.make = maker,
 				      .revision = c->session->revision,
 				      .answer = *a,
 				      .gives_way = true,
@@ -44,17 +44,17 @@ static void answer_by(struct call *c, const struct answer_source *a,
 				      .len = strlen(a->view)});
 }
 
-void call_answer(struct call *c, const struct answer_source *a)
+void run_response_send(struct request *c, const struct run_result_source *a)
 {
 	answer_by(c, a, make);
 }
 
-void call_answer_task(struct call *c, const struct answer_source *a)
+void run_response_send_task(struct request *c, const struct run_result_source *a)
 {
 	answer_by(c, a, make_of_task);
 }
 
-bool call_promised(const struct call *c, const char *template_id)
+bool run_response_has_schema(const struct request *c, const char *template_id)
 {
 	const struct template *t =
 	    catalogue_newest(c->server->catalogue, template_id);

@@ -10,14 +10,14 @@
 #include "supervisor/session/request.h"
 
 /* C is answered with A, whose texts are lent, now or from a thread. */
-void call_answer(struct call *c, const struct answer_source *a);
+void run_response_send(struct request *c, const struct run_result_source *a);
 /* The same for tasks/result: it says of which task. */
-void call_answer_task(struct call *c, const struct answer_source *a);
+void run_response_send_task(struct request *c, const struct run_result_source *a);
 
 /*
  * Does the tool of the template TEMPLATE_ID, as its clients know it now, have
- * an outputSchema? For answer_source.promised.
+ * an outputSchema? For run_result_source.promised.
  */
-bool call_promised(const struct call *c, const char *template_id);
+bool run_response_has_schema(const struct request *c, const char *template_id);
 
 #endif

@@ -26,11 +26,11 @@ void session_init(struct session *s, struct server *server,
 			      .via = TRUST_LOCAL,
 			      .revision = MCP_LATEST,
 			      .log_level = MCP_LEVEL_INFO};
-	LIST_INIT(&s->calls);
+	LIST_INIT(&s->requests);
 	LIST_INIT(&s->parts);
-	TAILQ_INIT(&s->crowd);
+	TAILQ_INIT(&s->backlog);
 	LIST_INIT(&s->subscriptions);
-	LIST_INIT(&s->askeds);
+	LIST_INIT(&s->client_requests);
 	LIST_INIT(&s->feeds);
 	LIST_INIT(&s->client_tasks);
 	LIST_INSERT_HEAD(&server->sessions, s, link);
@@ -48,30 +48,30 @@ static void drop_parts(struct parts *p);
 void session_fini(struct session *s)
 {
 	struct parts *p;
-	struct call *c;
+	struct request *c;
 
 	s->over = true;
 	while ((p = LIST_FIRST(&s->parts)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		drop_parts(p);
-	while ((c = LIST_FIRST(&s->calls)) != NULL)
-		call_drop(c, false);
+	while ((c = LIST_FIRST(&s->requests)) != NULL)
+		request_drop(c, false);
 	client_task_all_gone(s);
-	asked_all_gone(s);
-	task_feeds_gone(s);
+	client_requests_gone(s);
+	task_notify_session_gone(s);
 	subscriptions_gone(s);
 	leave_untold(s);
 	LIST_REMOVE(s, link);
 	json_object_put(s->client);
 }
 
-void session_tell(struct session *s, void *route, const char *method,
+void session_tell(struct session *s, void *stream, const char *method,
 		  struct json_object *params)
 {
 	struct buf out = {0};
 
 	rpc_put_notification(&out, method, params);
-	s->ops->send(s->arg, route, buf_data(&out), buf_len(&out));
+	s->ops->send(s->arg, stream, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
 }
 
@@ -82,7 +82,7 @@ static const char *const lists[] = {"notifications/tools/list_changed",
 
 static void tell_lists(struct session *s)
 {
-	s->stale = !session_reachable(s);
+	s->stale = !session_has_push_stream(s);
 	for (size_t i = 0; !s->stale && i < ARRAY_LEN(lists); i++)
 		session_tell(s, NULL, lists[i], NULL);
 }
@@ -100,7 +100,7 @@ static void tell_some(void *arg)
 		tell_lists(s);
 	}
 	if (!TAILQ_EMPTY(&srv->to_tell))
-		turn_wait(&srv->turns, &srv->chores, &srv->telling);
+		fair_queue_requeue(&srv->turns, &srv->chores, &srv->telling);
 }
 
 void session_lists_changed(struct server *srv)
@@ -116,7 +116,7 @@ void session_lists_changed(struct server *srv)
 	srv->telling.take = tell_some;
 	srv->telling.arg = srv;
 	if (srv->telling.lane == NULL && !TAILQ_EMPTY(&srv->to_tell))
-		turn_ask(&srv->turns, &srv->chores, &srv->telling);
+		fair_queue_submit(&srv->turns, &srv->chores, &srv->telling);
 }
 
 void session_changed(struct session *s)
@@ -125,54 +125,54 @@ void session_changed(struct session *s)
 		s->changed(s->arg);
 }
 
-void session_reached(struct session *s)
+void session_push_opened(struct session *s)
 {
 	if (s->stale)
 		tell_lists(s);
 	subscriptions_reached(s);
-	task_feeds_reachable(s);
+	task_notify_push_opened(s);
 }
 
-bool session_heard(const struct session *s, void *route)
+bool session_has_reader(const struct session *s, void *stream)
 {
-	if (route == NULL)
-		return session_reachable(s);
-	return s->ops->heard == NULL || s->ops->heard(s->arg, route);
+	if (stream == NULL)
+		return session_has_push_stream(s);
+	return s->ops->has_reader == NULL || s->ops->has_reader(s->arg, stream);
 }
 
-void session_unheard(struct session *s, void *route)
+void session_reader_lost(struct session *s, void *stream)
 {
-	struct call *c;
+	struct request *c;
 
-	if (route == NULL) {
-		task_feeds_unheard(s);
+	if (stream == NULL) {
+		task_notify_reader_lost(s);
 		return;
 	}
-	LIST_FOREACH(c, &s->calls, link)
-		if (c->route == route && c->unheard != NULL)
-			c->unheard(c);
+	LIST_FOREACH(c, &s->requests, link)
+		if (c->stream == stream && c->reader_lost != NULL)
+			c->reader_lost(c);
 }
 
-bool session_reachable(const struct session *s)
+bool session_has_push_stream(const struct session *s)
 {
-	return s->ops->reachable == NULL || s->ops->reachable(s->arg);
+	return s->ops->has_push_stream == NULL || s->ops->has_push_stream(s->arg);
 }
 
-bool session_behind(const struct session *s)
+bool session_is_backlogged(const struct session *s)
 {
-	return s->ops->behind != NULL && s->ops->behind(s->arg);
+	return s->ops->backlogged != NULL && s->ops->backlogged(s->arg);
 }
 
-bool session_crowded(const struct session *s)
+bool session_over_read_limit(const struct session *s)
 {
 	return s->n_reads >= SESSION_READS_MAX ||
-	       s->requestor->n_reads >= REQUESTOR_READS_MAX || session_behind(s);
+	       s->requestor->n_reads >= REQUESTOR_READS_MAX || session_is_backlogged(s);
 }
 
-void session_part(struct session *s, void *route)
+void session_detach(struct session *s, void *stream)
 {
-	if (s->ops->part != NULL)
-		s->ops->part(s->arg, route);
+	if (s->ops->detach != NULL)
+		s->ops->detach(s->arg, stream);
 }
 
 bool session_declares(const struct session *s, const char *path)
@@ -190,13 +190,13 @@ bool session_declares(const struct session *s, const char *path)
 	return json_object_is_type(at, json_type_object);
 }
 
-void session_refuse(struct session *s, void *route, int code, const char *why)
+void session_refuse(struct session *s, void *stream, int code, const char *errmsg)
 {
 	struct buf out = {0};
 
-	rpc_put_error(&out, NULL, code, why, NULL);
+	rpc_put_error(&out, NULL, code, errmsg, NULL);
 	s->refusing = true;
-	s->ops->answer(s->arg, route, buf_data(&out), buf_len(&out));
+	s->ops->answer(s->arg, stream, buf_data(&out), buf_len(&out));
 	s->refusing = false;
 	buf_fini(&out);
 }
@@ -206,25 +206,25 @@ enum template_trust session_trust(const struct session *s)
 	return requestor_trust(s->requestor, s->via);
 }
 
-struct call *session_call(const struct session *s, const char *key, size_t len)
+struct request *session_find_request(const struct session *s, const char *key, size_t len)
 {
-	struct call *c;
+	struct request *c;
 
 	HASH_FIND(hh, s->by_id, key, len, c);
 	return c;
 }
 
-static void answer_broken(struct session *s, void *route, struct rpc_msg *m,
+static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 			  struct batch *batch)
 {
-	struct call *c = call_new(s, route, m, batch);
+	struct request *c = request_new(s, stream, m, batch);
 
 	s->refusing = batch == NULL;
-	call_error(c, c->msg.code, NULL, "%s", c->msg.text);
+	request_error(c, c->msg.code, NULL, "%s", c->msg.text);
 	s->refusing = false;
 }
 
-static void answer_limited(struct call *c, int64_t retry_after_ms)
+static void answer_limited(struct request *c, int64_t retry_after_ms)
 {
 	struct session *s = c->session;
 	struct json_object *d = json_object_new_object();
@@ -236,7 +236,7 @@ static void answer_limited(struct call *c, int64_t retry_after_ms)
 			       json_object_new_int64(retry_after_ms));
 	if (c->batch == NULL) /* else others of it may have been served */
 		s->limited_ms = retry_after_ms;
-	call_error(c, RPC_RATE_LIMITED, d,
+	request_error(c, RPC_RATE_LIMITED, d,
 		   "more than %lld requests a second came, which is "
 		   "rate_per_second in [requestor \"%s\"], and the operator's "
 		   "to raise; try again in %lld ms",
@@ -246,7 +246,7 @@ static void answer_limited(struct call *c, int64_t retry_after_ms)
 }
 
 /* Who has used up its requests may still ask whether we are there. */
-static bool is_within_rate(const struct call *c, int64_t *retry_after_ms)
+static bool is_within_rate(const struct request *c, int64_t *retry_after_ms)
 {
 	struct requestor *q = c->session->requestor;
 
@@ -256,13 +256,13 @@ static bool is_within_rate(const struct call *c, int64_t *retry_after_ms)
 }
 
 /* May C's client ask for anything now? False: C has been answered. */
-static bool is_welcome(struct call *c)
+static bool is_welcome(struct request *c)
 {
 	struct requestor *q = c->session->requestor;
 	int64_t retry_after_ms;
 
 	if (requestor_gone(q)) {
-		call_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(c, RPC_INVALID_REQUEST, NULL,
 			   "the operator has removed [requestor \"%s\"] from "
 			   "the configuration; connect again as somebody else",
 			   q->name);
@@ -274,27 +274,27 @@ static bool is_welcome(struct call *c)
 	return false;
 }
 
-static void on_request(struct session *s, void *route, struct rpc_msg *m,
+static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 		       struct batch *batch)
 {
-	bool in_use = session_call(s, m->id_key, m->id_key_len) != NULL;
-	bool too_many = s->n_calls >= SESSION_CALLS_MAX;
-	struct call *c = call_new(s, route, m, batch);
+	bool in_use = session_find_request(s, m->id_key, m->id_key_len) != NULL;
+	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
+	struct request *c = request_new(s, stream, m, batch);
 
 	if (!is_welcome(c))
 		return;
 	if (in_use) {
-		call_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(c, RPC_INVALID_REQUEST, NULL,
 			   "the id %.64s belongs to a request that is under "
 			   "way; each request needs its own",
 			   c->msg.id);
 	} else if (too_many) {
-		call_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(c, RPC_INTERNAL_ERROR, NULL,
 			   "%d requests are under way on this connection; "
 			   "wait for answers",
-			   SESSION_CALLS_MAX);
+			   SESSION_REQUESTS_MAX);
 	} else {
-		call_begin(c);
+		request_begin(c);
 		methods_call(c);
 	}
 }
@@ -303,28 +303,28 @@ static void on_request(struct session *s, void *route, struct rpc_msg *m,
  * M is emptied; BATCH, when there is one, loses one that it waits for. Does
  * it get an answer?
  */
-static bool on_message(struct session *s, void *route, struct rpc_msg *m,
+static bool on_message(struct session *s, void *stream, struct rpc_msg *m,
 		       struct batch *batch)
 {
 	switch (m->kind) {
 	case RPC_REQUEST:
-		on_request(s, route, m, batch);
+		on_request(s, stream, m, batch);
 		return true;
 	case RPC_BROKEN:
-		answer_broken(s, route, m, batch);
+		answer_broken(s, stream, m, batch);
 		return true;
 	case RPC_NOTIFICATION:
 		methods_notify(s, m);
 		break;
 	case RPC_RESPONSE:
-		asked_answer(s, m);
+		client_request_response(s, m);
 		break;
 	case RPC_BATCH:
 		break;
 	}
 	if (batch != NULL)
 		batch_skip(batch);
-	intake_discard(s->server->offload, s->requestor, m);
+	rpc_async_free(s->server->thread_pool, s->requestor, m);
 	return false;
 }
 
@@ -332,11 +332,11 @@ static bool on_message(struct session *s, void *route, struct rpc_msg *m,
 
 struct parts {
 	struct session *session;
-	void *route;
+	void *stream;
 	struct batch *batch;
 	struct rpc_msg m; /* owned */
 	size_t next;
-	struct turn turn;
+	struct fair_queue_turn turn;
 	LIST_ENTRY(parts) link; /* in session.parts */
 };
 
@@ -344,9 +344,9 @@ static void parts_free(struct parts *p)
 {
 	struct session *s = p->session;
 
-	turn_leave(&p->turn);
+	fair_queue_cancel(&p->turn);
 	LIST_REMOVE(p, link);
-	intake_discard(s->server->offload, s->requestor, &p->m);
+	rpc_async_free(s->server->thread_pool, s->requestor, &p->m);
 	free(p);
 }
 
@@ -354,16 +354,16 @@ static void take_part(void *arg)
 {
 	struct parts *p = arg;
 	struct session *s = p->session;
-	struct rpc_msg *part = &p->m.parts[p->next++];
+	struct rpc_msg *detach = &p->m.parts[p->next++];
 
-	on_message(s, p->route, part, p->batch);
+	on_message(s, p->stream, detach, p->batch);
 	if (p->next < p->m.n_parts) {
-		turn_wait(&s->server->turns, &s->requestor->turns, &p->turn);
+		fair_queue_requeue(&s->server->turns, &s->requestor->turns, &p->turn);
 		return;
 	}
 	parts_free(p);
-	if (s->eased != NULL)
-		s->eased(s->arg);
+	if (s->on_read_done != NULL)
+		s->on_read_done(s->arg);
 }
 
 /* The client is gone: nobody takes what is left. */
@@ -387,24 +387,24 @@ static bool wants_answer(const struct rpc_msg *m)
 	return false;
 }
 
-static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
+static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 {
 	struct parts *p;
 	bool answered;
-	char why[80];
+	char errmsg[80];
 
 	if (m->parts == NULL) {
-		snprintf(why, sizeof(why),
+		snprintf(errmsg, sizeof(errmsg),
 			 "a batch of %zu messages came; at most %d are taken",
 			 m->n_parts, RPC_BATCH_MAX);
-		session_refuse(s, route, RPC_INVALID_REQUEST, why);
+		session_refuse(s, stream, RPC_INVALID_REQUEST, errmsg);
 		return true;
 	}
 	answered = wants_answer(m);
 	p = xcalloc(1, sizeof(*p));
 	*p = (struct parts){.session = s,
-			    .route = route,
-			    .batch = batch_new(s, route, m->n_parts),
+			    .stream = stream,
+			    .batch = batch_new(s, stream, m->n_parts),
 			    .m = *m,
 			    .turn = {.take = take_part, .arg = p}};
 	LIST_INSERT_HEAD(&s->parts, p, link);
@@ -413,27 +413,27 @@ static bool on_batch(struct session *s, void *route, struct rpc_msg *m)
 	return answered;
 }
 
-bool session_take(struct session *s, void *route, struct rpc_msg *m)
+bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 {
 	bool answered = true;
 
 	if (m->kind != RPC_BATCH)
-		return on_message(s, route, m, NULL);
+		return on_message(s, stream, m, NULL);
 	if (s->greeted && mcp_has(s->revision, MCP_BATCHES))
-		answered = on_batch(s, route, m);
+		answered = on_batch(s, stream, m);
 	else
-		session_refuse(s, route, RPC_INVALID_REQUEST,
+		session_refuse(s, stream, RPC_INVALID_REQUEST,
 			       "an array came; batches belong to revision "
 			       "2025-03-26 alone: send one message at a time");
-	intake_discard(s->server->offload, s->requestor, m);
+	rpc_async_free(s->server->thread_pool, s->requestor, m);
 	return answered;
 }
 
-bool session_receive(struct session *s, void *route, const char *text,
+bool session_receive(struct session *s, void *stream, const char *text,
 		     size_t len)
 {
 	struct rpc_msg m;
 
 	rpc_parse(&m, text, len);
-	return session_take(s, route, &m);
+	return session_take(s, stream, &m);
 }

@@ -16,7 +16,7 @@
 #include "supervisor/run/run.h"
 #include "supervisor/server.h"
 
-#define SESSION_CALLS_MAX 2048 /* under way at once */
+#define SESSION_REQUESTS_MAX 2048 /* under way at once */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
 #define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
 #define SESSION_WRITE_BYTES (1u << 20) /* at once: 0.5 ms */
@@ -27,22 +27,22 @@
  * to; NULL: it belongs to none.
  */
 struct session_ops {
-	void (*send)(void *arg, void *route, const char *text, size_t len);
+	void (*send)(void *arg, void *stream, const char *text, size_t len);
 	/*
 	 * The last of ROUTE: the answer, or all answers of a batch. TEXT NULL:
 	 * there will be none, for it was cancelled. ROUTE is used no more.
 	 */
-	void (*answer)(void *arg, void *route, const char *text, size_t len);
+	void (*answer)(void *arg, void *stream, const char *text, size_t len);
 	/* The same, of a large one whose bytes are taken. NULL: answer() copies. */
-	void (*answer_taken)(void *arg, void *route, struct buf *answer);
+	void (*answer_taken)(void *arg, void *stream, struct buf *answer);
 	/* Is there a way for what belongs to no request? NULL: always. */
-	bool (*reachable)(void *arg);
+	bool (*has_push_stream)(void *arg);
 	/* Let the client fetch what ROUTE brings, later. NULL: it cannot. */
-	void (*part)(void *arg, void *route);
+	void (*detach)(void *arg, void *stream);
 	/* Does anybody read what ROUTE brings, now? NULL: always. */
-	bool (*heard)(void *arg, void *route);
+	bool (*has_reader)(void *arg, void *stream);
 	/* Is too much unread of what was sent? Then send answers alone. */
-	bool (*behind)(void *arg);
+	bool (*backlogged)(void *arg);
 };
 
 struct session {
@@ -55,7 +55,7 @@ struct session {
 	void *arg;
 	/* A large answer is awaited no more, or a batch has been taken: what
 	 * comes next may be. Set by who reads, or NULL. */
-	void (*eased)(void *arg);
+	void (*on_read_done)(void *arg);
 	/* Its level or subscriptions are others. Set by who keeps them, or NULL. */
 	void (*changed)(void *arg);
 	bool greeted; /* initialize was answered */
@@ -67,16 +67,16 @@ struct session {
 	struct json_object *client; /* the capabilities that it declared */
 	unsigned log_level; /* of proto/mcp/mcp.h: what is graver is told too */
 	LIST_ENTRY(session) link; /* in server.sessions */
-	LIST_HEAD(calls, call) calls;
+	LIST_HEAD(calls, request) requests;
 	/* Of batches, not taken yet: over lines nothing else is, then. */
 	LIST_HEAD(session_parts, parts) parts;
-	struct call *by_id; /* of these, as a table */
-	size_t n_calls;
+	struct request *by_id; /* of these, as a table */
+	size_t n_requests;
 	size_t n_reads; /* of these, those that await a large answer */
-	TAILQ_HEAD(crowd, call) crowd; /* and those that wait for a turn */
-	LIST_HEAD(askeds, asked) askeds; /* what we asked the client */
-	size_t n_askeds;
-	LIST_HEAD(feeds, task_feed) feeds; /* of tasks that it made */
+	TAILQ_HEAD(crowd, request) backlog; /* and those that wait for a turn */
+	LIST_HEAD(client_requests, client_request) client_requests; /* what we asked the client */
+	size_t n_client_requests;
+	LIST_HEAD(feeds, task_notify) feeds; /* of tasks that it made */
 	uint64_t last_asked; /* the id of the newest */
 	LIST_HEAD(subscriptions, subscription) subscriptions;
 	size_t n_subscriptions;
@@ -92,7 +92,7 @@ void session_init(struct session *s, struct server *server,
 void session_fini(struct session *s);
 
 /* The notification METHOD, with PARAMS (lent, or NULL). */
-void session_tell(struct session *s, void *route, const char *method,
+void session_tell(struct session *s, void *stream, const char *method,
 		  struct json_object *params);
 /*
  * The templates are others: each client is told that its lists have changed,
@@ -101,19 +101,19 @@ void session_tell(struct session *s, void *route, const char *method,
 void session_lists_changed(struct server *srv);
 /* What a client has set for S is something else now. */
 void session_changed(struct session *s);
-bool session_reachable(const struct session *s);
+bool session_has_push_stream(const struct session *s);
 /* Its client does not read what was sent to it. */
-bool session_behind(const struct session *s);
+bool session_is_backlogged(const struct session *s);
 /* That, or it awaits enough large answers: no more of these for now. */
-bool session_crowded(const struct session *s);
+bool session_over_read_limit(const struct session *s);
 /* The transport has a way again for what belongs to no request. */
-void session_reached(struct session *s);
+void session_push_opened(struct session *s);
 /* Is ROUTE (NULL: what belongs to no request) read now? */
-bool session_heard(const struct session *s, void *route);
+bool session_has_reader(const struct session *s, void *stream);
 /* It is read no more, but may be again. */
-void session_unheard(struct session *s, void *route);
+void session_reader_lost(struct session *s, void *stream);
 /* What ROUTE brings is fetched later, where the transport knows such a thing. */
-void session_part(struct session *s, void *route);
+void session_detach(struct session *s, void *stream);
 /* Did the client declare the capability at PATH ("sampling/tools")? */
 bool session_declares(const struct session *s, const char *path);
 
@@ -121,19 +121,19 @@ bool session_declares(const struct session *s, const char *path);
  * One message (or a batch) of LEN bytes came by ROUTE. True: ROUTE gets an
  * answer, now or later; false: nothing in it wants one.
  */
-bool session_receive(struct session *s, void *route, const char *text,
+bool session_receive(struct session *s, void *stream, const char *text,
 		     size_t len);
 
 /* The same, for what has been parsed: M is emptied. */
-bool session_take(struct session *s, void *route, struct rpc_msg *m);
+bool session_take(struct session *s, void *stream, struct rpc_msg *m);
 
 /* A message that could not even be read: answered without an id. */
-void session_refuse(struct session *s, void *route, int code, const char *why);
+void session_refuse(struct session *s, void *stream, int code, const char *errmsg);
 
 /* What its client is trusted with, now. */
 enum template_trust session_trust(const struct session *s);
 
 /* The call under way whose id has this key (of rpc_id_key()), or NULL. */
-struct call *session_call(const struct session *s, const char *key, size_t len);
+struct request *session_find_request(const struct session *s, const char *key, size_t len);
 
 #endif

@@ -12,18 +12,18 @@
 
 #define STATUS_EVERY_MS 100 /* but the end is told at once */
 
-struct task_feed {
+struct task_notify {
 	struct run_watch watch; /* on run */
 	struct run *run;
 	struct session *session;
-	LIST_ENTRY(task_feed) link; /* in session.feeds */
+	LIST_ENTRY(task_notify) link; /* in session.feeds */
 	struct progress progress;   /* its token is owned */
-	enum task_status told;
+	enum task_json_status told;
 	int64_t told_ms;
 	struct event *later; /* a change, held back by the rate */
 };
 
-static void feed_free(struct task_feed *f)
+static void feed_free(struct task_notify *f)
 {
 	run_watch_del(&f->watch);
 	f->run->task.feed = NULL;
@@ -34,21 +34,21 @@ static void feed_free(struct task_feed *f)
 	free(f);
 }
 
-static void tell_status(struct task_feed *f)
+static void tell_status(struct task_notify *f)
 {
 	struct json_object *task;
 
-	f->told = task_status(f->run);
+	f->told = task_json_status(f->run);
 	f->told_ms = clock_mono_ms();
-	if (!session_reachable(f->session))
+	if (!session_has_push_stream(f->session))
 		return; /* nobody may rely on it: they poll as well */
-	task = task_view(f->run);
+	task = task_json_make(f->run);
 	session_tell(f->session, NULL, "notifications/tasks/status", task);
 	json_object_put(task);
 }
 
 /* F's task has another status than was told, and it is not its last. */
-static void on_change(struct task_feed *f)
+static void on_change(struct task_notify *f)
 {
 	int64_t wait = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
 	struct timeval tv = {.tv_usec = wait * 1000};
@@ -61,33 +61,33 @@ static void on_change(struct task_feed *f)
 
 static void on_later(evutil_socket_t fd, short what, void *arg)
 {
-	struct task_feed *f = arg;
+	struct task_notify *f = arg;
 
 	(void)fd, (void)what;
 	/* an end that is not recorded yet is nobody's to know */
-	if (!run_terminal(f->run) && task_status(f->run) != f->told)
+	if (!run_terminal(f->run) && task_json_status(f->run) != f->told)
 		tell_status(f);
 }
 
-static void on_progress(struct task_feed *f)
+static void on_progress(struct task_notify *f)
 {
-	if (session_reachable(f->session))
+	if (session_has_push_stream(f->session))
 		progress_news(&f->progress, f->run);
 }
 
 static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 {
-	struct task_feed *f = CONTAINER(w, struct task_feed, watch);
-	enum task_status status = task_status(r);
+	struct task_notify *f = CONTAINER(w, struct task_notify, watch);
+	enum task_json_status status = task_json_status(r);
 
-	if (!task_lives(r) || r->unrecorded != NULL) {
+	if (!task_json_is_live(r) || r->unrecorded != NULL) {
 		feed_free(f);
 	} else if (news == NEWS_LOG) {
-		if (session_reachable(f->session))
+		if (session_has_push_stream(f->session))
 			logging_tell(f->session, NULL, r, r->id);
 	} else if (news == NEWS_PROGRESS) {
 		on_progress(f);
-	} else if (task_over(status)) { /* recorded, or being cancelled */
+	} else if (task_json_is_over(status)) { /* recorded, or being cancelled */
 		progress_stop(&f->progress, true);
 		tell_status(f);
 		feed_free(f);
@@ -96,10 +96,10 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 	}
 }
 
-void task_feed_start(struct session *s, struct run *r,
+void task_notify_start(struct session *s, struct run *r,
 		     struct json_object *token)
 {
-	struct task_feed *f = xcalloc(1, sizeof(*f));
+	struct task_notify *f = xcalloc(1, sizeof(*f));
 
 	f->run = r;
 	f->session = s;
@@ -119,29 +119,29 @@ void task_feed_start(struct session *s, struct run *r,
 }
 
 /* A question that is refused meanwhile is news of its run, which may end F. */
-void task_feeds_reachable(struct session *s)
+void task_notify_push_opened(struct session *s)
 {
-	struct task_feed *f, *after;
+	struct task_notify *f, *after;
 
 	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
 		after = LIST_NEXT(f, link);
-		input_reachable(f->run);
+		input_push_opened(f->run);
 	}
 }
 
-void task_feeds_unheard(struct session *s)
+void task_notify_reader_lost(struct session *s)
 {
-	struct task_feed *f, *after;
+	struct task_notify *f, *after;
 
 	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
 		after = LIST_NEXT(f, link);
-		input_unheard(f->run, NULL);
+		input_reader_lost(f->run, NULL);
 	}
 }
 
-void task_feeds_gone(struct session *s)
+void task_notify_session_gone(struct session *s)
 {
-	struct task_feed *f, *after;
+	struct task_notify *f, *after;
 
 	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
 		after = LIST_NEXT(f, link);
@@ -149,7 +149,7 @@ void task_feeds_gone(struct session *s)
 	}
 }
 
-struct session *task_feed_session(const struct run *r)
+struct session *task_notify_session(const struct run *r)
 {
 	return r->task.feed != NULL ? r->task.feed->session : NULL;
 }

@@ -8,27 +8,27 @@
 
 #include "supervisor/session/session.h"
 
-struct task_feed;
+struct task_notify;
 
 /*
  * R's CreateTaskResult has just left for S: tell S from now on, until the
  * task is over or has expired, or S ends. TOKEN (lent) may be NULL.
  */
-void task_feed_start(struct session *s, struct run *r,
+void task_notify_start(struct session *s, struct run *r,
 		     struct json_object *token);
 
 /* S has a way (again) for what belongs to no request: its tasks may ask. */
-void task_feeds_reachable(struct session *s);
+void task_notify_push_opened(struct session *s);
 
 /* S ends; its tasks go on. */
-void task_feeds_gone(struct session *s);
+void task_notify_session_gone(struct session *s);
 /* What belongs to no request is read no more. */
-void task_feeds_unheard(struct session *s);
+void task_notify_reader_lost(struct session *s);
 
 /*
  * The session that made task R, once it has its CreateTaskResult; NULL before
  * that, when it is gone, and when the task is over. Borrowed.
  */
-struct session *task_feed_session(const struct run *r);
+struct session *task_notify_session(const struct run *r);
 
 #endif

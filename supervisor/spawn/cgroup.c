@@ -26,7 +26,7 @@
 #define SELF_SHARES 50
 #define MAKE_TRIES 10
 #define LEAVE_TRIES 100
-#define LEAVE_NAP_NS 20000000L
+#define LEAVE_WAIT_NS 20000000L
 #define MOUNTINFO_MAX (1u << 20)
 
 struct cgroups cgroups;
@@ -50,7 +50,7 @@ const char *cgroup_name(void)
 
 const char *cgroup_why(void)
 {
-	return cgroups.why;
+	return cgroups.errmsg;
 }
 
 static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
@@ -58,7 +58,7 @@ static void __attribute__((format(printf, 1, 2))) because(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(cgroups.why, sizeof(cgroups.why), fmt, ap);
+	vsnprintf(cgroups.errmsg, sizeof(cgroups.errmsg), fmt, ap);
 	va_end(ap);
 }
 
@@ -110,7 +110,7 @@ static int remove_base(const char *base, bool whole)
 
 void cgroup_remove(void)
 {
-	const struct timespec nap = {.tv_nsec = LEAVE_NAP_NS};
+	const struct timespec delay = {.tv_nsec = LEAVE_WAIT_NS};
 
 	for (int t = 0; t < CGROUP_TREES; t++) {
 		int rc = -EBUSY;
@@ -121,7 +121,7 @@ void cgroup_remove(void)
 		     i++) {
 			rc = remove_base(cgroups.base[t], cgroups.made[t]);
 			if (rc == -EBUSY)
-				nanosleep(&nap, NULL);
+				nanosleep(&delay, NULL);
 		}
 		if (cgroups.lock[t] > 0)
 			close(cgroups.lock[t]);

@@ -15,7 +15,7 @@
 
 extern struct cgroups {
 	enum cgroup_version version;
-	char why[512];
+	char errmsg[512];
 	char *base[CGROUP_TREES]; /* our own folder in each; NULL: none */
 	bool made[CGROUP_TREES];  /* and we made it, to be removed */
 	int lock[CGROUP_TREES];	  /* held on it: its server lives */

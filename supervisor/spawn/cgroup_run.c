@@ -20,7 +20,7 @@ static struct slot {
 	int procs[CGROUP_TREES];
 	struct cgroup_use before; /* what earlier runs in it had used */
 	int peak; /* version 2: reset for this descriptor alone; 0: none */
-} slots[CREW_SLOTS];
+} slots[ZYGOTE_PROTO_SLOTS];
 
 static void name_slot(char name[16], uint32_t slot)
 {
@@ -31,7 +31,7 @@ int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 {
 	char name[16];
 
-	if (slot >= CREW_SLOTS || (unsigned)tree >= CGROUP_TREES)
+	if (slot >= ZYGOTE_PROTO_SLOTS || (unsigned)tree >= CGROUP_TREES)
 		return -EINVAL;
 	if (cgroups.base[tree] == NULL)
 		return -ENOENT;
@@ -49,7 +49,7 @@ static int make_slot(uint32_t slot)
 
 		if (cgroups.base[t] == NULL)
 			continue;
-		fd = keeper_make_run(slot, (enum cgroup_tree)t);
+		fd = privsep_make_run(slot, (enum cgroup_tree)t);
 		if (fd == -ENOTCONN)
 			fd = cgroup_make_run(slot, (enum cgroup_tree)t);
 		if (fd < 0)

@@ -13,22 +13,22 @@ static const struct {
 	uint32_t bit;
 	const char *name;
 } guards[] = {
-    {CREW_GUARD_SECCOMP, "seccomp"},
-    {CREW_GUARD_NNP, "no_new_privs"},
-    {CREW_GUARD_CAPS, "capabilities"},
-    {CREW_GUARD_USERNS, "userns"},
-    {CREW_GUARD_NETNS, "netns"},
-    {CREW_GUARD_IPCNS, "ipcns"},
-    {CREW_GUARD_UTSNS, "utsns"},
-    {CREW_GUARD_MNTNS, "mntns"},
-    {CREW_GUARD_ROOT, "root"},
-    {CREW_GUARD_UID, "uid"},
-    {CREW_GUARD_LANDLOCK, "landlock"},
-    {CREW_GUARD_RLIMITS, "rlimits"},
-    {CREW_GUARD_CLOSED, "descriptors"},
-    {CREW_GUARD_EMPTY_ENV, "environment"},
-    {CREW_GUARD_UNDUMPABLE, "undumpable"},
-    {CREW_GUARD_PDEATHSIG, "pdeathsig"},
+    {ZYGOTE_PROTO_GUARD_SECCOMP, "seccomp"},
+    {ZYGOTE_PROTO_GUARD_NNP, "no_new_privs"},
+    {ZYGOTE_PROTO_GUARD_CAPS, "capabilities"},
+    {ZYGOTE_PROTO_GUARD_USERNS, "userns"},
+    {ZYGOTE_PROTO_GUARD_NETNS, "netns"},
+    {ZYGOTE_PROTO_GUARD_IPCNS, "ipcns"},
+    {ZYGOTE_PROTO_GUARD_UTSNS, "utsns"},
+    {ZYGOTE_PROTO_GUARD_MNTNS, "mntns"},
+    {ZYGOTE_PROTO_GUARD_ROOT, "root"},
+    {ZYGOTE_PROTO_GUARD_UID, "uid"},
+    {ZYGOTE_PROTO_GUARD_LANDLOCK, "landlock"},
+    {ZYGOTE_PROTO_GUARD_RLIMITS, "rlimits"},
+    {ZYGOTE_PROTO_GUARD_CLOSED, "descriptors"},
+    {ZYGOTE_PROTO_GUARD_EMPTY_ENV, "environment"},
+    {ZYGOTE_PROTO_GUARD_UNDUMPABLE, "undumpable"},
+    {ZYGOTE_PROTO_GUARD_PDEATHSIG, "pdeathsig"},
     {GUARD_CGROUP, "cgroup"},
 };
 
@@ -37,13 +37,13 @@ static const struct {
  * no_new_privs makes that harmless, so restricted does without.
  */
 #define NEED_RESTRICTED                                                        \
-	(CREW_GUARD_SECCOMP | CREW_GUARD_NNP | CREW_GUARD_RLIMITS |            \
-	 CREW_GUARD_CLOSED | CREW_GUARD_EMPTY_ENV | CREW_GUARD_UNDUMPABLE)
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_RLIMITS |            \
+	 ZYGOTE_PROTO_GUARD_CLOSED | ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE)
 #define NEED_CONTAINER                                                         \
-	(NEED_RESTRICTED | CREW_GUARD_CAPS | CREW_GUARD_PDEATHSIG)
+	(NEED_RESTRICTED | ZYGOTE_PROTO_GUARD_CAPS | ZYGOTE_PROTO_GUARD_PDEATHSIG)
 #define NEED_NAMESPACES                                                        \
-	(CREW_GUARD_USERNS | CREW_GUARD_NETNS | CREW_GUARD_IPCNS |             \
-	 CREW_GUARD_UTSNS | CREW_GUARD_MNTNS | CREW_GUARD_ROOT)
+	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
+	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT)
 
 /* What each level needs; every one includes those below it. */
 static const struct {
@@ -52,10 +52,10 @@ static const struct {
 } levels[ISOLATION_LEVELS] = {
     [ISOLATION_NONE] = {"none", 0},
     [ISOLATION_RESTRICTED] = {"restricted", NEED_RESTRICTED},
-    [ISOLATION_CONTAINER] = {"container", NEED_CONTAINER | CREW_GUARD_LANDLOCK},
+    [ISOLATION_CONTAINER] = {"container", NEED_CONTAINER | ZYGOTE_PROTO_GUARD_LANDLOCK},
     [ISOLATION_USERNS] = {"userns", NEED_CONTAINER | NEED_NAMESPACES},
     [ISOLATION_FULL] = {"full", NEED_CONTAINER | NEED_NAMESPACES |
-				    CREW_GUARD_LANDLOCK | CREW_GUARD_UID |
+				    ZYGOTE_PROTO_GUARD_LANDLOCK | ZYGOTE_PROTO_GUARD_UID |
 				    GUARD_CGROUP},
 };
 
@@ -90,7 +90,7 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 	return v;
 }
 
-void isolation_set(struct isolation *iso, const struct crew_note *report,
+void isolation_set(struct isolation *iso, const struct zygote_proto_event *report,
 		   const char *cgroup)
 {
 	struct isolation programs = *iso; /* they are measured apart */

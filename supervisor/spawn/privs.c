@@ -54,15 +54,15 @@ static void take(const struct passwd *pw)
 }
 
 /* An id that is nobody's, and that we may become. */
-static int take_spare(char *why, size_t size)
+static int take_spare(char *errmsg, size_t size)
 {
 	uid_t id;
-	int rc = uids_spare(&id, why, size);
+	int rc = uid_range_spare(&id, errmsg, size);
 
 	if (rc < 0)
 		return rc;
 	if (setresgid(-1, id, -1) != 0 || setresgid(-1, 0, -1) != 0) {
-		snprintf(why, size,
+		snprintf(errmsg, size,
 			 "started as root, but uid %u cannot be had here: %s; "
 			 "add a user %s, or name another in [server] user",
 			 (unsigned)id, strerror(errno), OWN_USER);
@@ -84,7 +84,7 @@ static const struct passwd *find_user(const char *user)
 	return pw;
 }
 
-int privs_choose(const char *user, char *why, size_t size)
+int privs_choose(const char *user, char *errmsg, size_t size)
 {
 	const struct passwd *pw;
 
@@ -96,10 +96,10 @@ int privs_choose(const char *user, char *why, size_t size)
 	if (pw != NULL) {
 		take(pw);
 	} else if (user != NULL) {
-		snprintf(why, size,
+		snprintf(errmsg, size,
 			 "[server] user is \"%s\"; there is no such user", user);
 		return -ENOENT;
-	} else if (take_spare(why, size) < 0) {
+	} else if (take_spare(errmsg, size) < 0) {
 		return -EINVAL;
 	}
 	them.leave = true;
@@ -267,17 +267,17 @@ int privs_try_log(const char *path)
 	return rc == -EACCES || rc == -EPERM ? open_as_root(path, true) : rc;
 }
 
-int privs_give_state(const char *dir, char *why, size_t size)
+int privs_give_state(const char *dir, char *errmsg, size_t size)
 {
 	return them.leave
-		   ? privs_hand_over(dir, them.uid, them.gid, false, why, size)
+		   ? privs_hand_over(dir, them.uid, them.gid, false, errmsg, size)
 		   : 0;
 }
 
-int privs_try_state(const char *dir, char *why, size_t size)
+int privs_try_state(const char *dir, char *errmsg, size_t size)
 {
 	return them.leave
-		   ? privs_hand_over(dir, them.uid, them.gid, true, why, size)
+		   ? privs_hand_over(dir, them.uid, them.gid, true, errmsg, size)
 		   : 0;
 }
 

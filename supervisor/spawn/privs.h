@@ -14,9 +14,9 @@
 /*
  * Started as root: who serves. USER is a name or a number; "root": this
  * process stays as it is; NULL: the user paddock, else an id that nobody has.
- * An ordinary user serves as itself. 0, or -errno with WHY.
+ * An ordinary user serves as itself. 0, or -errno with ERRMSG.
  */
-int privs_choose(const char *user, char *why, size_t size);
+int privs_choose(const char *user, char *errmsg, size_t size);
 
 /* Will privs_drop() give up root? */
 bool privs_leave_root(void);
@@ -38,13 +38,13 @@ int privs_try_log(const char *path);
 
 /*
  * For the keeper. Make the state folder DIR, or take over one that root has
- * used before. 0, or -EPERM with WHY: it is somebody else's, or has other
+ * used before. 0, or -EPERM with ERRMSG: it is somebody else's, or has other
  * files in it. What cannot be made is the store's to tell.
  */
-int privs_give_state(const char *dir, char *why, size_t size);
+int privs_give_state(const char *dir, char *errmsg, size_t size);
 
 /* Would that be done? Nothing is given; what is missing would be made. */
-int privs_try_state(const char *dir, char *why, size_t size);
+int privs_try_state(const char *dir, char *errmsg, size_t size);
 
 /* May they make files in the folder DIR, whosever it is? */
 bool privs_may_write(const char *dir);

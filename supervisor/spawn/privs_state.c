@@ -213,10 +213,10 @@ static void give_folder(const struct heir *to, int fd, int depth)
 
 /* May the folder FD, which is ST and named DIR, be given to UID? */
 static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
-		    char *why, size_t size)
+		    char *errmsg, size_t size)
 {
 	if (was_ours(st->st_uid)) {
-		snprintf(why, size,
+		snprintf(errmsg, size,
 			 "%s belongs to uid %u, which earlier versions served "
 			 "as and which can be another's: \"chown -R root %s\" "
 			 "gives it to the next start, or name a [server] user",
@@ -226,7 +226,7 @@ static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 	if (st->st_uid == 0 && !privs_theirs(fd, st) &&
 	    (st->st_mode & S_IWOTH) == 0 && is_ours(fd))
 		return 0;
-	snprintf(why, size,
+	snprintf(errmsg, size,
 		 "%s is no state folder that root has used, so it is not given "
 		 "to uid %u; name another as state_dir, or its owner in "
 		 "[server] user",
@@ -234,7 +234,7 @@ static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 	return -EPERM;
 }
 
-int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *errmsg,
 		    size_t size)
 {
 	char *path = xasprintf("%s/.", dir); /* the folder is the way's end */
@@ -245,7 +245,7 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
 
 	free(path);
 	if (rc == -ELOOP)
-		snprintf(why, size,
+		snprintf(errmsg, size,
 			 "%s leads through a symbolic link that uid %u can have "
 			 "put there, which root does not follow; name the "
 			 "folder itself as state_dir",
@@ -257,7 +257,7 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *why,
 			(void)fchmod(fd, 0700);
 		rc = w.made && fstat(fd, &st) != 0
 			 ? -errno
-			 : may_give(fd, &st, dir, uid, why, size);
+			 : may_give(fd, &st, dir, uid, errmsg, size);
 		if (rc == 0 && !try) {
 			give_folder(&(struct heir){uid, gid, st.st_dev}, fd, 0);
 			fd = -1;

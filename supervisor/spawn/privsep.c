@@ -23,13 +23,13 @@
 #include "supervisor/spawn/uid_range.h"
 
 #define ARGS_MAX 2048
-#define ORDER_FD 3  /* the keeper's only descriptor */
+#define REQUEST_FD 3  /* the keeper's only descriptor */
 #define ANSWER_S 20 /* milliseconds are usual */
 
 enum what {
 	START_ZYGOTE,
 	TAKE_LOG, /* for what comes next */
-	START_BROKER,
+	START_BROWSER,
 	OPEN_LOG,
 	OPEN_AUDIT,
 	UNLINK_SOCKET,
@@ -37,23 +37,23 @@ enum what {
 	MAKE_RUN, /* a cgroup */
 };
 
-/* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROKER. */
-struct order {
+/* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
+struct request {
 	uint32_t what;
 	uint32_t slot, tree;	    /* of MAKE_RUN */
-	char args[KEEPER_ARGS_MAX]; /* of those two: each with its NUL */
+	char args[PRIVSEP_ARGS_MAX]; /* of those two: each with its NUL */
 };
 
 static struct {
-	struct keeper_paths paths;
+	struct privsep_paths paths;
 	pid_t pid;
 	int fd;
 	int log; /* the keeper's: for the next broker */
-} keeper = {.fd = -1, .log = -1};
+} privsep = {.fd = -1, .log = -1};
 
-pid_t keeper_pid(void)
+pid_t privsep_pid(void)
 {
-	return keeper.pid;
+	return privsep.pid;
 }
 
 /* ---- the keeper's side ---- */
@@ -67,8 +67,8 @@ static void keep_only(int control, int err)
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(err >= 0 ? err : null, 2);
-	dup2(control, CREW_CONTROL_FD);
-	close_range(CREW_CONTROL_FD + 1, ~0u, 0);
+	dup2(control, ZYGOTE_PROTO_CONTROL_FD);
+	close_range(ZYGOTE_PROTO_CONTROL_FD + 1, ~0u, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -79,38 +79,38 @@ _Noreturn static void become_zygote(char **argv, int control)
 
 	keep_only(control, -1);
 	/* which ids it gives out is not up to who gave the order */
-	execve(keeper.paths.worker, uids_argv(argv), envp);
+	execve(privsep.paths.worker, uid_range_argv(argv), envp);
 	_exit(127);
 }
 
 /* Who hears what pages say is nobody else: no other process has its id. */
-_Noreturn static void become_broker(char **argv, int control)
+_Noreturn static void become_browser(char **argv, int control)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};
-	uid_t id = uids_browser();
+	uid_t id = uid_range_browser();
 
-	keep_only(control, keeper.log);
+	keep_only(control, privsep.log);
 	if (id == 0 || setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 ||
 	    setresuid(id, id, id) != 0)
 		_exit(126);
-	execve(keeper.paths.browser, argv, envp);
+	execve(privsep.paths.browser, argv, envp);
 	_exit(127);
 }
 
 static int take_log(int fd)
 {
-	if (keeper.log >= 0)
-		close(keeper.log);
+	if (privsep.log >= 0)
+		close(privsep.log);
 	/* above the numbers that a child assigns */
-	keeper.log = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 16);
-	return keeper.log < 0 ? -EINVAL : 0;
+	privsep.log = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 16);
+	return privsep.log < 0 ? -EINVAL : 0;
 }
 
 /* A child of the server's, not of ours, which sees its end. */
-static int start(struct order *o, size_t len, int control)
+static int start(struct request *o, size_t len, int control)
 {
-	bool broker = o->what == START_BROKER;
+	bool broker = o->what == START_BROWSER;
 	char *argv[ARGS_MAX + 1];
 	size_t n = 0;
 	long pid;
@@ -123,12 +123,12 @@ static int start(struct order *o, size_t len, int control)
 		argv[n++] = o->args + at;
 	}
 	argv[n] = NULL;
-	if (broker ? keeper.paths.browser == NULL || uids_browser() == 0
-		   : !keeper.paths.may_start(keeper.paths.arg, argv))
+	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
+		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
 	pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0 && broker)
-		become_broker(argv, control);
+		become_browser(argv, control);
 	if (pid == 0)
 		become_zygote(argv, control);
 	return pid < 0 ? -errno : (int)pid;
@@ -145,30 +145,30 @@ static int open_for_them(const char *path, int *fd)
 
 static int give_state(void)
 {
-	char why[512];
-	int rc = privs_give_state(keeper.paths.state, why, sizeof(why));
+	char errmsg[512];
+	int rc = privs_give_state(privsep.paths.state, errmsg, sizeof(errmsg));
 
 	if (rc < 0)
-		log_error("server", "why=\"%s\"", why);
+		log_error("server", "why=\"%s\"", errmsg);
 	return rc;
 }
 
 /* Its answer, with a descriptor in *FD when that is one. */
-static int obey(struct order *o, size_t len, int control, int *fd)
+static int obey(struct request *o, size_t len, int control, int *fd)
 {
 	switch ((enum what)o->what) {
 	case START_ZYGOTE:
-	case START_BROKER:
+	case START_BROWSER:
 		return start(o, len, control);
 	case TAKE_LOG:
 		return take_log(control);
 	case OPEN_LOG:
-		return open_for_them(keeper.paths.log, fd);
+		return open_for_them(privsep.paths.log, fd);
 	case OPEN_AUDIT:
-		return open_for_them(keeper.paths.audit, fd);
+		return open_for_them(privsep.paths.audit, fd);
 	case UNLINK_SOCKET:
-		return keeper.paths.socket != NULL
-			   ? privs_unlink_socket(keeper.paths.socket)
+		return privsep.paths.socket != NULL
+			   ? privs_unlink_socket(privsep.paths.socket)
 			   : -ENOENT;
 	case GIVE_STATE:
 		return give_state();
@@ -179,7 +179,7 @@ static int obey(struct order *o, size_t len, int control, int *fd)
 	return -EINVAL;
 }
 
-static void own_copies(struct keeper_paths *p)
+static void own_copies(struct privsep_paths *p)
 {
 	p->worker = xstrdup_opt(p->worker);
 	p->browser = xstrdup_opt(p->browser);
@@ -191,7 +191,7 @@ static void own_copies(struct keeper_paths *p)
 
 _Noreturn static void keep(int sock)
 {
-	static struct order o;
+	static struct request o;
 	sigset_t all;
 	ssize_t n;
 	int control;
@@ -201,16 +201,16 @@ _Noreturn static void keep(int sock)
 	prctl(PR_SET_NAME, "paddock-keeper");
 	log_hold(false); /* its own lines go to stderr, at once */
 	prctl(PR_SET_DUMPABLE, 0);
-	dup2(sock, ORDER_FD);
-	close_range(ORDER_FD + 1, ~0u, 0);
-	while ((n = pass_recv(ORDER_FD, &o, sizeof(o), &control, NULL)) > 0) {
-		size_t head = offsetof(struct order, args);
+	dup2(sock, REQUEST_FD);
+	close_range(REQUEST_FD + 1, ~0u, 0);
+	while ((n = fdpass_recv(REQUEST_FD, &o, sizeof(o), &control, NULL)) > 0) {
+		size_t head = offsetof(struct request, args);
 		int fd = -1;
 		int32_t answer = -EINVAL;
 
 		if ((size_t)n >= head)
 			answer = obey(&o, (size_t)n - head, control, &fd);
-		if (pass_send(ORDER_FD, &answer, sizeof(answer), fd, 0) < 0)
+		if (fdpass_send(REQUEST_FD, &answer, sizeof(answer), fd, 0) < 0)
 			break;
 		if (control >= 0)
 			close(control);
@@ -221,52 +221,52 @@ _Noreturn static void keep(int sock)
 	_exit(0);
 }
 
-int keeper_start(const struct keeper_paths *paths)
+int privsep_start(const struct privsep_paths *paths)
 {
 	struct timeval tv = {.tv_sec = ANSWER_S};
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	keeper.paths = *paths;
-	own_copies(&keeper.paths);
-	keeper.pid = fork();
-	if (keeper.pid == 0)
+	privsep.paths = *paths;
+	own_copies(&privsep.paths);
+	privsep.pid = fork();
+	if (privsep.pid == 0)
 		keep(ends[1]);
 	close(ends[1]);
-	if (keeper.pid < 0) {
-		keeper.pid = 0;
+	if (privsep.pid < 0) {
+		privsep.pid = 0;
 		close(ends[0]);
 		return -EAGAIN;
 	}
-	keeper.fd = ends[0];
-	setsockopt(keeper.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	privsep.fd = ends[0];
+	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	return 0;
 }
 
-void keeper_release(void)
+void privsep_release(void)
 {
-	if (keeper.fd >= 0)
-		close(keeper.fd);
-	keeper.fd = -1;
+	if (privsep.fd >= 0)
+		close(privsep.fd);
+	privsep.fd = -1;
 }
 
 /* ---- ours ---- */
 
 /* LEN bytes of args are filled in. The answer, or -errno. */
-static int ask(const struct order *o, size_t len, int control, int *fd)
+static int ask(const struct request *o, size_t len, int control, int *fd)
 {
 	int32_t answer;
 	ssize_t n;
 	int rc;
 
-	if (keeper.fd < 0)
+	if (privsep.fd < 0)
 		return -ENOTCONN;
-	rc = pass_send(keeper.fd, o, offsetof(struct order, args) + len,
+	rc = fdpass_send(privsep.fd, o, offsetof(struct request, args) + len,
 			 control, 0);
 	if (rc < 0)
 		return rc;
-	n = pass_recv(keeper.fd, &answer, sizeof(answer), fd, NULL);
+	n = fdpass_recv(privsep.fd, &answer, sizeof(answer), fd, NULL);
 	if (n == sizeof(answer))
 		return answer;
 	return n < 0 ? (int)n : -EPIPE; /* it was stopped, or killed */
@@ -274,7 +274,7 @@ static int ask(const struct order *o, size_t len, int control, int *fd)
 
 static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 {
-	static struct order o;
+	static struct request o;
 	size_t len = 0;
 	int fd, rc;
 
@@ -294,17 +294,17 @@ static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 	return 0;
 }
 
-int keeper_exec(char *const argv[], int control, pid_t *pid)
+int privsep_exec(char *const argv[], int control, pid_t *pid)
 {
 	return exec_by(START_ZYGOTE, argv, control, pid);
 }
 
-int keeper_exec_broker(char *const argv[], int control, int log, pid_t *pid)
+int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid)
 {
-	struct order o = {.what = TAKE_LOG};
+	struct request o = {.what = TAKE_LOG};
 	int fd, rc = ask(&o, 0, log, &fd);
 
-	return rc < 0 ? rc : exec_by(START_BROKER, argv, control, pid);
+	return rc < 0 ? rc : exec_by(START_BROWSER, argv, control, pid);
 }
 
 static bool is_same(const char *a, const char *b)
@@ -312,37 +312,37 @@ static bool is_same(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-int keeper_open_log(const char *path)
+int privsep_open_log(const char *path)
 {
-	bool audit = is_same(path, keeper.paths.audit);
-	struct order o = {.what = audit ? OPEN_AUDIT : OPEN_LOG};
+	bool audit = is_same(path, privsep.paths.audit);
+	struct request o = {.what = audit ? OPEN_AUDIT : OPEN_LOG};
 	int fd = -1, rc;
 
-	if (!audit && !is_same(path, keeper.paths.log))
+	if (!audit && !is_same(path, privsep.paths.log))
 		return -EPERM;
 	rc = ask(&o, 0, -1, &fd);
 	return rc < 0 ? rc : fd;
 }
 
-int keeper_unlink_socket(const char *path)
+int privsep_unlink_socket(const char *path)
 {
-	struct order o = {.what = UNLINK_SOCKET};
+	struct request o = {.what = UNLINK_SOCKET};
 	int fd;
 
-	return is_same(path, keeper.paths.socket) ? ask(&o, 0, -1, &fd) : -EPERM;
+	return is_same(path, privsep.paths.socket) ? ask(&o, 0, -1, &fd) : -EPERM;
 }
 
-int keeper_give_state(void)
+int privsep_give_state(void)
 {
-	struct order o = {.what = GIVE_STATE};
+	struct request o = {.what = GIVE_STATE};
 	int fd;
 
 	return ask(&o, 0, -1, &fd);
 }
 
-int keeper_make_run(uint32_t slot, enum cgroup_tree tree)
+int privsep_make_run(uint32_t slot, enum cgroup_tree tree)
 {
-	struct order o = {.what = MAKE_RUN, .slot = slot, .tree = tree};
+	struct request o = {.what = MAKE_RUN, .slot = slot, .tree = tree};
 	int fd = -1;
 	int rc = ask(&o, 0, -1, &fd);
 

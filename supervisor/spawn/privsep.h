@@ -12,9 +12,9 @@
 
 #include "supervisor/spawn/cgroup.h"
 
-#define KEEPER_ARGS_MAX 65536 /* bytes of argv, with their NULs */
+#define PRIVSEP_ARGS_MAX 65536 /* bytes of argv, with their NULs */
 
-struct keeper_paths { /* lent until the fork; NULL: there is none */
+struct privsep_paths { /* lent until the fork; NULL: there is none */
 	/* In the keeper, with root's rights: may a zygote be started so? */
 	bool (*may_start)(void *arg, char *const argv[]);
 	void *arg;
@@ -27,9 +27,9 @@ struct keeper_paths { /* lent until the fork; NULL: there is none */
 };
 
 /* Fork it; it ends with us. 0 or -errno. */
-int keeper_start(const struct keeper_paths *paths);
-pid_t keeper_pid(void); /* a child of ours; 0: there is none */
-void keeper_release(void); /* let it end; it is still to be reaped */
+int privsep_start(const struct privsep_paths *paths);
+pid_t privsep_pid(void); /* a child of ours; 0: there is none */
+void privsep_release(void); /* let it end; it is still to be reaped */
 
 /*
  * The orders. Each is 0 or -errno, which is -ENOTCONN without a keeper, and
@@ -40,18 +40,18 @@ void keeper_release(void); /* let it end; it is still to be reaped */
  * Start the worker program as a child of this process; see launch.h. -EPERM
  * when the keeper's own view of the configuration does not allow ARGV.
  */
-int keeper_exec(char *const argv[], int control, pid_t *pid);
+int privsep_exec(char *const argv[], int control, pid_t *pid);
 /*
- * The same of paddock-browser, as the user uids_browser(), with CONTROL and LOG
+ * The same of paddock-browser, as the user uid_range_browser(), with CONTROL and LOG
  * (lent) as its socket and its standard error; see launch.h.
  */
-int keeper_exec_broker(char *const argv[], int control, int log, pid_t *pid);
+int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */
-int keeper_open_log(const char *path);
-int keeper_unlink_socket(const char *path);
+int privsep_open_log(const char *path);
+int privsep_unlink_socket(const char *path);
 /* privs_give_state(), for the state folder. */
-int keeper_give_state(void);
+int privsep_give_state(void);
 /* cgroup_make_run(): its descriptor. It removes all cgroups at its end. */
-int keeper_make_run(uint32_t slot, enum cgroup_tree tree);
+int privsep_make_run(uint32_t slot, enum cgroup_tree tree);
 
 #endif

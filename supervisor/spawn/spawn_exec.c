@@ -14,7 +14,7 @@
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/uid_range.h"
 
-_Static_assert((int)CREW_CONTROL_FD == BROKER_FD, "one way to start both");
+_Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD, "one way to start both");
 
 /* ERR is what it gets as its standard error. */
 static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
@@ -23,9 +23,9 @@ static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 1);
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, err, 2);
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, CREW_CONTROL_FD);
+	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, ZYGOTE_PROTO_CONTROL_FD);
 	rc = rc ? rc
-		: posix_spawn_file_actions_addclosefrom_np(fa, CREW_CONTROL_FD + 1);
+		: posix_spawn_file_actions_addclosefrom_np(fa, ZYGOTE_PROTO_CONTROL_FD + 1);
 	return -rc;
 }
 
@@ -53,9 +53,9 @@ static int spawn(const char *path, char *const argv[], char *const envp[],
 	return rc;
 }
 
-int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
+int spawn_exec_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 {
-	int rc = keeper_exec(argv, control, pid);
+	int rc = privsep_exec(argv, control, pid);
 	char *envp[] = {NULL}, **all;
 
 	if (rc == -EPERM)
@@ -65,18 +65,18 @@ int launch_zygote(const char *path, char *const argv[], int control, pid_t *pid)
 				  "reload when its files are readable, helps\"");
 	if (rc != -ENOTCONN)
 		return rc;
-	all = uids_argv(argv);
+	all = uid_range_argv(argv);
 	rc = spawn(path, all, envp, control, 0, pid);
 	free(all);
 	return rc;
 }
 
-int launch_broker(const char *path, char *const argv[], int end, int log,
+int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
 		  pid_t *pid)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};
-	int rc = keeper_exec_broker(argv, end, log, pid);
+	int rc = privsep_exec_broker(argv, end, log, pid);
 
 	return rc == -ENOTCONN ? spawn(path, argv, envp, end, log, pid) : rc;
 }

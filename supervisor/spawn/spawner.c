@@ -18,7 +18,7 @@
 #include "supervisor/spawn/spawner_private.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in crew_stop()'s loops */
+/* gcc 12's analyzer loses uthash's tables in spawner_stop()'s loops */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
@@ -28,119 +28,119 @@
  * A zygote that is killed between cloning and telling leaves a child that
  * nobody knows. The kernel does: proc(5), /proc/PID/task/TID/children.
  */
-static void kill_strangers(struct crew *c)
+static void kill_unknown_children(struct spawner *c)
 {
 	FILE *f = fopen("/proc/thread-self/children", "re");
-	struct crew_hand *hand;
+	struct spawner_child *child;
 	pid_t pid;
 
 	if (f == NULL)
 		return;
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote these numbers */
 	while (fscanf(f, "%d", &pid) == 1) {
-		HASH_FIND_INT(c->by_pid, &pid, hand);
-		if (hand == NULL && zygote_of_pid(c, pid) == NULL &&
-		    pid != keeper_pid())
+		HASH_FIND_INT(c->by_pid, &pid, child);
+		if (child == NULL && zygote_of_pid(c, pid) == NULL &&
+		    pid != privsep_pid())
 			kill(pid, SIGKILL);
 	}
 	fclose(f);
 }
 
-static void hand_unpend(struct zygote *z, struct crew_hand *hand)
+static void child_unpend(struct zygote *z, struct spawner_child *child)
 {
-	TAILQ_REMOVE(&z->pending, hand, link);
-	z->crew->n_pending--;
+	TAILQ_REMOVE(&z->pending, child, link);
+	z->spawner->n_pending--;
 }
 
-void crew_fail_pending(struct zygote *z, int err)
+void spawner_fail_pending(struct zygote *z, int err)
 {
-	struct crew_hand *hand;
+	struct spawner_child *child;
 
-	while ((hand = TAILQ_FIRST(&z->pending)) != NULL) {
-		hand_unpend(z, hand);
-		z->crew->slot_used[hand->slot] = false;
-		hand->on_born(hand, err);
+	while ((child = TAILQ_FIRST(&z->pending)) != NULL) {
+		child_unpend(z, child);
+		z->spawner->slot_used[child->slot] = false;
+		child->on_born(child, err);
 	}
 }
 
 /* ---- births ---- */
 
 /* Did the worker of order SEQ, born as PID, end already? PIDs come again. */
-static struct early *early_find(struct crew *c, pid_t pid, uint32_t seq)
+static struct early_exit *early_exit_find(struct spawner *c, pid_t pid, uint32_t seq)
 {
-	struct early *e;
+	struct early_exit *e;
 
-	SLIST_FOREACH(e, &c->early, link)
+	SLIST_FOREACH(e, &c->early_exit, link)
 		if (e->pid == pid && (int32_t)(e->seq - seq) >= 0)
 			return e;
 	return NULL;
 }
 
-void crew_settle(struct crew *c)
+void spawner_settle(struct spawner *c)
 {
-	struct early *e;
+	struct early_exit *e;
 
 	if (c->n_pending > 0)
 		return;
-	if (c->strangers)
-		kill_strangers(c);
-	c->strangers = false;
-	while ((e = SLIST_FIRST(&c->early)) != NULL) {
-		SLIST_REMOVE_HEAD(&c->early, link);
+	if (c->unknown_children)
+		kill_unknown_children(c);
+	c->unknown_children = false;
+	while ((e = SLIST_FIRST(&c->early_exit)) != NULL) {
+		SLIST_REMOVE_HEAD(&c->early_exit, link);
 		free(e);
 	}
 }
 
-static void hand_exited(struct crew *c, struct crew_hand *hand, int status,
+static void child_report(struct spawner *c, struct spawner_child *child, int status,
 			const struct rusage *use)
 {
-	c->slot_used[hand->slot] = false;
-	hand->on_exit(hand, status, use);
+	c->slot_used[child->slot] = false;
+	child->on_exit(child, status, use);
 }
 
-void crew_spawned(struct zygote *z, const struct crew_note *note)
+void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
 {
-	struct crew *c = z->crew;
-	struct crew_hand *hand;
-	struct early *e;
+	struct spawner *c = z->spawner;
+	struct spawner_child *child;
+	struct early_exit *e;
 
-	TAILQ_FOREACH(hand, &z->pending, link)
-		if (hand->seq == note->seq)
+	TAILQ_FOREACH(child, &z->pending, link)
+		if (child->seq == event->seq)
 			break;
-	if (hand == NULL)
+	if (child == NULL)
 		return;
-	hand_unpend(z, hand);
-	if (note->pid <= 0) {
-		c->slot_used[hand->slot] = false;
-		hand->on_born(hand, note->err > 0 ? note->err : EIO);
+	child_unpend(z, child);
+	if (event->pid <= 0) {
+		c->slot_used[child->slot] = false;
+		child->on_born(child, event->err > 0 ? event->err : EIO);
 		return;
 	}
-	e = early_find(c, note->pid, note->seq);
+	e = early_exit_find(c, event->pid, event->seq);
 	if (e == NULL) {
-		hand->pid = note->pid;
-		HASH_ADD_INT(c->by_pid, pid, hand);
-		hand->on_born(hand, 0);
+		child->pid = event->pid;
+		HASH_ADD_INT(c->by_pid, pid, child);
+		child->on_born(child, 0);
 		return;
 	}
-	SLIST_REMOVE(&c->early, e, early, link);
-	hand->on_born(hand, 0);
-	hand_exited(c, hand, e->status, &e->use);
+	SLIST_REMOVE(&c->early_exit, e, early_exit, link);
+	child->on_born(child, 0);
+	child_report(c, child, e->status, &e->use);
 	free(e);
 }
 
 /* ---- ends ---- */
 
-static void child_exited(struct crew *c, pid_t pid, int status,
+static void child_exited(struct spawner *c, pid_t pid, int status,
 			 const struct rusage *use)
 {
-	struct crew_hand *hand;
+	struct spawner_child *child;
 	struct zygote *z;
-	struct early *e;
+	struct early_exit *e;
 
-	HASH_FIND_INT(c->by_pid, &pid, hand);
-	if (hand != NULL) {
-		HASH_DEL(c->by_pid, hand);
-		hand_exited(c, hand, status, use);
+	HASH_FIND_INT(c->by_pid, &pid, child);
+	if (child != NULL) {
+		HASH_DEL(c->by_pid, child);
+		child_report(c, child, status, use);
 		return;
 	}
 	z = zygote_of_pid(c, pid);
@@ -151,12 +151,12 @@ static void child_exited(struct crew *c, pid_t pid, int status,
 	if (c->ops.on_other != NULL && c->ops.on_other(c->arg, pid, status))
 		return;
 	e = xcalloc(1, sizeof(*e));
-	*e = (struct early){
+	*e = (struct early_exit){
 	    .pid = pid, .seq = c->seq, .status = status, .use = *use};
-	SLIST_INSERT_HEAD(&c->early, e, link);
+	SLIST_INSERT_HEAD(&c->early_exit, e, link);
 }
 
-void crew_reap(struct crew *c)
+void spawner_reap(struct spawner *c)
 {
 	struct rusage use;
 	int status;
@@ -164,16 +164,16 @@ void crew_reap(struct crew *c)
 
 	while ((pid = wait4(-1, &status, WNOHANG, &use)) > 0)
 		child_exited(c, pid, status, &use);
-	crew_settle(c);
+	spawner_settle(c);
 }
 
 /* ---- orders ---- */
 
 /* Round the slots, so that a uid rests before it is used again. */
-static int take_slot(struct crew *c, uint32_t *slot)
+static int take_slot(struct spawner *c, uint32_t *slot)
 {
-	for (uint32_t i = 0; i < CREW_SLOTS; i++) {
-		uint32_t s = (c->next_slot + i) % CREW_SLOTS;
+	for (uint32_t i = 0; i < ZYGOTE_PROTO_SLOTS; i++) {
+		uint32_t s = (c->next_slot + i) % ZYGOTE_PROTO_SLOTS;
 
 		if (!c->slot_used[s]) {
 			c->slot_used[s] = true;
@@ -189,7 +189,7 @@ static int take_slot(struct crew *c, uint32_t *slot)
  * Where runs have our uid: fewer files than we may have, with room for what
  * one message sends at once, so that nothing of theirs comes before our own.
  */
-uint64_t crew_files_below_ours(const struct crew *c, uint64_t files)
+uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files)
 {
 	struct rlimit own;
 	uint64_t most;
@@ -201,53 +201,53 @@ uint64_t crew_files_below_ours(const struct crew *c, uint64_t files)
 	return files < most ? files : most;
 }
 
-int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
-	       const struct crew_job *job)
+int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
+	       const struct spawner_job *job)
 {
-	struct crew_post *p = &c->post[job->kind];
-	struct crew_order order = {.type = CREW_SPAWN,
+	struct zygote_pool *p = &c->pool[job->kind];
+	struct zygote_proto_request request = {.type = ZYGOTE_PROTO_SPAWN,
 				   .cpu_ms = job->cpu_ms,
 				   .memory_bytes = job->memory_bytes};
 	int rc = 0;
 
-	if (job->kind == CREW_PROGRAM)
-		rc = crew_tree_order(c, job, &order);
+	if (job->kind == SPAWNER_PROGRAM)
+		rc = spawner_rootfs_request(c, job, &request);
 	if (rc < 0)
 		return rc;
-	if (p->current == NULL || take_slot(c, &hand->slot) < 0)
+	if (p->current == NULL || take_slot(c, &child->slot) < 0)
 		return -EAGAIN;
-	hand->pid = 0;
-	order.seq = hand->seq = ++c->seq;
-	order.slot = hand->slot;
-	rc = pass_send(p->current->control, &order, sizeof(order), fd,
+	child->pid = 0;
+	request.seq = child->seq = ++c->seq;
+	request.slot = child->slot;
+	rc = fdpass_send(p->current->control, &request, sizeof(request), fd,
 		       MSG_DONTWAIT);
 	if (rc < 0) {
-		c->slot_used[hand->slot] = false;
+		c->slot_used[child->slot] = false;
 		if (rc == -ETOOMANYREFS)
 			return rc;
 		if (rc == -EPIPE || rc == -ECONNRESET)
 			p->current = NULL; /* SIGCHLD tells the rest */
 		return -EAGAIN;
 	}
-	TAILQ_INSERT_TAIL(&p->current->pending, hand, link);
+	TAILQ_INSERT_TAIL(&p->current->pending, child, link);
 	c->n_pending++;
 	return 0;
 }
 
-void crew_overdue(struct crew *c, const struct crew_hand *hand)
+void spawner_overdue(struct spawner *c, const struct spawner_child *child)
 {
-	const struct crew_hand *h;
+	const struct spawner_child *h;
 	const struct zygote *z;
 
 	LIST_FOREACH(z, &c->zygotes, link)
 		TAILQ_FOREACH(h, &z->pending, link)
-			if (h == hand)
+			if (h == child)
 				kill(z->pid, SIGKILL);
 }
 
-pid_t crew_zygote_pid(const struct crew *c, enum crew_kind kind)
+pid_t spawner_zygote_pid(const struct spawner *c, enum spawner_kind kind)
 {
-	const struct zygote *z = c->post[kind].current;
+	const struct zygote *z = c->pool[kind].current;
 
 	return z == NULL ? 0 : z->pid;
 }
@@ -265,41 +265,41 @@ static void want_files(void)
 	(void)setrlimit(RLIMIT_NOFILE, &own);
 }
 
-struct crew *crew_start(struct event_base *base, const char *path,
-			const struct crew_ops *ops, void *arg)
+struct spawner *spawner_start(struct event_base *base, const char *path,
+			const struct spawner_ops *ops, void *arg)
 {
-	struct crew *c = xcalloc(1, sizeof(*c));
+	struct spawner *c = xcalloc(1, sizeof(*c));
 	int rc;
 
 	c->base = base;
 	c->path = xstrdup(path);
 	c->ops = *ops;
 	c->arg = arg;
-	for (size_t i = 0; i < CREW_KINDS; i++) {
-		c->post[i].crew = c;
-		c->post[i].restart_ms = RESTART_FIRST_MS;
-		c->post[i].restart =
-		    evtimer_new(base, zygote_restart, &c->post[i]);
+	for (size_t i = 0; i < SPAWNER_KINDS; i++) {
+		c->pool[i].spawner = c;
+		c->pool[i].restart_ms = RESTART_FIRST_MS;
+		c->pool[i].restart =
+		    evtimer_new(base, zygote_restart, &c->pool[i]);
 	}
-	c->post[CREW_LUA].wanted = true;
+	c->pool[SPAWNER_LUA].wanted = true;
 	LIST_INIT(&c->zygotes);
-	SLIST_INIT(&c->early);
+	SLIST_INIT(&c->early_exit);
 	/* what a killed zygote was busy with must not outlive us either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	want_files();
-	rc = zygote_start(c, CREW_LUA);
+	rc = zygote_start(c, SPAWNER_LUA);
 	if (rc < 0) {
-		crew_stop(c);
-		crew_free(c);
+		spawner_stop(c);
+		spawner_free(c);
 		errno = -rc;
 		return NULL;
 	}
 	return c;
 }
 
-void crew_stop(struct crew *c)
+void spawner_stop(struct spawner *c)
 {
-	struct crew_hand *hand, *after;
+	struct spawner_child *child, *after;
 	struct zygote *z;
 	struct rusage use;
 	int status;
@@ -308,29 +308,29 @@ void crew_stop(struct crew *c)
 	if (c == NULL)
 		return;
 	c->stopping = true;
-	for (size_t i = 0; i < CREW_KINDS; i++)
-		c->post[i].current = NULL;
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+		c->pool[i].current = NULL;
 	LIST_FOREACH(z, &c->zygotes, link)
 		kill(z->pid, SIGKILL);
-	HASH_ITER(hh, c->by_pid, hand, after)
-		kill(hand->pid, SIGKILL);
-	kill_strangers(c);
-	keeper_release();
+	HASH_ITER(hh, c->by_pid, child, after)
+		kill(child->pid, SIGKILL);
+	kill_unknown_children(c);
+	privsep_release();
 	while ((pid = wait4(-1, &status, 0, &use)) > 0 || errno == EINTR)
 		if (pid > 0)
 			child_exited(c, pid, status, &use);
-	crew_settle(c);
-	for (size_t i = 0; i < CREW_KINDS; i++)
-		evtimer_del(c->post[i].restart);
+	spawner_settle(c);
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+		evtimer_del(c->pool[i].restart);
 }
 
-void crew_free(struct crew *c)
+void spawner_free(struct spawner *c)
 {
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < CREW_KINDS; i++)
-		event_free(c->post[i].restart);
-	crew_tree_fini(c);
+	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+		event_free(c->pool[i].restart);
+	spawner_rootfs_fini(c);
 	free(c->path);
 	free(c);
 }

@@ -20,25 +20,25 @@
 #include "base/os/nofollow.h"
 #include "ipc/zygote_proto.h"
 
-struct crew;
+struct spawner;
 
 /* What a zygote's workers run. There is one of each kind, at most. */
-enum crew_kind { CREW_LUA, CREW_PROGRAM, CREW_KINDS };
+enum spawner_kind { SPAWNER_LUA, SPAWNER_PROGRAM, SPAWNER_KINDS };
 
-struct crew_ops {
+struct spawner_ops {
 	/* The first zygote, or a later one, measured its cage. REPORT is lent. */
-	void (*on_report)(void *arg, enum crew_kind kind,
-			  const struct crew_note *report);
-	/* No cage can be built here, or no zygote comes to life: WHY says it. */
-	void (*on_broken)(void *arg, enum crew_kind kind, const char *why);
+	void (*on_report)(void *arg, enum spawner_kind kind,
+			  const struct zygote_proto_event *report);
+	/* No cage can be built here, or no zygote comes to life: ERRMSG says it. */
+	void (*on_broken)(void *arg, enum spawner_kind kind, const char *errmsg);
 	/* A child has ended: was it another's, who knows of it now? */
 	bool (*on_other)(void *arg, pid_t pid, int status);
 };
 
-#define CREW_READS_MAX 64u /* paths that all programs together may read */
+#define SPAWNER_READS_MAX 64u /* paths that all programs together may read */
 
 /* A template's folder, absolute, and which folder that was when it was read. */
-struct crew_package {
+struct spawner_package {
 	char *path;
 	struct file_id id; /* programs see this one there, or none */
 	char digest[65];   /* it had then */
@@ -46,10 +46,10 @@ struct crew_package {
 };
 
 /* What of the host programs may see, beside what all of them do. */
-struct crew_tree {
-	struct crew_package *packages;
+struct spawner_rootfs {
+	struct spawner_package *packages;
 	size_t n_packages;
-	char **reads; /* absolute; at most CREW_READS_MAX */
+	char **reads; /* absolute; at most SPAWNER_READS_MAX */
 	size_t n_reads;
 	bool weak; /* programs run without a user namespace, if need be */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
@@ -57,8 +57,8 @@ struct crew_tree {
 };
 
 /* What a worker is for. All is lent. */
-struct crew_job {
-	enum crew_kind kind;
+struct spawner_job {
+	enum spawner_kind kind;
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
 	/* a program's */
@@ -74,42 +74,42 @@ struct crew_job {
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
-struct crew_hand {
+struct spawner_child {
 	/*
 	 * hand->pid is set (0: it has ended already, on_exit follows), or ERR
 	 * (errno) says why there is no worker: the last call for HAND.
 	 */
-	void (*on_born)(struct crew_hand *hand, int err);
+	void (*on_born)(struct spawner_child *child, int err);
 	/* It is reaped: the last call for HAND. */
-	void (*on_exit)(struct crew_hand *hand, int status,
+	void (*on_exit)(struct spawner_child *child, int status,
 			const struct rusage *use);
 	pid_t pid;	/* 0 until born, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
-	TAILQ_ENTRY(crew_hand) link; /* in zygote.pending until born */
+	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until born */
 	UT_hash_handle hh;	     /* in crew.by_pid while alive */
 };
 
 /* Start Lua's zygote from the program at PATH (copied). NULL and errno. */
-struct crew *crew_start(struct event_base *base, const char *path,
-			const struct crew_ops *ops, void *arg);
+struct spawner *spawner_start(struct event_base *base, const char *path,
+			const struct spawner_ops *ops, void *arg);
 
 /*
  * SIGKILL every worker and zygote, and reap them all. C has no zygote and gets
- * none any more, but can be asked until crew_free(). NULL is fine to both.
+ * none any more, but can be asked until spawner_free(). NULL is fine to both.
  */
-void crew_stop(struct crew *c);
-void crew_free(struct crew *c);
+void spawner_stop(struct spawner *c);
+void spawner_free(struct spawner *c);
 
 /*
  * Programs see TREE (copied) from now on: a zygote for them is started, in
  * place of the one that there is. Without packages: none.
  */
-void crew_set_tree(struct crew *c, const struct crew_tree *tree);
+void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 
 /* Why programs see none of a package, or of what it may read. */
-struct crew_lack {
-	const char *why; /* a clause about its path; lent until the crew is next
+struct spawner_lack {
+	const char *errmsg; /* a clause about its path; lent until the crew is next
 			    told anything */
 	bool is_read;	 /* else it is the package */
 	bool is_copy;	 /* the package, of which there is no copy */
@@ -123,8 +123,8 @@ struct crew_lack {
  * Then *LACK says why, and programs are prepared anew, for later runs. What is
  * not there at all is no reason.
  */
-bool crew_lacks(struct crew *c, const struct crew_job *job,
-		struct crew_lack *lack);
+bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
+		struct spawner_lack *lack);
 
 /*
  * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
@@ -132,18 +132,18 @@ bool crew_lacks(struct crew *c, const struct crew_job *job,
  * has no such package; -ETOOMANYREFS: so many descriptors of this user's are
  * on their way between processes that the kernel takes no more from us.
  */
-int crew_spawn(struct crew *c, struct crew_hand *hand, int fd,
-	       const struct crew_job *job);
+int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
+	       const struct spawner_job *job);
 
 /* SIGCHLD came: reap, and call each on_exit. */
-void crew_reap(struct crew *c);
+void spawner_reap(struct spawner *c);
 
 /* HAND should long have been born: its zygote is stuck, and is replaced. */
-void crew_overdue(struct crew *c, const struct crew_hand *hand);
+void spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
-void crew_renew(struct crew *c, enum crew_kind kind);
+void spawner_renew(struct spawner *c, enum spawner_kind kind);
 
-pid_t crew_zygote_pid(const struct crew *c, enum crew_kind kind); /* 0: none */
+pid_t spawner_zygote_pid(const struct spawner *c, enum spawner_kind kind); /* 0: none */
 
 #endif

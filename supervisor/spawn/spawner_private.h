@@ -15,22 +15,22 @@
 
 #define RESTART_FIRST_MS 50 /* after a zygote died; doubles */
 
-TAILQ_HEAD(hands, crew_hand);
+TAILQ_HEAD(hands, spawner_child);
 
 /* A package or a read of the tree that a zygote could not show. */
-struct unshown {
+struct mount_failure {
 	bool is_read;
 	uint32_t at; /* in the tree */
 	int err;
 	uint64_t used; /* bytes of packages that are to be copied… */
 	bool used_by_all;
-	char why[CREW_TEXT_MAX];
-	SLIST_ENTRY(unshown) link;
+	char errmsg[ZYGOTE_PROTO_TEXT_MAX];
+	SLIST_ENTRY(mount_failure) link;
 };
 
 struct zygote {
-	struct crew *crew;
-	enum crew_kind kind;
+	struct spawner *spawner;
+	enum spawner_kind kind;
 	pid_t pid;
 	int control;
 	bool ready;   /* its cage was measured */
@@ -39,22 +39,22 @@ struct zygote {
 	struct event *readable;
 	struct event *overdue; /* until it is ready */
 	struct hands pending; /* asked for, not yet born */
-	SLIST_HEAD(, unshown) unshown;
+	SLIST_HEAD(, mount_failure) mount_failure;
 	LIST_ENTRY(zygote) link; /* in crew.zygotes */
 };
 
 /* A child that was reaped before its birth note was read. */
-struct early {
+struct early_exit {
 	pid_t pid;
 	uint32_t seq; /* the last order by then */
 	int status;
 	struct rusage use;
-	SLIST_ENTRY(early) link;
+	SLIST_ENTRY(early_exit) link;
 };
 
 /* The zygotes of one kind. */
-struct crew_post {
-	struct crew *crew;
+struct zygote_pool {
+	struct spawner *spawner;
 	struct zygote *current; /* takes the orders; NULL: none is ready */
 	struct event *restart;
 	int restart_ms;
@@ -64,51 +64,51 @@ struct crew_post {
 	bool wanted;
 };
 
-struct crew {
+struct spawner {
 	struct event_base *base;
 	char *path;
-	struct crew_ops ops;
+	struct spawner_ops ops;
 	void *arg;
 	LIST_HEAD(zygotes, zygote) zygotes;
-	struct crew_post post[CREW_KINDS];
-	struct crew_tree tree; /* of programs; owned */
-	bool strangers; /* a zygote died while it may have been cloning */
+	struct zygote_pool pool[SPAWNER_KINDS];
+	struct spawner_rootfs rootfs; /* of programs; owned */
+	bool unknown_children; /* a zygote died while it may have been cloning */
 	bool shares_uid; /* programs run as we do: by the last report */
 	bool stopping;
-	struct crew_hand *by_pid;
+	struct spawner_child *by_pid;
 	size_t n_pending;
-	SLIST_HEAD(earlies, early) early;
+	SLIST_HEAD(early_exit_list, early_exit) early_exit;
 	uint32_t seq;
-	bool slot_used[CREW_SLOTS];
+	bool slot_used[ZYGOTE_PROTO_SLOTS];
 	uint32_t next_slot;
 };
 
 /* Start one; it serves once it has reported. 0 or -errno. */
-int zygote_start(struct crew *c, enum crew_kind kind);
+int zygote_start(struct spawner *c, enum spawner_kind kind);
 /* Those of KIND take no more orders, and are not replaced. */
-void zygote_retire(struct crew *c, enum crew_kind kind);
-struct zygote *zygote_of_pid(struct crew *c, pid_t pid); /* or NULL */
+void zygote_retire(struct spawner *c, enum spawner_kind kind);
+struct zygote *zygote_of_pid(struct spawner *c, pid_t pid); /* or NULL */
 /* Z is reaped: read its last words, free it, replace it. */
 void zygote_gone(struct zygote *z, int status);
-/* The restart timer's callback; its argument is a struct crew_post. */
+/* The restart timer's callback; its argument is a struct zygote_pool. */
 void zygote_restart(evutil_socket_t fd, short what, void *arg);
 
 /* At most FILES, and where runs have our uid fewer than we may have. */
-uint64_t crew_files_below_ours(const struct crew *c, uint64_t files);
+uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files);
 
 /* JOB's own part of ORDER, as the tree numbers it. 0, or -ESTALE. */
-int crew_tree_order(const struct crew *c, const struct crew_job *job,
-		    struct crew_order *order);
-void crew_tree_fini(struct crew *c);
+int spawner_rootfs_request(const struct spawner *c, const struct spawner_job *job,
+		    struct zygote_proto_request *request);
+void spawner_rootfs_fini(struct spawner *c);
 /* Z says what it could not show; forget that. */
-void crew_tree_unshown(struct zygote *z, const struct crew_note *note);
-void crew_tree_forget(struct zygote *z);
+void spawner_rootfs_failed(struct zygote *z, const struct zygote_proto_event *event);
+void spawner_rootfs_forget(struct zygote *z);
 
 /* A zygote answered an order. */
-void crew_spawned(struct zygote *z, const struct crew_note *note);
+void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event);
 /* What Z was asked for and never reported will not be born: ERR says why. */
-void crew_fail_pending(struct zygote *z, int err);
+void spawner_fail_pending(struct zygote *z, int err);
 /* While nobody is being born, a child that we do not know is nobody's. */
-void crew_settle(struct crew *c);
+void spawner_settle(struct spawner *c);
 
 #endif

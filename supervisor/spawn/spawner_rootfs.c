@@ -18,9 +18,9 @@
 
 /* ---- the tree ---- */
 
-void crew_tree_fini(struct crew *c)
+void spawner_rootfs_fini(struct spawner *c)
 {
-	struct crew_tree *t = &c->tree;
+	struct spawner_rootfs *t = &c->rootfs;
 
 	for (size_t i = 0; i < t->n_packages; i++)
 		free(t->packages[i].path);
@@ -28,33 +28,33 @@ void crew_tree_fini(struct crew *c)
 		free(t->reads[i]);
 	free(t->packages);
 	free(t->reads);
-	*t = (struct crew_tree){0};
+	*t = (struct spawner_rootfs){0};
 }
 
-static void copy_tree(struct crew *c, const struct crew_tree *tree)
+static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
-	struct crew_tree *t = &c->tree;
+	struct spawner_rootfs *t = &c->rootfs;
 
-	crew_tree_fini(c);
-	*t = *tree;
+	spawner_rootfs_fini(c);
+	*t = *rootfs;
 	t->packages = xcalloc(t->n_packages + 1, sizeof(*t->packages));
 	t->reads = xcalloc(t->n_reads + 1, sizeof(*t->reads));
 	for (size_t i = 0; i < t->n_packages; i++) {
-		t->packages[i] = tree->packages[i];
-		t->packages[i].path = xstrdup(tree->packages[i].path);
+		t->packages[i] = rootfs->packages[i];
+		t->packages[i].path = xstrdup(rootfs->packages[i].path);
 	}
 	for (size_t i = 0; i < t->n_reads; i++)
-		t->reads[i] = xstrdup(tree->reads[i]);
+		t->reads[i] = xstrdup(rootfs->reads[i]);
 }
 
-void crew_set_tree(struct crew *c, const struct crew_tree *tree)
+void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
 	static const struct timeval now = {0};
-	struct crew_post *p = &c->post[CREW_PROGRAM];
+	struct zygote_pool *p = &c->pool[SPAWNER_PROGRAM];
 
-	zygote_retire(c, CREW_PROGRAM);
-	copy_tree(c, tree);
-	p->wanted = tree->n_packages > 0;
+	zygote_retire(c, SPAWNER_PROGRAM);
+	copy_tree(c, rootfs);
+	p->wanted = rootfs->n_packages > 0;
 	p->restart_ms = RESTART_FIRST_MS;
 	p->failed_starts = 0;
 	p->measured = false;
@@ -64,33 +64,33 @@ void crew_set_tree(struct crew *c, const struct crew_tree *tree)
 
 /* ---- what a zygote could not show ---- */
 
-void crew_tree_unshown(struct zygote *z, const struct crew_note *note)
+void spawner_rootfs_failed(struct zygote *z, const struct zygote_proto_event *event)
 {
-	struct unshown *u = xcalloc(1, sizeof(*u));
+	struct mount_failure *u = xcalloc(1, sizeof(*u));
 
-	u->is_read = note->pid == 1;
-	u->at = note->seq;
-	u->err = note->err;
-	u->used = note->used;
-	u->used_by_all = note->used_by_all != 0;
-	memcpy(u->why, note->text, sizeof(u->why));
-	SLIST_INSERT_HEAD(&z->unshown, u, link);
+	u->is_read = event->pid == 1;
+	u->at = event->seq;
+	u->err = event->err;
+	u->used = event->used;
+	u->used_by_all = event->used_by_all != 0;
+	memcpy(u->errmsg, event->text, sizeof(u->errmsg));
+	SLIST_INSERT_HEAD(&z->mount_failure, u, link);
 	if (u->err != ENOENT)
 		log_warn("crew", "unshown=%s why=\"%s\"",
-			 u->is_read ? "read" : "package", u->why);
+			 u->is_read ? "read" : "package", u->errmsg);
 }
 
-void crew_tree_forget(struct zygote *z)
+void spawner_rootfs_forget(struct zygote *z)
 {
-	struct unshown *u;
+	struct mount_failure *u;
 
-	while ((u = SLIST_FIRST(&z->unshown)) != NULL) {
-		SLIST_REMOVE_HEAD(&z->unshown, link);
+	while ((u = SLIST_FIRST(&z->mount_failure)) != NULL) {
+		SLIST_REMOVE_HEAD(&z->mount_failure, link);
 		free(u);
 	}
 }
 
-static bool find_package(const struct crew_tree *t, const char *path,
+static bool find_package(const struct spawner_rootfs *t, const char *path,
 			 size_t *at)
 {
 	for (*at = 0; *at < t->n_packages; ++*at)
@@ -99,7 +99,7 @@ static bool find_package(const struct crew_tree *t, const char *path,
 	return false;
 }
 
-static bool find_read(const struct crew_tree *t, const char *path, size_t *at)
+static bool find_read(const struct spawner_rootfs *t, const char *path, size_t *at)
 {
 	for (*at = 0; *at < t->n_reads; ++*at)
 		if (strcmp(t->reads[*at], path) == 0)
@@ -108,25 +108,25 @@ static bool find_read(const struct crew_tree *t, const char *path, size_t *at)
 }
 
 /* Is U of JOB's? A read that is not there does no harm. */
-static bool concerns(const struct crew *c, const struct crew_job *job,
-		     const struct unshown *u)
+static bool concerns(const struct spawner *c, const struct spawner_job *job,
+		     const struct mount_failure *u)
 {
 	if (!u->is_read)
-		return u->at < c->tree.n_packages &&
-		       strcmp(c->tree.packages[u->at].path, job->package) == 0;
-	if (u->err == ENOENT || u->at >= c->tree.n_reads)
+		return u->at < c->rootfs.n_packages &&
+		       strcmp(c->rootfs.packages[u->at].path, job->package) == 0;
+	if (u->err == ENOENT || u->at >= c->rootfs.n_reads)
 		return false;
 	for (size_t i = 0; i < job->n_reads; i++)
-		if (strcmp(c->tree.reads[u->at], job->reads[i]) == 0)
+		if (strcmp(c->rootfs.reads[u->at], job->reads[i]) == 0)
 			return true;
 	return false;
 }
 
-static void describe(const struct crew_tree *t, const struct unshown *u,
-		     struct crew_lack *lack)
+static void describe(const struct spawner_rootfs *t, const struct mount_failure *u,
+		     struct spawner_lack *lack)
 {
-	*lack = (struct crew_lack){
-	    .why = u->why,
+	*lack = (struct spawner_lack){
+	    .errmsg = u->errmsg,
 	    .is_read = u->is_read,
 	    .is_copy = !u->is_read && t->packages[u->at].copied,
 	    .err = u->err,
@@ -135,46 +135,46 @@ static void describe(const struct crew_tree *t, const struct unshown *u,
 	    .allowed = u->used_by_all ? t->copies_bytes : t->copy_bytes};
 }
 
-bool crew_lacks(struct crew *c, const struct crew_job *job,
-		struct crew_lack *lack)
+bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
+		struct spawner_lack *lack)
 {
-	struct crew_post *p = &c->post[CREW_PROGRAM];
-	const struct unshown *u;
+	struct zygote_pool *p = &c->pool[SPAWNER_PROGRAM];
+	const struct mount_failure *u;
 
-	if (job->kind != CREW_PROGRAM || p->current == NULL)
+	if (job->kind != SPAWNER_PROGRAM || p->current == NULL)
 		return false;
-	SLIST_FOREACH(u, &p->current->unshown, link)
+	SLIST_FOREACH(u, &p->current->mount_failure, link)
 		if (concerns(c, job, u))
 			break;
 	if (u == NULL)
 		return false;
-	describe(&c->tree, u, lack);
+	describe(&c->rootfs, u, lack);
 	if (clock_mono_ms() - p->renewed_ms >= RENEW_EVERY_MS) {
 		p->renewed_ms = clock_mono_ms();
-		crew_renew(c, CREW_PROGRAM);
+		spawner_renew(c, SPAWNER_PROGRAM);
 	}
 	return true;
 }
 
 /* ---- a job's place ---- */
 
-int crew_tree_order(const struct crew *c, const struct crew_job *job,
-		    struct crew_order *order)
+int spawner_rootfs_request(const struct spawner *c, const struct spawner_job *job,
+		    struct zygote_proto_request *request)
 {
-	const struct crew_tree *t = &c->tree;
+	const struct spawner_rootfs *t = &c->rootfs;
 	size_t at;
 
 	if (!find_package(t, job->package, &at) ||
 	    !file_id_same(&t->packages[at].id, &job->package_id) ||
 	    strcmp(t->packages[at].digest, job->digest) != 0)
 		return -ESTALE;
-	order->package = (uint32_t)at;
-	order->processes = job->processes;
-	order->open_files = crew_files_below_ours(c, job->open_files);
-	order->files = job->files;
-	order->locks = job->locks;
+	request->package = (uint32_t)at;
+	request->processes = job->processes;
+	request->open_files = spawner_files_below_ours(c, job->open_files);
+	request->files = job->files;
+	request->locks = job->locks;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find_read(t, job->reads[i], &at))
-			order->reads |= UINT64_C(1) << at;
+			request->reads |= UINT64_C(1) << at;
 	return 0;
 }

@@ -15,14 +15,14 @@
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawn_exec.h"
 
-#define NOTES_PER_WAKE 64
+#define EVENTS_PER_WAKE 64
 #define START_MAX_S 20 /* from exec to the report; milliseconds are usual */
 #define RESTART_MAX_MS 5000
 #define FAILED_STARTS_MAX 5 /* zygotes in a row that never reported… */
 #define FAILED_LATER_MAX 20 /* …once one did: a minute and a half */
 
-static int read_notes(struct zygote *z);
-static void on_note(evutil_socket_t fd, short what, void *arg);
+static int read_events(struct zygote *z);
+static void on_event(evutil_socket_t fd, short what, void *arg);
 
 /* ---- birth of a zygote ---- */
 
@@ -37,27 +37,27 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	kill(z->pid, SIGKILL);
 }
 
-static enum crew_kind kind_of(const struct crew_post *p)
+static enum spawner_kind kind_of(const struct zygote_pool *p)
 {
-	return (enum crew_kind)(p - p->crew->post);
+	return (enum spawner_kind)(p - p->spawner->pool);
 }
 
 /* What the zygote is told; each string and the array are the caller's. */
-static char **make_argv(const struct crew *c, enum crew_kind kind)
+static char **make_argv(const struct spawner *c, enum spawner_kind kind)
 {
-	const struct crew_tree *t = &c->tree;
+	const struct spawner_rootfs *t = &c->rootfs;
 	char **argv = xcalloc(t->n_packages + t->n_reads + 5, sizeof(char *));
 	bool copied = false;
 	size_t n = 0;
 
 	argv[n++] = xstrdup("paddock-worker");
-	if (kind != CREW_PROGRAM)
+	if (kind != SPAWNER_PROGRAM)
 		return argv;
 	argv[n++] = xstrdup("program");
 	if (t->weak)
 		argv[n++] = xstrdup("weak");
 	for (size_t i = 0; i < t->n_packages; i++) {
-		const struct crew_package *p = &t->packages[i];
+		const struct spawner_package *p = &t->packages[i];
 
 		argv[n++] = xasprintf(
 		    "package=%" PRIx64 ":%" PRIx64 ":%s%s%s", p->id.dev,
@@ -73,23 +73,23 @@ static char **make_argv(const struct crew *c, enum crew_kind kind)
 	return argv;
 }
 
-static int launch(const struct crew *c, enum crew_kind kind, int control,
+static int launch(const struct spawner *c, enum spawner_kind kind, int control,
 		  pid_t *pid)
 {
 	char **argv = make_argv(c, kind);
-	int rc = launch_zygote(c->path, argv, control, pid);
+	int rc = spawn_exec_zygote(c->path, argv, control, pid);
 
 	for (size_t i = 0; argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);
 	if (rc == 0)
-		(void)cgroup_place(kind == CREW_PROGRAM ? CGROUP_PROGRAMS
+		(void)cgroup_place(kind == SPAWNER_PROGRAM ? CGROUP_PROGRAMS
 							: CGROUP_LUA,
 				   *pid); /* whether it is there is measured */
 	return rc;
 }
 
-int zygote_start(struct crew *c, enum crew_kind kind)
+int zygote_start(struct spawner *c, enum spawner_kind kind)
 {
 	struct timeval tv = {.tv_sec = START_MAX_S};
 	struct zygote *z = xcalloc(1, sizeof(*z));
@@ -117,11 +117,11 @@ int zygote_start(struct crew *c, enum crew_kind kind)
 		return rc;
 	}
 	evutil_make_socket_nonblocking(ends[0]);
-	z->crew = c;
+	z->spawner = c;
 	z->kind = kind;
 	z->control = ends[0];
 	z->readable = event_new(c->base, z->control, EV_READ | EV_PERSIST,
-				on_note, z);
+				on_event, z);
 	event_add(z->readable, NULL);
 	z->overdue = evtimer_new(c->base, on_overdue, z);
 	evtimer_add(z->overdue, &tv);
@@ -132,7 +132,7 @@ int zygote_start(struct crew *c, enum crew_kind kind)
 
 /* ---- its end ---- */
 
-struct zygote *zygote_of_pid(struct crew *c, pid_t pid)
+struct zygote *zygote_of_pid(struct spawner *c, pid_t pid)
 {
 	struct zygote *z;
 
@@ -148,11 +148,11 @@ static void zygote_free(struct zygote *z)
 	event_free(z->readable);
 	event_free(z->overdue);
 	close(z->control);
-	crew_tree_forget(z);
+	spawner_rootfs_forget(z);
 	free(z);
 }
 
-static void schedule_restart(struct crew_post *p)
+static void schedule_restart(struct zygote_pool *p)
 {
 	struct timeval tv = {.tv_sec = p->restart_ms / 1000,
 			     .tv_usec = p->restart_ms % 1000 * 1000L};
@@ -164,21 +164,21 @@ static void schedule_restart(struct crew_post *p)
 }
 
 /* One that served before shows that it can be done: then be patient. */
-static void start_failed(struct crew_post *p, const char *why)
+static void start_failed(struct zygote_pool *p, const char *errmsg)
 {
-	struct crew *c = p->crew;
+	struct spawner *c = p->spawner;
 	unsigned most = p->measured ? FAILED_LATER_MAX : FAILED_STARTS_MAX;
 
-	log_warn("crew", "zygote=none why=\"%s\"", why);
+	log_warn("crew", "zygote=none why=\"%s\"", errmsg);
 	if (p->current != NULL)
 		return; /* it was to be renewed, and serves on */
 	if (++p->failed_starts >= most)
-		c->ops.on_broken(c->arg, kind_of(p), why);
+		c->ops.on_broken(c->arg, kind_of(p), errmsg);
 	else
 		schedule_restart(p);
 }
 
-static bool is_on_its_way(const struct crew *c, enum crew_kind kind)
+static bool is_on_its_way(const struct spawner *c, enum spawner_kind kind)
 {
 	const struct zygote *z;
 
@@ -190,13 +190,13 @@ static bool is_on_its_way(const struct crew *c, enum crew_kind kind)
 
 void zygote_restart(evutil_socket_t fd, short what, void *arg)
 {
-	struct crew_post *p = arg;
-	enum crew_kind kind = kind_of(p);
+	struct zygote_pool *p = arg;
+	enum spawner_kind kind = kind_of(p);
 	int rc = 0;
 
 	(void)fd, (void)what;
-	if (p->wanted && !is_on_its_way(p->crew, kind))
-		rc = zygote_start(p->crew, kind);
+	if (p->wanted && !is_on_its_way(p->spawner, kind))
+		rc = zygote_start(p->spawner, kind);
 	if (rc < 0)
 		start_failed(p, strerror(-rc));
 }
@@ -207,12 +207,12 @@ static void retire(struct zygote *z)
 	shutdown(z->control, SHUT_WR);
 }
 
-void zygote_retire(struct crew *c, enum crew_kind kind)
+void zygote_retire(struct spawner *c, enum spawner_kind kind)
 {
 	struct zygote *z;
 
-	c->post[kind].current = NULL;
-	evtimer_del(c->post[kind].restart);
+	c->pool[kind].current = NULL;
+	evtimer_del(c->pool[kind].restart);
 	LIST_FOREACH(z, &c->zygotes, link) {
 		if (z->kind != kind)
 			continue;
@@ -224,18 +224,18 @@ void zygote_retire(struct crew *c, enum crew_kind kind)
 
 void zygote_gone(struct zygote *z, int status)
 {
-	struct crew *c = z->crew;
-	struct crew_post *p = &c->post[z->kind];
+	struct spawner *c = z->spawner;
+	struct zygote_pool *p = &c->pool[z->kind];
 	bool ready = z->ready, retired = z->retired;
 
 	z->gone = true;
 	if (p->current == z)
 		p->current = NULL;
-	while (read_notes(z) == NOTES_PER_WAKE)
+	while (read_events(z) == EVENTS_PER_WAKE)
 		; /* its last words */
 	if (!TAILQ_EMPTY(&z->pending))
-		c->strangers = true;
-	crew_fail_pending(z, ESRCH);
+		c->unknown_children = true;
+	spawner_fail_pending(z, ESRCH);
 	zygote_free(z);
 	if (c->stopping || retired)
 		return;
@@ -250,10 +250,10 @@ void zygote_gone(struct zygote *z, int status)
 /* ---- notes ---- */
 
 /* The newest zygote that is ready serves; an older one is let go. */
-static void on_report(struct zygote *z, const struct crew_note *note)
+static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 {
-	struct crew *c = z->crew;
-	struct crew_post *p = &c->post[z->kind];
+	struct spawner *c = z->spawner;
+	struct zygote_pool *p = &c->pool[z->kind];
 	struct zygote *old = p->current;
 
 	if (z->gone || z->retired)
@@ -261,68 +261,68 @@ static void on_report(struct zygote *z, const struct crew_note *note)
 	z->ready = true;
 	evtimer_del(z->overdue);
 	p->measured = true;
-	if (z->kind == CREW_PROGRAM)
-		c->shares_uid = note->uid_base < 0;
+	if (z->kind == SPAWNER_PROGRAM)
+		c->shares_uid = event->uid_base < 0;
 	p->current = z;
 	p->restart_ms = RESTART_FIRST_MS;
 	p->failed_starts = 0;
 	if (old != NULL)
 		retire(old);
-	c->ops.on_report(c->arg, z->kind, note);
+	c->ops.on_report(c->arg, z->kind, event);
 }
 
-static void on_broken(struct zygote *z, const char *why)
+static void on_broken(struct zygote *z, const char *errmsg)
 {
-	struct crew *c = z->crew;
+	struct spawner *c = z->spawner;
 
 	if (z->retired)
 		return;
-	if (c->post[z->kind].measured)
-		log_warn("crew", "zygote=broken why=\"%s\"", why);
+	if (c->pool[z->kind].measured)
+		log_warn("crew", "zygote=broken why=\"%s\"", errmsg);
 	else
-		c->ops.on_broken(c->arg, z->kind, why);
+		c->ops.on_broken(c->arg, z->kind, errmsg);
 }
 
-/* How many there were, at most NOTES_PER_WAKE. */
-static int read_notes(struct zygote *z)
+/* How many there were, at most EVENTS_PER_WAKE. */
+static int read_events(struct zygote *z)
 {
-	struct crew_note note;
+	struct zygote_proto_event event;
 	int i;
 
-	for (i = 0; i < NOTES_PER_WAKE; i++) {
-		ssize_t n = recv(z->control, &note, sizeof(note), MSG_DONTWAIT);
+	for (i = 0; i < EVENTS_PER_WAKE; i++) {
+		ssize_t n = recv(z->control, &event, sizeof(event), MSG_DONTWAIT);
 
 		if (n == 0)
 			event_del(z->readable); /* SIGCHLD tells the rest */
-		if (n != (ssize_t)sizeof(note))
+		if (n != (ssize_t)sizeof(event))
 			break;
-		note.text[sizeof(note.text) - 1] = '\0';
-		if (note.type == CREW_SPAWNED)
-			crew_spawned(z, &note);
-		else if (note.type == CREW_REPORT)
-			on_report(z, &note);
-		else if (note.type == CREW_BROKEN)
-			on_broken(z, note.text);
-		else if (note.type == CREW_UNSHOWN)
-			crew_tree_unshown(z, &note);
+		event.text[sizeof(event.text) - 1] = '\0';
+		if (event.type == ZYGOTE_PROTO_SPAWNED)
+			spawner_spawned(z, &event);
+		else if (event.type == ZYGOTE_PROTO_REPORT)
+			on_report(z, &event);
+		else if (event.type == ZYGOTE_PROTO_BROKEN)
+			on_broken(z, event.text);
+		else if (event.type == ZYGOTE_PROTO_MOUNT_FAILED)
+			spawner_rootfs_failed(z, &event);
 		if (TAILQ_EMPTY(&z->pending))
 			return i + 1; /* no more is due */
 	}
 	return i;
 }
 
-static void on_note(evutil_socket_t fd, short what, void *arg)
+static void on_event(evutil_socket_t fd, short what, void *arg)
 {
 	struct zygote *z = arg;
 
 	(void)fd, (void)what;
-	read_notes(z);
-	crew_settle(z->crew);
+	read_events(z);
+	spawner_settle(z->spawner);
 }
 
-void crew_renew(struct crew *c, enum crew_kind kind)
+void spawner_renew(struct spawner *c, enum spawner_kind kind)
 {
-	const struct crew_post *p = &c->post[kind];
+	const struct zygote_pool *p = &c->pool[kind];
 	int rc;
 
 	if (c->stopping || !p->wanted || is_on_its_way(c, kind) ||

@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
 
-_Static_assert(CREW_SLOTS + 1 < IDRANGE_BLOCK,
+_Static_assert(ZYGOTE_PROTO_SLOTS + 1 < ID_RANGE_BLOCK,
 	       "the zygote has one, too, and the browser's broker");
 
 static char argument[32];
@@ -49,81 +49,81 @@ static bool take(void *arg, uint32_t first)
 	int fd = *(int *)arg;
 
 	return !is_named(first) &&
-	       (fd < 0 || idrange_lock(fd, first, IDRANGE_BLOCK) == 0);
+	       (fd < 0 || id_range_lock(fd, first, ID_RANGE_BLOCK) == 0);
 }
 
 /* The folder is made here: a private server may come before any daemon. */
 static int open_locks(void)
 {
-	char dir[] = IDRANGE_LOCKS;
+	char dir[] = ID_RANGE_LOCKS;
 
 	*strrchr(dir, '/') = '\0';
 	(void)mkdir(dir, 0755);
-	return idrange_open(IDRANGE_LOCKS);
+	return id_range_open(ID_RANGE_LOCKS);
 }
 
-static int no_locks(int rc, char *why, size_t size)
+static int no_locks(int rc, char *errmsg, size_t size)
 {
-	snprintf(why, size,
+	snprintf(errmsg, size,
 		 "no user ids can be reserved for runs: %s: %s; make it "
 		 "writable for root, or start paddockd as another user",
-		 IDRANGE_LOCKS, strerror(-rc));
+		 ID_RANGE_LOCKS, strerror(-rc));
 	return rc;
 }
 
 /* FD holds the lock, or is -1. */
-static int pick(int fd, char *why, size_t size)
+static int pick(int fd, char *errmsg, size_t size)
 {
-	struct idrange_view v;
+	struct id_range_view v;
 	uint32_t first;
 
-	idrange_read(&v);
-	first = idrange_pick(&v, salt(), take, &fd);
-	idrange_forget(&v);
+	id_range_read(&v);
+	first = id_range_pick(&v, salt(), take, &fd);
+	id_range_forget(&v);
 	if (first == 0) {
 		if (fd >= 0)
 			close(fd);
-		snprintf(why, size,
+		snprintf(errmsg, size,
 			 "no %u user ids in a row are free for runs, by "
 			 "/etc/subuid, /etc/subgid and /proc/self/uid_map; free "
 			 "some, or start paddockd as another user",
-			 IDRANGE_BLOCK);
+			 ID_RANGE_BLOCK);
 		return -EUSERS;
 	}
 	/* FD stays open, and is no child's: it holds the lock */
 	range = first;
 	snprintf(argument, sizeof(argument), "ids=%u", first);
-	log_info("server", "uids=%u-%u", first, first + CREW_SLOTS);
+	log_info("server", "uids=%u-%u", first, first + ZYGOTE_PROTO_SLOTS);
 	return 0;
 }
 
-int uids_take(char *why, size_t size)
+int uid_range_take(char *errmsg, size_t size)
 {
 	int fd;
 
 	if (geteuid() != 0)
 		return 0;
 	fd = open_locks();
-	return fd < 0 ? no_locks(fd, why, size) : pick(fd, why, size);
+	return fd < 0 ? no_locks(fd, errmsg, size) : pick(fd, errmsg, size);
 }
 
-int uids_try(char *why, size_t size)
+int uid_range_try(char *errmsg, size_t size)
 {
 	int fd;
 
 	if (geteuid() != 0)
 		return 0;
-	fd = open(IDRANGE_LOCKS, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 && errno != ENOENT ? no_locks(-errno, why, size)
-					 : pick(fd, why, size);
+	fd = open(ID_RANGE_LOCKS, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 && errno != ENOENT ? no_locks(-errno, errmsg, size)
+					 : pick(fd, errmsg, size);
 }
 
-uid_t uids_browser(void)
+uid_t uid_range_browser(void)
 {
-	return range == 0 ? 0 : range + IDRANGE_BLOCK - 1;
+	return range == 0 ? 0 : range + ID_RANGE_BLOCK - 1;
 }
 
-char **uids_argv(char *const argv[])
+char **uid_range_argv(char *const argv[])
 {
 	size_t n = 0, k = 0;
 	char **all;
@@ -139,23 +139,23 @@ char **uids_argv(char *const argv[])
 	return all;
 }
 
-int uids_spare(uid_t *id, char *why, size_t size)
+int uid_range_spare(uid_t *id, char *errmsg, size_t size)
 {
-	struct idrange_taken t = {.why = "each is a user or a group"};
-	struct idrange_view v;
+	struct id_range_taken t = {.errmsg = "each is a user or a group"};
+	struct id_range_view v;
 	uint32_t spare;
 
-	idrange_read(&v);
-	spare = idrange_spare(&v, &t);
-	idrange_forget(&v);
+	id_range_read(&v);
+	spare = id_range_spare(&v, &t);
+	id_range_forget(&v);
 	if (spare != 0 && !is_named(spare)) {
 		*id = spare;
 		return 0;
 	}
-	snprintf(why, size,
+	snprintf(errmsg, size,
 		 "started as root, but there is no user paddock to serve as, nor "
 		 "a spare id (%s); add that user, or name another in [server] "
 		 "user",
-		 t.why);
+		 t.errmsg);
 	return -EINVAL;
 }

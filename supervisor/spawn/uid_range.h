@@ -12,26 +12,26 @@
 
 /*
  * As root: find a range and hold it until this process ends, however it does.
- * 0, or -errno with WHY: nothing is to be run then. Otherwise: 0.
+ * 0, or -errno with ERRMSG: nothing is to be run then. Otherwise: 0.
  */
-int uids_take(char *why, size_t size);
+int uid_range_take(char *errmsg, size_t size);
 
 /*
  * For a moment, in which no template's code is run: the same without a file
  * being made, and so without a lock where no other server has ever had one.
  */
-int uids_try(char *why, size_t size);
+int uid_range_try(char *errmsg, size_t size);
 
 /*
  * A zygote's ARGV (lent) with what it is told of the range behind the first:
  * "ids=1879048704". The array is the caller's to free.
  */
-char **uids_argv(char *const argv[]);
+char **uid_range_argv(char *const argv[]);
 
 /* Of that range, the browser's broker's own, which no worker gets; 0: none. */
-uid_t uids_browser(void);
+uid_t uid_range_browser(void);
 
-/* As root: who serves where nobody else is named. 0, or -EINVAL with WHY. */
-int uids_spare(uid_t *id, char *why, size_t size);
+/* As root: who serves where nobody else is named. 0, or -EINVAL with ERRMSG. */
+int uid_range_spare(uid_t *id, char *errmsg, size_t size);
 
 #endif

@@ -32,7 +32,7 @@ static int status_of(int rc)
 
 /* ---- templates ---- */
 
-static int look_at_templates(const char *dir, char *why, size_t size)
+static int look_at_templates(const char *dir, char *errmsg, size_t size)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : 0;
@@ -40,26 +40,26 @@ static int look_at_templates(const char *dir, char *why, size_t size)
 	if (fd >= 0)
 		close(fd);
 	if (rc == -ENOENT)
-		snprintf(why, size, "%s, which templates names, is not there; "
+		snprintf(errmsg, size, "%s, which templates names, is not there; "
 			 "make that folder, or name another", dir);
 	else if (rc == -ENOTDIR)
-		snprintf(why, size, "%s, which templates names, is no folder; "
+		snprintf(errmsg, size, "%s, which templates names, is no folder; "
 			 "name the folder that the packages are in", dir);
 	else if (rc < 0)
-		snprintf(why, size, "the folder %s, which templates names, "
+		snprintf(errmsg, size, "the folder %s, which templates names, "
 			 "cannot be read: %s; let this user read it, or name "
 			 "another", dir, strerror(-rc));
 	return rc == 0 ? 0 : status_of(rc);
 }
 
-int health_templates(const struct health_case *c, char *why, size_t size)
+int health_start_templates(const struct health_start *c, char *errmsg, size_t size)
 {
 	int status = 0;
 
 	if (!c->config->templates_given)
 		return 0; /* a default folder may be missing */
 	for (size_t i = 0; status == 0 && i < c->config->n_templates; i++)
-		status = look_at_templates(c->config->templates[i], why, size);
+		status = look_at_templates(c->config->templates[i], errmsg, size);
 	return status;
 }
 
@@ -71,7 +71,7 @@ static int look_at_way(const char *dir, char **at)
 	int rc;
 
 	*at = xstrdup(dir);
-	while ((rc = file_folder_ok(*at)) == -ENOENT) {
+	while ((rc = state_file_folder_ok(*at)) == -ENOENT) {
 		char *slash = strrchr(*at, '/');
 
 		if (slash == NULL || slash == *at)
@@ -82,20 +82,20 @@ static int look_at_way(const char *dir, char **at)
 }
 
 /* As root, for whom it will serve: may what is there be theirs? */
-static int look_as_root(const char *dir, char *why, size_t size)
+static int look_as_root(const char *dir, char *errmsg, size_t size)
 {
 	return access(dir, F_OK) == 0 &&
-		       privs_try_state(dir, why, size) < 0 &&
+		       privs_try_state(dir, errmsg, size) < 0 &&
 		       !privs_may_write(dir)
 		   ? EX_NOPERM
 		   : 0;
 }
 
-int health_state_before(const struct health_case *c, char *why, size_t size)
+int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 {
 	const char *dir = c->config->state_dir;
-	char *at, text[HEALTH_WHY / 2];
-	int status = look_as_root(dir, why, size), rc;
+	char *at, text[HEALTH_ERRMSG_SIZE / 2];
+	int status = look_as_root(dir, errmsg, size), rc;
 
 	if (status != 0)
 		return status;
@@ -110,17 +110,17 @@ int health_state_before(const struct health_case *c, char *why, size_t size)
 	free(at);
 	if (rc == 0)
 		return 0;
-	snprintf(why, size, "the state folder cannot be used: %s", text);
+	snprintf(errmsg, size, "the state folder cannot be used: %s", text);
 	return store_ends_start(rc);
 }
 
-int health_disk_before(const struct health_case *c, char *why, size_t size)
+int health_start_disk(const struct health_start *c, char *errmsg, size_t size)
 {
-	enum disk_room room = disk_room(c->config, 0);
+	enum disk_space room = disk_space(c->config, 0);
 
-	if (room == DISK_ROOM)
+	if (room == DISK_SPACE_OK)
 		return 0;
-	snprintf(why, size, "the disk of the state folder %s is nearly full: "
+	snprintf(errmsg, size, "the disk of the state folder %s is nearly full: "
 		 "make room there, or set a lower disk_reserve_bytes",
 		 c->config->state_dir);
 	return EX_UNAVAILABLE;
@@ -128,7 +128,7 @@ int health_disk_before(const struct health_case *c, char *why, size_t size)
 
 /* ---- logs ---- */
 
-static int look_at_log(const char *key, const char *path, char *why,
+static int look_at_log(const char *key, const char *path, char *errmsg,
 		       size_t size)
 {
 	int rc = path == NULL || log_held_fd(path) >= 0 ? 0
@@ -136,54 +136,54 @@ static int look_at_log(const char *key, const char *path, char *why,
 
 	if (rc == 0)
 		return 0;
-	snprintf(why, size, "%s is %s, which cannot be opened: %s; make its "
+	snprintf(errmsg, size, "%s is %s, which cannot be opened: %s; make its "
 		 "folder and let this user write there, or name another file",
 		 key, path, strerror(-rc));
 	return status_of(rc);
 }
 
-int health_log(const struct health_case *c, char *why, size_t size)
+int health_start_log(const struct health_start *c, char *errmsg, size_t size)
 {
-	return look_at_log("log_file", c->config->log_file, why, size);
+	return look_at_log("log_file", c->config->log_file, errmsg, size);
 }
 
-int health_audit(const struct health_case *c, char *why, size_t size)
+int health_start_audit(const struct health_start *c, char *errmsg, size_t size)
 {
-	return look_at_log("audit_file", c->config->audit_file, why, size);
+	return look_at_log("audit_file", c->config->audit_file, errmsg, size);
 }
 
 /* ---- where clients come ---- */
 
 /* A daemon of this configuration is running: what it has is not free. */
-static bool is_served(const struct health_case *c)
+static bool is_served(const struct health_start *c)
 {
-	return c->check && listen_is_served(c->config->socket);
+	return c->check && unix_listen_is_served(c->config->socket);
 }
 
-int health_socket(const struct health_case *c, char *why, size_t size)
+int health_start_socket(const struct health_start *c, char *errmsg, size_t size)
 {
-	if (c->stdio || is_served(c) || (!c->check && notify_listen_fds() > 0))
+	if (c->stdio || is_served(c) || (!c->check && sdnotify_listen_fds() > 0))
 		return 0;
-	return listen_try(c->config, why, size);
+	return unix_listen_try(c->config, errmsg, size);
 }
 
-int health_listen(const struct health_case *c, char *why, size_t size)
+int health_start_listen(const struct health_start *c, char *errmsg, size_t size)
 {
 	if (c->stdio || c->config->listen == NULL)
 		return 0;
-	return http_try(c->config, c->check && !is_served(c), why, size);
+	return http_listen_try(c->config, c->check && !is_served(c), errmsg, size);
 }
 
 /* ---- the browser ---- */
 
-int health_browser(const struct health_case *c, char *why, size_t size)
+int health_start_browser(const struct health_start *c, char *errmsg, size_t size)
 {
 	const char *named = c->config->chromium;
 
 	if (!c->config->browser_enabled || named == NULL ||
 	    browser_chromium(c->config) != NULL)
 		return 0;
-	snprintf(why, size, "chromium in [browser] is %s, which is no program "
+	snprintf(errmsg, size, "chromium in [browser] is %s, which is no program "
 		 "that can be started; install it, or leave that key out",
 		 named);
 	return EX_CONFIG;

@@ -65,7 +65,7 @@ static void read_variables(void)
 		unsetenv(names[i]);
 }
 
-int notify_send(const char *state)
+int sdnotify_send(const char *state)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	struct timeval patience = {.tv_sec = SEND_S};
@@ -91,13 +91,13 @@ int notify_send(const char *state)
 	return (int)n;
 }
 
-int64_t notify_watchdog_ms(void)
+int64_t sdnotify_watchdog_ms(void)
 {
 	read_variables();
 	return from_manager.watchdog_us / 2000;
 }
 
-int notify_listen_fds(void)
+int sdnotify_listen_fds(void)
 {
 	read_variables();
 	for (int fd = FIRST_FD; fd < FIRST_FD + from_manager.fds; fd++)

@@ -11,16 +11,16 @@
  * Send STATE ("READY=1\nSTATUS=…") as one datagram to $NOTIFY_SOCKET. Without
  * one nothing happens. 0 or -errno.
  */
-int notify_send(const char *state);
+int sdnotify_send(const char *state);
 
 /* Half of $WATCHDOG_USEC in ms, when that is meant for us; else 0. */
-int64_t notify_watchdog_ms(void);
+int64_t sdnotify_watchdog_ms(void);
 
 /*
  * How many sockets the manager passes, from descriptor 3 on
  * (sd_listen_fds(3)); they are made close-on-exec, and the variables, and
  * those of the others above, are forgotten by the first of these calls.
  */
-int notify_listen_fds(void);
+int sdnotify_listen_fds(void);
 
 #endif

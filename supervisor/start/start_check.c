@@ -24,12 +24,12 @@
 
 /* ---- who ---- */
 
-int precheck_user(const struct config *c)
+int start_check_user(const struct config *c)
 {
-	char why[512];
+	char errmsg[512];
 
-	if (privs_choose(c->user, why, sizeof(why)) < 0) {
-		log_tell(LOG_LEVEL_ERROR, "server", "%s", why);
+	if (privs_choose(c->user, errmsg, sizeof(errmsg)) < 0) {
+		log_tell(LOG_LEVEL_ERROR, "server", "%s", errmsg);
 		return EX_CONFIG;
 	}
 	if (privs_leave_root())
@@ -45,11 +45,11 @@ struct found {
 	int status; /* the first, by which it ends; 0: it does not */
 };
 
-static void on_found(void *arg, enum health_verdict verdict, int status,
+static void on_found(void *arg, enum health_status verdict, int status,
 		     const char *says)
 {
 	struct found *f = arg;
-	bool fails = verdict == HEALTH_FAILS;
+	bool fails = verdict == HEALTH_FAILED;
 
 	if (f->check)
 		log_plain("%s", says);
@@ -62,15 +62,15 @@ static void on_found(void *arg, enum health_verdict verdict, int status,
 
 static int look(const struct config *c, bool stdio, bool check)
 {
-	const struct health_case of = {
+	const struct health_start of = {
 	    .config = c, .stdio = stdio, .check = check};
 	struct found found = {.check = check};
 
-	health_before(&of, on_found, &found);
+	health_check_start(&of, on_found, &found);
 	return found.status;
 }
 
-int precheck_start(const struct config *c, bool stdio)
+int start_check_all(const struct config *c, bool stdio)
 {
 	return look(c, stdio, false);
 }
@@ -100,11 +100,11 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 	for (size_t i = 0; i < cat->n; i++)
 		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
 	for (size_t i = 0; i < c->n_grants; i++) {
-		const char *why = grants_unused(&c->grants[i], cat);
+		const char *errmsg = grants_unused(&c->grants[i], cat);
 
-		if (why != NULL)
+		if (errmsg != NULL)
 			log_plain("[grant \"%s\"] is not used: %s",
-				  c->grants[i].name, why);
+				  c->grants[i].name, errmsg);
 	}
 }
 
@@ -117,13 +117,13 @@ static bool is_folder(const struct config *c, const char *path)
 	return false;
 }
 
-static int check_templates(const struct config *c, const struct precheck *p)
+static int check_templates(const struct config *c, const struct start_check *p)
 {
 	struct catalogue *cat = server_templates(c, NULL, NULL);
 	int status = cat->n_problems == 0 ? 0 : EX_CONFIG;
 
 	if (p->faults)
-		print_json(checkup_all(cat));
+		print_json(package_check_all(cat));
 	else if (p->grants)
 		print_grants(cat, c);
 	else
@@ -131,7 +131,7 @@ static int check_templates(const struct config *c, const struct precheck *p)
 	for (size_t i = 0; !p->faults && i < cat->n_problems; i++)
 		if (p->templates_alone || !is_folder(c, cat->problems[i].path))
 			log_plain("%s: %s", cat->problems[i].path,
-				  cat->problems[i].why);
+				  cat->problems[i].errmsg);
 	catalogue_free(cat);
 	return status;
 }
@@ -144,14 +144,14 @@ static void on_ready(struct server *srv)
 }
 
 /* As a start measures it; what it lacks is told. Takes C. */
-static int try_cage(struct config *c, const struct precheck *p)
+static int try_cage(struct config *c, const struct start_check *p)
 {
 	struct server srv = {.others = !p->stdio};
-	char why[512];
+	char errmsg[512];
 	int status = EX_UNAVAILABLE;
 
-	if (uids_try(why, sizeof(why)) < 0) {
-		log_plain("%s", why);
+	if (uid_range_try(errmsg, sizeof(errmsg)) < 0) {
+		log_plain("%s", errmsg);
 		config_free(c);
 		return status;
 	}
@@ -166,9 +166,9 @@ static int try_cage(struct config *c, const struct precheck *p)
 	return status;
 }
 
-int precheck(struct config *c, const struct precheck *p)
+int precheck(struct config *c, const struct start_check *p)
 {
-	int status = p->templates_alone ? 0 : precheck_user(c), more;
+	int status = p->templates_alone ? 0 : start_check_user(c), more;
 
 	if (status == 0 && !p->templates_alone)
 		status = look(c, p->stdio, true);

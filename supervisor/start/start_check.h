@@ -9,15 +9,15 @@
 #include "supervisor/spawn/isolation.h"
 
 /* As root: who is going to serve, and so own the logs. 0 or the exit status. */
-int precheck_user(const struct config *c);
+int start_check_user(const struct config *c);
 
 /*
  * Before a start: 0, or the status to exit with, which has been told. STDIO: for
  * one client. What does not end it is told as well.
  */
-int precheck_start(const struct config *c, bool stdio);
+int start_check_all(const struct config *c, bool stdio);
 
-struct precheck {
+struct start_check {
 	bool stdio;
 	bool templates_alone; /* of what is looked at */
 	bool grants; /* instead of the templates those are printed… */
@@ -27,6 +27,6 @@ struct precheck {
 };
 
 /* --check: all that a start would find, told, and the exit status. Takes C. */
-int precheck(struct config *c, const struct precheck *p);
+int precheck(struct config *c, const struct start_check *p);
 
 #endif

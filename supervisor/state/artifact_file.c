@@ -14,7 +14,7 @@
 
 #define SHA256_BYTES 32
 
-struct blob {
+struct artifact_file {
 	char *path;
 	int fd;
 	int rc; /* the first failure; it stays */
@@ -22,7 +22,7 @@ struct blob {
 	EVP_MD_CTX *digest;
 };
 
-static int digest_start(struct blob *b)
+static int digest_start(struct artifact_file *b)
 {
 	b->digest = EVP_MD_CTX_new();
 	if (b->digest == NULL ||
@@ -31,10 +31,10 @@ static int digest_start(struct blob *b)
 	return 0;
 }
 
-static int file_start(struct blob *b, const char *state_dir)
+static int file_start(struct artifact_file *b, const char *state_dir)
 {
 	char *dir = xasprintf("%s/" STORE_TMP_DIR, state_dir);
-	int rc = file_mkdirs(dir);
+	int rc = state_file_mkdirs(dir);
 
 	free(dir);
 	if (rc != 0)
@@ -43,9 +43,9 @@ static int file_start(struct blob *b, const char *state_dir)
 	return b->fd < 0 ? -errno : 0;
 }
 
-struct blob *blob_new(const char *state_dir, const char *instance)
+struct artifact_file *artifact_file_new(const char *state_dir, const char *instance)
 {
-	struct blob *b = xcalloc(1, sizeof(*b));
+	struct artifact_file *b = xcalloc(1, sizeof(*b));
 	int rc;
 
 	b->fd = -1;
@@ -56,12 +56,12 @@ struct blob *blob_new(const char *state_dir, const char *instance)
 		rc = file_start(b, state_dir);
 	if (rc == 0)
 		return b;
-	blob_free(b);
+	artifact_file_free(b);
 	errno = -rc;
 	return NULL;
 }
 
-int blob_write(struct blob *b, const void *data, size_t len)
+int artifact_file_write(struct artifact_file *b, const void *data, size_t len)
 {
 	const char *p = data;
 	size_t left = len;
@@ -83,12 +83,12 @@ int blob_write(struct blob *b, const void *data, size_t len)
 	return b->rc;
 }
 
-int64_t blob_size(const struct blob *b)
+int64_t artifact_file_size(const struct artifact_file *b)
 {
 	return b->size;
 }
 
-static int digest_finish(struct blob *b, char hex[65])
+static int digest_finish(struct artifact_file *b, char hex[65])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 
@@ -99,7 +99,7 @@ static int digest_finish(struct blob *b, char hex[65])
 	return 0;
 }
 
-char *blob_finish(struct blob *b, char sha256[65])
+char *artifact_file_finish(struct artifact_file *b, char sha256[65])
 {
 	char *path = NULL;
 	int rc = b->rc;
@@ -116,12 +116,12 @@ char *blob_finish(struct blob *b, char sha256[65])
 	} else {
 		unlink(b->path);
 	}
-	blob_free(b);
+	artifact_file_free(b);
 	errno = -rc;
 	return path;
 }
 
-void blob_free(struct blob *b)
+void artifact_file_free(struct artifact_file *b)
 {
 	if (b == NULL)
 		return;

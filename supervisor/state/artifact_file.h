@@ -9,19 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct blob; /* opaque: a file, its digest so far */
+struct artifact_file; /* opaque: a file, its digest so far */
 
 /* NULL and errno when the file cannot be made. Copies its arguments. */
-struct blob *blob_new(const char *state_dir, const char *instance);
-int blob_write(struct blob *b, const void *data, size_t len); /* 0 or -errno */
-int64_t blob_size(const struct blob *b);
+struct artifact_file *artifact_file_new(const char *state_dir, const char *instance);
+int artifact_file_write(struct artifact_file *b, const void *data, size_t len); /* 0 or -errno */
+int64_t artifact_file_size(const struct artifact_file *b);
 
 /*
  * Close it and give its path (the caller frees it, and the file is the
  * caller's now) and SHA-256 in hex (65 bytes). B is freed. NULL: the file
  * could not be closed cleanly, and has been removed.
  */
-char *blob_finish(struct blob *b, char sha256[65]);
-void blob_free(struct blob *b); /* removes the file; NULL is fine */
+char *artifact_file_finish(struct artifact_file *b, char sha256[65]);
+void artifact_file_free(struct artifact_file *b); /* removes the file; NULL is fine */
 
 #endif

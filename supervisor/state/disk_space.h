@@ -12,13 +12,13 @@
 
 #include "supervisor/config/config.h"
 
-#define DISK_LARGE_BYTES 65536 /* from here on a row is large */
-#define DISK_PART 10 /* one part in so many is kept at the most */
+#define DISK_SPACE_LARGE_BYTES 65536 /* from here on a row is large */
+#define DISK_SPACE_PART 10 /* one part in so many is kept at the most */
 
-enum disk_room {
-	DISK_ROOM,  /* for everything */
-	DISK_LOW,   /* below the reserve: for rows that are not large */
-	DISK_SPENT, /* below half of it: no new run, but the ends of those */
+enum disk_space {
+	DISK_SPACE_OK,  /* for everything */
+	DISK_SPACE_LOW,   /* below the reserve: for rows that are not large */
+	DISK_SPACE_SPENT, /* below half of it: no new run, but the ends of those */
 };
 
 /*
@@ -26,12 +26,12 @@ enum disk_room {
  * or a tenth of the file system where that is less. Where nobody can say, there
  * is room.
  */
-enum disk_room disk_room(const struct config *c, int64_t size);
+enum disk_space disk_space(const struct config *c, int64_t size);
 /* The same for SIZE 0, as it was at most a quarter of a second ago. */
-enum disk_room disk_room_lately(const struct config *c);
+enum disk_space disk_space_lately(const struct config *c);
 
-const char *disk_name(enum disk_room room); /* "ok", "low", "spent" */
+const char *disk_space_name(enum disk_space room); /* "ok", "low", "spent" */
 /* What is told of it; NULL: there is room. No figure of the machine's. */
-const char *disk_says(enum disk_room room);
+const char *disk_space_message(enum disk_space room);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 
-int file_sync(const char *path)
+int state_file_sync(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	int rc = 0;
@@ -46,7 +46,7 @@ static int is_dir(const char *path)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-int file_folder_ok(const char *path)
+int state_file_folder_ok(const char *path)
 {
 	int rc = is_dir(path);
 
@@ -65,7 +65,7 @@ static int make_dir(const char *dir)
 		return errno == EEXIST ? is_dir(dir) : -errno;
 	parent = parent_of(dir);
 	/* someone else's folder may be closed to reading: then do without */
-	rc = file_sync(parent);
+	rc = state_file_sync(parent);
 	free(parent);
 	if (rc == -EACCES)
 		return 0;
@@ -74,7 +74,7 @@ static int make_dir(const char *dir)
 	return rc;
 }
 
-int file_mkdirs(const char *dir)
+int state_file_mkdirs(const char *dir)
 {
 	char *path, *p;
 	int rc = is_dir(dir);
@@ -97,12 +97,12 @@ int file_mkdirs(const char *dir)
 	return rc;
 }
 
-bool file_name_ok(const char *name)
+bool state_file_name_ok(const char *name)
 {
 	return name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL;
 }
 
-char *file_artifact(const char *state, const char *run, const char *art)
+char *state_file_artifact(const char *state, const char *run, const char *art)
 {
 	return xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s/%s", state, run, art);
 }
@@ -117,17 +117,17 @@ static int move(const char *from, const char *to)
 	return rename(from, to) == 0 ? 0 : -errno;
 }
 
-int file_place(const char *state, const char *run, const char *art,
+int state_file_place(const char *state, const char *run, const char *art,
 	       const char *tmp)
 {
 	char *dir = run_dir(state, run);
-	char *path = file_artifact(state, run, art);
-	int rc = file_mkdirs(dir);
+	char *path = state_file_artifact(state, run, art);
+	int rc = state_file_mkdirs(dir);
 
 	if (rc == 0)
 		rc = move(tmp, path);
 	if (rc == 0) {
-		rc = file_sync(dir);
+		rc = state_file_sync(dir);
 		if (rc != 0)
 			move(path, tmp);
 	}
@@ -136,29 +136,29 @@ int file_place(const char *state, const char *run, const char *art,
 	return rc;
 }
 
-int file_unplace(const char *state, const char *run, const char *art,
+int state_file_unplace(const char *state, const char *run, const char *art,
 		 const char *tmp)
 {
-	char *path = file_artifact(state, run, art);
+	char *path = state_file_artifact(state, run, art);
 	int rc = move(path, tmp);
 
 	free(path);
-	file_remove_dir(state, run);
+	state_file_remove_dir(state, run);
 	return rc;
 }
 
-int file_remove(const char *state, const char *run, const char *art)
+int state_file_remove(const char *state, const char *run, const char *art)
 {
-	char *path = file_artifact(state, run, art);
+	char *path = state_file_artifact(state, run, art);
 	int rc = unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
 
 	free(path);
 	if (rc == 0)
-		file_remove_dir(state, run);
+		state_file_remove_dir(state, run);
 	return rc;
 }
 
-void file_remove_dir(const char *state, const char *run)
+void state_file_remove_dir(const char *state, const char *run)
 {
 	char *dir = run_dir(state, run);
 
@@ -166,7 +166,7 @@ void file_remove_dir(const char *state, const char *run)
 	free(dir);
 }
 
-int file_read(const char *path, int64_t offset, void *to, size_t *len)
+int state_file_read(const char *path, int64_t offset, void *to, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	size_t done = 0;
@@ -188,7 +188,7 @@ int file_read(const char *path, int64_t offset, void *to, size_t *len)
 	return rc;
 }
 
-int file_each(const char *dir, int (*each)(void *arg, const char *name),
+int state_file_each(const char *dir, int (*each)(void *arg, const char *name),
 	      void *arg)
 {
 	DIR *d = opendir(dir);

@@ -17,40 +17,40 @@
 #define STORE_TMP_DIR STORE_ARTIFACTS_DIR "/" STORE_TMP_NAME
 
 /* Make DIR and its parents, 0700 each; those that exist stay as they are. */
-int file_mkdirs(const char *dir);
+int state_file_mkdirs(const char *dir);
 
 /* Is PATH a folder that files may be made in? 0 or -errno. */
-int file_folder_ok(const char *path);
+int state_file_folder_ok(const char *path);
 
-int file_sync(const char *path); /* a file's data, or a folder's names */
+int state_file_sync(const char *path); /* a file's data, or a folder's names */
 
 /* May NAME be one component of a path? */
-bool file_name_ok(const char *name);
+bool state_file_name_ok(const char *name);
 
 /* STATE/artifacts/RUN/ART; the caller frees it. */
-char *file_artifact(const char *state, const char *run, const char *art);
+char *state_file_artifact(const char *state, const char *run, const char *art);
 
 /*
  * Rename TMP (already synced) to where the artifact belongs, and sync that
- * folder; file_unplace() takes it back to TMP.
+ * folder; state_file_unplace() takes it back to TMP.
  */
-int file_place(const char *state, const char *run, const char *art,
+int state_file_place(const char *state, const char *run, const char *art,
 	       const char *tmp);
-int file_unplace(const char *state, const char *run, const char *art,
+int state_file_unplace(const char *state, const char *run, const char *art,
 		 const char *tmp);
 
 /* Remove an artifact's file, then its run's folder if that is empty. */
-int file_remove(const char *state, const char *run, const char *art);
-void file_remove_dir(const char *state, const char *run);
+int state_file_remove(const char *state, const char *run, const char *art);
+void state_file_remove_dir(const char *state, const char *run);
 
 /* Read up to *LEN bytes at OFFSET; *LEN says how many there were. */
-int file_read(const char *path, int64_t offset, void *to, size_t *len);
+int state_file_read(const char *path, int64_t offset, void *to, size_t *len);
 
 /*
  * Call EACH with the name of each entry of DIR but "." and "..", until one
  * returns not 0, which is then returned. A missing DIR has no entries.
  */
-int file_each(const char *dir, int (*each)(void *arg, const char *name),
+int state_file_each(const char *dir, int (*each)(void *arg, const char *name),
 	      void *arg);
 
 #endif

@@ -7,13 +7,13 @@
 
 #define KEEP_BYTES 65536 /* a buffer that one line made larger is let go */
 
-void lines_fini(struct lines *l)
+void line_reader_fini(struct line_reader *l)
 {
 	buf_fini(&l->held);
 	buf_fini(&l->rest);
 }
 
-static void tell(const char *text, size_t len, const struct lines_ops *ops,
+static void tell(const char *text, size_t len, const struct line_reader_ops *ops,
 		 void *arg)
 {
 	if (len > 0 && text[len - 1] == '\r')
@@ -22,7 +22,7 @@ static void tell(const char *text, size_t len, const struct lines_ops *ops,
 		ops->on_line(arg, text, len);
 }
 
-char *lines_take(struct lines *l, const char *text, size_t len)
+char *line_reader_take(struct line_reader *l, const char *text, size_t len)
 {
 	if (buf_len(&l->held) == 0 || text != buf_data(&l->held))
 		return xstrndup(text, len);
@@ -30,8 +30,8 @@ char *lines_take(struct lines *l, const char *text, size_t len)
 }
 
 /* The line ends in these N bytes (without its newline). */
-static void finish_line(struct lines *l, const char *data, size_t n,
-			const struct lines_ops *ops, void *arg)
+static void finish_line(struct line_reader *l, const char *data, size_t n,
+			const struct line_reader_ops *ops, void *arg)
 {
 	if (l->skipping) {
 		l->skipping = false;
@@ -51,8 +51,8 @@ static void finish_line(struct lines *l, const char *data, size_t n,
 		buf_drop(&l->held, buf_len(&l->held));
 }
 
-static void hold(struct lines *l, const char *data, size_t n,
-		 const struct lines_ops *ops, void *arg)
+static void hold(struct line_reader *l, const char *data, size_t n,
+		 const struct line_reader_ops *ops, void *arg)
 {
 	if (l->skipping || n == 0)
 		return;
@@ -66,8 +66,8 @@ static void hold(struct lines *l, const char *data, size_t n,
 }
 
 /* As many lines as may be told; how many bytes were used. */
-static size_t split(struct lines *l, const char *data, size_t n,
-		    const struct lines_ops *ops, void *arg)
+static size_t split(struct line_reader *l, const char *data, size_t n,
+		    const struct line_reader_ops *ops, void *arg)
 {
 	const char *at = data, *end = data + n, *newline;
 
@@ -82,8 +82,8 @@ static size_t split(struct lines *l, const char *data, size_t n,
 	return (size_t)(at - data);
 }
 
-void lines_add(struct lines *l, const char *data, size_t n,
-	       const struct lines_ops *ops, void *arg)
+void line_reader_feed(struct line_reader *l, const char *data, size_t n,
+	       const struct line_reader_ops *ops, void *arg)
 {
 	size_t used = 0;
 

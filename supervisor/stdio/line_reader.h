@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-struct lines {
+struct line_reader {
 	struct buf held;  /* the line that has not ended yet */
 	size_t max;	  /* bytes in a line */
 	bool skipping;	  /* a line over MAX: its rest is let go */
@@ -18,7 +18,7 @@ struct lines {
 	struct buf rest;  /* came after the line that was told last */
 };
 
-struct lines_ops {
+struct line_reader_ops {
 	void (*on_line)(void *arg, const char *text, size_t len);
 	void (*on_too_long)(void *arg); /* once for each such line */
 };
@@ -27,10 +27,10 @@ struct lines_ops {
  * N bytes came: each line that they complete is told, until l->paused. Blank
  * ones are not. N may be 0, to go on after a pause.
  */
-void lines_add(struct lines *l, const char *data, size_t n,
-	       const struct lines_ops *ops, void *arg);
+void line_reader_feed(struct line_reader *l, const char *data, size_t n,
+	       const struct line_reader_ops *ops, void *arg);
 /* Did more come than was told? */
-static inline bool lines_rest(const struct lines *l)
+static inline bool line_reader_has_rest(const struct line_reader *l)
 {
 	return buf_len(&l->rest) > 0;
 }
@@ -38,7 +38,7 @@ static inline bool lines_rest(const struct lines *l)
  * For on_line(): the LEN bytes at TEXT that it was told, as the caller's, by
  * no copy where they are many; what line_reader.c has of them is gone.
  */
-char *lines_take(struct lines *l, const char *text, size_t len);
-void lines_fini(struct lines *l);
+char *line_reader_take(struct line_reader *l, const char *text, size_t len);
+void line_reader_fini(struct line_reader *l);
 
 #endif

@@ -10,13 +10,13 @@
 #include "supervisor/stdio/stream_conn.h"
 
 struct stdio {
-	struct conn *conn;
+	struct stream_conn *conn;
 	int in_flags, out_flags; /* as they were */
 };
 
-static void on_closed(void *arg, struct conn *c)
+static void on_closed(void *arg, struct stream_conn *c)
 {
-	server_stop(arg, conn_lost(c) ? EXIT_FAILURE : 0);
+	server_stop(arg, stream_conn_lost(c) ? EXIT_FAILURE : 0);
 }
 
 /* A terminal's description is shared with others: it stays as it is. */
@@ -34,7 +34,7 @@ static void on_ready(struct server *srv)
 {
 	struct stdio *io = srv->transport;
 
-	io->conn = conn_new(srv, srv->local, STDIN_FILENO, STDOUT_FILENO,
+	io->conn = stream_conn_new(srv, srv->local, STDIN_FILENO, STDOUT_FILENO,
 			    on_closed, srv);
 }
 
@@ -55,7 +55,7 @@ void stdio_close(struct server *srv)
 
 	if (io == NULL)
 		return;
-	conn_free(io->conn);
+	stream_conn_free(io->conn);
 	fcntl(STDIN_FILENO, F_SETFL, io->in_flags);
 	fcntl(STDOUT_FILENO, F_SETFL, io->out_flags);
 	free(io);

@@ -23,50 +23,50 @@
 #define LINE_LEAST 65536      /* bytes that each may have */
 #define STALL_S 1	      /* how often it is asked who reads no more */
 
-struct conn {
+struct stream_conn {
 	bool lost; /* its client is there, and did not get all */
 	struct server *server;
 	struct session session;
 	int in, out;
-	struct lines lines;
+	struct line_reader lines;
 	size_t held; /* of these, as counted in requestor.line_bytes */
 	struct buf unsent;
 	struct event *readable;
 	struct event *writable;
 	struct event *stalled; /* while stopped */
 	struct event *rested;  /* ends resting */
-	struct intake *intake; /* of a large message; nothing else meanwhile */
-	struct turn turn;      /* for the next message that has come */
+	struct rpc_async *parsing; /* of a large message; nothing else meanwhile */
+	struct fair_queue_turn turn;      /* for the next message that has come */
 	uint64_t written, written_then;
 	bool stopped; /* reads nothing, until what is unsent is less */
 	bool resting; /* nor when its client sends too much that is no request */
-	bool behind; /* too much is unsent */
+	bool backlogged; /* too much is unsent */
 	bool ended;  /* nothing more comes in; what is unsent still leaves */
 	bool in_file; /* always ready, and not for epoll(7) */
-	void (*on_closed)(void *arg, struct conn *c);
+	void (*on_closed)(void *arg, struct stream_conn *c);
 	void *arg;
 };
 
-struct session *conn_session(struct conn *c)
+struct session *stream_conn_session(struct stream_conn *c)
 {
 	return &c->session;
 }
 
-static void forget_intake(struct conn *c)
+static void forget_intake(struct stream_conn *c)
 {
-	intake_cancel(c->intake);
-	c->intake = NULL;
+	rpc_async_cancel(c->parsing);
+	c->parsing = NULL;
 }
 
-static void closed(struct conn *c, const char *what, const char *why)
+static void closed(struct stream_conn *c, const char *what, const char *errmsg)
 {
 	log_info("conn", "requestor=%s %s=closed err=\"%s\"",
-		 c->session.requestor->name, what, why);
+		 c->session.requestor->name, what, errmsg);
 	event_del(c->readable);
 	event_del(c->writable);
 	event_del(c->stalled);
 	event_del(c->rested);
-	turn_leave(&c->turn);
+	fair_queue_cancel(&c->turn);
 	forget_intake(c);
 	c->on_closed(c->arg, c);
 }
@@ -74,13 +74,13 @@ static void closed(struct conn *c, const char *what, const char *why)
 /* ---- in ---- */
 
 /* Is too much unsent, or asked of the store? Then read no more for now. */
-static bool too_much(const struct conn *c, size_t unsent_most)
+static bool too_much(const struct stream_conn *c, size_t unsent_most)
 {
 	return buf_len(&c->unsent) > unsent_most ||
 	       c->session.n_reads >= SESSION_READS_MAX;
 }
 
-static void stop_if_needed(struct conn *c)
+static void stop_if_needed(struct stream_conn *c)
 {
 	struct timeval tv = {.tv_sec = STALL_S};
 
@@ -88,11 +88,11 @@ static void stop_if_needed(struct conn *c)
 		return;
 	c->stopped = true;
 	event_del(c->readable);
-	turn_leave(&c->turn);
+	fair_queue_cancel(&c->turn);
 	event_add(c->stalled, &tv);
 }
 
-static void read_more(struct conn *c)
+static void read_more(struct stream_conn *c)
 {
 	static const struct timeval now = {0};
 
@@ -100,13 +100,13 @@ static void read_more(struct conn *c)
 }
 
 /* What has come is taken in turns; then more is read. */
-static void go_on(struct conn *c)
+static void go_on(struct stream_conn *c)
 {
-	if (c->ended || c->stopped || c->resting || c->intake != NULL ||
+	if (c->ended || c->stopped || c->resting || c->parsing != NULL ||
 	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
 		return;
-	if (lines_rest(&c->lines))
-		turn_wait(&c->server->turns, &c->session.requestor->turns,
+	if (line_reader_has_rest(&c->lines))
+		fair_queue_requeue(&c->server->turns, &c->session.requestor->turns,
 			  &c->turn);
 	else
 		read_more(c);
@@ -114,14 +114,14 @@ static void go_on(struct conn *c)
 
 static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
 	(void)fd, (void)what;
 	c->resting = false;
 	go_on(c);
 }
 
-static void rest(struct conn *c, int64_t ms)
+static void rest(struct stream_conn *c, int64_t ms)
 {
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
 
@@ -130,7 +130,7 @@ static void rest(struct conn *c, int64_t ms)
 }
 
 /* What is no request gets no refusal: who sends too much of it is not read. */
-static void take(struct conn *c, struct rpc_msg *m)
+static void take(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;
 
@@ -144,54 +144,54 @@ static void take(struct conn *c, struct rpc_msg *m)
 
 static void on_parsed(void *arg, struct rpc_msg *m)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
-	c->intake = NULL;
+	c->parsing = NULL;
 	take(c, m);
 	go_on(c);
 }
 
 static void on_line(void *arg, const char *text, size_t len)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 	struct rpc_msg m;
 
 	c->lines.paused = true; /* one message is a turn */
-	if (!intake_is_large(len)) {
+	if (!rpc_async_is_large(len)) {
 		rpc_parse(&m, text, len);
 		take(c, &m);
 		return;
 	}
-	c->intake = intake_new(c->server->offload, c->session.requestor,
-			       lines_take(&c->lines, text, len), len, on_parsed,
+	c->parsing = rpc_async_parse(c->server->thread_pool, c->session.requestor,
+			       line_reader_take(&c->lines, text, len), len, on_parsed,
 			       c);
-	if (c->intake == NULL)
+	if (c->parsing == NULL)
 		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
-			       INTAKE_FULL);
+			       RPC_ASYNC_FULL);
 }
 
 static void on_too_long(void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 	long long max = (long long)c->server->config->max_message_bytes;
-	char why[160];
+	char errmsg[160];
 
 	c->lines.paused = true;
 	if (c->lines.max < (size_t)max)
-		snprintf(why, sizeof(why),
+		snprintf(errmsg, sizeof(errmsg),
 			 "%zu bytes of messages of yours have not ended, and "
 			 "%lld may; end them, and send this again",
 			 c->session.requestor->line_bytes, LINES_EACH * max);
 	else
-		snprintf(why, sizeof(why),
+		snprintf(errmsg, sizeof(errmsg),
 			 "a message of more than %lld bytes came; this server "
 			 "takes at most that (its max_message_bytes)", max);
-	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, why);
+	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, errmsg);
 }
 
-static const struct lines_ops ops = {on_line, on_too_long};
+static const struct line_reader_ops ops = {on_line, on_too_long};
 
-static void count_lines(struct conn *c)
+static void count_lines(struct stream_conn *c)
 {
 	size_t now = buf_len(&c->lines.held) + buf_len(&c->lines.rest);
 
@@ -200,20 +200,20 @@ static void count_lines(struct conn *c)
 }
 
 /* N bytes came, of which a large message waits for no more than there is room. */
-static void add(struct conn *c, const char *data, size_t n)
+static void add(struct stream_conn *c, const char *data, size_t n)
 {
 	size_t max = (size_t)c->server->config->max_message_bytes;
 	size_t others = c->session.requestor->line_bytes - c->held;
 	size_t room = others < LINES_EACH * max ? LINES_EACH * max - others : 0;
 
 	c->lines.max = room > max ? max : room > LINE_LEAST ? room : LINE_LEAST;
-	lines_add(&c->lines, data, n, &ops, c);
+	line_reader_feed(&c->lines, data, n, &ops, c);
 	count_lines(c);
 }
 
 static void on_turn(void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
 	c->lines.paused = false;
 	add(c, "", 0);
@@ -221,14 +221,14 @@ static void on_turn(void *arg)
 }
 
 /* What was answered still leaves, while it is read. */
-static void input_ended(struct conn *c, const char *why)
+static void input_ended(struct stream_conn *c, const char *errmsg)
 {
 	struct timeval tv = {.tv_sec = STALL_S};
 
 	session_fini(&c->session);
 	c->ended = true;
 	if (buf_len(&c->unsent) == 0)
-		closed(c, "input", why);
+		closed(c, "input", errmsg);
 	else
 		event_add(c->stalled, &tv);
 }
@@ -236,7 +236,7 @@ static void input_ended(struct conn *c, const char *why)
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static char data[READ_BYTES];
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 	ssize_t n = read(fd, data, sizeof(data));
 
 	(void)what;
@@ -247,7 +247,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
 		c->lines.paused = true;
 		add(c, data, (size_t)n);
-		turn_ask(&c->server->turns, &c->session.requestor->turns,
+		fair_queue_submit(&c->server->turns, &c->session.requestor->turns,
 			 &c->turn);
 		return;
 	}
@@ -262,7 +262,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 /* While nothing is read, the end of the input does not show by itself. */
 static void on_stalled(evutil_socket_t fd, short what, void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 	struct pollfd in = {.fd = c->in, .events = POLLRDHUP};
 	bool moved = c->written != c->written_then;
 
@@ -278,7 +278,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
  * 0 when all is written, -EAGAIN, or -errno when nobody reads any more. Who
  * reads as fast as we write gets the rest after others had their turn.
  */
-static int write_out(struct conn *c)
+static int write_out(struct stream_conn *c)
 {
 	size_t until = c->written + SESSION_WRITE_BYTES;
 
@@ -302,7 +302,7 @@ static int write_out(struct conn *c)
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 	int rc = write_out(c);
 
 	(void)fd, (void)what;
@@ -322,33 +322,33 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	if (c->ended || !c->stopped || too_much(c, UNSENT_MAX / 2))
 		return;
 	c->stopped = false;
-	c->behind = false;
+	c->backlogged = false;
 	go_on(c);
 }
 
 /* What one wake produces leaves together, when the loop comes round. */
 static void wake(void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
 	if (!event_pending(c->writable, EV_WRITE, NULL))
 		event_active(c->writable, EV_WRITE, 0);
 }
 
-static void end_line(struct conn *c)
+static void end_line(struct stream_conn *c)
 {
 	buf_add(&c->unsent, "\n", 1);
 	wake(c);
 	if (buf_len(&c->unsent) > UNSENT_MAX)
-		c->behind = true;
+		c->backlogged = true;
 	stop_if_needed(c);
 }
 
-static void send_line(void *arg, void *route, const char *text, size_t len)
+static void send_line(void *arg, void *stream, const char *text, size_t len)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
-	(void)route; /* there is but one way */
+	(void)stream; /* there is but one way */
 	if (text == NULL)
 		return; /* an answer that is not wanted any more */
 	buf_add(&c->unsent, text, len);
@@ -356,12 +356,12 @@ static void send_line(void *arg, void *route, const char *text, size_t len)
 }
 
 /* 16 MB take 5 ms to copy. */
-static void send_taken(void *arg, void *route, struct buf *line)
+static void send_taken(void *arg, void *stream, struct buf *line)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
 	if (buf_len(&c->unsent) > 0) {
-		send_line(arg, route, buf_data(line), buf_len(line));
+		send_line(arg, stream, buf_data(line), buf_len(line));
 		return;
 	}
 	buf_fini(&c->unsent);
@@ -370,26 +370,26 @@ static void send_taken(void *arg, void *route, struct buf *line)
 	end_line(c);
 }
 
-static void on_eased(void *arg)
+static void on_read_done(void *arg)
 {
-	struct conn *c = arg;
+	struct stream_conn *c = arg;
 
 	wake(c);
 	go_on(c); /* a batch may have been taken */
 }
 
-static bool is_behind(void *arg)
+static bool is_backlogged(void *arg)
 {
-	const struct conn *c = arg;
+	const struct stream_conn *c = arg;
 
-	return c->behind;
+	return c->backlogged;
 }
 
 static const struct session_ops session_ops = {
     .send = send_line,
     .answer = send_line,
     .answer_taken = send_taken,
-    .behind = is_behind};
+    .backlogged = is_backlogged};
 
 /* ---- life ---- */
 
@@ -403,11 +403,11 @@ static bool is_file(int fd)
 		(S_ISCHR(st.st_mode) && !isatty(fd)));
 }
 
-struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
-		      int out, void (*on_closed)(void *, struct conn *),
+struct stream_conn *stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+		      int out, void (*on_closed)(void *, struct stream_conn *),
 		      void *arg)
 {
-	struct conn *c = xcalloc(1, sizeof(*c));
+	struct stream_conn *c = xcalloc(1, sizeof(*c));
 
 	c->server = srv;
 	c->in = in;
@@ -417,24 +417,24 @@ struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->arg = arg;
 	c->lines.max = (size_t)srv->config->max_message_bytes;
 	session_init(&c->session, srv, requestor, &session_ops, c);
-	c->session.eased = on_eased;
+	c->session.on_read_done = on_read_done;
 	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
 				on_readable, c);
 	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
 				on_writable, c);
 	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);
 	c->rested = evtimer_new(srv->base, on_rested, c);
-	c->turn = (struct turn){.take = on_turn, .arg = c};
+	c->turn = (struct fair_queue_turn){.take = on_turn, .arg = c};
 	read_more(c);
 	return c;
 }
 
-bool conn_lost(const struct conn *c)
+bool stream_conn_lost(const struct stream_conn *c)
 {
 	return c->lost;
 }
 
-void conn_free(struct conn *c)
+void stream_conn_free(struct stream_conn *c)
 {
 	int64_t until;
 	struct pollfd out;
@@ -451,9 +451,9 @@ void conn_free(struct conn *c)
 	event_free(c->writable);
 	event_free(c->stalled);
 	event_free(c->rested);
-	turn_leave(&c->turn);
+	fair_queue_cancel(&c->turn);
 	forget_intake(c);
-	lines_fini(&c->lines);
+	line_reader_fini(&c->lines);
 	count_lines(c);
 	buf_fini(&c->unsent);
 	free(c);

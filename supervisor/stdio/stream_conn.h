@@ -8,23 +8,23 @@
 #include "supervisor/server.h"
 #include "supervisor/session/session.h"
 
-struct conn;
+struct stream_conn;
 
 /*
  * Serve REQUESTOR on IN and OUT, which may be the same descriptor and are
  * non-blocking, or regular files; the caller owns them. ON_CLOSED is called
- * when the client is gone, for the caller to conn_free() it.
+ * when the client is gone, for the caller to stream_conn_free() it.
  */
-struct conn *conn_new(struct server *srv, struct requestor *requestor, int in,
-		      int out, void (*on_closed)(void *arg, struct conn *c),
+struct stream_conn *stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+		      int out, void (*on_closed)(void *arg, struct stream_conn *c),
 		      void *arg);
 
 /* Did C's end come of output that could not be written, though nobody left? */
-bool conn_lost(const struct conn *c);
+bool stream_conn_lost(const struct stream_conn *c);
 
 /* Unsent bytes are lost, but at the server's end. Runs go on. NULL is fine. */
-void conn_free(struct conn *c);
+void stream_conn_free(struct stream_conn *c);
 
-struct session *conn_session(struct conn *c);
+struct session *stream_conn_session(struct stream_conn *c);
 
 #endif

@@ -27,14 +27,14 @@
 #define REST_MS 500 /* after accept() found no descriptor free */
 
 struct peer {
-	struct listener *listener;
-	struct conn *conn;
+	struct unix_listener *listener;
+	struct stream_conn *conn;
 	int fd;
 	uid_t uid;
 	LIST_ENTRY(peer) link; /* in listener.peers */
 };
 
-struct listener {
+struct unix_listener {
 	struct server *server;
 	char *path; /* NULL: the service manager's, which removes it */
 	dev_t dev;  /* what was made at PATH: another's stays */
@@ -53,18 +53,18 @@ static void peer_free(struct peer *p)
 {
 	LIST_REMOVE(p, link);
 	p->listener->n_peers--;
-	conn_free(p->conn);
+	stream_conn_free(p->conn);
 	close(p->fd);
 	free(p);
 }
 
-static void on_closed(void *arg, struct conn *c)
+static void on_closed(void *arg, struct stream_conn *c)
 {
 	(void)c;
 	peer_free(arg);
 }
 
-static size_t count_peers(const struct listener *l, uid_t uid)
+static size_t count_peers(const struct unix_listener *l, uid_t uid)
 {
 	const struct peer *p;
 	size_t n = 0;
@@ -75,25 +75,25 @@ static size_t count_peers(const struct listener *l, uid_t uid)
 }
 
 /* One user's connections leave room for another's. */
-static bool is_full(const struct listener *l, uid_t uid)
+static bool is_full(const struct unix_listener *l, uid_t uid)
 {
 	size_t mine = count_peers(l, uid);
 
-	return (int64_t)mine >= admit_share(CONNECTIONS_MAX,
+	return (int64_t)mine >= admission_share(CONNECTIONS_MAX,
 					    (int64_t)(l->n_peers - mine));
 }
 
 /* One too many hears why, as far as that fits into a fresh socket. */
-static void turn_away(const struct listener *l, int fd, uid_t uid)
+static void turn_away(const struct unix_listener *l, int fd, uid_t uid)
 {
 	struct buf out = {0};
-	char why[160];
+	char errmsg[160];
 
-	snprintf(why, sizeof(why),
+	snprintf(errmsg, sizeof(errmsg),
 		 "%zu connections of yours are open, and of the %d in all this "
 		 "server gives you no more now; close one, or try again later",
 		 count_peers(l, uid), CONNECTIONS_MAX);
-	rpc_put_error(&out, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	rpc_put_error(&out, NULL, RPC_INTERNAL_ERROR, errmsg, NULL);
 	buf_add(&out, "\n", 1);
 	(void)!write(fd, buf_data(&out), buf_len(&out));
 	buf_fini(&out);
@@ -103,7 +103,7 @@ static void turn_away(const struct listener *l, int fd, uid_t uid)
 	close(fd);
 }
 
-static void greet(struct listener *l, int fd)
+static void greet(struct unix_listener *l, int fd)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -123,7 +123,7 @@ static void greet(struct listener *l, int fd)
 	p->uid = cred.uid;
 	LIST_INSERT_HEAD(&l->peers, p, link);
 	l->n_peers++;
-	p->conn = conn_new(l->server,
+	p->conn = stream_conn_new(l->server,
 			   requestors_of_uid(&l->server->requestors, cred.uid),
 			   fd, fd, on_closed, p);
 	log_debug("listen", "connection=open requestor=uid:%u pid=%d",
@@ -132,7 +132,7 @@ static void greet(struct listener *l, int fd)
 
 static void on_rest(evutil_socket_t fd, short what, void *arg)
 {
-	struct listener *l = arg;
+	struct unix_listener *l = arg;
 
 	(void)fd, (void)what;
 	if (!l->stopped)
@@ -142,7 +142,7 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 static void on_connection(evutil_socket_t listening, short what, void *arg)
 {
 	struct timeval tv = {.tv_usec = REST_MS * 1000L};
-	struct listener *l = arg;
+	struct unix_listener *l = arg;
 	int fd;
 
 	(void)what;
@@ -190,7 +190,7 @@ static bool is_stale(const struct sockaddr_un *addr)
 	       S_ISSOCK(st.st_mode);
 }
 
-bool listen_is_served(const char *path)
+bool unix_listen_is_served(const char *path)
 {
 	struct sockaddr_un addr;
 	int rc = set_addr(&addr, path) ? knock(&addr) : -ENAMETOOLONG;
@@ -233,26 +233,26 @@ static void make_folder(const char *path, const char *state_dir)
 	if (slash != NULL && slash != dir) {
 		*slash = '\0';
 		if (getuid() != 0 && is_in(path, state_dir))
-			file_mkdirs(dir);
+			state_file_mkdirs(dir);
 		mkdir(dir, getuid() == 0 ? 0755 : 0700);
 	}
 	free(dir);
 }
 
 /* -RC is why PATH cannot be listened at. */
-static void explain(const char *path, int rc, char *why, size_t size)
+static void explain(const char *path, int rc, char *errmsg, size_t size)
 {
 	if (rc == -ENAMETOOLONG)
-		snprintf(why, size, "the socket cannot be made at %s: such a path "
+		snprintf(errmsg, size, "the socket cannot be made at %s: such a path "
 			 "has at most %zu bytes; name a shorter one by socket", path,
 			 sizeof((struct sockaddr_un){0}.sun_path) - 1);
 	else if (rc == -EADDRINUSE)
-		snprintf(why, size, "the socket cannot be made at %s: another paddockd "
+		snprintf(errmsg, size, "the socket cannot be made at %s: another paddockd "
 			 "serves it, or it is no socket; end that one, or name "
 			 "another by socket",
 			 path);
 	else
-		snprintf(why, size, "the socket cannot be made at %s: %s; make its "
+		snprintf(errmsg, size, "the socket cannot be made at %s: %s; make its "
 			 "folder and let this user write there, or name another "
 			 "by socket",
 			 path, strerror(-rc));
@@ -265,7 +265,7 @@ static int status_of(int rc)
 					     : EX_UNAVAILABLE;
 }
 
-static int open_path(const char *path, const char *state_dir, char *why,
+static int open_path(const char *path, const char *state_dir, char *errmsg,
 		     size_t size)
 {
 	struct sockaddr_un addr;
@@ -285,7 +285,7 @@ static int open_path(const char *path, const char *state_dir, char *why,
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	explain(path, rc, why, size);
+	explain(path, rc, errmsg, size);
 	return rc;
 }
 
@@ -308,7 +308,7 @@ static int try_folder(const char *path)
 	return rc;
 }
 
-int listen_try(const struct config *c, char *why, size_t size)
+int unix_listen_try(const struct config *c, char *errmsg, size_t size)
 {
 	const char *path = c->socket;
 	struct sockaddr_un addr;
@@ -321,7 +321,7 @@ int listen_try(const struct config *c, char *why, size_t size)
 		rc = try_folder(path);
 	if (rc == 0)
 		return 0;
-	explain(path, rc, why, size);
+	explain(path, rc, errmsg, size);
 	return status_of(rc);
 }
 
@@ -334,25 +334,25 @@ static int option(int fd, int name)
 }
 
 /* Of a peer on any other kind of socket it is not known who it is. */
-static int check_passed(int fd, char *why, size_t size)
+static int check_passed(int fd, char *errmsg, size_t size)
 {
 	if (option(fd, SO_DOMAIN) == AF_UNIX &&
 	    option(fd, SO_TYPE) == SOCK_STREAM && option(fd, SO_ACCEPTCONN) == 1)
 		return fd;
-	snprintf(why, size, "descriptor %d, which the service manager passed, "
+	snprintf(errmsg, size, "descriptor %d, which the service manager passed, "
 		 "is not a unix stream socket that listens", fd);
 	return -ENOTSOCK;
 }
 
-struct listener *listen_open(struct server *srv, const char *path, int fd,
-			     char *why, size_t size)
+struct unix_listener *unix_listen_open(struct server *srv, const char *path, int fd,
+			     char *errmsg, size_t size)
 {
-	struct listener *l;
+	struct unix_listener *l;
 	struct stat st;
 	bool passed = fd >= 0;
 
-	fd = passed ? check_passed(fd, why, size)
-		    : open_path(path, srv->config->state_dir, why, size);
+	fd = passed ? check_passed(fd, errmsg, size)
+		    : open_path(path, srv->config->state_dir, errmsg, size);
 	if (fd < 0)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
@@ -371,7 +371,7 @@ struct listener *listen_open(struct server *srv, const char *path, int fd,
 	return l;
 }
 
-void listen_start(struct listener *l)
+void unix_listen_start(struct unix_listener *l)
 {
 	event_add(l->readable, NULL);
 }
@@ -379,11 +379,11 @@ void listen_start(struct listener *l)
 /* The folder may be root's, who we are no more. */
 static void unlink_path(const char *path)
 {
-	if (keeper_unlink_socket(path) < 0)
+	if (privsep_unlink_socket(path) < 0)
 		unlink(path);
 }
 
-void listen_stop(struct listener *l)
+void unix_listen_stop(struct unix_listener *l)
 {
 	struct stat st;
 
@@ -397,13 +397,13 @@ void listen_stop(struct listener *l)
 	close(l->fd);
 }
 
-void listen_close(struct listener *l)
+void unix_listen_close(struct unix_listener *l)
 {
 	struct peer *p, *after;
 
 	if (l == NULL)
 		return;
-	listen_stop(l);
+	unix_listen_stop(l);
 	for (p = LIST_FIRST(&l->peers); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
 		peer_free(p);
@@ -414,12 +414,12 @@ void listen_close(struct listener *l)
 	free(l);
 }
 
-void listen_look(struct listener *l)
+void unix_listen_recheck(struct unix_listener *l)
 {
 	struct peer *p, *after;
 
 	for (p = l == NULL ? NULL : LIST_FIRST(&l->peers); p != NULL; p = after) {
-		const struct requestor *q = conn_session(p->conn)->requestor;
+		const struct requestor *q = stream_conn_session(p->conn)->requestor;
 
 		after = LIST_NEXT(p, link);
 		if (q == requestors_of_uid(&l->server->requestors, p->uid))
@@ -431,7 +431,7 @@ void listen_look(struct listener *l)
 	}
 }
 
-size_t listen_connections(const struct listener *l)
+size_t unix_listen_connections(const struct unix_listener *l)
 {
 	return l == NULL ? 0 : l->n_peers;
 }

@@ -8,27 +8,27 @@
 
 #include "supervisor/server.h"
 
-struct listener;
+struct unix_listener;
 
 /*
  * Listen at PATH (copied), which is made 0660 for root and 0600 for others,
  * or on FD, when a service manager passed one (-1: none). A socket that
- * nobody serves any more is replaced. NULL with WHY (SIZE bytes).
+ * nobody serves any more is replaced. NULL with ERRMSG (SIZE bytes).
  */
-struct listener *listen_open(struct server *srv, const char *path, int fd,
-			     char *why, size_t size);
+struct unix_listener *unix_listen_open(struct server *srv, const char *path, int fd,
+			     char *errmsg, size_t size);
 /*
  * Could the socket of C be listened at? No socket is made. 0, or the status of a start that
- * ends by it, with WHY.
+ * ends by it, with ERRMSG.
  */
-int listen_try(const struct config *c, char *why, size_t size);
+int unix_listen_try(const struct config *c, char *errmsg, size_t size);
 /* Does somebody listen there? */
-bool listen_is_served(const char *path);
-void listen_start(struct listener *l); /* accept, from now on */
-void listen_stop(struct listener *l);  /* accept no more; those there stay */
-void listen_close(struct listener *l); /* all of it; NULL is fine */
+bool unix_listen_is_served(const char *path);
+void unix_listen_start(struct unix_listener *l); /* accept, from now on */
+void unix_listen_stop(struct unix_listener *l);  /* accept no more; those there stay */
+void unix_listen_close(struct unix_listener *l); /* all of it; NULL is fine */
 /* Close the connections of users who are other requestors since a reload. */
-void listen_look(struct listener *l); /* NULL is fine */
-size_t listen_connections(const struct listener *l);
+void unix_listen_recheck(struct unix_listener *l); /* NULL is fine */
+size_t unix_listen_connections(const struct unix_listener *l);
 
 #endif

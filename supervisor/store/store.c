@@ -19,7 +19,7 @@
 #include "supervisor/store/store_impl.h"
 #include "supervisor/store/store_readq.h"
 
-#define LAZY_MS 50 /* longer than many a run: then it is written once */
+#define DEFERRED_MS 50 /* longer than many a run: then it is written once */
 #define GATHER_RUNS 16
 #define GATHER_MS 3 /* less than 16 runs take */
 #define PICKED_MAX 256 /* requests among which twins are looked for */
@@ -46,8 +46,8 @@ static void wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
  */
 static bool is_worth_waiting(const struct store *s)
 {
-	return s->ends == s->hurried && !s->stopping &&
-	       s->queued >= 2 * s->hurried + GATHER_RUNS;
+	return s->ends == s->n_urgent && !s->stopping &&
+	       s->queued >= 2 * s->n_urgent + GATHER_RUNS;
 }
 
 int64_t store_due_ms(const struct store *s)
@@ -56,18 +56,18 @@ int64_t store_due_ms(const struct store *s)
 
 	if (s->abandon)
 		return 0;
-	if (s->hurried > 0)
-		return is_worth_waiting(s) ? s->hurry_ms + GATHER_MS : 0;
+	if (s->n_urgent > 0)
+		return is_worth_waiting(s) ? s->urgent_ms + GATHER_MS : 0;
 	if (!STAILQ_EMPTY(&s->queue))
 		due = s->stopping ? 0 : s->lazy_until_ms;
-	if (!STAILQ_EMPTY(&s->kept) && s->retry_ms < due)
+	if (!STAILQ_EMPTY(&s->retry_queue) && s->retry_ms < due)
 		due = s->retry_ms;
 	return due;
 }
 
 static void backoff(struct store *s)
 {
-	if (STAILQ_EMPTY(&s->kept)) {
+	if (STAILQ_EMPTY(&s->retry_queue)) {
 		s->backoff_ms = 0;
 		return;
 	}
@@ -83,26 +83,26 @@ static void backoff(struct store *s)
  */
 static void diagnose(struct store *s)
 {
-	bool sick = s->why[0] != '\0', used = s->used;
+	bool failing = s->errmsg[0] != '\0', used = s->used;
 
 	s->used = true;
-	if (sick && s->sick[0] == '\0' && used)
-		log_error("store", "msg=\"%s\"", s->why);
-	else if (!sick && s->sick[0] != '\0')
+	if (failing && s->failing[0] == '\0' && used)
+		log_error("store", "msg=\"%s\"", s->errmsg);
+	else if (!failing && s->failing[0] != '\0')
 		log_info("store", "msg=\"works again\" dir=\"%s\"", s->dir);
-	snprintf(s->sick, sizeof(s->sick), "%s", s->why);
-	s->sick_rc = s->why_rc;
+	snprintf(s->failing, sizeof(s->failing), "%s", s->errmsg);
+	s->failing_rc = s->why_rc;
 }
 
 static void enqueue(struct store *s, struct store_req *r)
 {
 	if (STAILQ_EMPTY(&s->queue))
-		s->lazy_until_ms = r->asked_ms + LAZY_MS;
+		s->lazy_until_ms = r->asked_ms + DEFERRED_MS;
 	STAILQ_INSERT_TAIL(&s->queue, r, link);
 	s->queued++;
-	if (r->hurry && s->hurried++ == 0)
-		s->hurry_ms = r->asked_ms;
-	if (r->hurry && r->run.finished_ms > 0)
+	if (r->urgent && s->n_urgent++ == 0)
+		s->urgent_ms = r->asked_ms;
+	if (r->urgent && r->run.finished_ms > 0)
 		s->ends++;
 	if (r->op != &store_op_put_run)
 		s->others++;
@@ -134,9 +134,9 @@ static void finish(struct store *s, struct store_reqs *batch)
 static void take(struct store *s, struct store_reqs *batch)
 {
 	STAILQ_INIT(batch);
-	STAILQ_CONCAT(batch, &s->kept);
+	STAILQ_CONCAT(batch, &s->retry_queue);
 	STAILQ_CONCAT(batch, &s->queue);
-	s->queued = s->hurried = s->ends = s->others = 0;
+	s->queued = s->n_urgent = s->ends = s->others = 0;
 }
 
 /* Is there one among ALL that writes R's row for somebody who waits? */
@@ -145,18 +145,18 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 	const struct store_req *other;
 
 	STAILQ_FOREACH(other, all, link)
-		if (other->hurry && strcmp(other->run.id, r->run.id) == 0)
+		if (other->urgent && strcmp(other->run.id, r->run.id) == 0)
 			return true;
 	return false;
 }
 
 /* Where such a one may be: most rows need not be held against all others. */
-static void mark_hurried(const struct store_reqs *all, bool slots[STORE_SLOTS])
+static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
 {
 	const struct store_req *r;
 
 	STAILQ_FOREACH(r, all, link)
-		if (r->hurry)
+		if (r->urgent)
 			slots[store_slot(r->run.id)] = true;
 }
 
@@ -167,7 +167,7 @@ static void mark_hurried(const struct store_reqs *all, bool slots[STORE_SLOTS])
 static void take_due(struct store *s, struct store_reqs *batch)
 {
 	struct store_reqs all = STAILQ_HEAD_INITIALIZER(all);
-	bool hurried[STORE_SLOTS] = {false};
+	bool n_urgent[STORE_SLOTS] = {false};
 	int64_t now = clock_mono_ms();
 	struct store_req *r;
 
@@ -177,15 +177,15 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	}
 	STAILQ_CONCAT(&all, &s->queue);
 	take(s, batch);
-	mark_hurried(&all, hurried);
+	mark_urgent(&all, n_urgent);
 	STAILQ_FOREACH(r, &all, link)
-		r->stays = !r->hurry && r->run.idem_key == NULL &&
-			   r->asked_ms + LAZY_MS > now &&
-			   !(hurried[store_slot(r->run.id)] &&
+		r->deferred = !r->urgent && r->run.idem_key == NULL &&
+			   r->asked_ms + DEFERRED_MS > now &&
+			   !(n_urgent[store_slot(r->run.id)] &&
 			     has_twin(&all, r));
 	while ((r = STAILQ_FIRST(&all)) != NULL) {
 		STAILQ_REMOVE_HEAD(&all, link);
-		if (r->stays)
+		if (r->deferred)
 			enqueue(s, r);
 		else
 			STAILQ_INSERT_TAIL(batch, r, link);
@@ -204,8 +204,8 @@ static void give_up(struct store *s)
 		store_req_fail(r, -ECANCELED,
 			       "%s: the store was stopped before this was "
 			       "written%s%s",
-			       s->db_path, s->sick[0] != '\0' ? "; " : "",
-			       s->sick);
+			       s->db_path, s->failing[0] != '\0' ? "; " : "",
+			       s->failing);
 		if (r->op->drop != NULL)
 			r->op->drop(s, r);
 	}
@@ -220,13 +220,13 @@ static void work(struct store *s)
 	take_due(s, &batch);
 	s->busy = true;
 	pthread_mutex_unlock(&s->lock);
-	commits = store_batch(s, &batch, &s->kept);
+	commits = store_batch(s, &batch, &s->retry_queue);
 	pthread_mutex_lock(&s->lock);
 	s->commits += commits;
 	diagnose(s);
 	backoff(s);
 	finish(s, &batch);
-	s->busy = !STAILQ_EMPTY(&s->kept);
+	s->busy = !STAILQ_EMPTY(&s->retry_queue);
 }
 
 static void *thread_main(void *arg)
@@ -239,7 +239,7 @@ static void *thread_main(void *arg)
 
 		if (s->abandon)
 			give_up(s);
-		if (STAILQ_EMPTY(&s->queue) && STAILQ_EMPTY(&s->kept)) {
+		if (STAILQ_EMPTY(&s->queue) && STAILQ_EMPTY(&s->retry_queue)) {
 			s->busy = false;
 			pthread_cond_signal(&s->idle);
 		}
@@ -309,7 +309,7 @@ struct store *store_start(const char *state_dir, const char *instance)
 	s->instance_fd = -1;
 	STAILQ_INIT(&s->queue);
 	STAILQ_INIT(&s->finished);
-	STAILQ_INIT(&s->kept);
+	STAILQ_INIT(&s->retry_queue);
 	init_waiting(s);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->nudge_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -329,9 +329,9 @@ static void submit(struct store *s, struct store_req *r)
 	if (r == NULL)
 		return;
 	pthread_mutex_lock(&s->lock);
-	first = STAILQ_EMPTY(&s->queue) || (r->hurry && s->hurried == 0);
+	first = STAILQ_EMPTY(&s->queue) || (r->urgent && s->n_urgent == 0);
 	enqueue(s, r);
-	if (first || (r->hurry && !is_worth_waiting(s)))
+	if (first || (r->urgent && !is_worth_waiting(s)))
 		pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -367,7 +367,7 @@ void store_dispatch(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 	while ((r = STAILQ_FIRST(&ready)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ready, link);
-		submit(s, store_lane_leave(&s->lanes, r));
+		submit(s, store_readq_leave(&s->readqs, r));
 		r->done(r->arg, &r->res);
 		store_req_free(r);
 	}
@@ -426,22 +426,22 @@ void store_stop(struct store *s, int timeout_ms)
 	free_store(s);
 }
 
-const char *store_sick(struct store *s)
+const char *store_failing(struct store *s)
 {
 	static _Thread_local char text[STORE_WHY_SIZE];
 
 	pthread_mutex_lock(&s->lock);
-	memcpy(text, s->sick, sizeof(text));
+	memcpy(text, s->failing, sizeof(text));
 	pthread_mutex_unlock(&s->lock);
 	return text[0] != '\0' ? text : NULL;
 }
 
-const char *store_sick_says(struct store *s)
+const char *store_failing_message(struct store *s)
 {
 	const char *says;
 
 	pthread_mutex_lock(&s->lock);
-	says = s->sick[0] != '\0' ? store_says(s->sick_rc) : NULL;
+	says = s->failing[0] != '\0' ? store_says(s->failing_rc) : NULL;
 	pthread_mutex_unlock(&s->lock);
 	return says;
 }
@@ -471,11 +471,11 @@ void store_ask(struct store *s, const struct store_op *op,
 {
 	struct store_req *r = store_req_new(op, asked);
 
-	r->res.why = "";
+	r->res.errmsg = "";
 	r->asked_ms = clock_mono_ms();
 	pthread_mutex_lock(&s->lock);
 	s->bytes += r->bytes;
 	pthread_mutex_unlock(&s->lock);
-	if (store_lane_enter(&s->lanes, r))
+	if (store_readq_enter(&s->readqs, r))
 		submit(s, r);
 }

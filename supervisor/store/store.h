@@ -79,7 +79,7 @@ struct store_run {
 				   then, and for a run that was interrupted */
 	const char *log;	/* text, or NULL */
 
-	/* Of an open run, read by its id; view, log, task_note as shown then: */
+	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
 	bool awaiting;		/* it waits for an answer of its client's */
 	int64_t shown_until_ms;	/* its owner keeps what it shows fresh until */
@@ -144,7 +144,7 @@ struct store_result {
 				   -ENOSPC, -EROFS, -EACCES …; -EUCLEAN the
 				   database is damaged, -ENOTSUP a newer
 				   paddock's, -ECANCELED store_stop() came */
-	const char *why;	/* rc != 0: what failed, with the path, and what
+	const char *errmsg;	/* rc != 0: what failed, with the path, and what
 				   would mend it, for the log; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
@@ -181,16 +181,16 @@ void store_dispatch(struct store *s);
 void store_stop(struct store *s, int timeout_ms);
 
 /* Is the store known to be failing? Its last error's text, or NULL. */
-const char *store_sick(struct store *s);
+const char *store_failing(struct store *s);
 
 /*
  * What -errno means, in words for clients: of the server ("its disk is full"),
- * without a path, which WHY and store_sick() have for the log.
+ * without a path, which ERRMSG and store_failing() have for the log.
  */
 const char *store_says(int rc);
 /* What would mend it, for the operator: after the path, and what it is. */
 const char *store_remedy(int rc);
-const char *store_sick_says(struct store *s); /* or NULL: it is well */
+const char *store_failing_message(struct store *s); /* or NULL: it is well */
 /*
  * With which status (sysexits(3)) a daemon ends that finds -errno when it
  * starts; 0: that may pass while it serves, so it starts.
@@ -199,10 +199,10 @@ int store_ends_start(int rc);
 
 /*
  * Does what lies in STATE_DIR look like a state folder of ours, or like none yet?
- * Only read, as far as that tells anything without SQLite. 0, or -errno with WHY
+ * Only read, as far as that tells anything without SQLite. 0, or -errno with ERRMSG
  * as store_result has both.
  */
-int store_look(const char *state_dir, char *why, size_t size);
+int store_look(const char *state_dir, char *errmsg, size_t size);
 /*
  * May files be made in STATE_DIR and its folders? What is missing would be made.
  * 0, or -errno and in AT (the caller's) which of them.
@@ -210,12 +210,12 @@ int store_look(const char *state_dir, char *why, size_t size);
 int store_folders(const char *state_dir, char **at);
 
 enum store_urgency {
-	STORE_LAZY, /* may wait 50 ms for company: for another put of the same
+	STORE_DEFERRED, /* may wait 50 ms for company: for another put of the same
 		       row, or a request that is no put_run, and then goes
-		       before it. Fails back like STORE_NOW */
-	STORE_NOW,  /* commit as soon as possible; when that fails, DONE
+		       before it. Fails back like STORE_SYNC */
+	STORE_SYNC,  /* commit as soon as possible; when that fails, DONE
 		       hears of it and the request is dropped */
-	STORE_MUST, /* what was promised: on failure kept and tried again
+	STORE_RETRY, /* what was promised: on failure kept and tried again
 		       until it is done (or store_stop() gives up). Only what
 		       can never be done fails back: -EINVAL, -E2BIG, an
 		       artifact whose bytes are lost */
@@ -225,14 +225,14 @@ enum store_urgency {
  * Write RUN whole: insert it, or replace the row of that id. The row names
  * this instance. A lazy request and a later one for the same row still
  * queued may become one write. DONE may be NULL. -EEXIST: another run has
- * idem_key; STORE_MUST then writes RUN without the key.
+ * idem_key; STORE_RETRY then writes RUN without the key.
  */
 void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg);
 
 /*
  * One run of REQUESTOR's: 0 and runs[0], or -ENOENT. Of an open one whose owner
- * shows it (store_show()) view, log and task_note are what was shown last.
+ * shows it (store_show()) view, log and task_json_note are what was shown last.
  */
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg);
@@ -338,7 +338,7 @@ bool store_is_nudged(const struct store *s);
 
 /*
  * Show to other instances how our open RUN goes: id, requestor, awaiting,
- * task_note, view, log (NULL: as before), and until when they are kept fresh.
+ * task_json_note, view, log (NULL: as before), and until when they are kept fresh.
  */
 void store_show(struct store *s, const struct store_run *run);
 

@@ -38,7 +38,7 @@ static void merge(struct store_reqs *batch)
 		if (r->op != &store_op_put_run)
 			continue;
 		if (*before != NULL && strcmp((*before)->run.id, r->run.id) == 0)
-			(*before)->heir = r;
+			(*before)->superseded_by = r;
 		*before = r;
 	}
 }
@@ -51,7 +51,7 @@ static int prepare(struct store *s, struct store_reqs *batch, bool *writes)
 	STAILQ_FOREACH(r, batch, link) {
 		if (rc == 0 && r->op->prep != NULL)
 			rc = r->op->prep(s, r);
-		if (!r->over && r->op->writes)
+		if (!r->decided && r->op->writes)
 			*writes = true;
 	}
 	return rc;
@@ -63,7 +63,7 @@ static int execute(struct store *s, struct store_reqs *batch)
 	int rc = 0;
 
 	STAILQ_FOREACH(r, batch, link)
-		if (rc == 0 && !r->over && r->heir == NULL)
+		if (rc == 0 && !r->decided && r->superseded_by == NULL)
 			rc = r->op->exec(s, r);
 	return rc;
 }
@@ -78,12 +78,12 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 	if (rc == 0)
 		rc = store_sql_run(s, STMT_COMMIT);
 	if (rc != 0 && !sqlite3_get_autocommit(s->db)) {
-		char why[STORE_WHY_SIZE];
+		char errmsg[STORE_WHY_SIZE];
 		int why_rc = s->why_rc;
 
-		memcpy(why, s->why, sizeof(why)); /* not the rollback's */
+		memcpy(errmsg, s->errmsg, sizeof(errmsg)); /* not the rollback's */
 		store_sql_run(s, STMT_ROLLBACK);
-		memcpy(s->why, why, sizeof(why));
+		memcpy(s->errmsg, errmsg, sizeof(errmsg));
 		s->why_rc = why_rc;
 	}
 	return rc;
@@ -97,7 +97,7 @@ static int attempt(struct store *s, struct store_reqs *batch,
 	bool writes = false;
 	int rc;
 
-	s->why[0] = '\0';
+	s->errmsg[0] = '\0';
 	rc = prepare(s, batch, &writes);
 	if (rc == 0)
 		rc = transact(s, batch, writes);
@@ -118,20 +118,20 @@ static void settle(struct store *s, struct store_req *r)
 {
 	const struct store_req *last = r;
 
-	while (last->heir != NULL)
-		last = last->heir;
+	while (last->superseded_by != NULL)
+		last = last->superseded_by;
 	if (last != r && last->res.rc != 0)
-		store_req_fail(r, last->res.rc, "%s", last->res.why);
+		store_req_fail(r, last->res.rc, "%s", last->res.errmsg);
 	if (r->res.rc != 0 && r->op->drop != NULL)
 		r->op->drop(s, r);
 }
 
 /* Would R overtake an older write of the same row? */
-static bool overtakes(const struct store_req *r, const struct store_reqs *kept)
+static bool overtakes(const struct store_req *r, const struct store_reqs *retry_queue)
 {
 	const struct store_req *k;
 
-	STAILQ_FOREACH(k, kept, link)
+	STAILQ_FOREACH(k, retry_queue, link)
 		if (r->op == k->op && strcmp(r->run.id, k->run.id) == 0)
 			return true;
 	return false;
@@ -139,15 +139,15 @@ static bool overtakes(const struct store_req *r, const struct store_reqs *kept)
 
 /* R could not be done: it waits for better days, or hears that it failed. */
 static void refuse(struct store *s, struct store_req *r, int rc,
-		   const char *why, struct store_reqs *decided,
-		   struct store_reqs *kept)
+		   const char *errmsg, struct store_reqs *decided,
+		   struct store_reqs *retry_queue)
 {
 	store_req_forget(r);
-	if (r->must) {
-		STAILQ_INSERT_TAIL(kept, r, link);
+	if (r->retry) {
+		STAILQ_INSERT_TAIL(retry_queue, r, link);
 		return;
 	}
-	store_req_fail(r, rc, "%s", why);
+	store_req_fail(r, rc, "%s", errmsg);
 	settle(s, r);
 	STAILQ_INSERT_TAIL(decided, r, link);
 }
@@ -158,24 +158,24 @@ static void refuse(struct store *s, struct store_req *r, int rc,
  * can be written. When it is the world's fault, find that out soon.
  */
 static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
-				struct store_reqs *kept, int rc)
+				struct store_reqs *retry_queue, int rc)
 {
 	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
 	bool closed = s->db == NULL;
 	int tries[2] = {closed ? 0 : TRIES,		      /* reads */
 			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
 	unsigned long commits = 0;
-	char why[STORE_WHY_SIZE];
+	char errmsg[STORE_WHY_SIZE];
 	bool failed = false;
 	struct store_req *r;
 
-	memcpy(why, s->why, sizeof(why));
+	memcpy(errmsg, s->errmsg, sizeof(errmsg));
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
 		struct store_reqs one = STAILQ_HEAD_INITIALIZER(one);
 		int *left = &tries[r->op->writes], verdict = rc;
 
 		STAILQ_REMOVE_HEAD(batch, link);
-		if (*left > 0 && !overtakes(r, kept)) {
+		if (*left > 0 && !overtakes(r, retry_queue)) {
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);
 			verdict = attempt(s, &one, &commits);
@@ -188,19 +188,19 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 		}
 		failed = true;
 		rc = verdict;
-		if (s->why[0] != '\0')
-			memcpy(why, s->why, sizeof(why));
-		refuse(s, r, rc, why, &decided, kept);
+		if (s->errmsg[0] != '\0')
+			memcpy(errmsg, s->errmsg, sizeof(errmsg));
+		refuse(s, r, rc, errmsg, &decided, retry_queue);
 	}
 	STAILQ_CONCAT(batch, &decided);
-	memcpy(s->why, why, sizeof(why));
+	memcpy(s->errmsg, errmsg, sizeof(errmsg));
 	if (!failed)
-		s->why[0] = '\0';
+		s->errmsg[0] = '\0';
 	return commits;
 }
 
 unsigned long store_batch(struct store *s, struct store_reqs *batch,
-			  struct store_reqs *kept)
+			  struct store_reqs *retry_queue)
 {
 	unsigned long commits = 0;
 	struct store_req *r;
@@ -210,7 +210,7 @@ unsigned long store_batch(struct store *s, struct store_reqs *batch,
 		merge(batch);
 	rc = attempt(s, batch, &commits);
 	if (rc != 0)
-		return one_by_one(s, batch, kept, rc);
+		return one_by_one(s, batch, retry_queue, rc);
 	STAILQ_FOREACH(r, batch, link)
 		settle(s, r);
 	return commits;

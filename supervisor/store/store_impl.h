@@ -71,17 +71,17 @@ struct store_req {
 	void *arg;
 	size_t bytes;
 	int64_t asked_ms;
-	bool hurry;		/* does not wait for company */
-	bool must;		/* is kept when it fails */
-	bool stays;		/* in the queue, while the others go */
-	bool over;		/* has its own verdict already: do no more */
+	bool urgent;		/* does not wait for company */
+	bool retry;		/* is kept when it fails */
+	bool deferred;		/* in the queue, while the others go */
+	bool decided;		/* has its own verdict already: do no more */
 	bool begun;		/* recover: what has begun, alone */
 	bool synced;		/* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
 	bool placed;		/* put_artifact: the file has its name */
 	bool again;		/* sweep: there is more, for a later batch */
-	struct store_lane *lane; /* its requestor's, of a read; or NULL */
-	struct store_req *heir; /* a later put of the same row does our work */
+	struct store_lane *readq; /* its requestor's, of a read; or NULL */
+	struct store_req *superseded_by; /* a later put of the same row does our work */
 
 	/* what was asked; strings are in text */
 	struct store_run run;
@@ -108,7 +108,7 @@ struct store_req {
 	char *found_text; /* an artifact's, a session's; what is shown; whom mail is for */
 	struct store_letter *letters;
 	void *data;
-	char *why;
+	char *errmsg;
 
 	char text[];
 };
@@ -125,8 +125,8 @@ struct store_req *store_req_new(const struct store_op *op,
 void store_req_free(struct store_req *r);
 void store_req_forget(struct store_req *r); /* drop what it brought back */
 
-/* R itself has failed, and nothing else has. WHY is a printf format. */
-void store_req_fail(struct store_req *r, int rc, const char *why, ...)
+/* R itself has failed, and nothing else has. ERRMSG is a printf format. */
+void store_req_fail(struct store_req *r, int rc, const char *errmsg, ...)
     __attribute__((format(printf, 3, 4)));
 /* A fresh row at the end of R's answer. */
 struct store_run *store_req_row(struct store_req *r);
@@ -190,7 +190,7 @@ struct store {
 	int event_fd;
 	int nudge_fd; /* inotify(7) on our lock's file, or -1… */
 	atomic_bool nudged; /* …and it is watched */
-	struct store_lane *lanes; /* the caller's thread's */
+	struct store_lane *readqs; /* the caller's thread's */
 
 	pthread_mutex_t lock; /* over this part */
 	pthread_cond_t wake;  /* there is something for the thread */
@@ -199,10 +199,10 @@ struct store {
 	struct store_reqs finished;
 	size_t bytes;	    /* of all requests that are not yet dispatched */
 	size_t queued;	    /* requests in queue… */
-	size_t hurried;	    /* …that do not wait… */
+	size_t n_urgent;	    /* …that do not wait… */
 	size_t ends;	    /* …of these, rows of runs that have ended… */
 	size_t others;	    /* …and of all, what is no row of a run */
-	int64_t hurry_ms; /* when the oldest that does not wait came */
+	int64_t urgent_ms; /* when the oldest that does not wait came */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
 	bool busy;	    /* a batch is under way, or some are kept */
 	bool stopping;
@@ -210,11 +210,11 @@ struct store {
 	bool abandon;	    /* time is up: what is left fails */
 	bool used;	    /* it has been asked before */
 	unsigned long commits;
-	char sick[STORE_WHY_SIZE]; /* "" is well */
-	int sick_rc;
+	char failing[STORE_WHY_SIZE]; /* "" is well */
+	int failing_rc;
 
 	/* the thread's own */
-	struct store_reqs kept; /* to be tried again, in order */
+	struct store_reqs retry_queue; /* to be tried again, in order */
 	int64_t retry_ms;	/* when */
 	int64_t backoff_ms;
 	sqlite3 *db;
@@ -222,8 +222,8 @@ struct store {
 	int instance_fd; /* locked */
 	bool damaged;	 /* the database is to be opened afresh */
 	bool unsynced;	 /* its log may have a hole: none of it is believed */
-	char why[STORE_WHY_SIZE];
-	int why_rc; /* of the last failure, the text of which is WHY */
+	char errmsg[STORE_WHY_SIZE];
+	int why_rc; /* of the last failure, the text of which is ERRMSG */
 };
 
 /* For tests: how many write transactions have been committed. */
@@ -243,7 +243,7 @@ int64_t store_due_ms(const struct store *s);
  * failure are S->why, "" when there was none. Returns the commits made.
  */
 unsigned long store_batch(struct store *s, struct store_reqs *batch,
-			  struct store_reqs *kept);
+			  struct store_reqs *retry_queue);
 
 /* Open what is not open: folder, instance lock, database. 0 or -errno. */
 int store_sql_open(struct store *s);

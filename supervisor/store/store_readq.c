@@ -7,41 +7,41 @@
 #include "base/mem.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in lane_of() */
+/* gcc 12's analyzer loses uthash's tables in readq_of() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static struct store_lane *lane_of(struct store_lane **lanes, const char *name)
+static struct store_lane *readq_of(struct store_lane **readqs, const char *name)
 {
 	struct store_lane *l;
 
-	HASH_FIND_STR(*lanes, name, l);
+	HASH_FIND_STR(*readqs, name, l);
 	if (l != NULL)
 		return l;
 	l = xcalloc(1, sizeof(*l) + strlen(name) + 1);
 	memcpy(l->name, name, strlen(name) + 1);
 	STAILQ_INIT(&l->waiting);
-	HASH_ADD_STR(*lanes, name, l);
+	HASH_ADD_STR(*readqs, name, l);
 	return l;
 }
 
-bool store_lane_enter(struct store_lane **lanes, struct store_req *r)
+bool store_readq_enter(struct store_lane **readqs, struct store_req *r)
 {
 	if (!r->op->large)
 		return true;
-	r->lane = lane_of(lanes, r->requestor);
-	if (r->lane->n < STORE_READS_EACH) {
-		r->lane->n++;
+	r->readq = readq_of(readqs, r->requestor);
+	if (r->readq->n < STORE_READS_EACH) {
+		r->readq->n++;
 		return true;
 	}
-	STAILQ_INSERT_TAIL(&r->lane->waiting, r, link);
+	STAILQ_INSERT_TAIL(&r->readq->waiting, r, link);
 	return false;
 }
 
-struct store_req *store_lane_leave(struct store_lane **lanes,
+struct store_req *store_readq_leave(struct store_lane **readqs,
 				   struct store_req *r)
 {
-	struct store_lane *l = r->lane;
+	struct store_lane *l = r->readq;
 	struct store_req *next;
 
 	if (l == NULL)
@@ -52,7 +52,7 @@ struct store_req *store_lane_leave(struct store_lane **lanes,
 		return next;
 	}
 	if (--l->n == 0) {
-		HASH_DEL(*lanes, l);
+		HASH_DEL(*readqs, l);
 		free(l);
 	}
 	return NULL;

@@ -21,9 +21,9 @@ struct store_lane {
 };
 
 /* R, new, may go to the queue; false: it waits in *LANES. */
-bool store_lane_enter(struct store_lane **lanes, struct store_req *r);
+bool store_readq_enter(struct store_lane **readqs, struct store_req *r);
 /* R is about to be told: the next of its lane, for the queue; or NULL. */
-struct store_req *store_lane_leave(struct store_lane **lanes,
+struct store_req *store_readq_leave(struct store_lane **readqs,
 				   struct store_req *r);
 
 #endif

@@ -69,17 +69,17 @@ void store_req_forget(struct store_req *r)
 	free(r->found_text);
 	free(r->letters);
 	free(r->data);
-	free(r->why);
+	free(r->errmsg);
 	r->rows = NULL;
 	r->row_text = NULL;
 	r->rows_cap = 0;
 	r->found_text = NULL;
 	r->letters = NULL;
 	r->data = NULL;
-	r->why = NULL;
-	r->res = (struct store_result){.why = ""};
-	r->heir = NULL;
-	r->over = false;
+	r->errmsg = NULL;
+	r->res = (struct store_result){.errmsg = ""};
+	r->superseded_by = NULL;
+	r->decided = false;
 	r->again = false;
 }
 
@@ -89,19 +89,19 @@ void store_req_free(struct store_req *r)
 	free(r);
 }
 
-void store_req_fail(struct store_req *r, int rc, const char *why, ...)
+void store_req_fail(struct store_req *r, int rc, const char *errmsg, ...)
 {
 	char text[STORE_WHY_SIZE];
 	va_list ap;
 
-	va_start(ap, why);
-	vsnprintf(text, sizeof(text), why, ap);
+	va_start(ap, errmsg);
+	vsnprintf(text, sizeof(text), errmsg, ap);
 	va_end(ap);
-	free(r->why);
-	r->why = xstrdup(text);
+	free(r->errmsg);
+	r->errmsg = xstrdup(text);
 	r->res.rc = rc;
-	r->res.why = r->why;
-	r->over = true;
+	r->res.errmsg = r->errmsg;
+	r->decided = true;
 }
 
 struct store_run *store_req_row(struct store_req *r)

@@ -27,8 +27,8 @@
 #define OTHER_FDS 512 /* descriptors that workers, the store, … may need */
 #define WANTED_FDS (HTTP_CONNECTIONS_MAX + OTHER_FDS)
 
-struct http {
-	struct http_site site;
+struct http_listener {
+	struct http_routes site;
 	struct http_pool pool;
 	int fd;
 	struct event *readable, *rest, *tick;
@@ -40,7 +40,7 @@ struct http {
 
 /* ---- connections ---- */
 
-static void greet(struct http *h, int fd, const struct sockaddr *from)
+static void greet(struct http_listener *h, int fd, const struct sockaddr *from)
 {
 	int on = 1, unsent = HTTP_SOCKET_BYTES;
 
@@ -57,7 +57,7 @@ static void greet(struct http *h, int fd, const struct sockaddr *from)
 static void on_connection(evutil_socket_t listening, short what, void *arg)
 {
 	struct timeval tv = {.tv_usec = REST_MS * 1000L};
-	struct http *h = arg;
+	struct http_listener *h = arg;
 	int fd = -1;
 
 	(void)what;
@@ -80,7 +80,7 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 
 static void on_rest(evutil_socket_t fd, short what, void *arg)
 {
-	struct http *h = arg;
+	struct http_listener *h = arg;
 
 	(void)fd, (void)what;
 	if (!h->stopped)
@@ -88,7 +88,7 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Often enough for the shortest of all limits. */
-static void next_tick(struct http *h)
+static void next_tick(struct http_listener *h)
 {
 	const struct config *config = h->site.server->config;
 	int64_t ms = TICK_MS;
@@ -106,7 +106,7 @@ static void next_tick(struct http *h)
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-	struct http *h = arg;
+	struct http_listener *h = arg;
 
 	(void)fd, (void)what;
 	if (h->refused > 0)
@@ -114,9 +114,9 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 			 h->refused, h->pool.n);
 	h->refused = 0;
 	http_pool_tick(&h->pool);
-	http_waits_refuse(&h->site.early, HTTP_EARLY_MS, HTTP_SITE_STARTS);
-	http_recalls_tick(&h->site.sessions, clock_mono_ms());
-	http_keep_tick(&h->site.sessions);
+	http_waitq_expire(&h->site.early, HTTP_EARLY_MS, HTTP_ROUTES_STARTS);
+	http_store_waits_tick(&h->site.sessions, clock_mono_ms());
+	http_session_store_tick(&h->site.sessions);
 	http_sessions_sweep(&h->site.sessions,
 			    h->site.server->config->session_idle_ms);
 	next_tick(h);
@@ -167,7 +167,7 @@ static int bind_listen(struct http_addr *a)
 }
 
 /* What CONFIG alone tells. 0, or the status. */
-static int check(struct http_addr *a, const struct config *config, char *why,
+static int check(struct http_addr *a, const struct config *config, char *errmsg,
 		 size_t size)
 {
 	bool good = http_addr_parse(a, config->listen);
@@ -175,19 +175,19 @@ static int check(struct http_addr *a, const struct config *config, char *why,
 	if (good && (a->loopback || http_auth_possible(config)))
 		return 0;
 	if (!good)
-		snprintf(why, size, "listen is %s; expected ADDR:PORT, such as "
+		snprintf(errmsg, size, "listen is %s; expected ADDR:PORT, such as "
 			 "127.0.0.1:8080", config->listen);
 	else
-		snprintf(why, size, "listen is %s, which is not loopback, and no "
+		snprintf(errmsg, size, "listen is %s, which is not loopback, and no "
 			 "[requestor] has a token_sha256: anybody could come; "
 			 "make one by paddock token, or listen on 127.0.0.1",
 			 config->listen);
 	return EX_CONFIG;
 }
 
-static int explain(const struct config *config, int rc, char *why, size_t size)
+static int explain(const struct config *config, int rc, char *errmsg, size_t size)
 {
-	snprintf(why, size, "%s cannot be listened at: %s; %s by listen",
+	snprintf(errmsg, size, "%s cannot be listened at: %s; %s by listen",
 		 config->listen, strerror(-rc),
 		 rc == -EADDRNOTAVAIL
 		     ? "name an address that this machine has, such as "
@@ -196,20 +196,20 @@ static int explain(const struct config *config, int rc, char *why, size_t size)
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_UNAVAILABLE;
 }
 
-int http_try(const struct config *c, bool bind, char *why, size_t size)
+int http_listen_try(const struct config *c, bool bind, char *errmsg, size_t size)
 {
 	struct http_addr a;
-	int status = check(&a, c, why, size);
+	int status = check(&a, c, errmsg, size);
 	int fd = status == 0 && bind ? bind_listen(&a) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	else if (status == 0 && bind)
-		status = explain(c, fd, why, size);
+		status = explain(c, fd, errmsg, size);
 	return status;
 }
 
-static void start(struct http *h, struct server *srv)
+static void start(struct http_listener *h, struct server *srv)
 {
 	char text[HTTP_ADDR_SIZE];
 
@@ -217,8 +217,8 @@ static void start(struct http *h, struct server *srv)
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
 	h->connections_max = make_room();
 	h->site.connections_max = h->connections_max;
-	http_waits_init(&h->site.early);
-	http_pool_init(&h->pool, srv->base, &http_site_ops, &h->site);
+	http_waitq_init(&h->site.early);
+	http_pool_init(&h->pool, srv->base, &http_routes_ops, &h->site);
 	h->pool.turns = &srv->turns;
 	http_sessions_init(&h->site.sessions, srv, &h->pool.held);
 	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
@@ -229,18 +229,18 @@ static void start(struct http *h, struct server *srv)
 	next_tick(h);
 }
 
-int http_open(struct http **out, struct server *srv, char *why, size_t size)
+int http_listen_open(struct http_listener **out, struct server *srv, char *errmsg, size_t size)
 {
-	struct http *h = xcalloc(1, sizeof(*h));
+	struct http_listener *h = xcalloc(1, sizeof(*h));
 	int status;
 
 	h->site.server = srv;
 	h->fd = -1;
-	status = check(&h->site.addr, srv->config, why, size);
+	status = check(&h->site.addr, srv->config, errmsg, size);
 	if (status == 0)
 		h->fd = bind_listen(&h->site.addr);
 	if (status == 0 && h->fd < 0)
-		status = explain(srv->config, h->fd, why, size);
+		status = explain(srv->config, h->fd, errmsg, size);
 	if (status != 0) {
 		free(h);
 		return status;
@@ -250,23 +250,23 @@ int http_open(struct http **out, struct server *srv, char *why, size_t size)
 	return 0;
 }
 
-void http_ready(struct http *h)
+void http_listen_ready(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
 	h->site.ready = true;
-	http_waits_go(&h->site.early);
+	http_waitq_resume(&h->site.early);
 }
 
-void http_look(struct http *h)
+void http_listen_recheck(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
 	h->site.looked_ms = clock_mono_ms();
-	http_sessions_look(&h->site.sessions);
+	http_sessions_recheck(&h->site.sessions);
 }
 
-static void stop(struct http *h)
+static void stop(struct http_listener *h)
 {
 	if (h->stopped)
 		return;
@@ -274,10 +274,10 @@ static void stop(struct http *h)
 	event_del(h->readable);
 	event_del(h->rest);
 	close(h->fd);
-	http_waits_refuse(&h->site.early, 0, HTTP_SITE_ENDS);
+	http_waitq_expire(&h->site.early, 0, HTTP_ROUTES_ENDS);
 }
 
-void http_drain(struct http *h)
+void http_listen_drain(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
@@ -285,7 +285,7 @@ void http_drain(struct http *h)
 	http_pool_drain(&h->pool);
 }
 
-void http_close(struct http *h)
+void http_listen_close(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
@@ -298,17 +298,17 @@ void http_close(struct http *h)
 	free(h);
 }
 
-const char *http_url(const struct http *h)
+const char *http_listen_url(const struct http_listener *h)
 {
 	return h == NULL ? "" : h->url;
 }
 
-size_t http_connections(const struct http *h)
+size_t http_listen_connections(const struct http_listener *h)
 {
 	return h == NULL ? 0 : h->pool.n;
 }
 
-size_t http_sessions(const struct http *h)
+size_t http_listen_sessions(const struct http_listener *h)
 {
 	return h == NULL ? 0 : h->site.sessions.n;
 }

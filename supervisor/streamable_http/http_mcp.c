@@ -132,10 +132,10 @@ static struct http_session *session_of(struct http_sessions *all,
 	s = http_session_find(all, requestor, id);
 	if (s != NULL && s->told_id)
 		return s;
-	if (s != NULL || !http_recall_may(all, id))
+	if (s != NULL || !http_store_wait_may(all, id))
 		http_mcp_no_session(c);
 	else if (is_within_rate(requestor, c))
-		http_recall(all, requestor, c, id);
+		http_store_wait(all, requestor, c, id);
 	return NULL;
 }
 
@@ -155,11 +155,11 @@ static struct http_session *new_session(struct http_sessions *all,
 /* Does anything that came by ST take long? */
 static bool is_slow(const struct http_session *s, const struct http_stream *st)
 {
-	const struct call *call;
+	const struct request *request;
 
-	LIST_FOREACH(call, &s->session.calls, link)
-		if (call->route == st && call->msg.method != NULL &&
-		    methods_is_slow(call->msg.method))
+	LIST_FOREACH(request, &s->session.requests, link)
+		if (request->stream == st && request->msg.method != NULL &&
+		    methods_is_slow(request->msg.method))
 			return true;
 	return false;
 }
@@ -169,7 +169,7 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 {
 	const struct http_stream *each;
 
-	LIST_FOREACH(each, &s->live, live)
+	LIST_FOREACH(each, &s->open, open)
 		if (each == st)
 			return true;
 	return false;
@@ -194,13 +194,13 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	struct http_stream *st = arg;
 	struct http_session *s = st->owner;
 
-	st->intake = NULL;
+	st->parsing = NULL;
 	if (m->kind == RPC_REQUEST ||
 	    is_within_rate(s->session.requestor, st->conn)) {
 		deliver(s, st, m);
 		return;
 	}
-	intake_discard(s->all->server->offload, s->session.requestor, m);
+	rpc_async_free(s->all->server->thread_pool, s->session.requestor, m);
 	http_stream_free(st);
 }
 
@@ -210,12 +210,12 @@ static void read_large(struct http_session *s, struct http_stream *st)
 	size_t len;
 	char *text = http_conn_take_body(st->conn, &len);
 
-	st->intake = intake_new(s->all->server->offload, s->session.requestor,
+	st->parsing = rpc_async_parse(s->all->server->thread_pool, s->session.requestor,
 				text, len, on_parsed, st);
-	if (st->intake != NULL)
+	if (st->parsing != NULL)
 		return;
 	http_conn_fields(st->conn, RETRY_SOON);
-	http_conn_refuse(st->conn, 429, "%s", INTAKE_FULL);
+	http_conn_refuse(st->conn, 429, "%s", RPC_ASYNC_FULL);
 	http_stream_free(st);
 }
 
@@ -236,42 +236,42 @@ static void on_initialize(struct http_sessions *all, struct requestor *requestor
 			 requestor->name);
 }
 
-void http_mcp_eased(void *session)
+void http_mcp_on_read_done(void *session)
 {
 	struct http_session *s = session;
 
 	static const struct timeval now = {0};
 
-	if (!TAILQ_EMPTY(&s->all->holding))
+	if (!TAILQ_EMPTY(&s->all->deferring))
 		event_add(s->all->go_on, &now);
 }
 
 /* Begin the first that S holds, unless it is crowded. May the next begin? */
 static bool go_on(struct http_session *s)
 {
-	struct http_stream *st = TAILQ_FIRST(&s->held);
+	struct http_stream *st = TAILQ_FIRST(&s->deferred);
 	const struct buf *body;
 	struct rpc_msg m;
 
-	if (session_crowded(&s->session))
+	if (session_over_read_limit(&s->session))
 		return false;
 	body = &http_conn_request(st->conn)->body;
-	http_stream_unhold(st);
-	if (intake_is_large(buf_len(body))) {
+	http_stream_undefer(st);
+	if (rpc_async_is_large(buf_len(body))) {
 		read_large(s, st);
 	} else {
 		rpc_parse(&m, buf_data(body), buf_len(body));
 		deliver(s, st, &m);
 	}
-	return !TAILQ_EMPTY(&s->held) && !session_crowded(&s->session);
+	return !TAILQ_EMPTY(&s->deferred) && !session_over_read_limit(&s->session);
 }
 
 /* Nobody tells when a client reads again: look now and then. */
 static void look_again(struct http_sessions *all)
 {
-	struct timeval tv = {.tv_usec = CALL_CROWDED_MS * 1000L};
+	struct timeval tv = {.tv_usec = REQUEST_BACKLOG_MS * 1000L};
 
-	if (!TAILQ_EMPTY(&all->holding) && !event_pending(all->go_on, EV_TIMEOUT, NULL))
+	if (!TAILQ_EMPTY(&all->deferring) && !event_pending(all->go_on, EV_TIMEOUT, NULL))
 		event_add(all->go_on, &tv);
 }
 
@@ -282,19 +282,19 @@ void http_mcp_go_on(evutil_socket_t fd, short what, void *sessions)
 {
 	static const struct timeval now = {0};
 	struct http_sessions *all = sessions;
-	struct http_session *last = TAILQ_LAST(&all->holding, http_holding);
+	struct http_session *last = TAILQ_LAST(&all->deferring, http_deferring);
 	struct http_session *s = NULL;
 	bool more = false;
 	int n = 0;
 
 	(void)fd, (void)what;
 	while (s != last && n++ < BEGUN_AT_ONCE) {
-		s = TAILQ_FIRST(&all->holding);
-		TAILQ_REMOVE(&all->holding, s, holding);
-		TAILQ_INSERT_TAIL(&all->holding, s, holding);
+		s = TAILQ_FIRST(&all->deferring);
+		TAILQ_REMOVE(&all->deferring, s, deferring);
+		TAILQ_INSERT_TAIL(&all->deferring, s, deferring);
 		more = go_on(s) || more;
 	}
-	if (!TAILQ_EMPTY(&all->holding) && (more || s != last))
+	if (!TAILQ_EMPTY(&all->deferring) && (more || s != last))
 		event_add(all->go_on, &now);
 	else
 		look_again(all);
@@ -311,7 +311,7 @@ static bool has_room(const struct http_session *s, struct http_conn *c,
 		     bool stream)
 {
 	if ((!stream || http_stream_allowed(s)) &&
-	    s->session.requestor->http_live < HTTP_LIVE_EACH)
+	    s->session.requestor->http_open_streams < HTTP_OPEN_EACH)
 		return true;
 	http_conn_fields(c, RETRY_SOON);
 	http_conn_refuse(c, 429, "too many answers are awaited at the "
@@ -321,7 +321,7 @@ static bool has_room(const struct http_session *s, struct http_conn *c,
 
 static void hold(struct http_session *s, struct http_stream *st)
 {
-	http_stream_hold(st);
+	http_stream_defer(st);
 	look_again(s->all);
 }
 
@@ -336,7 +336,7 @@ static void on_message(struct http_session *s, struct http_conn *c,
 	}
 	st = http_stream_new(s, c);
 	if ((m->kind == RPC_REQUEST || m->kind == RPC_BATCH) &&
-	    session_crowded(&s->session)) {
+	    session_over_read_limit(&s->session)) {
 		hold(s, st);
 		rpc_fini(m);
 		return;
@@ -353,7 +353,7 @@ static void on_large(struct http_sessions *all, struct requestor *requestor,
 	if (s == NULL || !has_room(s, c, true))
 		return;
 	st = http_stream_new(s, c);
-	if (session_crowded(&s->session))
+	if (session_over_read_limit(&s->session))
 		hold(s, st);
 	else
 		read_large(s, st);
@@ -365,7 +365,7 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
 	struct http_session *s;
 	struct rpc_msg m;
 
-	if (intake_is_large(buf_len(&r->body))) { /* and no initialize */
+	if (rpc_async_is_large(buf_len(&r->body))) { /* and no initialize */
 		on_large(all, requestor, c, r);
 		return;
 	}
@@ -457,5 +457,5 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		on_get(s, c, r);
 		return;
 	}
-	http_recall_ended(s, c);
+	http_store_wait_deleted(s, c);
 }

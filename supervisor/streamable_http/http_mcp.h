@@ -29,7 +29,7 @@ void http_mcp_no_room(const struct http_sessions *all,
 		      const struct requestor *requestor, struct http_conn *c);
 
 /* For http_session.c: a large answer is awaited no more; with what waited. */
-void http_mcp_eased(void *session);
+void http_mcp_on_read_done(void *session);
 void http_mcp_go_on(evutil_socket_t fd, short what, void *session);
 
 #endif

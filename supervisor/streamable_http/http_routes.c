@@ -30,7 +30,7 @@
 
 /* ---- what is served ---- */
 
-static void healthz(struct http_site *site, struct http_conn *c,
+static void healthz(struct http_routes *site, struct http_conn *c,
 		    const struct http_request *r)
 {
 	static const char text[] = "{\"status\":\"ok\"}";
@@ -39,36 +39,36 @@ static void healthz(struct http_site *site, struct http_conn *c,
 	http_conn_reply(c, 200, JSON, text, sizeof(text) - 1);
 }
 
-static void readyz(struct http_site *site, struct http_conn *c,
+static void readyz(struct http_routes *site, struct http_conn *c,
 		   const struct http_request *r)
 {
 	struct json_object *o = json_object_new_object();
-	const char *why = health_reason(site->server), *text;
-	const char *warning = why == NULL ? health_warning(site->server) : NULL;
+	const char *errmsg = health_reason(site->server), *text;
+	const char *warning = errmsg == NULL ? health_warning(site->server) : NULL;
 	size_t len;
 
 	(void)r;
 	json_object_object_add(o, "status",
-			       json_object_new_string(why ? "not ready"
+			       json_object_new_string(errmsg ? "not ready"
 							  : "ready"));
-	if (why != NULL)
-		json_object_object_add(o, "reason", json_object_new_string(why));
+	if (errmsg != NULL)
+		json_object_object_add(o, "reason", json_object_new_string(errmsg));
 	if (warning != NULL)
 		json_object_object_add(o, "warning",
 				       json_object_new_string(warning));
 	text = json_text(o, &len);
-	http_conn_reply(c, why != NULL ? 503 : 200, JSON, text, len);
+	http_conn_reply(c, errmsg != NULL ? 503 : 200, JSON, text, len);
 	json_object_put(o);
 }
 
-static void mcp(struct http_site *site, struct http_conn *c,
+static void mcp(struct http_routes *site, struct http_conn *c,
 		const struct http_request *r)
 {
 	struct requestor *requestor = http_conn_user(c);
 
 	if (!site->ready) {
-		if (!http_waits_add(&site->early, c))
-			http_wait_not(c, HTTP_SITE_STARTS);
+		if (!http_waitq_add(&site->early, c))
+			http_waitq_refuse_one(c, HTTP_ROUTES_STARTS);
 		return;
 	}
 	/* its body came after a reload: is the token still good? */
@@ -79,7 +79,7 @@ static void mcp(struct http_site *site, struct http_conn *c,
 }
 
 /* From now on C is Q's (NULL: nobody knows whose). */
-static void set_user(struct http_site *site, struct http_conn *c,
+static void set_user(struct http_routes *site, struct http_conn *c,
 		     struct requestor *q)
 {
 	struct requestor *was = http_conn_user(c);
@@ -96,13 +96,13 @@ static void set_user(struct http_site *site, struct http_conn *c,
 }
 
 /* One requestor's connections leave room for another's. */
-static bool has_room(const struct http_site *site, struct http_conn *c,
+static bool has_room(const struct http_routes *site, struct http_conn *c,
 		     const struct requestor *q)
 {
 	int64_t theirs = (int64_t)(site->n_known - q->http_conns);
 
 	if ((int64_t)q->http_conns <
-	    admit_share((int64_t)site->connections_max, theirs))
+	    admission_share((int64_t)site->connections_max, theirs))
 		return true;
 	http_conn_fields(c, "Retry-After: 1\r\n");
 	http_conn_refuse(c, 429, "%zu connections of yours are open, and of the "
@@ -113,7 +113,7 @@ static bool has_room(const struct http_site *site, struct http_conn *c,
 }
 
 /* Who asks, and is what it asks for well put? */
-static bool mcp_head(struct http_site *site, struct http_conn *c,
+static bool mcp_head(struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r)
 {
 	struct requestor *requestor;
@@ -122,18 +122,18 @@ static bool mcp_head(struct http_site *site, struct http_conn *c,
 	if (requestor != NULL && !has_room(site, c, requestor))
 		return false;
 	set_user(site, c, requestor);
-	http_conn_payer(c, requestor != NULL ? &requestor->http : NULL);
-	http_conn_lane(c, requestor != NULL ? &requestor->turns : NULL);
+	http_conn_set_usage(c, requestor != NULL ? &requestor->http : NULL);
+	http_conn_set_flow(c, requestor != NULL ? &requestor->turns : NULL);
 	return requestor != NULL && http_mcp_head(c, r);
 }
 
-static const struct page {
+static const struct pagination {
 	const char *path;
 	unsigned methods; /* of BIT() */
 	const char *allow;
-	bool (*head)(struct http_site *site, struct http_conn *c,
+	bool (*head)(struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r); /* NULL: anybody may */
-	void (*serve)(struct http_site *site, struct http_conn *c,
+	void (*serve)(struct http_routes *site, struct http_conn *c,
 		      const struct http_request *r);
 } pages[] = {
     {"/mcp", BIT(HTTP_IS_GET) | BIT(HTTP_IS_POST) | BIT(HTTP_IS_DELETE),
@@ -142,7 +142,7 @@ static const struct page {
     {"/readyz", LOOKS, "Allow: GET, HEAD\r\n", NULL, readyz},
 };
 
-static const struct page *page_of(const struct http_request *r)
+static const struct pagination *page_of(const struct http_request *r)
 {
 	for (size_t i = 0; i < ARRAY_LEN(pages); i++)
 		if (strcmp(pages[i].path, r->path) == 0)
@@ -164,7 +164,7 @@ static void admit_origin(struct http_conn *c, const char *origin)
 }
 
 /* Host and Origin tell a page that was led here from who knows us. */
-static bool may_come(const struct http_site *site, struct http_conn *c,
+static bool may_come(const struct http_routes *site, struct http_conn *c,
 		     const struct http_request *r)
 {
 	const struct config *config = site->server->config;
@@ -192,8 +192,8 @@ static bool may_come(const struct http_site *site, struct http_conn *c,
 static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
-	struct http_site *site = arg;
-	const struct page *page = page_of(r);
+	struct http_routes *site = arg;
+	const struct pagination *page = page_of(r);
 
 	set_user(site, c, NULL);
 	if (!may_come(site, c, r))
@@ -221,7 +221,7 @@ static bool on_head(void *arg, struct http_conn *c,
 static void on_request(void *arg, struct http_conn *c,
 		       const struct http_request *r)
 {
-	const struct page *page = page_of(r);
+	const struct pagination *page = page_of(r);
 
 	assert(page != NULL); /* its head was taken */
 	page->serve(arg, c, r);
@@ -232,4 +232,4 @@ static void on_closed(void *arg, struct http_conn *c)
 	set_user(arg, c, NULL);
 }
 
-const struct http_conn_ops http_site_ops = {on_head, on_request, on_closed};
+const struct http_conn_ops http_routes_ops = {on_head, on_request, on_closed};

@@ -12,20 +12,20 @@
 #include "supervisor/http/http_waitq.h"
 
 #define HTTP_EARLY_MS 10000 /* for who comes before the server is ready */
-#define HTTP_SITE_STARTS "the server starts: its cage is still being measured"
-#define HTTP_SITE_ENDS "the server is about to end"
+#define HTTP_ROUTES_STARTS "the server starts: its cage is still being measured"
+#define HTTP_ROUTES_ENDS "the server is about to end"
 
-struct http_site {
+struct http_routes {
 	struct server *server;
 	struct http_addr addr; /* that it is served at */
 	bool ready;	       /* MCP is served, too */
-	struct http_waits early; /* and until then so many wait for it */
+	struct http_waitq early; /* and until then so many wait for it */
 	int64_t looked_ms;     /* tokens may have changed then; monotonic */
 	struct http_sessions sessions;
 	size_t connections_max;
 	size_t n_known; /* connections whose requestor is known */
 };
 
-extern const struct http_conn_ops http_site_ops; /* of a struct http_site */
+extern const struct http_conn_ops http_routes_ops; /* of a struct http_routes */
 
 #endif

@@ -21,30 +21,30 @@
 #endif
 
 void http_sessions_init(struct http_sessions *all, struct server *srv,
-			const struct http_payer *conns)
+			const struct http_usage *conns)
 {
 	*all = (struct http_sessions){.server = srv, .conns = conns};
 	all->go_on = event_new(srv->base, -1, 0, http_mcp_go_on, all);
-	all->grow = evtimer_new(srv->base, http_streams_grow, all);
-	TAILQ_INIT(&all->holding);
-	TAILQ_INIT(&all->young);
+	all->upgrade = evtimer_new(srv->base, http_streams_upgrade, all);
+	TAILQ_INIT(&all->deferring);
+	TAILQ_INIT(&all->pending_upgrade);
 	TAILQ_INIT(&all->by_use);
-	TAILQ_INIT(&all->recalls);
-	http_keep_init(all);
+	TAILQ_INIT(&all->store_waits);
+	http_session_store_init(all);
 }
 
 void http_sessions_fini(struct http_sessions *all)
 {
 	struct http_session *s;
 
-	http_recalls_fini(all);
-	http_keep_all(all);
+	http_store_waits_fini(all);
+	http_session_store_all(all);
 	all->closing = true;
 	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
 		http_session_end(s, "the server ends");
-	http_keep_fini(all);
+	http_session_store_fini(all);
 	event_free(all->go_on);
-	event_free(all->grow);
+	event_free(all->upgrade);
 }
 
 static void new_id(char out[HTTP_SESSION_ID_SIZE])
@@ -59,8 +59,8 @@ static void new_id(char out[HTTP_SESSION_ID_SIZE])
 
 bool http_session_is_idle(const struct http_session *s)
 {
-	return s->n_read == 0 && s->n_live == 0 && s->session.n_calls == 0 &&
-	       s->session.n_askeds == 0 &&
+	return s->n_read == 0 && s->n_open == 0 && s->session.n_requests == 0 &&
+	       s->session.n_client_requests == 0 &&
 	       LIST_EMPTY(&s->session.client_tasks);
 }
 
@@ -98,7 +98,7 @@ static const struct requestor *richest(const struct http_sessions *all)
 static size_t allowed(const struct http_sessions *all,
 		      const struct requestor *q)
 {
-	int64_t share = admit_share(HTTP_SESSIONS_MAX,
+	int64_t share = admission_share(HTTP_SESSIONS_MAX,
 				    (int64_t)(all->n - q->http_sessions));
 
 	return share < HTTP_SESSIONS_EACH ? (size_t)share : HTTP_SESSIONS_EACH;
@@ -124,15 +124,15 @@ static struct http_session *session_new(struct http_sessions *all,
 	s = xcalloc(1, sizeof(*s));
 	s->all = all;
 	memcpy(s->id, id, sizeof(s->id));
-	LIST_INIT(&s->live);
-	TAILQ_INIT(&s->unrelated);
-	TAILQ_INIT(&s->kept);
-	TAILQ_INIT(&s->held);
+	LIST_INIT(&s->open);
+	TAILQ_INIT(&s->push);
+	TAILQ_INIT(&s->replayable);
+	TAILQ_INIT(&s->deferred);
 	session_init(&s->session, all->server, requestor, &http_stream_ops, s);
 	s->session.via = TRUST_REMOTE;
 	s->tokens = requestor->tokens;
-	s->session.eased = http_mcp_eased;
-	s->session.changed = http_keep_changed;
+	s->session.on_read_done = http_mcp_on_read_done;
+	s->session.changed = http_session_store_changed;
 	HASH_ADD_STR(all->by_id, id, s);
 	TAILQ_INSERT_TAIL(&all->by_use, s, link);
 	s->used_ms = clock_mono_ms();
@@ -185,18 +185,18 @@ void http_session_used(struct http_session *s)
 	TAILQ_INSERT_TAIL(&s->all->by_use, s, link);
 }
 
-void http_session_end(struct http_session *s, const char *why)
+void http_session_end(struct http_session *s, const char *errmsg)
 {
 	struct http_sessions *all = s->all;
 
 	if (s->told_id)
 		log_info("http", "session=%.8s requestor=%s ended=yes "
 				 "why=\"%s\"",
-			 s->id, s->session.requestor->name, why);
+			 s->id, s->session.requestor->name, errmsg);
 	if (all->closing)
-		http_keep_leave(s);
+		http_session_store_leave(s);
 	else
-		http_keep_drop(s, NULL, NULL);
+		http_session_store_delete(s, NULL, NULL);
 	session_fini(&s->session);
 	http_streams_end(s);
 	HASH_DELETE(hh, all->by_id, s);
@@ -207,16 +207,16 @@ void http_session_end(struct http_session *s, const char *why)
 }
 
 /* Sessions that nobody has come back for go with their requestor. */
-static void drop_kept(struct http_sessions *all, bool anybody)
+static void drop_replayable(struct http_sessions *all, bool anybody)
 {
 	struct requestor *q, *next;
 
 	HASH_ITER(hh, all->server->requestors.by_name, q, next)
 		if (requestor_is_anonymous(q) ? !anybody : requestor_gone(q))
-			http_keep_gone(all, q);
+			http_session_store_requestor_gone(all, q);
 }
 
-void http_sessions_look(struct http_sessions *all)
+void http_sessions_recheck(struct http_sessions *all)
 {
 	bool anybody = requestors_anonymous(&all->server->requestors) != NULL;
 	struct http_session *s, *after;
@@ -228,7 +228,7 @@ void http_sessions_look(struct http_sessions *all)
 		if (requestor_is_anonymous(q) ? !anybody : s->tokens != q->tokens)
 			http_session_end(s, "its token is good no more");
 	}
-	drop_kept(all, anybody);
+	drop_replayable(all, anybody);
 }
 
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)

@@ -21,7 +21,7 @@
 #define HTTP_SESSION_ID_SIZE 41 /* 160 random bits in hex, with NUL */
 
 struct http_stream;
-struct http_recall; /* of http_store_wait.c */
+struct http_store_wait; /* of http_store_wait.c */
 
 /* All sessions of a server. */
 struct http_sessions {
@@ -31,17 +31,17 @@ struct http_sessions {
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
 	size_t ended_bytes; /* of all requestor.http_ended */
 	size_t n_read; /* streams that have a connection */
-	const struct http_payer *conns; /* borrowed: what all clients hold */
-	TAILQ_HEAD(http_holding, http_session) holding; /* have some held */
+	const struct http_usage *conns; /* borrowed: what all clients hold */
+	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
 	struct event *go_on; /* with those */
-	TAILQ_HEAD(http_young, http_stream) young; /* oldest first */
-	struct event *grow; /* due when the first of them is */
+	TAILQ_HEAD(http_pending_upgrades, http_stream) pending_upgrade; /* oldest first */
+	struct event *upgrade; /* due when the first of them is */
 	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
 	struct event *keep; /* due for those */
 	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
-	TAILQ_HEAD(http_recalls, http_recall) recalls; /* that wait for it */
-	size_t n_recalls;
-	struct http_drop *drops; /* rows of sessions that are over, by key */
+	TAILQ_HEAD(http_store_waits, http_store_wait) store_waits; /* that wait for it */
+	size_t n_store_waits;
+	struct http_session_delete *drops; /* rows of sessions that are over, by key */
 	bool closing; /* the server ends, the sessions go on */
 };
 
@@ -60,21 +60,21 @@ struct http_session {
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
 	TAILQ_ENTRY(http_session) row; /* in all.rows, while it has one */
 	/* of what belongs to no request: whom a client asked for last is first */
-	TAILQ_HEAD(http_unrelated, http_stream) unrelated;
-	size_t n_unrelated;
-	LIST_HEAD(http_live, http_stream) live; /* their answers are to come */
-	TAILQ_HEAD(http_kept, http_stream) kept; /* ended, for replay */
-	size_t n_live, n_kept, kept_bytes;
+	TAILQ_HEAD(http_push_streams, http_stream) push;
+	size_t n_push;
+	LIST_HEAD(http_open_streams, http_stream) open; /* their answers are to come */
+	TAILQ_HEAD(http_replayable, http_stream) replayable; /* ended, for replay */
+	size_t n_open, n_replayable, replayable_bytes;
 	size_t n_read; /* streams that have a connection */
-	TAILQ_HEAD(http_held, http_stream) held; /* requests not begun */
-	TAILQ_ENTRY(http_session) holding; /* in all.holding, while it has any */
+	TAILQ_HEAD(http_deferred, http_stream) deferred; /* requests not begun */
+	TAILQ_ENTRY(http_session) deferring; /* in all.holding, while it has any */
 	UT_hash_handle hh; /* in all.by_id */
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 
 /* CONNS, lent: what all connections hold. */
 void http_sessions_init(struct http_sessions *all, struct server *srv,
-			const struct http_payer *conns);
+			const struct http_usage *conns);
 void http_sessions_fini(struct http_sessions *all);
 
 /*
@@ -93,13 +93,13 @@ struct http_session *http_session_find(struct http_sessions *all,
 				       const struct requestor *requestor,
 				       const char *id);
 /* Its calls are dropped, their runs go on; its streams end. */
-void http_session_end(struct http_session *s, const char *why);
+void http_session_end(struct http_session *s, const char *errmsg);
 void http_session_used(struct http_session *s);
 /* Nobody waits for anything in it, and it waits for no task of its client's. */
 bool http_session_is_idle(const struct http_session *s);
 
 /* Ends those whose token, or want of one, was good and is so no more. */
-void http_sessions_look(struct http_sessions *all);
+void http_sessions_recheck(struct http_sessions *all);
 /* Ends those that have been idle for IDLE_MS. */
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);
 

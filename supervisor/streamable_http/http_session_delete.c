@@ -14,14 +14,14 @@
 #include "supervisor/requestor/admission.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in http_drop() */
+/* gcc 12's analyzer loses uthash's tables in http_session_delete() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-struct http_drop {
+struct http_session_delete {
 	struct http_sessions *all; /* NULL: they are gone */
 	struct requestor *requestor;
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 	store_done done;
 	void *arg;
 	UT_hash_handle hh; /* in all.drops */
@@ -29,11 +29,11 @@ struct http_drop {
 
 static void on_dropped(void *arg, const struct store_result *res)
 {
-	struct http_drop *d = arg;
+	struct http_session_delete *d = arg;
 
 	if (d->all != NULL)
 		HASH_DEL(d->all->drops, d);
-	d->requestor->http_drops--;
+	d->requestor->http_session_deletes--;
 	if (d->done != NULL)
 		d->done(d->arg, res);
 	free(d);
@@ -41,21 +41,21 @@ static void on_dropped(void *arg, const struct store_result *res)
 
 static bool has_room(const struct http_sessions *all, const struct requestor *q)
 {
-	size_t own = q->http_drops;
+	size_t own = q->http_session_deletes;
 
 	return (int64_t)own <
-	       admit_share(HTTP_DROPS_MAX,
+	       admission_share(HTTP_SESSION_DELETES_MAX,
 			   (int64_t)(HASH_COUNT(all->drops) - own));
 }
 
-bool http_drop(struct http_sessions *all, struct requestor *q, const char *key,
+bool http_session_delete(struct http_sessions *all, struct requestor *q, const char *key,
 	       store_done done, void *arg)
 {
-	struct http_drop *d;
+	struct http_session_delete *d;
 
-	if (http_drop_is(all, key) || !has_room(all, q)) {
+	if (http_session_delete_pending(all, key) || !has_room(all, q)) {
 		log_rarely("http", "requestor=%s dropped=no drops=%zu",
-			   q->name, q->http_drops);
+			   q->name, q->http_session_deletes);
 		return false;
 	}
 	d = xcalloc(1, sizeof(*d));
@@ -65,23 +65,23 @@ bool http_drop(struct http_sessions *all, struct requestor *q, const char *key,
 	d->done = done;
 	d->arg = arg;
 	HASH_ADD_STR(all->drops, key, d);
-	q->http_drops++;
+	q->http_session_deletes++;
 	store_drop_session(all->server->store, key,
-			   done != NULL ? STORE_NOW : STORE_LAZY, on_dropped, d);
+			   done != NULL ? STORE_SYNC : STORE_DEFERRED, on_dropped, d);
 	return true;
 }
 
-bool http_drop_is(const struct http_sessions *all, const char *key)
+bool http_session_delete_pending(const struct http_sessions *all, const char *key)
 {
-	struct http_drop *d;
+	struct http_session_delete *d;
 
 	HASH_FIND_STR(all->drops, key, d);
 	return d != NULL;
 }
 
-void http_drops_fini(struct http_sessions *all)
+void http_session_deletes_fini(struct http_sessions *all)
 {
-	struct http_drop *d, *next;
+	struct http_session_delete *d, *next;
 
 	HASH_ITER(hh, all->drops, d, next) {
 		HASH_DEL(all->drops, d);

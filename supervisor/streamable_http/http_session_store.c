@@ -20,29 +20,29 @@
 
 static void write_changed(evutil_socket_t fd, short what, void *sessions);
 
-void http_keep_init(struct http_sessions *all)
+void http_session_store_init(struct http_sessions *all)
 {
 	TAILQ_INIT(&all->changed);
 	TAILQ_INIT(&all->rows);
 	all->keep = evtimer_new(all->server->base, write_changed, all);
 }
 
-void http_keep_fini(struct http_sessions *all)
+void http_session_store_fini(struct http_sessions *all)
 {
 	event_free(all->keep);
-	http_drops_fini(all);
+	http_session_deletes_fini(all);
 }
 
-struct store *http_keep_store(const struct http_sessions *all)
+struct store *http_session_store_get(const struct http_sessions *all)
 {
 	struct store *store = all->server->store;
 
-	return store != NULL && store_sick_says(store) == NULL ? store : NULL;
+	return store != NULL && store_failing_message(store) == NULL ? store : NULL;
 }
 
 /* ---- to a row ---- */
 
-void http_keep_key(char key[HTTP_KEY_SIZE], const char *id)
+void http_session_store_key(char key[HTTP_SESSION_KEY_SIZE], const char *id)
 {
 	struct sha256 sha;
 
@@ -52,7 +52,7 @@ void http_keep_key(char key[HTTP_KEY_SIZE], const char *id)
 }
 
 /* What Q shows is known here by its digest, and kept by the digest of that. */
-static void credential_of(char out[HTTP_KEY_SIZE], const struct requestor *q)
+static void credential_of(char out[HTTP_SESSION_KEY_SIZE], const struct requestor *q)
 {
 	struct sha256 sha;
 
@@ -87,12 +87,12 @@ static void put_row(struct http_session *s, const char *client,
 		    enum store_urgency urgency, store_done done, void *arg)
 {
 	struct json_object *uris = subscriptions_list(&s->session,
-						      HTTP_KEEP_TEXT);
+						      HTTP_SESSION_STORE_TEXT);
 	const struct requestor *q = s->session.requestor;
-	char key[HTTP_KEY_SIZE], credential[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE], credential[HTTP_SESSION_KEY_SIZE];
 	int64_t used = used_ms(s);
 
-	http_keep_key(key, s->id);
+	http_session_store_key(key, s->id);
 	credential_of(credential, q);
 	store_put_session(
 	    s->all->server->store,
@@ -127,7 +127,7 @@ static void stamp(struct http_session *s)
 	s->row_ms = clock_mono_ms();
 }
 
-bool http_keep(struct http_session *s, enum store_urgency urgency,
+bool http_session_store(struct http_session *s, enum store_urgency urgency,
 	       store_done done, void *arg)
 {
 	const char *client;
@@ -136,7 +136,7 @@ bool http_keep(struct http_session *s, enum store_urgency urgency,
 	if (s->all->server->store == NULL || !s->session.greeted)
 		return false;
 	client = json_text(s->session.client, &len);
-	if (len > HTTP_KEEP_TEXT) {
+	if (len > HTTP_SESSION_STORE_TEXT) {
 		log_info("http", "session=%.8s requestor=%s kept=no "
 				 "why=\"its capabilities have %zu bytes\"",
 			 s->id, s->session.requestor->name, len);
@@ -166,11 +166,11 @@ static void write_changed(evutil_socket_t fd, short what, void *sessions)
 	(void)fd, (void)what;
 	for (int n = 0; n < KEPT_AT_ONCE &&
 			(s = TAILQ_FIRST(&all->changed)) != NULL; n++)
-		http_keep(s, STORE_LAZY, NULL, NULL);
+		http_session_store(s, STORE_DEFERRED, NULL, NULL);
 	write_soon(all);
 }
 
-void http_keep_changed(void *session)
+void http_session_store_changed(void *session)
 {
 	struct http_session *s = session;
 
@@ -181,7 +181,7 @@ void http_keep_changed(void *session)
 	write_soon(s->all);
 }
 
-void http_keep_leave(struct http_session *s)
+void http_session_store_leave(struct http_session *s)
 {
 	no_change(s);
 	if (s->has_row)
@@ -189,15 +189,15 @@ void http_keep_leave(struct http_session *s)
 	s->has_row = false;
 }
 
-bool http_keep_drop(struct http_session *s, store_done done, void *arg)
+bool http_session_store_delete(struct http_session *s, store_done done, void *arg)
 {
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 
 	if (!s->has_row)
 		return false;
-	http_keep_key(key, s->id);
-	http_keep_leave(s);
-	return http_drop(s->all, s->session.requestor, key, done, arg);
+	http_session_store_key(key, s->id);
+	http_session_store_leave(s);
+	return http_session_delete(s->all, s->session.requestor, key, done, arg);
 }
 
 /* Is S's row older than its last use? */
@@ -206,7 +206,7 @@ static bool is_behind(const struct http_session *s)
 	return s->used_ms >= s->row_ms || !http_session_is_idle(s);
 }
 
-void http_keep_tick(struct http_sessions *all)
+void http_session_store_tick(struct http_sessions *all)
 {
 	int64_t since = clock_mono_ms() - old_ms(all);
 	struct http_session *s;
@@ -215,22 +215,22 @@ void http_keep_tick(struct http_sessions *all)
 			(s = TAILQ_FIRST(&all->rows)) != NULL &&
 			s->row_ms <= since; n++) {
 		if (is_behind(s))
-			http_keep(s, STORE_LAZY, NULL, NULL);
+			http_session_store(s, STORE_DEFERRED, NULL, NULL);
 		else
 			stamp(s); /* and is looked at again later */
 	}
 }
 
-void http_keep_all(struct http_sessions *all)
+void http_session_store_all(struct http_sessions *all)
 {
 	struct http_session *s;
 
 	TAILQ_FOREACH(s, &all->by_use, link)
 		if (s->changed || (s->has_row && is_behind(s)))
-			http_keep(s, STORE_LAZY, NULL, NULL);
+			http_session_store(s, STORE_DEFERRED, NULL, NULL);
 }
 
-void http_keep_gone(struct http_sessions *all, const struct requestor *q)
+void http_session_store_requestor_gone(struct http_sessions *all, const struct requestor *q)
 {
 	if (all->server->store != NULL)
 		store_drop_sessions(all->server->store, q->name);
@@ -247,10 +247,10 @@ static int revision_of(const char *name)
 	return -1;
 }
 
-bool http_keep_is_theirs(const struct store_session *row,
+bool http_session_store_is_of(const struct store_session *row,
 			 const struct requestor *q)
 {
-	char credential[HTTP_KEY_SIZE];
+	char credential[HTTP_SESSION_KEY_SIZE];
 
 	credential_of(credential, q);
 	return strcmp(row->requestor, q->name) == 0 &&
@@ -262,7 +262,7 @@ bool http_keep_is_theirs(const struct store_session *row,
  * It is told that its lists may have changed: nobody knows what it was told
  * before, and which templates, and which paddock, there were.
  */
-struct http_session *http_keep_restore(struct http_sessions *all,
+struct http_session *http_session_store_restore(struct http_sessions *all,
 				       struct requestor *q, const char *id,
 				       const struct store_session *row)
 {
@@ -280,7 +280,7 @@ struct http_session *http_keep_restore(struct http_sessions *all,
 	subscriptions_restore(&s->session, uris);
 	json_object_put(uris);
 	stamp(s);
-	http_keep_changed(s); /* it lasts longer again */
+	http_session_store_changed(s); /* it lasts longer again */
 	log_info("http", "session=%.8s requestor=%s begun=again", s->id,
 		 q->name);
 	return s;

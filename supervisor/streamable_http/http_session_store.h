@@ -15,44 +15,44 @@
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/store/store.h"
 
-#define HTTP_KEEP_TEXT 4096 /* bytes of its capabilities; and of all its URIs */
-#define HTTP_KEY_SIZE 65
+#define HTTP_SESSION_STORE_TEXT 4096 /* bytes of its capabilities; and of all its URIs */
+#define HTTP_SESSION_KEY_SIZE 65
 
-void http_keep_init(struct http_sessions *all);
-void http_keep_fini(struct http_sessions *all);
+void http_session_store_init(struct http_sessions *all);
+void http_session_store_fini(struct http_sessions *all);
 
 /* The key of the row of the session ID. */
-void http_keep_key(char key[HTTP_KEY_SIZE], const char *id);
+void http_session_store_key(char key[HTTP_SESSION_KEY_SIZE], const char *id);
 
 /* The store that keeps sessions; NULL: there is none, or it fails just now. */
-struct store *http_keep_store(const struct http_sessions *all);
+struct store *http_session_store_get(const struct http_sessions *all);
 
 /*
  * Keep S as it is now; DONE hears of it. False: it cannot be kept, and DONE
  * is not called.
  */
-bool http_keep(struct http_session *s, enum store_urgency urgency,
+bool http_session_store(struct http_session *s, enum store_urgency urgency,
 	       store_done done, void *arg);
 /* What is kept of the session (a http_session) has changed: so it is, soon. */
-void http_keep_changed(void *session);
+void http_session_store_changed(void *session);
 /* S ends, and is not to be had again. DONE as above, if S was kept and can be
-   dropped (http_drop()). */
-bool http_keep_drop(struct http_session *s, store_done done, void *arg);
+   dropped (http_session_delete()). */
+bool http_session_store_delete(struct http_session *s, store_done done, void *arg);
 /* S ends here alone: another process may go on with it. */
-void http_keep_leave(struct http_session *s);
+void http_session_store_leave(struct http_session *s);
 
 /* Time has passed: who was used lasts longer. */
-void http_keep_tick(struct http_sessions *all);
+void http_session_store_tick(struct http_sessions *all);
 /* All are kept as they are now; for the end. */
-void http_keep_all(struct http_sessions *all);
+void http_session_store_all(struct http_sessions *all);
 /* Q is gone: what is kept for it is dropped. */
-void http_keep_gone(struct http_sessions *all, const struct requestor *q);
+void http_session_store_requestor_gone(struct http_sessions *all, const struct requestor *q);
 
 /* Does Q go on with the session of ROW? */
-bool http_keep_is_theirs(const struct store_session *row,
+bool http_session_store_is_of(const struct store_session *row,
 			 const struct requestor *q);
 /* The session ID of Q again, as ROW has it; NULL: there is no room. */
-struct http_session *http_keep_restore(struct http_sessions *all,
+struct http_session *http_session_store_restore(struct http_sessions *all,
 				       struct requestor *q, const char *id,
 				       const struct store_session *row);
 

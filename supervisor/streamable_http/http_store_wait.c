@@ -23,45 +23,45 @@
 #define LATE "this server cannot read its sessions just now; try again"
 #define ENDS "the server is about to end"
 
-struct http_recall {
+struct http_store_wait {
 	struct http_sessions *all; /* while it has CONN */
 	struct http_conn *conn;	   /* borrowed; NULL: nobody waits any more */
-	const struct recall_kind *kind;
+	const struct store_wait_kind *kind;
 	struct requestor *requestor;
 	int64_t since_ms;
 	char id[HTTP_SESSION_ID_SIZE];
 	char *body; /* of an answer; or NULL */
 	size_t len;
-	TAILQ_ENTRY(http_recall) link; /* in all.recalls, while it has CONN */
+	TAILQ_ENTRY(http_store_wait) link; /* in all.recalls, while it has CONN */
 };
 
 /* LATE_MS is too long: what is CONN told? GONE: it has hung up. */
-struct recall_kind {
+struct store_wait_kind {
 	int64_t late_ms;
-	void (*late)(struct http_recall *r, struct http_conn *conn);
-	void (*gone)(struct http_recall *r);
+	void (*late)(struct http_store_wait *r, struct http_conn *conn);
+	void (*gone)(struct http_store_wait *r);
 };
 
 /* ---- who waits ---- */
 
 /* Nobody does any more: who did, and is the caller's. */
-static struct http_conn *leave(struct http_recall *r)
+static struct http_conn *leave(struct http_store_wait *r)
 {
 	struct http_conn *conn = r->conn;
 
 	if (conn == NULL)
 		return NULL;
 	http_conn_watch(conn, NULL, NULL);
-	TAILQ_REMOVE(&r->all->recalls, r, link);
-	r->all->n_recalls--;
-	r->requestor->http_recalls--;
+	TAILQ_REMOVE(&r->all->store_waits, r, link);
+	r->all->n_store_waits--;
+	r->requestor->http_store_waits--;
 	r->conn = NULL;
 	return conn;
 }
 
 static void on_gone(void *watcher)
 {
-	struct http_recall *r = watcher;
+	struct http_store_wait *r = watcher;
 
 	leave(r);
 	if (r->kind->gone != NULL)
@@ -75,11 +75,11 @@ static void on_drained(void *watcher)
 
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
-static struct http_recall *enter(struct http_sessions *all,
+static struct http_store_wait *enter(struct http_sessions *all,
 				 struct requestor *q, struct http_conn *c,
-				 const char *id, const struct recall_kind *kind)
+				 const char *id, const struct store_wait_kind *kind)
 {
-	struct http_recall *r = xcalloc(1, sizeof(*r));
+	struct http_store_wait *r = xcalloc(1, sizeof(*r));
 
 	r->all = all;
 	r->conn = c;
@@ -87,15 +87,15 @@ static struct http_recall *enter(struct http_sessions *all,
 	r->requestor = q;
 	r->since_ms = clock_mono_ms();
 	memcpy(r->id, id, sizeof(r->id));
-	TAILQ_INSERT_TAIL(&all->recalls, r, link);
-	all->n_recalls++;
-	q->http_recalls++;
+	TAILQ_INSERT_TAIL(&all->store_waits, r, link);
+	all->n_store_waits++;
+	q->http_store_waits++;
 	http_conn_watch(c, &watch, r);
 	return r;
 }
 
 /* The store has spoken, which it does once. */
-static void free_recall(struct http_recall *r)
+static void free_recall(struct http_store_wait *r)
 {
 	free(r->body);
 	free(r);
@@ -103,36 +103,36 @@ static void free_recall(struct http_recall *r)
 
 /* ---- a session that is not here ---- */
 
-static void refuse_late(struct http_recall *r, struct http_conn *conn)
+static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 {
 	(void)r;
-	http_wait_not(conn, LATE);
+	http_waitq_refuse_one(conn, LATE);
 }
 
-static const struct recall_kind lookup = {.late_ms = HTTP_RECALL_MS,
+static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
 					  .late = refuse_late};
 
 static bool is_over(const struct http_sessions *all, const char *id)
 {
-	char key[HTTP_KEY_SIZE];
+	char key[HTTP_SESSION_KEY_SIZE];
 
-	http_keep_key(key, id);
-	return http_drop_is(all, key);
+	http_session_store_key(key, id);
+	return http_session_delete_pending(all, key);
 }
 
 /* The row has been read, or not: R's session is here, or C is refused. */
-static void look_up(struct http_recall *r, struct http_conn *c,
+static void look_up(struct http_store_wait *r, struct http_conn *c,
 		    struct http_sessions *all, const struct store_result *res)
 {
 	struct requestor *q = r->requestor;
 	bool over = is_over(all, r->id); /* meanwhile */
 	bool theirs = res->rc == 0 && !over &&
-		      http_keep_is_theirs(res->session, q);
+		      http_session_store_is_of(res->session, q);
 
 	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
 		http_conn_again(c);
 	} else if (theirs) {
-		if (http_keep_restore(all, q, r->id, res->session) != NULL)
+		if (http_session_store_restore(all, q, r->id, res->session) != NULL)
 			http_conn_again(c);
 		else
 			http_mcp_no_room(all, q, c);
@@ -141,14 +141,14 @@ static void look_up(struct http_recall *r, struct http_conn *c,
 		http_mcp_no_session(c);
 	} else {
 		log_rarely("http", "session=%.8s requestor=%s read=no "
-				   "err=\"%s\"", r->id, q->name, res->why);
-		http_wait_not(c, LATE);
+				   "err=\"%s\"", r->id, q->name, res->errmsg);
+		http_waitq_refuse_one(c, LATE);
 	}
 }
 
 static void on_row(void *arg, const struct store_result *res)
 {
-	struct http_recall *r = arg;
+	struct http_store_wait *r = arg;
 	struct http_sessions *all = r->all;
 	struct http_conn *c = leave(r);
 
@@ -157,37 +157,37 @@ static void on_row(void *arg, const struct store_result *res)
 	free_recall(r);
 }
 
-bool http_recall_may(const struct http_sessions *all, const char *id)
+bool http_store_wait_may(const struct http_sessions *all, const char *id)
 {
 	return all->server->store != NULL &&
 	       strlen(id) == HTTP_SESSION_ID_SIZE - 1 &&
 	       strspn(id, "0123456789abcdef") == HTTP_SESSION_ID_SIZE - 1;
 }
 
-void http_recall(struct http_sessions *all, struct requestor *q,
+void http_store_wait(struct http_sessions *all, struct requestor *q,
 		 struct http_conn *c, const char *id)
 {
-	size_t own = q->http_recalls;
-	char key[HTTP_KEY_SIZE];
+	size_t own = q->http_store_waits;
+	char key[HTTP_SESSION_KEY_SIZE];
 
 	if (is_over(all, id)) {
 		requestor_missed(q);
 		http_mcp_no_session(c);
 		return;
 	}
-	if ((int64_t)own >= admit_share(HTTP_RECALLS_MAX,
-					(int64_t)(all->n_recalls - own))) {
-		http_wait_not(c, LATE);
+	if ((int64_t)own >= admission_share(HTTP_STORE_WAITS_MAX,
+					(int64_t)(all->n_store_waits - own))) {
+		http_waitq_refuse_one(c, LATE);
 		return;
 	}
-	http_keep_key(key, id);
+	http_session_store_key(key, id);
 	store_get_session(all->server->store, key, clock_wall_ms(), on_row,
 			  enter(all, q, c, id, &lookup));
 }
 
 /* ---- a promise ---- */
 
-static void answer(struct http_recall *r, struct http_conn *conn)
+static void answer(struct http_store_wait *r, struct http_conn *conn)
 {
 	if (r->body != NULL)
 		http_conn_reply(conn, 200, "application/json", r->body, r->len);
@@ -196,7 +196,7 @@ static void answer(struct http_recall *r, struct http_conn *conn)
 }
 
 /* Nobody will ever know its id. */
-static void end_unknown(struct http_recall *r)
+static void end_unknown(struct http_store_wait *r)
 {
 	struct http_session *s =
 	    http_session_find(r->all, r->requestor, r->id);
@@ -205,33 +205,33 @@ static void end_unknown(struct http_recall *r)
 		http_session_end(s, "its client went before it knew of it");
 }
 
-static const struct recall_kind promise = {.late_ms = HTTP_PROMISE_MS,
+static const struct store_wait_kind promise = {.late_ms = HTTP_STORE_WAIT_SAVE_MS,
 					   .late = answer,
 					   .gone = end_unknown};
-static const struct recall_kind farewell = {.late_ms = HTTP_PROMISE_MS,
+static const struct store_wait_kind farewell = {.late_ms = HTTP_STORE_WAIT_SAVE_MS,
 					    .late = answer};
 
 static void on_done(void *arg, const struct store_result *res)
 {
-	struct http_recall *r = arg;
+	struct http_store_wait *r = arg;
 	struct http_conn *c = leave(r);
 
 	if (res->rc != 0)
 		log_rarely("http", "session=%.8s requestor=%s kept=no "
 				   "err=\"%s\"", r->id, r->requestor->name,
-			   res->why);
+			   res->errmsg);
 	if (c != NULL)
 		answer(r, c);
 	free_recall(r);
 }
 
-void http_recall_begun(struct http_session *s, struct http_conn *c,
+void http_store_wait_created(struct http_session *s, struct http_conn *c,
 		       const char *text, size_t len)
 {
-	struct http_recall *r;
+	struct http_store_wait *r;
 
-	if (http_keep_store(s->all) == NULL) {
-		http_keep(s, STORE_LAZY, NULL, NULL); /* it may work again */
+	if (http_session_store_get(s->all) == NULL) {
+		http_session_store(s, STORE_DEFERRED, NULL, NULL); /* it may work again */
 		http_conn_reply(c, 200, "application/json", text, len);
 		return;
 	}
@@ -239,19 +239,19 @@ void http_recall_begun(struct http_session *s, struct http_conn *c,
 	r->body = xrealloc(NULL, len);
 	memcpy(r->body, text, len);
 	r->len = len;
-	if (http_keep(s, STORE_NOW, on_done, r))
+	if (http_session_store(s, STORE_SYNC, on_done, r))
 		return;
 	answer(r, leave(r));
 	free_recall(r);
 }
 
-void http_recall_ended(struct http_session *s, struct http_conn *c)
+void http_store_wait_deleted(struct http_session *s, struct http_conn *c)
 {
-	struct http_recall *r = NULL;
+	struct http_store_wait *r = NULL;
 
-	if (s->has_row && http_keep_store(s->all) != NULL) {
+	if (s->has_row && http_session_store_get(s->all) != NULL) {
 		r = enter(s->all, s->session.requestor, c, s->id, &farewell);
-		if (!http_keep_drop(s, on_done, r)) {
+		if (!http_session_store_delete(s, on_done, r)) {
 			leave(r);
 			free_recall(r);
 			r = NULL;
@@ -264,24 +264,24 @@ void http_recall_ended(struct http_session *s, struct http_conn *c)
 
 /* ---- all of them ---- */
 
-void http_recalls_tick(struct http_sessions *all, int64_t now_ms)
+void http_store_waits_tick(struct http_sessions *all, int64_t now_ms)
 {
-	struct http_recall *r, *after;
+	struct http_store_wait *r, *after;
 
-	for (r = TAILQ_FIRST(&all->recalls); r != NULL; r = after) {
+	for (r = TAILQ_FIRST(&all->store_waits); r != NULL; r = after) {
 		after = TAILQ_NEXT(r, link);
 		if (r->since_ms + r->kind->late_ms <= now_ms)
 			r->kind->late(r, leave(r));
 	}
 }
 
-void http_recalls_fini(struct http_sessions *all)
+void http_store_waits_fini(struct http_sessions *all)
 {
-	struct http_recall *r;
+	struct http_store_wait *r;
 
-	while ((r = TAILQ_FIRST(&all->recalls)) != NULL) {
+	while ((r = TAILQ_FIRST(&all->store_waits)) != NULL) {
 		if (r->kind == &lookup)
-			http_wait_not(leave(r), ENDS);
+			http_waitq_refuse_one(leave(r), ENDS);
 		else
 			answer(r, leave(r));
 	}

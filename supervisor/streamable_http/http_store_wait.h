@@ -10,28 +10,28 @@
 #include "supervisor/http/http_conn.h"
 #include "supervisor/streamable_http/http_session.h"
 
-#define HTTP_RECALLS_MAX 1024
-#define HTTP_RECALL_MS 10000 /* for a session that is not here */
-#define HTTP_PROMISE_MS 2000 /* for the disk: then it is told without */
+#define HTTP_STORE_WAITS_MAX 1024
+#define HTTP_STORE_WAIT_MS 10000 /* for a session that is not here */
+#define HTTP_STORE_WAIT_SAVE_MS 2000 /* for the disk: then it is told without */
 
-/* May the store have the session ID? Then http_recall(). */
-bool http_recall_may(const struct http_sessions *all, const char *id);
+/* May the store have the session ID? Then http_store_wait(). */
+bool http_store_wait_may(const struct http_sessions *all, const char *id);
 /*
  * C's request is told again once the session ID of REQUESTOR is back; or C is
  * refused.
  */
-void http_recall(struct http_sessions *all, struct requestor *requestor,
+void http_store_wait(struct http_sessions *all, struct requestor *requestor,
 		 struct http_conn *c, const char *id);
 
 /* C's answer, which has the id of S: it leaves when S is kept. */
-void http_recall_begun(struct http_session *s, struct http_conn *c,
+void http_store_wait_created(struct http_session *s, struct http_conn *c,
 		       const char *text, size_t len);
 /* C has asked for the end of S: it ends, and C hears of it when it is gone. */
-void http_recall_ended(struct http_session *s, struct http_conn *c);
+void http_store_wait_deleted(struct http_session *s, struct http_conn *c);
 
 /* It is NOW_MS (monotonic): who has waited for too long does no more. */
-void http_recalls_tick(struct http_sessions *all, int64_t now_ms);
+void http_store_waits_tick(struct http_sessions *all, int64_t now_ms);
 /* The server ends: nobody waits any more. */
-void http_recalls_fini(struct http_sessions *all);
+void http_store_waits_fini(struct http_sessions *all);
 
 #endif

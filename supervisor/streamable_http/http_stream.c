@@ -45,7 +45,7 @@ bool http_stream_allowed(const struct http_session *s)
 	size_t own = s->session.requestor->http_streams;
 
 	return own < HTTP_STREAMS_EACH &&
-	       (int64_t)own < admit_share(HTTP_STREAMS_MAX,
+	       (int64_t)own < admission_share(HTTP_STREAMS_MAX,
 					  (int64_t)(s->all->n_read - own));
 }
 
@@ -63,7 +63,7 @@ void http_stream_hang_up(struct http_stream *st)
 /* ---- life ---- */
 
 /* ST, not ended, keeps other events than before; it kept BYTES. */
-void http_stream_weigh(struct http_stream *st, size_t bytes)
+void http_stream_account(struct http_stream *st, size_t bytes)
 {
 	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
 }
@@ -72,9 +72,9 @@ static void live_less(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
-	LIST_REMOVE(st, live);
-	s->n_live--;
-	s->session.requestor->http_live--;
+	LIST_REMOVE(st, open);
+	s->n_open--;
+	s->session.requestor->http_open_streams--;
 	s->session.requestor->http_live_bytes -= st->sse.bytes;
 }
 
@@ -92,9 +92,9 @@ struct http_stream *http_stream_new(struct http_session *s,
 {
 	struct http_stream *st = http_stream_make(s);
 
-	LIST_INSERT_HEAD(&s->live, st, live);
-	s->n_live++;
-	s->session.requestor->http_live++;
+	LIST_INSERT_HEAD(&s->open, st, open);
+	s->n_open++;
+	s->session.requestor->http_open_streams++;
 	http_stream_attach(st, conn);
 	return st;
 }
@@ -106,52 +106,52 @@ static void forget(struct http_stream *st)
 	struct requestor *q = s->session.requestor;
 
 	http_stream_detach(st);
-	TAILQ_REMOVE(&s->kept, st, kept);
+	TAILQ_REMOVE(&s->replayable, st, replayable);
 	TAILQ_REMOVE(&q->http_ended, st, link);
-	s->n_kept--;
-	s->kept_bytes -= st->sse.bytes;
+	s->n_replayable--;
+	s->replayable_bytes -= st->sse.bytes;
 	q->http_ended_bytes -= st->sse.bytes;
 	s->all->ended_bytes -= st->sse.bytes;
 	sse_fini(&st->sse);
 	free(st);
 }
 
-void http_stream_hold(struct http_stream *st)
+void http_stream_defer(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
-	st->held = true;
-	if (TAILQ_EMPTY(&s->held))
-		TAILQ_INSERT_TAIL(&s->all->holding, s, holding);
-	TAILQ_INSERT_TAIL(&s->held, st, link);
+	st->deferred = true;
+	if (TAILQ_EMPTY(&s->deferred))
+		TAILQ_INSERT_TAIL(&s->all->deferring, s, deferring);
+	TAILQ_INSERT_TAIL(&s->deferred, st, link);
 }
 
-void http_stream_unhold(struct http_stream *st)
+void http_stream_undefer(struct http_stream *st)
 {
 	struct http_session *s = st->owner;
 
-	st->held = false;
-	TAILQ_REMOVE(&s->held, st, link);
-	if (TAILQ_EMPTY(&s->held))
-		TAILQ_REMOVE(&s->all->holding, s, holding);
+	st->deferred = false;
+	TAILQ_REMOVE(&s->deferred, st, link);
+	if (TAILQ_EMPTY(&s->deferred))
+		TAILQ_REMOVE(&s->all->deferring, s, deferring);
 }
 
 /* It is begun, over, or nobody's: no more of that. */
 static void grown(struct http_stream *st)
 {
-	if (!st->young)
+	if (!st->pending_upgrade)
 		return;
-	st->young = false;
-	TAILQ_REMOVE(&st->owner->all->young, st, link);
+	st->pending_upgrade = false;
+	TAILQ_REMOVE(&st->owner->all->pending_upgrade, st, link);
 }
 
 void http_stream_free(struct http_stream *st)
 {
 	http_stream_detach(st);
 	grown(st);
-	if (st->held)
-		http_stream_unhold(st);
-	intake_cancel(st->intake);
+	if (st->deferred)
+		http_stream_undefer(st);
+	rpc_async_cancel(st->parsing);
 	live_less(st);
 	sse_fini(&st->sse);
 	free(st);
@@ -162,8 +162,8 @@ static bool keeps_too_much(const struct http_session *s)
 {
 	size_t own = s->session.requestor->http_ended_bytes;
 
-	return own > HTTP_KEPT_LEAST &&
-	       (int64_t)own > share_of(HTTP_KEPT_ALL,
+	return own > HTTP_REPLAY_LEAST &&
+	       (int64_t)own > fair_share(HTTP_REPLAY_ALL,
 				       (int64_t)(s->all->ended_bytes - own));
 }
 
@@ -173,11 +173,11 @@ static void keep_bounds(struct http_session *s)
 	struct requestor *q = s->session.requestor;
 	struct http_stream *st, *after;
 
-	for (st = TAILQ_FIRST(&s->kept);
-	     st != NULL && (s->n_kept > HTTP_KEPT_MAX ||
-			    (s->n_kept > 1 && s->kept_bytes > HTTP_KEPT_BYTES));
+	for (st = TAILQ_FIRST(&s->replayable);
+	     st != NULL && (s->n_replayable > HTTP_REPLAY_MAX ||
+			    (s->n_replayable > 1 && s->replayable_bytes > HTTP_REPLAY_BYTES));
 	     st = after) {
-		after = TAILQ_NEXT(st, kept);
+		after = TAILQ_NEXT(st, replayable);
 		if (st->conn == NULL)
 			forget(st);
 	}
@@ -196,10 +196,10 @@ static void end(struct http_stream *st)
 	struct requestor *q = s->session.requestor;
 
 	st->ended = true;
-	TAILQ_INSERT_TAIL(&s->kept, st, kept);
+	TAILQ_INSERT_TAIL(&s->replayable, st, replayable);
 	TAILQ_INSERT_TAIL(&q->http_ended, st, link);
-	s->n_kept++;
-	s->kept_bytes += st->sse.bytes;
+	s->n_replayable++;
+	s->replayable_bytes += st->sse.bytes;
 	q->http_ended_bytes += st->sse.bytes;
 	s->all->ended_bytes += st->sse.bytes;
 	http_session_used(s);
@@ -209,21 +209,21 @@ void http_streams_end(struct http_session *s)
 {
 	struct http_stream *st, *after;
 
-	for (st = LIST_FIRST(&s->live); st != NULL; st = after) {
-		after = LIST_NEXT(st, live);
+	for (st = LIST_FIRST(&s->open); st != NULL; st = after) {
+		after = LIST_NEXT(st, open);
 		if (st->conn != NULL && !st->begun)
 			http_conn_reply(st->conn, 404, NULL, NULL, 0);
 		else
 			http_stream_hang_up(st);
 		http_stream_free(st);
 	}
-	for (st = TAILQ_FIRST(&s->kept); st != NULL; st = after) {
-		after = TAILQ_NEXT(st, kept);
+	for (st = TAILQ_FIRST(&s->replayable); st != NULL; st = after) {
+		after = TAILQ_NEXT(st, replayable);
 		http_stream_hang_up(st);
 		forget(st);
 	}
-	while ((st = TAILQ_FIRST(&s->unrelated)) != NULL)
-		http_stream_unrelated_free(st);
+	while ((st = TAILQ_FIRST(&s->push)) != NULL)
+		http_stream_push_free(st);
 }
 
 /* ---- events ---- */
@@ -257,12 +257,12 @@ static void on_gone(void *watcher)
 
 	http_stream_detach(st);
 	grown(st); /* who was told nothing cannot come back for the rest */
-	if (st->held || st->intake != NULL)
+	if (st->deferred || st->parsing != NULL)
 		http_stream_free(st);
-	else if (!st->unrelated && !st->ended)
-		session_unheard(&s->session, st);
-	else if (st->unrelated && st->sse.last > 0)
-		session_unheard(&s->session, NULL);
+	else if (!st->push && !st->ended)
+		session_reader_lost(&s->session, st);
+	else if (st->push && st->sse.last > 0)
+		session_reader_lost(&s->session, NULL);
 }
 
 static void on_drained(void *watcher)
@@ -301,16 +301,16 @@ void http_stream_begin(struct http_stream *st)
 
 static void await(struct http_sessions *all, int64_t now_ms)
 {
-	const struct http_stream *first = TAILQ_FIRST(&all->young);
+	const struct http_stream *first = TAILQ_FIRST(&all->pending_upgrade);
 	int64_t ms;
 	struct timeval tv;
 
-	if (first == NULL || evtimer_pending(all->grow, NULL))
+	if (first == NULL || evtimer_pending(all->upgrade, NULL))
 		return;
 	ms = first->since_ms + HTTP_PLAIN_MS - now_ms;
 	tv.tv_sec = ms / 1000;
 	tv.tv_usec = ms % 1000 * 1000;
-	evtimer_add(all->grow, &tv);
+	evtimer_add(all->upgrade, &tv);
 }
 
 void http_stream_begin_soon(struct http_stream *st)
@@ -319,20 +319,20 @@ void http_stream_begin_soon(struct http_stream *st)
 
 	if (st->begun || st->conn == NULL)
 		return;
-	st->young = true;
+	st->pending_upgrade = true;
 	st->since_ms = clock_mono_ms();
-	TAILQ_INSERT_TAIL(&all->young, st, link);
+	TAILQ_INSERT_TAIL(&all->pending_upgrade, st, link);
 	await(all, st->since_ms);
 }
 
-void http_streams_grow(evutil_socket_t fd, short what, void *sessions)
+void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions)
 {
 	struct http_sessions *all = sessions;
 	int64_t now_ms = clock_mono_ms();
 	struct http_stream *st;
 
 	(void)fd, (void)what;
-	while ((st = TAILQ_FIRST(&all->young)) != NULL &&
+	while ((st = TAILQ_FIRST(&all->pending_upgrade)) != NULL &&
 	       st->since_ms + HTTP_PLAIN_MS <= now_ms)
 		http_stream_begin(st);
 	await(all, now_ms);
@@ -348,10 +348,10 @@ static enum sse_kind kind_of(const char *text, size_t len)
 	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
 }
 
-static void on_send(void *arg, void *route, const char *text, size_t len)
+static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
 	struct http_session *s = arg;
-	struct http_stream *st = route != NULL ? route : http_stream_voice(s);
+	struct http_stream *st = stream != NULL ? stream : http_stream_push_current(s);
 
 	size_t bytes;
 
@@ -360,12 +360,12 @@ static void on_send(void *arg, void *route, const char *text, size_t len)
 	http_stream_begin(st);
 	bytes = st->sse.bytes;
 	sse_add(&st->sse, text, len, kind_of(text, len));
-	http_stream_weigh(st, bytes);
+	http_stream_account(st, bytes);
 	http_stream_pump(st);
-	if (s->session.requestor->http_live_bytes > HTTP_LIVE_BYTES) {
+	if (s->session.requestor->http_live_bytes > HTTP_OPEN_BYTES) {
 		bytes = st->sse.bytes;
-		sse_trim(&st->sse, HTTP_LIVE_TIGHT);
-		http_stream_weigh(st, bytes);
+		sse_trim(&st->sse, HTTP_OPEN_TIGHT);
+		http_stream_account(st, bytes);
 		http_stream_pump(st);
 	}
 }
@@ -410,16 +410,16 @@ static void reply(struct http_stream *st, const char *text, size_t len)
 
 	http_stream_free(st);
 	if (first)
-		http_recall_begun(s, conn, text, len);
+		http_store_wait_created(s, conn, text, len);
 	else
 		http_conn_reply(conn, status,
 				text != NULL ? "application/json" : NULL, text,
 				len);
 }
 
-static void on_answer(void *arg, void *route, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len)
 {
-	struct http_stream *st = route;
+	struct http_stream *st = stream;
 	struct http_session *s = arg;
 
 	if (!st->begun) {
@@ -437,22 +437,22 @@ static void on_answer(void *arg, void *route, const char *text, size_t len)
 	keep_bounds(s);
 }
 
-static bool is_reachable(void *arg)
+static bool has_push_stream(void *arg)
 {
-	const struct http_stream *st = http_stream_voice(arg);
+	const struct http_stream *st = http_stream_push_current(arg);
 
 	return st != NULL && st->conn != NULL;
 }
 
-static bool is_heard(void *arg, void *route)
+static bool has_reader(void *arg, void *stream)
 {
-	const struct http_stream *st = route;
+	const struct http_stream *st = stream;
 
 	(void)arg;
 	return st->conn != NULL;
 }
 
-static bool is_behind(void *arg)
+static bool is_backlogged(void *arg)
 {
 	const struct http_session *s = arg;
 
@@ -461,23 +461,23 @@ static bool is_behind(void *arg)
 
 	return own > HTTP_UNREAD_EACH ||
 	       (own > HTTP_UNREAD_LEAST &&
-		(int64_t)own > share_of(HTTP_UNREAD_ALL, (int64_t)(all - own)));
+		(int64_t)own > fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
 }
 
 /* A client that was given no id cannot come back: its stream stays open. */
-static void on_part(void *arg, void *route)
+static void on_part(void *arg, void *stream)
 {
 	struct http_session *s = arg;
 
 	if (s->session.revision < MCP_2025_11_25)
 		return;
-	http_stream_begin(route);
-	http_stream_hang_up(route);
+	http_stream_begin(stream);
+	http_stream_hang_up(stream);
 }
 
 const struct session_ops http_stream_ops = {.send = on_send,
 					    .answer = on_answer,
-					    .reachable = is_reachable,
-					    .part = on_part,
-					    .heard = is_heard,
-					    .behind = is_behind};
+					    .has_push_stream = has_push_stream,
+					    .detach = on_part,
+					    .has_reader = has_reader,
+					    .backlogged = is_backlogged};

@@ -13,9 +13,9 @@
 
 #define HTTP_STREAMS_MAX 1536 /* with a connection, of all requestors */
 #define HTTP_STREAMS_EACH 1024 /* of one */
-#define HTTP_LIVE_EACH 4096 /* whose answers are to come, of one requestor */
-#define HTTP_LIVE_BYTES (16u << 20) /* kept of those: over it each has the… */
-#define HTTP_LIVE_TIGHT 16384 /* …newest bytes */
+#define HTTP_OPEN_EACH 4096 /* whose answers are to come, of one requestor */
+#define HTTP_OPEN_BYTES (16u << 20) /* kept of those: over it each has the… */
+#define HTTP_OPEN_TIGHT 16384 /* …newest bytes */
 /*
  * A requestor is behind that does not read so many bytes, or its share of what
  * all may (base/fair_share.h), but never for less than the least.
@@ -23,11 +23,11 @@
 #define HTTP_UNREAD_EACH (32u << 20)
 #define HTTP_UNREAD_ALL (128u << 20)
 #define HTTP_UNREAD_LEAST (1u << 20)
-#define HTTP_KEPT_MAX 32 /* ended streams that a session keeps for replay */
-#define HTTP_KEPT_BYTES (4u << 20) /* and their bytes, but for the newest */
-#define HTTP_KEPT_ALL (64u << 20) /* of all: each has its share, or… */
-#define HTTP_KEPT_LEAST (4u << 20) /* …so many, if that is less */
-#define HTTP_UNRELATED_MAX 8 /* streams by GET that a session has at a time */
+#define HTTP_REPLAY_MAX 32 /* ended streams that a session keeps for replay */
+#define HTTP_REPLAY_BYTES (4u << 20) /* and their bytes, but for the newest */
+#define HTTP_REPLAY_ALL (64u << 20) /* of all: each has its share, or… */
+#define HTTP_REPLAY_LEAST (4u << 20) /* …so many, if that is less */
+#define HTTP_PUSH_STREAMS_MAX 8 /* streams by GET that a session has at a time */
 #define HTTP_RETRY_MS 500	   /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
@@ -38,13 +38,13 @@ struct http_stream {
 	uint64_t sent; /* the newest event that CONN was given */
 	bool begun;    /* it is a stream of events; else an answer is due */
 	bool ended;    /* it has all its events */
-	bool unrelated; /* it is no request's, but a GET's; in owner.unrelated */
-	bool held;     /* its request has not been begun */
-	struct intake *intake; /* nor while it is being read; or NULL */
-	bool young;    /* it is begun when it is HTTP_PLAIN_MS old */
+	bool push; /* it is no request's, but a GET's; in owner.unrelated */
+	bool deferred;     /* its request has not been begun */
+	struct rpc_async *parsing; /* nor while it is being read; or NULL */
+	bool pending_upgrade;    /* it is begun when it is HTTP_PLAIN_MS old */
 	int64_t since_ms; /* when it became young */
-	LIST_ENTRY(http_stream) live; /* in owner.live, until it has ended */
-	TAILQ_ENTRY(http_stream) kept; /* in owner.kept, from then on */
+	LIST_ENTRY(http_stream) open; /* in owner.live, until it has ended */
+	TAILQ_ENTRY(http_stream) replayable; /* in owner.kept, from then on */
 	/* in owner.held, owner.unrelated, all.young, its requestor's http_ended */
 	TAILQ_ENTRY(http_stream) link;
 };
@@ -58,8 +58,8 @@ struct http_stream *http_stream_new(struct http_session *s,
 /* A request's, before it has ended: nothing more is said by it. */
 void http_stream_free(struct http_stream *st);
 /* Its request waits until its session is less crowded; or no more. */
-void http_stream_hold(struct http_stream *st);
-void http_stream_unhold(struct http_stream *st);
+void http_stream_defer(struct http_stream *st);
+void http_stream_undefer(struct http_stream *st);
 /* Answer by a stream of events from now on. */
 void http_stream_begin(struct http_stream *st);
 /*
@@ -67,7 +67,7 @@ void http_stream_begin(struct http_stream *st);
  * instead of two.
  */
 void http_stream_begin_soon(struct http_stream *st);
-void http_streams_grow(evutil_socket_t fd, short what, void *sessions);
+void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions);
 
 /*
  * CONN listens to what belongs to no request. Each message goes to one stream

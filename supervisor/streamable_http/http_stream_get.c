@@ -11,25 +11,25 @@
 /* ---- what belongs to no request ---- */
 
 /* The one that somebody hears and was asked for last, or would be; or NULL. */
-struct http_stream *http_stream_voice(const struct http_session *s)
+struct http_stream *http_stream_push_current(const struct http_session *s)
 {
 	struct http_stream *st;
 
-	TAILQ_FOREACH(st, &s->unrelated, link)
+	TAILQ_FOREACH(st, &s->push, link)
 		if (st->conn != NULL)
 			return st;
-	return TAILQ_FIRST(&s->unrelated);
+	return TAILQ_FIRST(&s->push);
 }
 
-void http_stream_unrelated_free(struct http_stream *st)
+void http_stream_push_free(struct http_stream *st)
 {
 	size_t bytes = st->sse.bytes;
 
 	http_stream_hang_up(st);
 	sse_fini(&st->sse);
-	http_stream_weigh(st, bytes);
-	TAILQ_REMOVE(&st->owner->unrelated, st, link);
-	st->owner->n_unrelated--;
+	http_stream_account(st, bytes);
+	TAILQ_REMOVE(&st->owner->push, st, link);
+	st->owner->n_push--;
 	free(st);
 }
 
@@ -38,41 +38,41 @@ static void leave_room(struct http_session *s)
 {
 	struct http_stream *st, *oldest;
 
-	if (s->n_unrelated < HTTP_UNRELATED_MAX)
+	if (s->n_push < HTTP_PUSH_STREAMS_MAX)
 		return;
-	oldest = TAILQ_LAST(&s->unrelated, http_unrelated);
-	TAILQ_FOREACH_REVERSE(st, &s->unrelated, http_unrelated, link)
+	oldest = TAILQ_LAST(&s->push, http_push_streams);
+	TAILQ_FOREACH_REVERSE(st, &s->push, http_push_streams, link)
 		if (st->conn == NULL)
 			break;
-	http_stream_unrelated_free(st != NULL ? st : oldest);
+	http_stream_push_free(st != NULL ? st : oldest);
 }
 
-static struct http_stream *unrelated_new(struct http_session *s)
+static struct http_stream *push_new(struct http_session *s)
 {
 	struct http_stream *st;
 
 	leave_room(s);
 	st = http_stream_make(s);
-	st->unrelated = st->sse.unrelated = st->begun = true;
-	TAILQ_INSERT_HEAD(&s->unrelated, st, link);
-	s->n_unrelated++;
+	st->push = st->sse.push = st->begun = true;
+	TAILQ_INSERT_HEAD(&s->push, st, link);
+	s->n_push++;
 	return st;
 }
 
 void http_stream_listen(struct http_session *s, struct http_conn *conn)
 {
-	struct http_stream *st = unrelated_new(s);
+	struct http_stream *st = push_new(s);
 
 	http_stream_attach(st, conn);
 	http_conn_begin(conn);
 	http_stream_prime(st);
-	session_reached(&s->session);
+	session_push_opened(&s->session);
 }
 
 static void raise_voice(struct http_stream *st)
 {
-	TAILQ_REMOVE(&st->owner->unrelated, st, link);
-	TAILQ_INSERT_HEAD(&st->owner->unrelated, st, link);
+	TAILQ_REMOVE(&st->owner->push, st, link);
+	TAILQ_INSERT_HEAD(&st->owner->push, st, link);
 }
 
 /*
@@ -87,7 +87,7 @@ static void part_from(struct http_stream *st)
 	raise_voice(st); /* so that it is not itself the one that ends */
 	if (before == NULL)
 		return;
-	other = unrelated_new(st->owner);
+	other = push_new(st->owner);
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the newest does not end */
 	http_stream_detach(st);
 	http_stream_attach(other, before);
@@ -100,16 +100,16 @@ static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 {
 	struct http_stream *st;
 
-	if (id->unrelated) {
-		TAILQ_FOREACH(st, &s->unrelated, link)
+	if (id->push) {
+		TAILQ_FOREACH(st, &s->push, link)
 			if (st->sse.number == id->number)
 				return st;
 		return NULL;
 	}
-	LIST_FOREACH(st, &s->live, live)
+	LIST_FOREACH(st, &s->open, open)
 		if (st->sse.number == id->number && st->begun)
 			return st;
-	TAILQ_FOREACH(st, &s->kept, kept)
+	TAILQ_FOREACH(st, &s->replayable, replayable)
 		if (st->sse.number == id->number)
 			return st;
 	return NULL;
@@ -124,7 +124,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 
 	if (!sse_read_id(event_id, &id) || id.number > s->last_stream)
 		return HTTP_RESUME_NONE;
-	if (id.unrelated && id.number <= s->lost) {
+	if (id.push && id.number <= s->lost) {
 		http_stream_listen(s, conn);
 		return HTTP_RESUMED;
 	}
@@ -135,7 +135,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 		return HTTP_RESUME_NONE;
 	if (st->ended && id.seq == st->sse.last)
 		return HTTP_RESUME_OVER;
-	if (st->unrelated)
+	if (st->push)
 		part_from(st);
 	else
 		http_stream_hang_up(st);
@@ -143,7 +143,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 	http_stream_attach(st, conn);
 	http_conn_begin(conn);
 	http_stream_pump(st);
-	if (st->unrelated)
-		session_reached(&s->session);
+	if (st->push)
+		session_push_opened(&s->session);
 	return HTTP_RESUMED;
 }

@@ -14,7 +14,7 @@ void http_stream_attach(struct http_stream *st, struct http_conn *conn);
 void http_stream_detach(struct http_stream *st);
 void http_stream_hang_up(struct http_stream *st);
 /* ST, not ended, keeps other events than before; it kept BYTES. */
-void http_stream_weigh(struct http_stream *st, size_t bytes);
+void http_stream_account(struct http_stream *st, size_t bytes);
 void http_stream_prime(struct http_stream *st); /* its first event */
 /* As much as the connection takes for now. */
 void http_stream_pump(struct http_stream *st);
@@ -25,7 +25,7 @@ void http_stream_pump(struct http_stream *st);
  * Of S's streams of no request the one that has what is said next: that
  * somebody hears, and was asked for last, or would be; or NULL.
  */
-struct http_stream *http_stream_voice(const struct http_session *s);
-void http_stream_unrelated_free(struct http_stream *st); /* one of them */
+struct http_stream *http_stream_push_current(const struct http_session *s);
+void http_stream_push_free(struct http_stream *st); /* one of them */
 
 #endif

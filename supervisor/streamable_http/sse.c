@@ -104,7 +104,7 @@ const struct sse_event *sse_after(const struct sse *s, uint64_t seq)
 
 static const char *mark(const struct sse *s)
 {
-	return s->unrelated ? UNRELATED : "";
+	return s->push ? UNRELATED : "";
 }
 
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
@@ -139,7 +139,7 @@ bool sse_read_id(const char *text, struct sse_id *id)
 {
 	const char *rest, *end;
 
-	id->unrelated = text[0] == UNRELATED[0];
-	return read_number(text + id->unrelated, '-', &id->number, &rest) &&
+	id->push = text[0] == UNRELATED[0];
+	return read_number(text + id->push, '-', &id->number, &rest) &&
 	       read_number(rest, '\0', &id->seq, &end);
 }

@@ -34,7 +34,7 @@ struct sse_event {
 
 struct sse {
 	uint64_t number; /* of the stream, in its session */
-	bool unrelated;	 /* it is of no request: its ids say so */
+	bool push;	 /* it is of no request: its ids say so */
 	uint64_t last;	 /* the newest event's; 0: none yet */
 	size_t bytes;	 /* kept */
 	size_t of[SSE_KINDS]; /* of these, of each kind */
@@ -65,7 +65,7 @@ void sse_put_event(struct buf *out, const struct sse *s,
 /* An id of ours, taken apart. False: it is none. */
 struct sse_id {
 	uint64_t number, seq;
-	bool unrelated;
+	bool push;
 };
 bool sse_read_id(const char *text, struct sse_id *id);
 

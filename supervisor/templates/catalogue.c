@@ -18,9 +18,9 @@
 #define WHY_BYTES 1024
 #define PACKAGES_MAX 4096 /* in all folders together */
 
-static void problem(struct catalogue *c, const char *path, const char *why)
+static void problem(struct catalogue *c, const char *path, const char *errmsg)
 {
-	char *quoted = xstrdup(why);
+	char *quoted = xstrdup(errmsg);
 
 	for (char *q = quoted; (q = strchr(q, '"')) != NULL;)
 		*q = '\'';
@@ -29,21 +29,21 @@ static void problem(struct catalogue *c, const char *path, const char *why)
 	c->problems =
 	    xrealloc(c->problems, (c->n_problems + 1) * sizeof(*c->problems));
 	c->problems[c->n_problems++] = (struct catalogue_problem){
-	    .path = xstrdup(path), .why = xstrdup(why)};
+	    .path = xstrdup(path), .errmsg = xstrdup(errmsg)};
 }
 
 /* At PATH, which is told of as NAMED. */
 static void load_package(struct catalogue *c, const char *path,
 			 const char *named)
 {
-	char why[WHY_BYTES];
+	char errmsg[WHY_BYTES];
 	struct template *t;
 
 	if (c->goes_on != NULL && !c->goes_on(c->arg))
 		return;
-	t = template_load(path, why, sizeof(why));
+	t = template_load(path, errmsg, sizeof(errmsg));
 	if (t == NULL) {
-		problem(c, named, why);
+		problem(c, named, errmsg);
 		return;
 	}
 	c->all = xrealloc(c->all, (c->n + 1) * sizeof(struct template *));
@@ -60,16 +60,16 @@ static bool look_at(struct catalogue *c, int fd, const char *dir,
 	char *path = xasprintf("%s/%s", dir, name);
 	char *manifest = xasprintf("%s/template.json", name);
 	bool package;
-	char why[WHY_BYTES];
+	char errmsg[WHY_BYTES];
 	struct stat st;
 
 	package = fstatat(fd, manifest, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	if (package) {
 		load_package(c, path, strcmp(name, ".") == 0 ? dir : path);
 	} else if (errno != ENOENT && errno != ENOTDIR) {
-		why_set(why, sizeof(why), "cannot look into it: %s",
+		errmsg_set(errmsg, sizeof(errmsg), "cannot look into it: %s",
 			strerror(errno));
-		problem(c, path, why);
+		problem(c, path, errmsg);
 	}
 	free(manifest);
 	free(path);
@@ -98,13 +98,13 @@ static size_t children(DIR *d, char ***names, size_t max)
 static void load_dir(struct catalogue *c, const char *dir)
 {
 	DIR *d = opendir(dir);
-	char why[WHY_BYTES], **names;
+	char errmsg[WHY_BYTES], **names;
 	size_t n;
 
 	if (d == NULL) {
-		why_set(why, sizeof(why), "cannot read the folder: %s",
+		errmsg_set(errmsg, sizeof(errmsg), "cannot read the folder: %s",
 			strerror(errno));
-		problem(c, dir, why);
+		problem(c, dir, errmsg);
 		return;
 	}
 	if (look_at(c, dirfd(d), dir, ".")) {
@@ -113,9 +113,9 @@ static void load_dir(struct catalogue *c, const char *dir)
 	}
 	n = children(d, &names, PACKAGES_MAX + 1);
 	if (n > PACKAGES_MAX) {
-		why_set(why, sizeof(why), "the folder has more than %d entries",
+		errmsg_set(errmsg, sizeof(errmsg), "the folder has more than %d entries",
 			PACKAGES_MAX);
-		problem(c, dir, why);
+		problem(c, dir, errmsg);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (n <= PACKAGES_MAX)
@@ -162,12 +162,12 @@ static bool same(const struct template *a, const struct template *b)
 static void clash(struct catalogue *c, const struct template *t,
 		  const struct template *other)
 {
-	char why[WHY_BYTES];
+	char errmsg[WHY_BYTES];
 
-	why_set(why, sizeof(why),
+	errmsg_set(errmsg, sizeof(errmsg),
 		"%s %s is also in %s; both are skipped, remove one", t->id,
 		t->version_text, other->dir);
-	problem(c, t->dir, why);
+	problem(c, t->dir, errmsg);
 }
 
 static void drop_clashes(struct catalogue *c)
@@ -209,13 +209,13 @@ struct catalogue *catalogue_load_while(const char *const *dirs, size_t n,
 		      by_id_and_version);
 		drop_clashes(c);
 	}
-	c->offers = offers_new(c->all, c->n);
+	c->offers = catalogue_index_new(c->all, c->n);
 	return c;
 }
 
 bool catalogue_shrink(struct catalogue *c, size_t n)
 {
-	offers_free(c->offers); /* they name what goes */
+	catalogue_index_free(c->offers); /* they name what goes */
 	c->offers = NULL;
 	for (; n > 0 && c->n > 0; n--)
 		template_unref(c->all[--c->n]);
@@ -226,12 +226,12 @@ void catalogue_free(struct catalogue *c)
 {
 	if (c == NULL)
 		return;
-	offers_free(c->offers);
+	catalogue_index_free(c->offers);
 	for (size_t i = 0; i < c->n; i++)
 		template_unref(c->all[i]);
 	for (size_t i = 0; i < c->n_problems; i++) {
 		free(c->problems[i].path);
-		free(c->problems[i].why);
+		free(c->problems[i].errmsg);
 	}
 	free(c->all);
 	free(c->problems);

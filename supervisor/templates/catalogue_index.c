@@ -9,69 +9,69 @@
 #include "proto/json/json.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in offers_new() */
+/* gcc 12's analyzer loses uthash's tables in catalogue_index_new() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-const struct offer *offer_find(const struct offer_list *list, const char *key)
+const struct catalogue_entry *catalogue_index_find(const struct catalogue_index_list *list, const char *key)
 {
-	struct offer *o;
+	struct catalogue_entry *o;
 
 	HASH_FIND_STR(list->by_key, key, o);
 	return o;
 }
 
 /* Every member KEY of T's LIST. */
-static void collect(struct offer_list *l, struct template *t,
+static void collect(struct catalogue_index_list *l, struct template *t,
 		    struct json_object *list, const char *key)
 {
 	size_t n = list != NULL ? json_object_array_length(list) : 0;
 
-	for (size_t i = 0; i < n && l->n < OFFERS_MAX; i++) {
+	for (size_t i = 0; i < n && l->n < CATALOGUE_INDEX_MAX; i++) {
 		struct json_object *def = json_object_array_get_idx(list, i);
 		const char *text = json_member_str(def, key);
 
 		if (text == NULL)
 			continue;
 		l->all = xrealloc(l->all, (l->n + 1) * sizeof(*l->all));
-		l->all[l->n++] = (struct offer){
+		l->all[l->n++] = (struct catalogue_entry){
 		    .template = t, .index = i, .def = def, .key = text};
 	}
 }
 
-static void add_twin(struct offer *first, struct offer *o, const char *kind)
+static void add_same_key(struct catalogue_entry *first, struct catalogue_entry *o, const char *kind)
 {
 	log_warn("catalogue",
 		 "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
 		 "first for who sees both\"",
 		 o->template->id, kind, o->key, first->template->id);
-	while (first->twin != NULL)
-		first = first->twin;
+	while (first->next_same_key != NULL)
+		first = first->next_same_key;
 	if (first->template != o->template)
-		first->twin = o;
+		first->next_same_key = o;
 }
 
 /* Once nothing moves any more. */
-static void settle(struct offer_list *l, const char *kind)
+static void settle(struct catalogue_index_list *l, const char *kind)
 {
-	if (l->n == OFFERS_MAX)
+	if (l->n == CATALOGUE_INDEX_MAX)
 		log_warn("catalogue", "%s=%zu msg=\"no more than these are "
 				      "offered\"",
 			 kind, l->n);
 	for (size_t i = 0; i < l->n; i++) {
-		struct offer *o = &l->all[i], *first;
+		struct catalogue_entry *o = &l->all[i], *first;
 
 		HASH_FIND_STR(l->by_key, o->key, first);
 		if (first != NULL)
-			add_twin(first, o, kind);
+			add_same_key(first, o, kind);
 		else
 			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key), o);
 	}
 }
 
-struct offers *offers_new(struct template *const *all, size_t n)
+struct catalogue_index *catalogue_index_new(struct template *const *all, size_t n)
 {
-	struct offers *o = xcalloc(1, sizeof(*o));
+	struct catalogue_index *o = xcalloc(1, sizeof(*o));
 
 	for (size_t i = 0; i < n; i++) {
 		struct template *t = all[i];
@@ -88,13 +88,13 @@ struct offers *offers_new(struct template *const *all, size_t n)
 	return o;
 }
 
-static void list_fini(struct offer_list *l)
+static void list_fini(struct catalogue_index_list *l)
 {
 	HASH_CLEAR(hh, l->by_key);
 	free(l->all);
 }
 
-void offers_free(struct offers *o)
+void catalogue_index_free(struct catalogue_index *o)
 {
 	if (o == NULL)
 		return;

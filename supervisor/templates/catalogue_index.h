@@ -10,27 +10,27 @@
 
 #include "supervisor/templates/template.h"
 
-#define OFFERS_MAX 10000 /* of each kind, of all templates */
+#define CATALOGUE_INDEX_MAX 10000 /* of each kind, of all templates */
 
-struct offer {
+struct catalogue_entry {
 	struct template *template; /* borrowed from the catalogue */
 	size_t index;		   /* in the manifest's list */
 	struct json_object *def;   /* borrowed from the manifest */
 	const char *key;	   /* its uri, uriTemplate or name; borrowed */
-	struct offer *twin;	   /* the next with this key, or NULL */
+	struct catalogue_entry *next_same_key;	   /* the next with this key, or NULL */
 	UT_hash_handle hh;	   /* in list.by_key */
 };
 
-struct offer_list {
-	struct offer *all;
+struct catalogue_index_list {
+	struct catalogue_entry *all;
 	size_t n;
-	struct offer *by_key;
+	struct catalogue_entry *by_key;
 };
 
-struct offers {
-	struct offer_list resources; /* with a uri */
-	struct offer_list patterns;  /* with a uriTemplate */
-	struct offer_list prompts;
+struct catalogue_index {
+	struct catalogue_index_list resources; /* with a uri */
+	struct catalogue_index_list patterns;  /* with a uriTemplate */
+	struct catalogue_index_list prompts;
 };
 
 /*
@@ -38,10 +38,10 @@ struct offers {
  * offers. Of several with one key a client is given the first that it may see;
  * that there are several is logged.
  */
-struct offers *offers_new(struct template *const *all, size_t n);
-void offers_free(struct offers *o); /* NULL is fine */
+struct catalogue_index *catalogue_index_new(struct template *const *all, size_t n);
+void catalogue_index_free(struct catalogue_index *o); /* NULL is fine */
 
 /* The first with KEY, or NULL; others follow as its twins. Borrowed. */
-const struct offer *offer_find(const struct offer_list *list, const char *key);
+const struct catalogue_entry *catalogue_index_find(const struct catalogue_index_list *list, const char *key);
 
 #endif

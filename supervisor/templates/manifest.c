@@ -21,12 +21,12 @@
 struct check {
 	struct template *t;
 	struct json_object *m; /* the manifest; borrowed from t */
-	struct findings *f;
+	struct diagnostics *f;
 	char place[512]; /* at() */
 };
 
 #define fail(c, pointer, ...)                                                  \
-	findings_add((c)->f, FINDING_ERROR, MANIFEST_FILE, pointer, __VA_ARGS__)
+	diagnostics_add((c)->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer, __VA_ARGS__)
 
 /* A JSON Pointer with something in it. */
 static const char *at(struct check *c, const char *fmt, ...)
@@ -319,7 +319,7 @@ static int check_spelling(struct check *c, const char *key)
 		fail(c, at(c, "/limits/%s", key),
 		     "unknown key \"%s\"; did you mean \"%s\"?", key,
 		     limits[i].key);
-		return findings_of_name(c->f);
+		return diagnostics_of_name(c->f);
 	}
 	return 0;
 }
@@ -513,7 +513,7 @@ static void check_all(struct check *c)
 }
 
 struct template *manifest_parse(const char *text, size_t len,
-				struct findings *f)
+				struct diagnostics *f)
 {
 	struct template *t = xcalloc(1, sizeof(*t));
 	struct check c = {.t = t, .f = f};
@@ -522,15 +522,15 @@ struct template *manifest_parse(const char *text, size_t len,
 
 	t->users = 1;
 	if (json_parse(&t->manifest, text, len, &err) < 0) {
-		text_place(text, err.at < len ? err.at : len, &line, &column);
+		text_position(text, err.at < len ? err.at : len, &line, &column);
 		fail(&c, NULL, "this is not JSON: %s", json_error_reason(&err));
-		findings_at(f, line, column);
+		diagnostics_at(f, line, column);
 		goto bad;
 	}
 	c.m = t->manifest;
 	check_all(&c);
-	findings_place(f, MANIFEST_FILE, text, len);
-	if (findings_errors(f) > 0)
+	diagnostics_place(f, MANIFEST_FILE, text, len);
+	if (diagnostics_errors(f) > 0)
 		goto bad;
 	t->annotations = json_member(c.m, "annotations");
 	t->resources = json_member(c.m, "resources");

@@ -20,7 +20,7 @@
  * has no errors yet: what came, what would pass, and where.
  */
 struct template *manifest_parse(const char *text, size_t len,
-				struct findings *f);
+				struct diagnostics *f);
 
 /* What each of its schemas may cost to compile: some 60 ms. */
 #define MANIFEST_SCHEMA_STEPS 3000000

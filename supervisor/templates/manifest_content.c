@@ -21,7 +21,7 @@
 /* Where we are, and where it is said what is wrong there. */
 struct look {
 	const char *file;
-	struct findings *f;
+	struct diagnostics *f;
 	char at[128]; /* JSON Pointer: "/prompts/0/messages/1/content" */
 	char there[512]; /* below(): a place below that */
 	struct json_object *args; /* of the prompt; NULL: none */
@@ -42,7 +42,7 @@ static const char *below(struct look *l, const char *fmt, ...)
 }
 
 #define fail(l, where, ...)                                                    \
-	findings_add((l)->f, FINDING_ERROR, (l)->file, where, __VA_ARGS__)
+	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->file, where, __VA_ARGS__)
 
 /* Has O exactly one of members A and B? */
 static bool one_of(struct json_object *o, const char *a, const char *b)
@@ -329,7 +329,7 @@ static int check_prompts(struct look *l, struct json_object *list)
 }
 
 int manifest_content_resources(struct json_object *manifest, const char *file,
-			       struct findings *f)
+			       struct diagnostics *f)
 {
 	struct look l = {.file = file, .f = f};
 
@@ -337,7 +337,7 @@ int manifest_content_resources(struct json_object *manifest, const char *file,
 }
 
 int manifest_content_prompts(struct json_object *manifest, const char *file,
-			     struct findings *f)
+			     struct diagnostics *f)
 {
 	struct look l = {.file = file, .f = f};
 

@@ -12,8 +12,8 @@
  * of its resources, or of its prompts. 0, or -EINVAL with errors of FILE in F.
  */
 int manifest_content_resources(struct json_object *manifest, const char *file,
-			       struct findings *f);
+			       struct diagnostics *f);
 int manifest_content_prompts(struct json_object *manifest, const char *file,
-			     struct findings *f);
+			     struct diagnostics *f);
 
 #endif

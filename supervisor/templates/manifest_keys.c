@@ -16,7 +16,7 @@
 struct walk {
 	struct buf pointer;
 	const char *file;
-	struct findings *f;
+	struct diagnostics *f;
 };
 
 static int walk(struct walk *w, struct json_object *schema,
@@ -32,28 +32,28 @@ static bool is_false(struct json_object *o)
 static int unknown(struct walk *w, struct json_object *known, const char *key)
 {
 	struct buf list = {0};
-	struct near near;
+	struct suggest suggest;
 	size_t before = json_pointer_push(&w->pointer, key);
 	char *pointer;
 
-	near_init(&near, key);
+	suggest_init(&suggest, key);
 	json_object_object_foreach(known, name, member)
 	{
 		(void)member;
-		near_try(&near, name);
+		suggest_try(&suggest, name);
 		(void)buf_printf(&list, "%s%s", buf_len(&list) > 0 ? ", " : "",
 				 name);
 	}
 	pointer = xstrndup(buf_data(&w->pointer), buf_len(&w->pointer));
-	if (near.best != NULL)
-		findings_add(w->f, FINDING_ERROR, w->file, pointer,
+	if (suggest.best != NULL)
+		diagnostics_add(w->f, DIAGNOSTIC_ERROR, w->file, pointer,
 			     "unknown key \"%s\"; did you mean \"%s\"?", key,
-			     near.best);
+			     suggest.best);
 	else
-		findings_add(w->f, FINDING_ERROR, w->file, pointer,
+		diagnostics_add(w->f, DIAGNOSTIC_ERROR, w->file, pointer,
 			     "unknown key \"%s\"; known here: %.*s", key,
 			     (int)buf_len(&list), buf_data(&list));
-	findings_of_name(w->f);
+	diagnostics_of_name(w->f);
 	free(pointer);
 	json_pointer_pop(&w->pointer, before);
 	buf_fini(&list);
@@ -117,7 +117,7 @@ static int walk(struct walk *w, struct json_object *schema,
 }
 
 int manifest_keys_check(struct json_object *schema, struct json_object *value,
-			const char *file, struct findings *f)
+			const char *file, struct diagnostics *f)
 {
 	struct walk w = {
 	    .pointer = {.max = POINTER_MAX}, .file = file, .f = f};

@@ -13,6 +13,6 @@
  * its object to others: "unknown key "limitz"; did you mean "limits"?".
  */
 int manifest_keys_check(struct json_object *schema, struct json_object *value,
-			const char *file, struct findings *f);
+			const char *file, struct diagnostics *f);
 
 #endif

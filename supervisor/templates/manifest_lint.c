@@ -17,14 +17,14 @@
 
 struct in {
 	const char *member; /* "inputsSchema" */
-	struct findings *f;
+	struct diagnostics *f;
 };
 
 /* An error that is known at a place says enough of it. */
-static bool is_known(const struct findings *f, const char *pointer)
+static bool is_known(const struct diagnostics *f, const char *pointer)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (f->all[i].level == FINDING_ERROR &&
+		if (f->all[i].level == DIAGNOSTIC_ERROR &&
 		    f->all[i].pointer != NULL &&
 		    strcmp(f->all[i].pointer, pointer) == 0)
 			return true;
@@ -37,27 +37,27 @@ static bool on_remark(void *arg, const struct schema_remark *r)
 	char *pointer = xasprintf("/%s%s", in->member, r->pointer);
 
 	if (!r->error || !is_known(in->f, pointer)) {
-		findings_add(in->f, r->error ? FINDING_ERROR : FINDING_WARNING,
+		diagnostics_add(in->f, r->error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
 			     MANIFEST_FILE, pointer, "%s", r->text);
 		if (r->name)
-			findings_of_name(in->f);
+			diagnostics_of_name(in->f);
 	}
 	free(pointer);
 	return !in->f->more;
 }
 
-static void warn_member(struct findings *f, const char *member,
+static void warn_member(struct diagnostics *f, const char *member,
 			const char *key, const char *text)
 {
 	char *pointer = xasprintf("/%s/%s", member, key);
 
-	findings_add(f, FINDING_WARNING, MANIFEST_FILE, pointer, text, key);
-	findings_of_name(f);
+	diagnostics_add(f, DIAGNOSTIC_WARNING, MANIFEST_FILE, pointer, text, key);
+	diagnostics_of_name(f);
 	free(pointer);
 }
 
 /* What those who drive models do with the schema of a tool. */
-static void for_hosts(struct json_object *schema, struct findings *f)
+static void for_hosts(struct json_object *schema, struct diagnostics *f)
 {
 	static const char *const combined[] = {"allOf", "anyOf", "oneOf"};
 
@@ -71,7 +71,7 @@ static void for_hosts(struct json_object *schema, struct findings *f)
 }
 
 static void dialect(struct json_object *schema, const char *member,
-		    struct findings *f)
+		    struct diagnostics *f)
 {
 	const char *uri = json_member_str(schema, "$schema");
 	size_t n = strlen(DEFAULT_DIALECT);
@@ -90,7 +90,7 @@ static void dialect(struct json_object *schema, const char *member,
 			    "2020-12, and some clients refuse it");
 }
 
-void manifest_lint(struct json_object *manifest, struct findings *f)
+void manifest_lint(struct json_object *manifest, struct diagnostics *f)
 {
 	static const char *const members[] = {"inputsSchema", "outputsSchema"};
 

@@ -11,6 +11,6 @@
  * Add what is odd in the schemas of MANIFEST, any JSON, to F: warnings, and
  * errors that manifest_parse(), which is asked before, leaves for later.
  */
-void manifest_lint(struct json_object *manifest, struct findings *f);
+void manifest_lint(struct json_object *manifest, struct diagnostics *f);
 
 #endif

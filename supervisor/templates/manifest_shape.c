@@ -43,30 +43,30 @@ static char *sentence(const struct schema_error *err)
 	static const char *const verbs[] = {"is ",	"must ", "has ",
 					    "takes ",	"lacks ", "needs ",
 					    "refers "};
-	const char *why = reason(err), *slash = strrchr(err->pointer, '/');
+	const char *errmsg = reason(err), *slash = strrchr(err->pointer, '/');
 	static const char root[] = "the value ", whole[] = "the schema: ";
 
-	if (slash == NULL && strncmp(why, root, strlen(root)) == 0)
-		return xasprintf("the manifest %s", why + strlen(root));
-	if (slash == NULL && strncmp(why, whole, strlen(whole)) == 0)
-		return xasprintf("the schema %s", why + strlen(whole));
+	if (slash == NULL && strncmp(errmsg, root, strlen(root)) == 0)
+		return xasprintf("the manifest %s", errmsg + strlen(root));
+	if (slash == NULL && strncmp(errmsg, whole, strlen(whole)) == 0)
+		return xasprintf("the schema %s", errmsg + strlen(whole));
 	if (slash == NULL)
-		return xstrdup(why);
+		return xstrdup(errmsg);
 	slash++;
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-		if (strncmp(why, verbs[i], strlen(verbs[i])) == 0)
+		if (strncmp(errmsg, verbs[i], strlen(verbs[i])) == 0)
 			return slash[strspn(slash, "0123456789")] == '\0'
-				   ? xasprintf("item %s %s", slash, why)
-				   : xasprintf("\"%s\" %s", slash, why);
-	return xstrdup(why);
+				   ? xasprintf("item %s %s", slash, errmsg)
+				   : xasprintf("\"%s\" %s", slash, errmsg);
+	return xstrdup(errmsg);
 }
 
-int manifest_shape_fail(struct findings *f, const char *at,
+int manifest_shape_fail(struct diagnostics *f, const char *at,
 			const struct schema_error *err)
 {
 	char *text = sentence(err);
 	char *pointer = xasprintf("%s%s", at, err->pointer);
-	int rc = findings_add(f, FINDING_ERROR, MANIFEST_FILE, pointer, "%s",
+	int rc = diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer, "%s",
 			      text);
 
 	free(pointer);
@@ -100,7 +100,7 @@ static bool is_of_keys(const struct schema_error *err)
 	return strcmp(err->keyword, "additionalProperties") == 0;
 }
 
-void manifest_shape_check(struct json_object *m, struct findings *f)
+void manifest_shape_check(struct json_object *m, struct diagnostics *f)
 {
 	struct schema_error *errs = xcalloc(ERRORS_MAX, sizeof(*errs));
 	bool keys;

@@ -10,13 +10,13 @@
 #include "supervisor/package/diagnostics.h"
 
 /* Add each error that the schema has of M, any JSON, to F. */
-void manifest_shape_check(struct json_object *m, struct findings *f);
+void manifest_shape_check(struct json_object *m, struct diagnostics *f);
 
 /* Must M have a member KEY that it lacks? After the above. */
 bool manifest_shape_lacks(struct json_object *m, const char *key);
 
 /* Add ERR, of what is at the JSON Pointer AT, to F as a sentence; -EINVAL. */
-int manifest_shape_fail(struct findings *f, const char *at,
+int manifest_shape_fail(struct diagnostics *f, const char *at,
 			const struct schema_error *err);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* The digest is of what T was made of: read anew, and compared. */
 static int take_digest(struct template *t, int fd, const char *text, size_t len,
-		       char *why, size_t size)
+		       char *errmsg, size_t size)
 {
 	size_t n = 0;
 	struct package_bytes *kept =
@@ -33,62 +33,62 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 	for (size_t i = 0; i < t->n_files; i++)
 		kept[n++] = (struct package_bytes){
 		    t->files[i].path, t->files[i].data, t->files[i].len};
-	rc = package_digest(fd, kept, n, t->digest, why, size);
+	rc = package_digest(fd, kept, n, t->digest, errmsg, size);
 	free(kept);
 	return rc;
 }
 
 /* What T's manifest names, and then the whole of it. */
 static int load_files(struct template *t, int fd, const char *text, size_t len,
-		      struct findings *f)
+		      struct diagnostics *f)
 {
-	char why[1024];
-	int rc = entry_load(t, fd, f);
+	char errmsg[1024];
+	int rc = template_entry_load(t, fd, f);
 
 	if (template_files_load(t, fd, f) < 0 || rc < 0)
 		return -EINVAL;
-	if (package_stamp(fd, t->stamp, why, sizeof(why)) < 0 ||
-	    take_digest(t, fd, text, len, why, sizeof(why)) < 0)
-		return findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+	if (package_stamp(fd, t->stamp, errmsg, sizeof(errmsg)) < 0 ||
+	    take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
+		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 	return 0;
 }
 
-static struct template *load(int fd, struct findings *f)
+static struct template *load(int fd, struct diagnostics *f)
 {
 	struct template *t;
-	char *text, why[1024];
+	char *text, errmsg[1024];
 	size_t len;
 
-	if (package_read(fd, MANIFEST_FILE, &text, &len, why, sizeof(why)) <
+	if (package_read(fd, MANIFEST_FILE, &text, &len, errmsg, sizeof(errmsg)) <
 	    0) {
-		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 		return NULL;
 	}
 	t = manifest_parse(text, len, f);
 	if (t != NULL && load_files(t, fd, text, len, f) < 0) {
-		findings_place(f, MANIFEST_FILE, text, len);
+		diagnostics_place(f, MANIFEST_FILE, text, len);
 		template_unref(t);
 		t = NULL;
 	}
 	free(text);
 	if (t != NULL)
-		t->shipped = shipped_is(fd);
+		t->shipped = template_shipped_is(fd);
 	return t;
 }
 
-static struct template *load_all(const char *dir, struct findings *f)
+static struct template *load_all(const char *dir, struct diagnostics *f)
 {
-	char *path = realpath(dir, NULL), why[1024];
+	char *path = realpath(dir, NULL), errmsg[1024];
 	struct template *t = NULL;
 	int fd = -1;
 
 	if (path == NULL)
-		why_set(why, sizeof(why), "cannot open the folder: %s",
+		errmsg_set(errmsg, sizeof(errmsg), "cannot open the folder: %s",
 			strerror(errno));
 	else
-		fd = package_open(path, why, sizeof(why));
+		fd = package_open(path, errmsg, sizeof(errmsg));
 	if (fd < 0)
-		findings_add(f, FINDING_ERROR, NULL, NULL, "%s", why);
+		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 	else
 		t = load(fd, f);
 	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
@@ -102,34 +102,34 @@ static struct template *load_all(const char *dir, struct findings *f)
 }
 
 /* DIR's own path is found first, and what is read is what lies there. */
-struct template *template_load(const char *dir, char *why, size_t size)
+struct template *template_load(const char *dir, char *errmsg, size_t size)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	struct template *t = load_all(dir, &f);
 
 	if (t == NULL) {
-		findings_sort(&f);
-		findings_first(&f, why, size);
+		diagnostics_sort(&f);
+		diagnostics_first(&f, errmsg, size);
 	}
-	findings_fini(&f);
+	diagnostics_fini(&f);
 	return t;
 }
 
 /* The folder that was read, with the bytes that were read then. */
 static bool same_bytes(struct template *t, int fd, const char *stamp)
 {
-	char digest[65], why[256];
+	char digest[65], errmsg[256];
 
-	if (package_digest(fd, NULL, 0, digest, why, sizeof(why)) < 0 ||
+	if (package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0 ||
 	    strcmp(digest, t->digest) != 0)
 		return false;
 	memcpy(t->stamp, stamp, sizeof(t->stamp));
 	return true;
 }
 
-bool template_unchanged(struct template *t, char *why, size_t size)
+bool template_unchanged(struct template *t, char *errmsg, size_t size)
 {
-	int fd = package_open(t->dir, why, size);
+	int fd = package_open(t->dir, errmsg, size);
 	struct file_id id = {0};
 	char stamp[65] = "";
 	bool same;
@@ -137,11 +137,11 @@ bool template_unchanged(struct template *t, char *why, size_t size)
 	if (fd < 0)
 		return false;
 	same = file_id_of(fd, &id) == 0 && file_id_same(&id, &t->folder) &&
-	       package_stamp(fd, stamp, why, size) == 0 &&
+	       package_stamp(fd, stamp, errmsg, size) == 0 &&
 	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
 	close(fd);
 	if (!same)
-		why_set(why, size,
+		errmsg_set(errmsg, size,
 			"%s was changed after it was loaded, and what is there "
 			"now is not run; the operator has it loaded by SIGHUP",
 			t->dir);

@@ -94,14 +94,14 @@ struct template {
 /*
  * Read and check the package in DIR. The template (one user: the caller's),
  * or NULL with what is wrong, where (JSON pointer) and what would pass in
- * WHY (at most SIZE bytes).
+ * ERRMSG (at most SIZE bytes).
  */
-struct template *template_load(const char *dir, char *why, size_t size);
+struct template *template_load(const char *dir, char *errmsg, size_t size);
 /*
- * A program runs from its folder: is T's still what was read? False, and WHY
+ * A program runs from its folder: is T's still what was read? False, and ERRMSG
  * says what would help.
  */
-bool template_unchanged(struct template *t, char *why, size_t size);
+bool template_unchanged(struct template *t, char *errmsg, size_t size);
 struct template *template_ref(struct template *t); /* T itself */
 void template_unref(struct template *t);	   /* NULL is fine */
 

@@ -20,29 +20,29 @@
 #define LUA_BYTECODE '\x1b' /* how precompiled Lua begins */
 
 /* Is what was read text? Else where not is said. */
-static int check_text(const struct template *t, struct findings *f)
+static int check_text(const struct template *t, struct diagnostics *f)
 {
 	size_t good = utf8_valid_len(t->code, t->code_len);
 	size_t at = strnlen(t->code, good), line, column;
 
 	if (at == t->code_len)
 		return 0;
-	text_place(t->code, at, &line, &column);
-	findings_add(f, FINDING_ERROR, t->entry, NULL,
+	text_position(t->code, at, &line, &column);
+	diagnostics_add(f, DIAGNOSTIC_ERROR, t->entry, NULL,
 		     at < good ? "code has no character U+0000"
 			       : "this is not text in UTF-8");
-	return findings_at(f, line, column);
+	return diagnostics_at(f, line, column);
 }
 
-static int load_lua(struct template *t, int fd, struct findings *f, char *why,
+static int load_lua(struct template *t, int fd, struct diagnostics *f, char *errmsg,
 		    size_t size)
 {
-	int rc = package_read(fd, t->entry, &t->code, &t->code_len, why, size);
+	int rc = package_read(fd, t->entry, &t->code, &t->code_len, errmsg, size);
 
 	if (rc < 0)
 		return rc;
 	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s is precompiled Lua, but must be source",
 			       t->entry);
 	return check_text(t, f);
@@ -50,45 +50,45 @@ static int load_lua(struct template *t, int fd, struct findings *f, char *why,
 
 /* Started by root, workers are somebody else, with the rights of others. */
 static int can_others(int fd, const struct stat *file, const char *entry,
-		      char *why, size_t size)
+		      char *errmsg, size_t size)
 {
 	const mode_t need = S_IROTH | S_IXOTH;
 	struct stat dir;
 
-	if ((geteuid() != 0 && keeper_pid() == 0) ||
+	if ((geteuid() != 0 && privsep_pid() == 0) ||
 	    (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
 	     (file->st_mode & need) == need))
 		return 0;
-	return why_set(why, size,
+	return errmsg_set(errmsg, size,
 		       "others may not read and execute the folder and %s, but "
 		       "workers are others here (chmod -R o+rX would do)",
 		       entry);
 }
 
-static int look_at_program(struct template *t, int fd, char *why, size_t size)
+static int look_at_program(struct template *t, int fd, char *errmsg, size_t size)
 {
 	struct stat st;
-	int file = package_open_file(fd, t->entry, &st, why, size);
+	int file = package_open_file(fd, t->entry, &st, errmsg, size);
 
 	if (file < 0)
 		return file;
 	close(file);
 	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
-		return why_set(why, size,
+		return errmsg_set(errmsg, size,
 			       "%s is not executable (chmod +x would do)",
 			       t->entry);
-	return can_others(fd, &st, t->entry, why, size);
+	return can_others(fd, &st, t->entry, errmsg, size);
 }
 
-int entry_load(struct template *t, int fd, struct findings *f)
+int template_entry_load(struct template *t, int fd, struct diagnostics *f)
 {
-	char why[512] = "";
+	char errmsg[512] = "";
 	int rc = t->runtime == RUNTIME_LUA
-		     ? load_lua(t, fd, f, why, sizeof(why))
-		     : look_at_program(t, fd, why, sizeof(why));
+		     ? load_lua(t, fd, f, errmsg, sizeof(errmsg))
+		     : look_at_program(t, fd, errmsg, sizeof(errmsg));
 
-	if (why[0] != '\0')
-		findings_add(f, FINDING_ERROR, MANIFEST_FILE, "/runtime/entry",
-			     "%s", why);
+	if (errmsg[0] != '\0')
+		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, "/runtime/entry",
+			     "%s", errmsg);
 	return rc;
 }

@@ -15,7 +15,7 @@ struct load {
 	struct template *t;
 	int fd;
 	size_t bytes;
-	struct findings *f;
+	struct diagnostics *f;
 };
 
 const struct template_file *template_file(const struct template *t,
@@ -40,13 +40,13 @@ static int load_file(struct load *l, struct json_object *o, const char *at)
 	snprintf(place, sizeof(place), "%s/file", at);
 	if (package_read(l->fd, path, &f.data, &f.len, reason,
 			 sizeof(reason)) < 0)
-		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
 				    "%s", reason);
 	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(f));
 	t->files[t->n_files++] = f;
 	l->bytes += f.len;
 	if (l->bytes > TEMPLATE_FILES_MAX)
-		return findings_add(l->f, FINDING_ERROR, MANIFEST_FILE, place,
+		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
 				    "with %s the files of resources and "
 				    "prompts have more than %zu bytes together",
 				    path, TEMPLATE_FILES_MAX);
@@ -77,7 +77,7 @@ static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
 	return rc;
 }
 
-int template_files_load(struct template *t, int fd, struct findings *f)
+int template_files_load(struct template *t, int fd, struct diagnostics *f)
 {
 	struct load l = {.t = t, .fd = fd, .f = f};
 	size_t n = t->resources ? json_object_array_length(t->resources) : 0;

@@ -13,7 +13,7 @@
  * there when the digest was taken. 0, or -EINVAL with an error in F for each
  * that cannot be had.
  */
-int template_files_load(struct template *t, int fd, struct findings *f);
+int template_files_load(struct template *t, int fd, struct diagnostics *f);
 void template_files_free(struct template *t);
 
 #endif

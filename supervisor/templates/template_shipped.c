@@ -36,7 +36,7 @@ static int folder(void)
 	return fd;
 }
 
-bool shipped_is(int fd)
+bool template_shipped_is(int fd)
 {
 	struct stat ours, theirs;
 
@@ -45,17 +45,17 @@ bool shipped_is(int fd)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-const struct config_grant *shipped_grants(size_t *n)
+const struct config_grant *template_shipped_grants(size_t *n)
 {
 	static struct config *c;
-	char why[256];
+	char errmsg[256];
 	int rc;
 
 	if (c == NULL) {
 		c = xcalloc(1, sizeof(*c));
 		rc = config_read_text(c, "shipped.conf", shipped_conf,
 				      (size_t)(shipped_conf_end - shipped_conf),
-				      why, sizeof(why));
+				      errmsg, sizeof(errmsg));
 		assert(rc == 0); /* ours, and tested */
 	}
 	*n = c->n_grants;

@@ -16,9 +16,9 @@
  * was built or installed with? By the folder itself, not by a name of it: a
  * copy is none, and a link to one is the one that it leads to.
  */
-bool shipped_is(int fd);
+bool template_shipped_is(int fd);
 
 /* What those packages may have; they live as long as the program. */
-const struct config_grant *shipped_grants(size_t *n);
+const struct config_grant *template_shipped_grants(size_t *n);
 
 #endif

@@ -20,19 +20,19 @@
 #define EXCERPT_BYTES 60 /* of what is wrong */
 #define CPU_MS 20000 /* far above what the longest output can take */
 
-struct output_job {
-	struct offload *o;
+struct output_parse_job {
+	struct thread_pool *o;
 	struct requestor *who;
-	struct offload_job *job;
+	struct thread_pool_job *job;
 	char *raw;
 	size_t raw_len;
 	bool is_reply;
-	struct output out;
-	output_done done;
+	struct output_parsed out;
+	output_parse_done done;
 	void *arg;
 };
 
-const char *output_reply_fault(struct json_object *reply)
+const char *output_parse_reply_fault(struct json_object *reply)
 {
 	struct json_object *content = json_member(reply, "content");
 	struct json_object *flag = json_member(reply, "isError");
@@ -69,13 +69,13 @@ static size_t excerpt(const char *text, size_t len, size_t *at)
 	return utf8_cut(text + from, len - from, end - from);
 }
 
-void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
+void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE], const char *text, size_t len,
 		  struct json_error *err)
 {
 	size_t at = err->at, n = excerpt(text, len, &at);
 
 	json_error_place(err, text);
-	why_set(why, OUTPUT_WHY_SIZE,
+	errmsg_set(errmsg, OUTPUT_PARSE_WHY_SIZE,
 		"%s, in \"%.*s%s\"; stdout is for the result alone, and log "
 		"lines belong on stderr",
 		err->text, (int)n, text + at,
@@ -84,17 +84,17 @@ void output_stray(char why[OUTPUT_WHY_SIZE], const char *text, size_t len,
 
 /* ---- on a thread ---- */
 
-static void let_tree_go(struct output *out)
+static void let_tree_go(struct output_parsed *out)
 {
 	json_object_put(out->tree);
 	out->tree = NULL;
 }
 
-static void check_reply(struct output *out)
+static void check_reply(struct output_parsed *out)
 {
 	struct json_object *content = json_member(out->tree, "content");
 
-	out->fault = output_reply_fault(out->tree);
+	out->fault = output_parse_reply_fault(out->tree);
 	if (out->fault == NULL && content != NULL)
 		out->content_at =
 		    mcp_content_fault(content, &out->content_expected);
@@ -102,23 +102,23 @@ static void check_reply(struct output *out)
 		let_tree_go(out); /* it is nothing to pass on */
 }
 
-static void work(struct offload_job *j, void *arg)
+static void work(struct thread_pool_job *j, void *arg)
 {
-	struct output_job *job = arg;
-	struct output *out = &job->out;
+	struct output_parse_job *job = arg;
+	struct output_parsed *out = &job->out;
 	struct json_error err = {0};
 	const char *text;
 
 	out->content_at = -1;
 	if (json_parse(&out->tree, job->raw, job->raw_len, &err) < 0) {
 		out->fault = "a result that is not JSON";
-		output_stray(out->why, job->raw, job->raw_len, &err);
+		output_parse_why_stray(out->errmsg, job->raw, job->raw_len, &err);
 	}
 	free(job->raw);
 	job->raw = NULL;
 	if (out->fault == NULL && job->is_reply)
 		check_reply(out);
-	if (!offload_goes_on(j)) { /* nobody waits, or too long */
+	if (!thread_pool_may_continue(j)) { /* nobody waits, or too long */
 		let_tree_go(out);
 		out->fault = "a result that takes too long to read";
 	}
@@ -130,9 +130,9 @@ static void work(struct offload_job *j, void *arg)
 
 /* ---- on the loop ---- */
 
-static void on_read(void *arg, const struct offload_end *end)
+static void on_read(void *arg, const struct thread_pool_result *end)
 {
-	struct output_job *job = arg;
+	struct output_parse_job *job = arg;
 
 	(void)end;
 	job->done(job->arg, &job->out);
@@ -140,38 +140,38 @@ static void on_read(void *arg, const struct offload_end *end)
 
 static void drop(void *arg)
 {
-	struct output_job *job = arg;
+	struct output_parse_job *job = arg;
 
-	intake_let_go(job->o, job->who, job->out.tree);
+	rpc_async_put(job->o, job->who, job->out.tree);
 	free(job->out.text);
 	free(job->raw);
 	free(job);
 }
 
-static const struct offload_kind kind = {
+static const struct thread_pool_kind kind = {
     .name = "output", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
 
-struct output_job *output_read(struct offload *o, struct requestor *q,
+struct output_parse_job *output_parse(struct thread_pool *o, struct requestor *q,
 			       char *text, size_t len, bool is_reply,
-			       output_done done, void *arg)
+			       output_parse_done done, void *arg)
 {
-	struct output_job *job = xcalloc(1, sizeof(*job));
+	struct output_parse_job *job = xcalloc(1, sizeof(*job));
 
-	*job = (struct output_job){.o = o,
+	*job = (struct output_parse_job){.o = o,
 				   .who = q,
 				   .raw = text,
 				   .raw_len = len,
 				   .is_reply = is_reply,
 				   .done = done,
 				   .arg = arg};
-	job->job = offload_submit(o, q, &kind, job);
+	job->job = thread_pool_submit(o, q, &kind, job);
 	if (job->job != NULL)
 		return job;
 	drop(job);
 	return NULL;
 }
 
-void output_cancel(struct output_job *job)
+void output_parse_cancel(struct output_parse_job *job)
 {
-	offload_cancel(job->job);
+	thread_pool_cancel(job->job);
 }

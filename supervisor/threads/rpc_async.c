@@ -19,14 +19,14 @@
 #define CPU_MS 5000 /* far above what 16 MiB can take */
 #define TRIM_BYTES (1u << 20)
 
-struct intake {
-	struct offload *o;
+struct rpc_async {
+	struct thread_pool *o;
 	struct requestor *who;
-	struct offload_job *job;
+	struct thread_pool_job *job;
 	char *text;
 	size_t len;
 	struct rpc_msg m;
-	intake_done done;
+	rpc_async_done done;
 	void *arg;
 };
 
@@ -45,7 +45,7 @@ static bool enter(struct json_span *span, const char *text, const char *key)
 }
 
 /* The text of what a call gives to a template, which need not be made again. */
-static void keep_inputs(struct intake *in)
+static void keep_inputs(struct rpc_async *in)
 {
 	struct json_object *params = in->m.params;
 	const char *tool = json_member_str(params, "name");
@@ -69,12 +69,12 @@ static void trim(size_t bytes)
 }
 
 /* It cannot be interrupted, but takes a time that its length bounds. */
-static void parse(struct offload_job *j, void *arg)
+static void parse(struct thread_pool_job *j, void *arg)
 {
-	struct intake *in = arg;
+	struct rpc_async *in = arg;
 
 	rpc_parse(&in->m, in->text, in->len);
-	if (!offload_goes_on(j)) /* nobody waits for it */
+	if (!thread_pool_may_continue(j)) /* nobody waits for it */
 		rpc_fini(&in->m);
 	else if (in->m.kind == RPC_REQUEST)
 		keep_inputs(in);
@@ -84,7 +84,7 @@ static void parse(struct offload_job *j, void *arg)
 		trim(in->len); /* what there was of it is gone already */
 }
 
-void intake_fini(struct rpc_msg *m)
+void rpc_async_fini(struct rpc_msg *m)
 {
 	size_t bytes = m->bytes;
 
@@ -92,17 +92,17 @@ void intake_fini(struct rpc_msg *m)
 	trim(bytes);
 }
 
-static void let_go(struct offload_job *j, void *arg)
+static void let_go(struct thread_pool_job *j, void *arg)
 {
 	(void)j;
-	intake_fini(arg);
+	rpc_async_fini(arg);
 }
 
 /* ---- on the loop ---- */
 
-static void on_parsed(void *arg, const struct offload_end *end)
+static void on_parsed(void *arg, const struct thread_pool_result *end)
 {
-	struct intake *in = arg;
+	struct rpc_async *in = arg;
 	struct rpc_msg m = in->m;
 
 	if (end->overdue)
@@ -117,41 +117,41 @@ static void on_parsed(void *arg, const struct offload_end *end)
 
 static void drop(void *arg)
 {
-	struct intake *in = arg;
+	struct rpc_async *in = arg;
 
-	intake_discard(in->o, in->who, &in->m); /* when it was cancelled late */
+	rpc_async_free(in->o, in->who, &in->m); /* when it was cancelled late */
 	free(in->text);
 	free(in);
 }
 
-static const struct offload_kind parsing = {
+static const struct thread_pool_kind parsing = {
     .name = "parse", .cpu_ms = CPU_MS, .work = parse, .done = on_parsed, .drop = drop};
 
-struct intake *intake_new(struct offload *o, struct requestor *q, char *text,
-			  size_t len, intake_done done, void *arg)
+struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q, char *text,
+			  size_t len, rpc_async_done done, void *arg)
 {
-	struct intake *in = xcalloc(1, sizeof(*in));
+	struct rpc_async *in = xcalloc(1, sizeof(*in));
 
-	*in = (struct intake){.o = o,
+	*in = (struct rpc_async){.o = o,
 			      .who = q,
 			      .text = text,
 			      .len = len,
 			      .done = done,
 			      .arg = arg};
-	in->job = offload_submit(o, q, &parsing, in);
+	in->job = thread_pool_submit(o, q, &parsing, in);
 	if (in->job != NULL)
 		return in;
 	drop(in);
 	return NULL;
 }
 
-void intake_cancel(struct intake *in)
+void rpc_async_cancel(struct rpc_async *in)
 {
 	if (in != NULL)
-		offload_cancel(in->job);
+		thread_pool_cancel(in->job);
 }
 
-static void gone(void *arg, const struct offload_end *end)
+static void gone(void *arg, const struct thread_pool_result *end)
 {
 	(void)arg, (void)end;
 }
@@ -162,28 +162,28 @@ static void drop_rest(void *arg)
 	free(arg);
 }
 
-static const struct offload_kind discarding = {
+static const struct thread_pool_kind discarding = {
     .name = "discard", .cpu_ms = CPU_MS, .work = let_go, .done = gone, .drop = drop_rest};
 
-void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m)
+void rpc_async_free(struct thread_pool *o, struct requestor *q, struct rpc_msg *m)
 {
 	struct rpc_msg *copy;
 
-	if (!intake_is_large(m->bytes)) {
+	if (!rpc_async_is_large(m->bytes)) {
 		rpc_fini(m);
 		return;
 	}
 	copy = xcalloc(1, sizeof(*copy));
 	*copy = *m;
 	*m = (struct rpc_msg){0};
-	if (offload_submit(o, q, &discarding, copy) == NULL &&
-	    offload_submit(o, NULL, &discarding, copy) == NULL)
+	if (thread_pool_submit(o, q, &discarding, copy) == NULL &&
+	    thread_pool_submit(o, NULL, &discarding, copy) == NULL)
 		drop_rest(copy);
 }
 
 /* ---- a tree alone ---- */
 
-static void put_tree(struct offload_job *j, void *arg)
+static void put_tree(struct thread_pool_job *j, void *arg)
 {
 	(void)j;
 	json_object_put(arg);
@@ -194,13 +194,13 @@ static void nothing(void *arg)
 	(void)arg; /* it is put: a job of this kind is never cancelled */
 }
 
-static const struct offload_kind putting = {
+static const struct thread_pool_kind putting = {
     .name = "put", .cpu_ms = CPU_MS, .work = put_tree, .done = gone, .drop = nothing};
 
-void intake_let_go(struct offload *o, struct requestor *q,
+void rpc_async_put(struct thread_pool *o, struct requestor *q,
 		   struct json_object *tree)
 {
-	if (tree != NULL && offload_submit(o, q, &putting, tree) == NULL &&
-	    offload_submit(o, NULL, &putting, tree) == NULL)
+	if (tree != NULL && thread_pool_submit(o, q, &putting, tree) == NULL &&
+	    thread_pool_submit(o, NULL, &putting, tree) == NULL)
 		json_object_put(tree);
 }

@@ -13,41 +13,41 @@
 
 #include "proto/mcp/rpc.h"
 
-#define INTAKE_LARGE 65536 /* bytes of a message; above it, it is large */
+#define RPC_ASYNC_LARGE 65536 /* bytes of a message; above it, it is large */
 
-struct intake;
-struct offload;
+struct rpc_async;
+struct thread_pool;
 struct requestor;
 
-static inline bool intake_is_large(size_t len)
+static inline bool rpc_async_is_large(size_t len)
 {
-	return len > INTAKE_LARGE;
+	return len > RPC_ASYNC_LARGE;
 }
 
 /* M is the callee's; it is BROKEN when the time was not enough. */
-typedef void (*intake_done)(void *arg, struct rpc_msg *m);
+typedef void (*rpc_async_done)(void *arg, struct rpc_msg *m);
 
 /*
  * Parse LEN bytes at TEXT, which is taken, for Q; then DONE is called, on the
  * loop. NULL: Q has too much of that under way, and TEXT has been freed.
  */
-struct intake *intake_new(struct offload *o, struct requestor *q, char *text,
-			  size_t len, intake_done done, void *arg);
+struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q, char *text,
+			  size_t len, rpc_async_done done, void *arg);
 /* Nobody waits for it any more. NULL is fine. */
-void intake_cancel(struct intake *in);
+void rpc_async_cancel(struct rpc_async *in);
 
 /* As rpc_fini(), for who has a large M on a thread of its own already. */
-void intake_fini(struct rpc_msg *m);
+void rpc_async_fini(struct rpc_msg *m);
 
 /* As rpc_fini(); nobody else has a reference to a part of a large one. */
-void intake_discard(struct offload *o, struct requestor *q, struct rpc_msg *m);
+void rpc_async_free(struct thread_pool *o, struct requestor *q, struct rpc_msg *m);
 
 /* The same for a TREE (NULL is fine): put, on a thread if there is one. */
-void intake_let_go(struct offload *o, struct requestor *q,
+void rpc_async_put(struct thread_pool *o, struct requestor *q,
 		   struct json_object *tree);
 
-/* For who is told NULL by intake_new(). */
-#define INTAKE_FULL                                                            \
+/* For who is told NULL by rpc_async_parse(). */
+#define RPC_ASYNC_FULL                                                            \
 	"too many large messages of yours are being read; send this one again "  \
 	"when others have been answered"
 

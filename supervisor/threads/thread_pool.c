@@ -24,7 +24,7 @@
 #include "supervisor/requestor/requestor.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* gcc 12's analyzer loses uthash's tables in lane_of() */
+/* gcc 12's analyzer loses uthash's tables in readq_of() */
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
@@ -34,19 +34,19 @@
 
 enum job_state { JOB_WAITS, JOB_RUNS, JOB_OVER };
 
-struct offload_job {
-	TAILQ_ENTRY(offload_job) link; /* in lane.jobs, or in finished */
-	const struct offload_kind *kind;
+struct thread_pool_job {
+	TAILQ_ENTRY(thread_pool_job) link; /* in lane.jobs, or in finished */
+	const struct thread_pool_kind *kind;
 	void *arg;
-	struct offload *o;
+	struct thread_pool *o;
 	struct lane *lane;
 	enum job_state state;
 	atomic_bool cancelled;
 	int64_t until_us;	/* of its thread's CPU time */
-	struct offload_end end;
+	struct thread_pool_result end;
 };
 
-TAILQ_HEAD(jobs, offload_job);
+TAILQ_HEAD(jobs, thread_pool_job);
 
 /* A requestor's; only the loop makes and frees one. */
 struct lane {
@@ -60,16 +60,16 @@ struct lane {
 
 struct thread {
 	pthread_t id;
-	struct offload *o;
-	struct offload_job *job; /* that it does, or NULL */
+	struct thread_pool *o;
+	struct thread_pool_job *job; /* that it does, or NULL */
 };
 
-struct offload {
+struct thread_pool {
 	struct event_base *base;
 	struct event *on_finished;
 	int event_fd;
 	struct lane *lanes; /* by requestor; the loop's alone */
-	struct offload_count count; /* likewise */
+	struct thread_pool_stats count; /* likewise */
 
 	pthread_mutex_t lock; /* over this part, and all lanes and jobs */
 	pthread_cond_t wake;
@@ -91,7 +91,7 @@ static int64_t thread_us(void)
 
 /* ---- on a thread ---- */
 
-bool offload_goes_on(struct offload_job *j)
+bool thread_pool_may_continue(struct thread_pool_job *j)
 {
 	if (atomic_load_explicit(&j->cancelled, memory_order_relaxed))
 		return false;
@@ -101,7 +101,7 @@ bool offload_goes_on(struct offload_job *j)
 	return false;
 }
 
-static void work(struct offload_job *j)
+static void work(struct thread_pool_job *j)
 {
 	int64_t began_us = thread_us();
 
@@ -112,7 +112,7 @@ static void work(struct offload_job *j)
 }
 
 /* LANE, which is not in the ring, gets a turn if it wants one. LOCK is held. */
-static void queue_up(struct offload *o, struct lane *lane)
+static void queue_up(struct thread_pool *o, struct lane *lane)
 {
 	if (lane->busy || TAILQ_EMPTY(&lane->jobs))
 		return;
@@ -121,10 +121,10 @@ static void queue_up(struct offload *o, struct lane *lane)
 }
 
 /* The next job; its lane leaves the ring until it is done. LOCK is held. */
-static struct offload_job *take(struct offload *o)
+static struct thread_pool_job *take(struct thread_pool *o)
 {
 	struct lane *lane = TAILQ_FIRST(&o->ring);
-	struct offload_job *j;
+	struct thread_pool_job *j;
 
 	if (lane == NULL)
 		return NULL;
@@ -136,7 +136,7 @@ static struct offload_job *take(struct offload *o)
 	return j;
 }
 
-static void finish(struct offload *o, struct offload_job *j)
+static void finish(struct thread_pool *o, struct thread_pool_job *j)
 {
 	j->state = JOB_OVER;
 	j->lane->busy = false;
@@ -149,7 +149,7 @@ static void finish(struct offload *o, struct offload_job *j)
 static void *thread_main(void *arg)
 {
 	struct thread *t = arg;
-	struct offload *o = t->o;
+	struct thread_pool *o = t->o;
 
 	setpriority(PRIO_PROCESS, 0, NICE); /* of a thread, on Linux */
 	pthread_mutex_lock(&o->lock);
@@ -171,7 +171,7 @@ static void *thread_main(void *arg)
 
 /* ---- on the loop ---- */
 
-static struct lane *lane_of(struct offload *o, struct requestor *who)
+static struct lane *readq_of(struct thread_pool *o, struct requestor *who)
 {
 	struct lane *lane;
 
@@ -186,7 +186,7 @@ static struct lane *lane_of(struct offload *o, struct requestor *who)
 }
 
 /* The last of J, which is in no list. */
-static void drop(struct offload *o, struct offload_job *j)
+static void drop(struct thread_pool *o, struct thread_pool_job *j)
 {
 	struct lane *lane = j->lane;
 
@@ -199,9 +199,9 @@ static void drop(struct offload *o, struct offload_job *j)
 	free(lane);
 }
 
-static struct offload_job *take_finished(struct offload *o)
+static struct thread_pool_job *take_finished(struct thread_pool *o)
 {
-	struct offload_job *j;
+	struct thread_pool_job *j;
 
 	pthread_mutex_lock(&o->lock);
 	j = TAILQ_FIRST(&o->finished);
@@ -211,7 +211,7 @@ static struct offload_job *take_finished(struct offload *o)
 	return j;
 }
 
-static void tell(struct offload *o, struct offload_job *j)
+static void tell(struct thread_pool *o, struct thread_pool_job *j)
 {
 	o->count.cpu_us += j->end.cpu_us;
 	if (j->lane->who != NULL)
@@ -227,8 +227,8 @@ static void tell(struct offload *o, struct offload_job *j)
 /* A few at a time: each may have much to do. */
 static void on_finished(evutil_socket_t fd, short what, void *arg)
 {
-	struct offload *o = arg;
-	struct offload_job *j;
+	struct thread_pool *o = arg;
+	struct thread_pool_job *j;
 	eventfd_t n;
 	int told = 0;
 
@@ -242,9 +242,9 @@ static void on_finished(evutil_socket_t fd, short what, void *arg)
 	pthread_mutex_unlock(&o->lock);
 }
 
-struct offload *offload_new(struct event_base *base, size_t threads)
+struct thread_pool *thread_pool_new(struct event_base *base, size_t threads)
 {
-	struct offload *o =
+	struct thread_pool *o =
 	    xcalloc(1, sizeof(*o) + threads * sizeof(o->threads[0]));
 
 	o->base = base;
@@ -257,7 +257,7 @@ struct offload *offload_new(struct event_base *base, size_t threads)
 	return o;
 }
 
-static bool watch(struct offload *o)
+static bool watch(struct thread_pool *o)
 {
 	if (o->on_finished != NULL)
 		return true;
@@ -272,7 +272,7 @@ static bool watch(struct offload *o)
 }
 
 /* The threads hear no signal: they are the loop's. */
-static void begin_thread(struct offload *o)
+static void begin_thread(struct thread_pool *o)
 {
 	struct thread *t = &o->threads[o->n_begun];
 	pthread_attr_t attr;
@@ -296,7 +296,7 @@ static void begin_thread(struct offload *o)
 }
 
 /* All of them at once: who comes second has not to wait for the first. */
-static bool has_threads(struct offload *o)
+static bool has_threads(struct thread_pool *o)
 {
 	if (!watch(o))
 		return false;
@@ -305,16 +305,16 @@ static bool has_threads(struct offload *o)
 	return o->n_begun > 0;
 }
 
-struct offload_job *offload_submit(struct offload *o, struct requestor *q,
-				   const struct offload_kind *kind, void *arg)
+struct thread_pool_job *thread_pool_submit(struct thread_pool *o, struct requestor *q,
+				   const struct thread_pool_kind *kind, void *arg)
 {
-	struct offload_job *j;
+	struct thread_pool_job *j;
 	struct lane *lane;
 
 	if (o->stopping || !has_threads(o))
 		return NULL;
-	lane = lane_of(o, q);
-	if (lane->n == OFFLOAD_JOBS_MAX) {
+	lane = readq_of(o, q);
+	if (lane->n == THREAD_POOL_JOBS_MAX) {
 		o->count.full++;
 		return NULL;
 	}
@@ -334,16 +334,16 @@ struct offload_job *offload_submit(struct offload *o, struct requestor *q,
 }
 
 /* J waits no more. LOCK is held. */
-static void leave(struct offload *o, struct offload_job *j)
+static void leave(struct thread_pool *o, struct thread_pool_job *j)
 {
 	TAILQ_REMOVE(&j->lane->jobs, j, link);
 	if (!j->lane->busy && TAILQ_EMPTY(&j->lane->jobs))
 		TAILQ_REMOVE(&o->ring, j->lane, link);
 }
 
-void offload_cancel(struct offload_job *j)
+void thread_pool_cancel(struct thread_pool_job *j)
 {
-	struct offload *o = j->o;
+	struct thread_pool *o = j->o;
 	bool waited;
 
 	pthread_mutex_lock(&o->lock);
@@ -357,12 +357,12 @@ void offload_cancel(struct offload_job *j)
 		drop(o, j);
 }
 
-void offload_count(const struct offload *o, struct offload_count *n)
+void thread_pool_stats(const struct thread_pool *o, struct thread_pool_stats *n)
 {
 	*n = o->count;
 }
 
-void offload_log(const struct offload *o)
+void thread_pool_log(const struct thread_pool *o)
 {
 	log_info("offload",
 		 "jobs=%zu done=%llu overdue=%llu full=%llu cpu_ms=%lld",
@@ -372,12 +372,12 @@ void offload_log(const struct offload *o)
 		 (long long)(o->count.cpu_us / 1000));
 }
 
-size_t offload_jobs(const struct offload *o)
+size_t thread_pool_jobs(const struct thread_pool *o)
 {
 	return o->count.jobs;
 }
 
-static void stop_threads(struct offload *o)
+static void stop_threads(struct thread_pool *o)
 {
 	pthread_mutex_lock(&o->lock);
 	o->stopping = true;
@@ -390,9 +390,9 @@ static void stop_threads(struct offload *o)
 		pthread_join(o->threads[i].id, NULL);
 }
 
-void offload_free(struct offload *o)
+void thread_pool_free(struct thread_pool *o)
 {
-	struct offload_job *j;
+	struct thread_pool_job *j;
 	struct lane *lane;
 
 	if (o == NULL)
@@ -400,7 +400,7 @@ void offload_free(struct offload *o)
 	stop_threads(o);
 	while ((lane = TAILQ_FIRST(&o->ring)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
-		offload_cancel(TAILQ_FIRST(&lane->jobs));
+		thread_pool_cancel(TAILQ_FIRST(&lane->jobs));
 	while ((j = take_finished(o)) != NULL)
 		drop(o, j);
 	assert(o->lanes == NULL);

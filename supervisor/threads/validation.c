@@ -15,22 +15,22 @@
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/run/outcome.h"
 
-struct conform_job {
-	struct offload *o;
+struct validation_job {
+	struct thread_pool *o;
 	struct requestor *who;
-	struct conform c;
-	struct offload_job *job;
+	struct validation c;
+	struct thread_pool_job *job;
 	struct template *template; /* a user: it has the schema */
 	const struct schema *schema;
 	struct json_object *v, *tree;
-	conform_done done;
+	validation_done done;
 	void *arg;
 };
 
-bool conform_now(struct conform *c, struct requestor *q,
+bool validation_try(struct validation *c, struct requestor *q,
 		 const struct schema *s, struct json_object *v)
 {
-	*c = (struct conform){.budget.allowed = requestor_steps(q)};
+	*c = (struct validation){.budget.allowed = requestor_steps(q)};
 	c->rc = schema_check(s, v, &c->budget, &c->err);
 	if (c->budget.used > c->budget.allowed) /* it was not begun */
 		c->budget.used = c->budget.allowed;
@@ -42,13 +42,13 @@ bool conform_now(struct conform *c, struct requestor *q,
 
 static bool goes_on(void *arg)
 {
-	return offload_goes_on(arg);
+	return thread_pool_may_continue(arg);
 }
 
-static void work(struct offload_job *j, void *arg)
+static void work(struct thread_pool_job *j, void *arg)
 {
-	struct conform_job *job = arg;
-	struct conform *c = &job->c;
+	struct validation_job *job = arg;
+	struct validation *c = &job->c;
 
 	c->budget.allowed = SCHEMA_STEPS_MAX;
 	c->budget.goes_on = goes_on;
@@ -58,9 +58,9 @@ static void work(struct offload_job *j, void *arg)
 
 /* ---- on the loop ---- */
 
-static void told(void *arg, const struct offload_end *end)
+static void told(void *arg, const struct thread_pool_result *end)
 {
-	struct conform_job *job = arg;
+	struct validation_job *job = arg;
 	struct json_object *tree = job->tree;
 
 	(void)end;
@@ -70,28 +70,28 @@ static void told(void *arg, const struct offload_end *end)
 
 static void drop(void *arg)
 {
-	struct conform_job *job = arg;
+	struct validation_job *job = arg;
 
-	intake_let_go(job->o, job->who, job->tree);
+	rpc_async_put(job->o, job->who, job->tree);
 	template_unref(job->template);
 	free(job);
 }
 
-static const struct offload_kind kind = {.name = "conform",
-					 .cpu_ms = CONFORM_CPU_MS,
+static const struct thread_pool_kind kind = {.name = "conform",
+					 .cpu_ms = VALIDATION_CPU_MS,
 					 .work = work,
 					 .done = told,
 					 .drop = drop};
 
-struct conform_job *conform_later(struct offload *o, struct requestor *q,
-				  const struct conform *c, struct template *t,
+struct validation_job *validation_submit(struct thread_pool *o, struct requestor *q,
+				  const struct validation *c, struct template *t,
 				  const struct schema *s, struct json_object *v,
-				  struct json_object *tree, conform_done done,
+				  struct json_object *tree, validation_done done,
 				  void *arg)
 {
-	struct conform_job *job = xcalloc(1, sizeof(*job));
+	struct validation_job *job = xcalloc(1, sizeof(*job));
 
-	*job = (struct conform_job){.o = o,
+	*job = (struct validation_job){.o = o,
 				    .who = q,
 				    .c = *c,
 				    .template = template_ref(t),
@@ -100,7 +100,7 @@ struct conform_job *conform_later(struct offload *o, struct requestor *q,
 				    .tree = tree,
 				    .done = done,
 				    .arg = arg};
-	job->job = offload_submit(o, q, &kind, job);
+	job->job = thread_pool_submit(o, q, &kind, job);
 	if (job->job != NULL)
 		return job;
 	job->tree = NULL;
@@ -108,33 +108,33 @@ struct conform_job *conform_later(struct offload *o, struct requestor *q,
 	return NULL;
 }
 
-void conform_cancel(struct conform_job *job)
+void validation_cancel(struct validation_job *job)
 {
-	offload_cancel(job->job);
+	thread_pool_cancel(job->job);
 }
 
 /* ---- in words ---- */
 
-void conform_refuse_more(struct refusal *r)
+void validation_refuse_busy(struct tool_error *r)
 {
-	refuse(r, "QUOTA_EXCEEDED",
-	       admit_details("checks under way", OFFLOAD_JOBS_MAX,
-			     OFFLOAD_JOBS_MAX, "checks",
-			     "nobody: they end by themselves", ADMIT_RETRY_MS),
+	tool_error_set(r, "QUOTA_EXCEEDED",
+	       admission_details("checks under way", THREAD_POOL_JOBS_MAX,
+			     THREAD_POOL_JOBS_MAX, "checks",
+			     "nobody: they end by themselves", ADMISSION_RETRY_MS),
 	       "%d checks of yours wait for a thread already; this one is "
 	       "taken when some of them have ended",
-	       OFFLOAD_JOBS_MAX);
+	       THREAD_POOL_JOBS_MAX);
 }
 
-struct json_object *conform_details(const struct conform *c, const char *schema)
+struct json_object *validation_details(const struct validation *c, const char *schema)
 {
 	static const char who[] =
 	    "nobody; the template's author can make the schema simpler";
 	struct json_object *d =
 	    c->rc == -ETIME
-		? verdict_limit("schema_cpu_ms", CONFORM_CPU_MS, CONFORM_CPU_MS,
+		? tool_error_limit("schema_cpu_ms", VALIDATION_CPU_MS, VALIDATION_CPU_MS,
 				"ms", who)
-		: verdict_limit(c->err.limit, (int64_t)c->err.allowed,
+		: tool_error_limit(c->err.limit, (int64_t)c->err.allowed,
 				(int64_t)c->err.allowed,
 				strcmp(c->err.limit, "schema_depth") == 0
 				    ? "subschemas"
@@ -149,7 +149,7 @@ struct json_object *conform_details(const struct conform *c, const char *schema)
 	return d;
 }
 
-char *conform_text(const struct conform *c, const struct template *t,
+char *validation_message(const struct validation *c, const struct template *t,
 		   const char *schema)
 {
 	return xasprintf("the %s of %s is too costly for this value: %s; its "

@@ -15,10 +15,10 @@
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/templates/template.h"
 
-#define CONFORM_CPU_MS 1000 /* of one check on a thread */
+#define VALIDATION_CPU_MS 1000 /* of one check on a thread */
 
 /* What came of a check. */
-struct conform {
+struct validation {
 	int rc; /* as schema_check() has it */
 	struct schema_error err;
 	struct schema_budget budget;
@@ -27,9 +27,9 @@ struct conform {
 /*
  * Check V on the loop, for Q: C says what came of it. False: it takes longer
  * than a loop can be away, or Q has had enough of that for now. Then there is
- * no verdict, and C goes to conform_later().
+ * no verdict, and C goes to validation_submit().
  */
-bool conform_now(struct conform *c, struct requestor *q,
+bool validation_try(struct validation *c, struct requestor *q,
 		 const struct schema *s, struct json_object *v);
 
 /*
@@ -37,25 +37,25 @@ bool conform_now(struct conform *c, struct requestor *q,
  * (a user of it is made). TREE is taken until then, and nobody else has a
  * reference to any part of it. DONE gives it back, with what came of it.
  */
-typedef void (*conform_done)(void *arg, const struct conform *c,
+typedef void (*validation_done)(void *arg, const struct validation *c,
 			     struct json_object *tree);
 
-struct conform_job;
-struct conform_job *conform_later(struct offload *o, struct requestor *q,
-				  const struct conform *c, struct template *t,
+struct validation_job;
+struct validation_job *validation_submit(struct thread_pool *o, struct requestor *q,
+				  const struct validation *c, struct template *t,
 				  const struct schema *s, struct json_object *v,
-				  struct json_object *tree, conform_done done,
+				  struct json_object *tree, validation_done done,
 				  void *arg);
 /* NULL came: Q has too many already, or there is no thread; TREE is as before. */
-void conform_refuse_more(struct refusal *r);
+void validation_refuse_busy(struct tool_error *r);
 
-void conform_cancel(struct conform_job *job); /* the tree goes with it */
+void validation_cancel(struct validation_job *job); /* the tree goes with it */
 
 /* C has no verdict: the limit that was met, as details have it; the caller's. */
-struct json_object *conform_details(const struct conform *c,
+struct json_object *validation_details(const struct validation *c,
 				    const char *schema);
 /* The sentence for it: SCHEMA ("inputsSchema") of T is to blame. */
-char *conform_text(const struct conform *c, const struct template *t,
+char *validation_message(const struct validation *c, const struct template *t,
 		   const char *schema);
 
 #endif

@@ -22,15 +22,15 @@
 
 EMBED(contract_json, "supervisor/tools/contract_tools.json");
 
-static void get_artifact(struct call *c, struct json_object *args);
-static void get_profile(struct call *c, struct json_object *args);
+static void get_artifact(struct request *c, struct json_object *args);
+static void get_profile(struct request *c, struct json_object *args);
 
 static struct contract_tool tools[CONTRACT_TOOLS] = {
-    {.name = "list_task_templates", .serve = contract_list_templates},
-    {.name = "run_task_template", .serve = contract_run_template},
-    {.name = "get_task_run", .serve = contract_get_run},
-    {.name = "list_task_runs", .serve = contract_list_runs},
-    {.name = "cancel_task_run", .serve = contract_cancel_run},
+    {.name = "list_task_templates", .serve = tool_templates_list},
+    {.name = "run_task_template", .serve = tool_run_template},
+    {.name = "get_task_run", .serve = tool_runs_get},
+    {.name = "list_task_runs", .serve = tool_runs_list},
+    {.name = "cancel_task_run", .serve = tool_runs_cancel},
     {.name = "get_artifact", .serve = get_artifact},
     {.name = "get_runtime_profile", .serve = get_profile},
 };
@@ -61,7 +61,7 @@ const struct contract_tool *contract_tools(void)
 	return tools;
 }
 
-void contract_fini(void)
+void contract_tools_fini(void)
 {
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
 		schema_free(tools[i].input);
@@ -71,7 +71,7 @@ void contract_fini(void)
 	definitions = NULL;
 }
 
-void contract_invalid(struct refusal *r, const char *prefix,
+void contract_tools_invalid(struct tool_error *r, const char *prefix,
 		      const struct schema_error *err)
 {
 	struct json_object *d = json_object_new_object();
@@ -82,26 +82,26 @@ void contract_invalid(struct refusal *r, const char *prefix,
 			       json_object_new_string(err->keyword));
 	json_object_object_add(d, "expected",
 			       json_object_new_string(err->expected));
-	refuse(r, "INVALID_PARAMETER", d, "%s", err->text);
+	tool_error_set(r, "INVALID_PARAMETER", d, "%s", err->text);
 	free(pointer);
 }
 
 /* ---- get_artifact ---- */
 
-static void refuse_artifact(struct call *c, const char *id,
+static void refuse_artifact(struct request *c, const char *id,
 			    const struct store_result *res)
 {
-	struct refusal r = {0};
+	struct tool_error r = {0};
 	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
 
 	switch (res->rc) {
 	case -ENOENT:
 		requestor_missed(c->session->requestor);
-		refuse(&r, "ARTIFACT_NOT_FOUND", NULL,
+		tool_error_set(&r, "ARTIFACT_NOT_FOUND", NULL,
 		       "you have no artifact \"%.64s\"", id);
 		break;
 	case -ESTALE:
-		refuse(&r, "ARTIFACT_EXPIRED", NULL,
+		tool_error_set(&r, "ARTIFACT_EXPIRED", NULL,
 		       "the artifact %s has passed its time and is gone", id);
 		break;
 	case -ERANGE:
@@ -110,16 +110,16 @@ static void refuse_artifact(struct call *c, const char *id,
 		snprintf(err.text, sizeof(err.text),
 			 "/offset is beyond the artifact's %lld bytes",
 			 (long long)res->artifact->size);
-		contract_invalid(&r, "", &err);
+		contract_tools_invalid(&r, "", &err);
 		break;
 	default:
-		refuse(&r, "STORE_UNAVAILABLE", NULL,
+		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
 		       "the artifact cannot be read now: %s", store_says(res->rc));
 	}
-	call_refuse(c, &r);
+	request_tool_error(c, &r);
 }
 
-static struct json_object *make_artifact(struct making *m)
+static struct json_object *make_artifact(struct response *m)
 {
 	char *data = xcalloc(1, BASE64_LEN(m->len) + 1);
 	struct json_object *v = m->head, *result;
@@ -140,11 +140,11 @@ static struct json_object *make_artifact(struct making *m)
 static void on_artifact(void *arg, const struct store_result *res)
 {
 	const struct store_artifact *a = res->artifact;
-	struct call *c = arg;
+	struct request *c = arg;
 	struct json_object *v, *args;
 	int64_t offset;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	args = json_member(c->msg.params, "arguments");
 	if (res->rc != 0) {
@@ -165,21 +165,21 @@ static void on_artifact(void *arg, const struct store_result *res)
 	json_object_object_add(
 	    v, "complete",
 	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
-	call_make(c, &(struct making){.make = make_artifact,
+	response_send(c, &(struct response){.make = make_artifact,
 				      .revision = c->session->revision,
 				      .text = res->len > 0 ? res->data : "",
 				      .len = res->len,
 				      .head = v});
 }
 
-static void get_artifact(struct call *c, struct json_object *args)
+static void get_artifact(struct request *c, struct json_object *args)
 {
 	struct server *srv = c->session->server;
 	struct json_object *given = json_member(args, "limit");
 	int64_t most = config_inline_bytes(srv->config);
 	int64_t limit = given == NULL ? most : json_object_get_int64(given);
 	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	if (limit > most) {
 		snprintf(err.expected, sizeof(err.expected), "at most %lld",
@@ -189,12 +189,12 @@ static void get_artifact(struct call *c, struct json_object *args)
 			 "bytes at once (its max_artifact_inline_bytes, as far as "
 			 "max_answer_bytes has room for it)",
 			 (long long)limit, (long long)most);
-		contract_invalid(&r, "", &err);
-		call_refuse(c, &r);
+		contract_tools_invalid(&r, "", &err);
+		request_tool_error(c, &r);
 		return;
 	}
 	server_runs(srv);
-	call_hold_read(c);
+	request_ref_large(c);
 	store_read_artifact(srv->store, c->session->requestor->name,
 			    json_member_str(args, "artifactId"),
 			    json_object_get_int64(json_member(args, "offset")),
@@ -271,14 +271,14 @@ static struct json_object *own_limits_view(const struct requestor *q)
 /* Can it be written, and is there room for all that runs may give? */
 static struct json_object *store_view(const struct server *srv)
 {
-	enum disk_room room = disk_room_lately(srv->config);
+	enum disk_space room = disk_space_lately(srv->config);
 	const char *sick = health_state(srv->config, srv->store);
-	const char *reason = sick != NULL ? sick : disk_says(room);
+	const char *reason = sick != NULL ? sick : disk_space_message(room);
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "available",
 			       json_object_new_boolean(sick == NULL &&
-						       room != DISK_SPENT));
+						       room != DISK_SPACE_SPENT));
 	if (reason != NULL)
 		json_object_object_add(v, "reason",
 				       json_object_new_string(reason));
@@ -287,11 +287,11 @@ static struct json_object *store_view(const struct server *srv)
 
 static void on_usage(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct requestor *q;
 	struct json_object *v, *usage;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	q = c->session->requestor;
 	v = c->state; /* with the browser's part */
@@ -333,7 +333,7 @@ static void on_usage(void *arg, const struct store_result *res)
 	    v, "health",
 	    health_view(c->session->server,
 			session_trust(c->session) == TRUST_LOCAL));
-	call_tool_result(c, v, false);
+	request_tool_result(c, v, false);
 }
 
 static void release_view(void *view)
@@ -341,7 +341,7 @@ static void release_view(void *view)
 	json_object_put(view);
 }
 
-static void on_browser(struct call *c, struct json_object *browser)
+static void on_browser(struct request *c, struct json_object *browser)
 {
 	struct server *srv = c->session->server;
 	struct json_object *v = json_object_new_object();
@@ -350,11 +350,11 @@ static void on_browser(struct call *c, struct json_object *browser)
 	c->state = v;
 	c->state_free = release_view;
 	server_runs(srv);
-	call_hold(c);
+	request_ref(c);
 	store_usage(srv->store, c->session->requestor->name, on_usage, c);
 }
 
-static void get_profile(struct call *c, struct json_object *args)
+static void get_profile(struct request *c, struct json_object *args)
 {
 	(void)args;
 	browser_view(c, on_browser);

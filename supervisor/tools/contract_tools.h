@@ -12,7 +12,7 @@
 
 struct contract_tool {
 	const char *name;
-	void (*serve)(struct call *c, struct json_object *args);
+	void (*serve)(struct request *c, struct json_object *args);
 	/* from contract_tools.json, at the first use; both live as long as we do */
 	struct json_object *definition;
 	struct schema *input;
@@ -22,25 +22,25 @@ struct contract_tool {
 
 /* All of them, in their order; the first call reads contract_tools.json. */
 const struct contract_tool *contract_tools(void);
-void contract_fini(void);
+void contract_tools_fini(void);
 
 /* tool_run.c: a run is made, and waited for. */
-void contract_run_template(struct call *c, struct json_object *args);
+void tool_run_template(struct request *c, struct json_object *args);
 /* A call of template T by its own name: ARGS are its inputs, unchecked. */
-void contract_call_template(struct call *c, struct template *t,
+void tool_run_by_name(struct request *c, struct template *t,
 			    struct json_object *args);
 
 /* tool_templates.c */
-void contract_list_templates(struct call *c, struct json_object *args);
+void tool_templates_list(struct request *c, struct json_object *args);
 
 /* tool_runs.c: it is asked about, or ended. */
-void contract_get_run(struct call *c, struct json_object *args);
-void contract_list_runs(struct call *c, struct json_object *args);
-void contract_cancel_run(struct call *c, struct json_object *args);
+void tool_runs_get(struct request *c, struct json_object *args);
+void tool_runs_list(struct request *c, struct json_object *args);
+void tool_runs_cancel(struct request *c, struct json_object *args);
 
 /* INVALID_PARAMETER from what a schema said; PREFIX is put before its
    pointer ("/inputs"). */
-void contract_invalid(struct refusal *r, const char *prefix,
+void contract_tools_invalid(struct tool_error *r, const char *prefix,
 		      const struct schema_error *err);
 
 #endif

@@ -22,14 +22,14 @@ static const struct want {
 	bool bulk;	    /* view and log are wanted, too */
 	int64_t patience_ms; /* an owner looks each second, if not before */
 } wants[] = {
-    [ELSEWHERE_TASK] = {STORE_MAIL_WATCH, false, 1500},
-    [ELSEWHERE_VIEW] = {STORE_MAIL_WATCH, true, 1500},
-    [ELSEWHERE_LOG] = {STORE_MAIL_LOG, true, 2500},
-    [ELSEWHERE_CANCEL] = {STORE_MAIL_CANCEL, false, 5000},
+    [REMOTE_RUN_TASK] = {STORE_MAIL_WATCH, false, 1500},
+    [REMOTE_RUN_VIEW] = {STORE_MAIL_WATCH, true, 1500},
+    [REMOTE_RUN_LOG] = {STORE_MAIL_LOG, true, 2500},
+    [REMOTE_RUN_CANCEL] = {STORE_MAIL_CANCEL, false, 5000},
 };
 
 struct waiting { /* call.state */
-	struct elsewhere ask;
+	struct remote_run_query ask;
 	char *id;
 	bool asked, died;
 	int sent_rc; /* of the last request to its owner */
@@ -46,7 +46,7 @@ static void waiting_free(void *state)
 }
 
 /* C's state is its own again. */
-static struct waiting leave(struct call *c)
+static struct waiting leave(struct request *c)
 {
 	struct waiting *w = c->state, was = *w;
 
@@ -56,24 +56,24 @@ static struct waiting leave(struct call *c)
 	return was;
 }
 
-static void finish(struct call *c, const struct store_result *res, bool silent)
+static void finish(struct request *c, const struct store_result *res, bool silent)
 {
 	struct waiting w = leave(c);
-	char why[256] = "the server that runs this does not answer now";
+	char errmsg[256] = "the server that runs this does not answer now";
 
 	if (w.sent_rc != 0)
-		snprintf(why, sizeof(why), "the server that runs this cannot be "
+		snprintf(errmsg, sizeof(errmsg), "the server that runs this cannot be "
 					   "asked now, since this one cannot "
 					   "write to it: %s",
 			 store_says(w.sent_rc));
-	w.ask.done(c, &(struct elsewhere_end){.res = res,
+	w.ask.done(c, &(struct remote_run_reply){.res = res,
 					      .asked = w.asked,
-					      .silent = silent ? why : NULL,
+					      .silent = silent ? errmsg : NULL,
 					      .died = w.died});
 	free(w.id);
 }
 
-bool elsewhere_died(struct server *srv, const struct store_run *row)
+bool remote_run_owner_died(struct server *srv, const struct store_run *row)
 {
 	if (row->owner != STORE_OWNER_DEAD)
 		return false;
@@ -82,38 +82,38 @@ bool elsewhere_died(struct server *srv, const struct store_run *row)
 }
 
 /* Until when ROW says what WANT wants; 0: it does not. */
-static int64_t fresh_until(const struct store_run *row, enum elsewhere_want want)
+static int64_t fresh_until(const struct store_run *row, enum remote_run_want want)
 {
 	if (row->status > STORE_RUNNING ||
-	    (want == ELSEWHERE_CANCEL && row->cancelling))
+	    (want == REMOTE_RUN_CANCEL && row->cancelling))
 		return FOREVER;
-	if (want == ELSEWHERE_CANCEL || row->owner == STORE_OWNER_DEAD)
+	if (want == REMOTE_RUN_CANCEL || row->owner == STORE_OWNER_DEAD)
 		return 0;
-	return want == ELSEWHERE_LOG ? row->log_until_ms : row->shown_until_ms;
+	return want == REMOTE_RUN_LOG ? row->log_until_ms : row->shown_until_ms;
 }
 
 static void look(evutil_socket_t fd, short what, void *arg);
 
-static void look_later(struct call *c)
+static void look_later(struct request *c)
 {
 	struct waiting *w = c->state;
 	int64_t ms = w->look_ms;
 
 	w->look_ms = ms * 2 < LOOK_LAST_MS ? ms * 2 : LOOK_LAST_MS;
-	call_after(c, ms, look);
+	request_set_timer(c, ms, look);
 }
 
 static void on_sent(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	struct waiting *w = c->state;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	w->sent_rc = res->rc;
 	if (res->rc == 0)
 		look_later(c);
-	else if (w->ask.want == ELSEWHERE_CANCEL)
+	else if (w->ask.want == REMOTE_RUN_CANCEL)
 		finish(c, res, true);
 	else { /* what can be read is told */
 		w->until_ms = 1;
@@ -121,22 +121,22 @@ static void on_sent(void *arg, const struct store_result *res)
 	}
 }
 
-static void send_mail(struct call *c, bool wait)
+static void send_mail(struct request *c, bool wait)
 {
 	const struct waiting *w = c->state;
-	int64_t until = w->ask.want == ELSEWHERE_CANCEL
+	int64_t until = w->ask.want == REMOTE_RUN_CANCEL
 			    ? FOREVER /* the run's end ends it */
-			    : clock_wall_ms() + ELSEWHERE_WATCH_MS;
+			    : clock_wall_ms() + REMOTE_RUN_WATCH_MS;
 
 	if (wait)
-		call_hold(c);
+		request_ref(c);
 	store_send_mail(c->server->store, c->requestor->name, w->id,
 			wants[w->ask.want].mail, until, wait ? on_sent : NULL,
 			c);
 }
 
 /* ROW is open and does not say what is wanted. */
-static void ask_owner(struct call *c, const struct store_run *row)
+static void ask_owner(struct request *c, const struct store_run *row)
 {
 	struct waiting *w = c->state;
 
@@ -146,8 +146,8 @@ static void ask_owner(struct call *c, const struct store_run *row)
 	/* what waits is cancelled by who takes over, who has to know of it */
 	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
 			 (row->status == STORE_RUNNING ||
-			  w->ask.want != ELSEWHERE_CANCEL))) {
-		w->died |= elsewhere_died(c->server, row);
+			  w->ask.want != REMOTE_RUN_CANCEL))) {
+		w->died |= remote_run_owner_died(c->server, row);
 		look_later(c);
 	} else {
 		w->asked = true;
@@ -160,7 +160,7 @@ static bool is_left(const struct server *srv, const struct waiting *w,
 		    const struct store_run *row)
 {
 	return row->owner == STORE_OWNER_DEAD && row->status == STORE_QUEUED &&
-	       srv->passing && w->ask.want != ELSEWHERE_CANCEL;
+	       srv->passing && w->ask.want != REMOTE_RUN_CANCEL;
 }
 
 static bool is_patient(const struct waiting *w)
@@ -170,13 +170,13 @@ static bool is_patient(const struct waiting *w)
 
 static void on_look(void *arg, const struct store_result *res)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	const struct store_run *row = res->runs;
 	struct waiting *w = c->state;
 	int64_t until, now = clock_wall_ms();
 	struct run *r;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	r = runs_find(server_runs(c->server), c->requestor, w->id);
 	if (r != NULL) {
@@ -191,7 +191,7 @@ static void on_look(void *arg, const struct store_result *res)
 		return;
 	}
 	until = fresh_until(row, w->ask.want);
-	if (until > now && until < now + ELSEWHERE_RENEW_MS)
+	if (until > now && until < now + REMOTE_RUN_RENEW_MS)
 		send_mail(c, false);
 	if (until > now || row->owner == STORE_OWNER_SELF ||
 	    is_left(c->server, w, row))
@@ -204,21 +204,21 @@ static void on_look(void *arg, const struct store_result *res)
 
 static void look(evutil_socket_t fd, short what, void *arg)
 {
-	struct call *c = arg;
+	struct request *c = arg;
 	const struct waiting *w = c->state;
 	struct store *store = c->server->store;
 
 	(void)fd, (void)what;
 	if (wants[w->ask.want].bulk) {
-		call_hold_read(c);
+		request_ref_large(c);
 		store_get_run(store, c->requestor->name, w->id, on_look, c);
 	} else {
-		call_hold(c);
+		request_ref(c);
 		store_get_task(store, c->requestor->name, w->id, on_look, c);
 	}
 }
 
-void elsewhere_ask(struct call *c, const struct elsewhere *ask)
+void remote_run_ask(struct request *c, const struct remote_run_query *ask)
 {
 	struct waiting *w = xcalloc(1, sizeof(*w));
 

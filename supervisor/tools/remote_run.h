@@ -9,17 +9,17 @@
 
 #include "supervisor/session/request.h"
 
-#define ELSEWHERE_WATCH_MS 5000 /* an owner shows it so long after each request */
-#define ELSEWHERE_RENEW_MS 2500 /* asked again when there is less of it left */
+#define REMOTE_RUN_WATCH_MS 5000 /* an owner shows it so long after each request */
+#define REMOTE_RUN_RENEW_MS 2500 /* asked again when there is less of it left */
 
-enum elsewhere_want {
-	ELSEWHERE_TASK,	  /* the row alone, with what is new */
-	ELSEWHERE_VIEW,	  /* the whole row */
-	ELSEWHERE_LOG,	  /* with its log */
-	ELSEWHERE_CANCEL, /* it is to end; the row alone */
+enum remote_run_want {
+	REMOTE_RUN_TASK,	  /* the row alone, with what is new */
+	REMOTE_RUN_VIEW,	  /* the whole row */
+	REMOTE_RUN_LOG,	  /* with its log */
+	REMOTE_RUN_CANCEL, /* it is to end; the row alone */
 };
 
-struct elsewhere_end {
+struct remote_run_reply {
 	const struct store_result *res; /* of store_get_run(), or _get_task() */
 	bool asked;  /* its owner was asked */
 	const char *silent; /* why what is shown is old, or nothing: its owner
@@ -28,13 +28,13 @@ struct elsewhere_end {
 };
 
 /* All but WANT, ID and DONE may be NULL; ID is copied. */
-struct elsewhere {
-	enum elsewhere_want want;
+struct remote_run_query {
+	enum remote_run_want want;
 	const char *id;
 	/* C, which is not held, is to be answered. */
-	void (*done)(struct call *c, const struct elsewhere_end *end);
+	void (*done)(struct request *c, const struct remote_run_reply *end);
 	/* Likewise: R has come to be ours meanwhile, and END is not called. */
-	void (*ours)(struct call *c, struct run *r);
+	void (*ours)(struct request *c, struct run *r);
 	/* Is the owner to be asked about ROW at all? Else DONE. */
 	bool (*fits)(const struct store_run *row);
 };
@@ -43,12 +43,12 @@ struct elsewhere {
  * Find out for C what ASK says, in a moment, or at the latest when the owner
  * has had time enough. C's state is in use until then.
  */
-void elsewhere_ask(struct call *c, const struct elsewhere *ask);
+void remote_run_ask(struct request *c, const struct remote_run_query *ask);
 
 /*
  * The owner of an open ROW seems to be dead (ROW.owner): see to it. True: it
  * is being taken over, and worth another look in a moment.
  */
-bool elsewhere_died(struct server *srv, const struct store_run *row);
+bool remote_run_owner_died(struct server *srv, const struct store_run *row);
 
 #endif

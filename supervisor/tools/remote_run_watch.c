@@ -32,24 +32,24 @@ struct look_key {
 };
 
 /* Very many may watch one run: the store is asked once for all of them. */
-struct elsewhere_look {
+struct remote_run_lookup {
 	struct server *server;
 	struct look_key key;
 	struct mark seen;
 	struct event *look; /* NULL: no more */
 	bool reading;	    /* a look is under way… */
 	bool gone;	    /* …and nobody waits for it */
-	LIST_HEAD(, elsewhere_watch) watches;
+	LIST_HEAD(, remote_run_watch) watches;
 	UT_hash_handle hh; /* in server.looks, while LOOK */
 };
 
-struct elsewhere_watch {
-	struct elsewhere_watcher w;
-	struct elsewhere_look *of;
-	LIST_ENTRY(elsewhere_watch) link;
+struct remote_run_watch {
+	struct remote_run_watcher w;
+	struct remote_run_lookup *of;
+	LIST_ENTRY(remote_run_watch) link;
 };
 
-static struct mark mark_of(const struct elsewhere_look *l,
+static struct mark mark_of(const struct remote_run_lookup *l,
 			   const struct store_run *row)
 {
 	bool log = l->key.kind == STORE_MAIL_LOG;
@@ -68,7 +68,7 @@ static bool differ(const struct mark *a, const struct mark *b)
 	       a->awaiting != b->awaiting || a->seq != b->seq;
 }
 
-static void stop_looking(struct elsewhere_look *l)
+static void stop_looking(struct remote_run_lookup *l)
 {
 	if (l->look == NULL)
 		return;
@@ -77,29 +77,29 @@ static void stop_looking(struct elsewhere_look *l)
 	HASH_DEL(l->server->looks, l);
 }
 
-static void keep_asking(struct elsewhere_look *l, const struct store_run *row)
+static void keep_asking(struct remote_run_lookup *l, const struct store_run *row)
 {
 	const struct look_key *k = &l->key;
 	int64_t until = k->kind == STORE_MAIL_LOG ? row->log_until_ms
 						  : row->shown_until_ms;
 
-	if (!elsewhere_died(l->server, row) &&
-	    until < clock_wall_ms() + ELSEWHERE_RENEW_MS)
+	if (!remote_run_owner_died(l->server, row) &&
+	    until < clock_wall_ms() + REMOTE_RUN_RENEW_MS)
 		store_send_mail(l->server->store, k->requestor->name, k->run_id,
-				k->kind, clock_wall_ms() + ELSEWHERE_WATCH_MS,
+				k->kind, clock_wall_ms() + REMOTE_RUN_WATCH_MS,
 				NULL, NULL);
 }
 
-static void tell(struct elsewhere_look *l, enum elsewhere_news news,
+static void tell(struct remote_run_lookup *l, enum remote_run_event news,
 		 struct run *r)
 {
-	struct elsewhere_watch *w;
+	struct remote_run_watch *w;
 
 	LIST_FOREACH(w, &l->watches, link)
 		w->w.on_news(w->w.arg, news, r);
 }
 
-static void last(struct elsewhere_look *l, enum elsewhere_news news,
+static void last(struct remote_run_lookup *l, enum remote_run_event news,
 		 struct run *r)
 {
 	stop_looking(l);
@@ -108,7 +108,7 @@ static void last(struct elsewhere_look *l, enum elsewhere_news news,
 
 static void on_look(void *arg, const struct store_result *res)
 {
-	struct elsewhere_look *l = arg;
+	struct remote_run_lookup *l = arg;
 	const struct store_run *row = res->runs;
 	struct mark now;
 	struct run *r;
@@ -120,23 +120,23 @@ static void on_look(void *arg, const struct store_result *res)
 	}
 	r = runs_find(l->server->runs, l->key.requestor, l->key.run_id);
 	if (r != NULL) {
-		last(l, ELSEWHERE_OURS, r);
+		last(l, REMOTE_RUN_OURS, r);
 	} else if (res->rc == -ENOENT ||
 		   (res->rc == 0 && row->status > STORE_RUNNING)) {
-		last(l, ELSEWHERE_OVER, NULL);
+		last(l, REMOTE_RUN_OVER, NULL);
 	} else if (res->rc == 0) {
 		now = mark_of(l, row);
 		keep_asking(l, row);
 		if (!differ(&now, &l->seen))
 			return;
 		l->seen = now;
-		tell(l, ELSEWHERE_CHANGED, NULL);
+		tell(l, REMOTE_RUN_CHANGED, NULL);
 	}
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)
 {
-	struct elsewhere_look *l = arg;
+	struct remote_run_lookup *l = arg;
 
 	(void)fd, (void)what;
 	if (l->reading)
@@ -146,12 +146,12 @@ static void look(evutil_socket_t fd, short what, void *arg)
 		       on_look, l);
 }
 
-static struct elsewhere_look *look_new(struct server *srv,
+static struct remote_run_lookup *look_new(struct server *srv,
 				       const struct look_key *key,
 				       const struct store_run *row)
 {
 	static const struct timeval every = {.tv_sec = LOOK_S};
-	struct elsewhere_look *l = xcalloc(1, sizeof(*l));
+	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
 
 	l->server = srv;
 	memcpy(&l->key, key, sizeof(l->key));
@@ -164,10 +164,10 @@ static struct elsewhere_look *look_new(struct server *srv,
 	return l;
 }
 
-struct elsewhere_watch *elsewhere_watch_new(const struct elsewhere_watcher *w,
+struct remote_run_watch *remote_run_watch_new(const struct remote_run_watcher *w,
 					    const struct store_run *row)
 {
-	struct elsewhere_watch *e = xcalloc(1, sizeof(*e));
+	struct remote_run_watch *e = xcalloc(1, sizeof(*e));
 	struct look_key key;
 
 	memset(&key, 0, sizeof(key)); /* it is compared with what lies between */
@@ -182,9 +182,9 @@ struct elsewhere_watch *elsewhere_watch_new(const struct elsewhere_watcher *w,
 	return e;
 }
 
-void elsewhere_watch_free(struct elsewhere_watch *w)
+void remote_run_watch_free(struct remote_run_watch *w)
 {
-	struct elsewhere_look *l;
+	struct remote_run_lookup *l;
 
 	if (w == NULL)
 		return;

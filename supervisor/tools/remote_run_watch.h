@@ -9,27 +9,27 @@
 
 #include "supervisor/server.h"
 
-struct elsewhere_watch; /* opaque */
+struct remote_run_watch; /* opaque */
 
-enum elsewhere_news {
-	ELSEWHERE_CHANGED, /* more may come */
-	ELSEWHERE_OVER,	   /* it has ended, or is forgotten: the last */
-	ELSEWHERE_OURS,	   /* R is the run, ours now: the last */
+enum remote_run_event {
+	REMOTE_RUN_CHANGED, /* more may come */
+	REMOTE_RUN_OVER,	   /* it has ended, or is forgotten: the last */
+	REMOTE_RUN_OURS,	   /* R is the run, ours now: the last */
 };
 
-struct elsewhere_watcher {
+struct remote_run_watcher {
 	struct server *server;
 	const struct requestor *requestor; /* all lent, and outlive the watch */
 	char run_id[ID_SIZE];
 	enum store_mail kind; /* STORE_MAIL_WATCH: state and progress; _LOG */
-	/* It may not free the watch. R: ELSEWHERE_OURS's. */
-	void (*on_news)(void *arg, enum elsewhere_news news, struct run *r);
+	/* It may not free the watch. R: REMOTE_RUN_OURS's. */
+	void (*on_news)(void *arg, enum remote_run_event news, struct run *r);
 	void *arg;
 };
 
 /* Of a run whose row is ROW now. Copies W. */
-struct elsewhere_watch *elsewhere_watch_new(const struct elsewhere_watcher *w,
+struct remote_run_watch *remote_run_watch_new(const struct remote_run_watcher *w,
 					    const struct store_run *row);
-void elsewhere_watch_free(struct elsewhere_watch *w); /* NULL is fine */
+void remote_run_watch_free(struct remote_run_watch *w); /* NULL is fine */
 
 #endif

@@ -18,62 +18,62 @@
 #define OTHER_INPUTS "a run with other inputs"
 #define NO_TASK "a run that is no task, or no more"
 
-static void refuse_key(struct call *c, const char *other)
+static void refuse_key(struct request *c, const char *other)
 {
 	struct schema_error err = {.pointer = "/options/idempotencyKey",
 				   .keyword = "idempotencyKey"};
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	snprintf(err.expected, sizeof(err.expected),
 		 "a key that was not used for %s", other);
 	snprintf(err.text, sizeof(err.text),
 		 "this idempotencyKey belongs to %s", other);
-	contract_invalid(&r, "", &err);
-	call_refuse(c, &r);
+	contract_tools_invalid(&r, "", &err);
+	request_tool_error(c, &r);
 }
 
-static void join(struct call *c, struct run *r)
+static void join(struct request *c, struct run *r)
 {
-	struct ask *ask = c->state;
+	struct tool_run_args *ask = c->state;
 
 	if (strcmp(r->idem_digest, ask->digest) != 0) {
 		refuse_key(c, OTHER_INPUTS);
 		return;
 	}
-	if (c->as_task && !task_lives(r)) {
+	if (c->as_task && !task_json_is_live(r)) {
 		refuse_key(c, NO_TASK);
 		return;
 	}
 	ask->deduplicated = true;
 	if (ask->mode != MODE_ASYNC && !c->as_task) {
-		make_wait(c, r);
+		tool_run_wait(c, r);
 	} else if (r->durable) {
-		make_answer(c, r);
+		tool_run_respond(c, r);
 	} else { /* as soon as it is */
-		call_watch(c, r);
-		call_after(c, NOT_DURABLE_RETRY_MS, make_inline_wait);
+		request_watch(c, r);
+		request_set_timer(c, NOT_DURABLE_RETRY_MS, tool_run_inline_wait);
 	}
 }
 
-static void task_again(struct call *c, const struct store_run *row)
+static void task_again(struct request *c, const struct store_run *row)
 {
 	struct json_object *result, *meta;
 
-	if (!task_row_lives(row)) {
+	if (!task_json_row_is_live(row)) {
 		refuse_key(c, NO_TASK);
 		return;
 	}
 	result = json_object_new_object();
 	meta = json_object_new_object();
-	json_object_object_add(result, "task", task_row_view(row));
-	make_deduplicated_meta(meta);
+	json_object_object_add(result, "task", task_json_row(row));
+	tool_run_deduplicated_meta(meta);
 	json_object_object_add(result, "_meta", meta);
-	call_result(c, result);
+	request_result(c, result);
 }
 
-static void again(struct call *c, const struct store_run *row)
+static void again(struct request *c, const struct store_run *row)
 {
-	const struct ask *ask = c->state;
+	const struct tool_run_args *ask = c->state;
 	bool bad = row->status == STORE_FAILED || row->status == STORE_CANCELED;
 	struct json_object *v;
 
@@ -88,30 +88,30 @@ static void again(struct call *c, const struct store_run *row)
 	}
 	if (ask->mode == MODE_ASYNC || row->status == STORE_QUEUED ||
 	    row->status == STORE_RUNNING) {
-		v = view_row_handle(row);
+		v = run_json_row_handle(row);
 		bad = false;
 	} else if (row->view != NULL) {
-		call_answer(c, &(struct answer_source){.id = row->id,
+		run_response_send(c, &(struct run_result_source){.id = row->id,
 						       .status = row->status,
 						       .form = STORE_TASK_VIEW,
 						       .deduplicated = true,
 						       .view = row->view});
 		return;
 	} else {
-		v = view_row(row);
+		v = run_json_row(row);
 	}
-	make_deduplicated(v);
-	call_tool_result(c, v, bad);
+	tool_run_deduplicated(v);
+	request_tool_result(c, v, bad);
 }
 
 static void on_idem(void *arg, const struct store_result *res)
 {
-	struct refusal refusal = {0};
-	struct call *c = arg;
-	struct ask *ask;
+	struct tool_error tool_error = {0};
+	struct request *c = arg;
+	struct tool_run_args *ask;
 	struct run *r;
 
-	if (!call_release(c))
+	if (!request_unref(c))
 		return;
 	ask = c->state;
 	/* a twin of this call may have made the run since the look-up */
@@ -123,21 +123,21 @@ static void on_idem(void *arg, const struct store_result *res)
 	else if (res->rc == 0)
 		again(c, &res->runs[0]);
 	else if (res->rc == -ENOENT)
-		make_run(c);
+		tool_run_create(c);
 	else {
-		refuse(&refusal, "STORE_UNAVAILABLE", NULL,
+		tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
 		       "no run can be started now, since the server cannot read "
 		       "which there are: %s",
 		       store_says(res->rc));
-		call_refuse(c, &refusal);
+		request_tool_error(c, &tool_error);
 	}
 }
 
 /* C's inputs are digested: is there a run already? */
-static void look_up(struct call *c)
+static void look_up(struct request *c)
 {
 	struct session *s = c->session;
-	struct ask *ask = c->state;
+	struct tool_run_args *ask = c->state;
 	struct runs *runs = server_runs(s->server);
 	struct run *r;
 
@@ -148,7 +148,7 @@ static void look_up(struct call *c)
 		join(c, r);
 		return;
 	}
-	call_hold(c);
+	request_ref(c);
 	store_find_idem(s->server->store, s->requestor->name, ask->template->id,
 			ask->wish.idem_key, on_idem, c);
 }
@@ -156,33 +156,33 @@ static void look_up(struct call *c)
 /* ---- large inputs are digested on a thread: C, held, lends them to it ---- */
 
 struct digesting {
-	struct call *call;
+	struct request *request;
 	bool told;
 };
 
-static void digest_inputs(struct call *c)
+static void digest_inputs(struct request *c)
 {
-	struct ask *ask = c->state;
+	struct tool_run_args *ask = c->state;
 
-	digest_json(ask->digest, ask->inputs, ask->template->secret);
+	inputs_digest_json(ask->digest, ask->inputs, ask->template->secret);
 }
 
-static void on_thread(struct offload_job *j, void *arg)
+static void on_thread(struct thread_pool_job *j, void *arg)
 {
 	const struct digesting *d = arg;
 
 	(void)j;
-	digest_inputs(d->call);
+	digest_inputs(d->request);
 }
 
-static void on_digested(void *arg, const struct offload_end *end)
+static void on_digested(void *arg, const struct thread_pool_result *end)
 {
 	struct digesting *d = arg;
 
 	(void)end;
 	d->told = true;
-	if (call_release(d->call))
-		look_up(d->call);
+	if (request_unref(d->request))
+		look_up(d->request);
 }
 
 static void drop_digesting(void *arg)
@@ -190,35 +190,35 @@ static void drop_digesting(void *arg)
 	struct digesting *d = arg;
 
 	if (!d->told) /* the server ends, and nobody waits */
-		call_release(d->call);
+		request_unref(d->request);
 	free(d);
 }
 
 #define DIGEST_CPU_MS 5000 /* far above what 16 MiB can take */
 
-static const struct offload_kind digest_kind = {.name = "digest",
+static const struct thread_pool_kind digest_kind = {.name = "digest",
 						.cpu_ms = DIGEST_CPU_MS,
 						.work = on_thread,
 						.done = on_digested,
 						.drop = drop_digesting};
 
-static void digest_large(struct call *c)
+static void digest_large(struct request *c)
 {
 	struct digesting *d = xcalloc(1, sizeof(*d));
 
-	d->call = c;
-	call_hold(c);
-	if (offload_submit(c->server->offload, c->requestor, &digest_kind, d) !=
+	d->request = c;
+	request_ref(c);
+	if (thread_pool_submit(c->server->thread_pool, c->requestor, &digest_kind, d) !=
 	    NULL)
 		return;
 	free(d);
-	call_release(c);
-	call_error(c, RPC_INTERNAL_ERROR, NULL, INTAKE_FULL);
+	request_unref(c);
+	request_error(c, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
 }
 
-void make_once(struct call *c)
+void tool_run_find_or_create(struct request *c)
 {
-	if (intake_is_large(c->msg.bytes)) {
+	if (rpc_async_is_large(c->msg.bytes)) {
 		digest_large(c);
 		return;
 	}

@@ -16,9 +16,9 @@
 
 /* call.state while they are checked on a thread. */
 struct checked {
-	struct call *call;
-	struct conform_job *job; /* NULL: it is over */
-	struct make_inputs inputs;
+	struct request *request;
+	struct validation_job *job; /* NULL: it is over */
+	struct tool_run_inputs inputs;
 };
 
 static void checked_free(void *state)
@@ -26,45 +26,45 @@ static void checked_free(void *state)
 	struct checked *k = state;
 
 	if (k->job != NULL)
-		conform_cancel(k->job);
+		validation_cancel(k->job);
 	free(k);
 }
 
-static void refuse_costly(struct refusal *r, const struct conform *v,
-			  const struct make_inputs *i)
+static void refuse_costly(struct tool_error *r, const struct validation *v,
+			  const struct tool_run_inputs *i)
 {
-	struct json_object *d = conform_details(v, "inputsSchema");
+	struct json_object *d = validation_details(v, "inputsSchema");
 	char *pointer = xasprintf("%s%s", i->prefix, v->err.pointer);
-	char *text = conform_text(v, i->template, "inputsSchema");
+	char *text = validation_message(v, i->template, "inputsSchema");
 
 	json_object_object_add(d, "pointer", json_object_new_string(pointer));
-	refuse(r, "RESOURCE_LIMIT", d, "%s", text);
+	tool_error_set(r, "RESOURCE_LIMIT", d, "%s", text);
 	free(pointer);
 	free(text);
 }
 
-static void settle_inputs(struct call *c, const struct make_inputs *i,
-			  const struct conform *v)
+static void settle_inputs(struct request *c, const struct tool_run_inputs *i,
+			  const struct validation *v)
 {
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	if (v->rc == 0) {
 		i->pass(c, i->template);
 		return;
 	}
 	if (v->rc == -EINVAL)
-		contract_invalid(&r, i->prefix, &v->err);
+		contract_tools_invalid(&r, i->prefix, &v->err);
 	else
 		refuse_costly(&r, v, i);
-	call_refuse(c, &r);
+	request_tool_error(c, &r);
 }
 
-static void on_checked(void *arg, const struct conform *v,
+static void on_checked(void *arg, const struct validation *v,
 		       struct json_object *tree)
 {
 	struct checked *k = arg;
-	struct make_inputs i = k->inputs;
-	struct call *c = k->call;
+	struct tool_run_inputs i = k->inputs;
+	struct request *c = k->request;
 
 	k->job = NULL;
 	c->state = NULL;
@@ -75,22 +75,22 @@ static void on_checked(void *arg, const struct conform *v,
 }
 
 /* Nobody else may know of any part of them meanwhile. */
-static void check_later(struct call *c, const struct make_inputs *i,
-			const struct conform *v)
+static void check_later(struct request *c, const struct tool_run_inputs *i,
+			const struct validation *v)
 {
 	struct json_object *tree;
-	struct refusal r = {0};
+	struct tool_error r = {0};
 	struct checked *k;
 
-	if (!admit_cpu(c->session->requestor, &r)) {
-		call_refuse(c, &r);
+	if (!admission_check_cpu(c->session->requestor, &r)) {
+		request_tool_error(c, &r);
 		return;
 	}
 	tree = json_object_get(json_member(i->in, i->key));
 	k = xcalloc(1, sizeof(*k));
 	json_object_object_del(i->in, i->key);
-	*k = (struct checked){.call = c, .inputs = *i};
-	k->job = conform_later(c->session->server->offload,
+	*k = (struct checked){.request = c, .inputs = *i};
+	k->job = validation_submit(c->session->server->thread_pool,
 			       c->session->requestor, v, i->template,
 			       i->template->inputs, tree, tree, on_checked, k);
 	c->state = k;
@@ -98,15 +98,15 @@ static void check_later(struct call *c, const struct make_inputs *i,
 	if (k->job != NULL)
 		return;
 	json_object_put(tree);
-	conform_refuse_more(&r);
-	call_refuse(c, &r);
+	validation_refuse_busy(&r);
+	request_tool_error(c, &r);
 }
 
-void make_check_inputs(struct call *c, const struct make_inputs *i)
+void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i)
 {
-	struct conform v;
+	struct validation v;
 
-	if (conform_now(&v, c->session->requestor, i->template->inputs,
+	if (validation_try(&v, c->session->requestor, i->template->inputs,
 			json_member(i->in, i->key)))
 		settle_inputs(c, i, &v);
 	else

@@ -16,41 +16,41 @@
 #define NOT_DURABLE_RETRY_MS 20
 
 /* What is asked for; in call.state while the call waits. */
-struct ask {
+struct tool_run_args {
 	struct template *template; /* a user of it: the catalogue may change */
 	struct json_object *inputs; /* borrowed from the call's message */
 	struct run_wish wish;
 	enum template_mode mode;
-	char digest[DIGEST_SIZE];
+	char digest[INPUTS_DIGEST_SIZE];
 	bool deduplicated;
 	struct json_object *token; /* owned: a task's, for progress */
 };
 
 /* Whose inputs they are: a member of the call's message. */
-struct make_inputs {
+struct tool_run_inputs {
 	struct template *template; /* lent */
 	struct json_object *in; /* KEY of this; borrowed from the message */
 	const char *key;
 	const char *prefix; /* of pointers into them, for the client */
-	void (*pass)(struct call *c, struct template *t);
+	void (*pass)(struct request *c, struct template *t);
 };
 
 /* PASS is called, now or later, when they are what it takes; else C is refused. */
-void make_check_inputs(struct call *c, const struct make_inputs *i);
+void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i);
 
 /* Make the run that C's ask is for. */
-void make_run(struct call *c);
+void tool_run_create(struct request *c);
 /* The same, unless there is one by its key: then that is what is answered. */
-void make_once(struct call *c);
+void tool_run_find_or_create(struct request *c);
 
 /* R goes on: C waits for its end, if its mode says so, or for so long. */
-void make_wait(struct call *c, struct run *r);
+void tool_run_wait(struct request *c, struct run *r);
 /* R goes on and is durable: C's answer is its handle, or its task. */
-void make_answer(struct call *c, struct run *r);
+void tool_run_respond(struct request *c, struct run *r);
 /* C (the argument) has waited in line long enough for the run it watches. */
-void make_inline_wait(evutil_socket_t fd, short what, void *arg);
+void tool_run_inline_wait(evutil_socket_t fd, short what, void *arg);
 /* That, in an answer of ours and in its _meta. */
-void make_deduplicated(struct json_object *o);
-void make_deduplicated_meta(struct json_object *meta);
+void tool_run_deduplicated(struct json_object *o);
+void tool_run_deduplicated_meta(struct json_object *meta);
 
 #endif

@@ -23,13 +23,13 @@
 
 /* A list that is being made; its call's state. */
 struct listing {
-	struct call *call;
+	struct request *request;
 	struct template **all; /* users of them: a reload may come between */
 	size_t n, next;
 	bool whole; /* one template was asked for */
 	size_t first; /* of all, where this list begins */
 	struct buf text;
-	struct turn turn;
+	struct fair_queue_turn turn;
 };
 
 /* ---- one of them ---- */
@@ -55,21 +55,21 @@ static struct json_object *or_empty(struct json_object *o)
 static void add_available(struct json_object *v, const struct server *srv,
 			  const struct template *t, enum template_trust trust)
 {
-	struct refusal no = {0};
-	const char *why = NULL;
+	struct tool_error no = {0};
+	const char *errmsg = NULL;
 
 	if ((t->trust & trust) == 0)
-		why = "it does not list this connection's trust level";
+		errmsg = "it does not list this connection's trust level";
 	else if (!grants_allow(t, srv->config, &no) ||
 		 !programs_allow(t, srv->config, &srv->isolation, &no) ||
 		 !browser_allow(t, srv->config, &no))
-		why = no.message;
+		errmsg = no.message;
 	json_object_object_add(v, "available",
-			       json_object_new_boolean(why == NULL));
-	if (why != NULL)
+			       json_object_new_boolean(errmsg == NULL));
+	if (errmsg != NULL)
 		json_object_object_add(v, "unavailableReason",
-				       json_object_new_string(why));
-	refusal_fini(&no);
+				       json_object_new_string(errmsg));
+	tool_error_fini(&no);
 }
 
 /* What T offers by MEMBER of its manifest, less the contents. */
@@ -139,7 +139,7 @@ static void listing_free(void *arg)
 {
 	struct listing *l = arg;
 
-	turn_leave(&l->turn);
+	fair_queue_cancel(&l->turn);
 	for (size_t i = 0; i < l->n; i++)
 		template_unref(l->all[i]);
 	free(l->all);
@@ -149,7 +149,7 @@ static void listing_free(void *arg)
 
 static void add_view(struct listing *l, const struct template *t)
 {
-	const struct session *s = l->call->session;
+	const struct session *s = l->request->session;
 	struct json_object *v = template_view(s->server, t, session_trust(s));
 	const char *text;
 	size_t len;
@@ -158,7 +158,7 @@ static void add_view(struct listing *l, const struct template *t)
 	if (l->whole)
 		json_object_object_add(
 		    v, "effectiveLimits",
-		    bounds_view(t, l->call->requestor, s->server->config));
+		    limits_preview(t, l->request->requestor, s->server->config));
 	text = json_text(v, &len);
 	buf_add(&l->text, ",", l->next > 0);
 	buf_add(&l->text, text, len);
@@ -169,7 +169,7 @@ static void add_view(struct listing *l, const struct template *t)
 static bool is_full(const struct listing *l)
 {
 	return l->next == l->n ||
-	       (l->next > 0 && buf_len(&l->text) > call_room(l->call) / 4);
+	       (l->next > 0 && buf_len(&l->text) > request_max_bytes(l->request) / 4);
 }
 
 /* A piece more. */
@@ -191,29 +191,29 @@ static void answer(struct listing *l)
 	else
 		buf_add_str(&l->text, "]}");
 	text = buf_take(&l->text, &len);
-	call_tool_text_taken(l->call, text, len, false);
+	request_tool_text_take(l->request, text, len, false);
 }
 
 static void take_turn(void *arg)
 {
 	struct listing *l = arg;
-	struct call *c = l->call;
+	struct request *c = l->request;
 
 	go_on(l);
 	if (!is_full(l))
-		turn_wait(&c->server->turns, &c->requestor->turns, &l->turn);
+		fair_queue_requeue(&c->server->turns, &c->requestor->turns, &l->turn);
 	else
 		answer(l);
 }
 
-void contract_list_templates(struct call *c, struct json_object *args)
+void tool_templates_list(struct request *c, struct json_object *args)
 {
 	const struct catalogue *cat = c->server->catalogue;
 	const char *only = json_member_str(args, "templateId");
 	int64_t skip = json_object_get_int64(json_member(args, "offset"));
 	struct listing *l = xcalloc(1, sizeof(*l));
 
-	*l = (struct listing){.call = c,
+	*l = (struct listing){.request = c,
 			      .first = (size_t)skip,
 			      .all = xcalloc(cat->n + 1,
 					    sizeof(struct template *)),
@@ -232,6 +232,6 @@ void contract_list_templates(struct call *c, struct json_object *args)
 		answer(l);
 		return;
 	}
-	call_reads(c);
-	turn_wait(&c->server->turns, &c->requestor->turns, &l->turn);
+	request_mark_large(c);
+	fair_queue_requeue(&c->server->turns, &c->requestor->turns, &l->turn);
 }

@@ -28,12 +28,12 @@ bool tools_visible(const struct requestor *requestor, const struct template *t)
 const char *tools_nearest(const struct requestor *requestor,
 			  const struct catalogue *cat, const char *id)
 {
-	struct near found;
+	struct suggest found;
 
-	near_init(&found, id);
+	suggest_init(&found, id);
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(requestor, cat->all[i]))
-			near_try(&found, cat->all[i]->id);
+			suggest_try(&found, cat->all[i]->id);
 	return found.best;
 }
 
@@ -43,13 +43,13 @@ bool tools_offers(const struct session *s, const struct template *t)
 	       tools_visible(s->requestor, t);
 }
 
-const struct offer *tools_offer(const struct session *s,
-				const struct offer_list *list, const char *key)
+const struct catalogue_entry *tools_offer(const struct session *s,
+				const struct catalogue_index_list *list, const char *key)
 {
-	const struct offer *o = offer_find(list, key);
+	const struct catalogue_entry *o = catalogue_index_find(list, key);
 
 	while (o != NULL && !tools_offers(s, o->template))
-		o = o->twin;
+		o = o->next_same_key;
 	return o;
 }
 
@@ -126,7 +126,7 @@ static struct json_object *template_tool(const struct template *t)
 }
 
 /* Is this template the one that its name calls, and may C's client see it? */
-static bool is_tool(const struct call *c, const struct template *t)
+static bool is_tool(const struct request *c, const struct template *t)
 {
 	const struct server *srv = c->session->server;
 
@@ -135,50 +135,50 @@ static bool is_tool(const struct call *c, const struct template *t)
 	       tools_offers(c->session, t);
 }
 
-static void page_add(struct page *p, struct json_object *tool)
+static void page_add(struct pagination *p, struct json_object *tool)
 {
 	json_object_array_add(p->list,
-			      for_revision(tool, p->call->session->revision));
+			      for_revision(tool, p->request->session->revision));
 	json_object_put(tool);
 }
 
 /* The contract's tools, the browser's, then templates by their ids. */
-void tools_list(struct call *c)
+void tools_list(struct request *c)
 {
 	const struct contract_tool *contract = contract_tools();
 	const struct catalogue *cat = c->session->server->catalogue;
-	const struct broker_action *a = NULL;
-	struct page p;
+	const struct browser_proto_action *a = NULL;
+	struct pagination p;
 	size_t own;
 
-	if (!page_begin(&p, c, TOOLS_PAGE))
+	if (!pagination_begin(&p, c, TOOLS_PAGE))
 		return;
 	for (own = 0; own < CONTRACT_TOOLS; own++)
-		if (page_wants(&p, "", own))
+		if (pagination_wants(&p, "", own))
 			page_add(&p, json_object_get(contract[own].definition));
 	for (; (a = browser_tool_next(a)) != NULL; own++)
-		if (browser_offers(c->session, a) && page_wants(&p, "", own))
+		if (browser_offers(c->session, a) && pagination_wants(&p, "", own))
 			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
-		if (is_tool(c, cat->all[i]) && page_wants(&p, cat->all[i]->id, 0))
+		if (is_tool(c, cat->all[i]) && pagination_wants(&p, cat->all[i]->id, 0))
 			page_add(&p, template_tool(cat->all[i]));
-	page_end(&p, "tools");
+	pagination_end(&p, "tools");
 }
 
 /* ---- tools/call ---- */
 
-static const char *nearest_tool(struct call *c, const char *name)
+static const char *nearest_tool(struct request *c, const char *name)
 {
 	const struct contract_tool *contract = contract_tools();
-	const struct broker_action *a = NULL;
-	struct near found;
+	const struct browser_proto_action *a = NULL;
+	struct suggest found;
 
-	near_init(&found, name);
+	suggest_init(&found, name);
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
-		near_try(&found, contract[i].name);
+		suggest_try(&found, contract[i].name);
 	while ((a = browser_tool_next(a)) != NULL)
 		if (browser_offers(c->session, a))
-			near_try(&found, a->name);
+			suggest_try(&found, a->name);
 	return found.best != NULL
 		   ? found.best
 		   : tools_nearest(c->session->requestor,
@@ -186,38 +186,38 @@ static const char *nearest_tool(struct call *c, const char *name)
 }
 
 /* C's client may see the template T, which is no tool of its. */
-static void not_as_tool(struct call *c, const struct template *t)
+static void not_as_tool(struct request *c, const struct template *t)
 {
 	enum template_trust trust = session_trust(c->session);
 
 	if ((t->trust & trust) == 0)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown tool \"%s\": its template is for the trust "
 			   "level %s, and yours is %s, which the operator sets "
 			   "by trust_level in your [requestor] section",
 			   t->id, trust_name(t->trust), trust_name(trust));
 	else
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown tool \"%s\": this server publishes no "
 			   "templates as tools (publish_templates, the "
 			   "operator's); run_task_template runs it",
 			   t->id);
 }
 
-static void no_such_tool(struct call *c, const char *name)
+static void no_such_tool(struct request *c, const char *name)
 {
 	const struct template *t =
 	    catalogue_newest(c->session->server->catalogue, name);
-	const char *near = nearest_tool(c, name);
+	const char *suggest = nearest_tool(c, name);
 
 	if (t != NULL && tools_visible(c->session->requestor, t))
 		not_as_tool(c, t);
-	else if (near != NULL)
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+	else if (suggest != NULL)
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown tool \"%.100s\"; did you mean \"%s\"?", name,
-			   near);
+			   suggest);
 	else
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "Unknown tool \"%.100s\"; tools/list names them",
 			   name);
 }
@@ -256,7 +256,7 @@ static int check_plain(struct json_object *args, const char *at,
 }
 
 /* What params.task asks for, into C. False: C has been answered. */
-static bool read_task(struct call *c, struct json_object *task)
+static bool read_task(struct request *c, struct json_object *task)
 {
 	struct json_object *ttl = json_member(task, "ttl");
 	double ms = ttl != NULL ? json_object_get_double(ttl) : 1;
@@ -265,7 +265,7 @@ static bool read_task(struct call *c, struct json_object *task)
 
 	if (!json_object_is_type(task, json_type_object) || !number ||
 	    !(ms >= 1)) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "params.task is an object; its ttl, when it is "
 			   "there, is a number of milliseconds, 1 or more");
 		return false;
@@ -277,7 +277,7 @@ static bool read_task(struct call *c, struct json_object *task)
 }
 
 /* Is C what the tool NAME wants, a task or none? False: C was answered. */
-static bool check_task(struct call *c, const char *name,
+static bool check_task(struct request *c, const char *name,
 		       enum template_task support)
 {
 	struct json_object *task = json_member(c->msg.params, "task");
@@ -285,12 +285,12 @@ static bool check_task(struct call *c, const char *name,
 	if (!mcp_has(c->session->revision, MCP_TASKS))
 		return true; /* a client's that knows no tasks means nothing */
 	if (task == NULL && support == TASK_REQUIRED)
-		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			   "the tool %s is called as a task alone: add "
 			   "params.task",
 			   name);
 	else if (task != NULL && support == TASK_FORBIDDEN)
-		call_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
 			   "the tool %s cannot be called as a task: leave "
 			   "params.task out",
 			   name);
@@ -306,12 +306,12 @@ static enum template_task contract_task(const struct contract_tool *tool)
 		   : TASK_FORBIDDEN;
 }
 
-static void call_contract(struct call *c, const struct contract_tool *tool,
+static void call_contract(struct request *c, const struct contract_tool *tool,
 			  struct json_object *args)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct schema_error err;
-	struct refusal r = {0};
+	struct tool_error r = {0};
 
 	if (!check_task(c, tool->name, contract_task(tool)))
 		return;
@@ -320,15 +320,15 @@ static void call_contract(struct call *c, const struct contract_tool *tool,
 		tool->serve(c, args);
 		return;
 	}
-	contract_invalid(&r, "", &err);
-	call_refuse(c, &r);
+	contract_tools_invalid(&r, "", &err);
+	request_tool_error(c, &r);
 }
 
-static void call_browser(struct call *c, const struct broker_action *action,
+static void call_browser(struct request *c, const struct browser_proto_action *action,
 			 struct json_object *args)
 {
-	const char *why = browser_lacks(c->session->server->config);
-	struct refusal r = {0};
+	const char *errmsg = browser_lacks(c->session->server->config);
+	struct tool_error r = {0};
 
 	if (!check_task(c, action->name, TASK_FORBIDDEN))
 		return;
@@ -336,19 +336,19 @@ static void call_browser(struct call *c, const struct broker_action *action,
 		browser_call(c, action, args);
 		return;
 	}
-	if (why != NULL)
-		refuse(&r, "BROWSER_UNAVAILABLE", NULL,
-		       "there is no browser here: %s", why);
+	if (errmsg != NULL)
+		tool_error_set(&r, "BROWSER_UNAVAILABLE", NULL,
+		       "there is no browser here: %s", errmsg);
 	else
-		refuse(&r, "CALL_NOT_ALLOWED", NULL,
+		tool_error_set(&r, "CALL_NOT_ALLOWED", NULL,
 		       "the operator does not let you use %s: browser_tools in "
 		       "[requestor \"%s\"] says which tools you may, and without "
 		       "it who has templates there may use none",
 		       action->name, c->session->requestor->name);
-	call_refuse(c, &r);
+	request_tool_error(c, &r);
 }
 
-void tools_call(struct call *c)
+void tools_call(struct request *c)
 {
 	const struct contract_tool *contract = contract_tools();
 	struct json_object *args = json_member(c->msg.params, "arguments");
@@ -359,7 +359,7 @@ void tools_call(struct call *c)
 		name = NULL;
 	if (name == NULL || (args != NULL &&
 			     !json_object_is_type(args, json_type_object))) {
-		call_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(c, RPC_INVALID_PARAMS, NULL,
 			   "tools/call needs params.name, a string without "
 			   "\\u0000, and "
 			   "params.arguments, an object when it is there");
@@ -382,5 +382,5 @@ void tools_call(struct call *c)
 	if (t == NULL || !is_tool(c, t))
 		no_such_tool(c, name);
 	else if (check_task(c, name, t->task))
-		contract_call_template(c, t, args);
+		tool_run_by_name(c, t, args);
 }

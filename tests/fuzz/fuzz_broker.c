@@ -21,13 +21,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct asked {
-	struct broker_call *call; /* NULL: it was told, or is forgotten */
+	struct browser_rpc_call *call; /* NULL: it was told, or is forgotten */
 	bool forgotten;
 	unsigned told;
 	uint8_t then; /* what its maker does when it is told */
 } asked[CALLS_MAX];
 
-static struct broker_calls calls;
+static struct browser_rpc calls;
 static size_t n_asked;
 static unsigned char frame[CHAN_FRAME_MAX];
 
@@ -44,7 +44,7 @@ static struct str bytes(size_t n)
 	return s;
 }
 
-/* As broker_forget(). */
+/* As browser_process_forget(). */
 static void forget(uint8_t arg)
 {
 	struct asked *a = n_asked == 0 ? NULL : &asked[arg % n_asked];
@@ -54,15 +54,15 @@ static void forget(uint8_t arg)
 	a->forgotten = true;
 	a->call->done = NULL;
 	if (!a->call->failing && a->call->seq == 0)
-		broker_calls_remove(a->call);
+		browser_rpc_remove(a->call);
 	else if (!a->call->failing)
-		broker_calls_add(&calls, "cancel", json_object_new_object());
+		browser_rpc_add(&calls, "cancel", json_object_new_object());
 	a->call = NULL;
 }
 
 static void ask(uint8_t arg);
 
-static void on_done(void *arg, const struct broker_answer *answer)
+static void on_done(void *arg, const struct browser_rpc_answer *answer)
 {
 	struct asked *a = arg;
 
@@ -97,35 +97,35 @@ static void ask(uint8_t arg)
 		    o, "x",
 		    json_object_new_string_len(text, sizeof(text) - arg));
 	*a = (struct asked){.then = arg / 8};
-	a->call = broker_calls_add(&calls, "navigate", o);
+	a->call = browser_rpc_add(&calls, "navigate", o);
 	a->call->done = on_done;
 	a->call->arg = a;
 	if (arg % 8 == 6) {
 		a->call->code = "BROWSER_BUSY";
-		a->call->why = "busy";
+		a->call->errmsg = "busy";
 	}
 }
 
 static void end(void)
 {
-	broker_calls_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
-	broker_calls_begin(&calls);
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_begin(&calls);
 }
 
 static void send_one(uint8_t arg)
 {
 	(void)arg;
-	if (broker_calls_frame(&calls, frame) > 0)
-		broker_calls_left(&calls);
+	if (browser_rpc_frame(&calls, frame) > 0)
+		browser_rpc_sent(&calls);
 }
 
 static void hear(const void *p, size_t n)
 {
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
-	if (broker_calls_hear(&calls, p, n, &why) == 0)
+	if (browser_rpc_recv(&calls, p, n, &errmsg) == 0)
 		return;
-	assert(why != NULL);
+	assert(errmsg != NULL);
 	end();
 }
 
@@ -158,7 +158,7 @@ static void hear_chunk(uint8_t arg)
 static void hear_rest(uint8_t arg)
 {
 	static const char text[] = "                                \"}}]";
-	struct broker_call *c = calls.coming;
+	struct browser_rpc_call *c = calls.coming;
 	size_t n = c == NULL ? 0 : c->total - buf_len(&c->answer);
 
 	(void)arg;
@@ -179,7 +179,7 @@ static void die(uint8_t arg)
 static void refuse(uint8_t arg)
 {
 	(void)arg;
-	broker_calls_fail_refused(&calls);
+	browser_rpc_fail_refused(&calls);
 }
 
 static void (*const steps[])(uint8_t arg) = {
@@ -188,8 +188,8 @@ static void (*const steps[])(uint8_t arg) = {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	broker_calls_init(&calls);
-	broker_calls_begin(&calls);
+	browser_rpc_init(&calls);
+	browser_rpc_begin(&calls);
 	n_asked = 0;
 	input = data;
 	left = size;
@@ -200,11 +200,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	while (calls.n > 0) { /* who is told may ask again */
 		end();
-		broker_calls_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
+		browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
 	}
 	for (size_t i = 0; i < n_asked; i++)
 		assert(asked[i].forgotten || asked[i].told == 1);
 	assert(calls.unsent == 0 && calls.coming == NULL);
-	broker_calls_fini(&calls);
+	browser_rpc_fini(&calls);
 	return 0;
 }

@@ -37,7 +37,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct broker broker;
+static struct browser broker;
 static int supervisor, starter, names = -1; /* our ends */
 static int to_broker = -1, from_broker = -1; /* Chromium's */
 static int watch = -1, connections = -1;
@@ -90,11 +90,11 @@ static void chromium_gone(void)
 	said = (struct buf){0};
 }
 
-static void note(uint32_t start, enum starter_note_kind kind, int fd)
+static void note(uint32_t start, enum chromium_starter_event_kind kind, int fd)
 {
-	struct starter_note n = {.kind = kind, .start = start, .value = 77};
+	struct chromium_starter_event n = {.kind = kind, .start = start, .value = 77};
 
-	(void)pass_send(starter, &n, sizeof(n), fd, MSG_DONTWAIT);
+	(void)fdpass_send(starter, &n, sizeof(n), fd, MSG_DONTWAIT);
 	if (fd >= 0)
 		close(fd);
 }
@@ -111,10 +111,10 @@ static void begin_chromium(uint32_t start)
 	from_broker = in[0];
 	to_broker = out[1];
 	watch = pair[1];
-	note(start, STARTER_TO, in[1]);
-	note(start, STARTER_FROM, out[0]);
-	note(start, STARTER_LISTENER, listener[0]);
-	note(start, STARTER_WORLD, pair[0]);
+	note(start, CHROMIUM_STARTER_TO, in[1]);
+	note(start, CHROMIUM_STARTER_FROM, out[0]);
+	note(start, CHROMIUM_STARTER_LISTENER, listener[0]);
+	note(start, CHROMIUM_STARTER_WORLD, pair[0]);
 	connections = listener[1]; /* nothing ever comes */
 }
 
@@ -122,10 +122,10 @@ static uint32_t last_start;
 
 static void obey_orders(void)
 {
-	struct starter_order o;
+	struct chromium_starter_request o;
 
 	while (recv(starter, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o)) {
-		if (o.kind == STARTER_START) {
+		if (o.kind == CHROMIUM_STARTER_START) {
 			last_start = o.start;
 			begin_chromium(o.start);
 		} else {
@@ -164,12 +164,12 @@ static void hear_answers(void)
 	static char frame[CHAN_FRAME_MAX];
 	static uint32_t seq;
 	static bool ok;
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 	ssize_t n;
 
 	while ((n = chan_recv_now(supervisor, frame)) > 0) {
-		assert(msg_get(&m, frame, (size_t)n, &why) == 0);
+		assert(msg_get(&m, frame, (size_t)n, &errmsg) == 0);
 		if (m.type == MSG_ANSWER) {
 			assert(answer_left == 0);
 			seq = m.answer.seq;
@@ -377,7 +377,7 @@ static void tell_anything(uint8_t arg)
 
 static void end_one(uint8_t arg)
 {
-	struct watch_note n = {.kind = 1 + arg % 3, .used = arg, .allowed = 9};
+	struct chromium_init_event n = {.kind = 1 + arg % 3, .used = arg, .allowed = 9};
 
 	if (watch >= 0)
 		(void)!send(watch, &n, sizeof(n), MSG_DONTWAIT);
@@ -386,13 +386,13 @@ static void end_one(uint8_t arg)
 static void die(uint8_t arg)
 {
 	if (arg % 2 == 0)
-		note(last_start, STARTER_ENDED, -1);
+		note(last_start, CHROMIUM_STARTER_ENDED, -1);
 	chromium_gone();
 }
 
 static void fail_to_start(uint8_t arg)
 {
-	note(last_start + arg % 2, STARTER_FAILED, -1);
+	note(last_start + arg % 2, CHROMIUM_STARTER_FAILED, -1);
 }
 
 /* ---- what the supervisor says ---- */
@@ -416,19 +416,19 @@ static void send_call(const char *tool, struct json_object *body)
 	json_object_put(body);
 }
 
-static struct json_object *some_args(const struct broker_action *a, uint8_t arg)
+static struct json_object *some_args(const struct browser_proto_action *a, uint8_t arg)
 {
 	struct json_object *o = json_object_new_object();
 
-	for (const struct broker_arg *p = a->args; p->name != NULL; p++) {
-		if (p->type == BROKER_TAB_ID && tab_id[0] != '\0')
+	for (const struct browser_proto_arg *p = a->args; p->name != NULL; p++) {
+		if (p->type == BROWSER_PROTO_TAB_ID && tab_id[0] != '\0')
 			json_object_object_add(
 			    o, p->name, json_object_new_string(tab_id));
-		else if (p->type == BROKER_SESSION_ID && arg >= 128 &&
+		else if (p->type == BROWSER_PROTO_SESSION_ID && arg >= 128 &&
 			 session_id[0] != '\0')
 			json_object_object_add(
 			    o, p->name, json_object_new_string(session_id));
-		else if (p->type == BROKER_STRING &&
+		else if (p->type == BROWSER_PROTO_STRING &&
 			 (p->required || arg % 3 == 0))
 			json_object_object_add(
 			    o, p->name,
@@ -470,9 +470,9 @@ static void call(uint8_t arg)
 	size_t n = 0;
 	struct str who = bytes(1);
 
-	while (broker_actions[n].name != NULL)
+	while (browser_proto_actions[n].name != NULL)
 		n++;
-	const struct broker_action *a = &broker_actions[arg % n];
+	const struct browser_proto_action *a = &browser_proto_actions[arg % n];
 
 	send_call(a->name, with_hosts(body_of(who.n > 0 ? (uint8_t)who.p[0] : 0,
 					      some_args(a, arg))));
@@ -484,13 +484,13 @@ static void call_anything(uint8_t arg)
 	struct json_object *o = unpack(s.p, s.n);
 	size_t n = 0;
 
-	while (broker_actions[n].name != NULL)
+	while (browser_proto_actions[n].name != NULL)
 		n++;
 	if (o != NULL && arg % 2 == 0)
 		o = with_hosts(body_of(arg, o));
 	if (o != NULL)
 		send_call(arg % 5 == 0 ? "nothing"
-				       : broker_actions[arg % n].name,
+				       : browser_proto_actions[arg % n].name,
 			  o);
 }
 
@@ -549,7 +549,7 @@ static void begin(void)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, lookups) != 0)
 		abort();
 	log_set_level(LOG_LEVEL_ERROR);
-	broker = (struct broker){.limits = {.sessions = 8,
+	broker = (struct browser){.limits = {.sessions = 8,
 					    .tabs = 12,
 					    .tabs_per_session = 4,
 					    .session_idle_ms = 600000,
@@ -564,7 +564,7 @@ static void begin(void)
 	broker.resolver =
 	    resolver_new(broker.base, lookups[0], false, on_lost, NULL);
 	broker.chromium = chromium_new(&broker, "/bin/sh", orders[0]);
-	broker.wire = wire_new(&broker, wire[0]);
+	broker.wire = rpc_server_new(&broker, wire[0]);
 	memset(answered, 0, sizeof(answered));
 	seqs = last_start = ids = 0;
 	tab_id[0] = session_id[0] = '\0';
@@ -593,7 +593,7 @@ static void end(void)
 	       broker.hooks == NULL);
 	chromium_free(broker.chromium);
 	resolver_free(broker.resolver);
-	wire_free(broker.wire);
+	rpc_server_free(broker.wire);
 	event_base_free(broker.base);
 	chromium_gone();
 	buf_fini(&answer);

@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct broker broker;
+static struct browser broker;
 static struct session session = {
     .b = &broker, .requestor = (char *)"a", .context = (char *)"CTX"};
 

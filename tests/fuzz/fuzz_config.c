@@ -25,9 +25,9 @@ static char *printed(const struct config *c)
 static void again(const struct config *c)
 {
 	struct config *d = config_new(0);
-	char why[200], *first = printed(c), *second;
+	char errmsg[200], *first = printed(c), *second;
 	int rc =
-	    config_read_text(d, "f", first, strlen(first), why, sizeof(why));
+	    config_read_text(d, "f", first, strlen(first), errmsg, sizeof(errmsg));
 
 	assert(rc == 0);
 	second = printed(d);
@@ -40,13 +40,13 @@ static void again(const struct config *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct config *c = config_new(0);
-	char why[200] = "";
-	int rc = config_read_text(c, "f", (const char *)data, size, why,
-				  sizeof(why));
+	char errmsg[200] = "";
+	int rc = config_read_text(c, "f", (const char *)data, size, errmsg,
+				  sizeof(errmsg));
 	bool whole =
 	    true; /* a token is not printed, so it does not come back */
 
-	assert((rc == 0) == (*why == '\0'));
+	assert((rc == 0) == (*errmsg == '\0'));
 	for (size_t i = 0; rc == 0 && i < c->n_requestors; i++)
 		whole = whole && c->requestors[i].token_sha256 == NULL;
 	if (rc == 0 && whole && size < SHORT && memchr(data, ';', size) == NULL)

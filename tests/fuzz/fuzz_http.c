@@ -40,7 +40,7 @@ static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
 	struct http_parse *p = http_parse_new(BODY_MAX);
 	struct buf out = {0};
 	int requests = 0, turn = 0;
-	const char *why;
+	const char *errmsg;
 
 	for (size_t at = 0; at < n && requests < REQUESTS_MAX;) {
 		size_t len = sizes[turn++ % 3], used;
@@ -50,10 +50,10 @@ static struct buf read_in(const char *data, size_t n, const size_t sizes[3])
 		used = http_parse_add(p, data + at, len);
 		at += used;
 		if (http_parse_step(p) == HTTP_BAD) {
-			int status = http_parse_fault(p, &why);
+			int status = http_parse_fault(p, &errmsg);
 
-			must(status >= 400 && status < 600 && *why != '\0');
-			buf_printf(&out, "bad %d %s\n", status, why);
+			must(status >= 400 && status < 600 && *errmsg != '\0');
+			buf_printf(&out, "bad %d %s\n", status, errmsg);
 			break;
 		}
 		if (http_parse_step(p) == HTTP_WHOLE) {

@@ -21,8 +21,8 @@ static bool any(void *arg, uint32_t first)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct idrange_view v = {{NULL}};
-	struct idrange_taken t = {.why = ""};
+	struct id_range_view v = {{NULL}};
+	struct id_range_taken t = {.errmsg = ""};
 	uint32_t first;
 	char *text;
 
@@ -30,13 +30,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	text = calloc(1, size);
 	memcpy(text, data + 1, size - 1);
-	v.text[data[0] % IDRANGE_FILES] = text;
-	first = idrange_pick(&v, data[0], any, NULL);
+	v.text[data[0] % ID_RANGE_FILES] = text;
+	first = id_range_pick(&v, data[0], any, NULL);
 	if (first != 0)
-		assert(idrange_is_free(&v, first, IDRANGE_BLOCK, &t));
-	first = idrange_spare(&v, &t);
-	assert(first == 0 || idrange_is_free(&v, first, 1, &t));
-	assert(memchr(t.why, 0, sizeof(t.why)) != NULL);
+		assert(id_range_is_free(&v, first, ID_RANGE_BLOCK, &t));
+	first = id_range_spare(&v, &t);
+	assert(first == 0 || id_range_is_free(&v, first, 1, &t));
+	assert(memchr(t.errmsg, 0, sizeof(t.errmsg)) != NULL);
 	free(text);
 	return 0;
 }

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char entry[] = "main";
 	const struct template t = {.entry = entry, .runtime = RUNTIME_PROGRAM};
-	struct findings f = {0};
+	struct diagnostics f = {0};
 
 	make_dir();
 	put(data, size);
@@ -57,10 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *text = f.all[i].text;
 
 		assert(strcmp(f.all[i].file, entry) == 0);
-		assert(f.all[i].level == FINDING_ERROR);
+		assert(f.all[i].level == DIAGNOSTIC_ERROR);
 		assert(strlen(text) > 10 && utf8_ok(text, strlen(text)));
 		assert(strpbrk(text, "\n\r\x1b") == NULL);
 	}
-	findings_fini(&f);
+	diagnostics_fini(&f);
 	return 0;
 }

@@ -9,25 +9,25 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Each member and, if it is a string, its characters; objects within too. */
-static void walk(struct jtext v)
+static void walk(struct json_view v)
 {
-	struct jtext key, value;
+	struct json_view key, value;
 	size_t at = 0;
 
-	while (jtext_next(v, &at, &key, &value)) {
+	while (json_view_next(v, &at, &key, &value)) {
 		char *out = malloc(key.n + value.n);
 		uint64_t n;
 
 		if (out == NULL || at > v.n || value.n == 0)
 			abort();
-		if (jtext_unquote(key, out) > key.n)
+		if (json_view_unquote(key, out) > key.n)
 			abort();
-		if (jtext_is_string(value) &&
-		    jtext_unquote(value, out) > value.n)
+		if (json_view_is_string(value) &&
+		    json_view_unquote(value, out) > value.n)
 			abort();
-		(void)jtext_uint(value, &n);
+		(void)json_view_uint(value, &n);
 		free(out);
-		if (jtext_is_object(value))
+		if (json_view_is_object(value))
 			walk(value);
 	}
 }
@@ -35,17 +35,17 @@ static void walk(struct jtext v)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy = malloc(size + 1); /* so that a byte too far is seen */
-	struct jtext v;
-	const char *why;
+	struct json_view v;
+	const char *errmsg;
 	size_t at;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, data, size);
-	if (jtext_check((struct jtext){copy, size}, &v, &why, &at)) {
-		if (jtext_is_object(v))
+	if (json_view_check((struct json_view){copy, size}, &v, &errmsg, &at)) {
+		if (json_view_is_object(v))
 			walk(v);
-	} else if (why == NULL || at > size) {
+	} else if (errmsg == NULL || at > size) {
 		abort();
 	}
 	free(copy);

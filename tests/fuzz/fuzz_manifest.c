@@ -11,15 +11,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is said of it beside must have a place in it as well. */
-static void lint(const char *text, size_t len, struct findings *f)
+static void lint(const char *text, size_t len, struct diagnostics *f)
 {
 	struct json_object *tree = NULL;
 
 	if (json_parse(&tree, text, len, NULL) < 0)
 		return;
 	manifest_lint(tree, f);
-	findings_place(f, MANIFEST_FILE, text, len);
-	findings_sort(f);
+	diagnostics_place(f, MANIFEST_FILE, text, len);
+	diagnostics_sort(f);
 	for (size_t i = 0; i < f->n; i++)
 		assert(f->all[i].line > 0 && f->all[i].column > 0);
 	json_object_put(tree);
@@ -27,22 +27,22 @@ static void lint(const char *text, size_t len, struct findings *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct findings f = {0};
+	struct diagnostics f = {0};
 	struct template *t = manifest_parse((const char *)data, size, &f);
-	char why[200];
+	char errmsg[200];
 
-	assert((t == NULL) == (findings_errors(&f) > 0));
-	findings_sort(&f);
-	findings_first(&f, why, sizeof(why));
+	assert((t == NULL) == (diagnostics_errors(&f) > 0));
+	diagnostics_sort(&f);
+	diagnostics_first(&f, errmsg, sizeof(errmsg));
 	for (size_t i = 0; i < f.n; i++) {
 		assert(strcmp(f.all[i].file, MANIFEST_FILE) == 0);
 		assert(f.all[i].line > 0 && f.all[i].column > 0);
 		assert(f.all[i].line <= size + 1 && f.all[i].column <= size + 1);
 	}
 	lint((const char *)data, size, &f);
-	findings_fini(&f);
+	diagnostics_fini(&f);
 	if (t == NULL) {
-		assert(strncmp(why, MANIFEST_FILE ":", 14) == 0);
+		assert(strncmp(errmsg, MANIFEST_FILE ":", 14) == 0);
 		return 0;
 	}
 	assert(t->id != NULL && strlen(t->id) <= 64 && t->inputs != NULL);

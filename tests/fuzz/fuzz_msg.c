@@ -19,8 +19,8 @@ static void must(bool holds)
 		abort();
 }
 
-/* msgpack-c may read what scan_frame() let pass: it claims no more than is. */
-static void same_element(const struct scan_field *f, const msgpack_object *o)
+/* msgpack-c may read what msgpack_scan_frame() let pass: it claims no more than is. */
+static void same_element(const struct msgpack_scan_field *f, const msgpack_object *o)
 {
 	if (f->p == NULL) {
 		must(o->type == MSGPACK_OBJECT_POSITIVE_INTEGER);
@@ -35,11 +35,11 @@ static void same_element(const struct scan_field *f, const msgpack_object *o)
 /* Both readers agree on FRAME, a flat array. */
 static void agree(const void *frame, size_t len, msgpack_unpacked *u)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
 	size_t count, off = 0;
 
-	must(scan_frame(f, &count, frame, len, &why) == 0);
+	must(msgpack_scan_frame(f, &count, frame, len, &errmsg) == 0);
 	must(msgpack_unpack_next(u, frame, len, &off) ==
 	     MSGPACK_UNPACK_SUCCESS);
 	must(off == len && u->data.type == MSGPACK_OBJECT_ARRAY);
@@ -52,11 +52,11 @@ static void same_again(const struct msg *m, const msgpack_object *meant)
 {
 	static unsigned char frame[CHAN_FRAME_MAX];
 	size_t len = msg_put(frame, m);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 	msgpack_unpacked u;
 	struct msg back;
 
-	must(msg_get(&back, frame, len, &why) == 0 && why == NULL);
+	must(msg_get(&back, frame, len, &errmsg) == 0 && errmsg == NULL);
 	must(back.type == m->type);
 	msgpack_unpacked_init(&u);
 	agree(frame, len, &u);
@@ -66,8 +66,8 @@ static void same_again(const struct msg *m, const msgpack_object *meant)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct scan_field f[SCAN_FIELDS_MAX];
-	const char *why = NULL;
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg = NULL;
 	size_t count;
 	msgpack_unpacked u;
 	struct msg m;
@@ -75,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > CHAN_FRAME_MAX)
 		return 0;
-	rc = msg_get(&m, data, size, &why);
-	must((rc == 0) == (why == NULL));
-	if (scan_frame(f, &count, data, size, &why) < 0) {
+	rc = msg_get(&m, data, size, &errmsg);
+	must((rc == 0) == (errmsg == NULL));
+	if (msgpack_scan_frame(f, &count, data, size, &errmsg) < 0) {
 		must(rc < 0);
 		return 0;
 	}

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (*uri != '\0')
 		*uri++ = '\0';
-	(void)own_uri_parse(uri);
+	(void)resource_uri_parse(uri);
 	parts(text, PLACEHOLDER_URI);
 	parts(text, PLACEHOLDER_PROMPT);
 	good = placeholder_uri_fault(text) == NULL;

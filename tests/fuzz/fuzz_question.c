@@ -9,42 +9,42 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void answer(const struct question *q, struct json_object *result)
+static void answer(const struct input_request *q, struct json_object *result)
 {
 	struct schema_budget budget = {.allowed = SCHEMA_STEPS_INLINE};
-	struct refusal r = {0};
+	struct tool_error r = {0};
 	struct json_object *a;
 
 	if (!json_object_is_type(result, json_type_object))
 		return;
-	a = question_answer(q, result, &budget, &r);
+	a = input_request_result(q, result, &budget, &r);
 	assert((a == NULL) == (r.code != NULL));
 	json_object_put(a);
-	refusal_fini(&r);
+	tool_error_fini(&r);
 }
 
 /* {"ask": params, "result": …} */
-static void question(enum worker_ask_kind kind, struct json_object *o)
+static void question(enum worker_question_kind kind, struct json_object *o)
 {
-	struct worker_ask ask = {
+	struct worker_question ask = {
 	    .seq = 1, .kind = kind, .params = json_member(o, "ask")};
 	struct session s = {.revision = MCP_2025_11_25,
 			    .client = json_member(o, "client")};
-	struct refusal r = {0};
-	struct question q;
+	struct tool_error r = {0};
+	struct input_request q;
 
 	if (!json_object_is_type(ask.params, json_type_object))
 		return;
-	if (question_init(&q, &ask, &r)) {
+	if (input_request_init(&q, &ask, &r)) {
 		assert(q.timeout_ms > 0 && r.code == NULL);
-		(void)question_lacks(&q, &s);
-		json_object_put(question_params(&q, &s, "run_1"));
+		(void)input_request_missing(&q, &s);
+		json_object_put(input_request_params(&q, &s, "run_1"));
 		answer(&q, json_member(o, "result"));
 	} else {
 		assert(r.code != NULL && r.details != NULL);
 	}
-	question_fini(&q);
-	refusal_fini(&r);
+	input_request_fini(&q);
+	tool_error_fini(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,8 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json_parse(&o, (const char *)data, size, NULL) < 0)
 		return 0;
-	question(WORKER_ASK_ELICIT, o);
-	question(WORKER_ASK_SAMPLE, o);
+	question(WORKER_QUESTION_ELICIT, o);
+	question(WORKER_QUESTION_SAMPLE, o);
 	json_object_put(o);
 	return 0;
 }

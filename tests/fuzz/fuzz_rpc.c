@@ -45,11 +45,11 @@ static void check_shape(const struct rpc_msg *m)
 /* An answer parses as a response that carries the same id. */
 static void check_answer(const struct rpc_msg *m)
 {
-	const char *why = m->text[0] != '\0' ? m->text : "unknown";
+	const char *errmsg = m->text[0] != '\0' ? m->text : "unknown";
 	struct rpc_msg answer;
 	struct buf out = {0};
 
-	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, why, m->root) ==
+	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, errmsg, m->root) ==
 	     0);
 	must(memchr(buf_data(&out), '\n', buf_len(&out)) == NULL);
 	rpc_parse(&answer, buf_data(&out), buf_len(&out));

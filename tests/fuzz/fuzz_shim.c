@@ -29,7 +29,7 @@ _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 			 .pipes = {-1, -1, -1, -1, -1, -1}};
 	int ends[2];
 
-	if (dup2(sock, CREW_RUN_FD) < 0 || pipe(ends) != 0 ||
+	if (dup2(sock, ZYGOTE_PROTO_RUN_FD) < 0 || pipe(ends) != 0 ||
 	    fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
 		abort();
 	s.pipes.lines = ends[0];
@@ -38,7 +38,7 @@ _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 
 		if (write(ends[1], data + at, n) != (ssize_t)n)
 			abort();
-		while (shim_hear(&s, SHIM_LINES))
+		while (shim_recv(&s, SHIM_LINES))
 			;
 	}
 	close(ends[1]);
@@ -63,12 +63,12 @@ static void hear(int sock)
 	static uint8_t frame[CHAN_FRAME_MAX];
 	uint64_t owed = 0;
 	bool artifact = false;
-	const char *why;
+	const char *errmsg;
 	struct msg m;
 	ssize_t n;
 
 	while ((n = chan_recv(sock, frame)) > 0) {
-		if (msg_get(&m, frame, (size_t)n, &why) < 0)
+		if (msg_get(&m, frame, (size_t)n, &errmsg) < 0)
 			abort();
 		switch (m.type) {
 		case MSG_ARTIFACT:

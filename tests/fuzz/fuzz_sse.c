@@ -53,7 +53,7 @@ static struct reader readers[CONNS];
 static struct open open_streams[STREAMS];
 static struct http_conn *came; /* a request did, by this */
 static int last_tag;
-static uint64_t ended[HTTP_KEPT_MAX]; /* the newest, by number */
+static uint64_t ended[HTTP_REPLAY_MAX]; /* the newest, by number */
 static size_t n_ended;
 
 /* ---- the server's side ---- */
@@ -238,7 +238,7 @@ static void say(struct open *o, const char *kind, size_t pad, bool last)
 	if (last) {
 		memmove(ended + 1, ended, sizeof(ended) - sizeof(*ended));
 		ended[0] = st->sse.number;
-		n_ended += n_ended < HTTP_KEPT_MAX;
+		n_ended += n_ended < HTTP_REPLAY_MAX;
 		o->st = NULL;
 		http_stream_ops.answer(session, st, buf_data(&text),
 				       buf_len(&text));
@@ -334,11 +334,11 @@ static void check_ended(void)
 		struct reader *r = &readers[0];
 		struct http_stream *st;
 
-		TAILQ_FOREACH(st, &session->kept, kept)
+		TAILQ_FOREACH(st, &session->replayable, replayable)
 			if (st->sse.number == ended[i])
 				break;
 		if (st == NULL) {
-			assert(bytes > HTTP_KEPT_BYTES / 2);
+			assert(bytes > HTTP_REPLAY_BYTES / 2);
 			return;
 		}
 		bytes += st->sse.bytes;
@@ -377,7 +377,7 @@ static void end(void)
 	turn();
 	assert(pool.n == 0 && pool.held.unread == 0 && pool.held.bodies == 0);
 	assert(sessions.n == 0 && sessions.n_read == 0 && sessions.ended_bytes == 0);
-	assert(requestor.http.unread == 0 && requestor.http_live == 0 &&
+	assert(requestor.http.unread == 0 && requestor.http_open_streams == 0 &&
 	       requestor.http_live_bytes == 0 && requestor.http_streams == 0);
 }
 

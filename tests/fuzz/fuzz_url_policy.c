@@ -22,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *url = xstrndup((const char *)data, size);
 	struct url_place remote, local;
-	const char *why = url_policy_url(url, URL_REMOTE, &remote);
+	const char *errmsg = url_policy_url(url, URL_REMOTE, &remote);
 
-	if (why == NULL) {
+	if (errmsg == NULL) {
 		must(url_policy_url(url, URL_LOCAL, &local) == NULL);
 		must(strcmp(remote.host, local.host) == 0 &&
 		     remote.port == local.port);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     url_policy_port(remote.port, URL_REMOTE) == NULL);
 		must(strncasecmp(url, "http", 4) == 0);
 	} else {
-		must(strlen(why) > 3);
+		must(strlen(errmsg) > 3);
 	}
 	free(url);
 	return 0;

@@ -13,16 +13,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_arg(struct call *c, const struct broker_arg *a)
+static void check_arg(struct call *c, const struct browser_proto_arg *a)
 {
 	const char *s;
 
-	if (a->type == BROKER_INTEGER)
+	if (a->type == BROWSER_PROTO_INTEGER)
 		assert(arg_int(c, a->name) >= a->min || !a->has_value);
-	if (a->type == BROKER_INTEGER)
+	if (a->type == BROWSER_PROTO_INTEGER)
 		assert(arg_int(c, a->name) <= a->max);
 	s = arg_str(c, a->name);
-	if (a->type == BROKER_STRING && s != NULL)
+	if (a->type == BROWSER_PROTO_STRING && s != NULL)
 		assert(strlen(s) >= (size_t)a->min &&
 		       strlen(s) <= (size_t)a->max);
 	if (a->required)
@@ -31,14 +31,14 @@ static void check_arg(struct call *c, const struct broker_arg *a)
 
 static void check_call(const char *tool, struct json_object *body)
 {
-	struct call c = {.action = broker_action(tool)};
+	struct call c = {.action = browser_proto_action(tool)};
 
 	if (c.action == NULL)
 		return;
 	if (args_take(&c, body) == 0) {
 		assert(c.fault.code == NULL);
-		assert(strlen(c.requestor) <= BROKER_REQUESTOR_MAX);
-		for (const struct broker_arg *a = c.action->args; a->name; a++)
+		assert(strlen(c.requestor) <= BROWSER_PROTO_REQUESTOR_MAX);
+		for (const struct browser_proto_arg *a = c.action->args; a->name; a++)
 			check_arg(&c, a);
 	} else {
 		assert(c.fault.code != NULL && c.fault.message != NULL);
@@ -53,10 +53,10 @@ static void check_call(const char *tool, struct json_object *body)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct wire_parse p = {0};
+	struct rpc_server_parse p = {0};
 	struct json_object *body;
 	uint32_t last = 0;
-	const char *why;
+	const char *errmsg;
 	int rc = 0;
 
 	while (rc >= 0 && size >= 2) {
@@ -65,11 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2;
 		size -= 2;
 		n = n < size ? n : size;
-		rc = wire_parse(&p, data, n, &body, &why);
+		rc = rpc_server_parse(&p, data, n, &body, &errmsg);
 		data += n;
 		size -= n;
 		assert((rc > 0) == (body != NULL));
-		assert(rc >= 0 || (why != NULL && *why != '\0'));
+		assert(rc >= 0 || (errmsg != NULL && *errmsg != '\0'));
 		if (rc <= 0)
 			continue;
 		assert(p.seq > last);
@@ -77,6 +77,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_call(p.tool, body);
 		json_object_put(body);
 	}
-	wire_parse_fini(&p);
+	rpc_server_parse_fini(&p);
 	return 0;
 }

@@ -34,7 +34,7 @@ static int last_errno;
 
 static void say(const void *bytes, size_t len)
 {
-	(void)!send(CREW_RUN_FD, bytes, len, MSG_NOSIGNAL);
+	(void)!send(ZYGOTE_PROTO_RUN_FD, bytes, len, MSG_NOSIGNAL);
 }
 
 static size_t from_hex(unsigned char *to, const char *hex)
@@ -66,7 +66,7 @@ static void pass(int type, const void *what, size_t len)
 	c->cmsg_type = type;
 	c->cmsg_len = CMSG_LEN(len);
 	memcpy(CMSG_DATA(c), what, len);
-	last_errno = sendmsg(CREW_RUN_FD, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
+	last_errno = sendmsg(ZYGOTE_PROTO_RUN_FD, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 static void tell(void)
@@ -215,7 +215,7 @@ static void fuzz(uint64_t seed)
 		else
 			say_legal(random_to(12) == 0);
 		if (random_to(4) == 0)
-			recv(CREW_RUN_FD, in, sizeof(in), MSG_DONTWAIT);
+			recv(ZYGOTE_PROTO_RUN_FD, in, sizeof(in), MSG_DONTWAIT);
 	}
 	if (random_to(2) == 0)
 		say(result, sizeof(result) - 1);
@@ -224,14 +224,14 @@ static void fuzz(uint64_t seed)
 		raise(SIGSEGV);
 		break;
 	case 1:
-		shutdown(CREW_RUN_FD, (int)random_to(3));
+		shutdown(ZYGOTE_PROTO_RUN_FD, (int)random_to(3));
 		pause();
 		break;
 	case 2:
 		pause();
 		break;
 	case 3:
-		close(CREW_RUN_FD);
+		close(ZYGOTE_PROTO_RUN_FD);
 		pause();
 		break;
 	default:
@@ -245,7 +245,7 @@ static uint64_t seed_of_inputs(void)
 	static const char key[] = "\"seed\":";
 	char *at = memmem(order, sizeof(order), key, strlen(key));
 
-	while (at == NULL && recv(CREW_RUN_FD, order, FRAME_MAX, 0) > 0)
+	while (at == NULL && recv(ZYGOTE_PROTO_RUN_FD, order, FRAME_MAX, 0) > 0)
 		at = memmem(order, sizeof(order), key, strlen(key));
 	return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
@@ -337,11 +337,11 @@ static bool obey(const char *line)
 	} else if (strcmp(line, "told") == 0) {
 		tell();
 	} else if (strcmp(line, "shut rd") == 0) {
-		shutdown(CREW_RUN_FD, SHUT_RD);
+		shutdown(ZYGOTE_PROTO_RUN_FD, SHUT_RD);
 	} else if (strcmp(line, "shut wr") == 0) {
-		shutdown(CREW_RUN_FD, SHUT_WR);
+		shutdown(ZYGOTE_PROTO_RUN_FD, SHUT_WR);
 	} else if (strcmp(line, "hangup") == 0) {
-		close(CREW_RUN_FD);
+		close(ZYGOTE_PROTO_RUN_FD);
 	} else if (strcmp(line, "tick") == 0) {
 		tick();
 	} else if (strcmp(line, "fuzz") == 0) {
@@ -361,7 +361,7 @@ static bool obey(const char *line)
 
 static void misbehave(void)
 {
-	ssize_t n = recv(CREW_RUN_FD, order, FRAME_MAX, 0);
+	ssize_t n = recv(ZYGOTE_PROTO_RUN_FD, order, FRAME_MAX, 0);
 	char *at = n > 0 ? memmem(order, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
 	char *line = at == NULL ? NULL : strtok(at + strlen(SCRIPT), "\n");
 

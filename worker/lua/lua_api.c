@@ -190,7 +190,7 @@ static int run_reply(lua_State *L)
 	return 1;
 }
 
-bool lua_run_is_reply(lua_State *L, int idx)
+bool lua_api_is_reply(lua_State *L, int idx)
 {
 	bool is;
 
@@ -245,7 +245,7 @@ static const luaL_Reg base64[] = {
     {NULL, NULL},
 };
 
-void lua_run_open(lua_State *L)
+void lua_api_open(lua_State *L)
 {
 	lua_steps_open(L);
 	lua_createtable(L, 0, 1);
@@ -267,17 +267,17 @@ void lua_run_open(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &run_table);
 }
 
-void lua_run_push(lua_State *L)
+void lua_api_push(lua_State *L)
 {
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &run_table);
 }
 
-void lua_run_begin(lua_State *L, const struct msg_run *r)
+void lua_api_begin(lua_State *L, const struct msg_run *r)
 {
 	deadline_us = clock_mono_us() + (int64_t)r->timeout_ms * 1000;
 	lua_artifact_limit(r->artifact_bytes);
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
-	lua_run_push(L);
+	lua_api_push(L);
 	lua_pushlstring(L, r->run_id.p, r->run_id.n);
 	lua_setfield(L, -2, "id");
 	lua_pushlstring(L, r->template_id.p, r->template_id.n);

@@ -8,14 +8,14 @@
 
 #include "ipc/msg.h"
 
-void lua_run_open(lua_State *L); /* in the zygote */
+void lua_api_open(lua_State *L); /* in the zygote */
 
 /* In the worker: R's names, times and limits are this run's. */
-void lua_run_begin(lua_State *L, const struct msg_run *r);
+void lua_api_begin(lua_State *L, const struct msg_run *r);
 
-void lua_run_push(lua_State *L);
+void lua_api_push(lua_State *L);
 
 /* Is the value at IDX what run.reply() returned? */
-bool lua_run_is_reply(lua_State *L, int idx);
+bool lua_api_is_reply(lua_State *L, int idx);
 
 #endif

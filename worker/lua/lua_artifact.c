@@ -53,7 +53,7 @@ static void send_lost(struct str name, size_t size)
 	m.lost.size = size;
 	m.lost.name = name;
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
 static int over_limit(lua_State *L, uint64_t would_use)
@@ -109,10 +109,10 @@ static int get_answer(lua_State *L, size_t size)
 	struct msg m;
 	size_t at;
 
-	link_recv(&m);
+	channel_recv(&m);
 	while (m.type != MSG_ANSWER || m.answer.seq != 0) {
-		asks_take(&m);
-		link_recv(&m);
+		lua_questions_take(&m);
+		channel_recv(&m);
 	}
 	if (!m.answer.ok) {
 		used -= size;
@@ -144,6 +144,6 @@ int lua_artifact_artifact(lua_State *L)
 	}
 	used += data.n;
 	progress_flush();
-	link_send_body(&m, data.p, data.n);
+	channel_send_body(&m, data.p, data.n);
 	return get_answer(L, data.n);
 }

@@ -28,12 +28,12 @@ enum asker { ELICIT, SAMPLE, CALL };
 static bool has_room(void *arg)
 {
 	(void)arg;
-	return asks_room();
+	return lua_questions_have_space();
 }
 
 static bool is_answered(void *arg)
 {
-	return asks_answered(arg);
+	return lua_questions_answered(arg);
 }
 
 /* Push the answer, a light userdata at 1, as a value. */
@@ -41,7 +41,7 @@ static int decode(lua_State *L)
 {
 	bool ok;
 	size_t n;
-	const char *p = asks_answer(lua_touserdata(L, 1), &ok, &n);
+	const char *p = lua_questions_answer(lua_touserdata(L, 1), &ok, &n);
 
 	if (p == NULL)
 		return lua_error_memory(L);
@@ -89,16 +89,16 @@ static int heard(lua_State *L, int status, lua_KContext ctx)
 	int rc;
 
 	(void)status;
-	if (!asks_answered(a)) {
-		asks_drop(a);
+	if (!lua_questions_answered(a)) {
+		lua_questions_drop(a);
 		lua_sched_check(L);
 		return lua_error_cancelled(L);
 	}
-	(void)asks_answer(a, &ok, &n);
+	(void)lua_questions_answer(a, &ok, &n);
 	lua_pushcfunction(L, decode);
 	lua_pushlightuserdata(L, a);
 	rc = lua_pcall(L, 1, 1, 0);
-	asks_done(a);
+	lua_questions_done(a);
 	if (rc != LUA_OK)
 		return lua_error(L);
 	return ok ? 1 : raise(L);
@@ -116,7 +116,7 @@ static struct ask *send_it(lua_State *L, enum asker asker)
 		m.input.kind =
 		    asker == ELICIT ? MSG_INPUT_ELICIT : MSG_INPUT_SAMPLE;
 	progress_flush();
-	return asks_send(&m, p, n);
+	return lua_questions_send(&m, p, n);
 }
 
 /* CTX is who asks: send, once there is room, and wait. */
@@ -128,7 +128,7 @@ static int ask(lua_State *L, int status, lua_KContext ctx)
 	lua_sched_check(L);
 	if (signals_cancelled())
 		return lua_error_cancelled(L);
-	if (!asks_room()) {
+	if (!lua_questions_have_space()) {
 		w.over = has_room;
 		return lua_sched_wait(L, &w, ctx, ask);
 	}

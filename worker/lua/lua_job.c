@@ -43,7 +43,7 @@ static void set_zone(void)
 	(void)localtime_r(&epoch, &tm);
 }
 
-int job_prepare(void)
+int lua_job_prepare(void)
 {
 	int rc;
 
@@ -58,7 +58,7 @@ int job_prepare(void)
 	return job.L == NULL ? -ENOMEM : 0;
 }
 
-void job_set_cpu_ms(uint64_t ms)
+void lua_job_set_cpu_ms(uint64_t ms)
 {
 	signals_set_cpu_ms(ms);
 }
@@ -98,7 +98,7 @@ static void take_chunks(void)
 	while (have < want) {
 		struct msg m;
 
-		link_recv(&m);
+		channel_recv(&m);
 		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
 			_exit(EXIT_NONSENSE);
 		memcpy(job.body + have, m.chunk.data.p, m.chunk.data.n);
@@ -122,7 +122,7 @@ static int loaded(lua_State *L, int status, lua_KContext ctx)
 				  "%s must return a function(run, inputs), "
 				  "but it returned a %s",
 				  job.entry + 1, luaL_typename(L, -1));
-	lua_run_push(L);
+	lua_api_push(L);
 	lua_json_decode(L, job.body + job.run.code_bytes,
 			(size_t)job.run.inputs_bytes);
 	lua_state_free(job.body, body_size());
@@ -165,7 +165,7 @@ static int serve(lua_State *L)
 	struct lua_task main = {.L = lua_newthread(L), .step = STEPS_NONE};
 	int rc = LUA_OK;
 
-	lua_run_begin(L, &job.run);
+	lua_api_begin(L, &job.run);
 	lua_lib_seed(L);
 	lua_pushcfunction(main.L, run_template);
 	lua_sched_add(&main);
@@ -186,17 +186,17 @@ static int serve(lua_State *L)
 	return 0;
 }
 
-void job_serve(void)
+void lua_job_serve(void)
 {
 	struct msg m = {.type = MSG_READY};
 
-	if (!link_recv_now(&m)) {
-		link_send(&m);
-		link_recv(&m);
+	if (!channel_recv_now(&m)) {
+		channel_send(&m);
+		channel_recv(&m);
 	}
 	if (m.type != MSG_RUN)
 		_exit(EXIT_NONSENSE);
-	link_set_rate(m.run.messages_per_second);
+	channel_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
 	take_chunks();
 	lua_pushcfunction(job.L, serve);

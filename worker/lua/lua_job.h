@@ -13,16 +13,16 @@
  * SIGTERM (cancel), SIGSYS (report and die), SIGXCPU (CPU limit: report and
  * die) and SIGALRM (timeouts of steps), the time zone. 0 or -errno.
  */
-int job_prepare(void);
+int lua_job_prepare(void);
 
-/* In a worker, before job_serve(): the limit that SIGXCPU stands for. */
-void job_set_cpu_ms(uint64_t ms);
+/* In a worker, before lua_job_serve(): the limit that SIGXCPU stands for. */
+void lua_job_set_cpu_ms(uint64_t ms);
 
 /*
- * In a caged worker: send READY, take RUN and its body from CREW_RUN_FD, run
+ * In a caged worker: send READY, take RUN and its body from ZYGOTE_PROTO_RUN_FD, run
  * the template, send RESULT or FAIL, and _exit. No stdio is flushed and no
  * Lua finalizer runs on the way out.
  */
-_Noreturn void job_serve(void);
+_Noreturn void lua_job_serve(void);
 
 #endif

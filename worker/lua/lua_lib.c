@@ -24,7 +24,7 @@ void lua_lib_log(unsigned level, const char *p, size_t n)
 	progress_tick();
 	m.log.level = level;
 	m.log.text = (struct str){text, text_clean(text, sizeof(text), p, n)};
-	link_send(&m);
+	channel_send(&m);
 }
 
 void lua_lib_push_text(lua_State *L, int idx)

@@ -36,7 +36,7 @@ static void send_fail(const char *code, const char *message, size_t len,
 		m.fail.details = (struct str){details->p, details->n};
 	steps_close();
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
 static void send_limit(const char *limit, size_t used, size_t allowed,
@@ -86,7 +86,7 @@ void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 
 	idx = lua_absindex(L, idx);
 	m.result.kind = MSG_RESULT_VALUE;
-	if (lua_run_is_reply(L, idx)) {
+	if (lua_api_is_reply(L, idx)) {
 		m.result.kind = MSG_RESULT_REPLY;
 		push_reply(L, idx);
 		idx = lua_gettop(L);
@@ -102,7 +102,7 @@ void lua_outcome_value(lua_State *L, int idx, size_t output_bytes)
 	}
 	steps_close();
 	progress_flush();
-	link_send_body(&m, lua_tostring(L, -1), n);
+	channel_send_body(&m, lua_tostring(L, -1), n);
 }
 
 static int encode_details(lua_State *L)

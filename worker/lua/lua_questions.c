@@ -24,12 +24,12 @@ static unsigned count, owed;
 static uint32_t last_seq;
 static struct ask *coming; /* a part of its answer is here */
 
-bool asks_room(void)
+bool lua_questions_have_space(void)
 {
 	return count < MSG_ASKS_MAX;
 }
 
-bool asks_owed(void)
+bool lua_questions_owed(void)
 {
 	return owed > 0;
 }
@@ -42,7 +42,7 @@ static struct ask *find(uint32_t seq)
 	return NULL;
 }
 
-struct ask *asks_send(struct msg *m, const char *p, size_t n)
+struct ask *lua_questions_send(struct msg *m, const char *p, size_t n)
 {
 	struct ask *a = find(0);
 
@@ -54,16 +54,16 @@ struct ask *asks_send(struct msg *m, const char *p, size_t n)
 		m->input.seq = a->seq;
 	count++;
 	owed++;
-	link_send_body(m, p, n);
+	channel_send_body(m, p, n);
 	return a;
 }
 
-bool asks_answered(const struct ask *a)
+bool lua_questions_answered(const struct ask *a)
 {
 	return a->whole;
 }
 
-const char *asks_answer(const struct ask *a, bool *ok, size_t *len)
+const char *lua_questions_answer(const struct ask *a, bool *ok, size_t *len)
 {
 	*ok = a->ok;
 	*len = a->len;
@@ -77,7 +77,7 @@ static void drop_text(struct ask *a)
 	a->text = NULL;
 }
 
-void asks_done(struct ask *a)
+void lua_questions_done(struct ask *a)
 {
 	drop_text(a);
 	a->seq = 0;
@@ -85,17 +85,17 @@ void asks_done(struct ask *a)
 }
 
 /* Its number is its place until it is answered, so that none is in excess. */
-void asks_drop(struct ask *a)
+void lua_questions_drop(struct ask *a)
 {
 	struct msg m = {.type = MSG_DROP, .drop = {a->seq}};
 
 	if (a->whole) {
-		asks_done(a);
+		lua_questions_done(a);
 		return;
 	}
 	drop_text(a);
 	a->wanted = false;
-	link_send(&m);
+	channel_send(&m);
 }
 
 static void take_bytes(struct ask *a, struct str s)
@@ -114,7 +114,7 @@ static void take_bytes(struct ask *a, struct str s)
 	if (a->text != NULL)
 		a->text[a->len] = '\0';
 	if (!a->wanted)
-		asks_done(a);
+		lua_questions_done(a);
 }
 
 static void take_answer(const struct msg *m)
@@ -130,7 +130,7 @@ static void take_answer(const struct msg *m)
 	take_bytes(a, m->answer.head);
 }
 
-void asks_take(const struct msg *m)
+void lua_questions_take(const struct msg *m)
 {
 	if (m->type == MSG_ANSWER)
 		take_answer(m);
@@ -140,13 +140,13 @@ void asks_take(const struct msg *m)
 		_exit(EXIT_NONSENSE);
 }
 
-bool asks_hear(void)
+bool lua_questions_recv(void)
 {
 	bool any = false;
 	struct msg m;
 
-	while (owed > 0 && link_recv_now(&m)) {
-		asks_take(&m);
+	while (owed > 0 && channel_recv_now(&m)) {
+		lua_questions_take(&m);
 		any = true;
 	}
 	return any;

@@ -12,34 +12,34 @@
 
 struct ask;
 
-bool asks_room(void); /* may there be one more? At most MSG_ASKS_MAX wait */
+bool lua_questions_have_space(void); /* may there be one more? At most MSG_ASKS_MAX wait */
 
 /*
  * Send M, a CALL or INPUT without seq, total and head, and the N bytes at P.
- * There is room. The question lives until asks_done() or asks_drop().
+ * There is room. The question lives until lua_questions_done() or lua_questions_drop().
  */
-struct ask *asks_send(struct msg *m, const char *p, size_t n);
+struct ask *lua_questions_send(struct msg *m, const char *p, size_t n);
 
-bool asks_answered(const struct ask *a); /* and all of it is here */
+bool lua_questions_answered(const struct ask *a); /* and all of it is here */
 
 /*
- * The answer, LEN bytes and a NUL, A's until asks_done(); NULL: there was no
+ * The answer, LEN bytes and a NUL, A's until lua_questions_done(); NULL: there was no
  * memory for it.
  */
-const char *asks_answer(const struct ask *a, bool *ok, size_t *len);
+const char *lua_questions_answer(const struct ask *a, bool *ok, size_t *len);
 
 /* A's answer has been taken. */
-void asks_done(struct ask *a);
+void lua_questions_done(struct ask *a);
 
 /* Nobody wants A's answer any more: say so, unless it has come. */
-void asks_drop(struct ask *a);
+void lua_questions_drop(struct ask *a);
 
-bool asks_owed(void); /* is any answer still to come, wanted or not? */
+bool lua_questions_owed(void); /* is any answer still to come, wanted or not? */
 
 /* Hear what answers have come, without waiting for more. Was there any? */
-bool asks_hear(void);
+bool lua_questions_recv(void);
 
 /* Hear M, which came while somebody waited for another message. */
-void asks_take(const struct msg *m);
+void lua_questions_take(const struct msg *m);
 
 #endif

@@ -165,7 +165,7 @@ static int64_t next_us(const struct lua_task *waiter)
 static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
-	bool heard = asks_hear();
+	bool heard = lua_questions_recv();
 	struct lua_task *t = pick(clock_mono_us());
 
 	if (t != NULL) {
@@ -174,10 +174,10 @@ static void give_turn(lua_State *from, const struct lua_task *waiter,
 	}
 	if (heard)
 		return; /* it may be what the waiter waits for */
-	if (asks_owed())
-		nap_until_told(ticket, next_us(waiter));
+	if (lua_questions_owed())
+		wait_until_told(ticket, next_us(waiter));
 	else
-		nap_until(ticket, next_us(waiter));
+		wait_until(ticket, next_us(waiter));
 	progress_tick();
 }
 
@@ -185,14 +185,14 @@ void lua_sched_run(lua_State *L, struct lua_task *t)
 {
 	t->wait.until_us = INT64_MAX;
 	while (t->state != LUA_TASK_OVER)
-		give_turn(L, t, nap_ticket());
+		give_turn(L, t, wait_ticket());
 }
 
 /* T cannot yield: the others take their turns on top of its stack. */
 static void wait_here(lua_State *L, struct lua_task *t)
 {
 	for (;;) {
-		uint32_t ticket = nap_ticket();
+		uint32_t ticket = wait_ticket();
 
 		if (over(t, clock_mono_us()))
 			break;

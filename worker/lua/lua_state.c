@@ -111,7 +111,7 @@ static int fill(lua_State *L)
 	lua_error_open(L);
 	lua_json_open(L);
 	lua_lib_open(L);
-	lua_run_open(L);
+	lua_api_open(L);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ static void send_fail(const char *code, const char *details,
 		m.fail.details = (struct str){details, strlen(details)};
 	steps_close();
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
 void shim_fail(const char *code, const char *details, const char *fmt, ...)
@@ -83,7 +83,7 @@ void shim_log(unsigned level, const char *p, size_t n)
 	m.log.text =
 	    (struct str){clean, text_clean(clean, sizeof(clean), p, n)};
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
 /* ---- what comes from the supervisor ---- */
@@ -93,11 +93,11 @@ static void take_run(void)
 	struct msg m = {.type = MSG_READY};
 	size_t have, want;
 
-	link_send(&m);
-	link_recv(&m);
+	channel_send(&m);
+	channel_recv(&m);
 	if (m.type != MSG_RUN)
 		_exit(SHIM_EXIT_NONSENSE);
-	link_set_rate(m.run.messages_per_second);
+	channel_set_rate(m.run.messages_per_second);
 	shim.run = m.run;
 	memcpy(shim.run_id, m.run.run_id.p, m.run.run_id.n);
 	memcpy(shim.entry, m.run.entry.p, m.run.entry.n);
@@ -106,7 +106,7 @@ static void take_run(void)
 	have = m.run.head.n;
 	memcpy(shim.body, m.run.head.p, have);
 	while (have < want) {
-		link_recv(&m);
+		channel_recv(&m);
 		if (m.type != MSG_CHUNK || m.chunk.data.n > want - have)
 			_exit(SHIM_EXIT_NONSENSE);
 		memcpy(shim.body + have, m.chunk.data.p, m.chunk.data.n);
@@ -115,7 +115,7 @@ static void take_run(void)
 }
 
 /* Who called what? It never returns from that call, nor does anybody else. */
-static void hear_violation(void)
+static void recv_violation(void)
 {
 	struct seccomp_notif notif;
 	struct signals_call c = {0};
@@ -141,7 +141,7 @@ static void hear_violation(void)
 /* ---- the loop ---- */
 
 enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_HEARD };
-#define POLLED (AT_HEARD + SHIM_HEARD)
+#define POLLED (AT_HEARD + SHIM_RECEIVED)
 
 static void wait_for_news(struct pollfd p[POLLED])
 {
@@ -153,16 +153,16 @@ static void wait_for_news(struct pollfd p[POLLED])
 		due = 0;
 	if (due < WATCH_MS * INT64_C(1000))
 		ts.tv_nsec = due * 1000;
-	p[AT_RUN] = (struct pollfd){.fd = CREW_RUN_FD, .events = POLLIN};
+	p[AT_RUN] = (struct pollfd){.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
 	p[AT_LISTENER] =
 	    (struct pollfd){.fd = shim.pipes.listener, .events = POLLIN};
 	p[AT_IN] = (struct pollfd){.fd = shim.pipes.in, .events = POLLOUT};
 	p[AT_ANSWERS] = (struct pollfd){
 	    .fd = buf_len(&shim.answers) > 0 ? shim.pipes.answers : -1,
 	    .events = POLLOUT};
-	for (int i = 0; i < SHIM_HEARD; i++)
+	for (int i = 0; i < SHIM_RECEIVED; i++)
 		p[AT_HEARD + i] = (struct pollfd){
-		    .fd = *shim_heard_fd(&shim, (enum shim_heard)i),
+		    .fd = *shim_received_fd(&shim, (enum shim_received)i),
 		    .events = POLLIN};
 	sigemptyset(&none);
 	if (ppoll(p, POLLED, &ts, &none) < 0)
@@ -173,18 +173,18 @@ static void wait_for_news(struct pollfd p[POLLED])
 static void deal_with(const struct pollfd p[POLLED])
 {
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
-		hear_violation();
+		recv_violation();
 	else if (p[AT_LISTENER].revents != 0)
 		shim_close(&shim.pipes.listener);
 	if (p[AT_RUN].revents != 0)
-		shim_hear_answer(&shim);
+		shim_recv_answer(&shim);
 	if (p[AT_IN].revents != 0)
 		shim_feed_inputs(&shim);
 	if (p[AT_ANSWERS].revents != 0)
 		shim_feed_answers(&shim);
-	for (int i = 0; i < SHIM_HEARD; i++)
+	for (int i = 0; i < SHIM_RECEIVED; i++)
 		if (p[AT_HEARD + i].revents != 0)
-			(void)shim_hear(&shim, (enum shim_heard)i);
+			(void)shim_recv(&shim, (enum shim_received)i);
 }
 
 /* Reap all that has ended. Was the program among that? Then how it ended. */
@@ -281,7 +281,7 @@ void shim_serve(const struct sandbox *sb, const struct sandbox_program *p,
 	steps_set_grace_ms((int64_t)shim.run.cancel_grace_ms);
 	rc = shim_start(&shim, &what);
 	if (filter_load(&sb->worker_filter) != 0)
-		_exit(CREW_EXIT_UNCAGED + SANDBOX_SECCOMP);
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
 	if (rc != 0)
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "%s could not be started: %s: %s", shim.entry, what,

@@ -81,13 +81,13 @@ static void make_argv(const struct shim *s, char *path, char *argv[])
 
 _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 {
-	char path[sizeof(TREE_TEMPLATE) + sizeof(s->entry)];
+	char path[sizeof(ROOTFS_TEMPLATE) + sizeof(s->entry)];
 	char id[sizeof("PADDOCK_RUN_ID=") + sizeof(s->run_id)];
 	char *argv[ARGS_MAX + 2];
 	char *envp[] = {id,
-			(char *)"PADDOCK_TEMPLATE_DIR=" TREE_TEMPLATE,
-			(char *)"PATH=" SHOWN_PATH,
-			(char *)"HOME=" TREE_WORK,
+			(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
+			(char *)"PATH=" SYSTEM_PATHS_ENV,
+			(char *)"HOME=" ROOTFS_WORK,
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",
 			NULL};
@@ -97,10 +97,10 @@ _Noreturn static void become(const struct shim *s, const int ends[5], int sync)
 	reset_signals();
 	setsid();
 	umask(022);
-	snprintf(path, sizeof(path), TREE_TEMPLATE "/%s", s->entry);
+	snprintf(path, sizeof(path), ROOTFS_TEMPLATE "/%s", s->entry);
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
-	if (chdir(TREE_WORK) != 0)
+	if (chdir(ROOTFS_WORK) != 0)
 		tell(sync, STAGE_CAGE, errno);
 	started.listener = sandbox_leave_to_program(s->sb, s->p);
 	if (started.listener < 0)
@@ -138,7 +138,7 @@ static const char *not_executed(int err)
 }
 
 /* What it said, now that it has become another program, or ended. */
-static int hear_start(struct shim *s, int sync, const char **what)
+static int recv_start(struct shim *s, int sync, const char **what)
 {
 	struct start f;
 	bool caged = false;
@@ -216,7 +216,7 @@ int shim_start(struct shim *s, const char **what)
 				       .lines = mine[3],
 				       .answers = mine[4],
 				       .listener = -1};
-	rc = hear_start(s, sync[0], what);
+	rc = recv_start(s, sync[0], what);
 	close(sync[0]);
 	return rc;
 }

@@ -32,7 +32,7 @@ static void add_tail(struct text *t)
 }
 
 /* The supervisor knows what was allowed, and who can raise it. */
-static void add_full(struct text *t, const struct shim_room *r)
+static void add_full(struct text *t, const struct shim_space *r)
 {
 	text_add(t, ",\"limit\":\"");
 	text_add(t, r->limit);
@@ -46,7 +46,7 @@ static void exited(int code)
 {
 	static char room[MSG_DETAILS_MAX];
 	struct text t = {.p = room, .size = sizeof(room) - 1};
-	struct shim_room r;
+	struct shim_space r;
 	bool full = shim_full(&r);
 	struct str tail = shim_tail();
 	size_t n = tail.n;
@@ -123,11 +123,11 @@ _Noreturn static void send_result(void)
 	steps_close();
 	progress_flush();
 	if (reply != NULL)
-		link_send_body(&m, buf_data(reply), buf_len(reply));
+		channel_send_body(&m, buf_data(reply), buf_len(reply));
 	else if (is_blank(output))
-		link_send_body(&m, "null", strlen("null"));
+		channel_send_body(&m, "null", strlen("null"));
 	else
-		link_send_body(&m, buf_data(output), buf_len(output));
+		channel_send_body(&m, buf_data(output), buf_len(output));
 	_exit(SHIM_EXIT_SAID);
 }
 

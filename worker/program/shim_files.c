@@ -20,13 +20,13 @@
 /* What was refused takes nothing of what all may have. */
 static const char *take_answer(struct shim *s, uint64_t size, char *id)
 {
-	static char why[MSG_TEXT_MAX + 1];
+	static char errmsg[MSG_TEXT_MAX + 1];
 	struct buf body = {0};
 	bool ok = shim_await_artifact(s, &body);
 	const char *text = buf_len(&body) > 0 ? buf_data(&body) : "";
 	size_t n = buf_len(&body) < MSG_TEXT_MAX ? buf_len(&body) : MSG_TEXT_MAX;
 	size_t at = ok ? 0 : text_refusal(s->refusal, text, n);
-	char *to = ok ? id : why;
+	char *to = ok ? id : errmsg;
 
 	memcpy(to, text + at, n - at);
 	to[n - at] = '\0';
@@ -35,13 +35,13 @@ static const char *take_answer(struct shim *s, uint64_t size, char *id)
 		return NULL;
 	s->refused = BY_SUPERVISOR;
 	s->artifact_bytes -= size;
-	return why;
+	return errmsg;
 }
 
 static const char *fault(struct shim *s, uint64_t size, struct str name,
 			 struct str mime_type)
 {
-	static char why[256];
+	static char errmsg[256];
 	uint64_t left = s->run.artifact_bytes - s->artifact_bytes;
 
 	s->refused = UNFIT;
@@ -57,7 +57,7 @@ static const char *fault(struct shim *s, uint64_t size, struct str name,
 	s->refused = BY_LIMIT;
 	memcpy(s->refusal, "RESOURCE_LIMIT", sizeof("RESOURCE_LIMIT"));
 	s->over_bytes = s->artifact_bytes + size;
-	snprintf(why, sizeof(why),
+	snprintf(errmsg, sizeof(errmsg),
 		 "it has %llu bytes, and of the %llu that all artifacts may have "
 		 "together %llu are left; who can raise that is the template's "
 		 "author: limits.maxArtifactBytes, up to the server's "
@@ -65,22 +65,22 @@ static const char *fault(struct shim *s, uint64_t size, struct str name,
 		 (unsigned long long)size,
 		 (unsigned long long)s->run.artifact_bytes,
 		 (unsigned long long)left);
-	return why;
+	return errmsg;
 }
 
 const char *shim_bytes(struct shim *s, const char *p, size_t n,
 		       struct str name, struct str mime_type, char *id)
 {
 	struct msg m = {.type = MSG_ARTIFACT};
-	const char *why = fault(s, n, name, mime_type);
+	const char *errmsg = fault(s, n, name, mime_type);
 
-	if (why != NULL)
-		return why;
+	if (errmsg != NULL)
+		return errmsg;
 	s->artifact_bytes += n;
 	m.artifact.name = name;
 	m.artifact.mime_type = mime_type;
 	progress_flush();
-	link_send_body(&m, p, n);
+	channel_send_body(&m, p, n);
 	return take_answer(s, n, id);
 }
 
@@ -110,7 +110,7 @@ static void send_rest(int fd, uint64_t at, uint64_t size)
 			memset(piece + (got > 0 ? got : 0), 0,
 			       n - (size_t)(got > 0 ? got : 0));
 		m.chunk.data = (struct str){piece, n};
-		link_send(&m);
+		channel_send(&m);
 		at += n;
 	}
 }
@@ -121,11 +121,11 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	static char head[MSG_CHUNK_MAX];
 	uint64_t size = (uint64_t)st->st_size;
 	struct msg m = {.type = MSG_ARTIFACT};
-	const char *why = fault(s, size, name, mime_type);
+	const char *errmsg = fault(s, size, name, mime_type);
 	ssize_t n;
 
-	if (why != NULL)
-		return why;
+	if (errmsg != NULL)
+		return errmsg;
 	n = pread(fd, head, sizeof(head), 0);
 	if (n < 0) {
 		s->refused = UNFIT;
@@ -139,7 +139,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	m.artifact.mime_type = mime_type;
 	m.artifact.head = (struct str){head, (size_t)n};
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 	send_rest(fd, (uint64_t)n, size);
 	return take_answer(s, size, id);
 }
@@ -148,7 +148,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 const char *shim_file_below(struct shim *s, int at, const char *path,
 			    struct str name, struct str mime_type, char *id)
 {
-	const char *why;
+	const char *errmsg;
 	struct stat st;
 	int fd = shim_open_below(at, path, O_RDONLY | O_NONBLOCK);
 
@@ -159,23 +159,23 @@ const char *shim_file_below(struct shim *s, int at, const char *path,
 		return fd == -ENOENT ? "there is no such file in /work"
 				     : "it cannot be opened";
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		why = "it is not a plain file";
+		errmsg = "it is not a plain file";
 	else
-		why = send_file(s, fd, &st, name, mime_type, id);
+		errmsg = send_file(s, fd, &st, name, mime_type, id);
 	close(fd);
-	return why;
+	return errmsg;
 }
 
 const char *shim_file(struct shim *s, const char *path, struct str name,
 		      struct str mime_type, char *id)
 {
-	int work = openat(AT_FDCWD, TREE_WORK,
+	int work = openat(AT_FDCWD, ROOTFS_WORK,
 			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *why;
+	const char *errmsg;
 
 	if (work < 0)
 		return "/work cannot be opened";
-	why = shim_file_below(s, work, path, name, mime_type, id);
+	errmsg = shim_file_below(s, work, path, name, mime_type, id);
 	close(work);
-	return why;
+	return errmsg;
 }

@@ -18,34 +18,34 @@ static struct buf reply;
 static bool replied;
 
 /* The string member NAME of OBJ, or what it is otherwise. The caller's. */
-static char *string_member(struct jtext obj, const char *name, size_t *len,
+static char *string_member(struct json_view obj, const char *name, size_t *len,
 			   const char *otherwise)
 {
-	struct jtext v;
+	struct json_view v;
 	char *text;
 
 	*len = 0;
-	if (!jtext_member(obj, name, &v)) {
+	if (!json_view_member(obj, name, &v)) {
 		*len = otherwise != NULL ? strlen(otherwise) : 0;
 		return otherwise != NULL ? xstrdup(otherwise) : NULL;
 	}
-	if (!jtext_is_string(v))
+	if (!json_view_is_string(v))
 		return NULL;
 	text = xcalloc(1, v.n + 1);
-	*len = jtext_unquote(v, text);
+	*len = json_view_unquote(v, text);
 	return text;
 }
 
 /* The integer member NAME, or 0 when there is none. False: no such integer. */
-static bool uint_member(struct jtext obj, const char *name, uint64_t *out)
+static bool uint_member(struct json_view obj, const char *name, uint64_t *out)
 {
-	struct jtext v;
+	struct json_view v;
 
 	*out = 0;
-	return !jtext_member(obj, name, &v) || jtext_uint(v, out);
+	return !json_view_member(obj, name, &v) || json_view_uint(v, out);
 }
 
-static const char *on_progress(struct shim *s, struct jtext v)
+static const char *on_progress(struct shim *s, struct json_view v)
 {
 	uint64_t done, total;
 	char *message;
@@ -62,28 +62,28 @@ static const char *on_progress(struct shim *s, struct jtext v)
 	return NULL;
 }
 
-static const char *on_step(struct shim *s, struct jtext v)
+static const char *on_step(struct shim *s, struct json_view v)
 {
 	size_t name_n, state_n, code_n, message_n;
 	char *name = string_member(v, "name", &name_n, NULL);
 	char *state = string_member(v, "state", &state_n, NULL);
 	char *code = string_member(v, "code", &code_n, "");
 	char *message = string_member(v, "message", &message_n, "");
-	const char *why = "a step has a name and a state, both strings";
+	const char *errmsg = "a step has a name and a state, both strings";
 
 	(void)s;
 	if (name != NULL && state != NULL && code != NULL && message != NULL)
-		why = shim_step((struct str){name, name_n}, state,
+		errmsg = shim_step((struct str){name, name_n}, state,
 				(struct str){code, code_n},
 				(struct str){message, message_n});
 	free(name);
 	free(state);
 	free(code);
 	free(message);
-	return why;
+	return errmsg;
 }
 
-static const char *on_log(struct shim *s, struct jtext v)
+static const char *on_log(struct shim *s, struct json_view v)
 {
 	static const char *const levels[] = {"emergency", "alert",   "critical",
 					     "error",	  "warning", "notice",
@@ -91,46 +91,46 @@ static const char *on_log(struct shim *s, struct jtext v)
 	size_t level_n, n, i = 0;
 	char *level = string_member(v, "level", &level_n, "info");
 	char *message = string_member(v, "message", &n, NULL);
-	const char *why = NULL;
+	const char *errmsg = NULL;
 
 	(void)s;
 	while (level != NULL && i < ARRAY_LEN(levels) &&
 	       strcmp(level, levels[i]) != 0)
 		i++;
 	if (level == NULL || i == ARRAY_LEN(levels))
-		why = "a log's level is emergency, alert, critical, error, "
+		errmsg = "a log's level is emergency, alert, critical, error, "
 		      "warning, notice, info or debug";
 	else if (message == NULL)
-		why = "a log's message is a string";
+		errmsg = "a log's message is a string";
 	else
 		shim_log((unsigned)i, message, n);
 	free(level);
 	free(message);
-	return why;
+	return errmsg;
 }
 
 /* An artifact's bytes are in the line itself, or in a file of /work. */
-static const char *make_artifact(struct shim *s, struct jtext v,
+static const char *make_artifact(struct shim *s, struct json_view v,
 				 struct str name, struct str mime, char *id)
 {
 	size_t path_n, data_n, coded_n, n;
 	char *path = string_member(v, "path", &path_n, NULL);
 	char *data = string_member(v, "data", &data_n, NULL);
 	char *coded = string_member(v, "base64", &coded_n, NULL);
-	const char *why = "an artifact has one of path, data and base64, a "
+	const char *errmsg = "an artifact has one of path, data and base64, a "
 			  "string";
 
 	if ((path != NULL) + (data != NULL) + (coded != NULL) != 1) {
 		;
 	} else if (path != NULL) {
-		why = strlen(path) == path_n && path_n < PATH_MAX_BYTES
+		errmsg = strlen(path) == path_n && path_n < PATH_MAX_BYTES
 			  ? shim_file(s, path, name, mime, id)
 			  : "an artifact's path is too long, or has a NUL";
 	} else if (data != NULL) {
-		why = shim_bytes(s, data, data_n, name, mime, id);
+		errmsg = shim_bytes(s, data, data_n, name, mime, id);
 	} else {
 		data = xcalloc(1, coded_n / 4 * 3 + 1);
-		why = base64_decode(data, &n, coded, coded_n) == 0
+		errmsg = base64_decode(data, &n, coded, coded_n) == 0
 			  ? shim_bytes(s, data, n, name, mime, id)
 			  : "an artifact's base64 is not base64 (RFC 4648, "
 			    "padded)";
@@ -138,10 +138,10 @@ static const char *make_artifact(struct shim *s, struct jtext v,
 	free(path);
 	free(data);
 	free(coded);
-	return why;
+	return errmsg;
 }
 
-static void answer_artifact(struct shim *s, struct jtext id, const char *art)
+static void answer_artifact(struct shim *s, struct json_view id, const char *art)
 {
 	char text[MSG_TEXT_MAX + 512];
 	struct text t = {.p = text, .size = sizeof(text)};
@@ -162,7 +162,7 @@ static bool is_refusal(const struct shim *s)
 }
 
 /* The program is told, and may go on without. */
-static void answer_refusal(struct shim *s, struct jtext id, const char *why)
+static void answer_refusal(struct shim *s, struct json_view id, const char *errmsg)
 {
 	static char text[2 * MSG_TEXT_MAX + 512];
 	struct text t = {.p = text, .size = sizeof(text)};
@@ -172,7 +172,7 @@ static void answer_refusal(struct shim *s, struct jtext id, const char *why)
 	text_add(&t, ",\"ok\":false,\"error\":{\"code\":");
 	text_add_quoted(&t, s->refusal, strlen(s->refusal));
 	text_add(&t, ",\"message\":");
-	text_add_quoted(&t, why, strlen(why));
+	text_add_quoted(&t, errmsg, strlen(errmsg));
 	text_add(&t, "}}");
 	if (!t.full)
 		shim_answer(s, text, t.n);
@@ -189,72 +189,72 @@ static void send_lost(const struct shim *s, struct str name)
 	m.lost.size = s->over_bytes - s->artifact_bytes;
 	m.lost.name = name;
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
-static const char *on_artifact(struct shim *s, struct jtext v)
+static const char *on_artifact(struct shim *s, struct json_view v)
 {
 	static char id[MSG_TEXT_MAX + 1];
 	size_t name_n, mime_n, path_n;
-	struct jtext ask;
+	struct json_view ask;
 	char *path = string_member(v, "path", &path_n, NULL);
 	char *name = string_member(v, "name", &name_n, path);
 	char *mime = string_member(v, "mimeType", &mime_n, "");
-	const char *why = "an artifact's name and mimeType are strings, and "
+	const char *errmsg = "an artifact's name and mimeType are strings, and "
 			  "only one with a path may lack its name";
-	bool asks = jtext_member(v, "id", &ask);
+	bool asks = json_view_member(v, "id", &ask);
 
 	s->refused = NOT_REFUSED;
 	if (asks && !shim_is_id(ask))
-		why = "an artifact's id is a string or a number, of at most "
+		errmsg = "an artifact's id is a string or a number, of at most "
 		      "256 bytes";
 	else if (name != NULL && mime != NULL)
-		why = make_artifact(s, v, (struct str){name, name_n},
+		errmsg = make_artifact(s, v, (struct str){name, name_n},
 				    mime_n > 0 ? (struct str){mime, mime_n}
 					       : mime_of((struct str){name, name_n}),
 				    id);
-	if (why != NULL && s->refused == BY_LIMIT)
+	if (errmsg != NULL && s->refused == BY_LIMIT)
 		send_lost(s, (struct str){name, name_n});
-	if (why == NULL && asks) {
+	if (errmsg == NULL && asks) {
 		answer_artifact(s, ask, id);
 	} else if (asks && is_refusal(s)) {
-		answer_refusal(s, ask, why);
-		why = NULL;
+		answer_refusal(s, ask, errmsg);
+		errmsg = NULL;
 	}
 	free(path);
 	free(name);
 	free(mime);
-	return why;
+	return errmsg;
 }
 
-static const char *on_call(struct shim *s, struct jtext v)
+static const char *on_call(struct shim *s, struct json_view v)
 {
-	struct jtext id, args;
-	const char *why = "a call has an id, a tool and args, an object";
+	struct json_view id, args;
+	const char *errmsg = "a call has an id, a tool and args, an object";
 	size_t n;
 	char *tool = string_member(v, "tool", &n, NULL);
 
 	(void)s;
-	if (tool != NULL && jtext_member(v, "id", &id) &&
-	    jtext_member(v, "args", &args) && jtext_is_object(args))
-		why = shim_call(id, (struct str){tool, n}, args);
+	if (tool != NULL && json_view_member(v, "id", &id) &&
+	    json_view_member(v, "args", &args) && json_view_is_object(args))
+		errmsg = shim_call(id, (struct str){tool, n}, args);
 	free(tool);
-	return why;
+	return errmsg;
 }
 
 /* All but the id is the question's parameters. */
-static const char *ask(struct jtext v, enum msg_input_kind kind)
+static const char *ask(struct json_view v, enum msg_input_kind kind)
 {
-	struct jtext id, key, value;
+	struct json_view id, key, value;
 	struct buf params = {0};
-	const char *why;
+	const char *errmsg;
 	size_t at = 0;
 
-	if (!jtext_member(v, "id", &id))
+	if (!json_view_member(v, "id", &id))
 		return "a question has an id";
 	(void)buf_add(&params, "{", 1);
-	while (jtext_next(v, &at, &key, &value)) {
-		if (jtext_equal(key, "id"))
+	while (json_view_next(v, &at, &key, &value)) {
+		if (json_view_equal(key, "id"))
 			continue;
 		if (buf_len(&params) > 1)
 			(void)buf_add(&params, ",", 1);
@@ -263,25 +263,25 @@ static const char *ask(struct jtext v, enum msg_input_kind kind)
 		(void)buf_add(&params, value.p, value.n);
 	}
 	(void)buf_add(&params, "}", 1);
-	why = shim_input(id, kind,
-			 (struct jtext){buf_data(&params), buf_len(&params)});
+	errmsg = shim_input(id, kind,
+			 (struct json_view){buf_data(&params), buf_len(&params)});
 	buf_fini(&params);
-	return why;
+	return errmsg;
 }
 
-static const char *on_elicit(struct shim *s, struct jtext v)
+static const char *on_elicit(struct shim *s, struct json_view v)
 {
 	(void)s;
 	return ask(v, MSG_INPUT_ELICIT);
 }
 
-static const char *on_sample(struct shim *s, struct jtext v)
+static const char *on_sample(struct shim *s, struct json_view v)
 {
 	(void)s;
 	return ask(v, MSG_INPUT_SAMPLE);
 }
 
-static const char *on_reply(struct shim *s, struct jtext v)
+static const char *on_reply(struct shim *s, struct json_view v)
 {
 	reply.max = (size_t)s->run.output_bytes;
 	buf_drop(&reply, buf_len(&reply));
@@ -302,7 +302,7 @@ const struct buf *shim_reply(void)
 static const struct {
 	const char *name;
 	/* NULL, or what is wrong (static). V is an object. */
-	const char *(*take)(struct shim *s, struct jtext v);
+	const char *(*take)(struct shim *s, struct json_view v);
 } kinds[] = {
     {"progress", on_progress}, {"step", on_step},   {"log", on_log},
     {"artifact", on_artifact}, {"call", on_call},   {"elicit", on_elicit},
@@ -310,18 +310,18 @@ static const struct {
 };
 
 /* LINE is an object with one member, which says what it is. */
-static const char *take_line(struct shim *s, struct jtext line)
+static const char *take_line(struct shim *s, struct json_view line)
 {
-	struct jtext key, value, more;
+	struct json_view key, value, more;
 	size_t at = 0;
 
-	if (!jtext_is_object(line) || !jtext_next(line, &at, &key, &value) ||
-	    jtext_next(line, &at, &more, &more))
+	if (!json_view_is_object(line) || !json_view_next(line, &at, &key, &value) ||
+	    json_view_next(line, &at, &more, &more))
 		return "it is not an object with one member";
-	if (!jtext_is_object(value))
+	if (!json_view_is_object(value))
 		return "its member is not an object";
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (jtext_equal(key, kinds[i].name))
+		if (json_view_equal(key, kinds[i].name))
 			return kinds[i].take(s, value);
 	return "there is no such message: progress, step, log, artifact, call, "
 	       "elicit, sample and reply are";
@@ -337,7 +337,7 @@ static bool is_blank(struct str line)
 
 /* Nobody waits for an answer. What it was, the supervisor knows; but for ours. */
 _Noreturn static void over(const struct shim *s, uint64_t number,
-			   const char *why)
+			   const char *errmsg)
 {
 	char details[64];
 
@@ -346,27 +346,27 @@ _Noreturn static void over(const struct shim *s, uint64_t number,
 		 (unsigned long long)s->over_bytes);
 	shim_fail(s->refusal, s->refused == BY_LIMIT ? details : NULL,
 		  "line %llu of descriptor 3: %s", (unsigned long long)number,
-		  why);
+		  errmsg);
 }
 
 void shim_line(struct shim *s, struct str line, uint64_t number)
 {
-	struct jtext value;
-	const char *why;
+	struct json_view value;
+	const char *errmsg;
 	size_t at;
 
 	if (is_blank(line))
 		return;
-	if (!jtext_check((struct jtext){line.p, line.n}, &value, &why, &at))
+	if (!json_view_check((struct json_view){line.p, line.n}, &value, &errmsg, &at))
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3 is not JSON: %s (byte "
 			  "%zu)",
-			  (unsigned long long)number, why, at);
-	why = take_line(s, value);
-	if (why != NULL && is_refusal(s))
-		over(s, number, why);
-	if (why != NULL)
+			  (unsigned long long)number, errmsg, at);
+	errmsg = take_line(s, value);
+	if (errmsg != NULL && is_refusal(s))
+		over(s, number, errmsg);
+	if (errmsg != NULL)
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3: %s",
-			  (unsigned long long)number, why);
+			  (unsigned long long)number, errmsg);
 }

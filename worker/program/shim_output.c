@@ -36,7 +36,7 @@ static struct {
 	bool full;	  /* no more is tried: what follows is counted… */
 	uint64_t left;	  /* …here, and the first… */
 	char *first;	  /* …is called this */
-	const char *why;
+	const char *errmsg;
 } out;
 
 /* ---- what is not kept ---- */
@@ -58,7 +58,7 @@ static size_t show(char *to, size_t max, const char *path)
 }
 
 static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
-		      uint64_t count, const char *why)
+		      uint64_t count, const char *errmsg)
 {
 	char name[MSG_NAME_MAX];
 	struct msg m = {.type = MSG_LOST};
@@ -67,25 +67,25 @@ static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
 	m.lost.count = count;
 	m.lost.size = size;
 	m.lost.name = (struct str){name, show(name, sizeof(name), path)};
-	m.lost.why = (struct str){why, strlen(why)};
+	m.lost.errmsg = (struct str){errmsg, strlen(errmsg)};
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 }
 
-static void warn(const char *path, const char *why)
+static void warn(const char *path, const char *errmsg)
 {
 	char text[1024], name[MSG_NAME_MAX];
 	int n = (int)show(name, sizeof(name), path);
 
 	n = snprintf(text, sizeof(text), "out/%.*s is no artifact: %s", n, name,
-		     why);
+		     errmsg);
 	shim_log(LOG_WARNING, text,
 		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-/* PATH, of SIZE bytes, is refused as S says, for WHY. */
+/* PATH, of SIZE bytes, is refused as S says, for ERRMSG. */
 static void lose(const struct shim *s, const char *path, uint64_t size,
-		 const char *why)
+		 const char *errmsg)
 {
 	static const enum msg_lost_kind kinds[] = {
 	    [BY_LIMIT] = MSG_LOST_LIMIT,
@@ -95,12 +95,12 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 
 	if (s->refused == NO_FILE && ++out.no_files > REFUSED_MAX)
 		return; /* nobody could expect them; so many were told of */
-	warn(path, why);
-	send_lost(kinds[s->refused], path, size, 1, why);
+	warn(path, errmsg);
+	send_lost(kinds[s->refused], path, size, 1, errmsg);
 	if (s->refused == NO_FILE || ++out.refused < REFUSED_MAX)
 		return;
 	out.full = true;
-	out.why = "too many others of out/ could not be kept, so it was not "
+	out.errmsg = "too many others of out/ could not be kept, so it was not "
 		  "tried";
 }
 
@@ -178,19 +178,19 @@ static void collect_file(struct shim *s, int at, const char *name,
 {
 	static char id[MSG_TEXT_MAX + 1];
 	struct str as = {path, strlen(path)};
-	const char *why;
+	const char *errmsg;
 
 	s->refused = UNFIT;
 	if (!S_ISREG(st->st_mode)) {
 		s->refused = NO_FILE;
-		why = "it is not a plain file";
+		errmsg = "it is not a plain file";
 	} else if ((st->st_mode & (S_ISUID | S_ISGID)) != 0) {
-		why = "it is set-id";
+		errmsg = "it is set-id";
 	} else {
-		why = shim_file_below(s, at, name, as, mime_of(as), id);
+		errmsg = shim_file_below(s, at, name, as, mime_of(as), id);
 	}
-	if (why != NULL)
-		lose(s, path, (uint64_t)st->st_size, why);
+	if (errmsg != NULL)
+		lose(s, path, (uint64_t)st->st_size, errmsg);
 	else
 		out.kept = true;
 }
@@ -245,10 +245,10 @@ static void log_warning(const char *text)
 /* A program need not look at what a write says, and cp(1) in a script does not. */
 void shim_doubt(void)
 {
-	struct shim_room r;
+	struct shim_space r;
 
-	if (out.kept && shim_full(&r) && strcmp(r.path, TREE_WORK) == 0)
-		send_lost(MSG_LOST_ROOM, TREE_WORK, r.used, 1, r.limit);
+	if (out.kept && shim_full(&r) && strcmp(r.path, ROOTFS_WORK) == 0)
+		send_lost(MSG_LOST_ROOM, ROOTFS_WORK, r.used, 1, r.limit);
 }
 
 void shim_collect(struct shim *s)
@@ -257,7 +257,7 @@ void shim_collect(struct shim *s)
 					"nothing in it is an artifact";
 	static const char too_many[] = "out/ has more than 10000 files and "
 				       "folders; the rest is dropped";
-	int work = openat(AT_FDCWD, TREE_WORK,
+	int work = openat(AT_FDCWD, ROOTFS_WORK,
 			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = work >= 0
 		     ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY)
@@ -272,7 +272,7 @@ void shim_collect(struct shim *s)
 	if (out.left > 0) {
 		log_warning("too many files of out/ are no artifacts; the rest "
 			    "is dropped");
-		send_lost(MSG_LOST_UNFIT, out.first, 0, out.left, out.why);
+		send_lost(MSG_LOST_UNFIT, out.first, 0, out.left, out.errmsg);
 	}
 	if (out.entries > ENTRIES_MAX) {
 		log_warning(too_many);

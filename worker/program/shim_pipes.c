@@ -179,21 +179,21 @@ static void take_lines(struct shim *s, const char *p, size_t n)
 static const struct {
 	size_t fd; /* in struct shim_pipes */
 	void (*take)(struct shim *s, const char *p, size_t n);
-} heard[SHIM_HEARD] = {
+} heard[SHIM_RECEIVED] = {
     [SHIM_OUT] = {offsetof(struct shim_pipes, out), take_out},
     [SHIM_ERR] = {offsetof(struct shim_pipes, err), take_err},
     [SHIM_LINES] = {offsetof(struct shim_pipes, lines), take_lines},
 };
 
-int *shim_heard_fd(struct shim *s, enum shim_heard which)
+int *shim_received_fd(struct shim *s, enum shim_received which)
 {
 	return (int *)((char *)&s->pipes + heard[which].fd);
 }
 
-bool shim_hear(struct shim *s, enum shim_heard which)
+bool shim_recv(struct shim *s, enum shim_received which)
 {
 	static char piece[READ_BYTES];
-	int *fd = shim_heard_fd(s, which);
+	int *fd = shim_received_fd(s, which);
 	ssize_t n = *fd >= 0 ? read(*fd, piece, sizeof(piece)) : 0;
 
 	if (n > 0)
@@ -205,10 +205,10 @@ bool shim_hear(struct shim *s, enum shim_heard which)
 
 void shim_drain(struct shim *s)
 {
-	static const enum shim_heard order[] = {SHIM_ERR, SHIM_LINES, SHIM_OUT};
+	static const enum shim_received order[] = {SHIM_ERR, SHIM_LINES, SHIM_OUT};
 
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
-		while (shim_hear(s, order[i]))
+		while (shim_recv(s, order[i]))
 			;
 	log_line();
 	if (buf_len(&lines.held) > 0)

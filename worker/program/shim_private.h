@@ -68,7 +68,7 @@ void shim_log(unsigned level, const char *p, size_t n);
 #define SHIM_TAIL_MAX 2048
 
 /* What a program says, by descriptor. */
-enum shim_heard { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_HEARD };
+enum shim_received { SHIM_OUT, SHIM_ERR, SHIM_LINES, SHIM_RECEIVED };
 
 void shim_close(int *fd); /* which is then -1 */
 
@@ -79,10 +79,10 @@ void shim_feed_answers(struct shim *s);
 /* A message for its descriptor 4; N bytes of TEXT, without newline. */
 void shim_answer(struct shim *s, const char *text, size_t n);
 
-int *shim_heard_fd(struct shim *s, enum shim_heard which);
+int *shim_received_fd(struct shim *s, enum shim_received which);
 
 /* One piece of what waits there. True: there may be more. */
-bool shim_hear(struct shim *s, enum shim_heard which);
+bool shim_recv(struct shim *s, enum shim_received which);
 
 /* Nobody writes any more: what is left in the pipes is all. */
 void shim_drain(struct shim *s);
@@ -114,14 +114,14 @@ const struct buf *shim_reply(void);
  * Ask what the program calls ID, a JSON text. NULL, or why that may not be
  * asked (static). The answer goes to the program's descriptor 4.
  */
-const char *shim_call(struct jtext id, struct str tool, struct jtext args);
-const char *shim_input(struct jtext id, enum msg_input_kind kind,
-		       struct jtext params);
+const char *shim_call(struct json_view id, struct str tool, struct json_view args);
+const char *shim_input(struct json_view id, enum msg_input_kind kind,
+		       struct json_view params);
 
-bool shim_is_id(struct jtext id); /* may something be called that? */
+bool shim_is_id(struct json_view id); /* may something be called that? */
 
 /* The supervisor's answer to a question has come. */
-void shim_hear_answer(struct shim *s);
+void shim_recv_answer(struct shim *s);
 
 /* Its answer to an artifact: was it taken? BODY is its id, or why not. */
 bool shim_await_artifact(struct shim *s, struct buf *body);
@@ -163,13 +163,13 @@ void shim_doubt(void);
 /* ---- shim_space.c ---- */
 
 /* A file system of the program's that is full: of what the kernel said ENOSPC. */
-struct shim_room {
+struct shim_space {
 	const char *path;
 	const char *limit; /* "files", or "memory": it is bytes */
 	uint64_t used;
 };
 
-bool shim_full(struct shim_room *r); /* the first that is; false: none */
+bool shim_full(struct shim_space *r); /* the first that is; false: none */
 
 /* ---- shim_watch.c ---- */
 

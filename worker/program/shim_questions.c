@@ -26,24 +26,24 @@ static size_t piece(size_t left)
 	return left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
 }
 
-static void send_chunks(struct jtext params, size_t at)
+static void send_chunks(struct json_view params, size_t at)
 {
 	while (at < params.n) {
 		struct msg m = {.type = MSG_CHUNK};
 
 		m.chunk.data = (struct str){params.p + at, piece(params.n - at)};
-		link_send(&m);
+		channel_send(&m);
 		at += m.chunk.data.n;
 	}
 }
 
-bool shim_is_id(struct jtext id)
+bool shim_is_id(struct json_view id)
 {
 	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
 }
 
 /* Room for one more, which is called ID; or why not. */
-static const char *expect(struct jtext id, uint32_t *seq)
+static const char *expect(struct json_view id, uint32_t *seq)
 {
 	size_t i = 0;
 
@@ -59,43 +59,43 @@ static const char *expect(struct jtext id, uint32_t *seq)
 	return NULL;
 }
 
-const char *shim_call(struct jtext id, struct str tool, struct jtext args)
+const char *shim_call(struct json_view id, struct str tool, struct json_view args)
 {
 	struct msg m = {.type = MSG_CALL};
-	const char *why;
+	const char *errmsg;
 
 	if (args.n > MSG_ASK_MAX)
 		return "a call's args are over 1 MiB";
 	if (!text_is_name(tool.p, tool.n, MSG_NAME_MAX))
 		return "a call's tool is a name of 1 to 256 bytes";
-	why = expect(id, &m.call.seq);
-	if (why != NULL)
-		return why;
+	errmsg = expect(id, &m.call.seq);
+	if (errmsg != NULL)
+		return errmsg;
 	m.call.tool = tool;
 	m.call.total = args.n;
 	m.call.head = (struct str){args.p, piece(args.n)};
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 	send_chunks(args, m.call.head.n);
 	return NULL;
 }
 
-const char *shim_input(struct jtext id, enum msg_input_kind kind,
-		       struct jtext params)
+const char *shim_input(struct json_view id, enum msg_input_kind kind,
+		       struct json_view params)
 {
 	struct msg m = {.type = MSG_INPUT};
-	const char *why;
+	const char *errmsg;
 
 	if (params.n > MSG_ASK_MAX)
 		return "a question is over 1 MiB";
-	why = expect(id, &m.input.seq);
-	if (why != NULL)
-		return why;
+	errmsg = expect(id, &m.input.seq);
+	if (errmsg != NULL)
+		return errmsg;
 	m.input.kind = kind;
 	m.input.total = params.n;
 	m.input.head = (struct str){params.p, piece(params.n)};
 	progress_flush();
-	link_send(&m);
+	channel_send(&m);
 	send_chunks(params, m.input.head.n);
 	return NULL;
 }
@@ -109,7 +109,7 @@ static void take_body(const struct msg *first, struct buf *body)
 	while (buf_len(body) < total) {
 		struct msg m;
 
-		link_recv(&m);
+		channel_recv(&m);
 		if (m.type != MSG_CHUNK ||
 		    m.chunk.data.n > total - buf_len(body))
 			_exit(EXIT_NONSENSE);
@@ -144,7 +144,7 @@ static int take_answer(struct shim *s, bool *ok, struct buf *body)
 	struct msg m;
 	uint32_t seq;
 
-	link_recv(&m);
+	channel_recv(&m);
 	if (m.type != MSG_ANSWER)
 		_exit(EXIT_NONSENSE);
 	seq = m.answer.seq;
@@ -166,7 +166,7 @@ bool shim_await_artifact(struct shim *s, struct buf *body)
 	return ok;
 }
 
-void shim_hear_answer(struct shim *s)
+void shim_recv_answer(struct shim *s)
 {
 	struct buf body = {0};
 	bool ok;

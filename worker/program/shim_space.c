@@ -5,9 +5,9 @@
 
 #include "worker/program/shim_private.h"
 
-static const char *const rooms[] = {TREE_WORK, "/tmp", "/dev/shm"};
+static const char *const spaces[] = {ROOTFS_WORK, "/tmp", "/dev/shm"};
 
-static bool look(int fd, struct shim_room *r)
+static bool look(int fd, struct shim_space *r)
 {
 	struct statfs fs;
 
@@ -23,14 +23,14 @@ static bool look(int fd, struct shim_room *r)
 	return fs.f_bfree == 0;
 }
 
-bool shim_full(struct shim_room *r)
+bool shim_full(struct shim_space *r)
 {
 	bool full = false;
 
-	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]) && !full; i++) {
-		int fd = open(rooms[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]) && !full; i++) {
+		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		r->path = rooms[i];
+		r->path = spaces[i];
 		full = fd >= 0 && look(fd, r);
 		if (fd >= 0)
 			close(fd);

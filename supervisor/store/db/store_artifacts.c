@@ -39,7 +39,7 @@ static bool may_pass(int rc)
 
 static bool names_ok(const struct store_artifact *a)
 {
-	return file_name_ok(a->id) && file_name_ok(a->run_id) &&
+	return state_file_name_ok(a->id) && state_file_name_ok(a->run_id) &&
 	       strcmp(a->run_id, STORE_TMP_NAME) != 0;
 }
 
@@ -56,7 +56,7 @@ static int sync_tmp(struct store *s, struct store_req *r)
 		return 0;
 	}
 	if (!r->synced) {
-		r->sync_rc = file_sync(r->tmp_path);
+		r->sync_rc = state_file_sync(r->tmp_path);
 		if (r->sync_rc == -EMFILE || r->sync_rc == -ENFILE)
 			return store_failed(s, r->sync_rc, r->tmp_path);
 		r->synced = true;
@@ -70,7 +70,7 @@ static int sync_tmp(struct store *s, struct store_req *r)
 static void take_back(struct store *s, struct store_req *r)
 {
 	if (r->placed)
-		file_unplace(s->dir, r->artifact.run_id, r->artifact.id,
+		state_file_unplace(s->dir, r->artifact.run_id, r->artifact.id,
 			     r->tmp_path);
 	r->placed = false;
 }
@@ -102,18 +102,18 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 static int put_artifact(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
-	int rc = file_place(s->dir, a->run_id, a->id, r->tmp_path);
+	int rc = state_file_place(s->dir, a->run_id, a->id, r->tmp_path);
 
 	if (rc != 0) {
-		char *path = file_artifact(s->dir, a->run_id, a->id);
+		char *path = state_file_artifact(s->dir, a->run_id, a->id);
 
 		store_failed(s, rc, path);
 		free(path);
 		/* else it is told at once, and says nothing of the record */
-		if (r->must && may_pass(rc))
+		if (r->retry && may_pass(rc))
 			return rc;
-		store_req_fail(r, rc, "%s", s->why);
-		s->why[0] = '\0';
+		store_req_fail(r, rc, "%s", s->errmsg);
+		s->errmsg[0] = '\0';
 		return 0;
 	}
 	r->placed = true;
@@ -123,7 +123,7 @@ static int put_artifact(struct store *s, struct store_req *r)
 		store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path,
 			       a->id, sqlite3_errmsg(s->db));
 		take_back(s, r);
-		s->why[0] = '\0';
+		s->errmsg[0] = '\0';
 		s->damaged = false;
 		rc = 0;
 	}
@@ -183,13 +183,13 @@ static void read_range(struct store *s, struct store_req *r)
 	const struct store_artifact *a = &r->found;
 	int64_t left = a->size - r->offset;
 	size_t want = (size_t)(r->limit < left ? r->limit : left);
-	char *path = file_artifact(s->dir, a->run_id, a->id);
+	char *path = state_file_artifact(s->dir, a->run_id, a->id);
 	int rc = -ENOMEM;
 
 	r->res.len = want;
 	r->data = malloc(want > 0 ? want : 1);
 	if (r->data != NULL)
-		rc = file_read(path, r->offset, r->data, &r->res.len);
+		rc = state_file_read(path, r->offset, r->data, &r->res.len);
 	if (rc == 0 && r->res.len < want)
 		rc = -EIO;
 	if (rc == -ENOENT)

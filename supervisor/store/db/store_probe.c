@@ -112,23 +112,23 @@ static int look_at_db(const char *path)
 	return rc != 0 || empty ? rc : look_at_tables(path);
 }
 
-static int fail(char *why, size_t size, const char *path, int rc)
+static int fail(char *errmsg, size_t size, const char *path, int rc)
 {
 	/* of these two the system's words say less */
 	bool plain = rc == -EUCLEAN || rc == -ENOTSUP;
 
-	snprintf(why, size, "%s: %s%s%s", path, plain ? "" : strerror(-rc),
+	snprintf(errmsg, size, "%s: %s%s%s", path, plain ? "" : strerror(-rc),
 		 plain ? "" : "; ", store_remedy(rc));
 	return rc;
 }
 
-int store_look(const char *state_dir, char *why, size_t size)
+int store_look(const char *state_dir, char *errmsg, size_t size)
 {
 	char *path = xasprintf("%s/" STORE_DB, state_dir);
 	int rc = look_at_db(path);
 
 	if (rc != 0)
-		fail(why, size, path, rc);
+		fail(errmsg, size, path, rc);
 	free(path);
 	return rc;
 }
@@ -142,7 +142,7 @@ int store_folders(const char *state_dir, char **at)
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		*at = xasprintf("%s%s", state_dir, names[i]);
-		rc = file_folder_ok(*at);
+		rc = state_file_folder_ok(*at);
 		if (rc != 0 && rc != -ENOENT)
 			return rc;
 		free(*at);

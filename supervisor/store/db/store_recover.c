@@ -72,7 +72,7 @@ bool store_instance_lives(const struct store *s, const char *name)
 }
 
 /* Who has written to us touches our file. */
-static void hear_nudges(struct store *s, const char *path)
+static void recv_nudges(struct store *s, const char *path)
 {
 	atomic_store(&s->nudged,
 		     s->nudge_fd >= 0 &&
@@ -91,7 +91,7 @@ int store_instance_lock(struct store *s)
 	if (fd >= 0)
 		close(fd);
 	s->instance_fd = -1;
-	rc = file_mkdirs(dir);
+	rc = state_file_mkdirs(dir);
 	for (int i = 0; rc == 0 && s->instance_fd < 0; i++) {
 		fd = lock_file(path, O_CREAT);
 		if (fd >= 0)
@@ -104,7 +104,7 @@ int store_instance_lock(struct store *s)
 	if (rc != 0)
 		store_failed(s, rc, path);
 	else
-		hear_nudges(s, path);
+		recv_nudges(s, path);
 out:
 	free(path);
 	free(dir);
@@ -200,7 +200,7 @@ static int on_run_dir(void *arg, const char *name)
 	dir = xasprintf("%s/" STORE_ARTIFACTS_DIR "/%s", v->s->dir, name);
 	v->scanning = xstrdup(name);
 	v->empty = true;
-	rc = file_each(dir, on_artifact, v);
+	rc = state_file_each(dir, on_artifact, v);
 	if (rc == 0 && v->empty)
 		add_stray(v, NULL);
 	free(v->scanning);
@@ -243,13 +243,13 @@ static int find_dead(struct store *s, struct store_req *r)
 
 	v->s = s;
 	r->recovery = v;
-	rc = file_each(dir, on_instance, v);
+	rc = state_file_each(dir, on_instance, v);
 	if (rc == 0 && v->n_dead > 0) {
 		free(dir);
 		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->dir);
-		rc = file_each(dir, on_run_dir, v);
+		rc = state_file_each(dir, on_run_dir, v);
 	}
-	if (rc != 0 && s->why[0] == '\0')
+	if (rc != 0 && s->errmsg[0] == '\0')
 		store_failed(s, rc, dir);
 	free(dir);
 	return rc;
@@ -350,12 +350,12 @@ static int remove_strays(struct store *s, const struct store_recovery *v)
 		const struct stray *stray = &v->strays[i];
 
 		if (stray->art == NULL) {
-			file_remove_dir(s->dir, stray->run);
+			state_file_remove_dir(s->dir, stray->run);
 			continue;
 		}
 		rc = lives(s, stray->run, stray->art);
 		if (rc == 0)
-			file_remove(s->dir, stray->run, stray->art);
+			state_file_remove(s->dir, stray->run, stray->art);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -400,7 +400,7 @@ static void bury(struct store *s, struct store_req *r)
 	const struct store_recovery *v = r->recovery;
 	char *tmp = xasprintf("%s/" STORE_TMP_DIR, s->dir);
 
-	file_each(tmp, on_tmp, r->recovery);
+	state_file_each(tmp, on_tmp, r->recovery);
 	for (size_t i = 0; i < v->n_dead; i++) {
 		char *path = store_instance_path(s, v->dead[i]);
 

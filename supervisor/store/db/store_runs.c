@@ -110,7 +110,7 @@ static int put_run(struct store *s, struct store_req *r)
 	store_bind_text(st, COL_INSTANCE + 1, s->instance);
 	sqlite3_bind_int64(st, COL_BYTES + 1, store_row_bytes(&r->run));
 	code = sqlite3_step(st);
-	if (code == SQLITE_CONSTRAINT_UNIQUE && r->must) {
+	if (code == SQLITE_CONSTRAINT_UNIQUE && r->retry) {
 		/* the run was promised, its key was not */
 		sqlite3_reset(st);
 		store_bind_text(st, COL_IDEM_KEY + 1, NULL);
@@ -201,7 +201,7 @@ static int get_by_id(struct store *s, struct store_req *r, enum store_stmt which
 	store_bind_text(st, 1, r->requestor);
 	store_bind_text(st, 2, r->id);
 	rc = read_one(s, r, st, "run");
-	if (rc != 0 || r->over || r->rows[0].status > STORE_RUNNING)
+	if (rc != 0 || r->decided || r->rows[0].status > STORE_RUNNING)
 		return rc;
 	return store_read_shown(s, r, &r->rows[0], which == STMT_GET_RUN);
 }

@@ -41,7 +41,7 @@ static const struct verdict {
     {SQLITE_IOERR, -EIO, .sys = true, .reopen = true},
 };
 
-static const struct fault {
+static const struct pointer_error {
 	int rc;
 	int status; /* of a start that finds it; 0: it may pass */
 	const char *said; /* to clients, of the server: no path, no figure */
@@ -76,9 +76,9 @@ static const struct fault {
     {-ECANCELED, 0, "it is being stopped", "start it again"},
 };
 
-static const struct fault *fault_of(int rc)
+static const struct pointer_error *fault_of(int rc)
 {
-	static const struct fault other = {0, EX_UNAVAILABLE,
+	static const struct pointer_error other = {0, EX_UNAVAILABLE,
 					   "its state cannot be used",
 					   "check the path and its owner"};
 
@@ -106,7 +106,7 @@ int store_ends_start(int rc)
 int store_failed(struct store *s, int rc, const char *path)
 {
 	s->why_rc = rc;
-	snprintf(s->why, sizeof(s->why), "%s: %s; %s", path, strerror(-rc),
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s; %s", path, strerror(-rc),
 		 store_remedy(rc));
 	return rc;
 }
@@ -146,13 +146,13 @@ static void hear_writes(void)
 	static const struct {
 		const char *name;
 		sqlite3_syscall_ptr fn;
-	} calls[] = {{"write", (sqlite3_syscall_ptr)hear_write},
+	} requests[] = {{"write", (sqlite3_syscall_ptr)hear_write},
 		     {"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
 		     {"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
-	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-		vfs->xSetSystemCall(vfs, calls[i].name, calls[i].fn);
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+		vfs->xSetSystemCall(vfs, requests[i].name, requests[i].fn);
 }
 
 static void on_log(void *arg, int code, const char *text)
@@ -195,7 +195,7 @@ int store_sql_failed(struct store *s)
 	if (code == SQLITE_IOERR_FSYNC)
 		s->unsynced = s->damaged = true;
 	s->why_rc = rc;
-	snprintf(s->why, sizeof(s->why), "%s: %s (%s, %d); %s", s->db_path,
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s (%s, %d); %s", s->db_path,
 		 strerror(-rc), sqlite3_errmsg(s->db), code, store_remedy(rc));
 	return rc;
 }
@@ -423,7 +423,7 @@ int store_sql_open(struct store *s)
 	if (usable(s))
 		return 0;
 	store_sql_close(s);
-	rc = file_mkdirs(s->dir);
+	rc = state_file_mkdirs(s->dir);
 	if (rc != 0)
 		return no_folder(s, rc);
 	rc = store_instance_lock(s);

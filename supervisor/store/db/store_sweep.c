@@ -74,7 +74,7 @@ static int change(struct store *s, enum store_stmt which, const char *a,
  */
 static int drop_file(struct store *s, const struct pair *artifact)
 {
-	int rc = file_remove(s->dir, artifact->b, artifact->a);
+	int rc = state_file_remove(s->dir, artifact->b, artifact->a);
 
 	if (rc != 0) {
 		log_warn("store", "run=%s artifact=%s remove=\"%s\"",

@@ -80,7 +80,7 @@ static const int allowed[] = {
     SYS(clock_getres), SYS(gettimeofday), SYS(time),
     /* pairs of sockets: there are no others */
     SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown),
-    SYS(getsockname), SYS(getpeername), SYS(getsockopt), SYS(setsockopt),
+    SYS(getsockname), SYS(getpeername), SYS(getsockopt), SYS(setsockopt)
 };
 
 /* What programs try innocently, and can do without. */
@@ -97,25 +97,19 @@ static const int denied[] = {
      * there are any stands in memory, which a filter does not see. What is
      * left are write, writev and send.
      */
-    SYS(sendmsg), SYS(sendmmsg),
+    SYS(sendmsg), SYS(sendmmsg)
 };
 
 /* What no template needs: reported by name, and the end of the run. */
 static const int violations[] = {
-    SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev),
-    SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp), SYS(bpf),
-    SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key),
-    SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module),
-    SYS(kexec_load), SYS(kexec_file_load), SYS(mount), SYS(umount2),
-    SYS(pivot_root), SYS(fsopen), SYS(fsmount), SYS(fsconfig), SYS(fspick),
-    SYS(move_mount), SYS(open_tree), SYS(mount_setattr), SYS(setns),
-    SYS(unshare), SYS(name_to_handle_at), SYS(open_by_handle_at), SYS(seccomp),
-    SYS(iopl), SYS(ioperm), SYS(modify_ldt), SYS(swapon), SYS(swapoff),
-    SYS(reboot), SYS(acct), SYS(quotactl), SYS(quotactl_fd),
-    SYS(clock_settime), SYS(settimeofday), SYS(adjtimex), SYS(clock_adjtime),
-    SYS(sethostname), SYS(setdomainname), SYS(syslog), SYS(fanotify_init),
-    SYS(memfd_secret), SYS(capset),
-};
+    /* other processes */
+    SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev), SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp),
+    /* the kernel's own machinery */
+    SYS(bpf), SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key), SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module), SYS(kexec_load), SYS(kexec_file_load),
+    /* mounts and namespaces */
+    SYS(mount), SYS(umount2), SYS(pivot_root), SYS(fsopen), SYS(fsmount), SYS(fsconfig), SYS(fspick), SYS(move_mount), SYS(open_tree), SYS(mount_setattr), SYS(setns), SYS(unshare), SYS(name_to_handle_at), SYS(open_by_handle_at),
+    /* the machine, and rights */
+    SYS(seccomp), SYS(iopl), SYS(ioperm), SYS(modify_ldt), SYS(swapon), SYS(swapoff), SYS(reboot), SYS(acct), SYS(quotactl), SYS(quotactl_fd), SYS(clock_settime), SYS(settimeofday), SYS(adjtimex), SYS(clock_adjtime), SYS(sethostname), SYS(setdomainname), SYS(syslog), SYS(fanotify_init), SYS(memfd_secret), SYS(capset)};
 
 #define NEW_NAMESPACES                                                         \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |         \

@@ -22,6 +22,11 @@
 	"\"bad day\"}}],\"artifacts\":[{\"artifactId\":\"art_b\",\"size\":2,"       \
 	"\"name\":\"f\",\"mimeType\":\"text/plain\"}],\"result\":"
 
+#define OF(what, how, ...)                                                     \
+	{                                                                      \
+		.form = STORE_TASK_##what, .status = STORE_##how, __VA_ARGS__  \
+	}
+
 /* ITEMS: t is a text, l a link. STRUCTURED: how it begins; NULL: there is none. */
 static const struct {
 	const char *name;
@@ -31,64 +36,64 @@ static const struct {
 	const char *items, *structured;
 	bool is_error;
 } cases[] = {
-    {"an output", {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED},
+    {"an output", OF(OUTPUT, SUCCEEDED),
      MCP_2025_11_25, "{\"n\":1}", "tl", "{\"n\":1}", false},
     {"in a revision without links",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED}, MCP_2025_03_26,
+     OF(OUTPUT, SUCCEEDED), MCP_2025_03_26,
      "{\"n\":1}", "tt", NULL, false},
     {"an output that is no object",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED}, MCP_2025_11_25,
+     OF(OUTPUT, SUCCEEDED), MCP_2025_11_25,
      "[1]", "tl", NULL, false},
     {"a partial success",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_PARTIAL_SUCCESS},
+     OF(OUTPUT, PARTIAL_SUCCESS),
      MCP_2025_06_18, "{\"n\":1}", "ttl", "{\"n\":1}", false},
     {"a long output, once",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED, .level = 1},
+     OF(OUTPUT, SUCCEEDED, .level = 1),
      MCP_2025_11_25, NULL, "ttll", "{\"s\":\"xxx", false},
     {"a long output, linked to",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED, .level = 2},
+     OF(OUTPUT, SUCCEEDED, .level = 2),
      MCP_2025_11_25, NULL, "ttll",
      "{\"runId\":\"" ID "\",\"status\":\"succeeded\",\"mode\":\"link\","
      "\"resultUri\":\"paddock://runs/" ID "/result\"", false},
     {"a long output as text alone",
-     {.form = STORE_TASK_OUTPUT, .status = STORE_SUCCEEDED, .level = 1},
+     OF(OUTPUT, SUCCEEDED, .level = 1),
      MCP_2024_11_05, NULL, "ttt", NULL, false},
-    {"a view", {.form = STORE_TASK_VIEW, .status = STORE_SUCCEEDED},
+    {"a view", OF(VIEW, SUCCEEDED),
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", false},
-    {"of a failed run", {.form = STORE_TASK_VIEW, .status = STORE_FAILED},
+    {"of a failed run", OF(VIEW, FAILED),
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", true},
     {"of one that is asked about",
-     {.form = STORE_TASK_VIEW, .status = STORE_FAILED, .looked_up = true},
+     OF(VIEW, FAILED, .looked_up = true),
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", false},
     {"a view again",
-     {.form = STORE_TASK_VIEW, .status = STORE_SUCCEEDED, .deduplicated = true},
+     OF(VIEW, SUCCEEDED, .deduplicated = true),
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7,\"deduplicated\":true}", false},
     {"a long view, once",
-     {.form = STORE_TASK_VIEW, .status = STORE_SUCCEEDED, .level = 1},
+     OF(VIEW, SUCCEEDED, .level = 1),
      MCP_2025_11_25, NULL, "ttll", VIEW_HEAD "{\"s\":\"xxx", false},
     {"a long view without its result",
-     {.form = STORE_TASK_VIEW, .status = STORE_SUCCEEDED, .level = 2},
+     OF(VIEW, SUCCEEDED, .level = 2),
      MCP_2025_11_25, NULL, "ttll",
      "{\"runId\":\"" ID "\",\"templateId\":\"t\"", false},
-    {"a reply", {.form = STORE_TASK_REPLY, .status = STORE_SUCCEEDED},
+    {"a reply", OF(REPLY, SUCCEEDED),
      MCP_2025_11_25, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl",
      NULL, false},
     {"a reply of content alone, of a tool that promises more",
-     {.form = STORE_TASK_REPLY, .status = STORE_SUCCEEDED, .promised = true},
+     OF(REPLY, SUCCEEDED, .promised = true),
      MCP_2025_11_25, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl",
      "{\"runId\":\"" ID "\",\"status\":\"succeeded\",\"mode\":\"content\"}",
      false},
     {"a reply with an error, unchecked",
-     {.form = STORE_TASK_REPLY, .status = STORE_FAILED, .promised = true},
+     OF(REPLY, FAILED, .promised = true),
      MCP_2025_11_25,
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"isError\":true,"
      "\"structuredContent\":{\"n\":1}}", "ttl", NULL, true},
     {"the same of a tool that promises nothing",
-     {.form = STORE_TASK_REPLY, .status = STORE_FAILED}, MCP_2025_11_25,
+     OF(REPLY, FAILED), MCP_2025_11_25,
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"isError\":true,"
      "\"structuredContent\":{\"n\":1}}", "tl", "{\"n\":1}", true},
     {"a reply that links to an artifact itself",
-     {.form = STORE_TASK_REPLY, .status = STORE_SUCCEEDED}, MCP_2025_11_25,
+     OF(REPLY, SUCCEEDED), MCP_2025_11_25,
      "{\"content\":[{\"type\":\"resource_link\",\"name\":\"mine\",\"uri\":"
      "\"paddock://runs/" ID "/artifacts/art_b\"}]}", "l", NULL, false},
 };

@@ -23,7 +23,8 @@
 
 /* ---- the zygote ---- */
 
-enum order { /* cpu_ms */
+/* cpu_ms */
+enum order {
 	BEAR = 1,     /* a child that lives until it is killed */
 	BEAR_DEAD,    /* one that is reaped before it is reported */
 	REFUSE,	      /* EAGAIN */

@@ -20,16 +20,25 @@ static bool check(const char *text, size_t n, struct json_view *v)
 }
 
 static const char *const good[] = {
+    /* one value */
     "{}", " [] ", "null", "true", "false", "0", "-0", "1.5e+3", "-12E-1",
+    /* with texts */
     "\"\"", "\"a\\n\\u00e9\\ud83d\\ude00\"", "{\"a\":[1,{\"b\":null}]}",
     "\t\r\n{ \"a\" : 1 , \"b\" : [ ] }\n", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""};
 
 static const char *const bad[] = {
+    /* brackets */
     "", " ", "{", "}", "[", "[1", "[1,", "[1,]", "{\"a\"}", "{\"a\":}",
-    "{\"a\":1,}", "{a:1}", "{'a':1}", "nul", "nulll", "True", "01", "-", "1.",
-    ".5", "1e", "+1", "0x1", "NaN", "\"", "\"a", "\"\\x\"", "\"\\u12\"",
+    "{\"a\":1,}", "{a:1}", "{'a':1}",
+    /* words and numbers */
+    "nul", "nulll", "True", "01", "-", "1.",
+    ".5", "1e", "+1", "0x1", "NaN",
+    /* texts */
+    "\"", "\"a", "\"\\x\"", "\"\\u12\"",
     "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\u0000\"",
-    "\"\n\"", "1 2", "{} {}", "[1 2]", "\xff", "\"\xc3\"", "\xEF\xBB\xBF{}"};
+    "\"\n\"", 
+    /* more than one value, and no UTF-8 */
+    "1 2", "{} {}", "[1 2]", "\xff", "\"\xc3\"", "\xEF\xBB\xBF{}"};
 
 static void grammar(void)
 {

@@ -15,7 +15,8 @@
 #define SOCKS_MESSAGE_MAX 262 /* bytes of the longest that it may say */
 #define SOCKS_REPLY_BYTES 10
 
-enum socks_code { /* of our answer */
+/* of our answer */
+enum socks_code {
 		  SOCKS_DONE = 0,
 		  SOCKS_FAILED = 1,
 		  SOCKS_FORBIDDEN = 2,

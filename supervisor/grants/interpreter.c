@@ -24,8 +24,8 @@
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/package/package.h"
 
-#define HEAD_BYTES 256	/* what the kernel reads of a #! line (BINPRM_BUF_SIZE) */
-#define SEGMENTS_MAX 64 /* of an ELF program */
+#define HEAD_BYTES 256 /* read of a #! line by the kernel: BINPRM_BUF_SIZE */
+#define SEGMENTS_MAX 64		 /* of an ELF program */
 #define PACKAGE_DIR "/template/" /* where a run sees its package */
 
 struct look {

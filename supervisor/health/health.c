@@ -150,28 +150,28 @@ static const struct check {
 	const char *cure; /* of that, by the operator */
 	const char *(*where)(struct server *srv); /* with paths; NULL: that */
 } checks[] = {
-    {.name = "the folders of templates", .before = health_start_templates},
-    {.name = "a log", .before = health_start_log, .now = logs,
+    {"the folders of templates", .before = health_start_templates},
+    {"a log", .before = health_start_log, .now = logs,
      .cure = "make room where it is; then it is written again"},
-    {.name = "an audit log", .before = health_start_audit, .now = audits,
+    {"an audit log", .before = health_start_audit, .now = audits,
      .cure = "make room where it is; then it is written again"},
-    {.name = "a socket", .before = health_start_socket},
-    {.name = "a port", .before = health_start_listen},
-    {.name = "a cage that is measured", .now = cage,
+    {"a socket", .before = health_start_socket},
+    {"a port", .before = health_start_listen},
+    {"a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
-    {.name = "a server that stays", .now = draining,
+    {"a server that stays", .now = draining,
      .cure = "wait for the next one"},
     /* one client is answered why, and lists what there is all the same */
-    {.name = "a state folder that takes runs", .before = health_start_state,
+    {"a state folder that takes runs", .before = health_start_state,
      .stdio_warns = true, .now = state,
      .cure = "the log of the server says where that is, and what would help",
      .where = state_where},
-    {.name = "room on the disk", .before = health_start_disk,
+    {"room on the disk", .before = health_start_disk,
      .only_warns = true, .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
 	     "says where",
      .where = disk_where},
-    {.name = "the browser", .before = health_start_browser, .only_warns = true},
+    {"the browser", .before = health_start_browser, .only_warns = true},
 };
 
 #define CHECKS ARRAY_LEN(checks)

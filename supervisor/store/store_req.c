@@ -13,16 +13,12 @@
 
 /* Where the strings of a request are. */
 static const size_t strings[] = {
-    FIELD(run.requestor),   FIELD(run.template_id), FIELD(run.version),
-    FIELD(run.digest),	    FIELD(run.inputs),	    FIELD(run.options),
-    FIELD(run.idem_key),    FIELD(run.idem_digest), FIELD(run.view),
-    FIELD(run.task_note),   FIELD(run.log),	    FIELD(artifact.requestor), FIELD(artifact.name),
-    FIELD(artifact.mime_type), FIELD(artifact.sha256), FIELD(filter.requestor),
-    FIELD(filter.template_id), FIELD(requestor),    FIELD(id),
-    FIELD(key),		    FIELD(tmp_path),	    FIELD(session.key),
-    FIELD(session.requestor), FIELD(session.credential),
-    FIELD(session.revision), FIELD(session.client), FIELD(session.uris),
-};
+    /* what is written */
+    FIELD(run.requestor), FIELD(run.template_id), FIELD(run.version), FIELD(run.digest), FIELD(run.inputs), FIELD(run.options), FIELD(run.idem_key), FIELD(run.idem_digest), FIELD(run.view), FIELD(run.task_note), FIELD(run.log), FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
+    /* what is looked for */
+    FIELD(filter.requestor), FIELD(filter.template_id), FIELD(requestor), FIELD(id), FIELD(key), FIELD(tmp_path),
+    /* and sessions */
+    FIELD(session.key), FIELD(session.requestor), FIELD(session.credential), FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
 
 static const char **string_at(struct store_req *r, size_t offset)
 {

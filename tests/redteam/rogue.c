@@ -111,9 +111,9 @@ static size_t put_str(unsigned char *to)
 {
 	static const char *const words[] = {
 	    "", "x", "{}", "null", "[]", "EXECUTION_ERROR", "RUN_CANCELED", "\xff",
+	    /* a question's shape */
 	    "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}",
-	    "\x1b[2J", "{\"a\":", "main.lua", "text/plain", "\n",
-	};
+	    "\x1b[2J", "{\"a\":", "main.lua", "text/plain", "\n"};
 	const char *w = words[random_to(sizeof(words) / sizeof(words[0]))];
 	size_t n = strlen(w);
 

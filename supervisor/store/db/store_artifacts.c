@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "supervisor/state/state_file.h"
 
-enum { /* STMT_PUT_ARTIFACT, from 1; STMT_GET_ARTIFACT, from 0 */
+/* STMT_PUT_ARTIFACT, from 1; STMT_GET_ARTIFACT, from 0 */
+enum {
 	COL_ID,
 	COL_RUN,
 	COL_REQUESTOR,

@@ -14,7 +14,8 @@
 
 #include "base/mem.h"
 
-enum { /* of STMT_SHOWN */
+/* of STMT_SHOWN */
+enum {
 	COL_INSTANCE,
 	COL_AWAITING,
 	COL_UNTIL,

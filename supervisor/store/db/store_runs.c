@@ -8,7 +8,8 @@
 
 #include "base/mem.h"
 
-enum { /* HEAD and BULK of store_schema.c */
+/* HEAD and BULK of store_schema.c */
+enum {
 	COL_ID,
 	COL_REQUESTOR,
 	COL_TEMPLATE,

@@ -65,6 +65,8 @@ static void ping(struct client *k, int n)
 	size_t len = 0;
 	FILE *f = open_memstream(&all, &len);
 
+	if (f == NULL)
+		abort();
 	for (int i = 0; i < n; i++)
 		fprintf(f, PING, i);
 	fclose(f);

@@ -158,7 +158,7 @@ static void test_recovery(void)
 	char *dir = help_dir();
 	struct store *s = store_start(dir, "inst_a");
 	struct answer a = {0};
-	struct page p;
+	static struct page p; /* on the stack an analyzer loses it */
 	sqlite3 *db;
 
 	asked.cancelling = true;

@@ -29,6 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	text = calloc(1, size);
+	if (text == NULL)
+		return 0;
 	memcpy(text, data + 1, size - 1);
 	v.text[data[0] % ID_RANGE_FILES] = text;
 	first = id_range_pick(&v, data[0], any, NULL);

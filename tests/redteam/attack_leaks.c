@@ -34,6 +34,8 @@ static bool memory_has_both(const char *a, const char *b)
 	char *buf = malloc(CHUNK), line[512];
 	bool found = false;
 
+	if (maps == NULL || buf == NULL)
+		abort();
 	while (fgets(line, sizeof(line), maps) != NULL) {
 		size_t n = strlen(a) + strlen(b);
 		unsigned long from, to;
@@ -49,6 +51,9 @@ static bool memory_has_both(const char *a, const char *b)
 		snprintf(needle, sizeof(needle), "%s%s", a, b);
 		found = found || range_has(mem, from, to, needle, n, buf);
 	}
+	fclose(maps);
+	close(mem);
+	free(buf);
 	return found;
 }
 
@@ -72,7 +77,7 @@ static void others(void)
 	struct dirent *e;
 	int n = 0;
 
-	while ((e = readdir(d)) != NULL) {
+	while (d != NULL && (e = readdir(d)) != NULL) {
 		long pid = strtol(e->d_name, NULL, 10);
 
 		n += pid > 0 && pid != getpid();

@@ -223,8 +223,9 @@ static void deeper(volatile char *p)
 {
 	volatile char here[4096];
 
-	here[0] = p[0];
-	deeper(here);
+	here[0] = here[1] = p[0];
+	if (here[0] == 0)
+		deeper(here);
 	p[0] = here[1];
 }
 

@@ -55,7 +55,7 @@ static void pass(int type, const void *what, size_t len)
 		struct cmsghdr align;
 		char space[CMSG_SPACE(64)];
 	} u = {0};
-	struct iovec iov = {.iov_base = READY, .iov_len = 2};
+	struct iovec iov = {.iov_base = (void *)READY, .iov_len = 2};
 	struct msghdr msg = {.msg_iov = &iov,
 			     .msg_iovlen = 1,
 			     .msg_control = u.space,

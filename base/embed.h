@@ -9,10 +9,8 @@
 #define BASE_EMBED_H
 
 #define EMBED(name, path)                                                      \
-	__asm__(".pushsection .rodata\n"                                       \
-		#name ":\n"                                                    \
-		".incbin \"" path "\"\n"                                       \
-		#name "_end:\n"                                                \
+	__asm__(".pushsection .rodata\n" #name ":\n"                           \
+		".incbin \"" path "\"\n" #name "_end:\n"                       \
 		".byte 0\n"                                                    \
 		".popsection\n");                                              \
 	extern const char name[] __attribute__((visibility("hidden")));        \

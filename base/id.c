@@ -9,10 +9,10 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define ID_CHARS 26	 /* of 5 bits each: 130 */
-#define TIME_CHARS 10	 /* the first 50 bits */
-#define TICK_US 250L	 /* 48 bits of ms and two more below them */
-#define RANDOM_BYTES 10	 /* 80 bits: the other 16 characters */
+#define ID_CHARS 26	/* of 5 bits each: 130 */
+#define TIME_CHARS 10	/* the first 50 bits */
+#define TICK_US 250L	/* 48 bits of ms and two more below them */
+#define RANDOM_BYTES 10 /* 80 bits: the other 16 characters */
 
 /* In the order of ASCII, so that strcmp(3) orders as the numbers do. */
 static const char alphabet[] = "234567abcdefghijklmnopqrstuvwxyz";

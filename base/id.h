@@ -17,7 +17,7 @@
 void id_new(char out[ID_SIZE], const char *prefix);
 
 #define ID_TEXT(prefix) (sizeof(prefix) - 1 + 27) /* its length: strlen(3) */
-#define ID_AFTER_ALL "~" /* orders after every id */
+#define ID_AFTER_ALL "~"			  /* orders after every id */
 
 /* Could S be an id with PREFIX? Shape alone; says nothing of existence. */
 bool id_ok(const char *s, const char *prefix);

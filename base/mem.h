@@ -9,7 +9,7 @@
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 /* The struct of TYPE whose MEMBER is at P. */
 #define CONTAINER(p, type, member)                                             \
-	((type *)((char *)(p) - offsetof(type, member)))
+	((type *)((char *)(p)-offsetof(type, member)))
 
 /*
  * As calloc(3), realloc(3), strdup(3), strndup(3), asprintf(3), vasprintf(3),

@@ -22,10 +22,10 @@ static void order(int control, uint32_t seq, int fd)
 		char space[CMSG_SPACE(sizeof(int))];
 	} anc = {0};
 	struct zygote_proto_request o = {.type = ZYGOTE_PROTO_SPAWN,
-			       .seq = seq,
-			       .slot = seq % ZYGOTE_PROTO_SLOTS,
-			       .cpu_ms = 1000,
-			       .memory_bytes = 64 << 20};
+					 .seq = seq,
+					 .slot = seq % ZYGOTE_PROTO_SLOTS,
+					 .cpu_ms = 1000,
+					 .memory_bytes = 64 << 20};
 	struct iovec iov = {&o, sizeof(o)};
 	struct msghdr m = {.msg_iov = &iov,
 			   .msg_iovlen = 1,
@@ -65,7 +65,8 @@ static void cage_once(int control, uint32_t seq)
 
 double measure_cage(const char *worker)
 {
-	char *argv[] = {(char *)worker, (char *)"ids=60600", NULL}, *envp[] = {NULL};
+	char *argv[] = {(char *)worker, (char *)"ids=60600", NULL},
+	     *envp[] = {NULL};
 	struct zygote_proto_event note;
 	int control[2];
 	int64_t cpu;

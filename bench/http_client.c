@@ -51,8 +51,7 @@ static void conn_open(struct http *h, int i)
 {
 	struct conn *c = &h->conns[i];
 	/* told once: one that is closed while it is idle is no news */
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET,
-				    .data.fd = i};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = i};
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	char ip[32] = "";
 	unsigned port = 0;
@@ -63,7 +62,8 @@ static void conn_open(struct http *h, int i)
 		fail("no address", h->host);
 	to.sin_port = htons((uint16_t)port);
 	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+	if (c->fd < 0 ||
+	    connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
 	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, c->fd, &event) < 0)
 		die(h->host);
 	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

@@ -145,7 +145,8 @@ size_t children_of(pid_t pid, pid_t all[CHILDREN_MAX])
 	size_t n = 0;
 	int child;
 
-	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", (int)pid);
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children",
+		 (int)pid);
 	if (glob(pattern, 0, NULL, &threads) != 0)
 		return 0;
 	for (size_t i = 0; i < threads.gl_pathc; i++) {

@@ -105,7 +105,8 @@ static void bench_pairs(struct store *s, size_t runs, bool apart)
 			bool last = apart && i == AT_ONCE - 1;
 
 			run[i] = fresh(n + i);
-			store_put_run(s, &run[i], last ? STORE_SYNC : STORE_DEFERRED,
+			store_put_run(s, &run[i],
+				      last ? STORE_SYNC : STORE_DEFERRED,
 				      last ? on_done : NULL, NULL);
 		}
 		if (apart)
@@ -135,8 +136,8 @@ static void bench_flight(struct store *s, size_t runs)
 	while (done < runs) {
 		while (begun < runs && begun < done + AT_ONCE) {
 			run[begun % AT_ONCE] = fresh(begun);
-			store_put_run(s, &run[begun++ % AT_ONCE], STORE_DEFERRED,
-				      NULL, NULL);
+			store_put_run(s, &run[begun++ % AT_ONCE],
+				      STORE_DEFERRED, NULL, NULL);
 			/* half of them are still at work at any time */
 			if (begun - ended <= AT_ONCE / 2 && begun < runs)
 				continue;
@@ -185,14 +186,14 @@ static void bench_list(struct store *s, const char *what, int status,
 
 	done = 0;
 	for (size_t i = 0; i < TIMES; i++) {
-		store_list_runs(s,
-				&(struct store_filter){
-				    .requestor = "uid:1000",
-				    .status = status,
-				    .template_id = template_id,
-				    .offset = offset,
-				    .limit = 20},
-				on_done, NULL);
+		store_list_runs(
+		    s,
+		    &(struct store_filter){.requestor = "uid:1000",
+					   .status = status,
+					   .template_id = template_id,
+					   .offset = offset,
+					   .limit = 20},
+		    on_done, NULL);
 		wait_for(s, i + 1);
 	}
 	printf("%-40s %7.1f us\n", what,

@@ -35,8 +35,9 @@ static int unknown(struct call *c, const char *name)
 	suggest_init(&suggest, name);
 	for (const struct browser_proto_arg *a = c->action->args; a->name; a++)
 		suggest_try(&suggest, a->name);
-	expected = suggest.best == NULL ? xstrdup("an argument that it knows")
-				     : xasprintf("%s, perhaps", suggest.best);
+	expected = suggest.best == NULL
+		       ? xstrdup("an argument that it knows")
+		       : xasprintf("%s, perhaps", suggest.best);
 	rc = wrong(c, name, "additionalProperties", expected);
 	free(expected);
 	return rc;
@@ -140,8 +141,7 @@ static int check_all(struct call *c)
 {
 	const struct browser_proto_arg *a;
 
-	json_object_object_foreach(c->args, name, value)
-	{
+	json_object_object_foreach(c->args, name, value) {
 		a = browser_proto_arg(c->action, name, strlen(name));
 		if (a == NULL)
 			return unknown(c, name);
@@ -156,7 +156,8 @@ static int check_all(struct call *c)
 
 int64_t arg_int(struct call *c, const char *name)
 {
-	const struct browser_proto_arg *a = browser_proto_arg(c->action, name, strlen(name));
+	const struct browser_proto_arg *a =
+	    browser_proto_arg(c->action, name, strlen(name));
 
 	return member(c->args, name) != NULL ? member_int(c->args, name)
 					     : a->value;
@@ -164,7 +165,8 @@ int64_t arg_int(struct call *c, const char *name)
 
 bool arg_bool(struct call *c, const char *name)
 {
-	const struct browser_proto_arg *a = browser_proto_arg(c->action, name, strlen(name));
+	const struct browser_proto_arg *a =
+	    browser_proto_arg(c->action, name, strlen(name));
 
 	return member(c->args, name) != NULL ? member_bool(c->args, name)
 					     : a->value != 0;
@@ -198,7 +200,8 @@ int args_take(struct call *c, struct json_object *body)
 	int64_t timeout = member_int(body, "timeoutMs");
 
 	if (who == NULL || trust == NULL || timeout < 1 ||
-	    timeout > BROWSER_PROTO_TIMEOUT_MAX || strlen(who) > BROWSER_PROTO_REQUESTOR_MAX)
+	    timeout > BROWSER_PROTO_TIMEOUT_MAX ||
+	    strlen(who) > BROWSER_PROTO_REQUESTOR_MAX)
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "requestor, trust and timeoutMs must be "
 				  "given, timeoutMs 1 to %d",

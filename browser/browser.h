@@ -71,7 +71,8 @@ struct call {
 	char *requestor;
 	char *of_run;	  /* NULL: a client's own */
 	char *in_session; /* that the run was given, or NULL */
-	struct host_grants *hosts; /* of the run's template; NULL: a client's own */
+	struct host_grants
+	    *hosts; /* of the run's template; NULL: a client's own */
 	enum url_trust trust;
 	struct json_object *args;
 	int64_t deadline;	 /* clock_mono_ms() */
@@ -155,7 +156,8 @@ struct session {
 	bool kept;
 	char *context; /* Chromium's; NULL: being made */
 	uint32_t way;  /* of the proxy, that all of it takes */
-	struct host_grants *hosts; /* of whose run made it; NULL: a client did */
+	struct host_grants
+	    *hosts; /* of whose run made it; NULL: a client did */
 	LIST_HEAD(, session_guest) guests; /* runs of others that work in it */
 	TAILQ_HEAD(reached_list, reached) reached; /* without them */
 	unsigned n_reached;
@@ -222,11 +224,11 @@ struct tab {
 	unsigned commits;   /* documents that came, ever */
 	char *asked_loader; /* of the document whose request went out last */
 	char *asked_url;
-	int status;		  /* of asked_loader's answer; 0: none */
-	char *loaded;		  /* the loader of the last DOMContentLoaded */
-	char *led_by;	    /* the guest's run that led it where it is, or NULL */
-	bool hung;		  /* the document has not answered in time */
-	struct request *requests; /* uthash */
+	int status;   /* of asked_loader's answer; 0: none */
+	char *loaded; /* the loader of the last DOMContentLoaded */
+	char *led_by; /* the guest's run that led it where it is, or NULL */
+	bool hung;    /* the document has not answered in time */
+	struct request *requests;   /* uthash */
 	struct json_object *popups; /* an array: what was closed */
 	TAILQ_ENTRY(tab) link;
 };

@@ -172,7 +172,8 @@ struct json_object *call_cdp(struct call *c, const char *session,
 	    call_cdp_try(c, session, method, params, INT64_MAX, &errmsg);
 
 	if (r == NULL && errmsg != NULL)
-		call_fault(c, "EXECUTION_ERROR", NULL, "%s: %s", method, errmsg);
+		call_fault(c, "EXECUTION_ERROR", NULL, "%s: %s", method,
+			   errmsg);
 	return r;
 }
 

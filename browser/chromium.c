@@ -48,7 +48,7 @@ static void wake_all(struct browser *b)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
-	call_wake(c);
+		call_wake(c);
 }
 
 /* Not from within an event or an answer of its own connection. */
@@ -81,9 +81,9 @@ static void died(struct chromium *ch, const char *how)
 	ch->not_before = clock_mono_ms() + wait;
 	if (ch->state == STARTING)
 		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
-			"%s does not start: %s; its own sandbox needs user "
-			"namespaces",
-			ch->path, how);
+			   "%s does not start: %s; its own sandbox needs user "
+			   "namespaces",
+			   ch->path, how);
 	down(ch);
 }
 
@@ -161,7 +161,8 @@ static void on_unreached(void *arg, uint32_t way, const char *host,
 		log_warn("policy",
 			 "session=%s requestor=%s run=%s refused=\"%s\" "
 			 "port=%u reason=\"%s\"",
-			 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run, host, port,
+			 s->id, s->requestor,
+			 s->of_run == NULL ? "-" : s->of_run, host, port,
 			 errmsg);
 	session_failed(s, host, port, errmsg, policy);
 }
@@ -170,9 +171,8 @@ static void on_up(void *arg, const struct chromium_process_exit *ends)
 {
 	static const struct cdp_ops cdp_ops = {.event = on_cdp_event,
 					       .end = on_cdp_end};
-	static const struct proxy_ops proxy_ops = {.client = on_client,
-						   .reach = on_reach,
-						   .failed = on_unreached};
+	static const struct proxy_ops proxy_ops = {
+	    .client = on_client, .reach = on_reach, .failed = on_unreached};
 	struct chromium *ch = arg;
 
 	ch->proxy = proxy_new(ch->b->base, ends->listener, ch->b->resolver,
@@ -220,7 +220,7 @@ static int start(struct chromium *ch)
 
 	if (rc < 0)
 		return errmsg_set(ch->errmsg, sizeof(ch->errmsg),
-			       "it cannot be started: %s", strerror(-rc));
+				  "it cannot be started: %s", strerror(-rc));
 	ch->starts++;
 	ch->state = STARTING;
 	ch->errmsg[0] = '\0';
@@ -296,7 +296,8 @@ void chromium_sweep(struct chromium *ch)
 char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 {
 	const struct chromium_init_event *n =
-	    ch->world == NULL ? NULL : chromium_process_over(ch->world, BLAME_MS);
+	    ch->world == NULL ? NULL
+			      : chromium_process_over(ch->world, BLAME_MS);
 	bool memory = n != NULL && n->kind == CHROMIUM_INIT_MEMORY;
 	const char *key = memory ? "max_memory" : "max_processes";
 	const char *unit = memory ? "bytes" : "threads";
@@ -306,9 +307,9 @@ char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 	if (details != NULL) {
 		char *who = xasprintf("the operator: %s in [browser]", key);
 
-		*details = pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
-				key, (int64_t)n->used, (int64_t)n->allowed,
-				unit, who);
+		*details =
+		    pack("limit:s used:i allowed:i unit:s whoCanRaise:s", key,
+			 (int64_t)n->used, (int64_t)n->allowed, unit, who);
 		free(who);
 	}
 	return xasprintf("the page's process was ended, for it used the most, "
@@ -320,7 +321,8 @@ char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 
 const char *chromium_death_code(struct chromium *ch)
 {
-	return ch->world != NULL && chromium_process_over(ch->world, BLAME_MS) != NULL
+	return ch->world != NULL &&
+		       chromium_process_over(ch->world, BLAME_MS) != NULL
 		   ? "RESOURCE_LIMIT"
 		   : "PAGE_CRASHED";
 }
@@ -329,7 +331,8 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 {
 	int held = ch->state == UP ? chromium_process_held(ch->world) : -1;
 	pid_t pid = ch->world != NULL ? chromium_process_pid(ch->world) : -1;
-	bool bad = ch->path == NULL || (ch->state == OFF && ch->errmsg[0] != '\0');
+	bool bad =
+	    ch->path == NULL || (ch->state == OFF && ch->errmsg[0] != '\0');
 
 	json_object_object_add(o, "available", json_object_new_boolean(!bad));
 	if (bad)
@@ -346,8 +349,8 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 	if (held >= 0)
 		json_object_object_add(o, "sandboxed",
 				       json_object_new_boolean(held));
-	json_object_object_add(
-	    o, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
+	json_object_object_add(o, "pid",
+			       pid > 0 ? json_object_new_int64(pid) : NULL);
 	json_object_object_add(o, "starts",
 			       json_object_new_int64((int64_t)ch->starts));
 	json_object_object_add(o, "crashes",
@@ -368,9 +371,9 @@ void chromium_free(struct chromium *ch)
 struct chromium *chromium_new(struct browser *b, const char *path, int starter)
 {
 	static const struct chromium_process_ops ops = {.up = on_up,
-					     .failed = on_failed,
-					     .ended = on_ended,
-					     .lost = on_lost};
+							.failed = on_failed,
+							.ended = on_ended,
+							.lost = on_lost};
 	struct chromium *ch = xcalloc(1, sizeof(*ch));
 
 	ch->b = b;
@@ -379,11 +382,11 @@ struct chromium *chromium_new(struct browser *b, const char *path, int starter)
 		ch->world = chromium_process_new(b->base, starter, &ops, ch);
 	if (ch->path == NULL)
 		errmsg_set(ch->errmsg, sizeof(ch->errmsg),
-			"neither chromium-headless-shell nor chromium is in "
-			"PATH or /usr/bin; install one of them, or name its "
-			"path");
+			   "neither chromium-headless-shell nor chromium is in "
+			   "PATH or /usr/bin; install one of them, or name its "
+			   "path");
 	else if (access(ch->path, X_OK) != 0)
 		errmsg_set(ch->errmsg, sizeof(ch->errmsg), "%s: %s", ch->path,
-			strerror(errno));
+			   strerror(errno));
 	return ch;
 }

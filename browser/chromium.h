@@ -31,7 +31,8 @@ void chromium_sweep(struct chromium *ch);
  * What its watch ended just now for what it used, as a fault's message and
  * DETAILS (NULL: not wanted), both the caller's; NULL: nothing.
  */
-const char *chromium_death_code(struct chromium *ch); /* a fault's, thereafter */
+const char *
+chromium_death_code(struct chromium *ch); /* a fault's, thereafter */
 char *chromium_ended_one(struct chromium *ch, struct json_object **details);
 
 /* What `status' says of it, into O. */

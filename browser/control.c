@@ -15,14 +15,15 @@ static struct json_object *cancel(struct browser *b, struct json_object *body)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
-	if (c->seq == seq)
-		break;
+		if (c->seq == seq)
+			break;
 	if (c != NULL)
 		call_abort(c, "RUN_CANCELED", "the call was cancelled");
 	return pack("");
 }
 
-static struct json_object *run_ended(struct browser *b, struct json_object *body)
+static struct json_object *run_ended(struct browser *b,
+				     struct json_object *body)
 {
 	const char *run = member_str(body, "run");
 	unsigned closed = 0;
@@ -31,8 +32,8 @@ static struct json_object *run_ended(struct browser *b, struct json_object *body
 	if (run == NULL)
 		return pack("closed:i", (int64_t)0);
 	TAILQ_FOREACH(c, &b->calls, link)
-	if (c->of_run != NULL && strcmp(c->of_run, run) == 0)
-		call_abort(c, "RUN_CANCELED", "the run ended");
+		if (c->of_run != NULL && strcmp(c->of_run, run) == 0)
+			call_abort(c, "RUN_CANCELED", "the run ended");
 	closed = sessions_run_ended(b, run);
 	session_access_run_ended(b, run);
 	return pack("closed:i", (int64_t)closed);
@@ -56,8 +57,8 @@ static struct json_object *list(struct browser *b, struct json_object *body)
 	struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-	if (who == NULL || strcmp(who, s->requestor) == 0)
-		json_object_array_add(all, session_view(s));
+		if (who == NULL || strcmp(who, s->requestor) == 0)
+			json_object_array_add(all, session_view(s));
 	return pack("sessions:o", all);
 }
 
@@ -67,13 +68,12 @@ static struct json_object *by_requestor(const struct browser *b)
 	struct json_object *all = json_object_new_object(), *o;
 	const struct session *s;
 
-	TAILQ_FOREACH(s, &b->sessions, link)
-	{
+	TAILQ_FOREACH(s, &b->sessions, link) {
 		o = member(all, s->requestor);
-		json_object_object_add(
-		    all, s->requestor,
-		    pack("sessions:i tabs:i", member_int(o, "sessions") + 1,
-			 member_int(o, "tabs") + s->n_tabs));
+		json_object_object_add(all, s->requestor,
+				       pack("sessions:i tabs:i",
+					    member_int(o, "sessions") + 1,
+					    member_int(o, "tabs") + s->n_tabs));
 	}
 	return all;
 }
@@ -116,7 +116,8 @@ bool control(struct browser *b, uint32_t seq, const char *tool,
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
 		if (strcmp(requests[i].name, tool) != 0)
 			continue;
-		rpc_server_reply(b->wire, seq, true, requests[i].answer(b, body));
+		rpc_server_reply(b->wire, seq, true,
+				 requests[i].answer(b, body));
 		json_object_put(body);
 		return true;
 	}

@@ -103,10 +103,10 @@ static void set_number(int which, long long n)
 {
 	struct limits *l = &broker.limits;
 	unsigned *const counts[COUNTS] = {&l->sessions, &l->tabs,
-				    &l->tabs_per_session};
+					  &l->tabs_per_session};
 	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
-				  &l->idle_ms, &l->memory_bytes,
-				  &l->processes, &own_uid};
+				  &l->idle_ms,	       &l->memory_bytes,
+				  &l->processes,       &own_uid};
 
 	if ((size_t)which < ARRAY_LEN(counts))
 		*counts[which] = (unsigned)n;
@@ -123,13 +123,13 @@ static bool take_number(int which, const char *text)
 
 	errno = 0;
 	n = strtoll(text, &end, 10);
-	if (errno == 0 && end != text && *end == '\0' && n >= 1 &&
-	    n <= most) {
+	if (errno == 0 && end != text && *end == '\0' && n >= 1 && n <= most) {
 		set_number(which, n);
 		return true;
 	}
-	fprintf(stderr, "paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n",
-		name, text, most);
+	fprintf(stderr,
+		"paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n", name,
+		text, most);
 	return false;
 }
 
@@ -245,11 +245,13 @@ static int fork_helpers(void)
 	argv = chromium_argv(helpers.chromium);
 	plan.argv = argv;
 	if (helpers.chromium != NULL)
-		helpers.starter = chromium_starter_fork(&plan, &helpers.pids[0]);
+		helpers.starter =
+		    chromium_starter_fork(&plan, &helpers.pids[0]);
 	free(argv);
 	if (helpers.chromium != NULL && helpers.starter < 0)
 		return helpers.starter;
-	helpers.names = resolver_fork(browser_sandbox_enter_names, &helpers.pids[1]);
+	helpers.names =
+	    resolver_fork(browser_sandbox_enter_names, &helpers.pids[1]);
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
@@ -276,8 +278,8 @@ static void prepare(void)
 		abort(); /* as xcalloc() does */
 	TAILQ_INIT(&broker.calls);
 	TAILQ_INIT(&broker.sessions);
-	broker.resolver = resolver_new(broker.base, helpers.names,
-				       broker.alone, on_no_names, NULL);
+	broker.resolver = resolver_new(broker.base, helpers.names, broker.alone,
+				       on_no_names, NULL);
 	broker.chromium =
 	    chromium_new(&broker, helpers.chromium, helpers.starter);
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
@@ -312,7 +314,7 @@ static void end_calls(void)
 
 	while (!TAILQ_EMPTY(&broker.calls)) {
 		TAILQ_FOREACH(c, &broker.calls, link)
-		call_abort(c, "PAGE_CRASHED", "the broker ends");
+			call_abort(c, "PAGE_CRASHED", "the broker ends");
 		event_base_loop(broker.base, EVLOOP_NONBLOCK);
 	}
 }

@@ -38,7 +38,7 @@ static unsigned own_sessions(const struct browser *b, const char *requestor)
 	unsigned n = 0;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-	n += strcmp(s->requestor, requestor) == 0;
+		n += strcmp(s->requestor, requestor) == 0;
 	return n;
 }
 
@@ -48,8 +48,8 @@ static unsigned own_tabs(const struct browser *b, const char *requestor)
 	unsigned n = 0;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-	if (strcmp(s->requestor, requestor) == 0)
-		n += s->n_tabs;
+		if (strcmp(s->requestor, requestor) == 0)
+			n += s->n_tabs;
 	return n;
 }
 
@@ -59,7 +59,8 @@ static unsigned own_calls(const struct browser *b, const char *requestor)
 	unsigned n = 0;
 
 	TAILQ_FOREACH(c, &b->calls, link)
-	n += c->requestor != NULL && strcmp(c->requestor, requestor) == 0;
+		n += c->requestor != NULL &&
+		     strcmp(c->requestor, requestor) == 0;
 	return n;
 }
 
@@ -69,8 +70,8 @@ static bool has_share(const struct browser *b, unsigned mine, unsigned all,
 {
 	int64_t theirs = all > mine ? all - mine : 0;
 
-	return mine >= (b->alone ? (int64_t)most - theirs
-				 : fair_share(most, theirs));
+	return mine >=
+	       (b->alone ? (int64_t)most - theirs : fair_share(most, theirs));
 }
 
 static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
@@ -79,13 +80,12 @@ static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
 	char *who = kinds[kind].who == NULL
 			? xstrdup("nobody: it is fixed")
 			: xasprintf("the operator: %s", kinds[kind].who);
-	struct json_object *details =
-	    pack("limit:s used:i allowed:i unit:s whoCanRaise:s "
-		 "retryAfterMs?o",
-		 kinds[kind].limit, (int64_t)mine, (int64_t)most,
-		 kinds[kind].unit, who,
-		 kind == QUOTA_SESSION_TABS ? NULL
-					    : json_object_new_int(RETRY_MS));
+	struct json_object *details = pack(
+	    "limit:s used:i allowed:i unit:s whoCanRaise:s "
+	    "retryAfterMs?o",
+	    kinds[kind].limit, (int64_t)mine, (int64_t)most, kinds[kind].unit,
+	    who,
+	    kind == QUOTA_SESSION_TABS ? NULL : json_object_new_int(RETRY_MS));
 
 	free(who);
 	return call_fault(c, kinds[kind].code, details,

@@ -127,7 +127,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 }
 
 void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
-		 struct json_object *body)
+		      struct json_object *body)
 {
 	struct answer *a = xcalloc(1, sizeof(*a));
 	const char *text;
@@ -137,13 +137,14 @@ void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 	    &a->len);
 	if (a->len > MSG_ANSWER_MAX) {
 		char *errmsg = xasprintf("the answer has %zu bytes; %u would "
-				      "pass: ask for less",
-				      a->len, MSG_ANSWER_MAX);
+					 "pass: ask for less",
+					 a->len, MSG_ANSWER_MAX);
 
 		json_object_put(body);
 		free(a);
-		rpc_server_reply(w, seq, false,
-			    pack("code:s message:s", "EXECUTION_ERROR", errmsg));
+		rpc_server_reply(
+		    w, seq, false,
+		    pack("code:s message:s", "EXECUTION_ERROR", errmsg));
 		free(errmsg);
 		return;
 	}

@@ -15,6 +15,6 @@ struct rpc_server *rpc_server_new(struct browser *b, int fd);
 void rpc_server_free(struct rpc_server *w);
 /* Takes BODY, an object. */
 void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
-		 struct json_object *body);
+		      struct json_object *body);
 
 #endif

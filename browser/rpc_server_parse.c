@@ -44,7 +44,7 @@ static const char *take(struct rpc_server_parse *p, const struct msg *m)
 }
 
 int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
-	       struct json_object **body, const char **errmsg)
+		     struct json_object **body, const char **errmsg)
 {
 	struct msg m;
 

@@ -28,7 +28,7 @@ struct rpc_server_parse {
  * is what the supervisor may not say.
  */
 int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
-	       struct json_object **body, const char **errmsg);
+		     struct json_object **body, const char **errmsg);
 void rpc_server_parse_fini(struct rpc_server_parse *p);
 
 #endif

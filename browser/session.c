@@ -23,8 +23,8 @@ static void wake_calls(struct session *s)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &s->b->calls, link)
-	if (c->session == s)
-		call_wake(c);
+		if (c->session == s)
+			call_wake(c);
 }
 
 void session_used(struct session *s)
@@ -55,8 +55,8 @@ void session_close(struct session *s, const char *code, const char *errmsg,
 	while ((t = TAILQ_FIRST(&s->tabs)) != NULL)
 		tab_close(t, code, errmsg, false);
 	TAILQ_FOREACH(c, &s->b->calls, link)
-	if (c->session == s)
-		call_abort(c, code, errmsg);
+		if (c->session == s)
+			call_abort(c, code, errmsg);
 	if (tell && s->context != NULL)
 		send_cdp(s->b, NULL, "Target.disposeBrowserContext",
 			 pack("browserContextId:s", s->context));
@@ -116,8 +116,8 @@ static bool busy(const struct session *s)
 	const struct call *c;
 
 	TAILQ_FOREACH(c, &s->b->calls, link)
-	if (c->session == s)
-		return true;
+		if (c->session == s)
+			return true;
 	return false;
 }
 
@@ -192,8 +192,8 @@ static int make_context(struct call *c)
 		return call_fault(c, "EXECUTION_ERROR", NULL,
 				  "Chromium made no context");
 	lock_down(c->b, s->context);
-	log_info("session", "session=%s requestor=%s run=%s trust=%s",
-		 s->id, s->requestor, s->of_run == NULL ? "-" : s->of_run,
+	log_info("session", "session=%s requestor=%s run=%s trust=%s", s->id,
+		 s->requestor, s->of_run == NULL ? "-" : s->of_run,
 		 s->trust == URL_LOCAL ? "local" : "remote");
 	wake_calls(s);
 	return 0;
@@ -205,8 +205,8 @@ void session_undo(struct call *c, const char *id)
 
 	c->session = NULL;
 	TAILQ_FOREACH(s, &c->b->sessions, link)
-	if (strcmp(s->id, id) == 0)
-		break;
+		if (strcmp(s->id, id) == 0)
+			break;
 	if (s != NULL)
 		session_close(s, "PAGE_CRASHED", "its session was not made",
 			      true);
@@ -242,8 +242,8 @@ struct session *session_of_way(struct browser *b, uint32_t way)
 	struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-	if (s->way == way)
-		return s;
+		if (s->way == way)
+			return s;
 	return NULL;
 }
 
@@ -252,8 +252,8 @@ static struct session *session_called(struct call *c, const char *id)
 	struct session *s;
 
 	TAILQ_FOREACH(s, &c->b->sessions, link)
-	if (strcmp(s->id, id) == 0 && session_is_of(s, c))
-		return s;
+		if (strcmp(s->id, id) == 0 && session_is_of(s, c))
+			return s;
 	return NULL;
 }
 
@@ -262,9 +262,9 @@ static struct session *session_of_run(struct call *c)
 	struct session *s;
 
 	TAILQ_FOREACH(s, &c->b->sessions, link)
-	if (c->of_run != NULL && s->of_run != NULL &&
-	    strcmp(s->of_run, c->of_run) == 0 && session_is_of(s, c))
-		return s;
+		if (c->of_run != NULL && s->of_run != NULL &&
+		    strcmp(s->of_run, c->of_run) == 0 && session_is_of(s, c))
+			return s;
 	return NULL;
 }
 
@@ -338,8 +338,8 @@ struct json_object *session_view(const struct session *s)
 	int64_t idle = s->used_wall + l->session_idle_ms;
 
 	TAILQ_FOREACH(t, &s->tabs, link)
-	json_object_array_add(
-	    tabs, pack("tabId:s url:s title:s", t->id, t->url, t->title));
+		json_object_array_add(tabs, pack("tabId:s url:s title:s", t->id,
+						 t->url, t->title));
 	return pack("sessionId:s requestor:s trust:s run:s kept:b createdAt:i "
 		    "lastUsedAt:i expiresAt:i tabs:o",
 		    s->id, s->requestor,

@@ -35,8 +35,8 @@ static struct session_guest *find(const struct session *s, const char *run)
 	struct session_guest *g;
 
 	LIST_FOREACH(g, &s->guests, link)
-	if (strcmp(g->run, run) == 0)
-		return g;
+		if (strcmp(g->run, run) == 0)
+			return g;
 	return NULL;
 }
 
@@ -56,8 +56,8 @@ static void look(const struct session *s, struct session_guest *g)
 	if (!g->over)
 		return;
 	TAILQ_FOREACH(t, &s->tabs, link)
-	if (t->led_by != NULL && strcmp(t->led_by, g->run) == 0)
-		return;
+		if (t->led_by != NULL && strcmp(t->led_by, g->run) == 0)
+			return;
 	leave(g);
 }
 
@@ -123,8 +123,7 @@ void session_access_run_ended(struct browser *b, const char *run)
 	struct session *s;
 	struct session_guest *g;
 
-	TAILQ_FOREACH(s, &b->sessions, link)
-	{
+	TAILQ_FOREACH(s, &b->sessions, link) {
 		g = find(s, run);
 		if (g == NULL)
 			continue;
@@ -141,8 +140,8 @@ static struct reached *reached(const struct session *s, const char *host,
 	struct reached *r;
 
 	TAILQ_FOREACH(r, &s->reached, link)
-	if (r->port == port && strcasecmp(r->host, host) == 0)
-		return r;
+		if (r->port == port && strcasecmp(r->host, host) == 0)
+			return r;
 	return NULL;
 }
 
@@ -180,8 +179,8 @@ void session_access_sent(const struct call *c, const char *host, unsigned port)
 
 /* ---- asked ---- */
 
-static const char *may(const struct host_grants *g, const char *host, unsigned port,
-		       const struct sockaddr *address)
+static const char *may(const struct host_grants *g, const char *host,
+		       unsigned port, const struct sockaddr *address)
 {
 	const char *errmsg = host_grants_host(g, host, port);
 
@@ -190,8 +189,8 @@ static const char *may(const struct host_grants *g, const char *host, unsigned p
 	return errmsg;
 }
 
-const char *session_access_reach(struct session *s, const char *host, unsigned port,
-			const struct sockaddr *address)
+const char *session_access_reach(struct session *s, const char *host,
+				 unsigned port, const struct sockaddr *address)
 {
 	const char *errmsg = NULL;
 	struct session_guest *g;
@@ -206,8 +205,8 @@ const char *session_access_reach(struct session *s, const char *host, unsigned p
 		return NULL;
 	}
 	LIST_FOREACH(g, &s->guests, link)
-	if (errmsg == NULL)
-		errmsg = may(g->hosts, host, port, address);
+		if (errmsg == NULL)
+			errmsg = may(g->hosts, host, port, address);
 	return errmsg != NULL && reached(s, host, port) != NULL ? NULL : errmsg;
 }
 

@@ -28,7 +28,7 @@ void session_access_fini(struct session *s);
  * May S reach HOST, and ADDRESS (NULL: it is not known yet)? NULL, or why
  * not. With an address it is noted as reached.
  */
-const char *session_access_reach(struct session *s, const char *host, unsigned port,
-			const struct sockaddr *address);
+const char *session_access_reach(struct session *s, const char *host,
+				 unsigned port, const struct sockaddr *address);
 
 #endif

@@ -74,8 +74,8 @@ static void unhook_all(struct tab *t)
 	struct hook *h, *next;
 
 	HASH_ITER(hh, b->hooks, h, next)
-	if (h->tab == t)
-		unhook(b, h);
+		if (h->tab == t)
+			unhook(b, h);
 }
 
 /* ---- life ---- */
@@ -86,8 +86,8 @@ void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
-	if (c->tab == t)
-		call_abort(c, code, errmsg);
+		if (c->tab == t)
+			call_abort(c, code, errmsg);
 	if (tell && t->target != NULL)
 		send_cdp(b, NULL, "Target.closeTarget",
 			 pack("targetId:s", t->target));
@@ -176,11 +176,10 @@ void tab_undo(struct call *c, const char *id)
 	struct tab *t = NULL;
 
 	c->tab = NULL;
-	TAILQ_FOREACH(s, &c->b->sessions, link)
-	{
+	TAILQ_FOREACH(s, &c->b->sessions, link) {
 		TAILQ_FOREACH(t, &s->tabs, link)
-		if (strcmp(t->id, id) == 0)
-			break;
+			if (strcmp(t->id, id) == 0)
+				break;
 		if (t != NULL)
 			break;
 	}
@@ -220,12 +219,10 @@ int tab_take(struct call *c)
 	struct session *s;
 	struct tab *t;
 
-	TAILQ_FOREACH(s, &c->b->sessions, link)
-	{
+	TAILQ_FOREACH(s, &c->b->sessions, link) {
 		if (!session_is_of(s, c))
 			continue;
-		TAILQ_FOREACH(t, &s->tabs, link)
-		{
+		TAILQ_FOREACH(t, &s->tabs, link) {
 			if (strcmp(t->id, id) != 0 || t->attached == NULL)
 				continue;
 			c->session = s;

@@ -17,8 +17,8 @@ static void wake_calls(struct tab *t)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &t->session->b->calls, link)
-	if (c->tab == t)
-		call_wake(c);
+		if (c->tab == t)
+			call_wake(c);
 }
 
 static void set(char **to, const char *value)
@@ -157,9 +157,9 @@ static struct tab *tab_of_target(struct browser *b, const char *target)
 	if (target == NULL)
 		return NULL;
 	TAILQ_FOREACH(s, &b->sessions, link)
-	TAILQ_FOREACH(t, &s->tabs, link)
-	if (t->target != NULL && strcmp(t->target, target) == 0)
-		return t;
+		TAILQ_FOREACH(t, &s->tabs, link)
+			if (t->target != NULL && strcmp(t->target, target) == 0)
+				return t;
 	return NULL;
 }
 
@@ -170,14 +170,14 @@ static bool is_stray(struct browser *b, const char *context)
 	struct tab *t;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
-	if (context != NULL && s->context != NULL &&
-	    strcmp(s->context, context) == 0)
-		break;
+		if (context != NULL && s->context != NULL &&
+		    strcmp(s->context, context) == 0)
+			break;
 	if (s == NULL)
 		return false;
 	TAILQ_FOREACH(t, &s->tabs, link)
-	if (t->target == NULL)
-		return false;
+		if (t->target == NULL)
+			return false;
 	return true;
 }
 

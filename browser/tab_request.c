@@ -51,7 +51,7 @@ unsigned tab_requests(struct tab *t)
 	unsigned n = 0;
 
 	HASH_ITER(hh, t->requests, r, next)
-	n += r->since > old;
+		n += r->since > old;
 	return n;
 }
 
@@ -69,7 +69,7 @@ void tab_requests_keep(struct tab *t, const char *loader)
 	struct request *r, *next;
 
 	HASH_ITER(hh, t->requests, r, next)
-	if (loader == NULL || r->loader == NULL ||
-	    strcmp(r->loader, loader) != 0)
-		end(t, r);
+		if (loader == NULL || r->loader == NULL ||
+		    strcmp(r->loader, loader) != 0)
+			end(t, r);
 }

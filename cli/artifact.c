@@ -39,7 +39,8 @@ static void show(struct json_object *a)
 
 	buf_printf(&out, "%s %10" PRId64 "  ", json_member_str(a, "artifactId"),
 		   json_object_get_int64(json_member(a, "size")));
-	sanitize_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"), 40);
+	sanitize_add(&out, type != NULL ? type : "-", strlen(type ? type : "-"),
+		     40);
 	buf_add_str(&out, "  ");
 	if (name != NULL)
 		sanitize_add(&out, name, strlen(name), SANITIZE_NO_LIMIT);
@@ -50,7 +51,8 @@ static void show(struct json_object *a)
 static int ls(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *view, *list, *none = json_object_new_array();
-	int rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &view);
+	int rc = tool_call_once(cli, "get_task_run",
+				tool_call_args("runId", arg[0]), &view);
 
 	(void)n;
 	list = json_member(view, "artifacts");
@@ -82,15 +84,15 @@ static int no_such_name(struct json_object *list, const char *run,
 
 	suggest_init(&suggest, name);
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *known = json_member_str(
-		    json_object_array_get_idx(list, i), "name");
+		const char *known =
+		    json_member_str(json_object_array_get_idx(list, i), "name");
 
 		if (known != NULL)
 			suggest_try(&suggest, known);
 	}
 	if (suggest.best != NULL)
-		message_print("%s has no artifact \"%s\"; did you mean \"%s\"?", run, name,
-		    suggest.best);
+		message_print("%s has no artifact \"%s\"; did you mean \"%s\"?",
+			      run, name, suggest.best);
 	else
 		message_print("%s has no artifact \"%s\"", run, name);
 	return CLI_ABSENT;
@@ -110,7 +112,8 @@ static int pick(struct json_object *view, const char *run, const char *name,
 	}
 	n = json_object_array_length(list);
 	if (name == NULL && n > 1) {
-		message_print("%s has %zu artifacts; name one, as \"paddock artifact ls\" "
+		message_print(
+		    "%s has %zu artifacts; name one, as \"paddock artifact ls\" "
 		    "lists them",
 		    run, n);
 		return CLI_USAGE;
@@ -131,7 +134,8 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 		const char *name, struct json_object **out)
 {
 	struct json_object *view;
-	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
+	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
+			   &view);
 
 	if (rc == 0)
 		rc = pick(view, run, name, out);
@@ -184,7 +188,8 @@ static int get(const struct cli *cli, int n, const char *const *arg)
 	else
 		rc = describe(c, arg[0], &a);
 	if (rc == 0 && flags.out != NULL)
-		rc = artifact_write_file(c, json_member_str(a, "artifactId"), flags.out);
+		rc = artifact_write_file(c, json_member_str(a, "artifactId"),
+					 flags.out);
 	else if (rc == 0)
 		rc = get_here(cli, c, a);
 	json_object_put(a);
@@ -213,9 +218,8 @@ static void show_text(const struct buf *b)
 	for (size_t i = 0; i < buf_len(b); i += len) {
 		int32_t point = sanitize_point(data + i, buf_len(b) - i, &len);
 
-		if (point < 0 ||
-		    (sanitize_acts(point) &&
-		     !is_layout(data + i, buf_len(b) - i, point)))
+		if (point < 0 || (sanitize_acts(point) &&
+				  !is_layout(data + i, buf_len(b) - i, point)))
 			putchar('?');
 		else
 			fwrite(data + i, 1, len, stdout);

@@ -23,7 +23,8 @@ struct fetch {
 	EVP_MD_CTX *hash;
 	int64_t at;
 	bool complete;
-	char sha256[SHA256_HEX + 1]; /* as the server says; "" when it does not */
+	char sha256[SHA256_HEX +
+		    1]; /* as the server says; "" when it does not */
 };
 
 /* ---- one piece ---- */
@@ -71,7 +72,8 @@ static int next_piece(struct fetch *f)
 	struct tool_result a;
 	int rc;
 
-	json_object_object_add(args, "artifactId", json_object_new_string(f->id));
+	json_object_object_add(args, "artifactId",
+			       json_object_new_string(f->id));
 	json_object_object_add(args, "offset", json_object_new_int64(f->at));
 	rc = client_tool(f->client, "get_artifact", args, &a);
 	if (rc != 0)

@@ -52,9 +52,9 @@ typedef int (*place)(int dir, const char *as);
 
 static int new_file(int dir, const char *as)
 {
-	int fd = openat(dir, as,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0666);
+	int fd =
+	    openat(dir, as,
+		   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -113,7 +113,8 @@ static int new_below(int dir, const char *name, struct buf *path, int *in)
 		if (is_nothing(name, (size_t)(slash - name)) ||
 		    depth++ >= FOLDERS_MAX)
 			continue;
-		next = put_in(fd, name, (size_t)(slash - name), any_folder, path);
+		next =
+		    put_in(fd, name, (size_t)(slash - name), any_folder, path);
 		close(fd);
 		fd = next;
 	}
@@ -195,14 +196,17 @@ static void say_failed(struct json_object *view, size_t failed, size_t n)
 	const char *id = json_member_str(view, "runId");
 
 	if (n > 1)
-		message_print("%zu of its %zu artifacts were not written", failed, n);
+		message_print("%zu of its %zu artifacts were not written",
+			      failed, n);
 	if (id != NULL)
-		message_more("  hint: the server keeps them for a while: paddock "
-			 "artifact get %s NAME%s", id, server_flags());
+		message_more(
+		    "  hint: the server keeps them for a while: paddock "
+		    "artifact get %s NAME%s",
+		    id, server_flags());
 }
 
-int artifact_write_all(struct client *c, struct json_object *view, const char *dir,
-	     bool quiet)
+int artifact_write_all(struct client *c, struct json_object *view,
+		       const char *dir, bool quiet)
 {
 	struct json_object *list = json_member(view, "artifacts");
 	size_t n = json_length(list);

@@ -14,8 +14,8 @@
  * in use yet; no link is followed. Each path goes to stderr unless QUIET. One
  * that fails is told of and the next is tried. 0, or an exit status.
  */
-int artifact_write_all(struct client *c, struct json_object *view, const char *dir,
-	     bool quiet);
+int artifact_write_all(struct client *c, struct json_object *view,
+		       const char *dir, bool quiet);
 
 /* Into the file at PATH, which is overwritten, or "-" for stdout. */
 int artifact_write_file(struct client *c, const char *id, const char *path);

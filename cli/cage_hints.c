@@ -7,12 +7,14 @@
 #include "base/mem.h"
 
 #define RAISE(key, max)                                                        \
-	"Its author can ask for more in limits." key ", up to the server's " max "."
+	"Its author can ask for more in limits." key                           \
+	", up to the server's " max "."
 
 static const struct cage_hints
-    processes = {"It said so as one does that has all the processes and threads "
-		 "that it may.",
-		 RAISE("maxProcesses", "max_processes")},
+    processes =
+	{"It said so as one does that has all the processes and threads "
+	 "that it may.",
+	 RAISE("maxProcesses", "max_processes")},
     open_files = {"One of its processes had all the files open that it may.",
 		  RAISE("maxOpenFiles", "max_open_files")},
     room = {"What it writes to had no room left: /work has a half, /tmp and "

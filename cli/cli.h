@@ -30,7 +30,8 @@ struct cli {
 	const char *state_dir; /* these three: of the private server */
 	const char *config;
 	struct opt_list templates;
-	struct opt_list grants; /* of the private server: [TEMPLATE:]KEY=VALUE */
+	struct opt_list
+	    grants; /* of the private server: [TEMPLATE:]KEY=VALUE */
 	const struct command *const *commands; /* n_commands of them */
 	size_t n_commands;
 };
@@ -67,10 +68,10 @@ void help_all(const struct cli *cli);
 #define CLI_FLAGS 8
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli);
 
-extern const struct command cmd_artifact_cat, cmd_artifact_get,
-    cmd_artifact_ls, cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor,
-    cmd_explain, cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_selftest, cmd_status,
-    cmd_template_check, cmd_template_grant, cmd_template_ls, cmd_template_new, cmd_template_show,
-    cmd_template_test, cmd_token;
+extern const struct command cmd_artifact_cat, cmd_artifact_get, cmd_artifact_ls,
+    cmd_cancel, cmd_client_config, cmd_complete, cmd_doctor, cmd_explain,
+    cmd_help, cmd_logs, cmd_ps, cmd_run, cmd_selftest, cmd_status,
+    cmd_template_check, cmd_template_grant, cmd_template_ls, cmd_template_new,
+    cmd_template_show, cmd_template_test, cmd_token;
 
 #endif

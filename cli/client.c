@@ -88,22 +88,24 @@ static int gone(struct client *c, const char *what)
 	if (c->quiet_end)
 		return -EPIPE;
 	if (!client_is_private(c)) {
-		message_print("no more from the server at %s: %s", c->link.peer, what);
+		message_print("no more from the server at %s: %s", c->link.peer,
+			      what);
 		return -EPIPE;
 	}
 	status = transport_end(&c->link);
 	if (WIFSIGNALED(status))
 		message_print("the private server was killed by signal %d (%s)",
-		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == EX_CONFIG)
-		message_print("the private server does not start with these flags and "
+		message_print(
+		    "the private server does not start with these flags and "
 		    "this configuration");
 	else if (WEXITSTATUS(status) == EX_UNAVAILABLE ||
 		 WEXITSTATUS(status) == EX_NOPERM)
 		message_print("the private server cannot start here");
 	else
 		message_print("the private server stopped, with status %d: %s",
-		    WEXITSTATUS(status), what);
+			      WEXITSTATUS(status), what);
 	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
 	transport_show_log(&c->link);
 	return -EPIPE;
@@ -164,8 +166,7 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 	if (strcmp(m->method, "notifications/resources/updated") == 0)
 		c->updated = true;
 	if (strcmp(m->method, "notifications/progress") != 0 ||
-	    c->progress == NULL ||
-	    !json_object_is_type(token, json_type_int) ||
+	    c->progress == NULL || !json_object_is_type(token, json_type_int) ||
 	    json_object_get_int64(token) != c->progress_id)
 		return;
 	c->progress(c->progress_arg,
@@ -209,10 +210,10 @@ static int cut_lines(struct client *c)
 	for (;;) {
 		const char *data = buf_data(&c->rx);
 		size_t len = buf_len(&c->rx);
-		const char *end = len == c->scanned
-				      ? NULL
-				      : memchr(data + c->scanned, '\n',
-					       len - c->scanned);
+		const char *end =
+		    len == c->scanned
+			? NULL
+			: memchr(data + c->scanned, '\n', len - c->scanned);
 
 		if (end == NULL || rc < 0) {
 			c->scanned = len;
@@ -415,10 +416,9 @@ int client_tool(struct client *c, const char *tool, struct json_object *args,
 	int rc;
 
 	do {
-		rc = client_wait(c,
-				 client_send_tool(c, tool,
-						  json_object_get(args)),
-				 CLIENT_FOREVER, a);
+		rc = client_wait(
+		    c, client_send_tool(c, tool, json_object_get(args)),
+		    CLIENT_FOREVER, a);
 		ms = rc == 0 ? client_limited(a) : 0;
 		if (ms == 0 || clock_mono_ms() > patience)
 			break;

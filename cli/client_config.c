@@ -41,7 +41,8 @@ static const struct {
 static int find(const char *name)
 {
 	if (name == NULL) {
-		message_print("name the client: --client claude-code, claude-desktop, "
+		message_print(
+		    "name the client: --client claude-code, claude-desktop, "
 		    "vscode or cursor");
 		return -1;
 	}
@@ -91,7 +92,8 @@ static struct json_object *remote(bool typed, const char *url)
 	struct json_object *o = json_object_new_object();
 
 	if (typed)
-		json_object_object_add(o, "type", json_object_new_string("http"));
+		json_object_object_add(o, "type",
+				       json_object_new_string("http"));
 	json_object_object_add(o, "url", json_object_new_string(url));
 	return o;
 }
@@ -102,7 +104,8 @@ static struct json_object *local(const struct cli *cli, bool typed)
 	struct json_object *o;
 
 	if (program == NULL)
-		message_print("paddockd is not found here; its name alone is written");
+		message_print(
+		    "paddockd is not found here; its name alone is written");
 	o = server(cli, typed, program != NULL ? program : "paddockd");
 	free(program);
 	return o;
@@ -113,13 +116,13 @@ static bool are_there(const struct cli *cli)
 {
 	if (cli->config != NULL && access(cli->config, F_OK) != 0) {
 		message_print("%s, which --config names: %s", cli->config,
-		    strerror(errno));
+			      strerror(errno));
 		return false;
 	}
 	for (size_t i = 0; i < cli->templates.n; i++)
 		if (access(cli->templates.item[i], F_OK) != 0) {
 			message_print("%s, which --templates names: %s",
-			    cli->templates.item[i], strerror(errno));
+				      cli->templates.item[i], strerror(errno));
 			return false;
 		}
 	return true;
@@ -129,8 +132,10 @@ static bool is_url(const char *url)
 {
 	if (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0)
 		return true;
-	message_print("--url is \"%s\"; it has to begin with http:// or https://, as "
-	    "http://127.0.0.1:8080/mcp does", url);
+	message_print(
+	    "--url is \"%s\"; it has to begin with http:// or https://, as "
+	    "http://127.0.0.1:8080/mcp does",
+	    url);
 	return false;
 }
 
@@ -143,8 +148,10 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 	if (i < 0)
 		return CLI_USAGE;
 	if (flags.url != NULL && clients[i].no_url) {
-		message_print("the configuration file of %s takes no URL; add it there "
-		    "as a connector, in its settings", clients[i].name);
+		message_print(
+		    "the configuration file of %s takes no URL; add it there "
+		    "as a connector, in its settings",
+		    clients[i].name);
 		return CLI_USAGE;
 	}
 	if (flags.url != NULL ? !is_url(flags.url) : !are_there(cli))

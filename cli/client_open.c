@@ -27,7 +27,8 @@ static struct json_object *greeting(void)
 	json_object_object_add(
 	    params, "protocolVersion",
 	    json_object_new_string(mcp_revision_name(MCP_2025_11_25)));
-	json_object_object_add(params, "capabilities", json_object_new_object());
+	json_object_object_add(params, "capabilities",
+			       json_object_new_object());
 	json_object_object_add(info, "name", json_object_new_string("paddock"));
 	json_object_object_add(info, "version",
 			       json_object_new_string(PADDOCK_VERSION));
@@ -41,8 +42,8 @@ static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 	int64_t patience = clock_mono_ms() + LIMITED_PATIENCE_MS;
 
 	for (;;) {
-		int rc = client_wait_message(c, client_request(c, "initialize", greeting()),
-				      ms, m);
+		int rc = client_wait_message(
+		    c, client_request(c, "initialize", greeting()), ms, m);
 		struct tool_result a = {0};
 		int64_t again;
 
@@ -69,12 +70,14 @@ static int greet(struct client *c, int ms)
 
 	if (rc < 0)
 		return rc;
-	version = json_member_str(json_member(m.result, "serverInfo"), "version");
+	version =
+	    json_member_str(json_member(m.result, "serverInfo"), "version");
 	if (version != NULL)
 		c->server_version = xstrdup(version);
 	if (m.error != NULL) {
-		message_print("the server at %s refuses to talk: %s", c->link.peer,
-		    json_member_str(m.error, "message"));
+		message_print("the server at %s refuses to talk: %s",
+			      c->link.peer,
+			      json_member_str(m.error, "message"));
 		rc = -EPROTO;
 	}
 	rpc_fini(&m);
@@ -141,11 +144,12 @@ struct client *client_open(const struct cli *cli)
 	if (cli->socket != NULL) {
 		c = open_socket(cli->socket, GREET_MS, &errmsg);
 		if (c == NULL && errmsg != -EINTR)
-			message_print("no server answers at %s: %s", cli->socket,
-			    strerror(-errmsg));
+			message_print("no server answers at %s: %s",
+				      cli->socket, strerror(-errmsg));
 		if (c == NULL && (errmsg == -ENOENT || errmsg == -ECONNREFUSED))
-			message_more("  hint: start paddockd with that --socket, or "
-				 "leave the flag out for a private server");
+			message_more(
+			    "  hint: start paddockd with that --socket, or "
+			    "leave the flag out for a private server");
 		return c;
 	}
 	if (wants_private(cli))
@@ -154,7 +158,8 @@ struct client *client_open(const struct cli *cli)
 	c = open_socket(usual, GREET_MS, &errmsg);
 	if (c == NULL && errmsg != -ENOENT && errmsg != -ECONNREFUSED &&
 	    errmsg != -EINTR && !cli->quiet)
-		message_print("the daemon at %s does not answer (%s); using a private "
+		message_print(
+		    "the daemon at %s does not answer (%s); using a private "
 		    "server",
 		    usual, strerror(-errmsg));
 	free(usual);

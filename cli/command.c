@@ -15,7 +15,8 @@
 void cli_flags(struct opt opts[CLI_FLAGS], struct cli *cli)
 {
 	const struct opt table[CLI_FLAGS] = {
-	    {"json", 0, OPT_FLAG, &cli->json, NULL, "JSON on one line on stdout"},
+	    {"json", 0, OPT_FLAG, &cli->json, NULL,
+	     "JSON on one line on stdout"},
 	    {"quiet", 'q', OPT_FLAG, &cli->quiet, NULL, "no progress"},
 	    {"verbose", 'v', OPT_FLAG, &cli->verbose, NULL,
 	     "show what a private server logs"},
@@ -97,17 +98,17 @@ const char *command_near(const struct cli *cli, const char *word)
 static void show_opt(const struct opt *o)
 {
 	char left[64];
-	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
-			 o->letter != 0 ? '-' : ' ',
-			 o->letter != 0 ? o->letter : ' ',
-			 o->letter != 0 ? "," : " ", o->name,
-			 o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
+	int n = snprintf(
+	    left, sizeof(left), "  %c%c%s --%s%s%s", o->letter != 0 ? '-' : ' ',
+	    o->letter != 0 ? o->letter : ' ', o->letter != 0 ? "," : " ",
+	    o->name, o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
 
 	if (n >= HELP_COLUMN)
 		safe_printf("%s\n%*s", left, HELP_COLUMN, "");
 	else
 		safe_printf("%-*s", HELP_COLUMN, left);
-	text_wrap_print(o->help, HELP_COLUMN, HELP_COLUMN, text_wrap_columns(STDOUT_FILENO));
+	text_wrap_print(o->help, HELP_COLUMN, HELP_COLUMN,
+			text_wrap_columns(STDOUT_FILENO));
 }
 
 /* The flags that go with all, by name: each help would be theirs else. */
@@ -132,7 +133,7 @@ void help_command(const struct cli *cli, const struct command *cmd)
 {
 	(void)cli;
 	safe_printf("usage: paddock %s%s%s [FLAG]...\n\n%s\n", cmd->name,
-	       cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
+		    cmd->args[0] != '\0' ? " " : "", cmd->args, cmd->summary);
 	if (cmd->n_opts > 0)
 		puts("");
 	for (size_t i = 0; i < cmd->n_opts; i++)
@@ -155,7 +156,8 @@ void help_all(const struct cli *cli)
 		if (c->hidden)
 			continue;
 		safe_printf("  %-18s ", c->name);
-		text_wrap_print(c->summary, 21, 21, text_wrap_columns(STDOUT_FILENO));
+		text_wrap_print(c->summary, 21, 21,
+				text_wrap_columns(STDOUT_FILENO));
 	}
 	puts("\nFlags of every command:");
 	cli_flags(global, &none);

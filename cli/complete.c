@@ -17,9 +17,9 @@
 #include "cli/safe_printf.h"
 #include "proto/json/json.h"
 
-#define SERVER_MS 500	/* for a daemon to answer */
-#define PATIENCE_S 3	/* then it is all given up */
-#define RUNS_MAX 50	/* the newest */
+#define SERVER_MS 500 /* for a daemon to answer */
+#define PATIENCE_S 3  /* then it is all given up */
+#define RUNS_MAX 50   /* the newest */
 #define FILES "@files"
 #define DIRS "@dirs"
 
@@ -28,9 +28,9 @@ struct ask_words {
 	const struct cli *cli;
 	const char *const *word;
 	int n;
-	const char *last;   /* as far as it is typed */
-	char prefix[64];    /* of each candidate: "--status=" */
-	struct cli seen;    /* what the words before say of a server */
+	const char *last; /* as far as it is typed */
+	char prefix[64];  /* of each candidate: "--status=" */
+	struct cli seen;  /* what the words before say of a server */
 };
 
 /* Nothing that a shell would act on is put on somebody's line: no artifact's
@@ -96,9 +96,8 @@ static void offer_flags(const struct command *cmd, const struct ask_words *w)
 
 	cli_flags(global, &copy);
 	for (size_t i = 0; i < cmd->n_opts + CLI_FLAGS; i++) {
-		const struct opt *o = i < cmd->n_opts
-					  ? &cmd->opts[i]
-					  : &global[i - cmd->n_opts];
+		const struct opt *o =
+		    i < cmd->n_opts ? &cmd->opts[i] : &global[i - cmd->n_opts];
 
 		snprintf(word, sizeof(word), "--%s", o->name);
 		offer(w, word);
@@ -109,7 +108,8 @@ static void offer_flags(const struct command *cmd, const struct ask_words *w)
 
 /* The answer of the daemon that the words before mean, if it comes soon. */
 static struct json_object *ask_daemon(const struct ask_words *w,
-				      const char *tool, struct json_object *args)
+				      const char *tool,
+				      struct json_object *args)
 {
 	struct client *c = NULL;
 	struct tool_result a = {0};
@@ -122,7 +122,8 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 		json_object_put(args);
 		return NULL;
 	}
-	if (client_wait(c, client_send_tool(c, tool, args), SERVER_MS, &a) == 0 &&
+	if (client_wait(c, client_send_tool(c, tool, args), SERVER_MS, &a) ==
+		0 &&
 	    a.good)
 		v = json_object_get(a.value);
 	tool_result_fini(&a);
@@ -132,8 +133,8 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 
 static void offer_runs_in(const struct ask_words *w, const char *status)
 {
-	struct json_object *args = tool_call_args(status != NULL ? "status" : NULL,
-					    status);
+	struct json_object *args =
+	    tool_call_args(status != NULL ? "status" : NULL, status);
 	struct json_object *v, *list;
 
 	json_object_object_add(args, "limit", json_object_new_int(RUNS_MAX));
@@ -142,9 +143,9 @@ static void offer_runs_in(const struct ask_words *w, const char *status)
 	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *r = json_object_array_get_idx(list, i);
 		const char *id = json_member_str(r, "runId");
-		char *about = xasprintf("%s, %s",
-					json_member_str(r, "templateId"),
-					json_member_str(r, "status"));
+		char *about =
+		    xasprintf("%s, %s", json_member_str(r, "templateId"),
+			      json_member_str(r, "status"));
 
 		if (id != NULL)
 			offer_about(w, id, strlen(id), about);
@@ -172,13 +173,13 @@ static bool is_more_than_name(const char *name)
 
 static void offer_artifacts(const struct ask_words *w, const char *run)
 {
-	struct json_object *v = ask_daemon(w, "get_task_run",
-					   tool_call_args("runId", run));
+	struct json_object *v =
+	    ask_daemon(w, "get_task_run", tool_call_args("runId", run));
 	struct json_object *list = json_member(v, "artifacts");
 
 	for (size_t i = 0; i < json_length(list); i++) {
-		const char *name = json_member_str(
-		    json_object_array_get_idx(list, i), "name");
+		const char *name =
+		    json_member_str(json_object_array_get_idx(list, i), "name");
 
 		if (name != NULL && !is_more_than_name(name))
 			offer(w, name);
@@ -234,7 +235,8 @@ static bool begins(const char *text, const char *with)
 static void offer_operand(const struct command *cmd, const struct ask_words *w,
 			  int number, const char *before)
 {
-	const char *args = cmd->args + strspn(cmd->args, "["); /* it may be left out */
+	const char *args =
+	    cmd->args + strspn(cmd->args, "["); /* it may be left out */
 
 	if (cmd->raw != NULL)
 		safe_printf("%s\n", FILES);
@@ -261,9 +263,8 @@ static const struct opt *find_opt(const struct command *cmd,
 				  const char *word)
 {
 	for (size_t i = 0; i < cmd->n_opts + CLI_FLAGS; i++) {
-		const struct opt *o = i < cmd->n_opts
-					  ? &cmd->opts[i]
-					  : &global[i - cmd->n_opts];
+		const struct opt *o =
+		    i < cmd->n_opts ? &cmd->opts[i] : &global[i - cmd->n_opts];
 		size_t n = strlen(o->name);
 
 		if (word[0] == '-' && word[1] != '-'
@@ -338,7 +339,8 @@ static const struct opt *open_within(struct ask_words *w,
 }
 
 /* WORDS of the line are the command's name. */
-static void offer_next(struct ask_words *w, const struct command *cmd, int words)
+static void offer_next(struct ask_words *w, const struct command *cmd,
+		       int words)
 {
 	struct cli copy = *w->cli;
 	struct opt global[CLI_FLAGS];
@@ -358,8 +360,8 @@ static void offer_next(struct ask_words *w, const struct command *cmd, int words
 
 static int complete(const struct cli *cli, int n, const char *const *arg)
 {
-	struct ask_words w = {.cli = cli, .word = arg, .n = n - 1,
-			      .last = arg[n - 1]};
+	struct ask_words w = {
+	    .cli = cli, .word = arg, .n = n - 1, .last = arg[n - 1]};
 	const struct command *cmd;
 	int words;
 

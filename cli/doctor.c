@@ -41,8 +41,9 @@ static const struct {
 	     "apparmor=unconfined, or run paddockd outside"},
     {"uid", "start paddockd as root, so that each run gets a uid of its own"},
     {"landlock", "use a kernel from 5.13 on, with landlock in its lsm= list"},
-    {"cgroup", "start paddockd as root, or in a systemd unit with Delegate=yes; "
-	       "until then the memory of programs is watched, not held"},
+    {"cgroup",
+     "start paddockd as root, or in a systemd unit with Delegate=yes; "
+     "until then the memory of programs is watched, not held"},
 };
 
 static void add(struct json_object *list, const char *what, const char *remedy)
@@ -69,8 +70,8 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *name = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *name =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		add(advice, name, remedy_of(name));
 	}
@@ -79,7 +80,8 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 static void bad_range(void *advice, const char *range, const char *errmsg)
 {
 	char *what = xasprintf("user ids of its own for runs: %s", range);
-	char *remedy = xasprintf("%s; restart paddockd, which takes others", errmsg);
+	char *remedy =
+	    xasprintf("%s; restart paddockd, which takes others", errmsg);
 
 	add(advice, what, remedy);
 	free(what);
@@ -135,8 +137,8 @@ static void check_health(struct json_object *o, struct json_object *advice)
 
 static void check_version(struct json_object *o, struct json_object *advice)
 {
-	const char *server = json_member_str(json_member(o, "profile"),
-					     "runtimeVersion");
+	const char *server =
+	    json_member_str(json_member(o, "profile"), "runtimeVersion");
 
 	if (server != NULL && strcmp(server, PADDOCK_VERSION) != 0)
 		add(advice, "one version of everything",
@@ -165,7 +167,8 @@ static int take_profile(const struct cli *cli, struct client *c,
 			struct json_object *o)
 {
 	struct json_object *v;
-	int rc = tool_call(cli, c, "get_runtime_profile", tool_call_args(NULL, NULL), &v);
+	int rc = tool_call(cli, c, "get_runtime_profile",
+			   tool_call_args(NULL, NULL), &v);
 
 	if (rc == 0)
 		json_object_object_add(o, "profile", v);
@@ -191,7 +194,8 @@ static int take_grants(const struct cli *cli, struct client *c,
 
 		if (!grants_text_is_missing(p))
 			continue;
-		one = tool_call_args("templateId", json_member_str(t, "templateId"));
+		one = tool_call_args("templateId",
+				     json_member_str(t, "templateId"));
 		put_string(one, "version", json_member_str(t, "version"));
 		json_object_object_add(
 		    one, "missing", json_object_get(json_member(p, "missing")));
@@ -267,8 +271,9 @@ static int try_browser(const struct cli *cli, struct client *c,
 		if (rc == 0)
 			rc = client_tool(
 			    c, "close_session",
-			    tool_call_args("sessionId",
-				     json_member_str(a.value, "sessionId")),
+			    tool_call_args(
+				"sessionId",
+				json_member_str(a.value, "sessionId")),
 			    &closed);
 		if (rc == 0)
 			tool_result_fini(&closed);
@@ -374,7 +379,7 @@ static void line_int(const char *name, struct json_object *limits,
 		     const char *key)
 {
 	safe_printf("%-12s %" PRId64 "\n", name,
-	       json_object_get_int64(json_member(limits, key)));
+		    json_object_get_int64(json_member(limits, key)));
 }
 
 /* Of all servers that root has started. */
@@ -393,12 +398,12 @@ static void line_broker(struct json_object *cage)
 	char *lacks = broker_lacks(cage);
 
 	safe_printf("%-12s %s%s, %s, cgroups %s\n", "broker",
-	       lacks == NULL ? "locked in" : "without ",
-	       lacks == NULL ? "" : lacks,
-	       json_object_get_boolean(json_member(cage, "ownUser"))
-		   ? "a user of its own"
-		   : "the server's user",
-	       group != NULL ? group : "none");
+		    lacks == NULL ? "locked in" : "without ",
+		    lacks == NULL ? "" : lacks,
+		    json_object_get_boolean(json_member(cage, "ownUser"))
+			? "a user of its own"
+			: "the server's user",
+		    group != NULL ? group : "none");
 	free(lacks);
 }
 
@@ -414,13 +419,14 @@ static void line_browser(struct json_object *o)
 	else if (is_broken(o))
 		safe_printf("%s does not start\n", path != NULL ? path : "it");
 	else if (refusal_of(o, "error") != NULL)
-		safe_printf("%s, not tried: %s\n", path != NULL ? path : "there",
-		       refusal_of(o, "error"));
+		safe_printf("%s, not tried: %s\n",
+			    path != NULL ? path : "there",
+			    refusal_of(o, "error"));
 	else
 		safe_printf("%s (%s) starts, its own sandbox is %s\n",
-		       path != NULL ? path : "it",
-		       version != NULL ? version : "of no version",
-		       is_sandboxed(o) ? "on" : "off");
+			    path != NULL ? path : "it",
+			    version != NULL ? version : "of no version",
+			    is_sandboxed(o) ? "on" : "off");
 }
 
 static void show(struct json_object *o, struct json_object *advice)
@@ -457,8 +463,9 @@ static void show(struct json_object *o, struct json_object *advice)
 	for (size_t i = 0; i < json_object_array_length(advice); i++) {
 		struct json_object *a = json_object_array_get_idx(advice, i);
 
-		safe_printf("missing      %s: %s\n", json_member_str(a, "missing"),
-		       json_member_str(a, "remedy"));
+		safe_printf("missing      %s: %s\n",
+			    json_member_str(a, "missing"),
+			    json_member_str(a, "remedy"));
 	}
 	if (takes_runs(o))
 		puts(json_object_array_length(advice) == 0 ? "all is well"

@@ -28,8 +28,8 @@ static void find_held(int fd, uint64_t from, uint64_t end, struct held *h)
 {
 	uint32_t first, count;
 
-	if (h->n == RANGES_MAX || !id_range_held(fd, from, end, &first, &count) ||
-	    count == 0)
+	if (h->n == RANGES_MAX ||
+	    !id_range_held(fd, from, end, &first, &count) || count == 0)
 		return;
 	find_held(fd, from, first, h);
 	if (h->n < RANGES_MAX) {
@@ -40,8 +40,8 @@ static void find_held(int fd, uint64_t from, uint64_t end, struct held *h)
 }
 
 void doctor_uids(struct json_object *report,
-		void (*bad)(void *arg, const char *range, const char *errmsg),
-		void *arg)
+		 void (*bad)(void *arg, const char *range, const char *errmsg),
+		 void *arg)
 {
 	int fd = geteuid() == 0 && access(ID_RANGE_LOCKS, F_OK) == 0
 		     ? id_range_open(ID_RANGE_LOCKS)

@@ -12,7 +12,7 @@
  * for each that has become somebody's since, with why. Others cannot see them.
  */
 void doctor_uids(struct json_object *report,
-		void (*bad)(void *arg, const char *range, const char *errmsg),
-		void *arg);
+		 void (*bad)(void *arg, const char *range, const char *errmsg),
+		 void *arg);
 
 #endif

@@ -10,7 +10,8 @@
 static const struct {
 	const char *name;
 	int64_t ms;
-} units[] = {{"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+} units[] = {
+    {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
 
 #define SECONDS 3 /* in units[] */
 

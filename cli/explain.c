@@ -89,15 +89,17 @@ static void about_execution(struct story *s)
 	if (w != NULL)
 		tell(s->errmsg, "Its program gave up. %s", w->errmsg);
 	else if (code != NULL)
-		tell(s->errmsg, "The template itself gave up, with its code %s.",
-		     code);
+		tell(s->errmsg,
+		     "The template itself gave up, with its code %s.", code);
 	else if (status != NULL)
-		tell(s->errmsg, "Its program ended with status %s, which says that "
-			     "it failed.",
+		tell(s->errmsg,
+		     "Its program ended with status %s, which says that "
+		     "it failed.",
 		     json_object_get_string(status));
 	else
-		tell(s->errmsg, "The template's code raised an error that it did "
-			     "not handle.");
+		tell(s->errmsg,
+		     "The template's code raised an error that it did "
+		     "not handle.");
 	tell_sentence(s->help, w != NULL ? w->help : help);
 	free(help);
 }
@@ -105,8 +107,9 @@ static void about_execution(struct story *s)
 static void about_output(struct story *s)
 {
 	if (s->details != NULL && detail(s, "keyword") != NULL)
-		tell(s->errmsg, "What it returned is not what its outputsSchema "
-			     "promises.");
+		tell(s->errmsg,
+		     "What it returned is not what its outputsSchema "
+		     "promises.");
 	else
 		tell(s->errmsg, "What it returned is no result.");
 	tell(s->help, "The template's author has to mend it.");
@@ -119,12 +122,14 @@ static const struct {
     {"SIGXFSZ", "It wrote a file that was longer than all of its memory.",
      "Its author can ask for more in limits.maxMemoryBytes, up to the server's "
      "max_memory_bytes."},
-    {"SIGBUS", "It touched memory of a file that could not be had: a full "
-	       "/dev/shm does that.",
+    {"SIGBUS",
+     "It touched memory of a file that could not be had: a full "
+     "/dev/shm does that.",
      "Its author can ask for more in limits.maxMemoryBytes, up to the server's "
      "max_memory_bytes: a quarter of it is /dev/shm's."},
-    {"SIGKILL", "Somebody with the right to end it did, or the machine itself "
-		"was out of memory.",
+    {"SIGKILL",
+     "Somebody with the right to end it did, or the machine itself "
+     "was out of memory.",
      "Nothing in the manifest or the configuration does that; the system's "
      "log may say more."},
 };
@@ -136,16 +141,18 @@ static void about_crash(struct story *s)
 			       ? sigabbrev_np(json_object_get_int(sig))
 			       : json_object_get_string(sig);
 
-	tell(s->errmsg, "Its worker process died%s%s. The server and other runs "
-		     "were not touched.",
+	tell(s->errmsg,
+	     "Its worker process died%s%s. The server and other runs "
+	     "were not touched.",
 	     name != NULL ? " of signal " : "", name != NULL ? name : "");
 	for (size_t i = 0; name != NULL && i < ARRAY_LEN(signals); i++)
 		if (strcmp(signals[i].name, name) == 0) {
 			tell(s->errmsg, "%s", signals[i].errmsg);
 			tell(s->help, "%s", signals[i].help);
 		}
-	tell(s->help, "Run it again; if it dies again with the same inputs, the "
-		      "template's author has to mend it.");
+	tell(s->help,
+	     "Run it again; if it dies again with the same inputs, the "
+	     "template's author has to mend it.");
 }
 
 /* What a forbidden call is for, and what is offered instead of it. */
@@ -186,9 +193,9 @@ static void about_call(struct story *s)
 	for (size_t i = 0; json_object_is_type(args, json_type_array) &&
 			   i < json_object_array_length(args);
 	     i++)
-		buf_printf(&text, "%s%s", i > 0 ? ", " : "",
-			   json_object_get_string(
-			       json_object_array_get_idx(args, i)));
+		buf_printf(
+		    &text, "%s%s", i > 0 ? ", " : "",
+		    json_object_get_string(json_object_array_get_idx(args, i)));
 	if (buf_len(&text) > 0)
 		tell(s->errmsg, "Its arguments were %.*s.", (int)buf_len(&text),
 		     buf_data(&text));
@@ -204,9 +211,11 @@ static void about_sandbox(struct story *s)
 	const char *call = detail(s, "syscall");
 	char *name = xasprintf(" %s ", call != NULL ? call : "unknown");
 
-	tell(s->errmsg, "It tried what the sandbox forbids%s%s, and was killed "
-		     "before that had any effect.",
-	     call != NULL ? ": the system call " : "", call != NULL ? call : "");
+	tell(s->errmsg,
+	     "It tried what the sandbox forbids%s%s, and was killed "
+	     "before that had any effect.",
+	     call != NULL ? ": the system call " : "",
+	     call != NULL ? call : "");
 	about_call(s);
 	tell(s->help, "Nothing in the manifest or the configuration can allow "
 		      "that.");
@@ -218,8 +227,9 @@ static void about_sandbox(struct story *s)
 			tell(s->help, "%s", forbidden[i].instead);
 	}
 	free(name);
-	tell(s->help, "Unless its author can do without, the template cannot run "
-		      "here. If you do not know the template, do not trust it.");
+	tell(s->help,
+	     "Unless its author can do without, the template cannot run "
+	     "here. If you do not know the template, do not trust it.");
 }
 
 /* By details.limit: what it is a limit of, and what to look at. */
@@ -258,7 +268,8 @@ static void about_limit(struct story *s)
 	char *needed = remedy_limit(s->details), *who = remedy_who(s->details);
 	char part[QUANTITY_SIZE];
 
-	tell(s->errmsg, "It met the limit %s.", limit != NULL ? limit : "on resources");
+	tell(s->errmsg, "It met the limit %s.",
+	     limit != NULL ? limit : "on resources");
 	if (needed != NULL)
 		tell_sentence(s->errmsg, needed);
 	if (room != NULL && used != NULL && unit != NULL)
@@ -290,8 +301,9 @@ static void about_protocol(struct story *s)
 {
 	const char *offence = detail(s, "offence");
 
-	tell(s->errmsg, "Its worker sent the server what no worker may%s%s, and "
-		     "was killed.",
+	tell(s->errmsg,
+	     "Its worker sent the server what no worker may%s%s, and "
+	     "was killed.",
 	     offence != NULL ? ": " : "", offence != NULL ? offence : "");
 	if (detail(s, "limit") != NULL)
 		about_limit(s);
@@ -299,15 +311,17 @@ static void about_protocol(struct story *s)
 
 static void about_interrupted(struct story *s)
 {
-	tell(s->errmsg, "The server that ran it was stopped before it had ended.");
+	tell(s->errmsg,
+	     "The server that ran it was stopped before it had ended.");
 	tell(s->help, "Run it again.");
 }
 
 static void about_canceled(struct story *s)
 {
 	tell(s->errmsg, "Somebody asked for that.");
-	tell(s->help, "What it had produced can still be read: paddock artifact "
-		      "ls %s",
+	tell(s->help,
+	     "What it had produced can still be read: paddock artifact "
+	     "ls %s",
 	     s->words);
 }
 
@@ -341,7 +355,8 @@ static void about_steps(struct story *s)
 		const char *message = json_member_str(e, "message");
 
 		if (status != NULL && strcmp(status, "failed") == 0)
-			tell(s->errmsg, "Step %s: %s", json_member_str(step, "name"),
+			tell(s->errmsg, "Step %s: %s",
+			     json_member_str(step, "name"),
 			     message != NULL ? message : "failed");
 	}
 }
@@ -391,8 +406,9 @@ static void about_met(struct story *s)
 
 		if (limit != NULL && needed != NULL &&
 		    (ended == NULL || strcmp(limit, ended) != 0)) {
-			tell(s->errmsg, "It got no more than the limit %s allows: "
-				     "%s.",
+			tell(s->errmsg,
+			     "It got no more than the limit %s allows: "
+			     "%s.",
 			     limit, needed);
 			if (who != NULL)
 				tell(s->help, "As for the limit %s, %s.", limit,
@@ -414,8 +430,9 @@ static void tell_missing(void *arg, const char *line)
 static void about_part(struct story *s)
 {
 	if (lost_artifacts_count(s->view) == 0)
-		tell(s->errmsg, "Some of its steps failed, but enough succeeded for "
-			     "a result.");
+		tell(s->errmsg,
+		     "Some of its steps failed, but enough succeeded for "
+		     "a result.");
 	about_steps(s);
 }
 
@@ -429,28 +446,31 @@ static void about_end(struct story *s, const char *status)
 	} else if (strcmp(status, "partial_success") == 0) {
 		about_part(s);
 	} else if (strcmp(status, "queued") == 0) {
-		tell(s->errmsg, "It waits until one of the runs before it has ended.");
+		tell(s->errmsg,
+		     "It waits until one of the runs before it has ended.");
 	}
 }
 
 static void show(const struct story *s, const char *status)
 {
 	safe_printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
-	       json_member_str(s->view, "templateId"), status);
+		    json_member_str(s->view, "templateId"), status);
 	for (size_t i = 0; i < json_object_array_length(s->errmsg); i++)
-		safe_printf("  %s\n", json_object_get_string(
-				     json_object_array_get_idx(s->errmsg, i)));
+		safe_printf("  %s\n",
+			    json_object_get_string(
+				json_object_array_get_idx(s->errmsg, i)));
 	if (json_object_array_length(s->help) > 0)
 		puts("What would help:");
 	for (size_t i = 0; i < json_object_array_length(s->help); i++)
-		safe_printf("  %s\n", json_object_get_string(
-				     json_object_array_get_idx(s->help, i)));
+		safe_printf("  %s\n",
+			    json_object_get_string(
+				json_object_array_get_idx(s->help, i)));
 }
 
 static void show_json(const struct story *s, const char *status)
 {
-	struct json_object *o = tool_call_args("runId",
-					 json_member_str(s->view, "runId"));
+	struct json_object *o =
+	    tool_call_args("runId", json_member_str(s->view, "runId"));
 
 	json_object_object_add(o, "status", json_object_new_string(status));
 	json_object_object_add(o, "why", json_object_get(s->errmsg));
@@ -466,7 +486,8 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 	struct story s = {0};
 	const char *status;
 	char *words;
-	int rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &s.view);
+	int rc = tool_call_once(cli, "get_task_run",
+				tool_call_args("runId", arg[0]), &s.view);
 
 	(void)n;
 	if (rc != 0)

@@ -36,7 +36,8 @@ static void add_clean(struct buf *out, const char *s)
 	for (size_t i = 0; i < n; i += len) {
 		int32_t point = sanitize_point(s + i, n - i, &len);
 
-		if (point < 0 || sanitize_acts(point) || (i == 0 && point == '-'))
+		if (point < 0 || sanitize_acts(point) ||
+		    (i == 0 && point == '-'))
 			buf_add_str(out, "_");
 		else
 			buf_add(out, s + i, len);
@@ -55,14 +56,16 @@ void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name)
 	dot = stem(buf_data(&b), len);
 	keep = dot;
 	if (len >= FILE_NAME_SIZE)
-		keep = utf8_cut(buf_data(&b), dot, FILE_NAME_SIZE - 1 - (len - dot));
+		keep = utf8_cut(buf_data(&b), dot,
+				FILE_NAME_SIZE - 1 - (len - dot));
 	memcpy(out, buf_data(&b), keep);
 	memcpy(out + keep, buf_data(&b) + dot, len - dot);
 	out[keep + len - dot] = '\0';
 	buf_fini(&b);
 }
 
-void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name, unsigned n)
+void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name,
+			unsigned n)
 {
 	size_t dot = stem(name, strlen(name));
 

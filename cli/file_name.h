@@ -17,6 +17,7 @@ void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name);
 
 /* "a.csv" and 2 make "a-2.csv". OUT has room for FILE_NAME_SIZE + 12. */
 #define FILE_NAME_NUMBERED_SIZE (FILE_NAME_SIZE + 12)
-void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name, unsigned n);
+void file_name_numbered(char out[FILE_NAME_NUMBERED_SIZE], const char *name,
+			unsigned n);
 
 #endif

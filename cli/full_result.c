@@ -23,8 +23,8 @@ static size_t take_part(struct buf *out, struct json_object *contents)
 
 static bool has_next(struct json_object *contents)
 {
-	return json_member_str(json_member(contents, "_meta"), "paddock/next") !=
-	       NULL;
+	return json_member_str(json_member(contents, "_meta"),
+			       "paddock/next") != NULL;
 }
 
 /* Who asks too often is told when to ask again, and does. */
@@ -36,7 +36,8 @@ static int read_part(struct client *c, const char *uri, size_t from,
 	int rc = 0;
 
 	while (rc == 0 && ms > 0) {
-		rc = client_wait(c, client_send_read(c, part), CLIENT_FOREVER, a);
+		rc = client_wait(c, client_send_read(c, part), CLIENT_FOREVER,
+				 a);
 		ms = rc == 0 ? client_limited(a) : 0;
 		if (ms > 0) {
 			tool_result_fini(a);
@@ -47,8 +48,8 @@ static int read_part(struct client *c, const char *uri, size_t from,
 	return rc;
 }
 
-int full_result_text(struct client *c, const char *uri, size_t from, struct buf *out,
-	       struct tool_result *a)
+int full_result_text(struct client *c, const char *uri, size_t from,
+		     struct buf *out, struct tool_result *a)
 {
 	for (;;) {
 		int rc = read_part(c, uri, from, a);
@@ -75,8 +76,8 @@ static int add_result(struct client *c, struct tool_result *a, const char *uri)
 		buf_fini(&text);
 		return rc;
 	}
-	if (part.good && json_parse(&result, buf_data(&text), buf_len(&text),
-				    NULL) < 0)
+	if (part.good &&
+	    json_parse(&result, buf_data(&text), buf_len(&text), NULL) < 0)
 		part.good = false; /* it cannot be: it was parsed there */
 	buf_fini(&text);
 	if (!part.good) {

@@ -13,8 +13,8 @@
  * answer: good, or the refusal; or -errno, and the server is gone. The caller
  * ends *A.
  */
-int full_result_text(struct client *c, const char *uri, size_t from, struct buf *out,
-	       struct tool_result *a);
+int full_result_text(struct client *c, const char *uri, size_t from,
+		     struct buf *out, struct tool_result *a);
 
 /*
  * A is a run whose result has to be read by its resultUri? Then it gets that,

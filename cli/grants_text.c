@@ -103,8 +103,7 @@ void grants_text_print(struct json_object *permissions)
 	    json_object_object_length(asked) == 0)
 		return;
 	puts("\nAsks for:");
-	json_object_object_foreach(asked, what, list)
-	{
+	json_object_object_foreach(asked, what, list) {
 		show_kind(permissions, what, list, json_member(granted, what));
 	}
 	show_hosts(json_member(granted, "hosts"));
@@ -189,7 +188,8 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 	json_object_put(list);
 	if (found > 0)
 		return CLI_OK;
-	message_print("%s: there is no good package, nor a folder of them", arg[0]);
+	message_print("%s: there is no good package, nor a folder of them",
+		      arg[0]);
 	message_more("  hint: \"paddock template check\" says what is wrong");
 	return CLI_USAGE;
 }

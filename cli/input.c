@@ -61,7 +61,8 @@ char *input_read_file(const char *path, size_t *len, char *errmsg, size_t size)
 		close(fd);
 	if (rc == 0)
 		return buf_take(&b, len);
-	errmsg_set(errmsg, size, "%s: %s", standard ? "stdin" : path, strerror(-rc));
+	errmsg_set(errmsg, size, "%s: %s", standard ? "stdin" : path,
+		   strerror(-rc));
 	buf_fini(&b);
 	return NULL;
 }
@@ -72,7 +73,8 @@ static int no_json(const struct put *p, const char *text,
 		   struct json_error *err)
 {
 	json_error_place(err, text);
-	return errmsg_set(p->errmsg, p->size, "%s is not JSON: %s", p->key, err->text);
+	return errmsg_set(p->errmsg, p->size, "%s is not JSON: %s", p->key,
+			  err->text);
 }
 
 /* Was TEXT meant to be a list or an object? Then its fault is worth telling. */
@@ -92,9 +94,9 @@ static int no_type(const struct put *p, unsigned types, const char *text,
 	input_type_names(names, types);
 	if (broken)
 		json_error_place(err, text);
-	return errmsg_set(p->errmsg, p->size, "%s has to be %s%s%s", p->key, names,
-		       broken ? ", and this is not JSON: " : "",
-		       broken ? err->text : "");
+	return errmsg_set(p->errmsg, p->size, "%s has to be %s%s%s", p->key,
+			  names, broken ? ", and this is not JSON: " : "",
+			  broken ? err->text : "");
 }
 
 /* Text where the schema takes text, and JSON is not wanted there as well. */
@@ -121,7 +123,8 @@ static int typed(const struct put *p, struct json_object **out,
 	if (types != 0 && (types & INPUT_STRING) == 0)
 		return no_type(p, types, text, &err);
 	if (!utf8_ok(text, len))
-		return errmsg_set(p->errmsg, p->size, "%s is not UTF-8 text", p->key);
+		return errmsg_set(p->errmsg, p->size, "%s is not UTF-8 text",
+				  p->key);
 	*out = json_object_new_string_len(text, (int)len);
 	return 0;
 }
@@ -235,10 +238,11 @@ static int unknown_key(const struct put *p)
 		}
 	}
 	if (suggest.best != NULL)
-		return errmsg_set(p->errmsg, p->size,
-			       "this template takes no input \"%s\"; did you "
-			       "mean \"%s\"?",
-			       p->key, suggest.best);
+		return errmsg_set(
+		    p->errmsg, p->size,
+		    "this template takes no input \"%s\"; did you "
+		    "mean \"%s\"?",
+		    p->key, suggest.best);
 	rc = errmsg_set(p->errmsg, p->size, "%s", no_input(p, known, &b));
 	buf_fini(&b);
 	return rc;
@@ -302,9 +306,9 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 	int rc;
 
 	if (equals == NULL || equals == word || (raw && equals == word + 1))
-		return errmsg_set(errmsg, size,
-			       "-i %s: write key=value, key=@FILE or key:=JSON",
-			       word);
+		return errmsg_set(
+		    errmsg, size,
+		    "-i %s: write key=value, key=@FILE or key:=JSON", word);
 	key = xstrndup(word, (size_t)(equals - word) - (raw ? 1 : 0));
 	p.key = key;
 	rc = put_at(&p, raw, equals + 1);
@@ -321,6 +325,7 @@ void input_merge(struct json_object *into, struct json_object *from)
 		    json_object_is_type(value, json_type_object))
 			input_merge(old, value);
 		else
-			json_object_object_add(into, key, json_object_get(value));
+			json_object_object_add(into, key,
+					       json_object_get(value));
 	}
 }

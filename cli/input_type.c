@@ -179,7 +179,8 @@ struct json_object *input_property(struct json_object *root,
 				   bool *closed)
 {
 	struct json_object *s = input_resolve(root, schema);
-	struct json_object *own = json_member(json_member(s, "properties"), key);
+	struct json_object *own =
+	    json_member(json_member(s, "properties"), key);
 	struct json_object *rest;
 	bool patterns = json_member(s, "patternProperties") != NULL;
 

@@ -53,14 +53,16 @@ int json_file_read(struct json_object **out, const char *path)
 	*out = NULL;
 	if (rc != 0) {
 		safe_fprintf(stderr, "paddock: %s: %s\n",
-			strcmp(path, "-") == 0 ? "stdin" : path, strerror(-rc));
+			     strcmp(path, "-") == 0 ? "stdin" : path,
+			     strerror(-rc));
 	} else {
 		rc = json_parse(out, buf_data(&b), buf_len(&b), &err);
 		if (rc != 0) {
-			json_error_place(&err, buf_len(&b) > 0 ? buf_data(&b) : "");
+			json_error_place(&err,
+					 buf_len(&b) > 0 ? buf_data(&b) : "");
 			safe_fprintf(stderr, "paddock: %s is not JSON: %s\n",
-				strcmp(path, "-") == 0 ? "stdin" : path,
-				err.text);
+				     strcmp(path, "-") == 0 ? "stdin" : path,
+				     err.text);
 		}
 	}
 	buf_fini(&b);

@@ -118,10 +118,12 @@ static bool fits(struct json_object *v, size_t at)
 	struct buf line = {0};
 	bool yes;
 
-	if (at >= LINE_COLUMNS || measure(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
+	if (at >= LINE_COLUMNS ||
+	    measure(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
 		return false;
 	add_line(&line, v);
-	yes = at + sanitize_width(buf_data(&line), buf_len(&line)) <= LINE_COLUMNS;
+	yes = at + sanitize_width(buf_data(&line), buf_len(&line)) <=
+	      LINE_COLUMNS;
 	buf_fini(&line);
 	return yes;
 }

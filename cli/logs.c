@@ -56,7 +56,8 @@ static int refused(const struct cli *cli, struct client *c, const char *run,
 		   struct json_object *refusal)
 {
 	struct json_object *view = NULL;
-	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
+	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
+			   &view);
 
 	json_object_put(view);
 	return rc != 0 ? rc : report_refusal(refusal, run);
@@ -100,8 +101,8 @@ static int subscribe(struct client *c, const char *run, const char *what)
 {
 	char *uri = xasprintf("paddock://runs/%s%s", run, what);
 	struct tool_result a;
-	int rc = client_wait(c, client_send_subscribe(c, uri), CLIENT_FOREVER,
-			     &a);
+	int rc =
+	    client_wait(c, client_send_subscribe(c, uri), CLIENT_FOREVER, &a);
 
 	free(uri);
 	if (rc < 0)
@@ -130,7 +131,8 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 	if (clock_mono_ms() < *next_ms)
 		return 0;
 	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
-	rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run), &view);
+	rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
+		       &view);
 	*ended = rc == 0 && has_ended(view);
 	json_object_put(view);
 	return rc;

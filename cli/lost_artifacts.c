@@ -99,11 +99,12 @@ static bool is_said(struct json_object *view)
 }
 
 void lost_artifacts_print(struct json_object *view,
-		  void (*say)(void *arg, const char *line), void *arg)
+			  void (*say)(void *arg, const char *line), void *arg)
 {
 	size_t n;
 	struct json_object *list = list_of(view, &n);
-	const char *said = json_member_str(json_member(view, "error"), "message");
+	const char *said =
+	    json_member_str(json_member(view, "error"), "message");
 
 	if (is_said(view))
 		return;

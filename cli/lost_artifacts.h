@@ -16,6 +16,6 @@ uint64_t lost_artifacts_count(struct json_object *view);
  * there is no more to be said.
  */
 void lost_artifacts_print(struct json_object *view,
-		  void (*say)(void *arg, const char *line), void *arg);
+			  void (*say)(void *arg, const char *line), void *arg);
 
 #endif

@@ -24,7 +24,7 @@
 #include "proto/json/json.h"
 
 #define CODE_BYTES_MAX (1 << 20) /* as a server reads */
-#define WHY_SHOWN "400" /* bytes of what a template says */
+#define WHY_SHOWN "400"		 /* bytes of what a template says */
 #define CHUNK "e:" /* what Lua puts before its complaints: the chunk's name */
 
 struct lua_check {
@@ -193,16 +193,17 @@ static struct json_object *of_result(const char *entry, struct json_object *r)
 static struct json_object *of_error(const char *entry, struct json_object *e)
 {
 	const char *code = json_member_str(e, "errorCode");
-	const char *limit =
-	    json_member_str(json_member(e, "details"), "limit");
+	const char *limit = json_member_str(json_member(e, "details"), "limit");
 	const char *message = json_member_str(e, "message");
 
 	if (code != NULL && strcmp(code, "RESOURCE_LIMIT") == 0 &&
 	    limit != NULL && strncmp(limit, "cpu", 3) == 0)
-		return fault(entry, "", "loading it does not end: it was "
+		return fault(entry, "",
+			     "loading it does not end: it was "
 			     "stopped after 2 seconds of CPU time");
 	if (code != NULL && strcmp(code, "RUN_TIMEOUT") == 0)
-		return fault(entry, "", "loading it does not end: it was "
+		return fault(entry, "",
+			     "loading it does not end: it was "
 			     "stopped after 30 seconds");
 	return fault(entry, "it fails while it is loaded: ",
 		     message != NULL ? message : "the worker did not say why");
@@ -223,12 +224,12 @@ static int of_answer(const struct tool_result *a, const char *entry,
 		return 0;
 	}
 	message_print("%s could not be compiled here: %s", entry,
-	    errmsg != NULL ? errmsg : "the server does not say why");
+		      errmsg != NULL ? errmsg : "the server does not say why");
 	return CLI_TROUBLE;
 }
 
 int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
-	      struct json_object **f)
+		  struct json_object **f)
 {
 	char *text = open_code(dir, entry);
 	struct json_object *args;

@@ -22,6 +22,6 @@ void lua_check_close(struct lua_check *p); /* NULL is fine */
  * it could not be tried, and it has been said why.
  */
 int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
-	      struct json_object **fault);
+		  struct json_object **fault);
 
 #endif

@@ -21,12 +21,27 @@ static const struct command cmd_schema = {
 };
 
 static const struct command *const commands[] = {
-    &cmd_run,		  &cmd_ps,	      &cmd_status,
-    &cmd_logs,		  &cmd_explain,	      &cmd_cancel,	      &cmd_artifact_ls,
-    &cmd_artifact_get,	  &cmd_artifact_cat,  &cmd_template_ls,
-    &cmd_template_show,	  &cmd_template_check, &cmd_template_test,
-    &cmd_template_new,	  &cmd_template_grant, &cmd_schema,	      &cmd_token,
-    &cmd_client_config,	  &cmd_doctor,	      &cmd_selftest,	      &cmd_help,
+    &cmd_run,
+    &cmd_ps,
+    &cmd_status,
+    &cmd_logs,
+    &cmd_explain,
+    &cmd_cancel,
+    &cmd_artifact_ls,
+    &cmd_artifact_get,
+    &cmd_artifact_cat,
+    &cmd_template_ls,
+    &cmd_template_show,
+    &cmd_template_check,
+    &cmd_template_test,
+    &cmd_template_new,
+    &cmd_template_grant,
+    &cmd_schema,
+    &cmd_token,
+    &cmd_client_config,
+    &cmd_doctor,
+    &cmd_selftest,
+    &cmd_help,
     &cmd_complete,
 };
 
@@ -55,10 +70,11 @@ static int no_subcommand(const struct cli *cli, const char *word,
 			 "there is no command \"%s\"; did you mean \"%s\"?",
 			 both, suggest);
 	else if (second != NULL)
-		snprintf(errmsg, sizeof(errmsg), "there is no command \"%s\"", both);
+		snprintf(errmsg, sizeof(errmsg), "there is no command \"%s\"",
+			 both);
 	else
-		snprintf(errmsg, sizeof(errmsg), "say what to do: paddock %s COMMAND",
-			 word);
+		snprintf(errmsg, sizeof(errmsg),
+			 "say what to do: paddock %s COMMAND", word);
 	message_print("%s", errmsg);
 	help_group(cli, word, stderr);
 	return CLI_USAGE;
@@ -70,9 +86,8 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	char errmsg[256];
 
 	if (command_is_group(cli, word))
-		return no_subcommand(cli, word, argc > 1 && argv[1][0] != '-'
-						    ? argv[1]
-						    : NULL);
+		return no_subcommand(
+		    cli, word, argc > 1 && argv[1][0] != '-' ? argv[1] : NULL);
 	if (word[0] == '-')
 		snprintf(errmsg, sizeof(errmsg),
 			 "\"%.64s\" came before a command; flags follow it: "
@@ -83,8 +98,8 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 			 "there is no command \"%.64s\"; did you mean \"%s\"?",
 			 word, suggest);
 	else
-		snprintf(errmsg, sizeof(errmsg), "there is no command \"%.64s\"",
-			 word);
+		snprintf(errmsg, sizeof(errmsg),
+			 "there is no command \"%.64s\"", word);
 	return wrong(errmsg, NULL);
 }
 
@@ -100,7 +115,7 @@ static int call(const struct cli *cli, const struct command *cmd,
 	if (n >= cmd->min && (cmd->max < 0 || n <= cmd->max))
 		return cmd->run(cli, n, operands->item);
 	message_more("usage: paddock %s%s%s", cmd->name,
-		 cmd->args[0] != '\0' ? " " : "", cmd->args);
+		     cmd->args[0] != '\0' ? " " : "", cmd->args);
 	message_more("  hint: paddock help %s", cmd->name);
 	return CLI_USAGE;
 }
@@ -120,9 +135,9 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		return no_command(cli, argc, argv);
 	if (cmd->raw != NULL)
 		return cmd->raw(argc, argv);
-	rc = opt_parse((struct opt_set[]){{cmd->opts, cmd->n_opts},
-					  {global, CLI_FLAGS}},
-		       2, &operands, argc - skip, words + skip, errmsg, sizeof(errmsg));
+	rc = opt_parse(
+	    (struct opt_set[]){{cmd->opts, cmd->n_opts}, {global, CLI_FLAGS}},
+	    2, &operands, argc - skip, words + skip, errmsg, sizeof(errmsg));
 	server_flags_set(cli);
 	rc = rc < 0 ? wrong(errmsg, cmd) : call(cli, cmd, &operands);
 	opt_list_free(&operands);
@@ -153,14 +168,16 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("paddock " PADDOCK_VERSION);
 		rc = CLI_OK;
-	} else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	} else if (strcmp(argv[1], "--help") == 0 ||
+		   strcmp(argv[1], "-h") == 0) {
 		help_all(&cli);
 		rc = CLI_OK;
 	} else {
 		rc = dispatch(&cli, argc - 1, argv + 1);
 	}
 	if ((fflush(stdout) != 0 || ferror(stdout)) && !reader_left()) {
-		message_print("stdout cannot be written to, so what was to be shown there "
+		message_print(
+		    "stdout cannot be written to, so what was to be shown there "
 		    "is not whole");
 		if (rc == CLI_OK || rc == CLI_PARTIAL)
 			rc = CLI_TROUBLE;

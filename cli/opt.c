@@ -60,8 +60,8 @@ static int unknown(const struct parse *p, const char *name, size_t len)
 			suggest_try(&suggest, p->sets[i].opts[j].name);
 	if (suggest.best != NULL)
 		errmsg_set(p->errmsg, p->size,
-			"there is no flag --%s; did you mean --%s?", word,
-			suggest.best);
+			   "there is no flag --%s; did you mean --%s?", word,
+			   suggest.best);
 	else
 		errmsg_set(p->errmsg, p->size, "there is no flag --%s", word);
 	free(word);
@@ -71,10 +71,9 @@ static int unknown(const struct parse *p, const char *name, size_t len)
 /* ---- values ---- */
 
 static const char *const modes[] = {"sync", "async", "auto", NULL};
-static const char *const statuses[] = {"queued",    "running",
-				       "succeeded", "partial_success",
-				       "failed",    "canceled",
-				       NULL};
+static const char *const statuses[] = {
+    "queued", "running",  "succeeded", "partial_success",
+    "failed", "canceled", NULL};
 static const char *const clients[] = {"claude-code", "claude-desktop", "vscode",
 				      "cursor", NULL};
 
@@ -111,16 +110,17 @@ static int check_value(const struct parse *p, const struct opt *o,
 		return 0;
 	if (suggest.best != NULL)
 		return errmsg_set(p->errmsg, p->size,
-			       "--%s cannot be \"%s\"; did you mean \"%s\"?",
-			       o->name, value, suggest.best);
+				  "--%s cannot be \"%s\"; did you mean \"%s\"?",
+				  o->name, value, suggest.best);
 	for (i = 0; may[i] != NULL; i++)
 		buf_printf(&all, "%s%s",
-			   i == 0		  ? ""
+			   i == 0		? ""
 			   : may[i + 1] == NULL ? " or "
-						  : ", ",
+						: ", ",
 			   may[i]);
-	rc = errmsg_set(p->errmsg, p->size, "--%s cannot be \"%s\"; it has to be %.*s",
-		     o->name, value, (int)buf_len(&all), buf_data(&all));
+	rc = errmsg_set(p->errmsg, p->size,
+			"--%s cannot be \"%s\"; it has to be %.*s", o->name,
+			value, (int)buf_len(&all), buf_data(&all));
 	buf_fini(&all);
 	return rc;
 }
@@ -130,8 +130,8 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 {
 	if (o->kind == OPT_FLAG) {
 		if (value != NULL)
-			return errmsg_set(p->errmsg, p->size, "--%s takes no value",
-				       o->name);
+			return errmsg_set(p->errmsg, p->size,
+					  "--%s takes no value", o->name);
 		*(bool *)o->to = true;
 		return 0;
 	}
@@ -139,7 +139,7 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 		value = p->argv[++p->at];
 	if (value == NULL)
 		return errmsg_set(p->errmsg, p->size, "--%s needs a value: %s",
-			       o->name, o->arg);
+				  o->name, o->arg);
 	if (check_value(p, o, value) < 0)
 		return -EINVAL;
 	if (o->kind == OPT_LIST)
@@ -167,8 +167,8 @@ static int parse_letters(struct parse *p, const char *word)
 		int rc;
 
 		if (o == NULL)
-			return errmsg_set(p->errmsg, p->size, "there is no flag -%c",
-				       *word);
+			return errmsg_set(p->errmsg, p->size,
+					  "there is no flag -%c", *word);
 		if (o->kind != OPT_FLAG)
 			return apply(p, o, word[1] != '\0' ? word + 1 : NULL);
 		rc = apply(p, o, NULL);
@@ -181,8 +181,12 @@ static int parse_letters(struct parse *p, const char *word)
 int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
 	      int argc, const char *const *argv, char *errmsg, size_t size)
 {
-	struct parse p = {.sets = sets, .n = n, .argc = argc, .argv = argv,
-			  .errmsg = errmsg, .size = size};
+	struct parse p = {.sets = sets,
+			  .n = n,
+			  .argc = argc,
+			  .argv = argv,
+			  .errmsg = errmsg,
+			  .size = size};
 	bool operands = false;
 	int rc = 0;
 

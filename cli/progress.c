@@ -24,7 +24,8 @@ void progress_init(struct progress *p, const char *name, bool quiet)
 {
 	*p = (struct progress){.name = name,
 			       .quiet = quiet,
-			       .draws = !quiet && message_is_terminal(STDERR_FILENO),
+			       .draws =
+				   !quiet && message_is_terminal(STDERR_FILENO),
 			       .start_ms = clock_mono_ms()};
 }
 
@@ -33,11 +34,11 @@ static void draw(struct progress *p)
 	struct winsize w = {0};
 	struct buf out = {0};
 	struct progress_bar b = {.name = p->name,
-			.message = p->message,
-			.done = p->done,
-			.total = p->total,
-			.elapsed_ms = clock_mono_ms() - p->start_ms,
-			.colour = message_has_colours(STDERR_FILENO)};
+				 .message = p->message,
+				 .done = p->done,
+				 .total = p->total,
+				 .elapsed_ms = clock_mono_ms() - p->start_ms,
+				 .colour = message_has_colours(STDERR_FILENO)};
 
 	if (b.elapsed_ms < SHOW_AFTER_MS)
 		return;
@@ -57,10 +58,10 @@ static void draw(struct progress *p)
 static void tell_out(struct progress *p, bool new_message)
 {
 	int64_t now = clock_mono_ms();
-	uint64_t tenth = p->total == 0
-			     ? 1
-			     : 1 + (uint64_t)((double)p->done /
-					      (double)p->total * 10);
+	uint64_t tenth =
+	    p->total == 0
+		? 1
+		: 1 + (uint64_t)((double)p->done / (double)p->total * 10);
 
 	if (p->done == 0 && !new_message)
 		return;
@@ -70,9 +71,9 @@ static void tell_out(struct progress *p, bool new_message)
 	p->told = tenth;
 	p->told_ms = now;
 	if (p->total > 0)
-		message_more("%s: %" PRIu64 "/%" PRIu64 "%s%s", p->name, p->done,
-			 p->total, p->message != NULL ? " " : "",
-			 p->message != NULL ? p->message : "");
+		message_more("%s: %" PRIu64 "/%" PRIu64 "%s%s", p->name,
+			     p->done, p->total, p->message != NULL ? " " : "",
+			     p->message != NULL ? p->message : "");
 	else if (p->message != NULL)
 		message_more("%s: %s", p->name, p->message);
 	else if (p->done > 0)

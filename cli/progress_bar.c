@@ -23,14 +23,15 @@ void progress_bar_time(char out[PROGRESS_BAR_TIME_SIZE], int64_t ms)
 	if (ms < 1000)
 		snprintf(out, PROGRESS_BAR_TIME_SIZE, "%" PRId64 " ms", ms);
 	else if (s < 60)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE, "%" PRId64 ".%" PRId64 " s", s,
-			 ms / 100 % 10);
+		snprintf(out, PROGRESS_BAR_TIME_SIZE,
+			 "%" PRId64 ".%" PRId64 " s", s, ms / 100 % 10);
 	else if (s < 3600)
-		snprintf(out, PROGRESS_BAR_TIME_SIZE, "%" PRId64 " min %02" PRId64 " s",
-			 s / 60, s % 60);
+		snprintf(out, PROGRESS_BAR_TIME_SIZE,
+			 "%" PRId64 " min %02" PRId64 " s", s / 60, s % 60);
 	else
-		snprintf(out, PROGRESS_BAR_TIME_SIZE, "%" PRId64 " h %02" PRId64 " min",
-			 s / 3600, s / 60 % 60);
+		snprintf(out, PROGRESS_BAR_TIME_SIZE,
+			 "%" PRId64 " h %02" PRId64 " min", s / 3600,
+			 s / 60 % 60);
 }
 
 static void repeat(struct buf *out, const char *s, uint64_t n)
@@ -49,7 +50,8 @@ static void add_bar(struct buf *out, const struct progress_bar *b)
 	buf_add_str(out, b->colour ? GREEN : "");
 	repeat(out, b->utf8 ? "\xE2\x94\x81" : "=", full);
 	buf_add_str(out, b->colour ? PLAIN DIM : "");
-	repeat(out, b->utf8 ? "\xE2\x94\x80" : " ", PROGRESS_BAR_COLUMNS - full);
+	repeat(out, b->utf8 ? "\xE2\x94\x80" : " ",
+	       PROGRESS_BAR_COLUMNS - full);
 	buf_add_str(out, b->colour ? PLAIN : "");
 	buf_add_str(out, b->utf8 ? " " : "] ");
 }

@@ -10,7 +10,7 @@
 
 struct progress_bar {
 	const char *name;
-	const char *message; /* untrusted; may be NULL */
+	const char *message;  /* untrusted; may be NULL */
 	uint64_t done, total; /* total 0: not known */
 	int64_t elapsed_ms;
 	unsigned columns; /* of the terminal; never filled to the last one */

@@ -19,8 +19,8 @@
 #include "proto/json/json.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */
-#define OTHER_COLUMNS 67 /* of the rest, with "1 min 02 s ago" */
-#define PAGE 100 /* as much as list_task_runs gives at once */
+#define OTHER_COLUMNS 67    /* of the rest, with "1 min 02 s ago" */
+#define PAGE 100	    /* as much as list_task_runs gives at once */
 
 static struct {
 	bool all;
@@ -28,8 +28,7 @@ static struct {
 } flags;
 
 static const struct opt opts[] = {
-    {"all", 'a', OPT_FLAG, &flags.all, NULL,
-     "those that have ended, too"},
+    {"all", 'a', OPT_FLAG, &flags.all, NULL, "those that have ended, too"},
     {"template", 0, OPT_TEXT, &flags.template, "TEMPLATE",
      "only runs of that template"},
     {"status", 0, OPT_TEXT, &flags.status, "STATUS",
@@ -38,7 +37,8 @@ static const struct opt opts[] = {
 
 static struct json_object *arguments(const char *status, size_t offset)
 {
-	struct json_object *args = tool_call_args(status ? "status" : NULL, status);
+	struct json_object *args =
+	    tool_call_args(status ? "status" : NULL, status);
 
 	json_object_object_add(args, "limit", json_object_new_int(PAGE));
 	json_object_object_add(args, "offset",
@@ -59,14 +59,14 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	do {
 		struct json_object *page, *runs;
 
-		rc = tool_call(cli, c, "list_task_runs", arguments(status, offset),
-			 &page);
+		rc = tool_call(cli, c, "list_task_runs",
+			       arguments(status, offset), &page);
 		runs = json_member(page, "runs");
 		n = json_length(runs);
 		for (size_t i = 0; i < n; i++)
 			json_object_array_add(
-			    list,
-			    json_object_get(json_object_array_get_idx(runs, i)));
+			    list, json_object_get(
+				      json_object_array_get_idx(runs, i)));
 		offset += n;
 		json_object_put(page);
 	} while (rc == 0 && n == PAGE);
@@ -76,7 +76,8 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 /* Ids stay whole, to be copied; on a terminal a template's name gives way. */
 static int template_columns(struct json_object *list)
 {
-	size_t left = text_wrap_columns(STDOUT_FILENO), longest = strlen("TEMPLATE");
+	size_t left = text_wrap_columns(STDOUT_FILENO),
+	       longest = strlen("TEMPLATE");
 
 	if (!isatty(STDOUT_FILENO))
 		return TEMPLATE_COLUMNS;
@@ -103,10 +104,11 @@ static void show_row(struct json_object *r, int columns, bool cut)
 	progress_bar_time(ago, age > 0 ? age : 0);
 	if (template != NULL)
 		sanitize_add(&name, template, strlen(template),
-			  cut ? (size_t)columns : SANITIZE_NO_LIMIT);
+			     cut ? (size_t)columns : SANITIZE_NO_LIMIT);
 	buf_add(&name, "", 1);
 	safe_printf("%-30s  %-*s  %-15s  %s ago\n", json_member_str(r, "runId"),
-		 columns, buf_data(&name), json_member_str(r, "status"), ago);
+		    columns, buf_data(&name), json_member_str(r, "status"),
+		    ago);
 	buf_fini(&name);
 }
 
@@ -117,8 +119,8 @@ static void show(struct json_object *list)
 	int columns = template_columns(list);
 
 	if (n > 0)
-		safe_printf("%-30s  %-*s  %-15s  %s\n", "RUN", columns, "TEMPLATE",
-			 "STATUS", "CREATED");
+		safe_printf("%-30s  %-*s  %-15s  %s\n", "RUN", columns,
+			    "TEMPLATE", "STATUS", "CREATED");
 	for (size_t i = 0; i < n; i++)
 		show_row(json_object_array_get_idx(list, i), columns, cut);
 	fflush(stdout);
@@ -132,7 +134,8 @@ static void say_none(void)
 	else if (flags.all)
 		message_print("there are no runs");
 	else
-		message_print("no runs are queued or running; \"paddock ps -a\" shows "
+		message_print(
+		    "no runs are queued or running; \"paddock ps -a\" shows "
 		    "those that have ended, too");
 }
 

@@ -49,13 +49,14 @@ char *remedy_limit(struct json_object *details)
 	quantity(most, json_object_get_int64(allowed), unit);
 	if (json_object_is_type(used, json_type_int) &&
 	    json_object_get_int64(used) == json_object_get_int64(allowed))
-		return xasprintf("it had %s%s%s, and no more was allowed",
-				 most, of != NULL ? " of " : "",
+		return xasprintf("it had %s%s%s, and no more was allowed", most,
+				 of != NULL ? " of " : "",
 				 of != NULL ? of : "");
 	if (!json_object_is_type(used, json_type_int) ||
 	    json_object_get_int64(used) < json_object_get_int64(allowed))
 		return xasprintf("it may have %s%s%s", most,
-				 of != NULL ? " of " : "", of != NULL ? of : "");
+				 of != NULL ? " of " : "",
+				 of != NULL ? of : "");
 	quantity(had, json_object_get_int64(used), unit);
 	if (strcmp(had, most) == 0) { /* a little more, which is cut off */
 		snprintf(had, sizeof(had), "%s", json_object_get_string(used));
@@ -100,8 +101,9 @@ static char *inputs(struct json_object *details, const char *about)
 {
 	if (json_member_str(details, "pointer") != NULL &&
 	    strcmp(json_member_str(details, "pointer"), IDEM_POINTER) == 0)
-		return xstrdup("give the inputs that it was used with, or another "
-			       "--idempotency-key");
+		return xstrdup(
+		    "give the inputs that it was used with, or another "
+		    "--idempotency-key");
 	return xasprintf("\"paddock template show %s%s\" tells what inputs it "
 			 "takes",
 			 about != NULL ? about : "TEMPLATE", server_flags());
@@ -114,9 +116,10 @@ static char *execution(struct json_object *details, const char *about)
 		return xstrdup("the template ended the run itself; its message "
 			       "says why");
 	if (json_member(details, "exitCode") != NULL)
-		return xasprintf("\"paddock logs %s\" shows all that the program "
-				 "wrote to stderr",
-				 about != NULL ? about : "RUN");
+		return xasprintf(
+		    "\"paddock logs %s\" shows all that the program "
+		    "wrote to stderr",
+		    about != NULL ? about : "RUN");
 	return xstrdup("if the message names an input, correct that; else the "
 		       "template's author has to mend it");
 }
@@ -148,8 +151,8 @@ static const struct {
      "author has to mend it",
      NULL},
     {"EXECUTION_ERROR", NULL, NULL, execution},
-    {"OUTPUT_INVALID", NULL, "the template's author has to mend what it returns",
-     NULL},
+    {"OUTPUT_INVALID", NULL,
+     "the template's author has to mend what it returns", NULL},
     {"WORKER_CRASHED", NULL,
      "run it again; if it dies again, the template's author has to mend it",
      NULL},
@@ -158,7 +161,7 @@ static const struct {
 };
 
 char *remedy_hint(const char *code, struct json_object *details,
-		const char *about)
+		  const char *about)
 {
 	size_t i = 0;
 
@@ -170,7 +173,7 @@ char *remedy_hint(const char *code, struct json_object *details,
 	if (hints[i].of != NULL)
 		return hints[i].of(details, about);
 	if (hints[i].look != NULL)
-		return xasprintf("\"paddock %s%s\" %s", hints[i].look, server_flags(),
-				 hints[i].hint);
+		return xasprintf("\"paddock %s%s\" %s", hints[i].look,
+				 server_flags(), hints[i].hint);
 	return xstrdup(hints[i].hint);
 }

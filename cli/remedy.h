@@ -20,6 +20,6 @@ const char *remedy_limit_of(const char *limit);
  * the run that it was of; NULL: neither is known. NULL: nothing is known.
  */
 char *remedy_hint(const char *code, struct json_object *details,
-		const char *about);
+		  const char *about);
 
 #endif

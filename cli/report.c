@@ -43,8 +43,8 @@ static bool say_grant(struct json_object *details)
 	plain = words[strspn(words, PLAIN)] == '\0';
 	if (plain)
 		message_more("  hint: for one run, on a server of your own: "
-			 "--grant \"%s=%s\"",
-			 key, words);
+			     "--grant \"%s=%s\"",
+			     key, words);
 	free(words);
 	return plain;
 }
@@ -64,7 +64,8 @@ static void say_cure(struct json_object *from, const char *about,
 	if (own != NULL)
 		message_more("  %s%s", prefix, own);
 	else if (json_member_str(from, "recoverHint") != NULL)
-		message_more("  %s%s", prefix, json_member_str(from, "recoverHint"));
+		message_more("  %s%s", prefix,
+			     json_member_str(from, "recoverHint"));
 	free(own);
 }
 
@@ -182,8 +183,8 @@ static const struct {
 int report_status(struct json_object *view)
 {
 	const char *status = json_member_str(view, "status");
-	const char *code = json_member_str(json_member(view, "error"),
-					   "errorCode");
+	const char *code =
+	    json_member_str(json_member(view, "error"), "errorCode");
 
 	if (code != NULL && strcmp(code, "RUN_TIMEOUT") == 0)
 		return CLI_TIMEOUT;
@@ -200,10 +201,11 @@ static void say_step(struct json_object *step)
 	const char *message = json_member_str(error, "message");
 	int64_t attempts = json_object_get_int64(json_member(step, "attempts"));
 
-	message_more("  step %s failed%s: %s%s%s", json_member_str(step, "name"),
-		 attempts > 1 ? " in every attempt" : "",
-		 code != NULL ? code : "", code != NULL && message ? ": " : "",
-		 message != NULL ? message : "");
+	message_more(
+	    "  step %s failed%s: %s%s%s", json_member_str(step, "name"),
+	    attempts > 1 ? " in every attempt" : "", code != NULL ? code : "",
+	    code != NULL && message ? ": " : "",
+	    message != NULL ? message : "");
 }
 
 static void say_steps(struct json_object *steps)
@@ -237,8 +239,8 @@ static void say_line(void *arg, const char *line)
 static void say_why(const struct cli *cli, struct json_object *error,
 		    const char *id)
 {
-	const char *limit = json_member_str(json_member(error, "details"),
-					    "limit");
+	const char *limit =
+	    json_member_str(json_member(error, "details"), "limit");
 	char *words;
 
 	if (limit != NULL && strcmp(limit, "timeout") == 0) {
@@ -255,16 +257,16 @@ static void say_why(const struct cli *cli, struct json_object *error,
 /* Of an error in Lua the way to it is for "paddock explain". */
 static void say_failed(const char *id, const char *message)
 {
-	const char *trace = message != NULL ? strstr(message, "\nstack traceback:")
-					    : NULL;
+	const char *trace =
+	    message != NULL ? strstr(message, "\nstack traceback:") : NULL;
 
 	if (message == NULL)
 		message_print("%s failed", id);
 	else
 		message_print("%s failed: %.*s", id,
-		    (int)(trace != NULL ? (size_t)(trace - message)
-					: strlen(message)),
-		    message);
+			      (int)(trace != NULL ? (size_t)(trace - message)
+						  : strlen(message)),
+			      message);
 }
 
 void report_end(const struct cli *cli, struct json_object *view)
@@ -284,7 +286,8 @@ void report_end(const struct cli *cli, struct json_object *view)
 	if (strcmp(status, "partial_success") == 0)
 		message_print("%s succeeded in part", id);
 	else if (strcmp(status, "succeeded") == 0)
-		message_print("%s succeeded, but not all that it made was kept", id);
+		message_print("%s succeeded, but not all that it made was kept",
+			      id);
 	else if (strcmp(status, "failed") == 0)
 		say_failed(id, json_member_str(error, "message"));
 	else

@@ -27,9 +27,9 @@
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
 
-#define POLL_MS 1000 /* pollAfterMs of the contract */
+#define POLL_MS 1000		  /* pollAfterMs of the contract */
 #define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */
-#define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
+#define CANCEL_WAIT_MS 75000	  /* the longest grace is a minute */
 #define ID_WAIT_MS 250 /* for the run's id once it is to be cancelled */
 #define KEY_PREFIX "paddock-"
 #define KEY_BYTES ((size_t)16)
@@ -82,7 +82,8 @@ static int usage_error(const char *errmsg)
 
 static int bad_timeout(const char *text)
 {
-	message_print("--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
+	message_print(
+	    "--timeout is \"%.64s\"; it has to be a duration: 90s, 5m, 1m30s, "
 	    "1500ms; a bare number is seconds",
 	    text);
 	return CLI_USAGE;
@@ -90,7 +91,8 @@ static int bad_timeout(const char *text)
 
 static int bad_key(const char *text)
 {
-	message_print("--idempotency-key has %zu bytes; 1 to 200 would pass", strlen(text));
+	message_print("--idempotency-key has %zu bytes; 1 to 200 would pass",
+		      strlen(text));
 	return CLI_USAGE;
 }
 
@@ -170,10 +172,11 @@ static void say_cut(const struct job *j, struct json_object *t)
 	char *who = remedy_who(limit), had[QUANTITY_SIZE];
 
 	if (limit != NULL && j->timeout_ms > most)
-		message_print("--timeout %s is cut to %s, the most that a run of %s may "
+		message_print(
+		    "--timeout %s is cut to %s, the most that a run of %s may "
 		    "have%s%s",
-		    flags.timeout, quantity(had, most, "ms"), j->template, who != NULL ? "; " : "",
-		    who != NULL ? who : "");
+		    flags.timeout, quantity(had, most, "ms"), j->template,
+		    who != NULL ? "; " : "", who != NULL ? who : "");
 	free(who);
 }
 
@@ -305,9 +308,10 @@ static int wait_answer(struct job *j, int64_t call, struct tool_result *a)
 		if (rc == 0)
 			return 0;
 		if (rc == -EPIPE) {
-			message_more("  hint: \"paddock ps -a%s\" tells what became "
-				 "of the run, once a server is there again",
-				 server_flags());
+			message_more(
+			    "  hint: \"paddock ps -a%s\" tells what became "
+			    "of the run, once a server is there again",
+			    server_flags());
 			return client_trouble();
 		}
 		if (rc == -ETIMEDOUT && j->cancelling) {
@@ -347,7 +351,8 @@ static int pause_a_while(struct job *j, const char *id)
 	int64_t end = clock_mono_ms() + POLL_MS;
 
 	while (clock_mono_ms() < end) {
-		int tick = j->cancelling ? POLL_MS : progress_tick(&j->progress);
+		int tick =
+		    j->cancelling ? POLL_MS : progress_tick(&j->progress);
 		int64_t left = end - clock_mono_ms();
 		struct tool_result none;
 		int rc = client_wait(
@@ -379,13 +384,14 @@ static int follow(struct job *j, struct tool_result *a)
 		struct json_object *args = json_object_new_object();
 
 		rc = pause_a_while(j, id);
-		json_object_object_add(args, "runId", json_object_new_string(id));
+		json_object_object_add(args, "runId",
+				       json_object_new_string(id));
 		if (rc == 0) {
 			tool_result_fini(a);
-			rc = wait_answer(j,
-					 client_send_tool(j->client,
-							  "get_task_run", args),
-					 a);
+			rc = wait_answer(
+			    j,
+			    client_send_tool(j->client, "get_task_run", args),
+			    a);
 		} else {
 			json_object_put(args);
 		}
@@ -504,16 +510,19 @@ static int run_it(struct job *j)
 	int rc;
 
 	if (async && client_is_private(j->client)) {
-		message_print("--mode async needs the daemon, since a private server ends "
+		message_print(
+		    "--mode async needs the daemon, since a private server ends "
 		    "with this command");
 		if (server_flags()[0] != '\0' || flags.grants.n > 0)
-			message_more("  hint: leave out --mode async, or what makes "
-				 "the server a private one:%s%s",
-				 server_flags(),
-				 flags.grants.n > 0 ? " --grant" : "");
+			message_more(
+			    "  hint: leave out --mode async, or what makes "
+			    "the server a private one:%s%s",
+			    server_flags(),
+			    flags.grants.n > 0 ? " --grant" : "");
 		else
-			message_more("  hint: start paddockd, or leave --mode async "
-				 "out");
+			message_more(
+			    "  hint: start paddockd, or leave --mode async "
+			    "out");
 		return CLI_TROUBLE;
 	}
 	rc = look_up_template(j);
@@ -535,9 +544,10 @@ static int run_it(struct job *j)
 static int put_grants(struct cli *own, const struct job *j)
 {
 	if (flags.grants.n > 0 && own->socket != NULL)
-		return usage_error("--grant is for a private server; the one at "
-				   "--socket grants what its own configuration "
-				   "says");
+		return usage_error(
+		    "--grant is for a private server; the one at "
+		    "--socket grants what its own configuration "
+		    "says");
 	for (size_t i = 0; i < flags.grants.n; i++) {
 		const char *grant = flags.grants.item[i];
 		bool named = grant[strcspn(grant, ":=")] == ':';
@@ -584,16 +594,15 @@ const struct command cmd_run = {
     .name = "run",
     .args = "TEMPLATE[@VERSION]",
     .summary = "run a template and show its result",
-    .text =
-	"The result goes to stdout, artifacts into a folder, all else to "
-	"stderr.\n"
-	"Ctrl-C cancels the run; a second one leaves at once.\n"
-	"\n"
-	"Exit status: 0 succeeded, 1 failed, 2 wrong usage or inputs, 3 "
-	"succeeded in\n"
-	"part, 4 no such template, 124 timed out, 125 trouble with paddock "
-	"itself,\n"
-	"130 cancelled.\n",
+    .text = "The result goes to stdout, artifacts into a folder, all else to "
+	    "stderr.\n"
+	    "Ctrl-C cancels the run; a second one leaves at once.\n"
+	    "\n"
+	    "Exit status: 0 succeeded, 1 failed, 2 wrong usage or inputs, 3 "
+	    "succeeded in\n"
+	    "part, 4 no such template, 124 timed out, 125 trouble with paddock "
+	    "itself,\n"
+	    "130 cancelled.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
     .min = 1,

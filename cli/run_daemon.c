@@ -60,15 +60,17 @@ static void read_both(int out_fd, struct buf *out, int err_fd, struct buf *err)
 	while (p[0].fd >= 0 || p[1].fd >= 0) {
 		if (poll(p, 2, -1) < 0)
 			continue;
-		if (p[0].fd >= 0 && p[0].revents != 0 && !read_some(out_fd, out))
+		if (p[0].fd >= 0 && p[0].revents != 0 &&
+		    !read_some(out_fd, out))
 			p[0].fd = -1;
-		if (p[1].fd >= 0 && p[1].revents != 0 && !read_some(err_fd, err))
+		if (p[1].fd >= 0 && p[1].revents != 0 &&
+		    !read_some(err_fd, err))
 			p[1].fd = -1;
 	}
 }
 
 int run_daemon(const char *program, const struct opt_list *args,
-		struct buf *out, struct buf *err)
+	       struct buf *out, struct buf *err)
 {
 	int o[2] = {-1, -1}, e[2] = {-1, -1}, status = 0, rc;
 	pid_t pid = -1;

@@ -14,6 +14,6 @@
  * -errno when it cannot be run.
  */
 int run_daemon(const char *program, const struct opt_list *args,
-		struct buf *out, struct buf *err);
+	       struct buf *out, struct buf *err);
 
 #endif

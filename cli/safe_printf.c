@@ -14,7 +14,7 @@
 
 #include "cli/sanitize.h"
 
-struct spec { /* %-24.8s */
+struct spec {	       /* %-24.8s */
 	char text[32]; /* for printf; its '*' are there */
 	bool left;
 	int width, most; /* -1: none */
@@ -87,9 +87,9 @@ static void add_words(struct buf *out, const struct spec *s, const char *words)
 		words = "";
 	n = s->most < 0 ? strlen(words) : strnlen(words, (size_t)s->most);
 	sanitize_add(&clean, words, n, SANITIZE_NO_LIMIT);
-	gap = s->width - (int)sanitize_width(
-			     buf_len(&clean) > 0 ? buf_data(&clean) : "",
-			     buf_len(&clean));
+	gap = s->width -
+	      (int)sanitize_width(buf_len(&clean) > 0 ? buf_data(&clean) : "",
+				  buf_len(&clean));
 	if (!s->left)
 		pad(out, gap);
 	if (buf_len(&clean) > 0)

@@ -24,15 +24,16 @@
 #define DEPTH_MAX 6
 #define OPEN_MAX 32 /* within each other, alternatives among them */
 #define MEMBERS_MAX 1000
-#define INDENT 2	  /* a level */
-#define NOTE_INDENT 4	  /* of what explains a name, from the name */
-#define TEXT_COLUMNS 40	  /* of one value, name or pattern */
+#define INDENT 2	/* a level */
+#define NOTE_INDENT 4	/* of what explains a name, from the name */
+#define TEXT_COLUMNS 40 /* of one value, name or pattern */
 
 struct outline {
 	struct json_object *root;
 	size_t columns;
 	unsigned left; /* members that may still be shown */
-	struct json_object *open[OPEN_MAX]; /* what leads here, outermost first */
+	struct json_object
+	    *open[OPEN_MAX]; /* what leads here, outermost first */
 	unsigned n_open;
 };
 
@@ -62,7 +63,8 @@ static void add_range(struct buf *b, struct json_object *s, const char *from,
 
 	if (low != NULL && strcmp(low, "0") == 0 && of[0] != '\0')
 		low = NULL; /* no count is below it */
-	if (low != NULL && most != NULL && strcmp(low, json_text(most, NULL)) == 0)
+	if (low != NULL && most != NULL &&
+	    strcmp(low, json_text(most, NULL)) == 0)
 		buf_printf(b, ", exactly %s%s", low, of);
 	else if (low != NULL && most != NULL)
 		buf_printf(b, ", %s to %s%s", low, json_text(most, NULL), of);
@@ -134,8 +136,8 @@ static void show_value(struct outline *o, struct json_object *schema,
 static bool in_list(struct json_object *list, const char *name)
 {
 	for (size_t i = 0; i < json_length(list); i++) {
-		const char *s = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *s =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		if (s != NULL && strcmp(s, name) == 0)
 			return true;
@@ -162,7 +164,8 @@ static void show_member(struct outline *o, struct json_object *of,
 	}
 	add_cut(&b, name);
 	at = indent + sanitize_width(buf_data(&b), buf_len(&b)) + 2;
-	safe_printf("%*s%.*s  ", (int)indent, "", (int)buf_len(&b), buf_data(&b));
+	safe_printf("%*s%.*s  ", (int)indent, "", (int)buf_len(&b),
+		    buf_data(&b));
 	buf_fini(&b);
 	add_phrase(&b, o, schema);
 	if (in_list(json_member(of, "required"), name))

@@ -109,8 +109,9 @@ static void report(struct suite *s, bool pass, const char *file,
 		return;
 	s->failed++;
 	safe_printf("# expected %svalid; %s\n",
-	       json_object_get_boolean(json_member(test, "valid")) ? "" : "in",
-	       errmsg);
+		    json_object_get_boolean(json_member(test, "valid")) ? ""
+									: "in",
+		    errmsg);
 }
 
 static void run_test(struct suite *s, const struct schema *schema,

@@ -73,9 +73,11 @@ static char *find_templates(void)
 
 /* ---- one attack ---- */
 
-static int call(struct suite *s, const struct selftest *t, struct tool_result *a)
+static int call(struct suite *s, const struct selftest *t,
+		struct tool_result *a)
 {
-	struct json_object *args = tool_call_args("templateId", by[t->by].template);
+	struct json_object *args =
+	    tool_call_args("templateId", by[t->by].template);
 	struct json_object *options = tool_call_args("mode", "sync");
 
 	if (t->timeout_ms > 0)
@@ -181,13 +183,14 @@ static int attempt(struct suite *s, size_t i)
 		errmsg = reason(t, a.value);
 		good = errmsg != NULL || as_it_should(t, a.value);
 	}
-	safe_printf("%sok %zu - %s: %s", good ? "" : "not ", i + 1, by[t->by].name,
-	       t->what);
+	safe_printf("%sok %zu - %s: %s", good ? "" : "not ", i + 1,
+		    by[t->by].name, t->what);
 	if (errmsg != NULL) {
 		struct buf line = {0};
 
 		sanitize_add(&line, errmsg, strlen(errmsg), SHOWN);
-		safe_printf(" # SKIP %.*s", (int)buf_len(&line), buf_data(&line));
+		safe_printf(" # SKIP %.*s", (int)buf_len(&line),
+			    buf_data(&line));
 		buf_fini(&line);
 		s->skipped++;
 	}
@@ -229,8 +232,8 @@ static int with_server(const struct cli *cli, const char *templates,
 		return rc;
 	}
 	safe_printf("# %zu attacks: %zu held, %d not, %d not tried\n", all,
-	       all - (size_t)s.failed - (size_t)s.skipped, s.failed,
-	       s.skipped);
+		    all - (size_t)s.failed - (size_t)s.skipped, s.failed,
+		    s.skipped);
 	return s.failed == 0 ? CLI_OK : CLI_FAILED;
 }
 
@@ -243,7 +246,8 @@ static int selftest(const struct cli *cli, int n, const char *const *arg)
 	if (access(templates, R_OK) == 0)
 		state_dir = state_dir_make();
 	else
-		message_print("the attacks are not in %s; say where they are: paddock "
+		message_print(
+		    "the attacks are not in %s; say where they are: paddock "
 		    "selftest DIR",
 		    templates);
 	if (state_dir != NULL) {

@@ -17,11 +17,11 @@ enum selftest_by {
 struct selftest {
 	enum selftest_by by;
 	const char *try, *what; /* the template's input; for people */
-	const char *code;	/* the run's errorCode, or the refusal's; NULL: it
+	const char *code; /* the run's errorCode, or the refusal's; NULL: it
 				   succeeds */
-	const char *text;	/* its result as JSON; of a failure, a piece of
+	const char *text; /* its result as JSON; of a failure, a piece of
 				   its details or message */
-	int timeout_ms;		/* of the run; 0: the template's own */
+	int timeout_ms;	  /* of the run; 0: the template's own */
 };
 
 extern const struct selftest selftests[];

@@ -39,7 +39,8 @@ const size_t selftest_browser_n = ARRAY_LEN(tries);
 static int browser_now(struct client *c, struct json_object **browser)
 {
 	struct tool_result a;
-	int rc = client_tool(c, "get_runtime_profile", tool_call_args(NULL, NULL), &a);
+	int rc = client_tool(c, "get_runtime_profile",
+			     tool_call_args(NULL, NULL), &a);
 
 	*browser = NULL;
 	if (rc != 0)
@@ -68,11 +69,11 @@ static int look(struct client *c, struct json_object **browser, char **none)
 		nanosleep(&pause, NULL);
 	}
 	if (rc == 0 && tab.good) {
-		rc = client_tool(c, "close_session",
-				 tool_call_args("sessionId",
-					  json_member_str(tab.value,
-							  "sessionId")),
-				 &closed);
+		rc = client_tool(
+		    c, "close_session",
+		    tool_call_args("sessionId",
+				   json_member_str(tab.value, "sessionId")),
+		    &closed);
 		if (rc == 0)
 			tool_result_fini(&closed);
 	}
@@ -98,11 +99,9 @@ static int is_refused(struct client *c, const char *url, bool *good)
 
 static bool holds(struct json_object *browser, size_t i)
 {
-	struct json_object *of = tries[i].cage != NULL
-				     ? json_member(browser, "cage")
-				     : browser;
-	const char *name =
-	    tries[i].cage != NULL ? tries[i].cage : tries[i].is;
+	struct json_object *of =
+	    tries[i].cage != NULL ? json_member(browser, "cage") : browser;
+	const char *name = tries[i].cage != NULL ? tries[i].cage : tries[i].is;
 
 	return json_object_get_int64(json_member(of, name)) > 0;
 }
@@ -128,10 +127,11 @@ int selftest_browser(struct client *c, size_t first, int *failed, int *skipped)
 		if (rc != 0)
 			break;
 		safe_printf("%sok %zu - browser: %s", good ? "" : "not ",
-			 first + i, tries[i].what);
+			    first + i, tries[i].what);
 		if (!tried)
-			safe_printf(" # SKIP %s",
-				 errmsg != NULL ? errmsg : "there is no browser");
+			safe_printf(" # SKIP %s", errmsg != NULL
+						      ? errmsg
+						      : "there is no browser");
 		safe_printf("\n");
 		*failed += !good;
 		*skipped += !tried;

@@ -95,17 +95,21 @@ const struct selftest selftests[] = {
     {PYTHON, "setuid", "setuid", NULL, "\"EPERM\"", 0},
     {PYTHON, "chroot", "chroot", NULL, "\"EPERM\"", 0},
     {PYTHON, "sockets", "sockets", NULL, "\"EAFNOSUPPORT\"", 0},
-    {PYTHON, "inotify_init1", "watches on what others do", NULL,
-     "\"ENOSYS\"", 0},
+    {PYTHON, "inotify_init1", "watches on what others do", NULL, "\"ENOSYS\"",
+     0},
     {PYTHON, "lone_socket", "a socket that others could send to", NULL,
      "\"ENOSYS\"", 0},
     {PYTHON, "descriptors", "descriptors that leaked", NULL, "[]", 0},
-    {PYTHON, "send_descriptors", "descriptors left on their way, which are "
-     "counted by user", NULL, "\"EPERM\"", 0},
+    {PYTHON, "send_descriptors",
+     "descriptors left on their way, which are "
+     "counted by user",
+     NULL, "\"EPERM\"", 0},
     {PYTHON, "timers", "all timers, which are counted by user", NULL,
      "\"EAGAIN\"", 0},
-    {PYTHON, "waiting_signals", "all signals that wait, which are counted by "
-     "user", NULL, "\"EAGAIN\"", 0},
+    {PYTHON, "waiting_signals",
+     "all signals that wait, which are counted by "
+     "user",
+     NULL, "\"EAGAIN\"", 0},
     {PYTHON, "mq_open", "a queue of messages, which is counted by user", NULL,
      "\"ENOSYS\"", 0},
     {PYTHON, "io_setup", "asynchronous reads, which are counted by machine",

@@ -129,8 +129,7 @@ static void show_checks(struct json_object *list)
 
 		if (json_member_str(c, "says") == NULL)
 			continue;
-		line(json_member_str(c, "verdict"),
-		     json_member_str(c, "says"));
+		line(json_member_str(c, "verdict"), json_member_str(c, "says"));
 		line("", json_member_str(c, "cure"));
 	}
 }
@@ -169,7 +168,8 @@ static int server_status(const struct cli *cli)
 
 	if (c == NULL)
 		return client_trouble();
-	rc = tool_call(cli, c, "get_runtime_profile", tool_call_args(NULL, NULL), &v);
+	rc = tool_call(cli, c, "get_runtime_profile",
+		       tool_call_args(NULL, NULL), &v);
 	if (rc == 0 && cli->json)
 		json_pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
@@ -188,7 +188,8 @@ static int status(const struct cli *cli, int n, const char *const *arg)
 
 	if (n == 0)
 		return server_status(cli);
-	rc = tool_call_once(cli, "get_task_run", tool_call_args("runId", arg[0]), &view);
+	rc = tool_call_once(cli, "get_task_run",
+			    tool_call_args("runId", arg[0]), &view);
 	if (rc == 0 && cli->json)
 		json_pretty_print(view, true);
 	else if (rc == 0)
@@ -211,7 +212,8 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 {
 	struct json_object *v;
 	const char *reason;
-	int rc = tool_call(cli, c, "cancel_task_run", tool_call_args("runId", id), &v);
+	int rc = tool_call(cli, c, "cancel_task_run",
+			   tool_call_args("runId", id), &v);
 
 	if (rc != 0)
 		return rc;
@@ -223,7 +225,9 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 		safe_printf("%s\n", id);
 	if (!says(v, "cancelRequested")) {
 		message_print("%s: nothing to cancel: %s", id,
-		    reason != NULL ? reason : json_member_str(v, "currentStatus"));
+			      reason != NULL
+				  ? reason
+				  : json_member_str(v, "currentStatus"));
 	} else if (reason != NULL) { /* it is known to be asked for, no more */
 		message_print("%s is not cancelled yet: %s", id, reason);
 		rc = CLI_TROUBLE;

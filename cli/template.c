@@ -46,7 +46,7 @@ static void show_row(struct json_object *t)
 	const char *errmsg = json_member_str(t, "unavailableReason");
 
 	safe_printf("%-24s %-10s ", json_member_str(t, "templateId"),
-	       json_member_str(t, "version"));
+		    json_member_str(t, "version"));
 	if (available != NULL && !json_object_get_boolean(available)) {
 		put("not available: ", SANITIZE_NO_LIMIT);
 		put(errmsg, LINE_COLUMNS);
@@ -110,16 +110,17 @@ static void show_limits(struct json_object *limits,
 	    (!json_object_is_type(limits, json_type_object) ||
 	     json_object_object_length(limits) == 0))
 		return;
-	puts("\nLimits, and who sets them (server: a key of [limits] in paddock.conf):");
+	puts(
+	    "\nLimits, and who sets them (server: a key of [limits] in paddock.conf):");
 	if (effective != NULL) {
 		json_object_object_foreach(effective, key, v) {
 			const char *unit = json_member_str(v, "unit");
 
 			show_limit(key,
 				   quantity(text,
-					  json_object_get_int64(
-					      json_member(v, "allowed")),
-					  unit != NULL ? unit : ""),
+					    json_object_get_int64(
+						json_member(v, "allowed")),
+					    unit != NULL ? unit : ""),
 				   json_member_str(v, "setBy"));
 		}
 	}
@@ -175,15 +176,16 @@ static void show_offers(const char *title, struct json_object *list)
 static void show(struct json_object *t)
 {
 	safe_printf("%s %s  ", json_member_str(t, "templateId"),
-	       json_member_str(t, "version"));
+		    json_member_str(t, "version"));
 	put(json_member_str(t, "name"), SANITIZE_NO_LIMIT);
 	putchar('\n');
 	if (json_member_str(t, "description") != NULL)
 		text_wrap_print(json_member_str(t, "description"), 0, 0,
-			 text_wrap_columns(STDOUT_FILENO));
+				text_wrap_columns(STDOUT_FILENO));
 	schema_outline_print("Inputs", json_member(t, "inputsSchema"));
 	schema_outline_print("Result", json_member(t, "outputsSchema"));
-	show_limits(json_member(t, "limits"), json_member(t, "effectiveLimits"));
+	show_limits(json_member(t, "limits"),
+		    json_member(t, "effectiveLimits"));
 	grants_text_print(json_member(t, "permissions"));
 	show_offers("Resources", json_member(t, "resources"));
 	show_offers("Prompts", json_member(t, "prompts"));
@@ -193,7 +195,7 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *v, *list;
 	int rc = tool_call_once(cli, "list_task_templates",
-			  tool_call_args("templateId", arg[0]), &v);
+				tool_call_args("templateId", arg[0]), &v);
 
 	(void)n;
 	if (rc != 0)
@@ -201,15 +203,18 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 	list = json_member(v, "templates");
 	if (json_length(list) == 0) {
 		message_print("there is no template \"%s\"", arg[0]);
-		message_more("  hint: \"paddock template ls%s\" shows those that "
-			 "there are", server_flags());
+		message_more(
+		    "  hint: \"paddock template ls%s\" shows those that "
+		    "there are",
+		    server_flags());
 		template_locate(cli, arg[0], cli->templates.n > 0);
 		json_object_put(v);
 		return CLI_ABSENT;
 	}
 	for (size_t i = 0; i < json_length(list); i++) {
 		if (cli->json)
-			json_pretty_print(json_object_array_get_idx(list, i), true);
+			json_pretty_print(json_object_array_get_idx(list, i),
+					  true);
 		else
 			show(json_object_array_get_idx(list, i));
 	}

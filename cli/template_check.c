@@ -25,9 +25,9 @@ static const char *const severities[] = {"error", "warning"};
 
 struct check {
 	const struct cli *cli;
-	const char *dir;	 /* as it was given… */
-	char *real;		 /* …and where that is */
-	struct json_object *all; /* of template_findings_errors() */
+	const char *dir;	  /* as it was given… */
+	char *real;		  /* …and where that is */
+	struct json_object *all;  /* of template_findings_errors() */
 	struct json_object *said; /* with --json */
 	struct lua_check *probe;
 	size_t good, errors;
@@ -66,7 +66,8 @@ static char *named(const struct check *c, struct json_object *package)
 		dir--;
 	if (path == NULL)
 		path = c->real;
-	if (strncmp(path, c->real, n) != 0 || (path[n] != '\0' && path[n] != '/'))
+	if (strncmp(path, c->real, n) != 0 ||
+	    (path[n] != '\0' && path[n] != '/'))
 		return xstrdup(path);
 	return xasprintf("%.*s%s", (int)dir, c->dir, path + n);
 }
@@ -121,12 +122,11 @@ static void say_fault(const char *path, struct json_object *f)
 	if (column > 0)
 		safe_fprintf(stderr, ":%lld", column);
 	safe_fprintf(stderr, ": %s: %s%s%s%s\n", json_member_str(f, "severity"),
-		json_member_str(f, "message"), shown ? " (" : "",
-		shown ? pointer : "", shown ? ")" : "");
+		     json_member_str(f, "message"), shown ? " (" : "",
+		     shown ? pointer : "", shown ? ")" : "");
 }
 
-static void note_fault(struct check *c, const char *path,
-		       struct json_object *f)
+static void note_fault(struct check *c, const char *path, struct json_object *f)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -148,15 +148,18 @@ static void each_fault(struct check *c, const char *severity)
 		for (size_t j = 0; j < json_length(list); j++) {
 			struct json_object *f = item(list, j);
 
-			if (strcmp(json_member_str(f, "severity"), severity) != 0)
+			if (strcmp(json_member_str(f, "severity"), severity) !=
+			    0)
 				continue;
 			say_fault(path, f);
 			note_fault(c, path, f);
 		}
 		if (json_member(item(c->all, i), "more") != NULL &&
 		    strcmp(severity, severities[1]) == 0)
-			message_print("%s: there is more than this, which is shown once "
-			    "some of it is mended", path);
+			message_print(
+			    "%s: there is more than this, which is shown once "
+			    "some of it is mended",
+			    path);
 		free(path);
 	}
 }
@@ -176,7 +179,7 @@ static void say_good(struct check *c, struct json_object *package)
 	safe_printf("%s %s is good", id, version);
 	if (warnings > 0)
 		safe_printf(", with %zu warning%s", warnings,
-			 warnings == 1 ? "" : "s");
+			    warnings == 1 ? "" : "s");
 	safe_printf("\n");
 }
 
@@ -189,13 +192,14 @@ static void say_grants(struct check *c)
 		json_object_object_add(c->said, "grants",
 				       json_object_get(list));
 	for (size_t i = 0; !c->cli->json && i < json_length(list); i++) {
-		struct json_object *p = json_member(item(list, i), "permissions");
+		struct json_object *p =
+		    json_member(item(list, i), "permissions");
 
 		if (!grants_text_is_missing(p))
 			continue;
 		safe_printf("\n%s %s\n",
-			 json_member_str(item(list, i), "templateId"),
-			 json_member_str(item(list, i), "version"));
+			    json_member_str(item(list, i), "templateId"),
+			    json_member_str(item(list, i), "version"));
 		grants_text_print(p);
 	}
 	json_object_put(list);

@@ -61,7 +61,8 @@ static int ask(const struct cli *cli, const char *what, const char *dir,
 	int rc;
 
 	if (program == NULL) {
-		message_print("paddockd is neither beside this program nor in PATH");
+		message_print(
+		    "paddockd is neither beside this program nor in PATH");
 		return -1;
 	}
 	arguments(&args, cli, what, dir);
@@ -75,7 +76,8 @@ static int ask(const struct cli *cli, const char *what, const char *dir,
 	return rc == 0 || rc == EX_CONFIG ? 0 : -1;
 }
 
-struct json_object *template_findings_all(const struct cli *cli, const char *dir)
+struct json_object *template_findings_all(const struct cli *cli,
+					  const char *dir)
 {
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL;
@@ -111,16 +113,17 @@ char *template_findings_skipped(const struct cli *cli, const char *name)
 	size_t n = json_length(list);
 
 	for (size_t i = 0; i < n && folder == NULL; i++) {
-		const char *line = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *line =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		folder = folder_of(line, name);
 		if (folder != NULL)
 			message_print("skipped %s", line);
 	}
 	for (size_t i = 0; i < n && folder == NULL; i++)
-		message_print("skipped %s", json_object_get_string(
-				      json_object_array_get_idx(list, i)));
+		message_print(
+		    "skipped %s",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
 	json_object_put(checked);
 	return folder;
 }
@@ -131,7 +134,8 @@ int template_findings_dir(const char *dir)
 	int rc = stat(dir, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
 
 	if (rc == ENOTDIR)
-		message_print("%s: this is no folder; name the one that has template.json",
+		message_print(
+		    "%s: this is no folder; name the one that has template.json",
 		    dir);
 	else if (rc != 0)
 		message_print("%s: %s", dir, strerror(rc));
@@ -140,7 +144,8 @@ int template_findings_dir(const char *dir)
 
 void template_findings_none(const char *dir)
 {
-	message_print("%s: neither it nor a folder in it has a template.json", dir);
+	message_print("%s: neither it nor a folder in it has a template.json",
+		      dir);
 }
 
 /* The array that WHAT prints. NULL: there is none, and it was said why. */
@@ -157,7 +162,8 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 		o = NULL;
 		errmsg = lines(&err, PREFIX); /* the configuration is wrong */
 		for (size_t i = 0; i < json_object_array_length(errmsg); i++)
-			message_print("%s", json_object_get_string(
+			message_print(
+			    "%s", json_object_get_string(
 				      json_object_array_get_idx(errmsg, i)));
 		json_object_put(errmsg);
 	}
@@ -166,12 +172,14 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 	return o;
 }
 
-struct json_object *template_findings_grants(const struct cli *cli, const char *dir)
+struct json_object *template_findings_grants(const struct cli *cli,
+					     const char *dir)
 {
 	return ask_list(cli, "--print-grants", dir);
 }
 
-struct json_object *template_findings_errors(const struct cli *cli, const char *dir)
+struct json_object *template_findings_errors(const struct cli *cli,
+					     const char *dir)
 {
 	return ask_list(cli, "--print-faults", dir);
 }

@@ -12,7 +12,8 @@
  * or for DIR unless that is NULL. NULL: it could not be run, which has been
  * said. The caller owns it.
  */
-struct json_object *template_findings_all(const struct cli *cli, const char *dir);
+struct json_object *template_findings_all(const struct cli *cli,
+					  const char *dir);
 
 /*
  * Say which of those that CLI's flags name are left out, and why: what a
@@ -30,12 +31,14 @@ void template_findings_none(const char *dir);
  * What templates ask for and are granted, likewise: paddockd --print-grants'
  * array. Those that cannot be loaded are left out.
  */
-struct json_object *template_findings_grants(const struct cli *cli, const char *dir);
+struct json_object *template_findings_grants(const struct cli *cli,
+					     const char *dir);
 
 /*
  * All that is wrong with them: [{path, templateId?, version?, lua?, faults,
  * more?}], as supervisor/grants/package_check.h has it; Lua is not compiled by then.
  */
-struct json_object *template_findings_errors(const struct cli *cli, const char *dir);
+struct json_object *template_findings_errors(const struct cli *cli,
+					     const char *dir);
 
 #endif

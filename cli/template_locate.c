@@ -23,8 +23,9 @@ static void say_here(const char *id)
 	char *path = xasprintf("./%s/template.json", id);
 
 	if (access(path, F_OK) == 0)
-		message_more("  hint: ./%s is a package: --templates ./%s takes it",
-			 id, id);
+		message_more(
+		    "  hint: ./%s is a package: --templates ./%s takes it", id,
+		    id);
 	free(path);
 }
 
@@ -34,8 +35,10 @@ void template_locate(const struct cli *cli, const char *name, bool private)
 	char *broken = private ? template_findings_skipped(cli, id) : NULL;
 
 	if (broken != NULL && server_flags_is_plain(broken))
-		message_more("  hint: \"paddock template check %s\" tells all that "
-			 "is wrong with it", broken);
+		message_more(
+		    "  hint: \"paddock template check %s\" tells all that "
+		    "is wrong with it",
+		    broken);
 	else if (broken == NULL && cli->templates.n == 0 &&
 		 cli->socket == NULL && id[0] != '\0' &&
 		 id[strspn(id, ID_CHARS)] == '\0')

@@ -109,10 +109,11 @@ static int fill(const char *id, const char *tests)
 
 	title_of(title, id);
 	text = xasprintf(manifest, id, title);
-	if (rc == 0 && (json_file_create(id, "template.json", text) < 0 ||
-			json_file_create(id, "main.lua", code) < 0 ||
-			json_file_create(tests, "greets.json", good_test) < 0 ||
-			json_file_create(tests, "name_is_required.json", bad_test) < 0))
+	if (rc == 0 &&
+	    (json_file_create(id, "template.json", text) < 0 ||
+	     json_file_create(id, "main.lua", code) < 0 ||
+	     json_file_create(tests, "greets.json", good_test) < 0 ||
+	     json_file_create(tests, "name_is_required.json", bad_test) < 0))
 		rc = CLI_TROUBLE;
 	free(text);
 	return rc;
@@ -121,14 +122,18 @@ static int fill(const char *id, const char *tests)
 /* A half would be in the way of the next try. What is not there stays away. */
 static void take_back(const char *id)
 {
-	static const char *const made[] = {
-	    "tests/name_is_required.json", "tests/greets.json", "main.lua",
-	    "template.json", "tests", ""};
+	static const char *const made[] = {"tests/name_is_required.json",
+					   "tests/greets.json",
+					   "main.lua",
+					   "template.json",
+					   "tests",
+					   ""};
 
 	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
 		char *path = xasprintf("%s/%s", id, made[i]);
 
-		(void)remove(path); /* the folder was made by us, so all in it */
+		(void)remove(
+		    path); /* the folder was made by us, so all in it */
 		free(path);
 	}
 }
@@ -143,7 +148,8 @@ static int write_package(const char *id)
 		if (rc != 0) {
 			take_back(id);
 			message_more("  nothing is left of %s; it can be tried "
-				 "again", id);
+				     "again",
+				     id);
 		}
 	}
 	free(tests);
@@ -157,7 +163,8 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 
 	(void)n;
 	if (!id_good(id)) {
-		message_print("a template's name is 1 to %d of a-z, 0-9 and _, and begins "
+		message_print(
+		    "a template's name is 1 to %d of a-z, 0-9 and _, and begins "
 		    "with a letter",
 		    ID_MAX_BYTES);
 		return CLI_USAGE;
@@ -166,11 +173,13 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 	if (rc != 0)
 		return rc;
 	if (cli->json)
-		safe_printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id, id);
+		safe_printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id,
+			    id);
 	else
 		safe_printf("./%s\n", id);
 	message_more("next: paddock template test ./%s", id);
-	message_more("      paddock run %s --templates ./%s -i name=you", id, id);
+	message_more("      paddock run %s --templates ./%s -i name=you", id,
+		     id);
 	return CLI_OK;
 }
 

@@ -68,8 +68,8 @@ static void comment_value(const char *what, struct json_object *v, bool there)
 	else
 		buf_add_str(&b, "(nothing)");
 	safe_printf("#   %-9s %.*s%s\n", what,
-	       (int)(buf_len(&b) < SHOWN ? buf_len(&b) : SHOWN), buf_data(&b),
-	       buf_len(&b) > SHOWN ? "..." : "");
+		    (int)(buf_len(&b) < SHOWN ? buf_len(&b) : SHOWN),
+		    buf_data(&b), buf_len(&b) > SHOWN ? "..." : "");
 	buf_fini(&b);
 }
 
@@ -110,8 +110,8 @@ static bool compare(struct json_object *expect, const struct tool_result *a)
 		struct json_object *is;
 		bool there = json_object_object_get_ex(got, key, &is);
 
-		if (good && (!there || !json_diff(value, is, pointer,
-						  sizeof(pointer)))) {
+		if (good && (!there ||
+			     !json_diff(value, is, pointer, sizeof(pointer)))) {
 			buf_printf(&diag, "/%s%s", key, there ? pointer : "");
 			good = false;
 		}
@@ -129,8 +129,8 @@ static bool compare(struct json_object *expect, const struct tool_result *a)
 		comment_value("expected:", want_at, has_want);
 		comment_value("got:", got_at, has_got);
 		if (message != NULL)
-			comment_value("message:",
-				      json_member(a->value, "error"), true);
+			comment_value(
+			    "message:", json_member(a->value, "error"), true);
 	}
 	buf_fini(&diag);
 	json_object_put(got);
@@ -143,15 +143,15 @@ static int tell(struct bench *b, bool good, const char *id, const char *name)
 	if (!good)
 		b->failed++;
 	safe_printf("%sok %d - %s: %.*s\n", good ? "" : "not ", b->n, id,
-	       (int)(strlen(name) - strlen(".json")), name);
+		    (int)(strlen(name) - strlen(".json")), name);
 	return 0;
 }
 
 static int call(struct bench *b, struct json_object *manifest,
 		struct json_object *inputs, struct tool_result *a)
 {
-	struct json_object *args =
-	    tool_call_args("templateId", json_member_str(manifest, "templateId"));
+	struct json_object *args = tool_call_args(
+	    "templateId", json_member_str(manifest, "templateId"));
 	const char *version = json_member_str(manifest, "version");
 
 	if (version != NULL)
@@ -176,7 +176,8 @@ static int run_test(struct bench *b, struct json_object *manifest,
 	} else if (!json_object_is_type(expect = json_member(test, "expect"),
 					json_type_object) ||
 		   json_member(test, "inputs") == NULL) {
-		message_print("%s: a test is {\"inputs\":…,\"expect\":{…}}", path);
+		message_print("%s: a test is {\"inputs\":…,\"expect\":{…}}",
+			      path);
 		rc = tell(b, false, id, name);
 	} else {
 		rc = call(b, manifest, json_member(test, "inputs"), &a);
@@ -214,7 +215,7 @@ static int test_package(struct bench *b, const char *dir)
 		n = scandir(tests, &names, is_test, alphasort);
 	if (n <= 0 && json_member_str(manifest, "templateId") != NULL)
 		safe_printf("# %s has no tests\n",
-		       json_member_str(manifest, "templateId"));
+			    json_member_str(manifest, "templateId"));
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
 			rc = run_test(b, manifest, tests, names[i]->d_name);
@@ -280,7 +281,7 @@ static bool all_good(const struct cli *cli, const char *dir)
 
 	for (size_t i = 0; i < n; i++)
 		message_print("%s", json_object_get_string(
-			      json_object_array_get_idx(bad, i)));
+					json_object_array_get_idx(bad, i)));
 	json_object_put(o);
 	return good;
 }
@@ -304,7 +305,8 @@ static int with_server(const struct cli *cli, const char *dir,
 		puts("Bail out!");
 		return rc;
 	}
-	safe_printf("1..%d%s\n", b.n, b.n == 0 ? " # SKIP there are no tests" : "");
+	safe_printf("1..%d%s\n", b.n,
+		    b.n == 0 ? " # SKIP there are no tests" : "");
 	return b.failed == 0 ? CLI_OK : CLI_FAILED;
 }
 

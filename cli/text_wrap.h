@@ -12,6 +12,7 @@ size_t text_wrap_columns(int fd);
  * TEXT, which may be untrusted, and a newline, from column AT on, where the
  * line stands; it goes on in lines of at most COLUMNS after INDENT blanks.
  */
-void text_wrap_print(const char *text, size_t at, size_t indent, size_t columns);
+void text_wrap_print(const char *text, size_t at, size_t indent,
+		     size_t columns);
 
 #endif

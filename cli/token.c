@@ -48,20 +48,23 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 
 	if (!requestor_name_ok(name, strlen(name)) ||
 	    strcmp(name, "anonymous") == 0) {
-		message_print("\"%.64s\" cannot be a caller's name; a name is "
-		    REQUESTOR_NAME_RULE ", and not \"anonymous\"",
+		message_print(
+		    "\"%.64s\" cannot be a caller's name; a name is " REQUESTOR_NAME_RULE
+		    ", and not \"anonymous\"",
 		    name);
 		return CLI_USAGE;
 	}
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
-		message_print("the kernel gave no random bytes, so no token was made");
+		message_print(
+		    "the kernel gave no random bytes, so no token was made");
 		return CLI_TROUBLE;
 	}
 	encode(text, bytes);
 	digest_of(hex, text);
 	if (cli->json) {
 		o = json_object_new_object();
-		json_object_object_add(o, "token", json_object_new_string(text));
+		json_object_object_add(o, "token",
+				       json_object_new_string(text));
 		json_object_object_add(o, "tokenSha256",
 				       json_object_new_string(hex));
 		json_pretty_print(o, true);
@@ -69,7 +72,8 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 		return CLI_OK;
 	}
 	puts(text);
-	message_more("# The caller sends that; it is shown this once. For paddock.conf:");
+	message_more(
+	    "# The caller sends that; it is shown this once. For paddock.conf:");
 	message_more("[requestor \"%s\"]", name);
 	message_more("token_sha256 = %s", hex);
 	return CLI_OK;
@@ -79,9 +83,10 @@ const struct command cmd_token = {
     .name = "token",
     .args = "[NAME]",
     .summary = "make a token for a caller over HTTP",
-    .text = "The token goes to stdout, the section for paddock.conf, which "
-	    "holds its SHA-256,\nto stderr. Without NAME the caller is called "
-	    DEFAULT_NAME ".\n",
+    .text =
+	"The token goes to stdout, the section for paddock.conf, which "
+	"holds its SHA-256,\nto stderr. Without NAME the caller is called " DEFAULT_NAME
+	".\n",
     .max = 1,
     .run = token,
 };

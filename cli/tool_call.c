@@ -15,7 +15,7 @@ struct json_object *tool_call_args(const char *key, const char *text)
 }
 
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
-	struct json_object *args, struct json_object **out)
+	      struct json_object *args, struct json_object **out)
 {
 	struct tool_result a;
 	int rc = client_tool(c, tool, args, &a);
@@ -34,8 +34,8 @@ int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	return rc;
 }
 
-int tool_call_once(const struct cli *cli, const char *tool, struct json_object *args,
-	     struct json_object **out)
+int tool_call_once(const struct cli *cli, const char *tool,
+		   struct json_object *args, struct json_object **out)
 {
 	struct client *c = client_open(cli);
 	int rc;
@@ -79,9 +79,10 @@ static int more_templates(const struct cli *cli, struct client *c,
 }
 
 int tool_call_templates(const struct cli *cli, struct client *c,
-		  struct json_object **out)
+			struct json_object **out)
 {
-	int rc = tool_call(cli, c, "list_task_templates", tool_call_args(NULL, NULL), out);
+	int rc = tool_call(cli, c, "list_task_templates",
+			   tool_call_args(NULL, NULL), out);
 
 	if (rc == 0)
 		rc = more_templates(cli, c, *out);

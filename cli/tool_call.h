@@ -13,14 +13,14 @@ struct json_object *tool_call_args(const char *key, const char *text);
  * the exit status, and it has been said why.
  */
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
-	struct json_object *args, struct json_object **out);
+	      struct json_object *args, struct json_object **out);
 
 /* The same with a client of its own. */
-int tool_call_once(const struct cli *cli, const char *tool, struct json_object *args,
-	     struct json_object **out);
+int tool_call_once(const struct cli *cli, const char *tool,
+		   struct json_object *args, struct json_object **out);
 
 /* All that list_task_templates lists, in as many answers as it takes. */
 int tool_call_templates(const struct cli *cli, struct client *c,
-		  struct json_object **out);
+			struct json_object **out);
 
 #endif

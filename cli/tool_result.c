@@ -15,9 +15,10 @@ static struct json_object *as_refusal(const char *code, const char *message)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(
-	    o, "error",
-	    json_object_new_string(message != NULL ? message : "no reason given"));
+	json_object_object_add(o, "error",
+			       json_object_new_string(message != NULL
+							  ? message
+							  : "no reason given"));
 	json_object_object_add(o, "errorCode", json_object_new_string(code));
 	return o;
 }
@@ -33,7 +34,8 @@ static void read_rpc_error(struct tool_result *a, struct json_object *error)
 	a->value = as_refusal(code != NULL ? code : number,
 			      json_member_str(error, "message"));
 	if (data != NULL)
-		json_object_object_add(a->value, "details", json_object_get(data));
+		json_object_object_add(a->value, "details",
+				       json_object_get(data));
 }
 
 /* The first text block, which is JSON or a sentence. */

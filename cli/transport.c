@@ -165,7 +165,8 @@ static void become(const struct opt_list *args, int in, int out, int log,
 	_exit(CLI_TROUBLE);
 }
 
-static int start(struct transport *l, const struct opt_list *args, int in, int out)
+static int start(struct transport *l, const struct opt_list *args, int in,
+		 int out)
 {
 	pid_t parent = getpid();
 
@@ -178,7 +179,8 @@ static int start(struct transport *l, const struct opt_list *args, int in, int o
 	return 0;
 }
 
-int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg, size_t size)
+int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg,
+		    size_t size)
 {
 	struct opt_list args = {0};
 	int to[2] = {-1, -1}, from[2] = {-1, -1};
@@ -187,9 +189,10 @@ int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg, si
 	*l = closed;
 	l->peer = transport_program();
 	if (l->peer == NULL) {
-		errmsg_set(errmsg, size, "%s is neither beside this program nor in "
-				   "PATH; install it, or build it with make",
-			PROGRAM);
+		errmsg_set(errmsg, size,
+			   "%s is neither beside this program nor in "
+			   "PATH; install it, or build it with make",
+			   PROGRAM);
 		return -ENOENT;
 	}
 	if (!cli->verbose)

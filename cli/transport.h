@@ -26,7 +26,8 @@ int transport_connect(struct transport *l, const char *path);
  * Start paddockd --stdio: the one beside this program, else of PATH. 0, or
  * -errno with ERRMSG.
  */
-int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg, size_t size);
+int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg,
+		    size_t size);
 /* The program that transport_spawn() would start; the caller frees it. */
 char *transport_program(void);
 
@@ -35,7 +36,8 @@ char *transport_program(void);
  * and reaped. How it ended as waitpid() tells, or 0.
  */
 int transport_end(struct transport *l);
-void transport_fini(struct transport *l); /* after transport_end(), also of one that failed */
+void transport_fini(
+    struct transport *l); /* after transport_end(), also of one that failed */
 
 /* Show on stderr what a private server has logged, its last lines. */
 void transport_show_log(const struct transport *l);

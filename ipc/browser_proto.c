@@ -10,25 +10,25 @@
 
 #define TAB                                                                    \
 	{                                                                      \
-		.name = "tabId", .type = BROWSER_PROTO_TAB_ID, .required = true,      \
-		.about = "The tab, from create_tab."                           \
+		.name = "tabId", .type = BROWSER_PROTO_TAB_ID,                 \
+		.required = true, .about = "The tab, from create_tab."         \
 	}
 #define TIMEOUT(ms, most)                                                      \
 	{                                                                      \
-		.name = "timeoutMs", .type = BROWSER_PROTO_INTEGER, .min = 1,         \
+		.name = "timeoutMs", .type = BROWSER_PROTO_INTEGER, .min = 1,  \
 		.max = (most), .value = (ms), .has_value = true,               \
 		.about = "How long to wait."                                   \
 	}
 #define ELEMENT                                                                \
 	{                                                                      \
-		.name = "element", .type = BROWSER_PROTO_STRING, .min = 1,            \
+		.name = "element", .type = BROWSER_PROTO_STRING, .min = 1,     \
 		.max = 64,                                                     \
 		.about = "An element's id, from get_page_info or "             \
 			 "find_element; or else selector."                     \
 	}
 #define SELECTOR                                                               \
 	{                                                                      \
-		.name = "selector", .type = BROWSER_PROTO_STRING, .min = 1,           \
+		.name = "selector", .type = BROWSER_PROTO_STRING, .min = 1,    \
 		.max = SELECTOR_MAX, .about = "A CSS selector."                \
 	}
 #define END                                                                    \
@@ -289,16 +289,19 @@ const struct browser_proto_action browser_proto_actions[] = {
 
 const struct browser_proto_action *browser_proto_action(const char *name)
 {
-	for (const struct browser_proto_action *a = browser_proto_actions; a->name; a++)
+	for (const struct browser_proto_action *a = browser_proto_actions;
+	     a->name; a++)
 		if (strcmp(a->name, name) == 0)
 			return a;
 	return NULL;
 }
 
-const struct browser_proto_arg *browser_proto_arg(const struct browser_proto_action *action,
-				    const char *name, size_t len)
+const struct browser_proto_arg *
+browser_proto_arg(const struct browser_proto_action *action, const char *name,
+		  size_t len)
 {
-	for (const struct browser_proto_arg *a = action->args; a->name != NULL; a++)
+	for (const struct browser_proto_arg *a = action->args; a->name != NULL;
+	     a++)
 		if (strlen(a->name) == len && memcmp(a->name, name, len) == 0)
 			return a;
 	return NULL;

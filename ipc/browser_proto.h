@@ -13,16 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BROWSER_PROTO_FD 3	      /* the broker's end, from exec on */
-#define BROWSER_PROTO_CALLS_MAX 256u /* CALLs that wait at once; more: BROWSER_BUSY   \
+#define BROWSER_PROTO_FD 3 /* the broker's end, from exec on */
+#define BROWSER_PROTO_CALLS_MAX                                                \
+	256u /* CALLs that wait at once; more: BROWSER_BUSY   \
 			       */
 #define BROWSER_PROTO_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */
 #define BROWSER_PROTO_REQUESTOR_MAX 256u /* bytes: a requestor's name */
-#define BROWSER_PROTO_SESSION "sess"	  /* the prefixes of its ids: base/id.h's */
-#define BROWSER_PROTO_TAB "tab"	  /* scheme, 26 characters after PREFIX_ */
+#define BROWSER_PROTO_SESSION "sess" /* the prefixes of its ids: base/id.h's */
+#define BROWSER_PROTO_TAB "tab"	     /* scheme, 26 characters after PREFIX_ */
 
 enum browser_proto_type {
-	BROWSER_PROTO_STRING,	/* min to max bytes */
+	BROWSER_PROTO_STRING,  /* min to max bytes */
 	BROWSER_PROTO_INTEGER, /* min to max */
 	BROWSER_PROTO_BOOLEAN,
 	BROWSER_PROTO_CHOICE, /* one of the words of values */
@@ -57,7 +58,8 @@ extern const struct browser_proto_action browser_proto_actions[];
 /* The action called NAME, or NULL. */
 const struct browser_proto_action *browser_proto_action(const char *name);
 /* ACTION's argument called NAME (LEN bytes), or NULL. */
-const struct browser_proto_arg *browser_proto_arg(const struct browser_proto_action *action,
-				    const char *name, size_t len);
+const struct browser_proto_arg *
+browser_proto_arg(const struct browser_proto_action *action, const char *name,
+		  size_t len);
 
 #endif

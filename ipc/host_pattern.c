@@ -49,9 +49,9 @@ static bool is_name(const char *s)
 		if (*s == '.' && label == 0)
 			return false;
 		label = *s == '.' ? 0 : label + 1;
-		if (label > LABEL_MAX ||
-		    (*s != '.' && *s != '-' && *s != '_' &&
-		     !isdigit((unsigned char)*s) && !islower((unsigned char)*s)))
+		if (label > LABEL_MAX || (*s != '.' && *s != '-' && *s != '_' &&
+					  !isdigit((unsigned char)*s) &&
+					  !islower((unsigned char)*s)))
 			return false;
 	}
 	return label > 0;
@@ -70,7 +70,8 @@ static int take_name(struct host_pattern *p, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		p->name[i] = (char)tolower((unsigned char)s[i]);
 	p->name[n] = '\0';
-	return strlen(p->name) == n && is_name(p->name) && !host_is_numeric(p->name)
+	return strlen(p->name) == n && is_name(p->name) &&
+		       !host_is_numeric(p->name)
 		   ? 0
 		   : -EINVAL;
 }
@@ -104,8 +105,7 @@ static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 }
 
 /* Cuts ":PORT" off the end of what begins at *FROM. */
-static int take_port(struct host_pattern *p, const char *from,
-		     const char **end)
+static int take_port(struct host_pattern *p, const char *from, const char **end)
 {
 	const char *colon = memchr(from, ':', (size_t)(*end - from));
 

@@ -19,8 +19,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define HOST_PATTERNS_MAX 256u	    /* patterns of one template */
-#define HOST_PATTERN_TEXT 272u /* bytes of one: a name of 253, "*." and a port */
+#define HOST_PATTERNS_MAX 256u /* patterns of one template */
+#define HOST_PATTERN_TEXT                                                      \
+	272u /* bytes of one: a name of 253, "*." and a port */
 
 enum host_kind {
 	HOST_ANY,
@@ -31,9 +32,9 @@ enum host_kind {
 
 struct host_pattern {
 	enum host_kind kind;
-	unsigned port;	     /* 0: every port */
-	char name[254];	     /* of NAME and BELOW: lower case, no final dot */
-	sa_family_t family;  /* of NET */
+	unsigned port;	    /* 0: every port */
+	char name[254];	    /* of NAME and BELOW: lower case, no final dot */
+	sa_family_t family; /* of NET */
 	uint8_t net[16];
 	unsigned bits;
 };

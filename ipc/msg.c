@@ -51,10 +51,10 @@ struct field {
 
 #define RATE(member)                                                           \
 	{                                                                      \
-		AT(member), .is_int = true, .min = MSG_RATE_MIN,               \
-			    .max = MSG_RATE_MAX,                               \
-			    .bad_kind = #member " is not an integer",          \
-			    .bad_range = #member " is not from 100 to 1000000", \
+		AT(member),                                                    \
+		    .is_int = true, .min = MSG_RATE_MIN, .max = MSG_RATE_MAX,  \
+		    .bad_kind = #member " is not an integer",                  \
+		    .bad_range = #member " is not from 100 to 1000000",        \
 	}
 
 #define STRING(member, charset, shortest, longest, range, bytes)               \
@@ -93,8 +93,9 @@ _Static_assert(MSG_INT_MAX == 1ull << 53 && MSG_BODY_MAX == 1ull << 30 &&
 		   MSG_DETAILS_MAX == 16 << 10 && MSG_ERROR_CODE_MAX == 64 &&
 		   MSG_CHUNK_MAX == 63 << 10 && MSG_STEPS_MAX == 1000000 &&
 		   MSG_PENDING_MAX == 10000 && MSG_ASK_MAX == 1 << 20 &&
-		   MSG_ANSWER_MAX == 4 << 20 && MSG_SEQ_MAX == (1ull << 32) - 1 &&
-		   MSG_RATE_MIN == 100 && MSG_RATE_MAX == 1000000,
+		   MSG_ANSWER_MAX == 4 << 20 &&
+		   MSG_SEQ_MAX == (1ull << 32) - 1 && MSG_RATE_MIN == 100 &&
+		   MSG_RATE_MAX == 1000000,
 	       "the offences quote these");
 
 static const struct field run_fields[] = {
@@ -489,8 +490,8 @@ static const char *get_field(struct msg *m, const struct field *f,
 }
 
 /* The shape that the first field names, or NULL and the offence. */
-static const struct shape *get_type(const struct msgpack_scan_field *f, size_t count,
-				    const char **errmsg)
+static const struct shape *get_type(const struct msgpack_scan_field *f,
+				    size_t count, const char **errmsg)
 {
 	const struct shape *shape;
 
@@ -505,7 +506,8 @@ static const struct shape *get_type(const struct msgpack_scan_field *f, size_t c
 }
 
 static const char *get_fields(struct msg *m, const struct shape *shape,
-			      const struct msgpack_scan_field *from, size_t count)
+			      const struct msgpack_scan_field *from,
+			      size_t count)
 {
 	const char *errmsg = NULL;
 

@@ -20,23 +20,23 @@
 #include "ipc/chan.h"
 
 #define MSG_CHUNK_MAX (CHAN_FRAME_MAX - 1024u) /* bytes in a head or CHUNK */
-#define MSG_NAME_MAX 256u	/* bytes: a step's or an artifact's name */
-#define MSG_TEXT_MAX 8192u	/* bytes: a log line, an error's text */
-#define MSG_DETAILS_MAX 16384u	/* bytes: an error's details, JSON text */
-#define MSG_ERROR_CODE_MAX 64u	/* bytes: [A-Z_], FAIL's error code */
+#define MSG_NAME_MAX 256u	  /* bytes: a step's or an artifact's name */
+#define MSG_TEXT_MAX 8192u	  /* bytes: a log line, an error's text */
+#define MSG_DETAILS_MAX 16384u	  /* bytes: an error's details, JSON text */
+#define MSG_ERROR_CODE_MAX 64u	  /* bytes: [A-Z_], FAIL's error code */
 #define MSG_BODY_MAX (1ull << 30) /* bytes: any body's claimed total */
-#define MSG_ASK_VALUES_MAX 20000 /* in the JSON of that */
-#define MSG_ASK_MAX (1u << 20)	/* bytes: CALL's or INPUT's parameters */
+#define MSG_ASK_VALUES_MAX 20000  /* in the JSON of that */
+#define MSG_ASK_MAX (1u << 20)	  /* bytes: CALL's or INPUT's parameters */
 #define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
-#define MSG_SEQ_MAX UINT32_MAX	/* CALL's or INPUT's number */
-#define MSG_ASKS_MAX 64u	/* CALLs and INPUTs that wait at once */
-#define MSG_BURST_S 4u		/* seconds: see msg_cost() */
-#define MSG_ASK_PACE 1024u	/* bytes of them that pass for a message */
-#define MSG_RATE_MIN 100u	/* messages a second */
+#define MSG_SEQ_MAX UINT32_MAX	  /* CALL's or INPUT's number */
+#define MSG_ASKS_MAX 64u	  /* CALLs and INPUTs that wait at once */
+#define MSG_BURST_S 4u		  /* seconds: see msg_cost() */
+#define MSG_ASK_PACE 1024u	  /* bytes of them that pass for a message */
+#define MSG_RATE_MIN 100u	  /* messages a second */
 #define MSG_RATE_MAX 1000000u
 #define MSG_INT_MAX (1ull << 53) /* any integer: what JSON carries exactly */
-#define MSG_STEPS_MAX 1000000u	/* steps in a run: their indexes are below */
-#define MSG_PENDING_MAX 10000u	/* steps that one STEP declares */
+#define MSG_STEPS_MAX 1000000u	 /* steps in a run: their indexes are below */
+#define MSG_PENDING_MAX 10000u	 /* steps that one STEP declares */
 
 enum msg_type {
 	/* supervisor to worker */
@@ -90,34 +90,34 @@ enum msg_lost_kind {
 	MSG_LOST_LIMIT,	  /* artifact_bytes, so it was not sent */
 	MSG_LOST_UNFIT,	  /* a file that cannot be one */
 	MSG_LOST_NO_FILE, /* not a plain file, which none is kept of */
-	MSG_LOST_ROOM,	  /* ERRMSG is full ("memory", "files"): ends may be cut */
+	MSG_LOST_ROOM, /* ERRMSG is full ("memory", "files"): ends may be cut */
 	MSG_LOST_KINDS
 };
 
 struct msg_run {
 	struct str run_id;
 	struct str template_id;
-	struct str entry;	/* what errors and tracebacks call the code */
-	uint64_t timeout_ms;	/* wall time left: run.deadline() */
+	struct str entry;    /* what errors and tracebacks call the code */
+	uint64_t timeout_ms; /* wall time left: run.deadline() */
 	uint64_t cancel_grace_ms;
-	uint64_t memory_bytes;	/* the allocator's cap */
-	uint64_t output_bytes;	/* the most a RESULT may total */
-	uint64_t artifact_bytes; /* the most all artifacts may total */
+	uint64_t memory_bytes;	      /* the allocator's cap */
+	uint64_t output_bytes;	      /* the most a RESULT may total */
+	uint64_t artifact_bytes;      /* the most all artifacts may total */
 	uint64_t messages_per_second; /* the most: see msg_cost() */
-	uint64_t code_bytes;	/* the body is the code... */
-	uint64_t inputs_bytes;	/* ...then the inputs, JSON text */
+	uint64_t code_bytes;	      /* the body is the code... */
+	uint64_t inputs_bytes;	      /* ...then the inputs, JSON text */
 	struct str head;
 };
 
 struct msg_step {
-	uint64_t index;		/* from 0, in the order of declaration */
-	uint64_t count;		/* PENDING: so many steps at once, NAME[1]... */
+	uint64_t index; /* from 0, in the order of declaration */
+	uint64_t count; /* PENDING: so many steps at once, NAME[1]... */
 	enum msg_step_state state;
 	uint64_t attempts;
 	uint64_t elapsed_ms;
-	struct str name;	/* PENDING alone; else empty */
-	struct str code;	/* FAILED alone: the step's error code */
-	struct str message;	/* FAILED alone */
+	struct str name;    /* PENDING alone; else empty */
+	struct str code;    /* FAILED alone: the step's error code */
+	struct str message; /* FAILED alone */
 };
 
 struct msg {
@@ -140,7 +140,8 @@ struct msg {
 		} progress;
 		struct msg_step step;
 		struct {
-			unsigned level; /* syslog's severities: 0 emergency to 7 debug */
+			unsigned
+			    level; /* syslog's severities: 0 emergency to 7 debug */
 			struct str text;
 		} log;
 		struct {
@@ -176,9 +177,9 @@ struct msg {
 		} drop;
 		struct {
 			enum msg_lost_kind kind;
-			bool told;	/* the template knows, and went on */
-			uint64_t count; /* of what is lost like this, from 1 */
-			uint64_t size;	/* the first one's */
+			bool told;	 /* the template knows, and went on */
+			uint64_t count;	 /* of what is lost like this, from 1 */
+			uint64_t size;	 /* the first one's */
 			struct str name; /* the first one's */
 			struct str errmsg;
 		} lost;

@@ -9,9 +9,9 @@ enum kind { REFUSED, ARRAY, INT, TEXT };
 /* What the first byte of an object tells. */
 struct lead {
 	enum kind kind;
-	uint8_t mask;	 /* the value or length is in the lead itself... */
-	uint8_t width;	 /* ...or in so many bytes after it, big-endian */
-	bool two_s;	 /* INT: in two's complement */
+	uint8_t mask;	    /* the value or length is in the lead itself... */
+	uint8_t width;	    /* ...or in so many bytes after it, big-endian */
+	bool two_s;	    /* INT: in two's complement */
 	const char *errmsg; /* REFUSED: the offence */
 };
 
@@ -102,7 +102,8 @@ static const char *element(struct rest *r, struct msgpack_scan_field *f)
 	return NULL;
 }
 
-static const char *array(struct msgpack_scan_field *f, size_t *count, struct rest *r)
+static const char *array(struct msgpack_scan_field *f, size_t *count,
+			 struct rest *r)
 {
 	enum kind kind = REFUSED;
 	uint64_t owed = 0;
@@ -126,8 +127,8 @@ static const char *array(struct msgpack_scan_field *f, size_t *count, struct res
 	return r->n == 0 ? NULL : "trailing bytes";
 }
 
-int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count, const void *frame,
-	       size_t len, const char **errmsg)
+int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count,
+		       const void *frame, size_t len, const char **errmsg)
 {
 	struct rest r = {frame, len};
 

@@ -23,7 +23,7 @@ struct msgpack_scan_field {
  * Take LEN bytes at FRAME apart into F (MSGPACK_SCAN_FIELDS_MAX of them) and *COUNT.
  * 0, or -EBADMSG and the offence in *ERRMSG (a static text, for people).
  */
-int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count, const void *frame,
-	       size_t len, const char **errmsg);
+int msgpack_scan_frame(struct msgpack_scan_field *f, size_t *count,
+		       const void *frame, size_t len, const char **errmsg);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
-#define ZYGOTE_PROTO_RUN_FD 3	  /* the worker's end of its run, from birth on */
+#define ZYGOTE_PROTO_RUN_FD 3 /* the worker's end of its run, from birth on */
 #define ZYGOTE_PROTO_TEXT_MAX 512
 
 enum zygote_proto_request_type {
@@ -24,19 +24,22 @@ enum zygote_proto_request_type {
 
 struct zygote_proto_request {
 	uint32_t type;
-	uint32_t seq;	      /* echoed in the answer */
-	uint32_t slot;	      /* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
-	uint32_t package;     /* a program's: which of the zygote's packages */
-	uint64_t cpu_ms;      /* CPU time after which the worker is stopped */
-	uint64_t memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
-	uint64_t reads;	      /* a program's: a bit for each folder it may read */
-	uint64_t processes;   /* a program's: how many at once */
-	uint64_t open_files;  /* a program's: in each process */
-	uint64_t files;	      /* a program's: in /work */
-	uint64_t locks;	      /* a program's: 1: on what it may read, granted */
+	uint32_t seq; /* echoed in the answer */
+	uint32_t
+	    slot; /* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
+	uint32_t package; /* a program's: which of the zygote's packages */
+	uint64_t cpu_ms;  /* CPU time after which the worker is stopped */
+	uint64_t
+	    memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
+	uint64_t reads;	  /* a program's: a bit for each folder it may read */
+	uint64_t processes;  /* a program's: how many at once */
+	uint64_t open_files; /* a program's: in each process */
+	uint64_t files;	     /* a program's: in /work */
+	uint64_t locks;	     /* a program's: 1: on what it may read, granted */
 };
 
-#define ZYGOTE_PROTO_SLOTS 256u /* uids a zygote may hand out, when it has them */
+#define ZYGOTE_PROTO_SLOTS                                                     \
+	256u /* uids a zygote may hand out, when it has them */
 
 /* A worker's exit status when it could not be caged: this plus the number of
  * the guard's bit. */
@@ -45,8 +48,10 @@ struct zygote_proto_request {
 enum zygote_proto_event_type {
 	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: why not (errno) */
 	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */
-	ZYGOTE_PROTO_BROKEN = 3,  /* the cage cannot be built: text says why; then exit */
-	ZYGOTE_PROTO_MOUNT_FAILED = 4, /* before the report: package or read SEQ is not there
+	ZYGOTE_PROTO_BROKEN =
+	    3, /* the cage cannot be built: text says why; then exit */
+	ZYGOTE_PROTO_MOUNT_FAILED =
+	    4, /* before the report: package or read SEQ is not there
 			     for programs; err, and text: a clause about it */
 };
 
@@ -54,27 +59,27 @@ enum zygote_proto_event_type {
 enum zygote_proto_guard {
 	ZYGOTE_PROTO_GUARD_SECCOMP = 1u << 0,
 	ZYGOTE_PROTO_GUARD_NNP = 1u << 1,
-	ZYGOTE_PROTO_GUARD_CAPS = 1u << 2,	/* none left, securebits locked */
+	ZYGOTE_PROTO_GUARD_CAPS = 1u << 2, /* none left, securebits locked */
 	ZYGOTE_PROTO_GUARD_USERNS = 1u << 3,
 	ZYGOTE_PROTO_GUARD_NETNS = 1u << 4,
 	ZYGOTE_PROTO_GUARD_IPCNS = 1u << 5,
 	ZYGOTE_PROTO_GUARD_UTSNS = 1u << 6,
 	ZYGOTE_PROTO_GUARD_MNTNS = 1u << 7,
-	ZYGOTE_PROTO_GUARD_ROOT = 1u << 8,	/* the root is empty and read-only */
-	ZYGOTE_PROTO_GUARD_UID = 1u << 9,	/* a uid of its own per worker */
+	ZYGOTE_PROTO_GUARD_ROOT = 1u << 8, /* the root is empty and read-only */
+	ZYGOTE_PROTO_GUARD_UID = 1u << 9,  /* a uid of its own per worker */
 	ZYGOTE_PROTO_GUARD_LANDLOCK = 1u << 10,
 	ZYGOTE_PROTO_GUARD_RLIMITS = 1u << 11,
-	ZYGOTE_PROTO_GUARD_CLOSED = 1u << 12,	/* one descriptor beside null */
+	ZYGOTE_PROTO_GUARD_CLOSED = 1u << 12, /* one descriptor beside null */
 	ZYGOTE_PROTO_GUARD_EMPTY_ENV = 1u << 13,
 	ZYGOTE_PROTO_GUARD_UNDUMPABLE = 1u << 14,
 	ZYGOTE_PROTO_GUARD_PDEATHSIG = 1u << 15,
-	ZYGOTE_PROTO_GUARD_PIDNS = 1u << 16,	/* a program's: it is alone */
+	ZYGOTE_PROTO_GUARD_PIDNS = 1u << 16, /* a program's: it is alone */
 };
 
 struct zygote_proto_event {
 	uint32_t type;
 	uint32_t seq;
-	int32_t pid;	      /* UNSHOWN: 0 for a package, 1 for a read */
+	int32_t pid; /* UNSHOWN: 0 for a package, 1 for a read */
 	int32_t err;
 	uint32_t guards;      /* REPORT: enum zygote_proto_guard bits */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
@@ -82,7 +87,8 @@ struct zygote_proto_event {
 	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
 	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
 	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
-	char text[ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing guard is missing,
+	char text
+	    [ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing guard is missing,
 				     "netns: EPERM (…remedy…); …"; BROKEN: the
 				     cause. NUL-ended, UTF-8 */
 };

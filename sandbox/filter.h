@@ -6,15 +6,15 @@
 #include <linux/filter.h>
 
 enum filter_kind {
-	FILTER_WORKER, /* a caged run */
-	FILTER_ZYGOTE, /* a worker's, and what cloning and caging one takes */
-	FILTER_CLONE, /* on top of the zygote's, which each worker inherits: a
+	FILTER_WORKER,	/* a caged run */
+	FILTER_ZYGOTE,	/* a worker's, and what cloning and caging one takes */
+	FILTER_CLONE,	/* on top of the zygote's, which each worker inherits: a
 			 worker's; see filter.c */
 	FILTER_PROGRAM, /* any program of a template's */
 	FILTER_SHIM,	/* who holds such a run's socket */
 	FILTER_NO_LOCKS, /* beside a program's: no lock on any file */
-	FILTER_BROWSER,	/* the browser's broker: anything else ends it */
-	FILTER_NAMES,	/* who resolves names for it: anything else fails */
+	FILTER_BROWSER,	 /* the browser's broker: anything else ends it */
+	FILTER_NAMES,	 /* who resolves names for it: anything else fails */
 	FILTER_KINDS
 };
 

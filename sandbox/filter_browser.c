@@ -114,8 +114,7 @@ static const struct filter_rule broker_rules[] = {
 };
 
 /* fork(3) as glibc does it: no namespace, no other parent. */
-#define FORK                                                                   \
-	BUT_FOR(0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, SIGCHLD)
+#define FORK BUT_FOR(0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, SIGCHLD)
 
 static const struct filter_rule names_rules[] = {
     /* A child a name, and its time. */

@@ -30,9 +30,9 @@
  */
 static const int allowed[] = {
     /* files, in a root of their own */
-    SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64),
-    SYS(pwrite64), SYS(preadv), SYS(preadv2), SYS(pwritev), SYS(pwritev2),
-    SYS(close), SYS(close_range), SYS(lseek), SYS(dup), SYS(dup2), SYS(dup3),
+    SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64), SYS(pwrite64),
+    SYS(preadv), SYS(preadv2), SYS(pwritev), SYS(pwritev2), SYS(close),
+    SYS(close_range), SYS(lseek), SYS(dup), SYS(dup2), SYS(dup3),
     SYS(copy_file_range), SYS(fadvise64), SYS(readahead), SYS(open),
     SYS(openat), SYS(openat2), SYS(creat), SYS(stat), SYS(fstat), SYS(lstat),
     SYS(newfstatat), SYS(statx), SYS(access), SYS(faccessat), SYS(faccessat2),
@@ -79,9 +79,8 @@ static const int allowed[] = {
     SYS(getrlimit), SYS(getrandom), SYS(capget), SYS(clock_gettime),
     SYS(clock_getres), SYS(gettimeofday), SYS(time),
     /* pairs of sockets: there are no others */
-    SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown),
-    SYS(getsockname), SYS(getpeername), SYS(getsockopt), SYS(setsockopt)
-};
+    SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown), SYS(getsockname),
+    SYS(getpeername), SYS(getsockopt), SYS(setsockopt)};
 
 /* What programs try innocently, and can do without. */
 static const int denied[] = {
@@ -97,19 +96,28 @@ static const int denied[] = {
      * there are any stands in memory, which a filter does not see. What is
      * left are write, writev and send.
      */
-    SYS(sendmsg), SYS(sendmmsg)
-};
+    SYS(sendmsg), SYS(sendmmsg)};
 
 /* What no template needs: reported by name, and the end of the run. */
 static const int violations[] = {
     /* other processes */
-    SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev), SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp),
+    SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev),
+    SYS(process_madvise), SYS(pidfd_getfd), SYS(kcmp),
     /* the kernel's own machinery */
-    SYS(bpf), SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key), SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module), SYS(kexec_load), SYS(kexec_file_load),
+    SYS(bpf), SYS(perf_event_open), SYS(userfaultfd), SYS(keyctl), SYS(add_key),
+    SYS(request_key), SYS(init_module), SYS(finit_module), SYS(delete_module),
+    SYS(kexec_load), SYS(kexec_file_load),
     /* mounts and namespaces */
-    SYS(mount), SYS(umount2), SYS(pivot_root), SYS(fsopen), SYS(fsmount), SYS(fsconfig), SYS(fspick), SYS(move_mount), SYS(open_tree), SYS(mount_setattr), SYS(setns), SYS(unshare), SYS(name_to_handle_at), SYS(open_by_handle_at),
+    SYS(mount), SYS(umount2), SYS(pivot_root), SYS(fsopen), SYS(fsmount),
+    SYS(fsconfig), SYS(fspick), SYS(move_mount), SYS(open_tree),
+    SYS(mount_setattr), SYS(setns), SYS(unshare), SYS(name_to_handle_at),
+    SYS(open_by_handle_at),
     /* the machine, and rights */
-    SYS(seccomp), SYS(iopl), SYS(ioperm), SYS(modify_ldt), SYS(swapon), SYS(swapoff), SYS(reboot), SYS(acct), SYS(quotactl), SYS(quotactl_fd), SYS(clock_settime), SYS(settimeofday), SYS(adjtimex), SYS(clock_adjtime), SYS(sethostname), SYS(setdomainname), SYS(syslog), SYS(fanotify_init), SYS(memfd_secret), SYS(capset)};
+    SYS(seccomp), SYS(iopl), SYS(ioperm), SYS(modify_ldt), SYS(swapon),
+    SYS(swapoff), SYS(reboot), SYS(acct), SYS(quotactl), SYS(quotactl_fd),
+    SYS(clock_settime), SYS(settimeofday), SYS(adjtimex), SYS(clock_adjtime),
+    SYS(sethostname), SYS(setdomainname), SYS(syslog), SYS(fanotify_init),
+    SYS(memfd_secret), SYS(capset)};
 
 #define NEW_NAMESPACES                                                         \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |         \
@@ -147,15 +155,23 @@ static const struct filter_rule by_argument[] = {
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
     /* one of datagrams that has lost its other end could get a name */
-    {SYS(socketpair), ALLOW, 2,
+    {SYS(socketpair),
+     ALLOW,
+     2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_STREAM)}},
-    {SYS(socketpair), ALLOW, 2,
+    {SYS(socketpair),
+     ALLOW,
+     2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
     /* the machine's reserve of huge pages is in no limit of ours */
     {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
     /* all but MADV_MERGEABLE, by which runs could see each other's pages */
-    ADVICE(0, 8), ADVICE(8, 4), ADVICE(14, 2), ADVICE(16, 8), ADVICE(24, 2),
+    ADVICE(0, 8),
+    ADVICE(8, 4),
+    ADVICE(14, 2),
+    ADVICE(16, 8),
+    ADVICE(24, 2),
     ADVICE(102, 2),
     MKNOD(mknod, 1, S_IFIFO, ALLOW),
     MKNOD(mknodat, 2, S_IFIFO, ALLOW),
@@ -258,8 +274,7 @@ int filter_refine_program(struct sock_fprog *prog)
 	struct sock_filter *all;
 
 	emit(&c, (struct sock_filter)LOAD(arch));
-	emit(&c,
-	     (struct sock_filter)IF_EQUAL(seccomp_arch_native(), 1, 0));
+	emit(&c, (struct sock_filter)IF_EQUAL(seccomp_arch_native(), 1, 0));
 	arch = c.n;
 	emit(&c, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
@@ -315,7 +330,9 @@ static const struct filter_rule shim_rules[] = {
     {SYS(restart_syscall), ALLOW, 0, {}},
     {SYS(brk), ALLOW, 0, {}},
     {SYS(munmap), ALLOW, 0, {}},
-    {SYS(mmap), ALLOW, 3,
+    {SYS(mmap),
+     ALLOW,
+     3,
      {RW, BUT_FOR(3, MAP_NORESERVE, MAP_PRIVATE | MAP_ANONYMOUS),
       INT_EQ(4, -1)}},
     {SYS(mprotect), ALLOW, 1, {RW}},
@@ -389,8 +406,11 @@ int filter_add_shim(scmp_filter_ctx ctx)
 	}
 
 static const struct filter_rule no_locks[] = {
-    {SYS(flock), DENY(EPERM), 0, {}}, NO_LOCK(F_SETLK), NO_LOCK(F_SETLKW),
-    NO_LOCK(F_OFD_SETLK),	      NO_LOCK(F_OFD_SETLKW),
+    {SYS(flock), DENY(EPERM), 0, {}},
+    NO_LOCK(F_SETLK),
+    NO_LOCK(F_SETLKW),
+    NO_LOCK(F_OFD_SETLK),
+    NO_LOCK(F_OFD_SETLKW),
 };
 
 int filter_add_no_locks(scmp_filter_ctx ctx)

@@ -127,7 +127,8 @@ static int leave_all(int ruleset, const struct landlock_leave *l, uint64_t net)
 				 .port = l->connect_port};
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && l->read != NULL && l->read[i] != NULL; i++)
+	for (size_t i = 0; rc == 0 && l->read != NULL && l->read[i] != NULL;
+	     i++)
 		rc = leave_path(ruleset, l->read[i]);
 	if (rc == 0 && l->connect_port != 0 && (net & CONNECT_TCP) != 0 &&
 	    syscall(SYS_landlock_add_rule, ruleset, RULE_PORT, &port, 0) != 0)

@@ -18,7 +18,7 @@ struct landlock_leave { /* all lent */
 	/* Files, and folders with all in them, that may be read; missing ones
 	   are none. NULL-ended; NULL: none. */
 	const char *const *read;
-	bool connect;	      /* TCP, to any port */
+	bool connect;	       /* TCP, to any port */
 	unsigned connect_port; /* or to this one; 0: none */
 };
 

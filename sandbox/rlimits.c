@@ -17,7 +17,7 @@
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
 #define PROGRAM_NICE 10 /* who serves, and who watches, comes first */
-#define SIGNALS_PART 4 /* of what may wait for who starts us */
+#define SIGNALS_PART 4	/* of what may wait for who starts us */
 #define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
 
 static const struct {
@@ -129,7 +129,7 @@ int rlimits_userns(void)
 }
 
 uint64_t rlimits_address_space(const struct sandbox *sb,
-			      const struct sandbox_worker *w)
+			       const struct sandbox_worker *w)
 {
 	uint64_t bare = sb->bare_bytes + RLIMITS_SLACK_BYTES;
 	uint64_t waste = w->memory_bytes / WASTE_PART;

@@ -54,7 +54,7 @@ int rlimits_program_files(const struct sandbox_program *p);
  * allocator holds a run to the order exactly; this holds the worker.
  */
 uint64_t rlimits_address_space(const struct sandbox *sb,
-			      const struct sandbox_worker *w);
+			       const struct sandbox_worker *w);
 
 /* Do the limits in force match those, and can they not be raised? */
 bool rlimits_hold(const struct sandbox *sb, const struct sandbox_worker *w);

@@ -58,13 +58,14 @@ void sandbox_empty_keyring(void)
 	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 }
 
-int sandbox_build(struct sandbox *sb, unsigned int slots,
-		  unsigned int host_ids)
+int sandbox_build(struct sandbox *sb, unsigned int slots, unsigned int host_ids)
 {
 	int rc;
 
-	*sb = (struct sandbox){.layers = LAYERS, .slots = slots,
-			       .host_ids = host_ids, .uid_base = -1};
+	*sb = (struct sandbox){.layers = LAYERS,
+			       .slots = slots,
+			       .host_ids = host_ids,
+			       .uid_base = -1};
 	rc = filter_make(FILTER_WORKER, &sb->worker_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);

@@ -67,10 +67,11 @@ struct sandbox {
 	uint64_t bare_bytes;	 /* address space of a worker without a run */
 	struct sock_fprog worker_filter;
 	struct sock_fprog zygote_filter;
-	struct sock_fprog clone_filter; /* a worker's, above the zygote's */
-	bool settled;			/* the zygote's is in force */
+	struct sock_fprog clone_filter;	  /* a worker's, above the zygote's */
+	bool settled;			  /* the zygote's is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
-	struct sock_fprog no_locks_filter; /* with it, where inodes are shared */
+	struct sock_fprog
+	    no_locks_filter; /* with it, where inodes are shared */
 };
 
 /* What one worker gets. */

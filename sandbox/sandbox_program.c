@@ -25,9 +25,8 @@ const unsigned long sandbox_program_clone =
 
 /* Those without which there is no cage. */
 static const enum sandbox_layer needed[] = {
-    SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS,
-    SANDBOX_UTSNS,   SANDBOX_MNTNS,  SANDBOX_ROOT,  SANDBOX_CAPS,
-    SANDBOX_NNP};
+    SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS, SANDBOX_UTSNS,
+    SANDBOX_MNTNS,   SANDBOX_ROOT,  SANDBOX_CAPS,  SANDBOX_NNP};
 
 static int make_filters(struct sandbox *sb)
 {
@@ -65,14 +64,15 @@ static int replace_userns(struct sandbox *sb, const struct rootfs *t)
 
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 			  unsigned int host_ids, struct rootfs *t,
-			  enum sandbox_layer *failed,
-			  const char **at)
+			  enum sandbox_layer *failed, const char **at)
 {
 	bool early;
 	int rc;
 
-	*sb = (struct sandbox){.layers = LAYERS, .slots = slots,
-			       .host_ids = host_ids, .uid_base = -1};
+	*sb = (struct sandbox){.layers = LAYERS,
+			       .slots = slots,
+			       .host_ids = host_ids,
+			       .uid_base = -1};
 	*at = NULL;
 	*failed = SANDBOX_SECCOMP;
 	rc = make_filters(sb);
@@ -103,16 +103,15 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 		      int *proc)
 {
-	struct rootfs_run r = {.package = p->package,
-			     .reads = p->reads,
-			     .bytes = p->w.memory_bytes,
-			     .files = p->files,
-			     .uid = sb->own_ids ? sb->first_id + p->w.slot
-						: getuid(),
-			     .gid = sb->own_ids ? sb->first_id + p->w.slot
-						: getgid(),
-			     .locks = p->locks,
-			     .no_layers = sb->err[SANDBOX_USERNS] != 0};
+	struct rootfs_run r = {
+	    .package = p->package,
+	    .reads = p->reads,
+	    .bytes = p->w.memory_bytes,
+	    .files = p->files,
+	    .uid = sb->own_ids ? sb->first_id + p->w.slot : getuid(),
+	    .gid = sb->own_ids ? sb->first_id + p->w.slot : getgid(),
+	    .locks = p->locks,
+	    .no_layers = sb->err[SANDBOX_USERNS] != 0};
 
 	return rootfs_enter(&r, proc, &p->bare);
 }

@@ -29,9 +29,9 @@
 
 struct sandbox_program {
 	struct sandbox_worker w;
-	size_t package;	    /* of the tree's */
-	uint64_t reads;	    /* a bit for each of the tree's */
-	uint64_t processes; /* and threads, beside the shim */
+	size_t package;	     /* of the tree's */
+	uint64_t reads;	     /* a bit for each of the tree's */
+	uint64_t processes;  /* and threads, beside the shim */
 	uint64_t open_files; /* of each process */
 	uint64_t files;	     /* in /work */
 	bool locks; /* those on the inodes of what it may read are granted */
@@ -44,8 +44,7 @@ struct sandbox_program {
  */
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 			  unsigned int host_ids, struct rootfs *t,
-			  enum sandbox_layer *failed,
-			  const char **at);
+			  enum sandbox_layer *failed, const char **at);
 
 /*
  * In a worker just cloned into SANDBOX_PROGRAM_CLONE. As sandbox_enter(); says

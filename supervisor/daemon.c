@@ -31,8 +31,8 @@ struct daemon {
 	struct server *server;
 	struct reload *reload;
 	struct unix_listener *listener; /* NULL on stdio */
-	struct http_listener *http;	   /* NULL: no TCP */
-	int signals_fd; /* signalfd(2) */
+	struct http_listener *http;	/* NULL: no TCP */
+	int signals_fd;			/* signalfd(2) */
 	struct event *signals;
 	struct event *watchdog;
 	struct event *drain; /* looks whether all has ended */
@@ -107,25 +107,32 @@ static void log_requestors(struct server *srv)
 static void on_usr1(struct daemon *d)
 {
 	struct server *srv = d->server;
-	const char *sick = srv->store == NULL ? NULL : store_failing(srv->store);
+	const char *sick =
+	    srv->store == NULL ? NULL : store_failing(srv->store);
 	const char *errmsg = health_reason(srv);
 
-	log_info("daemon",
-		 "status=%s running=%zu queued=%zu connections=%zu "
-		 "http_connections=%zu http_sessions=%zu "
-		 "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\" "
-		 "ready=%s why=\"%s\"",
-		 d->draining ? "draining" : srv->quiet ? "quiet" : "serving",
-		 srv->runs == NULL ? 0 : runs_running(srv->runs),
-		 srv->runs == NULL ? 0 : runs_queued(srv->runs),
-		 unix_listen_connections(d->listener), http_listen_connections(d->http),
-		 http_listen_sessions(d->http), srv->catalogue->n,
-		 (int)spawner_zygote_pid(srv->spawner, SPAWNER_LUA),
-		 isolation_name(srv->isolation.level),
-		 (long long)(clock_mono_ms() - d->started_ms) / 1000,
-		 disk_space_name(disk_space(srv->config, 0)),
-		 srv->store == NULL ? "not opened" : sick != NULL ? sick : "ok",
-		 errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
+	log_info(
+	    "daemon",
+	    "status=%s running=%zu queued=%zu connections=%zu "
+	    "http_connections=%zu http_sessions=%zu "
+	    "templates=%zu zygote=%d isolation=%s up_s=%lld disk=%s store=\"%s\" "
+	    "ready=%s why=\"%s\"",
+	    d->draining	 ? "draining"
+	    : srv->quiet ? "quiet"
+			 : "serving",
+	    srv->runs == NULL ? 0 : runs_running(srv->runs),
+	    srv->runs == NULL ? 0 : runs_queued(srv->runs),
+	    unix_listen_connections(d->listener),
+	    http_listen_connections(d->http), http_listen_sessions(d->http),
+	    srv->catalogue->n,
+	    (int)spawner_zygote_pid(srv->spawner, SPAWNER_LUA),
+	    isolation_name(srv->isolation.level),
+	    (long long)(clock_mono_ms() - d->started_ms) / 1000,
+	    disk_space_name(disk_space(srv->config, 0)),
+	    srv->store == NULL ? "not opened"
+	    : sick != NULL     ? sick
+			       : "ok",
+	    errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
 	log_requestors(srv);
 	thread_pool_log(srv->thread_pool);
 	browser_log(srv->browser);
@@ -199,7 +206,7 @@ static const struct {
 	int sig;
 	void (*handle)(struct daemon *d);
 } handlers[] = {
-    {SIGHUP, on_hup},	{SIGUSR1, on_usr1}, {SIGTERM, on_term},
+    {SIGHUP, on_hup},	{SIGUSR1, on_usr1},  {SIGTERM, on_term},
     {SIGINT, on_term},	{SIGQUIT, stop_now}, {SIGTSTP, on_tstp},
     {SIGCONT, on_cont},
 };
@@ -271,7 +278,8 @@ static void keep_watchdog(struct daemon *d)
 
 	if (ms <= 0)
 		return;
-	d->watchdog = event_new(d->server->base, -1, EV_PERSIST, on_watchdog, d);
+	d->watchdog =
+	    event_new(d->server->base, -1, EV_PERSIST, on_watchdog, d);
 	event_add(d->watchdog, &tv);
 }
 
@@ -298,7 +306,8 @@ static void on_opened(struct server *srv, int rc, const char *errmsg)
 	d->ready = true;
 	tell_manager(d, "READY=1\nSTATUS=serving");
 	log_info("daemon", "ready=yes socket=\"%s\" url=\"%s\" templates=%zu",
-		 srv->config->socket, http_listen_url(d->http), srv->catalogue->n);
+		 srv->config->socket, http_listen_url(d->http),
+		 srv->catalogue->n);
 	keep_watchdog(d);
 }
 
@@ -318,16 +327,20 @@ static int open_sockets(struct server *srv, char *errmsg, size_t size)
 	int passed = sdnotify_listen_fds();
 
 	if (passed > 1) {
-		snprintf(errmsg, size, "the service manager passes %d sockets, and "
-			 "one is enough", passed);
+		snprintf(errmsg, size,
+			 "the service manager passes %d sockets, and "
+			 "one is enough",
+			 passed);
 		return EX_CONFIG;
 	}
-	d->listener = unix_listen_open(srv, srv->config->socket,
-				  passed == 1 ? FIRST_PASSED_FD : -1, errmsg, size);
+	d->listener =
+	    unix_listen_open(srv, srv->config->socket,
+			     passed == 1 ? FIRST_PASSED_FD : -1, errmsg, size);
 	if (d->listener == NULL)
 		return EX_UNAVAILABLE;
-	return srv->config->listen == NULL ? 0
-					   : http_listen_open(&d->http, srv, errmsg, size);
+	return srv->config->listen == NULL
+		   ? 0
+		   : http_listen_open(&d->http, srv, errmsg, size);
 }
 
 int daemon_open(struct server *srv)

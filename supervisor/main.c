@@ -61,10 +61,25 @@ static const char usage[] =
     "  --version                  print the version, then exit\n"
     "  --help                     print this, then exit\n";
 
-enum { OPT_STDIO = 256, OPT_NO_TAKEOVER, OPT_CONFIG, OPT_CHECK, OPT_PRINT, OPT_PRINT_GRANTS, OPT_PRINT_FAULTS, OPT_TEMPLATES,
-       OPT_GRANT,
-       OPT_STATE_DIR, OPT_SOCKET, OPT_LISTEN, OPT_LOG_LEVEL, OPT_LOG_FILE, OPT_REQUIRE, OPT_VERSION,
-       OPT_HELP };
+enum {
+	OPT_STDIO = 256,
+	OPT_NO_TAKEOVER,
+	OPT_CONFIG,
+	OPT_CHECK,
+	OPT_PRINT,
+	OPT_PRINT_GRANTS,
+	OPT_PRINT_FAULTS,
+	OPT_TEMPLATES,
+	OPT_GRANT,
+	OPT_STATE_DIR,
+	OPT_SOCKET,
+	OPT_LISTEN,
+	OPT_LOG_LEVEL,
+	OPT_LOG_FILE,
+	OPT_REQUIRE,
+	OPT_VERSION,
+	OPT_HELP
+};
 
 static const struct option options[] = {
     {"stdio", no_argument, NULL, OPT_STDIO},
@@ -96,8 +111,8 @@ static const struct {
 } keys[] = {
     {OPT_TEMPLATES, "templates"}, {OPT_STATE_DIR, "state_dir"},
     {OPT_SOCKET, "socket"},	  {OPT_LISTEN, "listen"},
-    {OPT_GRANT, GRANT},
-    {OPT_LOG_LEVEL, "log_level"}, {OPT_LOG_FILE, "log_file"},
+    {OPT_GRANT, GRANT},		  {OPT_LOG_LEVEL, "log_level"},
+    {OPT_LOG_FILE, "log_file"},
 };
 
 #define FLAGS_MAX 256
@@ -105,8 +120,8 @@ static const struct {
 struct flags {
 	uid_t uid; /* who started us: a reload is somebody else's */
 	bool stdio, passing, check, print;
-	bool grants; /* a check, too, which prints them */
-	bool faults; /* likewise */
+	bool grants;	      /* a check, too, which prints them */
+	bool faults;	      /* likewise */
 	bool templates_alone; /* are looked at by that check */
 	const char *config_file;
 	enum isolation_level require;
@@ -146,14 +161,18 @@ static bool bad_flag(int opt, const char *flag)
 	for (const struct option *o = options; o->name != NULL; o++)
 		suggest_try(&suggest, o->name);
 	if (opt == ':')
-		fprintf(stderr, "paddockd: %s needs a value; see --help\n", word);
+		fprintf(stderr, "paddockd: %s needs a value; see --help\n",
+			word);
 	else if (optopt != 0 && strncmp(flag, "--", 2) == 0)
-		fprintf(stderr, "paddockd: %s takes no value; see --help\n", word);
+		fprintf(stderr, "paddockd: %s takes no value; see --help\n",
+			word);
 	else if (suggest.best != NULL)
-		fprintf(stderr, "paddockd: there is no flag %s; did you mean --%s?\n",
+		fprintf(stderr,
+			"paddockd: there is no flag %s; did you mean --%s?\n",
 			word, suggest.best);
 	else
-		fprintf(stderr, "paddockd: there is no flag %s; see --help\n", word);
+		fprintf(stderr, "paddockd: there is no flag %s; see --help\n",
+			word);
 	return false;
 }
 
@@ -162,8 +181,9 @@ static bool set_require(struct flags *f, const char *name)
 	int level = isolation_level_of(name);
 
 	if (level < 0) {
-		fprintf(stderr, "paddockd: --require-isolation is \"%s\"; full, "
-				"userns, container or restricted would pass\n",
+		fprintf(stderr,
+			"paddockd: --require-isolation is \"%s\"; full, "
+			"userns, container or restricted would pass\n",
 			name);
 		return false;
 	}
@@ -363,13 +383,13 @@ static int before_start(const struct config *c, const struct flags *f)
 {
 	static struct view view;
 	const struct privsep_paths paths = {.may_start = may_start,
-					   .arg = &view,
-					   .worker = worker_path(),
-					   .browser = browser_path(),
-					   .socket = c->socket,
-					   .state = c->state_dir,
-					   .log = c->log_file,
-					   .audit = c->audit_file};
+					    .arg = &view,
+					    .worker = worker_path(),
+					    .browser = browser_path(),
+					    .socket = c->socket,
+					    .state = c->state_dir,
+					    .log = c->log_file,
+					    .audit = c->audit_file};
 	char errmsg[512];
 	int rc = uid_range_take(errmsg, sizeof(errmsg));
 
@@ -478,12 +498,12 @@ static int serve(struct config *config, struct flags *f)
 static int check(struct config *config, const struct flags *f)
 {
 	const struct start_check p = {.stdio = f->stdio,
-				   .templates_alone = f->templates_alone,
-				   .grants = f->grants,
-				   .faults = f->faults,
-				   .require = required(config, f),
-				   .worker = worker_path(),
-				   .browser = browser_path()};
+				      .templates_alone = f->templates_alone,
+				      .grants = f->grants,
+				      .faults = f->faults,
+				      .require = required(config, f),
+				      .worker = worker_path(),
+				      .browser = browser_path()};
 
 	return precheck(config, &p);
 }

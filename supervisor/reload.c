@@ -30,8 +30,8 @@ struct reload {
 	void *read_arg;
 	reload_done done;
 	void *arg;
-	struct load *load; /* under way, or NULL */
-	bool again;	   /* asked for meanwhile */
+	struct load *load;     /* under way, or NULL */
+	bool again;	       /* asked for meanwhile */
 	struct catalogue *old; /* being freed, while free_more is pending */
 	struct event *free_more;
 };
@@ -95,8 +95,9 @@ static void keep_fixed(struct config *now, struct config *then)
 		char *swap = *fixed[i].now;
 
 		if (!same_text(*fixed[i].now, *fixed[i].then))
-			log_warn("daemon", "reload key=%s changed=no msg=\"it "
-					   "takes a restart\"",
+			log_warn("daemon",
+				 "reload key=%s changed=no msg=\"it "
+				 "takes a restart\"",
 				 fixed[i].key);
 		*fixed[i].now = *fixed[i].then;
 		*fixed[i].then = swap;
@@ -193,14 +194,17 @@ static void settle(struct reload *r, struct config *config,
 	char errmsg[1024];
 
 	if (catalogue->n_problems > 0) {
-		snprintf(errmsg, sizeof(errmsg), "%s: %s", catalogue->problems[0].path,
+		snprintf(errmsg, sizeof(errmsg), "%s: %s",
+			 catalogue->problems[0].path,
 			 catalogue->problems[0].errmsg);
 		catalogue_free(catalogue);
 		config_free(config);
 		end(r, errmsg);
 		return;
 	}
-	end(r, swap_in(r, config, catalogue, errmsg, sizeof(errmsg)) < 0 ? errmsg : NULL);
+	end(r, swap_in(r, config, catalogue, errmsg, sizeof(errmsg)) < 0
+		   ? errmsg
+		   : NULL);
 }
 
 /* ---- on a thread ---- */
@@ -246,10 +250,10 @@ static void drop(void *arg)
 }
 
 static const struct thread_pool_kind kind = {.name = "load",
-					 .cpu_ms = LOAD_CPU_MS,
-					 .work = work,
-					 .done = loaded,
-					 .drop = drop};
+					     .cpu_ms = LOAD_CPU_MS,
+					     .work = work,
+					     .done = loaded,
+					     .drop = drop};
 
 /* ---- asked for, or not any more ---- */
 

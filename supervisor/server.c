@@ -28,10 +28,12 @@
 
 /* The others are a uid of its own per run, Landlock, and an empty process. */
 #define PROGRAM_GUARDS                                                         \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_CAPS |               \
-	 ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
-	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT |               \
-	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_UNDUMPABLE | ZYGOTE_PROTO_GUARD_PDEATHSIG |   \
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
+	 ZYGOTE_PROTO_GUARD_CAPS | ZYGOTE_PROTO_GUARD_USERNS |                 \
+	 ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |                 \
+	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS |                 \
+	 ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_RLIMITS |                \
+	 ZYGOTE_PROTO_GUARD_UNDUMPABLE | ZYGOTE_PROTO_GUARD_PDEATHSIG |        \
 	 ZYGOTE_PROTO_GUARD_PIDNS)
 
 #define SWEEP_EVERY_S 60
@@ -51,13 +53,14 @@ static void check_level(struct server *srv)
 	if (iso->level >= srv->require)
 		return;
 	isolation_lacks(iso, srv->require, lacks, sizeof(lacks));
-	log_tell(LOG_LEVEL_ERROR, "server",
-		 "runs would be caged as %s, but %s is required, which lacks %s%s%s%s; "
-		 "paddock doctor says what would help, or require less "
-		 "(require_isolation)",
-		 isolation_name(iso->level), isolation_name(srv->require),
-		 lacks, iso->report.text[0] != '\0' ? " (" : "",
-		 iso->report.text, iso->report.text[0] != '\0' ? ")" : "");
+	log_tell(
+	    LOG_LEVEL_ERROR, "server",
+	    "runs would be caged as %s, but %s is required, which lacks %s%s%s%s; "
+	    "paddock doctor says what would help, or require less "
+	    "(require_isolation)",
+	    isolation_name(iso->level), isolation_name(srv->require), lacks,
+	    iso->report.text[0] != '\0' ? " (" : "", iso->report.text,
+	    iso->report.text[0] != '\0' ? ")" : "");
 	server_stop(srv, EX_UNAVAILABLE);
 }
 
@@ -105,7 +108,8 @@ static const char *opt_in(const struct server *srv, const char *errmsg)
  * A program runs in all of its cage or not at all; but the operator may let a
  * user namespace be missing when each has a uid of its own.
  */
-static void on_programs(struct server *srv, const struct zygote_proto_event *report,
+static void on_programs(struct server *srv,
+			const struct zygote_proto_event *report,
 			const char *errmsg)
 {
 	struct isolation *iso = &srv->isolation;
@@ -119,8 +123,8 @@ static void on_programs(struct server *srv, const struct zygote_proto_event *rep
 	if (errmsg == NULL && lacks != 0)
 		errmsg = report->text;
 	if (errmsg != NULL)
-		snprintf(weak ? iso->weak : iso->no_programs,
-			 sizeof(iso->weak), "%.*s%s", ZYGOTE_PROTO_TEXT_MAX - 1, errmsg,
+		snprintf(weak ? iso->weak : iso->no_programs, sizeof(iso->weak),
+			 "%.*s%s", ZYGOTE_PROTO_TEXT_MAX - 1, errmsg,
 			 opt_in(srv, errmsg));
 	if (iso->weak[0] != '\0')
 		log_warn("server",
@@ -239,7 +243,8 @@ static void on_sick(evutil_socket_t fd, short what, void *arg)
 	store_probe(srv->store, NULL, NULL); /* is it mended? */
 }
 
-static struct event *every(struct server *srv, int seconds, event_callback_fn fn)
+static struct event *every(struct server *srv, int seconds,
+			   event_callback_fn fn)
 {
 	struct event *ev = event_new(srv->base, -1, EV_PERSIST, fn, srv);
 	struct timeval tv = {.tv_sec = seconds};
@@ -277,8 +282,8 @@ static void recover(struct server *srv)
 	if (srv->recovering)
 		return;
 	srv->recovering = true;
-	(srv->passing ? store_recover_begun : store_recover)(
-	    srv->store, on_recovered, srv);
+	(srv->passing ? store_recover_begun : store_recover)(srv->store,
+							     on_recovered, srv);
 }
 
 void server_recover(struct server *srv)
@@ -449,7 +454,7 @@ static struct event_base *new_base(void)
 	return base;
 }
 
-#define ZYGOTE_BYTES (256ll << 20) /* and what is measured in their cage */
+#define ZYGOTE_BYTES (256ll << 20)    /* and what is measured in their cage */
 #define SHIM_START_BYTES (16ll << 20) /* until it is in its run's own group */
 #define ZYGOTE_PROCESSES 16
 #define BROKER_BYTES (INT64_C(256) << 20)
@@ -460,8 +465,8 @@ void server_limit_groups(const struct config *c)
 			   ? c->max_concurrent_runs
 			   : ZYGOTE_PROTO_SLOTS;
 	/* as sandbox/rlimits.c: a quarter is malloc's waste */
-	int64_t one = c->max_memory_bytes + c->max_memory_bytes / 4 +
-		      SHIM_START_BYTES;
+	int64_t one =
+	    c->max_memory_bytes + c->max_memory_bytes / 4 + SHIM_START_BYTES;
 	const struct cgroup_limits lua = {
 	    .memory_bytes = (uint64_t)(ZYGOTE_BYTES + runs * one),
 	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
@@ -470,9 +475,9 @@ void server_limit_groups(const struct config *c)
 	    .processes = (uint64_t)runs + ZYGOTE_PROCESSES};
 	/* above what the browser's own watch allows, which tells why */
 	const struct cgroup_limits browser = {
-	    .memory_bytes = (uint64_t)(c->browser_max_memory +
-				       c->browser_max_memory / 4 +
-				       BROKER_BYTES),
+	    .memory_bytes =
+		(uint64_t)(c->browser_max_memory + c->browser_max_memory / 4 +
+			   BROKER_BYTES),
 	    .processes = (uint64_t)(c->browser_max_processes +
 				    c->browser_max_processes / 4)};
 
@@ -483,8 +488,7 @@ void server_limit_groups(const struct config *c)
 
 int server_start(struct server *srv, struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
-		 const char *browser_path,
-		 enum isolation_level require)
+		 const char *browser_path, enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
 
@@ -559,7 +563,8 @@ void server_fini(struct server *srv)
 	/* what the store answered at its end has asked it, by the runs */
 	spawner_free(srv->spawner);
 	browser_free(srv->browser);
-	thread_pool_free(srv->thread_pool); /* whoever waited for a job is gone */
+	thread_pool_free(
+	    srv->thread_pool); /* whoever waited for a job is gone */
 	event_done(srv->on_child);
 	if (srv->child_fd > 0)
 		close(srv->child_fd);

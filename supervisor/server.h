@@ -24,32 +24,35 @@ struct server {
 	struct catalogue *catalogue;
 	struct spawner *spawner;
 	struct isolation isolation;
-	enum isolation_level require; /* ISOLATION_NONE: none is required */
+	enum isolation_level require;	 /* ISOLATION_NONE: none is required */
 	struct thread_pool *thread_pool; /* for what would keep the loop away */
 	struct browser *browser;
 	struct store *store; /* NULL until server_runs() is first asked */
 	struct runs *runs;   /* likewise */
-	struct remote_run_lookup *looks; /* at runs of others, that are watched */
+	struct remote_run_lookup
+	    *looks; /* at runs of others, that are watched */
 	struct requestors requestors;
 	struct requestor *local; /* borrowed from them: whose uid is ours */
-	bool others;	/* it serves every local user, not LOCAL alone */
-	bool passing;	/* it ends soon: what waited elsewhere is left waiting */
+	bool others;  /* it serves every local user, not LOCAL alone */
+	bool passing; /* it ends soon: what waited elsewhere is left waiting */
 	bool with_client; /* it serves one on stdin, and ends when that goes */
 	bool programs_known; /* it is measured whether they can be caged */
 	bool told_ready;
-	bool opened;	/* the store has answered, whatever it said */
-	bool quiet;	/* runs are accepted and queued, but none is started */
+	bool opened;	 /* the store has answered, whatever it said */
+	bool quiet;	 /* runs are accepted and queued, but none is started */
 	bool recovering; /* the store looks for dead instances, or will again */
-	bool draining;	/* nor accepted: this instance is ending */
+	bool draining;	 /* nor accepted: this instance is ending */
 	struct daemon *daemon;
-	struct fair_queue turns; /* of all clients' messages */
+	struct fair_queue turns;       /* of all clients' messages */
 	struct fair_queue_flow chores; /* of nobody's: what is done in pieces */
-	struct fair_queue_turn telling; /* those in TO_TELL, that lists have changed */
+	struct fair_queue_turn
+	    telling; /* those in TO_TELL, that lists have changed */
 	TAILQ_HEAD(to_tell, session) to_tell;
-	struct fair_queue_turn logging; /* requestors, for USR1, from LOGGED on */
+	struct fair_queue_turn
+	    logging; /* requestors, for USR1, from LOGGED on */
 	struct requestor *logged;
 	LIST_HEAD(sessions, session) sessions; /* each is its connection's */
-	int child_fd; /* signalfd(2) */
+	int child_fd;			       /* signalfd(2) */
 	struct event *on_child, *on_store, *sweep, *sick, *minute;
 	char instance[ID_SIZE];
 	int exit_status;
@@ -69,8 +72,7 @@ struct server {
  */
 int server_start(struct server *srv, struct config *config,
 		 struct catalogue *catalogue, const char *worker_path,
-		 const char *browser_path,
-		 enum isolation_level require);
+		 const char *browser_path, enum isolation_level require);
 
 /* The templates that CONFIG names; a default folder may be missing. */
 struct catalogue *server_templates(const struct config *config,

@@ -27,7 +27,8 @@ static char *printed(const struct config *c)
 static int parse(struct config *c, const char *text)
 {
 	errmsg[0] = '\0';
-	return config_read_text(c, "f", text, strlen(text), errmsg, sizeof(errmsg));
+	return config_read_text(c, "f", text, strlen(text), errmsg,
+				sizeof(errmsg));
 }
 
 #endif

@@ -59,12 +59,11 @@ static int add(scmp_filter_ctx ctx, size_t i)
 {
 	unsigned long arg = denials[i].arg;
 	bool bits = denials[i].match == HAS_BITS;
-	struct scmp_arg_cmp cmp = {.arg = denials[i].match == FOURTH_IS_VALUE
-					      ? 3
-					      : 0,
-				   .op = bits ? SCMP_CMP_MASKED_EQ : SCMP_CMP_EQ,
-				   .datum_a = arg, /* the mask, of bits */
-				   .datum_b = arg};
+	struct scmp_arg_cmp cmp = {
+	    .arg = denials[i].match == FOURTH_IS_VALUE ? 3 : 0,
+	    .op = bits ? SCMP_CMP_MASKED_EQ : SCMP_CMP_EQ,
+	    .datum_a = arg, /* the mask, of bits */
+	    .datum_b = arg};
 
 	return seccomp_rule_add_array(
 	    ctx, SCMP_ACT_ERRNO((unsigned)denials[i].error), denials[i].call,

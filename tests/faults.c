@@ -60,7 +60,8 @@ static int fault(const char *request, const char *path)
 	n = syscall(SYS_read, fd, text, sizeof(text) - 1);
 	(void)syscall(SYS_close, fd);
 	text[n > 0 ? n : 0] = '\0';
-	for (const char *p = text; sscanf(p, "%31s %d %1023s%n", name, &err, part, &used) == 3;
+	for (const char *p = text;
+	     sscanf(p, "%31s %d %1023s%n", name, &err, part, &used) == 3;
 	     p += used) {
 		if (strcmp(name, request) != 0 || strstr(path, part) == NULL)
 			continue;
@@ -151,7 +152,8 @@ int mkostemp64(char *path, int flags)
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	static int halves; /* the last bytes of a disk take one half of a line */
+	static int
+	    halves; /* the last bytes of a disk take one half of a line */
 	int err = fault_of_fd("write", fd), half = 0;
 
 	if (err == 0 && n > 1)
@@ -183,15 +185,17 @@ int fsync(int fd)
 
 int fdatasync(int fd)
 {
-	return fails(fault_of_fd("fsync", fd)) ? -1
-					       : (int)syscall(SYS_fdatasync, fd);
+	return fails(fault_of_fd("fsync", fd))
+		   ? -1
+		   : (int)syscall(SYS_fdatasync, fd);
 }
 
 int rename(const char *from, const char *to)
 {
 	return fails(fault("rename", to))
 		   ? -1
-		   : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+		   : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to,
+				  0);
 }
 
 int mkdir(const char *path, mode_t mode)

@@ -27,7 +27,8 @@ static inline void first_error(struct diagnostics *f)
 		snprintf(errmsg, sizeof(errmsg), "%s#%s: %s", g->file,
 			 g->pointer != NULL ? g->pointer : "", g->text);
 	else
-		snprintf(errmsg, sizeof(errmsg), "%s", g != NULL ? g->text : "");
+		snprintf(errmsg, sizeof(errmsg), "%s",
+			 g != NULL ? g->text : "");
 }
 
 /* manifest_parse(), with its first error in why. */

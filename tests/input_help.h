@@ -26,12 +26,13 @@
 struct client {
 	struct session session;
 	const char *name;
-	bool has_push_stream, backlogged, deaf; /* deaf: nobody reads its routes */
-	struct json_object *asked;    /* the id of what it was asked last */
+	bool has_push_stream, backlogged,
+	    deaf;		   /* deaf: nobody reads its routes */
+	struct json_object *asked; /* the id of what it was asked last */
 };
 
 static struct server srv;
-static struct config config = {.state_dir = (char *)(uintptr_t)""};
+static struct config config = {.state_dir = (char *)(uintptr_t) ""};
 static struct store *no_store;
 static bool off;
 
@@ -99,7 +100,8 @@ static void client_begin(struct client *c, const char *name)
 	*c = (struct client){.name = name};
 	session_init(&c->session, &srv, requestors_of_uid(&it.all, 7), &ops, c);
 	c->session.greeted = c->session.initialized = true;
-	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) < 0)
+	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) <
+	    0)
 		abort();
 }
 
@@ -132,7 +134,8 @@ static void present(struct request *c, struct run *r)
 	request_result(c, json_object_new_object());
 }
 
-static struct request *call_of(struct client *c, const char *stream, const char *params)
+static struct request *call_of(struct client *c, const char *stream,
+			       const char *params)
 {
 	struct rpc_msg m;
 	char text[256];

@@ -51,7 +51,7 @@ struct trial {
 	/* SEQ 0: an artifact; NULL: those are answered, questions never */
 	void (*on_ask)(struct heard *h, uint32_t seq);
 	void (*on_drop)(struct heard *h, uint32_t seq);
-	bool quiet; /* questions and steps are left out of the line */
+	bool quiet;	      /* questions and steps are left out of the line */
 	void (*before)(void); /* in the worker */
 };
 
@@ -66,11 +66,11 @@ static const struct usual usual;
 /* One worker as we hear it. */
 struct heard {
 	struct buf line;
-	struct buf body;	/* of the message under way */
-	struct msg about;	/* the message; what it points to is gone */
-	uint64_t missing;	/* bytes of the body */
-	bool shown;		/* is the body? */
-	uint32_t last;		/* question */
+	struct buf body;	   /* of the message under way */
+	struct msg about;	   /* the message; what it points to is gone */
+	uint64_t missing;	   /* bytes of the body */
+	bool shown;		   /* is the body? */
+	uint32_t last;		   /* question */
 	uint32_t asked[ASKED_MAX]; /* without an answer */
 	size_t n_asked, total;
 	struct trial t;
@@ -245,7 +245,7 @@ static void kept(struct heard *h)
 	else
 		answer(h, 0, !h->t.refuse,
 		       h->t.refuse ? "STORE_UNAVAILABLE the disk is full"
-				    : "art_1");
+				   : "art_1");
 }
 
 static void body_done(struct heard *h)
@@ -292,14 +292,14 @@ static void body_begins(struct heard *h, const struct msg *m, uint64_t total,
 	else if (m->type == MSG_CALL)
 		say(h, "call/%.*s:", STR(m->call.tool));
 	else if (m->type == MSG_INPUT)
-		say(h, m->input.kind == MSG_INPUT_ELICIT ? "elicit:"
-							 : "sample:");
+		say(h,
+		    m->input.kind == MSG_INPUT_ELICIT ? "elicit:" : "sample:");
 	else if (m->type == MSG_ARTIFACT)
 		say(h, "@%.*s:%.*s:", STR(m->artifact.name),
 		    STR(m->artifact.mime_type));
 	else
-		say(h, m->result.kind == MSG_RESULT_REPLY ? "REPLY:"
-							  : "VALUE:");
+		say(h,
+		    m->result.kind == MSG_RESULT_REPLY ? "REPLY:" : "VALUE:");
 	body_part(h, head);
 }
 
@@ -452,7 +452,10 @@ struct table {
 	size_t n;
 };
 
-#define TABLE(t) {(t), ARRAY_LEN(t)}
+#define TABLE(t)                                                               \
+	{                                                                      \
+		(t), ARRAY_LEN(t)                                              \
+	}
 
 static struct sock_fprog cage;
 

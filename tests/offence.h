@@ -28,7 +28,9 @@ static inline const char *offence(const void *bytes, size_t len)
 	memcpy(copy + 1, bytes, len);
 	rc = msg_get(&m, copy + 1, len, &errmsg);
 	free(copy);
-	return rc == 0 ? "accepted" : rc == -EBADMSG && errmsg ? errmsg : "no reason";
+	return rc == 0			  ? "accepted"
+	       : rc == -EBADMSG && errmsg ? errmsg
+					  : "no reason";
 }
 
 #endif

@@ -23,7 +23,8 @@
 static pid_t rogue_birth(int fd, void (*misbehave)(void))
 {
 	pid_t parent = getppid();
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+	pid_t pid =
+	    (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
 
 	if (pid != 0)
 		return pid;
@@ -61,18 +62,22 @@ static bool rogue_order(struct zygote_proto_request *order, int *fd)
 /* The zygote's life, until the supervisor's ends. */
 static int rogue_serve(void (*misbehave)(void))
 {
-	struct zygote_proto_event note = {.type = ZYGOTE_PROTO_REPORT, .guards = 0xffff};
+	struct zygote_proto_event note = {.type = ZYGOTE_PROTO_REPORT,
+					  .guards = 0xffff};
 	struct zygote_proto_request order;
 	int fd;
 
-	if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+	if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) <
+	    0)
 		return EXIT_FAILURE;
 	while (rogue_order(&order, &fd)) {
-		note = (struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
-					  .seq = order.seq,
-					  .pid = rogue_birth(fd, misbehave)};
+		note = (struct zygote_proto_event){
+		    .type = ZYGOTE_PROTO_SPAWNED,
+		    .seq = order.seq,
+		    .pid = rogue_birth(fd, misbehave)};
 		close(fd);
-		if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note), MSG_NOSIGNAL) < 0)
+		if (send(ZYGOTE_PROTO_CONTROL_FD, &note, sizeof(note),
+			 MSG_NOSIGNAL) < 0)
 			break;
 	}
 	return EXIT_SUCCESS;

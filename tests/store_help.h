@@ -146,9 +146,8 @@ __attribute__((unused)) static bool help_exists(const char *dir,
 }
 
 /* DIR/NAME with TEXT in it. */
-__attribute__((unused)) static char *help_file(const char *dir,
-					       const char *name,
-					       const char *text)
+__attribute__((unused)) static char *
+help_file(const char *dir, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	FILE *f = fopen(path, "we");

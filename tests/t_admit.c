@@ -87,7 +87,8 @@ static void test_queue(void)
 	refused(&r, "QUEUE_FULL", "max_queued_runs", "a full queue");
 	tool_error_fini(&r);
 	ask.starts = true;
-	ok(admission_check_run(&ask, d, &r), "what starts at once need not wait");
+	ok(admission_check_run(&ask, d, &r),
+	   "what starts at once need not wait");
 
 	configure("[limits]\nmax_queued_runs = 100\n"
 		  "[requestor \"d\"]\nuid = 4\nmax_queued_runs = 2\n");
@@ -148,9 +149,9 @@ static void test_silence(void)
 
 	for (size_t i = 0; i < sizeof(all_cases) / sizeof(all_cases[0]); i++) {
 		char *idle = told(all_cases[i].mine, all_cases[i].bytes, 0, 0);
-		char *busy = told(all_cases[i].mine, all_cases[i].bytes,
-				  all_cases[i].theirs,
-				  all_cases[i].their_bytes);
+		char *busy =
+		    told(all_cases[i].mine, all_cases[i].bytes,
+			 all_cases[i].theirs, all_cases[i].their_bytes);
 
 		ok(idle != NULL && strstr(idle, "QUEUE_FULL") != NULL,
 		   "a full queue of %s", all_cases[i].what);
@@ -159,7 +160,8 @@ static void test_silence(void)
 		free(busy);
 	}
 	for (int64_t theirs = 1; theirs <= 800; theirs++)
-		steps += admission_share(800, theirs) != admission_share(800, theirs - 1);
+		steps += admission_share(800, theirs) !=
+			 admission_share(800, theirs - 1);
 	ok(steps <= 32, "of 800 others' runs a share tells %d steps", steps);
 }
 
@@ -174,13 +176,15 @@ static void test_bytes(void)
 	a = requestors_of_uid(&all, 1);
 	b = requestors_of_uid(&all, 2);
 	wait_one(a, 230ll << 20);
-	ok(!admission_check_run(&ask, a, &r), "memory for inputs is shared likewise");
+	ok(!admission_check_run(&ask, a, &r),
+	   "memory for inputs is shared likewise");
 	is_str(json_member_str(r.details, "limit"), "queued_bytes",
 	       "and says so");
 	tool_error_fini(&r);
 	ok(admission_check_run(&ask, b, &r), "another has room");
 	ask.bytes = 100ull << 20;
-	ok(!admission_check_run(&ask, b, &r), "but not for inputs larger than that");
+	ok(!admission_check_run(&ask, b, &r),
+	   "but not for inputs larger than that");
 	tool_error_fini(&r);
 }
 

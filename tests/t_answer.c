@@ -15,11 +15,11 @@
 #define MAX (2u << 20)
 #define LONG (200u << 10) /* of a result; nothing of it but the level is long */
 
-#define VIEW_HEAD                                                              \
-	"{\"runId\":\"" ID "\",\"templateId\":\"t\",\"status\":\"succeeded\","      \
-	"\"steps\":[{\"name\":\"a\",\"status\":\"succeeded\"},{\"name\":\"b\","     \
-	"\"status\":\"failed\",\"error\":{\"code\":\"NO_LUCK\",\"message\":"        \
-	"\"bad day\"}}],\"artifacts\":[{\"artifactId\":\"art_b\",\"size\":2,"       \
+#define VIEW_HEAD                                                               \
+	"{\"runId\":\"" ID "\",\"templateId\":\"t\",\"status\":\"succeeded\","  \
+	"\"steps\":[{\"name\":\"a\",\"status\":\"succeeded\"},{\"name\":\"b\"," \
+	"\"status\":\"failed\",\"error\":{\"code\":\"NO_LUCK\",\"message\":"    \
+	"\"bad day\"}}],\"artifacts\":[{\"artifactId\":\"art_b\",\"size\":2,"   \
 	"\"name\":\"f\",\"mimeType\":\"text/plain\"}],\"result\":"
 
 #define OF(what, how, ...)                                                     \
@@ -36,66 +36,58 @@ static const struct {
 	const char *items, *structured;
 	bool is_error;
 } cases[] = {
-    {"an output", OF(OUTPUT, SUCCEEDED),
-     MCP_2025_11_25, "{\"n\":1}", "tl", "{\"n\":1}", false},
-    {"in a revision without links",
-     OF(OUTPUT, SUCCEEDED), MCP_2025_03_26,
+    {"an output", OF(OUTPUT, SUCCEEDED), MCP_2025_11_25, "{\"n\":1}", "tl",
+     "{\"n\":1}", false},
+    {"in a revision without links", OF(OUTPUT, SUCCEEDED), MCP_2025_03_26,
      "{\"n\":1}", "tt", NULL, false},
-    {"an output that is no object",
-     OF(OUTPUT, SUCCEEDED), MCP_2025_11_25,
+    {"an output that is no object", OF(OUTPUT, SUCCEEDED), MCP_2025_11_25,
      "[1]", "tl", NULL, false},
-    {"a partial success",
-     OF(OUTPUT, PARTIAL_SUCCESS),
-     MCP_2025_06_18, "{\"n\":1}", "ttl", "{\"n\":1}", false},
-    {"a long output, once",
-     OF(OUTPUT, SUCCEEDED, .level = 1),
-     MCP_2025_11_25, NULL, "ttll", "{\"s\":\"xxx", false},
-    {"a long output, linked to",
-     OF(OUTPUT, SUCCEEDED, .level = 2),
+    {"a partial success", OF(OUTPUT, PARTIAL_SUCCESS), MCP_2025_06_18,
+     "{\"n\":1}", "ttl", "{\"n\":1}", false},
+    {"a long output, once", OF(OUTPUT, SUCCEEDED, .level = 1), MCP_2025_11_25,
+     NULL, "ttll", "{\"s\":\"xxx", false},
+    {"a long output, linked to", OF(OUTPUT, SUCCEEDED, .level = 2),
      MCP_2025_11_25, NULL, "ttll",
      "{\"runId\":\"" ID "\",\"status\":\"succeeded\",\"mode\":\"link\","
-     "\"resultUri\":\"paddock://runs/" ID "/result\"", false},
-    {"a long output as text alone",
-     OF(OUTPUT, SUCCEEDED, .level = 1),
+     "\"resultUri\":\"paddock://runs/" ID "/result\"",
+     false},
+    {"a long output as text alone", OF(OUTPUT, SUCCEEDED, .level = 1),
      MCP_2024_11_05, NULL, "ttt", NULL, false},
-    {"a view", OF(VIEW, SUCCEEDED),
+    {"a view", OF(VIEW, SUCCEEDED), MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}",
+     false},
+    {"of a failed run", OF(VIEW, FAILED), MCP_2025_11_25, "7", "tl",
+     VIEW_HEAD "7}", true},
+    {"of one that is asked about", OF(VIEW, FAILED, .looked_up = true),
      MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", false},
-    {"of a failed run", OF(VIEW, FAILED),
-     MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", true},
-    {"of one that is asked about",
-     OF(VIEW, FAILED, .looked_up = true),
-     MCP_2025_11_25, "7", "tl", VIEW_HEAD "7}", false},
-    {"a view again",
-     OF(VIEW, SUCCEEDED, .deduplicated = true),
-     MCP_2025_11_25, "7", "tl", VIEW_HEAD "7,\"deduplicated\":true}", false},
-    {"a long view, once",
-     OF(VIEW, SUCCEEDED, .level = 1),
-     MCP_2025_11_25, NULL, "ttll", VIEW_HEAD "{\"s\":\"xxx", false},
-    {"a long view without its result",
-     OF(VIEW, SUCCEEDED, .level = 2),
-     MCP_2025_11_25, NULL, "ttll",
-     "{\"runId\":\"" ID "\",\"templateId\":\"t\"", false},
-    {"a reply", OF(REPLY, SUCCEEDED),
-     MCP_2025_11_25, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl",
-     NULL, false},
+    {"a view again", OF(VIEW, SUCCEEDED, .deduplicated = true), MCP_2025_11_25,
+     "7", "tl", VIEW_HEAD "7,\"deduplicated\":true}", false},
+    {"a long view, once", OF(VIEW, SUCCEEDED, .level = 1), MCP_2025_11_25, NULL,
+     "ttll", VIEW_HEAD "{\"s\":\"xxx", false},
+    {"a long view without its result", OF(VIEW, SUCCEEDED, .level = 2),
+     MCP_2025_11_25, NULL, "ttll", "{\"runId\":\"" ID "\",\"templateId\":\"t\"",
+     false},
+    {"a reply", OF(REPLY, SUCCEEDED), MCP_2025_11_25,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl", NULL, false},
     {"a reply of content alone, of a tool that promises more",
-     OF(REPLY, SUCCEEDED, .promised = true),
-     MCP_2025_11_25, "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl",
+     OF(REPLY, SUCCEEDED, .promised = true), MCP_2025_11_25,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "tl",
      "{\"runId\":\"" ID "\",\"status\":\"succeeded\",\"mode\":\"content\"}",
      false},
-    {"a reply with an error, unchecked",
-     OF(REPLY, FAILED, .promised = true),
+    {"a reply with an error, unchecked", OF(REPLY, FAILED, .promised = true),
      MCP_2025_11_25,
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"isError\":true,"
-     "\"structuredContent\":{\"n\":1}}", "ttl", NULL, true},
-    {"the same of a tool that promises nothing",
-     OF(REPLY, FAILED), MCP_2025_11_25,
+     "\"structuredContent\":{\"n\":1}}",
+     "ttl", NULL, true},
+    {"the same of a tool that promises nothing", OF(REPLY, FAILED),
+     MCP_2025_11_25,
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],\"isError\":true,"
-     "\"structuredContent\":{\"n\":1}}", "tl", "{\"n\":1}", true},
-    {"a reply that links to an artifact itself",
-     OF(REPLY, SUCCEEDED), MCP_2025_11_25,
+     "\"structuredContent\":{\"n\":1}}",
+     "tl", "{\"n\":1}", true},
+    {"a reply that links to an artifact itself", OF(REPLY, SUCCEEDED),
+     MCP_2025_11_25,
      "{\"content\":[{\"type\":\"resource_link\",\"name\":\"mine\",\"uri\":"
-     "\"paddock://runs/" ID "/artifacts/art_b\"}]}", "l", NULL, false},
+     "\"paddock://runs/" ID "/artifacts/art_b\"}]}",
+     "l", NULL, false},
 };
 
 static char *long_result(void)
@@ -124,8 +116,8 @@ static void items_of(char *out, struct json_object *content)
 
 static void check(size_t i)
 {
-	char *result = cases[i].result != NULL ? xstrdup(cases[i].result)
-					       : long_result();
+	char *result =
+	    cases[i].result != NULL ? xstrdup(cases[i].result) : long_result();
 	char *view = xasprintf("%s%s}", VIEW_HEAD, result), items[16];
 	struct run_result_source a = cases[i].a;
 	struct json_object *r, *structured;
@@ -156,9 +148,12 @@ static void check(size_t i)
 /* What is surely too long is not even tried at the levels below. */
 static void check_least(void)
 {
-	char *result = long_result(), *view = xasprintf("%s%s}", VIEW_HEAD, result);
-	struct run_result_source a = {.id = ID, .form = STORE_TASK_OUTPUT,
-				  .status = STORE_SUCCEEDED, .view = view};
+	char *result = long_result(),
+	     *view = xasprintf("%s%s}", VIEW_HEAD, result);
+	struct run_result_source a = {.id = ID,
+				      .form = STORE_TASK_OUTPUT,
+				      .status = STORE_SUCCEEDED,
+				      .view = view};
 	static const struct {
 		size_t max;
 		const char *begins;

@@ -126,7 +126,8 @@ static void check_refused(void)
 	audit_refused(&alice, longer, longest, "X");
 	snprintf(want, sizeof(want),
 		 "{\"event\":\"refused\",\"requestor\":\"uid:1000\","
-		 "\"id\":\"%s\",\"errorCode\":\"X\"}", longest);
+		 "\"id\":\"%s\",\"errorCode\":\"X\"}",
+		 longest);
 	is_entry(want, "and what is too long for a name");
 	audit_refused(&alice, "a\n{\"event\":\"run_created\"}", "\"\x7f\x1b[2J",
 		      "X");
@@ -145,7 +146,8 @@ static void check_files(void)
 	snprintf(rotated, sizeof(rotated), "%s.1", path);
 	snprintf(nowhere, sizeof(nowhere), "%s/none/audit", dir);
 	audit_refused(&alice, NULL, NULL, "EARLY");
-	is_int(access(path, F_OK), -1, "before it is opened nothing is written");
+	is_int(access(path, F_OK), -1,
+	       "before it is opened nothing is written");
 	is_int(audit_open(path), 0, "a file is made");
 	umask(old);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640,
@@ -153,8 +155,10 @@ static void check_files(void)
 	audit_refused(&alice, NULL, NULL, "ONE");
 	is_int(rename(path, rotated), 0, "it is renamed");
 	audit_refused(&alice, NULL, NULL, "TWO");
-	is_int(access(path, F_OK), -1, "until it is reopened the old one is used");
-	is_int(audit_open(nowhere), -ENOENT, "a file that cannot be is an error");
+	is_int(access(path, F_OK), -1,
+	       "until it is reopened the old one is used");
+	is_int(audit_open(nowhere), -ENOENT,
+	       "a file that cannot be is an error");
 	audit_refused(&alice, NULL, NULL, "THREE");
 	is_int(access(path, F_OK), -1, "and the old one still in use");
 	is_int(audit_open(path), 0, "it is made anew");

@@ -187,7 +187,10 @@ static void test_log_lines(const char *path)
 		  "no control character passes");
 	is_logged(path, "caf\xC3\xA9",
 		  "level=info part=test msg=\"caf\xC3\xA9\"\n", "UTF-8 passes");
-	is_logged(path, "a\xC2\x9B" "31m\xE2\x80\xAE" "b\xF3\xA0\x81\x81\xFF",
+	is_logged(path,
+		  "a\xC2\x9B"
+		  "31m\xE2\x80\xAE"
+		  "b\xF3\xA0\x81\x81\xFF",
 		  "level=info part=test msg=\"a?31m?b??\"\n",
 		  "nor C1, nor what turns or hides, nor what is no UTF-8");
 	is_logged(path, "%s%n%d", "level=info part=test msg=\"%s%n%d\"\n",
@@ -195,8 +198,7 @@ static void test_log_lines(const char *path)
 	is_logged(path, "a\" status=\"forged",
 		  "level=info part=test msg=\"a\\\" status=\\\"forged\"\n",
 		  "a quote ends no value");
-	is_logged(path, "C:\\",
-		  "level=info part=test msg=\"C:\\\\\"\n",
+	is_logged(path, "C:\\", "level=info part=test msg=\"C:\\\\\"\n",
 		  "nor does a backslash escape what does");
 }
 

@@ -102,10 +102,10 @@ static void test_place(void)
 		const char *text;
 		size_t at, line, column;
 	} places[] = {
-	    {"", 0, 1, 1},	       {"abc", 3, 1, 4},
-	    {"a\nb", 1, 1, 2},	       {"a\nb", 2, 2, 1},
-	    {"\n\n\n", 3, 4, 1},      {"\xC3\xA9z", 2, 1, 2},
-	    {"\x80\x80z", 2, 1, 3},    {"ab\n\xE2\x82\xACz\xFFz", 8, 2, 4},
+	    {"", 0, 1, 1},	    {"abc", 3, 1, 4},
+	    {"a\nb", 1, 1, 2},	    {"a\nb", 2, 2, 1},
+	    {"\n\n\n", 3, 4, 1},    {"\xC3\xA9z", 2, 1, 2},
+	    {"\x80\x80z", 2, 1, 3}, {"ab\n\xE2\x82\xACz\xFFz", 8, 2, 4},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -119,8 +119,8 @@ static void test_place(void)
 
 static void test_utf8_put(void)
 {
-	static const uint32_t chars[] = {0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF,
-					 0x10000, 0x10FFFF};
+	static const uint32_t chars[] = {0,	0x7F,	0x80,	 0x7FF,
+					 0x800, 0xFFFF, 0x10000, 0x10FFFF};
 	static const char want[] = "\0\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80"
 				   "\xEF\xBF\xBF\xF0\x90\x80\x80"
 				   "\xF4\x8F\xBF\xBF";

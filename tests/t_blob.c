@@ -32,8 +32,10 @@ static void test_finish(const char *dir)
 		struct stat st = {0};
 
 		for (const char *p = sums[i].text; *p != '\0'; p++)
-			is_int(artifact_file_write(b, p, 1), 0, "a piece is written");
-		is_int(artifact_file_size(b), strlen(sums[i].text), "and counted");
+			is_int(artifact_file_write(b, p, 1), 0,
+			       "a piece is written");
+		is_int(artifact_file_size(b), strlen(sums[i].text),
+		       "and counted");
 		path = artifact_file_finish(b, hex);
 		is_str(hex, sums[i].sha256, "the digest is SHA-256 in hex");
 		want = xasprintf("%s/artifacts/tmp/inst_a.", dir);
@@ -61,7 +63,8 @@ static void test_large(const char *dir)
 	for (int i = 0; i < 64; i++)
 		rc |= artifact_file_write(b, block, sizeof(block));
 	is_int(rc, 0, "4 MiB are written");
-	is_int(artifact_file_size(b), 64 * (int64_t)sizeof(block), "and counted");
+	is_int(artifact_file_size(b), 64 * (int64_t)sizeof(block),
+	       "and counted");
 	ok(!tmp_empty(dir), "while it grows, it is a file");
 	artifact_file_free(b);
 	ok(tmp_empty(dir), "which goes with the blob");
@@ -81,11 +84,14 @@ static void test_full(const char *dir)
 	small = was;
 	small.rlim_cur = 10000;
 	setrlimit(RLIMIT_FSIZE, &small);
-	is_int(artifact_file_write(b, block, sizeof(block)), 0, "there is room");
-	is_int(artifact_file_write(b, block, sizeof(block)), -EFBIG, "there is none");
+	is_int(artifact_file_write(b, block, sizeof(block)), 0,
+	       "there is room");
+	is_int(artifact_file_write(b, block, sizeof(block)), -EFBIG,
+	       "there is none");
 	setrlimit(RLIMIT_FSIZE, &was);
 	is_int(artifact_file_write(b, block, 1), -EFBIG, "a failure stays");
-	is_int(artifact_file_size(b), sizeof(block), "what failed is not counted");
+	is_int(artifact_file_size(b), sizeof(block),
+	       "what failed is not counted");
 	ok(artifact_file_finish(b, hex) == NULL && errno == EFBIG,
 	   "and cannot be finished");
 	ok(tmp_empty(dir), "the file is gone");

@@ -24,8 +24,8 @@ static const struct {
      "the operator: default_timeout_ms in [limits], or the template's author: "
      "limits.maxTimeoutMs, up to the server's max_run_timeout_ms",
      "the default"},
-    {5000, 600, 0, 1000, 0, 1000, "the operator: max_run_timeout_ms in [limits]",
-     "the server's"},
+    {5000, 600, 0, 1000, 0, 1000,
+     "the operator: max_run_timeout_ms in [limits]", "the server's"},
     {TEMPLATE_UNSAID, 6000, 0, 1000, 0, 1000,
      "the operator: max_run_timeout_ms in [limits]", "a default over it"},
     {500, 600, 400, 1000, 0, 400,
@@ -45,7 +45,8 @@ static void effective(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct config *c = config_new(0);
-		struct template t = {.limits = {.timeout_ms = cases[i].manifest}};
+		struct template t = {
+		    .limits = {.timeout_ms = cases[i].manifest}};
 		struct run r = {.requestor = &alice, .template = &t};
 		char *who;
 
@@ -55,7 +56,8 @@ static void effective(void)
 		limits_set(&r, c, cases[i].wish);
 		who = limits_who_can_raise(&r, LIMIT_TIMEOUT);
 		is_int(r.limits.timeout_ms, cases[i].want, "%s", cases[i].name);
-		is_str(who, cases[i].who, "%s: who can raise it", cases[i].name);
+		is_str(who, cases[i].who, "%s: who can raise it",
+		       cases[i].name);
 		free(who);
 		config_free(c);
 	}
@@ -74,13 +76,15 @@ static void views(void)
 	section.max_memory_bytes = 4096;
 	all = limits_preview(&t, &alice, c);
 	is_int(json_object_object_length(all), LIMITS, "each limit is shown");
-	is_str(json_text(json_member(all, "maxTimeoutMs"), NULL),
-	       "{\"allowed\":500,\"unit\":\"ms\",\"setBy\":\"manifest\","
-	       "\"whoCanRaise\":\"the template's author: limits.maxTimeoutMs, up "
-	       "to the server's max_run_timeout_ms\"}",
-	       "how much, and who can raise it");
+	is_str(
+	    json_text(json_member(all, "maxTimeoutMs"), NULL),
+	    "{\"allowed\":500,\"unit\":\"ms\",\"setBy\":\"manifest\","
+	    "\"whoCanRaise\":\"the template's author: limits.maxTimeoutMs, up "
+	    "to the server's max_run_timeout_ms\"}",
+	    "how much, and who can raise it");
 	o = json_member(all, "maxMemoryBytes");
-	is_str(json_member_str(o, "setBy"), "requestor \"alice\": max_memory_bytes",
+	is_str(json_member_str(o, "setBy"),
+	       "requestor \"alice\": max_memory_bytes",
 	       "the requestor's section");
 	o = json_member(all, "maxCpuMs");
 	is_str(json_member_str(o, "setBy"), "server: max_cpu_ms",
@@ -129,17 +133,19 @@ static void corrects(void)
 	struct json_object *d;
 
 	limits_set(&r, c, 0);
-	json_parse(&d, "{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
-		       "\"unit\":\"years\",\"whoCanRaise\":\"you\"}",
+	json_parse(&d,
+		   "{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
+		   "\"unit\":\"years\",\"whoCanRaise\":\"you\"}",
 		   strlen("{\"limit\":\"cpu\",\"used\":501,\"allowed\":1e9,"
 			  "\"unit\":\"years\",\"whoCanRaise\":\"you\"}"),
 		   NULL);
 	limits_correct(&r, d);
-	is_str(json_text(d, NULL),
-	       "{\"limit\":\"cpu\",\"used\":501,\"allowed\":500,\"unit\":\"ms\","
-	       "\"whoCanRaise\":\"the template's author: limits.maxCpuMs, up to "
-	       "the server's max_cpu_ms\"}",
-	       "what a worker says of a limit is put right");
+	is_str(
+	    json_text(d, NULL),
+	    "{\"limit\":\"cpu\",\"used\":501,\"allowed\":500,\"unit\":\"ms\","
+	    "\"whoCanRaise\":\"the template's author: limits.maxCpuMs, up to "
+	    "the server's max_cpu_ms\"}",
+	    "what a worker says of a limit is put right");
 	json_object_object_add(d, "limit", json_object_new_string("patience"));
 	json_object_object_add(d, "unit", json_object_new_string("days"));
 	limits_correct(&r, d);
@@ -163,8 +169,8 @@ static void meets(void)
 	limits_hit(&r, LIMIT_CPU, 600);
 	list = limits_hit_details(&r);
 	is_int(json_object_array_length(list), 1, "one limit is met");
-	is_int(json_object_get_int64(json_member(
-		   json_object_array_get_idx(list, 0), "used")),
+	is_int(json_object_get_int64(
+		   json_member(json_object_array_get_idx(list, 0), "used")),
 	       700, "by the most that was wanted of it");
 	json_object_put(list);
 	config_free(c);

@@ -41,7 +41,7 @@ static void on_done(void *arg, const struct browser_rpc_answer *a)
 }
 
 static struct browser_rpc_call *ask(const char *who, const char *tool,
-			       const char *body)
+				    const char *body)
 {
 	struct json_object *o = NULL;
 	struct browser_rpc_call *c;

@@ -120,8 +120,8 @@ static int read_memory(void)
 	char byte;
 	struct iovec own = {&byte, 1}, other = {&byte, 1};
 
-	return result(syscall(SYS_process_vm_readv, sibling, &own, 1L, &other,
-			      1L, 0L));
+	return result(
+	    syscall(SYS_process_vm_readv, sibling, &own, 1L, &other, 1L, 0L));
 }
 
 static int take_descriptor(void)
@@ -153,8 +153,8 @@ static int new_namespace(void)
 
 static int clone_namespace(void)
 {
-	long pid = syscall(SYS_clone, (long)(CLONE_NEWUSER | SIGCHLD), 0L, 0L,
-			   0L, 0L);
+	long pid =
+	    syscall(SYS_clone, (long)(CLONE_NEWUSER | SIGCHLD), 0L, 0L, 0L, 0L);
 
 	if (pid == 0)
 		_exit(0);
@@ -184,8 +184,7 @@ static int connect_tcp(void)
 
 	if (fd < 0)
 		return errno;
-	return connect(fd, (void *)&to, sizeof(to)) == 0 ||
-		       errno == EINPROGRESS
+	return connect(fd, (void *)&to, sizeof(to)) == 0 || errno == EINPROGRESS
 		   ? 0
 		   : errno;
 }
@@ -332,7 +331,8 @@ static int enter(bool names)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
-	return names ? browser_sandbox_enter_names() : browser_sandbox_enter(&c, &step);
+	return names ? browser_sandbox_enter_names()
+		     : browser_sandbox_enter(&c, &step);
 }
 
 static int outcome(bool names, int (*act)(void))

@@ -262,7 +262,8 @@ static void shipped(void)
 	struct catalogue *c = catalogue_load(dirs, 1);
 
 	for (size_t i = 0; i < c->n_problems; i++)
-		printf("# %s: %s\n", c->problems[i].path, c->problems[i].errmsg);
+		printf("# %s: %s\n", c->problems[i].path,
+		       c->problems[i].errmsg);
 	is_int(c->n_problems, 0, "every shipped template is good");
 	ok(c->n > 0, "there are some");
 	catalogue_free(c);

@@ -15,8 +15,10 @@
 #include "supervisor/spawn/cgroup_private.h"
 #include "tests/tap.h"
 
-#define V2 "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
-#define NOISE "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n25 22 0:5 / /proc rw - proc proc rw\n"
+#define V2                                                                     \
+	"30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define NOISE                                                                  \
+	"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n25 22 0:5 / /proc rw - proc proc rw\n"
 #define MIB (1u << 20)
 
 static const struct {
@@ -25,9 +27,8 @@ static const struct {
 } cases[] = {
     {"version 2", "0::/user.slice/session-1.scope\n", NOISE V2, "", "",
      "/sys/fs/cgroup/user.slice/session-1.scope", "/sys/fs/cgroup"},
-    {"a service with its own folder", "0::/system.slice/paddockd.service\n",
-     V2, "", "", "/sys/fs/cgroup/system.slice/paddockd.service",
-     "/sys/fs/cgroup"},
+    {"a service with its own folder", "0::/system.slice/paddockd.service\n", V2,
+     "", "", "/sys/fs/cgroup/system.slice/paddockd.service", "/sys/fs/cgroup"},
     {"a container's namespace", "0::/\n", V2, "", "", "/sys/fs/cgroup",
      "/sys/fs/cgroup"},
     {"version 1",
@@ -39,8 +40,8 @@ static const struct {
      "35 31 0:32 / /sys/fs/cgroup/memory rw shared:1 master:2 - cgroup cgroup rw,memory\n"
      "39 31 0:36 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
      "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
-     "/sys/fs/cgroup/memory/m", "/sys/fs/cgroup/pids",
-     "/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified"},
+     "/sys/fs/cgroup/memory/m", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/unified",
+     "/sys/fs/cgroup/unified"},
     {"a part of the tree, as a container is given it",
      "4:memory:/docker/c1/in\n",
      "35 31 0:32 /docker/c1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
@@ -75,8 +76,8 @@ static void finds(void)
 		struct cgroup_home h;
 
 		cgroup_find(cases[i].self, cases[i].mounts, &h);
-		is_str(text(h.own[CGROUP_MEMORY]), cases[i].memory, "%s: memory",
-		       cases[i].name);
+		is_str(text(h.own[CGROUP_MEMORY]), cases[i].memory,
+		       "%s: memory", cases[i].name);
 		is_str(text(h.own[CGROUP_PIDS]), cases[i].pids, "%s: pids",
 		       cases[i].name);
 		is_str(text(h.own[CGROUP_UNIFIED]), cases[i].unified,
@@ -185,9 +186,9 @@ static long long fair_share(const char *name)
 static bool is_in(const char *name, pid_t pid)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
-	char *path = xasprintf("%s/%s/cgroup.procs",
-			       cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED],
-			       name);
+	char *path =
+	    xasprintf("%s/%s/cgroup.procs",
+		      cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED], name);
 	bool is = read_number(path) == pid;
 
 	free(path);
@@ -277,7 +278,8 @@ static void live(void)
 		; /* its children are not ours: none */
 	cgroup_remove();
 	cgroup_init();
-	is_int(cgroup_version() != CGROUP_NONE, 1, "all was removed, and comes back");
+	is_int(cgroup_version() != CGROUP_NONE, 1,
+	       "all was removed, and comes back");
 	cgroup_remove();
 }
 

@@ -27,8 +27,8 @@ static const char schema_text[] =
 
 static const struct {
 	const char *words[4];
-	const char *want; /* the inputs as JSON; NULL: refused */
-	const char *errmsg;  /* part of the sentence */
+	const char *want;   /* the inputs as JSON; NULL: refused */
+	const char *errmsg; /* part of the sentence */
 	const char *name;
 } cases[] = {
     {{"n=5"}, "{\"n\":5}", NULL, "an integer is a number"},
@@ -40,10 +40,17 @@ static const struct {
     {{"s=\"q\""}, "{\"s\":\"\\\"q\\\"\"}", NULL, "quotes are part of a text"},
     {{"s=@@home"}, "{\"s\":\"@home\"}", NULL, "@@ begins a text with @"},
     {{"b=true"}, "{\"b\":true}", NULL, "true is a boolean"},
-    {{"list=[\"a\",\"b\"]"}, "{\"list\":[\"a\",\"b\"]}", NULL, "a list as JSON"},
-    {{"list=a", "list=b"}, "{\"list\":[\"a\",\"b\"]}", NULL,
+    {{"list=[\"a\",\"b\"]"},
+     "{\"list\":[\"a\",\"b\"]}",
+     NULL,
+     "a list as JSON"},
+    {{"list=a", "list=b"},
+     "{\"list\":[\"a\",\"b\"]}",
+     NULL,
      "a list element by element"},
-    {{"ports=80", "ports=443"}, "{\"ports\":[80,443]}", NULL,
+    {{"ports=80", "ports=443"},
+     "{\"ports\":[80,443]}",
+     NULL,
      "elements are typed, through a $ref"},
     {{"o={\"deep\":1}"}, "{\"o\":{\"deep\":1}}", NULL, "an object as JSON"},
     {{"o.deep=1"}, "{\"o\":{\"deep\":1}}", NULL, "dots lead into an object"},
@@ -51,11 +58,16 @@ static const struct {
     {{"a.b=1"}, "{\"a.b\":\"1\"}", NULL, "unless the key itself has a dot"},
     {{"either=1"}, "{\"either\":1}", NULL, "the number wins over the text"},
     {{"either=one"}, "{\"either\":\"one\"}", NULL, "else it is a text"},
-    {{"either=1.5"}, "{\"either\":\"1.5\"}", NULL,
+    {{"either=1.5"},
+     "{\"either\":\"1.5\"}",
+     NULL,
      "a number of the wrong kind is a text where that may be"},
     {{"branch=3"}, "{\"branch\":3}", NULL, "anyOf's types count together"},
     {{"branch=null"}, "{\"branch\":null}", NULL, "null as well"},
-    {{"mode=fast"}, "{\"mode\":\"fast\"}", NULL, "an enum's values say its type"},
+    {{"mode=fast"},
+     "{\"mode\":\"fast\"}",
+     NULL,
+     "an enum's values say its type"},
     {{"level=2"}, "{\"level\":2}", NULL, "also where they are numbers"},
     {{"port=8080"}, "{\"port\":8080}", NULL, "a $ref is followed"},
     {{"any=5"}, "{\"any\":5}", NULL, "JSON where the schema does not say"},
@@ -71,12 +83,17 @@ static const struct {
     {{"o=[]"}, NULL, "o has to be a JSON object", "a list is no object"},
     {{"ports=http"}, NULL, "ports has to be an integer", "a wrong element"},
     {{"any:=nope"}, NULL, "any is not JSON", ":= refuses what is not JSON"},
-    {{"any:={\n  x}"}, NULL, "any is not JSON: line 2, column 3: expected a member's name",
+    {{"any:={\n  x}"},
+     NULL,
+     "any is not JSON: line 2, column 3: expected a member's name",
      "and says where"},
-    {{"o={\"deep\":1,}"}, NULL,
+    {{"o={\"deep\":1,}"},
+     NULL,
      "o has to be a JSON object, and this is not JSON: line 1, column 11: ",
      "an object with a comma too many"},
-    {{"n=[1"}, NULL, "n has to be an integer, and this is not JSON: line 1, column 3",
+    {{"n=[1"},
+     NULL,
+     "n has to be an integer, and this is not JSON: line 1, column 3",
      "nor is an open list an integer"},
     {{"lsit=a"}, NULL, "did you mean \"list\"?", "a mistyped key"},
     {{"zzzzzz=a"}, NULL, "takes no input \"zzzzzz\"", "an unknown key"},
@@ -84,7 +101,9 @@ static const struct {
     {{"n"}, NULL, "key=value", "a key alone"},
     {{"=5"}, NULL, "key=value", "a value alone"},
     {{":=5"}, NULL, "key=value", "a JSON value alone"},
-    {{"s=@/does/not/exist"}, NULL, "/does/not/exist: No such file",
+    {{"s=@/does/not/exist"},
+     NULL,
+     "/does/not/exist: No such file",
      "a file that is not there"},
 };
 
@@ -112,7 +131,8 @@ static void test_cases(void)
 		if (cases[i].want != NULL) {
 			is_str(rc == 0 ? json_text(o, NULL) : errmsg,
 			       cases[i].want, "%s", cases[i].name);
-		} else if (!ok(rc < 0 && strstr(errmsg, cases[i].errmsg) != NULL,
+		} else if (!ok(rc < 0 &&
+				   strstr(errmsg, cases[i].errmsg) != NULL,
 			       "refused: %s", cases[i].name)) {
 			printf("# %s\n", rc < 0 ? errmsg : json_text(o, NULL));
 		}
@@ -128,7 +148,8 @@ static void test_no_schema(void)
 
 	is_int(input_put(o, NULL, "a=1", errmsg, sizeof(errmsg)), 0,
 	       "without a schema a value is taken");
-	is_int(input_put(o, NULL, "b=x", errmsg, sizeof(errmsg)), 0, "of any kind");
+	is_int(input_put(o, NULL, "b=x", errmsg, sizeof(errmsg)), 0,
+	       "of any kind");
 	is_int(input_put(o, NULL, "c.d=x", errmsg, sizeof(errmsg)), 0,
 	       "under any key");
 	is_str(json_text(o, NULL), "{\"a\":1,\"b\":\"x\",\"c.d\":\"x\"}",
@@ -146,11 +167,14 @@ static void test_files(void)
 	if (fd < 0 || write(fd, "7\n", 2) != 2)
 		abort();
 	snprintf(word, sizeof(word), "s=@%s", path);
-	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's text");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0,
+	       "a file's text");
 	snprintf(word, sizeof(word), "n=@%s", path);
-	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's number");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0,
+	       "a file's number");
 	snprintf(word, sizeof(word), "any:=@%s", path);
-	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0, "a file's JSON");
+	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0,
+	       "a file's JSON");
 	is_str(json_text(o, NULL), "{\"s\":\"7\\n\",\"n\":7,\"any\":7}",
 	       "its text keeps the last newline");
 	if (pwrite(fd, "\xFF", 1, 0) != 1)

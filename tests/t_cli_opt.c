@@ -43,11 +43,11 @@ static void test_good(void)
 {
 	struct opt_list rest = {0};
 
-	is_int(parse(&rest, (const char *[]){"a", "--json", "--mode", "sync",
-					     "-i", "x=1", "b", "-iy=2", "-",
-					     "--set=z=3", "-q", "--", "--json",
-					     NULL}),
-	       0, "flags and operands may be mixed");
+	is_int(
+	    parse(&rest, (const char *[]){"a", "--json", "--mode", "sync", "-i",
+					  "x=1", "b", "-iy=2", "-", "--set=z=3",
+					  "-q", "--", "--json", NULL}),
+	    0, "flags and operands may be mixed");
 	ok(got.json && got.quiet, "flags are set");
 	is_str(got.mode, "sync", "a value is the next word");
 	is_int(got.set.n, 3, "a list grows");

@@ -25,16 +25,34 @@ static void test_durations(void)
 		const char *text;
 		int64_t want; /* or -errno */
 	} cases[] = {
-	    {"90", 90000},	{"1", 1000},	       {"1.5", 1500},
-	    {"250ms", 250},	{"30s", 30000},	       {"1m30s", 90000},
-	    {"2h", 7200000},	{"1.5h", 5400000},     {"1d2h3m4s5ms", 93784005},
-	    {"0.001", 1},	{"366d", DURATION_MAX_MS},
-	    {"", -EINVAL},	{"s", -EINVAL},	       {"-1", -EINVAL},
-	    {"+1", -EINVAL},	{"1 s", -EINVAL},      {"1x", -EINVAL},
-	    {"1e3", -EINVAL},	{"0x10", -EINVAL},     {"1.", -EINVAL},
-	    {".5", -EINVAL},	{"1s2m", -EINVAL},     {"1m1m", -EINVAL},
-	    {"1m30", -EINVAL},	{"inf", -EINVAL},      {"0", -ERANGE},
-	    {"0ms", -ERANGE},	{"367d", -ERANGE},
+	    {"90", 90000},
+	    {"1", 1000},
+	    {"1.5", 1500},
+	    {"250ms", 250},
+	    {"30s", 30000},
+	    {"1m30s", 90000},
+	    {"2h", 7200000},
+	    {"1.5h", 5400000},
+	    {"1d2h3m4s5ms", 93784005},
+	    {"0.001", 1},
+	    {"366d", DURATION_MAX_MS},
+	    {"", -EINVAL},
+	    {"s", -EINVAL},
+	    {"-1", -EINVAL},
+	    {"+1", -EINVAL},
+	    {"1 s", -EINVAL},
+	    {"1x", -EINVAL},
+	    {"1e3", -EINVAL},
+	    {"0x10", -EINVAL},
+	    {"1.", -EINVAL},
+	    {".5", -EINVAL},
+	    {"1s2m", -EINVAL},
+	    {"1m1m", -EINVAL},
+	    {"1m30", -EINVAL},
+	    {"inf", -EINVAL},
+	    {"0", -ERANGE},
+	    {"0ms", -ERANGE},
+	    {"367d", -ERANGE},
 	    {"99999999999999999999", -ERANGE},
 	};
 
@@ -52,15 +70,16 @@ static void test_durations(void)
 static void test_acts(void)
 {
 	static const int32_t acting[] = {
-	    0x00, 0x07, 0x0A, 0x1B, 0x1F, 0x7F, 0x80, 0x85, 0x9B, 0x9F, 0xAD,
-	    0x61C, 0x115F, 0x1160, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029,
-	    0x202A, 0x202E, 0x2060, 0x2066, 0x2069, 0x206F, 0x3164, 0xFEFF,
-	    0xFFA0, 0xFFF0, 0xFFF9, 0xFFFB, 0xFFFE, 0x1BCA0, 0x1D173, 0x1D17A,
+	    0x00,    0x07,    0x0A,    0x1B,	0x1F,	 0x7F,	  0x80,
+	    0x85,    0x9B,    0x9F,    0xAD,	0x61C,	 0x115F,  0x1160,
+	    0x200B,  0x200E,  0x200F,  0x2028,	0x2029,	 0x202A,  0x202E,
+	    0x2060,  0x2066,  0x2069,  0x206F,	0x3164,	 0xFEFF,  0xFFA0,
+	    0xFFF0,  0xFFF9,  0xFFFB,  0xFFFE,	0x1BCA0, 0x1D173, 0x1D17A,
 	    0xE0000, 0xE0001, 0xE0020, 0xE007F, 0xE0100, 0xE01EF, 0xE0FFF};
 	static const int32_t shown[] = {
-	    ' ', 'a', '~', 0xA0, 0xE9, 0x5D0, 0x627, 0x34F, 0x17B4, 0x180B,
-	    0x200C, 0x200D, 0x2010, 0x2030, 0x3042, 0xFE0F, 0xFFFC, 0xFFFD,
-	    0x1F600, 0x20000, 0xE1000};
+	    ' ',    'a',    '~',    0xA0,   0xE9,    0x5D0,   0x627,
+	    0x34F,  0x17B4, 0x180B, 0x200C, 0x200D,  0x2010,  0x2030,
+	    0x3042, 0xFE0F, 0xFFFC, 0xFFFD, 0x1F600, 0x20000, 0xE1000};
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(acting); i++)
@@ -70,8 +89,9 @@ static void test_acts(void)
 		if (sanitize_acts(shown[i]))
 			printf("# U+%04X does not\n", (unsigned)shown[i]),
 			    wrong++;
-	is_int(wrong, 0, "controls, directions, tags and what is unseen act; "
-			 "joiners and variants do not");
+	is_int(wrong, 0,
+	       "controls, directions, tags and what is unseen act; "
+	       "joiners and variants do not");
 }
 
 /* ---- what tells ---- */
@@ -83,10 +103,11 @@ static void test_tell(void)
 	FILE *f = open_memstream(&text, &size);
 	const char *evil = "a\x1B[1m\nb\xE2\x80\xAE";
 
-	safe_fprintf(f, "%s|%8s|%-8s|%.3s|%*s|%-*s|%.*s|", evil, "ab", "ab", "abcdef",
-		4, "x", 4, "x", 2, "xyz");
-	safe_fprintf(f, "%d|%5d|%-5d|%05d|%u|%x|%zu|%lld|%llu|%ld|%c|%.2f|%%\n", -1, 42,
-		42, 42, 7u, 255u, (size_t)9, -5LL, 6ULL, 8L, 'c', 1.5);
+	safe_fprintf(f, "%s|%8s|%-8s|%.3s|%*s|%-*s|%.*s|", evil, "ab", "ab",
+		     "abcdef", 4, "x", 4, "x", 2, "xyz");
+	safe_fprintf(f, "%d|%5d|%-5d|%05d|%u|%x|%zu|%lld|%llu|%ld|%c|%.2f|%%\n",
+		     -1, 42, 42, 42, 7u, 255u, (size_t)9, -5LL, 6ULL, 8L, 'c',
+		     1.5);
 	safe_fprintf(f, "%-4s|%4s|\n", "\xE8\xA1\xA8", "\xC3\xA9");
 	fclose(f);
 	is_str(text,
@@ -120,23 +141,26 @@ static void test_statuses(void)
 	static const struct {
 		const char *json;
 		int want;
-	} ends[] = {
-	    {"{\"status\":\"succeeded\"}", 0},
-	    {"{\"status\":\"failed\",\"error\":{\"errorCode\":\"X\"}}", 1},
-	    {"{\"status\":\"partial_success\"}", 3},
-	    {"{\"status\":\"canceled\"}", 130},
-	    {"{\"status\":\"failed\",\"error\":{\"errorCode\":"
-	     "\"RUN_TIMEOUT\"}}", 124},
-	    {"{\"status\":\"running\"}", 0},
-	}, refusals[] = {
-	    {"{\"errorCode\":\"INVALID_PARAMETER\"}", 2},
-	    {"{\"errorCode\":\"TEMPLATE_NOT_FOUND\"}", 4},
-	    {"{\"errorCode\":\"RUN_NOT_FOUND\"}", 4},
-	    {"{\"errorCode\":\"ARTIFACT_EXPIRED\"}", 4},
-	    {"{\"errorCode\":\"QUEUE_FULL\"}", 125},
-	    {"{\"errorCode\":\"STORE_UNAVAILABLE\"}", 125},
-	    {"{}", 125},
-	};
+	} ends[] =
+	    {
+		{"{\"status\":\"succeeded\"}", 0},
+		{"{\"status\":\"failed\",\"error\":{\"errorCode\":\"X\"}}", 1},
+		{"{\"status\":\"partial_success\"}", 3},
+		{"{\"status\":\"canceled\"}", 130},
+		{"{\"status\":\"failed\",\"error\":{\"errorCode\":"
+		 "\"RUN_TIMEOUT\"}}",
+		 124},
+		{"{\"status\":\"running\"}", 0},
+	    },
+	  refusals[] = {
+	      {"{\"errorCode\":\"INVALID_PARAMETER\"}", 2},
+	      {"{\"errorCode\":\"TEMPLATE_NOT_FOUND\"}", 4},
+	      {"{\"errorCode\":\"RUN_NOT_FOUND\"}", 4},
+	      {"{\"errorCode\":\"ARTIFACT_EXPIRED\"}", 4},
+	      {"{\"errorCode\":\"QUEUE_FULL\"}", 125},
+	      {"{\"errorCode\":\"STORE_UNAVAILABLE\"}", 125},
+	      {"{}", 125},
+	  };
 	int quiet = dup(STDERR_FILENO), nothing = open("/dev/null", O_WRONLY);
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -176,8 +200,12 @@ static void test_names(void)
 	    {"-rf", "_rf"},
 	    {"a\nb\033[31m", "a_b_[31m"},
 	    {"a\x7F", "a_"},
-	    {"\xC2\x9B" "31m", "_31m"},
-	    {"bad\xFF" "utf8", "bad_utf8"},
+	    {"\xC2\x9B"
+	     "31m",
+	     "_31m"},
+	    {"bad\xFF"
+	     "utf8",
+	     "bad_utf8"},
 	    {"\xE2\x80\xAEgpj.exe", "_gpj.exe"},
 	    {"\xE8\xA1\xA8.csv", "\xE8\xA1\xA8.csv"},
 	    {"with space.txt", "with space.txt"},
@@ -220,8 +248,12 @@ static char *render(const struct progress_bar *b)
 
 static void test_bar(void)
 {
-	struct progress_bar b = {.name = "csv_profile", .message = "column b", .done = 5,
-			.total = 10, .elapsed_ms = 2100, .columns = 80};
+	struct progress_bar b = {.name = "csv_profile",
+				 .message = "column b",
+				 .done = 5,
+				 .total = 10,
+				 .elapsed_ms = 2100,
+				 .columns = 80};
 	char *s = render(&b);
 	bool fits = true;
 
@@ -243,16 +275,21 @@ static void test_bar(void)
 	s = render(&b);
 	is_str(s, "csv_profile / a?[2Jb c? 2.1 s", "a message cannot act");
 	free(s);
-	b = (struct progress_bar){.name = "a", .done = 1, .total = 2, .columns = 60,
-			 .utf8 = true, .colour = true};
+	b = (struct progress_bar){.name = "a",
+				  .done = 1,
+				  .total = 2,
+				  .columns = 60,
+				  .utf8 = true,
+				  .colour = true};
 	s = render(&b);
 	ok(strstr(s, "\033[32m\xE2\x94\x81") != NULL &&
 	       strstr(s, "\033[0m") != NULL,
 	   "lines and colour where the terminal has them");
 	free(s);
 	b.colour = false;
-	b.message = "a long message of \xE8\xA1\xA8\xE8\xA1\xA8 that cannot fit "
-		    "into any line that is as narrow as these are, whatever";
+	b.message =
+	    "a long message of \xE8\xA1\xA8\xE8\xA1\xA8 that cannot fit "
+	    "into any line that is as narrow as these are, whatever";
 	b.name = "a_template_with_a_name_that_is_long";
 	for (unsigned columns = 1; columns < 120; columns++) {
 		b.columns = columns;
@@ -269,9 +306,12 @@ static void test_times(void)
 	static const struct {
 		int64_t ms;
 		const char *want;
-	} cases[] = {{0, "0 ms"},	    {999, "999 ms"},
-		     {1000, "1.0 s"},	    {59999, "59.9 s"},
-		     {60000, "1 min 00 s"}, {3599999, "59 min 59 s"},
+	} cases[] = {{0, "0 ms"},
+		     {999, "999 ms"},
+		     {1000, "1.0 s"},
+		     {59999, "59.9 s"},
+		     {60000, "1 min 00 s"},
+		     {3599999, "59 min 59 s"},
 		     {3600000, "1 h 00 min"}};
 	char out[PROGRESS_BAR_TIME_SIZE];
 
@@ -313,7 +353,7 @@ static void test_clean(void)
 		char *s;
 
 		sanitize_add(&out, cases[i].text, strlen(cases[i].text),
-			  cases[i].columns);
+			     cases[i].columns);
 		s = buf_take(&out, &len);
 		is_str(s, cases[i].want, "cleaned text %zu", i);
 		free(s);
@@ -392,7 +432,8 @@ static void test_same(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct json_object *a = parse(cases[i].a), *b = parse(cases[i].b);
+		struct json_object *a = parse(cases[i].a),
+				   *b = parse(cases[i].b);
 		char pointer[64];
 
 		is_int(json_diff(a, b, pointer, sizeof(pointer)), cases[i].same,

@@ -40,8 +40,9 @@ static const struct {
      "f:2: listen: unknown key in [browser]; paddockd --print-config lists "
      "them all"},
     {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
-    {"[x]\n", "f:1: [x]: unknown section; expected [server], [limits], "
-	      "[sandbox], [browser], [requestor \"NAME\"] or [grant \"TEMPLATE\"]"},
+    {"[x]\n",
+     "f:1: [x]: unknown section; expected [server], [limits], "
+     "[sandbox], [browser], [requestor \"NAME\"] or [grant \"TEMPLATE\"]"},
     {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
 		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},
     {"[requestor alice]\n",
@@ -219,7 +220,8 @@ static void odd_bytes(void)
 	struct config *c = config_new(0);
 	char line[300];
 
-	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, errmsg, sizeof(errmsg)),
+	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, errmsg,
+				sizeof(errmsg)),
 	       -EINVAL, "a NUL is refused");
 	is_str(errmsg, "f:2: this is not text in UTF-8", "and says so");
 	memset(line, 'x', sizeof(line));
@@ -240,12 +242,13 @@ static void grants(void)
 	struct config *c = config_new(0);
 	const struct config_grant *g;
 
-	is_int(parse(c, "[grant \"*\"]\nread_paths = /srv/all\n"
-			"[grant \"csv_profile\"]\ntools = click\n\tnavigate\n"
-			"hosts = * *.example.org:443\n\t[::1]:80 10.0.0.0/8\n"
-			"digest = " HEX " " HEX "\nlocks = yes\n"
-			"[grant \"t23456789012345678901234567890123456789012345678"
-			"901234567890123\"]\ntools = all\n"),
+	is_int(parse(c,
+		     "[grant \"*\"]\nread_paths = /srv/all\n"
+		     "[grant \"csv_profile\"]\ntools = click\n\tnavigate\n"
+		     "hosts = * *.example.org:443\n\t[::1]:80 10.0.0.0/8\n"
+		     "digest = " HEX " " HEX "\nlocks = yes\n"
+		     "[grant \"t23456789012345678901234567890123456789012345678"
+		     "901234567890123\"]\ntools = all\n"),
 	       0, "grants: %s", errmsg);
 	is_int(c->n_grants, 3, "are three");
 	g = &c->grants[1];
@@ -265,11 +268,11 @@ static void grants(void)
 				sizeof(errmsg)),
 	       0, "a flag");
 	is_str(c->grants[1].tools, "wait click wait", "adds to it");
-	is_int(config_add_grant(c, "hosts=example.org", errmsg, sizeof(errmsg)), 0,
-	       "without a name");
+	is_int(config_add_grant(c, "hosts=example.org", errmsg, sizeof(errmsg)),
+	       0, "without a name");
 	is_str(c->grants[0].hosts, "example.org", "it is for all");
-	is_int(config_add_grant(c, "new_one:locks=yes", errmsg, sizeof(errmsg)), 0,
-	       "with a new name");
+	is_int(config_add_grant(c, "new_one:locks=yes", errmsg, sizeof(errmsg)),
+	       0, "with a new name");
 	is_int(c->n_grants, 4, "it is another");
 	is_int(config_add_grant(c, "x", errmsg, sizeof(errmsg)), -EINVAL,
 	       "neither key nor value");
@@ -277,14 +280,14 @@ static void grants(void)
 	       "--grant x: expected [TEMPLATE:]KEY=VALUE, with tools, hosts, "
 	       "read_paths, network, secrets, locks or digest as KEY",
 	       "says why");
-	is_int(config_add_grant(c, "No:tools=all", errmsg, sizeof(errmsg)), -EINVAL,
-	       "no templateId");
+	is_int(config_add_grant(c, "No:tools=all", errmsg, sizeof(errmsg)),
+	       -EINVAL, "no templateId");
 	is_str(errmsg,
 	       "--grant No:tools=all: No is no templateId; expected "
 	       "[TEMPLATE:]KEY=VALUE",
 	       "says why");
-	is_int(config_add_grant(c, "a:hosts=[x]", errmsg, sizeof(errmsg)), -EINVAL,
-	       "a wrong value");
+	is_int(config_add_grant(c, "a:hosts=[x]", errmsg, sizeof(errmsg)),
+	       -EINVAL, "a wrong value");
 	is_str(errmsg, "--grant hosts = \"[x]\": expected " HOSTS, "says why");
 	config_free(c);
 }
@@ -299,22 +302,24 @@ static void values(void)
 			"templates = /a /b\n\t/c\n# between\n  /d\n"
 			"log_file = /var/log/p\nlog_file_x = 1\n"),
 	       -EINVAL, "the first error stops it");
-	is_int(parse(c,
-		     "[server] # what it is\nlisten: localhost:80 # and why\n"
-		     "templates=/a /b\t# two\n\t/c # one more\n"
-		     "publish_templates = no\nlog_file = /l#o ; g\nissuer = https://i.example/x\n"
-		     "[limits]\nmax_run_timeout_ms = 10s\n"
-		     "inline_wait_ms=0\nmax_ttl_ms = 2d\n"
-		     "artifact_ttl_ms = 5m\ndrain_timeout_ms = 1500ms\n"
-		     "max_memory_bytes = 2G\nmax_message_bytes = 64K\n"
-		     "max_output_bytes = 3M\nmax_artifact_bytes = 1T\n"
-		     "[requestor \"al.ice@x\"]\n"
-		     "token_sha256 = ABCDEF0123456789abcdef0123456789"
-		     "abcdef0123456789abcdef0123456789\n"
-		     "templates = a_b\n c2 d\nweight = 3\n"
-		     "browser_tools = wait\n  navigate\n"
-		     "trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
-	       0, "a good file: %s", errmsg);
+	is_int(
+	    parse(
+		c,
+		"[server] # what it is\nlisten: localhost:80 # and why\n"
+		"templates=/a /b\t# two\n\t/c # one more\n"
+		"publish_templates = no\nlog_file = /l#o ; g\nissuer = https://i.example/x\n"
+		"[limits]\nmax_run_timeout_ms = 10s\n"
+		"inline_wait_ms=0\nmax_ttl_ms = 2d\n"
+		"artifact_ttl_ms = 5m\ndrain_timeout_ms = 1500ms\n"
+		"max_memory_bytes = 2G\nmax_message_bytes = 64K\n"
+		"max_output_bytes = 3M\nmax_artifact_bytes = 1T\n"
+		"[requestor \"al.ice@x\"]\n"
+		"token_sha256 = ABCDEF0123456789abcdef0123456789"
+		"abcdef0123456789abcdef0123456789\n"
+		"templates = a_b\n c2 d\nweight = 3\n"
+		"browser_tools = wait\n  navigate\n"
+		"trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
+	    0, "a good file: %s", errmsg);
 	is_str(c->listen, "localhost:80", "a colon will do for '='");
 	is_int(c->n_templates, 3, "a list goes on in the next line");
 	is_str(c->n_templates == 3 ? c->templates[2] : NULL, "/c",
@@ -370,22 +375,25 @@ static void flags(void)
 	       "listen = \"x\": expected ADDRESS:PORT such as 127.0.0.1:8080 "
 	       "or [::1]:8080",
 	       "says why");
-	is_int(config_set(c, "server", "lisen", "x", errmsg, sizeof(errmsg)), -EINVAL,
-	       "an unknown key");
-	is_int(config_set(c, "requestor", "weight", "1", errmsg, sizeof(errmsg)),
-	       -EINVAL, "requestors have no flags");
+	is_int(config_set(c, "server", "lisen", "x", errmsg, sizeof(errmsg)),
+	       -EINVAL, "an unknown key");
+	is_int(
+	    config_set(c, "requestor", "weight", "1", errmsg, sizeof(errmsg)),
+	    -EINVAL, "requestors have no flags");
 	config_clear_templates(c);
-	is_int(config_set(c, "server", "templates", "a b", errmsg, sizeof(errmsg)), 0,
-	       "a folder with a space");
-	is_int(config_set(c, "server", "templates", "/c", errmsg, sizeof(errmsg)), 0,
-	       "and another");
+	is_int(
+	    config_set(c, "server", "templates", "a b", errmsg, sizeof(errmsg)),
+	    0, "a folder with a space");
+	is_int(
+	    config_set(c, "server", "templates", "/c", errmsg, sizeof(errmsg)),
+	    0, "and another");
 	is_int(c->n_templates, 2, "are two");
 	is_str(c->n_templates == 2 ? c->templates[0] : NULL, want,
 	       "the first from here");
 	is_int(config_set(c, "server", "templates", "", errmsg, sizeof(errmsg)),
 	       -EINVAL, "no folder is no folder");
-	is_int(config_set(c, "server", "log_file", "l", errmsg, sizeof(errmsg)), 0,
-	       "a relative path");
+	is_int(config_set(c, "server", "log_file", "l", errmsg, sizeof(errmsg)),
+	       0, "a relative path");
 	ok(c->log_file[0] == '/', "is made absolute");
 	config_free(c);
 }
@@ -409,7 +417,8 @@ static void printing(void)
 	free(first);
 	parse(a, "[requestor \"x\"]\ntoken_sha256 = " HEX "\n");
 	first = printed(a);
-	ok(strstr(first, "token_sha256 = " HEX) == NULL, "no token's digest is printed");
+	ok(strstr(first, "token_sha256 = " HEX) == NULL,
+	   "no token's digest is printed");
 	ok(strstr(first, "# token_sha256 is set, and not shown") != NULL,
 	   "but that there is one");
 	free(first);

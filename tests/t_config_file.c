@@ -114,8 +114,10 @@ static void files(void)
 		return;
 	file = xasprintf("%s/p.conf", dir);
 	drop = xasprintf("%s/conf.d", dir);
-	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -ENOENT, "no file");
-	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL, "a folder");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -ENOENT,
+	       "no file");
+	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL,
+	       "a folder");
 	write_file(dir, "p.conf",
 		   "[server]\nlog_level = warn\nissuer = main\n"
 		   "[requestor \"a\"]\nweight = 9\n");
@@ -135,7 +137,8 @@ static void files(void)
 	is_int(c->requestors[0].weight, 9, "requestors are put together");
 	is_int(c->requestors[0].uid, 1, "from both");
 	write_file(drop, "15.conf", "\n[server]\nisuer = x\n");
-	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL, "a bad one");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
+	       "a bad one");
 	want = xasprintf("%s/15.conf:3: isuer: unknown key in [server]; did "
 			 "you mean issuer?",
 			 drop);

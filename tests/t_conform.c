@@ -16,9 +16,9 @@ static struct thread_pool *o;
 
 /* Three branches that fail, each with a reference that goes on below. */
 #define RECURSIVE                                                              \
-	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                      \
-	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"             \
-	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"             \
+	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
 	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}}]}}}"
 #define INTEGERS "{\"items\":{\"type\":\"integer\"}}"
 
@@ -94,8 +94,8 @@ static void wait_told(void)
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
-static struct validation_job *later(const struct validation *c, struct template *t,
-				 struct json_object *v)
+static struct validation_job *later(const struct validation *c,
+				    struct template *t, struct json_object *v)
 {
 	return validation_submit(o, &q, c, t, t->inputs, v, v, on_told, &told);
 }
@@ -107,7 +107,8 @@ static void test_cheap(void)
 	struct validation c;
 
 	begin();
-	ok(validation_try(&c, &q, t->inputs, good), "what is cheap is seen at once");
+	ok(validation_try(&c, &q, t->inputs, good),
+	   "what is cheap is seen at once");
 	is_int(c.rc, 0, "  it passes");
 	ok(c.budget.used < 20, "  by a few steps: %llu",
 	   (unsigned long long)c.budget.used);
@@ -199,7 +200,8 @@ static void test_cancel(void)
 
 		ok(later(&c, t, more) == NULL,
 		   "a requestor has no more than so many");
-		ok(json_object_put(more) == 1, "  its value stays the caller's");
+		ok(json_object_put(more) == 1,
+		   "  its value stays the caller's");
 		validation_refuse_busy(&r);
 		is_str(r.code, "QUOTA_EXCEEDED", "  which is refused");
 		tool_error_fini(&r);
@@ -224,7 +226,8 @@ static void test_credit(void)
 		validation_try(&c, &q, t->inputs, v);
 		steps += c.budget.used;
 	} while (c.budget.used == SCHEMA_STEPS_INLINE && ++calls < 100000);
-	ok(calls < 100000, "many dear checks do not go on on the loop for ever");
+	ok(calls < 100000,
+	   "many dear checks do not go on on the loop for ever");
 	ok(calls >= 8, "but some do: %d", calls);
 	ok(requestor_cpu_ms(&q) >= (int64_t)(steps / SCHEMA_STEPS_PER_MS) - 1,
 	   "and all are charged: %lld ms", (long long)requestor_cpu_ms(&q));

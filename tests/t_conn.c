@@ -24,7 +24,7 @@ static struct requestor who[2];
 
 struct client {
 	struct stream_conn *conn;
-	int ends[2]; /* ours, the server's */
+	int ends[2];	/* ours, the server's */
 	size_t answers; /* that have come */
 	bool closed;
 };
@@ -43,7 +43,8 @@ static void come(struct client *k, struct requestor *q)
 	*k = (struct client){0};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, k->ends) < 0)
 		abort();
-	k->conn = stream_conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
+	k->conn =
+	    stream_conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
 }
 
 static void go(struct client *k)
@@ -146,8 +147,9 @@ static void test_large(void)
 	begin();
 	come(&large, &who[0]);
 	come(&other, &who[1]);
-	strcpy(text, "{\"jsonrpc\":\"2.0\",\"id\":\"large\",\"method\":\"ping\","
-		     "\"params\":{\"a\":\"");
+	strcpy(text,
+	       "{\"jsonrpc\":\"2.0\",\"id\":\"large\",\"method\":\"ping\","
+	       "\"params\":{\"a\":\"");
 	memset(text + strlen(text), 'x', len);
 	strcat(text, "\"}}\n");
 	fcntl(large.ends[0], F_SETFL, 0);

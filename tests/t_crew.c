@@ -25,15 +25,15 @@
 
 /* cpu_ms */
 enum order {
-	BEAR = 1,     /* a child that lives until it is killed */
-	BEAR_DEAD,    /* one that is reaped before it is reported */
-	REFUSE,	      /* EAGAIN */
-	DIE,	      /* instead of an answer, when the next order is there */
-	DIE_CLONED,   /* after the clone, before the answer */
-	STALL,	      /* for ever */
-	IGNORE,	      /* go on with the next order, and never answer this */
-	CLAIM,	      /* say that it is the process memory_bytes */
-	TELL_FILES,   /* refuse it with open_files */
+	BEAR = 1,   /* a child that lives until it is killed */
+	BEAR_DEAD,  /* one that is reaped before it is reported */
+	REFUSE,	    /* EAGAIN */
+	DIE,	    /* instead of an answer, when the next order is there */
+	DIE_CLONED, /* after the clone, before the answer */
+	STALL,	    /* for ever */
+	IGNORE,	    /* go on with the next order, and never answer this */
+	CLAIM,	    /* say that it is the process memory_bytes */
+	TELL_FILES, /* refuse it with open_files */
 };
 
 static void note(const struct zygote_proto_event *n)
@@ -43,8 +43,8 @@ static void note(const struct zygote_proto_event *n)
 
 static int clone_for_parent(void)
 {
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL,
-				   NULL, NULL);
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL,
+				   NULL, NULL, NULL);
 
 	if (pid == 0) {
 		close(ZYGOTE_PROTO_CONTROL_FD);
@@ -56,7 +56,8 @@ static int clone_for_parent(void)
 
 static void serve(const struct zygote_proto_request *o)
 {
-	struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED, .seq = o->seq};
+	struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED,
+				       .seq = o->seq};
 
 	if (o->cpu_ms == STALL)
 		for (;;)
@@ -91,11 +92,14 @@ static int zygote(const char *name)
 	struct zygote_proto_request o;
 
 	if (strcmp(file, "broken") == 0) {
-		note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_BROKEN, .text = "no cage"});
+		note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_BROKEN,
+						  .text = "no cage"});
 		return 1;
 	}
-	note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_REPORT, .guards = 1,
-				 .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
+	note(&(struct zygote_proto_event){
+	    .type = ZYGOTE_PROTO_REPORT,
+	    .guards = 1,
+	    .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
 	if (strcmp(file, "brief") == 0)
 		return 0;
 	while (recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o))
@@ -173,15 +177,16 @@ static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
 		    uint64_t bytes)
 {
 	struct spawner_job job = {.kind = kind,
-			       .cpu_ms = what,
-			       .memory_bytes = bytes,
-			       .package = "/package",
-			       .digest = package_digest,
-			       .open_files = bytes};
+				  .cpu_ms = what,
+				  .memory_bytes = bytes,
+				  .package = "/package",
+				  .digest = package_digest,
+				  .open_files = bytes};
 	int ends[2];
 	int rc;
 
-	*h = (struct hand){.child = {.on_born = on_born, .on_exit = on_exit_of}};
+	*h =
+	    (struct hand){.child = {.on_born = on_born, .on_exit = on_exit_of}};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	rc = spawner_spawn(spawner, &h->child, ends[0], &job);
@@ -202,7 +207,8 @@ static void stop(const char *name)
 
 	spawner_stop(spawner);
 	/* the store may still answer, and runs then ask for workers */
-	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) == 0 && ask(&late, BEAR) == -EAGAIN,
+	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) == 0 &&
+	       ask(&late, BEAR) == -EAGAIN,
 	   "%s: a crew that was stopped has no worker", name);
 	spawner_renew(spawner, SPAWNER_LUA);
 	spawner_free(spawner);
@@ -273,9 +279,12 @@ static void test_deaths(void)
 
 	/* killed, and not yet reaped: the order finds nobody */
 	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
-	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), NULL, WEXITED | WNOWAIT);
-	is_int(ask(&h, BEAR), -EAGAIN, "an order to a dead one is to be repeated");
-	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0, "and no more are tried");
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), NULL,
+	       WEXITED | WNOWAIT);
+	is_int(ask(&h, BEAR), -EAGAIN,
+	       "an order to a dead one is to be repeated");
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	       "and no more are tried");
 	until(&reports, 5);
 	is_int(ask(&h, BEAR), 0, "until there is another");
 	stop("mortal");
@@ -294,7 +303,8 @@ static void test_brief(void)
 	start("brief");
 	wait_for_a_zombie();
 	spawner_reap(spawner); /* its report is still unread */
-	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0, "a zygote that reported and died is none");
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	       "a zygote that reported and died is none");
 	stop("brief");
 }
 
@@ -304,7 +314,8 @@ static void test_broken(void)
 
 	start("broken");
 	until(&broken, 1);
-	is_int(broken, 1, "a first zygote that can build no cage is told at once");
+	is_int(broken, 1,
+	       "a first zygote that can build no cage is told at once");
 	stop("broken");
 
 	start("turns");
@@ -404,8 +415,8 @@ static void test_slots_of_unsent(void)
 
 	start("full");
 	until(&reports, 1);
-	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET, SO_SNDBUF,
-		   &small, sizeof(small));
+	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET,
+		   SO_SNDBUF, &small, sizeof(small));
 	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGSTOP);
 	/* it is once that is told: until then it takes some more */
 	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), &stopped,
@@ -443,8 +454,9 @@ static void test_slots_rest(void)
 		if (h.pid > 0)
 			until(&h.exits, 1);
 	}
-	is_int(again, 0, "a slot rests until each other was used, also after a "
-			 "birth that failed");
+	is_int(again, 0,
+	       "a slot rests until each other was used, also after a "
+	       "birth that failed");
 	stop("rest");
 }
 
@@ -487,7 +499,8 @@ static void test_strangers(void)
 	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
 	spawner_settle(spawner);
 	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
-	ok(SLIST_EMPTY(&spawner->early_exit), "ends that nobody waits for are forgotten");
+	ok(SLIST_EMPTY(&spawner->early_exit),
+	   "ends that nobody waits for are forgotten");
 	stop("strange");
 }
 
@@ -507,7 +520,8 @@ static void test_files(const char *name, bool shared)
 {
 	struct spawner_package packages[] = {
 	    {.path = (char *)"/package", .digest = "first"}};
-	const struct spawner_rootfs rootfs = {.packages = packages, .n_packages = 1};
+	const struct spawner_rootfs rootfs = {.packages = packages,
+					      .n_packages = 1};
 	struct rlimit own;
 	struct hand h;
 
@@ -515,9 +529,11 @@ static void test_files(const char *name, bool shared)
 	spawner_set_tree(spawner, &rootfs);
 	until(&reports, 2);
 	getrlimit(RLIMIT_NOFILE, &own);
-	ok(own.rlim_cur == own.rlim_max, "%s: we may open all that we may", name);
+	ok(own.rlim_cur == own.rlim_max, "%s: we may open all that we may",
+	   name);
 	is_int(files_of(16), 16, "%s: few files are few", name);
-	is_int(files_of((int)own.rlim_cur), (int)own.rlim_cur - (shared ? 256 : 0),
+	is_int(files_of((int)own.rlim_cur),
+	       (int)own.rlim_cur - (shared ? 256 : 0),
 	       "%s: as many as we have are %s", name,
 	       shared ? "fewer than ours" : "a program's");
 	package_digest = "second";
@@ -540,7 +556,8 @@ static void test_renewal(void)
 	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) > 0 &&
 	       spawner_zygote_pid(spawner, SPAWNER_LUA) != first,
 	   "a zygote that is renewed is another process");
-	ok(zygote_of_pid(spawner, first) == NULL || zygote_of_pid(spawner, first)->retired,
+	ok(zygote_of_pid(spawner, first) == NULL ||
+	       zygote_of_pid(spawner, first)->retired,
 	   "and the old one is let go");
 	stop("renewed");
 }

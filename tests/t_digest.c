@@ -51,14 +51,15 @@ static const struct {
 
 int main(void)
 {
-	char a[INPUTS_DIGEST_SIZE], b[INPUTS_DIGEST_SIZE], again[INPUTS_DIGEST_SIZE];
+	char a[INPUTS_DIGEST_SIZE], b[INPUTS_DIGEST_SIZE],
+	    again[INPUTS_DIGEST_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		digest(a, cases[i].a, false);
 		digest(b, cases[i].b, false);
 		is_int(strlen(a), 64, "%s: 64 digits", cases[i].name);
-		is_int(strcmp(a, b) == 0, cases[i].same, "%s: %s", cases[i].name,
-		       cases[i].same ? "the same" : "another");
+		is_int(strcmp(a, b) == 0, cases[i].same, "%s: %s",
+		       cases[i].name, cases[i].same ? "the same" : "another");
 		digest(a, cases[i].a, true);
 		digest(b, cases[i].b, true);
 		is_int(strcmp(a, b) == 0, cases[i].same,
@@ -72,7 +73,9 @@ int main(void)
 	ok(strcmp(a, b) != 0, "a secret's is keyed");
 	/* sha256sum of the bytes 31 00 */
 	digest(a, "1", false);
-	is_str(a, "e79e418e48623569d75e2a7b09ae88ed9b77b126a445b9ff9dc6989a08efa079",
-	       "it stays the same from one release to the next");
+	is_str(
+	    a,
+	    "e79e418e48623569d75e2a7b09ae88ed9b77b126a445b9ff9dc6989a08efa079",
+	    "it stays the same from one release to the next");
 	return tap_done();
 }

@@ -257,12 +257,12 @@ static const struct {
     {WORKER_QUESTION_ELICIT,
      "{\"action\":\"accept\",\"content\":{\"n\":2},\"_meta\":{\"a\":1}}",
      "{\"content\":{\"n\":2},\"action\":\"accept\"}", NULL, "with _meta"},
-    {WORKER_QUESTION_ELICIT, "{\"action\":\"decline\"}", "{\"action\":\"decline\"}",
-     NULL, "declined"},
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"decline\"}",
+     "{\"action\":\"decline\"}", NULL, "declined"},
     {WORKER_QUESTION_ELICIT, "{\"action\":\"cancel\",\"content\":{\"n\":0}}",
      "{\"action\":\"cancel\"}", NULL, "cancelled; content is not passed on"},
-    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":0}}", NULL,
-     "/content/n", "a value that is not allowed"},
+    {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":0}}",
+     NULL, "/content/n", "a value that is not allowed"},
     {WORKER_QUESTION_ELICIT,
      "{\"action\":\"accept\",\"content\":{\"n\":1,\"mail\":\"nobody\"}}", NULL,
      "/content/mail", "a format that is not kept"},
@@ -334,12 +334,13 @@ static const struct {
 static void check_bad_ask(size_t i)
 {
 	struct worker_question ask = {.seq = 1,
-				 .kind = WORKER_QUESTION_ELICIT,
-				 .params = parse(bad_asks[i].params)};
+				      .kind = WORKER_QUESTION_ELICIT,
+				      .params = parse(bad_asks[i].params)};
 	struct tool_error r = {0};
 	struct input_request q;
 
-	ok(!input_request_init(&q, &ask, &r), "no question: %s", bad_asks[i].name);
+	ok(!input_request_init(&q, &ask, &r), "no question: %s",
+	   bad_asks[i].name);
 	is_str(r.code, "INVALID_PARAMETER", "%s: the code", bad_asks[i].name);
 	is_str(json_member_str(r.details, "pointer"), bad_asks[i].pointer,
 	       "%s: where", bad_asks[i].name);
@@ -359,17 +360,17 @@ static const struct {
 } clients[] = {
     {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_11_25, true,
      "elicitation: {} means forms"},
-    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"form\":{}}}", MCP_2025_11_25,
-     true, "forms"},
-    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"url\":{}}}", MCP_2025_11_25,
-     false, "MCP 29: URLs are not forms"},
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"form\":{}}}",
+     MCP_2025_11_25, true, "forms"},
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"url\":{}}}",
+     MCP_2025_11_25, false, "MCP 29: URLs are not forms"},
     {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{\"url\":{},\"form\":{}}}",
      MCP_2025_11_25, true, "both"},
     {WORKER_QUESTION_ELICIT, FORM, "{}", MCP_2025_11_25, false, "neither"},
     {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_06_18, true,
      "the first revision that has it"},
-    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_03_26, false,
-     "a revision that has it not"},
+    {WORKER_QUESTION_ELICIT, FORM, "{\"elicitation\":{}}", MCP_2025_03_26,
+     false, "a revision that has it not"},
     {WORKER_QUESTION_ELICIT,
      "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","
      "\"properties\":{\"p\":{\"type\":\"array\",\"items\":{\"type\":"
@@ -378,8 +379,8 @@ static const struct {
      "a revision without multiple choice"},
     {WORKER_QUESTION_SAMPLE, ASK(""), "{\"sampling\":{}}", MCP_2024_11_05, true,
      "sampling, in the oldest revision"},
-    {WORKER_QUESTION_SAMPLE, ASK(""), "{\"elicitation\":{}}", MCP_2025_11_25, false,
-     "no sampling"},
+    {WORKER_QUESTION_SAMPLE, ASK(""), "{\"elicitation\":{}}", MCP_2025_11_25,
+     false, "no sampling"},
     {WORKER_QUESTION_SAMPLE, ASK(",\"toolChoice\":{\"mode\":\"auto\"}"),
      "{\"sampling\":{}}", MCP_2025_11_25, false,
      "MCP 29: tools without sampling.tools"},
@@ -399,15 +400,16 @@ static const struct {
 static void check_client(size_t i)
 {
 	struct worker_question ask = {.seq = 1,
-				 .kind = clients[i].kind,
-				 .params = parse(clients[i].params)};
+				      .kind = clients[i].kind,
+				      .params = parse(clients[i].params)};
 	struct session s = {.revision = clients[i].revision,
 			    .client = parse(clients[i].capabilities),
 			    .initialized = true};
 	struct tool_error r = {0};
 	struct input_request q;
 
-	ok(input_request_init(&q, &ask, &r), "a question for: %s", clients[i].name);
+	ok(input_request_init(&q, &ask, &r), "a question for: %s",
+	   clients[i].name);
 	is_int(input_request_missing(&q, &s) == NULL, clients[i].can,
 	       "who can be asked: %s", clients[i].name);
 	input_request_fini(&q);

@@ -27,12 +27,10 @@ static void on_news(void *arg, enum remote_run_event news, struct run *r)
 }
 
 static struct remote_run_watch *watch(struct requestor *q, const char *id,
-				     enum store_mail kind)
+				      enum store_mail kind)
 {
-	struct remote_run_watcher w = {.server = &srv,
-				      .requestor = q,
-				      .kind = kind,
-				      .on_news = on_news};
+	struct remote_run_watcher w = {
+	    .server = &srv, .requestor = q, .kind = kind, .on_news = on_news};
 	struct store_run row = {.status = STORE_RUNNING,
 				.owner = STORE_OWNER_OTHER};
 
@@ -67,7 +65,8 @@ int main(void)
 	other[0] = watch(ada, "run_a", STORE_MAIL_LOG);
 	other[1] = watch(ada, "run_b", STORE_MAIL_WATCH);
 	other[2] = watch(bob, "run_a", STORE_MAIL_WATCH);
-	is_int(looks() - before, 4, "apart from its log, another, and another's");
+	is_int(looks() - before, 4,
+	       "apart from its log, another, and another's");
 	for (size_t i = 0; i < MANY - 1; i++)
 		remote_run_watch_free(all[i]);
 	is_int(looks() - before, 4, "as long as one is left");

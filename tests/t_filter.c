@@ -267,7 +267,10 @@ static const struct attempt program_attempts[] = {
     {"io_uring", SYS_io_uring_setup, ENOSYS, {8, PTR(bytes)}},
     {"a larger pipe", SYS_fcntl, EPERM, {S, F_SETPIPE_SZ, 1 << 20}},
     {"a lease", SYS_fcntl, EPERM, {S, F_SETLEASE, F_RDLCK}},
-    {"a socket of its own", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
+    {"a socket of its own",
+     SYS_socket,
+     EAFNOSUPPORT,
+     {AF_UNIX, SOCK_STREAM, 0}},
     {"a pair of datagrams",
      SYS_socketpair,
      ENOSYS,
@@ -353,8 +356,8 @@ static void test_attempts(const char *who, const enum filter_kind *kinds,
 				   : a->want == 0      ? "is allowed"
 						       : "fails quietly";
 
-		is_int(outcome(kinds, a->nr, a->arg), a->want, "%s: %s %s",
-		       who, a->name, fate);
+		is_int(outcome(kinds, a->nr, a->arg), a->want, "%s: %s %s", who,
+		       a->name, fate);
 	}
 }
 

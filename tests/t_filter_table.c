@@ -55,7 +55,7 @@ struct walk {
 	uint32_t actions[ACTIONS_MAX]; /* all that may come out, ascending */
 	size_t n;
 	bool seen[BPF_MAXINSNS]; /* with an unknown accumulator */
-	bool broken; /* an instruction that no filter of ours has */
+	bool broken;		 /* an instruction that no filter of ours has */
 };
 
 static void add_action(struct walk *w, uint32_t action)
@@ -130,7 +130,7 @@ static void walk_from(struct walk *w, size_t pc, struct acc a)
 			if (!a.known)
 				walk_from(w, pc + 1 + f->jt, a);
 			pc += a.known && holds(f->code, a.value, f->k) ? f->jt
-								      : f->jf;
+								       : f->jf;
 			continue;
 		case BPF_RET | BPF_K:
 			add_action(w, f->k);
@@ -205,7 +205,8 @@ static void put_arch(struct buf *b, const struct sock_fprog *prog, size_t arch)
 	struct walk rest = walk_number(prog, arch, NUMBERS);
 	char text[128];
 
-	snprintf(text, sizeof(text), "%-7s %-23s ", archs[arch].name, "(others)");
+	snprintf(text, sizeof(text), "%-7s %-23s ", archs[arch].name,
+		 "(others)");
 	buf_add_str(b, text);
 	put_actions(b, &rest);
 	buf_add_str(b, "\n");
@@ -228,7 +229,8 @@ static void put_arch(struct buf *b, const struct sock_fprog *prog, size_t arch)
 	}
 }
 
-static void test_large_numbers(const char *golden, const struct sock_fprog *prog)
+static void test_large_numbers(const char *golden,
+			       const struct sock_fprog *prog)
 {
 	static const uint32_t numbers[] = {1025, 4096, 0x3fffffff, 0x3ffffc00,
 					   0x7fffffff - X32};
@@ -307,8 +309,8 @@ int main(int argc, char **argv)
 		struct sock_fprog prog;
 		struct buf table = {0};
 
-		is_int(filter_make(filters[i].kind, &prog), 0, "%s: it compiles",
-		       filters[i].golden);
+		is_int(filter_make(filters[i].kind, &prog), 0,
+		       "%s: it compiles", filters[i].golden);
 		for (size_t a = 0; a < ARRAY_LEN(archs); a++)
 			put_arch(&table, &prog, a);
 		test_large_numbers(filters[i].golden, &prog);

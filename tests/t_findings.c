@@ -54,25 +54,33 @@ static void manifests(void)
 	       "\t\"prompts\": [{\"name\": \"p\", \"messages\": []},\n"
 	       "\t\t{\"name\": \"p\", \"messages\": []}]\n}\n",
 	       M "3:13: error: \"1\" is not a semantic version such as 1.0.0 "
-		 "(/version)\n"
-	       M "4:10: error: \"name\" is \"\"; it must be a string of at "
-		 "least 1 character (/name)\n"
-	       M "5:2: error: unknown key \"vers\xC3\xAFon\"; did you mean "
-		 "\"version\"? (/vers\xC3\xAFon)\n"
-	       M "5:16: error: unknown key \"limitz\"; did you mean "
-		 "\"limits\"? (/limitz)\n"
-	       M "6:38: error: \"/x\" is not the plain relative path of a file "
-		 "in the package, such as main.lua (/runtime/entry)\n"
-	       M "9:35: error: \"minimum\" is \"x\"; it must be a number "
-		 "(/inputsSchema/properties/a/minimum)\n"
-	       M "11:3: error: an earlier one has the same name (/prompts/1)\n",
+		 "(/version)\n" M
+		 "4:10: error: \"name\" is \"\"; it must be a string of at "
+		 "least 1 character (/name)\n" M
+		 "5:2: error: unknown key \"vers\xC3\xAFon\"; did you mean "
+		 "\"version\"? (/vers\xC3\xAFon)\n" M
+		 "5:16: error: unknown key \"limitz\"; did you mean "
+		 "\"limits\"? (/limitz)\n" M
+		 "6:38: error: \"/x\" is not the plain relative path of a file "
+		 "in the package, such as main.lua (/runtime/entry)\n" M
+		 "9:35: error: \"minimum\" is \"x\"; it must be a number "
+		 "(/inputsSchema/properties/a/minimum)\n" M
+		 "11:3: error: an earlier one has the same name (/prompts/1)\n",
 	       "each fault, in the order of the file, where it is");
-	is_all("{\r\n\"a\": [1,]}", M "2:9: error: this is not JSON: expected "
-	       "a value, found ']'; the comma before it is one too many (none)\n", "a fault of syntax alone");
-	is_all("[]", M "1:1: error: the manifest is an array; it must "
-	       "be an object ()\n", "no object at all");
-	is_all("", M "1:1: error: this is not JSON: expected a value, found the "
-	       "end (none)\n", "nothing at all");
+	is_all(
+	    "{\r\n\"a\": [1,]}",
+	    M
+	    "2:9: error: this is not JSON: expected "
+	    "a value, found ']'; the comma before it is one too many (none)\n",
+	    "a fault of syntax alone");
+	is_all("[]",
+	       M "1:1: error: the manifest is an array; it must "
+		 "be an object ()\n",
+	       "no object at all");
+	is_all("",
+	       M "1:1: error: this is not JSON: expected a value, found the "
+		 "end (none)\n",
+	       "nothing at all");
 }
 
 static void bounds(void)
@@ -80,7 +88,8 @@ static void bounds(void)
 	struct diagnostics f = {0};
 
 	for (int i = 0; i < DIAGNOSTICS_MAX; i++)
-		diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning %03d", i);
+		diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning %03d",
+				i);
 	is_int((long long)f.n, DIAGNOSTICS_MAX, "as many as are kept");
 	ok(!f.more, "and no more");
 	is_int(diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning 000"),
@@ -114,20 +123,25 @@ static void first(void)
 	diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "/x", "mind");
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
 	is_str(errmsg, "", "a warning is no reason");
-	diagnostics_add(&f, DIAGNOSTIC_ERROR, "a\x1b.json", "/x\n", "bad \x1b[1m\xFF");
+	diagnostics_add(&f, DIAGNOSTIC_ERROR, "a\x1b.json", "/x\n",
+			"bad \x1b[1m\xFF");
 	diagnostics_at(&f, 3, 4);
 	diagnostics_sort(&f);
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
-	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?)", "cleaned, with its place");
+	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?)",
+	       "cleaned, with its place");
 	diagnostics_add(&f, DIAGNOSTIC_ERROR, NULL, NULL, "worse");
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
-	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?); and 1 more, which paddock "
-		    "template check shows", "and how many more there are");
+	is_str(errmsg,
+	       "a?.json:3:4: bad ?[1m? (/x?); and 1 more, which paddock "
+	       "template check shows",
+	       "and how many more there are");
 	diagnostics_first(&f, small, sizeof(small));
 	is_str(small, "a?.json:3:4: bad ?[1m? ", "within its room");
 	diagnostics_sort(&f);
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
-	ok(strncmp(errmsg, "worse; ", 7) == 0, "what is of the package is first");
+	ok(strncmp(errmsg, "worse; ", 7) == 0,
+	   "what is of the package is first");
 	diagnostics_fini(&f);
 }
 
@@ -139,7 +153,10 @@ static void as_json(void)
 	size_t len;
 
 	diagnostics_add(&f, DIAGNOSTIC_ERROR, NULL, NULL, "e");
-	diagnostics_add(&f, DIAGNOSTIC_WARNING, "\xFF" "b", "/p", "w");
+	diagnostics_add(&f, DIAGNOSTIC_WARNING,
+			"\xFF"
+			"b",
+			"/p", "w");
 	diagnostics_at(&f, 2, 0);
 	o = diagnostics_json(&f);
 	text = json_text(o, &len);

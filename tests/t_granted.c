@@ -38,9 +38,12 @@ static const struct {
     {"[\"example.org\"]", "example.org", 80, "127.0.0.1", false},
     {"[\"*.example.org\"]", "a.example.org", 80, "192.168.0.1", false},
     {"[\"example.org\", \"10.0.0.0/8\"]", "example.org", 80, "10.1.2.3", true},
-    {"[\"example.org\", \"10.0.0.0/8\"]", "example.org", 80, "192.168.0.1", false},
-    {"[\"example.org\", \"10.0.0.0/8:8080\"]", "example.org", 80, "10.1.2.3", false},
-    {"[\"example.org\", \"10.0.0.0/8:8080\"]", "example.org", 8080, "10.1.2.3", true},
+    {"[\"example.org\", \"10.0.0.0/8\"]", "example.org", 80, "192.168.0.1",
+     false},
+    {"[\"example.org\", \"10.0.0.0/8:8080\"]", "example.org", 80, "10.1.2.3",
+     false},
+    {"[\"example.org\", \"10.0.0.0/8:8080\"]", "example.org", 8080, "10.1.2.3",
+     true},
     {"[\"10.0.0.0/8\"]", "example.org", 80, NULL, false},
     {"[\"10.0.0.0/8\"]", "10.0.0.1", 80, NULL, true},
     {"[\"10.0.0.0/8\"]", "11.0.0.1", 80, NULL, false},
@@ -71,10 +74,10 @@ static const char *asked(const struct host_grants *g, size_t i)
 		return errmsg;
 	if (inet_pton(AF_INET, leads, &in.sin_addr) == 1)
 		return host_grants_address(g, cases[i].host, cases[i].port,
-				       (struct sockaddr *)&in);
+					   (struct sockaddr *)&in);
 	inet_pton(AF_INET6, leads, &in6.sin6_addr);
 	return host_grants_address(g, cases[i].host, cases[i].port,
-			       (struct sockaddr *)&in6);
+				   (struct sockaddr *)&in6);
 }
 
 int main(void)
@@ -84,7 +87,8 @@ int main(void)
 	struct json_object *list;
 	struct host_grants *g;
 
-	is_int(net_deny_init(NULL), 0, "the machine's own addresses can be asked");
+	is_int(net_deny_init(NULL), 0,
+	       "the machine's own addresses can be asked");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *errmsg;
 
@@ -99,7 +103,8 @@ int main(void)
 		       cases[i].host, cases[i].port,
 		       cases[i].leads != NULL ? ", which is " : "",
 		       cases[i].leads != NULL ? cases[i].leads : "");
-		ok(errmsg == NULL || host_grants_refuses(errmsg), "by a reason of its own");
+		ok(errmsg == NULL || host_grants_refuses(errmsg),
+		   "by a reason of its own");
 		host_grants_unref(g);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
@@ -112,6 +117,7 @@ int main(void)
 	   "no list at all opens nothing");
 	host_grants_unref(host_grants_ref(g));
 	host_grants_unref(g);
-	ok(!host_grants_refuses("a loopback address"), "others' reasons are others'");
+	ok(!host_grants_refuses("a loopback address"),
+	   "others' reasons are others'");
 	return tap_done();
 }

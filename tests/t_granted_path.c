@@ -19,21 +19,29 @@ static const struct {
 	const char *folder, *path;
 	bool named;
 } names[] = {
-    {"/srv/a", "/srv/a", true},	    {"/srv/a", "/srv/a/b", true},
-    {"/srv/a/", "/srv/a/b", true},  {"/srv/a//", "/srv/a", true},
-    {"/srv/a", "/srv/ab", false},   {"/srv/a", "/srv", false},
-    {"/", "/etc/shadow", true},	    {"srv", "/srv", false},
-    {"", "/srv", false},	    {"/srv/a/../b", "/srv/b", false},
+    {"/srv/a", "/srv/a", true},	   {"/srv/a", "/srv/a/b", true},
+    {"/srv/a/", "/srv/a/b", true}, {"/srv/a//", "/srv/a", true},
+    {"/srv/a", "/srv/ab", false},  {"/srv/a", "/srv", false},
+    {"/", "/etc/shadow", true},	   {"srv", "/srv", false},
+    {"", "/srv", false},	   {"/srv/a/../b", "/srv/b", false},
     {"/srv/a", "/srv/b/a", false},
 };
 
 /* Below root: "x/" is a folder, "x" a file with its name, "x>y" a link. */
 static const char *const things[] = {
-    "shared/",	       "shared/file",	      "shared/sub/",
-    "shared/sub/deep", "private/",	      "private/secret",
-    "shared/current>../private",	      "shared/file_link>file",
-    "shared/up>..",    "shared/absolute>/etc", "shared/loop>loop",
-    "shared/proc>/proc/self/root",	      "door>shared",
+    "shared/",
+    "shared/file",
+    "shared/sub/",
+    "shared/sub/deep",
+    "private/",
+    "private/secret",
+    "shared/current>../private",
+    "shared/file_link>file",
+    "shared/up>..",
+    "shared/absolute>/etc",
+    "shared/loop>loop",
+    "shared/proc>/proc/self/root",
+    "door>shared",
 };
 
 static const struct {
@@ -95,7 +103,8 @@ static void try_find(size_t i)
 	char *list = xasprintf("/elsewhere %s  /opt", folder);
 	struct file_id id, want = {0};
 	char errmsg[512] = "";
-	int rc = granted_path_find_listed(list, path, &id, errmsg, sizeof(errmsg));
+	int rc =
+	    granted_path_find_listed(list, path, &id, errmsg, sizeof(errmsg));
 
 	if (finds[i].rc == 1)
 		ok(rc < 0, "%s below %s is not had", finds[i].path,
@@ -111,7 +120,8 @@ static void try_find(size_t i)
 			want = (struct file_id){st.st_dev, st.st_ino};
 		free(real);
 	} else if (finds[i].rc != 1) {
-		ok(strstr(errmsg, finds[i].says) != NULL && strstr(errmsg, path),
+		ok(strstr(errmsg, finds[i].says) != NULL &&
+		       strstr(errmsg, path),
 		   "…and says why: %s", errmsg);
 	}
 	ok(file_id_same(&id, &want), "…and which file that is");
@@ -129,7 +139,8 @@ static void try_mount(void)
 	char errmsg[512];
 
 	if (mount(from, on, NULL, MS_BIND, NULL) != 0) {
-		skip("only root may mount", "what is mounted below a granted folder");
+		skip("only root may mount",
+		     "what is mounted below a granted folder");
 	} else {
 		const char *folders[] = {root};
 

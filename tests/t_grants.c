@@ -18,20 +18,21 @@
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-
 static int parse(struct config *c, const char *text)
 {
-	return config_read_text(c, "f", text, strlen(text), errmsg, sizeof(errmsg));
+	return config_read_text(c, "f", text, strlen(text), errmsg,
+				sizeof(errmsg));
 }
 
 /* A template called "t" whose digest is A and whose manifest has MEMBERS. */
 static struct template *with(const char *members)
 {
-	char *text = xasprintf("{\"templateId\":\"t\",\"version\":\"1.0.0\","
-			       "\"name\":\"T\",\"description\":\"d\","
-			       "\"runtime\":{\"type\":\"program\",\"entry\":\"e\"},"
-			       "\"inputsSchema\":{\"type\":\"object\"}%s%s}",
-			       *members ? "," : "", members);
+	char *text =
+	    xasprintf("{\"templateId\":\"t\",\"version\":\"1.0.0\","
+		      "\"name\":\"T\",\"description\":\"d\","
+		      "\"runtime\":{\"type\":\"program\",\"entry\":\"e\"},"
+		      "\"inputsSchema\":{\"type\":\"object\"}%s%s}",
+		      *members ? "," : "", members);
 	struct template *t = manifest_of(text, strlen(text));
 
 	free(text);
@@ -54,7 +55,8 @@ static const struct {
 	const char *missing; /* the key; NULL: it may run */
 } cases[] = {
     {"", "", NULL},
-    {"\"tools\":[],\"permissions\":{\"locks\":false,\"readPaths\":[]}", "", NULL},
+    {"\"tools\":[],\"permissions\":{\"locks\":false,\"readPaths\":[]}", "",
+     NULL},
     {"\"permissions\":{\"memoryBytes\":1048576,\"processes\":1}", "", NULL},
     {TOOLS, "", "tools"},
     {TOOLS, T "tools = click\n", "tools"},
@@ -69,8 +71,10 @@ static const struct {
     {TOOLS, T "tools = all\ndigest = " B "\n", "tools"},
     {TOOLS, T "tools = all\ndigest = " A "\n", NULL},
     {TOOLS, T "tools = all\ndigest = " B " " A "\n", NULL},
-    {TOOLS, T "tools = click\ndigest = " B "\n[grant \"*\"]\ntools = all\n", NULL},
-    {TOOLS, T "tools = click\n[grant \"*\"]\ntools = all\ndigest = " B "\n", "tools"},
+    {TOOLS, T "tools = click\ndigest = " B "\n[grant \"*\"]\ntools = all\n",
+     NULL},
+    {TOOLS, T "tools = click\n[grant \"*\"]\ntools = all\ndigest = " B "\n",
+     "tools"},
     {READS, "", "read_paths"},
     {READS, "[sandbox]\nread_paths = /srv\n", NULL},
     {READS, "[sandbox]\nread_paths = /srv/a\n" T "read_paths = /srv/b\n", NULL},
@@ -87,7 +91,8 @@ static const struct {
     {LOCKS, T "locks = yes\ndigest = " B "\n", "locks"},
     {LOCKS, "[sandbox]\nread_paths = /srv\n", "locks"},
     /* what nobody can have, granted or not */
-    {"\"permissions\":{\"network\":[\"a.b:1\"]}", T "network = a.b:1\n", "network"},
+    {"\"permissions\":{\"network\":[\"a.b:1\"]}", T "network = a.b:1\n",
+     "network"},
     {"\"permissions\":{\"secrets\":[\"k\"]}", T "secrets = k\n", "secrets"},
     {"\"permissions\":{\"network\":[],\"secrets\":[]}", "", NULL},
     /* several: the first is said */
@@ -220,11 +225,14 @@ static void by_digest(void)
 		bool is;
 		const char *name;
 	} them[] = {
-	    {READS, T "read_paths = /srv\ndigest = " A "\n", true, "by its own"},
+	    {READS, T "read_paths = /srv\ndigest = " A "\n", true,
+	     "by its own"},
 	    {READS, "[grant \"*\"]\nread_paths = /srv\ndigest = " B " " A "\n",
 	     true, "by one of several, for all"},
-	    {READS, T "read_paths = /srv\n[grant \"*\"]\nlocks = yes\ndigest = " A
-		    "\n", true, "by one of its grants"},
+	    {READS,
+	     T "read_paths = /srv\n[grant \"*\"]\nlocks = yes\ndigest = " A
+	       "\n",
+	     true, "by one of its grants"},
 	    {READS, T "read_paths = /srv\n", false, "by its name"},
 	    {READS, T "read_paths = /srv\ndigest = " B "\n", false,
 	     "by another's"},

@@ -12,9 +12,14 @@
 
 static const char *const wrong[] = {
     /* no name, or port */
-    "", "**", "*.", "*.*.b", "a..b", ".a", "a.", "a b", "a/b", "http://a", "a:", "a:0", "a:65536", "a:08", "a:8x", "a:1:2",
+    "", "**", "*.", "*.*.b", "a..b", ".a", "a.", "a b", "a/b", "http://a",
+    "a:", "a:0", "a:65536", "a:08", "a:8x", "a:1:2",
     /* no address */
-    "::1", "[::1", "[::1]x", "[::1]/129", "[127.0.0.1]", "[::1]/0", "10.0.0.0/0", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "1.2.3", "1.2.3.4.5", "0x7f.1", "127.1", "2130706433", "*.10", "a.0x1", "\xe4\xbe\x8b.example", "[fe80::1%25lo]", "a\xff", "*:", "*.a/8", "[::]/1x", "[2001:db8::1]/32", "-:", "a@b", "user:80@b"};
+    "::1", "[::1", "[::1]x", "[::1]/129", "[127.0.0.1]", "[::1]/0",
+    "10.0.0.0/0", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "1.2.3",
+    "1.2.3.4.5", "0x7f.1", "127.1", "2130706433", "*.10", "a.0x1",
+    "\xe4\xbe\x8b.example", "[fe80::1%25lo]", "a\xff", "*:", "*.a/8", "[::]/1x",
+    "[2001:db8::1]/32", "-:", "a@b", "user:80@b"};
 
 /* A pattern, a host, a port: does it match? */
 static const struct {
@@ -68,7 +73,8 @@ static void networks(void)
 	struct host_pattern p;
 
 	host_pattern_parse(&p, "10.0.0.0/8:80", 13);
-	ok(host_pattern_has(&p, (struct sockaddr *)&in, 80), "an address in it");
+	ok(host_pattern_has(&p, (struct sockaddr *)&in, 80),
+	   "an address in it");
 	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 81), "at its port");
 	host_pattern_parse(&p, "*", 1);
 	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 80),
@@ -86,7 +92,8 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
 		is_int(host_pattern_parse(&p, wrong[i], strlen(wrong[i])),
 		       -EINVAL, "no pattern: %s", wrong[i]);
-	is_int(host_pattern_parse(&p, "a\0b", 3), -EINVAL, "nor one with a NUL");
+	is_int(host_pattern_parse(&p, "a\0b", 3), -EINVAL,
+	       "nor one with a NUL");
 	memset(text, 'a', sizeof(text));
 	is_int(host_pattern_parse(&p, text, sizeof(text)), -EINVAL,
 	       "nor one too long");

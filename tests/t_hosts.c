@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "tests/tap.h"
 
-#define LIST "example.com  192.0.2.7\t10.1.0.0/16 2001:db8::/32 fe80::1 b-_c.local"
+#define LIST                                                                   \
+	"example.com  192.0.2.7\t10.1.0.0/16 2001:db8::/32 fe80::1 b-_c.local"
 
 static const struct {
 	const char *name;
@@ -32,19 +33,19 @@ static const struct {
 	const char *address;
 	bool in;
 } addresses[] = {
-    {"192.0.2.7", true},	 {"192.0.2.8", false},
-    {"10.1.255.255", true},	 {"10.2.0.0", false},
-    {"::ffff:10.1.2.3", true},	 {"2001:db8:ffff::1", true},
-    {"2001:db9::1", false},	 {"fe80::1", true},
-    {"fe80::2", false},		 {"::10.1.2.3", false},
+    {"192.0.2.7", true},       {"192.0.2.8", false},
+    {"10.1.255.255", true},    {"10.2.0.0", false},
+    {"::ffff:10.1.2.3", true}, {"2001:db8:ffff::1", true},
+    {"2001:db9::1", false},    {"fe80::1", true},
+    {"fe80::2", false},	       {"::10.1.2.3", false},
     {"0.0.0.0", false},
 };
 
 static const char *const wrong[] = {
-    "",		"10.0.0.0/33", "10.0.0.0/",   "10.0.0/8",     "::/129",
-    "a..b",	".a",	       "a/8",	      "*.a.com",      "a b",
-    "10.0.0.0/x", "10.0.0.0/8/8", "1.2.3.4.5", "http://a.com", "a:80",
-    "[::1]",	"a.",	       "010.0.0.0/8", "10.0.0.0/0008", "a.1"};
+    "",		  "10.0.0.0/33",  "10.0.0.0/",	 "10.0.0/8",	  "::/129",
+    "a..b",	  ".a",		  "a/8",	 "*.a.com",	  "a b",
+    "10.0.0.0/x", "10.0.0.0/8/8", "1.2.3.4.5",	 "http://a.com",  "a:80",
+    "[::1]",	  "a.",		  "010.0.0.0/8", "10.0.0.0/0008", "a.1"};
 
 static const char *const right[] = {"a",	  "xn--fiqs8s.example",
 				    "0.0.0.0/0",  "::/0",
@@ -90,11 +91,11 @@ int main(void)
 	   "all of IPv4 is not IPv6");
 	host_list_free(all);
 	for (size_t i = 0; i < ARRAY_LEN(right); i++)
-		ok(host_list_word_ok(right[i], strlen(right[i])), "\"%s\" is a word",
-		   right[i]);
+		ok(host_list_word_ok(right[i], strlen(right[i])),
+		   "\"%s\" is a word", right[i]);
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-		ok(!host_list_word_ok(wrong[i], strlen(wrong[i])), "\"%s\" is none",
-		   wrong[i]);
+		ok(!host_list_word_ok(wrong[i], strlen(wrong[i])),
+		   "\"%s\" is none", wrong[i]);
 	ok(host_list_new("a 10.0.0.0/33") == NULL,
 	   "a list with a word that is none is none");
 	h = host_list_new("  ");

@@ -15,8 +15,8 @@
 #include "supervisor/http/http_conn.h"
 #include "tests/tap.h"
 
-#define SOON_MS 30	/* a limit that is to be met */
-#define LATE_MS 600000	/* one that is not */
+#define SOON_MS 30     /* a limit that is to be met */
+#define LATE_MS 600000 /* one that is not */
 #define PATIENCE_MS 20000
 #define LARGE ((size_t)4 << 20)
 
@@ -26,7 +26,8 @@ static struct http_conn *asked; /* its request is whole */
 static int client;
 static char seen[65536];
 
-static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg;
 	/* as a token would say whose it is */
@@ -118,7 +119,8 @@ static bool hears(const char *text)
 
 static char order[FLOOD + 8]; /* the paths that were asked for */
 
-static void on_path(void *arg, struct http_conn *c, const struct http_request *r)
+static void on_path(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg;
 	order[strlen(order)] = r->path[1];
@@ -245,17 +247,19 @@ static void test_linger(void)
 /* ---- what is held of requests ---- */
 
 #define BODIES 1000 /* for all; one requestor alone has 875 of them */
-#define UPLOAD(path) "POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
+#define UPLOAD(path)                                                           \
+	"POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
 
 static struct http_usage ada, eve;
 
 /* As a token says who pays; of any other path nobody knows. */
-static bool on_payer(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_payer(void *arg, struct http_conn *c,
+		     const struct http_request *r)
 {
 	(void)arg;
-	http_conn_set_usage(c, strcmp(r->path, "/ada") == 0	  ? &ada
-			   : strcmp(r->path, "/eve") == 0 ? &eve
-							  : NULL);
+	http_conn_set_usage(c, strcmp(r->path, "/ada") == 0   ? &ada
+			       : strcmp(r->path, "/eve") == 0 ? &eve
+							      : NULL);
 	return true;
 }
 
@@ -378,8 +382,9 @@ static void test_keepalive(void)
 /* A client at 10.0.0.HOST, of whose strangers there may be MOST. */
 static int come(int host, size_t most)
 {
-	struct sockaddr_in from = {.sin_family = AF_INET,
-				   .sin_addr = {htonl(0x0A000000u + (unsigned)host)}};
+	struct sockaddr_in from = {
+	    .sin_family = AF_INET,
+	    .sin_addr = {htonl(0x0A000000u + (unsigned)host)}};
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
@@ -458,8 +463,7 @@ static void test_addresses(void)
 	close(more);
 	more = come(1, 3);
 	ok(!is_open(a), "of one address the oldest unknown one makes room");
-	ok(is_open(b) && is_open(c) && is_open(other),
-	   "no other, however old");
+	ok(is_open(b) && is_open(c) && is_open(other), "no other, however old");
 	close(a), close(b), close(c), close(other), close(more);
 	end();
 	ok(pool.peers == NULL, "and nothing is left of them");

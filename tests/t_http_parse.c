@@ -80,16 +80,17 @@ static const struct {
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 0\r\n\r\n"), "<2 / a +>",
      "an empty body"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"), "<2 / a +abcde>",
-     "a body in chunks"},
+	   "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
+     "<2 / a +abcde>", "a body in chunks"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: Chunked\r\n\r\n"
-	   "3;x=y\r\nabc\r\n0\r\nHost: b\r\n\r\n"), "<2 / a +abc>",
-     "extensions are let go, a trailer changes no field"},
+	   "3;x=y\r\nabc\r\n0\r\nHost: b\r\n\r\n"),
+     "<2 / a +abc>", "extensions are let go, a trailer changes no field"},
     {BYTES("GET /1 HTTP/1.1\r\n" H "\r\nPOST /2 HTTP/1.1\r\n" H
 	   "Content-Length: 1\r\n\r\nxGET /3 HTTP/1.1\r\n" H "\r\n"),
      "<1 /1 a +><2 /2 a +x><1 /3 a +>", "one after the other"},
     {BYTES("POST / HTTP/1.1\r\n" H "Expect: 100-continue\r\n"
-	   "Content-Length: 1\r\n\r\nx"), "<2 / a +!x>", "Expect is told"},
+	   "Content-Length: 1\r\n\r\nx"),
+     "<2 / a +!x>", "Expect is told"},
     {BYTES("POST / HTTP/1.1\r\n" H "Expect: tea\r\n\r\n"), "<417>",
      "another Expect is refused"},
     {BYTES("GET / HTTP/1.1\r\nhOsT:\t a \t\r\n\r\n"), "<1 / a +>",
@@ -99,7 +100,8 @@ static const struct {
     {BYTES("GET http://b/x HTTP/1.1\r\n" H "\r\n"), "<400>",
      "an absolute target of another host"},
     {BYTES("GET / HTTP/1.1\r\n" H "Upgrade: h2c\r\nConnection: upgrade\r\n"
-	   "\r\n"), "<1 / a +>", "no upgrade is done"},
+	   "\r\n"),
+     "<1 / a +>", "no upgrade is done"},
     {BYTES("PATCH / HTTP/1.1\r\n" H "\r\n"), "<0 / a +>", "another method"},
     {BYTES("FOO / HTTP/1.1\r\n" H "\r\n"), "<501>", "no method of HTTP's"},
     {BYTES("OPTIONS * HTTP/1.1\r\n" H "\r\n"), "<4 * a +>", "OPTIONS *"},
@@ -109,15 +111,17 @@ static const struct {
     /* what others let pass */
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 4\r\n"
 	   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-	   "GET /smuggled HTTP/1.1\r\n" H "\r\n"), "<400>",
-     "Content-Length with Transfer-Encoding"},
+	   "GET /smuggled HTTP/1.1\r\n" H "\r\n"),
+     "<400>", "Content-Length with Transfer-Encoding"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n"
-	   "Content-Length: 4\r\n\r\n0\r\n\r\n"), "<400>",
-     "and in the other order"},
+	   "Content-Length: 4\r\n\r\n0\r\n\r\n"),
+     "<400>", "and in the other order"},
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 1\r\n"
-	   "Content-Length: 2\r\n\r\nxy"), "<400>", "two Content-Lengths"},
+	   "Content-Length: 2\r\n\r\nxy"),
+     "<400>", "two Content-Lengths"},
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 1\r\n"
-	   "Content-Length: 1\r\n\r\nx"), "<400>", "even the same"},
+	   "Content-Length: 1\r\n\r\nx"),
+     "<400>", "even the same"},
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 1, 1\r\n\r\nx"), "<400>",
      "a list of lengths"},
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: +2\r\n\r\nxy"), "<400>",
@@ -127,13 +131,12 @@ static const struct {
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: \r\n\r\n"), "<400>",
      "an empty length"},
     {BYTES("POST / HTTP/1.1\r\n" H
-	   "Content-Length: 18446744073709551617\r\n\r\n"), "<400>",
-     "a length beyond 64 bits"},
+	   "Content-Length: 18446744073709551617\r\n\r\n"),
+     "<400>", "a length beyond 64 bits"},
     {BYTES("POST / HTTP/1.1\r\nHost : a\r\n\r\n"), "<400>",
      "a space before the colon"},
     {BYTES("GET / HTTP/1.1\nHost: a\n\n"), "<400>", "bare newlines"},
-    {BYTES("GET / HTTP/1.1\r\n" H "X: a\n\r\n"), "<400>",
-     "one bare newline"},
+    {BYTES("GET / HTTP/1.1\r\n" H "X: a\n\r\n"), "<400>", "one bare newline"},
     {BYTES("GET / HTTP/1.1\r\n" H "X: a\rb\r\n\r\n"), "<400>",
      "a bare carriage return"},
     {BYTES("GET / HTTP/1.1\r\n" H "X: a\0b\r\n\r\n"), "<400>", "a NUL"},
@@ -145,20 +148,26 @@ static const struct {
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n"),
      "<501>", "one before chunked"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n"
-	   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), "<400>",
-     "two Transfer-Encodings"},
+	   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+     "<400>", "two Transfer-Encodings"},
     {BYTES("POST / HTTP/1.0\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "0\r\n\r\n"), "<400>", "chunks in HTTP/1.0"},
+	   "0\r\n\r\n"),
+     "<400>", "chunks in HTTP/1.0"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "0x2\r\nab\r\n0\r\n\r\n"), "<400>", "a chunk's size with 0x"},
+	   "0x2\r\nab\r\n0\r\n\r\n"),
+     "<400>", "a chunk's size with 0x"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "-1\r\nab\r\n0\r\n\r\n"), "<400>", "a chunk's size with a sign"},
+	   "-1\r\nab\r\n0\r\n\r\n"),
+     "<400>", "a chunk's size with a sign"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "1\r\nab\r\n0\r\n\r\n"), "<400>", "a chunk longer than it says"},
+	   "1\r\nab\r\n0\r\n\r\n"),
+     "<400>", "a chunk longer than it says"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "2\nab\n0\n\n"), "<400>", "chunks with bare newlines"},
+	   "2\nab\n0\n\n"),
+     "<400>", "chunks with bare newlines"},
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
-	   "11111111111111111\r\n"), "<400>", "a chunk beyond 64 bits"},
+	   "11111111111111111\r\n"),
+     "<400>", "a chunk beyond 64 bits"},
     {BYTES("GET / HTTP/1.1\r\n" H "X: a\r\n b\r\n\r\n"), "<400>",
      "a folded line"},
     {BYTES("GET / HTTP/1.1\r\n X: a\r\n" H "\r\n"), "<400>",
@@ -176,7 +185,8 @@ static const struct {
     {BYTES("GET  / HTTP/1.1\r\n" H "\r\n"), "<400>", "two spaces"},
     {BYTES("GET / x HTTP/1.1\r\n" H "\r\n"), "<400>", "a space in a target"},
     {BYTES("GET x HTTP/1.1\r\n" H "\r\n"), "<400>", "no path"},
-    {BYTES("get / HTTP/1.1\r\n" H "\r\n"), "<501>", "a method in small letters"},
+    {BYTES("get / HTTP/1.1\r\n" H "\r\n"), "<501>",
+     "a method in small letters"},
     {BYTES("GET / HTTP/1.1\r\n" H "no colon\r\n\r\n"), "<400>",
      "a field without a colon"},
     {BYTES("GET / HTTP/1.1\r\n" H ": x\r\n\r\n"), "<400>",
@@ -186,7 +196,8 @@ static const struct {
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Encoding: gzip\r\n\r\n"), "<415>",
      "a compressed body"},
     {BYTES("GET / HTTP/1.1\r\n" H "Mcp-Session-Id: a\r\nMcp-Session-Id: b\r\n"
-	   "\r\n"), "<400>", "two session ids"},
+	   "\r\n"),
+     "<400>", "two session ids"},
     {BYTES("GET / HTTP/1.1\r\n" H "\r\ngarbage\r\n"), "<1 / a +><400>",
      "garbage after a request"},
     {BYTES("\r\nGET / HTTP/1.1\r\n" H "\r\n"), "<400>",
@@ -199,7 +210,8 @@ static const struct {
     {BYTES("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
 	   "3f\r\n"
 	   "123456789012345678901234567890123456789012345678901234567890123"
-	   "\r\n2\r\nxy\r\n"), "<413>", "a body over the bound, in chunks"},
+	   "\r\n2\r\nxy\r\n"),
+     "<413>", "a body over the bound, in chunks"},
 };
 
 static void test_cases(void)
@@ -236,8 +248,8 @@ static const char *repeated(const char *head, const char *unit, size_t n,
 
 static void test_bounds(void)
 {
-	static const char chunked[] = "POST / HTTP/1.1\r\n" H
-				      "Transfer-Encoding: chunked\r\n\r\n";
+	static const char chunked[] =
+	    "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n";
 	static const char get[] = "GET / HTTP/1.1\r\n" H;
 	struct buf want = {0};
 
@@ -245,8 +257,9 @@ static void test_bounds(void)
 	       "<1 / a +>", "as many fields as may be");
 	is_str(repeated(get, "X: y\r\n", HTTP_FIELDS_MAX, "\r\n"), "<431>",
 	       "one field more");
-	is_str(repeated("GET /", "x", HTTP_TARGET_MAX, " HTTP/1.1\r\n" H "\r\n"),
-	       "<414>", "a target over the bound");
+	is_str(
+	    repeated("GET /", "x", HTTP_TARGET_MAX, " HTTP/1.1\r\n" H "\r\n"),
+	    "<414>", "a target over the bound");
 	buf_add_str(&want, "<1 /");
 	for (size_t i = 1; i < HTTP_TARGET_MAX; i++)
 		buf_add_str(&want, "x");
@@ -262,20 +275,23 @@ static void test_bounds(void)
 	is_str(repeated(chunked, "1;x=123456789012345678901234567890\r\na\r\n",
 			60, "0\r\n\r\n"),
 	       "<2 / a +aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-	       "aaaaaa>", "a little of chunk extensions");
-	is_str(repeated(chunked, "1;x=12345678901234567890123456789012345678901"
-				 "23456789012345678901234567890\r\na\r\n",
-			60, "0\r\n\r\n"), "<400>", "too much of them");
+	       "aaaaaa>",
+	       "a little of chunk extensions");
+	is_str(repeated(chunked,
+			"1;x=12345678901234567890123456789012345678901"
+			"23456789012345678901234567890\r\na\r\n",
+			60, "0\r\n\r\n"),
+	       "<400>", "too much of them");
 	is_str(repeated(chunked, "", 0, "0\r\nX: y\r\n\r\n"), "<2 / a +>",
 	       "a trailer");
 	is_str(repeated("POST / HTTP/1.1\r\n" H
 			"Transfer-Encoding: chunked\r\n\r\n0\r\n",
-			"X: y\r\n", HTTP_FIELDS_MAX + 1, "\r\n"), "<400>",
-	       "too many trailers");
+			"X: y\r\n", HTTP_FIELDS_MAX + 1, "\r\n"),
+	       "<400>", "too many trailers");
 	is_str(repeated("POST / HTTP/1.1\r\n" H
 			"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ",
-			"y", 3 * HTTP_EXTRA_MAX, "\r\n\r\n"), "<400>",
-	       "a trailer that is too long");
+			"y", 3 * HTTP_EXTRA_MAX, "\r\n\r\n"),
+	       "<400>", "a trailer that is too long");
 }
 
 static void test_types(void)
@@ -283,7 +299,8 @@ static void test_types(void)
 	static const char both[] = "application/json, text/event-stream";
 
 	ok(http_accepts(both, "application/json") &&
-	       http_accepts(both, "text/event-stream"), "a list of both");
+	       http_accepts(both, "text/event-stream"),
+	   "a list of both");
 	ok(http_accepts("*/*", "text/event-stream"), "*/*");
 	ok(http_accepts("text/html;q=0.8,Text/*;q=0.1", "text/event-stream"),
 	   "a range, with a parameter");
@@ -292,12 +309,14 @@ static void test_types(void)
 	ok(!http_accepts("application/*x", "application/json") &&
 	       !http_accepts("*json", "application/json") &&
 	       !http_accepts("", "application/json") &&
-	       !http_accepts(NULL, "application/json"), "nor none");
+	       !http_accepts(NULL, "application/json"),
+	   "nor none");
 	ok(http_is_type("Application/JSON; charset=utf-8", "application/json"),
 	   "a type with a parameter");
 	ok(!http_is_type("application/json, text/plain", "application/json") &&
 	       !http_is_type("text/plain", "application/json") &&
-	       !http_is_type(NULL, "application/json"), "two are none");
+	       !http_is_type(NULL, "application/json"),
+	   "two are none");
 }
 
 int main(void)

@@ -30,7 +30,8 @@ static char *dir;
 static struct http_conn *asked; /* whose request came last */
 static int told;		/* requests, one as often as it is told */
 
-static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg, (void)c, (void)r;
 	return true;
@@ -160,7 +161,8 @@ static void test_begun(void)
 	fd = come(&c);
 	s = session(ada);
 	http_store_wait_created(s, c, HELLO, strlen(HELLO));
-	is_int(status(fd), 0, "the first answer waits until the session is kept");
+	is_int(status(fd), 0,
+	       "the first answer waits until the session is kept");
 	store_works();
 	is_int(status(fd), 200, "then it leaves");
 	ok(is_kept(s->id), "and the session is");
@@ -249,12 +251,14 @@ static void test_lookup(void)
 	is_int(status(fd[0]), 0, "a request waits for its session");
 	store_works();
 	loop();
-	is_int(told - before, 2, "then it is told again, each of those that wait");
+	is_int(told - before, 2,
+	       "then it is told again, each of those that wait");
 	is_int((long long)all.n, 1, "for the one session, which is back");
 	s = http_session_find(&all, ada, id);
 	ok(s != NULL && s->session.log_level == 3 && s->has_row, "as it was");
 	is_int(status(fd[2]), 404, "for another requestor there is none");
-	is_int((long long)(ada->http_store_waits + bob->http_store_waits + all.n_store_waits),
+	is_int((long long)(ada->http_store_waits + bob->http_store_waits +
+			   all.n_store_waits),
 	       0, "nobody waits any more");
 	for (int i = 0; i < 3; i++)
 		close(fd[i]);
@@ -278,10 +282,12 @@ static void test_none(void)
 	fd = come(&c);
 	http_store_wait(&all, ada, c, id);
 	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_MS);
-	is_int(status(fd), 503, "when the store takes too long, it may be asked later");
+	is_int(status(fd), 503,
+	       "when the store takes too long, it may be asked later");
 	close(fd);
 	ok(!http_store_wait_may(&all, "x") && !http_store_wait_may(&all, "") &&
-	   http_store_wait_may(&all, id), "what is no id of ours is not looked for");
+	       http_store_wait_may(&all, id),
+	   "what is no id of ours is not looked for");
 	end();
 }
 
@@ -346,10 +352,12 @@ static void test_touched(void)
 	http_session_used(used);
 	http_session_store_tick(&all);
 	ok(lasts(used) == then[0], "a row is not written at each use");
-	used->row_ms = idle->row_ms = clock_mono_ms() - config->session_idle_ms / 4;
+	used->row_ms = idle->row_ms =
+	    clock_mono_ms() - config->session_idle_ms / 4;
 	idle->used_ms = idle->row_ms - 1;
 	http_session_store_tick(&all);
-	ok(lasts(used) >= then[0] + 60000, "but now and then, and lasts longer");
+	ok(lasts(used) >= then[0] + 60000,
+	   "but now and then, and lasts longer");
 	ok(lasts(idle) == then[1], "without a use it does not");
 	end();
 }
@@ -390,7 +398,8 @@ static int drop_many(struct requestor *q, int from)
 
 	do
 		snprintf(key, sizeof(key), "%064x", (unsigned)(from + ++n));
-	while (n <= HTTP_SESSION_DELETES_MAX && http_session_delete(&all, q, key, NULL, NULL));
+	while (n <= HTTP_SESSION_DELETES_MAX &&
+	       http_session_delete(&all, q, key, NULL, NULL));
 	return n;
 }
 
@@ -411,27 +420,33 @@ static void test_dropped(void)
 	fd = come(&c);
 	before = told;
 	http_session_end(s, "a test");
-	ok(http_session_delete_pending(&all, key), "a session that ends is over");
+	ok(http_session_delete_pending(&all, key),
+	   "a session that ends is over");
 	http_store_wait(&all, ada, c, id);
-	is_int((long long)all.n_store_waits, 0, "before the store has let go of it");
+	is_int((long long)all.n_store_waits, 0,
+	       "before the store has let go of it");
 	is_int(status(fd), 404, "and its client is told so");
 	is_int(told - before, 0, "and not that it is back");
 	store_works();
-	ok(!http_session_delete_pending(&all, key) && !is_kept(id), "then there is no row");
+	ok(!http_session_delete_pending(&all, key) && !is_kept(id),
+	   "then there is no row");
 	close(fd);
 
 	n = drop_many(ada, 0);
-	ok(n > 0 && n < HTTP_SESSION_DELETES_MAX, "a requestor drops so many at once");
+	ok(n > 0 && n < HTTP_SESSION_DELETES_MAX,
+	   "a requestor drops so many at once");
 	ok(drop_many(bob, 10000) > 0, "and leaves some to others");
 	store_works();
 	loop();
-	is_int((long long)(ada->http_session_deletes + bob->http_session_deletes), 0,
-	       "what is dropped counts no more");
+	is_int(
+	    (long long)(ada->http_session_deletes + bob->http_session_deletes),
+	    0, "what is dropped counts no more");
 	ok(drop_many(ada, 0) == n, "so that there is room again");
 	http_sessions_fini(&all);
 	store_works();
 	loop();
-	is_int((long long)ada->http_session_deletes, 0, "a server may end meanwhile");
+	is_int((long long)ada->http_session_deletes, 0,
+	       "a server may end meanwhile");
 	http_sessions_init(&all, &srv, &pool.held);
 	end();
 }

@@ -84,7 +84,8 @@ static void test_again(void)
 	memcpy(own, http_session_new(&all, user(1))->id, sizeof(own));
 	open_all(user(1), HTTP_SESSIONS_EACH - 1);
 	s = http_session_again(&all, user(1), id);
-	ok(s != NULL && is_there(user(1), id), "a session comes back at the bound");
+	ok(s != NULL && is_there(user(1), id),
+	   "a session comes back at the bound");
 	ok(!is_there(user(1), own), "for one that was idle longest");
 	is_int(user(1)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
 	ok(s->lost == s->last_stream && s->lost > UINT32_MAX,
@@ -111,8 +112,8 @@ static void test_all(void)
 	end();
 }
 
-static void forget(void *arg, enum client_task_end how,
-		   struct rpc_msg *value, const char *errmsg)
+static void forget(void *arg, enum client_task_end how, struct rpc_msg *value,
+		   const char *errmsg)
 {
 	(void)how, (void)value, (void)errmsg;
 	*(bool *)arg = true;

@@ -21,7 +21,8 @@ static struct http_session *s;
 static struct http_pool pool;
 static struct http_conn *asked; /* whose request came last */
 
-static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg, (void)c, (void)r;
 	return true;
@@ -149,7 +150,8 @@ static void test_large(void)
 	begin();
 	miss_one(1, 0);
 	miss_one(2, HTTP_REPLAY_BYTES);
-	is_int((long long)s->n_replayable, 1, "one that is large displaces others");
+	is_int((long long)s->n_replayable, 1,
+	       "one that is large displaces others");
 	ok(!resumes(1, 0, ""), "which are forgotten");
 	miss_one(3, 0);
 	ok(!resumes(2, 0, ""), "and is itself, for a newer one");
@@ -185,7 +187,8 @@ static void test_kept_of_all(void)
 	}
 	is_int((long long)mine->n_replayable, 4,
 	       "one who keeps all it may displaces nobody's");
-	ok(s->session.requestor->http_ended_bytes <= HTTP_REPLAY_ALL * 9ull / 10,
+	ok(s->session.requestor->http_ended_bytes <=
+	       HTTP_REPLAY_ALL * 9ull / 10,
 	   "of its own the oldest go: it has %zu",
 	   s->session.requestor->http_ended_bytes);
 	is_int((long long)s->n_replayable, 1, "not its newest");
@@ -194,7 +197,7 @@ static void test_kept_of_all(void)
 		miss_one(1, HTTP_REPLAY_BYTES / 2);
 	}
 	ok(all.ended_bytes <= HTTP_REPLAY_ALL &&
-	   s->session.requestor->http_ended_bytes > HTTP_REPLAY_LEAST,
+	       s->session.requestor->http_ended_bytes > HTTP_REPLAY_LEAST,
 	   "the next has a part of what is left: %zu of now %zu",
 	   s->session.requestor->http_ended_bytes, all.ended_bytes);
 	for (uid_t uid = 3; uid < 40; uid++)
@@ -223,7 +226,8 @@ static void test_behind(void)
 	ok(!session_is_backlogged(&s->session), "nor who has little");
 	q->http.unread++;
 	pool.held.unread++;
-	ok(session_is_backlogged(&s->session), "with more it waits while others leave none");
+	ok(session_is_backlogged(&s->session),
+	   "with more it waits while others leave none");
 	pool.held.unread = q->http.unread = HTTP_UNREAD_EACH;
 	ok(!session_is_backlogged(&s->session), "else it may have so much");
 	pool.held.unread = ++q->http.unread;
@@ -304,10 +308,12 @@ static void test_unrelated(void)
 	   "when its client is gone the one before has what comes");
 	for (int i = 2; i < HTTP_PUSH_STREAMS_MAX; i++)
 		e[i] = listens();
-	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "as many as may be");
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
+	       "as many as may be");
 	e[HTTP_PUSH_STREAMS_MAX] = listens();
 	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "and never more");
-	ok(stream_of(&e[0]) != NULL, "the one that nobody hears ended, not the oldest");
+	ok(stream_of(&e[0]) != NULL,
+	   "the one that nobody hears ended, not the oldest");
 	e[HTTP_PUSH_STREAMS_MAX + 1] = listens();
 	ok(stream_of(&e[0]) == NULL, "then the oldest");
 	is_str(hears(&e[0]), "0\r\n\r\n", "properly");

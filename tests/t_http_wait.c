@@ -20,7 +20,8 @@ static size_t told; /* requests that were served */
 static struct http_conn *asked;
 static int users[2];
 
-static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg, (void)r;
 	http_conn_set_user(c, &users[0]);
@@ -104,14 +105,16 @@ static void test_go(void)
 	close(fd[1]);
 	shutdown(fd[2], SHUT_WR);
 	http_waitq_expire(&waits, 60000, "no");
-	is_int((long long)waits.n, 3, "who has not waited for so long waits on");
+	is_int((long long)waits.n, 3,
+	       "who has not waited for so long waits on");
 	http_pool_drain(&pool);
 	ready = true;
 	http_waitq_resume(&waits);
 	is_int((long long)told, 3, "then all are told");
 	is_int((long long)waits.n, 0, "and none waits");
 	is_str(answer(fd[0]), "HTTP/1.1 204 No Content", "each has its answer");
-	is_str(answer(fd[2]), "HTTP/1.1 204 No Content", "also who sends no more");
+	is_str(answer(fd[2]), "HTTP/1.1 204 No Content",
+	       "also who sends no more");
 	end();
 	close(fd[0]);
 	close(fd[2]);

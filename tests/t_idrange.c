@@ -56,9 +56,11 @@ static void test_free(void)
 	    {"a:100000:65536\nb:165536:65536\n", 199999, 1,
 	     "/etc/subuid gives 165536-231071 to b"},
 	    {"a:100000:65536\n", 165536, 1, NULL},
-	    {"a:100000:65536\n", 165535, 2, "/etc/subuid gives 100000-165535 to a"},
+	    {"a:100000:65536\n", 165535, 2,
+	     "/etc/subuid gives 100000-165535 to a"},
 	    {"a:100000:65536\n", 99999, 1, NULL},
-	    {"a:100000:65536\n", 99999, 2, "/etc/subuid gives 100000-165535 to a"},
+	    {"a:100000:65536\n", 99999, 2,
+	     "/etc/subuid gives 100000-165535 to a"},
 	    {"a:100000:65536\n", 90000, 200000,
 	     "/etc/subuid gives 100000-165535 to a"},
 	    {"1000:100000:65536", 100000, 1, /* no newline; a uid for a name */
@@ -71,8 +73,8 @@ static void test_free(void)
 	     "/etc/subuid gives 5-18446744073709551614 to a"},
 	    /* what is no range is none, and hides none */
 	    {"\n\n# a comment\na\na:\na:b:c\na:1\n:::\na:-5:90\na:1:2:3\n"
-	     "a:99999999999999999999999:5\nb:100:5\n", 102, 1,
-	     "/etc/subuid gives 100-104 to b"},
+	     "a:99999999999999999999999:5\nb:100:5\n",
+	     102, 1, "/etc/subuid gives 100-104 to b"},
 	    {"a:99999999999999999999999:5\n", 5, 1, NULL},
 	};
 
@@ -85,7 +87,8 @@ static void test_free(void)
 		is = id_range_is_free(&v, cases[i].first, cases[i].count, &t);
 		ok(is == (cases[i].errmsg == NULL), "%u from %u: %s",
 		   cases[i].count, cases[i].first, is ? "free" : t.errmsg);
-		is_str(t.errmsg, cases[i].errmsg != NULL ? cases[i].errmsg : "", "why");
+		is_str(t.errmsg, cases[i].errmsg != NULL ? cases[i].errmsg : "",
+		       "why");
 	}
 }
 
@@ -98,8 +101,10 @@ static void test_other_files(void)
 	ok(!id_range_is_free(&v, 200000, 257, &t), "groups' ranges count");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_PASSWD] =
-	    (char *)"root:x:0:0:root:/root:/bin/sh\n+::::::\nme:x:200099:5::/:\n";
-	ok(!id_range_is_free(&v, 200000, 257, &t), "a user within is in the way");
+	    (char
+		 *)"root:x:0:0:root:/root:/bin/sh\n+::::::\nme:x:200099:5::/:\n";
+	ok(!id_range_is_free(&v, 200000, 257, &t),
+	   "a user within is in the way");
 	is_str(t.errmsg, "/etc/passwd has 200099, me", "which is named");
 	ok(id_range_is_free(&v, 200000, 99, &t), "before it they are free");
 	v = (struct id_range_view){{NULL}};
@@ -107,12 +112,15 @@ static void test_other_files(void)
 	ok(!id_range_is_free(&v, 200000, 1, &t), "so is a group");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_UID_MAP] = (char *)"         0     100000      65536\n";
-	ok(id_range_is_free(&v, 65535, 1, &t), "in a container the last that it has");
-	ok(!id_range_is_free(&v, 65535, 2, &t) && !id_range_is_free(&v, 70000, 1, &t),
+	ok(id_range_is_free(&v, 65535, 1, &t),
+	   "in a container the last that it has");
+	ok(!id_range_is_free(&v, 65535, 2, &t) &&
+	       !id_range_is_free(&v, 70000, 1, &t),
 	   "but none that it has not");
 	v.text[ID_RANGE_UID_MAP] = NULL;
 	v.text[ID_RANGE_GID_MAP] = (char *)"0 0 1\n1 100000 65536\n";
-	ok(id_range_is_free(&v, 1, 65536, &t) && !id_range_is_free(&v, 0, 2, &t),
+	ok(id_range_is_free(&v, 1, 65536, &t) &&
+	       !id_range_is_free(&v, 0, 2, &t),
 	   "a group's map, too; what lies in two pieces is not taken");
 }
 
@@ -123,7 +131,8 @@ static void test_pick(void)
 	struct id_range_taken t;
 	uint32_t first;
 
-	is_int(picked(ID_RANGE_SUBUID, ""), FIRST, "with nothing known, the first");
+	is_int(picked(ID_RANGE_SUBUID, ""), FIRST,
+	       "with nothing known, the first");
 	is_int(picked(ID_RANGE_SUBUID, few), FIRST, "with two users, likewise");
 	is_int(picked(ID_RANGE_SUBUID, many), FIRST, "with 7,000, likewise");
 	v.text[ID_RANGE_SUBUID] = few;
@@ -138,15 +147,17 @@ static void test_pick(void)
 	       FIRST + ID_RANGE_BLOCK, "be it one");
 	first = picked(ID_RANGE_SUBUID, "x:1879048192:268435456\n");
 	is_int(first, 524288, "all of it taken: from 524288 on");
-	first = picked(ID_RANGE_SUBUID,
-		       "x:1879048192:268435456\na:524288:65536\n");
+	first =
+	    picked(ID_RANGE_SUBUID, "x:1879048192:268435456\na:524288:65536\n");
 	ok(first >= 589824, "not where a user's begin");
 	is_int(picked(ID_RANGE_UID_MAP, "0 100000 65536\n"), 60600,
 	       "a container of 16 bits");
 	is_int(picked(ID_RANGE_UID_MAP, "0 100000 1048576\n"), 524288,
 	       "one of 20");
-	is_int(picked(ID_RANGE_UID_MAP, "0 1000 1\n"), 0, "one of one id: none");
-	is_int(picked(ID_RANGE_SUBUID, "x:0:4294967295\n"), 0, "all given: none");
+	is_int(picked(ID_RANGE_UID_MAP, "0 1000 1\n"), 0,
+	       "one of one id: none");
+	is_int(picked(ID_RANGE_SUBUID, "x:0:4294967295\n"), 0,
+	       "all given: none");
 	free(few);
 	free(many);
 }
@@ -166,7 +177,8 @@ static void test_spare(void)
 	is_str(t.errmsg, "/etc/subgid gives 60000-1879059999 to x", "and why");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_UID_MAP] = (char *)"0 100000 65536\n";
-	is_int(id_range_spare(&v, &t), 60599, "in a container there is another");
+	is_int(id_range_spare(&v, &t), 60599,
+	       "in a container there is another");
 }
 
 /* ---- locks ---- */
@@ -196,7 +208,8 @@ static void test_locks(void)
 	ok(id_range_held(fd[0], got[1], got[1] + 1, &first, &count) &&
 	       first == got[1] && count == ID_RANGE_BLOCK,
 	   "who holds what can be seen");
-	ok(!id_range_held(fd[0], got[2] + ID_RANGE_BLOCK, UINT32_MAX, &first, &count),
+	ok(!id_range_held(fd[0], got[2] + ID_RANGE_BLOCK, UINT32_MAX, &first,
+			  &count),
 	   "and what nobody does");
 	close(fd[1]);
 	is_int(id_range_lock(fd[2], got[1], ID_RANGE_BLOCK), 0,
@@ -223,8 +236,8 @@ static void test_locks(void)
 	close(fd[2]);
 	close(pipes[0]);
 	close(pipes[1]);
-	ok(symlink("elsewhere", "link.lock") == 0 && id_range_open("link.lock") < 0 &&
-	       access("elsewhere", F_OK) != 0,
+	ok(symlink("elsewhere", "link.lock") == 0 &&
+	       id_range_open("link.lock") < 0 && access("elsewhere", F_OK) != 0,
 	   "no link is followed to a file of locks");
 	unlink("link.lock");
 	unlink("ids.lock");

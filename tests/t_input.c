@@ -35,8 +35,7 @@ static void plain(void)
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "a plain call's question goes by its route");
 	accepts(&a);
-	is_str(heard(), ACCEPTED,
-	       "and its answer to the worker");
+	is_str(heard(), ACCEPTED, "and its answer to the worker");
 	accepts(&a);
 	is_str(heard(), "(none)", "once");
 	ask(2, QUESTION);
@@ -69,7 +68,8 @@ static void dropped(void)
 	ask(1, QUESTION);
 	noted();
 	hear(&drop);
-	is_str(noted(), "{A.1: forget: the template waits for no answer any more}",
+	is_str(noted(),
+	       "{A.1: forget: the template waits for no answer any more}",
 	       "a question that is dropped is taken back from its client");
 	noted();
 	accepts(&a);
@@ -80,7 +80,8 @@ static void dropped(void)
 	drop.drop.seq = 2;
 	noted();
 	hear(&drop);
-	is_str(noted(), "{A.1: forget: the template waits for no answer any more}",
+	is_str(noted(),
+	       "{A.1: forget: the template waits for no answer any more}",
 	       "of several one alone");
 	noted();
 	input_forget(it.r);
@@ -111,8 +112,9 @@ static void leaves(void)
 	accepts(&a);
 	is_str(heard(), "(none)", "and the first one no more");
 	request_drop(second, false);
-	ok(strstr(heard(), "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
-			   "client that was asked is gone\"") != NULL,
+	ok(strstr(heard(),
+		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
+		  "client that was asked is gone\"") != NULL,
 	   "with nobody left it has failed");
 	client_end(&a);
 	stop();
@@ -120,9 +122,18 @@ static void leaves(void)
 }
 
 /* How a run may be over, or as good as that, while it has a question. */
-static void killed(void) { it.w->killed = true; }
-static void silent(void) { it.w->silent = true; }
-static void cancelling(void) { run_apply(it.r, EV_CANCEL); }
+static void killed(void)
+{
+	it.w->killed = true;
+}
+static void silent(void)
+{
+	it.w->silent = true;
+}
+static void cancelling(void)
+{
+	run_apply(it.r, EV_CANCEL);
+}
 
 static void failed(void)
 {
@@ -181,8 +192,9 @@ static void too_much(void)
 
 	memset(params, 'x', (3 << 20) - 1);
 	json_object_object_add(o, "message", json_object_new_string(params));
-	json_object_object_add(o, "requestedSchema", json_tokener_parse(
-		"{\"type\":\"object\",\"properties\":{}}"));
+	json_object_object_add(
+	    o, "requestedSchema",
+	    json_tokener_parse("{\"type\":\"object\",\"properties\":{}}"));
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
@@ -191,14 +203,15 @@ static void too_much(void)
 	input_forget(it.r); /* its own are ours now */
 	noted();
 	input_ask(&srv, it.r, &big[0]);
-	is_str(noted(), "{A.1: elicitation/create}", "a question of 3 MiB passes");
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "a question of 3 MiB passes");
 	input_ask(&srv, it.r, &big[1]);
-	ok(strstr(heard(), "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"over 4 "
-			   "MiB") != NULL,
+	ok(strstr(heard(),
+		  "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"over 4 "
+		  "MiB") != NULL,
 	   "two of them at once do not");
 	accepts(&a);
-	is_str(heard(), ACCEPTED,
-	       "which is no loss of the first");
+	is_str(heard(), ACCEPTED, "which is no loss of the first");
 	input_ask(&srv, it.r, &big[2]);
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "and when it is answered there is room again");
@@ -215,8 +228,9 @@ static void in_time(void)
 	client_begin(&a, "A");
 	start(false);
 	waits(&a, "1");
-	ask(1, "{\"message\":\"m\",\"timeoutMs\":1,\"requestedSchema\":{\"type\":"
-	       "\"object\",\"properties\":{}}}");
+	ask(1,
+	    "{\"message\":\"m\",\"timeoutMs\":1,\"requestedSchema\":{\"type\":"
+	    "\"object\",\"properties\":{}}}");
 	noted();
 	event_base_loop(it.base, EVLOOP_ONCE);
 	is_str(noted(), "{A.1: forget: no answer came in time}",
@@ -240,7 +254,8 @@ static void task(void)
 	a.has_push_stream = true;
 	start(true);
 	ask(1, QUESTION);
-	is_str(noted(), "", "a task's question waits until its client knows it");
+	is_str(noted(), "",
+	       "a task's question waits until its client knows it");
 	task_notify_start(&a.session, it.r, NULL);
 	noted();
 	session_push_opened(&a.session);
@@ -279,15 +294,14 @@ static void task(void)
 	wait = waits_task(&b, "3");
 	noted();
 	b.deaf = true;
-	session_reader_lost(&b.session, (void *)(uintptr_t)"3");
+	session_reader_lost(&b.session, (void *)(uintptr_t) "3");
 	is_str(noted(), "", "nobody reads: it stays where it is");
 	a.has_push_stream = true;
 	client_end(&b);
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "whose client is gone is asked nothing, nor told: its maker is");
 	accepts(&a);
-	is_str(heard(), ACCEPTED,
-	       "and answers");
+	is_str(heard(), ACCEPTED, "and answers");
 	client_end(&a);
 	stop();
 }
@@ -306,11 +320,12 @@ static void moves(void)
 	       "without its maker, who waits is asked");
 	waits_task(&b, "2");
 	b.deaf = true;
-	session_reader_lost(&b.session, (void *)(uintptr_t)"2");
-	is_str(noted(), "", "that nobody reads what was not asked is no matter");
+	session_reader_lost(&b.session, (void *)(uintptr_t) "2");
+	is_str(noted(), "",
+	       "that nobody reads what was not asked is no matter");
 	b.deaf = false;
 	a.deaf = true;
-	session_reader_lost(&a.session, (void *)(uintptr_t)"1");
+	session_reader_lost(&a.session, (void *)(uintptr_t) "1");
 	ok(strstr(noted(), "{B.2: elicitation/create}") != NULL,
 	   "nobody reads the route that it went by: another is asked");
 	run_apply(it.r, EV_CANCEL);

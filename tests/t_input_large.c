@@ -80,7 +80,10 @@ static void cancelled(void)
 	run_tell(it.r, NEWS_STATE);
 }
 
-static void forgotten(void) { input_forget(it.r); }
+static void forgotten(void)
+{
+	input_forget(it.r);
+}
 
 /* A question ends while its answer is read: that is not told. */
 static void large_in_vain(void)
@@ -89,9 +92,10 @@ static void large_in_vain(void)
 		const char *what;
 		void (*how)(void);
 		const char *told;
-	} ways[] = {{"is dropped", dropped_at_1, "(1 not {\"code\":\"DROPPED\""},
-		    {"is of a run that is cancelled", cancelled, "(none)"},
-		    {"is of a run that ends", forgotten, "(none)"}};
+	} ways[] = {
+	    {"is dropped", dropped_at_1, "(1 not {\"code\":\"DROPPED\""},
+	    {"is of a run that is cancelled", cancelled, "(none)"},
+	    {"is of a run that ends", forgotten, "(none)"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		struct client a;
@@ -126,8 +130,9 @@ static void large_refused(void)
 	ask(1, QUESTION);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
-	ok(strstr(heard(), "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"too "
-			   "many large") != NULL,
+	ok(strstr(heard(),
+		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"too "
+		  "many large") != NULL,
 	   "when no thread takes a large answer the template hears of it");
 	client_end(&a);
 	stop();

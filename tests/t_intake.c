@@ -52,7 +52,8 @@ static struct rpc_async *take(const char *fmt)
 	strcat(text, many);
 	strcat(text, fmt + strcspn(fmt, "$") + 1);
 	free(many);
-	in = rpc_async_parse(thread_pool, NULL, text, strlen(text), on_parsed, NULL);
+	in = rpc_async_parse(thread_pool, NULL, text, strlen(text), on_parsed,
+			     NULL);
 	return in;
 }
 
@@ -124,7 +125,8 @@ static void test_inputs(void)
 				args = json_member(args, "inputs");
 			json_parse(&again, m->inputs, m->inputs_len, NULL);
 			ok(json_object_equal(again, args),
-			   "%s: and they are what the tree has", requests[i].name);
+			   "%s: and they are what the tree has",
+			   requests[i].name);
 			json_object_put(again);
 		}
 		end();
@@ -141,8 +143,9 @@ static void test_broken(void)
 	end();
 
 	begin();
-	take("[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},"
-	     "{\"jsonrpc\":\"2.0\",\"method\":\"b\",\"params\":{\"a\":\"$\"}}]");
+	take(
+	    "[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"b\",\"params\":{\"a\":\"$\"}}]");
 	wait_for(1);
 	ok(got[0].kind == RPC_BATCH && got[0].n_parts == 2 &&
 	       got[0].parts[1].kind == RPC_NOTIFICATION,

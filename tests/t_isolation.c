@@ -18,10 +18,11 @@ static const struct {
     {ALL & ~ZYGOTE_PROTO_GUARD_UID, ISOLATION_USERNS, "uid cgroup"},
     {ALL & ~ZYGOTE_PROTO_GUARD_LANDLOCK, ISOLATION_USERNS, "landlock cgroup"},
     {ALL & ~ZYGOTE_PROTO_GUARD_NETNS, ISOLATION_CONTAINER, "netns cgroup"},
-    {ALL & ~(ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_LANDLOCK), ISOLATION_RESTRICTED,
-     "netns landlock cgroup"},
+    {ALL & ~(ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_LANDLOCK),
+     ISOLATION_RESTRICTED, "netns landlock cgroup"},
     {ALL & ~ZYGOTE_PROTO_GUARD_SECCOMP, ISOLATION_NONE, "seccomp cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_CAPS, ISOLATION_RESTRICTED, "capabilities cgroup"},
+    {ALL & ~ZYGOTE_PROTO_GUARD_CAPS, ISOLATION_RESTRICTED,
+     "capabilities cgroup"},
 };
 
 static int64_t words(const char *s)
@@ -42,7 +43,7 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct zygote_proto_event note = {.guards = cases[i].guards,
-					 .landlock_abi = 7};
+						  .landlock_abi = 7};
 
 		isolation_set(&iso, &note, "none");
 		is_int(iso.level, cases[i].level, "without %s: %s",
@@ -54,7 +55,8 @@ int main(void)
 	}
 	isolation_lacks(&iso, ISOLATION_FULL, lacks, sizeof(lacks));
 	is_str(lacks, "capabilities cgroup", "what full still needs is named");
-	is_int(isolation_level_of("userns"), ISOLATION_USERNS, "a level by name");
+	is_int(isolation_level_of("userns"), ISOLATION_USERNS,
+	       "a level by name");
 	is_int(isolation_level_of("none"), -EINVAL, "none cannot be required");
 	isolation_fini(&iso);
 	return tap_done();

@@ -272,11 +272,7 @@ static void check_random(void)
 }
 
 static const struct table tables[] = {
-    TABLE(errors),
-    TABLE(cancels),
-    TABLE(talk),
-    TABLE(artifacts),
-    {0}};
+    TABLE(errors), TABLE(cancels), TABLE(talk), TABLE(artifacts), {0}};
 
 int main(void)
 {

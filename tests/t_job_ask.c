@@ -127,8 +127,7 @@ static void too_late(struct heard *h, uint32_t seq)
 /* ---- templates ---- */
 
 #define FORM "schema = {type = 'object', properties = {}}"
-#define SENT_FORM                                                              \
-	"\"requestedSchema\":{\"properties\":{},\"type\":\"object\"}"
+#define SENT_FORM "\"requestedSchema\":{\"properties\":{},\"type\":\"object\"}"
 #define BAD(body, text)                                                        \
 	{                                                                      \
 		.name = "refused before it is sent: " body, .code = T(body),   \
@@ -140,10 +139,11 @@ static const struct trial trials[] = {
      .code = T("return run.elicit{message = 'Who?', schema = {type = 'object', "
 	       "properties = {name = {type = 'string'}}, "
 	       "required = {'name'}}, timeout = 5000}"),
-     .want = "elicit:{\"message\":\"Who?\",\"requestedSchema\":{\"properties\":"
-	     "{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],"
-	     "\"type\":\"object\"},\"timeoutMs\":5000} "
-	     "VALUE:{\"action\":\"accept\",\"content\":{\"name\":\"\xc3\xa9\"}}",
+     .want =
+	 "elicit:{\"message\":\"Who?\",\"requestedSchema\":{\"properties\":"
+	 "{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],"
+	 "\"type\":\"object\"},\"timeoutMs\":5000} "
+	 "VALUE:{\"action\":\"accept\",\"content\":{\"name\":\"\xc3\xa9\"}}",
      .on_ask = accepted},
     {.name = "a model is asked by a text",
      .code = T("return run.sample{messages = 'Hi', maxTokens = 9}.n"),

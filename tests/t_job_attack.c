@@ -35,9 +35,8 @@ static const struct trial attacks[] = {
      T("run.step('a', function() return ('x'):rep(1 << 30) end)"),
      "+0:a >0#1 !0:RESOURCE_LIMIT:not enough memory " NO_MEMORY},
     {.name = "a caught shortage is survived",
-     T(
-	 TRAP("local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t "
-	      "end") "return {ok, e}"),
+     T(TRAP("local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t "
+	    "end") "return {ok, e}"),
      "VALUE:[false,\"not enough memory\"]"},
     {.name = "more code and inputs than memory",
      T("return #inputs"),
@@ -199,10 +198,7 @@ static const struct trial violation = {
 	    "\"arch\":\"*\",\"args\":[\"0x0\",\"0x*\",\"0x0\",*]}",
     .before = trap_setitimer};
 
-static const struct table tables[] = {
-    TABLE(attacks),
-    TABLE(signals),
-    {0}};
+static const struct table tables[] = {TABLE(attacks), TABLE(signals), {0}};
 
 int main(void)
 {

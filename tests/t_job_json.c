@@ -200,10 +200,7 @@ static const struct trial decodings[] = {
 };
 
 static const struct table tables[] = {
-    TABLE(results),
-    TABLE(no_json),
-    TABLE(decodings),
-    {0}};
+    TABLE(results), TABLE(no_json), TABLE(decodings), {0}};
 
 int main(void)
 {

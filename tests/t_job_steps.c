@@ -90,66 +90,65 @@ static const struct trial steps[] = {
      "*>0#1 =0 *VALUE:[1,2]"},
 };
 
-static const struct trial timeouts[] =
-    {
-	{.name = "a step that loops is stopped at its timeout",
-	 T("run.step('a', function() while true do end end, {timeout = 10})"),
-	 "+0:a >0#1 !0:STEP_TIMEOUT:the step ran longer than its timeout of 10 "
-	 "ms "
-	 "FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a\","
-	 "\"stepErrorCode\":\"STEP_TIMEOUT\"}"},
-	{.name = "one that sleeps is woken",
-	 T("run.step('a', function() run.sleep(60000) end, {timeout = 10})"),
-	 "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
-	{.name = "no pcall swallows it",
-	 T("run.step('a', function() while true do pcall(function() "
-	   "while true do end end) end end, {timeout = 10})"),
-	 "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
-	{.name = "each attempt has the timeout",
-	 T("local n = 0 return run.step('a', function() n = n + 1 "
-	   "if n == 1 then while true do end end return n end, "
-	   "{timeout = 200, retries = 1})"),
-	 "+0:a >0#1 >0#2 =0 VALUE:2"},
-	{.name = "a step that returns late has timed out all the same",
-	 T("run.step('a', function() pcall(run.sleep, 60000) return 1 end, "
-	   "{timeout = 10})"),
-	 "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
-	{.name = "the template goes on after a caught one",
-	 T(TRAP("run.step('a', function() while true do end end, {timeout = "
-		"5})") "local n = 0 for i = 1, 1000 do n = n + i end return "
-		       "{e.code, n}"),
-	 "+0:a >0#1 !0:STEP_TIMEOUT:* VALUE:[\"STEP_TIMEOUT\",500500]"},
-	{.name = "a step inside of the one that timed out fails with it",
-	 T("run.step('a', function() run.step('b', function() run.sleep(60000) "
-	   "end, {retries = 5}) end, {timeout = 100})"),
-	 "+0:a >0#1 +1:b >1#1 !1:STEP_TIMEOUT:* !0:STEP_TIMEOUT:* "
-	 "FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a\",*"},
-	{.name = "a step that Lua cannot stop costs the worker its life",
-	 T("run.step('a \\\"', function() "
-	   "return (('a'):rep(40)):find(('a?'):rep(40) .. ('a'):rep(40)) end, "
-	   "{timeout = 10})"),
-	 "+0:a \" >0#1 FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a \\\"\","
-	 "\"stepErrorCode\":\"STEP_TIMEOUT\"}"},
-	{.name = "so does one that hides in a coroutine",
-	 T("local co = coroutine.wrap(function() while true do end end) "
-	   "run.step('a', function() co() end, {timeout = 10})"),
-	 "+0:a >0#1 FAIL:STEP_EXECUTION_FAILED:*"},
-	{.name = "a map's items in a step that timed out end with it",
-	 T("run.step('a', function() run.map({1, 2, 3}, {concurrency = 2, "
-	   "step = 'i'}, function() run.sleep(60000) end) end, {timeout = "
-	   "100})"),
-	 "+0:a >0#1 +1x3:i >1#1 >2#1 !*:STEP_TIMEOUT:* !*:STEP_TIMEOUT:* ~3 "
-	 "!0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*\"failedStep\":\"a\"*"},
-	{.name = "a map's items may have a timeout",
-	 T("local r = run.map({0, 60000}, {step = 'i', timeout = 400}, "
-	   "function(ms) run.sleep(ms) return ms end) "
-	   "return {r[1].value, r[2].error.code}"),
-	 "+0x2:i >0#1 >1#1 =0 !1:STEP_TIMEOUT:* VALUE:[0,\"STEP_TIMEOUT\"]"},
-	{.name = "a timer of a step that was dropped does no harm",
-	 T("local co = coroutine.wrap(function() run.step('a', function() "
-	   "coroutine.yield() end, {timeout = 100000}) end) co() co = nil "
-	   "for i = 1, 20000 do local t = {{}, {}, {}} end return 1"),
-	 "+0:a >0#1 !0:ABANDONED:* VALUE:1"},
+static const struct trial timeouts[] = {
+    {.name = "a step that loops is stopped at its timeout",
+     T("run.step('a', function() while true do end end, {timeout = 10})"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:the step ran longer than its timeout of 10 "
+     "ms "
+     "FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a\","
+     "\"stepErrorCode\":\"STEP_TIMEOUT\"}"},
+    {.name = "one that sleeps is woken",
+     T("run.step('a', function() run.sleep(60000) end, {timeout = 10})"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
+    {.name = "no pcall swallows it",
+     T("run.step('a', function() while true do pcall(function() "
+       "while true do end end) end end, {timeout = 10})"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
+    {.name = "each attempt has the timeout",
+     T("local n = 0 return run.step('a', function() n = n + 1 "
+       "if n == 1 then while true do end end return n end, "
+       "{timeout = 200, retries = 1})"),
+     "+0:a >0#1 >0#2 =0 VALUE:2"},
+    {.name = "a step that returns late has timed out all the same",
+     T("run.step('a', function() pcall(run.sleep, 60000) return 1 end, "
+       "{timeout = 10})"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
+    {.name = "the template goes on after a caught one",
+     T(TRAP("run.step('a', function() while true do end end, {timeout = "
+	    "5})") "local n = 0 for i = 1, 1000 do n = n + i end return "
+		   "{e.code, n}"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:* VALUE:[\"STEP_TIMEOUT\",500500]"},
+    {.name = "a step inside of the one that timed out fails with it",
+     T("run.step('a', function() run.step('b', function() run.sleep(60000) "
+       "end, {retries = 5}) end, {timeout = 100})"),
+     "+0:a >0#1 +1:b >1#1 !1:STEP_TIMEOUT:* !0:STEP_TIMEOUT:* "
+     "FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a\",*"},
+    {.name = "a step that Lua cannot stop costs the worker its life",
+     T("run.step('a \\\"', function() "
+       "return (('a'):rep(40)):find(('a?'):rep(40) .. ('a'):rep(40)) end, "
+       "{timeout = 10})"),
+     "+0:a \" >0#1 FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a \\\"\","
+     "\"stepErrorCode\":\"STEP_TIMEOUT\"}"},
+    {.name = "so does one that hides in a coroutine",
+     T("local co = coroutine.wrap(function() while true do end end) "
+       "run.step('a', function() co() end, {timeout = 10})"),
+     "+0:a >0#1 FAIL:STEP_EXECUTION_FAILED:*"},
+    {.name = "a map's items in a step that timed out end with it",
+     T("run.step('a', function() run.map({1, 2, 3}, {concurrency = 2, "
+       "step = 'i'}, function() run.sleep(60000) end) end, {timeout = "
+       "100})"),
+     "+0:a >0#1 +1x3:i >1#1 >2#1 !*:STEP_TIMEOUT:* !*:STEP_TIMEOUT:* ~3 "
+     "!0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*\"failedStep\":\"a\"*"},
+    {.name = "a map's items may have a timeout",
+     T("local r = run.map({0, 60000}, {step = 'i', timeout = 400}, "
+       "function(ms) run.sleep(ms) return ms end) "
+       "return {r[1].value, r[2].error.code}"),
+     "+0x2:i >0#1 >1#1 =0 !1:STEP_TIMEOUT:* VALUE:[0,\"STEP_TIMEOUT\"]"},
+    {.name = "a timer of a step that was dropped does no harm",
+     T("local co = coroutine.wrap(function() run.step('a', function() "
+       "coroutine.yield() end, {timeout = 100000}) end) co() co = nil "
+       "for i = 1, 20000 do local t = {{}, {}, {}} end return 1"),
+     "+0:a >0#1 !0:ABANDONED:* VALUE:1"},
 };
 
 static const struct trial maps[] = {
@@ -225,10 +224,7 @@ static const struct trial maps[] = {
 };
 
 static const struct table tables[] = {
-    TABLE(steps),
-    TABLE(timeouts),
-    TABLE(maps),
-    {0}};
+    TABLE(steps), TABLE(timeouts), TABLE(maps), {0}};
 
 int main(void)
 {

@@ -233,8 +233,7 @@ static const struct {
      "found ']'; the comma before it is one too many"},
     {"an open string", "\"abc", 0, "starts here has no closing quote"},
     {"an open string that ends in a backslash", "\"abc\\", 0, "no closing"},
-    {"an open string that ends in a quote", "[\"abc\\\"", 1,
-     "starts here"},
+    {"an open string that ends in a quote", "[\"abc\\\"", 1, "starts here"},
     {"a raw newline", "\"a\nb\"", 2, "control character 0x0A"},
     {"a raw tab", "\"\t\"", 1, "write it as \\u0009"},
     {"a raw newline in a name", "{\"a\n\":1}", 3, "control character"},
@@ -304,10 +303,12 @@ static void test_place(void)
 		const char *text, *says;
 	} at[] = {
 	    {"", "line 1, column 1: expected a value, found the end"},
-	    {"{\n  \"a\": 1,\n  \"a\": 2\n}", "line 3, column 3: duplicate key \"a\""},
+	    {"{\n  \"a\": 1,\n  \"a\": 2\n}",
+	     "line 3, column 3: duplicate key \"a\""},
 	    {"[\"\xC3\xA9\xE2\x82\xAC\", x]",
 	     "line 1, column 8: expected a value, found 'x'"},
-	    {"[1,\r\n2", "line 2, column 2: expected ',' or ']', found the end"},
+	    {"[1,\r\n2",
+	     "line 2, column 2: expected ',' or ']', found the end"},
 	};
 	struct json_object *v;
 	struct json_error err;

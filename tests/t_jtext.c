@@ -12,7 +12,8 @@ static bool check(const char *text, size_t n, struct json_view *v)
 {
 	const char *errmsg = NULL;
 	size_t at = 0;
-	bool good = json_view_check((struct json_view){text, n}, v, &errmsg, &at);
+	bool good =
+	    json_view_check((struct json_view){text, n}, v, &errmsg, &at);
 
 	if (!good && (errmsg == NULL || at > n))
 		printf("# no reason, or one beyond the end\n");
@@ -31,12 +32,10 @@ static const char *const bad[] = {
     "", " ", "{", "}", "[", "[1", "[1,", "[1,]", "{\"a\"}", "{\"a\":}",
     "{\"a\":1,}", "{a:1}", "{'a':1}",
     /* words and numbers */
-    "nul", "nulll", "True", "01", "-", "1.",
-    ".5", "1e", "+1", "0x1", "NaN",
+    "nul", "nulll", "True", "01", "-", "1.", ".5", "1e", "+1", "0x1", "NaN",
     /* texts */
-    "\"", "\"a", "\"\\x\"", "\"\\u12\"",
-    "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\u0000\"",
-    "\"\n\"", 
+    "\"", "\"a", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",
+    "\"\\udc00\"", "\"\\u0000\"", "\"\n\"",
     /* more than one value, and no UTF-8 */
     "1 2", "{} {}", "[1 2]", "\xff", "\"\xc3\"", "\xEF\xBB\xBF{}"};
 
@@ -58,7 +57,8 @@ static void depth(void)
 
 	memset(text, '[', JSON_VIEW_DEPTH_MAX);
 	memset(text + JSON_VIEW_DEPTH_MAX, ']', JSON_VIEW_DEPTH_MAX);
-	ok(check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX, &v), "as deep as it may be");
+	ok(check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX, &v),
+	   "as deep as it may be");
 	memset(text, '[', JSON_VIEW_DEPTH_MAX + 1);
 	memset(text + JSON_VIEW_DEPTH_MAX + 1, ']', JSON_VIEW_DEPTH_MAX + 1);
 	ok(!check(text, (size_t)2 * JSON_VIEW_DEPTH_MAX + 2, &v), "deeper");
@@ -72,12 +72,15 @@ static void members(void)
 	size_t at = 0, n = 0;
 	char out[32];
 
-	ok(check(text, strlen(text), &v) && json_view_is_object(v), "an object");
+	ok(check(text, strlen(text), &v) && json_view_is_object(v),
+	   "an object");
 	while (json_view_next(v, &at, &key, &m))
 		n++;
 	is_int(n, 4, "its members");
-	ok(json_view_member(v, "a", &m) && m.n == 1 && *m.p == '1', "the first a");
-	ok(json_view_member(v, "b", &m) && json_view_is_object(m), "an object in it");
+	ok(json_view_member(v, "a", &m) && m.n == 1 && *m.p == '1',
+	   "the first a");
+	ok(json_view_member(v, "b", &m) && json_view_is_object(m),
+	   "an object in it");
 	ok(!json_view_member(v, "c", &m), "none");
 	ok(json_view_member(v, "s", &m) && json_view_is_string(m), "a string");
 	n = json_view_unquote(m, out);
@@ -86,7 +89,8 @@ static void members(void)
 	at = 0;
 	ok(!json_view_next(v, &at, &key, &m), "has no member");
 	ok(check("\"\\ud83d\\ude00\"", 14, &v), "a pair of surrogates");
-	ok(json_view_unquote(v, out) == 4 && memcmp(out, "\xf0\x9f\x98\x80", 4) == 0,
+	ok(json_view_unquote(v, out) == 4 &&
+	       memcmp(out, "\xf0\x9f\x98\x80", 4) == 0,
 	   "is one character");
 }
 
@@ -95,11 +99,11 @@ static const struct {
 	bool is;
 	uint64_t value;
 } uints[] = {
-    {"0", true, 0},	{"17", true, 17},
-    {"-1", false, 0},	{"1.0", false, 0},
-    {"1e2", false, 0},	{"9007199254740992", true, UINT64_C(1) << 53},
+    {"0", true, 0},	 {"17", true, 17},
+    {"-1", false, 0},	 {"1.0", false, 0},
+    {"1e2", false, 0},	 {"9007199254740992", true, UINT64_C(1) << 53},
     {"\"1\"", false, 0}, {"9007199254740993", false, 0},
-    {"null", false, 0}, {"99999999999999999999999", false, 0},
+    {"null", false, 0},	 {"99999999999999999999999", false, 0},
 };
 
 static void integers(void)

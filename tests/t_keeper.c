@@ -29,10 +29,9 @@ static char *at(const char *before, const char *after)
 
 static void make_folders(void)
 {
-	static const char *const names[] = {"",		"/sets",     "/sets/one",
-					    "/sets/one/in", "/else", "/else/two",
-					    "/alone", "/alone/in",
-					    "/alone/template.json"};
+	static const char *const names[] = {
+	    "",		 "/sets",  "/sets/one", "/sets/one/in",	       "/else",
+	    "/else/two", "/alone", "/alone/in", "/alone/template.json"};
 
 	if (mkdtemp(root) == NULL)
 		abort();
@@ -63,8 +62,10 @@ static struct config *configured(bool weak)
 	add_folder(c, "/alone");
 	free(c->read_paths);
 	c->read_paths = xstrdup("/srv/data /opt/files/");
-	if (config_add_grant(c, "one:read_paths=/srv/one/", errmsg, sizeof(errmsg)) < 0 ||
-	    config_add_grant(c, "read_paths=/srv/all", errmsg, sizeof(errmsg)) < 0)
+	if (config_add_grant(c, "one:read_paths=/srv/one/", errmsg,
+			     sizeof(errmsg)) < 0 ||
+	    config_add_grant(c, "read_paths=/srv/all", errmsg, sizeof(errmsg)) <
+		0)
 		abort();
 	c->allow_weak_programs = weak;
 	return c;
@@ -111,11 +112,13 @@ static void allows(void)
 		const char *name;
 	} cases[] = {
 	    {NULL, NULL, NULL, true, true, "a zygote of Lua"},
-	    {"program", NULL, NULL, true, true, "one of programs that are none"},
+	    {"program", NULL, NULL, true, true,
+	     "one of programs that are none"},
 	    {"other", NULL, NULL, false, false, "another word"},
 	    {"program", "other", NULL, false, false, "an unknown argument"},
 	    {"program", "program", NULL, false, false, "a word said twice"},
-	    {"program", "weak", NULL, false, true, "weak, where that is allowed"},
+	    {"program", "weak", NULL, false, true,
+	     "weak, where that is allowed"},
 	    {"program", package("/sets/one"), NULL, true, true, "a package"},
 	    {"program", package("/else/two"), NULL, true, true,
 	     "one that a link leads to"},
@@ -150,9 +153,11 @@ static void allows(void)
 	     "more of all"},
 	    {"program", "copies=", NULL, false, false, "no number of bytes"},
 	    {"program", "package=0:0:/", NULL, false, false, "all"},
-	    {"program", xstrdup("package=0:0:/none"), NULL, true, true, "nothing that is there"},
+	    {"program", xstrdup("package=0:0:/none"), NULL, true, true,
+	     "nothing that is there"},
 	    {"program", "package=", NULL, false, false, "nothing"},
-	    {"program", "package=0:0:one", NULL, false, false, "a relative name"},
+	    {"program", "package=0:0:one", NULL, false, false,
+	     "a relative name"},
 	    {"program", stale("/sets/one"), NULL, true, true,
 	     "a package that is another folder by now, which is not shown"},
 	    {"program", at("package=", "/sets/one"), NULL, false, false,
@@ -162,8 +167,10 @@ static void allows(void)
 	    {"program", package("/sets/one"), "read=/etc", false, false,
 	     "a package, and more"},
 	    {"program", "read=/srv/data", NULL, true, true, "what may be read"},
-	    {"program", "read=/srv/data/x/y", NULL, true, true, "and what is in it"},
-	    {"program", "read=/opt/files/x", "read=/srv/data", true, true, "both"},
+	    {"program", "read=/srv/data/x/y", NULL, true, true,
+	     "and what is in it"},
+	    {"program", "read=/opt/files/x", "read=/srv/data", true, true,
+	     "both"},
 	    {"program", "read=/srv/data/../../etc", NULL, false, false,
 	     "a way out of that"},
 	    {"program", "read=/srv/database", NULL, false, false,
@@ -211,8 +218,8 @@ static void allows(void)
 				NULL};
 
 		programs_may_start(strict, argv);
-		is_int(strncmp(shown[i].arg, "package=", 8) == 0,
-		       shown[i].is, "%s %s shown", shown[i].name,
+		is_int(strncmp(shown[i].arg, "package=", 8) == 0, shown[i].is,
+		       "%s %s shown", shown[i].name,
 		       shown[i].is ? "is" : "is not");
 	}
 	config_free(strict);
@@ -226,8 +233,9 @@ static bool may_start(void *arg, char *const argv[])
 
 static void obeys(void)
 {
-	const struct privsep_paths paths = {
-	    .worker = "/bin/true", .may_start = may_start, .arg = (void *)"good"};
+	const struct privsep_paths paths = {.worker = "/bin/true",
+					    .may_start = may_start,
+					    .arg = (void *)"good"};
 	char *good[] = {(char *)"x", (char *)"good", NULL};
 	char *bad[] = {(char *)"x", (char *)"bad", NULL};
 	pid_t pid = 0;
@@ -236,7 +244,8 @@ static void obeys(void)
 	is_int(privsep_start(&paths), 0, "a keeper starts");
 	is_int(privsep_exec(bad, STDOUT_FILENO, &pid), -EPERM,
 	       "it starts nothing that its view does not allow");
-	is_int(privsep_exec(good, STDOUT_FILENO, &pid), 0, "and what it allows");
+	is_int(privsep_exec(good, STDOUT_FILENO, &pid), 0,
+	       "and what it allows");
 	is_int(waitpid(pid, &status, 0), pid, "as our child");
 	is_int(status, 0, "which runs");
 	privsep_release();

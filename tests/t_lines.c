@@ -47,7 +47,8 @@ static void on_line_pause(void *arg, const char *text, size_t len)
 
 static void test_pause(void)
 {
-	static const struct line_reader_ops pausing = {on_line_pause, on_too_long};
+	static const struct line_reader_ops pausing = {on_line_pause,
+						       on_too_long};
 	struct line_reader l = {.max = 8};
 
 	seen[0] = '\0';

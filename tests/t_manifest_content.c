@@ -44,15 +44,26 @@ static const struct {
     {"resources", "[]"},
     {"resources", RESOURCE("\"uri\":\"a:b\",\"text\":\"\"")},
     {"resources", RESOURCE("\"uri\":\"a-1+.x://b/c?d=e#f\",\"file\":\"x/y\"")},
-    {"resources", RESOURCE("\"uriTemplate\":\"a://{b}/{c}\",\"text\":\"{b}{d}\"")},
+    {"resources",
+     RESOURCE("\"uriTemplate\":\"a://{b}/{c}\",\"text\":\"{b}{d}\"")},
     {"prompts", "[]"},
     {"prompts", "[{\"name\":\"p\",\"messages\":[]}]"},
     {"prompts", MESSAGE("\"type\":\"text\",\"text\":\"{{x}} {x} {{ y }}\"")},
-    {"prompts", MESSAGE("\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAA\"")},
-    {"prompts", MESSAGE("\"type\":\"audio\",\"mimeType\":\"audio/wav\",\"file\":\"a.wav\"")},
-    {"prompts", MESSAGE("\"type\":\"resource\",\"resource\":{\"uri\":\"{{x}}\",\"text\":\"{{x}}\"}")},
-    {"prompts", MESSAGE("\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"mimeType\":\"a/b\",\"file\":\"f\"}")},
-    {"prompts", MESSAGE("\"type\":\"resource_link\",\"uri\":\"{{x}}\",\"name\":\"{{x}}\",\"mimeType\":\"a/b\"")},
+    {"prompts",
+     MESSAGE(
+	 "\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAA\"")},
+    {"prompts",
+     MESSAGE(
+	 "\"type\":\"audio\",\"mimeType\":\"audio/wav\",\"file\":\"a.wav\"")},
+    {"prompts",
+     MESSAGE(
+	 "\"type\":\"resource\",\"resource\":{\"uri\":\"{{x}}\",\"text\":\"{{x}}\"}")},
+    {"prompts",
+     MESSAGE(
+	 "\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"mimeType\":\"a/b\",\"file\":\"f\"}")},
+    {"prompts",
+     MESSAGE(
+	 "\"type\":\"resource_link\",\"uri\":\"{{x}}\",\"name\":\"{{x}}\",\"mimeType\":\"a/b\"")},
     {"prompts",
      "[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\",\"required\":true},"
      "{\"name\":\"y\"}],\"messages\":[],\"complete\":{\"y\":[\"1\"]}}]"},
@@ -86,7 +97,8 @@ static const struct {
      "[{\"name\":\"a\",\"uri\":\"a:b\",\"text\":\"\"},"
      "{\"name\":\"b\",\"uri\":\"a:b\",\"text\":\"\"}]",
      "/resources/1: an earlier one has the same URI"},
-    {"prompts", "[{\"name\":\"p\",\"messages\":[]},{\"name\":\"p\",\"messages\":[]}]",
+    {"prompts",
+     "[{\"name\":\"p\",\"messages\":[]},{\"name\":\"p\",\"messages\":[]}]",
      "/prompts/1: an earlier one has the same name"},
     {"prompts",
      "[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\"},{\"name\":\"x\"}],"
@@ -110,10 +122,12 @@ static const struct {
      "\"data\" or \"file\""},
     {"prompts", MESSAGE("\"type\":\"image\",\"data\":\"\""),
      "/prompts/0/messages/0/content: content of type image has \"mimeType\""},
-    {"prompts", MESSAGE("\"type\":\"image\",\"mimeType\":\"a/b\",\"data\":\"A\""),
+    {"prompts",
+     MESSAGE("\"type\":\"image\",\"mimeType\":\"a/b\",\"data\":\"A\""),
      "/prompts/0/messages/0/content/data: the data is not base64 (RFC 4648, section "
      "4)"},
-    {"prompts", MESSAGE("\"type\":\"audio\",\"mimeType\":\"a/b\",\"file\":\"/a\""),
+    {"prompts",
+     MESSAGE("\"type\":\"audio\",\"mimeType\":\"a/b\",\"file\":\"/a\""),
      "/prompts/0/messages/0/content/file: \"/a\" is not the plain relative "
      "path of a file in the package"},
     {"prompts", MESSAGE("\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\"}"),
@@ -148,8 +162,8 @@ static void checking(void)
 	ok(parse("prompts",
 		 "[{\"name\":\"p\",\"arguments\":[{\"name\":\"a b\"}],"
 		 "\"messages\":[]}]") == NULL &&
-	       strncmp(errmsg, "template.json#/prompts/0/arguments/0/name: ", 43) ==
-		   0,
+	       strncmp(errmsg,
+		       "template.json#/prompts/0/arguments/0/name: ", 43) == 0,
 	   "an argument's name fits into braces: %s", errmsg);
 }
 
@@ -248,25 +262,34 @@ static void files(void)
 	}
 	free(big);
 #define F(n) "{\"name\":\"" n "\",\"uri\":\"a:" n "\",\"file\":\"f" n "\"}"
-	t = load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") ","
-			      F("4") "," F("5") "," F("6") "," F("7") "]");
+	t = load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") "," F(
+				  "4") "," F("5") "," F("6") "," F("7") "]");
 	ok(t != NULL, "8 MiB of files: %s", errmsg);
 	template_unref(t);
-	ok(load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") ","
-			     F("4") "," F("5") "," F("6") "," F("7") ","
-			     F("8") "]") == NULL,
+	ok(load("resources",
+		"[" F("0") "," F("1") "," F("2") "," F("3") "," F("4") "," F(
+		    "5") "," F("6") "," F("7") "," F("8") "]") == NULL,
 	   "and no more");
-	is_str(errmsg,
-	       "template.json#/resources/8/file: with f8 the files of resources "
-	       "and prompts have more than 8388608 bytes together",
-	       "which is said");
+	is_str(
+	    errmsg,
+	    "template.json#/resources/8/file: with f8 the files of resources "
+	    "and prompts have more than 8388608 bytes together",
+	    "which is said");
 }
 
 static void clean_up(void)
 {
-	static const char *const names[] = {"template.json", "main.lua", "f0",
-					    "f1", "f2", "f3", "f4", "f5",
-					    "f6", "f7", "f8"};
+	static const char *const names[] = {"template.json",
+					    "main.lua",
+					    "f0",
+					    "f1",
+					    "f2",
+					    "f3",
+					    "f4",
+					    "f5",
+					    "f6",
+					    "f7",
+					    "f8"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char *path = xasprintf("%s/%s", dir, names[i]);

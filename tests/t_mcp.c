@@ -69,8 +69,8 @@ static const struct {
 	bool is_error;
 	const char *want, *name;
 } results[] = {
-    {"hello", NULL, false, "{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}",
-     "a text"},
+    {"hello", NULL, false,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}", "a text"},
     {"", NULL, false, "{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}",
      "an empty text"},
     {"bad", NULL, true,
@@ -91,15 +91,16 @@ static void check_results(void)
 	for (size_t i = 0; i < ARRAY_LEN(results); i++) {
 		const char *s = results[i].structured;
 
-		is_json(mcp_tool_result(results[i].text, strlen(results[i].text),
-					s, s == NULL ? 0 : strlen(s),
-					results[i].is_error),
+		is_json(mcp_tool_result(
+			    results[i].text, strlen(results[i].text), s,
+			    s == NULL ? 0 : strlen(s), results[i].is_error),
 			results[i].want, results[i].name);
 	}
 	is_json(mcp_tool_result("a\0b", 3, NULL, 0, false),
 		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u0000b\"}]}",
 		"a text with a NUL is whole");
-	is_json(mcp_raw("[1, 2]xyz", 6), "[1, 2]", "raw text, of so many bytes");
+	is_json(mcp_raw("[1, 2]xyz", 6), "[1, 2]",
+		"raw text, of so many bytes");
 }
 
 /* ---- progress ---- */
@@ -155,7 +156,8 @@ static void check_progress(void)
 		struct json_object *token = parse(progresses[i].token);
 
 		is_json(mcp_progress(token, progresses[i].progress,
-				     progresses[i].total, progresses[i].message),
+				     progresses[i].total,
+				     progresses[i].message),
 			progresses[i].want, progresses[i].name);
 		is_json(token, progresses[i].token, "the token is only lent");
 	}
@@ -170,10 +172,13 @@ static void check_content(void)
 	    {"[]", -1},
 	    {"[{\"type\":\"text\",\"text\":\"\"}]", -1},
 	    {"[{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"image/png\"},"
-	     "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}]", -1},
-	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]", -1},
+	     "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}]",
+	     -1},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]",
+	     -1},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
-	     "\"text\":\"\"}}]", -1},
+	     "\"text\":\"\"}}]",
+	     -1},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\"}}]", 0},
 	    {"[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\"}]", 1},
 	    {"[{\"type\":\"image\",\"data\":\"\"}]", 0},
@@ -185,34 +190,46 @@ static void check_content(void)
 	    {"[{\"type\":\"audio\",\"data\":1,\"mimeType\":\"a/b\"}]", 0},
 	    {"[{\"type\":\"resource_link\",\"uri\":\"a\",\"name\":\"n\"}]", 0},
 	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
-	     "\"title\":null}]", 0},
+	     "\"title\":null}]",
+	     0},
 	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
 	     "\"title\":\"t\",\"description\":\"d\",\"mimeType\":\"a/b\","
 	     "\"size\":7,\"icons\":[{\"src\":\"a:b\",\"sizes\":[\"any\"],"
-	     "\"theme\":\"dark\"}]}]", -1},
+	     "\"theme\":\"dark\"}]}]",
+	     -1},
 	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
-	     "\"icons\":[{\"src\":\"a:b\",\"sizes\":\"any\"}]}]", 0},
+	     "\"icons\":[{\"src\":\"a:b\",\"sizes\":\"any\"}]}]",
+	     0},
 	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
-	     "\"icons\":[{\"src\":\"a:b\",\"theme\":\"blue\"}]}]", 0},
+	     "\"icons\":[{\"src\":\"a:b\",\"theme\":\"blue\"}]}]",
+	     0},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
-	     "\"blob\":\"AAAA\",\"mimeType\":\"a/b\"}}]", -1},
+	     "\"blob\":\"AAAA\",\"mimeType\":\"a/b\"}}]",
+	     -1},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
-	     "\"blob\":\"*\"}}]", 0},
+	     "\"blob\":\"*\"}}]",
+	     0},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a b\","
-	     "\"text\":\"\"}}]", 0},
+	     "\"text\":\"\"}}]",
+	     0},
 	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
-	     "\"text\":\"\",\"blob\":\"\"}}]", 0},
+	     "\"text\":\"\",\"blob\":\"\"}}]",
+	     0},
 	    {"[{\"type\":\"resource\",\"resource\":[]}]", 0},
 	    {"[{\"type\":\"text\",\"text\":\"\",\"_meta\":[]}]", 0},
 	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
 	     "[\"user\",\"assistant\"],\"priority\":0.5,\"lastModified\":"
-	     "\"2025-01-01T00:00:00Z\"},\"_meta\":{}}]", -1},
+	     "\"2025-01-01T00:00:00Z\"},\"_meta\":{}}]",
+	     -1},
 	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
-	     "[\"me\"]}}]", 0},
+	     "[\"me\"]}}]",
+	     0},
 	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":"
-	     "2}}]", 0},
+	     "2}}]",
+	     0},
 	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
-	     "{\"lastModified\":\"today\"}}]", 0},
+	     "{\"lastModified\":\"today\"}}]",
+	     0},
 	    {"[{}]", 0},
 	    {"[null]", 0},
 	    {"[\"text\"]", 0},
@@ -329,7 +346,8 @@ static void check_either(void)
 			 "{\"type\":\"object\",\"anyOf\":[%s,"
 			 "{\"title\":\"handle\"}]}",
 			 cases[i].want);
-		is_json(mcp_schema_either(schema, other), want, cases[i].schema);
+		is_json(mcp_schema_either(schema, other), want,
+			cases[i].schema);
 		is_json(schema, cases[i].schema, "the schema is only lent");
 	}
 	json_object_put(other);

@@ -86,7 +86,8 @@ static void test_text(void)
 	char perms[5] = "";
 	uint64_t before = sum();
 
-	is_int(huge_kb(perms), 0, "a program's constants are pages of its file");
+	is_int(huge_kb(perms), 0,
+	       "a program's constants are pages of its file");
 	memory_share_text();
 	if (has_huge_pages())
 		ok(huge_kb(perms) >= 2048, "shared, they are in a huge page");
@@ -125,7 +126,8 @@ static void test_heap(void)
 int main(void)
 {
 	if (SANITIZED) {
-		skip("under a sanitizer", "it guards what is between constants");
+		skip("under a sanitizer",
+		     "it guards what is between constants");
 		skip("under a sanitizer", "its heap is another one");
 	} else {
 		test_text();

@@ -57,10 +57,10 @@ static void lack(struct run *r, enum what what, const char *name,
 {
 	struct tool_error tool_error = {0};
 	struct lost_artifact one = {.name = {name, strlen(name)},
-				  .size = 7,
-				  .count = count,
-				  .told = what == TOLD,
-				  .no_file = what == NO_FILE};
+				    .size = 7,
+				    .count = count,
+				    .told = what == TOLD,
+				    .no_file = what == NO_FILE};
 
 	if (what == NONE)
 		return;
@@ -92,11 +92,15 @@ static void blames_the_first_that_counts(void)
 	lack(r, TOLD, "known", 1, "RESOURCE_LIMIT", "too many");
 	lack(r, LOST, "b.txt", 1, "STORE_UNAVAILABLE", "its disk is full");
 	lost_artifacts_weigh(r, EV_SUCCEED);
-	is_str(r->error.code, "STORE_UNAVAILABLE", "the cause is the first loss's");
-	is_str(r->error.message, "of what the program left in out/, b.txt "
-				 "was not kept: its disk is full", "and so are the words");
+	is_str(r->error.code, "STORE_UNAVAILABLE",
+	       "the cause is the first loss's");
+	is_str(r->error.message,
+	       "of what the program left in out/, b.txt "
+	       "was not kept: its disk is full",
+	       "and so are the words");
 	is_str(json_text(r->error.details, NULL),
-	       "{\"missing\":1,\"artifact\":\"b.txt\"}", "with how many, and which");
+	       "{\"missing\":1,\"artifact\":\"b.txt\"}",
+	       "with how many, and which");
 	free_run(r);
 }
 
@@ -109,13 +113,16 @@ static void what_is_kept_later_is_not_missing(void)
 	lack(r, TOLD, "b", 1, "STORE_UNAVAILABLE", "full");
 	lost_artifacts_remove(r, "a");
 	list = lost_artifacts_json(r);
-	is_str(json_text(list, NULL),
-	       "[{\"name\":\"b\",\"size\":7,\"errorCode\":\"STORE_UNAVAILABLE\","
-	       "\"message\":\"full\"}]", "one that was tried again is missing no more");
+	is_str(
+	    json_text(list, NULL),
+	    "[{\"name\":\"b\",\"size\":7,\"errorCode\":\"STORE_UNAVAILABLE\","
+	    "\"message\":\"full\"}]",
+	    "one that was tried again is missing no more");
 	json_object_put(list);
 	lost_artifacts_remove(r, "b");
 	ok(lost_artifacts_json(r) == NULL, "nor is the last");
-	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_SUCCEED, "and it is a success");
+	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_SUCCEED,
+	       "and it is a success");
 	free_run(r);
 }
 
@@ -125,11 +132,11 @@ static void no_file_counts_as_neither(void)
 	struct tool_error errmsg = {0};
 
 	tool_error_set(&errmsg, "EXECUTION_ERROR", NULL, "no file");
-	lost_artifacts_add(r, &(struct lost_artifact){.name = {"a", 1},
-					     .count = 1,
-					     .told = true,
-					     .no_file = true},
-		    &errmsg);
+	lost_artifacts_add(
+	    r,
+	    &(struct lost_artifact){
+		.name = {"a", 1}, .count = 1, .told = true, .no_file = true},
+	    &errmsg);
 	tool_error_fini(&errmsg);
 	lost_artifacts_remove(r, "a");
 	lack(r, LOST, "b", 1, "STORE_UNAVAILABLE", "full");
@@ -147,7 +154,8 @@ static void told_becomes_lost(void)
 	ok(lost_artifacts_unreported(r), "what was refused is untold");
 	ok(!lost_artifacts_unreported(r), "once");
 	lost_artifacts_remove(r, "a");
-	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL, "and stays missing");
+	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL,
+	       "and stays missing");
 	free_run(r);
 }
 
@@ -160,10 +168,12 @@ static void is_bounded(void)
 		lack(r, LOST, "a", 1, "RESOURCE_LIMIT", "too many");
 	lack(r, LOST, "z", 1000, "RESOURCE_LIMIT", "not tried");
 	list = lost_artifacts_json(r);
-	is_int(json_object_array_length(list), LOST_ARTIFACTS_MAX, "so many are listed");
+	is_int(json_object_array_length(list), LOST_ARTIFACTS_MAX,
+	       "so many are listed");
 	last = json_object_array_get_idx(list, LOST_ARTIFACTS_MAX - 1);
 	is_int(json_object_get_int64(json_member(last, "count")),
-	       2 * LOST_ARTIFACTS_MAX + 1 + 1000, "and the last counts the rest");
+	       2 * LOST_ARTIFACTS_MAX + 1 + 1000,
+	       "and the last counts the rest");
 	json_object_put(list);
 	lost_artifacts_weigh(r, EV_SUCCEED);
 	is_int(json_object_get_int64(json_member(r->error.details, "missing")),

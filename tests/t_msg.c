@@ -88,7 +88,8 @@ static const struct {
  * Append to OUT the element of FRAME that F tells, all of whose elements are
  * short. The new length of OUT.
  */
-static size_t append(unsigned char *out, size_t len, const struct msgpack_scan_field *f)
+static size_t append(unsigned char *out, size_t len,
+		     const struct msgpack_scan_field *f)
 {
 	if (f->p == NULL) {
 		out[len++] = 0xcf;
@@ -111,7 +112,8 @@ static const char *replaced(size_t i, size_t k, const void *bytes, size_t len)
 	const char *errmsg;
 	size_t count, n = 0;
 
-	msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &errmsg);
+	msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]),
+			   &errmsg);
 	out[n++] = (unsigned char)(0x90 | count);
 	for (size_t at = 0; at < count; at++) {
 		if (at != k) {
@@ -148,7 +150,7 @@ static bool refuses_the_other_kind(size_t i, size_t k,
 	const char *want =
 	    f->p == NULL ? " is not an integer" : " is not a string";
 	const char *errmsg = f->p == NULL ? replaced(i, k, "\xa1z", 2)
-				       : replaced(i, k, "\x01", 1);
+					  : replaced(i, k, "\x01", 1);
 
 	if (k == 0)
 		return strcmp(errmsg, "no message type") == 0;
@@ -163,7 +165,8 @@ static void refuses_wrong_types(void)
 		const char *errmsg;
 		size_t count;
 
-		msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]), &errmsg);
+		msgpack_scan_frame(f, &count, frame,
+				   msg_put(frame, &samples[i]), &errmsg);
 		for (size_t k = 0; k < count; k++) {
 			as_was[0] = f[k];
 			ok(refuses_strangers(i, k) &&
@@ -202,7 +205,8 @@ static void costs(void)
 	is_int(msg_cost(&call, 10000), 1025, "a question counts by its size");
 	is_int(msg_cost(&call, 100), 100, "for a second's worth at the most");
 	is_int(msg_cost(&result, 10000), 1, "and nothing else does");
-	is_int(msg_cost(&chunk, 10000), 0, "a part of a body counts for nothing");
+	is_int(msg_cost(&chunk, 10000), 0,
+	       "a part of a body counts for nothing");
 }
 
 static void names_types(void)

@@ -42,7 +42,8 @@ static void long_words(void)
 	is_str(suggest_word(word, list, 1), other, "the longest word");
 	word[SUGGEST_WORD_MAX] = 'a';
 	word[SUGGEST_WORD_MAX + 1] = '\0';
-	ok(suggest_word(word, list, 1) == NULL, "a longer word is not looked at");
+	ok(suggest_word(word, list, 1) == NULL,
+	   "a longer word is not looked at");
 	list[0] = word;
 	is_str(suggest_word("aaaa", list, 1), NULL, "nor a longer candidate");
 }

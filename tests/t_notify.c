@@ -180,7 +180,8 @@ static void check_sends(void)
 	snprintf(path, sizeof(path), "%s/manager", dir);
 	snprintf(abstract, sizeof(abstract), "@paddock-t-notify-%d",
 		 (int)getpid());
-	is_int(in_child(ask_send, NULL), 0, "without a manager nothing is sent");
+	is_int(in_child(ask_send, NULL), 0,
+	       "without a manager nothing is sent");
 	is_int(in_child(ask_send, path), -ENOENT,
 	       "a manager that is not there is an error");
 	check_send(path, "a path");

@@ -10,8 +10,10 @@
 #include "supervisor/requestor/requestor.h"
 #include "tests/tap.h"
 
-#define HASH_A "8766b9cb08e6040b704f1e3ee1e186efccf2635b1d2634d6525333007e6aeae1"
-#define HASH_B "ff492ef788c89b555e6f738b33d2422f57dbb6656af2402155672c5f123a90af"
+#define HASH_A                                                                 \
+	"8766b9cb08e6040b704f1e3ee1e186efccf2635b1d2634d6525333007e6aeae1"
+#define HASH_B                                                                 \
+	"ff492ef788c89b555e6f738b33d2422f57dbb6656af2402155672c5f123a90af"
 
 static struct event_base *base;
 static struct requestors all;
@@ -79,9 +81,9 @@ static void do_drop(void *arg)
 
 #define DEADLINE_MS 20
 static const struct thread_pool_kind kind = {"test", 60000, do_work, do_done,
-					 do_drop};
+					     do_drop};
 static const struct thread_pool_kind brief = {"brief", DEADLINE_MS, do_work,
-					  do_done, do_drop};
+					      do_done, do_drop};
 
 static void job_init(struct job *job, char name)
 {
@@ -138,7 +140,8 @@ static void test_one(void)
 	submit(a, &x);
 	ok(x.handle != NULL, "a job is taken");
 	sem_wait(&x.begun);
-	is_int(x.dones, 0, "and done elsewhere; nobody is told but by the loop");
+	is_int(x.dones, 0,
+	       "and done elsewhere; nobody is told but by the loop");
 	wait_drops(&x, 1);
 	is_int(x.works, 1, "it is done once");
 	is_int(x.dones, 1, "that is told once");
@@ -172,9 +175,10 @@ static void test_turns(void)
 	}
 	sem_post(&first.gate);
 	wait_drops(&x[7], 1);
-	is_str(order, "fy0z1234567",
-	       "another's waits for the one that is done, not for all; then they "
-	       "take turns");
+	is_str(
+	    order, "fy0z1234567",
+	    "another's waits for the one that is done, not for all; then they "
+	    "take turns");
 	end();
 }
 
@@ -353,7 +357,8 @@ int main(void)
 
 	base = event_base_new();
 	config = config_new(0);
-	config_read_text(config, "f", text, strlen(text), errmsg, sizeof(errmsg));
+	config_read_text(config, "f", text, strlen(text), errmsg,
+			 sizeof(errmsg));
 	requestors_apply(&all, config);
 	a = requestors_find(&all, "a");
 	b = requestors_find(&all, "b");

@@ -39,8 +39,8 @@ static const struct {
 static void matching(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(matches); i++) {
-		struct json_object *got = placeholder_uri_match(
-		    matches[i].text, matches[i].uri);
+		struct json_object *got =
+		    placeholder_uri_match(matches[i].text, matches[i].uri);
 
 		is_str(got != NULL ? json_text(got, NULL) : NULL,
 		       matches[i].values, "%s of %s", matches[i].uri,
@@ -56,7 +56,8 @@ static const struct {
     {"t://{a}/{b.c_1}", NULL},
     {"t://a", "has no {name}; with none it is a \"uri\""},
     {"t://{a}{b}", "has two names with nothing between them"},
-    {"t://{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{n}/{o}/{p}", NULL},
+    {"t://{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{n}/{o}/{p}",
+     NULL},
     {"t://{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{n}/{o}/{p}/{q}",
      "has more than 16 names"},
     {"t://{+a}", "has braces that are not of the form {name}"},
@@ -110,9 +111,9 @@ static void filling(void)
 		       "each name once, and no further");
 		free(got);
 	}
-	is_int(placeholder_fill(&small, PLACEHOLDER_PROMPT, "{{a}}2345",
-				values),
-	       -EMSGSIZE, "a bound holds");
+	is_int(
+	    placeholder_fill(&small, PLACEHOLDER_PROMPT, "{{a}}2345", values),
+	    -EMSGSIZE, "a bound holds");
 	buf_fini(&small);
 	json_object_put(values);
 }

@@ -36,9 +36,9 @@ static enum net_deny_owner of_error(int err)
 
 int main(void)
 {
-	static const unsigned char ours[] = {RTN_LOCAL, RTN_BROADCAST,
+	static const unsigned char ours[] = {RTN_LOCAL,	  RTN_BROADCAST,
 					     RTN_ANYCAST, RTN_MULTICAST,
-					     RTN_NAT, RTN_UNSPEC};
+					     RTN_NAT,	  RTN_UNSPEC};
 
 	ok(of_type(RTN_UNICAST) == NET_DENY_OTHERS, "a way to others");
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -46,7 +46,8 @@ int main(void)
 		   "a route of type %u is no way to others", ours[i]);
 	ok(of_error(ENETUNREACH) == NET_DENY_OTHERS, "no way at all");
 	ok(of_error(EHOSTUNREACH) == NET_DENY_OTHERS, "no way to that host");
-	ok(of_error(ENOBUFS) == NET_DENY_UNKNOWN, "no answer for lack of memory");
+	ok(of_error(ENOBUFS) == NET_DENY_UNKNOWN,
+	   "no answer for lack of memory");
 	ok(of_error(EPERM) == NET_DENY_UNKNOWN, "nor of rights");
 	ok(of_error(0) == NET_DENY_UNKNOWN, "an acknowledgement is no answer");
 	of_type(RTN_UNICAST);

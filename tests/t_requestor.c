@@ -7,8 +7,10 @@
 #include "tests/tap.h"
 
 /* SHA-256 of "secret-a" and of "secret-b" */
-#define HASH_A "8766b9cb08e6040b704f1e3ee1e186efccf2635b1d2634d6525333007e6aeae1"
-#define HASH_B "FF492EF788C89B555E6F738B33D2422F57DBB6656AF2402155672C5F123A90AF"
+#define HASH_A                                                                 \
+	"8766b9cb08e6040b704f1e3ee1e186efccf2635b1d2634d6525333007e6aeae1"
+#define HASH_B                                                                 \
+	"FF492EF788C89B555E6F738B33D2422F57DBB6656AF2402155672C5F123A90AF"
 
 static struct requestors all;
 static struct config *config;
@@ -55,7 +57,8 @@ static void test_names(void)
 	       requestor_trust(q, TRUST_REMOTE) == TRUST_REMOTE,
 	   "trust is the connection's");
 	configure("[requestor \"eve\"]\nuid = 7\n");
-	is_str(requestors_of_uid(&all, 7)->name, "eve", "a section names a uid");
+	is_str(requestors_of_uid(&all, 7)->name, "eve",
+	       "a section names a uid");
 	ok(!requestor_gone(q), "whose runs from before go on");
 	ok(requestors_anonymous(&all) != NULL, "a uid is no token");
 }
@@ -129,7 +132,8 @@ static void test_templates(void)
 {
 	struct requestor *q;
 
-	configure("[requestor \"a\"]\nuid = 1\ntemplates = echo  csv_profile\n");
+	configure(
+	    "[requestor \"a\"]\nuid = 1\ntemplates = echo  csv_profile\n");
 	q = requestors_of_uid(&all, 1);
 	ok(requestor_sees(q, "echo") && requestor_sees(q, "csv_profile"),
 	   "it sees what is listed");

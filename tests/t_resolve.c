@@ -148,7 +148,8 @@ static void test_leaving(void)
 	is_int(orders(), 0, "its place is free when it is over");
 	answer(1, EAI_AGAIN, 0);
 	is_int(answered, 0, "nobody is told of it");
-	is_str(order().host, "then.example", "and the one that still waits goes");
+	is_str(order().host, "then.example",
+	       "and the one that still waits goes");
 	is_int(orders(), 0, "with no other");
 	end();
 }
@@ -181,10 +182,15 @@ static void test_numbers(void)
 	static const struct {
 		const char *host;
 		int family;
-	} numbers[] = {{"127.0.0.1", AF_INET}, {"0x7f.1", AF_INET},
-		       {"2130706433", AF_INET}, {"::1", AF_INET6},
-		       {"::ffff:1.2.3.4", AF_INET6}, {"a.example", 0},
-		       {"1.2.3.4.5", 0}, {"fe80::1%lo", 0}, {"", 0}};
+	} numbers[] = {{"127.0.0.1", AF_INET},
+		       {"0x7f.1", AF_INET},
+		       {"2130706433", AF_INET},
+		       {"::1", AF_INET6},
+		       {"::ffff:1.2.3.4", AF_INET6},
+		       {"a.example", 0},
+		       {"1.2.3.4.5", 0},
+		       {"fe80::1%lo", 0},
+		       {"", 0}};
 	union resolver_address a;
 
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)

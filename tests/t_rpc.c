@@ -86,7 +86,8 @@ static void test_good(void)
 		is_tree(m.error, good[i].error, good[i].name, "error");
 		is_str(m.text, "", "%s: nothing to complain of", good[i].name);
 		ok((m.kind == RPC_BATCH ? (void *)m.parts : (void *)m.root) !=
-		       NULL, "%s: its tree", good[i].name);
+		       NULL,
+		   "%s: its tree", good[i].name);
 		rpc_fini(&m);
 	}
 }
@@ -192,7 +193,8 @@ static const struct {
 static void parse_id(struct rpc_msg *m, const char *id)
 {
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
-			       "\"method\":\"m\"}", id);
+			       "\"method\":\"m\"}",
+			       id);
 
 	parse(m, text, strlen(text));
 	free(text);

@@ -63,8 +63,9 @@ static void test_terminal(struct requestor *q, struct template *t)
 
 		r->state = (enum run_state)s;
 		for (int e = 0; e < RUN_EVENTS; e++)
-			leaves = leaves || run_next((enum run_state)s,
-						    (enum run_event)e) != RUN_NONE;
+			leaves =
+			    leaves || run_next((enum run_state)s,
+					       (enum run_event)e) != RUN_NONE;
 		is_int(run_terminal(r), !leaves, "%s is terminal: %s",
 		       run_state_name(r->state), leaves ? "no" : "yes");
 		run_free(r);
@@ -92,7 +93,8 @@ static void test_errors(struct requestor *q, struct template *t)
 {
 	struct run *r = run_new(q, t);
 
-	run_set_error(r, "RUN_TIMEOUT", json_object_new_object(), "after %d", 5);
+	run_set_error(r, "RUN_TIMEOUT", json_object_new_object(), "after %d",
+		      5);
 	run_set_error(r, "WORKER_CRASHED", json_object_new_object(), "later");
 	is_str(r->error.code, "RUN_TIMEOUT", "the first error stays");
 	is_str(r->error.message, "after 5", "with its message");

@@ -21,10 +21,15 @@ static int declare(struct run_steps *steps, uint64_t index, uint64_t count,
 	return run_steps_apply(steps, &m, &errmsg);
 }
 
-static int change(struct run_steps *steps, uint64_t index, enum msg_step_state to)
+static int change(struct run_steps *steps, uint64_t index,
+		  enum msg_step_state to)
 {
-	struct msg_step m = {.index = index, .state = to, .attempts = 1,
-			     .elapsed_ms = 3, .code = s("E"), .message = s("m")};
+	struct msg_step m = {.index = index,
+			     .state = to,
+			     .attempts = 1,
+			     .elapsed_ms = 3,
+			     .code = s("E"),
+			     .message = s("m")};
 	const char *errmsg;
 
 	return run_steps_apply(steps, &m, &errmsg);
@@ -33,8 +38,8 @@ static int change(struct run_steps *steps, uint64_t index, enum msg_step_state t
 static void test_changes(void)
 {
 	static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
-	    [MSG_STEP_PENDING] = {[MSG_STEP_RUNNING] = true,
-				  [MSG_STEP_SKIPPED] = true},
+	    [MSG_STEP_PENDING] =
+		{[MSG_STEP_RUNNING] = true, [MSG_STEP_SKIPPED] = true},
 	    [MSG_STEP_RUNNING] = {[MSG_STEP_RUNNING] = true,
 				  [MSG_STEP_SUCCEEDED] = true,
 				  [MSG_STEP_FAILED] = true},
@@ -47,7 +52,8 @@ static void test_changes(void)
 			struct run_steps steps = {0};
 
 			declare(&steps, 0, 1, "a");
-			if (from == MSG_STEP_SUCCEEDED || from == MSG_STEP_FAILED)
+			if (from == MSG_STEP_SUCCEEDED ||
+			    from == MSG_STEP_FAILED)
 				change(&steps, 0, MSG_STEP_RUNNING);
 			if (from != MSG_STEP_PENDING)
 				change(&steps, 0, (enum msg_step_state)from);
@@ -92,17 +98,21 @@ static void test_close(void)
 	ok(run_steps_first_failed(&steps) == NULL, "none has failed");
 	run_steps_close(&steps, "RUN_TIMEOUT", "too long");
 	is_int((int64_t)run_steps_done(&steps), 3, "at the end all are done");
-	is_int(steps.all[1].state, MSG_STEP_FAILED, "the running one has failed");
-	is_int(steps.all[2].state, MSG_STEP_SKIPPED, "the pending one is skipped");
-	is_str(run_steps_first_failed(&steps)->code, "RUN_TIMEOUT", "and says why");
+	is_int(steps.all[1].state, MSG_STEP_FAILED,
+	       "the running one has failed");
+	is_int(steps.all[2].state, MSG_STEP_SKIPPED,
+	       "the pending one is skipped");
+	is_str(run_steps_first_failed(&steps)->code, "RUN_TIMEOUT",
+	       "and says why");
 	v = run_steps_view(&steps);
-	is_str(json_text(v, NULL),
-	       "[{\"name\":\"x[1]\",\"status\":\"succeeded\",\"attempts\":1,"
-	       "\"elapsedMs\":3},{\"name\":\"x[2]\",\"status\":\"failed\","
-	       "\"attempts\":1,\"elapsedMs\":3,\"error\":{\"code\":\"RUN_TIMEOUT\","
-	       "\"message\":\"too long\"}},{\"name\":\"x[3]\",\"status\":"
-	       "\"skipped\",\"attempts\":0,\"elapsedMs\":0}]",
-	       "the view has them all");
+	is_str(
+	    json_text(v, NULL),
+	    "[{\"name\":\"x[1]\",\"status\":\"succeeded\",\"attempts\":1,"
+	    "\"elapsedMs\":3},{\"name\":\"x[2]\",\"status\":\"failed\","
+	    "\"attempts\":1,\"elapsedMs\":3,\"error\":{\"code\":\"RUN_TIMEOUT\","
+	    "\"message\":\"too long\"}},{\"name\":\"x[3]\",\"status\":"
+	    "\"skipped\",\"attempts\":0,\"elapsedMs\":0}]",
+	    "the view has them all");
 	json_object_put(v);
 	run_steps_fini(&steps);
 }

@@ -236,9 +236,8 @@ static int landlocked(void)
 static int left_alone(void)
 {
 	struct sandbox sb = {.slots = 1};
-	const struct sandbox_program p = {.processes = 8,
-					  .open_files = 64,
-					  .w.memory_bytes = 64u << 20};
+	const struct sandbox_program p = {
+	    .processes = 8, .open_files = 64, .w.memory_bytes = 64u << 20};
 
 	landlock_find(&sb);
 	if (filter_make(FILTER_PROGRAM, &sb.program_filter) != 0)
@@ -264,8 +263,8 @@ static int keyed(int (*build)(struct sandbox *sb))
 		return 1;
 	ring = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID,
 		       KEY_SPEC_SESSION_KEYRING, 0);
-	key = syscall(SYS_add_key, type, name, "x", 1,
-		      KEY_SPEC_SESSION_KEYRING);
+	key =
+	    syscall(SYS_add_key, type, name, "x", 1, KEY_SPEC_SESSION_KEYRING);
 	/* who has the session may read it, whoever that is by then */
 	if (ring < 0 || key < 0 ||
 	    syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f) != 0 ||
@@ -351,8 +350,8 @@ static int shares(void)
 {
 	struct rlimit before = {4000, 8000}, after;
 
-	if (setrlimit(RLIMIT_SIGPENDING, &before) != 0 || rlimits_userns() != 0 ||
-	    getrlimit(RLIMIT_SIGPENDING, &after) != 0)
+	if (setrlimit(RLIMIT_SIGPENDING, &before) != 0 ||
+	    rlimits_userns() != 0 || getrlimit(RLIMIT_SIGPENDING, &after) != 0)
 		return 1;
 	return after.rlim_max == 1000 ? 0 : 2;
 }
@@ -377,7 +376,8 @@ static void test_keys(void)
 	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING,
 		    1) < 0 &&
 	    errno == ENOSYS) {
-		skip("no keyrings here", "no key of the starter is in the cage");
+		skip("no keyrings here",
+		     "no key of the starter is in the cage");
 		return;
 	}
 	is_int(in_child(keyed_lua), 0, "no key of the starter is in the cage");

@@ -250,8 +250,8 @@ static void reserves_nothing(void)
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-		rc |= msgpack_scan_frame(f, &count, refused[i].bytes, refused[i].len,
-				 &errmsg);
+		rc |= msgpack_scan_frame(f, &count, refused[i].bytes,
+					 refused[i].len, &errmsg);
 	ok(rc < 0 && peak_kb() - before < 1024,
 	   "what is claimed is not reserved");
 }

@@ -241,7 +241,8 @@ static void test_put_back_weighed(void)
 	item = sched_next(&sched);
 	sched_start(&sched, item);
 	sched_put_back(&sched, &a, item);
-	is_str(turns(6), "aabaab", "with a weight it keeps all turns of its round");
+	is_str(turns(6), "aabaab",
+	       "with a weight it keeps all turns of its round");
 	is_str(turns(1), "a", "in mid-round");
 	item = sched_next(&sched);
 	sched_start(&sched, item);
@@ -265,7 +266,8 @@ static void test_shared(void)
 	b.held = false;
 	ok(start() == 'b', "that one takes it");
 	sched_over(&sched, &a);
-	ok(start() == 'b', "and what is free again, while it has less than its part");
+	ok(start() == 'b',
+	   "and what is free again, while it has less than its part");
 	sched_over(&sched, &b);
 	sched_over(&sched, &a);
 	while (start() != '-')

@@ -268,10 +268,10 @@ static void test_large_sets(void)
 /* ---- what a check may cost ---- */
 
 #define RECURSIVE                                                              \
-	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                      \
-	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"    \
-	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"    \
-	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}}"     \
+	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
+	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}}"         \
 	"]}}}"
 
 /* An array of N integers, all different. */
@@ -434,9 +434,8 @@ static bool not_for_long(void *arg)
 static void test_time(void)
 {
 	int asks = 3;
-	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX,
-				  .goes_on = not_for_long,
-				  .arg = &asks};
+	struct schema_budget b = {
+	    .allowed = SCHEMA_STEPS_MAX, .goes_on = not_for_long, .arg = &asks};
 	struct json_object *v = numbers(200000);
 	struct schema_options opt = {.budget = &b};
 	struct schema_error err;
@@ -452,8 +451,7 @@ static void test_time(void)
 	json_object_put(v);
 	asks = 1;
 	v = parse("{\"properties\":{\"a\":{},\"b\":{}}}");
-	is_int(schema_compile(&s, v, &opt, &err), -EINVAL,
-	       "so does compiling");
+	is_int(schema_compile(&s, v, &opt, &err), -EINVAL, "so does compiling");
 	ok(strstr(err.text, "longer to compile") != NULL, "  which says so: %s",
 	   err.text);
 	json_object_put(v);
@@ -463,8 +461,8 @@ static void test_time(void)
 static struct json_object *repeated(const char *keyword, size_t n, bool object,
 				    const char *fmt)
 {
-	struct json_object *all = object ? json_object_new_object()
-					 : json_object_new_array();
+	struct json_object *all =
+	    object ? json_object_new_object() : json_object_new_array();
 	struct json_object *doc = json_object_new_object();
 	char key[32], text[256];
 

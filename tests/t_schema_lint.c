@@ -10,14 +10,14 @@
 #include "proto/json/json.h"
 #include "tests/tap.h"
 
-#define UNKNOWN(pointer, key, suggest)                                            \
+#define UNKNOWN(pointer, key, suggest)                                         \
 	pointer ": \"" key "\" is no keyword of JSON Schema, so nothing is "   \
-	"checked by it; did you mean \"" suggest "\"?\n"
+		"checked by it; did you mean \"" suggest "\"?\n"
 #define LACKS(pointer, key)                                                    \
 	pointer ": \"" key "\" is required, but is none of the properties"
 #define FORMAT(pointer, name)                                                  \
 	pointer ": \"" name "\" is no format of JSON Schema, so it says "      \
-	"nothing"
+		"nothing"
 
 static const struct {
 	const char *name, *schema, *want; /* "!" before an error */
@@ -46,8 +46,9 @@ static const struct {
      "{\"default\":{\"typ\":1},\"const\":{\"typ\":1},\"enum\":[{\"typ\":1}],"
      "\"examples\":[{\"propertis\":1}]}",
      ""},
-    {"notes", "{\"$comment\":\"c\",\"x-any\":1,\"enumNames\":[],\"title\":\"t\","
-	      "\"deprecated\":true,\"examples\":[]}",
+    {"notes",
+     "{\"$comment\":\"c\",\"x-any\":1,\"enumNames\":[],\"title\":\"t\","
+     "\"deprecated\":true,\"examples\":[]}",
      ""},
     {"an older dialect's", "{\"additionalItems\":true}",
      "/additionalItems: \"additionalItems\" is no keyword of JSON Schema, so "
@@ -113,8 +114,7 @@ static const struct {
 
 static bool note(void *arg, const struct schema_remark *r)
 {
-	buf_printf(arg, "%s%s: %s\n", r->error ? "!" : "", r->pointer,
-		   r->text);
+	buf_printf(arg, "%s%s: %s\n", r->error ? "!" : "", r->pointer, r->text);
 	return true;
 }
 

@@ -131,7 +131,8 @@ static void test_patterns(void)
 		       rows[i].match < 0   ? "is refused"
 		       : rows[i].match > 0 ? "matches"
 					   : "does not match");
-		ok(rc >= 0 || errmsg[0] != '\0', "  and it is said why: %s", errmsg);
+		ok(rc >= 0 || errmsg[0] != '\0', "  and it is said why: %s",
+		   errmsg);
 		schema_pattern_free(p);
 		schema_matcher_free(c.matcher);
 	}
@@ -170,7 +171,8 @@ static void test_strict(void)
 		const char *pattern, *want;
 	} cases[] = {
 	    {"", ""},
-	    {"^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$", "^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$"},
+	    {"^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$",
+	     "^[a-z]{2,3}\\d+(?<y>x)\\k<y>\\1$"},
 	    {"\\^\\$\\\\\\.\\*\\+\\?\\(\\)\\[\\]\\{\\}\\|\\/",
 	     "\\^\\$\\\\\\.\\*\\+\\?\\(\\)\\[\\]\\{\\}\\|\\/"},
 	    {"^\\-+\\@\\_\\ \\\"$", "^-+@_ \"$"},

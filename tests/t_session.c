@@ -66,7 +66,8 @@ static void turn(void)
 static struct request *wait_for(const char *id)
 {
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
-			       "\"method\":\"tools/call\"}", id);
+			       "\"method\":\"tools/call\"}",
+			       id);
 	struct rpc_msg m;
 	struct request *c;
 
@@ -95,11 +96,13 @@ static void test_ids(void)
 	   "among %d that wait an id in use is found, however it is written",
 	   WAITING);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
-	ok(strstr(answers, "\"result\"") != NULL, "one that is not in use serves");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "one that is not in use serves");
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
 	   "and again, once it has been answered");
-	is_int((long long)session.n_requests, WAITING, "those that wait still do");
+	is_int((long long)session.n_requests, WAITING,
+	       "those that wait still do");
 	request_drop(c, false);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
@@ -172,14 +175,15 @@ static void test_batch(void)
 	session.revision = MCP_2025_03_26;
 	fair_queue_flow_init(&lane);
 	say(batch);
-	is_str(answers, "", "a batch is not answered before all of it is taken");
+	is_str(answers, "",
+	       "a batch is not answered before all of it is taken");
 	fair_queue_submit(&server.turns, &lane, &other);
 	turn();
 	is_int((long long)others, 1, "others have their turn in between");
-	ok(strstr(answers, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
-			   "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},"
-			   "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":") ==
-	       answers,
+	ok(strstr(answers,
+		  "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
+		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},"
+		  "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":") == answers,
 	   "and then its answers leave together");
 	end();
 

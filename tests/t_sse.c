@@ -16,8 +16,8 @@ static const char *after(const struct sse *s, uint64_t seq)
 	seen[0] = '\0';
 	while ((e = sse_after(s, seq)) != NULL) {
 		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen),
-			 "<%d:%.*s>", (int)e->seq, (int)(e->len > 8 ? 8 : e->len),
-			 e->text);
+			 "<%d:%.*s>", (int)e->seq,
+			 (int)(e->len > 8 ? 8 : e->len), e->text);
 		seq = e->seq;
 	}
 	return seen;
@@ -102,15 +102,15 @@ static void test_ids(void)
 	static const struct {
 		const char *id;
 		bool good;
-	} ids[] = {{"7-0", true},   {"18446744073709551615-1", true},
-		   {"", false},	    {"-", false},
-		   {"7", false},    {"7-", false},
-		   {"-1", false},   {"+7-1", false},
-		   {" 7-1", false}, {"7-1 ", false},
+	} ids[] = {{"7-0", true},    {"18446744073709551615-1", true},
+		   {"", false},	     {"-", false},
+		   {"7", false},     {"7-", false},
+		   {"-1", false},    {"+7-1", false},
+		   {" 7-1", false},  {"7-1 ", false},
 		   {"7-1-1", false}, {"7- 1", false},
-		   {"x-1", false},  {"g7-1", true},
-		   {"g", false},    {"gg7-1", false},
-		   {"g-7-1", false},  {"18446744073709551616-1", false}};
+		   {"x-1", false},   {"g7-1", true},
+		   {"g", false},     {"gg7-1", false},
+		   {"g-7-1", false}, {"18446744073709551616-1", false}};
 	struct sse_id id;
 
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)

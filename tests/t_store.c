@@ -104,7 +104,8 @@ static void test_fields(struct store *s)
 	is_int(help_get(s, &mine, "bob", run.id), -ENOENT,
 	       "another requestor does not find it");
 	help_get(s, &unknown, "bob", "run_aaaaaaaaaaaaaaaaaaaaaaaaaa");
-	is_str(mine.errmsg, unknown.errmsg, "and hears what an unknown id would");
+	is_str(mine.errmsg, unknown.errmsg,
+	       "and hears what an unknown id would");
 	help_clear(&mine);
 	help_clear(&unknown);
 }
@@ -205,11 +206,13 @@ static void test_due(void)
 {
 	is_int(due(2, 1, 1, false), 0, "a run alone is committed at once");
 	is_int(due(17, 1, 1, false), 0, "so is one with 15 others under way");
-	is_int(due(18, 1, 1, false), 1003, "with 16, some of them are waited for");
+	is_int(due(18, 1, 1, false), 1003,
+	       "with 16, some of them are waited for");
 	is_int(due(80, 33, 33, false), 0, "unless most have ended");
 	is_int(due(80, 2, 1, false), 0, "or one is no end: a task is made");
 	is_int(due(80, 2, 2, true), 0, "or the store stops");
-	is_int(due(80, 0, 0, false), INT64_MAX, "with nothing in the queue, never");
+	is_int(due(80, 0, 0, false), INT64_MAX,
+	       "with nothing in the queue, never");
 }
 
 static void test_group(const char *dir, struct store *s)
@@ -281,7 +284,8 @@ static void test_idem(struct store *s)
 	help_wait(s, &bad);
 	help_wait(s, &good);
 	is_int(bad.rc, -EEXIST, "nor as the second that is asked of its row");
-	is_int(good.rc, -EEXIST, "which the first, left out for it, hears, too");
+	is_int(good.rc, -EEXIST,
+	       "which the first, left out for it, hears, too");
 	is_int(help_put(s, &two, STORE_RETRY), 0, "a promised run is written,");
 	help_get(s, &a, "idem", two.id);
 	is_str(a.idem_key, "", "but without the key");
@@ -376,8 +380,9 @@ static void test_two(void)
 		struct store_run run = help_run("both", STORE_RUNNING);
 		int k = i % 2;
 
-		store_put_run(s[k], &run, i % 3 == 0 ? STORE_SYNC : STORE_DEFERRED,
-			      NULL, NULL);
+		store_put_run(s[k], &run,
+			      i % 3 == 0 ? STORE_SYNC : STORE_DEFERRED, NULL,
+			      NULL);
 		if (i >= EACH * 2 - 2)
 			store_put_run(s[k], &run, STORE_SYNC, help_done,
 				      &last[k]);

@@ -55,10 +55,11 @@ static void test_ranges(struct store *s, const struct store_artifact *art)
 		int rc;
 		const char *data;
 	} ranges[] = {
-	    {0, 100, 0, BYTES},	   {0, 10, 0, BYTES}, {0, 4, 0, "0123"},
-	    {4, 3, 0, "456"},	   {8, 9, 0, "89"},   {10, 5, 0, ""},
-	    {3, 0, 0, ""},	   {11, 1, -ERANGE, ""},
-	    {-1, 1, -ERANGE, ""},  {0, INT64_MAX, 0, BYTES},
+	    {0, 100, 0, BYTES},	  {0, 10, 0, BYTES},
+	    {0, 4, 0, "0123"},	  {4, 3, 0, "456"},
+	    {8, 9, 0, "89"},	  {10, 5, 0, ""},
+	    {3, 0, 0, ""},	  {11, 1, -ERANGE, ""},
+	    {-1, 1, -ERANGE, ""}, {0, INT64_MAX, 0, BYTES},
 	};
 	struct answer a = {0};
 
@@ -66,8 +67,7 @@ static void test_ranges(struct store *s, const struct store_artifact *art)
 		is_int(help_read(s, &a, "alice", art->id, ranges[i].offset,
 				 ranges[i].limit),
 		       ranges[i].rc, "%lld bytes from %lld",
-		       (long long)ranges[i].limit,
-		       (long long)ranges[i].offset);
+		       (long long)ranges[i].limit, (long long)ranges[i].offset);
 		a.data[a.len] = '\0';
 		is_str(a.data, ranges[i].data, "are the right ones");
 		is_int(a.size, SIZE, "and the row comes with them");

@@ -57,7 +57,8 @@ static void write_for_ever(const char *dir, const char *instance, int out)
 
 		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 		if (n % 3 == 0) {
-			struct artifact_file *b = artifact_file_new(dir, instance);
+			struct artifact_file *b =
+			    artifact_file_new(dir, instance);
 			char hex[65], *tmp;
 
 			artifact_file_write(b, "data", 4);
@@ -129,9 +130,8 @@ static int64_t count(struct store *s, int status)
 	struct answer a = {0};
 
 	help_list(s, &a,
-		  &(struct store_filter){.requestor = "alice",
-					 .status = status,
-					 .limit = 1});
+		  &(struct store_filter){
+		      .requestor = "alice", .status = status, .limit = 1});
 	return a.total;
 }
 

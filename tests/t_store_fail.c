@@ -23,7 +23,8 @@ static void test_not_a_folder(const char *dir)
 	is_int(help_put(s, &run, STORE_DEFERRED), -ENOTDIR,
 	       "a state folder that is a file fails what is asked");
 	is_int(help_get(s, &a, "alice", run.id), -ENOTDIR, "reads too");
-	ok(strstr(a.errmsg, file) != NULL && strstr(a.errmsg, "state_dir") != NULL,
+	ok(strstr(a.errmsg, file) != NULL &&
+	       strstr(a.errmsg, "state_dir") != NULL,
 	   "naming the path and the remedy");
 	ok(store_failing(s) != NULL && strstr(store_failing(s), file) != NULL,
 	   "the store knows that it is sick");
@@ -109,7 +110,8 @@ static void test_damaged(const char *dir)
 	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
 	is_int(help_get(s, &a, "alice", run.id), -EUCLEAN,
 	       "a damaged database is told from a full disk");
-	ok(strstr(a.errmsg, path) != NULL && strstr(a.errmsg, "restore") != NULL,
+	ok(strstr(a.errmsg, path) != NULL &&
+	       strstr(a.errmsg, "restore") != NULL,
 	   "and what to do is said");
 	is_int(rename(path, away), 0, "it is moved away");
 	help_wait(s, &retry);
@@ -214,7 +216,8 @@ static void test_full(const char *dir)
 	store_put_run(s, &big, STORE_RETRY, help_done, &retry[0]);
 	is_int(help_put(s, &now, STORE_SYNC), -ENOSPC,
 	       "a full disk fails what was asked");
-	ok(store_failing(s) != NULL && strstr(store_failing(s), "free space") != NULL,
+	ok(store_failing(s) != NULL &&
+	       strstr(store_failing(s), "free space") != NULL,
 	   "which says how to mend it");
 	is_int(help_get(s, &a, "alice", first.id), 0,
 	       "reads are served meanwhile");
@@ -228,7 +231,8 @@ static void test_full(const char *dir)
 	unlink(ballast);
 	for (int i = 0; i < 3; i++) {
 		help_wait(s, &retry[i]);
-		is_int(retry[i].rc, 0, "with room again, promise %d is kept", i);
+		is_int(retry[i].rc, 0, "with room again, promise %d is kept",
+		       i);
 	}
 	ok(retry[0].order < retry[1].order && retry[1].order < retry[2].order,
 	   "in their order");
@@ -268,7 +272,8 @@ static void test_overtaking(const char *dir)
 	unlink(ballast);
 	help_wait(s, &retry[0]);
 	help_wait(s, &retry[1]);
-	ok(retry[0].order < retry[1].order, "a small write waits for a big one");
+	ok(retry[0].order < retry[1].order,
+	   "a small write waits for a big one");
 	help_get(s, &a, "alice", run.id);
 	is_str(a.view, "{}", "so the last to be asked is what stays");
 	store_stop(s, 10000);
@@ -291,9 +296,10 @@ static void test_full_artifact(const char *dir)
 	ballast = fill_disk(dir);
 	/* rows fit into the log's last page; a folder does not: no inode */
 	for (int i = 0; i < 200; i++)
-		free(help_file(dir, (char[]){'i', (char)('0' + i / 100),
-					     (char)('0' + i / 10 % 10),
-					     (char)('0' + i % 10), '\0'},
+		free(help_file(dir,
+			       (char[]){'i', (char)('0' + i / 100),
+					(char)('0' + i / 10 % 10),
+					(char)('0' + i % 10), '\0'},
 			       ""));
 	store_put_artifact(s, &art, tmp, STORE_RETRY, help_done, &retry);
 	is_int(help_get(s, &a, "alice", run.id), 0, "a read goes through");

@@ -51,7 +51,8 @@ static void test_stop(int timeout_ms)
 	store_stop(s, timeout_ms);
 	for (int i = 0; i < MANY; i++)
 		told += a[i].calls;
-	is_int(told, MANY, "a store that stops tells all, in %d ms", timeout_ms);
+	is_int(told, MANY, "a store that stops tells all, in %d ms",
+	       timeout_ms);
 	for (int i = 0; i < MANY; i++)
 		help_clear(&a[i]);
 	help_remove(dir);

@@ -60,8 +60,8 @@ static bool check_pages(struct store *s, struct store_filter *f)
 		for (size_t o = 0; o < ARRAY_LEN(offsets); o++) {
 			f->limit = limits[l];
 			f->offset = offsets[o];
-			same = help_list(s, &a, f) == 0 && agrees(&a, f) &&
-			       same;
+			same =
+			    help_list(s, &a, f) == 0 && agrees(&a, f) && same;
 		}
 	help_clear(&a);
 	return same;
@@ -74,14 +74,15 @@ static void check_filters(struct store *s, const char *when)
 			bool same = true;
 
 			for (int st = -1; st < STORE_STATUSES; st++)
-				same = check_pages(
-					   s, &(struct store_filter){
-						  .requestor = requestors[q],
-						  .status = st,
-						  .template_id =
-						      t < 0 ? NULL
-							    : templates[t]}) &&
-				       same;
+				same =
+				    check_pages(
+					s,
+					&(struct store_filter){
+					    .requestor = requestors[q],
+					    .status = st,
+					    .template_id =
+						t < 0 ? NULL : templates[t]}) &&
+				    same;
 			ok(same, "%s: every page of %s, template %s", when,
 			   requestors[q], t < 0 ? "any" : templates[t]);
 		}
@@ -119,7 +120,8 @@ static void sweep_some(struct store *s)
 	for (size_t i = 0; i < n_model; i++)
 		if (model[i].expires_ms == 0 || model[i].expires_ms > 50)
 			model[retry_queue++] = model[i];
-	ok(retry_queue > 0 && retry_queue < n_model, "some expire, some do not");
+	ok(retry_queue > 0 && retry_queue < n_model,
+	   "some expire, some do not");
 	n_model = retry_queue;
 }
 

@@ -71,7 +71,8 @@ static struct seen look(struct store *s, const char *requestor, const char *id,
 {
 	struct seen seen = {0};
 
-	(bulk ? store_get_run : store_get_task)(s, requestor, id, on_row, &seen);
+	(bulk ? store_get_run : store_get_task)(s, requestor, id, on_row,
+						&seen);
 	wait_for(s, &seen.calls);
 	return seen;
 }
@@ -160,8 +161,9 @@ static void test_shown(struct store *owner, struct store *other)
 
 	help_put(owner, &run, STORE_SYNC);
 	seen = look(other, "alice", run.id, true);
-	ok(seen.run.owner == STORE_OWNER_OTHER && seen.run.shown_until_ms == 0 &&
-	       seen.run.log_until_ms == 0 && strcmp(seen.view, "-") == 0,
+	ok(seen.run.owner == STORE_OWNER_OTHER &&
+	       seen.run.shown_until_ms == 0 && seen.run.log_until_ms == 0 &&
+	       strcmp(seen.view, "-") == 0,
 	   "an open run is its owner's, who shows nothing yet");
 	is_int(look(owner, "alice", run.id, false).run.owner, STORE_OWNER_SELF,
 	       "who knows it as its own");
@@ -175,9 +177,9 @@ static void test_shown(struct store *owner, struct store *other)
 	look(owner, "alice", run.id, false); /* it is done */
 	seen = look(other, "alice", run.id, true);
 	is_str(seen.view, "{}", "what was not shown anew is as before");
-	ok(strcmp(seen.log, "a line\n") == 0 && strcmp(seen.note, "half") == 0 &&
-	       seen.run.awaiting && seen.run.shown_until_ms == 70 &&
-	       seen.run.log_until_ms == 80,
+	ok(strcmp(seen.log, "a line\n") == 0 &&
+	       strcmp(seen.note, "half") == 0 && seen.run.awaiting &&
+	       seen.run.shown_until_ms == 70 && seen.run.log_until_ms == 80,
 	   "the rest as its owner said");
 	ok(seen.run.shown_seq == 1 && seen.run.log_seq == 1,
 	   "and each change is counted");
@@ -225,11 +227,13 @@ static void test_death(const char *dir, struct store *other)
 	struct mail m;
 
 	for (int i = 0; i < RUNS; i++) {
-		runs[i] = help_run("alice", i < WAITS ? STORE_RUNNING : STORE_QUEUED);
+		runs[i] =
+		    help_run("alice", i < WAITS ? STORE_RUNNING : STORE_QUEUED);
 		help_put(owner, &runs[i], STORE_SYNC);
 		ask_for(other, "alice", runs[i].id,
-			i == TO_CANCEL || i == WAITS_TO_CANCEL ? STORE_MAIL_CANCEL
-							       : STORE_MAIL_WATCH,
+			i == TO_CANCEL || i == WAITS_TO_CANCEL
+			    ? STORE_MAIL_CANCEL
+			    : STORE_MAIL_WATCH,
 			INT64_MAX);
 	}
 	store_stop(owner, 10000);
@@ -247,7 +251,8 @@ static void test_death(const char *dir, struct store *other)
 		   STORE_OWNER_DEAD &&
 	       status_of(other, &runs[WAITS]) == STORE_QUEUED,
 	   "the rest waits on");
-	is_int(recover(other, store_recover), 1, "until somebody takes it over");
+	is_int(recover(other, store_recover), 1,
+	       "until somebody takes it over");
 	m = mail_of(other);
 	ok(m.n == 1 && strcmp(m.all[0].run_id, runs[WAITS].id) == 0,
 	   "what was asked about it goes with it");

@@ -90,7 +90,8 @@ static void test_row(struct store *s)
 
 static void test_gone(struct store *s)
 {
-	struct store_session one = session("k1", "ada"), two = session("k2", "ada"),
+	struct store_session one = session("k1", "ada"),
+			     two = session("k2", "ada"),
 			     bob = session("k3", "bob");
 
 	put(s, &one);
@@ -125,13 +126,15 @@ static void test_bounds(struct store *s)
 	fill(s, "ada", STORE_SESSIONS_EACH);
 	is_int(get(s, "ada-0", NOW), 0, "a requestor has as many as it may");
 	fill(s, "ada", STORE_SESSIONS_EACH + 1);
-	is_int(get(s, "ada-0", NOW), -ENOENT, "one more takes its longest unused");
+	is_int(get(s, "ada-0", NOW), -ENOENT,
+	       "one more takes its longest unused");
 	is_int(get(s, "ada-1", NOW), 0, "and that alone");
 	for (int i = 0; i < STORE_SESSIONS_MAX / STORE_SESSIONS_EACH; i++) {
 		snprintf(name, sizeof(name), "q%d", i);
 		fill(s, name, STORE_SESSIONS_EACH);
 	}
-	is_int(get(s, "ada-1", NOW), -ENOENT, "of too many in all they go as well");
+	is_int(get(s, "ada-1", NOW), -ENOENT,
+	       "of too many in all they go as well");
 	is_int(get(s, "q0-2047", NOW), 0, "those that were used later stay");
 }
 
@@ -149,7 +152,8 @@ static void test_version_4(void)
 	store_stop(s, 10000);
 	sqlite3_open(path, &db);
 	is_int(sqlite3_exec(db, "DROP TABLE sessions; PRAGMA user_version=4",
-			    NULL, NULL, NULL), SQLITE_OK, "a file of version 4");
+			    NULL, NULL, NULL),
+	       SQLITE_OK, "a file of version 4");
 	sqlite3_close(db);
 	s = store_start(dir, "inst_b");
 	is_int(put(s, &one), 0, "keeps sessions once it is raised");

@@ -183,7 +183,8 @@ static void put_artifact(const char *dir, struct store *s,
 	named = last(NAMED, told);
 	bytes = last(SYNCED_TMP, named);
 	folder = last(SYNCED_DIR, told);
-	ok(bytes >= 0 && bytes < named, "  its bytes are synced before they are named");
+	ok(bytes >= 0 && bytes < named,
+	   "  its bytes are synced before they are named");
 	ok(named < folder && folder < row,
 	   "  and its name before there is a row of it");
 	free(tmp);

@@ -102,8 +102,8 @@ static void test_pages(struct store *s)
 	do {
 		p = list(s, "alice", before, NOW, 7);
 		for (size_t i = 0; i < p.n; i++, seen++) {
-			falling = falling && (seen == 0 ||
-					      strcmp(p.rows[i].id, last) < 0);
+			falling = falling &&
+				  (seen == 0 || strcmp(p.rows[i].id, last) < 0);
 			memcpy(last, p.rows[i].id, ID_SIZE);
 		}
 		before = last;

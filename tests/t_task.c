@@ -16,17 +16,23 @@
 #define RELATED "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"x\"}}"
 
 static const char *const want[RUN_STATES] = {
-    [RUN_QUEUED] = "working",	   [RUN_RUNNING] = "working",
+    [RUN_QUEUED] = "working",
+    [RUN_RUNNING] = "working",
     [RUN_AWAITING_INPUT] = "input_required",
-    [RUN_CANCELLING] = "cancelled", [RUN_SUCCEEDED] = "completed",
-    [RUN_PARTIAL_SUCCESS] = "completed", [RUN_FAILED] = "failed",
+    [RUN_CANCELLING] = "cancelled",
+    [RUN_SUCCEEDED] = "completed",
+    [RUN_PARTIAL_SUCCESS] = "completed",
+    [RUN_FAILED] = "failed",
     [RUN_CANCELED] = "cancelled",
 };
 
 static const char *const want_row[STORE_STATUSES] = {
-    [STORE_QUEUED] = "working",	      [STORE_RUNNING] = "working",
-    [STORE_SUCCEEDED] = "completed",  [STORE_FAILED] = "failed",
-    [STORE_PARTIAL_SUCCESS] = "completed", [STORE_CANCELED] = "cancelled",
+    [STORE_QUEUED] = "working",
+    [STORE_RUNNING] = "working",
+    [STORE_SUCCEEDED] = "completed",
+    [STORE_FAILED] = "failed",
+    [STORE_PARTIAL_SUCCESS] = "completed",
+    [STORE_CANCELED] = "cancelled",
 };
 
 static struct template *a_template(void)
@@ -63,8 +69,8 @@ static const char *member(struct json_object *v, const char *key)
 /* Which states may follow, of those that a task may be in. */
 static bool may_follow(const char *from, const char *to)
 {
-	bool open = strcmp(from, "working") == 0 ||
-		    strcmp(from, "input_required") == 0;
+	bool open =
+	    strcmp(from, "working") == 0 || strcmp(from, "input_required") == 0;
 
 	return open || strcmp(from, to) == 0;
 }
@@ -85,8 +91,8 @@ static void test_states(struct requestor *q, struct template *t)
 		       json_object_get_int(json_member(v, "pollInterval")) > 0,
 		   "  with all that a Task has");
 		for (int e = 0; e < RUN_EVENTS; e++) {
-			enum run_state to = run_next((enum run_state)s,
-						     (enum run_event)e);
+			enum run_state to =
+			    run_next((enum run_state)s, (enum run_event)e);
 
 			if (to != RUN_NONE && !may_follow(want[s], want[to]))
 				ok(false, "  it may not become %s",
@@ -103,8 +109,8 @@ static void test_rows(void)
 
 	for (int s = 0; s < STORE_STATUSES; s++) {
 		row.status = (enum store_status)s;
-		is_str(task_json_status_name(task_json_row_status(&row)), want_row[s],
-		       "a row of status %d", s);
+		is_str(task_json_status_name(task_json_row_status(&row)),
+		       want_row[s], "a row of status %d", s);
 	}
 	row.status = STORE_RUNNING;
 	row.cancelling = true;

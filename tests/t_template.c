@@ -23,7 +23,8 @@ static struct template *with(const char *key, const char *value)
 static const struct {
 	const char *key, *value, *errmsg;
 } bad[] = {
-    {"limitz", "{}", "/limitz: unknown key \"limitz\"; did you mean \"limits\"?"},
+    {"limitz", "{}",
+     "/limitz: unknown key \"limitz\"; did you mean \"limits\"?"},
     {"TemplateID", "\"x\"",
      "/TemplateID: unknown key \"TemplateID\"; did you mean \"templateId\"?"},
     {"a/b~c\x1b", "1",
@@ -142,12 +143,15 @@ static const struct {
     {"annotations", "{\"readOnlyHint\":1}", "/annotations/readOnlyHint"},
     {"taskSupport", "\"no\"", "/taskSupport"},
     {"permissions", "{\"readPaths\":[\"etc\"]}", "/permissions/readPaths/0"},
-    {"permissions", "{\"readPaths\":[\"/a/../b\"]}", "/permissions/readPaths/0"},
+    {"permissions", "{\"readPaths\":[\"/a/../b\"]}",
+     "/permissions/readPaths/0"},
     {"permissions", "{\"network\":[\"a.b\"]}", "/permissions/network/0"},
     {"permissions", "{\"network\":[\"a.b:443\",\"*:443\"]}",
      "/permissions/network/1"},
-    {"permissions", "{\"network\":[\"10.0.0.0/8:1\"]}", "/permissions/network/0"},
-    {"permissions", "{\"network\":[\"a.b:1\",\"a.b:1\"]}", "/permissions/network"},
+    {"permissions", "{\"network\":[\"10.0.0.0/8:1\"]}",
+     "/permissions/network/0"},
+    {"permissions", "{\"network\":[\"a.b:1\",\"a.b:1\"]}",
+     "/permissions/network"},
     {"permissions", "{\"secrets\":[\"a b\"]}", "/permissions/secrets/0"},
     {"permissions", "{\"secrets\":[\"\"]}", "/permissions/secrets/0"},
     {"permissions", "{\"secrets\":\"a\"}", "/permissions/secrets"},
@@ -201,8 +205,7 @@ static void not_json(void)
 	ok(parse("null") == NULL, "nor is null");
 	ok(parse("[]") == NULL, "nor an array");
 	ok(parse("{\"a\":1,\"a\":2}") == NULL, "duplicate keys are refused");
-	is_str(errmsg,
-	       "template.json#: this is not JSON: duplicate key \"a\"",
+	is_str(errmsg, "template.json#: this is not JSON: duplicate key \"a\"",
 	       "and it says so");
 	memset(deep, '[', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
@@ -229,7 +232,8 @@ static void defaults(void)
 	is_int(t->mode, MODE_AUTO, "auto by default");
 	is_str(t->auto_pointer, NULL, "no rule by default");
 	is_int(t->task, TASK_OPTIONAL, "tasks optional by default");
-	is_int(t->limits.timeout_ms, TEMPLATE_UNSAID, "time is the server's to say");
+	is_int(t->limits.timeout_ms, TEMPLATE_UNSAID,
+	       "time is the server's to say");
 	is_int(t->limits.memory_bytes, TEMPLATE_UNSAID, "as is memory");
 	is_int(t->limits.artifacts, TEMPLATE_UNSAID, "and all the rest");
 	is_int(t->limits.cancel_grace_ms, 5000, "5 s of grace by default");

@@ -107,8 +107,7 @@ static void lua_packages(void)
 	    "must be source",
 	    "bytecode");
 	put("main.lua", "ab\0c", 4, 0600);
-	refused("main.lua:1:3: code has no character U+0000",
-		"a NUL");
+	refused("main.lua:1:3: code has no character U+0000", "a NUL");
 	put_text("main.lua", "abc\xFF");
 	refused("main.lua:1:4: this is not text in UTF-8",
 		"bytes that are no text");
@@ -328,7 +327,8 @@ static void kept(void)
 	put_text("main.lua", "12346");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "others of that length by now");
-	is_str(errmsg, "main.lua: it changed while it was read", "and says which");
+	is_str(errmsg, "main.lua: it changed while it was read",
+	       "and says which");
 	put_text("main.lua", "1234");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
 	       "fewer");

@@ -29,8 +29,8 @@ static int lines(const char *kind, const char *who, int n, int64_t now)
 	uint64_t held;
 
 	for (int i = 0; i < n; i++) {
-		written += throttle_pass(&t, kind, who, strlen(who), 3, now,
-					 &held);
+		written +=
+		    throttle_pass(&t, kind, who, strlen(who), 3, now, &held);
 		if (held > 0)
 			tell(NULL, kind, who, held);
 	}
@@ -55,7 +55,8 @@ static void test_minutes(void)
 	throttle_tell(&t, 60999, false, tell, NULL);
 	is_str(all_told(), "", "and nothing is told before it is over");
 	is_int(lines("a", "ada", 1, 61000), 1, "then there is another");
-	is_str(all_told(), "[a ada 8]", "which tells what the last one held back");
+	is_str(all_told(), "[a ada 8]",
+	       "which tells what the last one held back");
 	lines("a", "ada", 5, 61000);
 	throttle_tell(&t, 121000, false, tell, NULL);
 	is_str(all_told(), "[a ada 3]", "as it is told without another line");
@@ -115,7 +116,8 @@ static void test_log(void)
 	for (int i = 0; i < 5; i++)
 		log_info("x", "requestor=%s id=%d", "bob", i);
 	for (int i = 0; i < 5; i++)
-		log_rarely("x", "from=\"%s\" requestor=none", "z requestor=eve");
+		log_rarely("x", "from=\"%s\" requestor=none",
+			   "z requestor=eve");
 	log_held_back(true);
 	text = slurp(path);
 	is_int(count(text, "requestor=ada id="), LOG_MINUTE_MAX,
@@ -125,8 +127,9 @@ static void test_log(void)
 	ok(strstr(text, "level=warn part=log requestor=ada held_back=600 "
 			"like=\"requestor=%s id=%d\"\n") != NULL,
 	   "what was held back is counted, by account");
-	ok(strstr(text, "level=warn part=log held_back=4 like=\"from=\\\"%s\\\" "
-			"requestor=none\"\n") != NULL,
+	ok(strstr(text,
+		  "level=warn part=log held_back=4 like=\"from=\\\"%s\\\" "
+		  "requestor=none\"\n") != NULL,
 	   "and what a value says is no account");
 	free(text);
 	unlink(path);

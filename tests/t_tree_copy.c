@@ -90,7 +90,8 @@ static int count(const char *name)
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dir_walk *f;
 	char errmsg[256];
-	int n = dir_walk_list(fd, &f, errmsg, sizeof(errmsg)) == 0 ? (int)f->n : -1;
+	int n =
+	    dir_walk_list(fd, &f, errmsg, sizeof(errmsg)) == 0 ? (int)f->n : -1;
 
 	dir_walk_free(f);
 	close(fd);
@@ -107,10 +108,10 @@ static char digest[65];
 
 /* A copy to "new/NAME", with these bounds; P's err and why are the answer. */
 static struct rootfs_path copy(const char *name, bool others, uint64_t one,
-			     uint64_t all)
+			       uint64_t all)
 {
-	struct rootfs t = {.copy_bytes = one, .copies_bytes = all,
-			 .others = others};
+	struct rootfs t = {
+	    .copy_bytes = one, .copies_bytes = all, .others = others};
 	struct rootfs_path p = {0};
 	char *to = xasprintf("/new/%s", name);
 	int fd = openat(at, "p", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -131,8 +132,8 @@ static void is_refused(struct rootfs_path p, int err, const char *errmsg,
 		       const char *name)
 {
 	is_int(p.err, err, "%s", name);
-	ok(p.errmsg != NULL && strstr(p.errmsg, errmsg) != NULL, "it says why: %s",
-	   p.errmsg);
+	ok(p.errmsg != NULL && strstr(p.errmsg, errmsg) != NULL,
+	   "it says why: %s", p.errmsg);
 	free(p.errmsg);
 }
 
@@ -174,7 +175,8 @@ static void copies(void)
 	put("p/a-b", "1", 1, 0644);
 	set_mode("p/a", 0754);
 	is_refused(copy("folder", true, 1 << 20, 1 << 20), -EACCES,
-		   "a: others may not read it", "a folder that others may not enter");
+		   "a: others may not read it",
+		   "a folder that others may not enter");
 	set_mode("p/a", 0755);
 	if (symlinkat("main", at, "p/z") != 0)
 		abort();

@@ -133,8 +133,9 @@ static void test_many(void)
 	}
 	ready(&one);
 	run();
-	is_int((long long)before('m', 'o'), 0,
-	       "one requestor's ten connections are one turn, as another's one");
+	is_int(
+	    (long long)before('m', 'o'), 0,
+	    "one requestor's ten connections are one turn, as another's one");
 	is_int((long long)strlen(seen), 2 + 30 + 3, "all are served");
 	end();
 }
@@ -187,8 +188,8 @@ static void test_dear(void)
 	look = event_new(base, ends[0], EV_READ | EV_PERSIST, on_look, NULL);
 	event_add(look, NULL);
 	for (size_t i = 0; i < 3; i++)
-		dear[i] = (struct client){'d', 1, FAIR_QUEUE_ROUND_US + 100,
-					  &lanes[i], {0}};
+		dear[i] = (struct client){
+		    'd', 1, FAIR_QUEUE_ROUND_US + 100, &lanes[i], {0}};
 	event_base_once(base, -1, EV_TIMEOUT, on_all, NULL, &now);
 	event_base_loop(base, EVLOOP_ONCE);
 	run();

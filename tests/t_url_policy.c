@@ -216,7 +216,8 @@ int main(void)
 		n += url_policy_port(port, URL_REMOTE) == NULL;
 	is_int(n, 4, "four ports are reached at remote");
 	ok(url_policy_port(0, URL_LOCAL) != NULL &&
-	       url_policy_port(65536, URL_LOCAL) != NULL, "and no such port");
+	       url_policy_port(65536, URL_LOCAL) != NULL,
+	   "and no such port");
 	url_policy_url("http://Example.COM.:8080/x:y@z", URL_REMOTE, &at);
 	is_str(at.host, "example.com", "a place's host is plain");
 	is_int(at.port, 8080, "and it has its port");

@@ -53,8 +53,8 @@ static const struct death {
      "an exit that names no guard"},
     {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED), 10, "WORKER_CRASHED", "{\"guard\":0}",
      "the first guard failed"},
-    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED + 31), 10, "WORKER_CRASHED", "{\"guard\":31}",
-     "the last guard failed"},
+    {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED + 31), 10, "WORKER_CRASHED",
+     "{\"guard\":31}", "the last guard failed"},
     {EXITED(ZYGOTE_PROTO_EXIT_UNCAGED + 32), 10, "PROTOCOL_VIOLATION", NULL,
      "an exit beyond all guards"},
 };
@@ -130,7 +130,8 @@ static void check_memory(void)
 		bool result;
 	} cases[] = {
 	    {NULL, "RESOURCE_LIMIT", "the shim itself", false},
-	    {"EXECUTION_ERROR", "RESOURCE_LIMIT", "a program that exits", false},
+	    {"EXECUTION_ERROR", "RESOURCE_LIMIT", "a program that exits",
+	     false},
 	    {"WORKER_CRASHED", "RESOURCE_LIMIT", "a program that is killed",
 	     false},
 	    {"RUN_TIMEOUT", "RUN_TIMEOUT", "one that was late anyway", false},
@@ -155,7 +156,8 @@ static void check_memory(void)
 		if (i == 0)
 			is_str(json_member_str(r->error.details, "limit"),
 			       "memory", "and which limit it was");
-		is_int(json_object_get_int64(json_member(r->error.details, "used")),
+		is_int(json_object_get_int64(
+			   json_member(r->error.details, "used")),
 		       cases[i].want != NULL && *cases[i].want == 'R' &&
 			       cases[i].want[1] == 'E'
 			   ? 4096
@@ -210,10 +212,11 @@ static void check_processes(void)
 			       "max_processes\",\"exitCode\":2}",
 			       "with the limit, and what came of it");
 		if (i < 2)
-			is_str(r->error.message,
-			       "the program had the 8 processes and threads that "
-			       "it may have, and was refused more: it said so",
-			       "in words, too");
+			is_str(
+			    r->error.message,
+			    "the program had the 8 processes and threads that "
+			    "it may have, and was refused more: it said so",
+			    "in words, too");
 		met = limits_hit_details(r);
 		is_int(json_object_array_length(met), 1, "it is told");
 		json_object_put(met);
@@ -235,46 +238,44 @@ static const struct result {
 } results[] = {
     {"1", .want = EV_SUCCEED, .name = "a value"},
     {"null", .want = EV_SUCCEED, .name = "null"},
-    {"1", .error = "RUN_TIMEOUT", .want = EV_FAIL,
-     .code = "RUN_TIMEOUT", .name = "a result that came too late"},
+    {"1", .error = "RUN_TIMEOUT", .want = EV_FAIL, .code = "RUN_TIMEOUT",
+     .name = "a result that came too late"},
     {"1", .outputs = "{\"type\":\"integer\"}", .want = EV_SUCCEED,
      .name = "a value that fits the schema"},
     {"\"x\"", .outputs = "{\"type\":\"integer\"}", .want = EV_FAIL,
      .code = "OUTPUT_INVALID", .name = "one that does not"},
-    {"1", .outputs = "false", .want = EV_FAIL,
-     .code = "OUTPUT_INVALID", .name = "a schema that nothing fits"},
+    {"1", .outputs = "false", .want = EV_FAIL, .code = "OUTPUT_INVALID",
+     .name = "a schema that nothing fits"},
     {"{\"content\":[]}", .outputs = "false", .is_reply = true,
      .want = EV_SUCCEED, .name = "a reply is not judged by the schema"},
-    {"{\"structuredContent\":{}}", .outputs = "false",
-     .is_reply = true, .want = EV_FAIL, .code = "OUTPUT_INVALID",
-     .name = "but its structured content is"},
-    {"{\"content\":[{\"type\":\"text\"}]}", .is_reply = true,
+    {"{\"structuredContent\":{}}", .outputs = "false", .is_reply = true,
      .want = EV_FAIL, .code = "OUTPUT_INVALID",
+     .name = "but its structured content is"},
+    {"{\"content\":[{\"type\":\"text\"}]}", .is_reply = true, .want = EV_FAIL,
+     .code = "OUTPUT_INVALID",
      .name = "a reply with a block that clients would refuse"},
     {"{}", .is_reply = true, .reply_failed = true, .want = EV_FAIL,
      .code = "EXECUTION_ERROR", .name = "a reply with isError"},
     {"1", .steps = "sss", .want = EV_SUCCEED, .name = "good steps"},
     {"1", .steps = "skk", .want = EV_SUCCEED,
      .name = "skipped steps have not failed"},
-    {"1", .steps = "ssf", .want = EV_FAIL,
-     .code = "STEP_EXECUTION_FAILED",
+    {"1", .steps = "ssf", .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED",
      .name = "a failed step, though the template says nothing of it"},
-    {"1", .steps = "ssf", .partial = true, .threshold = 0.5,
-     .want = EV_PARTIAL, .name = "more than enough steps"},
-    {"1", .steps = "sf", .partial = true, .threshold = 0.5,
-     .want = EV_PARTIAL, .name = "just enough"},
-    {"1", .steps = "sff", .partial = true, .threshold = 0.5,
-     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED", .name = "too few"},
-    {"1", .steps = "skff", .partial = true, .threshold = 0.5,
-     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED",
+    {"1", .steps = "ssf", .partial = true, .threshold = 0.5, .want = EV_PARTIAL,
+     .name = "more than enough steps"},
+    {"1", .steps = "sf", .partial = true, .threshold = 0.5, .want = EV_PARTIAL,
+     .name = "just enough"},
+    {"1", .steps = "sff", .partial = true, .threshold = 0.5, .want = EV_FAIL,
+     .code = "STEP_EXECUTION_FAILED", .name = "too few"},
+    {"1", .steps = "skff", .partial = true, .threshold = 0.5, .want = EV_FAIL,
+     .code = "STEP_EXECUTION_FAILED",
      .name = "skipped steps are not among the good"},
-    {"1", .steps = "f", .partial = true, .threshold = 0,
-     .want = EV_PARTIAL, .name = "a threshold of zero"},
-    {"1", .steps = "ssf", .partial = true, .threshold = 1,
-     .want = EV_FAIL, .code = "STEP_EXECUTION_FAILED",
-     .name = "a threshold of one"},
-    {"1", .steps = "sss", .partial = true, .threshold = 1,
-     .want = EV_SUCCEED, .name = "all good is no part"},
+    {"1", .steps = "f", .partial = true, .threshold = 0, .want = EV_PARTIAL,
+     .name = "a threshold of zero"},
+    {"1", .steps = "ssf", .partial = true, .threshold = 1, .want = EV_FAIL,
+     .code = "STEP_EXECUTION_FAILED", .name = "a threshold of one"},
+    {"1", .steps = "sss", .partial = true, .threshold = 1, .want = EV_SUCCEED,
+     .name = "all good is no part"},
     {"\"x\"", .outputs = "{\"type\":\"integer\"}", .steps = "ssf",
      .partial = true, .threshold = 0.5, .want = EV_FAIL,
      .code = "OUTPUT_INVALID", .name = "enough steps make no output good"},
@@ -289,14 +290,15 @@ static void add_steps(struct run *r, const char *letters)
 		struct msg_step m = {.index = i, .count = 1, .name = {"s", 1}};
 
 		run_steps_apply(&r->steps, &m, &errmsg);
-		m = (struct msg_step){.index = i, .attempts = 1,
+		m = (struct msg_step){.index = i,
+				      .attempts = 1,
 				      .code = {"BAD", 3},
 				      .message = {"luck", 4}};
-		m.state = letters[i] == 'k' ? MSG_STEP_SKIPPED
-					    : MSG_STEP_RUNNING;
+		m.state =
+		    letters[i] == 'k' ? MSG_STEP_SKIPPED : MSG_STEP_RUNNING;
 		run_steps_apply(&r->steps, &m, &errmsg);
-		m.state = letters[i] == 'f' ? MSG_STEP_FAILED
-					    : MSG_STEP_SUCCEEDED;
+		m.state =
+		    letters[i] == 'f' ? MSG_STEP_FAILED : MSG_STEP_SUCCEEDED;
 		if (letters[i] != 'k')
 			run_steps_apply(&r->steps, &m, &errmsg);
 	}

@@ -20,7 +20,8 @@ static unsigned char frame[CHAN_FRAME_MAX];
 static int take(const struct msg *m)
 {
 	json_object_put(body);
-	return rpc_server_parse(&parse, frame, msg_put(frame, m), &body, &errmsg);
+	return rpc_server_parse(&parse, frame, msg_put(frame, m), &body,
+				&errmsg);
 }
 
 static int take_call(uint32_t seq, const char *tool, size_t total,

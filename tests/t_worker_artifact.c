@@ -60,8 +60,10 @@ static void counts(void)
 	is_str(noted(), "{a 1}(0 ok art_1){a 0}(0 ok art_1)",
 	       "as many artifacts as maxArtifacts says are taken");
 	artifact("x");
-	ok(strstr(it.line, "(0 not RESOURCE_LIMIT the run would have more artifacts than it "
-			   "may: 3, of 2 allowed;") == it.line,
+	ok(strstr(
+	       it.line,
+	       "(0 not RESOURCE_LIMIT the run would have more artifacts than it "
+	       "may: 3, of 2 allowed;") == it.line,
 	   "one more is refused, with the figures");
 	limit = json_member_str(it.w->tool_error.details, "limit");
 	is_str(limit, "artifacts", "by the limit's name");
@@ -77,8 +79,10 @@ static void weighs(void)
 	is_str(noted(), "{a 5}(0 ok art_1){a 5}(0 ok art_1)",
 	       "bytes are taken up to maxArtifactBytes");
 	artifact("1");
-	ok(strstr(it.line, "(0 not RESOURCE_LIMIT the run's artifacts would hold more than "
-			   "they may: 11, of 10 allowed;") == it.line,
+	ok(strstr(
+	       it.line,
+	       "(0 not RESOURCE_LIMIT the run's artifacts would hold more than "
+	       "they may: 11, of 10 allowed;") == it.line,
 	   "and not one more");
 	over();
 }
@@ -97,7 +101,8 @@ static void promises(void)
 	start(9, 1000);
 	q = it.r->requestor;
 	hear(&m);
-	is_int(requestor_kept(q), 10, "an artifact that is coming in is counted");
+	is_int(requestor_kept(q), 10,
+	       "an artifact that is coming in is counted");
 	hear(&rest);
 	is_int(requestor_kept(q), 0, "and no more when it has come");
 	noted();
@@ -109,8 +114,10 @@ static void promises(void)
 	hear(&rest);
 	worker_question_flush(it.w);
 	read_one();
-	ok(strstr(it.line, "(0 not RESOURCE_LIMIT an artifact of 10 bytes is over what you may "
-			   "have stored: 0 of 9 bytes are used") == it.line,
+	ok(strstr(
+	       it.line,
+	       "(0 not RESOURCE_LIMIT an artifact of 10 bytes is over what you may "
+	       "have stored: 0 of 9 bytes are used") == it.line,
 	   "one that its requestor has no room for is refused");
 	is_int(requestor_kept(q), 0, "and not counted");
 	over();
@@ -131,9 +138,9 @@ static int lost(enum msg_lost_kind kind, bool told)
 
 static int fail(const char *code)
 {
-	struct msg m = {.type = MSG_FAIL,
-			.fail = {.error_code = {code, strlen(code)},
-				 .message = {"no", 2}}};
+	struct msg m = {
+	    .type = MSG_FAIL,
+	    .fail = {.error_code = {code, strlen(code)}, .message = {"no", 2}}};
 
 	return hear(&m);
 }
@@ -144,9 +151,9 @@ static const char *missing(const char *key)
 	static char text[256];
 	struct json_object *list = lost_artifacts_json(it.r);
 	size_t n = list != NULL ? json_object_array_length(list) : 0;
-	const char *is = n > 0 ? json_member_str(json_object_array_get_idx(
-						     list, n - 1), key)
-			       : NULL;
+	const char *is =
+	    n > 0 ? json_member_str(json_object_array_get_idx(list, n - 1), key)
+		  : NULL;
 
 	snprintf(text, sizeof(text), "%s", is != NULL ? is : "-");
 	json_object_put(list);
@@ -162,7 +169,8 @@ static void claims(void)
 	over();
 	start(0, 10);
 	artifact("x");
-	is_str(missing("errorCode"), "RESOURCE_LIMIT", "what is refused is missing");
+	is_str(missing("errorCode"), "RESOURCE_LIMIT",
+	       "what is refused is missing");
 	is_int(lost(MSG_LOST_REFUSED, false), 0, "and may be told to be lost");
 	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO, "once");
 	over();

@@ -2,7 +2,8 @@
 /* What workers ask, as the supervisor hears it, and its answers. */
 #include "tests/worker_help.h"
 
-static void refuse_it(void *arg, struct run *r, const struct worker_question *ask)
+static void refuse_it(void *arg, struct run *r,
+		      const struct worker_question *ask)
 {
 	(void)arg;
 	worker_refuse_question(r, ask, "not today");
@@ -46,7 +47,8 @@ static void takes_parts(void)
 	is_str(noted(), "", "a part of a question is none");
 	is_int(reply(1, "1"), -ENOENT, "and has no answer");
 	hear(&c);
-	is_str(noted(), "<awaiting_input>[1 sample {\"a\":[1]}]", "the rest is");
+	is_str(noted(), "<awaiting_input>[1 sample {\"a\":[1]}]",
+	       "the rest is");
 	m.input.seq = 2;
 	hear(&m);
 	is_int(hear(&log), -EPROTO, "nothing else may come in between");
@@ -131,10 +133,11 @@ static void is_cancelled(void)
 	run_apply(it.r, EV_CANCEL);
 	ask(2, "{}");
 	read_one();
-	is_str(noted(),
-	       "(2 not {\"code\":\"RUN_CANCELED\",\"message\":\"the run is being "
-	       "cancelled\"})",
-	       "a run that is being cancelled asks nobody");
+	is_str(
+	    noted(),
+	    "(2 not {\"code\":\"RUN_CANCELED\",\"message\":\"the run is being "
+	    "cancelled\"})",
+	    "a run that is being cancelled asks nobody");
 	reply(1, "1");
 	is_int(it.r->state, RUN_CANCELLING, "and no answer takes it back");
 	end();

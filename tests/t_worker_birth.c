@@ -28,8 +28,8 @@
 
 static pid_t clone_for_parent(void)
 {
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL,
-				   NULL, NULL);
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL,
+				   NULL, NULL, NULL);
 
 	if (pid == 0)
 		for (;;)
@@ -39,13 +39,16 @@ static pid_t clone_for_parent(void)
 
 static int zygote(void)
 {
-	struct zygote_proto_event report = {.type = ZYGOTE_PROTO_REPORT, .guards = 1};
+	struct zygote_proto_event report = {.type = ZYGOTE_PROTO_REPORT,
+					    .guards = 1};
 	struct zygote_proto_request o;
 	int fd;
 
 	send(ZYGOTE_PROTO_CONTROL_FD, &report, sizeof(report), MSG_NOSIGNAL);
-	while (fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), &fd, NULL) == sizeof(o)) {
-		struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED, .seq = o.seq};
+	while (fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), &fd, NULL) ==
+	       sizeof(o)) {
+		struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED,
+					       .seq = o.seq};
 
 		n.pid = clone_for_parent(); /* which keeps its socket open */
 		close(fd);
@@ -61,7 +64,8 @@ static struct event_base *base;
 static struct requestors requestors;
 static struct template *template;
 static int reports, overs, ended_by;
-static void on_report(void *arg, enum spawner_kind kind, const struct zygote_proto_event *n)
+static void on_report(void *arg, enum spawner_kind kind,
+		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
@@ -98,7 +102,7 @@ static int end_of(void (*decide)(struct run *r))
 				 .instance = "none"};
 	struct run *r = run_new(requestors_of_uid(&requestors, 7), template);
 
-	r->limits.timeout_ms = 3600000; /* nothing else ends it */
+	r->limits.timeout_ms = 3600000;	  /* nothing else ends it */
 	r->limits.cancel_grace_ms = 2000; /* then SIGKILL comes, by itself */
 	r->limits.cpu_ms = 1000;
 	r->limits.memory_bytes = 1 << 20;
@@ -119,7 +123,8 @@ static void cancel(struct run *r)
 {
 	run_apply(r, EV_CANCEL);
 	worker_cancel(r);
-	ok(r->worker->child.pid == 0, "a run is cancelled before its birth is told");
+	ok(r->worker->child.pid == 0,
+	   "a run is cancelled before its birth is told");
 }
 
 static void offend(struct run *r)
@@ -152,7 +157,8 @@ int main(int argc, char **argv)
 	spawner = spawner_start(base, self, &ops, NULL);
 	while (reports == 0)
 		event_base_loop(base, EVLOOP_ONCE);
-	is_int(end_of(cancel), SIGTERM, "is asked to end as soon as it is there");
+	is_int(end_of(cancel), SIGTERM,
+	       "is asked to end as soon as it is there");
 	is_int(end_of(offend), SIGKILL, "is killed then");
 	spawner_stop(spawner);
 	spawner_free(spawner);

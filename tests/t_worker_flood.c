@@ -46,8 +46,8 @@ static void floods(void)
 		while (chan_recv_now(it.end, frame) > 0)
 			;
 	}
-	ok(rc == -EPROTO && asked > 500 && strcmp(it.r->error.code,
-						  "PROTOCOL_VIOLATION") == 0,
+	ok(rc == -EPROTO && asked > 500 &&
+	       strcmp(it.r->error.code, "PROTOCOL_VIOLATION") == 0,
 	   "so many bytes of questions are a flood");
 	end();
 }
@@ -67,7 +67,8 @@ static int ask_much(uint32_t seq)
 		size_t n = left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX;
 
 		left -= n;
-		c.chunk.data = (struct str){bulk + MSG_ASK_MAX - 1 - left - n, n};
+		c.chunk.data =
+		    (struct str){bulk + MSG_ASK_MAX - 1 - left - n, n};
 		rc = hear(&c);
 	}
 	return rc;
@@ -92,16 +93,18 @@ static void floods_of_a_low_rate(void)
 		rc = hear(&log);
 		logged++;
 	}
-	ok(rc == -EPROTO && logged > 400, "four seconds' worth may come at once");
+	ok(rc == -EPROTO && logged > 400,
+	   "four seconds' worth may come at once");
 	d = it.r->error.details;
-	is_str(json_text(d, NULL),
-	       "{\"limit\":\"messages_per_second\",\"allowed\":100,"
-	       "\"unit\":\"messages/s\",\"whoCanRaise\":\"the operator: "
-	       "max_messages_per_second in [limits]\",\"offence\":\"a flood of "
-	       "messages: over messages_per_second, which allows 100 and 400 at "
-	       "once; who can raise that is the operator: "
-	       "max_messages_per_second in [limits]\"}",
-	       "more is an offence, which tells the limit and who can raise it");
+	is_str(
+	    json_text(d, NULL),
+	    "{\"limit\":\"messages_per_second\",\"allowed\":100,"
+	    "\"unit\":\"messages/s\",\"whoCanRaise\":\"the operator: "
+	    "max_messages_per_second in [limits]\",\"offence\":\"a flood of "
+	    "messages: over messages_per_second, which allows 100 and 400 at "
+	    "once; who can raise that is the operator: "
+	    "max_messages_per_second in [limits]\"}",
+	    "more is an offence, which tells the limit and who can raise it");
 	end();
 }
 
@@ -120,7 +123,8 @@ static size_t drain(size_t *bytes)
 		if (n <= 0 || msg_get(&m, frame, (size_t)n, &errmsg) < 0)
 			break;
 		frames++;
-		*bytes += m.type == MSG_CHUNK ? m.chunk.data.n : m.answer.head.n;
+		*bytes +=
+		    m.type == MSG_CHUNK ? m.chunk.data.n : m.answer.head.n;
 	} while (true);
 	return frames;
 }
@@ -157,7 +161,8 @@ static void is_large(void)
 		worker_answer_question(it.r, i, true, bulk, MSG_ANSWER_MAX);
 	ok(it.w->unsent <= 4 * MSG_ANSWER_MAX, "what waits is bounded");
 	drain(&bytes);
-	is_int(it.w->unsent + it.w->asks, 0, "and all of it is sent in the end");
+	is_int(it.w->unsent + it.w->asks, 0,
+	       "and all of it is sent in the end");
 	end();
 }
 

@@ -76,7 +76,8 @@ static void test_orders(struct zygote *z)
 	request = good;
 	request.cpu_ms = 0;
 	refused(z, "no CPU time", &request, 1);
-	is_int(spawn(z, ZYGOTE_PROTO_SLOTS - 1, &w).err, 0, "the last slot is fine");
+	is_int(spawn(z, ZYGOTE_PROTO_SLOTS - 1, &w).err, 0,
+	       "the last slot is fine");
 	ok(is_ready(&w), "and its worker ready");
 	finish(&w, NULL);
 }
@@ -255,8 +256,8 @@ static void test_uncaged(void)
 	int status = 0;
 
 	waitpid(pid, &status, 0);
-	ok(WIFEXITED(status) &&
-	       WEXITSTATUS(status) == ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_CLOSED,
+	ok(WIFEXITED(status) && WEXITSTATUS(status) ==
+				    ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_CLOSED,
 	   "a worker that cannot be caged does not live");
 }
 

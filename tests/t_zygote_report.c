@@ -9,13 +9,15 @@
 #endif
 
 #define NS_GUARDS                                                              \
-	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
-	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS)
+	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS |                \
+	 ZYGOTE_PROTO_GUARD_IPCNS | ZYGOTE_PROTO_GUARD_UTSNS |                 \
+	 ZYGOTE_PROTO_GUARD_MNTNS)
 
 /* What holds on any kernel with seccomp, whoever we are. */
 #define ALWAYS                                                                 \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_RLIMITS |            \
-	 ZYGOTE_PROTO_GUARD_CLOSED | ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE |    \
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
+	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_CLOSED |              \
+	 ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE |        \
 	 ZYGOTE_PROTO_GUARD_PDEATHSIG)
 
 static bool can(int flag)
@@ -40,9 +42,11 @@ static uint32_t expected(bool root)
 	uint32_t want = ALWAYS;
 
 	if (can(CLONE_NEWUSER))
-		want |= NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS;
+		want |= NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT |
+			ZYGOTE_PROTO_GUARD_CAPS;
 	if (root)
-		want |= ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS;
+		want |= ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_ROOT |
+			ZYGOTE_PROTO_GUARD_CAPS;
 	if (have_landlock())
 		want |= ZYGOTE_PROTO_GUARD_LANDLOCK;
 	return want;
@@ -63,7 +67,8 @@ static void test_report(const char *who, uid_t uid, const struct refusal *r,
 	ok(strstr(event.text, named) != NULL, "%s: the report says '%s'", who,
 	   named);
 	printf("# %s: 0x%x %s\n", who, event.guards, event.text);
-	ok((event.landlock_abi > 0) == ((want & ZYGOTE_PROTO_GUARD_LANDLOCK) != 0),
+	ok((event.landlock_abi > 0) ==
+	       ((want & ZYGOTE_PROTO_GUARD_LANDLOCK) != 0),
 	   "%s: the Landlock ABI", who);
 	ok((event.uid_base >= 0) == ((want & ZYGOTE_PROTO_GUARD_UID) != 0),
 	   "%s: a uid base where workers have uids", who);
@@ -106,13 +111,15 @@ static void test_reports(void)
 	if (root)
 		test_report("root", 0, NULL, all, "");
 	test_report("user, no userns", nobody, no_userns,
-		    user & ~(NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_CAPS),
+		    user & ~(NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT |
+			     ZYGOTE_PROTO_GUARD_CAPS),
 		    "userns, netns, ipcns, utsns, mntns: EPERM (allow user");
 	if (!root) {
 		skip("not root", "what only root can have taken away");
 		return;
 	}
-	test_report("root, no userns", 0, no_userns, all & ~ZYGOTE_PROTO_GUARD_USERNS,
+	test_report("root, no userns", 0, no_userns,
+		    all & ~ZYGOTE_PROTO_GUARD_USERNS,
 		    "userns: EPERM (allow user namespaces");
 	test_report("root, container", 0, container, all & ~NS_GUARDS,
 		    "userns, netns, ipcns, utsns, mntns: EPERM (");

@@ -61,9 +61,9 @@ tap_ok(bool pass, const char *fmt, ...)
 			       tap_w ? tap_w : "(null)");                      \
 	} while (0)
 
-#define skip(errmsg, ...)                                                         \
+#define skip(errmsg, ...)                                                      \
 	do {                                                                   \
-		printf("ok %d # SKIP %s: ", ++tap_count, (errmsg));               \
+		printf("ok %d # SKIP %s: ", ++tap_count, (errmsg));            \
 		printf(__VA_ARGS__);                                           \
 		putchar('\n');                                                 \
 	} while (0)

@@ -99,13 +99,13 @@ static void begin(void)
 	it.r->limits.artifact_bytes = 0;
 	it.r->limits.messages_per_second = 10000;
 	it.w->run = it.r;
-	it.env = (struct worker_env){.base = it.base,
-				     .on_ask = on_ask,
-				     .on_drop = on_drop};
+	it.env = (struct worker_env){
+	    .base = it.base, .on_ask = on_ask, .on_drop = on_drop};
 	it.w->env = &it.env;
 	it.w->fd = ends[0];
 	it.end = ends[1];
-	it.w->writable = event_new(it.base, ends[0], EV_WRITE, on_writable, it.w);
+	it.w->writable =
+	    event_new(it.base, ends[0], EV_WRITE, on_writable, it.w);
 	it.w->deadline = evtimer_new(it.base, on_nothing, NULL);
 	TAILQ_INIT(&it.w->asked);
 	TAILQ_INIT(&it.w->answers);
@@ -141,7 +141,9 @@ static int hear(const struct msg *m)
 __attribute__((unused)) static int ask(uint32_t seq, const char *params)
 {
 	struct msg m = {.type = MSG_INPUT,
-			.input = {seq, MSG_INPUT_ELICIT, strlen(params),
+			.input = {seq,
+				  MSG_INPUT_ELICIT,
+				  strlen(params),
 				  {params, strlen(params)}}};
 
 	return hear(&m);
@@ -149,9 +151,9 @@ __attribute__((unused)) static int ask(uint32_t seq, const char *params)
 
 __attribute__((unused)) static int call(uint32_t seq, const char *params)
 {
-	struct msg m = {.type = MSG_CALL,
-			.call = {seq, {"t", 1}, strlen(params),
-				 {params, strlen(params)}}};
+	struct msg m = {
+	    .type = MSG_CALL,
+	    .call = {seq, {"t", 1}, strlen(params), {params, strlen(params)}}};
 
 	return hear(&m);
 }

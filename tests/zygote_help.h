@@ -164,7 +164,8 @@ static int stop(struct zygote *z)
 	return reap(z->pid, NULL);
 }
 
-static void order_worker(const struct zygote *z, const struct zygote_proto_request *request,
+static void order_worker(const struct zygote *z,
+			 const struct zygote_proto_request *request,
 			 const int *fds, size_t n)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {
@@ -190,14 +191,14 @@ static void order_worker(const struct zygote *z, const struct zygote_proto_reque
 static struct zygote_proto_request order_for(unsigned int slot)
 {
 	return (struct zygote_proto_request){.type = ZYGOTE_PROTO_SPAWN,
-				   .seq = 1000 + slot,
-				   .slot = slot,
-				   .cpu_ms = CPU_MS,
-				   .memory_bytes = MEMORY_BYTES};
+					     .seq = 1000 + slot,
+					     .slot = slot,
+					     .cpu_ms = CPU_MS,
+					     .memory_bytes = MEMORY_BYTES};
 }
 
-static struct zygote_proto_event spawn(const struct zygote *z, unsigned int slot,
-			      struct worker *w)
+static struct zygote_proto_event spawn(const struct zygote *z,
+				       unsigned int slot, struct worker *w)
 {
 	struct zygote_proto_request request = order_for(slot);
 	struct zygote_proto_event event;

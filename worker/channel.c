@@ -17,7 +17,8 @@ enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
 
 /* One for both ways: each page that a worker writes to is a page copied. */
 static char frame[CHAN_FRAME_MAX];
-static char last[CHAN_FRAME_MAX]; /* channel_last() may interrupt channel_send() */
+static char
+    last[CHAN_FRAME_MAX]; /* channel_last() may interrupt channel_send() */
 
 static uint64_t rate;	       /* what is allowed; 0: RUN has not come */
 static int64_t ns_per_message; /* at our pace */
@@ -127,5 +128,6 @@ void channel_last(const struct msg *m)
 {
 	size_t n = msg_put(last, m);
 
-	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_ALONE : EXIT_SAID);
+	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_ALONE
+							  : EXIT_SAID);
 }

@@ -30,7 +30,7 @@ static void unblock_signals(void)
 }
 
 pid_t clone_worker(const struct sandbox *sb, const struct sandbox_worker *w,
-	    enum clone_caller parent, clone_life *life)
+		   enum clone_caller parent, clone_life *life)
 {
 	enum sandbox_layer failed;
 	pid_t pid = clone_self(parent, 0);

@@ -24,7 +24,7 @@ typedef void clone_life(const struct sandbox *sb,
  * exits with ZYGOTE_PROTO_EXIT_UNCAGED plus the layer. The pid, or -errno.
  */
 pid_t clone_worker(const struct sandbox *sb, const struct sandbox_worker *w,
-	    enum clone_caller parent, clone_life *life);
+		   enum clone_caller parent, clone_life *life);
 
 /*
  * Clone a program's worker for P, as above: its cage, then LIFE with /proc as

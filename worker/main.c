@@ -20,7 +20,8 @@ static int socket_option(int option)
 	int value = -1;
 	socklen_t len = sizeof(value);
 
-	if (getsockopt(ZYGOTE_PROTO_CONTROL_FD, SOL_SOCKET, option, &value, &len) != 0)
+	if (getsockopt(ZYGOTE_PROTO_CONTROL_FD, SOL_SOCKET, option, &value,
+		       &len) != 0)
 		return -1;
 	return value;
 }
@@ -145,12 +146,12 @@ int main(int argc, char **argv)
 			return usage(argv[i]);
 	wipe_environment();
 	rootfs = (struct rootfs){.packages = k.packages,
-			     .n_packages = k.n_packages,
-			     .reads = k.reads,
-			     .n_reads = k.n_reads,
-			     .no_userns = k.weak,
-			     .copy_bytes = k.copy_bytes,
-			     .copies_bytes = k.copies_bytes};
+				 .n_packages = k.n_packages,
+				 .reads = k.reads,
+				 .n_reads = k.n_reads,
+				 .no_userns = k.weak,
+				 .copy_bytes = k.copy_bytes,
+				 .copies_bytes = k.copies_bytes};
 	/* no stdio to flush, nothing to finalize */
 	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &rootfs));
 }

@@ -18,7 +18,7 @@
 
 /* ---- code and constants ---- */
 
-static int protection(const ElfW(Phdr) *segment)
+static int protection(const ElfW(Phdr) * segment)
 {
 	return (segment->p_flags & PF_R ? PROT_READ : 0) |
 	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
@@ -34,7 +34,7 @@ static bool copy_huge(char *to, size_t room, const char *from, size_t len)
 }
 
 /* The pages of a copy go where SEGMENT is: a move under the running code. */
-static void share(const ElfW(Phdr) *segment, uintptr_t base)
+static void share(const ElfW(Phdr) * segment, uintptr_t base)
 {
 	char *from = (char *)(base + segment->p_vaddr);
 	size_t room = (segment->p_memsz + HUGE - 1) & ~(HUGE - 1);
@@ -52,7 +52,7 @@ static void share(const ElfW(Phdr) *segment, uintptr_t base)
 }
 
 /* Such a segment has the huge pages that it begins in for itself. */
-static bool is_shareable(const ElfW(Phdr) *segment)
+static bool is_shareable(const ElfW(Phdr) * segment)
 {
 	return segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0 &&
 	       segment->p_align >= HUGE && segment->p_vaddr % HUGE == 0 &&

@@ -52,11 +52,16 @@ _Static_assert(1u << SANDBOX_UID == ZYGOTE_PROTO_GUARD_UID, "guards");
 _Static_assert(1u << SANDBOX_LANDLOCK == ZYGOTE_PROTO_GUARD_LANDLOCK, "guards");
 _Static_assert(1u << SANDBOX_RLIMITS == ZYGOTE_PROTO_GUARD_RLIMITS, "guards");
 _Static_assert(1u << SANDBOX_CLOSED == ZYGOTE_PROTO_GUARD_CLOSED, "guards");
-_Static_assert(1u << SANDBOX_EMPTY_ENV == ZYGOTE_PROTO_GUARD_EMPTY_ENV, "guards");
-_Static_assert(1u << SANDBOX_UNDUMPABLE == ZYGOTE_PROTO_GUARD_UNDUMPABLE, "guards");
-_Static_assert(1u << SANDBOX_PDEATHSIG == ZYGOTE_PROTO_GUARD_PDEATHSIG, "guards");
-_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD, "one run, one descriptor");
-_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD, "the filter names just one");
+_Static_assert(1u << SANDBOX_EMPTY_ENV == ZYGOTE_PROTO_GUARD_EMPTY_ENV,
+	       "guards");
+_Static_assert(1u << SANDBOX_UNDUMPABLE == ZYGOTE_PROTO_GUARD_UNDUMPABLE,
+	       "guards");
+_Static_assert(1u << SANDBOX_PDEATHSIG == ZYGOTE_PROTO_GUARD_PDEATHSIG,
+	       "guards");
+_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
+	       "one run, one descriptor");
+_Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,
+	       "the filter names just one");
 
 static pid_t stranger; /* the supervisor */
 static volatile sig_atomic_t trapped;
@@ -406,7 +411,8 @@ static void explain_end(int status, struct selftest *found)
 		snprintf(found->text, sizeof(found->text), "died of SIG%s",
 			 sigabbrev_np(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
-		 WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
+		 WEXITSTATUS(status) <
+		     ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
 		snprintf(found->text, sizeof(found->text), "%s failed",
 			 sandbox_layer_name((enum sandbox_layer)(
 			     WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNCAGED)));

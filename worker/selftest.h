@@ -7,8 +7,8 @@
 
 /* What it found. */
 struct selftest {
-	uint32_t held;	/* a bit per sandbox_layer: measured, and it held */
-	int err;	/* why the filter could not be installed: -errno */
+	uint32_t held; /* a bit per sandbox_layer: measured, and it held */
+	int err;       /* why the filter could not be installed: -errno */
 	bool bare; /* a program's: it saw inodes of others, so it locks none */
 	char text[256]; /* without SANDBOX_SECCOMP: what got through, or why */
 };

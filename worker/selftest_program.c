@@ -53,10 +53,18 @@ static bool alone(const struct sandbox *sb)
 }
 
 /* What of the host's may be there only as far as it was granted. */
-static const char *const out_of_sight[] = {
-    "/.paddock/package", "/etc/shadow", "/root", "/home", "/var",
-    "/sys",		 "/run",	"/dev/mem", "/srv", "/opt", "/mnt",
-    "/boot"};
+static const char *const out_of_sight[] = {"/.paddock/package",
+					   "/etc/shadow",
+					   "/root",
+					   "/home",
+					   "/var",
+					   "/sys",
+					   "/run",
+					   "/dev/mem",
+					   "/srv",
+					   "/opt",
+					   "/mnt",
+					   "/boot"};
 
 #define DEEPEST 32 /* folders in folders, to where something granted is shown */
 
@@ -95,9 +103,10 @@ static bool may_be_there(const char *path, int depth)
 
 	if (lstat(path, &st) != 0)
 		return true;
-	good = st.st_dev == root_dev && depth <= DEEPEST &&
-	       !rootfs_is_foreign(granted, path) &&
-	       (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0));
+	good =
+	    st.st_dev == root_dev && depth <= DEEPEST &&
+	    !rootfs_is_foreign(granted, path) &&
+	    (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0));
 	d = good && S_ISDIR(st.st_mode) ? opendir(path) : NULL;
 	if (d != NULL) {
 		good = is_way(d, path, depth);
@@ -172,15 +181,15 @@ static const struct {
 	enum sandbox_layer layer;
 	bool (*holds)(const struct sandbox *sb);
 } facts[] = {
-    {SANDBOX_PIDNS, alone},   {SANDBOX_ROOT, read_only_root},
-    {SANDBOX_UID, own_uid},   {SANDBOX_UTSNS, named},
+    {SANDBOX_PIDNS, alone},	 {SANDBOX_ROOT, read_only_root},
+    {SANDBOX_UID, own_uid},	 {SANDBOX_UTSNS, named},
     {SANDBOX_NNP, no_new_privs}, {SANDBOX_RLIMITS, limited},
     {SANDBOX_LANDLOCK, scoped},
 };
 
 /* Those that were seen to hold while they were built: ns.c compared inodes. */
-static const enum sandbox_layer built[] = {
-    SANDBOX_USERNS, SANDBOX_NETNS, SANDBOX_IPCNS, SANDBOX_MNTNS};
+static const enum sandbox_layer built[] = {SANDBOX_USERNS, SANDBOX_NETNS,
+					   SANDBOX_IPCNS, SANDBOX_MNTNS};
 
 /* ---- what the filter stands in the way of ---- */
 
@@ -328,12 +337,12 @@ static int await_answer(int fd, struct selftest *found)
 int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found)
 {
-	struct sandbox_program p = {.w = {.cpu_ms = 1000,
-					  .memory_bytes = 16u << 20},
-				    .package = ROOTFS_NO_PACKAGE,
-				    .processes = SELFTEST_PROCESSES,
-				    .open_files = SELFTEST_FILES,
-				    .files = 64};
+	struct sandbox_program p = {
+	    .w = {.cpu_ms = 1000, .memory_bytes = 16u << 20},
+	    .package = ROOTFS_NO_PACKAGE,
+	    .processes = SELFTEST_PROCESSES,
+	    .open_files = SELFTEST_FILES,
+	    .files = 64};
 	int ends[2], status = 0, rc;
 	pid_t pid;
 
@@ -357,7 +366,8 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 	waitpid(pid, &status, 0);
 	if (rc == 0)
 		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
+	if (WIFEXITED(status) &&
+	    WEXITSTATUS(status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
 	    WEXITSTATUS(status) < ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_LAYERS)
 		snprintf(found->text, sizeof(found->text),
 			 "%s cannot be had for a program of its own",

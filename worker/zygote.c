@@ -24,18 +24,20 @@
 #include "worker/selftest_program.h"
 #include "worker/program/shim.h"
 
-static struct rootfs rootfs; /* of programs */
+static struct rootfs rootfs;  /* of programs */
 static unsigned int host_ids; /* as sandbox.h has them */
 
 static void send_event(const struct zygote_proto_event *event)
 {
 	/* Should the supervisor be gone, the next read tells. */
-	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event), MSG_NOSIGNAL);
+	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event),
+		    MSG_NOSIGNAL);
 }
 
 static int broken(const char *what, int rc, const char *detail)
 {
-	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_BROKEN, .err = -rc};
+	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_BROKEN,
+					   .err = -rc};
 
 	snprintf(event.text, sizeof(event.text), "%s: %s%s%s%s", what,
 		 rc != 0 ? strerrorname_np(-rc) : "does not hold",
@@ -74,15 +76,17 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 {
 	bool own_uids = (found->held & ZYGOTE_PROTO_GUARD_UID) != 0;
 	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_REPORT,
-				 .guards = found->held,
-				 .landlock_abi = sb->landlock_abi,
-				 .uid_base = own_uids ? sb->uid_base : -1};
+					   .guards = found->held,
+					   .landlock_abi = sb->landlock_abi,
+					   .uid_base =
+					       own_uids ? sb->uid_base : -1};
 
 	sandbox_explain(sb, found->held, event.text, sizeof(event.text));
 	if (found->bare)
-		add_text(&event, "locks: refused to programs (a read-only "
-				"overlayfs of /usr, without mounts in it, would "
-				"give them inodes of their own)");
+		add_text(&event,
+			 "locks: refused to programs (a read-only "
+			 "overlayfs of /usr, without mounts in it, would "
+			 "give them inodes of their own)");
 	send_event(&event);
 	return 0;
 }
@@ -93,11 +97,12 @@ static void explain(const struct rootfs_path *p, char *text, size_t size)
 	if (p->errmsg != NULL)
 		snprintf(text, size, "%.100s: %s", p->path, p->errmsg);
 	else if (p->err == -ELOOP)
-		snprintf(text, size,
-			 "%.400s leads through a symbolic link%s%.*s, and links "
-			 "are not followed",
-			 p->path, p->link > 0 ? ", " : "",
-			 p->link < 400 ? (int)p->link : 0, p->path);
+		snprintf(
+		    text, size,
+		    "%.400s leads through a symbolic link%s%.*s, and links "
+		    "are not followed",
+		    p->path, p->link > 0 ? ", " : "",
+		    p->link < 400 ? (int)p->link : 0, p->path);
 	else if (p->err == -ESTALE)
 		snprintf(text, size,
 			 "%s was another folder when programs were prepared "
@@ -110,15 +115,17 @@ static void explain(const struct rootfs_path *p, char *text, size_t size)
 		snprintf(text, size, "%s: %s", p->path, strerror(-p->err));
 }
 
-static void report_mount_failure(const struct rootfs_path *list, size_t n, bool reads)
+static void report_mount_failure(const struct rootfs_path *list, size_t n,
+				 bool reads)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_MOUNT_FAILED,
-					 .seq = (uint32_t)i,
-					 .pid = reads,
-					 .err = -list[i].err,
-					 .used = list[i].used,
-					 .used_by_all = list[i].used_by_all};
+		struct zygote_proto_event event = {
+		    .type = ZYGOTE_PROTO_MOUNT_FAILED,
+		    .seq = (uint32_t)i,
+		    .pid = reads,
+		    .err = -list[i].err,
+		    .used = list[i].used,
+		    .used_by_all = list[i].used_by_all};
 
 		if (list[i].err == 0)
 			continue;
@@ -165,8 +172,8 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 
 	if (rc != 0)
 		return broken("shim", rc, "the runtime could not be prepared");
-	rc = sandbox_build_program(sb, ZYGOTE_PROTO_SLOTS, host_ids, &rootfs, &failed,
-				   &at);
+	rc = sandbox_build_program(sb, ZYGOTE_PROTO_SLOTS, host_ids, &rootfs,
+				   &failed, &at);
 	if (rc == -ENOSYS && failed == SANDBOX_ROOT)
 		return broken(sandbox_layer_name(failed), rc,
 			      "the host's files cannot be shown without "
@@ -197,7 +204,8 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 static int next_order(struct zygote_proto_request *request, int *fd)
 {
 	bool whole;
-	ssize_t n = fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, request, sizeof(*request), fd, &whole);
+	ssize_t n = fdpass_recv(ZYGOTE_PROTO_CONTROL_FD, request,
+				sizeof(*request), fd, &whole);
 
 	if (n <= 0)
 		return 0;
@@ -262,8 +270,8 @@ static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
 				   .memory_bytes = request->memory_bytes};
 
 	/* No CPU time at all would disarm the timer. */
-	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 || request->slot >= sb->slots ||
-	    request->cpu_ms == 0)
+	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
+	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;
 	return kinds[kind].spawn(sb, &w, request);
 }
@@ -284,9 +292,9 @@ int zygote_run(enum zygote_kind kind, unsigned int ids, const struct rootfs *t)
 	while (next_order(&request, &fd) > 0) {
 		pid_t pid = spawn(kind, &sb, &request, fd);
 		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
-					 .seq = request.seq,
-					 .pid = pid > 0 ? pid : -1,
-					 .err = pid > 0 ? 0 : -pid};
+						   .seq = request.seq,
+						   .pid = pid > 0 ? pid : -1,
+						   .err = pid > 0 ? 0 : -pid};
 
 		if (fd >= 0)
 			close(fd);

@@ -30,16 +30,16 @@ static int list_file(struct listing *l, char *path, const struct stat *st)
 	l->f->names[l->f->n++] = path;
 	if (!S_ISREG(st->st_mode))
 		return errmsg_set(l->errmsg, l->size,
-			       "%s is neither a plain file nor a folder; a "
-			       "package has no links, FIFOs or devices",
-			       path);
+				  "%s is neither a plain file nor a folder; a "
+				  "package has no links, FIFOs or devices",
+				  path);
 	l->f->bytes += (uint64_t)st->st_size;
 	if ((uint64_t)st->st_size > DIR_WALK_BYTES_MAX ||
 	    l->f->bytes > DIR_WALK_BYTES_MAX)
 		return errmsg_set(l->errmsg, l->size,
-			       "the files of the package have more than %zu "
-			       "bytes together",
-			       DIR_WALK_BYTES_MAX);
+				  "the files of the package have more than %zu "
+				  "bytes together",
+				  DIR_WALK_BYTES_MAX);
 	return 0;
 }
 
@@ -50,18 +50,20 @@ static int list_sub(struct listing *l, int at, const char *name, char *path,
 
 	if (depth >= DIR_WALK_DEPTH_MAX) {
 		rc = errmsg_set(l->errmsg, l->size,
-			     "%s: folders lie more than %d deep", path,
-			     DIR_WALK_DEPTH_MAX);
+				"%s: folders lie more than %d deep", path,
+				DIR_WALK_DEPTH_MAX);
 		goto out;
 	}
 	fd = nofollow_open_here(at, name, O_RDONLY | O_DIRECTORY);
 	if (fd == -EXDEV)
-		rc = errmsg_set(l->errmsg, l->size,
-			     "%s: something is mounted there; a package has no "
-			     "mounts in it",
-			     path);
+		rc = errmsg_set(
+		    l->errmsg, l->size,
+		    "%s: something is mounted there; a package has no "
+		    "mounts in it",
+		    path);
 	else if (fd < 0)
-		rc = errmsg_set(l->errmsg, l->size, "%s: %s", path, strerror(-fd));
+		rc = errmsg_set(l->errmsg, l->size, "%s: %s", path,
+				strerror(-fd));
 	else
 		rc = list_dir(l, fd, path, depth + 1);
 out:
@@ -76,16 +78,17 @@ static int list_entry(struct listing *l, int at, const char *prefix,
 	char *path;
 
 	if (++l->f->entries > DIR_WALK_ENTRIES_MAX)
-		return errmsg_set(l->errmsg, l->size,
-			       "the package has more than %d files and folders",
-			       DIR_WALK_ENTRIES_MAX);
+		return errmsg_set(
+		    l->errmsg, l->size,
+		    "the package has more than %d files and folders",
+		    DIR_WALK_ENTRIES_MAX);
 	if (strlen(prefix) + 1 + strlen(name) > DIR_WALK_PATH_MAX)
 		return errmsg_set(l->errmsg, l->size,
-			       "%s: a name in it has more than %d bytes",
-			       prefix, DIR_WALK_PATH_MAX);
+				  "%s: a name in it has more than %d bytes",
+				  prefix, DIR_WALK_PATH_MAX);
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errmsg_set(l->errmsg, l->size, "%s: %s", name,
-			       strerror(errno));
+				  strerror(errno));
 	path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "", name);
 	if (S_ISDIR(st.st_mode))
 		return list_sub(l, at, name, path, depth);
@@ -102,14 +105,14 @@ static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 	if (d == NULL) {
 		close(fd);
 		return errmsg_set(l->errmsg, l->size, "%s: %s", prefix,
-			       strerror(errno));
+				  strerror(errno));
 	}
 	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			rc = list_entry(l, dirfd(d), prefix, e->d_name, depth);
 	if (rc == 0 && errno != 0)
-		rc =
-		    errmsg_set(l->errmsg, l->size, "%s: %s", prefix, strerror(errno));
+		rc = errmsg_set(l->errmsg, l->size, "%s: %s", prefix,
+				strerror(errno));
 	closedir(d);
 	return rc;
 }
@@ -126,7 +129,7 @@ int dir_walk_list(int fd, struct dir_walk **f, char *errmsg, size_t size)
 
 	if (top < 0)
 		rc = errmsg_set(errmsg, size, "cannot list the folder: %s",
-			     strerror(errno));
+				strerror(errno));
 	else
 		rc = list_dir(&l, top, "", 0);
 	if (rc < 0) {

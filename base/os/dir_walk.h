@@ -10,16 +10,17 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define DIR_WALK_ENTRIES_MAX 2048 /* files and folders */
-#define DIR_WALK_DEPTH_MAX 16	/* folders in folders */
-#define DIR_WALK_PATH_MAX 1024	/* bytes of a relative name */
+#define DIR_WALK_ENTRIES_MAX 2048	      /* files and folders */
+#define DIR_WALK_DEPTH_MAX 16		      /* folders in folders */
+#define DIR_WALK_PATH_MAX 1024		      /* bytes of a relative name */
 #define DIR_WALK_BYTES_MAX ((size_t)64 << 20) /* of all files together */
 
 struct dir_walk {
-	char *names[DIR_WALK_ENTRIES_MAX]; /* relative; sorted as by strcmp(3) */
+	char
+	    *names[DIR_WALK_ENTRIES_MAX]; /* relative; sorted as by strcmp(3) */
 	size_t n;
-	size_t entries;	 /* folders too */
-	uint64_t bytes;	 /* as their metadata say */
+	size_t entries; /* folders too */
+	uint64_t bytes; /* as their metadata say */
 };
 
 /*

@@ -134,8 +134,8 @@ static void tell_taken(struct id_range_taken *t, enum id_range_file f,
 
 	t->last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
 	if (count == 1)
-		snprintf(t->errmsg, sizeof(t->errmsg), "%s has %" PRIu64 ", %.*s",
-			 files[f].path, first,
+		snprintf(t->errmsg, sizeof(t->errmsg),
+			 "%s has %" PRIu64 ", %.*s", files[f].path, first,
 			 (int)strcspn(line, ":\n"), line);
 	else
 		snprintf(t->errmsg, sizeof(t->errmsg),
@@ -182,7 +182,7 @@ static bool has_all(const char *text, enum id_range_file f, uint32_t first,
 }
 
 bool id_range_is_free(const struct id_range_view *v, uint32_t first,
-		     uint32_t count, struct id_range_taken *t)
+		      uint32_t count, struct id_range_taken *t)
 {
 	for (int f = 0; f < ID_RANGE_FILES; f++) {
 		const char *text = v->text[f];
@@ -198,16 +198,15 @@ bool id_range_is_free(const struct id_range_view *v, uint32_t first,
 }
 
 uint32_t id_range_pick(const struct id_range_view *v, uint64_t salt,
-		      bool (*take)(void *arg, uint32_t first), void *arg)
+		       bool (*take)(void *arg, uint32_t first), void *arg)
 {
 	for (size_t r = 0; r < ARRAY_LEN(regions); r++) {
-		uint32_t blocks = (regions[r].last - regions[r].first + 1) /
-				  ID_RANGE_BLOCK;
+		uint32_t blocks =
+		    (regions[r].last - regions[r].first + 1) / ID_RANGE_BLOCK;
 		uint32_t at = (uint32_t)(salt % blocks);
 
 		for (int i = 0; i < TRIES_MAX && i < (int)blocks + 1; i++) {
-			uint32_t first =
-			    regions[r].first + at * ID_RANGE_BLOCK;
+			uint32_t first = regions[r].first + at * ID_RANGE_BLOCK;
 			struct id_range_taken t = {.last = first};
 
 			if (id_range_is_free(v, first, ID_RANGE_BLOCK, &t) &&
@@ -217,7 +216,8 @@ uint32_t id_range_pick(const struct id_range_view *v, uint64_t salt,
 				at = 0;
 			else if (t.last > first)
 				at = (t.last - regions[r].first) /
-					 ID_RANGE_BLOCK + 1;
+					 ID_RANGE_BLOCK +
+				     1;
 			else
 				at++;
 			if (at >= blocks)
@@ -263,7 +263,7 @@ int id_range_lock(int fd, uint32_t first, uint32_t count)
 }
 
 bool id_range_held(int fd, uint64_t from, uint64_t end, uint32_t *first,
-		  uint32_t *count)
+		   uint32_t *count)
 {
 	struct flock l = lock_on(from, end);
 

@@ -30,8 +30,9 @@ struct id_range_view {
 };
 
 struct id_range_taken {
-	uint32_t last;		/* of what is in the way */
-	char errmsg[ID_RANGE_WHY]; /* "/etc/subuid gives 100000-165535 to alice" */
+	uint32_t last; /* of what is in the way */
+	char errmsg
+	    [ID_RANGE_WHY]; /* "/etc/subuid gives 100000-165535 to alice" */
 };
 
 /* This machine's. Each text is the view's; id_range_forget() frees them. */
@@ -40,7 +41,7 @@ void id_range_forget(struct id_range_view *v);
 
 /* Are all COUNT ids from FIRST on nobody's, and there? Else how not, in T. */
 bool id_range_is_free(const struct id_range_view *v, uint32_t first,
-		     uint32_t count, struct id_range_taken *t);
+		      uint32_t count, struct id_range_taken *t);
 
 /*
  * The first id of a block that is free and that TAKE takes; 0: there is none.
@@ -49,10 +50,11 @@ bool id_range_is_free(const struct id_range_view *v, uint32_t first,
  * systemd hand out nothing; last from what fits 16 bits.
  */
 uint32_t id_range_pick(const struct id_range_view *v, uint64_t salt,
-		      bool (*take)(void *arg, uint32_t first), void *arg);
+		       bool (*take)(void *arg, uint32_t first), void *arg);
 
 /* One id that stays the same from start to start, and is nobody's. 0: none. */
-uint32_t id_range_spare(const struct id_range_view *v, struct id_range_taken *t);
+uint32_t id_range_spare(const struct id_range_view *v,
+			struct id_range_taken *t);
 
 /*
  * Locks on blocks, held by an open file at PATH, which is made: they are gone
@@ -63,8 +65,9 @@ int id_range_open(const char *path);
 int id_range_lock(int fd, uint32_t first, uint32_t count);
 /* Any that another holds of the ids FROM up to END, into both. False: none. */
 bool id_range_held(int fd, uint64_t from, uint64_t end, uint32_t *first,
-		  uint32_t *count);
+		   uint32_t *count);
 
-#define ID_RANGE_LOCKS "/run/paddock/ids.lock" /* of servers that root started */
+#define ID_RANGE_LOCKS                                                         \
+	"/run/paddock/ids.lock" /* of servers that root started */
 
 #endif

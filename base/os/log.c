@@ -66,8 +66,7 @@ int log_held_fd(const char *path)
 	if (strcmp(path, "/dev/stderr") == 0)
 		return STDERR_FILENO;
 	/* NOLINTNEXTLINE(cert-err34-c): a number too large is no descriptor */
-	return sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 &&
-		       path[end] == '\0'
+	return sscanf(path, "/dev/fd/%d%n", &fd, &end) == 1 && path[end] == '\0'
 		   ? fd
 		   : -1;
 }
@@ -101,7 +100,7 @@ static void let_go(void)
 {
 	if (early.on && buf_len(&early.lines) > 0)
 		(void)log_append_line(&out, buf_data(&early.lines),
-				  buf_len(&early.lines));
+				      buf_len(&early.lines));
 	early.on = false;
 	buf_fini(&early.lines);
 }
@@ -129,8 +128,8 @@ int log_open(const char *path)
 struct line {
 	char text[LINE_MAX_BYTES];
 	size_t n;
-	bool quoted; /* between two quotes of the format */
-	bool full;   /* cut here: nothing may follow */
+	bool quoted;	   /* between two quotes of the format */
+	bool full;	   /* cut here: nothing may follow */
 	size_t who, n_who; /* where in TEXT it says whose line it is */
 };
 
@@ -185,7 +184,8 @@ static const char *put_arg(struct line *l, const char *f, va_list *ap)
 	else if (strncmp(f, "zu", 2) == 0)
 		snprintf(digits, sizeof(digits), "%zu", va_arg(*ap, size_t));
 	else if (strncmp(f, "lld", 3) == 0)
-		snprintf(digits, sizeof(digits), "%lld", va_arg(*ap, long long));
+		snprintf(digits, sizeof(digits), "%lld",
+			 va_arg(*ap, long long));
 	else if (strncmp(f, "llu", 3) == 0)
 		snprintf(digits, sizeof(digits), "%llu",
 			 va_arg(*ap, unsigned long long));
@@ -302,8 +302,9 @@ static void write_line(struct line *l)
 	err = out.err;
 	pthread_mutex_unlock(&early.lock);
 	if (fails)
-		log_plain("the log cannot be written, so its lines are lost: %s",
-			  strerror(err));
+		log_plain(
+		    "the log cannot be written, so its lines are lost: %s",
+		    strerror(err));
 }
 
 int log_failing(void)
@@ -382,7 +383,8 @@ static void tell_due(int64_t now_ms, bool final)
 
 static const char *whose(const struct line *l, char name[THROTTLE_WHO_MAX])
 {
-	snprintf(name, THROTTLE_WHO_MAX, "%.*s", (int)l->n_who, l->text + l->who);
+	snprintf(name, THROTTLE_WHO_MAX, "%.*s", (int)l->n_who,
+		 l->text + l->who);
 	return name;
 }
 
@@ -396,8 +398,8 @@ static bool may_write(const struct line *l, const char *fmt, unsigned most)
 	bool pass;
 
 	pthread_mutex_lock(&throttle_lock);
-	pass = throttle_pass(&throttle, fmt, who, l->n_who, most, now_ms,
-			     &held);
+	pass =
+	    throttle_pass(&throttle, fmt, who, l->n_who, most, now_ms, &held);
 	if (held > 0)
 		tell_held(NULL, fmt, whose(l, name), held);
 	tell_due(now_ms, false);
@@ -453,7 +455,8 @@ static const char *field(const char **p, const char *end, const char *name,
 static int relayed_level(const char *word, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(names_of); i++)
-		if (strlen(names_of[i]) == n && memcmp(names_of[i], word, n) == 0)
+		if (strlen(names_of[i]) == n &&
+		    memcmp(names_of[i], word, n) == 0)
 			return (int)i;
 	return -EINVAL;
 }

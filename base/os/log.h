@@ -12,7 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG
+};
 
 /* The level named NAME ("error" "warn" "info" "debug"), or -EINVAL. */
 int log_level_of(const char *name);

@@ -7,7 +7,7 @@
 #define BASE_OS_SYSTEM_PATHS_H
 
 /* With programs and libraries, in the order in which they are shown. */
-#define SYSTEM_PATHS                                                          \
+#define SYSTEM_PATHS                                                           \
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 
 /* PATH, where programs find others. */

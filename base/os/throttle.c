@@ -41,7 +41,8 @@ static struct throttle_key key_of(const void *kind, const char *who, size_t n)
 	return key;
 }
 
-static struct throttled *find(struct throttle *t, const struct throttle_key *key)
+static struct throttled *find(struct throttle *t,
+			      const struct throttle_key *key)
 {
 	struct throttled *e;
 

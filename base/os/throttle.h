@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define THROTTLE_MS 60000
-#define THROTTLE_WHO_MAX 64 /* bytes of an account's name that count */
+#define THROTTLE_WHO_MAX 64    /* bytes of an account's name that count */
 #define THROTTLE_KEYS_MAX 4096 /* beyond, accounts share what they have */
 
 struct throttle { /* all-zero: nothing was written yet */

@@ -21,7 +21,8 @@ void base64_encode(char *out, const void *in, size_t n)
 		out[3] = alphabet[v & 63];
 	}
 	if (n > 0) {
-		uint32_t v = (uint32_t)p[0] << 16 | (n == 2 ? (uint32_t)p[1] << 8 : 0);
+		uint32_t v =
+		    (uint32_t)p[0] << 16 | (n == 2 ? (uint32_t)p[1] << 8 : 0);
 
 		out[0] = alphabet[v >> 18];
 		out[1] = alphabet[v >> 12 & 63];
@@ -60,7 +61,8 @@ int base64_decode(void *out, size_t *len, const char *in, size_t n)
 			v = v << 6 | (uint32_t)d;
 		}
 		/* bits that the padding says are absent must be zero */
-		if ((pad == 1 && (v & 0xFF) != 0) || (pad == 2 && (v & 0xFFFF) != 0))
+		if ((pad == 1 && (v & 0xFF) != 0) ||
+		    (pad == 2 && (v & 0xFFFF) != 0))
 			return -EINVAL;
 		*to++ = (unsigned char)(v >> 16);
 		if (pad < 2)

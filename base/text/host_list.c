@@ -120,7 +120,8 @@ struct host_list *host_list_new(const char *list)
 	while (*s != '\0') {
 		size_t n = strcspn(s, HOST_LIST_SEPARATORS);
 
-		if (h->n == HOST_LIST_MAX || !read_word(&h->all[h->n++], s, n)) {
+		if (h->n == HOST_LIST_MAX ||
+		    !read_word(&h->all[h->n++], s, n)) {
 			free(h);
 			return NULL;
 		}
@@ -162,7 +163,8 @@ static bool within(const uint8_t *a, const uint8_t *net, unsigned bits)
 	       (rest == 0 || (a[bytes] ^ net[bytes]) >> (8 - rest) == 0);
 }
 
-bool host_list_have_address(const struct host_list *h, const struct sockaddr *address)
+bool host_list_have_address(const struct host_list *h,
+			    const struct sockaddr *address)
 {
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;

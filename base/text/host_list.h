@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define HOST_LIST_MAX 256		/* words in a list */
-#define HOST_LIST_WORD_MAX 256	/* bytes of one, with its NUL */
-#define HOST_LIST_SEPARATORS " \t"	/* between words */
+#define HOST_LIST_MAX 256	   /* words in a list */
+#define HOST_LIST_WORD_MAX 256	   /* bytes of one, with its NUL */
+#define HOST_LIST_SEPARATORS " \t" /* between words */
 
 /* Is that, N bytes, a word of such a list? */
 bool host_list_word_ok(const char *word, size_t n);
@@ -30,6 +30,7 @@ void host_list_free(struct host_list *h); /* NULL is fine */
  */
 bool host_list_have_name(const struct host_list *h, const char *name);
 /* Is ADDRESS in it? IPv4 within IPv6 (::ffff:0:0/96) counts as IPv4. */
-bool host_list_have_address(const struct host_list *h, const struct sockaddr *address);
+bool host_list_have_address(const struct host_list *h,
+			    const struct sockaddr *address);
 
 #endif

@@ -184,8 +184,8 @@ static bool read_value(struct reader *r, int depth)
 	}
 }
 
-bool json_view_check(struct json_view t, struct json_view *value, const char **errmsg,
-		 size_t *at)
+bool json_view_check(struct json_view t, struct json_view *value,
+		     const char **errmsg, size_t *at)
 {
 	struct reader r = {.start = t.p, .p = t.p, .end = t.p + t.n};
 	size_t good = utf8_valid_len(t.p, t.n);
@@ -210,7 +210,7 @@ bool json_view_check(struct json_view t, struct json_view *value, const char **e
 }
 
 bool json_view_next(struct json_view object, size_t *at, struct json_view *key,
-		struct json_view *value)
+		    struct json_view *value)
 {
 	struct reader r = {.p = object.p + (*at == 0 ? 1 : *at),
 			   .end = object.p + object.n};
@@ -240,7 +240,8 @@ bool json_view_equal(struct json_view v, const char *name)
 	return v.n == n + 2 && memcmp(v.p + 1, name, n) == 0;
 }
 
-bool json_view_member(struct json_view object, const char *name, struct json_view *value)
+bool json_view_member(struct json_view object, const char *name,
+		      struct json_view *value)
 {
 	struct json_view key;
 	size_t at = 0;

@@ -25,8 +25,8 @@ struct json_view {
  * around it, in *VALUE; or false, with the offence in *ERRMSG (static) and where
  * it is in *AT.
  */
-bool json_view_check(struct json_view t, struct json_view *value, const char **errmsg,
-		 size_t *at);
+bool json_view_check(struct json_view t, struct json_view *value,
+		     const char **errmsg, size_t *at);
 
 static inline bool json_view_is_object(struct json_view v)
 {
@@ -43,10 +43,11 @@ static inline bool json_view_is_string(struct json_view v)
  * quotes. False: there is none left.
  */
 bool json_view_next(struct json_view object, size_t *at, struct json_view *key,
-		struct json_view *value);
+		    struct json_view *value);
 
 /* The first member of OBJECT called NAME, which needs no escapes. */
-bool json_view_member(struct json_view object, const char *name, struct json_view *value);
+bool json_view_member(struct json_view object, const char *name,
+		      struct json_view *value);
 
 /* Is V, a string or a key, NAME? */
 bool json_view_equal(struct json_view v, const char *name);

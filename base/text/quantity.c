@@ -16,8 +16,10 @@ struct scale {
 	const char *name;
 };
 
-static const struct scale bytes[] = {{1LL << 40, "TiB"}, {1LL << 30, "GiB"},
-				     {1LL << 20, "MiB"}, {1LL << 10, "KiB"}};
+static const struct scale bytes[] = {{1LL << 40, "TiB"},
+				     {1LL << 30, "GiB"},
+				     {1LL << 20, "MiB"},
+				     {1LL << 10, "KiB"}};
 static const struct scale times[] = {
     {86400000, "days"}, {3600000, "h"}, {60000, "min"}};
 
@@ -45,7 +47,8 @@ static void in_tenths(char out[QUANTITY_SIZE], int64_t n, const struct scale *s)
 	int64_t tenth = (int64_t)((double)(n % s->size) * 10 / (double)s->size);
 
 	if (tenth == 0)
-		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %s", n / s->size, s->name);
+		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %s", n / s->size,
+			 s->name);
 	else
 		snprintf(out, QUANTITY_SIZE, "%" PRId64 ".%" PRId64 " %s",
 			 n / s->size, tenth, s->name);

@@ -52,7 +52,8 @@ void suggest_init(struct suggest *n, const char *word)
 	unsigned edits =
 	    (unsigned)least((unsigned)(len / BYTES_PER_EDIT), EDITS_MAX);
 
-	*n = (struct suggest){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
+	*n =
+	    (struct suggest){.word = word, .cost = (edits > 0 ? edits : 1) + 1};
 	if (len == 0 || len > SUGGEST_WORD_MAX)
 		n->cost = 0; /* nothing costs less */
 }

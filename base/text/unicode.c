@@ -28,8 +28,8 @@ static const struct {
     {0xFFA0, 0xFFA0},	/* halfwidth Hangul filler */
     {0xFFF0, 0xFFFB},	/* reserved, interlinear annotation */
     {0xFFFE, 0xFFFF},	/* no characters */
-    {0x1BCA0, 0x1BCA3},	/* shorthand format controls */
-    {0x1D173, 0x1D17A},	/* musical beams and slurs */
+    {0x1BCA0, 0x1BCA3}, /* shorthand format controls */
+    {0x1D173, 0x1D17A}, /* musical beams and slurs */
     {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
 };
 

@@ -30,8 +30,8 @@ int action_list_sessions(struct call *c)
 	struct session *s;
 
 	TAILQ_FOREACH(s, &c->b->sessions, link)
-	if (session_is_of(s, c))
-		json_object_array_add(all, session_view(s));
+		if (session_is_of(s, c))
+			json_object_array_add(all, session_view(s));
 	c->result = pack("sessions:o", all);
 	return 0;
 }

@@ -22,21 +22,23 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	c->b->refusals++;
 	url_policy_url(url, URL_LOCAL, &at); /* the rest of it may be secret */
 	log_warn("policy", "requestor=%s run=%s refused=\"%s\" reason=\"%s\"",
-		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host, errmsg);
+		 c->requestor, c->of_run == NULL ? "-" : c->of_run, at.host,
+		 errmsg);
 	if (host_grants_refuses(errmsg))
 		return call_fault(
 		    c, "URL_NOT_ALLOWED",
-		    pack("url:s reason:s key:s whoCanGrant:s", url, errmsg,
-			 "hosts",
-			 "the operator, by hosts in the [grant] of the template "
-			 "in paddock.conf"),
+		    pack(
+			"url:s reason:s key:s whoCanGrant:s", url, errmsg,
+			"hosts",
+			"the operator, by hosts in the [grant] of the template "
+			"in paddock.conf"),
 		    "%.200s is not opened: %s; the operator can grant it, by "
 		    "hosts = %s in its [grant] of paddock.conf",
 		    url, errmsg, at.host);
-	return call_fault(c, "URL_NOT_ALLOWED",
-			  pack("url:s reason:s trustLevel:s", url, errmsg, level),
-			  "%.200s is not allowed at trust level %s: %s", url,
-			  level, errmsg);
+	return call_fault(
+	    c, "URL_NOT_ALLOWED",
+	    pack("url:s reason:s trustLevel:s", url, errmsg, level),
+	    "%.200s is not allowed at trust level %s: %s", url, level, errmsg);
 }
 
 /* Of what the page asked for last: redirects lead elsewhere. */
@@ -140,8 +142,9 @@ static const char *why_not(struct call *c, const char *url)
 	if (c->hosts != NULL)
 		errmsg = host_grants_host(c->hosts, at.host, at.port);
 	session_access_sent(c, at.host, at.port);
-	return errmsg != NULL ? errmsg
-			   : session_access_reach(c->session, at.host, at.port, NULL);
+	return errmsg != NULL
+		   ? errmsg
+		   : session_access_reach(c->session, at.host, at.port, NULL);
 }
 
 static int go(struct call *c, const char *url, int64_t timeout,
@@ -159,7 +162,8 @@ static int go(struct call *c, const char *url, int64_t timeout,
 	if (errmsg != NULL)
 		return not_allowed(c, c->session->trust, url, errmsg);
 	if (c->of_run != NULL)
-		session_access_led(c, true); /* it may come later than we wait */
+		session_access_led(c,
+				   true); /* it may come later than we wait */
 	/* a script that never ends would keep the next document out */
 	if (c->tab->hung)
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",

@@ -103,6 +103,6 @@ struct json_object *script(struct call *c, const char *function,
 		call_fault(
 		    c, "EXECUTION_ERROR", NULL, "%s: %s", c->action->name,
 		    errmsg == NULL || *errmsg == '\0' ? "the page kept changing"
-						: errmsg);
+						      : errmsg);
 	return v;
 }

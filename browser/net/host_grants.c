@@ -89,8 +89,8 @@ static bool is_public(const struct sockaddr *address)
 	       net_deny_address(address, URL_REMOTE) == NULL;
 }
 
-static bool is_named(const struct host_grants *g, const char *host, unsigned port,
-		     const struct sockaddr *address)
+static bool is_named(const struct host_grants *g, const char *host,
+		     unsigned port, const struct sockaddr *address)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (host_pattern_has(&g->all[i], address, port) ||
@@ -101,7 +101,7 @@ static bool is_named(const struct host_grants *g, const char *host, unsigned por
 }
 
 const char *host_grants_address(const struct host_grants *g, const char *host,
-			    unsigned port, const struct sockaddr *address)
+				unsigned port, const struct sockaddr *address)
 {
 	char room[URL_HOST_MAX];
 
@@ -112,7 +112,7 @@ const char *host_grants_address(const struct host_grants *g, const char *host,
 }
 
 const char *host_grants_host(const struct host_grants *g, const char *host,
-			 unsigned port)
+			     unsigned port)
 {
 	struct sockaddr_storage address;
 	char room[URL_HOST_MAX];
@@ -124,7 +124,8 @@ const char *host_grants_host(const struct host_grants *g, const char *host,
 	if (!matches)
 		return not_granted;
 	return host_is_address(host, &address)
-		   ? host_grants_address(g, host, port, (struct sockaddr *)&address)
+		   ? host_grants_address(g, host, port,
+					 (struct sockaddr *)&address)
 		   : NULL;
 }
 

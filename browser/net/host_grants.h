@@ -18,18 +18,19 @@ struct host_grants;
  * all. One user: the caller; or NULL: it is no such list.
  */
 struct host_grants *host_grants_new(struct json_object *list);
-struct host_grants *host_grants_ref(struct host_grants *g);	  /* G itself; NULL is fine */
-void host_grants_unref(struct host_grants *g);		  /* NULL is fine */
+struct host_grants *
+host_grants_ref(struct host_grants *g);	       /* G itself; NULL is fine */
+void host_grants_unref(struct host_grants *g); /* NULL is fine */
 
 /*
  * Each is NULL when it may be reached, or a static text that says why not.
  * HOST as url_policy_host() has it; when it is an address, that is looked at.
  */
 const char *host_grants_host(const struct host_grants *g, const char *host,
-			 unsigned port);
+			     unsigned port);
 /* And ADDRESS, which HOST is, or leads to. */
 const char *host_grants_address(const struct host_grants *g, const char *host,
-			    unsigned port, const struct sockaddr *address);
+				unsigned port, const struct sockaddr *address);
 
 /* Is ERRMSG one of those texts? */
 bool host_grants_refuses(const char *errmsg);

@@ -80,8 +80,8 @@ static bool ask(const struct sockaddr *address)
 	bool v4 = address->sa_family == AF_INET;
 	size_t n = v4 ? 4 : 16;
 	struct question q = {
-	    .head = {.nlmsg_len = (uint32_t)(offsetof(struct question, address) +
-					     n),
+	    .head = {.nlmsg_len =
+			 (uint32_t)(offsetof(struct question, address) + n),
 		     .nlmsg_type = RTM_GETROUTE,
 		     .nlmsg_flags = NLM_F_REQUEST,
 		     .nlmsg_seq = ++asked},
@@ -90,8 +90,9 @@ static bool ask(const struct sockaddr *address)
 	    .to = {.rta_len = (unsigned short)RTA_LENGTH(n),
 		   .rta_type = RTA_DST}};
 
-	memcpy(q.address, v4 ? (const void *)&in->sin_addr
-			     : (const void *)&in6->sin6_addr, n);
+	memcpy(q.address,
+	       v4 ? (const void *)&in->sin_addr : (const void *)&in6->sin6_addr,
+	       n);
 	return send(netlink, &q, q.head.nlmsg_len, MSG_NOSIGNAL) ==
 	       (ssize_t)q.head.nlmsg_len;
 }
@@ -113,7 +114,8 @@ enum net_deny_owner net_deny_read(const void *answer, size_t len)
 	memcpy(&h, answer, sizeof(h));
 	if (h.nlmsg_type == NLMSG_ERROR && len >= NLMSG_LENGTH(sizeof(e))) {
 		memcpy(&e, (const char *)answer + NLMSG_HDRLEN, sizeof(e));
-		return leads_nowhere(-e.error) ? NET_DENY_OTHERS : NET_DENY_UNKNOWN;
+		return leads_nowhere(-e.error) ? NET_DENY_OTHERS
+					       : NET_DENY_UNKNOWN;
 	}
 	if (h.nlmsg_type != RTM_NEWROUTE || len < NLMSG_LENGTH(sizeof(r)))
 		return NET_DENY_UNKNOWN;
@@ -139,7 +141,8 @@ static enum net_deny_owner whose(const struct sockaddr *address)
 	return net_deny_read(answer, (size_t)n);
 }
 
-const char *net_deny_address(const struct sockaddr *address, enum url_trust trust)
+const char *net_deny_address(const struct sockaddr *address,
+			     enum url_trust trust)
 {
 	if (host_list_have_address(denied, address))
 		return DENIED;

@@ -19,7 +19,8 @@ int net_deny_init(const char *deny);
 
 /* Each is NULL when it may be, or the reason why not, as url_policy.h's. */
 const char *net_deny_host(const char *host);
-const char *net_deny_address(const struct sockaddr *address, enum url_trust trust);
+const char *net_deny_address(const struct sockaddr *address,
+			     enum url_trust trust);
 /* All that url_policy_url() and the above can tell of a URL by itself. */
 const char *net_deny_url(const char *url, enum url_trust trust);
 

@@ -24,7 +24,7 @@
 struct link {
 	struct proxy *proxy;
 	struct bufferevent *suggest; /* Chromium */
-	struct bufferevent *far;  /* the server, from connecting on */
+	struct bufferevent *far;     /* the server, from connecting on */
 	struct event *patience;
 	struct lookup *lookup;
 	bool greeted, asked;
@@ -203,8 +203,7 @@ static void try_next(struct link *l)
 		l->far = bufferevent_socket_new(l->proxy->base, -1,
 						BEV_OPT_CLOSE_ON_FREE);
 		bufferevent_setcb(l->far, NULL, NULL, on_far_event, l);
-		if (bufferevent_socket_connect(l->far,
-					       &l->to[i].any,
+		if (bufferevent_socket_connect(l->far, &l->to[i].any,
 					       length_of(&l->to[i])) == 0)
 			return;
 		bufferevent_free(l->far);
@@ -355,14 +354,14 @@ static bool has_room(const struct proxy *p, const struct link *l)
 	unsigned mine = 0, session = 0;
 
 	TAILQ_FOREACH(o, &p->links, list)
-	if (strcmp(o->requestor, l->requestor) == 0) {
-		mine++;
-		session += o->way == l->way;
-	}
+		if (strcmp(o->requestor, l->requestor) == 0) {
+			mine++;
+			session += o->way == l->way;
+		}
 	return session < PROXY_SESSION_MAX &&
 	       mine < (p->alone ? PROXY_CONNECTIONS_MAX
 				: fair_share(PROXY_CONNECTIONS_MAX,
-					   (int64_t)(p->n_links - mine)));
+					     (int64_t)(p->n_links - mine)));
 }
 
 static bool take_way(struct link *l, int fd)
@@ -399,7 +398,8 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 		free(l);
 		return;
 	}
-	l->suggest = bufferevent_socket_new(p->base, suggest, BEV_OPT_CLOSE_ON_FREE);
+	l->suggest =
+	    bufferevent_socket_new(p->base, suggest, BEV_OPT_CLOSE_ON_FREE);
 	l->patience = evtimer_new(p->base, on_impatient, l);
 	event_add(l->patience, &patience);
 	TAILQ_INSERT_TAIL(&p->links, l, list);
@@ -414,8 +414,8 @@ void proxy_alone(struct proxy *p)
 }
 
 struct proxy *proxy_new(struct event_base *base, int listener,
-			struct resolver *resolver,
-			const struct proxy_ops *ops, void *arg)
+			struct resolver *resolver, const struct proxy_ops *ops,
+			void *arg)
 {
 	struct proxy *p = xcalloc(1, sizeof(*p));
 

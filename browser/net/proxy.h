@@ -15,8 +15,8 @@
 
 #include "browser/net/url_policy.h"
 
-#define PROXY_CONNECTIONS_MAX 512 /* of all; a requestor has its share */
-#define PROXY_SESSION_MAX 128	  /* of one session */
+#define PROXY_CONNECTIONS_MAX 512   /* of all; a requestor has its share */
+#define PROXY_SESSION_MAX 128	    /* of one session */
 #define PROXY_CONNECT_S 20	    /* to greet, resolve and connect */
 #define PROXY_HELD_MAX (256u << 10) /* bytes held for an end that is slow */
 
@@ -45,8 +45,8 @@ struct proxy_ops {
 
 /* Takes LISTENER, a non-blocking socket; lends RESOLVER. */
 struct proxy *proxy_new(struct event_base *base, int listener,
-			struct resolver *resolver,
-			const struct proxy_ops *ops, void *arg);
+			struct resolver *resolver, const struct proxy_ops *ops,
+			void *arg);
 /* One requestor may have all connections. */
 void proxy_alone(struct proxy *p);
 void proxy_free(struct proxy *p); /* with all its connections; NULL is fine */

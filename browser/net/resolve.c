@@ -53,8 +53,7 @@ static struct use count(const struct lookups *list, const char *requestor,
 	const struct lookup *l;
 	struct use u = {0};
 
-	TAILQ_FOREACH(l, list, link)
-	{
+	TAILQ_FOREACH(l, list, link) {
 		bool same = strcmp(l->requestor, requestor) == 0;
 
 		u.all++;
@@ -71,8 +70,8 @@ static bool has_room(const struct resolver *r, const struct use *u,
 	int64_t theirs = u->all - u->requestor;
 
 	return u->session < session &&
-	       u->requestor < (r->alone ? most - theirs
-					: fair_share(most, theirs));
+	       u->requestor <
+		   (r->alone ? most - theirs : fair_share(most, theirs));
 }
 
 static void lookup_free(struct lookups *list, struct lookup *l)
@@ -89,8 +88,7 @@ static struct lookup *next_of(struct resolver *r)
 	struct lookup *l, *best = NULL;
 	struct use least = {0};
 
-	TAILQ_FOREACH(l, &r->waiting, link)
-	{
+	TAILQ_FOREACH(l, &r->waiting, link) {
 		struct use u = count(&r->running, l->requestor, l->way);
 
 		if (!has_room(r, &u, RESOLVER_AT_ONCE, RESOLVE_SESSION_RUNS) ||
@@ -104,7 +102,8 @@ static struct lookup *next_of(struct resolver *r)
 	return best;
 }
 
-static int send_request(struct resolver *r, const struct lookup *l, bool look_up)
+static int send_request(struct resolver *r, const struct lookup *l,
+			bool look_up)
 {
 	struct resolver_order o = {.id = l->id, .look_up = look_up};
 
@@ -143,13 +142,13 @@ static void take(struct resolver *r, const struct resolver_answer *a)
 	struct lookup *l;
 
 	TAILQ_FOREACH(l, &r->running, link)
-	if (l->id == a->id)
-		break;
+		if (l->id == a->id)
+			break;
 	if (l == NULL)
 		return;
 	if (l->done != NULL) {
-		bool good = a->error == 0 && a->n > 0 &&
-			    a->n <= RESOLVER_ADDRESSES;
+		bool good =
+		    a->error == 0 && a->n > 0 && a->n <= RESOLVER_ADDRESSES;
 
 		l->done(l->arg, good ? a->all : NULL, good ? a->n : 0,
 			good ? NULL : errmsg(a));
@@ -229,8 +228,7 @@ struct resolver *resolver_new(struct event_base *base, int sock, bool alone,
 	r->arg = arg;
 	TAILQ_INIT(&r->waiting);
 	TAILQ_INIT(&r->running);
-	r->readable =
-	    event_new(base, sock, EV_READ | EV_PERSIST, on_answer, r);
+	r->readable = event_new(base, sock, EV_READ | EV_PERSIST, on_answer, r);
 	event_add(r->readable, NULL);
 	return r;
 }

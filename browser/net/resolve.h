@@ -15,8 +15,8 @@
 
 #include "browser/net/resolver.h"
 
-#define RESOLVE_QUEUE_MAX 256	/* names that wait */
-#define RESOLVE_SESSION_RUNS 4	/* lookups of one session at once */
+#define RESOLVE_QUEUE_MAX 256	 /* names that wait */
+#define RESOLVE_SESSION_RUNS 4	 /* lookups of one session at once */
 #define RESOLVE_SESSION_QUEUE 64 /* and of its names that wait */
 
 struct resolver; /* the loop's end of it */

@@ -16,13 +16,13 @@
 
 #include "browser/net/url_policy.h"
 
-#define RESOLVER_S 3	     /* a lookup has, in all */
-#define RESOLVER_AT_ONCE 16  /* lookups */
+#define RESOLVER_S 3	      /* a lookup has, in all */
+#define RESOLVER_AT_ONCE 16   /* lookups */
 #define RESOLVER_ADDRESSES 32 /* of a name, that are told */
 
 struct resolver_order {
-	uint32_t id;	    /* of one that is not answered yet: call it off */
-	uint32_t look_up;   /* 0: call it off */
+	uint32_t id;	  /* of one that is not answered yet: call it off */
+	uint32_t look_up; /* 0: call it off */
 	char host[URL_HOST_MAX];
 };
 

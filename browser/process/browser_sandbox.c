@@ -19,7 +19,7 @@
 #include "sandbox/landlock.h"
 
 #define DNS_PORT 53
-#define FILES_MAX 2048		  /* two a connection, and a few */
+#define FILES_MAX 2048		       /* two a connection, and a few */
 #define MEMORY_MAX (UINT64_C(4) << 30) /* far above what answers may hold */
 
 /* ---- limits ---- */
@@ -28,10 +28,8 @@ static const struct {
 	int what;
 	rlim_t most;
 } bounds[] = {
-    {RLIMIT_CORE, 0},
-    {RLIMIT_NOFILE, FILES_MAX},
-    {RLIMIT_MEMLOCK, 0},
-    {RLIMIT_MSGQUEUE, 0},
+    {RLIMIT_CORE, 0},	     {RLIMIT_NOFILE, FILES_MAX},
+    {RLIMIT_MEMLOCK, 0},     {RLIMIT_MSGQUEUE, 0},
 #ifndef __SANITIZE_ADDRESS__ /* it takes terabytes of addresses */
     {RLIMIT_AS, MEMORY_MAX},
 #endif
@@ -102,10 +100,18 @@ struct json_object *browser_sandbox_view(const struct browser_sandbox *c)
 int browser_sandbox_enter_names(void)
 {
 	/* how names are resolved, and by which libraries */
-	static const char *const read[] = {
-	    "/etc",	"/usr/lib",	 "/usr/lib64", "/lib", "/lib64",
-	    "/usr/etc", "/run/systemd/resolve", "/run/resolvconf",
-	    "/run/NetworkManager", "/run/nscd", "/usr/share/libc-bin", NULL};
+	static const char *const read[] = {"/etc",
+					   "/usr/lib",
+					   "/usr/lib64",
+					   "/lib",
+					   "/lib64",
+					   "/usr/etc",
+					   "/run/systemd/resolve",
+					   "/run/resolvconf",
+					   "/run/NetworkManager",
+					   "/run/nscd",
+					   "/usr/share/libc-bin",
+					   NULL};
 	const struct landlock_leave leave = {.read = read,
 					     .connect_port = DNS_PORT};
 	struct addrinfo *list = NULL;

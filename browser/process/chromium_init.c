@@ -25,8 +25,8 @@
 #include "browser/process/renderers.h"
 
 #define TICK_MS 250
-#define TICKS_A_LOOK 4	   /* at the pages' sandbox */
-#define TICKS_TO_DIE 8	   /* for who was killed, before the next one is */
+#define TICKS_A_LOOK 4 /* at the pages' sandbox */
+#define TICKS_TO_DIE 8 /* for who was killed, before the next one is */
 
 struct process {
 	pid_t pid;
@@ -35,7 +35,7 @@ struct process {
 
 struct chromium_process {
 	uint64_t bytes, tasks;
-	struct process main;	 /* Chromium itself */
+	struct process main;	  /* Chromium itself */
 	struct process fat, wide; /* of the others: the most bytes, threads */
 };
 
@@ -51,7 +51,8 @@ static struct {
 
 static void tell(enum chromium_init_kind kind, uint64_t used, uint64_t allowed)
 {
-	struct chromium_init_event n = {.kind = kind, .used = used, .allowed = allowed};
+	struct chromium_init_event n = {
+	    .kind = kind, .used = used, .allowed = allowed};
 
 	(void)!send(it.to, &n, sizeof(n), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -88,8 +89,8 @@ static uint64_t own_threads(pid_t pid)
 {
 	static const char key[] = "\nThreads:";
 	char text[PROC_FILE_MAX];
-	const char *at = proc_file(pid, "status", text) > 0 ? strstr(text, key)
-							: NULL;
+	const char *at =
+	    proc_file(pid, "status", text) > 0 ? strstr(text, key) : NULL;
 
 	return at == NULL ? 0 : strtoull(at + sizeof(key) - 1, NULL, 10);
 }
@@ -125,7 +126,8 @@ static void measure(struct chromium_process *w)
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
 
-	*w = (struct chromium_process){.bytes = files_at("/tmp") + files_at("/dev/shm")};
+	*w = (struct chromium_process){.bytes = files_at("/tmp") +
+						files_at("/dev/shm")};
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
@@ -146,8 +148,8 @@ static const struct process *culprit(const struct process *other,
 	return other->pid == 0 || its > allowed / 2 ? main : other;
 }
 
-static void end(const struct process *p, enum chromium_init_kind kind, uint64_t used,
-		uint64_t allowed)
+static void end(const struct process *p, enum chromium_init_kind kind,
+		uint64_t used, uint64_t allowed)
 {
 	if (p->pid <= 1)
 		return;
@@ -207,7 +209,7 @@ static void on_child(int sig)
 }
 
 _Noreturn void chromium_init_run(int to, pid_t chromium,
-			   const struct chromium_init_limits *limits)
+				 const struct chromium_init_limits *limits)
 {
 	int64_t due = clock_mono_ms();
 	struct sigaction sa = {.sa_handler = on_child};

@@ -17,10 +17,11 @@ struct chromium_init_limits {
 };
 
 enum chromium_init_kind {
-	CHROMIUM_INIT_HELD = 1, /* do pages' processes have Chromium's own sandbox?
+	CHROMIUM_INIT_HELD =
+	    1, /* do pages' processes have Chromium's own sandbox?
 			   USED: 0 or 1; when it is first known, or changes */
-	CHROMIUM_INIT_MEMORY,	/* one that had USED bytes is about to be ended */
-	CHROMIUM_INIT_TASKS,	/* one with USED threads */
+	CHROMIUM_INIT_MEMORY, /* one that had USED bytes is about to be ended */
+	CHROMIUM_INIT_TASKS,  /* one with USED threads */
 };
 
 struct chromium_init_event { /* one packet */
@@ -30,6 +31,6 @@ struct chromium_init_event { /* one packet */
 
 /* Until CHROMIUM, a child, has ended; notes go to TO (lent). */
 _Noreturn void chromium_init_run(int to, pid_t chromium,
-			   const struct chromium_init_limits *limits);
+				 const struct chromium_init_limits *limits);
 
 #endif

@@ -272,8 +272,9 @@ static void close_all(const int *fds, size_t n)
 			close(fds[i]);
 }
 
-int chromium_launch(struct chromium_launched *l, const struct chromium_launch_plan *plan, char *errmsg,
-	   size_t size)
+int chromium_launch(struct chromium_launched *l,
+		    const struct chromium_launch_plan *plan, char *errmsg,
+		    size_t size)
 {
 	/* to[0], from[1] and pair[1] are the child's */
 	int fds[6] = {-1, -1, -1, -1, -1, -1};
@@ -281,7 +282,8 @@ int chromium_launch(struct chromium_launched *l, const struct chromium_launch_pl
 	struct report r = {0};
 	struct child c;
 
-	*l = (struct chromium_launched){.pid = -1, .to = -1, .from = -1, .listener = -1, .watch = -1};
+	*l = (struct chromium_launched){
+	    .pid = -1, .to = -1, .from = -1, .listener = -1, .watch = -1};
 	if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
 		r.err = errno;
@@ -318,11 +320,11 @@ out:
 		to[1] = from[0] = pair[0] = -1;
 	} else {
 		errmsg_set(errmsg, size,
-			"Chromium's world: cannot %s: %s; user namespaces "
-			"must be allowed to uid %u (sysctl "
-			"user.max_user_namespaces, a container's seccomp "
-			"profile)",
-			r.step, strerror(r.err), (unsigned)geteuid());
+			   "Chromium's world: cannot %s: %s; user namespaces "
+			   "must be allowed to uid %u (sysctl "
+			   "user.max_user_namespaces, a container's seccomp "
+			   "profile)",
+			   r.step, strerror(r.err), (unsigned)geteuid());
 	}
 	close_all(fds, ARRAY_LEN(fds));
 	return l->pid > 0 ? 0 : -r.err;

@@ -15,7 +15,8 @@
 
 #include "browser/process/chromium_init.h"
 
-#define CHROMIUM_LAUNCH_PORT 1080u /* of every address in there: ours to accept */
+#define CHROMIUM_LAUNCH_PORT                                                   \
+	1080u /* of every address in there: ours to accept */
 
 struct chromium_launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */
@@ -25,7 +26,7 @@ struct chromium_launched {
 };
 
 struct chromium_launch_plan { /* all lent */
-	char *const *argv; /* [0]: absolute, without links */
+	char *const *argv;    /* [0]: absolute, without links */
 	struct chromium_init_limits limits;
 };
 
@@ -34,7 +35,8 @@ struct chromium_launch_plan { /* all lent */
  * bytes) what failed and what would help. Blocks while it is set up, not
  * until it works.
  */
-int chromium_launch(struct chromium_launched *l, const struct chromium_launch_plan *plan, char *errmsg,
-	   size_t size);
+int chromium_launch(struct chromium_launched *l,
+		    const struct chromium_launch_plan *plan, char *errmsg,
+		    size_t size);
 
 #endif

@@ -26,7 +26,8 @@ struct chromium_process {
 	void *arg;
 	struct event *events, *watched;
 	uint32_t start; /* the last */
-	int fds[CHROMIUM_STARTER_WORLD]; /* that came for it, by kind; -1: not yet */
+	int fds
+	    [CHROMIUM_STARTER_WORLD]; /* that came for it, by kind; -1: not yet */
 	int watch;
 	pid_t pid;
 	int held;
@@ -65,10 +66,10 @@ static void recv_init_event(struct chromium_process *w)
 			w->held = n.used != 0;
 			continue;
 		}
-		log_warn("chromium", "ended=\"the hungriest\" %s=%llu allowed=%llu",
-			 n.kind == CHROMIUM_INIT_MEMORY ? "bytes" : "threads",
-			 (unsigned long long)n.used,
-			 (unsigned long long)n.allowed);
+		log_warn(
+		    "chromium", "ended=\"the hungriest\" %s=%llu allowed=%llu",
+		    n.kind == CHROMIUM_INIT_MEMORY ? "bytes" : "threads",
+		    (unsigned long long)n.used, (unsigned long long)n.allowed);
 		w->over = n;
 		w->over_at = clock_mono_ms();
 	}
@@ -85,7 +86,8 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 		event_del(w->watched); /* the starter tells that it ended */
 }
 
-const struct chromium_init_event *chromium_process_over(struct chromium_process *w, int64_t ms)
+const struct chromium_init_event *
+chromium_process_over(struct chromium_process *w, int64_t ms)
 {
 	recv_init_event(w);
 	return w->over.kind != 0 && clock_mono_ms() - w->over_at <= ms
@@ -102,8 +104,9 @@ int chromium_process_held(const struct chromium_process *w)
 
 static void take_world(struct chromium_process *w, int fd, pid_t pid)
 {
-	struct chromium_process_exit ends = {w->fds[CHROMIUM_STARTER_TO], w->fds[CHROMIUM_STARTER_FROM],
-				  w->fds[CHROMIUM_STARTER_LISTENER]};
+	struct chromium_process_exit ends = {w->fds[CHROMIUM_STARTER_TO],
+					     w->fds[CHROMIUM_STARTER_FROM],
+					     w->fds[CHROMIUM_STARTER_LISTENER]};
 
 	if (fd < 0 || ends.to < 0 || ends.from < 0 || ends.listener < 0) {
 		drop(&fd);
@@ -120,7 +123,8 @@ static void take_world(struct chromium_process *w, int fd, pid_t pid)
 }
 
 /* Takes FD. */
-static void take(struct chromium_process *w, const struct chromium_starter_event *n, int fd)
+static void take(struct chromium_process *w,
+		 const struct chromium_starter_event *n, int fd)
 {
 	if (n->start != w->start) {
 		drop(&fd);
@@ -168,7 +172,8 @@ static void on_event(evutil_socket_t sock, short what, void *arg)
 	}
 }
 
-static int order(struct chromium_process *w, enum chromium_starter_request_kind kind)
+static int order(struct chromium_process *w,
+		 enum chromium_starter_request_kind kind)
 {
 	struct chromium_starter_request o = {.kind = kind, .start = w->start};
 
@@ -185,8 +190,9 @@ int chromium_process_start(struct chromium_process *w)
 
 void chromium_process_stop(struct chromium_process *w)
 {
-	(void)order(w, CHROMIUM_STARTER_STOP); /* without a starter there is none */
-	w->start++; /* what is told of it is old */
+	(void)order(
+	    w, CHROMIUM_STARTER_STOP); /* without a starter there is none */
+	w->start++;		       /* what is told of it is old */
 	forget(w);
 }
 
@@ -197,8 +203,9 @@ pid_t chromium_process_pid(const struct chromium_process *w)
 
 /* ---- its own beginning and end ---- */
 
-struct chromium_process *chromium_process_new(struct event_base *base, int starter,
-			const struct chromium_process_ops *ops, void *arg)
+struct chromium_process *
+chromium_process_new(struct event_base *base, int starter,
+		     const struct chromium_process_ops *ops, void *arg)
 {
 	struct chromium_process *w = xcalloc(1, sizeof(*w));
 
@@ -209,8 +216,7 @@ struct chromium_process *chromium_process_new(struct event_base *base, int start
 	w->watch = w->pid = -1;
 	for (size_t i = 0; i < ARRAY_LEN(w->fds); i++)
 		w->fds[i] = -1;
-	w->events =
-	    event_new(base, starter, EV_READ | EV_PERSIST, on_event, w);
+	w->events = event_new(base, starter, EV_READ | EV_PERSIST, on_event, w);
 	event_add(w->events, NULL);
 	return w;
 }

@@ -15,27 +15,30 @@
 struct chromium_process;
 
 struct chromium_process_exit { /* the taker's */
-	int to, from; /* Chromium's debugging pipes */
-	int listener; /* accepts what it connects to, non-blocking */
+	int to, from;	       /* Chromium's debugging pipes */
+	int listener;	       /* accepts what it connects to, non-blocking */
 };
 
 /* Called from the loop, never within a call of world_*. */
 struct chromium_process_ops {
 	void (*up)(void *arg, const struct chromium_process_exit *ends);
 	void (*failed)(void *arg, const char *errmsg); /* lent */
-	void (*ended)(void *arg, int status);	    /* wait(2)'s */
-	void (*lost)(void *arg);		    /* there is no starter */
+	void (*ended)(void *arg, int status);	       /* wait(2)'s */
+	void (*lost)(void *arg);		       /* there is no starter */
 };
 
 /* Takes STARTER, the end that chromium_starter_fork() gave. */
-struct chromium_process *chromium_process_new(struct event_base *base, int starter,
-			const struct chromium_process_ops *ops, void *arg);
-void chromium_process_free(struct chromium_process *w); /* the starter ends with it; NULL is fine */
+struct chromium_process *
+chromium_process_new(struct event_base *base, int starter,
+		     const struct chromium_process_ops *ops, void *arg);
+void chromium_process_free(
+    struct chromium_process *w); /* the starter ends with it; NULL is fine */
 
 /* Of one that was started before, nothing more is told. 0 or -errno. */
 int chromium_process_start(struct chromium_process *w);
 void chromium_process_stop(struct chromium_process *w);
-pid_t chromium_process_pid(const struct chromium_process *w); /* PID 1's, or -1 */
+pid_t chromium_process_pid(
+    const struct chromium_process *w); /* PID 1's, or -1 */
 
 /* Do its pages have Chromium's own sandbox? -1: there was none to see yet. */
 int chromium_process_held(const struct chromium_process *w);
@@ -43,6 +46,7 @@ int chromium_process_held(const struct chromium_process *w);
  * What its watch ended within the last MS; NULL: nothing. What has been told
  * by now is read first.
  */
-const struct chromium_init_event *chromium_process_over(struct chromium_process *w, int64_t ms);
+const struct chromium_init_event *
+chromium_process_over(struct chromium_process *w, int64_t ms);
 
 #endif

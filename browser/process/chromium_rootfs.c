@@ -70,10 +70,9 @@ static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
 static const char *const folders[] = {"/run", "/home", "/var/lib", "/var/tmp"};
 
 /* With what is in these no program comes: it is bound by itself. */
-static const char *const shared[] = {"/",    "/tmp",	 "/var/tmp", "/var",
-				     "/etc", "/home",	 "/root",    "/opt",
-				     "/srv", "/var/lib", "/run",     "/mnt",
-				     "/media", "/dev/shm"};
+static const char *const shared[] = {
+    "/",    "/tmp", "/var/tmp", "/var", "/etc", "/home",  "/root",
+    "/opt", "/srv", "/var/lib", "/run", "/mnt", "/media", "/dev/shm"};
 
 static int failed(int rc)
 {
@@ -140,9 +139,10 @@ static int show(const char *path, uint64_t flags)
 	if (rc == 0 && S_ISLNK(st.st_mode))
 		return copy_link(from, to);
 	if (rc == 0)
-		rc = S_ISDIR(st.st_mode)
-			 ? (mkdir(to, 0755) == 0 || errno == EEXIST ? 0 : -errno)
-			 : make_file(to);
+		rc =
+		    S_ISDIR(st.st_mode)
+			? (mkdir(to, 0755) == 0 || errno == EEXIST ? 0 : -errno)
+			: make_file(to);
 	if (rc == 0)
 		rc = failed(mount(from, to, NULL, MS_BIND | MS_REC, NULL));
 	return rc < 0 ? rc : restrict_to(to, flags);
@@ -194,8 +194,8 @@ static int memory_at(const char *path, const char *options)
 {
 	if (mkdir(path, 0755) != 0 && errno != EEXIST)
 		return -errno;
-	return failed(mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV,
-			    options));
+	return failed(
+	    mount("none", path, "tmpfs", MS_NOSUID | MS_NODEV, options));
 }
 
 static int make_devices(void)
@@ -214,15 +214,17 @@ static int make_devices(void)
 	if (rc == 0) /* before what it may write to lies on it */
 		rc = failed(mkdir(NEW "/dev/shm", 0755));
 	if (rc == 0)
-		rc = restrict_to(NEW "/dev", MOUNT_ATTR_RDONLY |
-						 MOUNT_ATTR_NOSUID);
+		rc = restrict_to(NEW "/dev",
+				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
 	return rc < 0 ? rc
-		      : memory_at(NEW "/dev/shm", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
+		      : memory_at(NEW "/dev/shm",
+				  "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
 }
 
 static int make_folders(void)
 {
-	int rc = memory_at(NEW "/tmp", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
+	int rc =
+	    memory_at(NEW "/tmp", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
 
 	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++) {
 		char to[64];
@@ -252,9 +254,9 @@ static int make_root(void)
 
 	if (rc == 0)
 		rc = memory_at(STAGE, "mode=755,size=64k");
-	if (rc == 0 && (chdir(STAGE) != 0 || mkdir("old", 0700) != 0 ||
-			syscall(SYS_pivot_root, ".", "old") != 0 ||
-			chdir("/") != 0))
+	if (rc == 0 &&
+	    (chdir(STAGE) != 0 || mkdir("old", 0700) != 0 ||
+	     syscall(SYS_pivot_root, ".", "old") != 0 || chdir("/") != 0))
 		rc = -errno;
 	return rc < 0 ? rc : memory_at(NEW, "mode=755,size=1m");
 }

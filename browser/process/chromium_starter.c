@@ -22,8 +22,8 @@ static struct {
 	uint32_t start;
 } it = {.world = -1};
 
-static void tell(enum chromium_starter_event_kind kind, int32_t value, const char *errmsg,
-		 int fd)
+static void tell(enum chromium_starter_event_kind kind, int32_t value,
+		 const char *errmsg, int fd)
 {
 	struct chromium_starter_event n = {
 	    .kind = kind, .start = it.start, .value = value};

@@ -18,7 +18,10 @@
 
 #define CHROMIUM_STARTER_WHY 320
 
-enum chromium_starter_request_kind { CHROMIUM_STARTER_START = 1, CHROMIUM_STARTER_STOP };
+enum chromium_starter_request_kind {
+	CHROMIUM_STARTER_START = 1,
+	CHROMIUM_STARTER_STOP
+};
 
 struct chromium_starter_request {
 	uint32_t kind;
@@ -27,12 +30,12 @@ struct chromium_starter_request {
 
 /* The first four come in this order, each with a descriptor. */
 enum chromium_starter_event_kind {
-	CHROMIUM_STARTER_TO = 1,	  /* Chromium's debugging pipe, to write to */
-	CHROMIUM_STARTER_FROM,	  /* and to read from */
+	CHROMIUM_STARTER_TO = 1,   /* Chromium's debugging pipe, to write to */
+	CHROMIUM_STARTER_FROM,	   /* and to read from */
 	CHROMIUM_STARTER_LISTENER, /* accepts what it connects to */
-	CHROMIUM_STARTER_WORLD,	  /* its PID 1, VALUE, tells of it there: chromium_init.h */
-	CHROMIUM_STARTER_FAILED,	  /* ERRMSG */
-	CHROMIUM_STARTER_ENDED,	  /* it is gone: VALUE is wait(2)'s status */
+	CHROMIUM_STARTER_WORLD, /* its PID 1, VALUE, tells of it there: chromium_init.h */
+	CHROMIUM_STARTER_FAILED, /* ERRMSG */
+	CHROMIUM_STARTER_ENDED,	 /* it is gone: VALUE is wait(2)'s status */
 };
 
 struct chromium_starter_event {

@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define HELPER_PROCESS_FD 3	     /* its end; no other descriptor is above it */
+#define HELPER_PROCESS_FD 3 /* its end; no other descriptor is above it */
 #define HELPER_PROCESS_REQUEST_MAX 512 /* bytes */
 
 struct helper_process {
 	size_t order_size; /* a packet of another size ends it */
 	void (*obey)(const void *request); /* lent */
-	void (*reap)(void); /* a child of its may have ended */
-	void (*end)(void);  /* nobody gives orders any more: the last call */
+	void (*reap)(void);		   /* a child of its may have ended */
+	void (*end)(void); /* nobody gives orders any more: the last call */
 };
 
 /*

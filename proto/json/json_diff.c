@@ -67,7 +67,8 @@ static bool same_at(struct json_object *a, struct json_object *b,
 static bool same_array(struct json_object *a, struct json_object *b,
 		       struct where *w)
 {
-	size_t na = json_object_array_length(a), nb = json_object_array_length(b);
+	size_t na = json_object_array_length(a),
+	       nb = json_object_array_length(b);
 	char index[24];
 
 	for (size_t i = 0; i < na && i < nb; i++) {
@@ -86,7 +87,8 @@ static bool same_object(struct json_object *a, struct json_object *b,
 		struct json_object *other;
 
 		if (!json_object_object_get_ex(b, key, &other)) {
-			snprintf(w->text + w->len, w->size - w->len, "/%s", key);
+			snprintf(w->text + w->len, w->size - w->len, "/%s",
+				 key);
 			return false;
 		}
 		if (!same_at(value, other, w, key))

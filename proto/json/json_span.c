@@ -84,8 +84,8 @@ static size_t past(const char *text, size_t len, size_t at, char c)
 }
 
 /* The member KEY: where its name's quote is, and its value. */
-static int find_member(size_t *at_name, struct json_span *out,
-		       const char *text, size_t len, const char *key)
+static int find_member(size_t *at_name, struct json_span *out, const char *text,
+		       size_t len, const char *key)
 {
 	struct json_error unread;
 	struct json_lex x = {.text = text, .len = len, .err = &unread};

@@ -49,8 +49,7 @@ static void fit_doubles(struct json_object *obj)
 			fit_doubles(json_object_array_get_idx(obj, i));
 		break;
 	case json_type_object: {
-		json_object_object_foreach(obj, key, value)
-		{
+		json_object_object_foreach(obj, key, value) {
 			(void)key;
 			fit_doubles(value);
 		}

@@ -205,8 +205,8 @@ static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
 	if (strcmp(key, "default") == 0)
 		return true; /* when all else is known to be right */
 	if (strcmp(key, "writeOnly") == 0)
-		return pointer_error_at(f, key,
-				"no secret: a form is no place for those");
+		return pointer_error_at(
+		    f, key, "no secret: a form is no place for those");
 	for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
 		const struct keyword *k = &keywords[i];
 
@@ -214,7 +214,8 @@ static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
 			continue;
 		return k->fits(v) || pointer_error_at(f, key, k->expected);
 	}
-	return pointer_error_at(f, key, "no such keyword for a property of this kind");
+	return pointer_error_at(f, key,
+				"no such keyword for a property of this kind");
 }
 
 static bool check_property(struct json_object *p, struct pointer_error *f)
@@ -224,45 +225,52 @@ static bool check_property(struct json_object *p, struct pointer_error *f)
 	struct json_object *v;
 
 	if (kind == 0)
-		return pointer_error_at(f, NULL,
-				"a property of type string, number, integer, "
-				"boolean, or an array of choices");
-	json_object_object_foreach(
-	    p, key,
-	    value) if (!check_keyword(key, value, kind, f)) return false;
+		return pointer_error_at(
+		    f, NULL,
+		    "a property of type string, number, integer, "
+		    "boolean, or an array of choices");
+	json_object_object_foreach(p, key, value)
+		if (!check_keyword(key, value, kind, f))
+			return false;
 	if (kind == KIND_CHOICES && json_member(p, "items") == NULL)
-		return pointer_error_at(f, NULL, "an array with items to choose from");
+		return pointer_error_at(f, NULL,
+					"an array with items to choose from");
 	if (names != NULL &&
 	    json_object_array_length(names) !=
 		json_object_array_length(json_member(p, "enum")))
-		return pointer_error_at(f, "enumNames", "a name for each of enum");
+		return pointer_error_at(f, "enumNames",
+					"a name for each of enum");
 	if (json_object_object_get_ex(p, "default", &v) &&
 	    !default_fits(p, kind, v))
 		return pointer_error_at(f, "default",
-				"a value that the property takes");
+					"a value that the property takes");
 	return true;
 }
 
 static bool check_required(struct json_object *names,
-			   struct json_object *properties, struct pointer_error *f)
+			   struct json_object *properties,
+			   struct pointer_error *f)
 {
 	size_t n;
 
 	if (names == NULL)
 		return true;
 	if (!json_object_is_type(names, json_type_array))
-		return pointer_error_at(f, "required", "an array of properties' names");
+		return pointer_error_at(f, "required",
+					"an array of properties' names");
 	n = json_object_array_length(names);
 	if (n > ELICIT_FORM_PROPERTIES_MAX)
-		return pointer_error_at(f, "required", "each property's name once");
+		return pointer_error_at(f, "required",
+					"each property's name once");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *name = json_object_array_get_idx(names, i);
 
 		if (!is_string(name) ||
 		    json_member(properties, json_object_get_string(name)) ==
 			NULL)
-			return pointer_error_at(f, "required",
-					"names of properties that there are");
+			return pointer_error_at(
+			    f, "required",
+			    "names of properties that there are");
 	}
 	return true;
 }
@@ -275,20 +283,20 @@ static bool check_top(struct json_object *schema, struct pointer_error *f)
 
 	if (type == NULL || strcmp(type, "object") != 0)
 		return pointer_error_at(f, NULL, "a schema of type object");
-	json_object_object_foreach(schema, key, value)
-	{
+	json_object_object_foreach(schema, key, value) {
 		bool known = false;
 
 		(void)value;
 		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 			known = known || strcmp(keys[i], key) == 0;
 		if (!known)
-			return pointer_error_at(f, key,
-					"type, properties and required alone");
+			return pointer_error_at(
+			    f, key, "type, properties and required alone");
 	}
 	if (!json_object_is_type(json_member(schema, "properties"),
 				 json_type_object))
-		return pointer_error_at(f, "properties", "an object of properties");
+		return pointer_error_at(f, "properties",
+					"an object of properties");
 	return true;
 }
 
@@ -298,9 +306,9 @@ static bool check_size(struct json_object *properties, struct pointer_error *f)
 	size_t choices = 0;
 
 	if (json_object_object_length(properties) > ELICIT_FORM_PROPERTIES_MAX)
-		return pointer_error_at(f, "properties", "100 properties at the most");
-	json_object_object_foreach(properties, key, p)
-	{
+		return pointer_error_at(f, "properties",
+					"100 properties at the most");
+	json_object_object_foreach(properties, key, p) {
 		struct json_object *options = options_of(p);
 		struct json_object *chosen = json_member(p, "default");
 
@@ -308,14 +316,16 @@ static bool check_size(struct json_object *properties, struct pointer_error *f)
 		if (json_object_is_type(options, json_type_array))
 			choices += json_object_array_length(options);
 		if (choices > ELICIT_FORM_CHOICES_MAX)
-			return pointer_error_at(f, "properties",
-					"properties with 1000 choices at the "
-					"most, together");
+			return pointer_error_at(
+			    f, "properties",
+			    "properties with 1000 choices at the "
+			    "most, together");
 		if (json_object_is_type(chosen, json_type_array) &&
 		    json_object_array_length(chosen) > ELICIT_FORM_DEFAULTS_MAX)
-			return pointer_error_at(f, "properties",
-					"properties with 100 choices in their "
-					"default at the most");
+			return pointer_error_at(
+			    f, "properties",
+			    "properties with 100 choices in their "
+			    "default at the most");
 	}
 	return true;
 }
@@ -327,8 +337,7 @@ bool elicit_form_check(struct json_object *schema, struct pointer_error *f)
 	*f = (struct pointer_error){0};
 	if (!check_top(schema, f) || !check_size(properties, f))
 		return false;
-	json_object_object_foreach(properties, key, p)
-	{
+	json_object_object_foreach(properties, key, p) {
 		*f = (struct pointer_error){0};
 		pointer_error_point(f, "properties");
 		pointer_error_point(f, key);
@@ -341,8 +350,8 @@ bool elicit_form_check(struct json_object *schema, struct pointer_error *f)
 
 const char *elicit_form_newer(struct json_object *schema)
 {
-	json_object_object_foreach(
-	    json_member(schema, "properties"), key,
-	    p) if ((kind_of(p) & (KIND_TITLED | KIND_CHOICES)) != 0) return key;
+	json_object_object_foreach(json_member(schema, "properties"), key, p)
+		if ((kind_of(p) & (KIND_TITLED | KIND_CHOICES)) != 0)
+			return key;
 	return NULL;
 }

@@ -20,8 +20,8 @@ bool elicit_form_check(struct json_object *schema, struct pointer_error *f);
 
 /* Bounds: it is to be read and filled in by somebody. */
 #define ELICIT_FORM_PROPERTIES_MAX 100
-#define ELICIT_FORM_CHOICES_MAX    1000 /* of all properties together */
-#define ELICIT_FORM_DEFAULTS_MAX   100  /* choices that are made already, of one */
+#define ELICIT_FORM_CHOICES_MAX 1000 /* of all properties together */
+#define ELICIT_FORM_DEFAULTS_MAX 100 /* choices that are made already, of one */
 
 /*
  * The first property of SCHEMA, which elicit_form_check() passed, whose kind clients

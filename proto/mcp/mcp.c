@@ -115,8 +115,7 @@ struct json_object *mcp_progress(struct json_object *token, uint64_t progress,
 	struct json_object *p = json_object_new_object();
 
 	json_object_object_add(p, "progressToken", json_object_get(token));
-	json_object_object_add(p, "progress",
-			       json_object_new_uint64(progress));
+	json_object_object_add(p, "progress", json_object_new_uint64(progress));
 	if (total > 0)
 		json_object_object_add(p, "total",
 				       json_object_new_uint64(total));

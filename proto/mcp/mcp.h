@@ -40,7 +40,7 @@ enum mcp_feature {
 	MCP_RESOURCE_LINKS, /* content */
 	MCP_CONTENT_META,   /* _meta and lastModified in it */
 	MCP_ICONS,
-	MCP_TASKS,	     /* the core's own */
+	MCP_TASKS, /* the core's own */
 	MCP_FEATURES
 };
 bool mcp_has(enum mcp_revision rev, enum mcp_feature f);

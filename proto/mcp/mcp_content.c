@@ -160,12 +160,10 @@ static bool are_annotations(struct json_object *v)
 /* ResourceContents: its bytes are a text or a blob. */
 static bool is_contents(struct json_object *v)
 {
-	static const struct member members[] = {{"uri", is_uri, true},
-						{"mimeType", is_text, false},
-						{"text", is_text, false},
-						{"blob", is_base64, false},
-						{"_meta", is_object, false},
-						{0}};
+	static const struct member members[] = {
+	    {"uri", is_uri, true},	 {"mimeType", is_text, false},
+	    {"text", is_text, false},	 {"blob", is_base64, false},
+	    {"_meta", is_object, false}, {0}};
 
 	return is_object(v) && all_fit(v, members) &&
 	       (json_member(v, "text") != NULL) !=
@@ -180,10 +178,10 @@ static const struct member bytes_members[] = {
 static const struct member resource_members[] = {
     {"resource", is_contents, true}, {0}};
 static const struct member link_members[] = {
-    {"uri", is_uri, true},	   {"name", is_text, true},
-    {"title", is_text, false},	   {"description", is_text, false},
+    {"uri", is_uri, true},	  {"name", is_text, true},
+    {"title", is_text, false},	  {"description", is_text, false},
     {"mimeType", is_text, false}, {"size", is_number, false},
-    {"icons", are_icons, false},   {0}};
+    {"icons", are_icons, false},  {0}};
 static const struct member any_members[] = {
     {"annotations", are_annotations, false}, {"_meta", is_object, false}, {0}};
 

@@ -22,18 +22,16 @@
  * At the top of a tool's arguments: providers of models refuse these, hosts
  * leave such tools out, and LangChain makes one schema of all branches.
  */
-static const char *const not_on_top[] = {"if",	  "then", "else",
-					 "allOf", "anyOf", "oneOf",
-					 "not",	  "unevaluatedProperties",
-					 NULL};
+static const char *const not_on_top[] = {
+    "if",    "then",  "else", "allOf",
+    "anyOf", "oneOf", "not",  "unevaluatedProperties",
+    NULL};
 
 /* What older drafts do not have: without its dialect it says something else. */
-static const char *const newer[] = {"$anchor",	       "$dynamicAnchor",
-				    "$dynamicRef",     "prefixItems",
-				    "dependentSchemas", "dependentRequired",
-				    "minContains",     "maxContains",
-				    "unevaluatedItems", "unevaluatedProperties",
-				    NULL};
+static const char *const newer[] = {
+    "$anchor",		"$dynamicAnchor",	 "$dynamicRef", "prefixItems",
+    "dependentSchemas", "dependentRequired",	 "minContains", "maxContains",
+    "unevaluatedItems", "unevaluatedProperties", NULL};
 
 struct showing {
 	struct json_object *doc; /* the root */
@@ -113,7 +111,8 @@ static struct json_object *shown_pattern(struct json_object *pattern)
 
 static struct json_object *shown(struct showing *s, struct json_object *schema);
 
-static struct json_object *each_shown(struct showing *s, struct json_object *list)
+static struct json_object *each_shown(struct showing *s,
+				      struct json_object *list)
 {
 	struct json_object *o = json_object_new_array();
 
@@ -132,7 +131,8 @@ static struct json_object *map_shown(struct showing *s, const char *keyword,
 	struct json_object *o = json_object_new_object(), *v;
 
 	json_object_object_foreach(map, name, schema) {
-		char *key = patterns ? strict(name, strlen(name)) : xstrdup(name);
+		char *key =
+		    patterns ? strict(name, strlen(name)) : xstrdup(name);
 
 		v = words && json_object_is_type(schema, json_type_boolean)
 			? in_words(json_object_get_boolean(schema))
@@ -148,12 +148,11 @@ static struct json_object *value_shown(struct showing *s, const char *keyword,
 				       struct json_object *v)
 {
 	static const char *const refs[] = {"$ref", "$dynamicRef", NULL};
-	static const char *const data[] = {"const", "enum", "default", "examples",
-					   NULL};
-	static const char *const maps[] = {"properties", "patternProperties",
-					   "$defs", "definitions",
-					   "dependentSchemas", "dependencies",
-					   NULL};
+	static const char *const data[] = {"const", "enum", "default",
+					   "examples", NULL};
+	static const char *const maps[] = {
+	    "properties",	"patternProperties", "$defs", "definitions",
+	    "dependentSchemas", "dependencies",	     NULL};
 
 	if (is_one_of(keyword, refs))
 		return shown_ref(s, v);
@@ -163,7 +162,8 @@ static struct json_object *value_shown(struct showing *s, const char *keyword,
 		return shown_pattern(v);
 	if (json_object_is_type(v, json_type_array))
 		return each_shown(s, v);
-	if (is_one_of(keyword, maps) && json_object_is_type(v, json_type_object))
+	if (is_one_of(keyword, maps) &&
+	    json_object_is_type(v, json_type_object))
 		return map_shown(s, keyword, v);
 	return shown(s, v);
 }
@@ -181,7 +181,8 @@ static struct json_object *shown(struct showing *s, struct json_object *schema)
 	}
 	o = json_object_new_object();
 	json_object_object_foreach(schema, keyword, value) {
-		json_object_object_add(o, keyword, value_shown(s, keyword, value));
+		json_object_object_add(o, keyword,
+				       value_shown(s, keyword, value));
 		if (is_one_of(keyword, newer) &&
 		    (schema != s->doc || !is_one_of(keyword, not_on_top)))
 			s->needs_dialect = true;

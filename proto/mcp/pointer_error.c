@@ -39,13 +39,15 @@ void pointer_error_index(struct pointer_error *f, size_t i)
 	append(f, token, (size_t)snprintf(token, sizeof(token), "/%zu", i));
 }
 
-void pointer_error_join(struct pointer_error *f, const struct pointer_error *inner)
+void pointer_error_join(struct pointer_error *f,
+			const struct pointer_error *inner)
 {
 	append(f, inner->pointer, strlen(inner->pointer));
 	f->expected = inner->expected;
 }
 
-bool pointer_error_at(struct pointer_error *f, const char *key, const char *expected)
+bool pointer_error_at(struct pointer_error *f, const char *key,
+		      const char *expected)
 {
 	if (key != NULL)
 		pointer_error_point(f, key);

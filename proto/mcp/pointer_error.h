@@ -16,9 +16,11 @@ void pointer_error_point(struct pointer_error *f, const char *key);
 void pointer_error_index(struct pointer_error *f, size_t i);
 
 /* F is where INNER's pointer starts: make it point on, and expect, as INNER. */
-void pointer_error_join(struct pointer_error *f, const struct pointer_error *inner);
+void pointer_error_join(struct pointer_error *f,
+			const struct pointer_error *inner);
 
 /* Point at KEY (NULL: at what F points at now); false. */
-bool pointer_error_at(struct pointer_error *f, const char *key, const char *expected);
+bool pointer_error_at(struct pointer_error *f, const char *key,
+		      const char *expected);
 
 #endif

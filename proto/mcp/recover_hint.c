@@ -27,22 +27,23 @@ static char *any_of(struct json_object *list)
 
 	n = n < LIST_MAX ? n : LIST_MAX;
 	for (size_t i = 0; i < n; i++)
-		buf_printf(&b, "%s%s",
-			   i == 0	? ""
-			   : i + 1 == n ? " or "
-					: ", ",
-			   json_object_get_string(
-			       json_object_array_get_idx(list, i)));
+		buf_printf(
+		    &b, "%s%s",
+		    i == 0	 ? ""
+		    : i + 1 == n ? " or "
+				 : ", ",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
 	return n > 0 ? buf_take(&b, NULL) : NULL;
 }
 
 static char *about_version(struct json_object *d)
 {
 	char *all = any_of(json_member(d, "available"));
-	char *hint = all == NULL ? NULL
-				 : xasprintf("leave templateVersion out for the "
-					     "newest, or ask for %s",
-					     all);
+	char *hint = all == NULL
+			 ? NULL
+			 : xasprintf("leave templateVersion out for the "
+				     "newest, or ask for %s",
+				     all);
 
 	free(all);
 	return hint;
@@ -153,7 +154,8 @@ static const struct {
      "take another address; this one is ruled out by: ", ""},
     {"PROTOCOL_VIOLATION", "offence",
      "nothing that you send changes that; the template's author has to look "
-     "for its reason: ", ""},
+     "for its reason: ",
+     ""},
 };
 
 /* NULL: there is no such detail. */
@@ -173,7 +175,8 @@ static char *about_text(const char *code, struct json_object *d)
 
 static const struct {
 	const char *code, *hint;
-	char *(*about)(struct json_object *details); /* NULL: about_text(), or the hint */
+	char *(*about)(
+	    struct json_object *details); /* NULL: about_text(), or the hint */
 } hints[] = {
     {"TEMPLATE_NOT_FOUND",
      "call list_task_templates for the templates that there are", NULL},
@@ -193,8 +196,9 @@ static const struct {
      "the operator has to give programs a stronger cage; Lua templates run all "
      "the same",
      NULL},
-    {"PERMISSION_NOT_ALLOWED", "the message says who can grant it, if anybody "
-			       "can",
+    {"PERMISSION_NOT_ALLOWED",
+     "the message says who can grant it, if anybody "
+     "can",
      NULL},
     {"STORE_UNAVAILABLE",
      "try again later; the operator has to give the server a state folder that "

@@ -150,10 +150,11 @@ static bool check_id(struct rpc_msg *m)
 			(has(m, "error") && json_member(m->root, "id") == NULL);
 
 	if (m->id_too_long)
-		return broken(m, RPC_INVALID_REQUEST,
-			      "\"id\" has more than %d bytes, which is the most "
-			      "that this server takes",
-			      RPC_ID_MAX);
+		return broken(
+		    m, RPC_INVALID_REQUEST,
+		    "\"id\" has more than %d bytes, which is the most "
+		    "that this server takes",
+		    RPC_ID_MAX);
 	if (m->id != NULL || may_lack)
 		return true;
 	return broken(m, RPC_INVALID_REQUEST,

@@ -19,7 +19,7 @@
 #define RPC_RATE_LIMITED (-32010) /* ours; data has errorCode, retryAfterMs */
 
 #define RPC_BATCH_MAX 128 /* messages in one */
-#define RPC_ID_MAX 1024 /* bytes of an id as it comes: each call keeps one */
+#define RPC_ID_MAX 1024	  /* bytes of an id as it comes: each call keeps one */
 
 enum rpc_kind {
 	RPC_REQUEST,	  /* id and method */
@@ -41,13 +41,14 @@ struct rpc_msg {
 	char *id_key; /* owned: what it means, for rpc_id_key(); with id */
 	size_t id_key_len;
 	size_t bytes; /* of the text that it came as */
-	struct rpc_msg *parts; /* owned; BATCH: each a message; NULL: too many */
+	struct rpc_msg
+	    *parts; /* owned; BATCH: each a message; NULL: too many */
 	size_t n_parts;
 	char *inputs; /* owned; NULL, or what its maker kept of the text */
 	size_t inputs_len;
 	bool id_too_long; /* it is over RPC_ID_MAX, and BROKEN */
-	int code;		    /* BROKEN: the JSON-RPC error code */
-	char text[200];		    /* BROKEN: what came and what would pass */
+	int code;	  /* BROKEN: the JSON-RPC error code */
+	char text[200];	  /* BROKEN: what came and what would pass */
 };
 
 /*

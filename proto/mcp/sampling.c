@@ -52,11 +52,12 @@ static bool check_block(struct json_object *block, unsigned *needs,
 			if (!json_object_is_type(
 				json_member(block, blocks[i].has[k].name),
 				blocks[i].has[k].type))
-				return pointer_error_at(f, NULL, blocks[i].expected);
+				return pointer_error_at(f, NULL,
+							blocks[i].expected);
 		return true;
 	}
 	return pointer_error_at(f, "type",
-			"text, image, audio, tool_use or tool_result");
+				"text, image, audio, tool_use or tool_result");
 }
 
 static bool check_content(struct json_object *content, unsigned *needs,
@@ -110,10 +111,12 @@ static bool check_messages(struct json_object *v, unsigned *needs,
 			return false;
 		}
 	}
-	return n > 0 || pointer_error_at(f, NULL, "an array of messages, one at least");
+	return n > 0 ||
+	       pointer_error_at(f, NULL, "an array of messages, one at least");
 }
 
-static bool check_count(struct json_object *v, unsigned *needs, struct pointer_error *f)
+static bool check_count(struct json_object *v, unsigned *needs,
+			struct pointer_error *f)
 {
 	(void)needs;
 	return (json_object_is_type(v, json_type_int) &&
@@ -177,7 +180,8 @@ static bool check_context(struct json_object *v, unsigned *needs,
 	return pointer_error_at(f, NULL, "none, thisServer or allServers");
 }
 
-static bool check_tools(struct json_object *v, unsigned *needs, struct pointer_error *f)
+static bool check_tools(struct json_object *v, unsigned *needs,
+			struct pointer_error *f)
 {
 	size_t n = json_length(v);
 
@@ -190,9 +194,11 @@ static bool check_tools(struct json_object *v, unsigned *needs, struct pointer_e
 					json_type_object))
 			continue;
 		pointer_error_index(f, i);
-		return pointer_error_at(f, NULL, "a tool with name and inputSchema");
+		return pointer_error_at(f, NULL,
+					"a tool with name and inputSchema");
 	}
-	return n > 0 || pointer_error_at(f, NULL, "an array of tools, one at least");
+	return n > 0 ||
+	       pointer_error_at(f, NULL, "an array of tools, one at least");
 }
 
 static bool check_choice(struct json_object *v, unsigned *needs,
@@ -211,7 +217,8 @@ static bool check_choice(struct json_object *v, unsigned *needs,
 static const struct {
 	const char *name;
 	bool required;
-	bool (*check)(struct json_object *v, unsigned *needs, struct pointer_error *f);
+	bool (*check)(struct json_object *v, unsigned *needs,
+		      struct pointer_error *f);
 } params_table[] = {
     {"messages", true, check_messages},
     {"maxTokens", true, check_count},
@@ -240,8 +247,7 @@ bool sampling_check(struct json_object *params, unsigned *needs,
 	*needs = 0;
 	if (!json_object_is_type(params, json_type_object))
 		return pointer_error_at(f, NULL, "an object");
-	json_object_object_foreach(params, key, value)
-	{
+	json_object_object_foreach(params, key, value) {
 		(void)value;
 		if (!is_param(key))
 			return pointer_error_at(

@@ -11,8 +11,8 @@
 #include "base/text/utf8.h"
 #include "proto/mcp/recover_hint.h"
 
-void tool_error_set(struct tool_error *r, const char *code, struct json_object *details,
-	    const char *fmt, ...)
+void tool_error_set(struct tool_error *r, const char *code,
+		    struct json_object *details, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -33,15 +33,14 @@ void tool_error_fini(struct tool_error *r)
 }
 
 struct json_object *tool_error_json(const char *code, const char *message,
-				 struct json_object *details)
+				    struct json_object *details)
 {
 	struct json_object *o = json_object_new_object();
 	char *hint = recover_hint_of(code, details);
 
 	json_object_object_add(o, "error", json_object_new_string(message));
 	json_object_object_add(o, "errorCode", json_object_new_string(code));
-	json_object_object_add(o, "recoverHint",
-			       json_object_new_string(hint));
+	json_object_object_add(o, "recoverHint", json_object_new_string(hint));
 	free(hint);
 	if (details != NULL)
 		json_object_object_add(o, "details", json_object_get(details));

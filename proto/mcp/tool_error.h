@@ -8,19 +8,20 @@
 
 #include <json-c/json.h>
 
-struct tool_error { /* all-zero: nothing is refused */
-	const char *code; /* static: TEMPLATE_NOT_FOUND, … */
-	char *message;	  /* owned */
+struct tool_error {		     /* all-zero: nothing is refused */
+	const char *code;	     /* static: TEMPLATE_NOT_FOUND, … */
+	char *message;		     /* owned */
 	struct json_object *details; /* owned, or NULL */
 };
 
 /* Fill R, which is empty; DETAILS is taken. */
-void tool_error_set(struct tool_error *r, const char *code, struct json_object *details,
-	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void tool_error_set(struct tool_error *r, const char *code,
+		    struct json_object *details, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void tool_error_fini(struct tool_error *r);
 
 /* {error, errorCode, recoverHint, details?}; the caller owns it. */
 struct json_object *tool_error_json(const char *code, const char *message,
-				 struct json_object *details);
+				    struct json_object *details);
 
 #endif

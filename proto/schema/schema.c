@@ -65,9 +65,9 @@ int schema_keep_pattern(struct schema *s, struct schema_pattern **out,
 	if (rc != 0)
 		return rc;
 	if ((s->npatterns & (s->npatterns - 1)) == 0)
-		s->patterns = xrealloc(s->patterns,
-				       (s->npatterns * 2 + 1) *
-					   sizeof(struct schema_pattern *));
+		s->patterns =
+		    xrealloc(s->patterns, (s->npatterns * 2 + 1) *
+					      sizeof(struct schema_pattern *));
 	s->patterns[s->npatterns++] = *out;
 	s->pattern_bytes += schema_pattern_bytes(*out);
 	if (s->pattern_bytes <= SCHEMA_PATTERNS_BYTES)
@@ -234,7 +234,8 @@ static void find_secrets(struct schema_check *c,
 /* That it is not valid is known, but not where. */
 static void say_no_more(struct schema_error *e)
 {
-	*e = (struct schema_error){.expected = "a value that the schema allows"};
+	*e =
+	    (struct schema_error){.expected = "a value that the schema allows"};
 	snprintf(e->text, sizeof(e->text),
 		 "the value is not what the schema allows; to say where takes "
 		 "more steps than are left of those that a check may take");

@@ -28,19 +28,19 @@ struct schema_budget {
 	void *arg;
 };
 
-#define SCHEMA_STEPS_INLINE 100000   /* 2 ms: what a loop may be away for */
-#define SCHEMA_STEPS_MAX    10000000 /* where nobody waits but who asked */
-#define SCHEMA_ASK_STEPS    25000
+#define SCHEMA_STEPS_INLINE 100000 /* 2 ms: what a loop may be away for */
+#define SCHEMA_STEPS_MAX 10000000  /* where nobody waits but who asked */
+#define SCHEMA_ASK_STEPS 25000
 #define SCHEMA_STEPS_PER_MS 50000
 
 struct schema_error {
 	char pointer[256]; /* JSON Pointer (RFC 6901): into the instance when
 			      validating, into the schema when compiling */
-	char keyword[48];  /* "type", "minimum", …; "" where none is to blame */
+	char keyword[48]; /* "type", "minimum", …; "" where none is to blame */
 	char expected[256]; /* what would pass: "an integer" */
-	char text[512];	   /* one sentence for people: what came, what would
+	char text[512];	    /* one sentence for people: what came, what would
 			      pass. Never shows a value that is writeOnly */
-	char schema[256]; /* -E2BIG, -ETIME: where the schema spends its steps,
+	char schema[256];  /* -E2BIG, -ETIME: where the schema spends its steps,
 			     a JSON Pointer that ends in a keyword; else "" */
 	const char *limit; /* -E2BIG: which was met ("schema_steps",… */
 	uint64_t allowed;  /* …"pattern_steps", "schema_depth"), and is so */

@@ -67,8 +67,8 @@ int build_values(struct build *b)
 		struct schema_op *op =
 		    build_add(b, "enum", T_ANY, schema_check_enum);
 
-		op->u.set = schema_set_new(b->c->s, b->c->meter,
-					   b->w.val[KW_ENUM]);
+		op->u.set =
+		    schema_set_new(b->c->s, b->c->meter, b->w.val[KW_ENUM]);
 		if (schema_spend(b->c, b->n, "enum", 0) != 0)
 			return -EINVAL;
 	}

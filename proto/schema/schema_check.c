@@ -53,7 +53,8 @@ bool schema_look(struct schema_check *c)
 	if (c->rc != 0)
 		return false;
 	if (c->steps > b->allowed) {
-		schema_give_up(c, NULL, "", "takes more than %llu steps to check",
+		schema_give_up(c, NULL, "",
+			       "takes more than %llu steps to check",
 			       (unsigned long long)b->allowed);
 		schema_met(c, "schema_steps", b->allowed);
 	} else if (b->goes_on != NULL && !b->goes_on(b->arg)) {

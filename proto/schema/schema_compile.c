@@ -31,8 +31,7 @@ static void add_needs(struct build *b, enum schema_kw kw, const char *keyword)
 			     (size_t)json_object_object_length(b->w.val[kw]),
 			     sizeof(*needs));
 	op->u.needs = needs;
-	json_object_object_foreach(b->w.val[kw], key, val)
-	{
+	json_object_object_foreach(b->w.val[kw], key, val) {
 		if (json_object_get_type(val) != json_type_array)
 			continue;
 		needs->name = key;
@@ -59,8 +58,7 @@ static void add_dependent(struct build *b, enum schema_kw kw,
 	n = (size_t)json_object_object_length(b->w.val[kw]);
 	op->u.names = schema_alloc(b->c->s, n, sizeof(*op->u.names));
 	give_nodes(b, op, n);
-	json_object_object_foreach(b->w.val[kw], key, val)
-	{
+	json_object_object_foreach(b->w.val[kw], key, val) {
 		if (json_object_get_type(val) == json_type_array)
 			continue;
 		op->u.names[op->n] = key;
@@ -101,8 +99,7 @@ static void build_properties(struct build *b, struct schema_members *m)
 	m->mask = slots - 1;
 	m->slot = schema_alloc(b->c->s, slots, sizeof(*m->slot));
 	m->names = schema_alloc(b->c->s, n, sizeof(*m->names));
-	json_object_object_foreach(v, key, val)
-	{
+	json_object_object_foreach(v, key, val) {
 		put_member(m, key, node_of(b, val));
 	}
 }
@@ -116,8 +113,7 @@ static int build_pattern_properties(struct build *b, struct schema_members *m)
 	m->patterns = schema_alloc(b->c->s, n, sizeof(struct schema_pattern *));
 	m->pattern_nodes =
 	    schema_alloc(b->c->s, n, sizeof(struct schema_node *));
-	json_object_object_foreach(v, key, val)
-	{
+	json_object_object_foreach(v, key, val) {
 		if (rc != 0)
 			break;
 		m->pattern_nodes[m->npatterns] = node_of(b, val);

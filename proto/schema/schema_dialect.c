@@ -68,8 +68,7 @@ static int vocabularies_of(struct schema_compiler *c,
 			   struct json_object *list, unsigned *vocabs)
 {
 	*vocabs = V_CORE;
-	json_object_object_foreach(list, key, val)
-	{
+	json_object_object_foreach(list, key, val) {
 		unsigned bit = vocabulary(key);
 
 		*vocabs |= bit;

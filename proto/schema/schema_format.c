@@ -84,12 +84,10 @@ static const struct schema_format formats[] = {
     {"regex", "an ECMA-262 regular expression", is_regex},
     {"relative-json-pointer", "a relative JSON Pointer (1/a)",
      is_relative_json_pointer},
-    {"time", "a time with offset (RFC 3339, 23:59:59Z)",
-     schema_is_time},
+    {"time", "a time with offset (RFC 3339, 23:59:59Z)", schema_is_time},
     {"uri", "an absolute URI", schema_is_uri},
     {"uri-reference", "a URI reference", schema_is_uri_reference},
-    {"uri-template", "a URI template (RFC 6570)",
-     schema_is_uri_template},
+    {"uri-template", "a URI template (RFC 6570)", schema_is_uri_template},
     {"uuid", "a UUID", is_uuid},
 };
 

@@ -120,8 +120,7 @@ void schema_words_of(struct schema_words *w, const struct schema_node *n)
 	*w = (struct schema_words){0};
 	if (json_object_get_type(n->json) != json_type_object)
 		return;
-	json_object_object_foreach(n->json, key, val)
-	{
+	json_object_object_foreach(n->json, key, val) {
 		const struct schema_keyword *k =
 		    schema_keyword_find(key, n->home->vocabs);
 
@@ -170,8 +169,7 @@ static bool all_members(struct json_object *v,
 {
 	if (!is_type(v, json_type_object))
 		return false;
-	json_object_object_foreach(v, key, val)
-	{
+	json_object_object_foreach(v, key, val) {
 		(void)key;
 		if (!good(val))
 			return false;

@@ -17,7 +17,7 @@
 #include "proto/schema/schema_private.h"
 
 #define DEPTH_MAX (2 * JSON_DEPTH_MAX)
-#define NEAR_MIN 3 /* bytes of a property's name */
+#define NEAR_MIN 3	   /* bytes of a property's name */
 #define LOOKUPS_MAX 100000 /* for required names, in all */
 
 /* A subschema that looks at the same value as the one that it is in, or not. */
@@ -30,7 +30,7 @@ struct lint {
 	bool (*on_remark)(void *arg, const struct schema_remark *r);
 	void *arg;
 	struct buf pointer;
-	bool over;	 /* no more remarks are wanted */
+	bool over; /* no more remarks are wanted */
 	unsigned lookups;
 };
 
@@ -41,10 +41,9 @@ static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
 {
-	char *pointer = xstrndup(buf_len(&l->pointer) > 0
-				     ? buf_data(&l->pointer)
-				     : "",
-				 buf_len(&l->pointer));
+	char *pointer =
+	    xstrndup(buf_len(&l->pointer) > 0 ? buf_data(&l->pointer) : "",
+		     buf_len(&l->pointer));
 	struct schema_remark r = {
 	    .pointer = pointer, .error = error, .name = name};
 	char *text;
@@ -152,8 +151,7 @@ static bool map_names(struct lint *l, struct json_object *map, const char *key,
 {
 	if (!json_object_is_type(map, json_type_object))
 		return false;
-	json_object_object_foreach(map, name, sub)
-	{
+	json_object_object_foreach(map, name, sub) {
 		(void)name;
 		if (names(l, sub, key, suggest, depth))
 			return true;
@@ -177,8 +175,7 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 	     json_object_object_get_ex(own, key, NULL)))
 		return true;
 	if (json_object_is_type(own, json_type_object)) {
-		json_object_object_foreach(own, name, sub)
-		{
+		json_object_object_foreach(own, name, sub) {
 			(void)sub;
 			if (++l->lookups <= LOOKUPS_MAX)
 				suggest_try(suggest, name);
@@ -192,8 +189,8 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 		if (names(l, json_member(schema, parts[i]), key, suggest,
 			  depth + 1))
 			return true;
-	return map_names(l, json_member(schema, "dependentSchemas"), key, suggest,
-			 depth + 1);
+	return map_names(l, json_member(schema, "dependentSchemas"), key,
+			 suggest, depth + 1);
 }
 
 static void required(struct lint *l, const struct frame *f)
@@ -213,14 +210,16 @@ static void required(struct lint *l, const struct frame *f)
 		if (names(l, f->top->schema, key, &suggest, 0))
 			continue;
 		if (strlen(key) < NEAR_MIN)
-			suggest.best = NULL; /* "a" is near to "b", and to all */
+			suggest.best =
+			    NULL; /* "a" is near to "b", and to all */
 		before = json_pointer_push(&l->pointer, "required");
 		inner = json_pointer_push_index(&l->pointer, i);
-		remark(l, false, false,
-		       "\"%s\" is required, but is none of the properties%s%s%s",
-		       key, suggest.best != NULL ? "; did you mean \"" : "",
-		       suggest.best != NULL ? suggest.best : "",
-		       suggest.best != NULL ? "\"?" : "");
+		remark(
+		    l, false, false,
+		    "\"%s\" is required, but is none of the properties%s%s%s",
+		    key, suggest.best != NULL ? "; did you mean \"" : "",
+		    suggest.best != NULL ? suggest.best : "",
+		    suggest.best != NULL ? "\"?" : "");
 		json_pointer_pop(&l->pointer, inner);
 		json_pointer_pop(&l->pointer, before);
 	}
@@ -262,8 +261,7 @@ static void walk_list(struct lint *l, struct json_object *list, unsigned vocabs,
 static void walk_map(struct lint *l, struct json_object *map, unsigned vocabs,
 		     const struct frame *in, unsigned depth)
 {
-	json_object_object_foreach(map, name, sub)
-	{
+	json_object_object_foreach(map, name, sub) {
 		size_t before = json_pointer_push(&l->pointer, name);
 
 		/* "dependencies" has names for a value as well */
@@ -345,8 +343,7 @@ static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
 		vocabs = schema_dialect_vocabs(dialect);
 	if (vocabs == 0 || depth > DEPTH_MAX)
 		return; /* nobody knows what is a keyword there */
-	json_object_object_foreach(schema, key, val)
-	{
+	json_object_object_foreach(schema, key, val) {
 		if (!l->over)
 			keyword(l, key, val, vocabs, &f, depth);
 	}
@@ -358,9 +355,8 @@ void schema_lint(struct json_object *doc,
 		 bool (*on_remark)(void *arg, const struct schema_remark *r),
 		 void *arg)
 {
-	struct lint l = {.on_remark = on_remark,
-			 .arg = arg,
-			 .pointer = {.max = 512}};
+	struct lint l = {
+	    .on_remark = on_remark, .arg = arg, .pointer = {.max = 512}};
 
 	walk(&l, doc, V_2020, NULL, 0);
 	buf_fini(&l.pointer);

@@ -228,8 +228,7 @@ static int load_map(struct schema_compiler *c, struct schema_node *n,
 	struct schema_node *child;
 	int rc = 0;
 
-	json_object_object_foreach(map, key, val)
-	{
+	json_object_object_foreach(map, key, val) {
 		if (rc == 0)
 			rc = schema_load_at(c, val, n, keyword, key, NODE_PLAIN,
 					    &child);
@@ -244,8 +243,7 @@ static int load_dependencies(struct schema_compiler *c, struct schema_node *n,
 	struct schema_node *child;
 	int rc = 0;
 
-	json_object_object_foreach(map, key, val)
-	{
+	json_object_object_foreach(map, key, val) {
 		if (rc != 0)
 			break;
 		if (json_object_get_type(val) != json_type_array)
@@ -321,8 +319,7 @@ static int load_object(struct schema_compiler *c, struct schema_node *n)
 	/* In draft-07, what stands beside $ref does not count. */
 	alone = (n->home->vocabs & V_DRAFT7) &&
 		json_object_object_get_ex(n->json, "$ref", NULL);
-	json_object_object_foreach(n->json, key, val)
-	{
+	json_object_object_foreach(n->json, key, val) {
 		if (alone && strcmp(key, "$ref") != 0 &&
 		    strcmp(key, "definitions") != 0)
 			continue;

@@ -55,7 +55,8 @@ void schema_num_of(struct schema_num *n, struct json_object *v)
 		n->text = text;
 }
 
-static const char *write_number(const struct schema_num *n, char *p, size_t size)
+static const char *write_number(const struct schema_num *n, char *p,
+				size_t size)
 {
 	if (n->integer)
 		(void)snprintf(p, size, "%s%" PRIu64, n->neg ? "-" : "",

@@ -190,8 +190,8 @@ static const char *meant(struct schema_check *c, const struct schema_members *m,
 	struct suggest suggest;
 
 	suggest_init(&suggest, at->key);
-	for (size_t i = 0; i < m->nnames && i < CHECK_NEAR_MAX &&
-			   schema_step(c, COST_NEAR);
+	for (size_t i = 0;
+	     i < m->nnames && i < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
 	     i++)
 		if (!has(at->up, m->names[i]))
 			suggest_try(&suggest, m->names[i]);
@@ -282,7 +282,8 @@ bool schema_check_members(struct schema_check *c, const struct schema_op *op,
 	     e = lh_entry_next(e), i++) {
 		struct schema_place child = member(at, e);
 
-		if (!schema_step(c, COST_MEMBER + strlen(child.key) / BYTES_HASHED))
+		if (!schema_step(c, COST_MEMBER +
+					strlen(child.key) / BYTES_HASHED))
 			return false;
 		if (!check_member(c, op, &child, &found)) {
 			ok = false;
@@ -312,7 +313,8 @@ bool schema_check_property_names(struct schema_check *c,
 
 		bool pass;
 
-		if (!schema_step(c, COST_NAME + strlen(name.key) / BYTES_HASHED))
+		if (!schema_step(c,
+				 COST_NAME + strlen(name.key) / BYTES_HASHED))
 			return false;
 		name.value = json_object_new_string(name.key);
 		pass = schema_passes(c, op->nodes[0], &name, NULL);

@@ -38,23 +38,23 @@
 /* …and on one validation. */
 #define CHECK_DEPTH_MAX 1000 /* subschemas being checked at once */
 #define CHECK_SECRETS_MAX                                                      \
-	1000			 /* writeOnly values; when more, none is shown \
+	1000 /* writeOnly values; when more, none is shown \
 				  */
 #define CHECK_MATCH_MAX                                                        \
-	2000000		      /* steps of one match: it cannot be asked in between */
+	2000000 /* steps of one match: it cannot be asked in between */
 #define CHECK_MATCH_KIB 32768 /* of memory for one match */
 #define CHECK_NEAR_MAX 200    /* names among which a misspelt one is sought */
 
 /* What takes longer than the plainest subschema, in steps… */
-#define COST_ERROR 60  /* an error in words */
-#define COST_LOOKUP 3  /* a member sought by its name */
-#define COST_MEMBER 5  /* a member of a large object, and its name */
-#define COST_HASHED 3  /* a value put into a table, or sought there */
-#define COST_NAME 10   /* a string made of a member's name */
-#define COST_NEAR 40   /* two names compared for how near they are */
-#define COST_SEEN 2    /* what was evaluated, where that counts */
-#define COST_DIVIDE 8  /* numbers that are no integers divided */
-#define COST_NODE 50   /* a subschema compiled */
+#define COST_ERROR 60	 /* an error in words */
+#define COST_LOOKUP 3	 /* a member sought by its name */
+#define COST_MEMBER 5	 /* a member of a large object, and its name */
+#define COST_HASHED 3	 /* a value put into a table, or sought there */
+#define COST_NAME 10	 /* a string made of a member's name */
+#define COST_NEAR 40	 /* two names compared for how near they are */
+#define COST_SEEN 2	 /* what was evaluated, where that counts */
+#define COST_DIVIDE 8	 /* numbers that are no integers divided */
+#define COST_NODE 50	 /* a subschema compiled */
 #define COST_PATTERN 500 /* a regular expression compiled */
 /* …and bytes that a step is enough for. */
 #define BYTES_EQUAL 256u
@@ -587,10 +587,10 @@ struct schema_sink {
 
 struct schema_check {
 	const struct schema *s;
-	int rc;	   /* -E2BIG, -ETIME: a bound was met */
-	bool all;  /* do not stop at the first failure */
-	bool mark; /* only gather what is writeOnly */
-	bool hide; /* show no value at all */
+	int rc;		  /* -E2BIG, -ETIME: a bound was met */
+	bool all;	  /* do not stop at the first failure */
+	bool mark;	  /* only gather what is writeOnly */
+	bool hide;	  /* show no value at all */
 	uint64_t steps;	  /* used */
 	uint64_t look_at; /* when so many are: is it too much, is it asked? */
 	struct schema_budget *budget;
@@ -627,7 +627,7 @@ static inline bool schema_step(struct schema_check *c, uint64_t n)
 	c->steps += n;
 	return c->steps < c->look_at ? c->rc == 0 : schema_look(c);
 }
-bool schema_enough(const struct schema_check *c);   /* after a failure: stop? */
+bool schema_enough(const struct schema_check *c); /* after a failure: stop? */
 /* Why there is no verdict: E gets the place in the schema. */
 void schema_blame(struct schema_check *c, struct schema_error *e);
 /* A bound was met at AT: no verdict. Returns false. */

@@ -231,8 +231,8 @@ static int class_range(struct regex *r)
 	uint32_t lo = 0, hi = 0;
 	int rc = class_atom(r, &lo);
 	const char *hyphen = r->p;
-	bool last = !regex_next_is(r, "-") || r->p + 1 == r->end ||
-		    r->p[1] == ']';
+	bool last =
+	    !regex_next_is(r, "-") || r->p + 1 == r->end || r->p[1] == ']';
 
 	if (rc < 0)
 		return rc;

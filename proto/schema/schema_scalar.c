@@ -19,7 +19,8 @@ static bool is_integer(struct schema_check *c, struct json_object *v)
 	struct schema_num n;
 
 	schema_num_of(&n, v);
-	return schema_step(c, schema_num_steps(&n)) && schema_num_is_integer(&n);
+	return schema_step(c, schema_num_steps(&n)) &&
+	       schema_num_is_integer(&n);
 }
 
 bool schema_check_type(struct schema_check *c, const struct schema_op *op,
@@ -159,9 +160,8 @@ bool schema_check_exclusive_minimum(struct schema_check *c,
 	(void)seen;
 	if (!compare(c, op, at, &order))
 		return false;
-	return order > 0 ||
-	       schema_fail(c, at, op->keyword, "a number above %.40s",
-			   num_text(op));
+	return order > 0 || schema_fail(c, at, op->keyword,
+					"a number above %.40s", num_text(op));
 }
 
 bool schema_check_exclusive_maximum(struct schema_check *c,
@@ -174,9 +174,8 @@ bool schema_check_exclusive_maximum(struct schema_check *c,
 	(void)seen;
 	if (!compare(c, op, at, &order))
 		return false;
-	return order < 0 ||
-	       schema_fail(c, at, op->keyword, "a number below %.40s",
-			   num_text(op));
+	return order < 0 || schema_fail(c, at, op->keyword,
+					"a number below %.40s", num_text(op));
 }
 
 bool schema_check_multiple_of(struct schema_check *c,
@@ -259,7 +258,8 @@ bool schema_check_pattern(struct schema_check *c, const struct schema_op *op,
 
 	(void)seen;
 	if (rc == -E2BIG)
-		return schema_too_long(c, at, op->keyword, "takes", op->u.pattern);
+		return schema_too_long(c, at, op->keyword, "takes",
+				       op->u.pattern);
 	return rc == 1 ||
 	       schema_fail(c, at, op->keyword, "a string that matches %.150s",
 			   schema_pattern_text(op->u.pattern));

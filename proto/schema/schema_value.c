@@ -19,8 +19,10 @@ static uint64_t secret[2];
 __attribute__((constructor)) static void make_key(void)
 {
 	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(secret)) /* too early for a machine's first seconds */
-		secret[0] = secret[1] = (uint64_t)(uintptr_t)&secret ^ (uint64_t)time(NULL);
+	    (ssize_t)sizeof(
+		secret)) /* too early for a machine's first seconds */
+		secret[0] = secret[1] =
+		    (uint64_t)(uintptr_t)&secret ^ (uint64_t)time(NULL);
 	secret[1] |= 1;
 }
 
@@ -79,7 +81,8 @@ static void leave(struct schema_check *c)
 		c->depth--;
 }
 
-static bool equal_numbers(struct schema_check *c, struct json_object *a, struct json_object *b)
+static bool equal_numbers(struct schema_check *c, struct json_object *a,
+			  struct json_object *b)
 {
 	struct schema_num x, y;
 
@@ -121,8 +124,7 @@ static bool equal_objects(struct schema_check *c, struct json_object *a,
 
 	if (json_object_object_length(a) != json_object_object_length(b))
 		return false;
-	json_object_object_foreach(a, key, val)
-	{
+	json_object_object_foreach(a, key, val) {
 		if (!schema_step(c, COST_LOOKUP + strlen(key) / BYTES_HASHED) ||
 		    !json_object_object_get_ex(b, key, &other) ||
 		    !schema_equal(c, val, other))
@@ -189,11 +191,11 @@ static uint64_t hash_object(struct schema_check *c, struct json_object *v)
 {
 	uint64_t h = SEED ^ T_OBJECT;
 
-	json_object_object_foreach(v, key, val)
-	{
+	json_object_object_foreach(v, key, val) {
 		uint64_t one = schema_hash(c, val);
 
-		h += fold(one | 1, hash_string(c, key, strlen(key))); /* in any order */
+		h += fold(one | 1,
+			  hash_string(c, key, strlen(key))); /* in any order */
 		if (c != NULL && c->rc != 0)
 			break;
 	}
@@ -313,7 +315,8 @@ bool schema_find_twins(struct schema_check *c, struct json_object *array,
 		return false;
 	set.slot = xcalloc(set.slots, sizeof(*set.slot));
 	set.hash = xcalloc(set.slots, sizeof(*set.hash));
-	for (size_t j = 0; j < n && !found && schema_step(c, COST_HASHED); j++) {
+	for (size_t j = 0; j < n && !found && schema_step(c, COST_HASHED);
+	     j++) {
 		struct json_object *v = json_object_array_get_idx(array, j);
 		uint64_t h = schema_hash(c, v);
 		size_t at = find_slot(c, &set, v, h);

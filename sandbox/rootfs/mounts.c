@@ -26,9 +26,9 @@ static int step_into(int at, const char *name)
 
 static int make_file(int at, const char *name)
 {
-	int fd = openat(at, name, O_CREAT | O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-				      O_CLOEXEC,
-			0644);
+	int fd = openat(
+	    at, name, O_CREAT | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0644);
 
 	if (fd < 0)
 		return -errno;
@@ -126,10 +126,10 @@ int mounts_layer(const char *from, int at, const char *empty)
 		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
 		 "nfs_export=off,xino=off",
 		 from, empty);
-	rc = fchdir(at) == 0 && mount("paddock", ".", "overlay",
-				      MS_RDONLY | MS_NOSUID | MS_NODEV |
-					  MS_NOATIME,
-				      options) == 0
+	rc = fchdir(at) == 0 &&
+		     mount("paddock", ".", "overlay",
+			   MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOATIME,
+			   options) == 0
 		 ? 0
 		 : -errno;
 	return chdir("/") == 0 ? rc : -errno;

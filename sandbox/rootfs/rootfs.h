@@ -34,7 +34,8 @@ struct rootfs_path {
 	/* of a package: what is shown is a copy, whose SHA-256 is this, so that
 	   nobody changes it meanwhile; "": it is shown as it lies */
 	char digest[ROOTFS_DIGEST];
-	char *errmsg; /* owned: of a copy with an err, a clause about it; or NULL */
+	char *
+	    errmsg; /* owned: of a copy with an err, a clause about it; or NULL */
 	/* of a copy with -EFBIG: bytes that it has, or would make of all */
 	uint64_t used;
 	bool used_by_all;
@@ -45,10 +46,11 @@ struct rootfs {
 	size_t n_packages;
 	struct rootfs_path *reads; /* or files; at most ROOTFS_READS_MAX */
 	size_t n_reads;
-	bool no_userns; /* the operator lets programs do without one */
+	bool no_userns;	       /* the operator lets programs do without one */
 	uint64_t copy_bytes;   /* that a package may have to be copied */
 	uint64_t copies_bytes; /* and all of them together */
-	bool others; /* workers read with the rights of others: as it is built */
+	bool
+	    others; /* workers read with the rights of others: as it is built */
 };
 
 struct rootfs_run {

@@ -27,7 +27,7 @@
  * is copied: what is done to its inode is not done to the host's.
  */
 static const char *const shared[] = {
-    SYSTEM_PATHS,    "/etc/ld.so.cache", "/etc/alternatives",
+    SYSTEM_PATHS,     "/etc/ld.so.cache", "/etc/alternatives",
     "/etc/ssl/certs", "/etc/localtime",
 };
 static bool is_layered[ARRAY_LEN(shared)];
@@ -46,9 +46,9 @@ static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
 static const char *const folders[] = {
-    "/proc", "/dev",	 "/dev/shm",  ROOTFS_TEMPLATE, ROOTFS_WORK,	 "/tmp",
-    "/etc",  "/etc/ssl", ROOTFS_HIDDEN, ROOTFS_PACKAGES, ROOTFS_READS, ROOTFS_EMPTY,
-    ROOTFS_OVER};
+    "/proc",	  "/dev",	"/dev/shm", ROOTFS_TEMPLATE, ROOTFS_WORK,
+    "/tmp",	  "/etc",	"/etc/ssl", ROOTFS_HIDDEN,   ROOTFS_PACKAGES,
+    ROOTFS_READS, ROOTFS_EMPTY, ROOTFS_OVER};
 
 static const struct {
 	const char *path, *to;
@@ -311,9 +311,9 @@ static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 	}
 	if (at >= 0)
 		close(at);
-	return fd == -EXDEV
-		   ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0), ROOTFS_READ, i)
-		   : fd;
+	return fd == -EXDEV ? hide_fd(root, fcntl(file, F_DUPFD_CLOEXEC, 0),
+				      ROOTFS_READ, i)
+			    : fd;
 }
 
 /*
@@ -328,7 +328,8 @@ static int hide_read(int root, const struct rootfs_path *p, size_t i)
 	int rc = fd < 0 ? fd : fstat(fd, &st) != 0 ? -errno : 0;
 
 	if (rc == 0 && S_ISDIR(st.st_mode))
-		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), ROOTFS_READ, i);
+		rc = hide_fd(root, fcntl(fd, F_DUPFD_CLOEXEC, 0), ROOTFS_READ,
+			     i);
 	else if (rc == 0)
 		rc = hide_file(root, p, i, fd, &name);
 	if (rc == 0)
@@ -449,7 +450,8 @@ int rootfs_build(struct rootfs *t, const char **at)
 	int root, rc;
 
 	*at = "/";
-	rc = mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
+	rc =
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
 	root = rc == 0 ? enter_new(t) : rc;
 	rc = root < 0 ? root : fill(root, t, at);
 	if (root >= 0)

@@ -36,8 +36,8 @@ struct copy {
 	struct sha256 sum;
 };
 
-__attribute__((format(printf, 3, 4))) static int
-fail(struct copy *c, int rc, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int fail(struct copy *c, int rc,
+						      const char *fmt, ...)
 {
 	char text[WHY_MAX], errmsg[WHY_MAX];
 	va_list ap;
@@ -45,7 +45,8 @@ fail(struct copy *c, int rc, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	errmsg_set(errmsg, sizeof(errmsg), "%s", text); /* names are the author's */
+	errmsg_set(errmsg, sizeof(errmsg), "%s",
+		   text); /* names are the author's */
 	free(c->p->errmsg);
 	c->p->errmsg = xstrdup(errmsg);
 	return rc;
@@ -157,7 +158,8 @@ static int copy_open(struct copy *c, const char *name, int from,
 	if (rc != 0)
 		return rc;
 	if ((uint64_t)st->st_size > c->left)
-		return fail(c, -ESTALE, "%s: it grew while it was copied", name);
+		return fail(c, -ESTALE, "%s: it grew while it was copied",
+			    name);
 	c->left -= (uint64_t)st->st_size;
 	sha256_add(&c->sum, head,
 		   dir_walk_file_head(head, name, (uint64_t)st->st_size));
@@ -225,7 +227,7 @@ static int copy_all(struct copy *c)
 }
 
 int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
-	      const char *to, uint64_t *all)
+		const char *to, uint64_t *all)
 {
 	struct copy c = {.t = t, .p = p, .from = fd, .all = all};
 	int rc;

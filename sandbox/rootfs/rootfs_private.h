@@ -16,7 +16,7 @@
 #define ROOTFS_PACKAGES ROOTFS_HIDDEN "/package"
 #define ROOTFS_READS ROOTFS_HIDDEN "/read"
 #define ROOTFS_EMPTY ROOTFS_HIDDEN "/empty" /* a folder without files */
-#define ROOTFS_OVER ROOTFS_HIDDEN "/over"	 /* where a file is taken out of */
+#define ROOTFS_OVER ROOTFS_HIDDEN "/over"   /* where a file is taken out of */
 
 enum rootfs_kind { ROOTFS_PACKAGE, ROOTFS_READ };
 
@@ -38,7 +38,7 @@ struct rootfs_seen {
  * *ALL is what was copied so far. 0; or -errno, with P's why: none is there.
  */
 int rootfs_copy(const struct rootfs *t, struct rootfs_path *p, int fd, int root,
-	      const char *to, uint64_t *all);
+		const char *to, uint64_t *all);
 
 extern struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
 

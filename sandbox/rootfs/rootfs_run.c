@@ -87,10 +87,9 @@ static int show(const struct rootfs_run *r, const char *from, const char *at,
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = open(from, O_PATH | O_CLOEXEC);
-	int rc = root < 0 || fd < 0
-		     ? -errno
-		     : show_fd(fd, root, from, at, layered && !r->no_layers,
-			       bare);
+	int rc = root < 0 || fd < 0 ? -errno
+				    : show_fd(fd, root, from, at,
+					      layered && !r->no_layers, bare);
 
 	if (fd >= 0)
 		close(fd);
@@ -141,9 +140,9 @@ static void layer_shared(const struct rootfs_run *r, bool *bare)
 	const char *path;
 
 	for (size_t i = 0; (path = rootfs_shared(i)) != NULL; i++) {
-		int at = r->no_layers ? -1
-				      : open(path, O_PATH | O_DIRECTORY |
-						       O_CLOEXEC);
+		int at = r->no_layers
+			     ? -1
+			     : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 		if (at < 0 || mounts_layer(path, at, ROOTFS_EMPTY) != 0)
 			*bare = true;
@@ -186,7 +185,7 @@ static int show_reads(const struct rootfs_run *r, bool *bare)
 /* What a program may write to. Inodes are memory too. */
 static const struct {
 	const char *path, *mode;
-	unsigned part; /* one such of all the bytes */
+	unsigned part;	 /* one such of all the bytes */
 	unsigned inodes; /* one such of all that /work may have */
 	unsigned long flags;
 } rooms[] = {

@@ -96,7 +96,8 @@ bool browser_allow(const struct template *t, const struct config *config,
 	if (errmsg == NULL)
 		return true;
 	tool_error_set(r, "BROWSER_UNAVAILABLE", NULL,
-	       "%s needs a browser, and there is none here: %s", t->id, errmsg);
+		       "%s needs a browser, and there is none here: %s", t->id,
+		       errmsg);
 	return false;
 }
 
@@ -155,8 +156,10 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 struct browser *browser_new(struct server *srv, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
-	const struct browser_process_env env = {
-	    .base = srv->base, .launch = launch, .arg = b, .shared = srv->others};
+	const struct browser_process_env env = {.base = srv->base,
+						.launch = launch,
+						.arg = b,
+						.shared = srv->others};
 
 	program = path;
 	b->server = srv;
@@ -213,7 +216,8 @@ void browser_tell(struct browser *b, const char *request, const char *key,
 	struct json_object *o = json_object_new_object();
 
 	add_str(o, key, value);
-	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL, NULL);
+	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL,
+			    NULL);
 }
 
 void browser_requestors_changed(struct browser *b)
@@ -223,6 +227,6 @@ void browser_requestors_changed(struct browser *b)
 	if (!browser_process_is_running(b->process))
 		return;
 	HASH_ITER(hh, b->server->requestors.by_name, q, next)
-	if (requestor_gone(q))
-		browser_tell(b, "requestor_gone", "requestor", q->name);
+		if (requestor_gone(q))
+			browser_tell(b, "requestor_gone", "requestor", q->name);
 }

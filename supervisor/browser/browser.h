@@ -54,7 +54,8 @@ void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
 void browser_forget(struct run *r);		/* it is about to be freed */
 
 /* May the client of S use ACTION itself? */
-bool browser_offers(const struct session *s, const struct browser_proto_action *action);
+bool browser_offers(const struct session *s,
+		    const struct browser_proto_action *action);
 /* C is answered with what ACTION gives for ARGS (lent), which are unchecked. */
 void browser_call(struct request *c, const struct browser_proto_action *action,
 		  struct json_object *args);

@@ -40,7 +40,8 @@ static struct client_ask *client_ask_new(struct request *c)
 	return a;
 }
 
-bool browser_offers(const struct session *s, const struct browser_proto_action *action)
+bool browser_offers(const struct session *s,
+		    const struct browser_proto_action *action)
 {
 	return requestor_uses(s->requestor, action->name) &&
 	       browser_lacks(s->server->config) == NULL;
@@ -68,7 +69,8 @@ static void refuse_client(struct request *c, struct json_object *e)
 	struct tool_error r = {0};
 
 	tool_error_set(&r, known_code(json_member_str(e, "code")),
-	       json_object_get(details), "%s", json_member_str(e, "message"));
+		       json_object_get(details), "%s",
+		       json_member_str(e, "message"));
 	request_tool_error(c, &r);
 }
 
@@ -118,10 +120,11 @@ void browser_call(struct request *c, const struct browser_proto_action *action,
 	}
 	a = client_ask_new(c);
 	a->action = action;
-	a->asked = browser_process_ask(b->process, action->name,
-			      browser_body(s->requestor, session_trust(s), NULL,
-					   args, CLIENT_CALL_MS),
-			      CLIENT_CALL_MS, client_answered, a);
+	a->asked =
+	    browser_process_ask(b->process, action->name,
+				browser_body(s->requestor, session_trust(s),
+					     NULL, args, CLIENT_CALL_MS),
+				CLIENT_CALL_MS, client_answered, a);
 }
 
 /* ---- the session that a run is given ---- */
@@ -137,7 +140,8 @@ static bool may_give(struct json_object *s, const struct client_ask *a)
 		strcmp(trust, trust_name(TRUST_LOCAL)) != 0);
 }
 
-static void sessions_answered(void *arg, const struct browser_rpc_answer *answer)
+static void sessions_answered(void *arg,
+			      const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
 	struct request *c = a->call;
@@ -163,7 +167,8 @@ void browser_find_session(struct request *c, const char *id,
 	struct json_object *body;
 	struct client_ask *a;
 
-	if (!id_ok(id, BROWSER_PROTO_SESSION) || !browser_process_is_running(b->process)) {
+	if (!id_ok(id, BROWSER_PROTO_SESSION) ||
+	    !browser_process_is_running(b->process)) {
 		done(c, false);
 		return;
 	}
@@ -173,6 +178,7 @@ void browser_find_session(struct request *c, const char *id,
 	body = json_object_new_object();
 	json_object_object_add(body, "requestor",
 			       json_object_new_string(s->requestor->name));
-	a->asked = browser_process_ask(b->process, "sessions", body, BROWSER_REQUEST_MS,
-			      sessions_answered, a);
+	a->asked =
+	    browser_process_ask(b->process, "sessions", body,
+				BROWSER_REQUEST_MS, sessions_answered, a);
 }

@@ -20,7 +20,6 @@ struct browser {
 	struct browser_process *process;
 };
 
-
 /* The body of an action's CALL: ipc/PROTOCOL.md. R: NULL for a client's own. */
 struct json_object *browser_body(const struct requestor *q,
 				 enum template_trust trust, const struct run *r,

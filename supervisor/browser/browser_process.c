@@ -100,7 +100,7 @@ static void lose(struct browser_process *b, const char *errmsg)
 		    "with it");
 	else
 		browser_rpc_fail_begun(&b->requests, "BROWSER_UNAVAILABLE",
-					NEVER_ANSWERED);
+				       NEVER_ANSWERED);
 }
 
 static void on_hurry(evutil_socket_t fd, short what, void *arg)
@@ -142,8 +142,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 			return;
 		if (n <= 0)
 			lose(b, "its end is closed");
-		else if (browser_rpc_recv(&b->requests, frame, (size_t)n, &errmsg) <
-			 0)
+		else if (browser_rpc_recv(&b->requests, frame, (size_t)n,
+					  &errmsg) < 0)
 			lose(b, errmsg);
 	}
 }
@@ -213,7 +213,7 @@ static void try_start(struct browser_process *b)
 	if (b->failed >= FAILED_STARTS_MAX) {
 		b->failed--; /* the next who asks has it tried again */
 		browser_rpc_fail_out(&b->requests, "BROWSER_UNAVAILABLE",
-				      NEVER_ANSWERED);
+				     NEVER_ANSWERED);
 		return;
 	}
 	if (wait > 0) {
@@ -254,16 +254,18 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	if (c->text != NULL && c->seq == 0) { /* it never got a broker */
 		browser_rpc_fail(c, "BROWSER_UNAVAILABLE",
-				  "the browser does not start");
+				 "the browser does not start");
 		return;
 	}
 	kill(b->pid, SIGKILL);
 	lose(b, "it does not answer");
 }
 
-struct browser_rpc_call *browser_process_ask(struct browser_process *b, const char *tool,
-			       struct json_object *body, int64_t timeout_ms,
-			       browser_rpc_done done, void *arg)
+struct browser_rpc_call *browser_process_ask(struct browser_process *b,
+					     const char *tool,
+					     struct json_object *body,
+					     int64_t timeout_ms,
+					     browser_rpc_done done, void *arg)
 {
 	int64_t ms = timeout_ms + OVERDUE_MS;
 	struct timeval tv = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
@@ -278,8 +280,9 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b, const ch
 		c->errmsg = "the arguments are over 1 MiB, which is fixed";
 	} else if (done != NULL && browser_rpc_full(c, b->env.shared)) {
 		c->code = "BROWSER_BUSY";
-		c->errmsg = "too much of what you asked of the browser waits; try "
-			 "again later";
+		c->errmsg =
+		    "too much of what you asked of the browser waits; try "
+		    "again later";
 	}
 	c->overdue = evtimer_new(b->env.base, on_overdue, c);
 	evtimer_add(c->overdue, &tv);
@@ -321,7 +324,8 @@ uint64_t browser_process_starts(const struct browser_process *b)
 
 /* ---- our own start and end ---- */
 
-struct browser_process *browser_process_new(const struct browser_process_env *env)
+struct browser_process *
+browser_process_new(const struct browser_process_env *env)
 {
 	struct browser_process *b = xcalloc(1, sizeof(*b));
 

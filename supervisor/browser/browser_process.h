@@ -28,10 +28,12 @@ struct browser_process_env {
 	bool shared; /* there may be other requestors: leave them room */
 };
 
-struct browser_process *browser_process_new(const struct browser_process_env *env); /* copied */
+struct browser_process *
+browser_process_new(const struct browser_process_env *env); /* copied */
 /* End the program; what is asked stays unanswered. NULL is fine. */
 void browser_process_stop(struct browser_process *b);
-void browser_process_free(struct browser_process *b); /* stopped; NULL is fine */
+void browser_process_free(
+    struct browser_process *b); /* stopped; NULL is fine */
 
 /* All lent. What is in it is a claim. */
 struct browser_rpc_answer {
@@ -49,15 +51,18 @@ typedef void (*browser_rpc_done)(void *arg, const struct browser_rpc_answer *a);
  * Ask TOOL with BODY (taken), to be answered in TIMEOUT_MS: if it is not by
  * some seconds later, the program is taken for dead. DONE may be NULL.
  */
-struct browser_rpc_call *browser_process_ask(struct browser_process *b, const char *tool,
-			       struct json_object *body, int64_t timeout_ms,
-			       browser_rpc_done done, void *arg);
+struct browser_rpc_call *browser_process_ask(struct browser_process *b,
+					     const char *tool,
+					     struct json_object *body,
+					     int64_t timeout_ms,
+					     browser_rpc_done done, void *arg);
 
 /* Nobody waits for CALL any more: it is called off, and its DONE not called. */
 void browser_process_forget(struct browser_rpc_call *call);
 
 bool browser_process_is_running(const struct browser_process *b);
-pid_t browser_process_pid(const struct browser_process *b); /* 0: there is none */
+pid_t browser_process_pid(
+    const struct browser_process *b); /* 0: there is none */
 uint64_t browser_process_starts(const struct browser_process *b); /* so far */
 /* A child of ours has ended: was it this one? */
 bool browser_process_exited(struct browser_process *b, pid_t pid, int status);

@@ -37,8 +37,9 @@ static void refill(struct browser_process_log *l)
 	if (more <= 0)
 		return;
 	l->since = now;
-	l->left = l->left + more < BROWSER_PROCESS_LOG_BURST ? l->left + more
-						    : BROWSER_PROCESS_LOG_BURST;
+	l->left = l->left + more < BROWSER_PROCESS_LOG_BURST
+		      ? l->left + more
+		      : BROWSER_PROCESS_LOG_BURST;
 	if (l->lost > 0)
 		log_warn("browser", "log=lossy lost=%llu",
 			 (unsigned long long)l->lost);

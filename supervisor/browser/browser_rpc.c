@@ -41,12 +41,14 @@ static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
 	call_free(c);
 }
 
-static void fail(struct browser_rpc_call *c, const char *code, const char *errmsg)
+static void fail(struct browser_rpc_call *c, const char *code,
+		 const char *errmsg)
 {
 	struct browser_rpc_answer a = {.body = json_object_new_object()};
 
 	json_object_object_add(a.body, "code", json_object_new_string(code));
-	json_object_object_add(a.body, "message", json_object_new_string(errmsg));
+	json_object_object_add(a.body, "message",
+			       json_object_new_string(errmsg));
 	a.json = json_text(a.body, &a.len);
 	tell(c, &a);
 	json_object_put(a.body);
@@ -86,28 +88,29 @@ static void fail_all(struct browser_rpc_list *list, const char *code,
 
 	TAILQ_CONCAT(&now, list, link);
 	TAILQ_FOREACH(c, &now, link)
-	c->failing = true;
+		c->failing = true;
 	while ((c = TAILQ_FIRST(&now)) != NULL) {
 		TAILQ_REMOVE(&now, c, link);
 		fail(c, code, errmsg);
 	}
 }
 
-void browser_rpc_fail(struct browser_rpc_call *c, const char *code, const char *errmsg)
+void browser_rpc_fail(struct browser_rpc_call *c, const char *code,
+		      const char *errmsg)
 {
 	TAILQ_REMOVE(&c->of->out, c, link);
 	fail(c, code, errmsg);
 }
 
 void browser_rpc_fail_out(struct browser_rpc *cs, const char *code,
-			   const char *errmsg)
+			  const char *errmsg)
 {
 	fail_all(&cs->out, code, errmsg);
 }
 
 /* What nobody waits for is about what the program knew of. */
 void browser_rpc_fail_begun(struct browser_rpc *cs, const char *code,
-			     const char *errmsg)
+			    const char *errmsg)
 {
 	struct browser_rpc_list lost = TAILQ_HEAD_INITIALIZER(lost);
 	struct browser_rpc_call *c, *next;
@@ -145,8 +148,8 @@ static struct browser_rpc_call *find(struct browser_rpc *cs, uint32_t seq)
 	struct browser_rpc_call *c;
 
 	TAILQ_FOREACH(c, &cs->sent, link)
-	if (c->seq == seq)
-		return c;
+		if (c->seq == seq)
+			return c;
 	return NULL;
 }
 
@@ -188,7 +191,7 @@ static int take(struct browser_rpc *cs, const struct msg *m)
 }
 
 int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
-		      const char **errmsg)
+		     const char **errmsg)
 {
 	struct msg m;
 
@@ -252,8 +255,9 @@ void browser_rpc_sent(struct browser_rpc *cs)
 
 /* ---- asking ---- */
 
-struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs, const char *tool,
-				     struct json_object *body)
+struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs,
+					 const char *tool,
+					 struct json_object *body)
 {
 	struct browser_rpc_call *c = xcalloc(1, sizeof(*c));
 	const char *text = json_text(body, &c->len);
@@ -269,7 +273,8 @@ struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs, const char *too
 	return c;
 }
 
-static bool is_of(const struct browser_rpc_call *a, const struct browser_rpc_call *b)
+static bool is_of(const struct browser_rpc_call *a,
+		  const struct browser_rpc_call *b)
 {
 	return a->whose == NULL || b->whose == NULL
 		   ? a->whose == b->whose
@@ -286,10 +291,10 @@ static void count(const struct browser_rpc_list *list,
 	const struct browser_rpc_call *o;
 
 	TAILQ_FOREACH(o, list, link)
-	if (is_of(o, c)) {
-		mine->requests++;
-		mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
-	}
+		if (is_of(o, c)) {
+			mine->requests++;
+			mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
+		}
 }
 
 static bool is_over(int64_t mine, int64_t all, int64_t most, bool shared)
@@ -304,7 +309,8 @@ bool browser_rpc_full(const struct browser_rpc_call *c, bool shared)
 
 	count(&cs->out, c, &mine);
 	count(&cs->sent, c, &mine);
-	return is_over(mine.requests, (int64_t)cs->n, BROWSER_PROTO_CALLS_MAX, shared) ||
+	return is_over(mine.requests, (int64_t)cs->n, BROWSER_PROTO_CALLS_MAX,
+		       shared) ||
 	       is_over(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX, shared);
 }
 

@@ -17,9 +17,10 @@ TAILQ_HEAD(browser_rpc_list, browser_rpc_call);
 struct browser_rpc {
 	struct browser_rpc_list out;  /* not sent, or but a part */
 	struct browser_rpc_list sent; /* without an answer */
-	struct browser_rpc_call *coming; /* of sent: a part of its answer is here */
-	size_t unsent;		    /* bytes of bodies in out */
-	size_t n;		    /* in both */
+	struct browser_rpc_call
+	    *coming;   /* of sent: a part of its answer is here */
+	size_t unsent; /* bytes of bodies in out */
+	size_t n;      /* in both */
 	uint32_t last_seq;
 	bool answered; /* something, since browser_rpc_begin() */
 };
@@ -27,10 +28,10 @@ struct browser_rpc {
 struct browser_rpc_call {
 	struct browser_rpc *of;
 	struct browser_process *process; /* borrowed */
-	uint32_t seq;	       /* 0: not begun */
+	uint32_t seq;			 /* 0: not begun */
 	char *tool;
-	char *whose;	       /* its requestor's name; NULL: our own */
-	char *text; /* NULL: sent */
+	char *whose; /* its requestor's name; NULL: our own */
+	char *text;  /* NULL: sent */
 	size_t len, at;
 	browser_rpc_done done; /* NULL: nobody waits */
 	void *arg;
@@ -47,8 +48,9 @@ void browser_rpc_init(struct browser_rpc *cs);
 void browser_rpc_fini(struct browser_rpc *cs); /* nobody is told */
 
 /* One more, at the end of out. Takes BODY. */
-struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs, const char *tool,
-				     struct json_object *body);
+struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs,
+					 const char *tool,
+					 struct json_object *body);
 /*
  * Has C's requestor more under way, with C, than is for it: SHARED, so that
  * others find room (base/fair_share.h)?
@@ -67,18 +69,18 @@ void browser_rpc_sent(struct browser_rpc *cs); /* that frame was sent */
  * told. 0, or -EPROTO and in *ERRMSG (static) what it may not say.
  */
 int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
-		      const char **errmsg);
+		     const char **errmsg);
 
 /*
  * Who waits is told: of C, not begun; of all not begun; of all that are, for
  * the program has ended, and what nobody waits for goes with these.
  */
 void browser_rpc_fail(struct browser_rpc_call *c, const char *code,
-		       const char *errmsg);
+		      const char *errmsg);
 void browser_rpc_fail_out(struct browser_rpc *cs, const char *code,
-			   const char *errmsg);
+			  const char *errmsg);
 void browser_rpc_fail_begun(struct browser_rpc *cs, const char *code,
-			     const char *errmsg);
+			    const char *errmsg);
 void browser_rpc_fail_refused(struct browser_rpc *cs); /* those with a code */
 
 #endif

@@ -152,10 +152,12 @@ static int64_t time_left(const struct run *r)
 
 	if (left < 1)
 		return 1;
-	return left < BROWSER_PROTO_TIMEOUT_MAX ? left : BROWSER_PROTO_TIMEOUT_MAX;
+	return left < BROWSER_PROTO_TIMEOUT_MAX ? left
+						: BROWSER_PROTO_TIMEOUT_MAX;
 }
 
-void browser_ask(struct browser *b, struct run *r, const struct worker_question *ask)
+void browser_ask(struct browser *b, struct run *r,
+		 const struct worker_question *ask)
 {
 	const char *no = why_not(b, r, ask);
 	int64_t ms = time_left(r);
@@ -178,7 +180,8 @@ void browser_ask(struct browser *b, struct run *r, const struct worker_question 
 	/* as they are now: what was taken back since the start is not had */
 	json_object_object_add(body, "hosts",
 			       grants_hosts(r->template, b->server->config));
-	p->call = browser_process_ask(b->process, ask->tool, body, ms, run_answered, p);
+	p->call = browser_process_ask(b->process, ask->tool, body, ms,
+				      run_answered, p);
 }
 
 void browser_drop(struct run *r, uint32_t seq)
@@ -188,8 +191,8 @@ void browser_drop(struct run *r, uint32_t seq)
 	if (r->browser == NULL)
 		return;
 	LIST_FOREACH(p, &r->browser->pending, link)
-	if (p->seq == seq)
-		break;
+		if (p->seq == seq)
+			break;
 	if (p == NULL)
 		return;
 	browser_process_forget(p->call);

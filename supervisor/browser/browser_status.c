@@ -67,10 +67,10 @@ static struct json_object *cage_of(const struct browser *b,
 {
 	struct json_object *cage = json_member(status, "cage");
 	struct json_object *o = json_object_new_object();
-	int64_t landlock =
-	    json_object_get_int64(json_member(cage, "landlock"));
+	int64_t landlock = json_object_get_int64(json_member(cage, "landlock"));
 	int64_t uid = json_object_get_int64(json_member(cage, "uid"));
-	bool grouped = cgroup_holds(CGROUP_BROWSER, browser_process_pid(b->process));
+	bool grouped =
+	    cgroup_holds(CGROUP_BROWSER, browser_process_pid(b->process));
 
 	add_bool(o, "seccomp",
 		 json_object_get_boolean(json_member(cage, "seccomp")));
@@ -104,10 +104,12 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 	done(c, o);
 }
 
-static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done, void *arg)
+static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done,
+				    void *arg)
 {
-	return browser_process_ask(b->process, "status", json_object_new_object(),
-			  BROWSER_REQUEST_MS, done, arg);
+	return browser_process_ask(b->process, "status",
+				   json_object_new_object(), BROWSER_REQUEST_MS,
+				   done, arg);
 }
 
 void browser_view(struct request *c,
@@ -116,7 +118,8 @@ void browser_view(struct request *c,
 	struct browser *b = c->session->server->browser;
 	struct view *v;
 
-	if (!c->session->requestor->browses || !browser_process_is_running(b->process)) {
+	if (!c->session->requestor->browses ||
+	    !browser_process_is_running(b->process)) {
 		done(c, known(c->session));
 		return;
 	}
@@ -170,8 +173,7 @@ static void on_status(void *arg, const struct browser_rpc_answer *answer)
 		 (long long)number(o, "refusals"));
 	if (!json_object_is_type(all, json_type_object))
 		return;
-	json_object_object_foreach(all, name, of)
-	{
+	json_object_object_foreach(all, name, of) {
 		log_info("browser", "requestor=%s sessions=%lld tabs=%lld",
 			 name, (long long)number(of, "sessions"),
 			 (long long)number(of, "tabs"));

@@ -76,9 +76,12 @@ static void add_choices(struct json_object *o, const char *words)
 static struct json_object *arg_schema(const struct browser_proto_arg *a)
 {
 	static const char *const types[] = {
-	    [BROWSER_PROTO_STRING] = "string",	    [BROWSER_PROTO_INTEGER] = "integer",
-	    [BROWSER_PROTO_BOOLEAN] = "boolean",   [BROWSER_PROTO_CHOICE] = "string",
-	    [BROWSER_PROTO_SESSION_ID] = "string", [BROWSER_PROTO_TAB_ID] = "string"};
+	    [BROWSER_PROTO_STRING] = "string",
+	    [BROWSER_PROTO_INTEGER] = "integer",
+	    [BROWSER_PROTO_BOOLEAN] = "boolean",
+	    [BROWSER_PROTO_CHOICE] = "string",
+	    [BROWSER_PROTO_SESSION_ID] = "string",
+	    [BROWSER_PROTO_TAB_ID] = "string"};
 	struct json_object *o = json_object_new_object();
 
 	add_str(o, "type", types[a->type]);
@@ -101,13 +104,15 @@ static struct json_object *arg_schema(const struct browser_proto_arg *a)
 	return o;
 }
 
-static struct json_object *input_schema(const struct browser_proto_action *action)
+static struct json_object *
+input_schema(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
 	struct json_object *required = json_object_new_array();
 
-	for (const struct browser_proto_arg *a = action->args; a->name != NULL; a++) {
+	for (const struct browser_proto_arg *a = action->args; a->name != NULL;
+	     a++) {
 		json_object_object_add(properties, a->name, arg_schema(a));
 		if (a->required)
 			json_object_array_add(required,
@@ -148,7 +153,8 @@ static void add_result(const char **list, struct json_object *properties,
 	*list += strspn(*list, " ");
 }
 
-static struct json_object *output_schema(const struct browser_proto_action *action)
+static struct json_object *
+output_schema(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
@@ -163,7 +169,8 @@ static struct json_object *output_schema(const struct browser_proto_action *acti
 	return o;
 }
 
-static struct json_object *annotations(const struct browser_proto_action *action)
+static struct json_object *
+annotations(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -177,7 +184,8 @@ static struct json_object *annotations(const struct browser_proto_action *action
 	return o;
 }
 
-struct json_object *browser_tool_definition(const struct browser_proto_action *action)
+struct json_object *
+browser_tool_definition(const struct browser_proto_action *action)
 {
 	struct json_object *o = json_object_new_object();
 

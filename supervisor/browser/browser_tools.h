@@ -11,11 +11,13 @@
 #include "ipc/browser_proto.h"
 
 /* The tool after ACTION (NULL: the first); NULL: there is none. */
-const struct browser_proto_action *browser_tool_next(const struct browser_proto_action *action);
+const struct browser_proto_action *
+browser_tool_next(const struct browser_proto_action *action);
 /* The tool called NAME, or NULL. */
 const struct browser_proto_action *browser_tool(const char *name);
 
 /* Its definition, as tools/list has it; the caller's. */
-struct json_object *browser_tool_definition(const struct browser_proto_action *action);
+struct json_object *
+browser_tool_definition(const struct browser_proto_action *action);
 
 #endif

@@ -108,8 +108,8 @@ static char *installed_templates(const char *exe)
 	if (n < strlen(bin) ||
 	    strncmp(exe + n - strlen(bin), bin, strlen(bin)) != 0)
 		return NULL;
-	return xasprintf("%.*s/share/paddock/templates",
-			 (int)(n - strlen(bin)), exe);
+	return xasprintf("%.*s/share/paddock/templates", (int)(n - strlen(bin)),
+			 exe);
 }
 
 char *config_shipped_templates(const char *exe)
@@ -248,20 +248,21 @@ static int check_requestor(const struct config *c, size_t i, const char *file,
 	const struct config_requestor *a = &c->requestors[i];
 
 	if (a->token_sha256 == NULL && a->uid < 0)
-		return errmsg_set(errmsg, size,
-			       "%s: [requestor \"%s\"] needs a token_sha256 or "
-			       "a uid, by which it is known",
-			       file, a->name);
+		return errmsg_set(
+		    errmsg, size,
+		    "%s: [requestor \"%s\"] needs a token_sha256 or "
+		    "a uid, by which it is known",
+		    file, a->name);
 	for (size_t j = 0; j < i; j++) {
 		const struct config_requestor *b = &c->requestors[j];
 
 		if (same_token(a, b) || (a->uid >= 0 && a->uid == b->uid))
-			return errmsg_set(errmsg, size,
-				       "%s: [requestor \"%s\"] and [requestor "
-				       "\"%s\"] have the same %s",
-				       file, b->name, a->name,
-				       same_token(a, b) ? "token_sha256"
-							: "uid");
+			return errmsg_set(
+			    errmsg, size,
+			    "%s: [requestor \"%s\"] and [requestor "
+			    "\"%s\"] have the same %s",
+			    file, b->name, a->name,
+			    same_token(a, b) ? "token_sha256" : "uid");
 	}
 	return 0;
 }
@@ -271,10 +272,10 @@ int config_check(const struct config *c, const char *file, char *errmsg,
 {
 	if (c->default_ttl_ms > c->max_ttl_ms)
 		return errmsg_set(errmsg, size,
-			       "%s: default_ttl_ms (%" PRId64 ") is above "
-			       "max_ttl_ms (%" PRId64 "); lower the one or "
-			       "raise the other",
-			       file, c->default_ttl_ms, c->max_ttl_ms);
+				  "%s: default_ttl_ms (%" PRId64 ") is above "
+				  "max_ttl_ms (%" PRId64 "); lower the one or "
+				  "raise the other",
+				  file, c->default_ttl_ms, c->max_ttl_ms);
 	for (size_t i = 0; i < c->n_requestors; i++)
 		if (check_requestor(c, i, file, errmsg, size) < 0)
 			return -EINVAL;
@@ -299,8 +300,8 @@ static int add_templates(struct config *c, const char *path, char *errmsg,
 			 size_t size)
 {
 	if (*path != '/')
-		return errmsg_set(errmsg, size, "templates = \"%s\": expected a path",
-			       path);
+		return errmsg_set(errmsg, size,
+				  "templates = \"%s\": expected a path", path);
 	c->templates =
 	    xrealloc(c->templates, (c->n_templates + 1) * sizeof(char *));
 	c->templates[c->n_templates++] = xstrdup(path);
@@ -311,7 +312,8 @@ static int add_templates(struct config *c, const char *path, char *errmsg,
 /* Whoever reads it in a log, or --print-config, sees one line. */
 static bool has_control(const char *value)
 {
-	for (const unsigned char *p = (const unsigned char *)value; *p != 0; p++)
+	for (const unsigned char *p = (const unsigned char *)value; *p != 0;
+	     p++)
 		if (*p < ' ' || *p == 0x7F)
 			return true;
 	return false;
@@ -327,11 +329,12 @@ int config_set(struct config *c, const char *section, const char *key,
 
 	if (k == NULL || config_section_is_named(section))
 		return errmsg_set(errmsg, size, "%s: unknown key in [%s]", key,
-			       section);
+				  section);
 	if (has_control(value))
-		return errmsg_set(errmsg, size, "%s = \"%s\": there is a control "
-			       "character, such as a line break, in it", key,
-			       value);
+		return errmsg_set(errmsg, size,
+				  "%s = \"%s\": there is a control "
+				  "character, such as a line break, in it",
+				  key, value);
 	text = absolute(k, value);
 	if (k->type == CONFIG_DIRS)
 		rc = add_templates(c, text, errmsg, size);
@@ -358,7 +361,8 @@ static bool whose(const char *text, const char **name, size_t *n,
 	return (*n == 1 && *text == '*') || config_is_id(text, colon);
 }
 
-int config_add_grant(struct config *c, const char *text, char *errmsg, size_t size)
+int config_add_grant(struct config *c, const char *text, char *errmsg,
+		     size_t size)
 {
 	const struct config_key *k = NULL;
 	const char *name, *rest, *suggest = NULL;
@@ -368,20 +372,21 @@ int config_add_grant(struct config *c, const char *text, char *errmsg, size_t si
 
 	if (!whose(text, &name, &n, &rest))
 		return errmsg_set(errmsg, size,
-			       "--grant %s: %.*s is no templateId; expected "
-			       "[TEMPLATE:]KEY=VALUE",
-			       text, (int)n, name);
+				  "--grant %s: %.*s is no templateId; expected "
+				  "[TEMPLATE:]KEY=VALUE",
+				  text, (int)n, name);
 	len = strcspn(rest, "=");
 	key = xstrndup(rest, len);
 	if (rest[len] == '=')
 		k = config_key_find(CONFIG_GRANT, key, &suggest);
 	free(key);
 	if (k == NULL)
-		return errmsg_set(errmsg, size,
-			       "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
-			       "tools, hosts, read_paths, network, secrets, "
-			       "locks or digest as KEY",
-			       text);
+		return errmsg_set(
+		    errmsg, size,
+		    "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
+		    "tools, hosts, read_paths, network, secrets, "
+		    "locks or digest as KEY",
+		    text);
 	i = config_grant_index(c, name, n);
 	rc = config_key_set(k, &c->grants[i], rest + len + 1,
 			    config_key_is_list(k), reason, sizeof(reason));
@@ -460,8 +465,9 @@ int64_t config_inline_bytes(const struct config *c)
 {
 	int64_t room = (c->max_answer_bytes - ANSWER_REST) / 8 * 3;
 
-	return room < c->max_artifact_inline_bytes ? room
-						   : c->max_artifact_inline_bytes;
+	return room < c->max_artifact_inline_bytes
+		   ? room
+		   : c->max_artifact_inline_bytes;
 }
 
 void config_manual(FILE *out)
@@ -477,8 +483,7 @@ void config_manual(FILE *out)
 			section = keys[i].section;
 			fprintf(out, ".Ss \"[%s%s]\"\n.Bl -tag -width Ds\n",
 				section,
-				strcmp(section, CONFIG_REQUESTOR) == 0
-				    ? " NAME"
+				strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"
 				: strcmp(section, CONFIG_GRANT) == 0
 				    ? " TEMPLATE"
 				    : "");

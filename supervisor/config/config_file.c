@@ -133,17 +133,18 @@ static int unknown_section(struct reading *r, const char *section)
 		suggest_try(&suggest, *s);
 	if (k != NULL)
 		errmsg_set(reason, sizeof(reason), "[%s]: expected %s", section,
-			k->expected);
+			   k->expected);
 	else if (suggest.best != NULL)
 		errmsg_set(reason, sizeof(reason),
-			"[%s]: unknown section; did you mean [%s]?", section,
-			suggest.best);
+			   "[%s]: unknown section; did you mean [%s]?", section,
+			   suggest.best);
 	else
-		errmsg_set(reason, sizeof(reason),
-			"[%s]: unknown section; expected [server], [limits], "
-			"[sandbox], [browser], [requestor \"NAME\"] or "
-			"[grant \"TEMPLATE\"]",
-			section);
+		errmsg_set(
+		    reason, sizeof(reason),
+		    "[%s]: unknown section; expected [server], [limits], "
+		    "[sandbox], [browser], [requestor \"NAME\"] or "
+		    "[grant \"TEMPLATE\"]",
+		    section);
 	return fail(r, reason);
 }
 
@@ -239,7 +240,7 @@ static char *next_line(char *line, int room, void *arg)
 	r->line++;
 	if (n >= (size_t)room) {
 		errmsg_set(reason, sizeof(reason),
-			"the line has more than %d bytes", room - 2);
+			   "the line has more than %d bytes", room - 2);
 		fail(r, reason);
 		return NULL;
 	}
@@ -276,13 +277,13 @@ static int unknown_key(struct reading *r, const char *section, const char *name,
 
 	if (suggest != NULL)
 		errmsg_set(reason, sizeof(reason),
-			"%s: unknown key in [%s]; did you mean %s?", name,
-			section, suggest);
+			   "%s: unknown key in [%s]; did you mean %s?", name,
+			   section, suggest);
 	else
 		errmsg_set(reason, sizeof(reason),
-			"%s: unknown key in [%s]; paddockd --print-config "
-			"lists them all",
-			name, section);
+			   "%s: unknown key in [%s]; paddockd --print-config "
+			   "lists them all",
+			   name, section);
 	return fail(r, reason);
 }
 
@@ -295,17 +296,19 @@ static int check_line(struct reading *r, const struct config_key *k,
 	if (more && config_key_is_list(k))
 		return 0;
 	if (more)
-		errmsg_set(reason, sizeof(reason),
-			"the line begins with a space, so it would go on with "
-			"%s, which is no list",
-			k->name);
+		errmsg_set(
+		    reason, sizeof(reason),
+		    "the line begins with a space, so it would go on with "
+		    "%s, which is no list",
+		    k->name);
 	else if (twice(r, slot, k))
-		errmsg_set(reason, sizeof(reason),
-			"%s: the key came before in this file and section%s",
-			k->name,
-			config_key_is_list(k)
-			    ? "; name all in one line, with spaces between them"
-			    : "");
+		errmsg_set(
+		    reason, sizeof(reason),
+		    "%s: the key came before in this file and section%s",
+		    k->name,
+		    config_key_is_list(k)
+			? "; name all in one line, with spaces between them"
+			: "");
 	else
 		return 0;
 	return fail(r, reason);
@@ -365,9 +368,9 @@ static int read_text(struct config *c, const char *name, const char *text,
 	free(r.seen);
 	if (bad > 0 && (!r.failed || bad < r.line))
 		return errmsg_set(errmsg, size,
-			       "%s:%d: expected KEY = VALUE, [SECTION] or "
-			       "# COMMENT",
-			       name, bad);
+				  "%s:%d: expected KEY = VALUE, [SECTION] or "
+				  "# COMMENT",
+				  name, bad);
 	return r.failed ? -EINVAL : 0;
 }
 
@@ -412,7 +415,8 @@ static int slurp(const char *path, char **text, size_t *len)
 	return rc;
 }
 
-static int read_file(struct config *c, const char *path, char *errmsg, size_t size)
+static int read_file(struct config *c, const char *path, char *errmsg,
+		     size_t size)
 {
 	char *text;
 	size_t len;
@@ -438,7 +442,8 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_dir(struct config *c, const char *dir, char *errmsg, size_t size)
+static int read_dir(struct config *c, const char *dir, char *errmsg,
+		    size_t size)
 {
 	struct dirent **list;
 	int rc = 0, n = scandir(dir, &list, is_conf, by_name);

@@ -24,9 +24,9 @@ static const char *const trusts[] = {"local", "remote", NULL};
 static const char *const isolations[] = {"full", "userns", "container",
 					 "restricted", NULL};
 
-const char *const config_sections[] = {"server",  "limits",	    "sandbox",
-				       "browser", CONFIG_REQUESTOR, CONFIG_GRANT,
-					NULL};
+const char *const config_sections[] = {
+    "server",	      "limits",	    "sandbox", "browser",
+    CONFIG_REQUESTOR, CONFIG_GRANT, NULL};
 
 bool config_section_is_named(const char *section)
 {
@@ -109,10 +109,12 @@ static const struct config_key keys[] = {
 	     "comment, so that nobody between takes it for dead."},
     {KEY("limits", max_message_bytes, BYTES), .def = 16 * MIB, .min = 64 * KIB,
      .max = GIB, .help = "The longest message that a client may send."},
-    {KEY("limits", max_answer_bytes, BYTES), .def = 8 * MIB, .min = 2 * MIB, .max = GIB,
-     .help = "The longest message that a client is sent. Of a longer result it gets "
-	     "the beginning, and a link by which it reads the whole in parts. Many "
-	     "clients drop a connection whose message has 10 MiB."},
+    {KEY("limits", max_answer_bytes, BYTES), .def = 8 * MIB, .min = 2 * MIB,
+     .max = GIB,
+     .help =
+	 "The longest message that a client is sent. Of a longer result it gets "
+	 "the beginning, and a link by which it reads the whole in parts. Many "
+	 "clients drop a connection whose message has 10 MiB."},
     {KEY("limits", max_memory_bytes, BYTES), .def = GIB, .min = MIB, .max = TIB,
      .help = "The most memory that a template may ask for."},
     {KEY("limits", max_cpu_ms, MS), .def = 900000, .min = 1, .max = 7 * DAY_MS,
@@ -124,12 +126,16 @@ static const struct config_key keys[] = {
 
     {KEY("limits", max_processes, INT), .def = 256, .min = 1, .max = 4096,
      .help = "The most processes and threads that a program may ask for."},
-    {KEY("limits", max_open_files, INT), .def = 65536, .min = 16, .max = 1048576,
-     .help = "The most files that a process of a program may ask to have open."},
+    {KEY("limits", max_open_files, INT), .def = 65536, .min = 16,
+     .max = 1048576,
+     .help =
+	 "The most files that a process of a program may ask to have open."},
     {KEY("limits", max_files, INT), .def = 1048576, .min = 1, .max = 16777216,
-     .help = "The most files and folders that a program may ask to have in /work; a "
-	     "quarter as many in /tmp, a sixteenth in /dev/shm."},
-    {KEY("limits", max_logged_bytes, BYTES), .def = 16 * MIB, .min = 0, .max = GIB,
+     .help =
+	 "The most files and folders that a program may ask to have in /work; a "
+	 "quarter as many in /tmp, a sixteenth in /dev/shm."},
+    {KEY("limits", max_logged_bytes, BYTES), .def = 16 * MIB, .min = 0,
+     .max = GIB,
      .help = "The longest log of a run that a template may ask to be kept."},
     {KEY("limits", max_artifacts, INT), .def = 10000, .min = 0, .max = 1000000,
      .help = "The most artifacts of a run that a template may ask for."},
@@ -138,53 +144,58 @@ static const struct config_key keys[] = {
      .help = "The most messages a second, progress, steps and log lines among "
 	     "them, that a template may ask to send; four seconds' worth may "
 	     "come at once."},
-    {KEY("limits", default_timeout_ms, MS), .def = 60000, .min = 1, .max = 7 * DAY_MS,
+    {KEY("limits", default_timeout_ms, MS), .def = 60000, .min = 1,
+     .max = 7 * DAY_MS,
      .help = "Where a manifest says no maxTimeoutMs; so below."},
-    {KEY("limits", default_cpu_ms, MS), .def = 60000, .min = 1, .max = 7 * DAY_MS,
-     .help = "Its maxCpuMs."},
-    {KEY("limits", default_memory_bytes, BYTES), .def = 128 * MIB, .min = MIB, .max = TIB,
-     .help = "Its maxMemoryBytes."},
+    {KEY("limits", default_cpu_ms, MS), .def = 60000, .min = 1,
+     .max = 7 * DAY_MS, .help = "Its maxCpuMs."},
+    {KEY("limits", default_memory_bytes, BYTES), .def = 128 * MIB, .min = MIB,
+     .max = TIB, .help = "Its maxMemoryBytes."},
     {KEY("limits", default_processes, INT), .def = 64, .min = 1, .max = 4096,
      .help = "Its maxProcesses; interpreters have several threads."},
-    {KEY("limits", default_open_files, INT), .def = 1024, .min = 16, .max = 1048576,
-     .help = "Its maxOpenFiles."},
+    {KEY("limits", default_open_files, INT), .def = 1024, .min = 16,
+     .max = 1048576, .help = "Its maxOpenFiles."},
     {KEY("limits", default_files, INT), .def = 16384, .min = 1, .max = 16777216,
      .help = "Its maxFiles."},
-    {KEY("limits", default_output_bytes, BYTES), .def = 8 * MIB, .min = 1, .max = GIB,
-     .help = "Its maxOutputBytes."},
-    {KEY("limits", default_logged_bytes, BYTES), .def = 256 * KIB, .min = 0, .max = GIB,
-     .help = "Its maxLoggedBytes."},
-    {KEY("limits", default_artifacts, INT), .def = 1000, .min = 0, .max = 1000000,
-     .help = "Its maxArtifacts."},
-    {KEY("limits", default_artifact_bytes, BYTES), .def = 64 * MIB, .min = 0, .max = TIB,
-     .help = "Its maxArtifactBytes."},
+    {KEY("limits", default_output_bytes, BYTES), .def = 8 * MIB, .min = 1,
+     .max = GIB, .help = "Its maxOutputBytes."},
+    {KEY("limits", default_logged_bytes, BYTES), .def = 256 * KIB, .min = 0,
+     .max = GIB, .help = "Its maxLoggedBytes."},
+    {KEY("limits", default_artifacts, INT), .def = 1000, .min = 0,
+     .max = 1000000, .help = "Its maxArtifacts."},
+    {KEY("limits", default_artifact_bytes, BYTES), .def = 64 * MIB, .min = 0,
+     .max = TIB, .help = "Its maxArtifactBytes."},
     {KEY("limits", default_messages_per_second, INT), .def = 10000, .min = 100,
      .max = 1000000, .help = "Its maxMessagesPerSecond."},
 
-    {KEY("limits", default_store_bytes, BYTES_OR_NONE), .def = 4 * GIB, .min = MIB,
-     .max = KIB * TIB,
+    {KEY("limits", default_store_bytes, BYTES_OR_NONE), .def = 4 * GIB,
+     .min = MIB, .max = KIB * TIB,
      .help = "What a requestor may have in the store whose section says no "
 	     "store_bytes, or who has none."},
-    {KEY("limits", disk_reserve_bytes, BYTES_OR_NONE), .def = 256 * MIB, .max = TIB,
-     .help = "Free space of the state's file system, a tenth of it at the most, that "
-	     "artifacts and rows of 64 KiB and more leave alone, so that what was "
-	     "promised can be written; below half of it no run is made."},
+    {KEY("limits", disk_reserve_bytes, BYTES_OR_NONE), .def = 256 * MIB,
+     .max = TIB,
+     .help =
+	 "Free space of the state's file system, a tenth of it at the most, that "
+	 "artifacts and rows of 64 KiB and more leave alone, so that what was "
+	 "promised can be written; below half of it no run is made."},
 
     {KEY("sandbox", read_paths, PATHS), .optional = true,
-     .help = "What all programs may ask to read, beside programs and libraries: "
-	     "files, and folders with all that is in them. No link is followed, "
-	     "so each is named by its own path. A grant has the same for one "
-	     "template."},
+     .help =
+	 "What all programs may ask to read, beside programs and libraries: "
+	 "files, and folders with all that is in them. No link is followed, "
+	 "so each is named by its own path. A grant has the same for one "
+	 "template."},
     {KEY("sandbox", allow_weak_programs, BOOL), .def = false,
-     .help = "Run programs also where there is no user namespace, if the server "
-	     "is started as root and all else of their cage holds."},
+     .help =
+	 "Run programs also where there is no user namespace, if the server "
+	 "is started as root and all else of their cage holds."},
     {KEY("sandbox", max_package_copy_bytes, BYTES), .def = 64 * MIB, .min = 0,
      .max = 64 * MIB,
      .help = "The most that the files of a program's package may have when a "
 	     "grant is bound to its digest: its runs see a copy of them, in "
 	     "memory."},
-    {KEY("sandbox", max_package_copies_bytes, BYTES), .def = 256 * MIB, .min = 0,
-     .max = TIB,
+    {KEY("sandbox", max_package_copies_bytes, BYTES), .def = 256 * MIB,
+     .min = 0, .max = TIB,
      .help = "The same of all such packages together. While programs are "
 	     "prepared anew, there are two copies of each, and runs that go on "
 	     "keep those that they began with."},
@@ -203,16 +214,18 @@ static const struct config_key keys[] = {
 	     "router translates to this machine's, which cannot be seen here."},
     {BROWSER(max_sessions, browser_max_sessions, INT), .def = 20, .min = 1,
      .max = 1000, .help = "Sessions at the same time."},
-    {BROWSER(max_tabs, browser_max_tabs, INT), .def = 50, .min = 1,
-     .max = 1000, .help = "Tabs at the same time, of all sessions."},
+    {BROWSER(max_tabs, browser_max_tabs, INT), .def = 50, .min = 1, .max = 1000,
+     .help = "Tabs at the same time, of all sessions."},
     {BROWSER(max_tabs_per_session, browser_session_tabs, INT), .def = 20,
      .min = 1, .max = 1000, .help = "Tabs at the same time, of one session."},
     {BROWSER(max_memory, browser_max_memory, BYTES), .def = INT64_C(2) << 30,
      .min = INT64_C(256) << 20, .max = INT64_C(1) << 50,
-     .help = "Memory of all the browser's processes together; when it is used up, "
-	     "the page that uses the most ends."},
-    {BROWSER(max_processes, browser_max_processes, INT), .def = 2000, .min = 100,
-     .max = 100000, .help = "Its processes and their threads, likewise."},
+     .help =
+	 "Memory of all the browser's processes together; when it is used up, "
+	 "the page that uses the most ends."},
+    {BROWSER(max_processes, browser_max_processes, INT), .def = 2000,
+     .min = 100, .max = 100000,
+     .help = "Its processes and their threads, likewise."},
     {BROWSER(session_idle_ms, browser_session_idle_ms, MS), .def = 600000,
      .min = 1000, .max = DAY_MS,
      .help = "How long a session that is kept may be unused before it ends."},
@@ -230,14 +243,15 @@ static const struct config_key keys[] = {
     {REQ(trust_level, CHOICE), .optional = true, .choices = trusts,
      .help = "Unset: local on the socket and stdio, remote over HTTP."},
     {REQ(max_concurrent_runs, INT), .max = RUNS_MAX,
-     .help = "Runs at the same time; 0: what the server allows, but beyond a fair part "
-	     "for a place for each requestor that has less, a tenth of all or one at the most."},
+     .help =
+	 "Runs at the same time; 0: what the server allows, but beyond a fair part "
+	 "for a place for each requestor that has less, a tenth of all or one at the most."},
     {REQ(max_queued_runs, INT), .max = QUEUED_MAX,
      .help = "Runs that wait; 0: as many as the server allows. Of what others "
 	     "leave of its max_queued_runs a tenth stays free."},
     {REQ(rate_per_second, INT), .max = 1000000,
      .help = "Requests a second; besides, ten times as many pings, "
-     "notifications and other messages; 0: any number."},
+	     "notifications and other messages; 0: any number."},
     {REQ(burst, INT), .max = 1000000,
      .help = "Requests at once; 0: as many as in a second."},
     {REQ(max_run_timeout_ms, MS), .max = 7 * DAY_MS,
@@ -258,13 +272,15 @@ static const struct config_key keys[] = {
      .help = "Artifacts kept at the same time, by all servers that share the "
 	     "state; 0: as many as store_bytes allows."},
     {REQ(store_bytes, BYTES_OR_NONE), .max = KIB * TIB,
-     .help = "All that it may have in the store at the same time: artifacts, and the "
-	     "inputs, results and logs of runs; 0: default_store_bytes."},
+     .help =
+	 "All that it may have in the store at the same time: artifacts, and the "
+	 "inputs, results and logs of runs; 0: default_store_bytes."},
     {REQ(templates, IDS), .optional = true,
      .help = "The templates that it sees. Unset: all."},
     {REQ(browser_tools, TOOLS), .optional = true,
-     .help = "The browser's tools that it may call itself; what a template calls "
-	     "is up to its grant. Unset: all, or none where templates is set."},
+     .help =
+	 "The browser's tools that it may call itself; what a template calls "
+	 "is up to its grant. Unset: all, or none where templates is set."},
     {REQ(weight, INT), .def = 1, .min = 1, .max = 1000,
      .help = "Its share of the turns when several wait."},
 

@@ -15,37 +15,37 @@
 #define CONFIG_KEYS_MAX 112
 
 enum config_type {
-	CONFIG_INT,    /* int64_t from min to max */
-	CONFIG_MS,     /* likewise; ms, s, m, h, d may follow the number */
-	CONFIG_BYTES,  /* likewise; K, M, G, T may follow */
+	CONFIG_INT,   /* int64_t from min to max */
+	CONFIG_MS,    /* likewise; ms, s, m, h, d may follow the number */
+	CONFIG_BYTES, /* likewise; K, M, G, T may follow */
 	CONFIG_BYTES_OR_NONE, /* that, or none: CONFIG_NONE */
-	CONFIG_BOOL,   /* bool */
-	CONFIG_TEXT,   /* char *, as are all below */
-	CONFIG_PATH,   /* absolute, after a flag was made so */
-	CONFIG_SOCKET, /* a path that fits an address */
-	CONFIG_LISTEN, /* ADDR:PORT */
-	CONFIG_CHOICE, /* one of choices */
-	CONFIG_DIGEST, /* 64 hex digits; never shown */
-	CONFIG_IDS,    /* template ids, spaces between them */
-	CONFIG_TOOLS,  /* likewise, of the browser; all; none */
-	CONFIG_HOSTS,  /* base/text/host_list.h's words, spaces between them */
+	CONFIG_BOOL,	      /* bool */
+	CONFIG_TEXT,	      /* char *, as are all below */
+	CONFIG_PATH,	      /* absolute, after a flag was made so */
+	CONFIG_SOCKET,	      /* a path that fits an address */
+	CONFIG_LISTEN,	      /* ADDR:PORT */
+	CONFIG_CHOICE,	      /* one of choices */
+	CONFIG_DIGEST,	      /* 64 hex digits; never shown */
+	CONFIG_IDS,	      /* template ids, spaces between them */
+	CONFIG_TOOLS,	      /* likewise, of the browser; all; none */
+	CONFIG_HOSTS,	/* base/text/host_list.h's words, spaces between them */
 	CONFIG_GRANTED, /* likewise, that templates may call; all */
-	CONFIG_PATHS,  /* absolute, spaces between them */
+	CONFIG_PATHS,	/* absolute, spaces between them */
 	CONFIG_PATTERNS, /* of ipc/host_pattern.h, likewise */
-	CONFIG_PLACES, /* HOST:PORT, likewise */
-	CONFIG_NAMES,  /* of secrets, likewise */
-	CONFIG_DIGESTS, /* 64 hex digits each, likewise; shown */
-	CONFIG_DIRS,   /* the templates of struct config; spaces between */
+	CONFIG_PLACES,	 /* HOST:PORT, likewise */
+	CONFIG_NAMES,	 /* of secrets, likewise */
+	CONFIG_DIGESTS,	 /* 64 hex digits each, likewise; shown */
+	CONFIG_DIRS,	 /* the templates of struct config; spaces between */
 };
 
 struct config_key {
 	const char *section;
 	const char *name;
 	enum config_type type;
-	size_t offset;	       /* in struct config, config_requestor or config_grant */
-	bool optional;	       /* may be empty: then it has its default */
-	int64_t def, min, max; /* numbers; def of a bool */
-	const char *def_text;  /* text; NULL: none, or by the user */
+	size_t offset; /* in struct config, config_requestor or config_grant */
+	bool optional; /* may be empty: then it has its default */
+	int64_t def, min, max;	    /* numbers; def of a bool */
+	const char *def_text;	    /* text; NULL: none, or by the user */
 	const char *const *choices; /* NULL-ended */
 	const char *help;	    /* for the manual: one sentence, mdoc(7) */
 };

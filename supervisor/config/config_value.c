@@ -207,7 +207,8 @@ static bool is_tool(const char *s, size_t n)
 static bool is_granted(const char *s, size_t n)
 {
 	char *word = xstrndup(s, n);
-	bool good = strcmp(word, "all") == 0 || browser_proto_action(word) != NULL;
+	bool good =
+	    strcmp(word, "all") == 0 || browser_proto_action(word) != NULL;
 
 	free(word);
 	return good;
@@ -234,15 +235,15 @@ static bool is_secret(const char *s, size_t n)
 	if (n == 0 || n > ID_MAX || !isalpha((unsigned char)*s))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)s[i]) && strchr("._-", s[i]) == NULL)
+		if (!isalnum((unsigned char)s[i]) &&
+		    strchr("._-", s[i]) == NULL)
 			return false;
 	return true;
 }
 
 static bool is_digest(const char *s, size_t n)
 {
-	return n == DIGEST_HEX &&
-	       strspn(s, "0123456789abcdef") >= DIGEST_HEX;
+	return n == DIGEST_HEX && strspn(s, "0123456789abcdef") >= DIGEST_HEX;
 }
 
 /* The root would be everything, the state and its secrets too. */
@@ -386,17 +387,19 @@ static const struct {
     [CONFIG_IDS] = {set_ids, true, "templateIds with spaces between them"},
     [CONFIG_TOOLS] = {set_tools, true,
 		      "all, none, or with spaces between them: %s"},
-    [CONFIG_HOSTS] = {set_hosts, true,
-		      "names such as example.com (and all below), addresses, "
-		      "and networks such as 192.0.2.0/24, 256 at the most, with "
-		      "spaces between them"},
+    [CONFIG_HOSTS] =
+	{set_hosts, true,
+	 "names such as example.com (and all below), addresses, "
+	 "and networks such as 192.0.2.0/24, 256 at the most, with "
+	 "spaces between them"},
     [CONFIG_GRANTED] = {set_granted, true,
 			"all, or with spaces between them: %s"},
-    [CONFIG_PATTERNS] = {set_patterns, true,
-		      "with spaces between them: *, names such as example.org, "
-		      "*.example.org for those below one, addresses such as "
-		      "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
-		      "for that port alone"},
+    [CONFIG_PATTERNS] =
+	{set_patterns, true,
+	 "with spaces between them: *, names such as example.org, "
+	 "*.example.org for those below one, addresses such as "
+	 "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
+	 "for that port alone"},
     [CONFIG_PLACES] = {set_places, true,
 		       "HOST:PORT such as db.example.org:5432, spaces between "
 		       "them"},
@@ -435,7 +438,8 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 	while (k->type == CONFIG_TOOLS && (a = browser_tool_next(a)) != NULL)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", a->name);
-	for (a = browser_proto_actions; k->type == CONFIG_GRANTED && a->name; a++)
+	for (a = browser_proto_actions; k->type == CONFIG_GRANTED && a->name;
+	     a++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", a->name);
 	assert(n < sizeof(detail));
@@ -480,9 +484,10 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
 	if (k->type == CONFIG_DIGEST) /* it may be the token itself */
-		return errmsg_set(errmsg, size, "%s: expected %s", k->name, expected);
-	return errmsg_set(errmsg, size, "%s = \"%s\": expected %s", k->name, value,
-		       expected);
+		return errmsg_set(errmsg, size, "%s: expected %s", k->name,
+				  expected);
+	return errmsg_set(errmsg, size, "%s = \"%s\": expected %s", k->name,
+			  value, expected);
 }
 
 /* A list takes a line for each but the first, which inih calls continued. */

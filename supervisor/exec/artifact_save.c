@@ -38,7 +38,8 @@ static void on_kept(void *arg, const struct store_result *res)
 
 	requestor_kept_one(k->requestor, k->artifact.size, res->rc == 0);
 	if (res->rc != 0)
-		log_error("keep", "run=%s requestor=%s artifact=lost err=\"%s\"",
+		log_error("keep",
+			  "run=%s requestor=%s artifact=lost err=\"%s\"",
 			  k->run_id, k->requestor->name, res->errmsg);
 	if (r == NULL) {
 		; /* it has ended, and does not list it */
@@ -47,11 +48,12 @@ static void on_kept(void *arg, const struct store_result *res)
 
 		r->artifact_bytes -= k->artifact.size;
 		tool_error_set(&errmsg, "STORE_UNAVAILABLE", NULL,
-		       "this server could not keep the artifact: %s", store_says(res->rc));
+			       "this server could not keep the artifact: %s",
+			       store_says(res->rc));
 		worker_answer_refused(r, &k->artifact, &errmsg);
 	} else {
-		r->artifacts = xrealloc(r->artifacts, (r->n_artifacts + 1) *
-							  sizeof(*r->artifacts));
+		r->artifacts = xrealloc(
+		    r->artifacts, (r->n_artifacts + 1) * sizeof(*r->artifacts));
 		r->artifacts[r->n_artifacts++] = k->artifact;
 		lost_artifacts_remove(r, k->artifact.name);
 		worker_answer_saved(r, k->artifact.id);

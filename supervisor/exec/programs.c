@@ -58,10 +58,10 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 		if (t->runtime != RUNTIME_PROGRAM)
 			continue;
 		tree.n_packages++;
-		*p = (struct spawner_package){
-		    .path = t->dir,
-		    .id = t->folder,
-		    .copied = grants_by_digest(t, config)};
+		*p = (struct spawner_package){.path = t->dir,
+					      .id = t->folder,
+					      .copied =
+						  grants_by_digest(t, config)};
 		memcpy(p->digest, t->digest, sizeof(p->digest));
 		for (size_t j = 0; j < t->n_reads; j++)
 			if (grants_read(t, config, t->reads[j]))
@@ -93,18 +93,21 @@ static bool may_read(const struct template *t, const char *path,
 	int rc;
 
 	if (own != NULL) {
-		tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,
-		       "%s asks to read %s, which no program can be shown, "
-		       "since each has a %s of its own; files have to lie "
-		       "elsewhere, and be asked for and granted there",
-		       t->id, path, own);
+		tool_error_set(
+		    r, "PERMISSION_NOT_ALLOWED", NULL,
+		    "%s asks to read %s, which no program can be shown, "
+		    "since each has a %s of its own; files have to lie "
+		    "elsewhere, and be asked for and granted there",
+		    t->id, path, own);
 		return false;
 	}
-	rc = granted_path_find_listed(granted, path, &id, errmsg, sizeof(errmsg));
+	rc = granted_path_find_listed(granted, path, &id, errmsg,
+				      sizeof(errmsg));
 	if (rc == 0 || rc == -ENOENT || rc == -EPERM)
 		return true; /* or who shows it to programs tells */
 	tool_error_set(r, "PERMISSION_NOT_ALLOWED", NULL,
-	       "%s asks to read what it cannot be shown: %s", t->id, errmsg);
+		       "%s asks to read what it cannot be shown: %s", t->id,
+		       errmsg);
 	return false;
 }
 
@@ -126,10 +129,11 @@ bool programs_allow(const struct template *t, const struct config *config,
 	if (t->runtime != RUNTIME_PROGRAM)
 		return true;
 	if (iso->no_programs[0] != '\0') {
-		tool_error_set(r, "ISOLATION_TOO_WEAK", NULL,
-		       "programs cannot be caged on this machine, so %s is not "
-		       "run: %s",
-		       t->id, iso->no_programs);
+		tool_error_set(
+		    r, "ISOLATION_TOO_WEAK", NULL,
+		    "programs cannot be caged on this machine, so %s is not "
+		    "run: %s",
+		    t->id, iso->no_programs);
 		return false;
 	}
 	return t->n_reads == 0 || may_read_all(t, config, r);
@@ -173,9 +177,9 @@ int programs_hold(const struct run *r, uint32_t slot, pid_t pid)
 {
 	const struct run_limits *l = &r->limits;
 	const struct cgroup_limits limits = {
-	    .memory_bytes = (uint64_t)(l->memory_bytes + SHIM_BYTES +
-				       l->output_bytes) +
-			    r->inputs_len,
+	    .memory_bytes =
+		(uint64_t)(l->memory_bytes + SHIM_BYTES + l->output_bytes) +
+		r->inputs_len,
 	    .processes = (uint64_t)l->processes + 1};
 
 	return cgroup_run_begin(slot, &limits, pid);
@@ -188,8 +192,8 @@ static bool leads_to(int at, const char *name, const struct file_id *want)
 {
 	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct file_id id = {0};
-	bool same = fd >= 0 && file_id_of(fd, &id) == 0 &&
-		    file_id_same(&id, want);
+	bool same =
+	    fd >= 0 && file_id_of(fd, &id) == 0 && file_id_same(&id, want);
 
 	if (fd >= 0)
 		close(fd);
@@ -238,7 +242,8 @@ static bool identify(const char *path, struct file_id *id,
 	up = xasprintf("%.*s/", (int)(slash - path), path);
 	at = nofollow_open(AT_FDCWD, up, O_PATH | O_DIRECTORY);
 	fd = at >= 0 ? nofollow_open(at, slash + 1, O_PATH | O_DIRECTORY) : -1;
-	good = fd >= 0 && file_id_of(fd, id) == 0 && file_id_of(at, parent) == 0;
+	good =
+	    fd >= 0 && file_id_of(fd, id) == 0 && file_id_of(at, parent) == 0;
 	if (fd >= 0)
 		close(fd);
 	if (at >= 0)

@@ -67,8 +67,8 @@ static void refuse_more(struct run *r)
 	struct tool_error errmsg = {0};
 
 	validation_refuse_busy(&errmsg);
-	run_set_error(r, "RESOURCE_LIMIT", json_object_get(errmsg.details), "%s",
-		      errmsg.message);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(errmsg.details),
+		      "%s", errmsg.message);
 	tool_error_fini(&errmsg);
 }
 
@@ -76,14 +76,16 @@ static void refuse_more(struct run *r)
  * That takes a while: until it is known, R goes on without a worker. It has its
  * place among the running until then, for its output is in memory.
  */
-static void check_later(struct runs *s, struct run *r, const struct validation *c)
+static void check_later(struct runs *s, struct run *r,
+			const struct validation *c)
 {
 	struct json_object *v = outcome_output(r), *tree = r->result;
 
 	r->result = NULL;
 	r->checked_by = s;
-	r->checked = validation_submit(s->env.thread_pool, r->requestor, c, r->template,
-				   r->template->outputs, v, tree, on_checked, r);
+	r->checked =
+	    validation_submit(s->env.thread_pool, r->requestor, c, r->template,
+			      r->template->outputs, v, tree, on_checked, r);
 	if (r->checked != NULL)
 		return;
 	rpc_async_put(s->env.thread_pool, r->requestor, tree);
@@ -155,23 +157,23 @@ static void on_read(void *arg, struct output_parsed *out)
 	out->text = NULL;
 	e->content_at = out->content_at;
 	e->content_expected = out->content_expected;
-	e->reply_failed =
-	    r->is_reply &&
-	    json_object_get_boolean(json_member(r->result, "isError"));
+	e->reply_failed = r->is_reply && json_object_get_boolean(
+					     json_member(r->result, "isError"));
 	if (out->fault != NULL)
 		outcome_bad_result(r, out->fault, out->errmsg);
 	settle(rd->runs, r, e);
 	free(rd);
 }
 
-static void read_later(struct runs *s, struct run *r, const struct exit_facts *e)
+static void read_later(struct runs *s, struct run *r,
+		       const struct exit_facts *e)
 {
 	struct reading *rd = xcalloc(1, sizeof(*rd));
 
 	*rd = (struct reading){s, r, *e};
 	rd->end.output = NULL;
 	r->reading = output_parse(s->env.thread_pool, r->requestor, e->output,
-				 e->output_len, r->is_reply, on_read, rd);
+				  e->output_len, r->is_reply, on_read, rd);
 	if (r->reading != NULL) {
 		r->reading_arg = rd;
 		return;
@@ -232,8 +234,8 @@ static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		       int64_t ttl_ms)
 {
 	limits_set(r, s->env.config, timeout_ms);
-	r->limits.cancel_grace_ms = least(r->template->limits.cancel_grace_ms,
-					  CANCEL_GRACE_MAX_MS);
+	r->limits.cancel_grace_ms =
+	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
 	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
 }
 
@@ -246,8 +248,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .config = s->env.config,
 	    .sched = &s->sched,
 	    .shared = s->env.shared,
-	    .starts = runs_can_start(s) && sched_is_clear(&s->sched, &q->lane,
-						     programs_kind(t)),
+	    .starts = runs_can_start(s) &&
+		      sched_is_clear(&s->sched, &q->lane, programs_kind(t)),
 	    .bytes = inputs_len,
 	};
 
@@ -258,15 +260,17 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    !browser_allow(t, s->env.config, r))
 		return false;
 	if (*s->env.draining)
-		tool_error_set(r, "QUEUE_FULL",
-		       admission_details("max_queued_runs", (int64_t)q->lane.queued, 0,
-				     "runs",
-				     "the operator: the server is stopping",
-				     ADMISSION_RETRY_MS),
-		       "the server is being shut down and takes no more runs");
+		tool_error_set(
+		    r, "QUEUE_FULL",
+		    admission_details("max_queued_runs",
+				      (int64_t)q->lane.queued, 0, "runs",
+				      "the operator: the server is stopping",
+				      ADMISSION_RETRY_MS),
+		    "the server is being shut down and takes no more runs");
 	else if (sick != NULL)
-		tool_error_set(r, "STORE_UNAVAILABLE", admission_store_details(),
-		       "the server cannot record runs now: %s", sick);
+		tool_error_set(r, "STORE_UNAVAILABLE",
+			       admission_store_details(),
+			       "the server cannot record runs now: %s", sick);
 	return r->code == NULL && admission_check_run(&ask, q, r);
 }
 
@@ -309,8 +313,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		s->strangers++;
 	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
-	r->inputs = text == wish->inputs_text ? wish->inputs_text
-					      : xstrndup(text, len);
+	r->inputs =
+	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
 	r->session_id = xstrdup_opt(wish->session_id);
 	r->trust = wish->trust;
@@ -327,8 +331,9 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	starts = runs_next(s) == r;
 	if (starts) /* its first row says running already */
 		run_apply(r, EV_START);
-	run_row_put(s->env.store, r, wish->promised ? STORE_SYNC : STORE_DEFERRED,
-		    on_stored, st);
+	run_row_put(s->env.store, r,
+		    wish->promised ? STORE_SYNC : STORE_DEFERRED, on_stored,
+		    st);
 	if (starts)
 		runs_start(s, r);
 	return r;
@@ -342,8 +347,9 @@ struct run *runs_find(struct runs *s, const struct requestor *requestor,
 	struct run *r;
 
 	HASH_FIND_STR(s->by_id, id, r);
-	return r != NULL && r->requestor == requestor && !run_terminal(r) ? r
-									 : NULL;
+	return r != NULL && r->requestor == requestor && !run_terminal(r)
+		   ? r
+		   : NULL;
 }
 
 struct run *runs_working(struct runs *s, const char *id)
@@ -437,11 +443,12 @@ void runs_interrupt(struct runs *s, bool queued)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (run_terminal(r) || (r->state == RUN_QUEUED &&
-					(!queued || r->taken_over)))
+		if (run_terminal(r) ||
+		    (r->state == RUN_QUEUED && (!queued || r->taken_over)))
 			continue;
-		run_set_error(r, "RUN_INTERRUPTED", NULL,
-			      "the server was stopped before the run had ended");
+		run_set_error(
+		    r, "RUN_INTERRUPTED", NULL,
+		    "the server was stopped before the run had ended");
 		if (r->worker != NULL)
 			continue; /* spawner_stop() ends it, and on_over() comes */
 		check_no_more(s, r);

@@ -29,7 +29,8 @@ struct runs_env {
 	struct fair_queue *turns; /* for what workers say; NULL: at once */
 	struct store *store;
 	const char *instance;
-	worker_on_question on_ask; /* what templates ask for; NULL: is refused */
+	worker_on_question
+	    on_ask; /* what templates ask for; NULL: is refused */
 	worker_on_drop on_drop;
 	void *ask_arg;
 	const bool *quiet;    /* start nothing */
@@ -50,7 +51,8 @@ struct run_wish {
 	const char *idem_digest; /* with idem_key */
 	enum store_task task;	 /* not _NONE: it is a task as well… */
 	int64_t task_ttl_ms;	 /* …for so long; 0: the server's default */
-	char *inputs_text; /* they, as text: taken, when a run is made; or NULL */
+	char *
+	    inputs_text; /* they, as text: taken, when a run is made; or NULL */
 	size_t inputs_len;
 	bool promised; /* its id is given away before it ends: store at once */
 };

@@ -44,8 +44,10 @@ static void on_ended(void *arg, const struct store_result *res)
 	struct run *r = e->run;
 
 	if (res->rc != 0) {
-		log_error("runs", "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
-			  r->id, r->requestor->name, run_state_name(r->state), res->errmsg);
+		log_error("runs",
+			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
+			  r->id, r->requestor->name, run_state_name(r->state),
+			  res->errmsg);
 		r->unrecorded = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
@@ -94,15 +96,18 @@ static void let_log_go(struct run *r)
 		return;
 	clock_iso(ts, clock_wall_ms());
 	buf_drop(r->log, buf_len(r->log));
-	buf_printf(r->log, "%s notice this log was not kept: the disk of the "
-			   "server is nearly full\n", ts);
+	buf_printf(r->log,
+		   "%s notice this log was not kept: the disk of the "
+		   "server is nearly full\n",
+		   ts);
 }
 
 /*
  * While the disk is nearly full a large result is not written: that R ended is
  * what there is room for. The event that ends it then.
  */
-static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev)
+static enum run_event fit(const struct runs *s, struct run *r,
+			  enum run_event ev)
 {
 	enum disk_space room = disk_space_lately(s->env.config);
 	size_t len = 0;
@@ -118,7 +123,8 @@ static enum run_event fit(const struct runs *s, struct run *r, enum run_event ev
 		return ev;
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
 		      "the template gave its result of %zu bytes, but this "
-		      "server did not keep it: %s", len, disk_space_message(room));
+		      "server did not keep it: %s",
+		      len, disk_space_message(room));
 	rpc_async_put(s->env.thread_pool, r->requestor, r->result);
 	r->result = NULL;
 	free(r->result_text);

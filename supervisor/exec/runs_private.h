@@ -13,7 +13,8 @@
 #include "supervisor/exec/runs.h"
 #include "supervisor/requestor/sched.h"
 
-#define RUNS_UNRECORDED_MAX (16u << 20) /* bytes of views: no run begins above */
+#define RUNS_UNRECORDED_MAX                                                    \
+	(16u << 20) /* bytes of views: no run begins above */
 
 struct runs_remote; /* runs_remote.c */
 
@@ -26,7 +27,7 @@ struct runs {
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
 	struct event *pause[SPAWNER_KINDS];
-	size_t strangers; /* without a section, who have made runs */
+	size_t strangers;  /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };
 

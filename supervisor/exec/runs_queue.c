@@ -56,7 +56,8 @@ bool runs_can_start(struct runs *s)
 
 struct run *runs_next(struct runs *s)
 {
-	struct sched_item *item = runs_can_start(s) ? sched_next(&s->sched) : NULL;
+	struct sched_item *item =
+	    runs_can_start(s) ? sched_next(&s->sched) : NULL;
 
 	return item == NULL ? NULL : CONTAINER(item, struct run, queued);
 }
@@ -64,9 +65,8 @@ struct run *runs_next(struct runs *s)
 /* Will it pass by itself? */
 static bool is_passing(int err)
 {
-	return err == -EAGAIN || err == -ETOOMANYREFS ||
-	       err == -ENOMEM || err == -ENOBUFS ||
-	       err == -EMFILE || err == -ENFILE;
+	return err == -EAGAIN || err == -ETOOMANYREFS || err == -ENOMEM ||
+	       err == -ENOBUFS || err == -EMFILE || err == -ENFILE;
 }
 
 /* Runs cannot send descriptors, so that one is another program's doing. */
@@ -137,7 +137,8 @@ void runs_pump(struct runs *s)
 
 		runs_start(s, r);
 		if (stored && r->state == RUN_RUNNING)
-			run_row_put(s->env.store, r, STORE_DEFERRED, NULL, NULL);
+			run_row_put(s->env.store, r, STORE_DEFERRED, NULL,
+				    NULL);
 	}
 }
 

@@ -20,8 +20,8 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 
-#define LOOK_MS 1000	   /* nudges come, as a rule */
-#define LOOK_DEAF_MS 250   /* there are none here */
+#define LOOK_MS 1000	 /* nudges come, as a rule */
+#define LOOK_DEAF_MS 250 /* there are none here */
 #define SHOW_EVERY_MS 1000
 #define SHOW_BYTES (1u << 20) /* each time; after more, it is longer */
 
@@ -47,7 +47,8 @@ struct runs_remote {
 	int64_t show_ms; /* mono: not before that */
 	bool reading;	 /* the mail is being read… */
 	bool again;	 /* …and has to be once more */
-	TAILQ_HEAD(shown_list, run_shown) shown; /* who waits longest is first */
+	TAILQ_HEAD(shown_list, run_shown)
+	shown; /* who waits longest is first */
 };
 
 /* ---- showing ---- */
@@ -85,8 +86,9 @@ static char *text_of(const struct runs *s, const struct run *r, enum part p)
 	char *text;
 
 	if (p == PART_LOG) {
-		text = r->log == NULL ? xstrdup("")
-				      : xstrndup(buf_data(r->log), buf_len(r->log));
+		text = r->log == NULL
+			   ? xstrdup("")
+			   : xstrndup(buf_data(r->log), buf_len(r->log));
 	} else {
 		view = run_json_make(r, s->env.isolation);
 		text = xstrdup(json_text(view, NULL));
@@ -131,7 +133,8 @@ static size_t show(struct run_shown *e, int64_t now)
 	row.log = text[PART_LOG];
 	row.shown_until_ms =
 	    e->part[PART_VIEW].given ? e->part[PART_VIEW].until_ms : 0;
-	row.log_until_ms = e->part[PART_LOG].given ? e->part[PART_LOG].until_ms : 0;
+	row.log_until_ms =
+	    e->part[PART_LOG].given ? e->part[PART_LOG].until_ms : 0;
 	store_show(s->env.store, &row);
 	free(text[PART_VIEW]);
 	free(text[PART_LOG]);
@@ -174,8 +177,8 @@ static void on_show(evutil_socket_t fd, short what, void *arg)
 		TAILQ_REMOVE(&m->shown, e, link);
 		TAILQ_INSERT_TAIL(&m->shown, e, link);
 	}
-	m->show_ms = clock_mono_ms() +
-		     SHOW_EVERY_MS * (int64_t)(1 + bytes / SHOW_BYTES);
+	m->show_ms =
+	    clock_mono_ms() + SHOW_EVERY_MS * (int64_t)(1 + bytes / SHOW_BYTES);
 	if (e != NULL)
 		show_soon(m);
 }
@@ -220,7 +223,8 @@ static void take(struct runs *s, const struct store_letter *l)
 	if (l->kind == STORE_MAIL_CANCEL)
 		runs_cancel(s, r);
 	else
-		show_until(s, r, l->kind == STORE_MAIL_LOG ? PART_LOG : PART_VIEW,
+		show_until(s, r,
+			   l->kind == STORE_MAIL_LOG ? PART_LOG : PART_VIEW,
 			   l->until_ms);
 }
 

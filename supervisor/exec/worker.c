@@ -21,7 +21,7 @@
 #include "supervisor/exec/worker_private.h"
 
 #define FRAMES_PER_WAKE 16 /* of up to 64 KiB each */
-#define LINGER_MS 1000 /* from a worker's last word to its exit */
+#define LINGER_MS 1000	   /* from a worker's last word to its exit */
 
 /* ---- ending it ---- */
 
@@ -59,7 +59,8 @@ int worker_violation_of(struct worker *w, const char *offence,
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
-		 w->run->id, w->run->requestor->name, (int)w->child.pid, offence);
+		 w->run->id, w->run->requestor->name, (int)w->child.pid,
+		 offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
 }
@@ -86,8 +87,8 @@ static void tell_timeout(struct run *r)
 	quantity(wished, r->limits.wished_ms, "ms");
 	run_set_error(r, "RUN_TIMEOUT",
 		      limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
-		      "the run did not end within the %s that it had%s%s%s", had,
-		      cut ? "; " : "", cut ? wished : "",
+		      "the run did not end within the %s that it had%s%s%s",
+		      had, cut ? "; " : "", cut ? wished : "",
 		      cut ? " were asked for, which is more than it may have"
 			  : "");
 }
@@ -144,14 +145,15 @@ static struct str body_piece(const struct worker *w)
 	struct str s;
 
 	if (total <= sizeof(whole)) { /* in one frame, as most are */
-		if (code_len > 0) /* a program's lies in its package */
+		if (code_len > 0)     /* a program's lies in its package */
 			memcpy(whole, r->template->code, code_len);
 		if (r->inputs_len > 0)
 			memcpy(whole + code_len, r->inputs, r->inputs_len);
 		return (struct str){whole, total};
 	}
 	if (w->sent < code_len)
-		s = (struct str){r->template->code + w->sent, code_len - w->sent};
+		s = (struct str){r->template->code + w->sent,
+				 code_len - w->sent};
 	else
 		s = (struct str){r->inputs + (w->sent - code_len),
 				 total - w->sent};
@@ -245,7 +247,8 @@ static enum drained drain(struct worker *w, int max)
 		if (n == -EMSGSIZE && w->phase == PHASE_DONE)
 			continue; /* dropped, as all that comes then */
 		if (n == -EMSGSIZE) {
-			worker_violation(w, "a frame that is empty or over 64 KiB");
+			worker_violation(
+			    w, "a frame that is empty or over 64 KiB");
 			return DRAIN_END;
 		}
 		if (n <= 0)
@@ -300,8 +303,8 @@ static void hold(struct worker *w)
 		send_body(w);
 		return;
 	}
-	log_error("worker", "run=%s requestor=%s cgroup=failed err=\"%s\"", r->id,
-		  r->requestor->name, strerror(-rc));
+	log_error("worker", "run=%s requestor=%s cgroup=failed err=\"%s\"",
+		  r->id, r->requestor->name, strerror(-rc));
 	run_set_error(r, "WORKER_CRASHED", NULL,
 		      "its cgroup could not be made, so the worker was ended "
 		      "before it ran anything; the server's log has more");
@@ -326,15 +329,16 @@ static void on_born(struct spawner_child *child, int err)
 	if (err == ESRCH && w->phase == PHASE_BORN)
 		err = EAGAIN; /* the zygote died first: try another */
 	else if (err == ESRCH)
-		run_set_error(r, "WORKER_CRASHED", NULL,
-			      "the worker was lost, because the process that had "
-			      "just made it was killed");
+		run_set_error(
+		    r, "WORKER_CRASHED", NULL,
+		    "the worker was lost, because the process that had "
+		    "just made it was killed");
 	worker_free(w);
 	env->on_not_started(env->arg, r, -err);
 }
 
 static void on_reaped(struct spawner_child *child, int status,
-		    const struct rusage *use)
+		      const struct rusage *use)
 {
 	struct worker *w = CONTAINER(child, struct worker, child);
 	struct exit_facts e = {
@@ -374,14 +378,16 @@ static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 	json_object_object_add(d, "unit", json_object_new_string("bytes"));
 	json_object_object_add(
 	    d, "whoCanRaise",
-	    json_object_new_string("the operator, in [sandbox] of paddock.conf"));
-	run_set_error(r, "RESOURCE_LIMIT", d,
-		      "%s is granted by its digest, so that its runs see a copy "
-		      "of its package, and %s in [sandbox] of paddock.conf is "
-		      "less than %s: the operator can raise it",
-		      r->template->id, name,
-		      lack->by_all ? "all such packages have together"
-				   : "that package has");
+	    json_object_new_string(
+		"the operator, in [sandbox] of paddock.conf"));
+	run_set_error(
+	    r, "RESOURCE_LIMIT", d,
+	    "%s is granted by its digest, so that its runs see a copy "
+	    "of its package, and %s in [sandbox] of paddock.conf is "
+	    "less than %s: the operator can raise it",
+	    r->template->id, name,
+	    lack->by_all ? "all such packages have together"
+			 : "that package has");
 }
 
 /* R's program was not shown what it needs. */
@@ -405,18 +411,20 @@ static void tell_lack(struct run *r, const struct spawner_lack *lack)
 			? "the files there had another"
 			: "the files there could not be copied");
 	else if (lack->is_read)
-		run_set_error(r, "PERMISSION_NOT_ALLOWED", NULL,
-			      "%s could not be shown what it asks to read: %s; "
-			      "that is tried anew, so a run in some seconds may "
-			      "do better",
-			      id, lack->errmsg);
+		run_set_error(
+		    r, "PERMISSION_NOT_ALLOWED", NULL,
+		    "%s could not be shown what it asks to read: %s; "
+		    "that is tried anew, so a run in some seconds may "
+		    "do better",
+		    id, lack->errmsg);
 	else
-		run_set_error(r, "EXECUTION_ERROR", NULL,
-			      "%s could not be shown its package, which was not "
-			      "the folder that was loaded when programs were "
-			      "prepared; that is tried anew, so a run in some "
-			      "seconds may do better",
-			      id);
+		run_set_error(
+		    r, "EXECUTION_ERROR", NULL,
+		    "%s could not be shown its package, which was not "
+		    "the folder that was loaded when programs were "
+		    "prepared; that is tried anew, so a run in some "
+		    "seconds may do better",
+		    id);
 }
 
 /* A program that is no more what was loaded, or cannot be shown: R fails. */
@@ -430,8 +438,9 @@ static bool is_stale(struct run *r, struct spawner *spawner,
 		return false;
 	if (!template_unchanged(r->template, errmsg, sizeof(errmsg))) {
 		/* where it lies is the operator's to know */
-		log_warn("worker", "run=%s requestor=%s template=%s stale=\"%s\"",
-			 r->id, r->requestor->name, r->template->id, errmsg);
+		log_warn("worker",
+			 "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
+			 r->requestor->name, r->template->id, errmsg);
 		run_set_error(r, "EXECUTION_ERROR", NULL,
 			      "%s %s was changed after it was loaded, and what "
 			      "is there now is not run; the operator has it "
@@ -476,8 +485,8 @@ int worker_start(const struct worker_env *env, struct run *r)
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
 	worker_recv_init(w);
-	w->readable = event_new(env->base, w->fd, EV_READ | EV_PERSIST,
-				on_readable, w);
+	w->readable =
+	    event_new(env->base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
 	w->writable = event_new(env->base, w->fd, EV_WRITE, on_writable, w);
 	w->deadline = evtimer_new(env->base, on_deadline, w);
 	event_add(w->readable, NULL);

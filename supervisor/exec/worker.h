@@ -15,7 +15,7 @@
 enum worker_question_kind {
 	WORKER_QUESTION_ELICIT, /* of the user */
 	WORKER_QUESTION_SAMPLE, /* of the client's model */
-	WORKER_QUESTION_CALL,   /* a tool's result */
+	WORKER_QUESTION_CALL,	/* a tool's result */
 	WORKER_QUESTION_KINDS
 };
 
@@ -35,7 +35,7 @@ struct worker_question {
  * cancelled, or has ended), and an answer then is -ENOENT or goes nowhere.
  */
 typedef void (*worker_on_question)(void *arg, struct run *r,
-			      const struct worker_question *ask);
+				   const struct worker_question *ask);
 
 /*
  * R's template waits for the answer to SEQ no more, which is (or was) its to
@@ -58,7 +58,7 @@ struct worker_env {
 	void (*on_artifact)(void *arg, struct run *r, struct run_artifact *a,
 			    char *tmp_path, const char *sha256);
 	worker_on_question on_ask; /* NULL: each is refused */
-	worker_on_drop on_drop; /* NULL when on_ask is */
+	worker_on_drop on_drop;	   /* NULL when on_ask is */
 	void *ask_arg;
 	/* R's worker is gone, and E is how. */
 	void (*on_over)(void *arg, struct run *r, const struct exit_facts *e);
@@ -93,12 +93,12 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
  * MSG_ANSWER_MAX, or too much beside what is unsent, becomes an error that
  * says so. 0, or -ENOENT: that question awaits no answer (any more).
  */
-int worker_answer_question(struct run *r, uint32_t seq, bool ok, const char *json,
-		      size_t len);
+int worker_answer_question(struct run *r, uint32_t seq, bool ok,
+			   const char *json, size_t len);
 
 /* The same, as an error of CODE ([A-Z_]); MESSAGE is for people. */
 int worker_fail_question(struct run *r, uint32_t seq, const char *code,
-		    const char *message);
+			 const char *message);
 
 /* Does R's worker live, and wait for the answer to SEQ? */
 bool worker_awaits(const struct run *r, uint32_t seq);
@@ -108,6 +108,6 @@ bool worker_awaits(const struct run *r, uint32_t seq);
  * SAMPLING_NOT_SUPPORTED, CALL_NOT_ALLOWED. ERRMSG NULL: nobody here serves it.
  */
 int worker_refuse_question(struct run *r, const struct worker_question *ask,
-		      const char *errmsg);
+			   const char *errmsg);
 
 #endif

@@ -18,7 +18,7 @@
 
 /* Where the conversation stands. */
 enum phase {
-	PHASE_BORN,    /* nothing came; READY may be the first */
+	PHASE_BORN, /* nothing came; READY may be the first */
 	PHASE_TALKING,
 	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
 	PHASE_ANSWER,	/* it waits for our ANSWER */
@@ -38,7 +38,8 @@ struct worker {
 	int fd;
 	struct event *readable;
 	struct event *writable; /* while the socket holds no more */
-	struct fair_queue_turn turn; /* to be heard, in the lane of its requestor */
+	struct fair_queue_turn
+	    turn;		/* to be heard, in the lane of its requestor */
 	struct event *deadline; /* RUN_TIMEOUT, a cancel's grace, a lingering */
 	size_t sent;		/* of code and inputs, as one body */
 	bool waits; /* a program's: for its birth, before anything is sent */
@@ -48,13 +49,15 @@ struct worker {
 	enum phase phase;
 	uint64_t body_total, body_got;
 	struct artifact_file *blob; /* NULL: refused; its bytes are let go */
-	struct tool_error tool_error; /* of the artifact that came last, if it was */
+	struct tool_error
+	    tool_error;	  /* of the artifact that came last, if it was */
 	int64_t promised; /* bytes of BLOB, in its requestor's account */
 	struct run_artifact artifact;
-	struct questions asked;  /* in their order; those without an answer */
-	struct questions answers; /* to be sent, in this order; ARTIFACT's too */
-	size_t asks;	    /* in both, without ARTIFACT's */
-	size_t unsent;	    /* bytes of answers */
+	struct questions asked; /* in their order; those without an answer */
+	struct questions
+	    answers;   /* to be sent, in this order; ARTIFACT's too */
+	size_t asks;   /* in both, without ARTIFACT's */
+	size_t unsent; /* bytes of answers */
 	uint32_t last_seq;
 	struct question *asking; /* PHASE_ASK: whose parameters come */
 	struct buf params;
@@ -63,7 +66,7 @@ struct worker {
 	bool have_result;
 	bool silent; /* its end of the socket is closed */
 	bool killed;
-	bool late; /* it spoke after its last word */
+	bool late;     /* it spoke after its last word */
 	double tokens; /* of the message rate */
 	int64_t tokens_ms;
 };
@@ -92,7 +95,8 @@ int worker_question_chunk(struct worker *w, struct str s);
 /* Send answers as far as the socket takes them. */
 void worker_question_flush(struct worker *w);
 
-void worker_question_drop(struct worker *w); /* it wants none: its last word came */
+void worker_question_drop(
+    struct worker *w); /* it wants none: its last word came */
 void worker_question_fini(struct worker *w);
 
 /* READY came, or all was sent: the inputs may be needed no more. */

@@ -30,16 +30,19 @@ static const struct {
 	const char *code;
 	const char *nobody;
 } refusals[WORKER_QUESTION_KINDS] = {
-    [WORKER_QUESTION_ELICIT] = {"ELICITATION_NOT_SUPPORTED",
-			   "nobody can be asked here: this server passes no "
-			   "question on to a user"},
-    [WORKER_QUESTION_SAMPLE] = {"SAMPLING_NOT_SUPPORTED",
-			   "no model can be asked here: this server passes no "
-			   "request on to a client's model"},
-    [WORKER_QUESTION_CALL] = {"CALL_NOT_ALLOWED",
-			 "no such tool is configured on this server; the "
-			 "operator can configure it, and the manifest's tools "
-			 "must list it"},
+    [WORKER_QUESTION_ELICIT] =
+	{"ELICITATION_NOT_SUPPORTED",
+	 "nobody can be asked here: this server passes no "
+	 "question on to a user"},
+    [WORKER_QUESTION_SAMPLE] =
+	{"SAMPLING_NOT_SUPPORTED",
+	 "no model can be asked here: this server passes no "
+	 "request on to a client's model"},
+    [WORKER_QUESTION_CALL] =
+	{"CALL_NOT_ALLOWED",
+	 "no such tool is configured on this server; the "
+	 "operator can configure it, and the manifest's tools "
+	 "must list it"},
 };
 
 static void ask_free(struct question *a)
@@ -61,8 +64,8 @@ static bool awaits_input(const struct worker *w)
 	const struct question *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
-	if (a != w->asking && is_input(a))
-		return true;
+		if (a != w->asking && is_input(a))
+			return true;
 	return false;
 }
 
@@ -192,9 +195,9 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
 			   struct tool_error *errmsg)
 {
 	struct lost_artifact one = {.name = {a->name, strlen(a->name)},
-				  .size = a->size,
-				  .count = 1,
-				  .told = true};
+				    .size = a->size,
+				    .count = 1,
+				    .told = true};
 	char *text = xasprintf("%s %s", errmsg->code, errmsg->message);
 
 	lost_artifacts_add(r, &one, errmsg);
@@ -210,8 +213,8 @@ static struct question *find(struct worker *w, uint32_t seq)
 	struct question *a;
 
 	TAILQ_FOREACH(a, &w->asked, link)
-	if (a->seq == seq && a != w->asking)
-		return a;
+		if (a->seq == seq && a != w->asking)
+			return a;
 	return NULL;
 }
 
@@ -227,8 +230,8 @@ static const char too_large[] =
     "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"the answer is over 4 MiB, or "
     "too many answers wait to be read; both bounds are fixed\"}";
 
-int worker_answer_question(struct run *r, uint32_t seq, bool ok, const char *json,
-		      size_t len)
+int worker_answer_question(struct run *r, uint32_t seq, bool ok,
+			   const char *json, size_t len)
 {
 	struct worker *w = r->worker;
 	struct question *a = w == NULL ? NULL : find(w, seq);
@@ -249,7 +252,7 @@ int worker_answer_question(struct run *r, uint32_t seq, bool ok, const char *jso
 }
 
 int worker_fail_question(struct run *r, uint32_t seq, const char *code,
-		    const char *message)
+			 const char *message)
 {
 	struct json_object *e = json_object_new_object();
 	const char *text;
@@ -265,10 +268,11 @@ int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 }
 
 int worker_refuse_question(struct run *r, const struct worker_question *ask,
-		      const char *errmsg)
+			   const char *errmsg)
 {
-	return worker_fail_question(r, ask->seq, refusals[ask->kind].code,
-			       errmsg != NULL ? errmsg : refusals[ask->kind].nobody);
+	return worker_fail_question(
+	    r, ask->seq, refusals[ask->kind].code,
+	    errmsg != NULL ? errmsg : refusals[ask->kind].nobody);
 }
 
 /* ---- questions ---- */
@@ -280,11 +284,12 @@ static void hand_on(struct worker *w, const struct worker_question *ask)
 
 	if (r->state == RUN_CANCELLING)
 		worker_fail_question(r, ask->seq, "RUN_CANCELED",
-				"the run is being cancelled");
+				     "the run is being cancelled");
 	else if (ask->params == NULL)
-		worker_fail_question(r, ask->seq, "INVALID_PARAMETER",
-				"a question has at most 20000 values, in at most "
-				"as many levels as any JSON here");
+		worker_fail_question(
+		    r, ask->seq, "INVALID_PARAMETER",
+		    "a question has at most 20000 values, in at most "
+		    "as many levels as any JSON here");
 	else if (env->on_ask == NULL)
 		worker_refuse_question(r, ask, NULL);
 	else {

@@ -21,7 +21,8 @@
 #include "supervisor/state/disk_space.h"
 #include "supervisor/run/outcome.h"
 
-#define DISK_LOOK_BYTES (1u << 20) /* of an artifact, after which to look again */
+#define DISK_LOOK_BYTES                                                        \
+	(1u << 20)	 /* of an artifact, after which to look again */
 #define LOG_LAST_MAX 512 /* what is said then */
 #define LOG_LINE_HEAD 64 /* at most, of a line: when, and its level */
 
@@ -37,9 +38,8 @@ static int on_progress(struct worker *w, const struct msg *m)
 {
 	struct run *r = w->run;
 	uint64_t total = m->progress.total;
-	uint64_t done = total != 0 && m->progress.done > total
-			    ? total
-			    : m->progress.done;
+	uint64_t done =
+	    total != 0 && m->progress.done > total ? total : m->progress.done;
 
 	if (r->told_progress && done < r->done)
 		return 0; /* progress never falls */
@@ -48,8 +48,8 @@ static int on_progress(struct worker *w, const struct msg *m)
 	r->total = total;
 	if (m->progress.message.n > 0) {
 		free(r->message);
-		r->message = xstrndup(m->progress.message.p,
-				      m->progress.message.n);
+		r->message =
+		    xstrndup(m->progress.message.p, m->progress.message.n);
 	}
 	r->updated_ms = clock_wall_ms();
 	w->env->on_news(w->env->arg, r);
@@ -114,7 +114,7 @@ static int keep_line(struct run *r, const char *level, struct str text)
 	}
 	r->log_full = true;
 	limits_hit(r, LIMIT_LOG,
-		    (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
+		   (int64_t)(buf_len(r->log) + text.n + LOG_LINE_HEAD));
 	who = limits_who_can_raise(r, LIMIT_LOG);
 	rc = buf_printf(r->log,
 			"%s notice this log has its %lld bytes, so the rest is "
@@ -133,8 +133,7 @@ static int on_log(struct worker *w, const struct msg *m)
 	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
 		  (int)m->log.text.n, m->log.text.p);
 	rc = keep_line(r, level, m->log.text);
-	r->said = (struct run_said){m->log.level, m->log.text.p,
-				    m->log.text.n};
+	r->said = (struct run_said){m->log.level, m->log.text.p, m->log.text.n};
 	run_tell(r, NEWS_LOG);
 	r->said = (struct run_said){0};
 	return rc;
@@ -150,14 +149,15 @@ void worker_unreserve(struct worker *w)
 static void unavailable(struct worker *w, const char *says)
 {
 	tool_error_set(&w->tool_error, "STORE_UNAVAILABLE", NULL,
-	       "this server could not keep the artifact: %s", says);
+		       "this server could not keep the artifact: %s", says);
 }
 
 /* May SIZE bytes of an artifact be written now, as to the disk? */
 static bool disk_has_room(struct worker *w, int64_t size)
 {
 	const struct config *c = w->env->config;
-	const char *says = c == NULL ? NULL : disk_space_message(disk_space(c, size));
+	const char *says =
+	    c == NULL ? NULL : disk_space_message(disk_space(c, size));
 
 	if (says != NULL)
 		unavailable(w, says);
@@ -167,7 +167,8 @@ static bool disk_has_room(struct worker *w, int64_t size)
 /* A file of it failed with ERR: the operator is told more than the client. */
 static void not_written(struct worker *w, int err)
 {
-	log_error("worker", "run=%s requestor=%s artifact=refused "
+	log_error("worker",
+		  "run=%s requestor=%s artifact=refused "
 		  "err=\"%s: %s; %s\"",
 		  w->run->id, w->run->requestor->name, w->env->state_dir,
 		  strerror(err), store_remedy(-err));
@@ -178,7 +179,8 @@ static int artifact_done(struct worker *w)
 {
 	struct run_artifact a = w->artifact;
 	char sha256[65];
-	char *path = w->blob == NULL ? NULL : artifact_file_finish(w->blob, sha256);
+	char *path =
+	    w->blob == NULL ? NULL : artifact_file_finish(w->blob, sha256);
 
 	if (w->blob != NULL && path == NULL)
 		not_written(w, errno);
@@ -211,7 +213,8 @@ static void look_at_disk(struct worker *w)
 static int artifact_bytes(struct worker *w, struct str s)
 {
 	if (s.n > w->body_total - w->body_got)
-		return worker_violation(w, "an artifact is longer than it said");
+		return worker_violation(w,
+					"an artifact is longer than it said");
 	if (w->blob != NULL && (w->body_got + s.n) / DISK_LOOK_BYTES >
 				   w->body_got / DISK_LOOK_BYTES)
 		look_at_disk(w);
@@ -229,9 +232,10 @@ static void over(struct worker *w, enum limit b, int64_t used, int64_t allowed,
 	char *who = limits_who_can_raise(w->run, b);
 
 	limits_hit(w->run, b, used);
-	tool_error_set(&w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, used),
-	       "%s: %lld, of %lld allowed; who can raise that is %s", what,
-	       (long long)used, (long long)allowed, who);
+	tool_error_set(&w->tool_error, "RESOURCE_LIMIT",
+		       limits_details(w->run, b, used),
+		       "%s: %lld, of %lld allowed; who can raise that is %s",
+		       what, (long long)used, (long long)allowed, who);
 	free(who);
 }
 
@@ -261,7 +265,8 @@ static bool may_have(struct worker *w, uint64_t size)
 		over_bytes(w, size);
 		return false;
 	}
-	return !requestor_no_room(r->requestor, (int64_t)size, &w->tool_error) &&
+	return !requestor_no_room(r->requestor, (int64_t)size,
+				  &w->tool_error) &&
 	       disk_has_room(w, (int64_t)size);
 }
 
@@ -271,7 +276,8 @@ static int on_artifact(struct worker *w, const struct msg *m)
 
 	tool_error_fini(&w->tool_error);
 	if (may_have(w, m->artifact.total)) {
-		w->blob = artifact_file_new(w->env->state_dir, w->env->instance);
+		w->blob =
+		    artifact_file_new(w->env->state_dir, w->env->instance);
 		if (w->blob == NULL)
 			not_written(w, errno);
 		w->promised = (int64_t)m->artifact.total;
@@ -279,8 +285,8 @@ static int on_artifact(struct worker *w, const struct msg *m)
 	}
 	w->artifact = (struct run_artifact){
 	    .name = xstrndup(m->artifact.name.p, m->artifact.name.n),
-	    .mime_type = xstrndup(m->artifact.mime_type.p,
-				  m->artifact.mime_type.n),
+	    .mime_type =
+		xstrndup(m->artifact.mime_type.p, m->artifact.mime_type.n),
 	    .size = (int64_t)m->artifact.total};
 	w->phase = PHASE_ARTIFACT;
 	w->body_total = m->artifact.total;
@@ -296,9 +302,11 @@ static void full(struct worker *w, struct str limit)
 			   : LIMIT_MEMORY;
 	char *who = limits_who_can_raise(w->run, b);
 
-	tool_error_set(&w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, -1),
-	       "it was full when the program ended, so what was written last may "
-	       "be cut short; who can raise that is %s", who);
+	tool_error_set(
+	    &w->tool_error, "RESOURCE_LIMIT", limits_details(w->run, b, -1),
+	    "it was full when the program ended, so what was written last may "
+	    "be cut short; who can raise that is %s",
+	    who);
 	free(who);
 }
 
@@ -306,16 +314,18 @@ static void full(struct worker *w, struct str limit)
 static int on_lost(struct worker *w, const struct msg *m)
 {
 	struct lost_artifact one = {.name = m->lost.name,
-				  .size = (int64_t)m->lost.size,
-				  .count = m->lost.count,
-				  .told = m->lost.told,
-				  .no_file = m->lost.kind == MSG_LOST_NO_FILE ||
-					     m->lost.kind == MSG_LOST_ROOM};
+				    .size = (int64_t)m->lost.size,
+				    .count = m->lost.count,
+				    .told = m->lost.told,
+				    .no_file =
+					m->lost.kind == MSG_LOST_NO_FILE ||
+					m->lost.kind == MSG_LOST_ROOM};
 
 	if (m->lost.kind == MSG_LOST_REFUSED)
 		return lost_artifacts_unreported(w->run)
 			   ? 0
-			   : worker_violation(w, "a LOST of what was not refused");
+			   : worker_violation(w,
+					      "a LOST of what was not refused");
 	tool_error_fini(&w->tool_error);
 	if (m->lost.kind == MSG_LOST_LIMIT)
 		over_bytes(w, m->lost.size);
@@ -323,7 +333,7 @@ static int on_lost(struct worker *w, const struct msg *m)
 		full(w, m->lost.errmsg);
 	else
 		tool_error_set(&w->tool_error, "EXECUTION_ERROR", NULL, "%.*s",
-		       (int)m->lost.errmsg.n, m->lost.errmsg.p);
+			       (int)m->lost.errmsg.n, m->lost.errmsg.p);
 	lost_artifacts_add(w->run, &one, &w->tool_error);
 	return 0;
 }
@@ -344,7 +354,8 @@ static int not_json(struct worker *w, struct json_error *err)
 {
 	char errmsg[OUTPUT_PARSE_WHY_SIZE];
 
-	output_parse_why_stray(errmsg, buf_data(&w->result), buf_len(&w->result), err);
+	output_parse_why_stray(errmsg, buf_data(&w->result),
+			       buf_len(&w->result), err);
 	return bad_result(w, "a result that is not JSON", errmsg);
 }
 
@@ -413,10 +424,11 @@ static bool may_claim(const struct worker *w, struct str code)
 	static const struct {
 		const char *code;
 		bool of_program; /* alone: its end is not its worker's */
-	} codes[] = {{"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
-		     {"RESOURCE_LIMIT", false},	 {"SANDBOX_VIOLATION", false},
-		     {"RUN_CANCELED", false},	 {"OUTPUT_INVALID", false},
-		     {"WORKER_CRASHED", true}};
+	} codes[] = {
+	    {"EXECUTION_ERROR", false}, {"STEP_EXECUTION_FAILED", false},
+	    {"RESOURCE_LIMIT", false},	{"SANDBOX_VIOLATION", false},
+	    {"RUN_CANCELED", false},	{"OUTPUT_INVALID", false},
+	    {"WORKER_CRASHED", true}};
 
 	if (met != NULL && strlen(met) == code.n &&
 	    memcmp(met, code.p, code.n) == 0)
@@ -438,10 +450,12 @@ static int on_fail(struct worker *w, const struct msg *m)
 		return worker_violation(
 		    w, "a FAIL whose code is not a worker's to give");
 	if (m->fail.details.n > 0 &&
-	    (json_parse(&details, m->fail.details.p, m->fail.details.n, NULL) < 0 ||
+	    (json_parse(&details, m->fail.details.p, m->fail.details.n, NULL) <
+		 0 ||
 	     !json_object_is_type(details, json_type_object))) {
 		json_object_put(details);
-		return worker_violation(w, "a FAIL whose details are not an object");
+		return worker_violation(
+		    w, "a FAIL whose details are not an object");
 	}
 	snprintf(code, sizeof(code), "%.*s", (int)m->fail.error_code.n,
 		 m->fail.error_code.p);
@@ -451,7 +465,8 @@ static int on_fail(struct worker *w, const struct msg *m)
 		else /* what it met last */
 			details = json_object_get(w->tool_error.details);
 	}
-	if (strcmp(code, "RUN_CANCELED") == 0 && w->run->state != RUN_CANCELLING)
+	if (strcmp(code, "RUN_CANCELED") == 0 &&
+	    w->run->state != RUN_CANCELLING)
 		outcome_signal(w->run, SIGTERM); /* not from us; it stays */
 	run_set_error(w->run, code, details, "%.*s", (int)m->fail.message.n,
 		      m->fail.message.p);

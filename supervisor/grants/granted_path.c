@@ -68,18 +68,21 @@ static int explain(int rc, const char *folder, const char *path, char *errmsg,
 	if (rc == -ELOOP && n == 0) /* "/a/../b" in a grant, or gone again */
 		n = nofollow_link_len(whole = folder);
 	if (rc == -ELOOP)
-		errmsg_set(errmsg, size,
-			"%s leads through a symbolic link%s%.*s, and links are "
-			"not followed: where it leads has to be asked for and "
-			"granted by its own path",
-			path, n > 0 ? ", " : "", (int)n, whole);
+		errmsg_set(
+		    errmsg, size,
+		    "%s leads through a symbolic link%s%.*s, and links are "
+		    "not followed: where it leads has to be asked for and "
+		    "granted by its own path",
+		    path, n > 0 ? ", " : "", (int)n, whole);
 	else if (rc == -EMEDIUMTYPE)
-		errmsg_set(errmsg, size, "%s is neither a file nor a folder", path);
+		errmsg_set(errmsg, size, "%s is neither a file nor a folder",
+			   path);
 	else if (rc == -ENOSYS)
-		errmsg_set(errmsg, size,
-			"%s cannot be opened without following links on this "
-			"machine, which needs Linux 5.6",
-			path);
+		errmsg_set(
+		    errmsg, size,
+		    "%s cannot be opened without following links on this "
+		    "machine, which needs Linux 5.6",
+		    path);
 	else
 		errmsg_set(errmsg, size, "%s: %s", path, strerror(-rc));
 	return rc == -EACCES ? -EPERM : rc;

@@ -25,12 +25,12 @@
 #define SAID_MAX ((size_t)8) /* words of a kind, in a sentence */
 
 struct kind {
-	const char *key;     /* of [grant] */
-	const char *member;  /* of the manifest's permissions */
-	const char *shown;   /* in views */
-	const char *asks;    /* "T asks …" for one */
-	const char *many;    /* and for several */
-	const char *nobody;  /* NULL, or: why it can be had by none */
+	const char *key;    /* of [grant] */
+	const char *member; /* of the manifest's permissions */
+	const char *shown;  /* in views */
+	const char *asks;   /* "T asks …" for one */
+	const char *many;   /* and for several */
+	const char *nobody; /* NULL, or: why it can be had by none */
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 
@@ -161,8 +161,8 @@ static bool any_of(const struct config_grant *list, size_t n,
 	return false;
 }
 
-static bool any_grant(const struct template *t, const struct config *c,
-		      look at, void *arg)
+static bool any_grant(const struct template *t, const struct config *c, look at,
+		      void *arg)
 {
 	static char everyone[] = "*";
 	const struct config_grant all = {.name = everyone,
@@ -262,8 +262,8 @@ static bool add_hosts(const struct config_grant *g, void *list)
 	while (*s != '\0') {
 		size_t n = strcspn(s, " ");
 
-		json_object_array_add(
-		    list, json_object_new_string_len(s, (int)n));
+		json_object_array_add(list,
+				      json_object_new_string_len(s, (int)n));
 		s += n;
 		s += strspn(s, " ");
 	}
@@ -306,9 +306,9 @@ static char *said_words(struct json_object *list)
 	struct buf b = {0};
 
 	for (size_t i = 0; i < n && i < SAID_MAX; i++)
-		buf_printf(&b, "%s%s", i > 0 ? " " : "",
-			   json_object_get_string(
-			       json_object_array_get_idx(list, i)));
+		buf_printf(
+		    &b, "%s%s", i > 0 ? " " : "",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
 	if (n > SAID_MAX)
 		buf_printf(&b, " and %zu more", n - SAID_MAX);
 	return buf_take(&b, NULL);
@@ -352,8 +352,8 @@ static bool is_known(const struct kind *k, const char *word)
 static const char *unknown_of(const struct kind *k, struct json_object *list)
 {
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *word = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *word =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		if (!is_known(k, word))
 			return word;
@@ -372,10 +372,11 @@ static void refuse_unknown(const struct template *t, const struct kind *k,
 	json_object_object_add(
 	    details, "whoCanGrant",
 	    json_object_new_string("nobody: there is no such tool"));
-	tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
-	       "%s asks for the tool %s, which there is not in this version of "
-	       "paddock; its author can take it out of the manifest's tools",
-	       t->id, word);
+	tool_error_set(
+	    r, "PERMISSION_NOT_ALLOWED", details,
+	    "%s asks for the tool %s, which there is not in this version of "
+	    "paddock; its author can take it out of the manifest's tools",
+	    t->id, word);
 }
 
 static void refuse_kind(const struct template *t, const struct config *c,
@@ -398,20 +399,22 @@ static void refuse_kind(const struct template *t, const struct config *c,
 	json_object_object_add(details, "whoCanGrant",
 			       json_object_new_string(who));
 	if (k->nobody != NULL)
-		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details, "%s, and %s", asks,
-		       k->nobody);
+		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
+			       "%s, and %s", asks, k->nobody);
 	else if (other)
-		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
-		       "%s, and its grant in paddock.conf is for another "
-		       "package than the one that is there: the operator can "
-		       "look at it and grant it, too, by digest = %s",
-		       asks, t->digest);
+		tool_error_set(
+		    r, "PERMISSION_NOT_ALLOWED", details,
+		    "%s, and its grant in paddock.conf is for another "
+		    "package than the one that is there: the operator can "
+		    "look at it and grant it, too, by digest = %s",
+		    asks, t->digest);
 	else
-		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
-		       "%s, which %s not granted; the operator can grant %s, "
-		       "by %s in [grant \"%s\"] of paddock.conf",
-		       asks, many ? "are" : "is", many ? "them" : "it", line,
-		       t->id);
+		tool_error_set(
+		    r, "PERMISSION_NOT_ALLOWED", details,
+		    "%s, which %s not granted; the operator can grant %s, "
+		    "by %s in [grant \"%s\"] of paddock.conf",
+		    asks, many ? "are" : "is", many ? "them" : "it", line,
+		    t->id);
 	free(said);
 	free(asks);
 	free(line);
@@ -488,8 +491,8 @@ static void put_line(struct buf *b, const struct kind *k,
 	size_t n = json_object_array_length(list), put = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *word = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *word =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		if (k->nobody != NULL)
 			buf_printf(b, "# %s = %s: %s\n", k->key, word,
@@ -498,13 +501,14 @@ static void put_line(struct buf *b, const struct kind *k,
 			buf_printf(b, "# %s: there is no tool %s\n", k->key,
 				   word);
 		else if (strpbrk(word, " ;#\"") != NULL)
-			buf_printf(b, "# %s: \"%s\" cannot be written here, "
-				      "but a folder above it can\n",
+			buf_printf(b,
+				   "# %s: \"%s\" cannot be written here, "
+				   "but a folder above it can\n",
 				   k->key, word);
 	}
 	for (size_t i = 0; k->nobody == NULL && i < n; i++) {
-		const char *word = json_object_get_string(
-		    json_object_array_get_idx(list, i));
+		const char *word =
+		    json_object_get_string(json_object_array_get_idx(list, i));
 
 		if (!is_known(k, word) || strpbrk(word, " ;#\"") != NULL)
 			continue;
@@ -553,7 +557,8 @@ struct json_object *grants_view(const struct template *t,
 	text = buf_take(&lines, NULL);
 	if (json_object_array_length(lack) > 0) {
 		json_object_object_add(v, "missing", lack);
-		json_object_object_add(v, "grant", json_object_new_string(text));
+		json_object_object_add(v, "grant",
+				       json_object_new_string(text));
 	} else {
 		json_object_put(lack);
 	}

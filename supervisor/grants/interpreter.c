@@ -24,8 +24,8 @@
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/package/package.h"
 
-#define HEAD_BYTES 256 /* read of a #! line by the kernel: BINPRM_BUF_SIZE */
-#define SEGMENTS_MAX 64		 /* of an ELF program */
+#define HEAD_BYTES 256	/* read of a #! line by the kernel: BINPRM_BUF_SIZE */
+#define SEGMENTS_MAX 64 /* of an ELF program */
 #define PACKAGE_DIR "/template/" /* where a run sees its package */
 
 struct look {
@@ -38,12 +38,13 @@ struct look {
 };
 
 #define fail(l, ...)                                                           \
-	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->t->entry, NULL, __VA_ARGS__)
+	diagnostics_add((l)->f, DIAGNOSTIC_ERROR, (l)->t->entry, NULL,         \
+			__VA_ARGS__)
 /* About its first line. */
 #define fail_line(l, ...)                                                      \
 	do {                                                                   \
 		fail(l, __VA_ARGS__);                                          \
-		diagnostics_at((l)->f, 1, 1);                                     \
+		diagnostics_at((l)->f, 1, 1);                                  \
 	} while (0)
 
 /* ---- what runs see ---- */
@@ -174,22 +175,30 @@ static void check_interpreter(struct look *l, const char *path)
 	char *suggest;
 
 	if (path[0] != '/') {
-		fail_line(l, "the #! line has \"%s\", but an interpreter is "
-			  "named by its whole path, such as /bin/sh", path);
+		fail_line(l,
+			  "the #! line has \"%s\", but an interpreter is "
+			  "named by its whole path, such as /bin/sh",
+			  path);
 	} else if (how == MISSING) {
 		suggest = near_path(l, path);
-		fail_line(l, "the interpreter %s of the #! line is not there"
-			  "%s%s%s", path,
-			  suggest != NULL ? "; did you mean " : "",
-			  suggest != NULL ? suggest : "", suggest != NULL ? "?" : "");
+		fail_line(l,
+			  "the interpreter %s of the #! line is not there"
+			  "%s%s%s",
+			  path, suggest != NULL ? "; did you mean " : "",
+			  suggest != NULL ? suggest : "",
+			  suggest != NULL ? "?" : "");
 		free(suggest);
 	} else if (how == NOT_SHOWN) {
-		fail_line(l, "the interpreter %s of the #! line is nothing that "
+		fail_line(l,
+			  "the interpreter %s of the #! line is nothing that "
 			  "a run sees: of the machine that is /usr, and what "
-			  "\"readPaths\" asks for", path);
+			  "\"readPaths\" asks for",
+			  path);
 	} else if (how == NO_PROGRAM) {
-		fail_line(l, "the interpreter %s of the #! line is not "
-			  "executable", path);
+		fail_line(l,
+			  "the interpreter %s of the #! line is not "
+			  "executable",
+			  path);
 	}
 }
 
@@ -213,9 +222,10 @@ static void check_command(struct look *l, const char *name)
 			return;
 	}
 	suggest = near_name(l, name);
-	fail_line(l, "the #! line has env look for %s, which is nowhere in "
-		  "the PATH of runs, " SYSTEM_PATHS_ENV "%s%s%s", name,
-		  suggest != NULL ? "; did you mean " : "",
+	fail_line(l,
+		  "the #! line has env look for %s, which is nowhere in "
+		  "the PATH of runs, " SYSTEM_PATHS_ENV "%s%s%s",
+		  name, suggest != NULL ? "; did you mean " : "",
 		  suggest != NULL ? strrchr(suggest, '/') + 1 : "",
 		  suggest != NULL ? "?" : "");
 	free(suggest);
@@ -234,9 +244,11 @@ static void check_env(struct look *l, char *rest)
 	char *word, *at = split ? rest + 2 : rest;
 
 	if (!split && strpbrk(rest, " \t") != NULL) {
-		fail_line(l, "the #! line has env look for a program that is "
+		fail_line(l,
+			  "the #! line has env look for a program that is "
 			  "called \"%s\", blanks and all; env -S %s would take "
-			  "it apart", rest, rest);
+			  "it apart",
+			  rest, rest);
 		return;
 	}
 	if (split && strpbrk(at, "'\"\\$") != NULL)
@@ -258,8 +270,10 @@ static void check_script(struct look *l)
 	const char *name;
 
 	if (end == NULL && l->n == HEAD_BYTES) {
-		fail_line(l, "the #! line has more than %d bytes, which the "
-			  "kernel does not read", HEAD_BYTES - 1);
+		fail_line(l,
+			  "the #! line has more than %d bytes, which the "
+			  "kernel does not read",
+			  HEAD_BYTES - 1);
 		return;
 	}
 	if (end == NULL)
@@ -267,9 +281,11 @@ static void check_script(struct look *l)
 	*end = '\0';
 	if (end > line && end[-1] == '\r') {
 		end[-1] = '\0';
-		fail(l, "the #! line ends with CR LF, as files of Windows do, "
+		fail(l,
+		     "the #! line ends with CR LF, as files of Windows do, "
 		     "so \"%s\" is looked for with a CR in its name; save the "
-		     "file with LF alone", line + strspn(line, " \t"));
+		     "file with LF alone",
+		     line + strspn(line, " \t"));
 		diagnostics_at(l->f, 1, (size_t)(end - l->head));
 		return;
 	}
@@ -298,9 +314,12 @@ static const char *machine_name(unsigned machine)
 	static const struct {
 		unsigned machine;
 		const char *name;
-	} names[] = {{EM_X86_64, "x86-64"}, {EM_386, "x86 of 32 bits"},
-		     {EM_AARCH64, "ARM of 64 bits"}, {EM_ARM, "ARM of 32 bits"},
-		     {EM_RISCV, "RISC-V"}, {EM_PPC64, "POWER"},
+	} names[] = {{EM_X86_64, "x86-64"},
+		     {EM_386, "x86 of 32 bits"},
+		     {EM_AARCH64, "ARM of 64 bits"},
+		     {EM_ARM, "ARM of 32 bits"},
+		     {EM_RISCV, "RISC-V"},
+		     {EM_PPC64, "POWER"},
 		     {EM_S390, "S/390"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -332,7 +351,8 @@ static bool is_for_us(struct look *l)
 	memcpy(&ours, own + EI_NIDENT + 2, sizeof(ours));
 	if (own[EI_DATA] != (unsigned char)l->head[EI_DATA])
 		machine = __builtin_bswap16(machine);
-	if (machine != ours || own[EI_DATA] != (unsigned char)l->head[EI_DATA] ||
+	if (machine != ours ||
+	    own[EI_DATA] != (unsigned char)l->head[EI_DATA] ||
 	    own[EI_CLASS] != (unsigned char)l->head[EI_CLASS]) {
 		fail(l, "this program is for %s, and this machine is %s",
 		     machine != ours ? machine_name(machine)
@@ -341,7 +361,8 @@ static bool is_for_us(struct look *l)
 		return false;
 	}
 	if (type != ET_EXEC && type != ET_DYN) {
-		fail(l, "this is an object file, not a program that was linked");
+		fail(l,
+		     "this is an object file, not a program that was linked");
 		return false;
 	}
 	return true;
@@ -359,9 +380,10 @@ static void check_loader(struct look *l, off_t at, size_t size)
 	if (how == FOUND)
 		return;
 	suggest = path[0] == '/' ? near_path(l, path) : NULL;
-	fail(l, "this program was linked for the loader %s, which %s%s%s%s; "
-	     "linked statically it needs none", path,
-	     how == MISSING ? "is not there" : "no run sees",
+	fail(l,
+	     "this program was linked for the loader %s, which %s%s%s%s; "
+	     "linked statically it needs none",
+	     path, how == MISSING ? "is not there" : "no run sees",
 	     suggest != NULL ? " (" : "", suggest != NULL ? suggest : "",
 	     suggest != NULL ? " is)" : "");
 	free(suggest);
@@ -390,8 +412,8 @@ static void check_elf(struct look *l)
 	for (unsigned i = 0; i < h.e_phnum && i < SEGMENTS_MAX; i++) {
 		off_t at = (off_t)(h.e_phoff + (uint64_t)i * sizeof(p));
 
-		if (at < 0 || pread(l->file, &p, sizeof(p), at) !=
-				  (ssize_t)sizeof(p)) {
+		if (at < 0 ||
+		    pread(l->file, &p, sizeof(p), at) != (ssize_t)sizeof(p)) {
 			fail(l, "this program is cut short");
 			return;
 		}
@@ -417,13 +439,12 @@ static void check_head(struct look *l)
 		fail(l, "the file is empty, and no program");
 	else if (strncmp(l->head, bom, strlen(bom)) == 0)
 		fail_line(l, "the file begins with a byte order mark, before "
-			  "which the kernel sees no #!; save it without");
-	else if (strncmp(from, "#!", 2) == 0 ||
-		 strncmp(l->head, "# !", 3) == 0)
+			     "which the kernel sees no #!; save it without");
+	else if (strncmp(from, "#!", 2) == 0 || strncmp(l->head, "# !", 3) == 0)
 		fail_line(l, "#! has to be the first two bytes of the file");
 	else
 		fail_line(l, "this is no program: a script begins with #! and "
-			  "its interpreter, such as #!/bin/sh");
+			     "its interpreter, such as #!/bin/sh");
 }
 
 void interpreter_check(const struct template *t, int fd, struct diagnostics *f)

@@ -63,11 +63,11 @@ static struct template *half(struct json_object *tree)
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	t->users = 1;
-	t->runtime = strcmp(type, "program") == 0 ? RUNTIME_PROGRAM
-						  : RUNTIME_LUA;
+	t->runtime =
+	    strcmp(type, "program") == 0 ? RUNTIME_PROGRAM : RUNTIME_LUA;
 	t->entry = xstrdup(entry);
-	take_reads(t, json_member(json_member(tree, "permissions"),
-				  "readPaths"));
+	take_reads(t,
+		   json_member(json_member(tree, "permissions"), "readPaths"));
 	return t;
 }
 
@@ -77,7 +77,8 @@ static void check_code(struct package_check *c)
 
 	if (t == NULL)
 		return;
-	if (template_entry_load(t, c->fd, &c->f) == 0 && t->runtime == RUNTIME_LUA)
+	if (template_entry_load(t, c->fd, &c->f) == 0 &&
+	    t->runtime == RUNTIME_LUA)
 		json_set_mended(c->said, "lua", t->entry);
 	if (t->runtime == RUNTIME_PROGRAM)
 		interpreter_check(t, c->fd, &c->f);
@@ -91,7 +92,8 @@ static void check_files(struct package_check *c)
 	if (c->t != NULL)
 		template_files_load(c->t, c->fd, &c->f);
 	if (package_digest(c->fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0)
-		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
+		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
+				errmsg);
 	package_tests_check(c->fd, &c->f);
 }
 
@@ -102,7 +104,8 @@ static void check_package(struct package_check *c)
 	c->fd = package_open(c->path, errmsg, sizeof(errmsg));
 	if (c->fd < 0 || package_read(c->fd, MANIFEST_FILE, &c->text, &c->len,
 				      errmsg, sizeof(errmsg)) < 0) {
-		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
+		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
+				errmsg);
 		return;
 	}
 	c->t = manifest_parse(c->text, c->len, &c->f);
@@ -126,7 +129,8 @@ static struct json_object *checkup(const char *path, const char *named,
 	json_set_mended(c.said, "path", named);
 	check_package(&c);
 	if (errmsg != NULL && diagnostics_errors(&c.f) == 0)
-		diagnostics_add(&c.f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
+		diagnostics_add(&c.f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
+				errmsg);
 	id = json_member_str(c.tree, "templateId");
 	version = json_member_str(c.tree, "version");
 	if (id != NULL)

@@ -79,7 +79,8 @@ static const char *state_where(struct server *srv)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
 	const char *at = NULL;
-	const char *errmsg = srv->store == NULL ? NULL : store_failing(srv->store);
+	const char *errmsg =
+	    srv->store == NULL ? NULL : store_failing(srv->store);
 	int rc;
 
 	if (errmsg != NULL || srv->store == NULL)
@@ -96,8 +97,10 @@ static const char *disk_where(struct server *srv)
 {
 	static char text[HEALTH_ERRMSG_SIZE];
 
-	snprintf(text, sizeof(text), "make room where %s is, or set a lower "
-		 "disk_reserve_bytes", srv->config->state_dir);
+	snprintf(text, sizeof(text),
+		 "make room where %s is, or set a lower "
+		 "disk_reserve_bytes",
+		 srv->config->state_dir);
 	return text;
 }
 
@@ -143,11 +146,11 @@ static const struct check {
 	const char *name; /* what would be had */
 	/* before the start: 0 or the status that ends it, with why */
 	int (*before)(const struct health_start *c, char *errmsg, size_t size);
-	bool only_warns; /* that start goes on all the same… */
+	bool only_warns;  /* that start goes on all the same… */
 	bool stdio_warns; /* …or that of one client's server */
 	/* while it serves: what is wrong, for clients to read; NULL: nothing */
 	const char *(*now)(struct server *srv, enum health_status *v);
-	const char *cure; /* of that, by the operator */
+	const char *cure;			  /* of that, by the operator */
 	const char *(*where)(struct server *srv); /* with paths; NULL: that */
 } checks[] = {
     {"the folders of templates", .before = health_start_templates},
@@ -159,15 +162,14 @@ static const struct check {
     {"a port", .before = health_start_listen},
     {"a cage that is measured", .now = cage,
      .cure = "wait a moment; the log tells what came of it"},
-    {"a server that stays", .now = draining,
-     .cure = "wait for the next one"},
+    {"a server that stays", .now = draining, .cure = "wait for the next one"},
     /* one client is answered why, and lists what there is all the same */
     {"a state folder that takes runs", .before = health_start_state,
      .stdio_warns = true, .now = state,
      .cure = "the log of the server says where that is, and what would help",
      .where = state_where},
-    {"room on the disk", .before = health_start_disk,
-     .only_warns = true, .now = disk,
+    {"room on the disk", .before = health_start_disk, .only_warns = true,
+     .now = disk,
      .cure = "make room there, or set a lower disk_reserve_bytes; the log "
 	     "says where",
      .where = disk_where},
@@ -176,14 +178,16 @@ static const struct check {
 
 #define CHECKS ARRAY_LEN(checks)
 
-void health_check_start(const struct health_start *c, health_report tell, void *arg)
+void health_check_start(const struct health_start *c, health_report tell,
+			void *arg)
 {
 	char errmsg[HEALTH_ERRMSG_SIZE];
 
 	for (size_t i = 0; i < CHECKS; i++) {
 		const struct check *k = &checks[i];
-		int status = k->before == NULL ? 0
-					       : k->before(c, errmsg, sizeof(errmsg));
+		int status = k->before == NULL
+				 ? 0
+				 : k->before(c, errmsg, sizeof(errmsg));
 
 		if (status != 0)
 			tell(arg,
@@ -260,7 +264,8 @@ struct json_object *health_view(struct server *srv, bool local)
 	struct json_object *list = json_object_new_array();
 	const char *errmsg = health_reason(srv);
 
-	json_object_object_add(o, "ready", json_object_new_boolean(errmsg == NULL));
+	json_object_object_add(o, "ready",
+			       json_object_new_boolean(errmsg == NULL));
 	if (errmsg != NULL)
 		add(o, "reason", errmsg);
 	for (size_t i = 0; i < CHECKS; i++)
@@ -286,8 +291,10 @@ void health_watch(struct server *srv)
 		return;
 	told = rc;
 	if (rc != 0)
-		log_error("health", "state=failing path=\"%s\" err=\"%s\" "
-			  "msg=\"%s\"", at, strerror(-rc), store_remedy(rc));
+		log_error("health",
+			  "state=failing path=\"%s\" err=\"%s\" "
+			  "msg=\"%s\"",
+			  at, strerror(-rc), store_remedy(rc));
 	else
 		log_info("health", "state=ok dir=\"%s\"",
 			 srv->config->state_dir);

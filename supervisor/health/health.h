@@ -15,7 +15,7 @@
 enum health_status {
 	HEALTH_OK,
 	HEALTH_WARNING, /* runs are started, but it should be mended */
-	HEALTH_FAILED, /* none is */
+	HEALTH_FAILED,	/* none is */
 };
 
 /* ---- before the start ---- */
@@ -28,13 +28,14 @@ struct health_start {
 
 /* STATUS is what a start that ends by it ends with (sysexits(3)). */
 typedef void (*health_report)(void *arg, enum health_status verdict, int status,
-			    const char *says);
+			      const char *says);
 
 /*
  * Look at all that a start of C would need, without a trace: no file is made,
  * no port stays bound. TELL hears what is not well, each a plain sentence.
  */
-void health_check_start(const struct health_start *c, health_report tell, void *arg);
+void health_check_start(const struct health_start *c, health_report tell,
+			void *arg);
 
 /* ---- while it serves ---- */
 

@@ -75,8 +75,8 @@ void http_addr_text(const struct http_addr *a, char out[HTTP_ADDR_SIZE])
 {
 	const struct sockaddr_in *v4 = (const void *)&a->addr;
 	const struct sockaddr_in6 *v6 = (const void *)&a->addr;
-	unsigned port = ntohs(a->addr.ss_family == AF_INET ? v4->sin_port
-							   : v6->sin6_port);
+	unsigned port =
+	    ntohs(a->addr.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
 	size_t n;
 
 	host_text(a, out, HTTP_ADDR_SIZE);
@@ -91,8 +91,8 @@ static size_t name_len(const char *host)
 
 	if (host[0] == '[' && host[n - 1] != ']')
 		return 0;
-	if (host[n] == ':' && host[n + 1 + strspn(host + n + 1,
-						  "0123456789")] == '\0')
+	if (host[n] == ':' &&
+	    host[n + 1 + strspn(host + n + 1, "0123456789")] == '\0')
 		return n;
 	return host[n] == '\0' ? n : 0;
 }

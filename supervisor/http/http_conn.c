@@ -91,7 +91,8 @@ void http_conn_free(struct http_conn *c)
 	free(c);
 }
 
-static void enter(struct http_conn *c, enum http_conn_state state, int64_t limit_ms)
+static void enter(struct http_conn *c, enum http_conn_state state,
+		  int64_t limit_ms)
 {
 	c->state = state;
 	c->since_ms = clock_mono_ms();
@@ -168,8 +169,8 @@ static const char *reason(int status)
 static void log_access(const struct http_conn *c, int status)
 {
 	static const char *const names[] = {
-	    [HTTP_OTHER] = "other",	[HTTP_IS_GET] = "GET",
-	    [HTTP_IS_POST] = "POST",	[HTTP_IS_DELETE] = "DELETE",
+	    [HTTP_OTHER] = "other",	   [HTTP_IS_GET] = "GET",
+	    [HTTP_IS_POST] = "POST",	   [HTTP_IS_DELETE] = "DELETE",
 	    [HTTP_IS_OPTIONS] = "OPTIONS", [HTTP_IS_HEAD] = "HEAD"};
 	const struct http_request *r;
 
@@ -191,7 +192,8 @@ static void put_head(struct http_conn *c, int status)
 
 	log_access(c, status);
 	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
+	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
+		 &tm);
 	snprintf(line, sizeof(line), "HTTP/1.1 %d %s\r\n", status,
 		 reason(status));
 	put_str(c, line);
@@ -210,8 +212,8 @@ void http_conn_fields(struct http_conn *c, const char *fields)
 {
 	char *old = c->fields;
 
-	c->fields = old == NULL ? xstrdup(fields)
-				: xasprintf("%s%s", old, fields);
+	c->fields =
+	    old == NULL ? xstrdup(fields) : xasprintf("%s%s", old, fields);
 	free(old);
 }
 
@@ -224,13 +226,14 @@ void http_conn_reply(struct http_conn *c, int status, const char *type,
 	if (type != NULL) {
 		snprintf(line, sizeof(line),
 			 "Content-Type: %s\r\nContent-Length: %zu\r\n"
-			 "X-Content-Type-Options: nosniff\r\n\r\n", type, len);
+			 "X-Content-Type-Options: nosniff\r\n\r\n",
+			 type, len);
 		put_str(c, line);
 		if (!c->headless)
 			put(c, body, len);
 	} else {
-		put_str(c, status == 204 ? "\r\n"
-					 : "Content-Length: 0\r\n\r\n");
+		put_str(c,
+			status == 204 ? "\r\n" : "Content-Length: 0\r\n\r\n");
 	}
 	c->watch = NULL;
 	enter(c, ANSWERED, 0);
@@ -375,14 +378,14 @@ static bool holds_too_much(const struct http_conn *c)
 	if (c->usage == &p->nobody)
 		return own > p->limits.nobodys;
 	return (int64_t)own > fair_share((int64_t)p->limits.bodies,
-				       (int64_t)(p->held.bodies - own));
+					 (int64_t)(p->held.bodies - own));
 }
 
 /* And one more: each may send one request, however much the others hold. */
 static bool is_one_too_many(const struct http_conn *c)
 {
-	bool another = c->usage == &c->pool->nobody ||
-		       c->usage->bodies > c->held;
+	bool another =
+	    c->usage == &c->pool->nobody || c->usage->bodies > c->held;
 
 	return c->held > 0 && another && holds_too_much(c);
 }
@@ -395,10 +398,12 @@ static void refuse_more(struct http_conn *c)
 
 	c->last = true;
 	http_conn_fields(c, RETRY_AFTER);
-	http_conn_refuse(c, 429, "%zu bytes of requests %s are being held, and "
+	http_conn_refuse(c, 429,
+			 "%zu bytes of requests %s are being held, and "
 			 "of the %zu in all this server takes no more now; "
 			 "await answers, and try again",
-			 c->usage->bodies, known ? "of yours" : "of nobody known",
+			 c->usage->bodies,
+			 known ? "of yours" : "of nobody known",
 			 known ? p->limits.bodies : p->limits.nobodys);
 }
 
@@ -431,7 +436,8 @@ static void advance(struct http_conn *c)
 	} else if (step == HTTP_WHOLE) {
 		enter(c, ANSWERING, 0);
 		if (c->my_turn || p->turns == NULL)
-			p->ops->on_request(p->arg, c, http_parse_request(c->parse));
+			p->ops->on_request(p->arg, c,
+					   http_parse_request(c->parse));
 		else
 			fair_queue_submit(p->turns, c->lane, &c->turn);
 	}
@@ -485,8 +491,7 @@ static void on_turn(void *arg)
 /* The answer has left, or nearly: the next request, or the end. */
 static void next_request(struct http_conn *c)
 {
-	if (c->last || c->pool->closing ||
-	    (c->ended && buf_len(&c->in) == 0)) {
+	if (c->last || c->pool->closing || (c->ended && buf_len(&c->in) == 0)) {
 		if (buf_len(&c->unsent) == 0)
 			linger(c);
 		return;

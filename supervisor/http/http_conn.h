@@ -16,12 +16,12 @@
 #include "supervisor/requestor/http_usage.h"
 #include "supervisor/requestor/fair_queue.h"
 
-#define HTTP_HEAD_MS 10000  /* from its first byte to its blank line */
-#define HTTP_BODY_MS 30000  /* from there to the last byte */
-#define HTTP_IDLE_MS 60000  /* between two requests */
-#define HTTP_STALL_MS 30000 /* nothing of what waits is read */
-#define HTTP_LINGER_MS 2000 /* for a client to read why it is closed */
-#define HTTP_UNSENT_LOW 65536 /* bytes; a stream may add more below this */
+#define HTTP_HEAD_MS 10000	/* from its first byte to its blank line */
+#define HTTP_BODY_MS 30000	/* from there to the last byte */
+#define HTTP_IDLE_MS 60000	/* between two requests */
+#define HTTP_STALL_MS 30000	/* nothing of what waits is read */
+#define HTTP_LINGER_MS 2000	/* for a client to read why it is closed */
+#define HTTP_UNSENT_LOW 65536	/* bytes; a stream may add more below this */
 #define HTTP_PIPELINE_MAX 65536 /* bytes after the request that is served */
 /*
  * Bytes of requests that may be held at once, of which a payer has its share
@@ -54,17 +54,18 @@ struct http_limits {
 /* All connections of a listener. */
 struct http_pool {
 	struct event_base *base;
-	struct fair_queue *turns; /* borrowed; NULL: each request is told at once */
+	struct fair_queue
+	    *turns; /* borrowed; NULL: each request is told at once */
 	struct fair_queue_flow lane; /* the turns of who is not known (yet) */
 	const struct http_conn_ops *ops;
 	void *arg;
 	size_t body_max;
 	int64_t keepalive_ms; /* a comment in a stream that is silent so long */
 	size_t n;
-	struct http_usage held;/* what all of them hold */
+	struct http_usage held;	  /* what all of them hold */
 	struct http_usage nobody; /* and those that no payer pays for */
 	struct http_limits limits;
-	bool closing;  /* no connection outlives its answer */
+	bool closing; /* no connection outlives its answer */
 	TAILQ_HEAD(http_conns, http_conn) all;
 	struct http_conns anonymous; /* wait for a request, and have no user */
 	struct http_conns idle;	     /* have one, and wait for the first byte */

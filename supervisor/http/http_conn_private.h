@@ -19,10 +19,10 @@ enum http_conn_state {
 struct http_conn {
 	struct http_pool *pool;
 	TAILQ_ENTRY(http_conn) link; /* in pool.all */
-	struct http_conns *rank; /* pool.strangers, pool.idle, or NULL */
-	TAILQ_ENTRY(http_conn) rank_link; /* in *rank */
-	struct http_peer *peer; /* while it is a stranger */
-	TAILQ_ENTRY(http_conn) peer_link; /* in peer.conns */
+	struct http_conns *rank;     /* pool.strangers, pool.idle, or NULL */
+	TAILQ_ENTRY(http_conn) rank_link;    /* in *rank */
+	struct http_peer *peer;		     /* while it is a stranger */
+	TAILQ_ENTRY(http_conn) peer_link;    /* in peer.conns */
 	unsigned char from[HTTP_PEER_BYTES]; /* its address, or a part of it */
 	int fd;
 	enum http_conn_state state;
@@ -39,15 +39,16 @@ struct http_conn {
 	size_t held;	/* bytes of requests, as counted in payer.bodies */
 	size_t due;	/* bytes of the stream that are not put yet */
 	size_t counted; /* in payer.unread */
-	struct fair_queue_turn turn; /* for a request that is whole, or what came after */
+	struct fair_queue_turn
+	    turn; /* for a request that is whole, or what came after */
 	struct fair_queue_flow *lane; /* borrowed: whose turn that is */
 	bool my_turn;
 	struct http_usage *usage; /* borrowed; pool.nobody at first */
-	int64_t told_ms;     /* when its head was there */
-	int64_t deadline_ms; /* 0: none */
-	int64_t since_ms;    /* in this state */
-	int64_t moved_ms;    /* unsent bytes last left */
-	int64_t put_ms;	     /* somebody last put something */
+	int64_t told_ms;	  /* when its head was there */
+	int64_t deadline_ms;	  /* 0: none */
+	int64_t since_ms;	  /* in this state */
+	int64_t moved_ms;	  /* unsent bytes last left */
+	int64_t put_ms;		  /* somebody last put something */
 	char *fields;
 	const struct http_watch *watch;
 	void *watcher;

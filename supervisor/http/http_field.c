@@ -63,8 +63,9 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		return 0;
 	}
 	if (!table[i].list) {
-		*errmsg = "a field that may come once came twice: Host, Origin, "
-		       "Content-*, Authorization, Mcp-* and the like";
+		*errmsg =
+		    "a field that may come once came twice: Host, Origin, "
+		    "Content-*, Authorization, Mcp-* and the like";
 		return 400;
 	}
 	f->value[i] = xasprintf("%s, %.*s", old, (int)value_len, value);
@@ -91,7 +92,8 @@ int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg)
 		return 501;
 	}
 	if (encoding != NULL && strcasecmp(encoding, "identity") != 0) {
-		*errmsg = "a body is taken as it is, without a Content-Encoding";
+		*errmsg =
+		    "a body is taken as it is, without a Content-Encoding";
 		return 415;
 	}
 	f->expect = expect != NULL && strcasecmp(expect, "100-continue") == 0;

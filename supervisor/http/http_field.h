@@ -26,7 +26,8 @@ void http_fields_fini(struct http_fields *f); /* F is empty again */
 int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		    const char *value, size_t value_len, const char **errmsg);
 /* All came: the same. */
-int http_fields_check(struct http_fields *f, bool http_1_0, const char **errmsg);
+int http_fields_check(struct http_fields *f, bool http_1_0,
+		      const char **errmsg);
 /* Lends the wanted ones. */
 void http_fields_lend(const struct http_fields *f,
 		      const char *out[HTTP_FIELDS]);

@@ -28,8 +28,8 @@ struct http_parse {
 	struct buf head; /* until llhttp has read it */
 	size_t lines;	 /* that ended in it */
 	bool head_read;
-	char *target;	 /* owned: path and query, cut */
-	size_t extra;	 /* bytes of chunk extensions and trailers */
+	char *target; /* owned: path and query, cut */
+	size_t extra; /* bytes of chunk extensions and trailers */
 	size_t trailers;
 	/* the field that is being read */
 	const char *name, *value;
@@ -67,8 +67,10 @@ static int on_url(llhttp_t *ll, const char *at, size_t n)
 	struct http_parse *p = of(ll);
 
 	if (n > HTTP_TARGET_MAX)
-		return bad(p, 414, "the target has %zu bytes; at most %d are "
-				   "taken", n, HTTP_TARGET_MAX);
+		return bad(p, 414,
+			   "the target has %zu bytes; at most %d are "
+			   "taken",
+			   n, HTTP_TARGET_MAX);
 	free(p->target);
 	p->target = xstrndup(at, n);
 	return 0;
@@ -79,8 +81,10 @@ static int count_extra(struct http_parse *p, size_t n)
 	p->extra += n;
 	if (p->extra <= HTTP_EXTRA_MAX)
 		return 0;
-	return bad(p, 400, "chunk extensions and trailers of more than %d "
-			   "bytes came", HTTP_EXTRA_MAX);
+	return bad(p, 400,
+		   "chunk extensions and trailers of more than %d "
+		   "bytes came",
+		   HTTP_EXTRA_MAX);
 }
 
 static int on_extension(llhttp_t *ll, const char *at, size_t n)
@@ -161,8 +165,9 @@ static int split_target(struct http_parse *p)
 		    strlen(p->req.field[HTTP_HOST]) != (size_t)(path - t) ||
 		    strncasecmp(t, p->req.field[HTTP_HOST],
 				(size_t)(path - t)) != 0)
-			return bad(p, 400, "the target names another host than "
-					   "Host does, or no path");
+			return bad(p, 400,
+				   "the target names another host than "
+				   "Host does, or no path");
 	}
 	if (*path != '/' && p->req.method != HTTP_IS_OPTIONS &&
 	    p->req.method != HTTP_OTHER)
@@ -195,9 +200,10 @@ static int on_head(llhttp_t *ll)
 		return -1;
 	if ((ll->flags & F_CONTENT_LENGTH) != 0 &&
 	    ll->content_length > p->body_max)
-		return bad(p, 413, "a body of %llu bytes is announced; this "
-				   "server takes at most %zu (its "
-				   "max_message_bytes)",
+		return bad(p, 413,
+			   "a body of %llu bytes is announced; this "
+			   "server takes at most %zu (its "
+			   "max_message_bytes)",
 			   (unsigned long long)ll->content_length, p->body_max);
 	p->step = HTTP_IN_BODY;
 	return 0;
@@ -208,9 +214,11 @@ static int on_body(llhttp_t *ll, const char *at, size_t n)
 	struct http_parse *p = of(ll);
 
 	if (buf_len(&p->req.body) + n > p->body_max)
-		return bad(p, 413, "a body of more than %zu bytes came; this "
-				   "server takes at most that (its "
-				   "max_message_bytes)", p->body_max);
+		return bad(p, 413,
+			   "a body of more than %zu bytes came; this "
+			   "server takes at most that (its "
+			   "max_message_bytes)",
+			   p->body_max);
 	buf_add(&p->req.body, at, n);
 	return 0;
 }
@@ -283,8 +291,9 @@ static void check_request_line(struct http_parse *p)
 	for (size_t i = 0; i < n; i++)
 		blanks += line[i] == ' ';
 	if (blanks != 2 || n < 9)
-		bad(p, 400, "a request line has a method, a target and a "
-			    "version, one space apart");
+		bad(p, 400,
+		    "a request line has a method, a target and a "
+		    "version, one space apart");
 	else if (memcmp(version, " HTTP/1.1", 9) != 0 &&
 		 memcmp(version, " HTTP/1.0", 9) != 0)
 		bad(p, memcmp(version, " HTTP/2.0", 9) == 0 ? 505 : 400,
@@ -296,8 +305,7 @@ static void read_head(struct http_parse *p)
 	size_t used = run(p, buf_data(&p->head), buf_len(&p->head));
 
 	/* both of us have to agree on where it ends */
-	if (p->step != HTTP_BAD &&
-	    (!p->head_read || used != buf_len(&p->head)))
+	if (p->step != HTTP_BAD && (!p->head_read || used != buf_len(&p->head)))
 		bad(p, 400, "the head does not end where its blank line is");
 	buf_fini(&p->head);
 }

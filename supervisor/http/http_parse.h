@@ -45,8 +45,8 @@ enum http_field {
 /* What is lent here lives until http_parse_next(). */
 struct http_request {
 	enum http_method method;
-	const char *path;  /* of the target, without its query */
-	const char *query; /* after the '?'; NULL without one */
+	const char *path;		/* of the target, without its query */
+	const char *query;		/* after the '?'; NULL without one */
 	const char *field[HTTP_FIELDS]; /* trimmed; NULL: absent */
 	bool http_1_0;
 	bool keep_alive;     /* the connection may be used again */

@@ -146,16 +146,18 @@ bool http_pool_yield(struct http_pool *p)
 
 static void tick(struct http_conn *c, int64_t now)
 {
-	if (buf_len(&c->unsent) > 0 && now - c->moved_ms > c->pool->limits.stall_ms) {
+	if (buf_len(&c->unsent) > 0 &&
+	    now - c->moved_ms > c->pool->limits.stall_ms) {
 		log_rarely("http", "connection=closed why=\"nothing is read\"");
 		http_conn_free(c);
 	} else if (c->deadline_ms > 0 && now > c->deadline_ms) {
 		if (c->state == READING && c->begun)
-			http_conn_fail(c, 408, "the request did not come in time");
+			http_conn_fail(c, 408,
+				       "the request did not come in time");
 		else
 			http_conn_free(c);
-	} else if (c->state == STREAMING && now - c->put_ms >=
-						c->pool->keepalive_ms) {
+	} else if (c->state == STREAMING &&
+		   now - c->put_ms >= c->pool->keepalive_ms) {
 		http_conn_put(c, ":\n\n", 3);
 	}
 }

@@ -52,7 +52,8 @@ static bool has_room(const struct http_waitq *w, const struct http_conn *c)
 
 	TAILQ_FOREACH(one, &w->all, link)
 		own += http_conn_user(one->conn) == user;
-	return (int64_t)own < admission_share(HTTP_WAITQ_MAX, (int64_t)(w->n - own));
+	return (int64_t)own <
+	       admission_share(HTTP_WAITQ_MAX, (int64_t)(w->n - own));
 }
 
 bool http_waitq_add(struct http_waitq *w, struct http_conn *c)

@@ -16,7 +16,8 @@
 #define HTTP_WAITQ_MAX 256
 
 struct http_waitq {
-	TAILQ_HEAD(http_waitq_list, http_waitq_entry) all; /* the longest first */
+	TAILQ_HEAD(http_waitq_list, http_waitq_entry)
+	all; /* the longest first */
 	size_t n;
 };
 

@@ -129,8 +129,8 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	input_withdraw(p, "no answer came in time");
 	tool_error_set(&errmsg, "INPUT_TIMEOUT", NULL,
-	       "no answer came in time; the template can allow more by "
-	       "timeoutMs, up to what is left of the run's timeout");
+		       "no answer came in time; the template can allow more by "
+		       "timeoutMs, up to what is left of the run's timeout");
 	input_reject(p, &errmsg);
 }
 
@@ -165,8 +165,9 @@ void input_ask(void *arg, struct run *r, const struct worker_question *ask)
 		return;
 	}
 	if (p->input->bytes > PENDING_BYTES_MAX) {
-		input_fail(p, "over 4 MiB of questions wait for answers, which is "
-			  "fixed");
+		input_fail(p,
+			   "over 4 MiB of questions wait for answers, which is "
+			   "fixed");
 		return;
 	}
 	start_expiry(p);
@@ -181,8 +182,8 @@ void input_cancel(void *arg, struct run *r, uint32_t seq)
 	if (r->input == NULL)
 		return;
 	LIST_FOREACH(p, &r->input->pending, link)
-	if (p->seq == seq)
-		break;
+		if (p->seq == seq)
+			break;
 	if (p == NULL)
 		return;
 	audit_input("input_dropped", r, seq, NULL);
@@ -235,7 +236,8 @@ void input_waiter_added(struct run *r, struct request *c)
 		after = LIST_NEXT(p, link);
 		if (p->asked != NULL)
 			input_reroute(p);
-		else if (input_is_wanted(p) && input_request_missing(&p->q, s) == NULL)
+		else if (input_is_wanted(p) &&
+			 input_request_missing(&p->q, s) == NULL)
 			input_send(p, s, c);
 	}
 }

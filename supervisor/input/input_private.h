@@ -24,11 +24,13 @@ struct pending_input {
 	int64_t expires_mono_ms;
 	struct event *expiry;
 	struct client_task *asked; /* NULL: it is held */
-	struct request *request; /* by whose route; NULL: what belongs to no request */
+	struct request
+	    *request; /* by whose route; NULL: what belongs to no request */
 	struct session *session; /* that it is asked of */
 	bool was_asked;
 	size_t bytes; /* of what is asked, as text */
-	struct input_reply_job *job; /* its answer is being read; Q is the job's */
+	struct input_reply_job
+	    *job; /* its answer is being read; Q is the job's */
 	LIST_ENTRY(pending_input) link;
 };
 
@@ -37,7 +39,8 @@ struct input {
 	struct server *server;
 	struct run *run; /* borrowed */
 	struct run_watch watch;
-	LIST_HEAD(pending_inputs, pending_input) pending; /* MSG_ASKS_MAX at most */
+	LIST_HEAD(pending_inputs, pending_input)
+	pending;	     /* MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all that are pending */
 	bool known;	     /* a task: its client knows it */
 	struct event *grace; /* until it must */
@@ -83,7 +86,8 @@ void input_answer(struct pending_input *p, const struct input_reply *reply);
  * it, at once; or when it is large as soon as a thread has read it. M is taken
  * then, and empty.
  */
-void input_reply_read(struct pending_input *p, struct requestor *from, struct rpc_msg *m);
+void input_reply_read(struct pending_input *p, struct requestor *from,
+		      struct rpc_msg *m);
 /* P ends before that: nobody waits for it. */
 void input_reply_cancel(struct pending_input *p);
 

@@ -23,7 +23,7 @@ struct input_reply_job {
 	struct requestor *who;
 	struct thread_pool_job *job;
 	struct pending_input *p; /* it waits, unless the job is cancelled */
-	struct input_request q; /* P's */
+	struct input_request q;	 /* P's */
 	struct rpc_msg m;
 	struct input_reply reply;
 };
@@ -54,11 +54,13 @@ static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 	take_text(reply, e);
 }
 
-static void make_answer(struct input_reply *reply, const struct input_request *q,
+static void make_answer(struct input_reply *reply,
+			const struct input_request *q,
 			struct json_object *result, struct schema_budget *b)
 {
 	struct tool_error errmsg = {0};
-	struct json_object *answer = input_request_result(q, result, b, &errmsg);
+	struct json_object *answer =
+	    input_request_result(q, result, b, &errmsg);
 
 	if (answer == NULL) {
 		make_refusal(reply, &errmsg);
@@ -81,7 +83,8 @@ static void make_error(struct input_reply *reply, struct json_object *error)
 	json_object_object_add(
 	    d, "message",
 	    json_object_new_string(message != NULL ? message : ""));
-	tool_error_set(&errmsg, "INPUT_FAILED", d, "the client answered with an error");
+	tool_error_set(&errmsg, "INPUT_FAILED", d,
+		       "the client answered with an error");
 	make_refusal(reply, &errmsg);
 }
 
@@ -138,8 +141,11 @@ static void drop(void *arg)
 	free(job);
 }
 
-static const struct thread_pool_kind kind = {
-    .name = "input", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
+static const struct thread_pool_kind kind = {.name = "input",
+					     .cpu_ms = CPU_MS,
+					     .work = work,
+					     .done = on_read,
+					     .drop = drop};
 
 static void read_later(struct pending_input *p, struct requestor *from,
 		       struct rpc_msg *m)
@@ -147,10 +153,10 @@ static void read_later(struct pending_input *p, struct requestor *from,
 	struct input_reply_job *job = xcalloc(1, sizeof(*job));
 
 	*job = (struct input_reply_job){.o = p->input->server->thread_pool,
-				  .who = from,
-				  .p = p,
-				  .q = p->q,
-				  .m = *m};
+					.who = from,
+					.p = p,
+					.q = p->q,
+					.m = *m};
 	job->job = thread_pool_submit(job->o, from, &kind, job);
 	if (job->job == NULL) {
 		free(job);
@@ -163,7 +169,8 @@ static void read_later(struct pending_input *p, struct requestor *from,
 	*m = (struct rpc_msg){0};
 }
 
-void input_reply_read(struct pending_input *p, struct requestor *from, struct rpc_msg *m)
+void input_reply_read(struct pending_input *p, struct requestor *from,
+		      struct rpc_msg *m)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct input_reply reply = {0};

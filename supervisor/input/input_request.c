@@ -16,8 +16,10 @@
 static const struct {
 	const char *method, *unsupported;
 } kinds[] = {
-    [WORKER_QUESTION_ELICIT] = {"elicitation/create", "ELICITATION_NOT_SUPPORTED"},
-    [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage", "SAMPLING_NOT_SUPPORTED"},
+    [WORKER_QUESTION_ELICIT] = {"elicitation/create",
+				"ELICITATION_NOT_SUPPORTED"},
+    [WORKER_QUESTION_SAMPLE] = {"sampling/createMessage",
+				"SAMPLING_NOT_SUPPORTED"},
 };
 
 const char *input_request_method(const struct input_request *q)
@@ -26,7 +28,7 @@ const char *input_request_method(const struct input_request *q)
 }
 
 void input_request_refuse(const struct input_request *q, const char *errmsg,
-		     struct tool_error *r)
+			  struct tool_error *r)
 {
 	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
 }
@@ -40,8 +42,8 @@ static bool invalid(struct tool_error *r, const char *code, const char *pointer,
 
 	json_object_object_add(d, "pointer", json_object_new_string(pointer));
 	json_object_object_add(d, "expected", json_object_new_string(expected));
-	tool_error_set(r, code, d, "%s has to be %s", *pointer != '\0' ? pointer : "it",
-	       expected);
+	tool_error_set(r, code, d, "%s has to be %s",
+		       *pointer != '\0' ? pointer : "it", expected);
 	return false;
 }
 
@@ -67,10 +69,10 @@ static bool take_timeout(struct input_request *q, struct tool_error *r)
 	return true;
 }
 
-static bool check_elicit_keys(const struct input_request *q, struct tool_error *r)
+static bool check_elicit_keys(const struct input_request *q,
+			      struct tool_error *r)
 {
-	json_object_object_foreach(q->params, key, value)
-	{
+	json_object_object_foreach(q->params, key, value) {
 		struct pointer_error f = {0};
 
 		(void)value;
@@ -128,18 +130,18 @@ static struct json_object *copy_of(struct json_object *from)
 	struct json_object *to = json_object_new_object();
 
 	json_object_object_foreach(from, key, value)
-	    json_object_object_add(to, key, json_object_get(value));
+		json_object_object_add(to, key, json_object_get(value));
 	return to;
 }
 
-bool input_request_init(struct input_request *q, const struct worker_question *ask,
-		   struct tool_error *r)
+bool input_request_init(struct input_request *q,
+			const struct worker_question *ask, struct tool_error *r)
 {
 	*q = (struct input_request){.kind = ask->kind,
-			       .params = copy_of(ask->params)};
+				    .params = copy_of(ask->params)};
 	return take_timeout(q, r) &&
 	       (ask->kind == WORKER_QUESTION_ELICIT ? init_elicit(q, r)
-					       : init_sample(q, r));
+						    : init_sample(q, r));
 }
 
 void input_request_fini(struct input_request *q)
@@ -198,12 +200,13 @@ static const char *lacks_sample(const struct input_request *q,
 	return NULL;
 }
 
-const char *input_request_missing(const struct input_request *q, const struct session *s)
+const char *input_request_missing(const struct input_request *q,
+				  const struct session *s)
 {
 	if (!s->initialized)
 		return "the client has not sent notifications/initialized";
 	return q->kind == WORKER_QUESTION_ELICIT ? lacks_elicit(q, s)
-					    : lacks_sample(q, s);
+						 : lacks_sample(q, s);
 }
 
 /* MESSAGES, which were checked, as older revisions know them. */
@@ -228,8 +231,8 @@ static struct json_object *messages_for(struct json_object *messages,
 }
 
 struct json_object *input_request_params(const struct input_request *q,
-				    const struct session *s,
-				    const char *task_id)
+					 const struct session *s,
+					 const char *task_id)
 {
 	struct json_object *params = copy_of(q->params);
 
@@ -241,7 +244,8 @@ struct json_object *input_request_params(const struct input_request *q,
 		    params, "messages",
 		    messages_for(json_member(params, "messages"), s->revision));
 	if (task_id != NULL)
-		json_object_object_add(params, "_meta", task_json_related(task_id));
+		json_object_object_add(params, "_meta",
+				       task_json_related(task_id));
 	return params;
 }
 
@@ -256,7 +260,8 @@ static struct json_object *bad_answer(struct tool_error *r, const char *pointer,
 
 static struct json_object *accepted(const struct input_request *q,
 				    struct json_object *content,
-				    struct schema_budget *b, struct tool_error *r)
+				    struct schema_budget *b,
+				    struct tool_error *r)
 {
 	struct pointer_error at = {.pointer = "/content"};
 	struct json_object *answer;
@@ -312,9 +317,11 @@ static struct json_object *sample_answer(struct json_object *result,
 }
 
 struct json_object *input_request_result(const struct input_request *q,
-				    struct json_object *result,
-				    struct schema_budget *b, struct tool_error *r)
+					 struct json_object *result,
+					 struct schema_budget *b,
+					 struct tool_error *r)
 {
-	return q->kind == WORKER_QUESTION_ELICIT ? elicit_answer(q, result, b, r)
-					    : sample_answer(result, r);
+	return q->kind == WORKER_QUESTION_ELICIT
+		   ? elicit_answer(q, result, b, r)
+		   : sample_answer(result, r);
 }

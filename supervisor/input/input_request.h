@@ -31,25 +31,27 @@ struct input_request {
  * Copies of ASK what is needed. False, with R filled (INVALID_PARAMETER): the
  * template asks for what no client can be asked.
  */
-bool input_request_init(struct input_request *q, const struct worker_question *ask,
-		   struct tool_error *r);
+bool input_request_init(struct input_request *q,
+			const struct worker_question *ask,
+			struct tool_error *r);
 void input_request_fini(struct input_request *q);
 
 const char *input_request_method(const struct input_request *q);
 
 /* NULL: S can be asked Q. Else what its client would have to declare. */
-const char *input_request_missing(const struct input_request *q, const struct session *s);
+const char *input_request_missing(const struct input_request *q,
+				  const struct session *s);
 
 /* Nobody can be asked Q; ERRMSG is for the template's author. */
 void input_request_refuse(const struct input_request *q, const char *errmsg,
-		     struct tool_error *r);
+			  struct tool_error *r);
 
 /*
  * The params for S, of task TASK_ID (NULL: of none); the caller owns them.
  */
 struct json_object *input_request_params(const struct input_request *q,
-				    const struct session *s,
-				    const char *task_id);
+					 const struct session *s,
+					 const char *task_id);
 
 /*
  * RESULT, an object, is the client's. What the template gets (the caller owns
@@ -57,7 +59,8 @@ struct json_object *input_request_params(const struct input_request *q,
  * B to check. On any thread.
  */
 struct json_object *input_request_result(const struct input_request *q,
-				    struct json_object *result,
-				    struct schema_budget *b, struct tool_error *r);
+					 struct json_object *result,
+					 struct schema_budget *b,
+					 struct tool_error *r);
 
 #endif

@@ -68,8 +68,8 @@ void input_fail(struct pending_input *p, const char *what)
 	input_reject(p, &errmsg);
 }
 
-static void on_done(void *arg, enum client_task_end end,
-		    struct rpc_msg *m, const char *errmsg)
+static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
+		    const char *errmsg)
 {
 	struct pending_input *p = arg;
 
@@ -111,11 +111,13 @@ void input_send(struct pending_input *p, struct session *s, struct request *c)
 	if (p->asked == NULL)
 		input_fail(p, "too much is asked of this client already");
 	else
-		audit_input("input_asked", r, p->seq, input_request_method(&p->q));
+		audit_input("input_asked", r, p->seq,
+			    input_request_method(&p->q));
 }
 
 /* A task's call has been answered: who waits asks for the result. */
-static struct request *next_waiting(const struct run *r, const struct request *c)
+static struct request *next_waiting(const struct run *r,
+				    const struct request *c)
 {
 	return is_task(r) ? tasks_waiting(r, c) : request_waiting(r, c);
 }
@@ -156,7 +158,8 @@ void input_reroute(struct pending_input *p)
 	struct request *c;
 
 	if (p->asked == NULL || !input_is_wanted(p) ||
-	    session_has_reader(p->session, p->request != NULL ? p->request->stream : NULL))
+	    session_has_reader(p->session,
+			       p->request != NULL ? p->request->stream : NULL))
 		return;
 	c = waiting_for(p, &errmsg);
 	if (c == NULL || !session_has_reader(c->session, c->stream))
@@ -176,7 +179,8 @@ static void offer_plain(struct pending_input *p)
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
-		input_request_refuse(&p->q, errmsg != NULL ? errmsg : UNHEARD, &tool_error);
+		input_request_refuse(&p->q, errmsg != NULL ? errmsg : UNHEARD,
+				     &tool_error);
 		input_reject(p, &tool_error);
 	}
 }

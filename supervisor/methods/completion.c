@@ -59,14 +59,15 @@ static const char *argument_name(const struct request *c)
 static void complete_prompt(struct request *c, struct json_object *ref)
 {
 	const char *name = json_member_str(ref, "name");
-	const struct catalogue_entry *o = name != NULL ? prompts_find(c, name) : NULL;
+	const struct catalogue_entry *o =
+	    name != NULL ? prompts_find(c, name) : NULL;
 	struct json_object *list;
 	struct values v;
 
 	if (o == NULL) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.ref.name is no prompt here; prompts/list "
-			   "names them");
+			      "params.ref.name is no prompt here; prompts/list "
+			      "names them");
 		return;
 	}
 	list = json_member(json_member(o->def, "complete"), argument_name(c));
@@ -170,12 +171,13 @@ static const struct {
 static void complete_resource(struct request *c, struct json_object *ref)
 {
 	const char *uri = json_member_str(ref, "uri");
-	const struct catalogue_index *offers = c->session->server->catalogue->offers;
+	const struct catalogue_index *offers =
+	    c->session->server->catalogue->offers;
 	const struct catalogue_entry *o;
 
 	if (uri == NULL) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.ref needs uri, a string");
+			      "params.ref needs uri, a string");
 		return;
 	}
 	if (strncmp(uri, RESOURCE_URI_RUNS, strlen(RESOURCE_URI_RUNS)) == 0) {
@@ -192,14 +194,15 @@ static void complete_resource(struct request *c, struct json_object *ref)
 		nothing(c); /* a template does not say */
 	else
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.ref.uri is no resource template here; "
-			   "resources/templates/list names them");
+			      "params.ref.uri is no resource template here; "
+			      "resources/templates/list names them");
 }
 
 static const struct {
 	const char *type;
 	void (*complete)(struct request *c, struct json_object *ref);
-} refs[] = {{"ref/prompt", complete_prompt}, {"ref/resource", complete_resource}};
+} refs[] = {{"ref/prompt", complete_prompt},
+	    {"ref/resource", complete_resource}};
 
 void completion_complete(struct request *c)
 {
@@ -216,8 +219,9 @@ void completion_complete(struct request *c)
 		refs[i].complete(c, ref);
 		return;
 	}
-	request_error(c, RPC_INVALID_PARAMS, NULL,
-		   "completion/complete needs params.ref, with the type "
-		   "ref/prompt or ref/resource, and params.argument with name "
-		   "and value, strings");
+	request_error(
+	    c, RPC_INVALID_PARAMS, NULL,
+	    "completion/complete needs params.ref, with the type "
+	    "ref/prompt or ref/resource, and params.argument with name "
+	    "and value, strings");
 }

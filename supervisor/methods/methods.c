@@ -18,7 +18,7 @@
 #define INSTRUCTIONS                                                           \
 	"Each template is a tool of its own name; its arguments are the "      \
 	"template's inputs. For anything long, run_task_template with "        \
-	"options {\"mode\": \"async\"} gives a runId at once, and "              \
+	"options {\"mode\": \"async\"} gives a runId at once, and "            \
 	"get_task_run tells how it goes. "                                     \
 	"Artifacts are read by get_artifact."
 
@@ -48,7 +48,8 @@ static void declare(struct json_object *caps, const char *name,
 	struct json_object *o = json_object_new_object();
 
 	for (; *flags != NULL; flags++)
-		json_object_object_add(o, *flags, json_object_new_boolean(true));
+		json_object_object_add(o, *flags,
+				       json_object_new_boolean(true));
 	json_object_object_add(caps, name, o);
 }
 
@@ -79,37 +80,37 @@ static void initialize(struct request *c)
 	struct json_object *result;
 
 	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "initialize needs params.protocolVersion, a string "
-			   "such as \"%s\"",
-			   mcp_revision_name(MCP_LATEST));
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "initialize needs params.protocolVersion, a string "
+		    "such as \"%s\"",
+		    mcp_revision_name(MCP_LATEST));
 		return;
 	}
 	if (rpc_async_is_large(c->msg.bytes)) { /* a part of it is kept */
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "initialize has %zu bytes; at most %d are taken",
-			   c->msg.bytes, RPC_ASYNC_LARGE);
+			      "initialize has %zu bytes; at most %d are taken",
+			      c->msg.bytes, RPC_ASYNC_LARGE);
 		return;
 	}
 	if (s->greeted) {
 		request_error(c, RPC_INVALID_REQUEST, NULL,
-			   "this connection is initialized already");
+			      "this connection is initialized already");
 		return;
 	}
-	s->revision = mcp_negotiate(json_member_str(c->msg.params,
-						    "protocolVersion"));
+	s->revision =
+	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
 	s->greeted = true;
 	s->client = json_object_get(json_member(c->msg.params, "capabilities"));
 	result = json_object_new_object();
 	json_object_object_add(
 	    result, "protocolVersion",
 	    json_object_new_string(mcp_revision_name(s->revision)));
-	json_object_object_add(result, "capabilities",
-			       capabilities(s));
+	json_object_object_add(result, "capabilities", capabilities(s));
 	json_object_object_add(result, "serverInfo", server_info(s->revision));
-	json_object_object_add(result, "instructions",
-			       json_object_new_string(
-				   s->server->with_client
+	json_object_object_add(
+	    result, "instructions",
+	    json_object_new_string(s->server->with_client
 				       ? INSTRUCTIONS INSTRUCTIONS_STDIO
 				       : INSTRUCTIONS));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
@@ -171,15 +172,16 @@ void methods_call(struct request *c)
 		    !mcp_has(c->session->revision, MCP_TASKS))
 			break;
 		if (!methods[i].early && !c->session->greeted)
-			request_error(c, RPC_INVALID_PARAMS, NULL,
-				   "%s came before initialize; send that first",
-				   methods[i].name);
+			request_error(
+			    c, RPC_INVALID_PARAMS, NULL,
+			    "%s came before initialize; send that first",
+			    methods[i].name);
 		else
 			methods[i].serve(c);
 		return;
 	}
 	request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-		   "this server has no method \"%.100s\"", c->msg.method);
+		      "this server has no method \"%.100s\"", c->msg.method);
 }
 
 /* initialize cannot be cancelled; what is unknown or over is no error. */
@@ -193,9 +195,9 @@ static void cancelled(struct session *s, const struct rpc_msg *msg)
 
 	if (c == NULL)
 		return;
-	log_info("session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
-		 s->requestor->name, c->msg.method,
-		 reason != NULL ? reason : "");
+	log_info(
+	    "session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
+	    s->requestor->name, c->msg.method, reason != NULL ? reason : "");
 	request_drop(c, true);
 }
 
@@ -206,7 +208,8 @@ void methods_notify(struct session *s, const struct rpc_msg *msg)
 	else if (strcmp(msg->method, "notifications/initialized") == 0)
 		s->initialized = s->greeted;
 	else
-		log_debug("session", "requestor=%s notification=\"%.64s\" "
-				     "ignored=yes",
+		log_debug("session",
+			  "requestor=%s notification=\"%.64s\" "
+			  "ignored=yes",
 			  s->requestor->name, msg->method);
 }

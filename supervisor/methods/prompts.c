@@ -22,7 +22,8 @@ static void add(struct json_object *o, const char *key, const char *text)
 		json_object_object_add(o, key, json_object_new_string(text));
 }
 
-const struct catalogue_entry *prompts_find(const struct request *c, const char *name)
+const struct catalogue_entry *prompts_find(const struct request *c,
+					   const char *name)
 {
 	const struct session *s = c->session;
 
@@ -67,7 +68,8 @@ static struct json_object *definition(const struct catalogue_entry *offer,
 void prompts_list(struct request *c)
 {
 	const struct session *s = c->session;
-	const struct catalogue_index_list *all = &s->server->catalogue->offers->prompts;
+	const struct catalogue_index_list *all =
+	    &s->server->catalogue->offers->prompts;
 	struct pagination p;
 
 	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
@@ -95,9 +97,9 @@ struct response {
 static int too_much(struct response *m)
 {
 	return errmsg_set(m->errmsg, sizeof(m->errmsg),
-		       "with these arguments the prompt has more than %zu "
-		       "bytes",
-		       PROMPT_MAX);
+			  "with these arguments the prompt has more than %zu "
+			  "bytes",
+			  PROMPT_MAX);
 }
 
 /* Member KEY of FROM, when it is there, filled in, goes to OUT. */
@@ -117,17 +119,17 @@ static int fill(struct response *m, struct json_object *out,
 	}
 	m->left -= buf_len(&b);
 	buf_add(&b, "", 1);
-	if (strcmp(key, "uri") == 0 && (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
-					!mcp_uri_ok(buf_data(&b))))
+	if (strcmp(key, "uri") == 0 &&
+	    (strlen(buf_data(&b)) + 1 < buf_len(&b) ||
+	     !mcp_uri_ok(buf_data(&b))))
 		rc = errmsg_set(m->errmsg, sizeof(m->errmsg),
-			     "with these arguments the prompt has the uri "
-			     "\"%.100s\", which is not an absolute one",
-			     buf_data(&b));
+				"with these arguments the prompt has the uri "
+				"\"%.100s\", which is not an absolute one",
+				buf_data(&b));
 	else
-		json_object_object_add(
-		    out, key,
-		    json_object_new_string_len(buf_data(&b),
-					       (int)buf_len(&b) - 1));
+		json_object_object_add(out, key,
+				       json_object_new_string_len(
+					   buf_data(&b), (int)buf_len(&b) - 1));
 	buf_fini(&b);
 	return rc;
 }
@@ -251,15 +253,16 @@ static int check_arguments(struct response *m)
 
 		if (value == NULL &&
 		    json_object_get_boolean(json_member(def, "required")))
-			return errmsg_set(m->errmsg, sizeof(m->errmsg),
-				       "the prompt %.100s needs the argument "
-				       "%s, a string",
-				       m->offer->key, name);
+			return errmsg_set(
+			    m->errmsg, sizeof(m->errmsg),
+			    "the prompt %.100s needs the argument "
+			    "%s, a string",
+			    m->offer->key, name);
 		if (value != NULL &&
 		    !json_object_is_type(value, json_type_string))
-			return errmsg_set(m->errmsg, sizeof(m->errmsg),
-				       "params.arguments.%s must be a string",
-				       name);
+			return errmsg_set(
+			    m->errmsg, sizeof(m->errmsg),
+			    "params.arguments.%s must be a string", name);
 	}
 	return 0;
 }
@@ -276,12 +279,12 @@ static void no_such_prompt(struct request *c, const char *name)
 			suggest_try(&suggest, all->all[i].key);
 	if (suggest.best != NULL)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown prompt \"%.100s\"; did you mean \"%s\"?",
-			   name, suggest.best);
+			      "Unknown prompt \"%.100s\"; did you mean \"%s\"?",
+			      name, suggest.best);
 	else
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown prompt \"%.100s\"; prompts/list names them",
-			   name);
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "Unknown prompt \"%.100s\"; prompts/list names them", name);
 }
 
 void prompts_get(struct request *c)
@@ -293,10 +296,11 @@ void prompts_get(struct request *c)
 	m.args = json_member(c->msg.params, "arguments");
 	if (name == NULL || (m.args != NULL &&
 			     !json_object_is_type(m.args, json_type_object))) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "prompts/get needs params.name, a string, and "
-			   "params.arguments, an object of strings when it is "
-			   "there");
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "prompts/get needs params.name, a string, and "
+		    "params.arguments, an object of strings when it is "
+		    "there");
 		return;
 	}
 	m.offer = prompts_find(c, name);
@@ -311,7 +315,8 @@ void prompts_get(struct request *c)
 		return;
 	}
 	result = json_object_new_object();
-	add(result, "description", json_member_str(m.offer->def, "description"));
+	add(result, "description",
+	    json_member_str(m.offer->def, "description"));
 	json_object_object_add(result, "messages", list);
 	request_result(c, result);
 }

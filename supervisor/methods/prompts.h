@@ -12,6 +12,7 @@ void prompts_list(struct request *c);
 void prompts_get(struct request *c);
 
 /* The prompt NAME, if C's client may have it; else NULL. Borrowed. */
-const struct catalogue_entry *prompts_find(const struct request *c, const char *name);
+const struct catalogue_entry *prompts_find(const struct request *c,
+					   const char *name);
 
 #endif

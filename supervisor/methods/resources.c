@@ -99,7 +99,8 @@ void resources_list(struct request *c)
 	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uri", listed, ARRAY_LEN(listed));
-	page_offers(&p, "uri", &c->session->server->catalogue->offers->resources);
+	page_offers(&p, "uri",
+		    &c->session->server->catalogue->offers->resources);
 	pagination_end(&p, "resources");
 }
 
@@ -138,8 +139,8 @@ static bool none(struct request *c, const struct store_result *res)
 		resources_not_found(c, uri_of(c));
 	else if (res->rc != 0)
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the store cannot be read now: %s",
-			   store_says(res->rc));
+			      "the store cannot be read now: %s",
+			      store_says(res->rc));
 	return res->rc != 0;
 }
 
@@ -184,10 +185,10 @@ static void answer_bytes(struct request *c, const char *mime_type,
 			 const char *bytes, size_t len)
 {
 	response_send(c, &(struct response){.make = make_contents,
-				      .uri = uri_of(c),
-				      .mime_type = mime_type,
-				      .text = bytes,
-				      .len = len});
+					    .uri = uri_of(c),
+					    .mime_type = mime_type,
+					    .text = bytes,
+					    .len = len});
 }
 
 /* ---- a part of what is long ---- */
@@ -201,7 +202,8 @@ static void add_place(struct json_object *contents, const struct response *m,
 
 	json_object_object_add(meta, "paddock/offset",
 			       json_object_new_uint64(offset));
-	json_object_object_add(meta, "paddock/size", json_object_new_uint64(all));
+	json_object_object_add(meta, "paddock/size",
+			       json_object_new_uint64(all));
 	if (m->piece.limit > 0)
 		snprintf(limit, sizeof(limit), "&limit=%lld",
 			 (long long)m->piece.limit);
@@ -250,10 +252,11 @@ static struct json_object *make_own(struct response *m)
 	struct json_span at = {.len = m->len};
 
 	if (m->part != NULL && json_find(&at, m->text, m->len, m->part) < 0) {
-		snprintf(m->fault, sizeof(m->fault),
-			 "this run gave no %s; without /%s at its end the URI is "
-			 "the run, with what became of it",
-			 m->part, m->part);
+		snprintf(
+		    m->fault, sizeof(m->fault),
+		    "this run gave no %s; without /%s at its end the URI is "
+		    "the run, with what became of it",
+		    m->part, m->part);
 		return NULL;
 	}
 	if (m->piece.asked)
@@ -261,28 +264,29 @@ static struct json_object *make_own(struct response *m)
 	if (m->level == 0)
 		return contents_result(resources_contents(
 		    m->uri, m->mime_type, m->text + at.off, at.len));
-	snprintf(m->fault, sizeof(m->fault),
-		 "this has %zu bytes, and no message of this server has more than "
-		 "%zu (its max_answer_bytes): read it in parts, %.200s?offset=0, "
-		 "and so on from where each ends",
-		 at.len, m->max, m->uri);
+	snprintf(
+	    m->fault, sizeof(m->fault),
+	    "this has %zu bytes, and no message of this server has more than "
+	    "%zu (its max_answer_bytes): read it in parts, %.200s?offset=0, "
+	    "and so on from where each ends",
+	    at.len, m->max, m->uri);
 	return NULL;
 }
 
 /* PART of LEN bytes of JSON (NULL: all), or the piece of it that U asks for. */
 static void answer_own(struct request *c, const struct resource_uri *u,
-		       const char *mime_type, const char *part, const char *text,
-		       size_t len)
+		       const char *mime_type, const char *part,
+		       const char *text, size_t len)
 {
 	response_send(c, &(struct response){.make = make_own,
-				      .gives_way = true,
-				      .revision = c->session->revision,
-				      .uri = uri_of(c),
-				      .mime_type = mime_type,
-				      .part = part,
-				      .piece = u->piece,
-				      .text = text,
-				      .len = len});
+					    .gives_way = true,
+					    .revision = c->session->revision,
+					    .uri = uri_of(c),
+					    .mime_type = mime_type,
+					    .part = part,
+					    .piece = u->piece,
+					    .text = text,
+					    .len = len});
 }
 
 /* ---- paddock's own ---- */
@@ -290,8 +294,7 @@ static void answer_own(struct request *c, const struct resource_uri *u,
 static void read_isolation(struct request *c, const struct resource_uri *u)
 {
 	size_t len;
-	const char *text =
-	    json_text(c->session->server->isolation.view, &len);
+	const char *text = json_text(c->session->server->isolation.view, &len);
 
 	(void)u;
 	answer_bytes(c, "application/json", text, len);
@@ -312,8 +315,8 @@ static void answer_going(struct request *c, struct json_object *view)
 {
 	if (resource_uri_parse(uri_of(c)).kind == RESOURCE_URI_IS_RESULT)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "this run has no result: it is %s",
-			   json_member_str(view, "status"));
+			      "this run has no result: it is %s",
+			      json_member_str(view, "status"));
 	else
 		answer_view(c, json_text(view, NULL));
 	json_object_put(view);
@@ -346,8 +349,8 @@ static void read_of_run(struct request *c, const struct resource_uri *u,
 			const struct remote_run_query *ask)
 {
 	struct remote_run_query whole = *ask;
-	struct run *r = runs_find(server_runs(c->server), c->session->requestor,
-				  u->run_id);
+	struct run *r =
+	    runs_find(server_runs(c->server), c->session->requestor, u->run_id);
 
 	whole.id = u->run_id;
 	if (r != NULL)
@@ -358,9 +361,10 @@ static void read_of_run(struct request *c, const struct resource_uri *u,
 
 static void read_run(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u, &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
-					      .done = give_run,
-					      .ours = give_our_run});
+	read_of_run(c, u,
+		    &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
+					       .done = give_run,
+					       .ours = give_our_run});
 }
 
 static void answer_log(struct request *c, const char *log, size_t len)
@@ -378,9 +382,10 @@ static void give_log(struct request *c, const struct remote_run_reply *end)
 	if (none(c, end->res))
 		return;
 	if (end->silent != NULL) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the log of %s is not to be had until it ends: %s",
-			   row->id, end->silent);
+		request_error(
+		    c, RPC_INTERNAL_ERROR, NULL,
+		    "the log of %s is not to be had until it ends: %s", row->id,
+		    end->silent);
 		return;
 	}
 	log = row->log != NULL ? row->log : "";
@@ -397,9 +402,10 @@ static void give_our_log(struct request *c, struct run *r)
 
 static void read_log(struct request *c, const struct resource_uri *u)
 {
-	read_of_run(c, u, &(struct remote_run_query){.want = REMOTE_RUN_LOG,
-					      .done = give_log,
-					      .ours = give_our_log});
+	read_of_run(c, u,
+		    &(struct remote_run_query){.want = REMOTE_RUN_LOG,
+					       .done = give_log,
+					       .ours = give_our_log});
 }
 
 /* So many of the N bytes at TEXT that no character is cut, if these are text. */
@@ -423,18 +429,20 @@ static struct json_object *make_artifact_piece(struct response *m)
 	return contents_result(contents);
 }
 
-static void answer_artifact_piece(struct request *c, const struct resource_uri *u,
+static void answer_artifact_piece(struct request *c,
+				  const struct resource_uri *u,
 				  const struct store_result *res)
 {
-	response_send(c, &(struct response){.make = make_artifact_piece,
-				      .gives_way = true,
-				      .revision = c->session->revision,
-				      .uri = uri_of(c),
-				      .mime_type = res->artifact->mime_type,
-				      .piece = u->piece,
-				      .all = (size_t)res->artifact->size,
-				      .text = res->len > 0 ? res->data : "",
-				      .len = res->len});
+	response_send(c,
+		      &(struct response){.make = make_artifact_piece,
+					 .gives_way = true,
+					 .revision = c->session->revision,
+					 .uri = uri_of(c),
+					 .mime_type = res->artifact->mime_type,
+					 .piece = u->piece,
+					 .all = (size_t)res->artifact->size,
+					 .text = res->len > 0 ? res->data : "",
+					 .len = res->len});
 }
 
 /* One that is larger than may go inline is read in pieces, here or by a tool. */
@@ -448,20 +456,20 @@ static void on_artifact(void *arg, const struct store_result *res)
 	u = resource_uri_parse(uri_of(c));
 	if (res->rc == -ERANGE)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "offset is beyond the artifact's %lld bytes",
-			   (long long)res->artifact->size);
+			      "offset is beyond the artifact's %lld bytes",
+			      (long long)res->artifact->size);
 	else if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
 		resources_not_found(c, uri_of(c));
 	else if (u.piece.asked)
 		answer_artifact_piece(c, &u, res);
 	else if ((int64_t)res->len < res->artifact->size)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "the artifact has %lld bytes, but at most %lld are "
-			   "given inline; get_artifact reads it in pieces, and so "
-			   "does this URI with ?offset=0, and so on",
-			   (long long)res->artifact->size,
-			   (long long)config_inline_bytes(
-			       c->session->server->config));
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "the artifact has %lld bytes, but at most %lld are "
+		    "given inline; get_artifact reads it in pieces, and so "
+		    "does this URI with ?offset=0, and so on",
+		    (long long)res->artifact->size,
+		    (long long)config_inline_bytes(c->session->server->config));
 	else
 		answer_own(c, &u, res->artifact->mime_type, NULL,
 			   res->len > 0 ? res->data : "", res->len);
@@ -483,8 +491,9 @@ static void read_artifact(struct request *c, const struct resource_uri *u)
 
 /* ---- what templates offer ---- */
 
-const struct catalogue_entry *resources_find(const struct session *s, const char *uri,
-				   struct json_object **values)
+const struct catalogue_entry *resources_find(const struct session *s,
+					     const char *uri,
+					     struct json_object **values)
 {
 	const struct catalogue_index *offers = s->server->catalogue->offers;
 	const struct catalogue_entry *o;
@@ -511,12 +520,14 @@ static void answer_filled(struct request *c, const char *mime_type,
 	struct buf out = {.max = RESOURCES_FILLED_MAX};
 
 	if (placeholder_fill(&out, PLACEHOLDER_URI, text, values) < 0)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "with what this URI says the resource has more than "
-			   "%zu bytes",
-			   RESOURCES_FILLED_MAX);
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "with what this URI says the resource has more than "
+		    "%zu bytes",
+		    RESOURCES_FILLED_MAX);
 	else
-		answer_bytes(c, mime_type, buf_len(&out) > 0 ? buf_data(&out) : "",
+		answer_bytes(c, mime_type,
+			     buf_len(&out) > 0 ? buf_data(&out) : "",
 			     buf_len(&out));
 	buf_fini(&out);
 }
@@ -524,7 +535,8 @@ static void answer_filled(struct request *c, const char *mime_type,
 static void read_offer(struct request *c, const struct resource_uri *u)
 {
 	struct json_object *values;
-	const struct catalogue_entry *o = resources_find(c->session, uri_of(c), &values);
+	const struct catalogue_entry *o =
+	    resources_find(c->session, uri_of(c), &values);
 	const struct template_file *f;
 	const char *mime_type, *text;
 
@@ -546,7 +558,8 @@ static void read_offer(struct request *c, const struct resource_uri *u)
 	json_object_put(values);
 }
 
-static void (*const readers[])(struct request *c, const struct resource_uri *u) = {
+static void (*const readers[])(struct request *c,
+			       const struct resource_uri *u) = {
     [RESOURCE_URI_NONE] = read_offer,
     [RESOURCE_URI_IS_ISOLATION] = read_isolation,
     [RESOURCE_URI_IS_RUN] = read_run,
@@ -562,7 +575,7 @@ void resources_read(struct request *c)
 
 	if (uri == NULL) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "resources/read needs params.uri, a string");
+			      "resources/read needs params.uri, a string");
 		return;
 	}
 	u = resource_uri_parse(uri);

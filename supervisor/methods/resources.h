@@ -21,8 +21,9 @@ void resources_read(struct request *c);
  * The resource of a template that S's client may read by URI, or NULL; what
  * its names stand for goes to *VALUES (the caller's; NULL: it has none).
  */
-const struct catalogue_entry *resources_find(const struct session *s, const char *uri,
-				   struct json_object **values);
+const struct catalogue_entry *resources_find(const struct session *s,
+					     const char *uri,
+					     struct json_object **values);
 
 /* There is no such resource: C is answered. */
 void resources_not_found(struct request *c, const char *uri);

@@ -19,13 +19,14 @@ struct subscription {
 	enum resource_uri_kind kind;
 	struct run *run; /* borrowed, while it goes on and is watched */
 	struct run_watch watch;
-	struct remote_run_watch *away; /* or NULL; another instance has the run */
+	struct remote_run_watch
+	    *away;		 /* or NULL; another instance has the run */
 	struct revisit *revisit; /* or NULL; after a restart */
 	char digest[65]; /* of the template that offers it; "": none does */
-	bool missed; /* it may have changed while nobody could tell */
+	bool missed;	 /* it may have changed while nobody could tell */
 	bool told;
 	int64_t told_ms;
-	struct event *later; /* a change, held back by the rate */
+	struct event *later;	       /* a change, held back by the rate */
 	LIST_ENTRY(subscription) link; /* in session.subscriptions */
 };
 
@@ -73,7 +74,8 @@ static void tell(struct subscription *u)
 {
 	struct json_object *params;
 
-	if (session_is_backlogged(u->session)) { /* it is told when it reads again */
+	if (session_is_backlogged(
+		u->session)) { /* it is told when it reads again */
 		hold_back(u, SUBSCRIPTION_EVERY_MS);
 		return;
 	}
@@ -120,7 +122,8 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 		changed(u);
 }
 
-static void on_news_elsewhere(void *arg, enum remote_run_event news, struct run *r)
+static void on_news_elsewhere(void *arg, enum remote_run_event news,
+			      struct run *r)
 {
 	struct subscription *u = arg;
 
@@ -164,9 +167,9 @@ static bool too_many(struct request *c)
 	if (c->session->n_subscriptions < SUBSCRIPTIONS_MAX)
 		return false;
 	request_error(c, RPC_INVALID_PARAMS, NULL,
-		   "this session has %d subscriptions, which is the most; "
-		   "resources/unsubscribe ends one",
-		   SUBSCRIPTIONS_MAX);
+		      "this session has %d subscriptions, which is the most; "
+		      "resources/unsubscribe ends one",
+		      SUBSCRIPTIONS_MAX);
 	return true;
 }
 
@@ -191,7 +194,7 @@ static void watch_row(struct subscription *u, const struct resource_uri *uri,
 	    .server = u->session->server,
 	    .requestor = u->session->requestor,
 	    .kind = u->kind == RESOURCE_URI_IS_LOG ? STORE_MAIL_LOG
-					      : STORE_MAIL_WATCH,
+						   : STORE_MAIL_WATCH,
 	    .on_news = on_news_elsewhere,
 	    .arg = u,
 	};
@@ -215,9 +218,8 @@ static void on_row(void *arg, const struct store_result *res)
 		return;
 	uri = uri_of(c);
 	u = resource_uri_parse(uri);
-	if (res->rc != 0 ||
-	    (u.kind == RESOURCE_URI_IS_ARTIFACT &&
-	     strcmp(u.run_id, res->artifact->run_id) != 0)) {
+	if (res->rc != 0 || (u.kind == RESOURCE_URI_IS_ARTIFACT &&
+			     strcmp(u.run_id, res->artifact->run_id) != 0)) {
 		resources_not_found(c, uri);
 		return;
 	}
@@ -234,8 +236,8 @@ static void on_row(void *arg, const struct store_result *res)
 static void add_run(struct request *c, const struct resource_uri *uri)
 {
 	struct session *s = c->session;
-	struct run *r = runs_find(server_runs(s->server), s->requestor,
-				  uri->run_id);
+	struct run *r =
+	    runs_find(server_runs(s->server), s->requestor, uri->run_id);
 	struct subscription *u;
 
 	if (r == NULL) {
@@ -269,7 +271,8 @@ static void add_isolation(struct request *c, const struct resource_uri *uri)
 static void add_offer(struct request *c, const struct resource_uri *uri)
 {
 	struct json_object *values;
-	const struct catalogue_entry *o = resources_find(c->session, uri_of(c), &values);
+	const struct catalogue_entry *o =
+	    resources_find(c->session, uri_of(c), &values);
 	struct subscription *u;
 
 	json_object_put(values);
@@ -282,7 +285,8 @@ static void add_offer(struct request *c, const struct resource_uri *uri)
 	done(c);
 }
 
-static void (*const adders[])(struct request *c, const struct resource_uri *uri) = {
+static void (*const adders[])(struct request *c,
+			      const struct resource_uri *uri) = {
     [RESOURCE_URI_NONE] = add_offer,
     [RESOURCE_URI_IS_ISOLATION] = add_isolation,
     [RESOURCE_URI_IS_RUN] = add_run,
@@ -298,7 +302,7 @@ static const char *need_uri(struct request *c)
 
 	if (uri == NULL)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "%s needs params.uri, a string", c->msg.method);
+			      "%s needs params.uri, a string", c->msg.method);
 	return uri;
 }
 
@@ -338,7 +342,8 @@ void subscriptions_drop(struct request *c)
 static void look_again(struct subscription *u)
 {
 	struct json_object *values;
-	const struct catalogue_entry *o = resources_find(u->session, u->uri, &values);
+	const struct catalogue_entry *o =
+	    resources_find(u->session, u->uri, &values);
 	const char *digest = o != NULL ? o->template->digest : "";
 
 	json_object_put(values);
@@ -423,7 +428,8 @@ static void restore(struct session *s, const char *uri)
 	u->missed = own.kind != RESOURCE_URI_IS_ARTIFACT;
 	if (own.kind == RESOURCE_URI_NONE)
 		look_again(u);
-	if (own.kind == RESOURCE_URI_IS_RUN || own.kind == RESOURCE_URI_IS_LOG ||
+	if (own.kind == RESOURCE_URI_IS_RUN ||
+	    own.kind == RESOURCE_URI_IS_LOG ||
 	    own.kind == RESOURCE_URI_IS_RESULT)
 		watch_again(u, &own);
 }

@@ -12,10 +12,10 @@
 
 #include "supervisor/session/request.h"
 
-#define SUBSCRIPTIONS_MAX 256	 /* of one session */
+#define SUBSCRIPTIONS_MAX 256	  /* of one session */
 #define SUBSCRIPTION_EVERY_MS 100 /* no more often is one URI told of */
 
-void subscriptions_add(struct request *c);	 /* resources/subscribe */
+void subscriptions_add(struct request *c);  /* resources/subscribe */
 void subscriptions_drop(struct request *c); /* resources/unsubscribe */
 
 /* There are other templates now. */

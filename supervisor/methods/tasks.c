@@ -28,7 +28,8 @@ static const char *id_of(struct request *c)
 
 	if (id == NULL)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "%s needs params.taskId, a string", c->msg.method);
+			      "%s needs params.taskId, a string",
+			      c->msg.method);
 	return id;
 }
 
@@ -54,11 +55,13 @@ static struct run *live(const struct request *c, const char *id)
 /* True: RES is no living task of C's requestor, and C has been answered. */
 static bool none(struct request *c, const struct store_result *res)
 {
-	if (res->rc == -ENOENT || (res->rc == 0 && !task_json_row_is_live(res->runs)))
+	if (res->rc == -ENOENT ||
+	    (res->rc == 0 && !task_json_row_is_live(res->runs)))
 		not_found(c);
 	else if (res->rc != 0)
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the store cannot be read now: %s", store_says(res->rc));
+			      "the store cannot be read now: %s",
+			      store_says(res->rc));
 	else
 		return false;
 	return true;
@@ -130,20 +133,22 @@ void tasks_get(struct request *c)
 		return;
 	r = live(c, id);
 	if (r != NULL) {
-		requestor_polled(r->requestor, &r->polled_ms, task_json_poll_ms(r));
+		requestor_polled(r->requestor, &r->polled_ms,
+				 task_json_poll_ms(r));
 		show(c, r);
 		return;
 	}
-	remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_TASK,
-					     .id = id,
-					     .done = show_row,
-					     .ours = show_ours,
-					     .fits = task_json_row_is_live});
+	remote_run_ask(
+	    c, &(struct remote_run_query){.want = REMOTE_RUN_TASK,
+					  .id = id,
+					  .done = show_row,
+					  .ours = show_ours,
+					  .fits = task_json_row_is_live});
 }
 
 /* ---- tasks/result ---- */
 
-struct wait { /* call.state */
+struct wait {			/* call.state */
 	struct run_watch watch; /* on run */
 	struct run *run;	/* NULL: it is not watched */
 	struct request *request;
@@ -223,17 +228,17 @@ static void on_wait_news(struct run_watch *watch, struct run *r,
 		cancelled(w->request);
 	else if (r->unrecorded != NULL)
 		request_error(w->request, RPC_INTERNAL_ERROR, NULL,
-			   "the task has ended, but its outcome cannot be "
-			   "recorded: %s",
-			   r->unrecorded);
+			      "the task has ended, but its outcome cannot be "
+			      "recorded: %s",
+			      r->unrecorded);
 	else if (!request_backlogged(w->request, look_for_result))
 		give(w->request, &(struct run_result_source){
-				  .id = r->id,
-				  .status = run_stored_status(r),
-				  .form = task_json_form(r),
-				  .promised = run_response_has_schema(w->request,
-							    r->template->id),
-				  .view = r->view});
+				     .id = r->id,
+				     .status = run_stored_status(r),
+				     .form = task_json_form(r),
+				     .promised = run_response_has_schema(
+					 w->request, r->template->id),
+				     .view = r->view});
 }
 
 static void wait_for(struct request *c, struct run *r)
@@ -254,8 +259,9 @@ struct request *tasks_waiting(const struct run *r, const struct request *c)
 {
 	const struct run_watch *w;
 
-	w = c == NULL ? TAILQ_FIRST(&r->watches)
-		      : TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
+	w = c == NULL
+		? TAILQ_FIRST(&r->watches)
+		: TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
 	for (; w != NULL; w = TAILQ_NEXT(w, link))
 		if (w->on_news == on_wait_news)
 			return CONTAINER(w, struct wait, watch)->request;
@@ -339,7 +345,8 @@ static void on_list(void *arg, const struct store_result *res)
 		return;
 	if (res->rc != 0) {
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the store cannot be read now: %s", store_says(res->rc));
+			      "the store cannot be read now: %s",
+			      store_says(res->rc));
 		return;
 	}
 	list = json_object_new_array();
@@ -364,10 +371,11 @@ void tasks_list(struct request *c)
 	char before[PAGINATION_WHERE_MAX + 1];
 
 	if (requestor_is_anonymous(q)) {
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-			   "tasks/list is not for callers without a name, since "
-			   "it would show one the tasks of another; the "
-			   "operator can give you a token");
+		request_error(
+		    c, RPC_METHOD_NOT_FOUND, NULL,
+		    "tasks/list is not for callers without a name, since "
+		    "it would show one the tasks of another; the "
+		    "operator can give you a token");
 		return;
 	}
 	if (!pagination_read_cursor(c, before))
@@ -389,8 +397,8 @@ void tasks_list(struct request *c)
 static void is_over(struct request *c, enum task_json_status status)
 {
 	request_error(c, RPC_INVALID_PARAMS, NULL,
-		   "this task has ended already: it is %s",
-		   task_json_status_name(status));
+		      "this task has ended already: it is %s",
+		      task_json_status_name(status));
 }
 
 static void state_put(void *state)
@@ -431,13 +439,14 @@ static void cancel_row(struct request *c, const struct remote_run_reply *end)
 
 	if (end->res->rc != 0 && end->silent != NULL)
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "the task was not cancelled: %s", end->silent);
+			      "the task was not cancelled: %s", end->silent);
 	else if (none(c, end->res))
 		return;
 	else if (end->silent != NULL)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "another server has this task and does not answer "
-			   "now; it cancels the task as soon as it can");
+		request_error(
+		    c, RPC_INTERNAL_ERROR, NULL,
+		    "another server has this task and does not answer "
+		    "now; it cancels the task as soon as it can");
 	else if (!end->asked || task_json_row_status(row) != TASK_CANCELLED)
 		is_over(c, task_json_row_status(row));
 	else
@@ -461,11 +470,12 @@ void tasks_cancel(struct request *c)
 		cancel_live(c, r);
 		return;
 	}
-	remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
-					     .id = id,
-					     .done = cancel_row,
-					     .ours = cancel_ours,
-					     .fits = task_json_row_is_live});
+	remote_run_ask(
+	    c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
+					  .id = id,
+					  .done = cancel_row,
+					  .ours = cancel_ours,
+					  .fits = task_json_row_is_live});
 }
 
 /* ---- what is declared ---- */

@@ -20,8 +20,8 @@
 
 #define TEXT_BYTES 1024
 
-static const char *const severities[] = {[DIAGNOSTIC_ERROR] = "error",
-					 [DIAGNOSTIC_WARNING] = "warning"};
+static const char *const severities[] = {
+    [DIAGNOSTIC_ERROR] = "error", [DIAGNOSTIC_WARNING] = "warning"};
 
 void diagnostics_fini(struct diagnostics *f)
 {
@@ -51,7 +51,8 @@ static bool is_known(const struct diagnostics *f, const struct diagnostic *g)
 }
 
 /* An error takes a warning's place when there is no other. */
-static struct diagnostic *room(struct diagnostics *f, enum diagnostic_level level)
+static struct diagnostic *room(struct diagnostics *f,
+			       enum diagnostic_level level)
 {
 	if (f->n < DIAGNOSTICS_MAX) {
 		f->all = xrealloc(f->all, (f->n + 1) * sizeof(*f->all));
@@ -66,15 +67,14 @@ static struct diagnostic *room(struct diagnostics *f, enum diagnostic_level leve
 		free(g.file);
 		free(g.pointer);
 		free(g.text);
-		memmove(&f->all[i], &f->all[i + 1],
-			(f->n - i - 1) * sizeof(g));
+		memmove(&f->all[i], &f->all[i + 1], (f->n - i - 1) * sizeof(g));
 		return &f->all[f->n - 1];
 	}
 	return NULL;
 }
 
 int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
-		 const char *file, const char *pointer, const char *fmt, ...)
+		    const char *file, const char *pointer, const char *fmt, ...)
 {
 	char text[TEXT_BYTES], *raw;
 	struct diagnostic g = {.level = level, .text = text}, *to;
@@ -116,16 +116,16 @@ int diagnostics_at(struct diagnostics *f, size_t line, size_t column)
 	return -EINVAL;
 }
 
-void diagnostics_place(struct diagnostics *f, const char *file, const char *text,
-		    size_t len)
+void diagnostics_place(struct diagnostics *f, const char *file,
+		       const char *text, size_t len)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct diagnostic *g = &f->all[i];
 
 		if (g->line == 0 && g->pointer != NULL && same(g->file, file))
-			text_position(text,
-				   json_locate(text, len, g->pointer, g->name),
-				   &g->line, &g->column);
+			text_position(
+			    text, json_locate(text, len, g->pointer, g->name),
+			    &g->line, &g->column);
 	}
 }
 
@@ -195,15 +195,16 @@ void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size)
 	at = place(&f->all[i]);
 	pointer = f->all[i].pointer != NULL ? f->all[i].pointer : "";
 	errmsg_set(errmsg, size, "%s%s%s%s%s", at, f->all[i].text,
-		*pointer != '\0' ? " (" : "", pointer,
-		*pointer != '\0' ? ")" : "");
+		   *pointer != '\0' ? " (" : "", pointer,
+		   *pointer != '\0' ? ")" : "");
 	free(at);
 	if (errors > 1) {
 		size_t n = strlen(errmsg);
 
-		errmsg_set(errmsg + n, size - n, "; and %zu%s more, which paddock "
-			"template check shows", errors - 1,
-			f->more ? " or" : "");
+		errmsg_set(errmsg + n, size - n,
+			   "; and %zu%s more, which paddock "
+			   "template check shows",
+			   errors - 1, f->more ? " or" : "");
 	}
 }
 

@@ -10,18 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DIAGNOSTICS_MAX 100 /* are kept; of the rest it is known that there are */
+#define DIAGNOSTICS_MAX                                                        \
+	100 /* are kept; of the rest it is known that there are */
 
 /* An error keeps the package from being used, or its runs from succeeding. */
 enum diagnostic_level { DIAGNOSTIC_ERROR, DIAGNOSTIC_WARNING };
 
 struct diagnostic {
 	enum diagnostic_level level;
-	char *file;    /* of the package; NULL: the package itself */
-	char *pointer; /* JSON Pointer into file; NULL: it is no JSON */
-	bool name;     /* meant is the member's name, not its value */
+	char *file;	     /* of the package; NULL: the package itself */
+	char *pointer;	     /* JSON Pointer into file; NULL: it is no JSON */
+	bool name;	     /* meant is the member's name, not its value */
 	size_t line, column; /* from 1, in characters; 0: not known */
-	char *text;    /* one sentence for people */
+	char *text;	     /* one sentence for people */
 };
 
 /* All zeros is empty; diagnostics_fini() leaves it so. */
@@ -29,7 +30,8 @@ struct diagnostics {
 	struct diagnostic *all; /* owned */
 	size_t n;
 	bool more;
-	struct diagnostic *last; /* what was added just now; NULL: nothing was */
+	struct diagnostic
+	    *last; /* what was added just now; NULL: nothing was */
 };
 
 void diagnostics_fini(struct diagnostics *f);
@@ -40,7 +42,7 @@ void diagnostics_fini(struct diagnostics *f);
  * errmsg.h cleans it. Returns -EINVAL, so that a check can end with it.
  */
 int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
-		 const char *file, const char *pointer, const char *fmt, ...)
+		    const char *file, const char *pointer, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* What was added just now is about the member's name; -EINVAL. */
@@ -49,8 +51,8 @@ int diagnostics_of_name(struct diagnostics *f);
 int diagnostics_at(struct diagnostics *f, size_t line, size_t column);
 
 /* Find the places in FILE, whose TEXT (LEN bytes) is JSON by json_parse(). */
-void diagnostics_place(struct diagnostics *f, const char *file, const char *text,
-		    size_t len);
+void diagnostics_place(struct diagnostics *f, const char *file,
+		       const char *text, size_t len);
 
 /* Errors first, then warnings, each as they stand in the files. */
 void diagnostics_sort(struct diagnostics *f);

@@ -20,12 +20,13 @@ int package_open(const char *dir, char *errmsg, size_t size)
 
 	if (fd == -ENOSYS)
 		return errmsg_set(errmsg, size,
-			       "this machine cannot open files without "
-			       "following links, which needs Linux 5.6");
+				  "this machine cannot open files without "
+				  "following links, which needs Linux 5.6");
 	if (fd < 0)
 		errmsg_set(errmsg, size, "cannot open the folder: %s",
-			fd == -ELOOP ? "a part of its path is a symbolic link"
-				     : strerror(-fd));
+			   fd == -ELOOP
+			       ? "a part of its path is a symbolic link"
+			       : strerror(-fd));
 	return fd < 0 ? -EINVAL : fd;
 }
 
@@ -53,24 +54,27 @@ int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
 	switch (file) {
 	case -ENOTDIR:
 	case -ELOOP:
-		return errmsg_set(errmsg, size,
-			       "%s: on the way there is something else than a "
-			       "folder (symbolic links are not followed)",
-			       path);
+		return errmsg_set(
+		    errmsg, size,
+		    "%s: on the way there is something else than a "
+		    "folder (symbolic links are not followed)",
+		    path);
 	case -EXDEV:
-		return errmsg_set(errmsg, size,
-			       "%s is mounted there, and only what lies in the "
-			       "package is read",
-			       path);
+		return errmsg_set(
+		    errmsg, size,
+		    "%s is mounted there, and only what lies in the "
+		    "package is read",
+		    path);
 	case -EMEDIUMTYPE:
-		return errmsg_set(errmsg, size, "%s is %s, but must be a plain file",
-			       path, kind(st->st_mode));
+		return errmsg_set(errmsg, size,
+				  "%s is %s, but must be a plain file", path,
+				  kind(st->st_mode));
 	case -EAGAIN:
-		return errmsg_set(errmsg, size, "%s changed while it was opened",
-			       path);
+		return errmsg_set(errmsg, size,
+				  "%s changed while it was opened", path);
 	default:
 		return file < 0 ? errmsg_set(errmsg, size, "%s: %s", path,
-					  strerror(-file))
+					     strerror(-file))
 				: file;
 	}
 }
@@ -93,8 +97,8 @@ static ssize_t read_full(int fd, char *buf, size_t size)
 	return (ssize_t)len;
 }
 
-int package_read(int fd, const char *path, char **data, size_t *len, char *errmsg,
-		 size_t size)
+int package_read(int fd, const char *path, char **data, size_t *len,
+		 char *errmsg, size_t size)
 {
 	struct stat st = {0};
 	ssize_t n = 0;
@@ -106,8 +110,8 @@ int package_read(int fd, const char *path, char **data, size_t *len, char *errms
 	if ((uintmax_t)st.st_size > PACKAGE_FILE_MAX) {
 		close(file);
 		return errmsg_set(errmsg, size,
-			       "%s has %jd bytes, but at most %zu are read",
-			       path, (intmax_t)st.st_size, PACKAGE_FILE_MAX);
+				  "%s has %jd bytes, but at most %zu are read",
+				  path, (intmax_t)st.st_size, PACKAGE_FILE_MAX);
 	}
 	*data = xcalloc(1, (size_t)st.st_size + 1);
 	n = read_full(file, *data, (size_t)st.st_size);
@@ -115,7 +119,8 @@ int package_read(int fd, const char *path, char **data, size_t *len, char *errms
 	if (n < 0) {
 		free(*data);
 		*data = NULL;
-		return errmsg_set(errmsg, size, "%s: %s", path, strerror((int)-n));
+		return errmsg_set(errmsg, size, "%s: %s", path,
+				  strerror((int)-n));
 	}
 	*len = (size_t)n;
 	return 0;

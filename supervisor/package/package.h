@@ -34,8 +34,8 @@ int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
  * Read all of PATH, at most PACKAGE_FILE_MAX bytes. 0 and *DATA, NUL-ended,
  * the caller's; or -EINVAL.
  */
-int package_read(int fd, const char *path, char **data, size_t *len, char *errmsg,
-		 size_t size);
+int package_read(int fd, const char *path, char **data, size_t *len,
+		 char *errmsg, size_t size);
 
 /*
  * The SHA-256, as hex, over every file below FD in the order of their names:

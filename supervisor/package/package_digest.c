@@ -44,8 +44,8 @@ static bool is_as_kept(const struct listing *l, const char *path,
 }
 
 /* All of FILE, which must be as long as its metadata said. 0 or -errno. */
-static int hash_bytes(const struct listing *l, EVP_MD_CTX *md,
-		      const char *path, int file, uintmax_t want)
+static int hash_bytes(const struct listing *l, EVP_MD_CTX *md, const char *path,
+		      int file, uintmax_t want)
 {
 	char *block = xcalloc(1, BLOCK_BYTES);
 	uintmax_t at = 0;
@@ -74,20 +74,21 @@ static int hash_file(struct listing *l, EVP_MD_CTX *md, const char *path)
 {
 	char head[DIR_WALK_HEAD_MAX];
 	struct stat st;
-	int rc, file = package_open_file(l->root, path, &st, l->errmsg, l->size);
+	int rc,
+	    file = package_open_file(l->root, path, &st, l->errmsg, l->size);
 
 	if (file < 0)
 		return file;
 	for (size_t i = 0; i < l->n_replayable; i++)
 		l->met += strcmp(l->kept[i].path, path) == 0;
-	EVP_DigestUpdate(
-	    md, head, dir_walk_file_head(head, path, (uint64_t)st.st_size));
+	EVP_DigestUpdate(md, head,
+			 dir_walk_file_head(head, path, (uint64_t)st.st_size));
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
 		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
-			       rc == -ESTALE ? "it changed while it was read"
-					     : strerror(-rc));
+				  rc == -ESTALE ? "it changed while it was read"
+						: strerror(-rc));
 	return 0;
 }
 
@@ -98,7 +99,7 @@ static int hash_metadata(struct listing *l, EVP_MD_CTX *md, const char *path)
 
 	if (fstatat(l->root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errmsg_set(l->errmsg, l->size, "%s: %s", path,
-			       strerror(errno));
+				  strerror(errno));
 	EVP_DigestUpdate(md, path, strlen(path) + 1);
 	EVP_DigestUpdate(md, &st.st_dev, sizeof(st.st_dev));
 	EVP_DigestUpdate(md, &st.st_ino, sizeof(st.st_ino));
@@ -142,14 +143,17 @@ static int digest(struct listing *l, hash_one *hash, char hex[65])
 	dir_walk_free(l->f);
 	if (rc == 0 && l->met != l->n_replayable)
 		rc = errmsg_set(l->errmsg, l->size,
-			     "the package changed while it was read");
+				"the package changed while it was read");
 	return rc;
 }
 
 int package_digest(int fd, const struct package_bytes *kept, size_t n,
 		   char hex[65], char *errmsg, size_t size)
 {
-	struct listing l = {.root = fd, .kept = kept, .n_replayable = n, .errmsg = errmsg,
+	struct listing l = {.root = fd,
+			    .kept = kept,
+			    .n_replayable = n,
+			    .errmsg = errmsg,
 			    .size = size};
 
 	return digest(&l, hash_file, hex);

@@ -20,8 +20,8 @@
 #define ENDING ".json"
 
 /* How runs end; and what no run is made of. */
-static const char *const statuses[] = {"succeeded", "partial_success",
-				       "failed", "canceled", "refused"};
+static const char *const statuses[] = {"succeeded", "partial_success", "failed",
+				       "canceled", "refused"};
 
 static const char *const members[] = {"inputs", "expect"};
 static const char *const expected[] = {"status", "result", "errorCode"};
@@ -36,8 +36,7 @@ static void check_keys(struct test *t, struct json_object *o,
 		       const char *pointer, enum diagnostic_level level,
 		       const char *const *known, size_t n)
 {
-	json_object_object_foreach(o, key, value)
-	{
+	json_object_object_foreach(o, key, value) {
 		const char *suggest;
 		char *place;
 		size_t i = 0;
@@ -50,10 +49,10 @@ static void check_keys(struct test *t, struct json_object *o,
 		suggest = suggest_word(key, known, n);
 		place = json_pointer_below(pointer, key);
 		diagnostics_add(t->f, level, t->file, place,
-			     "unknown key \"%s\"%s%s%s", key,
-			     suggest != NULL ? "; did you mean \"" : "",
-			     suggest != NULL ? suggest : "",
-			     suggest != NULL ? "\"?" : "");
+				"unknown key \"%s\"%s%s%s", key,
+				suggest != NULL ? "; did you mean \"" : "",
+				suggest != NULL ? suggest : "",
+				suggest != NULL ? "\"?" : "");
 		diagnostics_of_name(t->f);
 		free(place);
 	}
@@ -68,13 +67,14 @@ static void check_status(struct test *t, struct json_object *o)
 		    strcmp(statuses[i], status) == 0)
 			return;
 	suggest = json_object_is_type(o, json_type_string)
-		   ? suggest_word(status, statuses, ARRAY_LEN(statuses))
-		   : NULL;
-	diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect/status",
-		     "no run ends so: a status is succeeded, partial_success, "
-		     "failed, canceled or refused%s%s%s",
-		     suggest != NULL ? "; did you mean " : "",
-		     suggest != NULL ? suggest : "", suggest != NULL ? "?" : "");
+		      ? suggest_word(status, statuses, ARRAY_LEN(statuses))
+		      : NULL;
+	diagnostics_add(
+	    t->f, DIAGNOSTIC_ERROR, t->file, "/expect/status",
+	    "no run ends so: a status is succeeded, partial_success, "
+	    "failed, canceled or refused%s%s%s",
+	    suggest != NULL ? "; did you mean " : "",
+	    suggest != NULL ? suggest : "", suggest != NULL ? "?" : "");
 }
 
 static void check_expect(struct test *t, struct json_object *o)
@@ -82,9 +82,10 @@ static void check_expect(struct test *t, struct json_object *o)
 	struct json_object *v;
 
 	if (!json_object_is_type(o, json_type_object)) {
-		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect",
-			     "a test has \"expect\", an object of \"status\" "
-			     "and \"result\" or \"errorCode\"");
+		diagnostics_add(
+		    t->f, DIAGNOSTIC_ERROR, t->file, "/expect",
+		    "a test has \"expect\", an object of \"status\" "
+		    "and \"result\" or \"errorCode\"");
 		return;
 	}
 	check_keys(t, o, "/expect", DIAGNOSTIC_ERROR, expected,
@@ -93,22 +94,23 @@ static void check_expect(struct test *t, struct json_object *o)
 		check_status(t, v);
 	if (json_object_object_get_ex(o, "errorCode", &v) &&
 	    !json_object_is_type(v, json_type_string))
-		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/expect/errorCode",
-			     "an error's code is a text, such as "
-			     "\"INVALID_PARAMETER\"");
+		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file,
+				"/expect/errorCode",
+				"an error's code is a text, such as "
+				"\"INVALID_PARAMETER\"");
 }
 
 static void check_test(struct test *t, struct json_object *o)
 {
 	if (!json_object_is_type(o, json_type_object)) {
 		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "",
-			     "a test is an object of \"inputs\" and "
-			     "\"expect\"");
+				"a test is an object of \"inputs\" and "
+				"\"expect\"");
 		return;
 	}
 	if (json_member(o, "inputs") == NULL)
 		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, "/inputs",
-			     "a test has \"inputs\", an object");
+				"a test has \"inputs\", an object");
 	check_expect(t, json_member(o, "expect"));
 	check_keys(t, o, "", DIAGNOSTIC_WARNING, members, ARRAY_LEN(members));
 }
@@ -120,9 +122,11 @@ static void check_text(struct test *t, const char *text, size_t len)
 	size_t line, column;
 
 	if (json_parse(&o, text, len, &err) < 0) {
-		text_position(text, err.at < len ? err.at : len, &line, &column);
+		text_position(text, err.at < len ? err.at : len, &line,
+			      &column);
 		diagnostics_add(t->f, DIAGNOSTIC_ERROR, t->file, NULL,
-			     "this is not JSON: %s", json_error_reason(&err));
+				"this is not JSON: %s",
+				json_error_reason(&err));
 		diagnostics_at(t->f, line, column);
 		return;
 	}
@@ -154,10 +158,10 @@ void package_tests_check(int fd, struct diagnostics *f)
 
 		if (!is_test(t.file))
 			continue;
-		if (package_read(fd, t.file, &text, &len, errmsg, sizeof(errmsg)) <
-		    0) {
+		if (package_read(fd, t.file, &text, &len, errmsg,
+				 sizeof(errmsg)) < 0) {
 			diagnostics_add(f, DIAGNOSTIC_WARNING, NULL, NULL,
-				     "%s; it was not checked", errmsg);
+					"%s; it was not checked", errmsg);
 			continue;
 		}
 		check_text(&t, text, len);

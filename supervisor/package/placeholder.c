@@ -83,9 +83,8 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 			value = json_member(values, name);
 		}
 		if (json_object_is_type(value, json_type_string))
-			rc = buf_add(
-			    out, json_object_get_string(value),
-			    (size_t)json_object_get_string_len(value));
+			rc = buf_add(out, json_object_get_string(value),
+				     (size_t)json_object_get_string_len(value));
 		else if (!p.is_name)
 			rc = buf_add(out, p.text, p.len);
 		else if (style == PLACEHOLDER_URI) /* the text's own braces */

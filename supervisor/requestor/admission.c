@@ -11,12 +11,12 @@
 #include "supervisor/run/outcome.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
-#define BYTES_RETRY_MS 60000 /* artifacts are swept that often */
+#define BYTES_RETRY_MS 60000	       /* artifacts are swept that often */
 
 struct json_object *admission_details(const char *limit, int64_t used,
-				  int64_t allowed, const char *unit,
-				  const char *who_can_raise,
-				  int64_t retry_after_ms)
+				      int64_t allowed, const char *unit,
+				      const char *who_can_raise,
+				      int64_t retry_after_ms)
 {
 	struct json_object *d =
 	    tool_error_limit(limit, used, allowed, unit, who_can_raise);
@@ -29,16 +29,17 @@ struct json_object *admission_details(const char *limit, int64_t used,
 /* CODE, by the KEY of Q's own section. */
 static bool refuse_own(struct tool_error *r, const char *code,
 		       const struct requestor *q, const char *key, int64_t used,
-		       int64_t allowed, const char *unit, int64_t retry_after_ms,
-		       const char *what)
+		       int64_t allowed, const char *unit,
+		       int64_t retry_after_ms, const char *what)
 {
-	char *who = xasprintf("the operator: %s in [requestor \"%s\"]", key,
-			      q->name);
+	char *who =
+	    xasprintf("the operator: %s in [requestor \"%s\"]", key, q->name);
 
-	tool_error_set(r, code,
-	       admission_details(key, used, allowed, unit, who, retry_after_ms),
-	       "%s: %lld %s are used, %lld are allowed", what, (long long)used,
-	       unit, (long long)allowed);
+	tool_error_set(
+	    r, code,
+	    admission_details(key, used, allowed, unit, who, retry_after_ms),
+	    "%s: %lld %s are used, %lld are allowed", what, (long long)used,
+	    unit, (long long)allowed);
 	free(who);
 	return false;
 }
@@ -55,7 +56,8 @@ bool admission_check_cpu(struct requestor *q, struct tool_error *r)
 	return wait == 0 ||
 	       refuse_own(r, "QUOTA_EXCEEDED", q, "cpu_seconds_per_hour",
 			  quota_used(&q->cpu, now) / 1000, allowed, "seconds",
-			  wait, "your runs, and their checks, have had their CPU "
+			  wait,
+			  "your runs, and their checks, have had their CPU "
 			  "time of an hour");
 }
 
@@ -65,11 +67,11 @@ static bool refuse_store(struct requestor *q, const struct requestor_over *o,
 	char *who = requestor_who(q, o);
 
 	tool_error_set(r, "QUOTA_EXCEEDED",
-	       admission_details(o->key, o->used, o->allowed, "bytes", who,
-			     BYTES_RETRY_MS),
-	       "what you have stored fills your share until some of it "
-	       "expires: %lld bytes are used, %lld are allowed",
-	       (long long)o->used, (long long)o->allowed);
+		       admission_details(o->key, o->used, o->allowed, "bytes",
+					 who, BYTES_RETRY_MS),
+		       "what you have stored fills your share until some of it "
+		       "expires: %lld bytes are used, %lld are allowed",
+		       (long long)o->used, (long long)o->allowed);
 	free(who);
 	return false;
 }
@@ -80,7 +82,8 @@ static bool admit_store(const struct admission *a, struct requestor *q,
 {
 	struct requestor_over o;
 
-	if (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes, false, &o) ||
+	if (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes, false,
+			      &o) ||
 	    requestor_is_over(q, 1, true, &o))
 		return refuse_store(q, &o, r);
 	return true;
@@ -113,8 +116,9 @@ static bool admit_disk(const struct admission *a, struct tool_error *r)
 				   "is, or disk_reserve_bytes in [limits]"));
 	json_object_object_add(d, "retryAfterMs",
 			       json_object_new_int64(BYTES_RETRY_MS));
-	tool_error_set(r, "STORE_UNAVAILABLE", d, "the server takes no such run now: %s",
-	       disk_space_message(room));
+	tool_error_set(r, "STORE_UNAVAILABLE", d,
+		       "the server takes no such run now: %s",
+		       disk_space_message(room));
 	return false;
 }
 
@@ -133,10 +137,11 @@ static void refuse_wait(struct tool_error *r, const char *limit, int64_t mine,
 			int64_t most, const char *unit, const char *who,
 			const char *what)
 {
-	tool_error_set(r, "QUEUE_FULL",
-	       admission_details(limit, mine, most, unit, who, ADMISSION_RETRY_MS),
-	       "%s: %lld %s of yours wait, and there are %lld for all", what,
-	       (long long)mine, unit, (long long)most);
+	tool_error_set(
+	    r, "QUEUE_FULL",
+	    admission_details(limit, mine, most, unit, who, ADMISSION_RETRY_MS),
+	    "%s: %lld %s of yours wait, and there are %lld for all", what,
+	    (long long)mine, unit, (long long)most);
 }
 
 static bool admit_wait(const struct admission *a, const struct requestor *q,
@@ -165,10 +170,11 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 	return r->code == NULL;
 }
 
-bool admission_check_run(const struct admission *a, struct requestor *q, struct tool_error *r)
+bool admission_check_run(const struct admission *a, struct requestor *q,
+			 struct tool_error *r)
 {
-	bool ok = admission_check_cpu(q, r) && admit_store(a, q, r) && admit_disk(a, r) &&
-		  (a->starts || admit_wait(a, q, r));
+	bool ok = admission_check_cpu(q, r) && admit_store(a, q, r) &&
+		  admit_disk(a, r) && (a->starts || admit_wait(a, q, r));
 
 	if (!ok)
 		q->refused++;

@@ -22,7 +22,8 @@ static void look(struct fair_queue *all)
 	struct timeval now;
 
 	event_base_gettimeofday_cached(all->base, &now);
-	if (now.tv_sec == all->looked.tv_sec && now.tv_usec == all->looked.tv_usec)
+	if (now.tv_sec == all->looked.tv_sec &&
+	    now.tv_usec == all->looked.tv_usec)
 		return;
 	all->looked = now;
 	all->spent_us = 0;
@@ -67,7 +68,8 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	all->round++;
 	all->spent_us = 0;
-	while (all->spent_us < FAIR_QUEUE_ROUND_US && (lane = next_lane(all)) != NULL) {
+	while (all->spent_us < FAIR_QUEUE_ROUND_US &&
+	       (lane = next_lane(all)) != NULL) {
 		struct fair_queue_turn *t = TAILQ_FIRST(&lane->line);
 
 		fair_queue_cancel(t);
@@ -96,7 +98,8 @@ void fair_queue_fini(struct fair_queue *all)
 	all->go_on = NULL;
 }
 
-void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t)
+void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane,
+			struct fair_queue_turn *t)
 {
 	assert(t->lane == NULL);
 	t->asked = all->round;
@@ -110,7 +113,8 @@ void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane, st
 	arm(all);
 }
 
-void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t)
+void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane,
+		       struct fair_queue_turn *t)
 {
 	look(all);
 	if (all->n_lanes == 0 && all->spent_us < FAIR_QUEUE_ROUND_US)

@@ -15,14 +15,15 @@
 #include <sys/queue.h>
 #include <sys/time.h>
 
-#define FAIR_QUEUE_ROUND_US 2000 /* of turns, until the loop looks at all others */
+#define FAIR_QUEUE_ROUND_US                                                    \
+	2000 /* of turns, until the loop looks at all others */
 
 /* Somebody's place in the line; TAKE and ARG are the owner's. */
 struct fair_queue_turn {
 	void (*take)(void *arg); /* may free its owner */
 	void *arg;
 	struct fair_queue_flow *lane; /* where it waits; NULL: it does not */
-	uint64_t asked;		/* in this round */
+	uint64_t asked;		      /* in this round */
 	TAILQ_ENTRY(fair_queue_turn) link;
 };
 
@@ -36,11 +37,12 @@ struct fair_queue_flow {
 struct fair_queue {
 	struct event_base *base;
 	struct event *go_on;
-	TAILQ_HEAD(fair_queue_flows, fair_queue_flow) lanes; /* whose turn it is, first */
+	TAILQ_HEAD(fair_queue_flows, fair_queue_flow)
+	lanes; /* whose turn it is, first */
 	size_t n_lanes;
 	uint64_t round;
 	struct timeval looked; /* the loop, by its own clock */
-	int64_t spent_us; /* on turns since then */
+	int64_t spent_us;      /* on turns since then */
 };
 
 void fair_queue_init(struct fair_queue *all, struct event_base *base);
@@ -51,9 +53,11 @@ void fair_queue_flow_init(struct fair_queue_flow *lane);
  * T->take() is called once: now, when nobody waits and the loop has not been
  * away from the others for FAIR_QUEUE_ROUND_US; else in its turn. T does not wait.
  */
-void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t);
+void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane,
+		       struct fair_queue_turn *t);
 /* The same, but never before the loop has looked at all others. */
-void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane, struct fair_queue_turn *t);
+void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane,
+			struct fair_queue_turn *t);
 /* It does not want it any more; nothing when it does not wait. */
 void fair_queue_cancel(struct fair_queue_turn *t);
 

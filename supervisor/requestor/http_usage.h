@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-struct http_usage {	/* all-zero: nothing */
+struct http_usage {    /* all-zero: nothing */
 	size_t bodies; /* bytes of requests that are not answered yet */
 	size_t unread; /* bytes that its clients are to read */
 };

@@ -46,7 +46,7 @@ static void move_to(struct quota_hour *h, int64_t now_ms)
 
 	if (new > QUOTA_MINUTES)
 		new = QUOTA_MINUTES;
-	for (; new > 0; new--)
+	for (; new > 0; new --)
 		h->ms[(minute - new + 1) % QUOTA_MINUTES] = 0;
 	h->minute = minute;
 }

@@ -12,7 +12,7 @@
 #define QUOTA_MINUTES 60
 #define QUOTA_MINUTE_MS 60000
 
-struct quota_rate { /* a token bucket, told by what is missing in it */
+struct quota_rate {    /* a token bucket, told by what is missing in it */
 	int64_t spent; /* thousandths of a call, at THEN_MS */
 	int64_t then_ms;
 };

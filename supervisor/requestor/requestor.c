@@ -115,7 +115,8 @@ static const struct config_requestor *section_of(const struct config *c,
 }
 
 /* What Q has by SECTION (NULL: none). Has what it may see changed? */
-static bool apply_one(struct requestor *q, const struct config_requestor *section)
+static bool apply_one(struct requestor *q,
+		      const struct config_requestor *section)
 {
 	const struct config_requestor *was = q->section;
 
@@ -159,8 +160,8 @@ struct requestor *requestors_of_uid(struct requestors *all, uid_t uid)
 }
 
 /* Each is compared, whole, so that time tells nothing of any. */
-struct requestor *requestors_of_token(struct requestors *all,
-				      const char *token, size_t len)
+struct requestor *requestors_of_token(struct requestors *all, const char *token,
+				      size_t len)
 {
 	unsigned char sum[REQUESTOR_DIGEST];
 	struct requestor *q, *next, *found = NULL;
@@ -214,8 +215,8 @@ static void log_one(struct requestor *q)
 			 "cpu_ms=%lld artifact_bytes=%lld store_bytes=%lld "
 			 "refused=%llu rate_limited=%llu lookups_failed=%llu "
 			 "overpolls=%llu",
-			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
-			 (long long)requestor_kept(q),
+			 q->name, status, q->lane.running, q->lane.queued,
+			 cpu_ms, (long long)requestor_kept(q),
 			 (long long)requestor_stored(q),
 			 (unsigned long long)q->refused,
 			 (unsigned long long)q->rate_limited,
@@ -226,8 +227,8 @@ static void log_one(struct requestor *q)
 			 "requestor=%s status=%s running=%zu queued=%zu "
 			 "cpu_ms=%lld refused=%llu rate_limited=%llu "
 			 "lookups_failed=%llu overpolls=%llu",
-			 q->name, status, q->lane.running, q->lane.queued, cpu_ms,
-			 (unsigned long long)q->refused,
+			 q->name, status, q->lane.running, q->lane.queued,
+			 cpu_ms, (unsigned long long)q->refused,
 			 (unsigned long long)q->rate_limited,
 			 (unsigned long long)q->lookups_failed,
 			 (unsigned long long)q->overpolls);
@@ -257,7 +258,7 @@ enum template_trust requestor_trust(const struct requestor *q,
 	if (q->section->trust_level == NULL)
 		return via;
 	return strcmp(q->section->trust_level, "local") == 0 ? TRUST_LOCAL
-							      : TRUST_REMOTE;
+							     : TRUST_REMOTE;
 }
 
 /* Is WORD one of those in LIST, which has spaces between them? */
@@ -433,7 +434,8 @@ bool requestor_has_room(const struct requestor *q, int64_t size)
 char *requestor_who(const struct requestor *q, const struct requestor_over *o)
 {
 	if (strcmp(o->section, CONFIG_REQUESTOR) != 0)
-		return xasprintf("the operator: %s in [%s]", o->key, o->section);
+		return xasprintf("the operator: %s in [%s]", o->key,
+				 o->section);
 	return xasprintf("the operator: %s in [requestor \"%s\"]", o->key,
 			 q->name);
 }
@@ -447,12 +449,13 @@ bool requestor_no_room(const struct requestor *q, int64_t size,
 	if (!requestor_is_over(q, size, true, &o))
 		return false;
 	who = requestor_who(q, &o);
-	tool_error_set(errmsg, "RESOURCE_LIMIT",
-	       tool_error_limit(o.key, o.used + size, o.allowed, "bytes", who),
-	       "an artifact of %lld bytes is over what you may have stored: %lld "
-	       "of %lld bytes are used, until older ones expire; who can raise "
-	       "that is %s",
-	       (long long)size, (long long)o.used, (long long)o.allowed, who);
+	tool_error_set(
+	    errmsg, "RESOURCE_LIMIT",
+	    tool_error_limit(o.key, o.used + size, o.allowed, "bytes", who),
+	    "an artifact of %lld bytes is over what you may have stored: %lld "
+	    "of %lld bytes are used, until older ones expire; who can raise "
+	    "that is %s",
+	    (long long)size, (long long)o.used, (long long)o.allowed, who);
 	free(who);
 	return true;
 }

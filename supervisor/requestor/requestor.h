@@ -37,7 +37,7 @@ struct requestor {
 	bool gone; /* its section was removed: it may ask for nothing */
 	bool has_token;
 	unsigned char token[REQUESTOR_DIGEST];
-	unsigned tokens; /* it had: what began with another is over */
+	unsigned tokens;	/* it had: what began with another is over */
 	struct sched_lane lane; /* its runs that wait; how many have begun */
 	struct fair_queue_flow turns; /* of its messages, at the loop */
 	struct quota_rate rate;
@@ -47,28 +47,29 @@ struct requestor {
 	int64_t steps_ms;		 /* …that is, then; and not charged */
 	bool has_made_runs;
 	bool usage_asked, usage_known;
-	int64_t store_bytes;   /* it may have; CONFIG_NONE: no limit */
-	int64_t replayable_bytes;    /* of artifacts in the store, once known */
-	int64_t row_bytes;     /* of its runs' rows there, likewise */
-	int64_t newer_bytes;   /* of these, since the store was asked */
-	int64_t keeping_bytes; /* of those on their way there */
-	uint64_t refused;      /* runs, by one of these limits */
+	int64_t store_bytes;	  /* it may have; CONFIG_NONE: no limit */
+	int64_t replayable_bytes; /* of artifacts in the store, once known */
+	int64_t row_bytes;	  /* of its runs' rows there, likewise */
+	int64_t newer_bytes;	  /* of these, since the store was asked */
+	int64_t keeping_bytes;	  /* of those on their way there */
+	uint64_t refused;	  /* runs, by one of these limits */
 	uint64_t rate_limited;
 	uint64_t lookups_failed;
 	uint64_t overpolls;
 	bool browses;	/* it has asked something of the browser */
 	size_t n_reads; /* large answers that it awaits now */
 	size_t http_sessions, http_streams; /* that it has now */
-	size_t http_conns; /* on which it asked last */
+	size_t http_conns;		    /* on which it asked last */
 	size_t http_store_waits; /* of these, that wait for the store */
-	size_t http_session_deletes;   /* rows of sessions that the store is to drop */
-	size_t http_open_streams;	/* streams whose answers are to come */
-	size_t http_live_bytes; /* that these, and unrelated ones, keep */
+	size_t
+	    http_session_deletes; /* rows of sessions that the store is to drop */
+	size_t http_open_streams; /* streams whose answers are to come */
+	size_t http_live_bytes;	  /* that these, and unrelated ones, keep */
 	TAILQ_HEAD(http_ended, http_stream) http_ended; /* the oldest first */
 	size_t http_ended_bytes;
 	size_t line_bytes; /* of messages that its streams have not ended */
-	struct http_usage http;	/* what its connections hold */
-	UT_hash_handle hh;     /* in requestors.by_name */
+	struct http_usage http; /* what its connections hold */
+	UT_hash_handle hh;	/* in requestors.by_name */
 };
 
 /* All that were seen; they live as long as the server. All-zero: none. */
@@ -87,8 +88,8 @@ bool requestors_apply(struct requestors *all, const struct config *c);
 /* The local user UID. Borrowed, as all of these. */
 struct requestor *requestors_of_uid(struct requestors *all, uid_t uid);
 /* Whose bearer token is the LEN bytes of TOKEN; NULL: nobody's. */
-struct requestor *requestors_of_token(struct requestors *all,
-				      const char *token, size_t len);
+struct requestor *requestors_of_token(struct requestors *all, const char *token,
+				      size_t len);
 /* Who asks without a token; NULL: a section has one, so all have to. */
 struct requestor *requestors_anonymous(struct requestors *all);
 /* The one of that name, or NULL. */
@@ -103,7 +104,8 @@ bool requestor_is_anonymous(const struct requestor *q);
  * A line of the log for each of a few, FROM (NULL: the first) on: what it uses,
  * what it was refused. Who is next; NULL: that were all.
  */
-struct requestor *requestors_log(struct requestors *all, struct requestor *from);
+struct requestor *requestors_log(struct requestors *all,
+				 struct requestor *from);
 
 const char *trust_name(enum template_trust trust); /* "local", "remote" */
 
@@ -142,7 +144,7 @@ int64_t requestor_cpu_ms(struct requestor *q); /* of this hour */
 int64_t requestor_kept(const struct requestor *q);
 int64_t requestor_stored(const struct requestor *q);
 
-struct requestor_over { /* a limit that would be passed */
+struct requestor_over {		   /* a limit that would be passed */
 	const char *key, *section; /* where it is set: for people, lent */
 	int64_t used, allowed;
 };

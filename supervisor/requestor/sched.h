@@ -16,9 +16,9 @@
 
 struct sched_lane;
 
-struct sched_item { /* embedded in what waits; all-zero: it waits nowhere */
-	int64_t bytes;	/* of memory that it holds; set before it is put */
-	unsigned kind;	/* 0 to 31; set before it is put */
+struct sched_item {    /* embedded in what waits; all-zero: it waits nowhere */
+	int64_t bytes; /* of memory that it holds; set before it is put */
+	unsigned kind; /* 0 to 31; set before it is put */
 	struct sched_lane *lane;
 	TAILQ_ENTRY(sched_item) link; /* in lane.items */
 };
@@ -28,12 +28,12 @@ struct sched_lane {
 	TAILQ_ENTRY(sched_lane) link;	/* in sched.ring, while it has items */
 	size_t queued;
 	int64_t queued_bytes;
-	size_t running;	     /* started, and not over */
+	size_t running;		      /* started, and not over */
 	TAILQ_ENTRY(sched_lane) busy; /* in sched.busy, while some do */
-	int64_t max_running; /* 0: no limit of its own; may change */
-	int64_t weight;	     /* 1 or more; may change */
-	bool held;	     /* nothing of it starts now; may change */
-	int64_t turns;	     /* left in this round */
+	int64_t max_running;	      /* 0: no limit of its own; may change */
+	int64_t weight;		      /* 1 or more; may change */
+	bool held;		      /* nothing of it starts now; may change */
+	int64_t turns;		      /* left in this round */
 };
 
 struct sched {

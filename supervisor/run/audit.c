@@ -71,7 +71,8 @@ static void tell_lost(uint64_t lost)
 {
 	struct json_object *o = entry("lost", NULL);
 
-	json_object_object_add(o, "count", json_object_new_int64((int64_t)lost));
+	json_object_object_add(o, "count",
+			       json_object_new_int64((int64_t)lost));
 	(void)put_entry(o);
 	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
 }
@@ -84,7 +85,8 @@ static void write_entry(struct json_object *o)
 
 	if (put_entry(o) < 0) {
 		if (was == 0)
-			log_error("audit", "written=no err=\"%s\" msg=\"entries "
+			log_error("audit",
+				  "written=no err=\"%s\" msg=\"entries "
 				  "are lost until it can be written\"",
 				  strerror(file.err));
 		return;
@@ -107,7 +109,8 @@ static void tell_held(void *arg, const void *what, const char *requestor,
 
 	(void)arg;
 	add(o, "of", what);
-	json_object_object_add(o, "count", json_object_new_int64((int64_t)held));
+	json_object_object_add(o, "count",
+			       json_object_new_int64((int64_t)held));
 	write_entry(o);
 }
 
@@ -188,10 +191,11 @@ void audit_end(const struct run *r, const struct isolation *iso)
 	add(o, "version", r->template->version_text);
 	add(o, "outcome", run_status(r));
 	add(o, "errorCode", r->error.code);
-	json_object_object_add(o, "elapsedMs",
-			       json_object_new_int64(r->finished_mono_ms -
-						     r->created_mono_ms));
-	json_object_object_add(o, "cpuMs", json_object_new_int64(r->use.cpu_ms));
+	json_object_object_add(
+	    o, "elapsedMs",
+	    json_object_new_int64(r->finished_mono_ms - r->created_mono_ms));
+	json_object_object_add(o, "cpuMs",
+			       json_object_new_int64(r->use.cpu_ms));
 	if (iso->view != NULL)
 		json_object_object_add(o, "isolation",
 				       json_object_get(iso->view));

@@ -65,7 +65,8 @@ static void make_key(void)
 }
 
 /* Also called on threads, of trees that nobody else touches. */
-void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value, bool secret)
+void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value,
+			bool secret)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	EVP_MD_CTX *md = EVP_MD_CTX_new();

@@ -14,6 +14,7 @@
  * Equal values give equal digests. SECRET: keyed by random bytes of this
  * process, so that a stored digest is no way to guess what it was made from.
  */
-void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value, bool secret);
+void inputs_digest_json(char out[INPUTS_DIGEST_SIZE], struct json_object *value,
+			bool secret);
 
 #endif

@@ -39,13 +39,12 @@ static const struct kind {
 		      OF_REQUESTOR(memory_bytes)},
     [LIMIT_PROCESSES] = {"processes", "processes", "maxProcesses", "processes",
 			 KIND(processes, processes), OF_REQUESTOR(processes),
-			  .of_programs = true},
+			 .of_programs = true},
     [LIMIT_OPEN_FILES] = {"open_files", "files", "maxOpenFiles", "open_files",
 			  KIND(open_files, open_files), .requestor = NONE,
 			  .of_programs = true},
-    [LIMIT_FILES] = {"files", "files", "maxFiles", "files",
-		     KIND(files, files), .requestor = NONE,
-			  .of_programs = true},
+    [LIMIT_FILES] = {"files", "files", "maxFiles", "files", KIND(files, files),
+		     .requestor = NONE, .of_programs = true},
     [LIMIT_OUTPUT] = {"output_bytes", "bytes", "maxOutputBytes", "output_bytes",
 		      KIND(output_bytes, output_bytes), .requestor = NONE},
     [LIMIT_LOG] = {"logged_bytes", "bytes", "maxLoggedBytes", "logged_bytes",
@@ -109,7 +108,8 @@ void limits_set(struct run *r, const struct config *c, int64_t timeout_ms)
 		    &r->limits.by[b], r->template, r->requestor->section, c,
 		    (enum limit)b, b == LIMIT_TIMEOUT ? timeout_ms : 0);
 
-		memcpy((char *)&r->limits + kinds[b].run, &limit, sizeof(limit));
+		memcpy((char *)&r->limits + kinds[b].run, &limit,
+		       sizeof(limit));
 	}
 }
 
@@ -147,14 +147,14 @@ char *limits_who_can_raise(const struct run *r, enum limit b)
 }
 
 /* Who says so, by which key of paddock.conf. */
-static char *set_by(enum limit_source by, enum limit b, const struct requestor *q)
+static char *set_by(enum limit_source by, enum limit b,
+		    const struct requestor *q)
 {
 	const struct kind *k = &kinds[b];
 
 	switch (by) {
 	case BY_REQUESTOR:
-		return xasprintf("requestor \"%s\": max_%s", q->name,
-				 k->key);
+		return xasprintf("requestor \"%s\": max_%s", q->name, k->key);
 	case BY_SERVER:
 		return xasprintf("server: max_%s", k->key);
 	case BY_DEFAULT:
@@ -167,8 +167,8 @@ static char *set_by(enum limit_source by, enum limit b, const struct requestor *
 }
 
 struct json_object *limits_preview(const struct template *t,
-				const struct requestor *q,
-				const struct config *c)
+				   const struct requestor *q,
+				   const struct config *c)
 {
 	struct json_object *all = json_object_new_object();
 
@@ -184,7 +184,8 @@ struct json_object *limits_preview(const struct template *t,
 		set = set_by(by, b, q);
 		who = who_can_raise(by, b, q);
 		o = json_object_new_object();
-		json_object_object_add(o, "allowed", json_object_new_int64(limit));
+		json_object_object_add(o, "allowed",
+				       json_object_new_int64(limit));
 		json_object_object_add(o, "unit",
 				       json_object_new_string(kinds[b].unit));
 		json_object_object_add(o, "setBy", json_object_new_string(set));
@@ -202,8 +203,8 @@ struct json_object *limits_details(const struct run *r, enum limit b,
 {
 	const struct kind *k = &kinds[b];
 	char *who = limits_who_can_raise(r, b);
-	struct json_object *d =
-	    tool_error_limit(k->name, used, at(&r->limits, k->run), k->unit, who);
+	struct json_object *d = tool_error_limit(
+	    k->name, used, at(&r->limits, k->run), k->unit, who);
 
 	free(who);
 	return d;

@@ -26,8 +26,8 @@ void limits_set(struct run *r, const struct config *c, int64_t timeout_ms);
  * "requestor \"alice\": max_cpu_ms"; the caller's.
  */
 struct json_object *limits_preview(const struct template *t,
-				const struct requestor *q,
-				const struct config *c);
+				   const struct requestor *q,
+				   const struct config *c);
 
 /*
  * Details for R's limit B, of which USED (below 0: nobody knows how much, and

@@ -49,7 +49,7 @@ static void count(struct lost_artifacts *m, bool told, bool no_file, uint64_t n)
 }
 
 void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
-		 const struct tool_error *errmsg)
+			const struct tool_error *errmsg)
 {
 	struct lost_artifacts *m = r->lost_artifacts;
 	size_t len = strlen(errmsg->message);
@@ -125,13 +125,16 @@ static void blame(struct run *r)
 			       json_object_new_int64((int64_t)m->lost));
 	json_object_object_add(d, "artifact", json_object_new_string(i->name));
 	if (m->lost == 1)
-		run_set_error(r, i->code, d, "of what the program left in out/, %s "
-			      "was not kept: %s", i->name, i->message);
-	else
 		run_set_error(r, i->code, d,
-			      "%llu files that the program left in out/ were not "
-			      "kept; the first is %s: %s",
-			      (unsigned long long)m->lost, i->name, i->message);
+			      "of what the program left in out/, %s "
+			      "was not kept: %s",
+			      i->name, i->message);
+	else
+		run_set_error(
+		    r, i->code, d,
+		    "%llu files that the program left in out/ were not "
+		    "kept; the first is %s: %s",
+		    (unsigned long long)m->lost, i->name, i->message);
 }
 
 enum run_event lost_artifacts_weigh(struct run *r, enum run_event ev)
@@ -155,12 +158,14 @@ static struct json_object *view_item(const struct item *i)
 	json_object_object_add(v, "name", json_object_new_string(i->name));
 	json_object_object_add(v, "size", json_object_new_int64(i->size));
 	if (i->count > 1)
-		json_object_object_add(v, "count",
-				       json_object_new_int64((int64_t)i->count));
+		json_object_object_add(
+		    v, "count", json_object_new_int64((int64_t)i->count));
 	json_object_object_add(v, "errorCode", json_object_new_string(i->code));
-	json_object_object_add(v, "message", json_object_new_string(i->message));
+	json_object_object_add(v, "message",
+			       json_object_new_string(i->message));
 	if (i->details != NULL)
-		json_object_object_add(v, "details", json_object_get(i->details));
+		json_object_object_add(v, "details",
+				       json_object_get(i->details));
 	return v;
 }
 

@@ -18,7 +18,8 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 
-#define LOST_ARTIFACTS_MAX 50 /* that are listed; the last one counts the rest */
+#define LOST_ARTIFACTS_MAX                                                     \
+	50 /* that are listed; the last one counts the rest */
 
 /* One, or the first of COUNT that are missing for the same reason. */
 struct lost_artifact {
@@ -31,7 +32,7 @@ struct lost_artifact {
 
 /* R lacks ONE for ERRMSG; all is copied. */
 void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
-		 const struct tool_error *errmsg);
+			const struct tool_error *errmsg);
 /* The template has ended, and does not know of the last. False: there is none. */
 bool lost_artifacts_unreported(struct run *r);
 /* The template tried again, and NAME is kept after all. */

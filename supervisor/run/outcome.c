@@ -45,8 +45,8 @@ static void weigh_use(struct run_use *u, const struct exit_facts *e)
 }
 
 struct json_object *tool_error_limit(const char *limit, int64_t used,
-				  int64_t allowed, const char *unit,
-				  const char *who_can_raise)
+				     int64_t allowed, const char *unit,
+				     const char *who_can_raise)
 {
 	struct json_object *d = json_object_new_object();
 
@@ -97,7 +97,7 @@ static bool is_effect(const struct run *r)
 
 /* Limit B, of which USED was wanted, led to R's error, if it has one: ERRMSG. */
 static void outcome_limit(struct run *r, enum limit b, int64_t used,
-			const char *errmsg)
+			  const char *errmsg)
 {
 	struct json_object *d = limits_details(r, b, used);
 	struct json_object *was = json_object_get(r->error.details);
@@ -160,9 +160,10 @@ static void outcome_cage(struct run *r, int guard)
 	struct json_object *d = json_object_new_object();
 
 	json_object_object_add(d, "guard", json_object_new_int(guard));
-	run_set_error(r, "WORKER_CRASHED", d,
-		      "a step of its cage failed, so the worker ended before it "
-		      "ran anything; the server's start-up line has more");
+	run_set_error(
+	    r, "WORKER_CRASHED", d,
+	    "a step of its cage failed, so the worker ended before it "
+	    "ran anything; the server's start-up line has more");
 }
 
 /* The worker died and said neither RESULT nor FAIL. */
@@ -171,7 +172,8 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
 	char time[QUANTITY_SIZE];
 
-	if (sig == SIGXCPU || (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
+	if (sig == SIGXCPU ||
+	    (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
 		run_set_error(r, "RESOURCE_LIMIT",
 			      limits_details(r, LIMIT_CPU, r->use.cpu_ms),
 			      "the run used its %s of CPU time",
@@ -184,7 +186,8 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 		outcome_signal(r, sig);
 	else if (WEXITSTATUS(e->status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
 		 WEXITSTATUS(e->status) < ZYGOTE_PROTO_EXIT_UNCAGED + 32)
-		outcome_cage(r, WEXITSTATUS(e->status) - ZYGOTE_PROTO_EXIT_UNCAGED);
+		outcome_cage(r, WEXITSTATUS(e->status) -
+				    ZYGOTE_PROTO_EXIT_UNCAGED);
 	else
 		run_set_error(r, "PROTOCOL_VIOLATION",
 			      detail("offence", "exit without a result"),
@@ -201,9 +204,10 @@ static bool output_invalid(struct run *r, const struct schema_error *err)
 			       json_object_new_string(err->keyword));
 	json_object_object_add(d, "expected",
 			       json_object_new_string(err->expected));
-	run_set_error(r, "OUTPUT_INVALID", d,
-		      "the template's output breaks what was promised of it: %s",
-		      err->text);
+	run_set_error(
+	    r, "OUTPUT_INVALID", d,
+	    "the template's output breaks what was promised of it: %s",
+	    err->text);
 	return false;
 }
 
@@ -297,14 +301,17 @@ void outcome_usage(struct run *r, const struct exit_facts *e)
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg)
 {
 	if (r->template->runtime != RUNTIME_PROGRAM)
-		run_set_error(r, "PROTOCOL_VIOLATION", detail("offence", offence),
+		run_set_error(r, "PROTOCOL_VIOLATION",
+			      detail("offence", offence),
 			      "the worker broke its protocol: %s", offence);
 	else
-		run_set_error(r, "OUTPUT_INVALID", NULL, "the program wrote %s%s%s",
-			      offence, errmsg[0] != '\0' ? ": " : "", errmsg);
+		run_set_error(r, "OUTPUT_INVALID", NULL,
+			      "the program wrote %s%s%s", offence,
+			      errmsg[0] != '\0' ? ": " : "", errmsg);
 }
 
-enum run_event outcome_of(struct run *r, const struct exit_facts *e, struct validation *c)
+enum run_event outcome_of(struct run *r, const struct exit_facts *e,
+			  struct validation *c)
 {
 	weigh_use(&r->use, e);
 	if (e->group.oom_kills > 0)
@@ -323,8 +330,9 @@ enum run_event outcome_of(struct run *r, const struct exit_facts *e, struct vali
 		return EV_FAIL;
 	}
 	*c = (struct validation){0};
-	if (is_promised(r) && !validation_try(c, r->requestor, r->template->outputs,
-					   outcome_output(r)))
+	if (is_promised(r) &&
+	    !validation_try(c, r->requestor, r->template->outputs,
+			    outcome_output(r)))
 		return RUN_EVENTS;
 	return outcome_validated(r, c);
 }

@@ -13,13 +13,14 @@
 
 /* What the supervisor knows when a worker has been reaped. */
 struct exit_facts {
-	bool have_result;   /* a whole RESULT came, and r->result is set */
-	bool reply_failed;  /* the reply says isError */
-	char *output;	    /* on_over()'s: a large result, not read yet; NULL */
+	bool have_result;  /* a whole RESULT came, and r->result is set */
+	bool reply_failed; /* the reply says isError */
+	char *output;	   /* on_over()'s: a large result, not read yet; NULL */
 	size_t output_len;
-	const char *content_expected; /* of a large reply's block that is none… */
-	int content_at;		      /* …which is this one */
-	int status;	    /* as wait(2) gives it */
+	const char
+	    *content_expected; /* of a large reply's block that is none… */
+	int content_at;	       /* …which is this one */
+	int status;	       /* as wait(2) gives it */
 	struct rusage use;
 	struct cgroup_use group; /* of a program's own; all -1: it had none */
 };
@@ -31,7 +32,7 @@ struct exit_facts {
  * validation_submit(), and what comes of that for outcome_validated().
  */
 enum run_event outcome_of(struct run *r, const struct exit_facts *e,
-		       struct validation *c);
+			  struct validation *c);
 /* What R's worker used, which verdict() looks at as well. */
 void outcome_usage(struct run *r, const struct exit_facts *e);
 /* R's error: its worker gave OFFENCE; ERRMSG says more, or is "". */
@@ -45,7 +46,7 @@ void outcome_signal(struct run *r, int sig);
 
 /* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
 struct json_object *tool_error_limit(const char *limit, int64_t used,
-				  int64_t allowed, const char *unit,
-				  const char *who_can_raise);
+				     int64_t allowed, const char *unit,
+				     const char *who_can_raise);
 
 #endif

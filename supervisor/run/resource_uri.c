@@ -65,7 +65,8 @@ static bool take_piece(struct resource_uri_range *piece, const char **text)
 }
 
 /* What of a run TEXT names; TEXT goes past that. */
-static enum resource_uri_kind take_kind(struct resource_uri *u, const char **text)
+static enum resource_uri_kind take_kind(struct resource_uri *u,
+					const char **text)
 {
 	if (**text == '\0' || **text == '?')
 		return RESOURCE_URI_IS_RUN;
@@ -87,7 +88,8 @@ struct resource_uri resource_uri_parse(const char *text)
 		u.kind = RESOURCE_URI_IS_ISOLATION;
 		return u;
 	}
-	if (!take_word(RESOURCE_URI_RUNS, &text) || !take_id(u.run_id, "run", &text))
+	if (!take_word(RESOURCE_URI_RUNS, &text) ||
+	    !take_id(u.run_id, "run", &text))
 		return u;
 	u.kind = take_kind(&u, &text);
 	if (!take_piece(&u.piece, &text))

@@ -33,12 +33,13 @@ enum resource_uri_kind {
 
 /* Of something's bytes. */
 struct resource_uri_range {
-	bool asked; /* else all is meant */
+	bool asked;	       /* else all is meant */
 	int64_t offset, limit; /* 0: as many as may be */
 };
 
 /* So much text goes into a message of MAX bytes, whatever JSON makes of it. */
-#define RESOURCE_URI_RANGE_BYTES(max) ((max) > 131072 ? ((max)-65536) / 2 : 32768)
+#define RESOURCE_URI_RANGE_BYTES(max)                                          \
+	((max) > 131072 ? ((max)-65536) / 2 : 32768)
 
 struct resource_uri {
 	enum resource_uri_kind kind;

@@ -52,9 +52,8 @@ static const struct {
 };
 
 static const char *const events[RUN_EVENTS] = {
-    [EV_START] = "start",     [EV_ASK] = "ask",
-    [EV_ANSWER] = "answer",   [EV_SUCCEED] = "succeed",
-    [EV_PARTIAL] = "partial", [EV_FAIL] = "fail",
+    [EV_START] = "start",     [EV_ASK] = "ask",		[EV_ANSWER] = "answer",
+    [EV_SUCCEED] = "succeed", [EV_PARTIAL] = "partial", [EV_FAIL] = "fail",
     [EV_CANCEL] = "cancel",
 };
 
@@ -78,8 +77,8 @@ int run_apply(struct run *r, enum run_event ev)
 	enum run_state to = run_next(r->state, ev);
 
 	if (to == RUN_NONE) {
-		log_warn("run", "run=%s requestor=%s state=%s refused=%s", r->id,
-			 r->requestor->name, run_state_name(r->state),
+		log_warn("run", "run=%s requestor=%s state=%s refused=%s",
+			 r->id, r->requestor->name, run_state_name(r->state),
 			 run_event_name(ev));
 		return -EPROTO;
 	}

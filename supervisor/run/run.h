@@ -32,19 +32,19 @@ enum run_state {
 };
 
 enum run_event {
-	EV_START,    /* a worker was asked for */
-	EV_ASK,	     /* the template waits for an answer of the client's */
+	EV_START, /* a worker was asked for */
+	EV_ASK,	  /* the template waits for an answer of the client's */
 	EV_ANSWER,
-	EV_SUCCEED,  /* a valid result, and every step succeeded */
-	EV_PARTIAL,  /* a valid result, and enough steps succeeded */
-	EV_FAIL,     /* everything else that ends a run */
-	EV_CANCEL,   /* somebody entitled asked */
+	EV_SUCCEED, /* a valid result, and every step succeeded */
+	EV_PARTIAL, /* a valid result, and enough steps succeeded */
+	EV_FAIL,    /* everything else that ends a run */
+	EV_CANCEL,  /* somebody entitled asked */
 	RUN_EVENTS
 };
 
 /* Why a run failed. The texts are owned. */
 struct run_error {
-	char *code;    /* EXECUTION_ERROR, …; NULL: no error */
+	char *code; /* EXECUTION_ERROR, …; NULL: no error */
 	char *message;
 	struct json_object *details; /* object or NULL */
 };
@@ -72,7 +72,13 @@ enum limit {
 	LIMITS
 };
 
-enum limit_source { BY_MANIFEST, BY_DEFAULT, BY_CALLER, BY_REQUESTOR, BY_SERVER };
+enum limit_source {
+	BY_MANIFEST,
+	BY_DEFAULT,
+	BY_CALLER,
+	BY_REQUESTOR,
+	BY_SERVER
+};
 
 /* What this run is held to: min(template, requestor, server). */
 struct run_limits {
@@ -99,20 +105,20 @@ struct run_use {
 	int64_t max_rss_bytes; /* of its largest process; 0: not reaped yet */
 	int64_t peak_bytes;    /* of all together, when a cgroup counted */
 	int64_t read_bytes, written_bytes; /* from and to disks */
-	int64_t messages;      /* that it sent us */
+	int64_t messages;		   /* that it sent us */
 };
 
 /* The task that a run is, when the call that made it asked for one. */
 struct run_task {
-	enum store_task form;	/* STORE_TASK_NONE: it is none */
-	int64_t ttl_ms;		/* of the task: the run has its own */
-	int64_t expires_ms;	/* wall */
+	enum store_task form;	  /* STORE_TASK_NONE: it is none */
+	int64_t ttl_ms;		  /* of the task: the run has its own */
+	int64_t expires_ms;	  /* wall */
 	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
 };
 
 /* One line of its log. */
 struct run_said {
-	unsigned level; /* of proto/mcp/mcp.h */
+	unsigned level;	  /* of proto/mcp/mcp.h */
 	const char *text; /* borrowed, while NEWS_LOG is told */
 	size_t len;
 };
@@ -137,14 +143,14 @@ struct run_watch {
 
 struct run {
 	char id[ID_SIZE];
-	enum run_state state; /* run_apply() alone writes it */
-	struct requestor *requestor;   /* borrowed: outlives its runs */
-	struct template *template;     /* a user of it */
+	enum run_state state;	     /* run_apply() alone writes it */
+	struct requestor *requestor; /* borrowed: outlives its runs */
+	struct template *template;   /* a user of it */
 	struct run_limits limits;
 	struct run_task task;
-	char *session_id;	       /* that it was given, or keeps; or NULL */
-	enum template_trust trust;     /* of who asked for it */
-	char *inputs;		       /* owned JSON text; NULL once sent */
+	char *session_id;	   /* that it was given, or keeps; or NULL */
+	enum template_trust trust; /* of who asked for it */
+	char *inputs;		   /* owned JSON text; NULL once sent */
 	size_t inputs_len;
 	char *idem_key;
 	char *idem_digest;
@@ -155,44 +161,47 @@ struct run {
 	int64_t polled_ms; /* for requestor_polled() */
 
 	struct run_steps steps;
-	bool told_progress; /* run.progress() was called: it counts, not steps */
+	bool
+	    told_progress; /* run.progress() was called: it counts, not steps */
 	uint64_t done, total;
 	char *message;
 
 	struct run_artifact *artifacts; /* those that are durable */
 	size_t n_artifacts;
-	int64_t artifact_bytes;	       /* of these, and of one on its way */
-	bool made_artifacts;	       /* some may be in the store */
-	struct lost_artifacts *lost_artifacts;       /* what could not be kept; or NULL */
-	struct buf *log;	       /* bounded text, or NULL */
-	bool log_full;		       /* and says so */
-	int64_t hit[LIMITS];	       /* limits that it met: limits_hit_details() */
+	int64_t artifact_bytes; /* of these, and of one on its way */
+	bool made_artifacts;	/* some may be in the store */
+	struct lost_artifacts
+	    *lost_artifacts; /* what could not be kept; or NULL */
+	struct buf *log;     /* bounded text, or NULL */
+	bool log_full;	     /* and says so */
+	int64_t hit[LIMITS]; /* limits that it met: limits_hit_details() */
 	struct run_said said;
 
-	struct json_object *result;    /* owned: the value, or the reply */
+	struct json_object *result; /* owned: the value, or the reply */
 	bool is_reply;
 	char *result_text; /* a large result's, which threads let go; or NULL */
 	size_t result_len;
 	struct run_error error;
-	struct run_use use;	       /* of the worker, once reaped */
+	struct run_use use; /* of the worker, once reaped */
 
-	struct input *input;	       /* its questions; input.c's, or NULL */
-	struct browser_run *browser;   /* its browser calls; browser.c's */
-	struct worker *worker;	       /* while one lives; it owns itself */
-	struct output_parse_job *reading;    /* while its output is read, and then… */
-	void *reading_arg;	       /* runs.c's, with that */
-	struct validation_job *checked;   /* …while it is checked, on a thread… */
-	struct runs *checked_by;       /* …for these */
-	bool taken_over;	       /* it waited in another instance */
-	unsigned starts;	       /* tries to get one that failed */
-	bool durable;		       /* a row of it has been committed */
-	int64_t row_bytes;	       /* of its row, as its requestor is charged */
-	const char *unrecorded;	       /* ENDED: the store failed; why */
-	char *view;		       /* ENDED: its terminal view, JSON text */
-	struct run_shown *shown;       /* runs_remote.c's, while others ask */
+	struct input *input;	     /* its questions; input.c's, or NULL */
+	struct browser_run *browser; /* its browser calls; browser.c's */
+	struct worker *worker;	     /* while one lives; it owns itself */
+	struct output_parse_job
+	    *reading;	   /* while its output is read, and then… */
+	void *reading_arg; /* runs.c's, with that */
+	struct validation_job *checked; /* …while it is checked, on a thread… */
+	struct runs *checked_by;	/* …for these */
+	bool taken_over;		/* it waited in another instance */
+	unsigned starts;		/* tries to get one that failed */
+	bool durable;			/* a row of it has been committed */
+	int64_t row_bytes;	 /* of its row, as its requestor is charged */
+	const char *unrecorded;	 /* ENDED: the store failed; why */
+	char *view;		 /* ENDED: its terminal view, JSON text */
+	struct run_shown *shown; /* runs_remote.c's, while others ask */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
-	struct sched_item queued;      /* while it waits for a worker */
-	UT_hash_handle hh;	       /* in runs.by_id */
+	struct sched_item queued; /* while it waits for a worker */
+	UT_hash_handle hh;	  /* in runs.by_id */
 };
 
 /*

@@ -88,20 +88,21 @@ static const char *artifact_type(const char *mime_type)
 {
 	static const struct {
 		const char *mime, *type;
-	} known[] = {{"application/json", "json"}, {"text/csv", "csv"},
+	} known[] = {{"application/json", "json"},  {"text/csv", "csv"},
 		     {"text/markdown", "markdown"}, {"text/html", "html"},
-		     {"image/", "image"},	   {"text/", "text"}};
+		     {"image/", "image"},	    {"text/", "text"}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strncmp(mime_type, known[i].mime,
-			    strlen(known[i].mime)) == 0)
+		if (strncmp(mime_type, known[i].mime, strlen(known[i].mime)) ==
+		    0)
 			return known[i].type;
 	return "binary";
 }
 
 static struct json_object *artifacts_view(const struct run *r)
 {
-	struct json_object *list = json_object_new_array_ext((int)r->n_artifacts);
+	struct json_object *list =
+	    json_object_new_array_ext((int)r->n_artifacts);
 
 	for (size_t i = 0; i < r->n_artifacts; i++) {
 		const struct run_artifact *a = &r->artifacts[i];
@@ -140,7 +141,8 @@ static struct json_object *error_view(const char *code, const char *message,
 
 static void add_end(struct json_object *v, const struct run *r)
 {
-	struct json_object *hit = limits_hit_details(r), *missing = lost_artifacts_json(r);
+	struct json_object *hit = limits_hit_details(r),
+			   *missing = lost_artifacts_json(r);
 
 	json_object_object_add(v, "artifacts", artifacts_view(r));
 	if (r->result_text == NULL &&
@@ -173,7 +175,8 @@ static struct json_object *isolation_view(const struct run *r,
 	return v;
 }
 
-struct json_object *run_json_make(const struct run *r, const struct isolation *iso)
+struct json_object *run_json_make(const struct run *r,
+				  const struct isolation *iso)
 {
 	struct json_object *v = json_object_new_object();
 	bool told = r->told_progress;
@@ -182,10 +185,10 @@ struct json_object *run_json_make(const struct run *r, const struct isolation *i
 	add_str(v, "templateId", r->template->id);
 	add_str(v, "templateVersion", r->template->version_text);
 	add_str(v, "status", run_status(r));
-	json_object_object_add(v, "progress",
-			       progress_view(told ? r->total : r->steps.n,
-					     told ? r->done
-						  : run_steps_done(&r->steps)));
+	json_object_object_add(
+	    v, "progress",
+	    progress_view(told ? r->total : r->steps.n,
+			  told ? r->done : run_steps_done(&r->steps)));
 	json_object_object_add(v, "metrics", metrics_view(r));
 	add_time(v, "createdAt", r->created_ms);
 	add_time(v, "startedAt", r->started_ms);
@@ -228,9 +231,10 @@ struct json_object *run_json_row(const struct store_run *row)
 	add_str(v, "templateVersion", row->version);
 	add_str(v, "status", run_json_status(row->status));
 	json_object_object_add(v, "progress", progress_view(0, 0));
-	add_int(m, "elapsedMs", row->started_ms > 0 && end > row->started_ms
-				    ? end - row->started_ms
-				    : 0);
+	add_int(m, "elapsedMs",
+		row->started_ms > 0 && end > row->started_ms
+		    ? end - row->started_ms
+		    : 0);
 	json_object_object_add(v, "metrics", m);
 	add_time(v, "createdAt", row->created_ms);
 	add_time(v, "startedAt", row->started_ms);
@@ -265,7 +269,8 @@ static void bring_up_to_date(struct json_object *v, const struct store_run *row)
 				       json_object_new_boolean(true));
 }
 
-struct json_object *run_json_open_row(const struct store_run *row, const char *silent)
+struct json_object *run_json_open_row(const struct store_run *row,
+				      const char *silent)
 {
 	struct json_object *v = NULL;
 	char *errmsg;
@@ -313,8 +318,9 @@ struct json_object *run_json_row_handle(const struct store_run *row)
 		      row->version);
 }
 
-struct json_object *run_json_ended_handle(const char *id, enum store_status status,
-				      const char *mode)
+struct json_object *run_json_ended_handle(const char *id,
+					  enum store_status status,
+					  const char *mode)
 {
 	struct json_object *v = json_object_new_object();
 

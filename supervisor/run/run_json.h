@@ -15,7 +15,8 @@
 
 /* What get_task_run says of R, ended or not; the caller owns it. */
 /* An ended run's has no result yet when that is r->result_text. */
-struct json_object *run_json_make(const struct run *r, const struct isolation *iso);
+struct json_object *run_json_make(const struct run *r,
+				  const struct isolation *iso);
 
 /* The same of a row without a view: another instance's, or interrupted. */
 struct json_object *run_json_row(const struct store_run *row);
@@ -24,14 +25,16 @@ struct json_object *run_json_row(const struct store_run *row);
  * The same of an open row, as its owner shows it; or SILENT, a sentence without
  * its stop, says why that is not known (else it is NULL).
  */
-struct json_object *run_json_open_row(const struct store_run *row, const char *silent);
+struct json_object *run_json_open_row(const struct store_run *row,
+				      const char *silent);
 
 /* {runId, status, createdAt, mode, templateVersion, pollAfterMs, …} */
 struct json_object *run_json_handle(const struct run *r);
 struct json_object *run_json_row_handle(const struct store_run *row);
 /* {runId, status, mode}: of an ended one whose output is elsewhere. */
-struct json_object *run_json_ended_handle(const char *id, enum store_status status,
-				      const char *mode);
+struct json_object *run_json_ended_handle(const char *id,
+					  enum store_status status,
+					  const char *mode);
 
 /* One line of list_task_runs. */
 struct json_object *run_json_summary(const struct store_run *row);

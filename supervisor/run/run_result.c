@@ -45,14 +45,16 @@ static bool ended_badly(const struct run_result_source *a)
 }
 
 /* The run behind a template's own tool is found again by this. */
-static void add_run_id(struct json_object *result, const struct run_result_source *a)
+static void add_run_id(struct json_object *result,
+		       const struct run_result_source *a)
 {
 	struct json_object *meta = json_object_new_object();
 
 	json_object_object_add(meta, "paddock/runId",
 			       json_object_new_string(a->id));
-	json_object_object_add(meta, "paddock/status",
-			       json_object_new_string(run_json_status(a->status)));
+	json_object_object_add(
+	    meta, "paddock/status",
+	    json_object_new_string(run_json_status(a->status)));
 	json_object_object_add(result, "_meta", meta);
 }
 
@@ -64,12 +66,14 @@ static size_t beginning(const struct run_result_source *a, struct part value)
 	static const size_t most[] = {SIZE_MAX, 65536, 4096};
 
 	return utf8_cut(value.text, value.len,
-			value.len < most[a->level] ? value.len : most[a->level]);
+			value.len < most[a->level] ? value.len
+						   : most[a->level]);
 }
 
 /* Of RESULT the first item has but LEN bytes of WHOLE. */
-static void say_cut(struct json_object *result, const struct run_result_source *a,
-		    size_t len, struct part whole, bool is_view, bool kept,
+static void say_cut(struct json_object *result,
+		    const struct run_result_source *a, size_t len,
+		    struct part whole, bool is_view, bool kept,
 		    enum mcp_revision revision)
 {
 	struct json_object *content = json_member(result, "content");
@@ -86,12 +90,14 @@ static void say_cut(struct json_object *result, const struct run_result_source *
 static void point_to(struct json_object *o, const struct run_result_source *a,
 		     struct part value)
 {
-	char *uri = run_result_uri(a, false), *errmsg = run_result_why_cut(a, value.len);
+	char *uri = run_result_uri(a, false),
+	     *errmsg = run_result_why_cut(a, value.len);
 
 	json_object_object_add(o, "resultUri", json_object_new_string(uri));
 	json_object_object_add(o, "resultBytes",
 			       json_object_new_uint64(value.len));
-	json_object_object_add(o, "resultOmitted", json_object_new_string(errmsg));
+	json_object_object_add(o, "resultOmitted",
+			       json_object_new_string(errmsg));
 	free(uri);
 	free(errmsg);
 }
@@ -130,14 +136,16 @@ static bool say_value(struct json_object *content, struct json_object *value,
  * which run it is of. An error's was not checked, and goes as text alone.
  */
 static struct json_object *fitting(const struct run_result_source *a,
-				   struct json_object *structured, bool is_error)
+				   struct json_object *structured,
+				   bool is_error)
 {
 	if (!a->promised)
 		return json_object_get(structured);
 	if (is_error)
 		return NULL;
-	return structured != NULL ? json_object_get(structured)
-				  : run_json_ended_handle(a->id, a->status, "content");
+	return structured != NULL
+		   ? json_object_get(structured)
+		   : run_json_ended_handle(a->id, a->status, "content");
 }
 
 /* BLOCK, which *ROOM bytes are left for, or what is told in place of it. */
@@ -171,7 +179,8 @@ static struct json_object *block_within(struct json_object *block, size_t *room)
 
 /* The blocks GIVEN, as many as a message has room for; are these all, and whole? */
 static bool add_blocks(struct json_object *content, struct json_object *given,
-		       const struct run_result_source *a, enum mcp_revision revision)
+		       const struct run_result_source *a,
+		       enum mcp_revision revision)
 {
 	static const size_t rooms[] = {SIZE_MAX, 262144, 65536};
 	size_t n = given != NULL ? json_object_array_length(given) : 0;
@@ -181,9 +190,9 @@ static bool add_blocks(struct json_object *content, struct json_object *given,
 	for (size_t i = 0; i < n && room > BLOCK_LEAST; i++) {
 		struct json_object *block = mcp_block_for(
 		    json_object_array_get_idx(given, i), revision);
-		struct json_object *within =
-		    a->level == 0 ? json_object_get(block)
-				  : block_within(block, &room);
+		struct json_object *within = a->level == 0
+						 ? json_object_get(block)
+						 : block_within(block, &room);
 
 		all = all && within == block;
 		json_object_array_add(content, within);
@@ -202,7 +211,8 @@ static struct json_object *reply(const struct run_result_source *a,
 	struct json_object *structured = json_member(tree, "structuredContent");
 	struct json_object *content = json_object_new_array();
 	bool bad = json_object_get_boolean(json_member(tree, "isError"));
-	bool told = structured != NULL && (given == NULL || (bad && a->promised));
+	bool told =
+	    structured != NULL && (given == NULL || (bad && a->promised));
 	bool all = add_blocks(content, given, a, revision);
 
 	if (told)
@@ -212,10 +222,11 @@ static struct json_object *reply(const struct run_result_source *a,
 	else
 		fits = fitting(a, structured, bad);
 	if (!all || (a->level == 2 && structured != NULL))
-		run_result_add_rest(content, a,
-			    "What the template answered is cut short, or left "
-			    "out in part.",
-			    value, false, revision);
+		run_result_add_rest(
+		    content, a,
+		    "What the template answered is cut short, or left "
+		    "out in part.",
+		    value, false, revision);
 	json_object_object_add(result, "content", content);
 	if (fits != NULL && mcp_has(revision, MCP_STRUCTURED))
 		json_object_object_add(result, "structuredContent", fits);
@@ -253,9 +264,12 @@ static struct json_object *plain(const struct run_result_source *a,
 static struct json_object *refused(const struct run_result_source *a,
 				   struct part error)
 {
-	struct json_object *code = run_result_tree(run_result_part(error, "errorCode"));
-	struct json_object *errmsg = run_result_tree(run_result_part(error, "message"));
-	struct json_object *details = run_result_tree(run_result_part(error, "details"));
+	struct json_object *code =
+	    run_result_tree(run_result_part(error, "errorCode"));
+	struct json_object *errmsg =
+	    run_result_tree(run_result_part(error, "message"));
+	struct json_object *details =
+	    run_result_tree(run_result_part(error, "details"));
 	struct json_object *o, *result;
 	const char *text;
 	size_t len;
@@ -264,10 +278,11 @@ static struct json_object *refused(const struct run_result_source *a,
 		details = json_object_new_object();
 	/* last: the other details are a worker's */
 	json_object_object_add(details, "runId", json_object_new_string(a->id));
-	json_object_object_add(details, "status",
-			       json_object_new_string(run_json_status(a->status)));
+	json_object_object_add(
+	    details, "status",
+	    json_object_new_string(run_json_status(a->status)));
 	o = tool_error_json(json_object_get_string(code),
-			 json_object_get_string(errmsg), details);
+			    json_object_get_string(errmsg), details);
 	text = json_text(o, &len);
 	result = mcp_tool_result(text, len, NULL, 0, true);
 	json_object_put(o);
@@ -366,8 +381,8 @@ static struct json_object *called(const struct run_result_source *a,
 				  struct part whole, enum mcp_revision revision)
 {
 	struct part value = run_result_part(whole, "result");
-	bool none = value.text == NULL ||
-		    strncmp(value.text, "null", value.len) == 0;
+	bool none =
+	    value.text == NULL || strncmp(value.text, "null", value.len) == 0;
 	struct json_object *result;
 
 	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
@@ -384,17 +399,18 @@ static struct json_object *called(const struct run_result_source *a,
  * The first level that LEN bytes may fit with; what is below it need not be
  * tried. TWICE: they are told as text and as a structure.
  */
-static unsigned least_level(const struct run_result_source *a, size_t len, bool twice)
+static unsigned least_level(const struct run_result_source *a, size_t len,
+			    bool twice)
 {
-	unsigned least = twice && len > a->max			 ? 2
+	unsigned least = twice && len > a->max			       ? 2
 			 : len > a->max || (twice && 2 * len > a->max) ? 1
-								 : 0;
+								       : 0;
 
 	return a->level > least ? a->level : least;
 }
 
 struct json_object *run_result_make(const struct run_result_source *a,
-				enum mcp_revision revision)
+				    enum mcp_revision revision)
 {
 	bool is_view = a->form == STORE_TASK_VIEW;
 	struct part whole = {a->view, strlen(a->view)};
@@ -407,6 +423,7 @@ struct json_object *run_result_make(const struct run_result_source *a,
 				   a->form != STORE_TASK_REPLY);
 	result = is_view ? viewed(&at, whole, revision)
 			 : called(&at, whole, revision);
-	run_result_add_details(json_member(result, "content"), a, whole, revision);
+	run_result_add_details(json_member(result, "content"), a, whole,
+			       revision);
 	return result;
 }

@@ -17,13 +17,13 @@
 struct run_result_source {
 	const char *id;
 	enum store_status status;
-	enum store_task form;	/* of the call that asks, not _NONE */
-	const char *view;	/* the view, as a rule the last: JSON text */
-	bool looked_up;		/* by who asks how a run went: no error is its own */
-	bool deduplicated;	/* another call has made the run; form _VIEW */
-	bool promised;		/* the tool has an outputSchema; not form _VIEW */
-	size_t max;		/* bytes of the message… */
-	unsigned level; /* …for which the level below this gave too many */
+	enum store_task form; /* of the call that asks, not _NONE */
+	const char *view;     /* the view, as a rule the last: JSON text */
+	bool looked_up;	   /* by who asks how a run went: no error is its own */
+	bool deduplicated; /* another call has made the run; form _VIEW */
+	bool promised;	   /* the tool has an outputSchema; not form _VIEW */
+	size_t max;	   /* bytes of the message… */
+	unsigned level;	   /* …for which the level below this gave too many */
 };
 
 /*
@@ -32,7 +32,7 @@ struct run_result_source {
  * what names a resource that has the whole.
  */
 struct json_object *run_result_make(const struct run_result_source *a,
-				enum mcp_revision revision);
+				    enum mcp_revision revision);
 
 /* A text block of TEXT, which is lent, to CONTENT. */
 void run_result_add_text(struct json_object *content, const char *text);

@@ -16,9 +16,9 @@
 #include "proto/json/json.h"
 #include "supervisor/run/resource_uri.h"
 
-#define STEPS_NAMED 10	  /* failed ones; the view has all */
-#define MISSING_NAMED 10  /* likewise */
-#define WHY_BYTES 200	  /* of what is said of one of these */
+#define STEPS_NAMED 10	 /* failed ones; the view has all */
+#define MISSING_NAMED 10 /* likewise */
+#define WHY_BYTES 200	 /* of what is said of one of these */
 
 void run_result_add_text(struct json_object *content, const char *text)
 {
@@ -85,8 +85,9 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 		buf_printf(&named, "\n- and %zu more", failed - STEPS_NAMED);
 	buf_add_str(&all, "This is a partial success");
 	if (failed > 0)
-		buf_printf(&all, ": %zu of %zu steps failed, so the result may "
-				 "lack what they would have given:",
+		buf_printf(&all,
+			   ": %zu of %zu steps failed, so the result may "
+			   "lack what they would have given:",
 			   failed, n);
 	buf_add(&all, buf_data(&named), buf_len(&named));
 	buf_add_str(&all, failed > 0 ? "" : ".");
@@ -117,7 +118,8 @@ static void say_missing(struct json_object *content, struct json_object *list)
 	buf_add_str(&text, "Of what this run made, this is not kept:");
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *item = json_object_array_get_idx(list, i);
-		int64_t count = json_object_get_int64(json_member(item, "count"));
+		int64_t count =
+		    json_object_get_int64(json_member(item, "count"));
 
 		if (i < MISSING_NAMED)
 			name_missing(&text, item);
@@ -139,7 +141,8 @@ static struct json_object *link_of(struct json_object *artifact,
 			      json_member_str(artifact, "artifactId"));
 	static const char *const same[] = {"name", "mimeType", "size"};
 
-	json_object_object_add(o, "type", json_object_new_string("resource_link"));
+	json_object_object_add(o, "type",
+			       json_object_new_string("resource_link"));
 	json_object_object_add(o, "uri", json_object_new_string(uri));
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if ((v = json_member(artifact, same[i])) != NULL)
@@ -170,16 +173,17 @@ static void add_text(struct buf *text, struct json_object *link)
 		   json_member_str(link, "uri"));
 }
 
-static void add_links(struct json_object *content, struct json_object *artifacts,
-		      const char *run_id, enum mcp_revision rev)
+static void add_links(struct json_object *content,
+		      struct json_object *artifacts, const char *run_id,
+		      enum mcp_revision rev)
 {
 	size_t n = artifacts != NULL ? json_object_array_length(artifacts) : 0;
 	size_t given = json_object_array_length(content);
 	struct buf text = {0};
 
 	for (size_t i = 0; i < n && i < RUN_RESULT_LINKS; i++) {
-		struct json_object *link = link_of(
-		    json_object_array_get_idx(artifacts, i), run_id);
+		struct json_object *link =
+		    link_of(json_object_array_get_idx(artifacts, i), run_id);
 
 		if (has_link(content, given, json_member_str(link, "uri"))) {
 			json_object_put(link);
@@ -195,15 +199,17 @@ static void add_links(struct json_object *content, struct json_object *artifacts
 		}
 	}
 	if (n > RUN_RESULT_LINKS)
-		buf_printf(&text, "%s%zu more artifacts of this run are listed "
-				  "by get_task_run, with the runId %s.",
+		buf_printf(&text,
+			   "%s%zu more artifacts of this run are listed "
+			   "by get_task_run, with the runId %s.",
 			   buf_len(&text) > 0 ? "\n" : "", n - RUN_RESULT_LINKS,
 			   run_id);
 	say_text(content, &text);
 }
 
-void run_result_add_details(struct json_object *content, const struct run_result_source *a,
-		 struct part whole, enum mcp_revision rev)
+void run_result_add_details(struct json_object *content,
+			    const struct run_result_source *a,
+			    struct part whole, enum mcp_revision rev)
 {
 	struct json_object *artifacts =
 	    run_result_tree(run_result_part(whole, "artifacts"));

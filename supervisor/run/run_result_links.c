@@ -17,14 +17,16 @@
 
 char *run_result_uri(const struct run_result_source *a, bool is_view)
 {
-	return xasprintf(RESOURCE_URI_RUNS "%s%s", a->id, is_view ? "" : "/result");
+	return xasprintf(RESOURCE_URI_RUNS "%s%s", a->id,
+			 is_view ? "" : "/result");
 }
 
 char *run_result_why_cut(const struct run_result_source *a, size_t bytes)
 {
-	return xasprintf("the whole has %zu bytes, and no message of this server "
-			 "has more than %zu (its max_answer_bytes)",
-			 bytes, a->max);
+	return xasprintf(
+	    "the whole has %zu bytes, and no message of this server "
+	    "has more than %zu (its max_answer_bytes)",
+	    bytes, a->max);
 }
 
 static void add_link(struct json_object *content, const char *uri,
@@ -32,7 +34,8 @@ static void add_link(struct json_object *content, const char *uri,
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "type", json_object_new_string("resource_link"));
+	json_object_object_add(o, "type",
+			       json_object_new_string("resource_link"));
 	json_object_object_add(o, "uri", json_object_new_string(uri));
 	json_object_object_add(o, "name", json_object_new_string(name));
 	json_object_object_add(o, "mimeType",
@@ -47,8 +50,8 @@ static void add_parts(struct json_object *content, const char *uri,
 	size_t n = (bytes + each - 1) / each;
 
 	for (size_t i = 0; i < n && i < PARTS_LINKED; i++) {
-		char *part = xasprintf("%s?offset=%zu&limit=%zu", uri, i * each,
-				       each);
+		char *part =
+		    xasprintf("%s?offset=%zu&limit=%zu", uri, i * each, each);
 		char *called = xasprintf("%s, part %zu of %zu", name, i + 1, n);
 
 		add_link(content, part, called,
@@ -58,12 +61,13 @@ static void add_parts(struct json_object *content, const char *uri,
 	}
 }
 
-void run_result_add_rest(struct json_object *content, const struct run_result_source *a,
-		 const char *lead, struct part whole, bool is_view,
-		 enum mcp_revision rev)
+void run_result_add_rest(struct json_object *content,
+			 const struct run_result_source *a, const char *lead,
+			 struct part whole, bool is_view, enum mcp_revision rev)
 {
 	const char *name = is_view ? "run" : "result";
-	char *uri = run_result_uri(a, is_view), *errmsg = run_result_why_cut(a, whole.len);
+	char *uri = run_result_uri(a, is_view),
+	     *errmsg = run_result_why_cut(a, whole.len);
 	size_t each = RESOURCE_URI_RANGE_BYTES(a->max);
 	bool one = whole.len <= each, links = mcp_has(rev, MCP_RESOURCE_LINKS);
 	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, errmsg,

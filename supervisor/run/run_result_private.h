@@ -26,9 +26,10 @@ struct json_object *run_result_tree(struct part part);
  * and where all of it is, with links. WHOLE is the run's result, or its view
  * when IS_VIEW.
  */
-void run_result_add_rest(struct json_object *content, const struct run_result_source *a,
-		 const char *lead, struct part whole, bool is_view,
-		 enum mcp_revision rev);
+void run_result_add_rest(struct json_object *content,
+			 const struct run_result_source *a, const char *lead,
+			 struct part whole, bool is_view,
+			 enum mcp_revision rev);
 /* Where all of it is; the caller's. */
 char *run_result_uri(const struct run_result_source *a, bool is_view);
 /* Why it is not here: a sentence, the caller's. */
@@ -39,7 +40,8 @@ char *run_result_why_cut(const struct run_result_source *a, size_t bytes);
  * success only in part, what of it could not be kept, and links to what it left.
  * A revision that has no links gets their text.
  */
-void run_result_add_details(struct json_object *content, const struct run_result_source *a,
-		 struct part whole, enum mcp_revision rev);
+void run_result_add_details(struct json_object *content,
+			    const struct run_result_source *a,
+			    struct part whole, enum mcp_revision rev);
 
 #endif

@@ -40,7 +40,8 @@ static void set_state(struct run_steps *s, struct step *step,
 }
 
 /* One step keeps its name; of several, each is NAME[1], NAME[2], … */
-static int declare(struct run_steps *s, const struct msg_step *m, const char **errmsg)
+static int declare(struct run_steps *s, const struct msg_step *m,
+		   const char **errmsg)
 {
 	size_t n = (size_t)m->count;
 
@@ -66,7 +67,8 @@ static int declare(struct run_steps *s, const struct msg_step *m, const char **e
 	return 0;
 }
 
-int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **errmsg)
+int run_steps_apply(struct run_steps *s, const struct msg_step *m,
+		    const char **errmsg)
 {
 	struct step *step;
 
@@ -119,8 +121,8 @@ static struct json_object *step_view(const struct step *step)
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "name", json_object_new_string(step->name));
-	json_object_object_add(v, "status",
-			       json_object_new_string(state_names[step->state]));
+	json_object_object_add(
+	    v, "status", json_object_new_string(state_names[step->state]));
 	json_object_object_add(v, "attempts",
 			       json_object_new_uint64(step->attempts));
 	json_object_object_add(v, "elapsedMs",

@@ -38,10 +38,12 @@ void run_steps_fini(struct run_steps *s);
  * Apply what a worker says. 0, or -EPROTO with the offence in *ERRMSG (static):
  * an index out of order, too many, a change that a step cannot make.
  */
-int run_steps_apply(struct run_steps *s, const struct msg_step *m, const char **errmsg);
+int run_steps_apply(struct run_steps *s, const struct msg_step *m,
+		    const char **errmsg);
 
 /* The run is over: pending ones are skipped, running ones failed (CODE). */
-void run_steps_close(struct run_steps *s, const char *code, const char *message);
+void run_steps_close(struct run_steps *s, const char *code,
+		     const char *message);
 
 /* How many need no more work, of all. */
 static inline size_t run_steps_done(const struct run_steps *s)
@@ -49,7 +51,8 @@ static inline size_t run_steps_done(const struct run_steps *s)
 	return s->n - s->count[MSG_STEP_PENDING] - s->count[MSG_STEP_RUNNING];
 }
 
-const struct step *run_steps_first_failed(const struct run_steps *s); /* or NULL */
+const struct step *
+run_steps_first_failed(const struct run_steps *s); /* or NULL */
 
 /* [{name, status, attempts, elapsedMs, error?}]; the caller owns it. */
 struct json_object *run_steps_view(const struct run_steps *s);

@@ -114,8 +114,8 @@ static char *failure(const struct run *r)
 	if (text != NULL && strcmp(code, "EXECUTION_ERROR") == 0)
 		return xasprintf("The tool answered with an error: %s", text);
 	hint = recover_hint_of(code, r->error.details);
-	failure_text = xasprintf("%s (%s). What to do: %s.", r->error.message,
-				 code, hint);
+	failure_text =
+	    xasprintf("%s (%s). What to do: %s.", r->error.message, code, hint);
 	free(hint);
 	return failure_text;
 }

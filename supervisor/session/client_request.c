@@ -32,7 +32,8 @@ static void client_request_free(struct client_request *a)
 	free(a);
 }
 
-static void finish(struct client_request *a, enum client_request_end end, struct rpc_msg *m)
+static void finish(struct client_request *a, enum client_request_end end,
+		   struct rpc_msg *m)
 {
 	client_request_done done = a->done;
 	void *arg = a->arg;
@@ -49,7 +50,8 @@ static void tell_cancelled(struct client_request *a, const char *reason)
 	json_object_object_add(
 	    params, "requestId",
 	    json_object_new_string_len(a->id + 1, (int)len - 2));
-	json_object_object_add(params, "reason", json_object_new_string(reason));
+	json_object_object_add(params, "reason",
+			       json_object_new_string(reason));
 	session_tell(a->session, a->stream, "notifications/cancelled", params);
 	json_object_put(params);
 }
@@ -63,9 +65,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	finish(a, CLIENT_REQUEST_EXPIRED, NULL);
 }
 
-struct client_request *client_request_send(struct session *s, void *stream, const char *method,
-			 struct json_object *params, int64_t timeout_ms,
-			 client_request_done done, void *arg)
+struct client_request *client_request_send(struct session *s, void *stream,
+					   const char *method,
+					   struct json_object *params,
+					   int64_t timeout_ms,
+					   client_request_done done, void *arg)
 {
 	struct timeval tv = {.tv_sec = timeout_ms / 1000,
 			     .tv_usec = timeout_ms % 1000 * 1000};
@@ -112,7 +116,8 @@ bool client_request_response(struct session *s, struct rpc_msg *m)
 		if (m->id != NULL && is_for(a, m))
 			break;
 	if (a == NULL) {
-		log_debug("session", "requestor=%s response=\"%.64s\" ignored=yes",
+		log_debug("session",
+			  "requestor=%s response=\"%.64s\" ignored=yes",
 			  s->requestor->name, m->id != NULL ? m->id : "null");
 		return false;
 	}

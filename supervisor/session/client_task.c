@@ -23,8 +23,9 @@ struct client_task {
 	void *stream;
 	bool augmented; /* it may answer with a task */
 	int64_t ttl_ms;
-	struct client_request *asked; /* the request, a poll; NULL: until the next */
-	char *id;	     /* of its task, once there is one */
+	struct client_request
+	    *asked; /* the request, a poll; NULL: until the next */
+	char *id;   /* of its task, once there is one */
 	int64_t poll_ms;
 	struct event *again;
 	client_task_done done;
@@ -84,12 +85,13 @@ static struct json_object *id_params(const struct client_task *t)
 	return params;
 }
 
-static struct client_request *ask_about(struct client_task *t, const char *method,
-			       client_request_done done)
+static struct client_request *
+ask_about(struct client_task *t, const char *method, client_request_done done)
 {
 	struct json_object *params = id_params(t);
-	struct client_request *a = client_request_send(t->session, t->stream, method, params,
-				     t->ttl_ms + SLACK_MS, done, t);
+	struct client_request *a =
+	    client_request_send(t->session, t->stream, method, params,
+				t->ttl_ms + SLACK_MS, done, t);
 
 	json_object_put(params);
 	return a;
@@ -117,7 +119,8 @@ static void wait_for_next(struct client_task *t)
 	evtimer_add(t->again, &tv);
 }
 
-static void on_fetched(void *arg, enum client_request_end end, struct rpc_msg *m)
+static void on_fetched(void *arg, enum client_request_end end,
+		       struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 
@@ -166,9 +169,11 @@ static void on_status(struct client_task *t, struct json_object *task)
 		ended(t, task, "was cancelled");
 	else if (strcmp(status, "working") != 0 &&
 		 strcmp(status, "input_required") != 0)
-		fail(t, "the status of the client's task is not working, "
-			"input_required, completed, failed or cancelled, but "
-			"\"%s\"", status);
+		fail(t,
+		     "the status of the client's task is not working, "
+		     "input_required, completed, failed or cancelled, but "
+		     "\"%s\"",
+		     status);
 	else {
 		note_poll(t, task);
 		wait_for_next(t);
@@ -212,7 +217,8 @@ static void on_created(struct client_task *t, struct json_object *task)
 	on_status(t, task);
 }
 
-static void on_answered(void *arg, enum client_request_end end, struct rpc_msg *m)
+static void on_answered(void *arg, enum client_request_end end,
+			struct rpc_msg *m)
 {
 	struct client_task *t = arg;
 	struct json_object *task;
@@ -266,8 +272,8 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 		add_ttl(params, ttl_ms);
 	else
 		json_object_object_del(params, "task");
-	t->asked = client_request_send(s, stream, method, params, ttl_ms + SLACK_MS,
-			      on_answered, t);
+	t->asked = client_request_send(s, stream, method, params,
+				       ttl_ms + SLACK_MS, on_answered, t);
 	if (t->asked == NULL) {
 		task_free(t);
 		return NULL;

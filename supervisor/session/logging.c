@@ -9,10 +9,11 @@ void logging_set_level(struct request *c)
 	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
 
 	if (level < 0) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "logging/setLevel needs params.level, one of "
-			   "emergency, alert, critical, error, warning, notice, "
-			   "info, debug");
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "logging/setLevel needs params.level, one of "
+		    "emergency, alert, critical, error, warning, notice, "
+		    "info, debug");
 		return;
 	}
 	c->session->log_level = (unsigned)level;

@@ -12,7 +12,8 @@
 #define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */
 
 /* Is GIVEN a cursor's form? Then WHERE is what it says. */
-static bool decode(struct json_object *given, char where[PAGINATION_WHERE_MAX + 1])
+static bool decode(struct json_object *given,
+		   char where[PAGINATION_WHERE_MAX + 1])
 {
 	const char *text = json_object_get_string(given);
 	size_t len = 0;
@@ -25,7 +26,8 @@ static bool decode(struct json_object *given, char where[PAGINATION_WHERE_MAX + 
 	return len > 0 && strlen(where) == len;
 }
 
-bool pagination_read_cursor(struct request *c, char where[PAGINATION_WHERE_MAX + 1])
+bool pagination_read_cursor(struct request *c,
+			    char where[PAGINATION_WHERE_MAX + 1])
 {
 	struct json_object *given = json_member(c->msg.params, "cursor");
 
@@ -39,8 +41,8 @@ bool pagination_read_cursor(struct request *c, char where[PAGINATION_WHERE_MAX +
 void pagination_refuse_cursor(struct request *c)
 {
 	request_error(c, RPC_INVALID_PARAMS, NULL,
-		   "params.cursor is not one that this server gave; "
-		   "leave it out to start again");
+		      "params.cursor is not one that this server gave; "
+		      "leave it out to start again");
 }
 
 void pagination_write_cursor(struct json_object *result, const char *where)

@@ -11,15 +11,17 @@
 
 #include "supervisor/session/request.h"
 
-#define PAGINATION_ENTRIES 100  /* of resources or prompts in one answer */
+#define PAGINATION_ENTRIES 100	/* of resources or prompts in one answer */
 #define PAGINATION_OWNER_MAX 64 /* bytes of a templateId */
-#define PAGINATION_WHERE_MAX 75 /* bytes of what a cursor says; a multiple of 3 */
+#define PAGINATION_WHERE_MAX                                                   \
+	75 /* bytes of what a cursor says; a multiple of 3 */
 
 /*
  * What C's cursor says; "" without one. False: it has not a cursor's form, and
  * C was answered, as pagination_refuse_cursor() does it.
  */
-bool pagination_read_cursor(struct request *c, char where[PAGINATION_WHERE_MAX + 1]);
+bool pagination_read_cursor(struct request *c,
+			    char where[PAGINATION_WHERE_MAX + 1]);
 void pagination_refuse_cursor(struct request *c);
 /* RESULT ends at WHERE (copied), and there is more. */
 void pagination_write_cursor(struct json_object *result, const char *where);
@@ -28,7 +30,8 @@ struct pagination {
 	struct request *request;
 	struct json_object *list;
 	size_t size; /* entries, at the most */
-	char after[PAGINATION_OWNER_MAX + 1]; /* with place -1: from the start */
+	char
+	    after[PAGINATION_OWNER_MAX + 1]; /* with place -1: from the start */
 	long after_place;
 	char last[PAGINATION_OWNER_MAX + 1]; /* the newest entry */
 	long last_place;

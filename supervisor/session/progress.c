@@ -14,10 +14,11 @@ static void tell(struct progress *p, struct run *r)
 	bool messages = mcp_has(p->session->revision, MCP_PROGRESS_MESSAGE);
 	struct json_object *params;
 
-	if (session_is_backlogged(p->session) || (p->told && done <= p->told_done))
+	if (session_is_backlogged(p->session) ||
+	    (p->told && done <= p->told_done))
 		return; /* it must increase, and nobody reads it now */
-	params = mcp_progress(p->token, done, total,
-			      messages ? r->message : NULL);
+	params =
+	    mcp_progress(p->token, done, total, messages ? r->message : NULL);
 	if (p->task_id != NULL)
 		json_object_object_add(params, "_meta",
 				       task_json_related(p->task_id));

@@ -73,8 +73,8 @@ void batch_skip(struct batch *b)
 
 /* ---- birth, death ---- */
 
-struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg,
-		      struct batch *batch)
+struct request *request_new(struct session *s, void *stream,
+			    struct rpc_msg *msg, struct batch *batch)
 {
 	struct request *c = xcalloc(1, sizeof(*c));
 
@@ -87,10 +87,10 @@ struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg
 	c->batch = batch;
 	if (batch != NULL)
 		batch->wanted = true;
-	c->progress = (struct progress){
-	    .session = s,
-	    .stream = stream,
-	    .token = mcp_progress_token(c->msg.params)};
+	c->progress =
+	    (struct progress){.session = s,
+			      .stream = stream,
+			      .token = mcp_progress_token(c->msg.params)};
 	LIST_INSERT_HEAD(&s->requests, c, link);
 	s->n_requests++;
 	return c;
@@ -99,8 +99,8 @@ struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg
 void request_begin(struct request *c)
 {
 	c->begun = true;
-	HASH_ADD_KEYPTR(hh, c->session->by_id, c->msg.id_key,
-			c->msg.id_key_len, c);
+	HASH_ADD_KEYPTR(hh, c->session->by_id, c->msg.id_key, c->msg.id_key_len,
+			c);
 }
 
 static void leave_backlog(struct request *c)
@@ -239,10 +239,11 @@ static void shorten(const struct request *c, struct buf *answer)
 
 	if (len <= ERROR_BYTES || len <= request_max_bytes(c))
 		return;
-	errmsg = xasprintf("the answer has %zu bytes, and no message of this server "
-			"has more than %lld (its max_answer_bytes)%s",
-			len, (long long)c->server->config->max_answer_bytes,
-			c->batch != NULL ? "; ask for it in no batch" : "");
+	errmsg =
+	    xasprintf("the answer has %zu bytes, and no message of this server "
+		      "has more than %lld (its max_answer_bytes)%s",
+		      len, (long long)c->server->config->max_answer_bytes,
+		      c->batch != NULL ? "; ask for it in no batch" : "");
 	buf_fini(answer);
 	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, errmsg, NULL);
 	free(errmsg);
@@ -256,7 +257,8 @@ void request_send_message(struct request *c, struct buf *answer)
 	shorten(c, answer);
 	if (c->batch != NULL)
 		batch_add(c->batch, answer);
-	else if (ops->answer_taken != NULL && rpc_async_is_large(buf_len(answer)))
+	else if (ops->answer_taken != NULL &&
+		 rpc_async_is_large(buf_len(answer)))
 		ops->answer_taken(c->session->arg, c->stream, answer);
 	else
 		ops->answer(c->session->arg, c->stream, buf_data(answer),
@@ -275,7 +277,7 @@ void request_result(struct request *c, struct json_object *result)
 }
 
 void request_error(struct request *c, int code, struct json_object *data,
-		const char *fmt, ...)
+		   const char *fmt, ...)
 {
 	struct buf answer = {0};
 	char *text;
@@ -300,41 +302,43 @@ static struct json_object *make_tool_result(struct response *m)
 			  ? BEGINNING
 			  : m->len;
 	size_t len = utf8_cut(m->text, m->len, most);
-	struct json_object *result =
-	    mcp_tool_result(m->text, len, structured ? m->text : NULL, m->len,
-			    m->is_error);
+	struct json_object *result = mcp_tool_result(
+	    m->text, len, structured ? m->text : NULL, m->len, m->is_error);
 
 	if (len < m->len)
 		run_result_add_text(json_member(result, "content"),
-			   "The text above is the beginning alone; "
-			   "structuredContent has all of it.");
+				    "The text above is the beginning alone; "
+				    "structuredContent has all of it.");
 	if (m->note != NULL)
 		run_result_add_text(json_member(result, "content"), m->note);
 	return result;
 }
 
-void request_tool_text(struct request *c, const char *text, size_t len, bool is_error)
+void request_tool_text(struct request *c, const char *text, size_t len,
+		       bool is_error)
 {
 	response_send(c, &(struct response){.make = make_tool_result,
-				      .gives_way = true,
-				      .revision = c->session->revision,
-				      .text = text,
-				      .len = len,
-				      .is_error = is_error});
+					    .gives_way = true,
+					    .revision = c->session->revision,
+					    .text = text,
+					    .len = len,
+					    .is_error = is_error});
 }
 
-void request_tool_text_take(struct request *c, char *text, size_t len, bool is_error)
+void request_tool_text_take(struct request *c, char *text, size_t len,
+			    bool is_error)
 {
 	response_send(c, &(struct response){.make = make_tool_result,
-				      .revision = c->session->revision,
-				      .gives_way = true,
-				      .text = text,
-				      .taken = true,
-				      .len = len,
-				      .is_error = is_error});
+					    .revision = c->session->revision,
+					    .gives_way = true,
+					    .text = text,
+					    .taken = true,
+					    .len = len,
+					    .is_error = is_error});
 }
 
-void request_tool_result(struct request *c, struct json_object *obj, bool is_error)
+void request_tool_result(struct request *c, struct json_object *obj,
+			 bool is_error)
 {
 	size_t len;
 	const char *text = json_text(obj, &len);
@@ -343,16 +347,17 @@ void request_tool_result(struct request *c, struct json_object *obj, bool is_err
 	json_object_put(obj);
 }
 
-void request_tool_result_noted(struct request *c, struct json_object *obj, const char *note)
+void request_tool_result_noted(struct request *c, struct json_object *obj,
+			       const char *note)
 {
 	size_t len;
 	const char *text = json_text(obj, &len);
 
 	response_send(c, &(struct response){.make = make_tool_result,
-				      .revision = c->session->revision,
-				      .text = text,
-				      .len = len,
-				      .note = note});
+					    .revision = c->session->revision,
+					    .text = text,
+					    .len = len,
+					    .note = note});
 	json_object_put(obj);
 }
 
@@ -372,7 +377,8 @@ void request_audit_refused(const struct request *c, const char *code)
 
 void request_tool_error(struct request *c, struct tool_error *r)
 {
-	struct json_object *o = tool_error_json(r->code, r->message, r->details);
+	struct json_object *o =
+	    tool_error_json(r->code, r->message, r->details);
 	struct json_object *result;
 	size_t len;
 	const char *text = json_text(o, &len);
@@ -402,12 +408,14 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 		struct tool_error tool_error = {0};
 		struct json_object *d = json_object_new_object();
 
-		json_object_object_add(d, "runId", json_object_new_string(r->id));
+		json_object_object_add(d, "runId",
+				       json_object_new_string(r->id));
 		json_object_object_add(d, "status",
 				       json_object_new_string(run_status(r)));
-		tool_error_set(&tool_error, "STORE_UNAVAILABLE", d,
-		       "the run ended, but its outcome cannot be recorded: %s",
-		       r->unrecorded);
+		tool_error_set(
+		    &tool_error, "STORE_UNAVAILABLE", d,
+		    "the run ended, but its outcome cannot be recorded: %s",
+		    r->unrecorded);
 		request_tool_error(c, &tool_error);
 		return;
 	}
@@ -496,8 +504,8 @@ static void on_deferred(void *arg, const struct store_result *res)
 		return;
 	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
-	       "the run ended, but its outcome cannot be read now: %s",
-	       store_says(res->rc));
+		       "the run ended, but its outcome cannot be read now: %s",
+		       store_says(res->rc));
 	request_tool_error(c, &tool_error);
 }
 
@@ -514,7 +522,8 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 }
 
 bool request_defer(struct request *c, const struct run *r,
-	       void (*present)(struct request *c, const struct store_run *row))
+		   void (*present)(struct request *c,
+				   const struct store_run *row))
 {
 	if (!request_backlogged(c, look_again))
 		return false;

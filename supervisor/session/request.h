@@ -22,27 +22,28 @@ struct request {
 	struct session *session; /* NULL: the client is gone */
 	struct server *server;	 /* borrowed, as who asks: they outlive it */
 	struct requestor *requestor;
-	void *stream;		 /* the transport's; see session.h */
-	struct rpc_msg msg;	 /* owned */
-	struct batch *batch;	 /* NULL: the answer leaves alone */
-	bool dropped;		 /* cancelled by the client: no answer */
-	unsigned refs;		 /* see request_ref() */
-	bool reads;		 /* and request_ref_large() */
-	bool backlogged;		 /* it is in session.crowd */
+	void *stream;	     /* the transport's; see session.h */
+	struct rpc_msg msg;  /* owned */
+	struct batch *batch; /* NULL: the answer leaves alone */
+	bool dropped;	     /* cancelled by the client: no answer */
+	unsigned refs;	     /* see request_ref() */
+	bool reads;	     /* and request_ref_large() */
+	bool backlogged;     /* it is in session.crowd */
 	TAILQ_ENTRY(request) backlog;
-	LIST_ENTRY(request) link;	 /* in session.calls */
-	UT_hash_handle hh;	 /* in session.by_id, once it has begun… */
-	bool begun;		 /* …which this says */
+	LIST_ENTRY(request) link; /* in session.calls */
+	UT_hash_handle hh;	  /* in session.by_id, once it has begun… */
+	bool begun;		  /* …which this says */
 
-	bool as_task; /* tools/call: it makes a task… */
-	int64_t task_ttl_ms; /* …for so long; 0: as the server likes */
+	bool as_task;		  /* tools/call: it makes a task… */
+	int64_t task_ttl_ms;	  /* …for so long; 0: as the server likes */
 	struct progress progress; /* of c->run, while it is watched */
 
 	/* what a tool keeps while it waits: a run, and how to show it */
 	struct run *run; /* borrowed; its watch is on while this is set */
 	struct run_watch watch;
 	struct event *timer;
-	void (*present)(struct request *c, struct run *r); /* when it has ended */
+	void (*present)(struct request *c,
+			struct run *r); /* when it has ended */
 	struct json_object *(*handle)(struct request *c, struct run *r);
 	/* It is dropped: what has to be while its route is still there. */
 	void (*leave)(struct request *c);
@@ -55,8 +56,8 @@ struct request {
 };
 
 /* Takes MSG's contents. */
-struct request *request_new(struct session *s, void *stream, struct rpc_msg *msg,
-		      struct batch *batch);
+struct request *request_new(struct session *s, void *stream,
+			    struct rpc_msg *msg, struct batch *batch);
 
 /* It is to be served: from now on its id is in use, and can be cancelled. */
 void request_begin(struct request *c);
@@ -64,7 +65,7 @@ void request_begin(struct request *c);
 /* Answer it, once, unless it was dropped; then it is freed. Take RESULT, DATA. */
 void request_result(struct request *c, struct json_object *result);
 void request_error(struct request *c, int code, struct json_object *data,
-		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * How long C's answer may be: max_answer_bytes, less what else is in its batch.
@@ -75,12 +76,16 @@ size_t request_max_bytes(const struct request *c);
 void request_send_message(struct request *c, struct buf *answer);
 
 /* A tool's answer: OBJ (taken) as structuredContent and as text. */
-void request_tool_result(struct request *c, struct json_object *obj, bool is_error);
+void request_tool_result(struct request *c, struct json_object *obj,
+			 bool is_error);
 /* The same, with NOTE (lent for good; NULL: none) as a text of its own. */
-void request_tool_result_noted(struct request *c, struct json_object *obj, const char *note);
-void request_tool_text(struct request *c, const char *text, size_t len, bool is_error);
+void request_tool_result_noted(struct request *c, struct json_object *obj,
+			       const char *note);
+void request_tool_text(struct request *c, const char *text, size_t len,
+		       bool is_error);
 /* The same; TEXT is taken. */
-void request_tool_text_take(struct request *c, char *text, size_t len, bool is_error);
+void request_tool_text_take(struct request *c, char *text, size_t len,
+			    bool is_error);
 /* For the audit log: what C asks for was refused with CODE. */
 void request_audit_refused(const struct request *c, const char *code);
 /* The tool refuses, and that is recorded; R is emptied. */
@@ -122,7 +127,8 @@ bool request_backlogged(struct request *c, event_callback_fn again);
  * R's row, by PRESENT; false: it is not.
  */
 bool request_defer(struct request *c, const struct run *r,
-	       void (*present)(struct request *c, const struct store_run *row));
+		   void (*present)(struct request *c,
+				   const struct store_run *row));
 /* Fires once after MS, unless it is answered before. */
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
 

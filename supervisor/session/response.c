@@ -19,7 +19,7 @@
 
 struct made {
 	struct request *request; /* held */
-	struct response m;   /* with copies of its texts */
+	struct response m;	 /* with copies of its texts */
 	struct buf answer;
 	bool told;
 };
@@ -42,7 +42,8 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 	}
 }
 
-static void leave(struct request *c, struct buf *answer, const struct response *m)
+static void leave(struct request *c, struct buf *answer,
+		  const struct response *m)
 {
 	if (m->fault[0] != '\0')
 		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
@@ -87,8 +88,11 @@ static void drop(void *arg)
 	free(d);
 }
 
-static const struct thread_pool_kind kind = {
-    .name = "answer", .cpu_ms = CPU_MS, .work = work, .done = on_made, .drop = drop};
+static const struct thread_pool_kind kind = {.name = "answer",
+					     .cpu_ms = CPU_MS,
+					     .work = work,
+					     .done = on_made,
+					     .drop = drop};
 
 static char *copy(const char *text, size_t len)
 {
@@ -109,12 +113,13 @@ static void make_later(struct request *c, const struct response *m)
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
 	request_ref_large(c);
-	if (thread_pool_submit(c->server->thread_pool, c->requestor, &kind, d) != NULL)
+	if (thread_pool_submit(c->server->thread_pool, c->requestor, &kind,
+			       d) != NULL)
 		return;
 	drop(d);
 	request_error(c, RPC_INTERNAL_ERROR, NULL,
-		   "too many large answers of yours are being made; ask for "
-		   "this one again when others have come");
+		      "too many large answers of yours are being made; ask for "
+		      "this one again when others have come");
 }
 
 void response_send(struct request *c, const struct response *m)

@@ -27,14 +27,14 @@ struct response {
 	enum mcp_revision revision;
 	const char *text; /* LEN bytes */
 	size_t len;
-	bool taken; /* TEXT is not lent, but taken */
+	bool taken;			 /* TEXT is not lent, but taken */
 	struct run_result_source answer; /* of a run; its view is TEXT */
 	const char *note; /* lent for good: what is said after it */
 	bool is_error;
 	const char *uri, *mime_type;
-	const char *part;      /* lent for good: the member of TEXT that is meant… */
+	const char *part; /* lent for good: the member of TEXT that is meant… */
 	struct resource_uri_range piece; /* …and so much of it */
-	size_t all;	       /* bytes that there are, when TEXT is a piece */
+	size_t all; /* bytes that there are, when TEXT is a piece */
 	/* Taken, and nobody else has a reference to any part of it; or NULL. */
 	struct json_object *head;
 };

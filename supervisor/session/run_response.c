@@ -37,11 +37,11 @@ static void answer_by(struct request *c, const struct run_result_source *a,
 		      struct json_object *(*maker)(struct response *m))
 {
 	response_send(c, &(struct response){.make = maker,
-				      .revision = c->session->revision,
-				      .answer = *a,
-				      .gives_way = true,
-				      .text = a->view,
-				      .len = strlen(a->view)});
+					    .revision = c->session->revision,
+					    .answer = *a,
+					    .gives_way = true,
+					    .text = a->view,
+					    .len = strlen(a->view)});
 }
 
 void run_response_send(struct request *c, const struct run_result_source *a)
@@ -49,7 +49,8 @@ void run_response_send(struct request *c, const struct run_result_source *a)
 	answer_by(c, a, make);
 }
 
-void run_response_send_task(struct request *c, const struct run_result_source *a)
+void run_response_send_task(struct request *c,
+			    const struct run_result_source *a)
 {
 	answer_by(c, a, make_of_task);
 }

@@ -12,7 +12,8 @@
 /* C is answered with A, whose texts are lent, now or from a thread. */
 void run_response_send(struct request *c, const struct run_result_source *a);
 /* The same for tasks/result: it says of which task. */
-void run_response_send_task(struct request *c, const struct run_result_source *a);
+void run_response_send_task(struct request *c,
+			    const struct run_result_source *a);
 
 /*
  * Does the tool of the template TEMPLATE_ID, as its clients know it now, have

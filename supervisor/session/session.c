@@ -94,8 +94,9 @@ static void tell_some(void *arg)
 	struct server *srv = arg;
 	struct session *s;
 
-	for (int i = 0; i < TOLD_IN_A_TURN &&
-			(s = TAILQ_FIRST(&srv->to_tell)) != NULL; i++) {
+	for (int i = 0;
+	     i < TOLD_IN_A_TURN && (s = TAILQ_FIRST(&srv->to_tell)) != NULL;
+	     i++) {
 		leave_untold(s);
 		tell_lists(s);
 	}
@@ -155,7 +156,8 @@ void session_reader_lost(struct session *s, void *stream)
 
 bool session_has_push_stream(const struct session *s)
 {
-	return s->ops->has_push_stream == NULL || s->ops->has_push_stream(s->arg);
+	return s->ops->has_push_stream == NULL ||
+	       s->ops->has_push_stream(s->arg);
 }
 
 bool session_is_backlogged(const struct session *s)
@@ -166,7 +168,8 @@ bool session_is_backlogged(const struct session *s)
 bool session_over_read_limit(const struct session *s)
 {
 	return s->n_reads >= SESSION_READS_MAX ||
-	       s->requestor->n_reads >= REQUESTOR_READS_MAX || session_is_backlogged(s);
+	       s->requestor->n_reads >= REQUESTOR_READS_MAX ||
+	       session_is_backlogged(s);
 }
 
 void session_detach(struct session *s, void *stream)
@@ -190,7 +193,8 @@ bool session_declares(const struct session *s, const char *path)
 	return json_object_is_type(at, json_type_object);
 }
 
-void session_refuse(struct session *s, void *stream, int code, const char *errmsg)
+void session_refuse(struct session *s, void *stream, int code,
+		    const char *errmsg)
 {
 	struct buf out = {0};
 
@@ -206,7 +210,8 @@ enum template_trust session_trust(const struct session *s)
 	return requestor_trust(s->requestor, s->via);
 }
 
-struct request *session_find_request(const struct session *s, const char *key, size_t len)
+struct request *session_find_request(const struct session *s, const char *key,
+				     size_t len)
 {
 	struct request *c;
 
@@ -236,12 +241,13 @@ static void answer_limited(struct request *c, int64_t retry_after_ms)
 			       json_object_new_int64(retry_after_ms));
 	if (c->batch == NULL) /* else others of it may have been served */
 		s->limited_ms = retry_after_ms;
-	request_error(c, RPC_RATE_LIMITED, d,
-		   "more than %lld requests a second came, which is "
-		   "rate_per_second in [requestor \"%s\"], and the operator's "
-		   "to raise; try again in %lld ms",
-		   (long long)limits->rate_per_second, s->requestor->name,
-		   (long long)retry_after_ms);
+	request_error(
+	    c, RPC_RATE_LIMITED, d,
+	    "more than %lld requests a second came, which is "
+	    "rate_per_second in [requestor \"%s\"], and the operator's "
+	    "to raise; try again in %lld ms",
+	    (long long)limits->rate_per_second, s->requestor->name,
+	    (long long)retry_after_ms);
 	s->limited_ms = 0;
 }
 
@@ -262,10 +268,11 @@ static bool is_welcome(struct request *c)
 	int64_t retry_after_ms;
 
 	if (requestor_gone(q)) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
-			   "the operator has removed [requestor \"%s\"] from "
-			   "the configuration; connect again as somebody else",
-			   q->name);
+		request_error(
+		    c, RPC_INVALID_REQUEST, NULL,
+		    "the operator has removed [requestor \"%s\"] from "
+		    "the configuration; connect again as somebody else",
+		    q->name);
 		return false;
 	}
 	if (is_within_rate(c, &retry_after_ms))
@@ -285,14 +292,14 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 		return;
 	if (in_use) {
 		request_error(c, RPC_INVALID_REQUEST, NULL,
-			   "the id %.64s belongs to a request that is under "
-			   "way; each request needs its own",
-			   c->msg.id);
+			      "the id %.64s belongs to a request that is under "
+			      "way; each request needs its own",
+			      c->msg.id);
 	} else if (too_many) {
 		request_error(c, RPC_INTERNAL_ERROR, NULL,
-			   "%d requests are under way on this connection; "
-			   "wait for answers",
-			   SESSION_REQUESTS_MAX);
+			      "%d requests are under way on this connection; "
+			      "wait for answers",
+			      SESSION_REQUESTS_MAX);
 	} else {
 		request_begin(c);
 		methods_call(c);
@@ -358,7 +365,8 @@ static void take_part(void *arg)
 
 	on_message(s, p->stream, detach, p->batch);
 	if (p->next < p->m.n_parts) {
-		fair_queue_requeue(&s->server->turns, &s->requestor->turns, &p->turn);
+		fair_queue_requeue(&s->server->turns, &s->requestor->turns,
+				   &p->turn);
 		return;
 	}
 	parts_free(p);

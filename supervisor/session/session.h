@@ -58,10 +58,10 @@ struct session {
 	void (*on_read_done)(void *arg);
 	/* Its level or subscriptions are others. Set by who keeps them, or NULL. */
 	void (*changed)(void *arg);
-	bool greeted; /* initialize was answered */
+	bool greeted;	  /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
-	bool stale;   /* its lists have changed: it could not be told */
-	bool to_tell; /* of that, in its turn: it is in server.to_tell */
+	bool stale;	  /* its lists have changed: it could not be told */
+	bool to_tell;	  /* of that, in its turn: it is in server.to_tell */
 	TAILQ_ENTRY(session) tell;
 	enum mcp_revision revision;
 	struct json_object *client; /* the capabilities that it declared */
@@ -74,10 +74,11 @@ struct session {
 	size_t n_requests;
 	size_t n_reads; /* of these, those that await a large answer */
 	TAILQ_HEAD(crowd, request) backlog; /* and those that wait for a turn */
-	LIST_HEAD(client_requests, client_request) client_requests; /* what we asked the client */
+	LIST_HEAD(client_requests, client_request)
+	client_requests; /* what we asked the client */
 	size_t n_client_requests;
 	LIST_HEAD(feeds, task_notify) feeds; /* of tasks that it made */
-	uint64_t last_asked; /* the id of the newest */
+	uint64_t last_asked;		     /* the id of the newest */
 	LIST_HEAD(subscriptions, subscription) subscriptions;
 	size_t n_subscriptions;
 	LIST_HEAD(client_tasks, client_task) client_tasks; /* with a life */
@@ -128,12 +129,14 @@ bool session_receive(struct session *s, void *stream, const char *text,
 bool session_take(struct session *s, void *stream, struct rpc_msg *m);
 
 /* A message that could not even be read: answered without an id. */
-void session_refuse(struct session *s, void *stream, int code, const char *errmsg);
+void session_refuse(struct session *s, void *stream, int code,
+		    const char *errmsg);
 
 /* What its client is trusted with, now. */
 enum template_trust session_trust(const struct session *s);
 
 /* The call under way whose id has this key (of rpc_id_key()), or NULL. */
-struct request *session_find_request(const struct session *s, const char *key, size_t len);
+struct request *session_find_request(const struct session *s, const char *key,
+				     size_t len);
 
 #endif

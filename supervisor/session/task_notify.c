@@ -17,7 +17,7 @@ struct task_notify {
 	struct run *run;
 	struct session *session;
 	LIST_ENTRY(task_notify) link; /* in session.feeds */
-	struct progress progress;   /* its token is owned */
+	struct progress progress;     /* its token is owned */
 	enum task_json_status told;
 	int64_t told_ms;
 	struct event *later; /* a change, held back by the rate */
@@ -87,7 +87,8 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 			logging_tell(f->session, NULL, r, r->id);
 	} else if (news == NEWS_PROGRESS) {
 		on_progress(f);
-	} else if (task_json_is_over(status)) { /* recorded, or being cancelled */
+	} else if (task_json_is_over(
+		       status)) { /* recorded, or being cancelled */
 		progress_stop(&f->progress, true);
 		tell_status(f);
 		feed_free(f);
@@ -97,15 +98,14 @@ static void on_news(struct run_watch *w, struct run *r, enum run_news news)
 }
 
 void task_notify_start(struct session *s, struct run *r,
-		     struct json_object *token)
+		       struct json_object *token)
 {
 	struct task_notify *f = xcalloc(1, sizeof(*f));
 
 	f->run = r;
 	f->session = s;
-	f->progress = (struct progress){.session = s,
-					.token = json_object_get(token),
-					.task_id = r->id};
+	f->progress = (struct progress){
+	    .session = s, .token = json_object_get(token), .task_id = r->id};
 	f->told = TASK_WORKING;
 	f->watch.on_news = on_news;
 	f->later = evtimer_new(s->server->base, on_later, f);

@@ -15,7 +15,7 @@ struct task_notify;
  * task is over or has expired, or S ends. TOKEN (lent) may be NULL.
  */
 void task_notify_start(struct session *s, struct run *r,
-		     struct json_object *token);
+		       struct json_object *token);
 
 /* S has a way (again) for what belongs to no request: its tasks may ask. */
 void task_notify_push_opened(struct session *s);

@@ -19,7 +19,7 @@
 #include "supervisor/spawn/cgroup_private.h"
 #include "base/id.h"
 
-#define OURS "paddock-" /* and an id: the folders' names */
+#define OURS "paddock-"	  /* and an id: the folders' names */
 #define SELF "supervisor" /* in a folder that was given to us */
 /* Of CPU time, beside a program's run: all Lua workers, or a zygote; and us. */
 #define LEAF_SHARES 8
@@ -31,9 +31,10 @@
 
 struct cgroups cgroups;
 
-static const char *const leaves[CGROUP_LEAVES] = {
-    [CGROUP_LUA] = "lua", [CGROUP_PROGRAMS] = "programs",
-    [CGROUP_BROWSER] = "browser"};
+static const char *const leaves[CGROUP_LEAVES] = {[CGROUP_LUA] = "lua",
+						  [CGROUP_PROGRAMS] =
+						      "programs",
+						  [CGROUP_BROWSER] = "browser"};
 
 enum cgroup_version cgroup_version(void)
 {
@@ -79,7 +80,8 @@ static int remove_in(const char *dir, bool (*match)(const char *name))
 	while (d != NULL && (e = readdir(d)) != NULL) {
 		char *path;
 
-		if (e->d_type != DT_DIR || is_dot(e->d_name) || !match(e->d_name))
+		if (e->d_type != DT_DIR || is_dot(e->d_name) ||
+		    !match(e->d_name))
 			continue;
 		path = xasprintf("%s/%s", dir, e->d_name);
 		if (rmdir(path) != 0 && errno != ENOENT)
@@ -116,8 +118,8 @@ void cgroup_remove(void)
 		int rc = -EBUSY;
 
 		/* the last of a killed server's workers is still dying */
-		for (int i = 0; cgroups.base[t] != NULL && rc == -EBUSY &&
-				i < LEAVE_TRIES;
+		for (int i = 0;
+		     cgroups.base[t] != NULL && rc == -EBUSY && i < LEAVE_TRIES;
 		     i++) {
 			rc = remove_base(cgroups.base[t], cgroups.made[t]);
 			if (rc == -EBUSY)
@@ -222,7 +224,8 @@ static int make_leaves(enum cgroup_tree t)
 	int rc = 0;
 
 	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++) {
-		rc = cgroups.procs[i][t] = cgroup_make(cgroups.base[t], leaves[i]);
+		rc = cgroups.procs[i][t] =
+		    cgroup_make(cgroups.base[t], leaves[i]);
 		weigh(t, leaves[i], LEAF_SHARES);
 	}
 	return rc < 0 ? rc : 0;
@@ -396,7 +399,8 @@ static int bound_v1(const char *name, const struct cgroup_limits *l)
 
 	/* with swap it is never to be less than without; it may not be there */
 	(void)cgroup_put(memory, "memory.memsw.limit_in_bytes", "-1");
-	rc = cgroup_put_number(memory, "memory.limit_in_bytes", l->memory_bytes);
+	rc =
+	    cgroup_put_number(memory, "memory.limit_in_bytes", l->memory_bytes);
 	(void)cgroup_put_number(memory, "memory.memsw.limit_in_bytes",
 				l->memory_bytes);
 	if (rc == 0)
@@ -426,8 +430,9 @@ int cgroup_bound(const char *name, const struct cgroup_limits *limits)
 
 void cgroup_limit(enum cgroup_leaf leaf, const struct cgroup_limits *limits)
 {
-	int rc = cgroups.version == CGROUP_NONE ? 0
-						: cgroup_bound(leaves[leaf], limits);
+	int rc = cgroups.version == CGROUP_NONE
+		     ? 0
+		     : cgroup_bound(leaves[leaf], limits);
 
 	if (rc < 0)
 		log_warn("server", "cgroup=%s limited=no err=\"%s\"",
@@ -479,10 +484,9 @@ bool cgroup_holds(enum cgroup_leaf leaf, pid_t pid)
 	/* the kernel's "none" is just below 2^63, or "max" */
 	holds = is_member(m, pid) && is_member(p, pid) &&
 		cgroup_number(p, "pids.max", NULL) > 0 &&
-		(uint64_t)cgroup_number(m,
-					v1 ? "memory.limit_in_bytes"
-					   : "memory.max",
-					NULL) < (uint64_t)INT64_MAX / 2;
+		(uint64_t)cgroup_number(
+		    m, v1 ? "memory.limit_in_bytes" : "memory.max", NULL) <
+		    (uint64_t)INT64_MAX / 2;
 	free(m);
 	free(p);
 	return holds;

@@ -13,10 +13,14 @@
 #include "supervisor/spawn/privs.h"
 
 /* What whoever serves writes to, once root is given up. */
-static const char *const theirs[] = {
-    "memory.limit_in_bytes",  "memory.memsw.limit_in_bytes",
-    "memory.max_usage_in_bytes", "memory.max", "memory.swap.max",
-    "memory.peak", "pids.max", "cgroup.kill"};
+static const char *const theirs[] = {"memory.limit_in_bytes",
+				     "memory.memsw.limit_in_bytes",
+				     "memory.max_usage_in_bytes",
+				     "memory.max",
+				     "memory.swap.max",
+				     "memory.peak",
+				     "pids.max",
+				     "cgroup.kill"};
 
 static int open_file(const char *dir, const char *file, int flags)
 {

@@ -10,8 +10,7 @@
 #define FIELDS_MAX 32 /* of a line of mountinfo */
 
 static const char *const controllers[CGROUP_TREES] = {
-    [CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids",
-    [CGROUP_CPU] = "cpu"};
+    [CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids", [CGROUP_CPU] = "cpu"};
 
 /* Is WORD one of LIST, which has commas between them? */
 static bool has_word(const char *list, size_t len, const char *word)
@@ -43,14 +42,14 @@ static char *own_path(const char *self, enum cgroup_tree tree)
 
 		if (path != NULL) {
 			size_t n = (size_t)(path - (names + 1));
-			bool is = controllers[tree] == NULL
-				      ? n == 0 && self[0] == '0'
-				      : has_word(names + 1, n,
-						 controllers[tree]);
+			bool is =
+			    controllers[tree] == NULL
+				? n == 0 && self[0] == '0'
+				: has_word(names + 1, n, controllers[tree]);
 
 			if (is)
-				return xstrndup(path + 1,
-						len - (size_t)(path + 1 - self));
+				return xstrndup(
+				    path + 1, len - (size_t)(path + 1 - self));
 		}
 		self += len + (self[len] == '\n');
 	}
@@ -63,8 +62,8 @@ static void unescape(char *s)
 	char *to = s;
 
 	for (; *s != '\0'; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' &&
-		    s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
+		    s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
 			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 +
 				       (s[3] - '0'));
 			s += 3;
@@ -83,7 +82,8 @@ static char *below(const char *top, const char *root, const char *path)
 	if (strncmp(path, root, n) != 0 ||
 	    (path[n] != '/' && path[n] != '\0') || strstr(path, "/..") != NULL)
 		return NULL;
-	return xasprintf("%s%s", top, strcmp(path + n, "/") == 0 ? "" : path + n);
+	return xasprintf("%s%s", top,
+			 strcmp(path + n, "/") == 0 ? "" : path + n);
 }
 
 /* LINE is a mount of TREE: then its root and where it is. It is cut up. */

@@ -10,7 +10,7 @@
 enum cgroup_tree {
 	CGROUP_MEMORY, /* of version 1 */
 	CGROUP_PIDS,
-	CGROUP_CPU, /* of version 1; we can do without */
+	CGROUP_CPU,	/* of version 1; we can do without */
 	CGROUP_UNIFIED, /* version 2; beside the others it may control nothing */
 	CGROUP_TREES
 };

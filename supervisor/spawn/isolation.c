@@ -37,13 +37,16 @@ static const struct {
  * no_new_privs makes that harmless, so restricted does without.
  */
 #define NEED_RESTRICTED                                                        \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP | ZYGOTE_PROTO_GUARD_RLIMITS |            \
-	 ZYGOTE_PROTO_GUARD_CLOSED | ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE)
+	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
+	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_CLOSED |              \
+	 ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE)
 #define NEED_CONTAINER                                                         \
-	(NEED_RESTRICTED | ZYGOTE_PROTO_GUARD_CAPS | ZYGOTE_PROTO_GUARD_PDEATHSIG)
+	(NEED_RESTRICTED | ZYGOTE_PROTO_GUARD_CAPS |                           \
+	 ZYGOTE_PROTO_GUARD_PDEATHSIG)
 #define NEED_NAMESPACES                                                        \
-	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |             \
-	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT)
+	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS |                \
+	 ZYGOTE_PROTO_GUARD_IPCNS | ZYGOTE_PROTO_GUARD_UTSNS |                 \
+	 ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT)
 
 /* What each level needs; every one includes those below it. */
 static const struct {
@@ -52,11 +55,12 @@ static const struct {
 } levels[ISOLATION_LEVELS] = {
     [ISOLATION_NONE] = {"none", 0},
     [ISOLATION_RESTRICTED] = {"restricted", NEED_RESTRICTED},
-    [ISOLATION_CONTAINER] = {"container", NEED_CONTAINER | ZYGOTE_PROTO_GUARD_LANDLOCK},
+    [ISOLATION_CONTAINER] = {"container",
+			     NEED_CONTAINER | ZYGOTE_PROTO_GUARD_LANDLOCK},
     [ISOLATION_USERNS] = {"userns", NEED_CONTAINER | NEED_NAMESPACES},
     [ISOLATION_FULL] = {"full", NEED_CONTAINER | NEED_NAMESPACES |
-				    ZYGOTE_PROTO_GUARD_LANDLOCK | ZYGOTE_PROTO_GUARD_UID |
-				    GUARD_CGROUP},
+				    ZYGOTE_PROTO_GUARD_LANDLOCK |
+				    ZYGOTE_PROTO_GUARD_UID | GUARD_CGROUP},
 };
 
 static void name_bits(uint32_t bits, char *out, size_t size)
@@ -90,8 +94,8 @@ static struct json_object *view(const struct isolation *iso, const char *cgroup)
 	return v;
 }
 
-void isolation_set(struct isolation *iso, const struct zygote_proto_event *report,
-		   const char *cgroup)
+void isolation_set(struct isolation *iso,
+		   const struct zygote_proto_event *report, const char *cgroup)
 {
 	struct isolation programs = *iso; /* they are measured apart */
 

@@ -19,20 +19,22 @@ enum isolation_level {
 	ISOLATION_LEVELS
 };
 
-#define ISOLATION_WHY (ZYGOTE_PROTO_TEXT_MAX + 256) /* a zygote's text, and ours */
+#define ISOLATION_WHY                                                          \
+	(ZYGOTE_PROTO_TEXT_MAX + 256) /* a zygote's text, and ours */
 
 struct isolation { /* all-zero: not measured yet */
 	enum isolation_level level;
 	struct zygote_proto_event report;
 	char no_programs[ISOLATION_WHY]; /* why none is run; "": they are */
-	char weak[ISOLATION_WHY]; /* how programs are caged less; "": they are not */
-	char missing[256];	   /* "cgroup landlock"; "" when nothing is */
+	char weak
+	    [ISOLATION_WHY]; /* how programs are caged less; "": they are not */
+	char missing[256];   /* "cgroup landlock"; "" when nothing is */
 	struct json_object *view; /* {level, landlockAbi, cgroup, missing[]} */
 };
 
 /* CGROUP: "v2", "v1" or "none". */
-void isolation_set(struct isolation *iso, const struct zygote_proto_event *report,
-		   const char *cgroup);
+void isolation_set(struct isolation *iso,
+		   const struct zygote_proto_event *report, const char *cgroup);
 void isolation_fini(struct isolation *iso);
 
 const char *isolation_name(enum isolation_level level);

@@ -26,7 +26,7 @@ static struct {
 	bool leave;
 	uid_t uid;
 	gid_t gid;
-	char *name; /* NULL: an id without one */
+	char *name;    /* NULL: an id without one */
 	gid_t *groups; /* all of that name's */
 	int n_groups;
 } them;
@@ -46,8 +46,8 @@ static void take(const struct passwd *pw)
 	them.name = xstrdup(pw->pw_name);
 	them.n_groups = 0;
 	if (getgrouplist(pw->pw_name, pw->pw_gid, NULL, &them.n_groups) < 0) {
-		them.groups = xrealloc(them.groups, (size_t)them.n_groups *
-							sizeof(gid_t));
+		them.groups = xrealloc(them.groups,
+				       (size_t)them.n_groups * sizeof(gid_t));
 		(void)getgrouplist(pw->pw_name, pw->pw_gid, them.groups,
 				   &them.n_groups);
 	}
@@ -97,7 +97,8 @@ int privs_choose(const char *user, char *errmsg, size_t size)
 		take(pw);
 	} else if (user != NULL) {
 		snprintf(errmsg, size,
-			 "[server] user is \"%s\"; there is no such user", user);
+			 "[server] user is \"%s\"; there is no such user",
+			 user);
 		return -ENOENT;
 	} else if (take_spare(errmsg, size) < 0) {
 		return -EINVAL;
@@ -235,9 +236,8 @@ static int try_folder(const char *path)
 	char *dir = slash == NULL   ? xstrdup(".")
 		    : slash == path ? xstrdup("/")
 				    : xstrndup(path, (size_t)(slash - path));
-	int rc = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0
-		     ? 0
-		     : -errno;
+	int rc =
+	    faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
 
 	free(dir);
 	return rc;
@@ -269,16 +269,16 @@ int privs_try_log(const char *path)
 
 int privs_give_state(const char *dir, char *errmsg, size_t size)
 {
-	return them.leave
-		   ? privs_hand_over(dir, them.uid, them.gid, false, errmsg, size)
-		   : 0;
+	return them.leave ? privs_hand_over(dir, them.uid, them.gid, false,
+					    errmsg, size)
+			  : 0;
 }
 
 int privs_try_state(const char *dir, char *errmsg, size_t size)
 {
-	return them.leave
-		   ? privs_hand_over(dir, them.uid, them.gid, true, errmsg, size)
-		   : 0;
+	return them.leave ? privs_hand_over(dir, them.uid, them.gid, true,
+					    errmsg, size)
+			  : 0;
 }
 
 /* As access(2), of them. */

@@ -40,7 +40,7 @@ int privs_walk(const char *path, enum privs_links links, struct privs_way *w);
 void privs_walked(struct privs_way *w);
 
 /* privs_give_state(), to UID and GID; TRY: privs_try_state(). */
-int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *errmsg,
-		    size_t size);
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
+		    char *errmsg, size_t size);
 
 #endif

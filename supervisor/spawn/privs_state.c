@@ -182,8 +182,9 @@ static void give_entry(const struct heir *to, int at, const char *name,
 		else if (fd >= 0)
 			close(fd);
 	} else if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
-		log_warn("server", "file=\"%s\" given=no msg=\"it has another "
-				   "name somewhere\"",
+		log_warn("server",
+			 "file=\"%s\" given=no msg=\"it has another "
+			 "name somewhere\"",
 			 name);
 	} else if (fchownat(at, name, to->uid, to->gid, AT_SYMLINK_NOFOLLOW) !=
 		   0) {
@@ -234,8 +235,8 @@ static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 	return -EPERM;
 }
 
-int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *errmsg,
-		    size_t size)
+int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
+		    char *errmsg, size_t size)
 {
 	char *path = xasprintf("%s/.", dir); /* the folder is the way's end */
 	struct privs_way w;
@@ -245,11 +246,12 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try, char *errms
 
 	free(path);
 	if (rc == -ELOOP)
-		snprintf(errmsg, size,
-			 "%s leads through a symbolic link that uid %u can have "
-			 "put there, which root does not follow; name the "
-			 "folder itself as state_dir",
-			 dir, (unsigned)uid);
+		snprintf(
+		    errmsg, size,
+		    "%s leads through a symbolic link that uid %u can have "
+		    "put there, which root does not follow; name the "
+		    "folder itself as state_dir",
+		    dir, (unsigned)uid);
 	if (rc == 0)
 		fd = openat(w.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid != uid) {

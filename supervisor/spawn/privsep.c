@@ -23,8 +23,8 @@
 #include "supervisor/spawn/uid_range.h"
 
 #define ARGS_MAX 2048
-#define REQUEST_FD 3  /* the keeper's only descriptor */
-#define ANSWER_S 20 /* milliseconds are usual */
+#define REQUEST_FD 3 /* the keeper's only descriptor */
+#define ANSWER_S 20  /* milliseconds are usual */
 
 enum what {
 	START_ZYGOTE,
@@ -40,7 +40,7 @@ enum what {
 /* One packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
 struct request {
 	uint32_t what;
-	uint32_t slot, tree;	    /* of MAKE_RUN */
+	uint32_t slot, tree;	     /* of MAKE_RUN */
 	char args[PRIVSEP_ARGS_MAX]; /* of those two: each with its NUL */
 };
 
@@ -126,7 +126,8 @@ static int start(struct request *o, size_t len, int control)
 	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
-	pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	pid =
+	    syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0 && broker)
 		become_browser(argv, control);
 	if (pid == 0)
@@ -203,7 +204,8 @@ _Noreturn static void keep(int sock)
 	prctl(PR_SET_DUMPABLE, 0);
 	dup2(sock, REQUEST_FD);
 	close_range(REQUEST_FD + 1, ~0u, 0);
-	while ((n = fdpass_recv(REQUEST_FD, &o, sizeof(o), &control, NULL)) > 0) {
+	while ((n = fdpass_recv(REQUEST_FD, &o, sizeof(o), &control, NULL)) >
+	       0) {
 		size_t head = offsetof(struct request, args);
 		int fd = -1;
 		int32_t answer = -EINVAL;
@@ -329,7 +331,8 @@ int privsep_unlink_socket(const char *path)
 	struct request o = {.what = UNLINK_SOCKET};
 	int fd;
 
-	return is_same(path, privsep.paths.socket) ? ask(&o, 0, -1, &fd) : -EPERM;
+	return is_same(path, privsep.paths.socket) ? ask(&o, 0, -1, &fd)
+						   : -EPERM;
 }
 
 int privsep_give_state(void)

@@ -14,18 +14,23 @@
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/uid_range.h"
 
-_Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD, "one way to start both");
+_Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD,
+	       "one way to start both");
 
 /* ERR is what it gets as its standard error. */
 static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 {
-	int rc = posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDWR, 0);
+	int rc =
+	    posix_spawn_file_actions_addopen(fa, 0, "/dev/null", O_RDWR, 0);
 
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, 0, 1);
 	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, err, 2);
-	rc = rc ? rc : posix_spawn_file_actions_adddup2(fa, control, ZYGOTE_PROTO_CONTROL_FD);
 	rc = rc ? rc
-		: posix_spawn_file_actions_addclosefrom_np(fa, ZYGOTE_PROTO_CONTROL_FD + 1);
+		: posix_spawn_file_actions_adddup2(fa, control,
+						   ZYGOTE_PROTO_CONTROL_FD);
+	rc = rc ? rc
+		: posix_spawn_file_actions_addclosefrom_np(
+		      fa, ZYGOTE_PROTO_CONTROL_FD + 1);
 	return -rc;
 }
 
@@ -43,8 +48,8 @@ static int spawn(const char *path, char *const argv[], char *const envp[],
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr,
-				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+					    POSIX_SPAWN_SETSIGDEF);
 	rc = spawn_actions(&fa, control, err);
 	if (rc == 0)
 		rc = -posix_spawn(pid, path, &fa, &attr, argv, envp);
@@ -53,16 +58,18 @@ static int spawn(const char *path, char *const argv[], char *const envp[],
 	return rc;
 }
 
-int spawn_exec_zygote(const char *path, char *const argv[], int control, pid_t *pid)
+int spawn_exec_zygote(const char *path, char *const argv[], int control,
+		      pid_t *pid)
 {
 	int rc = privsep_exec(argv, control, pid);
 	char *envp[] = {NULL}, **all;
 
 	if (rc == -EPERM)
-		log_error("crew", "zygote=refused why=\"the configuration, as "
-				  "root reads it, does not have these template "
-				  "folders and read_paths: a restart, or a "
-				  "reload when its files are readable, helps\"");
+		log_error("crew",
+			  "zygote=refused why=\"the configuration, as "
+			  "root reads it, does not have these template "
+			  "folders and read_paths: a restart, or a "
+			  "reload when its files are readable, helps\"");
 	if (rc != -ENOTCONN)
 		return rc;
 	all = uid_range_argv(argv);
@@ -72,7 +79,7 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control, pid_t *
 }
 
 int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
-		  pid_t *pid)
+		       pid_t *pid)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};

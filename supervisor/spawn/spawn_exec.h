@@ -13,7 +13,8 @@
  * CONTROL (lent). Its parent is this process in either case. 0 and *PID, or
  * -errno.
  */
-int spawn_exec_zygote(const char *path, char *const argv[], int control, pid_t *pid);
+int spawn_exec_zygote(const char *path, char *const argv[], int control,
+		      pid_t *pid);
 
 /*
  * Start paddock-browser at PATH with ARGV, and END (lent) as its BROWSER_PROTO_FD: as
@@ -21,6 +22,6 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control, pid_t *
  * error; where root is given up, as a user of its own. 0 and *PID, or -errno.
  */
 int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
-		  pid_t *pid);
+		       pid_t *pid);
 
 #endif

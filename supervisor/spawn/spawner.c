@@ -66,7 +66,8 @@ void spawner_fail_pending(struct zygote *z, int err)
 /* ---- births ---- */
 
 /* Did the worker of order SEQ, born as PID, end already? PIDs come again. */
-static struct early_exit *early_exit_find(struct spawner *c, pid_t pid, uint32_t seq)
+static struct early_exit *early_exit_find(struct spawner *c, pid_t pid,
+					  uint32_t seq)
 {
 	struct early_exit *e;
 
@@ -91,8 +92,8 @@ void spawner_settle(struct spawner *c)
 	}
 }
 
-static void child_report(struct spawner *c, struct spawner_child *child, int status,
-			const struct rusage *use)
+static void child_report(struct spawner *c, struct spawner_child *child,
+			 int status, const struct rusage *use)
 {
 	c->slot_used[child->slot] = false;
 	child->on_exit(child, status, use);
@@ -202,12 +203,13 @@ uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files)
 }
 
 int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
-	       const struct spawner_job *job)
+		  const struct spawner_job *job)
 {
 	struct zygote_pool *p = &c->pool[job->kind];
 	struct zygote_proto_request request = {.type = ZYGOTE_PROTO_SPAWN,
-				   .cpu_ms = job->cpu_ms,
-				   .memory_bytes = job->memory_bytes};
+					       .cpu_ms = job->cpu_ms,
+					       .memory_bytes =
+						   job->memory_bytes};
 	int rc = 0;
 
 	if (job->kind == SPAWNER_PROGRAM)
@@ -220,7 +222,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	request.seq = child->seq = ++c->seq;
 	request.slot = child->slot;
 	rc = fdpass_send(p->current->control, &request, sizeof(request), fd,
-		       MSG_DONTWAIT);
+			 MSG_DONTWAIT);
 	if (rc < 0) {
 		c->slot_used[child->slot] = false;
 		if (rc == -ETOOMANYREFS)
@@ -266,7 +268,7 @@ static void want_files(void)
 }
 
 struct spawner *spawner_start(struct event_base *base, const char *path,
-			const struct spawner_ops *ops, void *arg)
+			      const struct spawner_ops *ops, void *arg)
 {
 	struct spawner *c = xcalloc(1, sizeof(*c));
 	int rc;

@@ -30,7 +30,8 @@ struct spawner_ops {
 	void (*on_report)(void *arg, enum spawner_kind kind,
 			  const struct zygote_proto_event *report);
 	/* No cage can be built here, or no zygote comes to life: ERRMSG says it. */
-	void (*on_broken)(void *arg, enum spawner_kind kind, const char *errmsg);
+	void (*on_broken)(void *arg, enum spawner_kind kind,
+			  const char *errmsg);
 	/* A child has ended: was it another's, who knows of it now? */
 	bool (*on_other)(void *arg, pid_t pid, int status);
 };
@@ -62,15 +63,16 @@ struct spawner_job {
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
 	/* a program's */
-	const char *package;	  /* one of the tree's… */
+	const char *package;	   /* one of the tree's… */
 	struct file_id package_id; /* …which is this folder… */
 	const char *digest;	   /* …and had this digest */
-	const char *const *reads; /* of the tree's; others are left out */
+	const char *const *reads;  /* of the tree's; others are left out */
 	size_t n_reads;
 	uint64_t processes;
 	uint64_t open_files; /* of each */
 	uint64_t files;	     /* in /work */
-	bool locks; /* it may lock what it reads, as others do on this machine */
+	bool
+	    locks; /* it may lock what it reads, as others do on this machine */
 };
 
 /* One worker, embedded in its owner; fill the two callbacks. */
@@ -83,16 +85,16 @@ struct spawner_child {
 	/* It is reaped: the last call for HAND. */
 	void (*on_exit)(struct spawner_child *child, int status,
 			const struct rusage *use);
-	pid_t pid;	/* 0 until born, and when that came too late */
+	pid_t pid; /* 0 until born, and when that came too late */
 	uint32_t seq;
 	uint32_t slot;
 	TAILQ_ENTRY(spawner_child) link; /* in zygote.pending until born */
-	UT_hash_handle hh;	     /* in crew.by_pid while alive */
+	UT_hash_handle hh;		 /* in crew.by_pid while alive */
 };
 
 /* Start Lua's zygote from the program at PATH (copied). NULL and errno. */
 struct spawner *spawner_start(struct event_base *base, const char *path,
-			const struct spawner_ops *ops, void *arg);
+			      const struct spawner_ops *ops, void *arg);
 
 /*
  * SIGKILL every worker and zygote, and reap them all. C has no zygote and gets
@@ -109,11 +111,12 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs);
 
 /* Why programs see none of a package, or of what it may read. */
 struct spawner_lack {
-	const char *errmsg; /* a clause about its path; lent until the crew is next
+	const char
+	    *errmsg;  /* a clause about its path; lent until the crew is next
 			    told anything */
-	bool is_read;	 /* else it is the package */
-	bool is_copy;	 /* the package, of which there is no copy */
-	int err;	 /* errno; a copy's: ESTALE: it has not that digest */
+	bool is_read; /* else it is the package */
+	bool is_copy; /* the package, of which there is no copy */
+	int err;      /* errno; a copy's: ESTALE: it has not that digest */
 	uint64_t used, allowed; /* a copy's, with EFBIG: bytes… */
 	bool by_all;		/* …of all that are copied */
 };
@@ -124,7 +127,7 @@ struct spawner_lack {
  * not there at all is no reason.
  */
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
-		struct spawner_lack *lack);
+		   struct spawner_lack *lack);
 
 /*
  * Ask for a worker whose run socket is FD (lent). 0: on_born will be called,
@@ -133,7 +136,7 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
  * on their way between processes that the kernel takes no more from us.
  */
 int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
-	       const struct spawner_job *job);
+		  const struct spawner_job *job);
 
 /* SIGCHLD came: reap, and call each on_exit. */
 void spawner_reap(struct spawner *c);
@@ -144,6 +147,7 @@ void spawner_overdue(struct spawner *c, const struct spawner_child *child);
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
 void spawner_renew(struct spawner *c, enum spawner_kind kind);
 
-pid_t spawner_zygote_pid(const struct spawner *c, enum spawner_kind kind); /* 0: none */
+pid_t spawner_zygote_pid(const struct spawner *c,
+			 enum spawner_kind kind); /* 0: none */
 
 #endif

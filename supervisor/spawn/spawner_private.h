@@ -38,7 +38,7 @@ struct zygote {
 	bool gone;    /* it is reaped, and its last words are read */
 	struct event *readable;
 	struct event *overdue; /* until it is ready */
-	struct hands pending; /* asked for, not yet born */
+	struct hands pending;  /* asked for, not yet born */
 	SLIST_HEAD(, mount_failure) mount_failure;
 	LIST_ENTRY(zygote) link; /* in crew.zygotes */
 };
@@ -59,7 +59,7 @@ struct zygote_pool {
 	struct event *restart;
 	int restart_ms;
 	unsigned failed_starts;
-	bool measured; /* some zygote has reported */
+	bool measured;	    /* some zygote has reported */
 	int64_t renewed_ms; /* when it was, for what it could not show */
 	bool wanted;
 };
@@ -72,8 +72,9 @@ struct spawner {
 	LIST_HEAD(zygotes, zygote) zygotes;
 	struct zygote_pool pool[SPAWNER_KINDS];
 	struct spawner_rootfs rootfs; /* of programs; owned */
-	bool unknown_children; /* a zygote died while it may have been cloning */
-	bool shares_uid; /* programs run as we do: by the last report */
+	bool
+	    unknown_children; /* a zygote died while it may have been cloning */
+	bool shares_uid;      /* programs run as we do: by the last report */
 	bool stopping;
 	struct spawner_child *by_pid;
 	size_t n_pending;
@@ -97,11 +98,13 @@ void zygote_restart(evutil_socket_t fd, short what, void *arg);
 uint64_t spawner_files_below_ours(const struct spawner *c, uint64_t files);
 
 /* JOB's own part of ORDER, as the tree numbers it. 0, or -ESTALE. */
-int spawner_rootfs_request(const struct spawner *c, const struct spawner_job *job,
-		    struct zygote_proto_request *request);
+int spawner_rootfs_request(const struct spawner *c,
+			   const struct spawner_job *job,
+			   struct zygote_proto_request *request);
 void spawner_rootfs_fini(struct spawner *c);
 /* Z says what it could not show; forget that. */
-void spawner_rootfs_failed(struct zygote *z, const struct zygote_proto_event *event);
+void spawner_rootfs_failed(struct zygote *z,
+			   const struct zygote_proto_event *event);
 void spawner_rootfs_forget(struct zygote *z);
 
 /* A zygote answered an order. */

@@ -64,7 +64,8 @@ void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 
 /* ---- what a zygote could not show ---- */
 
-void spawner_rootfs_failed(struct zygote *z, const struct zygote_proto_event *event)
+void spawner_rootfs_failed(struct zygote *z,
+			   const struct zygote_proto_event *event)
 {
 	struct mount_failure *u = xcalloc(1, sizeof(*u));
 
@@ -99,7 +100,8 @@ static bool find_package(const struct spawner_rootfs *t, const char *path,
 	return false;
 }
 
-static bool find_read(const struct spawner_rootfs *t, const char *path, size_t *at)
+static bool find_read(const struct spawner_rootfs *t, const char *path,
+		      size_t *at)
 {
 	for (*at = 0; *at < t->n_reads; ++*at)
 		if (strcmp(t->reads[*at], path) == 0)
@@ -113,7 +115,8 @@ static bool concerns(const struct spawner *c, const struct spawner_job *job,
 {
 	if (!u->is_read)
 		return u->at < c->rootfs.n_packages &&
-		       strcmp(c->rootfs.packages[u->at].path, job->package) == 0;
+		       strcmp(c->rootfs.packages[u->at].path, job->package) ==
+			   0;
 	if (u->err == ENOENT || u->at >= c->rootfs.n_reads)
 		return false;
 	for (size_t i = 0; i < job->n_reads; i++)
@@ -122,8 +125,8 @@ static bool concerns(const struct spawner *c, const struct spawner_job *job,
 	return false;
 }
 
-static void describe(const struct spawner_rootfs *t, const struct mount_failure *u,
-		     struct spawner_lack *lack)
+static void describe(const struct spawner_rootfs *t,
+		     const struct mount_failure *u, struct spawner_lack *lack)
 {
 	*lack = (struct spawner_lack){
 	    .errmsg = u->errmsg,
@@ -136,7 +139,7 @@ static void describe(const struct spawner_rootfs *t, const struct mount_failure 
 }
 
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
-		struct spawner_lack *lack)
+		   struct spawner_lack *lack)
 {
 	struct zygote_pool *p = &c->pool[SPAWNER_PROGRAM];
 	const struct mount_failure *u;
@@ -158,8 +161,9 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 
 /* ---- a job's place ---- */
 
-int spawner_rootfs_request(const struct spawner *c, const struct spawner_job *job,
-		    struct zygote_proto_request *request)
+int spawner_rootfs_request(const struct spawner *c,
+			   const struct spawner_job *job,
+			   struct zygote_proto_request *request)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
 	size_t at;

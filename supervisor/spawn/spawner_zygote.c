@@ -59,10 +59,10 @@ static char **make_argv(const struct spawner *c, enum spawner_kind kind)
 	for (size_t i = 0; i < t->n_packages; i++) {
 		const struct spawner_package *p = &t->packages[i];
 
-		argv[n++] = xasprintf(
-		    "package=%" PRIx64 ":%" PRIx64 ":%s%s%s", p->id.dev,
-		    p->id.ino, p->copied ? p->digest : "",
-		    p->copied ? ":" : "", p->path);
+		argv[n++] =
+		    xasprintf("package=%" PRIx64 ":%" PRIx64 ":%s%s%s",
+			      p->id.dev, p->id.ino, p->copied ? p->digest : "",
+			      p->copied ? ":" : "", p->path);
 		copied |= p->copied;
 	}
 	if (copied)
@@ -84,7 +84,7 @@ static int launch(const struct spawner *c, enum spawner_kind kind, int control,
 	free(argv);
 	if (rc == 0)
 		(void)cgroup_place(kind == SPAWNER_PROGRAM ? CGROUP_PROGRAMS
-							: CGROUP_LUA,
+							   : CGROUP_LUA,
 				   *pid); /* whether it is there is measured */
 	return rc;
 }
@@ -120,8 +120,8 @@ int zygote_start(struct spawner *c, enum spawner_kind kind)
 	z->spawner = c;
 	z->kind = kind;
 	z->control = ends[0];
-	z->readable = event_new(c->base, z->control, EV_READ | EV_PERSIST,
-				on_event, z);
+	z->readable =
+	    event_new(c->base, z->control, EV_READ | EV_PERSIST, on_event, z);
 	event_add(z->readable, NULL);
 	z->overdue = evtimer_new(c->base, on_overdue, z);
 	evtimer_add(z->overdue, &tv);
@@ -243,8 +243,9 @@ void zygote_gone(struct zygote *z, int status)
 	if (ready)
 		schedule_restart(p);
 	else
-		start_failed(p, "the worker program ends before it has measured "
-				"its cage");
+		start_failed(p,
+			     "the worker program ends before it has measured "
+			     "its cage");
 }
 
 /* ---- notes ---- */
@@ -290,7 +291,8 @@ static int read_events(struct zygote *z)
 	int i;
 
 	for (i = 0; i < EVENTS_PER_WAKE; i++) {
-		ssize_t n = recv(z->control, &event, sizeof(event), MSG_DONTWAIT);
+		ssize_t n =
+		    recv(z->control, &event, sizeof(event), MSG_DONTWAIT);
 
 		if (n == 0)
 			event_del(z->readable); /* SIGCHLD tells the rest */
@@ -330,5 +332,6 @@ void spawner_renew(struct spawner *c, enum spawner_kind kind)
 		return;
 	rc = zygote_start(c, kind);
 	if (rc < 0)
-		log_warn("crew", "zygote=renew failed err=\"%s\"", strerror(-rc));
+		log_warn("crew", "zygote=renew failed err=\"%s\"",
+			 strerror(-rc));
 }

@@ -83,11 +83,12 @@ static int pick(int fd, char *errmsg, size_t size)
 	if (first == 0) {
 		if (fd >= 0)
 			close(fd);
-		snprintf(errmsg, size,
-			 "no %u user ids in a row are free for runs, by "
-			 "/etc/subuid, /etc/subgid and /proc/self/uid_map; free "
-			 "some, or start paddockd as another user",
-			 ID_RANGE_BLOCK);
+		snprintf(
+		    errmsg, size,
+		    "no %u user ids in a row are free for runs, by "
+		    "/etc/subuid, /etc/subgid and /proc/self/uid_map; free "
+		    "some, or start paddockd as another user",
+		    ID_RANGE_BLOCK);
 		return -EUSERS;
 	}
 	/* FD stays open, and is no child's: it holds the lock */
@@ -152,10 +153,11 @@ int uid_range_spare(uid_t *id, char *errmsg, size_t size)
 		*id = spare;
 		return 0;
 	}
-	snprintf(errmsg, size,
-		 "started as root, but there is no user paddock to serve as, nor "
-		 "a spare id (%s); add that user, or name another in [server] "
-		 "user",
-		 t.errmsg);
+	snprintf(
+	    errmsg, size,
+	    "started as root, but there is no user paddock to serve as, nor "
+	    "a spare id (%s); add that user, or name another in [server] "
+	    "user",
+	    t.errmsg);
 	return -EINVAL;
 }

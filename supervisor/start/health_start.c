@@ -40,26 +40,34 @@ static int look_at_templates(const char *dir, char *errmsg, size_t size)
 	if (fd >= 0)
 		close(fd);
 	if (rc == -ENOENT)
-		snprintf(errmsg, size, "%s, which templates names, is not there; "
-			 "make that folder, or name another", dir);
+		snprintf(errmsg, size,
+			 "%s, which templates names, is not there; "
+			 "make that folder, or name another",
+			 dir);
 	else if (rc == -ENOTDIR)
-		snprintf(errmsg, size, "%s, which templates names, is no folder; "
-			 "name the folder that the packages are in", dir);
+		snprintf(errmsg, size,
+			 "%s, which templates names, is no folder; "
+			 "name the folder that the packages are in",
+			 dir);
 	else if (rc < 0)
-		snprintf(errmsg, size, "the folder %s, which templates names, "
+		snprintf(errmsg, size,
+			 "the folder %s, which templates names, "
 			 "cannot be read: %s; let this user read it, or name "
-			 "another", dir, strerror(-rc));
+			 "another",
+			 dir, strerror(-rc));
 	return rc == 0 ? 0 : status_of(rc);
 }
 
-int health_start_templates(const struct health_start *c, char *errmsg, size_t size)
+int health_start_templates(const struct health_start *c, char *errmsg,
+			   size_t size)
 {
 	int status = 0;
 
 	if (!c->config->templates_given)
 		return 0; /* a default folder may be missing */
 	for (size_t i = 0; status == 0 && i < c->config->n_templates; i++)
-		status = look_at_templates(c->config->templates[i], errmsg, size);
+		status =
+		    look_at_templates(c->config->templates[i], errmsg, size);
 	return status;
 }
 
@@ -120,7 +128,8 @@ int health_start_disk(const struct health_start *c, char *errmsg, size_t size)
 
 	if (room == DISK_SPACE_OK)
 		return 0;
-	snprintf(errmsg, size, "the disk of the state folder %s is nearly full: "
+	snprintf(errmsg, size,
+		 "the disk of the state folder %s is nearly full: "
 		 "make room there, or set a lower disk_reserve_bytes",
 		 c->config->state_dir);
 	return EX_UNAVAILABLE;
@@ -131,12 +140,13 @@ int health_start_disk(const struct health_start *c, char *errmsg, size_t size)
 static int look_at_log(const char *key, const char *path, char *errmsg,
 		       size_t size)
 {
-	int rc = path == NULL || log_held_fd(path) >= 0 ? 0
-							: privs_try_log(path);
+	int rc =
+	    path == NULL || log_held_fd(path) >= 0 ? 0 : privs_try_log(path);
 
 	if (rc == 0)
 		return 0;
-	snprintf(errmsg, size, "%s is %s, which cannot be opened: %s; make its "
+	snprintf(errmsg, size,
+		 "%s is %s, which cannot be opened: %s; make its "
 		 "folder and let this user write there, or name another file",
 		 key, path, strerror(-rc));
 	return status_of(rc);
@@ -162,7 +172,8 @@ static bool is_served(const struct health_start *c)
 
 int health_start_socket(const struct health_start *c, char *errmsg, size_t size)
 {
-	if (c->stdio || is_served(c) || (!c->check && sdnotify_listen_fds() > 0))
+	if (c->stdio || is_served(c) ||
+	    (!c->check && sdnotify_listen_fds() > 0))
 		return 0;
 	return unix_listen_try(c->config, errmsg, size);
 }
@@ -171,19 +182,22 @@ int health_start_listen(const struct health_start *c, char *errmsg, size_t size)
 {
 	if (c->stdio || c->config->listen == NULL)
 		return 0;
-	return http_listen_try(c->config, c->check && !is_served(c), errmsg, size);
+	return http_listen_try(c->config, c->check && !is_served(c), errmsg,
+			       size);
 }
 
 /* ---- the browser ---- */
 
-int health_start_browser(const struct health_start *c, char *errmsg, size_t size)
+int health_start_browser(const struct health_start *c, char *errmsg,
+			 size_t size)
 {
 	const char *named = c->config->chromium;
 
 	if (!c->config->browser_enabled || named == NULL ||
 	    browser_chromium(c->config) != NULL)
 		return 0;
-	snprintf(errmsg, size, "chromium in [browser] is %s, which is no program "
+	snprintf(errmsg, size,
+		 "chromium in [browser] is %s, which is no program "
 		 "that can be started; install it, or leave that key out",
 		 named);
 	return EX_CONFIG;

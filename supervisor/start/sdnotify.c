@@ -84,7 +84,8 @@ int sdnotify_send(const char *state)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	n = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+	n = sendto(fd, state, strlen(state), MSG_NOSIGNAL,
+		   (struct sockaddr *)&to,
 		   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
 	n = n < 0 ? -errno : 0;
 	close(fd);

@@ -43,14 +43,15 @@ static int file_start(struct artifact_file *b, const char *state_dir)
 	return b->fd < 0 ? -errno : 0;
 }
 
-struct artifact_file *artifact_file_new(const char *state_dir, const char *instance)
+struct artifact_file *artifact_file_new(const char *state_dir,
+					const char *instance)
 {
 	struct artifact_file *b = xcalloc(1, sizeof(*b));
 	int rc;
 
 	b->fd = -1;
-	b->path = xasprintf("%s/" STORE_TMP_DIR "/%s.XXXXXX", state_dir,
-			    instance);
+	b->path =
+	    xasprintf("%s/" STORE_TMP_DIR "/%s.XXXXXX", state_dir, instance);
 	rc = digest_start(b);
 	if (rc == 0)
 		rc = file_start(b, state_dir);

@@ -12,8 +12,10 @@
 struct artifact_file; /* opaque: a file, its digest so far */
 
 /* NULL and errno when the file cannot be made. Copies its arguments. */
-struct artifact_file *artifact_file_new(const char *state_dir, const char *instance);
-int artifact_file_write(struct artifact_file *b, const void *data, size_t len); /* 0 or -errno */
+struct artifact_file *artifact_file_new(const char *state_dir,
+					const char *instance);
+int artifact_file_write(struct artifact_file *b, const void *data,
+			size_t len); /* 0 or -errno */
 int64_t artifact_file_size(const struct artifact_file *b);
 
 /*
@@ -22,6 +24,7 @@ int64_t artifact_file_size(const struct artifact_file *b);
  * could not be closed cleanly, and has been removed.
  */
 char *artifact_file_finish(struct artifact_file *b, char sha256[65]);
-void artifact_file_free(struct artifact_file *b); /* removes the file; NULL is fine */
+void artifact_file_free(
+    struct artifact_file *b); /* removes the file; NULL is fine */
 
 #endif

@@ -34,7 +34,8 @@ enum disk_space disk_space(const struct config *c, int64_t size)
 		reserve = tenth;
 	if (free_bytes - size >= reserve)
 		return DISK_SPACE_OK;
-	return free_bytes - size >= reserve / 2 ? DISK_SPACE_LOW : DISK_SPACE_SPENT;
+	return free_bytes - size >= reserve / 2 ? DISK_SPACE_LOW
+						: DISK_SPACE_SPENT;
 }
 
 /* To the operator: to clients nothing is said of where, and how much. */
@@ -50,11 +51,13 @@ static void tell(const struct config *c, enum disk_space room, int64_t now)
 	if (room == DISK_SPACE_OK)
 		log_info("disk", "room=ok dir=\"%s\"", c->state_dir);
 	else
-		log_warn("disk", "room=%s dir=\"%s\" disk_reserve_bytes=%lld "
+		log_warn("disk",
+			 "room=%s dir=\"%s\" disk_reserve_bytes=%lld "
 			 "msg=\"%s; make room there, or set a lower "
 			 "disk_reserve_bytes\"",
 			 disk_space_name(room), c->state_dir,
-			 (long long)c->disk_reserve_bytes, disk_space_message(room));
+			 (long long)c->disk_reserve_bytes,
+			 disk_space_message(room));
 }
 
 enum disk_space disk_space_lately(const struct config *c)

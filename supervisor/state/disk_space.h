@@ -16,8 +16,8 @@
 #define DISK_SPACE_PART 10 /* one part in so many is kept at the most */
 
 enum disk_space {
-	DISK_SPACE_OK,  /* for everything */
-	DISK_SPACE_LOW,   /* below the reserve: for rows that are not large */
+	DISK_SPACE_OK,	/* for everything */
+	DISK_SPACE_LOW, /* below the reserve: for rows that are not large */
 	DISK_SPACE_SPENT, /* below half of it: no new run, but the ends of those */
 };
 

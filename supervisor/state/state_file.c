@@ -118,7 +118,7 @@ static int move(const char *from, const char *to)
 }
 
 int state_file_place(const char *state, const char *run, const char *art,
-	       const char *tmp)
+		     const char *tmp)
 {
 	char *dir = run_dir(state, run);
 	char *path = state_file_artifact(state, run, art);
@@ -137,7 +137,7 @@ int state_file_place(const char *state, const char *run, const char *art,
 }
 
 int state_file_unplace(const char *state, const char *run, const char *art,
-		 const char *tmp)
+		       const char *tmp)
 {
 	char *path = state_file_artifact(state, run, art);
 	int rc = move(path, tmp);
@@ -189,7 +189,7 @@ int state_file_read(const char *path, int64_t offset, void *to, size_t *len)
 }
 
 int state_file_each(const char *dir, int (*each)(void *arg, const char *name),
-	      void *arg)
+		    void *arg)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;

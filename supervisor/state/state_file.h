@@ -35,9 +35,9 @@ char *state_file_artifact(const char *state, const char *run, const char *art);
  * folder; state_file_unplace() takes it back to TMP.
  */
 int state_file_place(const char *state, const char *run, const char *art,
-	       const char *tmp);
+		     const char *tmp);
 int state_file_unplace(const char *state, const char *run, const char *art,
-		 const char *tmp);
+		       const char *tmp);
 
 /* Remove an artifact's file, then its run's folder if that is empty. */
 int state_file_remove(const char *state, const char *run, const char *art);
@@ -51,6 +51,6 @@ int state_file_read(const char *path, int64_t offset, void *to, size_t *len);
  * returns not 0, which is then returned. A missing DIR has no entries.
  */
 int state_file_each(const char *dir, int (*each)(void *arg, const char *name),
-	      void *arg);
+		    void *arg);
 
 #endif

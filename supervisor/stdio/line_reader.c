@@ -13,8 +13,8 @@ void line_reader_fini(struct line_reader *l)
 	buf_fini(&l->rest);
 }
 
-static void tell(const char *text, size_t len, const struct line_reader_ops *ops,
-		 void *arg)
+static void tell(const char *text, size_t len,
+		 const struct line_reader_ops *ops, void *arg)
 {
 	if (len > 0 && text[len - 1] == '\r')
 		len--;
@@ -83,7 +83,7 @@ static size_t split(struct line_reader *l, const char *data, size_t n,
 }
 
 void line_reader_feed(struct line_reader *l, const char *data, size_t n,
-	       const struct line_reader_ops *ops, void *arg)
+		      const struct line_reader_ops *ops, void *arg)
 {
 	size_t used = 0;
 

@@ -11,11 +11,11 @@
 #include "base/buf.h"
 
 struct line_reader {
-	struct buf held;  /* the line that has not ended yet */
-	size_t max;	  /* bytes in a line */
-	bool skipping;	  /* a line over MAX: its rest is let go */
-	bool paused;	  /* the user's: tell no line, keep them in REST */
-	struct buf rest;  /* came after the line that was told last */
+	struct buf held; /* the line that has not ended yet */
+	size_t max;	 /* bytes in a line */
+	bool skipping;	 /* a line over MAX: its rest is let go */
+	bool paused;	 /* the user's: tell no line, keep them in REST */
+	struct buf rest; /* came after the line that was told last */
 };
 
 struct line_reader_ops {
@@ -28,7 +28,7 @@ struct line_reader_ops {
  * ones are not. N may be 0, to go on after a pause.
  */
 void line_reader_feed(struct line_reader *l, const char *data, size_t n,
-	       const struct line_reader_ops *ops, void *arg);
+		      const struct line_reader_ops *ops, void *arg);
 /* Did more come than was told? */
 static inline bool line_reader_has_rest(const struct line_reader *l)
 {

@@ -25,7 +25,8 @@ static int make_nonblocking(int fd)
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+	if (fstat(fd, &st) == 0 &&
+	    (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 	return flags;
 }
@@ -35,7 +36,7 @@ static void on_ready(struct server *srv)
 	struct stdio *io = srv->transport;
 
 	io->conn = stream_conn_new(srv, srv->local, STDIN_FILENO, STDOUT_FILENO,
-			    on_closed, srv);
+				   on_closed, srv);
 }
 
 void stdio_open(struct server *srv)

@@ -35,13 +35,15 @@ struct stream_conn {
 	struct event *writable;
 	struct event *stalled; /* while stopped */
 	struct event *rested;  /* ends resting */
-	struct rpc_async *parsing; /* of a large message; nothing else meanwhile */
-	struct fair_queue_turn turn;      /* for the next message that has come */
+	struct rpc_async
+	    *parsing; /* of a large message; nothing else meanwhile */
+	struct fair_queue_turn turn; /* for the next message that has come */
 	uint64_t written, written_then;
 	bool stopped; /* reads nothing, until what is unsent is less */
-	bool resting; /* nor when its client sends too much that is no request */
+	bool
+	    resting; /* nor when its client sends too much that is no request */
 	bool backlogged; /* too much is unsent */
-	bool ended;  /* nothing more comes in; what is unsent still leaves */
+	bool ended;   /* nothing more comes in; what is unsent still leaves */
 	bool in_file; /* always ready, and not for epoll(7) */
 	void (*on_closed)(void *arg, struct stream_conn *c);
 	void *arg;
@@ -106,8 +108,8 @@ static void go_on(struct stream_conn *c)
 	    !LIST_EMPTY(&c->session.parts) || c->turn.lane != NULL)
 		return;
 	if (line_reader_has_rest(&c->lines))
-		fair_queue_requeue(&c->server->turns, &c->session.requestor->turns,
-			  &c->turn);
+		fair_queue_requeue(&c->server->turns,
+				   &c->session.requestor->turns, &c->turn);
 	else
 		read_more(c);
 }
@@ -162,9 +164,9 @@ static void on_line(void *arg, const char *text, size_t len)
 		take(c, &m);
 		return;
 	}
-	c->parsing = rpc_async_parse(c->server->thread_pool, c->session.requestor,
-			       line_reader_take(&c->lines, text, len), len, on_parsed,
-			       c);
+	c->parsing = rpc_async_parse(
+	    c->server->thread_pool, c->session.requestor,
+	    line_reader_take(&c->lines, text, len), len, on_parsed, c);
 	if (c->parsing == NULL)
 		session_refuse(&c->session, NULL, RPC_INTERNAL_ERROR,
 			       RPC_ASYNC_FULL);
@@ -185,7 +187,8 @@ static void on_too_long(void *arg)
 	else
 		snprintf(errmsg, sizeof(errmsg),
 			 "a message of more than %lld bytes came; this server "
-			 "takes at most that (its max_message_bytes)", max);
+			 "takes at most that (its max_message_bytes)",
+			 max);
 	session_refuse(&c->session, NULL, RPC_INVALID_REQUEST, errmsg);
 }
 
@@ -247,8 +250,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
 		c->lines.paused = true;
 		add(c, data, (size_t)n);
-		fair_queue_submit(&c->server->turns, &c->session.requestor->turns,
-			 &c->turn);
+		fair_queue_submit(&c->server->turns,
+				  &c->session.requestor->turns, &c->turn);
 		return;
 	}
 	c->lines.paused = false;
@@ -285,8 +288,8 @@ static int write_out(struct stream_conn *c)
 	while (buf_len(&c->unsent) > 0) {
 		if (c->written >= until)
 			return -EAGAIN;
-		ssize_t n = write(c->out, buf_data(&c->unsent),
-				  buf_len(&c->unsent));
+		ssize_t n =
+		    write(c->out, buf_data(&c->unsent), buf_len(&c->unsent));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -385,11 +388,10 @@ static bool is_backlogged(void *arg)
 	return c->backlogged;
 }
 
-static const struct session_ops session_ops = {
-    .send = send_line,
-    .answer = send_line,
-    .answer_taken = send_taken,
-    .backlogged = is_backlogged};
+static const struct session_ops session_ops = {.send = send_line,
+					       .answer = send_line,
+					       .answer_taken = send_taken,
+					       .backlogged = is_backlogged};
 
 /* ---- life ---- */
 
@@ -403,9 +405,10 @@ static bool is_file(int fd)
 		(S_ISCHR(st.st_mode) && !isatty(fd)));
 }
 
-struct stream_conn *stream_conn_new(struct server *srv, struct requestor *requestor, int in,
-		      int out, void (*on_closed)(void *, struct stream_conn *),
-		      void *arg)
+struct stream_conn *
+stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+		int out, void (*on_closed)(void *, struct stream_conn *),
+		void *arg)
 {
 	struct stream_conn *c = xcalloc(1, sizeof(*c));
 
@@ -418,8 +421,8 @@ struct stream_conn *stream_conn_new(struct server *srv, struct requestor *reques
 	c->lines.max = (size_t)srv->config->max_message_bytes;
 	session_init(&c->session, srv, requestor, &session_ops, c);
 	c->session.on_read_done = on_read_done;
-	c->readable = event_new(srv->base, in, c->in_file ? 0 : EV_READ,
-				on_readable, c);
+	c->readable =
+	    event_new(srv->base, in, c->in_file ? 0 : EV_READ, on_readable, c);
 	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,
 				on_writable, c);
 	c->stalled = event_new(srv->base, -1, EV_PERSIST, on_stalled, c);

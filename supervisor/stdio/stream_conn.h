@@ -15,9 +15,10 @@ struct stream_conn;
  * non-blocking, or regular files; the caller owns them. ON_CLOSED is called
  * when the client is gone, for the caller to stream_conn_free() it.
  */
-struct stream_conn *stream_conn_new(struct server *srv, struct requestor *requestor, int in,
-		      int out, void (*on_closed)(void *arg, struct stream_conn *c),
-		      void *arg);
+struct stream_conn *
+stream_conn_new(struct server *srv, struct requestor *requestor, int in,
+		int out, void (*on_closed)(void *arg, struct stream_conn *c),
+		void *arg);
 
 /* Did C's end come of output that could not be written, though nobody left? */
 bool stream_conn_lost(const struct stream_conn *c);

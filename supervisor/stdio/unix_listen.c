@@ -79,8 +79,8 @@ static bool is_full(const struct unix_listener *l, uid_t uid)
 {
 	size_t mine = count_peers(l, uid);
 
-	return (int64_t)mine >= admission_share(CONNECTIONS_MAX,
-					    (int64_t)(l->n_peers - mine));
+	return (int64_t)mine >=
+	       admission_share(CONNECTIONS_MAX, (int64_t)(l->n_peers - mine));
 }
 
 /* One too many hears why, as far as that fits into a fresh socket. */
@@ -123,9 +123,9 @@ static void greet(struct unix_listener *l, int fd)
 	p->uid = cred.uid;
 	LIST_INSERT_HEAD(&l->peers, p, link);
 	l->n_peers++;
-	p->conn = stream_conn_new(l->server,
-			   requestors_of_uid(&l->server->requestors, cred.uid),
-			   fd, fd, on_closed, p);
+	p->conn = stream_conn_new(
+	    l->server, requestors_of_uid(&l->server->requestors, cred.uid), fd,
+	    fd, on_closed, p);
 	log_debug("listen", "connection=open requestor=uid:%u pid=%d",
 		  (unsigned)cred.uid, (int)cred.pid);
 }
@@ -150,7 +150,8 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 	if (fd >= 0) {
 		greet(l, fd);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-		log_warn("listen", "accept=resting err=\"%s\"", strerror(errno));
+		log_warn("listen", "accept=resting err=\"%s\"",
+			 strerror(errno));
 		event_del(l->readable);
 		event_add(l->rest, &tv);
 	}
@@ -186,8 +187,8 @@ static bool is_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;
 
-	return knock(addr) == -ECONNREFUSED && lstat(addr->sun_path, &st) == 0 &&
-	       S_ISSOCK(st.st_mode);
+	return knock(addr) == -ECONNREFUSED &&
+	       lstat(addr->sun_path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
 bool unix_listen_is_served(const char *path)
@@ -243,19 +244,23 @@ static void make_folder(const char *path, const char *state_dir)
 static void explain(const char *path, int rc, char *errmsg, size_t size)
 {
 	if (rc == -ENAMETOOLONG)
-		snprintf(errmsg, size, "the socket cannot be made at %s: such a path "
-			 "has at most %zu bytes; name a shorter one by socket", path,
-			 sizeof((struct sockaddr_un){0}.sun_path) - 1);
+		snprintf(errmsg, size,
+			 "the socket cannot be made at %s: such a path "
+			 "has at most %zu bytes; name a shorter one by socket",
+			 path, sizeof((struct sockaddr_un){0}.sun_path) - 1);
 	else if (rc == -EADDRINUSE)
-		snprintf(errmsg, size, "the socket cannot be made at %s: another paddockd "
+		snprintf(errmsg, size,
+			 "the socket cannot be made at %s: another paddockd "
 			 "serves it, or it is no socket; end that one, or name "
 			 "another by socket",
 			 path);
 	else
-		snprintf(errmsg, size, "the socket cannot be made at %s: %s; make its "
-			 "folder and let this user write there, or name another "
-			 "by socket",
-			 path, strerror(-rc));
+		snprintf(
+		    errmsg, size,
+		    "the socket cannot be made at %s: %s; make its "
+		    "folder and let this user write there, or name another "
+		    "by socket",
+		    path, strerror(-rc));
 }
 
 static int status_of(int rc)
@@ -337,15 +342,18 @@ static int option(int fd, int name)
 static int check_passed(int fd, char *errmsg, size_t size)
 {
 	if (option(fd, SO_DOMAIN) == AF_UNIX &&
-	    option(fd, SO_TYPE) == SOCK_STREAM && option(fd, SO_ACCEPTCONN) == 1)
+	    option(fd, SO_TYPE) == SOCK_STREAM &&
+	    option(fd, SO_ACCEPTCONN) == 1)
 		return fd;
-	snprintf(errmsg, size, "descriptor %d, which the service manager passed, "
-		 "is not a unix stream socket that listens", fd);
+	snprintf(errmsg, size,
+		 "descriptor %d, which the service manager passed, "
+		 "is not a unix stream socket that listens",
+		 fd);
 	return -ENOTSOCK;
 }
 
-struct unix_listener *unix_listen_open(struct server *srv, const char *path, int fd,
-			     char *errmsg, size_t size)
+struct unix_listener *unix_listen_open(struct server *srv, const char *path,
+				       int fd, char *errmsg, size_t size)
 {
 	struct unix_listener *l;
 	struct stat st;
@@ -365,8 +373,8 @@ struct unix_listener *unix_listen_open(struct server *srv, const char *path, int
 	l->fd = fd;
 	LIST_INIT(&l->peers);
 	evutil_make_socket_nonblocking(fd);
-	l->readable = event_new(srv->base, fd, EV_READ | EV_PERSIST,
-				on_connection, l);
+	l->readable =
+	    event_new(srv->base, fd, EV_READ | EV_PERSIST, on_connection, l);
 	l->rest = evtimer_new(srv->base, on_rest, l);
 	return l;
 }
@@ -418,14 +426,17 @@ void unix_listen_recheck(struct unix_listener *l)
 {
 	struct peer *p, *after;
 
-	for (p = l == NULL ? NULL : LIST_FIRST(&l->peers); p != NULL; p = after) {
-		const struct requestor *q = stream_conn_session(p->conn)->requestor;
+	for (p = l == NULL ? NULL : LIST_FIRST(&l->peers); p != NULL;
+	     p = after) {
+		const struct requestor *q =
+		    stream_conn_session(p->conn)->requestor;
 
 		after = LIST_NEXT(p, link);
 		if (q == requestors_of_uid(&l->server->requestors, p->uid))
 			continue;
-		log_info("listen", "requestor=%s connection=closed uid=%u "
-				   "why=\"its section changed\"",
+		log_info("listen",
+			 "requestor=%s connection=closed uid=%u "
+			 "why=\"its section changed\"",
 			 q->name, (unsigned)p->uid);
 		peer_free(p);
 	}

@@ -15,8 +15,8 @@ struct unix_listener;
  * or on FD, when a service manager passed one (-1: none). A socket that
  * nobody serves any more is replaced. NULL with ERRMSG (SIZE bytes).
  */
-struct unix_listener *unix_listen_open(struct server *srv, const char *path, int fd,
-			     char *errmsg, size_t size);
+struct unix_listener *unix_listen_open(struct server *srv, const char *path,
+				       int fd, char *errmsg, size_t size);
 /*
  * Could the socket of C be listened at? No socket is made. 0, or the status of a start that
  * ends by it, with ERRMSG.
@@ -25,7 +25,8 @@ int unix_listen_try(const struct config *c, char *errmsg, size_t size);
 /* Does somebody listen there? */
 bool unix_listen_is_served(const char *path);
 void unix_listen_start(struct unix_listener *l); /* accept, from now on */
-void unix_listen_stop(struct unix_listener *l);  /* accept no more; those there stay */
+void unix_listen_stop(
+    struct unix_listener *l); /* accept no more; those there stay */
 void unix_listen_close(struct unix_listener *l); /* all of it; NULL is fine */
 /* Close the connections of users who are other requestors since a reload. */
 void unix_listen_recheck(struct unix_listener *l); /* NULL is fine */

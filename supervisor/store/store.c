@@ -21,7 +21,7 @@
 
 #define DEFERRED_MS 50 /* longer than many a run: then it is written once */
 #define GATHER_RUNS 16
-#define GATHER_MS 3 /* less than 16 runs take */
+#define GATHER_MS 3    /* less than 16 runs take */
 #define PICKED_MAX 256 /* requests among which twins are looked for */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 2000
@@ -179,10 +179,10 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	take(s, batch);
 	mark_urgent(&all, n_urgent);
 	STAILQ_FOREACH(r, &all, link)
-		r->deferred = !r->urgent && r->run.idem_key == NULL &&
-			   r->asked_ms + DEFERRED_MS > now &&
-			   !(n_urgent[store_slot(r->run.id)] &&
-			     has_twin(&all, r));
+		r->deferred =
+		    !r->urgent && r->run.idem_key == NULL &&
+		    r->asked_ms + DEFERRED_MS > now &&
+		    !(n_urgent[store_slot(r->run.id)] && has_twin(&all, r));
 	while ((r = STAILQ_FIRST(&all)) != NULL) {
 		STAILQ_REMOVE_HEAD(&all, link);
 		if (r->deferred)
@@ -378,8 +378,8 @@ static bool all_told(struct store *s)
 	bool told;
 
 	pthread_mutex_lock(&s->lock);
-	told = !s->busy && STAILQ_EMPTY(&s->finished) &&
-	       STAILQ_EMPTY(&s->queue);
+	told =
+	    !s->busy && STAILQ_EMPTY(&s->finished) && STAILQ_EMPTY(&s->queue);
 	pthread_mutex_unlock(&s->lock);
 	return told;
 }

@@ -59,30 +59,30 @@ struct store_run {
 	const char *requestor;
 	const char *template_id;
 	const char *version;
-	const char *digest;	/* of the template package, hex */
+	const char *digest; /* of the template package, hex */
 	enum store_status status;
 	int64_t created_ms;
 	int64_t started_ms;
 	int64_t updated_ms;
 	int64_t finished_ms;
-	int64_t expires_ms;	/* when the row may be forgotten; 0: not yet */
-	bool cancelling;	/* RUNNING, but asked to end: it will be CANCELED */
+	int64_t expires_ms; /* when the row may be forgotten; 0: not yet */
+	bool cancelling;    /* RUNNING, but asked to end: it will be CANCELED */
 	enum store_task task;
-	int64_t task_ttl_ms;	/* from created_ms on */
+	int64_t task_ttl_ms;	 /* from created_ms on */
 	int64_t task_expires_ms; /* 0: no task, or one that is forgotten */
-	const char *task_note;	/* ended: its outcome in words, or NULL */
-	const char *inputs;	/* JSON; NULL: secret, or needed no more */
-	const char *options;	/* JSON: what a queued run needs to start again */
-	const char *idem_key;	/* NULL: none */
+	const char *task_note;	 /* ended: its outcome in words, or NULL */
+	const char *inputs;	 /* JSON; NULL: secret, or needed no more */
+	const char *options;  /* JSON: what a queued run needs to start again */
+	const char *idem_key; /* NULL: none */
 	const char *idem_digest; /* of the inputs, hex */
-	const char *view;	/* JSON: the whole terminal view; NULL until
+	const char *view;	 /* JSON: the whole terminal view; NULL until
 				   then, and for a run that was interrupted */
-	const char *log;	/* text, or NULL */
+	const char *log;	 /* text, or NULL */
 
 	/* Of an open run, read by its id; view, log, task_json_note as shown then: */
 	enum store_owner owner;
 	bool awaiting;		/* it waits for an answer of its client's */
-	int64_t shown_until_ms;	/* its owner keeps what it shows fresh until */
+	int64_t shown_until_ms; /* its owner keeps what it shows fresh until */
 	int64_t log_until_ms;	/* …and its log */
 	int64_t shown_seq, log_seq; /* one more with each change of those */
 };
@@ -113,10 +113,10 @@ struct store_artifact {
 	const char *requestor;
 	const char *name;
 	const char *mime_type;
-	const char *sha256;	/* hex */
+	const char *sha256; /* hex */
 	int64_t size;
 	int64_t created_ms;
-	int64_t expires_ms;	/* 0: the run has not ended yet */
+	int64_t expires_ms; /* 0: the run has not ended yet */
 };
 
 /*
@@ -124,14 +124,14 @@ struct store_artifact {
  * its SHA-256, so that nobody goes on with it who has read the database.
  */
 struct store_session {
-	const char *key;	/* that, hex */
+	const char *key; /* that, hex */
 	const char *requestor;
 	const char *credential; /* what REQUESTOR showed, hashed; "": nothing */
 	const char *revision;	/* that was negotiated */
 	const char *client;	/* JSON: the capabilities that it declared */
 	const char *uris;	/* JSON: what it is subscribed to */
 	int log_level;
-	int64_t used_ms;	/* last; of too many the longest unused go */
+	int64_t used_ms; /* last; of too many the longest unused go */
 	int64_t expires_ms;
 };
 
@@ -140,18 +140,18 @@ struct store_session {
 
 /* What DONE is told. Only the fields that its request fills are set. */
 struct store_result {
-	int rc;			/* 0, or -errno: -ENOENT not found, -EIO,
+	int rc;		    /* 0, or -errno: -ENOENT not found, -EIO,
 				   -ENOSPC, -EROFS, -EACCES …; -EUCLEAN the
 				   database is damaged, -ENOTSUP a newer
 				   paddock's, -ECANCELED store_stop() came */
-	const char *errmsg;	/* rc != 0: what failed, with the path, and what
+	const char *errmsg; /* rc != 0: what failed, with the path, and what
 				   would mend it, for the log; else "" */
 	const struct store_run *runs; /* found, listed, reclaimed */
 	size_t n_runs;
-	int64_t total;		/* list: how many match in all */
+	int64_t total; /* list: how many match in all */
 	const struct store_artifact *artifact;
 	const struct store_session *session; /* get_session */
-	const void *data;	/* read_artifact: the bytes of the range */
+	const void *data; /* read_artifact: the bytes of the range */
 	size_t len;
 	int64_t artifact_bytes; /* usage: the requestor's live artifacts… */
 	int64_t row_bytes;	/* …and rows, as store_row_bytes() has each */
@@ -213,9 +213,9 @@ enum store_urgency {
 	STORE_DEFERRED, /* may wait 50 ms for company: for another put of the same
 		       row, or a request that is no put_run, and then goes
 		       before it. Fails back like STORE_SYNC */
-	STORE_SYNC,  /* commit as soon as possible; when that fails, DONE
+	STORE_SYNC,	/* commit as soon as possible; when that fails, DONE
 		       hears of it and the request is dropped */
-	STORE_RETRY, /* what was promised: on failure kept and tried again
+	STORE_RETRY,	/* what was promised: on failure kept and tried again
 		       until it is done (or store_stop() gives up). Only what
 		       can never be done fails back: -EINVAL, -E2BIG, an
 		       artifact whose bytes are lost */

@@ -5,40 +5,41 @@ void store_put_run(struct store *s, const struct store_run *run,
 		   enum store_urgency urgency, store_done done, void *arg)
 {
 	store_ask(s, &store_op_put_run,
-	    &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				.retry = urgency == STORE_RETRY,
-				.run = *run,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
+				      .retry = urgency == STORE_RETRY,
+				      .run = *run,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_get_run(struct store *s, const char *requestor, const char *id,
 		   store_done done, void *arg)
 {
 	store_ask(s, &store_op_get_run,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = id,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .id = id,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_get_task(struct store *s, const char *requestor, const char *id,
 		    store_done done, void *arg)
 {
 	store_ask(s, &store_op_get_task,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = id,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .id = id,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_list_tasks(struct store *s, const char *requestor,
 		      const char *before, int64_t now_ms, int limit,
 		      store_done done, void *arg)
 {
-	store_ask(s, &store_op_list_tasks,
+	store_ask(
+	    s, &store_op_list_tasks,
 	    &(struct store_req){.urgent = true,
 				.requestor = requestor,
 				.id = before != NULL ? before : ID_AFTER_ALL,
@@ -53,20 +54,20 @@ void store_find_idem(struct store *s, const char *requestor,
 		     void *arg)
 {
 	store_ask(s, &store_op_find_idem,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = template_id,
-				.key = key,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .id = template_id,
+				      .key = key,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg)
 {
 	store_ask(s, &store_op_list_runs,
-	    &(struct store_req){
-		.urgent = true, .filter = *f, .done = done, .arg = arg});
+		  &(struct store_req){
+		      .urgent = true, .filter = *f, .done = done, .arg = arg});
 }
 
 void store_put_artifact(struct store *s, const struct store_artifact *a,
@@ -74,12 +75,12 @@ void store_put_artifact(struct store *s, const struct store_artifact *a,
 			store_done done, void *arg)
 {
 	store_ask(s, &store_op_put_artifact,
-	    &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				.retry = urgency == STORE_RETRY,
-				.artifact = *a,
-				.tmp_path = tmp_path,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
+				      .retry = urgency == STORE_RETRY,
+				      .artifact = *a,
+				      .tmp_path = tmp_path,
+				      .done = done,
+				      .arg = arg});
 }
 
 /* It may wait for the end of its run to be written, but not be lost. */
@@ -87,8 +88,8 @@ void store_expire_artifacts(struct store *s, const char *run_id,
 			    int64_t expires_ms)
 {
 	store_ask(s, &store_op_expire_artifacts,
-	    &(struct store_req){
-		.retry = true, .id = run_id, .time_ms = expires_ms});
+		  &(struct store_req){
+		      .retry = true, .id = run_id, .time_ms = expires_ms});
 }
 
 void store_read_artifact(struct store *s, const char *requestor, const char *id,
@@ -96,75 +97,76 @@ void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 void *arg)
 {
 	store_ask(s, &store_op_read_artifact,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = id,
-				.offset = offset,
-				.limit = limit,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .id = id,
+				      .offset = offset,
+				      .limit = limit,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_usage(struct store *s, const char *requestor, store_done done,
 		 void *arg)
 {
 	store_ask(s, &store_op_usage,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_put_session(struct store *s, const struct store_session *session,
 		       enum store_urgency urgency, store_done done, void *arg)
 {
 	store_ask(s, &store_op_put_session,
-	    &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				.retry = urgency == STORE_RETRY,
-				.session = *session,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
+				      .retry = urgency == STORE_RETRY,
+				      .session = *session,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_get_session(struct store *s, const char *key, int64_t now_ms,
 		       store_done done, void *arg)
 {
 	store_ask(s, &store_op_get_session,
-	    &(struct store_req){.urgent = true,
-				.key = key,
-				.time_ms = now_ms,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .key = key,
+				      .time_ms = now_ms,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_drop_session(struct store *s, const char *key,
 			enum store_urgency urgency, store_done done, void *arg)
 {
 	store_ask(s, &store_op_drop_session,
-	    &(struct store_req){.urgent = urgency != STORE_DEFERRED,
-				.retry = true,
-				.key = key,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = urgency != STORE_DEFERRED,
+				      .retry = true,
+				      .key = key,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_drop_sessions(struct store *s, const char *requestor)
 {
 	store_ask(s, &store_op_drop_sessions,
-	    &(struct store_req){.retry = true, .requestor = requestor});
+		  &(struct store_req){.retry = true, .requestor = requestor});
 }
 
 void store_recover(struct store *s, store_done done, void *arg)
 {
-	store_ask(s, &store_op_recover,
+	store_ask(
+	    s, &store_op_recover,
 	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
 }
 
 void store_recover_begun(struct store *s, store_done done, void *arg)
 {
 	store_ask(s, &store_op_recover,
-	    &(struct store_req){
-		.urgent = true, .begun = true, .done = done, .arg = arg});
+		  &(struct store_req){
+		      .urgent = true, .begun = true, .done = done, .arg = arg});
 }
 
 void store_sweep(struct store *s, int64_t now_ms)
@@ -177,35 +179,38 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     void *arg)
 {
 	store_ask(s, &store_op_send_mail,
-	    &(struct store_req){.urgent = true,
-				.requestor = requestor,
-				.id = id,
-				.kind = kind,
-				.time_ms = until_ms,
-				.done = done,
-				.arg = arg});
+		  &(struct store_req){.urgent = true,
+				      .requestor = requestor,
+				      .id = id,
+				      .kind = kind,
+				      .time_ms = until_ms,
+				      .done = done,
+				      .arg = arg});
 }
 
 void store_read_mail(struct store *s, store_done done, void *arg)
 {
-	store_ask(s, &store_op_read_mail,
+	store_ask(
+	    s, &store_op_read_mail,
 	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
 }
 
 void store_show(struct store *s, const struct store_run *run)
 {
 	store_ask(s, &store_op_show,
-	    &(struct store_req){.urgent = true, .run = *run});
+		  &(struct store_req){.urgent = true, .run = *run});
 }
 
 void store_probe(struct store *s, store_done done, void *arg)
 {
-	store_ask(s, &store_op_probe,
+	store_ask(
+	    s, &store_op_probe,
 	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
 }
 
 void store_open(struct store *s, store_done done, void *arg)
 {
-	store_ask(s, &store_op_open,
+	store_ask(
+	    s, &store_op_open,
 	    &(struct store_req){.urgent = true, .done = done, .arg = arg});
 }

@@ -10,7 +10,8 @@
 /* May a put before R be done at the place of a put after it? */
 static bool is_barrier(const struct store_req *r)
 {
-	return r->op != &store_op_put_run && r->op != &store_op_expire_artifacts;
+	return r->op != &store_op_put_run &&
+	       r->op != &store_op_expire_artifacts;
 }
 
 size_t store_slot(const char *id)
@@ -37,7 +38,8 @@ static void merge(struct store_reqs *batch)
 			memset(puts, 0, sizeof(puts));
 		if (r->op != &store_op_put_run)
 			continue;
-		if (*before != NULL && strcmp((*before)->run.id, r->run.id) == 0)
+		if (*before != NULL &&
+		    strcmp((*before)->run.id, r->run.id) == 0)
 			(*before)->superseded_by = r;
 		*before = r;
 	}
@@ -81,7 +83,8 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 		char errmsg[STORE_WHY_SIZE];
 		int why_rc = s->why_rc;
 
-		memcpy(errmsg, s->errmsg, sizeof(errmsg)); /* not the rollback's */
+		memcpy(errmsg, s->errmsg,
+		       sizeof(errmsg)); /* not the rollback's */
 		store_sql_run(s, STMT_ROLLBACK);
 		memcpy(s->errmsg, errmsg, sizeof(errmsg));
 		s->why_rc = why_rc;
@@ -127,7 +130,8 @@ static void settle(struct store *s, struct store_req *r)
 }
 
 /* Would R overtake an older write of the same row? */
-static bool overtakes(const struct store_req *r, const struct store_reqs *retry_queue)
+static bool overtakes(const struct store_req *r,
+		      const struct store_reqs *retry_queue)
 {
 	const struct store_req *k;
 
@@ -162,7 +166,7 @@ static unsigned long one_by_one(struct store *s, struct store_reqs *batch,
 {
 	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
 	bool closed = s->db == NULL;
-	int tries[2] = {closed ? 0 : TRIES,		      /* reads */
+	int tries[2] = {closed ? 0 : TRIES,		     /* reads */
 			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
 	unsigned long commits = 0;
 	char errmsg[STORE_WHY_SIZE];

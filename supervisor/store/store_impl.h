@@ -53,13 +53,11 @@ struct store_op {
 
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_task, store_op_list_tasks, store_op_find_idem,
-    store_op_list_runs, store_op_put_artifact,
-    store_op_expire_artifacts, store_op_read_artifact, store_op_usage,
-    store_op_put_session, store_op_get_session, store_op_drop_session,
-    store_op_drop_sessions, store_op_recover, store_op_sweep,
-    store_op_send_mail, store_op_read_mail, store_op_show,
-    store_op_probe,
-    store_op_open;
+    store_op_list_runs, store_op_put_artifact, store_op_expire_artifacts,
+    store_op_read_artifact, store_op_usage, store_op_put_session,
+    store_op_get_session, store_op_drop_session, store_op_drop_sessions,
+    store_op_recover, store_op_sweep, store_op_send_mail, store_op_read_mail,
+    store_op_show, store_op_probe, store_op_open;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -71,17 +69,18 @@ struct store_req {
 	void *arg;
 	size_t bytes;
 	int64_t asked_ms;
-	bool urgent;		/* does not wait for company */
-	bool retry;		/* is kept when it fails */
-	bool deferred;		/* in the queue, while the others go */
-	bool decided;		/* has its own verdict already: do no more */
-	bool begun;		/* recover: what has begun, alone */
-	bool synced;		/* put_artifact: the file was, with SYNC_RC */
+	bool urgent;   /* does not wait for company */
+	bool retry;    /* is kept when it fails */
+	bool deferred; /* in the queue, while the others go */
+	bool decided;  /* has its own verdict already: do no more */
+	bool begun;    /* recover: what has begun, alone */
+	bool synced;   /* put_artifact: the file was, with SYNC_RC */
 	int sync_rc;
-	bool placed;		/* put_artifact: the file has its name */
-	bool again;		/* sweep: there is more, for a later batch */
+	bool placed;		  /* put_artifact: the file has its name */
+	bool again;		  /* sweep: there is more, for a later batch */
 	struct store_lane *readq; /* its requestor's, of a read; or NULL */
-	struct store_req *superseded_by; /* a later put of the same row does our work */
+	struct store_req
+	    *superseded_by; /* a later put of the same row does our work */
 
 	/* what was asked; strings are in text */
 	struct store_run run;
@@ -105,7 +104,8 @@ struct store_req {
 	size_t rows_cap;
 	struct store_artifact found;
 	struct store_session found_session;
-	char *found_text; /* an artifact's, a session's; what is shown; whom mail is for */
+	char *
+	    found_text; /* an artifact's, a session's; what is shown; whom mail is for */
 	struct store_letter *letters;
 	void *data;
 	char *errmsg;
@@ -188,8 +188,8 @@ struct store {
 	char *instance;
 	pthread_t thread;
 	int event_fd;
-	int nudge_fd; /* inotify(7) on our lock's file, or -1… */
-	atomic_bool nudged; /* …and it is watched */
+	int nudge_fd;		   /* inotify(7) on our lock's file, or -1… */
+	atomic_bool nudged;	   /* …and it is watched */
 	struct store_lane *readqs; /* the caller's thread's */
 
 	pthread_mutex_t lock; /* over this part */
@@ -197,25 +197,25 @@ struct store {
 	pthread_cond_t idle;  /* there is nothing left to do */
 	struct store_reqs queue;
 	struct store_reqs finished;
-	size_t bytes;	    /* of all requests that are not yet dispatched */
-	size_t queued;	    /* requests in queue… */
-	size_t n_urgent;	    /* …that do not wait… */
-	size_t ends;	    /* …of these, rows of runs that have ended… */
-	size_t others;	    /* …and of all, what is no row of a run */
+	size_t bytes;	   /* of all requests that are not yet dispatched */
+	size_t queued;	   /* requests in queue… */
+	size_t n_urgent;   /* …that do not wait… */
+	size_t ends;	   /* …of these, rows of runs that have ended… */
+	size_t others;	   /* …and of all, what is no row of a run */
 	int64_t urgent_ms; /* when the oldest that does not wait came */
 	int64_t lazy_until_ms; /* when the oldest lazy request has waited */
-	bool busy;	    /* a batch is under way, or some are kept */
+	bool busy;	       /* a batch is under way, or some are kept */
 	bool stopping;
-	bool stopped;	    /* nothing is taken any more */
-	bool abandon;	    /* time is up: what is left fails */
-	bool used;	    /* it has been asked before */
+	bool stopped; /* nothing is taken any more */
+	bool abandon; /* time is up: what is left fails */
+	bool used;    /* it has been asked before */
 	unsigned long commits;
 	char failing[STORE_WHY_SIZE]; /* "" is well */
 	int failing_rc;
 
 	/* the thread's own */
 	struct store_reqs retry_queue; /* to be tried again, in order */
-	int64_t retry_ms;	/* when */
+	int64_t retry_ms;	       /* when */
 	int64_t backoff_ms;
 	sqlite3 *db;
 	sqlite3_stmt *stmt[STORE_STMTS];

@@ -39,7 +39,7 @@ bool store_readq_enter(struct store_lane **readqs, struct store_req *r)
 }
 
 struct store_req *store_readq_leave(struct store_lane **readqs,
-				   struct store_req *r)
+				    struct store_req *r)
 {
 	struct store_lane *l = r->readq;
 	struct store_req *next;

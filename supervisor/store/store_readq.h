@@ -24,6 +24,6 @@ struct store_lane {
 bool store_readq_enter(struct store_lane **readqs, struct store_req *r);
 /* R is about to be told: the next of its lane, for the queue; or NULL. */
 struct store_req *store_readq_leave(struct store_lane **readqs,
-				   struct store_req *r);
+				    struct store_req *r);
 
 #endif

@@ -14,11 +14,17 @@
 /* Where the strings of a request are. */
 static const size_t strings[] = {
     /* what is written */
-    FIELD(run.requestor), FIELD(run.template_id), FIELD(run.version), FIELD(run.digest), FIELD(run.inputs), FIELD(run.options), FIELD(run.idem_key), FIELD(run.idem_digest), FIELD(run.view), FIELD(run.task_note), FIELD(run.log), FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
+    FIELD(run.requestor), FIELD(run.template_id), FIELD(run.version),
+    FIELD(run.digest), FIELD(run.inputs), FIELD(run.options),
+    FIELD(run.idem_key), FIELD(run.idem_digest), FIELD(run.view),
+    FIELD(run.task_note), FIELD(run.log), FIELD(artifact.requestor),
+    FIELD(artifact.name), FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* what is looked for */
-    FIELD(filter.requestor), FIELD(filter.template_id), FIELD(requestor), FIELD(id), FIELD(key), FIELD(tmp_path),
+    FIELD(filter.requestor), FIELD(filter.template_id), FIELD(requestor),
+    FIELD(id), FIELD(key), FIELD(tmp_path),
     /* and sessions */
-    FIELD(session.key), FIELD(session.requestor), FIELD(session.credential), FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
+    FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),
+    FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
 
 static const char **string_at(struct store_req *r, size_t offset)
 {
@@ -33,8 +39,8 @@ struct store_req *store_req_new(const struct store_op *op,
 	char *to;
 
 	for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
-		const char *s = *(const char *const *)((const char *)asked +
-						       strings[i]);
+		const char *s =
+		    *(const char *const *)((const char *)asked + strings[i]);
 
 		len[i] = s == NULL ? 0 : strlen(s) + 1;
 		size += len[i];

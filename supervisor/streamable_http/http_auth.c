@@ -38,10 +38,11 @@ struct requestor *http_auth(struct server *srv, bool loopback,
 	struct requestor *q = NULL;
 
 	if (is_in_query(r->query)) {
-		http_conn_refuse(c, 400, "a token came in the address, where "
-					 "others see it; send it as "
-					 "Authorization: Bearer, and have it "
-					 "replaced");
+		http_conn_refuse(c, 400,
+				 "a token came in the address, where "
+				 "others see it; send it as "
+				 "Authorization: Bearer, and have it "
+				 "replaced");
 		return NULL;
 	}
 	if (loopback)
@@ -57,11 +58,12 @@ struct requestor *http_auth(struct server *srv, bool loopback,
 				  "error=\"invalid_token\"\r\n"
 				: "WWW-Authenticate: Bearer "
 				  "realm=\"paddock\"\r\n");
-	http_conn_refuse(c, 401, token != NULL
-				     ? "the token is nobody's; ask the operator "
-				       "for one (paddock token makes it)"
-				     : "this server wants Authorization: Bearer "
-				       "with a token that its operator gave "
-				       "you");
+	http_conn_refuse(c, 401,
+			 token != NULL
+			     ? "the token is nobody's; ask the operator "
+			       "for one (paddock token makes it)"
+			     : "this server wants Authorization: Bearer "
+			       "with a token that its operator gave "
+			       "you");
 	return NULL;
 }

@@ -24,7 +24,7 @@
 #define REST_MS 500 /* after accept() found no descriptor free */
 #define TICK_MS 1000
 #define STRANGERS_PART 4 /* of all that one address may have, unknown */
-#define OTHER_FDS 512 /* descriptors that workers, the store, … may need */
+#define OTHER_FDS 512	 /* descriptors that workers, the store, … may need */
 #define WANTED_FDS (HTTP_CONNECTIONS_MAX + OTHER_FDS)
 
 struct http_listener {
@@ -132,15 +132,14 @@ static size_t make_room(void)
 	if (getrlimit(RLIMIT_NOFILE, &lim) < 0)
 		return HTTP_CONNECTIONS_MAX / 8;
 	if (lim.rlim_cur < WANTED_FDS) {
-		lim.rlim_cur = lim.rlim_max < WANTED_FDS ? lim.rlim_max
-							 : WANTED_FDS;
+		lim.rlim_cur =
+		    lim.rlim_max < WANTED_FDS ? lim.rlim_max : WANTED_FDS;
 		setrlimit(RLIMIT_NOFILE, &lim);
 	}
 	if (lim.rlim_cur >= WANTED_FDS)
 		return HTTP_CONNECTIONS_MAX;
-	return lim.rlim_cur > OTHER_FDS + OTHER_FDS
-		   ? lim.rlim_cur - OTHER_FDS
-		   : lim.rlim_cur / 2;
+	return lim.rlim_cur > OTHER_FDS + OTHER_FDS ? lim.rlim_cur - OTHER_FDS
+						    : lim.rlim_cur / 2;
 }
 
 /* A socket that listens at A, which gets its port; or -errno. */
@@ -175,17 +174,21 @@ static int check(struct http_addr *a, const struct config *config, char *errmsg,
 	if (good && (a->loopback || http_auth_possible(config)))
 		return 0;
 	if (!good)
-		snprintf(errmsg, size, "listen is %s; expected ADDR:PORT, such as "
-			 "127.0.0.1:8080", config->listen);
+		snprintf(errmsg, size,
+			 "listen is %s; expected ADDR:PORT, such as "
+			 "127.0.0.1:8080",
+			 config->listen);
 	else
-		snprintf(errmsg, size, "listen is %s, which is not loopback, and no "
+		snprintf(errmsg, size,
+			 "listen is %s, which is not loopback, and no "
 			 "[requestor] has a token_sha256: anybody could come; "
 			 "make one by paddock token, or listen on 127.0.0.1",
 			 config->listen);
 	return EX_CONFIG;
 }
 
-static int explain(const struct config *config, int rc, char *errmsg, size_t size)
+static int explain(const struct config *config, int rc, char *errmsg,
+		   size_t size)
 {
 	snprintf(errmsg, size, "%s cannot be listened at: %s; %s by listen",
 		 config->listen, strerror(-rc),
@@ -196,7 +199,8 @@ static int explain(const struct config *config, int rc, char *errmsg, size_t siz
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_UNAVAILABLE;
 }
 
-int http_listen_try(const struct config *c, bool bind, char *errmsg, size_t size)
+int http_listen_try(const struct config *c, bool bind, char *errmsg,
+		    size_t size)
 {
 	struct http_addr a;
 	int status = check(&a, c, errmsg, size);
@@ -221,15 +225,16 @@ static void start(struct http_listener *h, struct server *srv)
 	http_pool_init(&h->pool, srv->base, &http_routes_ops, &h->site);
 	h->pool.turns = &srv->turns;
 	http_sessions_init(&h->site.sessions, srv, &h->pool.held);
-	h->readable = event_new(srv->base, h->fd, EV_READ | EV_PERSIST,
-				on_connection, h);
+	h->readable =
+	    event_new(srv->base, h->fd, EV_READ | EV_PERSIST, on_connection, h);
 	h->rest = evtimer_new(srv->base, on_rest, h);
 	h->tick = evtimer_new(srv->base, on_tick, h);
 	event_add(h->readable, NULL);
 	next_tick(h);
 }
 
-int http_listen_open(struct http_listener **out, struct server *srv, char *errmsg, size_t size)
+int http_listen_open(struct http_listener **out, struct server *srv,
+		     char *errmsg, size_t size)
 {
 	struct http_listener *h = xcalloc(1, sizeof(*h));
 	int status;

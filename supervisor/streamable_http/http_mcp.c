@@ -36,8 +36,10 @@ static void refuse_revision(struct http_conn *c, const char *revision)
 	for (int i = 0; i < MCP_REVISIONS; i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
 				      i > 0 ? ", " : "", mcp_revision_name(i));
-	http_conn_refuse(c, 400, "MCP-Protocol-Version is \"%.40s\"; this "
-				 "server speaks %s", revision, all);
+	http_conn_refuse(c, 400,
+			 "MCP-Protocol-Version is \"%.40s\"; this "
+			 "server speaks %s",
+			 revision, all);
 }
 
 static bool check_post(struct http_conn *c, const struct http_request *r)
@@ -45,11 +47,13 @@ static bool check_post(struct http_conn *c, const struct http_request *r)
 	const char *accept = r->field[HTTP_ACCEPT];
 
 	if (!http_accepts(accept, JSON) || !http_accepts(accept, EVENTS))
-		http_conn_refuse(c, 406, "an answer is " JSON " or " EVENTS
-					 ": Accept has to name both");
+		http_conn_refuse(c, 406,
+				 "an answer is " JSON " or " EVENTS
+				 ": Accept has to name both");
 	else if (!http_is_type(r->field[HTTP_CONTENT_TYPE], JSON))
-		http_conn_refuse(c, 415, "a message is " JSON
-					 ": Content-Type has to say so");
+		http_conn_refuse(c, 415,
+				 "a message is " JSON
+				 ": Content-Type has to say so");
 	else
 		return true;
 	return false;
@@ -67,8 +71,9 @@ bool http_mcp_head(struct http_conn *c, const struct http_request *r)
 		return check_post(c, r);
 	if (r->method == HTTP_IS_GET &&
 	    !http_accepts(r->field[HTTP_ACCEPT], EVENTS)) {
-		http_conn_refuse(c, 406, "a GET opens a stream of events: "
-					 "Accept has to name " EVENTS);
+		http_conn_refuse(c, 406,
+				 "a GET opens a stream of events: "
+				 "Accept has to name " EVENTS);
 		return false;
 	}
 	return true;
@@ -87,10 +92,11 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
 		 (long long)(wait_ms + 999) / 1000);
 	http_conn_fields(c, line);
-	http_conn_refuse(c, 429, "more messages came than ten for each request, of "
-				 "which %lld a second may: rate_per_second in "
-				 "[requestor \"%s\"], and the operator's to "
-				 "raise; try again in %lld ms",
+	http_conn_refuse(c, 429,
+			 "more messages came than ten for each request, of "
+			 "which %lld a second may: rate_per_second in "
+			 "[requestor \"%s\"], and the operator's to "
+			 "raise; try again in %lld ms",
 			 (long long)q->section->rate_per_second, q->name,
 			 (long long)wait_ms);
 	return false;
@@ -100,8 +106,9 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 
 void http_mcp_no_session(struct http_conn *c)
 {
-	http_conn_refuse(c, 404, "there is no such session, or it has ended; "
-				 "initialize another");
+	http_conn_refuse(c, 404,
+			 "there is no such session, or it has ended; "
+			 "initialize another");
 }
 
 void http_mcp_no_room(const struct http_sessions *all,
@@ -110,8 +117,9 @@ void http_mcp_no_room(const struct http_sessions *all,
 	log_warn("http", "session=refused requestor=%s sessions=%zu",
 		 requestor->name, all->n);
 	http_conn_fields(c, RETRY_SOON);
-	http_conn_refuse(c, 503, "all sessions that this server has room for "
-				 "are at work; end one, or try again later");
+	http_conn_refuse(c, 503,
+			 "all sessions that this server has room for "
+			 "are at work; end one, or try again later");
 }
 
 /* NULL: C has been told, or will be. */
@@ -124,9 +132,10 @@ static struct http_session *session_of(struct http_sessions *all,
 	struct http_session *s;
 
 	if (id == NULL) {
-		http_conn_refuse(c, 400, "there is no Mcp-Session-Id; "
-					 "initialize gives one, and it belongs "
-					 "to every later request");
+		http_conn_refuse(c, 400,
+				 "there is no Mcp-Session-Id; "
+				 "initialize gives one, and it belongs "
+				 "to every later request");
 		return NULL;
 	}
 	s = http_session_find(all, requestor, id);
@@ -210,8 +219,9 @@ static void read_large(struct http_session *s, struct http_stream *st)
 	size_t len;
 	char *text = http_conn_take_body(st->conn, &len);
 
-	st->parsing = rpc_async_parse(s->all->server->thread_pool, s->session.requestor,
-				text, len, on_parsed, st);
+	st->parsing =
+	    rpc_async_parse(s->all->server->thread_pool, s->session.requestor,
+			    text, len, on_parsed, st);
 	if (st->parsing != NULL)
 		return;
 	http_conn_fields(st->conn, RETRY_SOON);
@@ -219,8 +229,9 @@ static void read_large(struct http_session *s, struct http_stream *st)
 	http_stream_free(st);
 }
 
-static void on_initialize(struct http_sessions *all, struct requestor *requestor,
-			  struct http_conn *c, struct rpc_msg *m)
+static void on_initialize(struct http_sessions *all,
+			  struct requestor *requestor, struct http_conn *c,
+			  struct rpc_msg *m)
 {
 	struct http_session *s = new_session(all, requestor, c);
 
@@ -263,7 +274,8 @@ static bool go_on(struct http_session *s)
 		rpc_parse(&m, buf_data(body), buf_len(body));
 		deliver(s, st, &m);
 	}
-	return !TAILQ_EMPTY(&s->deferred) && !session_over_read_limit(&s->session);
+	return !TAILQ_EMPTY(&s->deferred) &&
+	       !session_over_read_limit(&s->session);
 }
 
 /* Nobody tells when a client reads again: look now and then. */
@@ -271,7 +283,8 @@ static void look_again(struct http_sessions *all)
 {
 	struct timeval tv = {.tv_usec = REQUEST_BACKLOG_MS * 1000L};
 
-	if (!TAILQ_EMPTY(&all->deferring) && !event_pending(all->go_on, EV_TIMEOUT, NULL))
+	if (!TAILQ_EMPTY(&all->deferring) &&
+	    !event_pending(all->go_on, EV_TIMEOUT, NULL))
 		event_add(all->go_on, &tv);
 }
 
@@ -314,8 +327,9 @@ static bool has_room(const struct http_session *s, struct http_conn *c,
 	    s->session.requestor->http_open_streams < HTTP_OPEN_EACH)
 		return true;
 	http_conn_fields(c, RETRY_SOON);
-	http_conn_refuse(c, 429, "too many answers are awaited at the "
-				 "same time; wait for some");
+	http_conn_refuse(c, 429,
+			 "too many answers are awaited at the "
+			 "same time; wait for some");
 	return false;
 }
 
@@ -410,15 +424,17 @@ static void resume(struct http_session *s, struct http_conn *c,
 		break;
 	case HTTP_RESUME_OVER:
 		http_conn_fields(c, HTTP_MCP_ALLOW);
-		http_conn_refuse(c, 405, "the stream of that Last-Event-ID is "
-					 "over, and nothing that came after it "
-					 "is kept; a GET without one hears what "
-					 "is new");
+		http_conn_refuse(c, 405,
+				 "the stream of that Last-Event-ID is "
+				 "over, and nothing that came after it "
+				 "is kept; a GET without one hears what "
+				 "is new");
 		break;
 	case HTTP_RESUME_NONE:
-		http_conn_refuse(c, 400, "this session never had an event of "
-					 "that Last-Event-ID; a GET without "
-					 "one hears what is new");
+		http_conn_refuse(c, 400,
+				 "this session never had an event of "
+				 "that Last-Event-ID; a GET without "
+				 "one hears what is new");
 		break;
 	}
 }
@@ -430,8 +446,9 @@ static void on_get(struct http_session *s, struct http_conn *c,
 
 	if (!http_stream_allowed(s)) {
 		http_conn_fields(c, RETRY_SOON);
-		http_conn_refuse(c, 429, "too many streams are open; close "
-					 "some, or try again later");
+		http_conn_refuse(c, 429,
+				 "too many streams are open; close "
+				 "some, or try again later");
 	} else if (last == NULL) {
 		http_stream_listen(s, c);
 	} else {

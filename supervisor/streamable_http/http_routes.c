@@ -44,15 +44,17 @@ static void readyz(struct http_routes *site, struct http_conn *c,
 {
 	struct json_object *o = json_object_new_object();
 	const char *errmsg = health_reason(site->server), *text;
-	const char *warning = errmsg == NULL ? health_warning(site->server) : NULL;
+	const char *warning =
+	    errmsg == NULL ? health_warning(site->server) : NULL;
 	size_t len;
 
 	(void)r;
-	json_object_object_add(o, "status",
-			       json_object_new_string(errmsg ? "not ready"
-							  : "ready"));
+	json_object_object_add(
+	    o, "status",
+	    json_object_new_string(errmsg ? "not ready" : "ready"));
 	if (errmsg != NULL)
-		json_object_object_add(o, "reason", json_object_new_string(errmsg));
+		json_object_object_add(o, "reason",
+				       json_object_new_string(errmsg));
 	if (warning != NULL)
 		json_object_object_add(o, "warning",
 				       json_object_new_string(warning));
@@ -105,9 +107,10 @@ static bool has_room(const struct http_routes *site, struct http_conn *c,
 	    admission_share((int64_t)site->connections_max, theirs))
 		return true;
 	http_conn_fields(c, "Retry-After: 1\r\n");
-	http_conn_refuse(c, 429, "%zu connections of yours are open, and of the "
-				 "%zu in all this server gives you no more now; "
-				 "close one, or try again later",
+	http_conn_refuse(c, 429,
+			 "%zu connections of yours are open, and of the "
+			 "%zu in all this server gives you no more now; "
+			 "close one, or try again later",
 			 q->http_conns, site->connections_max);
 	return false;
 }
@@ -172,17 +175,21 @@ static bool may_come(const struct http_routes *site, struct http_conn *c,
 	const char *origin = r->field[HTTP_ORIGIN];
 
 	if (!http_host_ok(&site->addr, host, config->allowed_hosts)) {
-		http_conn_refuse(c, 403, "Host is \"%.80s\", which is no name "
-					 "of this server; its operator can add "
-					 "one to allowed_hosts", host);
+		http_conn_refuse(c, 403,
+				 "Host is \"%.80s\", which is no name "
+				 "of this server; its operator can add "
+				 "one to allowed_hosts",
+				 host);
 		return false;
 	}
 	if (origin == NULL)
 		return true;
 	if (!http_origin_ok(origin, host, config->allowed_origins)) {
-		http_conn_refuse(c, 403, "pages of \"%.80s\" may not call this "
-					 "server; its operator can add that "
-					 "to allowed_origins", origin);
+		http_conn_refuse(c, 403,
+				 "pages of \"%.80s\" may not call this "
+				 "server; its operator can add that "
+				 "to allowed_origins",
+				 origin);
 		return false;
 	}
 	admit_origin(c, origin);
@@ -199,8 +206,9 @@ static bool on_head(void *arg, struct http_conn *c,
 	if (!may_come(site, c, r))
 		return false;
 	if (page == NULL) {
-		http_conn_refuse(c, 404, "there is nothing here; MCP is at "
-					 "/mcp");
+		http_conn_refuse(c, 404,
+				 "there is nothing here; MCP is at "
+				 "/mcp");
 		return false;
 	}
 	if (r->method == HTTP_IS_OPTIONS && r->field[HTTP_ORIGIN] != NULL &&

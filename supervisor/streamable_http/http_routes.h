@@ -17,10 +17,10 @@
 
 struct http_routes {
 	struct server *server;
-	struct http_addr addr; /* that it is served at */
-	bool ready;	       /* MCP is served, too */
+	struct http_addr addr;	 /* that it is served at */
+	bool ready;		 /* MCP is served, too */
 	struct http_waitq early; /* and until then so many wait for it */
-	int64_t looked_ms;     /* tokens may have changed then; monotonic */
+	int64_t looked_ms;	 /* tokens may have changed then; monotonic */
 	struct http_sessions sessions;
 	size_t connections_max;
 	size_t n_known; /* connections whose requestor is known */

@@ -71,7 +71,8 @@ static bool make_room(struct http_sessions *all,
 	struct http_session *s;
 
 	TAILQ_FOREACH(s, &all->by_use, link)
-		if (http_session_is_idle(s) && s->session.requestor == requestor)
+		if (http_session_is_idle(s) &&
+		    s->session.requestor == requestor)
 			break;
 	if (s != NULL)
 		http_session_end(s, "room for another");
@@ -99,7 +100,7 @@ static size_t allowed(const struct http_sessions *all,
 		      const struct requestor *q)
 {
 	int64_t share = admission_share(HTTP_SESSIONS_MAX,
-				    (int64_t)(all->n - q->http_sessions));
+					(int64_t)(all->n - q->http_sessions));
 
 	return share < HTTP_SESSIONS_EACH ? (size_t)share : HTTP_SESSIONS_EACH;
 }
@@ -190,8 +191,9 @@ void http_session_end(struct http_session *s, const char *errmsg)
 	struct http_sessions *all = s->all;
 
 	if (s->told_id)
-		log_info("http", "session=%.8s requestor=%s ended=yes "
-				 "why=\"%s\"",
+		log_info("http",
+			 "session=%.8s requestor=%s ended=yes "
+			 "why=\"%s\"",
 			 s->id, s->session.requestor->name, errmsg);
 	if (all->closing)
 		http_session_store_leave(s);
@@ -225,7 +227,8 @@ void http_sessions_recheck(struct http_sessions *all)
 		const struct requestor *q = s->session.requestor;
 
 		after = TAILQ_NEXT(s, link);
-		if (requestor_is_anonymous(q) ? !anybody : s->tokens != q->tokens)
+		if (requestor_is_anonymous(q) ? !anybody
+					      : s->tokens != q->tokens)
 			http_session_end(s, "its token is good no more");
 	}
 	drop_replayable(all, anybody);

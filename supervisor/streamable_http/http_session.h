@@ -29,19 +29,22 @@ struct http_sessions {
 	struct http_session *by_id;
 	size_t n;
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
-	size_t ended_bytes; /* of all requestor.http_ended */
-	size_t n_read; /* streams that have a connection */
+	size_t ended_bytes;		/* of all requestor.http_ended */
+	size_t n_read;			/* streams that have a connection */
 	const struct http_usage *conns; /* borrowed: what all clients hold */
 	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
-	struct event *go_on; /* with those */
-	TAILQ_HEAD(http_pending_upgrades, http_stream) pending_upgrade; /* oldest first */
+	struct event *go_on;				    /* with those */
+	TAILQ_HEAD(http_pending_upgrades, http_stream)
+	pending_upgrade;       /* oldest first */
 	struct event *upgrade; /* due when the first of them is */
 	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
-	struct event *keep; /* due for those */
+	struct event *keep;				/* due for those */
 	TAILQ_HEAD(http_rows, http_session) rows; /* kept; longest ago first */
-	TAILQ_HEAD(http_store_waits, http_store_wait) store_waits; /* that wait for it */
+	TAILQ_HEAD(http_store_waits, http_store_wait)
+	store_waits; /* that wait for it */
 	size_t n_store_waits;
-	struct http_session_delete *drops; /* rows of sessions that are over, by key */
+	struct http_session_delete
+	    *drops;   /* rows of sessions that are over, by key */
 	bool closing; /* the server ends, the sessions go on */
 };
 
@@ -49,26 +52,30 @@ struct http_session {
 	char id[HTTP_SESSION_ID_SIZE];
 	struct http_sessions *all;
 	struct session session;
-	bool told_id; /* the client knows ID */
+	bool told_id;	 /* the client knows ID */
 	unsigned tokens; /* of the requestor, when it began */
 	int64_t used_ms;
 	uint64_t last_stream; /* number of the newest */
-	uint64_t lost; /* streams up to this number were a server's before */
-	bool has_row;  /* the store has it, or was asked to keep it */
-	bool changed;  /* since then */
+	uint64_t lost;	/* streams up to this number were a server's before */
+	bool has_row;	/* the store has it, or was asked to keep it */
+	bool changed;	/* since then */
 	int64_t row_ms; /* when the store was asked last; monotonic */
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
-	TAILQ_ENTRY(http_session) row; /* in all.rows, while it has one */
+	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while it has one */
 	/* of what belongs to no request: whom a client asked for last is first */
 	TAILQ_HEAD(http_push_streams, http_stream) push;
 	size_t n_push;
-	LIST_HEAD(http_open_streams, http_stream) open; /* their answers are to come */
-	TAILQ_HEAD(http_replayable, http_stream) replayable; /* ended, for replay */
+	LIST_HEAD(http_open_streams, http_stream)
+	open; /* their answers are to come */
+	TAILQ_HEAD(http_replayable, http_stream)
+	replayable; /* ended, for replay */
 	size_t n_open, n_replayable, replayable_bytes;
 	size_t n_read; /* streams that have a connection */
-	TAILQ_HEAD(http_deferred, http_stream) deferred; /* requests not begun */
-	TAILQ_ENTRY(http_session) deferring; /* in all.holding, while it has any */
-	UT_hash_handle hh; /* in all.by_id */
+	TAILQ_HEAD(http_deferred, http_stream)
+	deferred; /* requests not begun */
+	TAILQ_ENTRY(http_session)
+	deferring;			/* in all.holding, while it has any */
+	UT_hash_handle hh;		/* in all.by_id */
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 

@@ -45,17 +45,17 @@ static bool has_room(const struct http_sessions *all, const struct requestor *q)
 
 	return (int64_t)own <
 	       admission_share(HTTP_SESSION_DELETES_MAX,
-			   (int64_t)(HASH_COUNT(all->drops) - own));
+			       (int64_t)(HASH_COUNT(all->drops) - own));
 }
 
-bool http_session_delete(struct http_sessions *all, struct requestor *q, const char *key,
-	       store_done done, void *arg)
+bool http_session_delete(struct http_sessions *all, struct requestor *q,
+			 const char *key, store_done done, void *arg)
 {
 	struct http_session_delete *d;
 
 	if (http_session_delete_pending(all, key) || !has_room(all, q)) {
-		log_rarely("http", "requestor=%s dropped=no drops=%zu",
-			   q->name, q->http_session_deletes);
+		log_rarely("http", "requestor=%s dropped=no drops=%zu", q->name,
+			   q->http_session_deletes);
 		return false;
 	}
 	d = xcalloc(1, sizeof(*d));
@@ -67,11 +67,13 @@ bool http_session_delete(struct http_sessions *all, struct requestor *q, const c
 	HASH_ADD_STR(all->drops, key, d);
 	q->http_session_deletes++;
 	store_drop_session(all->server->store, key,
-			   done != NULL ? STORE_SYNC : STORE_DEFERRED, on_dropped, d);
+			   done != NULL ? STORE_SYNC : STORE_DEFERRED,
+			   on_dropped, d);
 	return true;
 }
 
-bool http_session_delete_pending(const struct http_sessions *all, const char *key)
+bool http_session_delete_pending(const struct http_sessions *all,
+				 const char *key)
 {
 	struct http_session_delete *d;
 

@@ -9,17 +9,19 @@
 
 #include "supervisor/streamable_http/http_session_store.h"
 
-#define HTTP_SESSION_DELETES_MAX 4096 /* of all requestors; each has its share */
+#define HTTP_SESSION_DELETES_MAX                                               \
+	4096 /* of all requestors; each has its share */
 
 /*
  * The row KEY, of Q, goes; DONE hears of it. False: too many of Q's wait
  * already. Then it stays until it expires, and DONE is not called.
  */
-bool http_session_delete(struct http_sessions *all, struct requestor *q, const char *key,
-	       store_done done, void *arg);
+bool http_session_delete(struct http_sessions *all, struct requestor *q,
+			 const char *key, store_done done, void *arg);
 
 /* Is the session of KEY over, whatever the store says of it? */
-bool http_session_delete_pending(const struct http_sessions *all, const char *key);
+bool http_session_delete_pending(const struct http_sessions *all,
+				 const char *key);
 
 /* ALL goes: what the store says later is let go. */
 void http_session_deletes_fini(struct http_sessions *all);

@@ -15,7 +15,7 @@
 #include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/methods/subscriptions.h"
 
-#define KEEP_MS 20     /* changes of a session that come together are one row */
+#define KEEP_MS 20 /* changes of a session that come together are one row */
 #define KEPT_AT_ONCE 64 /* rows, in one turn of the loop */
 
 static void write_changed(evutil_socket_t fd, short what, void *sessions);
@@ -37,7 +37,8 @@ struct store *http_session_store_get(const struct http_sessions *all)
 {
 	struct store *store = all->server->store;
 
-	return store != NULL && store_failing_message(store) == NULL ? store : NULL;
+	return store != NULL && store_failing_message(store) == NULL ? store
+								     : NULL;
 }
 
 /* ---- to a row ---- */
@@ -52,7 +53,8 @@ void http_session_store_key(char key[HTTP_SESSION_KEY_SIZE], const char *id)
 }
 
 /* What Q shows is known here by its digest, and kept by the digest of that. */
-static void credential_of(char out[HTTP_SESSION_KEY_SIZE], const struct requestor *q)
+static void credential_of(char out[HTTP_SESSION_KEY_SIZE],
+			  const struct requestor *q)
 {
 	struct sha256 sha;
 
@@ -86,8 +88,8 @@ static int64_t used_ms(const struct http_session *s)
 static void put_row(struct http_session *s, const char *client,
 		    enum store_urgency urgency, store_done done, void *arg)
 {
-	struct json_object *uris = subscriptions_list(&s->session,
-						      HTTP_SESSION_STORE_TEXT);
+	struct json_object *uris =
+	    subscriptions_list(&s->session, HTTP_SESSION_STORE_TEXT);
 	const struct requestor *q = s->session.requestor;
 	char key[HTTP_SESSION_KEY_SIZE], credential[HTTP_SESSION_KEY_SIZE];
 	int64_t used = used_ms(s);
@@ -128,7 +130,7 @@ static void stamp(struct http_session *s)
 }
 
 bool http_session_store(struct http_session *s, enum store_urgency urgency,
-	       store_done done, void *arg)
+			store_done done, void *arg)
 {
 	const char *client;
 	size_t len;
@@ -137,8 +139,9 @@ bool http_session_store(struct http_session *s, enum store_urgency urgency,
 		return false;
 	client = json_text(s->session.client, &len);
 	if (len > HTTP_SESSION_STORE_TEXT) {
-		log_info("http", "session=%.8s requestor=%s kept=no "
-				 "why=\"its capabilities have %zu bytes\"",
+		log_info("http",
+			 "session=%.8s requestor=%s kept=no "
+			 "why=\"its capabilities have %zu bytes\"",
 			 s->id, s->session.requestor->name, len);
 		return false;
 	}
@@ -164,8 +167,8 @@ static void write_changed(evutil_socket_t fd, short what, void *sessions)
 	struct http_session *s;
 
 	(void)fd, (void)what;
-	for (int n = 0; n < KEPT_AT_ONCE &&
-			(s = TAILQ_FIRST(&all->changed)) != NULL; n++)
+	for (int n = 0;
+	     n < KEPT_AT_ONCE && (s = TAILQ_FIRST(&all->changed)) != NULL; n++)
 		http_session_store(s, STORE_DEFERRED, NULL, NULL);
 	write_soon(all);
 }
@@ -189,7 +192,8 @@ void http_session_store_leave(struct http_session *s)
 	s->has_row = false;
 }
 
-bool http_session_store_delete(struct http_session *s, store_done done, void *arg)
+bool http_session_store_delete(struct http_session *s, store_done done,
+			       void *arg)
 {
 	char key[HTTP_SESSION_KEY_SIZE];
 
@@ -197,7 +201,8 @@ bool http_session_store_delete(struct http_session *s, store_done done, void *ar
 		return false;
 	http_session_store_key(key, s->id);
 	http_session_store_leave(s);
-	return http_session_delete(s->all, s->session.requestor, key, done, arg);
+	return http_session_delete(s->all, s->session.requestor, key, done,
+				   arg);
 }
 
 /* Is S's row older than its last use? */
@@ -211,9 +216,10 @@ void http_session_store_tick(struct http_sessions *all)
 	int64_t since = clock_mono_ms() - old_ms(all);
 	struct http_session *s;
 
-	for (int n = 0; n < KEPT_AT_ONCE &&
-			(s = TAILQ_FIRST(&all->rows)) != NULL &&
-			s->row_ms <= since; n++) {
+	for (int n = 0;
+	     n < KEPT_AT_ONCE && (s = TAILQ_FIRST(&all->rows)) != NULL &&
+	     s->row_ms <= since;
+	     n++) {
 		if (is_behind(s))
 			http_session_store(s, STORE_DEFERRED, NULL, NULL);
 		else
@@ -230,7 +236,8 @@ void http_session_store_all(struct http_sessions *all)
 			http_session_store(s, STORE_DEFERRED, NULL, NULL);
 }
 
-void http_session_store_requestor_gone(struct http_sessions *all, const struct requestor *q)
+void http_session_store_requestor_gone(struct http_sessions *all,
+				       const struct requestor *q)
 {
 	if (all->server->store != NULL)
 		store_drop_sessions(all->server->store, q->name);
@@ -248,7 +255,7 @@ static int revision_of(const char *name)
 }
 
 bool http_session_store_is_of(const struct store_session *row,
-			 const struct requestor *q)
+			      const struct requestor *q)
 {
 	char credential[HTTP_SESSION_KEY_SIZE];
 
@@ -263,8 +270,9 @@ bool http_session_store_is_of(const struct store_session *row,
  * before, and which templates, and which paddock, there were.
  */
 struct http_session *http_session_store_restore(struct http_sessions *all,
-				       struct requestor *q, const char *id,
-				       const struct store_session *row)
+						struct requestor *q,
+						const char *id,
+						const struct store_session *row)
 {
 	struct http_session *s = http_session_again(all, q, id);
 	struct json_object *uris = NULL;

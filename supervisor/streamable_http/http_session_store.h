@@ -15,7 +15,8 @@
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/store/store.h"
 
-#define HTTP_SESSION_STORE_TEXT 4096 /* bytes of its capabilities; and of all its URIs */
+#define HTTP_SESSION_STORE_TEXT                                                \
+	4096 /* bytes of its capabilities; and of all its URIs */
 #define HTTP_SESSION_KEY_SIZE 65
 
 void http_session_store_init(struct http_sessions *all);
@@ -32,12 +33,13 @@ struct store *http_session_store_get(const struct http_sessions *all);
  * is not called.
  */
 bool http_session_store(struct http_session *s, enum store_urgency urgency,
-	       store_done done, void *arg);
+			store_done done, void *arg);
 /* What is kept of the session (a http_session) has changed: so it is, soon. */
 void http_session_store_changed(void *session);
 /* S ends, and is not to be had again. DONE as above, if S was kept and can be
    dropped (http_session_delete()). */
-bool http_session_store_delete(struct http_session *s, store_done done, void *arg);
+bool http_session_store_delete(struct http_session *s, store_done done,
+			       void *arg);
 /* S ends here alone: another process may go on with it. */
 void http_session_store_leave(struct http_session *s);
 
@@ -46,14 +48,15 @@ void http_session_store_tick(struct http_sessions *all);
 /* All are kept as they are now; for the end. */
 void http_session_store_all(struct http_sessions *all);
 /* Q is gone: what is kept for it is dropped. */
-void http_session_store_requestor_gone(struct http_sessions *all, const struct requestor *q);
+void http_session_store_requestor_gone(struct http_sessions *all,
+				       const struct requestor *q);
 
 /* Does Q go on with the session of ROW? */
 bool http_session_store_is_of(const struct store_session *row,
-			 const struct requestor *q);
+			      const struct requestor *q);
 /* The session ID of Q again, as ROW has it; NULL: there is no room. */
-struct http_session *http_session_store_restore(struct http_sessions *all,
-				       struct requestor *q, const char *id,
-				       const struct store_session *row);
+struct http_session *
+http_session_store_restore(struct http_sessions *all, struct requestor *q,
+			   const char *id, const struct store_session *row);
 
 #endif

@@ -32,7 +32,8 @@ struct http_store_wait {
 	char id[HTTP_SESSION_ID_SIZE];
 	char *body; /* of an answer; or NULL */
 	size_t len;
-	TAILQ_ENTRY(http_store_wait) link; /* in all.recalls, while it has CONN */
+	TAILQ_ENTRY(http_store_wait)
+	link; /* in all.recalls, while it has CONN */
 };
 
 /* LATE_MS is too long: what is CONN told? GONE: it has hung up. */
@@ -76,8 +77,9 @@ static void on_drained(void *watcher)
 static const struct http_watch watch = {.gone = on_gone, .drained = on_drained};
 
 static struct http_store_wait *enter(struct http_sessions *all,
-				 struct requestor *q, struct http_conn *c,
-				 const char *id, const struct store_wait_kind *kind)
+				     struct requestor *q, struct http_conn *c,
+				     const char *id,
+				     const struct store_wait_kind *kind)
 {
 	struct http_store_wait *r = xcalloc(1, sizeof(*r));
 
@@ -110,7 +112,7 @@ static void refuse_late(struct http_store_wait *r, struct http_conn *conn)
 }
 
 static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
-					  .late = refuse_late};
+					      .late = refuse_late};
 
 static bool is_over(const struct http_sessions *all, const char *id)
 {
@@ -126,13 +128,14 @@ static void look_up(struct http_store_wait *r, struct http_conn *c,
 {
 	struct requestor *q = r->requestor;
 	bool over = is_over(all, r->id); /* meanwhile */
-	bool theirs = res->rc == 0 && !over &&
-		      http_session_store_is_of(res->session, q);
+	bool theirs =
+	    res->rc == 0 && !over && http_session_store_is_of(res->session, q);
 
 	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
 		http_conn_again(c);
 	} else if (theirs) {
-		if (http_session_store_restore(all, q, r->id, res->session) != NULL)
+		if (http_session_store_restore(all, q, r->id, res->session) !=
+		    NULL)
 			http_conn_again(c);
 		else
 			http_mcp_no_room(all, q, c);
@@ -140,8 +143,10 @@ static void look_up(struct http_store_wait *r, struct http_conn *c,
 		requestor_missed(q);
 		http_mcp_no_session(c);
 	} else {
-		log_rarely("http", "session=%.8s requestor=%s read=no "
-				   "err=\"%s\"", r->id, q->name, res->errmsg);
+		log_rarely("http",
+			   "session=%.8s requestor=%s read=no "
+			   "err=\"%s\"",
+			   r->id, q->name, res->errmsg);
 		http_waitq_refuse_one(c, LATE);
 	}
 }
@@ -165,7 +170,7 @@ bool http_store_wait_may(const struct http_sessions *all, const char *id)
 }
 
 void http_store_wait(struct http_sessions *all, struct requestor *q,
-		 struct http_conn *c, const char *id)
+		     struct http_conn *c, const char *id)
 {
 	size_t own = q->http_store_waits;
 	char key[HTTP_SESSION_KEY_SIZE];
@@ -175,8 +180,9 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 		http_mcp_no_session(c);
 		return;
 	}
-	if ((int64_t)own >= admission_share(HTTP_STORE_WAITS_MAX,
-					(int64_t)(all->n_store_waits - own))) {
+	if ((int64_t)own >=
+	    admission_share(HTTP_STORE_WAITS_MAX,
+			    (int64_t)(all->n_store_waits - own))) {
 		http_waitq_refuse_one(c, LATE);
 		return;
 	}
@@ -198,18 +204,16 @@ static void answer(struct http_store_wait *r, struct http_conn *conn)
 /* Nobody will ever know its id. */
 static void end_unknown(struct http_store_wait *r)
 {
-	struct http_session *s =
-	    http_session_find(r->all, r->requestor, r->id);
+	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
 
 	if (s != NULL)
 		http_session_end(s, "its client went before it knew of it");
 }
 
-static const struct store_wait_kind promise = {.late_ms = HTTP_STORE_WAIT_SAVE_MS,
-					   .late = answer,
-					   .gone = end_unknown};
-static const struct store_wait_kind farewell = {.late_ms = HTTP_STORE_WAIT_SAVE_MS,
-					    .late = answer};
+static const struct store_wait_kind promise = {
+    .late_ms = HTTP_STORE_WAIT_SAVE_MS, .late = answer, .gone = end_unknown};
+static const struct store_wait_kind farewell = {
+    .late_ms = HTTP_STORE_WAIT_SAVE_MS, .late = answer};
 
 static void on_done(void *arg, const struct store_result *res)
 {
@@ -217,21 +221,23 @@ static void on_done(void *arg, const struct store_result *res)
 	struct http_conn *c = leave(r);
 
 	if (res->rc != 0)
-		log_rarely("http", "session=%.8s requestor=%s kept=no "
-				   "err=\"%s\"", r->id, r->requestor->name,
-			   res->errmsg);
+		log_rarely("http",
+			   "session=%.8s requestor=%s kept=no "
+			   "err=\"%s\"",
+			   r->id, r->requestor->name, res->errmsg);
 	if (c != NULL)
 		answer(r, c);
 	free_recall(r);
 }
 
 void http_store_wait_created(struct http_session *s, struct http_conn *c,
-		       const char *text, size_t len)
+			     const char *text, size_t len)
 {
 	struct http_store_wait *r;
 
 	if (http_session_store_get(s->all) == NULL) {
-		http_session_store(s, STORE_DEFERRED, NULL, NULL); /* it may work again */
+		http_session_store(s, STORE_DEFERRED, NULL,
+				   NULL); /* it may work again */
 		http_conn_reply(c, 200, "application/json", text, len);
 		return;
 	}

@@ -11,7 +11,7 @@
 #include "supervisor/streamable_http/http_session.h"
 
 #define HTTP_STORE_WAITS_MAX 1024
-#define HTTP_STORE_WAIT_MS 10000 /* for a session that is not here */
+#define HTTP_STORE_WAIT_MS 10000     /* for a session that is not here */
 #define HTTP_STORE_WAIT_SAVE_MS 2000 /* for the disk: then it is told without */
 
 /* May the store have the session ID? Then http_store_wait(). */
@@ -21,11 +21,11 @@ bool http_store_wait_may(const struct http_sessions *all, const char *id);
  * refused.
  */
 void http_store_wait(struct http_sessions *all, struct requestor *requestor,
-		 struct http_conn *c, const char *id);
+		     struct http_conn *c, const char *id);
 
 /* C's answer, which has the id of S: it leaves when S is kept. */
 void http_store_wait_created(struct http_session *s, struct http_conn *c,
-		       const char *text, size_t len);
+			     const char *text, size_t len);
 /* C has asked for the end of S: it ends, and C hears of it when it is gone. */
 void http_store_wait_deleted(struct http_session *s, struct http_conn *c);
 

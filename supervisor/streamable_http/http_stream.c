@@ -46,7 +46,7 @@ bool http_stream_allowed(const struct http_session *s)
 
 	return own < HTTP_STREAMS_EACH &&
 	       (int64_t)own < admission_share(HTTP_STREAMS_MAX,
-					  (int64_t)(s->all->n_read - own));
+					      (int64_t)(s->all->n_read - own));
 }
 
 /* The connection gets a whole response here; it may serve another request. */
@@ -164,7 +164,7 @@ static bool keeps_too_much(const struct http_session *s)
 
 	return own > HTTP_REPLAY_LEAST &&
 	       (int64_t)own > fair_share(HTTP_REPLAY_ALL,
-				       (int64_t)(s->all->ended_bytes - own));
+					 (int64_t)(s->all->ended_bytes - own));
 }
 
 /* Ended streams over the bounds go, oldest first, unless they are being read. */
@@ -174,15 +174,16 @@ static void keep_bounds(struct http_session *s)
 	struct http_stream *st, *after;
 
 	for (st = TAILQ_FIRST(&s->replayable);
-	     st != NULL && (s->n_replayable > HTTP_REPLAY_MAX ||
-			    (s->n_replayable > 1 && s->replayable_bytes > HTTP_REPLAY_BYTES));
+	     st != NULL &&
+	     (s->n_replayable > HTTP_REPLAY_MAX ||
+	      (s->n_replayable > 1 && s->replayable_bytes > HTTP_REPLAY_BYTES));
 	     st = after) {
 		after = TAILQ_NEXT(st, replayable);
 		if (st->conn == NULL)
 			forget(st);
 	}
-	for (st = TAILQ_FIRST(&q->http_ended);
-	     st != NULL && keeps_too_much(s); st = after) {
+	for (st = TAILQ_FIRST(&q->http_ended); st != NULL && keeps_too_much(s);
+	     st = after) {
 		after = TAILQ_NEXT(st, link);
 		if (st->conn == NULL)
 			forget(st);
@@ -351,7 +352,8 @@ static enum sse_kind kind_of(const char *text, size_t len)
 static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
 	struct http_session *s = arg;
-	struct http_stream *st = stream != NULL ? stream : http_stream_push_current(s);
+	struct http_stream *st =
+	    stream != NULL ? stream : http_stream_push_current(s);
 
 	size_t bytes;
 
@@ -461,7 +463,8 @@ static bool is_backlogged(void *arg)
 
 	return own > HTTP_UNREAD_EACH ||
 	       (own > HTTP_UNREAD_LEAST &&
-		(int64_t)own > fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
+		(int64_t)own >
+		    fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
 }
 
 /* A client that was given no id cannot come back: its stream stays open. */

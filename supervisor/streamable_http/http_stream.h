@@ -11,11 +11,11 @@
 #include "supervisor/streamable_http/http_session.h"
 #include "supervisor/streamable_http/sse.h"
 
-#define HTTP_STREAMS_MAX 1536 /* with a connection, of all requestors */
+#define HTTP_STREAMS_MAX 1536  /* with a connection, of all requestors */
 #define HTTP_STREAMS_EACH 1024 /* of one */
-#define HTTP_OPEN_EACH 4096 /* whose answers are to come, of one requestor */
+#define HTTP_OPEN_EACH 4096    /* whose answers are to come, of one requestor */
 #define HTTP_OPEN_BYTES (16u << 20) /* kept of those: over it each has the… */
-#define HTTP_OPEN_TIGHT 16384 /* …newest bytes */
+#define HTTP_OPEN_TIGHT 16384	    /* …newest bytes */
 /*
  * A requestor is behind that does not read so many bytes, or its share of what
  * all may (base/fair_share.h), but never for less than the least.
@@ -25,10 +25,11 @@
 #define HTTP_UNREAD_LEAST (1u << 20)
 #define HTTP_REPLAY_MAX 32 /* ended streams that a session keeps for replay */
 #define HTTP_REPLAY_BYTES (4u << 20) /* and their bytes, but for the newest */
-#define HTTP_REPLAY_ALL (64u << 20) /* of all: each has its share, or… */
+#define HTTP_REPLAY_ALL (64u << 20)  /* of all: each has its share, or… */
 #define HTTP_REPLAY_LEAST (4u << 20) /* …so many, if that is less */
-#define HTTP_PUSH_STREAMS_MAX 8 /* streams by GET that a session has at a time */
-#define HTTP_RETRY_MS 500	   /* when a client is told to come back */
+#define HTTP_PUSH_STREAMS_MAX                                                  \
+	8		  /* streams by GET that a session has at a time */
+#define HTTP_RETRY_MS 500 /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
 struct http_stream {
@@ -38,11 +39,11 @@ struct http_stream {
 	uint64_t sent; /* the newest event that CONN was given */
 	bool begun;    /* it is a stream of events; else an answer is due */
 	bool ended;    /* it has all its events */
-	bool push; /* it is no request's, but a GET's; in owner.unrelated */
-	bool deferred;     /* its request has not been begun */
+	bool push;     /* it is no request's, but a GET's; in owner.unrelated */
+	bool deferred; /* its request has not been begun */
 	struct rpc_async *parsing; /* nor while it is being read; or NULL */
-	bool pending_upgrade;    /* it is begun when it is HTTP_PLAIN_MS old */
-	int64_t since_ms; /* when it became young */
+	bool pending_upgrade; /* it is begun when it is HTTP_PLAIN_MS old */
+	int64_t since_ms;     /* when it became young */
 	LIST_ENTRY(http_stream) open; /* in owner.live, until it has ended */
 	TAILQ_ENTRY(http_stream) replayable; /* in owner.kept, from then on */
 	/* in owner.held, owner.unrelated, all.young, its requestor's http_ended */

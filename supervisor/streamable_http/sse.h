@@ -14,13 +14,13 @@
 
 #include "base/buf.h"
 
-#define SSE_PASSING_MAX 262144 /* bytes of notifications that are kept */
+#define SSE_PASSING_MAX 262144	 /* bytes of notifications that are kept */
 #define SSE_ASKED_MAX (8u << 20) /* and of requests of ours */
 
 enum sse_kind {
 	SSE_PASSING, /* a notification */
-	SSE_ASKED,   /* a request of ours: who was asked long ago has answered */
-	SSE_LAST,    /* the answer: always kept */
+	SSE_ASKED, /* a request of ours: who was asked long ago has answered */
+	SSE_LAST,  /* the answer: always kept */
 	SSE_KINDS
 };
 
@@ -33,10 +33,10 @@ struct sse_event {
 };
 
 struct sse {
-	uint64_t number; /* of the stream, in its session */
-	bool push;	 /* it is of no request: its ids say so */
-	uint64_t last;	 /* the newest event's; 0: none yet */
-	size_t bytes;	 /* kept */
+	uint64_t number;      /* of the stream, in its session */
+	bool push;	      /* it is of no request: its ids say so */
+	uint64_t last;	      /* the newest event's; 0: none yet */
+	size_t bytes;	      /* kept */
 	size_t of[SSE_KINDS]; /* of these, of each kind */
 	TAILQ_HEAD(sse_events, sse_event) events; /* oldest first */
 };

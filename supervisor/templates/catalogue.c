@@ -68,7 +68,7 @@ static bool look_at(struct catalogue *c, int fd, const char *dir,
 		load_package(c, path, strcmp(name, ".") == 0 ? dir : path);
 	} else if (errno != ENOENT && errno != ENOTDIR) {
 		errmsg_set(errmsg, sizeof(errmsg), "cannot look into it: %s",
-			strerror(errno));
+			   strerror(errno));
 		problem(c, path, errmsg);
 	}
 	free(manifest);
@@ -103,7 +103,7 @@ static void load_dir(struct catalogue *c, const char *dir)
 
 	if (d == NULL) {
 		errmsg_set(errmsg, sizeof(errmsg), "cannot read the folder: %s",
-			strerror(errno));
+			   strerror(errno));
 		problem(c, dir, errmsg);
 		return;
 	}
@@ -113,8 +113,8 @@ static void load_dir(struct catalogue *c, const char *dir)
 	}
 	n = children(d, &names, PACKAGES_MAX + 1);
 	if (n > PACKAGES_MAX) {
-		errmsg_set(errmsg, sizeof(errmsg), "the folder has more than %d entries",
-			PACKAGES_MAX);
+		errmsg_set(errmsg, sizeof(errmsg),
+			   "the folder has more than %d entries", PACKAGES_MAX);
 		problem(c, dir, errmsg);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -165,8 +165,8 @@ static void clash(struct catalogue *c, const struct template *t,
 	char errmsg[WHY_BYTES];
 
 	errmsg_set(errmsg, sizeof(errmsg),
-		"%s %s is also in %s; both are skipped, remove one", t->id,
-		t->version_text, other->dir);
+		   "%s %s is also in %s; both are skipped, remove one", t->id,
+		   t->version_text, other->dir);
 	problem(c, t->dir, errmsg);
 }
 

@@ -19,7 +19,7 @@ struct catalogue_problem {
 struct catalogue {
 	struct template **all; /* owned; by id, then newest version first */
 	size_t n;
-	struct catalogue_index *offers;	/* owned: their resources and prompts */
+	struct catalogue_index *offers; /* owned: their resources and prompts */
 	struct catalogue_problem *problems; /* owned */
 	size_t n_problems;
 	bool (*goes_on)(void *arg); /* while it is loaded */

@@ -13,7 +13,8 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-const struct catalogue_entry *catalogue_index_find(const struct catalogue_index_list *list, const char *key)
+const struct catalogue_entry *
+catalogue_index_find(const struct catalogue_index_list *list, const char *key)
 {
 	struct catalogue_entry *o;
 
@@ -39,12 +40,14 @@ static void collect(struct catalogue_index_list *l, struct template *t,
 	}
 }
 
-static void add_same_key(struct catalogue_entry *first, struct catalogue_entry *o, const char *kind)
+static void add_same_key(struct catalogue_entry *first,
+			 struct catalogue_entry *o, const char *kind)
 {
-	log_warn("catalogue",
-		 "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
-		 "first for who sees both\"",
-		 o->template->id, kind, o->key, first->template->id);
+	log_warn(
+	    "catalogue",
+	    "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
+	    "first for who sees both\"",
+	    o->template->id, kind, o->key, first->template->id);
 	while (first->next_same_key != NULL)
 		first = first->next_same_key;
 	if (first->template != o->template)
@@ -55,8 +58,9 @@ static void add_same_key(struct catalogue_entry *first, struct catalogue_entry *
 static void settle(struct catalogue_index_list *l, const char *kind)
 {
 	if (l->n == CATALOGUE_INDEX_MAX)
-		log_warn("catalogue", "%s=%zu msg=\"no more than these are "
-				      "offered\"",
+		log_warn("catalogue",
+			 "%s=%zu msg=\"no more than these are "
+			 "offered\"",
 			 kind, l->n);
 	for (size_t i = 0; i < l->n; i++) {
 		struct catalogue_entry *o = &l->all[i], *first;
@@ -65,11 +69,13 @@ static void settle(struct catalogue_index_list *l, const char *kind)
 		if (first != NULL)
 			add_same_key(first, o, kind);
 		else
-			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key), o);
+			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key),
+					o);
 	}
 }
 
-struct catalogue_index *catalogue_index_new(struct template *const *all, size_t n)
+struct catalogue_index *catalogue_index_new(struct template *const *all,
+					    size_t n)
 {
 	struct catalogue_index *o = xcalloc(1, sizeof(*o));
 

@@ -17,8 +17,9 @@ struct catalogue_entry {
 	size_t index;		   /* in the manifest's list */
 	struct json_object *def;   /* borrowed from the manifest */
 	const char *key;	   /* its uri, uriTemplate or name; borrowed */
-	struct catalogue_entry *next_same_key;	   /* the next with this key, or NULL */
-	UT_hash_handle hh;	   /* in list.by_key */
+	struct catalogue_entry
+	    *next_same_key; /* the next with this key, or NULL */
+	UT_hash_handle hh;  /* in list.by_key */
 };
 
 struct catalogue_index_list {
@@ -38,10 +39,12 @@ struct catalogue_index {
  * offers. Of several with one key a client is given the first that it may see;
  * that there are several is logged.
  */
-struct catalogue_index *catalogue_index_new(struct template *const *all, size_t n);
+struct catalogue_index *catalogue_index_new(struct template *const *all,
+					    size_t n);
 void catalogue_index_free(struct catalogue_index *o); /* NULL is fine */
 
 /* The first with KEY, or NULL; others follow as its twins. Borrowed. */
-const struct catalogue_entry *catalogue_index_find(const struct catalogue_index_list *list, const char *key);
+const struct catalogue_entry *
+catalogue_index_find(const struct catalogue_index_list *list, const char *key);
 
 #endif

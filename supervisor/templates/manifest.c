@@ -26,7 +26,8 @@ struct check {
 };
 
 #define fail(c, pointer, ...)                                                  \
-	diagnostics_add((c)->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer, __VA_ARGS__)
+	diagnostics_add((c)->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,      \
+			__VA_ARGS__)
 
 /* A JSON Pointer with something in it. */
 static const char *at(struct check *c, const char *fmt, ...)
@@ -146,8 +147,7 @@ static bool has_nul(struct json_object *o)
 			if (has_nul(json_object_array_get_idx(o, i)))
 				return true;
 	if (json_object_is_type(o, json_type_object)) {
-		json_object_object_foreach(o, key, member)
-		{
+		json_object_object_foreach(o, key, member) {
 			(void)key;
 			if (has_nul(member))
 				return true;
@@ -167,8 +167,7 @@ static bool has_secret(struct json_object *o)
 			if (has_secret(json_object_array_get_idx(o, i)))
 				return true;
 	if (json_object_is_type(o, json_type_object)) {
-		json_object_object_foreach(o, key, member)
-		{
+		json_object_object_foreach(o, key, member) {
 			if (has_secret(member) ||
 			    (strcmp(key, "writeOnly") == 0 &&
 			     json_object_is_type(member, json_type_boolean) &&
@@ -340,8 +339,7 @@ static int check_limits(struct check *c)
 	}
 	if (given == NULL)
 		return 0;
-	json_object_object_foreach(given, key, value)
-	{
+	json_object_object_foreach(given, key, value) {
 		(void)value;
 		if (check_spelling(c, key) < 0)
 			rc = -EINVAL;
@@ -351,8 +349,8 @@ static int check_limits(struct check *c)
 
 static void take_lower(int64_t *limit, struct json_object *o)
 {
-	if (o != NULL && (*limit == TEMPLATE_UNSAID ||
-			  json_object_get_int64(o) < *limit))
+	if (o != NULL &&
+	    (*limit == TEMPLATE_UNSAID || json_object_get_int64(o) < *limit))
 		*limit = json_object_get_int64(o);
 }
 
@@ -504,9 +502,8 @@ static void check_all(struct check *c)
 		bool wrong = c->f->more;
 
 		for (size_t j = 0; j < ARRAY_LEN(checks[i].members); j++)
-			wrong = wrong ||
-				(checks[i].members[j] != NULL &&
-				 is_wrong(c, checks[i].members[j]));
+			wrong = wrong || (checks[i].members[j] != NULL &&
+					  is_wrong(c, checks[i].members[j]));
 		if (!wrong)
 			checks[i].ask(c);
 	}
@@ -522,7 +519,8 @@ struct template *manifest_parse(const char *text, size_t len,
 
 	t->users = 1;
 	if (json_parse(&t->manifest, text, len, &err) < 0) {
-		text_position(text, err.at < len ? err.at : len, &line, &column);
+		text_position(text, err.at < len ? err.at : len, &line,
+			      &column);
 		fail(&c, NULL, "this is not JSON: %s", json_error_reason(&err));
 		diagnostics_at(f, line, column);
 		goto bad;

@@ -22,7 +22,7 @@
 struct look {
 	const char *file;
 	struct diagnostics *f;
-	char at[128]; /* JSON Pointer: "/prompts/0/messages/1/content" */
+	char at[128];	 /* JSON Pointer: "/prompts/0/messages/1/content" */
 	char there[512]; /* below(): a place below that */
 	struct json_object *args; /* of the prompt; NULL: none */
 };
@@ -135,7 +135,8 @@ static int check_resource(struct look *l, struct json_object *o)
 		return -EINVAL;
 	fault = pattern != NULL ? placeholder_uri_fault(pattern) : NULL;
 	if (fault != NULL)
-		return fail(l, below(l, "/uriTemplate"), "\"%s\" %s", pattern, fault);
+		return fail(l, below(l, "/uriTemplate"), "\"%s\" %s", pattern,
+			    fault);
 	return check_file(l, o);
 }
 
@@ -158,8 +159,8 @@ static int check_resources(struct look *l, struct json_object *list)
 static bool is_argument(struct json_object *args, const char *name, size_t len)
 {
 	for (size_t i = 0; i < json_length(args); i++) {
-		const char *known = json_member_str(
-		    json_object_array_get_idx(args, i), "name");
+		const char *known =
+		    json_member_str(json_object_array_get_idx(args, i), "name");
 
 		if (strlen(known) == len && memcmp(known, name, len) == 0)
 			return true;
@@ -199,7 +200,10 @@ static const struct kind {
     {"image", {"mimeType"}, {"data", "file"}, {0}},
     {"audio", {"mimeType"}, {"data", "file"}, {0}},
     {"resource", {"resource"}, {0}, {0}},
-    {"resource_link", {"uri", "name"}, {0}, {"title", "description", "mimeType"}},
+    {"resource_link",
+     {"uri", "name"},
+     {0},
+     {"title", "description", "mimeType"}},
 };
 
 static bool is_among(const char *key, const char *const *list, size_t n)
@@ -218,11 +222,11 @@ static int check_members(struct look *l, const struct kind *k,
 			return fail(l, l->at, "content of type %s has \"%s\"",
 				    k->type, k->needs[i]);
 	if (k->either[0] != NULL && !one_of(o, k->either[0], k->either[1]))
-		return fail(l, l->at, "content of type %s has either \"%s\" or "
+		return fail(l, l->at,
+			    "content of type %s has either \"%s\" or "
 			    "\"%s\"",
 			    k->type, k->either[0], k->either[1]);
-	json_object_object_foreach(o, key, value)
-	{
+	json_object_object_foreach(o, key, value) {
 		(void)value;
 		if (strcmp(key, "type") != 0 && !is_among(key, k->needs, 2) &&
 		    !is_among(key, k->either, 2) && !is_among(key, k->also, 3))
@@ -245,7 +249,8 @@ static int check_data(struct look *l, struct json_object *o)
 	bytes = xcalloc(1, n / 4 * 3 + 3);
 	rc = base64_decode(bytes, &len, data, n);
 	free(bytes);
-	return rc < 0 ? fail(l, below(l, "/data"), "the data is not base64 (RFC 4648, section 4)")
+	return rc < 0 ? fail(l, below(l, "/data"),
+			     "the data is not base64 (RFC 4648, section 4)")
 		      : 0;
 }
 
@@ -264,7 +269,8 @@ static int check_content(struct look *l, struct json_object *o)
 		return 0;
 	strncat(l->at, "/resource", sizeof(l->at) - strlen(l->at) - 1);
 	if (!one_of(inner, "text", "file"))
-		return fail(l, l->at, "a resource has either \"file\" or "
+		return fail(l, l->at,
+			    "a resource has either \"file\" or "
 			    "\"text\"");
 	if (check_filled(l, inner) < 0 || check_file(l, inner) < 0)
 		return -EINVAL;
@@ -281,8 +287,7 @@ static int check_arguments(struct look *l, struct json_object *o)
 				    "an earlier one has the same name");
 	if (complete == NULL)
 		return 0;
-	json_object_object_foreach(complete, key, values)
-	{
+	json_object_object_foreach(complete, key, values) {
 		char *place;
 
 		(void)values;

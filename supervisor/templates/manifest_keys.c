@@ -37,8 +37,7 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 	char *pointer;
 
 	suggest_init(&suggest, key);
-	json_object_object_foreach(known, name, member)
-	{
+	json_object_object_foreach(known, name, member) {
 		(void)member;
 		suggest_try(&suggest, name);
 		(void)buf_printf(&list, "%s%s", buf_len(&list) > 0 ? ", " : "",
@@ -47,12 +46,12 @@ static int unknown(struct walk *w, struct json_object *known, const char *key)
 	pointer = xstrndup(buf_data(&w->pointer), buf_len(&w->pointer));
 	if (suggest.best != NULL)
 		diagnostics_add(w->f, DIAGNOSTIC_ERROR, w->file, pointer,
-			     "unknown key \"%s\"; did you mean \"%s\"?", key,
-			     suggest.best);
+				"unknown key \"%s\"; did you mean \"%s\"?", key,
+				suggest.best);
 	else
 		diagnostics_add(w->f, DIAGNOSTIC_ERROR, w->file, pointer,
-			     "unknown key \"%s\"; known here: %.*s", key,
-			     (int)buf_len(&list), buf_data(&list));
+				"unknown key \"%s\"; known here: %.*s", key,
+				(int)buf_len(&list), buf_data(&list));
 	diagnostics_of_name(w->f);
 	free(pointer);
 	json_pointer_pop(&w->pointer, before);
@@ -68,8 +67,7 @@ static int walk_object(struct walk *w, struct json_object *schema,
 	    json_member(schema, "additionalProperties");
 	int rc = 0;
 
-	json_object_object_foreach(value, key, member)
-	{
+	json_object_object_foreach(value, key, member) {
 		struct json_object *sub = json_member(known, key);
 		size_t before;
 
@@ -119,8 +117,7 @@ static int walk(struct walk *w, struct json_object *schema,
 int manifest_keys_check(struct json_object *schema, struct json_object *value,
 			const char *file, struct diagnostics *f)
 {
-	struct walk w = {
-	    .pointer = {.max = POINTER_MAX}, .file = file, .f = f};
+	struct walk w = {.pointer = {.max = POINTER_MAX}, .file = file, .f = f};
 	int rc = walk(&w, schema, value);
 
 	buf_fini(&w.pointer);

@@ -37,8 +37,9 @@ static bool on_remark(void *arg, const struct schema_remark *r)
 	char *pointer = xasprintf("/%s%s", in->member, r->pointer);
 
 	if (!r->error || !is_known(in->f, pointer)) {
-		diagnostics_add(in->f, r->error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
-			     MANIFEST_FILE, pointer, "%s", r->text);
+		diagnostics_add(
+		    in->f, r->error ? DIAGNOSTIC_ERROR : DIAGNOSTIC_WARNING,
+		    MANIFEST_FILE, pointer, "%s", r->text);
 		if (r->name)
 			diagnostics_of_name(in->f);
 	}
@@ -51,7 +52,8 @@ static void warn_member(struct diagnostics *f, const char *member,
 {
 	char *pointer = xasprintf("/%s/%s", member, key);
 
-	diagnostics_add(f, DIAGNOSTIC_WARNING, MANIFEST_FILE, pointer, text, key);
+	diagnostics_add(f, DIAGNOSTIC_WARNING, MANIFEST_FILE, pointer, text,
+			key);
 	diagnostics_of_name(f);
 	free(pointer);
 }
@@ -63,11 +65,12 @@ static void for_hosts(struct json_object *schema, struct diagnostics *f)
 
 	for (size_t i = 0; i < ARRAY_LEN(combined); i++)
 		if (json_member(schema, combined[i]) != NULL)
-			warn_member(f, "inputsSchema", combined[i],
-				    "\"%s\" at the top of the inputs is checked, "
-				    "but not shown to clients, since hosts of "
-				    "models refuse it; what the properties' "
-				    "descriptions say is all they see");
+			warn_member(
+			    f, "inputsSchema", combined[i],
+			    "\"%s\" at the top of the inputs is checked, "
+			    "but not shown to clients, since hosts of "
+			    "models refuse it; what the properties' "
+			    "descriptions say is all they see");
 }
 
 static void dialect(struct json_object *schema, const char *member,

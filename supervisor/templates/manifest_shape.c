@@ -40,9 +40,8 @@ static const char *reason(const struct schema_error *err)
 /* What ERR says, with its subject: '"name" is 7; it must be a string'. */
 static char *sentence(const struct schema_error *err)
 {
-	static const char *const verbs[] = {"is ",	"must ", "has ",
-					    "takes ",	"lacks ", "needs ",
-					    "refers "};
+	static const char *const verbs[] = {
+	    "is ", "must ", "has ", "takes ", "lacks ", "needs ", "refers "};
 	const char *errmsg = reason(err), *slash = strrchr(err->pointer, '/');
 	static const char root[] = "the value ", whole[] = "the schema: ";
 
@@ -66,8 +65,8 @@ int manifest_shape_fail(struct diagnostics *f, const char *at,
 {
 	char *text = sentence(err);
 	char *pointer = xasprintf("%s%s", at, err->pointer);
-	int rc = diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer, "%s",
-			      text);
+	int rc = diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, pointer,
+				 "%s", text);
 
 	free(pointer);
 	free(text);

@@ -22,14 +22,13 @@ static int take_digest(struct template *t, int fd, const char *text, size_t len,
 		       char *errmsg, size_t size)
 {
 	size_t n = 0;
-	struct package_bytes *kept =
-	    xcalloc(t->n_files + 2, sizeof(*kept));
+	struct package_bytes *kept = xcalloc(t->n_files + 2, sizeof(*kept));
 	int rc;
 
 	kept[n++] = (struct package_bytes){MANIFEST_FILE, text, len};
 	if (t->runtime == RUNTIME_LUA)
-		kept[n++] = (struct package_bytes){t->entry, t->code,
-						   t->code_len};
+		kept[n++] =
+		    (struct package_bytes){t->entry, t->code, t->code_len};
 	for (size_t i = 0; i < t->n_files; i++)
 		kept[n++] = (struct package_bytes){
 		    t->files[i].path, t->files[i].data, t->files[i].len};
@@ -49,7 +48,8 @@ static int load_files(struct template *t, int fd, const char *text, size_t len,
 		return -EINVAL;
 	if (package_stamp(fd, t->stamp, errmsg, sizeof(errmsg)) < 0 ||
 	    take_digest(t, fd, text, len, errmsg, sizeof(errmsg)) < 0)
-		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
+		return diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
+				       errmsg);
 	return 0;
 }
 
@@ -59,8 +59,8 @@ static struct template *load(int fd, struct diagnostics *f)
 	char *text, errmsg[1024];
 	size_t len;
 
-	if (package_read(fd, MANIFEST_FILE, &text, &len, errmsg, sizeof(errmsg)) <
-	    0) {
+	if (package_read(fd, MANIFEST_FILE, &text, &len, errmsg,
+			 sizeof(errmsg)) < 0) {
 		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 		return NULL;
 	}
@@ -84,7 +84,7 @@ static struct template *load_all(const char *dir, struct diagnostics *f)
 
 	if (path == NULL)
 		errmsg_set(errmsg, sizeof(errmsg), "cannot open the folder: %s",
-			strerror(errno));
+			   strerror(errno));
 	else
 		fd = package_open(path, errmsg, sizeof(errmsg));
 	if (fd < 0)
@@ -141,10 +141,11 @@ bool template_unchanged(struct template *t, char *errmsg, size_t size)
 	       (strcmp(stamp, t->stamp) == 0 || same_bytes(t, fd, stamp));
 	close(fd);
 	if (!same)
-		errmsg_set(errmsg, size,
-			"%s was changed after it was loaded, and what is there "
-			"now is not run; the operator has it loaded by SIGHUP",
-			t->dir);
+		errmsg_set(
+		    errmsg, size,
+		    "%s was changed after it was loaded, and what is there "
+		    "now is not run; the operator has it loaded by SIGHUP",
+		    t->dir);
 	return same;
 }
 

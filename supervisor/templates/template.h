@@ -33,7 +33,7 @@ struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
 	int64_t output_bytes;
 	int64_t logged_bytes;
 	int64_t artifacts;
-	int64_t artifact_bytes;	 /* all artifacts of a run */
+	int64_t artifact_bytes; /* all artifacts of a run */
 	int64_t messages_per_second;
 	int64_t cancel_grace_ms; /* 5000, at most 60000 */
 };
@@ -43,14 +43,15 @@ struct semver {
 	const char *pre; /* borrowed: after '-', up to '+'; NULL: a release */
 };
 
-struct template_file { /* of the package, named by a resource or a prompt */
+struct template_file {	  /* of the package, named by a resource or a prompt */
 	const char *path; /* borrowed from the manifest */
 	char *data;
 	size_t len;
 };
 
-struct template {
-	unsigned users; /* template_ref(), template_unref() */
+struct template
+{
+	unsigned users;	       /* template_ref(), template_unref() */
 	char *dir;	       /* absolute, no part of it a link */
 	struct file_id folder; /* which folder the digest was taken of */
 	char *id;
@@ -59,33 +60,33 @@ struct template {
 	char *name;
 	char *description;
 	enum template_runtime runtime;
-	char *entry;	       /* file in dir */
-	char *code;	       /* lua: the text of entry; a program's
+	char *entry; /* file in dir */
+	char *code;  /* lua: the text of entry; a program's
 				  arguments, each with a NUL */
 	size_t code_len;
-	char digest[65];       /* SHA-256 over every file of the package */
-	char stamp[65];	       /* a program: the files' metadata then */
-	const char **reads;    /* a program's: each borrowed from manifest */
+	char digest[65];    /* SHA-256 over every file of the package */
+	char stamp[65];	    /* a program: the files' metadata then */
+	const char **reads; /* a program's: each borrowed from manifest */
 	size_t n_reads;
-	unsigned trust;	       /* enum template_trust bits */
-	bool partial;	       /* supportsPartialSuccess */
+	unsigned trust; /* enum template_trust bits */
+	bool partial;	/* supportsPartialSuccess */
 	double partial_threshold;
 	enum template_mode mode;
-	char *auto_pointer;    /* autoAsync; NULL: none */
+	char *auto_pointer; /* autoAsync; NULL: none */
 	int64_t auto_items_over;
 	struct template_limits limits;
 	enum template_task task;
-	bool secret;	       /* some property of inputsSchema is writeOnly */
+	bool secret; /* some property of inputsSchema is writeOnly */
 	bool stream_poll;
-	bool shipped;	       /* it is in the folder of our own: template_shipped.h */
-	struct json_object *manifest;	    /* owned: the whole */
-	struct json_object *limits_json;    /* borrowed; NULL: none */
-	struct json_object *inputs_json;    /* borrowed: inputsSchema */
-	struct json_object *outputs_json;   /* borrowed; NULL: none */
-	struct json_object *annotations;    /* borrowed; NULL: none */
-	struct json_object *resources;	    /* borrowed: array; NULL: none */
-	struct json_object *prompts;	    /* borrowed: array; NULL: none */
-	struct template_file *files;	    /* what these two name; owned */
+	bool shipped; /* it is in the folder of our own: template_shipped.h */
+	struct json_object *manifest;	  /* owned: the whole */
+	struct json_object *limits_json;  /* borrowed; NULL: none */
+	struct json_object *inputs_json;  /* borrowed: inputsSchema */
+	struct json_object *outputs_json; /* borrowed; NULL: none */
+	struct json_object *annotations;  /* borrowed; NULL: none */
+	struct json_object *resources;	  /* borrowed: array; NULL: none */
+	struct json_object *prompts;	  /* borrowed: array; NULL: none */
+	struct template_file *files;	  /* what these two name; owned */
 	size_t n_files;
 	struct schema *inputs;
 	struct schema *outputs; /* NULL: any value */

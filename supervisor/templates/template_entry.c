@@ -29,22 +29,23 @@ static int check_text(const struct template *t, struct diagnostics *f)
 		return 0;
 	text_position(t->code, at, &line, &column);
 	diagnostics_add(f, DIAGNOSTIC_ERROR, t->entry, NULL,
-		     at < good ? "code has no character U+0000"
-			       : "this is not text in UTF-8");
+			at < good ? "code has no character U+0000"
+				  : "this is not text in UTF-8");
 	return diagnostics_at(f, line, column);
 }
 
-static int load_lua(struct template *t, int fd, struct diagnostics *f, char *errmsg,
-		    size_t size)
+static int load_lua(struct template *t, int fd, struct diagnostics *f,
+		    char *errmsg, size_t size)
 {
-	int rc = package_read(fd, t->entry, &t->code, &t->code_len, errmsg, size);
+	int rc =
+	    package_read(fd, t->entry, &t->code, &t->code_len, errmsg, size);
 
 	if (rc < 0)
 		return rc;
 	if (t->code_len > 0 && t->code[0] == LUA_BYTECODE)
 		return errmsg_set(errmsg, size,
-			       "%s is precompiled Lua, but must be source",
-			       t->entry);
+				  "%s is precompiled Lua, but must be source",
+				  t->entry);
 	return check_text(t, f);
 }
 
@@ -59,13 +60,15 @@ static int can_others(int fd, const struct stat *file, const char *entry,
 	    (fstat(fd, &dir) == 0 && (dir.st_mode & need) == need &&
 	     (file->st_mode & need) == need))
 		return 0;
-	return errmsg_set(errmsg, size,
-		       "others may not read and execute the folder and %s, but "
-		       "workers are others here (chmod -R o+rX would do)",
-		       entry);
+	return errmsg_set(
+	    errmsg, size,
+	    "others may not read and execute the folder and %s, but "
+	    "workers are others here (chmod -R o+rX would do)",
+	    entry);
 }
 
-static int look_at_program(struct template *t, int fd, char *errmsg, size_t size)
+static int look_at_program(struct template *t, int fd, char *errmsg,
+			   size_t size)
 {
 	struct stat st;
 	int file = package_open_file(fd, t->entry, &st, errmsg, size);
@@ -75,8 +78,8 @@ static int look_at_program(struct template *t, int fd, char *errmsg, size_t size
 	close(file);
 	if ((st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
 		return errmsg_set(errmsg, size,
-			       "%s is not executable (chmod +x would do)",
-			       t->entry);
+				  "%s is not executable (chmod +x would do)",
+				  t->entry);
 	return can_others(fd, &st, t->entry, errmsg, size);
 }
 
@@ -88,7 +91,7 @@ int template_entry_load(struct template *t, int fd, struct diagnostics *f)
 		     : look_at_program(t, fd, errmsg, sizeof(errmsg));
 
 	if (errmsg[0] != '\0')
-		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE, "/runtime/entry",
-			     "%s", errmsg);
+		diagnostics_add(f, DIAGNOSTIC_ERROR, MANIFEST_FILE,
+				"/runtime/entry", "%s", errmsg);
 	return rc;
 }

@@ -38,18 +38,19 @@ static int load_file(struct load *l, struct json_object *o, const char *at)
 	if (path == NULL || template_file(t, path) != NULL)
 		return 0;
 	snprintf(place, sizeof(place), "%s/file", at);
-	if (package_read(l->fd, path, &f.data, &f.len, reason,
-			 sizeof(reason)) < 0)
-		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
-				    "%s", reason);
+	if (package_read(l->fd, path, &f.data, &f.len, reason, sizeof(reason)) <
+	    0)
+		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE,
+				       place, "%s", reason);
 	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(f));
 	t->files[t->n_files++] = f;
 	l->bytes += f.len;
 	if (l->bytes > TEMPLATE_FILES_MAX)
-		return diagnostics_add(l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
-				    "with %s the files of resources and "
-				    "prompts have more than %zu bytes together",
-				    path, TEMPLATE_FILES_MAX);
+		return diagnostics_add(
+		    l->f, DIAGNOSTIC_ERROR, MANIFEST_FILE, place,
+		    "with %s the files of resources and "
+		    "prompts have more than %zu bytes together",
+		    path, TEMPLATE_FILES_MAX);
 	return 0;
 }
 
@@ -60,8 +61,8 @@ static int load_prompt(struct load *l, struct json_object *prompt, size_t i)
 	char at[128];
 	int rc = 0;
 
-	for (size_t j = 0; l->bytes <= TEMPLATE_FILES_MAX && !l->f->more &&
-	     j < n; j++) {
+	for (size_t j = 0;
+	     l->bytes <= TEMPLATE_FILES_MAX && !l->f->more && j < n; j++) {
 		struct json_object *content = json_member(
 		    json_object_array_get_idx(messages, j), "content");
 
@@ -84,14 +85,16 @@ int template_files_load(struct template *t, int fd, struct diagnostics *f)
 	char at[64];
 	int rc = 0;
 
-	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++) {
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n;
+	     i++) {
 		snprintf(at, sizeof(at), "/resources/%zu", i);
 		if (load_file(&l, json_object_array_get_idx(t->resources, i),
 			      at) < 0)
 			rc = -EINVAL;
 	}
 	n = t->prompts ? json_object_array_length(t->prompts) : 0;
-	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n; i++)
+	for (size_t i = 0; l.bytes <= TEMPLATE_FILES_MAX && !f->more && i < n;
+	     i++)
 		if (load_prompt(&l, json_object_array_get_idx(t->prompts, i),
 				i) < 0)
 			rc = -EINVAL;

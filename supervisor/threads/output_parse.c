@@ -18,7 +18,7 @@
 #include "supervisor/threads/thread_pool.h"
 
 #define EXCERPT_BYTES 60 /* of what is wrong */
-#define CPU_MS 20000 /* far above what the longest output can take */
+#define CPU_MS 20000	 /* far above what the longest output can take */
 
 struct output_parse_job {
 	struct thread_pool *o;
@@ -36,7 +36,8 @@ const char *output_parse_reply_fault(struct json_object *reply)
 {
 	struct json_object *content = json_member(reply, "content");
 	struct json_object *flag = json_member(reply, "isError");
-	struct json_object *structured = json_member(reply, "structuredContent");
+	struct json_object *structured =
+	    json_member(reply, "structuredContent");
 
 	if (!json_object_is_type(reply, json_type_object))
 		return "a reply that is not an object";
@@ -57,7 +58,8 @@ static size_t excerpt(const char *text, size_t len, size_t *at)
 {
 	size_t from = *at, end;
 
-	while (from > 0 && text[from - 1] != '\n' && *at - from < EXCERPT_BYTES / 2)
+	while (from > 0 && text[from - 1] != '\n' &&
+	       *at - from < EXCERPT_BYTES / 2)
 		from--;
 	if (from > 0 && text[from - 1] != '\n')
 		while (from < *at && ((unsigned char)text[from] & 0xC0) == 0x80)
@@ -69,17 +71,18 @@ static size_t excerpt(const char *text, size_t len, size_t *at)
 	return utf8_cut(text + from, len - from, end - from);
 }
 
-void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE], const char *text, size_t len,
-		  struct json_error *err)
+void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE],
+			    const char *text, size_t len,
+			    struct json_error *err)
 {
 	size_t at = err->at, n = excerpt(text, len, &at);
 
 	json_error_place(err, text);
 	errmsg_set(errmsg, OUTPUT_PARSE_WHY_SIZE,
-		"%s, in \"%.*s%s\"; stdout is for the result alone, and log "
-		"lines belong on stderr",
-		err->text, (int)n, text + at,
-		at + n < len && text[at + n] != '\n' ? "\xE2\x80\xA6" : "");
+		   "%s, in \"%.*s%s\"; stdout is for the result alone, and log "
+		   "lines belong on stderr",
+		   err->text, (int)n, text + at,
+		   at + n < len && text[at + n] != '\n' ? "\xE2\x80\xA6" : "");
 }
 
 /* ---- on a thread ---- */
@@ -112,7 +115,8 @@ static void work(struct thread_pool_job *j, void *arg)
 	out->content_at = -1;
 	if (json_parse(&out->tree, job->raw, job->raw_len, &err) < 0) {
 		out->fault = "a result that is not JSON";
-		output_parse_why_stray(out->errmsg, job->raw, job->raw_len, &err);
+		output_parse_why_stray(out->errmsg, job->raw, job->raw_len,
+				       &err);
 	}
 	free(job->raw);
 	job->raw = NULL;
@@ -148,22 +152,26 @@ static void drop(void *arg)
 	free(job);
 }
 
-static const struct thread_pool_kind kind = {
-    .name = "output", .cpu_ms = CPU_MS, .work = work, .done = on_read, .drop = drop};
+static const struct thread_pool_kind kind = {.name = "output",
+					     .cpu_ms = CPU_MS,
+					     .work = work,
+					     .done = on_read,
+					     .drop = drop};
 
-struct output_parse_job *output_parse(struct thread_pool *o, struct requestor *q,
-			       char *text, size_t len, bool is_reply,
-			       output_parse_done done, void *arg)
+struct output_parse_job *output_parse(struct thread_pool *o,
+				      struct requestor *q, char *text,
+				      size_t len, bool is_reply,
+				      output_parse_done done, void *arg)
 {
 	struct output_parse_job *job = xcalloc(1, sizeof(*job));
 
 	*job = (struct output_parse_job){.o = o,
-				   .who = q,
-				   .raw = text,
-				   .raw_len = len,
-				   .is_reply = is_reply,
-				   .done = done,
-				   .arg = arg};
+					 .who = q,
+					 .raw = text,
+					 .raw_len = len,
+					 .is_reply = is_reply,
+					 .done = done,
+					 .arg = arg};
 	job->job = thread_pool_submit(o, q, &kind, job);
 	if (job->job != NULL)
 		return job;

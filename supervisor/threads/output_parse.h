@@ -22,7 +22,7 @@ struct output_parsed {
 	size_t len;
 	const char *fault; /* "a result that is not JSON", or NULL */
 	char errmsg[OUTPUT_PARSE_WHY_SIZE]; /* more of that, or "" */
-	int content_at;	   /* a reply's block that is none, or -1 */
+	int content_at;		      /* a reply's block that is none, or -1 */
 	const char *content_expected; /* of that */
 };
 
@@ -32,8 +32,9 @@ struct json_error;
  * Why LEN bytes at TEXT are no result, which ERR says: where, what stands
  * there, and where log lines belong, which are the usual reason.
  */
-void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE], const char *text, size_t len,
-		  struct json_error *err);
+void output_parse_why_stray(char errmsg[OUTPUT_PARSE_WHY_SIZE],
+			    const char *text, size_t len,
+			    struct json_error *err);
 
 /* Why REPLY cannot be passed on as a tool's result; NULL: it can. */
 const char *output_parse_reply_fault(struct json_object *reply);
@@ -44,9 +45,10 @@ typedef void (*output_parse_done)(void *arg, struct output_parsed *out);
  * Read LEN bytes at TEXT, which is taken, for Q; IS_REPLY: it is a whole tool
  * result. NULL: Q has too much under way, and TEXT has been freed.
  */
-struct output_parse_job *output_parse(struct thread_pool *o, struct requestor *q,
-			       char *text, size_t len, bool is_reply,
-			       output_parse_done done, void *arg);
+struct output_parse_job *output_parse(struct thread_pool *o,
+				      struct requestor *q, char *text,
+				      size_t len, bool is_reply,
+				      output_parse_done done, void *arg);
 void output_parse_cancel(struct output_parse_job *job); /* DONE is not called */
 
 #endif

@@ -52,7 +52,8 @@ static void keep_inputs(struct rpc_async *in)
 	struct json_span at = {0, in->len};
 
 	if (tool == NULL || strcmp(in->m.method, "tools/call") != 0 ||
-	    !enter(&at, in->text, "params") || !enter(&at, in->text, "arguments"))
+	    !enter(&at, in->text, "params") ||
+	    !enter(&at, in->text, "arguments"))
 		return;
 	if (strcmp(tool, "run_task_template") == 0 &&
 	    !enter(&at, in->text, "inputs"))
@@ -124,20 +125,24 @@ static void drop(void *arg)
 	free(in);
 }
 
-static const struct thread_pool_kind parsing = {
-    .name = "parse", .cpu_ms = CPU_MS, .work = parse, .done = on_parsed, .drop = drop};
+static const struct thread_pool_kind parsing = {.name = "parse",
+						.cpu_ms = CPU_MS,
+						.work = parse,
+						.done = on_parsed,
+						.drop = drop};
 
-struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q, char *text,
-			  size_t len, rpc_async_done done, void *arg)
+struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q,
+				  char *text, size_t len, rpc_async_done done,
+				  void *arg)
 {
 	struct rpc_async *in = xcalloc(1, sizeof(*in));
 
 	*in = (struct rpc_async){.o = o,
-			      .who = q,
-			      .text = text,
-			      .len = len,
-			      .done = done,
-			      .arg = arg};
+				 .who = q,
+				 .text = text,
+				 .len = len,
+				 .done = done,
+				 .arg = arg};
 	in->job = thread_pool_submit(o, q, &parsing, in);
 	if (in->job != NULL)
 		return in;
@@ -162,10 +167,14 @@ static void drop_rest(void *arg)
 	free(arg);
 }
 
-static const struct thread_pool_kind discarding = {
-    .name = "discard", .cpu_ms = CPU_MS, .work = let_go, .done = gone, .drop = drop_rest};
+static const struct thread_pool_kind discarding = {.name = "discard",
+						   .cpu_ms = CPU_MS,
+						   .work = let_go,
+						   .done = gone,
+						   .drop = drop_rest};
 
-void rpc_async_free(struct thread_pool *o, struct requestor *q, struct rpc_msg *m)
+void rpc_async_free(struct thread_pool *o, struct requestor *q,
+		    struct rpc_msg *m)
 {
 	struct rpc_msg *copy;
 
@@ -194,8 +203,11 @@ static void nothing(void *arg)
 	(void)arg; /* it is put: a job of this kind is never cancelled */
 }
 
-static const struct thread_pool_kind putting = {
-    .name = "put", .cpu_ms = CPU_MS, .work = put_tree, .done = gone, .drop = nothing};
+static const struct thread_pool_kind putting = {.name = "put",
+						.cpu_ms = CPU_MS,
+						.work = put_tree,
+						.done = gone,
+						.drop = nothing};
 
 void rpc_async_put(struct thread_pool *o, struct requestor *q,
 		   struct json_object *tree)

@@ -31,8 +31,9 @@ typedef void (*rpc_async_done)(void *arg, struct rpc_msg *m);
  * Parse LEN bytes at TEXT, which is taken, for Q; then DONE is called, on the
  * loop. NULL: Q has too much of that under way, and TEXT has been freed.
  */
-struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q, char *text,
-			  size_t len, rpc_async_done done, void *arg);
+struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q,
+				  char *text, size_t len, rpc_async_done done,
+				  void *arg);
 /* Nobody waits for it any more. NULL is fine. */
 void rpc_async_cancel(struct rpc_async *in);
 
@@ -40,15 +41,16 @@ void rpc_async_cancel(struct rpc_async *in);
 void rpc_async_fini(struct rpc_msg *m);
 
 /* As rpc_fini(); nobody else has a reference to a part of a large one. */
-void rpc_async_free(struct thread_pool *o, struct requestor *q, struct rpc_msg *m);
+void rpc_async_free(struct thread_pool *o, struct requestor *q,
+		    struct rpc_msg *m);
 
 /* The same for a TREE (NULL is fine): put, on a thread if there is one. */
 void rpc_async_put(struct thread_pool *o, struct requestor *q,
 		   struct json_object *tree);
 
 /* For who is told NULL by rpc_async_parse(). */
-#define RPC_ASYNC_FULL                                                            \
-	"too many large messages of yours are being read; send this one again "  \
+#define RPC_ASYNC_FULL                                                          \
+	"too many large messages of yours are being read; send this one again " \
 	"when others have been answered"
 
 #endif

@@ -42,7 +42,7 @@ struct thread_pool_job {
 	struct lane *lane;
 	enum job_state state;
 	atomic_bool cancelled;
-	int64_t until_us;	/* of its thread's CPU time */
+	int64_t until_us; /* of its thread's CPU time */
 	struct thread_pool_result end;
 };
 
@@ -51,9 +51,9 @@ TAILQ_HEAD(jobs, thread_pool_job);
 /* A requestor's; only the loop makes and frees one. */
 struct lane {
 	struct requestor *who;
-	struct jobs jobs; /* that wait, the oldest first */
-	bool busy;	  /* one of its is being done */
-	size_t n;	  /* its jobs, until they are dropped */
+	struct jobs jobs;	/* that wait, the oldest first */
+	bool busy;		/* one of its is being done */
+	size_t n;		/* its jobs, until they are dropped */
 	TAILQ_ENTRY(lane) link; /* in ring: it has jobs, and is not busy */
 	UT_hash_handle hh;
 };
@@ -68,7 +68,7 @@ struct thread_pool {
 	struct event_base *base;
 	struct event *on_finished;
 	int event_fd;
-	struct lane *lanes; /* by requestor; the loop's alone */
+	struct lane *lanes;		/* by requestor; the loop's alone */
 	struct thread_pool_stats count; /* likewise */
 
 	pthread_mutex_t lock; /* over this part, and all lanes and jobs */
@@ -290,8 +290,9 @@ static void begin_thread(struct thread_pool *o)
 	if (rc == 0)
 		o->n_begun++;
 	else if (o->n_begun == 0)
-		log_error("offload", "msg=\"no thread for large checks: they "
-				     "are refused\" err=\"%s\"",
+		log_error("offload",
+			  "msg=\"no thread for large checks: they "
+			  "are refused\" err=\"%s\"",
 			  strerror(rc));
 }
 
@@ -305,8 +306,10 @@ static bool has_threads(struct thread_pool *o)
 	return o->n_begun > 0;
 }
 
-struct thread_pool_job *thread_pool_submit(struct thread_pool *o, struct requestor *q,
-				   const struct thread_pool_kind *kind, void *arg)
+struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
+					   struct requestor *q,
+					   const struct thread_pool_kind *kind,
+					   void *arg)
 {
 	struct thread_pool_job *j;
 	struct lane *lane;

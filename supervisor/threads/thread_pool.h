@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THREAD_POOL_THREADS 2    /* as a rule; tests have other numbers */
+#define THREAD_POOL_THREADS 2	/* as a rule; tests have other numbers */
 #define THREAD_POOL_JOBS_MAX 64 /* of one requestor's, waiting or not */
 
 struct thread_pool;
@@ -32,7 +32,7 @@ struct thread_pool_job;
 struct requestor;
 
 struct thread_pool_result {
-	bool overdue; /* it was told to stop, for its time was up */
+	bool overdue;	/* it was told to stop, for its time was up */
 	int64_t cpu_us; /* that it took */
 };
 
@@ -61,8 +61,10 @@ void thread_pool_free(struct thread_pool *o);
  * is cancelled. NULL: Q has THREAD_POOL_JOBS_MAX already, or there is no thread;
  * ARG stays the caller's.
  */
-struct thread_pool_job *thread_pool_submit(struct thread_pool *o, struct requestor *q,
-				   const struct thread_pool_kind *kind, void *arg);
+struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
+					   struct requestor *q,
+					   const struct thread_pool_kind *kind,
+					   void *arg);
 /*
  * Nobody waits for J any more: done() is not called. drop() is: at once when
  * J has not begun, else when work() has returned.
@@ -74,15 +76,17 @@ bool thread_pool_may_continue(struct thread_pool_job *j);
 
 /* What there is and was, for the log and for tests. */
 struct thread_pool_stats {
-	size_t jobs;	   /* that wait or are being done */
-	uint64_t done;	   /* all that ended, but for the cancelled */
-	uint64_t overdue;  /* of these */
-	uint64_t full;	   /* refused, since their requestor had too many */
-	int64_t cpu_us;	   /* of all */
+	size_t jobs;	  /* that wait or are being done */
+	uint64_t done;	  /* all that ended, but for the cancelled */
+	uint64_t overdue; /* of these */
+	uint64_t full;	  /* refused, since their requestor had too many */
+	int64_t cpu_us;	  /* of all */
 };
 
-void thread_pool_stats(const struct thread_pool *o, struct thread_pool_stats *n);
+void thread_pool_stats(const struct thread_pool *o,
+		       struct thread_pool_stats *n);
 void thread_pool_log(const struct thread_pool *o); /* a line of the log */
-size_t thread_pool_jobs(const struct thread_pool *o); /* that wait or are being done */
+size_t
+thread_pool_jobs(const struct thread_pool *o); /* that wait or are being done */
 
 #endif

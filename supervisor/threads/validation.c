@@ -28,7 +28,7 @@ struct validation_job {
 };
 
 bool validation_try(struct validation *c, struct requestor *q,
-		 const struct schema *s, struct json_object *v)
+		    const struct schema *s, struct json_object *v)
 {
 	*c = (struct validation){.budget.allowed = requestor_steps(q)};
 	c->rc = schema_check(s, v, &c->budget, &c->err);
@@ -78,28 +78,28 @@ static void drop(void *arg)
 }
 
 static const struct thread_pool_kind kind = {.name = "conform",
-					 .cpu_ms = VALIDATION_CPU_MS,
-					 .work = work,
-					 .done = told,
-					 .drop = drop};
+					     .cpu_ms = VALIDATION_CPU_MS,
+					     .work = work,
+					     .done = told,
+					     .drop = drop};
 
-struct validation_job *validation_submit(struct thread_pool *o, struct requestor *q,
-				  const struct validation *c, struct template *t,
-				  const struct schema *s, struct json_object *v,
-				  struct json_object *tree, validation_done done,
-				  void *arg)
+struct validation_job *
+validation_submit(struct thread_pool *o, struct requestor *q,
+		  const struct validation *c, struct template *t,
+		  const struct schema *s, struct json_object *v,
+		  struct json_object *tree, validation_done done, void *arg)
 {
 	struct validation_job *job = xcalloc(1, sizeof(*job));
 
 	*job = (struct validation_job){.o = o,
-				    .who = q,
-				    .c = *c,
-				    .template = template_ref(t),
-				    .schema = s,
-				    .v = v,
-				    .tree = tree,
-				    .done = done,
-				    .arg = arg};
+				       .who = q,
+				       .c = *c,
+				       .template = template_ref(t),
+				       .schema = s,
+				       .v = v,
+				       .tree = tree,
+				       .done = done,
+				       .arg = arg};
 	job->job = thread_pool_submit(o, q, &kind, job);
 	if (job->job != NULL)
 		return job;
@@ -117,29 +117,31 @@ void validation_cancel(struct validation_job *job)
 
 void validation_refuse_busy(struct tool_error *r)
 {
-	tool_error_set(r, "QUOTA_EXCEEDED",
-	       admission_details("checks under way", THREAD_POOL_JOBS_MAX,
-			     THREAD_POOL_JOBS_MAX, "checks",
-			     "nobody: they end by themselves", ADMISSION_RETRY_MS),
-	       "%d checks of yours wait for a thread already; this one is "
-	       "taken when some of them have ended",
-	       THREAD_POOL_JOBS_MAX);
+	tool_error_set(
+	    r, "QUOTA_EXCEEDED",
+	    admission_details(
+		"checks under way", THREAD_POOL_JOBS_MAX, THREAD_POOL_JOBS_MAX,
+		"checks", "nobody: they end by themselves", ADMISSION_RETRY_MS),
+	    "%d checks of yours wait for a thread already; this one is "
+	    "taken when some of them have ended",
+	    THREAD_POOL_JOBS_MAX);
 }
 
-struct json_object *validation_details(const struct validation *c, const char *schema)
+struct json_object *validation_details(const struct validation *c,
+				       const char *schema)
 {
 	static const char who[] =
 	    "nobody; the template's author can make the schema simpler";
 	struct json_object *d =
 	    c->rc == -ETIME
-		? tool_error_limit("schema_cpu_ms", VALIDATION_CPU_MS, VALIDATION_CPU_MS,
-				"ms", who)
+		? tool_error_limit("schema_cpu_ms", VALIDATION_CPU_MS,
+				   VALIDATION_CPU_MS, "ms", who)
 		: tool_error_limit(c->err.limit, (int64_t)c->err.allowed,
-				(int64_t)c->err.allowed,
-				strcmp(c->err.limit, "schema_depth") == 0
-				    ? "subschemas"
-				    : "steps",
-				who);
+				   (int64_t)c->err.allowed,
+				   strcmp(c->err.limit, "schema_depth") == 0
+				       ? "subschemas"
+				       : "steps",
+				   who);
 	char *place = xasprintf("/%s%s", schema, c->err.schema);
 
 	json_object_object_add(d, "pointer",
@@ -150,7 +152,7 @@ struct json_object *validation_details(const struct validation *c, const char *s
 }
 
 char *validation_message(const struct validation *c, const struct template *t,
-		   const char *schema)
+			 const char *schema)
 {
 	return xasprintf("the %s of %s is too costly for this value: %s; its "
 			 "author has to make the schema simpler, or the value "

@@ -30,7 +30,7 @@ struct validation {
  * no verdict, and C goes to validation_submit().
  */
 bool validation_try(struct validation *c, struct requestor *q,
-		 const struct schema *s, struct json_object *v);
+		    const struct schema *s, struct json_object *v);
 
 /*
  * The check goes on, on a thread: of V, a part of TREE, by S of the template T
@@ -38,14 +38,14 @@ bool validation_try(struct validation *c, struct requestor *q,
  * reference to any part of it. DONE gives it back, with what came of it.
  */
 typedef void (*validation_done)(void *arg, const struct validation *c,
-			     struct json_object *tree);
+				struct json_object *tree);
 
 struct validation_job;
-struct validation_job *validation_submit(struct thread_pool *o, struct requestor *q,
-				  const struct validation *c, struct template *t,
-				  const struct schema *s, struct json_object *v,
-				  struct json_object *tree, validation_done done,
-				  void *arg);
+struct validation_job *
+validation_submit(struct thread_pool *o, struct requestor *q,
+		  const struct validation *c, struct template *t,
+		  const struct schema *s, struct json_object *v,
+		  struct json_object *tree, validation_done done, void *arg);
 /* NULL came: Q has too many already, or there is no thread; TREE is as before. */
 void validation_refuse_busy(struct tool_error *r);
 
@@ -53,9 +53,9 @@ void validation_cancel(struct validation_job *job); /* the tree goes with it */
 
 /* C has no verdict: the limit that was met, as details have it; the caller's. */
 struct json_object *validation_details(const struct validation *c,
-				    const char *schema);
+				       const char *schema);
 /* The sentence for it: SCHEMA ("inputsSchema") of T is to blame. */
 char *validation_message(const struct validation *c, const struct template *t,
-		   const char *schema);
+			 const char *schema);
 
 #endif

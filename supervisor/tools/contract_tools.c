@@ -47,12 +47,14 @@ const struct contract_tool *contract_tools(void)
 		       (size_t)(contract_json_end - contract_json), NULL) < 0)
 		abort();
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++) {
-		struct json_object *d = json_object_array_get_idx(definitions, i);
+		struct json_object *d =
+		    json_object_array_get_idx(definitions, i);
 
 		assert(strcmp(json_member_str(d, "name"), tools[i].name) == 0);
 		tools[i].definition = d;
-		if (schema_compile(&tools[i].input, json_member(d, "inputSchema"),
-				   NULL, &err) < 0) {
+		if (schema_compile(&tools[i].input,
+				   json_member(d, "inputSchema"), NULL,
+				   &err) < 0) {
 			log_error("contract", "tool=%s schema=\"%s\"",
 				  tools[i].name, err.text);
 			abort();
@@ -72,7 +74,7 @@ void contract_tools_fini(void)
 }
 
 void contract_tools_invalid(struct tool_error *r, const char *prefix,
-		      const struct schema_error *err)
+			    const struct schema_error *err)
 {
 	struct json_object *d = json_object_new_object();
 	char *pointer = xasprintf("%s%s", prefix, err->pointer);
@@ -98,11 +100,12 @@ static void refuse_artifact(struct request *c, const char *id,
 	case -ENOENT:
 		requestor_missed(c->session->requestor);
 		tool_error_set(&r, "ARTIFACT_NOT_FOUND", NULL,
-		       "you have no artifact \"%.64s\"", id);
+			       "you have no artifact \"%.64s\"", id);
 		break;
 	case -ESTALE:
-		tool_error_set(&r, "ARTIFACT_EXPIRED", NULL,
-		       "the artifact %s has passed its time and is gone", id);
+		tool_error_set(
+		    &r, "ARTIFACT_EXPIRED", NULL,
+		    "the artifact %s has passed its time and is gone", id);
 		break;
 	case -ERANGE:
 		snprintf(err.expected, sizeof(err.expected), "at most %lld",
@@ -114,7 +117,8 @@ static void refuse_artifact(struct request *c, const char *id,
 		break;
 	default:
 		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
-		       "the artifact cannot be read now: %s", store_says(res->rc));
+			       "the artifact cannot be read now: %s",
+			       store_says(res->rc));
 	}
 	request_tool_error(c, &r);
 }
@@ -131,8 +135,8 @@ static struct json_object *make_artifact(struct response *m)
 	json_object_object_add(v, "data", json_object_new_string(data));
 	free(data);
 	text = json_text(v, &len);
-	result = mcp_tool_result(text, len, structured ? text : NULL, len,
-				 false);
+	result =
+	    mcp_tool_result(text, len, structured ? text : NULL, len, false);
 	json_object_put(v);
 	return result;
 }
@@ -165,11 +169,12 @@ static void on_artifact(void *arg, const struct store_result *res)
 	json_object_object_add(
 	    v, "complete",
 	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
-	response_send(c, &(struct response){.make = make_artifact,
-				      .revision = c->session->revision,
-				      .text = res->len > 0 ? res->data : "",
-				      .len = res->len,
-				      .head = v});
+	response_send(c,
+		      &(struct response){.make = make_artifact,
+					 .revision = c->session->revision,
+					 .text = res->len > 0 ? res->data : "",
+					 .len = res->len,
+					 .head = v});
 }
 
 static void get_artifact(struct request *c, struct json_object *args)
@@ -184,11 +189,12 @@ static void get_artifact(struct request *c, struct json_object *args)
 	if (limit > most) {
 		snprintf(err.expected, sizeof(err.expected), "at most %lld",
 			 (long long)most);
-		snprintf(err.text, sizeof(err.text),
-			 "/limit is %lld, but this server gives at most %lld "
-			 "bytes at once (its max_artifact_inline_bytes, as far as "
-			 "max_answer_bytes has room for it)",
-			 (long long)limit, (long long)most);
+		snprintf(
+		    err.text, sizeof(err.text),
+		    "/limit is %lld, but this server gives at most %lld "
+		    "bytes at once (its max_artifact_inline_bytes, as far as "
+		    "max_answer_bytes has room for it)",
+		    (long long)limit, (long long)most);
 		contract_tools_invalid(&r, "", &err);
 		request_tool_error(c, &r);
 		return;
@@ -276,9 +282,9 @@ static struct json_object *store_view(const struct server *srv)
 	const char *reason = sick != NULL ? sick : disk_space_message(room);
 	struct json_object *v = json_object_new_object();
 
-	json_object_object_add(v, "available",
-			       json_object_new_boolean(sick == NULL &&
-						       room != DISK_SPACE_SPENT));
+	json_object_object_add(
+	    v, "available",
+	    json_object_new_boolean(sick == NULL && room != DISK_SPACE_SPENT));
 	if (reason != NULL)
 		json_object_object_add(v, "reason",
 				       json_object_new_string(reason));
@@ -303,14 +309,16 @@ static void on_usage(void *arg, const struct store_result *res)
 	json_object_object_add(usage, "queued",
 			       json_object_new_int64((int64_t)q->lane.queued));
 	if (res->rc == 0)
-		json_object_object_add(usage, "artifactBytes",
-				       json_object_new_int64(res->artifact_bytes));
+		json_object_object_add(
+		    usage, "artifactBytes",
+		    json_object_new_int64(res->artifact_bytes));
 	if (res->rc == 0)
 		json_object_object_add(
 		    usage, "storeBytes",
-		    json_object_new_int64(res->artifact_bytes + res->row_bytes));
-	json_object_object_add(
-	    usage, "cpuMsThisHour", json_object_new_int64(requestor_cpu_ms(q)));
+		    json_object_new_int64(res->artifact_bytes +
+					  res->row_bytes));
+	json_object_object_add(usage, "cpuMsThisHour",
+			       json_object_new_int64(requestor_cpu_ms(q)));
 	json_object_object_add(v, "runtimeVersion",
 			       json_object_new_string(PADDOCK_VERSION));
 	json_object_object_add(v, "limits",

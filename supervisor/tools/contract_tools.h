@@ -28,7 +28,7 @@ void contract_tools_fini(void);
 void tool_run_template(struct request *c, struct json_object *args);
 /* A call of template T by its own name: ARGS are its inputs, unchecked. */
 void tool_run_by_name(struct request *c, struct template *t,
-			    struct json_object *args);
+		      struct json_object *args);
 
 /* tool_templates.c */
 void tool_templates_list(struct request *c, struct json_object *args);
@@ -41,6 +41,6 @@ void tool_runs_cancel(struct request *c, struct json_object *args);
 /* INVALID_PARAMETER from what a schema said; PREFIX is put before its
    pointer ("/inputs"). */
 void contract_tools_invalid(struct tool_error *r, const char *prefix,
-		      const struct schema_error *err);
+			    const struct schema_error *err);
 
 #endif

@@ -19,7 +19,7 @@
 
 static const struct want {
 	enum store_mail mail;
-	bool bulk;	    /* view and log are wanted, too */
+	bool bulk;	     /* view and log are wanted, too */
 	int64_t patience_ms; /* an owner looks each second, if not before */
 } wants[] = {
     [REMOTE_RUN_TASK] = {STORE_MAIL_WATCH, false, 1500},
@@ -32,8 +32,8 @@ struct waiting { /* call.state */
 	struct remote_run_query ask;
 	char *id;
 	bool asked, died;
-	int sent_rc; /* of the last request to its owner */
-	int64_t look_ms; /* until the next look */
+	int sent_rc;	  /* of the last request to its owner */
+	int64_t look_ms;  /* until the next look */
 	int64_t until_ms; /* mono; 0: nobody was asked yet */
 };
 
@@ -56,17 +56,20 @@ static struct waiting leave(struct request *c)
 	return was;
 }
 
-static void finish(struct request *c, const struct store_result *res, bool silent)
+static void finish(struct request *c, const struct store_result *res,
+		   bool silent)
 {
 	struct waiting w = leave(c);
 	char errmsg[256] = "the server that runs this does not answer now";
 
 	if (w.sent_rc != 0)
-		snprintf(errmsg, sizeof(errmsg), "the server that runs this cannot be "
-					   "asked now, since this one cannot "
-					   "write to it: %s",
+		snprintf(errmsg, sizeof(errmsg),
+			 "the server that runs this cannot be "
+			 "asked now, since this one cannot "
+			 "write to it: %s",
 			 store_says(w.sent_rc));
-	w.ask.done(c, &(struct remote_run_reply){.res = res,
+	w.ask.done(c,
+		   &(struct remote_run_reply){.res = res,
 					      .asked = w.asked,
 					      .silent = silent ? errmsg : NULL,
 					      .died = w.died});
@@ -82,7 +85,8 @@ bool remote_run_owner_died(struct server *srv, const struct store_run *row)
 }
 
 /* Until when ROW says what WANT wants; 0: it does not. */
-static int64_t fresh_until(const struct store_run *row, enum remote_run_want want)
+static int64_t fresh_until(const struct store_run *row,
+			   enum remote_run_want want)
 {
 	if (row->status > STORE_RUNNING ||
 	    (want == REMOTE_RUN_CANCEL && row->cancelling))
@@ -141,8 +145,7 @@ static void ask_owner(struct request *c, const struct store_run *row)
 	struct waiting *w = c->state;
 
 	if (w->until_ms == 0)
-		w->until_ms =
-		    clock_mono_ms() + wants[w->ask.want].patience_ms;
+		w->until_ms = clock_mono_ms() + wants[w->ask.want].patience_ms;
 	/* what waits is cancelled by who takes over, who has to know of it */
 	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
 			 (row->status == STORE_RUNNING ||

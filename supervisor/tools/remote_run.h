@@ -9,22 +9,23 @@
 
 #include "supervisor/session/request.h"
 
-#define REMOTE_RUN_WATCH_MS 5000 /* an owner shows it so long after each request */
+#define REMOTE_RUN_WATCH_MS                                                    \
+	5000 /* an owner shows it so long after each request */
 #define REMOTE_RUN_RENEW_MS 2500 /* asked again when there is less of it left */
 
 enum remote_run_want {
-	REMOTE_RUN_TASK,	  /* the row alone, with what is new */
-	REMOTE_RUN_VIEW,	  /* the whole row */
-	REMOTE_RUN_LOG,	  /* with its log */
+	REMOTE_RUN_TASK,   /* the row alone, with what is new */
+	REMOTE_RUN_VIEW,   /* the whole row */
+	REMOTE_RUN_LOG,	   /* with its log */
 	REMOTE_RUN_CANCEL, /* it is to end; the row alone */
 };
 
 struct remote_run_reply {
 	const struct store_result *res; /* of store_get_run(), or _get_task() */
-	bool asked;  /* its owner was asked */
+	bool asked;			/* its owner was asked */
 	const char *silent; /* why what is shown is old, or nothing: its owner
 			       does not answer, or cannot be asked; or NULL */
-	bool died;   /* its owner was found dead; it has been seen to since */
+	bool died; /* its owner was found dead; it has been seen to since */
 };
 
 /* All but WANT, ID and DONE may be NULL; ID is copied. */

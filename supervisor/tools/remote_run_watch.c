@@ -77,11 +77,12 @@ static void stop_looking(struct remote_run_lookup *l)
 	HASH_DEL(l->server->looks, l);
 }
 
-static void keep_asking(struct remote_run_lookup *l, const struct store_run *row)
+static void keep_asking(struct remote_run_lookup *l,
+			const struct store_run *row)
 {
 	const struct look_key *k = &l->key;
-	int64_t until = k->kind == STORE_MAIL_LOG ? row->log_until_ms
-						  : row->shown_until_ms;
+	int64_t until =
+	    k->kind == STORE_MAIL_LOG ? row->log_until_ms : row->shown_until_ms;
 
 	if (!remote_run_owner_died(l->server, row) &&
 	    until < clock_wall_ms() + REMOTE_RUN_RENEW_MS)
@@ -147,8 +148,8 @@ static void look(evutil_socket_t fd, short what, void *arg)
 }
 
 static struct remote_run_lookup *look_new(struct server *srv,
-				       const struct look_key *key,
-				       const struct store_run *row)
+					  const struct look_key *key,
+					  const struct store_run *row)
 {
 	static const struct timeval every = {.tv_sec = LOOK_S};
 	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
@@ -164,13 +165,15 @@ static struct remote_run_lookup *look_new(struct server *srv,
 	return l;
 }
 
-struct remote_run_watch *remote_run_watch_new(const struct remote_run_watcher *w,
-					    const struct store_run *row)
+struct remote_run_watch *
+remote_run_watch_new(const struct remote_run_watcher *w,
+		     const struct store_run *row)
 {
 	struct remote_run_watch *e = xcalloc(1, sizeof(*e));
 	struct look_key key;
 
-	memset(&key, 0, sizeof(key)); /* it is compared with what lies between */
+	memset(&key, 0,
+	       sizeof(key)); /* it is compared with what lies between */
 	key.requestor = w->requestor;
 	key.kind = w->kind;
 	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);

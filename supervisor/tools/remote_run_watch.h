@@ -13,8 +13,8 @@ struct remote_run_watch; /* opaque */
 
 enum remote_run_event {
 	REMOTE_RUN_CHANGED, /* more may come */
-	REMOTE_RUN_OVER,	   /* it has ended, or is forgotten: the last */
-	REMOTE_RUN_OURS,	   /* R is the run, ours now: the last */
+	REMOTE_RUN_OVER,    /* it has ended, or is forgotten: the last */
+	REMOTE_RUN_OURS,    /* R is the run, ours now: the last */
 };
 
 struct remote_run_watcher {
@@ -28,8 +28,9 @@ struct remote_run_watcher {
 };
 
 /* Of a run whose row is ROW now. Copies W. */
-struct remote_run_watch *remote_run_watch_new(const struct remote_run_watcher *w,
-					    const struct store_run *row);
+struct remote_run_watch *
+remote_run_watch_new(const struct remote_run_watcher *w,
+		     const struct store_run *row);
 void remote_run_watch_free(struct remote_run_watch *w); /* NULL is fine */
 
 #endif

@@ -41,11 +41,12 @@ static void late_view(struct request *c, const struct store_run *row)
 {
 	const struct tool_run_args *ask = c->state;
 
-	run_response_send(c, &(struct run_result_source){.id = row->id,
-					       .status = row->status,
-					       .form = STORE_TASK_VIEW,
-					       .deduplicated = ask->deduplicated,
-					       .view = row->view});
+	run_response_send(
+	    c, &(struct run_result_source){.id = row->id,
+					   .status = row->status,
+					   .form = STORE_TASK_VIEW,
+					   .deduplicated = ask->deduplicated,
+					   .view = row->view});
 }
 
 /* run_task_template: exactly what get_task_run gives. */
@@ -55,31 +56,33 @@ static void present_view(struct request *c, struct run *r)
 
 	if (!request_defer(c, r, late_view))
 		run_response_send(c, &(struct run_result_source){
-				   .id = r->id,
-				   .status = run_stored_status(r),
-				   .form = STORE_TASK_VIEW,
-				   .deduplicated = ask->deduplicated,
-				   .view = r->view});
+					 .id = r->id,
+					 .status = run_stored_status(r),
+					 .form = STORE_TASK_VIEW,
+					 .deduplicated = ask->deduplicated,
+					 .view = r->view});
 }
 
 static void late_output(struct request *c, const struct store_run *row)
 {
-	run_response_send(c, &(struct run_result_source){
-			   .id = row->id,
-			   .status = row->status,
-			   .form = STORE_TASK_OUTPUT,
-			   .promised = run_response_has_schema(c, row->template_id),
-			   .view = row->view});
+	run_response_send(
+	    c, &(struct run_result_source){
+		   .id = row->id,
+		   .status = row->status,
+		   .form = STORE_TASK_OUTPUT,
+		   .promised = run_response_has_schema(c, row->template_id),
+		   .view = row->view});
 }
 
 static void late_reply(struct request *c, const struct store_run *row)
 {
-	run_response_send(c, &(struct run_result_source){
-			   .id = row->id,
-			   .status = row->status,
-			   .form = STORE_TASK_REPLY,
-			   .promised = run_response_has_schema(c, row->template_id),
-			   .view = row->view});
+	run_response_send(
+	    c, &(struct run_result_source){
+		   .id = row->id,
+		   .status = row->status,
+		   .form = STORE_TASK_REPLY,
+		   .promised = run_response_has_schema(c, row->template_id),
+		   .view = row->view});
 }
 
 /* A template's own tool: its plain output, or its reply. */
@@ -90,20 +93,22 @@ static void present_output(struct request *c, struct run *r)
 	if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
 		request_audit_refused(c, r->error.code);
 	if (!request_defer(c, r, reply ? late_reply : late_output))
-		run_response_send(c, &(struct run_result_source){
-				   .id = r->id,
-				   .status = run_stored_status(r),
-				   .form = reply ? STORE_TASK_REPLY
-						 : STORE_TASK_OUTPUT,
-				   .promised = run_response_has_schema(c, r->template->id),
-				   .view = r->view});
+		run_response_send(
+		    c,
+		    &(struct run_result_source){
+			.id = r->id,
+			.status = run_stored_status(r),
+			.form = reply ? STORE_TASK_REPLY : STORE_TASK_OUTPUT,
+			.promised = run_response_has_schema(c, r->template->id),
+			.view = r->view});
 }
 
 /* ---- answering before it has ended ---- */
 
 void tool_run_deduplicated(struct json_object *o)
 {
-	json_object_object_add(o, "deduplicated", json_object_new_boolean(true));
+	json_object_object_add(o, "deduplicated",
+			       json_object_new_boolean(true));
 }
 
 void tool_run_deduplicated_meta(struct json_object *meta)
@@ -180,7 +185,8 @@ void tool_run_inline_wait(evutil_socket_t fd, short what, void *arg)
 	if (r == NULL)
 		return;
 	if (!r->durable) {
-		request_set_timer(c, NOT_DURABLE_RETRY_MS, tool_run_inline_wait);
+		request_set_timer(c, NOT_DURABLE_RETRY_MS,
+				  tool_run_inline_wait);
 		return;
 	}
 	if (ask->mode == MODE_AUTO && !c->as_task &&
@@ -202,7 +208,7 @@ void tool_run_wait(struct request *c, struct run *r)
 		session_detach(c->session, c->stream);
 	if (ask->mode != MODE_SYNC)
 		request_set_timer(c, ask->mode == MODE_AUTO ? inline_ms : 0,
-			   tool_run_inline_wait);
+				  tool_run_inline_wait);
 }
 
 static void on_promised(void *arg, struct run *r, const char *errmsg)
@@ -217,8 +223,9 @@ static void on_promised(void *arg, struct run *r, const char *errmsg)
 		tool_run_respond(c, r);
 		return;
 	}
-	tool_error_set(&tool_error, "STORE_UNAVAILABLE", admission_store_details(),
-	       "the run was not started, since it cannot be recorded: %s", errmsg);
+	tool_error_set(
+	    &tool_error, "STORE_UNAVAILABLE", admission_store_details(),
+	    "the run was not started, since it cannot be recorded: %s", errmsg);
 	request_tool_error(c, &tool_error);
 }
 
@@ -263,10 +270,11 @@ static void refuse_template(struct tool_error *r, const struct requestor *q,
 
 	if (catalogue_newest(cat, id) == NULL || !requestor_sees(q, id)) {
 		tool_error_set(r, "TEMPLATE_NOT_FOUND", NULL,
-		       suggest != NULL ? "there is no template \"%.64s\"; did you "
-				      "mean \"%s\"?"
-				    : "there is no template \"%.64s\"",
-		       id, suggest);
+			       suggest != NULL
+				   ? "there is no template \"%.64s\"; did you "
+				     "mean \"%s\"?"
+				   : "there is no template \"%.64s\"",
+			       id, suggest);
 		return;
 	}
 	list = json_object_new_array();
@@ -278,7 +286,7 @@ static void refuse_template(struct tool_error *r, const struct requestor *q,
 	d = json_object_new_object();
 	json_object_object_add(d, "available", list);
 	tool_error_set(r, "TEMPLATE_VERSION_UNSUPPORTED", d,
-	       "no installed version of %s is \"%.64s\"", id, range);
+		       "no installed version of %s is \"%.64s\"", id, range);
 }
 
 static bool check_trust(struct tool_error *r, const struct template *t,
@@ -286,10 +294,11 @@ static bool check_trust(struct tool_error *r, const struct template *t,
 {
 	if ((t->trust & trust) != 0)
 		return true;
-	tool_error_set(r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
-	       "this connection's trust level is %s, and %s is for %s alone (its "
-	       "trustLevelSupport)",
-	       trust_name(trust), t->id, trust_name(t->trust));
+	tool_error_set(
+	    r, "TRUST_LEVEL_NOT_ALLOWED", NULL,
+	    "this connection's trust level is %s, and %s is for %s alone (its "
+	    "trustLevelSupport)",
+	    trust_name(trust), t->id, trust_name(t->trust));
 	return false;
 }
 
@@ -330,7 +339,8 @@ static void submit(struct request *c, struct template *t,
 	ask->inputs = inputs;
 	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
 	ask->wish = (struct run_wish){
-	    .timeout_ms = json_object_get_int64(json_member(options, "timeoutMs")),
+	    .timeout_ms =
+		json_object_get_int64(json_member(options, "timeoutMs")),
 	    .ttl_ms = json_object_get_int64(json_member(options, "ttlMs")),
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = session_id,
@@ -371,9 +381,9 @@ static void no_session(struct request *c, const char *id)
 {
 	struct tool_error r = {0};
 
-	tool_error_set(&r, "SESSION_NOT_FOUND", NULL,
-	       "you have no browser session \"%.64s\"; leave sessionId out",
-	       id);
+	tool_error_set(
+	    &r, "SESSION_NOT_FOUND", NULL,
+	    "you have no browser session \"%.64s\"; leave sessionId out", id);
 	request_tool_error(c, &r);
 }
 
@@ -391,11 +401,12 @@ static void submit_view(struct request *c, struct template *t)
 static void check_view(struct request *c, struct template *t,
 		       struct json_object *args)
 {
-	tool_run_check_inputs(c, &(struct tool_run_inputs){.template = t,
-						   .in = args,
-						   .key = "inputs",
-						   .prefix = "/inputs",
-						   .pass = submit_view});
+	tool_run_check_inputs(c,
+			      &(struct tool_run_inputs){.template = t,
+							.in = args,
+							.key = "inputs",
+							.prefix = "/inputs",
+							.pass = submit_view});
 }
 
 /* What ARGS ask for, when it may be run; else C has been answered. */
@@ -452,12 +463,13 @@ static void submit_output(struct request *c, struct template *t)
 }
 
 void tool_run_by_name(struct request *c, struct template *t,
-			    struct json_object *args)
+		      struct json_object *args)
 {
 	(void)args;
-	tool_run_check_inputs(c, &(struct tool_run_inputs){.template = t,
-						   .in = c->msg.params,
-						   .key = "arguments",
-						   .prefix = "",
-						   .pass = submit_output});
+	tool_run_check_inputs(c,
+			      &(struct tool_run_inputs){.template = t,
+							.in = c->msg.params,
+							.key = "arguments",
+							.prefix = "",
+							.pass = submit_output});
 }

@@ -51,7 +51,8 @@ static void join(struct request *c, struct run *r)
 		tool_run_respond(c, r);
 	} else { /* as soon as it is */
 		request_watch(c, r);
-		request_set_timer(c, NOT_DURABLE_RETRY_MS, tool_run_inline_wait);
+		request_set_timer(c, NOT_DURABLE_RETRY_MS,
+				  tool_run_inline_wait);
 	}
 }
 
@@ -91,11 +92,12 @@ static void again(struct request *c, const struct store_run *row)
 		v = run_json_row_handle(row);
 		bad = false;
 	} else if (row->view != NULL) {
-		run_response_send(c, &(struct run_result_source){.id = row->id,
-						       .status = row->status,
-						       .form = STORE_TASK_VIEW,
-						       .deduplicated = true,
-						       .view = row->view});
+		run_response_send(
+		    c, &(struct run_result_source){.id = row->id,
+						   .status = row->status,
+						   .form = STORE_TASK_VIEW,
+						   .deduplicated = true,
+						   .view = row->view});
 		return;
 	} else {
 		v = run_json_row(row);
@@ -125,10 +127,11 @@ static void on_idem(void *arg, const struct store_result *res)
 	else if (res->rc == -ENOENT)
 		tool_run_create(c);
 	else {
-		tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
-		       "no run can be started now, since the server cannot read "
-		       "which there are: %s",
-		       store_says(res->rc));
+		tool_error_set(
+		    &tool_error, "STORE_UNAVAILABLE", NULL,
+		    "no run can be started now, since the server cannot read "
+		    "which there are: %s",
+		    store_says(res->rc));
 		request_tool_error(c, &tool_error);
 	}
 }
@@ -197,10 +200,10 @@ static void drop_digesting(void *arg)
 #define DIGEST_CPU_MS 5000 /* far above what 16 MiB can take */
 
 static const struct thread_pool_kind digest_kind = {.name = "digest",
-						.cpu_ms = DIGEST_CPU_MS,
-						.work = on_thread,
-						.done = on_digested,
-						.drop = drop_digesting};
+						    .cpu_ms = DIGEST_CPU_MS,
+						    .work = on_thread,
+						    .done = on_digested,
+						    .drop = drop_digesting};
 
 static void digest_large(struct request *c)
 {
@@ -208,8 +211,8 @@ static void digest_large(struct request *c)
 
 	d->request = c;
 	request_ref(c);
-	if (thread_pool_submit(c->server->thread_pool, c->requestor, &digest_kind, d) !=
-	    NULL)
+	if (thread_pool_submit(c->server->thread_pool, c->requestor,
+			       &digest_kind, d) != NULL)
 		return;
 	free(d);
 	request_unref(c);

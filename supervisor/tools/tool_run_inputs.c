@@ -90,9 +90,9 @@ static void check_later(struct request *c, const struct tool_run_inputs *i,
 	k = xcalloc(1, sizeof(*k));
 	json_object_object_del(i->in, i->key);
 	*k = (struct checked){.request = c, .inputs = *i};
-	k->job = validation_submit(c->session->server->thread_pool,
-			       c->session->requestor, v, i->template,
-			       i->template->inputs, tree, tree, on_checked, k);
+	k->job = validation_submit(
+	    c->session->server->thread_pool, c->session->requestor, v,
+	    i->template, i->template->inputs, tree, tree, on_checked, k);
 	c->state = k;
 	c->state_free = checked_free;
 	if (k->job != NULL)
@@ -107,7 +107,7 @@ void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i)
 	struct validation v;
 
 	if (validation_try(&v, c->session->requestor, i->template->inputs,
-			json_member(i->in, i->key)))
+			   json_member(i->in, i->key)))
 		settle_inputs(c, i, &v);
 	else
 		check_later(c, i, &v);

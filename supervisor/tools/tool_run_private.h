@@ -17,7 +17,7 @@
 
 /* What is asked for; in call.state while the call waits. */
 struct tool_run_args {
-	struct template *template; /* a user of it: the catalogue may change */
+	struct template *template;  /* a user of it: the catalogue may change */
 	struct json_object *inputs; /* borrowed from the call's message */
 	struct run_wish wish;
 	enum template_mode mode;
@@ -29,7 +29,7 @@ struct tool_run_args {
 /* Whose inputs they are: a member of the call's message. */
 struct tool_run_inputs {
 	struct template *template; /* lent */
-	struct json_object *in; /* KEY of this; borrowed from the message */
+	struct json_object *in;	   /* KEY of this; borrowed from the message */
 	const char *key;
 	const char *prefix; /* of pointers into them, for the client */
 	void (*pass)(struct request *c, struct template *t);

@@ -20,7 +20,8 @@ static void refuse_unknown(struct request *c, const char *id)
 	struct tool_error r = {0};
 
 	requestor_missed(c->session->requestor);
-	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"", id);
+	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"",
+		       id);
 	request_tool_error(c, &r);
 }
 
@@ -33,20 +34,22 @@ static bool store_failed(struct request *c, const struct store_result *res)
 		refuse_unknown(c, json_member_str(args_of(c), "runId"));
 	} else if (res->rc != 0) {
 		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
-		       "the store cannot be read now: %s", store_says(res->rc));
+			       "the store cannot be read now: %s",
+			       store_says(res->rc));
 		request_tool_error(c, &r);
 	}
 	return res->rc != 0;
 }
 
-static void answer_view(struct request *c, const char *id, enum store_status status,
-			const char *view)
+static void answer_view(struct request *c, const char *id,
+			enum store_status status, const char *view)
 {
-	run_response_send(c, &(struct run_result_source){.id = id,
-					       .status = status,
-					       .form = STORE_TASK_VIEW,
-					       .looked_up = true,
-					       .view = view});
+	run_response_send(c,
+			  &(struct run_result_source){.id = id,
+						      .status = status,
+						      .form = STORE_TASK_VIEW,
+						      .looked_up = true,
+						      .view = view});
 }
 
 static void present_row(struct request *c, const struct remote_run_reply *end)
@@ -56,7 +59,8 @@ static void present_row(struct request *c, const struct remote_run_reply *end)
 	if (store_failed(c, end->res))
 		return;
 	if (row->status <= STORE_RUNNING)
-		request_tool_result(c, run_json_open_row(row, end->silent), false);
+		request_tool_result(c, run_json_open_row(row, end->silent),
+				    false);
 	else if (row->view != NULL)
 		answer_view(c, row->id, row->status, row->view);
 	else
@@ -70,7 +74,8 @@ static void present_ours(struct request *c, struct run *r)
 	if (r->view != NULL) /* it has ended, and is being recorded */
 		answer_view(c, r->id, run_stored_status(r), r->view);
 	else
-		request_tool_result(c, run_json_make(r, &c->server->isolation), false);
+		request_tool_result(c, run_json_make(r, &c->server->isolation),
+				    false);
 }
 
 void tool_runs_get(struct request *c, struct json_object *args)
@@ -82,10 +87,11 @@ void tool_runs_get(struct request *c, struct json_object *args)
 	if (r != NULL)
 		present_ours(c, r);
 	else
-		remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
-						     .id = id,
-						     .done = present_row,
-						     .ours = present_ours});
+		remote_run_ask(
+		    c, &(struct remote_run_query){.want = REMOTE_RUN_VIEW,
+						  .id = id,
+						  .done = present_row,
+						  .ours = present_ours});
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -149,7 +155,9 @@ static const char *why_not(const struct remote_run_reply *end)
 	if (stopped && end->asked)
 		return NULL;
 	if (row->status <= STORE_RUNNING)
-		return row->cancelling ? NULL : "the run has ended, but that is not recorded yet";
+		return row->cancelling
+			   ? NULL
+			   : "the run has ended, but that is not recorded yet";
 	if (end->died && row->status == STORE_FAILED)
 		return "the server that ran it has died, which has interrupted "
 		       "the run";
@@ -163,8 +171,8 @@ static bool cannot_ask(struct request *c, const struct remote_run_reply *end)
 
 	if (end->res->rc == 0 || end->silent == NULL)
 		return false;
-	tool_error_set(&r, "STORE_UNAVAILABLE", NULL, "the run was not cancelled: %s",
-	       end->silent);
+	tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
+		       "the run was not cancelled: %s", end->silent);
 	request_tool_error(c, &r);
 	return true;
 }
@@ -206,8 +214,9 @@ void tool_runs_cancel(struct request *c, struct json_object *args)
 	if (r != NULL)
 		cancel_ours(c, r);
 	else
-		remote_run_ask(c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
-						     .id = id,
-						     .done = present_end,
-						     .ours = cancel_ours});
+		remote_run_ask(
+		    c, &(struct remote_run_query){.want = REMOTE_RUN_CANCEL,
+						  .id = id,
+						  .done = present_end,
+						  .ours = cancel_ours});
 }

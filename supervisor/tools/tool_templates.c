@@ -26,7 +26,7 @@ struct listing {
 	struct request *request;
 	struct template **all; /* users of them: a reload may come between */
 	size_t n, next;
-	bool whole; /* one template was asked for */
+	bool whole;   /* one template was asked for */
 	size_t first; /* of all, where this list begins */
 	struct buf text;
 	struct fair_queue_turn turn;
@@ -76,10 +76,9 @@ static void add_available(struct json_object *v, const struct server *srv,
 static void add_offers(struct json_object *v, const struct template *t,
 		       const char *member)
 {
-	static const char *const shown[] = {"uri",	   "uriTemplate",
-					    "name",	   "title",
-					    "description", "mimeType",
-					    "arguments"};
+	static const char *const shown[] = {
+	    "uri",	   "uriTemplate", "name",     "title",
+	    "description", "mimeType",	  "arguments"};
 	struct json_object *offers = json_member(t->manifest, member), *list;
 
 	if (offers == NULL)
@@ -102,9 +101,8 @@ static struct json_object *template_view(const struct server *srv,
 					 const struct template *t,
 					 enum template_trust trust)
 {
-	static const char *const modes[] = {[MODE_SYNC] = "sync",
-					    [MODE_ASYNC] = "async",
-					    [MODE_AUTO] = "auto"};
+	static const char *const modes[] = {
+	    [MODE_SYNC] = "sync", [MODE_ASYNC] = "async", [MODE_AUTO] = "auto"};
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "templateId", json_object_new_string(t->id));
@@ -156,9 +154,9 @@ static void add_view(struct listing *l, const struct template *t)
 
 	/* of all of them that would be long, for models above all */
 	if (l->whole)
-		json_object_object_add(
-		    v, "effectiveLimits",
-		    limits_preview(t, l->request->requestor, s->server->config));
+		json_object_object_add(v, "effectiveLimits",
+				       limits_preview(t, l->request->requestor,
+						      s->server->config));
 	text = json_text(v, &len);
 	buf_add(&l->text, ",", l->next > 0);
 	buf_add(&l->text, text, len);
@@ -169,7 +167,8 @@ static void add_view(struct listing *l, const struct template *t)
 static bool is_full(const struct listing *l)
 {
 	return l->next == l->n ||
-	       (l->next > 0 && buf_len(&l->text) > request_max_bytes(l->request) / 4);
+	       (l->next > 0 &&
+		buf_len(&l->text) > request_max_bytes(l->request) / 4);
 }
 
 /* A piece more. */
@@ -187,7 +186,8 @@ static void answer(struct listing *l)
 	char *text;
 
 	if (l->next < l->n)
-		buf_printf(&l->text, "],\"nextOffset\":%zu}", l->first + l->next);
+		buf_printf(&l->text, "],\"nextOffset\":%zu}",
+			   l->first + l->next);
 	else
 		buf_add_str(&l->text, "]}");
 	text = buf_take(&l->text, &len);
@@ -201,7 +201,8 @@ static void take_turn(void *arg)
 
 	go_on(l);
 	if (!is_full(l))
-		fair_queue_requeue(&c->server->turns, &c->requestor->turns, &l->turn);
+		fair_queue_requeue(&c->server->turns, &c->requestor->turns,
+				   &l->turn);
 	else
 		answer(l);
 }
@@ -213,12 +214,12 @@ void tool_templates_list(struct request *c, struct json_object *args)
 	int64_t skip = json_object_get_int64(json_member(args, "offset"));
 	struct listing *l = xcalloc(1, sizeof(*l));
 
-	*l = (struct listing){.request = c,
-			      .first = (size_t)skip,
-			      .all = xcalloc(cat->n + 1,
-					    sizeof(struct template *)),
-			      .whole = only != NULL,
-			      .turn = {.take = take_turn, .arg = l}};
+	*l = (struct listing){
+	    .request = c,
+	    .first = (size_t)skip,
+	    .all = xcalloc(cat->n + 1, sizeof(struct template *)),
+	    .whole = only != NULL,
+	    .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
 		if (tools_visible(c->requestor, cat->all[i]) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&

@@ -43,8 +43,9 @@ bool tools_offers(const struct session *s, const struct template *t)
 	       tools_visible(s->requestor, t);
 }
 
-const struct catalogue_entry *tools_offer(const struct session *s,
-				const struct catalogue_index_list *list, const char *key)
+const struct catalogue_entry *
+tools_offer(const struct session *s, const struct catalogue_index_list *list,
+	    const char *key)
 {
 	const struct catalogue_entry *o = catalogue_index_find(list, key);
 
@@ -76,7 +77,8 @@ static struct json_object *for_revision(struct json_object *definition,
 		    (strcmp(key, "title") == 0 ||
 		     strcmp(key, "outputSchema") == 0))
 			continue;
-		if (strcmp(key, "annotations") == 0 && !mcp_has(rev, MCP_ANNOTATIONS))
+		if (strcmp(key, "annotations") == 0 &&
+		    !mcp_has(rev, MCP_ANNOTATIONS))
 			continue;
 		add(tool, key, value);
 	}
@@ -137,8 +139,8 @@ static bool is_tool(const struct request *c, const struct template *t)
 
 static void page_add(struct pagination *p, struct json_object *tool)
 {
-	json_object_array_add(p->list,
-			      for_revision(tool, p->request->session->revision));
+	json_object_array_add(
+	    p->list, for_revision(tool, p->request->session->revision));
 	json_object_put(tool);
 }
 
@@ -157,10 +159,12 @@ void tools_list(struct request *c)
 		if (pagination_wants(&p, "", own))
 			page_add(&p, json_object_get(contract[own].definition));
 	for (; (a = browser_tool_next(a)) != NULL; own++)
-		if (browser_offers(c->session, a) && pagination_wants(&p, "", own))
+		if (browser_offers(c->session, a) &&
+		    pagination_wants(&p, "", own))
 			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
-		if (is_tool(c, cat->all[i]) && pagination_wants(&p, cat->all[i]->id, 0))
+		if (is_tool(c, cat->all[i]) &&
+		    pagination_wants(&p, cat->all[i]->id, 0))
 			page_add(&p, template_tool(cat->all[i]));
 	pagination_end(&p, "tools");
 }
@@ -191,17 +195,18 @@ static void not_as_tool(struct request *c, const struct template *t)
 	enum template_trust trust = session_trust(c->session);
 
 	if ((t->trust & trust) == 0)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown tool \"%s\": its template is for the trust "
-			   "level %s, and yours is %s, which the operator sets "
-			   "by trust_level in your [requestor] section",
-			   t->id, trust_name(t->trust), trust_name(trust));
+		request_error(
+		    c, RPC_INVALID_PARAMS, NULL,
+		    "Unknown tool \"%s\": its template is for the trust "
+		    "level %s, and yours is %s, which the operator sets "
+		    "by trust_level in your [requestor] section",
+		    t->id, trust_name(t->trust), trust_name(trust));
 	else
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown tool \"%s\": this server publishes no "
-			   "templates as tools (publish_templates, the "
-			   "operator's); run_task_template runs it",
-			   t->id);
+			      "Unknown tool \"%s\": this server publishes no "
+			      "templates as tools (publish_templates, the "
+			      "operator's); run_task_template runs it",
+			      t->id);
 }
 
 static void no_such_tool(struct request *c, const char *name)
@@ -214,12 +219,12 @@ static void no_such_tool(struct request *c, const char *name)
 		not_as_tool(c, t);
 	else if (suggest != NULL)
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown tool \"%.100s\"; did you mean \"%s\"?", name,
-			   suggest);
+			      "Unknown tool \"%.100s\"; did you mean \"%s\"?",
+			      name, suggest);
 	else
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "Unknown tool \"%.100s\"; tools/list names them",
-			   name);
+			      "Unknown tool \"%.100s\"; tools/list names them",
+			      name);
 }
 
 static bool has_nul(struct json_object *v)
@@ -266,8 +271,8 @@ static bool read_task(struct request *c, struct json_object *task)
 	if (!json_object_is_type(task, json_type_object) || !number ||
 	    !(ms >= 1)) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "params.task is an object; its ttl, when it is "
-			   "there, is a number of milliseconds, 1 or more");
+			      "params.task is an object; its ttl, when it is "
+			      "there, is a number of milliseconds, 1 or more");
 		return false;
 	}
 	c->as_task = true;
@@ -286,14 +291,14 @@ static bool check_task(struct request *c, const char *name,
 		return true; /* a client's that knows no tasks means nothing */
 	if (task == NULL && support == TASK_REQUIRED)
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-			   "the tool %s is called as a task alone: add "
-			   "params.task",
-			   name);
+			      "the tool %s is called as a task alone: add "
+			      "params.task",
+			      name);
 	else if (task != NULL && support == TASK_FORBIDDEN)
 		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
-			   "the tool %s cannot be called as a task: leave "
-			   "params.task out",
-			   name);
+			      "the tool %s cannot be called as a task: leave "
+			      "params.task out",
+			      name);
 	else
 		return task == NULL || read_task(c, task);
 	return false;
@@ -324,7 +329,8 @@ static void call_contract(struct request *c, const struct contract_tool *tool,
 	request_tool_error(c, &r);
 }
 
-static void call_browser(struct request *c, const struct browser_proto_action *action,
+static void call_browser(struct request *c,
+			 const struct browser_proto_action *action,
 			 struct json_object *args)
 {
 	const char *errmsg = browser_lacks(c->session->server->config);
@@ -338,13 +344,14 @@ static void call_browser(struct request *c, const struct browser_proto_action *a
 	}
 	if (errmsg != NULL)
 		tool_error_set(&r, "BROWSER_UNAVAILABLE", NULL,
-		       "there is no browser here: %s", errmsg);
+			       "there is no browser here: %s", errmsg);
 	else
-		tool_error_set(&r, "CALL_NOT_ALLOWED", NULL,
-		       "the operator does not let you use %s: browser_tools in "
-		       "[requestor \"%s\"] says which tools you may, and without "
-		       "it who has templates there may use none",
-		       action->name, c->session->requestor->name);
+		tool_error_set(
+		    &r, "CALL_NOT_ALLOWED", NULL,
+		    "the operator does not let you use %s: browser_tools in "
+		    "[requestor \"%s\"] says which tools you may, and without "
+		    "it who has templates there may use none",
+		    action->name, c->session->requestor->name);
 	request_tool_error(c, &r);
 }
 
@@ -357,12 +364,12 @@ void tools_call(struct request *c)
 
 	if (name != NULL && has_nul(json_member(c->msg.params, "name")))
 		name = NULL;
-	if (name == NULL || (args != NULL &&
-			     !json_object_is_type(args, json_type_object))) {
+	if (name == NULL ||
+	    (args != NULL && !json_object_is_type(args, json_type_object))) {
 		request_error(c, RPC_INVALID_PARAMS, NULL,
-			   "tools/call needs params.name, a string without "
-			   "\\u0000, and "
-			   "params.arguments, an object when it is there");
+			      "tools/call needs params.name, a string without "
+			      "\\u0000, and "
+			      "params.arguments, an object when it is there");
 		return;
 	}
 	if (args == NULL) { /* owned by the message from here on */

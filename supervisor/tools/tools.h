@@ -19,8 +19,9 @@ bool tools_visible(const struct requestor *requestor, const struct template *t);
 /* And may S run it, and so see what else it offers: its resources, its prompts? */
 bool tools_offers(const struct session *s, const struct template *t);
 /* Of LIST, what S is given by the name KEY; NULL: nothing. Borrowed. */
-const struct catalogue_entry *tools_offer(const struct session *s,
-				const struct catalogue_index_list *list, const char *key);
+const struct catalogue_entry *
+tools_offer(const struct session *s, const struct catalogue_index_list *list,
+	    const char *key);
 /* Of what REQUESTOR sees in CAT, the id nearest to ID; NULL: none is near. */
 const char *tools_nearest(const struct requestor *requestor,
 			  const struct catalogue *cat, const char *id);

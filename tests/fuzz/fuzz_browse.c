@@ -38,7 +38,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct browser broker;
-static int supervisor, starter, names = -1; /* our ends */
+static int supervisor, starter, names = -1;  /* our ends */
 static int to_broker = -1, from_broker = -1; /* Chromium's */
 static int watch = -1, connections = -1;
 
@@ -92,7 +92,8 @@ static void chromium_gone(void)
 
 static void note(uint32_t start, enum chromium_starter_event_kind kind, int fd)
 {
-	struct chromium_starter_event n = {.kind = kind, .start = start, .value = 77};
+	struct chromium_starter_event n = {
+	    .kind = kind, .start = start, .value = 77};
 
 	(void)fdpass_send(starter, &n, sizeof(n), fd, MSG_DONTWAIT);
 	if (fd >= 0)
@@ -282,8 +283,7 @@ static void reply(struct pending *p, const char *name,
 		json_object_object_add(o, "sessionId",
 				       json_object_new_string(p->session));
 	json_object_object_add(o, name, result);
-	memmove(p, p + 1,
-		(size_t)(&pending[--n_pending] - p) * sizeof(*p));
+	memmove(p, p + 1, (size_t)(&pending[--n_pending] - p) * sizeof(*p));
 	say_object(o);
 }
 
@@ -377,7 +377,8 @@ static void tell_anything(uint8_t arg)
 
 static void end_one(uint8_t arg)
 {
-	struct chromium_init_event n = {.kind = 1 + arg % 3, .used = arg, .allowed = 9};
+	struct chromium_init_event n = {
+	    .kind = 1 + arg % 3, .used = arg, .allowed = 9};
 
 	if (watch >= 0)
 		(void)!send(watch, &n, sizeof(n), MSG_DONTWAIT);
@@ -416,14 +417,16 @@ static void send_call(const char *tool, struct json_object *body)
 	json_object_put(body);
 }
 
-static struct json_object *some_args(const struct browser_proto_action *a, uint8_t arg)
+static struct json_object *some_args(const struct browser_proto_action *a,
+				     uint8_t arg)
 {
 	struct json_object *o = json_object_new_object();
 
-	for (const struct browser_proto_arg *p = a->args; p->name != NULL; p++) {
+	for (const struct browser_proto_arg *p = a->args; p->name != NULL;
+	     p++) {
 		if (p->type == BROWSER_PROTO_TAB_ID && tab_id[0] != '\0')
-			json_object_object_add(
-			    o, p->name, json_object_new_string(tab_id));
+			json_object_object_add(o, p->name,
+					       json_object_new_string(tab_id));
 		else if (p->type == BROWSER_PROTO_SESSION_ID && arg >= 128 &&
 			 session_id[0] != '\0')
 			json_object_object_add(
@@ -432,10 +435,11 @@ static struct json_object *some_args(const struct browser_proto_action *a, uint8
 			 (p->required || arg % 3 == 0))
 			json_object_object_add(
 			    o, p->name,
-			    json_object_new_string(
-				strcmp(p->name, "url") == 0 ? "http://a.example/"
-				: strcmp(p->name, "key") == 0 ? "Enter"
-							      : "#a"));
+			    json_object_new_string(strcmp(p->name, "url") == 0
+						       ? "http://a.example/"
+						   : strcmp(p->name, "key") == 0
+						       ? "Enter"
+						       : "#a"));
 	}
 	return o;
 }
@@ -496,9 +500,8 @@ static void call_anything(uint8_t arg)
 
 static void request(uint8_t arg)
 {
-	static const char *const names_of[] = {"cancel", "run_ended",
-					       "requestor_gone", "sessions",
-					       "status"};
+	static const char *const names_of[] = {
+	    "cancel", "run_ended", "requestor_gone", "sessions", "status"};
 
 	send_call(names_of[arg % ARRAY_LEN(names_of)],
 		  pack("seq:i run:s requestor:s", (int64_t)(arg % 32),
@@ -527,11 +530,14 @@ static void sweep(uint8_t arg)
 	broker.limits.idle_ms = 60000;
 }
 
-static void (*const steps[])(uint8_t arg) = {
-    call,	   reply_all_well, reply_well,	  reply_badly,
-    tell_event,	   reply_anything, tell_anything, call_anything,
-    request,	   sweep,	   die,		  end_one,
-    fail_to_start, request_anything, call,	  reply_all_well};
+static void (*const steps[])(uint8_t arg) = {call,	    reply_all_well,
+					     reply_well,    reply_badly,
+					     tell_event,    reply_anything,
+					     tell_anything, call_anything,
+					     request,	    sweep,
+					     die,	    end_one,
+					     fail_to_start, request_anything,
+					     call,	    reply_all_well};
 
 /* ---- all of it ---- */
 
@@ -545,16 +551,18 @@ static void begin(void)
 	int wire[2], orders[2], lookups[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, wire) != 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, orders) != 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, lookups) != 0)
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, orders) !=
+		0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, lookups) !=
+		0)
 		abort();
 	log_set_level(LOG_LEVEL_ERROR);
 	broker = (struct browser){.limits = {.sessions = 8,
-					    .tabs = 12,
-					    .tabs_per_session = 4,
-					    .session_idle_ms = 600000,
-					    .session_max_ms = 3600000,
-					    .idle_ms = 60000}};
+					     .tabs = 12,
+					     .tabs_per_session = 4,
+					     .session_idle_ms = 600000,
+					     .session_max_ms = 3600000,
+					     .idle_ms = 60000}};
 	broker.base = event_base_new();
 	TAILQ_INIT(&broker.calls);
 	TAILQ_INIT(&broker.sessions);
@@ -577,7 +585,7 @@ static void end(void)
 
 	while (!TAILQ_EMPTY(&broker.calls)) {
 		TAILQ_FOREACH(c, &broker.calls, link)
-		call_abort(c, "RUN_CANCELED", "the end");
+			call_abort(c, "RUN_CANCELED", "the end");
 		pump();
 	}
 	sessions_requestor_gone(&broker, "a");

@@ -97,8 +97,7 @@ static void check_tabs(void)
 	struct tab *t;
 	unsigned n = 0;
 
-	TAILQ_FOREACH(t, &session.tabs, link)
-	{
+	TAILQ_FOREACH(t, &session.tabs, link) {
 		n++;
 		assert(t->url != NULL && t->title != NULL);
 		assert(tab_requests(t) <= TAB_REQUESTS_MAX);

@@ -26,8 +26,8 @@ static void again(const struct config *c)
 {
 	struct config *d = config_new(0);
 	char errmsg[200], *first = printed(c), *second;
-	int rc =
-	    config_read_text(d, "f", first, strlen(first), errmsg, sizeof(errmsg));
+	int rc = config_read_text(d, "f", first, strlen(first), errmsg,
+				  sizeof(errmsg));
 
 	assert(rc == 0);
 	second = printed(d);

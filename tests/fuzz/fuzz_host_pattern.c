@@ -24,8 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *end = memchr(data, '\n', size);
 	size_t n = end == NULL ? size : (size_t)(end - data);
 	char *text = xstrndup((const char *)data, n);
-	char *host = end == NULL ? xstrdup("example.org")
-				 : xstrndup((const char *)end + 1, size - n - 1);
+	char *host = end == NULL
+			 ? xstrdup("example.org")
+			 : xstrndup((const char *)end + 1, size - n - 1);
 	struct sockaddr_storage address;
 	struct host_pattern p;
 	bool is_address = host_is_address(host, &address);
@@ -42,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     host_pattern_matches(&p, p.name, port));
 		must(p.kind != HOST_BELOW ||
 		     !host_pattern_matches(&p, p.name, port));
-		must(p.port == 0 || !host_pattern_matches(&p, host, p.port ^ 1));
+		must(p.port == 0 ||
+		     !host_pattern_matches(&p, host, p.port ^ 1));
 		must(!is_address ||
 		     host_pattern_has(&p, (struct sockaddr *)&address, port) ==
 			 (p.kind == HOST_NET && matches));

@@ -29,7 +29,8 @@ static void note_request(struct buf *out, const struct http_request *r)
 		   r->query != NULL ? r->query : "-", r->http_1_0,
 		   r->keep_alive, r->wants_continue);
 	for (size_t i = 0; i < HTTP_FIELDS; i++)
-		buf_printf(out, "%s\n", r->field[i] != NULL ? r->field[i] : "-");
+		buf_printf(out, "%s\n",
+			   r->field[i] != NULL ? r->field[i] : "-");
 	if (buf_len(&r->body) > 0)
 		buf_add(out, buf_data(&r->body), buf_len(&r->body));
 }
@@ -80,8 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct buf cut = read_in(text, size, cuts[i]);
 
 		must(buf_len(&cut) == buf_len(&whole) &&
-		     memcmp(buf_data(&cut), buf_data(&whole),
-			    buf_len(&cut)) == 0);
+		     memcmp(buf_data(&cut), buf_data(&whole), buf_len(&cut)) ==
+			 0);
 		buf_fini(&cut);
 	}
 	buf_fini(&whole);

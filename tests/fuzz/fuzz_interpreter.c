@@ -36,7 +36,8 @@ static void make_dir(void)
 
 static void put(const uint8_t *data, size_t size)
 {
-	int fd = openat(package, "main", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	int fd = openat(package, "main",
+			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();

@@ -34,8 +34,7 @@ static void check_spans(const char *text, size_t len, struct json_object *v)
 	size_t pos = 0, n = 0;
 
 	if (json_object_is_type(v, json_type_object)) {
-		json_object_object_foreach(v, key, value)
-		{
+		json_object_object_foreach(v, key, value) {
 			if (n++ == 32) /* each search is linear */
 				break;
 			must(json_find(&at, text, len, key) == 0);

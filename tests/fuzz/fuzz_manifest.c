@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < f.n; i++) {
 		assert(strcmp(f.all[i].file, MANIFEST_FILE) == 0);
 		assert(f.all[i].line > 0 && f.all[i].column > 0);
-		assert(f.all[i].line <= size + 1 && f.all[i].column <= size + 1);
+		assert(f.all[i].line <= size + 1 &&
+		       f.all[i].column <= size + 1);
 	}
 	lint((const char *)data, size, &f);
 	diagnostics_fini(&f);

@@ -20,7 +20,8 @@ static void must(bool holds)
 }
 
 /* msgpack-c may read what msgpack_scan_frame() let pass: it claims no more than is. */
-static void same_element(const struct msgpack_scan_field *f, const msgpack_object *o)
+static void same_element(const struct msgpack_scan_field *f,
+			 const msgpack_object *o)
 {
 	if (f->p == NULL) {
 		must(o->type == MSGPACK_OBJECT_POSITIVE_INTEGER);

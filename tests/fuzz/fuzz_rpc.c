@@ -49,8 +49,8 @@ static void check_answer(const struct rpc_msg *m)
 	struct rpc_msg answer;
 	struct buf out = {0};
 
-	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, errmsg, m->root) ==
-	     0);
+	must(rpc_put_error(&out, m->id, RPC_METHOD_NOT_FOUND, errmsg,
+			   m->root) == 0);
 	must(memchr(buf_data(&out), '\n', buf_len(&out)) == NULL);
 	rpc_parse(&answer, buf_data(&out), buf_len(&out));
 	if (answer.kind == RPC_RESPONSE) {

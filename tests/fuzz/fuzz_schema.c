@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * Within a small budget: it is kept, but for one charge, which is no more than
  * the input is long; and what is said is no other than without one.
  */
-static void check_budget(const struct schema *s, struct json_object *v,
-			 int rc, size_t size)
+static void check_budget(const struct schema *s, struct json_object *v, int rc,
+			 size_t size)
 {
 	struct schema_budget b = {.allowed = 2000};
 	struct schema_error err;

@@ -24,9 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 {
-	struct shim s = {.run = {.output_bytes = 64u << 10,
-				 .artifact_bytes = 64u << 10},
-			 .pipes = {-1, -1, -1, -1, -1, -1}};
+	struct shim s = {
+	    .run = {.output_bytes = 64u << 10, .artifact_bytes = 64u << 10},
+	    .pipes = {-1, -1, -1, -1, -1, -1}};
 	int ends[2];
 
 	if (dup2(sock, ZYGOTE_PROTO_RUN_FD) < 0 || pipe(ends) != 0 ||

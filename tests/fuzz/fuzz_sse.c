@@ -24,7 +24,8 @@
 #define ROUNDS_MAX 200
 #define UNRELATED 0 /* the tag of what belongs to no request */
 #define PAD_MAX 40000
-#define OF_GET (UINT64_C(1) << 63) /* in a number: the stream is of no request */
+#define OF_GET                                                                 \
+	(UINT64_C(1) << 63) /* in a number: the stream is of no request */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,7 +59,8 @@ static size_t n_ended;
 
 /* ---- the server's side ---- */
 
-static bool on_head(void *arg, struct http_conn *c, const struct http_request *r)
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
 {
 	(void)arg, (void)c, (void)r;
 	return true;
@@ -159,7 +161,8 @@ static void hear(struct reader *r, size_t most)
 	ssize_t n;
 
 	while (r->fd >= 0 && most > 0 &&
-	       (n = read(r->fd, data, most < sizeof(data) ? most : sizeof(data))) > 0) {
+	       (n = read(r->fd, data,
+			 most < sizeof(data) ? most : sizeof(data))) > 0) {
 		most -= (size_t)n;
 		buf_add(&r->in, data, (size_t)n);
 		turn();
@@ -167,8 +170,8 @@ static void hear(struct reader *r, size_t most)
 	if (!r->headed) {
 		const char *end = buf_len(&r->in) == 0
 				      ? NULL
-				      : memmem(buf_data(&r->in), buf_len(&r->in),
-					       "\r\n\r\n", 4);
+				      : memmem(buf_data(&r->in),
+					       buf_len(&r->in), "\r\n\r\n", 4);
 
 		if (end == NULL)
 			return;
@@ -258,7 +261,8 @@ static void notify(uint8_t arg)
 
 static void ask(uint8_t arg)
 {
-	say(&open_streams[arg % STREAMS], "\"id\":1,\"method\":\"m\"", arg, false);
+	say(&open_streams[arg % STREAMS], "\"id\":1,\"method\":\"m\"", arg,
+	    false);
 }
 
 static void answer(uint8_t arg)
@@ -291,9 +295,9 @@ static void resume(struct reader *r, uint64_t number, uint64_t seq)
 {
 	char id[64];
 
-	snprintf(id, sizeof(id), "%s%llu-%llu", (number & OF_GET) != 0 ? "g" : "",
-		 (unsigned long long)(number & ~OF_GET),
-		 (unsigned long long)seq);
+	snprintf(
+	    id, sizeof(id), "%s%llu-%llu", (number & OF_GET) != 0 ? "g" : "",
+	    (unsigned long long)(number & ~OF_GET), (unsigned long long)seq);
 	if (http_stream_resume(session, request(r), id) != HTTP_RESUMED) {
 		http_conn_reply(came, 400, NULL, NULL, 0);
 		cut(r);
@@ -320,8 +324,8 @@ static void resume_any(uint8_t arg)
 }
 
 static void (*const steps[])(uint8_t arg) = {
-    post, notify, ask,	answer, tell,	   listen_get,
-    lose, read_some, resume_own, resume_any};
+    post,	notify, ask,	   answer,     tell,
+    listen_get, lose,	read_some, resume_own, resume_any};
 
 /* ---- all in all ---- */
 
@@ -376,7 +380,8 @@ static void end(void)
 	http_pool_fini(&pool, 0);
 	turn();
 	assert(pool.n == 0 && pool.held.unread == 0 && pool.held.bodies == 0);
-	assert(sessions.n == 0 && sessions.n_read == 0 && sessions.ended_bytes == 0);
+	assert(sessions.n == 0 && sessions.n_read == 0 &&
+	       sessions.ended_bytes == 0);
 	assert(requestor.http.unread == 0 && requestor.http_open_streams == 0 &&
 	       requestor.http_live_bytes == 0 && requestor.http_streams == 0);
 }

@@ -38,7 +38,8 @@ static void check_call(const char *tool, struct json_object *body)
 	if (args_take(&c, body) == 0) {
 		assert(c.fault.code == NULL);
 		assert(strlen(c.requestor) <= BROWSER_PROTO_REQUESTOR_MAX);
-		for (const struct browser_proto_arg *a = c.action->args; a->name; a++)
+		for (const struct browser_proto_arg *a = c.action->args;
+		     a->name; a++)
 			check_arg(&c, a);
 	} else {
 		assert(c.fault.code != NULL && c.fault.message != NULL);

@@ -15,7 +15,8 @@ void tell_errno(bool failed)
 
 void tell_progress(const char *message)
 {
-	dprintf(3, "{\"progress\":{\"done\":0,\"total\":1,\"message\":\"%s\"}}\n",
+	dprintf(3,
+		"{\"progress\":{\"done\":0,\"total\":1,\"message\":\"%s\"}}\n",
 		message);
 }
 
@@ -31,15 +32,16 @@ static char *wanted(void)
 	at = strstr(inputs, key);
 	if (at != NULL)
 		snprintf(name, sizeof(name), "%.*s",
-			 (int)strcspn(at + strlen(key), "\""), at + strlen(key));
+			 (int)strcspn(at + strlen(key), "\""),
+			 at + strlen(key));
 	return name;
 }
 
 int main(void)
 {
 	static const struct attack *const all[] = {
-	    resource_attacks, escape_attacks, leak_attacks, signal_attacks,
-	    shared_attacks, counter_attacks};
+	    resource_attacks, escape_attacks, leak_attacks,
+	    signal_attacks,   shared_attacks, counter_attacks};
 	const char *name = wanted();
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

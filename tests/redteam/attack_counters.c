@@ -43,7 +43,8 @@ static bool pair_works(void)
 	int ends[2];
 	char byte;
 	bool works = socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 &&
-		     write(ends[1], "x", 1) == 1 && read(ends[0], &byte, 1) == 1;
+		     write(ends[1], "x", 1) == 1 &&
+		     read(ends[0], &byte, 1) == 1;
 
 	close(ends[0]);
 	close(ends[1]);
@@ -120,7 +121,8 @@ static bool lock_works(void)
 {
 	static char page[4096] __attribute__((aligned(4096)));
 
-	return mlock(page, sizeof(page)) == 0 && munlock(page, sizeof(page)) == 0;
+	return mlock(page, sizeof(page)) == 0 &&
+	       munlock(page, sizeof(page)) == 0;
 }
 
 static bool file_works(void)
@@ -266,13 +268,34 @@ static void take_locked(void)
 		;
 }
 
-static void all_signals(void) { with_others(3, take_signals); }
-static void all_timers(void) { with_others(3, take_timers); }
-static void all_pipes(void) { with_others(8, take_pipes); }
-static void all_pairs(void) { with_others(8, take_pairs); }
-static void all_files(void) { with_others(8, take_files); }
-static void all_watches(void) { with_others(3, take_watches); }
-static void all_locked(void) { with_others(3, take_locked); }
+static void all_signals(void)
+{
+	with_others(3, take_signals);
+}
+static void all_timers(void)
+{
+	with_others(3, take_timers);
+}
+static void all_pipes(void)
+{
+	with_others(8, take_pipes);
+}
+static void all_pairs(void)
+{
+	with_others(8, take_pairs);
+}
+static void all_files(void)
+{
+	with_others(8, take_files);
+}
+static void all_watches(void)
+{
+	with_others(3, take_watches);
+}
+static void all_locked(void)
+{
+	with_others(3, take_locked);
+}
 
 static void all_processes(void)
 {
@@ -323,10 +346,13 @@ static void all_descriptors_sent(void)
 	union {
 		struct cmsghdr header;
 		char space[CMSG_SPACE(sizeof(int))];
-	} c = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
+	} c = {.header = {.cmsg_level = SOL_SOCKET,
+			  .cmsg_type = SCM_RIGHTS,
 			  .cmsg_len = CMSG_LEN(sizeof(int))}};
 	struct iovec iov = {(void *)"x", 1};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c,
+	struct msghdr m = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = &c,
 			   .msg_controllen = sizeof(c)};
 	int ends[2];
 

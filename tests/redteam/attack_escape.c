@@ -216,10 +216,6 @@ static void numbers(void)
 }
 
 const struct attack escape_attacks[] = {
-    {"numbers", numbers},
-    {"int80", int80},
-    {"setid", setid},
-    {"leaked", leaked},
-    {"lock", lock},
-    {NULL, NULL},
+    {"numbers", numbers}, {"int80", int80}, {"setid", setid},
+    {"leaked", leaked},	  {"lock", lock},   {NULL, NULL},
 };

@@ -66,8 +66,9 @@ static void secret(void)
 /* What the run before this one was given: "earlier-" and "input". */
 static void earlier(void)
 {
-	printf("{\"found\":%s}",
-	       memory_has_both("earlier-", "input-of-a-run") ? "true" : "false");
+	printf("{\"found\":%s}", memory_has_both("earlier-", "input-of-a-run")
+				     ? "true"
+				     : "false");
 }
 
 /* The numbers of /proc that are neither we nor our threads. */
@@ -93,14 +94,12 @@ static void clocks(void)
 
 	for (int pid = 2; pid < 40000; pid++)
 		n += pid != getpid() &&
-		     clock_gettime((clockid_t)((~(unsigned)pid << 3) | 2), &ts) == 0;
+		     clock_gettime((clockid_t)((~(unsigned)pid << 3) | 2),
+				   &ts) == 0;
 	printf("%d", n);
 }
 
 const struct attack leak_attacks[] = {
-    {"secret", secret},
-    {"earlier", earlier},
-    {"others", others},
-    {"clocks", clocks},
-    {NULL, NULL},
+    {"secret", secret}, {"earlier", earlier}, {"others", others},
+    {"clocks", clocks}, {NULL, NULL},
 };

@@ -166,7 +166,8 @@ static void hoard(void)
 	int ends[2];
 
 	for (;;) {
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) !=
+		    0)
 			break;
 		while (write(ends[0], block, sizeof(block)) > 0)
 			continue;

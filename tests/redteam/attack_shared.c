@@ -61,10 +61,9 @@ static void raw_socket(void)
 /* Pages that the machine keeps apart, which no limit of memory counts. */
 static void huge_pages(void)
 {
-	void *p = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB |
-			   MAP_NORESERVE,
-		       -1, 0);
+	void *p = mmap(
+	    NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
 
 	tell_errno(p == MAP_FAILED);
 }
@@ -189,8 +188,9 @@ static void no_answers(void)
 {
 	close(4);
 	for (int i = 0; i < 64; i++)
-		dprintf(3, "{\"call\":{\"id\":%d,\"tool\":\"none\",\"args\":{}}}\n",
-			i);
+		dprintf(
+		    3, "{\"call\":{\"id\":%d,\"tool\":\"none\",\"args\":{}}}\n",
+		    i);
 	printf("1");
 }
 
@@ -207,7 +207,8 @@ static void sockets_in_sockets(void)
 	int n = 0;
 
 	for (;; n++) {
-		struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1,
+		struct msghdr m = {.msg_iov = &iov,
+				   .msg_iovlen = 1,
 				   .msg_control = &c,
 				   .msg_controllen = sizeof(c)};
 		int ends[2];
@@ -229,9 +230,9 @@ static void sockets_in_sockets(void)
 
 static void raise_limits(void)
 {
-	static const int kinds[] = {RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_FSIZE,
-				    RLIMIT_DATA, RLIMIT_CPU, RLIMIT_MEMLOCK,
-				    RLIMIT_CORE, RLIMIT_MSGQUEUE};
+	static const int kinds[] = {
+	    RLIMIT_NPROC, RLIMIT_NOFILE,  RLIMIT_FSIZE, RLIMIT_DATA,
+	    RLIMIT_CPU,	  RLIMIT_MEMLOCK, RLIMIT_CORE,	RLIMIT_MSGQUEUE};
 	const struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -66,7 +66,8 @@ static void pass(int type, const void *what, size_t len)
 	c->cmsg_type = type;
 	c->cmsg_len = CMSG_LEN(len);
 	memcpy(CMSG_DATA(c), what, len);
-	last_errno = sendmsg(ZYGOTE_PROTO_RUN_FD, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
+	last_errno =
+	    sendmsg(ZYGOTE_PROTO_RUN_FD, &msg, MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
 static void tell(void)
@@ -101,7 +102,10 @@ static size_t put_uint(unsigned char *to)
 		to[0] = small[random_to(sizeof(small))];
 		return 1;
 	}
-	to[0] = (unsigned char)(0xcc + (n == 1 ? 0 : n == 2 ? 1 : n == 4 ? 2 : 3));
+	to[0] = (unsigned char)(0xcc + (n == 1	 ? 0
+					: n == 2 ? 1
+					: n == 4 ? 2
+						 : 3));
 	for (size_t i = 1; i <= n; i++)
 		to[i] = random_to(3) == 0 ? 0xff : (unsigned char)random_to(4);
 	return n + 1;
@@ -110,7 +114,8 @@ static size_t put_uint(unsigned char *to)
 static size_t put_str(unsigned char *to)
 {
 	static const char *const words[] = {
-	    "", "x", "{}", "null", "[]", "EXECUTION_ERROR", "RUN_CANCELED", "\xff",
+	    "", "x", "{}", "null", "[]", "EXECUTION_ERROR", "RUN_CANCELED",
+	    "\xff",
 	    /* a question's shape */
 	    "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}",
 	    "\x1b[2J", "{\"a\":", "main.lua", "text/plain", "\n"};
@@ -125,16 +130,16 @@ static size_t put_str(unsigned char *to)
 
 /* The fields that each type has: i and s; FAIL and all the rest. */
 static const char *const shapes[] = {
-    [2] = "s",	 [16] = "",    [17] = "iis",   [18] = "iiiiisss", [19] = "is",
-    [20] = "isss", [21] = "iis", [22] = "sss", [23] = "isis",	  [24] = "iiis",
-    [25] = "i",
+    [2] = "s",	   [16] = "",	  [17] = "iis", [18] = "iiiiisss",
+    [19] = "is",   [20] = "isss", [21] = "iis", [22] = "sss",
+    [23] = "isis", [24] = "iiis", [25] = "i",
 };
 
 static void say_any(void)
 {
 	unsigned char f[4096];
-	unsigned int type = random_to(20) == 0 ? random_to(128)
-						: 16 + random_to(10);
+	unsigned int type =
+	    random_to(20) == 0 ? random_to(128) : 16 + random_to(10);
 	const char *shape;
 	size_t n = 2;
 
@@ -155,7 +160,10 @@ static void say_any(void)
 	say(f, n);
 }
 
-#define LEGAL(text) {text, sizeof(text) - 1}
+#define LEGAL(text)                                                            \
+	{                                                                      \
+		text, sizeof(text) - 1                                         \
+	}
 
 /* What a worker may say, most of it in any order once READY was said. */
 static const struct {
@@ -168,9 +176,12 @@ static const struct {
     LEGAL("\x93\x13\x06\xa3log"),
     LEGAL("\x93\x13\x00\xa5\nlog\n"),
     LEGAL("\x99\x12\x00\x00\x01\x01\x00\xa0\xa0\xa0"),
-    LEGAL("\x95\x14\x03\xa1n\xaatext/plain\xa3" "abc"),
-    LEGAL("\x95\x14\x04\xa1n\xaatext/plain\xa3" "abc"), /* a CHUNK is owed */
-    LEGAL("\x92\x02\xa1" "d"),
+    LEGAL("\x95\x14\x03\xa1n\xaatext/plain\xa3"
+	  "abc"),
+    LEGAL("\x95\x14\x04\xa1n\xaatext/plain\xa3"
+	  "abc"), /* a CHUNK is owed */
+    LEGAL("\x92\x02\xa1"
+	  "d"),
     LEGAL("\x95\x17S\xa1t\x02\xa2{}"), /* S: a seq */
     LEGAL("\x95\x18S\x00\xcc\x43\xd9\x43{\"message\":\"m\",\"requestedSchema\":"
 	  "{\"type\":\"object\",\"properties\":{}}}"),
@@ -362,7 +373,8 @@ static bool obey(const char *line)
 static void misbehave(void)
 {
 	ssize_t n = recv(ZYGOTE_PROTO_RUN_FD, order, FRAME_MAX, 0);
-	char *at = n > 0 ? memmem(order, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
+	char *at =
+	    n > 0 ? memmem(order, (size_t)n, SCRIPT, strlen(SCRIPT)) : NULL;
 	char *line = at == NULL ? NULL : strtok(at + strlen(SCRIPT), "\n");
 
 	while (line != NULL && obey(line))

@@ -136,8 +136,7 @@ static struct lua_task *pick(int64_t now)
 {
 	struct lua_task *t;
 
-	TAILQ_FOREACH(t, &tasks, link)
-	{
+	TAILQ_FOREACH(t, &tasks, link) {
 		if (runnable(t, now)) {
 			TAILQ_REMOVE(&tasks, t, link);
 			TAILQ_INSERT_TAIL(&tasks, t, link);
@@ -156,8 +155,8 @@ static int64_t next_us(const struct lua_task *waiter)
 	if (waiter->wait.until_us < next)
 		next = waiter->wait.until_us;
 	TAILQ_FOREACH(t, &tasks, link)
-	if (t->state == LUA_TASK_WAITING && t->wait.until_us < next)
-		next = t->wait.until_us;
+		if (t->state == LUA_TASK_WAITING && t->wait.until_us < next)
+			next = t->wait.until_us;
 	return next;
 }
 

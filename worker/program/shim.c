@@ -153,7 +153,8 @@ static void wait_for_news(struct pollfd p[POLLED])
 		due = 0;
 	if (due < WATCH_MS * INT64_C(1000))
 		ts.tv_nsec = due * 1000;
-	p[AT_RUN] = (struct pollfd){.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
+	p[AT_RUN] =
+	    (struct pollfd){.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
 	p[AT_LISTENER] =
 	    (struct pollfd){.fd = shim.pipes.listener, .events = POLLIN};
 	p[AT_IN] = (struct pollfd){.fd = shim.pipes.in, .events = POLLOUT};

@@ -24,7 +24,8 @@ static const char *take_answer(struct shim *s, uint64_t size, char *id)
 	struct buf body = {0};
 	bool ok = shim_await_artifact(s, &body);
 	const char *text = buf_len(&body) > 0 ? buf_data(&body) : "";
-	size_t n = buf_len(&body) < MSG_TEXT_MAX ? buf_len(&body) : MSG_TEXT_MAX;
+	size_t n =
+	    buf_len(&body) < MSG_TEXT_MAX ? buf_len(&body) : MSG_TEXT_MAX;
 	size_t at = ok ? 0 : text_refusal(s->refusal, text, n);
 	char *to = ok ? id : errmsg;
 
@@ -57,19 +58,19 @@ static const char *fault(struct shim *s, uint64_t size, struct str name,
 	s->refused = BY_LIMIT;
 	memcpy(s->refusal, "RESOURCE_LIMIT", sizeof("RESOURCE_LIMIT"));
 	s->over_bytes = s->artifact_bytes + size;
-	snprintf(errmsg, sizeof(errmsg),
-		 "it has %llu bytes, and of the %llu that all artifacts may have "
-		 "together %llu are left; who can raise that is the template's "
-		 "author: limits.maxArtifactBytes, up to the server's "
-		 "max_artifact_bytes",
-		 (unsigned long long)size,
-		 (unsigned long long)s->run.artifact_bytes,
-		 (unsigned long long)left);
+	snprintf(
+	    errmsg, sizeof(errmsg),
+	    "it has %llu bytes, and of the %llu that all artifacts may have "
+	    "together %llu are left; who can raise that is the template's "
+	    "author: limits.maxArtifactBytes, up to the server's "
+	    "max_artifact_bytes",
+	    (unsigned long long)size, (unsigned long long)s->run.artifact_bytes,
+	    (unsigned long long)left);
 	return errmsg;
 }
 
-const char *shim_bytes(struct shim *s, const char *p, size_t n,
-		       struct str name, struct str mime_type, char *id)
+const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
+		       struct str mime_type, char *id)
 {
 	struct msg m = {.type = MSG_ARTIFACT};
 	const char *errmsg = fault(s, n, name, mime_type);
@@ -86,10 +87,9 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n,
 
 int shim_open_below(int at, const char *path, uint64_t flags)
 {
-	struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY,
-			       .resolve = RESOLVE_BENEATH |
-					  RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_XDEV};
+	struct open_how how = {
+	    .flags = flags | O_CLOEXEC | O_NOCTTY,
+	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
 	long fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
 
 	return fd >= 0 ? (int)fd : -errno;
@@ -169,8 +169,8 @@ const char *shim_file_below(struct shim *s, int at, const char *path,
 const char *shim_file(struct shim *s, const char *path, struct str name,
 		      struct str mime_type, char *id)
 {
-	int work = openat(AT_FDCWD, ROOTFS_WORK,
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int work =
+	    openat(AT_FDCWD, ROOTFS_WORK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const char *errmsg;
 
 	if (work < 0)

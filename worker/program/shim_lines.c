@@ -74,8 +74,8 @@ static const char *on_step(struct shim *s, struct json_view v)
 	(void)s;
 	if (name != NULL && state != NULL && code != NULL && message != NULL)
 		errmsg = shim_step((struct str){name, name_n}, state,
-				(struct str){code, code_n},
-				(struct str){message, message_n});
+				   (struct str){code, code_n},
+				   (struct str){message, message_n});
 	free(name);
 	free(state);
 	free(code);
@@ -99,7 +99,7 @@ static const char *on_log(struct shim *s, struct json_view v)
 		i++;
 	if (level == NULL || i == ARRAY_LEN(levels))
 		errmsg = "a log's level is emergency, alert, critical, error, "
-		      "warning, notice, info or debug";
+			 "warning, notice, info or debug";
 	else if (message == NULL)
 		errmsg = "a log's message is a string";
 	else
@@ -118,22 +118,22 @@ static const char *make_artifact(struct shim *s, struct json_view v,
 	char *data = string_member(v, "data", &data_n, NULL);
 	char *coded = string_member(v, "base64", &coded_n, NULL);
 	const char *errmsg = "an artifact has one of path, data and base64, a "
-			  "string";
+			     "string";
 
 	if ((path != NULL) + (data != NULL) + (coded != NULL) != 1) {
 		;
 	} else if (path != NULL) {
 		errmsg = strlen(path) == path_n && path_n < PATH_MAX_BYTES
-			  ? shim_file(s, path, name, mime, id)
-			  : "an artifact's path is too long, or has a NUL";
+			     ? shim_file(s, path, name, mime, id)
+			     : "an artifact's path is too long, or has a NUL";
 	} else if (data != NULL) {
 		errmsg = shim_bytes(s, data, data_n, name, mime, id);
 	} else {
 		data = xcalloc(1, coded_n / 4 * 3 + 1);
 		errmsg = base64_decode(data, &n, coded, coded_n) == 0
-			  ? shim_bytes(s, data, n, name, mime, id)
-			  : "an artifact's base64 is not base64 (RFC 4648, "
-			    "padded)";
+			     ? shim_bytes(s, data, n, name, mime, id)
+			     : "an artifact's base64 is not base64 (RFC 4648, "
+			       "padded)";
 	}
 	free(path);
 	free(data);
@@ -141,7 +141,8 @@ static const char *make_artifact(struct shim *s, struct json_view v,
 	return errmsg;
 }
 
-static void answer_artifact(struct shim *s, struct json_view id, const char *art)
+static void answer_artifact(struct shim *s, struct json_view id,
+			    const char *art)
 {
 	char text[MSG_TEXT_MAX + 512];
 	struct text t = {.p = text, .size = sizeof(text)};
@@ -162,7 +163,8 @@ static bool is_refusal(const struct shim *s)
 }
 
 /* The program is told, and may go on without. */
-static void answer_refusal(struct shim *s, struct json_view id, const char *errmsg)
+static void answer_refusal(struct shim *s, struct json_view id,
+			   const char *errmsg)
 {
 	static char text[2 * MSG_TEXT_MAX + 512];
 	struct text t = {.p = text, .size = sizeof(text)};
@@ -201,18 +203,19 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 	char *name = string_member(v, "name", &name_n, path);
 	char *mime = string_member(v, "mimeType", &mime_n, "");
 	const char *errmsg = "an artifact's name and mimeType are strings, and "
-			  "only one with a path may lack its name";
+			     "only one with a path may lack its name";
 	bool asks = json_view_member(v, "id", &ask);
 
 	s->refused = NOT_REFUSED;
 	if (asks && !shim_is_id(ask))
 		errmsg = "an artifact's id is a string or a number, of at most "
-		      "256 bytes";
+			 "256 bytes";
 	else if (name != NULL && mime != NULL)
-		errmsg = make_artifact(s, v, (struct str){name, name_n},
-				    mime_n > 0 ? (struct str){mime, mime_n}
-					       : mime_of((struct str){name, name_n}),
-				    id);
+		errmsg = make_artifact(
+		    s, v, (struct str){name, name_n},
+		    mime_n > 0 ? (struct str){mime, mime_n}
+			       : mime_of((struct str){name, name_n}),
+		    id);
 	if (errmsg != NULL && s->refused == BY_LIMIT)
 		send_lost(s, (struct str){name, name_n});
 	if (errmsg == NULL && asks) {
@@ -263,8 +266,8 @@ static const char *ask(struct json_view v, enum msg_input_kind kind)
 		(void)buf_add(&params, value.p, value.n);
 	}
 	(void)buf_add(&params, "}", 1);
-	errmsg = shim_input(id, kind,
-			 (struct json_view){buf_data(&params), buf_len(&params)});
+	errmsg = shim_input(
+	    id, kind, (struct json_view){buf_data(&params), buf_len(&params)});
 	buf_fini(&params);
 	return errmsg;
 }
@@ -315,7 +318,8 @@ static const char *take_line(struct shim *s, struct json_view line)
 	struct json_view key, value, more;
 	size_t at = 0;
 
-	if (!json_view_is_object(line) || !json_view_next(line, &at, &key, &value) ||
+	if (!json_view_is_object(line) ||
+	    !json_view_next(line, &at, &key, &value) ||
 	    json_view_next(line, &at, &more, &more))
 		return "it is not an object with one member";
 	if (!json_view_is_object(value))
@@ -357,7 +361,8 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 
 	if (is_blank(line))
 		return;
-	if (!json_view_check((struct json_view){line.p, line.n}, &value, &errmsg, &at))
+	if (!json_view_check((struct json_view){line.p, line.n}, &value,
+			     &errmsg, &at))
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3 is not JSON: %s (byte "
 			  "%zu)",

@@ -25,17 +25,17 @@
 #define OUT "out"
 #define ALL "(all of it)" /* in the place of a name… */
 #define REST "(the rest)" /* …where nobody knows them */
-#define REFUSED_MAX 100 /* of out/, before no more is tried */
+#define REFUSED_MAX 100	  /* of out/, before no more is tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
 #define LOG_WARNING 4
 
 static struct {
 	size_t refused, no_files, entries;
-	bool kept;	  /* some of it is an artifact */
-	bool full;	  /* no more is tried: what follows is counted… */
-	uint64_t left;	  /* …here, and the first… */
-	char *first;	  /* …is called this */
+	bool kept;     /* some of it is an artifact */
+	bool full;     /* no more is tried: what follows is counted… */
+	uint64_t left; /* …here, and the first… */
+	char *first;   /* …is called this */
 	const char *errmsg;
 } out;
 
@@ -101,7 +101,7 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 		return;
 	out.full = true;
 	out.errmsg = "too many others of out/ could not be kept, so it was not "
-		  "tried";
+		     "tried";
 }
 
 /* PATH is not even tried. */
@@ -169,8 +169,9 @@ static void collect_below(struct shim *s, int at, const char *name,
 	if (fd >= 0)
 		collect_folder(s, fd, path, depth + 1);
 	else
-		lose(s, path, 0, depth < DEPTH_MAX ? "it cannot be opened"
-						   : "it lies too deep");
+		lose(s, path, 0,
+		     depth < DEPTH_MAX ? "it cannot be opened"
+				       : "it lies too deep");
 }
 
 static void collect_file(struct shim *s, int at, const char *name,
@@ -212,7 +213,8 @@ static void collect_one(struct shim *s, int at, const char *name,
 }
 
 /* Takes FD. */
-static void collect_folder(struct shim *s, int fd, const char *prefix, int depth)
+static void collect_folder(struct shim *s, int fd, const char *prefix,
+			   int depth)
 {
 	DIR *d = fdopendir(fd);
 	char **names;
@@ -253,15 +255,15 @@ void shim_doubt(void)
 
 void shim_collect(struct shim *s)
 {
-	static const char no_folder[] = "out is no folder that can be opened, so "
-					"nothing in it is an artifact";
+	static const char no_folder[] =
+	    "out is no folder that can be opened, so "
+	    "nothing in it is an artifact";
 	static const char too_many[] = "out/ has more than 10000 files and "
 				       "folders; the rest is dropped";
-	int work = openat(AT_FDCWD, ROOTFS_WORK,
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = work >= 0
-		     ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY)
-		     : -EACCES;
+	int work =
+	    openat(AT_FDCWD, ROOTFS_WORK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = work >= 0 ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY)
+			   : -EACCES;
 
 	if (fd >= 0) {
 		collect_folder(s, fd, "", 0);

@@ -95,8 +95,8 @@ static void keep_tail(const char *p, size_t n)
 		err.tail_len = SHIM_TAIL_MAX;
 		return;
 	}
-	keep = SHIM_TAIL_MAX - n < err.tail_len ? SHIM_TAIL_MAX - n
-						: err.tail_len;
+	keep =
+	    SHIM_TAIL_MAX - n < err.tail_len ? SHIM_TAIL_MAX - n : err.tail_len;
 	memmove(err.tail, err.tail + err.tail_len - keep, keep);
 	memcpy(err.tail + keep, p, n);
 	err.tail_len = keep + n;
@@ -205,17 +205,18 @@ bool shim_recv(struct shim *s, enum shim_received which)
 
 void shim_drain(struct shim *s)
 {
-	static const enum shim_received order[] = {SHIM_ERR, SHIM_LINES, SHIM_OUT};
+	static const enum shim_received order[] = {SHIM_ERR, SHIM_LINES,
+						   SHIM_OUT};
 
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		while (shim_recv(s, order[i]))
 			;
 	log_line();
 	if (buf_len(&lines.held) > 0)
-		shim_line(s,
-			  (struct str){buf_data(&lines.held),
-				       buf_len(&lines.held)},
-			  ++lines.number);
+		shim_line(
+		    s,
+		    (struct str){buf_data(&lines.held), buf_len(&lines.held)},
+		    ++lines.number);
 }
 
 const struct buf *shim_output(void)

@@ -14,11 +14,11 @@
 
 /* Our ends of the program's descriptors. -1: closed. */
 struct shim_pipes {
-	int in;	     /* to its 0 */
-	int out;     /* from its 1 */
-	int err;     /* from its 2 */
-	int lines;   /* from its 3 */
-	int answers; /* to its 4 */
+	int in;	      /* to its 0 */
+	int out;      /* from its 1 */
+	int err;      /* from its 2 */
+	int lines;    /* from its 3 */
+	int answers;  /* to its 4 */
 	int listener; /* system calls that are to be reported */
 };
 
@@ -27,8 +27,8 @@ enum shim_refused {
 	NOT_REFUSED, /* it is one; or it makes no sense */
 	BY_LIMIT,    /* artifact_bytes: the supervisor never heard of it */
 	BY_SUPERVISOR,
-	UNFIT,	     /* no file of that kind, or name, can be one */
-	NO_FILE,     /* it is not a plain file */
+	UNFIT,	 /* no file of that kind, or name, can be one */
+	NO_FILE, /* it is not a plain file */
 };
 
 struct shim {
@@ -41,11 +41,11 @@ struct shim {
 	char *body; /* the arguments, each with its NUL; then the inputs */
 	pid_t pid;  /* the program's */
 	struct shim_pipes pipes;
-	uint64_t artifact_bytes; /* so far */
-	enum shim_refused refused; /* the last one, and by whom */
-	uint64_t over_bytes;	 /* BY_LIMIT: all would be so many */
+	uint64_t artifact_bytes;      /* so far */
+	enum shim_refused refused;    /* the last one, and by whom */
+	uint64_t over_bytes;	      /* BY_LIMIT: all would be so many */
 	char refusal[TEXT_CODE_SIZE]; /* its code */
-	struct buf answers;	 /* for its descriptor 4 */
+	struct buf answers;	      /* for its descriptor 4 */
 };
 
 enum { SHIM_EXIT_SAID = 0, SHIM_EXIT_NONSENSE = 1 };
@@ -114,7 +114,8 @@ const struct buf *shim_reply(void);
  * Ask what the program calls ID, a JSON text. NULL, or why that may not be
  * asked (static). The answer goes to the program's descriptor 4.
  */
-const char *shim_call(struct json_view id, struct str tool, struct json_view args);
+const char *shim_call(struct json_view id, struct str tool,
+		      struct json_view args);
 const char *shim_input(struct json_view id, enum msg_input_kind kind,
 		       struct json_view params);
 
@@ -142,8 +143,8 @@ const char *shim_file(struct shim *s, const char *path, struct str name,
 		      struct str mime_type, char *id);
 
 /* The same for bytes at hand. */
-const char *shim_bytes(struct shim *s, const char *p, size_t n,
-		       struct str name, struct str mime_type, char *id);
+const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
+		       struct str mime_type, char *id);
 
 /* The same for PATH below the folder AT, which is in /work. */
 const char *shim_file_below(struct shim *s, int at, const char *path,

@@ -31,7 +31,8 @@ static void send_chunks(struct json_view params, size_t at)
 	while (at < params.n) {
 		struct msg m = {.type = MSG_CHUNK};
 
-		m.chunk.data = (struct str){params.p + at, piece(params.n - at)};
+		m.chunk.data =
+		    (struct str){params.p + at, piece(params.n - at)};
 		channel_send(&m);
 		at += m.chunk.data.n;
 	}
@@ -59,7 +60,8 @@ static const char *expect(struct json_view id, uint32_t *seq)
 	return NULL;
 }
 
-const char *shim_call(struct json_view id, struct str tool, struct json_view args)
+const char *shim_call(struct json_view id, struct str tool,
+		      struct json_view args)
 {
 	struct msg m = {.type = MSG_CALL};
 	const char *errmsg;
@@ -126,9 +128,9 @@ static void pass_on(struct shim *s, uint32_t seq, bool ok,
 	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
 		if (asked[i].seq != seq)
 			continue;
-		(void)buf_printf(&line, "{\"id\":%s,\"ok\":%s,\"%s\":",
-				 asked[i].id.p, ok ? "true" : "false",
-				 ok ? "value" : "error");
+		(void)buf_printf(&line,
+				 "{\"id\":%s,\"ok\":%s,\"%s\":", asked[i].id.p,
+				 ok ? "true" : "false", ok ? "value" : "error");
 		(void)buf_add(&line, buf_data(body), buf_len(body));
 		(void)buf_add(&line, "}", 1);
 		shim_answer(s, buf_data(&line), buf_len(&line));

@@ -27,7 +27,8 @@ bool shim_full(struct shim_space *r)
 {
 	bool full = false;
 
-	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]) && !full; i++) {
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]) && !full;
+	     i++) {
 		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		r->path = spaces[i];

@@ -76,7 +76,14 @@ void shim_comm(const struct shim *s, pid_t pid, char *comm, size_t size)
 /* proc(5): the fields behind the name, which may hold anything. */
 static void add_stat(struct use *u, const char *stat)
 {
-	enum { STATE = 3, SESSION = 6, UTIME = 14, CSTIME = 17, THREADS = 20, RSS = 24 };
+	enum {
+		STATE = 3,
+		SESSION = 6,
+		UTIME = 14,
+		CSTIME = 17,
+		THREADS = 20,
+		RSS = 24
+	};
 	static long page;
 	const char *p = strrchr(stat, ')');
 	char *end;
@@ -182,10 +189,12 @@ static uint64_t cpu_ms(const struct use *u)
 
 	for (size_t i = 0; i < sizeof(whose) / sizeof(whose[0]); i++)
 		if (getrusage(whose[i], &r) == 0)
-			ms += (uint64_t)(r.ru_utime.tv_sec +
-					 r.ru_stime.tv_sec) * 1000 +
-			      (uint64_t)(r.ru_utime.tv_usec +
-					 r.ru_stime.tv_usec) / 1000;
+			ms +=
+			    (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) *
+				1000 +
+			    (uint64_t)(r.ru_utime.tv_usec +
+				       r.ru_stime.tv_usec) /
+				1000;
 	return ms;
 }
 
@@ -240,11 +249,12 @@ void shim_watch(const struct shim *s)
 			   "the program has more sessions (setsid) than it may "
 			   "have");
 	if (u.descriptors > DESCRIPTORS_TIMES * s->p->open_files)
-		shim_limit("descriptors", u.descriptors,
-			   DESCRIPTORS_TIMES * s->p->open_files, "files",
-			   "template limits.maxOpenFiles, of which all processes "
-			   "together have four times, or the server's [limits]",
-			   "the program's processes have more files open than "
-			   "they may have together");
+		shim_limit(
+		    "descriptors", u.descriptors,
+		    DESCRIPTORS_TIMES * s->p->open_files, "files",
+		    "template limits.maxOpenFiles, of which all processes "
+		    "together have four times, or the server's [limits]",
+		    "the program's processes have more files open than "
+		    "they may have together");
 	watch_memory(s, u.resident);
 }

@@ -72,7 +72,7 @@ static void take_back(struct store *s, struct store_req *r)
 {
 	if (r->placed)
 		state_file_unplace(s->dir, r->artifact.run_id, r->artifact.id,
-			     r->tmp_path);
+				   r->tmp_path);
 	r->placed = false;
 }
 
@@ -119,8 +119,7 @@ static int put_artifact(struct store *s, struct store_req *r)
 	}
 	r->placed = true;
 	rc = insert_row(s, a);
-	if (rc != 0 &&
-	    (sqlite3_errcode(s->db) & 0xFF) == SQLITE_CONSTRAINT) {
+	if (rc != 0 && (sqlite3_errcode(s->db) & 0xFF) == SQLITE_CONSTRAINT) {
 		store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path,
 			       a->id, sqlite3_errmsg(s->db));
 		take_back(s, r);
@@ -194,8 +193,10 @@ static void read_range(struct store *s, struct store_req *r)
 	if (rc == 0 && r->res.len < want)
 		rc = -EIO;
 	if (rc == -ENOENT)
-		store_req_fail(r, -EIO, "%s: the file is missing; someone else "
-			       "removed it, so restore it or run again", path);
+		store_req_fail(r, -EIO,
+			       "%s: the file is missing; someone else "
+			       "removed it, so restore it or run again",
+			       path);
 	else if (rc != 0)
 		store_req_fail(r, rc, "%s: %s; %s", path, strerror(-rc),
 			       store_remedy(rc));
@@ -229,7 +230,8 @@ static int read_artifact(struct store *s, struct store_req *r)
 		return rc;
 	if (r->res.artifact == NULL)
 		store_req_fail(r, -ENOENT, "no such artifact");
-	else if (gone || (a->expires_ms > 0 && a->expires_ms <= clock_wall_ms()))
+	else if (gone ||
+		 (a->expires_ms > 0 && a->expires_ms <= clock_wall_ms()))
 		store_req_fail(r, -ESTALE, "the artifact has expired");
 	else if (r->offset < 0 || r->offset > a->size || r->limit < 0)
 		store_req_fail(r, -ERANGE,
@@ -264,7 +266,6 @@ const struct store_op store_op_put_artifact = {.name = "put_artifact",
 					       .drop = remove_tmp};
 const struct store_op store_op_expire_artifacts = {
     .name = "expire_artifacts", .writes = true, .exec = expire_artifacts};
-const struct store_op store_op_read_artifact = {.name = "read_artifact",
-						.large = true,
-						.exec = read_artifact};
+const struct store_op store_op_read_artifact = {
+    .name = "read_artifact", .large = true, .exec = read_artifact};
 const struct store_op store_op_usage = {.name = "usage", .exec = usage};

@@ -150,8 +150,8 @@ static int read_mail(struct store *s, struct store_req *r)
 		struct store_letter *l;
 
 		if ((n & (n + 1)) == 0) /* room for twice as many */
-			r->letters = xrealloc(r->letters, (2 * n + 1) *
-							      sizeof(*r->letters));
+			r->letters = xrealloc(
+			    r->letters, (2 * n + 1) * sizeof(*r->letters));
 		l = &r->letters[n++];
 		snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
 		l->kind = (enum store_mail)sqlite3_column_int(st, 1);

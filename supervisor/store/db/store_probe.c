@@ -73,9 +73,12 @@ static char *frozen(const char *path)
 
 	buf_add_str(&b, "file:");
 	for (; *path != '\0'; path++)
-		buf_printf(&b, isalnum((unsigned char)*path) ||
-				       strchr(plain, *path) != NULL
-				   ? "%c" : "%%%02X", (unsigned char)*path);
+		buf_printf(&b,
+			   isalnum((unsigned char)*path) ||
+				   strchr(plain, *path) != NULL
+			       ? "%c"
+			       : "%%%02X",
+			   (unsigned char)*path);
 	buf_add_str(&b, "?immutable=1");
 	return buf_take(&b, &len);
 }
@@ -88,12 +91,13 @@ static int look_at_tables(const char *path)
 	int code = SQLITE_OK;
 
 	if (access(wal, F_OK) != 0) {
-		code = sqlite3_open_v2(uri, &db,
-				       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
-				       NULL);
+		code = sqlite3_open_v2(
+		    uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 		if (code == SQLITE_OK)
-			code = sqlite3_exec(db, "SELECT count(*) FROM "
-					    "sqlite_schema", NULL, NULL, NULL);
+			code = sqlite3_exec(db,
+					    "SELECT count(*) FROM "
+					    "sqlite_schema",
+					    NULL, NULL, NULL);
 		sqlite3_close(db);
 		sqlite3_shutdown(); /* it is configured later */
 	}

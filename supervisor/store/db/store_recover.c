@@ -63,7 +63,8 @@ bool store_instance_lives(const struct store *s, const char *name)
 {
 	char *path = store_instance_path(s, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool lives = fd < 0 ? errno != ENOENT : flock(fd, LOCK_SH | LOCK_NB) != 0;
+	bool lives =
+	    fd < 0 ? errno != ENOENT : flock(fd, LOCK_SH | LOCK_NB) != 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -144,7 +145,8 @@ static int on_instance(void *arg, const char *name)
 	return 0;
 }
 
-static bool is_dead(const struct store_recovery *v, const char *name, size_t len)
+static bool is_dead(const struct store_recovery *v, const char *name,
+		    size_t len)
 {
 	for (size_t i = 0; i < v->n_dead; i++)
 		if (strlen(v->dead[i]) == len &&
@@ -171,8 +173,7 @@ static int lives(struct store *s, const char *run, const char *art)
 
 static void add_stray(struct store_recovery *v, const char *art)
 {
-	v->strays =
-	    xrealloc(v->strays, (v->n_strays + 1) * sizeof(*v->strays));
+	v->strays = xrealloc(v->strays, (v->n_strays + 1) * sizeof(*v->strays));
 	v->strays[v->n_strays++] =
 	    (struct stray){.run = xstrdup(v->scanning),
 			   .art = art != NULL ? xstrdup(art) : NULL};

@@ -41,18 +41,28 @@ enum {
 static const struct field {
 	int col;
 	size_t at;
-} texts[] = {
-    {COL_REQUESTOR, FIELD(requestor)}, {COL_TEMPLATE, FIELD(template_id)},
-    {COL_VERSION, FIELD(version)},     {COL_DIGEST, FIELD(digest)},
-    {COL_IDEM_KEY, FIELD(idem_key)},   {COL_IDEM_DIGEST, FIELD(idem_digest)},
-    {COL_INPUTS, FIELD(inputs)},       {COL_OPTIONS, FIELD(options)},
-    {COL_VIEW, FIELD(view)},	       {COL_LOG, FIELD(log)},
-    {COL_TASK_NOTE, FIELD(task_note)},
-}, times[] = {
-    {COL_CREATED, FIELD(created_ms)},  {COL_STARTED, FIELD(started_ms)},
-    {COL_UPDATED, FIELD(updated_ms)},  {COL_FINISHED, FIELD(finished_ms)},
-    {COL_EXPIRES, FIELD(expires_ms)},  {COL_TASK_TTL, FIELD(task_ttl_ms)},
-    {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
+} texts[] =
+    {
+	{COL_REQUESTOR, FIELD(requestor)},
+	{COL_TEMPLATE, FIELD(template_id)},
+	{COL_VERSION, FIELD(version)},
+	{COL_DIGEST, FIELD(digest)},
+	{COL_IDEM_KEY, FIELD(idem_key)},
+	{COL_IDEM_DIGEST, FIELD(idem_digest)},
+	{COL_INPUTS, FIELD(inputs)},
+	{COL_OPTIONS, FIELD(options)},
+	{COL_VIEW, FIELD(view)},
+	{COL_LOG, FIELD(log)},
+	{COL_TASK_NOTE, FIELD(task_note)},
+},
+  times[] = {
+      {COL_CREATED, FIELD(created_ms)},
+      {COL_STARTED, FIELD(started_ms)},
+      {COL_UPDATED, FIELD(updated_ms)},
+      {COL_FINISHED, FIELD(finished_ms)},
+      {COL_EXPIRES, FIELD(expires_ms)},
+      {COL_TASK_TTL, FIELD(task_ttl_ms)},
+      {COL_TASK_EXPIRES, FIELD(task_expires_ms)},
 };
 
 int64_t store_row_bytes(const struct store_run *run)
@@ -91,10 +101,11 @@ static void refused(struct store *s, struct store_req *r, int code)
 			       "look it up, or use another",
 			       r->run.template_id);
 	else if ((code & 0xFF) == SQLITE_TOOBIG)
-		store_req_fail(r, -E2BIG,
-			       "%s: run %s is more than SQLite stores in a row; "
-			       "make its result smaller, or an artifact",
-			       s->db_path, r->run.id);
+		store_req_fail(
+		    r, -E2BIG,
+		    "%s: run %s is more than SQLite stores in a row; "
+		    "make its result smaller, or an artifact",
+		    s->db_path, r->run.id);
 	else
 		store_req_fail(r, -EINVAL, "%s: run %s: %s", s->db_path,
 			       r->run.id, sqlite3_errmsg(s->db));
@@ -138,12 +149,11 @@ static char *copy_texts(struct store_run *run, sqlite3_stmt *st)
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i].col < columns)
-			size += (size_t)sqlite3_column_bytes(st, texts[i].col) +
-				1;
+			size +=
+			    (size_t)sqlite3_column_bytes(st, texts[i].col) + 1;
 	to = block = xcalloc(1, size);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		const char **field =
-		    (const char **)((char *)run + texts[i].at);
+		const char **field = (const char **)((char *)run + texts[i].at);
 		int col = texts[i].col;
 		size_t n;
 
@@ -192,7 +202,8 @@ static int read_one(struct store *s, struct store_req *r, sqlite3_stmt *st,
 	return rc;
 }
 
-static int get_by_id(struct store *s, struct store_req *r, enum store_stmt which)
+static int get_by_id(struct store *s, struct store_req *r,
+		     enum store_stmt which)
 {
 	sqlite3_stmt *st = store_sql(s, which);
 	int rc;

@@ -2,14 +2,13 @@
 #include "supervisor/store/db/store_schema.h"
 
 /* FULL: a commit that was reported is on the disk. Memory stays modest. */
-const char store_pragmas[] =
-    "PRAGMA journal_mode=WAL;"
-    "PRAGMA synchronous=FULL;"
-    "PRAGMA cache_size=-2048;"
-    "PRAGMA mmap_size=0;"
-    "PRAGMA temp_store=MEMORY;"
-    "PRAGMA journal_size_limit=16777216;"
-    "PRAGMA trusted_schema=OFF;";
+const char store_pragmas[] = "PRAGMA journal_mode=WAL;"
+			     "PRAGMA synchronous=FULL;"
+			     "PRAGMA cache_size=-2048;"
+			     "PRAGMA mmap_size=0;"
+			     "PRAGMA temp_store=MEMORY;"
+			     "PRAGMA journal_size_limit=16777216;"
+			     "PRAGMA trusted_schema=OFF;";
 
 /*
  * Status 0 and 1 are open, few, and passing; the others are for good and
@@ -211,30 +210,31 @@ static const char sessions[] =
     "PRAGMA user_version=5;";
 
 const char *const store_steps[STORE_SCHEMA_VERSION] = {first, tasks, account,
-							mail, sessions};
+						       mail, sessions};
 
 /* The order that store_run_row() reads; a list stops before the bulk. */
 #define HEAD(t)                                                                \
-	t "id, " t "requestor, " t "template_id, " t "version, " t "digest, "  \
-	t "status, " t "created_ms, " t "started_ms, " t "updated_ms, "        \
-	t "finished_ms, " t "expires_ms, " t "idem_key, " t "idem_digest, " t  \
-	"cancelling, " t "task, " t "task_ttl_ms, " t "task_expires_ms, " t    \
-	"task_note"
+	t "id, " t "requestor, " t "template_id, " t "version, " t             \
+	  "digest, " t "status, " t "created_ms, " t "started_ms, " t          \
+	  "updated_ms, " t "finished_ms, " t "expires_ms, " t "idem_key, " t   \
+	  "idem_digest, " t "cancelling, " t "task, " t "task_ttl_ms, " t      \
+	  "task_expires_ms, " t "task_note"
 #define BULK "inputs, options, view, log"
 
 /* A page: its rows are picked in an index alone, and only then read. */
 #define PAGE(pick)                                                             \
-	"SELECT " HEAD("runs.") " FROM (" pick                                 \
-	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"                        \
-	" CROSS JOIN runs ON runs.rowid = page.at ORDER BY page.id DESC"
+	"SELECT " HEAD(                                                        \
+	    "runs.") " FROM (" pick                                            \
+		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"           \
+		     " CROSS JOIN runs ON runs.rowid = page.at ORDER BY page.id DESC"
 #define PICK(index, where)                                                     \
 	"SELECT id, rowid AS at FROM runs INDEXED BY " index                   \
 	" WHERE requestor = ?1 AND " where
 #define OPEN_OF(n)                                                             \
 	PICK("runs_open", "status = " n " AND ended = 0 AND template_id = ?2")
 #define ENDED_OF(n)                                                            \
-	PICK("runs_template", "status = " n                                    \
-	     " AND ended = 1 AND template_id = ?2")
+	PICK("runs_template",                                                  \
+	     "status = " n " AND ended = 1 AND template_id = ?2")
 
 /* An open run of instance ?1, which is dead, ends now: ?3. */
 #define OVER                                                                   \
@@ -253,7 +253,8 @@ const char *const store_statements[STORE_STMTS] = {
 	"INSERT INTO runs(id, requestor, template_id, version, digest, status,"
 	" created_ms, started_ms, updated_ms, finished_ms, expires_ms,"
 	" idem_key, idem_digest, cancelling, task, task_ttl_ms,"
-	" task_expires_ms, task_note, " BULK ", instance, bytes, ended) VALUES(?1, ?2,"
+	" task_expires_ms, task_note, " BULK
+	", instance, bytes, ended) VALUES(?1, ?2,"
 	" ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
 	" ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?6 >= 2)"
 	" ON CONFLICT(requestor, id) DO UPDATE SET template_id = ?3,"
@@ -264,26 +265,25 @@ const char *const store_statements[STORE_STMTS] = {
 	" task_expires_ms = ?17, task_note = ?18, inputs = ?19,"
 	" options = ?20, view = ?21, log = ?22, instance = ?23,"
 	" bytes = ?24, ended = ?6 >= 2",
-    [STMT_GET_RUN] = "SELECT " HEAD("") ", " BULK
-		     " FROM runs WHERE requestor = ?1 AND id = ?2",
+    [STMT_GET_RUN] = "SELECT " HEAD(
+	"") ", " BULK " FROM runs WHERE requestor = ?1 AND id = ?2",
     [STMT_GET_TASK] = "SELECT " HEAD("") " FROM runs"
-		      " WHERE requestor = ?1 AND id = ?2",
-    [STMT_LIST_TASKS] =
-	"SELECT " HEAD("") " FROM runs INDEXED BY runs_tasks"
-	" WHERE requestor = ?1 AND id < ?2 AND task_expires_ms > 0"
-	" AND task_expires_ms > ?3 ORDER BY id DESC LIMIT ?4",
-    [STMT_FIND_IDEM] = "SELECT " HEAD("") ", " BULK
-		       " FROM runs INDEXED BY runs_idem WHERE requestor = ?1"
-		       " AND template_id = ?2 AND idem_key = ?3"
-		       " AND idem_key IS NOT NULL",
+					 " WHERE requestor = ?1 AND id = ?2",
+    [STMT_LIST_TASKS] = "SELECT " HEAD(
+	"") " FROM runs INDEXED BY runs_tasks"
+	    " WHERE requestor = ?1 AND id < ?2 AND task_expires_ms > 0"
+	    " AND task_expires_ms > ?3 ORDER BY id DESC LIMIT ?4",
+    [STMT_FIND_IDEM] = "SELECT " HEAD(
+	"") ", " BULK " FROM runs INDEXED BY runs_idem WHERE requestor = ?1"
+	    " AND template_id = ?2 AND idem_key = ?3"
+	    " AND idem_key IS NOT NULL",
     [STMT_LIST_ANY] = PAGE("SELECT id, rowid AS at FROM runs"
 			   " WHERE requestor = ?1"),
     [STMT_LIST_OPEN] = PAGE(PICK("runs_open", "status = ?5 AND ended = 0")),
     [STMT_LIST_ENDED] = PAGE(PICK("runs_ended", "status = ?5 AND ended = 1")),
     [STMT_LIST_TEMPLATE] = PAGE(
-	OPEN_OF("0") " UNION ALL " OPEN_OF("1") " UNION ALL " ENDED_OF("2")
-	" UNION ALL " ENDED_OF("3") " UNION ALL " ENDED_OF("4")
-	" UNION ALL " ENDED_OF("5")),
+	OPEN_OF("0") " UNION ALL " OPEN_OF("1") " UNION ALL " ENDED_OF("2") " UNION ALL " ENDED_OF(
+	    "3") " UNION ALL " ENDED_OF("4") " UNION ALL " ENDED_OF("5")),
     [STMT_LIST_TEMPLATE_OPEN] = PAGE(OPEN_OF("?5")),
     [STMT_LIST_TEMPLATE_ENDED] = PAGE(ENDED_OF("?5")),
     [STMT_COUNT] = "SELECT coalesce(sum(n), 0) FROM counts WHERE"
@@ -291,11 +291,11 @@ const char *const store_statements[STORE_STMTS] = {
 		   " AND (?3 < 0 OR status = ?3)",
     [STMT_PUT_ARTIFACT] =
 	/* a straggler shares the end of its run */
-	"INSERT INTO artifacts(id, run_id, requestor, name, mime_type, sha256,"
-	" size, created_ms, expires_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-	" CASE WHEN ?9 > 0 THEN ?9 ELSE coalesce((SELECT expires_ms FROM runs"
-	" WHERE requestor = ?3 AND id = ?2), 0) END)"
-	" ON CONFLICT(id) DO NOTHING",
+    "INSERT INTO artifacts(id, run_id, requestor, name, mime_type, sha256,"
+    " size, created_ms, expires_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+    " CASE WHEN ?9 > 0 THEN ?9 ELSE coalesce((SELECT expires_ms FROM runs"
+    " WHERE requestor = ?3 AND id = ?2), 0) END)"
+    " ON CONFLICT(id) DO NOTHING",
     [STMT_GET_ARTIFACT] =
 	"SELECT id, run_id, requestor, name, mime_type, sha256, size,"
 	" created_ms, expires_ms, gone FROM artifacts"
@@ -325,8 +325,7 @@ const char *const store_statements[STORE_STMTS] = {
 	" used_ms, expires_ms FROM sessions WHERE key = ?1"
 	" AND expires_ms > ?2",
     [STMT_DROP_SESSION] = "DELETE FROM sessions WHERE key = ?1",
-    [STMT_DROP_SESSIONS] =
-	"DELETE FROM sessions WHERE requestor = ?1",
+    [STMT_DROP_SESSIONS] = "DELETE FROM sessions WHERE requestor = ?1",
     [STMT_EXPIRED_SESSIONS] =
 	"DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions"
 	" INDEXED BY sessions_expiry WHERE expires_ms <= ?1 LIMIT ?2)",
@@ -336,17 +335,16 @@ const char *const store_statements[STORE_STMTS] = {
 	"UPDATE artifacts SET expires_ms = ?2 WHERE expires_ms = 0"
 	" AND run_id IN (SELECT id FROM runs INDEXED BY runs_open"
 	" WHERE status = 1 AND ended = 0 AND instance = ?1)",
-    [STMT_CLAIM_RUNNING] =
-	"UPDATE runs INDEXED BY runs_open"
-	" SET status = CASE WHEN cancelling OR " TO_CANCEL " THEN 5 ELSE 3 END,"
-	OVER " WHERE status = 1 AND ended = 0 AND instance = ?1",
+    [STMT_CLAIM_RUNNING] = "UPDATE runs INDEXED BY runs_open"
+			   " SET status = CASE WHEN cancelling OR " TO_CANCEL
+			   " THEN 5 ELSE 3 END," OVER
+			   " WHERE status = 1 AND ended = 0 AND instance = ?1",
     [STMT_CLAIM_CANCELLED] =
 	"UPDATE runs INDEXED BY runs_open SET status = 5," OVER
 	" WHERE status = 0 AND ended = 0 AND instance = ?1 AND " TO_CANCEL,
-    [STMT_CLAIM_QUEUED] =
-	"UPDATE runs INDEXED BY runs_open SET instance = ?2"
-	" WHERE status = 0 AND ended = 0 AND instance = ?1"
-	" RETURNING " HEAD("") ", " BULK,
+    [STMT_CLAIM_QUEUED] = "UPDATE runs INDEXED BY runs_open SET instance = ?2"
+			  " WHERE status = 0 AND ended = 0 AND instance = ?1"
+			  " RETURNING " HEAD("") ", " BULK,
     [STMT_CLAIM_MAIL] = "UPDATE mail SET instance = ?2 WHERE instance = ?1",
     [STMT_ARTIFACT_LIVES] = "SELECT 1 FROM artifacts"
 			    " WHERE id = ?1 AND run_id = ?2 AND gone = 0",

@@ -17,7 +17,8 @@
 
 enum { COL_LOG_LEVEL = 6, COL_USED, COL_EXPIRES };
 
-static const size_t texts[] = { /* the columns before these, in order */
+static const size_t texts[] = {
+    /* the columns before these, in order */
     FIELD(key),	     FIELD(requestor), FIELD(credential),
     FIELD(revision), FIELD(client),    FIELD(uris),
 };
@@ -30,9 +31,9 @@ static int write_row(struct store *s, enum store_stmt which,
 	if (st == NULL)
 		return store_sql_failed(s);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		store_bind_text(st, (int)i + 1,
-				*(const char *const *)((const char *)row +
-						       texts[i]));
+		store_bind_text(
+		    st, (int)i + 1,
+		    *(const char *const *)((const char *)row + texts[i]));
 	sqlite3_bind_int(st, COL_LOG_LEVEL + 1, row->log_level);
 	sqlite3_bind_int64(st, COL_USED + 1, row->used_ms);
 	sqlite3_bind_int64(st, COL_EXPIRES + 1, row->expires_ms);

@@ -43,7 +43,7 @@ static const struct verdict {
 
 static const struct pointer_error {
 	int rc;
-	int status; /* of a start that finds it; 0: it may pass */
+	int status;	  /* of a start that finds it; 0: it may pass */
 	const char *said; /* to clients, of the server: no path, no figure */
 	const char *text; /* to the operator, after the path */
 } remedies[] = {
@@ -78,9 +78,9 @@ static const struct pointer_error {
 
 static const struct pointer_error *fault_of(int rc)
 {
-	static const struct pointer_error other = {0, EX_UNAVAILABLE,
-					   "its state cannot be used",
-					   "check the path and its owner"};
+	static const struct pointer_error other = {
+	    0, EX_UNAVAILABLE, "its state cannot be used",
+	    "check the path and its owner"};
 
 	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
 		if (remedies[i].rc == rc)
@@ -106,8 +106,8 @@ int store_ends_start(int rc)
 int store_failed(struct store *s, int rc, const char *path)
 {
 	s->why_rc = rc;
-	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s; %s", path, strerror(-rc),
-		 store_remedy(rc));
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s; %s", path,
+		 strerror(-rc), store_remedy(rc));
 	return rc;
 }
 
@@ -147,8 +147,8 @@ static void hear_writes(void)
 		const char *name;
 		sqlite3_syscall_ptr fn;
 	} requests[] = {{"write", (sqlite3_syscall_ptr)hear_write},
-		     {"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
-		     {"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
+			{"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
+			{"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
 	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
@@ -160,7 +160,8 @@ static void on_log(void *arg, int code, const char *text)
 	const char *at = strstr(text, ": (");
 
 	(void)arg, (void)code;
-	if (strncmp(text, "os_unix.c:", strlen("os_unix.c:")) == 0 && at != NULL)
+	if (strncmp(text, "os_unix.c:", strlen("os_unix.c:")) == 0 &&
+	    at != NULL)
 		said_errno = (int)strtol(at + 3, NULL, 10);
 }
 
@@ -195,8 +196,9 @@ int store_sql_failed(struct store *s)
 	if (code == SQLITE_IOERR_FSYNC)
 		s->unsynced = s->damaged = true;
 	s->why_rc = rc;
-	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s (%s, %d); %s", s->db_path,
-		 strerror(-rc), sqlite3_errmsg(s->db), code, store_remedy(rc));
+	snprintf(s->errmsg, sizeof(s->errmsg), "%s: %s (%s, %d); %s",
+		 s->db_path, strerror(-rc), sqlite3_errmsg(s->db), code,
+		 store_remedy(rc));
 	return rc;
 }
 
@@ -204,7 +206,8 @@ sqlite3_stmt *store_sql(struct store *s, enum store_stmt which)
 {
 	sqlite3_stmt **st = &s->stmt[which];
 
-	said_errno = 0; /* what SQLite got over is no cause of what is to come */
+	said_errno =
+	    0; /* what SQLite got over is no cause of what is to come */
 	if (*st == NULL)
 		sqlite3_prepare_v3(s->db, store_statements[which], -1,
 				   SQLITE_PREPARE_PERSISTENT, st, NULL);
@@ -365,9 +368,8 @@ static int resync(struct store *s)
 	if (!s->unsynced)
 		return 0;
 	do {
-		code = sqlite3_wal_checkpoint_v2(s->db, "main",
-						 SQLITE_CHECKPOINT_TRUNCATE,
-						 NULL, NULL);
+		code = sqlite3_wal_checkpoint_v2(
+		    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
 	if (code != SQLITE_OK)
 		return store_sql_failed(s);

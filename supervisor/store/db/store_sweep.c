@@ -161,16 +161,16 @@ static int sweep(struct store *s, struct store_req *r)
 	if (rc == 0)
 		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)
-		rc = read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
+		rc =
+		    read_expired(s, STMT_EXPIRED_ARTIFACTS, r->time_ms, &files);
 	if (rc == 0)
 		rc = drop_all(s, &files, drop_file, &dropped);
 	if (rc == 0 && files.n < SWEEP_ROWS)
 		rc = read_expired(s, STMT_EXPIRED_RUNS, r->time_ms, &runs);
 	if (rc == 0)
 		rc = drop_all(s, &runs, drop_run, &dropped);
-	r->again = more ||
-		   (dropped > 0 &&
-		    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
+	r->again = more || (dropped > 0 &&
+			    (files.n == SWEEP_ROWS || runs.n == SWEEP_ROWS));
 	free_pairs(&files);
 	free_pairs(&runs);
 	return rc;

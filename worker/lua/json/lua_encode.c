@@ -186,7 +186,8 @@ static void sift(struct key *keys, size_t i, size_t n)
 	for (size_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
 		struct key top = keys[i];
 
-		if (child + 1 < n && by_bytes(&keys[child], &keys[child + 1]) < 0)
+		if (child + 1 < n &&
+		    by_bytes(&keys[child], &keys[child + 1]) < 0)
 			child++;
 		if (by_bytes(&top, &keys[child]) >= 0)
 			return;

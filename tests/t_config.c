@@ -30,6 +30,10 @@ static const struct {
      "127.0.0.1:8080 or [::1]:8080"},
     {"[server]\n\n# c\nlisen = x\n",
      "f:4: lisen: unknown key in [server]; did you mean listen?"},
+    {"[server]\naudience = x\n",
+     "f:2: audience: paddockd does not check access tokens of an authorization "
+     "server yet, so the key would protect nothing; remove it, and give each "
+     "caller over HTTP a token_sha256 in a [requestor \"NAME\"]"},
     {"[server]\nfrobnicate = x\n",
      "f:2: frobnicate: unknown key in [server]; paddockd --print-config lists "
      "them all"},
@@ -198,8 +202,8 @@ static const struct {
     {"[requestor \"a\"]\ntoken_sha256 = " HEX
      "\n[requestor \"b\"]\ntoken_sha256 = " HEX "\n",
      "f: [requestor \"a\"] and [requestor \"b\"] have the same token_sha256"},
-    {"[server]\nissuer = \xFF\n", "f:2: this is not text in UTF-8"},
-    {"[server]\nissuer = a\x1b[1m\n", "f:2: there is a control character"},
+    {"[server]\nuser = \xFF\n", "f:2: this is not text in UTF-8"},
+    {"[server]\nuser = a\x1b[1m\n", "f:2: there is a control character"},
     {"[server]\ntemplates = /a\r/b\n", "f:2: there is a control character"},
 };
 
@@ -216,7 +220,7 @@ static void refusals(void)
 
 static void odd_bytes(void)
 {
-	static const char nul[] = "[server]\nissuer = a\0b\n";
+	static const char nul[] = "[server]\nuser = a\0b\n";
 	struct config *c = config_new(0);
 	char line[300];
 
@@ -225,7 +229,7 @@ static void odd_bytes(void)
 	       -EINVAL, "a NUL is refused");
 	is_str(errmsg, "f:2: this is not text in UTF-8", "and says so");
 	memset(line, 'x', sizeof(line));
-	memcpy(line, "[server]\nissuer = ", 18);
+	memcpy(line, "[server]\nuser = ", 16);
 	line[sizeof(line) - 1] = '\0';
 	is_int(parse(c, line), -EINVAL, "a long line is not cut but refused");
 	ok(strncmp(errmsg, "f:2: the line has more than ", 28) == 0,
@@ -307,7 +311,7 @@ static void values(void)
 		c,
 		"[server] # what it is\nlisten: localhost:80 # and why\n"
 		"templates=/a /b\t# two\n\t/c # one more\n"
-		"publish_templates = no\nlog_file = /l#o ; g\nissuer = https://i.example/x\n"
+		"publish_templates = no\nlog_file = /l#o ; g\nuser = https://i.example/x\n"
 		"[limits]\nmax_run_timeout_ms = 10s\n"
 		"inline_wait_ms=0\nmax_ttl_ms = 2d\n"
 		"artifact_ttl_ms = 5m\ndrain_timeout_ms = 1500ms\n"
@@ -327,7 +331,7 @@ static void values(void)
 	is_str(c->log_file, "/l#o", "a comment has a space before it");
 	ok(c->templates_given, "templates were given");
 	ok(!c->publish_templates, "no is false");
-	is_str(c->issuer, "https://i.example/x", "text is as it came");
+	is_str(c->user, "https://i.example/x", "text is as it came");
 	is_int(c->max_run_timeout_ms, 10000, "s: seconds");
 	is_int(c->inline_wait_ms, 0, "zero");
 	is_int(c->max_ttl_ms, 172800000, "d: days");
@@ -350,7 +354,7 @@ static void values(void)
 	is_int(c->requestors[1].uid, 0, "uid 0 is a uid");
 	is_int(c->requestors[1].weight, 1, "weight 1 by default");
 	is_str(c->requestors[1].trust_level, NULL, "trust by the connection");
-	is_int(parse(c, "[server]\nlisten =\nissuer =\ntemplates = /z\n"
+	is_int(parse(c, "[server]\nlisten =\nuser =\ntemplates = /z\n"
 			"[requestor \"al.ice@x\"]\ntemplates =\nweight = 2\n"),
 	       0, "a later file");
 	is_str(c->listen, NULL, "an empty value takes the key back");

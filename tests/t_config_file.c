@@ -119,28 +119,28 @@ static void files(void)
 	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL,
 	       "a folder");
 	write_file(dir, "p.conf",
-		   "[server]\nlog_level = warn\nissuer = main\n"
+		   "[server]\nlog_level = warn\nuser = main\n"
 		   "[requestor \"a\"]\nweight = 9\n");
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
 	       "a requestor without a token");
 	mkdir(drop, 0700);
-	write_file(drop, "20.conf", "[server]\nissuer = second\n");
+	write_file(drop, "20.conf", "[server]\nuser = second\n");
 	write_file(drop, "10.conf",
-		   "[server]\nissuer = first\n"
+		   "[server]\nuser = first\n"
 		   "[requestor \"a\"]\nuid = 1\n");
 	write_file(drop, ".hidden.conf", "[what]\n");
 	write_file(drop, "10.conf.bak", "[what]\n");
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), 0,
 	       "who gets one in conf.d: %s", errmsg);
-	is_str(c->issuer, "second", "the last name of conf.d counts");
+	is_str(c->user, "second", "the last name of conf.d counts");
 	is_str(c->log_level, "warn", "and the main file where it is silent");
 	is_int(c->requestors[0].weight, 9, "requestors are put together");
 	is_int(c->requestors[0].uid, 1, "from both");
-	write_file(drop, "15.conf", "\n[server]\nisuer = x\n");
+	write_file(drop, "15.conf", "\n[server]\nuesr = x\n");
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
 	       "a bad one");
-	want = xasprintf("%s/15.conf:3: isuer: unknown key in [server]; did "
-			 "you mean issuer?",
+	want = xasprintf("%s/15.conf:3: uesr: unknown key in [server]; did "
+			 "you mean user?",
 			 drop);
 	is_str(errmsg, want, "is named with its line");
 	free(want);

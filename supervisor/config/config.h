@@ -70,9 +70,6 @@ struct config {
 	char *log_file; /* NULL: stderr */
 	char *log_level;
 	char *audit_file;
-	char *jwks_file;
-	char *issuer;
-	char *audience;
 	/* [limits] */
 	int64_t max_concurrent_runs;	   /* 5 */
 	int64_t max_queued_runs;	   /* 1000 */

@@ -273,9 +273,12 @@ static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 static int unknown_key(struct reading *r, const char *section, const char *name,
 		       const char *suggest)
 {
+	const char *refused = config_key_refused(section, name);
 	char reason[512];
 
-	if (suggest != NULL)
+	if (refused != NULL)
+		errmsg_set(reason, sizeof(reason), "%s: %s", name, refused);
+	else if (suggest != NULL)
 		errmsg_set(reason, sizeof(reason),
 			   "%s: unknown key in [%s]; did you mean %s?", name,
 			   section, suggest);

@@ -74,12 +74,6 @@ static const struct config_key keys[] = {
     {KEY("server", audit_file, PATH), .optional = true,
      .help = "Where it is recorded who did what, as JSON lines. Unset: "
 	     "nowhere."},
-    {KEY("server", jwks_file, PATH), .optional = true,
-     .help = "The keys that access tokens are signed with."},
-    {KEY("server", issuer, TEXT), .optional = true,
-     .help = "Who issues access tokens."},
-    {KEY("server", audience, TEXT), .optional = true,
-     .help = "Whom access tokens are issued for: this server."},
 
     {KEY("limits", max_concurrent_runs, INT), .def = 5, .min = 1,
      .max = RUNS_MAX, .help = "Runs at the same time, of all requestors."},
@@ -333,5 +327,21 @@ const struct config_key *config_key_find(const char *section, const char *name,
 		suggest_try(&found, keys[i].name);
 	}
 	*suggest = found.best;
+	return NULL;
+}
+
+const char *config_key_refused(const char *section, const char *name)
+{
+	static const char *const unchecked[] = {"jwks_file", "issuer",
+						"audience"};
+
+	for (size_t i = 0; i < ARRAY_LEN(unchecked); i++)
+		if (strcmp(section, "server") == 0 &&
+		    strcmp(name, unchecked[i]) == 0)
+			return "paddockd does not check access tokens of an "
+			       "authorization server yet, so the key would "
+			       "protect nothing; remove it, and give each "
+			       "caller over HTTP a token_sha256 in a "
+			       "[requestor \"NAME\"]";
 	return NULL;
 }

@@ -59,6 +59,8 @@ bool config_section_is_named(const char *section);
 /* The key, or NULL; then *NEAR is the nearest of that section or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name,
 					 const char **suggest);
+/* Why there is no such key, though it has a name of its own; or NULL. */
+const char *config_key_refused(const char *section, const char *name);
 
 /*
  * Put VALUE into BASE (the struct that the key's offset means); with MORE, a

@@ -184,8 +184,6 @@ cycle: supervisor/requestor/admission supervisor/requestor/requestor supervisor/
 cycle: supervisor/streamable_http/http_mcp supervisor/streamable_http/http_session supervisor/streamable_http/http_session_delete supervisor/streamable_http/http_session_store supervisor/streamable_http/http_store_wait supervisor/streamable_http/http_stream supervisor/streamable_http/http_stream_private
 cycle: supervisor/templates/manifest supervisor/templates/manifest_content supervisor/templates/manifest_shape supervisor/templates/template supervisor/templates/template_entry supervisor/templates/template_files
 cycle: worker/lua/lua_api worker/lua/lua_artifact worker/lua/lua_ask worker/lua/lua_error worker/lua/lua_lib worker/lua/lua_map worker/lua/lua_questions worker/lua/lua_sched worker/lua/lua_state worker/lua/lua_steps
-proto/mcp/mcp_content.c -> proto/schema/schema_private.h
-proto/mcp/mcp_schema.c -> proto/schema/schema_private.h
 sandbox/rootfs/rootfs.h -> sandbox/sandbox.h
 supervisor/browser/browser.h -> supervisor/server.h
 supervisor/browser/browser.h reads server.h

@@ -9,7 +9,7 @@
 #include "base/text/base64.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_format.h"
 
 /* ---- values ---- */
 

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_format.h"
 
 #define MOVED_TO "/anyOf/0"
 #define DEFAULT_DIALECT "https://json-schema.org/draft/2020-12/schema"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proto/schema/schema_private.h"
+#include "proto/schema/schema_format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/schema/schema_private.h"
 
 #define WEIGHT_REGEX 6 /* times what another format takes */
 

@@ -20,6 +20,7 @@
 
 #include "base/text/suggest.h"
 #include "proto/schema/schema.h"
+#include "proto/schema/schema_format.h"
 
 /* Bounds on a schema… */
 #define SCHEMA_NODES_MAX                                                       \
@@ -180,11 +181,6 @@ struct schema_regex {
 /* 0, or -EINVAL with ERRMSG (a clause) filled. */
 int schema_regex_translate(struct schema_regex *out, const char *p, size_t len,
 			   struct schema_text *errmsg);
-/*
- * P as ECMA-262 spells it with the flag u, without the leniency of the above;
- * NULL when it is no expression. The caller frees it.
- */
-char *schema_regex_strict(const char *p, size_t len);
 /* The PCRE2 name of an ECMA-262 property expression, or false. */
 bool schema_regex_property(struct schema_text *out, const char *p, size_t len);
 
@@ -203,8 +199,6 @@ void schema_matcher_free(struct schema_matcher *m);
 
 /* ---- formats (schema_format*.c) ---- */
 
-typedef bool schema_format_fn(const char *s, size_t len);
-
 struct schema_format {
 	const char *name;
 	const char *expected; /* "a date (YYYY-MM-DD)" */
@@ -218,14 +212,6 @@ bool schema_format_is_known(const char *name);
 void schema_format_near(struct suggest *suggest); /* try all of them */
 /* What it takes to see whether LEN bytes are so. */
 size_t schema_format_steps(const struct schema_format *f, size_t len);
-
-/* By file: times, net, uri, the rest. */
-schema_format_fn schema_is_date, schema_is_time, schema_is_date_time,
-    schema_is_duration;
-schema_format_fn schema_is_ipv4, schema_is_ipv6, schema_is_hostname,
-    schema_is_email, schema_is_idn_email;
-schema_format_fn schema_is_uri, schema_is_uri_reference, schema_is_iri,
-    schema_is_iri_reference, schema_is_uri_template;
 
 /* ---- URIs (schema_uri.c) ---- */
 

@@ -177,10 +177,8 @@ done_testing();
 __DATA__
 crosses: sandbox/caps sandbox/empty_root sandbox/fds sandbox/filter sandbox/filter_private sandbox/landlock sandbox/ns sandbox/rlimits sandbox/rootfs/rootfs sandbox/sandbox sandbox/sandbox_program sandbox/uids
 crosses: supervisor/browser/browser supervisor/browser/browser_private supervisor/exec/artifact_save supervisor/exec/runs supervisor/exec/runs_private supervisor/health/health supervisor/health/health_checks supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/server supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
-crosses: supervisor/requestor/admission supervisor/requestor/requestor supervisor/run/limits supervisor/run/lost_artifacts supervisor/run/outcome supervisor/run/run supervisor/threads/rpc_async supervisor/threads/thread_pool supervisor/threads/validation
 cycle: sandbox/caps sandbox/empty_root sandbox/fds sandbox/filter sandbox/filter_private sandbox/landlock sandbox/ns sandbox/rlimits sandbox/rootfs/rootfs sandbox/sandbox sandbox/sandbox_program sandbox/uids
 cycle: supervisor/browser/browser supervisor/browser/browser_private supervisor/exec/artifact_save supervisor/exec/runs supervisor/exec/runs_private supervisor/health/health supervisor/health/health_checks supervisor/input/input supervisor/input/input_private supervisor/input/input_request supervisor/methods/completion supervisor/methods/methods supervisor/methods/prompts supervisor/methods/resources supervisor/methods/subscriptions supervisor/methods/tasks supervisor/server supervisor/session/client_request supervisor/session/client_task supervisor/session/logging supervisor/session/pagination supervisor/session/progress supervisor/session/request supervisor/session/response supervisor/session/run_response supervisor/session/session supervisor/session/task_notify supervisor/tools/contract_tools supervisor/tools/remote_run supervisor/tools/remote_run_watch supervisor/tools/tools
-cycle: supervisor/requestor/admission supervisor/requestor/requestor supervisor/run/limits supervisor/run/lost_artifacts supervisor/run/outcome supervisor/run/run supervisor/threads/rpc_async supervisor/threads/thread_pool supervisor/threads/validation
 cycle: supervisor/streamable_http/http_mcp supervisor/streamable_http/http_session supervisor/streamable_http/http_session_delete supervisor/streamable_http/http_session_store supervisor/streamable_http/http_store_wait supervisor/streamable_http/http_stream supervisor/streamable_http/http_stream_private
 cycle: supervisor/templates/manifest supervisor/templates/manifest_content supervisor/templates/manifest_shape supervisor/templates/template supervisor/templates/template_entry supervisor/templates/template_files
 cycle: worker/lua/lua_api worker/lua/lua_artifact worker/lua/lua_ask worker/lua/lua_error worker/lua/lua_lib worker/lua/lua_map worker/lua/lua_questions worker/lua/lua_sched worker/lua/lua_state worker/lua/lua_steps
@@ -198,8 +196,6 @@ supervisor/input/input.h -> supervisor/server.h
 supervisor/input/input.h reads server.h
 supervisor/input/input_route.c -> supervisor/methods/tasks.h
 supervisor/reload.h reads server.h
-supervisor/requestor/admission.c -> supervisor/run/outcome.h
-supervisor/requestor/requestor.c -> supervisor/run/outcome.h
 supervisor/session/client_request.c -> supervisor/server.h
 supervisor/session/client_request.c reads server.h
 supervisor/session/request.c -> supervisor/input/input.h
@@ -227,7 +223,6 @@ supervisor/streamable_http/http_session.h -> supervisor/server.h
 supervisor/streamable_http/http_session.h reads server.h
 supervisor/streamable_http/http_session_store.c -> supervisor/methods/subscriptions.h
 supervisor/templates/template_entry.c -> supervisor/spawn/privsep.h
-supervisor/threads/validation.c -> supervisor/run/outcome.h
 supervisor/tools/remote_run.c -> supervisor/server.h
 supervisor/tools/remote_run.c reads server.h
 supervisor/tools/remote_run_watch.h -> supervisor/server.h

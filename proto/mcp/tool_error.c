@@ -46,3 +46,19 @@ struct json_object *tool_error_json(const char *code, const char *message,
 		json_object_object_add(o, "details", json_object_get(details));
 	return o;
 }
+
+struct json_object *tool_error_limit(const char *limit, int64_t used,
+				     int64_t allowed, const char *unit,
+				     const char *who_can_raise)
+{
+	struct json_object *d = json_object_new_object();
+
+	json_object_object_add(d, "limit", json_object_new_string(limit));
+	if (used >= 0)
+		json_object_object_add(d, "used", json_object_new_int64(used));
+	json_object_object_add(d, "allowed", json_object_new_int64(allowed));
+	json_object_object_add(d, "unit", json_object_new_string(unit));
+	json_object_object_add(d, "whoCanRaise",
+			       json_object_new_string(who_can_raise));
+	return d;
+}

@@ -7,6 +7,7 @@
 #define PROTO_MCP_TOOL_ERROR_H
 
 #include <json-c/json.h>
+#include <stdint.h>
 
 struct tool_error {		     /* all-zero: nothing is refused */
 	const char *code;	     /* static: TEMPLATE_NOT_FOUND, … */
@@ -23,5 +24,10 @@ void tool_error_fini(struct tool_error *r);
 /* {error, errorCode, recoverHint, details?}; the caller owns it. */
 struct json_object *tool_error_json(const char *code, const char *message,
 				    struct json_object *details);
+
+/* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
+struct json_object *tool_error_limit(const char *limit, int64_t used,
+				     int64_t allowed, const char *unit,
+				     const char *who_can_raise);
 
 #endif

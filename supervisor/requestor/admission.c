@@ -8,7 +8,6 @@
 #include "base/fair_share.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/store/store.h"
-#include "supervisor/run/outcome.h"
 
 #define QUEUED_BYTES_MAX (256ll << 20) /* inputs that wait in memory */
 #define BYTES_RETRY_MS 60000	       /* artifacts are swept that often */

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "supervisor/config/config_keys.h"
 #include "proto/mcp/tool_error.h"
-#include "supervisor/run/outcome.h"
 
 #define LOGGED_AT_ONCE 32
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/run/outcome.h"
+#include "proto/mcp/tool_error.h"
 
 #define NONE SIZE_MAX /* no such key */
 

@@ -44,9 +44,4 @@ struct json_object *outcome_output(const struct run *r);
 /* R's error: WORKER_CRASHED by signal SIG. */
 void outcome_signal(struct run *r, int sig);
 
-/* RESOURCE_LIMIT's details, without a USED below 0; the caller owns them. */
-struct json_object *tool_error_limit(const char *limit, int64_t used,
-				     int64_t allowed, const char *unit,
-				     const char *who_can_raise);
-
 #endif

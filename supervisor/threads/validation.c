@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "supervisor/requestor/admission.h"
 #include "supervisor/threads/rpc_async.h"
-#include "supervisor/run/outcome.h"
 
 struct validation_job {
 	struct thread_pool *o;

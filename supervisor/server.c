@@ -362,6 +362,13 @@ static void on_drop(void *arg, struct run *r, uint32_t seq)
 	browser_drop(r, seq);
 }
 
+static bool may_run(void *arg, const struct template *t, struct tool_error *r)
+{
+	const struct server *srv = arg;
+
+	return browser_allow(t, srv->config, r);
+}
+
 static void on_probed(void *arg, const struct store_result *res)
 {
 	struct server *srv = arg;
@@ -384,7 +391,8 @@ struct runs *server_runs(struct server *srv)
 			       .instance = srv->instance,
 			       .on_ask = on_ask,
 			       .on_drop = on_drop,
-			       .ask_arg = srv,
+			       .may_run = may_run,
+			       .arg = srv,
 			       .quiet = &srv->quiet,
 			       .draining = &srv->draining,
 			       .shared = srv->others};

@@ -176,19 +176,20 @@ static void start(bool task)
 	HASH_ADD_STR(srv.runs->by_id, id, it.r);
 	/* what is noted of states is told in other tests */
 	run_watch_del(&it.watch);
-	it.watch.on_news = NULL;
+	it.watch.on_notice = NULL;
 }
 
-static void no_news(struct run_watch *w, struct run *r, enum run_news news)
+static void no_notice(struct run_watch *w, struct run *r,
+		    const struct run_notice *n)
 {
-	(void)w, (void)r, (void)news;
+	(void)w, (void)r, (void)n;
 }
 
 static void stop(void)
 {
 	HASH_DEL(srv.runs->by_id, it.r);
-	input_forget(it.r);
-	it.watch.on_news = no_news; /* end() removes it */
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+	it.watch.on_notice = no_notice; /* end() removes it */
 	run_watch_add(it.r, &it.watch);
 	end();
 }

@@ -84,7 +84,7 @@ static void dropped(void)
 	       "{A.1: forget: the template waits for no answer any more}",
 	       "of several one alone");
 	noted();
-	input_forget(it.r);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	is_str(noted(), "{A.1: forget: the run has ended}",
 	       "and the rest when the run ends");
 	client_end(&a);
@@ -171,7 +171,7 @@ static void over(void)
 		is_str(noted(),
 		       "{A.1: forget: the request that it belongs to is over}",
 		       "  nor is it offered to anybody else");
-		input_forget(it.r);
+		run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 		is_str(noted(), "", "  nor is anybody told to forget it");
 		client_end(&a);
 		client_end(&b);
@@ -200,7 +200,8 @@ static void too_much(void)
 	waits(&a, "1");
 	for (uint32_t i = 1; i <= 3; i++)
 		ask(i, QUESTION);
-	input_forget(it.r); /* its own are ours now */
+	run_tell(it.r, &(struct run_notice){
+			   .kind = NOTICE_RELEASED}); /* its own are ours now */
 	noted();
 	input_ask(&srv, it.r, &big[0]);
 	is_str(noted(), "{A.1: elicitation/create}",
@@ -329,7 +330,7 @@ static void moves(void)
 	ok(strstr(noted(), "{B.2: elicitation/create}") != NULL,
 	   "nobody reads the route that it went by: another is asked");
 	run_apply(it.r, EV_CANCEL);
-	run_tell(it.r, NEWS_STATE);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
 	ok(strstr(noted(), "{B.2: forget: the run is being cancelled}") != NULL,
 	   "whom a cancel tells to forget it");
 	client_end(&a);

@@ -77,12 +77,12 @@ static void dropped_at_1(void)
 static void cancelled(void)
 {
 	run_apply(it.r, EV_CANCEL);
-	run_tell(it.r, NEWS_STATE);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
 static void forgotten(void)
 {
-	input_forget(it.r);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 }
 
 /* A question ends while its answer is read: that is not told. */

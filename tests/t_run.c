@@ -103,9 +103,10 @@ static void test_errors(struct requestor *q, struct template *t)
 
 static int told;
 
-static void count_news(struct run_watch *w, struct run *r, enum run_news news)
+static void count_notice(struct run_watch *w, struct run *r,
+		       const struct run_notice *n)
 {
-	(void)r, (void)news;
+	(void)r, (void)n;
 	told++;
 	run_watch_del(w);
 }
@@ -113,13 +114,13 @@ static void count_news(struct run_watch *w, struct run *r, enum run_news news)
 static void test_watches(struct requestor *q, struct template *t)
 {
 	struct run *r = run_new(q, t);
-	struct run_watch a = {.on_news = count_news}, b = a;
+	struct run_watch a = {.on_notice = count_notice}, b = a;
 
 	run_watch_add(r, &a);
 	run_watch_add(r, &b);
-	run_tell(r, NEWS_STATE);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	is_int(told, 2, "every watch is told, though each removes itself");
-	run_tell(r, NEWS_STATE);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	is_int(told, 2, "and none that has gone");
 	run_free(r);
 }

@@ -53,9 +53,10 @@ static const char *noted(void)
 	return copy;
 }
 
-static void on_news(struct run_watch *watch, struct run *r, enum run_news news)
+static void on_news(struct run_watch *watch, struct run *r,
+		    const struct run_notice *n)
 {
-	(void)watch, (void)news;
+	(void)watch, (void)n;
 	note("<%s>", run_state_name(r->state));
 }
 
@@ -112,7 +113,7 @@ static void begin(void)
 	it.w->run_whole = true;
 	worker_recv_init(it.w);
 	it.w->phase = PHASE_TALKING;
-	it.watch = (struct run_watch){.on_news = on_news};
+	it.watch = (struct run_watch){.on_notice = on_news};
 	run_apply(it.r, EV_START);
 	run_watch_add(it.r, &it.watch);
 	it.line[0] = '\0';

@@ -51,7 +51,6 @@ bool browser_allow(const struct template *t, const struct config *config,
 void browser_ask(struct browser *b, struct run *r,
 		 const struct worker_question *ask);
 void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
-void browser_forget(struct run *r);		/* it is about to be freed */
 
 /* May the client of S use ACTION itself? */
 bool browser_offers(const struct session *s,

@@ -54,17 +54,12 @@ static void run_over(struct browser_run *br)
 	free(br);
 }
 
-void browser_forget(struct run *r)
-{
-	if (r->browser != NULL)
-		run_over(r->browser);
-}
-
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	(void)w;
-	if (news == NEWS_ENDED)
-		browser_forget(r);
+	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED)
+		run_over(r->browser);
 }
 
 static struct browser_run *browser_of(struct browser *b, struct run *r)
@@ -76,7 +71,7 @@ static struct browser_run *browser_of(struct browser *b, struct run *r)
 	br = r->browser = xcalloc(1, sizeof(*br));
 	br->browser = b;
 	br->run = r;
-	br->watch.on_news = on_news;
+	br->watch.on_notice = on_notice;
 	LIST_INIT(&br->pending);
 	run_watch_add(r, &br->watch);
 	return br;

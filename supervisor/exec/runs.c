@@ -11,7 +11,6 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/limits.h"
-#include "supervisor/browser/browser.h"
 #include "supervisor/threads/validation.h"
 #include "supervisor/exec/artifact_save.h"
 #include "supervisor/grants/grants.h"
@@ -26,12 +25,6 @@
 #define CANCEL_GRACE_MAX_MS 60000
 
 /* ---- workers ---- */
-
-static void on_news(void *arg, struct run *r)
-{
-	(void)arg;
-	run_tell(r, NEWS_PROGRESS);
-}
 
 static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
 			char *tmp_path, const char *sha256)
@@ -257,7 +250,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 		artifact_save_count(s->env.store, q);
 	if (!grants_allow(t, s->env.config, r) ||
 	    !programs_allow(t, s->env.config, s->env.isolation, r) ||
-	    !browser_allow(t, s->env.config, r))
+	    !s->env.may_run(s->env.arg, t, r))
 		return false;
 	if (*s->env.draining)
 		tool_error_set(
@@ -393,7 +386,7 @@ int runs_cancel(struct runs *s, struct run *r)
 	run_apply(r, EV_CANCEL);
 	/* should we die before it ends, it was cancelled all the same */
 	run_row_put(s->env.store, r, STORE_SYNC, NULL, NULL);
-	run_tell(r, NEWS_STATE);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	if (waits) {
 		runs_finish(s, r, EV_FAIL);
 		runs_resume(s);
@@ -465,9 +458,8 @@ void runs_tell_unrecorded(struct runs *s, const char *errmsg)
 	HASH_ITER(hh, s->by_id, r, after) {
 		if (!run_terminal(r) || TAILQ_EMPTY(&r->watches))
 			continue;
-		r->unrecorded = errmsg;
-		run_tell(r, NEWS_ENDED);
-		r->unrecorded = NULL;
+		run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED,
+						 .unrecorded = errmsg});
 	}
 }
 
@@ -485,11 +477,10 @@ struct runs *runs_new(const struct runs_env *env)
 	s->workers = (struct worker_env){
 	    .base = env->base,
 	    .spawner = env->spawner,
-	    .on_news = on_news,
 	    .on_artifact = on_artifact,
 	    .on_ask = env->on_ask,
 	    .on_drop = env->on_drop,
-	    .ask_arg = env->ask_arg,
+	    .ask_arg = env->arg,
 	    .on_over = on_over,
 	    .on_not_started = on_not_started,
 	    .arg = s,

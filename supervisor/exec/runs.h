@@ -32,7 +32,10 @@ struct runs_env {
 	worker_on_question
 	    on_ask; /* what templates ask for; NULL: is refused */
 	worker_on_drop on_drop;
-	void *ask_arg;
+	/* Is there what T needs beside a worker? Else R says what. */
+	bool (*may_run)(void *arg, const struct template *t,
+			struct tool_error *r);
+	void *arg;	      /* of these */
 	const bool *quiet;    /* start nothing */
 	const bool *draining; /* accept nothing */
 	bool shared;	      /* there may be more than one requestor */

@@ -11,9 +11,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/browser/browser.h"
 #include "supervisor/state/disk_space.h"
-#include "supervisor/input/input.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/run/task_json.h"
@@ -22,9 +20,7 @@
 void runs_forget(struct runs *s, struct run *r)
 {
 	HASH_DEL(s->by_id, r);
-	input_forget(r);
-	runs_remote_forget(r);
-	browser_forget(r);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	if (r->result_text != NULL) {
 		rpc_async_put(s->env.thread_pool, r->requestor, r->result);
 		r->result = NULL;
@@ -42,16 +38,17 @@ static void on_ended(void *arg, const struct store_result *res)
 {
 	struct ended *e = arg;
 	struct run *r = e->run;
+	struct run_notice n = {.kind = NOTICE_RECORDED};
 
 	if (res->rc != 0) {
 		log_error("runs",
 			  "run=%s requestor=%s state=%s recorded=no err=\"%s\"",
 			  r->id, r->requestor->name, run_state_name(r->state),
 			  res->errmsg);
-		r->unrecorded = store_says(res->rc);
+		n.unrecorded = store_says(res->rc);
 	}
 	e->runs->unrecorded -= e->bytes;
-	run_tell(r, NEWS_ENDED);
+	run_tell(r, &n);
 	runs_forget(e->runs, r);
 	if (e->bytes > 0 &&
 	    e->runs->unrecorded + e->bytes > RUNS_UNRECORDED_MAX)
@@ -160,7 +157,8 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 
 	assert(rc == 0);
 	(void)rc;
-	input_forget(r); /* before anybody leaves, and others are asked */
+	/* before anybody leaves, and others are asked */
+	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
 	if (r->state == RUN_CANCELED) {
 		run_clear_error(r);
 		run_set_error(r, "RUN_CANCELED", NULL, "the run was cancelled");

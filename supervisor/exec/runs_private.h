@@ -50,7 +50,7 @@ void runs_resume(struct runs *s);
 
 /* ---- runs_finish.c ---- */
 
-/* EV ends R, which has no worker: steps, view, row; NEWS_ENDED follows. */
+/* EV ends R, which has no worker: steps, view, row; NOTICE_RECORDED follows. */
 void runs_finish(struct runs *s, struct run *r, enum run_event ev);
 void runs_forget(struct runs *s, struct run *r);
 
@@ -61,7 +61,5 @@ void runs_remote_fini(struct runs *s);
 /* There are runs: see now and then what is asked of them. */
 void runs_remote_poll(struct runs *s);
 void runs_remote_read(struct runs *s); /* the same, and at once */
-/* R is about to be freed. */
-void runs_remote_forget(struct run *r);
 
 #endif

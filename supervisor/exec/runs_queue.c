@@ -125,7 +125,7 @@ void runs_start(struct runs *s, struct run *r)
 		return;
 	}
 	if (first)
-		run_tell(r, NEWS_STATE);
+		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
 void runs_pump(struct runs *s)

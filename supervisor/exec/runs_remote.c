@@ -66,13 +66,18 @@ static void show_soon(struct runs_remote *m)
 	evtimer_add(m->show, &tv);
 }
 
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void drop(struct run_shown *e);
+
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	struct run_shown *e = CONTAINER(w, struct run_shown, watch);
-	enum part p = news == NEWS_LOG ? PART_LOG : PART_VIEW;
+	enum part p = n->kind == NOTICE_LOG ? PART_LOG : PART_VIEW;
 
 	(void)r;
-	if (news == NEWS_ENDED)
+	if (n->kind == NOTICE_RELEASED)
+		drop(e);
+	if (n->kind > NOTICE_LOG)
 		return; /* its row says all */
 	e->part[p].changed = true;
 	if (e->part[p].until_ms > clock_wall_ms())
@@ -194,7 +199,7 @@ static void show_until(struct runs *s, struct run *r, enum part p,
 		e = r->shown = xcalloc(1, sizeof(*e));
 		e->mail = s->mail;
 		e->part[PART_VIEW].changed = e->part[PART_LOG].changed = true;
-		e->watch.on_news = on_news;
+		e->watch.on_notice = on_notice;
 		run_watch_add(r, &e->watch);
 		TAILQ_INSERT_HEAD(&s->mail->shown, e, link);
 	}
@@ -203,12 +208,6 @@ static void show_until(struct runs *s, struct run *r, enum part p,
 	e->part[p].until_ms = until_ms;
 	e->part[p].renewed = true;
 	show_soon(s->mail);
-}
-
-void runs_remote_forget(struct run *r)
-{
-	if (r->shown != NULL)
-		drop(r->shown);
 }
 
 /* ---- what is asked ---- */

@@ -49,8 +49,6 @@ struct tool_error;
 struct worker_env {
 	struct event_base *base;
 	struct spawner *spawner;
-	/* R's worker said something that shows: steps, progress, a log line. */
-	void (*on_news)(void *arg, struct run *r);
 	/*
 	 * R's worker has sent a whole artifact, whose bytes are in TMP_PATH
 	 * (taken). Answer by worker_answer_saved() or _refused(), now or later.

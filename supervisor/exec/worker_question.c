@@ -81,7 +81,7 @@ static void settle(struct worker *w)
 		run_apply(r, EV_ANSWER);
 	else
 		return;
-	run_tell(r, NEWS_STATE);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
 static void remove_all(struct worker *w, struct questions *list)

@@ -52,7 +52,7 @@ static int on_progress(struct worker *w, const struct msg *m)
 		    xstrndup(m->progress.message.p, m->progress.message.n);
 	}
 	r->updated_ms = clock_wall_ms();
-	w->env->on_news(w->env->arg, r);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_PROGRESS});
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int on_step(struct worker *w, const struct msg *m)
 	if (run_steps_apply(&w->run->steps, &m->step, &errmsg) < 0)
 		return worker_violation(w, errmsg);
 	w->run->updated_ms = clock_wall_ms();
-	w->env->on_news(w->env->arg, w->run);
+	run_tell(w->run, &(struct run_notice){.kind = NOTICE_PROGRESS});
 	return 0;
 }
 
@@ -133,9 +133,10 @@ static int on_log(struct worker *w, const struct msg *m)
 	log_debug("template", "run=%s level=%s msg=\"%.*s\"", r->id, level,
 		  (int)m->log.text.n, m->log.text.p);
 	rc = keep_line(r, level, m->log.text);
-	r->said = (struct run_said){m->log.level, m->log.text.p, m->log.text.n};
-	run_tell(r, NEWS_LOG);
-	r->said = (struct run_said){0};
+	run_tell(r, &(struct run_notice){.kind = NOTICE_LOG,
+					 .level = m->log.level,
+					 .text = m->log.text.p,
+					 .len = m->log.text.n});
 	return rc;
 }
 

@@ -42,8 +42,6 @@ static void route_held(struct input *in)
 
 static void input_free(struct input *in)
 {
-	if (in == NULL)
-		return;
 	drop_all(in, "the run has ended");
 	run_watch_del(&in->watch);
 	if (in->grace != NULL)
@@ -88,12 +86,14 @@ void input_push_opened(struct run *r)
 		route_held(r->input);
 }
 
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	struct input *in = CONTAINER(w, struct input, watch);
 
-	(void)news;
-	if (r->state == RUN_CANCELLING)
+	if (n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED)
+		input_free(in);
+	else if (r->state == RUN_CANCELLING)
 		drop_all(in, "the run is being cancelled");
 	else if (r->state != RUN_AWAITING_INPUT)
 		drop_all(in, "the run has ended");
@@ -108,15 +108,10 @@ static struct input *input_of(struct server *srv, struct run *r)
 	in = r->input = xcalloc(1, sizeof(*in));
 	in->server = srv;
 	in->run = r;
-	in->watch.on_news = on_news;
+	in->watch.on_notice = on_notice;
 	LIST_INIT(&in->pending);
 	run_watch_add(r, &in->watch);
 	return in;
-}
-
-void input_forget(struct run *r)
-{
-	input_free(r->input);
 }
 
 /* ---- a new question ---- */

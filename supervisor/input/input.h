@@ -43,7 +43,4 @@ void input_reader_lost(struct run *r, const struct request *c);
 /* R's maker can be reached again. */
 void input_push_opened(struct run *r);
 
-/* R has ended, or is about to be freed: whoever is asked hears of it. */
-void input_forget(struct run *r);
-
 #endif

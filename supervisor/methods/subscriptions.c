@@ -108,13 +108,16 @@ static void changed(struct subscription *u)
 		tell(u);
 }
 
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	struct subscription *u = CONTAINER(w, struct subscription, watch);
-	bool of_log = news == NEWS_LOG;
+	bool of_log = n->kind == NOTICE_LOG;
 
 	(void)r;
-	if (news == NEWS_ENDED) {
+	if (n->kind > NOTICE_LOG && n->kind != NOTICE_RECORDED)
+		return;
+	if (n->kind == NOTICE_RECORDED) {
 		run_watch_del(&u->watch);
 		u->run = NULL;
 	}
@@ -149,7 +152,7 @@ static struct subscription *add(struct session *s, const char *uri,
 	u->session = s;
 	u->uri = xstrdup(uri);
 	u->kind = kind;
-	u->watch.on_news = on_news;
+	u->watch.on_notice = on_notice;
 	u->later = evtimer_new(s->server->base, on_later, u);
 	LIST_INSERT_HEAD(&s->subscriptions, u, link);
 	s->n_subscriptions++;

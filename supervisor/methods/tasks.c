@@ -215,22 +215,23 @@ static void give(struct request *c, const struct run_result_source *a)
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
 
-static void on_wait_news(struct run_watch *watch, struct run *r,
-			 enum run_news news)
+static void on_notice(struct run_watch *watch, struct run *r,
+		      const struct run_notice *n)
 {
 	struct wait *w = CONTAINER(watch, struct wait, watch);
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 
-	if (news != NEWS_ENDED && !(news == NEWS_STATE && asked_to_end))
+	if (n->kind != NOTICE_RECORDED &&
+	    !(n->kind == NOTICE_STATE && asked_to_end))
 		return;
 	unwatch(w);
 	if (asked_to_end)
 		cancelled(w->request);
-	else if (r->unrecorded != NULL)
+	else if (n->unrecorded != NULL)
 		request_error(w->request, RPC_INTERNAL_ERROR, NULL,
 			      "the task has ended, but its outcome cannot be "
 			      "recorded: %s",
-			      r->unrecorded);
+			      n->unrecorded);
 	else if (!request_backlogged(w->request, look_for_result))
 		give(w->request, &(struct run_result_source){
 				     .id = r->id,
@@ -250,7 +251,7 @@ static void wait_for(struct request *c, struct run *r)
 		return;
 	}
 	w->run = r;
-	w->watch.on_news = on_wait_news;
+	w->watch.on_notice = on_notice;
 	run_watch_add(r, &w->watch);
 	input_waiter_added(r, c);
 }
@@ -263,7 +264,7 @@ struct request *tasks_waiting(const struct run *r, const struct request *c)
 		? TAILQ_FIRST(&r->watches)
 		: TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
 	for (; w != NULL; w = TAILQ_NEXT(w, link))
-		if (w->on_news == on_wait_news)
+		if (w->on_notice == on_notice)
 			return CONTAINER(w, struct wait, watch)->request;
 	return NULL;
 }

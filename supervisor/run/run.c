@@ -198,13 +198,13 @@ void run_watch_del(struct run_watch *w)
 	TAILQ_REMOVE(&w->run->watches, w, link);
 }
 
-void run_tell(struct run *r, enum run_news news)
+void run_tell(struct run *r, const struct run_notice *n)
 {
 	struct run_watch *w, *after;
 
 	/* a watch may remove itself, and only itself, while it is told */
 	for (w = TAILQ_FIRST(&r->watches); w != NULL; w = after) {
 		after = TAILQ_NEXT(w, link);
-		w->on_news(w, r, news);
+		w->on_notice(w, r, n);
 	}
 }

@@ -116,27 +116,34 @@ struct run_task {
 	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
 };
 
-/* One line of its log. */
-struct run_said {
-	unsigned level;	  /* of proto/mcp/mcp.h */
-	const char *text; /* borrowed, while NEWS_LOG is told */
-	size_t len;
-};
-
 struct worker;
 struct lost_artifacts;
 struct run;
 
-/* Told of everything that changes about a run, until it is removed. */
-enum run_news {
-	NEWS_STATE,    /* r->state changed, not to a terminal one */
-	NEWS_PROGRESS, /* done, total, message, or a step */
-	NEWS_LOG,      /* it said r->said */
-	NEWS_ENDED,    /* terminal, and recorded (or not: r->unrecorded) */
+/* What those who watch a run are told. */
+enum run_notice_kind {
+	NOTICE_STATE,	 /* r->state changed, not to a terminal one */
+	NOTICE_PROGRESS, /* done, total, message, or a step */
+	NOTICE_LOG,	 /* its template logged TEXT */
+	NOTICE_DURABLE,	 /* a row of it is committed, or cannot be */
+	NOTICE_ENDED,	 /* r->state is terminal, which is not recorded yet */
+	NOTICE_RECORDED, /* that is recorded, or cannot be now */
+	NOTICE_RELEASED, /* it is about to be freed: every watch goes */
 };
 
+struct run_notice {
+	enum run_notice_kind kind;
+	/* DURABLE, RECORDED: why the store failed; or NULL */
+	const char *unrecorded;
+	unsigned level;	  /* LOG: of proto/mcp/mcp.h… */
+	const char *text; /* …and a line of LEN bytes; lent, as all of it */
+	size_t len;
+};
+
+/* Told of everything that happens to a run, until it is removed. */
 struct run_watch {
-	void (*on_news)(struct run_watch *w, struct run *r, enum run_news news);
+	void (*on_notice)(struct run_watch *w, struct run *r,
+			  const struct run_notice *n);
 	struct run *run;
 	TAILQ_ENTRY(run_watch) link; /* in run.watches */
 };
@@ -175,7 +182,6 @@ struct run {
 	struct buf *log;     /* bounded text, or NULL */
 	bool log_full;	     /* and says so */
 	int64_t hit[LIMITS]; /* limits that it met: limits_hit_details() */
-	struct run_said said;
 
 	struct json_object *result; /* owned: the value, or the reply */
 	bool is_reply;
@@ -196,7 +202,6 @@ struct run {
 	unsigned starts;		/* tries to get one that failed */
 	bool durable;			/* a row of it has been committed */
 	int64_t row_bytes;	 /* of its row, as its requestor is charged */
-	const char *unrecorded;	 /* ENDED: the store failed; why */
 	char *view;		 /* ENDED: its terminal view, JSON text */
 	struct run_shown *shown; /* runs_remote.c's, while others ask */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
@@ -234,6 +239,6 @@ void run_free(struct run *r); /* no worker, no watch; NULL is fine */
 
 void run_watch_add(struct run *r, struct run_watch *w);
 void run_watch_del(struct run_watch *w);
-void run_tell(struct run *r, enum run_news news);
+void run_tell(struct run *r, const struct run_notice *n);
 
 #endif

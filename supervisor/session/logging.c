@@ -22,20 +22,19 @@ void logging_set_level(struct request *c)
 }
 
 void logging_tell(struct session *s, void *stream, const struct run *r,
-		  const char *task_id)
+		  const struct run_notice *said, const char *task_id)
 {
 	struct json_object *o;
 
-	if (r->said.level > s->log_level || session_is_backlogged(s))
+	if (said->level > s->log_level || session_is_backlogged(s))
 		return;
 	o = json_object_new_object();
 	json_object_object_add(
-	    o, "level", json_object_new_string(mcp_level_name(r->said.level)));
+	    o, "level", json_object_new_string(mcp_level_name(said->level)));
 	json_object_object_add(o, "logger",
 			       json_object_new_string(r->template->id));
 	json_object_object_add(
-	    o, "data",
-	    json_object_new_string_len(r->said.text, (int)r->said.len));
+	    o, "data", json_object_new_string_len(said->text, (int)said->len));
 	if (task_id != NULL)
 		json_object_object_add(o, "_meta", task_json_related(task_id));
 	session_tell(s, stream, "notifications/message", o);

@@ -8,10 +8,10 @@
 void logging_set_level(struct request *c);
 
 /*
- * Tell S what R says (NEWS_LOG), by ROUTE, unless it is below S's level or S
+ * Tell S what R SAID (NOTICE_LOG), by ROUTE, unless it is below S's level or S
  * does not read. TASK_ID: of the task that it belongs to; NULL: of none.
  */
 void logging_tell(struct session *s, void *stream, const struct run *r,
-		  const char *task_id);
+		  const struct run_notice *said, const char *task_id);
 
 #endif

@@ -392,40 +392,46 @@ void request_tool_error(struct request *c, struct tool_error *r)
 
 /* ---- a run that it waits for ---- */
 
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void on_recorded(struct request *c, struct run *r,
+			const char *unrecorded)
+{
+	struct tool_error tool_error = {0};
+	struct json_object *d;
+
+	progress_stop(&c->progress, true);
+	request_unwatch(c);
+	if (unrecorded == NULL) {
+		c->present(c, r);
+		return;
+	}
+	d = json_object_new_object();
+	json_object_object_add(d, "runId", json_object_new_string(r->id));
+	json_object_object_add(d, "status",
+			       json_object_new_string(run_status(r)));
+	tool_error_set(&tool_error, "STORE_UNAVAILABLE", d,
+		       "the run ended, but its outcome cannot be recorded: %s",
+		       unrecorded);
+	request_tool_error(c, &tool_error);
+}
+
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	struct request *c = CONTAINER(w, struct request, watch);
 
-	if (news == NEWS_LOG && c->refs == 0) /* else it gets a handle */
-		logging_tell(c->session, c->stream, r, NULL);
-	if (news == NEWS_PROGRESS)
+	if (n->kind == NOTICE_LOG && c->refs == 0) /* else it gets a handle */
+		logging_tell(c->session, c->stream, r, n, NULL);
+	else if (n->kind == NOTICE_PROGRESS)
 		progress_news(&c->progress, r);
-	if (news != NEWS_ENDED || c->refs > 0)
-		return; /* who holds it will answer */
-	progress_stop(&c->progress, true);
-	request_unwatch(c);
-	if (r->unrecorded != NULL) {
-		struct tool_error tool_error = {0};
-		struct json_object *d = json_object_new_object();
-
-		json_object_object_add(d, "runId",
-				       json_object_new_string(r->id));
-		json_object_object_add(d, "status",
-				       json_object_new_string(run_status(r)));
-		tool_error_set(
-		    &tool_error, "STORE_UNAVAILABLE", d,
-		    "the run ended, but its outcome cannot be recorded: %s",
-		    r->unrecorded);
-		request_tool_error(c, &tool_error);
-		return;
-	}
-	c->present(c, r);
+	else if (n->kind == NOTICE_RECORDED && c->refs == 0)
+		on_recorded(c, r,
+			    n->unrecorded); /* else who holds it answers */
 }
 
 void request_watch(struct request *c, struct run *r)
 {
 	c->run = r;
-	c->watch.on_news = on_news;
+	c->watch.on_notice = on_notice;
 	run_watch_add(r, &c->watch);
 }
 
@@ -449,7 +455,7 @@ struct request *request_waiting(const struct run *r, const struct request *c)
 	for (; w != NULL; w = TAILQ_NEXT(w, link)) {
 		struct request *next = CONTAINER(w, struct request, watch);
 
-		if (w->on_news == on_news && next->refs == 0)
+		if (w->on_notice == on_notice && next->refs == 0)
 			return next;
 	}
 	return NULL;

@@ -75,20 +75,22 @@ static void on_progress(struct task_notify *f)
 		progress_news(&f->progress, f->run);
 }
 
-static void on_news(struct run_watch *w, struct run *r, enum run_news news)
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
 	struct task_notify *f = CONTAINER(w, struct task_notify, watch);
 	enum task_json_status status = task_json_status(r);
 
-	if (!task_json_is_live(r) || r->unrecorded != NULL) {
+	if (n->kind > NOTICE_LOG && n->kind != NOTICE_RECORDED)
+		return;
+	if (!task_json_is_live(r) || n->unrecorded != NULL) {
 		feed_free(f);
-	} else if (news == NEWS_LOG) {
+	} else if (n->kind == NOTICE_LOG) {
 		if (session_has_push_stream(f->session))
-			logging_tell(f->session, NULL, r, r->id);
-	} else if (news == NEWS_PROGRESS) {
+			logging_tell(f->session, NULL, r, n, r->id);
+	} else if (n->kind == NOTICE_PROGRESS) {
 		on_progress(f);
-	} else if (task_json_is_over(
-		       status)) { /* recorded, or being cancelled */
+	} else if (task_json_is_over(status)) { /* recorded, or cancelled */
 		progress_stop(&f->progress, true);
 		tell_status(f);
 		feed_free(f);
@@ -107,7 +109,7 @@ void task_notify_start(struct session *s, struct run *r,
 	f->progress = (struct progress){
 	    .session = s, .token = json_object_get(token), .task_id = r->id};
 	f->told = TASK_WORKING;
-	f->watch.on_news = on_news;
+	f->watch.on_notice = on_notice;
 	f->later = evtimer_new(s->server->base, on_later, f);
 	r->task.feed = f;
 	LIST_INSERT_HEAD(&s->feeds, f, link);

@@ -155,6 +155,7 @@ static struct request *waits(struct client *c, const char *stream)
 
 	request->present = present;
 	request_watch(request, it.r);
+	run_waiter_add(it.r, &request->waiter);
 	return request;
 }
 
@@ -180,7 +181,7 @@ static void start(bool task)
 }
 
 static void no_notice(struct run_watch *w, struct run *r,
-		    const struct run_notice *n)
+		      const struct run_notice *n)
 {
 	(void)w, (void)r, (void)n;
 }

@@ -164,7 +164,7 @@ static void over(void)
 		noted();
 		ways[i].how();
 		a.deaf = true;
-		input_reader_lost(it.r, first);
+		run_tell_waiter(it.r, WAITER_UNREAD, first);
 		is_str(noted(), "", "a question of a run %s does not move",
 		       ways[i].what);
 		request_drop(first, false);
@@ -258,10 +258,11 @@ static void task(void)
 	is_str(noted(), "",
 	       "a task's question waits until its client knows it");
 	task_notify_start(&a.session, it.r, NULL);
+	input_task_told(&srv, it.r);
 	noted();
 	session_push_opened(&a.session);
 	is_str(noted(), "", "though it can be reached");
-	input_task_known(&srv, it.r);
+	input_task_known(it.r);
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "then its maker is asked, by what belongs to no request");
 	wait = waits_task(&b, "1");
@@ -346,7 +347,8 @@ static void crowd(void)
 	client_begin(&a, "A");
 	start(true);
 	task_notify_start(&a.session, it.r, NULL);
-	input_task_known(&srv, it.r);
+	input_task_told(&srv, it.r);
+	input_task_known(it.r);
 	for (uint32_t i = 1; i <= 3; i++)
 		ask(i, QUESTION);
 	is_str(noted(), "", "without a stream all are held");

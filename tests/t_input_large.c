@@ -47,7 +47,7 @@ static void large(void)
 	       "a large answer is read on a thread");
 	is_str(heard(), "(none)", "and the worker waits for that");
 	accepts(&a);
-	input_push_opened(it.r);
+	run_tell_waiter(it.r, WAITER_CAME, NULL);
 	is_str(heard(), "(none)", "neither is it asked or answered again");
 	is_str(heard_later(), ACCEPTED, "what is read goes to the worker");
 	ask(2, QUESTION);

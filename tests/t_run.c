@@ -104,7 +104,7 @@ static void test_errors(struct requestor *q, struct template *t)
 static int told;
 
 static void count_notice(struct run_watch *w, struct run *r,
-		       const struct run_notice *n)
+			 const struct run_notice *n)
 {
 	(void)r, (void)n;
 	told++;

@@ -47,43 +47,31 @@ static void input_free(struct input *in)
 	if (in->grace != NULL)
 		event_free(in->grace);
 	in->run->input = NULL;
+	in->run->on_waiter = NULL;
 	free(in);
 }
 
-void input_waiter_left(struct run *r, const struct request *c)
+/*
+ * Who comes is asked what is held, or what nobody reads; what was asked of who
+ * leaves, or is not there to read, is asked of another. C NULL: R's maker.
+ */
+static void on_waiter(struct run *r, enum run_waiter_event ev,
+		      struct request *c)
 {
-	struct input *in = r->input;
 	struct pending_input *p, *after;
 
-	if (in == NULL)
-		return;
-	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
+	for (p = LIST_FIRST(&r->input->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
-		if (p->request != c)
-			continue;
-		input_withdraw(p, "the request that it belongs to is over");
-		input_route(p);
-	}
-}
-
-void input_reader_lost(struct run *r, const struct request *c)
-{
-	struct input *in = r->input;
-	struct pending_input *p, *after;
-
-	if (in == NULL)
-		return;
-	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
-		after = LIST_NEXT(p, link);
-		if (p->request == c)
+		if (ev == WAITER_CAME && p->asked == NULL) {
+			input_route(p);
+		} else if (ev != WAITER_LEFT) {
 			input_reroute(p);
+		} else if (p->request == c) {
+			input_withdraw(
+			    p, "the request that it belongs to is over");
+			input_route(p);
+		}
 	}
-}
-
-void input_push_opened(struct run *r)
-{
-	if (r->input != NULL)
-		route_held(r->input);
 }
 
 static void on_notice(struct run_watch *w, struct run *r,
@@ -111,6 +99,7 @@ static struct input *input_of(struct server *srv, struct run *r)
 	in->watch.on_notice = on_notice;
 	LIST_INIT(&in->pending);
 	run_watch_add(r, &in->watch);
+	r->on_waiter = on_waiter;
 	return in;
 }
 
@@ -193,7 +182,7 @@ static void on_grace_over(evutil_socket_t fd, short what, void *arg)
 	struct input *in = arg;
 
 	(void)fd, (void)what;
-	in->known = true;
+	in->run->task.known = true;
 	route_held(in);
 }
 
@@ -205,34 +194,17 @@ void input_task_told(struct server *srv, struct run *r)
 	if (run_terminal(r)) /* it was faster, and asks nothing more */
 		return;
 	in = input_of(srv, r);
-	if (in->known || in->grace != NULL)
+	if (r->task.known || in->grace != NULL)
 		return;
 	in->grace = evtimer_new(srv->base, on_grace_over, in);
 	evtimer_add(in->grace, &tv);
 }
 
-void input_task_known(struct server *srv, struct run *r)
+void input_task_known(struct run *r)
 {
-	struct input *in = input_of(srv, r);
-
-	if (!in->known)
-		on_grace_over(-1, 0, in);
-}
-
-void input_waiter_added(struct run *r, struct request *c)
-{
-	struct session *s = c->session;
-	struct pending_input *p, *after;
-	struct input *in;
-
-	input_task_known(s->server, r);
-	in = r->input;
-	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
-		after = LIST_NEXT(p, link);
-		if (p->asked != NULL)
-			input_reroute(p);
-		else if (input_is_wanted(p) &&
-			 input_request_missing(&p->q, s) == NULL)
-			input_send(p, s, c);
-	}
+	if (r->task.known)
+		return;
+	r->task.known = true;
+	if (r->input != NULL)
+		route_held(r->input);
 }

@@ -28,19 +28,7 @@ void input_cancel(void *arg, struct run *r, uint32_t seq);
 
 /* The CreateTaskResult of R has left. */
 void input_task_told(struct server *srv, struct run *r);
-/* A client asks about R by tasks/get or tasks/result: so it knows the task. */
-void input_task_known(struct server *srv, struct run *r);
-
-/* C waits in tasks/result for R, which is there: it may be asked, too. */
-void input_waiter_added(struct run *r, struct request *c);
-/* C waits for R no more; its route is still there. */
-void input_waiter_left(struct run *r, const struct request *c);
-/*
- * Nobody reads C's route any more (NULL: what belongs to no request): what was
- * asked by it is asked of another who waits, if one is there.
- */
-void input_reader_lost(struct run *r, const struct request *c);
-/* R's maker can be reached again. */
-void input_push_opened(struct run *r);
+/* A client asks about R by tasks/get: so it knows the task. */
+void input_task_known(struct run *r);
 
 #endif

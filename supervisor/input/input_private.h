@@ -42,7 +42,6 @@ struct input {
 	LIST_HEAD(pending_inputs, pending_input)
 	pending;	     /* MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all that are pending */
-	bool known;	     /* a task: its client knows it */
 	struct event *grace; /* until it must */
 };
 

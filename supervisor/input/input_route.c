@@ -10,7 +10,6 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/session/session.h"
 #include "supervisor/session/task_notify.h"
-#include "supervisor/methods/tasks.h"
 
 #define UNHEARD                                                                \
 	"nobody waits for this run's answer, so nobody can be asked: "         \
@@ -115,13 +114,6 @@ void input_send(struct pending_input *p, struct session *s, struct request *c)
 			    input_request_method(&p->q));
 }
 
-/* A task's call has been answered: who waits asks for the result. */
-static struct request *next_waiting(const struct run *r,
-				    const struct request *c)
-{
-	return is_task(r) ? tasks_waiting(r, c) : request_waiting(r, c);
-}
-
 /*
  * Who waits for R's result and can be asked P, best of all one who reads; else
  * *ERRMSG not. Many may be of one session.
@@ -129,9 +121,11 @@ static struct request *next_waiting(const struct run *r,
 static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 {
 	const struct session *able = NULL, *unable = NULL;
-	struct request *c = NULL, *reader_lost = NULL;
+	struct request *unread = NULL;
+	struct run_waiter *w;
 
-	while ((c = next_waiting(p->input->run, c)) != NULL) {
+	TAILQ_FOREACH(w, &p->input->run->waiters, link) {
+		struct request *c = w->request;
 		const struct session *s = c->session;
 		const char *lacks;
 
@@ -146,10 +140,10 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 		able = s;
 		if (session_has_reader(s, c->stream))
 			return c;
-		if (reader_lost == NULL)
-			reader_lost = c;
+		if (unread == NULL)
+			unread = c;
 	}
-	return reader_lost;
+	return unread;
 }
 
 void input_reroute(struct pending_input *p)
@@ -195,7 +189,7 @@ static void offer_task(struct pending_input *p)
 	struct tool_error tool_error = {0};
 	struct request *c;
 
-	if (!p->input->known)
+	if (!p->input->run->task.known)
 		return; /* too early to be understood */
 	if (able && session_has_push_stream(maker)) {
 		input_send(p, maker, NULL);

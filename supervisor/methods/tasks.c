@@ -89,10 +89,8 @@ static struct run *looked_up(struct request *c, const struct store_result *res,
 
 static void show(struct request *c, struct run *r)
 {
-	struct server *srv = c->session->server;
-
 	request_result(c, task_json_make(r));
-	input_task_known(srv, r);
+	input_task_known(r);
 }
 
 static void show_row(struct request *c, const struct remote_run_reply *end)
@@ -156,26 +154,10 @@ struct wait {			/* call.state */
 
 static void unwatch(struct wait *w)
 {
-	struct run *r = w->run;
-
-	w->run = NULL;
-	if (r == NULL)
-		return;
-	run_watch_del(&w->watch);
-	input_waiter_left(r, w->request);
-}
-
-static void leave(struct request *c)
-{
-	unwatch(c->state);
-}
-
-static void reader_lost(struct request *c)
-{
-	const struct wait *w = c->state;
-
 	if (w->run != NULL)
-		input_reader_lost(w->run, c);
+		run_watch_del(&w->watch);
+	w->run = NULL;
+	run_waiter_del(&w->request->waiter);
 }
 
 static void wait_free(void *state)
@@ -253,20 +235,7 @@ static void wait_for(struct request *c, struct run *r)
 	w->run = r;
 	w->watch.on_notice = on_notice;
 	run_watch_add(r, &w->watch);
-	input_waiter_added(r, c);
-}
-
-struct request *tasks_waiting(const struct run *r, const struct request *c)
-{
-	const struct run_watch *w;
-
-	w = c == NULL
-		? TAILQ_FIRST(&r->watches)
-		: TAILQ_NEXT(&((const struct wait *)c->state)->watch, link);
-	for (; w != NULL; w = TAILQ_NEXT(w, link))
-		if (w->on_notice == on_notice)
-			return CONTAINER(w, struct wait, watch)->request;
-	return NULL;
+	run_waiter_add(r, &c->waiter);
 }
 
 static void give_row(struct request *c, const struct store_run *row)
@@ -326,8 +295,6 @@ void tasks_result(struct request *c)
 	w->request = c;
 	c->state = w;
 	c->state_free = wait_free;
-	c->leave = leave;
-	c->reader_lost = reader_lost;
 	r = live(c, id);
 	if (r != NULL)
 		wait_for(c, r);

@@ -18,10 +18,4 @@ void tasks_cancel(struct request *c);
 /* What initialize declares to REQUESTOR; the caller owns it. */
 struct json_object *tasks_capability(const struct requestor *requestor);
 
-/*
- * The next tasks/result call after C (NULL: the first) that waits for R: what
- * the task asks may leave by its route. NULL: there is none. Borrowed.
- */
-struct request *tasks_waiting(const struct run *r, const struct request *c);
-
 #endif

@@ -153,6 +153,7 @@ struct run *run_new(struct requestor *requestor, struct template *template)
 	r->created_ms = r->updated_ms = clock_wall_ms();
 	r->created_mono_ms = clock_mono_ms();
 	TAILQ_INIT(&r->watches);
+	TAILQ_INIT(&r->waiters);
 	return r;
 }
 
@@ -161,7 +162,7 @@ void run_free(struct run *r)
 	if (r == NULL)
 		return;
 	assert(r->worker == NULL && r->checked == NULL && r->reading == NULL &&
-	       TAILQ_EMPTY(&r->watches));
+	       TAILQ_EMPTY(&r->watches) && TAILQ_EMPTY(&r->waiters));
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);
@@ -207,4 +208,30 @@ void run_tell(struct run *r, const struct run_notice *n)
 		after = TAILQ_NEXT(w, link);
 		w->on_notice(w, r, n);
 	}
+}
+
+void run_tell_waiter(struct run *r, enum run_waiter_event ev,
+		     struct request *who)
+{
+	if (r->on_waiter != NULL)
+		r->on_waiter(r, ev, who);
+}
+
+void run_waiter_add(struct run *r, struct run_waiter *w)
+{
+	w->run = r;
+	r->task.known = true; /* by its id */
+	TAILQ_INSERT_TAIL(&r->waiters, w, link);
+	run_tell_waiter(r, WAITER_CAME, w->request);
+}
+
+void run_waiter_del(struct run_waiter *w)
+{
+	struct run *r = w->run;
+
+	if (r == NULL)
+		return;
+	w->run = NULL;
+	TAILQ_REMOVE(&r->waiters, w, link);
+	run_tell_waiter(r, WAITER_LEFT, w->request);
 }

@@ -114,6 +114,7 @@ struct run_task {
 	int64_t ttl_ms;		  /* of the task: the run has its own */
 	int64_t expires_ms;	  /* wall */
 	struct task_notify *feed; /* who tells its client, or NULL; borrowed */
+	bool known;		  /* its client knows it, and may be asked */
 };
 
 struct worker;
@@ -146,6 +147,21 @@ struct run_watch {
 			  const struct run_notice *n);
 	struct run *run;
 	TAILQ_ENTRY(run_watch) link; /* in run.watches */
+};
+
+struct request;
+
+/* Who waits for a run's result: it may be asked what the template asks. */
+struct run_waiter {
+	struct request *request;
+	struct run *run;	      /* NULL: it waits for none */
+	TAILQ_ENTRY(run_waiter) link; /* in run.waiters */
+};
+
+enum run_waiter_event {
+	WAITER_CAME,
+	WAITER_LEFT,   /* its stream is still there */
+	WAITER_UNREAD, /* nobody reads its stream any more */
 };
 
 struct run {
@@ -205,6 +221,10 @@ struct run {
 	char *view;		 /* ENDED: its terminal view, JSON text */
 	struct run_shown *shown; /* runs_remote.c's, while others ask */
 	TAILQ_HEAD(run_watches, run_watch) watches; /* told in this order */
+	TAILQ_HEAD(run_waiters, run_waiter) waiters;
+	/* input.c's, or NULL; WHO NULL: the session that made the task */
+	void (*on_waiter)(struct run *r, enum run_waiter_event ev,
+			  struct request *who);
 	struct sched_item queued; /* while it waits for a worker */
 	UT_hash_handle hh;	  /* in runs.by_id */
 };
@@ -240,5 +260,10 @@ void run_free(struct run *r); /* no worker, no watch; NULL is fine */
 void run_watch_add(struct run *r, struct run_watch *w);
 void run_watch_del(struct run_watch *w);
 void run_tell(struct run *r, const struct run_notice *n);
+
+void run_waiter_add(struct run *r, struct run_waiter *w);
+void run_waiter_del(struct run_waiter *w); /* one that waits for none is fine */
+void run_tell_waiter(struct run *r, enum run_waiter_event ev,
+		     struct request *who);
 
 #endif

@@ -14,7 +14,6 @@
 #include "proto/mcp/mcp.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/session/response.h"
-#include "supervisor/input/input.h"
 #include "supervisor/threads/rpc_async.h"
 #include "supervisor/session/logging.h"
 #include "supervisor/exec/runs.h"
@@ -82,6 +81,7 @@ struct request *request_new(struct session *s, void *stream,
 	c->server = s->server;
 	c->requestor = s->requestor;
 	c->stream = stream;
+	c->waiter.request = c;
 	c->msg = *msg;
 	*msg = (struct rpc_msg){0};
 	c->batch = batch;
@@ -206,8 +206,6 @@ void request_drop(struct request *c, bool cancel_run)
 	if (c->batch != NULL && !cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
 	request_unwatch(c); /* its route is still there for what ends with it */
-	if (c->leave != NULL)
-		c->leave(c);
 	if (c->batch == NULL && cancel_run)
 		c->session->ops->answer(c->session->arg, c->stream, NULL, 0);
 	leave_session(c);
@@ -437,28 +435,11 @@ void request_watch(struct request *c, struct run *r)
 
 void request_unwatch(struct request *c)
 {
-	struct run *r = c->run;
-
 	progress_stop(&c->progress, false);
+	if (c->run != NULL)
+		run_watch_del(&c->watch);
 	c->run = NULL;
-	if (r == NULL)
-		return;
-	run_watch_del(&c->watch);
-	input_waiter_left(r, c);
-}
-
-struct request *request_waiting(const struct run *r, const struct request *c)
-{
-	const struct run_watch *w =
-	    c == NULL ? TAILQ_FIRST(&r->watches) : TAILQ_NEXT(&c->watch, link);
-
-	for (; w != NULL; w = TAILQ_NEXT(w, link)) {
-		struct request *next = CONTAINER(w, struct request, watch);
-
-		if (w->on_notice == on_notice && next->refs == 0)
-			return next;
-	}
-	return NULL;
+	run_waiter_del(&c->waiter);
 }
 
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)

@@ -41,14 +41,11 @@ struct request {
 	/* what a tool keeps while it waits: a run, and how to show it */
 	struct run *run; /* borrowed; its watch is on while this is set */
 	struct run_watch watch;
+	struct run_waiter waiter; /* while its client waits for a result */
 	struct event *timer;
 	void (*present)(struct request *c,
 			struct run *r); /* when it has ended */
 	struct json_object *(*handle)(struct request *c, struct run *r);
-	/* It is dropped: what has to be while its route is still there. */
-	void (*leave)(struct request *c);
-	/* Nobody reads its route now; or NULL. */
-	void (*reader_lost)(struct request *c);
 	void (*deferred)(struct request *c, const struct store_run *row);
 	char deferred_id[ID_SIZE];
 	void *state; /* released with the call by state_free */
@@ -109,11 +106,6 @@ void request_drop(struct request *c, bool cancel_run);
 /* C waits for R, which is not over, and shows its progress meanwhile. */
 void request_watch(struct request *c, struct run *r);
 void request_unwatch(struct request *c);
-/*
- * The next call after C (NULL: the first) whose client waits for R's end, and
- * which nobody holds. Its session is there.
- */
-struct request *request_waiting(const struct run *r, const struct request *c);
 /*
  * Does C's client not read what was sent to it, or read much at once? Then a
  * large answer that can be had again is not made yet: it would lie about. AGAIN

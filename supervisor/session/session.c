@@ -150,8 +150,8 @@ void session_reader_lost(struct session *s, void *stream)
 		return;
 	}
 	LIST_FOREACH(c, &s->requests, link)
-		if (c->stream == stream && c->reader_lost != NULL)
-			c->reader_lost(c);
+		if (c->stream == stream && c->waiter.run != NULL)
+			run_tell_waiter(c->waiter.run, WAITER_UNREAD, c);
 }
 
 bool session_has_push_stream(const struct session *s)

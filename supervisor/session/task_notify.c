@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/input/input.h"
 #include "supervisor/session/logging.h"
 #include "supervisor/session/progress.h"
 #include "supervisor/run/task_json.h"
@@ -114,7 +113,6 @@ void task_notify_start(struct session *s, struct run *r,
 	r->task.feed = f;
 	LIST_INSERT_HEAD(&s->feeds, f, link);
 	run_watch_add(r, &f->watch);
-	input_task_told(s->server, r);
 	if (r->told_progress || r->steps.n > 0) /* it was faster */
 		on_progress(f);
 	on_later(-1, 0, f);
@@ -127,7 +125,7 @@ void task_notify_push_opened(struct session *s)
 
 	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
 		after = LIST_NEXT(f, link);
-		input_push_opened(f->run);
+		run_tell_waiter(f->run, WAITER_CAME, NULL);
 	}
 }
 
@@ -137,7 +135,7 @@ void task_notify_reader_lost(struct session *s)
 
 	for (f = LIST_FIRST(&s->feeds); f != NULL; f = after) {
 		after = LIST_NEXT(f, link);
-		input_reader_lost(f->run, NULL);
+		run_tell_waiter(f->run, WAITER_UNREAD, NULL);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/input/input.h"
 #include "supervisor/session/run_response.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/task_notify.h"
@@ -154,8 +155,10 @@ static void answer_created(struct request *c, struct run *r, bool feed)
 	else
 		audit_task("task_created", s->requestor, r->id, NULL);
 	request_result(c, result);
-	if (feed && r->task.feed == NULL)
+	if (feed && r->task.feed == NULL) {
 		task_notify_start(s, r, token);
+		input_task_told(s->server, r);
+	}
 	json_object_put(token);
 }
 
@@ -204,6 +207,8 @@ void tool_run_wait(struct request *c, struct run *r)
 	int64_t inline_ms = c->session->server->config->inline_wait_ms;
 
 	request_watch(c, r);
+	if (r->task.form == STORE_TASK_NONE) /* else tasks/result is asked */
+		run_waiter_add(r, &c->waiter);
 	if (ask->template->stream_poll)
 		session_detach(c->session, c->stream);
 	if (ask->mode != MODE_SYNC)

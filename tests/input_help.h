@@ -149,11 +149,13 @@ static struct request *call_of(struct client *c, const char *stream,
 }
 
 /* C waits for the run by a plain call that came by ROUTE. */
+static const struct request_ops ops_of_run = {.run_ended = present};
+
 static struct request *waits(struct client *c, const char *stream)
 {
 	struct request *request = call_of(c, stream, "{}");
 
-	request->present = present;
+	request_set_state(request, &ops_of_run, NULL);
 	request_watch(request, it.r);
 	run_waiter_add(it.r, &request->waiter);
 	return request;

@@ -12,7 +12,7 @@
 
 #define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
 
-/* call.state: an action, or a look for a session. */
+/* request.state: an action, or a look for a session. */
 struct client_ask {
 	struct request *call;
 	struct browser_rpc_call *asked; /* NULL: it is answered */
@@ -30,13 +30,14 @@ static void client_ask_free(void *state)
 	free(a);
 }
 
+static const struct request_ops ask_ops = {.free = client_ask_free};
+
 static struct client_ask *client_ask_new(struct request *c)
 {
 	struct client_ask *a = xcalloc(1, sizeof(*a));
 
 	a->call = c;
-	c->state = a;
-	c->state_free = client_ask_free;
+	request_set_state(c, &ask_ops, a);
 	return a;
 }
 
@@ -153,9 +154,7 @@ static void sessions_answered(void *arg,
 	n = answer->ok ? json_length(list) : 0;
 	for (size_t i = 0; !found && i < n; i++)
 		found = may_give(json_object_array_get_idx(list, i), a);
-	c->state = NULL;
-	c->state_free = NULL;
-	free(a);
+	free(request_take_state(c));
 	done(c, found);
 }
 

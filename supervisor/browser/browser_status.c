@@ -13,7 +13,7 @@
 
 /* ---- for clients ---- */
 
-struct view { /* call.state */
+struct view { /* request.state */
 	struct request *call;
 	struct browser_rpc_call *asked; /* NULL: it is answered */
 	void (*done)(struct request *c, struct json_object *view);
@@ -27,6 +27,8 @@ static void view_free(void *state)
 		browser_process_forget(v->asked);
 	free(v);
 }
+
+static const struct request_ops view_ops = {.free = view_free};
 
 static void add_bool(struct json_object *o, const char *key, bool value)
 {
@@ -98,9 +100,7 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 		json_object_object_add(
 		    o, "cage",
 		    cage_of(c->session->server->browser, answer->body));
-	c->state = NULL;
-	c->state_free = NULL;
-	free(v);
+	free(request_take_state(c));
 	done(c, o);
 }
 
@@ -126,8 +126,7 @@ void browser_view(struct request *c,
 	v = xcalloc(1, sizeof(*v));
 	v->call = c;
 	v->done = done;
-	c->state = v;
-	c->state_free = view_free;
+	request_set_state(c, &view_ops, v);
 	v->asked = ask(b, on_view, v);
 }
 

@@ -146,7 +146,7 @@ void tasks_get(struct request *c)
 
 /* ---- tasks/result ---- */
 
-struct wait {			/* call.state */
+struct wait {			/* request.state */
 	struct run_watch watch; /* on run */
 	struct run *run;	/* NULL: it is not watched */
 	struct request *request;
@@ -165,6 +165,8 @@ static void wait_free(void *state)
 	unwatch(state);
 	free(state);
 }
+
+static const struct request_ops wait_ops = {.free = wait_free};
 
 static void retrieved(const struct request *c)
 {
@@ -293,8 +295,7 @@ void tasks_result(struct request *c)
 		return;
 	w = xcalloc(1, sizeof(*w));
 	w->request = c;
-	c->state = w;
-	c->state_free = wait_free;
+	request_set_state(c, &wait_ops, w);
 	r = live(c, id);
 	if (r != NULL)
 		wait_for(c, r);
@@ -374,6 +375,8 @@ static void state_put(void *state)
 	json_object_put(state);
 }
 
+static const struct request_ops canceled_ops = {.free = state_put};
+
 /* What was written before this was read is durable, if anything can be. */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
@@ -394,8 +397,7 @@ static void cancel_live(struct request *c, struct run *r)
 	}
 	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
 	runs_cancel(srv->runs, r);
-	c->state = task_json_make(r);
-	c->state_free = state_put;
+	request_set_state(c, &canceled_ops, task_json_make(r));
 	request_ref(c);
 	store_get_task(srv->store, c->session->requestor->name, r->id,
 		       on_cancelled, c);

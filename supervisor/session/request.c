@@ -72,11 +72,14 @@ void batch_skip(struct batch *b)
 
 /* ---- birth, death ---- */
 
+static const struct request_ops no_ops;
+
 struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch)
 {
 	struct request *c = xcalloc(1, sizeof(*c));
 
+	c->ops = &no_ops;
 	c->session = s;
 	c->server = s->server;
 	c->requestor = s->requestor;
@@ -94,6 +97,21 @@ struct request *request_new(struct session *s, void *stream,
 	LIST_INSERT_HEAD(&s->requests, c, link);
 	s->n_requests++;
 	return c;
+}
+
+void request_set_state(struct request *c, const struct request_ops *ops,
+		       void *state)
+{
+	c->ops = ops;
+	c->state = state;
+}
+
+void *request_take_state(struct request *c)
+{
+	void *state = c->state;
+
+	request_set_state(c, &no_ops, NULL);
+	return state;
 }
 
 void request_begin(struct request *c)
@@ -159,8 +177,8 @@ static void request_free(struct request *c)
 	if (c->timer != NULL)
 		event_free(c->timer);
 	progress_fini(&c->progress);
-	if (c->state_free != NULL)
-		c->state_free(c->state);
+	if (c->ops->free != NULL)
+		c->ops->free(c->state);
 	rpc_async_free(c->server->thread_pool, c->requestor, &c->msg);
 	free(c);
 }
@@ -399,7 +417,7 @@ static void on_recorded(struct request *c, struct run *r,
 	progress_stop(&c->progress, true);
 	request_unwatch(c);
 	if (unrecorded == NULL) {
-		c->present(c, r);
+		c->ops->run_ended(c, r);
 		return;
 	}
 	d = json_object_new_object();
@@ -487,7 +505,7 @@ static void on_deferred(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	if (res->rc == 0) {
-		c->deferred(c, &res->runs[0]);
+		c->ops->run_stored(c, &res->runs[0]);
 		return;
 	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE", NULL,
@@ -508,13 +526,10 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 		      c->deferred_id, on_deferred, c);
 }
 
-bool request_defer(struct request *c, const struct run *r,
-		   void (*present)(struct request *c,
-				   const struct store_run *row))
+bool request_defer(struct request *c, const struct run *r)
 {
 	if (!request_backlogged(c, look_again))
 		return false;
-	c->deferred = present;
 	memcpy(c->deferred_id, r->id, sizeof(c->deferred_id));
 	return true;
 }

@@ -18,6 +18,15 @@
 
 struct batch; /* answers that leave together; call.c */
 
+/* What a request does while it waits, a table for each kind; NULL: nothing. */
+struct request_ops {
+	/* The run that it watches has ended and is recorded. */
+	void (*run_ended)(struct request *c, struct run *r);
+	/* The same, from the run's row: see request_defer(). */
+	void (*run_stored)(struct request *c, const struct store_run *row);
+	void (*free)(void *state);
+};
+
 struct request {
 	struct session *session; /* NULL: the client is gone */
 	struct server *server;	 /* borrowed, as who asks: they outlive it */
@@ -38,23 +47,25 @@ struct request {
 	int64_t task_ttl_ms;	  /* …for so long; 0: as the server likes */
 	struct progress progress; /* of c->run, while it is watched */
 
-	/* what a tool keeps while it waits: a run, and how to show it */
+	/* what it keeps while it waits: a run, and how to show it */
 	struct run *run; /* borrowed; its watch is on while this is set */
 	struct run_watch watch;
 	struct run_waiter waiter; /* while its client waits for a result */
 	struct event *timer;
-	void (*present)(struct request *c,
-			struct run *r); /* when it has ended */
-	struct json_object *(*handle)(struct request *c, struct run *r);
-	void (*deferred)(struct request *c, const struct store_run *row);
-	char deferred_id[ID_SIZE];
-	void *state; /* released with the call by state_free */
-	void (*state_free)(void *state);
+	char deferred_id[ID_SIZE]; /* of a run that is shown later */
+	const struct request_ops *ops;
+	void *state; /* of ops, which frees it */
 };
 
 /* Takes MSG's contents. */
 struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch);
+
+/* C waits as OPS say, and keeps STATE: taken, for ops->free(). */
+void request_set_state(struct request *c, const struct request_ops *ops,
+		       void *state);
+/* C waits no more in that way; its state is the caller's. */
+void *request_take_state(struct request *c);
 
 /* It is to be served: from now on its id is in use, and can be cancelled. */
 void request_begin(struct request *c);
@@ -116,11 +127,9 @@ bool request_backlogged(struct request *c, event_callback_fn again);
 #define REQUEST_BACKLOG_MS 100
 /*
  * R has ended and is recorded. When C's client is behind, answer later, from
- * R's row, by PRESENT; false: it is not.
+ * R's row, by run_stored() of its ops; false: it is not.
  */
-bool request_defer(struct request *c, const struct run *r,
-		   void (*present)(struct request *c,
-				   const struct store_run *row));
+bool request_defer(struct request *c, const struct run *r);
 /* Fires once after MS, unless it is answered before. */
 void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
 

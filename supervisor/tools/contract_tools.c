@@ -300,9 +300,7 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (!request_unref(c))
 		return;
 	q = c->session->requestor;
-	v = c->state; /* with the browser's part */
-	c->state = NULL;
-	c->state_free = NULL;
+	v = request_take_state(c); /* with the browser's part */
 	usage = json_object_new_object();
 	json_object_object_add(usage, "running",
 			       json_object_new_int64((int64_t)q->lane.running));
@@ -349,14 +347,15 @@ static void release_view(void *view)
 	json_object_put(view);
 }
 
+static const struct request_ops profile_ops = {.free = release_view};
+
 static void on_browser(struct request *c, struct json_object *browser)
 {
 	struct server *srv = c->session->server;
 	struct json_object *v = json_object_new_object();
 
 	json_object_object_add(v, "browser", browser);
-	c->state = v;
-	c->state_free = release_view;
+	request_set_state(c, &profile_ops, v);
 	server_runs(srv);
 	request_ref(c);
 	store_usage(srv->store, c->session->requestor->name, on_usage, c);

@@ -28,7 +28,7 @@ static const struct want {
     [REMOTE_RUN_CANCEL] = {STORE_MAIL_CANCEL, false, 5000},
 };
 
-struct waiting { /* call.state */
+struct waiting { /* request.state */
 	struct remote_run_query ask;
 	char *id;
 	bool asked, died;
@@ -45,13 +45,13 @@ static void waiting_free(void *state)
 	free(w);
 }
 
+static const struct request_ops waiting_ops = {.free = waiting_free};
+
 /* C's state is its own again. */
 static struct waiting leave(struct request *c)
 {
-	struct waiting *w = c->state, was = *w;
+	struct waiting *w = request_take_state(c), was = *w;
 
-	c->state = NULL;
-	c->state_free = NULL;
 	free(w); /* but for its id, which is WAS's */
 	return was;
 }
@@ -229,7 +229,6 @@ void remote_run_ask(struct request *c, const struct remote_run_query *ask)
 	w->ask = *ask;
 	w->id = xstrdup(ask->id);
 	w->look_ms = LOOK_FIRST_MS;
-	c->state = w;
-	c->state_free = waiting_free;
+	request_set_state(c, &waiting_ops, w);
 	look(-1, 0, c);
 }

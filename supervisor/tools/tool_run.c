@@ -38,71 +38,49 @@ static bool ended_badly(const struct run *r)
 	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
 }
 
-static void late_view(struct request *c, const struct store_run *row)
+static void present_row(struct request *c, const struct store_run *row)
 {
 	const struct tool_run_args *ask = c->state;
 
 	run_response_send(
-	    c, &(struct run_result_source){.id = row->id,
-					   .status = row->status,
-					   .form = STORE_TASK_VIEW,
-					   .deduplicated = ask->deduplicated,
-					   .view = row->view});
+	    c, &(struct run_result_source){
+		   .id = row->id,
+		   .status = row->status,
+		   .form = ask->form,
+		   .deduplicated = ask->deduplicated,
+		   .promised = run_response_has_schema(c, row->template_id),
+		   .view = row->view});
 }
 
-/* run_task_template: exactly what get_task_run gives. */
-static void present_view(struct request *c, struct run *r)
+/*
+ * run_task_template: exactly what get_task_run gives. A template's own tool: its
+ * plain output, or its reply.
+ */
+static void present(struct request *c, struct run *r)
 {
-	const struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = c->state;
+	bool reply = r->is_reply && r->result != NULL;
 
-	if (!request_defer(c, r, late_view))
+	if (ask->form == STORE_TASK_OUTPUT) {
+		if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
+			request_audit_refused(c, r->error.code);
+		if (reply)
+			ask->form = STORE_TASK_REPLY;
+	}
+	if (!request_defer(c, r))
 		run_response_send(c, &(struct run_result_source){
 					 .id = r->id,
 					 .status = run_stored_status(r),
-					 .form = STORE_TASK_VIEW,
+					 .form = ask->form,
 					 .deduplicated = ask->deduplicated,
+					 .promised = run_response_has_schema(
+					     c, r->template->id),
 					 .view = r->view});
 }
 
-static void late_output(struct request *c, const struct store_run *row)
-{
-	run_response_send(
-	    c, &(struct run_result_source){
-		   .id = row->id,
-		   .status = row->status,
-		   .form = STORE_TASK_OUTPUT,
-		   .promised = run_response_has_schema(c, row->template_id),
-		   .view = row->view});
-}
-
-static void late_reply(struct request *c, const struct store_run *row)
-{
-	run_response_send(
-	    c, &(struct run_result_source){
-		   .id = row->id,
-		   .status = row->status,
-		   .form = STORE_TASK_REPLY,
-		   .promised = run_response_has_schema(c, row->template_id),
-		   .view = row->view});
-}
-
-/* A template's own tool: its plain output, or its reply. */
-static void present_output(struct request *c, struct run *r)
-{
-	bool reply = r->is_reply && r->result != NULL;
-
-	if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
-		request_audit_refused(c, r->error.code);
-	if (!request_defer(c, r, reply ? late_reply : late_output))
-		run_response_send(
-		    c,
-		    &(struct run_result_source){
-			.id = r->id,
-			.status = run_stored_status(r),
-			.form = reply ? STORE_TASK_REPLY : STORE_TASK_OUTPUT,
-			.promised = run_response_has_schema(c, r->template->id),
-			.view = r->view});
-}
+static const struct request_ops inline_ops = {.run_ended = present,
+					      .run_stored = present_row,
+					      .free = tool_run_args_free};
 
 /* ---- answering before it has ended ---- */
 
@@ -167,6 +145,9 @@ static void present_created(struct request *c, struct run *r)
 {
 	answer_created(c, r, false);
 }
+
+static const struct request_ops task_ops = {.run_ended = present_created,
+					    .free = tool_run_args_free};
 
 /* What was asked for is made: its handle, or its task. R goes on. */
 void tool_run_respond(struct request *c, struct run *r)
@@ -332,14 +313,12 @@ static struct json_object *copy_of(struct json_object *token)
 
 static void submit(struct request *c, struct template *t,
 		   struct json_object *inputs, struct json_object *options,
-		   const char *session_id,
-		   void (*present)(struct request *, struct run *))
+		   const char *session_id, enum store_task form)
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 
-	c->state = ask;
-	c->state_free = tool_run_args_free;
-	c->present = c->as_task ? present_created : present;
+	request_set_state(c, c->as_task ? &task_ops : &inline_ops, ask);
+	ask->form = form;
 	ask->template = template_ref(t);
 	ask->inputs = inputs;
 	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
@@ -352,8 +331,7 @@ static void submit(struct request *c, struct template *t,
 	    .trust = session_trust(c->session),
 	};
 	if (c->as_task) { /* its progress is the task's, not this call's */
-		ask->wish.task = present == present_view ? STORE_TASK_VIEW
-							 : STORE_TASK_OUTPUT;
+		ask->wish.task = form;
 		ask->wish.task_ttl_ms = c->task_ttl_ms;
 		ask->token = copy_of(c->progress.token);
 		c->progress.token = NULL;
@@ -400,7 +378,7 @@ static void submit_view(struct request *c, struct template *t)
 	struct json_object *args = json_member(c->msg.params, "arguments");
 
 	submit(c, t, json_member(args, "inputs"), json_member(args, "options"),
-	       json_member_str(args, "sessionId"), present_view);
+	       json_member_str(args, "sessionId"), STORE_TASK_VIEW);
 }
 
 static void check_view(struct request *c, struct template *t,
@@ -464,7 +442,7 @@ void tool_run_template(struct request *c, struct json_object *args)
 static void submit_output(struct request *c, struct template *t)
 {
 	submit(c, t, json_member(c->msg.params, "arguments"), NULL, NULL,
-	       present_output);
+	       STORE_TASK_OUTPUT);
 }
 
 void tool_run_by_name(struct request *c, struct template *t,

@@ -14,7 +14,7 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/threads/validation.h"
 
-/* call.state while they are checked on a thread. */
+/* request.state while they are checked on a thread. */
 struct checked {
 	struct request *request;
 	struct validation_job *job; /* NULL: it is over */
@@ -29,6 +29,8 @@ static void checked_free(void *state)
 		validation_cancel(k->job);
 	free(k);
 }
+
+static const struct request_ops checked_ops = {.free = checked_free};
 
 static void refuse_costly(struct tool_error *r, const struct validation *v,
 			  const struct tool_run_inputs *i)
@@ -67,9 +69,7 @@ static void on_checked(void *arg, const struct validation *v,
 	struct request *c = k->request;
 
 	k->job = NULL;
-	c->state = NULL;
-	c->state_free = NULL;
-	checked_free(k);
+	checked_free(request_take_state(c));
 	json_object_object_add(i.in, i.key, tree);
 	settle_inputs(c, &i, v);
 }
@@ -93,8 +93,7 @@ static void check_later(struct request *c, const struct tool_run_inputs *i,
 	k->job = validation_submit(
 	    c->session->server->thread_pool, c->session->requestor, v,
 	    i->template, i->template->inputs, tree, tree, on_checked, k);
-	c->state = k;
-	c->state_free = checked_free;
+	request_set_state(c, &checked_ops, k);
 	if (k->job != NULL)
 		return;
 	json_object_put(tree);

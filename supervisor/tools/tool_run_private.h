@@ -15,12 +15,13 @@
 
 #define NOT_DURABLE_RETRY_MS 20
 
-/* What is asked for; in call.state while the call waits. */
+/* What is asked for; in request.state while the call waits. */
 struct tool_run_args {
 	struct template *template;  /* a user of it: the catalogue may change */
 	struct json_object *inputs; /* borrowed from the call's message */
 	struct run_wish wish;
 	enum template_mode mode;
+	enum store_task form; /* that its end is shown in */
 	char digest[INPUTS_DIGEST_SIZE];
 	bool deduplicated;
 	struct json_object *token; /* owned: a task's, for progress */

@@ -194,11 +194,13 @@ static void present_cancel(struct request *c, struct run *r)
 	answer_cancel(c, true, run_status(r), NULL);
 }
 
+static const struct request_ops cancel_ops = {.run_ended = present_cancel};
+
 static void cancel_ours(struct request *c, struct run *r)
 {
 	/* asked for already counts as asked for */
 	runs_cancel(server_runs(c->server), r);
-	c->present = present_cancel;
+	request_set_state(c, &cancel_ops, NULL);
 	if (run_terminal(r)) /* it was queued: once that is durable */
 		request_watch(c, r);
 	else

@@ -21,7 +21,7 @@
 
 #define PIECE_BYTES 131072 /* of text: 1 ms */
 
-/* A list that is being made; its call's state. */
+/* A list that is being made; request.state. */
 struct listing {
 	struct request *request;
 	struct template **all; /* users of them: a reload may come between */
@@ -145,6 +145,8 @@ static void listing_free(void *arg)
 	free(l);
 }
 
+static const struct request_ops listing_ops = {.free = listing_free};
+
 static void add_view(struct listing *l, const struct template *t)
 {
 	const struct session *s = l->request->session;
@@ -225,8 +227,7 @@ void tool_templates_list(struct request *c, struct json_object *args)
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
 		    skip-- <= 0)
 			l->all[l->n++] = template_ref(cat->all[i]);
-	c->state = l;
-	c->state_free = listing_free;
+	request_set_state(c, &listing_ops, l);
 	buf_add_str(&l->text, "{\"templates\":[");
 	go_on(l);
 	if (is_full(l)) {

@@ -65,11 +65,12 @@ static void on_send(void *arg, void *stream, const char *text, size_t len)
 	json_object_put(m);
 }
 
-static void on_answer(void *arg, void *stream, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
 {
 	struct client *c = arg;
 
-	(void)text, (void)len;
+	(void)text, (void)len, (void)hint;
 	note("{%s.%s: answered}", c->name, where(stream));
 }
 

@@ -97,7 +97,8 @@ static void miss_one(int n, size_t bytes)
 		event_base_loop(srv.base, EVLOOP_ONCE);
 	snprintf(text, 32, "{\"id\":%d,\"result\":{}}", n);
 	memset(text + strlen(text), ' ', bytes);
-	http_stream_ops.answer(s, st, text, strlen(text));
+	http_stream_ops.answer(s, st, text, strlen(text),
+			       (struct reply_hint){0});
 	free(text);
 }
 

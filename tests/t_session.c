@@ -17,19 +17,25 @@ static struct requestor requestor = {.name = (char *)"somebody",
 				     .section = &section};
 static struct session session;
 static char answers[4096]; /* all that were given, one after the other */
-static bool was_limited;   /* while the last of them was */
+static bool was_limited;   /* the last of them was, its transport is told */
 
-static void on_answer(void *arg, void *stream, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
 {
 	size_t used = strlen(answers);
 
 	(void)arg, (void)stream;
 	snprintf(answers + used, sizeof(answers) - used, "%.*s\n", (int)len,
 		 text != NULL ? text : "");
-	was_limited = session.limited_ms > 0;
+	was_limited = hint.retry_ms > 0;
 }
 
-static const struct session_ops ops = {.send = on_answer, .answer = on_answer};
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	on_answer(arg, stream, text, len, (struct reply_hint){0});
+}
+
+static const struct session_ops ops = {.send = on_send, .answer = on_answer};
 
 static void begin(void)
 {
@@ -120,7 +126,7 @@ static void ping(int id)
 	free(text);
 }
 
-/* What is answered by HTTP's 429 is told by limited_ms. */
+/* What is answered by HTTP's 429 is told by the hint. */
 static void test_rate(void)
 {
 	begin();

@@ -46,9 +46,9 @@ static void batch_less(struct batch *b)
 		bool any = buf_len(&b->answers) > 0;
 
 		buf_add_str(&b->answers, "]");
-		s->ops->answer(s->arg, b->stream,
-			       any ? buf_data(&b->answers) : NULL,
-			       any ? buf_len(&b->answers) : 0);
+		s->ops->answer(
+		    s->arg, b->stream, any ? buf_data(&b->answers) : NULL,
+		    any ? buf_len(&b->answers) : 0, (struct reply_hint){0});
 	}
 	buf_fini(&b->answers);
 	free(b);
@@ -225,7 +225,8 @@ void request_drop(struct request *c, bool cancel_run)
 		c->batch->session = NULL; /* the client itself is gone */
 	request_unwatch(c); /* its route is still there for what ends with it */
 	if (c->batch == NULL && cancel_run)
-		c->session->ops->answer(c->session->arg, c->stream, NULL, 0);
+		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
+					(struct reply_hint){0});
 	leave_session(c);
 	if (c->refs == 0)
 		request_free(c);
@@ -278,7 +279,7 @@ void request_send_message(struct request *c, struct buf *answer)
 		ops->answer_taken(c->session->arg, c->stream, answer);
 	else
 		ops->answer(c->session->arg, c->stream, buf_data(answer),
-			    buf_len(answer));
+			    buf_len(answer), c->hint);
 	buf_fini(answer);
 	request_free(c);
 }

@@ -31,13 +31,14 @@ struct request {
 	struct session *session; /* NULL: the client is gone */
 	struct server *server;	 /* borrowed, as who asks: they outlive it */
 	struct requestor *requestor;
-	void *stream;	     /* the transport's; see session.h */
-	struct rpc_msg msg;  /* owned */
-	struct batch *batch; /* NULL: the answer leaves alone */
-	bool dropped;	     /* cancelled by the client: no answer */
-	unsigned refs;	     /* see request_ref() */
-	bool reads;	     /* and request_ref_large() */
-	bool backlogged;     /* it is in session.crowd */
+	void *stream;		/* the transport's; see session.h */
+	struct rpc_msg msg;	/* owned */
+	struct batch *batch;	/* NULL: the answer leaves alone… */
+	struct reply_hint hint; /* …with this */
+	bool dropped;		/* cancelled by the client: no answer */
+	unsigned refs;		/* see request_ref() */
+	bool reads;		/* and request_ref_large() */
+	bool backlogged;	/* it is in session.crowd */
 	TAILQ_ENTRY(request) backlog;
 	LIST_ENTRY(request) link; /* in session.calls */
 	UT_hash_handle hh;	  /* in session.by_id, once it has begun… */

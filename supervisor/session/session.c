@@ -199,9 +199,8 @@ void session_refuse(struct session *s, void *stream, int code,
 	struct buf out = {0};
 
 	rpc_put_error(&out, NULL, code, errmsg, NULL);
-	s->refusing = true;
-	s->ops->answer(s->arg, stream, buf_data(&out), buf_len(&out));
-	s->refusing = false;
+	s->ops->answer(s->arg, stream, buf_data(&out), buf_len(&out),
+		       (struct reply_hint){.refused = true});
 	buf_fini(&out);
 }
 
@@ -224,9 +223,8 @@ static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 {
 	struct request *c = request_new(s, stream, m, batch);
 
-	s->refusing = batch == NULL;
+	c->hint.refused = true;
 	request_error(c, c->msg.code, NULL, "%s", c->msg.text);
-	s->refusing = false;
 }
 
 static void answer_limited(struct request *c, int64_t retry_after_ms)
@@ -239,8 +237,7 @@ static void answer_limited(struct request *c, int64_t retry_after_ms)
 			       json_object_new_string("RATE_LIMITED"));
 	json_object_object_add(d, "retryAfterMs",
 			       json_object_new_int64(retry_after_ms));
-	if (c->batch == NULL) /* else others of it may have been served */
-		s->limited_ms = retry_after_ms;
+	c->hint.retry_ms = retry_after_ms;
 	request_error(
 	    c, RPC_RATE_LIMITED, d,
 	    "more than %lld requests a second came, which is "
@@ -248,7 +245,6 @@ static void answer_limited(struct request *c, int64_t retry_after_ms)
 	    "to raise; try again in %lld ms",
 	    (long long)limits->rate_per_second, s->requestor->name,
 	    (long long)retry_after_ms);
-	s->limited_ms = 0;
 }
 
 /* Who has used up its requests may still ask whether we are there. */

@@ -21,6 +21,12 @@
 #define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
 #define SESSION_WRITE_BYTES (1u << 20) /* at once: 0.5 ms */
 
+/* For a transport that has a status beside the answer itself. */
+struct reply_hint {
+	bool refused;	  /* what came was no message, or too much at once */
+	int64_t retry_ms; /* too much came: more may come after so long; or 0 */
+};
+
 /*
  * How messages reach the client. TEXT is one message without a newline, lent.
  * A ROUTE is what the transport gave with the request that a message belongs
@@ -32,7 +38,8 @@ struct session_ops {
 	 * The last of ROUTE: the answer, or all answers of a batch. TEXT NULL:
 	 * there will be none, for it was cancelled. ROUTE is used no more.
 	 */
-	void (*answer)(void *arg, void *stream, const char *text, size_t len);
+	void (*answer)(void *arg, void *stream, const char *text, size_t len,
+		       struct reply_hint hint);
 	/* The same, of a large one whose bytes are taken. NULL: answer() copies. */
 	void (*answer_taken)(void *arg, void *stream, struct buf *answer);
 	/* Is there a way for what belongs to no request? NULL: always. */
@@ -49,8 +56,6 @@ struct session {
 	struct server *server;	     /* borrowed */
 	struct requestor *requestor; /* borrowed */
 	enum template_trust via;     /* local; set by a remote transport */
-	int64_t limited_ms; /* while RATE_LIMITED is answered: how long */
-	bool refusing; /* while what was no message, or too much, is answered */
 	const struct session_ops *ops;
 	void *arg;
 	/* A large answer is awaited no more, or a batch has been taken: what

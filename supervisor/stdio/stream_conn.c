@@ -358,6 +358,13 @@ static void send_line(void *arg, void *stream, const char *text, size_t len)
 	end_line(c);
 }
 
+static void send_answer(void *arg, void *stream, const char *text, size_t len,
+			struct reply_hint hint)
+{
+	(void)hint; /* a line has no status */
+	send_line(arg, stream, text, len);
+}
+
 /* 16 MB take 5 ms to copy. */
 static void send_taken(void *arg, void *stream, struct buf *line)
 {
@@ -389,7 +396,7 @@ static bool is_backlogged(void *arg)
 }
 
 static const struct session_ops session_ops = {.send = send_line,
-					       .answer = send_line,
+					       .answer = send_answer,
 					       .answer_taken = send_taken,
 					       .backlogged = is_backlogged};
 

@@ -389,26 +389,27 @@ static bool tell_id(struct http_session *s, struct http_conn *conn)
 }
 
 /* 200, unless what came is no message, or too much came. */
-static int status_of(const struct http_stream *st)
+static int status_of(struct http_conn *conn, struct reply_hint hint)
 {
-	int64_t wait_ms = st->owner->session.limited_ms;
 	char line[64];
 
-	if (wait_ms == 0)
-		return st->owner->session.refusing ? 400 : 200;
+	if (hint.retry_ms == 0)
+		return hint.refused ? 400 : 200;
 	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
-		 (long long)(wait_ms + 999) / 1000);
-	http_conn_fields(st->conn, line);
+		 (long long)(hint.retry_ms + 999) / 1000);
+	http_conn_fields(conn, line);
 	return 429;
 }
 
 /* A plain answer; ST is no more. */
-static void reply(struct http_stream *st, const char *text, size_t len)
+static void reply(struct http_stream *st, const char *text, size_t len,
+		  struct reply_hint hint)
 {
 	struct http_session *s = st->owner;
 	struct http_conn *conn = st->conn;
 	bool first = text != NULL && tell_id(s, conn);
-	int status = text != NULL ? status_of(st) : 202; /* it was cancelled */
+	int status =
+	    text != NULL ? status_of(conn, hint) : 202; /* it was cancelled */
 
 	http_stream_free(st);
 	if (first)
@@ -419,14 +420,15 @@ static void reply(struct http_stream *st, const char *text, size_t len)
 				len);
 }
 
-static void on_answer(void *arg, void *stream, const char *text, size_t len)
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
 {
 	struct http_stream *st = stream;
 	struct http_session *s = arg;
 
 	if (!st->begun) {
 		if (st->conn != NULL)
-			reply(st, text, len);
+			reply(st, text, len, hint);
 		else
 			http_stream_free(st);
 		return;

@@ -244,7 +244,7 @@ static void say(struct open *o, const char *kind, size_t pad, bool last)
 		n_ended += n_ended < HTTP_REPLAY_MAX;
 		o->st = NULL;
 		http_stream_ops.answer(session, st, buf_data(&text),
-				       buf_len(&text));
+				       buf_len(&text), (struct reply_hint){0});
 	} else {
 		http_stream_ops.send(session, st, buf_data(&text),
 				     buf_len(&text));

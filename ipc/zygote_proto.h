@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/os/sandbox_layer.h"
+
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
 #define ZYGOTE_PROTO_RUN_FD 3 /* the worker's end of its run, from birth on */
 #define ZYGOTE_PROTO_TEXT_MAX 512
@@ -41,8 +43,7 @@ struct zygote_proto_request {
 #define ZYGOTE_PROTO_SLOTS                                                     \
 	256u /* uids a zygote may hand out, when it has them */
 
-/* A worker's exit status when it could not be caged: this plus the number of
- * the guard's bit. */
+/* The exit status of a worker without a sandbox: this plus the layer's number. */
 #define ZYGOTE_PROTO_EXIT_UNCAGED 100
 
 enum zygote_proto_event_type {
@@ -55,40 +56,19 @@ enum zygote_proto_event_type {
 			     for programs; err, and text: a clause about it */
 };
 
-/* What the self-test measured; a set bit is a protection that held. */
-enum zygote_proto_guard {
-	ZYGOTE_PROTO_GUARD_SECCOMP = 1u << 0,
-	ZYGOTE_PROTO_GUARD_NNP = 1u << 1,
-	ZYGOTE_PROTO_GUARD_CAPS = 1u << 2, /* none left, securebits locked */
-	ZYGOTE_PROTO_GUARD_USERNS = 1u << 3,
-	ZYGOTE_PROTO_GUARD_NETNS = 1u << 4,
-	ZYGOTE_PROTO_GUARD_IPCNS = 1u << 5,
-	ZYGOTE_PROTO_GUARD_UTSNS = 1u << 6,
-	ZYGOTE_PROTO_GUARD_MNTNS = 1u << 7,
-	ZYGOTE_PROTO_GUARD_ROOT = 1u << 8, /* the root is empty and read-only */
-	ZYGOTE_PROTO_GUARD_UID = 1u << 9,  /* a uid of its own per worker */
-	ZYGOTE_PROTO_GUARD_LANDLOCK = 1u << 10,
-	ZYGOTE_PROTO_GUARD_RLIMITS = 1u << 11,
-	ZYGOTE_PROTO_GUARD_CLOSED = 1u << 12, /* one descriptor beside null */
-	ZYGOTE_PROTO_GUARD_EMPTY_ENV = 1u << 13,
-	ZYGOTE_PROTO_GUARD_UNDUMPABLE = 1u << 14,
-	ZYGOTE_PROTO_GUARD_PDEATHSIG = 1u << 15,
-	ZYGOTE_PROTO_GUARD_PIDNS = 1u << 16, /* a program's: it is alone */
-};
-
 struct zygote_proto_event {
 	uint32_t type;
 	uint32_t seq;
 	int32_t pid; /* UNSHOWN: 0 for a package, 1 for a read */
 	int32_t err;
-	uint32_t guards;      /* REPORT: enum zygote_proto_guard bits */
+	uint32_t layers;      /* REPORT: SANDBOX_BIT() of each that held */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
 	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
 	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
 	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
 	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
 	char text
-	    [ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing guard is missing,
+	    [ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing layer is missing,
 				     "netns: EPERM (…remedy…); …"; BROKEN: the
 				     cause. NUL-ended, UTF-8 */
 };

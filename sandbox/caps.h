@@ -3,7 +3,7 @@
 #ifndef SANDBOX_CAPS_H
 #define SANDBOX_CAPS_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 /*
  * For good: no ambient, inheritable or bounding capability, root's uid means

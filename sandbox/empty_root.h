@@ -3,7 +3,7 @@
 #ifndef SANDBOX_EMPTY_ROOT_H
 #define SANDBOX_EMPTY_ROOT_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 /*
  * In our own mount namespace: a read-only tmpfs with no room, pivoted to.

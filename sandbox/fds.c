@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 #define LOOKED_AT 4096 /* descriptors that fds_are_closed() tries */
 

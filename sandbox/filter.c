@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "sandbox/filter_private.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 #define CLOCKS 16 /* fixed clock ids; above are other processes' CPU clocks */
 

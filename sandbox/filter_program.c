@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 #define ALLOW SCMP_ACT_ALLOW
 #define DENY(e) SCMP_ACT_ERRNO(e)

@@ -3,7 +3,7 @@
 #ifndef SANDBOX_LANDLOCK_H
 #define SANDBOX_LANDLOCK_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 #define LANDLOCK_ABI_NET 4   /* first to deny TCP */
 #define LANDLOCK_ABI_SCOPE 6 /* first to deny signals and abstract sockets */

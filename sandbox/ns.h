@@ -3,7 +3,7 @@
 #ifndef SANDBOX_NS_H
 #define SANDBOX_NS_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 /*
  * Enter a user namespace with one id a slot and one for the zygote, or with

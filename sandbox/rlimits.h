@@ -3,8 +3,7 @@
 #ifndef SANDBOX_RLIMITS_H
 #define SANDBOX_RLIMITS_H
 
-#include "sandbox/sandbox_program.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 #define RLIMITS_FILES 4u /* a worker's: null three times, the run's socket */
 

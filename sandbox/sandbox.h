@@ -27,65 +27,9 @@
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
 
-#include <linux/filter.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-enum sandbox_layer {
-	SANDBOX_SECCOMP,
-	SANDBOX_NNP,
-	SANDBOX_CAPS,
-	SANDBOX_USERNS,
-	SANDBOX_NETNS,
-	SANDBOX_IPCNS,
-	SANDBOX_UTSNS,
-	SANDBOX_MNTNS,
-	SANDBOX_ROOT,
-	SANDBOX_UID,
-	SANDBOX_LANDLOCK,
-	SANDBOX_RLIMITS,
-	SANDBOX_CLOSED,
-	SANDBOX_EMPTY_ENV,
-	SANDBOX_UNDUMPABLE,
-	SANDBOX_PDEATHSIG,
-	SANDBOX_PIDNS, /* a program's alone */
-	SANDBOX_LAYERS
-};
-
-struct sandbox {
-	uint32_t layers;	 /* a bit for each that this cage has */
-	int err[SANDBOX_LAYERS]; /* 0, or the -errno met while building */
-	unsigned int slots;	 /* workers that may live at once */
-	unsigned int host_ids;	 /* the first of slots + 1 ids that the host
-				    keeps for us alone; 0: there are none */
-	bool own_ids;		 /* each slot has a uid and gid of its own */
-	unsigned int first_id;	 /* slot 0's, as the cage counts */
-	int uid_base;		 /* slot 0's, as the host counts; or -1 */
-	int landlock_abi;	 /* 0: none */
-	uint64_t bare_bytes;	 /* address space of a worker without a run */
-	struct sock_fprog worker_filter;
-	struct sock_fprog zygote_filter;
-	struct sock_fprog clone_filter;	  /* a worker's, above the zygote's */
-	bool settled;			  /* the zygote's is in force */
-	struct sock_fprog program_filter; /* instead of the zygote's */
-	struct sock_fprog
-	    no_locks_filter; /* with it, where inodes are shared */
-};
-
-/* What one worker gets. */
-struct sandbox_worker {
-	int run_fd;	   /* its end of the run's socket, wherever it is now */
-	unsigned int slot; /* below slots */
-	uint64_t cpu_ms;   /* at least 1 */
-	uint64_t memory_bytes;
-};
-
-#define SANDBOX_BIT(layer) (UINT32_C(1) << (layer))
-
-#define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */
-#define SANDBOX_UTS_NAME "paddock"
+#include "sandbox/sandbox_types.h"
 
 /*
  * Build what all workers share, for SLOTS of them, with HOST_IDS, around the caller, who is

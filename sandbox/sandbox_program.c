@@ -14,6 +14,7 @@
 #include "sandbox/rlimits.h"
 #include "sandbox/ns.h"
 #include "sandbox/pdeathsig.h"
+#include "sandbox/sandbox.h"
 
 /* A shim has descriptors to spare, and its program has an environment. */
 #define LAYERS                                                                 \

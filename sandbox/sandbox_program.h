@@ -24,19 +24,8 @@
 #ifndef SANDBOX_SANDBOX_PROGRAM_H
 #define SANDBOX_SANDBOX_PROGRAM_H
 
-#include "sandbox/sandbox.h"
 #include "sandbox/rootfs/rootfs.h"
-
-struct sandbox_program {
-	struct sandbox_worker w;
-	size_t package;	     /* of the tree's */
-	uint64_t reads;	     /* a bit for each of the tree's */
-	uint64_t processes;  /* and threads, beside the shim */
-	uint64_t open_files; /* of each process */
-	uint64_t files;	     /* in /work */
-	bool locks; /* those on the inodes of what it may read are granted */
-	bool bare;  /* out: it sees another's inodes, and so locks nothing */
-};
+#include "sandbox/sandbox_types.h"
 
 /*
  * As sandbox_build(). 0, or -errno with the layer in *FAILED and, where that

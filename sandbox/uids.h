@@ -3,7 +3,7 @@
 #ifndef SANDBOX_UIDS_H
 #define SANDBOX_UIDS_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_types.h"
 
 /* In a user namespace of ours, where there is no root. */
 #define UIDS_FIRST_INSIDE 1u

@@ -26,15 +26,11 @@
 #include "supervisor/exec/programs.h"
 #include "supervisor/requestor/requestor.h"
 
-/* The others are a uid of its own per run, Landlock, and an empty process. */
-#define PROGRAM_GUARDS                                                         \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
-	 ZYGOTE_PROTO_GUARD_CAPS | ZYGOTE_PROTO_GUARD_USERNS |                 \
-	 ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_IPCNS |                 \
-	 ZYGOTE_PROTO_GUARD_UTSNS | ZYGOTE_PROTO_GUARD_MNTNS |                 \
-	 ZYGOTE_PROTO_GUARD_ROOT | ZYGOTE_PROTO_GUARD_RLIMITS |                \
-	 ZYGOTE_PROTO_GUARD_UNDUMPABLE | ZYGOTE_PROTO_GUARD_PDEATHSIG |        \
-	 ZYGOTE_PROTO_GUARD_PIDNS)
+/* All but a uid of its own per run, Landlock, and an empty process. */
+#define PROGRAM_LAYERS                                                         \
+	(SANDBOX_ALL &                                                         \
+	 ~(SANDBOX_BIT(SANDBOX_UID) | SANDBOX_BIT(SANDBOX_LANDLOCK) |          \
+	   SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
 
 #define SWEEP_EVERY_S 60
 #define MINUTE_S 60
@@ -113,9 +109,9 @@ static void on_programs(struct server *srv,
 			const char *errmsg)
 {
 	struct isolation *iso = &srv->isolation;
-	uint32_t lacks = report != NULL ? PROGRAM_GUARDS & ~report->guards : 0;
-	bool weak = lacks == ZYGOTE_PROTO_GUARD_USERNS &&
-		    (report->guards & ZYGOTE_PROTO_GUARD_UID) != 0 &&
+	uint32_t lacks = report != NULL ? PROGRAM_LAYERS & ~report->layers : 0;
+	bool weak = lacks == SANDBOX_BIT(SANDBOX_USERNS) &&
+		    (report->layers & SANDBOX_BIT(SANDBOX_UID)) != 0 &&
 		    srv->config->allow_weak_programs;
 
 	srv->programs_known = true;

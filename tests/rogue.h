@@ -63,7 +63,7 @@ static bool rogue_order(struct zygote_proto_request *order, int *fd)
 static int rogue_serve(void (*misbehave)(void))
 {
 	struct zygote_proto_event note = {.type = ZYGOTE_PROTO_REPORT,
-					  .guards = 0xffff};
+					  .layers = 0xffff};
 	struct zygote_proto_request order;
 	int fd;
 

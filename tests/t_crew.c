@@ -98,7 +98,7 @@ static int zygote(const char *name)
 	}
 	note(&(struct zygote_proto_event){
 	    .type = ZYGOTE_PROTO_REPORT,
-	    .guards = 1,
+	    .layers = 1,
 	    .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
 	if (strcmp(file, "brief") == 0)
 		return 0;

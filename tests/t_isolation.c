@@ -10,18 +10,18 @@
 #define ALL 0xFFFFu
 
 static const struct {
-	uint32_t guards;
+	uint32_t layers;
 	enum isolation_level level;
 	const char *missing;
 } cases[] = {
     {ALL, ISOLATION_USERNS, "cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_UID, ISOLATION_USERNS, "uid cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_LANDLOCK, ISOLATION_USERNS, "landlock cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_NETNS, ISOLATION_CONTAINER, "netns cgroup"},
-    {ALL & ~(ZYGOTE_PROTO_GUARD_NETNS | ZYGOTE_PROTO_GUARD_LANDLOCK),
+    {ALL & ~SANDBOX_BIT(SANDBOX_UID), ISOLATION_USERNS, "uid cgroup"},
+    {ALL & ~SANDBOX_BIT(SANDBOX_LANDLOCK), ISOLATION_USERNS, "landlock cgroup"},
+    {ALL & ~SANDBOX_BIT(SANDBOX_NETNS), ISOLATION_CONTAINER, "netns cgroup"},
+    {ALL & ~(SANDBOX_BIT(SANDBOX_NETNS) | SANDBOX_BIT(SANDBOX_LANDLOCK)),
      ISOLATION_RESTRICTED, "netns landlock cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_SECCOMP, ISOLATION_NONE, "seccomp cgroup"},
-    {ALL & ~ZYGOTE_PROTO_GUARD_CAPS, ISOLATION_RESTRICTED,
+    {ALL & ~SANDBOX_BIT(SANDBOX_SECCOMP), ISOLATION_NONE, "seccomp cgroup"},
+    {ALL & ~SANDBOX_BIT(SANDBOX_CAPS), ISOLATION_RESTRICTED,
      "capabilities cgroup"},
 };
 
@@ -42,7 +42,7 @@ int main(void)
 	char lacks[128];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct zygote_proto_event note = {.guards = cases[i].guards,
+		struct zygote_proto_event note = {.layers = cases[i].layers,
 						  .landlock_abi = 7};
 
 		isolation_set(&iso, &note, "none");

@@ -40,7 +40,7 @@ static pid_t clone_for_parent(void)
 static int zygote(void)
 {
 	struct zygote_proto_event report = {.type = ZYGOTE_PROTO_REPORT,
-					    .guards = 1};
+					    .layers = 1};
 	struct zygote_proto_request o;
 	int fd;
 

@@ -8,17 +8,17 @@
 #define SYS_landlock_create_ruleset 444
 #endif
 
-#define NS_GUARDS                                                              \
-	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS |                \
-	 ZYGOTE_PROTO_GUARD_IPCNS | ZYGOTE_PROTO_GUARD_UTSNS |                 \
-	 ZYGOTE_PROTO_GUARD_MNTNS)
+#define NAMESPACES                                                             \
+	(SANDBOX_BIT(SANDBOX_USERNS) | SANDBOX_BIT(SANDBOX_NETNS) |            \
+	 SANDBOX_BIT(SANDBOX_IPCNS) | SANDBOX_BIT(SANDBOX_UTSNS) |             \
+	 SANDBOX_BIT(SANDBOX_MNTNS))
 
 /* What holds on any kernel with seccomp, whoever we are. */
 #define ALWAYS                                                                 \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
-	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_CLOSED |              \
-	 ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE |        \
-	 ZYGOTE_PROTO_GUARD_PDEATHSIG)
+	(SANDBOX_BIT(SANDBOX_SECCOMP) | SANDBOX_BIT(SANDBOX_NNP) |             \
+	 SANDBOX_BIT(SANDBOX_RLIMITS) | SANDBOX_BIT(SANDBOX_CLOSED) |          \
+	 SANDBOX_BIT(SANDBOX_EMPTY_ENV) | SANDBOX_BIT(SANDBOX_UNDUMPABLE) |    \
+	 SANDBOX_BIT(SANDBOX_PDEATHSIG))
 
 static bool can(int flag)
 {
@@ -42,17 +42,17 @@ static uint32_t expected(bool root)
 	uint32_t want = ALWAYS;
 
 	if (can(CLONE_NEWUSER))
-		want |= NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT |
-			ZYGOTE_PROTO_GUARD_CAPS;
+		want |= NAMESPACES | SANDBOX_BIT(SANDBOX_ROOT) |
+			SANDBOX_BIT(SANDBOX_CAPS);
 	if (root)
-		want |= ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_ROOT |
-			ZYGOTE_PROTO_GUARD_CAPS;
+		want |= SANDBOX_BIT(SANDBOX_UID) | SANDBOX_BIT(SANDBOX_ROOT) |
+			SANDBOX_BIT(SANDBOX_CAPS);
 	if (have_landlock())
-		want |= ZYGOTE_PROTO_GUARD_LANDLOCK;
+		want |= SANDBOX_BIT(SANDBOX_LANDLOCK);
 	return want;
 }
 
-/* Each guard that is missing, and no other, is named. */
+/* Each layer that is missing, and no other, is named. */
 static void test_report(const char *who, uid_t uid, const struct refusal *r,
 			uint32_t want, const char *named)
 {
@@ -63,14 +63,14 @@ static void test_report(const char *who, uid_t uid, const struct refusal *r,
 	start(&z, uid, r);
 	event = take_note(&z);
 	is_int(event.type, ZYGOTE_PROTO_REPORT, "%s: there is a report", who);
-	is_int(event.guards, want, "%s: the guards that hold", who);
+	is_int(event.layers, want, "%s: the layers that hold", who);
 	ok(strstr(event.text, named) != NULL, "%s: the report says '%s'", who,
 	   named);
-	printf("# %s: 0x%x %s\n", who, event.guards, event.text);
+	printf("# %s: 0x%x %s\n", who, event.layers, event.text);
 	ok((event.landlock_abi > 0) ==
-	       ((want & ZYGOTE_PROTO_GUARD_LANDLOCK) != 0),
+	       ((want & SANDBOX_BIT(SANDBOX_LANDLOCK)) != 0),
 	   "%s: the Landlock ABI", who);
-	ok((event.uid_base >= 0) == ((want & ZYGOTE_PROTO_GUARD_UID) != 0),
+	ok((event.uid_base >= 0) == ((want & SANDBOX_BIT(SANDBOX_UID)) != 0),
 	   "%s: a uid base where workers have uids", who);
 
 	is_int(spawn(&z, 0, &w).err, 0, "%s: a worker is born", who);
@@ -111,27 +111,28 @@ static void test_reports(void)
 	if (root)
 		test_report("root", 0, NULL, all, "");
 	test_report("user, no userns", nobody, no_userns,
-		    user & ~(NS_GUARDS | ZYGOTE_PROTO_GUARD_ROOT |
-			     ZYGOTE_PROTO_GUARD_CAPS),
+		    user & ~(NAMESPACES | SANDBOX_BIT(SANDBOX_ROOT) |
+			     SANDBOX_BIT(SANDBOX_CAPS)),
 		    "userns, netns, ipcns, utsns, mntns: EPERM (allow user");
 	if (!root) {
 		skip("not root", "what only root can have taken away");
 		return;
 	}
 	test_report("root, no userns", 0, no_userns,
-		    all & ~ZYGOTE_PROTO_GUARD_USERNS,
+		    all & ~SANDBOX_BIT(SANDBOX_USERNS),
 		    "userns: EPERM (allow user namespaces");
-	test_report("root, container", 0, container, all & ~NS_GUARDS,
+	test_report("root, container", 0, container, all & ~NAMESPACES,
 		    "userns, netns, ipcns, utsns, mntns: EPERM (");
 	test_report("root, no Landlock", 0, no_landlock,
-		    all & ~ZYGOTE_PROTO_GUARD_LANDLOCK,
+		    all & ~SANDBOX_BIT(SANDBOX_LANDLOCK),
 		    "landlock: ENOSYS (needs Linux");
 	test_report("root, no mounts", 0, no_mounts, all, "");
 	test_report("root, no timers", 0, no_timers, all, "");
 	test_report("root, unshare that does nothing", 0, feigned,
-		    all & ~NS_GUARDS, "ENOTRECOVERABLE");
+		    all & ~NAMESPACES, "ENOTRECOVERABLE");
 	test_report("root, setresuid that does nothing", 0, feigned_uid,
-		    all & ~(ZYGOTE_PROTO_GUARD_UID | ZYGOTE_PROTO_GUARD_CAPS),
+		    all &
+			~(SANDBOX_BIT(SANDBOX_UID) | SANDBOX_BIT(SANDBOX_CAPS)),
 		    "uid: does not hold");
 }
 

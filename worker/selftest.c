@@ -38,26 +38,6 @@
 #define OWN_ENV "TZ=UTC0" /* lua_job_prepare() set it: nobody told us */
 #define TEST_MEMORY_BYTES (16u << 20)
 
-/* Reports travel as the cage's layers; they must be the crew's guards. */
-_Static_assert(1u << SANDBOX_SECCOMP == ZYGOTE_PROTO_GUARD_SECCOMP, "guards");
-_Static_assert(1u << SANDBOX_NNP == ZYGOTE_PROTO_GUARD_NNP, "guards");
-_Static_assert(1u << SANDBOX_CAPS == ZYGOTE_PROTO_GUARD_CAPS, "guards");
-_Static_assert(1u << SANDBOX_USERNS == ZYGOTE_PROTO_GUARD_USERNS, "guards");
-_Static_assert(1u << SANDBOX_NETNS == ZYGOTE_PROTO_GUARD_NETNS, "guards");
-_Static_assert(1u << SANDBOX_IPCNS == ZYGOTE_PROTO_GUARD_IPCNS, "guards");
-_Static_assert(1u << SANDBOX_UTSNS == ZYGOTE_PROTO_GUARD_UTSNS, "guards");
-_Static_assert(1u << SANDBOX_MNTNS == ZYGOTE_PROTO_GUARD_MNTNS, "guards");
-_Static_assert(1u << SANDBOX_ROOT == ZYGOTE_PROTO_GUARD_ROOT, "guards");
-_Static_assert(1u << SANDBOX_UID == ZYGOTE_PROTO_GUARD_UID, "guards");
-_Static_assert(1u << SANDBOX_LANDLOCK == ZYGOTE_PROTO_GUARD_LANDLOCK, "guards");
-_Static_assert(1u << SANDBOX_RLIMITS == ZYGOTE_PROTO_GUARD_RLIMITS, "guards");
-_Static_assert(1u << SANDBOX_CLOSED == ZYGOTE_PROTO_GUARD_CLOSED, "guards");
-_Static_assert(1u << SANDBOX_EMPTY_ENV == ZYGOTE_PROTO_GUARD_EMPTY_ENV,
-	       "guards");
-_Static_assert(1u << SANDBOX_UNDUMPABLE == ZYGOTE_PROTO_GUARD_UNDUMPABLE,
-	       "guards");
-_Static_assert(1u << SANDBOX_PDEATHSIG == ZYGOTE_PROTO_GUARD_PDEATHSIG,
-	       "guards");
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
 	       "one run, one descriptor");
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,

@@ -3,6 +3,8 @@
 #ifndef WORKER_SELFTEST_H
 #define WORKER_SELFTEST_H
 
+#include <sys/types.h>
+
 #include "sandbox/sandbox.h"
 
 /* What it found. */

@@ -33,8 +33,6 @@
 #define SELFTEST_PROCESSES 8
 #define SELFTEST_FILES 64
 
-_Static_assert(1u << SANDBOX_PIDNS == ZYGOTE_PROTO_GUARD_PIDNS, "guards");
-
 /* ---- what can be looked at ---- */
 
 static bool alone(const struct sandbox *sb)

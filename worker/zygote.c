@@ -74,9 +74,9 @@ static void add_text(struct zygote_proto_event *event, const char *more)
 
 static int report(const struct sandbox *sb, const struct selftest *found)
 {
-	bool own_uids = (found->held & ZYGOTE_PROTO_GUARD_UID) != 0;
+	bool own_uids = (found->held & SANDBOX_BIT(SANDBOX_UID)) != 0;
 	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_REPORT,
-					   .guards = found->held,
+					   .layers = found->held,
 					   .landlock_abi = sb->landlock_abi,
 					   .uid_base =
 					       own_uids ? sb->uid_base : -1};
@@ -154,7 +154,7 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	rc = selftest_run(sb, supervisor, found);
 	if (rc != 0)
 		return broken("self-test", rc, found->text);
-	if ((found->held & ZYGOTE_PROTO_GUARD_SECCOMP) == 0)
+	if ((found->held & SANDBOX_BIT(SANDBOX_SECCOMP)) == 0)
 		return broken("seccomp", found->err, found->text);
 	rc = sandbox_settle(sb);
 	return rc == 0 ? 0 : broken("seccomp", rc, "the zygote's own");

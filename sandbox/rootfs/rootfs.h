@@ -13,8 +13,11 @@
 #ifndef SANDBOX_ROOTFS_ROOTFS_H
 #define SANDBOX_ROOTFS_ROOTFS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/os/nofollow.h"
-#include "sandbox/sandbox.h"
 
 #define ROOTFS_READS_MAX 64u /* folders and files that templates ask for */
 

@@ -7,29 +7,28 @@
 
 #include "base/mem.h"
 
-#define GUARD_CGROUP (1u << 31) /* ours, beside those that a worker measures */
+#define CGROUP SANDBOX_LAYERS /* ours, beside the layers of a worker */
+#define BIT(layer) SANDBOX_BIT(SANDBOX_##layer)
 
-static const struct {
-	uint32_t bit;
-	const char *name;
-} guards[] = {
-    {ZYGOTE_PROTO_GUARD_SECCOMP, "seccomp"},
-    {ZYGOTE_PROTO_GUARD_NNP, "no_new_privs"},
-    {ZYGOTE_PROTO_GUARD_CAPS, "capabilities"},
-    {ZYGOTE_PROTO_GUARD_USERNS, "userns"},
-    {ZYGOTE_PROTO_GUARD_NETNS, "netns"},
-    {ZYGOTE_PROTO_GUARD_IPCNS, "ipcns"},
-    {ZYGOTE_PROTO_GUARD_UTSNS, "utsns"},
-    {ZYGOTE_PROTO_GUARD_MNTNS, "mntns"},
-    {ZYGOTE_PROTO_GUARD_ROOT, "root"},
-    {ZYGOTE_PROTO_GUARD_UID, "uid"},
-    {ZYGOTE_PROTO_GUARD_LANDLOCK, "landlock"},
-    {ZYGOTE_PROTO_GUARD_RLIMITS, "rlimits"},
-    {ZYGOTE_PROTO_GUARD_CLOSED, "descriptors"},
-    {ZYGOTE_PROTO_GUARD_EMPTY_ENV, "environment"},
-    {ZYGOTE_PROTO_GUARD_UNDUMPABLE, "undumpable"},
-    {ZYGOTE_PROTO_GUARD_PDEATHSIG, "pdeathsig"},
-    {GUARD_CGROUP, "cgroup"},
+/* As views name them; a program's pid namespace is in no level. */
+static const char *const layer_names[] = {
+    [SANDBOX_SECCOMP] = "seccomp",
+    [SANDBOX_NNP] = "no_new_privs",
+    [SANDBOX_CAPS] = "capabilities",
+    [SANDBOX_USERNS] = "userns",
+    [SANDBOX_NETNS] = "netns",
+    [SANDBOX_IPCNS] = "ipcns",
+    [SANDBOX_UTSNS] = "utsns",
+    [SANDBOX_MNTNS] = "mntns",
+    [SANDBOX_ROOT] = "root",
+    [SANDBOX_UID] = "uid",
+    [SANDBOX_LANDLOCK] = "landlock",
+    [SANDBOX_RLIMITS] = "rlimits",
+    [SANDBOX_CLOSED] = "descriptors",
+    [SANDBOX_EMPTY_ENV] = "environment",
+    [SANDBOX_UNDUMPABLE] = "undumpable",
+    [SANDBOX_PDEATHSIG] = "pdeathsig",
+    [CGROUP] = "cgroup",
 };
 
 /*
@@ -37,16 +36,12 @@ static const struct {
  * no_new_privs makes that harmless, so restricted does without.
  */
 #define NEED_RESTRICTED                                                        \
-	(ZYGOTE_PROTO_GUARD_SECCOMP | ZYGOTE_PROTO_GUARD_NNP |                 \
-	 ZYGOTE_PROTO_GUARD_RLIMITS | ZYGOTE_PROTO_GUARD_CLOSED |              \
-	 ZYGOTE_PROTO_GUARD_EMPTY_ENV | ZYGOTE_PROTO_GUARD_UNDUMPABLE)
-#define NEED_CONTAINER                                                         \
-	(NEED_RESTRICTED | ZYGOTE_PROTO_GUARD_CAPS |                           \
-	 ZYGOTE_PROTO_GUARD_PDEATHSIG)
+	(BIT(SECCOMP) | BIT(NNP) | BIT(RLIMITS) | BIT(CLOSED) |                \
+	 BIT(EMPTY_ENV) | BIT(UNDUMPABLE))
+#define NEED_CONTAINER (NEED_RESTRICTED | BIT(CAPS) | BIT(PDEATHSIG))
 #define NEED_NAMESPACES                                                        \
-	(ZYGOTE_PROTO_GUARD_USERNS | ZYGOTE_PROTO_GUARD_NETNS |                \
-	 ZYGOTE_PROTO_GUARD_IPCNS | ZYGOTE_PROTO_GUARD_UTSNS |                 \
-	 ZYGOTE_PROTO_GUARD_MNTNS | ZYGOTE_PROTO_GUARD_ROOT)
+	(BIT(USERNS) | BIT(NETNS) | BIT(IPCNS) | BIT(UTSNS) | BIT(MNTNS) |     \
+	 BIT(ROOT))
 
 /* What each level needs; every one includes those below it. */
 static const struct {
@@ -55,12 +50,11 @@ static const struct {
 } levels[ISOLATION_LEVELS] = {
     [ISOLATION_NONE] = {"none", 0},
     [ISOLATION_RESTRICTED] = {"restricted", NEED_RESTRICTED},
-    [ISOLATION_CONTAINER] = {"container",
-			     NEED_CONTAINER | ZYGOTE_PROTO_GUARD_LANDLOCK},
+    [ISOLATION_CONTAINER] = {"container", NEED_CONTAINER | BIT(LANDLOCK)},
     [ISOLATION_USERNS] = {"userns", NEED_CONTAINER | NEED_NAMESPACES},
     [ISOLATION_FULL] = {"full", NEED_CONTAINER | NEED_NAMESPACES |
-				    ZYGOTE_PROTO_GUARD_LANDLOCK |
-				    ZYGOTE_PROTO_GUARD_UID | GUARD_CGROUP},
+				    BIT(LANDLOCK) | BIT(UID) |
+				    SANDBOX_BIT(CGROUP)},
 };
 
 static void name_bits(uint32_t bits, char *out, size_t size)
@@ -68,10 +62,11 @@ static void name_bits(uint32_t bits, char *out, size_t size)
 	size_t n = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(guards); i++)
-		if ((bits & guards[i].bit) != 0 && n < size)
+	for (size_t i = 0; i < ARRAY_LEN(layer_names); i++)
+		if ((bits & SANDBOX_BIT(i)) != 0 && layer_names[i] != NULL &&
+		    n < size)
 			n += (size_t)snprintf(out + n, size - n, "%s%s",
-					      n > 0 ? " " : "", guards[i].name);
+					      n > 0 ? " " : "", layer_names[i]);
 }
 
 static struct json_object *view(const struct isolation *iso, const char *cgroup)
@@ -105,11 +100,11 @@ void isolation_set(struct isolation *iso,
 	memcpy(iso->weak, programs.weak, sizeof(iso->weak));
 	iso->report = *report;
 	if (strcmp(cgroup, "none") != 0)
-		iso->report.guards |= GUARD_CGROUP;
+		iso->report.layers |= SANDBOX_BIT(CGROUP);
 	for (int l = ISOLATION_RESTRICTED; l < ISOLATION_LEVELS; l++)
-		if ((levels[l].needs & ~iso->report.guards) == 0)
+		if ((levels[l].needs & ~iso->report.layers) == 0)
 			iso->level = (enum isolation_level)l;
-	name_bits(~iso->report.guards, iso->missing, sizeof(iso->missing));
+	name_bits(~iso->report.layers, iso->missing, sizeof(iso->missing));
 	iso->view = view(iso, cgroup);
 }
 
@@ -135,5 +130,5 @@ int isolation_level_of(const char *name)
 void isolation_lacks(const struct isolation *iso, enum isolation_level level,
 		     char *out, size_t size)
 {
-	name_bits(levels[level].needs & ~iso->report.guards, out, size);
+	name_bits(levels[level].needs & ~iso->report.layers, out, size);
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox_types.h - what the steps of the sandbox read and fill in. */
+#ifndef SANDBOX_SANDBOX_TYPES_H
+#define SANDBOX_SANDBOX_TYPES_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/os/sandbox_layer.h"
+
+struct sandbox {
+	uint32_t layers;	 /* a bit for each that this cage has */
+	int err[SANDBOX_LAYERS]; /* 0, or the -errno met while building */
+	unsigned int slots;	 /* workers that may live at once */
+	unsigned int host_ids;	 /* the first of slots + 1 ids that the host
+				    keeps for us alone; 0: there are none */
+	bool own_ids;		 /* each slot has a uid and gid of its own */
+	unsigned int first_id;	 /* slot 0's, as the cage counts */
+	int uid_base;		 /* slot 0's, as the host counts; or -1 */
+	int landlock_abi;	 /* 0: none */
+	uint64_t bare_bytes;	 /* address space of a worker without a run */
+	struct sock_fprog worker_filter;
+	struct sock_fprog zygote_filter;
+	struct sock_fprog clone_filter;	  /* a worker's, above the zygote's */
+	bool settled;			  /* the zygote's is in force */
+	struct sock_fprog program_filter; /* instead of the zygote's */
+	struct sock_fprog
+	    no_locks_filter; /* with it, where inodes are shared */
+};
+
+/* What one worker gets. */
+struct sandbox_worker {
+	int run_fd;	   /* its end of the run's socket, wherever it is now */
+	unsigned int slot; /* below slots */
+	uint64_t cpu_ms;   /* at least 1 */
+	uint64_t memory_bytes;
+};
+
+/* What one program gets. */
+struct sandbox_program {
+	struct sandbox_worker w;
+	size_t package;	     /* of the tree's */
+	uint64_t reads;	     /* a bit for each of the tree's */
+	uint64_t processes;  /* and threads, beside the shim */
+	uint64_t open_files; /* of each process */
+	uint64_t files;	     /* in /work */
+	bool locks; /* those on the inodes of what it may read are granted */
+	bool bare;  /* out: it sees another's inodes, and so locks nothing */
+};
+
+#define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */
+#define SANDBOX_UTS_NAME "paddock"
+
+#endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buf.c - the byte buffer that parsers and writers of every program fill. A
+ * bound that would be passed is told by -EMSGSIZE and nothing is added; where
+ * memory runs out the process aborts, as in mem.c.
+ */
 #include "base/buf.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * id.c - makes the ids of runs, artifacts, sessions, tabs and instances, and
+ * checks the shape of those that clients send. Without getrandom(2) it aborts:
+ * an id that can be guessed is worse than none.
+ */
 #include "base/id.h"
 
 #include <errno.h>

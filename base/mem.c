@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mem.c - calloc(3) and its like for sizes that are ours, for every program. It
+ * aborts where they would return NULL, so no caller looks; sizes that a peer
+ * chose are bounded before.
+ */
 #include "base/mem.h"
 
 #include <stdarg.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser_proto.c - the table of the browser's actions and their arguments. The
+ * supervisor lists them as tools from it and judges grants by it;
+ * paddock-browser checks each call against it. A name that it does not have is
+ * NULL, and refused by who asked.
+ */
 #include "ipc/browser_proto.h"
 
 #include <string.h>

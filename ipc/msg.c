@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * msg.c - the messages of a run and of the browser, by one table of their
+ * fields. Both ends encode and decode by it. A frame that fails any check is
+ * -EBADMSG with its offence, which the supervisor takes for the end of the
+ * worker; a message of ours that does not fit asserts.
+ */
 #include "ipc/msg.h"
 
 #include <assert.h>

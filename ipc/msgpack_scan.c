@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * msgpack_scan.c - the reader of what a worker sends, called by msg_get()
+ * alone. It reads one flat array in one pass and allocates nothing; any other
+ * msgpack is -EBADMSG with its offence.
+ */
 #include "ipc/msgpack_scan.h"
 
 #include <errno.h>

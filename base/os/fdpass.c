@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fdpass.c - one packet with at most one descriptor, by sendmsg(2) and
+ * recvmsg(2). The spawner sends workers' sockets to the zygote by it, privsep.c
+ * and the browser's starter files and pipes. Errors are -errno; a packet that
+ * came cut off is told apart, and there is no room for a second descriptor.
+ */
 #include "base/os/fdpass.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.c - lines of logfmt, for paddockd, the browser's process and what it
+ * relays of others. A line that cannot be written is counted and its loss told
+ * once there is room again; log_failing() says so to health and readyz. No
+ * failure reaches the caller.
+ */
 #include "base/os/log.h"
 
 #include <assert.h>

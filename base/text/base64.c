@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base64.c - for content blocks, artifacts, cursors of pages and Lua's
+ * functions. The decoder takes the canonical form alone, and says -EINVAL to
+ * any other, such as missing padding or bits that are not zero.
+ */
 #include "base/text/base64.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * errmsg.c - the sentence with which a check says what is wrong, for what reads
+ * configuration, flags, manifests and folders. It always returns -EINVAL; a
+ * sentence that is too long is cut between two characters.
+ */
 #include "base/text/errmsg.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hex.c - hexadecimal digits in escapes: of JSON, of URIs, of regular
+ * expressions. What is no digit is -1, and nothing behind it is read.
+ */
 #include "base/text/hex.h"
 
 int hex_value(char c)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_view.c - the strict JSON reader that allocates nothing, for the lines
+ * that a program writes to its shim (worker/program/shim_lines.c). What is no
+ * JSON is refused with a static reason and the offset; recursion stops at
+ * JSON_VIEW_DEPTH_MAX.
+ */
 #include "base/text/json_view.h"
 
 #include <string.h>

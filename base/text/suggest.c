@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * suggest.c - the nearest known word by edit distance, for flags, inputs,
+ * configuration keys, schema keywords and tools that are mistyped. It only
+ * proposes: where no word is near, there is none, and a word longer than
+ * SUGGEST_WORD_MAX is compared with nothing.
+ */
 #include "base/text/suggest.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * utf8.c - which bytes are UTF-8 and where they may be cut, for whatever reads
+ * or shortens texts that are not ours. It tells a length and refuses nothing:
+ * its callers do, or mend the text.
+ */
 #include "base/text/utf8.h"
 
 #include <string.h>

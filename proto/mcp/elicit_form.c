@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elicit_form.c - checks the schema of a form that a template wants a person to
+ * fill in, before its client is asked (supervisor/input/input_request.c). What
+ * clients could not show is refused, with the JSON pointer at which it stands.
+ */
 #include "proto/mcp/elicit_form.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mcp.c - what each revision of MCP has, and results, progress and log levels
+ * in its shape; sessions, methods and the command ask. Unknown revisions get
+ * the latest, unknown levels -EINVAL; nothing else can fail.
+ */
 #include "proto/mcp/mcp.h"
 
 #include <errno.h>

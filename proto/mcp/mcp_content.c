@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcp_content.c - content blocks: what clients check, what revisions have. */
+/*
+ * mcp_content.c - content blocks: which ones clients would refuse, and how
+ * older revisions see them. Asked for what templates return and for prompts. A
+ * bad block is told by its index and what would pass; one that a revision does
+ * not know becomes a text.
+ */
 #include "proto/mcp/mcp.h"
 
 #include <stdio.h>

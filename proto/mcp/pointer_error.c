@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pointer_error.c - builds the JSON pointer to what is wrong in a question of a
+ * template, for elicit_form.c, sampling.c and the supervisor's input_request.c.
+ * A token that has no room is left out whole.
+ */
 #include "proto/mcp/pointer_error.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc.c - reads and writes JSON-RPC messages: the supervisor's sessions, and
+ * the command as a client. Parsing never fails: what is no message becomes
+ * RPC_BROKEN with the error to answer. Writing is -EMSGSIZE beyond the buffer's
+ * bound, and leaves the buffer as it was.
+ */
 #include "proto/mcp/rpc.h"
 
 #include <assert.h>

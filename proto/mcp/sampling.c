@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampling.c - checks what a template asks a client's model and what the
+ * model's answer is, for supervisor/input/input_request.c. A member that
+ * clients would refuse is told by its JSON pointer; what it needs of the client
+ * is a set of bits.
+ */
 #include "proto/mcp/sampling.h"
 
 #include <string.h>

@@ -140,7 +140,7 @@ static char *call_for(struct bare *b, const char *session, const char *method,
 		      struct json_object *params, const char *member)
 {
 	struct json_object *r = call(b, session, method, params);
-	char *text = xstrdup(member_str(r, member));
+	char *text = xstrdup(json_member_str(r, member));
 
 	json_object_put(r);
 	return text;
@@ -153,10 +153,10 @@ static void on_event(void *arg, const char *session, const char *method,
 
 	(void)session;
 	if (strcmp(method, "Page.lifecycleEvent") != 0 ||
-	    strcmp(member_str(params, "name"), "DOMContentLoaded") != 0)
+	    strcmp(json_member_str(params, "name"), "DOMContentLoaded") != 0)
 		return;
 	free(b->loader);
-	b->loader = xstrdup(member_str(params, "loaderId"));
+	b->loader = xstrdup(json_member_str(params, "loaderId"));
 }
 
 static void on_end(void *arg)
@@ -190,8 +190,9 @@ struct bare *bare_start(pid_t broker, const char *home)
 	close(from[1]);
 	b->base = event_base_new();
 	b->cdp = cdp_new(b->base, from[0], to[1], &ops, b);
-	b->context = call_for(b, NULL, "Target.createBrowserContext",
-			      pack("disposeOnDetach:b", 1), "browserContextId");
+	b->context =
+	    call_for(b, NULL, "Target.createBrowserContext",
+		     json_pack("disposeOnDetach:b", 1), "browserContextId");
 	return b;
 }
 
@@ -216,28 +217,29 @@ void bare_stop(struct bare *b)
 /* create_tab */
 static void open_tab(struct bare *b, char **target, char **session)
 {
-	*target = call_for(b, NULL, "Target.createTarget",
-			   pack("url:s browserContextId:s width:i height:i",
-				"about:blank", b->context, (int64_t)1280,
-				(int64_t)800),
-			   "targetId");
-	*session =
-	    call_for(b, NULL, "Target.attachToTarget",
-		     pack("targetId:s flatten:b", *target, 1), "sessionId");
+	*target =
+	    call_for(b, NULL, "Target.createTarget",
+		     json_pack("url:s browserContextId:s width:i height:i",
+			       "about:blank", b->context, 1280, 800),
+		     "targetId");
+	*session = call_for(b, NULL, "Target.attachToTarget",
+			    json_pack("targetId:s flatten:b", *target, 1),
+			    "sessionId");
 	cdp_call(b->cdp, *session, "Network.enable",
-		 pack("maxTotalBufferSize:i maxResourceBufferSize:i "
-		      "maxPostDataSize:i",
-		      (int64_t)0, (int64_t)0, (int64_t)0),
+		 json_pack("maxTotalBufferSize:i maxResourceBufferSize:i "
+			   "maxPostDataSize:i",
+			   0, 0, 0),
 		 NULL, NULL);
-	cdp_call(
-	    b->cdp, *session, "Target.setAutoAttach",
-	    pack("autoAttach:b waitForDebuggerOnStart:b flatten:b", 1, 0, 1),
-	    NULL, NULL);
+	cdp_call(b->cdp, *session, "Target.setAutoAttach",
+		 json_pack("autoAttach:b waitForDebuggerOnStart:b flatten:b", 1,
+			   0, 1),
+		 NULL, NULL);
 	cdp_call(b->cdp, *session, "Page.setLifecycleEventsEnabled",
-		 pack("enabled:b", 1), NULL, NULL);
-	cdp_call(b->cdp, *session, "Page.addScriptToEvaluateOnNewDocument",
-		 pack("source:s worldName:s", script_source(), SCRIPT_WORLD),
-		 NULL, NULL);
+		 json_pack("enabled:b", 1), NULL, NULL);
+	cdp_call(
+	    b->cdp, *session, "Page.addScriptToEvaluateOnNewDocument",
+	    json_pack("source:s worldName:s", script_source(), SCRIPT_WORLD),
+	    NULL, NULL);
 	json_object_put(call(b, *session, "Page.enable", NULL));
 }
 
@@ -245,14 +247,14 @@ static void open_tab(struct bare *b, char **target, char **session)
 static void go(struct bare *b, const char *target, const char *session,
 	       const char *url)
 {
-	char *loader = call_for(b, session, "Page.navigate", pack("url:s", url),
-				"loaderId");
+	char *loader = call_for(b, session, "Page.navigate",
+				json_pack("url:s", url), "loaderId");
 
 	while (b->loader == NULL || strcmp(b->loader, loader) != 0)
 		event_base_loop(b->base, EVLOOP_ONCE);
 	free(loader);
-	json_object_put(
-	    call(b, NULL, "Target.getTargetInfo", pack("targetId:s", target)));
+	json_object_put(call(b, NULL, "Target.getTargetInfo",
+			     json_pack("targetId:s", target)));
 }
 
 static struct json_object *evaluate(struct bare *b, const char *session,
@@ -260,11 +262,12 @@ static struct json_object *evaluate(struct bare *b, const char *session,
 {
 	struct json_object *r, *v;
 
-	r = call(b, session, "Runtime.evaluate",
-		 pack("expression:s contextId:i returnByValue:b awaitPromise:b "
+	r = call(
+	    b, session, "Runtime.evaluate",
+	    json_pack("expression:s contextId:i returnByValue:b awaitPromise:b "
 		      "userGesture:b",
 		      text, world, 1, 0, 0));
-	v = json_object_get(member(member(r, "result"), "value"));
+	v = json_object_get(json_member(json_member(r, "result"), "value"));
 	json_object_put(r);
 	return v;
 }
@@ -280,8 +283,8 @@ static struct json_object *ask(struct bare *b, const char *target,
 	int64_t world;
 
 	r = call(b, session, "Page.createIsolatedWorld",
-		 pack("frameId:s worldName:s", target, SCRIPT_WORLD));
-	world = member_int(r, "executionContextId");
+		 json_pack("frameId:s worldName:s", target, SCRIPT_WORLD));
+	world = json_member_int(r, "executionContextId");
 	json_object_put(r);
 	v = evaluate(b, session, world, text);
 	if (v == NULL) { /* the world is new */
@@ -299,9 +302,9 @@ static void settle(struct bare *b, const char *target, const char *session)
 {
 	for (;;) {
 		struct json_object *v = ask(b, target, session, "quiet", "{}");
-		int64_t left = QUIET_MS - member_int(v, "quietMs");
+		int64_t left = QUIET_MS - json_member_int(v, "quietMs");
 		bool loaded =
-		    strcmp(member_str(v, "loadState"), "complete") == 0;
+		    strcmp(json_member_str(v, "loadState"), "complete") == 0;
 		struct timespec pause = {
 		    .tv_nsec = 1000000L * (left > 0 ? left : POLL_MS)};
 
@@ -323,8 +326,8 @@ void bare_page(struct bare *b, const char *url)
 			    "{maxElements: 50, visibleOnly: true}"));
 	json_object_put(
 	    ask(b, target, session, "content", "{maxLength: 4000}"));
-	cdp_call(b->cdp, NULL, "Target.closeTarget", pack("targetId:s", target),
-		 NULL, NULL);
+	cdp_call(b->cdp, NULL, "Target.closeTarget",
+		 json_pack("targetId:s", target), NULL, NULL);
 	free(target);
 	free(session);
 }

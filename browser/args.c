@@ -17,8 +17,8 @@ static int wrong(struct call *c, const char *name, const char *keyword,
 		 const char *expected)
 {
 	char *pointer = xasprintf("/%s", name);
-	struct json_object *details =
-	    pack("pointer:s keyword:s expected:s", pointer, keyword, expected);
+	struct json_object *details = json_pack(
+	    "pointer:s keyword:s expected:s", pointer, keyword, expected);
 
 	free(pointer);
 	return call_fault(c, "INVALID_PARAMETER", details,
@@ -149,7 +149,7 @@ static int check_all(struct call *c)
 			return -1;
 	}
 	for (a = c->action->args; a->name != NULL; a++)
-		if (a->required && member(c->args, a->name) == NULL)
+		if (a->required && json_member(c->args, a->name) == NULL)
 			return wrong(c, a->name, "required", "given");
 	return 0;
 }
@@ -159,8 +159,9 @@ int64_t arg_int(struct call *c, const char *name)
 	const struct browser_proto_arg *a =
 	    browser_proto_arg(c->action, name, strlen(name));
 
-	return member(c->args, name) != NULL ? member_int(c->args, name)
-					     : a->value;
+	return json_member(c->args, name) != NULL
+		   ? json_member_int(c->args, name)
+		   : a->value;
 }
 
 bool arg_bool(struct call *c, const char *name)
@@ -168,13 +169,14 @@ bool arg_bool(struct call *c, const char *name)
 	const struct browser_proto_arg *a =
 	    browser_proto_arg(c->action, name, strlen(name));
 
-	return member(c->args, name) != NULL ? member_bool(c->args, name)
-					     : a->value != 0;
+	return json_member(c->args, name) != NULL
+		   ? json_member_bool(c->args, name)
+		   : a->value != 0;
 }
 
 const char *arg_str(struct call *c, const char *name)
 {
-	return member_str(c->args, name);
+	return json_member_str(c->args, name);
 }
 
 /* A run without them reaches nothing; a client without them what its trust may. */
@@ -194,10 +196,10 @@ static int take_hosts(struct call *c, struct json_object *list)
 
 int args_take(struct call *c, struct json_object *body)
 {
-	const char *who = member_str(body, "requestor");
-	const char *trust = member_str(body, "trust");
-	struct json_object *args = member(body, "args");
-	int64_t timeout = member_int(body, "timeoutMs");
+	const char *who = json_member_str(body, "requestor");
+	const char *trust = json_member_str(body, "trust");
+	struct json_object *args = json_member(body, "args");
+	int64_t timeout = json_member_int(body, "timeoutMs");
 
 	if (who == NULL || trust == NULL || timeout < 1 ||
 	    timeout > BROWSER_PROTO_TIMEOUT_MAX ||
@@ -208,14 +210,15 @@ int args_take(struct call *c, struct json_object *body)
 				  BROWSER_PROTO_TIMEOUT_MAX);
 	c->requestor = xstrdup(who);
 	c->trust = strcmp(trust, "local") == 0 ? URL_LOCAL : URL_REMOTE;
-	c->of_run = xstrdup_opt(member_str(body, "run"));
-	c->in_session = xstrdup_opt(member_str(body, "session"));
+	c->of_run = xstrdup_opt(json_member_str(body, "run"));
+	c->in_session = xstrdup_opt(json_member_str(body, "session"));
 	c->deadline = clock_mono_ms() + timeout;
-	if (take_hosts(c, member(body, "hosts")) < 0)
+	if (take_hosts(c, json_member(body, "hosts")) < 0)
 		return -1;
 	if (args != NULL && !json_object_is_type(args, json_type_object))
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "args must be an object");
-	c->args = args == NULL ? pack("") : json_object_get(args);
+	c->args =
+	    args == NULL ? json_object_new_object() : json_object_get(args);
 	return check_all(c);
 }

@@ -220,9 +220,9 @@ static void call_end(struct call *c)
 		log_debug("call", "seq=%u action=%s code=%s msg=\"%s\"", c->seq,
 			  c->action == NULL ? "?" : c->action->name,
 			  c->fault.code, c->fault.message);
-		body =
-		    pack("code:s message:s details?o", c->fault.code,
-			 c->fault.message, json_object_get(c->fault.details));
+		body = json_pack("code:s message:s details?o", c->fault.code,
+				 c->fault.message,
+				 json_object_get(c->fault.details));
 	}
 	if (c->session != NULL)
 		session_used(c->session);
@@ -246,7 +246,7 @@ static void in_fiber(void *arg)
 		call_fault(c, "EXECUTION_ERROR", NULL, "%s failed",
 			   c->action->name);
 	else if (c->fault.code == NULL && c->result == NULL)
-		c->result = pack("success:b", 1);
+		c->result = json_pack("success:b", 1);
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *arg)

@@ -112,7 +112,7 @@ static void on_version(void *arg, struct json_object *result, const char *error)
 
 	(void)error;
 	free(ch->version);
-	ch->version = xstrdup_opt(member_str(result, "product"));
+	ch->version = xstrdup_opt(json_member_str(result, "product"));
 	event_free(ch->patience);
 	ch->patience = NULL;
 	ch->state = UP;
@@ -181,7 +181,7 @@ static void on_up(void *arg, const struct chromium_process_exit *ends)
 		proxy_alone(ch->proxy);
 	ch->cdp = cdp_new(ch->b->base, ends->from, ends->to, &cdp_ops, ch);
 	cdp_call(ch->cdp, NULL, "Target.setDiscoverTargets",
-		 pack("discover:b", 1), NULL, NULL);
+		 json_pack("discover:b", 1), NULL, NULL);
 	cdp_call(ch->cdp, NULL, "Browser.getVersion", NULL, on_version, ch);
 }
 
@@ -308,8 +308,8 @@ char *chromium_ended_one(struct chromium *ch, struct json_object **details)
 		char *who = xasprintf("the operator: %s in [browser]", key);
 
 		*details =
-		    pack("limit:s used:i allowed:i unit:s whoCanRaise:s", key,
-			 (int64_t)n->used, (int64_t)n->allowed, unit, who);
+		    json_pack("limit:s used:i allowed:i unit:s whoCanRaise:s",
+			      key, n->used, n->allowed, unit, who);
 		free(who);
 	}
 	return xasprintf("the page's process was ended, for it used the most, "
@@ -334,27 +334,14 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 	bool bad =
 	    ch->path == NULL || (ch->state == OFF && ch->errmsg[0] != '\0');
 
-	json_object_object_add(o, "available", json_object_new_boolean(!bad));
-	if (bad)
-		json_object_object_add(o, "reason",
-				       json_object_new_string(ch->errmsg));
-	if (ch->path != NULL)
-		json_object_object_add(o, "path",
-				       json_object_new_string(ch->path));
-	if (ch->version != NULL)
-		json_object_object_add(o, "version",
-				       json_object_new_string(ch->version));
-	json_object_object_add(o, "running",
-			       json_object_new_boolean(ch->state == UP));
+	json_add(o, "available:b reason?s path?s version?s running:b", !bad,
+		 bad ? ch->errmsg : NULL, ch->path, ch->version,
+		 ch->state == UP);
 	if (held >= 0)
-		json_object_object_add(o, "sandboxed",
-				       json_object_new_boolean(held));
-	json_object_object_add(o, "pid",
-			       pid > 0 ? json_object_new_int64(pid) : NULL);
-	json_object_object_add(o, "starts",
-			       json_object_new_int64((int64_t)ch->starts));
-	json_object_object_add(o, "crashes",
-			       json_object_new_int64((int64_t)ch->crashes));
+		json_add(o, "sandboxed:b", held);
+	json_add(o, "pid:o starts:i crashes:i",
+		 pid > 0 ? json_object_new_int64(pid) : NULL, ch->starts,
+		 ch->crashes);
 }
 
 void chromium_free(struct chromium *ch)

@@ -11,7 +11,7 @@
 
 static struct json_object *cancel(struct browser *b, struct json_object *body)
 {
-	int64_t seq = member_int(body, "seq");
+	int64_t seq = json_member_int(body, "seq");
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
@@ -19,47 +19,47 @@ static struct json_object *cancel(struct browser *b, struct json_object *body)
 			break;
 	if (c != NULL)
 		call_abort(c, "RUN_CANCELED", "the call was cancelled");
-	return pack("");
+	return json_object_new_object();
 }
 
 static struct json_object *run_ended(struct browser *b,
 				     struct json_object *body)
 {
-	const char *run = member_str(body, "run");
+	const char *run = json_member_str(body, "run");
 	unsigned closed = 0;
 	struct call *c;
 
 	if (run == NULL)
-		return pack("closed:i", (int64_t)0);
+		return json_pack("closed:i", 0);
 	TAILQ_FOREACH(c, &b->calls, link)
 		if (c->of_run != NULL && strcmp(c->of_run, run) == 0)
 			call_abort(c, "RUN_CANCELED", "the run ended");
 	closed = sessions_run_ended(b, run);
 	session_access_run_ended(b, run);
-	return pack("closed:i", (int64_t)closed);
+	return json_pack("closed:i", closed);
 }
 
 static struct json_object *requestor_gone(struct browser *b,
 					  struct json_object *body)
 {
-	const char *who = member_str(body, "requestor");
+	const char *who = json_member_str(body, "requestor");
 	unsigned closed = 0;
 
 	if (who != NULL)
 		closed = sessions_requestor_gone(b, who);
-	return pack("closed:i", (int64_t)closed);
+	return json_pack("closed:i", closed);
 }
 
 static struct json_object *list(struct browser *b, struct json_object *body)
 {
 	struct json_object *all = json_object_new_array();
-	const char *who = member_str(body, "requestor");
+	const char *who = json_member_str(body, "requestor");
 	struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link)
 		if (who == NULL || strcmp(who, s->requestor) == 0)
 			json_object_array_add(all, session_view(s));
-	return pack("sessions:o", all);
+	return json_pack("sessions:o", all);
 }
 
 /* {NAME: {sessions, tabs}} */
@@ -69,11 +69,12 @@ static struct json_object *by_requestor(const struct browser *b)
 	const struct session *s;
 
 	TAILQ_FOREACH(s, &b->sessions, link) {
-		o = member(all, s->requestor);
-		json_object_object_add(all, s->requestor,
-				       pack("sessions:i tabs:i",
-					    member_int(o, "sessions") + 1,
-					    member_int(o, "tabs") + s->n_tabs));
+		o = json_member(all, s->requestor);
+		json_object_object_add(
+		    all, s->requestor,
+		    json_pack("sessions:i tabs:i",
+			      json_member_int(o, "sessions") + 1,
+			      json_member_int(o, "tabs") + s->n_tabs));
 	}
 	return all;
 }
@@ -84,16 +85,14 @@ static struct json_object *status(struct browser *b, struct json_object *body)
 	struct json_object *o;
 
 	(void)body;
-	o = pack("sessions:i tabs:i calls:i refusals:i limits:o",
-		 (int64_t)b->n_sessions, (int64_t)b->n_tabs,
-		 (int64_t)b->n_calls, (int64_t)b->refusals,
-		 pack("maxSessions:i maxTabs:i maxTabsPerSession:i "
-		      "sessionIdleMs:i sessionMaxMs:i",
-		      (int64_t)l->sessions, (int64_t)l->tabs,
-		      (int64_t)l->tabs_per_session, l->session_idle_ms,
-		      l->session_max_ms));
-	json_object_object_add(o, "requestors", by_requestor(b));
-	json_object_object_add(o, "cage", browser_sandbox_view(&b->cage));
+	o = json_pack("sessions:i tabs:i calls:i refusals:i limits:o",
+		      b->n_sessions, b->n_tabs, b->n_calls, b->refusals,
+		      json_pack("maxSessions:i maxTabs:i maxTabsPerSession:i "
+				"sessionIdleMs:i sessionMaxMs:i",
+				l->sessions, l->tabs, l->tabs_per_session,
+				l->session_idle_ms, l->session_max_ms));
+	json_add(o, "requestors:o cage:o", by_requestor(b),
+		 browser_sandbox_view(&b->cage));
 	chromium_view(b->chromium, o);
 	return o;
 }

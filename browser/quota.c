@@ -80,11 +80,10 @@ static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
 	char *who = kinds[kind].who == NULL
 			? xstrdup("nobody: it is fixed")
 			: xasprintf("the operator: %s", kinds[kind].who);
-	struct json_object *details = pack(
+	struct json_object *details = json_pack(
 	    "limit:s used:i allowed:i unit:s whoCanRaise:s "
 	    "retryAfterMs?o",
-	    kinds[kind].limit, (int64_t)mine, (int64_t)most, kinds[kind].unit,
-	    who,
+	    kinds[kind].limit, mine, most, kinds[kind].unit, who,
 	    kind == QUOTA_SESSION_TABS ? NULL : json_object_new_int(RETRY_MS));
 
 	free(who);

@@ -144,7 +144,7 @@ void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 		free(a);
 		rpc_server_reply(
 		    w, seq, false,
-		    pack("code:s message:s", "EXECUTION_ERROR", errmsg));
+		    json_pack("code:s message:s", "EXECUTION_ERROR", errmsg));
 		free(errmsg);
 		return;
 	}

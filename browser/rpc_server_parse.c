@@ -58,7 +58,7 @@ int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 		return 0;
 	p->under_way = false;
 	if (p->total > 0)
-		*body = unpack(buf_data(&p->body), p->total);
+		*body = json_unpack(buf_data(&p->body), p->total);
 	buf_drop(&p->body, p->total);
 	if (*body != NULL)
 		return 1;

@@ -59,7 +59,7 @@ void session_close(struct session *s, const char *code, const char *errmsg,
 			call_abort(c, code, errmsg);
 	if (tell && s->context != NULL)
 		send_cdp(s->b, NULL, "Target.disposeBrowserContext",
-			 pack("browserContextId:s", s->context));
+			 json_pack("browserContextId:s", s->context));
 	log_info("session", "session=%s closed=\"%s\"", s->id, errmsg);
 	session_free(s);
 }
@@ -166,10 +166,10 @@ static struct session *session_new(struct call *c)
 static void lock_down(struct browser *b, const char *context)
 {
 	send_cdp(b, NULL, "Browser.setDownloadBehavior",
-		 pack("behavior:s browserContextId:s", "deny", context));
+		 json_pack("behavior:s browserContextId:s", "deny", context));
 	send_cdp(b, NULL, "Browser.grantPermissions",
-		 pack("permissions:o browserContextId:s",
-		      json_object_new_array(), context));
+		 json_pack("permissions:o browserContextId:s",
+			   json_object_new_array(), context));
 }
 
 static int make_context(struct call *c)
@@ -181,12 +181,13 @@ static int make_context(struct call *c)
 	snprintf(proxy, sizeof(proxy), "socks5://%u.%u.%u.%u:%u", s->way >> 24,
 		 s->way >> 16 & 255, s->way >> 8 & 255, s->way & 255,
 		 CHROMIUM_LAUNCH_PORT);
-	r = call_cdp(c, NULL, "Target.createBrowserContext",
-		     pack("disposeOnDetach:b proxyServer:s proxyBypassList:s",
-			  1, proxy, "<-loopback>"));
+	r = call_cdp(
+	    c, NULL, "Target.createBrowserContext",
+	    json_pack("disposeOnDetach:b proxyServer:s proxyBypassList:s", 1,
+		      proxy, "<-loopback>"));
 	if (r == NULL)
 		return -1;
-	s->context = xstrdup_opt(member_str(r, "browserContextId"));
+	s->context = xstrdup_opt(json_member_str(r, "browserContextId"));
 	json_object_put(r);
 	if (s->context == NULL)
 		return call_fault(c, "EXECUTION_ERROR", NULL,
@@ -338,12 +339,12 @@ struct json_object *session_view(const struct session *s)
 	int64_t idle = s->used_wall + l->session_idle_ms;
 
 	TAILQ_FOREACH(t, &s->tabs, link)
-		json_object_array_add(tabs, pack("tabId:s url:s title:s", t->id,
-						 t->url, t->title));
-	return pack("sessionId:s requestor:s trust:s run:s kept:b createdAt:i "
-		    "lastUsedAt:i expiresAt:i tabs:o",
-		    s->id, s->requestor,
-		    s->trust == URL_LOCAL ? "local" : "remote", s->of_run,
-		    s->kept, s->created_wall, s->used_wall,
-		    s->kept && idle < end ? idle : end, tabs);
+		json_object_array_add(tabs, json_pack("tabId:s url:s title:s",
+						      t->id, t->url, t->title));
+	return json_pack(
+	    "sessionId:s requestor:s trust:s run:s kept:b createdAt:i "
+	    "lastUsedAt:i expiresAt:i tabs:o",
+	    s->id, s->requestor, s->trust == URL_LOCAL ? "local" : "remote",
+	    s->of_run, s->kept, s->created_wall, s->used_wall,
+	    s->kept && idle < end ? idle : end, tabs);
 }

@@ -34,9 +34,9 @@ struct tab *tab_attached(struct browser *b, const char *attached)
 static void watch_network(struct browser *b, const char *attached)
 {
 	send_cdp(b, attached, "Network.enable",
-		 pack("maxTotalBufferSize:i maxResourceBufferSize:i "
-		      "maxPostDataSize:i",
-		      (int64_t)0, (int64_t)0, (int64_t)0));
+		 json_pack("maxTotalBufferSize:i maxResourceBufferSize:i "
+			   "maxPostDataSize:i",
+			   0, 0, 0));
 }
 
 void tab_hook(struct tab *t, const char *attached)
@@ -90,7 +90,7 @@ void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 			call_abort(c, code, errmsg);
 	if (tell && t->target != NULL)
 		send_cdp(b, NULL, "Target.closeTarget",
-			 pack("targetId:s", t->target));
+			 json_pack("targetId:s", t->target));
 	unhook_all(t);
 	tab_requests_keep(t, NULL);
 	TAILQ_REMOVE(&t->session->tabs, t, link);
@@ -130,21 +130,20 @@ static int make_target(struct call *c)
 	struct json_object *r;
 
 	r = call_cdp(c, NULL, "Target.createTarget",
-		     pack("url:s browserContextId:s width:i height:i",
-			  "about:blank", t->session->context, (int64_t)1280,
-			  (int64_t)800));
+		     json_pack("url:s browserContextId:s width:i height:i",
+			       "about:blank", t->session->context, 1280, 800));
 	if (r == NULL)
 		return -1;
-	t->target = xstrdup_opt(member_str(r, "targetId"));
+	t->target = xstrdup_opt(json_member_str(r, "targetId"));
 	json_object_put(r);
 	if (t->target == NULL)
 		return call_fault(c, "EXECUTION_ERROR", NULL,
 				  "Chromium made no tab");
 	r = call_cdp(c, NULL, "Target.attachToTarget",
-		     pack("targetId:s flatten:b", t->target, 1));
+		     json_pack("targetId:s flatten:b", t->target, 1));
 	if (r == NULL)
 		return -1;
-	t->attached = xstrdup_opt(member_str(r, "sessionId"));
+	t->attached = xstrdup_opt(json_member_str(r, "sessionId"));
 	json_object_put(r);
 	return t->attached != NULL ? 0
 				   : call_fault(c, "EXECUTION_ERROR", NULL,
@@ -158,13 +157,14 @@ static int set_up(struct call *c)
 	struct json_object *r;
 
 	tab_hook(t, t->attached);
-	send_cdp(
-	    b, t->attached, "Target.setAutoAttach",
-	    pack("autoAttach:b waitForDebuggerOnStart:b flatten:b", 1, 0, 1));
+	send_cdp(b, t->attached, "Target.setAutoAttach",
+		 json_pack("autoAttach:b waitForDebuggerOnStart:b flatten:b", 1,
+			   0, 1));
 	send_cdp(b, t->attached, "Page.setLifecycleEventsEnabled",
-		 pack("enabled:b", 1));
-	send_cdp(b, t->attached, "Page.addScriptToEvaluateOnNewDocument",
-		 pack("source:s worldName:s", script_source(), SCRIPT_WORLD));
+		 json_pack("enabled:b", 1));
+	send_cdp(
+	    b, t->attached, "Page.addScriptToEvaluateOnNewDocument",
+	    json_pack("source:s worldName:s", script_source(), SCRIPT_WORLD));
 	r = call_cdp(c, t->attached, "Page.enable", NULL);
 	json_object_put(r);
 	return r == NULL ? -1 : 0;

@@ -32,20 +32,20 @@ static void set(char **to, const char *value)
 static void on_dialog(struct tab *t, const char *attached,
 		      struct json_object *p)
 {
-	const char *type = member_str(p, "type");
+	const char *type = json_member_str(p, "type");
 	bool leave = type != NULL && strcmp(type, "beforeunload") == 0;
 
 	send_cdp(t->session->b, attached, "Page.handleJavaScriptDialog",
-		 pack("accept:b", leave));
+		 json_pack("accept:b", leave));
 }
 
 static void on_request(struct tab *t, const char *attached,
 		       struct json_object *p)
 {
-	const char *id = member_str(p, "requestId");
-	const char *loader = member_str(p, "loaderId");
-	const char *type = member_str(p, "type");
-	const char *frame = member_str(p, "frameId");
+	const char *id = json_member_str(p, "requestId");
+	const char *loader = json_member_str(p, "loaderId");
+	const char *type = json_member_str(p, "type");
+	const char *frame = json_member_str(p, "frameId");
 
 	(void)attached;
 	if (id == NULL || loader == NULL || strlen(id) > ID_BYTES_MAX)
@@ -53,7 +53,8 @@ static void on_request(struct tab *t, const char *attached,
 	if (frame != NULL && strcmp(frame, t->target) == 0 &&
 	    strcmp(id, loader) == 0) {
 		set(&t->asked_loader, loader);
-		set(&t->asked_url, member_str(member(p, "request"), "url"));
+		set(&t->asked_url,
+		    json_member_str(json_member(p, "request"), "url"));
 		t->status = 0;
 	}
 	/* These stay as long as they like. */
@@ -68,19 +69,20 @@ static void on_request(struct tab *t, const char *attached,
 static void on_response(struct tab *t, const char *attached,
 			struct json_object *p)
 {
-	const char *loader = member_str(p, "loaderId");
-	const char *id = member_str(p, "requestId");
+	const char *loader = json_member_str(p, "loaderId");
+	const char *id = json_member_str(p, "requestId");
 
 	(void)attached;
 	if (loader != NULL && id != NULL && t->asked_loader != NULL &&
 	    strcmp(loader, t->asked_loader) == 0 && strcmp(id, loader) == 0)
-		t->status = (int)member_int(member(p, "response"), "status");
+		t->status =
+		    (int)json_member_int(json_member(p, "response"), "status");
 }
 
 static void on_request_end(struct tab *t, const char *attached,
 			   struct json_object *p)
 {
-	const char *id = member_str(p, "requestId");
+	const char *id = json_member_str(p, "requestId");
 
 	(void)attached;
 	if (id != NULL)
@@ -93,12 +95,13 @@ static void on_request_end(struct tab *t, const char *attached,
 static void on_navigated(struct tab *t, const char *attached,
 			 struct json_object *p)
 {
-	struct json_object *frame = member(p, "frame");
-	const char *loader = member_str(frame, "loaderId");
-	const char *url = member_str(frame, "url");
+	struct json_object *frame = json_member(p, "frame");
+	const char *loader = json_member_str(frame, "loaderId");
+	const char *url = json_member_str(frame, "url");
 
 	(void)attached;
-	if (member(frame, "parentId") != NULL || loader == NULL || url == NULL)
+	if (json_member(frame, "parentId") != NULL || loader == NULL ||
+	    url == NULL)
 		return;
 	t->commits++;
 	t->hung = false;
@@ -111,14 +114,14 @@ static void on_navigated(struct tab *t, const char *attached,
 static void on_lifecycle(struct tab *t, const char *attached,
 			 struct json_object *p)
 {
-	const char *frame = member_str(p, "frameId");
-	const char *name = member_str(p, "name");
+	const char *frame = json_member_str(p, "frameId");
+	const char *name = json_member_str(p, "name");
 
 	(void)attached;
 	if (frame == NULL || name == NULL || strcmp(frame, t->target) != 0 ||
 	    strcmp(name, "DOMContentLoaded") != 0)
 		return;
-	set(&t->loaded, member_str(p, "loaderId"));
+	set(&t->loaded, json_member_str(p, "loaderId"));
 	wake_calls(t);
 }
 
@@ -126,8 +129,9 @@ static void on_lifecycle(struct tab *t, const char *attached,
 static void on_attached(struct tab *t, const char *attached,
 			struct json_object *p)
 {
-	const char *child = member_str(p, "sessionId");
-	const char *type = member_str(member(p, "targetInfo"), "type");
+	const char *child = json_member_str(p, "sessionId");
+	const char *type =
+	    json_member_str(json_member(p, "targetInfo"), "type");
 
 	(void)attached;
 	if (child == NULL || type == NULL || strcmp(type, "iframe") != 0 ||
@@ -140,7 +144,7 @@ static void on_attached(struct tab *t, const char *attached,
 static void on_detached(struct tab *t, const char *attached,
 			struct json_object *p)
 {
-	const char *child = member_str(p, "sessionId");
+	const char *child = json_member_str(p, "sessionId");
 
 	(void)attached;
 	if (child != NULL && strcmp(child, t->attached) != 0)
@@ -184,18 +188,19 @@ static bool is_stray(struct browser *b, const char *context)
 /* Nobody asked for a popup: it goes as it came, and its opener's call tells. */
 static void on_created(struct browser *b, struct json_object *p)
 {
-	struct json_object *info = member(p, "targetInfo");
-	const char *type = member_str(info, "type");
-	struct tab *opener = tab_of_target(b, member_str(info, "openerId"));
-	const char *url = member_str(info, "url");
+	struct json_object *info = json_member(p, "targetInfo");
+	const char *type = json_member_str(info, "type");
+	struct tab *opener =
+	    tab_of_target(b, json_member_str(info, "openerId"));
+	const char *url = json_member_str(info, "url");
 
 	if (type == NULL || strcmp(type, "page") != 0 ||
-	    tab_of_target(b, member_str(info, "targetId")) != NULL ||
-	    (member(info, "openerId") == NULL &&
-	     !is_stray(b, member_str(info, "browserContextId"))))
+	    tab_of_target(b, json_member_str(info, "targetId")) != NULL ||
+	    (json_member(info, "openerId") == NULL &&
+	     !is_stray(b, json_member_str(info, "browserContextId"))))
 		return;
 	send_cdp(b, NULL, "Target.closeTarget",
-		 pack("targetId:s", member_str(info, "targetId")));
+		 json_pack("targetId:s", json_member_str(info, "targetId")));
 	log_info("tab", "popup=closed tab=%s requestor=%s",
 		 opener == NULL ? "-" : opener->id,
 		 opener == NULL ? "-" : opener->session->requestor);
@@ -209,21 +214,21 @@ static void on_created(struct browser *b, struct json_object *p)
 
 static void on_changed(struct browser *b, struct json_object *p)
 {
-	struct json_object *info = member(p, "targetInfo");
-	struct tab *t = tab_of_target(b, member_str(info, "targetId"));
+	struct json_object *info = json_member(p, "targetInfo");
+	struct tab *t = tab_of_target(b, json_member_str(info, "targetId"));
 
 	if (t == NULL)
 		return;
-	if (member_str(info, "url") != NULL)
-		set(&t->url, member_str(info, "url"));
-	if (member_str(info, "title") != NULL)
-		set(&t->title, member_str(info, "title"));
+	if (json_member_str(info, "url") != NULL)
+		set(&t->url, json_member_str(info, "url"));
+	if (json_member_str(info, "title") != NULL)
+		set(&t->title, json_member_str(info, "title"));
 	wake_calls(t);
 }
 
 static void on_crashed(struct browser *b, struct json_object *p)
 {
-	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
+	struct tab *t = tab_of_target(b, json_member_str(p, "targetId"));
 
 	if (t == NULL)
 		return;
@@ -234,7 +239,7 @@ static void on_crashed(struct browser *b, struct json_object *p)
 
 static void on_destroyed(struct browser *b, struct json_object *p)
 {
-	struct tab *t = tab_of_target(b, member_str(p, "targetId"));
+	struct tab *t = tab_of_target(b, json_member_str(p, "targetId"));
 
 	if (t != NULL)
 		tab_close(t, "PAGE_CRASHED", "the page closed its tab", false);

@@ -36,7 +36,7 @@ static void test_messages(void)
 	ok(!next(), "nothing has come");
 	ok(read_one("{\"id\":7,\"result\":{\"a\":1},\"sessionId\":\"S\"}") &&
 	       m.method == NULL && m.id == 7 && m.error == NULL &&
-	       member_int(m.result, "a") == 1,
+	       json_member_int(m.result, "a") == 1,
 	   "an answer");
 	is_str(m.session, "S", "has a session");
 	ok(read_one("{\"id\":8,\"error\":{\"code\":-1,\"message\":\"no\"}}") &&
@@ -47,7 +47,7 @@ static void test_messages(void)
 	is_str(m.error, "no result", "which is one");
 	ok(read_one("{\"method\":\"A.b\",\"params\":{\"c\":true},"
 		    "\"sessionId\":\"T\"}") &&
-	       member_bool(m.params, "c"),
+	       json_member_bool(m.params, "c"),
 	   "an event");
 	is_str(m.method, "A.b", "has a method");
 	is_str(m.session, "T", "and a session");
@@ -109,9 +109,9 @@ static void test_texts(void)
 	ok(read_one("{\"method\":\"A.b\",\"params\":{\"t\":\"a\\u0000b\","
 		    "\"u\":\"\\ud800x\"}}"),
 	   "pages may say anything");
-	s = member_str(m.params, "t");
+	s = json_member_str(m.params, "t");
 	is_str(s, "a", "a text ends at its NUL");
-	s = member_str(m.params, "u");
+	s = json_member_str(m.params, "u");
 	ok(s != NULL && utf8_ok(s, strlen(s)), "half a surrogate is made good");
 }
 

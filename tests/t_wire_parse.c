@@ -51,12 +51,13 @@ static void test_calls(void)
 	is_int(take_call(1, "navigate", 9, "{\"url\":7}"), 1,
 	       "a CALL is whole");
 	ok(parse.seq == 1 && strcmp(parse.tool, "navigate") == 0 &&
-	       member_int(body, "url") == 7,
+	       json_member_int(body, "url") == 7,
 	   "with all that it says");
 	is_int(take_call(3, "wait", 7, "{\"a\""), 0, "or comes in pieces");
 	is_int(take_chunk(":"), 0, "of any size");
 	is_int(take_chunk("1}"), 1, "until it is");
-	ok(parse.seq == 3 && member_int(body, "a") == 1, "under its number");
+	ok(parse.seq == 3 && json_member_int(body, "a") == 1,
+	   "under its number");
 	again();
 }
 
@@ -88,7 +89,7 @@ static void test_nonsense(void)
 static struct call call_of(const char *action, const char *text)
 {
 	struct call c = {.action = browser_proto_action(action)};
-	struct json_object *o = unpack(text, strlen(text));
+	struct json_object *o = json_unpack(text, strlen(text));
 
 	args_take(&c, o);
 	json_object_put(o);

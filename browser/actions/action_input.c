@@ -22,22 +22,20 @@ static struct json_object *locate(struct call *c, const char *function)
 			   c->action->name);
 		return NULL;
 	}
-	args = pack("element?s selector?s", element, selector);
+	args = json_pack("element?s selector?s", element, selector);
 	if (browser_proto_arg(c->action, "append", 6) != NULL)
-		json_object_object_add(
-		    args, "append",
-		    json_object_new_boolean(arg_bool(c, "append")));
+		json_add(args, "append:b", arg_bool(c, "append"));
 	v = script(c, function, args, 0);
 	if (v == NULL)
 		return NULL;
-	if (member_bool(v, "badSelector"))
+	if (json_member_bool(v, "badSelector"))
 		call_fault(c, "INVALID_PARAMETER",
-			   pack("pointer:s keyword:s expected:s", "/selector",
-				"format", "a CSS selector"),
+			   json_pack("pointer:s keyword:s expected:s",
+				     "/selector", "format", "a CSS selector"),
 			   "%s: selector is no CSS selector", c->action->name);
-	else if (!member_bool(v, "found"))
+	else if (!json_member_bool(v, "found"))
 		call_fault(c, "ELEMENT_NOT_FOUND",
-			   pack("element?s selector?s", element, selector),
+			   json_pack("element?s selector?s", element, selector),
 			   "%s: the page has no such element%s",
 			   c->action->name,
 			   element == NULL ? ""
@@ -51,14 +49,14 @@ static struct json_object *locate(struct call *c, const char *function)
 
 static int mouse(struct call *c, const char *type, struct json_object *at)
 {
-	struct json_object *r =
-	    call_cdp(c, c->tab->attached, "Input.dispatchMouseEvent",
-		     pack("type:s x:o y:o button:s buttons:i clickCount:i",
-			  type, json_object_get(member(at, "x")),
-			  json_object_get(member(at, "y")),
-			  strcmp(type, "mouseMoved") == 0 ? "none" : "left",
-			  (int64_t)(strcmp(type, "mousePressed") == 0),
-			  (int64_t)(strcmp(type, "mouseMoved") != 0)));
+	struct json_object *r = call_cdp(
+	    c, c->tab->attached, "Input.dispatchMouseEvent",
+	    json_pack("type:s x:o y:o button:s buttons:i clickCount:i", type,
+		      json_object_get(json_member(at, "x")),
+		      json_object_get(json_member(at, "y")),
+		      strcmp(type, "mouseMoved") == 0 ? "none" : "left",
+		      (strcmp(type, "mousePressed") == 0),
+		      (strcmp(type, "mouseMoved") != 0)));
 
 	json_object_put(r);
 	return r == NULL ? -1 : 0;
@@ -87,13 +85,14 @@ int action_click(struct call *c)
 
 	if (at == NULL)
 		return -1;
-	if (!member_bool(at, "visible") || member_bool(at, "covered") ||
-	    member_bool(at, "disabled")) {
-		call_fault(c, "ELEMENT_NOT_FOUND", NULL,
-			   "click: the element is %s",
-			   !member_bool(at, "visible")	? "not visible"
-			   : member_bool(at, "covered") ? "covered by another"
-							: "disabled");
+	if (!json_member_bool(at, "visible") ||
+	    json_member_bool(at, "covered") ||
+	    json_member_bool(at, "disabled")) {
+		call_fault(
+		    c, "ELEMENT_NOT_FOUND", NULL, "click: the element is %s",
+		    !json_member_bool(at, "visible")  ? "not visible"
+		    : json_member_bool(at, "covered") ? "covered by another"
+						      : "disabled");
 		json_object_put(at);
 		return -1;
 	}
@@ -104,17 +103,17 @@ int action_click(struct call *c)
 	if (rc < 0)
 		return -1;
 	c->result =
-	    pack("success:b popups:o", 1, json_object_get(c->tab->popups));
+	    json_pack("success:b popups:o", 1, json_object_get(c->tab->popups));
 	return 0;
 }
 
 static int key_event(struct call *c, const char *type, const char *key,
 		     const char *code, int64_t vk, const char *text)
 {
-	struct json_object *r =
-	    call_cdp(c, c->tab->attached, "Input.dispatchKeyEvent",
-		     pack("type:s key:s code:s windowsVirtualKeyCode:i text?s",
-			  type, key, code, vk, text));
+	struct json_object *r = call_cdp(
+	    c, c->tab->attached, "Input.dispatchKeyEvent",
+	    json_pack("type:s key:s code:s windowsVirtualKeyCode:i text?s",
+		      type, key, code, vk, text));
 
 	json_object_put(r);
 	return r == NULL ? -1 : 0;
@@ -170,8 +169,8 @@ int action_type_text(struct call *c)
 
 	if (v == NULL)
 		return -1;
-	editable = member_bool(v, "editable");
-	empty = member_bool(v, "empty");
+	editable = json_member_bool(v, "editable");
+	empty = json_member_bool(v, "empty");
 	json_object_put(v);
 	if (!editable)
 		return call_fault(c, "ELEMENT_NOT_FOUND", NULL,
@@ -179,7 +178,7 @@ int action_type_text(struct call *c)
 	if (*text == '\0')
 		return empty || arg_bool(c, "append") ? 0 : press(c, "Delete");
 	r = call_cdp(c, c->tab->attached, "Input.insertText",
-		     pack("text:s", text));
+		     json_pack("text:s", text));
 	json_object_put(r);
 	return r == NULL ? -1 : 0;
 }

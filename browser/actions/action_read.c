@@ -16,13 +16,13 @@ static int tell(struct call *c, const char *function, struct json_object *args)
 
 	if (v == NULL)
 		return -1;
-	if (member_bool(v, "badSelector")) {
+	if (json_member_bool(v, "badSelector")) {
 		json_object_put(v);
-		return call_fault(c, "INVALID_PARAMETER",
-				  pack("pointer:s keyword:s expected:s",
-				       "/selector", "format", "a CSS selector"),
-				  "%s: selector is no CSS selector",
-				  c->action->name);
+		return call_fault(
+		    c, "INVALID_PARAMETER",
+		    json_pack("pointer:s keyword:s expected:s", "/selector",
+			      "format", "a CSS selector"),
+		    "%s: selector is no CSS selector", c->action->name);
 	}
 	c->result = v;
 	return 0;
@@ -35,28 +35,28 @@ static int tell_more(struct call *c)
 	int status = tab_status(c->tab);
 
 	if (status != 0)
-		json_object_object_add(c->result, "statusCode",
-				       json_object_new_int(status));
+		json_add(c->result, "statusCode:i", status);
 	if (arg_bool(c, "cookies") && session_look_at_cookies(c, &changes) < 0)
 		return -1;
 	if (changes >= 0)
-		json_object_object_add(c->result, "cookieChanges",
-				       json_object_new_int64(changes));
+		json_add(c->result, "cookieChanges:i", changes);
 	return 0;
 }
 
 int action_get_page_info(struct call *c)
 {
 	if (tell(c, "info",
-		 pack("maxElements:i visibleOnly:b", arg_int(c, "maxElements"),
-		      arg_bool(c, "visibleOnly"))) < 0)
+		 json_pack("maxElements:i visibleOnly:b",
+			   arg_int(c, "maxElements"),
+			   arg_bool(c, "visibleOnly"))) < 0)
 		return -1;
 	return tell_more(c);
 }
 
 int action_get_page_content(struct call *c)
 {
-	return tell(c, "content", pack("maxLength:i", arg_int(c, "maxLength")));
+	return tell(c, "content",
+		    json_pack("maxLength:i", arg_int(c, "maxLength")));
 }
 
 int action_find_element(struct call *c)
@@ -68,20 +68,22 @@ int action_find_element(struct call *c)
 		return call_fault(c, "INVALID_PARAMETER", NULL,
 				  "find_element: give query or selector");
 	return tell(c, "find",
-		    pack("selector?s query?s type?s maxElements:i", selector,
-			 query, arg_str(c, "type"), arg_int(c, "maxElements")));
+		    json_pack("selector?s query?s type?s maxElements:i",
+			      selector, query, arg_str(c, "type"),
+			      arg_int(c, "maxElements")));
 }
 
 static struct json_object *capture(struct call *c, const char *format,
 				   struct json_object *clip, bool beyond)
 {
-	return call_cdp(
-	    c, c->tab->attached, "Page.captureScreenshot",
-	    pack("format:s quality?o clip?o "
-		 "captureBeyondViewport:b",
-		 format,
-		 strcmp(format, "jpeg") == 0 ? json_object_new_int(80) : NULL,
-		 clip, beyond));
+	return call_cdp(c, c->tab->attached, "Page.captureScreenshot",
+			json_pack("format:s quality?o clip?o "
+				  "captureBeyondViewport:b",
+				  format,
+				  strcmp(format, "jpeg") == 0
+				      ? json_object_new_int(80)
+				      : NULL,
+				  clip, beyond));
 }
 
 static int64_t at_most(int64_t n, int64_t most)
@@ -93,7 +95,8 @@ int action_screenshot(struct call *c)
 {
 	const char *format = arg_str(c, "format");
 	bool full = arg_bool(c, "fullPage");
-	struct json_object *size = script(c, "size", pack(""), 0);
+	struct json_object *size =
+	    script(c, "size", json_object_new_object(), 0);
 	struct json_object *clip = NULL, *r;
 	int64_t width, height;
 	size_t n;
@@ -101,19 +104,19 @@ int action_screenshot(struct call *c)
 	if (size == NULL)
 		return -1;
 	format = format == NULL ? "png" : format;
-	width = member_int(size, full ? "width" : "viewWidth");
-	height = member_int(size, full ? "height" : "viewHeight");
+	width = json_member_int(size, full ? "width" : "viewWidth");
+	height = json_member_int(size, full ? "height" : "viewHeight");
 	json_object_put(size);
 	width = at_most(width, SHOT_PIXELS_MAX);
 	height = at_most(height, SHOT_PIXELS_MAX);
 	if (full)
-		clip = pack("x:i y:i width:i height:i scale:i", (int64_t)0,
-			    (int64_t)0, width, height, (int64_t)1);
+		clip = json_pack("x:i y:i width:i height:i scale:i", 0, 0,
+				 width, height, 1);
 	r = capture(c, format, clip, full);
 	if (r == NULL)
 		return -1;
-	n = (size_t)json_object_get_string_len(member(r, "data"));
-	if (member_str(r, "data") == NULL || n > SHOT_BYTES_MAX) {
+	n = (size_t)json_object_get_string_len(json_member(r, "data"));
+	if (json_member_str(r, "data") == NULL || n > SHOT_BYTES_MAX) {
 		json_object_put(r);
 		return call_fault(
 		    c, "EXECUTION_ERROR", NULL,
@@ -122,9 +125,9 @@ int action_screenshot(struct call *c)
 		    n, SHOT_BYTES_MAX);
 	}
 	c->result =
-	    pack("mimeType:s data:o width:i height:i",
-		 strcmp(format, "jpeg") == 0 ? "image/jpeg" : "image/png",
-		 json_object_get(member(r, "data")), width, height);
+	    json_pack("mimeType:s data:o width:i height:i",
+		      strcmp(format, "jpeg") == 0 ? "image/jpeg" : "image/png",
+		      json_object_get(json_member(r, "data")), width, height);
 	json_object_put(r);
 	return 0;
 }

@@ -8,7 +8,7 @@ int action_keep_session(struct call *c)
 	if (session_enter(c, NULL, false) < 0)
 		return -1;
 	c->session->kept = true;
-	c->result = pack("sessionId:s", c->session->id);
+	c->result = json_pack("sessionId:s", c->session->id);
 	return 0;
 }
 
@@ -32,6 +32,6 @@ int action_list_sessions(struct call *c)
 	TAILQ_FOREACH(s, &c->b->sessions, link)
 		if (session_is_of(s, c))
 			json_object_array_add(all, session_view(s));
-	c->result = pack("sessions:o", all);
+	c->result = json_pack("sessions:o", all);
 	return 0;
 }

@@ -27,7 +27,7 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 	if (host_grants_refuses(errmsg))
 		return call_fault(
 		    c, "URL_NOT_ALLOWED",
-		    pack(
+		    json_pack(
 			"url:s reason:s key:s whoCanGrant:s", url, errmsg,
 			"hosts",
 			"the operator, by hosts in the [grant] of the template "
@@ -37,7 +37,7 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 		    url, errmsg, at.host);
 	return call_fault(
 	    c, "URL_NOT_ALLOWED",
-	    pack("url:s reason:s trustLevel:s", url, errmsg, level),
+	    json_pack("url:s reason:s trustLevel:s", url, errmsg, level),
 	    "%.200s is not allowed at trust level %s: %s", url, level, errmsg);
 }
 
@@ -61,8 +61,8 @@ static int unreached(struct call *c, const char *url, const char *error,
 	if (f != NULL && f->policy)
 		return not_allowed(c, c->session->trust, last, f->errmsg);
 	return call_fault(c, "EXECUTION_ERROR",
-			  pack("netError:s url:s reason?s", error, last,
-			       f == NULL ? NULL : f->errmsg),
+			  json_pack("netError:s url:s reason?s", error, last,
+				    f == NULL ? NULL : f->errmsg),
 			  "%.200s was not reached: %s", last,
 			  f == NULL ? error : f->errmsg);
 }
@@ -70,9 +70,10 @@ static int unreached(struct call *c, const char *url, const char *error,
 static int too_late(struct call *c, const char *url, int64_t timeout)
 {
 	send_cdp(c->b, c->tab->attached, "Page.stopLoading", NULL);
-	return call_fault(
-	    c, "NAVIGATION_TIMEOUT", pack("url:s timeoutMs:i", url, timeout),
-	    "%.200s did not come within %lld ms", url, (long long)timeout);
+	return call_fault(c, "NAVIGATION_TIMEOUT",
+			  json_pack("url:s timeoutMs:i", url, timeout),
+			  "%.200s did not come within %lld ms", url,
+			  (long long)timeout);
 }
 
 /* What is there, by Chromium itself: the page may be too busy to say. */
@@ -81,14 +82,14 @@ static int where(struct call *c, char **url, char **title)
 	struct json_object *r, *info;
 
 	r = call_cdp(c, NULL, "Target.getTargetInfo",
-		     pack("targetId:s", c->tab->target));
-	info = member(r, "targetInfo");
+		     json_pack("targetId:s", c->tab->target));
+	info = json_member(r, "targetInfo");
 	if (info == NULL) {
 		json_object_put(r);
 		return -1;
 	}
-	*url = xstrdup_opt(member_str(info, "url"));
-	*title = xstrdup_opt(member_str(info, "title"));
+	*url = xstrdup_opt(json_member_str(info, "url"));
+	*title = xstrdup_opt(json_member_str(info, "title"));
 	json_object_put(r);
 	return 0;
 }
@@ -169,18 +170,19 @@ static int go(struct call *c, const char *url, int64_t timeout,
 		send_cdp(c->b, c->tab->attached, "Runtime.terminateExecution",
 			 NULL);
 	r = call_cdp_try(c, c->tab->attached, "Page.navigate",
-			 pack("url:s", url), until, &errmsg);
+			 json_pack("url:s", url), until, &errmsg);
 	if (r == NULL) {
 		if (errmsg == NULL)
 			return -1;
 		return *errmsg == '\0'
 			   ? too_late(c, url, timeout)
-			   : call_fault(c, "EXECUTION_ERROR",
-					pack("url:s netError:s", url, errmsg),
-					"%.200s: %s", url, errmsg);
+			   : call_fault(
+				 c, "EXECUTION_ERROR",
+				 json_pack("url:s netError:s", url, errmsg),
+				 "%.200s: %s", url, errmsg);
 	}
-	error = member_str(r, "errorText");
-	loader = member_str(r, "loaderId");
+	error = json_member_str(r, "errorText");
+	loader = json_member_str(r, "loaderId");
 	if (error != NULL && *error != '\0' &&
 	    strcmp(error, "net::ERR_HTTP_RESPONSE_CODE_FAILURE") != 0)
 		rc = unreached(c, url, error, since);
@@ -210,9 +212,10 @@ int action_navigate(struct call *c)
 
 	if (go(c, arg_str(c, "url"), arg_int(c, "timeoutMs"), &a) < 0)
 		return -1;
-	c->result = pack("success:b partial:b statusCode?o page:o",
-			 !a.partial && a.status < 400, a.partial, status_of(&a),
-			 pack("url:s title:s", a.url, a.title));
+	c->result =
+	    json_pack("success:b partial:b statusCode?o page:o",
+		      !a.partial && a.status < 400, a.partial, status_of(&a),
+		      json_pack("url:s title:s", a.url, a.title));
 	arrival_fini(&a);
 	return 0;
 }
@@ -249,10 +252,10 @@ int action_create_tab(struct call *c)
 		return -1;
 	}
 	c->result =
-	    pack("tabId:s sessionId:s url:s title?s partial:b "
-		 "statusCode?o",
-		 id, c->session->id, a.url == NULL ? "about:blank" : a.url,
-		 a.title, a.partial, status_of(&a));
+	    json_pack("tabId:s sessionId:s url:s title?s partial:b "
+		      "statusCode?o",
+		      id, c->session->id, a.url == NULL ? "about:blank" : a.url,
+		      a.title, a.partial, status_of(&a));
 	arrival_fini(&a);
 	return 0;
 }

@@ -27,16 +27,17 @@ int action_wait_for_stable(struct call *c)
 	unsigned pending = 0;
 
 	while (!stable) {
-		v = script(c, "quiet", pack(""), until);
+		v = script(c, "quiet", json_object_new_object(), until);
 		if (c->aborted) {
 			json_object_put(v);
 			break;
 		}
 		pending = tab_requests(c->tab);
-		left = v == NULL ? POLL_MS : quiet - member_int(v, "quietMs");
+		left =
+		    v == NULL ? POLL_MS : quiet - json_member_int(v, "quietMs");
 		if (v != NULL) {
 			json_object_put(state);
-			state = json_object_get(member(v, "loadState"));
+			state = json_object_get(json_member(v, "loadState"));
 			loaded = strcmp(json_object_get_string(state),
 					"complete") == 0;
 		}
@@ -52,18 +53,18 @@ int action_wait_for_stable(struct call *c)
 		json_object_put(state);
 		return -1;
 	}
-	c->result =
-	    pack("stable:b domStable:b networkPending:i loadState:o", stable,
-		 left <= 0, (int64_t)pending,
-		 state != NULL ? state : json_object_new_string("loading"));
+	c->result = json_pack(
+	    "stable:b domStable:b networkPending:i loadState:o", stable,
+	    left <= 0, pending,
+	    state != NULL ? state : json_object_new_string("loading"));
 	return 0;
 }
 
 static int bad_selector(struct call *c)
 {
 	return call_fault(c, "INVALID_PARAMETER",
-			  pack("pointer:s keyword:s expected:s", "/selector",
-			       "format", "a CSS selector"),
+			  json_pack("pointer:s keyword:s expected:s",
+				    "/selector", "format", "a CSS selector"),
 			  "%s: selector is no CSS selector", c->action->name);
 }
 
@@ -80,14 +81,14 @@ int action_wait(struct call *c)
 	for (;;) {
 		json_object_put(v);
 		v = script(c, "look",
-			   pack("selector?s text?s urlContains?s", selector,
-				text, url),
+			   json_pack("selector?s text?s urlContains?s",
+				     selector, text, url),
 			   until);
-		if (c->aborted || member_bool(v, "badSelector")) {
+		if (c->aborted || json_member_bool(v, "badSelector")) {
 			json_object_put(v);
 			return c->aborted ? -1 : bad_selector(c);
 		}
-		if (member_bool(v, "found") || clock_mono_ms() >= until ||
+		if (json_member_bool(v, "found") || clock_mono_ms() >= until ||
 		    call_wait(c, sooner(until, clock_mono_ms() + POLL_MS)) < 0)
 			break;
 	}
@@ -95,9 +96,10 @@ int action_wait(struct call *c)
 		json_object_put(v);
 		return -1;
 	}
-	c->result =
-	    v != NULL ? v
-		      : pack("found:b page:o", 0,
-			     pack("url:s title:s", c->tab->url, c->tab->title));
+	c->result = v != NULL
+			? v
+			: json_pack("found:b page:o", 0,
+				    json_pack("url:s title:s", c->tab->url,
+					      c->tab->title));
 	return 0;
 }

@@ -24,7 +24,7 @@ static uint64_t digest(struct json_object *cookie)
 	uint64_t hash = 0xcbf29ce484222325u;
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		const char *text = member_str(cookie, parts[i]);
+		const char *text = json_member_str(cookie, parts[i]);
 
 		hash = mix(hash, text == NULL ? "" : text);
 	}
@@ -39,11 +39,11 @@ int session_look_at_cookies(struct call *c, int64_t *changes)
 	uint64_t sum = 0;
 
 	r = call_cdp_try(c, NULL, "Storage.getCookies",
-			 pack("browserContextId:s", s->context),
+			 json_pack("browserContextId:s", s->context),
 			 clock_mono_ms() + PATIENCE_MS, &errmsg);
 	if (r == NULL && errmsg == NULL)
 		return -1;
-	all = member(r, "cookies");
+	all = json_member(r, "cookies");
 	if (!json_object_is_type(all, json_type_array)) {
 		json_object_put(r);
 		return 0;

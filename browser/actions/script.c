@@ -28,11 +28,11 @@ static int64_t world(struct call *c, int64_t until)
 
 	r = call_cdp_try(
 	    c, c->tab->attached, "Page.createIsolatedWorld",
-	    pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD), until,
-	    &errmsg);
+	    json_pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD),
+	    until, &errmsg);
 	if (r == NULL)
 		return -1;
-	id = member_int(r, "executionContextId");
+	id = json_member_int(r, "executionContextId");
 	json_object_put(r);
 	return id;
 }
@@ -44,16 +44,17 @@ static struct json_object *evaluate(struct call *c, int64_t context,
 	struct json_object *r, *v = NULL;
 
 	r = call_cdp_try(c, c->tab->attached, "Runtime.evaluate",
-			 pack("expression:s contextId:i returnByValue:b "
-			      "awaitPromise:b userGesture:b",
-			      text, context, 1, 0, 0),
+			 json_pack("expression:s contextId:i returnByValue:b "
+				   "awaitPromise:b userGesture:b",
+				   text, context, 1, 0, 0),
 			 until, errmsg);
 	if (r == NULL)
 		return NULL;
-	if (member(r, "exceptionDetails") != NULL)
+	if (json_member(r, "exceptionDetails") != NULL)
 		*errmsg = "the page's document is not of the usual kind";
 	else
-		v = json_object_get(member(member(r, "result"), "value"));
+		v = json_object_get(
+		    json_member(json_member(r, "result"), "value"));
 	json_object_put(r);
 	return v;
 }

@@ -165,8 +165,8 @@ uint32_t cdp_call(struct cdp *c, const char *session, const char *method,
 	size_t len;
 
 	c->id = c->id == INT32_MAX ? 1 : c->id + 1;
-	m = pack("id:i method:s sessionId?s params?o", (int64_t)c->id, method,
-		 session, params);
+	m = json_pack("id:i method:s sessionId?s params?o", c->id, method,
+		      session, params);
 	text = json_object_to_json_string_length(
 	    m, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
 	if (buf_add(&c->queue, text, len + 1) < 0)

@@ -7,19 +7,19 @@
 
 static void read_message(struct cdp_message *m, struct json_object *tree)
 {
-	int64_t id = member_int(tree, "id");
+	int64_t id = json_member_int(tree, "id");
 
 	m->tree = tree;
-	m->method = member_str(tree, "method");
-	m->session = member_str(tree, "sessionId");
-	m->params = member(tree, "params");
+	m->method = json_member_str(tree, "method");
+	m->session = json_member_str(tree, "sessionId");
+	m->params = json_member(tree, "params");
 	if (m->method != NULL)
 		return;
 	m->id = id > 0 && id <= INT32_MAX ? (uint32_t)id : 0;
-	m->result = member(tree, "result");
+	m->result = json_member(tree, "result");
 	if (m->result != NULL)
 		return;
-	m->error = member_str(member(tree, "error"), "message");
+	m->error = json_member_str(json_member(tree, "error"), "message");
 	if (m->error == NULL)
 		m->error = "no result";
 }
@@ -30,7 +30,7 @@ static void take(struct cdp_parse *p, struct cdp_message *m, size_t len)
 	struct json_object *tree = NULL;
 
 	if (len <= p->max)
-		tree = unpack(buf_data(&p->got), len);
+		tree = json_unpack(buf_data(&p->got), len);
 	if (tree != NULL)
 		read_message(m, tree);
 	else

@@ -80,7 +80,7 @@ int browser_sandbox_enter(struct browser_sandbox *c, const char **step)
 	if (abi > 0 && try_a_file() == -EACCES)
 		c->landlock = abi;
 	/* what a library does once, it has done */
-	json_object_put(pack("a:i", (int64_t)0));
+	json_object_put(json_pack("a:i", 0));
 	*step = "load its filter";
 	rc = filter_load(&filter);
 	if (rc == 0 && try_a_file() != -EPERM)
@@ -91,8 +91,8 @@ int browser_sandbox_enter(struct browser_sandbox *c, const char **step)
 
 struct json_object *browser_sandbox_view(const struct browser_sandbox *c)
 {
-	return pack("seccomp:b landlock:i limits:b uid:i", c->seccomp,
-		    (int64_t)c->landlock, c->limits, (int64_t)c->uid);
+	return json_pack("seccomp:b landlock:i limits:b uid:i", c->seccomp,
+			 c->landlock, c->limits, c->uid);
 }
 
 /* ---- the resolver's ---- */

@@ -449,3 +449,21 @@ const char *json_member_str(struct json_object *obj, const char *key)
 		   ? json_object_get_string(v)
 		   : NULL;
 }
+
+int64_t json_member_int(struct json_object *obj, const char *key)
+{
+	struct json_object *v = json_member(obj, key);
+
+	return json_object_is_type(v, json_type_int) ||
+		       json_object_is_type(v, json_type_double)
+		   ? json_object_get_int64(v)
+		   : 0;
+}
+
+bool json_member_bool(struct json_object *obj, const char *key)
+{
+	struct json_object *v = json_member(obj, key);
+
+	return json_object_is_type(v, json_type_boolean) &&
+	       json_object_get_boolean(v);
+}

@@ -17,6 +17,7 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define JSON_DEPTH_MAX 64
 #define JSON_VALUES_MAX 1000000 /* a tree costs up to 190 bytes for each */
@@ -93,5 +94,8 @@ struct json_object *json_member(struct json_object *obj, const char *key);
 size_t json_length(struct json_object *list);
 /* Its text, up to a NUL, when it is a string; else NULL. Borrowed. */
 const char *json_member_str(struct json_object *obj, const char *key);
+/* Its value when it is a number, or a boolean; else 0, or false. */
+int64_t json_member_int(struct json_object *obj, const char *key);
+bool json_member_bool(struct json_object *obj, const char *key);
 
 #endif

@@ -1,56 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_pack.c - objects from a list of their members. All who answer in JSON
+ * build it here. Nothing fails but by assertion: SPEC and what is given for it
+ * stand in one line of ours, whatever values they carry.
+ */
 #include "proto/json/json_pack.h"
 
 #include <assert.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 40
+#define NAME_MAX_BYTES ((size_t)40)
 
-static struct json_object *string_of(const char *s)
+static const struct json_pack_arg *take(const struct json_pack_arg **args,
+					enum json_pack_type type)
 {
-	return s == NULL ? NULL : json_object_new_string(s);
+	const struct json_pack_arg *arg = (*args)++;
+
+	assert(arg->is == type ||
+	       (type == JSON_PACK_INT && arg->is == JSON_PACK_UINT));
+	return arg;
 }
 
-struct json_object *pack(const char *spec, ...)
+static struct json_object *integer(const struct json_pack_arg *arg,
+				   bool optional)
 {
-	struct json_object *o = json_object_new_object(), *v;
-	char name[NAME_MAX_BYTES];
-	bool optional;
-	va_list ap;
+	if (arg->is == JSON_PACK_UINT)
+		return optional && arg->u == 0 ? NULL
+					       : json_object_new_uint64(arg->u);
+	return optional && arg->i <= 0 ? NULL : json_object_new_int64(arg->i);
+}
 
-	va_start(ap, spec);
+static struct json_object *sized(const char *s, int64_t len)
+{
+	assert(len >= 0 && len <= INT_MAX);
+	return s == NULL ? NULL : json_object_new_string_len(s, (int)len);
+}
+
+static struct json_object *value(char kind, bool optional,
+				 const struct json_pack_arg **args)
+{
+	const char *s;
+	bool yes;
+
+	switch (kind) {
+	case 's':
+		s = take(args, JSON_PACK_TEXT)->s;
+		return s == NULL ? NULL : json_object_new_string(s);
+	case 'S':
+		s = take(args, JSON_PACK_TEXT)->s;
+		return sized(s, take(args, JSON_PACK_INT)->i);
+	case 'i':
+		return integer(take(args, JSON_PACK_INT), optional);
+	case 'b':
+		yes = take(args, JSON_PACK_INT)->i != 0;
+		return optional && !yes ? NULL : json_object_new_boolean(yes);
+	case 'O':
+		return json_object_get(take(args, JSON_PACK_TREE)->o);
+	default:
+		assert(kind == 'o');
+		return take(args, JSON_PACK_TREE)->o;
+	}
+}
+
+static void add(struct json_object *o, const char *spec,
+		const struct json_pack_arg *args, unsigned flags)
+{
+	char name[NAME_MAX_BYTES];
+
 	while (*spec != '\0') {
 		size_t n = strcspn(spec, ":?");
+		bool optional = spec[n] == '?';
+		struct json_object *v;
 
-		assert(n < sizeof(name));
+		assert(n < sizeof(name) && spec[n] != '\0');
 		memcpy(name, spec, n);
 		name[n] = '\0';
-		optional = spec[n] == '?';
-		spec += n + 1;
-		switch (*spec++) {
-		case 's':
-			v = string_of(va_arg(ap, const char *));
-			break;
-		case 'i':
-			v = json_object_new_int64(va_arg(ap, int64_t));
-			break;
-		case 'b':
-			v = json_object_new_boolean(va_arg(ap, int));
-			break;
-		default:
-			v = va_arg(ap, struct json_object *);
-		}
+		v = value(spec[n + 1], optional, &args);
 		if (v != NULL || !optional)
-			json_object_object_add(o, name, v);
+			json_object_object_add_ex(o, name, v, flags);
+		spec += n + 2;
 		spec += strspn(spec, " ");
 	}
-	va_end(ap);
+	assert(args->is == JSON_PACK_END);
+}
+
+struct json_object *json_pack_args(const char *spec,
+				   const struct json_pack_arg *args)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, spec, args, JSON_C_OBJECT_ADD_KEY_IS_NEW);
 	return o;
 }
 
-struct json_object *unpack(const char *text, size_t len)
+void json_add_args(struct json_object *o, const char *spec,
+		   const struct json_pack_arg *args)
+{
+	add(o, spec, args, 0);
+}
+
+struct json_object *json_unpack(const char *text, size_t len)
 {
 	struct json_tokener *tok = json_tokener_new_ex(JSON_PACK_DEPTH_MAX);
 	struct json_object *o = NULL;
@@ -68,41 +118,4 @@ out:
 	if (tok != NULL)
 		json_tokener_free(tok);
 	return o;
-}
-
-struct json_object *member(struct json_object *o, const char *name)
-{
-	struct json_object *v = NULL;
-
-	if (!json_object_is_type(o, json_type_object) ||
-	    !json_object_object_get_ex(o, name, &v))
-		return NULL;
-	return v;
-}
-
-const char *member_str(struct json_object *o, const char *name)
-{
-	struct json_object *v = member(o, name);
-
-	return json_object_is_type(v, json_type_string)
-		   ? json_object_get_string(v)
-		   : NULL;
-}
-
-int64_t member_int(struct json_object *o, const char *name)
-{
-	struct json_object *v = member(o, name);
-
-	return json_object_is_type(v, json_type_int) ||
-		       json_object_is_type(v, json_type_double)
-		   ? json_object_get_int64(v)
-		   : 0;
-}
-
-bool member_bool(struct json_object *o, const char *name)
-{
-	struct json_object *v = member(o, name);
-
-	return json_object_is_type(v, json_type_boolean) &&
-	       json_object_get_boolean(v);
 }

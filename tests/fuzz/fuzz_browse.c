@@ -139,7 +139,7 @@ static void obey_orders(void)
 
 static void keep(char *to, size_t size, struct json_object *o, const char *key)
 {
-	const char *s = member_str(o, key);
+	const char *s = json_member_str(o, key);
 
 	if (s != NULL)
 		snprintf(to, size, "%s", s);
@@ -147,12 +147,13 @@ static void keep(char *to, size_t size, struct json_object *o, const char *key)
 
 static void check_answer(uint32_t seq, bool ok)
 {
-	struct json_object *o = unpack(buf_data(&answer), buf_len(&answer));
+	struct json_object *o =
+	    json_unpack(buf_data(&answer), buf_len(&answer));
 
 	assert(o != NULL && seq >= 1 && seq <= seqs && !answered[seq]);
 	answered[seq] = true;
-	assert(ok || (member_str(o, "code") != NULL &&
-		      member_str(o, "message") != NULL));
+	assert(ok || (json_member_str(o, "code") != NULL &&
+		      json_member_str(o, "message") != NULL));
 	keep(tab_id, sizeof(tab_id), o, "tabId");
 	keep(session_id, sizeof(session_id), o, "sessionId");
 	json_object_put(o);
@@ -190,12 +191,12 @@ static void hear_answers(void)
 
 static void take_command(const char *text, size_t n)
 {
-	struct json_object *o = unpack(text, n);
+	struct json_object *o = json_unpack(text, n);
 	struct pending *p = &pending[n_pending];
 
-	assert(o != NULL && member_str(o, "method") != NULL);
+	assert(o != NULL && json_member_str(o, "method") != NULL);
 	if (n_pending < PENDING_MAX) {
-		*p = (struct pending){.id = member_int(o, "id")};
+		*p = (struct pending){.id = json_member_int(o, "id")};
 		keep(p->method, sizeof(p->method), o, "method");
 		keep(p->session, sizeof(p->session), o, "sessionId");
 		n_pending++;
@@ -277,7 +278,7 @@ static struct pending *one_pending(uint8_t arg)
 static void reply(struct pending *p, const char *name,
 		  struct json_object *result)
 {
-	struct json_object *o = pack("id:i", p->id);
+	struct json_object *o = json_pack("id:i", p->id);
 
 	if (p->session[0] != '\0')
 		json_object_object_add(o, "sessionId",
@@ -300,7 +301,7 @@ static void reply_well(uint8_t arg)
 		i++;
 	/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the table's */
 	snprintf(text, sizeof(text), results[i].result, ids++ % 4);
-	reply(p, "result", unpack(text, strlen(text)));
+	reply(p, "result", json_unpack(text, strlen(text)));
 }
 
 static void reply_all_well(uint8_t arg)
@@ -317,13 +318,13 @@ static void reply_badly(uint8_t arg)
 	struct pending *p = one_pending(arg);
 
 	if (p != NULL)
-		reply(p, "error", pack("code:i message:s", (int64_t)-1, "no"));
+		reply(p, "error", json_pack("code:i message:s", -1, "no"));
 }
 
 static void reply_anything(uint8_t arg)
 {
 	struct str s = bytes(arg % 64);
-	struct json_object *o = unpack(s.p, s.n);
+	struct json_object *o = json_unpack(s.p, s.n);
 	struct pending *p = one_pending(arg);
 
 	if (p != NULL && o != NULL)
@@ -449,21 +450,21 @@ static struct json_object *body_of(uint8_t who, struct json_object *args)
 	static const char *const runs[] = {NULL, NULL, "run_1", "run_2"};
 	const char *run = runs[who / 4 % 4];
 
-	return pack("requestor:s trust:s run:s session:s hosts:o args:o "
-		    "timeoutMs:i",
-		    who % 2 == 0 ? "a" : "b", who % 4 < 2 ? "local" : "remote",
-		    run,
-		    run != NULL && who / 16 % 4 == 0 && session_id[0] != '\0'
-			? session_id
-			: NULL,
-		    run != NULL ? unpack("{\"h\":[\"*\"]}", 11) : NULL, args,
-		    (int64_t)60000);
+	return json_pack(
+	    "requestor:s trust:s run:s session:s hosts:o args:o "
+	    "timeoutMs:i",
+	    who % 2 == 0 ? "a" : "b", who % 4 < 2 ? "local" : "remote", run,
+	    run != NULL && who / 16 % 4 == 0 && session_id[0] != '\0'
+		? session_id
+		: NULL,
+	    run != NULL ? json_unpack("{\"h\":[\"*\"]}", 11) : NULL, args,
+	    60000);
 }
 
-/* hosts is an array; unpack() makes objects alone. */
+/* hosts is an array; json_unpack() makes objects alone. */
 static struct json_object *with_hosts(struct json_object *body)
 {
-	struct json_object *h = member(member(body, "hosts"), "h");
+	struct json_object *h = json_member(json_member(body, "hosts"), "h");
 
 	json_object_object_add(body, "hosts", json_object_get(h));
 	return body;
@@ -485,7 +486,7 @@ static void call(uint8_t arg)
 static void call_anything(uint8_t arg)
 {
 	struct str s = bytes(arg % 128);
-	struct json_object *o = unpack(s.p, s.n);
+	struct json_object *o = json_unpack(s.p, s.n);
 	size_t n = 0;
 
 	while (browser_proto_actions[n].name != NULL)
@@ -504,9 +505,9 @@ static void request(uint8_t arg)
 	    "cancel", "run_ended", "requestor_gone", "sessions", "status"};
 
 	send_call(names_of[arg % ARRAY_LEN(names_of)],
-		  pack("seq:i run:s requestor:s", (int64_t)(arg % 32),
-		       arg % 2 == 0 ? "run_1" : "run_2",
-		       arg / 16 % 2 == 0 ? "a" : "b"));
+		  json_pack("seq:i run:s requestor:s", (arg % 32),
+			    arg % 2 == 0 ? "run_1" : "run_2",
+			    arg / 16 % 2 == 0 ? "a" : "b"));
 }
 
 static void request_anything(uint8_t arg)
@@ -514,7 +515,7 @@ static void request_anything(uint8_t arg)
 	static const char *const names_of[] = {"cancel", "run_ended",
 					       "requestor_gone", "sessions"};
 	struct str s = bytes(arg % 64);
-	struct json_object *o = unpack(s.p, s.n);
+	struct json_object *o = json_unpack(s.p, s.n);
 
 	if (o != NULL)
 		send_call(names_of[arg % ARRAY_LEN(names_of)], o);

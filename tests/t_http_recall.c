@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
 #include "supervisor/streamable_http/http_store_wait.h"
@@ -64,14 +66,14 @@ static void begin(void)
 	srv.store = store_start(dir, "inst_t");
 	http_pool_init(&pool, srv.base, &ops, NULL);
 	pool.body_max = 1 << 20;
-	http_sessions_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &srv, &pool.held);
 	ada = requestors_of_uid(&srv.requestors, 1);
 	bob = requestors_of_uid(&srv.requestors, 2);
 }
 
 static void end(void)
 {
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	http_pool_fini(&pool, 0);
 	store_stop(srv.store, 10000);
 	requestors_fini(&srv.requestors);
@@ -180,9 +182,9 @@ static void test_begun(void)
 
 	fd = come(&c);
 	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	is_int(status(fd), 200, "nor longer than the server lives");
-	http_sessions_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &srv, &pool.held);
 	close(fd);
 	end();
 }
@@ -384,9 +386,9 @@ static void test_changed(void)
 	s->session.log_level = 5;
 	session_changed(&s->session);
 	copy = *s;
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	ok(lasts(&copy) > 0 && level == 5, "and before the server ends");
-	http_sessions_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &srv, &pool.held);
 	end();
 }
 
@@ -442,12 +444,12 @@ static void test_dropped(void)
 	    (long long)(ada->http_session_deletes + bob->http_session_deletes),
 	    0, "what is dropped counts no more");
 	ok(drop_many(ada, 0) == n, "so that there is room again");
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	store_works();
 	loop();
 	is_int((long long)ada->http_session_deletes, 0,
 	       "a server may end meanwhile");
-	http_sessions_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &srv, &pool.held);
 	end();
 }
 

@@ -8,6 +8,8 @@
 #include "proto/json/json.h"
 #include "supervisor/session/client_task.h"
 #include "supervisor/session/client_request.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session.h"
 #include "tests/tap.h"
 
@@ -24,12 +26,12 @@ static void begin(void)
 	LIST_INIT(&srv.sessions);
 	config = config_new(0);
 	requestors_apply(&srv.requestors, config);
-	http_sessions_init(&all, &srv, &conns);
+	http_mcp_init(&all, &srv, &conns);
 }
 
 static void end(void)
 {
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	requestors_fini(&srv.requestors);
 	config_free(config);
 	event_base_free(srv.base);

@@ -9,6 +9,9 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/http/http_conn.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session_ops.h"
 #include "supervisor/streamable_http/http_stream.h"
 #include "tests/tap.h"
 
@@ -50,7 +53,7 @@ static void begin(void)
 	requestors_apply(&srv.requestors, config);
 	http_pool_init(&pool, srv.base, &ops, NULL);
 	pool.body_max = 1 << 20;
-	http_sessions_init(&all, &srv, &pool.held);
+	http_mcp_init(&all, &srv, &pool.held);
 	s = http_session_new(&all, requestors_of_uid(&srv.requestors, 1));
 	s->session.revision = MCP_2025_11_25;
 	s->session.greeted = s->told_id = true;
@@ -58,7 +61,7 @@ static void begin(void)
 
 static void end(void)
 {
-	http_sessions_fini(&all);
+	http_mcp_fini(&all);
 	http_pool_fini(&pool, 0);
 	requestors_fini(&srv.requestors);
 	config_free(config);
@@ -97,8 +100,8 @@ static void miss_one(int n, size_t bytes)
 		event_base_loop(srv.base, EVLOOP_ONCE);
 	snprintf(text, 32, "{\"id\":%d,\"result\":{}}", n);
 	memset(text + strlen(text), ' ', bytes);
-	http_stream_ops.answer(s, st, text, strlen(text),
-			       (struct reply_hint){0});
+	http_session_ops.answer(s, st, text, strlen(text),
+				(struct reply_hint){0});
 	free(text);
 }
 
@@ -272,7 +275,7 @@ static const char *hears(struct ear *e)
 
 static void say(const char *text)
 {
-	http_stream_ops.send(s, NULL, text, strlen(text));
+	http_session_ops.send(s, NULL, text, strlen(text));
 }
 
 static struct http_stream *stream_of(const struct ear *e)

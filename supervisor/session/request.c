@@ -149,8 +149,8 @@ static void end_read(struct request *c)
 	s->n_reads--;
 	s->requestor->n_reads--;
 	wake_backlog(s);
-	if (s->on_read_done != NULL)
-		s->on_read_done(s->arg);
+	if (s->ops->read_done != NULL)
+		s->ops->read_done(s->arg);
 }
 
 static void leave_session(struct request *c)

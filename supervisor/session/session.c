@@ -122,8 +122,8 @@ void session_lists_changed(struct server *srv)
 
 void session_changed(struct session *s)
 {
-	if (s->changed != NULL && !s->over)
-		s->changed(s->arg);
+	if (s->ops->changed != NULL && !s->over)
+		s->ops->changed(s->arg);
 }
 
 void session_push_opened(struct session *s)
@@ -366,8 +366,8 @@ static void take_part(void *arg)
 		return;
 	}
 	parts_free(p);
-	if (s->on_read_done != NULL)
-		s->on_read_done(s->arg);
+	if (s->ops->read_done != NULL)
+		s->ops->read_done(s->arg);
 }
 
 /* The client is gone: nobody takes what is left. */

@@ -50,6 +50,13 @@ struct session_ops {
 	bool (*has_reader)(void *arg, void *stream);
 	/* Is too much unread of what was sent? Then send answers alone. */
 	bool (*backlogged)(void *arg);
+	/*
+	 * A large answer is awaited no more, or a batch has been taken: what
+	 * comes next may be. NULL: nothing waits for that.
+	 */
+	void (*read_done)(void *arg);
+	/* The client's level or subscriptions are others. NULL: not kept. */
+	void (*changed)(void *arg);
 };
 
 struct session {
@@ -58,11 +65,6 @@ struct session {
 	enum template_trust via;     /* local; set by a remote transport */
 	const struct session_ops *ops;
 	void *arg;
-	/* A large answer is awaited no more, or a batch has been taken: what
-	 * comes next may be. Set by who reads, or NULL. */
-	void (*on_read_done)(void *arg);
-	/* Its level or subscriptions are others. Set by who keeps them, or NULL. */
-	void (*changed)(void *arg);
 	bool greeted;	  /* initialize was answered */
 	bool initialized; /* and the client took note: it may be asked */
 	bool stale;	  /* its lists have changed: it could not be told */

@@ -398,7 +398,8 @@ static bool is_backlogged(void *arg)
 static const struct session_ops session_ops = {.send = send_line,
 					       .answer = send_answer,
 					       .answer_taken = send_taken,
-					       .backlogged = is_backlogged};
+					       .backlogged = is_backlogged,
+					       .read_done = on_read_done};
 
 /* ---- life ---- */
 
@@ -427,7 +428,6 @@ stream_conn_new(struct server *srv, struct requestor *requestor, int in,
 	c->arg = arg;
 	c->lines.max = (size_t)srv->config->max_message_bytes;
 	session_init(&c->session, srv, requestor, &session_ops, c);
-	c->session.on_read_done = on_read_done;
 	c->readable =
 	    event_new(srv->base, in, c->in_file ? 0 : EV_READ, on_readable, c);
 	c->writable = event_new(srv->base, out, is_file(out) ? 0 : EV_WRITE,

@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "supervisor/streamable_http/http_auth.h"
 #include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_routes.h"
 
@@ -224,7 +226,7 @@ static void start(struct http_listener *h, struct server *srv)
 	http_waitq_init(&h->site.early);
 	http_pool_init(&h->pool, srv->base, &http_routes_ops, &h->site);
 	h->pool.turns = &srv->turns;
-	http_sessions_init(&h->site.sessions, srv, &h->pool.held);
+	http_mcp_init(&h->site.sessions, srv, &h->pool.held);
 	h->readable =
 	    event_new(srv->base, h->fd, EV_READ | EV_PERSIST, on_connection, h);
 	h->rest = evtimer_new(srv->base, on_rest, h);
@@ -295,7 +297,7 @@ void http_listen_close(struct http_listener *h)
 	if (h == NULL)
 		return;
 	stop(h);
-	http_sessions_fini(&h->site.sessions);
+	http_mcp_fini(&h->site.sessions);
 	http_pool_fini(&h->pool, h->site.server->flush_until_ms);
 	event_free(h->readable);
 	event_free(h->rest);

@@ -9,6 +9,9 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/session/request.h"
 #include "supervisor/http/http_field.h"
+#include "supervisor/streamable_http/http_session_ops.h"
+#include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_stream.h"
 #include "supervisor/threads/rpc_async.h"
@@ -104,24 +107,6 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 
 /* ---- the session ---- */
 
-void http_mcp_no_session(struct http_conn *c)
-{
-	http_conn_refuse(c, 404,
-			 "there is no such session, or it has ended; "
-			 "initialize another");
-}
-
-void http_mcp_no_room(const struct http_sessions *all,
-		      const struct requestor *requestor, struct http_conn *c)
-{
-	log_warn("http", "session=refused requestor=%s sessions=%zu",
-		 requestor->name, all->n);
-	http_conn_fields(c, RETRY_SOON);
-	http_conn_refuse(c, 503,
-			 "all sessions that this server has room for "
-			 "are at work; end one, or try again later");
-}
-
 /* NULL: C has been told, or will be. */
 static struct http_session *session_of(struct http_sessions *all,
 				       struct requestor *requestor,
@@ -142,7 +127,7 @@ static struct http_session *session_of(struct http_sessions *all,
 	if (s != NULL && s->told_id)
 		return s;
 	if (s != NULL || !http_store_wait_may(all, id))
-		http_mcp_no_session(c);
+		http_sessions_refuse_unknown(c);
 	else if (is_within_rate(requestor, c))
 		http_store_wait(all, requestor, c, id);
 	return NULL;
@@ -155,7 +140,7 @@ static struct http_session *new_session(struct http_sessions *all,
 	struct http_session *s = http_session_new(all, requestor);
 
 	if (s == NULL)
-		http_mcp_no_room(all, requestor, c);
+		http_sessions_refuse_full(all, requestor, c);
 	return s;
 }
 
@@ -247,16 +232,6 @@ static void on_initialize(struct http_sessions *all,
 			 requestor->name);
 }
 
-void http_mcp_on_read_done(void *session)
-{
-	struct http_session *s = session;
-
-	static const struct timeval now = {0};
-
-	if (!TAILQ_EMPTY(&s->all->deferring))
-		event_add(s->all->go_on, &now);
-}
-
 /* Begin the first that S holds, unless it is crowded. May the next begin? */
 static bool go_on(struct http_session *s)
 {
@@ -291,7 +266,7 @@ static void look_again(struct http_sessions *all)
 #define BEGUN_AT_ONCE 16 /* held requests, before the loop looks at others */
 
 /* The first of each session, and then its next: others come in between. */
-void http_mcp_go_on(evutil_socket_t fd, short what, void *sessions)
+static void go_on_all(evutil_socket_t fd, short what, void *sessions)
 {
 	static const struct timeval now = {0};
 	struct http_sessions *all = sessions;
@@ -475,4 +450,34 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 		return;
 	}
 	http_store_wait_deleted(s, c);
+}
+
+/* ---- all of it ---- */
+
+void http_mcp_init(struct http_sessions *all, struct server *srv,
+		   const struct http_usage *conns)
+{
+	*all = (struct http_sessions){
+	    .server = srv, .conns = conns, .ops = &http_session_ops};
+	all->go_on = event_new(srv->base, -1, 0, go_on_all, all);
+	all->upgrade = evtimer_new(srv->base, http_streams_upgrade, all);
+	TAILQ_INIT(&all->deferring);
+	TAILQ_INIT(&all->pending_upgrade);
+	TAILQ_INIT(&all->by_use);
+	TAILQ_INIT(&all->store_waits);
+	http_session_store_init(all);
+}
+
+void http_mcp_fini(struct http_sessions *all)
+{
+	struct http_session *s;
+
+	http_store_waits_fini(all);
+	http_session_store_all(all);
+	all->closing = true;
+	while ((s = TAILQ_FIRST(&all->by_use)) != NULL)
+		http_session_end(s, "the server ends");
+	http_session_store_fini(all);
+	event_free(all->go_on);
+	event_free(all->upgrade);
 }

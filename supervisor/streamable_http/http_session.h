@@ -17,8 +17,9 @@
 #include "supervisor/session/session.h"
 
 #define HTTP_SESSIONS_MAX 4096
-#define HTTP_SESSIONS_EACH 2048 /* of one requestor */
-#define HTTP_SESSION_ID_SIZE 41 /* 160 random bits in hex, with NUL */
+#define HTTP_SESSIONS_EACH 2048	 /* of one requestor */
+#define HTTP_SESSION_ID_SIZE 41	 /* 160 random bits in hex, with NUL */
+#define HTTP_SESSION_KEY_SIZE 65 /* of an id's SHA-256, with NUL */
 
 struct http_stream;
 struct http_store_wait; /* of http_store_wait.c */
@@ -26,6 +27,7 @@ struct http_store_wait; /* of http_store_wait.c */
 /* All sessions of a server. */
 struct http_sessions {
 	struct server *server;
+	const struct session_ops *ops; /* of each session; borrowed */
 	struct http_session *by_id;
 	size_t n;
 	TAILQ_HEAD(http_by_use, http_session) by_use; /* longest idle first */
@@ -79,35 +81,12 @@ struct http_session {
 	TAILQ_ENTRY(http_session) link; /* in all.by_use */
 };
 
-/* CONNS, lent: what all connections hold. */
-void http_sessions_init(struct http_sessions *all, struct server *srv,
-			const struct http_usage *conns);
-void http_sessions_fini(struct http_sessions *all);
-
-/*
- * A new one for REQUESTOR. When it has as many as it may (what others have
- * leaves it that) its own longest idle one ends first; when it has none, and
- * there are too many, that of whoever has the most. NULL: none is idle.
- */
-struct http_session *http_session_new(struct http_sessions *all,
-				      struct requestor *requestor);
-/* The same, whose client knows its ID: it was begun at a server before. */
-struct http_session *http_session_again(struct http_sessions *all,
-					struct requestor *requestor,
-					const char *id);
 /* REQUESTOR's session ID, now used; NULL: there is none, whoever's. */
 struct http_session *http_session_find(struct http_sessions *all,
 				       const struct requestor *requestor,
 				       const char *id);
-/* Its calls are dropped, their runs go on; its streams end. */
-void http_session_end(struct http_session *s, const char *errmsg);
 void http_session_used(struct http_session *s);
 /* Nobody waits for anything in it, and it waits for no task of its client's. */
 bool http_session_is_idle(const struct http_session *s);
-
-/* Ends those whose token, or want of one, was good and is so no more. */
-void http_sessions_recheck(struct http_sessions *all);
-/* Ends those that have been idle for IDLE_MS. */
-void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms);
 
 #endif

@@ -7,7 +7,8 @@
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_DELETE_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_DELETE_H
 
-#include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/store/store.h"
+#include "supervisor/streamable_http/http_session.h"
 
 #define HTTP_SESSION_DELETES_MAX                                               \
 	4096 /* of all requestors; each has its share */

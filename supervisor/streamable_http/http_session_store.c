@@ -269,16 +269,11 @@ bool http_session_store_is_of(const struct store_session *row,
  * It is told that its lists may have changed: nobody knows what it was told
  * before, and which templates, and which paddock, there were.
  */
-struct http_session *http_session_store_restore(struct http_sessions *all,
-						struct requestor *q,
-						const char *id,
-						const struct store_session *row)
+void http_session_store_restore(struct http_session *s,
+				const struct store_session *row)
 {
-	struct http_session *s = http_session_again(all, q, id);
 	struct json_object *uris = NULL;
 
-	if (s == NULL)
-		return NULL;
 	s->session.revision = (enum mcp_revision)revision_of(row->revision);
 	s->session.greeted = s->session.initialized = s->told_id = true;
 	s->session.stale = true;
@@ -290,6 +285,5 @@ struct http_session *http_session_store_restore(struct http_sessions *all,
 	stamp(s);
 	http_session_store_changed(s); /* it lasts longer again */
 	log_info("http", "session=%.8s requestor=%s begun=again", s->id,
-		 q->name);
-	return s;
+		 s->session.requestor->name);
 }

@@ -17,7 +17,6 @@
 
 #define HTTP_SESSION_STORE_TEXT                                                \
 	4096 /* bytes of its capabilities; and of all its URIs */
-#define HTTP_SESSION_KEY_SIZE 65
 
 void http_session_store_init(struct http_sessions *all);
 void http_session_store_fini(struct http_sessions *all);
@@ -54,9 +53,8 @@ void http_session_store_requestor_gone(struct http_sessions *all,
 /* Does Q go on with the session of ROW? */
 bool http_session_store_is_of(const struct store_session *row,
 			      const struct requestor *q);
-/* The session ID of Q again, as ROW has it; NULL: there is no room. */
-struct http_session *
-http_session_store_restore(struct http_sessions *all, struct requestor *q,
-			   const char *id, const struct store_session *row);
+/* S, a new one with the id of ROW, is again as that has it. */
+void http_session_store_restore(struct http_session *s,
+				const struct store_session *row);
 
 #endif

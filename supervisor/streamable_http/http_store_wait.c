@@ -17,7 +17,7 @@
 #include "supervisor/requestor/admission.h"
 #include "supervisor/streamable_http/http_session_delete.h"
 #include "supervisor/streamable_http/http_session_store.h"
-#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/http/http_waitq.h"
 
 #define LATE "this server cannot read its sessions just now; try again"
@@ -134,14 +134,17 @@ static void look_up(struct http_store_wait *r, struct http_conn *c,
 	if (http_session_find(all, q, r->id) != NULL) { /* another was faster */
 		http_conn_again(c);
 	} else if (theirs) {
-		if (http_session_store_restore(all, q, r->id, res->session) !=
-		    NULL)
+		struct http_session *s = http_session_again(all, q, r->id);
+
+		if (s != NULL) {
+			http_session_store_restore(s, res->session);
 			http_conn_again(c);
-		else
-			http_mcp_no_room(all, q, c);
+		} else {
+			http_sessions_refuse_full(all, q, c);
+		}
 	} else if (over || res->rc == 0 || res->rc == -ENOENT) {
 		requestor_missed(q);
-		http_mcp_no_session(c);
+		http_sessions_refuse_unknown(c);
 	} else {
 		log_rarely("http",
 			   "session=%.8s requestor=%s read=no "
@@ -177,7 +180,7 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 
 	if (is_over(all, id)) {
 		requestor_missed(q);
-		http_mcp_no_session(c);
+		http_sessions_refuse_unknown(c);
 		return;
 	}
 	if ((int64_t)own >=

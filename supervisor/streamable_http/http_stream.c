@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervisor/streamable_http/http_stream.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
-#include "proto/json/json.h"
 #include "supervisor/requestor/admission.h"
-#include "supervisor/streamable_http/http_store_wait.h"
 #include "supervisor/streamable_http/http_stream_private.h"
 #include "supervisor/threads/rpc_async.h"
 
@@ -339,32 +336,18 @@ void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions)
 	await(all, now_ms);
 }
 
-/* ---- what a session says ---- */
+/* ---- its events ---- */
 
-/* A request of ours has an id. */
-static enum sse_kind kind_of(const char *text, size_t len)
+void http_stream_send(struct http_stream *st, const char *text, size_t len,
+		      enum sse_kind kind)
 {
-	struct json_span id;
+	size_t bytes = st->sse.bytes;
 
-	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
-}
-
-static void on_send(void *arg, void *stream, const char *text, size_t len)
-{
-	struct http_session *s = arg;
-	struct http_stream *st =
-	    stream != NULL ? stream : http_stream_push_current(s);
-
-	size_t bytes;
-
-	if (st == NULL)
-		return; /* nobody ever listened */
 	http_stream_begin(st);
-	bytes = st->sse.bytes;
-	sse_add(&st->sse, text, len, kind_of(text, len));
+	sse_add(&st->sse, text, len, kind);
 	http_stream_account(st, bytes);
 	http_stream_pump(st);
-	if (s->session.requestor->http_live_bytes > HTTP_OPEN_BYTES) {
+	if (st->owner->session.requestor->http_live_bytes > HTTP_OPEN_BYTES) {
 		bytes = st->sse.bytes;
 		sse_trim(&st->sse, HTTP_OPEN_TIGHT);
 		http_stream_account(st, bytes);
@@ -372,117 +355,12 @@ static void on_send(void *arg, void *stream, const char *text, size_t len)
 	}
 }
 
-/*
- * The session is the client's once initialize has been answered well. True:
- * so it is now.
- */
-static bool tell_id(struct http_session *s, struct http_conn *conn)
+void http_stream_finish(struct http_stream *st, const char *text, size_t len)
 {
-	char line[HTTP_SESSION_ID_SIZE + 32];
-
-	if (s->told_id || !s->session.greeted)
-		return false;
-	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
-	http_conn_fields(conn, line);
-	s->told_id = true;
-	return true;
-}
-
-/* 200, unless what came is no message, or too much came. */
-static int status_of(struct http_conn *conn, struct reply_hint hint)
-{
-	char line[64];
-
-	if (hint.retry_ms == 0)
-		return hint.refused ? 400 : 200;
-	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
-		 (long long)(hint.retry_ms + 999) / 1000);
-	http_conn_fields(conn, line);
-	return 429;
-}
-
-/* A plain answer; ST is no more. */
-static void reply(struct http_stream *st, const char *text, size_t len,
-		  struct reply_hint hint)
-{
-	struct http_session *s = st->owner;
-	struct http_conn *conn = st->conn;
-	bool first = text != NULL && tell_id(s, conn);
-	int status =
-	    text != NULL ? status_of(conn, hint) : 202; /* it was cancelled */
-
-	http_stream_free(st);
-	if (first)
-		http_store_wait_created(s, conn, text, len);
-	else
-		http_conn_reply(conn, status,
-				text != NULL ? "application/json" : NULL, text,
-				len);
-}
-
-static void on_answer(void *arg, void *stream, const char *text, size_t len,
-		      struct reply_hint hint)
-{
-	struct http_stream *st = stream;
-	struct http_session *s = arg;
-
-	if (!st->begun) {
-		if (st->conn != NULL)
-			reply(st, text, len, hint);
-		else
-			http_stream_free(st);
-		return;
-	}
 	live_less(st);
 	if (text != NULL)
 		sse_add(&st->sse, text, len, SSE_LAST);
 	end(st);
 	http_stream_pump(st);
-	keep_bounds(s);
+	keep_bounds(st->owner);
 }
-
-static bool has_push_stream(void *arg)
-{
-	const struct http_stream *st = http_stream_push_current(arg);
-
-	return st != NULL && st->conn != NULL;
-}
-
-static bool has_reader(void *arg, void *stream)
-{
-	const struct http_stream *st = stream;
-
-	(void)arg;
-	return st->conn != NULL;
-}
-
-static bool is_backlogged(void *arg)
-{
-	const struct http_session *s = arg;
-
-	size_t own = s->session.requestor->http.unread;
-	size_t all = s->all->conns->unread;
-
-	return own > HTTP_UNREAD_EACH ||
-	       (own > HTTP_UNREAD_LEAST &&
-		(int64_t)own >
-		    fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
-}
-
-/* A client that was given no id cannot come back: its stream stays open. */
-static void on_part(void *arg, void *stream)
-{
-	struct http_session *s = arg;
-
-	if (s->session.revision < MCP_2025_11_25)
-		return;
-	http_stream_begin(stream);
-	http_stream_hang_up(stream);
-}
-
-const struct session_ops http_stream_ops = {.send = on_send,
-					    .answer = on_answer,
-					    .has_push_stream = has_push_stream,
-					    .detach = on_part,
-					    .has_reader = has_reader,
-					    .backlogged = is_backlogged};

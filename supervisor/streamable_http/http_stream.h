@@ -50,9 +50,6 @@ struct http_stream {
 	TAILQ_ENTRY(http_stream) link;
 };
 
-/* What a session over HTTP is given; its argument is a http_session. */
-extern const struct session_ops http_stream_ops;
-
 /* A request came on CONN: its route. */
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);

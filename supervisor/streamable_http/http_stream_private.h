@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_stream_private.h - between http_stream.c and http_stream_get.c alone. */
+/* http_stream_private.h - for http_stream.c, http_stream_get.c, http_session_ops.c. */
 #ifndef SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_PRIVATE_H
 #define SUPERVISOR_STREAMABLE_HTTP_HTTP_STREAM_PRIVATE_H
 
@@ -18,6 +18,11 @@ void http_stream_account(struct http_stream *st, size_t bytes);
 void http_stream_prime(struct http_stream *st); /* its first event */
 /* As much as the connection takes for now. */
 void http_stream_pump(struct http_stream *st);
+/* One more event; a plain answer is none any more. */
+void http_stream_send(struct http_stream *st, const char *text, size_t len,
+		      enum sse_kind kind);
+/* The last event of ST, begun; NULL: it ends without one. Others may go. */
+void http_stream_finish(struct http_stream *st, const char *text, size_t len);
 
 /* ---- http_stream_get.c ---- */
 

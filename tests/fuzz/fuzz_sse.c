@@ -17,6 +17,9 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session_ops.h"
 #include "supervisor/streamable_http/http_stream.h"
 
 #define STREAMS 6 /* that are written to at the same time */
@@ -243,11 +246,11 @@ static void say(struct open *o, const char *kind, size_t pad, bool last)
 		ended[0] = st->sse.number;
 		n_ended += n_ended < HTTP_REPLAY_MAX;
 		o->st = NULL;
-		http_stream_ops.answer(session, st, buf_data(&text),
-				       buf_len(&text), (struct reply_hint){0});
+		http_session_ops.answer(session, st, buf_data(&text),
+					buf_len(&text), (struct reply_hint){0});
 	} else {
-		http_stream_ops.send(session, st, buf_data(&text),
-				     buf_len(&text));
+		http_session_ops.send(session, st, buf_data(&text),
+				      buf_len(&text));
 	}
 	buf_fini(&text);
 	turn();
@@ -364,7 +367,7 @@ static void begin(void)
 	LIST_INIT(&srv.sessions);
 	TAILQ_INIT(&requestor.http_ended);
 	http_pool_init(&pool, base, &ops, NULL);
-	http_sessions_init(&sessions, &srv, &pool.held);
+	http_mcp_init(&sessions, &srv, &pool.held);
 	for (size_t i = 0; i < CONNS; i++)
 		readers[i].fd = -1;
 }

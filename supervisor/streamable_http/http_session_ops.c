@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_session_ops.c - what session.h asks of a transport, over HTTP: http_mcp.c
+ * gives it to each session. What nobody reads is kept for who comes back.
+ */
+#include "supervisor/streamable_http/http_session_ops.h"
+
+#include <stdio.h>
+
+#include "base/fair_share.h"
+#include "proto/json/json.h"
+#include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/streamable_http/http_store_wait.h"
+#include "supervisor/streamable_http/http_stream_private.h"
+
+/* A request of ours has an id. */
+static enum sse_kind kind_of(const char *text, size_t len)
+{
+	struct json_span id;
+
+	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
+}
+
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	struct http_session *s = arg;
+	struct http_stream *st =
+	    stream != NULL ? stream : http_stream_push_current(s);
+
+	if (st != NULL) /* else nobody ever listened */
+		http_stream_send(st, text, len, kind_of(text, len));
+}
+
+/*
+ * The session is the client's once initialize has been answered well. True:
+ * so it is now.
+ */
+static bool tell_id(struct http_session *s, struct http_conn *conn)
+{
+	char line[HTTP_SESSION_ID_SIZE + 32];
+
+	if (s->told_id || !s->session.greeted)
+		return false;
+	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
+	http_conn_fields(conn, line);
+	s->told_id = true;
+	return true;
+}
+
+/* 200, unless what came is no message, or too much came. */
+static int status_of(struct http_conn *conn, struct reply_hint hint)
+{
+	char line[64];
+
+	if (hint.retry_ms == 0)
+		return hint.refused ? 400 : 200;
+	snprintf(line, sizeof(line), "Retry-After: %lld\r\n",
+		 (long long)(hint.retry_ms + 999) / 1000);
+	http_conn_fields(conn, line);
+	return 429;
+}
+
+/* A plain answer; ST is no more. */
+static void reply(struct http_stream *st, const char *text, size_t len,
+		  struct reply_hint hint)
+{
+	struct http_session *s = st->owner;
+	struct http_conn *conn = st->conn;
+	bool first = text != NULL && tell_id(s, conn);
+	int status =
+	    text != NULL ? status_of(conn, hint) : 202; /* it was cancelled */
+
+	http_stream_free(st);
+	if (first)
+		http_store_wait_created(s, conn, text, len);
+	else
+		http_conn_reply(conn, status,
+				text != NULL ? "application/json" : NULL, text,
+				len);
+}
+
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
+{
+	struct http_stream *st = stream;
+
+	(void)arg;
+	if (st->begun)
+		http_stream_finish(st, text, len);
+	else if (st->conn != NULL)
+		reply(st, text, len, hint);
+	else
+		http_stream_free(st);
+}
+
+static bool has_push_stream(void *arg)
+{
+	const struct http_stream *st = http_stream_push_current(arg);
+
+	return st != NULL && st->conn != NULL;
+}
+
+static bool has_reader(void *arg, void *stream)
+{
+	const struct http_stream *st = stream;
+
+	(void)arg;
+	return st->conn != NULL;
+}
+
+static bool is_backlogged(void *arg)
+{
+	const struct http_session *s = arg;
+
+	size_t own = s->session.requestor->http.unread;
+	size_t all = s->all->conns->unread;
+
+	return own > HTTP_UNREAD_EACH ||
+	       (own > HTTP_UNREAD_LEAST &&
+		(int64_t)own >
+		    fair_share(HTTP_UNREAD_ALL, (int64_t)(all - own)));
+}
+
+/* A client that was given no id cannot come back: its stream stays open. */
+static void on_part(void *arg, void *stream)
+{
+	struct http_session *s = arg;
+
+	if (s->session.revision < MCP_2025_11_25)
+		return;
+	http_stream_begin(stream);
+	http_stream_hang_up(stream);
+}
+
+/* What the session held back may be next. */
+static void on_read_done(void *arg)
+{
+	static const struct timeval now = {0};
+	struct http_session *s = arg;
+
+	if (!TAILQ_EMPTY(&s->all->deferring))
+		event_add(s->all->go_on, &now);
+}
+
+const struct session_ops http_session_ops = {
+    .send = on_send,
+    .answer = on_answer,
+    .has_push_stream = has_push_stream,
+    .detach = on_part,
+    .has_reader = has_reader,
+    .backlogged = is_backlogged,
+    .read_done = on_read_done,
+    .changed = http_session_store_changed,
+};

@@ -30,6 +30,7 @@
 #include "sandbox/filter.h"
 #include "tests/tap.h"
 #include "worker/lua/lua_job.h"
+#include "worker/signals.h"
 
 #define PATIENCE_MS 60000 /* for a worker that hangs: none should */
 #define ASKED_MAX 100
@@ -392,7 +393,7 @@ _Noreturn static void be_worker(const struct trial *t, int fd)
 	if (fd != ZYGOTE_PROTO_RUN_FD)
 		dup2(fd, ZYGOTE_PROTO_RUN_FD);
 	close_range(ZYGOTE_PROTO_RUN_FD + 1, ~0u, 0);
-	lua_job_set_cpu_ms(usual.cpu_ms);
+	signals_set_cpu_ms(usual.cpu_ms);
 	if (t->before != NULL)
 		t->before();
 	lua_job_serve();

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "ipc/zygote_proto.h"
-#include "worker/lua/lua_job.h"
 
 /* As fork(2), but for the parent; there are no atfork handlers to run. */
 static pid_t clone_self(enum clone_caller parent, unsigned long flags)
@@ -62,12 +61,4 @@ pid_t clone_program(const struct sandbox *sb, struct sandbox_program *p,
 	unblock_signals();
 	life(sb, p, proc);
 	_exit(EXIT_FAILURE);
-}
-
-void clone_serve(const struct sandbox *sb, const struct sandbox_worker *w)
-{
-	lua_job_set_cpu_ms(w->cpu_ms);
-	if (sandbox_seal(sb) != 0)
-		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
-	lua_job_serve();
 }

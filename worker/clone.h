@@ -35,6 +35,4 @@ typedef void clone_program_life(const struct sandbox *sb,
 pid_t clone_program(const struct sandbox *sb, struct sandbox_program *p,
 		    enum clone_caller parent, clone_program_life *life);
 
-clone_life clone_serve; /* seal, then serve the run */
-
 #endif

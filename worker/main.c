@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
+#include "worker/lua/lua_job.h"
+#include "worker/program/shim.h"
 #include "worker/zygote.h"
 
 #define EXIT_USAGE 2
@@ -43,19 +45,19 @@ static int usage(const char *argument)
 	return EXIT_USAGE;
 }
 
-/*
- * What a zygote of programs is told: "package=DEVICE:INODE:[DIGEST:]DIR",
- * "unshown=" the same, of one that is not there, "read=PATH", "weak", and with a
- * digest "copies=BYTES:BYTES", of one and of all.
- */
-struct kept {
-	struct rootfs_path *packages, *reads;
-	size_t n_packages, n_reads;
-	bool weak;
-	uint64_t copy_bytes, copies_bytes;
-};
+static const struct runtime lua = {
+    .kind = ZYGOTE_LUA, .prepare = lua_job_prepare, .serve = lua_job_serve};
+static const struct runtime programs = {.kind = ZYGOTE_PROGRAM,
+					.prepare = shim_prepare,
+					.serve_program = shim_serve};
 
-static bool keep_package(struct kept *k, const char *arg, int err)
+/*
+ * A zygote of programs is told "package=DEVICE:INODE:[DIGEST:]DIR", "unshown="
+ * the same of one that is not there, "read=PATH", "weak" when programs may do
+ * without a user namespace, and with a digest "copies=BYTES:BYTES", of one and
+ * of all.
+ */
+static bool take_package(struct rootfs *r, const char *arg, int err)
 {
 	struct rootfs_path p = {.err = err};
 	int n = 0;
@@ -71,29 +73,29 @@ static bool keep_package(struct kept *k, const char *arg, int err)
 	if (arg[n] != '/')
 		return false;
 	p.path = xstrdup(arg + n);
-	k->packages[k->n_packages++] = p;
+	r->packages[r->n_packages++] = p;
 	return true;
 }
 
 /* ARGV is wiped, as the environment is: a program could read it. */
-static bool keep_argument(struct kept *k, char *arg)
+static bool take_argument(struct rootfs *r, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
 	static const char read[] = "read=", copies[] = "copies=";
 	bool good = true;
 
 	if (strcmp(arg, "weak") == 0)
-		k->weak = true;
+		r->no_userns = true;
 	else if (strncmp(arg, package, strlen(package)) == 0)
-		good = keep_package(k, arg + strlen(package), 0);
+		good = take_package(r, arg + strlen(package), 0);
 	else if (strncmp(arg, unshown, strlen(unshown)) == 0)
-		good = keep_package(k, arg + strlen(unshown), -ESTALE);
+		good = take_package(r, arg + strlen(unshown), -ESTALE);
 	else if (strncmp(arg, copies, strlen(copies)) == 0)
 		good = sscanf(arg + strlen(copies), "%" SCNu64 ":%" SCNu64,
-			      &k->copy_bytes, &k->copies_bytes) == 2;
+			      &r->copy_bytes, &r->copies_bytes) == 2;
 	else if (strncmp(arg, read, strlen(read)) == 0 &&
-		 k->n_reads < ROOTFS_READS_MAX)
-		k->reads[k->n_reads++].path = xstrdup(arg + strlen(read));
+		 r->n_reads < ROOTFS_READS_MAX)
+		r->reads[r->n_reads++].path = xstrdup(arg + strlen(read));
 	else
 		good = false;
 	if (good)
@@ -121,8 +123,7 @@ int main(int argc, char **argv)
 {
 	unsigned int ids = take_ids(&argc, &argv);
 	bool program = argc > 1 && strcmp(argv[1], "program") == 0;
-	struct kept k = {0};
-	struct rootfs rootfs;
+	struct rootfs rootfs = {0};
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("paddock-worker " PADDOCK_VERSION);
@@ -139,19 +140,12 @@ int main(int argc, char **argv)
 		    ZYGOTE_PROTO_CONTROL_FD);
 		return EXIT_USAGE;
 	}
-	k.packages = xcalloc((size_t)argc, sizeof(*k.packages));
-	k.reads = xcalloc((size_t)argc, sizeof(*k.reads));
+	rootfs.packages = xcalloc((size_t)argc, sizeof(*rootfs.packages));
+	rootfs.reads = xcalloc((size_t)argc, sizeof(*rootfs.reads));
 	for (int i = 2; i < argc; i++)
-		if (!keep_argument(&k, argv[i]))
+		if (!take_argument(&rootfs, argv[i]))
 			return usage(argv[i]);
 	wipe_environment();
-	rootfs = (struct rootfs){.packages = k.packages,
-				 .n_packages = k.n_packages,
-				 .reads = k.reads,
-				 .n_reads = k.n_reads,
-				 .no_userns = k.weak,
-				 .copy_bytes = k.copy_bytes,
-				 .copies_bytes = k.copies_bytes};
 	/* no stdio to flush, nothing to finalize */
-	_exit(zygote_run(program ? ZYGOTE_PROGRAM : ZYGOTE_LUA, ids, &rootfs));
+	_exit(zygote_run(program ? &programs : &lua, ids, &rootfs));
 }

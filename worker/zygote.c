@@ -18,12 +18,12 @@
 #include "sandbox/pdeathsig.h"
 #include "sandbox/sandbox.h"
 #include "worker/clone.h"
-#include "worker/lua/lua_job.h"
 #include "worker/memory.h"
 #include "worker/selftest.h"
 #include "worker/selftest_program.h"
-#include "worker/program/shim.h"
+#include "worker/signals.h"
 
+static const struct runtime *runtime;
 static struct rootfs rootfs;  /* of programs */
 static unsigned int host_ids; /* as sandbox.h has them */
 
@@ -141,7 +141,7 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 	int rc;
 
 	memory_share_text();
-	rc = lua_job_prepare();
+	rc = runtime->prepare();
 	if (rc != 0)
 		return broken("job", rc, "the runtime could not be prepared");
 	rc = sandbox_build(sb, ZYGOTE_PROTO_SLOTS, host_ids);
@@ -168,7 +168,7 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 {
 	enum sandbox_layer failed;
 	const char *at;
-	int rc = shim_prepare();
+	int rc = runtime->prepare();
 
 	if (rc != 0)
 		return broken("shim", rc, "the runtime could not be prepared");
@@ -214,11 +214,19 @@ static int next_order(struct zygote_proto_request *request, int *fd)
 	return 1;
 }
 
+static void serve_lua(const struct sandbox *sb, const struct sandbox_worker *w)
+{
+	signals_set_cpu_ms(w->cpu_ms);
+	if (sandbox_seal(sb) != 0)
+		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
+	runtime->serve();
+}
+
 static pid_t spawn_lua(const struct sandbox *sb, const struct sandbox_worker *w,
 		       const struct zygote_proto_request *request)
 {
 	(void)request;
-	return clone_worker(sb, w, CLONE_OF_SUPERVISOR, clone_serve);
+	return clone_worker(sb, w, CLONE_OF_SUPERVISOR, serve_lua);
 }
 
 static pid_t spawn_program(const struct sandbox *sb,
@@ -237,7 +245,8 @@ static pid_t spawn_program(const struct sandbox *sb,
 		return -EINVAL;
 	if (rootfs.packages[request->package].err != 0)
 		return rootfs.packages[request->package].err;
-	return clone_program(sb, &p, CLONE_OF_SUPERVISOR, shim_serve);
+	return clone_program(sb, &p, CLONE_OF_SUPERVISOR,
+			     runtime->serve_program);
 }
 
 static const struct {
@@ -250,18 +259,18 @@ static const struct {
 };
 
 /* Cage us, measure the cage, and say what was found. 0, or exit status. */
-static int prepare(enum zygote_kind kind, struct sandbox *sb)
+static int prepare(struct sandbox *sb)
 {
 	struct selftest found;
 	int rc = detach();
 
 	if (rc != 0)
 		return broken("closed", rc, "");
-	rc = kinds[kind].build(sb, &found);
+	rc = kinds[runtime->kind].build(sb, &found);
 	return rc != 0 ? rc : report(sb, &found);
 }
 
-static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
+static pid_t spawn(const struct sandbox *sb,
 		   const struct zygote_proto_request *request, int fd)
 {
 	struct sandbox_worker w = {.run_fd = fd,
@@ -273,24 +282,26 @@ static pid_t spawn(enum zygote_kind kind, const struct sandbox *sb,
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
 	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;
-	return kinds[kind].spawn(sb, &w, request);
+	return kinds[runtime->kind].spawn(sb, &w, request);
 }
 
-int zygote_run(enum zygote_kind kind, unsigned int ids, const struct rootfs *t)
+int zygote_run(const struct runtime *what, unsigned int ids,
+	       const struct rootfs *t)
 {
 	struct sandbox sb;
 	struct zygote_proto_request request;
 	int fd = -1;
 	int rc;
 
+	runtime = what;
 	rootfs = *t;
 	host_ids = ids;
-	rc = prepare(kind, &sb);
+	rc = prepare(&sb);
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();
 	while (next_order(&request, &fd) > 0) {
-		pid_t pid = spawn(kind, &sb, &request, fd);
+		pid_t pid = spawn(&sb, &request, fd);
 		struct zygote_proto_event event = {.type = ZYGOTE_PROTO_SPAWNED,
 						   .seq = request.seq,
 						   .pid = pid > 0 ? pid : -1,

@@ -4,17 +4,26 @@
 #define WORKER_ZYGOTE_H
 
 #include "sandbox/rootfs/rootfs.h"
+#include "worker/clone.h"
 
 #define ZYGOTE_EXIT_UNAVAILABLE 69 /* the cage cannot be built */
 
 enum zygote_kind { ZYGOTE_LUA, ZYGOTE_PROGRAM };
 
+/* What a zygote's workers run; of the last two it has the one of its kind. */
+struct runtime {
+	enum zygote_kind kind;
+	int (*prepare)(void); /* in the zygote, before its sandbox; 0, -errno */
+	void (*serve)(void);  /* in a Lua worker, whose filter is in force */
+	clone_program_life *serve_program; /* in a shim, which loads its own */
+};
+
 /*
- * Build the cage, test it, report, and clone workers as the supervisor
- * orders until it is gone. TREE is what programs see; its strings are lent.
- * The exit status.
+ * Build the sandbox, test it, report, and clone workers for RUNTIME as the
+ * supervisor requests until it is gone. ROOTFS is what programs see; its
+ * strings are lent. The exit status.
  */
-int zygote_run(enum zygote_kind kind, unsigned int host_ids,
+int zygote_run(const struct runtime *runtime, unsigned int host_ids,
 	       const struct rootfs *rootfs);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_api.h"
 #include "worker/lua/lua_state.h"
 
 #define MEMORY_MAX (32u << 20) /* bytes of Lua's: no text may claim more */
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static lua_State *L;
 
 	if (L == NULL) {
-		L = lua_state_new();
+		L = lua_state_new(lua_api_open);
 		if (L == NULL)
 			abort();
 		lua_state_limit(L, MEMORY_MAX);

@@ -17,6 +17,7 @@
 #include "worker/lua/lua_map.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_steps.h"
+#include "worker/lua/lua_text.h"
 #include "worker/progress.h"
 #include "worker/signals.h"
 #include "worker/steps.h"
@@ -109,7 +110,7 @@ static int run_log(lua_State *L)
 
 	luaL_checkany(L, 2);
 	lua_sched_check(L);
-	lua_lib_push_text(L, 2);
+	lua_text_push(L, 2);
 	p = lua_tolstring(L, -1, &n);
 	lua_lib_log((unsigned)level, p, n);
 	return 0;
@@ -128,7 +129,7 @@ static int run_error(lua_State *L)
 	if (lua_isnil(L, 2))
 		lua_pushvalue(L, 1);
 	else
-		lua_lib_push_text(L, 2);
+		lua_text_push(L, 2);
 	lua_setfield(L, 4, "message");
 	lua_pushvalue(L, 3);
 	lua_setfield(L, 4, "details");
@@ -252,8 +253,11 @@ static const luaL_Reg base64[] = {
     {NULL, NULL},
 };
 
-void lua_api_open(lua_State *L)
+int lua_api_open(lua_State *L)
 {
+	lua_error_open(L);
+	lua_json_open(L);
+	lua_lib_open(L);
 	lua_steps_open(L);
 	lua_createtable(L, 0, 1);
 	lua_pushboolean(L, false);
@@ -272,6 +276,7 @@ void lua_api_open(lua_State *L)
 	lua_pushliteral(L, "");
 	lua_setfield(L, -2, "template");
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &run_table);
+	return 0;
 }
 
 void lua_api_push(lua_State *L)

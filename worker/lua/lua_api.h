@@ -8,7 +8,7 @@
 
 #include "ipc/msg.h"
 
-void lua_api_open(lua_State *L); /* in the zygote */
+int lua_api_open(lua_State *L); /* in the zygote: and the libraries */
 
 /* In the worker: R's names, times and limits are this run's. */
 void lua_api_begin(lua_State *L, const struct msg_run *r);

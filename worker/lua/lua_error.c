@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/lua/lua_lib.h"
 #include "worker/lua/lua_state.h"
+#include "worker/lua/lua_text.h"
 #include "worker/text.h"
 
 #define MESSAGE_MAX 512 /* bytes: of our own messages */
@@ -30,7 +30,7 @@ static int to_text(lua_State *L)
 	lua_rawget(L, 1);
 	lua_pushliteral(L, "message");
 	lua_rawget(L, 1);
-	lua_lib_push_text(L, 3);
+	lua_text_push(L, 3);
 	code = lua_tostring(L, 2);
 	if (code != NULL && strcmp(code, "ERROR") != 0)
 		lua_pushfstring(L, "%s: %s", code, lua_tostring(L, 4));
@@ -41,8 +41,8 @@ static int to_text(lua_State *L)
 static int concat(lua_State *L)
 {
 	lua_settop(L, 2);
-	lua_lib_push_text(L, 1);
-	lua_lib_push_text(L, 2);
+	lua_text_push(L, 1);
+	lua_text_push(L, 2);
 	lua_concat(L, 2);
 	return 1;
 }
@@ -165,7 +165,7 @@ static bool push_code(lua_State *L, int idx)
 
 static int text_of(lua_State *L)
 {
-	lua_lib_push_text(L, 1);
+	lua_text_push(L, 1);
 	return 1;
 }
 

@@ -54,13 +54,8 @@ int lua_job_prepare(void)
 	if (rc < 0)
 		return rc;
 	timers_on_due(lua_sched_interrupt);
-	job.L = lua_state_new();
+	job.L = lua_state_new(lua_api_open);
 	return job.L == NULL ? -ENOMEM : 0;
-}
-
-void lua_job_set_cpu_ms(uint64_t ms)
-{
-	signals_set_cpu_ms(ms);
 }
 
 static size_t body_size(void)

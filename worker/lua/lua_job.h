@@ -5,8 +5,6 @@
 #ifndef WORKER_LUA_LUA_JOB_H
 #define WORKER_LUA_LUA_JOB_H
 
-#include <stdint.h>
-
 /*
  * Once, in the zygote, before it is caged: everything that all workers
  * inherit. A Lua state with its libraries and the run API, the handlers of
@@ -14,9 +12,6 @@
  * die) and SIGALRM (timeouts of steps), the time zone. 0 or -errno.
  */
 int lua_job_prepare(void);
-
-/* In a worker, before lua_job_serve(): the limit that SIGXCPU stands for. */
-void lua_job_set_cpu_ms(uint64_t ms);
 
 /*
  * In a caged worker: send READY, take RUN and its body from ZYGOTE_PROTO_RUN_FD, run

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "worker/channel.h"
 #include "worker/lua/lua_sched.h"
+#include "worker/lua/lua_text.h"
 #include "worker/progress.h"
 #include "worker/text.h"
 
@@ -27,36 +28,10 @@ void lua_lib_log(unsigned level, const char *p, size_t n)
 	channel_send(&m);
 }
 
-void lua_lib_push_text(lua_State *L, int idx)
-{
-	idx = lua_absindex(L, idx);
-	switch (lua_type(L, idx)) {
-	case LUA_TNIL:
-	case LUA_TBOOLEAN:
-	case LUA_TNUMBER:
-	case LUA_TSTRING:
-		(void)luaL_tolstring(L, idx, NULL);
-		return;
-	case LUA_TLIGHTUSERDATA: /* run.null, the only one there is */
-		lua_pushliteral(L, "null");
-		return;
-	default:
-		break;
-	}
-	if (luaL_callmeta(L, idx, "__tostring")) {
-		if (!lua_isstring(L, -1))
-			luaL_error(L, "'__tostring' must return a string");
-		return;
-	}
-	if (luaL_getmetafield(L, idx, "__name") == LUA_TSTRING)
-		return;
-	lua_pushstring(L, luaL_typename(L, idx));
-}
-
 static int lib_tostring(lua_State *L)
 {
 	luaL_checkany(L, 1);
-	lua_lib_push_text(L, 1);
+	lua_text_push(L, 1);
 	return 1;
 }
 
@@ -70,7 +45,7 @@ static const char *join(lua_State *L, const char *sep, size_t *len)
 	for (int i = 1; i <= n; i++) {
 		if (i > 1)
 			luaL_addstring(&b, sep);
-		lua_lib_push_text(L, i);
+		lua_text_push(L, i);
 		luaL_addvalue(&b);
 	}
 	luaL_pushresult(&b);
@@ -163,7 +138,7 @@ static void hide_addresses(lua_State *L, char *fmt)
 			lua_pushliteral(L, "(address)");
 			lua_replace(L, arg);
 		} else if (*p == 's' && !has_text(L, arg)) {
-			lua_lib_push_text(L, arg);
+			lua_text_push(L, arg);
 			lua_replace(L, arg);
 		}
 	}

@@ -14,12 +14,6 @@ void lua_lib_open(lua_State *L);
 /* Seed math.random: in the worker, or all of them would roll alike. */
 void lua_lib_seed(lua_State *L);
 
-/*
- * Push the value at IDX as tostring() gives it. A __tostring of the
- * template's may run and raise.
- */
-void lua_lib_push_text(lua_State *L, int idx);
-
 /* The template's print() and warn(), and run.log(). LEVEL is syslog's. */
 void lua_lib_log(unsigned level, const char *p, size_t n);
 

@@ -5,12 +5,6 @@
 #include <lualib.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
-#include "worker/lua/lua_error.h"
-#include "worker/lua/json/lua_json.h"
-#include "worker/lua/lua_lib.h"
-#include "worker/lua/lua_api.h"
-
 #define BLOCK_OVERHEAD 16u /* bytes: malloc's own, roughly */
 #define RESERVE 262144u	   /* bytes: for the report of a lost run */
 
@@ -106,23 +100,14 @@ static int on_panic(lua_State *L)
 	abort();
 }
 
-static int fill(lua_State *L)
-{
-	lua_error_open(L);
-	lua_json_open(L);
-	lua_lib_open(L);
-	lua_api_open(L);
-	return 0;
-}
-
-lua_State *lua_state_new(void)
+lua_State *lua_state_new(lua_CFunction open)
 {
 	lua_State *L = lua_newstate(on_alloc, NULL);
 
 	if (L == NULL)
 		return NULL;
 	lua_atpanic(L, on_panic);
-	lua_pushcfunction(L, fill);
+	lua_pushcfunction(L, open);
 	if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
 		lua_close(L);
 		return NULL;

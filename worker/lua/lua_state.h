@@ -11,10 +11,10 @@
 #include <stddef.h>
 
 /*
- * A state with the libraries and the run API, its garbage collected, not yet
- * limited: made once, in the zygote. NULL: no memory.
+ * A state that OPEN filled, its garbage collected, not yet limited: made once,
+ * in the zygote. NULL: no memory.
  */
-lua_State *lua_state_new(void);
+lua_State *lua_state_new(lua_CFunction open);
 
 /* From now on the state may hold BYTES in all; 0: no limit of our own. */
 void lua_state_limit(lua_State *L, size_t bytes);

@@ -10,6 +10,7 @@
 
 #include "base/text/quantity.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/sanitize.h"
@@ -232,32 +233,15 @@ static void about_sandbox(struct story *s)
 	     "here. If you do not know the template, do not trust it.");
 }
 
-/* By details.limit: what it is a limit of, and what to look at. */
-static const struct {
-	const char *limit, *of, *help;
-} limits[] = {
-    {"timeout", "the time from its start to its end",
-     "\"paddock template show\" tells how much it may have at most."},
-    {"cpu", "the CPU time of it and all that it starts", NULL},
-    {"memory",
-     "the memory of it and all that it starts, with what a program writes to "
-     "/work, /tmp and /dev/shm",
-     NULL},
-    {"processes", "its processes and threads at once", NULL},
-    {"open_files", "the files that one process has open", NULL},
-    {"files", "the files in its working folder", NULL},
-    {"output_bytes", "its output, as JSON",
-     "What is long is better returned as an artifact."},
-    {"artifacts", "the number of its artifacts",
-     "Several files can be one archive."},
-    {"artifact_bytes", "all of its artifacts together", NULL},
-    {"logged_bytes", "what is kept of its log", NULL},
-    {"messages_per_second",
-     "what its worker tells the server: progress, steps, log lines, artifacts "
-     "and questions",
-     "The server's own runtimes slow down before they meet it: a worker that "
-     "did not may have been taken over. If you do not know the template, do "
-     "not trust it."},
+static const char *const limit_help[LIMITS] = {
+    [LIMIT_TIMEOUT] =
+	"\"paddock template show\" tells how much it may have at most.",
+    [LIMIT_OUTPUT] = "What is long is better returned as an artifact.",
+    [LIMIT_ARTIFACTS] = "Several files can be one archive.",
+    [LIMIT_MESSAGES] =
+	"The server's own runtimes slow down before they meet it: a worker that "
+	"did not may have been taken over. If you do not know the template, do "
+	"not trust it.",
 };
 
 static void about_limit(struct story *s)
@@ -265,6 +249,7 @@ static void about_limit(struct story *s)
 	struct json_object *used = json_member(s->details, "used");
 	const char *limit = detail(s, "limit"), *room = detail(s, "room");
 	const char *unit = detail(s, "unit");
+	const struct limit_info *info = limit_find(limit);
 	char *needed = remedy_limit(s->details), *who = remedy_who(s->details);
 	char part[QUANTITY_SIZE];
 
@@ -276,13 +261,10 @@ static void about_limit(struct story *s)
 		tell(s->errmsg, "The part of %s is %s, and it was full.", room,
 		     quantity(part, json_object_get_int64(used), unit));
 	tell(s->help, "Ask for less at once.");
-	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++) {
-		if (strcmp(limits[i].limit, limit) != 0)
-			continue;
-		tell(s->errmsg, "That is a limit of %s.", limits[i].of);
-		if (limits[i].help != NULL)
-			tell(s->help, "%s", limits[i].help);
-	}
+	if (info != NULL)
+		tell(s->errmsg, "That is a limit of %s.", info->what);
+	if (info != NULL && limit_help[info - limit_info] != NULL)
+		tell(s->help, "%s", limit_help[info - limit_info]);
 	if (who != NULL)
 		tell(s->help, "Or %s.", who);
 	else

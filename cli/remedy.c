@@ -11,37 +11,21 @@
 #include <string.h>
 
 #include "base/text/quantity.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "cli/server_flags.h"
 #include "proto/json/json.h"
 
 /* ---- limits ---- */
 
-static const struct {
-	const char *limit, *of;
-} limits[] = {
-    {"timeout", "time"},
-    {"cpu", "CPU time"},
-    {"memory", "memory"},
-    {"output_bytes", "output"},
-    {"artifact_bytes", "artifacts"},
-    {"logged_bytes", "log"},
-};
-
-const char *remedy_limit_of(const char *limit)
-{
-	for (size_t i = 0; limit != NULL && i < ARRAY_LEN(limits); i++)
-		if (strcmp(limits[i].limit, limit) == 0)
-			return limits[i].of;
-	return NULL;
-}
-
 char *remedy_limit(struct json_object *details)
 {
 	struct json_object *used = json_member(details, "used");
 	struct json_object *allowed = json_member(details, "allowed");
 	const char *unit = json_member_str(details, "unit");
-	const char *of = remedy_limit_of(json_member_str(details, "limit"));
+	const struct limit_info *info =
+	    limit_find(json_member_str(details, "limit"));
+	const char *of = info != NULL ? info->noun : NULL;
 	char had[QUANTITY_SIZE], most[QUANTITY_SIZE];
 
 	if (!json_object_is_type(allowed, json_type_int) || unit == NULL)

@@ -12,8 +12,6 @@
 char *remedy_limit(struct json_object *details);
 /* "the operator can raise it: max_cpu_ms in [limits]"; NULL: nobody is named. */
 char *remedy_who(struct json_object *details);
-/* A limit, named as in details: "memory" is "memory"; NULL: no limit of ours. */
-const char *remedy_limit_of(const char *limit);
 
 /*
  * What the user of this command can do about CODE. ABOUT is the template or

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/os/sandbox_layer.h"
 
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
@@ -34,10 +35,8 @@ struct zygote_proto_request {
 	uint64_t
 	    memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
 	uint64_t reads;	  /* a program's: a bit for each folder it may read */
-	uint64_t processes;  /* a program's: how many at once */
-	uint64_t open_files; /* a program's: in each process */
-	uint64_t files;	     /* a program's: in /work */
-	uint64_t locks;	     /* a program's: 1: on what it may read, granted */
+	uint64_t locks;	  /* a program's: 1: on what it may read, granted */
+	struct program_limits limits;
 };
 
 #define ZYGOTE_PROTO_SLOTS                                                     \

@@ -100,7 +100,7 @@ int rlimits_program(const struct sandbox_program *p)
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
 	    {RLIMIT_SIGPENDING, RLIMITS_SIGNALS},
 	    /* the shim is one; the last is the cgroup's to refuse, and count */
-	    {RLIMIT_NPROC, p->processes + 2},
+	    {RLIMIT_NPROC, p->limits.processes + 2},
 	};
 	int rc = 0;
 
@@ -114,7 +114,7 @@ int rlimits_program(const struct sandbox_program *p)
 
 int rlimits_program_files(const struct sandbox_program *p)
 {
-	return lower(RLIMIT_NOFILE, p->open_files);
+	return lower(RLIMIT_NOFILE, p->limits.open_files);
 }
 
 int rlimits_userns(void)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/os/sandbox_layer.h"
 
 struct sandbox {
@@ -41,11 +42,9 @@ struct sandbox_worker {
 /* What one program gets. */
 struct sandbox_program {
 	struct sandbox_worker w;
-	size_t package;	     /* of the tree's */
-	uint64_t reads;	     /* a bit for each of the tree's */
-	uint64_t processes;  /* and threads, beside the shim */
-	uint64_t open_files; /* of each process */
-	uint64_t files;	     /* in /work */
+	size_t package; /* of the tree's */
+	uint64_t reads; /* a bit for each of the tree's */
+	struct program_limits limits;
 	bool locks; /* those on the inodes of what it may read are granted */
 	bool bare;  /* out: it sees another's inodes, and so locks nothing */
 };

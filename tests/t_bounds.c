@@ -5,7 +5,9 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "supervisor/config/config_keys.h"
 #include "supervisor/run/limits.h"
+#include "supervisor/templates/manifest.h"
 #include "tests/tap.h"
 
 static struct config_requestor section;
@@ -125,6 +127,40 @@ static void all(void)
 	config_free(c);
 }
 
+static int64_t number(struct json_object *o, const char *key)
+{
+	return json_object_get_int64(json_member(o, key));
+}
+
+/* The schema of manifests has each limit, with its bounds and default. */
+static void schema(void)
+{
+	size_t len;
+	const char *text = manifest_schema_text(&len), *suggest;
+	struct json_object *doc = NULL, *all;
+
+	json_parse(&doc, text, len, NULL);
+	all = json_member(json_member(json_member(doc, "properties"), "limits"),
+			  "properties");
+	is_int(json_object_object_length(all), LIMITS + 2,
+	       "all limits, cancelGraceMs and maxConcurrency");
+	for (int b = 0; b < LIMITS; b++) {
+		const struct limit_info *k = &limit_info[b];
+		struct json_object *o = json_member(all, k->manifest);
+		const struct config_key *max =
+		    config_key_find("limits", k->max_key, &suggest);
+		const struct config_key *usual =
+		    config_key_find("limits", k->default_key, &suggest);
+
+		ok(max != NULL && usual != NULL && o != NULL,
+		   "%s is a limit of manifests, with two keys", k->manifest);
+		is_int(number(o, "minimum"), max->min, "  its least");
+		ok(number(o, "maximum") >= max->max, "  its most");
+		is_int(number(o, "default"), usual->def, "  its default");
+	}
+	json_object_put(doc);
+}
+
 static void corrects(void)
 {
 	struct config *c = config_new(0);
@@ -182,6 +218,7 @@ int main(void)
 	views();
 	meets();
 	all();
+	schema();
 	corrects();
 	return tap_done();
 }

@@ -71,7 +71,7 @@ static void serve(const struct zygote_proto_request *o)
 	if (o->cpu_ms == REFUSE)
 		n.err = EAGAIN;
 	else if (o->cpu_ms == TELL_FILES)
-		n.err = (int32_t)o->open_files;
+		n.err = (int32_t)o->limits.open_files;
 	else if (o->cpu_ms == CLAIM)
 		n.pid = (int32_t)o->memory_bytes;
 	else
@@ -181,7 +181,7 @@ static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
 				  .memory_bytes = bytes,
 				  .package = "/package",
 				  .digest = package_digest,
-				  .open_files = bytes};
+				  .limits.open_files = bytes};
 	int ends[2];
 	int rc;
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_manual.c - the manual has every key of the configuration, as it is. */
+/*
+ * t_manual.c - the manual has every key of the configuration, as it is;
+ * PADDOCK_WRITE=1 puts them into it anew.
+ */
 #include <stdlib.h>
+#include <string.h>
 
 #include "supervisor/config/config.h"
 #include "tests/tap.h"
@@ -38,6 +42,19 @@ static void tell_missing(const char *text, char *list)
 	}
 }
 
+/* LIST takes the place of what TEXT has between its first and last section. */
+static void write_page(const char *text, const char *list)
+{
+	const char *from = strstr(text, ".Ss \"[server]\"");
+	const char *to = from != NULL ? strstr(from, ".Sh ") : NULL;
+	FILE *f = to != NULL ? fopen(PAGE, "w") : NULL;
+
+	if (f == NULL)
+		return;
+	fprintf(f, "%.*s%s%s", (int)(from - text), text, list, to);
+	fclose(f);
+}
+
 int main(void)
 {
 	char *text = page(), *list = NULL;
@@ -48,6 +65,11 @@ int main(void)
 		return 1;
 	config_manual(out);
 	fclose(out);
+	if (text != NULL && getenv("PADDOCK_WRITE") != NULL) {
+		write_page(text, list);
+		free(text);
+		text = page();
+	}
 	if (ok(text != NULL, PAGE " is there") &&
 	    !ok(strstr(text, list) != NULL,
 		"its keys are those of config_manual(), word for word"))

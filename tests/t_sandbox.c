@@ -237,7 +237,8 @@ static int left_alone(void)
 {
 	struct sandbox sb = {.slots = 1};
 	const struct sandbox_program p = {
-	    .processes = 8, .open_files = 64, .w.memory_bytes = 64u << 20};
+	    .limits = {.processes = 8, .open_files = 64},
+	    .w.memory_bytes = 64u << 20};
 
 	landlock_find(&sb);
 	if (filter_make(FILTER_PROGRAM, &sb.program_filter) != 0)
@@ -318,10 +319,10 @@ static bool is_limit(int resource, rlim_t max)
 /* What a program's process is held to, and cannot raise. */
 static int limited(void)
 {
-	const struct sandbox_program p = {.processes = 8,
-					  .open_files = 20,
-					  .w.cpu_ms = 3000,
-					  .w.memory_bytes = 64u << 20};
+	const struct sandbox_program p = {
+	    .limits = {.processes = 8, .open_files = 20},
+	    .w.cpu_ms = 3000,
+	    .w.memory_bytes = 64u << 20};
 	struct rlimit more = {21, 21};
 	int fds = 0;
 

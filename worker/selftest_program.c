@@ -338,9 +338,9 @@ int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 	struct sandbox_program p = {
 	    .w = {.cpu_ms = 1000, .memory_bytes = 16u << 20},
 	    .package = ROOTFS_NO_PACKAGE,
-	    .processes = SELFTEST_PROCESSES,
-	    .open_files = SELFTEST_FILES,
-	    .files = 64};
+	    .limits = {.processes = SELFTEST_PROCESSES,
+		       .open_files = SELFTEST_FILES,
+		       .files = 64}};
 	int ends[2], status = 0, rc;
 	pid_t pid;
 

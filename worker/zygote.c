@@ -236,12 +236,11 @@ static pid_t spawn_program(const struct sandbox *sb,
 	struct sandbox_program p = {.w = *w,
 				    .package = request->package,
 				    .reads = request->reads,
-				    .processes = request->processes,
-				    .open_files = request->open_files,
-				    .files = request->files,
+				    .limits = request->limits,
 				    .locks = request->locks != 0};
 
-	if (request->package >= rootfs.n_packages || request->processes == 0)
+	if (request->package >= rootfs.n_packages ||
+	    request->limits.processes == 0)
 		return -EINVAL;
 	if (rootfs.packages[request->package].err != 0)
 		return rootfs.packages[request->package].err;

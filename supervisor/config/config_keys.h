@@ -44,6 +44,7 @@ struct config_key {
 	enum config_type type;
 	size_t offset; /* in struct config, config_requestor or config_grant */
 	bool optional; /* may be empty: then it has its default */
+	bool shown;    /* to clients, in get_runtime_profile */
 	int64_t def, min, max;	    /* numbers; def of a bool */
 	const char *def_text;	    /* text; NULL: none, or by the user */
 	const char *const *choices; /* NULL-ended */

@@ -16,6 +16,7 @@
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/grants/grants.h"
+#include "supervisor/run/limits.h"
 #include "supervisor/templates/manifest.h"
 
 /* The shim's own, beside what it keeps of inputs and output. */
@@ -167,9 +168,7 @@ struct spawner_job programs_job(const struct run *r)
 	    .digest = t->digest,
 	    .reads = t->reads,
 	    .n_reads = t->n_reads,
-	    .processes = (uint64_t)r->limits.processes,
-	    .open_files = (uint64_t)r->limits.open_files,
-	    .files = (uint64_t)r->limits.files,
+	    .limits = limits_of_program(r),
 	    .locks = grants_asks_locks(t)};
 }
 

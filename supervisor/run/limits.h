@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limits.h - what a run is held to, in one table: which key of the manifest,
- * of [limits] and of a requestor's section says it, and who can change it.
+ * limits.h - what a run is held to, by base/limits.def: what template, caller,
+ * requestor and server allow together, and who can change it.
  */
 #ifndef SUPERVISOR_RUN_LIMITS_H
 #define SUPERVISOR_RUN_LIMITS_H
@@ -18,6 +18,8 @@
  * the caller's wish, or 0.
  */
 void limits_set(struct run *r, const struct config *c, int64_t timeout_ms);
+/* Those that the cage of R's program is to hold it to. */
+struct program_limits limits_of_program(const struct run *r);
 
 /*
  * What a run of T for Q would be held to without a wish of its caller's, by

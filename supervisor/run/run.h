@@ -12,6 +12,7 @@
 #include <uthash.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "supervisor/requestor/requestor.h"
 #include "supervisor/run/run_steps.h"
 #include "supervisor/requestor/sched.h"
@@ -56,22 +57,6 @@ struct run_artifact {
 	int64_t size;
 };
 
-/* What limits.c knows the keys and units of. */
-enum limit {
-	LIMIT_TIMEOUT,
-	LIMIT_CPU,
-	LIMIT_MEMORY,
-	LIMIT_PROCESSES,
-	LIMIT_OPEN_FILES,
-	LIMIT_FILES,
-	LIMIT_OUTPUT,
-	LIMIT_LOG,
-	LIMIT_ARTIFACTS,
-	LIMIT_ARTIFACT_BYTES,
-	LIMIT_MESSAGES,
-	LIMITS
-};
-
 enum limit_source {
 	BY_MANIFEST,
 	BY_DEFAULT,
@@ -82,18 +67,9 @@ enum limit_source {
 
 /* What this run is held to: min(template, requestor, server). */
 struct run_limits {
-	int64_t timeout_ms;
+#define LIMIT(id, field, ...) int64_t field;
+#include "base/limits.def"
 	int64_t wished_ms; /* of time, by the caller; 0: no wish */
-	int64_t cpu_ms;
-	int64_t memory_bytes;
-	int64_t processes;  /* a program's */
-	int64_t open_files; /* likewise, of each process */
-	int64_t files;	    /* likewise, in /work */
-	int64_t logged_bytes;
-	int64_t artifacts;
-	int64_t output_bytes;
-	int64_t artifact_bytes;
-	int64_t messages_per_second; /* of its worker */
 	int64_t cancel_grace_ms;
 	int64_t ttl_ms;
 	enum limit_source by[LIMITS]; /* who said so */

@@ -68,9 +68,7 @@ struct spawner_job {
 	const char *digest;	   /* …and had this digest */
 	const char *const *reads;  /* of the tree's; others are left out */
 	size_t n_reads;
-	uint64_t processes;
-	uint64_t open_files; /* of each */
-	uint64_t files;	     /* in /work */
+	struct program_limits limits;
 	bool
 	    locks; /* it may lock what it reads, as others do on this machine */
 };

@@ -173,9 +173,9 @@ int spawner_rootfs_request(const struct spawner *c,
 	    strcmp(t->packages[at].digest, job->digest) != 0)
 		return -ESTALE;
 	request->package = (uint32_t)at;
-	request->processes = job->processes;
-	request->open_files = spawner_files_below_ours(c, job->open_files);
-	request->files = job->files;
+	request->limits = job->limits;
+	request->limits.open_files =
+	    spawner_files_below_ours(c, job->limits.open_files);
 	request->locks = job->locks;
 	for (size_t i = 0; i < job->n_reads; i++)
 		if (find_read(t, job->reads[i], &at))

@@ -81,22 +81,10 @@ static const struct {
 	int64_t value; /* where the manifest is silent */
 } limits[] = {
 #define NO_FIELD SIZE_MAX
-#define LIMIT(key, field, value)                                               \
-	{                                                                      \
-		key, offsetof(struct template_limits, field), value            \
-	}
-    LIMIT("maxTimeoutMs", timeout_ms, TEMPLATE_UNSAID),
-    LIMIT("maxCpuMs", cpu_ms, TEMPLATE_UNSAID),
-    LIMIT("maxMemoryBytes", memory_bytes, TEMPLATE_UNSAID),
-    LIMIT("maxProcesses", processes, TEMPLATE_UNSAID),
-    LIMIT("maxOpenFiles", open_files, TEMPLATE_UNSAID),
-    LIMIT("maxFiles", files, TEMPLATE_UNSAID),
-    LIMIT("maxOutputBytes", output_bytes, TEMPLATE_UNSAID),
-    LIMIT("maxLoggedBytes", logged_bytes, TEMPLATE_UNSAID),
-    LIMIT("maxArtifacts", artifacts, TEMPLATE_UNSAID),
-    LIMIT("maxArtifactBytes", artifact_bytes, TEMPLATE_UNSAID),
-    LIMIT("maxMessagesPerSecond", messages_per_second, TEMPLATE_UNSAID),
-    LIMIT("cancelGraceMs", cancel_grace_ms, 5000),
+#define LIMIT(id, field, max_field, name, unit, manifest, ...)                 \
+	{manifest, offsetof(struct template_limits, field), TEMPLATE_UNSAID},
+#include "base/limits.def"
+    {"cancelGraceMs", offsetof(struct template_limits, cancel_grace_ms), 5000},
     {"maxConcurrency", NO_FIELD, 0},
 };
 

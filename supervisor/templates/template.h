@@ -24,17 +24,8 @@ enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
 #define TEMPLATE_UNSAID (-1) /* the server's default holds */
 
 struct template_limits { /* the manifest's, or TEMPLATE_UNSAID */
-	int64_t timeout_ms;
-	int64_t cpu_ms;
-	int64_t memory_bytes;
-	int64_t processes;
-	int64_t open_files;
-	int64_t files;
-	int64_t output_bytes;
-	int64_t logged_bytes;
-	int64_t artifacts;
-	int64_t artifact_bytes; /* all artifacts of a run */
-	int64_t messages_per_second;
+#define LIMIT(id, field, ...) int64_t field;
+#include "base/limits.def"
 	int64_t cancel_grace_ms; /* 5000, at most 60000 */
 };
 

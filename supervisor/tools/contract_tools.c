@@ -3,6 +3,7 @@
 #include "supervisor/tools/contract_tools.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/config/config_keys.h"
 #include "supervisor/session/response.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/health/health.h"
@@ -209,68 +211,39 @@ static void get_artifact(struct request *c, struct json_object *args)
 
 /* ---- get_runtime_profile ---- */
 
-static struct json_object *limits_view(const struct config *cfg)
+/* max_cpu_ms is maxCpuMs to clients; the caller's. */
+static char *camel(const char *key)
 {
-	const struct {
-		const char *key;
-		int64_t value;
-	} all[] = {
-	    {"maxConcurrentRuns", cfg->max_concurrent_runs},
-	    {"maxRunTimeoutMs", cfg->max_run_timeout_ms},
-	    {"maxArtifactInlineBytes", config_inline_bytes(cfg)},
-	    {"maxAnswerBytes", cfg->max_answer_bytes},
-	    {"maxQueuedRuns", cfg->max_queued_runs},
-	    {"maxTtlMs", cfg->max_ttl_ms},
-	    {"artifactTtlMs", cfg->artifact_ttl_ms},
-	    {"inlineWaitMs", cfg->inline_wait_ms},
-	    {"maxCpuMs", cfg->max_cpu_ms},
-	    {"maxMemoryBytes", cfg->max_memory_bytes},
-	    {"maxProcesses", cfg->max_processes},
-	    {"maxOpenFiles", cfg->max_open_files},
-	    {"maxFiles", cfg->max_files},
-	    {"maxOutputBytes", cfg->max_output_bytes},
-	    {"maxLoggedBytes", cfg->max_logged_bytes},
-	    {"maxArtifacts", cfg->max_artifacts},
-	    {"maxArtifactBytes", cfg->max_artifact_bytes},
-	    {"maxMessagesPerSecond", cfg->max_messages_per_second},
-	    {"defaultStoreBytes", cfg->default_store_bytes},
-	};
-	struct json_object *v = json_object_new_object();
+	char *text = xstrdup(key), *to = text;
 
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (all[i].value != CONFIG_NONE)
-			json_object_object_add(
-			    v, all[i].key, json_object_new_int64(all[i].value));
-	return v;
+	for (const char *s = key; *s != '\0'; s++)
+		*to++ = *s == '_' ? (char)toupper((unsigned char)*++s) : *s;
+	*to = '\0';
+	return text;
 }
 
-/* Of its own section, what is set. */
-static struct json_object *own_limits_view(const struct requestor *q)
+/* The keys of SECTION, whose struct is BASE, that clients see: from LEAST on. */
+static struct json_object *limits_view(const char *section, const void *base,
+				       int64_t least)
 {
-	const struct config_requestor *own = q->section;
-	const struct {
-		const char *key;
-		int64_t value;
-	} all[] = {
-	    {"maxConcurrentRuns", own->max_concurrent_runs},
-	    {"maxQueuedRuns", own->max_queued_runs},
-	    {"ratePerSecond", own->rate_per_second},
-	    {"maxRunTimeoutMs", own->max_run_timeout_ms},
-	    {"maxCpuMs", own->max_cpu_ms},
-	    {"maxMemoryBytes", own->max_memory_bytes},
-	    {"maxProcesses", own->max_processes},
-	    {"burst", own->burst},
-	    {"maxTtlMs", own->max_ttl_ms},
-	    {"cpuSecondsPerHour", own->cpu_seconds_per_hour},
-	    {"artifactBytes", own->artifact_bytes},
-	    {"storeBytes", own->store_bytes},
-	};
 	struct json_object *v = json_object_new_object();
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
 
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (all[i].value > 0)
-			json_object_object_add(
-			    v, all[i].key, json_object_new_int64(all[i].value));
+	for (size_t i = 0; i < n; i++) {
+		int64_t value;
+		char *name;
+
+		if (!keys[i].shown || strcmp(keys[i].section, section) != 0)
+			continue;
+		memcpy(&value, (const char *)base + keys[i].offset,
+		       sizeof(value));
+		if (value < least)
+			continue;
+		name = camel(keys[i].name);
+		json_object_object_add(v, name, json_object_new_int64(value));
+		free(name);
+	}
 	return v;
 }
 
@@ -295,11 +268,14 @@ static void on_usage(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
 	struct requestor *q;
-	struct json_object *v, *usage;
+	const struct config *config;
+	struct json_object *v, *usage, *limits;
 
 	if (!request_unref(c))
 		return;
 	q = c->session->requestor;
+	config = c->session->server->config;
+	limits = limits_view("limits", config, 0);
 	v = request_take_state(c); /* with the browser's part */
 	usage = json_object_new_object();
 	json_object_object_add(usage, "running",
@@ -319,9 +295,12 @@ static void on_usage(void *arg, const struct store_result *res)
 			       json_object_new_int64(requestor_cpu_ms(q)));
 	json_object_object_add(v, "runtimeVersion",
 			       json_object_new_string(PADDOCK_VERSION));
-	json_object_object_add(v, "limits",
-			       limits_view(c->session->server->config));
-	json_object_object_add(v, "requestorLimits", own_limits_view(q));
+	json_object_object_add(
+	    limits, "maxArtifactInlineBytes",
+	    json_object_new_int64(config_inline_bytes(config)));
+	json_object_object_add(v, "limits", limits);
+	json_object_object_add(v, "requestorLimits",
+			       limits_view(CONFIG_REQUESTOR, q->section, 1));
 	json_object_object_add(v, "requestor", json_object_new_string(q->name));
 	json_object_object_add(
 	    v, "trustLevel",

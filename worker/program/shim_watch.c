@@ -118,13 +118,13 @@ static uint64_t descriptors_of(const struct shim *s, long pid)
 
 	snprintf(path, sizeof(path), "%ld/fd", pid);
 	if (fstatat(s->proc, path, &st, 0) != 0)
-		return errno == ENOENT ? 0 : s->p->open_files;
+		return errno == ENOENT ? 0 : s->p->limits.open_files;
 	if (st.st_size > 0) /* since Linux 6.2 */
 		return (uint64_t)st.st_size;
 	fd = openat(s->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d = fd >= 0 ? fdopendir(fd) : NULL;
 	if (d == NULL)
-		return errno == EACCES ? s->p->open_files : 0;
+		return errno == EACCES ? s->p->limits.open_files : 0;
 	while (readdir(d) != NULL)
 		n++;
 	closedir(d);
@@ -215,8 +215,9 @@ static void watch_memory(const struct shim *s, uint64_t resident)
 
 static void watch_processes(const struct shim *s, uint64_t threads)
 {
-	if (threads > s->p->processes)
-		shim_limit("processes", threads, s->p->processes, "processes",
+	if (threads > s->p->limits.processes)
+		shim_limit("processes", threads, s->p->limits.processes,
+			   "processes",
 			   "template limits.maxProcesses, or the server's "
 			   "[limits]",
 			   "the program has more processes than it may have");
@@ -248,10 +249,10 @@ void shim_watch(const struct shim *s)
 			   "by cgroups",
 			   "the program has more sessions (setsid) than it may "
 			   "have");
-	if (u.descriptors > DESCRIPTORS_TIMES * s->p->open_files)
+	if (u.descriptors > DESCRIPTORS_TIMES * s->p->limits.open_files)
 		shim_limit(
 		    "descriptors", u.descriptors,
-		    DESCRIPTORS_TIMES * s->p->open_files, "files",
+		    DESCRIPTORS_TIMES * s->p->limits.open_files, "files",
 		    "template limits.maxOpenFiles, of which all processes "
 		    "together have four times, or the server's [limits]",
 		    "the program's processes have more files open than "

@@ -270,27 +270,28 @@ static bool may_create(struct runs *s, struct requestor *q,
 struct stored { /* of a new row's request */
 	struct runs *runs;
 	struct run *run; /* it lives until its terminal row, which is later */
-	runs_stored on_stored;
-	void *arg;
+	bool promised;
 };
 
 static void on_stored(void *arg, const struct store_result *res)
 {
 	struct stored *st = arg;
+	struct run_notice n = {.kind = NOTICE_DURABLE};
 
 	st->run->durable = res->rc == 0;
-	if (st->on_stored != NULL)
-		st->on_stored(st->arg, st->run,
-			      res->rc == 0 ? NULL : store_says(res->rc));
-	if (res->rc != 0 && st->on_stored != NULL)
+	if (res->rc != 0)
+		n.unrecorded = store_says(res->rc);
+	if (res->rc == 0 || st->promised)
+		run_tell(st->run, &n);
+	if (res->rc != 0 && st->promised)
 		runs_cancel(st->runs, st->run);
 	free(st);
 }
 
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
-			const struct run_wish *wish, runs_stored done,
-			void *arg, struct tool_error *tool_error)
+			const struct run_wish *wish,
+			struct tool_error *tool_error)
 {
 	struct stored *st;
 	struct run *r;
@@ -318,7 +319,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
 	st = xcalloc(1, sizeof(*st));
-	*st = (struct stored){s, r, wish->promised ? done : NULL, arg};
+	*st = (struct stored){s, r, wish->promised};
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
 	starts = runs_next(s) == r;

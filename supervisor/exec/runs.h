@@ -64,14 +64,12 @@ struct run_wish {
  * Create a run of TEMPLATE for REQUESTOR, whose INPUTS (lent) have been
  * validated, and start or queue it. NULL, and R says why: QUEUE_FULL,
  * STORE_UNAVAILABLE. Nobody is told of it before this returns. With
- * wish.promised, ON_STORED (may be NULL) is called when its row is durable
- * (ERRMSG NULL) or cannot be written (ERRMSG, lent: the run is being dropped).
+ * wish.promised it is cancelled when its row cannot be written, after a
+ * NOTICE_DURABLE that says so.
  */
-typedef void (*runs_stored)(void *arg, struct run *run, const char *errmsg);
 struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct template *template, struct json_object *inputs,
-			const struct run_wish *wish, runs_stored on_stored,
-			void *arg, struct tool_error *r);
+			const struct run_wish *wish, struct tool_error *r);
 
 /* One that has not been recorded as ended; NULL: ask the store. Borrowed. */
 struct run *runs_find(struct runs *s, const struct requestor *requestor,

@@ -436,13 +436,14 @@ static void on_notice(struct run_watch *w, struct run *r,
 {
 	struct request *c = CONTAINER(w, struct request, watch);
 
-	if (n->kind == NOTICE_LOG && c->refs == 0) /* else it gets a handle */
+	if (n->kind == NOTICE_LOG && c->ops->logs)
 		logging_tell(c->session, c->stream, r, n, NULL);
 	else if (n->kind == NOTICE_PROGRESS)
 		progress_news(&c->progress, r);
-	else if (n->kind == NOTICE_RECORDED && c->refs == 0)
-		on_recorded(c, r,
-			    n->unrecorded); /* else who holds it answers */
+	else if (n->kind == NOTICE_RECORDED)
+		on_recorded(c, r, n->unrecorded);
+	else if (c->ops->run_changed != NULL)
+		c->ops->run_changed(c, r, n);
 }
 
 void request_watch(struct request *c, struct run *r)

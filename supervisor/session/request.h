@@ -20,7 +20,11 @@ struct batch; /* answers that leave together; call.c */
 
 /* What a request does while it waits, a table for each kind; NULL: nothing. */
 struct request_ops {
-	/* The run that it watches has ended and is recorded. */
+	bool logs; /* its client is told what the run logs that it watches */
+	/* That run has another state, or is durable, or can never be. */
+	void (*run_changed)(struct request *c, struct run *r,
+			    const struct run_notice *n);
+	/* That run has ended and is recorded. */
 	void (*run_ended)(struct request *c, struct run *r);
 	/* The same, from the run's row: see request_defer(). */
 	void (*run_stored)(struct request *c, const struct store_run *row);

@@ -20,7 +20,7 @@
 #include "supervisor/tools/tools.h"
 #include "supervisor/run/run_json.h"
 
-#define ASKED_RETRY_MS 200
+#define ANSWERED_MS 200 /* to end in, before its caller has a handle */
 
 static void tool_run_args_free(void *state)
 {
@@ -77,10 +77,6 @@ static void present(struct request *c, struct run *r)
 					     c, r->template->id),
 					 .view = r->view});
 }
-
-static const struct request_ops inline_ops = {.run_ended = present,
-					      .run_stored = present_row,
-					      .free = tool_run_args_free};
 
 /* ---- answering before it has ended ---- */
 
@@ -146,9 +142,6 @@ static void present_created(struct request *c, struct run *r)
 	answer_created(c, r, false);
 }
 
-static const struct request_ops task_ops = {.run_ended = present_created,
-					    .free = tool_run_args_free};
-
 /* What was asked for is made: its handle, or its task. R goes on. */
 void tool_run_respond(struct request *c, struct run *r)
 {
@@ -158,24 +151,47 @@ void tool_run_respond(struct request *c, struct run *r)
 		answer_handle(c, r);
 }
 
+static void on_waited(evutil_socket_t fd, short what, void *arg);
+
+/* What C waits for, before its run is handed out, has come or never will. */
+static void changed(struct request *c, struct run *r,
+		    const struct run_notice *n)
+{
+	const struct tool_run_args *ask = c->state;
+	struct tool_error tool_error = {0};
+
+	if (!ask->handed_out)
+		return;
+	if (n->kind == NOTICE_STATE && r->state != RUN_AWAITING_INPUT) {
+		request_set_timer(c, ANSWERED_MS, on_waited);
+	} else if (n->kind == NOTICE_DURABLE && n->unrecorded == NULL) {
+		on_waited(-1, 0, c);
+	} else if (n->kind == NOTICE_DURABLE) {
+		request_unwatch(c);
+		tool_error_set(&tool_error, "STORE_UNAVAILABLE",
+			       admission_store_details(),
+			       "the run was not started, since it cannot be "
+			       "recorded: %s",
+			       n->unrecorded);
+		request_tool_error(c, &tool_error);
+	}
+}
+
 /* It takes too long to wait in line: what is handed out must be durable. */
-void tool_run_inline_wait(evutil_socket_t fd, short what, void *arg)
+static void on_waited(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *c = arg;
-	const struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = c->state;
 	struct run *r = c->run;
+	bool asked; /* who waits in line is */
 
 	(void)fd, (void)what;
 	if (r == NULL)
 		return;
-	if (!r->durable) {
-		request_set_timer(c, NOT_DURABLE_RETRY_MS,
-				  tool_run_inline_wait);
-		return;
-	}
-	if (ask->mode == MODE_AUTO && !c->as_task &&
-	    r->state == RUN_AWAITING_INPUT) { /* of who waits in line */
-		request_set_timer(c, ASKED_RETRY_MS, tool_run_inline_wait);
+	asked = ask->mode == MODE_AUTO && !c->as_task &&
+		r->state == RUN_AWAITING_INPUT;
+	if (!r->durable || asked) {
+		ask->handed_out = true;
 		return;
 	}
 	request_unwatch(c);
@@ -185,35 +201,39 @@ void tool_run_inline_wait(evutil_socket_t fd, short what, void *arg)
 void tool_run_wait(struct request *c, struct run *r)
 {
 	const struct tool_run_args *ask = c->state;
-	int64_t inline_ms = c->session->server->config->inline_wait_ms;
 
 	request_watch(c, r);
 	if (r->task.form == STORE_TASK_NONE) /* else tasks/result is asked */
 		run_waiter_add(r, &c->waiter);
 	if (ask->template->stream_poll)
 		session_detach(c->session, c->stream);
-	if (ask->mode != MODE_SYNC)
-		request_set_timer(c, ask->mode == MODE_AUTO ? inline_ms : 0,
-				  tool_run_inline_wait);
+	if (ask->mode == MODE_AUTO)
+		request_set_timer(c, c->server->config->inline_wait_ms,
+				  on_waited);
 }
 
-static void on_promised(void *arg, struct run *r, const char *errmsg)
+void tool_run_wait_durable(struct request *c, struct run *r)
 {
-	struct tool_error tool_error = {0};
-	struct request *c = arg;
+	struct tool_run_args *ask = c->state;
 
-	if (!request_unref(c))
-		return;
-	request_unwatch(c);
-	if (errmsg == NULL) {
-		tool_run_respond(c, r);
-		return;
-	}
-	tool_error_set(
-	    &tool_error, "STORE_UNAVAILABLE", admission_store_details(),
-	    "the run was not started, since it cannot be recorded: %s", errmsg);
-	request_tool_error(c, &tool_error);
+	ask->handed_out = true;
+	request_watch(c, r); /* a cancel finds the run by this */
 }
+
+static const struct request_ops inline_ops = {.logs = true,
+					      .run_changed = changed,
+					      .run_ended = present,
+					      .run_stored = present_row,
+					      .free = tool_run_args_free};
+
+static const struct request_ops handle_ops = {.run_changed = changed,
+					      .run_ended = present,
+					      .run_stored = present_row,
+					      .free = tool_run_args_free};
+
+static const struct request_ops task_ops = {.run_changed = changed,
+					    .run_ended = present_created,
+					    .free = tool_run_args_free};
 
 /* ---- making a run ---- */
 
@@ -228,21 +248,17 @@ void tool_run_create(struct request *c)
 	ask->wish.promised = async;
 	ask->wish.inputs_text = c->msg.inputs;
 	ask->wish.inputs_len = c->msg.inputs_len;
-	if (async)
-		request_ref(c);
 	r = runs_create(server_runs(s->server), s->requestor, ask->template,
-			ask->inputs, &ask->wish, on_promised, c, &tool_error);
-	if (r != NULL)
-		c->msg.inputs = NULL;
+			ask->inputs, &ask->wish, &tool_error);
 	if (r == NULL) {
-		if (async)
-			request_unref(c);
 		request_tool_error(c, &tool_error);
-	} else if (async) {
-		request_watch(c, r); /* a cancel finds the run by this */
-	} else {
-		tool_run_wait(c, r);
+		return;
 	}
+	c->msg.inputs = NULL;
+	if (async)
+		tool_run_wait_durable(c, r);
+	else
+		tool_run_wait(c, r);
 }
 
 /* ---- what was asked for ---- */
@@ -317,11 +333,15 @@ static void submit(struct request *c, struct template *t,
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 
-	request_set_state(c, c->as_task ? &task_ops : &inline_ops, ask);
+	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
+	request_set_state(c,
+			  c->as_task		    ? &task_ops
+			  : ask->mode == MODE_ASYNC ? &handle_ops
+						    : &inline_ops,
+			  ask);
 	ask->form = form;
 	ask->template = template_ref(t);
 	ask->inputs = inputs;
-	ask->mode = settle_mode(t, inputs, json_member_str(options, "mode"));
 	ask->wish = (struct run_wish){
 	    .timeout_ms =
 		json_object_get_int64(json_member(options, "timeoutMs")),

@@ -45,15 +45,12 @@ static void join(struct request *c, struct run *r)
 		return;
 	}
 	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC && !c->as_task) {
+	if (ask->mode != MODE_ASYNC && !c->as_task)
 		tool_run_wait(c, r);
-	} else if (r->durable) {
+	else if (r->durable)
 		tool_run_respond(c, r);
-	} else { /* as soon as it is */
-		request_watch(c, r);
-		request_set_timer(c, NOT_DURABLE_RETRY_MS,
-				  tool_run_inline_wait);
-	}
+	else
+		tool_run_wait_durable(c, r);
 }
 
 static void task_again(struct request *c, const struct store_run *row)

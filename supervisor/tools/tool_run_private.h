@@ -13,8 +13,6 @@
 #include "supervisor/tools/contract_tools.h"
 #include "supervisor/run/inputs_digest.h"
 
-#define NOT_DURABLE_RETRY_MS 20
-
 /* What is asked for; in request.state while the call waits. */
 struct tool_run_args {
 	struct template *template;  /* a user of it: the catalogue may change */
@@ -24,6 +22,7 @@ struct tool_run_args {
 	enum store_task form; /* that its end is shown in */
 	char digest[INPUTS_DIGEST_SIZE];
 	bool deduplicated;
+	bool handed_out;	   /* the run is to be, once it is durable */
 	struct json_object *token; /* owned: a task's, for progress */
 };
 
@@ -48,8 +47,8 @@ void tool_run_find_or_create(struct request *c);
 void tool_run_wait(struct request *c, struct run *r);
 /* R goes on and is durable: C's answer is its handle, or its task. */
 void tool_run_respond(struct request *c, struct run *r);
-/* C (the argument) has waited in line long enough for the run it watches. */
-void tool_run_inline_wait(evutil_socket_t fd, short what, void *arg);
+/* The same, as soon as R is durable. */
+void tool_run_wait_durable(struct request *c, struct run *r);
 /* That, in an answer of ours and in its _meta. */
 void tool_run_deduplicated(struct json_object *o);
 void tool_run_deduplicated_meta(struct json_object *meta);

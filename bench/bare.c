@@ -105,7 +105,8 @@ static _Noreturn void become(char *const argv[], const char *home, int in,
 		dup2(null, fd);
 	dup2(in, 3);
 	dup2(out, 4);
-	execve(argv[0], argv, env);
+	if (argv[0] != NULL)
+		execve(argv[0], argv, env);
 	_exit(127);
 }
 

@@ -106,9 +106,9 @@ static int open_it(int at, const char *path, int flags, mode_t mode)
 	do {                                                                   \
 		va_list ap;                                                    \
 		va_start(ap, flags);                                           \
-		mode = ((flags) & (O_CREAT | __O_TMPFILE)) != 0                \
-			   ? va_arg(ap, mode_t)                                \
-			   : 0;                                                \
+		(mode) = ((flags) & (O_CREAT | __O_TMPFILE)) != 0              \
+			     ? va_arg(ap, mode_t)                              \
+			     : 0;                                              \
 		va_end(ap);                                                    \
 	} while (0)
 

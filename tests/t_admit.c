@@ -175,7 +175,7 @@ static void test_bytes(void)
 	ask.config = config;
 	a = requestors_of_uid(&all, 1);
 	b = requestors_of_uid(&all, 2);
-	wait_one(a, 230ll << 20);
+	wait_one(a, 230LL << 20);
 	ok(!admission_check_run(&ask, a, &r),
 	   "memory for inputs is shared likewise");
 	is_str(json_member_str(r.details, "limit"), "queued_bytes",

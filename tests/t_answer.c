@@ -109,7 +109,7 @@ static void items_of(char *out, struct json_object *content)
 		const char *type = json_member_str(
 		    json_object_array_get_idx(content, i), "type");
 
-		*out++ = strcmp(type, "resource_link") == 0 ? 'l' : type[0];
+		*out++ = *(strcmp(type, "resource_link") == 0 ? "l" : type);
 	}
 	*out = '\0';
 }

@@ -191,7 +191,7 @@ static void test_cancel(void)
 		event_base_loop(base, EVLOOP_ONCE);
 	is_int(told.calls, 0, "a check that is cancelled is not told of");
 	is_int(t->users, 1, "  and lets go of the schema");
-	job = later(&c, t, nested(14));
+	later(&c, t, nested(14));
 	for (int i = 1; i < THREAD_POOL_JOBS_MAX; i++)
 		later(&c, t, nested(2));
 	{

@@ -495,7 +495,7 @@ static void test_strangers(void)
 	spawner->slot_used[h.child.slot] = false;
 
 	ask(&h, IGNORE);
-	pid = end_a_stranger();
+	end_a_stranger();
 	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
 	spawner_settle(spawner);
 	ok(h.born == 1 && pending.born == 1, "while nobody is being born");

@@ -156,7 +156,7 @@ static void test_many(void)
 	size_t n = 0;
 
 	begin();
-	for (; n <= HTTP_WAITQ_MAX; n++) {
+	for (; n < HTTP_WAITQ_MAX; n++) {
 		fd[n] = come(&c);
 		if (!http_waitq_add(&waits, c))
 			break;

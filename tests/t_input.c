@@ -293,7 +293,7 @@ static void task(void)
 	is_str(noted(), "{A.-: elicitation/create}",
 	       "until its maker can be reached again");
 	a.has_push_stream = false;
-	wait = waits_task(&b, "3");
+	waits_task(&b, "3");
 	noted();
 	b.deaf = true;
 	session_reader_lost(&b.session, (void *)(uintptr_t) "3");

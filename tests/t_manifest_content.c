@@ -216,6 +216,8 @@ static void files(void)
 	put("a.bin", "\0\xff", 2);
 	t = load("resources", FILES);
 	ok(t != NULL, "a file is read: %s", errmsg);
+	if (t == NULL)
+		return;
 	is_int((long long)t->n_files, 1, "once");
 	f = template_file(t, "a.bin");
 	ok(f != NULL && f->len == 2 && memcmp(f->data, "\0\xff", 2) == 0,

@@ -70,7 +70,8 @@ int main(void)
 		free(text);
 		text = page();
 	}
-	if (ok(text != NULL, PAGE " is there") &&
+	ok(text != NULL, PAGE " is there");
+	if (text != NULL && list != NULL &&
 	    !ok(strstr(text, list) != NULL,
 		"its keys are those of config_manual(), word for word"))
 		tell_missing(text, list);

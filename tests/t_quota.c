@@ -3,7 +3,7 @@
 #include "supervisor/requestor/quota.h"
 #include "tests/tap.h"
 
-#define START 1234567890ll
+#define START 1234567890LL
 
 static void test_rate(void)
 {

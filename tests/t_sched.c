@@ -47,7 +47,7 @@ static char start(void)
 		return '-';
 	lane = item->lane;
 	sched_start(&sched, item);
-	return lane == &a ? 'a' : lane == &b ? 'b' : 'c';
+	return "abc"[lane == &a ? 0 : lane == &b ? 1 : 2];
 }
 
 /* N of them, each over before the next starts. */

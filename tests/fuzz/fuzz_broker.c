@@ -95,7 +95,7 @@ static void ask(uint8_t arg)
 	if (arg % 8 == 7)
 		json_object_object_add(
 		    o, "x",
-		    json_object_new_string_len(text, sizeof(text) - arg));
+		    json_object_new_string_len(text, (int)sizeof(text) - arg));
 	*a = (struct asked){.then = arg / 8};
 	a->call = browser_rpc_add(&calls, "navigate", o);
 	a->call->done = on_done;

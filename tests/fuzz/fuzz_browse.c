@@ -475,8 +475,9 @@ static void call(uint8_t arg)
 	size_t n = 0;
 	struct str who = bytes(1);
 
-	while (browser_proto_actions[n].name != NULL)
+	do
 		n++;
+	while (browser_proto_actions[n].name != NULL);
 	const struct browser_proto_action *a = &browser_proto_actions[arg % n];
 
 	send_call(a->name, with_hosts(body_of(who.n > 0 ? (uint8_t)who.p[0] : 0,
@@ -489,8 +490,9 @@ static void call_anything(uint8_t arg)
 	struct json_object *o = json_unpack(s.p, s.n);
 	size_t n = 0;
 
-	while (browser_proto_actions[n].name != NULL)
+	do
 		n++;
+	while (browser_proto_actions[n].name != NULL);
 	if (o != NULL && arg % 2 == 0)
 		o = with_hosts(body_of(arg, o));
 	if (o != NULL)

@@ -69,7 +69,9 @@ static void take_shared(void)
 
 static void take_and_sleep(void)
 {
-	memset(malloc(8 * MIB), 1, 8 * MIB);
+	static char taken[8 * MIB];
+
+	memset(taken, 1, sizeof(taken));
 	wait_for_ever();
 }
 
@@ -127,8 +129,8 @@ static void forks(void)
 static void vforks(void)
 {
 	for (;;)
-		if (vfork() < 0)
-			pause();
+		if (vfork() < 0) /* NOLINT: it is to be rude */
+			pause(); /* NOLINT */
 }
 
 static void *thread(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_stream.c - what of an answer's stream can be taken up again. */
+/* t_http_stream.c - a stream's states, and what of it can be taken up again. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 #include "supervisor/streamable_http/http_mcp.h"
 #include "supervisor/streamable_http/http_sessions.h"
 #include "supervisor/streamable_http/http_session_ops.h"
-#include "supervisor/streamable_http/http_stream.h"
+#include "supervisor/streamable_http/http_stream_private.h"
 #include "tests/tap.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -336,9 +336,122 @@ static void test_unrelated(void)
 			close(e[i].fd);
 }
 
+/* ---- states ---- */
+
+/* The whole table, written out a second time: what must lead where. */
+static const enum http_stream_state want[STREAM_STATES][STREAM_ON_EVENTS] = {
+    /* REQUEST LISTEN DEFER PARSE DELIVER SLOW BEGIN LAST LOST CLOSE */
+    [STREAM_NEW] = {STREAM_WAITING, STREAM_PUSH},
+    [STREAM_WAITING] = {0, 0, STREAM_DEFERRED, STREAM_PARSING, 0,
+			STREAM_UPGRADING, STREAM_EVENTS, 0, STREAM_WAITING,
+			STREAM_CLOSED},
+    [STREAM_DEFERRED] = {0, 0, 0, 0, STREAM_WAITING, 0, 0, 0, STREAM_CLOSED,
+			 STREAM_CLOSED},
+    [STREAM_PARSING] = {0, 0, 0, 0, STREAM_WAITING, 0, 0, 0, STREAM_CLOSED,
+			STREAM_CLOSED},
+    [STREAM_UPGRADING] = {0, 0, 0, 0, 0, 0, STREAM_EVENTS, 0, STREAM_WAITING,
+			  STREAM_CLOSED},
+    [STREAM_EVENTS] = {0, 0, 0, 0, 0, 0, 0, STREAM_REPLAYABLE, STREAM_EVENTS,
+		       STREAM_CLOSED},
+    [STREAM_REPLAYABLE] = {0, 0, 0, 0, 0, 0, 0, 0, STREAM_REPLAYABLE,
+			   STREAM_CLOSED},
+    [STREAM_PUSH] = {0, 0, 0, 0, 0, 0, 0, 0, STREAM_PUSH, STREAM_CLOSED},
+    [STREAM_CLOSED] = {0, 0, 0, 0, 0, 0, 0, 0, 0, STREAM_CLOSED},
+};
+
+static const char *const names[STREAM_STATES] = {
+    "none",	 "new",	   "waiting",	 "deferred", "parsing",
+    "upgrading", "events", "replayable", "push",     "closed"};
+
+static const char *const events[STREAM_ON_EVENTS] = {
+    "request", "listen", "defer", "parse", "deliver",
+    "slow",    "begin",	 "last",  "lost",  "close"};
+
+/* How each state is reached from STREAM_NEW, by their numbers. */
+static const struct {
+	int n;
+	enum http_stream_event ev[3];
+} ways[STREAM_STATES] = {
+    [STREAM_WAITING] = {1, {STREAM_ON_REQUEST}},
+    [STREAM_DEFERRED] = {2, {STREAM_ON_REQUEST, STREAM_ON_DEFER}},
+    [STREAM_PARSING] = {2, {STREAM_ON_REQUEST, STREAM_ON_PARSE}},
+    [STREAM_UPGRADING] = {2, {STREAM_ON_REQUEST, STREAM_ON_SLOW}},
+    [STREAM_EVENTS] = {2, {STREAM_ON_REQUEST, STREAM_ON_BEGIN}},
+    [STREAM_REPLAYABLE] = {3,
+			   {STREAM_ON_REQUEST, STREAM_ON_BEGIN,
+			    STREAM_ON_LAST}},
+    [STREAM_PUSH] = {1, {STREAM_ON_LISTEN}},
+    [STREAM_CLOSED] = {2, {STREAM_ON_REQUEST, STREAM_ON_CLOSE}},
+};
+
+static struct http_stream *in_state(int state)
+{
+	struct http_stream *st = http_stream_make(s);
+
+	for (int i = 0; i < ways[state].n; i++)
+		http_stream_apply(st, ways[state].ev[i]);
+	return st;
+}
+
+static bool is_in(const struct http_stream *st,
+		  const struct http_streams *streams, bool wanted)
+{
+	return (TAILQ_FIRST(streams) == st) == wanted;
+}
+
+/* ST, the only stream, is in the lists of its state, and in no others. */
+static bool is_listed(const struct http_stream *st)
+{
+	const struct requestor *q = s->session.requestor;
+	bool replayable = st->state == STREAM_REPLAYABLE;
+	bool push = st->state == STREAM_PUSH;
+	bool open = !replayable && !push && st->state != STREAM_NEW &&
+		    st->state != STREAM_CLOSED;
+	bool deferred = st->state == STREAM_DEFERRED;
+
+	return is_in(st, &s->open, open) && is_in(st, &s->push, push) &&
+	       is_in(st, &s->replayable, replayable) &&
+	       is_in(st, &q->http_ended, replayable) &&
+	       is_in(st, &s->deferred, deferred) &&
+	       is_in(st, &all.upgrading, st->state == STREAM_UPGRADING) &&
+	       TAILQ_EMPTY(&all.deferring) == !deferred && s->n_open == open &&
+	       s->n_push == push && s->n_replayable == replayable &&
+	       q->http_open_streams == open;
+}
+
+/* EV happens to one in STATE. */
+static void happens(int state, int ev)
+{
+	enum http_stream_state to = want[state][ev];
+	struct http_stream *st;
+
+	if (to == STREAM_NONE) {
+		is_int(http_stream_next((enum http_stream_state)state,
+					(enum http_stream_event)ev),
+		       STREAM_NONE, "%s, %s: refused", names[state],
+		       events[ev]);
+		return;
+	}
+	st = in_state(state);
+	http_stream_apply(st, (enum http_stream_event)ev);
+	ok(st->state == to && is_listed(st), "%s, %s: %s, and listed as such",
+	   names[state], events[ev], names[to]);
+	http_stream_free(st);
+}
+
+static void test_table(void)
+{
+	begin();
+	for (int state = STREAM_NEW; state < STREAM_STATES; state++)
+		for (int ev = 0; ev < STREAM_ON_EVENTS; ev++)
+			happens(state, ev);
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
+	test_table();
 	test_many();
 	test_large();
 	test_kept_of_all();

@@ -65,7 +65,7 @@ struct requestor {
 	    http_session_deletes; /* rows of sessions that the store is to drop */
 	size_t http_open_streams; /* streams whose answers are to come */
 	size_t http_live_bytes;	  /* that these, and unrelated ones, keep */
-	TAILQ_HEAD(http_ended, http_stream) http_ended; /* the oldest first */
+	TAILQ_HEAD(http_streams, http_stream) http_ended; /* the oldest first */
 	size_t http_ended_bytes;
 	size_t line_bytes; /* of messages that its streams have not ended */
 	struct http_usage http; /* what its connections hold */

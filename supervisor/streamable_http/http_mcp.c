@@ -163,7 +163,7 @@ static bool is_live(const struct http_session *s, const struct http_stream *st)
 {
 	const struct http_stream *each;
 
-	LIST_FOREACH(each, &s->open, open)
+	TAILQ_FOREACH(each, &s->open, link)
 		if (each == st)
 			return true;
 	return false;
@@ -189,6 +189,7 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	struct http_session *s = st->owner;
 
 	st->parsing = NULL;
+	http_stream_apply(st, STREAM_ON_DELIVER);
 	if (m->kind == RPC_REQUEST ||
 	    is_within_rate(s->session.requestor, st->conn)) {
 		deliver(s, st, m);
@@ -207,8 +208,10 @@ static void read_large(struct http_session *s, struct http_stream *st)
 	st->parsing =
 	    rpc_async_parse(s->all->server->thread_pool, s->session.requestor,
 			    text, len, on_parsed, st);
-	if (st->parsing != NULL)
+	if (st->parsing != NULL) {
+		http_stream_apply(st, STREAM_ON_PARSE);
 		return;
+	}
 	http_conn_fields(st->conn, RETRY_SOON);
 	http_conn_refuse(st->conn, 429, "%s", RPC_ASYNC_FULL);
 	http_stream_free(st);
@@ -242,7 +245,7 @@ static bool go_on(struct http_session *s)
 	if (session_over_read_limit(&s->session))
 		return false;
 	body = &http_conn_request(st->conn)->body;
-	http_stream_undefer(st);
+	http_stream_apply(st, STREAM_ON_DELIVER);
 	if (rpc_async_is_large(buf_len(body))) {
 		read_large(s, st);
 	} else {
@@ -310,7 +313,7 @@ static bool has_room(const struct http_session *s, struct http_conn *c,
 
 static void hold(struct http_session *s, struct http_stream *st)
 {
-	http_stream_defer(st);
+	http_stream_apply(st, STREAM_ON_DEFER);
 	look_again(s->all);
 }
 
@@ -462,7 +465,7 @@ void http_mcp_init(struct http_sessions *all, struct server *srv,
 	all->go_on = event_new(srv->base, -1, 0, go_on_all, all);
 	all->upgrade = evtimer_new(srv->base, http_streams_upgrade, all);
 	TAILQ_INIT(&all->deferring);
-	TAILQ_INIT(&all->pending_upgrade);
+	TAILQ_INIT(&all->upgrading);
 	TAILQ_INIT(&all->by_use);
 	TAILQ_INIT(&all->store_waits);
 	http_session_store_init(all);

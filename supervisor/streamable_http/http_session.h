@@ -36,8 +36,7 @@ struct http_sessions {
 	const struct http_usage *conns; /* borrowed: what all clients hold */
 	TAILQ_HEAD(http_deferring, http_session) deferring; /* have some held */
 	struct event *go_on;				    /* with those */
-	TAILQ_HEAD(http_pending_upgrades, http_stream)
-	pending_upgrade;       /* oldest first */
+	struct http_streams upgrading;			    /* oldest first */
 	struct event *upgrade; /* due when the first of them is */
 	TAILQ_HEAD(http_changed, http_session) changed; /* …since it was kept */
 	struct event *keep;				/* due for those */
@@ -65,16 +64,13 @@ struct http_session {
 	TAILQ_ENTRY(http_session) changes; /* in all.changed, while CHANGED */
 	TAILQ_ENTRY(http_session) row;	   /* in all.rows, while it has one */
 	/* of what belongs to no request: whom a client asked for last is first */
-	TAILQ_HEAD(http_push_streams, http_stream) push;
+	struct http_streams push;
 	size_t n_push;
-	LIST_HEAD(http_open_streams, http_stream)
-	open; /* their answers are to come */
-	TAILQ_HEAD(http_replayable, http_stream)
-	replayable; /* ended, for replay */
+	struct http_streams open;	/* their answers are to come */
+	struct http_streams replayable; /* ended, for replay */
 	size_t n_open, n_replayable, replayable_bytes;
-	size_t n_read; /* streams that have a connection */
-	TAILQ_HEAD(http_deferred, http_stream)
-	deferred; /* requests not begun */
+	size_t n_read;		      /* streams that have a connection */
+	struct http_streams deferred; /* requests not begun */
 	TAILQ_ENTRY(http_session)
 	deferring;			/* in all.holding, while it has any */
 	UT_hash_handle hh;		/* in all.by_id */

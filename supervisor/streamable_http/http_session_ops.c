@@ -85,7 +85,7 @@ static void on_answer(void *arg, void *stream, const char *text, size_t len,
 	struct http_stream *st = stream;
 
 	(void)arg;
-	if (st->begun)
+	if (http_stream_is_begun(st))
 		http_stream_finish(st, text, len);
 	else if (st->conn != NULL)
 		reply(st, text, len, hint);

@@ -94,7 +94,7 @@ static struct http_session *session_new(struct http_sessions *all,
 	s = xcalloc(1, sizeof(*s));
 	s->all = all;
 	memcpy(s->id, id, sizeof(s->id));
-	LIST_INIT(&s->open);
+	TAILQ_INIT(&s->open);
 	TAILQ_INIT(&s->push);
 	TAILQ_INIT(&s->replayable);
 	TAILQ_INIT(&s->deferred);

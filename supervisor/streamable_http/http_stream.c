@@ -59,27 +59,12 @@ void http_stream_hang_up(struct http_stream *st)
 
 /* ---- life ---- */
 
-/* ST, not ended, keeps other events than before; it kept BYTES. */
-void http_stream_account(struct http_stream *st, size_t bytes)
-{
-	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
-}
-
-static void live_less(struct http_stream *st)
-{
-	struct http_session *s = st->owner;
-
-	LIST_REMOVE(st, open);
-	s->n_open--;
-	s->session.requestor->http_open_streams--;
-	s->session.requestor->http_live_bytes -= st->sse.bytes;
-}
-
 struct http_stream *http_stream_make(struct http_session *s)
 {
 	struct http_stream *st = xcalloc(1, sizeof(*st));
 
 	st->owner = s;
+	st->state = STREAM_NEW;
 	sse_init(&st->sse, ++s->last_stream);
 	return st;
 }
@@ -89,67 +74,16 @@ struct http_stream *http_stream_new(struct http_session *s,
 {
 	struct http_stream *st = http_stream_make(s);
 
-	LIST_INSERT_HEAD(&s->open, st, open);
-	s->n_open++;
-	s->session.requestor->http_open_streams++;
+	http_stream_apply(st, STREAM_ON_REQUEST);
 	http_stream_attach(st, conn);
 	return st;
-}
-
-/* One that has ended is kept no longer. */
-static void forget(struct http_stream *st)
-{
-	struct http_session *s = st->owner;
-	struct requestor *q = s->session.requestor;
-
-	http_stream_detach(st);
-	TAILQ_REMOVE(&s->replayable, st, replayable);
-	TAILQ_REMOVE(&q->http_ended, st, link);
-	s->n_replayable--;
-	s->replayable_bytes -= st->sse.bytes;
-	q->http_ended_bytes -= st->sse.bytes;
-	s->all->ended_bytes -= st->sse.bytes;
-	sse_fini(&st->sse);
-	free(st);
-}
-
-void http_stream_defer(struct http_stream *st)
-{
-	struct http_session *s = st->owner;
-
-	st->deferred = true;
-	if (TAILQ_EMPTY(&s->deferred))
-		TAILQ_INSERT_TAIL(&s->all->deferring, s, deferring);
-	TAILQ_INSERT_TAIL(&s->deferred, st, link);
-}
-
-void http_stream_undefer(struct http_stream *st)
-{
-	struct http_session *s = st->owner;
-
-	st->deferred = false;
-	TAILQ_REMOVE(&s->deferred, st, link);
-	if (TAILQ_EMPTY(&s->deferred))
-		TAILQ_REMOVE(&s->all->deferring, s, deferring);
-}
-
-/* It is begun, over, or nobody's: no more of that. */
-static void grown(struct http_stream *st)
-{
-	if (!st->pending_upgrade)
-		return;
-	st->pending_upgrade = false;
-	TAILQ_REMOVE(&st->owner->all->pending_upgrade, st, link);
 }
 
 void http_stream_free(struct http_stream *st)
 {
 	http_stream_detach(st);
-	grown(st);
-	if (st->deferred)
-		http_stream_undefer(st);
 	rpc_async_cancel(st->parsing);
-	live_less(st);
+	http_stream_apply(st, STREAM_ON_CLOSE);
 	sse_fini(&st->sse);
 	free(st);
 }
@@ -175,53 +109,37 @@ static void keep_bounds(struct http_session *s)
 	     (s->n_replayable > HTTP_REPLAY_MAX ||
 	      (s->n_replayable > 1 && s->replayable_bytes > HTTP_REPLAY_BYTES));
 	     st = after) {
-		after = TAILQ_NEXT(st, replayable);
+		after = TAILQ_NEXT(st, link);
 		if (st->conn == NULL)
-			forget(st);
+			http_stream_free(st);
 	}
 	for (st = TAILQ_FIRST(&q->http_ended); st != NULL && keeps_too_much(s);
 	     st = after) {
-		after = TAILQ_NEXT(st, link);
+		after = TAILQ_NEXT(st, queue);
 		if (st->conn == NULL)
-			forget(st);
+			http_stream_free(st);
 	}
 }
 
-/* Its last event is there: it is kept for who missed it. */
-static void end(struct http_stream *st)
+static void end_all(struct http_streams *streams)
 {
-	struct http_session *s = st->owner;
-	struct requestor *q = s->session.requestor;
+	struct http_stream *st;
 
-	st->ended = true;
-	TAILQ_INSERT_TAIL(&s->replayable, st, replayable);
-	TAILQ_INSERT_TAIL(&q->http_ended, st, link);
-	s->n_replayable++;
-	s->replayable_bytes += st->sse.bytes;
-	q->http_ended_bytes += st->sse.bytes;
-	s->all->ended_bytes += st->sse.bytes;
-	http_session_used(s);
+	while ((st = TAILQ_FIRST(streams)) != NULL) {
+		if (st->conn != NULL && !http_stream_is_begun(st))
+			http_conn_reply(st->conn, 404, NULL, NULL, 0);
+		else
+			http_stream_hang_up(st);
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it leaves them */
+		http_stream_free(st);
+	}
 }
 
 void http_streams_end(struct http_session *s)
 {
-	struct http_stream *st, *after;
-
-	for (st = LIST_FIRST(&s->open); st != NULL; st = after) {
-		after = LIST_NEXT(st, open);
-		if (st->conn != NULL && !st->begun)
-			http_conn_reply(st->conn, 404, NULL, NULL, 0);
-		else
-			http_stream_hang_up(st);
-		http_stream_free(st);
-	}
-	for (st = TAILQ_FIRST(&s->replayable); st != NULL; st = after) {
-		after = TAILQ_NEXT(st, replayable);
-		http_stream_hang_up(st);
-		forget(st);
-	}
-	while ((st = TAILQ_FIRST(&s->push)) != NULL)
-		http_stream_push_free(st);
+	end_all(&s->open);
+	end_all(&s->replayable);
+	end_all(&s->push);
 }
 
 /* ---- events ---- */
@@ -232,7 +150,7 @@ void http_stream_pump(struct http_stream *st)
 	const struct sse_event *e;
 	struct buf out = {0};
 
-	if (st->conn == NULL || !st->begun)
+	if (st->conn == NULL || !http_stream_is_begun(st))
 		return;
 	for (e = sse_after(&st->sse, st->sent);
 	     e != NULL && http_conn_unsent(st->conn) < HTTP_UNSENT_LOW;
@@ -244,7 +162,7 @@ void http_stream_pump(struct http_stream *st)
 	}
 	buf_fini(&out);
 	http_conn_due(st->conn, sse_bytes_after(&st->sse, st->sent));
-	if (e == NULL && st->ended)
+	if (e == NULL && st->state == STREAM_REPLAYABLE)
 		http_stream_hang_up(st);
 }
 
@@ -254,12 +172,12 @@ static void on_gone(void *watcher)
 	struct http_session *s = st->owner;
 
 	http_stream_detach(st);
-	grown(st); /* who was told nothing cannot come back for the rest */
-	if (st->deferred || st->parsing != NULL)
+	http_stream_apply(st, STREAM_ON_LOST);
+	if (st->state == STREAM_CLOSED)
 		http_stream_free(st);
-	else if (!st->push && !st->ended)
+	else if (st->state == STREAM_WAITING || st->state == STREAM_EVENTS)
 		session_reader_lost(&s->session, st);
-	else if (st->push && st->sse.last > 0)
+	else if (st->state == STREAM_PUSH && st->sse.last > 0)
 		session_reader_lost(&s->session, NULL);
 }
 
@@ -287,10 +205,9 @@ void http_stream_prime(struct http_stream *st)
 
 void http_stream_begin(struct http_stream *st)
 {
-	if (st->begun)
+	if (http_stream_is_begun(st))
 		return;
-	st->begun = true;
-	grown(st);
+	http_stream_apply(st, STREAM_ON_BEGIN);
 	if (st->conn == NULL)
 		return;
 	http_conn_begin(st->conn);
@@ -299,7 +216,7 @@ void http_stream_begin(struct http_stream *st)
 
 static void await(struct http_sessions *all, int64_t now_ms)
 {
-	const struct http_stream *first = TAILQ_FIRST(&all->pending_upgrade);
+	const struct http_stream *first = TAILQ_FIRST(&all->upgrading);
 	int64_t ms;
 	struct timeval tv;
 
@@ -315,11 +232,10 @@ void http_stream_begin_soon(struct http_stream *st)
 {
 	struct http_sessions *all = st->owner->all;
 
-	if (st->begun || st->conn == NULL)
+	if (st->state != STREAM_WAITING || st->conn == NULL)
 		return;
-	st->pending_upgrade = true;
 	st->since_ms = clock_mono_ms();
-	TAILQ_INSERT_TAIL(&all->pending_upgrade, st, link);
+	http_stream_apply(st, STREAM_ON_SLOW);
 	await(all, st->since_ms);
 }
 
@@ -330,13 +246,19 @@ void http_streams_upgrade(evutil_socket_t fd, short what, void *sessions)
 	struct http_stream *st;
 
 	(void)fd, (void)what;
-	while ((st = TAILQ_FIRST(&all->pending_upgrade)) != NULL &&
+	while ((st = TAILQ_FIRST(&all->upgrading)) != NULL &&
 	       st->since_ms + HTTP_PLAIN_MS <= now_ms)
 		http_stream_begin(st);
 	await(all, now_ms);
 }
 
 /* ---- its events ---- */
+
+/* ST keeps other events than before, when these had BYTES. */
+static void account(struct http_stream *st, size_t bytes)
+{
+	st->owner->session.requestor->http_live_bytes += st->sse.bytes - bytes;
+}
 
 void http_stream_send(struct http_stream *st, const char *text, size_t len,
 		      enum sse_kind kind)
@@ -345,22 +267,25 @@ void http_stream_send(struct http_stream *st, const char *text, size_t len,
 
 	http_stream_begin(st);
 	sse_add(&st->sse, text, len, kind);
-	http_stream_account(st, bytes);
+	account(st, bytes);
 	http_stream_pump(st);
 	if (st->owner->session.requestor->http_live_bytes > HTTP_OPEN_BYTES) {
 		bytes = st->sse.bytes;
 		sse_trim(&st->sse, HTTP_OPEN_TIGHT);
-		http_stream_account(st, bytes);
+		account(st, bytes);
 		http_stream_pump(st);
 	}
 }
 
 void http_stream_finish(struct http_stream *st, const char *text, size_t len)
 {
-	live_less(st);
+	size_t bytes = st->sse.bytes;
+
 	if (text != NULL)
 		sse_add(&st->sse, text, len, SSE_LAST);
-	end(st);
+	account(st, bytes);
+	http_stream_apply(st, STREAM_ON_LAST);
+	http_session_used(st->owner);
 	http_stream_pump(st);
 	keep_bounds(st->owner);
 }

@@ -32,32 +32,63 @@
 #define HTTP_RETRY_MS 500 /* when a client is told to come back */
 #define HTTP_PLAIN_MS 200 /* an answer that comes sooner needs no stream */
 
+enum http_stream_state {
+	STREAM_NONE, /* no state: the event is refused */
+	STREAM_NEW,
+	STREAM_WAITING,	   /* its answer is to come, by itself */
+	STREAM_DEFERRED,   /* its request is not begun: others come first */
+	STREAM_PARSING,	   /* its request, a large one, is read on a thread */
+	STREAM_UPGRADING,  /* it waits, and is begun when HTTP_PLAIN_MS old */
+	STREAM_EVENTS,	   /* its answer is to come, as the last event */
+	STREAM_REPLAYABLE, /* it has all its events, for who missed some */
+	STREAM_PUSH,	   /* a GET's: its events belong to no request */
+	STREAM_CLOSED,
+	STREAM_STATES
+};
+
+enum http_stream_event {
+	STREAM_ON_REQUEST, /* it is made for a request… */
+	STREAM_ON_LISTEN,  /* …or for a GET */
+	STREAM_ON_DEFER,   /* its request waits… */
+	STREAM_ON_PARSE,   /* …or is given to a thread… */
+	STREAM_ON_DELIVER, /* …and now to the session */
+	STREAM_ON_SLOW,	   /* its answer may take long */
+	STREAM_ON_BEGIN,   /* it becomes a stream of events */
+	STREAM_ON_LAST,	   /* it has its last event */
+	STREAM_ON_LOST,	   /* nobody listens any more */
+	STREAM_ON_CLOSE,   /* nobody is to listen again */
+	STREAM_ON_EVENTS
+};
+
 struct http_stream {
 	struct http_session *owner; /* borrowed */
 	struct http_conn *conn;	    /* borrowed; NULL: nobody listens now */
 	struct sse sse;
 	uint64_t sent; /* the newest event that CONN was given */
-	bool begun;    /* it is a stream of events; else an answer is due */
-	bool ended;    /* it has all its events */
-	bool push;     /* it is no request's, but a GET's; in owner.unrelated */
-	bool deferred; /* its request has not been begun */
-	struct rpc_async *parsing; /* nor while it is being read; or NULL */
-	bool pending_upgrade; /* it is begun when it is HTTP_PLAIN_MS old */
-	int64_t since_ms;     /* when it became young */
-	LIST_ENTRY(http_stream) open; /* in owner.live, until it has ended */
-	TAILQ_ENTRY(http_stream) replayable; /* in owner.kept, from then on */
-	/* in owner.held, owner.unrelated, all.young, its requestor's http_ended */
-	TAILQ_ENTRY(http_stream) link;
+	enum http_stream_state state;
+	struct rpc_async *parsing;	/* while STREAM_PARSING */
+	int64_t since_ms;		/* when it became STREAM_UPGRADING */
+	TAILQ_ENTRY(http_stream) link;	/* in owner.open, .replayable, .push */
+	TAILQ_ENTRY(http_stream) queue; /* see http_stream_apply() */
 };
+
+/* Where EV leads from STATE; STREAM_NONE: nowhere. */
+enum http_stream_state http_stream_next(enum http_stream_state state,
+					enum http_stream_event ev);
+/*
+ * The one writer of ST's state, which says what lists ST is in: one of its
+ * session's, and as STREAM_DEFERRED, _UPGRADING or _REPLAYABLE a queue. An event
+ * that the state refuses is a fault of ours, and ends the server.
+ */
+void http_stream_apply(struct http_stream *st, enum http_stream_event ev);
+/* Is it a stream of events, so that no plain answer is due? */
+bool http_stream_is_begun(const struct http_stream *st);
 
 /* A request came on CONN: its route. */
 struct http_stream *http_stream_new(struct http_session *s,
 				    struct http_conn *conn);
-/* A request's, before it has ended: nothing more is said by it. */
+/* Nothing more is said by it, nor can it be taken up again. */
 void http_stream_free(struct http_stream *st);
-/* Its request waits until its session is less crowded; or no more. */
-void http_stream_defer(struct http_stream *st);
-void http_stream_undefer(struct http_stream *st);
 /* Answer by a stream of events from now on. */
 void http_stream_begin(struct http_stream *st);
 /*

@@ -21,18 +21,6 @@ struct http_stream *http_stream_push_current(const struct http_session *s)
 	return TAILQ_FIRST(&s->push);
 }
 
-void http_stream_push_free(struct http_stream *st)
-{
-	size_t bytes = st->sse.bytes;
-
-	http_stream_hang_up(st);
-	sse_fini(&st->sse);
-	http_stream_account(st, bytes);
-	TAILQ_REMOVE(&st->owner->push, st, link);
-	st->owner->n_push--;
-	free(st);
-}
-
 /* Of as many as there may be the oldest that nobody hears ends, or the oldest. */
 static void leave_room(struct http_session *s)
 {
@@ -40,11 +28,13 @@ static void leave_room(struct http_session *s)
 
 	if (s->n_push < HTTP_PUSH_STREAMS_MAX)
 		return;
-	oldest = TAILQ_LAST(&s->push, http_push_streams);
-	TAILQ_FOREACH_REVERSE(st, &s->push, http_push_streams, link)
+	oldest = TAILQ_LAST(&s->push, http_streams);
+	TAILQ_FOREACH_REVERSE(st, &s->push, http_streams, link)
 		if (st->conn == NULL)
 			break;
-	http_stream_push_free(st != NULL ? st : oldest);
+	st = st != NULL ? st : oldest;
+	http_stream_hang_up(st);
+	http_stream_free(st);
 }
 
 static struct http_stream *push_new(struct http_session *s)
@@ -53,9 +43,8 @@ static struct http_stream *push_new(struct http_session *s)
 
 	leave_room(s);
 	st = http_stream_make(s);
-	st->push = st->sse.push = st->begun = true;
-	TAILQ_INSERT_HEAD(&s->push, st, link);
-	s->n_push++;
+	st->sse.push = true;
+	http_stream_apply(st, STREAM_ON_LISTEN);
 	return st;
 }
 
@@ -106,10 +95,10 @@ static struct http_stream *find(struct http_session *s, const struct sse_id *id)
 				return st;
 		return NULL;
 	}
-	LIST_FOREACH(st, &s->open, open)
-		if (st->sse.number == id->number && st->begun)
+	TAILQ_FOREACH(st, &s->open, link)
+		if (st->sse.number == id->number && http_stream_is_begun(st))
 			return st;
-	TAILQ_FOREACH(st, &s->replayable, replayable)
+	TAILQ_FOREACH(st, &s->replayable, link)
 		if (st->sse.number == id->number)
 			return st;
 	return NULL;
@@ -133,9 +122,9 @@ enum http_resume http_stream_resume(struct http_session *s,
 		return HTTP_RESUME_OVER;
 	if (id.seq > st->sse.last)
 		return HTTP_RESUME_NONE;
-	if (st->ended && id.seq == st->sse.last)
+	if (st->state == STREAM_REPLAYABLE && id.seq == st->sse.last)
 		return HTTP_RESUME_OVER;
-	if (st->push)
+	if (st->state == STREAM_PUSH)
 		part_from(st);
 	else
 		http_stream_hang_up(st);
@@ -143,7 +132,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 	http_stream_attach(st, conn);
 	http_conn_begin(conn);
 	http_stream_pump(st);
-	if (st->push)
+	if (st->state == STREAM_PUSH)
 		session_push_opened(&s->session);
 	return HTTP_RESUMED;
 }

@@ -13,8 +13,6 @@ struct http_stream *http_stream_make(struct http_session *s);
 void http_stream_attach(struct http_stream *st, struct http_conn *conn);
 void http_stream_detach(struct http_stream *st);
 void http_stream_hang_up(struct http_stream *st);
-/* ST, not ended, keeps other events than before; it kept BYTES. */
-void http_stream_account(struct http_stream *st, size_t bytes);
 void http_stream_prime(struct http_stream *st); /* its first event */
 /* As much as the connection takes for now. */
 void http_stream_pump(struct http_stream *st);
@@ -31,6 +29,5 @@ void http_stream_finish(struct http_stream *st, const char *text, size_t len);
  * somebody hears, and was asked for last, or would be; or NULL.
  */
 struct http_stream *http_stream_push_current(const struct http_session *s);
-void http_stream_push_free(struct http_stream *st); /* one of them */
 
 #endif

@@ -341,7 +341,7 @@ static void check_ended(void)
 		struct reader *r = &readers[0];
 		struct http_stream *st;
 
-		TAILQ_FOREACH(st, &session->replayable, replayable)
+		TAILQ_FOREACH(st, &session->replayable, link)
 			if (st->sse.number == ended[i])
 				break;
 		if (st == NULL) {

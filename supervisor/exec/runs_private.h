@@ -2,10 +2,12 @@
 /*
  * runs_private.h - what the parts of runs share; nobody else includes it.
  *
- *   runs.c        creation, look-up, cancelling; what workers tell; a new server
- *   runs_queue.c  which start, and when
- *   runs_finish.c    the end: view, row, who is told
- *   runs_remote.c   what other instances on the same state ask of ours
+ *   runs.c         all of them: look-up, cancelling
+ *   runs_create.c  one is made, or taken over
+ *   runs_queue.c   which start, and when
+ *   runs_output.c  what a worker gave that has ended
+ *   runs_finish.c  the end: view, row, who is told
+ *   runs_remote.c  what other instances on the same state ask of ours
  */
 #ifndef SUPERVISOR_EXEC_RUNS_PRIVATE_H
 #define SUPERVISOR_EXEC_RUNS_PRIVATE_H
@@ -47,6 +49,13 @@ void runs_start(struct runs *s, struct run *r);
 void runs_not_started(struct runs *s, struct run *r, int err);
 /* A worker is gone: there is room again. */
 void runs_resume(struct runs *s);
+
+/* ---- runs_output.c ---- */
+
+/* R's worker is gone, and E all there is to know of it; RUNS are all. */
+void runs_worker_ended(void *runs, struct run *r, const struct exit_facts *e);
+/* R's output is not awaited any more; it goes with the check. */
+void runs_output_drop(struct runs *s, struct run *r);
 
 /* ---- runs_finish.c ---- */
 

@@ -2,9 +2,10 @@
 /*
  * worker_private.h - what the parts of a worker share; nobody else includes it.
  *
- *   worker.c       its life: start, what goes to it, deadline, end
- *   worker_recv.c  what it says
- *   worker_question.c   what it asks, and the answers on their way
+ *   worker.c           its life: start, what goes to it, deadline, end
+ *   worker_recv.c      what it says
+ *   worker_artifact.c  its artifacts, and what it lost of them
+ *   worker_question.c  what it asks, and the answers on their way
  */
 #ifndef SUPERVISOR_EXEC_WORKER_PRIVATE_H
 #define SUPERVISOR_EXEC_WORKER_PRIVATE_H
@@ -91,6 +92,9 @@ int worker_question_call(struct worker *w, const struct msg *m);
 int worker_question_input(struct worker *w, const struct msg *m);
 int worker_question_dropped(struct worker *w, const struct msg *m);
 int worker_question_chunk(struct worker *w, struct str s);
+int worker_artifact(struct worker *w, const struct msg *m);
+int worker_artifact_bytes(struct worker *w, struct str s);
+int worker_lost(struct worker *w, const struct msg *m);
 
 /* Send answers as far as the socket takes them. */
 void worker_question_flush(struct worker *w);

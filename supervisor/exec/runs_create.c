@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_create.c - a run is made for a request, by tool_run.c, or again from the
+ * row of an instance that is dead, by server.c. Whoever may not have one is
+ * refused with the reason.
+ */
+#include "supervisor/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os/log.h"
+#include "proto/json/json.h"
+#include "supervisor/exec/artifact_save.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/grants/grants.h"
+#include "supervisor/health/health.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/run/limits.h"
+#include "supervisor/run/run_row.h"
+
+#define CANCEL_GRACE_MAX_MS 60000
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t cap_ttl(const struct runs *s, const struct run *r,
+		       int64_t ttl_ms)
+{
+	const struct config *c = s->env.config;
+	int64_t own = r->requestor->section->max_ttl_ms;
+	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
+
+	return least(own > 0 ? least(ttl, own) : ttl, c->max_ttl_ms);
+}
+
+static void set_task(const struct runs *s, struct run *r,
+		     const struct run_wish *wish)
+{
+	r->task.form = wish->task;
+	if (wish->task == STORE_TASK_NONE)
+		return;
+	r->task.ttl_ms = cap_ttl(s, r, wish->task_ttl_ms);
+	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
+}
+
+/* TIMEOUT_MS and TTL_MS are what is wished for; 0: nothing. */
+static void set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
+		       int64_t ttl_ms)
+{
+	limits_set(r, s->env.config, timeout_ms);
+	r->limits.cancel_grace_ms =
+	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
+	r->limits.ttl_ms = cap_ttl(s, r, ttl_ms);
+}
+
+static bool may_create(struct runs *s, struct requestor *q,
+		       const struct template *t, size_t inputs_len,
+		       struct tool_error *r)
+{
+	const char *sick = health_state(s->env.config, s->env.store);
+	const struct admission ask = {
+	    .config = s->env.config,
+	    .sched = &s->sched,
+	    .shared = s->env.shared,
+	    .starts = runs_can_start(s) &&
+		      sched_is_clear(&s->sched, &q->lane, programs_kind(t)),
+	    .bytes = inputs_len,
+	};
+
+	if (!q->usage_asked)
+		artifact_save_count(s->env.store, q);
+	if (!grants_allow(t, s->env.config, r) ||
+	    !programs_allow(t, s->env.config, s->env.isolation, r) ||
+	    !s->env.may_run(s->env.arg, t, r))
+		return false;
+	if (*s->env.draining)
+		tool_error_set(
+		    r, "QUEUE_FULL",
+		    admission_details("max_queued_runs",
+				      (int64_t)q->lane.queued, 0, "runs",
+				      "the operator: the server is stopping",
+				      ADMISSION_RETRY_MS),
+		    "the server is being shut down and takes no more runs");
+	else if (sick != NULL)
+		tool_error_set(r, "STORE_UNAVAILABLE",
+			       admission_store_details(),
+			       "the server cannot record runs now: %s", sick);
+	return r->code == NULL && admission_check_run(&ask, q, r);
+}
+
+struct stored { /* of a new row's request */
+	struct runs *runs;
+	struct run *run; /* it lives until its terminal row, which is later */
+	bool promised;
+};
+
+static void on_stored(void *arg, const struct store_result *res)
+{
+	struct stored *st = arg;
+	struct run_notice n = {.kind = NOTICE_DURABLE};
+
+	st->run->durable = res->rc == 0;
+	if (res->rc != 0)
+		n.unrecorded = store_says(res->rc);
+	if (res->rc == 0 || st->promised)
+		run_tell(st->run, &n);
+	if (res->rc != 0 && st->promised)
+		runs_cancel(st->runs, st->run);
+	free(st);
+}
+
+struct run *runs_create(struct runs *s, struct requestor *requestor,
+			struct template *template, struct json_object *inputs,
+			const struct run_wish *wish,
+			struct tool_error *tool_error)
+{
+	struct stored *st;
+	struct run *r;
+	bool starts;
+	size_t len = wish->inputs_len;
+	const char *text = wish->inputs_text;
+
+	if (text == NULL)
+		text = json_text(inputs, &len);
+	if (!may_create(s, requestor, template, len, tool_error))
+		return NULL;
+	if (!requestor->has_made_runs && requestor->section->name == NULL)
+		s->strangers++;
+	requestor->has_made_runs = true;
+	r = run_new(requestor, template);
+	r->inputs =
+	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
+	r->inputs_len = len;
+	r->session_id = xstrdup_opt(wish->session_id);
+	r->trust = wish->trust;
+	r->idem_key = xstrdup_opt(wish->idem_key);
+	r->idem_digest = xstrdup_opt(wish->idem_digest);
+	set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
+	set_task(s, r, wish);
+	HASH_ADD_STR(s->by_id, id, r);
+	audit_run("run_created", r);
+	st = xcalloc(1, sizeof(*st));
+	*st = (struct stored){s, r, wish->promised};
+	runs_enqueue(s, r);
+	runs_remote_poll(s);
+	starts = runs_next(s) == r;
+	if (starts) /* its first row says running already */
+		run_apply(r, EV_START);
+	run_row_put(s->env.store, r,
+		    wish->promised ? STORE_SYNC : STORE_DEFERRED, on_stored,
+		    st);
+	if (starts)
+		runs_start(s, r);
+	return r;
+}
+
+void runs_reclaim(struct runs *s, runs_served served, void *arg,
+		  const struct catalogue *catalogue,
+		  const struct store_result *res)
+{
+	size_t again = 0;
+
+	for (size_t i = 0; i < res->n_runs; i++) {
+		const struct store_run *row = &res->runs[i];
+		struct template *t =
+		    catalogue_find(catalogue, row->template_id, row->version);
+		struct requestor *q = served(arg, row->requestor);
+		struct run *r;
+
+		if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
+		    row->inputs == NULL || q == NULL) {
+			run_row_interrupt(s->env.store, row,
+					  s->env.config->default_ttl_ms);
+			continue;
+		}
+		r = run_row_revive(row, q, t);
+		set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+		HASH_ADD_STR(s->by_id, id, r);
+		runs_enqueue(s, r);
+		again++;
+	}
+	if (res->n_runs + res->interrupted > 0)
+		log_info("runs", "recovered queued=%zu interrupted=%zu", again,
+			 res->interrupted + res->n_runs - again);
+	if (again > 0) /* their owners may have died before they were read */
+		runs_remote_read(s);
+	runs_pump(s);
+}

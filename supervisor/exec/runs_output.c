@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_output.c - from a worker's end to its run's outcome: a large output is
+ * read on a thread, and checked there when that is dear. worker.c calls it when
+ * the worker is reaped; what fails is the run's error.
+ */
+#include "supervisor/exec/runs_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/exec/programs.h"
+#include "supervisor/run/outcome.h"
+#include "supervisor/threads/output_parse.h"
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/validation.h"
+
+/* call of a thread's: R's output has been checked, and is given back. */
+static void on_checked(void *arg, const struct validation *c,
+		       struct json_object *tree)
+{
+	struct run *r = arg;
+	struct runs *s = r->checked_by;
+
+	r->checked = NULL;
+	r->result = tree;
+	sched_over(&s->sched, &r->requestor->lane);
+	runs_finish(s, r, outcome_validated(r, c));
+	runs_resume(s);
+}
+
+/* R has no output any more. */
+static void forget_output(struct run *r)
+{
+	free(r->result_text);
+	r->result_text = NULL;
+}
+
+static void refuse_more(struct run *r)
+{
+	struct tool_error errmsg = {0};
+
+	validation_refuse_busy(&errmsg);
+	run_set_error(r, "RESOURCE_LIMIT", json_object_get(errmsg.details),
+		      "%s", errmsg.message);
+	tool_error_fini(&errmsg);
+}
+
+/*
+ * That takes a while: until it is known, R goes on without a worker. It has its
+ * place among the running until then, for its output is in memory.
+ */
+static void check_later(struct runs *s, struct run *r,
+			const struct validation *c)
+{
+	struct json_object *v = outcome_output(r), *tree = r->result;
+
+	r->result = NULL;
+	r->checked_by = s;
+	r->checked =
+	    validation_submit(s->env.thread_pool, r->requestor, c, r->template,
+			      r->template->outputs, v, tree, on_checked, r);
+	if (r->checked != NULL)
+		return;
+	rpc_async_put(s->env.thread_pool, r->requestor, tree);
+	forget_output(r);
+	sched_over(&s->sched, &r->requestor->lane);
+	refuse_more(r);
+	runs_finish(s, r, EV_FAIL);
+}
+
+/* R's output is not awaited any more; it goes with the check. */
+void runs_output_drop(struct runs *s, struct run *r)
+{
+	if (r->checked == NULL && r->reading == NULL)
+		return;
+	if (r->checked != NULL)
+		validation_cancel(r->checked);
+	if (r->reading != NULL)
+		output_parse_cancel(r->reading);
+	free(r->reading_arg);
+	forget_output(r);
+	r->checked = NULL;
+	r->reading = NULL;
+	r->reading_arg = NULL;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+/* R's worker is gone, and E all there is to know of it. */
+static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
+{
+	struct validation c;
+	enum run_event ev = outcome_of(r, e, &c);
+	const char *code = r->error.code;
+
+	/* a worker that crashed may have been probing: new addresses */
+	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
+			     strcmp(code, "SANDBOX_VIOLATION") == 0))
+		spawner_renew(s->env.spawner, programs_kind(r->template));
+	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
+		ev = EV_FAIL; /* nobody will see it */
+	if (ev == RUN_EVENTS) {
+		check_later(s, r, &c);
+	} else {
+		sched_over(&s->sched, &r->requestor->lane);
+		runs_finish(s, r, ev);
+	}
+	runs_resume(s);
+}
+
+/* ---- a large output is read before that ---- */
+
+struct reading {
+	struct runs *runs;
+	struct run *run;
+	struct exit_facts end;
+};
+
+static void on_read(void *arg, struct output_parsed *out)
+{
+	struct reading *rd = arg;
+	struct run *r = rd->run;
+	struct exit_facts *e = &rd->end;
+
+	r->reading = NULL;
+	r->reading_arg = NULL;
+	r->result = out->tree;
+	r->result_text = out->text;
+	r->result_len = out->len;
+	out->tree = NULL;
+	out->text = NULL;
+	e->content_at = out->content_at;
+	e->content_expected = out->content_expected;
+	e->reply_failed = r->is_reply && json_object_get_boolean(
+					     json_member(r->result, "isError"));
+	if (out->fault != NULL)
+		outcome_bad_result(r, out->fault, out->errmsg);
+	settle(rd->runs, r, e);
+	free(rd);
+}
+
+static void read_later(struct runs *s, struct run *r,
+		       const struct exit_facts *e)
+{
+	struct reading *rd = xcalloc(1, sizeof(*rd));
+
+	*rd = (struct reading){s, r, *e};
+	rd->end.output = NULL;
+	r->reading = output_parse(s->env.thread_pool, r->requestor, e->output,
+				  e->output_len, r->is_reply, on_read, rd);
+	if (r->reading != NULL) {
+		r->reading_arg = rd;
+		return;
+	}
+	refuse_more(r);
+	settle(s, r, &rd->end);
+	free(rd);
+}
+
+void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
+{
+	outcome_usage(r, e);
+	requestor_charge(r->requestor, r->use.cpu_ms);
+	if (e->output != NULL && r->error.code == NULL &&
+	    r->state != RUN_CANCELLING) {
+		read_later(arg, r, e);
+		return;
+	}
+	free(e->output);
+	settle(arg, r, e);
+}

@@ -46,9 +46,12 @@ sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
 PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock
-UNIT     = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t_*.c))
-FUZZ     = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-SESSION  = $(filter-out tests/leaks.t,$(wildcard tests/*.t))
+# T: files or folders below tests/ that are meant alone.
+T        = tests
+chosen   = $(sort $(shell find $(T) -name '$(1)'))
+UNIT     = $(patsubst tests/%.c,$(B)/tests/%,$(call chosen,t_*.c))
+FUZZ     = $(patsubst tests/fuzz/fuzz_%.c,%,$(call chosen,fuzz_*.c))
+SESSION  = $(filter-out tests/tools/leaks.t,$(call chosen,*.t))
 
 # Packages of templates whose program is compiled.
 COMPILED = $(patsubst etc/compiled/%/template.json,$(B)/templates/%/main,$(wildcard etc/compiled/*/template.json))
@@ -63,14 +66,22 @@ run: deps all
 
 # These wait more than they work, and each has a server of its own: three at a
 # time. The others follow one by one, leaks.t the last.
-SIDE = $(B)/tests/t_* tests/answers* tests/cli* tests/contract* tests/http_* tests/input* tests/peers_* \
-       tests/requestors* tests/start.t tests/tasks* tests/template* tests/writes.t
-check: deps-check all tests
-	@tests/in-clean-tmp prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/leaks.t
+SIDE = $(B)/tests/unit/** tests/peers/peers_* \
+       $(addprefix tests/system/,cli/cli* http/http_* input/* operations/start.t requestors/requestors* \
+         runs/answers* runs/contract* runs/writes.t tasks/* templates/template*)
+check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
+       $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
+	@tests/tools/in-clean-tmp prove -j3 $(SIDE:%='--rules=par=%') $(PROVE) \
+	    $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/tools/leaks.t
+check-unit:
+	+@$(MAKE) check T='tests/unit tests/fuzz'
+check-system:
+	+@$(MAKE) check T='tests/system tests/peers'
 
 help:
 	@echo 'make run     install what is missing, build, profile a CSV file'
 	@echo 'make check   install what is missing for tests, build, test'
+	@echo 'make check T=tests/system/http    the tests of a folder, or of a file; check-unit, check-system'
 	@echo 'make         build into $(B)/'
 	@echo 'make deps-browser  install a Chromium, for paddock-browser'
 	@echo 'make bench   measure, as ratios: to a bare fork, the official SDK, bubblewrap, DevTools'
@@ -144,7 +155,7 @@ $(B)/paddock: $(B)/obj/cli/main.o $(SANITIZED) $(call archives,cli proto base)
 
 # Room for huge pages: see worker/memory.h. The file has holes; it is no larger.
 ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000
-$(B)/tests/t_memory: ALLLDFLAGS += $(ROOMY)
+$(B)/tests/unit/worker/t_memory: ALLLDFLAGS += $(ROOMY)
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) -static-pie -Wl,-z,relro,-z,now $(ROOMY) $(LDFLAGS) -o $@ $^ $(LIBS_WORKER)
@@ -202,12 +213,12 @@ LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
 
 tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%)
 
-$(B)/tests/t_cli_%: $(B)/obj/tests/t_cli_%.o $(SANITIZED) $(call archives,cli proto base)
+$(B)/tests/unit/cli/%: $(B)/obj/tests/unit/cli/%.o $(SANITIZED) $(call archives,cli proto base)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO) $(LIBS_CLI)
 
-$(B)/tests/%: $(B)/obj/tests/%.o $(SANITIZED) $(call archives,$(SERVING)) $(LLHTTP)
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(SANITIZED) $(call archives,$(SERVING)) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $< $(SANITIZED) $(LINK_SERVING)
@@ -232,37 +243,37 @@ fuzz-%: $(LLHTTP)
 # The tests with paddockd, paddock-browser and paddock under AddressSanitizer and
 # UBSan. Workers are the usual ones: under their filter a sanitizer cannot work.
 # Any report fails, whichever process made it, and wherever. ASAN_TESTS: fewer.
-# secrets.t looks through all memory, and a sanitizer's shadow is terabytes of it; t_keeper leaks what it makes itself.
+# secrets.t looks through all memory, and a sanitizer's shadow is terabytes of it; t_privsep leaks what it makes itself.
 ASAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # Some warnings see less at -O1, beside what a sanitizer adds: they are wrong.
 ASAN_CFLAGS = -O1 -g -fno-omit-frame-pointer -Wno-format-truncation -Wno-maybe-uninitialized
-ASAN_TESTS = $(filter-out tests/install.t tests/conformance.t tests/secrets.t,$(SESSION))
+ASAN_TESTS = $(filter-out tests/system/operations/install.t tests/peers/conformance.t tests/system/operations/secrets.t,$(SESSION))
 REPORTS   := /tmp/paddock-asan.$(shell printf %s '$(CURDIR)/$(B)' | cksum | cut -d' ' -f1)
 asan: asan-built
 	rm -rf $(REPORTS) && mkdir -m 1777 $(REPORTS)
-	PADDOCK_BUILD=$(B)/asan PADDOCK_PATIENCE=$${PADDOCK_PATIENCE:-120} tests/in-clean-tmp prove $(PROVE) \
+	PADDOCK_BUILD=$(B)/asan PADDOCK_PATIENCE=$${PADDOCK_PATIENCE:-120} tests/tools/in-clean-tmp prove $(PROVE) \
 	    $(patsubst $(B)/tests/%,$(B)/asan/tests/%,$(ASAN_UNIT)) $(ASAN_TESTS); status=$$?; \
-	tests/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
-ASAN_UNIT ?= $(filter-out %/t_keeper %/t_filter_table %/t_sandbox %/t_cage %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
+	tests/tools/reports $(REPORTS) && rm -rf $(REPORTS) && exit $$status
+ASAN_UNIT ?= $(filter-out %/t_privsep %/t_filter_table %/t_sandbox %/t_browser_sandbox %/t_filter %/t_zygote %/t_zygote_report,$(UNIT))
 asan-built: deps-check all
 	+$(MAKE) B=$(B)/asan CFLAGS='$(ASAN_CFLAGS)' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
-	    SANITIZED='$(B)/asan/obj/tests/sanitized.o' REPORTS='$(REPORTS)' asan-programs
+	    SANITIZED='$(B)/asan/obj/tests/tools/sanitized.o' REPORTS='$(REPORTS)' asan-programs
 	cp -r $(B)/paddock-worker $(B)/templates $(B)/asan
 	touch $(B)/asan/paddock-sanitized
 asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT)
-$(B)/obj/tests/sanitized.o: EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
+$(B)/obj/tests/tools/sanitized.o: EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
 
 soak: deps-check all tests asan
-	PADDOCK_ROUNDS=50 prove -v tests/recovery.t
-	PADDOCK_PATIENCE=120 PADDOCK_SOAK='200 2400' prove -v tests/soak_http.t
-	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/browser_batch.t
-	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=24 PADDOCK_RUNS=1000 prove -v tests/soak_kills.t
-	PADDOCK_ROUNDS=20000 prove -v tests/redteam_fuzz.t
-	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=5000 prove -v tests/redteam_swap.t
-	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=50 prove -v tests/redteam_loop.t
-	PADDOCK_STEPS=100000 prove -v tests/http_random.t
-	PADDOCK_STEPS=100000 PADDOCK_PATIENCE=120 prove -v tests/chaos.t
-	PADDOCK_BUILD=$(B)/asan PADDOCK_STEPS=30000 PADDOCK_PATIENCE=120 prove -v tests/chaos.t
+	PADDOCK_ROUNDS=50 prove -v tests/system/runs/recovery.t
+	PADDOCK_PATIENCE=120 PADDOCK_SOAK='200 2400' prove -v tests/system/http/soak.t
+	PADDOCK_PATIENCE=120 PADDOCK_SOAK=1 prove -v tests/system/browser/browser_batch.t
+	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=24 PADDOCK_RUNS=1000 prove -v tests/system/operations/soak_kills.t
+	PADDOCK_ROUNDS=20000 prove -v tests/system/redteam/fuzz.t
+	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=5000 prove -v tests/system/redteam/swap.t
+	PADDOCK_PATIENCE=120 PADDOCK_ROUNDS=50 prove -v tests/system/redteam/loop.t
+	PADDOCK_STEPS=100000 prove -v tests/system/http/http_random.t
+	PADDOCK_STEPS=100000 PADDOCK_PATIENCE=120 prove -v tests/system/operations/chaos.t
+	PADDOCK_BUILD=$(B)/asan PADDOCK_STEPS=30000 PADDOCK_PATIENCE=120 prove -v tests/system/operations/chaos.t
 
 # Small bugs, put in one at a time; M='sandbox/' tries those alone.
 mutate: deps-check all
@@ -285,7 +296,7 @@ TIDY  = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-paramet
 # cppcheck reads no system header: what it must know of their macros. It
 # takes "template" for C++'s, and the ends of an embedded file for two objects.
 CPPCHECK = --include=/usr/include/$(shell $(CC) -dumpmachine)/sys/queue.h \
-           --include=tests/cppcheck.h \
+           --include=tests/tools/cppcheck.h \
            --suppress=CastIntegerToAddressAtReturn --suppress=comparePointers
 
 lint: deps-lint
@@ -300,7 +311,7 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: all run check help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint clean
+.PHONY: all run check check-unit check-system help deps deps-check deps-debian deps-peers deps-browser deps-bench deps-lint tests fuzz asan asan-built asan-programs soak mutate bench lint clean
 
 # ---- install ----
 

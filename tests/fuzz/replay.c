@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
+#include "tests/unit/tap.h"
 
 #define INPUT_MAX (1 << 20) /* bytes in one input */
 

@@ -2,7 +2,7 @@
 # Loop.pm - worst cases for the server's one loop, from a table: a process of
 # its own does its worst, for as long as it lives, while others are served.
 #
-# The table is tests/redteam/loop.pl: a list of [number, what is done, key =>
+# The table is tests/system/redteam/tables/loop.pl: a list of [number, what is done, key =>
 # …]. Keys:
 #
 #   over      'lines' (the unix socket; unless it is said) or 'http'
@@ -39,9 +39,9 @@ my $BYTES = 1 << 18; # written at once, at most
 my %TOKENS = (alice => 'alice', mallory => 'mallory');
 
 sub loop_table {
-	my @all = do "$TOP/tests/redteam/loop.pl";
+	my @all = do "$TOP/tests/system/redteam/tables/loop.pl";
 
-	die "tests/redteam/loop.pl: " . ($@ || $!) . "\n" unless ref $all[0];
+	die "tests/system/redteam/tables/loop.pl: " . ($@ || $!) . "\n" unless ref $all[0];
 	return map {
 		my ($n, $what, %o) = @$_;
 		{n => $n, what => $what, over => 'lines', conns => 1, between => 0.02, %o};

@@ -8,7 +8,7 @@
 #	-what stands there once, after the function's name when there is one,
 #	 however it is broken into lines and spaced
 #	+what it becomes; both may have several lines
-#	by test...		which notice it, the quickest first
+#	by test...		which notice it, the quickest first: t_X, or FOLDER/X.t
 #	survives why		when none can
 package Mutant;
 
@@ -16,7 +16,7 @@ use strict;
 use warnings;
 use Exporter qw(import);
 
-our @EXPORT = qw(mutants_read mutant_apply);
+our @EXPORT = qw(mutants_read mutant_apply mutant_test);
 
 sub finish {
 	my ($m) = @_;
@@ -61,6 +61,18 @@ sub however_spaced {
 	$re = "\\b$re" if $code =~ /^\s*\w/;
 	$re .= '\b' if $code =~ /\w\s*$/;
 	return qr/$re/;
+}
+
+# The file below tests/ of a test that is named as in a list; nothing when there
+# is none, or more than one.
+my @tests;
+sub mutant_test {
+	my ($name) = @_;
+
+	@tests = split /\n/, `find tests -name 't_*.c' -o -name '*.t'` unless @tests;
+	my @found = grep { m{/\Q$name\E(?:\.c)?\z} } @tests;
+
+	return @found == 1 ? $found[0] : undef;
 }
 
 # TEXT with the bug in it; dies when its place is not there exactly once.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Redteam.pm - try a table of attacks on a real paddockd.
 #
-# A table is tests/redteam/NAME.pl: a list of
+# A table is tests/system/redteam/tables/NAME.pl: a list of
 #   [number, what is tried, the outcome, how => …, options…]
 # How: lua => code of a Lua template, or sh, perl, c => what a program does
-# (c: the name of an attack in tests/redteam/*.c), or rogue => the script
-# of a worker that is taken over (tests/redteam/rogue.c). Options: limits and
+# (c: the name of an attack in tests/system/redteam/attacks/*.c), or rogue => the script
+# of a worker that is taken over (tests/system/redteam/attacks/rogue.c). Options: limits and
 # other keys of the manifest, inputs, cancel => the message of the run at
 # which it is cancelled, held => one at which others run, and then it is
 # cancelled, alone => the outcome where runs share a uid, to which it comes by
@@ -35,15 +35,15 @@ my $NOBODY = 65534;
 my $GROWTH_KB = 24 << 10; # that a server may have grown by all of a table
 my %interpreters = (sh => '/bin/bash', perl => '/usr/bin/perl');
 
-# Build tests/redteam/SOURCE.c as $to.
+# Build tests/system/redteam/attacks/SOURCE.c as $to.
 sub compile {
 	my ($source, $to, @flags) = @_;
 	my $cc = $ENV{CC} // 'cc';
 
 	return if -e $to;
 	system($cc, '-D_GNU_SOURCE', '-O1', '-pthread', "-I$TOP", '-o', $to,
-	       "$TOP/tests/redteam/$source.c", @flags) == 0
-	    or BAIL_OUT("tests/redteam/$source.c cannot be built");
+	       "$TOP/tests/system/redteam/attacks/$source.c", @flags) == 0
+	    or BAIL_OUT("tests/system/redteam/attacks/$source.c cannot be built");
 	chmod 0755, $to;
 }
 
@@ -51,16 +51,16 @@ sub compile {
 sub programs {
 	my $to = Paddock::fresh_root() . '/attack';
 
-	compile('attack', $to, map { "$TOP/tests/redteam/attack_$_.c" }
+	compile('attack', $to, map { "$TOP/tests/system/redteam/attacks/attack_$_.c" }
 		qw(resources escape leaks signals shared counters));
 	return $to;
 }
 
 sub table {
 	my ($name) = @_;
-	my @all = do "$TOP/tests/redteam/$name.pl";
+	my @all = do "$TOP/tests/system/redteam/tables/$name.pl";
 
-	die "tests/redteam/$name.pl: " . ($@ || $!) . "\n" unless ref $all[0];
+	die "tests/system/redteam/tables/$name.pl: " . ($@ || $!) . "\n" unless ref $all[0];
 	return map {
 		my ($n, $what, $want, %o) = @$_;
 		$o{inputs} = {do => $o{c}, %{$o{inputs} // {}}} if $o{c};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Site.pm - tests/browser/site on a port of loopback: pages for a browser to
+# Site.pm - tests/system/browser/site on a port of loopback: pages for a browser to
 # get right, and a server that misbehaves as told.
 package Site;
 
@@ -27,7 +27,7 @@ END {
 	}
 }
 
-my $home = abs_path(dirname(__FILE__) . '/../browser/site');
+my $home = abs_path(dirname(__FILE__) . '/../system/browser/site');
 my %type = (html => 'text/html; charset=utf-8', png => 'image/png');
 my $pixel = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAA'
 	. 'DUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==');

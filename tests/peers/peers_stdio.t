@@ -1,0 +1,12 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# peers_stdio.t - official MCP clients over stdio.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Peer;
+use Test::More;
+
+peer_stdio($_) for qw(sdk_tools sdk_tasks sdk_input sdk_answers client2);
+done_testing();

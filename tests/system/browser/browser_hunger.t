@@ -1,0 +1,53 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# browser_hunger.t - a page that takes memory, or threads, until the browser
+# has no more ends alone, and is told why; the pages of others go on.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Broker;
+use Paddock;
+use Site;
+use Test::More;
+
+plan skip_all => Broker::missing() if Broker::missing();
+
+my %page = (
+    memory => 'const all = []; setInterval(() => all.push(new Uint8Array(16 << 20).fill(7)), 10);',
+    buffers => 'const all = []; setInterval(() => { for (let i = 0; i < 16; i++) ' .
+	'all.push(crypto.getRandomValues(new Uint32Array(16384)).join("")); }, 5);',
+    threads => 'const code = URL.createObjectURL(new Blob(["setInterval(() => 0, 1000)"]));' .
+	'setInterval(() => { for (let i = 0; i < 5; i++) new Worker(code); }, 20);',
+);
+my @names = sort keys %page;
+my $site = Site->new(map { "<!DOCTYPE html><title>$_</title><p>$_</p><script>$page{$_}</script>" } @names);
+my %bound = (memory => [700, 2000], buffers => [700, 2000], threads => [3000, 250]);
+
+for my $i (0 .. $#names) {
+	my $name = $names[$i];
+	my ($mib, $tasks) = @{$bound{$name}};
+	my $broker = Broker->new(args => ['--max-memory', $mib << 20, '--max-processes', $tasks]);
+	my ($greedy, $modest) = map { $broker->as(requestor => $_) } qw(greedy modest);
+	my $tab = $modest->do('create_tab', {url => $site->url('/form.html')})->{tabId};
+	my ($key, $unit) = $name eq 'threads' ? ('max_processes', 'threads') : ('max_memory', 'bytes');
+	my $its = $greedy->do('create_tab', {url => $site->url("/page/$i")});
+	my $no = $greedy->refused('wait', {tabId => $its->{tabId}, text => 'never there', timeoutMs => 60_000});
+
+	is($no->{code}, 'RESOURCE_LIMIT', "a page that takes $name is ended");
+	is($no->{details}{limit}, $key, 'by the limit that it met');
+	is($no->{details}{unit}, $unit, 'in its unit');
+	is($no->{details}{allowed}, $key eq 'max_memory' ? $mib << 20 : $tasks, 'with the bound');
+	cmp_ok($no->{details}{used}, '<=', 8 * $no->{details}{allowed}, 'and its own use');
+	is($no->{details}{whoCanRaise}, "the operator: $key in [browser]", 'and who can raise it');
+	is($greedy->refused('get_page_info', {tabId => $its->{tabId}})->{code}, 'SESSION_NOT_FOUND',
+		'its tab is gone');
+	is($modest->do('get_page_info', {tabId => $tab})->{page}{url}, $site->url('/form.html'),
+		"another's page never noticed");
+	is($greedy->do('create_tab', {sessionId => $its->{sessionId}, url => $site->url('/article.html')})->{statusCode},
+		200, 'and its session works on');
+	is($broker->control('status')->{starts}, 1, 'the browser is the one that it was');
+	$broker->stop;
+}
+$site->stop;
+done_testing();

@@ -1,0 +1,142 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# cli_complete.t - completion: what "paddock complete" offers where, and that
+# bash, zsh and fish put it on the line.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Cli;
+use Daemon;
+use Paddock;
+use Socket ();
+use Test::More;
+use Time::HiRes qw(time);
+
+my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
+my %templates = (good => lua("$artifacts return 1"), goes => lua('return 1'), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
+my $run = qr/run_[a-z2-7]{26}/;
+my $cli = Cli->new(templates => \%templates);
+my $here = $cli->{here};
+
+mkdir "$here/folder";
+write_file("$here/file.json", '{}');
+
+sub offered {
+	my ($words, %o) = @_;
+	my $r = $cli->run(['complete', '--', @$words], %o);
+
+	is("$r->{status}$r->{err}", '0', "complete @$words: quiet");
+	return $r->{out};
+}
+
+# ---- without a server ----
+
+my @private = ('--templates', "$cli->{root}/templates");
+my $start = time;
+for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfailed\ncanceled\n", 'the values of a flag'],
+     [['ps', '--status', 'ca'], "canceled\n", 'as they are begun'],
+     [['ps', '--status=ca'], "--status=canceled\n", 'also behind a ='],
+     [['client-config', '--client', 'cl'], "claude-code\nclaude-desktop\n", 'clients'],
+     [['run', '--mode', ''], "sync\nasync\nauto\n", 'modes'],
+     [['run', @private, 'go'], "goes\ngood\n", 'templates where one belongs'],
+     [['ps', @private, '--template', 'sl'], "slow\n", 'as a flag\'s value, too'],
+     [['run', @private, 'good', ''], '', 'no second one'],
+     [['run', @private, 'good', '-t', ''], '', 'none for a duration'],
+     [['run', '--input', ''], "\@files\n", 'a file is the shell\'s to find'],
+     [['run', '-o', ''], "\@dirs\n", 'a folder as well'],
+     [['template', 'check', ''], "\@dirs\n", 'a package is one'],
+     [['schema', ''], "\@files\n", 'schemas are files'],
+     [['doctor', ''], '', 'nothing where nothing belongs'],
+     [['template', 'new', ''], '', 'nor a name for what is to be'],
+     [['help', 'templ'], "template\n", 'help on commands'],
+     [['help', 'template', 'sh'], "show\n", 'of two words'],
+     [['status', ''], '', 'no run without a server'],
+     [['cancel', 'run_', '--socket', '/nowhere', ''], '', 'nor where none answers']) {
+	my ($words, $want, $name) = @$_;
+
+	my $got = offered($words);
+	$got = join '', sort { $a cmp $b } split /^/, $got if $name =~ /templates/;
+	is($got, $want, $name);
+}
+
+# A server that never answers: the shell gets its line back.
+{
+	socket my $mute, Socket::PF_UNIX(), Socket::SOCK_STREAM(), 0 or die $!;
+	bind $mute, Socket::pack_sockaddr_un("$cli->{root}/mute") or die $!;
+	listen $mute, 5;
+	my $before = time;
+	is(offered(['status', '--socket', "$cli->{root}/mute", '']), '', 'a mute server offers nothing');
+	cmp_ok(time - $before, '<', 3, 'and is not waited for');
+}
+
+# ---- with one ----
+
+my $d = Daemon->new(templates => \%templates);
+my @there = ('--socket', $d->{socket});
+$d->ready;
+my ($over) = $cli->run(['run', 'good', '-q', '--json', @there])->{out} =~ /($run)/;
+my ($slow) = $cli->run(['run', 'slow', '--mode', 'async', @there])->{out} =~ /($run)/;
+
+is(offered(['status', @there, '']), "$slow\tslow, running\n$over\tgood, succeeded\n", 'runs, the newest first, with what they are');
+is(offered(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n", 'as they are begun') if substr($over, 0, 20) ne substr($slow, 0, 20);
+is(offered(['cancel', @there, '']), "$slow\tslow, running\n", 'of those that can be cancelled');
+is(offered(['artifact', 'get', @there, '']), "$slow\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
+is(offered(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
+is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'and no more');
+is(join(' ', sort split /\n/, offered(['run', @there, 'go'])), 'goes good', 'templates are the daemon\'s');
+
+# ---- the shells ----
+
+sub shell {
+	my (@command) = @_;
+
+	open my $out, '-|', 'sh', '-c', 'cd "$1" && shift && PATH="$1:$PATH" && shift && exec "$@" 2>&1', 'sh', $here, $BUILD, @command
+	    or die "$command[0]: $!";
+	my @lines = map { chomp; $_ } <$out>;
+	close $out;
+	return join ' ', sort @lines;
+}
+
+sub bash {
+	my (@words) = @_;
+
+	return shell('bash', '--norc', '-c', 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _paddock; printf "%s\n" "${COMPREPLY[@]}"',
+		     "$TOP/etc/completion/paddock.bash", 'paddock', @words);
+}
+
+# Outside a completion zsh has no compadd: what it would be given is printed.
+sub zsh {
+	my (@words) = @_;
+
+	return shell('zsh', '-f', '-c', 'compadd() { print -rl -- $found }; _files() { print -rl -- ${words[CURRENT]}*(N${${1:+/}:-.}) };
+	words=("$@"); CURRENT=$#; source "$0"', "$TOP/etc/completion/paddock.zsh", 'paddock', @words);
+}
+
+sub fish {
+	my (@words) = @_;
+
+	return shell('fish', '--no-config', '-c', 'source $argv[1]; complete -C "$argv[2]" | string replace -r "\\t.*" ""',
+		     "$TOP/etc/completion/paddock.fish", join ' ', 'paddock', @words);
+}
+
+my %shells = (bash => \&bash, zsh => \&zsh, fish => \&fish);
+for my $name (sort keys %shells) {
+	SKIP: {
+		skip "$name is not installed", 7 if system("command -v $name >/dev/null 2>&1") != 0;
+		my $said = $shells{$name};
+
+		is($said->('expl'), 'explain', "$name completes a command");
+		is($said->('artifact', 'c'), 'cat', 'and the second word of one');
+		is($said->('ps', '--status', 'f'), 'failed', 'a value');
+		is($said->('cancel', @there, ''), $slow, 'a run, without what is said of it');
+		is($said->('schema', 'fi'), 'file.json', 'a file');
+		like($said->('template', 'check', 'fo'), qr{^folder/?$}, 'a folder');
+		is($name eq 'bash' ? bash('ps', '--status', '=', 'f') : $said->('ps', '--status=f'),
+		   $name eq 'bash' ? 'failed' : '--status=failed', 'a value behind a =');
+	}
+}
+ok(!-e "$here/owned", 'no name acted');
+$d->kill9;
+ok(strays_gone(), 'nothing is left behind');
+done_testing();

@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Descriptors that another program of the server's user has sent, and nobody
+# received: the kernel then refuses the server its own, which is told by its
+# name and passes with that program.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Paddock;
+use POSIX ();
+use Socket;
+use Test::More;
+
+my $NOBODY = 65534;
+my $LIMIT = 300; # the server's open files
+my $user = as_root() ? $NOBODY : undef;
+my ($SYS_SENDMSG) = (`echo '#include <sys/syscall.h>' | @{[$ENV{CC} // 'cc']} -E -dM -` // '') =~
+    /^#define __NR_sendmsg (\d+)$/m;
+
+plan skip_all => 'the number of sendmsg(2) is not known' unless defined $SYS_SENDMSG;
+plan skip_all => 'this test is of 64 bits' unless length(pack 'P', '') == 8;
+
+# Sends N descriptors, 250 at once, into a pair of sockets of its own; it ends
+# when $to is closed.
+sub hog {
+	my ($n) = @_;
+
+	pipe my $told, my $tells or die "pipe: $!\n";
+	pipe my $ends, my $to or die "pipe: $!\n";
+	my $pid = fork // die "fork: $!\n";
+	if ($pid == 0) {
+		close $to;
+		if (defined $user) {
+			$( = $user;
+			$) = "$user $user";
+			POSIX::setuid($user);
+		}
+		socketpair my $a, my $b, AF_UNIX, SOCK_STREAM, PF_UNSPEC or POSIX::_exit(1);
+		while ($n > 0) {
+			my $m = $n > 250 ? 250 : $n;
+			my $rights = pack('Q l l l*', 16 + 4 * $m, SOL_SOCKET, 1, (0) x $m);
+			my $byte = 'x';
+			my $iov = pack 'P Q', $byte, 1;
+			my $msg = pack 'Q L x4 P Q P Q L x4', 0, 0, $iov, 1, $rights,
+			    length $rights, 0;
+
+			syscall($SYS_SENDMSG, fileno $a, $msg, 0) >= 0 or POSIX::_exit(2);
+			$n -= $m;
+		}
+		syswrite $tells, 'x';
+		sysread $ends, my $end, 1;
+		POSIX::_exit(0);
+	}
+	close $tells;
+	close $ends;
+	is(sysread($told, my $byte, 1), 1, 'another program has sent many descriptors');
+	return sub { close $to; waitpid $pid, 0 };
+}
+
+my $s = Paddock->new(user => $user, templates => {echo => lua('return inputs')},
+		     wrap => ['prlimit', "--nofile=$LIMIT:$LIMIT"]);
+
+$s->init;
+is($s->tool(echo => {n => 1})->{view}{n}, 1, 'a run');
+my $end = hog($LIMIT + 250);
+my $run = $s->run_async(echo => {n => 2});
+
+ok($s->log_has(qr/worker=none err="ETOOMANYREFS: another program of this server's user/),
+   'is refused for it, and tried again');
+my $v = $s->ended($run);
+is($v->{error}{errorCode}, 'WORKER_CRASHED', 'in the end it fails');
+like($v->{error}{message}, qr/ETOOMANYREFS: .*ulimit -n/, 'with the cause and what would help');
+$run = $s->run_async(echo => {n => 3});
+until_true('another try', sub { $s->log_text =~ /run=$run .*ETOOMANYREFS/ });
+$end->();
+is($s->ended($run)->{result}{n}, 3, 'one that waits runs when that program has ended');
+$s->stop('the server ends');
+done_testing;

@@ -1,0 +1,326 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# README.md, as a newcomer takes it: every command as it is written there,
+# every block of code as it stands, by a user without privileges in a copy of
+# the tree that has nothing but the built programs and etc/.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Paddock;
+use Test::More;
+
+my $NOBODY = 65534;
+my $readme = read_file("$TOP/README.md");
+my $root = Paddock->new(idle => 1)->{root};
+my $tree = "$root/paddock";
+my %env = (HOME => "$root/home", PATH => $ENV{PATH}, TMPDIR => "$root/home",
+	   LC_ALL => 'C.UTF-8');
+
+# ---- what README says ----
+
+my $prose = $readme =~ s/^```.*?^```$//msgr;
+my @commands = map { s/\s+# .*//r } $prose =~ /^    (\S.*)$/mg;
+my %blocks;
+push @{$blocks{$1}}, $2 while $readme =~ /^```(\w+)\n(.*?)^```$/msg;
+
+# ---- a copy, and someone to use it ----
+
+mkdir $_ or die "$_: $!\n" for $tree, "$tree/build", "$root/home";
+for ("$BUILD/paddock", "$BUILD/paddockd", "$BUILD/paddock-worker") {
+	system('cp', $_, "$tree/build") == 0 or die;
+}
+system('cp', '-R', "$TOP/etc", $tree) == 0 or die;
+if (as_root()) {
+	system('chown', '-R', "$NOBODY:$NOBODY", $tree, "$root/home") == 0 or die;
+}
+
+# In the child: the newcomer at a shell in the copy.
+sub become {
+	chdir $tree or die "$tree: $!\n";
+	if (as_root()) {
+		$( = $NOBODY;
+		$) = "$NOBODY $NOBODY";
+		POSIX::setgid($NOBODY);
+		POSIX::setuid($NOBODY);
+		$> == $NOBODY or die "setuid: $!\n";
+	}
+	%ENV = %env;
+}
+
+sub start {
+	my ($command) = @_;
+	my $pid = fork // die "fork: $!\n";
+
+	return $pid if $pid;
+	eval {
+		open STDIN, '<', '/dev/null' or die $!;
+		open STDOUT, '>', "$root/out" or die $!;
+		open STDERR, '>', "$root/err" or die $!;
+		become();
+		exec '/bin/sh', '-c', "exec $command" or die "exec: $!";
+	};
+	print STDERR $@;
+	POSIX::_exit(127);
+}
+
+# Its exit status; undef: it does not end, and was killed.
+sub finish {
+	my ($pid, $command) = @_;
+	my $status;
+
+	until_true("the end of $command", sub {
+		waitpid($pid, POSIX::WNOHANG()) == $pid or return 0;
+		$status = $?;
+		return 1;
+	}) and return $status;
+	kill KILL => $pid;
+	waitpid $pid, 0;
+	return undef;
+}
+
+# Run COMMAND: {status, out, err}.
+sub run {
+	my ($command) = @_;
+	my $status = finish(start($command), $command);
+
+	return {status => defined $status ? $status >> 8 : -1,
+		out => read_file("$root/out"), err => read_file("$root/err")};
+}
+
+# It succeeds.
+sub good {
+	my ($r, $command) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok($r->{status} == 0, $command)
+	    || diag("status $r->{status}\n$r->{out}$r->{err}");
+}
+
+# The files that a run says it wrote: {name => bytes}.
+sub written {
+	my ($r) = @_;
+
+	return {map { (m{([^/]+)$})[0] => read_file("$tree/$_") }
+		$r->{err} =~ /^wrote (\S+)$/mg};
+}
+
+# ---- what each command has to do ----
+
+my %expect = (
+    'make run' => sub {
+	    my $make = read_file("$TOP/Makefile");
+	    my ($recipe) = $make =~ /^run:.*\n((?:\t.*\n)+)/m;
+	    my ($command) = $recipe =~ m{^\t(\$\(B\)/paddock .*)$}m;
+	    $command =~ s/\$\(B\)/build/;
+	    my $r = run($command);
+	    my $files = written($r);
+
+	    good($r, "make run: $command");
+	    same_json([sort keys %$files], [qw(profile.csv profile.json)],
+		      'it says where its two artifacts are');
+	    same_json(json_to($files->{'profile.json'} // 'null'),
+		      json_to($r->{out} || 'null'), 'one is the result');
+	    is($files->{'profile.csv'} =~ tr/\n//,
+	       1 + @{json_to($r->{out})->{columns}}, 'one has a row per column');
+	    ok((grep { m{/paddock-out/run_\w+/profile.json$} }
+		glob "$tree/paddock-out/*/*"), 'below paddock-out');
+	    ok(-e "$root/home/.local/state/paddock/paddock.db",
+	       'the run is kept below ~/.local/state/paddock');
+    },
+    'make check' => sub { pass('make check: this is part of it') },
+    'make bench' => sub { # takes minutes: what it would do is asked alone
+	is(system('make -n bench >/dev/null 2>&1'), 0, 'make bench: make knows it');
+    },
+    'build/paddock doctor' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like($r->{out}, qr/^isolation\s+\w+$/m, 'it says how runs are caged');
+    },
+    'build/paddock selftest' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like($r->{out}, qr/^# \d+ attacks: \d+ held, 0 not, \d+ not tried$/m,
+		 'it says what held');
+    },
+    'build/paddock client-config --client claude-code' => \&client_config,
+    'build/paddock client-config --client claude-code ' .
+	'--templates etc/templates --templates greet' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    same_json([tools_of(json_to($r->{out})->{mcpServers}{paddock})],
+		      [sort(shipped(), 'greet')],
+		      'a client so configured has them all');
+    },
+    'build/paddock client-config --client claude-code ' .
+	'--url http://127.0.0.1:8080/mcp' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    same_json(json_to($r->{out})->{mcpServers}{paddock},
+		      {type => 'http', url => 'http://127.0.0.1:8080/mcp'},
+		      'a client of a daemon over HTTP');
+    },
+    'build/paddock template show text_diff' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    like($r->{out}, qr/^  a  a text, .*required$/m, 'it tells the inputs');
+    },
+    'build/paddock run text_diff -i a=@etc/examples/relay_old.conf ' .
+	'-i b=@etc/examples/relay_new.conf' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    is(written($r)->{'diff.patch'}, json_to($r->{out})->{diff},
+	       'its artifact is the diff');
+    },
+    'build/paddock template new greet' => sub {
+	    good(run($_[0]), $_[0]);
+	    is(read_file("$tree/greet/main.lua"), $blocks{lua}[0],
+	       'README shows the code that it makes');
+	    is(read_file("$tree/greet/template.json"), $blocks{json}[1],
+	       'and the manifest');
+	    is(read_file("$tree/greet/tests/greets.json"), $blocks{json}[2],
+	       'and a test');
+	    write_greet();
+    },
+    'build/paddock template check greet' => sub {
+	    good(run($_[0]), "README's template: $_[0]");
+    },
+    'build/paddock template test greet' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, "README's template: $_[0]");
+	    like($r->{out}, qr/^ok \d+ - greet: greets$/m, "README's test passes");
+    },
+    'build/paddock run greet --templates greet -i name=Ada' => sub {
+	    my $r = run($_[0]);
+
+	    good($r, $_[0]);
+	    same_json(json_to($r->{out}), {greetings => ['Hello, Ada!']},
+		      'it greets Ada');
+	    same_json(written($r), {'greetings.txt' => "Hello, Ada!\n"},
+		      'its artifact is where it says');
+	    other_snippets();
+    },
+    'build/paddockd' => \&daemon,
+);
+
+sub shipped { return map { m{([^/]+)$} } glob "$TOP/etc/templates/*" }
+
+# README's blocks, and nothing else, are the package.
+sub write_greet {
+	write_file("$tree/greet/main.lua", $blocks{lua}[0]);
+	write_file("$tree/greet/template.json", $blocks{json}[1]);
+	write_file("$tree/greet/tests/greets.json", $blocks{json}[2]);
+}
+
+# What README says in passing: limits, and errors of one's own.
+sub other_snippets {
+	my ($limits) = $prose =~ /`(\{"maxTimeoutMs".*?\})`/;
+	my ($error) = $prose =~ /`(run\.error\(.*?\))`/;
+	my $m = json_to($blocks{json}[1]);
+
+	$m->{limits} = json_to($limits);
+	write_file("$tree/greet/template.json", json_of($m));
+	good(run('build/paddock template test greet'), "limits of $limits");
+	write_file("$tree/greet/main.lua",
+		   "return function(run, inputs)\n$error\nend\n");
+	my $r = run('build/paddock run greet --json --templates greet -i name=Ada');
+	my ($code, $message) = $error =~ /"(.*?)"/g;
+	my $said = json_to($r->{out} || '{}')->{error};
+
+	is($r->{status}, 1, "$error fails the run");
+	same_json([$said->{message}, $said->{details}{templateCode}],
+		  [$message, $code], 'with that code and message');
+	write_greet();
+}
+
+# The templates that a client gets by an entry of its configuration.
+sub tools_of {
+	my ($entry) = @_;
+	my $s = Paddock->new(root => $root, env => \%env, idle => 1,
+			     user => as_root() ? $NOBODY : undef);
+
+	no warnings 'redefine';
+	local *Paddock::command =
+	    sub { return ($entry->{command}, @{$entry->{args}}) };
+	$s->start->init;
+	my @ids = sort map { $_->{templateId} }
+	    @{$s->tool('list_task_templates')->{view}{templates}};
+	$s->stop('the server of that entry ends with its client');
+	return @ids;
+}
+
+sub client_config {
+	my ($command) = @_;
+	my $r = run($command);
+	my $shown = $blocks{json}[0] =~ s{/path/to/}{$tree/}r;
+
+	good($r, $command);
+	is($r->{out}, $shown, 'README shows what it prints');
+	like($r->{err}, qr/\.mcp\.json/, 'it says in which file');
+	same_json([tools_of(json_to($r->{out})->{mcpServers}{paddock})],
+		  [sort(shipped())],
+		  'a client so configured has the templates that ship');
+	for ($prose =~ /\((`[\w-]+`(?:,? (?:and )?`[\w-]+`)*) are known, too\)/) {
+		for my $client (/`(.*?)`/g) {
+			good(run("build/paddock client-config --client $client"),
+			     "client-config knows $client");
+		}
+	}
+}
+
+sub daemon {
+	my ($command) = @_;
+	my $pid = start($command);
+	my $socket = "$root/home/.local/state/paddock/paddock.sock";
+
+	ok(until_true('its socket', sub { -S $socket }), "$command serves a socket");
+	rename "$root/err", "$root/log"; # run() writes its own
+	like(run('build/paddock doctor')->{out}, qr/^daemon\s+\Q$socket\E$/m,
+	     'paddock finds it');
+	for my $signal (['HUP', qr/reload=done/], ['USR1', qr/status=serving/]) {
+		my ($name, $re) = @$signal;
+
+		kill $name => $pid;
+		ok(until_true($name, sub { read_file("$root/log") =~ $re }),
+		   "$name does what README says");
+	}
+	kill TERM => $pid;
+	is(finish($pid, $command), 0, 'TERM ends it');
+}
+
+# ---- through README, from its top ----
+
+my %told = map { $_ => 1 } @commands;
+for my $command (@commands) {
+	my $do = $expect{$command};
+
+	$do ? $do->($command)
+	    : fail("README's command is known to this test: $command");
+}
+is(join("\n", grep { !$told{$_} } sort keys %expect), '',
+   'README has all that this test knows');
+is(scalar @{$blocks{json}}, 3, 'no JSON but that');
+is(scalar @{$blocks{lua}}, 1, 'no Lua but that');
+
+# ---- what else README points to ----
+
+same_json([sort $readme =~ /^\| `(\w+)` \|/mg], [sort(shipped())],
+	  'the table has the templates that ship');
+for my $path (sort $prose =~ m{`((?:\w+/)*[A-Za-z_.]+\.(?:md|csv|conf)|NEWS)`}g,
+	      $prose =~ m{`man -l (man/[\w.-]+)`}g) {
+	ok(-e "$TOP/$path", "there is $path");
+}
+for my $target (sort { $a cmp $b } $prose =~ /`make ([a-z]+)`/g) {
+	like(read_file("$TOP/Makefile"), qr/^\Q$target\E:/m,
+	     "make can $target");
+}
+
+strays_gone();
+done_testing();

@@ -1,0 +1,95 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# "paddock selftest": an operator's own attacks, on this machine. deny.c makes
+# one that forbids what this one may allow.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Cli;
+use Paddock;
+use Test::More;
+
+my $NOBODY = 65534;
+my $attacks = Paddock::fresh_root() . '/selftest';
+my $deny = Paddock::fresh_root() . '/deny';
+my $cc = $ENV{CC} // 'cc';
+
+system('cp', '-r', "$TOP/etc/selftest", $attacks) == 0 or BAIL_OUT('cp');
+system("chmod -R a+rX $attacks") == 0 or BAIL_OUT('chmod');
+system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp") == 0
+    or BAIL_OUT('tests/lib/deny.c cannot be built');
+
+# Run it: {status, out, err, ok, not, skip}. low: as nobody. wrap: in front.
+sub selftest {
+	my (%o) = @_;
+	my $root = Paddock::fresh_root($o{low} ? $NOBODY : undef);
+	my @drop = $o{low} ? ('setpriv', "--reuid=$NOBODY", "--regid=$NOBODY",
+			      '--clear-groups', '--') : ();
+	my @cmd = (@drop, @{$o{wrap} // []}, "$BUILD/paddock", 'selftest',
+		   $o{dir} // $attacks);
+	my $pid = fork // die "fork: $!\n";
+
+	if ($pid == 0) {
+		%ENV = (PATH => $ENV{PATH}, HOME => $root, TMPDIR => $root, LC_ALL => 'C');
+		chdir $root;
+		open STDIN, '<', '/dev/null' or die;
+		open STDOUT, '>', "$root.out" or die;
+		open STDERR, '>', "$root.err" or die;
+		exec @cmd or POSIX::_exit(127);
+	}
+	waitpid $pid, 0;
+	my %r = (status => $? >> 8, out => read_file("$root.out"),
+		 err => read_file("$root.err"), left => [glob "$root/* $root/.[a-z]*"]);
+	unlink "$root.out", "$root.err";
+	my @lines = split /\n/, $r{out};
+	$r{skip} = [grep { /^ok .* # SKIP/ } @lines];
+	$r{ok} = [grep { /^ok / && !/ # SKIP/ } @lines];
+	$r{not} = [grep { /^not ok / } @lines];
+	($r{plan}) = $r{out} =~ /^1\.\.(\d+)$/m;
+	return \%r;
+}
+
+sub whole {
+	my ($r, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(@{$r->{ok}} + @{$r->{not}} + @{$r->{skip}}, $r->{plan},
+	   "$name: as many as were planned");
+	same_json($r->{left}, [], "$name: no file is left");
+	ok(strays_gone(), "$name: no process is left");
+}
+
+for my $low (as_root() ? (0, 1) : (0)) {
+	my $name = $low ? 'as nobody' : as_root() ? 'as root' : 'as a user';
+	my $r = selftest(low => $low);
+
+	is($r->{status}, 0, "$name: the cage holds") or diag($r->{out}, $r->{err});
+	is(@{$r->{not}}, 0, "$name: against all that is tried");
+	cmp_ok(@{$r->{ok}}, '>=', 19, "$name: which is something");
+	whole($r, $name);
+}
+
+# One attack that succeeds, on a machine where programs cannot be caged.
+{
+	my $code = read_file("$attacks/selftest_lua/main.lua");
+	$code =~ s/function attack\.binary\(\).*/function attack.binary() return false end/;
+	write_file("$attacks/selftest_lua/main.lua", $code);
+	my $r = selftest(low => as_root(), wrap => [$deny, 'userns', '--']);
+
+	is($r->{status}, 1, 'a cage that does not hold is a failure')
+	    or diag($r->{out}, $r->{err});
+	is(@{$r->{not}}, 2, 'which is told');
+	like($r->{out}, qr/^not ok 12 .*\n#   it is false$/m, 'with what came of it');
+	cmp_ok(@{$r->{skip}}, '>', 0, 'what cannot be tried is skipped');
+	ok(!(grep { !/# SKIP .*\w/ } @{$r->{skip}}), 'and it says why');
+	whole($r, 'such a machine');
+}
+{
+	my $r = selftest(dir => '/nonexistent');
+
+	is($r->{status}, 125, 'attacks that are not there are an error');
+	like($r->{err}, qr{not in /nonexistent; say where}, 'which is told');
+}
+
+done_testing;

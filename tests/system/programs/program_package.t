@@ -1,0 +1,136 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Which programs run: one whose package is as it was loaded, which reads what
+# the operator allows, where the machine can cage it.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Paddock;
+use Test::More;
+
+my $room = Paddock::fresh_root();
+my %templates = (
+    says => {program => "#!/bin/sh\necho 1\n"},
+    lua => lua('return 1'),
+    reads => {program => "#!/bin/sh\nread -r x <$room/allowed/file; read -r y <$room/allowed/one\necho \"[\\\"\$x\\\",\\\"\$y\\\",\$(ls $room | wc -l)]\"\n",
+	      permissions => {readPaths => ["$room/allowed"]}},
+    begs => {program => "#!/bin/sh\necho 1\n",
+	     permissions => {readPaths => ["$room/allowed/file", "$room/other"]}},
+);
+
+write_file("$room/allowed/file", "secret\n");
+write_file("$room/allowed/one", "more\n");
+write_file("$room/other", "not for you\n");
+write_file("$room/third", "nor this\n");
+
+# ---- what may be read ----
+
+my $s = Paddock->new(templates => \%templates, config => "[sandbox]\nread_paths = $room/allowed\n");
+my $main = "$s->{root}/templates/says-1.0.0/main";
+
+$s->init;
+is_deeply($s->tool('get_runtime_profile')->{view}{programs}, {available => true},
+	  'programs are caged here');
+is_deeply($s->run_sync('reads')->{result}, ['secret', 'more', 1],
+	  'a folder that is allowed is read, and nothing beside it');
+my $r = $s->run('begs');
+ok($r->{isError}, 'what is not allowed is refused');
+is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…by a code');
+like($r->{view}{error}, qr{asks to read $room/other, .*read_paths = $room/other in \[grant "begs"\]},
+     '…and it says which, and who can allow it');
+
+# ---- what is changed ----
+
+is($s->run_sync('says')->{result}, 1, 'a program runs');
+utime(1, 1, $main);
+is($s->run_sync('says')->{result}, 1, 'so it does when it was only touched');
+write_file($main, "#!/bin/sh\necho 2\n");
+$r = $s->run_sync('says');
+is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'one that was changed does not');
+like($r->{error}{message}, qr/says 1\.0\.0 was changed after it was loaded, .*SIGHUP/,
+     '…and it says so');
+is($s->run_sync('lua')->{result}, 1, 'others do');
+chmod 0755, $main;
+kill HUP => $s->{pid};
+ok($s->log_has(qr/reload=done/), 'it is loaded anew');
+is($s->run_sync('says')->{result}, 2, 'and then it runs');
+rename "$s->{root}/templates/says-1.0.0", "$s->{root}/elsewhere";
+is($s->run_sync('says')->{error}{errorCode}, 'EXECUTION_ERROR', 'one that is gone does not');
+rename "$s->{root}/elsewhere", "$s->{root}/templates/says-1.0.0";
+is($s->run_sync('says')->{result}, 2, 'until it is back');
+$s->stop;
+
+# ---- a machine that gives no namespaces ----
+
+my $deny = "$room/deny";
+my $cc = $ENV{CC} // 'cc';
+
+SKIP: {
+	skip 'no compiler for tests/lib/deny.c', 6
+	    if system("$cc -D_GNU_SOURCE -o $deny $TOP/tests/lib/deny.c -lseccomp");
+	$s = Paddock->new(templates => {says => $templates{says}, lua => $templates{lua}},
+			  wrap => [$deny, 'userns', '--']);
+	$s->init;
+	$r = $s->run('says');
+	ok($r->{isError}, 'without user namespaces no program runs');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', '…by a code');
+	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, '…and it says what to do');
+	is($s->run_sync('lua')->{result}, 1, 'Lua runs all the same');
+	my ($says) = grep { $_->{templateId} eq 'says' }
+	    @{$s->tool('list_task_templates')->{view}{templates}};
+	ok(!$says->{available} && $says->{unavailableReason} =~ /userns/, 'the list says so');
+	ok(!$s->tool('get_runtime_profile')->{view}{programs}{available}, 'so does the profile');
+	$s->stop;
+}
+
+# ---- what an operator may let be missing ----
+
+my $tries = {program => <<'SH'};
+#!/bin/bash
+t() { if "$@" >/dev/null 2>&1; then echo -n "$*; "; fi; }
+did=$(t touch /usr/x; t touch /x; t test -e /home; t cat /etc/shadow; t kill -0 1; t mknod n c 1 3)
+echo "{\"did\":\"$did\",\"uid\":$(id -u),\"pids\":\"$(cd /proc; echo [0-9]*)\"}"
+SH
+
+sub weak {
+	my ($what, %o) = @_;
+
+	return Paddock->new(templates => {says => $templates{says}, tries => $tries},
+			    config => "[sandbox]\nallow_weak_programs = yes\n",
+			    wrap => [$deny, split(' ', $what), '--'], %o);
+}
+
+SKIP: {
+	skip 'only root has namespaces without a user namespace', 9 unless as_root() && -x $deny;
+	my $s = weak('userns');
+
+	$s->init;
+	ok($s->log_has(qr/level=warn part=server programs=weak missing="userns: E/),
+	   'an operator may let the user namespace be missing: the log warns');
+	my $v = $s->run_sync('tries');
+	is($v->{result}{did}, '', 'then a program runs, in all else of its cage') or diag(json_of($v));
+	cmp_ok($v->{result}{uid}, '>', 60000, '…as nobody else');
+	unlike($v->{result}{pids}, qr/\b1\b/, '…and alone');
+	like($v->{isolation}{weakProgram}, qr/^userns: E/, '…each of them says how');
+	my $p = $s->tool('get_runtime_profile')->{view}{programs};
+	ok($p->{available}, 'the profile has them');
+	like($p->{weak}, qr/^userns: E/, '…and says so');
+	$s->stop;
+	$s = weak('userns', config => "[limits]\n");
+	$s->init;
+	like($s->run('says')->{view}{error}, qr/^programs cannot.*allow user namespaces.*the operator can let programs do without: allow_weak_programs = yes in \[sandbox\]/,
+	     'unasked none runs so, and who can change that is told');
+	$s->stop;
+	$s = weak('namespaces');
+	$s->init;
+	$r = $s->run('says');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'without any namespace they are refused all the same');
+	$s->stop;
+	$s = weak('userns', user => 65534);
+	$s->init;
+	$r = $s->run('says');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'so they are for an ordinary user');
+	$s->stop;
+}
+done_testing();

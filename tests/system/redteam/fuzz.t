@@ -1,0 +1,74 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Workers that say what comes to mind, in any order, to a real supervisor:
+# legal words, words with odd fields, bytes that were changed, and any end.
+# PADDOCK_ROUNDS says how many; PADDOCK_SEED repeats what was found.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use File::Copy qw(copy);
+use Paddock;
+use Redteam;
+use Test::More;
+
+my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 300;
+my $SEED = $ENV{PADDOCK_SEED} // time;
+my $AT_ONCE = 24;
+my %known = map { $_ => 1 } qw(PROTOCOL_VIOLATION WORKER_CRASHED RUN_TIMEOUT
+    EXECUTION_ERROR STEP_EXECUTION_FAILED OUTPUT_INVALID RESOURCE_LIMIT);
+my $build = Paddock::fresh_root();
+my %limits = (maxTimeoutMs => 150, cancelGraceMs => 50);
+
+compile('rogue', "$build/paddock-worker");
+copy("$BUILD/paddockd", "$build/paddockd") or die "paddockd: $!\n";
+chmod 0755, "$build/paddockd";
+my $s = Paddock->new(build => $build, config => {max_concurrent_runs => $AT_ONCE},
+		     templates => {
+	fuzz => {code => "return function() end\n--rogue\nfuzz\n", limits => \%limits},
+	good => {code => "return function() end\n--rogue\nsend 9110\n" .
+		     "send 94150004a46e756c6c\n"}});
+
+$s->init(undef, {elicitation => {}, sampling => {}});
+note("PADDOCK_SEED=$SEED PADDOCK_ROUNDS=$ROUNDS");
+$s->run_sync('good') for 1 .. 3;
+
+my (%how, @wrong, @on);
+my $grown = 0;
+my $before = rss_kb($s->{pid});
+
+sub look {
+	my ($round, $run) = @{$_[0]};
+	my $v = $s->ended($run);
+	my $was = json_of($v);
+	my $error = $v->{error} // {};
+	my $code = $error->{errorCode} // $v->{status} // 'gone';
+
+	$how{$code}++;
+	push @wrong, "seed $round: $was"
+	    unless $code eq 'succeeded' || $known{$code};
+	push @wrong, "seed $round: no word on why"
+	    if $code ne 'succeeded' && !length($error->{message} // '');
+	my $is = json_of($s->get($run));
+	push @wrong, "seed $round: after its end it is $is, it was $was"
+	    unless $is eq $was;
+}
+
+for my $round ($SEED .. $SEED + $ROUNDS - 1) {
+	last unless alive($s->{pid});
+	push @on, [$round, $s->run_async('fuzz', {seed => $round})];
+	look(shift @on) if @on >= $AT_ONCE;
+	$s->{notes} = []; # what they asked us
+}
+look($_) for splice @on;
+ok(alive($s->{pid}), "the server lives after $ROUNDS workers from seed $SEED on");
+same_json([@wrong[0 .. ($#wrong < 4 ? $#wrong : 4)]], [], 'each run ended as one may');
+cmp_ok($how{PROTOCOL_VIOLATION} // 0, '>', $ROUNDS / 10, 'some broke the protocol');
+cmp_ok(scalar keys %how, '>=', 3, 'and not all in one way: ' . json_of(\%how));
+is($s->run_sync('good')->{status}, 'succeeded', 'good ones go on being served');
+cmp_ok(rss_kb($s->{pid}), '<', $before + $ROOM * (32 << 10), 'and the server has not grown');
+ok(until_true('all workers to be gone', sub { children_of($s->{pid}) <= 2 }),
+   'no worker is left');
+$s->stop;
+
+done_testing;

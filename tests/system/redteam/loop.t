@@ -1,0 +1,41 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Clients that do their worst to the server's loop, while others are served;
+# the table is tests/system/redteam/tables/loop.pl. Whose message comes before whose is told
+# by t_fair_queue, t_stream_conn and t_http_conn, and how long it takes by bench/latency.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Loop;
+use Paddock;
+use Test::More;
+
+my $PINGS = $ENV{PADDOCK_ROUNDS} // 3; # with it, the table's long ones, too
+my $PEAK_KB = 1 << 20;
+
+for my $attack (loop_table()) {
+	next if defined $ENV{PADDOCK_ATTACK} && $ENV{PADDOCK_ATTACK} ne $attack->{n};
+	next if $attack->{long} && !$ENV{PADDOCK_ROUNDS} && !defined $ENV{PADDOCK_ATTACK};
+	my $s = loop_server($attack, $attack->{dirs} ? (dirs => ["$TOP/etc/templates"]) : ());
+	my ($http, $lines) = ($s->client('alice')->greeted, Daemon::client($s)->greeted);
+	my $begun = Loop->attack($attack, $s);
+	my @wrong;
+
+	for (1 .. $PINGS) {
+		for ($http, $lines) {
+			my $a = $_->call('ping') // {};
+
+			push @wrong, json_of($a) unless json_of($a->{result}) eq '{}';
+		}
+	}
+	my $run = $http->run_sync(sibling => {text => 'x'});
+
+	push @wrong, 'a run: ' . json_of($run) unless ($run->{result}{text} // '') eq 'x';
+	$begun->stop;
+	push @wrong, 'the server has grown to ' . peak_kb($s->{pid}) . ' kB' if peak_kb($s->{pid}) > $PEAK_KB;
+	push @wrong, 'afterwards a ping has no answer' unless ($lines->call('ping') // {})->{result};
+	is("@wrong", '', "$attack->{n}: $attack->{what}");
+	$s->kill9;
+}
+done_testing;

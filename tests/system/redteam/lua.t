@@ -1,0 +1,10 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What the code of a Lua template may try; the table is tests/system/redteam/tables/lua.pl.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Redteam;
+
+attack_all('lua');

@@ -1,0 +1,140 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Workers that were taken over: rogue.c stands in for paddock-worker, and each
+# of its workers breaks the run protocol in a way of its own.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use File::Copy qw(copy);
+use Paddock;
+use Test::More;
+
+my $folder = Paddock::fresh_root();
+my $cc = $ENV{CC} // 'cc';
+
+system("$cc -D_GNU_SOURCE -I$TOP -o $folder/paddock-worker $TOP/tests/lib/rogue.c") == 0
+    or BAIL_OUT('tests/lib/rogue.c cannot be built');
+copy("$BUILD/paddockd", "$folder/paddockd") or BAIL_OUT("paddockd: $!");
+chmod 0755, "$folder/paddockd";
+
+my @ways = ( # what the worker does, the run's errorCode, what its details say
+    ['good', undef],
+    ['exit', 'PROTOCOL_VIOLATION', qr/exit without a result/],
+    ['exit_3', 'PROTOCOL_VIOLATION', qr/exit without a result/],
+    ['unborn', 'PROTOCOL_VIOLATION', qr/exit without a result/],
+    ['mute', 'RUN_TIMEOUT', qr/timeout/],
+    ['idle', 'RUN_TIMEOUT', qr/timeout/],
+    ['hangs_up', 'PROTOCOL_VIOLATION', qr/lived on/],
+    ['unready', undef],
+    ['unready_chunk', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['ready_late', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['ready_twice', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['garbage', 'PROTOCOL_VIOLATION', qr/./],
+    ['map', 'PROTOCOL_VIOLATION', qr/./],
+    ['claims', 'PROTOCOL_VIOLATION', qr/./],
+    ['negative', 'PROTOCOL_VIOLATION', qr/./],
+    ['not_utf8', 'PROTOCOL_VIOLATION', qr/UTF-8/],
+    ['trailing', 'PROTOCOL_VIOLATION', qr/trailing/],
+    ['unknown', 'PROTOCOL_VIOLATION', qr/./],
+    ['supervisor', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['asks_again', 'PROTOCOL_VIOLATION', qr/not above the last/],
+    ['asks_back', 'PROTOCOL_VIOLATION', qr/not above the last/],
+    ['asks_none', 'PROTOCOL_VIOLATION', qr/call.seq is 0/],
+    ['asks_much', 'PROTOCOL_VIOLATION', qr/over 1 MiB/],
+    ['asks_longer', 'PROTOCOL_VIOLATION', qr/longer than they said/],
+    ['asks_between', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['asks_nonsense', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
+    ['asks_a_list', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
+    ['asks_nothing', 'PROTOCOL_VIOLATION', qr/not a JSON object/],
+    ['drops_nothing', 'PROTOCOL_VIOLATION', qr/what was not asked/],
+    ['asks_and_ends', undef],
+    ['asks_for_ever', 'PROTOCOL_VIOLATION', qr/over 64 questions|flood/],
+    ['chunk', 'PROTOCOL_VIOLATION', qr/out of turn/],
+    ['too_long', 'PROTOCOL_VIOLATION', qr/./],
+    ['overflow', 'PROTOCOL_VIOLATION', qr/longer than it said/],
+    ['huge', 'PROTOCOL_VIOLATION', qr/over its limit/],
+    ['half', 'PROTOCOL_VIOLATION', qr/without a result/],
+    ['not_json', 'PROTOCOL_VIOLATION', qr/not JSON/],
+    ['bad_reply', 'PROTOCOL_VIOLATION', qr/not an object/],
+    ['step_gap', 'PROTOCOL_VIOLATION', qr/out of order/],
+    ['step_many', 'PROTOCOL_VIOLATION', qr/10000/],
+    ['step_never', 'PROTOCOL_VIOLATION', qr/never declared/],
+    ['step_back', 'PROTOCOL_VIOLATION', qr/cannot make/],
+    ['step_skips', 'PROTOCOL_VIOLATION', qr/cannot make/],
+    ['forged_code', 'PROTOCOL_VIOLATION', qr/not a worker's/],
+    ['forged_cancel', 'WORKER_CRASHED', qr/SIGTERM/],
+    ['forged_cancel_why', 'WORKER_CRASHED', qr/SIGTERM/],
+    ['bad_details', 'PROTOCOL_VIOLATION', qr/not an object/],
+    ['lies', 'STEP_EXECUTION_FAILED', qr/"stepErrorCode":"E"/],
+    ['late', undef],
+    ['late_flood', undef],
+    ['flood', 'PROTOCOL_VIOLATION', qr/flood|too many/],
+    ['log_flood', 'PROTOCOL_VIOLATION', qr/flood|too many/],
+);
+my %templates = map {
+	($_->[0] => {code => "return function() end\n-- rogue $_->[0]\n",
+		     # longer than this test may wait: none lasts so long…
+		     limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50}})
+} @ways, ['crash_after'], ['stays'];
+# …but for these
+$templates{$_}{limits}{maxTimeoutMs} = 500 for 'mute', 'idle';
+# Each is the rogue that its code names.
+$templates{low_flood} = {code => "-- rogue flood\n",
+			 limits => {%{$templates{flood}{limits}},
+				    maxMessagesPerSecond => 100}};
+my $s = Paddock->new(templates => \%templates, build => $folder);
+
+$s->init;
+my $before = Paddock::rss_kb($s->{pid});
+for (@ways) {
+	my ($name, $code, $text) = @$_;
+	my $v = $s->run_sync($name);
+
+	if (!defined $code) {
+		is($v->{status}, 'succeeded', "$name: succeeded") ||
+		    diag(json_of($v));
+		next;
+	}
+	ok($v->{status} eq 'failed' && $v->{error}{errorCode} eq $code &&
+	   json_of($v->{error}{details}) =~ $text, "$name: $code")
+	    || diag(json_of($v));
+}
+{
+	my $v = $s->run_sync('stays');
+
+	is($v->{status}, 'succeeded',
+	   'a worker that stays after its result is ended; the result stands');
+	$v = $s->run_sync('crash_after');
+	is($v->{status}, 'succeeded', 'so it does when that one crashes');
+	my $run = $s->run_async('mute');
+	$s->tool(cancel_task_run => {runId => $run});
+	is($s->ended($run)->{status}, 'canceled', 'a mute one can be cancelled');
+}
+my $flooded;
+{
+	my $v = $s->run_sync('low_flood');
+	my $d = $v->{error}{details};
+
+	$flooded = $v->{runId};
+	is($v->{error}{errorCode}, 'PROTOCOL_VIOLATION', 'a flood at a low rate');
+	like($d->{offence}, qr/over messages_per_second, which allows 100 and 400 at once; who can raise that is the template's author/,
+	     'names the limit, what it allows, and who can raise it');
+	is("$d->{limit} $d->{allowed} $d->{unit}", 'messages_per_second 100 messages/s',
+	   'also as details');
+	like($d->{whoCanRaise}, qr/limits\.maxMessagesPerSecond, up to the server's max_messages_per_second$/,
+	     'all of them');
+	cmp_ok($v->{metrics}{messages}, '>', 400, 'four seconds\' worth came at once');
+}
+is($s->run_sync('good')->{status}, 'succeeded', 'good ones go on being served');
+cmp_ok(Paddock::rss_kb($s->{pid}), '<', $before + $ROOM * (32 << 10),
+       'and the server has not grown');
+$s->stop;
+{
+	my $told = qx($BUILD/paddock explain $flooded --state-dir $s->{state} --templates $s->{root}/templates 2>&1);
+
+	like($told, qr/limit messages_per_second\..*may have 100 messages\/s.*That is a limit of what its worker tells.*the template's author can raise it: limits\.maxMessagesPerSecond/s,
+	     'explain tells of the limit that a flood met');
+}
+
+done_testing;

@@ -1,0 +1,81 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Whatever takes an id: one of another requestor's is answered byte for byte
+# as one that there never was, over HTTP and over the socket.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Http;
+use Paddock;
+use Task;
+use Test::More;
+
+my %templates = (
+	doze => lua('run.progress(0, 1, "dozing") while not run.cancelled() do run.sleep(20) end'),
+	made => lua('run.log("info", "a line") run.artifact{name = "x", mimeType = "text/plain",
+		     data = "secret"} return {}'),
+);
+my %token = (ada => 'a' x 43, bob => 'b' x 43);
+my $s = Http->new(templates => \%templates, tokens => \%token);
+
+# All that takes ids, with RUN and ART in their places; and what an id may be.
+my @ways = (
+	(map { ['tools/call', {name => $_, arguments => {runId => 'RUN'}}] }
+	 qw(get_task_run cancel_task_run)),
+	['tools/call', {name => 'get_artifact', arguments => {artifactId => 'ART'}}],
+	(map { ["tasks/$_", {taskId => 'RUN'}] } qw(get result cancel)),
+	(map { my $m = $_; map { ["resources/$m", {uri => "paddock://runs/RUN$_"}] }
+	       '', '/log', '/artifacts/ART' } qw(read subscribe unsubscribe)),
+	['completion/complete', {ref => {type => 'ref/resource',
+		uri => 'paddock://runs/{runId}/artifacts/{artifactId}'},
+		argument => {name => 'artifactId', value => ''},
+		context => {arguments => {runId => 'RUN'}}}],
+	['completion/complete', {ref => {type => 'ref/resource',
+		uri => 'paddock://runs/{runId}'}, argument => {name => 'runId', value => 'RUN'}}],
+);
+
+# The answer's bytes to each way with these ids, which are named in it.
+sub answers {
+	my ($c, $run, $art) = @_;
+
+	return map {
+		my ($method, $params) = @$_;
+		my $text = json_of($params) =~ s/RUN/$run/gr =~ s/ART/$art/gr;
+		my $id = $c->request($method, json_to($text));
+		my $raw = $c->answer($id)->{raw};
+
+		$raw =~ s/"id":$id\b/"id":0/r =~ s/$run/RUN/gr =~ s/$art/ART/gr;
+	} @ways;
+}
+
+my $ada = $s->client('ada')->greeted;
+my $live = start_task($ada, 'doze', {}, task => {ttl => 600000});
+my $over = start_task($ada, 'made', {}, task => {ttl => 600000});
+
+$ada->saying($live, 'dozing');
+task_until($ada, $over, 'to end', sub { $_->{status} eq 'completed' });
+my $art = $ada->get($over)->{artifacts}[0]{artifactId};
+my %unknown = (run => 'run_' . 'a' x 26, art => 'art_' . 'a' x 26);
+my $socket = Client->new($s)->greeted;
+
+for (['bob, over HTTP', $s->client('bob')->greeted], ['the local user, by the socket', $socket]) {
+	my ($who, $c) = @$_;
+	my @never = answers($c, @unknown{qw(run art)});
+
+	for my $case (['one that goes on', $live], ['one that has ended', $over]) {
+		my @foreign = answers($c, $case->[1], $art);
+
+		is($foreign[$_], $never[$_], "MCP 25: $who: $ways[$_][0] of $case->[0]: " .
+		   substr(json_of($ways[$_][1]), 0, 60)) for 0 .. $#ways;
+	}
+	ok(!(grep { /secret|a line|dozing/ } @never), 'and none of it tells anything');
+	is(scalar(@{$c->tool('list_task_runs', {})->{view}{runs}}), 0, "$who: lists none");
+	same_json($c->call('tasks/list')->{result}{tasks}, [], 'nor tasks');
+}
+is(get_task($ada, $live)->{status}, 'working', 'the run goes on, for all that');
+$ada->call('tasks/cancel', {taskId => $live});
+task_until($ada, $live, 'to be cancelled', sub { $_->{status} eq 'cancelled' });
+$socket->hang_up;
+$s->stop;
+done_testing;

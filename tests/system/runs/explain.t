@@ -1,0 +1,83 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# "paddock explain": programs that met what the kernel holds them to, which it
+# tells them alone, by an errno; and limits without which a run went on.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Cli;
+use Paddock;
+use Test::More;
+
+my $raise = qr/the template's author can raise it: limits/;
+
+sub pl { my ($code, %m) = @_; return {program => "#!/usr/bin/perl\n$code\n", %m} }
+
+sub limited {
+	my ($limit, $code, $key, $most, $more) = @_;
+	my $may = qr/may have \Q@{[$most >> 20 ? ($most >> 20) . ' MiB' : $most]}\E/;
+
+	return [pl($code, limits => {$key => $most}), 'RESOURCE_LIMIT',
+		qr/It met the limit $limit\..*$may.*$more.*$raise\.$key, up to/s];
+}
+
+# by name: the template, the code that it fails with, what is explained
+my %cases = (
+    forks => limited('processes', 'for (1 .. 20) { my $p = fork // die "fork: $!\n";
+	if (!$p) { sleep 60; exit } } sleep 60', 'maxProcesses', 8, ''),
+    many => limited('files', 'for (1 .. 99) { open my $f, ">", "/work/$_" or die "$!\n" }',
+		    'maxFiles', 40, 'The part of /work is 41 files, and it was full'),
+    tmp => limited('memory', '$| = 1; open F, ">", "/tmp/x"; for (1 .. 40) { print F "x" x 1e6 or die "$!\n" }',
+		   'maxMemoryBytes', 32 << 20, 'The part of /tmp is 8 MiB, and it was full'),
+    bytes => limited('artifact_bytes', 'open F, ">&=3";
+	for (1, 2) { syswrite F, qq({"artifact":{"name":"a$_","data":"xxxxxx"}}\n) } sleep 9',
+		     'maxArtifactBytes', 10, 'of the 10 that all artifacts may have together 4 are left'),
+    number => limited('artifacts', 'open F, ">&=3";
+	for (1, 2) { syswrite F, qq({"artifact":{"name":"a$_","data":"x"}}\n) } sleep 9',
+		      'maxArtifacts', 1, 'more artifacts than it may: 2, of 1 allowed'),
+    open => [pl('for (1 .. 99) { open $f[$_], "<", "/dev/null" or die "$!\n" }',
+		limits => {maxOpenFiles => 40}), 'EXECUTION_ERROR',
+	     qr/had all the files open that it may.*limits\.maxOpenFiles, up to the server's max_open_files/s],
+    net => [pl('use Socket; socket my $s, AF_INET, SOCK_STREAM, 0 or die "$!\n"'),
+	    'EXECUTION_ERROR', qr/No template has a network.*nothing.*can allow.*tools/s],
+    shadow => [pl('open my $f, "<", "/etc/shadow" or die "$!\n"'), 'EXECUTION_ERROR',
+	       qr/no more of the host than.*permissions\.readPaths, and the operator grant/s],
+    traces => [pl('$0 = "liar"; syscall(101, 16, 1, 0, 0)'), 'SANDBOX_VIOLATION',
+	       qr/system call ptrace.*Its arguments were 0x10, 0x1, 0x0, 0x0, .*\bThat was liar, process 2 of.*Nothing in the manifest/s],
+    fewer => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',
+		 limits => {maxArtifacts => 2}), 'RESOURCE_LIMIT',
+	      qr/needed 3 artifacts and may have 2.*out\/, 3 was not kept.*$raise\.maxArtifacts/s],
+    enough => [pl('mkdir "out"; for (1 .. 3) { open my $f, ">", "out/$_" } print 1',
+		  limits => {maxArtifacts => 2}, supportsPartialSuccess => Paddock::true), undef,
+	       qr/partial_success\n.*got no more than the limit artifacts allows: it needed 3 artifacts and may have 2\..*not kept: 3: .*$raise\.maxArtifacts/s],
+    talks => [lua('for i = 1, 99 do run.log("info", ("x"):rep(99)) end return 1',
+		  limits => {maxLoggedBytes => 1000}), undef,
+	      qr/got no more than the limit logged_bytes allows: it needed \S+ \w+ of log and may have 1000 bytes.*$raise\.maxLoggedBytes/s],
+);
+
+sub explained {
+	my ($cli, $user, $name) = @_;
+	my ($template, $code, $text) = @{$cases{$name}};
+	my $r = $cli->run_private(['run', '--json', $name], user => $user);
+	my $view = eval { json_to($r->{out}) } // {};
+
+	return undef if "$r->{out}$r->{err}" =~ /ISOLATION_TOO_WEAK/;
+	is(($view->{error} // {})->{errorCode}, $code, "$name ends as it does")
+	    or diag($r->{out}, $r->{err});
+	my $told = $cli->run_private(['explain', $view->{runId}], user => $user)->{out};
+	like($told, $text, 'explain says of what, how much, and who can raise it');
+}
+
+for my $user (as_root() ? (undef, 65534) : (undef)) {
+	my $who = defined $user ? 'as nobody' : as_root() ? 'as root' : 'as a user';
+	my $cli = Cli->new(templates => {map { $_ => $cases{$_}[0] } keys %cases},
+			   user => $user);
+
+	subtest $who => sub {
+		explained($cli, $user, $_) // note("$_: programs are not caged here")
+		    for sort keys %cases;
+	};
+}
+ok(strays_gone(), 'no process is left');
+done_testing();

@@ -1,0 +1,122 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What was promised: that CPU time is charged however a run ends, that what is
+# said to be cancelled is so on the disk, that an artifact lives as long as was
+# said, and that questions have a bound together.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use IPC::Open2;
+use Paddock;
+use Test::More;
+
+my $burn = 'local t = os.clock() while os.clock() - t < 0.05 do end run.progress(1, 2, "burnt")';
+my %templates = (
+    echo => lua('return inputs'),
+    burns => lua("$burn return 1"),
+    fails => lua("$burn error('no')"),
+    sleeps => lua("$burn while true do run.sleep(60000) end", limits => {maxTimeoutMs => 600000}),
+    late => lua("$burn while true do run.sleep(60000) end", limits => {maxTimeoutMs => 1000}),
+    crashes => {program => "#!/bin/bash\ni=0; while ((i++ < 30000)); do :; done; kill -SEGV \$\$\n"},
+    keeps => lua('return run.artifact{name = "a", data = "kept"}'),
+    talks => lua('local r = run.map({1, 2, 3, 4, 5}, {concurrency = 5}, function(i)
+		return run.elicit{message = ("x"):rep(900000), timeout = 2000 + i,
+				  schema = {type = "object", properties = {}}} end)
+	local bad = {} for i, one in ipairs(r) do if not one.ok then bad[#bad + 1] = one.error.message end end
+	return bad', limits => {maxTimeoutMs => 600000}),
+);
+
+# ---- CPU time ----
+
+{
+	my $s = Paddock->new(templates => \%templates);
+	my $used = sub { $s->tool('get_runtime_profile')->{view}{usage}{cpuMsThisHour} };
+
+	$s->init;
+	for ([burns => 'succeeds'], [fails => 'fails'], [late => 'runs out of time'], [sleeps => 'is cancelled'],
+	     ($s->tool('get_runtime_profile')->{view}{programs}{available} ? [crashes => 'crashes'] : ())) {
+		my ($t, $what) = @$_;
+		my $before = $used->();
+		my $run = $s->run_async($t);
+
+		if ($t eq 'sleeps') {
+			$s->saying($run, 'burnt');
+			$s->tool(cancel_task_run => {runId => $run});
+		}
+		my $v = $s->ended($run);
+		my $cpu = $v->{metrics}{cpuMs};
+		cmp_ok($cpu, '>=', $t =~ /crashes|late/ ? 1 : 40, "a run that $what has used CPU time ($v->{status})");
+		cmp_ok($used->() - $before, '>=', $cpu, '  which is charged');
+	}
+	$s->stop;
+}
+
+# ---- cancelled: on the disk before it is answered ----
+
+SKIP: {
+	skip 'python3 has no sqlite3', 1 if system('python3', '-c', 'import sqlite3') != 0;
+	my $s = Paddock->new(templates => \%templates);
+
+	$s->init;
+	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
+	$s->saying($task, 'burnt');
+	# another has the database: nothing is written until it lets go
+	my $pid = open2(my $from, my $to, 'python3', '-c', <<'PY', "$s->{state}/paddock.db");
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.readline()
+db.execute("ROLLBACK")
+PY
+	is(scalar <$from>, "held\n", 'nothing can be written');
+	my $id = $s->request('tasks/cancel', {taskId => $task});
+	is_deeply($s->call('ping')->{result}, {}, 'the server goes on');
+	# a read of the store comes back in order: by then an answer that waits for none were there
+	my $other = $s->call('tools/list');
+	ok(!exists $s->{answers}{json_of($id)}, 'but says of no task that it is cancelled');
+	close $to;
+	waitpid $pid, 0;
+	is($s->answer($id)->{result}{status}, 'cancelled', 'until that is written');
+	$s->kill9;
+	strays_gone();
+	my $t = Paddock->new(templates => \%templates, root => $s->{root});
+	$t->init;
+	is($t->call('tasks/get', {taskId => $task})->{result}{status}, 'cancelled', 'and after kill -9 it is');
+	$t->stop;
+}
+
+# ---- an artifact that lives longer than its run was to ----
+
+{
+	my $s = Paddock->new(templates => \%templates, config => "[limits]\nartifact_ttl_ms = 1h\n");
+
+	$s->init;
+	my $with = $s->run_sync(keeps => {}, ttlMs => 1);
+	my $without = $s->run_sync(echo => {}, ttlMs => 1);
+	is($with->{status}, 'succeeded', 'two runs are to be known for a millisecond');
+	$s->stop;
+	my $t = Paddock->new(templates => \%templates, root => $s->{root}, config => "[limits]\nartifact_ttl_ms = 1h\n");
+	$t->init;
+	ok(until_true('it to be forgotten', sub { $t->tool(get_task_run => {runId => $without->{runId}})->{isError} }),
+	   'one without artifacts is forgotten');
+	is($t->get($with->{runId})->{status}, 'succeeded', 'one whose artifact lives for an hour is not');
+	is($t->tool(get_artifact => {artifactId => $with->{result}})->{view}{data}, 'a2VwdA==', 'nor is that');
+	$t->stop;
+}
+
+# ---- questions that are too many bytes together ----
+
+{
+	my $s = Paddock->new(templates => \%templates);
+
+	$s->init(undef, {elicitation => {}});
+	my $r = $s->run_sync(talks => {});
+	my @refused = grep { /over 4 MiB of questions/ } @{$r->{result} // []};
+	is(scalar @refused, 1, 'of five questions of 900 kB the fifth is one too many')
+	    or diag(json_of([map { substr $_, 0, 200 } @{$r->{result} // []}]));
+	$s->stop;
+}
+
+done_testing;

@@ -1,0 +1,65 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# resources.t - what can be read by URI, and by whom.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use MIME::Base64 qw(decode_base64);
+use Paddock;
+use Test::More;
+
+my $p = Paddock->new(templates => {
+	makes => lua('
+	print("made")
+	local text = run.artifact{name = "a.txt", mimeType = "text/plain", data = "caf\u{e9}\n"}
+	local bytes = run.artifact{name = "b", data = "\0\xff"}
+	local large = run.artifact{name = "c", data = ("x"):rep(300000)}
+	return {text = text, bytes = bytes, large = large}'),
+});
+$p->init;
+
+sub reads { return $p->call('resources/read', { uri => $_[0] }) }
+
+is_deeply([map { $_->{uri} } @{ $p->call('resources/list')->{result}{resources} }],
+	  ['paddock://isolation'], 'the isolation report is listed');
+is_deeply([sort map { $_->{uriTemplate} }
+	   @{ $p->call('resources/templates/list')->{result}{resourceTemplates} }],
+	  ['paddock://runs/{runId}', 'paddock://runs/{runId}/artifacts/{artifactId}',
+	   'paddock://runs/{runId}/log', 'paddock://runs/{runId}/result{?offset,limit}'],
+	  'runs, results, logs and artifacts are templates');
+
+my $level = json_to(reads('paddock://isolation')->{result}{contents}[0]{text})->{level};
+like($level, qr/^(?:restricted|container|userns|full)$/, 'it says how runs are caged');
+
+my $made = $p->call('tools/call', { name => 'makes', arguments => {} })->{result};
+my $run  = $made->{_meta}{'paddock/runId'};
+my $ids  = $made->{structuredContent};
+my $log  = reads("paddock://runs/$run/log")->{result}{contents}[0];
+
+like($log->{text}, qr/ info made\n\z/, 'a log is read');
+is($log->{mimeType}, 'text/plain', 'as text');
+my $text = reads("paddock://runs/$run/artifacts/$ids->{text}")->{result}{contents}[0];
+is($text->{text}, "caf\x{e9}\n", 'an artifact that is text comes as text');
+my $bytes = reads("paddock://runs/$run/artifacts/$ids->{bytes}")->{result}{contents}[0];
+is(decode_base64($bytes->{blob} // ''), "\0\xff", 'another as a blob');
+is(reads("paddock://runs/$run/artifacts/$ids->{large}")->{error}{code}, -32602,
+   'one that is too large names get_artifact');
+
+my $seen = reads("paddock://runs/$run")->{result}{contents}[0];
+is($seen->{mimeType}, 'application/json', 'a run is read as JSON');
+same_json(json_to($seen->{text}), $p->get($run), 'as get_task_run shows it');
+
+my $other = 'run_' . 'a' x 26;
+for my $uri ("paddock://runs/$other/log", "paddock://runs/$other/artifacts/$ids->{text}",
+	     "paddock://runs/$run/artifacts/art_" . 'a' x 26, "paddock://runs/$other",
+	     "paddock://runs/$run/", "paddock://runs/",
+	     "paddock://runs/$run/log/", 'file:///etc/passwd', '') {
+	my $error = reads($uri)->{error};
+
+	is($error->{code}, -32002, "not found: '$uri'");
+	is($error->{data}{uri}, $uri, 'which is named');
+}
+is($p->call('resources/read', {})->{error}{code}, -32602, 'a URI is needed');
+$p->stop;
+done_testing();

@@ -1,0 +1,41 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The templates that ship as examples of programs pass their own tests,
+# as root and as an ordinary user.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Cli;
+use Paddock;
+use Test::More;
+
+my %needs = (number_summary => 'python3', text_digests => 'node',
+	     word_count => 'bash', pattern_matches => 'perl');
+my @users = as_root() ? (undef, 65534) : (undef);
+my @cli = map { Cli->new(user => $_) } @users;
+
+sub passes {
+	my ($dir, $id) = @_;
+	my $tests = () = glob "$dir/tests/*.json";
+
+	for my $i (0 .. $#users) {
+		my $who = defined $users[$i] ? ' as nobody' : '';
+		my $r = $cli[$i]->run(['template', 'test', $dir], user => $users[$i]);
+		my $passed = () = $r->{out} =~ /^ok \d+ - \Q$id\E: /mg;
+
+		ok($r->{status} == 0 && $tests > 0 && $passed == $tests,
+		   "$id passes its own tests$who")
+		    or diag("$passed of $tests\n$r->{out}$r->{err}");
+	}
+}
+
+for my $id (sort keys %needs) {
+	SKIP: {
+		skip "$id: there is no /usr/bin/$needs{$id}", 1
+		    unless -x "/usr/bin/$needs{$id}";
+		passes("$TOP/etc/templates/$id", $id);
+	}
+}
+passes("$BUILD/templates/primes", 'primes');
+done_testing();

@@ -1,0 +1,118 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The manual pages name what there is: flags, commands, keys, calls. (That
+# paddock.conf(5) has every key word for word is t_config_manual.c's to see.)
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../../lib";
+use Paddock;
+use Test::More;
+
+my %page = map { s{.*/}{}r => read_file($_) } glob "$TOP/man/*.[158]";
+
+sub page_has {
+	my ($page, @words) = @_;
+	my $text = $page{$page};
+	my @missing = grep { $text !~ /(?<![\w.])\Q$_\E(?![\w])/ } @words;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(@words && !@missing, "$page has all of " . scalar @words)
+	    or diag("missing: @missing");
+}
+
+sub said { # what CMD prints
+	my (@cmd) = @_;
+
+	open my $f, '-|', @cmd or die "@cmd: $!\n";
+	local $/;
+	return <$f>;
+}
+
+same_json([sort keys %page],
+	  [qw(paddock-template.5 paddock.1 paddock.conf.5 paddockd.8)],
+	  'four pages');
+
+my $usage = said("$BUILD/paddockd", '--help');
+page_has('paddockd.8', map { "Fl Fl $_" } $usage =~ /^  --([a-z-]+)/mg);
+
+my $help = said("$BUILD/paddock", 'help');
+my @commands = $help =~ /^  ([a-z][a-z -]*?)  +\S/mg;
+page_has('paddock.1', map { "Ic $_" } @commands);
+for my $command (@commands) {
+	next if $command =~ /^(?:help|schema)$/;
+	my $text = said("$BUILD/paddock", 'help', split ' ', $command);
+	my ($own) = $text =~ /\n\n(.*?)Flags of every command/s;
+	my %flag = map { $_ => 1 } ($own // '') =~ /--([a-z-]+) /g;
+
+	delete @flag{qw(templates state-dir config)}; # those of every command
+	page_has('paddock.1', map { "Fl Fl $_" } sort keys %flag) if %flag;
+}
+
+my $schema = json_to(read_file("$TOP/etc/template.schema.json"))->{properties};
+page_has('paddock-template.5', map { $_ eq '$schema' ? 'Ic $schema' : $_ }
+	 sort keys %$schema);
+page_has('paddock-template.5', sort keys %{$schema->{limits}{properties}});
+for my $key (sort keys %{$schema->{limits}{properties}}) {
+	my $default = $schema->{limits}{properties}{$key}{default} // next;
+
+	next if $key eq 'maxProcesses';
+	like($page{'paddock-template.5'}, qr/\.It Ic $key\n.*\n\.Pq $default \./,
+	     "and the default of $key");
+}
+
+# What a template finds in its run is what the page lists.
+{
+	my $s = Paddock->new(templates => {keys => lua(<<'LUA')});
+local names = run.array{}
+for k, v in pairs(run) do
+  if type(v) == "table" and k ~= "null" then
+    for kk in pairs(v) do names[#names + 1] = "run." .. k .. "." .. kk end
+  else names[#names + 1] = "run." .. k end
+end
+table.sort(names)
+return names
+LUA
+	$s->init;
+	page_has('paddock-template.5', @{$s->run_sync('keys')->{result}});
+	$s->stop;
+}
+
+# mdoc takes quotation marks around a word of a macro's line for its own: JSON
+# in one has to write them as \\&". Headings and words with blanks are quoted.
+for my $name (sort keys %page) {
+	my @eaten = grep { /^\.(?!\\")(?!S[hs] )/ && /(?:^|(?<=\s))"(?:[^"\s]*"|[^"]*"(?=\S))/ }
+	    split /\n/, $page{$name};
+
+	same_json(\@eaten, [], "$name keeps its quotation marks");
+}
+
+# And as it is read, where there is what shows it.
+SKIP: {
+	my ($man) = grep { -x "$_/man" } split /:/, $ENV{PATH};
+
+	skip 'man is not installed', 2 if !$man;
+	local $ENV{MANWIDTH} = 200;
+	my $text = said('man', '-l', "$TOP/man/paddock-template.5") // '';
+
+	skip 'man shows no page here', 2 if $text !~ /paddock-template/;
+	like($text, qr/\{"id": 2, "ok": true, "value": \.\.\.\}/, 'an answer on descriptor 4 is JSON as it is read');
+	like($text, qr/"writeOnly": true.*\["local"\]/s, 'and so are values of the manifest');
+}
+
+# Where people look for what the browser may open, it is told.
+for my $name (qw(paddock.conf.5 paddock-template.5)) {
+	like($page{$name}, qr/$_/, "$name tells of $_")
+	    for 'ports 80, 443, 8080 and 8443', 'loopback and private networks', 'trust level', 'hosts';
+}
+
+SKIP: {
+	skip 'mandoc is not installed', scalar keys %page
+	    unless grep { -x "$_/mandoc" } split /:/, $ENV{PATH};
+	for (sort keys %page) {
+		is(said('mandoc', '-Tlint', '-W', 'warning', "$TOP/man/$_"), '',
+		   "mandoc finds nothing wrong with $_");
+	}
+}
+
+done_testing;

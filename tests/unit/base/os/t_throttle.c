@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_throttle.c - how many lines a minute there are, and who is told of the rest. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "base/os/throttle.h"
+#include "supervisor/run/audit.h"
+#include "supervisor/requestor/requestor.h"
+#include "tests/unit/tap.h"
+
+static struct throttle t;
+static char told[4096];
+
+static void tell(void *arg, const void *kind, const char *who, uint64_t held)
+{
+	size_t n = strlen(told);
+
+	(void)arg;
+	snprintf(told + n, sizeof(told) - n, "[%s %s %llu]", (const char *)kind,
+		 who, (unsigned long long)held);
+}
+
+/* N lines of KIND for WHO at NOW, when 3 a minute may be written: how many are. */
+static int lines(const char *kind, const char *who, int n, int64_t now)
+{
+	int written = 0;
+	uint64_t held;
+
+	for (int i = 0; i < n; i++) {
+		written +=
+		    throttle_pass(&t, kind, who, strlen(who), 3, now, &held);
+		if (held > 0)
+			tell(NULL, kind, who, held);
+	}
+	return written;
+}
+
+static const char *all_told(void)
+{
+	static char was[sizeof(told)];
+
+	memcpy(was, told, sizeof(was));
+	told[0] = '\0';
+	return was;
+}
+
+static void test_minutes(void)
+{
+	is_int(lines("a", "ada", 10, 1000), 3, "so many a minute are written");
+	is_int(lines("a", "bob", 2, 1000), 2, "another account has its own");
+	is_int(lines("b", "ada", 2, 1000), 2, "and another kind of line");
+	is_int(lines("a", "ada", 1, 60999), 0, "the minute lasts a minute");
+	throttle_tell(&t, 60999, false, tell, NULL);
+	is_str(all_told(), "", "and nothing is told before it is over");
+	is_int(lines("a", "ada", 1, 61000), 1, "then there is another");
+	is_str(all_told(), "[a ada 8]",
+	       "which tells what the last one held back");
+	lines("a", "ada", 5, 61000);
+	throttle_tell(&t, 121000, false, tell, NULL);
+	is_str(all_told(), "[a ada 3]", "as it is told without another line");
+	throttle_tell(&t, 181000, false, tell, NULL);
+	is_str(all_told(), "", "once");
+	lines("b", "bob", 4, 200000);
+	throttle_tell(&t, 200000, true, tell, NULL);
+	is_str(all_told(), "[b bob 1]", "at the end at once");
+	ok(t.by_key == NULL, "and all is forgotten");
+}
+
+static void test_accounts(void)
+{
+	char who[32];
+	int written = 0;
+
+	for (int i = 0; i < 3 * THROTTLE_KEYS_MAX; i++) {
+		snprintf(who, sizeof(who), "u%d", i);
+		written += lines("k", who, 1, 0);
+	}
+	is_int(written, THROTTLE_KEYS_MAX + 3,
+	       "accounts beyond some thousands share what one has");
+	memset(who, 'x', sizeof(who) - 1);
+	throttle_tell(&t, 0, true, tell, NULL);
+	all_told();
+}
+
+static char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = xcalloc(1, 1 << 20);
+
+	if (f != NULL) {
+		(void)!fread(text, 1, (1 << 20) - 1, f);
+		fclose(f);
+	}
+	return text;
+}
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}
+
+static void test_log(void)
+{
+	char path[] = "throttle.XXXXXX", *text;
+
+	close(mkstemp(path));
+	log_open(path);
+	for (int i = 0; i < 2 * LOG_MINUTE_MAX; i++)
+		log_info("x", "requestor=%s id=%d", "ada", i);
+	for (int i = 0; i < 5; i++)
+		log_info("x", "requestor=%s id=%d", "bob", i);
+	for (int i = 0; i < 5; i++)
+		log_rarely("x", "from=\"%s\" requestor=none",
+			   "z requestor=eve");
+	log_held_back(true);
+	text = slurp(path);
+	is_int(count(text, "requestor=ada id="), LOG_MINUTE_MAX,
+	       "one who makes lines at will makes so many");
+	is_int(count(text, "requestor=bob id="), 5, "which takes no other's");
+	is_int(count(text, "part=x from="), 1, "some are told once a minute");
+	ok(strstr(text, "level=warn part=log requestor=ada held_back=600 "
+			"like=\"requestor=%s id=%d\"\n") != NULL,
+	   "what was held back is counted, by account");
+	ok(strstr(text,
+		  "level=warn part=log held_back=4 like=\"from=\\\"%s\\\" "
+		  "requestor=none\"\n") != NULL,
+	   "and what a value says is no account");
+	free(text);
+	unlink(path);
+	log_open(NULL);
+}
+
+static void test_audit(void)
+{
+	char path[] = "audit.XXXXXX", *text;
+	struct requestor ada = {.name = (char *)"ada"};
+	struct requestor bob = {.name = (char *)"bob"};
+
+	close(mkstemp(path));
+	audit_open(path);
+	for (int i = 0; i < AUDIT_MINUTE_MAX + 50; i++)
+		audit_refused(&ada, "get_task_run", "run_x", "RUN_NOT_FOUND");
+	audit_refused(&bob, "get_task_run", "run_x", "RUN_NOT_FOUND");
+	audit_held_back(true);
+	text = slurp(path);
+	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"ada\""),
+	       AUDIT_MINUTE_MAX, "refusals are recorded so often a minute");
+	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"bob\""), 1,
+	       "another's all the same");
+	ok(strstr(text, "\"event\":\"held_back\",\"requestor\":\"ada\","
+			"\"of\":\"refused\",\"count\":50}") != NULL,
+	   "and how many were not is, too");
+	free(text);
+	unlink(path);
+	audit_open(NULL);
+}
+
+int main(void)
+{
+	test_minutes();
+	test_accounts();
+	test_log();
+	test_audit();
+	return tap_done();
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_base.c - buffers, the clocks, memory, the log. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "tests/unit/tap.h"
+
+static bool holds(const struct buf *b, const char *want)
+{
+	return buf_len(b) == strlen(want) &&
+	       memcmp(buf_data(b), want, strlen(want)) == 0;
+}
+
+static void test_buf(void)
+{
+	struct buf b = {0};
+	size_t len = 99;
+	char *s;
+
+	is_int(buf_len(&b), 0, "an all-zero buf is empty");
+	is_int(buf_add(&b, "abc", 3), 0, "bytes are added");
+	is_int(buf_add(&b, NULL, 0), 0, "none at all too");
+	is_int(buf_add_str(&b, "def"), 0, "a string is added");
+	is_int(buf_printf(&b, "%d%s", 7, "g"), 0, "printf adds");
+	ok(holds(&b, "abcdef7g"), "all in a row");
+	buf_drop(&b, 2);
+	ok(holds(&b, "cdef7g"), "the first are dropped");
+	buf_drop(&b, 0);
+	ok(holds(&b, "cdef7g"), "none are dropped");
+	s = buf_take(&b, &len);
+	is_str(s, "cdef7g", "what is taken is what was held");
+	is_int(len, 6, "with its length");
+	ok(b.data == NULL && buf_len(&b) == 0, "and the buf is empty again");
+	free(s);
+	s = buf_take(&b, NULL);
+	is_str(s, "", "an empty buf gives an empty string");
+	free(s);
+
+	memcpy(buf_room(&b, 5), "hello", 5);
+	is_int(buf_len(&b), 0, "room is not held");
+	buf_wrote(&b, 4);
+	ok(holds(&b, "hell"), "until it is written");
+	buf_drop(&b, 4);
+	is_int(buf_len(&b), 0, "all is dropped");
+	is_int(b.off, 0, "and the start is free again");
+	buf_fini(&b);
+	buf_fini(&b);
+	ok(b.data == NULL, "buf_fini() twice is fine");
+}
+
+/* A queue: bytes in at one end, out at the other, in order. */
+static void test_buf_queue(void)
+{
+	struct buf b = {0};
+	unsigned char in = 0, out = 0;
+	size_t wrong = 0, most = 0;
+
+	for (size_t round = 0; round < 1000; round++) {
+		for (size_t n = round * 7 % 61; n > 0; n--, in++)
+			buf_add(&b, &in, 1);
+		for (size_t n = round * 5 % 67; n > 0 && buf_len(&b) > 0; n--) {
+			wrong += (unsigned char)*buf_data(&b) != out++;
+			buf_drop(&b, 1);
+		}
+		most = buf_len(&b) > most ? buf_len(&b) : most;
+	}
+	is_int(wrong, 0, "bytes leave in the order they came");
+	ok(b.cap <= 4 * most + 512, "and what left is not kept");
+	buf_fini(&b);
+}
+
+static void test_buf_max(void)
+{
+	struct buf b = {.max = 8};
+
+	is_int(buf_add_str(&b, "12345678"), 0, "max bytes are held");
+	is_int(buf_add_str(&b, "9"), -EMSGSIZE, "and not one more");
+	is_int(buf_printf(&b, "%d", 9), -EMSGSIZE, "by printf neither");
+	is_int(buf_add(&b, "", SIZE_MAX), -EMSGSIZE, "nor all there are");
+	ok(holds(&b, "12345678"), "a refusal changes nothing");
+	buf_drop(&b, 3);
+	is_int(buf_add_str(&b, "abcd"), -EMSGSIZE, "what was dropped is room");
+	is_int(buf_add_str(&b, "abc"), 0, "for as much");
+	ok(holds(&b, "45678abc"), "in order");
+	buf_fini(&b);
+	is_int(buf_add_str(&b, "123456789"), -EMSGSIZE, "max outlives fini");
+	free(buf_take(&b, NULL));
+	is_int(buf_add_str(&b, "123456789"), -EMSGSIZE, "and take");
+	buf_fini(&b);
+}
+
+static const struct {
+	int64_t ms;
+	const char *iso;
+} times[] = {
+    {0, "1970-01-01T00:00:00.000Z"},
+    {1, "1970-01-01T00:00:00.001Z"},
+    {999, "1970-01-01T00:00:00.999Z"},
+    {1000, "1970-01-01T00:00:01.000Z"},
+    {951782400000, "2000-02-29T00:00:00.000Z"},
+    {1767323045678, "2026-01-02T03:04:05.678Z"},
+    {4102444799999, "2099-12-31T23:59:59.999Z"},
+    {253402300799999, "9999-12-31T23:59:59.999Z"},
+};
+
+static void test_clock(void)
+{
+	char iso[CLOCK_ISO_SIZE + 1];
+	int64_t ms = clock_mono_ms(), us = clock_mono_us();
+
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		iso[CLOCK_ISO_SIZE] = '!';
+		clock_iso(iso, times[i].ms);
+		is_str(iso, times[i].iso, "time %zu", i);
+		is_int(iso[CLOCK_ISO_SIZE], '!', "time %zu: no byte more", i);
+	}
+	ok(setenv("TZ", "America/New_York", 1) == 0, "in another time zone");
+	clock_iso(iso, 0);
+	is_str(iso, "1970-01-01T00:00:00.000Z", "it is still UTC");
+	unsetenv("TZ");
+	ok(us / 1000 >= ms, "both read one monotonic clock");
+	ok(clock_mono_ms() >= ms && clock_mono_us() >= us, "it never falls");
+	ok(clock_wall_ms() > 1600000000000, "the wall clock is of this age");
+}
+
+static void test_mem(void)
+{
+	char *s = xasprintf("%s-%d", "a", 7);
+	char *cut = xstrndup(s, 1);
+	char *p = xcalloc(0, 0);
+
+	is_str(s, "a-7", "xasprintf() formats");
+	is_str(cut, "a", "xstrndup() cuts");
+	ok(p != NULL, "xcalloc() of nothing is no failure");
+	p = xrealloc(p, 0);
+	ok(p != NULL, "nor is xrealloc()");
+	free(s), free(cut), free(p);
+}
+
+/* All that PATH holds. */
+static char *slurp(const char *path)
+{
+	struct buf b = {0};
+	FILE *f = fopen(path, "r");
+	size_t n = 1;
+
+	while (f != NULL && n > 0) {
+		n = fread(buf_room(&b, 4096), 1, 4096, f);
+		buf_wrote(&b, n);
+	}
+	if (f != NULL)
+		fclose(f);
+	return buf_take(&b, NULL);
+}
+
+/* Log TEXT as a value, and compare the line less its time. */
+static void is_logged(const char *path, const char *text, const char *want,
+		      const char *name)
+{
+	char *got;
+
+	ok(truncate(path, 0) == 0, "%s: an empty file", name);
+	log_info("test", "msg=\"%s\"", text);
+	got = slurp(path);
+	ok(strncmp(got, "ts=2", 4) == 0 && strlen(got) > 28 && got[27] == ' ',
+	   "%s: the time first", name);
+	is_str(strlen(got) > 28 ? got + 28 : got, want, "%s", name);
+	free(got);
+}
+
+static void test_log_lines(const char *path)
+{
+	is_logged(path, "plain", "level=info part=test msg=\"plain\"\n",
+		  "plain");
+	is_logged(path, "a\nts=forged level=error",
+		  "level=info part=test msg=\"a?ts=forged level=error\"\n",
+		  "a newline starts no second line");
+	is_logged(path, "a\r\n\t\x1B[2J\x7F\x01",
+		  "level=info part=test msg=\"a????[2J??\"\n",
+		  "no control character passes");
+	is_logged(path, "caf\xC3\xA9",
+		  "level=info part=test msg=\"caf\xC3\xA9\"\n", "UTF-8 passes");
+	is_logged(path,
+		  "a\xC2\x9B"
+		  "31m\xE2\x80\xAE"
+		  "b\xF3\xA0\x81\x81\xFF",
+		  "level=info part=test msg=\"a?31m?b??\"\n",
+		  "nor C1, nor what turns or hides, nor what is no UTF-8");
+	is_logged(path, "%s%n%d", "level=info part=test msg=\"%s%n%d\"\n",
+		  "a value is no format");
+	is_logged(path, "a\" status=\"forged",
+		  "level=info part=test msg=\"a\\\" status=\\\"forged\"\n",
+		  "a quote ends no value");
+	is_logged(path, "C:\\", "level=info part=test msg=\"C:\\\\\"\n",
+		  "nor does a backslash escape what does");
+}
+
+static void test_log_formats(const char *path)
+{
+	char *got;
+
+	ok(truncate(path, 0) == 0, "formats: an empty file");
+	log_info("test", "word=%s n=%d,%u,%zu", "a b=\"c\\", -1, 2u, (size_t)3);
+	log_info("test", "long=%lld,%llu cut=\"%.2s|%.*s|%.9s\"",
+		 INT64_MIN + 0LL, UINT64_MAX + 0ULL, "abc", 1, "\"\"", "d");
+	got = slurp(path);
+	ok(strstr(got, "test word=a?b=?c\\ n=-1,2,3\n") != NULL,
+	   "outside of quotes a value is one word");
+	ok(strstr(got, "test long=-9223372036854775808,18446744073709551615 "
+		       "cut=\"ab|\\\"|d\"\n") != NULL,
+	   "long numbers, and values that are cut");
+	free(got);
+}
+
+static void test_log_long(const char *path)
+{
+	char *text = xcalloc(10001, 1), *got;
+
+	memset(text, 'x', 10000);
+	ok(truncate(path, 0) == 0, "a long line: an empty file");
+	log_warn("test", "msg=%s", text);
+	log_warn("test", "next");
+	got = slurp(path);
+	ok(strcspn(got, "\n") < 2048, "a line is cut at 2 KiB");
+	ok(strcspn(got, "\n") > 2000, "and not much before");
+	ok(strstr(got, "x\nts=2") != NULL, "it still ends as a line");
+	ok(strstr(got, "part=test next\n") != NULL, "and the next one follows");
+	free(got), free(text);
+}
+
+static void test_log_levels(const char *path)
+{
+	char *got;
+
+	is_int(log_level_of("error"), LOG_LEVEL_ERROR, "level error");
+	is_int(log_level_of("warn"), LOG_LEVEL_WARN, "level warn");
+	is_int(log_level_of("info"), LOG_LEVEL_INFO, "level info");
+	is_int(log_level_of("debug"), LOG_LEVEL_DEBUG, "level debug");
+	is_int(log_level_of("Debug"), -EINVAL, "levels are in small letters");
+	is_int(log_level_of(""), -EINVAL, "the empty level is none");
+
+	ok(truncate(path, 0) == 0, "levels: an empty file");
+	log_debug("test", "unasked");
+	log_set_level(LOG_LEVEL_WARN);
+	log_info("test", "too low");
+	errno = ENOTTY;
+	log_warn("test", "heard");
+	is_int(errno, ENOTTY, "logging keeps errno");
+	log_set_level(LOG_LEVEL_DEBUG);
+	log_debug("test", "asked for");
+	log_set_level(LOG_LEVEL_INFO);
+	got = slurp(path);
+	ok(strstr(got, "unasked") == NULL, "debug is off at first");
+	ok(strstr(got, "too low") == NULL, "a lower level is not written");
+	ok(strstr(got, "level=warn part=test heard") != NULL, "its own is");
+	ok(strstr(got, "level=debug part=test asked") != NULL,
+	   "debug, if asked");
+	free(got);
+}
+
+static void test_log_reopen(const char *path, const char *dir)
+{
+	char *moved = xasprintf("%s/moved", dir);
+	char *missing = xasprintf("%s/none/log", dir);
+	char *got;
+	struct stat st;
+
+	ok(rename(path, moved) == 0, "the log is rotated");
+	log_info("test", "before");
+	is_int(log_open(path), 0, "and reopened");
+	log_info("test", "after");
+	got = slurp(moved);
+	ok(strstr(got, "before") != NULL, "a line goes to the old file");
+	ok(strstr(got, "after") == NULL, "until then");
+	free(got);
+	got = slurp(path);
+	ok(strstr(got, "after") != NULL, "and then to the new one");
+	free(got);
+	ok(stat(path, &st) == 0 && (st.st_mode & 07) == 0, "closed to others");
+
+	is_int(log_open(missing), -ENOENT, "a path that cannot be opened");
+	log_info("test", "still here");
+	got = slurp(path);
+	ok(strstr(got, "still here") != NULL, "leaves the old file in use");
+	free(got);
+	unlink(moved);
+	free(moved), free(missing);
+}
+
+static void test_log(void)
+{
+	char dir[] = "/tmp/paddock-t_base-XXXXXX";
+	char *path;
+
+	if (!ok(mkdtemp(dir) != NULL, "a folder for the log"))
+		return;
+	path = xasprintf("%s/log", dir);
+	is_int(log_open(path), 0, "the log is opened");
+	test_log_lines(path);
+	test_log_formats(path);
+	test_log_long(path);
+	test_log_levels(path);
+	test_log_reopen(path, dir);
+	is_int(log_open(NULL), 0, "and back to stderr");
+	unlink(path);
+	ok(rmdir(dir) == 0, "nothing is left behind");
+	free(path);
+}
+
+int main(void)
+{
+	test_buf();
+	test_buf_queue();
+	test_buf_max();
+	test_clock();
+	test_mem();
+	test_log();
+	return tap_done();
+}

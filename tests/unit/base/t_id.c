@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/id.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "tests/unit/tap.h"
+
+#define MANY 10000
+
+static char many[MANY][ID_SIZE];
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void test_shape(void)
+{
+	static const char *const prefixes[] = {"run", "art", "sess", "inst"};
+	static const char *const bad[] = {
+	    "",
+	    "run",
+	    "run_",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaa1",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaA",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaa/a",
+	    "run-aaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "art_aaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "xrun_aaaaaaaaaaaaaaaaaaaaaaaaaa",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaa/",
+	    "run_aaaaaaaaaaaaaaaaaaaaaaaaaa ",
+	};
+	char id[ID_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+		id_new(id, prefixes[i]);
+		ok(id_ok(id, prefixes[i]), "%s is an id", id);
+		is_int(strlen(id), strlen(prefixes[i]) + 27,
+		       "of the prefix, '_' and 26 characters");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		ok(!id_ok(bad[i], "run"), "'%s' is none", bad[i]);
+	ok(id_ok("run_234567abcdefghijklmnopqrst", "run"), "2 to 7, a to z");
+}
+
+/* 10 characters of time: wait for the clock to tick, never for a while. */
+static void test_order(void)
+{
+	char first[ID_SIZE], next[ID_SIZE];
+
+	id_new(first, "run");
+	do {
+		id_new(next, "run");
+	} while (strncmp(first, next, 4 + 10) == 0);
+	ok(strcmp(first, next) < 0, "a later id is greater, as text");
+	ok(strcmp(first + 4, "b") < 0, "its highest bits are still zero");
+}
+
+static void test_unique(void)
+{
+	size_t same = 0, falling = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		id_new(many[i], "run");
+	for (size_t i = 1; i < MANY; i++)
+		falling += strncmp(many[i - 1], many[i], 4 + 10) > 0;
+	is_int(falling, 0, "the time in %d ids never falls", MANY);
+	qsort(many, MANY, ID_SIZE, by_text);
+	for (size_t i = 1; i < MANY; i++)
+		same += strcmp(many[i - 1], many[i]) == 0;
+	is_int(same, 0, "and no two are alike");
+}
+
+/* Each of the 16 random characters takes each of its 32 values. */
+static void test_random(void)
+{
+	unsigned seen[16] = {0};
+	size_t full = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		for (size_t k = 0; k < ARRAY_LEN(seen); k++) {
+			char c = many[i][4 + 10 + k];
+
+			seen[k] |= 1u << (c >= 'a' ? c - 'a' : c - '2' + 26);
+		}
+	for (size_t k = 0; k < ARRAY_LEN(seen); k++)
+		full += seen[k] == UINT32_MAX;
+	is_int(full, 16, "80 bits of an id take every value");
+}
+
+int main(void)
+{
+	test_shape();
+	test_order();
+	test_unique();
+	test_random();
+	return tap_done();
+}

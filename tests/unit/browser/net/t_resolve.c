@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose name is resolved next: one session, or one requestor, never keeps
+ * another's from their turn. The resolver's process is this one.
+ */
+#include "browser/net/resolve.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tests/unit/tap.h"
+
+#define MANY 400
+
+static struct event_base *base;
+static struct resolver *r;
+static int peer; /* the process's end */
+static unsigned answered, failed, lost;
+
+static void on_done(void *arg, const union resolver_address *list, unsigned n,
+		    const char *error)
+{
+	(void)arg;
+	answered++;
+	failed += n == 0;
+	if ((n == 0) != (error != NULL) || (n == 0) != (list == NULL))
+		abort();
+}
+
+static void on_lost(void *arg)
+{
+	(void)arg;
+	lost++;
+}
+
+static void begin(bool alone)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		abort();
+	base = event_base_new();
+	r = resolver_new(base, ends[0], alone, on_lost, NULL);
+	peer = ends[1];
+	answered = failed = lost = 0;
+}
+
+static void end(void)
+{
+	resolver_free(r);
+	event_base_free(base);
+	close(peer);
+}
+
+static struct lookup *ask(const char *requestor, uint32_t way, const char *host)
+{
+	const struct resolve_for who = {requestor, way};
+
+	return resolve(r, &who, host, on_done, NULL);
+}
+
+/* What the process is told next; id 0: nothing. */
+static struct resolver_order order(void)
+{
+	struct resolver_order o = {0};
+
+	if (recv(peer, &o, sizeof(o), MSG_DONTWAIT) != sizeof(o))
+		o.id = 0;
+	return o;
+}
+
+static unsigned orders(void)
+{
+	unsigned n = 0;
+
+	while (order().id != 0)
+		n++;
+	return n;
+}
+
+static void answer(uint32_t id, int error, uint32_t n)
+{
+	struct resolver_answer a = {.id = id, .error = error, .n = n};
+
+	a.all[0].any.sa_family = AF_INET;
+	(void)!send(peer, &a, sizeof(a), 0);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static unsigned ask_many(const char *requestor, uint32_t way)
+{
+	unsigned n = 0;
+
+	while (n < MANY && ask(requestor, way, "a.example") != NULL)
+		n++;
+	return n;
+}
+
+static void test_turns(void)
+{
+	struct resolver_order o;
+
+	begin(false);
+	is_int(ask_many("greedy", 1), 68, "one session's names that may wait");
+	is_int(orders(), 4, "of which four are looked up");
+	is_int(ask_many("greedy", 2), 68, "another of its sessions' as well");
+	is_int(orders(), 4, "with four of its own");
+	for (uint32_t way = 3; way < 20; way++)
+		ask_many("greedy", way);
+	is_int(orders(), 6, "all its sessions have 14 of 16");
+	ok(ask("modest", 50, "b.example") != NULL, "another may ask");
+	o = order();
+	is_str(o.host, "b.example", "and is looked up at once");
+	answer(o.id, 0, 1);
+	is_int(answered, 1, "and answered");
+	is_int(failed, 0, "with an address");
+	ok(ask("modest", 50, "c.example") != NULL &&
+	       ask("modest", 50, "d.example") != NULL,
+	   "its next ones");
+	is_int(orders(), 1, "have the share that others leave");
+	answer(1, EAI_AGAIN, 0);
+	is_int(failed, 1, "one of the first ones fails");
+	o = order();
+	is_str(o.host, "d.example", "and its place is for who has the fewest");
+	end();
+}
+
+static void test_leaving(void)
+{
+	struct lookup *all[8];
+	struct resolver_order o;
+
+	begin(true);
+	for (int i = 0; i < 8; i++)
+		all[i] = ask("a", 1, i < 4 ? "first.example" : "then.example");
+	is_int(orders(), 4, "four are looked up, four wait");
+	for (int i = 4; i < 7; i++)
+		resolve_cancel(all[i]);
+	is_int(orders(), 0, "of those that wait the process need not hear");
+	resolve_cancel(all[0]);
+	o = order();
+	ok(o.id == 1 && o.look_up == 0, "one under way is called off");
+	is_int(orders(), 0, "its place is free when it is over");
+	answer(1, EAI_AGAIN, 0);
+	is_int(answered, 0, "nobody is told of it");
+	is_str(order().host, "then.example",
+	       "and the one that still waits goes");
+	is_int(orders(), 0, "with no other");
+	end();
+}
+
+static void test_answers(void)
+{
+	begin(true);
+	is_int(ask_many("a", 1), 68, "who is alone has a session's bound, too");
+	orders();
+	answer(99, 0, 1);
+	is_int(answered, 0, "an answer to nothing is nobody's");
+	answer(1, 0, RESOLVER_ADDRESSES + 1);
+	is_int(failed, 1, "one with too many addresses has none");
+	answer(2, 0, 0);
+	is_int(failed, 2, "nor has an empty one");
+	answer(3, EAI_NONAME, 1);
+	is_int(failed, 3, "nor has a failure");
+	answer(4, 0, RESOLVER_ADDRESSES);
+	is_int(failed, 3, "a full one has");
+	(void)!send(peer, "x", 1, 0);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_int(lost, 1, "what is no answer at all is its end");
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	is_int(lost, 1, "which is told once");
+	end();
+}
+
+static void test_numbers(void)
+{
+	static const struct {
+		const char *host;
+		int family;
+	} numbers[] = {{"127.0.0.1", AF_INET},
+		       {"0x7f.1", AF_INET},
+		       {"2130706433", AF_INET},
+		       {"::1", AF_INET6},
+		       {"::ffff:1.2.3.4", AF_INET6},
+		       {"a.example", 0},
+		       {"1.2.3.4.5", 0},
+		       {"fe80::1%lo", 0},
+		       {"", 0}};
+	union resolver_address a;
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		ok(resolve_number(numbers[i].host, &a)
+		       ? a.any.sa_family == numbers[i].family
+		       : numbers[i].family == 0,
+		   "\"%s\" is %s", numbers[i].host,
+		   numbers[i].family == 0 ? "no address" : "an address");
+}
+
+int main(void)
+{
+	test_turns();
+	test_leaving();
+	test_answers();
+	test_numbers();
+	return tap_done();
+}

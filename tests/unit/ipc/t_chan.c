@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ipc/chan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* asm-generic/socket.h, Linux 6.16 */
+#endif
+
+static char frame[CHAN_FRAME_MAX + 1], got[CHAN_FRAME_MAX];
+
+static void pair(int ends[2])
+{
+	if (chan_pair(ends) < 0) {
+		printf("Bail out! no socketpair\n");
+		exit(1);
+	}
+}
+
+static void unpair(const int ends[2])
+{
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void makes_ends(void)
+{
+	int ends[2];
+
+	is_int(chan_pair(ends), 0, "a pair");
+	ok((fcntl(ends[0], F_GETFL) & O_NONBLOCK) != 0,
+	   "the supervisor's end does not block");
+	ok((fcntl(ends[1], F_GETFL) & O_NONBLOCK) == 0,
+	   "the worker's end blocks");
+	ok(fcntl(ends[0], F_GETFD) == FD_CLOEXEC &&
+	       fcntl(ends[1], F_GETFD) == FD_CLOEXEC,
+	   "both are closed on exec");
+	is_int(chan_recv(ends[0], got), -EAGAIN, "nothing has come yet");
+	unpair(ends);
+}
+
+static void keeps_frames_apart(void)
+{
+	int ends[2];
+
+	pair(ends);
+	is_int(chan_send(ends[1], "one", 3), 0, "a worker sends a frame");
+	is_int(chan_send(ends[1], "three", 5), 0, "and another");
+	is_int(chan_recv(ends[0], got), 3, "the first comes whole");
+	ok(memcmp(got, "one", 3) == 0, "and as it was");
+	is_int(chan_recv(ends[0], got), 5, "the second comes apart from it");
+	is_int(chan_send(ends[0], "back", 4), 0, "the supervisor sends too");
+	is_int(chan_recv(ends[1], got), 4, "and the worker receives");
+	unpair(ends);
+}
+
+static void bounds_frames(void)
+{
+	int ends[2];
+
+	pair(ends);
+	memset(frame, 'x', sizeof(frame));
+	is_int(chan_send(ends[1], frame, CHAN_FRAME_MAX), 0,
+	       "the largest frame is sent");
+	is_int(chan_recv(ends[0], got), CHAN_FRAME_MAX, "and received");
+	ok(memcmp(got, frame, CHAN_FRAME_MAX) == 0, "to the last byte");
+
+	send(ends[1], frame, sizeof(frame), 0);
+	is_int(chan_recv(ends[0], got), -EMSGSIZE,
+	       "one byte over the largest is an offence");
+	is_int(chan_recv(ends[0], got), -EAGAIN, "which leaves no rest behind");
+
+	send(ends[1], frame, 0, 0);
+	is_int(chan_recv(ends[0], got), -EMSGSIZE, "so is an empty frame");
+	send(ends[1], frame, 0, 0);
+	chan_send(ends[1], "z", 1);
+	is_int(chan_recv(ends[0], got), -EMSGSIZE,
+	       "and an empty frame before a good one");
+	is_int(chan_recv(ends[0], got), 1, "which comes after all");
+
+	send(ends[0], frame, 0, 0);
+	alarm(30); /* in case it waits */
+	is_int(chan_recv(ends[1], got), -EMSGSIZE,
+	       "the end that blocks does not wait behind an empty frame");
+	alarm(0);
+	unpair(ends);
+}
+
+/* A frame of 64 KiB each: several must fit before anyone reads. */
+static void buffers(void)
+{
+	int ends[2], sent = 0, received = 0, rc;
+
+	pair(ends);
+	while ((rc = chan_send(ends[0], frame, CHAN_FRAME_MAX)) == 0)
+		sent++;
+	is_int(rc, -EAGAIN, "a full socket does not block the supervisor");
+	ok(sent >= 3, "though it takes a few of the largest frames");
+	fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	while (chan_recv(ends[1], got) == CHAN_FRAME_MAX)
+		received++;
+	is_int(received, sent, "none of which is lost");
+	is_int(chan_send(ends[0], frame, 1), 0, "and then there is room again");
+	unpair(ends);
+}
+
+static void ends_cleanly(void)
+{
+	int ends[2];
+
+	pair(ends);
+	chan_send(ends[1], "last", 4);
+	close(ends[1]);
+	is_int(chan_recv(ends[0], got), 4, "what came before the end is read");
+	is_int(chan_recv(ends[0], got), 0, "then the end");
+	is_int(chan_recv(ends[0], got), 0, "which stays the end");
+	is_int(chan_send(ends[0], "x", 1), -EPIPE, "to send there: EPIPE");
+	close(ends[0]);
+}
+
+/* The kernel then reports ECONNRESET ahead of what is queued. */
+static void ends_with_unread_frames(void)
+{
+	int ends[2];
+
+	pair(ends);
+	chan_send(ends[0], "never read", 10);
+	chan_send(ends[1], "last words", 10);
+	close(ends[1]);
+	is_int(chan_recv(ends[0], got), 10,
+	       "a worker that read nothing is still heard");
+	is_int(chan_recv(ends[0], got), 0, "then the end");
+	close(ends[0]);
+
+	pair(ends);
+	chan_send(ends[0], "never read", 10);
+	chan_send(ends[1], "last words", 10);
+	close(ends[1]);
+	is_int(chan_send(ends[0], "x", 1), -EPIPE, "to send to it: EPIPE");
+	is_int(chan_recv(ends[0], got), 10, "and it is heard even then");
+	close(ends[0]);
+}
+
+static void shuts_down(void)
+{
+	int ends[2];
+
+	pair(ends);
+	shutdown(ends[1], SHUT_RD);
+	is_int(chan_send(ends[0], "x", 1), -EPIPE,
+	       "a worker that shuts its reading down: EPIPE, no SIGPIPE");
+	is_int(chan_send(ends[1], "x", 1), 0, "it can still speak");
+	is_int(chan_recv(ends[0], got), 1, "and be heard");
+	unpair(ends);
+}
+
+static void reports_a_wrong_descriptor(void)
+{
+	int ends[2];
+
+	pair(ends);
+	unpair(ends);
+	is_int(chan_recv(ends[0], got), -EBADF, "a closed end: EBADF");
+	is_int(chan_send(ends[0], "x", 1), -EBADF, "also to send");
+}
+
+static int sender = -1, signals;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	if (++signals == 3)
+		(void)!write(sender, "at last", 7);
+}
+
+/* The third signal sends what the interrupted chan_recv() waits for. */
+static void survives_signals(void)
+{
+	struct sigaction act = {.sa_handler = on_alarm}, old;
+	struct itimerval often = {{0, 1000}, {0, 1000}};
+	struct itimerval never = {{0, 0}, {0, 0}};
+	int ends[2];
+
+	pair(ends);
+	sender = ends[0];
+	sigaction(SIGALRM, &act, &old);
+	setitimer(ITIMER_REAL, &often, NULL);
+	is_int(chan_recv(ends[1], got), 7, "signals do not end a wait");
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &old, NULL);
+	unpair(ends);
+}
+
+/* Send FD along with one byte. 0 or -errno. */
+static int send_descriptor(int sock, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec iov = {.iov_base = frame, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static bool kernel_can_refuse(int fd)
+{
+	int on;
+	socklen_t len = sizeof(on);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &on, &len) == 0;
+}
+
+static void refuses_descriptors(void)
+{
+	int ends[2];
+
+	pair(ends);
+	if (kernel_can_refuse(ends[0])) {
+		is_int(send_descriptor(ends[1], STDOUT_FILENO), -EPERM,
+		       "a worker may not send a descriptor");
+		is_int(chan_recv(ends[0], got), -EAGAIN,
+		       "nor does its frame arrive");
+	} else {
+		skip("a kernel before 6.16",
+		     "a worker may not send a descriptor");
+	}
+	unpair(ends);
+}
+
+/* As on a kernel that cannot refuse: a pipe tells whether it is held. */
+static void drops_descriptors(void)
+{
+	int ends[2], pipes[2], on = 1;
+	char byte;
+
+	pair(ends);
+	setsockopt(ends[0], SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof(on));
+	is_int(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0, "a pipe");
+	is_int(send_descriptor(ends[1], pipes[1]), 0,
+	       "its writing end is sent, where that is possible");
+	close(pipes[1]);
+	is_int(chan_recv(ends[0], got), 1, "the frame that carries it comes");
+	is_int(read(pipes[0], &byte, 1), 0, "and nobody holds it any more");
+	close(pipes[0]);
+	unpair(ends);
+}
+
+int main(void)
+{
+	makes_ends();
+	keeps_frames_apart();
+	bounds_frames();
+	buffers();
+	ends_cleanly();
+	ends_with_unread_frames();
+	shuts_down();
+	reports_a_wrong_descriptor();
+	survives_signals();
+	refuses_descriptors();
+	drops_descriptors();
+	return tap_done();
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ipc/msg.h"
+
+#include "ipc/msgpack_scan.h"
+#include "tests/unit/ipc/msg_fixture.h"
+
+static void round_trips(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		size_t len = msg_put(frame, &samples[i]);
+		const char *errmsg = NULL;
+		struct msg m;
+
+		is_int(msg_get(&m, frame, len, &errmsg), 0, "%s decodes (%zu)",
+		       msg_type_name(samples[i].type), i);
+		ok(errmsg == NULL && same(&m, &samples[i]),
+		   "and says what was said (%zu)", i);
+	}
+}
+
+/* The largest message of each type fits a frame, or msg_put() asserts. */
+static void fits_the_largest(void)
+{
+	struct str name = {bulk, MSG_NAME_MAX}, head = {bulk, MSG_CHUNK_MAX};
+	struct msg run = {.type = MSG_RUN,
+			  .run = {.run_id = name,
+				  .template_id = name,
+				  .entry = name,
+				  .timeout_ms = MSG_INT_MAX,
+				  .cancel_grace_ms = MSG_INT_MAX,
+				  .memory_bytes = MSG_INT_MAX,
+				  .output_bytes = MSG_INT_MAX,
+				  .artifact_bytes = MSG_INT_MAX,
+				  .messages_per_second = MSG_RATE_MAX,
+				  .code_bytes = MSG_BODY_MAX - 1,
+				  .inputs_bytes = 1,
+				  .head = head}};
+	struct msg artifact = {.type = MSG_ARTIFACT,
+			       .artifact = {.total = MSG_BODY_MAX,
+					    .name = name,
+					    .mime_type = name,
+					    .head = head}};
+
+	memset(bulk, 'x', sizeof(bulk));
+	is_str(offence(frame, msg_put(frame, &run)), "accepted",
+	       "the largest RUN fits a frame");
+	is_str(offence(frame, msg_put(frame, &artifact)), "accepted",
+	       "and so does the largest ARTIFACT");
+}
+
+static void refuses_cuts(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		size_t len = msg_put(frame, &samples[i]), accepted = 0;
+
+		for (size_t n = 0; n < len; n++)
+			if (strcmp(offence(frame, n), "accepted") == 0)
+				accepted++;
+		is_int(accepted, 0, "%s is refused when cut at any byte (%zu)",
+		       msg_type_name(samples[i].type), i);
+		frame[len] = 0;
+		is_str(offence(frame, len + 1), "trailing bytes",
+		       "and with a byte too many (%zu)", i);
+	}
+}
+
+/* Objects of every other type, and the one offence where it is certain. */
+static const struct {
+	const char *bytes;
+	size_t len;
+	const char *errmsg;
+} strangers[] = {
+    {"\xc0", 1, "a nil"},
+    {"\xc2", 1, "a boolean"},
+    {"\xc3", 1, "a boolean"},
+    {"\xc4\x01x", 3, "a bin"},
+    {"\xca\0\0\0\0", 5, "a float"},
+    {"\xcb\x7f\xf8\0\0\0\0\0\0", 9, "a float"},
+    {"\xff", 1, "a negative integer"},
+    {"\xd3\xff\xff\xff\xff\xff\xff\xff\xff", 9, "a negative integer"},
+    {"\xd4\x01x", 3, "an ext"},
+    {"\x80", 1, "a map"},
+    {"\x90", 1, "an array in an array"},
+    {"\xc1", 1, "not msgpack: the byte 0xc1"},
+};
+
+/*
+ * Append to OUT the element of FRAME that F tells, all of whose elements are
+ * short. The new length of OUT.
+ */
+static size_t append(unsigned char *out, size_t len,
+		     const struct msgpack_scan_field *f)
+{
+	if (f->p == NULL) {
+		out[len++] = 0xcf;
+		for (int shift = 56; shift >= 0; shift -= 8)
+			out[len++] = (unsigned char)(f->n >> shift);
+		return len;
+	}
+	out[len++] = 0xda;
+	out[len++] = (unsigned char)(f->n >> 8);
+	out[len++] = (unsigned char)f->n;
+	memcpy(out + len, f->p, f->n);
+	return len + f->n;
+}
+
+/* Sample I with its field K replaced by LEN bytes: the offence. */
+static const char *replaced(size_t i, size_t k, const void *bytes, size_t len)
+{
+	static unsigned char out[4096];
+	struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX];
+	const char *errmsg;
+	size_t count, n = 0;
+
+	msgpack_scan_frame(f, &count, frame, msg_put(frame, &samples[i]),
+			   &errmsg);
+	out[n++] = (unsigned char)(0x90 | count);
+	for (size_t at = 0; at < count; at++) {
+		if (at != k) {
+			n = append(out, n, &f[at]);
+			continue;
+		}
+		memcpy(out + n, bytes, len);
+		n += len;
+	}
+	return offence(out, n);
+}
+
+static bool refuses_strangers(size_t i, size_t k)
+{
+	bool pass = true;
+
+	for (size_t s = 0; s < ARRAY_LEN(strangers); s++) {
+		const char *errmsg =
+		    replaced(i, k, strangers[s].bytes, strangers[s].len);
+
+		if (strcmp(errmsg, strangers[s].errmsg) != 0) {
+			printf("# 0x%02x: %s\n",
+			       (unsigned char)strangers[s].bytes[0], errmsg);
+			pass = false;
+		}
+	}
+	return pass;
+}
+
+/* A string for an integer and an integer for a string. */
+static bool refuses_the_other_kind(size_t i, size_t k,
+				   const struct msgpack_scan_field *f)
+{
+	const char *want =
+	    f->p == NULL ? " is not an integer" : " is not a string";
+	const char *errmsg = f->p == NULL ? replaced(i, k, "\xa1z", 2)
+					  : replaced(i, k, "\x01", 1);
+
+	if (k == 0)
+		return strcmp(errmsg, "no message type") == 0;
+	return strstr(errmsg, want) != NULL;
+}
+
+static void refuses_wrong_types(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		const char *name = msg_type_name(samples[i].type);
+		struct msgpack_scan_field f[MSGPACK_SCAN_FIELDS_MAX], as_was[1];
+		const char *errmsg;
+		size_t count;
+
+		msgpack_scan_frame(f, &count, frame,
+				   msg_put(frame, &samples[i]), &errmsg);
+		for (size_t k = 0; k < count; k++) {
+			as_was[0] = f[k];
+			ok(refuses_strangers(i, k) &&
+			       refuses_the_other_kind(i, k, as_was),
+			   "%s (%zu): field %zu takes its own type alone", name,
+			   i, k);
+		}
+	}
+}
+
+/* One field too few, and one too many. */
+static void refuses_wrong_counts(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		const char *name = msg_type_name(samples[i].type);
+		size_t len = msg_put(frame, &samples[i]);
+
+		frame[0]++;
+		frame[len] = 0;
+		ok(strncmp(offence(frame, len + 1), name, strlen(name)) == 0,
+		   "%s with a field more is refused (%zu)", name, i);
+	}
+	is_str(offence("\x91\x11", 2), "PROGRESS with other than 3 fields",
+	       "PROGRESS with no field is refused");
+	is_str(offence("\x93\x11\x01\x02", 4),
+	       "PROGRESS with other than 3 fields",
+	       "PROGRESS with a field less is refused");
+}
+
+static void costs(void)
+{
+	struct msg call = {.type = MSG_CALL, .call = {.total = MSG_ASK_MAX}};
+	struct msg result = {.type = MSG_RESULT, .result = {.total = 1 << 20}};
+	struct msg chunk = {.type = MSG_CHUNK};
+
+	is_int(msg_cost(&call, 10000), 1025, "a question counts by its size");
+	is_int(msg_cost(&call, 100), 100, "for a second's worth at the most");
+	is_int(msg_cost(&result, 10000), 1, "and nothing else does");
+	is_int(msg_cost(&chunk, 10000), 0,
+	       "a part of a body counts for nothing");
+}
+
+static void names_types(void)
+{
+	is_str(msg_type_name(MSG_PROGRESS), "PROGRESS", "a type has a name");
+	is_str(msg_type_name((enum msg_type)0), "?", "0 has none");
+	is_str(msg_type_name((enum msg_type)27), "?", "nor has 27");
+}
+
+int main(void)
+{
+	round_trips();
+	fits_the_largest();
+	refuses_cuts();
+	refuses_wrong_types();
+	refuses_wrong_counts();
+	costs();
+	names_types();
+	return tap_done();
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_json_pack.c - objects from a list of their members. */
+#include "proto/json/json_pack.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+
+static void is_json(struct json_object *o, const char *text, const char *what)
+{
+	is_str(json_text(o, NULL), text, "%s", what);
+	json_object_put(o);
+}
+
+static void test_kinds(void)
+{
+	struct json_object *lent = json_object_new_object();
+	char array[] = "array";
+	const char *none = NULL;
+	struct json_object *nothing = NULL;
+	uint32_t small = UINT32_MAX;
+	size_t size = 7;
+
+	is_json(json_pack("a:s b:s c:s", "text", array, none),
+		"{\"a\":\"text\",\"b\":\"array\",\"c\":null}", "texts");
+	is_json(json_pack("a:S b:S", "x\0y", size - 4, "zz", 1),
+		"{\"a\":\"x\\u0000y\",\"b\":\"z\"}", "so many bytes of one");
+	is_json(json_pack("a:i b:i c:i d:i e:i", -1, small, size, INT64_MIN,
+			  UINT64_MAX),
+		"{\"a\":-1,\"b\":4294967295,\"c\":7,\"d\":-9223372036854775808,"
+		"\"e\":18446744073709551615}",
+		"integers of any type");
+	is_json(json_pack("a:b b:b c:b", true, size > 8, -1),
+		"{\"a\":true,\"b\":false,\"c\":true}", "booleans");
+	is_json(json_pack("a:o b:O c:o d:o", json_object_new_array(), lent,
+			  nothing, json_pack("x:o", json_pack("y:i", 1))),
+		"{\"a\":[],\"b\":{},\"c\":null,\"d\":{\"x\":{\"y\":1}}}",
+		"trees, one within another");
+	is_json(lent, "{}", "one that was lent is still the caller's");
+}
+
+static void test_optional(void)
+{
+	const char *none = NULL;
+	struct json_object *nothing = NULL;
+
+	is_json(json_pack("a?s b?S c?i d?i e?i f?b g?o h?O", none, none, 0, 0,
+			  -1, (size_t)0, false, nothing, nothing),
+		"{}", "what there is none of is left out");
+	is_json(
+	    json_pack("a?s b?i c?b d?o", "", 1, 2, json_object_new_object()),
+	    "{\"a\":\"\",\"b\":1,\"c\":true,\"d\":{}}",
+	    "and what there is, is not");
+}
+
+static void test_add(void)
+{
+	struct json_object *o = json_pack("a:i b:i", 1, 2);
+
+	json_add(o, "c:s a:s", "new", "old");
+	is_json(o, "{\"a\":\"old\",\"b\":2,\"c\":\"new\"}",
+		"more members, and one again in its place");
+	is_json(json_pack("a:i b:i c:i d:i e:i f:i g:i h:i i:i j:i k:i l:i m:i "
+			  "n:i o:i p:i q:i r:i s:i t:i u:i v:i w:i x:i y:i z:i",
+			  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+			  17, 18, 19, 20, 21, 22, 23, 24, 25, 26),
+		"{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,"
+		"\"h\":8,\"i\":9,\"j\":10,\"k\":11,\"l\":12,\"m\":13,\"n\":14,"
+		"\"o\":15,\"p\":16,\"q\":17,\"r\":18,\"s\":19,\"t\":20,"
+		"\"u\":21,\"v\":22,\"w\":23,\"x\":24,\"y\":25,\"z\":26}",
+		"as many as a line takes");
+}
+
+static void mistake(int which)
+{
+	switch (which) {
+	case 0:
+		json_pack("a:i b:i", 1);
+		break;
+	case 1:
+		json_pack("a:i", 1, 2);
+		break;
+	case 2:
+		json_pack("a:s", 1);
+		break;
+	case 3:
+		json_pack("a:i", "text");
+		break;
+	case 4:
+		json_pack("a:x", 1);
+		break;
+	case 5:
+		json_pack("a", 1);
+		break;
+	case 6:
+		json_pack("a123456789b123456789c123456789d123456789:i", 1);
+		break;
+	default:
+		json_pack("a:S", "text", -1);
+	}
+}
+
+static void test_mistakes(void)
+{
+	static const char *const what[] = {
+	    "a value too few",		"one too many",
+	    "a number for a text",	"a text for a number",
+	    "a kind that there is not", "no kind",
+	    "a name that is too long",	"a length below 0"};
+
+	for (int i = 0; i < 8; i++) {
+		int status = 0;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			close(STDERR_FILENO);
+			mistake(i);
+			_exit(0);
+		}
+		waitpid(pid, &status, 0);
+		ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
+		   "%s fails an assertion", what[i]);
+	}
+}
+
+static void test_members(void)
+{
+	struct json_object *o =
+	    json_pack("n:i yes:b text:s", INT64_C(1) << 40, true, "1");
+
+	ok(json_member_int(o, "n") == INT64_C(1) << 40, "a number");
+	is_int(json_member_int(o, "text"), 0, "a text is none");
+	is_int(json_member_int(o, "yes"), 0, "nor is a boolean");
+	ok(json_member_bool(o, "yes"), "a boolean");
+	ok(!json_member_bool(o, "n") && !json_member_bool(NULL, "n"),
+	   "and none");
+	json_object_put(o);
+}
+
+int main(void)
+{
+	test_kinds();
+	test_optional();
+	test_add();
+	test_mistakes();
+	test_members();
+	return tap_done();
+}

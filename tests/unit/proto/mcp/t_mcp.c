@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_mcp.c - the protocol's shapes, as text. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "proto/mcp/mcp.h"
+#include "proto/mcp/mcp_schema.h"
+#include "tests/unit/tap.h"
+
+static struct json_object *parse(const char *text)
+{
+	struct json_object *o = NULL;
+
+	json_parse(&o, text, strlen(text), NULL);
+	return o;
+}
+
+/* O is taken. */
+static void is_json(struct json_object *o, const char *want, const char *name)
+{
+	is_str(o == NULL ? NULL : json_text(o, NULL), want, "%s", name);
+	json_object_put(o);
+}
+
+/* ---- revisions ---- */
+
+static const struct {
+	const char *asked, *got;
+	bool batches, annotations, structured;
+} revisions[] = {
+    {"2024-11-05", "2024-11-05", false, false, false},
+    {"2025-03-26", "2025-03-26", true, true, false},
+    {"2025-06-18", "2025-06-18", false, true, true},
+    {"2025-11-25", "2025-11-25", false, true, true},
+    {"1999-01-01", "2025-11-25", false, true, true},
+    {"2999-01-01", "2025-11-25", false, true, true},
+    {"2025-11-25 ", "2025-11-25", false, true, true},
+    {"", "2025-11-25", false, true, true},
+    {NULL, "2025-11-25", false, true, true},
+};
+
+static void check_revisions(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(revisions); i++) {
+		const char *asked = revisions[i].asked;
+		enum mcp_revision rev = mcp_negotiate(asked);
+
+		asked = asked != NULL ? asked : "none";
+		is_str(mcp_revision_name(rev), revisions[i].got,
+		       "asked for \"%s\"", asked);
+		is_int(mcp_has(rev, MCP_BATCHES), revisions[i].batches,
+		       "\"%s\": batches", asked);
+		is_int(mcp_has(rev, MCP_ANNOTATIONS), revisions[i].annotations,
+		       "\"%s\": annotations", asked);
+		is_int(mcp_has(rev, MCP_STRUCTURED), revisions[i].structured,
+		       "\"%s\": structured output", asked);
+	}
+	for (int i = 1; i < MCP_REVISIONS; i++)
+		ok(strcmp(mcp_revision_name((enum mcp_revision)(i - 1)),
+			  mcp_revision_name((enum mcp_revision)i)) < 0,
+		   "revision %d is older than the next", i - 1);
+}
+
+/* ---- tool results ---- */
+
+static const struct {
+	const char *text, *structured;
+	bool is_error;
+	const char *want, *name;
+} results[] = {
+    {"hello", NULL, false,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}", "a text"},
+    {"", NULL, false, "{\"content\":[{\"type\":\"text\",\"text\":\"\"}]}",
+     "an empty text"},
+    {"bad", NULL, true,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"bad\"}],\"isError\":true}",
+     "an error"},
+    {"{\"a\":1}", "{\"a\":1}", false,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
+     "\"structuredContent\":{\"a\":1}}",
+     "structured content, as it stands"},
+    {"{\"n\":1.50}", "{\"n\":1.50}", true,
+     "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"n\\\":1.50}\"}],"
+     "\"structuredContent\":{\"n\":1.50},\"isError\":true}",
+     "an error with structured content, whose numbers stay as written"},
+};
+
+static void check_results(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(results); i++) {
+		const char *s = results[i].structured;
+
+		is_json(mcp_tool_result(
+			    results[i].text, strlen(results[i].text), s,
+			    s == NULL ? 0 : strlen(s), results[i].is_error),
+			results[i].want, results[i].name);
+	}
+	is_json(mcp_tool_result("a\0b", 3, NULL, 0, false),
+		"{\"content\":[{\"type\":\"text\",\"text\":\"a\\u0000b\"}]}",
+		"a text with a NUL is whole");
+	is_json(mcp_raw("[1, 2]xyz", 6), "[1, 2]",
+		"raw text, of so many bytes");
+}
+
+/* ---- progress ---- */
+
+static const struct {
+	const char *params, *token, *name;
+} tokens[] = {
+    {"{\"_meta\":{\"progressToken\":\"t\"}}", "\"t\"", "a string"},
+    {"{\"_meta\":{\"progressToken\":\"\"}}", "\"\"", "an empty string"},
+    {"{\"_meta\":{\"progressToken\":7}}", "7", "an integer"},
+    {"{\"_meta\":{\"progressToken\":0}}", "0", "zero"},
+    {"{\"_meta\":{\"progressToken\":1.5}}", NULL, "no fraction"},
+    {"{\"_meta\":{\"progressToken\":null}}", NULL, "not null"},
+    {"{\"_meta\":{\"progressToken\":true}}", NULL, "not true"},
+    {"{\"_meta\":{\"progressToken\":[1]}}", NULL, "not a list"},
+    {"{\"_meta\":{}}", NULL, "none in an empty _meta"},
+    {"{\"_meta\":[]}", NULL, "none in a list"},
+    {"{\"progressToken\":1}", NULL, "none outside of _meta"},
+    {"[]", NULL, "none in params that are a list"},
+    {"null", NULL, "none without params"},
+};
+
+static const struct {
+	const char *token;
+	uint64_t progress, total;
+	const char *message, *want, *name;
+} progresses[] = {
+    {"\"t\"", 1, 0, NULL, "{\"progressToken\":\"t\",\"progress\":1}",
+     "progress alone"},
+    {"5", 0, 9, NULL, "{\"progressToken\":5,\"progress\":0,\"total\":9}",
+     "of a total"},
+    {"5", 2, 9, "half\n",
+     "{\"progressToken\":5,\"progress\":2,\"total\":9,\"message\":\"half\\n\"}",
+     "with a message"},
+    {"5", UINT64_MAX, UINT64_MAX, "",
+     "{\"progressToken\":5,\"progress\":18446744073709551615,"
+     "\"total\":18446744073709551615,\"message\":\"\"}",
+     "up to 64 bits"},
+};
+
+static void check_progress(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+		struct json_object *params = parse(tokens[i].params);
+		struct json_object *t = mcp_progress_token(params);
+
+		is_str(t == NULL ? NULL : json_text(t, NULL), tokens[i].token,
+		       "a token: %s", tokens[i].name);
+		json_object_put(params);
+	}
+	ok(mcp_progress_token(NULL) == NULL, "a token: none of nothing");
+	for (size_t i = 0; i < ARRAY_LEN(progresses); i++) {
+		struct json_object *token = parse(progresses[i].token);
+
+		is_json(mcp_progress(token, progresses[i].progress,
+				     progresses[i].total,
+				     progresses[i].message),
+			progresses[i].want, progresses[i].name);
+		is_json(token, progresses[i].token, "the token is only lent");
+	}
+}
+
+static void check_content(void)
+{
+	static const struct {
+		const char *content;
+		int fault;
+	} cases[] = {
+	    {"[]", -1},
+	    {"[{\"type\":\"text\",\"text\":\"\"}]", -1},
+	    {"[{\"type\":\"image\",\"data\":\"\",\"mimeType\":\"image/png\"},"
+	     "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}]",
+	     -1},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}]",
+	     -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"text\":\"\"}}]",
+	     -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\"}}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\"}]", 1},
+	    {"[{\"type\":\"image\",\"data\":\"\"}]", 0},
+	    {"[{\"type\":\"video\"}]", 0},
+	    {"[{\"type\":\"text\",\"text\":null}]", 0},
+	    {"[{\"type\":\"text\\u0000\",\"text\":\"\"}]", 0},
+	    {"[{\"type\":\"image\",\"data\":\"A\",\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"image\",\"data\":\"AA=\",\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"audio\",\"data\":1,\"mimeType\":\"a/b\"}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a\",\"name\":\"n\"}]", 0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"title\":null}]",
+	     0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"title\":\"t\",\"description\":\"d\",\"mimeType\":\"a/b\","
+	     "\"size\":7,\"icons\":[{\"src\":\"a:b\",\"sizes\":[\"any\"],"
+	     "\"theme\":\"dark\"}]}]",
+	     -1},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"icons\":[{\"src\":\"a:b\",\"sizes\":\"any\"}]}]",
+	     0},
+	    {"[{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"icons\":[{\"src\":\"a:b\",\"theme\":\"blue\"}]}]",
+	     0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"blob\":\"AAAA\",\"mimeType\":\"a/b\"}}]",
+	     -1},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"blob\":\"*\"}}]",
+	     0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a b\","
+	     "\"text\":\"\"}}]",
+	     0},
+	    {"[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\","
+	     "\"text\":\"\",\"blob\":\"\"}}]",
+	     0},
+	    {"[{\"type\":\"resource\",\"resource\":[]}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"_meta\":[]}]", 0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
+	     "[\"user\",\"assistant\"],\"priority\":0.5,\"lastModified\":"
+	     "\"2025-01-01T00:00:00Z\"},\"_meta\":{}}]",
+	     -1},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":"
+	     "[\"me\"]}}]",
+	     0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":"
+	     "2}}]",
+	     0},
+	    {"[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
+	     "{\"lastModified\":\"today\"}}]",
+	     0},
+	    {"[{}]", 0},
+	    {"[null]", 0},
+	    {"[\"text\"]", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_object *content = NULL;
+		const char *expected = NULL;
+
+		json_parse(&content, cases[i].content, strlen(cases[i].content),
+			   NULL);
+		is_int(mcp_content_fault(content, &expected), cases[i].fault,
+		       "content %s: %s", cases[i].content,
+		       cases[i].fault < 0 ? "passes" : "is refused");
+		ok((expected != NULL) == (cases[i].fault >= 0),
+		   "and what would pass is said when it is");
+		json_object_put(content);
+	}
+}
+
+#define DEFAULT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
+
+/* What hosts refuse is not shown; all that passes still passes what is. */
+static void check_inputs(void)
+{
+	static const struct {
+		const char *schema, *want;
+	} cases[] = {
+	    {"{\"type\":\"object\"}", "{\"type\":\"object\"}"},
+	    {"{\"properties\":{\"a\":{\"type\":\"string\"}}}",
+	     "{\"properties\":{\"a\":{\"type\":\"string\"}}}"},
+	    {"{\"properties\":{\"a\":true,\"b\":{},\"c\":false},"
+	     "\"additionalProperties\":false}",
+	     "{\"properties\":{\"a\":{},\"b\":{},\"c\":{\"not\":{}}},"
+	     "\"additionalProperties\":false}"},
+	    {"{\"properties\":{\"properties\":true}}",
+	     "{\"properties\":{\"properties\":{}}}"},
+	    {"{" DEFAULT "}", "{}"},
+	    /* what only it knows has its name, but for what is not shown */
+	    {"{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}",
+	     "{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}"},
+	    {"{" DEFAULT ",\"unevaluatedProperties\":false}", "{}"},
+	    {"{" DEFAULT ",\"properties\":{\"prefixItems\":{}}}",
+	     "{\"properties\":{\"prefixItems\":{}}}"},
+	    {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema#\"}",
+	     "{}"},
+	    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",
+	     "{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}"},
+	    {"{\"$id\":\"urn:a\",\"$ref\":\"#/$defs/b\"}",
+	     "{\"$ref\":\"#/$defs/b\"}"},
+	    {"{\"$id\":\"urn:a\",\"$ref\":\"urn:a#/$defs/b\",\"not\":{}}",
+	     "{\"$id\":\"urn:a\",\"$ref\":\"urn:a#/$defs/b\",\"not\":{}}"},
+	    {"{\"if\":{},\"then\":{},\"else\":{},\"not\":{},\"allOf\":[{}],"
+	     "\"anyOf\":[{}],\"oneOf\":[{}],\"unevaluatedProperties\":false,"
+	     "\"properties\":{\"if\":{\"anyOf\":[{}]}}}",
+	     "{\"properties\":{\"if\":{\"anyOf\":[{}]}}}"},
+	    {"{\"oneOf\":[{}],\"items\":{\"$ref\":\"#/oneOf/0\"}}",
+	     "{\"oneOf\":[{}],\"items\":{\"$ref\":\"#/oneOf/0\"}}"},
+	    {"{\"allOf\":[{}],\"items\":{\"$ref\":\"#/allOfIt\"}}",
+	     "{\"items\":{\"$ref\":\"#/allOfIt\"}}"},
+	    {"{\"properties\":{\"pattern\":{\"pattern\":\"\\\\-\"}},"
+	     "\"patternProperties\":{\"^\\\\@\":{\"items\":{\"pattern\":"
+	     "\"]\"}}},\"const\":{\"pattern\":\"\\\\-\"}}",
+	     "{\"properties\":{\"pattern\":{\"pattern\":\"-\"}},"
+	     "\"patternProperties\":{\"^@\":{\"items\":{\"pattern\":"
+	     "\"\\\\]\"}}},\"const\":{\"pattern\":\"\\\\-\"}}"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct json_object *schema = parse(cases[i].schema);
+
+		is_json(mcp_schema_inputs(schema), cases[i].want,
+			cases[i].schema);
+		is_json(schema, cases[i].schema, "the schema is only lent");
+	}
+}
+
+/* The output, or a handle: what referred to the root refers to where it went. */
+static void check_either(void)
+{
+	static const struct {
+		const char *schema, *want;
+	} cases[] = {
+	    {"{\"type\":\"object\"}", "{\"type\":\"object\"}"},
+	    {"{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"$ref\":\"#\"}}}",
+	     "{\"$ref\":\"#/anyOf/0/$defs/a\",\"$defs\":{\"a\":{\"$ref\":"
+	     "\"#/anyOf/0\"}}}"},
+	    {"{\"allOf\":[{\"not\":{\"$ref\":\"#/not\"}}],\"items\":false}",
+	     "{\"allOf\":[{\"not\":{\"$ref\":\"#/anyOf/0/not\"}}],"
+	     "\"items\":false}"},
+	    /* anchors are found where they were, other documents by nobody */
+	    {"{\"anyOf\":[{\"$ref\":\"#an\"}]}",
+	     "{\"anyOf\":[{\"$ref\":\"#an\"}]}"},
+	    {"{\"anyOf\":[{\"$ref\":\"#an\"},{\"$ref\":\"x.json#/a\"}]}",
+	     "{\"type\":\"object\"}"},
+	    /* a property's name, and what is data, are no references */
+	    {"{\"properties\":{\"$ref\":{\"$ref\":\"#\"},\"const\":{\"$ref\":"
+	     "\"#\"}},\"const\":{\"$ref\":\"#\"}}",
+	     "{\"properties\":{\"$ref\":{\"$ref\":\"#/anyOf/0\"},\"const\":{"
+	     "\"$ref\":\"#/anyOf/0\"}},\"const\":{\"$ref\":\"#\"}}"},
+	    /* what has a name of its own is a root itself */
+	    {"{\"$defs\":{\"a\":{\"$id\":\"urn:a\",\"$ref\":\"#/x\"}}}",
+	     "{\"type\":\"object\"}"},
+	    {"{" DEFAULT "}", "{}"},
+	    {"{\"$id\":\"urn:a\",\"pattern\":\"[\\\\w-.]\"}",
+	     "{\"pattern\":\"[\\\\w\\\\-.]\"}"},
+	};
+	struct json_object *other = parse("{\"title\":\"handle\"}"), *schema;
+	char want[512];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		schema = parse(cases[i].schema);
+		snprintf(want, sizeof(want),
+			 "{\"type\":\"object\",\"anyOf\":[%s,"
+			 "{\"title\":\"handle\"}]}",
+			 cases[i].want);
+		is_json(mcp_schema_either(schema, other), want,
+			cases[i].schema);
+		is_json(schema, cases[i].schema, "the schema is only lent");
+	}
+	json_object_put(other);
+}
+
+/* What a revision has no kind of content for becomes a text. */
+static void check_blocks(void)
+{
+	static const struct {
+		enum mcp_revision rev;
+		const char *block, *want;
+	} cases[] = {
+	    {MCP_2024_11_05,
+	     "{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/wav\"}",
+	     "{\"type\":\"text\",\"text\":\"[audio, audio/wav: this client's "
+	     "revision of MCP has no audio]\"}"},
+	    {MCP_2025_03_26,
+	     "{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\","
+	     "\"annotations\":{\"priority\":1}}",
+	     "{\"type\":\"text\",\"text\":\"n: a:b\",\"annotations\":"
+	     "{\"priority\":1}}"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		for (int rev = 0; rev < MCP_REVISIONS; rev++) {
+			struct json_object *block = parse(cases[i].block);
+
+			is_json(mcp_block_for(block, (enum mcp_revision)rev),
+				rev <= (int)cases[i].rev ? cases[i].want
+							 : cases[i].block,
+				mcp_revision_name((enum mcp_revision)rev));
+			json_object_put(block);
+		}
+}
+
+int main(void)
+{
+	check_inputs();
+	check_either();
+	check_blocks();
+	check_revisions();
+	check_results();
+	check_progress();
+	check_content();
+	return tap_done();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_fixture.h - configurations as text. */
+#ifndef TESTS_UNIT_SUPERVISOR_CONFIG_CONFIG_FIXTURE_H
+#define TESTS_UNIT_SUPERVISOR_CONFIG_CONFIG_FIXTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/config/config.h"
+#include "tests/unit/tap.h"
+
+static char errmsg[512];
+
+/* What config_print() says of C; the caller's. */
+static char *printed(const struct config *c)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	config_print(c, f);
+	fclose(f);
+	return text;
+}
+
+static int parse(struct config *c, const char *text)
+{
+	errmsg[0] = '\0';
+	return config_read_text(c, "f", text, strlen(text), errmsg,
+				sizeof(errmsg));
+}
+
+#endif

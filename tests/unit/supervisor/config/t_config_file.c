@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and folders of the configuration, and what documents it. */
+#include "supervisor/config/config.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "supervisor/config/config_keys.h"
+#include "tests/unit/supervisor/config/config_fixture.h"
+
+/* Takes N bytes of MARK off the lines that begin with it. */
+static char *uncommented(const char *text, const char *mark, size_t n,
+			 bool spaces)
+{
+	char *out = xcalloc(1, strlen(text) + 1), *o = out;
+
+	for (const char *s = text; *s != '\0';) {
+		size_t len = strcspn(s, "\n") + 1;
+		size_t off = strncmp(s, mark, strlen(mark)) == 0 &&
+				     (spaces || (s[1] != ' ' && s[1] != '\n'))
+				 ? n
+				 : 0;
+
+		memcpy(o, s + off, len - off);
+		o += len - off;
+		s += len;
+	}
+	return out;
+}
+
+static char *read_all(const char *path)
+{
+	char *text = xcalloc(1, 65536);
+	FILE *f = fopen(path, "r");
+
+	if (f != NULL) {
+		(void)!fread(text, 1, 65535, f);
+		fclose(f);
+	}
+	return text;
+}
+
+static void example(void)
+{
+	struct config *a = config_new(0), *b = config_new(0);
+	char *text = read_all("etc/paddock.conf"), *active, *want, *got;
+	struct config_requestor *r;
+	const struct config_key *keys;
+	size_t n;
+
+	/* Wherever this test was built, the example is of an installed one. */
+	config_clear_templates(a);
+	a->templates =
+	    config_default_templates("/usr/bin/paddockd", &a->n_templates);
+	want = printed(a);
+	is_int(parse(b, text), 0, "etc/paddock.conf is good: %s", errmsg);
+	active = uncommented(text, "#", 1, false);
+	is_int(parse(b, active), 0, "so it is without its '#': %s", errmsg);
+	got = printed(b);
+	is_str(got, want, "and its values are the defaults");
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		char *line = xasprintf(
+		    "\n#%s%s =",
+		    config_section_is_named(keys[i].section) ? "   " : "",
+		    keys[i].name);
+
+		ok(strstr(text, line) != NULL, "it has %s", keys[i].name);
+		free(line);
+	}
+	free(active);
+	free(got);
+	free(want);
+
+	active = uncommented(text, "#   ", 4, true);
+	is_int(parse(b, active), 0, "its named sections are good: %s", errmsg);
+	is_int(b->n_requestors, 1, "a requestor");
+	is_int(b->n_grants, 1, "and a grant");
+	r = b->requestors;
+	free(r->token_sha256);
+	r->token_sha256 = NULL;
+	got = printed(b);
+	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n");
+	want = printed(a);
+	is_str(got, want, "with the defaults");
+	free(active);
+	free(got);
+	free(want);
+	free(text);
+	config_free(a);
+	config_free(b);
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	if (f != NULL) {
+		fputs(text, f);
+		fclose(f);
+	}
+	free(path);
+}
+
+static void files(void)
+{
+	char dir[] = "/tmp/t_config.XXXXXX";
+	struct config *c = config_new(0);
+	char *file, *drop, *want;
+
+	if (mkdtemp(dir) == NULL)
+		return;
+	file = xasprintf("%s/p.conf", dir);
+	drop = xasprintf("%s/conf.d", dir);
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -ENOENT,
+	       "no file");
+	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL,
+	       "a folder");
+	write_file(dir, "p.conf",
+		   "[server]\nlog_level = warn\nuser = main\n"
+		   "[requestor \"a\"]\nweight = 9\n");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
+	       "a requestor without a token");
+	mkdir(drop, 0700);
+	write_file(drop, "20.conf", "[server]\nuser = second\n");
+	write_file(drop, "10.conf",
+		   "[server]\nuser = first\n"
+		   "[requestor \"a\"]\nuid = 1\n");
+	write_file(drop, ".hidden.conf", "[what]\n");
+	write_file(drop, "10.conf.bak", "[what]\n");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), 0,
+	       "who gets one in conf.d: %s", errmsg);
+	is_str(c->user, "second", "the last name of conf.d counts");
+	is_str(c->log_level, "warn", "and the main file where it is silent");
+	is_int(c->requestors[0].weight, 9, "requestors are put together");
+	is_int(c->requestors[0].uid, 1, "from both");
+	write_file(drop, "15.conf", "\n[server]\nuesr = x\n");
+	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
+	       "a bad one");
+	want = xasprintf("%s/15.conf:3: uesr: unknown key in [server]; did "
+			 "you mean user?",
+			 drop);
+	is_str(errmsg, want, "is named with its line");
+	free(want);
+	for (const char *const *s =
+		 (const char *const[]){"conf.d/10.conf", "conf.d/15.conf",
+				       "conf.d/20.conf", "conf.d/.hidden.conf",
+				       "conf.d/10.conf.bak", "p.conf", NULL};
+	     *s != NULL; s++) {
+		char *path = xasprintf("%s/%s", dir, *s);
+
+		unlink(path);
+		free(path);
+	}
+	rmdir(drop);
+	is_int(rmdir(dir), 0, "nothing is left behind");
+	free(file);
+	free(drop);
+	config_free(c);
+}
+
+static void paths_of(uid_t uid, const char *state, const char *socket,
+		     const char *file, const char *name)
+{
+	struct config *c = config_new(uid);
+	char *path = config_default_file(uid);
+
+	is_str(c->state_dir, state, "%s: state", name);
+	is_str(c->socket, socket, "%s: socket", name);
+	is_str(path, file, "%s: config", name);
+	free(path);
+	config_free(c);
+}
+
+static void paths(void)
+{
+	setenv("HOME", "/home/u", 1);
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("XDG_CONFIG_HOME");
+	paths_of(0, "/var/lib/paddock", "/run/paddock/paddock.sock",
+		 "/etc/paddock/paddock.conf", "root");
+	paths_of(1000, "/home/u/.local/state/paddock",
+		 "/home/u/.local/state/paddock/paddock.sock",
+		 "/home/u/.config/paddock/paddock.conf", "a user");
+	setenv("XDG_STATE_HOME", "/s", 1);
+	setenv("XDG_RUNTIME_DIR", "/r", 1);
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	paths_of(1000, "/s/paddock", "/r/paddock/paddock.sock",
+		 "/c/paddock/paddock.conf", "with XDG");
+	paths_of(0, "/var/lib/paddock", "/run/paddock/paddock.sock",
+		 "/etc/paddock/paddock.conf", "root has none of it");
+	setenv("XDG_STATE_HOME", "s", 1);
+	setenv("XDG_RUNTIME_DIR", "", 1);
+	setenv("XDG_CONFIG_HOME", "c", 1);
+	paths_of(1000, "/home/u/.local/state/paddock",
+		 "/home/u/.local/state/paddock/paddock.sock",
+		 "/home/u/.config/paddock/paddock.conf", "relative ones");
+}
+
+static void template_dirs(void)
+{
+	char dir[] = "/tmp/t_config.XXXXXX", **list;
+	char *exe, *etc, *templates;
+	size_t n;
+
+	if (mkdtemp(dir) == NULL)
+		return;
+	exe = xasprintf("%s/build/paddockd", dir);
+	etc = xasprintf("%s/etc", dir);
+	templates = xasprintf("%s/etc/templates", dir);
+	list = config_default_templates(exe, &n);
+	is_int(n, 2, "no source tree: the system's");
+	is_str(list[0], "/etc/paddock/templates", "the operator's first");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	mkdir(etc, 0700);
+	mkdir(templates, 0700);
+	list = config_default_templates(exe, &n);
+	is_int(n, 1, "a source tree");
+	is_str(list[0], templates, "has its own");
+	free(list[0]);
+	free(list);
+	list = config_default_templates("/paddockd", &n);
+	is_int(n, 2, "at the root it is none");
+	is_str(list[1], "/usr/share/paddock/templates", "nor a prefix");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	list = config_default_templates("/opt/p/bin/paddockd", &n);
+	is_str(list[1], "/opt/p/share/paddock/templates",
+	       "what is installed elsewhere finds its own");
+	free(list[0]);
+	free(list[1]);
+	free(list);
+	rmdir(templates);
+	rmdir(etc);
+	rmdir(dir);
+	free(exe);
+	free(etc);
+	free(templates);
+}
+
+static void manual(void)
+{
+	char *text = NULL;
+	size_t len, n;
+	const struct config_key *keys = config_keys(&n);
+	FILE *f = open_memstream(&text, &len);
+
+	config_manual(f);
+	fclose(f);
+	for (char *s = text; *s != '\0'; s++) /* where lines end is free */
+		if (*s == '\n')
+			*s = ' ';
+	for (size_t i = 0; i < n; i++) {
+		char *item =
+		    xasprintf(".It Ic %s %s ", keys[i].name, keys[i].help);
+
+		ok(strstr(text, item) != NULL, "the manual has %s",
+		   keys[i].name);
+		free(item);
+	}
+	free(text);
+}
+
+int main(void)
+{
+	example();
+	files();
+	paths();
+	template_dirs();
+	manual();
+	return tap_done();
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_config_manual.c - the manual has every key of the configuration, as it is;
+ * PADDOCK_WRITE=1 puts them into it anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/config/config.h"
+#include "tests/unit/tap.h"
+
+#define PAGE "man/paddock.conf.5"
+
+static char *page(void)
+{
+	FILE *f = fopen(PAGE, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (f == NULL)
+		return NULL;
+	if (getdelim(&text, &size, '\0', f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+/* The lines of LIST that are not in TEXT, one after another. */
+static void tell_missing(const char *text, char *list)
+{
+	char *at = list, *line;
+
+	while ((line = strsep(&at, "\n")) != NULL) {
+		const char *found = strstr(text, line);
+
+		if (found == NULL)
+			printf("# missing: %s\n", line);
+		else
+			text = found;
+	}
+}
+
+/* LIST takes the place of what TEXT has between its first and last section. */
+static void write_page(const char *text, const char *list)
+{
+	const char *from = strstr(text, ".Ss \"[server]\"");
+	const char *to = from != NULL ? strstr(from, ".Sh ") : NULL;
+	FILE *f = to != NULL ? fopen(PAGE, "w") : NULL;
+
+	if (f == NULL)
+		return;
+	fprintf(f, "%.*s%s%s", (int)(from - text), text, list, to);
+	fclose(f);
+}
+
+int main(void)
+{
+	char *text = page(), *list = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&list, &size);
+
+	if (out == NULL)
+		return 1;
+	config_manual(out);
+	fclose(out);
+	if (text != NULL && getenv("PADDOCK_WRITE") != NULL) {
+		write_page(text, list);
+		free(text);
+		text = page();
+	}
+	ok(text != NULL, PAGE " is there");
+	if (text != NULL && list != NULL &&
+	    !ok(strstr(text, list) != NULL,
+		"its keys are those of config_manual(), word for word"))
+		tell_missing(text, list);
+	free(text);
+	free(list);
+	return tap_done();
+}

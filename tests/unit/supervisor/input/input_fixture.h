@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_fixture.h - clients and a run whose template asks them: sessions and the
+ * worker are the test. What is asked, answered and taken back is noted, by the
+ * client's name and the route.
+ */
+#ifndef TESTS_UNIT_SUPERVISOR_INPUT_INPUT_FIXTURE_H
+#define TESTS_UNIT_SUPERVISOR_INPUT_INPUT_FIXTURE_H
+
+#include "tests/unit/supervisor/exec/worker_fixture.h"
+
+#include "base/clock.h"
+#include "supervisor/session/request.h"
+#include "supervisor/input/input.h"
+#include "supervisor/exec/runs_private.h"
+#include "supervisor/session/task_notify.h"
+#include "supervisor/methods/tasks.h"
+
+#define QUESTION                                                               \
+	"{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","         \
+	"\"properties\":{}}}"
+#define ACCEPT "{\"action\":\"accept\",\"content\":{}}"
+#define ACCEPTED "(1 ok {\"content\":{},\"action\":\"accept\"})"
+
+/* A client; its name is what is noted. */
+struct client {
+	struct session session;
+	const char *name;
+	bool has_push_stream, backlogged,
+	    deaf;		   /* deaf: nobody reads its routes */
+	struct json_object *asked; /* the id of what it was asked last */
+};
+
+static struct server srv;
+static struct config config = {.state_dir = (char *)(uintptr_t) ""};
+static struct store *no_store;
+static bool off;
+
+static const char *where(const void *stream)
+{
+	return stream != NULL ? stream : "-";
+}
+
+/* Noted as NAME.ROUTE:METHOD, or NAME.ROUTE:cancelled(REASON). */
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	struct client *c = arg;
+	struct json_object *m = NULL, *params, *id;
+	const char *method;
+
+	if (json_parse(&m, text, len, NULL) < 0)
+		abort();
+	method = json_member_str(m, "method");
+	params = json_member(m, "params");
+	id = json_member(m, "id");
+	if (strcmp(method, "notifications/cancelled") == 0)
+		note("{%s.%s: forget: %s}", c->name, where(stream),
+		     json_member_str(params, "reason"));
+	else if (id != NULL)
+		note("{%s.%s: %s}", c->name, where(stream), method);
+	if (id != NULL) {
+		json_object_put(c->asked);
+		c->asked = json_object_get(id);
+	}
+	json_object_put(m);
+}
+
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
+{
+	struct client *c = arg;
+
+	(void)text, (void)len, (void)hint;
+	note("{%s.%s: answered}", c->name, where(stream));
+}
+
+static bool has_push_stream(void *arg)
+{
+	return ((struct client *)arg)->has_push_stream;
+}
+
+static bool has_reader(void *arg, void *stream)
+{
+	(void)stream;
+	return !((struct client *)arg)->deaf;
+}
+
+static bool is_backlogged(void *arg)
+{
+	return ((struct client *)arg)->backlogged;
+}
+
+static const struct session_ops ops = {.send = on_send,
+				       .answer = on_answer,
+				       .has_push_stream = has_push_stream,
+				       .has_reader = has_reader,
+				       .backlogged = is_backlogged};
+
+static void client_begin(struct client *c, const char *name)
+{
+	*c = (struct client){.name = name};
+	session_init(&c->session, &srv, requestors_of_uid(&it.all, 7), &ops, c);
+	c->session.greeted = c->session.initialized = true;
+	if (json_parse(&c->session.client, "{\"elicitation\":{}}", 18, NULL) <
+	    0)
+		abort();
+}
+
+static void client_end(struct client *c)
+{
+	session_fini(&c->session);
+	json_object_put(c->asked);
+}
+
+/* The client answers what it was asked last. */
+static void says(struct client *c, const char *result)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}",
+		 json_text(c->asked, NULL), result);
+	session_receive(&c->session, NULL, text, strlen(text));
+}
+
+static void accepts(struct client *c)
+{
+	says(c, "\"result\":" ACCEPT);
+}
+
+/* ---- who waits ---- */
+
+static void present(struct request *c, struct run *r)
+{
+	(void)r;
+	request_result(c, json_object_new_object());
+}
+
+static struct request *call_of(struct client *c, const char *stream,
+			       const char *params)
+{
+	struct rpc_msg m;
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"method\":"
+		 "\"tasks/result\",\"params\":%s}",
+		 stream, params);
+	rpc_parse(&m, text, strlen(text));
+	return request_new(&c->session, (void *)(uintptr_t)stream, &m, NULL);
+}
+
+/* C waits for the run by a plain call that came by ROUTE. */
+static const struct request_ops ops_of_run = {.run_ended = present};
+
+static struct request *waits(struct client *c, const char *stream)
+{
+	struct request *request = call_of(c, stream, "{}");
+
+	request_set_state(request, &ops_of_run, NULL);
+	request_watch(request, it.r);
+	run_waiter_add(it.r, &request->waiter);
+	return request;
+}
+
+/* ---- the run ---- */
+
+static void start(bool task)
+{
+	begin();
+	it.env.on_ask = input_ask;
+	it.env.on_drop = input_cancel;
+	it.env.ask_arg = &srv;
+	it.r->limits.timeout_ms = 600000;
+	it.r->durable = true;
+	it.r->requestor = requestors_of_uid(&it.all, 7);
+	if (task) {
+		it.r->task.form = STORE_TASK_OUTPUT;
+		it.r->task.expires_ms = clock_wall_ms() + 600000;
+	}
+	HASH_ADD_STR(srv.runs->by_id, id, it.r);
+	/* what is noted of states is told in other tests */
+	run_watch_del(&it.watch);
+	it.watch.on_notice = NULL;
+}
+
+static void no_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
+{
+	(void)w, (void)r, (void)n;
+}
+
+static void stop(void)
+{
+	HASH_DEL(srv.runs->by_id, it.r);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+	it.watch.on_notice = no_notice; /* end() removes it */
+	run_watch_add(it.r, &it.watch);
+	end();
+}
+
+/* All that the worker was answered is noted. */
+static const char *heard(void)
+{
+	noted();
+	read_one();
+	return noted();
+}
+
+static void set_up_server(void)
+{
+	set_up();
+	srv.base = it.base;
+	srv.config = &config;
+	LIST_INIT(&srv.sessions);
+	srv.runs = runs_new(&(struct runs_env){.base = it.base,
+					       .config = &config,
+					       .store = no_store,
+					       .instance = "",
+					       .on_ask = input_ask,
+					       .quiet = &off,
+					       .draining = &off});
+}
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_input_large.c - answers to a run's questions that are so large that a
+ * thread reads them: the question waits for that, or ends meanwhile.
+ */
+#include "tests/unit/supervisor/input/input_fixture.h"
+
+#include "supervisor/threads/rpc_async.h"
+#include "supervisor/threads/thread_pool.h"
+
+/* As says(), in a message that is read on a thread. */
+static void says_at_length(struct client *c, const char *result)
+{
+	struct buf text = {0};
+
+	buf_printf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s,\"x\":\"%*s\"}",
+		   json_text(c->asked, NULL), result, RPC_ASYNC_LARGE, "");
+	session_receive(&c->session, NULL, buf_data(&text), buf_len(&text));
+	buf_fini(&text);
+}
+
+/* All that the threads have under way is over. */
+static void await_threads(void)
+{
+	while (thread_pool_jobs(srv.thread_pool) > 0)
+		event_base_loop(it.base, EVLOOP_ONCE);
+}
+
+static const char *heard_later(void)
+{
+	await_threads();
+	return heard();
+}
+
+static void large(void)
+{
+	struct client a;
+
+	srv.thread_pool = thread_pool_new(it.base, 1);
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	ask(1, QUESTION);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	is_int((long)thread_pool_jobs(srv.thread_pool), 1,
+	       "a large answer is read on a thread");
+	is_str(heard(), "(none)", "and the worker waits for that");
+	accepts(&a);
+	run_tell_waiter(it.r, WAITER_CAME, NULL);
+	is_str(heard(), "(none)", "neither is it asked or answered again");
+	is_str(heard_later(), ACCEPTED, "what is read goes to the worker");
+	ask(2, QUESTION);
+	says_at_length(&a, "\"result\":{\"action\":\"maybe\"}");
+	ok(strstr(heard_later(), "(2 not {\"code\":\"INPUT_INVALID\"") != NULL,
+	   "also why a large one is no answer");
+	ask(3, QUESTION);
+	says_at_length(&a, "\"error\":{\"code\":-5,\"message\":\"no\"}");
+	ok(strstr(heard_later(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
+	   "and a large error");
+	ask(4, QUESTION);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	client_end(&a);
+	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
+	       "one that came counts when its client has gone meanwhile");
+	stop();
+	thread_pool_free(srv.thread_pool);
+	srv.thread_pool = NULL;
+}
+
+static void dropped_at_1(void)
+{
+	hear(&(struct msg){.type = MSG_DROP, .drop = {1}});
+}
+
+static void cancelled(void)
+{
+	run_apply(it.r, EV_CANCEL);
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+static void forgotten(void)
+{
+	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
+}
+
+/* A question ends while its answer is read: that is not told. */
+static void large_in_vain(void)
+{
+	static const struct {
+		const char *what;
+		void (*how)(void);
+		const char *told;
+	} ways[] = {
+	    {"is dropped", dropped_at_1, "(1 not {\"code\":\"DROPPED\""},
+	    {"is of a run that is cancelled", cancelled, "(none)"},
+	    {"is of a run that ends", forgotten, "(none)"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		struct client a;
+
+		srv.thread_pool = thread_pool_new(it.base, 1);
+		client_begin(&a, "A");
+		start(false);
+		waits(&a, "1");
+		ask(1, QUESTION);
+		says_at_length(&a, "\"result\":" ACCEPT);
+		noted();
+		ways[i].how();
+		ok(strstr(heard_later(), ways[i].told) != NULL,
+		   "what %s while its answer is read has no answer of that",
+		   ways[i].what);
+		is_str(heard(), "(none)", "  nor later");
+		client_end(&a);
+		stop();
+		thread_pool_free(srv.thread_pool);
+		srv.thread_pool = NULL;
+	}
+}
+
+static void large_refused(void)
+{
+	struct client a;
+
+	srv.thread_pool = thread_pool_new(it.base, 0);
+	client_begin(&a, "A");
+	start(false);
+	waits(&a, "1");
+	ask(1, QUESTION);
+	noted();
+	says_at_length(&a, "\"result\":" ACCEPT);
+	ok(strstr(heard(),
+		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"too "
+		  "many large") != NULL,
+	   "when no thread takes a large answer the template hears of it");
+	client_end(&a);
+	stop();
+	thread_pool_free(srv.thread_pool);
+	srv.thread_pool = NULL;
+}
+
+int main(void)
+{
+	set_up_server();
+	large();
+	large_in_vain();
+	large_refused();
+	runs_free(srv.runs);
+	return done();
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_run.c - every state x event, and what a refused one leaves alone. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "supervisor/run/run.h"
+#include "tests/unit/tap.h"
+
+#define QUEUED RUN_QUEUED
+#define RUNNING RUN_RUNNING
+#define ASKING RUN_AWAITING_INPUT
+#define CANCELLING RUN_CANCELLING
+
+/* The whole table, written out a second time: what must lead where. */
+static const enum run_state want[RUN_STATES][RUN_EVENTS] = {
+    /*		 START    ASK     ANSWER   SUCCEED        PARTIAL
+		 FAIL          CANCEL */
+    [QUEUED] = {RUNNING, 0, 0, 0, 0, RUN_FAILED, RUN_CANCELED},
+    [RUNNING] = {0, ASKING, 0, RUN_SUCCEEDED, RUN_PARTIAL_SUCCESS, RUN_FAILED,
+		 CANCELLING},
+    [ASKING] = {0, 0, RUNNING, 0, 0, RUN_FAILED, CANCELLING},
+    [CANCELLING] = {0, 0, 0, RUN_CANCELED, RUN_CANCELED, RUN_CANCELED, 0},
+    /* SUCCEEDED, PARTIAL_SUCCESS, FAILED, CANCELED: nothing at all */
+};
+
+static struct template *a_template(void)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+
+	t->users = 1;
+	t->id = xstrdup("t");
+	t->version_text = xstrdup("1.0.0");
+	return t;
+}
+
+static void test_table(struct requestor *q, struct template *t)
+{
+	for (int s = RUN_QUEUED; s < RUN_STATES; s++)
+		for (int e = 0; e < RUN_EVENTS; e++) {
+			struct run *r = run_new(q, t);
+			enum run_state to = want[s][e];
+			int rc;
+
+			r->state = (enum run_state)s;
+			rc = run_apply(r, (enum run_event)e);
+			ok(to == RUN_NONE ? rc == -EPROTO && (int)r->state == s
+					  : rc == 0 && r->state == to,
+			   "%s, %s: %s", run_state_name((enum run_state)s),
+			   run_event_name((enum run_event)e),
+			   to == RUN_NONE ? "refused, nothing changed"
+					  : run_state_name(to));
+			run_free(r);
+		}
+}
+
+static void test_terminal(struct requestor *q, struct template *t)
+{
+	for (int s = RUN_QUEUED; s < RUN_STATES; s++) {
+		struct run *r = run_new(q, t);
+		bool leaves = false;
+
+		r->state = (enum run_state)s;
+		for (int e = 0; e < RUN_EVENTS; e++)
+			leaves =
+			    leaves || run_next((enum run_state)s,
+					       (enum run_event)e) != RUN_NONE;
+		is_int(run_terminal(r), !leaves, "%s is terminal: %s",
+		       run_state_name(r->state), leaves ? "no" : "yes");
+		run_free(r);
+	}
+}
+
+static void test_times(struct requestor *q, struct template *t)
+{
+	struct run *r = run_new(q, t);
+
+	is_int(r->started_ms, 0, "a queued run has not started");
+	run_apply(r, EV_START);
+	ok(r->started_ms >= r->created_ms, "it starts after it was created");
+	is_int(r->finished_ms, 0, "a running one has not ended");
+	r->started_ms = r->created_ms - 1; /* as if it were long ago */
+	run_apply(r, EV_ASK);
+	run_apply(r, EV_ANSWER);
+	is_int(r->started_ms, r->created_ms - 1, "an answer is no other start");
+	run_apply(r, EV_SUCCEED);
+	ok(r->finished_ms >= r->started_ms, "it ends after it has started");
+	run_free(r);
+}
+
+static void test_errors(struct requestor *q, struct template *t)
+{
+	struct run *r = run_new(q, t);
+
+	run_set_error(r, "RUN_TIMEOUT", json_object_new_object(), "after %d",
+		      5);
+	run_set_error(r, "WORKER_CRASHED", json_object_new_object(), "later");
+	is_str(r->error.code, "RUN_TIMEOUT", "the first error stays");
+	is_str(r->error.message, "after 5", "with its message");
+	run_free(r);
+}
+
+static int told;
+
+static void count_notice(struct run_watch *w, struct run *r,
+			 const struct run_notice *n)
+{
+	(void)r, (void)n;
+	told++;
+	run_watch_del(w);
+}
+
+static void test_watches(struct requestor *q, struct template *t)
+{
+	struct run *r = run_new(q, t);
+	struct run_watch a = {.on_notice = count_notice}, b = a;
+
+	run_watch_add(r, &a);
+	run_watch_add(r, &b);
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	is_int(told, 2, "every watch is told, though each removes itself");
+	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+	is_int(told, 2, "and none that has gone");
+	run_free(r);
+}
+
+int main(void)
+{
+	struct requestors all = {0};
+	struct requestor *q = requestors_of_uid(&all, 7);
+	struct template *t = a_template();
+
+	log_set_level(LOG_LEVEL_ERROR);
+	test_table(q, t);
+	test_terminal(q, t);
+	test_times(q, t);
+	test_errors(q, t);
+	test_watches(q, t);
+	template_unref(t);
+	requestors_fini(&all);
+	return tap_done();
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_run_row.c - a queued run that comes back from its row. */
+#include <stdio.h>
+
+#include "supervisor/run/run_row.h"
+#include "tests/unit/tap.h"
+
+/* The trust of a run of a template for TRUSTS whose row has OPTIONS. */
+static enum template_trust revived(unsigned trusts, const char *options)
+{
+	struct requestor q = {.name = (char *)"alice"};
+	struct template t = {.id = (char *)"echo", .trust = trusts, .users = 1};
+	struct store_run row = {.inputs = "{}", .options = options};
+	struct run *r;
+	enum template_trust trust;
+
+	snprintf(row.id, sizeof(row.id), "run_%026d", 2);
+	r = run_row_revive(&row, &q, &t);
+	trust = r->trust;
+	run_free(r);
+	return trust;
+}
+
+static void test_trust(void)
+{
+	const unsigned both = TRUST_LOCAL | TRUST_REMOTE;
+
+	is_int(revived(both, "{\"trust\":\"remote\"}"), TRUST_REMOTE,
+	       "who was trusted little is trusted little");
+	is_int(revived(both, "{\"trust\":\"local\"}"), TRUST_LOCAL,
+	       "who was trusted is trusted");
+	is_int(revived(both, "{}"), TRUST_REMOTE,
+	       "a row that does not say gives little");
+	is_int(revived(both, NULL), TRUST_REMOTE, "as one without options");
+	is_int(revived(both, "{"), TRUST_REMOTE, "or with half of them");
+	is_int(revived(both, "{\"trust\":\"full\"}"), TRUST_REMOTE,
+	       "a word that is none gives little");
+	is_int(revived(both, "{\"trust\":1}"), TRUST_REMOTE,
+	       "so does what is no word");
+	is_int(revived(TRUST_LOCAL, NULL), TRUST_LOCAL,
+	       "a template for the trusted alone was run by one of them");
+}
+
+int main(void)
+{
+	test_trust();
+	return tap_done();
+}

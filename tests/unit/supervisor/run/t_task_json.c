@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every state of a run, and of a row, as a task. */
+#include "supervisor/run/task_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "base/text/utf8.h"
+#include "proto/json/json.h"
+#include "supervisor/methods/tasks.h"
+#include "tests/unit/tap.h"
+
+#define RELATED "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"x\"}}"
+
+static const char *const want[RUN_STATES] = {
+    [RUN_QUEUED] = "working",
+    [RUN_RUNNING] = "working",
+    [RUN_AWAITING_INPUT] = "input_required",
+    [RUN_CANCELLING] = "cancelled",
+    [RUN_SUCCEEDED] = "completed",
+    [RUN_PARTIAL_SUCCESS] = "completed",
+    [RUN_FAILED] = "failed",
+    [RUN_CANCELED] = "cancelled",
+};
+
+static const char *const want_row[STORE_STATUSES] = {
+    [STORE_QUEUED] = "working",
+    [STORE_RUNNING] = "working",
+    [STORE_SUCCEEDED] = "completed",
+    [STORE_FAILED] = "failed",
+    [STORE_PARTIAL_SUCCESS] = "completed",
+    [STORE_CANCELED] = "cancelled",
+};
+
+static struct template *a_template(void)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+
+	t->users = 1;
+	t->id = xstrdup("t");
+	t->version_text = xstrdup("1.0.0");
+	return t;
+}
+
+static struct run *a_run(struct requestor *q, struct template *t,
+			 enum run_state state)
+{
+	struct run *r = run_new(q, t);
+
+	r->state = state;
+	r->task = (struct run_task){.form = STORE_TASK_OUTPUT,
+				    .ttl_ms = 5000,
+				    .expires_ms = clock_wall_ms() + 5000};
+	if (state == RUN_FAILED)
+		run_set_error(r, "RUN_TIMEOUT", NULL, "it took too long");
+	return r;
+}
+
+static const char *member(struct json_object *v, const char *key)
+{
+	const char *text = json_member_str(v, key);
+
+	return text != NULL ? text : "";
+}
+
+/* Which states may follow, of those that a task may be in. */
+static bool may_follow(const char *from, const char *to)
+{
+	bool open =
+	    strcmp(from, "working") == 0 || strcmp(from, "input_required") == 0;
+
+	return open || strcmp(from, to) == 0;
+}
+
+static void test_states(struct requestor *q, struct template *t)
+{
+	for (int s = RUN_QUEUED; s < RUN_STATES; s++) {
+		struct run *r = a_run(q, t, (enum run_state)s);
+		struct json_object *v = task_json_make(r);
+
+		is_str(member(v, "status"), want[s], "a run that is %s",
+		       run_state_name((enum run_state)s));
+		ok(strcmp(member(v, "taskId"), r->id) == 0 &&
+		       strlen(member(v, "createdAt")) == CLOCK_ISO_SIZE - 1 &&
+		       strlen(member(v, "lastUpdatedAt")) ==
+			   CLOCK_ISO_SIZE - 1 &&
+		       json_object_get_int(json_member(v, "ttl")) == 5000 &&
+		       json_object_get_int(json_member(v, "pollInterval")) > 0,
+		   "  with all that a Task has");
+		for (int e = 0; e < RUN_EVENTS; e++) {
+			enum run_state to =
+			    run_next((enum run_state)s, (enum run_event)e);
+
+			if (to != RUN_NONE && !may_follow(want[s], want[to]))
+				ok(false, "  it may not become %s",
+				   run_state_name(to));
+		}
+		json_object_put(v);
+		run_free(r);
+	}
+}
+
+static void test_rows(void)
+{
+	struct store_run row = {.id = "run_x", .task = STORE_TASK_VIEW};
+
+	for (int s = 0; s < STORE_STATUSES; s++) {
+		row.status = (enum store_status)s;
+		is_str(task_json_status_name(task_json_row_status(&row)),
+		       want_row[s], "a row of status %d", s);
+	}
+	row.status = STORE_RUNNING;
+	row.cancelling = true;
+	is_str(task_json_status_name(task_json_row_status(&row)), "cancelled",
+	       "one that was asked to end is cancelled");
+}
+
+static void test_messages(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_FAILED);
+	struct store_run row = {.task = STORE_TASK_OUTPUT,
+				.status = STORE_FAILED};
+	struct json_object *v = task_json_make(r);
+
+	is_str(member(v, "statusMessage"),
+	       "it took too long (RUN_TIMEOUT). What to do: allow more time "
+	       "(options.timeoutMs) or ask for less.",
+	       "a failure is told, and what to do about it");
+	json_object_put(v);
+	free(r->error.message);
+	r->error.message = xcalloc(1, 2002);
+	for (size_t i = 0; i < 2000; i += 2)
+		memcpy(r->error.message + i, "\xC3\xA4", 2);
+	v = task_json_make(r);
+	ok(strlen(member(v, "statusMessage")) <= TASK_NOTE_MAX &&
+	       utf8_ok(member(v, "statusMessage"),
+		       strlen(member(v, "statusMessage"))),
+	   "a long one is cut between two characters");
+	json_object_put(v);
+	run_free(r);
+	v = task_json_row(&row);
+	ok(strstr(member(v, "statusMessage"), "restarted") != NULL,
+	   "one that its server left behind was interrupted by a restart");
+	json_object_put(v);
+	row.task_note = "as it was";
+	v = task_json_row(&row);
+	is_str(member(v, "statusMessage"), "as it was",
+	       "any other is told as it was");
+	json_object_put(v);
+	r = a_run(q, t, RUN_RUNNING);
+	r->message = xstrdup("reading page 7");
+	v = task_json_make(r);
+	is_str(member(v, "statusMessage"), "reading page 7",
+	       "a running one says what the template says");
+	json_object_put(v);
+	run_free(r);
+}
+
+static int poll_at(struct run *r, int64_t age_ms)
+{
+	struct json_object *v;
+	int ms;
+
+	r->created_ms = clock_wall_ms() - age_ms;
+	v = task_json_make(r);
+	ms = json_object_get_int(json_member(v, "pollInterval"));
+	json_object_put(v);
+	return ms;
+}
+
+static void test_polls(struct requestor *q, struct template *t)
+{
+	static const int64_t ages[] = {0, 5000, 30000, 120000, 3600000};
+	struct run *r = a_run(q, t, RUN_RUNNING);
+	int last = 0;
+	bool rises = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
+		rises = rises && poll_at(r, ages[i]) > last;
+		last = poll_at(r, ages[i]);
+	}
+	is_int(poll_at(r, 0), 100, "a young task is asked about often");
+	ok(rises && last == 5000, "an old one seldom");
+	r->state = RUN_QUEUED;
+	is_int(poll_at(r, 0), 1000, "one that waits in line less often");
+	run_free(r);
+}
+
+static void test_created(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_FAILED);
+	struct json_object *v = task_json_created(r, NULL);
+	struct json_object *task = json_member(v, "task");
+
+	is_str(member(task, "status"), "working",
+	       "a task begins as working, however fast it was");
+	is_str(member(task, "statusMessage"), "", "and tells no end");
+	json_object_put(v);
+	run_free(r);
+}
+
+static void test_life(struct requestor *q, struct template *t)
+{
+	struct run *r = a_run(q, t, RUN_RUNNING);
+	struct json_object *v = task_json_related("x");
+
+	is_str(json_text(v, NULL), RELATED, "what belongs to a task names it");
+	json_object_put(v);
+	ok(task_json_is_live(r), "a task lives");
+	r->task.expires_ms = clock_wall_ms();
+	ok(!task_json_is_live(r), "until its time has passed");
+	r->task = (struct run_task){0};
+	ok(!task_json_is_live(r), "a run of another call is none");
+	ok(task_json_note(r) == NULL, "and has no note");
+	run_free(r);
+}
+
+static void test_capability(void)
+{
+	struct requestor named = {.name = (char[]){"alice"}};
+	struct requestor nobody = {.name = (char[]){REQUESTOR_ANONYMOUS}};
+	struct json_object *v = tasks_capability(&named);
+
+	is_str(json_text(v, NULL),
+	       "{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":"
+	       "{}}}}",
+	       "MCP 12: list, cancel and tools/call are declared");
+	json_object_put(v);
+	v = tasks_capability(&nobody);
+	ok(json_member(v, "list") == NULL && json_member(v, "cancel") != NULL,
+	   "MCP 25: but list not to those that nothing tells apart");
+	json_object_put(v);
+}
+
+int main(void)
+{
+	struct requestors all = {0};
+	struct requestor *q = requestors_of_uid(&all, 7);
+	struct template *t = a_template();
+
+	log_set_level(LOG_LEVEL_ERROR);
+	test_states(q, t);
+	test_rows();
+	test_messages(q, t);
+	test_polls(q, t);
+	test_created(q, t);
+	test_life(q, t);
+	test_capability();
+	template_unref(t);
+	requestors_fini(&all);
+	return tap_done();
+}

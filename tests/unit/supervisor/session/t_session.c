@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
+#include "supervisor/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "supervisor/session/request.h"
+#include "tests/unit/tap.h"
+
+#define WAITING 2000
+
+static struct server server;
+static struct config_requestor section;
+static struct requestor requestor = {.name = (char *)"somebody",
+				     .section = &section};
+static struct session session;
+static char answers[4096]; /* all that were given, one after the other */
+static bool was_limited;   /* the last of them was, its transport is told */
+
+static void on_answer(void *arg, void *stream, const char *text, size_t len,
+		      struct reply_hint hint)
+{
+	size_t used = strlen(answers);
+
+	(void)arg, (void)stream;
+	snprintf(answers + used, sizeof(answers) - used, "%.*s\n", (int)len,
+		 text != NULL ? text : "");
+	was_limited = hint.retry_ms > 0;
+}
+
+static void on_send(void *arg, void *stream, const char *text, size_t len)
+{
+	on_answer(arg, stream, text, len, (struct reply_hint){0});
+}
+
+static const struct session_ops ops = {.send = on_send, .answer = on_answer};
+
+static void begin(void)
+{
+	if (server.base == NULL)
+		server.base = event_base_new();
+	fair_queue_init(&server.turns, server.base);
+	fair_queue_flow_init(&requestor.turns);
+	LIST_INIT(&server.sessions);
+	section = (struct config_requestor){0};
+	requestor.rate = requestor.other_rate = (struct quota_rate){0};
+	session_init(&session, &server, &requestor, &ops, NULL);
+	answers[0] = '\0';
+}
+
+static void say(const char *text)
+{
+	answers[0] = '\0';
+	session_receive(&session, NULL, text, strlen(text));
+}
+
+static void end(void)
+{
+	session_fini(&session);
+	fair_queue_fini(&server.turns);
+}
+
+static void turn(void)
+{
+	while (server.turns.n_lanes > 0)
+		event_base_loop(server.base, EVLOOP_ONCE);
+}
+
+/* A call that waits, held by nobody; it is gone with the session. */
+static struct request *wait_for(const char *id)
+{
+	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
+			       "\"method\":\"tools/call\"}",
+			       id);
+	struct rpc_msg m;
+	struct request *c;
+
+	rpc_parse(&m, text, strlen(text));
+	c = request_new(&session, NULL, &m, NULL);
+	request_begin(c);
+	free(text);
+	return c;
+}
+
+static void test_ids(void)
+{
+	struct request *c;
+
+	begin();
+	for (int i = 0; i < WAITING - 1; i++) {
+		char id[32];
+
+		snprintf(id, sizeof(id), "\"call\\u002d%d\"", i);
+		wait_for(id);
+	}
+	c = wait_for("\"w/\\u0000\"");
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"\\u0077\\/\\u0000\","
+	    "\"method\":\"ping\"}");
+	ok(strstr(answers, "under way") != NULL,
+	   "among %d that wait an id in use is found, however it is written",
+	   WAITING);
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "one that is not in use serves");
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "and again, once it has been answered");
+	is_int((long long)session.n_requests, WAITING,
+	       "those that wait still do");
+	request_drop(c, false);
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
+	ok(strstr(answers, "\"result\"") != NULL,
+	   "an id is free when its call is dropped");
+	end();
+}
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}"
+
+static void ping(int id)
+{
+	char *text = xasprintf(PING, id);
+
+	say(text);
+	free(text);
+}
+
+/* What is answered by HTTP's 429 is told by the hint. */
+static void test_rate(void)
+{
+	begin();
+	section.rate_per_second = 1;
+	for (int i = 0; i < 10; i++)
+		ping(i);
+	ok(strstr(answers, "\"result\"") != NULL && !was_limited,
+	   "ten pings for each request are answered");
+	ping(2);
+	ok(strstr(answers, "RATE_LIMITED") != NULL && was_limited,
+	   "one above it is refused, and the transport is told");
+	end();
+
+	begin();
+	section.rate_per_second = 1;
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	say("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/none\"},"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/none\"}]");
+	turn();
+	ok(strstr(answers, "\"code\":-32601") != NULL &&
+	       strstr(answers, "\"id\":2,\"error\"") != NULL &&
+	       strstr(answers, "RATE_LIMITED") != NULL,
+	   "of a batch each has its own answer");
+	ok(!was_limited, "and the whole is no refusal, though its last one is");
+	end();
+}
+
+static size_t others; /* turns of somebody else's */
+
+static void on_other(void *arg)
+{
+	(void)arg;
+	others++;
+	if (!LIST_EMPTY(&session.parts))
+		return;
+	others = 1000; /* too late */
+}
+
+/* A part is a turn: others come in between, and the client may go. */
+static void test_batch(void)
+{
+	static const char batch[] =
+	    "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"},"
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"},7]";
+	struct fair_queue_flow lane;
+	struct fair_queue_turn other = {.take = on_other};
+
+	begin();
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	fair_queue_flow_init(&lane);
+	say(batch);
+	is_str(answers, "",
+	       "a batch is not answered before all of it is taken");
+	fair_queue_submit(&server.turns, &lane, &other);
+	turn();
+	is_int((long long)others, 1, "others have their turn in between");
+	ok(strstr(answers,
+		  "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
+		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},"
+		  "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":") == answers,
+	   "and then its answers leave together");
+	end();
+
+	begin();
+	session.greeted = true;
+	session.revision = MCP_2025_03_26;
+	say(batch);
+	end();
+	is_str(answers, "", "who goes in the middle is not answered");
+}
+
+int main(void)
+{
+	test_batch();
+	test_ids();
+	test_rate();
+	return tap_done();
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_cgroup.c - where we are in the trees of cgroups; and, as root, limits. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/spawn/cgroup_private.h"
+#include "tests/unit/tap.h"
+
+#define V2                                                                     \
+	"30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define NOISE                                                                  \
+	"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n25 22 0:5 / /proc rw - proc proc rw\n"
+#define MIB (1u << 20)
+
+static const struct {
+	const char *name, *self, *mounts;
+	const char *memory, *pids, *unified, *top; /* "": not seen */
+} cases[] = {
+    {"version 2", "0::/user.slice/session-1.scope\n", NOISE V2, "", "",
+     "/sys/fs/cgroup/user.slice/session-1.scope", "/sys/fs/cgroup"},
+    {"a service with its own folder", "0::/system.slice/paddockd.service\n", V2,
+     "", "", "/sys/fs/cgroup/system.slice/paddockd.service", "/sys/fs/cgroup"},
+    {"a container's namespace", "0::/\n", V2, "", "", "/sys/fs/cgroup",
+     "/sys/fs/cgroup"},
+    {"version 1",
+     "9:name=systemd:/x\n8:pids:/a\n4:cpu,cpuacct:/b\n3:memory:/m/1\n",
+     "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+     "39 31 0:36 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n",
+     "/sys/fs/cgroup/memory/m/1", "/sys/fs/cgroup/pids/a", "", ""},
+    {"both, the second for killing", "8:pids:/\n4:memory:/m\n0::/\n",
+     "35 31 0:32 / /sys/fs/cgroup/memory rw shared:1 master:2 - cgroup cgroup rw,memory\n"
+     "39 31 0:36 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
+     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+     "/sys/fs/cgroup/memory/m", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/unified",
+     "/sys/fs/cgroup/unified"},
+    {"a part of the tree, as a container is given it",
+     "4:memory:/docker/c1/in\n",
+     "35 31 0:32 /docker/c1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+     "/sys/fs/cgroup/memory/in", "", "", ""},
+    {"two controllers in one tree", "4:pids,memory:/x\n",
+     "35 31 0:32 / /cg rw - cgroup none rw,pids,memory\n", "/cg/x", "/cg/x", "",
+     ""},
+    {"a part that we are not in", "4:memory:/else\n",
+     "35 31 0:32 /docker/c1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+     "", "", "", ""},
+    {"a part whose name begins alike", "4:memory:/docker/c12\n",
+     "35 31 0:32 /docker/c1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+     "", "", "", ""},
+    {"outside of our namespace", "0::/../other\n", V2, "", "", "", ""},
+    {"a blank in the name", "0::/a b\n",
+     "30 23 0:26 / /mnt/c\\040g rw - cgroup2 cgroup2 rw\n", "", "",
+     "/mnt/c g/a b", "/mnt/c g"},
+    {"not mounted", "0::/x\n", NOISE, "", "", "", ""},
+    {"nothing to read", "", "", "", "", "", ""},
+    {"nonsense", "::\n:\n0\nx:memory\n4:memory:\n", "1 2 3\n- - - - - - - -\n",
+     "", "", "", ""},
+};
+
+static const char *text(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+static void finds(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct cgroup_home h;
+
+		cgroup_find(cases[i].self, cases[i].mounts, &h);
+		is_str(text(h.own[CGROUP_MEMORY]), cases[i].memory,
+		       "%s: memory", cases[i].name);
+		is_str(text(h.own[CGROUP_PIDS]), cases[i].pids, "%s: pids",
+		       cases[i].name);
+		is_str(text(h.own[CGROUP_UNIFIED]), cases[i].unified,
+		       "%s: unified", cases[i].name);
+		is_str(text(h.top[CGROUP_UNIFIED]), cases[i].top, "%s: its top",
+		       cases[i].name);
+		cgroup_home_fini(&h);
+	}
+}
+
+/* ---- live ---- */
+
+/* It waits for a byte, does WHAT, and exits with its answer. */
+static pid_t child(int go[2], int (*what)(void))
+{
+	pid_t pid;
+
+	if (pipe(go) != 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		char byte;
+
+		close(go[1]);
+		(void)!read(go[0], &byte, 1);
+		_exit(what());
+	}
+	close(go[0]);
+	return pid;
+}
+
+static int eat(void)
+{
+	char *p = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(p, 1, 64 * MIB);
+	return 0;
+}
+
+static int fork_eight(void)
+{
+	int failed = 0;
+
+	for (int i = 0; i < 8; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			setsid();
+			pause();
+			_exit(0);
+		}
+		failed += pid < 0 && errno == EAGAIN;
+	}
+	return failed;
+}
+
+/* 100 ms of CPU time. */
+static int burn(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 10)
+		;
+	return 0;
+}
+
+static int run_in(uint32_t slot, const struct cgroup_limits *l,
+		  int (*what)(void), struct cgroup_use *use)
+{
+	int go[2], status;
+	pid_t pid = child(go, what);
+
+	is_int(cgroup_run_begin(slot, l, pid), 0, "a run has a group");
+	(void)!write(go[1], "", 1);
+	close(go[1]);
+	waitpid(pid, &status, 0);
+	cgroup_run_end(slot, use);
+	return status;
+}
+
+static long long read_number(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long long n = -1;
+
+	if (f != NULL && fscanf(f, "%lld", &n) != 1)
+		n = -1;
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+/* The CPU share of NAME's group; -1: it is not divided here. */
+static long long fair_share(const char *name)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	const char *base = cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED];
+	char *path = xasprintf("%s/%s/%s", base != NULL ? base : "/none", name,
+			       v1 ? "cpu.shares" : "cpu.weight");
+	long long n = read_number(path);
+
+	free(path);
+	return n;
+}
+
+/* Is PID in NAME's group of the tree that divides CPU time? */
+static bool is_in(const char *name, pid_t pid)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+	char *path =
+	    xasprintf("%s/%s/cgroup.procs",
+		      cgroups.base[v1 ? CGROUP_CPU : CGROUP_UNIFIED], name);
+	bool is = read_number(path) == pid;
+
+	free(path);
+	return is;
+}
+
+/* However many processes a run has, another gets as much as it. */
+static void shares(void)
+{
+	const struct cgroup_limits big = {256 * MIB, 64};
+	int go[3][2], status;
+	struct cgroup_use use;
+	pid_t pid[3];
+
+	for (int i = 0; i < 3; i++)
+		pid[i] = child(go[i], fork_eight);
+	cgroup_place(CGROUP_LUA, pid[0]);
+	cgroup_run_begin(1, &big, pid[1]);
+	cgroup_run_begin(2, &big, pid[2]);
+	if (fair_share("run-1") < 0) {
+		skip("CPU time is not divided here", "shares of it");
+	} else {
+		ok(is_in("lua", pid[0]) && is_in("run-1", pid[1]) &&
+		       is_in("run-2", pid[2]),
+		   "each is in its group");
+		is_int(fair_share("run-1"), fair_share("run-2"),
+		       "two runs have equal shares");
+		is_int(fair_share("lua"), 8 * fair_share("run-1"),
+		       "all Lua workers together those of eight");
+	}
+	for (int i = 0; i < 3; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], &status, 0);
+		close(go[i][1]);
+	}
+	cgroup_run_end(1, &use);
+	cgroup_run_end(2, &use);
+}
+
+static void live(void)
+{
+	const struct cgroup_limits small = {16 * MIB, 4}, big = {256 * MIB, 64};
+	struct cgroup_use use;
+	int status, go[2];
+	pid_t pid;
+
+	cgroup_init();
+	if (cgroup_version() == CGROUP_NONE) {
+		skip(cgroup_why(), "no group is made");
+		return;
+	}
+	cgroup_limit(CGROUP_LUA, &big);
+	pid = child(go, fork_eight);
+	ok(!cgroup_holds(CGROUP_LUA, pid), "who is not placed is not held");
+	is_int(cgroup_place(CGROUP_LUA, pid), 0, "a zygote is placed");
+	ok(cgroup_holds(CGROUP_LUA, pid), "and then held");
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(go[1]);
+
+	status = run_in(3, &small, eat, &use);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+	   "too much memory ends it");
+	is_int(use.oom_kills, 1, "which is told");
+	ok(use.peak_bytes > 8 * MIB && use.peak_bytes <= 16 * MIB,
+	   "with its peak: %lld", (long long)use.peak_bytes);
+
+	status = run_in(3, &big, eat, &use);
+	is_int(status, 0, "the next one in that slot has limits of its own");
+	is_int(use.oom_kills, 0, "and no past");
+	ok(use.peak_bytes >= 64 * MIB, "its peak is its own");
+
+	status = run_in(3, &small, fork_eight, &use);
+	is_int(WEXITSTATUS(status), 5, "so many processes, and no more");
+	is_int(use.refused, 5, "the others are counted");
+	run_in(3, &big, fork_eight, &use);
+	is_int(use.refused, 0, "and not the next one's");
+	shares();
+	run_in(3, &big, burn, &use);
+	ok(use.cpu_user_us < 0 || use.cpu_user_us + use.cpu_system_us >= 90000,
+	   "CPU time is counted where a group can: %lld us",
+	   (long long)use.cpu_user_us);
+	run_in(3, &big, fork_eight, &use);
+	ok(use.cpu_user_us + use.cpu_system_us < 90000,
+	   "and not the next one's, either");
+	while (waitpid(-1, &status, 0) > 0)
+		; /* its children are not ours: none */
+	cgroup_remove();
+	cgroup_init();
+	is_int(cgroup_version() != CGROUP_NONE, 1,
+	       "all was removed, and comes back");
+	cgroup_remove();
+}
+
+int main(void)
+{
+	finds();
+	live();
+	return tap_done();
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_privsep.c - what the keeper starts: what its own view allows, nothing else. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/spawn/privsep.h"
+#include "supervisor/exec/programs.h"
+#include "tests/unit/tap.h"
+
+static char root[] = "/tmp/paddock-keeper-XXXXXX";
+
+/* A text with ROOT in it; never freed. */
+/* Kept until the end. */
+static char *at(const char *before, const char *after)
+{
+	static char *all[1024];
+	static size_t n;
+
+	if (n == ARRAY_LEN(all))
+		abort();
+	return all[n++] = xasprintf("%s%s%s", before, root, after);
+}
+
+static void make_folders(void)
+{
+	static const char *const names[] = {
+	    "",		 "/sets",  "/sets/one", "/sets/one/in",	       "/else",
+	    "/else/two", "/alone", "/alone/in", "/alone/template.json"};
+
+	if (mkdtemp(root) == NULL)
+		abort();
+	for (size_t i = 1; i < ARRAY_LEN(names); i++)
+		if (mkdir(at("", names[i]), 0755) != 0)
+			abort();
+	if (symlink(at("", "/else/two"), at("", "/sets/linked")) != 0 ||
+	    symlink(at("", "/sets"), at("", "/way")) != 0)
+		abort();
+}
+
+static void add_folder(struct config *c, const char *name)
+{
+	char errmsg[256];
+
+	if (config_set(c, "server", "templates", at("", name), errmsg,
+		       sizeof(errmsg)) != 0)
+		abort();
+}
+
+static struct config *configured(bool weak)
+{
+	struct config *c = config_new(0);
+	char errmsg[256];
+
+	config_clear_templates(c);
+	add_folder(c, "/way");
+	add_folder(c, "/alone");
+	free(c->read_paths);
+	c->read_paths = xstrdup("/srv/data /opt/files/");
+	if (config_add_grant(c, "one:read_paths=/srv/one/", errmsg,
+			     sizeof(errmsg)) < 0 ||
+	    config_add_grant(c, "read_paths=/srv/all", errmsg, sizeof(errmsg)) <
+		0)
+		abort();
+	c->allow_weak_programs = weak;
+	return c;
+}
+
+/* PATH with the identity of WHAT. */
+static char *as_package(const char *path, const char *what)
+{
+	char *full = at("", path);
+	struct stat st = {0};
+
+	(void)stat(at("", what), &st);
+	return xasprintf("package=%jx:%jx:%s", (uintmax_t)st.st_dev,
+			 (uintmax_t)st.st_ino, full);
+}
+
+static char *package(const char *path)
+{
+	return as_package(path, path);
+}
+
+static char *stale(const char *path)
+{
+	return as_package(path, "/else");
+}
+
+#define HEX16 "0123456789abcdef"
+#define DIGEST HEX16 HEX16 HEX16 HEX16
+
+/* The same, to be copied. */
+static char *copied(const char *path, const char *digest)
+{
+	char *whole = package(path);
+	char *name = strstr(whole, root);
+
+	return xasprintf("%.*s%s:%s", (int)(name - whole), whole, digest, name);
+}
+
+static void allows(void)
+{
+	const struct {
+		const char *one, *two, *three;
+		bool strict, weak; /* is it allowed? */
+		const char *name;
+	} cases[] = {
+	    {NULL, NULL, NULL, true, true, "a zygote of Lua"},
+	    {"program", NULL, NULL, true, true,
+	     "one of programs that are none"},
+	    {"other", NULL, NULL, false, false, "another word"},
+	    {"program", "other", NULL, false, false, "an unknown argument"},
+	    {"program", "program", NULL, false, false, "a word said twice"},
+	    {"program", "weak", NULL, false, true,
+	     "weak, where that is allowed"},
+	    {"program", package("/sets/one"), NULL, true, true, "a package"},
+	    {"program", package("/else/two"), NULL, true, true,
+	     "one that a link leads to"},
+	    {"program", package("/alone"), NULL, true, true,
+	     "one that is a folder of the configuration"},
+	    {"program", package("/alone/in"), NULL, false, false,
+	     "which has no others"},
+	    {"program", package("/else"), NULL, false, false,
+	     "a folder elsewhere"},
+	    {"program", package("/sets/one/in"), NULL, false, false,
+	     "a folder in a package"},
+	    {"program", package("/sets"), NULL, false, false,
+	     "the folder of packages"},
+	    {"program", package("/sets/.."), NULL, false, false,
+	     "what is above it"},
+	    {"program", package("/sets/."), NULL, false, false, "itself"},
+	    {"program", package("/sets/one/../../else"), NULL, false, false,
+	     "a way out of it"},
+	    {"program", copied("/sets/one", DIGEST), NULL, true, true,
+	     "one to be copied"},
+	    {"program", copied("/sets/one", DIGEST "a"), NULL, false, false,
+	     "one with more than a digest"},
+	    {"program", copied("/sets/one", "abc"), NULL, false, false,
+	     "one with less"},
+	    {"program", copied("/else", DIGEST), NULL, false, false,
+	     "a copy of a folder elsewhere"},
+	    {"program", "copies=67108864:268435456", NULL, true, true,
+	     "how much may be copied"},
+	    {"program", "copies=67108865:268435456", NULL, false, false,
+	     "more of one"},
+	    {"program", "copies=67108864:268435457", NULL, false, false,
+	     "more of all"},
+	    {"program", "copies=", NULL, false, false, "no number of bytes"},
+	    {"program", "package=0:0:/", NULL, false, false, "all"},
+	    {"program", xstrdup("package=0:0:/none"), NULL, true, true,
+	     "nothing that is there"},
+	    {"program", "package=", NULL, false, false, "nothing"},
+	    {"program", "package=0:0:one", NULL, false, false,
+	     "a relative name"},
+	    {"program", stale("/sets/one"), NULL, true, true,
+	     "a package that is another folder by now, which is not shown"},
+	    {"program", at("package=", "/sets/one"), NULL, false, false,
+	     "one without saying which folder it was"},
+	    {"program", package("/way/two"), NULL, true, true,
+	     "a link, by its own name, which is not shown"},
+	    {"program", package("/sets/one"), "read=/etc", false, false,
+	     "a package, and more"},
+	    {"program", "read=/srv/data", NULL, true, true, "what may be read"},
+	    {"program", "read=/srv/data/x/y", NULL, true, true,
+	     "and what is in it"},
+	    {"program", "read=/opt/files/x", "read=/srv/data", true, true,
+	     "both"},
+	    {"program", "read=/srv/data/../../etc", NULL, false, false,
+	     "a way out of that"},
+	    {"program", "read=/srv/database", NULL, false, false,
+	     "a name that begins so"},
+	    {"program", "read=/srv", NULL, false, false, "what is above"},
+	    {"program", "read=", NULL, false, false, "an empty name"},
+	    {"program", "read=/srv/one/x", NULL, true, true,
+	     "what a template is granted"},
+	    {"program", "read=/srv/all", "read=/srv/one", true, true,
+	     "or each of them"},
+	    {"program", "read=/srv/one/../two", NULL, false, false,
+	     "not a way out of that"},
+	    {"program", "read=/srv/only", NULL, false, false,
+	     "nor a name that begins so"},
+	};
+	struct config *strict = configured(false), *weak = configured(true);
+	char *none[] = {NULL};
+	const struct {
+		char *arg;
+		bool is;
+		const char *name;
+	} shown[] = {
+	    {package("/sets/one"), true, "a package"},
+	    {package("/else/two"), true, "one that a link leads to"},
+	    {package("/alone"), true, "a folder of the configuration"},
+	    {copied("/sets/one", DIGEST), true, "one to be copied"},
+	    {stale("/sets/one"), false, "what is another folder by now"},
+	    {package("/way/two"), false, "a link"},
+	    {package("/way/one"), false, "what lies behind a link"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *argv[] = {(char *)"paddock-worker", (char *)cases[i].one,
+				(char *)cases[i].two, (char *)cases[i].three,
+				NULL};
+
+		is_int(programs_may_start(strict, argv), cases[i].strict, "%s",
+		       cases[i].name);
+		is_int(programs_may_start(weak, argv), cases[i].weak,
+		       "%s, with weak programs", cases[i].name);
+	}
+	ok(!programs_may_start(strict, none), "no name at all");
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		char *argv[] = {(char *)"x", (char *)"program", shown[i].arg,
+				NULL};
+
+		programs_may_start(strict, argv);
+		is_int(strncmp(shown[i].arg, "package=", 8) == 0, shown[i].is,
+		       "%s %s shown", shown[i].name,
+		       shown[i].is ? "is" : "is not");
+	}
+	config_free(strict);
+	config_free(weak);
+}
+
+static bool may_start(void *arg, char *const argv[])
+{
+	return strcmp(argv[1], arg) == 0;
+}
+
+static void obeys(void)
+{
+	const struct privsep_paths paths = {.worker = "/bin/true",
+					    .may_start = may_start,
+					    .arg = (void *)"good"};
+	char *good[] = {(char *)"x", (char *)"good", NULL};
+	char *bad[] = {(char *)"x", (char *)"bad", NULL};
+	pid_t pid = 0;
+	int status;
+
+	is_int(privsep_start(&paths), 0, "a keeper starts");
+	is_int(privsep_exec(bad, STDOUT_FILENO, &pid), -EPERM,
+	       "it starts nothing that its view does not allow");
+	is_int(privsep_exec(good, STDOUT_FILENO, &pid), 0,
+	       "and what it allows");
+	is_int(waitpid(pid, &status, 0), pid, "as our child");
+	is_int(status, 0, "which runs");
+	privsep_release();
+	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(), "it ends");
+}
+
+int main(void)
+{
+	make_folders();
+	allows();
+	obeys();
+	if (system(at("rm -rf '", "'")) != 0)
+		abort();
+	return tap_done();
+}

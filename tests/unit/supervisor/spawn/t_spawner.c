@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_spawner.c - zygotes that die at bad moments. This program, exec'd as
+ * "paddock-worker", is a zygote itself, which misbehaves as an order's cpu_ms
+ * says, or as the name says that it was exec'd by.
+ */
+#include "supervisor/spawn/spawner.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "supervisor/spawn/spawner_private.h"
+#include "tests/unit/tap.h"
+
+/* ---- the zygote ---- */
+
+/* cpu_ms */
+enum order {
+	BEAR = 1,   /* a child that lives until it is killed */
+	BEAR_DEAD,  /* one that is reaped before it is reported */
+	REFUSE,	    /* EAGAIN */
+	DIE,	    /* instead of an answer, when the next order is there */
+	DIE_CLONED, /* after the clone, before the answer */
+	STALL,	    /* for ever */
+	IGNORE,	    /* go on with the next order, and never answer this */
+	CLAIM,	    /* say that it is the process memory_bytes */
+	TELL_FILES, /* refuse it with open_files */
+};
+
+static void note(const struct zygote_proto_event *n)
+{
+	(void)!send(ZYGOTE_PROTO_CONTROL_FD, n, sizeof(*n), MSG_NOSIGNAL);
+}
+
+static int clone_for_parent(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL,
+				   NULL, NULL, NULL);
+
+	if (pid == 0) {
+		close(ZYGOTE_PROTO_CONTROL_FD);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void serve(const struct zygote_proto_request *o)
+{
+	struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED,
+				       .seq = o->seq};
+
+	if (o->cpu_ms == STALL)
+		for (;;)
+			pause();
+	if (o->cpu_ms == DIE)
+		(void)!recv(ZYGOTE_PROTO_CONTROL_FD, &n, 1, MSG_PEEK);
+	if (o->cpu_ms == DIE)
+		_exit(0);
+	if (o->cpu_ms == IGNORE)
+		return;
+	if (o->cpu_ms == REFUSE)
+		n.err = EAGAIN;
+	else if (o->cpu_ms == TELL_FILES)
+		n.err = (int32_t)o->limits.open_files;
+	else if (o->cpu_ms == CLAIM)
+		n.pid = (int32_t)o->memory_bytes;
+	else
+		n.pid = clone_for_parent();
+	if (o->cpu_ms == DIE_CLONED)
+		_exit(0);
+	if (o->cpu_ms == BEAR_DEAD) {
+		kill(n.pid, SIGKILL);
+		while (kill(n.pid, 0) == 0)
+			usleep(1000);
+	}
+	note(&n);
+}
+
+static int zygote(const char *name)
+{
+	const char *file = strrchr(name, '/') + 1;
+	struct zygote_proto_request o;
+
+	if (strcmp(file, "broken") == 0) {
+		note(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_BROKEN,
+						  .text = "no cage"});
+		return 1;
+	}
+	note(&(struct zygote_proto_event){
+	    .type = ZYGOTE_PROTO_REPORT,
+	    .layers = 1,
+	    .uid_base = strcmp(file, "shared") == 0 ? -1 : 1});
+	if (strcmp(file, "brief") == 0)
+		return 0;
+	while (recv(ZYGOTE_PROTO_CONTROL_FD, &o, sizeof(o), 0) == sizeof(o))
+		serve(&o);
+	return 0;
+}
+
+/* ---- the supervisor ---- */
+
+static struct event_base *base;
+static struct spawner *spawner;
+static int reports, broken;
+static char folder[] = "/tmp/paddock-crew-XXXXXX";
+
+struct hand {
+	struct spawner_child child;
+	int born, err, exits, status;
+	pid_t pid; /* as on_born saw it */
+};
+
+static void on_report(void *arg, enum spawner_kind kind,
+		      const struct zygote_proto_event *n)
+{
+	(void)arg, (void)kind, (void)n;
+	reports++;
+}
+
+static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
+{
+	(void)arg, (void)kind, (void)errmsg;
+	broken++;
+}
+
+static void on_born(struct spawner_child *child, int err)
+{
+	struct hand *h = (struct hand *)child;
+
+	h->born++;
+	h->err = err;
+	h->pid = child->pid;
+}
+
+static void on_exit_of(struct spawner_child *child, int status,
+		       const struct rusage *use)
+{
+	struct hand *h = (struct hand *)child;
+
+	(void)use;
+	h->exits++;
+	h->status = status;
+}
+
+static void on_child(evutil_socket_t sig, short what, void *arg)
+{
+	(void)sig, (void)what, (void)arg;
+	spawner_reap(spawner);
+}
+
+static void start(const char *name)
+{
+	static const struct spawner_ops ops = {on_report, on_broken, NULL};
+	char *path = xasprintf("%s/%s", folder, name);
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/%d/exe", (int)getpid());
+	(void)!symlink(self, path);
+	reports = broken = 0;
+	spawner = spawner_start(base, path, &ops, NULL);
+	free(path);
+}
+
+static const char *package_digest = "first";
+
+static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
+		    uint64_t bytes)
+{
+	struct spawner_job job = {.kind = kind,
+				  .cpu_ms = what,
+				  .memory_bytes = bytes,
+				  .package = "/package",
+				  .digest = package_digest,
+				  .limits.open_files = bytes};
+	int ends[2];
+	int rc;
+
+	*h =
+	    (struct hand){.child = {.on_born = on_born, .on_exit = on_exit_of}};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	rc = spawner_spawn(spawner, &h->child, ends[0], &job);
+	close(ends[0]);
+	close(ends[1]);
+	return rc;
+}
+
+static int ask(struct hand *h, enum order what)
+{
+	return ask_with(h, SPAWNER_LUA, what, 1);
+}
+
+static void stop(const char *name)
+{
+	struct hand late;
+	char *path = xasprintf("%s/%s", folder, name);
+
+	spawner_stop(spawner);
+	/* the store may still answer, and runs then ask for workers */
+	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) == 0 &&
+	       ask(&late, BEAR) == -EAGAIN,
+	   "%s: a crew that was stopped has no worker", name);
+	spawner_renew(spawner, SPAWNER_LUA);
+	spawner_free(spawner);
+	spawner = NULL;
+	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
+	   "%s: no child is left", name);
+	unlink(path);
+	free(path);
+}
+
+/* Turn the loop until *N is WANT; a hang is the suite's to end. */
+static void until(const int *n, int want)
+{
+	while (*n < want)
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+static void test_orders(void)
+{
+	struct hand h;
+
+	start("good");
+	until(&reports, 1);
+	is_int(ask(&h, BEAR), 0, "a worker is asked for");
+	until(&h.born, 1);
+	ok(h.err == 0 && h.pid > 0, "and born");
+	kill(h.pid, SIGTERM);
+	until(&h.exits, 1);
+	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGTERM,
+	   "its end is told");
+
+	ask(&h, BEAR_DEAD);
+	until(&h.exits, 1);
+	is_int(h.born, 1, "one that ended before its birth was told is born");
+	is_int(h.pid, 0, "without a pid, which may be another's by now");
+	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGKILL,
+	   "and then its end is told");
+
+	ask(&h, REFUSE);
+	until(&h.born, 1);
+	is_int(h.err, EAGAIN, "a birth that fails says why");
+	stop("good");
+}
+
+static void test_deaths(void)
+{
+	struct hand h, other;
+
+	start("mortal");
+	until(&reports, 1);
+	ask(&h, DIE);
+	ask(&other, BEAR);
+	until(&h.born, 1);
+	until(&other.born, 1);
+	ok(h.err == ESRCH && other.err == ESRCH,
+	   "a zygote's death fails all that it was asked for");
+	until(&reports, 2);
+	ask(&h, DIE_CLONED);
+	until(&h.born, 1);
+	is_int(h.err, ESRCH, "also a worker that it had cloned");
+	until(&reports, 3);
+	ok(true, "and another zygote comes");
+	ask(&h, STALL);
+	spawner_overdue(spawner, &h.child);
+	until(&h.born, 1);
+	is_int(h.err, ESRCH, "one that answers no more can be given up");
+	until(&reports, 4);
+
+	/* killed, and not yet reaped: the order finds nobody */
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), NULL,
+	       WEXITED | WNOWAIT);
+	is_int(ask(&h, BEAR), -EAGAIN,
+	       "an order to a dead one is to be repeated");
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	       "and no more are tried");
+	until(&reports, 5);
+	is_int(ask(&h, BEAR), 0, "until there is another");
+	stop("mortal");
+	is_int(h.born, 1, "to stop fails what is under way");
+}
+
+static void wait_for_a_zombie(void)
+{
+	siginfo_t info;
+
+	waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+}
+
+static void test_brief(void)
+{
+	start("brief");
+	wait_for_a_zombie();
+	spawner_reap(spawner); /* its report is still unread */
+	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	       "a zygote that reported and died is none");
+	stop("brief");
+}
+
+static void test_broken(void)
+{
+	char *path = xasprintf("%s/turns", folder);
+
+	start("broken");
+	until(&broken, 1);
+	is_int(broken, 1,
+	       "a first zygote that can build no cage is told at once");
+	stop("broken");
+
+	start("turns");
+	until(&reports, 1);
+	unlink(path);
+	ok(symlink("/bin/false", path) == 0, "then its program goes bad");
+	for (int i = 0; i < 6; i++) {
+		spawner_renew(spawner, SPAWNER_LUA);
+		wait_for_a_zombie();
+		spawner_reap(spawner);
+	}
+	ok(broken == 0 && spawner_zygote_pid(spawner, SPAWNER_LUA) > 0,
+	   "one that cannot be renewed serves on");
+	stop("turns");
+	free(path);
+}
+
+/* ---- slots: each has a uid, where root started us ---- */
+
+#define SLOTS ((int)ZYGOTE_PROTO_SLOTS)
+
+static struct hand many[SLOTS + 1];
+
+/* Each slot at once has a worker, and there is none for one more. */
+static void all_usable(const char *after)
+{
+	bool seen[SLOTS] = {false};
+	int asked = 0, twice = 0;
+
+	for (; asked < SLOTS && ask(&many[asked], BEAR) == 0; asked++) {
+		twice += seen[many[asked].child.slot];
+		seen[many[asked].child.slot] = true;
+		until(&many[asked].born, 1);
+		if (many[asked].err != 0)
+			break;
+	}
+	ok(asked == SLOTS && twice == 0,
+	   "after %s each of %d slots has a worker, %d had", after, SLOTS,
+	   asked);
+	is_int(ask(&many[SLOTS], BEAR), -EAGAIN, "and no two share one");
+	for (int i = 0; i < asked; i++)
+		kill(many[i].pid, SIGKILL);
+	for (int i = 0; i < asked; i++)
+		until(&many[i].exits, 1);
+}
+
+static void test_slots_come_back(void)
+{
+	enum { PENDING = 64 };
+	int failed = 0, lost = 0;
+
+	start("slots");
+	until(&reports, 1);
+	for (int i = 0; i < SLOTS + 9; i++) {
+		struct hand h;
+
+		if (ask(&h, REFUSE) != 0)
+			break;
+		until(&h.born, 1);
+		failed += h.err == EAGAIN;
+	}
+	is_int(failed, SLOTS + 9, "more births fail than there are slots");
+	all_usable("failed births");
+
+	for (int round = 1; lost <= SLOTS; round++) {
+		int n = 0;
+
+		while (n < PENDING && ask(&many[n], IGNORE) == 0)
+			n++;
+		if (n < PENDING)
+			break;
+		kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+		for (int i = 0; i < PENDING; i++, lost++)
+			until(&many[i].born, 1);
+		until(&reports, round + 1);
+	}
+	all_usable("zygotes that died with births to do");
+
+	/* reaped before its birth was told, and after */
+	for (int i = 0; i < SLOTS + 9; i++) {
+		if (ask(&many[0], i % 8 == 0 ? BEAR_DEAD : BEAR) != 0)
+			break;
+		until(&many[0].born, 1);
+		if (many[0].pid > 0)
+			kill(many[0].pid, SIGKILL);
+		until(&many[0].exits, 1);
+	}
+	all_usable("workers that ended");
+	stop("slots");
+}
+
+/* Orders that its socket has no room for. */
+static void test_slots_of_unsent(void)
+{
+	int small = 1, sent = 0, refused = 0;
+	siginfo_t stopped;
+
+	start("full");
+	until(&reports, 1);
+	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET,
+		   SO_SNDBUF, &small, sizeof(small));
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGSTOP);
+	/* it is once that is told: until then it takes some more */
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), &stopped,
+	       WSTOPPED | WNOWAIT);
+	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
+		sent++;
+	ok(sent > 0 && sent < SLOTS / 2, "a stopped zygote takes few orders");
+	for (int i = 0; i <= SLOTS; i++)
+		refused += ask(&many[SLOTS], BEAR) == -EAGAIN;
+	is_int(refused, SLOTS + 1, "the others are refused");
+	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+	until(&reports, 2);
+	all_usable("orders that could not be sent");
+	stop("full");
+}
+
+/* A process of an earlier run may still be dying when the next is born. */
+static void test_slots_rest(void)
+{
+	bool seen[SLOTS] = {false};
+	int again = 0;
+
+	start("rest");
+	until(&reports, 1);
+	for (int i = 0; i < SLOTS; i++) {
+		struct hand h;
+
+		if (ask(&h, i % 2 == 0 ? BEAR : REFUSE) != 0)
+			break;
+		again += seen[h.child.slot];
+		seen[h.child.slot] = true;
+		until(&h.born, 1);
+		if (h.pid > 0)
+			kill(h.pid, SIGKILL);
+		if (h.pid > 0)
+			until(&h.exits, 1);
+	}
+	is_int(again, 0,
+	       "a slot rests until each other was used, also after a "
+	       "birth that failed");
+	stop("rest");
+}
+
+/* ---- children that nobody knows ---- */
+
+static pid_t end_a_stranger(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (pid == 0)
+		_exit(7);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	spawner_reap(spawner);
+	return pid;
+}
+
+/*
+ * A zygote that claims a pid stands for the kernel, which gives it again.
+ * Whose end was seen before the order was given is not who was ordered.
+ */
+static void test_strangers(void)
+{
+	struct hand pending, h;
+	pid_t pid;
+
+	start("strange");
+	until(&reports, 1);
+	ask(&pending, IGNORE);
+	pid = end_a_stranger();
+	ask_with(&h, SPAWNER_LUA, CLAIM, (uint64_t)pid);
+	until(&h.born, 1);
+	ok(h.exits == 0 && h.pid == pid,
+	   "a stranger's end is not that of a later worker with its pid");
+	HASH_DEL(spawner->by_pid, &h.child); /* it is not ours to kill */
+	spawner->slot_used[h.child.slot] = false;
+
+	ask(&h, IGNORE);
+	end_a_stranger();
+	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
+	spawner_settle(spawner);
+	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
+	ok(SLIST_EMPTY(&spawner->early_exit),
+	   "ends that nobody waits for are forgotten");
+	stop("strange");
+}
+
+/* The files that a program is ordered with, when WANTED are asked for. */
+static int files_of(int wanted)
+{
+	struct hand h;
+
+	if (ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
+		return -1;
+	until(&h.born, 1);
+	return h.err;
+}
+
+/* Who shares our uid has fewer than we: it could use up what we send with. */
+static void test_files(const char *name, bool shared)
+{
+	struct spawner_package packages[] = {
+	    {.path = (char *)"/package", .digest = "first"}};
+	const struct spawner_rootfs rootfs = {.packages = packages,
+					      .n_packages = 1};
+	struct rlimit own;
+	struct hand h;
+
+	start(name);
+	spawner_set_tree(spawner, &rootfs);
+	until(&reports, 2);
+	getrlimit(RLIMIT_NOFILE, &own);
+	ok(own.rlim_cur == own.rlim_max, "%s: we may open all that we may",
+	   name);
+	is_int(files_of(16), 16, "%s: few files are few", name);
+	is_int(files_of((int)own.rlim_cur),
+	       (int)own.rlim_cur - (shared ? 256 : 0),
+	       "%s: as many as we have are %s", name,
+	       shared ? "fewer than ours" : "a program's");
+	package_digest = "second";
+	is_int(ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, 16), -ESTALE,
+	       "%s: who was loaded with another digest is not shown it", name);
+	package_digest = "first";
+	stop(name);
+}
+
+static void test_renewal(void)
+{
+	pid_t first;
+
+	start("renewed");
+	until(&reports, 1);
+	first = spawner_zygote_pid(spawner, SPAWNER_LUA);
+	spawner_renew(spawner, SPAWNER_LUA);
+	spawner_renew(spawner, SPAWNER_LUA); /* one is on its way */
+	until(&reports, 2);
+	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) > 0 &&
+	       spawner_zygote_pid(spawner, SPAWNER_LUA) != first,
+	   "a zygote that is renewed is another process");
+	ok(zygote_of_pid(spawner, first) == NULL ||
+	       zygote_of_pid(spawner, first)->retired,
+	   "and the old one is let go");
+	stop("renewed");
+}
+
+int main(int argc, char **argv)
+{
+	struct event *child;
+
+	(void)argc;
+	if (strcmp(argv[0], "paddock-worker") == 0)
+		return zygote((const char *)getauxval(AT_EXECFN));
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	base = event_base_new();
+	child = evsignal_new(base, SIGCHLD, on_child, NULL);
+	event_add(child, NULL);
+	test_orders();
+	test_deaths();
+	test_brief();
+	test_broken();
+	test_slots_come_back();
+	test_slots_of_unsent();
+	test_slots_rest();
+	test_strangers();
+	test_renewal();
+	test_files("shared", true);
+	test_files("own", false);
+	event_free(child);
+	event_base_free(base);
+	rmdir(folder);
+	return tap_done();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_stream_conn.c - two clients on streams of lines: whose message comes first. */
+#include "supervisor/stdio/stream_conn.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/os/log.h"
+#include "base/mem.h"
+#include "tests/unit/tap.h"
+
+#define FLOOD 500
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n"
+
+static struct config config = {.max_message_bytes = 1 << 20,
+			       .max_answer_bytes = 8 << 20};
+static struct server server = {.config = &config};
+static struct config_requestor section;
+static struct requestor who[2];
+
+struct client {
+	struct stream_conn *conn;
+	int ends[2];	/* ours, the server's */
+	size_t answers; /* that have come */
+	bool closed;
+};
+
+static void on_closed(void *arg, struct stream_conn *c)
+{
+	struct client *k = arg;
+
+	stream_conn_free(c);
+	k->conn = NULL;
+	k->closed = true;
+}
+
+static void come(struct client *k, struct requestor *q)
+{
+	*k = (struct client){0};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, k->ends) < 0)
+		abort();
+	k->conn =
+	    stream_conn_new(&server, q, k->ends[1], k->ends[1], on_closed, k);
+}
+
+static void go(struct client *k)
+{
+	stream_conn_free(k->conn);
+	close(k->ends[0]);
+	close(k->ends[1]);
+}
+
+static void say(struct client *k, const char *text, size_t len)
+{
+	if (write(k->ends[0], text, len) != (ssize_t)len)
+		abort();
+}
+
+static void ping(struct client *k, int n)
+{
+	char *all = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&all, &len);
+
+	if (f == NULL)
+		abort();
+	for (int i = 0; i < n; i++)
+		fprintf(f, PING, i);
+	fclose(f);
+	say(k, all, len);
+	free(all);
+}
+
+/* Count the lines that have come for K. */
+static size_t heard(struct client *k)
+{
+	char in[65536];
+	ssize_t n;
+
+	while ((n = read(k->ends[0], in, sizeof(in))) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			k->answers += in[i] == '\n';
+	return k->answers;
+}
+
+static void turn_until(struct client *k, size_t answers)
+{
+	while (heard(k) < answers)
+		event_base_loop(server.base, EVLOOP_ONCE);
+}
+
+static void begin(void)
+{
+	server.base = event_base_new();
+	server.thread_pool = thread_pool_new(server.base, 1);
+	fair_queue_init(&server.turns, server.base);
+	LIST_INIT(&server.sessions);
+	for (size_t i = 0; i < ARRAY_LEN(who); i++) {
+		who[i] = (struct requestor){.name = (char *)"somebody",
+					    .section = &section};
+		fair_queue_flow_init(&who[i].turns);
+	}
+}
+
+static void end(void)
+{
+	fair_queue_fini(&server.turns);
+	thread_pool_free(server.thread_pool);
+	event_base_free(server.base);
+}
+
+static void test_flood(struct requestor *of_other, const char *name)
+{
+	struct client flood, other;
+
+	begin();
+	come(&flood, &who[0]);
+	come(&other, of_other);
+	ping(&flood, FLOOD);
+	turn_until(&flood, 1); /* the rest has been read as well */
+	ping(&other, 1);
+	turn_until(&other, 1);
+	ok(heard(&flood) < 10,
+	   "a ping of %s is answered after %zu of %d that were there before",
+	   name, flood.answers, FLOOD);
+	turn_until(&flood, FLOOD);
+	is_int((long long)flood.answers, FLOOD, "these are as well");
+	go(&flood);
+	go(&other);
+	end();
+}
+
+/* A large message is read on a thread: others go on, what follows it waits. */
+static void test_large(void)
+{
+	size_t len = 200000;
+	char *text = xcalloc(len + 128, 1);
+	struct client large, other;
+	char in[4096] = "";
+	pid_t writer;
+	ssize_t n;
+
+	begin();
+	come(&large, &who[0]);
+	come(&other, &who[1]);
+	strcpy(text,
+	       "{\"jsonrpc\":\"2.0\",\"id\":\"large\",\"method\":\"ping\","
+	       "\"params\":{\"a\":\"");
+	memset(text + strlen(text), 'x', len);
+	strcat(text, "\"}}\n");
+	fcntl(large.ends[0], F_SETFL, 0);
+	fcntl(large.ends[1], F_SETFL, O_NONBLOCK);
+	writer = fork();
+	if (writer == 0) { /* its socket may not hold all of it */
+		say(&large, text, strlen(text));
+		ping(&large, 2);
+		_exit(0);
+	}
+	fcntl(large.ends[0], F_SETFL, O_NONBLOCK);
+	while (large.answers < 3) {
+		event_base_loop(server.base, EVLOOP_ONCE);
+		n = read(large.ends[0], in + strlen(in),
+			 sizeof(in) - strlen(in) - 1);
+		for (ssize_t i = 0; i < n; i++)
+			large.answers += in[strlen(in) - 1 - (size_t)i] == '\n';
+	}
+	waitpid(writer, NULL, 0);
+	ok(strncmp(in, "{\"jsonrpc\":\"2.0\",\"id\":\"large\"", 29) == 0 &&
+	       strstr(in, "\"id\":0") < strstr(in, "\"id\":1"),
+	   "a large message and what follows it are answered in their order");
+	free(text);
+	go(&large);
+	go(&other);
+	end();
+}
+
+/* The client goes while its message is being read. */
+static void test_gone(void)
+{
+	char *text = xcalloc(100000, 1);
+	struct client gone;
+
+	begin();
+	come(&gone, &who[0]);
+	memset(text, 'x', 90000);
+	text[90000] = '\n';
+	say(&gone, text, 90001);
+	for (int i = 0; i < 3; i++) /* it is read, and handed to a thread */
+		event_base_loop(server.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	go(&gone);
+	free(text);
+	end();
+	ok(true, "who goes while a message is read leaves nothing behind");
+}
+
+#define NOTES 14 /* ten may come at once, and ten a second */
+
+/* Above the rate what cannot be refused is read later. */
+static void test_rest(void)
+{
+	static const char note[] =
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n";
+	char *notes = xcalloc(NOTES, sizeof(note));
+	struct client k;
+
+	begin();
+	section.rate_per_second = 1;
+	come(&k, &who[0]);
+	for (int i = 0; i < NOTES; i++)
+		strcpy(notes + (size_t)i * (sizeof(note) - 1), note);
+	say(&k, notes, strlen(notes));
+	free(notes);
+	ping(&k, 1);
+	turn_until(&k, 1);
+	ok(who[0].rate_limited > 0,
+	   "notifications above the rate are read later, and what follows them "
+	   "is answered");
+	section.rate_per_second = 0;
+	go(&k);
+	end();
+}
+
+/* All but the end of the largest message; does the server say something? */
+static bool is_refused(struct client *k, const char *text, size_t len)
+{
+	char in[512] = "";
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < 32768 ? len - at : 32768;
+		say(k, text + at, n);
+		event_base_loop(server.base, EVLOOP_NONBLOCK);
+	}
+	event_base_loop(server.base, EVLOOP_NONBLOCK);
+	return read(k->ends[0], in, sizeof(in) - 1) > 0 &&
+	       strstr(in, "of messages of yours have not ended, and 4194304 "
+			  "may") != NULL;
+}
+
+/* What one user's streams hold of messages that do not end has a bound. */
+static void test_unended(void)
+{
+	size_t len = (size_t)config.max_message_bytes - 1000;
+	char *text = xcalloc(len, 1);
+	struct client all[5], other;
+
+	begin();
+	memset(text, 'x', len);
+	for (int i = 0; i < 5; i++) {
+		come(&all[i], &who[0]);
+		ok(is_refused(&all[i], text, len) == (i == 4),
+		   i == 4 ? "what is over it is refused"
+			  : "so many messages may be on their way");
+	}
+	come(&other, &who[1]);
+	ok(!is_refused(&other, text, len), "another's are its own");
+	go(&all[0]);
+	ok(!is_refused(&all[4], "\n", 1), "the rest of it is let go");
+	ok(!is_refused(&all[4], text, len), "there is room when one has gone");
+	for (int i = 1; i < 5; i++)
+		go(&all[i]);
+	go(&other);
+	ok(who[0].line_bytes == 0 && who[1].line_bytes == 0,
+	   "none of it is counted any more");
+	free(text);
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	test_flood(&who[1], "another requestor");
+	test_flood(&who[0], "another connection");
+	test_large();
+	test_gone();
+	test_rest();
+	test_unended();
+	return tap_done();
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store when the world fails it: no room, no right, no sense. */
+#include "supervisor/store/store.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+#include "supervisor/state/artifact_file.h"
+#include "base/os/log.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define FULL_BYTES "size=1m,nr_inodes=200"
+
+static void test_not_a_folder(const char *dir)
+{
+	char *file = help_file(dir, "file", "x");
+	struct store *s = store_start(file, "inst_a");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0}, retry = {0};
+
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
+	is_int(help_put(s, &run, STORE_DEFERRED), -ENOTDIR,
+	       "a state folder that is a file fails what is asked");
+	is_int(help_get(s, &a, "alice", run.id), -ENOTDIR, "reads too");
+	ok(strstr(a.errmsg, file) != NULL &&
+	       strstr(a.errmsg, "state_dir") != NULL,
+	   "naming the path and the remedy");
+	ok(store_failing(s) != NULL && strstr(store_failing(s), file) != NULL,
+	   "the store knows that it is sick");
+	is_int(retry.calls, 0, "what was promised waits");
+	unlink(file);
+	help_wait(s, &retry);
+	is_int(retry.rc, 0, "and is written as soon as it can be");
+	is_str(store_failing(s), NULL, "then the store is well");
+	is_int(help_get(s, &a, "alice", run.id), 0, "and the run is there");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(file);
+}
+
+static void test_give_up(const char *dir)
+{
+	char *file = help_file(dir, "file2", "x");
+	char *tmp = help_file(dir, "blob", "x");
+	struct store *s = store_start(file, "inst_a");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store_artifact art = help_artifact(&run, 1);
+	struct answer a = {0}, b = {0};
+
+	store_put_run(s, &run, STORE_RETRY, help_done, &a);
+	store_put_artifact(s, &art, tmp, STORE_RETRY, help_done, &b);
+	store_expire_artifacts(s, run.id, 1);
+	store_stop(s, 0);
+	is_int(a.rc, -ECANCELED, "to stop in time is to give up a promise");
+	ok(strstr(a.errmsg, "stopped") != NULL, "and to say so");
+	is_int(b.rc, -ECANCELED, "an artifact's too");
+	ok(access(tmp, F_OK) != 0, "whose blob goes");
+	unlink(file);
+	free(file);
+	free(tmp);
+}
+
+/* In a child that is not root, who is refused nothing. */
+static int unreadable(const char *dir)
+{
+	struct store *s;
+	struct answer a = {0};
+
+	if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+		return 2;
+	s = store_start(dir, "inst_a");
+	if (help_get(s, &a, "alice", "run_x") != -EACCES ||
+	    strstr(a.errmsg, dir) == NULL || store_failing(s) == NULL)
+		return 1;
+	store_stop(s, 1000);
+	return 0;
+}
+
+static void test_unreadable(const char *dir)
+{
+	char *closed = xasprintf("%s/closed", dir);
+	int status = -1;
+	pid_t pid;
+
+	mkdir(closed, 0500);
+	chmod(dir, 0711);
+	pid = fork();
+	if (pid == 0)
+		_exit(unreadable(closed));
+	waitpid(pid, &status, 0);
+	is_int(status, 0, "a closed folder is EACCES, with its path");
+	rmdir(closed);
+	free(closed);
+}
+
+static void test_damaged(const char *dir)
+{
+	char *state = xasprintf("%s/damaged", dir), *path, *away;
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0}, retry = {0};
+	struct store *s;
+
+	mkdir(state, 0700);
+	path = help_file(state, "paddock.db",
+			 "This is not a database, though it is long enough to "
+			 "have had the header of one, if it had wanted to be.");
+	away = xasprintf("%s/away", state);
+	s = store_start(state, "inst_a");
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
+	is_int(help_get(s, &a, "alice", run.id), -EUCLEAN,
+	       "a damaged database is told from a full disk");
+	ok(strstr(a.errmsg, path) != NULL &&
+	       strstr(a.errmsg, "restore") != NULL,
+	   "and what to do is said");
+	is_int(rename(path, away), 0, "it is moved away");
+	help_wait(s, &retry);
+	is_int(retry.rc, 0, "then what was promised is written to a new one");
+	unlink(path);
+	is_int(help_put(s, &run, STORE_SYNC), 0, "when the file vanishes,");
+	ok(access(path, F_OK) == 0, "another is made: none writes to the void");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(away);
+	free(path);
+	free(state);
+}
+
+/* One artifact cannot be filed: it alone waits, whatever the others do. */
+static void test_isolated(const char *dir)
+{
+	char *state = xasprintf("%s/isolated", dir), *tmp, *block;
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store_run next = help_run("alice", STORE_RUNNING);
+	struct store_artifact art = help_artifact(&run, 1), gone = art;
+	struct answer a = {0}, stuck = {0}, lost = {0};
+	struct store *s = store_start(state, "inst_a");
+
+	help_put(s, &run, STORE_SYNC);
+	tmp = help_file(dir, "blob", "x");
+	/* the folder's place is taken by a file; a link that leads nowhere
+	   would be an error of its own kind */
+	block = xasprintf("%s/artifacts", state);
+	mkdir(block, 0700);
+	free(block);
+	block = xasprintf("%s/artifacts/%s", state, run.id);
+	is_int(symlink("/proc/self/mem/none", block), 0, "a trap is set");
+	id_new(gone.id, "art");
+	store_put_artifact(s, &art, tmp, STORE_DEFERRED, help_done, &stuck);
+	store_put_artifact(s, &gone, "/nonexistent/blob", STORE_RETRY,
+			   help_done, &lost);
+	is_int(help_put(s, &next, STORE_SYNC), 0,
+	       "others' writes pass an artifact that fails");
+	help_wait(s, &stuck);
+	help_wait(s, &lost);
+	ok(stuck.rc != 0, "which hears of it");
+	ok(access(tmp, F_OK) != 0, "its blob is gone");
+	is_int(lost.rc, -ENOENT, "a promise without a blob is not repeated");
+	is_int(help_get(s, &a, "alice", next.id), 0, "the others are there");
+	unlink(block);
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(block);
+	free(tmp);
+	free(state);
+}
+
+/* Our own small file system, seen by this process alone. */
+static bool mount_tmpfs(const char *at)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("tmpfs", at, "tmpfs", 0, FULL_BYTES) == 0;
+}
+
+/* Fill what is left; the file's path. */
+static char *fill_disk(const char *dir)
+{
+	char *path = xasprintf("%s/ballast", dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	static char block[4096];
+
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	close(fd);
+	return path;
+}
+
+static off_t file_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_size : 0;
+}
+
+static struct store_run big_run(void)
+{
+	static char view[65536];
+	struct store_run run = help_run("alice", STORE_SUCCEEDED);
+
+	memset(view, 'v', sizeof(view) - 1);
+	run.view = view;
+	return run;
+}
+
+static void test_full(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run first = help_run("alice", STORE_RUNNING);
+	struct store_run big = big_run(), now = big_run();
+	struct answer a = {0}, retry[3] = {{0}, {0}, {0}};
+	char *ballast;
+
+	is_int(help_put(s, &first, STORE_SYNC), 0, "there is room at first");
+	ballast = fill_disk(dir);
+	store_put_run(s, &big, STORE_RETRY, help_done, &retry[0]);
+	is_int(help_put(s, &now, STORE_SYNC), -ENOSPC,
+	       "a full disk fails what was asked");
+	ok(store_failing(s) != NULL &&
+	       strstr(store_failing(s), "free space") != NULL,
+	   "which says how to mend it");
+	is_int(help_get(s, &a, "alice", first.id), 0,
+	       "reads are served meanwhile");
+	is_int(help_get(s, &a, "alice", now.id), -ENOENT,
+	       "what failed is not there");
+	big.status = STORE_FAILED; /* the same row: the later must win */
+	store_put_run(s, &big, STORE_RETRY, help_done, &retry[1]);
+	store_put_run(s, &now, STORE_RETRY, help_done, &retry[2]);
+	is_int(help_get(s, &a, "alice", big.id), -ENOENT, "still no room");
+	is_int(retry[0].calls, 0, "promises wait");
+	unlink(ballast);
+	for (int i = 0; i < 3; i++) {
+		help_wait(s, &retry[i]);
+		is_int(retry[i].rc, 0, "with room again, promise %d is kept",
+		       i);
+	}
+	ok(retry[0].order < retry[1].order && retry[1].order < retry[2].order,
+	   "in their order");
+	help_get(s, &a, "alice", big.id);
+	is_int(a.status[0], STORE_FAILED, "so the later state is what stays");
+	is_str(store_failing(s), NULL, "the store is well again");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(ballast);
+}
+
+/* A write that has no room must not come after a later one that had. */
+static void test_overtaking(const char *dir)
+{
+	static char view[400000];
+	struct store *s = store_start(dir, "inst_o");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer a = {0}, retry[2] = {{0}, {0}};
+	char *ballast;
+	sqlite3 *hold;
+
+	help_put(s, &run, STORE_SYNC);
+	ballast = fill_disk(dir);
+	is_int(truncate(ballast, file_size(ballast) - 150000), 0,
+	       "there is a little room");
+	hold = help_hold(dir, s);
+	memset(view, 'v', sizeof(view) - 1);
+	run.view = view;
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry[0]);
+	store_get_run(s, "alice", run.id, help_done, &a);
+	run.status = STORE_SUCCEEDED;
+	run.view = "{}";
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry[1]);
+	help_unlock(hold);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "the row is read between two writes of it");
+	unlink(ballast);
+	help_wait(s, &retry[0]);
+	help_wait(s, &retry[1]);
+	ok(retry[0].order < retry[1].order,
+	   "a small write waits for a big one");
+	help_get(s, &a, "alice", run.id);
+	is_str(a.view, "{}", "so the last to be asked is what stays");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(ballast);
+}
+
+static void test_full_artifact(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_b");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store_artifact art = help_artifact(&run, 1);
+	struct answer a = {0}, retry = {0};
+	struct artifact_file *b = artifact_file_new(dir, "inst_b");
+	char hex[65], *tmp, *ballast;
+
+	help_put(s, &run, STORE_SYNC);
+	artifact_file_write(b, "x", 1);
+	tmp = artifact_file_finish(b, hex);
+	ballast = fill_disk(dir);
+	/* rows fit into the log's last page; a folder does not: no inode */
+	for (int i = 0; i < 200; i++)
+		free(help_file(dir,
+			       (char[]){'i', (char)('0' + i / 100),
+					(char)('0' + i / 10 % 10),
+					(char)('0' + i % 10), '\0'},
+			       ""));
+	store_put_artifact(s, &art, tmp, STORE_RETRY, help_done, &retry);
+	is_int(help_get(s, &a, "alice", run.id), 0, "a read goes through");
+	is_int(retry.calls, 0, "an artifact that cannot be filed waits");
+	ok(access(tmp, F_OK) == 0, "its blob is kept");
+	for (int i = 0; i < 200; i++) {
+		char *path = xasprintf("%s/i%03d", dir, i);
+
+		unlink(path);
+		free(path);
+	}
+	unlink(ballast);
+	help_wait(s, &retry);
+	is_int(retry.rc, 0, "until there is room");
+	ok(access(tmp, F_OK) != 0, "then the blob has moved");
+	is_int(help_read(s, &a, "alice", art.id, 0, 1), 0, "and can be read");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(ballast);
+	free(tmp);
+}
+
+static void test_read_only(const char *dir)
+{
+	struct store *s = store_start(dir, "inst_c");
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct answer retry = {0};
+
+	mount(NULL, dir, NULL, MS_REMOUNT | MS_RDONLY, NULL);
+	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
+	is_int(help_put(s, &run, STORE_SYNC), -EROFS,
+	       "a read-only file system fails what was asked");
+	is_int(retry.calls, 0, "and lets promises wait");
+	mount(NULL, dir, NULL, MS_REMOUNT, NULL);
+	help_wait(s, &retry);
+	is_int(retry.rc, 0, "until it is mounted writable");
+	store_stop(s, 10000);
+}
+
+int main(void)
+{
+	char *dir = help_dir(), *disk = xasprintf("%s/disk", dir);
+
+	log_set_level(LOG_LEVEL_ERROR);
+	test_unreadable(dir); /* it forks: before there are threads */
+	test_not_a_folder(dir);
+	test_give_up(dir);
+	test_damaged(dir);
+	test_isolated(dir);
+	mkdir(disk, 0700);
+	if (mount_tmpfs(disk)) {
+		test_full(disk);
+		test_overtaking(disk);
+		test_full_artifact(disk);
+		test_read_only(disk);
+		umount2(disk, MNT_DETACH);
+	} else {
+		skip("no right to mount", "a full disk");
+	}
+	free(disk);
+	help_remove(dir);
+	return tap_done();
+}

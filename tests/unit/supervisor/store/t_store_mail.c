@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What instances on one state ask of each other, and show to each other. */
+#include "supervisor/store/store.h"
+
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define SOON INT64_C(5000)
+#define LETTERS 8
+
+struct mail {
+	int calls;
+	size_t n;
+	struct store_letter all[LETTERS];
+};
+
+struct seen { /* of a row that was read by its id */
+	int calls, rc;
+	struct store_run run;
+	char note[64], view[64], log[64];
+};
+
+static void on_mail(void *arg, const struct store_result *res)
+{
+	struct mail *m = arg;
+
+	m->calls++;
+	m->n = res->n_mail;
+	for (size_t i = 0; i < res->n_mail && i < LETTERS; i++)
+		m->all[i] = res->mail[i];
+}
+
+static void wait_for(struct store *s, const int *calls)
+{
+	struct pollfd p = {.fd = store_fd(s), .events = POLLIN};
+
+	while (*calls == 0 && poll(&p, 1, HELP_WAIT_MS) > 0)
+		store_dispatch(s);
+}
+
+static struct mail mail_of(struct store *s)
+{
+	struct mail m = {0};
+
+	store_read_mail(s, on_mail, &m);
+	wait_for(s, &m.calls);
+	return m;
+}
+
+static void keep(char to[64], const char *text)
+{
+	snprintf(to, 64, "%s", text != NULL ? text : "-");
+}
+
+static void on_row(void *arg, const struct store_result *res)
+{
+	struct seen *seen = arg;
+
+	seen->calls++;
+	seen->rc = res->rc;
+	if (res->rc != 0)
+		return;
+	seen->run = res->runs[0];
+	keep(seen->note, res->runs[0].task_note);
+	keep(seen->view, res->runs[0].view);
+	keep(seen->log, res->runs[0].log);
+}
+
+static struct seen look(struct store *s, const char *requestor, const char *id,
+			bool bulk)
+{
+	struct seen seen = {0};
+
+	(bulk ? store_get_run : store_get_task)(s, requestor, id, on_row,
+						&seen);
+	wait_for(s, &seen.calls);
+	return seen;
+}
+
+static int ask_for(struct store *s, const char *requestor, const char *id,
+		   enum store_mail kind, int64_t until_ms)
+{
+	struct answer a = {0};
+
+	store_send_mail(s, requestor, id, kind, until_ms, help_done, &a);
+	help_wait(s, &a);
+	return a.rc;
+}
+
+/* Has somebody nudged S since this was last asked? */
+static bool nudged(const struct store *s)
+{
+	struct pollfd p = {.fd = store_nudge_fd(s), .events = POLLIN};
+	char events[1024];
+	bool any = poll(&p, 1, 0) == 1;
+
+	while (any && read(p.fd, events, sizeof(events)) > 0)
+		;
+	return any;
+}
+
+static struct store_run shown(const struct store_run *run, const char *view,
+			      const char *log)
+{
+	struct store_run row = {.requestor = run->requestor,
+				.awaiting = true,
+				.task_note = "half",
+				.view = view,
+				.log = log,
+				.shown_until_ms = 70,
+				.log_until_ms = 80};
+
+	memcpy(row.id, run->id, sizeof(row.id));
+	return row;
+}
+
+static void test_mail(struct store *owner, struct store *other)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct store_run done = help_run("alice", STORE_SUCCEEDED);
+	struct mail m;
+
+	help_put(owner, &run, STORE_SYNC);
+	help_put(owner, &done, STORE_SYNC);
+	ok(store_is_nudged(owner) && !nudged(owner), "an owner can be nudged");
+	is_int(ask_for(other, "bob", run.id, STORE_MAIL_CANCEL, SOON), 0,
+	       "who asks for another's run hears no more than of none");
+	is_int(ask_for(other, "alice", "run_none", STORE_MAIL_CANCEL, SOON), 0,
+	       "as this");
+	ask_for(other, "alice", done.id, STORE_MAIL_CANCEL, SOON);
+	ask_for(owner, "alice", run.id, STORE_MAIL_CANCEL, SOON);
+	ok(!nudged(owner) && mail_of(owner).n == 0,
+	   "neither is written, nor for a run that is over, nor for one's own");
+
+	is_int(ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX), 0,
+	       "one's own run, which another has");
+	ok(nudged(owner), "its owner is nudged");
+	ok(!nudged(other), "nobody else");
+	for (int64_t until = SOON; until >= SOON - 2; until--)
+		ask_for(other, "alice", run.id, STORE_MAIL_WATCH, until);
+	m = mail_of(owner);
+	is_int(m.n, 2, "a kind is there once, however often it is asked for");
+	ok(m.all[0].kind == STORE_MAIL_CANCEL &&
+	       strcmp(m.all[0].run_id, run.id) == 0 &&
+	       m.all[0].until_ms == INT64_MAX && m.all[1].until_ms == SOON,
+	   "each with the run, and the latest time");
+	is_int(mail_of(other).n, 0, "and for its owner alone");
+	store_sweep(owner, SOON + 1);
+	m = mail_of(owner);
+	ok(m.n == 1 && m.all[0].kind == STORE_MAIL_CANCEL,
+	   "what nobody needs any more is forgotten");
+	run.status = STORE_CANCELED;
+	help_put(owner, &run, STORE_SYNC);
+	is_int(mail_of(owner).n, 0, "all of it with the run's end");
+}
+
+static void test_shown(struct store *owner, struct store *other)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING), row;
+	struct seen seen;
+
+	help_put(owner, &run, STORE_SYNC);
+	seen = look(other, "alice", run.id, true);
+	ok(seen.run.owner == STORE_OWNER_OTHER &&
+	       seen.run.shown_until_ms == 0 && seen.run.log_until_ms == 0 &&
+	       strcmp(seen.view, "-") == 0,
+	   "an open run is its owner's, who shows nothing yet");
+	is_int(look(owner, "alice", run.id, false).run.owner, STORE_OWNER_SELF,
+	       "who knows it as its own");
+	row = shown(&run, "{}", NULL);
+	store_show(other, &row);
+	is_str(look(other, "alice", run.id, true).view, "-",
+	       "nobody shows what is not his");
+	store_show(owner, &row);
+	row = shown(&run, NULL, "a line\n");
+	store_show(owner, &row);
+	look(owner, "alice", run.id, false); /* it is done */
+	seen = look(other, "alice", run.id, true);
+	is_str(seen.view, "{}", "what was not shown anew is as before");
+	ok(strcmp(seen.log, "a line\n") == 0 &&
+	       strcmp(seen.note, "half") == 0 && seen.run.awaiting &&
+	       seen.run.shown_until_ms == 70 && seen.run.log_until_ms == 80,
+	   "the rest as its owner said");
+	ok(seen.run.shown_seq == 1 && seen.run.log_seq == 1,
+	   "and each change is counted");
+	seen = look(other, "alice", run.id, false);
+	ok(seen.run.awaiting && strcmp(seen.note, "half") == 0 &&
+	       strcmp(seen.view, "-") == 0 && strcmp(seen.log, "-") == 0,
+	   "a task is read without the bulk");
+	is_int(look(other, "bob", run.id, true).rc, -ENOENT,
+	       "another requestor sees none of it");
+	run.status = STORE_FAILED;
+	run.inputs = run.options = NULL;
+	help_put(owner, &run, STORE_SYNC);
+	store_show(owner, &row);
+	look(owner, "alice", run.id, false);
+	seen = look(other, "alice", run.id, true);
+	ok(strcmp(seen.view, "-") == 0 && !seen.run.awaiting &&
+	       seen.run.owner == STORE_OWNER_NONE,
+	   "with its end what was shown is gone, and stays so");
+}
+
+static int recover(struct store *s,
+		   void (*how)(struct store *s, store_done done, void *arg))
+{
+	struct answer a = {0};
+	int n;
+
+	how(s, help_done, &a);
+	help_wait(s, &a);
+	n = a.rc != 0 ? a.rc : (int)a.n;
+	help_clear(&a);
+	return n;
+}
+
+static enum store_status status_of(struct store *s, const struct store_run *run)
+{
+	return look(s, "alice", run->id, false).run.status;
+}
+
+/* OWNER ends with open runs, as a dead one; OTHER takes them over. */
+static void test_death(const char *dir, struct store *other)
+{
+	enum { TO_CANCEL, WATCHED, WAITS, WAITS_TO_CANCEL, RUNS };
+	struct store *owner = store_start(dir, "inst_dying");
+	struct store_run runs[RUNS];
+	struct mail m;
+
+	for (int i = 0; i < RUNS; i++) {
+		runs[i] =
+		    help_run("alice", i < WAITS ? STORE_RUNNING : STORE_QUEUED);
+		help_put(owner, &runs[i], STORE_SYNC);
+		ask_for(other, "alice", runs[i].id,
+			i == TO_CANCEL || i == WAITS_TO_CANCEL
+			    ? STORE_MAIL_CANCEL
+			    : STORE_MAIL_WATCH,
+			INT64_MAX);
+	}
+	store_stop(owner, 10000);
+	is_int(look(other, "alice", runs[WATCHED].id, false).run.owner,
+	       STORE_OWNER_DEAD, "whose lock is free is dead");
+	is_int(recover(other, store_recover_begun), 0,
+	       "what waits can be left to others");
+	is_int(status_of(other, &runs[TO_CANCEL]), STORE_CANCELED,
+	       "what was to be cancelled is");
+	is_int(status_of(other, &runs[WATCHED]), STORE_FAILED,
+	       "what was watched is interrupted");
+	is_int(status_of(other, &runs[WAITS_TO_CANCEL]), STORE_CANCELED,
+	       "what waits and was to be cancelled is as well");
+	ok(look(other, "alice", runs[WAITS].id, false).run.owner ==
+		   STORE_OWNER_DEAD &&
+	       status_of(other, &runs[WAITS]) == STORE_QUEUED,
+	   "the rest waits on");
+	is_int(recover(other, store_recover), 1,
+	       "until somebody takes it over");
+	m = mail_of(other);
+	ok(m.n == 1 && strcmp(m.all[0].run_id, runs[WAITS].id) == 0,
+	   "what was asked about it goes with it");
+	is_int(look(other, "alice", runs[WAITS].id, false).run.owner,
+	       STORE_OWNER_SELF, "to its new owner");
+}
+
+int main(void)
+{
+	char *dir = help_dir();
+	struct store *owner = store_start(dir, "inst_owner");
+	struct store *other = store_start(dir, "inst_other");
+
+	test_mail(owner, other);
+	test_shown(owner, other);
+	test_death(dir, other);
+	store_stop(owner, 10000);
+	store_stop(other, 10000);
+	help_remove(dir);
+	return tap_done();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads of one requestor delay another's by a few alone. */
+#include "supervisor/store/store_readq.h"
+
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define MANY 100
+
+static void test_fair(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run run = help_run("alice", STORE_SUCCEEDED);
+	struct answer a[MANY] = {0}, b = {0};
+	bool in_order = true, all = true;
+
+	help_put(s, &run, STORE_SYNC);
+	help_order = 0;
+	for (int i = 0; i < MANY; i++)
+		store_get_run(s, "alice", run.id, help_done, &a[i]);
+	store_get_run(s, "bob", run.id, help_done, &b);
+	help_wait(s, &a[MANY - 1]);
+	for (int i = 0; i < MANY; i++) {
+		in_order = in_order && (i == 0 || a[i].order > a[i - 1].order);
+		all = all && a[i].rc == 0 && a[i].calls == 1;
+	}
+	ok(all, "%d reads of one requestor are all answered, once", MANY);
+	ok(in_order, "in their order");
+	ok(b.order >= 1 && b.order <= STORE_READS_EACH + 1,
+	   "another's waits for %d of them at the most, not for all",
+	   STORE_READS_EACH);
+	for (int i = 0; i < MANY; i++)
+		help_clear(&a[i]);
+	help_clear(&b);
+	store_stop(s, 10000);
+	help_remove(dir);
+}
+
+/* What waits is told as well when the store is stopped, or out of time. */
+static void test_stop(int timeout_ms)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+	struct answer a[MANY] = {0};
+	int told = 0;
+
+	for (int i = 0; i < MANY; i++)
+		store_get_run(s, "alice", "run_x", help_done, &a[i]);
+	is_int(store_bytes(s) > 0, 1, "what waits is counted");
+	store_stop(s, timeout_ms);
+	for (int i = 0; i < MANY; i++)
+		told += a[i].calls;
+	is_int(told, MANY, "a store that stops tells all, in %d ms",
+	       timeout_ms);
+	for (int i = 0; i < MANY; i++)
+		help_clear(&a[i]);
+	help_remove(dir);
+}
+
+static atomic_bool asked_again;
+
+/* Is the thread that stops the store at rest, in store_stop() itself? */
+static bool main_waits(void)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	f = fopen(path, "re");
+	if (f == NULL)
+		return true;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'S';
+	fclose(f);
+	return atomic_load(&asked_again) && state == 'S';
+}
+
+static int slow_exec(struct store *s, struct store_req *r)
+{
+	(void)s;
+	(void)r;
+	while (!main_waits())
+		sched_yield();
+	return 0;
+}
+
+static const struct store_op slow_op = {.name = "slow", .exec = slow_exec};
+
+struct asks_again {
+	struct store *s;
+	struct answer last;
+};
+
+/* What is told last at the end asks once more; the thread has begun with it. */
+static void ask_again(void *arg, const struct store_result *res)
+{
+	struct asks_again *again = arg;
+	struct store_req asked = {
+	    .done = help_done, .arg = &again->last, .urgent = true};
+	bool taken = false;
+
+	(void)res;
+	store_ask(again->s, &slow_op, &asked);
+	while (!taken) {
+		pthread_mutex_lock(&again->s->lock);
+		taken = STAILQ_EMPTY(&again->s->queue);
+		pthread_mutex_unlock(&again->s->lock);
+		sched_yield();
+	}
+	atomic_store(&asked_again, true);
+}
+
+static void test_stop_while_busy(void)
+{
+	char *dir = help_dir();
+	struct asks_again again = {.s = store_start(dir, "inst_a")};
+
+	store_get_run(again.s, "alice", "run_x", ask_again, &again);
+	store_stop(again.s, 10000);
+	is_int(again.last.calls, 1,
+	       "what was asked while it stopped, and is under way, is told");
+	help_clear(&again.last);
+	help_remove(dir);
+}
+
+/* A write is not held up, and a read sees what was written before it. */
+static void test_writes(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run run = help_run("alice", STORE_SUCCEEDED);
+	struct answer a[MANY] = {0}, w = {0}, last = {0};
+
+	for (int i = 0; i < MANY; i++)
+		store_get_run(s, "alice", run.id, help_done, &a[i]);
+	store_put_run(s, &run, STORE_SYNC, help_done, &w);
+	store_get_run(s, "alice", run.id, help_done, &last);
+	help_wait(s, &last);
+	ok(w.calls == 1 && w.order < last.order, "a write goes by what waits");
+	is_int(last.rc, 0, "a read finds what was written before it was asked");
+	for (int i = 0; i < MANY; i++)
+		help_clear(&a[i]);
+	help_clear(&w);
+	help_clear(&last);
+	store_stop(s, 10000);
+	help_remove(dir);
+}
+
+int main(void)
+{
+	test_fair();
+	test_stop(10000);
+	test_stop(0);
+	test_stop_while_busy();
+	test_writes();
+	return tap_done();
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_store_sessions.c - rows of sessions: kept, changed, dropped, expired,
+ * bounded; in a file that an older paddock made, too.
+ */
+#include <sqlite3.h>
+#include <string.h>
+
+#include "supervisor/store/store_impl.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define NOW 1000000
+
+static struct {
+	struct answer told;
+	char text[256]; /* of the session that was found */
+	int log_level;
+	int64_t used_ms, expires_ms;
+} got;
+
+static void on_session(void *arg, const struct store_result *res)
+{
+	const struct store_session *f = res->session;
+
+	(void)arg;
+	help_done(&got.told, res);
+	if (f == NULL)
+		return;
+	snprintf(got.text, sizeof(got.text), "%s %s %s %s %s %s", f->key,
+		 f->requestor, f->credential, f->revision, f->client, f->uris);
+	got.log_level = f->log_level;
+	got.used_ms = f->used_ms;
+	got.expires_ms = f->expires_ms;
+}
+
+static int get(struct store *s, const char *key, int64_t now_ms)
+{
+	memset(&got, 0, sizeof(got));
+	store_get_session(s, key, now_ms, on_session, NULL);
+	help_wait(s, &got.told);
+	return got.told.rc;
+}
+
+static struct store_session session(const char *key, const char *requestor)
+{
+	return (struct store_session){.key = key,
+				      .requestor = requestor,
+				      .credential = "c",
+				      .revision = "2025-11-25",
+				      .client = "{}",
+				      .uris = "[\"a\"]",
+				      .log_level = 6,
+				      .used_ms = NOW,
+				      .expires_ms = NOW + 100};
+}
+
+static int put(struct store *s, const struct store_session *row)
+{
+	struct answer a = {0};
+
+	store_put_session(s, row, STORE_SYNC, help_done, &a);
+	help_wait(s, &a);
+	return a.rc;
+}
+
+static void test_row(struct store *s)
+{
+	struct store_session one = session("k1", "ada");
+	struct answer a = {0};
+
+	is_int(get(s, "k1", NOW), -ENOENT, "a key that nobody has");
+	is_int(put(s, &one), 0, "a session is kept");
+	is_int(get(s, "k1", NOW), 0, "and found");
+	is_str(got.text, "k1 ada c 2025-11-25 {} [\"a\"]", "whole");
+	is_int(got.log_level, 6, "with its level");
+	ok(got.used_ms == NOW && got.expires_ms == NOW + 100, "and times");
+	one.log_level = 2;
+	one.uris = "[]";
+	one.expires_ms = NOW + 200;
+	is_int(put(s, &one), 0, "it changes");
+	is_int(get(s, "k1", NOW + 150), 0, "and lasts longer");
+	is_str(got.text, "k1 ada c 2025-11-25 {} []", "what it is now");
+	is_int(get(s, "k1", NOW + 200), -ENOENT, "one that expired is none");
+	store_drop_session(s, "k1", STORE_SYNC, help_done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "one is dropped");
+	is_int(get(s, "k1", NOW), -ENOENT, "and gone");
+}
+
+static void test_gone(struct store *s)
+{
+	struct store_session one = session("k1", "ada"),
+			     two = session("k2", "ada"),
+			     bob = session("k3", "bob");
+
+	put(s, &one);
+	put(s, &two);
+	put(s, &bob);
+	store_drop_sessions(s, "ada");
+	is_int(get(s, "k1", NOW), -ENOENT, "all of a requestor's are dropped");
+	is_int(get(s, "k2", NOW), -ENOENT, "each of them");
+	is_int(get(s, "k3", NOW), 0, "and nobody else's");
+	store_sweep(s, NOW + 99);
+	is_int(get(s, "k3", 0), 0, "a sweep leaves what has not expired");
+	store_sweep(s, NOW + 100);
+	is_int(get(s, "k3", 0), -ENOENT, "and takes what has");
+}
+
+static void fill(struct store *s, const char *requestor, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char key[64];
+		struct store_session one = session(key, requestor);
+
+		snprintf(key, sizeof(key), "%s-%d", requestor, i);
+		one.used_ms = NOW + i;
+		store_put_session(s, &one, STORE_DEFERRED, NULL, NULL);
+	}
+}
+
+static void test_bounds(struct store *s)
+{
+	char name[16];
+
+	fill(s, "ada", STORE_SESSIONS_EACH);
+	is_int(get(s, "ada-0", NOW), 0, "a requestor has as many as it may");
+	fill(s, "ada", STORE_SESSIONS_EACH + 1);
+	is_int(get(s, "ada-0", NOW), -ENOENT,
+	       "one more takes its longest unused");
+	is_int(get(s, "ada-1", NOW), 0, "and that alone");
+	for (int i = 0; i < STORE_SESSIONS_MAX / STORE_SESSIONS_EACH; i++) {
+		snprintf(name, sizeof(name), "q%d", i);
+		fill(s, name, STORE_SESSIONS_EACH);
+	}
+	is_int(get(s, "ada-1", NOW), -ENOENT,
+	       "of too many in all they go as well");
+	is_int(get(s, "q0-2047", NOW), 0, "those that were used later stay");
+}
+
+/* As a paddock of before had it: then it had no sessions. */
+static void test_version_4(void)
+{
+	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run run = help_run("ada", STORE_SUCCEEDED);
+	struct store_session one = session("k1", "ada");
+	struct answer a = {0};
+	sqlite3 *db;
+
+	help_put(s, &run, STORE_SYNC);
+	store_stop(s, 10000);
+	sqlite3_open(path, &db);
+	is_int(sqlite3_exec(db, "DROP TABLE sessions; PRAGMA user_version=4",
+			    NULL, NULL, NULL),
+	       SQLITE_OK, "a file of version 4");
+	sqlite3_close(db);
+	s = store_start(dir, "inst_b");
+	is_int(put(s, &one), 0, "keeps sessions once it is raised");
+	is_int(get(s, "k1", NOW), 0, "which are found");
+	is_int(help_get(s, &a, "ada", run.id), 0, "and has its runs still");
+	store_stop(s, 10000);
+	help_clear(&a);
+	free(path);
+	help_remove(dir);
+}
+
+int main(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_t");
+
+	test_row(s);
+	test_gone(s);
+	test_bounds(s);
+	store_stop(s, 10000);
+	help_remove(dir);
+	test_version_4();
+	return tap_done();
+}

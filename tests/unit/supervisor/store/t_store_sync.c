@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_store_sync.c - what was told is on the disk: after every commit the log of
+ * the database is synced before anybody hears of it, and an artifact's bytes and
+ * name are before its row. Power may fail then; kill -9 alone shows none of it.
+ *
+ * This program has the calls that write and sync, in place of libc's, and keeps
+ * them in order.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "supervisor/state/artifact_file.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+enum what { WROTE_LOG, SYNCED_LOG, SYNCED_TMP, NAMED, SYNCED_DIR, TOLD };
+
+#define EVENTS_MAX 4096
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static enum what events[EVENTS_MAX];
+static size_t n_events;
+static bool watched;
+
+static void event(enum what what)
+{
+	pthread_mutex_lock(&lock);
+	if (watched && n_events < EVENTS_MAX)
+		events[n_events++] = what;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Does FD's path have PIECE? */
+static bool is_at(int fd, const char *piece)
+{
+	char link[64], path[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	return strstr(path, piece) != NULL;
+}
+
+static void synced(int fd)
+{
+	if (is_at(fd, "paddock.db-wal"))
+		event(SYNCED_LOG);
+	else if (is_at(fd, "/artifacts/tmp/"))
+		event(SYNCED_TMP);
+	else if (is_at(fd, "/artifacts/run_"))
+		event(SYNCED_DIR);
+}
+
+static ssize_t wrote(int fd, ssize_t n)
+{
+	if (n > 0 && is_at(fd, "paddock.db-wal"))
+		event(WROTE_LOG);
+	return n;
+}
+
+int fsync(int fd)
+{
+	synced(fd);
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+	synced(fd);
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+	return wrote(fd, syscall(SYS_write, fd, p, n));
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	return wrote(fd, syscall(SYS_pwrite64, fd, p, n, at));
+}
+
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	return wrote(fd, syscall(SYS_pwrite64, fd, p, n, at));
+}
+
+int rename(const char *from, const char *to)
+{
+	int rc = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+
+	if (rc == 0 && strstr(to, "/artifacts/run_") != NULL)
+		event(NAMED);
+	return rc;
+}
+
+/* ---- what is asked ---- */
+
+static void done(void *arg, const struct store_result *res)
+{
+	event(TOLD);
+	help_done(arg, res);
+}
+
+static void begin(void)
+{
+	pthread_mutex_lock(&lock);
+	n_events = 0;
+	watched = true;
+	pthread_mutex_unlock(&lock);
+}
+
+static void end(void)
+{
+	pthread_mutex_lock(&lock);
+	watched = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The last event of WHAT before that at AT, or -1. */
+static int last(enum what what, int at)
+{
+	while (--at >= 0 && events[at] != what)
+		;
+	return at;
+}
+
+/* Each that was told came after a write to the log that had been synced. */
+static void is_synced(const char *name)
+{
+	int told = last(TOLD, (int)n_events), wrote_at, synced_at;
+
+	end();
+	wrote_at = last(WROTE_LOG, told);
+	synced_at = last(SYNCED_LOG, told);
+	ok(told >= 0 && wrote_at >= 0, "%s is written before it is told", name);
+	ok(synced_at > wrote_at, "  and synced in between");
+}
+
+static void put(struct store *s, const struct store_run *run,
+		enum store_urgency urgency, const char *name)
+{
+	struct answer a = {0};
+
+	begin();
+	store_put_run(s, run, urgency, done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "%s", name);
+	is_synced(name);
+	help_clear(&a);
+}
+
+static void put_artifact(const char *dir, struct store *s,
+			 const struct store_run *run)
+{
+	struct artifact_file *b = artifact_file_new(dir, "inst_a");
+	struct store_artifact art = {.requestor = run->requestor,
+				     .name = "a",
+				     .mime_type = "t/p",
+				     .size = 4,
+				     .created_ms = 1};
+	struct answer a = {0};
+	int told, row, named, bytes, folder;
+	char sha256[65], *tmp;
+
+	id_new(art.id, "art");
+	memcpy(art.run_id, run->id, sizeof(art.run_id));
+	artifact_file_write(b, "data", 4);
+	tmp = artifact_file_finish(b, sha256);
+	art.sha256 = sha256;
+	begin();
+	store_put_artifact(s, &art, tmp, STORE_SYNC, done, &a);
+	help_wait(s, &a);
+	is_int(a.rc, 0, "an artifact");
+	is_synced("an artifact");
+	told = last(TOLD, (int)n_events);
+	row = last(WROTE_LOG, told);
+	named = last(NAMED, told);
+	bytes = last(SYNCED_TMP, named);
+	folder = last(SYNCED_DIR, told);
+	ok(bytes >= 0 && bytes < named,
+	   "  its bytes are synced before they are named");
+	ok(named < folder && folder < row,
+	   "  and its name before there is a row of it");
+	free(tmp);
+	help_clear(&a);
+}
+
+int main(void)
+{
+	char *dir = help_dir();
+	struct store *s = store_start(dir, "inst_a");
+	struct store_run run = help_run("alice", STORE_QUEUED);
+	struct store_run lazy = help_run("alice", STORE_RUNNING);
+
+	help_put(s, &run, STORE_SYNC); /* the file is made, and raised */
+	run.status = STORE_RUNNING;
+	put(s, &run, STORE_SYNC, "a row");
+	put(s, &lazy, STORE_DEFERRED, "a row that may wait");
+	put_artifact(dir, s, &run);
+	run.status = STORE_SUCCEEDED;
+	run.finished_ms = 5;
+	put(s, &run, STORE_RETRY, "an end");
+	run.cancelling = true;
+	store_stop(s, 10000);
+	help_remove(dir);
+	return tap_done();
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_http_store_wait.c - what waits for the store's word on a session: an answer
+ * until the session is kept, a request until it is back. The store is asked for
+ * what it has done by this test alone, so nothing is left to chance.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "supervisor/streamable_http/http_mcp.h"
+#include "supervisor/streamable_http/http_sessions.h"
+#include "supervisor/streamable_http/http_session_delete.h"
+#include "supervisor/streamable_http/http_session_store.h"
+#include "supervisor/streamable_http/http_store_wait.h"
+#include "tests/unit/supervisor/store/store_fixture.h"
+#include "tests/unit/tap.h"
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define HELLO "{\"hello\":1}"
+
+static struct server srv;
+static struct config *config;
+static struct http_sessions all;
+static struct http_pool pool;
+static struct requestor *ada, *bob;
+static char *dir;
+static struct http_conn *asked; /* whose request came last */
+static int told;		/* requests, one as often as it is told */
+
+static bool on_head(void *arg, struct http_conn *c,
+		    const struct http_request *r)
+{
+	(void)arg, (void)c, (void)r;
+	return true;
+}
+
+static void on_request(void *arg, struct http_conn *c,
+		       const struct http_request *r)
+{
+	(void)arg, (void)r;
+	asked = c;
+	told++;
+}
+
+static void on_closed(void *arg, struct http_conn *c)
+{
+	(void)arg, (void)c;
+}
+
+static const struct http_conn_ops ops = {on_head, on_request, on_closed};
+
+static void begin(void)
+{
+	srv = (struct server){.base = event_base_new()};
+	LIST_INIT(&srv.sessions);
+	TAILQ_INIT(&srv.to_tell);
+	config = config_new(0);
+	srv.config = config;
+	requestors_apply(&srv.requestors, config);
+	dir = help_dir();
+	srv.store = store_start(dir, "inst_t");
+	http_pool_init(&pool, srv.base, &ops, NULL);
+	pool.body_max = 1 << 20;
+	http_mcp_init(&all, &srv, &pool.held);
+	ada = requestors_of_uid(&srv.requestors, 1);
+	bob = requestors_of_uid(&srv.requestors, 2);
+}
+
+static void end(void)
+{
+	http_mcp_fini(&all);
+	http_pool_fini(&pool, 0);
+	store_stop(srv.store, 10000);
+	requestors_fini(&srv.requestors);
+	config_free(config);
+	event_base_free(srv.base);
+	help_remove(dir);
+}
+
+static int come(struct http_conn **c)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
+		abort();
+	asked = NULL;
+	http_pool_add(&pool, ends[1], NULL, SIZE_MAX);
+	if (write(ends[0], GET, strlen(GET)) != (ssize_t)strlen(GET))
+		abort();
+	while (asked == NULL)
+		event_base_loop(srv.base, EVLOOP_ONCE);
+	*c = asked;
+	return ends[0];
+}
+
+static void loop(void)
+{
+	for (int i = 0; i < 4; i++)
+		event_base_loop(srv.base, EVLOOP_NONBLOCK);
+}
+
+/* The status of what came to FD; 0: nothing did. */
+static int status(int fd)
+{
+	char in[4096];
+	ssize_t n;
+
+	loop();
+	n = read(fd, in, sizeof(in) - 1);
+	in[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (int)strtol(in + strlen("HTTP/1.1 "), NULL, 10) : 0;
+}
+
+/* All that the store was asked for so far is done, and told. */
+static void store_works(void)
+{
+	struct answer a = {0};
+
+	store_usage(srv.store, "nobody", help_done, &a);
+	help_wait(srv.store, &a);
+}
+
+static struct http_session *session(struct requestor *q)
+{
+	struct http_session *s = http_session_new(&all, q);
+
+	s->session.revision = MCP_2025_11_25;
+	s->session.greeted = s->told_id = true;
+	return s;
+}
+
+static bool is_kept(const char *id)
+{
+	struct answer a = {0};
+	char key[HTTP_SESSION_KEY_SIZE];
+
+	http_session_store_key(key, id);
+	store_get_session(srv.store, key, clock_wall_ms(), help_done, &a);
+	help_wait(srv.store, &a);
+	return a.rc == 0;
+}
+
+/* As a server that ends leaves it: only the store has it. */
+static void let_go(struct http_session *s)
+{
+	all.closing = true;
+	http_session_end(s, "a test");
+	all.closing = false;
+}
+
+static void test_begun(void)
+{
+	struct http_conn *c;
+	struct http_session *s;
+	int fd;
+
+	begin();
+	fd = come(&c);
+	s = session(ada);
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
+	is_int(status(fd), 0,
+	       "the first answer waits until the session is kept");
+	store_works();
+	is_int(status(fd), 200, "then it leaves");
+	ok(is_kept(s->id), "and the session is");
+	close(fd);
+
+	fd = come(&c);
+	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
+	http_store_waits_tick(&all, clock_mono_ms());
+	is_int(status(fd), 0, "for how long a disk takes");
+	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_SAVE_MS);
+	is_int(status(fd), 200, "but not for ever");
+	store_works();
+	is_int(status(fd), 0, "and is told once");
+	close(fd);
+
+	fd = come(&c);
+	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
+	http_mcp_fini(&all);
+	is_int(status(fd), 200, "nor longer than the server lives");
+	http_mcp_init(&all, &srv, &pool.held);
+	close(fd);
+	end();
+}
+
+static void test_gone(void)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_conn *c;
+	struct http_session *s;
+	int fd;
+
+	begin();
+	fd = come(&c);
+	s = session(ada);
+	memcpy(id, s->id, sizeof(id));
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
+	shutdown(fd, SHUT_RDWR);
+	close(fd);
+	http_pool_fini(&pool, 0); /* its connection is closed */
+	is_int((long long)all.n, 0, "a session whose id nobody heard ends");
+	store_works();
+	ok(!is_kept(id), "and is not kept");
+	http_pool_init(&pool, srv.base, &ops, NULL);
+	end();
+}
+
+static void test_large(void)
+{
+	char *text = xcalloc(1, HTTP_SESSION_STORE_TEXT + 1);
+	struct http_conn *c;
+	struct http_session *s;
+	int fd;
+
+	begin();
+	fd = come(&c);
+	s = session(ada);
+	memset(text, 'x', HTTP_SESSION_STORE_TEXT);
+	s->session.client = json_object_new_string(text);
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
+	is_int(status(fd), 200, "a session with too much to keep works");
+	ok(!s->has_row && !is_kept(s->id), "without being kept");
+	close(fd);
+	free(text);
+	end();
+}
+
+static void test_lookup(void)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_conn *c[3];
+	struct http_session *s;
+	int fd[3], before;
+
+	begin();
+	s = session(ada);
+	s->session.log_level = 3;
+	memcpy(id, s->id, sizeof(id));
+	http_session_store(s, STORE_SYNC, NULL, NULL);
+	let_go(s);
+	for (int i = 0; i < 3; i++)
+		fd[i] = come(&c[i]);
+	before = told;
+	http_store_wait(&all, ada, c[0], id);
+	http_store_wait(&all, ada, c[1], id);
+	http_store_wait(&all, bob, c[2], id);
+	is_int(status(fd[0]), 0, "a request waits for its session");
+	store_works();
+	loop();
+	is_int(told - before, 2,
+	       "then it is told again, each of those that wait");
+	is_int((long long)all.n, 1, "for the one session, which is back");
+	s = http_session_find(&all, ada, id);
+	ok(s != NULL && s->session.log_level == 3 && s->has_row, "as it was");
+	is_int(status(fd[2]), 404, "for another requestor there is none");
+	is_int((long long)(ada->http_store_waits + bob->http_store_waits +
+			   all.n_store_waits),
+	       0, "nobody waits any more");
+	for (int i = 0; i < 3; i++)
+		close(fd[i]);
+	end();
+}
+
+static void test_none(void)
+{
+	static const char id[HTTP_SESSION_ID_SIZE] =
+	    "0123456789012345678901234567890123456789";
+	struct http_conn *c;
+	int fd;
+
+	begin();
+	fd = come(&c);
+	http_store_wait(&all, ada, c, id);
+	store_works();
+	is_int(status(fd), 404, "what was never kept is none");
+	is_int((long long)ada->lookups_failed, 1, "which is counted");
+	close(fd);
+	fd = come(&c);
+	http_store_wait(&all, ada, c, id);
+	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_MS);
+	is_int(status(fd), 503,
+	       "when the store takes too long, it may be asked later");
+	close(fd);
+	ok(!http_store_wait_may(&all, "x") && !http_store_wait_may(&all, "") &&
+	       http_store_wait_may(&all, id),
+	   "what is no id of ours is not looked for");
+	end();
+}
+
+static void test_ended(void)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_session *s;
+	struct http_conn *c;
+	int fd;
+
+	begin();
+	s = session(ada);
+	memcpy(id, s->id, sizeof(id));
+	http_session_store(s, STORE_SYNC, NULL, NULL);
+	fd = come(&c);
+	http_store_wait_deleted(s, c);
+	is_int((long long)all.n, 0, "a session that is to end ends");
+	is_int(status(fd), 0, "who asked for it hears of it");
+	store_works();
+	is_int(status(fd), 204, "once the store has it no more");
+	ok(!is_kept(id), "so it is for good");
+	close(fd);
+	end();
+}
+
+static int64_t expires_ms;
+static int level;
+
+static void on_row(void *arg, const struct store_result *res)
+{
+	expires_ms = res->session != NULL ? res->session->expires_ms : 0;
+	level = res->session != NULL ? res->session->log_level : -1;
+	help_done(arg, res);
+}
+
+/* When the row of S expires; 0: there is none. */
+static int64_t lasts(const struct http_session *s)
+{
+	struct answer a = {0};
+	char key[HTTP_SESSION_KEY_SIZE];
+
+	http_session_store_key(key, s->id);
+	store_get_session(srv.store, key, 0, on_row, &a);
+	help_wait(srv.store, &a);
+	return expires_ms;
+}
+
+/* A row lasts as long as its session is used. */
+static void test_touched(void)
+{
+	struct http_session *used, *idle;
+	int64_t then[2];
+
+	begin();
+	used = session(ada);
+	idle = session(ada);
+	used->used_ms = idle->used_ms = clock_mono_ms() - 60000;
+	http_session_store(used, STORE_SYNC, NULL, NULL);
+	http_session_store(idle, STORE_SYNC, NULL, NULL);
+	then[0] = lasts(used);
+	then[1] = lasts(idle);
+	http_session_used(used);
+	http_session_store_tick(&all);
+	ok(lasts(used) == then[0], "a row is not written at each use");
+	used->row_ms = idle->row_ms =
+	    clock_mono_ms() - config->session_idle_ms / 4;
+	idle->used_ms = idle->row_ms - 1;
+	http_session_store_tick(&all);
+	ok(lasts(used) >= then[0] + 60000,
+	   "but now and then, and lasts longer");
+	ok(lasts(idle) == then[1], "without a use it does not");
+	end();
+}
+
+/* What a client sets is in the row soon, and at the latest when the server ends. */
+static void test_changed(void)
+{
+	char id[HTTP_SESSION_ID_SIZE];
+	struct http_session *s, copy;
+
+	begin();
+	s = session(ada);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
+	memcpy(id, s->id, sizeof(id));
+	s->session.log_level = 2;
+	session_changed(&s->session);
+	session_changed(&s->session);
+	lasts(s);
+	is_int(level, MCP_LEVEL_INFO, "a change is not written at once");
+	while (s->changed)
+		event_base_loop(srv.base, EVLOOP_ONCE);
+	lasts(s);
+	is_int(level, 2, "but soon, with those that came with it");
+	s->session.log_level = 5;
+	session_changed(&s->session);
+	copy = *s;
+	http_mcp_fini(&all);
+	ok(lasts(&copy) > 0 && level == 5, "and before the server ends");
+	http_mcp_init(&all, &srv, &pool.held);
+	end();
+}
+
+/* As many as there is room for; none of them is done before loop(). */
+static int drop_many(struct requestor *q, int from)
+{
+	char key[HTTP_SESSION_KEY_SIZE];
+	int n = -1;
+
+	do
+		snprintf(key, sizeof(key), "%064x", (unsigned)(from + ++n));
+	while (n <= HTTP_SESSION_DELETES_MAX &&
+	       http_session_delete(&all, q, key, NULL, NULL));
+	return n;
+}
+
+/* On a full disk nothing is dropped, for as long as nobody makes room there. */
+static void test_dropped(void)
+{
+	char id[HTTP_SESSION_ID_SIZE], key[HTTP_SESSION_KEY_SIZE];
+	struct http_conn *c;
+	struct http_session *s;
+	int fd, before, n;
+
+	begin();
+	s = session(ada);
+	memcpy(id, s->id, sizeof(id));
+	http_session_store_key(key, id);
+	http_session_store(s, STORE_SYNC, NULL, NULL);
+	store_works();
+	fd = come(&c);
+	before = told;
+	http_session_end(s, "a test");
+	ok(http_session_delete_pending(&all, key),
+	   "a session that ends is over");
+	http_store_wait(&all, ada, c, id);
+	is_int((long long)all.n_store_waits, 0,
+	       "before the store has let go of it");
+	is_int(status(fd), 404, "and its client is told so");
+	is_int(told - before, 0, "and not that it is back");
+	store_works();
+	ok(!http_session_delete_pending(&all, key) && !is_kept(id),
+	   "then there is no row");
+	close(fd);
+
+	n = drop_many(ada, 0);
+	ok(n > 0 && n < HTTP_SESSION_DELETES_MAX,
+	   "a requestor drops so many at once");
+	ok(drop_many(bob, 10000) > 0, "and leaves some to others");
+	store_works();
+	loop();
+	is_int(
+	    (long long)(ada->http_session_deletes + bob->http_session_deletes),
+	    0, "what is dropped counts no more");
+	ok(drop_many(ada, 0) == n, "so that there is room again");
+	http_mcp_fini(&all);
+	store_works();
+	loop();
+	is_int((long long)ada->http_session_deletes, 0,
+	       "a server may end meanwhile");
+	http_mcp_init(&all, &srv, &pool.held);
+	end();
+}
+
+int main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	test_begun();
+	test_gone();
+	test_large();
+	test_lookup();
+	test_none();
+	test_ended();
+	test_dropped();
+	test_touched();
+	test_changed();
+	return tap_done();
+}

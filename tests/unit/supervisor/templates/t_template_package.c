@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packages on disk. */
+#include "supervisor/templates/template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "supervisor/package/package.h"
+#include "tests/unit/supervisor/templates/template_fixture.h"
+
+static char root[] = "/tmp/t_template.XXXXXX";
+
+static char *in_root(const char *name)
+{
+	return xasprintf("%s/%s", root, name);
+}
+
+static void put(const char *name, const void *data, size_t len, mode_t mode)
+{
+	char *path = in_root(name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+
+	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
+		printf("# cannot write %s\n", path);
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+static void put_text(const char *name, const char *text)
+{
+	put(name, text, strlen(text), 0600);
+}
+
+static void put_manifest(const char *runtime)
+{
+	char *text = manifest("runtime", runtime);
+
+	put_text("template.json", text);
+	free(text);
+}
+
+static void make_dir(const char *name)
+{
+	char *path = in_root(name);
+
+	mkdir(path, 0700);
+	free(path);
+}
+
+static void gone(const char *name)
+{
+	char *path = in_root(name);
+
+	if (remove(path) < 0)
+		printf("# cannot remove %s\n", path);
+	free(path);
+}
+
+/* Loading the package fails for the reason WANT. */
+static void refused(const char *want, const char *name)
+{
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+
+	point();
+	ok(t == NULL, "refused: %s", name);
+	is_str(t == NULL ? errmsg : NULL, want, "and says why");
+	template_unref(t);
+}
+
+static struct template *loaded(const char *name)
+{
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+
+	ok(t != NULL, "%s: %s", name, t != NULL ? "loaded" : errmsg);
+	return t;
+}
+
+static void lua_packages(void)
+{
+	static const char code[] = "return function() end\n";
+	struct template *t;
+
+	refused("template.json: No such file or directory", "no manifest");
+	put_text("template.json", smallest);
+	refused("template.json#/runtime/entry: main.lua: No such file or "
+		"directory",
+		"no code");
+	put_text("main.lua", code);
+	t = loaded("a lua package");
+	if (t != NULL) {
+		is_str(t->code, code, "with its code");
+		is_int(t->code_len, sizeof(code) - 1, "all of it");
+		is_str(t->dir, root, "and its folder");
+	}
+	template_unref(t);
+	put_text("main.lua", "");
+	template_unref(loaded("even without a byte of code"));
+	put_text("main.lua", "\x1bLua\x54");
+	refused(
+	    "template.json#/runtime/entry: main.lua is precompiled Lua, but "
+	    "must be source",
+	    "bytecode");
+	put("main.lua", "ab\0c", 4, 0600);
+	refused("main.lua:1:3: code has no character U+0000", "a NUL");
+	put_text("main.lua", "abc\xFF");
+	refused("main.lua:1:4: this is not text in UTF-8",
+		"bytes that are no text");
+	gone("main.lua");
+	gone("template.json");
+}
+
+static void odd_files(void)
+{
+	char *main_lua = in_root("main.lua"),
+	     *manifest_path = in_root("template.json");
+	char *huge = xcalloc(1, PACKAGE_FILE_MAX + 1);
+
+	mkfifo(manifest_path, 0600);
+	refused("template.json is a FIFO, but must be a plain file",
+		"a FIFO for a manifest");
+	gone("template.json");
+	make_dir("template.json");
+	refused("template.json is a folder, but must be a plain file",
+		"a folder for a manifest");
+	gone("template.json");
+	(void)!symlink("/etc/hostname", manifest_path);
+	refused("template.json is a symbolic link, but must be a plain file",
+		"a link for a manifest");
+	gone("template.json");
+	memset(huge, ' ', PACKAGE_FILE_MAX + 1);
+	put("template.json", huge, PACKAGE_FILE_MAX + 1, 0600);
+	refused("template.json has 1048577 bytes, but at most 1048576 are read",
+		"a huge manifest");
+	put_text("template.json", smallest);
+	put("main.lua", huge, PACKAGE_FILE_MAX + 1, 0600);
+	refused("template.json#/runtime/entry: main.lua has 1048577 bytes, but "
+		"at most 1048576 are read",
+		"huge code");
+	gone("main.lua");
+	(void)!symlink("/etc/hostname", main_lua);
+	refused(
+	    "template.json#/runtime/entry: main.lua is a symbolic link, but "
+	    "must be a plain file",
+	    "a link for code");
+	gone("main.lua");
+	mkfifo(main_lua, 0600);
+	refused("template.json#/runtime/entry: main.lua is a FIFO, but must be "
+		"a plain file",
+		"a FIFO for code");
+	gone("main.lua");
+	gone("template.json");
+	free(huge);
+	free(manifest_path);
+	free(main_lua);
+}
+
+static void program_packages(void)
+{
+	char *run = in_root("bin/run"), *link = in_root("link");
+
+	put_manifest("{\"type\":\"program\",\"entry\":\"bin/run\"}");
+	make_dir("bin");
+	put("bin/run", "#!/bin/sh\n", 10, 0600);
+	refused(
+	    "template.json#/runtime/entry: bin/run is not executable (chmod "
+	    "+x would do)",
+	    "a program without x");
+	chmod(run, 0755);
+	chmod(root, 0755);
+	template_unref(loaded("a program"));
+	put_manifest("{\"type\":\"program\",\"entry\":\"link/run\"}");
+	(void)!symlink("bin", link);
+	refused("template.json#/runtime/entry: link/run: on the way there is "
+		"something else than a folder (symbolic links are not "
+		"followed)",
+		"a program behind a link");
+	put_manifest("{\"type\":\"program\",\"entry\":\"bin\"}");
+	refused("template.json#/runtime/entry: bin is a folder, but must be a "
+		"plain file",
+		"a folder for a program");
+	gone("link");
+	gone("bin/run");
+	gone("bin");
+	gone("template.json");
+	free(link);
+	free(run);
+}
+
+static void bind_socket(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", root, name);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		printf("# cannot bind %s\n", a.sun_path);
+	close(fd);
+}
+
+static void too_deep(void)
+{
+	char path[128] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < PACKAGE_DEPTH_MAX + 1; i++) {
+		len += (size_t)snprintf(path + len, sizeof(path) - len, "%sd",
+					len > 0 ? "/" : "");
+		make_dir(path);
+	}
+	refused("d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d: folders lie more than 16 "
+		"deep",
+		"folders in folders");
+	for (; len > 1; path[len -= 2] = '\0')
+		gone(path);
+	gone("d");
+}
+
+static void too_many(void)
+{
+	char name[32];
+
+	make_dir("m");
+	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		put(name, "", 0, 0600);
+	}
+	refused("the package has more than 2048 files and folders",
+		"a flood of files");
+	for (int i = 0; i < PACKAGE_ENTRIES_MAX; i++) {
+		snprintf(name, sizeof(name), "m/%d", i);
+		gone(name);
+	}
+	gone("m");
+}
+
+static void other_files(void)
+{
+	char *sparse = in_root("sparse"), *link = in_root("link");
+
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end");
+	(void)!symlink("main.lua", link);
+	refused("link is neither a plain file nor a folder; a package has no "
+		"links, FIFOs or devices",
+		"a link beside");
+	gone("link");
+	bind_socket("s");
+	refused("s is neither a plain file nor a folder; a package has no "
+		"links, FIFOs or devices",
+		"a socket beside");
+	gone("s");
+	put("sparse", "", 0, 0600);
+	is_int(truncate(sparse, (off_t)1 << 40), 0, "a sparse file of 1 TiB");
+	refused("the files of the package have more than 67108864 bytes "
+		"together",
+		"more than the bytes of a package");
+	gone("sparse");
+	too_deep();
+	too_many();
+	template_unref(loaded("good again"));
+	gone("main.lua");
+	gone("template.json");
+	free(link);
+	free(sparse);
+}
+
+static void digest_of(char hex[65])
+{
+	struct template *t = template_load(root, errmsg, sizeof(errmsg));
+
+	snprintf(hex, 65, "%s", t != NULL ? t->digest : "");
+	template_unref(t);
+}
+
+static void digests(void)
+{
+	/* From sha256sum(1), over the bytes that package.h describes. */
+	static const char known[] = "cfaebe0e140ac07b063bb8a6c5aaaf98"
+				    "1d5338d4039e25868a103722e7f9e388";
+	char a[65], b[65];
+
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end\n");
+	digest_of(a);
+	is_str(a, known, "the digest is what the header says");
+	make_dir("sub");
+	digest_of(b);
+	is_str(b, a, "an empty folder does not count");
+	put_text("sub/x", "");
+	digest_of(b);
+	ok(strcmp(a, b) != 0, "an empty file does");
+	put_text("sub/x", "1");
+	digest_of(a);
+	ok(strcmp(a, b) != 0, "its bytes do");
+	gone("sub/x");
+	put_text("sub/y", "1");
+	digest_of(b);
+	ok(strcmp(a, b) != 0, "its name does");
+	gone("sub/y");
+	put_text("sub-x", "1");
+	digest_of(a);
+	ok(strcmp(a, b) != 0, "its folder does");
+	gone("sub-x");
+	gone("sub");
+	gone("main.lua");
+	gone("template.json");
+}
+
+/* What was read before is what the digest is of, or there is none. */
+static void kept(void)
+{
+	struct package_bytes k[2] = {{"main.lua", "12345", 5}, {"x", "", 0}};
+	char hex[65];
+	int fd;
+
+	put_text("main.lua", "12345");
+	put_text("x", "");
+	fd = package_open(root, errmsg, sizeof(errmsg));
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), 0,
+	       "files with the bytes that were read");
+	put_text("main.lua", "12346");
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
+	       "others of that length by now");
+	is_str(errmsg, "main.lua: it changed while it was read",
+	       "and says which");
+	put_text("main.lua", "1234");
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
+	       "fewer");
+	put_text("main.lua", "123456");
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
+	       "more");
+	put_text("main.lua", "12345");
+	gone("x");
+	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
+	       "one that is gone");
+	is_str(errmsg, "the package changed while it was read", "and says so");
+	close(fd);
+	gone("main.lua");
+}
+
+static void unreadable(void)
+{
+	char *path = in_root("none");
+
+	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL, "no folder");
+	is_str(errmsg, "cannot open the folder: No such file or directory",
+	       "and says so");
+	free(path);
+	put_text("template.json", smallest);
+	path = in_root("template.json");
+	ok(template_load(path, errmsg, sizeof(errmsg)) == NULL,
+	   "a file is no package");
+	chmod(path, 0);
+	if (geteuid() != 0)
+		refused("template.json: Permission denied", "unreadable");
+	else
+		skip("root reads anything", "an unreadable manifest");
+	free(path);
+	gone("template.json");
+}
+
+/* Bind FROM over NAME; false: we may not. */
+static bool mount_over(const char *name, const char *from)
+{
+	char *path = in_root(name);
+	bool can = mount(from, path, NULL, MS_BIND, NULL) == 0;
+
+	free(path);
+	return can;
+}
+
+static void unmount(const char *name)
+{
+	char *path = in_root(name);
+
+	umount2(path, MNT_DETACH);
+	free(path);
+}
+
+/* What is mounted in a package is not of it: it could wait for its user. */
+static void mounts(void)
+{
+	put_text("template.json", smallest);
+	put_text("main.lua", "return function() end\n");
+	make_dir("sub");
+	template_unref(loaded("a package with a folder"));
+	if (!mount_over("sub", "/usr/share")) {
+		skip("only root may mount", "what is mounted in a package");
+	} else {
+		refused("sub: something is mounted there; a package has no "
+			"mounts in it",
+			"a mount in a package");
+		unmount("sub");
+		ok(mount_over("main.lua", "/etc/passwd"), "a file is mounted");
+		refused("template.json#/runtime/entry: main.lua is mounted "
+			"there, and only what lies in the package is read",
+			"a mount over its code");
+		unmount("main.lua");
+		template_unref(loaded("the same, once that is gone"));
+	}
+	gone("sub");
+	gone("main.lua");
+	gone("template.json");
+}
+
+int main(void)
+{
+	if (mkdtemp(root) == NULL)
+		return 1;
+	lua_packages();
+	odd_files();
+	program_packages();
+	other_files();
+	digests();
+	kept();
+	unreadable();
+	mounts();
+	is_int(rmdir(root), 0, "nothing is left behind");
+	return tap_done();
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_rpc_async.c - large messages are read and let go on a thread. */
+#include "supervisor/threads/rpc_async.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json.h"
+#include "supervisor/threads/thread_pool.h"
+#include "tests/unit/tap.h"
+
+#define LARGE ((size_t)200000)
+
+static struct event_base *base;
+static struct thread_pool *thread_pool;
+static struct rpc_msg got[4];
+static size_t n_got;
+
+static void on_parsed(void *arg, struct rpc_msg *m)
+{
+	(void)arg;
+	got[n_got++] = *m;
+}
+
+static void wait_for(size_t n)
+{
+	while (n_got < n)
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+/* Until the threads have nothing more to do. */
+static void settle(void)
+{
+	struct thread_pool_stats count;
+
+	for (thread_pool_stats(thread_pool, &count); count.jobs > 0;
+	     thread_pool_stats(thread_pool, &count))
+		event_base_loop(base, EVLOOP_ONCE);
+}
+
+/* FMT, with LARGE bytes for its "$". */
+static struct rpc_async *take(const char *fmt)
+{
+	char *many = xcalloc(LARGE + 1, 1), *text;
+	struct rpc_async *in;
+
+	memset(many, 'x', LARGE);
+	text = xcalloc(strlen(fmt) + LARGE + 1, 1);
+	memcpy(text, fmt, strcspn(fmt, "$"));
+	strcat(text, many);
+	strcat(text, fmt + strcspn(fmt, "$") + 1);
+	free(many);
+	in = rpc_async_parse(thread_pool, NULL, text, strlen(text), on_parsed,
+			     NULL);
+	return in;
+}
+
+static void begin(void)
+{
+	n_got = 0;
+	memset(got, 0, sizeof(got));
+	base = event_base_new();
+	thread_pool = thread_pool_new(base, 2);
+}
+
+static void end(void)
+{
+	for (size_t i = 0; i < n_got; i++)
+		rpc_async_free(thread_pool, NULL, &got[i]);
+	settle();
+	thread_pool_free(thread_pool);
+	event_base_free(base);
+}
+
+static const struct {
+	const char *name, *text, *inputs; /* NULL: none are kept */
+} requests[] = {
+    {"a template's own tool",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"t\",\"arguments\": {\"a\" : [1, 2e0,-0],\"b\":\"$\"} }}",
+     "{\"a\" : [1, 2e0,-0],\"b\":\""},
+    {"run_task_template",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"arguments\":{\"templateId\":\"t\",\"inputs\":{\"z\":\"$\"}},"
+     "\"name\":\"run_task_template\"}}",
+     "{\"z\":\""},
+    {"run_task_template without inputs",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"run_task_template\",\"arguments\":{\"a\":\"$\"}}}",
+     NULL},
+    {"another method",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{"
+     "\"name\":\"t\",\"arguments\":{\"a\":\"$\"}}}",
+     NULL},
+    {"a call without arguments",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+     "\"name\":\"t\",\"a\":\"$\"}}",
+     NULL},
+};
+
+static void test_inputs(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+		struct json_object *again = NULL, *args;
+		struct rpc_msg *m = &got[0];
+
+		begin();
+		take(requests[i].text);
+		is_int((long long)n_got, 0, "%s: it is read later",
+		       requests[i].name);
+		wait_for(1);
+		is_int(m->kind, RPC_REQUEST, "%s: and then a request",
+		       requests[i].name);
+		ok(requests[i].inputs == NULL
+		       ? m->inputs == NULL
+		       : m->inputs != NULL &&
+			     strncmp(m->inputs, requests[i].inputs,
+				     strlen(requests[i].inputs)) == 0,
+		   "%s: its inputs as they came, or none", requests[i].name);
+		if (m->inputs != NULL) {
+			args = json_member(m->params, "arguments");
+			if (json_member(args, "inputs") != NULL)
+				args = json_member(args, "inputs");
+			json_parse(&again, m->inputs, m->inputs_len, NULL);
+			ok(json_object_equal(again, args),
+			   "%s: and they are what the tree has",
+			   requests[i].name);
+			json_object_put(again);
+		}
+		end();
+	}
+}
+
+static void test_broken(void)
+{
+	begin();
+	take("{\"a\":\"$\"");
+	wait_for(1);
+	is_int(got[0].kind, RPC_BROKEN, "what is no message is told as such");
+	is_int(got[0].code, RPC_PARSE_ERROR, "with its code");
+	end();
+
+	begin();
+	take(
+	    "[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},"
+	    "{\"jsonrpc\":\"2.0\",\"method\":\"b\",\"params\":{\"a\":\"$\"}}]");
+	wait_for(1);
+	ok(got[0].kind == RPC_BATCH && got[0].n_parts == 2 &&
+	       got[0].parts[1].kind == RPC_NOTIFICATION,
+	   "a batch comes with its parts");
+	end();
+}
+
+static void test_cancel(void)
+{
+	struct rpc_async *first, *second;
+
+	begin();
+	first = take("{\"a\":\"$\"}");
+	second = take("{\"a\":\"$\"}");
+	rpc_async_cancel(second); /* it waits */
+	rpc_async_cancel(first);  /* it may have begun */
+	rpc_async_cancel(NULL);
+	settle();
+	is_int((long long)n_got, 0, "what nobody waits for is told to nobody");
+	end();
+
+	begin();
+	take("{\"a\":\"$\"}");
+	take("{\"b\":\"$\"}");
+	thread_pool_free(thread_pool);
+	is_int((long long)n_got, 0, "likewise when the server ends");
+	thread_pool = thread_pool_new(base, 1);
+	end();
+}
+
+/* More than may wait of one requestor are refused, and nothing leaks. */
+static void test_full(void)
+{
+	size_t n = 0;
+
+	begin();
+	while (n < THREAD_POOL_JOBS_MAX + 1 && take("{\"a\":\"$\"}") != NULL) {
+		n++;
+		if (n_got > 0)
+			break;
+	}
+	is_int((long long)n, THREAD_POOL_JOBS_MAX, "there is a bound");
+	thread_pool_free(thread_pool);
+	thread_pool = thread_pool_new(base, 1);
+	end();
+}
+
+int main(void)
+{
+	test_inputs();
+	test_broken();
+	test_cancel();
+	test_full();
+	return tap_done();
+}

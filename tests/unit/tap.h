@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tap.h - Test Anything Protocol, for unit tests run by prove(1). */
+#ifndef TESTS_UNIT_TAP_H
+#define TESTS_UNIT_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Is this built with AddressSanitizer? */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
+static int tap_count, tap_failed;
+
+__attribute__((format(printf, 2, 3), unused)) static bool
+tap_ok(bool pass, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", pass ? "" : "not ", ++tap_count);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	if (!pass)
+		tap_failed++;
+	fflush(stdout);
+	return pass;
+}
+
+/* Each takes a name (printf format) after its operands. */
+#define ok(cond, ...) tap_ok((cond), __VA_ARGS__)
+
+#define is_int(got, want, ...)                                                 \
+	do {                                                                   \
+		int64_t tap_g = (int64_t)(got), tap_w = (int64_t)(want);       \
+                                                                               \
+		if (!tap_ok(tap_g == tap_w, __VA_ARGS__))                      \
+			printf("# %s:%d: got %lld, want %lld\n", __FILE__,     \
+			       __LINE__, (long long)tap_g, (long long)tap_w);  \
+	} while (0)
+
+#define is_str(got, want, ...)                                                 \
+	do {                                                                   \
+		const char *tap_g = (got), *tap_w = (want);                    \
+		bool tap_same = tap_g != NULL && tap_w != NULL                 \
+				    ? strcmp(tap_g, tap_w) == 0                \
+				    : tap_g == tap_w;                          \
+                                                                               \
+		if (!tap_ok(tap_same, __VA_ARGS__))                            \
+			printf("# %s:%d: got '%s', want '%s'\n", __FILE__,     \
+			       __LINE__, tap_g ? tap_g : "(null)",             \
+			       tap_w ? tap_w : "(null)");                      \
+	} while (0)
+
+#define skip(errmsg, ...)                                                      \
+	do {                                                                   \
+		printf("ok %d # SKIP %s: ", ++tap_count, (errmsg));            \
+		printf(__VA_ARGS__);                                           \
+		putchar('\n');                                                 \
+	} while (0)
+
+/* Last in main(): the plan; the exit status. */
+__attribute__((unused)) static int tap_done(void)
+{
+	printf("1..%d\n", tap_count);
+	return tap_failed == 0 ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_memory.c - the zygote's memory, laid out for its clones. */
+#include "worker/memory.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tests/unit/tap.h"
+
+#define HOLES 500
+#define SYS_THP "/sys/kernel/mm/transparent_hugepage/enabled"
+
+/* Constants enough to be worth a huge page. */
+#define X16(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
+static const uint64_t constants[] = {
+    X16(X16(X16(X16(UINT64_C(0x0123456789abcdef))))),
+};
+
+static uint64_t sum(void)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(constants); i++)
+		n = n * 31 + ((const volatile uint64_t *)constants)[i];
+	return n;
+}
+
+/* How the constants are mapped, and how much of that is in huge pages. */
+static long huge_kb(char perms[5])
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	uintptr_t at = (uintptr_t)constants;
+	char line[512], p[5] = "";
+	unsigned long from, to;
+	bool here = false;
+	long kb = -1;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%lx-%lx %4s", &from, &to, p) == 3) {
+			here = from <= at && at < to;
+			if (here)
+				memcpy(perms, p, 5);
+		}
+		if (here)
+			sscanf(line, "AnonHugePages: %ld", &kb);
+	}
+	if (f != NULL)
+		fclose(f);
+	return kb;
+}
+
+static bool has_huge_pages(void)
+{
+	char line[64] = "[never]";
+	FILE *f = fopen(SYS_THP, "re");
+
+	if (f != NULL && fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	if (f != NULL)
+		fclose(f);
+	return strstr(line, "[never]") == NULL;
+}
+
+/* How a child ends that writes to a constant. */
+static int end_of_writer(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		uintptr_t at = (uintptr_t)constants;
+
+		/* no analyzer knows what is there now */
+		__asm__ volatile("" : "+r"(at));
+		signal(SIGSEGV, SIG_DFL);
+		*(volatile uint64_t *)at = 0;
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void test_text(void)
+{
+	char perms[5] = "";
+	uint64_t before = sum();
+
+	is_int(huge_kb(perms), 0,
+	       "a program's constants are pages of its file");
+	memory_share_text();
+	if (has_huge_pages())
+		ok(huge_kb(perms) >= 2048, "shared, they are in a huge page");
+	else
+		skip(SYS_THP " says never", "shared, they are in a huge page");
+	is_str(perms, "r--p", "which is read-only");
+	is_int(end_of_writer(), SIGSEGV, "who writes to them ends");
+	ok(sum() == before, "and they are the same");
+}
+
+static void test_heap(void)
+{
+	void *keep[HOLES], *holes[HOLES];
+	uintptr_t last = 0;
+	bool beyond = true;
+
+	for (size_t i = 0; i < HOLES; i++) {
+		holes[i] = malloc(16 + i * 7);
+		keep[i] = malloc(100); /* or they would be one */
+		last = (uintptr_t)keep[i];
+	}
+	for (size_t i = 0; i < HOLES; i++)
+		free(holes[i]);
+	memory_pack_heap();
+	for (size_t i = 0; i < HOLES; i++) {
+		holes[i] = malloc(16 + i * 7);
+		beyond = beyond && (uintptr_t)holes[i] > last;
+	}
+	ok(beyond, "no allocation falls into a hole between others");
+	for (size_t i = 0; i < HOLES; i++) {
+		free(holes[i]);
+		free(keep[i]);
+	}
+}
+
+int main(void)
+{
+	if (SANITIZED) {
+		skip("under a sanitizer",
+		     "it guards what is between constants");
+		skip("under a sanitizer", "its heap is another one");
+	} else {
+		test_text();
+		test_heap();
+	}
+	return tap_done();
+}

@@ -278,7 +278,9 @@ const struct browser_proto_action browser_proto_actions[] = {
      .title = "Keep the session",
      .about = "Let the run's session stay when the run ends.",
      .args = nothing,
-     .result = "sessionId:string!"},
+     .result = "sessionId:string!",
+     /* a client has no session of its own to be kept */
+     .runs_alone = true},
     {.name = "close_session",
      .title = "Close a session",
      .about = "Close a session with its tabs, cookies and storage.",

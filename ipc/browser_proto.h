@@ -49,7 +49,8 @@ struct browser_proto_action {
 	const struct browser_proto_arg *args;
 	/* What a success has: "name:type" and "!" when always, by spaces. */
 	const char *result;
-	bool read_only; /* changes nothing that a page or server can see */
+	bool read_only;	 /* changes nothing that a page or server can see */
+	bool runs_alone; /* no client may call it */
 };
 
 /* All actions, in the order to list them; the last one's name is NULL. */

@@ -41,6 +41,8 @@ struct host_pattern {
 
 /* LEN bytes of TEXT. 0, or -EINVAL: no pattern. */
 int host_pattern_parse(struct host_pattern *p, const char *text, size_t len);
+/* Are they HOST:PORT, one host by its name or address? */
+bool host_pattern_is_place(const char *text, size_t len);
 
 /*
  * HOST as a URL or a SOCKS request has it: a name in lower case without a

@@ -6,6 +6,7 @@
 
 #include "base/embed.h"
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "proto/json/json.h"
 
 /* {MEMBER: schema}: what the members of results are made of. */
@@ -22,19 +23,13 @@ static struct json_object *shapes(void)
 	return all;
 }
 
-/* Of a run alone: a client has no session of its own to be kept. */
-static bool is_tool(const struct browser_proto_action *a)
-{
-	return strcmp(a->name, "keep_session") != 0;
-}
-
 const struct browser_proto_action *
 browser_tool_next(const struct browser_proto_action *action)
 {
 	const struct browser_proto_action *a =
 	    action == NULL ? browser_proto_actions : action + 1;
 
-	while (a->name != NULL && !is_tool(a))
+	while (a->name != NULL && a->runs_alone)
 		a++;
 	return a->name != NULL ? a : NULL;
 }
@@ -43,7 +38,7 @@ const struct browser_proto_action *browser_tool(const char *name)
 {
 	const struct browser_proto_action *a = browser_proto_action(name);
 
-	return a != NULL && is_tool(a) ? a : NULL;
+	return a != NULL && !a->runs_alone ? a : NULL;
 }
 
 static void add_str(struct json_object *o, const char *key, const char *text)
@@ -61,15 +56,12 @@ static void add_int(struct json_object *o, const char *key, int64_t n)
 static void add_choices(struct json_object *o, const char *words)
 {
 	struct json_object *list = json_object_new_array();
+	const char *word;
+	size_t n;
 
-	while (*words != '\0') {
-		size_t n = strcspn(words, " ");
-
-		json_object_array_add(
-		    list, json_object_new_string_len(words, (int)n));
-		words += n;
-		words += strspn(words, " ");
-	}
+	while ((word = words_next(&words, &n)) != NULL)
+		json_object_array_add(list,
+				      json_object_new_string_len(word, (int)n));
 	json_object_object_add(o, "enum", list);
 }
 
@@ -128,14 +120,15 @@ input_schema(const struct browser_proto_action *action)
 
 /* ---- what comes out ---- */
 
-/* The next "name:type" or "name:type!" of *LIST, into what it is of. */
-static void add_result(const char **list, struct json_object *properties,
+/* WORD, N bytes of "name:type" or "name:type!", into what it is of. */
+static void add_result(const char *word, size_t n,
+		       struct json_object *properties,
 		       struct json_object *required)
 {
-	size_t all = strcspn(*list, " "), name = strcspn(*list, ":");
-	bool always = (*list)[all - 1] == '!';
-	char *key = xstrndup(*list, name);
-	char *type = xstrndup(*list + name + 1, all - name - 1 - always);
+	size_t name = strcspn(word, ":");
+	bool always = word[n - 1] == '!';
+	char *key = xstrndup(word, name);
+	char *type = xstrndup(word + name + 1, n - name - 1 - always);
 	struct json_object *shape = json_member(shapes(), key);
 
 	if (shape != NULL) {
@@ -149,8 +142,6 @@ static void add_result(const char **list, struct json_object *properties,
 		json_object_array_add(required, json_object_new_string(key));
 	free(key);
 	free(type);
-	*list += all;
-	*list += strspn(*list, " ");
 }
 
 static struct json_object *
@@ -159,10 +150,11 @@ output_schema(const struct browser_proto_action *action)
 	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
 	struct json_object *required = json_object_new_array();
-	const char *list = action->result;
+	const char *list = action->result, *word;
+	size_t n;
 
-	while (*list != '\0')
-		add_result(&list, properties, required);
+	while ((word = words_next(&list, &n)) != NULL)
+		add_result(word, n, properties, required);
 	add_str(o, "type", "object");
 	json_object_object_add(o, "properties", properties);
 	json_object_object_add(o, "required", required);

@@ -295,18 +295,12 @@ static char *absolute(const struct config_key *k, const char *value)
 	return xasprintf("%s/%s", cwd, value);
 }
 
-/* One folder, as it stands: a flag's value may have spaces in it. */
-static int add_templates(struct config *c, const char *path, char *errmsg,
-			 size_t size)
+void config_add_templates(struct config *c, const char *path, size_t n)
 {
-	if (*path != '/')
-		return errmsg_set(errmsg, size,
-				  "templates = \"%s\": expected a path", path);
 	c->templates =
 	    xrealloc(c->templates, (c->n_templates + 1) * sizeof(char *));
-	c->templates[c->n_templates++] = xstrdup(path);
+	c->templates[c->n_templates++] = xstrndup(path, n);
 	c->templates_given = true;
-	return 0;
 }
 
 /* Whoever reads it in a log, or --print-config, sees one line. */
@@ -325,7 +319,7 @@ int config_set(struct config *c, const char *section, const char *key,
 	const char *suggest = NULL;
 	const struct config_key *k = config_key_find(section, key, &suggest);
 	char *text;
-	int rc;
+	int rc = 0;
 
 	if (k == NULL || config_section_is_named(section))
 		return errmsg_set(errmsg, size, "%s: unknown key in [%s]", key,
@@ -336,10 +330,13 @@ int config_set(struct config *c, const char *section, const char *key,
 				  "character, such as a line break, in it",
 				  key, value);
 	text = absolute(k, value);
-	if (k->type == CONFIG_DIRS)
-		rc = add_templates(c, text, errmsg, size);
-	else
+	if (k->type != CONFIG_DIRS)
 		rc = config_key_set(k, c, text, false, errmsg, size);
+	else if (*text == '/') /* one folder: a flag's may have spaces in it */
+		config_add_templates(c, text, strlen(text));
+	else
+		rc = errmsg_set(errmsg, size,
+				"templates = \"%s\": expected a path", text);
 	free(text);
 	return rc;
 }

@@ -16,6 +16,9 @@ size_t config_grant_index(struct config *c, const char *name, size_t n);
 /* Are N bytes at S a templateId? */
 bool config_is_id(const char *s, size_t n);
 
+/* One folder of templates more: PATH, N bytes. */
+void config_add_templates(struct config *c, const char *path, size_t n);
+
 /* What no single key can tell. 0, or -EINVAL with ERRMSG, which names FILE. */
 int config_check(const struct config *c, const char *file, char *errmsg,
 		 size_t size);

@@ -14,11 +14,11 @@
 #include "base/text/host_list.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
+#include "base/text/words.h"
+#include "ipc/browser_proto.h"
 #include "ipc/host_pattern.h"
-#include "supervisor/browser/browser_tools.h"
 #include "supervisor/config/config_private.h"
 
-#define SPACES " \t"
 #define DIGEST_HEX 64
 #define ID_MAX 64
 
@@ -55,44 +55,6 @@ static bool number(int64_t *out, const char *s, const struct unit *units)
 	return false;
 }
 
-static bool set_number(const struct config_key *k, void *field,
-		       const char *value, const struct unit *units)
-{
-	int64_t v;
-
-	if (!number(&v, value, units) || v < k->min || v > k->max)
-		return false;
-	memcpy(field, &v, sizeof(v));
-	return true;
-}
-
-static bool set_int(const struct config_key *k, void *field, const char *value)
-{
-	return set_number(k, field, value, no_units);
-}
-
-static bool set_ms(const struct config_key *k, void *field, const char *value)
-{
-	return set_number(k, field, value, ms_units);
-}
-
-static bool set_bytes(const struct config_key *k, void *field,
-		      const char *value)
-{
-	return set_number(k, field, value, byte_units);
-}
-
-static bool set_bytes_or_none(const struct config_key *k, void *field,
-			      const char *value)
-{
-	const int64_t none = CONFIG_NONE;
-
-	if (strcmp(value, "none") != 0)
-		return set_bytes(k, field, value);
-	memcpy(field, &none, sizeof(none));
-	return true;
-}
-
 static bool set_bool(const struct config_key *k, void *field, const char *value)
 {
 	bool yes = strcmp(value, "yes") == 0;
@@ -113,34 +75,24 @@ static void replace(void *field, char *text)
 	*p = text;
 }
 
-static bool set_text(const struct config_key *k, void *field, const char *value)
+static bool is_absolute(const char *value)
 {
-	(void)k;
-	replace(field, xstrdup(value));
-	return true;
+	return *value == '/';
 }
 
-static bool set_path(const struct config_key *k, void *field, const char *value)
-{
-	return *value == '/' && set_text(k, field, value);
-}
-
-static bool set_socket(const struct config_key *k, void *field,
-		       const char *value)
+static bool is_socket(const char *value)
 {
 	return strlen(value) < sizeof((struct sockaddr_un){0}.sun_path) &&
-	       set_path(k, field, value);
+	       is_absolute(value);
 }
 
 /* 127.0.0.1:80, [::1]:80 or localhost:80; port 0 is any that is free. */
-static bool set_listen(const struct config_key *k, void *field,
-		       const char *value)
+static bool is_listen(const char *value)
 {
 	const char *colon = strrchr(value, ':');
 	char addr[INET6_ADDRSTRLEN + 2], binary[sizeof(struct in6_addr)];
 	size_t n = colon != NULL ? (size_t)(colon - value) : 0;
 	int64_t port;
-	bool good;
 
 	if (n == 0 || n >= sizeof(addr) ||
 	    !number(&port, colon + 1, no_units) || port > UINT16_MAX)
@@ -149,20 +101,20 @@ static bool set_listen(const struct config_key *k, void *field,
 	addr[n] = '\0';
 	if (addr[0] == '[' && addr[n - 1] == ']') {
 		addr[n - 1] = '\0';
-		good = inet_pton(AF_INET6, addr + 1, binary) == 1;
-	} else {
-		good = strcmp(addr, "localhost") == 0 ||
-		       inet_pton(AF_INET, addr, binary) == 1;
+		return inet_pton(AF_INET6, addr + 1, binary) == 1;
 	}
-	return good && set_text(k, field, value);
+	return strcmp(addr, "localhost") == 0 ||
+	       inet_pton(AF_INET, addr, binary) == 1;
 }
 
 static bool set_choice(const struct config_key *k, void *field,
 		       const char *value)
 {
 	for (const char *const *c = k->choices; *c != NULL; c++)
-		if (strcmp(value, *c) == 0)
-			return set_text(k, field, value);
+		if (strcmp(value, *c) == 0) {
+			replace(field, xstrdup(value));
+			return true;
+		}
 	return false;
 }
 
@@ -196,8 +148,9 @@ bool config_is_id(const char *s, size_t n)
 static bool is_tool(const char *s, size_t n)
 {
 	char *word = xstrndup(s, n);
+	const struct browser_proto_action *a = browser_proto_action(word);
 	bool good = strcmp(word, "all") == 0 || strcmp(word, "none") == 0 ||
-		    browser_tool(word) != NULL;
+		    (a != NULL && !a->runs_alone);
 
 	free(word);
 	return good;
@@ -219,15 +172,6 @@ static bool is_host(const char *s, size_t n)
 	struct host_pattern p;
 
 	return host_pattern_parse(&p, s, n) == 0;
-}
-
-static bool is_place(const char *s, size_t n)
-{
-	struct host_pattern p;
-
-	return host_pattern_parse(&p, s, n) == 0 && p.port > 0 &&
-	       (p.kind == HOST_NAME ||
-		(p.kind == HOST_NET && memchr(s, '/', n) == NULL));
 }
 
 static bool is_secret(const char *s, size_t n)
@@ -257,31 +201,16 @@ static bool add_words(void *field, const char *value,
 		      bool (*good)(const char *s, size_t n))
 {
 	char **p = field;
+	const char *word;
+	size_t n;
 
-	for (const char *s = value + strspn(value, SPACES); *s != '\0';) {
-		size_t n = strcspn(s, SPACES);
-
-		if (!good(s, n))
+	while ((word = words_next(&value, &n)) != NULL) {
+		if (!good(word, n))
 			return false;
-		replace(p, *p == NULL ? xstrndup(s, n)
-				      : xasprintf("%s %.*s", *p, (int)n, s));
-		s += n;
-		s += strspn(s, SPACES);
+		replace(p, *p == NULL ? xstrndup(word, n)
+				      : xasprintf("%s %.*s", *p, (int)n, word));
 	}
 	return true;
-}
-
-static bool set_ids(const struct config_key *k, void *field, const char *value)
-{
-	(void)k;
-	return add_words(field, value, config_is_id);
-}
-
-static bool set_tools(const struct config_key *k, void *field,
-		      const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_tool);
 }
 
 static bool set_hosts(const struct config_key *k, void *field,
@@ -298,125 +227,121 @@ static bool set_hosts(const struct config_key *k, void *field,
 	return all != NULL;
 }
 
-static bool set_granted(const struct config_key *k, void *field,
-			const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_granted);
-}
-
-static bool set_patterns(const struct config_key *k, void *field,
-			 const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_host);
-}
-
-static bool set_places(const struct config_key *k, void *field,
-		       const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_place);
-}
-
-static bool set_names(const struct config_key *k, void *field,
-		      const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_secret);
-}
-
-static bool set_digests(const struct config_key *k, void *field,
-			const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_digest);
-}
-
-static bool set_paths(const struct config_key *k, void *field,
-		      const char *value)
-{
-	(void)k;
-	return add_words(field, value, is_path);
-}
-
 /* Adds to what is there. FIELD is templates of a struct config. */
 static bool set_dirs(const struct config_key *k, void *field, const char *value)
 {
 	struct config *c = (void *)((char *)field - k->offset);
+	const char *word;
+	size_t n;
 
-	for (const char *s = value + strspn(value, SPACES); *s != '\0';) {
-		size_t n = strcspn(s, SPACES);
-
-		if (*s != '/')
+	while ((word = words_next(&value, &n)) != NULL) {
+		if (*word != '/')
 			return false;
-		c->templates = xrealloc(c->templates,
-					(c->n_templates + 1) * sizeof(char *));
-		c->templates[c->n_templates++] = xstrndup(s, n);
-		s += n;
-		s += strspn(s, SPACES);
+		config_add_templates(c, word, n);
 	}
-	c->templates_given = true;
 	return true;
 }
 
+/* Of a type: how its values are read; a text that has none of it may be any. */
 static const struct {
+	const struct unit *units; /* a number that may end in one of these */
+	bool (*word)(const char *s, size_t n); /* a list of such words */
+	bool (*text)(const char *value);       /* would it do? */
 	bool (*set)(const struct config_key *k, void *field, const char *value);
-	bool list;	      /* set() adds */
 	const char *expected; /* %s: its bounds, its choices, or tools */
 } types[] = {
-    [CONFIG_INT] = {set_int, false, "a whole number %s"},
-    [CONFIG_MS] = {set_ms, false,
-		   "a duration such as 1500 (milliseconds), 10s, 5m, 24h or "
-		   "7d, %s milliseconds"},
-    [CONFIG_BYTES] = {set_bytes, false,
-		      "a size such as 4096 (bytes), 64K, 16M or 1G, %s bytes"},
-    [CONFIG_BYTES_OR_NONE] = {set_bytes_or_none, false,
-			      "a size such as 4096 (bytes), 64K, 16M or 1G, %s "
-			      "bytes, or none"},
-    [CONFIG_BOOL] = {set_bool, false, "yes or no"},
-    [CONFIG_TEXT] = {set_text, false, "a text"},
-    [CONFIG_PATH] = {set_path, false, "an absolute path"},
-    [CONFIG_SOCKET] = {set_socket, false,
-		       "an absolute path of at most 107 bytes"},
-    [CONFIG_LISTEN] = {set_listen, false,
-		       "ADDRESS:PORT such as 127.0.0.1:8080 or [::1]:8080"},
-    [CONFIG_CHOICE] = {set_choice, false, "one of: %s"},
-    [CONFIG_DIGEST] = {set_digest, false,
-		       "64 hexadecimal digits, the SHA-256 of the token"},
-    [CONFIG_IDS] = {set_ids, true, "templateIds with spaces between them"},
-    [CONFIG_TOOLS] = {set_tools, true,
-		      "all, none, or with spaces between them: %s"},
-    [CONFIG_HOSTS] =
-	{set_hosts, true,
-	 "names such as example.com (and all below), addresses, "
-	 "and networks such as 192.0.2.0/24, 256 at the most, with "
-	 "spaces between them"},
-    [CONFIG_GRANTED] = {set_granted, true,
-			"all, or with spaces between them: %s"},
+    [CONFIG_INT] = {.units = no_units, .expected = "a whole number %s"},
+    [CONFIG_MS] = {.units = ms_units,
+		   .expected = "a duration such as 1500 (milliseconds), 10s, "
+			       "5m, 24h or 7d, %s milliseconds"},
+    [CONFIG_BYTES] = {.units = byte_units,
+		      .expected =
+			  "a size such as 4096 (bytes), 64K, 16M or 1G, "
+			  "%s bytes"},
+    [CONFIG_BYTES_OR_NONE] = {.units = byte_units,
+			      .expected =
+				  "a size such as 4096 (bytes), 64K, 16M or "
+				  "1G, %s bytes, or none"},
+    [CONFIG_BOOL] = {.set = set_bool, .expected = "yes or no"},
+    [CONFIG_TEXT] = {.expected = "a text"},
+    [CONFIG_PATH] = {.text = is_absolute, .expected = "an absolute path"},
+    [CONFIG_SOCKET] = {.text = is_socket,
+		       .expected = "an absolute path of at most 107 bytes"},
+    [CONFIG_LISTEN] = {.text = is_listen,
+		       .expected = "ADDRESS:PORT such as 127.0.0.1:8080 or "
+				   "[::1]:8080"},
+    [CONFIG_CHOICE] = {.set = set_choice, .expected = "one of: %s"},
+    [CONFIG_DIGEST] = {.set = set_digest,
+		       .expected = "64 hexadecimal digits, the SHA-256 of the "
+				   "token"},
+    [CONFIG_IDS] = {.word = config_is_id,
+		    .expected = "templateIds with spaces between them"},
+    [CONFIG_TOOLS] = {.word = is_tool,
+		      .expected = "all, none, or with spaces between them: %s"},
+    [CONFIG_HOSTS] = {.word = host_list_word_ok,
+		      .set = set_hosts,
+		      .expected = "names such as example.com (and all below), "
+				  "addresses, and networks such as "
+				  "192.0.2.0/24, 256 at the most, with spaces "
+				  "between them"},
+    [CONFIG_GRANTED] = {.word = is_granted,
+			.expected = "all, or with spaces between them: %s"},
     [CONFIG_PATTERNS] =
-	{set_patterns, true,
-	 "with spaces between them: *, names such as example.org, "
-	 "*.example.org for those below one, addresses such as "
-	 "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
-	 "for that port alone"},
-    [CONFIG_PLACES] = {set_places, true,
-		       "HOST:PORT such as db.example.org:5432, spaces between "
-		       "them"},
-    [CONFIG_NAMES] = {set_names, true,
-		      "names of letters, digits and . _ -, beginning with a "
-		      "letter, spaces between them"},
-    [CONFIG_DIGESTS] = {set_digests, true,
-			"64 lower-case hexadecimal digits, as paddock template "
-			"grant prints them; spaces between several"},
-    [CONFIG_PATHS] = {set_paths, true,
-		      "absolute paths, but for /, with spaces between them"},
-    [CONFIG_DIRS] = {set_dirs, true, "absolute paths with spaces between them"},
+	{.word = is_host,
+	 .expected = "with spaces between them: *, names such as example.org, "
+		     "*.example.org for those below one, addresses such as "
+		     "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
+		     "for that port alone"},
+    [CONFIG_PLACES] = {.word = host_pattern_is_place,
+		       .expected = "HOST:PORT such as db.example.org:5432, "
+				   "spaces between them"},
+    [CONFIG_NAMES] = {.word = is_secret,
+		      .expected = "names of letters, digits and . _ -, "
+				  "beginning with a letter, spaces between "
+				  "them"},
+    [CONFIG_DIGESTS] = {.word = is_digest,
+			.expected = "64 lower-case hexadecimal digits, as "
+				    "paddock template grant prints them; "
+				    "spaces between several"},
+    [CONFIG_PATHS] = {.word = is_path,
+		      .expected = "absolute paths, but for /, with spaces "
+				  "between them"},
+    [CONFIG_DIRS] = {.set = set_dirs,
+		     .expected = "absolute paths with spaces between them"},
 };
+
+static bool set_number(const struct config_key *k, void *field,
+		       const char *value)
+{
+	bool none =
+	    k->type == CONFIG_BYTES_OR_NONE && strcmp(value, "none") == 0;
+	int64_t v = CONFIG_NONE;
+
+	if (!none && (!number(&v, value, types[k->type].units) || v < k->min ||
+		      v > k->max))
+		return false;
+	memcpy(field, &v, sizeof(v));
+	return true;
+}
+
+/* A list gets longer. */
+static bool set(const struct config_key *k, void *field, const char *value)
+{
+	if (types[k->type].units != NULL)
+		return set_number(k, field, value);
+	if (types[k->type].set != NULL)
+		return types[k->type].set(k, field, value);
+	if (types[k->type].word != NULL)
+		return add_words(field, value, types[k->type].word);
+	if (types[k->type].text != NULL && !types[k->type].text(value))
+		return false;
+	replace(field, xstrdup(value));
+	return true;
+}
 
 bool config_key_is_list(const struct config_key *k)
 {
-	return types[k->type].list;
+	return types[k->type].word != NULL || k->type == CONFIG_DIRS;
 }
 
 bool config_key_is_text(const struct config_key *k)
@@ -426,7 +351,8 @@ bool config_key_is_text(const struct config_key *k)
 
 void config_key_expected(const struct config_key *k, char *text, size_t size)
 {
-	const struct browser_proto_action *a = NULL;
+	const struct browser_proto_action *a = browser_proto_actions;
+	bool is_of_tools = k->type == CONFIG_TOOLS || k->type == CONFIG_GRANTED;
 	char detail[224];
 	size_t n = 0;
 
@@ -435,13 +361,11 @@ void config_key_expected(const struct config_key *k, char *text, size_t size)
 	for (const char *const *c = k->choices; c != NULL && *c != NULL; c++)
 		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
 				      n > 0 ? ", " : "", *c);
-	while (k->type == CONFIG_TOOLS && (a = browser_tool_next(a)) != NULL)
-		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
-				      n > 0 ? ", " : "", a->name);
-	for (a = browser_proto_actions; k->type == CONFIG_GRANTED && a->name;
-	     a++)
-		n += (size_t)snprintf(detail + n, sizeof(detail) - n, "%s%s",
-				      n > 0 ? ", " : "", a->name);
+	for (; is_of_tools && a->name != NULL; a++)
+		if (k->type == CONFIG_GRANTED || !a->runs_alone)
+			n += (size_t)snprintf(detail + n, sizeof(detail) - n,
+					      "%s%s", n > 0 ? ", " : "",
+					      a->name);
 	assert(n < sizeof(detail));
 	snprintf(text, size, types[k->type].expected, detail);
 }
@@ -477,10 +401,9 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 		config_key_default(k, base);
 		return 0;
 	}
-	if (types[k->type].list && !more)
+	if (config_key_is_list(k) && !more)
 		empty(k, base);
-	if (*value != '\0' &&
-	    types[k->type].set(k, (char *)base + k->offset, value))
+	if (*value != '\0' && set(k, (char *)base + k->offset, value))
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
 	if (k->type == CONFIG_DIGEST) /* it may be the token itself */
@@ -493,15 +416,12 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 /* A list takes a line for each but the first, which inih calls continued. */
 static void print_list(const char *text, FILE *out)
 {
-	const char *gap = "";
+	const char *gap = "", *word;
+	size_t n;
 
-	for (const char *s = text; *s != '\0';) {
-		size_t n = strcspn(s, SPACES);
-
-		fprintf(out, "%s%.*s", gap, (int)n, s);
+	while ((word = words_next(&text, &n)) != NULL) {
+		fprintf(out, "%s%.*s", gap, (int)n, word);
 		gap = "\n\t";
-		s += n;
-		s += strspn(s, SPACES);
 	}
 }
 

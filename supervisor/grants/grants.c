@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "ipc/browser_proto.h"
 #include "proto/json/json.h"
 #include "supervisor/grants/granted_path.h"
@@ -34,25 +35,9 @@ struct kind {
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 
-/* Is WORD one of LIST's, or does LIST say all? */
-static bool has_word(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	while (list != NULL && *list != '\0') {
-		size_t n = strcspn(list, " ");
-
-		if (n == len && memcmp(list, word, n) == 0)
-			return true;
-		list += n;
-		list += strspn(list, " ");
-	}
-	return false;
-}
-
 static bool covers_tool(const struct config_grant *g, const char *word)
 {
-	return has_word(g->tools, word) || has_word(g->tools, "all");
+	return words_have(g->tools, word) || words_have(g->tools, "all");
 }
 
 static bool covers_read(const struct config_grant *g, const char *word)
@@ -62,12 +47,12 @@ static bool covers_read(const struct config_grant *g, const char *word)
 
 static bool covers_network(const struct config_grant *g, const char *word)
 {
-	return has_word(g->network, word);
+	return words_have(g->network, word);
 }
 
 static bool covers_secret(const struct config_grant *g, const char *word)
 {
-	return has_word(g->secrets, word);
+	return words_have(g->secrets, word);
 }
 
 static bool covers_locks(const struct config_grant *g, const char *word)
@@ -140,7 +125,7 @@ bool grants_asks_locks(const struct template *t)
 /* Does G, which is named for T or for all, hold for this package? */
 static bool holds(const struct config_grant *g, const struct template *t)
 {
-	return g->digest == NULL || has_word(g->digest, t->digest);
+	return g->digest == NULL || words_have(g->digest, t->digest);
 }
 
 static bool is_for(const struct config_grant *g, const struct template *t)
@@ -257,16 +242,12 @@ const char *grants_tool(const struct template *t, const struct config *c,
 
 static bool add_hosts(const struct config_grant *g, void *list)
 {
-	const char *s = g->hosts != NULL ? g->hosts : "";
+	const char *hosts = g->hosts, *word;
+	size_t n;
 
-	while (*s != '\0') {
-		size_t n = strcspn(s, " ");
-
+	while ((word = words_next(&hosts, &n)) != NULL)
 		json_object_array_add(list,
-				      json_object_new_string_len(s, (int)n));
-		s += n;
-		s += strspn(s, " ");
-	}
+				      json_object_new_string_len(word, (int)n));
 	return false;
 }
 

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 
 static bool is_loopback(const struct sockaddr_storage *addr)
 {
@@ -105,14 +106,12 @@ static bool is(const char *s, size_t len, const char *want)
 /* Is S one of LIST's words, whatever their case? */
 static bool in_list(const char *s, size_t len, const char *list)
 {
-	while (list != NULL && *list != '\0') {
-		size_t n = strcspn(list, " \t");
+	const char *word;
+	size_t n;
 
-		if (n == len && n > 0 && strncasecmp(list, s, n) == 0)
+	while ((word = words_next(&list, &n)) != NULL)
+		if (n == len && strncasecmp(word, s, n) == 0)
 			return true;
-		list += n;
-		list += strspn(list, " \t");
-	}
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "supervisor/config/config_keys.h"
 #include "proto/mcp/tool_error.h"
 
@@ -260,27 +261,11 @@ enum template_trust requestor_trust(const struct requestor *q,
 							     : TRUST_REMOTE;
 }
 
-/* Is WORD one of those in LIST, which has spaces between them? */
-static bool lists(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (list += strspn(list, " "); *list != '\0';
-	     list += strspn(list, " ")) {
-		size_t n = strcspn(list, " ");
-
-		if (n == len && memcmp(list, word, n) == 0)
-			return true;
-		list += n;
-	}
-	return false;
-}
-
 bool requestor_sees(const struct requestor *q, const char *id)
 {
 	const char *list = q->section->templates;
 
-	return list == NULL || lists(list, id);
+	return list == NULL || words_have(list, id);
 }
 
 /* Who is held to some templates is not given pages unasked. */
@@ -290,7 +275,7 @@ bool requestor_uses(const struct requestor *q, const char *tool)
 
 	if (list == NULL)
 		return q->section->templates == NULL;
-	return lists(list, tool) || lists(list, "all");
+	return words_have(list, tool) || words_have(list, "all");
 }
 
 bool requestor_gone(const struct requestor *q)

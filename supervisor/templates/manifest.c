@@ -364,16 +364,13 @@ static int check_paths(struct check *c, struct json_object *paths)
 static int check_places(struct check *c, struct json_object *places)
 {
 	size_t n = places != NULL ? json_object_array_length(places) : 0;
-	struct host_pattern p;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *place = json_object_get_string(
 		    json_object_array_get_idx(places, i));
 
-		if (host_pattern_parse(&p, place, strlen(place)) < 0 ||
-		    p.port == 0 || strchr(place, '/') != NULL ||
-		    (p.kind != HOST_NAME && p.kind != HOST_NET))
+		if (!host_pattern_is_place(place, strlen(place)))
 			rc = fail(c, at(c, "/permissions/network/%zu", i),
 				  "\"%s\" is not a HOST:PORT such as "
 				  "db.example.org:5432",

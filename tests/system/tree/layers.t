@@ -181,7 +181,6 @@ cycle: supervisor/browser/browser supervisor/browser/browser_private supervisor/
 cycle: supervisor/templates/manifest supervisor/templates/manifest_content supervisor/templates/manifest_shape supervisor/templates/template supervisor/templates/template_entry supervisor/templates/template_files
 supervisor/browser/browser.h -> supervisor/server.h
 supervisor/browser/browser.h reads server.h
-supervisor/config/config_value.c -> supervisor/browser/browser_tools.h
 supervisor/daemon.h reads server.h
 supervisor/health/health.h -> supervisor/server.h
 supervisor/health/health.h reads server.h

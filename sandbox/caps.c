@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * caps.c - capabilities of the zygote and its workers. sandbox.c and
+ * sandbox_program.c call it while they build and enter the sandbox; an error is
+ * -errno, and in err[] of the layers that the zygote reports as missing.
+ */
 #include "sandbox/caps.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * For good: no ambient, inheritable or bounding capability, root's uid means
- * nothing (securebits, locked), exec gains nothing (no_new_privs). A change
- * of uid keeps what is held. Fills err[] of CAPS and NNP.
+ * Irrevocably: no ambient, inheritable or bounding capability, root's uid means
+ * nothing (securebits, locked), exec gains nothing (no_new_privs). A change of
+ * uid keeps what is held. Fills err[] of CAPS and NNP.
  */
 void caps_lock(struct sandbox *sb);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * empty_root.c - the root of the Lua workers, made by sandbox.c in their
+ * zygote. Without a mount namespace it falls back to chroot(2); when that fails
+ * as well, the layer is missing and the rest is built all the same.
+ */
 #include "sandbox/empty_root.h"
 
 #include <errno.h>
@@ -16,10 +21,12 @@
 /* One inode, the root's own: there is no room for a second. */
 #define ROOT_OPTIONS "size=4k,nr_inodes=1,mode=0555"
 
-/* Directories of which a system has at least one; what is in it is hidden. */
+/*
+ * Folders to mount on, of which every system has one; what is in it is hidden.
+ */
 static const char *const anchors[] = {"/tmp", "/run", "/proc", "/dev", "/var"};
 
-/* Where a directory can be made for a moment. */
+/* Where a folder can be made and deleted again. */
 static const char *const scratches[] = {
     "/run/paddock-XXXXXX", "/tmp/paddock-XXXXXX", "/dev/shm/paddock-XXXXXX"};
 
@@ -37,7 +44,9 @@ static int mount_empty(const char **where)
 	return rc;
 }
 
-/* The old root ends up mounted over the new one; let go of it there. */
+/*
+ * pivot_root(2) leaves the old root mounted over the new one: detach it there.
+ */
 static int pivot(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") == 0)
@@ -72,7 +81,7 @@ static int enter_tmpfs(void)
 	return 0;
 }
 
-/* Nothing is in a deleted directory, and nothing can be put there. */
+/* A deleted folder is empty, and no file can be created in it. */
 static int enter_deleted(void)
 {
 	int rc = -ENOENT;

@@ -6,9 +6,9 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * In our own mount namespace: a read-only tmpfs with no room, pivoted to.
- * Without one: chroot to a directory that is deleted already. 0 or -errno,
- * which is also in err[SANDBOX_ROOT].
+ * In a mount namespace of our own: a read-only tmpfs without a free inode,
+ * pivoted to. Without one: chroot to a deleted folder. 0 or -errno, which is
+ * also in err[SANDBOX_ROOT].
  */
 int empty_root_enter(struct sandbox *sb);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fds.c - closing descriptors, for zygotes, workers, programs and the
+ * self-test, which checks what is open. A descriptor that cannot be closed is
+ * -errno, and the worker exits.
+ */
 #include "sandbox/fds.h"
 
 #include <errno.h>

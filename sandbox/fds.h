@@ -7,10 +7,10 @@
 
 int fds_close_from(int first); /* FIRST and all above; 0 or -errno */
 
-/* RUN_FD becomes SANDBOX_RUN_FD; it, null ×3 and nothing else stay. */
+/* Moves RUN_FD to SANDBOX_RUN_FD; it and /dev/null, three times, stay open. */
 int fds_worker(int run_fd);
 
-/* Is it so: three times /dev/null, a socket, and nothing above? */
+/* Are /dev/null three times and a socket all that is open? */
 bool fds_are_closed(void);
 
 #endif

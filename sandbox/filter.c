@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter.c - the tables of the Lua worker and its zygote, and compiling all
+ * filters, for sandbox.c, sandbox_program.c and browser_sandbox.c. A filter
+ * that cannot be compiled or loaded is -errno, and its process does not go on.
+ */
 #include "sandbox/filter.h"
 
 #include <errno.h>
@@ -24,7 +29,7 @@
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
 #define ALLOW SCMP_ACT_ALLOW
 
-/* All that a run may do, with the reason. */
+/* The system calls of a Lua worker, each with its reason. */
 static const struct filter_rule worker_rules[] = {
     /* The run's socket, and no address but its peer's. */
     {SCMP_SYS(read), ALLOW, 1, {RUN}},
@@ -36,7 +41,7 @@ static const struct filter_rule worker_rules[] = {
     {SCMP_SYS(exit), ALLOW, 0, {}},
     {SCMP_SYS(rt_sigreturn), ALLOW, 0, {}},
     {SCMP_SYS(restart_syscall), ALLOW, 0, {}},
-    /* malloc: private memory without code. RLIMIT_AS bounds it. */
+    /* malloc: private memory that cannot be executed. RLIMIT_AS limits it. */
     {SCMP_SYS(brk), ALLOW, 0, {}},
     {SCMP_SYS(munmap), ALLOW, 0, {}},
     {SCMP_SYS(mmap),
@@ -49,9 +54,9 @@ static const struct filter_rule worker_rules[] = {
     {SCMP_SYS(madvise), ALLOW, 1, {EQ(2, MADV_DONTNEED)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
-    /* Waiting for an answer, for a time: one descriptor, no signal mask. */
+    /* Waiting for an answer or a timeout: one descriptor, no signal mask. */
     {SCMP_SYS(ppoll), ALLOW, 2, {EQ(1, 1), EQ(3, 0)}},
-    /* Timeouts of steps. The CPU limit may hang on another of the timers. */
+    /* Timeouts of steps. The CPU limit may use another of the timers. */
     {SCMP_SYS(setitimer), ALLOW, 1, {EQ(0, ITIMER_REAL)}},
     /* Clocks, where the vDSO does not answer: os.clock() is one. */
     {SCMP_SYS(clock_gettime), ALLOW, 1, {LT(0, CLOCKS)}},
@@ -60,14 +65,14 @@ static const struct filter_rule worker_rules[] = {
     {SCMP_SYS(getrandom), ALLOW, 0, {}},
     {SCMP_SYS(getpid), ALLOW, 0, {}},
     {SCMP_SYS(gettid), ALLOW, 0, {}},
-    /* What libc tries by itself and can do without. */
+    /* What libc tries by itself and does without. */
     {SCMP_SYS(openat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(fstat), SCMP_ACT_ERRNO(EACCES), 0, {}},
     {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {}},
 };
 
-/* What the zygote does besides: take an order, clone, cage the clone. */
+/* What the zygote does besides: receive a request, clone, confine the clone. */
 static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(recvmsg), ALLOW, 1, {EQ(0, SANDBOX_RUN_FD)}},
     {SCMP_SYS(clone), ALLOW, 1, {EQ(0, CLONE_PARENT | SIGCHLD)}},
@@ -101,7 +106,7 @@ int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n)
 	return rc;
 }
 
-/* Only a descriptor can be exported to; read it back from there. */
+/* libseccomp exports to a descriptor alone; read it back from there. */
 static int export(scmp_filter_ctx ctx, struct sock_fprog *prog)
 {
 	int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -155,10 +160,11 @@ static bool is_zygotes(int nr)
 }
 
 /*
- * Each worker compiles its filter anew: a third of what caging it costs. So it
- * lists the numbers alone, and leaves their arguments and quiet failures to
- * the filter below, whose rules for them are the same: but for those calls
- * that the zygote may make in other ways, too.
+ * The kernel compiles the filter of each worker anew, which takes a third of
+ * the time to confine it. So this one lists the numbers alone, and leaves their
+ * arguments and the calls that fail quietly to the zygote's filter below it,
+ * whose rules for them are the same; but for calls that the zygote may make in
+ * other ways, too.
  */
 static int add_clone(scmp_filter_ctx ctx)
 {
@@ -178,7 +184,7 @@ static int add_clone(scmp_filter_ctx ctx)
 }
 
 static const struct {
-	uint32_t otherwise; /* for what is in none of its tables */
+	uint32_t otherwise; /* for calls that are in none of its tables */
 	int (*add)(scmp_filter_ctx ctx);
 	int (*refine)(struct sock_fprog *prog); /* or NULL */
 } kinds[] = {
@@ -191,8 +197,11 @@ static const struct {
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, filter_add_no_locks, NULL},
 #ifndef __SANITIZE_ADDRESS__
     [FILTER_BROWSER] = {SCMP_ACT_KILL_PROCESS, filter_add_browser, NULL},
-#else /* its runtime does more at the end, and can go without */
-    /* no errno of its rules': libseccomp refuses a rule that says nothing new */
+#else /* the sanitizer's runtime makes more calls at its end */
+    /*
+     * not an errno of its rules: libseccomp refuses a rule that repeats the
+     * default
+     */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES), filter_add_browser, NULL},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS), filter_add_names, NULL},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_browser.c - what is left to the browser's broker, which hears what
- * hostile pages make Chromium say, and to the process that resolves names for
- * it. browser/process/browser_sandbox.c loads them once both have all that they need. The broker's
- * loop moves bytes between descriptors, makes TCP connections, and allocates:
- * anything else ends it. Name services are other people's libraries: what they
- * may not do fails, and they go on without.
+ * filter_browser.c - the filters of paddock-browser, which reads what hostile
+ * pages make Chromium send, and of its resolver of names. browser_sandbox.c
+ * loads them once both have all that they need. The first one's loop moves
+ * bytes between descriptors, connects by TCP and allocates: any other call ends
+ * it. Name services are other people's libraries: a call that they may not make
+ * fails.
  */
 #include "sandbox/filter_private.h"
 
@@ -26,9 +26,9 @@
 #define SOCK_FLAGS (SOCK_NONBLOCK | SOCK_CLOEXEC)
 #define CLOCKS 16 /* fixed clock ids */
 
-/* Of both. */
+/* Calls of both. */
 static const struct filter_rule shared_rules[] = {
-    /* Bytes, over what is open. */
+    /* Bytes, over open descriptors. */
     {SCMP_SYS(read), ALLOW, 0, {}},
     {SCMP_SYS(write), ALLOW, 0, {}},
     {SCMP_SYS(readv), ALLOW, 0, {}},
@@ -47,14 +47,14 @@ static const struct filter_rule shared_rules[] = {
     {SCMP_SYS(getsockname), ALLOW, 0, {}},
     {SCMP_SYS(getsockopt), ALLOW, 0, {}},
     {SCMP_SYS(setsockopt), ALLOW, 0, {}},
-    /* malloc, and stacks without code. */
+    /* malloc, and stacks that cannot be executed. */
     {SCMP_SYS(brk), ALLOW, 0, {}},
     {SCMP_SYS(munmap), ALLOW, 0, {}},
     {SCMP_SYS(mremap), ALLOW, 0, {}},
     {SCMP_SYS(madvise), ALLOW, 0, {}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAIT_PRIVATE)}},
     {SCMP_SYS(futex), ALLOW, 1, {EQ(1, FUTEX_WAKE_PRIVATE)}},
-    /* Time and chance, signals of one's own, the end of children. */
+    /* Time, random numbers, its own signals, the end of children. */
     {SCMP_SYS(clock_gettime), ALLOW, 1, {LT(0, CLOCKS)}},
     {SCMP_SYS(gettimeofday), ALLOW, 0, {}},
     {SCMP_SYS(time), ALLOW, 0, {}},
@@ -68,7 +68,7 @@ static const struct filter_rule shared_rules[] = {
     {SCMP_SYS(wait4), ALLOW, 0, {}},
     {SCMP_SYS(exit), ALLOW, 0, {}},
     {SCMP_SYS(exit_group), ALLOW, 0, {}},
-#ifdef __SANITIZE_ADDRESS__ /* its runtime, which is in test builds alone */
+#ifdef __SANITIZE_ADDRESS__ /* the sanitizer's runtime, in test builds alone */
     {SCMP_SYS(sigaltstack), ALLOW, 0, {}},
     {SCMP_SYS(sched_yield), ALLOW, 0, {}},
     {SCMP_SYS(prlimit64), ALLOW, 1, {EQ(2, 0)}},
@@ -97,11 +97,11 @@ static const struct filter_rule broker_rules[] = {
      3,
      {RW, BUT_FOR(3, MAP_NORESERVE | MAP_STACK, MAP_PRIVATE | MAP_ANONYMOUS),
       INT_EQ(4, -1)}},
-#else /* the sanitizer's runtime, which is in test builds alone */
+#else /* the sanitizer's runtime, in test builds alone */
     {SCMP_SYS(mprotect), ALLOW, 0, {}},
     {SCMP_SYS(mmap), ALLOW, 0, {}},
 #endif
-    /* What libraries try by themselves and can do without. */
+    /* What libraries try by themselves and do without. */
     {SCMP_SYS(open), SCMP_ACT_ERRNO(EPERM), 0, {}},
     {SCMP_SYS(openat), SCMP_ACT_ERRNO(EPERM), 0, {}},
     {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(EPERM), 0, {}},
@@ -117,7 +117,7 @@ static const struct filter_rule broker_rules[] = {
 #define FORK BUT_FOR(0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID, SIGCHLD)
 
 static const struct filter_rule names_rules[] = {
-    /* A child a name, and its time. */
+    /* A child for each name, and its timeout. */
     {SCMP_SYS(clone), ALLOW, 1, {FORK}},
     {SCMP_SYS(kill), ALLOW, 0, {}},
     {SCMP_SYS(alarm), ALLOW, 0, {}},
@@ -134,7 +134,7 @@ static const struct filter_rule names_rules[] = {
     {SCMP_SYS(sendmmsg), ALLOW, 0, {}},
     {SCMP_SYS(getpeername), ALLOW, 0, {}},
     {SCMP_SYS(ioctl), ALLOW, 1, {INT_EQ(1, FIONREAD)}},
-    /* Files that say how, and libraries that do: Landlock says which. */
+    /* Configuration and libraries; Landlock limits which. */
     {SCMP_SYS(open), ALLOW, 0, {}},
     {SCMP_SYS(openat), ALLOW, 0, {}},
     {SCMP_SYS(stat), ALLOW, 0, {}},

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_private.h - what the filters' tables share; nobody else includes it.
- *
- *   filter.c          the worker's and the zygote's tables, and compiling
+ * filter_private.h - what the tables of the filters share.
+ *   filter.c          the Lua worker's and its zygote's, and compiling
  *   filter_program.c  a program's and its shim's
- *   filter_browser.c   the browser's broker's and its resolver's
+ *   filter_browser.c  paddock-browser's and its resolver's
  */
 #ifndef SANDBOX_FILTER_PRIVATE_H
 #define SANDBOX_FILTER_PRIVATE_H
@@ -17,7 +16,7 @@
 
 #define FILTER_ARGS_MAX 3
 
-/* Comparisons are of all 64 bits, so that no high bits slip through. */
+/* Comparisons are of all 64 bits, so that the high ones cannot differ. */
 #define EQ(n, value)                                                           \
 	{                                                                      \
 		.arg = (n), .op = SCMP_CMP_EQ, .datum_a = (value)              \
@@ -51,7 +50,7 @@ int filter_add_no_locks(scmp_filter_ctx ctx);
 int filter_add_browser(scmp_filter_ctx ctx);
 int filter_add_names(scmp_filter_ctx ctx);
 
-/* Better errors for a program, before PROG, which its table made. */
+/* Prepend to a program's filter PROG the errors of calls with commands. */
 int filter_refine_program(struct sock_fprog *prog);
 
 #endif

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter_program.c - the filters of programs and of their shims, compiled by
+ * filter.c. A program's calls fail or are reported rather than kill it, so that
+ * ordinary programs run; a shim that makes any other call is killed. -errno
+ * when one cannot be built.
+ */
 #include "sandbox/filter_private.h"
 
 #include <asm/termbits.h>
@@ -24,12 +30,12 @@
 #define SYS(name) SCMP_SYS(name)
 
 /*
- * A program's filter. What is in none of these lists is unknown, or newer
- * than we are: ENOSYS, which C libraries know how to do without. So is
- * inotify, which tells of what others do with the files that all see.
+ * A call in none of these lists is unknown, or newer than this table: it fails
+ * with ENOSYS, which C libraries handle. inotify is left out because it would
+ * report what others do with files that all of them see.
  */
 static const int allowed[] = {
-    /* files, in a root of their own */
+    /* files, below a root of its own */
     SYS(read), SYS(write), SYS(readv), SYS(writev), SYS(pread64), SYS(pwrite64),
     SYS(preadv), SYS(preadv2), SYS(pwritev), SYS(pwritev2), SYS(close),
     SYS(close_range), SYS(lseek), SYS(dup), SYS(dup2), SYS(dup3),
@@ -52,7 +58,9 @@ static const int allowed[] = {
     SYS(epoll_pwait), SYS(epoll_pwait2), SYS(eventfd), SYS(eventfd2),
     SYS(timerfd_create), SYS(timerfd_settime), SYS(timerfd_gettime),
     SYS(signalfd4), SYS(nanosleep), SYS(clock_nanosleep),
-    /* memory; a just-in-time compiler writes code, so that is let be */
+    /*
+     * memory; writable code is allowed because just-in-time compilers need it
+     */
     SYS(brk), SYS(munmap), SYS(mremap), SYS(mprotect), SYS(pkey_alloc),
     SYS(pkey_free), SYS(pkey_mprotect), SYS(mincore), SYS(msync), SYS(mlock),
     SYS(mlock2), SYS(munlock), SYS(membarrier),
@@ -71,7 +79,7 @@ static const int allowed[] = {
     SYS(sched_getparam), SYS(sched_getscheduler), SYS(sched_get_priority_max),
     SYS(sched_get_priority_min), SYS(getcpu), SYS(restart_syscall),
     SYS(pidfd_open), SYS(pidfd_send_signal), SYS(arch_prctl),
-    /* who and where we are */
+    /* identity, time and limits */
     SYS(getpid), SYS(getppid), SYS(gettid), SYS(getuid), SYS(geteuid),
     SYS(getgid), SYS(getegid), SYS(getresuid), SYS(getresgid), SYS(getgroups),
     SYS(getpgid), SYS(getpgrp), SYS(getsid), SYS(setpgid), SYS(setsid),
@@ -82,7 +90,7 @@ static const int allowed[] = {
     SYS(recvfrom), SYS(recvmsg), SYS(sendto), SYS(shutdown), SYS(getsockname),
     SYS(getpeername), SYS(getsockopt), SYS(setsockopt)};
 
-/* What programs try innocently, and can do without. */
+/* Calls that ordinary programs try, and do without. */
 static const int denied[] = {
     SYS(setuid), SYS(setgid), SYS(setreuid), SYS(setregid), SYS(setresuid),
     SYS(setresgid), SYS(setfsuid), SYS(setfsgid), SYS(setgroups),
@@ -91,14 +99,13 @@ static const int denied[] = {
     SYS(setxattr), SYS(lsetxattr), SYS(fsetxattr), SYS(removexattr),
     SYS(lremovexattr), SYS(fremovexattr), SYS(ioprio_set),
     /*
-     * By these, descriptors could be sent, and left on their way: the kernel
-     * counts those against all that a user's other processes may send. Whether
-     * there are any stands in memory, which a filter does not see. What is
-     * left are write, writev and send.
+     * By these, descriptors could be left in flight, which the kernel counts
+     * against all other processes of the user. Whether a message has any stands
+     * in memory, which a filter does not see. write, writev and send remain.
      */
     SYS(sendmsg), SYS(sendmmsg)};
 
-/* What no template needs: reported by name, and the end of the run. */
+/* Calls that no template needs: reported by name, and the end of the run. */
 static const int violations[] = {
     /* other processes */
     SYS(ptrace), SYS(process_vm_readv), SYS(process_vm_writev),
@@ -125,7 +132,7 @@ static const int violations[] = {
 #define NOT_CLONED                                                             \
 	(NEW_NAMESPACES | CLONE_PARENT | CLONE_PTRACE | CLONE_UNTRACED)
 
-/* A command of ioctl(2), fcntl(2) or prctl(2); 32 bits are looked at there. */
+/* A command of ioctl(2), fcntl(2) or prctl(2), which look at 32 bits. */
 #define COMMAND(call, arg, value)                                              \
 	{                                                                      \
 		SYS(call), ALLOW, 1,                                           \
@@ -142,7 +149,7 @@ static const int violations[] = {
 	}
 
 #define SOCKET_TYPE 0xFu /* without SOCK_CLOEXEC and the like */
-/* N of them from FIRST on: a power of two, which FIRST is a multiple of. */
+/* N of them from FIRST on; N is a power of two and divides FIRST. */
 #define ADVICE(first, n)                                                       \
 	{                                                                      \
 		SYS(madvise), ALLOW, 1,                                        \
@@ -154,7 +161,7 @@ static const int violations[] = {
 static const struct filter_rule by_argument[] = {
     {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     {SYS(socket), DENY(EAFNOSUPPORT), 0, {}},
-    /* one of datagrams that has lost its other end could get a name */
+    /* a datagram socket without a peer could be given a name */
     {SYS(socketpair),
      ALLOW,
      2,
@@ -163,7 +170,7 @@ static const struct filter_rule by_argument[] = {
      ALLOW,
      2,
      {INT_EQ(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_SEQPACKET)}},
-    /* the machine's reserve of huge pages is in no limit of ours */
+    /* no limit of ours counts the machine's reserve of huge pages */
     {SYS(mmap), ALLOW, 1, {MASKED(3, MAP_HUGETLB, 0)}},
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAP_HUGETLB, MAP_HUGETLB)}},
     /* all but MADV_MERGEABLE, by which runs could see each other's pages */
@@ -179,7 +186,7 @@ static const struct filter_rule by_argument[] = {
     MKNOD(mknodat, 2, S_IFCHR, DENY(EPERM)),
     MKNOD(mknod, 1, S_IFBLK, DENY(EPERM)),
     MKNOD(mknodat, 2, S_IFBLK, DENY(EPERM)),
-    {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a question */
+    {SYS(personality), ALLOW, 1, {INT_EQ(0, 0xFFFFFFFF)}}, /* a query */
     {SYS(prlimit64), ALLOW, 1, {INT_EQ(0, 0)}},
     COMMAND(ioctl, 1, TCGETS),
     COMMAND(ioctl, 1, FIONBIO),
@@ -188,7 +195,8 @@ static const struct filter_rule by_argument[] = {
     COMMAND(ioctl, 1, FIONCLEX),
     COMMAND(ioctl, 1, TIOCGWINSZ),
     COMMAND(ioctl, 1, TIOCGPGRP),
-    {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCSTI)}}, /* types for a user */
+    /* types as if a user did */
+    {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCSTI)}},
     {SYS(ioctl), DENY(EPERM), 1, {INT_EQ(1, TIOCLINUX)}},
     COMMAND(fcntl, 1, F_DUPFD),
     COMMAND(fcntl, 1, F_DUPFD_CLOEXEC),
@@ -216,10 +224,9 @@ static const struct filter_rule by_argument[] = {
 };
 
 /*
- * Calls with commands in the table above: those that are not in it fail as
- * one expects of that call, where ENOSYS would say that there is no ioctl at
- * all. A rule for "all others" is not libseccomp's to make, so this is put
- * before what it makes.
+ * An unknown command of these calls fails as one expects of it, where ENOSYS
+ * would say that there is no ioctl(2) at all. libseccomp has no rule for "all
+ * others", so these instructions are put before its own.
  */
 static const struct {
 	int nr;
@@ -232,7 +239,7 @@ static const struct {
 #define LOAD(field)                                                            \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS,                                     \
 		 (uint32_t)offsetof(struct seccomp_data, field))
-/* Of 64 bits the lower half: all architectures that we know end small. */
+/* The lower half of 64 bits: all known architectures are little-endian. */
 #define LOAD_ARG(n) LOAD(args[n])
 #define IF_EQUAL(value, then, otherwise)                                       \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise)
@@ -247,7 +254,9 @@ static void emit(struct code *c, struct sock_filter f)
 	c->at[c->n++] = f;
 }
 
-/* Past all of this when call I has a command of the table, or is another. */
+/*
+ * Jump past these instructions when call I has a known command, or is another.
+ */
 static void emit_commands(struct code *c, size_t i)
 {
 	uint32_t values[COMMANDS_MAX];
@@ -279,7 +288,8 @@ int filter_refine_program(struct sock_fprog *prog)
 	emit(&c, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		emit_commands(&c, i);
-	c.at[arch].k = (uint32_t)(c.n - arch - 1); /* another's: see below */
+	/* another architecture is libseccomp's to refuse */
+	c.at[arch].k = (uint32_t)(c.n - arch - 1);
 	if (c.n + prog->len > BPF_MAXINSNS)
 		return -EFBIG;
 	size = sizeof(*all);
@@ -293,9 +303,8 @@ int filter_refine_program(struct sock_fprog *prog)
 }
 
 /*
- * What the shim still does once the program runs. It holds the run's socket,
- * so it may not do more than this: no new process, program or mapping of
- * code, and no file that is written.
+ * What the shim does once the program runs. It holds the run's socket, so it
+ * may create no process, execute nothing, map no code and write to no file.
  */
 #define READING (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DIRECTORY)
 #define RW WITHIN(2, PROT_READ | PROT_WRITE)
@@ -319,7 +328,7 @@ static const struct filter_rule shim_rules[] = {
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
     {SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
     {SYS(ioctl), ALLOW, 1, {INT_EQ(1, SECCOMP_IOCTL_NOTIF_RECV)}},
-    /* The run's processes: PID 1 reaches no others. */
+    /* Processes of the run: PID 1 of their namespace sees no others. */
     {SYS(kill), ALLOW, 0, {}},
     {SYS(wait4), ALLOW, 0, {}},
     {SYS(getrusage), ALLOW, 0, {}},
@@ -357,7 +366,7 @@ static int add_each(scmp_filter_ctx ctx, uint32_t action, const int *list,
 	return rc;
 }
 
-/* A new namespace, or a stranger as parent: refused, flag by flag. */
+/* A new namespace, or another process as parent: refused, flag by flag. */
 static int add_not_cloned(scmp_filter_ctx ctx)
 {
 	int rc = 0;
@@ -394,8 +403,8 @@ int filter_add_shim(scmp_filter_ctx ctx)
 }
 
 /*
- * A filter knows the number of a descriptor and not whose inode it is of: so
- * all locks, or none. Asking who has one (F_GETLK) stops nobody.
+ * A filter sees the number of a descriptor and not its inode: so it allows all
+ * locks, or none. F_GETLK, which only queries, blocks nobody.
  */
 #define NO_LOCK(command)                                                       \
 	{                                                                      \

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * landlock.c - Landlock rules for workers, for programs, and for
+ * paddock-browser and its resolver. A kernel without Landlock is -errno: the
+ * caller reports the layer as missing and goes on without.
+ */
 #include "sandbox/landlock.h"
 
 #include <errno.h>
@@ -25,7 +30,7 @@ struct ruleset {
 	uint64_t scoped;
 };
 
-/* What each ABI, from the first on, added to the last. */
+/* What each ABI added to the one before. */
 static const struct {
 	size_t size; /* of the struct that this ABI knows */
 	struct ruleset denies;
@@ -46,7 +51,7 @@ static int find_abi(void)
 	return abi < 0 ? -errno : (int)abi;
 }
 
-/* All that ABI can deny; how much of it that kernel knows. */
+/* Everything that ABI can deny, and the size of the struct that it takes. */
 static size_t all_of(int abi, struct ruleset *all)
 {
 	size_t size = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* landlock.h - no file, no port, no stranger's process; landlock(7). */
+/* landlock.h - no file, no port, no signal to other processes; landlock(7). */
 #ifndef SANDBOX_LANDLOCK_H
 #define SANDBOX_LANDLOCK_H
 
@@ -15,8 +15,10 @@
 int landlock_enter(struct sandbox *sb);
 
 struct landlock_leave { /* all lent */
-	/* Files, and folders with all in them, that may be read; missing ones
-	   are none. NULL-ended; NULL: none. */
+	/*
+	 * Files, and folders with all in them, that may be read; those that do
+	 * not exist are skipped. NULL-ended; NULL: none.
+	 */
 	const char *const *read;
 	bool connect;	       /* TCP, to any port */
 	unsigned connect_port; /* or to this one; 0: none */
@@ -28,10 +30,10 @@ struct landlock_leave { /* all lent */
  */
 int landlock_leave(const struct landlock_leave *l);
 
-/* For programs, which have files of their own: what is there? As above. */
+/* For programs: record which ABI there is, without applying it. As above. */
 void landlock_find(struct sandbox *sb);
 
-/* Deny all of that but for files. 0 or -errno. */
+/* Apply it, but for files: programs have a root of their own. 0 or -errno. */
 int landlock_keep_files(const struct sandbox *sb);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ns.c - namespaces, entered by the zygotes and, where runs share a uid, by a
+ * program's worker. A namespace that is refused leaves its error in err[] and
+ * the others are entered all the same; whoever needs all of them looks there.
+ */
 #include "sandbox/ns.h"
 
 #include <errno.h>
@@ -37,7 +42,9 @@ static ino_t ns_inode(const char *link)
 	return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Do ENTER (unshare or setns) to the one at LINK, and see that it took. */
+/*
+ * Call ENTER (unshare or setns), and check that the namespace at LINK changed.
+ */
 static int ns_change(int (*enter)(int, int), int arg, int flag,
 		     const char *link)
 {
@@ -56,7 +63,7 @@ static int unshare_one(int unused, int flag)
 	return unshare(flag);
 }
 
-/* PROC: /proc, or AT_FDCWD. WHO: a process as a folder there. */
+/* PROC: /proc, or AT_FDCWD. WHO: the folder of a process in it. */
 static int write_file(int proc, const char *who, const char *name,
 		      const char *text)
 {
@@ -85,7 +92,7 @@ static int write_maps(const char *who, unsigned int inside,
 	return rc != 0 ? rc : write_file(AT_FDCWD, who, "uid_map", map);
 }
 
-/* One id a slot, and the next for the zygote; nobody inside is id 0. */
+/* One id for each slot, and the next for the zygote; inside, nobody is id 0. */
 static int map_range(struct sandbox *sb, const char *who)
 {
 	int rc = sb->host_ids == 0 ? -ENOENT
@@ -116,25 +123,27 @@ static int map_self(int proc, const char *who, uid_t uid, gid_t gid)
 	return write_file(proc, who, "uid_map", map);
 }
 
-/* The holder's life: a new user namespace, kept until we have joined it. */
+/*
+ * In a child: create a user namespace and hold it until the parent has joined.
+ */
 _Noreturn static void hold_userns(int out, int in)
 {
 	int err = 0;
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	err = -rlimits_userns(); /* the namespace keeps who made it to them */
+	err = -rlimits_userns(); /* the limits of its creator hold in it */
 	if (err == 0 && unshare(CLONE_NEWUSER) != 0)
 		err = errno;
 	if (write(out, &err, sizeof(err)) == sizeof(err) && err == 0)
-		(void)!read(in, &c, 1); /* until our end is closed */
+		(void)!read(in, &c, 1); /* until the parent closes its end */
 	_exit(0);
 }
 
 /*
- * A map of several ids can only be written from outside, and a namespace
- * whose map was refused must not be entered: there is no way back out. So a
- * child makes it, we map it, and join it when all went well.
+ * A map of several ids can only be written from outside, and a namespace whose
+ * map was refused must not be entered, for there is no way back. So a child
+ * creates it, we map it, and join it when all went well.
  */
 static int join_userns(struct sandbox *sb, pid_t holder)
 {
@@ -195,14 +204,14 @@ out:
 	return rc;
 }
 
-/* Into the namespaces that stand by themselves, each as far as it goes. */
+/* The other namespaces, each as far as the machine allows it. */
 static void enter_others(struct sandbox *sb)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		sb->err[kinds[i].layer] =
 		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
 	if (sb->err[SANDBOX_UTSNS] != 0)
-		return; /* the name would be the host's */
+		return; /* sethostname(2) would change the host's name */
 	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||
 	    setdomainname("", 0) != 0)
 		sb->err[SANDBOX_UTSNS] = -errno;
@@ -214,7 +223,7 @@ void ns_enter(struct sandbox *sb)
 
 	sb->err[SANDBOX_USERNS] = rc;
 	sb->err[SANDBOX_UID] = -EPERM;
-	if (rc != 0) { /* its map died with it */
+	if (rc != 0) { /* the map is gone with the namespace */
 		sb->own_ids = false;
 		sb->uid_base = -1;
 	} else if (sb->own_ids) {
@@ -225,11 +234,11 @@ void ns_enter(struct sandbox *sb)
 
 int ns_enter_own(int proc)
 {
-	uid_t uid = geteuid(); /* in there we have none, until it is mapped */
+	uid_t uid = geteuid(); /* inside it is nobody's until it is mapped */
 	gid_t gid = getegid();
 	int rc;
 
-	/* while nobody may look at us, our files in /proc are root's */
+	/* the files in /proc of an undumpable process belong to root */
 	if (prctl(PR_SET_DUMPABLE, 1) != 0)
 		return -errno;
 	rc = unshare(CLONE_NEWUSER) == 0 ? 0 : -errno;

@@ -6,8 +6,8 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * Enter a user namespace with one id a slot and one for the zygote, or with
- * the caller's id alone where it may not map others; then the other
+ * Enter a user namespace with one id for each slot and one for the zygote, or
+ * with the caller's id alone where it may not map others; then the other
  * namespaces. Fills err[], own_ids, first_id and uid_base.
  */
 void ns_enter(struct sandbox *sb);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rlimits.c - resource limits of zygotes, Lua workers and programs, and the
+ * timer that ends a worker at its CPU limit. A limit that cannot be set is
+ * -errno, and the layer is missing or the process exits.
+ */
 #include "sandbox/rlimits.h"
 
 #include <errno.h>
@@ -16,8 +21,8 @@
 #define PROGRAM_STACK (8u << 20)
 #define PROGRAM_MEMLOCK (64u << 10)
 #define PROGRAM_DATA_SLACK (256u << 20)
-#define PROGRAM_NICE 10 /* who serves, and who watches, comes first */
-#define SIGNALS_PART 4	/* of what may wait for who starts us */
+#define PROGRAM_NICE 10 /* the supervisor and the shim come first */
+#define SIGNALS_PART 4	/* of what our user may have pending */
 #define BARE_GUESS_BYTES (64ull << 20) /* without /proc to tell */
 
 static const struct {
@@ -31,7 +36,7 @@ static const struct {
     {RLIMIT_STACK, RLIMITS_STACK_BYTES},
 };
 
-/* Both limits of RESOURCE to MAX, or to what they are if that is lower. */
+/* Both limits of RESOURCE to MAX, or to the old one if that is lower. */
 static int lower(int resource, rlim_t max)
 {
 	struct rlimit old, new = {.rlim_cur = max, .rlim_max = max};
@@ -95,11 +100,11 @@ int rlimits_program(const struct sandbox_program *p)
 	} own[] = {
 	    {RLIMIT_FSIZE, p->w.memory_bytes},
 	    {RLIMIT_STACK, PROGRAM_STACK},
-	    /* a thread's stack counts whole, and so does a reserve */
+	    /* stacks of threads and reserved memory count in full */
 	    {RLIMIT_DATA, 2 * p->w.memory_bytes + PROGRAM_DATA_SLACK},
 	    {RLIMIT_CPU, p->w.cpu_ms / 1000 + 2},
 	    {RLIMIT_SIGPENDING, RLIMITS_SIGNALS},
-	    /* the shim is one; the last is the cgroup's to refuse, and count */
+	    /* the shim is one; the cgroup refuses and counts the last */
 	    {RLIMIT_NPROC, p->limits.processes + 2},
 	};
 	int rc = 0;
@@ -139,13 +144,13 @@ uint64_t rlimits_address_space(const struct sandbox *sb,
 	return w->memory_bytes + waste + bare;
 }
 
-/* The timer is exact; this whole second after it is for a stuck handler. */
+/* The timer is exact; this second after it ends a handler that hangs. */
 static rlim_t cpu_limit(const struct sandbox_worker *w)
 {
 	return w->cpu_ms / 1000 + (w->cpu_ms % 1000 != 0) + 1;
 }
 
-/* Without POSIX timers: the profiling one, with SIGXCPU's handler. */
+/* Without POSIX timers: ITIMER_PROF, with the handler of SIGXCPU. */
 static int arm_itimer(const struct itimerspec *at)
 {
 	struct itimerval tv = {

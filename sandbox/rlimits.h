@@ -13,49 +13,54 @@
 /* Lua's C recursion stops itself at less than half of this. */
 #define RLIMITS_STACK_BYTES (2u << 20)
 
-/* malloc's waste and the stack, on top of what was ordered. */
+/* malloc's overhead and the stack, on top of the memory that was requested. */
 #define RLIMITS_SLACK_BYTES (RLIMITS_STACK_BYTES + (16u << 20))
 
 /*
- * In the zygote, while /proc is there: those limits that it can live with,
+ * In the zygote, while it sees /proc: the limits that it can work with itself,
  * and bare_bytes. 0 or -errno, which is also in err[SANDBOX_RLIMITS].
  */
 int rlimits_zygote(struct sandbox *sb);
 
 /*
- * In a worker: the rest, and SIGXCPU after cpu_ms of CPU time; a handler
- * that does not end the run is cut short by SIGKILL a second later.
+ * In a worker: the rest, and SIGXCPU after cpu_ms of CPU time. SIGKILL follows
+ * a second later if its handler has not ended the run.
  */
 int rlimits_worker(const struct sandbox *sb, const struct sandbox_worker *w);
 
-/* In the zygote of programs: those that fit a shim and its program both. */
+/*
+ * In the zygote of programs: those that both a shim and its program can have.
+ */
 int rlimits_zygote_program(struct sandbox *sb);
 
 /*
- * In the child that makes the user namespace of all: it may be charged with at
- * most a part of the signals that may wait for who started us. 0 or -errno.
+ * In the child that creates the user namespace of all workers: they may have at
+ * most a part of the pending signals of the user who started us.
  */
 int rlimits_userns(void);
 
 /*
- * In a program's process, before exec. Each counts for one process alone, but
- * for those of processes and of pending signals, which count a run's; what it
- * has in all else is watched by its shim. It is nicer than its shim, for good.
+ * In a program's process, before exec. Each counts for one process, but for
+ * processes and pending signals, which count for a run; its shim watches the
+ * total of everything else. It is nicer than its shim, and cannot undo that.
  */
 int rlimits_program(const struct sandbox_program *p);
 
-/* And that of open files: what is open by then may have higher numbers. */
+/*
+ * And that of open files, later: what is open by then may have higher numbers.
+ */
 int rlimits_program_files(const struct sandbox_program *p);
 
 /*
- * The address space that W gets: what was ordered on top of a bare worker,
- * and a quarter and RLIMITS_SLACK_BYTES for malloc's waste. The runtime's own
- * allocator holds a run to the order exactly; this holds the worker.
+ * The address space of W: the memory that was requested on top of a bare
+ * worker's, a quarter of it for malloc's overhead, and RLIMITS_SLACK_BYTES. The
+ * runtime's own allocator holds a run to the request exactly; this holds the
+ * worker.
  */
 uint64_t rlimits_address_space(const struct sandbox *sb,
 			       const struct sandbox_worker *w);
 
-/* Do the limits in force match those, and can they not be raised? */
+/* Are those limits in force, and can they not be raised? */
 bool rlimits_hold(const struct sandbox *sb, const struct sandbox_worker *w);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox.c - the sandbox of Lua workers, in the order that sandbox.h lists.
+ * Their zygote calls it; without a filter there is no worker at all, any other
+ * layer that is missing is named in the zygote's report.
+ */
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -50,7 +55,10 @@ static const struct {
     [SANDBOX_PIDNS] = {"pidns", ALLOW_NS},
 };
 
-/* A Lua worker's filter leaves no fork, kill or ptrace: it needs no pidns. */
+/*
+ * The filter of a Lua worker denies fork, kill and ptrace: it needs no pid
+ * namespace.
+ */
 #define LAYERS ((SANDBOX_BIT(SANDBOX_LAYERS) - 1) & ~SANDBOX_BIT(SANDBOX_PIDNS))
 
 void sandbox_empty_keyring(void)
@@ -137,7 +145,7 @@ const char *sandbox_layer_remedy(enum sandbox_layer layer)
 	return layers[layer].remedy;
 }
 
-/* Is what keeps layer B from holding the same as what keeps A? */
+/* Do layers A and B lack the same, with the same remedy? */
 static bool same_cause(const struct sandbox *sb, size_t a, size_t b)
 {
 	return sb->err[a] == sb->err[b] &&

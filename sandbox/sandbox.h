@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.h - the cage, and the order in which it is built.
+ * sandbox.h - the sandbox of Lua workers, and the order in which it is built.
  *
- * What all workers share is built once, in the zygote, and inherited over
- * fork at no cost; what belongs to one worker is added at its birth:
- *
+ * What all workers share is built once, in the zygote, and inherited by
+ * clone(2) at no cost; a worker adds what is its own:
  *   sandbox_build()  filter    compile the workers' and the zygote's
- *     (zygote)       limits    those that a zygote can live with
+ *     (zygote)       limits    those that the zygote can work with
  *                    ns        user, then net, ipc, uts, mnt
  *                    root      empty and read-only
  *                    keyring   an empty session
  *                    caps      bounding set, securebits, no_new_privs
  *                    ids       the zygote's own uid; setuid for its workers
- *                    landlock  after all mounts: it forbids them
- *   sandbox_enter()  fds       the run's socket and null, nothing else
+ *                    landlock  after all mounts, which it forbids
+ *   sandbox_enter()  fds       the run's socket and /dev/null alone
  *     (worker)       ids       the slot's
- *                    orphans   dies with its parent
+ *                    pdeathsig dies with its parent
  *                    limits    the run's
  *                    caps      none
- *   sandbox_seal()   filter    last: no way back
+ *   sandbox_seal()   filter    last: nothing can be undone
  *
  * A layer that the machine refuses leaves its error in err[] and the rest is
- * built all the same: whoever measures the cage afterwards says what is
- * missing. A layer that was built once must hold in every worker.
+ * built all the same: the self-test finds out what is missing. A layer that was
+ * built once must hold in every worker.
  */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
@@ -32,22 +31,23 @@
 #include "sandbox/sandbox_types.h"
 
 /*
- * Build what all workers share, for SLOTS of them, with HOST_IDS, around the caller, who is
- * single-threaded and keeps just the capabilities that sandbox_enter() and
- * sandbox_settle() need. 0; or -errno when there is no filter: do not go on.
+ * Build what all workers share, for SLOTS of them, with HOST_IDS, around the
+ * caller, who is single-threaded and keeps only the capabilities that
+ * sandbox_enter() and sandbox_settle() need. 0; or -errno when there is no
+ * filter: do not go on.
  */
 int sandbox_build(struct sandbox *sb, unsigned int slots,
 		  unsigned int host_ids);
 
-/* Keys of the session that started us are not for workers. */
+/* The keys of the session that started us are not for workers. */
 void sandbox_empty_keyring(void);
 
-/* The self-test is over: give up what only it needed, and filter ourselves. */
+/* After the self-test: give up what only it needed, and filter ourselves. */
 int sandbox_settle(struct sandbox *sb);
 
 /*
- * In a worker just cloned: everything but the filter. 0, or -errno with the
- * step in *FAILED; the caller then _exits.
+ * In a worker just cloned: every layer but the filter. 0, or -errno with the
+ * layer in *FAILED; the caller then _exits.
  */
 int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 		  enum sandbox_layer *failed);

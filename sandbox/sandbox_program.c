@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox_program.c - the sandbox of programs, in the order that
+ * sandbox_program.h lists. Their zygote and its workers call it; any layer that
+ * cannot be had is an error, and then no program runs.
+ */
 #include "sandbox/sandbox_program.h"
 
 #include <errno.h>
@@ -16,7 +21,7 @@
 #include "sandbox/pdeathsig.h"
 #include "sandbox/sandbox.h"
 
-/* A shim has descriptors to spare, and its program has an environment. */
+/* A shim has more descriptors, and its program has an environment. */
 #define LAYERS                                                                 \
 	((SANDBOX_BIT(SANDBOX_LAYERS) - 1) &                                   \
 	 ~(SANDBOX_BIT(SANDBOX_CLOSED) | SANDBOX_BIT(SANDBOX_EMPTY_ENV)))
@@ -24,7 +29,7 @@
 const unsigned long sandbox_program_clone =
     CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC;
 
-/* Those without which there is no cage. */
+/* Those without which no program runs. */
 static const enum sandbox_layer needed[] = {
     SANDBOX_RLIMITS, SANDBOX_NETNS, SANDBOX_IPCNS, SANDBOX_UTSNS,
     SANDBOX_MNTNS,   SANDBOX_ROOT,  SANDBOX_CAPS,  SANDBOX_NNP};
@@ -40,7 +45,9 @@ static int make_filters(struct sandbox *sb)
 	return rc == 0 ? caps_prepare() : rc;
 }
 
-/* Root may read what nobody in a namespace may, so it builds the tree first. */
+/*
+ * Root reads what nobody in a user namespace may, so it builds the root first.
+ */
 static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
@@ -51,8 +58,8 @@ static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
 }
 
 /*
- * Without a user namespace only root gets the others, and a program needs a
- * uid that is nobody else's on the host.
+ * Without a user namespace only root can create the others, and a program needs
+ * a uid that nobody else on the host has.
  */
 static int replace_userns(struct sandbox *sb, const struct rootfs *t)
 {
@@ -118,9 +125,9 @@ static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
 }
 
 /*
- * Runs that share a uid get a user namespace each: processes and pending
- * signals are counted by both, so that none is at another's expense. It comes
- * with all capabilities over itself, which are given up again.
+ * Runs that share a uid get a user namespace each, which counts processes and
+ * pending signals for itself, so that no run uses up another's. It comes with
+ * all capabilities in itself, which are dropped again.
  */
 static int enter_own_userns(int proc)
 {

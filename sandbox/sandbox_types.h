@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox_types.h - what the steps of the sandbox read and fill in. */
+/* sandbox_types.h - the state of a sandbox, which its steps fill in. */
 #ifndef SANDBOX_SANDBOX_TYPES_H
 #define SANDBOX_SANDBOX_TYPES_H
 
@@ -12,20 +12,20 @@
 #include "base/os/sandbox_layer.h"
 
 struct sandbox {
-	uint32_t layers;	 /* a bit for each that this cage has */
-	int err[SANDBOX_LAYERS]; /* 0, or the -errno met while building */
+	uint32_t layers;	 /* a bit for each that this sandbox has */
+	int err[SANDBOX_LAYERS]; /* 0, or -errno: why it could not be built */
 	unsigned int slots;	 /* workers that may live at once */
 	unsigned int host_ids;	 /* the first of slots + 1 ids that the host
 				    keeps for us alone; 0: there are none */
 	bool own_ids;		 /* each slot has a uid and gid of its own */
-	unsigned int first_id;	 /* slot 0's, as the cage counts */
-	int uid_base;		 /* slot 0's, as the host counts; or -1 */
+	unsigned int first_id;	 /* slot 0's, inside */
+	int uid_base;		 /* slot 0's, on the host; or -1 */
 	int landlock_abi;	 /* 0: none */
 	uint64_t bare_bytes;	 /* address space of a worker without a run */
 	struct sock_fprog worker_filter;
 	struct sock_fprog zygote_filter;
 	struct sock_fprog clone_filter;	  /* a worker's, above the zygote's */
-	bool settled;			  /* the zygote's is in force */
+	bool settled;			  /* the zygote's filter is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
 	struct sock_fprog
 	    no_locks_filter; /* with it, where inodes are shared */
@@ -42,11 +42,11 @@ struct sandbox_worker {
 /* What one program gets. */
 struct sandbox_program {
 	struct sandbox_worker w;
-	size_t package; /* of the tree's */
-	uint64_t reads; /* a bit for each of the tree's */
+	size_t package; /* index into struct rootfs */
+	uint64_t reads; /* a bit for each of its reads */
 	struct program_limits limits;
-	bool locks; /* those on the inodes of what it may read are granted */
-	bool bare;  /* out: it sees another's inodes, and so locks nothing */
+	bool locks; /* locks on files that it may read are granted */
+	bool bare;  /* out: it sees inodes of others, so it may lock none */
 };
 
 #define SANDBOX_RUN_FD 3 /* where sandbox_enter() puts run_fd */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uids.c - the uids and gids of zygotes and workers: in a user namespace, or
+ * the ids of the host that root keeps for them. -errno when they cannot be
+ * changed; then workers share the zygote's.
+ */
 #include "sandbox/uids.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <unistd.h>
 
-/* gid first: afterwards the right to change it may be gone. */
+/* The gid comes first: without the uid the right to change it may be gone. */
 static int become(unsigned int id)
 {
 	if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uids.h - who the zygote and its workers are. */
+/* uids.h - user and group ids of the zygote and its workers. */
 #ifndef SANDBOX_UIDS_H
 #define SANDBOX_UIDS_H
 
 #include "sandbox/sandbox_types.h"
 
-/* In a user namespace of ours, where there is no root. */
+/* The first id in our user namespace, where nobody is root. */
 #define UIDS_FIRST_INSIDE 1u
 
 /* In a mapped user namespace: become the id after the last slot's. 0, -errno */
 int uids_zygote_mapped(const struct sandbox *sb);
 
 /*
- * Without a user namespace of ours: take the ids that the host keeps for us.
- * Fills own_ids, first_id, uid_base. 0, or -errno with the uid unchanged;
- * -ENOENT: there are none.
+ * Without a user namespace: take the ids that the host keeps for us. Fills
+ * own_ids, first_id, uid_base. 0, or -errno with the uid unchanged; -ENOENT:
+ * there are none.
  */
 int uids_zygote_direct(struct sandbox *sb);
 
-/* Become SLOT, where slots have ids. 0 or -errno. */
+/* Take the id of SLOT, where slots have ids. 0 or -errno. */
 int uids_worker(const struct sandbox *sb, unsigned int slot);
 
 #endif

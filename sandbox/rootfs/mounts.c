@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the zygote of programs, and each worker of it, get files of the host to
- * see. A failure of any call is the caller's, who leaves that path out or
- * builds no cage at all.
+ * mounts.c - bind mounts and overlays by descriptors, for the zygote of
+ * programs and its workers. A failure is -errno; the caller leaves that path
+ * out or builds no sandbox at all.
  */
 #include "sandbox/rootfs/mounts.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/os/nofollow.h"
 
-/* The folder NAME in AT, made if it is missing: a descriptor, or -errno. */
+/* The folder NAME in AT, created if it is missing: a descriptor, or -errno. */
 static int step_into(int at, const char *name)
 {
 	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
@@ -54,7 +54,7 @@ int mounts_point(int root, const char *to, mode_t mode)
 	return fd;
 }
 
-/* Who gave us the mounts may have locked how they keep times. */
+/* Whoever made the mounts may have locked how they record access times. */
 static int set_flags(int fd, uint64_t flags)
 {
 	struct mount_attr attr = {.attr_set = flags | MOUNT_ATTR_NOATIME,
@@ -74,7 +74,7 @@ static int set_flags(int fd, uint64_t flags)
 	return rc;
 }
 
-/* What is mounted at FD, and all below it, attached nowhere yet. */
+/* A detached copy of what is mounted at FD, and of all below it. */
 static int copy(int fd, uint64_t flags)
 {
 	int rc, mount = (int)syscall(SYS_open_tree, fd, "",
@@ -121,7 +121,9 @@ int mounts_layer(const char *from, int at, const char *empty)
 	char options[256];
 	int rc;
 
-	/* what files of FROM's could ask of it by their attributes is off */
+	/*
+	 * features that files of FROM could turn on by their attributes are off
+	 */
 	snprintf(options, sizeof(options),
 		 "lowerdir=%s:%s,redirect_dir=nofollow,metacopy=off,index=off,"
 		 "nfs_export=off,xino=off",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root of all programs, built in their zygote: the host's read-only, and
- * hidden what some of them are shown. What all need and cannot have is the end
- * of the zygote; what one template needs is noted, and the rest goes on.
+ * rootfs_build.c - the root folder of all programs, built in their zygote: the
+ * host's, read-only, and hidden in it what some of them may see. A failure of
+ * what all programs need is the end of the zygote; one of what a template asks
+ * for is noted in struct rootfs_path.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -23,8 +24,8 @@
 #define COPIED_MAX ((off_t)16 << 20)
 
 /*
- * The host's, read-only; one that is a link there is one here. A single file
- * is copied: what is done to its inode is not done to the host's.
+ * The host's, read-only; a link there is a link here. A single file is copied,
+ * so that nothing done to its inode reaches the host's.
  */
 static const char *const shared[] = {
     SYSTEM_PATHS,     "/etc/ld.so.cache", "/etc/alternatives",
@@ -34,14 +35,14 @@ static bool is_layered[ARRAY_LEN(shared)];
 
 static const struct {
 	const char *path;
-	unsigned int minor; /* of major 1 */
+	unsigned int minor; /* major 1 */
 } devices[] = {{"/dev/null", 3},
 	       {"/dev/zero", 5},
 	       {"/dev/full", 7},
 	       {"/dev/random", 8},
 	       {"/dev/urandom", 9}};
 
-/* Where it is built, and hides what of the host's was there. */
+/* Folders of the host to build it on; what was in one is hidden. */
 static const char *const anchors[] = {"/mnt", "/media", "/srv", "/opt", "/boot",
 				      "/run", "/home",	"/tmp", "/var"};
 
@@ -75,9 +76,9 @@ const char *rootfs_shared(size_t i)
 	return NULL;
 }
 
-/* ---- the new root lies at ".", open as ROOT, the host's at "/" ---- */
+/* ---- the new root is ".", open as ROOT; the host's is "/" ---- */
 
-/* PATH of the host where we are. */
+/* PATH of the host, below the new root. */
 static const char *below(char out[PATH_MAX], const char *path)
 {
 	snprintf(out, PATH_MAX, ".%s", path);
@@ -142,7 +143,7 @@ static int copy_file(const char *path)
 	return rc;
 }
 
-/* What the host has at PATH, which is root's to say. */
+/* What the host has at PATH, which only root can change. */
 static int show_host(int root, const char *path, uint64_t flags)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -204,7 +205,7 @@ static int make_devices(void)
 	return rc;
 }
 
-/* Can the first of those that were made be opened? */
+/* Can the first one be opened? */
 static bool devices_work(void)
 {
 	char where[PATH_MAX];
@@ -224,8 +225,8 @@ static void remove_devices(void)
 }
 
 /*
- * Root makes its own, whose times and locks are nobody else's. Who may not has
- * the host's, which nobody can set times of by a mount that is read-only.
+ * Root creates device nodes, whose times and locks are nobody else's. Others
+ * bind the host's, whose times cannot be set through a read-only mount.
  */
 static int have_devices(int root, const char **at)
 {
@@ -242,7 +243,7 @@ static int have_devices(int root, const char **at)
 
 /* ---- what is hidden ---- */
 
-/* Through no link: what was asked for and granted is what lies there. */
+/* Through no link: what was asked for and granted is the file at that path. */
 static int open_path(const struct rootfs_path *p)
 {
 	int fd = nofollow_open(AT_FDCWD, p->path, O_PATH);
@@ -264,7 +265,7 @@ static int open_path(const struct rootfs_path *p)
 	return rc;
 }
 
-/* What FD is of; takes FD. */
+/* Mount what FD is of; takes FD. */
 static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 {
 	char to[ROOTFS_NAME_MAX];
@@ -291,8 +292,9 @@ static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 }
 
 /*
- * A file, by the folder that it lies in, so that a run has an inode of its own
- * of it; by itself when it is mounted there. Its name in it, or NULL.
+ * A file is hidden with the folder that it lies in, so that an overlay can give
+ * each run an inode of its own; or by itself when something is mounted on it.
+ * *NAME is its name in that folder, or NULL.
  */
 static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 		     const char **name)
@@ -317,8 +319,8 @@ static int hide_file(int root, const struct rootfs_path *p, size_t i, int file,
 }
 
 /*
- * Where a template sees what it may read there is a mount point; but not in
- * what is read-only already, where it sees it anyway.
+ * A mount point for what a template may read; but none below what is mounted
+ * read-only already, where programs see it anyway.
  */
 static int hide_read(int root, const struct rootfs_path *p, size_t i)
 {
@@ -347,7 +349,7 @@ static void blame(struct rootfs_path *p)
 		p->link = nofollow_link_len(p->path);
 }
 
-/* One that cannot be shown is no other's trouble: it says why. */
+/* One that cannot be shown says why, and the others go on. */
 static void hide_all(int root, struct rootfs *t)
 {
 	uint64_t copied = 0;
@@ -395,8 +397,9 @@ static bool needs(const struct rootfs *t, const char *folder)
 }
 
 /*
- * Go to a new tmpfs, on a folder that nothing else is needed of: it, open. Of
- * device files only those work that are made in it before it is read-only.
+ * Mount a tmpfs on a folder that nothing of T lies in, and go there: a
+ * descriptor. Its device nodes work only if they are created before it is
+ * read-only.
  */
 static int enter_new(const struct rootfs *t)
 {
@@ -416,7 +419,9 @@ static int enter_new(const struct rootfs *t)
 	return rc == -1 ? -errno : rc;
 }
 
-/* The old root ends up mounted over the new one; let go of it there. */
+/*
+ * pivot_root(2) leaves the old root mounted over the new one: detach it there.
+ */
 static int become_root(void)
 {
 	if (syscall(SYS_pivot_root, ".", ".") != 0 ||
@@ -440,7 +445,10 @@ static int fill(int root, struct rootfs *t, const char **at)
 		rc = have_devices(root, at);
 	if (rc == 0)
 		hide_all(root, t);
-	/* a kernel shows a new /proc only to who sees the old one whole */
+	/*
+	 * the kernel allows a new /proc only where the old one is visible in
+	 * full
+	 */
 	return rc == 0 ? show_host(root, *at = "/proc", 0) : rc;
 }
 

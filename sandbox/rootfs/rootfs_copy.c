@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A copy of a package, for the programs that have more than others by its
- * digest: made by their zygote, from one reading of each file, which is both
- * hashed and copied. What does not have the digest, is too large or cannot be
- * read is not shown, and says why; other packages go on.
+ * rootfs_copy.c - copies of packages that are granted by their digest, made by
+ * the zygote of programs from one reading of each file, which is both hashed
+ * and copied. A package that does not have the digest, is too large or cannot
+ * be read is not shown and says why; others go on.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -23,15 +23,16 @@
 #include "sandbox/rootfs/mounts.h"
 
 #define WHY_MAX 400
-#define MODE 0755 /* modes and times are no part of a digest, so all are one */
-#define TIME 315532800 /* 1980: what archivers can have */
+/* modes and times are not in a digest, so all copies have the same */
+#define MODE 0755
+#define TIME 315532800 /* 1980: the oldest that archives can have */
 
 struct copy {
 	const struct rootfs *t;
 	struct rootfs_path *p;
 	int from, to;
-	uint64_t bytes; /* of all files, by their metadata when listed */
-	uint64_t left;	/* of those */
+	uint64_t bytes; /* of all files, when they were listed */
+	uint64_t left;	/* of those, not read yet */
 	const uint64_t *all;
 	struct sha256 sum;
 };
@@ -46,13 +47,13 @@ __attribute__((format(printf, 3, 4))) static int fail(struct copy *c, int rc,
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	errmsg_set(errmsg, sizeof(errmsg), "%s",
-		   text); /* names are the author's */
+		   text); /* names of files are not trusted */
 	free(c->p->errmsg);
 	c->p->errmsg = xstrdup(errmsg);
 	return rc;
 }
 
-/* Is there room for BYTES, which are all of the package's? */
+/* Is there space for BYTES, the size of the package? */
 static int account(struct copy *c, uint64_t bytes)
 {
 	const struct rootfs *t = c->t;
@@ -72,7 +73,7 @@ static int account(struct copy *c, uint64_t bytes)
 	return 0;
 }
 
-/* Root reads what workers could not: that is not given to them by a copy. */
+/* Root reads files that workers may not: a copy must not give them away. */
 static int may_have(struct copy *c, const char *name, mode_t mode)
 {
 	mode_t need = S_ISDIR(mode) ? S_IXOTH : S_IROTH;
@@ -85,7 +86,7 @@ static int may_have(struct copy *c, const char *name, mode_t mode)
 		    name);
 }
 
-/* The folders that NAME lies in. */
+/* Create the folders that NAME lies in. */
 static int make_folders(struct copy *c, const char *name)
 {
 	char path[DIR_WALK_PATH_MAX + 1];
@@ -122,7 +123,7 @@ static int write_all(int fd, const char *data, size_t n)
 	return 0;
 }
 
-/* SIZE bytes, and no other number of them. */
+/* Exactly SIZE bytes. */
 static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 {
 	static char block[1 << 16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is one run's of the tree that rootfs_build.c built: done by a worker just
- * cloned, in a mount and a PID namespace of its own. Any failure but of a
- * layer, for which there is *BARE, is the end of the worker.
+ * rootfs_run.c - what of the root that rootfs_build.c built is one run's. A
+ * worker just cloned calls it, in a mount and a PID namespace of its own; any
+ * failure ends it, but for an overlay that cannot be had, which *BARE says.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -25,7 +25,7 @@ static int mount_proc(const char *where, const char *options)
 		   : -errno;
 }
 
-/* Something empty over WHERE, so that what was there is out of reach. */
+/* An empty tmpfs over WHERE, so that what was there cannot be reached. */
 static int cover(const char *where)
 {
 	return mount("paddock", where, "tmpfs", SAFE | MS_NOEXEC | MS_RDONLY,
@@ -35,8 +35,8 @@ static int cover(const char *where)
 }
 
 /*
- * Twice: the program's, without its shim and without the host's figures, and
- * ours, in which no process of the program can hide.
+ * Two mounts: the program's, without its shim and the host's figures, and the
+ * shim's, in which no process of the program can hide.
  */
 static int enter_proc(int *proc)
 {
@@ -54,8 +54,8 @@ static int enter_proc(int *proc)
 /* ---- the host's files ---- */
 
 /*
- * FD's files at AT, below ROOT: with inodes of their own where it is a folder
- * and that can be had; else bare.
+ * Mount FD's files at AT, below ROOT: with inodes of their own if it is a
+ * folder and an overlay can be had; else bare.
  */
 static int show_fd(int fd, int root, const char *from, const char *at,
 		   bool layered, bool *bare)
@@ -67,7 +67,7 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 		return rc;
 	point = mounts_point(root, at, st.st_mode);
 	if (point < 0)
-		return 0; /* others changed the folder that it is shown in */
+		return 0; /* others changed its folder */
 	rc = layered && S_ISDIR(st.st_mode)
 		 ? mounts_layer(from, point, ROOTFS_EMPTY)
 		 : -ENOTSUP;
@@ -79,8 +79,8 @@ static int show_fd(int fd, int root, const char *from, const char *at,
 }
 
 /*
- * FROM, where it is hidden, at AT. AT's way is walked without links, since it
- * may lead through a folder of the host's that was shown before.
+ * Mount the hidden FROM at AT. No link on AT's way is followed, since it may
+ * lead through a folder of the host that was mounted before.
  */
 static int show(const struct rootfs_run *r, const char *from, const char *at,
 		bool layered, bool *bare)
@@ -98,7 +98,7 @@ static int show(const struct rootfs_run *r, const char *from, const char *at,
 	return rc;
 }
 
-/* A folder that files are taken out of: a layer over FROM, or FROM itself. */
+/* A folder to take files out of: an overlay of FROM, or FROM itself. */
 static int open_over(const struct rootfs_run *r, const char *from, bool *bare)
 {
 	int at = open(ROOTFS_OVER, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +113,7 @@ static int open_over(const struct rootfs_run *r, const char *from, bool *bare)
 		    O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The file NAME, if there is one now, of the folder FROM. */
+/* Mount the file NAME of the folder FROM, if there is one now. */
 static int show_file(const struct rootfs_run *r, const char *from,
 		     const char *name, const char *where, bool *bare)
 {
@@ -134,7 +134,7 @@ static int show_file(const struct rootfs_run *r, const char *from,
 	return rc;
 }
 
-/* All programs see them, bare if need be. */
+/* The folders that all programs see, bare if there is no overlay. */
 static void layer_shared(const struct rootfs_run *r, bool *bare)
 {
 	const char *path;
@@ -161,7 +161,7 @@ static int show_package(const struct rootfs_run *r, bool *bare)
 	return show(r, from, ROOTFS_TEMPLATE, true, bare);
 }
 
-/* What lies in /tmp of the host lies in the run's own here. */
+/* A read in the host's /tmp appears in the run's own /tmp. */
 static int show_reads(const struct rootfs_run *r, bool *bare)
 {
 	char from[ROOTFS_NAME_MAX];
@@ -182,11 +182,11 @@ static int show_reads(const struct rootfs_run *r, bool *bare)
 	return rc;
 }
 
-/* What a program may write to. Inodes are memory too. */
+/* What a program may write to. Inodes count because they take memory, too. */
 static const struct {
 	const char *path, *mode;
-	unsigned part;	 /* one such of all the bytes */
-	unsigned inodes; /* one such of all that /work may have */
+	unsigned part;	 /* divides the bytes of the run */
+	unsigned inodes; /* divides the files of the run */
 	unsigned long flags;
 } rooms[] = {
     {ROOTFS_WORK, "0700", 2, 1, 0},
@@ -202,7 +202,7 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 		 "mode=%s,size=%llu,nr_inodes=%llu,uid=%u,gid=%u",
 		 rooms[i].mode, (unsigned long long)r->bytes / rooms[i].part,
 		 (unsigned long long)r->files / rooms[i].inodes + 1, r->uid,
-		 r->gid); /* the folder itself is one */
+		 r->gid); /* and one for the folder itself */
 	return mount("paddock", rooms[i].path, "tmpfs", SAFE | rooms[i].flags,
 		     options) == 0
 		   ? 0
@@ -221,7 +221,7 @@ int rootfs_enter(const struct rootfs_run *r, int *proc, bool *bare)
 	if (rc == 0)
 		rc = show_reads(r, bare);
 	if (r->locks)
-		*bare = false; /* as it was granted */
+		*bare = false; /* it was granted */
 	if (rc == 0)
 		rc = enter_proc(proc);
 	if (rc == 0)

@@ -18,7 +18,7 @@
 #include "cli/artifact_write.h"
 #include "cli/message.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 static struct {
 	const char *out;
@@ -52,7 +52,7 @@ static int ls(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *view, *list, *none = json_object_new_array();
 	int rc = tool_call_once(cli, "get_task_run",
-				tool_call_args("runId", arg[0]), &view);
+				json_pack("runId:s", arg[0]), &view);
 
 	(void)n;
 	list = json_member(view, "artifacts");
@@ -134,8 +134,8 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 		const char *name, struct json_object **out)
 {
 	struct json_object *view;
-	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
-			   &view);
+	int rc =
+	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
 
 	if (rc == 0)
 		rc = pick(view, run, name, out);
@@ -149,12 +149,11 @@ static int find(const struct cli *cli, struct client *c, const char *run,
 static int get_here(const struct cli *cli, struct client *c,
 		    struct json_object *artifact)
 {
-	struct json_object *view = json_object_new_object();
 	struct json_object *list = json_object_new_array();
+	struct json_object *view = json_pack("artifacts:o", list);
 	int rc;
 
 	json_object_array_add(list, json_object_get(artifact));
-	json_object_object_add(view, "artifacts", list);
 	rc = artifact_write_all(c, view, ".", cli->quiet);
 	json_object_put(view);
 	return rc;
@@ -162,11 +161,11 @@ static int get_here(const struct cli *cli, struct client *c,
 
 static int describe(struct client *c, const char *id, struct json_object **out)
 {
-	struct json_object *args = tool_call_args("artifactId", id), *piece;
+	struct json_object *args = json_pack("artifactId:s limit:i", id, 1);
+	struct json_object *piece;
 	static const struct cli quiet = {0};
 	int rc;
 
-	json_object_object_add(args, "limit", json_object_new_int(1));
 	rc = tool_call(&quiet, c, "get_artifact", args, &piece);
 	if (rc == 0) {
 		*out = piece;

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "cli/report.h"
 #include "cli/message.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define SHA256_HEX 64
 
@@ -68,14 +68,11 @@ static int take(struct fetch *f, struct json_object *piece)
 
 static int next_piece(struct fetch *f)
 {
-	struct json_object *args = json_object_new_object();
 	struct tool_result a;
 	int rc;
 
-	json_object_object_add(args, "artifactId",
-			       json_object_new_string(f->id));
-	json_object_object_add(args, "offset", json_object_new_int64(f->at));
-	rc = client_tool(f->client, "get_artifact", args, &a);
+	rc = client_tool(f->client, "get_artifact",
+			 json_pack("artifactId:s offset:i", f->id, f->at), &a);
 	if (rc != 0)
 		return rc;
 	rc = a.good ? take(f, a.value) : report_refusal(a.value, NULL);

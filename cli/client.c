@@ -23,7 +23,7 @@
 #include "cli/message.h"
 #include "cli/signals.h"
 #include "cli/full_result.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES ((size_t)256 << 20)
@@ -320,23 +320,16 @@ int client_wait_message(struct client *c, int64_t id, int ms,
 int64_t client_send_tool(struct client *c, const char *tool,
 			 struct json_object *args)
 {
-	struct json_object *params = json_object_new_object();
-	struct json_object *meta = json_object_new_object();
-
-	json_object_object_add(meta, "progressToken",
-			       json_object_new_int64(c->last_id + 1));
-	json_object_object_add(params, "_meta", meta);
-	json_object_object_add(params, "name", json_object_new_string(tool));
-	json_object_object_add(params, "arguments", args);
-	return client_request(c, "tools/call", params);
+	return client_request(
+	    c, "tools/call",
+	    json_pack("_meta:o name:s arguments:o",
+		      json_pack("progressToken:i", c->last_id + 1), tool,
+		      args));
 }
 
 static int64_t send_uri(struct client *c, const char *method, const char *uri)
 {
-	struct json_object *params = json_object_new_object();
-
-	json_object_object_add(params, "uri", json_object_new_string(uri));
-	return client_request(c, method, params);
+	return client_request(c, method, json_pack("uri:s", uri));
 }
 
 int64_t client_send_read(struct client *c, const char *uri)
@@ -351,10 +344,8 @@ int64_t client_send_subscribe(struct client *c, const char *uri)
 
 void client_cancel(struct client *c, int64_t id)
 {
-	struct json_object *params = json_object_new_object();
-
-	json_object_object_add(params, "requestId", json_object_new_int64(id));
-	client_notify(c, "notifications/cancelled", params);
+	client_notify(c, "notifications/cancelled",
+		      json_pack("requestId:i", id));
 }
 
 int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a)

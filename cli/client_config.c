@@ -11,6 +11,7 @@
 #include "cli/transport.h"
 #include "cli/json_pretty.h"
 #include "cli/message.h"
+#include "proto/json/json_pack.h"
 
 static struct {
 	const char *client;
@@ -70,7 +71,6 @@ static void add_path(struct json_object *args, const char *flag,
 static struct json_object *server(const struct cli *cli, bool typed,
 				  const char *program)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *args = json_object_new_array();
 
 	json_object_array_add(args, json_object_new_string("--stdio"));
@@ -78,24 +78,14 @@ static struct json_object *server(const struct cli *cli, bool typed,
 	add_path(args, "--state-dir", cli->state_dir);
 	for (size_t i = 0; i < cli->templates.n; i++)
 		add_path(args, "--templates", cli->templates.item[i]);
-	if (typed)
-		json_object_object_add(o, "type",
-				       json_object_new_string("stdio"));
-	json_object_object_add(o, "command", json_object_new_string(program));
-	json_object_object_add(o, "args", args);
-	return o;
+	return json_pack("type?s command:s args:o", typed ? "stdio" : NULL,
+			 program, args);
 }
 
 /* The daemon at URL; a token is for its owner to add. */
 static struct json_object *remote(bool typed, const char *url)
 {
-	struct json_object *o = json_object_new_object();
-
-	if (typed)
-		json_object_object_add(o, "type",
-				       json_object_new_string("http"));
-	json_object_object_add(o, "url", json_object_new_string(url));
-	return o;
+	return json_pack("type?s url:s", typed ? "http" : NULL, url);
 }
 
 static struct json_object *local(const struct cli *cli, bool typed)
@@ -156,11 +146,9 @@ static int config(const struct cli *cli, int n, const char *const *arg)
 	}
 	if (flags.url != NULL ? !is_url(flags.url) : !are_there(cli))
 		return CLI_USAGE;
-	servers = json_object_new_object();
-	json_object_object_add(servers, "paddock",
-			       flags.url != NULL
-				   ? remote(clients[i].typed, flags.url)
-				   : local(cli, clients[i].typed));
+	servers = json_pack(
+	    "paddock:o", flags.url != NULL ? remote(clients[i].typed, flags.url)
+					   : local(cli, clients[i].typed));
 	o = json_object_new_object();
 	json_object_object_add(o, clients[i].key, servers);
 	json_pretty_print(o, cli->json);

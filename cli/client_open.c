@@ -14,26 +14,17 @@
 #include "base/mem.h"
 #include "cli/message.h"
 #include "cli/signals.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
 
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
 static struct json_object *greeting(void)
 {
-	struct json_object *params = json_object_new_object();
-	struct json_object *info = json_object_new_object();
-
-	json_object_object_add(
-	    params, "protocolVersion",
-	    json_object_new_string(mcp_revision_name(MCP_2025_11_25)));
-	json_object_object_add(params, "capabilities",
-			       json_object_new_object());
-	json_object_object_add(info, "name", json_object_new_string("paddock"));
-	json_object_object_add(info, "version",
-			       json_object_new_string(PADDOCK_VERSION));
-	json_object_object_add(params, "clientInfo", info);
-	return params;
+	return json_pack(
+	    "protocolVersion:s capabilities:o clientInfo:o",
+	    mcp_revision_name(MCP_2025_11_25), json_object_new_object(),
+	    json_pack("name:s version:s", "paddock", PADDOCK_VERSION));
 }
 
 /* Who asks too often waits, here, too: 0 and the answer in *M. */

@@ -15,7 +15,7 @@
 #include "cli/template_findings.h"
 #include "cli/cli.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define SERVER_MS 500 /* for a daemon to answer */
 #define PATIENCE_S 3  /* then it is all given up */
@@ -133,12 +133,10 @@ static struct json_object *ask_daemon(const struct ask_words *w,
 
 static void offer_runs_in(const struct ask_words *w, const char *status)
 {
-	struct json_object *args =
-	    tool_call_args(status != NULL ? "status" : NULL, status);
 	struct json_object *v, *list;
 
-	json_object_object_add(args, "limit", json_object_new_int(RUNS_MAX));
-	v = ask_daemon(w, "list_task_runs", args);
+	v = ask_daemon(w, "list_task_runs",
+		       json_pack("status?s limit:i", status, RUNS_MAX));
 	list = json_member(v, "runs");
 	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *r = json_object_array_get_idx(list, i);
@@ -174,7 +172,7 @@ static bool is_more_than_name(const char *name)
 static void offer_artifacts(const struct ask_words *w, const char *run)
 {
 	struct json_object *v =
-	    ask_daemon(w, "get_task_run", tool_call_args("runId", run));
+	    ask_daemon(w, "get_task_run", json_pack("runId:s", run));
 	struct json_object *list = json_member(v, "artifacts");
 
 	for (size_t i = 0; i < json_length(list); i++) {

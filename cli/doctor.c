@@ -19,7 +19,7 @@
 #include "cli/json_pretty.h"
 #include "cli/message.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define LOOKS 20 /* at a tab that has just been opened */
 
@@ -48,10 +48,8 @@ static const struct {
 
 static void add(struct json_object *list, const char *what, const char *remedy)
 {
-	struct json_object *o = tool_call_args("missing", what);
-
-	json_object_object_add(o, "remedy", json_object_new_string(remedy));
-	json_object_array_add(list, o);
+	json_object_array_add(list,
+			      json_pack("missing:s remedy:s", what, remedy));
 }
 
 static const char *remedy_of(const char *missing)
@@ -158,20 +156,15 @@ static void check_packages(const struct cli *cli, struct json_object *advice)
 	json_object_put(o);
 }
 
-static void put_string(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
-
 static int take_profile(const struct cli *cli, struct client *c,
 			struct json_object *o)
 {
 	struct json_object *v;
 	int rc = tool_call(cli, c, "get_runtime_profile",
-			   tool_call_args(NULL, NULL), &v);
+			   json_object_new_object(), &v);
 
 	if (rc == 0)
-		json_object_object_add(o, "profile", v);
+		json_add(o, "profile:o", v);
 	return rc;
 }
 
@@ -184,22 +177,21 @@ static int take_grants(const struct cli *cli, struct client *c,
 	struct json_object *v, *list, *lack = json_object_new_array();
 	int rc = tool_call_templates(cli, c, &v);
 
-	json_object_object_add(o, "notGranted", lack);
+	json_add(o, "notGranted:o", lack);
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *t = json_object_array_get_idx(list, i);
-		struct json_object *p = json_member(t, "permissions"), *one;
+		struct json_object *p = json_member(t, "permissions");
 
 		if (!grants_text_is_missing(p))
 			continue;
-		one = tool_call_args("templateId",
-				     json_member_str(t, "templateId"));
-		put_string(one, "version", json_member_str(t, "version"));
-		json_object_object_add(
-		    one, "missing", json_object_get(json_member(p, "missing")));
-		json_object_array_add(lack, one);
+		json_object_array_add(
+		    lack, json_pack("templateId:s version:s missing:O",
+				    json_member_str(t, "templateId"),
+				    json_member_str(t, "version"),
+				    json_member(p, "missing")));
 	}
 	json_object_put(v);
 	return 0;
@@ -260,20 +252,18 @@ static int try_browser(const struct cli *cli, struct client *c,
 
 	if (!json_object_get_boolean(json_member(browser_of(o), "available")))
 		return 0;
-	rc = client_tool(c, "create_tab", tool_call_args(NULL, NULL), &a);
+	rc = client_tool(c, "create_tab", json_object_new_object(), &a);
 	if (rc != 0)
 		return rc;
 	if (!a.good) {
-		json_object_object_add(o, "browserRefusal",
-				       json_object_get(a.value));
+		json_add(o, "browserRefusal:O", a.value);
 	} else {
 		rc = look_at_tab(cli, c, o);
 		if (rc == 0)
 			rc = client_tool(
 			    c, "close_session",
-			    tool_call_args(
-				"sessionId",
-				json_member_str(a.value, "sessionId")),
+			    json_pack("sessionId:s",
+				      json_member_str(a.value, "sessionId")),
 			    &closed);
 		if (rc == 0)
 			tool_result_fini(&closed);
@@ -350,14 +340,14 @@ static int examine(const struct cli *cli, struct json_object *o,
 	int rc;
 
 	uname(&u);
-	put_string(o, "paddock", PADDOCK_VERSION);
-	put_string(o, "kernel", u.release);
+	json_add(o, "paddock:s kernel:s", PADDOCK_VERSION, u.release);
 	if (c == NULL)
 		return client_trouble();
-	put_string(o, "server", client_is_private(c) ? "private" : "daemon");
-	put_string(o, client_is_private(c) ? "program" : "socket",
-		   client_peer(c));
-	put_string(o, "serverVersion", client_server_version(c));
+	if (client_is_private(c))
+		json_add(o, "server:s program:s", "private", client_peer(c));
+	else
+		json_add(o, "server:s socket:s", "daemon", client_peer(c));
+	json_add(o, "serverVersion:s", client_server_version(c));
 	rc = take_profile(cli, c, o);
 	if (rc == 0)
 		rc = take_grants(cli, c, o);
@@ -493,7 +483,7 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		show(o, advice);
 	if (rc == 0 && !takes_runs(o))
 		rc = CLI_TROUBLE;
-	json_object_object_add(o, "advice", advice);
+	json_add(o, "advice:o", advice);
 	if (cli->json)
 		json_pretty_print(o, true);
 	if (rc != 0)

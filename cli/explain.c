@@ -22,7 +22,7 @@
 #include "cli/report.h"
 #include "cli/safe_printf.h"
 #include "cli/server_flags.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define LINES_MAX 20 /* of a message */
 
@@ -452,13 +452,10 @@ static void show(const struct story *s, const char *status)
 static void show_json(const struct story *s, const char *status)
 {
 	struct json_object *o =
-	    tool_call_args("runId", json_member_str(s->view, "runId"));
+	    json_pack("runId:s status:s why:O help:O error?O",
+		      json_member_str(s->view, "runId"), status, s->errmsg,
+		      s->help, s->error);
 
-	json_object_object_add(o, "status", json_object_new_string(status));
-	json_object_object_add(o, "why", json_object_get(s->errmsg));
-	json_object_object_add(o, "help", json_object_get(s->help));
-	if (s->error != NULL)
-		json_object_object_add(o, "error", json_object_get(s->error));
 	json_pretty_print(o, true);
 	json_object_put(o);
 }
@@ -469,7 +466,7 @@ static int explain(const struct cli *cli, int n, const char *const *arg)
 	const char *status;
 	char *words;
 	int rc = tool_call_once(cli, "get_task_run",
-				tool_call_args("runId", arg[0]), &s.view);
+				json_pack("runId:s", arg[0]), &s.view);
 
 	(void)n;
 	if (rc != 0)

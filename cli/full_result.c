@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 /* The part at FROM, to OUT: how many bytes. */
 static size_t take_part(struct buf *out, struct json_object *contents)
@@ -86,7 +86,7 @@ static int add_result(struct client *c, struct tool_result *a, const char *uri)
 		return 0;
 	}
 	tool_result_fini(&part);
-	json_object_object_add(a->value, "result", result);
+	json_add(a->value, "result:o", result);
 	json_object_object_del(a->value, "resultUri");
 	json_object_object_del(a->value, "resultBytes");
 	json_object_object_del(a->value, "resultOmitted");

@@ -14,7 +14,7 @@
 #include "cli/report.h"
 #include "cli/safe_printf.h"
 #include "cli/full_result.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 /*
  * The server tells when there is more; what it tells of often is read so often.
@@ -56,8 +56,8 @@ static int refused(const struct cli *cli, struct client *c, const char *run,
 		   struct json_object *refusal)
 {
 	struct json_object *view = NULL;
-	int rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
-			   &view);
+	int rc =
+	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
 
 	json_object_put(view);
 	return rc != 0 ? rc : report_refusal(refusal, run);
@@ -131,8 +131,8 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 	if (clock_mono_ms() < *next_ms)
 		return 0;
 	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
-	rc = tool_call(cli, c, "get_task_run", tool_call_args("runId", run),
-		       &view);
+	rc =
+	    tool_call(cli, c, "get_task_run", json_pack("runId:s", run), &view);
 	*ended = rc == 0 && has_ended(view);
 	json_object_put(view);
 	return rc;

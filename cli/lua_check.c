@@ -21,7 +21,7 @@
 #include "cli/json_file.h"
 #include "cli/message.h"
 #include "cli/state_dir.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define CODE_BYTES_MAX (1 << 20) /* as a server reads */
 #define WHY_SHOWN "400"		 /* bytes of what a template says */
@@ -143,7 +143,7 @@ static char *open_code(const char *dir, const char *entry)
 static struct json_object *fault(const char *entry, const char *said,
 				 const char *errmsg)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o;
 	char *text, *end = NULL;
 	long line = 0;
 
@@ -155,11 +155,8 @@ static struct json_object *fault(const char *entry, const char *said,
 		line = 0;
 	text = xasprintf("%s%." WHY_SHOWN "s", said, errmsg);
 	utf8_mend(text);
-	json_object_object_add(o, "severity", json_object_new_string("error"));
-	json_object_object_add(o, "file", json_object_new_string(entry));
-	if (line > 0)
-		json_object_object_add(o, "line", json_object_new_int64(line));
-	json_object_object_add(o, "message", json_object_new_string(text));
+	o = json_pack("severity:s file:s line?i message:s", "error", entry,
+		      line, text);
 	free(text);
 	return o;
 }
@@ -241,9 +238,9 @@ int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 		message_print("%s/%s: %s", dir, entry, strerror(errno));
 		return CLI_TROUBLE;
 	}
-	args = tool_call_args("templateId", "probe");
-	json_object_object_add(args, "inputs", tool_call_args("code", text));
-	json_object_object_add(args, "options", tool_call_args("mode", "sync"));
+	args =
+	    json_pack("templateId:s inputs:o options:o", "probe",
+		      json_pack("code:s", text), json_pack("mode:s", "sync"));
 	free(text);
 	rc = client_tool(p->client, "run_task_template", args, &a);
 	if (rc != 0)

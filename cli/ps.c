@@ -16,7 +16,7 @@
 #include "cli/message.h"
 #include "cli/safe_printf.h"
 #include "cli/text_wrap.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define TEMPLATE_COLUMNS 24 /* off a terminal */
 #define OTHER_COLUMNS 67    /* of the rest, with "1 min 02 s ago" */
@@ -37,16 +37,8 @@ static const struct opt opts[] = {
 
 static struct json_object *arguments(const char *status, size_t offset)
 {
-	struct json_object *args =
-	    tool_call_args(status ? "status" : NULL, status);
-
-	json_object_object_add(args, "limit", json_object_new_int(PAGE));
-	json_object_object_add(args, "offset",
-			       json_object_new_int64((int64_t)offset));
-	if (flags.template != NULL)
-		json_object_object_add(args, "templateId",
-				       json_object_new_string(flags.template));
-	return args;
+	return json_pack("status?s limit:i offset:i templateId?s", status, PAGE,
+			 offset, flags.template);
 }
 
 /* All runs in STATUS (NULL: any), page by page, onto LIST. */

@@ -25,7 +25,7 @@
 #include "cli/message.h"
 #include "cli/safe_printf.h"
 #include "cli/server_flags.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define POLL_MS 1000		  /* pollAfterMs of the contract */
 #define LIMITED_PATIENCE_MS 60000 /* with a server that is asked too often */
@@ -192,7 +192,7 @@ static int look_up_template(struct job *j)
 
 	if (flags.inputs.n == 0 && j->timeout_ms == 0)
 		return 0;
-	args = tool_call_args("templateId", j->template);
+	args = json_pack("templateId:s", j->template);
 	rc = client_tool(j->client, "list_task_templates", args, &a);
 	if (rc != 0)
 		return rc;
@@ -221,36 +221,22 @@ static void make_key(struct job *j)
 
 static struct json_object *arguments(const struct job *j, const char *mode)
 {
-	struct json_object *args = json_object_new_object();
-	struct json_object *options = json_object_new_object();
-
-	json_object_object_add(args, "templateId",
-			       json_object_new_string(j->template));
-	if (j->version != NULL)
-		json_object_object_add(args, "templateVersion",
-				       json_object_new_string(j->version));
-	json_object_object_add(args, "inputs", json_object_get(j->inputs));
-	if (j->timeout_ms > 0)
-		json_object_object_add(options, "timeoutMs",
-				       json_object_new_int64(j->timeout_ms));
-	json_object_object_add(options, "mode", json_object_new_string(mode));
-	json_object_object_add(
-	    options, "idempotencyKey",
-	    json_object_new_string(flags.key != NULL ? flags.key : j->key));
-	json_object_object_add(args, "options", options);
-	return args;
+	return json_pack("templateId:s templateVersion?s inputs:O options:o",
+			 j->template, j->version, j->inputs,
+			 json_pack("timeoutMs?i mode:s idempotencyKey:s",
+				   j->timeout_ms, mode,
+				   flags.key != NULL ? flags.key : j->key));
 }
 
 /* ---- cancelling ---- */
 
 static bool ask_to_cancel(struct job *j, const char *id)
 {
-	struct json_object *args = json_object_new_object();
 	struct tool_result a;
 
 	message_more("cancelling %s; again to leave at once", id);
-	json_object_object_add(args, "runId", json_object_new_string(id));
-	if (client_tool(j->client, "cancel_task_run", args, &a) != 0)
+	if (client_tool(j->client, "cancel_task_run", json_pack("runId:s", id),
+			&a) != 0)
 		return false;
 	tool_result_fini(&a);
 	return true;
@@ -381,19 +367,14 @@ static int follow(struct job *j, struct tool_result *a)
 
 	while (rc == 0 &&
 	       ((a->good && !ended(a->value)) || client_limited(a) > 0)) {
-		struct json_object *args = json_object_new_object();
-
 		rc = pause_a_while(j, id);
-		json_object_object_add(args, "runId",
-				       json_object_new_string(id));
 		if (rc == 0) {
 			tool_result_fini(a);
 			rc = wait_answer(
 			    j,
-			    client_send_tool(j->client, "get_task_run", args),
+			    client_send_tool(j->client, "get_task_run",
+					     json_pack("runId:s", id)),
 			    a);
-		} else {
-			json_object_put(args);
 		}
 		if (rc == 0 && a->good)
 			show_progress(j, a->value);

@@ -18,7 +18,7 @@
 #include "cli/selftest_browser.h"
 #include "cli/state_dir.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define SHOWN 400 /* columns of an outcome that is not what it should be */
 #define DATA "/usr/share/paddock/selftest"
@@ -76,16 +76,12 @@ static char *find_templates(void)
 static int call(struct suite *s, const struct selftest *t,
 		struct tool_result *a)
 {
-	struct json_object *args =
-	    tool_call_args("templateId", by[t->by].template);
-	struct json_object *options = tool_call_args("mode", "sync");
-
-	if (t->timeout_ms > 0)
-		json_object_object_add(options, "timeoutMs",
-				       json_object_new_int(t->timeout_ms));
-	json_object_object_add(args, "inputs", tool_call_args("try", t->try));
-	json_object_object_add(args, "options", options);
-	return client_tool(s->client, "run_task_template", args, a);
+	return client_tool(
+	    s->client, "run_task_template",
+	    json_pack("templateId:s inputs:o options:o", by[t->by].template,
+		      json_pack("try:s", t->try),
+		      json_pack("mode:s timeoutMs?i", "sync", t->timeout_ms)),
+	    a);
 }
 
 /* Why it cannot be tried here, or NULL. */

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "cli/tool_call.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define LOOKS 30 /* a tenth of a second each: its sandbox takes a moment */
 
@@ -39,8 +39,8 @@ const size_t selftest_browser_n = ARRAY_LEN(tries);
 static int browser_now(struct client *c, struct json_object **browser)
 {
 	struct tool_result a;
-	int rc = client_tool(c, "get_runtime_profile",
-			     tool_call_args(NULL, NULL), &a);
+	int rc =
+	    client_tool(c, "get_runtime_profile", json_object_new_object(), &a);
 
 	*browser = NULL;
 	if (rc != 0)
@@ -55,7 +55,7 @@ static int look(struct client *c, struct json_object **browser, char **none)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
 	struct tool_result tab, closed;
-	int rc = client_tool(c, "create_tab", tool_call_args(NULL, NULL), &tab);
+	int rc = client_tool(c, "create_tab", json_object_new_object(), &tab);
 
 	*browser = NULL;
 	if (rc != 0)
@@ -71,8 +71,8 @@ static int look(struct client *c, struct json_object **browser, char **none)
 	if (rc == 0 && tab.good) {
 		rc = client_tool(
 		    c, "close_session",
-		    tool_call_args("sessionId",
-				   json_member_str(tab.value, "sessionId")),
+		    json_pack("sessionId:s",
+			      json_member_str(tab.value, "sessionId")),
 		    &closed);
 		if (rc == 0)
 			tool_result_fini(&closed);
@@ -87,7 +87,7 @@ static int is_refused(struct client *c, const char *url, bool *good)
 {
 	struct tool_result a;
 	const char *code;
-	int rc = client_tool(c, "create_tab", tool_call_args("url", url), &a);
+	int rc = client_tool(c, "create_tab", json_pack("url:s", url), &a);
 
 	if (rc != 0)
 		return rc;

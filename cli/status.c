@@ -14,7 +14,7 @@
 #include "cli/report.h"
 #include "cli/message.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 /* "name:     value", when there is a value. */
 static void line(const char *name, const char *value)
@@ -168,8 +168,8 @@ static int server_status(const struct cli *cli)
 
 	if (c == NULL)
 		return client_trouble();
-	rc = tool_call(cli, c, "get_runtime_profile",
-		       tool_call_args(NULL, NULL), &v);
+	rc = tool_call(cli, c, "get_runtime_profile", json_object_new_object(),
+		       &v);
 	if (rc == 0 && cli->json)
 		json_pretty_print(json_member(v, "health"), true);
 	else if (rc == 0)
@@ -188,8 +188,8 @@ static int status(const struct cli *cli, int n, const char *const *arg)
 
 	if (n == 0)
 		return server_status(cli);
-	rc = tool_call_once(cli, "get_task_run",
-			    tool_call_args("runId", arg[0]), &view);
+	rc = tool_call_once(cli, "get_task_run", json_pack("runId:s", arg[0]),
+			    &view);
 	if (rc == 0 && cli->json)
 		json_pretty_print(view, true);
 	else if (rc == 0)
@@ -212,13 +212,13 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 {
 	struct json_object *v;
 	const char *reason;
-	int rc = tool_call(cli, c, "cancel_task_run",
-			   tool_call_args("runId", id), &v);
+	int rc =
+	    tool_call(cli, c, "cancel_task_run", json_pack("runId:s", id), &v);
 
 	if (rc != 0)
 		return rc;
 	reason = json_member_str(v, "reason");
-	json_object_object_add(v, "runId", json_object_new_string(id));
+	json_add(v, "runId:s", id);
 	if (cli->json)
 		json_pretty_print(v, true);
 	else if (says(v, "cancelRequested") && reason == NULL)

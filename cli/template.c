@@ -21,7 +21,7 @@
 #include "cli/safe_printf.h"
 #include "cli/server_flags.h"
 #include "cli/text_wrap.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 /* Untrusted TEXT on stdout, in at most COLUMNS. */
 static void put(const char *text, size_t columns)
@@ -195,7 +195,7 @@ static int show_template(const struct cli *cli, int n, const char *const *arg)
 {
 	struct json_object *v, *list;
 	int rc = tool_call_once(cli, "list_task_templates",
-				tool_call_args("templateId", arg[0]), &v);
+				json_pack("templateId:s", arg[0]), &v);
 
 	(void)n;
 	if (rc != 0)

@@ -19,7 +19,7 @@
 #include "cli/lua_check.h"
 #include "cli/message.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 static const char *const severities[] = {"error", "warning"};
 
@@ -128,9 +128,8 @@ static void say_fault(const char *path, struct json_object *f)
 
 static void note_fault(struct check *c, const char *path, struct json_object *f)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = json_pack("path:s", path);
 
-	json_object_object_add(o, "path", json_object_new_string(path));
 	json_object_object_foreach(f, key, value) {
 		json_object_object_add(o, key, json_object_get(value));
 	}
@@ -188,9 +187,7 @@ static void say_grants(struct check *c)
 {
 	struct json_object *list = template_findings_grants(c->cli, c->dir);
 
-	if (list != NULL)
-		json_object_object_add(c->said, "grants",
-				       json_object_get(list));
+	json_add(c->said, "grants?O", list);
 	for (size_t i = 0; !c->cli->json && i < json_length(list); i++) {
 		struct json_object *p =
 		    json_member(item(list, i), "permissions");
@@ -207,9 +204,8 @@ static void say_grants(struct check *c)
 
 static void say_all(struct check *c)
 {
-	c->said = json_object_new_object();
-	json_object_object_add(c->said, "templates", json_object_new_array());
-	json_object_object_add(c->said, "faults", json_object_new_array());
+	c->said = json_pack("templates:o faults:o", json_object_new_array(),
+			    json_object_new_array());
 	for (size_t i = 0; i < json_length(c->all); i++) {
 		size_t errors = errors_of(item(c->all, i));
 

@@ -13,7 +13,7 @@
 #include "cli/transport.h"
 #include "cli/run_daemon.h"
 #include "cli/message.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define PREFIX "paddockd: "
 
@@ -82,11 +82,9 @@ struct json_object *template_findings_all(const struct cli *cli,
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL;
 
-	if (ask(cli, "--check=templates", dir, &out, &err) == 0) {
-		o = json_object_new_object();
-		json_object_object_add(o, "templates", lines(&out, ""));
-		json_object_object_add(o, "problems", lines(&err, PREFIX));
-	}
+	if (ask(cli, "--check=templates", dir, &out, &err) == 0)
+		o = json_pack("templates:o problems:o", lines(&out, ""),
+			      lines(&err, PREFIX));
 	buf_fini(&out);
 	buf_fini(&err);
 	return o;

@@ -17,7 +17,7 @@
 #include "cli/message.h"
 #include "cli/state_dir.h"
 #include "cli/safe_printf.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define SHOWN 400 /* bytes of a value that differs */
 
@@ -41,7 +41,7 @@ struct bench {
 /* What the run came to, as an expectation would put it. The caller owns it. */
 static struct json_object *outcome(const struct tool_result *a)
 {
-	struct json_object *o = json_object_new_object(), *result;
+	struct json_object *o, *result;
 	struct json_object *error = json_member(a->value, "error");
 	const char *status = json_member_str(a->value, "status");
 	const char *code = json_member_str(error, "errorCode");
@@ -50,12 +50,9 @@ static struct json_object *outcome(const struct tool_result *a)
 		status = "refused";
 		code = json_member_str(a->value, "errorCode");
 	}
-	json_object_object_add(o, "status", json_object_new_string(status));
-	if (code != NULL)
-		json_object_object_add(o, "errorCode",
-				       json_object_new_string(code));
+	o = json_pack("status:s errorCode?s", status, code);
 	if (json_object_object_get_ex(a->value, "result", &result))
-		json_object_object_add(o, "result", json_object_get(result));
+		json_add(o, "result:O", result);
 	return o;
 }
 
@@ -150,16 +147,13 @@ static int tell(struct bench *b, bool good, const char *id, const char *name)
 static int call(struct bench *b, struct json_object *manifest,
 		struct json_object *inputs, struct tool_result *a)
 {
-	struct json_object *args = tool_call_args(
-	    "templateId", json_member_str(manifest, "templateId"));
-	const char *version = json_member_str(manifest, "version");
-
-	if (version != NULL)
-		json_object_object_add(args, "templateVersion",
-				       json_object_new_string(version));
-	json_object_object_add(args, "inputs", json_object_get(inputs));
-	json_object_object_add(args, "options", tool_call_args("mode", "sync"));
-	return client_tool(b->client, "run_task_template", args, a);
+	return client_tool(
+	    b->client, "run_task_template",
+	    json_pack("templateId:s templateVersion?s inputs:O options:o",
+		      json_member_str(manifest, "templateId"),
+		      json_member_str(manifest, "version"), inputs,
+		      json_pack("mode:s", "sync")),
+	    a);
 }
 
 static int run_test(struct bench *b, struct json_object *manifest,

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/json_pretty.h"
 #include "cli/message.h"
+#include "proto/json/json_pack.h"
 
 #define TOKEN_BYTES ((size_t)32)
 #define DEFAULT_NAME "alice"
@@ -62,11 +63,7 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 	encode(text, bytes);
 	digest_of(hex, text);
 	if (cli->json) {
-		o = json_object_new_object();
-		json_object_object_add(o, "token",
-				       json_object_new_string(text));
-		json_object_object_add(o, "tokenSha256",
-				       json_object_new_string(hex));
+		o = json_pack("token:s tokenSha256:s", text, hex);
 		json_pretty_print(o, true);
 		json_object_put(o);
 		return CLI_OK;

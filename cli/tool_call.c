@@ -3,16 +3,7 @@
 
 #include "cli/json_pretty.h"
 #include "cli/report.h"
-#include "proto/json/json.h"
-
-struct json_object *tool_call_args(const char *key, const char *text)
-{
-	struct json_object *o = json_object_new_object();
-
-	if (key != NULL)
-		json_object_object_add(o, key, json_object_new_string(text));
-	return o;
-}
+#include "proto/json/json_pack.h"
 
 int tool_call(const struct cli *cli, struct client *c, const char *tool,
 	      struct json_object *args, struct json_object **out)
@@ -56,10 +47,9 @@ static int more_templates(const struct cli *cli, struct client *c,
 	struct json_object *list = json_member(all, "templates"), *more, *next;
 
 	while ((next = json_member(all, "nextOffset")) != NULL) {
-		struct json_object *args = tool_call_args(NULL, NULL);
+		struct json_object *args = json_pack("offset:O", next);
 		int rc;
 
-		json_object_object_add(args, "offset", json_object_get(next));
 		json_object_object_del(all, "nextOffset");
 		rc = tool_call(cli, c, "list_task_templates", args, &more);
 		if (rc != 0)
@@ -70,9 +60,7 @@ static int more_templates(const struct cli *cli, struct client *c,
 			    list, json_object_get(
 				      json_object_array_get_idx(next, i)));
 		next = json_member(more, "nextOffset");
-		if (next != NULL)
-			json_object_object_add(all, "nextOffset",
-					       json_object_get(next));
+		json_add(all, "nextOffset?O", next);
 		json_object_put(more);
 	}
 	return 0;
@@ -82,7 +70,7 @@ int tool_call_templates(const struct cli *cli, struct client *c,
 			struct json_object **out)
 {
 	int rc = tool_call(cli, c, "list_task_templates",
-			   tool_call_args(NULL, NULL), out);
+			   json_object_new_object(), out);
 
 	if (rc == 0)
 		rc = more_templates(cli, c, *out);

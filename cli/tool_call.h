@@ -5,9 +5,6 @@
 
 #include "cli/client.h"
 
-/* {KEY: TEXT}; KEY NULL: {}. The caller owns it. */
-struct json_object *tool_call_args(const char *key, const char *text);
-
 /*
  * Call TOOL; ARGS is taken. 0 and the value in *OUT, which the caller owns; or
  * the exit status, and it has been said why.

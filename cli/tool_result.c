@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 void tool_result_fini(struct tool_result *a)
 {
@@ -13,14 +13,8 @@ void tool_result_fini(struct tool_result *a)
 
 static struct json_object *as_refusal(const char *code, const char *message)
 {
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "error",
-			       json_object_new_string(message != NULL
-							  ? message
-							  : "no reason given"));
-	json_object_object_add(o, "errorCode", json_object_new_string(code));
-	return o;
+	return json_pack("error:s errorCode:s",
+			 message != NULL ? message : "no reason given", code);
 }
 
 static void read_rpc_error(struct tool_result *a, struct json_object *error)
@@ -33,9 +27,7 @@ static void read_rpc_error(struct tool_result *a, struct json_object *error)
 		 json_object_get_int(json_member(error, "code")));
 	a->value = as_refusal(code != NULL ? code : number,
 			      json_member_str(error, "message"));
-	if (data != NULL)
-		json_object_object_add(a->value, "details",
-				       json_object_get(data));
+	json_add(a->value, "details?O", data);
 }
 
 /* The first text block, which is JSON or a sentence. */

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES ((size_t)40)
+#define NAME_MAX_BYTES ((size_t)64)
 
 static const struct json_pack_arg *take(const struct json_pack_arg **args,
 					enum json_pack_type type)

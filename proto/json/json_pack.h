@@ -16,7 +16,7 @@
  * "name?kind" leaves out what is NULL, false, or an integer of 0 or below.
  * SPEC is a literal. What is given is converted by its own type, so it needs
  * no cast; one that is missing, too many, or of another kind than SPEC says
- * fails an assertion, and so does a name of 40 bytes.
+ * fails an assertion, and so does a name of 64 bytes.
  */
 #ifndef PROTO_JSON_JSON_PACK_H
 #define PROTO_JSON_JSON_PACK_H

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 static const char *const revisions[MCP_REVISIONS] = {
     [MCP_2024_11_05] = "2024-11-05",
@@ -85,22 +85,14 @@ struct json_object *mcp_tool_result(const char *text, size_t len,
 				    const char *structured,
 				    size_t structured_len, bool is_error)
 {
-	struct json_object *result = json_object_new_object();
 	struct json_object *content = json_object_new_array_ext(1);
-	struct json_object *block = json_object_new_object();
 
-	json_object_object_add(block, "type", json_object_new_string("text"));
-	json_object_object_add(block, "text",
-			       json_object_new_string_len(text, (int)len));
-	json_object_array_add(content, block);
-	json_object_object_add(result, "content", content);
-	if (structured != NULL)
-		json_object_object_add(result, "structuredContent",
-				       mcp_raw(structured, structured_len));
-	if (is_error)
-		json_object_object_add(result, "isError",
-				       json_object_new_boolean(true));
-	return result;
+	json_object_array_add(content,
+			      json_pack("type:s text:S", "text", text, len));
+	return json_pack(
+	    "content:o structuredContent?o isError?b", content,
+	    structured == NULL ? NULL : mcp_raw(structured, structured_len),
+	    is_error);
 }
 
 struct json_object *mcp_progress_token(struct json_object *params)
@@ -117,15 +109,6 @@ struct json_object *mcp_progress_token(struct json_object *params)
 struct json_object *mcp_progress(struct json_object *token, uint64_t progress,
 				 uint64_t total, const char *message)
 {
-	struct json_object *p = json_object_new_object();
-
-	json_object_object_add(p, "progressToken", json_object_get(token));
-	json_object_object_add(p, "progress", json_object_new_uint64(progress));
-	if (total > 0)
-		json_object_object_add(p, "total",
-				       json_object_new_uint64(total));
-	if (message != NULL)
-		json_object_object_add(p, "message",
-				       json_object_new_string(message));
-	return p;
+	return json_pack("progressToken:O progress:i total?i message?s", token,
+			 progress, total, message);
 }

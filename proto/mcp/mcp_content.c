@@ -13,7 +13,7 @@
 
 #include "base/text/base64.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/schema/schema_format.h"
 
 /* ---- values ---- */
@@ -241,15 +241,8 @@ int mcp_content_fault(struct json_object *content, const char **expected)
 static struct json_object *text_instead(struct json_object *block,
 					const char *text)
 {
-	struct json_object *o = json_object_new_object();
-	struct json_object *annotations = json_member(block, "annotations");
-
-	json_object_object_add(o, "type", json_object_new_string("text"));
-	json_object_object_add(o, "text", json_object_new_string(text));
-	if (annotations != NULL)
-		json_object_object_add(o, "annotations",
-				       json_object_get(annotations));
-	return o;
+	return json_pack("type:s text:s annotations?O", "text", text,
+			 json_member(block, "annotations"));
 }
 
 static bool knows_member(enum mcp_revision rev, const char *name)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/schema/schema_format.h"
 
 #define MOVED_TO "/anyOf/0"
@@ -52,11 +52,7 @@ static bool is_one_of(const char *key, const char *const *keys)
 /* {} allows all, {"not": {}} nothing. */
 static struct json_object *in_words(bool allows)
 {
-	struct json_object *o = json_object_new_object();
-
-	if (!allows)
-		json_object_object_add(o, "not", json_object_new_object());
-	return o;
+	return json_pack("not?o", allows ? NULL : json_object_new_object());
 }
 
 static bool leads_into(const char *pointer, const char *key)
@@ -228,23 +224,16 @@ static struct json_object *outputs(struct json_object *schema)
 	if (!s.by_name)
 		return o;
 	json_object_put(o);
-	o = json_object_new_object();
-	json_object_object_add(o, "type", json_object_new_string("object"));
-	return o;
+	return json_pack("type:s", "object");
 }
 
 struct json_object *mcp_schema_either(struct json_object *schema,
 				      struct json_object *other)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *either = json_object_new_array_ext(2);
-	struct json_object *dialect = dialect_of(schema);
 
-	if (dialect != NULL)
-		json_object_object_add(o, "$schema", json_object_get(dialect));
-	json_object_object_add(o, "type", json_object_new_string("object"));
 	json_object_array_add(either, outputs(schema));
 	json_object_array_add(either, json_object_get(other));
-	json_object_object_add(o, "anyOf", either);
-	return o;
+	return json_pack("$schema?O type:s anyOf:o", dialect_of(schema),
+			 "object", either);
 }

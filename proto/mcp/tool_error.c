@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/mcp/recover_hint.h"
+#include "proto/json/json_pack.h"
 
 void tool_error_set(struct tool_error *r, const char *code,
 		    struct json_object *details, const char *fmt, ...)
@@ -40,15 +41,12 @@ void tool_error_fini(struct tool_error *r)
 struct json_object *tool_error_json(const char *code, const char *message,
 				    struct json_object *details)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o;
 	char *hint = recover_hint_of(code, details);
 
-	json_object_object_add(o, "error", json_object_new_string(message));
-	json_object_object_add(o, "errorCode", json_object_new_string(code));
-	json_object_object_add(o, "recoverHint", json_object_new_string(hint));
+	o = json_pack("error:s errorCode:s recoverHint:s details?O", message,
+		      code, hint, details);
 	free(hint);
-	if (details != NULL)
-		json_object_object_add(o, "details", json_object_get(details));
 	return o;
 }
 
@@ -56,14 +54,11 @@ struct json_object *tool_error_limit(const char *limit, int64_t used,
 				     int64_t allowed, const char *unit,
 				     const char *who_can_raise)
 {
-	struct json_object *d = json_object_new_object();
+	struct json_object *d = json_pack("limit:s", limit);
 
-	json_object_object_add(d, "limit", json_object_new_string(limit));
 	if (used >= 0)
-		json_object_object_add(d, "used", json_object_new_int64(used));
-	json_object_object_add(d, "allowed", json_object_new_int64(allowed));
-	json_object_object_add(d, "unit", json_object_new_string(unit));
-	json_object_object_add(d, "whoCanRaise",
-			       json_object_new_string(who_can_raise));
+		json_add(d, "used:i", used);
+	json_add(d, "allowed:i unit:s whoCanRaise:s", allowed, unit,
+		 who_can_raise);
 	return d;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/browser/browser_private.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/spawn_exec.h"
@@ -188,26 +188,14 @@ bool browser_exited(struct browser *b, pid_t pid, int status)
 
 /* ---- what it is told ---- */
 
-static void add_str(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(
-	    o, key, text == NULL ? NULL : json_object_new_string(text));
-}
-
 struct json_object *browser_body(const struct requestor *q,
 				 enum template_trust trust, const struct run *r,
 				 struct json_object *args, int64_t timeout_ms)
 {
-	struct json_object *o = json_object_new_object();
-
-	add_str(o, "requestor", q->name);
-	add_str(o, "trust", trust_name(trust));
-	add_str(o, "run", r != NULL ? r->id : NULL);
-	add_str(o, "session", r != NULL ? r->session_id : NULL);
-	json_object_object_add(o, "args", json_object_get(args));
-	json_object_object_add(o, "timeoutMs",
-			       json_object_new_int64(timeout_ms));
-	return o;
+	return json_pack("requestor:s trust:s run:s session:s args:O "
+			 "timeoutMs:i",
+			 q->name, trust_name(trust), r != NULL ? r->id : NULL,
+			 r != NULL ? r->session_id : NULL, args, timeout_ms);
 }
 
 void browser_tell(struct browser *b, const char *request, const char *key,
@@ -215,7 +203,7 @@ void browser_tell(struct browser *b, const char *request, const char *key,
 {
 	struct json_object *o = json_object_new_object();
 
-	add_str(o, key, value);
+	json_object_object_add(o, key, json_object_new_string(value));
 	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL,
 			    NULL);
 }

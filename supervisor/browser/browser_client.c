@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
 
 #define CLIENT_CALL_MS 150000 /* above every action's own timeoutMs */
@@ -163,7 +163,6 @@ void browser_find_session(struct request *c, const char *id,
 {
 	struct session *s = c->session;
 	struct browser *b = s->server->browser;
-	struct json_object *body;
 	struct client_ask *a;
 
 	if (!id_ok(id, BROWSER_PROTO_SESSION) ||
@@ -174,10 +173,8 @@ void browser_find_session(struct request *c, const char *id,
 	a = client_ask_new(c);
 	snprintf(a->id, sizeof(a->id), "%s", id);
 	a->done = done;
-	body = json_object_new_object();
-	json_object_object_add(body, "requestor",
-			       json_object_new_string(s->requestor->name));
 	a->asked =
-	    browser_process_ask(b->process, "sessions", body,
+	    browser_process_ask(b->process, "sessions",
+				json_pack("requestor:s", s->requestor->name),
 				BROWSER_REQUEST_MS, sessions_answered, a);
 }

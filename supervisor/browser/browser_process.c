@@ -17,6 +17,7 @@
 #include "ipc/msg.h"
 #include "supervisor/browser/browser_rpc.h"
 #include "supervisor/browser/browser_process_log.h"
+#include "proto/json/json_pack.h"
 
 #define FRAMES_PER_WAKE 256
 #define OVERDUE_MS 10000 /* after its timeout */
@@ -293,7 +294,6 @@ struct browser_rpc_call *browser_process_ask(struct browser_process *b,
 void browser_process_forget(struct browser_rpc_call *c)
 {
 	struct browser_process *b = c->process;
-	struct json_object *body;
 
 	c->done = NULL;
 	if (c->failing)
@@ -302,9 +302,8 @@ void browser_process_forget(struct browser_rpc_call *c)
 		browser_rpc_remove(c);
 		return;
 	}
-	body = json_object_new_object();
-	json_object_object_add(body, "seq", json_object_new_int64(c->seq));
-	browser_process_ask(b, "cancel", body, 0, NULL, NULL);
+	browser_process_ask(b, "cancel", json_pack("seq:i", c->seq), 0, NULL,
+			    NULL);
 }
 
 bool browser_process_is_running(const struct browser_process *b)

@@ -9,7 +9,7 @@
 #include "base/fair_share.h"
 #include "ipc/browser_proto.h"
 #include "ipc/msg.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 #define UNSENT_MAX (16u << 20) /* bytes of what is asked */
 
@@ -44,11 +44,9 @@ static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
 static void fail(struct browser_rpc_call *c, const char *code,
 		 const char *errmsg)
 {
-	struct browser_rpc_answer a = {.body = json_object_new_object()};
+	struct browser_rpc_answer a = {
+	    .body = json_pack("code:s message:s", code, errmsg)};
 
-	json_object_object_add(a.body, "code", json_object_new_string(code));
-	json_object_object_add(a.body, "message",
-			       json_object_new_string(errmsg));
 	a.json = json_text(a.body, &a.len);
 	tell(c, &a);
 	json_object_put(a.body);

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/grants/grants.h"
 
@@ -173,8 +173,7 @@ void browser_ask(struct browser *b, struct run *r,
 	LIST_INSERT_HEAD(&p->of->pending, p, link);
 	body = browser_body(r->requestor, r->trust, r, ask->params, ms);
 	/* as they are now: what was taken back since the start is not had */
-	json_object_object_add(body, "hosts",
-			       grants_hosts(r->template, b->server->config));
+	json_add(body, "hosts:o", grants_hosts(r->template, b->server->config));
 	p->call = browser_process_ask(b->process, ask->tool, body, ms,
 				      run_answered, p);
 }

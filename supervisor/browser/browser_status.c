@@ -8,7 +8,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/spawn/cgroup.h"
 
 /* ---- for clients ---- */
@@ -30,30 +30,16 @@ static void view_free(void *state)
 
 static const struct request_ops view_ops = {.free = view_free};
 
-static void add_bool(struct json_object *o, const char *key, bool value)
-{
-	json_object_object_add(o, key, json_object_new_boolean(value));
-}
-
-static void add_str(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 /* Where it is, is the operator's business, and local users'. */
 static struct json_object *known(const struct session *s)
 {
 	const struct config *config = s->server->config;
-	struct json_object *o = json_object_new_object();
 	const char *errmsg = browser_lacks(config);
 	const char *path = browser_chromium(config);
+	bool shown = errmsg == NULL && session_trust(s) == TRUST_LOCAL;
 
-	add_bool(o, "available", errmsg == NULL);
-	if (errmsg != NULL)
-		add_str(o, "reason", errmsg);
-	else if (path != NULL && session_trust(s) == TRUST_LOCAL)
-		add_str(o, "path", path);
-	return o;
+	return json_pack("available:b reason?s path?s", errmsg == NULL, errmsg,
+			 shown ? path : NULL);
 }
 
 /* Who has none would learn from the rest what others do. */
@@ -68,20 +54,16 @@ static struct json_object *cage_of(const struct browser *b,
 				   struct json_object *status)
 {
 	struct json_object *cage = json_member(status, "cage");
-	struct json_object *o = json_object_new_object();
-	int64_t landlock = json_object_get_int64(json_member(cage, "landlock"));
-	int64_t uid = json_object_get_int64(json_member(cage, "uid"));
+	int64_t uid = json_member_int(cage, "uid");
 	bool grouped =
 	    cgroup_holds(CGROUP_BROWSER, browser_process_pid(b->process));
 
-	add_bool(o, "seccomp",
-		 json_object_get_boolean(json_member(cage, "seccomp")));
-	json_object_object_add(o, "landlock", json_object_new_int64(landlock));
-	add_bool(o, "limits",
-		 json_object_get_boolean(json_member(cage, "limits")));
-	add_bool(o, "ownUser", cage != NULL && uid != (int64_t)geteuid());
-	add_str(o, "cgroup", grouped ? cgroup_name() : "none");
-	return o;
+	return json_pack("seccomp:b landlock:i limits:b ownUser:b cgroup:s",
+			 json_member_bool(cage, "seccomp"),
+			 json_member_int(cage, "landlock"),
+			 json_member_bool(cage, "limits"),
+			 cage != NULL && uid != (int64_t)geteuid(),
+			 grouped ? cgroup_name() : "none");
 }
 
 static void on_view(void *arg, const struct browser_rpc_answer *answer)
@@ -97,9 +79,8 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 		if ((is = json_member(answer->body, told[i])) != NULL)
 			json_object_object_add(o, told[i], json_object_get(is));
 	if (knows)
-		json_object_object_add(
-		    o, "cage",
-		    cage_of(c->session->server->browser, answer->body));
+		json_add(o, "cage:o",
+			 cage_of(c->session->server->browser, answer->body));
 	free(request_take_state(c));
 	done(c, o);
 }

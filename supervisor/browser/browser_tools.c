@@ -7,7 +7,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "base/text/words.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 
 /* {MEMBER: schema}: what the members of results are made of. */
 EMBED(shapes_json, "supervisor/browser/browser_tools.json");
@@ -41,19 +41,7 @@ const struct browser_proto_action *browser_tool(const char *name)
 	return a != NULL && !a->runs_alone ? a : NULL;
 }
 
-static void add_str(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-static void add_int(struct json_object *o, const char *key, int64_t n)
-{
-	json_object_object_add(o, key, json_object_new_int64(n));
-}
-
-/* ---- what goes in ---- */
-
-static void add_choices(struct json_object *o, const char *words)
+static struct json_object *choices(const char *words)
 {
 	struct json_object *list = json_object_new_array();
 	const char *word;
@@ -62,7 +50,7 @@ static void add_choices(struct json_object *o, const char *words)
 	while ((word = words_next(&words, &n)) != NULL)
 		json_object_array_add(list,
 				      json_object_new_string_len(word, (int)n));
-	json_object_object_add(o, "enum", list);
+	return list;
 }
 
 static struct json_object *arg_schema(const struct browser_proto_arg *a)
@@ -74,32 +62,26 @@ static struct json_object *arg_schema(const struct browser_proto_arg *a)
 	    [BROWSER_PROTO_CHOICE] = "string",
 	    [BROWSER_PROTO_SESSION_ID] = "string",
 	    [BROWSER_PROTO_TAB_ID] = "string"};
-	struct json_object *o = json_object_new_object();
+	bool text = a->type == BROWSER_PROTO_STRING; /* limits are of bytes */
+	struct json_object *o =
+	    json_pack("type:s minLength?i maxLength?i", types[a->type],
+		      text && a->min > 0, text ? a->max : 0);
 
-	add_str(o, "type", types[a->type]);
-	if (a->type == BROWSER_PROTO_STRING && a->min > 0)
-		add_int(o, "minLength", 1);
-	if (a->type == BROWSER_PROTO_STRING) /* of bytes: so many, or fewer */
-		add_int(o, "maxLength", a->max);
-	if (a->type == BROWSER_PROTO_INTEGER) {
-		add_int(o, "minimum", a->min);
-		add_int(o, "maximum", a->max);
-	}
+	if (a->type == BROWSER_PROTO_INTEGER)
+		json_add(o, "minimum:i maximum:i", a->min, a->max);
 	if (a->type == BROWSER_PROTO_CHOICE)
-		add_choices(o, a->values);
+		json_add(o, "enum:o", choices(a->values));
 	if (a->has_value && a->type == BROWSER_PROTO_BOOLEAN)
-		json_object_object_add(o, "default",
-				       json_object_new_boolean(a->value != 0));
+		json_add(o, "default:b", a->value != 0);
 	else if (a->has_value)
-		add_int(o, "default", a->value);
-	add_str(o, "description", a->about);
+		json_add(o, "default:i", a->value);
+	json_add(o, "description:s", a->about);
 	return o;
 }
 
 static struct json_object *
 input_schema(const struct browser_proto_action *action)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
 	struct json_object *required = json_object_new_array();
 
@@ -110,12 +92,9 @@ input_schema(const struct browser_proto_action *action)
 			json_object_array_add(required,
 					      json_object_new_string(a->name));
 	}
-	add_str(o, "type", "object");
-	json_object_object_add(o, "properties", properties);
-	json_object_object_add(o, "required", required);
-	json_object_object_add(o, "additionalProperties",
-			       json_object_new_boolean(false));
-	return o;
+	return json_pack(
+	    "type:s properties:o required:o additionalProperties:b", "object",
+	    properties, required, false);
 }
 
 /* ---- what comes out ---- */
@@ -131,13 +110,9 @@ static void add_result(const char *word, size_t n,
 	char *type = xstrndup(word + name + 1, n - name - 1 - always);
 	struct json_object *shape = json_member(shapes(), key);
 
-	if (shape != NULL) {
-		json_object_get(shape);
-	} else {
-		shape = json_object_new_object();
-		add_str(shape, "type", type);
-	}
-	json_object_object_add(properties, key, shape);
+	json_object_object_add(properties, key,
+			       shape != NULL ? json_object_get(shape)
+					     : json_pack("type:s", type));
 	if (always)
 		json_object_array_add(required, json_object_new_string(key));
 	free(key);
@@ -147,7 +122,6 @@ static void add_result(const char *word, size_t n,
 static struct json_object *
 output_schema(const struct browser_proto_action *action)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *properties = json_object_new_object();
 	struct json_object *required = json_object_new_array();
 	const char *list = action->result, *word;
@@ -155,37 +129,24 @@ output_schema(const struct browser_proto_action *action)
 
 	while ((word = words_next(&list, &n)) != NULL)
 		add_result(word, n, properties, required);
-	add_str(o, "type", "object");
-	json_object_object_add(o, "properties", properties);
-	json_object_object_add(o, "required", required);
-	return o;
+	return json_pack("type:s properties:o required:o", "object", properties,
+			 required);
 }
 
 static struct json_object *
 annotations(const struct browser_proto_action *action)
 {
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "readOnlyHint",
-			       json_object_new_boolean(action->read_only));
-	if (!action->read_only) /* a click may do anything */
-		json_object_object_add(o, "destructiveHint",
-				       json_object_new_boolean(true));
-	json_object_object_add(o, "openWorldHint",
-			       json_object_new_boolean(true));
-	return o;
+	/* a click may do anything */
+	return json_pack("readOnlyHint:b destructiveHint?b openWorldHint:b",
+			 action->read_only, !action->read_only, true);
 }
 
 struct json_object *
 browser_tool_definition(const struct browser_proto_action *action)
 {
-	struct json_object *o = json_object_new_object();
-
-	add_str(o, "name", action->name);
-	add_str(o, "title", action->title);
-	add_str(o, "description", action->about);
-	json_object_object_add(o, "inputSchema", input_schema(action));
-	json_object_object_add(o, "outputSchema", output_schema(action));
-	json_object_object_add(o, "annotations", annotations(action));
-	return o;
+	return json_pack("name:s title:s description:s inputSchema:o "
+			 "outputSchema:o annotations:o",
+			 action->name, action->title, action->about,
+			 input_schema(action), output_schema(action),
+			 annotations(action));
 }

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/text/words.h"
 #include "ipc/browser_proto.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/grants/granted_path.h"
 #include "supervisor/templates/template_shipped.h"
 
@@ -346,13 +346,10 @@ static void refuse_unknown(const struct template *t, const struct kind *k,
 			   const char *word, struct json_object *list,
 			   struct tool_error *r)
 {
-	struct json_object *details = json_object_new_object();
+	struct json_object *details =
+	    json_pack("asked:O key:s whoCanGrant:s", list, k->key,
+		      "nobody: there is no such tool");
 
-	json_object_object_add(details, "asked", json_object_get(list));
-	json_object_object_add(details, "key", json_object_new_string(k->key));
-	json_object_object_add(
-	    details, "whoCanGrant",
-	    json_object_new_string("nobody: there is no such tool"));
 	tool_error_set(
 	    r, "PERMISSION_NOT_ALLOWED", details,
 	    "%s asks for the tool %s, which there is not in this version of "
@@ -364,7 +361,7 @@ static void refuse_kind(const struct template *t, const struct config *c,
 			const struct kind *k, struct json_object *list,
 			struct tool_error *r)
 {
-	struct json_object *details = json_object_new_object();
+	struct json_object *details;
 	bool many = json_object_array_length(list) > 1;
 	bool other = k->nobody == NULL && is_other_package(t, c);
 	char *said = said_words(list), *asks = said_asked(t, k, list, said);
@@ -375,10 +372,7 @@ static void refuse_kind(const struct template *t, const struct config *c,
 				    "paddock.conf",
 				    other ? "digest" : k->key, t->id);
 
-	json_object_object_add(details, "asked", json_object_get(list));
-	json_object_object_add(details, "key", json_object_new_string(k->key));
-	json_object_object_add(details, "whoCanGrant",
-			       json_object_new_string(who));
+	details = json_pack("asked:O key:s whoCanGrant:s", list, k->key, who);
 	if (k->nobody != NULL)
 		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
 			       "%s, and %s", asks, k->nobody);
@@ -455,13 +449,9 @@ static struct json_object *all_words(const struct template *t,
 static void add_missing(struct json_object *list, const struct kind *k,
 			struct json_object *asked_for)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o =
+	    json_pack("key:s asked:O reason?s", k->key, asked_for, k->nobody);
 
-	json_object_object_add(o, "key", json_object_new_string(k->key));
-	json_object_object_add(o, "asked", json_object_get(asked_for));
-	if (k->nobody != NULL)
-		json_object_object_add(o, "reason",
-				       json_object_new_string(k->nobody));
 	json_object_array_add(list, o);
 }
 
@@ -531,15 +521,12 @@ struct json_object *grants_view(const struct template *t,
 	if (n_asked(t, TOOLS) > 0 && json_object_array_length(list) == 0)
 		buf_add_str(&lines, NO_HOSTS);
 	if (hosts && n_asked(t, TOOLS) > 0)
-		json_object_object_add(have, "hosts", json_object_get(list));
+		json_add(have, "hosts:O", list);
 	json_object_put(list);
-	json_object_object_add(v, "asked", ask);
-	json_object_object_add(v, "granted", have);
+	json_add(v, "asked:o granted:o", ask, have);
 	text = buf_take(&lines, NULL);
 	if (json_object_array_length(lack) > 0) {
-		json_object_object_add(v, "missing", lack);
-		json_object_object_add(v, "grant",
-				       json_object_new_string(text));
+		json_add(v, "missing:o grant:s", lack, text);
 	} else {
 		json_object_put(lack);
 	}
@@ -578,8 +565,7 @@ struct json_object *grants_of(const struct template *t, const struct config *c)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		json_object_object_add(o, texts[i].key,
 				       json_object_new_string(texts[i].text));
-	json_object_object_add(o, "permissions", grants_view(t, c, true));
-	json_object_object_add(o, "section", json_object_new_string(lines));
+	json_add(o, "permissions:o section:s", grants_view(t, c, true), lines);
 	free(lines);
 	return o;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/templates/template_entry.h"
 #include "supervisor/package/diagnostics.h"
 #include "supervisor/grants/interpreter.h"
@@ -138,10 +138,7 @@ static struct json_object *checkup(const char *path, const char *named,
 	if (version != NULL)
 		json_set_mended(c.said, "version", version);
 	diagnostics_sort(&c.f);
-	json_object_object_add(c.said, "faults", diagnostics_json(&c.f));
-	if (c.f.more)
-		json_object_object_add(c.said, "more",
-				       json_object_new_boolean(true));
+	json_add(c.said, "faults:o more?b", diagnostics_json(&c.f), c.f.more);
 	diagnostics_fini(&c.f);
 	template_unref(c.t);
 	json_object_put(c.tree);

@@ -17,6 +17,7 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/state/disk_space.h"
 #include "supervisor/health/health_checks.h"
+#include "proto/json/json_pack.h"
 
 #define LATELY_MS 250
 
@@ -233,46 +234,32 @@ const char *health_warning(struct server *srv)
 
 /* ---- for programs ---- */
 
-static void add(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static struct json_object *one_view(struct server *srv, size_t i, bool local)
 {
 	static const char *const names[] = {[HEALTH_OK] = "well",
 					    [HEALTH_WARNING] = "warning",
 					    [HEALTH_FAILED] = "failing"};
-	struct json_object *o = json_object_new_object();
 	enum health_status v;
 	const char *says = look(srv, i, &v), *where = NULL;
 
 	if (says != NULL && local && checks[i].where != NULL)
 		where = checks[i].where(srv);
-	add(o, "name", checks[i].name);
-	add(o, "verdict", names[v]);
-	if (says != NULL) {
-		add(o, "says", says);
-		add(o, "cure", where != NULL ? where : checks[i].cure);
-	}
-	return o;
+	if (where == NULL)
+		where = checks[i].cure;
+	return json_pack("name:s verdict:s says?s cure?s", checks[i].name,
+			 names[v], says, says != NULL ? where : NULL);
 }
 
 struct json_object *health_view(struct server *srv, bool local)
 {
-	struct json_object *o = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	const char *errmsg = health_reason(srv);
 
-	json_object_object_add(o, "ready",
-			       json_object_new_boolean(errmsg == NULL));
-	if (errmsg != NULL)
-		add(o, "reason", errmsg);
 	for (size_t i = 0; i < CHECKS; i++)
 		if (checks[i].now != NULL)
 			json_object_array_add(list, one_view(srv, i, local));
-	json_object_object_add(o, "checks", list);
-	return o;
+	return json_pack("ready:b reason?s checks:o", errmsg == NULL, errmsg,
+			 list);
 }
 
 /* ---- to the log ---- */

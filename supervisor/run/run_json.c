@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "proto/mcp/recover_hint.h"
 #include "supervisor/run/lost_artifacts.h"
@@ -34,53 +34,28 @@ int run_json_status_parse(const char *name)
 	return -EINVAL;
 }
 
-static void add_str(struct json_object *o, const char *key, const char *s)
-{
-	if (s != NULL)
-		json_object_object_add(o, key, json_object_new_string(s));
-}
-
-static void add_int(struct json_object *o, const char *key, int64_t n)
-{
-	json_object_object_add(o, key, json_object_new_int64(n));
-}
-
-static void add_time(struct json_object *o, const char *key, int64_t ms)
-{
-	if (ms > 0)
-		add_int(o, key, ms);
-}
-
 static struct json_object *progress_view(uint64_t total, uint64_t done)
 {
-	struct json_object *p = json_object_new_object();
-
-	json_object_object_add(p, "totalSteps", json_object_new_uint64(total));
-	json_object_object_add(p, "doneSteps", json_object_new_uint64(done));
-	return p;
+	return json_pack("totalSteps:i doneSteps:i", total, done);
 }
 
 static struct json_object *metrics_view(const struct run *r)
 {
-	struct json_object *m = json_object_new_object();
+	struct json_object *m;
 	const struct run_use *u = &r->use;
 	int64_t now = clock_mono_ms();
 	int64_t end = run_terminal(r) ? r->finished_mono_ms : now;
 	int64_t start = r->started_ms > 0 ? r->started_mono_ms : end;
 
-	add_int(m, "elapsedMs", end - start);
-	add_int(m, "queuedMs", start - r->created_mono_ms);
+	m = json_pack("elapsedMs:i queuedMs:i", end - start,
+		      start - r->created_mono_ms);
 	if (u->max_rss_bytes == 0)
 		return m;
-	add_int(m, "cpuMs", u->cpu_ms);
-	add_int(m, "cpuUserMs", u->cpu_user_ms);
-	add_int(m, "cpuSystemMs", u->cpu_system_ms);
-	add_int(m, "maxRssBytes", u->max_rss_bytes);
-	if (u->peak_bytes > 0)
-		add_int(m, "peakMemoryBytes", u->peak_bytes);
-	add_int(m, "readBytes", u->read_bytes);
-	add_int(m, "writtenBytes", u->written_bytes);
-	add_int(m, "messages", u->messages);
+	json_add(m,
+		 "cpuMs:i cpuUserMs:i cpuSystemMs:i maxRssBytes:i "
+		 "peakMemoryBytes?i readBytes:i writtenBytes:i messages:i",
+		 u->cpu_ms, u->cpu_user_ms, u->cpu_system_ms, u->max_rss_bytes,
+		 u->peak_bytes, u->read_bytes, u->written_bytes, u->messages);
 	return m;
 }
 
@@ -106,14 +81,12 @@ static struct json_object *artifacts_view(const struct run *r)
 
 	for (size_t i = 0; i < r->n_artifacts; i++) {
 		const struct run_artifact *a = &r->artifacts[i];
-		struct json_object *v = json_object_new_object();
 
-		add_str(v, "artifactId", a->id);
-		add_str(v, "type", artifact_type(a->mime_type));
-		add_int(v, "size", a->size);
-		add_str(v, "name", a->name);
-		add_str(v, "mimeType", a->mime_type);
-		json_object_array_add(list, v);
+		json_object_array_add(
+		    list, json_pack("artifactId:s type:s size:i name:s "
+				    "mimeType:s",
+				    a->id, artifact_type(a->mime_type), a->size,
+				    a->name, a->mime_type));
 	}
 	return list;
 }
@@ -122,42 +95,33 @@ static struct json_object *error_view(const char *code, const char *message,
 				      const char *run_id,
 				      struct json_object *details)
 {
-	struct json_object *e = json_object_new_object();
-	struct json_object *d = json_object_new_object();
+	struct json_object *d = json_object_new_object(), *e;
 	char *hint = recover_hint_of(code, details);
 
 	if (details != NULL) {
 		json_object_object_foreach(details, key, value)
 			json_object_object_add(d, key, json_object_get(value));
 	}
-	add_str(d, "runId", run_id); /* last: details are a worker's */
-	add_str(e, "errorCode", code);
-	add_str(e, "message", message);
-	add_str(e, "recoverHint", hint);
+	json_add(d, "runId:s", run_id); /* last: details are a worker's */
+	e = json_pack("errorCode:s message?s recoverHint:s details:o", code,
+		      message, hint, d);
 	free(hint);
-	json_object_object_add(e, "details", d);
 	return e;
 }
 
 static void add_end(struct json_object *v, const struct run *r)
 {
-	struct json_object *hit = limits_hit_details(r),
-			   *missing = lost_artifacts_json(r);
-
-	json_object_object_add(v, "artifacts", artifacts_view(r));
+	json_add(v, "artifacts:o", artifacts_view(r));
 	if (r->result_text == NULL &&
 	    (r->result != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
-		json_object_object_add(v, "result", json_object_get(r->result));
-	if (hit != NULL)
-		json_object_object_add(v, "limitsMet", hit);
-	if (missing != NULL)
-		json_object_object_add(v, "missingArtifacts", missing);
+		json_add(v, "result:O", r->result);
+	json_add(v, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
+		 lost_artifacts_json(r));
 	if (r->error.code != NULL)
-		json_object_object_add(v, "error",
-				       error_view(r->error.code,
-						  r->error.message, r->id,
-						  r->error.details));
+		json_add(v, "error:o",
+			 error_view(r->error.code, r->error.message, r->id,
+				    r->error.details));
 }
 
 /* A program's says how its own cage is less than it should be. */
@@ -171,43 +135,32 @@ static struct json_object *isolation_view(const struct run *r,
 	json_object_put(v);
 	v = NULL;
 	json_object_deep_copy(iso->view, &v, NULL);
-	add_str(v, "weakProgram", iso->weak);
+	json_add(v, "weakProgram:s", iso->weak);
 	return v;
 }
 
 struct json_object *run_json_make(const struct run *r,
 				  const struct isolation *iso)
 {
-	struct json_object *v = json_object_new_object();
 	bool told = r->told_progress;
-
-	add_str(v, "runId", r->id);
-	add_str(v, "templateId", r->template->id);
-	add_str(v, "templateVersion", r->template->version_text);
-	add_str(v, "status", run_status(r));
-	json_object_object_add(
-	    v, "progress",
+	struct json_object *v = json_pack(
+	    "runId:s templateId:s templateVersion:s status:s "
+	    "progress:o metrics:o createdAt?i startedAt?i "
+	    "updatedAt?i expiresAt?i sessionId?s message?s "
+	    "awaitingInput?b cancelRequested?b",
+	    r->id, r->template->id, r->template->version_text, run_status(r),
 	    progress_view(told ? r->total : r->steps.n,
-			  told ? r->done : run_steps_done(&r->steps)));
-	json_object_object_add(v, "metrics", metrics_view(r));
-	add_time(v, "createdAt", r->created_ms);
-	add_time(v, "startedAt", r->started_ms);
-	add_time(v, "updatedAt", r->updated_ms);
-	add_time(v, "expiresAt", r->expires_ms);
-	add_str(v, "sessionId", r->session_id);
-	add_str(v, "message", r->message);
-	if (r->state == RUN_AWAITING_INPUT)
-		json_object_object_add(v, "awaitingInput",
-				       json_object_new_boolean(true));
-	if (r->state == RUN_CANCELLING)
-		json_object_object_add(v, "cancelRequested",
-				       json_object_new_boolean(true));
+			  told ? r->done : run_steps_done(&r->steps)),
+	    metrics_view(r), r->created_ms, r->started_ms, r->updated_ms,
+	    r->expires_ms, r->session_id, r->message,
+	    r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
+
 	if (r->steps.n > 0)
-		json_object_object_add(v, "steps", run_steps_view(&r->steps));
+		json_add(v, "steps:o", run_steps_view(&r->steps));
 	if (run_terminal(r))
 		add_end(v, r);
 	if (iso->view != NULL)
-		json_object_object_add(v, "isolation", isolation_view(r, iso));
+		json_add(v, "isolation:o", isolation_view(r, iso));
 	return v;
 }
 
@@ -215,34 +168,26 @@ struct json_object *run_json_make(const struct run *r,
 static void add_lost(struct json_object *v, const struct store_run *row,
 		     const char *code, const char *message)
 {
-	json_object_object_add(v, "artifacts", json_object_new_array());
-	json_object_object_add(v, "error",
-			       error_view(code, message, row->id, NULL));
+	json_add(v, "artifacts:o error:o", json_object_new_array(),
+		 error_view(code, message, row->id, NULL));
 }
 
 struct json_object *run_json_row(const struct store_run *row)
 {
-	struct json_object *v = json_object_new_object();
-	struct json_object *m = json_object_new_object();
 	int64_t end = row->finished_ms > 0 ? row->finished_ms : clock_wall_ms();
+	int64_t ms = row->started_ms > 0 && end > row->started_ms
+			 ? end - row->started_ms
+			 : 0;
+	struct json_object *v = json_pack(
+	    "runId:s templateId:s templateVersion:s status:s progress:o "
+	    "metrics:o createdAt?i startedAt?i updatedAt?i expiresAt?i "
+	    "cancelRequested?b",
+	    row->id, row->template_id, row->version,
+	    run_json_status(row->status), progress_view(0, 0),
+	    json_pack("elapsedMs:i", ms), row->created_ms, row->started_ms,
+	    row->updated_ms, row->expires_ms,
+	    row->cancelling && row->status == STORE_RUNNING);
 
-	add_str(v, "runId", row->id);
-	add_str(v, "templateId", row->template_id);
-	add_str(v, "templateVersion", row->version);
-	add_str(v, "status", run_json_status(row->status));
-	json_object_object_add(v, "progress", progress_view(0, 0));
-	add_int(m, "elapsedMs",
-		row->started_ms > 0 && end > row->started_ms
-		    ? end - row->started_ms
-		    : 0);
-	json_object_object_add(v, "metrics", m);
-	add_time(v, "createdAt", row->created_ms);
-	add_time(v, "startedAt", row->started_ms);
-	add_time(v, "updatedAt", row->updated_ms);
-	add_time(v, "expiresAt", row->expires_ms);
-	if (row->cancelling && row->status == STORE_RUNNING)
-		json_object_object_add(v, "cancelRequested",
-				       json_object_new_boolean(true));
 	if (row->status == STORE_FAILED)
 		add_lost(v, row, "RUN_INTERRUPTED",
 			 "the server that ran this stopped before the run had "
@@ -259,14 +204,11 @@ static void bring_up_to_date(struct json_object *v, const struct store_run *row)
 	int64_t now = clock_wall_ms();
 	int64_t start = row->started_ms > 0 ? row->started_ms : now;
 
-	if (json_object_is_type(m, json_type_object) && now >= start) {
-		add_int(m, "elapsedMs", now - start);
-		add_int(m, "queuedMs", start - row->created_ms);
-	}
-	add_str(v, "status", run_json_status(row->status));
-	if (row->cancelling)
-		json_object_object_add(v, "cancelRequested",
-				       json_object_new_boolean(true));
+	if (json_object_is_type(m, json_type_object) && now >= start)
+		json_add(m, "elapsedMs:i queuedMs:i", now - start,
+			 start - row->created_ms);
+	json_add(v, "status:s cancelRequested?b", run_json_status(row->status),
+		 row->cancelling);
 }
 
 struct json_object *run_json_open_row(const struct store_run *row,
@@ -286,7 +228,7 @@ struct json_object *run_json_open_row(const struct store_run *row,
 	if (silent == NULL)
 		return v;
 	errmsg = xasprintf("it is not known how far this is: %s", silent);
-	add_str(v, "message", errmsg);
+	json_add(v, "message:s", errmsg);
 	free(errmsg);
 	return v;
 }
@@ -294,15 +236,10 @@ struct json_object *run_json_open_row(const struct store_run *row,
 static struct json_object *handle(const char *id, const char *status,
 				  int64_t created_ms, const char *version)
 {
-	struct json_object *v = json_object_new_object();
-
-	add_str(v, "runId", id);
-	add_str(v, "status", status);
-	add_int(v, "createdAt", created_ms);
-	add_str(v, "mode", "async");
-	add_str(v, "templateVersion", version);
-	add_int(v, "pollAfterMs", RUN_JSON_POLL_AFTER_MS);
-	return v;
+	return json_pack("runId:s status:s createdAt:i mode:s "
+			 "templateVersion:s pollAfterMs:i",
+			 id, status, created_ms, "async", version,
+			 RUN_JSON_POLL_AFTER_MS);
 }
 
 struct json_object *run_json_handle(const struct run *r)
@@ -322,22 +259,14 @@ struct json_object *run_json_ended_handle(const char *id,
 					  enum store_status status,
 					  const char *mode)
 {
-	struct json_object *v = json_object_new_object();
-
-	add_str(v, "runId", id);
-	add_str(v, "status", statuses[status]);
-	add_str(v, "mode", mode);
-	return v;
+	return json_pack("runId:s status:s mode:s", id, statuses[status], mode);
 }
 
 struct json_object *run_json_summary(const struct store_run *row)
 {
-	struct json_object *v = json_object_new_object();
-
-	add_str(v, "runId", row->id);
-	add_str(v, "templateId", row->template_id);
-	add_str(v, "status", run_json_status(row->status));
-	add_int(v, "createdAt", row->created_ms);
-	add_int(v, "updatedAt", row->updated_ms);
-	return v;
+	return json_pack("runId:s templateId:s status:s createdAt:i "
+			 "updatedAt:i",
+			 row->id, row->template_id,
+			 run_json_status(row->status), row->created_ms,
+			 row->updated_ms);
 }

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run_json.h"
 
@@ -48,14 +48,9 @@ static bool ended_badly(const struct run_result_source *a)
 static void add_run_id(struct json_object *result,
 		       const struct run_result_source *a)
 {
-	struct json_object *meta = json_object_new_object();
-
-	json_object_object_add(meta, "paddock/runId",
-			       json_object_new_string(a->id));
-	json_object_object_add(
-	    meta, "paddock/status",
-	    json_object_new_string(run_json_status(a->status)));
-	json_object_object_add(result, "_meta", meta);
+	json_add(result, "_meta:o",
+		 json_pack("paddock/runId:s paddock/status:s", a->id,
+			   run_json_status(a->status)));
 }
 
 /* ---- what is too long ---- */
@@ -93,11 +88,8 @@ static void point_to(struct json_object *o, const struct run_result_source *a,
 	char *uri = run_result_uri(a, false),
 	     *errmsg = run_result_why_cut(a, value.len);
 
-	json_object_object_add(o, "resultUri", json_object_new_string(uri));
-	json_object_object_add(o, "resultBytes",
-			       json_object_new_uint64(value.len));
-	json_object_object_add(o, "resultOmitted",
-			       json_object_new_string(errmsg));
+	json_add(o, "resultUri:s resultBytes:i resultOmitted:s", uri, value.len,
+		 errmsg);
 	free(uri);
 	free(errmsg);
 }
@@ -170,9 +162,7 @@ static struct json_object *block_within(struct json_object *block, size_t *room)
 		said = xasprintf("[%s: %zu bytes, too long for this message]",
 				 type, len);
 	*room = *room / 8 * 7;
-	o = json_object_new_object();
-	json_object_object_add(o, "type", json_object_new_string("text"));
-	json_object_object_add(o, "text", json_object_new_string(said));
+	o = json_pack("type:s text:s", "text", said);
 	free(said);
 	return o;
 }
@@ -227,14 +217,12 @@ static struct json_object *reply(const struct run_result_source *a,
 		    "What the template answered is cut short, or left "
 		    "out in part.",
 		    value, false, revision);
-	json_object_object_add(result, "content", content);
+	json_add(result, "content:o", content);
 	if (fits != NULL && mcp_has(revision, MCP_STRUCTURED))
-		json_object_object_add(result, "structuredContent", fits);
+		json_add(result, "structuredContent:o", fits);
 	else
 		json_object_put(fits);
-	if (bad)
-		json_object_object_add(result, "isError",
-				       json_object_new_boolean(true));
+	json_add(result, "isError?b", bad);
 	json_object_put(tree);
 	return result;
 }
@@ -256,8 +244,7 @@ static struct json_object *plain(const struct run_result_source *a,
 	if (len < value.len)
 		say_cut(result, a, len, value, false, kept, revision);
 	if (object && !kept)
-		json_object_object_add(result, "structuredContent",
-				       link_handle(a, value));
+		json_add(result, "structuredContent:o", link_handle(a, value));
 	return result;
 }
 
@@ -277,10 +264,8 @@ static struct json_object *refused(const struct run_result_source *a,
 	if (details == NULL)
 		details = json_object_new_object();
 	/* last: the other details are a worker's */
-	json_object_object_add(details, "runId", json_object_new_string(a->id));
-	json_object_object_add(
-	    details, "status",
-	    json_object_new_string(run_json_status(a->status)));
+	json_add(details, "runId:s status:s", a->id,
+		 run_json_status(a->status));
 	o = tool_error_json(json_object_get_string(code),
 			    json_object_get_string(errmsg), details);
 	text = json_text(o, &len);
@@ -341,9 +326,7 @@ static struct json_object *slim_view(const struct run_result_source *a,
 	drop_long(view, a->max / 8);
 	if (value.text != NULL)
 		point_to(view, a, value);
-	if (a->deduplicated)
-		json_object_object_add(view, "deduplicated",
-				       json_object_new_boolean(true));
+	json_add(view, "deduplicated?b", a->deduplicated);
 	return view;
 }
 
@@ -369,8 +352,7 @@ static struct json_object *viewed(const struct run_result_source *a,
 	if (len < given.len)
 		say_cut(result, a, len, whole, true, kept, revision);
 	if (structured && !kept)
-		json_object_object_add(result, "structuredContent",
-				       slim_view(a, whole));
+		json_add(result, "structuredContent:o", slim_view(a, whole));
 	free(again);
 	return result;
 }

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/resource_uri.h"
 
 #define STEPS_NAMED 10	 /* failed ones; the view has all */
@@ -22,10 +22,8 @@
 
 void run_result_add_text(struct json_object *content, const char *text)
 {
-	struct json_object *block = json_object_new_object();
+	struct json_object *block = json_pack("type:s text:s", "text", text);
 
-	json_object_object_add(block, "type", json_object_new_string("text"));
-	json_object_object_add(block, "text", json_object_new_string(text));
 	json_object_array_add(content, block);
 }
 
@@ -141,9 +139,7 @@ static struct json_object *link_of(struct json_object *artifact,
 			      json_member_str(artifact, "artifactId"));
 	static const char *const same[] = {"name", "mimeType", "size"};
 
-	json_object_object_add(o, "type",
-			       json_object_new_string("resource_link"));
-	json_object_object_add(o, "uri", json_object_new_string(uri));
+	json_add(o, "type:s uri:s", "resource_link", uri);
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if ((v = json_member(artifact, same[i])) != NULL)
 			json_object_object_add(o, same[i], json_object_get(v));

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "supervisor/run/resource_uri.h"
+#include "proto/json/json_pack.h"
 
 #define PARTS_LINKED 16 /* 64 MiB, as a rule; each part names the next, too */
 
@@ -32,15 +33,10 @@ char *run_result_why_cut(const struct run_result_source *a, size_t bytes)
 static void add_link(struct json_object *content, const char *uri,
 		     const char *name, size_t bytes)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o =
+	    json_pack("type:s uri:s name:s mimeType:s size:i", "resource_link",
+		      uri, name, "application/json", bytes);
 
-	json_object_object_add(o, "type",
-			       json_object_new_string("resource_link"));
-	json_object_object_add(o, "uri", json_object_new_string(uri));
-	json_object_object_add(o, "name", json_object_new_string(name));
-	json_object_object_add(o, "mimeType",
-			       json_object_new_string("application/json"));
-	json_object_object_add(o, "size", json_object_new_uint64(bytes));
 	json_object_array_add(content, o);
 }
 

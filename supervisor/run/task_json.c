@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/recover_hint.h"
 
 #define META "io.modelcontextprotocol/"
@@ -181,19 +181,6 @@ struct task_fields {
 	bool queued;
 };
 
-static void add_str(struct json_object *o, const char *key, const char *s)
-{
-	json_object_object_add(o, key, json_object_new_string(s));
-}
-
-static void add_time(struct json_object *o, const char *key, int64_t ms)
-{
-	char iso[CLOCK_ISO_SIZE];
-
-	clock_iso(iso, ms);
-	add_str(o, key, iso);
-}
-
 static int poll_ms(const struct task_fields *f)
 {
 	int64_t age = clock_wall_ms() - f->created_ms;
@@ -208,18 +195,14 @@ static int poll_ms(const struct task_fields *f)
 
 static struct json_object *view(const struct task_fields *f)
 {
-	struct json_object *v = json_object_new_object();
+	char created[CLOCK_ISO_SIZE], updated[CLOCK_ISO_SIZE];
 
-	add_str(v, "taskId", f->id);
-	add_str(v, "status", task_json_status_name(f->status));
-	if (f->message != NULL)
-		add_str(v, "statusMessage", f->message);
-	add_time(v, "createdAt", f->created_ms);
-	add_time(v, "lastUpdatedAt", f->updated_ms);
-	json_object_object_add(v, "ttl", json_object_new_int64(f->ttl_ms));
-	json_object_object_add(v, "pollInterval",
-			       json_object_new_int(poll_ms(f)));
-	return v;
+	clock_iso(created, f->created_ms);
+	clock_iso(updated, f->updated_ms);
+	return json_pack("taskId:s status:s statusMessage?s createdAt:s "
+			 "lastUpdatedAt:s ttl:i pollInterval:i",
+			 f->id, task_json_status_name(f->status), f->message,
+			 created, updated, f->ttl_ms, poll_ms(f));
 }
 
 static struct task_fields fields(const struct run *r)
@@ -266,8 +249,7 @@ struct json_object *task_json_row(const struct store_run *row)
 
 struct json_object *task_json_created(const struct run *r, const char *note)
 {
-	struct json_object *result = json_object_new_object();
-	struct json_object *meta = json_object_new_object();
+	struct json_object *result;
 	struct task_fields f = fields(r);
 	char *text = xasprintf("%s is under way as task %s; its result follows "
 			       "when it has ended.%s%s",
@@ -277,9 +259,8 @@ struct json_object *task_json_created(const struct run *r, const char *note)
 	f.status = TASK_WORKING;
 	if (f.queued)
 		f.message = "Waiting for a worker.";
-	json_object_object_add(result, "task", view(&f));
-	add_str(meta, META "model-immediate-response", text);
-	json_object_object_add(result, "_meta", meta);
+	result = json_pack("task:o _meta:o", view(&f),
+			   json_pack(META "model-immediate-response:s", text));
 	free(text);
 	return result;
 }
@@ -294,8 +275,5 @@ struct json_object *task_json_related(const char *id)
 
 void task_json_add_related(struct json_object *meta, const char *id)
 {
-	struct json_object *task = json_object_new_object();
-
-	add_str(task, "taskId", id);
-	json_object_object_add(meta, META "related-task", task);
+	json_add(meta, META "related-task:o", json_pack("taskId:s", id));
 }

@@ -12,7 +12,7 @@
 #include "base/embed.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config_keys.h"
 #include "supervisor/session/response.h"
@@ -78,15 +78,12 @@ void contract_tools_fini(void)
 void contract_tools_invalid(struct tool_error *r, const char *prefix,
 			    const struct schema_error *err)
 {
-	struct json_object *d = json_object_new_object();
 	char *pointer = xasprintf("%s%s", prefix, err->pointer);
 
-	json_object_object_add(d, "pointer", json_object_new_string(pointer));
-	json_object_object_add(d, "keyword",
-			       json_object_new_string(err->keyword));
-	json_object_object_add(d, "expected",
-			       json_object_new_string(err->expected));
-	tool_error_set(r, "INVALID_PARAMETER", d, "%s", err->text);
+	tool_error_set(r, "INVALID_PARAMETER",
+		       json_pack("pointer:s keyword:s expected:s", pointer,
+				 err->keyword, err->expected),
+		       "%s", err->text);
 	free(pointer);
 }
 
@@ -134,7 +131,7 @@ static struct json_object *make_artifact(struct response *m)
 	size_t len;
 
 	base64_encode(data, m->text, m->len);
-	json_object_object_add(v, "data", json_object_new_string(data));
+	json_add(v, "data:s", data);
 	free(data);
 	text = json_text(v, &len);
 	result =
@@ -158,19 +155,10 @@ static void on_artifact(void *arg, const struct store_result *res)
 		return;
 	}
 	offset = json_object_get_int64(json_member(args, "offset"));
-	v = json_object_new_object();
-	json_object_object_add(v, "artifactId", json_object_new_string(a->id));
-	json_object_object_add(v, "name", json_object_new_string(a->name));
-	json_object_object_add(v, "mimeType",
-			       json_object_new_string(a->mime_type));
-	json_object_object_add(v, "size", json_object_new_int64(a->size));
-	json_object_object_add(v, "sha256", json_object_new_string(a->sha256));
-	json_object_object_add(v, "offset", json_object_new_int64(offset));
-	json_object_object_add(v, "bytesReturned",
-			       json_object_new_int64((int64_t)res->len));
-	json_object_object_add(
-	    v, "complete",
-	    json_object_new_boolean(offset + (int64_t)res->len >= a->size));
+	v = json_pack("artifactId:s name:s mimeType:s size:i sha256:s "
+		      "offset:i bytesReturned:i complete:b",
+		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,
+		      res->len, offset + (int64_t)res->len >= a->size);
 	response_send(c,
 		      &(struct response){.make = make_artifact,
 					 .revision = c->session->revision,
@@ -253,15 +241,9 @@ static struct json_object *store_view(const struct server *srv)
 	enum disk_space room = disk_space_lately(srv->config);
 	const char *sick = health_state(srv->config, srv->store);
 	const char *reason = sick != NULL ? sick : disk_space_message(room);
-	struct json_object *v = json_object_new_object();
 
-	json_object_object_add(
-	    v, "available",
-	    json_object_new_boolean(sick == NULL && room != DISK_SPACE_SPENT));
-	if (reason != NULL)
-		json_object_object_add(v, "reason",
-				       json_object_new_string(reason));
-	return v;
+	return json_pack("available:b reason?s",
+			 sick == NULL && room != DISK_SPACE_SPENT, reason);
 }
 
 static void on_usage(void *arg, const struct store_result *res)
@@ -277,47 +259,29 @@ static void on_usage(void *arg, const struct store_result *res)
 	config = c->session->server->config;
 	limits = limits_view("limits", config, 0);
 	v = request_take_state(c); /* with the browser's part */
-	usage = json_object_new_object();
-	json_object_object_add(usage, "running",
-			       json_object_new_int64((int64_t)q->lane.running));
-	json_object_object_add(usage, "queued",
-			       json_object_new_int64((int64_t)q->lane.queued));
+	usage =
+	    json_pack("running:i queued:i", q->lane.running, q->lane.queued);
 	if (res->rc == 0)
-		json_object_object_add(
-		    usage, "artifactBytes",
-		    json_object_new_int64(res->artifact_bytes));
-	if (res->rc == 0)
-		json_object_object_add(
-		    usage, "storeBytes",
-		    json_object_new_int64(res->artifact_bytes +
-					  res->row_bytes));
-	json_object_object_add(usage, "cpuMsThisHour",
-			       json_object_new_int64(requestor_cpu_ms(q)));
-	json_object_object_add(v, "runtimeVersion",
-			       json_object_new_string(PADDOCK_VERSION));
-	json_object_object_add(
-	    limits, "maxArtifactInlineBytes",
-	    json_object_new_int64(config_inline_bytes(config)));
-	json_object_object_add(v, "limits", limits);
-	json_object_object_add(v, "requestorLimits",
-			       limits_view(CONFIG_REQUESTOR, q->section, 1));
-	json_object_object_add(v, "requestor", json_object_new_string(q->name));
-	json_object_object_add(
-	    v, "trustLevel",
-	    json_object_new_string(trust_name(session_trust(c->session))));
-	json_object_object_add(
-	    v, "isolation",
-	    json_object_get(c->session->server->isolation.view));
+		json_add(usage, "artifactBytes:i storeBytes:i",
+			 res->artifact_bytes,
+			 res->artifact_bytes + res->row_bytes);
+	json_add(usage, "cpuMsThisHour:i", requestor_cpu_ms(q));
+	json_add(limits, "maxArtifactInlineBytes:i",
+		 config_inline_bytes(config));
+	json_add(v,
+		 "runtimeVersion:s limits:o requestorLimits:o requestor:s "
+		 "trustLevel:s isolation:O",
+		 PADDOCK_VERSION, limits,
+		 limits_view(CONFIG_REQUESTOR, q->section, 1), q->name,
+		 trust_name(session_trust(c->session)),
+		 c->session->server->isolation.view);
 	if (c->session->server->programs_known)
-		json_object_object_add(
-		    v, "programs",
-		    programs_view(&c->session->server->isolation));
-	json_object_object_add(v, "usage", usage);
-	json_object_object_add(v, "store", store_view(c->session->server));
-	json_object_object_add(
-	    v, "health",
-	    health_view(c->session->server,
-			session_trust(c->session) == TRUST_LOCAL));
+		json_add(v, "programs:o",
+			 programs_view(&c->session->server->isolation));
+	json_add(v, "usage:o store:o health:o", usage,
+		 store_view(c->session->server),
+		 health_view(c->session->server,
+			     session_trust(c->session) == TRUST_LOCAL));
 	request_tool_result(c, v, false);
 }
 
@@ -331,9 +295,8 @@ static const struct request_ops profile_ops = {.free = release_view};
 static void on_browser(struct request *c, struct json_object *browser)
 {
 	struct server *srv = c->session->server;
-	struct json_object *v = json_object_new_object();
+	struct json_object *v = json_pack("browser:o", browser);
 
-	json_object_object_add(v, "browser", browser);
 	request_set_state(c, &profile_ops, v);
 	server_runs(srv);
 	request_ref(c);

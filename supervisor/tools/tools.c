@@ -9,7 +9,7 @@
 #include "base/embed.h"
 #include "base/mem.h"
 #include "base/text/suggest.h"
-#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_schema.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/browser/browser_tools.h"
@@ -56,11 +56,6 @@ tools_offer(const struct session *s, const struct catalogue_index_list *list,
 
 /* ---- tools/list ---- */
 
-static void add(struct json_object *o, const char *key, struct json_object *v)
-{
-	json_object_object_add(o, key, json_object_get(v));
-}
-
 /* What older revisions do not know is left out of a tool's definition. */
 static struct json_object *for_revision(struct json_object *definition,
 					enum mcp_revision rev)
@@ -80,7 +75,7 @@ static struct json_object *for_revision(struct json_object *definition,
 		if (strcmp(key, "annotations") == 0 &&
 		    !mcp_has(rev, MCP_ANNOTATIONS))
 			continue;
-		add(tool, key, value);
+		json_object_object_add(tool, key, json_object_get(value));
 	}
 	return tool;
 }
@@ -102,29 +97,18 @@ static struct json_object *execution(enum template_task task)
 	static const char *const names[] = {[TASK_OPTIONAL] = "optional",
 					    [TASK_REQUIRED] = "required",
 					    [TASK_FORBIDDEN] = "forbidden"};
-	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "taskSupport",
-			       json_object_new_string(names[task]));
-	return o;
+	return json_pack("taskSupport:s", names[task]);
 }
 
 static struct json_object *template_tool(const struct template *t)
 {
-	struct json_object *tool = json_object_new_object();
-
-	json_object_object_add(tool, "name", json_object_new_string(t->id));
-	json_object_object_add(tool, "title", json_object_new_string(t->name));
-	json_object_object_add(tool, "description",
-			       json_object_new_string(t->description));
-	json_object_object_add(tool, "inputSchema",
-			       mcp_schema_inputs(t->inputs_json));
-	if (template_promises(t))
-		json_object_object_add(tool, "outputSchema", output_schema(t));
-	if (t->annotations != NULL)
-		add(tool, "annotations", t->annotations);
-	json_object_object_add(tool, "execution", execution(t->task));
-	return tool;
+	return json_pack(
+	    "name:s title:s description:s inputSchema:o outputSchema?o "
+	    "annotations?O execution:o",
+	    t->id, t->name, t->description, mcp_schema_inputs(t->inputs_json),
+	    template_promises(t) ? output_schema(t) : NULL, t->annotations,
+	    execution(t->task));
 }
 
 /* Is this template the one that its name calls, and may C's client see it? */
@@ -374,7 +358,7 @@ void tools_call(struct request *c)
 	}
 	if (args == NULL) { /* owned by the message from here on */
 		args = json_object_new_object();
-		json_object_object_add(c->msg.params, "arguments", args);
+		json_add(c->msg.params, "arguments:o", args);
 	}
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
 		if (strcmp(contract[i].name, name) == 0) {

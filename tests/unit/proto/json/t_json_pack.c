@@ -96,7 +96,9 @@ static void mistake(int which)
 		json_pack("a", 1);
 		break;
 	case 6:
-		json_pack("a123456789b123456789c123456789d123456789:i", 1);
+		json_pack("a123456789b123456789c123456789d123456789"
+			  "e123456789f123456789g123:i",
+			  1);
 		break;
 	default:
 		json_pack("a:S", "text", -1);

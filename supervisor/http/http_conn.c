@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_conn.c - one connection: what it reads is one request after the other,
+ * which its pool's owner answers. A client that breaks HTTP, or goes, is closed.
+ */
 #include "supervisor/http/http_conn.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/os/log.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
-#include "base/text/utf8.h"
-#include "proto/mcp/rpc.h"
 #include "supervisor/http/http_conn_private.h"
-#include "supervisor/session/session.h"
 
 #define READ_BYTES 65536
 #define RETRY_AFTER "Retry-After: 1\r\n"
@@ -46,10 +43,15 @@ static size_t weight(const struct http_conn *c)
 	return (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due;
 }
 
+void http_conn_weigh(struct http_conn *c)
+{
+	weigh(c, weight(c));
+}
+
 void http_conn_due(struct http_conn *c, size_t bytes)
 {
 	c->due = bytes;
-	weigh(c, weight(c));
+	http_conn_weigh(c);
 }
 
 void http_conn_set_usage(struct http_conn *c, struct http_usage *usage)
@@ -60,7 +62,7 @@ void http_conn_set_usage(struct http_conn *c, struct http_usage *usage)
 	weigh(c, 0);
 	c->usage = usage != NULL ? usage : &c->pool->nobody;
 	hold(c, held);
-	weigh(c, weight(c));
+	http_conn_weigh(c);
 }
 
 void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane)
@@ -91,8 +93,8 @@ void http_conn_free(struct http_conn *c)
 	free(c);
 }
 
-static void enter(struct http_conn *c, enum http_conn_state state,
-		  int64_t limit_ms)
+void http_conn_enter(struct http_conn *c, enum http_conn_state state,
+		     int64_t limit_ms)
 {
 	c->state = state;
 	c->since_ms = clock_mono_ms();
@@ -107,173 +109,11 @@ static void linger(struct http_conn *c)
 		http_conn_free(c);
 		return;
 	}
-	enter(c, LINGERING, c->pool->limits.linger_ms);
+	http_conn_enter(c, LINGERING, c->pool->limits.linger_ms);
 	event_add(c->readable, NULL);
 }
 
-/* ---- out ---- */
-
-/* Later, when the loop comes round: nobody is called from within a call. */
-static void wake(struct http_conn *c)
-{
-	if (!event_pending(c->writable, EV_WRITE, NULL))
-		event_active(c->writable, EV_WRITE, 0);
-}
-
-static void put(struct http_conn *c, const char *text, size_t len)
-{
-	if (buf_len(&c->unsent) == 0)
-		c->moved_ms = clock_mono_ms();
-	c->put_ms = clock_mono_ms();
-	buf_add(&c->unsent, text, len);
-	weigh(c, weight(c));
-	wake(c);
-}
-
-static void put_str(struct http_conn *c, const char *text)
-{
-	put(c, text, strlen(text));
-}
-
-static const char *reason(int status)
-{
-	static const struct {
-		int status;
-		const char *reason;
-	} all[] = {{200, "OK"},
-		   {202, "Accepted"},
-		   {204, "No Content"},
-		   {400, "Bad Request"},
-		   {401, "Unauthorized"},
-		   {403, "Forbidden"},
-		   {404, "Not Found"},
-		   {405, "Method Not Allowed"},
-		   {406, "Not Acceptable"},
-		   {408, "Request Timeout"},
-		   {413, "Content Too Large"},
-		   {414, "URI Too Long"},
-		   {415, "Unsupported Media Type"},
-		   {417, "Expectation Failed"},
-		   {429, "Too Many Requests"},
-		   {431, "Request Header Fields Too Large"},
-		   {501, "Not Implemented"},
-		   {503, "Service Unavailable"},
-		   {505, "HTTP Version Not Supported"}};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (all[i].status == status)
-			return all[i].reason;
-	return "Error";
-}
-
-static void log_access(const struct http_conn *c, int status)
-{
-	static const char *const names[] = {
-	    [HTTP_OTHER] = "other",	   [HTTP_IS_GET] = "GET",
-	    [HTTP_IS_POST] = "POST",	   [HTTP_IS_DELETE] = "DELETE",
-	    [HTTP_IS_OPTIONS] = "OPTIONS", [HTTP_IS_HEAD] = "HEAD"};
-	const struct http_request *r;
-
-	if (!c->head_told) {
-		log_debug("http", "status=%d", status);
-		return;
-	}
-	r = http_parse_request(c->parse);
-	log_debug("http", "status=%d method=%s path=\"%.*s\" ms=%lld", status,
-		  names[r->method], (int)strcspn(r->path, "\""), r->path,
-		  (long long)(clock_mono_ms() - c->told_ms));
-}
-
-static void put_head(struct http_conn *c, int status)
-{
-	char line[96], date[64];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	log_access(c, status);
-	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
-		 &tm);
-	snprintf(line, sizeof(line), "HTTP/1.1 %d %s\r\n", status,
-		 reason(status));
-	put_str(c, line);
-	put_str(c, date);
-	if (c->last || c->pool->closing)
-		put_str(c, "Connection: close\r\n");
-	else if (c->old)
-		put_str(c, "Connection: keep-alive\r\n");
-	if (c->fields != NULL)
-		put_str(c, c->fields);
-	free(c->fields);
-	c->fields = NULL;
-}
-
-void http_conn_fields(struct http_conn *c, const char *fields)
-{
-	char *old = c->fields;
-
-	c->fields =
-	    old == NULL ? xstrdup(fields) : xasprintf("%s%s", old, fields);
-	free(old);
-}
-
-void http_conn_reply(struct http_conn *c, int status, const char *type,
-		     const char *body, size_t len)
-{
-	char line[160];
-
-	put_head(c, status);
-	if (type != NULL) {
-		snprintf(line, sizeof(line),
-			 "Content-Type: %s\r\nContent-Length: %zu\r\n"
-			 "X-Content-Type-Options: nosniff\r\n\r\n",
-			 type, len);
-		put_str(c, line);
-		if (!c->headless)
-			put(c, body, len);
-	} else {
-		put_str(c,
-			status == 204 ? "\r\n" : "Content-Length: 0\r\n\r\n");
-	}
-	c->watch = NULL;
-	enter(c, ANSWERED, 0);
-}
-
-void http_conn_begin(struct http_conn *c)
-{
-	c->last = c->last || c->old; /* its end is where it closes */
-	put_head(c, 200);
-	put_str(c, "Content-Type: text/event-stream\r\n"
-		   "Cache-Control: no-cache, no-transform\r\n"
-		   "X-Accel-Buffering: no\r\n");
-	put_str(c, c->old ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n");
-	enter(c, STREAMING, 0);
-}
-
-void http_conn_put(struct http_conn *c, const char *text, size_t len)
-{
-	char size[32];
-
-	if (len == 0)
-		return; /* an empty chunk is the end */
-	snprintf(size, sizeof(size), "%zx\r\n", len);
-	if (!c->old)
-		put_str(c, size);
-	put(c, text, len);
-	if (!c->old)
-		put_str(c, "\r\n");
-}
-
-void http_conn_end(struct http_conn *c)
-{
-	c->due = 0;
-	weigh(c, weight(c));
-	if (!c->old)
-		put_str(c, "0\r\n\r\n");
-	c->watch = NULL;
-	enter(c, ANSWERED, 0);
-	wake(c);
-}
+/* ---- for who answers ---- */
 
 size_t http_conn_unsent(const struct http_conn *c)
 {
@@ -323,31 +163,6 @@ void *http_conn_user(const struct http_conn *c)
 	return c->user;
 }
 
-void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)
-{
-	struct buf out = {0};
-	char errmsg[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(errmsg, sizeof(errmsg), fmt, ap);
-	va_end(ap);
-	utf8_mend(errmsg);
-	log_debug("http", "refused=%d why=\"%s\"", status, errmsg);
-	rpc_put_error(&out, NULL,
-		      status < 500 ? RPC_INVALID_REQUEST : RPC_INTERNAL_ERROR,
-		      errmsg, NULL);
-	http_conn_reply(c, status, "application/json", buf_data(&out),
-			buf_len(&out));
-	buf_fini(&out);
-}
-
-void http_conn_fail(struct http_conn *c, int status, const char *errmsg)
-{
-	c->last = true;
-	http_conn_refuse(c, status, "%s", errmsg);
-}
-
 /* ---- in ---- */
 
 static void on_head(struct http_conn *c)
@@ -361,12 +176,12 @@ static void on_head(struct http_conn *c)
 	c->headless = r->method == HTTP_IS_HEAD;
 	c->old = r->http_1_0;
 	c->last = !r->keep_alive || !whole; /* if it is refused now */
-	enter(c, READING, c->pool->limits.body_ms);
+	http_conn_enter(c, READING, c->pool->limits.body_ms);
 	if (!p->ops->on_head(p->arg, c, r))
 		return;
 	c->last = !r->keep_alive;
 	if (r->wants_continue && !whole)
-		put_str(c, "HTTP/1.1 100 Continue\r\n\r\n");
+		http_conn_put_raw(c, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 /* C's payer holds more than what others leave it. */
@@ -416,7 +231,7 @@ static void advance(struct http_conn *c)
 
 	if (!c->begun && http_parse_begun(c->parse)) {
 		c->begun = true;
-		enter(c, READING, c->pool->limits.head_ms);
+		http_conn_enter(c, READING, c->pool->limits.head_ms);
 	}
 	if (step == HTTP_BAD) {
 		int status = http_parse_fault(c->parse, &errmsg);
@@ -434,7 +249,7 @@ static void advance(struct http_conn *c)
 	if (is_one_too_many(c)) {
 		refuse_more(c);
 	} else if (step == HTTP_WHOLE) {
-		enter(c, ANSWERING, 0);
+		http_conn_enter(c, ANSWERING, 0);
 		if (c->my_turn || p->turns == NULL)
 			p->ops->on_request(p->arg, c,
 					   http_parse_request(c->parse));
@@ -499,7 +314,7 @@ static void next_request(struct http_conn *c)
 	hold(c, buf_len(&c->in));
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
-	enter(c, READING, c->pool->limits.idle_ms);
+	http_conn_enter(c, READING, c->pool->limits.idle_ms);
 	if (buf_len(&c->in) == 0 || c->pool->turns == NULL) {
 		take_rest(c);
 		return;
@@ -535,13 +350,13 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		take(c, data, (size_t)n);
 }
 
-/* No more than SESSION_WRITE_BYTES at once, however fast it is read. */
+/* No more than FAIR_QUEUE_WRITE_BYTES at once, however fast it is read. */
 int http_conn_write(struct http_conn *c)
 {
 	size_t wrote = 0;
 
 	while (buf_len(&c->unsent) > 0) {
-		if (wrote >= SESSION_WRITE_BYTES)
+		if (wrote >= FAIR_QUEUE_WRITE_BYTES)
 			return -EAGAIN;
 		ssize_t n = send(c->fd, buf_data(&c->unsent),
 				 buf_len(&c->unsent), MSG_NOSIGNAL);
@@ -552,7 +367,7 @@ int http_conn_write(struct http_conn *c)
 			return -errno;
 		wrote += (size_t)n;
 		buf_drop(&c->unsent, (size_t)n);
-		weigh(c, weight(c));
+		http_conn_weigh(c);
 		c->moved_ms = clock_mono_ms();
 	}
 	if (c->unsent.cap > READ_BYTES)
@@ -595,7 +410,7 @@ struct http_conn *http_conn_new(struct http_pool *p, int fd)
 	c->readable =
 	    event_new(p->base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(p->base, fd, EV_WRITE, on_writable, c);
-	enter(c, READING, c->pool->limits.head_ms);
+	http_conn_enter(c, READING, c->pool->limits.head_ms);
 	event_add(c->readable, NULL);
 	return c;
 }

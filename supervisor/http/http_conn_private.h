@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_conn_private.h - between http_conn.c and http_pool.c alone. */
+/* http_conn_private.h - between http_conn.c, http_conn_reply.c and http_pool.c alone. */
 #ifndef SUPERVISOR_HTTP_HTTP_CONN_PRIVATE_H
 #define SUPERVISOR_HTTP_HTTP_CONN_PRIVATE_H
 
@@ -59,6 +59,12 @@ struct http_conn {
 void http_pool_rank(struct http_conn *c, bool gone);
 struct http_conn *http_conn_new(struct http_pool *p, int fd);
 void http_conn_free(struct http_conn *c); /* whatever its state */
+void http_conn_enter(struct http_conn *c, enum http_conn_state state,
+		     int64_t limit_ms); /* 0: it may last */
+/* What waits for the client to read it has changed. */
+void http_conn_weigh(struct http_conn *c);
+/* TEXT goes out as it is. */
+void http_conn_put_raw(struct http_conn *c, const char *text);
 /* 0 when all is written, -EAGAIN, or -errno when nobody reads any more. */
 int http_conn_write(struct http_conn *c);
 /* As http_conn_refuse(), and the connection cannot go on after it. */

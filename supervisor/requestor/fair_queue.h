@@ -15,8 +15,9 @@
 #include <sys/queue.h>
 #include <sys/time.h>
 
-#define FAIR_QUEUE_ROUND_US                                                    \
-	2000 /* of turns, until the loop looks at all others */
+/* Turns last so long at most until the loop looks at all others… */
+#define FAIR_QUEUE_ROUND_US 2000
+#define FAIR_QUEUE_WRITE_BYTES (1u << 20) /* …and one write: 0.5 ms */
 
 /* Somebody's place in the line; TAKE and ARG are the owner's. */
 struct fair_queue_turn {

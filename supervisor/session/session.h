@@ -19,7 +19,6 @@
 #define SESSION_REQUESTS_MAX 2048 /* under way at once */
 #define SESSION_READS_MAX 8    /* large answers awaited: then read on later */
 #define REQUESTOR_READS_MAX 16 /* by all sessions of a requestor */
-#define SESSION_WRITE_BYTES (1u << 20) /* at once: 0.5 ms */
 
 /* For a transport that has a status beside the answer itself. */
 struct reply_hint {

@@ -283,7 +283,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
  */
 static int write_out(struct stream_conn *c)
 {
-	size_t until = c->written + SESSION_WRITE_BYTES;
+	size_t until = c->written + FAIR_QUEUE_WRITE_BYTES;
 
 	while (buf_len(&c->unsent) > 0) {
 		if (c->written >= until)

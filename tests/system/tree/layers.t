@@ -77,7 +77,7 @@ my %below = (
 	tools           => [qw(browser input session exec health run threads requestor grants templates package store state config)],
 	methods         => [qw(tools browser input session exec run threads requestor templates package store config)],
 	stdio           => [qw(session threads requestor spawn state config)],
-	http            => [qw(session threads requestor config)],
+	http            => [qw(requestor)],
 	streamable_http => [qw(http session health threads requestor store config)],
 );
 $below{start} = [ keys %below ];

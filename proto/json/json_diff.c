@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_diff.c - compares what a template's test expects with what came, for
+ * "paddock template test" (cli/template_test.c). It cannot fail: unequal is an
+ * answer, with a JSON Pointer to the first difference, cut to the caller's
+ * buffer.
+ */
 #include "proto/json/json_diff.h"
 
 #include <math.h>

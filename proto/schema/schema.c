@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema.c - the library's entry: compiles a schema, checks instances within a
+ * budget of steps, frees it. Called through schema.h by manifests, tool
+ * arguments, results, forms and the command. -EINVAL says that a schema or an
+ * instance is bad, with the first error; -E2BIG and -ETIME, that the budget
+ * gave no verdict.
+ */
 #include "proto/schema/schema.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_array.c - the checks of arrays: length, uniqueItems, items, contains,
+ * unevaluatedItems. schema_run() calls them as operations that the compiler
+ * chose. False is a violation with its error, or a bound that was met, which
+ * schema_check keeps.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_build.c - turns keywords without subschemas into operations, while
+ * schema_compile.c compiles a node. A pattern that PCRE2 does not take, or a
+ * set of values too dear to hash, is -EINVAL by schema_bad() with its place.
+ */
 #include "proto/schema/schema_build.h"
 
 #include <errno.h>

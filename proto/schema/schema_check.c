@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_check.c - runs the operations of a node on a value, with the
+ * applicators allOf, anyOf, oneOf, not, if and the references; schema.c starts
+ * it at the root. It counts steps and depth: where a bound is met there is no
+ * verdict, and what was dearest is blamed in the error.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_compile.c - gives each node that was loaded its operations, in the
+ * order in which errors help most, and resolves its references. schema.c calls
+ * it once a document. What is wrong comes back as -EINVAL, said by schema_bad()
+ * with the place in the schema.
+ */
 #include "proto/schema/schema_build.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_dialect.c - which vocabularies a "$schema" turns on: 2020-12, draft-07
+ * and metaschemas that the resolver has. schema_load.c asks at each resource,
+ * schema_lint.c for the keywords that are known. A dialect that is none of
+ * these is refused with -EINVAL.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

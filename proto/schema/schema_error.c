@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_error.c - words a violation: pointer, keyword, what was expected and
+ * what is there, for the checks in schema_*.c. Values that are writeOnly are
+ * not shown. Each function returns false, so that a check ends with it, and
+ * words nothing when nobody reads.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <string.h>

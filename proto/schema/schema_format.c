@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_format.c - the table of "format": which are checked, by which
+ * function, at what price in steps. schema_build.c looks a name up; a name
+ * without a row only annotates, and schema_lint.c then proposes the nearest.
+ */
 #include "proto/schema/schema_format.h"
 
 #include <ctype.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses and names of hosts, and e-mail addresses. */
+/*
+ * schema_format_net.c - addresses and names of hosts (RFC 791, 1123, 4291) and
+ * e-mail addresses, for the table of schema_format.c. Pure functions of a
+ * string; false is the only failure, worded by the caller.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RFC 3339: dates, times, durations. */
+/*
+ * schema_format_time.c - dates, times and durations of RFC 3339, for the table
+ * of schema_format.c and the annotations of content blocks. Pure functions of a
+ * string; false is the only failure, worded by the caller.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <ctype.h>

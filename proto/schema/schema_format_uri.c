@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RFC 3986 (URI), 3987 (IRI) and 6570 (templates): is the syntax right? */
+/*
+ * schema_format_uri.c - the syntax of URIs (RFC 3986), IRIs (3987) and URI
+ * templates (6570), for the table of schema_format.c and for mcp_content.c.
+ * Pure functions of a string; false is the only failure, worded by the caller.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <ctype.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_graph.c - looks for a $ref that leads back to itself on one value,
+ * when schema_compile.c has resolved them all. Such a schema would never end,
+ * whatever the instance: it is refused with -EINVAL at the node.
+ */
 #include "proto/schema/schema_private.h"
 
 enum { WHITE, GREY, BLACK };

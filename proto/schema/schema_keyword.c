@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_keyword.c - the table of keywords: name, vocabulary, and the shape
+ * that its value must have. Loading, compiling and lint look names up. A value
+ * of another shape is told as what was expected; a word that is no keyword is
+ * NULL, and ignored as the standard says.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <ctype.h>

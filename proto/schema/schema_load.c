@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_load.c - walks a document once and makes a node of each subschema,
+ * with its $id, anchors and dialect; schema_compile.c begins with it,
+ * schema_refs.c calls it for other documents. A wrong shape, a name used twice
+ * or too much of anything is -EINVAL by schema_bad().
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

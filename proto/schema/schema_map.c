@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_map.c - finds the node that belongs to a JSON value, by its address,
+ * while a schema is compiled. Loading adds, references look up; a value without
+ * a node is NULL, and then no subschema stands there.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <stdlib.h>

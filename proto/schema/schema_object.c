@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_object.c - the checks of objects: counts, required, properties and
+ * what else names members. Operations that schema_run() calls. False is a
+ * violation whose error guesses a misspelt name, or a bound that was met.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_refs.c - resolves $ref, $dynamicRef and JSON pointers to nodes, and
+ * loads the documents that they name from the standard's own or the caller's
+ * resolver. schema_compile.c calls it. A target that is not there is -EINVAL at
+ * the reference; nothing is fetched.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <ctype.h>

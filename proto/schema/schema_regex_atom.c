@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Characters, escapes and classes. */
+/*
+ * schema_regex_atom.c - translates characters, escapes and classes of ECMA-262
+ * expressions for PCRE2; schema_regex.c calls it at each atom. -EINVAL and a
+ * clause for people where the expression is not valid.
+ */
 #include "proto/schema/schema_regex.h"
 
 #include <ctype.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_regex_property.c - \p{...} of ECMA-262 under PCRE2's names. Called by
+ * schema_regex_atom.c. False: it could be no property; whether PCRE2 has it is
+ * known when it compiles.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <ctype.h>

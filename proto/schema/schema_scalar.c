@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_scalar.c - the checks of type, enum, const, numbers and strings.
+ * Operations that schema_run() calls. False is a violation with its error, or a
+ * bound that was met: long strings, long numbers and patterns cost steps.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <errno.h>

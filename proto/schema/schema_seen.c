@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_seen.c - remembers which members or elements were evaluated, for
+ * unevaluatedProperties and unevaluatedItems; filled by the checks of arrays
+ * and objects. A bit for each: nothing in it can fail.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <stdlib.h>

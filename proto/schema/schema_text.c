@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_text.c - writes sentences for people into a caller's array, for the
+ * errors of compiling and checking. What has no room is cut between two
+ * characters, so no caller looks at a result.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema_value.c - equality and hashes of JSON values as the standard has them,
+ * for enum, const and uniqueItems. The hash has a key, so nobody can prepare
+ * collisions. It costs steps: when they are used up, values count as unequal
+ * and the check has no verdict.
+ */
 #include "proto/schema/schema_private.h"
 
 #include <stdlib.h>

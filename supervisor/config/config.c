@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.c - the operator's decisions as one struct: defaults from
+ * config_keys.def, then values from files and flags. main.c and reload.c make
+ * it, all others read it. A value that does not pass is -EINVAL with a sentence
+ * that names the file, the key and what would pass; then the start, or the
+ * reload, ends.
+ */
 #include "supervisor/config/config.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_keys.c - the table of paddock.conf's keys, made from config_keys.def,
+ * and how a key is found in it. The reader of files, flags, --print-config and
+ * the manual page ask. A key that does not exist is NULL with the nearest one,
+ * or the reason why it is refused.
+ */
 #include "supervisor/config/config_keys.h"
 
 #include <stddef.h>

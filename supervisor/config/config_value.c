@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values: text to a field of its type, and back. */
+/*
+ * config_value.c - one value of paddock.conf from text to its field and back,
+ * by the key's type; config.c and config_file.c call it. A text that the type
+ * does not take is -EINVAL with what was expected; the configuration that it
+ * was for is then thrown away.
+ */
 #include "supervisor/config/config_keys.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup.c - makes the groups in which the kernel holds and counts workers,
+ * zygotes and the browser, in version 1 or 2. main.c calls it before root is
+ * given up. Where no group can be made there is none: cgroup_why() says so to
+ * health and doctor, and runs go on without.
+ */
 #include "supervisor/spawn/cgroup.h"
 
 #include <dirent.h>

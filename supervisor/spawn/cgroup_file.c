@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup_file.c - reads and writes the kernel's files in a cgroup, for cgroup.c
+ * and cgroup_run.c. Errors are -errno, and a number that cannot be read is -1:
+ * a kernel without that file is no fault.
+ */
 #include "supervisor/spawn/cgroup_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup_find.c - finds our own cgroups in the texts of /proc/self/cgroup and
+ * mountinfo, for cgroup_init(). It only reads those texts; a tree that is not
+ * mounted, or that we are not below, has no path, and then no groups are made
+ * in it.
+ */
 #include "supervisor/spawn/cgroup_find.h"
 
 #include <stdbool.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isolation.c - the level of a worker's cage from what the zygote's self-test
+ * measured, and its JSON for views, doctor and --require-isolation. server.c
+ * sets it when a zygote reports. It measures nothing itself; a level that has
+ * no name is -EINVAL.
+ */
 #include "supervisor/spawn/isolation.h"
 
 #include <errno.h>

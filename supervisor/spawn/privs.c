@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privs.c - who paddockd becomes when root starts it, which files are given to
+ * them, and the step down itself. main.c and the start's checks call it. A user
+ * that cannot be had, or a step that fails, ends the start with a sentence; a
+ * file that cannot be given is logged.
+ */
 #include "supervisor/spawn/privs.h"
 
 #include <errno.h>

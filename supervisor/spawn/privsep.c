@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privsep.c - the child that keeps root, and the orders that the supervisor
+ * gives it: start a zygote or the browser, open a log, make a cgroup. It does
+ * only what it was started with; another path is -EPERM, and without that child
+ * an order is -ENOTCONN.
+ */
 #include "supervisor/spawn/privsep.h"
 
 #include <errno.h>

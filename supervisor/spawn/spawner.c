@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawner.c - orders births from the zygotes, knows each worker by its pid and
+ * reaps it. exec/worker.c orders, the loop reaps at SIGCHLD. A birth that
+ * cannot be had now is -EAGAIN, for which runs wait in their queue; one that
+ * the zygote refuses is told to the worker's owner with its errno.
+ */
 #include "supervisor/spawn/spawner.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawner_zygote.c - the life of a zygote: started, its report read, replaced
+ * when it dies or is to be renewed. spawner.c calls it. One that fails is
+ * started again after pauses that double; after several in a row the server is
+ * told, which ends for want of Lua's and goes on without programs.
+ */
 #include "supervisor/spawn/spawner_private.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - the store's thread and its queue: what was asked is taken, done in
+ * one transaction and told on the caller's thread. Called through store_api.c
+ * by all of the supervisor. While the disk fails, what must be kept is tried
+ * again with pauses, all else is told -errno, and health says so.
+ */
 #include "supervisor/store/store.h"
 
 #include <assert.h>

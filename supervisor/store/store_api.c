@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_api.c - one function for each thing that can be asked of the store: it
+ * fills a request and queues it. The callers are all over the supervisor; none
+ * waits. A failure comes back in the result that DONE is called with, never
+ * from here.
+ */
 #include "supervisor/store/store_impl.h"
 
 void store_put_run(struct store *s, const struct store_run *run,

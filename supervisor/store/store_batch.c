@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_batch.c - does a batch of requests in one transaction, and where that
+ * fails each by itself, so that one bad request fails alone. Called by the
+ * store's thread. What had to be kept goes to a queue to be tried again; the
+ * others hear their -errno.
+ */
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>

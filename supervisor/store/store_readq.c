@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_readq.c - lets each requestor have a few large reads in the store's
+ * queue at a time; store.c asks it when a read comes and when one was told. It
+ * holds back and fails nothing.
+ */
 #include "supervisor/store/store_readq.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_req.c - a request to the store with copies of its strings in one block,
+ * its answer, and the memory of both. store.c and the files of store/db call
+ * it. Making one cannot fail; store_req_fail() notes why the request did.
+ */
 #include "supervisor/store/store_impl.h"
 
 #include <stdarg.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * catalogue.c - loads every template of the configured folders, and finds one
+ * by id and version. server.c and reload.c load it, tools and runs ask it. A
+ * package that is broken, or there twice, is left out and listed as a problem
+ * in the log and for "paddock doctor"; the others are served.
+ */
 #include "supervisor/templates/catalogue.h"
 
 #include <dirent.h>

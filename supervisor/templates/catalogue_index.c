@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * catalogue_index.c - gathers the resources and prompts of the newest versions,
+ * by URI or name, for catalogue.c; methods look them up. Where several have one
+ * key the first stays in front and the others follow it, which is logged;
+ * beyond CATALOGUE_INDEX_MAX they are left out.
+ */
 #include "supervisor/templates/catalogue_index.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_content.c - checks what the manifest's schema cannot say of
+ * resources and prompts, for manifest.c: URIs, names that repeat, placeholders,
+ * data. -EINVAL with every error and its JSON Pointer in the diagnostics.
+ */
 #include "supervisor/templates/manifest_content.h"
 
 #include <ctype.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * manifest_keys.c - finds members of a manifest that its schema does not know,
+ * and the key that was probably meant; manifest_shape.c calls it beside the
+ * schema's own check. -EINVAL with a diagnostic for each such member.
+ */
 #include "supervisor/templates/manifest_keys.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semantic Versioning 2.0.0; https://semver.org */
+/*
+ * semver.c - versions and ranges by Semantic Versioning 2.0.0, for the manifest
+ * and for which version a call means (catalogue.c). Pure functions of a text;
+ * false says that it is no version, or that the range leaves it out.
+ */
 #include "supervisor/templates/template.h"
 
 #include <ctype.h>

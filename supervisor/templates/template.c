@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template.c - loads one package: folder, manifest, files, digest; counts who
+ * uses it. catalogue.c loads it, runs hold it while they last. A package that
+ * is wrong, or that changed while it was read, gives NULL and a sentence;
+ * template_unchanged() says no when it changed since.
+ */
 #include "supervisor/templates/template.h"
 
 #include <errno.h>

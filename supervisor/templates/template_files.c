@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * template_files.c - reads the files that a template's resources and prompts
+ * name, when its package is loaded, so that clients get what was digested. A
+ * file that is missing, no plain file or too large is a diagnostic, and the
+ * package is not loaded.
+ */
 #include "supervisor/templates/template_files.h"
 
 #include <errno.h>

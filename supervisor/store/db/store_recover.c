@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_recover.c - finds instances that died by their lock files, takes over
+ * or ends their runs, and removes files that no row names. Asked for before the
+ * first run, and when a dead owner is met. What fails is told as -errno and
+ * left to the next recovery; one lock keeps two from the same work.
+ */
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>

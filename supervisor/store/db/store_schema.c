@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_schema.c - the tables, indexes and triggers by version of the file, and
+ * the text of every statement. store_sql.c runs and prepares them. There is no
+ * code here: a wrong statement shows when the file is opened, and ends the
+ * start.
+ */
 #include "supervisor/store/db/store_schema.h"
 
 /* FULL: a commit that was reported is on the disk. Memory stays modest. */

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sql.c - opens the database and runs prepared statements, for the other
+ * files of store/db on the store's thread. SQLite's errors become -errno and a
+ * sentence for clients and operators by one table; a busy file is waited for,
+ * at most as long as that table of retries.
+ */
 #include "supervisor/store/store_impl.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sweep.c - removes what has expired: artifacts' files, runs, tasks,
+ * sessions, mail. The server's timer asks by store_sweep(). A transaction's
+ * worth at a time, and the rest at the next; a file that will not go is logged,
+ * and tried again at a later sweep.
+ */
 #include "supervisor/store/store_impl.h"
 
 #include <stdlib.h>

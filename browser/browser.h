@@ -71,8 +71,8 @@ struct call {
 	char *requestor;
 	char *of_run;	  /* NULL: a client's own */
 	char *in_session; /* that the run was given, or NULL */
-	struct host_grants
-	    *hosts; /* of the run's template; NULL: a client's own */
+	/* of the run's template; NULL: a client's own */
+	struct host_grants *hosts;
 	enum url_trust trust;
 	struct json_object *args;
 	int64_t deadline;	 /* clock_mono_ms() */
@@ -156,8 +156,8 @@ struct session {
 	bool kept;
 	char *context; /* Chromium's; NULL: being made */
 	uint32_t way;  /* of the proxy, that all of it takes */
-	struct host_grants
-	    *hosts; /* of whose run made it; NULL: a client did */
+	/* of whose run made it; NULL: a client did */
+	struct host_grants *hosts;
 	LIST_HEAD(, session_guest) guests; /* runs of others that work in it */
 	TAILQ_HEAD(reached_list, reached) reached; /* without them */
 	unsigned n_reached;

@@ -14,9 +14,8 @@
 #include <stdint.h>
 
 #define BROWSER_PROTO_FD 3 /* the broker's end, from exec on */
-#define BROWSER_PROTO_CALLS_MAX                                                \
-	256u /* CALLs that wait at once; more: BROWSER_BUSY   \
-			       */
+/* CALLs that wait at once; more: BROWSER_BUSY */
+#define BROWSER_PROTO_CALLS_MAX 256u
 #define BROWSER_PROTO_TIMEOUT_MAX 900000 /* ms: a call's timeoutMs */
 #define BROWSER_PROTO_REQUESTOR_MAX 256u /* bytes: a requestor's name */
 #define BROWSER_PROTO_SESSION "sess" /* the prefixes of its ids: base/id.h's */

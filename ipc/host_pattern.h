@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 
 #define HOST_PATTERNS_MAX 256u /* patterns of one template */
-#define HOST_PATTERN_TEXT                                                      \
-	272u /* bytes of one: a name of 253, "*." and a port */
+/* bytes of one: a name of 253, "*." and a port */
+#define HOST_PATTERN_TEXT 272u
 
 enum host_kind {
 	HOST_ANY,

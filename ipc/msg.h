@@ -140,8 +140,8 @@ struct msg {
 		} progress;
 		struct msg_step step;
 		struct {
-			unsigned
-			    level; /* syslog's severities: 0 emergency to 7 debug */
+			/* syslog's severities: 0 emergency to 7 debug */
+			unsigned level;
 			struct str text;
 		} log;
 		struct {

@@ -2,10 +2,10 @@
 /*
  * zygote_proto.h - the control socketpair between supervisor and zygote.
  *
- * Fixed-size records of this machine's own layout, one a packet: both ends
- * are built together and trust each other. The supervisor sends ORDERs; a
- * SPAWN order carries the worker's end of the run's socketpair as its one
- * SCM_RIGHTS descriptor. The zygote sends NOTES.
+ * Fixed-size records in this machine's layout, one in a packet: both ends are
+ * built together and trust each other. The supervisor sends requests; SPAWN
+ * carries the worker's end of the run's socketpair as its one descriptor
+ * (SCM_RIGHTS). The zygote sends events.
  */
 #ifndef IPC_ZYGOTE_PROTO_H
 #define IPC_ZYGOTE_PROTO_H
@@ -18,7 +18,8 @@
 #include "base/os/sandbox_layer.h"
 
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
-#define ZYGOTE_PROTO_RUN_FD 3 /* the worker's end of its run, from birth on */
+/* the worker's end of its run, from its start on */
+#define ZYGOTE_PROTO_RUN_FD 3
 #define ZYGOTE_PROTO_TEXT_MAX 512
 
 enum zygote_proto_request_type {
@@ -27,20 +28,22 @@ enum zygote_proto_request_type {
 
 struct zygote_proto_request {
 	uint32_t type;
-	uint32_t seq; /* echoed in the answer */
-	uint32_t
-	    slot; /* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
-	uint32_t package; /* a program's: which of the zygote's packages */
+	uint32_t seq; /* echoed in the event */
+	/* 0 to ZYGOTE_PROTO_SLOTS-1; no two live workers share one */
+	uint32_t slot;
+	uint32_t package; /* a program's: index of its package */
 	uint64_t cpu_ms;  /* CPU time after which the worker is stopped */
-	uint64_t
-	    memory_bytes; /* RLIMIT_AS allows this on top of the bare worker */
-	uint64_t reads;	  /* a program's: a bit for each folder it may read */
-	uint64_t locks;	  /* a program's: 1: on what it may read, granted */
+	/* RLIMIT_AS allows this on top of the bare worker */
+	uint64_t memory_bytes;
+	/* a program's: a bit for each path that it may read */
+	uint64_t reads;
+	/* a program's: 1: locks on what it may read are granted */
+	uint64_t locks;
 	struct program_limits limits;
 };
 
-#define ZYGOTE_PROTO_SLOTS                                                     \
-	256u /* uids a zygote may hand out, when it has them */
+/* uids a zygote may hand out, when it has them */
+#define ZYGOTE_PROTO_SLOTS 256u
 
 /* The exit status of a worker without a sandbox: this plus the layer's number. */
 #define ZYGOTE_PROTO_EXIT_UNCAGED 100
@@ -48,28 +51,31 @@ struct zygote_proto_request {
 enum zygote_proto_event_type {
 	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: why not (errno) */
 	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */
-	ZYGOTE_PROTO_BROKEN =
-	    3, /* the cage cannot be built: text says why; then exit */
-	ZYGOTE_PROTO_MOUNT_FAILED =
-	    4, /* before the report: package or read SEQ is not there
-			     for programs; err, and text: a clause about it */
+	/* the sandbox cannot be built: text says why; then exit */
+	ZYGOTE_PROTO_BROKEN = 3,
+	/*
+	 * before the report: package or read SEQ is not shown to programs; err,
+	 * and text: a clause about it
+	 */
+	ZYGOTE_PROTO_MOUNT_FAILED = 4,
 };
 
 struct zygote_proto_event {
 	uint32_t type;
 	uint32_t seq;
-	int32_t pid; /* UNSHOWN: 0 for a package, 1 for a read */
+	int32_t pid; /* MOUNT_FAILED: 0 for a package, 1 for a read */
 	int32_t err;
 	uint32_t layers;      /* REPORT: SANDBOX_BIT() of each that held */
 	int32_t landlock_abi; /* REPORT: 0 where the kernel has none */
 	int32_t uid_base;     /* REPORT: the first slot's uid outside, or -1 */
-	uint32_t cage_us;     /* SPAWNED: 0; kept for the bench */
-	uint64_t used;	      /* UNSHOWN, EFBIG: bytes of packages to copy… */
+	/* MOUNT_FAILED, EFBIG: bytes of packages to copy */
+	uint64_t used;
 	uint64_t used_by_all; /* …of all of them: 1, of that one: 0 */
-	char text
-	    [ZYGOTE_PROTO_TEXT_MAX]; /* REPORT: why each missing layer is missing,
-				     "netns: EPERM (…remedy…); …"; BROKEN: the
-				     cause. NUL-ended, UTF-8 */
+	/*
+	 * REPORT: why each missing layer is missing, "netns: EPERM (…remedy…);
+	 * …"; BROKEN: the cause. NUL-ended, UTF-8
+	 */
+	char text[ZYGOTE_PROTO_TEXT_MAX];
 };
 
 /*

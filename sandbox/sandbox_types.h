@@ -27,8 +27,8 @@ struct sandbox {
 	struct sock_fprog clone_filter;	  /* a worker's, above the zygote's */
 	bool settled;			  /* the zygote's filter is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
-	struct sock_fprog
-	    no_locks_filter; /* with it, where inodes are shared */
+	/* with it, where inodes are shared */
+	struct sock_fprog no_locks_filter;
 };
 
 /* What one worker gets. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channel.c - the worker's end of its run's socket, for the Lua runtime, the
+ * shim and signal handlers. A worker whose supervisor is gone or breaks the
+ * protocol has nobody to report to: it exits.
+ */
 #include "worker/channel.h"
 
 #include <assert.h>
@@ -10,17 +15,18 @@
 #include "ipc/zygote_proto.h"
 #include "worker/wait.h"
 
-/* How long what may come at once takes at our pace: the same at any rate. */
+/* The time that a burst takes at our pace, which is the same at any rate. */
 #define SPAN_NS ((int64_t)(1e9 * MSG_BURST_S * CHANNEL_BURST / CHANNEL_RATE))
 
 enum { EXIT_SAID = 0, EXIT_ALONE = 1 };
 
-/* One for both ways: each page that a worker writes to is a page copied. */
+/* One buffer for both ways: each page that a worker writes to is copied. */
 static char frame[CHAN_FRAME_MAX];
-static char
-    last[CHAN_FRAME_MAX]; /* channel_last() may interrupt channel_send() */
+/* channel_last() may interrupt channel_send() */
+static char last[CHAN_FRAME_MAX];
 
-static uint64_t rate;	       /* what is allowed; 0: RUN has not come */
+/* messages a second that are allowed; 0: RUN has not come */
+static uint64_t rate;
 static int64_t ns_per_message; /* at our pace */
 
 void channel_set_rate(uint64_t messages_per_second)
@@ -30,8 +36,8 @@ void channel_set_rate(uint64_t messages_per_second)
 }
 
 /*
- * A leaky bucket, kept as the moment at which it will be empty: each message
- * puts that moment off, and none may bring it further than the span from now.
+ * A leaky bucket, kept as the time at which it will be empty: each message puts
+ * it off, and no further than the span from now.
  */
 static int64_t empty_ns;
 

@@ -13,10 +13,10 @@
 #include "ipc/msg.h"
 
 /*
- * RUN came, and allows RATE messages a second. What the supervisor takes for a
- * flood is above our pace, CHANNEL_RATE and CHANNEL_BURST of what is allowed: a
- * template that says more than it has any use for is slowed, not killed.
- * Before this nothing is held back: there is only READY to be said.
+ * RUN allows RATE messages a second. Our pace, CHANNEL_RATE and CHANNEL_BURST
+ * of that, is below what the supervisor takes for a flood, so that a template
+ * that sends too much is slowed and not killed. Before this only READY is sent,
+ * at once.
  */
 #define CHANNEL_RATE 0.8
 #define CHANNEL_BURST 0.875
@@ -32,8 +32,8 @@ void channel_recv(struct msg *m);
 bool channel_recv_now(struct msg *m); /* false: there is none yet */
 
 /*
- * Send M whatever else is under way, and _exit. Async-signal-safe, and the
- * only function here that is: it even comes between two CHUNKs.
+ * Send M whatever else is being sent, even between two CHUNKs, and _exit.
+ * Async-signal-safe, and the only function here that is.
  */
 _Noreturn void channel_last(const struct msg *m);
 

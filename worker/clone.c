@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clone.c - a clone of the zygote that enters the sandbox before anything else,
+ * for zygote.c and the self-tests. One that cannot be sandboxed exits with the
+ * layer in its status; -errno when there is no clone.
+ */
 #include "worker/clone.h"
 
 #include <errno.h>
@@ -10,7 +15,7 @@
 
 #include "ipc/zygote_proto.h"
 
-/* As fork(2), but for the parent; there are no atfork handlers to run. */
+/* As fork(2), but for the parent, and without atfork handlers. */
 static pid_t clone_self(enum clone_caller parent, unsigned long flags)
 {
 	flags |= SIGCHLD;
@@ -19,7 +24,7 @@ static pid_t clone_self(enum clone_caller parent, unsigned long flags)
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
 }
 
-/* The zygote blocks all signals, so that none of them marks its clones. */
+/* The zygote blocks all signals, so that none is pending in its clones. */
 static void unblock_signals(void)
 {
 	sigset_t none;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paddock-worker: the zygote of the supervisor's workers. */
+/*
+ * main.c - paddock-worker: the zygote of the supervisor's workers. It takes its
+ * arguments from paddockd and chooses the runtime. Whoever else starts it is
+ * told so, with status 2.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -28,7 +32,7 @@ static int socket_option(int option)
 	return value;
 }
 
-/* Nothing that we were told by the environment is a worker's to read. */
+/* Workers inherit our memory: they must not read our environment in it. */
 static void wipe_environment(void)
 {
 	for (char **e = environ; e != NULL && *e != NULL; e++)
@@ -77,7 +81,7 @@ static bool take_package(struct rootfs *r, const char *arg, int err)
 	return true;
 }
 
-/* ARGV is wiped, as the environment is: a program could read it. */
+/* ARG is wiped once it is read, as the environment is. */
 static bool take_argument(struct rootfs *r, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
@@ -103,7 +107,7 @@ static bool take_argument(struct rootfs *r, char *arg)
 	return good;
 }
 
-/* "ids=FIRST": those of the host that root keeps for our workers. */
+/* "ids=FIRST": the ids of the host that root keeps for our workers. */
 static unsigned int take_ids(int *argc, char ***argv)
 {
 	static const char ids[] = "ids=";

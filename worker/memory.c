@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - huge pages for the zygote's code and a heap without holes, called
+ * by zygote.c before the first clone. Nothing fails: memory that cannot be laid
+ * out so stays as it was.
+ */
 #include "worker/memory.h"
 
 #include <link.h>
@@ -13,7 +18,7 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
-#define LARGEST 65536u /* no hole is larger; still of the heap, not mapped */
+#define LARGEST 65536u /* malloc(3) maps larger blocks apart from the heap */
 #define GRAIN 16u      /* malloc's */
 
 /* ---- code and constants ---- */
@@ -24,7 +29,7 @@ static int protection(const ElfW(Phdr) * segment)
 	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* LEN bytes from FROM, copied into huge pages at TO, which are ROOM bytes. */
+/* Copy LEN bytes from FROM into huge pages at TO, which has ROOM bytes. */
 static bool copy_huge(char *to, size_t room, const char *from, size_t len)
 {
 	if (madvise(to, room, MADV_HUGEPAGE) != 0)
@@ -33,7 +38,7 @@ static bool copy_huge(char *to, size_t room, const char *from, size_t len)
 	return madvise(to, room, MADV_COLLAPSE) == 0;
 }
 
-/* The pages of a copy go where SEGMENT is: a move under the running code. */
+/* Move the pages of a copy to where SEGMENT is, under the running code. */
 static void share(const ElfW(Phdr) * segment, uintptr_t base)
 {
 	char *from = (char *)(base + segment->p_vaddr);
@@ -48,10 +53,10 @@ static void share(const ElfW(Phdr) * segment, uintptr_t base)
 	    mprotect(copy, room, protection(segment)) == 0)
 		(void)mremap(copy, room, room, MREMAP_MAYMOVE | MREMAP_FIXED,
 			     from);
-	munmap(area, room + HUGE); /* what is left of it */
+	munmap(area, room + HUGE); /* the rest of it */
 }
 
-/* Such a segment has the huge pages that it begins in for itself. */
+/* A segment of which no huge page is shared with another one. */
 static bool is_shareable(const ElfW(Phdr) * segment)
 {
 	return segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0 &&
@@ -80,9 +85,12 @@ struct hole {
 	struct hole *next;
 };
 
-static struct hole *taken; /* for good; for those who look for leaks */
+static struct hole *taken; /* never freed; listed for leak checkers */
 
-/* Take a hole of SIZE before END, where the heap's free rest begins. */
+/*
+ * Allocate a hole of SIZE that lies before END, where the heap's free rest
+ * begins.
+ */
 static bool take(size_t size, uintptr_t end)
 {
 	struct hole *hole = malloc(size);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mime.c - types of artifacts by the end of their file's name, for the shim. An
+ * unknown ending is application/octet-stream.
+ */
 #include "worker/mime.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.c - the run's progress, for both runtimes: at most one message in 50
+ * ms, and the last one before anything else is sent. It cannot fail; channel.c
+ * exits when the supervisor is gone.
+ */
 #include "worker/progress.h"
 
 #include <stdbool.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selftest.c - measures the sandbox of Lua workers: zygote.c has it clone one
+ * worker, which checks each layer and then makes system calls that the filter
+ * must deny. A worker that does not answer is -errno, and then the zygote
+ * reports no sandbox.
+ */
 #include "worker/selftest.h"
 
 #include <errno.h>
@@ -33,9 +39,9 @@
 #include "sandbox/rlimits.h"
 #include "worker/clone.h"
 
-#define ANSWER_MS 5000 /* far more than it takes */
+#define ANSWER_MS 5000 /* far longer than it takes */
 #define TEST_CPU_MS 1000
-#define OWN_ENV "TZ=UTC0" /* lua_job_prepare() set it: nobody told us */
+#define OWN_ENV "TZ=UTC0" /* set by lua_job_prepare() */
 #define TEST_MEMORY_BYTES (16u << 20)
 
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
@@ -46,7 +52,7 @@ _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_CONTROL_FD,
 static pid_t stranger; /* the supervisor */
 static volatile sig_atomic_t trapped;
 
-/* Part one: what can be looked at, and tried, before the filter. */
+/* Part one: what can be checked, and tried, before the filter. */
 
 static bool no_new_privs(const struct sandbox *sb,
 			 const struct sandbox_worker *w)
@@ -62,14 +68,14 @@ static bool no_caps(const struct sandbox *sb, const struct sandbox_worker *w)
 	       sethostname("", 0) != 0;
 }
 
-/* ns.c compared the namespaces' inodes before and after. */
+/* ns.c compared the inode of the namespace before and after. */
 static bool own_userns(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	(void)w;
 	return sb->err[SANDBOX_USERNS] == 0;
 }
 
-/* With a namespace of our own, not even loopback is up. */
+/* In a network namespace of our own not even loopback is up. */
 static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	struct sockaddr_in lo = {.sin_family = AF_INET,
@@ -79,7 +85,7 @@ static bool own_netns(const struct sandbox *sb, const struct sandbox_worker *w)
 	int fd;
 
 	(void)w;
-	close(STDIN_FILENO); /* there is no room for a fifth descriptor */
+	close(STDIN_FILENO); /* RLIMIT_NOFILE allows no fifth descriptor */
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	reached =
 	    fd >= 0 && connect(fd, (struct sockaddr *)&lo, sizeof(lo)) == 0;
@@ -143,7 +149,7 @@ static bool own_uid(const struct sandbox *sb, const struct sandbox_worker *w)
 	       getgroups(0, NULL) == 0;
 }
 
-/* Binding TCP is denied by Landlock alone: it needs no right otherwise. */
+/* Landlock alone denies bind(2) for TCP: it needs no capability. */
 static bool tcp_denied(void)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
@@ -194,7 +200,7 @@ static bool closed(const struct sandbox *sb, const struct sandbox_worker *w)
 static bool empty_env(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	(void)sb, (void)w;
-	/* lua_job_prepare() fixes the time zone; that tells nothing */
+	/* lua_job_prepare() sets the time zone */
 	return environ == NULL || *environ == NULL ||
 	       (strcmp(environ[0], "TZ=UTC0") == 0 && environ[1] == NULL);
 }
@@ -214,7 +220,7 @@ static bool dies_with_parent(const struct sandbox *sb,
 	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL;
 }
 
-/* In this order: closed() counts descriptors, own_netns() gives one up. */
+/* In this order: closed() counts descriptors, own_netns() closes one. */
 static const struct {
 	enum sandbox_layer layer;
 	bool (*holds)(const struct sandbox *, const struct sandbox_worker *);
@@ -229,7 +235,7 @@ static const struct {
     {SANDBOX_CAPS, no_caps},
 };
 
-/* Part two: what only the filter stands in the way of. */
+/* Part two: system calls that only the filter denies. */
 
 #define TRAPS 0 /* SIGSYS, not an error */
 #define P(x) ((long)(x))
@@ -307,7 +313,7 @@ static const struct {
     {"another's clock", SYS_clock_gettime, TRAPS, {-16 & ~7, P(byte)}},
 };
 
-/* The kernel skips the call and comes back here. */
+/* The kernel skips the call and returns behind it. */
 static void on_sigsys(int sig)
 {
 	(void)sig;
@@ -323,13 +329,13 @@ static bool denied(size_t i)
 	errno = 0;
 	rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (acts[i].nr == SYS_clone && rc == 0 && !trapped)
-		_exit(0); /* the fork that must not be */
+		_exit(0); /* the child that must not exist */
 	if (acts[i].want == TRAPS)
 		return trapped != 0;
 	return rc == -1 && errno == acts[i].want && trapped == 0;
 }
 
-/* All must be denied; the names of those that are not go into TEXT. */
+/* All must be denied; the names of the others go into TEXT. */
 static bool try_acts(char *text, size_t size)
 {
 	size_t len = 0;
@@ -345,7 +351,7 @@ static bool try_acts(char *text, size_t size)
 	return len == 0;
 }
 
-/* A worker's life, as far as the self-test is concerned. */
+/* In the worker that is tested. */
 static void look_and_try(const struct sandbox *sb,
 			 const struct sandbox_worker *w)
 {
@@ -384,7 +390,7 @@ static int await_answer(int fd, struct selftest *found)
 	return 0;
 }
 
-/* How it ended, where it did not answer. */
+/* Why there was no answer. */
 static void explain_end(int status, struct selftest *found)
 {
 	if (WIFSIGNALED(status))

@@ -7,16 +7,18 @@
 
 #include "sandbox/sandbox.h"
 
-/* What it found. */
+/* What the worker found. */
 struct selftest {
-	uint32_t held; /* a bit per sandbox_layer: measured, and it held */
-	int err;       /* why the filter could not be installed: -errno */
-	bool bare; /* a program's: it saw inodes of others, so it locks none */
-	char text[256]; /* without SANDBOX_SECCOMP: what got through, or why */
+	uint32_t held; /* SANDBOX_BIT() of each layer that held */
+	int err;       /* why the filter could not be loaded: -errno */
+	/* a program's: it saw inodes of others, so it may lock none */
+	bool bare;
+	/* without SANDBOX_SECCOMP: the calls that were not denied, or why */
+	char text[256];
 };
 
 /*
- * Bear a worker as any other, let it look and try, and take its findings.
+ * Clone a worker as any other, let it measure its sandbox, and take its answer.
  * SUPERVISOR is a process that it must not reach. It is dead and reaped on
  * return. 0, or -errno when there is no answer.
  */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selftest_program.c - measures the sandbox of programs: zygote.c has it clone
+ * one worker, whose child checks each layer and makes system calls that its
+ * filter must refuse. No answer is -errno, and then no program runs.
+ */
 #include "worker/selftest_program.h"
 
 #include <dirent.h>
@@ -33,7 +38,7 @@
 #define SELFTEST_PROCESSES 8
 #define SELFTEST_FILES 64
 
-/* ---- what can be looked at ---- */
+/* ---- what can be checked ---- */
 
 static bool alone(const struct sandbox *sb)
 {
@@ -50,7 +55,7 @@ static bool alone(const struct sandbox *sb)
 	return !others && getpid() == 2 && access("/proc/kcore", F_OK) != 0;
 }
 
-/* What of the host's may be there only as far as it was granted. */
+/* Paths of the host that may exist only as far as they were granted. */
 static const char *const out_of_sight[] = {"/.paddock/package",
 					   "/etc/shadow",
 					   "/root",
@@ -64,15 +69,15 @@ static const char *const out_of_sight[] = {"/.paddock/package",
 					   "/mnt",
 					   "/boot"};
 
-#define DEEPEST 32 /* folders in folders, to where something granted is shown */
+#define DEEPEST 32 /* of folders, down to a path that was granted */
 
 static const struct rootfs *granted; /* to the programs of all templates */
 static dev_t root_dev;
-static char seen[PATH_MAX]; /* the first that should not be */
+static char seen[PATH_MAX]; /* the first path that should not exist */
 
 static bool may_be_there(const char *path, int depth);
 
-/* A folder of ours has nothing in it but the way to what was granted. */
+/* A folder of ours contains only the path to something granted. */
 static bool is_way(DIR *d, const char *path, int depth)
 {
 	char below[PATH_MAX];
@@ -90,8 +95,8 @@ static bool is_way(DIR *d, const char *path, int depth)
 }
 
 /*
- * Nothing is granted to this run, so that of PATH there is at most an empty
- * place on our own root, where others see what is granted to them.
+ * Nothing is granted to this run, so PATH may be at most an empty mount point
+ * on our own root, where others see what is granted to them.
  */
 static bool may_be_there(const char *path, int depth)
 {
@@ -167,7 +172,7 @@ static bool no_new_privs(const struct sandbox *sb)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
-/* Its shim is out of reach; older kernels deny a program only ports. */
+/* It cannot signal its shim; older kernels deny a program only ports. */
 static bool scoped(const struct sandbox *sb)
 {
 	return sb->landlock_abi >= LANDLOCK_ABI_NET &&
@@ -185,17 +190,17 @@ static const struct {
     {SANDBOX_LANDLOCK, scoped},
 };
 
-/* Those that were seen to hold while they were built: ns.c compared inodes. */
+/* Those that ns.c saw to hold while it built them: it compared inodes. */
 static const enum sandbox_layer built[] = {SANDBOX_USERNS, SANDBOX_NETNS,
 					   SANDBOX_IPCNS, SANDBOX_MNTNS};
 
-/* ---- what the filter stands in the way of ---- */
+/* ---- system calls that the filter refuses ---- */
 
 #define P(x) ((long)(x))
 
 static char byte[64];
 
-/* With nobody to report to, what is reported fails with ENOSYS. */
+/* Without a listener, calls that are reported fail with ENOSYS. */
 static const struct {
 	const char *name;
 	long nr;
@@ -231,7 +236,7 @@ static const struct {
     {"raise limits", SYS_prlimit64, ENOSYS, {1, 0, 0, 0}},
 };
 
-/* A container's own filter may deny it first: EPERM outweighs a report. */
+/* The filter of a container may deny it first, with EPERM. */
 static bool is_denied(int err, int want)
 {
 	return err == want || (want == ENOSYS && err == EPERM);
@@ -248,7 +253,7 @@ static bool try_acts(char *text, size_t size)
 		errno = 0;
 		rc = syscall(acts[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 		if (acts[i].nr == SYS_clone && rc == 0)
-			_exit(0); /* the fork that must not be */
+			_exit(0); /* the child that must not exist */
 		if (rc == -1 && is_denied(errno, acts[i].want))
 			continue;
 		if (len < size)
@@ -259,7 +264,7 @@ static bool try_acts(char *text, size_t size)
 	return len == 0;
 }
 
-/* Where a program would be executed. */
+/* In the process that would execute a program. */
 _Noreturn static void look_and_try(const struct sandbox *sb,
 				   const struct sandbox_program *p)
 {
@@ -286,7 +291,7 @@ _Noreturn static void look_and_try(const struct sandbox *sb,
 	_exit(EXIT_SUCCESS);
 }
 
-/* The shim's part: what it has none of, its program has not either. */
+/* In the shim: its program has no privilege that it lacks. */
 static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
 		      int proc)
 {
@@ -311,7 +316,7 @@ static void shim_part(const struct sandbox *sb, const struct sandbox_program *p,
 	_exit(EXIT_SUCCESS);
 }
 
-/* One of the two answers, added to what was FOUND. 0 or -errno. */
+/* One of the two answers, added to FOUND. 0 or -errno. */
 static int await_answer(int fd, struct selftest *found)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};

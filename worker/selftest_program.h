@@ -7,8 +7,8 @@
 #include "worker/selftest.h"
 
 /*
- * As selftest_run(), in the tree T. What got through the program's filter, or
- * was seen that should not be, is in FOUND's text: then do not go on.
+ * As selftest_run(), in the root T. A call that was not denied, or a path that
+ * should not exist, is in FOUND's text: then do not go on.
  */
 int selftest_program(const struct sandbox *sb, const struct rootfs *t,
 		     struct selftest *found);

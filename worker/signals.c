@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * signals.c - handlers of SIGTERM, SIGXCPU and SIGSYS for both runtimes. The
+ * last two send FAIL from within the handler and exit, so they allocate nothing
+ * and use async-signal-safe functions alone.
+ */
 #include "worker/signals.h"
 
 #include <errno.h>
@@ -17,14 +22,15 @@
 #include "worker/wait.h"
 #include "worker/text.h"
 
-#define SYSCALLS 512 /* those with a number below it have a name */
+#define SYSCALLS 512 /* system calls below it are reported by name */
 #define SYSCALL_NAME_MAX 32
 #define DETAILS_SIZE 512
-#define BY_FILTER 1 /* SYS_SECCOMP, which glibc does not name */
+#define BY_FILTER 1 /* SYS_SECCOMP, for which glibc has no name */
 
 static atomic_bool cancelled;
 static uint64_t cpu_ms;
-static char names[SYSCALLS][SYSCALL_NAME_MAX]; /* no malloc in a handler */
+/* filled before: no malloc in a handler */
+static char names[SYSCALLS][SYSCALL_NAME_MAX];
 
 bool signals_cancelled(void)
 {
@@ -162,7 +168,7 @@ static void on_sys(int sig, siginfo_t *si, void *context)
 
 	(void)sig;
 	if (si->si_code != BY_FILTER)
-		return; /* somebody sent it: no call was refused */
+		return; /* sent by a process: no call was refused */
 	get_args(c.args, context);
 	signals_violation(&c);
 }

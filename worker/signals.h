@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.h - what may come from outside: cancelling, the CPU limit, and
- * the system call that the cage refuses. The last two are last words.
+ * signals.h - cancelling, the CPU limit, and system calls that the sandbox
+ * refuses. The last two end the worker with a report.
  */
 #ifndef WORKER_SIGNALS_H
 #define WORKER_SIGNALS_H
@@ -11,10 +11,10 @@
 
 int signals_install(void); /* TERM, XCPU, SYS. 0 or -errno */
 
-bool signals_cancelled(void); /* SIGTERM came; wait_wake() was called then */
-void signals_cancel(void);    /* as if it had. Async-signal-safe */
+bool signals_cancelled(void); /* SIGTERM came, and wait_wake() was called */
+void signals_cancel(void);    /* as if it had come. Async-signal-safe */
 
-void signals_set_cpu_ms(uint64_t ms); /* what SIGXCPU's report says */
+void signals_set_cpu_ms(uint64_t ms); /* the limit in SIGXCPU's report */
 
 #define SIGNALS_ARGS 6
 
@@ -23,11 +23,12 @@ struct signals_call {
 	int nr;
 	unsigned arch; /* AUDIT_ARCH_… */
 	uint64_t args[SIGNALS_ARGS];
-	const char *process; /* whose it was; NULL: our own */
+	/* name of the process that made it; NULL: our own */
+	const char *process;
 	uint32_t pid;
 };
 
-/* FAIL, and the end. Async-signal-safe. */
+/* Send FAIL and _exit. Async-signal-safe. */
 _Noreturn void signals_violation(const struct signals_call *c);
 
 #endif

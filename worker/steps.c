@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steps.c - the steps of a run, for both runtimes: each change is sent at once,
+ * and a step with a timeout has a timer. More steps than a run may have are
+ * STEPS_NONE, more timers -ENOSPC; the runtime makes errors of them.
+ */
 #include "worker/steps.h"
 
 #include <errno.h>
@@ -14,9 +19,9 @@
 
 struct step {
 	int64_t began_us; /* its first attempt */
-	uint32_t around;  /* always below its own index: chains end */
+	uint32_t around;  /* always below its own index */
 	uint16_t attempts;
-	int16_t timer; /* NO_TIMER outside of an attempt with a timeout */
+	int16_t timer; /* no attempt with a timeout is running */
 	enum msg_step_state state;
 };
 
@@ -30,7 +35,7 @@ void steps_set_grace_ms(int64_t ms)
 	grace_us = ms * 1000;
 }
 
-/* Whatever was said of progress before comes before. */
+/* Progress that was set before is sent before. */
 static void send_state(uint32_t step, const char *code, struct str message)
 {
 	struct msg m = {.type = MSG_STEP};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.h - the steps of this run: what was declared, what runs, for how
- * long it may. Each change is told to the supervisor at once.
+ * steps.h - the steps of this run: what was declared, what runs, and for how
+ * long it may. Each change is sent to the supervisor at once.
  */
 #ifndef WORKER_STEPS_H
 #define WORKER_STEPS_H
@@ -14,9 +14,9 @@
 #define STEPS_NONE UINT32_MAX
 
 /*
- * Declare COUNT steps inside step AROUND (STEPS_NONE: inside none). NAME is
- * fit to be one; several become NAME[1], NAME[2], … The first one's index,
- * or STEPS_NONE when there would be more than STEPS_MAX.
+ * Declare COUNT steps inside step AROUND (STEPS_NONE: inside none). NAME is a
+ * valid name; several become NAME[1], NAME[2], … The first one's index, or
+ * STEPS_NONE when there would be more than STEPS_MAX.
  */
 uint32_t steps_declare(const char *name, size_t len, uint32_t count,
 		       uint32_t around);
@@ -24,17 +24,17 @@ uint32_t steps_declare(const char *name, size_t len, uint32_t count,
 uint32_t steps_around(uint32_t step);
 
 /*
- * Begin step STEP's next attempt. With TIMEOUT_MS > 0 it is timed out after
- * that, and fatal to the worker the run's cancel grace later, with DETAILS
- * (borrowed until the attempt ends). 0, or -ENOSPC: too many timers.
+ * Begin the next attempt of STEP. With TIMEOUT_MS > 0 it times out after that;
+ * the run's cancel grace later the worker ends with DETAILS (borrowed until the
+ * attempt ends). 0, or -ENOSPC: too many timers.
  */
 int steps_begin(uint32_t step, int64_t timeout_ms, const char *details);
 
-/* Has STEP, or one that it is inside of, run longer than its timeout? */
+/* Has STEP, or a step that it is inside of, timed out? */
 bool steps_timed_out(uint32_t step);
 bool steps_itself_timed_out(uint32_t step);
 
-void steps_pause(uint32_t step); /* the attempt is over; another may come */
+void steps_pause(uint32_t step); /* the attempt is over; another may follow */
 void steps_succeed(uint32_t step);
 void steps_fail(uint32_t step, const char *code, const char *message,
 		size_t len);
@@ -42,7 +42,7 @@ void steps_skip(uint32_t step);
 
 unsigned steps_attempts(uint32_t step);
 
-/* The run is over: what is still pending or running will not be. */
+/* The run is over: steps that are pending are skipped, running ones fail. */
 void steps_close(void);
 
 void steps_set_grace_ms(int64_t ms);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c - cleans and quotes text for messages, for both runtimes and signal
+ * handlers; it neither allocates nor fails. Text that does not fit sets FULL in
+ * what is being written.
+ */
 #include "worker/text.h"
 
 #include <string.h>
@@ -63,7 +68,8 @@ size_t text_refusal(char *code, const char *p, size_t n)
 	const char *blank = memchr(p, ' ', n);
 	size_t len = blank != NULL ? (size_t)(blank - p) : 0;
 
-	if (len == 0 || len >= TEXT_CODE_SIZE) { /* it says so always */
+	/* the supervisor always sends a code */
+	if (len == 0 || len >= TEXT_CODE_SIZE) {
 		memcpy(code, "STORE_UNAVAILABLE", sizeof("STORE_UNAVAILABLE"));
 		return 0;
 	}

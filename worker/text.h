@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.h - texts fit to be sent: bounded, UTF-8, quoted. Async-signal-safe. */
+/* text.h - text that may be sent: bounded, UTF-8, quoted. Async-signal-safe. */
 #ifndef WORKER_TEXT_H
 #define WORKER_TEXT_H
 
@@ -8,23 +8,23 @@
 #include <stdint.h>
 
 /*
- * Copies of the N bytes at P as many whole characters as fit into MAX
- * bytes, with U+FFFD for each byte that is no UTF-8 and for NUL. The length;
- * no NUL is written.
+ * Copies as many whole characters of the N bytes at P as fit into MAX bytes,
+ * with U+FFFD for each byte that is not UTF-8 and for NUL. The length; no NUL
+ * is written.
  */
 size_t text_clean(char *out, size_t max, const char *p, size_t n);
 
-/* 1 to MAX bytes of UTF-8 without control characters: fit to be a name. */
+/* Is it 1 to MAX bytes of UTF-8 without control characters? */
 bool text_is_name(const char *p, size_t n, size_t max);
 
 /*
- * Why an artifact was refused: of the N bytes at P the code goes to CODE
- * (TEXT_CODE_SIZE bytes); where the words begin.
+ * Why an artifact was refused: copies the code that begins the N bytes at P to
+ * CODE (TEXT_CODE_SIZE bytes); the offset of the text behind it.
  */
 #define TEXT_CODE_SIZE 65u
 size_t text_refusal(char *code, const char *p, size_t n);
 
-/* JSON being written into a fixed room; what does not fit sets full. */
+/* JSON written into a fixed buffer; text that does not fit sets full. */
 struct text {
 	char *p;
 	size_t n;

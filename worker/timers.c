@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timers.c - timeouts of steps, by one ITIMER_REAL for all of them, for
+ * steps.c. A timer that is due for longer than its grace ends the worker from
+ * its signal handler; too many timers are -ENOSPC.
+ */
 #include "worker/timers.h"
 
 #include <errno.h>
@@ -14,15 +19,16 @@
 enum timer_state { TIMER_FREE, TIMER_RUNNING, TIMER_DUE };
 
 struct timer {
-	int64_t at_us; /* RUNNING: when it is due; DUE: when it is fatal */
+	/* RUNNING: when it is due; DUE: when it ends the worker */
+	int64_t at_us;
 	int64_t grace_us;
 	const char *details;
-	_Atomic int state; /* set last: the handler reads what it guards */
+	_Atomic int state; /* set last: then the handler reads the rest */
 };
 
 static struct timer timers[TIMERS_MAX];
 static _Atomic int highest;	/* no timer at or above it was ever used */
-static _Atomic int64_t next_us; /* when SIGALRM comes; 0: not under way */
+static _Atomic int64_t next_us; /* when SIGALRM comes; 0: it does not */
 static void (*_Atomic on_due)(void);
 
 static void alarm_at(int64_t at_us)
@@ -51,7 +57,7 @@ _Noreturn static void end_worker(const struct timer *t)
 	channel_last(&m);
 }
 
-/* Ring what is due; when does the next one ring? 0: none is running. */
+/* Mark timers that are due. When is the next one due? 0: none is running. */
 static int64_t ring(int64_t now, bool *rang)
 {
 	int64_t next = 0;
@@ -122,14 +128,14 @@ int timers_start(int64_t due_us, int64_t grace_us, const char *details)
 	if (i >= atomic_load(&highest))
 		atomic_store(&highest, i + 1);
 	atomic_store(&timers[i].state, TIMER_RUNNING);
-	/* An alarm between these lines sees the timer and sees to it. */
+	/* An alarm between these lines takes this timer into account. */
 	next = atomic_load(&next_us);
 	if (next == 0 || due_us < next)
 		alarm_at(due_us);
 	return i;
 }
 
-/* The alarm stays: it finds nothing to ring and asks for the next one. */
+/* The alarm stays: it finds nothing due and sets the next one. */
 void timers_stop(int timer)
 {
 	atomic_store(&timers[timer].state, TIMER_FREE);

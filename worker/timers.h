@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timers.h - the clocks of steps with a timeout.
+ * timers.h - timeouts of steps.
  *
- * One ITIMER_REAL serves them all. When a timer is due, whoever asked by
- * timers_on_due() is told, from the signal handler; a timer that goes on for
- * its grace after that ends the worker there and then: no template can talk a
- * signal handler out of it.
+ * One ITIMER_REAL serves them all. When a timer is due, the function given to
+ * timers_on_due() is called from the signal handler; a timer that runs on for
+ * its grace after that ends the worker from the handler, which no template can
+ * prevent.
  */
 #ifndef WORKER_TIMERS_H
 #define WORKER_TIMERS_H
@@ -21,14 +21,14 @@ int timers_install(void); /* SIGALRM's handler. 0 or -errno */
 void timers_on_due(void (*due)(void));
 
 /*
- * Start one that is due at DUE_US (clock_mono_us()) and fatal GRACE_US after
- * that was told. DETAILS, the FAIL's, is borrowed until the timer is stopped.
+ * Start one that is due at DUE_US (clock_mono_us()) and ends the worker
+ * GRACE_US later. DETAILS, the FAIL's, is borrowed until the timer is stopped.
  * The timer, or -ENOSPC when TIMERS_MAX are running.
  */
 int timers_start(int64_t due_us, int64_t grace_us, const char *details);
 void timers_stop(int timer);
 bool timers_due(int timer);
 
-void timers_off(void); /* no timer does anything from now on */
+void timers_off(void); /* no timer is due from now on */
 
 #endif

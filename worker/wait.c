@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - waiting for time, a signal or a frame, for channel.c and the Lua
+ * scheduler. It never fails: whoever waits checks afterwards why it ended.
+ */
 #include "worker/wait.h"
 
 #include <linux/futex.h>
@@ -16,7 +20,8 @@
 #define WAIT_MAX_US (3600ll * US_PER_S)
 
 static _Atomic uint32_t word;
-static volatile struct timespec rest; /* of a poll that is about to begin */
+/* the timeout of a ppoll(2) that is about to begin */
+static volatile struct timespec rest;
 
 uint32_t wait_ticket(void)
 {
@@ -54,9 +59,10 @@ void wait_until(uint32_t ticket, int64_t until_us)
 }
 
 /*
- * A handler that wakes us after the ticket was looked at leaves no time to
- * wait: the kernel reads the rest only when the poll begins, and what comes
- * later interrupts it. libc would copy it earlier, hence the bare call.
+ * A handler that wakes us after the ticket was compared sets the timeout to
+ * zero: the kernel reads it when the ppoll(2) begins, and a later signal
+ * interrupts that. libc would copy the timeout earlier, hence the bare system
+ * call.
  */
 void wait_until_told(uint32_t ticket, int64_t until_us)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.h - sleeping, in a cage that blocks no signal: on a futex, or until the
- * run's socket has something to say.
+ * wait.h - waiting, in a sandbox that cannot block signals: on a futex, or
+ * until the run's socket can be read.
  *
- * Take a ticket, look whether there is anything to do, then nap with the
+ * Take a ticket, check whether there is anything to do, then wait with the
  * ticket: a signal handler that called wait_wake() in between is not missed.
  */
 #ifndef WORKER_WAIT_H
@@ -12,9 +12,12 @@
 #include <stdint.h>
 
 uint32_t wait_ticket(void);
-void wait_wake(void); /* async-signal-safe: every ticket so far is void */
+void wait_wake(void); /* async-signal-safe: invalidates every ticket */
 
-/* Until UNTIL_US (clock_mono_us()) or an hour, a signal, or a void ticket. */
+/*
+ * Until UNTIL_US (clock_mono_us()), at most an hour, a signal, or an invalid
+ * ticket.
+ */
 void wait_until(uint32_t ticket, int64_t until_us);
 
 /* The same, or until a frame can be received. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zygote.c - the process that workers are cloned from, started by main.c. A
+ * sandbox that cannot be built is reported with its cause, and the zygote
+ * exits; a worker that cannot be cloned is an answer to its request.
+ */
 #include "worker/zygote.h"
 
 #include <errno.h>
@@ -25,11 +30,11 @@
 
 static const struct runtime *runtime;
 static struct rootfs rootfs;  /* of programs */
-static unsigned int host_ids; /* as sandbox.h has them */
+static unsigned int host_ids; /* as struct sandbox has them */
 
 static void send_event(const struct zygote_proto_event *event)
 {
-	/* Should the supervisor be gone, the next read tells. */
+	/* When the supervisor is gone, the next read says so. */
 	(void)!send(ZYGOTE_PROTO_CONTROL_FD, event, sizeof(*event),
 		    MSG_NOSIGNAL);
 }
@@ -47,16 +52,16 @@ static int broken(const char *what, int rc, const char *detail)
 	return ZYGOTE_EXIT_UNAVAILABLE;
 }
 
-/* Nothing of who started us: no terminal, no environment, no signals. */
+/* Keep nothing of our parent's: no terminal, no signals, no descriptors. */
 static int detach(void)
 {
 	const struct rlimit none = {0};
 	sigset_t all;
 
-	setrlimit(RLIMIT_CORE, &none); /* from the first moment on */
+	setrlimit(RLIMIT_CORE, &none); /* from the start */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL); /* a shell may have had some ignored */
-	setsid(); /* fails for a group leader, who has a session already */
+	setsid(); /* fails for a group leader, which has a session already */
 	umask(077);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
@@ -91,7 +96,7 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 	return 0;
 }
 
-/* Why P is not there for programs, as a clause about it. */
+/* Why P is not shown to programs, as a clause about it. */
 static void explain(const struct rootfs_path *p, char *text, size_t size)
 {
 	if (p->errmsg != NULL)
@@ -134,7 +139,7 @@ static void report_mount_failure(const struct rootfs_path *list, size_t n,
 	}
 }
 
-/* Lua's: an empty root, a filter for the zygote too. 0, or exit status. */
+/* Lua's: an empty root, and a filter for the zygote, too. 0, or exit status. */
 static int build_lua(struct sandbox *sb, struct selftest *found)
 {
 	pid_t supervisor = getppid();
@@ -161,8 +166,8 @@ static int build_lua(struct sandbox *sb, struct selftest *found)
 }
 
 /*
- * Programs': the host's, read-only. The zygote keeps the right to mount, and
- * so has no filter of its own: every worker would inherit it.
+ * Programs': the host's root, read-only. The zygote keeps the right to mount,
+ * and has no filter of its own, because every worker would inherit it.
  */
 static int build_program(struct sandbox *sb, struct selftest *found)
 {
@@ -198,8 +203,8 @@ static int build_program(struct sandbox *sb, struct selftest *found)
 }
 
 /*
- * The next order, and its descriptor or -1. 1; or 0 when the supervisor is
- * gone; a record that is no order has type 0.
+ * The next request, and its descriptor or -1. 1; or 0 when the supervisor is
+ * gone; a record that is no request has type 0.
  */
 static int next_order(struct zygote_proto_request *request, int *fd)
 {
@@ -257,7 +262,7 @@ static const struct {
     [ZYGOTE_PROGRAM] = {build_program, spawn_program},
 };
 
-/* Cage us, measure the cage, and say what was found. 0, or exit status. */
+/* Build the sandbox, measure it, and report. 0, or exit status. */
 static int prepare(struct sandbox *sb)
 {
 	struct selftest found;
@@ -277,7 +282,7 @@ static pid_t spawn(const struct sandbox *sb,
 				   .cpu_ms = request->cpu_ms,
 				   .memory_bytes = request->memory_bytes};
 
-	/* No CPU time at all would disarm the timer. */
+	/* A limit of 0 would disarm the timer. */
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||
 	    request->slot >= sb->slots || request->cpu_ms == 0)
 		return -EINVAL;

@@ -6,7 +6,7 @@
 #include "sandbox/rootfs/rootfs.h"
 #include "worker/clone.h"
 
-#define ZYGOTE_EXIT_UNAVAILABLE 69 /* the cage cannot be built */
+#define ZYGOTE_EXIT_UNAVAILABLE 69 /* the sandbox cannot be built */
 
 enum zygote_kind { ZYGOTE_LUA, ZYGOTE_PROGRAM };
 

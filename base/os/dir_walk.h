@@ -16,8 +16,8 @@
 #define DIR_WALK_BYTES_MAX ((size_t)64 << 20) /* of all files together */
 
 struct dir_walk {
-	char
-	    *names[DIR_WALK_ENTRIES_MAX]; /* relative; sorted as by strcmp(3) */
+	/* relative; sorted as by strcmp(3) */
+	char *names[DIR_WALK_ENTRIES_MAX];
 	size_t n;
 	size_t entries; /* folders too */
 	uint64_t bytes; /* as their metadata say */

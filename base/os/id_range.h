@@ -31,8 +31,8 @@ struct id_range_view {
 
 struct id_range_taken {
 	uint32_t last; /* of what is in the way */
-	char errmsg
-	    [ID_RANGE_WHY]; /* "/etc/subuid gives 100000-165535 to alice" */
+	/* "/etc/subuid gives 100000-165535 to alice" */
+	char errmsg[ID_RANGE_WHY];
 };
 
 /* This machine's. Each text is the view's; id_range_forget() frees them. */

@@ -17,9 +17,11 @@ struct chromium_init_limits {
 };
 
 enum chromium_init_kind {
-	CHROMIUM_INIT_HELD =
-	    1, /* do pages' processes have Chromium's own sandbox?
-			   USED: 0 or 1; when it is first known, or changes */
+	/*
+	 * do pages' processes have Chromium's own sandbox? USED: 0 or 1; when
+	 * it is first known, or changes
+	 */
+	CHROMIUM_INIT_HELD = 1,
 	CHROMIUM_INIT_MEMORY, /* one that had USED bytes is about to be ended */
 	CHROMIUM_INIT_TASKS,  /* one with USED threads */
 };

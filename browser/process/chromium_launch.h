@@ -15,8 +15,8 @@
 
 #include "browser/process/chromium_init.h"
 
-#define CHROMIUM_LAUNCH_PORT                                                   \
-	1080u /* of every address in there: ours to accept */
+/* of every address in there: ours to accept */
+#define CHROMIUM_LAUNCH_PORT 1080u
 
 struct chromium_launched {
 	pid_t pid;    /* PID 1's; kill it, and nothing is left */

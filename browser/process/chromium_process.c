@@ -26,8 +26,8 @@ struct chromium_process {
 	void *arg;
 	struct event *events, *watched;
 	uint32_t start; /* the last */
-	int fds
-	    [CHROMIUM_STARTER_WORLD]; /* that came for it, by kind; -1: not yet */
+	/* that came for it, by kind; -1: not yet */
+	int fds[CHROMIUM_STARTER_WORLD];
 	int watch;
 	pid_t pid;
 	int held;

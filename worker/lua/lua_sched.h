@@ -21,8 +21,8 @@ struct lua_wait {
 	int64_t until_us; /* clock_mono_us(); INT64_MAX: not for a time */
 	bool (*over)(void *arg); /* or NULL: only the time counts */
 	void *arg;
-	bool
-	    light; /* its step's timeout, or cancelling (once), ends it early */
+	/* its step's timeout, or cancelling (once), ends it early */
+	bool light;
 };
 
 enum lua_task_state {

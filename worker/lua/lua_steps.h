@@ -12,8 +12,8 @@
 
 struct lua_step_options {
 	lua_Integer retries; /* extra attempts */
-	lua_Integer
-	    backoff_ms; /* before the first of them; doubles each time */
+	/* before the first of them; doubles each time */
+	lua_Integer backoff_ms;
 	lua_Integer timeout_ms; /* of each attempt; 0: none */
 };
 

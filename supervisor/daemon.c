@@ -125,7 +125,7 @@ static void on_usr1(struct daemon *d)
 	    unix_listen_connections(d->listener),
 	    http_listen_connections(d->http), http_listen_sessions(d->http),
 	    srv->catalogue->n,
-	    (int)spawner_zygote_pid(srv->spawner, SPAWNER_LUA),
+	    (int)spawner_zygote_pid(srv->spawner, RUNTIME_LUA),
 	    isolation_name(srv->isolation.level),
 	    (long long)(clock_mono_ms() - d->started_ms) / 1000,
 	    disk_space_name(disk_space(srv->config, 0)),

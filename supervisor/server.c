@@ -141,19 +141,19 @@ static void on_programs(struct server *srv,
 /* What holds the zygote that has just reported. */
 static const char *measured_cgroup(const struct server *srv)
 {
-	pid_t pid = spawner_zygote_pid(srv->spawner, SPAWNER_LUA);
+	pid_t pid = spawner_zygote_pid(srv->spawner, RUNTIME_LUA);
 
 	return cgroup_holds(CGROUP_LUA, pid) ? cgroup_name() : "none";
 }
 
-static void on_report(void *arg, enum spawner_kind kind,
+static void on_report(void *arg, enum runtime kind,
 		      const struct zygote_proto_event *report)
 {
 	struct server *srv = arg;
 	bool more = cgroup_why()[0] != '\0';
 	const char *cgroup;
 
-	if (kind == SPAWNER_PROGRAM) {
+	if (kind == RUNTIME_PROGRAM) {
 		on_programs(srv, report, NULL);
 		return;
 	}
@@ -177,9 +177,9 @@ static void on_report(void *arg, enum spawner_kind kind,
 	server_look(srv);
 }
 
-static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime kind, const char *errmsg)
 {
-	if (kind == SPAWNER_PROGRAM) {
+	if (kind == RUNTIME_PROGRAM) {
 		on_programs(arg, NULL, errmsg);
 		return;
 	}

@@ -49,11 +49,11 @@ static int usage(const char *argument)
 	return EXIT_USAGE;
 }
 
-static const struct runtime lua = {
-    .kind = ZYGOTE_LUA, .prepare = lua_job_prepare, .serve = lua_job_serve};
-static const struct runtime programs = {.kind = ZYGOTE_PROGRAM,
-					.prepare = shim_prepare,
-					.serve_program = shim_serve};
+static const struct zygote_runtime lua = {
+    .kind = RUNTIME_LUA, .prepare = lua_job_prepare, .serve = lua_job_serve};
+static const struct zygote_runtime programs = {.kind = RUNTIME_PROGRAM,
+					       .prepare = shim_prepare,
+					       .serve_program = shim_serve};
 
 /*
  * A zygote of programs is told "package=DEVICE:INODE:[DIGEST:]DIR", "unshown="

@@ -28,7 +28,7 @@
 #include "worker/selftest_program.h"
 #include "worker/signals.h"
 
-static const struct runtime *runtime;
+static const struct zygote_runtime *runtime;
 static struct rootfs rootfs;  /* of programs */
 static unsigned int host_ids; /* as struct sandbox has them */
 
@@ -258,8 +258,8 @@ static const struct {
 	pid_t (*spawn)(const struct sandbox *sb, const struct sandbox_worker *w,
 		       const struct zygote_proto_request *request);
 } kinds[] = {
-    [ZYGOTE_LUA] = {build_lua, spawn_lua},
-    [ZYGOTE_PROGRAM] = {build_program, spawn_program},
+    [RUNTIME_LUA] = {build_lua, spawn_lua},
+    [RUNTIME_PROGRAM] = {build_program, spawn_program},
 };
 
 /* Build the sandbox, measure it, and report. 0, or exit status. */
@@ -289,7 +289,7 @@ static pid_t spawn(const struct sandbox *sb,
 	return kinds[runtime->kind].spawn(sb, &w, request);
 }
 
-int zygote_run(const struct runtime *what, unsigned int ids,
+int zygote_run(const struct zygote_runtime *what, unsigned int ids,
 	       const struct rootfs *t)
 {
 	struct sandbox sb;

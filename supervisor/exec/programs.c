@@ -22,11 +22,6 @@
 /* The shim's own, beside what it keeps of inputs and output. */
 #define SHIM_BYTES (16ll << 20)
 
-enum spawner_kind programs_kind(const struct template *t)
-{
-	return t->runtime == RUNTIME_PROGRAM ? SPAWNER_PROGRAM : SPAWNER_LUA;
-}
-
 static void add_read(struct spawner_rootfs *tree, const char *path)
 {
 	for (size_t i = 0; i < tree->n_reads; i++)
@@ -159,7 +154,7 @@ struct spawner_job programs_job(const struct run *r)
 {
 	const struct template *t = r->template;
 
-	return (struct spawner_job){.kind = programs_kind(t),
+	return (struct spawner_job){.kind = t->runtime,
 				    .cpu_ms = (uint64_t)r->limits.cpu_ms,
 				    .memory_bytes =
 					(uint64_t)r->limits.memory_bytes,

@@ -13,8 +13,6 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
 
-enum spawner_kind programs_kind(const struct template *t);
-
 /* C's programs see the packages of ALL, and what CONFIG grants them to read. */
 void programs_show(struct spawner *c, const struct catalogue *all,
 		   const struct config *config);

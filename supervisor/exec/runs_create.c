@@ -68,7 +68,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .sched = &s->sched,
 	    .shared = s->env.shared,
 	    .starts = runs_can_start(s) &&
-		      sched_is_clear(&s->sched, &q->lane, programs_kind(t)),
+		      sched_is_clear(&s->sched, &q->lane, t->runtime),
 	    .bytes = inputs_len,
 	};
 

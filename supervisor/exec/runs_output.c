@@ -98,7 +98,7 @@ static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
 	/* a worker that crashed may have been probing: new addresses */
 	if (code != NULL && (strcmp(code, "WORKER_CRASHED") == 0 ||
 			     strcmp(code, "SANDBOX_VIOLATION") == 0))
-		spawner_renew(s->env.spawner, programs_kind(r->template));
+		spawner_renew(s->env.spawner, r->template->runtime);
 	if (ev == RUN_EVENTS && r->state == RUN_CANCELLING)
 		ev = EV_FAIL; /* nobody will see it */
 	if (ev == RUN_EVENTS) {

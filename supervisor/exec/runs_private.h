@@ -28,7 +28,7 @@ struct runs {
 	struct run *by_id;
 	struct sched sched;
 	/* pending: there was no worker of that kind to be had */
-	struct event *pause[SPAWNER_KINDS];
+	struct event *pause[RUNTIMES];
 	size_t strangers;  /* without a section, who have made runs */
 	size_t unrecorded; /* bytes of views on their way to the disk */
 };

@@ -16,7 +16,7 @@
 void runs_enqueue(struct runs *s, struct run *r)
 {
 	r->queued.bytes = (int64_t)r->inputs_len;
-	r->queued.kind = programs_kind(r->template);
+	r->queued.kind = r->template->runtime;
 	sched_put(&s->sched, &r->requestor->lane, &r->queued);
 }
 
@@ -25,12 +25,12 @@ static uint32_t missing(const struct runs *s)
 {
 	uint32_t kinds = 0;
 
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		if (evtimer_pending(s->pause[i], NULL))
 			kinds |= UINT32_C(1) << i;
 	/* programs may never get one: that is found out by trying */
-	if (spawner_zygote_pid(s->env.spawner, SPAWNER_LUA) == 0)
-		kinds |= UINT32_C(1) << SPAWNER_LUA;
+	if (spawner_zygote_pid(s->env.spawner, RUNTIME_LUA) == 0)
+		kinds |= UINT32_C(1) << RUNTIME_LUA;
 	return kinds;
 }
 
@@ -150,7 +150,7 @@ static void on_pause_over(evutil_socket_t fd, short what, void *arg)
 
 void runs_resume(struct runs *s)
 {
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		evtimer_del(s->pause[i]);
 	runs_pump(s);
 }
@@ -168,12 +168,12 @@ size_t runs_queued(const struct runs *s)
 void runs_queue_init(struct runs *s)
 {
 	sched_init(&s->sched);
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		s->pause[i] = evtimer_new(s->env.base, on_pause_over, s);
 }
 
 void runs_queue_fini(struct runs *s)
 {
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		event_free(s->pause[i]);
 }

@@ -492,7 +492,7 @@ int worker_start(const struct worker_env *env, struct run *r)
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->worker = w;
-	w->waits = job.kind == SPAWNER_PROGRAM;
+	w->waits = job.kind == RUNTIME_PROGRAM;
 	if (!w->waits)
 		send_body(w);
 	return 0;

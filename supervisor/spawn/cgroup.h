@@ -26,10 +26,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ipc/runtime.h"
 #include "supervisor/spawn/cgroup_find.h"
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
-enum cgroup_leaf { CGROUP_LUA, CGROUP_PROGRAMS, CGROUP_BROWSER, CGROUP_LEAVES };
+enum cgroup_leaf {
+	CGROUP_LUA = RUNTIME_LUA, /* the two zygotes with their workers */
+	CGROUP_PROGRAMS = RUNTIME_PROGRAM,
+	CGROUP_BROWSER,
+	CGROUP_LEAVES
+};
 
 struct cgroup_limits { /* of all processes of a group together */
 	uint64_t memory_bytes;

@@ -218,7 +218,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 						   job->memory_bytes};
 	int rc = 0;
 
-	if (job->kind == SPAWNER_PROGRAM)
+	if (job->kind == RUNTIME_PROGRAM)
 		rc = spawner_rootfs_request(c, job, &request);
 	if (rc < 0)
 		return rc;
@@ -253,7 +253,7 @@ void spawner_overdue(struct spawner *c, const struct spawner_child *child)
 				kill(z->pid, SIGKILL);
 }
 
-pid_t spawner_zygote_pid(const struct spawner *c, enum spawner_kind kind)
+pid_t spawner_zygote_pid(const struct spawner *c, enum runtime kind)
 {
 	const struct zygote *z = c->pool[kind].current;
 
@@ -283,19 +283,19 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 	c->path = xstrdup(path);
 	c->ops = *ops;
 	c->arg = arg;
-	for (size_t i = 0; i < SPAWNER_KINDS; i++) {
+	for (size_t i = 0; i < RUNTIMES; i++) {
 		c->pool[i].spawner = c;
 		c->pool[i].restart_ms = RESTART_FIRST_MS;
 		c->pool[i].restart =
 		    evtimer_new(base, zygote_restart, &c->pool[i]);
 	}
-	c->pool[SPAWNER_LUA].wanted = true;
+	c->pool[RUNTIME_LUA].wanted = true;
 	LIST_INIT(&c->zygotes);
 	SLIST_INIT(&c->early_exit);
 	/* what a killed zygote was busy with must not outlive us either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	want_files();
-	rc = zygote_start(c, SPAWNER_LUA);
+	rc = zygote_start(c, RUNTIME_LUA);
 	if (rc < 0) {
 		spawner_stop(c);
 		spawner_free(c);
@@ -316,7 +316,7 @@ void spawner_stop(struct spawner *c)
 	if (c == NULL)
 		return;
 	c->stopping = true;
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		c->pool[i].current = NULL;
 	LIST_FOREACH(z, &c->zygotes, link)
 		kill(z->pid, SIGKILL);
@@ -328,7 +328,7 @@ void spawner_stop(struct spawner *c)
 		if (pid > 0)
 			child_exited(c, pid, status, &use);
 	spawner_settle(c);
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		evtimer_del(c->pool[i].restart);
 }
 
@@ -336,7 +336,7 @@ void spawner_free(struct spawner *c)
 {
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < SPAWNER_KINDS; i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		event_free(c->pool[i].restart);
 	spawner_rootfs_fini(c);
 	free(c->path);

@@ -18,20 +18,18 @@
 #include <uthash.h>
 
 #include "base/os/nofollow.h"
+#include "ipc/runtime.h"
 #include "ipc/zygote_proto.h"
 
 struct spawner;
 
-/* What a zygote's workers run. There is one of each kind, at most. */
-enum spawner_kind { SPAWNER_LUA, SPAWNER_PROGRAM, SPAWNER_KINDS };
-
+/* There is one zygote of each runtime, at most. */
 struct spawner_ops {
 	/* The first zygote, or a later one, measured its cage. REPORT is lent. */
-	void (*on_report)(void *arg, enum spawner_kind kind,
+	void (*on_report)(void *arg, enum runtime kind,
 			  const struct zygote_proto_event *report);
 	/* No cage can be built here, or no zygote comes to life: ERRMSG says it. */
-	void (*on_broken)(void *arg, enum spawner_kind kind,
-			  const char *errmsg);
+	void (*on_broken)(void *arg, enum runtime kind, const char *errmsg);
 	/* A child has ended: was it another's, who knows of it now? */
 	bool (*on_other)(void *arg, pid_t pid, int status);
 };
@@ -59,7 +57,7 @@ struct spawner_rootfs {
 
 /* What a worker is for. All is lent. */
 struct spawner_job {
-	enum spawner_kind kind;
+	enum runtime kind;
 	uint64_t cpu_ms;
 	uint64_t memory_bytes;
 	/* a program's */
@@ -143,9 +141,9 @@ void spawner_reap(struct spawner *c);
 void spawner_overdue(struct spawner *c, const struct spawner_child *child);
 
 /* A worker misbehaved: let a fresh zygote, with another memory layout, serve. */
-void spawner_renew(struct spawner *c, enum spawner_kind kind);
+void spawner_renew(struct spawner *c, enum runtime kind);
 
 pid_t spawner_zygote_pid(const struct spawner *c,
-			 enum spawner_kind kind); /* 0: none */
+			 enum runtime kind); /* 0: none */
 
 #endif

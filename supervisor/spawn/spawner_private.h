@@ -30,7 +30,7 @@ struct mount_failure {
 
 struct zygote {
 	struct spawner *spawner;
-	enum spawner_kind kind;
+	enum runtime kind;
 	pid_t pid;
 	int control;
 	bool ready;   /* its cage was measured */
@@ -70,7 +70,7 @@ struct spawner {
 	struct spawner_ops ops;
 	void *arg;
 	LIST_HEAD(zygotes, zygote) zygotes;
-	struct zygote_pool pool[SPAWNER_KINDS];
+	struct zygote_pool pool[RUNTIMES];
 	struct spawner_rootfs rootfs; /* of programs; owned */
 	bool
 	    unknown_children; /* a zygote died while it may have been cloning */
@@ -85,9 +85,9 @@ struct spawner {
 };
 
 /* Start one; it serves once it has reported. 0 or -errno. */
-int zygote_start(struct spawner *c, enum spawner_kind kind);
+int zygote_start(struct spawner *c, enum runtime kind);
 /* Those of KIND take no more orders, and are not replaced. */
-void zygote_retire(struct spawner *c, enum spawner_kind kind);
+void zygote_retire(struct spawner *c, enum runtime kind);
 struct zygote *zygote_of_pid(struct spawner *c, pid_t pid); /* or NULL */
 /* Z is reaped: read its last words, free it, replace it. */
 void zygote_gone(struct zygote *z, int status);

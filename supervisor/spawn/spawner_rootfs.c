@@ -50,9 +50,9 @@ static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
 	static const struct timeval now = {0};
-	struct zygote_pool *p = &c->pool[SPAWNER_PROGRAM];
+	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
 
-	zygote_retire(c, SPAWNER_PROGRAM);
+	zygote_retire(c, RUNTIME_PROGRAM);
 	copy_tree(c, rootfs);
 	p->wanted = rootfs->n_packages > 0;
 	p->restart_ms = RESTART_FIRST_MS;
@@ -141,10 +141,10 @@ static void describe(const struct spawner_rootfs *t,
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 		   struct spawner_lack *lack)
 {
-	struct zygote_pool *p = &c->pool[SPAWNER_PROGRAM];
+	struct zygote_pool *p = &c->pool[RUNTIME_PROGRAM];
 	const struct mount_failure *u;
 
-	if (job->kind != SPAWNER_PROGRAM || p->current == NULL)
+	if (job->kind != RUNTIME_PROGRAM || p->current == NULL)
 		return false;
 	SLIST_FOREACH(u, &p->current->mount_failure, link)
 		if (concerns(c, job, u))
@@ -154,7 +154,7 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 	describe(&c->rootfs, u, lack);
 	if (clock_mono_ms() - p->renewed_ms >= RENEW_EVERY_MS) {
 		p->renewed_ms = clock_mono_ms();
-		spawner_renew(c, SPAWNER_PROGRAM);
+		spawner_renew(c, RUNTIME_PROGRAM);
 	}
 	return true;
 }

@@ -43,13 +43,13 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	kill(z->pid, SIGKILL);
 }
 
-static enum spawner_kind kind_of(const struct zygote_pool *p)
+static enum runtime kind_of(const struct zygote_pool *p)
 {
-	return (enum spawner_kind)(p - p->spawner->pool);
+	return (enum runtime)(p - p->spawner->pool);
 }
 
 /* What the zygote is told; each string and the array are the caller's. */
-static char **make_argv(const struct spawner *c, enum spawner_kind kind)
+static char **make_argv(const struct spawner *c, enum runtime kind)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
 	char **argv = xcalloc(t->n_packages + t->n_reads + 5, sizeof(char *));
@@ -57,7 +57,7 @@ static char **make_argv(const struct spawner *c, enum spawner_kind kind)
 	size_t n = 0;
 
 	argv[n++] = xstrdup("paddock-worker");
-	if (kind != SPAWNER_PROGRAM)
+	if (kind != RUNTIME_PROGRAM)
 		return argv;
 	argv[n++] = xstrdup("program");
 	if (t->weak)
@@ -79,7 +79,7 @@ static char **make_argv(const struct spawner *c, enum spawner_kind kind)
 	return argv;
 }
 
-static int launch(const struct spawner *c, enum spawner_kind kind, int control,
+static int launch(const struct spawner *c, enum runtime kind, int control,
 		  pid_t *pid)
 {
 	char **argv = make_argv(c, kind);
@@ -89,13 +89,12 @@ static int launch(const struct spawner *c, enum spawner_kind kind, int control,
 		free(argv[i]);
 	free(argv);
 	if (rc == 0)
-		(void)cgroup_place(kind == SPAWNER_PROGRAM ? CGROUP_PROGRAMS
-							   : CGROUP_LUA,
+		(void)cgroup_place((enum cgroup_leaf)kind,
 				   *pid); /* whether it is there is measured */
 	return rc;
 }
 
-int zygote_start(struct spawner *c, enum spawner_kind kind)
+int zygote_start(struct spawner *c, enum runtime kind)
 {
 	struct timeval tv = {.tv_sec = START_MAX_S};
 	struct zygote *z = xcalloc(1, sizeof(*z));
@@ -184,7 +183,7 @@ static void start_failed(struct zygote_pool *p, const char *errmsg)
 		schedule_restart(p);
 }
 
-static bool is_on_its_way(const struct spawner *c, enum spawner_kind kind)
+static bool is_on_its_way(const struct spawner *c, enum runtime kind)
 {
 	const struct zygote *z;
 
@@ -197,7 +196,7 @@ static bool is_on_its_way(const struct spawner *c, enum spawner_kind kind)
 void zygote_restart(evutil_socket_t fd, short what, void *arg)
 {
 	struct zygote_pool *p = arg;
-	enum spawner_kind kind = kind_of(p);
+	enum runtime kind = kind_of(p);
 	int rc = 0;
 
 	(void)fd, (void)what;
@@ -213,7 +212,7 @@ static void retire(struct zygote *z)
 	shutdown(z->control, SHUT_WR);
 }
 
-void zygote_retire(struct spawner *c, enum spawner_kind kind)
+void zygote_retire(struct spawner *c, enum runtime kind)
 {
 	struct zygote *z;
 
@@ -268,7 +267,7 @@ static void on_report(struct zygote *z, const struct zygote_proto_event *event)
 	z->ready = true;
 	evtimer_del(z->overdue);
 	p->measured = true;
-	if (z->kind == SPAWNER_PROGRAM)
+	if (z->kind == RUNTIME_PROGRAM)
 		c->shares_uid = event->uid_base < 0;
 	p->current = z;
 	p->restart_ms = RESTART_FIRST_MS;
@@ -328,7 +327,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 	spawner_settle(z->spawner);
 }
 
-void spawner_renew(struct spawner *c, enum spawner_kind kind)
+void spawner_renew(struct spawner *c, enum runtime kind)
 {
 	const struct zygote_pool *p = &c->pool[kind];
 	int rc;

@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 #include "base/os/nofollow.h"
+#include "ipc/runtime.h"
 #include "proto/schema/schema.h"
 
 enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits */
 
 enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
-enum template_runtime { RUNTIME_LUA, RUNTIME_PROGRAM };
 enum template_task { TASK_OPTIONAL, TASK_REQUIRED, TASK_FORBIDDEN };
 
 #define TEMPLATE_UNSAID (-1) /* the server's default holds */
@@ -50,7 +50,7 @@ struct template
 	struct semver version;
 	char *name;
 	char *description;
-	enum template_runtime runtime;
+	enum runtime runtime;
 	char *entry; /* file in dir */
 	char *code;  /* lua: the text of entry; a program's
 				  arguments, each with a NUL */

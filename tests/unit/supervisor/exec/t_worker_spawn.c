@@ -64,14 +64,14 @@ static struct event_base *base;
 static struct requestors requestors;
 static struct template *template;
 static int reports, overs, ended_by;
-static void on_report(void *arg, enum spawner_kind kind,
+static void on_report(void *arg, enum runtime kind,
 		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime kind, const char *errmsg)
 {
 	(void)arg, (void)kind, (void)errmsg;
 }

@@ -120,14 +120,14 @@ struct hand {
 	pid_t pid; /* as on_born saw it */
 };
 
-static void on_report(void *arg, enum spawner_kind kind,
+static void on_report(void *arg, enum runtime kind,
 		      const struct zygote_proto_event *n)
 {
 	(void)arg, (void)kind, (void)n;
 	reports++;
 }
 
-static void on_broken(void *arg, enum spawner_kind kind, const char *errmsg)
+static void on_broken(void *arg, enum runtime kind, const char *errmsg)
 {
 	(void)arg, (void)kind, (void)errmsg;
 	broken++;
@@ -173,7 +173,7 @@ static void start(const char *name)
 
 static const char *package_digest = "first";
 
-static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
+static int ask_with(struct hand *h, enum runtime kind, enum order what,
 		    uint64_t bytes)
 {
 	struct spawner_job job = {.kind = kind,
@@ -197,7 +197,7 @@ static int ask_with(struct hand *h, enum spawner_kind kind, enum order what,
 
 static int ask(struct hand *h, enum order what)
 {
-	return ask_with(h, SPAWNER_LUA, what, 1);
+	return ask_with(h, RUNTIME_LUA, what, 1);
 }
 
 static void stop(const char *name)
@@ -207,10 +207,10 @@ static void stop(const char *name)
 
 	spawner_stop(spawner);
 	/* the store may still answer, and runs then ask for workers */
-	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) == 0 &&
+	ok(spawner_zygote_pid(spawner, RUNTIME_LUA) == 0 &&
 	       ask(&late, BEAR) == -EAGAIN,
 	   "%s: a crew that was stopped has no worker", name);
-	spawner_renew(spawner, SPAWNER_LUA);
+	spawner_renew(spawner, RUNTIME_LUA);
 	spawner_free(spawner);
 	spawner = NULL;
 	ok(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
@@ -278,12 +278,12 @@ static void test_deaths(void)
 	until(&reports, 4);
 
 	/* killed, and not yet reaped: the order finds nobody */
-	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
-	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), NULL,
+	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, RUNTIME_LUA), NULL,
 	       WEXITED | WNOWAIT);
 	is_int(ask(&h, BEAR), -EAGAIN,
 	       "an order to a dead one is to be repeated");
-	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	is_int(spawner_zygote_pid(spawner, RUNTIME_LUA), 0,
 	       "and no more are tried");
 	until(&reports, 5);
 	is_int(ask(&h, BEAR), 0, "until there is another");
@@ -303,7 +303,7 @@ static void test_brief(void)
 	start("brief");
 	wait_for_a_zombie();
 	spawner_reap(spawner); /* its report is still unread */
-	is_int(spawner_zygote_pid(spawner, SPAWNER_LUA), 0,
+	is_int(spawner_zygote_pid(spawner, RUNTIME_LUA), 0,
 	       "a zygote that reported and died is none");
 	stop("brief");
 }
@@ -323,11 +323,11 @@ static void test_broken(void)
 	unlink(path);
 	ok(symlink("/bin/false", path) == 0, "then its program goes bad");
 	for (int i = 0; i < 6; i++) {
-		spawner_renew(spawner, SPAWNER_LUA);
+		spawner_renew(spawner, RUNTIME_LUA);
 		wait_for_a_zombie();
 		spawner_reap(spawner);
 	}
-	ok(broken == 0 && spawner_zygote_pid(spawner, SPAWNER_LUA) > 0,
+	ok(broken == 0 && spawner_zygote_pid(spawner, RUNTIME_LUA) > 0,
 	   "one that cannot be renewed serves on");
 	stop("turns");
 	free(path);
@@ -387,7 +387,7 @@ static void test_slots_come_back(void)
 			n++;
 		if (n < PENDING)
 			break;
-		kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+		kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
 		for (int i = 0; i < PENDING; i++, lost++)
 			until(&many[i].born, 1);
 		until(&reports, round + 1);
@@ -417,9 +417,9 @@ static void test_slots_of_unsent(void)
 	until(&reports, 1);
 	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET,
 		   SO_SNDBUF, &small, sizeof(small));
-	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGSTOP);
+	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGSTOP);
 	/* it is once that is told: until then it takes some more */
-	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, SPAWNER_LUA), &stopped,
+	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, RUNTIME_LUA), &stopped,
 	       WSTOPPED | WNOWAIT);
 	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
 		sent++;
@@ -427,7 +427,7 @@ static void test_slots_of_unsent(void)
 	for (int i = 0; i <= SLOTS; i++)
 		refused += ask(&many[SLOTS], BEAR) == -EAGAIN;
 	is_int(refused, SLOTS + 1, "the others are refused");
-	kill(spawner_zygote_pid(spawner, SPAWNER_LUA), SIGKILL);
+	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
 	until(&reports, 2);
 	all_usable("orders that could not be sent");
 	stop("full");
@@ -487,7 +487,7 @@ static void test_strangers(void)
 	until(&reports, 1);
 	ask(&pending, IGNORE);
 	pid = end_a_stranger();
-	ask_with(&h, SPAWNER_LUA, CLAIM, (uint64_t)pid);
+	ask_with(&h, RUNTIME_LUA, CLAIM, (uint64_t)pid);
 	until(&h.born, 1);
 	ok(h.exits == 0 && h.pid == pid,
 	   "a stranger's end is not that of a later worker with its pid");
@@ -509,7 +509,7 @@ static int files_of(int wanted)
 {
 	struct hand h;
 
-	if (ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
+	if (ask_with(&h, RUNTIME_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
 		return -1;
 	until(&h.born, 1);
 	return h.err;
@@ -537,7 +537,7 @@ static void test_files(const char *name, bool shared)
 	       "%s: as many as we have are %s", name,
 	       shared ? "fewer than ours" : "a program's");
 	package_digest = "second";
-	is_int(ask_with(&h, SPAWNER_PROGRAM, TELL_FILES, 16), -ESTALE,
+	is_int(ask_with(&h, RUNTIME_PROGRAM, TELL_FILES, 16), -ESTALE,
 	       "%s: who was loaded with another digest is not shown it", name);
 	package_digest = "first";
 	stop(name);
@@ -549,12 +549,12 @@ static void test_renewal(void)
 
 	start("renewed");
 	until(&reports, 1);
-	first = spawner_zygote_pid(spawner, SPAWNER_LUA);
-	spawner_renew(spawner, SPAWNER_LUA);
-	spawner_renew(spawner, SPAWNER_LUA); /* one is on its way */
+	first = spawner_zygote_pid(spawner, RUNTIME_LUA);
+	spawner_renew(spawner, RUNTIME_LUA);
+	spawner_renew(spawner, RUNTIME_LUA); /* one is on its way */
 	until(&reports, 2);
-	ok(spawner_zygote_pid(spawner, SPAWNER_LUA) > 0 &&
-	       spawner_zygote_pid(spawner, SPAWNER_LUA) != first,
+	ok(spawner_zygote_pid(spawner, RUNTIME_LUA) > 0 &&
+	       spawner_zygote_pid(spawner, RUNTIME_LUA) != first,
 	   "a zygote that is renewed is another process");
 	ok(zygote_of_pid(spawner, first) == NULL ||
 	       zygote_of_pid(spawner, first)->retired,

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c - all questions of one run: a new one, its expiry, and what happens
+ * when somebody comes to wait for the run, leaves, or the run ends. The
+ * worker's reader asks through server.c. A question that cannot be asked, or is
+ * too late, becomes an error that the template catches.
+ */
 #include "supervisor/input/input.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_request.c - one question: is it one that MCP knows, can this client be
+ * asked it, and is the answer what was asked for? input.c, input_route.c and
+ * input_reply.c call it. A bad question is INVALID_PARAMETER for the template,
+ * a bad answer INPUT_INVALID, each with a JSON pointer.
+ */
 #include "supervisor/input/input_request.h"
 
 #include <stdlib.h>

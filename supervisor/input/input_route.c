@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_route.c - chooses the client that a question goes to, sends it there,
+ * and gives it to another when that one leaves; input.c and input_reply.c call
+ * it. Where nobody can be asked the question is held, or the template is told
+ * why at once.
+ */
 #include "supervisor/input/input_private.h"
 
 #include <stdlib.h>

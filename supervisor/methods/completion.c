@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - serves completion/complete: values for arguments of prompts
+ * and of paddock's own resources. Called from the table in methods.c. An
+ * argument that it does not know, and a store that does not answer, give an
+ * empty list: completion is a help and no more.
+ */
 #include "supervisor/methods/completion.h"
 
 #include <errno.h>

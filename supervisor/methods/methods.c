@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * methods.c - the one table of methods and notifications, and initialize
+ * itself; session.c brings each message here. A method that is unknown, too
+ * early, or not in the client's revision is answered by a JSON-RPC error; such
+ * a notification is ignored.
+ */
 #include "supervisor/methods/methods.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prompts.c - serves prompts/list and prompts/get: what manifests define, with
+ * the client's arguments filled in. Called from the table in methods.c; long
+ * prompts are made on a thread. Wrong arguments, unknown prompts and those that
+ * get longer than PROMPT_MAX are errors of the request.
+ */
 #include "supervisor/methods/prompts.h"
 
 #include <errno.h>

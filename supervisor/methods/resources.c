@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resources.c - serves resources/list, templates/list and read: runs, logs,
+ * results and artifacts by paddock:// and what manifests offer. Called from the
+ * table in methods.c. What is unknown, another requestor's or expired answers
+ * alike as not found; what is too long is given in parts.
+ */
 #include "supervisor/methods/resources.h"
 
 #include <errno.h>

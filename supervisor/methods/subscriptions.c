@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subscriptions.c - serves resources/subscribe and unsubscribe, and tells a
+ * session what changed. methods.c calls it, runs' notices and reloads wake it,
+ * http_session_store.c keeps the URIs. One too many is refused; a notification
+ * that finds no way is told once there is one.
+ */
 #include "supervisor/methods/subscriptions.h"
 
 #include <stdio.h>

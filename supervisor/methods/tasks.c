@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks.c - serves tasks/get, result, list and cancel; called from the table in
+ * methods.c. tasks/result waits for the run's notice, and for another server's
+ * run asks the store again and again. Unknown, expired and others' tasks are
+ * one error, so that nobody learns which.
+ */
 #include "supervisor/methods/tasks.h"
 
 #include <errno.h>

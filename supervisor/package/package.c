@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * package.c - opens and reads the files of a package through no link, without
+ * waiting and within bounds, for whoever loads or checks templates. What is no
+ * plain file, too long or gone is -EINVAL with a sentence that names it.
+ */
 #include "supervisor/package/package.h"
 
 #include <errno.h>

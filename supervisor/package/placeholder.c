@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * placeholder.c - fills names in braces in URI templates and prompts, and
+ * matches a URI against a template, for methods and the manifest's checks. Pure
+ * functions: a full buffer is -EMSGSIZE, a URI that does not match is NULL.
+ */
 #include "supervisor/package/placeholder.h"
 
 #include <ctype.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admission.c - may this requestor make one more run now: queue, quotas, disk,
+ * store? runs_create.c asks before each; others ask for its shares and CPU
+ * time. False with the refusal filled in: code, figures of the requestor's own,
+ * who can raise the limit, when to try again.
+ */
 #include "supervisor/requestor/admission.h"
 
 #include <stdlib.h>

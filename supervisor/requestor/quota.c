@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quota.c - counts calls by the second and CPU time by the hour in a few
+ * integers, for requestor.c and admission.c. Pure arithmetic on the time that
+ * it is given; "not now" comes with the milliseconds until then.
+ */
 #include "supervisor/requestor/quota.h"
 
 #define WHOLE 1000 /* thousandths */

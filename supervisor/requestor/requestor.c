@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * requestor.c - finds who asks by uid or token, holds them to their sections of
+ * paddock.conf, and counts what they use. Transports ask who it is, runs and
+ * sessions charge it. An unknown token is NULL, which the transport refuses;
+ * counters cannot fail.
+ */
 #include "supervisor/requestor/requestor.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sched.c - deficit round robin over requestors' lanes: which waiting run
+ * starts next. exec/runs_queue.c puts runs in and takes them out. It allocates
+ * nothing and cannot fail; NULL says that none may start now.
+ */
 #include "supervisor/requestor/sched.h"
 
 #include <assert.h>

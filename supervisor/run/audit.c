@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * audit.c - writes the audit log, a JSON line for each thing that somebody did
+ * with a run, task or the browser. Called where it is done. Lines that cannot
+ * be written are counted, told in the log and by health, and noted in the file
+ * itself when it can be written again.
+ */
 #include "supervisor/run/audit.h"
 
 #include <errno.h>

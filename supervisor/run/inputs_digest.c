@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inputs_digest.c - a digest of inputs that does not depend on the order of
+ * members, to see whether an idempotency key came with the same inputs.
+ * tool_run_idempotent.c calls it, for large inputs on a thread. It fails only
+ * without random bytes, and then aborts.
+ */
 #include "supervisor/run/inputs_digest.h"
 
 #include <openssl/evp.h>

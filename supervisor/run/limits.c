@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits.c - what a run is held to: the least of what manifest, caller,
+ * requestor and server allow, and who said so, by base/limits.def.
+ * runs_create.c sets it, outcome.c and worker_recv.c name a limit that was met.
+ * Nothing in it can fail.
+ */
 #include "supervisor/run/limits.h"
 
 #include <stddef.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.c - decides how a run ended from what its worker said, how it died
+ * and what the kernel counted. runs_output.c asks when the worker has been
+ * reaped. The first error that was set stays; an output that takes too long to
+ * check is decided on a thread.
+ */
 #include "supervisor/run/outcome.h"
 
 #include <errno.h>

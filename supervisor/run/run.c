@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a run's states and the table of what each event leads to; run_apply()
+ * is the only function that changes a state. exec/ calls it. An event that the
+ * state refuses is -EPROTO with a line in the log, and nothing has changed. It
+ * also tells who watches a run, and who waits for it.
+ */
 #include "supervisor/run/run.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_json.c - a run, or its row in the store, as the JSON of the contract's
+ * tools: view, handle, summary. tools, resources and exec/runs_finish.c call
+ * it. It only builds; the caller owns the tree, and a status that has no name
+ * is -EINVAL.
+ */
 #include "supervisor/run/run_json.h"
 
 #include <errno.h>

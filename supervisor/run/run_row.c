@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_row.c - writes a run as a row of the store, and makes a queued run of
+ * such a row for another instance. exec/ calls it. A row that cannot be written
+ * is told to the caller's callback by the store; nothing here waits.
+ */
 #include "supervisor/run/run_row.h"
 
 #include <stdlib.h>

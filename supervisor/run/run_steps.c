@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_steps.c - the steps of a run as its worker declared and changed them.
+ * worker_recv.c applies each message; outcome.c reads what failed. A change
+ * that a step cannot make is -EPROTO with the offence, and the worker is ended
+ * for it.
+ */
 #include "supervisor/run/run_steps.h"
 
 #include <errno.h>

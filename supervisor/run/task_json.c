@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_json.c - a run, or its row, as a Task of MCP: status, message, poll
+ * interval, time to live. methods/tasks.c, session/task_notify.c and the
+ * answers to calls use it. It only builds trees; a status message that is too
+ * long is cut.
+ */
 #include "supervisor/run/task_json.h"
 
 #include <stdlib.h>

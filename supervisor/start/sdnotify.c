@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sdnotify.c - speaks sd_notify(3)'s protocol by hand: readiness, status,
+ * watchdog, sockets that were passed. daemon.c and the start's checks call it.
+ * Without a manager nothing happens; a datagram that cannot be sent is -errno,
+ * and the server goes on.
+ */
 #include "supervisor/start/sdnotify.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state_file.c - names, makes, syncs and removes files of the state directory,
+ * for the store's thread and recovery. 0 or -errno; after 0 the name itself is
+ * on the disk, too.
+ */
 #include "supervisor/state/state_file.h"
 
 #include <dirent.h>

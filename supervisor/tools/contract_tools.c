@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contract_tools.c - the contract's tools that are not about runs. */
+/*
+ * contract_tools.c - the list of the contract's seven tools from
+ * contract_tools.json, and those of them that are not about runs: get_artifact
+ * and get_runtime_profile. tools.c calls each by its row. Our own JSON that
+ * does not parse aborts; a failing store is answered as STORE_UNAVAILABLE.
+ */
 #include "supervisor/tools/contract_tools.h"
 
 #include <assert.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_run_idempotent.c - the same idempotencyKey again: no second run is made. */
+/*
+ * tool_run_idempotent.c - a call that brings an idempotencyKey: is there a run
+ * of it already, with the same inputs? tool_run.c calls it before it makes one.
+ * The same key with other inputs is refused; without the store's answer no run
+ * is made.
+ */
 #include "supervisor/tools/tool_run_private.h"
 
 #include <errno.h>

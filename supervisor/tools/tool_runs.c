@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool_runs.c - the tools that ask about runs, or end them. */
+/*
+ * tool_runs.c - get_task_run, list_task_runs and cancel_task_run.
+ * contract_tools.c calls them by its table. A run is found here, or by its row,
+ * or at the instance that has it; what is unknown or another requestor's is one
+ * refusal.
+ */
 #include "supervisor/tools/contract_tools.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tools.c - tools/list and tools/call: the contract's tools, the browser's and
+ * each template by its name, as far as the requestor may see them. Called from
+ * methods.c. An unknown tool, wrong arguments or a task where none can be are
+ * answered here, with the nearest name.
+ */
 #include "supervisor/tools/tools.h"
 
 #include <errno.h>
